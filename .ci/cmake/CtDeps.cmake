@@ -1,0 +1,17 @@
+# The two libraries that the project is built from, as targets ct_zstd and ct_jansson. Both are linked
+# statically: libcommtrace.so may need nothing but libc, and the CLI runs on machines that have neither.
+function(ct_find_static name header archive package)
+	find_path(CT_${name}_INCLUDE ${header})
+	find_library(CT_${name}_ARCHIVE ${archive})
+	if(NOT CT_${name}_INCLUDE OR NOT CT_${name}_ARCHIVE)
+		message(FATAL_ERROR "${header} or ${archive} is missing: apt-get install ${package}")
+	endif()
+	add_library(ct_${name} STATIC IMPORTED GLOBAL)
+	set_target_properties(ct_${name} PROPERTIES
+		IMPORTED_LOCATION ${CT_${name}_ARCHIVE}
+		INTERFACE_INCLUDE_DIRECTORIES ${CT_${name}_INCLUDE})
+endfunction()
+
+ct_find_static(zstd zstd.h libzstd.a libzstd-dev)
+ct_find_static(jansson jansson.h libjansson.a libjansson-dev)
+find_package(Threads REQUIRED)
