@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/append.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+int ct_append(int fd, uint64_t at, const void *data, size_t bytes)
+{
+	const char *p = data;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    (at > limit.rlim_cur || bytes > limit.rlim_cur - at))
+		return EFBIG;
+	while (bytes) {
+		ssize_t n = write(fd, p, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		if (n == 0)
+			return EIO; /* no regular file does this; do not turn for ever */
+		p += n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+const char *ct_errno_text(int number, char *text, size_t cap)
+{
+	return strerror_r(number, text, cap);
+}

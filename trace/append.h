@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* append.h — write(2) until all of it is out, as code inside somebody else's process must do it.
+ *
+ * Stateless; any thread that may block in I/O. A signal that interrupts is nothing, and a file size limit
+ * (ulimit -f) is an error return here: left to the kernel it would be SIGXFSZ, the end of the job.
+ */
+#ifndef CT_APPEND_H
+#define CT_APPEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Write `bytes` bytes to `fd`, whose file offset is `at`. 0 or an errno value; a failure may leave part of
+ * the bytes in the file. */
+int ct_append(int fd, uint64_t at, const void *data, size_t bytes);
+
+/* The sentence of an errno value, in `text` or static; unlike strerror() safe in any thread. */
+const char *ct_errno_text(int number, char *text, size_t cap);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block.h — records of one process in memory, and their coding into the self-contained compressed block that a
+ * segment is made of. block_read.h has the way back.
+ *
+ * A struct ct_block is a growable container owned by one thread; reset it and use it again. Coding does not
+ * change it. Nothing here prints or exits; memory is the caller's through ct_block_fini() and ct_encoder_fini().
+ */
+#ifndef CT_BLOCK_H
+#define CT_BLOCK_H
+
+#include <stddef.h>
+
+#include "trace/format.h"
+#include "trace/record.h"
+
+/* A run of slots of one chunk lap: which part of which ring the records come from. It names the thread, and
+ * lets a reader that has both segment and ring keep each record once. Records of a block lie in the order of
+ * its extents. */
+struct ct_extent {
+	uint64_t lap; /* claim number of the chunk */
+	uint32_t tid;
+	uint32_t first; /* slot, from 0 */
+	uint32_t n_slots;
+	uint32_t n_ops; /* of them */
+	uint32_t n_launches;
+};
+
+struct ct_rare {
+	uint16_t kind;
+	uint16_t len;
+	uint32_t at; /* offset of its bytes in ct_block.bytes */
+};
+
+struct ct_block {
+	enum ct_block_type type;
+	uint32_t number;
+	uint32_t quantum_ns;
+	struct ct_extent *extents;
+	struct ct_op *ops;
+	struct ct_launch *launches;
+	struct ct_rare *rares;
+	uint8_t *bytes;
+	uint32_t n_extents, n_ops, n_launches, n_rares, n_bytes;
+	uint32_t cap_extents, cap_ops, cap_launches, cap_rares, cap_bytes;
+};
+
+/* Host times are stored in multiples of this; a measurement error that the reader publishes. Chosen so that
+ * it stays below the jitter of a clock read through two libraries (reference: quantum table in
+ * docs/TRACE_FORMAT.md). */
+#define CT_BLOCK_QUANTUM_NS 32u
+
+/* Empty the block, keep its memory. A zeroed struct is a valid empty block. */
+void ct_block_reset(struct ct_block *block, enum ct_block_type type);
+void ct_block_fini(struct ct_block *block);
+
+/* Append; each returns 0 or CT_NOMEM. Extents tell in order how many ops each of them holds. */
+int ct_block_add_extent(struct ct_block *block, const struct ct_extent *extent);
+int ct_block_add_op(struct ct_block *block, const struct ct_op *op);
+int ct_block_add_launch(struct ct_block *block, const struct ct_launch *launch);
+int ct_block_add_rare(struct ct_block *block, enum ct_kind kind, const void *data, size_t len);
+/* A rare record made of a struct and the bytes of a text behind it (STRING, NAME, NOTE). */
+int ct_block_add_text(struct ct_block *block, enum ct_kind kind, const void *head, size_t head_len,
+		      const char *text);
+
+/* Records in it, of any kind. */
+static inline uint32_t ct_block_records(const struct ct_block *block)
+{
+	return block->n_ops + block->n_launches + block->n_rares;
+}
+
+/* Thread of one op after the other: the extents name it, not the ops (ops beyond the extents: thread 0). */
+struct ct_extent_cursor {
+	uint32_t extent;
+	uint32_t used;
+};
+static inline uint32_t ct_extent_tid(const struct ct_block *block, struct ct_extent_cursor *c)
+{
+	while (c->extent < block->n_extents && c->used >= block->extents[c->extent].n_ops) {
+		c->extent++;
+		c->used = 0;
+	}
+	c->used++;
+	return c->extent < block->n_extents ? block->extents[c->extent].tid : 0;
+}
+
+/* Scratch memory and zstd context, used again from block to block. */
+struct ct_encoder;
+struct ct_encoder *ct_encoder_new(void); /* NULL: out of memory */
+void ct_encoder_free(struct ct_encoder *encoder);
+
+/* Code `block` (its number included). *out points into the encoder and holds until its next use: block header
+ * and zstd frame, ready for one write. 0, CT_NOMEM or CT_RANGE (more than CT_BLOCK_MAX_RECORDS). */
+int ct_block_encode(struct ct_encoder *encoder, const struct ct_block *block, const void **out,
+		    size_t *out_bytes);
+
+/* CRC-32C (Castagnoli) of `len` bytes, continuing from `crc` (0 to start). */
+uint32_t ct_crc32c(uint32_t crc, const void *data, size_t len);
+
+#endif

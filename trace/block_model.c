@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/block_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/ops.h"
+#include "trace/status.h"
+
+static uint64_t mix(uint64_t h)
+{
+	h ^= h >> 29;
+	h *= 0xbf58476d1ce4e5b9ull; /* splitmix64's first multiplier */
+	return h ^ h >> 32;
+}
+
+static uint64_t hash_bytes(const void *data, size_t len)
+{
+	uint64_t h = len;
+	uint64_t word;
+
+	for (size_t i = 0; i < len; i += 8) {
+		memcpy(&word, (const char *)data + i, 8);
+		h = mix(h ^ word);
+	}
+	return h;
+}
+
+/* Room for n keys at most half full; all free. */
+static int map_reset(struct ct_map *map, uint32_t n)
+{
+	uint32_t size = 16;
+
+	while (size < 2 * n)
+		size *= 2;
+	if (map->mask + 1 < size || !map->keys) {
+		free(map->keys);
+		free(map->values);
+		map->keys = malloc(size * sizeof(*map->keys));
+		map->values = malloc(size * sizeof(*map->values));
+		map->mask = size - 1;
+		if (!map->keys || !map->values)
+			return CT_NOMEM;
+	} else {
+		map->mask = size - 1;
+	}
+	memset(map->keys, 0, size * sizeof(*map->keys));
+	return CT_OK;
+}
+
+/* Slot of a 32-bit key: where it is or where it goes. */
+static uint32_t map_slot(const struct ct_map *map, uint32_t key)
+{
+	uint32_t i = (uint32_t)mix(key) & map->mask;
+
+	while (map->keys[i] && map->keys[i] != (uint64_t)key + 1)
+		i = (i + 1) & map->mask;
+	return i;
+}
+
+/* Value of the key; if it is new, *count is its value and grows by one. */
+static uint32_t map_number(struct ct_map *map, uint32_t key, uint32_t *count)
+{
+	uint32_t i = map_slot(map, key);
+
+	if (!map->keys[i]) {
+		map->keys[i] = (uint64_t)key + 1;
+		map->values[i] = (*count)++;
+	}
+	return map->values[i];
+}
+
+static void map_fini(struct ct_map *map)
+{
+	free(map->keys);
+	free(map->values);
+}
+
+static int grow(void *array, uint32_t cap, size_t size)
+{
+	void **p = array;
+
+	free(*p);
+	*p = malloc((size_t)cap * size);
+	return *p != NULL;
+}
+
+int ct_model_reset(struct ct_model *m, uint32_t records)
+{
+	struct ct_map *maps[] = { &m->op_by_tuple,   &m->launch_by_tuple, &m->seq_by_comm,
+				  &m->thread_by_tid, &m->stream_by_id,	  &m->enter_by_launch };
+	uint32_t cap = records + 1;
+
+	if (m->cap < cap) {
+		m->cap = 0;
+		if (!grow(&m->ops, cap, sizeof(*m->ops)) ||
+		    !grow(&m->launches, cap, sizeof(*m->launches)) ||
+		    !grow(&m->next_seq, 2 * cap, sizeof(*m->next_seq)) ||
+		    !grow(&m->thread_last, cap, sizeof(*m->thread_last)) ||
+		    !grow(&m->stream_end, cap, sizeof(*m->stream_end)))
+			return CT_NOMEM;
+		m->cap = cap;
+	}
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		if (map_reset(maps[i], cap) != CT_OK)
+			return CT_NOMEM;
+	m->n_ops = m->n_launches = m->n_seqs = m->n_threads = m->n_streams = 0;
+	return CT_OK;
+}
+
+void ct_model_fini(struct ct_model *m)
+{
+	free(m->ops);
+	free(m->launches);
+	free(m->next_seq);
+	free(m->thread_last);
+	free(m->stream_end);
+	map_fini(&m->op_by_tuple);
+	map_fini(&m->launch_by_tuple);
+	map_fini(&m->seq_by_comm);
+	map_fini(&m->thread_by_tid);
+	map_fini(&m->stream_by_id);
+	map_fini(&m->enter_by_launch);
+	memset(m, 0, sizeof(*m));
+}
+
+void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *t)
+{
+	*t = (struct ct_op_tuple){
+		.count = ct_op_class(op->op) == CT_CLASS_P2P ? 0 : op->count,
+		.comm = op->comm,
+		.site = op->site,
+		.tag = op->tag,
+		.peer = op->peer,
+		.call = op->call,
+		.result = op->result,
+		.op = op->op,
+		.dtype = op->dtype,
+		.redop = op->redop,
+		.flags = (uint8_t)(op->flags & ~CT_OP_UNRETURNED) |
+			 (op->return_ns ? 0 : CT_OP_UNRETURNED),
+	};
+}
+
+void ct_launch_tuple(const struct ct_launch *l, struct ct_launch_tuple *t)
+{
+	*t = (struct ct_launch_tuple){
+		.comm = l->comm,
+		.stream = l->stream,
+		.device = l->device,
+		.n_ops = l->n_ops,
+		.result = l->result,
+		.start_source = l->start_source,
+		.end_source = l->end_source,
+		.has_start = l->start_ns != 0,
+		.has_end = l->end_ns != 0,
+	};
+}
+
+void ct_model_add_op(struct ct_model *m, const struct ct_op_tuple *tuple)
+{
+	struct ct_op_state *s = &m->ops[m->n_ops++];
+	uint32_t before = m->n_seqs;
+
+	s->tuple = *tuple;
+	s->gap = 0;
+	s->duration = 0;
+	/* collectives count per comm, point-to-point per (comm, op, peer, tag), which is the tuple */
+	if (ct_op_class(tuple->op) == CT_CLASS_P2P)
+		s->sequence = m->n_seqs++;
+	else
+		s->sequence = map_number(&m->seq_by_comm, tuple->comm, &m->n_seqs);
+	if (m->n_seqs != before)
+		m->next_seq[before] = 0;
+}
+
+void ct_model_add_launch(struct ct_model *m, const struct ct_launch_tuple *tuple)
+{
+	struct ct_launch_state *s = &m->launches[m->n_launches++];
+	uint32_t before = m->n_streams;
+
+	s->tuple = *tuple;
+	s->duration = 0;
+	s->stream = map_number(&m->stream_by_id, tuple->stream, &m->n_streams);
+	if (m->n_streams != before)
+		m->stream_end[before] = 0;
+}
+
+uint32_t ct_model_find_op(struct ct_model *m, const struct ct_op_tuple *tuple)
+{
+	struct ct_map *map = &m->op_by_tuple;
+	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
+
+	for (; map->keys[i]; i = (i + 1) & map->mask)
+		if (memcmp(&m->ops[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+			return map->values[i];
+	map->keys[i] = 1;
+	map->values[i] = m->n_ops;
+	ct_model_add_op(m, tuple);
+	return map->values[i];
+}
+
+uint32_t ct_model_find_launch(struct ct_model *m, const struct ct_launch_tuple *tuple)
+{
+	struct ct_map *map = &m->launch_by_tuple;
+	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
+
+	for (; map->keys[i]; i = (i + 1) & map->mask)
+		if (memcmp(&m->launches[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
+			return map->values[i];
+	map->keys[i] = 1;
+	map->values[i] = m->n_launches;
+	ct_model_add_launch(m, tuple);
+	return map->values[i];
+}
+
+uint64_t *ct_model_thread(struct ct_model *m, uint32_t tid)
+{
+	uint32_t before = m->n_threads;
+	uint32_t i = map_number(&m->thread_by_tid, tid, &m->n_threads);
+
+	if (m->n_threads != before)
+		m->thread_last[i] = 0;
+	return &m->thread_last[i];
+}
+
+uint64_t *ct_model_seq(struct ct_model *m, uint32_t op_tuple)
+{
+	return &m->next_seq[m->ops[op_tuple].sequence];
+}
+
+void ct_model_learn_op(struct ct_model *m, uint32_t op_tuple, int64_t gap, int64_t duration)
+{
+	struct ct_op_state *s = &m->ops[op_tuple];
+
+	/* move a quarter of the way: follows drift, damps noise (first value: all the way) */
+	s->gap = s->gap ? (int64_t)ct_wrap_add((uint64_t)s->gap,
+					       ct_wrap_sub((uint64_t)gap, (uint64_t)s->gap) / 4) :
+			  gap;
+	s->duration = s->duration ?
+			      (int64_t)ct_wrap_add((uint64_t)s->duration,
+						   ct_wrap_sub((uint64_t)duration,
+							       (uint64_t)s->duration) / 4) :
+			      duration;
+}
+
+void ct_model_note_launch(struct ct_model *m, uint32_t launch, uint32_t index)
+{
+	uint32_t i = map_slot(&m->enter_by_launch, launch);
+
+	if (m->enter_by_launch.keys[i])
+		return;
+	m->enter_by_launch.keys[i] = (uint64_t)launch + 1;
+	m->enter_by_launch.values[i] = index;
+}
+
+int64_t ct_model_first_op(const struct ct_model *m, uint32_t launch)
+{
+	uint32_t i = map_slot(&m->enter_by_launch, launch);
+
+	return m->enter_by_launch.keys[i] ? (int64_t)m->enter_by_launch.values[i] : -1;
+}

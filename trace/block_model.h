@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block_model.h — what the coder of a block predicts, shared by both directions so that they cannot differ.
+ *
+ * Ops repeat: a training step issues the same few calls again and again. A tuple holds all of an op that
+ * repeats; an op names its tuple, and its times are coded as the difference from what the tuple's last op did.
+ * Metadata then costs next to nothing and the file is timing noise. All arithmetic wraps: damaged input gives
+ * wrong numbers, never undefined behaviour. A model serves one block; reset it for the next.
+ */
+#ifndef CT_BLOCK_MODEL_H
+#define CT_BLOCK_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/record.h"
+
+/* 32 bytes without padding: compared and hashed as bytes. */
+struct ct_op_tuple {
+	uint64_t count; /* 0 for point-to-point, whose counts do not repeat */
+	uint32_t comm;
+	uint32_t site;
+	uint32_t tag;
+	int32_t peer;
+	uint16_t call;
+	int16_t result;
+	uint8_t op;
+	uint8_t dtype;
+	uint8_t redop;
+	uint8_t flags;
+};
+_Static_assert(sizeof(struct ct_op_tuple) == 32, "no padding");
+
+struct ct_launch_tuple {
+	uint32_t comm;
+	uint32_t stream;
+	uint32_t device;
+	uint32_t n_ops;
+	int16_t result;
+	uint8_t start_source;
+	uint8_t end_source;
+	uint8_t has_start;
+	uint8_t has_end;
+	uint16_t zero;
+};
+_Static_assert(sizeof(struct ct_launch_tuple) == 24, "no padding");
+
+/* Key -> value, open addressing over a power of two; grows with the block. */
+struct ct_map {
+	uint64_t *keys; /* key + 1, 0 free */
+	uint32_t *values;
+	uint32_t mask;
+	uint32_t n;
+};
+
+struct ct_model {
+	struct ct_op_state {
+		struct ct_op_tuple tuple;
+		int64_t gap;	   /* predicted time since the thread's last op, quanta */
+		int64_t duration;  /* predicted, quanta */
+		uint32_t sequence; /* index into next_seq */
+	} *ops;
+	struct ct_launch_state {
+		struct ct_launch_tuple tuple;
+		int64_t duration; /* quanta */
+		uint32_t stream;  /* index into stream_end */
+	} *launches;
+	uint64_t *next_seq;    /* per comm; point-to-point: per tuple */
+	uint64_t *thread_last; /* enter of the thread's last op, quanta */
+	uint64_t *stream_end;  /* end of the stream's last launch, quanta */
+	uint32_t n_ops, n_launches, n_seqs, n_threads, n_streams;
+	uint32_t cap;		   /* of each of the arrays above: records in the block + 1 */
+	struct ct_map op_by_tuple; /* by hash: encoder only */
+	struct ct_map launch_by_tuple;
+	struct ct_map seq_by_comm;
+	struct ct_map thread_by_tid;
+	struct ct_map stream_by_id;
+	struct ct_map enter_by_launch; /* launch id -> index of its first op in the block */
+};
+
+/* Empty the model and make room for a block of `records`. 0 or CT_NOMEM. */
+int ct_model_reset(struct ct_model *model, uint32_t records);
+void ct_model_fini(struct ct_model *model);
+
+/* The tuple of an op or launch. */
+void ct_op_tuple(const struct ct_op *op, struct ct_op_tuple *tuple);
+void ct_launch_tuple(const struct ct_launch *launch, struct ct_launch_tuple *tuple);
+
+/* Index of the tuple, added (at the end) if it is new. Encoder. */
+uint32_t ct_model_find_op(struct ct_model *model, const struct ct_op_tuple *tuple);
+uint32_t ct_model_find_launch(struct ct_model *model, const struct ct_launch_tuple *tuple);
+
+/* Add a tuple at the end. Decoder; the caller keeps the number below `cap`. */
+void ct_model_add_op(struct ct_model *model, const struct ct_op_tuple *tuple);
+void ct_model_add_launch(struct ct_model *model, const struct ct_launch_tuple *tuple);
+
+/* Where the thread's last op entered. */
+uint64_t *ct_model_thread(struct ct_model *model, uint32_t tid);
+
+/* Sequence number that the next op of this tuple should have. */
+uint64_t *ct_model_seq(struct ct_model *model, uint32_t op_tuple);
+
+/* Learn from an op whose gap and duration (quanta) are known. */
+void ct_model_learn_op(struct ct_model *model, uint32_t op_tuple, int64_t gap, int64_t duration);
+
+/* Remember the first op of each launch: `index` is the op's place in the block. */
+void ct_model_note_launch(struct ct_model *model, uint32_t launch, uint32_t index);
+
+/* Place in the block of the launch's first op, or -1. */
+int64_t ct_model_first_op(const struct ct_model *model, uint32_t launch);
+
+static inline int64_t ct_wrap_sub(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+static inline uint64_t ct_wrap_add(uint64_t a, int64_t b)
+{
+	return a + (uint64_t)b;
+}
+
+static inline uint64_t ct_zigzag(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
+}
+
+static inline int64_t ct_unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
+}
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* format.h — the bytes: what lies in a ring file and in a segment file. docs/TRACE_FORMAT.md is the norm,
+ * this header mirrors it and a test compares the two.
+ *
+ * Everything is little-endian and naturally aligned. In a ring every word that can change while others look
+ * is a ct_word with one owner, named beside it; the owner stores, everybody may load at any time, also after
+ * the owner's death. Times are CLOCK_MONOTONIC of the host in nanoseconds unless said otherwise.
+ */
+#ifndef CT_FORMAT_H
+#define CT_FORMAT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
+
+typedef _Atomic uint64_t ct_word;
+_Static_assert(sizeof(ct_word) == 8, "words are plain 64-bit");
+
+#define CT_FORMAT_VERSION 0u
+
+enum ct_kind {
+#define X(NAME, id, where, text) CT_KIND_##NAME = (id),
+#include "trace/kinds.def"
+#undef X
+};
+
+enum ct_loss {
+#define X(NAME, id, text) CT_LOSS_##NAME = (id),
+#include "trace/losses.def"
+#undef X
+	CT_LOSS_MAX = 32 /* counters in the ring header, room to grow */
+};
+
+/* Who a process is. The same 1024 bytes stand in its ring header and in each of its segment headers, so that
+ * either alone names the process and its run. Strings end in NUL. */
+struct ct_process {
+	uint64_t hostkey;	/* equal for processes that share CLOCK_MONOTONIC; never 0 */
+	uint64_t start_ns;	/* when recording started ... */
+	uint64_t start_unix_ns; /* ... and the same moment in CLOCK_REALTIME */
+	uint64_t start_ticks;	/* /proc/PID/stat field 22: tells a reused pid apart */
+	uint64_t run_dev;	/* device and inode of the run directory, 0 if there is none */
+	uint64_t run_ino;
+	uint64_t hang_after_ns;
+	uint64_t clock_res_ns; /* error of every host time below */
+	uint32_t pid;
+	uint32_t ppid;
+	uint32_t uid;
+	uint32_t pidns;	    /* inode of /proc/self/ns/pid */
+	int32_t rank;	    /* global, -1 unknown */
+	int32_t world_size; /* ranks expected, -1 unknown */
+	int32_t local_rank; /* -1 unknown */
+	uint32_t restart;   /* attempt of an elastic launcher, from 0 */
+	uint32_t nth;	    /* 0 first start of recording in this process, 1 after a fork, ... */
+	uint32_t ring_kind; /* enum ct_ring_kind */
+	uint32_t reserved[6];
+	char host[64];
+	char job[96];
+	char boot_id[40];
+	char version[24]; /* of libcommtrace.so */
+	char exe[192];
+	char run_dir[480];
+};
+_Static_assert(sizeof(struct ct_process) == 1024, "identity is 1024 bytes");
+
+enum ct_ring_kind { CT_RING_SHARED = 0, CT_RING_DISK = 1, CT_RING_PRIVATE = 2 };
+
+/* ---- ring file -------------------------------------------------------------------------------------- */
+
+#define CT_RING_MAGIC 0x00474e4952544331ull /* "1CTRING\0" */
+#define CT_CHUNK_BYTES 4096u
+#define CT_SLOT_BYTES 64u
+#define CT_CHUNK_SLOTS 63u /* slot 0 of a chunk is its header */
+
+enum ct_ring_state { CT_RING_LIVE = 1, CT_RING_ENDED = 2 };
+
+/* How a process said that it was about to end by itself. */
+enum ct_exit_kind { CT_EXIT_NONE = 0, CT_EXIT_UNDERSCORE = 1, CT_EXIT_ABORT = 2, CT_EXIT_NORMAL = 3 };
+
+struct ct_ring_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes;
+	uint64_t file_bytes;
+	uint32_t comms_at; /* byte offsets of the tables ... */
+	uint32_t opens_at;
+	uint32_t strings_at;
+	uint32_t chunks_at;
+	uint32_t n_comms; /* ... and their sizes in entries, bytes for strings */
+	uint32_t n_opens;
+	uint32_t strings_bytes;
+	uint32_t n_chunks;
+	ct_word state;	       /* creator: enum ct_ring_state, last word set when making the ring */
+	ct_word beat_ns;       /* beat thread: last sign of life */
+	ct_word claims;	       /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */
+	ct_word n_free;	       /* writers and write thread: chunks that can be claimed */
+	ct_word strings_used;  /* writers, fetch_add: bytes reserved in the string table */
+	ct_word blocks;	       /* write thread: blocks that are in segments */
+	ct_word flushed_ns;    /* write thread: every record returned before this time is in a segment */
+	ct_word launches;      /* writers, fetch_add: last launch id given out */
+	ct_word exit_ns;       /* the process itself, before abort, _exit or at exit: when ... */
+	ct_word exit_note;     /* ... and kind << 32 | code; stored before exit_ns */
+	ct_word death_seen_ns; /* its parent: when waitpid told the end (upper bound) ... */
+	ct_word death_note;    /* ... parent pid << 32 | wait status; stored before death_seen_ns */
+	ct_word kill_ns;       /* whoever called kill() on it first: when (0 never), set by compare-and-swap ... */
+	ct_word kill_note;     /* ... killer pid << 32 | signal; stored after kill_ns */
+	ct_word wrapper_ns;    /* write thread: observer ledger, see struct ct_cost_rec */
+	ct_word reserved[10];
+	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
+	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
+	struct ct_process process;
+};
+_Static_assert(sizeof(struct ct_ring_header) == 4096, "ring header is one page");
+
+/* One communicator, 128 bytes, 16 words. Written once by the thread that creates the communicator, in the
+ * order words 1.., then `id` (release); a reader that finds 0 or more than 32 bits in `id` skips the entry. An ended entry is reused
+ * after everything recorded on it is in a segment. */
+struct ct_ring_comm {
+	ct_word id; /* process-local, from 1, 32 bits, never reused; 0 = unused, 1 << 32 = being written */
+	ct_word key;
+	ct_word parent;
+	ct_word created_ns;
+	ct_word ranks;	     /* nranks << 32 | my rank */
+	ct_word bits;	     /* backend | key source << 8 | flags << 16 | name string id << 32 */
+	ct_word next_seq;    /* writers: sequence number that the next op will get */
+	ct_word ended_ns;    /* ending thread: when destroyed or aborted, 0 alive */
+	ct_word last_enter;  /* writers, relaxed: enter time of the latest op */
+	ct_word last_op;     /* writers, relaxed: its operation */
+	ct_word members_key; /* hash of the members' global ranks if known, else 0 */
+	ct_word reserved[5];
+};
+_Static_assert(sizeof(struct ct_ring_comm) == 128, "comm entry is two cache lines");
+
+/* One launch that has not ended, 64 bytes. The opener stores words 1.. then `tag` (release, nonzero); the
+ * closer clears the tag. start_ns may be added while open. */
+struct ct_ring_open {
+	ct_word tag;	   /* launch id | 1 << 32 while open, 0 free, 1 << 33 while being claimed */
+	ct_word opened_ns; /* enter time of its first op */
+	ct_word start_ns;  /* 0 not seen yet */
+	ct_word comm_op;   /* comm id << 32 | number of ops << 8 | operation of the first op */
+	ct_word seq;	   /* of the first op */
+	ct_word stream;	   /* stream << 32 | device */
+	ct_word peer;	   /* (uint32_t)peer or root | (uint64_t)p2p tag << 32 */
+	ct_word bytes;	   /* of all its ops */
+};
+_Static_assert(sizeof(struct ct_ring_open) == 64, "open entry is one cache line");
+
+/* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
+ * (id 0 = no string). The length is stored last (release), 0 = not written yet. */
+
+enum ct_chunk_state { CT_CHUNK_FREE = 0, CT_CHUNK_OWNED = 1, CT_CHUNK_CLOSED = 2 };
+
+/* Slot 0 of a chunk. The records that follow belong to the current lap if their tag says so; the first slot
+ * whose tag does not is the end. */
+struct ct_chunk {
+	ct_word state;	 /* lap << 8 | enum ct_chunk_state; FREE->OWNED by claiming thread (CAS),
+			    OWNED->CLOSED by it, CLOSED->FREE by the write thread */
+	ct_word owner;	 /* claiming thread: tid */
+	ct_word drained; /* write thread: slots of this lap that are in a segment */
+	ct_word reserved[5];
+};
+_Static_assert(sizeof(struct ct_chunk) == CT_SLOT_BYTES, "chunk header is a slot");
+
+/* A record slot: eight words. Word 0 is the tag; writing order: tag 0, fence, words 1..7, tag (release).
+ * A reader loads the tag (acquire), the words, fence, the tag again, and keeps the copy if both are equal and
+ * carry the chunk's lap. */
+struct ct_slot {
+	ct_word w[8];
+};
+_Static_assert(sizeof(struct ct_slot) == CT_SLOT_BYTES, "slot is one cache line");
+
+/* tag = lap (32 bits, low part of the claim number, never 0) << 32 | call << 16 | kind << 8 | 1 */
+#define CT_TAG(lap, kind, call)                                                                    \
+	((uint64_t)(uint32_t)(lap) << 32 | (uint64_t)(uint16_t)(call) << 16 |                      \
+	 (uint64_t)(uint8_t)(kind) << 8 | 1u)
+#define CT_TAG_LAP(tag) ((uint32_t)((tag) >> 32))
+#define CT_TAG_CALL(tag) ((uint16_t)((tag) >> 16))
+#define CT_TAG_KIND(tag) ((uint8_t)((tag) >> 8))
+
+/* Words of an OP slot. Word 7 is stored by the same thread when the call returns; 0 = still inside. */
+enum {
+	CT_OP_W_ENTER = 1, /* enter time */
+	CT_OP_W_COUNT = 2, /* elements as passed to the call */
+	CT_OP_W_WHAT = 3,  /* comm id << 32 | op << 24 | dtype << 16 | redop << 8 | flags */
+	CT_OP_W_SEQ = 4,
+	CT_OP_W_PEER = 5, /* p2p tag << 32 | (uint32_t) peer or root, -1 none */
+	CT_OP_W_LINK = 6, /* call site string id << 32 | launch id, 0 = the call itself is the span */
+	CT_OP_W_END = 7,  /* (return - enter + 1) << 16 | (uint16_t) result */
+};
+
+/* Words of a LAUNCH slot. */
+enum {
+	CT_LAUNCH_W_START = 1, /* 0 = not measured */
+	CT_LAUNCH_W_END = 2,   /* 0 = not measured */
+	CT_LAUNCH_W_ID = 3,    /* comm id << 32 | launch id */
+	CT_LAUNCH_W_WHERE = 4, /* stream << 32 | device */
+	CT_LAUNCH_W_ERR = 5,   /* start error << 32 | end error, ns */
+	CT_LAUNCH_W_HOW = 6,   /* ops << 32 | result << 16 | start source << 8 | end source */
+	CT_LAUNCH_W_SPARE = 7, /* 0 */
+};
+
+/* Where a span's start or end comes from. NONE: not measured, the time is unknown. */
+enum ct_source {
+	CT_SOURCE_NONE = 0,
+	CT_SOURCE_CALL = 1,   /* enter or return of the blocking call itself */
+	CT_SOURCE_WAIT = 2,   /* return of the call that waited for it */
+	CT_SOURCE_EVENT = 3,  /* timed CUDA event */
+	CT_SOURCE_POLL = 4,   /* host clock when a poll saw it */
+	CT_SOURCE_PLUGIN = 5, /* NCCL profiler plugin */
+};
+
+enum ct_op_flag {
+	CT_OP_CAPTURED = 1 << 0,   /* into a CUDA graph: runs later, or never */
+	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
+};
+
+/* Result values of our own beside those of the library. */
+#define CT_RESULT_EXCEPTION (-1) /* left by a C++ exception or a thread's cancellation */
+#define CT_RESULT_ABORTED (-2)	 /* given up by the program before it was done */
+
+enum ct_backend { CT_BACKEND_NONE = 0, CT_BACKEND_NCCL = 1, CT_BACKEND_MPI = 2, CT_BACKEND_GLOO = 3, CT_BACKEND_IMPORT = 4 };
+
+/* Where a communicator's key comes from; GUESSED keys may differ between members or clash. */
+enum ct_key_source { CT_KEY_LIBRARY = 0, CT_KEY_RENDEZVOUS = 1, CT_KEY_GUESSED = 2 };
+
+/* ---- segment file ----------------------------------------------------------------------------------- */
+
+#define CT_SEGMENT_MAGIC 0x0000474553544331ull /* "1CTSEG\0\0" */
+#define CT_BLOCK_MAGIC 0x4b425443u	       /* "CTBK" */
+
+struct ct_segment_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes; /* the first block follows here */
+	uint32_t number;       /* 0, 1, ... within the process */
+	uint32_t crc;	       /* CRC-32C of the header with this field 0 */
+	uint64_t opened_ns;
+	uint8_t reserved[224];
+	struct ct_process process;
+};
+_Static_assert(sizeof(struct ct_segment_header) == 1280, "segment header");
+
+enum ct_block_type {
+	CT_BLOCK_DATA = 0,
+	CT_BLOCK_CHECKPOINT = 1, /* first of a segment: all that later blocks lean on */
+	CT_BLOCK_STATUS = 2,	 /* sign of life */
+	CT_BLOCK_END = 3,	 /* last of a process that ended in order */
+};
+
+struct ct_block_header {
+	uint32_t magic;
+	uint32_t header_crc; /* CRC-32C of the 64 bytes with this field 0 */
+	uint32_t bytes;	     /* of the zstd frame that follows */
+	uint32_t raw_bytes;  /* of the columns in it */
+	uint32_t crc;	     /* CRC-32C of the frame */
+	uint16_t type;	     /* enum ct_block_type */
+	uint16_t reserved;
+	uint32_t number; /* counts the blocks of a process over its segments: a gap is a loss */
+	uint32_t n_ops;
+	uint32_t n_launches;
+	uint32_t n_rares;
+	uint32_t n_extents;
+	uint32_t quantum_ns; /* host times are multiples of it */
+	uint64_t begin_ns;   /* earliest and latest time in the block */
+	uint64_t end_ns;
+};
+_Static_assert(sizeof(struct ct_block_header) == 64, "block header");
+
+/* Bounds that a reader holds a block header against before it allocates. */
+#define CT_BLOCK_MAX_RECORDS 16384u
+#define CT_BLOCK_MAX_RAW (16u << 20)
+
+/* Columns of a block: each { u8 id, varint length, bytes }. docs/TRACE_FORMAT.md tells each coding. */
+enum ct_column {
+	CT_COL_EXTENTS = 1,
+	CT_COL_OP_TUPLES = 2,	/* table of what repeats from op to op */
+	CT_COL_OP_TUPLE = 3,	/* which tuple */
+	CT_COL_OP_ENTER = 4,	/* class bytes */
+	CT_COL_OP_DURATION = 5, /* class bytes */
+	CT_COL_OP_SEQ = 6,	/* exceptions */
+	CT_COL_OP_COUNT = 7,	/* for point-to-point ops, whose counts do not repeat */
+	CT_COL_OP_LAUNCH = 8,
+	CT_COL_LAUNCH_TUPLES = 9,
+	CT_COL_LAUNCH_TUPLE = 10,
+	CT_COL_LAUNCH_ID = 11,
+	CT_COL_LAUNCH_START = 12,    /* class bytes */
+	CT_COL_LAUNCH_DURATION = 13, /* class bytes */
+	CT_COL_LAUNCH_ERR = 14,
+	CT_COL_BITS = 15, /* low bits of all class bytes, in column order */
+	CT_COL_RARES = 16,
+};
+
+/* ---- payloads of the rare kinds (little-endian structs; readers accept longer ones) ------------------- */
+
+struct ct_clock_rec {
+	uint64_t monotonic_ns;
+	uint64_t raw_ns;
+	uint64_t realtime_ns;
+	uint64_t maxerror_ns; /* of the realtime clock, as the kernel says */
+	uint64_t status;
+};
+
+struct ct_comm_rec {
+	uint32_t id;
+	uint32_t nranks;
+	int32_t rank;
+	uint32_t name; /* string id */
+	uint64_t key;
+	uint64_t parent;
+	uint64_t created_ns;
+	uint64_t ended_ns;
+	uint64_t members_key;
+	uint8_t backend;
+	uint8_t key_source;
+	uint8_t reserved[6];
+};
+
+struct ct_loss_rec {
+	uint32_t reason; /* enum ct_loss */
+	uint32_t reserved;
+	uint64_t records; /* running total since the process started */
+	uint64_t begin_ns;
+	uint64_t end_ns;
+};
+
+struct ct_status_rec {
+	uint64_t beat_ns; /* the process was alive then */
+	uint64_t flushed_ns;
+};
+
+struct ct_comm_status_rec {
+	uint32_t comm;
+	uint32_t last_op;
+	uint64_t next_seq;
+	uint64_t last_enter_ns;
+};
+
+struct ct_open_op_rec {
+	uint32_t tid;
+	uint32_t slot; /* with lap: the same op may come again, returned, in a later block */
+	uint64_t lap;
+	uint64_t words[8];
+};
+
+struct ct_open_launch_rec {
+	uint64_t words[8]; /* struct ct_ring_open */
+};
+
+struct ct_cost_rec {
+	uint64_t calls;
+	uint64_t wrapper_ns; /* estimated: calls x cost of one, measured at start */
+	uint64_t write_cpu_ns;
+	uint64_t beat_cpu_ns;
+	uint64_t poll_cpu_ns;
+	uint64_t bytes_written;
+};
+
+struct ct_end_rec {
+	uint64_t end_ns;
+	uint32_t kind; /* enum ct_exit_kind */
+	uint32_t code; /* exit status */
+};
+
+/* The next three come from ring slots: 56 bytes, words 1..7. */
+
+/* A host-blocking call that moves no data, such as making a communicator. HOST_BEGIN is written before it with
+ * return_ns 0, HOST_END after it; a begin without its end is a call that never came back. */
+struct ct_host_rec {
+	uint64_t enter_ns; /* with tid: pairs the two */
+	uint64_t return_ns;
+	uint32_t tid;
+	uint32_t call;	 /* string id of the function's name */
+	uint32_t nranks; /* of the communicator that it is about, 0 unknown */
+	int32_t rank;	 /* in it */
+	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
+	int32_t result;
+	uint64_t key; /* of the comm, 0 unknown */
+	uint64_t reserved;
+};
+
+/* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all ranks are told
+ * the same counts, what those ranks contribute. Counts beyond 32 bits are cut to UINT32_MAX. */
+#define CT_VCOUNTS_PART 8u
+struct ct_vcounts_rec {
+	uint32_t comm;
+	uint32_t first; /* peer of counts[0] */
+	uint64_t seq;	/* of the op in its comm */
+	uint32_t n;	/* counts in use */
+	uint32_t counts[CT_VCOUNTS_PART];
+	uint32_t reserved;
+};
+
+/* A receive from any of several peers got its data: the op with this launch id is Recv `seq` of `peer`. */
+struct ct_match_rec {
+	uint32_t comm;
+	uint32_t launch;
+	int32_t peer;
+	uint32_t tag;
+	uint64_t seq;
+	uint64_t reserved[4];
+};
+
+/* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
+ * NOTE: u64 time, then the bytes. */
+
+#endif

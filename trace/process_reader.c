@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The blocks of one process: its segments in order, then what is left in its ring. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/leftover.h"
+#include "trace/reader.h"
+#include "trace/run_files.h"
+#include "trace/segment.h"
+
+struct ct_process_reader {
+	char **paths; /* of segments */
+	size_t n_paths, cap_paths;
+	size_t at; /* next one to open */
+	struct ct_segment_reader *segment;
+	struct ct_leftover *left; /* NULL: no ring */
+	struct ct_block block;
+	struct ct_gaps gaps;
+	int seen;	   /* a block has been seen ... */
+	uint64_t first;	   /* ... and this was its number */
+	uint64_t expected; /* number of the next one */
+	int done;
+};
+
+/* ---- open -------------------------------------------------------------------------------------------- */
+
+static void note_damage(struct ct_process_reader *r, uint64_t at, const char *path, const char *why)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (r->gaps.damage.first_why[0])
+		return;
+	r->gaps.damage.first_at = at;
+	snprintf(r->gaps.damage.first_why, sizeof(r->gaps.damage.first_why), "%.60s: %.56s",
+		 slash ? slash + 1 : path, why);
+}
+
+/* What of a message is not the path in front of it. */
+static const char *reason(const char *text, const char *path)
+{
+	size_t n = strlen(path);
+
+	return strncmp(text, path, n) == 0 && text[n] == ':' ? text + n + 2 : text;
+}
+
+/* The ring comes first: see leftover.h. Between the opening of the run and now it may have been moved into the
+ * run directory, or removed because everything in it is in segments. */
+static int take_ring(struct ct_process_reader *r, const struct ct_process_files *p)
+{
+	char name[CT_SEGMENT_NAME_MAX];
+	struct ct_err err = { 0 };
+	char *archived;
+	int st = CT_NOTFOUND;
+
+	if (p->ring_path)
+		st = ct_leftover_take(p->ring_path, &p->id, &r->left, &err);
+	if (st == CT_NOTFOUND && p->dir) {
+		ct_segment_stem(name, &p->id);
+		if (asprintf(&archived, "%s/%s.ring.zst", p->dir, name) < 0)
+			return CT_NOMEM;
+		st = ct_leftover_take(archived, &p->id, &r->left, &err);
+		free(archived);
+	}
+	if (st == CT_NOMEM)
+		return st;
+	if (st != CT_OK && st != CT_NOTFOUND && p->ring_path)
+		note_damage(r, 0, p->ring_path, reason(err.text, p->ring_path));
+	for (uint32_t i = 0; r->left && i < CT_LOSS_MAX; i++) {
+		ct_word *lost = (ct_word *)(uintptr_t)&ct_leftover_header(r->left)->losses[i];
+
+		r->gaps.losses[i] = atomic_load_explicit(lost, memory_order_relaxed);
+	}
+	return CT_OK;
+}
+
+static int add_path(struct ct_process_reader *r, char *path)
+{
+	if (!path ||
+	    ct_run_grow(&r->paths, r->n_paths, &r->cap_paths, sizeof(*r->paths)) != CT_OK) {
+		free(path);
+		return CT_NOMEM;
+	}
+	r->paths[r->n_paths++] = path;
+	return CT_OK;
+}
+
+/* The segments that were found, and those that a live process has opened since. */
+static int list_segments(struct ct_process_reader *r, const struct ct_process_files *p)
+{
+	uint32_t number = p->n_segments ? p->segments[p->n_segments - 1].number + 1 : 0;
+	int st = CT_OK;
+
+	for (size_t i = 0; i < p->n_segments && st == CT_OK; i++)
+		st = add_path(r, strdup(p->segments[i].path));
+	for (; p->dir && st == CT_OK; number++) {
+		char name[CT_SEGMENT_NAME_MAX];
+		struct stat sb;
+		char *path;
+
+		ct_segment_name(name, &p->id, number);
+		if (asprintf(&path, "%s/%s", p->dir, name) < 0)
+			return CT_NOMEM;
+		/* without a whole header it is just being made */
+		if (stat(path, &sb) != 0 || !S_ISREG(sb.st_mode) ||
+		    (uint64_t)sb.st_size < sizeof(struct ct_segment_header)) {
+			free(path);
+			break;
+		}
+		st = add_path(r, path);
+	}
+	return st;
+}
+
+int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_reader **out,
+		    struct ct_err *err)
+{
+	const struct ct_process_files *p;
+	struct ct_process_reader *r;
+	int st;
+
+	*out = NULL;
+	if (index >= run->n_processes)
+		return ct_fail(err, CT_RANGE, "process %zu of %zu", index, run->n_processes);
+	p = &run->files->processes[index];
+	r = calloc(1, sizeof(*r));
+	st = r ? take_ring(r, p) : CT_NOMEM;
+	if (st == CT_OK)
+		st = list_segments(r, p);
+	if (st != CT_OK) {
+		ct_process_close(r);
+		return ct_fail(err, st, "out of memory");
+	}
+	*out = r;
+	return CT_OK;
+}
+
+void ct_process_close(struct ct_process_reader *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_paths; i++)
+		free(r->paths[i]);
+	free(r->paths);
+	ct_segment_close_read(r->segment);
+	ct_leftover_free(r->left);
+	ct_block_fini(&r->block);
+	free(r);
+}
+
+const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *r)
+{
+	return &r->gaps;
+}
+
+/* ---- next -------------------------------------------------------------------------------------------- */
+
+static void close_segment(struct ct_process_reader *r)
+{
+	const struct ct_damage *d = ct_segment_damage(r->segment);
+	struct ct_damage *sum = &r->gaps.damage;
+
+	sum->skipped_bytes += d->skipped_bytes;
+	sum->torn_bytes += d->torn_bytes;
+	sum->damaged_blocks += d->damaged_blocks;
+	if (d->first_why[0])
+		note_damage(r, d->first_at, r->paths[r->at - 1], d->first_why);
+	ct_segment_close_read(r->segment);
+	r->segment = NULL;
+}
+
+static void take_losses(struct ct_process_reader *r, const struct ct_block *block)
+{
+	for (uint32_t i = 0; i < block->n_rares; i++) {
+		struct ct_loss_rec loss;
+
+		if (block->rares[i].kind != CT_KIND_LOSS)
+			continue;
+		ct_rare_get(block, &block->rares[i], &loss, sizeof(loss));
+		if (loss.reason < CT_LOSS_MAX && loss.records > r->gaps.losses[loss.reason])
+			r->gaps.losses[loss.reason] = loss.records;
+	}
+}
+
+/* Account for a block of a segment. 0 if it has been there before. */
+static int take_block(struct ct_process_reader *r, const struct ct_block *block)
+{
+	if (!r->seen)
+		r->first = block->number;
+	else if (block->number < r->expected)
+		return 0;
+	else
+		r->gaps.missing_blocks += block->number - r->expected;
+	r->seen = 1;
+	r->expected = (uint64_t)block->number + 1;
+	take_losses(r, block);
+	for (uint32_t i = 0; r->left && i < block->n_extents; i++)
+		ct_leftover_strike(r->left, &block->extents[i]);
+	return 1;
+}
+
+/* Open the next segment that can be opened. 1, 0 if there is none left, or CT_NOMEM. */
+static int open_next(struct ct_process_reader *r, struct ct_err *err)
+{
+	while (r->at < r->n_paths) {
+		const char *path = r->paths[r->at++];
+		struct ct_err why = { 0 };
+		int st = ct_segment_open_read(path, &r->segment, &why);
+
+		if (st == CT_OK)
+			return 1;
+		if (st == CT_NOMEM)
+			return ct_fail(err, st, "%s", why.text);
+		if (st != CT_NOTFOUND) /* else trimmed to MAX_BYTES since it was found */
+			note_damage(r, 0, path, reason(why.text, path));
+	}
+	return 0;
+}
+
+/* The next block of the segments. 1, 0 if they are through, or CT_NOMEM. */
+static int next_of_segments(struct ct_process_reader *r, struct ct_err *err)
+{
+	for (;;) {
+		struct ct_err why = { 0 };
+		int st = r->segment ? 1 : open_next(r, err);
+
+		if (st != 1)
+			return st;
+		st = ct_segment_next_block(r->segment, &r->block, &why);
+		if (st == 1 && take_block(r, &r->block))
+			return 1;
+		if (st == CT_NOMEM)
+			return ct_fail(err, st, "%s", why.text);
+		if (st == 1) {
+			r->gaps.damage.damaged_blocks++;
+			note_damage(r, 0, r->paths[r->at - 1], "a block's number comes again");
+			continue;
+		}
+		if (st < 0)
+			note_damage(r, 0, r->paths[r->at - 1],
+				    reason(why.text, r->paths[r->at - 1]));
+		close_segment(r);
+	}
+}
+
+/* Everything is read: what lies before the first block and behind the last one is known now. */
+static void finish(struct ct_process_reader *r)
+{
+	uint64_t blocks = 0;
+
+	r->done = 1;
+	if (r->left)
+		blocks = atomic_load_explicit(
+			(ct_word *)(uintptr_t)&ct_leftover_header(r->left)->blocks,
+			memory_order_relaxed);
+	if (!r->gaps.losses[CT_LOSS_MAX_BYTES])
+		r->gaps.missing_blocks += r->first;
+	if (blocks > r->expected && blocks - r->expected <= UINT32_MAX)
+		r->gaps.missing_blocks += blocks - r->expected;
+}
+
+int ct_process_next(struct ct_process_reader *r, const struct ct_block **block, struct ct_err *err)
+{
+	int st;
+
+	*block = &r->block;
+	if (r->done)
+		return 0;
+	st = next_of_segments(r, err);
+	if (st == 0 && r->left) {
+		st = ct_leftover_next(r->left, &r->block);
+		if (st < 0)
+			return ct_fail(err, st, "out of memory");
+	}
+	if (st == 0)
+		finish(r);
+	return st;
+}
+
+void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out, size_t len)
+{
+	size_t have = rare->len < len ? rare->len : len;
+
+	memset(out, 0, len);
+	if (rare->at <= block->n_bytes && have <= block->n_bytes - rare->at)
+		memcpy(out, block->bytes + rare->at, have);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reader.h — a run: all segments and rings of a job, process by process, block by block.
+ *
+ * Segments, archived rings in the run directories, and rings of this host that name one of the directories are
+ * put together per process; a record that is in both comes once. What is missing is told in struct
+ * ct_gaps, it is never an error by itself. A run may be opened by one thread and its processes read by several,
+ * one thread per process.
+ */
+#ifndef CT_READER_H
+#define CT_READER_H
+
+#include "trace/block.h"
+#include "trace/format.h"
+#include "trace/segment_read.h"
+#include "trace/status.h"
+
+enum ct_ring_found {
+	CT_RING_NOT_FOUND = 0, /* drained and removed (process ended in order), or lost */
+	CT_RING_PRESENT = 1,   /* the process lives or has just died: read where it lies */
+	CT_RING_ARCHIVED = 2,  /* moved into the run after the process's death */
+};
+
+enum ct_end_how {
+	CT_END_UNKNOWN = 0, /* no END block, no note of a death */
+	CT_END_RUNNING = 1, /* its owner lives */
+	CT_END_CLEAN = 2,   /* returned from main or called exit; exit_code */
+	CT_END_EXIT = 3,    /* _exit: exit_code, no exit handlers ran */
+	CT_END_SIGNAL = 4,  /* killed by `signal` */
+	CT_END_EXEC = 5,    /* replaced by another program */
+};
+
+/* How a process ended, as far as anybody saw it; it ended within [after_ns, before_ns]. */
+struct ct_end {
+	enum ct_end_how how;
+	int exit_code; /* -1 unknown */
+	int signal;    /* 0 none or unknown */
+	uint64_t after_ns;
+	uint64_t before_ns; /* UINT64_MAX: nobody saw */
+	uint32_t seen_by;   /* pid of the parent that waited, 0 none */
+	uint64_t kill_ns;   /* first kill() on it, 0 none seen ... */
+	int kill_signal;
+	uint32_t kill_by; /* ... by this pid */
+};
+
+/* What is not there. */
+struct ct_gaps {
+	uint64_t losses[CT_LOSS_MAX]; /* records, by reason, counted by the recorder */
+	uint64_t missing_blocks; /* gaps in the block numbers, damaged blocks included; blocks before the
+					 first one only if no MAX_BYTES loss tells of them */
+	struct ct_damage damage; /* summed over the segments; first_why names the file */
+};
+
+struct ct_process_info {
+	struct ct_process id;
+	uint32_t n_segments;
+	uint64_t segment_bytes;
+	enum ct_ring_found ring;
+	char ring_path[512];
+	uint64_t last_beat_ns;
+	struct ct_end end;
+};
+
+struct ct_run {
+	struct ct_process_info *processes; /* by host, rank, start */
+	size_t n_processes;
+	char **warnings; /* files that were skipped and why, one sentence each */
+	size_t n_warnings;
+	struct ct_run_files *files; /* private */
+};
+
+struct ct_run_options {
+	const char *const
+		*ring_dirs; /* NULL-terminated; NULL: do not look for rings outside of the run */
+};
+
+/* Open directories (or single .seg, .ring, .ring.zst files) as one run. 0 also when some files are damaged
+ * (see warnings). If no process was found at all: what was wrong with the first file that could not be read,
+ * else CT_EMPTY. CT_NOMEM. */
+int ct_run_open(const char *const *paths, size_t n_paths, const struct ct_run_options *options,
+		struct ct_run **run, struct ct_err *err);
+void ct_run_close(struct ct_run *run);
+
+struct ct_process_reader;
+
+/* Read process `index` of the run from its first block. */
+int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_reader **reader,
+		    struct ct_err *err);
+
+/* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure.
+ * Blocks come oldest first; what lies only in the ring comes last, as blocks of type CT_BLOCK_DATA with ops
+ * that may have no return. String ids, comm ids and thread ids are the process's own. */
+int ct_process_next(struct ct_process_reader *reader, const struct ct_block **block,
+		    struct ct_err *err);
+
+/* What was missing so far; complete after ct_process_next() returned 0. */
+const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *reader);
+
+void ct_process_close(struct ct_process_reader *reader);
+
+/* The bytes of a rare record, at least `len` of them (zero-padded copy), for payload structs that may be
+ * shorter in old files and longer in new ones. */
+void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out, size_t len);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TMPFS_MAGIC 0x01021994
+#define RAMFS_MAGIC 0x858458f6
+
+static uint32_t clamp(uint64_t value, uint32_t low, uint32_t high)
+{
+	return value < low ? low : value > high ? high : (uint32_t)value;
+}
+
+/* Append in decimal; snprintf is not for the job's processes. */
+static char *put_number(char *p, uint64_t value)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+void ct_ring_name(char *name, uint32_t pidns, uint32_t pid)
+{
+	char *p = name;
+
+	memcpy(p, "commtrace.", 10);
+	p = put_number(p + 10, pidns);
+	*p++ = '.';
+	p = put_number(p, pid);
+	memcpy(p, ".ring", 6);
+}
+
+/* dir/name, or dir/name.START.ring with start nonzero. Returns 0 if it does not fit. */
+static int put_path(char path[256], const char *dir, const char *name, uint64_t start)
+{
+	size_t dir_len = strlen(dir);
+	char *p = path;
+
+	if (dir_len + CT_RING_NAME_MAX + 32 > 256)
+		return 0;
+	memcpy(p, dir, dir_len);
+	p += dir_len;
+	*p++ = '/';
+	memcpy(p, name, strlen(name) + 1);
+	p += strlen(name);
+	if (start) {
+		*p++ = '.';
+		p = put_number(p, start);
+		memcpy(p, ".ring", 6);
+	}
+	return 1;
+}
+
+/* Lay the tables out in `bytes`; the header must be zero. */
+static void lay_out(struct ct_ring_header *h, size_t bytes)
+{
+	uint64_t at = sizeof(*h);
+
+	h->magic = CT_RING_MAGIC;
+	h->version = CT_FORMAT_VERSION;
+	h->header_bytes = sizeof(*h);
+	h->file_bytes = bytes;
+	h->n_comms = clamp(bytes / 4096, 64, 1024);
+	h->n_opens = clamp(bytes / 4096, 64, 1024);
+	/* ids of strings must fit into 16 bits, because an op's call is one */
+	h->strings_bytes = clamp(bytes / 64, 4096, 128u << 10);
+	h->comms_at = (uint32_t)at;
+	at += (uint64_t)h->n_comms * sizeof(struct ct_ring_comm);
+	h->opens_at = (uint32_t)at;
+	at += (uint64_t)h->n_opens * sizeof(struct ct_ring_open);
+	h->strings_at = (uint32_t)at;
+	at += h->strings_bytes;
+	at = (at + CT_CHUNK_BYTES - 1) / CT_CHUNK_BYTES * CT_CHUNK_BYTES;
+	h->chunks_at = (uint32_t)at;
+	h->n_chunks = (uint32_t)((bytes - at) / CT_CHUNK_BYTES);
+	atomic_store_explicit(&h->n_free, h->n_chunks, memory_order_relaxed);
+}
+
+/* A file of the same name is what this pid left when it executed another program or what an earlier process
+ * with this pid left when it died: move it aside, the write thread archives it. */
+static int create_file(const char *dir, const char *name, char path[256])
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	char aside[256];
+	struct timespec now;
+	int fd;
+
+	if (!put_path(path, dir, name, 0))
+		return -1;
+	fd = open(path, flags, 0600);
+	if (fd >= 0 || errno != EEXIST)
+		return fd;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!put_path(aside, dir, name, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ||
+	    rename(path, aside) != 0)
+		return -1;
+	return open(path, flags, 0600);
+}
+
+/* Allocate every page now, or fail now. */
+static int allocate(int fd, size_t bytes)
+{
+	int why;
+
+	do {
+		why = posix_fallocate(fd, 0, (off_t)bytes);
+	} while (why == EINTR);
+	return why;
+}
+
+/* Try one directory; 0 and *map on success. */
+static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_t bytes, void **map,
+		  uint32_t *kind)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct statvfs room;
+	struct statfs fs;
+	int fd = create_file(dir, name, ring->path);
+
+	if (fd < 0)
+		return -1;
+	if (fstatvfs(fd, &room) != 0 || fstatfs(fd, &fs) != 0)
+		goto out_unlink;
+	while (bytes > CT_RING_MIN_BYTES && bytes > (uint64_t)room.f_bavail * room.f_frsize / 2)
+		bytes /= 2;
+	if (bytes > (uint64_t)room.f_bavail * room.f_frsize / 2 || allocate(fd, bytes) != 0)
+		goto out_unlink;
+	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (*map == MAP_FAILED)
+		goto out_unlink;
+	fcntl(fd, F_SETLK, &whole); /* without it other pid namespaces rely on the beat alone */
+	lay_out(*map, bytes);
+	ring->fd = fd;
+	*kind = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ? CT_RING_SHARED : CT_RING_DISK;
+	return 0;
+out_unlink:
+	unlink(ring->path);
+	close(fd);
+	return -1;
+}
+
+static int map_private(struct ct_ring *ring, size_t bytes, void **map, uint32_t *kind)
+{
+	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (*map == MAP_FAILED)
+		return -1;
+	lay_out(*map, bytes);
+	ring->fd = -1;
+	ring->path[0] = '\0';
+	*kind = CT_RING_PRIVATE;
+	return 0;
+}
+
+int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
+		   size_t bytes, struct ct_err *err)
+{
+	char name[CT_RING_NAME_MAX];
+	struct ct_ring_header *h;
+	void *map = NULL;
+	int made = -1;
+
+	memset(ring, 0, sizeof(*ring));
+	ring->fd = -1;
+	if (bytes < CT_RING_MIN_BYTES)
+		bytes = CT_RING_MIN_BYTES;
+	ct_ring_name(name, process->pidns, process->pid);
+	for (; *dirs && made != 0; dirs++)
+		made = map_in(ring, *dirs, name, bytes, &map, &process->ring_kind);
+	if (made != 0)
+		made = map_private(ring, bytes, &map, &process->ring_kind);
+	if (made != 0)
+		return ct_fail(err, CT_NOMEM, "ring of %zu bytes: no memory", bytes);
+
+	h = map;
+	/* a forked child that touched the ring would write into its parent's chunks: it gets no mapping */
+	madvise(map, h->file_bytes, MADV_DONTFORK);
+	h->process = *process;
+	ring->header = h;
+	ring->comms = (struct ct_ring_comm *)((char *)map + h->comms_at);
+	ring->opens = (struct ct_ring_open *)((char *)map + h->opens_at);
+	ring->strings = (char *)map + h->strings_at;
+	ring->chunks = (struct ct_chunk *)((char *)map + h->chunks_at);
+	atomic_store_explicit(&h->beat_ns, process->start_ns, memory_order_relaxed);
+	atomic_store_explicit(&h->state, CT_RING_LIVE, memory_order_release);
+	return CT_OK;
+}
+
+void ct_ring_close(struct ct_ring *ring, int unlink_file)
+{
+	if (!ring->header)
+		return;
+	if (unlink_file && ring->path[0])
+		unlink(ring->path);
+	munmap(ring->header, ring->header->file_bytes);
+	if (ring->fd >= 0)
+		close(ring->fd);
+	memset(ring, 0, sizeof(*ring));
+	ring->fd = -1;
+}
+
+/* One chunk off the count of free ones; 0 if there is none. */
+static int take_free(ct_word *n_free)
+{
+	uint64_t n = atomic_load_explicit(n_free, memory_order_relaxed);
+
+	while (n && !atomic_compare_exchange_weak_explicit(n_free, &n, n - 1, memory_order_acquire,
+							   memory_order_relaxed))
+		;
+	return n != 0;
+}
+
+int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
+{
+	struct ct_ring_header *h = ring->header;
+	uint64_t lap;
+
+	if (!h || !take_free(&h->n_free))
+		return 0;
+	do
+		lap = atomic_fetch_add_explicit(&h->claims, 1, memory_order_relaxed) + 1;
+	while ((uint32_t)lap == 0);
+	/* Chunks are freed about in the order in which they were claimed, so the search is short; having taken
+	 * one off the count, there is one to find. Two rounds bound it against the impossible. */
+	for (uint32_t tries = 0; tries < 2 * h->n_chunks; tries++) {
+		struct ct_chunk *chunk = ct_ring_chunk(ring, (uint32_t)((lap + tries) % h->n_chunks));
+		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
+
+		/* acquire: pairs with the release in ct_ring_free_chunk(), the write thread is through with it */
+		if ((state & 0xff) != CT_CHUNK_FREE ||
+		    !atomic_compare_exchange_strong_explicit(&chunk->state, &state,
+							     lap << 8 | CT_CHUNK_OWNED,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			continue;
+		ct_lane_close(lane);
+		if (!lane->tid)
+			lane->tid = (uint32_t)syscall(SYS_gettid);
+		/* ordered before the first record by that record's release */
+		atomic_store_explicit(&chunk->owner, lane->tid, memory_order_relaxed);
+		lane->chunk = chunk;
+		lane->lap = (uint32_t)lap;
+		lane->next = ct_chunk_slots(chunk);
+		lane->end = lane->next + CT_CHUNK_SLOTS;
+		return 1;
+	}
+	atomic_fetch_add_explicit(&h->n_free, 1, memory_order_relaxed);
+	return 0;
+}
+
+void ct_lane_close(struct ct_lane *lane)
+{
+	if (lane->chunk) {
+		uint64_t state = atomic_load_explicit(&lane->chunk->state, memory_order_relaxed);
+
+		/* release: who sees CLOSED sees every slot */
+		atomic_store_explicit(&lane->chunk->state, (state & ~0xffull) | CT_CHUNK_CLOSED,
+				      memory_order_release);
+	}
+	lane->chunk = NULL;
+	lane->next = NULL;
+	lane->end = NULL;
+}
+
+void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk)
+{
+	uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
+
+	atomic_store_explicit(&chunk->drained, 0, memory_order_relaxed);
+	atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_FREE, memory_order_release);
+	atomic_fetch_add_explicit(&ring->header->n_free, 1, memory_order_release);
+}
+
+uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
+{
+	size_t len = strnlen(text, 1000);
+	uint64_t size = (4 + len + 1 + 3) & ~3ull;
+	uint64_t at;
+	char *entry;
+
+	if (!ring->header || len == 0)
+		return 0;
+	at = atomic_fetch_add_explicit(&ring->header->strings_used, size, memory_order_relaxed);
+	if (at + size > ring->header->strings_bytes) {
+		ct_ring_lose(ring, CT_LOSS_STRINGS_FULL, 1);
+		return 0;
+	}
+	entry = ring->strings + at;
+	memcpy(entry + 4, text, len);
+	entry[4 + len] = '\0';
+	atomic_store_explicit((_Atomic uint32_t *)(void *)entry, (uint32_t)len, memory_order_release);
+	return (uint32_t)(at / 4 + 1);
+}
+
+struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm)
+{
+	for (uint32_t i = 0; ring->header && i < ring->header->n_comms; i++) {
+		struct ct_ring_comm *c = &ring->comms[i];
+		uint64_t unused = 0;
+
+		if (!atomic_compare_exchange_strong_explicit(&c->id, &unused, 1ull << 32,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&c->key, comm->key, memory_order_relaxed);
+		atomic_store_explicit(&c->parent, comm->parent, memory_order_relaxed);
+		atomic_store_explicit(&c->created_ns, comm->created_ns, memory_order_relaxed);
+		atomic_store_explicit(&c->ranks,
+				      (uint64_t)comm->nranks << 32 | (uint32_t)comm->rank,
+				      memory_order_relaxed);
+		atomic_store_explicit(&c->bits,
+				      comm->backend | (uint64_t)comm->key_source << 8 |
+					      (uint64_t)comm->name << 32,
+				      memory_order_relaxed);
+		atomic_store_explicit(&c->next_seq, 0, memory_order_relaxed);
+		atomic_store_explicit(&c->ended_ns, 0, memory_order_relaxed);
+		atomic_store_explicit(&c->last_enter, 0, memory_order_relaxed);
+		atomic_store_explicit(&c->last_op, 0, memory_order_relaxed);
+		atomic_store_explicit(&c->members_key, comm->members_key, memory_order_relaxed);
+		atomic_store_explicit(&c->id, comm->id, memory_order_release);
+		return c;
+	}
+	ct_ring_lose(ring, CT_LOSS_COMM_TABLE_FULL, 1);
+	return NULL;
+}
+
+struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch, const uint64_t words[8])
+{
+	uint32_t n = ring->header ? ring->header->n_opens : 0;
+
+	/* launches close about in the order in which they open: start where the oldest probably was */
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_ring_open *o = &ring->opens[(launch + i) % n];
+		ct_word *w = &o->tag;
+		uint64_t unused = 0;
+
+		if (atomic_load_explicit(w, memory_order_relaxed) != 0 ||
+		    !atomic_compare_exchange_strong_explicit(w, &unused, 1ull << 33,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			continue;
+		for (int k = 1; k < 8; k++)
+			atomic_store_explicit(&w[k], words[k], memory_order_relaxed);
+		atomic_store_explicit(w, 1ull << 32 | launch, memory_order_release);
+		return o;
+	}
+	ct_ring_lose(ring, CT_LOSS_OPEN_TABLE_FULL, 1);
+	return NULL;
+}
+
+void ct_ring_open_remove(struct ct_ring_open *open)
+{
+	atomic_store_explicit(&open->tag, 0, memory_order_release);
+}

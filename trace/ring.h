@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ring.h — the writing side of a ring file: one thread fills a chunk, anyone may read it, also when the
+ * process is dead.
+ *
+ * A thread owns a lane: the chunk that it fills right now. It claims chunks from the pool by compare-and-swap
+ * and never waits: if the pool is empty, ct_lane_next() returns NULL and the caller counts the loss. The write
+ * thread drains chunks into blocks and frees them. A slot is eight atomic words; word 0 is its lap tag. The
+ * writer clears the tag, fills the words, releases the tag; a reader copies between two equal tags or skips,
+ * so a torn slot is never mistaken for a whole one.
+ *
+ * The file is allocated in full before it is mapped (a sparse tmpfs file would kill the job with SIGBUS when
+ * /dev/shm fills up), and is not inherited by a forked child (the pages are absent there, not shared).
+ */
+#ifndef CT_RING_H
+#define CT_RING_H
+
+#include <stddef.h>
+
+#include "trace/format.h"
+#include "trace/record.h"
+#include "trace/status.h"
+
+#define CT_RING_MIN_BYTES (256u << 10)
+
+struct ct_ring {
+	struct ct_ring_header *header; /* NULL: there is no ring */
+	struct ct_ring_comm *comms;
+	struct ct_ring_open *opens;
+	char *strings;
+	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
+	int fd;			 /* -1 for private memory; carries the lock that says the owner lives */
+	char path[256];		 /* "" for private memory */
+};
+
+/* What one thread fills. Zero-initialised = no chunk yet. */
+struct ct_lane {
+	struct ct_slot *next; /* slot to fill ... */
+	struct ct_slot *end;  /* ... up to here */
+	struct ct_chunk *chunk;
+	uint32_t lap;
+	uint32_t tid;
+};
+
+/* File name of a process's ring in its ring directory: "commtrace.<pid namespace>.<pid>.ring". `name` has
+ * room for CT_RING_NAME_MAX bytes. */
+#define CT_RING_NAME_MAX 64
+void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
+
+/* Make a ring of about `bytes`, halving down to CT_RING_MIN_BYTES where room is short, in the first of the
+ * NULL-terminated `dirs` that takes one; in private memory if none does. A file leaves at least half of the
+ * directory's free space to others. Fills process->ring_kind and copies *process into the header. A dead ring
+ * of the same name must have been moved away before. CT_NOMEM if not even private memory is there. */
+int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
+		   size_t bytes, struct ct_err *err);
+
+/* Unmap and close; the file is removed if `unlink_file`. */
+void ct_ring_close(struct ct_ring *ring, int unlink_file);
+
+/* Take the next chunk of the pool for this lane, closing the one it has. Returns 0 if the pool is empty;
+ * the lane then keeps its full chunk. Any thread, on its own lane. */
+int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane);
+
+/* Hand the lane's chunk over to the write thread (thread end). The lane is empty afterwards. */
+void ct_lane_close(struct ct_lane *lane);
+
+/* Give a drained chunk back to the pool. Write thread only. */
+void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk);
+
+/* Slot to fill, or NULL if the pool is empty. Never waits. */
+static inline struct ct_slot *ct_lane_next(struct ct_ring *ring, struct ct_lane *lane)
+{
+	if (lane->next == lane->end && !ct_ring_claim(ring, lane))
+		return NULL;
+	return lane->next++;
+}
+
+/* Fill a slot from words 1..7 and publish it under its tag. Pairs with ct_slot_copy(). */
+static inline void ct_slot_publish(struct ct_slot *slot, uint64_t tag, const uint64_t w[8])
+{
+	atomic_store_explicit(&slot->w[0], 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	/* unrolled, the words go from registers to the slot; as a loop they cost the wrapper 5 ns */
+#pragma GCC unroll 8
+	for (int i = 1; i < 8; i++)
+		atomic_store_explicit(&slot->w[i], w[i], memory_order_relaxed);
+	atomic_store_explicit(&slot->w[0], tag, memory_order_release);
+}
+
+/* Copy a slot that may be written meanwhile. Returns 1 and the eight words if the slot held a whole record of
+ * `lap`, else 0. The end word of an op may be newer than the rest: it has its own release store. */
+static inline int ct_slot_copy(const struct ct_slot *slot, uint32_t lap, uint64_t w[8])
+{
+	struct ct_slot *s = (struct ct_slot *)(uintptr_t)slot; /* C11 atomics load through non-const only */
+
+	w[0] = atomic_load_explicit(&s->w[0], memory_order_acquire);
+	if (CT_TAG_LAP(w[0]) != lap || !(w[0] & 1))
+		return 0;
+	for (int i = 1; i < 8; i++)
+		w[i] = atomic_load_explicit(&s->w[i], memory_order_acquire);
+	return atomic_load_explicit(&s->w[0], memory_order_relaxed) == w[0];
+}
+
+static inline struct ct_chunk *ct_ring_chunk(const struct ct_ring *ring, uint32_t i)
+{
+	return (struct ct_chunk *)((char *)ring->chunks + (size_t)i * CT_CHUNK_BYTES);
+}
+
+static inline struct ct_slot *ct_chunk_slots(const struct ct_chunk *chunk)
+{
+	return (struct ct_slot *)((uintptr_t)chunk + CT_SLOT_BYTES);
+}
+
+/* Count `n` losses of one reason. Any thread. */
+static inline void ct_ring_lose(struct ct_ring *ring, enum ct_loss reason, uint64_t n)
+{
+	if (ring->header)
+		atomic_fetch_add_explicit(&ring->header->losses[reason], n, memory_order_relaxed);
+}
+
+/* Put a string (cut at 1000 bytes) into the table; returns its id, 0 if the table is full (a counted loss).
+ * Any thread; equal strings are not looked for. */
+uint32_t ct_ring_string(struct ct_ring *ring, const char *text);
+
+/* Enter a communicator: fills a free entry from *comm (next_seq starts at 0) and returns it, or NULL if the
+ * table is full (a counted loss). comm->id is the caller's and must be nonzero. Any thread. */
+struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm);
+
+/* Open a launch: takes a free entry or returns NULL (a counted loss). `words` are words 1..7 of
+ * struct ct_ring_open; the launch id goes into its tag. Any thread. */
+struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch, const uint64_t words[8]);
+
+/* Free the entry. Whoever closes the launch, once. */
+void ct_ring_open_remove(struct ct_ring_open *open);
+
+#endif

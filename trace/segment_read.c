@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/segment_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/ring_read.h"
+
+#define WINDOW_BYTES (64u << 10)
+/* Damaged blocks are searched for good ones inside; a file made to be damaged at every step could make that
+ * quadratic. After so many bytes of it, a damaged block is skipped by the length it gives. */
+#define PATIENCE_BYTES (256ull << 20)
+
+struct ct_segment_reader {
+	struct ct_segment_header header;
+	struct ct_decoder *decoder;
+	char *path;
+	int fd;		     /* -1: over memory */
+	const uint8_t *data; /* the window: bytes [base, base + have) of the file */
+	uint8_t *own;	     /* its memory, of a file */
+	size_t cap;
+	uint64_t base;
+	size_t have;
+	uint64_t at; /* where the next block should start */
+	uint64_t failed_bytes;
+	struct ct_block_header block;
+	struct ct_damage damage;
+};
+
+/* ---- bytes ------------------------------------------------------------------------------------------- */
+
+/* Move the window so that it starts at `at` and holds `want` bytes or all that there are. */
+static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct ct_err *err)
+{
+	size_t cap = want > WINDOW_BYTES ? want : WINDOW_BYTES;
+
+	if (r->cap < cap) {
+		uint8_t *grown = realloc(r->own, cap);
+
+		if (!grown)
+			return ct_fail(err, CT_NOMEM, "%s: out of memory", r->path);
+		r->own = grown;
+		r->cap = cap;
+	}
+	r->data = r->own;
+	r->base = at;
+	r->have = 0;
+	while (r->have < cap) {
+		ssize_t n = pread(r->fd, r->own + r->have, cap - r->have, (off_t)(at + r->have));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ct_fail(err, CT_IO, "%s: offset %llu: %s", r->path,
+				       (unsigned long long)at, strerror(errno));
+		if (n == 0)
+			break;
+		r->have += (size_t)n;
+	}
+	return CT_OK;
+}
+
+/* Look at the bytes from `at` on: *avail of them, at least `want` unless the file ends before. */
+static int look(struct ct_segment_reader *r, uint64_t at, size_t want, const uint8_t **p,
+		size_t *avail, struct ct_err *err)
+{
+	uint64_t end = r->base + r->have;
+
+	if (at < r->base || at > end || end - at < want) {
+		if (r->fd >= 0) {
+			int st = slide(r, at, want, err);
+
+			if (st != CT_OK)
+				return st;
+		} else if (at > end) {
+			*avail = 0;
+			return CT_OK;
+		}
+	}
+	*p = r->data + (at - r->base);
+	*avail = r->base + r->have - at;
+	return CT_OK;
+}
+
+/* A block header at `at`? 1 and *h, 0, or a failure. */
+static int header_at(struct ct_segment_reader *r, uint64_t at, struct ct_block_header *h,
+		     struct ct_err *err)
+{
+	const uint8_t *p = NULL;
+	size_t avail = 0;
+	int st = look(r, at, sizeof(*h), &p, &avail, err);
+
+	if (st != CT_OK)
+		return st;
+	if (avail < sizeof(*h))
+		return 0;
+	memcpy(h, p, sizeof(*h));
+	return ct_block_header_check(h, at, NULL) == CT_OK;
+}
+
+/* The first block header from *at on. 1 and *at, 0 if there is none, or a failure. */
+static int find_header(struct ct_segment_reader *r, uint64_t *at, struct ct_err *err)
+{
+	const uint32_t magic = CT_BLOCK_MAGIC;
+	struct ct_block_header h;
+
+	for (;;) {
+		const uint8_t *p = NULL;
+		const uint8_t *hit;
+		size_t avail = 0;
+		int st = look(r, *at, sizeof(h), &p, &avail, err);
+
+		if (st != CT_OK)
+			return st;
+		if (avail < sizeof(h))
+			return 0;
+		hit = memmem(p, avail, &magic, sizeof(magic));
+		if (!hit) {
+			*at += avail - sizeof(magic) + 1;
+			continue;
+		}
+		*at += (uint64_t)(hit - p);
+		st = header_at(r, *at, &h, err);
+		if (st != 0)
+			return st;
+		*at += 1;
+	}
+}
+
+/* ---- open -------------------------------------------------------------------------------------------- */
+
+static int open_file(struct ct_segment_reader *r, struct ct_err *err)
+{
+	struct stat st;
+
+	/* Look before opening: a FIFO would wait for its writer, a device might do anything. */
+	if (stat(r->path, &st) != 0)
+		return ct_fail(err, errno == ENOENT ? CT_NOTFOUND : CT_IO, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return ct_fail(err, CT_FORMAT, "not a regular file");
+	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (r->fd < 0)
+		return ct_fail(err, errno == ENOENT ? CT_NOTFOUND : CT_IO, "%s", strerror(errno));
+	if (fstat(r->fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return ct_fail(err, CT_FORMAT, "not a regular file");
+	return CT_OK;
+}
+
+static int read_segment_header(struct ct_segment_reader *r, struct ct_err *err)
+{
+	struct ct_segment_header *h = &r->header;
+	const uint8_t *p = NULL;
+	size_t avail = 0;
+	uint32_t crc;
+	int st = look(r, 0, sizeof(*h), &p, &avail, err);
+
+	if (st != CT_OK)
+		return st;
+	if (avail == 0)
+		return ct_fail(err, CT_FORMAT, "empty file");
+	if (avail >= sizeof(h->magic) && memcmp(p, &(uint64_t){ CT_SEGMENT_MAGIC }, 8) != 0)
+		return ct_fail(err, CT_FORMAT, "offset 0: not a commtrace segment");
+	if (avail < sizeof(*h))
+		return ct_fail(err, CT_FORMAT, "offset %zu: ends within the segment header", avail);
+	memcpy(h, p, sizeof(*h));
+	if (h->version > CT_FORMAT_VERSION)
+		return ct_fail(err, CT_VERSION,
+			       "made by a newer commtrace (format %u, this one reads up to %u)",
+			       h->version, CT_FORMAT_VERSION);
+	crc = h->crc;
+	h->crc = 0;
+	if (ct_crc32c(0, h, sizeof(*h)) != crc)
+		return ct_fail(err, CT_FORMAT, "offset 0: segment header is damaged");
+	h->crc = crc;
+	if (h->header_bytes < sizeof(*h) || h->header_bytes > WINDOW_BYTES)
+		return ct_fail(err, CT_FORMAT, "offset 12: segment header of %u bytes",
+			       h->header_bytes);
+	ct_process_terminate(&h->process);
+	r->at = h->header_bytes;
+	return CT_OK;
+}
+
+static int open_reader(const char *path, const void *data, size_t bytes,
+		       struct ct_segment_reader **out, struct ct_err *err)
+{
+	struct ct_segment_reader *r = calloc(1, sizeof(*r));
+	int st;
+
+	*out = NULL;
+	if (!r)
+		return ct_fail(err, CT_NOMEM, "%s: out of memory", path);
+	r->fd = -1;
+	r->path = strdup(path);
+	r->decoder = ct_decoder_new();
+	if (!r->path || !r->decoder) {
+		st = ct_fail(err, CT_NOMEM, "%s: out of memory", path);
+		goto out_close;
+	}
+	r->data = data;
+	r->have = bytes;
+	st = data ? CT_OK : open_file(r, err);
+	if (st == CT_OK)
+		st = read_segment_header(r, err);
+	if (st != CT_OK) {
+		ct_fail_while(err, st, "%s", path);
+		goto out_close;
+	}
+	*out = r;
+	return CT_OK;
+out_close:
+	ct_segment_close_read(r);
+	return st;
+}
+
+int ct_segment_open_read(const char *path, struct ct_segment_reader **reader, struct ct_err *err)
+{
+	return open_reader(path, NULL, 0, reader, err);
+}
+
+int ct_segment_open_memory(const void *data, size_t bytes, struct ct_segment_reader **reader,
+			   struct ct_err *err)
+{
+	return open_reader("memory", data ? data : "", bytes, reader, err);
+}
+
+void ct_segment_close_read(struct ct_segment_reader *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	ct_decoder_free(r->decoder);
+	free(r->own);
+	free(r->path);
+	free(r);
+}
+
+const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader *r)
+{
+	return &r->header;
+}
+
+const struct ct_block_header *ct_segment_block_header(const struct ct_segment_reader *r)
+{
+	return &r->block;
+}
+
+const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *r)
+{
+	return &r->damage;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------ */
+
+static void note_damage(struct ct_segment_reader *r, uint64_t at, const char *why)
+{
+	if (r->damage.first_why[0])
+		return;
+	r->damage.first_at = at;
+	snprintf(r->damage.first_why, sizeof(r->damage.first_why), "offset %llu: %.80s",
+		 (unsigned long long)at, why);
+}
+
+/* How many bytes are there from `at` to the end? */
+static int count_rest(struct ct_segment_reader *r, uint64_t at, uint64_t *rest, struct ct_err *err)
+{
+	const uint8_t *p;
+	size_t avail;
+
+	*rest = 0;
+	do {
+		int st = look(r, at + *rest, 1, &p, &avail, err);
+
+		if (st != CT_OK)
+			return st;
+		*rest += avail;
+	} while (avail);
+	return CT_OK;
+}
+
+static int starts_like_block(const uint8_t *p, size_t avail)
+{
+	const uint32_t magic = CT_BLOCK_MAGIC;
+
+	return avail && memcmp(p, &magic, avail < 4 ? avail : 4) == 0;
+}
+
+/* The file ends with what is no whole block: one that was being written if it starts like one. */
+static void skip_tail(struct ct_segment_reader *r, int torn, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	note_damage(r, r->at, torn ? "the last block was being written" : "no block starts here");
+	if (torn)
+		r->damage.torn_bytes += bytes;
+	else
+		r->damage.skipped_bytes += bytes;
+	r->at += bytes;
+}
+
+/* No block header at r->at: go to the next one, or to the end. */
+static int skip_garbage(struct ct_segment_reader *r, int torn, struct ct_err *err)
+{
+	uint64_t next = r->at + 1;
+	uint64_t rest;
+	int st = find_header(r, &next, err);
+
+	if (st < 0)
+		return st;
+	if (st) {
+		note_damage(r, r->at, "no block starts here");
+		r->damage.skipped_bytes += next - r->at;
+		r->at = next;
+		return CT_OK;
+	}
+	st = count_rest(r, r->at, &rest, err);
+	if (st == CT_OK)
+		skip_tail(r, torn, rest);
+	return st;
+}
+
+/* The file ends within the block at r->at. That is the tail of a process that died while writing, unless
+ * another block follows: then writing went on after a failure that could not be undone. */
+static int skip_cut(struct ct_segment_reader *r, uint64_t avail, struct ct_err *err)
+{
+	uint64_t next = r->at + sizeof(r->block);
+	int st = r->failed_bytes < PATIENCE_BYTES ? find_header(r, &next, err) : 0;
+
+	if (st < 0)
+		return st;
+	r->failed_bytes += avail;
+	if (st) {
+		note_damage(r, r->at, "half a block");
+		r->damage.damaged_blocks++;
+		r->damage.skipped_bytes += next - r->at;
+		r->at = next;
+		return CT_OK;
+	}
+	skip_tail(r, 1, avail);
+	return CT_OK;
+}
+
+/* The block at r->at does not decode. Its length is not trusted: it may be half a block with others behind. */
+static int skip_damaged(struct ct_segment_reader *r, const char *why, struct ct_err *err)
+{
+	uint64_t whole = r->at + sizeof(r->block) + r->block.bytes;
+	uint64_t next = r->at + sizeof(r->block);
+	int st = r->failed_bytes < PATIENCE_BYTES ? find_header(r, &next, err) : 0;
+
+	if (st < 0)
+		return st;
+	if (!st || next > whole)
+		next = whole;
+	r->failed_bytes += r->block.bytes;
+	note_damage(r, r->at, why);
+	r->damage.damaged_blocks++;
+	r->damage.skipped_bytes += next - r->at;
+	r->at = next;
+	return CT_OK;
+}
+
+int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
+{
+	for (;;) {
+		const uint8_t *p = NULL;
+		size_t avail = 0;
+		struct ct_err why;
+		size_t whole;
+		int st = look(r, r->at, sizeof(r->block), &p, &avail, err);
+
+		if (st != CT_OK)
+			return st;
+		if (avail < sizeof(r->block)) {
+			skip_tail(r, starts_like_block(p, avail), avail);
+			return 0;
+		}
+		st = header_at(r, r->at, &r->block, err);
+		if (st == 0)
+			st = skip_garbage(r, starts_like_block(p, avail), err);
+		if (st < 0)
+			return st;
+		if (st == 0)
+			continue;
+		whole = sizeof(r->block) + r->block.bytes;
+		st = look(r, r->at, whole, &p, &avail, err);
+		if (st != CT_OK)
+			return st;
+		if (avail < whole) {
+			st = skip_cut(r, avail, err);
+		} else {
+			st = ct_block_decode(r->decoder, &r->block, p + sizeof(r->block), block,
+					     &why);
+			if (st == CT_OK) {
+				r->at += whole;
+				return 1;
+			}
+			if (st == CT_FORMAT)
+				st = skip_damaged(r, why.text, err);
+			else
+				ct_fail(err, st, "%s: %s", r->path, why.text);
+		}
+		if (st != CT_OK)
+			return st;
+	}
+}
+
+/* The last whole block that starts at or after `at`. 1 and *last, 0, or a failure. */
+static int last_from(struct ct_segment_reader *r, uint64_t at, uint64_t *last, struct ct_err *err)
+{
+	struct ct_block_header h;
+	int found = 0;
+	int st;
+
+	while ((st = find_header(r, &at, err)) == 1) {
+		const uint8_t *p;
+		size_t avail;
+
+		st = header_at(r, at, &h, err);
+		if (st != 1)
+			break; /* the file is changing */
+		st = look(r, at, sizeof(h) + h.bytes, &p, &avail, err);
+		if (st != CT_OK)
+			break;
+		if (avail < sizeof(h) + h.bytes) {
+			at += sizeof(h);
+			r->failed_bytes += h.bytes;
+			if (r->failed_bytes > PATIENCE_BYTES)
+				break;
+			continue;
+		}
+		*last = at;
+		found = 1;
+		at += sizeof(h) + h.bytes;
+	}
+	return st < 0 ? st : found;
+}
+
+int ct_segment_seek_last(struct ct_segment_reader *r, struct ct_err *err)
+{
+	const uint64_t first = r->header.header_bytes;
+	uint64_t size = r->have;
+	uint64_t tail = WINDOW_BYTES;
+	struct stat st;
+
+	if (r->fd >= 0) {
+		if (fstat(r->fd, &st) != 0)
+			return ct_fail(err, CT_IO, "%s: %s", r->path, strerror(errno));
+		size = (uint64_t)st.st_size;
+	}
+	for (;; tail *= 16) {
+		uint64_t from = size > tail && size - tail > first ? size - tail : first;
+		int found = last_from(r, from, &r->at, err);
+
+		if (found || from == first)
+			return found;
+	}
+}

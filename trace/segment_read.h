@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* segment_read.h — read one segment file, forgiving what crashes and copying leave: a torn tail, a damaged
+ * block in the middle, bytes that were never a segment. One reader, one thread. */
+#ifndef CT_SEGMENT_READ_H
+#define CT_SEGMENT_READ_H
+
+#include <stdint.h>
+
+#include "trace/block_read.h"
+#include "trace/format.h"
+#include "trace/status.h"
+
+struct ct_segment_reader;
+
+/* What could not be read, counted while reading. */
+struct ct_damage {
+	uint64_t skipped_bytes;	 /* in the middle: damaged blocks */
+	uint64_t torn_bytes;	 /* at the end: a block that was being written */
+	uint32_t damaged_blocks; /* whose frame did not decode */
+	uint64_t first_at;	 /* file offset of the first damage, 0 if none */
+	char first_why[120];
+};
+
+/* CT_NOTFOUND, CT_IO, or CT_FORMAT / CT_VERSION if the file has no readable segment header. `path` is copied. */
+int ct_segment_open_read(const char *path, struct ct_segment_reader **reader, struct ct_err *err);
+
+/* The same over bytes in memory (borrowed until close); for tests and fuzzing. */
+int ct_segment_open_memory(const void *data, size_t bytes, struct ct_segment_reader **reader,
+			   struct ct_err *err);
+
+const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader *reader);
+
+/* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is skipped up to
+ * the next good block header and counted. */
+int ct_segment_next_block(struct ct_segment_reader *reader, struct ct_block *block,
+			  struct ct_err *err);
+
+/* Header of the block that ct_segment_next_block() gave last. */
+const struct ct_block_header *ct_segment_block_header(const struct ct_segment_reader *reader);
+
+/* Go to the last whole block, found from the end of the file without reading what lies before. The next
+ * ct_segment_next_block() gives it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
+int ct_segment_seek_last(struct ct_segment_reader *reader, struct ct_err *err);
+
+const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *reader);
+
+void ct_segment_close_read(struct ct_segment_reader *reader);
+
+#endif
