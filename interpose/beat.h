@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* beat.h — the beat thread: once a second it stores the time into the ring header.
+ *
+ * It takes no lock, does no I/O and allocates nothing, so a file system or a driver that hangs never makes a
+ * living process look dead.
+ */
+#ifndef CT_BEAT_H
+#define CT_BEAT_H
+
+#include <stdint.h>
+
+/* Start it, with all signals blocked. 0, or -1 if there is no thread to be had. */
+int ct_beat_start(void);
+
+/* CPU time it has used. */
+uint64_t ct_beat_cpu_ns(void);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/comms.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "interpose/hash.h"
+#include "interpose/recorder.h"
+
+#define BUCKETS (4 * CT_COMMS_MAX)
+#define GONE ((const void *)1) /* a handle that was removed: look further */
+#define SIZES 64u
+
+static struct {
+	struct ct_comm comms[CT_COMMS_MAX];
+	struct {
+		_Atomic(const void *) handle; /* NULL: never used, a search ends here */
+		_Atomic(struct ct_comm *) comm;
+	} buckets[BUCKETS];
+	_Atomic int lock; /* over everything that writes the tables */
+	uint32_t last_id;
+	uint64_t job_hash;
+	uint64_t process_hash;
+	struct {
+		uint32_t nranks;
+		uint32_t made;
+	} by_size[SIZES]; /* for guessed keys; the last entry serves all sizes that found no place */
+} *tables;
+
+int ct_comms_init(const char *job, uint64_t process_hash)
+{
+	void *map = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return CT_NOMEM;
+	tables = map;
+	tables->job_hash = ct_hash_bytes(CT_HASH_START, job, strlen(job));
+	tables->process_hash = process_hash;
+	return CT_OK;
+}
+
+/* Held for a few hundred instructions; who cannot have it for so long is better off without a record. */
+static int lock(void)
+{
+	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
+		if (!atomic_exchange_explicit(&tables->lock, 1, memory_order_acquire))
+			return 1;
+		sched_yield();
+	}
+	return 0;
+}
+
+static void unlock(void)
+{
+	atomic_store_explicit(&tables->lock, 0, memory_order_release);
+}
+
+static uint32_t bucket_of(const void *handle)
+{
+	return (uint32_t)(((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull) >> 40) % BUCKETS;
+}
+
+struct ct_comm *ct_comms_find(const void *handle)
+{
+	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS; i++, b = (b + 1) % BUCKETS) {
+		/* acquire: pairs with the release in add(), the communicator is filled in */
+		const void *held = atomic_load_explicit(&tables->buckets[b].handle, memory_order_acquire);
+
+		if (!held)
+			break;
+		if (held == handle)
+			return atomic_load_explicit(&tables->buckets[b].comm, memory_order_acquire);
+	}
+	return NULL;
+}
+
+/* Under the lock. There is room: at most two handles for each of CT_COMMS_MAX. */
+static void add(const void *handle, struct ct_comm *comm)
+{
+	for (uint32_t b = bucket_of(handle);; b = (b + 1) % BUCKETS) {
+		const void *held = atomic_load_explicit(&tables->buckets[b].handle, memory_order_relaxed);
+
+		if (held && held != GONE)
+			continue;
+		atomic_store_explicit(&tables->buckets[b].comm, comm, memory_order_relaxed);
+		atomic_store_explicit(&tables->buckets[b].handle, handle, memory_order_release);
+		return;
+	}
+}
+
+static void forget(const void *handle)
+{
+	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS; i++, b = (b + 1) % BUCKETS) {
+		const void *held = atomic_load_explicit(&tables->buckets[b].handle, memory_order_relaxed);
+		const void *after;
+
+		if (!held)
+			return;
+		if (held != handle)
+			continue;
+		/* a search that would end right behind it may as well end here: keeps the table from filling
+		 * up with GONE */
+		after = atomic_load_explicit(&tables->buckets[(b + 1) % BUCKETS].handle,
+					     memory_order_relaxed);
+		atomic_store_explicit(&tables->buckets[b].handle, after ? GONE : NULL,
+				      memory_order_release);
+		return;
+	}
+}
+
+static void end(const void *handle)
+{
+	struct ct_comm *comm = ct_comms_find(handle);
+
+	if (!comm)
+		return;
+	for (int i = 0; i < 2; i++) {
+		forget(atomic_load_explicit(&comm->handle[i], memory_order_relaxed));
+		atomic_store_explicit(&comm->handle[i], NULL, memory_order_relaxed);
+	}
+	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
+}
+
+void ct_comms_end(const void *handle)
+{
+	if (!ct_comms_find(handle) || !lock())
+		return;
+	end(handle);
+	unlock();
+}
+
+/* How many of this size were made before, counted by all members alike. */
+static uint32_t ordinal(uint32_t nranks)
+{
+	uint32_t i = 0;
+
+	while (i < SIZES - 1 && tables->by_size[i].nranks && tables->by_size[i].nranks != nranks)
+		i++;
+	tables->by_size[i].nranks = nranks;
+	return tables->by_size[i].made++;
+}
+
+static uint64_t guess_key(uint32_t nranks)
+{
+	uint64_t key = ct_hash_mix(tables->job_hash, (uint64_t)nranks << 32 | ordinal(nranks));
+
+	/* alone in it: nobody to agree with, but many processes that must not clash */
+	return nranks == 1 ? ct_hash_mix(key, tables->process_hash) : key;
+}
+
+static struct ct_comm *unused(void)
+{
+	for (uint32_t i = 0; i < CT_COMMS_MAX; i++) {
+		struct ct_comm *c = &tables->comms[i];
+
+		if (!atomic_load_explicit(&c->handle[0], memory_order_relaxed))
+			return c;
+	}
+	return NULL;
+}
+
+struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
+{
+	struct ct_comm_rec rec = {
+		.nranks = spec->nranks,
+		.rank = spec->rank,
+		.name = spec->name,
+		.key = spec->key,
+		.created_ns = ct_now_ns(),
+		.backend = (uint8_t)spec->backend,
+		.key_source = (uint8_t)spec->source,
+	};
+	struct ct_comm *comm;
+
+	if (!lock())
+		return NULL;
+	end(spec->handle[0]);
+	end(spec->handle[1]);
+	if (!rec.key || spec->nranks == 1) {
+		rec.key = guess_key(spec->nranks);
+		rec.key_source = CT_KEY_GUESSED;
+	}
+	rec.id = ++tables->last_id;
+	comm = unused();
+	if (!comm)
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_COMM_TABLE_FULL, 1);
+	else
+		comm->entry = ct_ring_comm_add(&ct_recorder.ring, &rec);
+	if (comm && comm->entry) {
+		comm->key = rec.key;
+		comm->id = rec.id;
+		comm->nranks = rec.nranks;
+		comm->rank = rec.rank;
+		ct_tags_init(&comm->tags);
+		for (int i = 0; i < 2; i++) {
+			atomic_store_explicit(&comm->handle[i], spec->handle[i], memory_order_relaxed);
+			if (spec->handle[i])
+				add(spec->handle[i], comm);
+		}
+	} else {
+		comm = NULL;
+	}
+	unlock();
+	return comm;
+}
+
+void ct_comms_alias(struct ct_comm *comm, const void *handle)
+{
+	if (!handle || !lock())
+		return;
+	if (!atomic_load_explicit(&comm->handle[1], memory_order_relaxed)) {
+		atomic_store_explicit(&comm->handle[1], handle, memory_order_relaxed);
+		add(handle, comm);
+	}
+	unlock();
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* comms.h — the communicators of this process, found by the pointers that the library's calls carry.
+ *
+ * A fixed pool and a hash table over it, mapped once when recording starts; looking up takes no lock and
+ * allocates nothing, creating and ending take a short spin lock. Pool memory is never unmapped, so a stale
+ * pointer in a thread's block is checked, not feared. The library reuses addresses of dead communicators:
+ * creating one under a known pointer ends the old one.
+ */
+#ifndef CT_LIVE_COMMS_H
+#define CT_LIVE_COMMS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/tags.h"
+#include "trace/ring.h"
+
+#define CT_COMMS_MAX 1024u
+
+struct ct_comm {
+	_Atomic(const void *) handle[2]; /* what calls name it by; NULL: none. Gloo's collectives pass one
+					    pointer and its transfers another */
+	struct ct_ring_comm *entry;	 /* never NULL while in use */
+	uint64_t key;
+	uint32_t id;
+	uint32_t nranks;
+	int32_t rank;
+	struct ct_tags tags;
+};
+
+/* What is known of a communicator when it is created. */
+struct ct_comm_spec {
+	const void *handle[2]; /* the second may be NULL */
+	uint64_t key;	       /* 0: guess one */
+	enum ct_key_source source;
+	enum ct_backend backend;
+	uint32_t nranks;
+	int32_t rank;
+	uint32_t name; /* string id */
+};
+
+/* Map the tables; 0 or CT_NOMEM. Before the gate opens. `job` goes into guessed keys. */
+int ct_comms_init(const char *job, uint64_t process_hash);
+
+/* The communicator behind a handle, NULL if none is known. Any thread. */
+struct ct_comm *ct_comms_find(const void *handle);
+
+/* Make one known. NULL if the tables are full (a counted loss). Any thread. */
+struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
+
+/* A second handle of a communicator that was created with one. Any thread. */
+void ct_comms_alias(struct ct_comm *comm, const void *handle);
+
+/* The library destroys what is behind the handle; nothing happens if it is unknown. Any thread. */
+void ct_comms_end(const void *handle);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard.h — may this call be recorded? The first thing that every wrapper asks.
+ *
+ * The gate is one word in a page of its own that the kernel wipes in a forked child: a child reads COLD, knows
+ * from ct_lifecycle that it is a child, and stays off until it makes a communicator of its own. What a thread
+ * fills lies in its thread-local block, at most 64 bytes of static TLS, and carries the gate word that it was
+ * filled under: after a fork or a new start it does not match any more, and nothing that it points to is
+ * touched. Every thread may call everything here; nothing of it survives the process.
+ */
+#ifndef CT_GUARD_H
+#define CT_GUARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "trace/ring.h"
+
+/* Low bits of the gate word; the bits above count the starts of recording in this line of processes. */
+enum ct_gate_state {
+	CT_GATE_COLD = 0,     /* nothing tried yet; or wiped: a forked child */
+	CT_GATE_ON = 1,	      /* recording; the only state with this bit */
+	CT_GATE_STARTING = 2, /* a thread is starting it */
+	CT_GATE_OFF = 4,      /* for good: switched off, failed or ended */
+	CT_GATE_CHILD = 6,    /* a forked child that has no communicator of its own */
+};
+#define CT_GATE_STATE(word) ((word) & 7u)
+#define CT_GATE_EPOCH_SHIFT 3
+
+/* What calls a wrapper. A forked child starts recording at CREATE only. */
+enum ct_call_kind { CT_CALL_DATA, CT_CALL_CREATE };
+
+/* Reached without the detour through the global offset table. */
+#define CT_NEAR __attribute__((visibility("hidden")))
+
+/* As large as the largest page, so that nothing else is wiped. */
+#define CT_GATE_BYTES 65536
+struct ct_gate {
+	_Atomic uint32_t word;
+	uint8_t pad[CT_GATE_BYTES - 4];
+};
+extern struct ct_gate ct_gate CT_NEAR;
+
+/* One wrapped call that this thread is inside of, on the stack of the wrapper. `leave` runs when the call is
+ * left by an exception or by the thread's cancellation. */
+struct ct_frame {
+	void (*leave)(struct ct_frame *frame);
+};
+
+struct ct_comm;
+struct ct_thread {
+	struct ct_lane lane;
+	uint32_t gate;		/* gate word this block belongs to */
+	uint32_t depth;		/* 1 inside a wrapped call: what the library calls by itself is not recorded */
+	struct ct_frame *frame; /* that call, NULL outside */
+	struct ct_comm *comm;	/* the one used last */
+};
+_Static_assert(sizeof(struct ct_thread) <= 64, "static TLS is scarce");
+extern __thread struct ct_thread ct_self CT_NEAR __attribute__((tls_model("initial-exec")));
+
+/* The answer when the gate alone does not tell: starts recording, gives the thread its block. Keeps errno. */
+int ct_guard_slow(uint32_t gate, enum ct_call_kind kind);
+
+enum ct_guard_answer { CT_GUARD_PASS, CT_GUARD_RECORD, CT_GUARD_ASK };
+
+/* What the gate and the thread's block tell by themselves; ASK: ct_guard_slow() has to. */
+static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_call_kind kind)
+{
+	if (__builtin_expect(gate & CT_GATE_ON && ct_self.gate == gate, 1))
+		return ct_self.depth ? CT_GUARD_PASS : CT_GUARD_RECORD;
+	if (gate & CT_GATE_OFF && (kind == CT_CALL_DATA || CT_GATE_STATE(gate) == CT_GATE_OFF))
+		return CT_GUARD_PASS;
+	return CT_GUARD_ASK;
+}
+
+static inline uint32_t ct_guard_gate(void)
+{
+	/* acquire: pairs with the release of the thread that started recording */
+	return atomic_load_explicit(&ct_gate.word, memory_order_acquire);
+}
+
+/* 1: record this call and call ct_guard_leave() after it. 0: only pass it on. */
+static inline int ct_guard_enter(enum ct_call_kind kind)
+{
+	uint32_t gate = ct_guard_gate();
+	enum ct_guard_answer answer = ct_guard_look(gate, kind);
+
+	if (answer == CT_GUARD_PASS || (answer == CT_GUARD_ASK && !ct_guard_slow(gate, kind)))
+		return 0;
+	ct_self.depth = 1;
+	return 1;
+}
+
+static inline void ct_guard_leave(void)
+{
+	ct_self.depth = 0;
+	ct_self.frame = NULL;
+}
+
+/* Is this thread inside a recorded call, of this epoch? */
+static inline struct ct_frame *ct_guard_frame(void)
+{
+	uint32_t gate = atomic_load_explicit(&ct_gate.word, memory_order_relaxed);
+
+	return gate & CT_GATE_ON && ct_self.gate == gate ? ct_self.frame : NULL;
+}
+
+static inline int ct_guard_is_on(void)
+{
+	return (ct_guard_gate() & CT_GATE_ON) != 0;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libc_old.h — functions whose symbol version is younger than GLIBC_2.28 where the library is built.
+ *
+ * What moved from libpthread and libdl into libc in 2.34 got a new version there; a preload that asks for it
+ * ends every process of the job on an older system before main(). libc_old.c defines each such function anew,
+ * hidden, so that the whole library (zstd too) calls that definition, which passes on to the old version, bound
+ * weakly: where a process has no libpthread or libdl it is absent, and recording stays off.
+ */
+#ifndef CT_LIBC_OLD_H
+#define CT_LIBC_OLD_H
+
+/* Is everything there that recording needs? */
+int ct_libc_is_complete(void);
+
+#endif

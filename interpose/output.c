@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "interpose/log.h"
+#include "interpose/writer.h"
+
+int ct_output_init(struct ct_output *o, const struct ct_ring *ring, const struct ct_process *process,
+		   const struct ct_writer_options *options)
+{
+	memset(o, 0, sizeof(*o));
+	o->options = options;
+	o->segment_bytes = (uint64_t)options->settings->SEGMENT_BYTES;
+	o->max_bytes = (uint64_t)options->settings->MAX_BYTES;
+	ct_segment_init(&o->segment, process, options->dirfd);
+	o->encoder = ct_encoder_new();
+	return o->encoder ? ct_state_init(&o->state, ring, options->notes) : CT_NOMEM;
+}
+
+/* Is the descriptor still the file that was opened? A program that closes every descriptor it does not know, and
+ * then opens files of its own, would find our blocks in them. */
+static int is_ours(struct ct_output *o)
+{
+	struct stat st;
+
+	return fstat(o->segment.fd, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino;
+}
+
+/* Somebody removed it, or the whole run: what is written into it now nobody can read any more. */
+static int is_removed(struct ct_output *o)
+{
+	struct stat st;
+
+	return fstat(o->segment.fd, &st) == 0 && st.st_nlink == 0;
+}
+
+static int next_segment(struct ct_output *o, struct ct_err *err)
+{
+	uint32_t n = o->segment.n_sizes + 1;
+	struct stat st;
+	int status;
+
+	if (o->cap_records < n) {
+		uint64_t *grown = realloc(o->records, 2 * n * sizeof(*grown));
+
+		if (!grown)
+			return ct_fail(err, CT_NOMEM, "out of memory");
+		o->records = grown;
+		o->cap_records = 2 * n;
+	}
+	if (o->segment.fd >= 0 && !is_ours(o))
+		o->segment.fd = -1; /* not ours to close either */
+	status = ct_segment_next(&o->segment, err);
+	if (status != CT_OK)
+		return status;
+	if (fstat(o->segment.fd, &st) == 0) {
+		o->dev = st.st_dev;
+		o->ino = st.st_ino;
+	}
+	o->records[n - 1] = 0;
+	o->fresh = 1;
+	return CT_OK;
+}
+
+static int append(struct ct_output *o, struct ct_block *block, struct ct_err *err)
+{
+	const void *bytes;
+	size_t len;
+	int status;
+
+	block->number = o->blocks;
+	status = ct_block_encode(o->encoder, block, &bytes, &len);
+	if (status != CT_OK)
+		return ct_fail(err, status, "block %u: %s", o->blocks, ct_status_text(status));
+	status = ct_segment_append(&o->segment, bytes, len, err);
+	if (status != CT_OK)
+		return status;
+	o->blocks++;
+	o->state.cost.bytes_written += len;
+	atomic_store_explicit(&o->state.ring->header->blocks, o->blocks, memory_order_relaxed);
+	return CT_OK;
+}
+
+static void trim(struct ct_output *o)
+{
+	uint32_t before = o->segment.n_sizes;
+	uint32_t n = o->segment.total > o->max_bytes ? ct_segment_trim(&o->segment, o->max_bytes) : 0;
+	uint64_t lost = 0;
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		lost += o->records[i];
+	memmove(o->records, o->records + n, (before - n) * sizeof(*o->records));
+	ct_ring_lose((struct ct_ring *)(uintptr_t)o->state.ring, CT_LOSS_MAX_BYTES, lost);
+}
+
+static int write_block(struct ct_output *o, struct ct_block *block, struct ct_err *err)
+{
+	int status = CT_OK;
+
+	if (o->options->dirfd < 0)
+		return ct_fail(err, CT_IO, "there is no run directory");
+	if (o->segment.fd < 0 || o->segment.bytes >= o->segment_bytes || !is_ours(o) ||
+	    is_removed(o))
+		status = next_segment(o, err);
+	if (status == CT_OK && o->fresh) {
+		ct_block_reset(&o->checkpoint, CT_BLOCK_CHECKPOINT);
+		status = ct_state_checkpoint(&o->state, &o->checkpoint);
+		if (status == CT_OK)
+			status = append(o, &o->checkpoint, err);
+		if (status == CT_OK)
+			o->fresh = 0;
+	}
+	return status == CT_OK ? append(o, block, err) : status;
+}
+
+int ct_output_block(struct ct_output *o, struct ct_block *block)
+{
+	struct ct_err err = { .status = CT_OK };
+	int status = write_block(o, block, &err);
+
+	if (status == CT_OK) {
+		if (o->failing)
+			ct_log("segments can be written again");
+		o->failing = 0;
+		trim(o);
+		return CT_OK;
+	}
+	if (!o->failing) {
+		ct_log("segments cannot be written: %s", err.text);
+		ct_notes_add(&o->state.notes, "segments could not be written: %.100s", err.text);
+	}
+	o->failing = 1;
+	return status;
+}
+
+void ct_output_count(struct ct_output *o, uint32_t n)
+{
+	if (o->segment.n_sizes)
+		o->records[o->segment.n_sizes - 1] += n;
+	o->state.cost.calls += n;
+}
+
+void ct_output_close(struct ct_output *o)
+{
+	if (o->segment.fd >= 0 && !is_ours(o))
+		o->segment.fd = -1;
+	ct_segment_close(&o->segment);
+	ct_encoder_free(o->encoder);
+	ct_state_fini(&o->state);
+	ct_block_fini(&o->checkpoint);
+	free(o->records);
+	memset(o, 0, sizeof(*o));
+	o->segment.fd = -1;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorder.h — from a wrapped call to records in the ring.
+ *
+ * The call path: begin before the real call, end after it. Each thread fills its own lane; shared are only the
+ * words of the communicator's entry (sequence number, progress). Nothing here allocates, waits or fails
+ * visibly: what cannot be recorded is counted by reason, and sequence numbers advance all the same, so that
+ * ranks stay comparable. struct ct_recorder is set up by the lifecycle before the gate opens and stays mapped
+ * until the process is gone, because threads may come out of a call long after the recording has ended.
+ */
+#ifndef CT_RECORDER_H
+#define CT_RECORDER_H
+
+#include <time.h>
+
+#include "interpose/comms.h"
+#include "interpose/guard.h"
+#include "trace/ops.h"
+
+struct ct_recorder {
+	struct ct_ring ring;
+	struct ct_process process;
+	uint64_t low_water;	 /* free chunks below which the write thread is woken */
+	_Atomic uint32_t wanted; /* futex of the write thread: 1 = somebody wants it now */
+	uint32_t call_cost_ns;	 /* of one recorded call, measured at start */
+};
+extern struct ct_recorder ct_recorder CT_NEAR;
+
+/* A recorded data call on its wrapper's stack. */
+struct ct_op_frame {
+	struct ct_frame frame;
+	struct ct_slot *slot; /* NULL: the record was lost, the call goes on */
+	uint64_t enter_ns;
+};
+
+/* A recorded host-blocking call that moves no data. */
+struct ct_host_frame {
+	struct ct_frame frame;
+	struct ct_host_rec rec;
+};
+
+static inline uint64_t ct_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The lane's next slot from the pool, waking the write thread when the pool runs low. NULL: pool empty, the
+ * loss of one record is counted. */
+struct ct_slot *ct_recorder_claim(void);
+
+static inline struct ct_slot *ct_recorder_slot(void)
+{
+	struct ct_lane *lane = &ct_self.lane;
+
+	return __builtin_expect(lane->next != lane->end, 1) ? lane->next++ : ct_recorder_claim();
+}
+
+/* The communicator behind a handle (not NULL), through the thread's memory of the last one. */
+static inline struct ct_comm *ct_recorder_comm(const void *handle)
+{
+	struct ct_comm *c = ct_self.comm;
+
+	if (c && (atomic_load_explicit(&c->handle[0], memory_order_relaxed) == handle ||
+		  atomic_load_explicit(&c->handle[1], memory_order_relaxed) == handle))
+		return c;
+	ct_self.comm = ct_comms_find(handle);
+	return ct_self.comm;
+}
+
+/* Ends the op as left by an exception. */
+void ct_op_leave(struct ct_frame *frame);
+
+/* Publish the op, now. op->enter_ns and op->comm are filled in; the rest is the caller's. Inlined, the op never
+ * exists in memory but in its slot. */
+static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame *f, struct ct_comm *comm, struct ct_op *op)
+{
+	uint64_t w[8];
+
+	f->slot = ct_recorder_slot();
+	/* The ring is larger than the inner caches. The next slot is fetched during this call, or the locked
+	 * instruction of the next sequence number would wait for it. */
+	__builtin_prefetch(ct_self.lane.next, 1);
+	f->frame.leave = ct_op_leave;
+	f->enter_ns = ct_now_ns();
+	op->enter_ns = f->enter_ns;
+	op->comm = comm->id;
+	if (__builtin_expect(f->slot != NULL, 1)) {
+		ct_op_pack(op, w);
+		w[CT_OP_W_END] = 0;
+		ct_slot_publish(f->slot, CT_TAG(ct_self.lane.lap, CT_KIND_OP, op->call), w);
+	}
+	ct_self.frame = &f->frame;
+	atomic_store_explicit(&comm->entry->last_enter, f->enter_ns, memory_order_relaxed);
+	atomic_store_explicit(&comm->entry->last_op, op->op, memory_order_relaxed);
+}
+
+/* It has returned; `now_ns` is when. */
+static inline void ct_op_end(struct ct_op_frame *f, uint64_t now_ns, int result)
+{
+	if (__builtin_expect(f->slot != NULL, 1))
+		atomic_store_explicit(&f->slot->w[CT_OP_W_END],
+				      ct_op_end_word(f->enter_ns, now_ns, result),
+				      memory_order_release);
+	ct_guard_leave();
+}
+
+/* A record of one of the rare kinds, whose payload fills words 1..7. */
+void ct_recorder_rare(enum ct_kind kind, const void *payload);
+
+void ct_recorder_launch(const struct ct_launch *launch);
+
+/* A new launch id, never 0. */
+uint32_t ct_recorder_launch_id(void);
+
+/* Host-blocking calls: HOST_BEGIN now, HOST_END at the end. The caller has filled rec.call, rec.nranks and
+ * rec.rank, and may fill rec.comm and rec.key before the end. */
+void ct_host_leave(struct ct_frame *frame);
+void ct_host_begin(struct ct_host_frame *f);
+void ct_host_end(struct ct_host_frame *f, int result);
+
+/* Measure what recording one call costs, on memory of its own. Once, before the gate opens. */
+uint32_t ct_recorder_calibrate(void);
+
+#endif

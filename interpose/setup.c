@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/setup.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/beat.h"
+#include "interpose/gloo.h"
+#include "interpose/hash.h"
+#include "interpose/identity.h"
+#include "interpose/libc_old.h"
+#include "interpose/log.h"
+#include "interpose/pending.h"
+#include "interpose/recorder.h"
+#include "interpose/run_dir.h"
+#include "interpose/start_line.h"
+#include "interpose/writer.h"
+#include "trace/ring_dir.h"
+
+/* They outlive the start: the write thread borrows them. */
+static struct ct_settings settings;
+static struct ct_notes notes;
+static char tmpdir[CT_SETTING_STR_BYTES];
+
+int ct_setup_wanted(void)
+{
+	const char *value = ct_identity_env(environ, "COMMTRACE");
+
+	/* a set-user-id program must not write where the environment says */
+	return !getauxval(AT_SECURE) && !(value && strcmp(value, "0") == 0) && ct_libc_is_complete();
+}
+
+static void read_environment(void)
+{
+	const char *value = ct_identity_env(environ, "COMMTRACE");
+
+	memset(&notes, 0, sizeof(notes));
+	ct_settings_read(&settings, environ, &notes);
+	if (value && strcmp(value, "1") != 0)
+		ct_notes_add(&notes, "COMMTRACE=%.20s is neither 0 nor 1: recording", value);
+	value = ct_identity_env(environ, "TMPDIR");
+	if (value && value[0] == '/' && strlen(value) < sizeof(tmpdir))
+		memcpy(tmpdir, value, strlen(value) + 1);
+	else
+		tmpdir[0] = '\0';
+	if (ct_log_open(settings.LOG_FILE) != 0)
+		ct_notes_add(&notes, "COMMTRACE_LOG_FILE cannot be opened");
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Ring and tables. 0 or -1. */
+static int make_memory(const char *const *dirs)
+{
+	struct ct_process *process = &ct_recorder.process;
+	struct ct_err err = { .status = CT_OK };
+	uint64_t who = ct_hash_mix(ct_hash_mix(process->hostkey, process->pid), process->start_ns);
+
+	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20, &err) != CT_OK ||
+	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
+	    ct_pending_init() != CT_OK) {
+		ct_log("cannot record: %s", err.text);
+		return -1;
+	}
+	ct_recorder.low_water = ct_recorder.ring.header->n_chunks / 2;
+	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
+	if (process->ring_kind == CT_RING_PRIVATE) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_RING_PRIVATE, 1);
+		ct_notes_add(&notes, "no ring file can be made: records would not survive a kill");
+	}
+	return 0;
+}
+
+static void start_threads(const struct ct_writer_options *options)
+{
+	if (options->dirfd < 0)
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_NO_DIR, 1);
+	if (ct_writer_start(options) != 0 || ct_beat_start() != 0) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_THREAD_FAILED, 1);
+		ct_notes_add(&notes, "no thread can be started: records stay in memory");
+	}
+}
+
+static int set_up(uint32_t nth)
+{
+	struct ct_process *process = &ct_recorder.process;
+	struct ct_writer_options options = { .settings = &settings, .notes = &notes };
+
+	read_environment();
+	if (!ct_settings_lists(settings.BACKENDS, "gloo"))
+		return -1; /* the only backend of this version */
+	memset(&ct_recorder, 0, sizeof(ct_recorder));
+	ct_identity_read(process, &settings, environ);
+	process->nth = nth;
+	process->start_ns = clock_ns(CLOCK_MONOTONIC);
+	process->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	ct_ring_dirs(settings.RING_DIR, tmpdir, options.ring_dirs);
+	options.dirfd = ct_run_dir_open(settings.DIR, tmpdir, process, &notes);
+	if (make_memory(options.ring_dirs) != 0)
+		return -1;
+	ct_recorder.call_cost_ns = ct_recorder_calibrate();
+	ct_gloo_init();
+	start_threads(&options);
+	if (!settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
+		ct_start_line_write(process, &notes);
+	ct_log("recording as rank %d of %d to %s, ring %s, a call costs %u ns", process->rank,
+	       process->world_size, process->run_dir, ct_recorder.ring.path, ct_recorder.call_cost_ns);
+	return 0;
+}
+
+/* A file that would become larger than the process may make one raises SIGXFSZ, which would end the program. Block
+ * it for this thread, and take away the one that came of it. (The write thread blocks all signals.) */
+int ct_setup_recording(uint32_t nth)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t size_only, before, pending;
+	int was_pending, status;
+
+	sigemptyset(&size_only);
+	sigaddset(&size_only, SIGXFSZ);
+	if (pthread_sigmask(SIG_BLOCK, &size_only, &before) != 0)
+		return -1;
+	sigpending(&pending);
+	was_pending = sigismember(&pending, SIGXFSZ);
+	status = set_up(nth);
+	if (!was_pending)
+		sigtimedwait(&size_only, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return status;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/start_line.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/ring.h"
+
+int ct_start_line_is_mine(const struct ct_process *process, const char *const *dirs)
+{
+	char name[CT_RING_NAME_MAX];
+	char path[512];
+
+	if (process->nth > 0)
+		return 0;
+	if (process->rank >= 0)
+		return process->rank == 0;
+	ct_ring_name(name, process->pidns, process->ppid);
+	for (; *dirs; dirs++) {
+		snprintf(path, sizeof(path), "%s/%s", *dirs, name);
+		if (access(path, F_OK) == 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* A pipe whose reader has gone raises SIGPIPE, which would end the program. Block it for this thread, and take
+ * away the one that this write raised. */
+static void write_quietly(const char *line, size_t len)
+{
+	const struct timespec now = { 0, 0 };
+	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+	sigset_t pipe_only, before, pending;
+	int was_pending;
+
+	/* never wait for somebody to read */
+	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
+		return;
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	if (pthread_sigmask(SIG_BLOCK, &pipe_only, &before) != 0)
+		return;
+	sigpending(&pending);
+	was_pending = sigismember(&pending, SIGPIPE);
+	if (write(STDERR_FILENO, line, len) < 0 && !was_pending)
+		sigtimedwait(&pipe_only, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static size_t add(char *line, size_t size, size_t len, const char *text)
+{
+	size_t more = strlen(text);
+
+	if (len + more + 1 > size)
+		more = size - len - 1;
+	memcpy(line + len, text, more);
+	return len + more;
+}
+
+void ct_start_line_write(const struct ct_process *process, const struct ct_notes *notes)
+{
+	char line[2048];
+	size_t len = 0;
+
+	if (process->run_dir[0]) {
+		len = add(line, sizeof(line), len, "commtrace: recording to ");
+		len = add(line, sizeof(line), len, process->run_dir);
+		len = add(line, sizeof(line), len, "; then: commtrace report ");
+		len = add(line, sizeof(line), len, process->run_dir);
+	} else {
+		len = add(line, sizeof(line), len, "commtrace: recording to memory only");
+	}
+	for (unsigned i = 0; i < notes->n; i++) {
+		len = add(line, sizeof(line), len, "; warning: ");
+		len = add(line, sizeof(line), len, notes->text[i]);
+	}
+	for (size_t i = 0; i < len; i++)
+		if (line[i] == '\n' || line[i] == '\r')
+			line[i] = ' ';
+	line[len++] = '\n';
+	write_quietly(line, len);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* start_line.h — the only word on stderr: where the run is, and what is wrong with the settings. */
+#ifndef CT_START_LINE_H
+#define CT_START_LINE_H
+
+#include "interpose/notes.h"
+#include "trace/format.h"
+
+/* One process of the job says it: global rank 0; among processes without a rank those whose parent is not traced.
+ * `dirs`: where rings lie. */
+int ct_start_line_is_mine(const struct ct_process *process, const char *const *dirs);
+
+/* Write it with one write(2). A closed or full stderr costs the line, nothing else. */
+void ct_start_line_write(const struct ct_process *process, const struct ct_notes *notes);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "interpose/recorder.h"
+
+/* NULL-safe chain: the first failure is what counts. */
+#define TRY(call)                                                                                  \
+	do {                                                                                       \
+		int st_ = (call);                                                                  \
+		if (st_ != CT_OK)                                                                  \
+			return st_;                                                                \
+	} while (0)
+
+int ct_state_init(struct ct_state *s, const struct ct_ring *ring, const struct ct_notes *notes)
+{
+	memset(s, 0, sizeof(*s));
+	s->ring = ring;
+	s->notes = *notes;
+	s->pass = 1;
+	s->comms_seen = calloc(ring->header->n_comms, sizeof(*s->comms_seen));
+	s->comms_pass = calloc(ring->header->n_comms, sizeof(*s->comms_pass));
+	return s->comms_seen && s->comms_pass ? CT_OK : CT_NOMEM;
+}
+
+void ct_state_fini(struct ct_state *s)
+{
+	free(s->comms_seen);
+	free(s->comms_pass);
+	memset(s, 0, sizeof(*s));
+}
+
+static uint64_t load(ct_word *word)
+{
+	return atomic_load_explicit(word, memory_order_acquire);
+}
+
+/* A communicator's entry as a record; 0 if the entry is not in use. */
+static int read_comm(struct ct_ring_comm *c, struct ct_comm_rec *rec)
+{
+	uint64_t id = load(&c->id);
+	uint64_t ranks = load(&c->ranks);
+	uint64_t bits = load(&c->bits);
+
+	if (id == 0 || id > UINT32_MAX)
+		return 0;
+	*rec = (struct ct_comm_rec){
+		.id = (uint32_t)id,
+		.nranks = (uint32_t)(ranks >> 32),
+		.rank = (int32_t)(uint32_t)ranks,
+		.name = (uint32_t)(bits >> 32),
+		.key = load(&c->key),
+		.parent = load(&c->parent),
+		.created_ns = load(&c->created_ns),
+		.ended_ns = load(&c->ended_ns),
+		.members_key = load(&c->members_key),
+		.backend = (uint8_t)bits,
+		.key_source = (uint8_t)(bits >> 8),
+	};
+	return 1;
+}
+
+static int add_comms(struct ct_state *s, struct ct_block *block, int all)
+{
+	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
+		struct ct_comm_rec rec;
+		uint64_t stamp;
+
+		if (!read_comm(&s->ring->comms[i], &rec))
+			continue;
+		stamp = (uint64_t)rec.id << 1 | (rec.ended_ns != 0);
+		if (!all && stamp == s->comms_seen[i])
+			continue;
+		TRY(ct_block_add_rare(block, CT_KIND_COMM, &rec, sizeof(rec)));
+		s->comms_seen[i] = stamp;
+		if (!rec.ended_ns)
+			s->comms_pass[i] = 0;
+		else if (!s->comms_pass[i])
+			s->comms_pass[i] = s->pass;
+	}
+	return CT_OK;
+}
+
+static int add_strings(struct ct_state *s, struct ct_block *block, int all)
+{
+	const char *table = s->ring->strings;
+	uint64_t end = load(&s->ring->header->strings_used);
+	uint64_t at = all ? 0 : s->strings_at;
+
+	if (end > s->ring->header->strings_bytes)
+		end = s->ring->header->strings_bytes;
+	while (at + 4 < end) {
+		/* acquire: pairs with the release in ct_ring_string(); 0: still being written */
+		uint32_t len = atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)(table + at),
+						    memory_order_acquire);
+		uint32_t id = (uint32_t)(at / 4 + 1);
+
+		if (len == 0)
+			break;
+		TRY(ct_block_add_text(block, CT_KIND_STRING, &id, sizeof(id), table + at + 4));
+		at += (4 + (uint64_t)len + 1 + 3) & ~3ull;
+	}
+	s->strings_at = at;
+	return CT_OK;
+}
+
+int ct_state_new(struct ct_state *s, struct ct_block *block)
+{
+	TRY(add_comms(s, block, 0));
+	return add_strings(s, block, 0);
+}
+
+void ct_state_again(struct ct_state *s)
+{
+	s->strings_at = 0;
+	memset(s->comms_seen, 0, s->ring->header->n_comms * sizeof(*s->comms_seen));
+	memset(s->comms_pass, 0, s->ring->header->n_comms * sizeof(*s->comms_pass));
+}
+
+void ct_state_drained(struct ct_state *s)
+{
+	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
+		if (!s->comms_pass[i] || s->comms_pass[i] >= s->pass)
+			continue;
+		s->comms_pass[i] = 0;
+		s->comms_seen[i] = 0;
+		atomic_store_explicit(&s->ring->comms[i].id, 0, memory_order_release);
+	}
+	s->pass++;
+}
+
+static int add_op_names(struct ct_block *block)
+{
+	for (unsigned op = 1; op < 256; op++) {
+		const char *name = ct_op_name(op);
+		const uint8_t head[4] = { 0, 0, (uint8_t)op, 0 };
+
+		if (name)
+			TRY(ct_block_add_text(block, CT_KIND_NAME, head, sizeof(head), name));
+	}
+	return CT_OK;
+}
+
+static int add_losses(struct ct_state *s, struct ct_block *block, uint64_t now)
+{
+	for (uint32_t reason = 1; reason < CT_LOSS_MAX; reason++) {
+		struct ct_loss_rec rec = {
+			.reason = reason,
+			.records = load(&s->ring->header->losses[reason]),
+		};
+
+		if (!rec.records)
+			continue;
+		if (rec.records != s->losses[reason]) {
+			/* noticed, not measured: when it began is known to one status period */
+			if (!s->losses[reason])
+				s->loss_begin_ns[reason] = now;
+			s->loss_end_ns[reason] = now;
+			s->losses[reason] = rec.records;
+		}
+		rec.begin_ns = s->loss_begin_ns[reason];
+		rec.end_ns = s->loss_end_ns[reason];
+		TRY(ct_block_add_rare(block, CT_KIND_LOSS, &rec, sizeof(rec)));
+	}
+	return CT_OK;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int add_clock(struct ct_block *block)
+{
+	struct timex state;
+	struct ct_clock_rec rec;
+	uint64_t before, after;
+
+	memset(&state, 0, sizeof(state)); /* modes 0: only look */
+	rec.status = adjtimex(&state) >= 0 ? (uint64_t)(uint32_t)state.status : UINT64_MAX;
+	rec.maxerror_ns = rec.status != UINT64_MAX ? (uint64_t)state.maxerror * 1000 : UINT64_MAX;
+	before = clock_ns(CLOCK_MONOTONIC);
+	rec.realtime_ns = clock_ns(CLOCK_REALTIME);
+	rec.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+	after = clock_ns(CLOCK_MONOTONIC);
+	rec.monotonic_ns = before + (after - before) / 2;
+	return ct_block_add_rare(block, CT_KIND_CLOCK, &rec, sizeof(rec));
+}
+
+static int add_comm_status(struct ct_state *s, struct ct_block *block)
+{
+	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
+		struct ct_ring_comm *c = &s->ring->comms[i];
+		uint64_t id = load(&c->id);
+		struct ct_comm_status_rec rec = {
+			.comm = (uint32_t)id,
+			.last_op = (uint32_t)load(&c->last_op),
+			.next_seq = load(&c->next_seq),
+			.last_enter_ns = load(&c->last_enter),
+		};
+
+		if (id && id <= UINT32_MAX && !load(&c->ended_ns))
+			TRY(ct_block_add_rare(block, CT_KIND_COMM_STATUS, &rec, sizeof(rec)));
+	}
+	return CT_OK;
+}
+
+/* A thread is inside of at most one op, which is the last of its chunk that can be pending: looking from the
+ * first slot that is not in a segment finds it. */
+static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
+{
+	for (uint32_t i = 0; i < s->ring->header->n_chunks; i++) {
+		struct ct_chunk *chunk = ct_ring_chunk(s->ring, i);
+		uint64_t state = load(&chunk->state);
+		struct ct_open_op_rec rec = { .lap = state >> 8 };
+
+		if ((state & 0xff) != CT_CHUNK_OWNED && (state & 0xff) != CT_CHUNK_CLOSED)
+			continue;
+		rec.tid = (uint32_t)load(&chunk->owner);
+		for (rec.slot = (uint32_t)load(&chunk->drained); rec.slot < CT_CHUNK_SLOTS; rec.slot++) {
+			if (!ct_slot_copy(&ct_chunk_slots(chunk)[rec.slot], (uint32_t)rec.lap, rec.words))
+				break;
+			if (CT_TAG_KIND(rec.words[0]) == CT_KIND_OP && !rec.words[CT_OP_W_END] &&
+			    rec.words[CT_OP_W_ENTER] < old_ns)
+				TRY(ct_block_add_rare(block, CT_KIND_OPEN_OP, &rec, sizeof(rec)));
+		}
+	}
+	return CT_OK;
+}
+
+static int add_open_launches(struct ct_state *s, struct ct_block *block)
+{
+	for (uint32_t i = 0; i < s->ring->header->n_opens; i++) {
+		ct_word *w = &s->ring->opens[i].tag;
+		struct ct_open_launch_rec rec;
+
+		rec.words[0] = load(&w[0]);
+		for (int k = 1; k < 8; k++)
+			rec.words[k] = load(&w[k]);
+		if (rec.words[0] >> 32 == 1 && load(&w[0]) == rec.words[0])
+			TRY(ct_block_add_rare(block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec)));
+	}
+	return CT_OK;
+}
+
+int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
+{
+	struct ct_status_rec rec = {
+		.beat_ns = clock_ns(CLOCK_MONOTONIC), /* who writes this lives */
+		.flushed_ns = load(&s->ring->header->flushed_ns),
+	};
+
+	TRY(ct_block_add_rare(block, CT_KIND_STATUS, &rec, sizeof(rec)));
+	TRY(add_comm_status(s, block));
+	TRY(add_open_ops(s, block, old_ns));
+	TRY(add_open_launches(s, block));
+	TRY(add_losses(s, block, rec.beat_ns));
+	TRY(add_clock(block));
+	return ct_block_add_rare(block, CT_KIND_COST, &s->cost, sizeof(s->cost));
+}
+
+int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	TRY(add_strings(s, block, 1));
+	TRY(add_comms(s, block, 1));
+	TRY(add_op_names(block));
+	TRY(ct_state_status(s, block, UINT64_MAX));
+	for (unsigned i = 0; i < s->notes.n; i++)
+		TRY(ct_block_add_text(block, CT_KIND_NOTE, &now, sizeof(now), s->notes.text[i]));
+	return CT_OK;
+}

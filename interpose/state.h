@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.h — what a reader must know besides the records: communicators, strings, losses, signs of life, cost.
+ *
+ * Belongs to the write thread. It remembers what earlier blocks have carried; a block that did not get into the
+ * segment is forgotten by ct_state_again(), after which everything comes once more (readers take that).
+ */
+#ifndef CT_STATE_H
+#define CT_STATE_H
+
+#include "interpose/notes.h"
+#include "trace/block.h"
+#include "trace/ring.h"
+
+struct ct_state {
+	const struct ct_ring *ring;
+	struct ct_notes notes;
+	uint64_t strings_at;  /* bytes of the string table that are in segments */
+	uint64_t *comms_seen; /* per entry: id << 1 | ended, as last written; 0 nothing */
+	uint32_t *comms_pass; /* per entry: pass in which its end was written, 0 not yet */
+	uint32_t pass;
+	uint64_t loss_begin_ns[CT_LOSS_MAX];
+	uint64_t loss_end_ns[CT_LOSS_MAX];
+	uint64_t losses[CT_LOSS_MAX];
+	struct ct_cost_rec cost; /* kept by the caller */
+};
+
+int ct_state_init(struct ct_state *state, const struct ct_ring *ring, const struct ct_notes *notes);
+void ct_state_fini(struct ct_state *state);
+
+/* Communicators and strings made or ended since the last block. 0 or CT_NOMEM, as all that follow. */
+int ct_state_new(struct ct_state *state, struct ct_block *block);
+
+/* Signs of life: status, open ops and launches, losses, clocks, cost. `old_ns`: open ops entered before it. */
+int ct_state_status(struct ct_state *state, struct ct_block *block, uint64_t old_ns);
+
+/* Everything: the first block of a segment. */
+int ct_state_checkpoint(struct ct_state *state, struct ct_block *block);
+
+void ct_state_again(struct ct_state *state);
+
+/* A drain has taken everything that was recorded before it began: entries of communicators whose end had been
+ * written by then can be used again. */
+void ct_state_drained(struct ct_state *state);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/tags.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "interpose/hash.h"
+#include "interpose/recorder.h"
+
+void ct_tags_init(struct ct_tags *tags)
+{
+	atomic_store_explicit(&tags->mode, CT_TAGS_NEW, memory_order_relaxed);
+	atomic_store_explicit(&tags->recent, 0, memory_order_relaxed);
+	atomic_store_explicit(&tags->rounds, 0, memory_order_relaxed);
+	for (uint32_t i = 0; i < CT_TAGS_SEEN; i++)
+		atomic_store_explicit(&tags->seen[i], 0, memory_order_relaxed);
+}
+
+/* Was this tag, which is not among those in `seen`, there before? Threads of one communicator run ahead of each
+ * other by a few operations: what is a little below the highest may be late. */
+static int is_forgotten(uint64_t recent, uint32_t tag)
+{
+	uint32_t highest = (uint32_t)(recent >> 32);
+
+	return tag <= highest && (highest - tag >= 32 || (uint32_t)recent >> (highest - tag) & 1);
+}
+
+/* Which repetition of the tag this is, from 0. Plain loads and stores: tags in use at the same time differ, by less
+ * than would share an entry; a bit of `recent` that is lost between two threads matters to a tag only that comes
+ * again after its entry was taken. */
+static uint32_t repetition(struct ct_tags *tags, uint32_t tag)
+{
+	_Atomic uint64_t *seen = &tags->seen[tag % CT_TAGS_SEEN];
+	uint64_t old = atomic_load_explicit(seen, memory_order_relaxed);
+	uint64_t recent = atomic_load_explicit(&tags->recent, memory_order_relaxed);
+	uint32_t rounds = atomic_load_explicit(&tags->rounds, memory_order_relaxed);
+	uint32_t highest = (uint32_t)(recent >> 32);
+	uint32_t n = 0;
+
+	if (old && old >> 32 == tag)
+		n = (uint32_t)old;
+	else if (old && is_forgotten(recent, tag))
+		n = rounds + 1; /* a number that this tag never had */
+	atomic_store_explicit(seen, (uint64_t)tag << 32 | (n + 1), memory_order_relaxed);
+	if (n > rounds)
+		atomic_store_explicit(&tags->rounds, n, memory_order_relaxed);
+	if (tag > highest)
+		recent = ct_tags_recent(recent, tag);
+	else if (highest - tag < 32)
+		recent |= 1ull << (highest - tag);
+	atomic_store_explicit(&tags->recent, recent, memory_order_relaxed);
+	return n;
+}
+
+uint64_t ct_tags_slow(struct ct_tags *tags, ct_word *next_seq, uint32_t tag)
+{
+	uint64_t mode = atomic_load_explicit(&tags->mode, memory_order_relaxed);
+	uint64_t seq, next;
+
+	for (;;) {
+		switch (mode & 3) {
+		case CT_TAGS_NEW:
+			/* before the mode: whoever counts on counts from here */
+			ct_tags_raise(next_seq, (uint64_t)tag + 1);
+			next = CT_TAGS_ONE | (uint64_t)tag << 32;
+			if (!atomic_compare_exchange_strong(&tags->mode, &mode, next))
+				continue;
+			return (uint64_t)repetition(tags, tag) << 32 | tag;
+		case CT_TAGS_ONE:
+			next = mode >> 32 == tag ? CT_TAGS_COUNT : CT_TAGS_TAGS;
+			if (atomic_compare_exchange_strong(&tags->mode, &mode, next))
+				mode = next;
+			continue;
+		case CT_TAGS_COUNT:
+			return atomic_fetch_add_explicit(next_seq, 1, memory_order_relaxed);
+		default: /* CT_TAGS_TAGS */
+			seq = (uint64_t)repetition(tags, tag) << 32 | tag;
+			ct_tags_raise(next_seq, seq + 1);
+			return seq;
+		}
+	}
+}
+
+#define CHANNELS 4096u
+#define PROBES 8u
+
+static struct channel {
+	_Atomic uint64_t key; /* hash of what it is, 0 free */
+	_Atomic uint64_t next;
+} *channels;
+
+int ct_channels_init(void)
+{
+	void *map = mmap(NULL, CHANNELS * sizeof(*channels), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return CT_NOMEM;
+	channels = map;
+	return CT_OK;
+}
+
+uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot)
+{
+	uint64_t who = (uint64_t)comm << 33 | (uint64_t)direction << 32 | (uint32_t)peer;
+	uint64_t key = ct_hash_mix(ct_hash_mix(CT_HASH_START, who), slot) | 1;
+	struct channel *c;
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint64_t held;
+
+		c = &channels[(key >> 8 ^ i) % CHANNELS];
+		held = atomic_load_explicit(&c->key, memory_order_relaxed);
+		if (held == 0 && atomic_compare_exchange_strong(&c->key, &held, key))
+			held = key;
+		if (held == key)
+			return atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
+	}
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_SEQ_TABLE_FULL, 1);
+	c = &channels[(key >> 8) % CHANNELS];
+	atomic_store_explicit(&c->key, key, memory_order_relaxed);
+	atomic_store_explicit(&c->next, 1, memory_order_relaxed);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+int ct_thread_start(void *(*body)(void *), void *arg)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int why;
+
+	/* the new thread inherits the mask, so no signal can reach it before it blocks them itself */
+	sigfillset(&all);
+	if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
+		return -1;
+	why = pthread_create(&thread, NULL, body, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (why != 0)
+		return -1;
+	pthread_detach(thread);
+	return 0;
+}
+
+uint64_t ct_thread_cpu_ns(void)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/unwind.h"
+
+#include "interpose/guard.h"
+
+#define ACTION_CLEANUP 2	/* _UA_CLEANUP_PHASE, also of a forced unwind */
+#define CONTINUE_UNWIND 8	/* _URC_CONTINUE_UNWIND */
+
+__attribute__((visibility("hidden"))) int ct_unwind_personality(int version, int actions, uint64_t class,
+								void *exception, void *context)
+{
+	struct ct_frame *frame = ct_guard_frame();
+
+	(void)version;
+	(void)class;
+	(void)exception;
+	(void)context;
+	if (!(actions & ACTION_CLEANUP))
+		return CONTINUE_UNWIND;
+	if (frame)
+		frame->leave(frame);
+	else
+		ct_guard_leave();
+	return CONTINUE_UNWIND;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/writer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/beat.h"
+#include "interpose/hash.h"
+#include "interpose/log.h"
+#include "interpose/output.h"
+#include "interpose/recorder.h"
+#include "interpose/threads.h"
+#include "trace/drain.h"
+#include "trace/ring_dir.h"
+
+#define SECOND_NS 1000000000ull
+#define BLOCK_RECORDS 4096u
+#define STATUS_NS (10 * SECOND_NS)
+#define OPEN_OP_NS SECOND_NS /* younger ones are no news */
+
+struct writer {
+	struct ct_writer_options options;
+	struct ct_ring *ring;
+	struct ct_output output;
+	struct ct_drain drain;
+	struct ct_block block;
+	ino_t ring_ino;
+	uint64_t flush_ns;  /* longest time between flushes, with this rank's jitter */
+	uint64_t flushed_at; /* when the last flush was over ... */
+	uint64_t claims;     /* ... and the chunks claimed until then */
+	uint64_t status_at;
+	uint64_t looked_at; /* when the ring file was last looked for */
+	uint64_t retry_at;  /* nothing can be written before then, 0: it can */
+};
+
+static struct writer writer;
+static int running;
+static _Atomic uint32_t stop;	  /* 1: write everything and end */
+static _Atomic uint32_t finished; /* futex: 1 ended in order, 2 ended otherwise */
+static int exit_code;
+
+static uint64_t load(ct_word *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec t = {
+		.tv_sec = (time_t)(ns / SECOND_NS),
+		.tv_nsec = (long)(ns % SECOND_NS),
+	};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static int pool_below(const struct writer *w, uint32_t part)
+{
+	return load(&w->ring->header->n_free) < w->ring->header->n_chunks / part;
+}
+
+static void nap(const struct writer *w)
+{
+	uint64_t ms = pool_below(w, 2) ? 5 : 50;
+
+	futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
+	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
+}
+
+/* What is drained into one block, and whether that block got into the segment. */
+enum result { WROTE, WROTE_LAST, NOTHING, FAILED };
+
+static enum result write_some(struct writer *w, enum ct_drain_mode mode)
+{
+	uint32_t ops;
+	int more;
+
+	ct_block_reset(&w->block, CT_BLOCK_DATA);
+	if (ct_state_new(&w->output.state, &w->block) != CT_OK)
+		return FAILED;
+	more = ct_drain_next(&w->drain, w->ring, &w->block, BLOCK_RECORDS, mode);
+	if (more < 0)
+		return FAILED;
+	if (ct_block_records(&w->block) == 0) {
+		ct_drain_done(&w->drain, w->ring); /* frees chunks that were closed since they were drained */
+		return NOTHING;
+	}
+	ops = w->block.n_ops;
+	if (ct_output_block(&w->output, &w->block) != CT_OK)
+		return FAILED;
+	ct_drain_done(&w->drain, w->ring);
+	ct_output_count(&w->output, ops);
+	return more ? WROTE : WROTE_LAST;
+}
+
+/* One pass over the ring. 1 if everything that was there is in segments now. */
+static int flush(struct writer *w, enum ct_drain_mode mode)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t claims = load(&w->ring->header->claims);
+	enum result result = FAILED;
+
+	if (ct_drain_begin(&w->drain, w->ring) == CT_OK)
+		do
+			result = write_some(w, mode);
+		while (result == WROTE);
+	if (result == FAILED) {
+		ct_drain_undo(&w->drain);
+		ct_state_again(&w->output.state);
+		w->retry_at = ct_now_ns() + SECOND_NS;
+		return 0;
+	}
+	ct_drain_undo(&w->drain);
+	ct_state_drained(&w->output.state);
+	/* an op that was still inside then returns after it: the promise is about returned ones */
+	atomic_store_explicit(&w->ring->header->flushed_ns, begin, memory_order_relaxed);
+	w->flushed_at = begin;
+	w->claims = claims;
+	w->retry_at = 0;
+	return 1;
+}
+
+static void update_cost(struct writer *w)
+{
+	struct ct_cost_rec *cost = &w->output.state.cost;
+
+	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
+	cost->write_cpu_ns = ct_thread_cpu_ns();
+	cost->beat_cpu_ns = ct_beat_cpu_ns();
+	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
+}
+
+static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
+{
+	update_cost(w);
+	ct_block_reset(&w->block, type);
+	if (ct_state_new(&w->output.state, &w->block) != CT_OK ||
+	    ct_state_status(&w->output.state, &w->block, now - OPEN_OP_NS) != CT_OK)
+		return 0;
+	if (type == CT_BLOCK_END) {
+		const struct ct_end_rec end = {
+			.end_ns = load(&w->ring->header->exit_ns),
+			.kind = CT_EXIT_NORMAL,
+			.code = (uint32_t)exit_code,
+		};
+
+		if (ct_block_add_rare(&w->block, CT_KIND_END, &end, sizeof(end)) != CT_OK)
+			return 0;
+	}
+	if (ct_output_block(&w->output, &w->block) == CT_OK)
+		return 1;
+	ct_state_again(&w->output.state);
+	w->retry_at = now + SECOND_NS;
+	return 0;
+}
+
+/* Somebody cleaned up /dev/shm: what is not in a segment when the process is killed is gone, so flush often. */
+static void look_for_ring(struct writer *w, uint64_t now)
+{
+	struct stat st;
+
+	if (now - w->looked_at < SECOND_NS || w->ring->fd < 0 || !w->ring_ino)
+		return;
+	w->looked_at = now;
+	if (fstat(w->ring->fd, &st) != 0 || st.st_ino != w->ring_ino || st.st_nlink > 0)
+		return;
+	w->ring_ino = 0;
+	w->flush_ns = w->flush_ns < SECOND_NS ? w->flush_ns : SECOND_NS;
+	ct_ring_lose(w->ring, CT_LOSS_RING_UNLINKED, 1);
+	ct_notes_add(&w->output.state.notes, "the ring file was removed by someone: writing every second");
+	ct_log("the ring file %s was removed", w->ring->path);
+}
+
+static int thread_lives(uint64_t tid)
+{
+	char path[] = "/proc/self/task/00000000000000000000";
+	char *p = path + sizeof("/proc/self/task/") - 1;
+	char digits[20];
+	int n = 0;
+
+	do
+		digits[n++] = (char)('0' + tid % 10);
+	while (tid /= 10);
+	while (n)
+		*p++ = digits[--n];
+	*p = '\0';
+	return access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+/* Chunks of threads that ended without running their destructors. */
+static void sweep(struct writer *w)
+{
+	for (uint32_t i = 0; i < w->ring->header->n_chunks; i++) {
+		struct ct_chunk *chunk = ct_ring_chunk(w->ring, i);
+		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
+		uint64_t owner = load(&chunk->owner);
+
+		if ((state & 0xff) == CT_CHUNK_OWNED && owner && !thread_lives(owner))
+			atomic_compare_exchange_strong(&chunk->state, &state,
+						       (state & ~0xffull) | CT_CHUNK_CLOSED);
+	}
+}
+
+static int is_due(const struct writer *w, uint64_t now)
+{
+	uint64_t fresh = load(&w->ring->header->claims) - w->claims;
+
+	if (now < w->retry_at)
+		return 0;
+	return now - w->flushed_at >= w->flush_ns || fresh * CT_CHUNK_SLOTS >= BLOCK_RECORDS ||
+	       pool_below(w, 2);
+}
+
+static void serve(struct writer *w)
+{
+	uint64_t now = ct_now_ns();
+
+	look_for_ring(w, now);
+	if (is_due(w, now))
+		flush(w, CT_DRAIN_RETURNED);
+	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
+		w->status_at = now;
+		write_state(w, CT_BLOCK_STATUS, now);
+	}
+	if (pool_below(w, 4)) {
+		sweep(w);
+		if (now < w->retry_at || w->options.dirfd < 0)
+			ct_drain_give_up(&w->drain, w->ring, w->ring->header->n_chunks / 4,
+					 CT_LOSS_WRITE_FAILED);
+	}
+}
+
+/* The ring goes only when a reader can do without it. */
+static int finish(struct writer *w)
+{
+	int whole = flush(w, CT_DRAIN_ALL);
+
+	whole = whole && write_state(w, CT_BLOCK_END, ct_now_ns());
+	ct_output_close(&w->output);
+	if (!whole)
+		return 0;
+	atomic_store_explicit(&w->ring->header->state, CT_RING_ENDED, memory_order_release);
+	/* The mapping stays: threads may still come out of calls and store their ends. */
+	if (w->ring->path[0])
+		unlink(w->ring->path);
+	return 1;
+}
+
+static void *run(void *arg)
+{
+	struct writer *w = arg;
+	struct ct_collected collected;
+
+	ct_ring_dir_collect(w->options.ring_dirs, 0, 0, &collected);
+	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,
+	       collected.removed, collected.kept, collected.why_kept);
+	while (!atomic_load_explicit(&stop, memory_order_acquire)) {
+		serve(w);
+		nap(w);
+	}
+	atomic_store_explicit(&finished, finish(w) ? 1 : 2, memory_order_release);
+	futex_wake(&finished);
+	return NULL;
+}
+
+int ct_writer_start(const struct ct_writer_options *options)
+{
+	struct writer *w = &writer;
+	uint64_t spread = ct_hash_mix(ct_recorder.process.start_ns, ct_recorder.process.pid) % 401;
+	struct stat st;
+
+	memset(w, 0, sizeof(*w));
+	running = 0;
+	atomic_store(&stop, 0);
+	atomic_store(&finished, 0);
+	w->options = *options;
+	w->ring = &ct_recorder.ring;
+	if (w->ring->fd >= 0 && fstat(w->ring->fd, &st) == 0)
+		w->ring_ino = st.st_ino;
+	/* 80 to 120 %, so that a thousand ranks do not write in the same moment */
+	w->flush_ns = (uint64_t)options->settings->FLUSH / 1000 * (800 + spread);
+	w->flushed_at = w->status_at = ct_now_ns();
+	/* the first time soon: a run that can be looked at, even from another machine */
+	if (w->flush_ns > SECOND_NS)
+		w->flushed_at -= w->flush_ns - SECOND_NS;
+	if (ct_output_init(&w->output, w->ring, &ct_recorder.process, &w->options) != CT_OK)
+		return -1;
+	running = ct_thread_start(run, w) == 0;
+	return running ? 0 : -1;
+}
+
+int ct_writer_finish(int code, uint64_t timeout_ns)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t now = begin;
+
+	if (!running)
+		return 0;
+	exit_code = code;
+	atomic_store_explicit(&stop, 1, memory_order_release);
+	atomic_store_explicit(&ct_recorder.wanted, 1, memory_order_relaxed);
+	futex_wake(&ct_recorder.wanted);
+	while (!atomic_load_explicit(&finished, memory_order_acquire) && now - begin < timeout_ns) {
+		futex_wait(&finished, 0, timeout_ns - (now - begin));
+		now = ct_now_ns();
+	}
+	return atomic_load_explicit(&finished, memory_order_acquire) != 0;
+}
