@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/analyze.h"
+
+#include <stdlib.h>
+
+#include "analyzer/arena.h"
+#include "analyzer/blame/verdict.h"
+#include "analyzer/fill.h"
+#include "analyzer/pass.h"
+
+/* What the steps work on, so that there is one place to clean up. */
+struct analysis {
+	struct ct_attempts attempts;
+	struct ct_pass pass;
+	struct ct_pass second; /* a reading for a set of ranks */
+	struct ct_charge *charges;
+	uint8_t *in_set;
+	struct ct_report *report;
+};
+
+/* Weigh every rank, and the set that looks slow together if there is one. */
+static int judge(struct analysis *a, const struct ct_analyze_options *options, struct ct_err *err)
+{
+	struct ct_set_result set = { 0 };
+	int size, st;
+
+	a->charges = calloc(a->pass.n_seats + 1, sizeof(*a->charges));
+	a->in_set = calloc(a->pass.n_seats + 1, 1);
+	if (!a->charges || !a->in_set)
+		return CT_NOMEM;
+	size = ct_blame_propose_set(&a->pass.blame, a->pass.duration_ns, a->in_set);
+	if (size < 0)
+		return size;
+	if (size > 1) {
+		st = ct_pass_run(&a->second, a->pass.run, &a->attempts, a->pass.attempt, a->in_set,
+				 options, err);
+		if (st != CT_OK)
+			return st;
+		set = (struct ct_set_result){ a->in_set, (uint32_t)size, &a->second.blame };
+	}
+	st = ct_verdict_weigh(&a->pass, a->charges);
+	return st == CT_OK ? ct_verdict_fill(&a->pass, a->charges, &set, a->report) : st;
+}
+
+static int analyze(struct analysis *a, const struct ct_run *run,
+		   const struct ct_analyze_options *options, struct ct_err *err)
+{
+	int attempt = options ? options->attempt : -1;
+	int st = ct_attempts_find(run, &a->attempts);
+
+	if (st != CT_OK)
+		return st;
+	if (attempt >= a->attempts.n_attempts)
+		return ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", attempt,
+			       a->attempts.n_attempts);
+	if (attempt < 0)
+		attempt = a->attempts.n_attempts - 1;
+	a->report = calloc(1, sizeof(*a->report));
+	if (!a->report)
+		return CT_NOMEM;
+	a->report->memory = ct_arena_new();
+	if (!a->report->memory)
+		return CT_NOMEM;
+	st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
+	if (st == CT_OK)
+		st = ct_fill_trace(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_fill_job(&a->pass, a->report);
+	return st == CT_OK ? judge(a, options, err) : st;
+}
+
+int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
+	       struct ct_report **report, struct ct_err *err)
+{
+	struct analysis *a = calloc(1, sizeof(*a));
+	int st = a ? analyze(a, run, options, err) : CT_NOMEM;
+
+	*report = NULL;
+	if (st == CT_OK) {
+		*report = a->report;
+	} else {
+		if (a)
+			ct_report_free(a->report);
+		if (st == CT_NOMEM)
+			ct_fail(err, st, "%s", ct_status_text(st));
+	}
+	if (a) {
+		ct_pass_fini(&a->pass);
+		ct_pass_fini(&a->second);
+		ct_attempts_fini(&a->attempts);
+		free(a->charges);
+		free(a->in_set);
+	}
+	free(a);
+	return st;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/blame/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/units.h"
+#include "trace/ops.h"
+
+/* Longest host name in a line that has to fit. */
+#define HOST_COLUMNS 32
+
+const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most)
+{
+	size_t cap = 16 + 12 * (n < most ? n : most);
+	char *text = ct_arena_calloc(memory, cap, 1);
+	size_t at = 0;
+
+	for (size_t i = 0; text && i < n && i < most; i++) {
+		if (ranks[i] >= 0)
+			at += (size_t)snprintf(text + at, cap - at, "%s%d", i ? "," : "", ranks[i]);
+		else
+			at += (size_t)snprintf(text + at, cap - at, "%s?", i ? "," : "");
+	}
+	if (text && n > most)
+		snprintf(text + at, cap - at, ",...");
+	return text;
+}
+
+/* The host's name as one word of a line. */
+static const char *host_word(const struct ct_pass *pass, uint32_t seat, struct ct_arena *memory)
+{
+	const char *name = pass->attempts->hosts[pass->seats[seat].host].name;
+	char *word = ct_arena_calloc(memory, HOST_COLUMNS + 1, 1);
+
+	if (!word)
+		return NULL;
+	ct_text_clean(word, HOST_COLUMNS + 1, name, sizeof(((struct ct_process *)0)->host));
+	for (char *c = word; *c; c++)
+		*c = *c == ' ' ? '_' : *c;
+	return *word ? word : "?";
+}
+
+static enum ct_severity severity_of(double pct)
+{
+	return pct > 10 ? CT_SEVERITY_SEVERE : pct >= 3 ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
+}
+
+/* How sure the order of arrival is, and with it the blame. */
+static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct ct_blame *blame)
+{
+	if (2 * s->loose < s->hits)
+		return CT_CONFIDENCE_HIGH;
+	return blame->skew_n ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
+}
+
+static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n,
+		     struct ct_arena *memory, struct ct_finding *f)
+{
+	f->ranks = ct_arena_calloc(memory, n, sizeof(*f->ranks));
+	f->hosts = ct_arena_calloc(memory, n, sizeof(*f->hosts));
+	if (!f->ranks || !f->hosts)
+		return CT_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const char *host = host_word(pass, seats[i], memory);
+		size_t known = 0;
+
+		if (!host)
+			return CT_NOMEM;
+		f->ranks[f->n_ranks++] = pass->seats[seats[i]].rank;
+		while (known < f->n_hosts && strcmp(f->hosts[known], host) != 0)
+			known++;
+		if (known == f->n_hosts)
+			f->hosts[f->n_hosts++] = host;
+	}
+	return CT_OK;
+}
+
+/* The class of operations in which waiting for the seat cost most. */
+static const struct ct_class *costliest(const struct ct_pass *pass, uint32_t seat)
+{
+	const struct ct_class *most = NULL;
+	uint64_t most_ns = 0;
+
+	for (uint32_t c = 0; c < pass->classes.n; c++) {
+		const struct ct_class *class = pass->classes.all[c];
+
+		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
+			if (class->comm->seats[r] == seat + 1 && class->last_cost_ns[r] > most_ns) {
+				most_ns = class->last_cost_ns[r];
+				most = class;
+			}
+		}
+	}
+	return most;
+}
+
+/* What all findings about late ranks have in common. */
+static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
+		    const struct ct_charge *charge, uint32_t seat, struct ct_arena *memory,
+		    struct ct_finding *f)
+{
+	const struct ct_class *class = costliest(pass, seat);
+	double run_ns = (double)pass->duration_ns;
+
+	f->loss_ns = charge->loss_ns;
+	f->loss_err_ns = charge->err_ns;
+	f->loss_pct = 100 * (double)charge->loss_ns / run_ns;
+	f->severity = severity_of(f->loss_pct);
+	f->confidence = confidence_of(s, &pass->blame);
+	f->comm_key = class ? class->comm->key : 0;
+	f->op_name = class ? ct_op_names_get(&pass->names, class->op) : NULL;
+	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
+	if (f->end_at_ns > pass->duration_ns)
+		f->end_at_ns = pass->duration_ns;
+	f->evidence = ct_arena_calloc(memory, 4, sizeof(*f->evidence));
+	if (!f->evidence)
+		return CT_NOMEM;
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_last", "count", (double)s->hits,
+							     NAN };
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_anybody_last", "count",
+							     (double)s->trials, NAN };
+	f->evidence[f->n_evidence++] = (struct ct_evidence){
+		"lateness_p50", "ns", (double)ct_hist_quantile(&s->charges, 0.5),
+		(double)(s->hits ? s->err_ns / s->hits : 0)
+	};
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "log10_chance", "", charge->log10_p,
+							     NAN };
+	f->cause = "arrives late at communication: the time goes before the calls, not into them";
+	return CT_OK;
+}
+
+static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,
+			     struct ct_arena *memory)
+{
+	if (4 * (f->end_at_ns - f->begin_at_ns) >= 3 * pass->duration_ns)
+		return "throughout";
+	return ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
+			       ct_text_ns(f->end_at_ns).s);
+}
+
+static int set_late_line(const struct ct_pass *pass, const struct ct_suspect *s, const char *who,
+			 struct ct_arena *memory, struct ct_finding *f)
+{
+	const char *when = when_text(pass, f, memory);
+
+	if (!when)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory,
+				  "%s loss=%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
+				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				  ct_text_pct(f->loss_pct).s, (unsigned long long)s->hits,
+				  (unsigned long long)s->trials, when,
+				  ct_severity_name(f->severity));
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct ct_charge *charge,
+			 struct ct_arena *memory, struct ct_finding *f)
+{
+	const struct ct_suspect *s = &pass->blame.suspects[seat];
+	const char *who;
+
+	*f = (struct ct_finding){ .kind = CT_FINDING_STRAGGLER };
+	if (set_ranks(pass, &seat, 1, memory, f) || set_late(pass, s, charge, seat, memory, f))
+		return CT_NOMEM;
+	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], f->hosts[0]);
+	f->advice = ct_arena_printf(memory,
+				    "look at what rank %d does between its communications: input, "
+				    "Python, clocks, other load on %s",
+				    f->ranks[0], f->hosts[0]);
+	if (!who || !f->advice)
+		return CT_NOMEM;
+	return set_late_line(pass, s, who, memory, f);
+}
+
+/* Are the set's members one host's, and at least three quarters of that host's ranks (section 3.3)? */
+static int is_host(const struct ct_pass *pass, const uint32_t *seats, uint32_t n)
+{
+	uint32_t on_host = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		if (pass->seats[seats[i]].host != pass->seats[seats[0]].host)
+			return 0;
+	}
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		on_host += pass->seats[s].host == pass->seats[seats[0]].host;
+	return on_host < pass->n_seats && 4 * n >= 3 * on_host;
+}
+
+int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
+		   const struct ct_charge *charge, struct ct_arena *memory, struct ct_finding *f)
+{
+	uint32_t *seats = ct_arena_calloc(memory, weighed->n_seats, sizeof(*seats));
+	const char *ranks, *who;
+	uint32_t n = 0, most = 0;
+
+	if (!seats)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < weighed->n_seats; s++) {
+		if (!weighed->in_set[s])
+			continue;
+		seats[n++] = s;
+		if (n == 1 || weighed->set_share_ns[s] > weighed->set_share_ns[most])
+			most = s;
+	}
+	*f = (struct ct_finding){ .kind = is_host(pass, seats, n) ? CT_FINDING_STRAGGLER_HOST
+								  : CT_FINDING_STRAGGLER };
+	if (set_ranks(pass, seats, n, memory, f) ||
+	    set_late(pass, &weighed->set, charge, most, memory, f))
+		return CT_NOMEM;
+	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	if (!ranks)
+		return CT_NOMEM;
+	who = f->kind == CT_FINDING_STRAGGLER_HOST
+		      ? ct_arena_printf(memory, "host=%s ranks=%s", f->hosts[0], ranks)
+		      : ct_arena_printf(memory, "ranks=%s", ranks);
+	f->advice = ct_arena_printf(memory,
+				    "ranks %s are slow together: look for what only they share "
+				    "(host, switch, power, input shard)",
+				    ranks);
+	if (!who || !f->advice)
+		return CT_NOMEM;
+	return set_late_line(pass, &weighed->set, who, memory, f);
+}
+
+/* What a member called, in the field that differs. */
+static const char *called(const struct ct_pass *pass, const struct ct_member *m,
+			  enum ct_mismatch_field field, struct ct_arena *memory)
+{
+	const char *name = NULL;
+
+	switch (field) {
+	case CT_MISMATCH_BYTES:
+		return ct_arena_printf(memory, "%llu", (unsigned long long)m->count);
+	case CT_MISMATCH_ROOT:
+		return ct_arena_printf(memory, "%d", m->root);
+	case CT_MISMATCH_DTYPE:
+		name = ct_dtype_name(m->dtype);
+		break;
+	case CT_MISMATCH_REDOP:
+		name = ct_redop_name(m->redop);
+		break;
+	case CT_MISMATCH_OP:
+	case CT_MISMATCH_NONE:
+		name = ct_op_names_get(&pass->names, m->op);
+		break;
+	}
+	return name ? name : "?";
+}
+
+int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *m,
+			struct ct_arena *memory, struct ct_finding *f)
+{
+	const char *usual = called(pass, &m->usual, m->field, memory);
+	const char *odd = called(pass, &m->odd, m->field, memory);
+	const char *op = ct_op_names_get(&pass->names, m->usual.op);
+	const char *ranks;
+
+	*f = (struct ct_finding){
+		.kind = CT_FINDING_MISMATCH,
+		.severity = CT_SEVERITY_SEVERE,
+		.confidence = m->comm->guessed || m->comm->clash ? CT_CONFIDENCE_LOW
+			      : m->majority			 ? CT_CONFIDENCE_HIGH
+								 : CT_CONFIDENCE_MEDIUM,
+		.comm_key = m->comm->key,
+		.op_name = op,
+		.begin_at_ns = CT_UNKNOWN,
+		.end_at_ns = CT_UNKNOWN,
+		.loss_ns = CT_UNKNOWN,
+		.loss_err_ns = CT_UNKNOWN,
+		.loss_pct = NAN,
+	};
+	if (!usual || !odd || set_ranks(pass, m->seats, m->n_seats, memory, f))
+		return CT_NOMEM;
+	if (m->odd.start_ns)
+		f->begin_at_ns = m->odd.start_ns + pass->shift[pass->host_of[m->odd.seat]];
+	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	f->evidence = ct_arena_calloc(memory, 3, sizeof(*f->evidence));
+	if (!ranks || !f->evidence)
+		return CT_NOMEM;
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "first_seq", "", (double)m->seq, NAN };
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "instances", "count",
+							     (double)m->instances, NAN };
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "members_that_differ", "count",
+							     (double)m->n_odd, NAN };
+	f->cause = ct_arena_printf(memory, "%s: %s against %s", ct_mismatch_field_name(m->field),
+				   odd, usual);
+	f->advice = "compare the code paths that lead the ranks to this operation; results may be "
+		    "wrong even where nothing hangs";
+	f->line = ct_arena_printf(memory,
+				  "ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s "
+				  "instances=%llu severity=severe",
+				  ranks, (unsigned long long)m->comm->key,
+				  (unsigned long long)m->seq, ct_mismatch_field_name(m->field),
+				  m->majority ? "theirs" : "one", odd, usual,
+				  (unsigned long long)m->instances);
+	return f->cause && f->line ? CT_OK : CT_NOMEM;
+}
+
+int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
+		      struct ct_arena *memory, struct ct_finding *f)
+{
+	uint32_t *seats = ct_arena_calloc(memory, pass->n_seats, sizeof(*seats));
+	double share = 100.0 * (double)report->lost_records /
+		       ((double)report->lost_records + (double)pass->ops + 1e-9);
+	const char *reason = "?", *ranks;
+	uint32_t n = 0, unknown = 0;
+
+	for (size_t i = 0; i < report->n_losses; i++) {
+		const struct ct_report_loss *loss = &report->losses[i];
+
+		if (!loss->is_loss_of_records)
+			continue;
+		unknown += loss->records == CT_UNKNOWN;
+		if (reason[0] == '?')
+			reason = loss->reason;
+	}
+	for (uint32_t s = 0; seats && s < pass->n_seats; s++) {
+		if (report->ranks[s].lost_records)
+			seats[n++] = s;
+	}
+	*f = (struct ct_finding){
+		.kind = CT_FINDING_LOSSES,
+		.severity = share > 5		     ? CT_SEVERITY_SEVERE
+			    : share > 0.1 || unknown ? CT_SEVERITY_WARN
+						     : CT_SEVERITY_INFO,
+		.confidence = CT_CONFIDENCE_HIGH,
+		.begin_at_ns = CT_UNKNOWN,
+		.end_at_ns = CT_UNKNOWN,
+		.loss_ns = CT_UNKNOWN,
+		.loss_err_ns = CT_UNKNOWN,
+		.loss_pct = NAN,
+		.cause = "records are missing; operations without them are left out of every "
+			 "judgement",
+		.advice = "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a "
+			  "faster "
+			  "COMMTRACE_DIR keeps more",
+	};
+	if (!seats || set_ranks(pass, seats, n, memory, f))
+		return CT_NOMEM;
+	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	f->evidence = ct_arena_calloc(memory, 1, sizeof(*f->evidence));
+	if (!ranks || !f->evidence)
+		return CT_NOMEM;
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "records", "count",
+							     (double)report->lost_records, NAN };
+	f->line = ct_arena_printf(memory, "records=%llu%s ranks=%s reason=%s share=%s severity=%s",
+				  (unsigned long long)report->lost_records, unknown ? "+" : "",
+				  n ? ranks : "?", reason, ct_text_pct(share).s,
+				  ct_severity_name(f->severity));
+	return f->line ? CT_OK : CT_NOMEM;
+}

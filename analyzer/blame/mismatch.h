@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mismatch.h — ranks that called different things as the same operation (incidents.md #1, #2): told by the
+ * first instance of each communicator, also when it never completed. What v-collectives and message ends may
+ * do differently is no mismatch. One thread. */
+#ifndef CT_MISMATCH_H
+#define CT_MISMATCH_H
+
+#include "analyzer/match/match.h"
+
+#define CT_MISMATCH_RANKS 64u /* named in one finding */
+
+enum ct_mismatch_field {
+	CT_MISMATCH_NONE,
+	CT_MISMATCH_OP,
+	CT_MISMATCH_BYTES,
+	CT_MISMATCH_DTYPE,
+	CT_MISMATCH_REDOP,
+	CT_MISMATCH_ROOT,
+};
+
+/* The first of a communicator, and how many followed. */
+struct ct_mismatch {
+	struct ct_comm *comm;
+	uint64_t seq, instances;
+	enum ct_mismatch_field field;
+	struct ct_member usual; /* of the majority, or the first member if there is none */
+	struct ct_member odd;	/* the first that differs from it */
+	int majority;		/* more than half of the members seen agree */
+	uint32_t n_members;
+	uint32_t n_odd;
+	uint32_t seats[CT_MISMATCH_RANKS]; /* of the odd ones; without majority of all members */
+	uint32_t n_seats;
+	struct ct_mismatch *next;
+};
+
+struct ct_mismatches {
+	struct ct_mismatch *first; /* in order of sight */
+	struct ct_mismatch **end;
+	struct ct_table by_comm;
+	struct ct_arena *memory; /* borrowed */
+};
+
+void ct_mismatches_init(struct ct_mismatches *all, struct ct_arena *memory);
+void ct_mismatches_fini(struct ct_mismatches *all);
+
+/* In what `a` and `b`, members of one collective, contradict each other. */
+enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b);
+
+/* Compare the members of an instance; *usual gets one of the majority (or the first). Returns 1 if they
+ * contradict each other, 0 if not, or CT_NOMEM. */
+int ct_mismatch_check(struct ct_mismatches *all, const struct ct_instance *instance,
+		      const struct ct_member **usual);
+
+/* "op", "count", ... as the outside contract spells fields. */
+const char *ct_mismatch_field_name(enum ct_mismatch_field field);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/blame/straggler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+int ct_blame_init(struct ct_blame *blame, uint32_t n_seats, uint32_t n_hosts, const uint8_t *in_set)
+{
+	*blame = (struct ct_blame){ .n_seats = n_seats, .in_set = in_set };
+	blame->suspects = calloc(n_seats ? n_seats : 1, sizeof(*blame->suspects));
+	if (!blame->suspects)
+		return CT_NOMEM;
+	if (!in_set)
+		return CT_OK;
+	for (uint32_t s = 0; s < n_seats; s++)
+		blame->set_size += in_set[s] != 0;
+	blame->set_lost = calloc(2 * (size_t)n_hosts + 1, sizeof(*blame->set_lost));
+	blame->set_share_ns = calloc(n_seats ? n_seats : 1, sizeof(*blame->set_share_ns));
+	return blame->set_lost && blame->set_share_ns ? CT_OK : CT_NOMEM;
+}
+
+void ct_blame_fini(struct ct_blame *blame)
+{
+	for (uint32_t s = 0; blame->suspects && s < blame->n_seats; s++)
+		ct_hist_fini(&blame->suspects[s].charges);
+	ct_hist_fini(&blame->set.charges);
+	free(blame->suspects);
+	free(blame->set_lost);
+	free(blame->set_share_ns);
+	*blame = (struct ct_blame){ 0 };
+}
+
+uint64_t ct_blame_skew(const struct ct_blame *blame)
+{
+	return blame->skew_n ? blame->skew_sum_ns / blame->skew_n : 0;
+}
+
+/* The part of a lateness that is the rank's own doing. */
+static uint64_t own_part(uint64_t late_ns, const struct ct_member *m)
+{
+	return late_ns < m->free_ns ? late_ns : m->free_ns;
+}
+
+/* Meetings over which the mean gap follows a rank that becomes slow or recovers. */
+#define GAP_MEMORY 32
+
+/* Stalls of one rank or another are no jitter of this one: what lies far out counts as not so far. */
+static void add_gap(struct ct_suspect *s, double gap_ns)
+{
+	double off = gap_ns - s->gap_ns;
+	uint64_t n = s->met < GAP_MEMORY ? s->met + 1 : GAP_MEMORY;
+
+	if (s->met >= 8) {
+		double far = 4 * s->gap_off_ns / (double)(s->met - 1);
+
+		off = off > far ? far : off < -far ? -far : off;
+	}
+	if (s->met)
+		s->gap_off_ns += fabs(off);
+	s->gap_ns += off / (double)n;
+	s->met++;
+}
+
+static void add_lateness(struct ct_blame *blame, const struct ct_instance *i,
+			 const struct ct_waits *w, const struct ct_last *last)
+{
+	uint64_t latest = w->arrival_ns[last->last];
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		struct ct_suspect *suspect = &blame->suspects[i->members[m].seat];
+		uint64_t arrival = w->arrival_ns[m];
+
+		if (arrival > w->median_ns)
+			suspect->late_ns += (double)own_part(arrival - w->median_ns,
+							     &i->members[m]);
+		else
+			suspect->late_ns -= (double)(w->median_ns - arrival);
+		add_gap(suspect, m == last->last ? (double)own_part(last->solo_ns, &i->members[m])
+						 : -(double)(latest - arrival));
+	}
+}
+
+/* One more time that somebody was clear last: everybody could have been it. */
+static void add_trial(struct ct_blame *blame, const struct ct_instance *i)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		struct ct_suspect *suspect = &blame->suspects[i->members[m].seat];
+
+		suspect->trials++;
+		suspect->expected += 1.0 / i->n;
+	}
+}
+
+static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns, int loose,
+		   uint64_t at_ns)
+{
+	suspect->hits++;
+	suspect->loose += loose != 0;
+	suspect->err_ns += err_ns < lost_ns ? err_ns : lost_ns;
+	ct_timeline_add(&suspect->when, at_ns, lost_ns);
+	return ct_hist_add(&suspect->charges, lost_ns);
+}
+
+/* Does this gap count at all? */
+static int counts(const struct ct_last *last)
+{
+	return last->clear && last->solo_ns > CT_BLAME_MIN_SOLO_NS && last->waited_for;
+}
+
+/* What is new of the time for which member `m` was waited for alone; the interval lies right before its arrival
+ * on its own clock. */
+static uint64_t charge(struct ct_cover *cover, const struct ct_member *m, uint64_t solo_ns)
+{
+	uint64_t late = own_part(solo_ns, m);
+
+	return ct_cover_add(cover, m->start_ns > late ? m->start_ns - late : 0, m->start_ns);
+}
+
+static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
+		      const uint32_t *hosts, const uint64_t *shift)
+{
+	const struct ct_member *m;
+	struct ct_last last;
+	uint32_t members = 0, host;
+	uint64_t lost;
+	int side = ct_waits_last_of_set(i, w, blame->in_set, &last);
+
+	if (side == 0)
+		return CT_OK;
+	m = &i->members[last.last];
+	add_gap(&blame->set, side * (double)own_part(last.solo_ns, m));
+	if (!counts(&last))
+		return CT_OK;
+	host = hosts[m->seat];
+	lost = charge(&blame->set_lost[2 * host + (side > 0)], m, last.solo_ns);
+	if (lost <= CT_BLAME_MIN_SOLO_NS)
+		return CT_OK;
+	for (uint32_t k = 0; k < i->n; k++)
+		members += blame->in_set[i->members[k].seat] != 0;
+	blame->set.trials++;
+	blame->set.expected += (double)members / i->n;
+	if (side < 0)
+		return CT_OK;
+	blame->set.lost.total += lost;
+	blame->set_share_ns[m->seat] += lost;
+	return add_hit(&blame->set, lost, last.err_ns, !w->one_clock, m->start_ns + shift[host]);
+}
+
+int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
+		 const uint32_t *hosts, const uint64_t *shift)
+{
+	const struct ct_member *m;
+	struct ct_last last;
+	uint64_t lost;
+
+	if (w->exit_skew_ns != UINT64_MAX) {
+		blame->skew_sum_ns += w->exit_skew_ns;
+		blame->skew_n++;
+	}
+	if (blame->in_set)
+		return add_to_set(blame, i, w, hosts, shift);
+	ct_waits_last(i, w, &last);
+	add_lateness(blame, i, w, &last);
+	if (!counts(&last))
+		return CT_OK;
+	m = &i->members[last.last];
+	lost = charge(&blame->suspects[m->seat].lost, m, last.solo_ns);
+	if (lost <= CT_BLAME_MIN_SOLO_NS)
+		return CT_OK;
+	add_trial(blame, i);
+	return add_hit(&blame->suspects[m->seat], lost, last.err_ns, !w->one_clock,
+		       m->start_ns + shift[hosts[m->seat]]);
+}
+
+double ct_binomial_tail(uint64_t k, uint64_t n, double p)
+{
+	double log_first, sum = 0, term = 1;
+
+	if (k == 0 || p >= 1)
+		return 0;
+	if (k > n || p <= 0)
+		return -300;
+	log_first = lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
+		    (double)k * log(p) + (double)(n - k) * log1p(-p);
+	/* Each term from the one before it; beyond the mean they fall fast. */
+	for (uint64_t x = k; x <= n && term > 1e-17 * sum; x++) {
+		sum += term;
+		term *= (double)(n - x) / (double)(x + 1) * p / (1 - p);
+		if (sum > 1e280) {
+			log_first += log(sum);
+			term /= sum;
+			sum = 1;
+		}
+	}
+	log_first += log(sum);
+	return log_first > 0 ? 0 : log_first / log(10);
+}
+
+void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t chance_ns,
+		    double family, struct ct_charge *charge)
+{
+	double gate = (double)duration_ns * CT_BLAME_GATE_PCT / 100;
+	/* A stall or two is no slow rank: the loss must stand without its largest hits. */
+	uint64_t usual = ct_hist_sum_without_largest(&s->charges, 1 + s->hits / 20);
+	double loss = (double)s->lost.total;
+
+	charge->loss_ns = s->lost.total;
+	charge->err_ns = s->err_ns + chance_ns;
+	/* Half of the mean deviation at each hit, and a quarter more for what a sample leaves open. */
+	if (s->met > 1)
+		charge->err_ns += (uint64_t)(0.625 * s->gap_off_ns / (double)(s->met - 1) *
+					     (double)s->hits);
+	charge->log10_p = s->trials ? ct_binomial_tail(s->hits, s->trials,
+						       s->expected / (double)s->trials)
+				    : 0;
+	charge->guilty = duration_ns > 0 && loss - (double)chance_ns >= gate &&
+			 loss > (double)charge->err_ns && 2 * (double)usual >= loss &&
+			 charge->log10_p < log10(CT_BLAME_ALPHA / family);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8_t *in_set)
+{
+	uint64_t *losses = malloc((blame->n_seats + 1) * sizeof(*losses));
+	uint32_t n = 0;
+	uint64_t median;
+
+	if (!losses)
+		return UINT64_MAX; /* nobody is guilty then */
+	for (uint32_t s = 0; s < blame->n_seats; s++) {
+		if (s != but && !(in_set && in_set[s]) && blame->suspects[s].met)
+			losses[n++] = blame->suspects[s].lost.total;
+	}
+	qsort(losses, n, sizeof(*losses), by_value);
+	median = n ? losses[n / 2] : 0;
+	free(losses);
+	return median;
+}
+
+struct lateness {
+	double mean_ns;
+	uint32_t seat;
+};
+
+static int by_lateness(const void *a, const void *b)
+{
+	const struct lateness *x = a, *y = b;
+
+	if (x->mean_ns != y->mean_ns)
+		return x->mean_ns > y->mean_ns ? -1 : 1;
+	return x->seat < y->seat ? -1 : x->seat > y->seat;
+}
+
+int ct_blame_propose_set(const struct ct_blame *blame, uint64_t duration_ns, uint8_t *in_set)
+{
+	struct lateness *order = malloc((blame->n_seats + 1) * sizeof(*order));
+	uint32_t n = 0, size = 0;
+	double step = 0;
+	uint64_t met = 0;
+
+	if (!order)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < blame->n_seats; s++) {
+		const struct ct_suspect *suspect = &blame->suspects[s];
+
+		if (!suspect->met)
+			continue;
+		order[n++] = (struct lateness){ suspect->late_ns / (double)suspect->met, s };
+		met = suspect->met > met ? suspect->met : met;
+	}
+	qsort(order, n, sizeof(*order), by_lateness);
+	for (uint32_t i = 1; i <= n / 2; i++) {
+		if (order[i - 1].mean_ns - order[i].mean_ns > step) {
+			step = order[i - 1].mean_ns - order[i].mean_ns;
+			size = i;
+		}
+	}
+	/* The step is what the set's earliest costs at each meeting; without it the set cannot cost enough. */
+	if (size < 2 || step * (double)met < (double)duration_ns * CT_BLAME_GATE_PCT / 100)
+		size = 0;
+	memset(in_set, 0, blame->n_seats);
+	for (uint32_t i = 0; i < size; i++)
+		in_set[order[i].seat] = 1;
+	free(order);
+	return (int)size;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/blame/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/blame/findings.h"
+#include "analyzer/units.h"
+
+#define MOST_FINDINGS 3u
+
+/* Ranks that could be suspected. */
+static uint32_t ranks_met(const struct ct_pass *pass)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		n += pass->blame.suspects[s].met > 0;
+	return n;
+}
+
+int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
+{
+	double family = ranks_met(pass);
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		uint64_t chance = ct_blame_chance(&pass->blame, s, NULL);
+
+		if (chance == UINT64_MAX)
+			return CT_NOMEM;
+		ct_blame_weigh(&pass->blame.suspects[s], pass->duration_ns, chance, family,
+			       &charges[s]);
+	}
+	return CT_OK;
+}
+
+/* Does the set explain what its members cost better than each of them alone? */
+static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges,
+		     const struct ct_set_result *set, struct ct_charge *charge)
+{
+	double n = ranks_met(pass), k = set->size;
+	/* Sets of this size that there could have been. */
+	double family = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
+	uint64_t chance = ct_blame_chance(&pass->blame, pass->n_seats, set->in_set);
+	uint64_t best = 0;
+
+	ct_blame_weigh(&set->blame->set, pass->duration_ns, chance, family, charge);
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
+			best = charges[s].loss_ns;
+	}
+	return charge->guilty && (double)charge->loss_ns > 1.25 * (double)best;
+}
+
+/* Contradictions first, they make results wrong; then by what they cost; losses last. */
+static double weight(const struct ct_finding *f)
+{
+	if (f->kind == CT_FINDING_MISMATCH)
+		return 1e30;
+	return f->kind == CT_FINDING_LOSSES ? -1 : (double)f->loss_ns;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	double x = weight(a), y = weight(b);
+
+	return x > y ? -1 : x < y;
+}
+
+static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
+		   const struct ct_set_result *set, struct ct_report *report,
+		   struct ct_finding *all, size_t *n)
+{
+	struct ct_charge together = { 0 };
+	int use_set = set->in_set && weigh_set(pass, charges, set, &together);
+	int losses = 0;
+	int st = CT_OK;
+
+	for (const struct ct_mismatch *m = pass->mismatches.first; m && !*n; m = m->next)
+		st = ct_finding_mismatch(pass, m, report->memory, &all[(*n)++]);
+	if (st == CT_OK && use_set)
+		st = ct_finding_set(pass, set->blame, &together, report->memory, &all[(*n)++]);
+	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
+		if (charges[s].guilty && !(use_set && set->in_set[s]))
+			st = ct_finding_straggler(pass, s, &charges[s], report->memory,
+						  &all[(*n)++]);
+	}
+	for (size_t i = 0; i < report->n_losses; i++)
+		losses |= report->losses[i].is_loss_of_records;
+	if (st == CT_OK && losses)
+		st = ct_finding_losses(pass, report, report->memory, &all[(*n)++]);
+	qsort(all, *n, sizeof(*all), by_weight);
+	return st;
+}
+
+/* ---- the sentence ---- */
+
+static int say(struct ct_report *report, enum ct_verdict_code code, enum ct_confidence confidence,
+	       const char *text)
+{
+	report->verdict.code = code;
+	report->verdict.confidence = confidence;
+	report->verdict.text = text;
+	return text ? CT_OK : CT_NOMEM;
+}
+
+static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
+	const char *text;
+
+	if (!ranks)
+		return CT_NOMEM;
+	report->verdict.gain_max_pct = f->loss_pct;
+	if (f->n_ranks == 1)
+		text = ct_arena_printf(report->memory,
+				       "rank %s on %s keeps the others waiting: %s ± %s of %s (%s)",
+				       ranks, f->hosts[0], ct_text_ns(f->loss_ns).s,
+				       ct_text_ns(f->loss_err_ns).s,
+				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
+	else
+		text = ct_arena_printf(report->memory,
+				       "ranks %s%s%s keep the others waiting: %s ± %s of %s (%s)",
+				       ranks, f->n_hosts == 1 ? " on " : "",
+				       f->n_hosts == 1 ? f->hosts[0] : "", ct_text_ns(f->loss_ns).s,
+				       ct_text_ns(f->loss_err_ns).s,
+				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
+	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
+}
+
+static int say_mismatch(const struct ct_finding *f, struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
+
+	if (!ranks)
+		return CT_NOMEM;
+	return say(report, CT_VERDICT_MISMATCH, f->confidence,
+		   ct_arena_printf(report->memory,
+				   "rank%s %s called something else as the same %s (%s)",
+				   f->n_ranks == 1 ? "" : "s", ranks, f->op_name, f->cause));
+}
+
+/* Why there is nothing to judge by; NULL if there is. */
+static const char *what_is_missing(const struct ct_pass *pass, const struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	unsigned long long matched = pass->matched;
+
+	if (pass->ops == 0)
+		return "no communication was recorded";
+	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
+		return NULL;
+	if (report->run.n_missing)
+		return ct_arena_printf(
+			memory,
+			"only %llu of %llu ranks left a trace, so too few operations are whole",
+			(unsigned long long)report->run.ranks_seen,
+			(unsigned long long)report->run.ranks_expected);
+	if (pass->n_seats == 1)
+		return "one rank only: there was nobody to wait for";
+	if (pass->messages > pass->matched)
+		return "only point-to-point messages: nobody is judged by those in this version";
+	if (pass->incomplete > pass->matched)
+		return ct_arena_printf(memory, "records are missing: %llu operations lack members",
+				       (unsigned long long)pass->incomplete);
+	return ct_arena_printf(
+		memory, "only %llu operations with times on every rank, at least %u are needed",
+		matched, CT_VERDICT_MIN_MATCHED);
+}
+
+/* Ops that nobody will end any more. */
+static size_t stuck(const struct ct_pass *pass)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_process_info
+			*info = &pass->run->processes[pass->unreturned[i].process];
+
+		n += info->end.how != CT_END_RUNNING;
+	}
+	return n;
+}
+
+static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
+{
+	double share = report->run.comm_share_pct;
+
+	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = share;
+		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			   ct_arena_printf(report->memory,
+					   "no rank spent more than %s of %s inside communication",
+					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
+	}
+	return say(
+		report, CT_VERDICT_HEALTHY,
+		report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
+		ct_arena_printf(report->memory,
+				"no rank costs the others 1 %% of the run, judged by %s operations",
+				ct_text_count(pass->matched).s));
+}
+
+static int say_verdict(const struct ct_pass *pass, struct ct_report *report)
+{
+	const char *missing = what_is_missing(pass, report);
+	size_t n_stuck = stuck(pass);
+
+	report->verdict.gain_max_pct = NAN;
+	if (report->n_findings && report->findings[0].kind == CT_FINDING_MISMATCH)
+		return say_mismatch(&report->findings[0], report);
+	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES)
+		return say_straggler(pass, &report->findings[0], report);
+	if (n_stuck)
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_arena_printf(
+				   report->memory,
+				   "%zu operation%s had not returned when recording ended; why is "
+				   "not judged here",
+				   n_stuck, n_stuck == 1 ? "" : "s"));
+	if (missing)
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, missing);
+	return say_healthy(pass, report);
+}
+
+int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
+		    const struct ct_set_result *set, struct ct_report *report)
+{
+	/* A contradiction, a set, every rank by itself, the losses. */
+	struct ct_finding *all = calloc(pass->n_seats + 3, sizeof(*all));
+	size_t n = 0;
+	int st = all ? collect(pass, charges, set, report, all, &n) : CT_NOMEM;
+
+	if (st == CT_OK) {
+		report->n_findings = n < MOST_FINDINGS ? n : MOST_FINDINGS;
+		report->findings = ct_arena_calloc(report->memory, MOST_FINDINGS, sizeof(*all));
+		st = report->findings ? CT_OK : CT_NOMEM;
+	}
+	for (size_t i = 0; st == CT_OK && i < report->n_findings; i++) {
+		report->findings[i] = all[i];
+		report->findings[i].id = (int)i + 1;
+	}
+	free(all);
+	return st == CT_OK ? say_verdict(pass, report) : st;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict.h — from a pass to findings and the one sentence. Writes into a report whose run, ranks and losses
+ * are filled in. */
+#ifndef CT_BLAME_VERDICT_H
+#define CT_BLAME_VERDICT_H
+
+#include "analyzer/pass.h"
+
+/* Evidence that makes "nobody is slow" an answer. */
+#define CT_VERDICT_MIN_MATCHED 20u
+/* Less of the run inside communication than this, and communication is not the matter. */
+#define CT_VERDICT_COMM_PCT 5.0
+
+/* The set of seats that a second reading weighed. */
+struct ct_set_result {
+	const uint8_t *in_set; /* NULL: there was no second reading */
+	uint32_t size;
+	const struct ct_blame *blame;
+};
+
+/* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
+int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges);
+
+/* report->findings and report->verdict. 0 or CT_NOMEM. */
+int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
+		    const struct ct_set_result *set, struct ct_report *report);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/blame/waits.h"
+
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+void ct_waits_fini(struct ct_waits *waits)
+{
+	free(waits->wait_ns);
+	*waits = (struct ct_waits){ 0 };
+}
+
+/* One allocation for the four arrays. */
+static int make_room(struct ct_waits *waits, uint32_t n)
+{
+	uint64_t *all;
+
+	if (n <= waits->cap)
+		return CT_OK;
+	all = malloc(4 * (size_t)n * sizeof(*all));
+	if (!all)
+		return CT_NOMEM;
+	free(waits->wait_ns);
+	waits->wait_ns = all;
+	waits->arrival_ns = all + n;
+	waits->arrival_err_ns = all + 2 * (size_t)n;
+	waits->scratch = all + 3 * (size_t)n;
+	waits->cap = n;
+	return CT_OK;
+}
+
+static int is_measured(const struct ct_member *m)
+{
+	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
+}
+
+static uint64_t duration(const struct ct_member *m)
+{
+	return m->end_ns - m->start_ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void set_median(const struct ct_instance *i, struct ct_waits *w)
+{
+	uint32_t n = i->n;
+
+	for (uint32_t m = 0; m < n; m++)
+		w->scratch[m] = w->arrival_ns[m];
+	qsort(w->scratch, n, sizeof(*w->scratch), by_value);
+	w->median_ns = n % 2 ? w->scratch[n / 2]
+			     : w->scratch[n / 2 - 1] +
+				       (w->scratch[n / 2] - w->scratch[n / 2 - 1]) / 2;
+}
+
+/* Arrivals from the one clock. */
+static void arrive_by_start(const struct ct_instance *i, struct ct_waits *w)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		first = i->members[m].start_ns < first ? i->members[m].start_ns : first;
+	for (uint32_t m = 0; m < i->n; m++) {
+		w->arrival_ns[m] = i->members[m].start_ns - first;
+		w->arrival_err_ns[m] = i->members[m].start_err_ns;
+	}
+}
+
+/* The shorter a member's own span, the later it came. */
+static void arrive_by_duration(const struct ct_instance *i, uint64_t skew_ns, struct ct_waits *w)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		longest = duration(&i->members[m]) > longest ? duration(&i->members[m]) : longest;
+	for (uint32_t m = 0; m < i->n; m++) {
+		w->arrival_ns[m] = longest - duration(&i->members[m]);
+		w->arrival_err_ns[m] = (uint64_t)i->members[m].start_err_ns +
+				       i->members[m].end_err_ns + skew_ns;
+	}
+}
+
+/* On one clock: did nobody end before everybody had started? If somebody did, this did not synchronise (no data
+ * for some, or it is not one operation), and nobody waited for the last. *skew: latest minus earliest end. */
+static int is_synchronised(const struct ct_instance *i, uint64_t *skew)
+{
+	uint64_t last_start = 0, first_end = UINT64_MAX, last_end = 0, slack = 0;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
+		uint64_t err = (uint64_t)member->start_err_ns + member->end_err_ns;
+
+		last_start = member->start_ns > last_start ? member->start_ns : last_start;
+		first_end = member->end_ns < first_end ? member->end_ns : first_end;
+		last_end = member->end_ns > last_end ? member->end_ns : last_end;
+		slack = err > slack ? err : slack;
+	}
+	*skew = last_end - first_end;
+	return last_start <= first_end || last_start - first_end <= slack;
+}
+
+static void judge_sync(const struct ct_instance *i, uint64_t skew_ns, struct ct_waits *w)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		shortest = duration(&i->members[m]) < shortest ? duration(&i->members[m])
+							       : shortest;
+	if (w->one_clock) {
+		if (!is_synchronised(i, &w->exit_skew_ns))
+			return;
+		arrive_by_start(i, w);
+	} else {
+		arrive_by_duration(i, skew_ns, w);
+	}
+	w->transfer_ns = shortest;
+	for (uint32_t m = 0; m < i->n; m++)
+		w->wait_ns[m] = duration(&i->members[m]) - shortest;
+	w->judged = CT_JUDGED_WAITS;
+}
+
+/* `b` after `a`, but not longer than `most`. */
+static uint64_t after(uint64_t b, uint64_t a, uint64_t most)
+{
+	uint64_t d = b > a ? b - a : 0;
+
+	return d < most ? d : most;
+}
+
+static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
+{
+	const struct ct_member *root = NULL;
+	const struct ct_member *last_ender = &i->members[0];
+	uint64_t last_other = 0;
+	unsigned op = i->members[0].op;
+
+	if (!w->one_clock || op == CT_OP_Scan || op == CT_OP_Exscan)
+		return;
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
+
+		w->wait_ns[m] = 0;
+		if (member->end_ns > last_ender->end_ns)
+			last_ender = member;
+		if (member->root >= 0 && (uint32_t)member->root == member->index)
+			root = member;
+		else if (member->start_ns > last_other)
+			last_other = member->start_ns;
+	}
+	if (!root)
+		return;
+	arrive_by_start(i, w);
+	if (op == CT_OP_Broadcast || op == CT_OP_Scatter) {
+		uint64_t from = root->start_ns > last_ender->start_ns ? root->start_ns
+								      : last_ender->start_ns;
+
+		for (uint32_t m = 0; m < i->n; m++)
+			w->wait_ns[m] = after(root->start_ns, i->members[m].start_ns,
+					      duration(&i->members[m]));
+		w->transfer_ns = after(last_ender->end_ns, from, UINT64_MAX);
+	} else {
+		uint64_t from = root->start_ns > last_other ? root->start_ns : last_other;
+
+		w->wait_ns[root - i->members] = after(last_other, root->start_ns, duration(root));
+		w->transfer_ns = after(root->end_ns, from, UINT64_MAX);
+	}
+	w->judged = CT_JUDGED_WAITS;
+}
+
+static void judge_message(const struct ct_instance *i, struct ct_waits *w)
+{
+	uint32_t s = i->members[0].index == 0 ? 0 : 1;
+	const struct ct_member *send = &i->members[s], *recv = &i->members[1 - s];
+
+	w->transfer_ns = duration(send) < duration(recv) ? duration(send) : duration(recv);
+	w->judged = CT_JUDGED_TRANSFER;
+	if (!w->one_clock)
+		return;
+	arrive_by_start(i, w);
+	w->wait_ns[1 - s] = after(send->start_ns, recv->start_ns, duration(recv));
+	/* A short message may leave before anybody asks for it: then the sender did not wait. */
+	w->wait_ns[s] = send->end_ns > recv->start_ns
+				? after(recv->start_ns, send->start_ns, duration(send))
+				: 0;
+	w->judged = CT_JUDGED_WAITS;
+}
+
+int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t skew_ns,
+		   struct ct_waits *w)
+{
+	if (make_room(w, i->n) != CT_OK)
+		return CT_NOMEM;
+	w->judged = CT_JUDGED_NOTHING;
+	w->one_clock = 1;
+	w->transfer_ns = 0;
+	w->median_ns = 0;
+	w->exit_skew_ns = UINT64_MAX;
+	if (i->n < 2)
+		return CT_OK;
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (!is_measured(&i->members[m]))
+			return CT_OK;
+		w->one_clock &= hosts[i->members[m].seat] == hosts[i->members[0].seat];
+	}
+	if (i->src >= 0) {
+		judge_message(i, w);
+		return CT_OK;
+	}
+	switch (ct_op_class(i->members[0].op)) {
+	case CT_CLASS_SYNC:
+		judge_sync(i, skew_ns, w);
+		break;
+	case CT_CLASS_ROOTED:
+		judge_rooted(i, w);
+		break;
+	case CT_CLASS_UNKNOWN:
+	case CT_CLASS_P2P:
+	case CT_CLASS_LOCAL:
+		break;
+	}
+	if (w->judged == CT_JUDGED_WAITS)
+		set_median(i, w);
+	return CT_OK;
+}
+
+static int is_waited_for(const struct ct_member *m)
+{
+	int is_root = m->root >= 0 && (uint32_t)m->root == m->index;
+
+	switch (m->op) {
+	case CT_OP_Broadcast:
+	case CT_OP_Scatter:
+		return is_root;
+	case CT_OP_Reduce:
+	case CT_OP_Gather:
+		return !is_root;
+	default:
+		return 1;
+	}
+}
+
+static void fill_last(const struct ct_instance *i, const struct ct_waits *w, uint32_t last,
+		      uint32_t second, struct ct_last *out)
+{
+	out->last = last;
+	out->solo_ns = w->arrival_ns[last] - w->arrival_ns[second];
+	out->err_ns = w->arrival_err_ns[last] + w->arrival_err_ns[second];
+	out->clear = out->solo_ns > out->err_ns;
+	out->waited_for = is_waited_for(&i->members[last]);
+}
+
+int ct_waits_last_of_set(const struct ct_instance *i, const struct ct_waits *w,
+			 const uint8_t *in_set, struct ct_last *out)
+{
+	uint32_t last[2] = { UINT32_MAX, UINT32_MAX }; /* of the rest, of the set */
+	int set_is_last;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		uint32_t *side = &last[in_set[i->members[m].seat] != 0];
+
+		if (*side == UINT32_MAX || w->arrival_ns[m] > w->arrival_ns[*side])
+			*side = m;
+	}
+	if (last[0] == UINT32_MAX || last[1] == UINT32_MAX)
+		return 0;
+	set_is_last = w->arrival_ns[last[1]] > w->arrival_ns[last[0]];
+	fill_last(i, w, last[set_is_last], last[!set_is_last], out);
+	return set_is_last ? 1 : -1;
+}
+
+void ct_waits_last(const struct ct_instance *i, const struct ct_waits *w, struct ct_last *out)
+{
+	uint32_t last = 0, second = UINT32_MAX;
+
+	for (uint32_t m = 1; m < i->n; m++) {
+		if (w->arrival_ns[m] > w->arrival_ns[last]) {
+			second = last;
+			last = m;
+		} else if (second == UINT32_MAX || w->arrival_ns[m] > w->arrival_ns[second]) {
+			second = m;
+		}
+	}
+	fill_last(i, w, last, second, out);
+}

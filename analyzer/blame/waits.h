@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waits.h — who waited for whom in one instance: wait and transfer apart, who was last and what that cost.
+ *
+ * Formulas: shared/reference/algorithms.md section 2; finding 1 there: in a synchronising operation all members
+ * end within a few hop latencies, so that X = min d, wait = d - X need no clock but each rank's own.
+ * Who came when is read from the starts where all members live on one host's clock, else from X - d, whose error
+ * is that of the ends being simultaneous. Rooted and point-to-point waits need the starts. Pure functions. */
+#ifndef CT_WAITS_H
+#define CT_WAITS_H
+
+#include "analyzer/match/match.h"
+#include "trace/ops.h"
+
+/* How far an instance can be judged. */
+enum ct_judged {
+	CT_JUDGED_NOTHING,  /* members or times are missing, or the members contradict each other */
+	CT_JUDGED_TRANSFER, /* transfer known; waits need clocks that are not related */
+	CT_JUDGED_WAITS,    /* waits known */
+};
+
+struct ct_waits {
+	enum ct_judged judged;
+	int one_clock;	      /* arrivals come from the starts on one clock */
+	uint64_t transfer_ns; /* X */
+	uint64_t *wait_ns;    /* by member (order of instance->members) */
+	uint64_t *arrival_ns; /* after the first to arrive */
+	uint64_t *arrival_err_ns;
+	uint64_t median_ns;    /* median arrival */
+	uint64_t exit_skew_ns; /* latest minus earliest end; UINT64_MAX: not on one clock */
+	uint32_t cap;	       /* of the arrays */
+	uint64_t *scratch;
+};
+
+/* The order of arrival at its late end. */
+struct ct_last {
+	uint32_t last;	  /* member */
+	uint64_t solo_ns; /* by which it came after the one before it ... */
+	uint64_t err_ns;  /* ... and the error of that */
+	int clear;	  /* the gap exceeds its error */
+	int waited_for;	  /* the others could not go on without it */
+};
+
+/* Judge a complete instance whose members do one and the same. `hosts[seat]` tells the clock, `skew_ns` is the
+ * error of the ends being simultaneous, used where arrivals come from durations. Arrays of *waits are grown and
+ * used again. 0 or CT_NOMEM. */
+int ct_waits_judge(const struct ct_instance *instance, const uint32_t *hosts, uint64_t skew_ns,
+		   struct ct_waits *waits);
+
+/* Among the arrivals of judged waits: the latest and what it cost. At least two members. */
+void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,
+		   struct ct_last *last);
+
+/* The same for a set of seats against the rest (section 3.2, loss(F)): the latest of the one side came solo_ns
+ * after the latest of the other. Returns 1 if the set has the last, -1 if the rest has, 0 if one of the two has
+ * no member here. */
+int ct_waits_last_of_set(const struct ct_instance *instance, const struct ct_waits *waits,
+			 const uint8_t *in_set, struct ct_last *last);
+
+void ct_waits_fini(struct ct_waits *waits);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fill.h — from the sums of a pass to the tables of a report; findings and verdict are blame/verdict.h's.
+ * All memory is the report's. Each returns 0 or CT_NOMEM. */
+#ifndef CT_FILL_H
+#define CT_FILL_H
+
+#include "analyzer/pass.h"
+
+/* What the trace itself is like: processes, losses, cost, operations in flight, what could not be seen. First:
+ * the other looks at the losses. */
+int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report);
+
+/* What the job did: run, ranks, communicators, classes of operations. */
+int ct_fill_job(const struct ct_pass *pass, struct ct_report *report);
+
+#endif

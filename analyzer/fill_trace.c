@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/ops.h"
+
+static int in_attempt(const struct ct_pass *pass, size_t process)
+{
+	return pass->attempts->places[process].attempt == pass->attempt;
+}
+
+static int rank_of(const struct ct_pass *pass, size_t process)
+{
+	if (!in_attempt(pass, process))
+		return pass->run->processes[process].id.rank;
+	return pass->seats[pass->attempts->places[process].seat].rank;
+}
+
+static uint64_t at_or_unknown(const struct ct_pass *pass, size_t process, uint64_t mono_ns)
+{
+	if (!mono_ns || mono_ns == UINT64_MAX || !in_attempt(pass, process))
+		return CT_UNKNOWN;
+	return ct_pass_at(pass, (uint32_t)process, mono_ns);
+}
+
+/* ---- processes ---- */
+
+/* How it ended as the ring, its parent and its last block tell together. */
+static struct ct_end end_of(const struct ct_process_info *info, const struct ct_load_facts *facts)
+{
+	struct ct_end end = info->end;
+
+	if (end.how != CT_END_UNKNOWN || !facts->has_end)
+		return end;
+	end.how = CT_END_CLEAN;
+	if (facts->end.kind == CT_EXIT_UNDERSCORE)
+		end.how = CT_END_EXIT;
+	if (facts->end.kind == CT_EXIT_ABORT) {
+		end.how = CT_END_SIGNAL;
+		end.signal = 6;
+	}
+	end.exit_code = (int)facts->end.code;
+	end.after_ns = facts->end.end_ns;
+	return end;
+}
+
+static const char *end_name(enum ct_end_how how)
+{
+	switch (how) {
+	case CT_END_CLEAN:
+		return "clean";
+	case CT_END_EXIT:
+		return "exit";
+	case CT_END_SIGNAL:
+		return "signal";
+	case CT_END_EXEC:
+		return "exec";
+	case CT_END_RUNNING:
+		return "running";
+	case CT_END_UNKNOWN:
+		break;
+	}
+	return "unknown";
+}
+
+static const char *ring_name(const struct ct_pass *pass, const struct ct_process_info *info,
+			     const struct ct_end *end)
+{
+	const char *here = pass->options ? pass->options->boot_id : NULL;
+
+	if (info->ring != CT_RING_NOT_FOUND)
+		return "present";
+	if (end->how == CT_END_CLEAN)
+		return "drained";
+	if (here && info->id.boot_id[0] &&
+	    strncmp(here, info->id.boot_id, sizeof(info->id.boot_id)) != 0)
+		return "foreign";
+	return "lost";
+}
+
+static int ended_well(const struct ct_end *end)
+{
+	return end->how == CT_END_RUNNING || (end->how == CT_END_CLEAN && end->exit_code <= 0) ||
+	       (end->how == CT_END_EXIT && end->exit_code == 0);
+}
+
+static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
+			struct ct_report_process *out)
+{
+	const struct ct_process_info *info = &pass->run->processes[p];
+	const struct ct_pass_process *kept = &pass->processes[p];
+	uint64_t beat = info->last_beat_ns > kept->facts.beat_ns ? info->last_beat_ns
+								 : kept->facts.beat_ns;
+
+	out->host = ct_arena_text(memory, info->id.host, sizeof(info->id.host));
+	out->exe = ct_arena_text(memory, info->id.exe, sizeof(info->id.exe));
+	out->version = ct_arena_text(memory, info->id.version, sizeof(info->id.version));
+	if (!out->host || !out->exe || !out->version)
+		return CT_NOMEM;
+	out->hostkey = info->id.hostkey;
+	out->pid = info->id.pid;
+	out->rank = rank_of(pass, p);
+	out->attempt = pass->attempts->places[p].attempt;
+	out->restart = info->id.restart;
+	out->start_unix_ns = info->id.start_unix_ns;
+	out->segments = info->n_segments;
+	out->bytes = info->segment_bytes;
+	out->how = end_of(info, &kept->facts);
+	out->end = end_name(out->how.how);
+	out->ring = ring_name(pass, info, &out->how);
+	out->last_heartbeat_ns = beat ? beat : CT_UNKNOWN;
+	out->last_heartbeat_at_ns = at_or_unknown(pass, p, beat);
+	out->ended_after_at_ns = at_or_unknown(pass, p, out->how.after_ns);
+	out->ended_before_at_ns = at_or_unknown(pass, p, out->how.before_ns);
+	out->of_interest = !ended_well(&out->how);
+	if (!kept->read)
+		return CT_OK;
+	out->missing_blocks = kept->gaps.missing_blocks;
+	out->skipped_bytes = kept->gaps.damage.skipped_bytes;
+	out->torn_bytes = kept->gaps.damage.torn_bytes;
+	if (kept->gaps.damage.first_why[0]) {
+		out->damage_why = ct_arena_text(memory, kept->gaps.damage.first_why,
+						sizeof(kept->gaps.damage.first_why));
+		if (!out->damage_why)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* ---- losses ---- */
+
+/* Reasons for which records are missing; the others are to be known, but nothing is missing for them. */
+static int loses_records(unsigned reason)
+{
+	switch (reason) {
+	case CT_LOSS_POOL_EMPTY:
+	case CT_LOSS_WRITE_FAILED:
+	case CT_LOSS_COMM_TABLE_FULL:
+	case CT_LOSS_MAX_BYTES:
+	case CT_LOSS_NO_RING:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static struct ct_report_loss *new_loss(struct ct_report *report, int rank, const char *reason,
+				       const char *text, uint64_t records, int of_records)
+{
+	struct ct_report_loss *loss = &report->losses[report->n_losses++];
+
+	*loss = (struct ct_report_loss){
+		.rank = rank,
+		.reason = reason,
+		.text = text,
+		.records = records,
+		.begin_at_ns = CT_UNKNOWN,
+		.end_at_ns = CT_UNKNOWN,
+		.is_loss_of_records = of_records,
+	};
+	if (of_records && records != CT_UNKNOWN)
+		report->lost_records += records;
+	return loss;
+}
+
+static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_report *report)
+{
+	const struct ct_pass_process *kept = &pass->processes[p];
+	const struct ct_report_process *process = &report->processes[p];
+	int rank = rank_of(pass, p);
+
+	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
+		const struct ct_load_loss *told = &kept->facts.losses[reason];
+		uint64_t records = kept->gaps.losses[reason] > told->records
+					   ? kept->gaps.losses[reason]
+					   : told->records;
+		const char *name = ct_loss_name(reason);
+		struct ct_report_loss *loss;
+
+		if (!records)
+			continue;
+		loss = new_loss(report, rank, name ? name : "?",
+				name ? ct_loss_text(reason)
+				     : "a reason that this version does not know",
+				records, loses_records(reason));
+		loss->begin_at_ns = at_or_unknown(pass, p, told->begin_ns);
+		loss->end_at_ns = at_or_unknown(pass, p, told->end_ns);
+	}
+	if (process->missing_blocks)
+		new_loss(report, rank, "MISSING_BLOCKS", "blocks are missing from the segments",
+			 CT_UNKNOWN, 1);
+	if (process->skipped_bytes)
+		new_loss(report, rank, "DAMAGED", "bytes of the segments could not be read",
+			 CT_UNKNOWN, 1);
+	/* A torn tail is what a kill leaves; the ring has its records, if it is there. */
+	if (strcmp(process->ring, "lost") == 0)
+		new_loss(report, rank, "RING_LOST",
+			 "no ring and no orderly end: the last records may be missing", CT_UNKNOWN,
+			 1);
+}
+
+static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
+{
+	size_t n = pass->run->n_processes;
+
+	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 3),
+					 sizeof(*report->losses));
+	if (!report->losses)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n; p++) {
+		if (pass->processes[p].read)
+			fill_process_losses(pass, p, report);
+	}
+	return CT_OK;
+}
+
+/* ---- cost ---- */
+
+static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
+{
+	size_t n = pass->run->n_processes;
+	double run_ns = (double)pass->duration_ns;
+
+	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
+	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	if (!report->costs)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n; p++) {
+		const struct ct_cost_rec *from = &pass->processes[p].facts.cost;
+		struct ct_report_cost *cost = &report->costs[report->n_costs];
+
+		if (!pass->processes[p].read || !pass->processes[p].facts.has_cost)
+			continue;
+		report->n_costs++;
+		cost->rank = rank_of(pass, p);
+		cost->wrapper_ns = from->wrapper_ns;
+		cost->calls = from->calls;
+		cost->events = cost->budget_backoffs = CT_UNKNOWN;
+		cost->poll_cpu_ns = from->poll_cpu_ns;
+		cost->write_cpu_ns = from->write_cpu_ns;
+		cost->beat_cpu_ns = from->beat_cpu_ns;
+		cost->bytes_written = from->bytes_written;
+		report->cost_bytes += from->bytes_written;
+		cost->share_pct = cost->cpu_pct = NAN;
+		if (run_ns <= 0)
+			continue;
+		cost->share_pct = 100 * (double)from->wrapper_ns / run_ns;
+		cost->cpu_pct = 100 *
+				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
+				 (double)from->beat_cpu_ns) /
+				run_ns;
+		report->cost_share_pct = fmax(report->cost_share_pct, cost->share_pct);
+		report->cost_cpu_pct = fmax(report->cost_cpu_pct, cost->cpu_pct);
+	}
+	return CT_OK;
+}
+
+/* ---- in flight ---- */
+
+static int by_age(const void *a, const void *b)
+{
+	const struct ct_report_inflight *x = a, *y = b;
+
+	if (x->since_at_ns != y->since_at_ns)
+		return x->since_at_ns < y->since_at_ns ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int fill_inflight(const struct ct_pass *pass, struct ct_report *report)
+{
+	report->n_inflight = pass->n_unreturned;
+	report->open_launches = pass->open_launches;
+	report->inflight = ct_arena_calloc(report->memory, report->n_inflight,
+					   sizeof(*report->inflight));
+	if (!report->inflight)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_unreturned *from = &pass->unreturned[i];
+		const struct ct_load_facts *facts = &pass->processes[from->process].facts;
+		struct ct_report_inflight *op = &report->inflight[i];
+		uint64_t alive = report->processes[from->process].last_heartbeat_ns;
+
+		if (alive == CT_UNKNOWN || alive < facts->last_ns)
+			alive = facts->last_ns;
+		op->rank = rank_of(pass, from->process);
+		op->tid = from->op.tid;
+		op->op_name = ct_arena_printf(report->memory, "%s",
+					      ct_op_names_get(&pass->names, from->op.op));
+		op->seq = from->op.seq;
+		op->peer = from->op.peer;
+		op->since_at_ns = ct_pass_at(pass, from->process, from->op.enter_ns);
+		op->age_ns = alive > from->op.enter_ns ? alive - from->op.enter_ns : 0;
+		if (!op->op_name)
+			return CT_NOMEM;
+		if (from->call) {
+			op->call = ct_arena_printf(report->memory, "%s", from->call);
+			if (!op->call)
+				return CT_NOMEM;
+		}
+		if (!from->comm)
+			continue;
+		op->comm_key = from->comm->key;
+		if (from->comm->name) {
+			op->comm_name = ct_arena_printf(report->memory, "%s", from->comm->name);
+			if (!op->comm_name)
+				return CT_NOMEM;
+		}
+	}
+	qsort(report->inflight, report->n_inflight, sizeof(*report->inflight), by_age);
+	return CT_OK;
+}
+
+/* ---- what could not be seen ---- */
+
+static int add_invisible(struct ct_report *report, const char *what, const char *why,
+			 const char *remedy)
+{
+	if (!what || !why)
+		return CT_NOMEM;
+	report->invisible[report->n_invisible++] = (struct ct_report_invisible){ what, why,
+										 remedy };
+	return CT_OK;
+}
+
+static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
+{
+	const struct ct_run *run = pass->run;
+	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1);
+	int st = CT_OK;
+
+	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
+	if (!report->invisible)
+		return CT_NOMEM;
+	for (size_t w = 0; w < run->n_warnings && st == CT_OK; w++)
+		st = add_invisible(report, "a file of the run",
+				   ct_arena_text(report->memory, run->warnings[w],
+						 strlen(run->warnings[w])),
+				   NULL);
+	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
+		const struct ct_load_facts *facts = &pass->processes[p].facts;
+		const char *who = ct_arena_printf(report->memory, "rank %d", rank_of(pass, p));
+
+		for (uint32_t n = 0; pass->processes[p].read && n < facts->n_notes && st == CT_OK;
+		     n++)
+			st = add_invisible(report, who,
+					   ct_arena_printf(report->memory, "%s",
+							   pass->processes[p].notes[n]),
+					   NULL);
+		if (st == CT_OK && facts->orphans)
+			st = add_invisible(report, who,
+					   ct_arena_printf(report->memory,
+							   "%llu operations on communicators whose "
+							   "making was not recorded",
+							   (unsigned long long)facts->orphans),
+					   NULL);
+	}
+	return st;
+}
+
+int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
+{
+	size_t n = pass->run->n_processes;
+	int st = CT_OK;
+
+	report->n_processes = n;
+	report->processes = ct_arena_calloc(report->memory, n, sizeof(*report->processes));
+	if (!report->processes)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n && st == CT_OK; p++)
+		st = fill_process(pass, p, report->memory, &report->processes[p]);
+	if (st == CT_OK)
+		st = fill_losses(pass, report);
+	if (st == CT_OK)
+		st = fill_costs(pass, report);
+	if (st == CT_OK)
+		st = fill_inflight(pass, report);
+	return st == CT_OK ? fill_invisible(pass, report) : st;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* join.h — brings the ops of one process together with their launches, whichever comes first.
+ *
+ * A launch's record is written when the work has ended, so it may lie blocks after its ops. Both sides wait in
+ * bounded tables; where one runs over, its oldest entry goes without its other half. One thread. */
+#ifndef CT_JOIN_H
+#define CT_JOIN_H
+
+#include <stdint.h>
+
+#include "trace/record.h"
+
+#define CT_JOIN_MAX 65536u /* ops, and launches, that wait */
+
+struct ct_join;
+
+/* Gets each op with a launch id once; `launch` is NULL if there is none (any more). Nonzero stops. */
+typedef int (*ct_join_fn)(void *arg, const struct ct_op *op, const struct ct_launch *launch);
+
+struct ct_join *ct_join_new(ct_join_fn joined, void *arg); /* NULL: out of memory */
+void ct_join_free(struct ct_join *join);
+
+/* 0, CT_NOMEM, or what the callback returned. */
+int ct_join_op(struct ct_join *join, const struct ct_op *op);
+int ct_join_launch(struct ct_join *join, const struct ct_launch *launch);
+
+/* Hand out the ops that still wait, oldest first. */
+int ct_join_finish(struct ct_join *join);
+
+#endif

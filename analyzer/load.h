@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load.h — one process of a run, block by block: names resolved, ops joined with their launches, and what the
+ * rare records tell. The first step of the analysis, and all that `dump` needs.
+ *
+ * A ct_load belongs to one thread. What it hands to the callbacks holds during the callback, except struct
+ * ct_load_comm and strings: those live as long as the ct_load. */
+#ifndef CT_LOAD_H
+#define CT_LOAD_H
+
+#include "analyzer/analyze.h"
+#include "analyzer/arena.h"
+#include "trace/reader.h"
+
+/* A communicator as one process sees it. Hostile sizes never come through. */
+#define CT_COMM_MAX_RANKS (1u << 20)
+struct ct_load_comm {
+	struct ct_comm_rec rec;
+	const char *name; /* NULL none */
+	void *user;	  /* the callbacks' own, NULL at first */
+};
+
+struct ct_load_op {
+	struct ct_joined_op joined;
+	struct ct_load_comm *comm; /* NULL: never recorded */
+};
+
+/* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
+struct ct_load_sink {
+	int (*op)(void *arg, const struct ct_load_op *op);
+	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
+	void *arg;
+};
+
+struct ct_load_loss {
+	uint64_t records, begin_ns, end_ns;
+};
+
+/* What the process's rare records said so far. */
+struct ct_load_facts {
+	uint64_t first_ns,
+		last_ns;      /* earliest entry; latest entry or end of an op, or the END; 0 none */
+	uint64_t position_ns; /* latest time in the blocks read so far: how far reading got */
+	uint64_t beat_ns;
+	struct ct_cost_rec cost;
+	int has_cost;
+	struct ct_end_rec end;
+	int has_end;
+	struct ct_load_loss losses[CT_LOSS_MAX]; /* as the blocks tell; see also ct_process_gaps() */
+	uint64_t ops;
+	uint64_t orphans; /* ops of communicators that were never recorded */
+	uint64_t open_launches;
+	const char **notes; /* at most CT_LOAD_NOTES, equal ones once */
+	uint32_t n_notes;
+};
+#define CT_LOAD_NOTES 16u
+
+/* Names of operations that this version does not know, learnt from NAME records; shared by the processes of a
+ * run. Strings live in `memory`. */
+struct ct_op_names {
+	const char *names[256];
+	struct ct_arena *memory;
+};
+
+/* The table's name, else a learnt one, else "?". */
+const char *ct_op_names_get(const struct ct_op_names *names, unsigned op);
+
+struct ct_load;
+
+/* `names` is borrowed until the end and filled on the way. */
+int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_sink *sink,
+		 struct ct_op_names *names, struct ct_load **load, struct ct_err *err);
+
+/* Read the next block and hand out what is complete. 1: there may be more; 0: that was the end, and the ops
+ * that had not returned or not ended were handed out; or a failure, or what a callback returned. */
+int ct_load_next(struct ct_load *load, struct ct_err *err);
+
+const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
+const struct ct_gaps *ct_load_gaps(const struct ct_load *load);
+
+void ct_load_close(struct ct_load *load);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/match/classes.h"
+
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+int ct_classes_init(struct ct_classes *classes)
+{
+	*classes = (struct ct_classes){ .memory = ct_arena_new() };
+	return classes->memory ? CT_OK : CT_NOMEM;
+}
+
+void ct_classes_fini(struct ct_classes *classes)
+{
+	for (uint32_t i = 0; i < classes->n; i++) {
+		ct_hist_fini(&classes->all[i]->span);
+		ct_hist_fini(&classes->all[i]->transfer);
+		ct_hist_fini(&classes->all[i]->algbw);
+		free(classes->all[i]->last_count);
+		free(classes->all[i]->last_cost_ns);
+	}
+	free(classes->all);
+	ct_table_fini(&classes->by_key);
+	ct_arena_free(classes->memory);
+	*classes = (struct ct_classes){ 0 };
+}
+
+static struct ct_class *create(struct ct_classes *classes, uint64_t key)
+{
+	struct ct_class *class = ct_arena_calloc(classes->memory, 1, sizeof(*class));
+
+	if (!class)
+		return NULL;
+	if (classes->n == classes->cap) {
+		uint32_t cap = classes->cap ? 2 * classes->cap : 32;
+		struct ct_class **all = realloc(classes->all, cap * sizeof(struct ct_class *));
+
+		if (!all)
+			return NULL;
+		classes->all = all;
+		classes->cap = cap;
+	}
+	class->same_key = ct_table_get(&classes->by_key, key);
+	if (ct_table_put(&classes->by_key, key, class) != CT_OK)
+		return NULL;
+	classes->all[classes->n++] = class;
+	return class;
+}
+
+struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm, unsigned op,
+				unsigned dtype, uint64_t bytes)
+{
+	uint64_t bytes_class = bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
+	uint64_t key = ct_mix(bytes_class ^ ct_mix((uint64_t)comm->index << 32 | op << 8 | dtype));
+	struct ct_class *class = ct_table_get(&classes->by_key, key);
+
+	while (class && (class->comm != comm || class->op != op || class->dtype != dtype ||
+			 class->bytes_class != bytes_class))
+		class = class->same_key;
+	if (class)
+		return class;
+	class = create(classes, key);
+	if (!class)
+		return NULL;
+	class->comm = comm;
+	class->op = op;
+	class->dtype = dtype;
+	class->bytes_class = bytes_class;
+	return class;
+}
+
+int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)
+{
+	if (!class->last_count)
+		class->last_count = calloc(class->comm->nranks, sizeof(*class->last_count));
+	if (!class->last_cost_ns)
+		class->last_cost_ns = calloc(class->comm->nranks, sizeof(*class->last_cost_ns));
+	if (!class->last_count || !class->last_cost_ns)
+		return CT_NOMEM;
+	class->last_count[rank]++;
+	class->last_cost_ns[rank] += cost_ns;
+	return CT_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/match/hist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+static unsigned row_of(uint64_t value)
+{
+	return value < CT_HIST_CELLS ? 0 : 64u - 5u - (unsigned)__builtin_clzll(value);
+}
+
+static unsigned cell_of(uint64_t value, unsigned row)
+{
+	return row ? (unsigned)(value >> (row - 1)) & (CT_HIST_CELLS - 1) : (unsigned)value;
+}
+
+/* The middle of a cell. */
+static uint64_t value_of(unsigned row, unsigned cell)
+{
+	if (!row)
+		return cell;
+	return ((uint64_t)(CT_HIST_CELLS + cell) << (row - 1)) + ((1ull << (row - 1)) >> 1);
+}
+
+static uint64_t *row_at(struct ct_hist *hist, unsigned row)
+{
+	if (!hist->rows[row])
+		hist->rows[row] = calloc(CT_HIST_CELLS, sizeof(*hist->rows[row]));
+	return hist->rows[row];
+}
+
+int ct_hist_add(struct ct_hist *hist, uint64_t value)
+{
+	unsigned row = row_of(value);
+	uint64_t *cells = row_at(hist, row);
+
+	if (!cells)
+		return CT_NOMEM;
+	cells[cell_of(value, row)]++;
+	hist->n++;
+	if (__builtin_add_overflow(hist->sum, value, &hist->sum))
+		hist->sum = UINT64_MAX;
+	if (value > hist->max)
+		hist->max = value;
+	return CT_OK;
+}
+
+int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from)
+{
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
+		uint64_t *cells;
+
+		if (!from->rows[row])
+			continue;
+		cells = row_at(into, row);
+		if (!cells)
+			return CT_NOMEM;
+		for (unsigned cell = 0; cell < CT_HIST_CELLS; cell++)
+			cells[cell] += from->rows[row][cell];
+	}
+	into->n += from->n;
+	if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
+		into->sum = UINT64_MAX;
+	if (from->max > into->max)
+		into->max = from->max;
+	return CT_OK;
+}
+
+uint64_t ct_hist_quantile(const struct ct_hist *hist, double q)
+{
+	uint64_t want = (uint64_t)ceil(q * (double)hist->n);
+	uint64_t seen = 0;
+
+	if (!hist->n)
+		return UINT64_MAX;
+	if (want == 0)
+		want = 1;
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
+		for (unsigned cell = 0; hist->rows[row] && cell < CT_HIST_CELLS; cell++) {
+			seen += hist->rows[row][cell];
+			if (seen >= want) {
+				uint64_t value = value_of(row, cell);
+
+				return value < hist->max ? value : hist->max;
+			}
+		}
+	}
+	return hist->max;
+}
+
+uint64_t ct_hist_sum_without_largest(const struct ct_hist *hist, uint64_t n)
+{
+	double sum = 0;
+
+	for (unsigned row = CT_HIST_ROWS; row-- > 0;) {
+		for (unsigned cell = CT_HIST_CELLS; hist->rows[row] && cell-- > 0;) {
+			uint64_t in_cell = hist->rows[row][cell];
+			uint64_t cut = in_cell < n ? in_cell : n;
+
+			n -= cut;
+			sum += (double)(in_cell - cut) * (double)value_of(row, cell);
+		}
+	}
+	return sum < 1.8e19 ? (uint64_t)sum : UINT64_MAX;
+}
+
+void ct_hist_fini(struct ct_hist *hist)
+{
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++)
+		free(hist->rows[row]);
+	*hist = (struct ct_hist){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hist.h — percentiles of values that are not kept: a log-linear histogram, 32 cells per power of two.
+ *
+ * A percentile read from it differs from the true one by at most 1/64 of its value (values below 32 are
+ * exact). Memory is bounded by the number of powers of two that occur, at most 60 rows of 256 bytes. Two
+ * histograms add up to the histogram of both. A zeroed struct is an empty one; one thread. */
+#ifndef CT_HIST_H
+#define CT_HIST_H
+
+#include <stdint.h>
+
+#define CT_HIST_CELLS 32u
+#define CT_HIST_ROWS 60u
+
+struct ct_hist {
+	uint64_t *rows[CT_HIST_ROWS]; /* row 0: values below 32; row k: [2^(k+4), 2^(k+5)) */
+	uint64_t n;
+	uint64_t sum;
+	uint64_t max;
+};
+
+/* 0 or CT_NOMEM. */
+int ct_hist_add(struct ct_hist *hist, uint64_t value);
+
+/* Add `from` to `into`. 0 or CT_NOMEM. */
+int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from);
+
+/* The smallest cell that holds at least the share `q` (0..1) of the values; UINT64_MAX if it is empty. */
+uint64_t ct_hist_quantile(const struct ct_hist *hist, double q);
+
+/* Sum of all but the `n` largest values, within 1/64 of it. */
+uint64_t ct_hist_sum_without_largest(const struct ct_hist *hist, uint64_t n);
+
+void ct_hist_fini(struct ct_hist *hist);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/match/match.h"
+
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+struct ct_match {
+	struct ct_table open; /* key -> chain of struct ct_instance */
+	struct ct_instance *oldest, *newest;
+	size_t bytes, max_bytes;
+	ct_match_fn done;
+	void *arg;
+};
+
+struct ct_match *ct_match_new(size_t max_bytes, ct_match_fn done, void *arg)
+{
+	struct ct_match *match = calloc(1, sizeof(*match));
+
+	if (match) {
+		match->max_bytes = max_bytes;
+		match->done = done;
+		match->arg = arg;
+	}
+	return match;
+}
+
+static size_t bytes_of(const struct ct_instance *i)
+{
+	return sizeof(*i) + i->cap * sizeof(*i->members);
+}
+
+static void forget(struct ct_match *match, struct ct_instance *i)
+{
+	*(i->older ? &i->older->newer : &match->oldest) = i->newer;
+	*(i->newer ? &i->newer->older : &match->newest) = i->older;
+	match->bytes -= bytes_of(i);
+	free(i->members);
+	free(i);
+}
+
+void ct_match_free(struct ct_match *match)
+{
+	if (!match)
+		return;
+	while (match->oldest)
+		forget(match, match->oldest);
+	ct_table_fini(&match->open);
+	free(match);
+}
+
+/* Take out of the table, hand out, free. */
+static int release(struct ct_match *match, struct ct_instance *i, int complete)
+{
+	struct ct_instance *head = ct_table_get(&match->open, i->key);
+	int st = CT_OK;
+
+	if (head != i) {
+		while (head->same_key != i)
+			head = head->same_key;
+		head->same_key = i->same_key;
+	} else if (i->same_key) {
+		st = ct_table_put(&match->open, i->key, i->same_key);
+	} else {
+		ct_table_remove(&match->open, i->key);
+	}
+	if (st == CT_OK)
+		st = match->done(match->arg, i, complete);
+	forget(match, i);
+	return st;
+}
+
+/* Which instance; the key is a hash, so all of it is compared. */
+struct what {
+	struct ct_comm *comm;
+	uint64_t seq;
+	int32_t src, dst;
+	uint32_t tag;
+};
+
+static uint64_t key_of(const struct what *w)
+{
+	uint64_t pair = (uint64_t)(uint32_t)w->src << 32 | (uint32_t)w->dst;
+	uint64_t key = ct_mix(w->seq + ct_mix((uint64_t)w->comm->index << 32 | w->tag));
+
+	return w->src < 0 ? key : ct_mix(key ^ ct_mix(pair + 1));
+}
+
+static struct ct_instance *find(const struct ct_match *match, const struct what *w, uint64_t key)
+{
+	struct ct_instance *i = ct_table_get(&match->open, key);
+
+	while (i && (i->comm != w->comm || i->seq != w->seq || i->src != w->src ||
+		     i->dst != w->dst || i->tag != w->tag))
+		i = i->same_key;
+	return i;
+}
+
+static struct ct_instance *create(struct ct_match *match, const struct what *w, uint64_t key,
+				  uint32_t n_expected)
+{
+	struct ct_instance *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return NULL;
+	i->same_key = ct_table_get(&match->open, key);
+	if (ct_table_put(&match->open, key, i) != CT_OK) {
+		free(i);
+		return NULL;
+	}
+	i->comm = w->comm;
+	i->seq = w->seq;
+	i->key = key;
+	i->src = w->src;
+	i->dst = w->dst;
+	i->tag = w->tag;
+	i->n_expected = n_expected;
+	i->older = match->newest;
+	*(match->newest ? &match->newest->newer : &match->oldest) = i;
+	match->newest = i;
+	match->bytes += bytes_of(i);
+	return i;
+}
+
+/* Members are as many as were seen, not as many as a file claims. */
+static int append(struct ct_match *match, struct ct_instance *i, const struct ct_member *member)
+{
+	if (i->n == i->cap) {
+		uint32_t cap = i->cap ? 2 * i->cap : i->n_expected < 4 ? i->n_expected : 4;
+		struct ct_member *members;
+
+		if (cap > i->n_expected)
+			cap = i->n_expected;
+		members = realloc(i->members, cap * sizeof(*members));
+		if (!members)
+			return CT_NOMEM;
+		match->bytes += (cap - i->cap) * sizeof(*members);
+		i->members = members;
+		i->cap = cap;
+	}
+	i->members[i->n++] = *member;
+	return CT_OK;
+}
+
+static int has_member(const struct ct_instance *i, uint32_t index)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (i->members[m].index == index)
+			return 1;
+	}
+	return 0;
+}
+
+/* A number above all that the member has had so far has not been seen: that spares most walks over members. */
+static int may_be_there(const struct what *w, uint32_t index)
+{
+	uint64_t *reached;
+
+	if (w->src >= 0)
+		return 1;
+	reached = &w->comm->reached[index];
+	if (w->seq < *reached)
+		return 1;
+	*reached = w->seq < UINT64_MAX ? w->seq + 1 : w->seq;
+	return 0;
+}
+
+static int add(struct ct_match *match, const struct what *w, uint32_t n_expected,
+	       const struct ct_member *member)
+{
+	uint64_t key = key_of(w);
+	struct ct_instance *i = find(match, w, key);
+	int again = may_be_there(w, member->index) && i && has_member(i, member->index);
+	int st = CT_OK;
+
+	/* The same member again: numbers began anew under the same key, what is there never gets complete. */
+	if (again) {
+		st = release(match, i, 0);
+		i = NULL;
+	}
+	if (st == CT_OK && !i) {
+		i = create(match, w, key, n_expected);
+		if (!i)
+			return CT_NOMEM;
+	}
+	if (st == CT_OK)
+		st = append(match, i, member);
+	if (st == CT_OK && i->n == i->n_expected)
+		st = release(match, i, 1);
+	while (st == CT_OK && match->bytes > match->max_bytes)
+		st = release(match, match->oldest, 0);
+	return st;
+}
+
+int ct_match_collective(struct ct_match *match, struct ct_comm *comm, uint64_t seq,
+			const struct ct_member *member)
+{
+	struct what w = { .comm = comm, .seq = seq, .src = -1, .dst = -1 };
+
+	return add(match, &w, comm->nranks, member);
+}
+
+int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, int32_t dst,
+		     uint32_t tag, uint64_t seq, const struct ct_member *member)
+{
+	struct what w = { .comm = comm, .seq = seq, .src = src, .dst = dst, .tag = tag };
+
+	return add(match, &w, 2, member);
+}
+
+int ct_match_finish(struct ct_match *match)
+{
+	int st = CT_OK;
+
+	while (st == CT_OK && match->oldest)
+		st = release(match, match->oldest, 0);
+	return st;
+}
+
+size_t ct_match_waiting(const struct ct_match *match)
+{
+	size_t n = 0;
+
+	for (const struct ct_instance *i = match->oldest; i; i = i->newer)
+		n += i->n;
+	return n;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* match.h — brings together what the ranks recorded of the same operation.
+ *
+ * A hash over (communicator, sequence number), for point-to-point over (communicator, source, destination,
+ * tag, sequence number). An instance is handed out and freed once all its members have been seen, so memory
+ * follows the skew between the ranks' files, not the length of the run. What stays incomplete (a rank without
+ * trace, lost records) is handed out when memory runs over or at the end, oldest first. One thread. */
+#ifndef CT_MATCH_H
+#define CT_MATCH_H
+
+#include <stddef.h>
+
+#include "analyzer/match/comms.h"
+
+/* One rank's part of an instance. */
+struct ct_member {
+	uint64_t start_ns, end_ns; /* host's CLOCK_MONOTONIC; 0 = not measured */
+	uint64_t count;
+	uint64_t bytes; /* of the whole operation as this member's count tells (ct_op_total_bytes) */
+	uint64_t free_ns; /* right before its start in which it was in no other communication */
+	uint32_t start_err_ns, end_err_ns;
+	uint32_t seat;
+	uint32_t index; /* rank in the communicator; point-to-point: 0 sender, 1 receiver */
+	int32_t root;	/* -1 none */
+	uint32_t tid;
+	uint8_t op, dtype, redop;
+	uint8_t varying; /* counts may differ between members: a v-collective */
+	uint8_t returned;
+};
+
+struct ct_instance {
+	struct ct_comm *comm;
+	uint64_t seq;
+	uint64_t key;	  /* of the table */
+	int32_t src, dst; /* point-to-point; src -1: a collective */
+	uint32_t tag;
+	uint32_t n_expected;
+	uint32_t n; /* members seen, in order of sight */
+	uint32_t cap;
+	struct ct_member *members;
+	struct ct_instance *same_key; /* another instance under the same table key */
+	struct ct_instance *older, *newer;
+};
+
+/* `complete`: every member is there, once. Nonzero stops and becomes the result of the call that led to it. */
+typedef int (*ct_match_fn)(void *arg, struct ct_instance *instance, int complete);
+
+struct ct_match;
+
+/* At most `max_bytes` of members wait at a time. NULL: out of memory. */
+struct ct_match *ct_match_new(size_t max_bytes, ct_match_fn done, void *arg);
+void ct_match_free(struct ct_match *match);
+
+/* A member of a collective; member->index is its rank. 0, CT_NOMEM or what the callback returned. */
+int ct_match_collective(struct ct_match *match, struct ct_comm *comm, uint64_t seq,
+			const struct ct_member *member);
+
+/* One end of a message from rank `src` to rank `dst` of the communicator. */
+int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, int32_t dst,
+		     uint32_t tag, uint64_t seq, const struct ct_member *member);
+
+/* Hand out what is left, oldest first. */
+int ct_match_finish(struct ct_match *match);
+
+/* Members that wait now; for tests of the memory promise. */
+size_t ct_match_waiting(const struct ct_match *match);
+
+#endif

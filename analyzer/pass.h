@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass.h — one reading of all processes of an attempt: load, match, judge, and the sums that come of it.
+ *
+ * Processes are read block by block, always the one whose reading is furthest behind on the clock, so that
+ * instances complete soon. A pass owns all it holds; one thread. */
+#ifndef CT_PASS_H
+#define CT_PASS_H
+
+#include "analyzer/attempts.h"
+#include "analyzer/blame/mismatch.h"
+#include "analyzer/blame/straggler.h"
+#include "analyzer/load.h"
+#include "analyzer/match/classes.h"
+#include "analyzer/match/match.h"
+
+/* Ends of a seat's latest operations, to tell how long it was free before the next one. */
+#define CT_HISTORY 32u
+struct ct_history {
+	struct {
+		uint64_t end_ns;
+		uint32_t comm;
+		uint32_t synchronising;
+	} ops[CT_HISTORY];
+	unsigned next;
+};
+
+/* Sums over what one seat did. */
+struct ct_seat {
+	int rank; /* -1 unknown */
+	uint32_t host;
+	uint64_t ops, bytes;
+	uint64_t wait_ns, lateness_ns, last_count, err_ns;
+	uint64_t judged;      /* instances behind the waits */
+	uint64_t unmeasured;  /* ops that ended without a time for start or end */
+	struct ct_cover busy; /* in at least one operation */
+	enum ct_timing timing;
+	struct ct_history history;
+};
+
+struct ct_unreturned {
+	struct ct_op op;
+	uint32_t process;
+	const struct ct_comm *comm; /* NULL unknown */
+	const char *call;	    /* NULL unknown; in the pass's arena */
+};
+
+/* What is kept of a process after it was read. */
+struct ct_pass_process {
+	struct ct_load_facts facts;
+	struct ct_gaps gaps;
+	const char **notes;
+	int read;
+};
+
+struct ct_pass {
+	const struct ct_run *run;
+	const struct ct_attempts *attempts;
+	int attempt;
+	struct ct_arena *memory;
+	struct ct_seat *seats;
+	uint32_t n_seats;
+	uint32_t *host_of; /* by seat, for waits and blame */
+	uint64_t *shift; /* by host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64) */
+	uint64_t begin_unix_ns;
+	uint64_t duration_ns;
+	struct ct_comms comms;
+	struct ct_classes classes;
+	struct ct_match *match;
+	struct ct_mismatches mismatches;
+	struct ct_blame blame;
+	struct ct_waits waits;
+	struct ct_op_names names;
+	struct ct_pass_process *processes; /* by process of the run */
+	struct ct_unreturned *unreturned;
+	uint32_t n_unreturned, cap_unreturned;
+	uint64_t matched; /* collective instances whose waits are known: the evidence of every judgement */
+	uint64_t messages; /* point-to-point instances with both ends */
+	uint64_t incomplete;
+	uint64_t one_rank; /* instances of communicators of one */
+	uint64_t ops;
+	uint64_t time_err_ns;
+	uint64_t open_launches;
+	const struct ct_analyze_options *options; /* may be NULL */
+};
+
+/* Read all of one attempt. in_set: NULL, or a set of seats to weigh (then the other sums are made again).
+ * 0, CT_NOMEM, CT_IO. ct_pass_fini() in any case. */
+int ct_pass_run(struct ct_pass *pass, const struct ct_run *run, struct ct_attempts *attempts,
+		int attempt, const uint8_t *in_set, const struct ct_analyze_options *options,
+		struct ct_err *err);
+void ct_pass_fini(struct ct_pass *pass);
+
+/* What the matcher hands out (a ct_match_fn; `pass` is a struct ct_pass): compare, classify, judge, add up. */
+int ct_pass_judge(void *pass, struct ct_instance *instance, int complete);
+
+/* A time of the host of `process` as ns since the run began. */
+uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyzer/render/render.h"
+#include "analyzer/render/text.h"
+#include "analyzer/units.h"
+#include "trace/ops.h"
+
+static void head(struct ct_text *text, const char *title)
+{
+	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
+}
+
+static void write_run(struct ct_text *text, const struct ct_report_run *run)
+{
+	char expected[CT_UNIT_TEXT];
+
+	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
+	ct_text_line(text, run->complete ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
+		     "%s: %s of %s ranks on %zu host%s, %s recorded, attempt %d of %d",
+		     run->complete ? "complete" : "not complete", ct_text_count(run->ranks_seen).s,
+		     expected, run->n_hosts, run->n_hosts == 1 ? "" : "s",
+		     ct_text_ns(run->duration_ns).s, run->attempt + 1, run->attempts);
+	ct_text_line(text, CT_COLOR_NONE, "directory %s", run->dir ? run->dir : "n/a");
+	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
+	for (size_t i = 0; i < run->n_missing && i < 8; i++)
+		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
+			     run->ranks_missing[i],
+			     i == 7 && run->n_missing > 8 ? " and more" : "");
+}
+
+static void end_text(char *to, size_t cap, const struct ct_report_process *p)
+{
+	if (p->how.how == CT_END_SIGNAL)
+		snprintf(to, cap, "signal %d", p->how.signal);
+	else if ((p->how.how == CT_END_CLEAN || p->how.how == CT_END_EXIT) && p->how.exit_code > 0)
+		snprintf(to, cap, "%s %d", p->end, p->how.exit_code);
+	else
+		snprintf(to, cap, "%s", p->end);
+}
+
+static void write_processes(struct ct_text *text, const struct ct_report *report)
+{
+	head(text, "processes");
+	ct_text_line(text, CT_COLOR_NONE, "%5s %-20s %8s %7s %8s %8s %-8s %-10s %10s %s", "rank",
+		     "host", "pid", "attempt", "segments", "bytes", "ring", "end", "heartbeat",
+		     "program");
+	for (size_t i = 0; i < report->n_processes; i++) {
+		const struct ct_report_process *p = &report->processes[i];
+		const char *slash = strrchr(p->exe, '/');
+		char host[128], end[32];
+
+		ct_text_clip(host, sizeof(host), p->host, 20);
+		end_text(end, sizeof(end), p);
+		ct_text_line(text, p->of_interest ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+			     "%5d %-20s %8u %7d %8u %8s %-8s %-10s %10s %s", p->rank, host, p->pid,
+			     p->attempt + 1, p->segments, ct_text_bytes(p->bytes).s, p->ring, end,
+			     ct_text_ns(p->last_heartbeat_at_ns).s, slash ? slash + 1 : p->exe);
+		if (p->damage_why)
+			ct_text_line(text, CT_COLOR_YELLOW, "      damaged: %s", p->damage_why);
+	}
+}
+
+static void write_comms(struct ct_text *text, const struct ct_report *report)
+{
+	head(text, "communicators");
+	ct_text_line(text, CT_COLOR_NONE, "%-16s %-7s %6s %10s %9s %10s %10s %8s %s", "comm",
+		     "backend", "ranks", "operations", "not whole", "first seq", "last seq",
+		     "bytes", "name");
+	for (size_t i = 0; i < report->n_comms; i++) {
+		const struct ct_report_comm *c = &report->comms[i];
+		const char *backend = ct_backend_name(c->backend);
+
+		ct_text_line(text, CT_COLOR_NONE,
+			     "%016" PRIx64 " %-7s %6u %10s %9s %10s %10s %8s %s", c->key,
+			     backend ? backend : "?", c->nranks, ct_text_count(c->instances).s,
+			     ct_text_count(c->incomplete).s, ct_text_count(c->first_seq).s,
+			     ct_text_count(c->last_seq).s, ct_text_bytes(c->bytes).s,
+			     c->name ? c->name : "");
+		if (c->first_difference != CT_UNKNOWN)
+			ct_text_line(text, CT_COLOR_RED,
+				     "    its members contradict each other from seq %" PRIu64,
+				     c->first_difference);
+	}
+}
+
+static void write_losses(struct ct_text *text, const struct ct_report *report)
+{
+	head(text, "losses");
+	if (!report->n_losses)
+		ct_text_line(text, CT_COLOR_NONE, "none");
+	for (size_t i = 0; i < report->n_losses; i++) {
+		const struct ct_report_loss *loss = &report->losses[i];
+
+		ct_text_line(text, CT_COLOR_YELLOW, "rank=%d reason=%s records=%s: %s", loss->rank,
+			     loss->reason, ct_text_count(loss->records).s, loss->text);
+	}
+}
+
+static void write_costs(struct ct_text *text, const struct ct_report *report)
+{
+	head(text, "cost of recording");
+	if (!report->n_costs)
+		ct_text_line(text, CT_COLOR_NONE, "n/a");
+	for (size_t i = 0; i < report->n_costs; i++) {
+		const struct ct_report_cost *c = &report->costs[i];
+
+		ct_text_line(
+			text, CT_COLOR_NONE,
+			"rank=%d calls=%s wrappers=%s (%s of the run) write=%s beat=%s poll=%s (%s "
+			"of a core) bytes=%s",
+			c->rank, ct_text_count(c->calls).s, ct_text_ns(c->wrapper_ns).s,
+			ct_text_pct(c->share_pct).s, ct_text_ns(c->write_cpu_ns).s,
+			ct_text_ns(c->beat_cpu_ns).s, ct_text_ns(c->poll_cpu_ns).s,
+			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s);
+	}
+}
+
+static void write_invisible(struct ct_text *text, const struct ct_report *report)
+{
+	head(text, "warnings");
+	if (!report->n_invisible)
+		ct_text_line(text, CT_COLOR_NONE, "none");
+	for (size_t i = 0; i < report->n_invisible; i++)
+		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", report->invisible[i].what,
+			     report->invisible[i].why);
+}
+
+void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
+{
+	struct ct_text text = { .out = out, .color = style && style->color };
+
+	write_run(&text, &report->run);
+	write_processes(&text, report);
+	write_comms(&text, report);
+	write_losses(&text, report);
+	write_costs(&text, report);
+	write_invisible(&text, report);
+}

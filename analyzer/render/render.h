@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* render.h — a report as text for people and as JSON for programs. Both show the same values; what is unknown
+ * is "n/a" in text and null in JSON. The FILE stays the caller's; write errors are found by its ferror(). */
+#ifndef CT_RENDER_H
+#define CT_RENDER_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "analyzer/run_model.h"
+
+struct ct_text_style {
+	int color;	  /* 1: ANSI colours */
+	const char *path; /* the run as the person typed it, for the next commands; NULL: run.dir */
+};
+
+/* `commtrace report`: at most 40 lines of 100 columns, the verdict first. `style` may be NULL. */
+void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
+
+/* `commtrace info`: is this trace whole? */
+void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
+
+/* Objects "commtrace.report/1" and "commtrace.info/1", keys in the order of docs/INTERFACES.md (dump with
+ * JSON_PRESERVE_ORDER). A new reference, NULL when out of memory. */
+json_t *ct_report_json(const struct ct_report *report);
+json_t *ct_info_json(const struct ct_report *report);
+
+/* The one sentence of the verdict with its code, for `commtrace run`. */
+void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/render/render.h"
+#include "analyzer/render/text.h"
+#include "analyzer/units.h"
+#include "trace/ops.h"
+
+/* The budget: 1 verdict, 2 x 3 findings, 6 facts, 7 table, 4 + 4 in flight and ended, 3 next, 5 empty: 36. */
+#define MOST_ROWS 5
+#define MOST_INFLIGHT 3
+#define MOST_ENDED 3
+
+static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
+{
+	size_t at = 0;
+
+	to[0] = '\0';
+	for (size_t i = 0; i < n && at + 16 < cap; i++)
+		at += (size_t)snprintf(to + at, cap - at, "%s%d", i ? "," : "", ranks[i]);
+	if (n && at + 16 >= cap)
+		snprintf(to + at, cap - at, ",...");
+}
+
+static enum ct_color color_of(const struct ct_report *report)
+{
+	switch (report->verdict.code) {
+	case CT_VERDICT_STRAGGLER:
+	case CT_VERDICT_MISMATCH:
+		return CT_COLOR_RED;
+	case CT_VERDICT_NOT_ENOUGH_EVIDENCE:
+		return CT_COLOR_YELLOW;
+	case CT_VERDICT_HEALTHY:
+	case CT_VERDICT_NOT_COMMUNICATION:
+		break;
+	}
+	return CT_COLOR_GREEN;
+}
+
+static void write_verdict(struct ct_text *text, const struct ct_report *report)
+{
+	ct_text_line(text, color_of(report), "%s: %s", ct_verdict_name(report->verdict.code),
+		     report->verdict.text);
+}
+
+void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
+{
+	struct ct_text text = { .out = out, .color = style && style->color };
+
+	write_verdict(&text, report);
+}
+
+static void write_findings(struct ct_text *text, const struct ct_report *report)
+{
+	static const enum ct_color colors[] = { CT_COLOR_NONE, CT_COLOR_YELLOW, CT_COLOR_RED };
+
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		ct_text_line(text, colors[f->severity], "%s %s", ct_finding_name(f->kind), f->line);
+		ct_text_line(text, CT_COLOR_NONE, "    %s", f->advice);
+	}
+	if (report->n_findings)
+		ct_text_line(text, CT_COLOR_NONE, "%s", "");
+}
+
+static void write_run(struct ct_text *text, const struct ct_report_run *run)
+{
+	char backends[64] = "", attempts[48] = "", expected[CT_UNIT_TEXT], missing[64];
+	size_t at = 0;
+
+	for (size_t i = 0; i < run->n_backends; i++)
+		at += (size_t)snprintf(backends + at, sizeof(backends) - at, "%s%s", i ? "+" : "",
+				       run->backends[i]);
+	if (run->attempts > 1)
+		snprintf(attempts, sizeof(attempts), ", attempt %d of %d", run->attempt + 1,
+			 run->attempts);
+	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
+	ct_text_line(text, CT_COLOR_NONE,
+		     "run       %s of %s ranks on %zu host%s, %s, %s%s, job %s",
+		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
+		     run->n_hosts == 1 ? "" : "s", backends[0] ? backends : "no backend",
+		     ct_text_ns(run->duration_ns).s, attempts, run->job ? run->job : "n/a");
+	if (!run->n_missing)
+		return;
+	list_ranks(missing, sizeof(missing), run->ranks_missing, run->n_missing);
+	ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank%s %s",
+		     run->n_missing == 1 ? "" : "s", missing);
+}
+
+static void write_losses(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_loss *first = NULL;
+	size_t others = 0;
+
+	for (size_t i = 0; i < report->n_losses; i++) {
+		const struct ct_report_loss *loss = &report->losses[i];
+
+		if (!first || (loss->is_loss_of_records && !first->is_loss_of_records))
+			first = loss;
+		others++;
+	}
+	if (!first) {
+		ct_text_line(text, CT_COLOR_NONE, "losses    none");
+		return;
+	}
+	ct_text_line(text, CT_COLOR_YELLOW, "losses    %s records; rank %d: %s%s",
+		     ct_text_count(report->lost_records).s, first->rank, first->text,
+		     others > 1 ? "; more in info" : "");
+}
+
+static const char *timing_text(enum ct_timing timing)
+{
+	switch (timing) {
+	case CT_TIMING_CALL:
+		return "call: host clock at entry and return of each call";
+	case CT_TIMING_HOST:
+		return "host: ends seen by polling, no starts; waits are not known";
+	case CT_TIMING_PLUGIN:
+		return "plugin: kernel times from the library's profiler interface";
+	case CT_TIMING_EVENTS:
+		return "events: timed events on the stream";
+	case CT_TIMING_OFF:
+		break;
+	}
+	return "off: no operation was timed";
+}
+
+static void write_facts(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_run *run = &report->run;
+
+	write_run(text, run);
+	write_losses(text, report);
+	ct_text_line(text, CT_COLOR_NONE, "timing    %s, ±%s per span", timing_text(run->timing),
+		     ct_text_ns(run->time_err_ns).s);
+	ct_text_line(
+		text, CT_COLOR_NONE,
+		"share     %s of the run in communication (busiest rank); %s operations matched, "
+		"%s not whole",
+		ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
+		ct_text_count(run->incomplete).s);
+	ct_text_line(text, CT_COLOR_NONE,
+		     "cost      tracer: %s of the run in wrappers, %s of a core in its threads, %s "
+		     "written",
+		     ct_text_pct(report->cost_share_pct).s, ct_text_pct(report->cost_cpu_pct).s,
+		     ct_text_bytes(report->cost_bytes).s);
+}
+
+/* A bandwidth without its "/s", which stands in the column's head. */
+static struct ct_unit_text bandwidth(uint64_t Bps)
+{
+	struct ct_unit_text text = ct_text_Bps(Bps);
+	char *slash = strchr(text.s, '/');
+
+	if (slash && Bps != CT_UNKNOWN)
+		*slash = '\0';
+	return text;
+}
+
+static void write_row(struct ct_text *text, const struct ct_report_op *op)
+{
+	char what[96], what_cut[80], comm[80], dtype[16], last[64] = "n/a";
+
+	ct_text_dtype(dtype, op->dtype);
+	snprintf(what, sizeof(what), "%.64s%s%s", op->op_name, dtype[0] ? " " : "", dtype);
+	ct_text_clip(what_cut, sizeof(what_cut), what, 17);
+	if (op->comm_name)
+		ct_text_clip(comm, sizeof(comm), op->comm_name, 8);
+	else
+		snprintf(comm, sizeof(comm), "%08" PRIx64, op->comm_key >> 32);
+	if (op->last_rank >= 0)
+		snprintf(last, sizeof(last), "%d %.0f%% %s", op->last_rank, op->last_pct,
+			 ct_text_ns(op->last_cost_ns).s);
+	ct_text_line(text, CT_COLOR_NONE, "%-17s %-8s %6s %5s %6s %6s %6s %6s %7s %7s %s", what_cut,
+		     comm, ct_text_bytes(op->bytes_each).s, ct_text_count(op->instances).s,
+		     ct_text_ns(op->span_p50_ns).s, ct_text_ns(op->span_p99_ns).s,
+		     ct_text_ns(op->wait_ns).s, ct_text_ns(op->transfer_ns).s,
+		     bandwidth(op->algbw_p50_Bps).s, bandwidth(op->busbw_p50_Bps).s, last);
+}
+
+static void write_table(struct ct_text *text, const struct ct_report *report)
+{
+	if (!report->n_ops)
+		return;
+	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	ct_text_line(text, CT_COLOR_BOLD, "%-17s %-8s %6s %5s %6s %6s %6s %6s %7s %7s %s",
+		     "operation", "comm", "bytes", "n", "p50", "p99", "wait", "transf", "algbw/s",
+		     "busbw/s", "last % cost");
+	for (size_t i = 0; i < report->n_ops && i < MOST_ROWS; i++)
+		write_row(text, &report->ops[i]);
+	if (report->n_ops > MOST_ROWS)
+		ct_text_line(text, CT_COLOR_DIM, "... %zu more in --format=json",
+			     report->n_ops - MOST_ROWS);
+}
+
+static void write_inflight(struct ct_text *text, const struct ct_report *report)
+{
+	int ranks[32];
+	size_t n = 0;
+	char list[64];
+
+	if (!report->n_inflight)
+		return;
+	for (size_t i = 0; i < report->n_inflight && n < 32; i++) {
+		size_t known = 0;
+
+		while (known < n && ranks[known] != report->inflight[i].rank)
+			known++;
+		if (known == n)
+			ranks[n++] = report->inflight[i].rank;
+	}
+	list_ranks(list, sizeof(list), ranks, n);
+	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	ct_text_line(text, CT_COLOR_YELLOW,
+		     "%zu op%s had not returned when recording ended (rank%s %s)",
+		     report->n_inflight, report->n_inflight == 1 ? "" : "s", n == 1 ? "" : "s",
+		     list);
+	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++) {
+		const struct ct_report_inflight *op = &report->inflight[i];
+
+		ct_text_line(text, CT_COLOR_NONE,
+			     "    rank %d inside %s comm=%016" PRIx64 " seq=%" PRIu64
+			     " since %s, for %s",
+			     op->rank, op->call ? op->call : op->op_name, op->comm_key, op->seq,
+			     ct_text_ns(op->since_at_ns).s, ct_text_ns(op->age_ns).s);
+	}
+}
+
+static void write_ended(struct ct_text *text, const struct ct_report_process *p)
+{
+	char how[96], when[64] = "", by[64] = "";
+
+	switch (p->how.how) {
+	case CT_END_SIGNAL:
+		snprintf(how, sizeof(how), "killed by signal %d", p->how.signal);
+		break;
+	case CT_END_CLEAN:
+		snprintf(how, sizeof(how), "exited with %d", p->how.exit_code);
+		break;
+	case CT_END_EXIT:
+		snprintf(how, sizeof(how), "left by _exit(%d)", p->how.exit_code);
+		break;
+	case CT_END_EXEC:
+		snprintf(how, sizeof(how), "replaced by another program");
+		break;
+	case CT_END_RUNNING:
+	case CT_END_UNKNOWN:
+		snprintf(how, sizeof(how), "ended, nobody saw how");
+		break;
+	}
+	if (p->ended_before_at_ns != CT_UNKNOWN && p->ended_after_at_ns != CT_UNKNOWN)
+		snprintf(when, sizeof(when), " at %s..%s", ct_text_ns(p->ended_after_at_ns).s,
+			 ct_text_ns(p->ended_before_at_ns).s);
+	else if (p->last_heartbeat_at_ns != CT_UNKNOWN)
+		snprintf(when, sizeof(when), ", last sign of life at %s",
+			 ct_text_ns(p->last_heartbeat_at_ns).s);
+	if (p->how.kill_ns)
+		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
+			 p->how.kill_by);
+	ct_text_line(text, CT_COLOR_YELLOW, "ended     rank %d (pid %u) %s%s%s", p->rank, p->pid,
+		     how, when, by);
+}
+
+static void write_ends(struct ct_text *text, const struct ct_report *report)
+{
+	size_t shown = 0, all = 0;
+
+	for (size_t i = 0; i < report->n_processes; i++)
+		all += report->processes[i].of_interest &&
+		       report->processes[i].attempt == report->run.attempt;
+	if (all && !report->n_inflight)
+		ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	for (size_t i = 0; i < report->n_processes && shown < MOST_ENDED; i++) {
+		if (!report->processes[i].of_interest ||
+		    report->processes[i].attempt != report->run.attempt)
+			continue;
+		write_ended(text, &report->processes[i]);
+		shown++;
+	}
+	if (all > shown)
+		ct_text_line(text, CT_COLOR_YELLOW, "          ... %zu more in info", all - shown);
+}
+
+static void write_next(struct ct_text *text, const struct ct_report *report,
+		       const struct ct_text_style *style)
+{
+	const char *path = style && style->path ? style->path : report->run.dir;
+
+	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	ct_text_line(text, CT_COLOR_NONE, "next      commtrace info %s", path ? path : "RUN");
+	ct_text_line(text, CT_COLOR_NONE, "          commtrace dump --format=jsonl %s",
+		     path ? path : "RUN");
+}
+
+void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
+{
+	struct ct_text text = { .out = out, .color = style && style->color };
+
+	write_verdict(&text, report);
+	ct_text_line(&text, CT_COLOR_NONE, "%s", "");
+	write_findings(&text, report);
+	write_facts(&text, report);
+	write_table(&text, report);
+	write_inflight(&text, report);
+	write_ends(&text, report);
+	write_next(&text, report, style);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "trace/ops.h"
+
+static int is_first_byte(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+void ct_text_clip(char *to, size_t cap, const char *from, size_t columns)
+{
+	size_t seen = 0, len = strlen(from), keep = len, dots_at = len;
+
+	for (size_t i = 0; i < len; i++) {
+		if (!is_first_byte(from[i]))
+			continue;
+		if (seen == (columns > 3 ? columns - 3 : 0))
+			dots_at = i;
+		if (seen++ == columns) {
+			keep = dots_at;
+			break;
+		}
+	}
+	if (keep > cap - 4)
+		keep = cap - 4;
+	memmove(to, from, keep);
+	strcpy(to + keep, keep < len ? "..." : "");
+}
+
+void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
+{
+	static const char *const codes[] = { "",	 "\033[1m",  "\033[2m",
+					     "\033[31m", "\033[33m", "\033[32m" };
+	int colored = text->color && color != CT_COLOR_NONE;
+	char line[1024], cut[4 * CT_TEXT_COLUMNS + 8];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	ct_text_clip(cut, sizeof(cut), line, CT_TEXT_COLUMNS);
+	for (size_t n = strlen(cut); n > 0 && cut[n - 1] == ' '; n--)
+		cut[n - 1] = '\0';
+	fprintf(text->out, "%s%s%s\n", colored ? codes[color] : "", cut, colored ? "\033[0m" : "");
+	text->lines++;
+}
+
+void ct_text_dtype(char *to, unsigned dtype)
+{
+	static const char *const shorter[][2] = { { "float", "f" },   { "bfloat", "bf" },
+						  { "int", "i" },     { "uint", "u" },
+						  { "complex", "c" }, { "elem", "" } };
+	const char *name = ct_dtype_name(dtype);
+
+	to[0] = '\0';
+	for (size_t i = 0; name && i < sizeof(shorter) / sizeof(shorter[0]); i++) {
+		size_t len = strlen(shorter[i][0]);
+
+		if (strncmp(name, shorter[i][0], len) == 0) {
+			snprintf(to, 16, "%s%.8s%s", shorter[i][1], name + len,
+				 shorter[i][1][0] ? "" : "B");
+			return;
+		}
+	}
+	if (name)
+		snprintf(to, 16, "%.8s", name);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.h — lines that fit a terminal. Columns are counted in characters, not bytes. */
+#ifndef CT_RENDER_TEXT_H
+#define CT_RENDER_TEXT_H
+
+#include <stdio.h>
+
+#include "analyzer/render/render.h"
+
+#define CT_TEXT_COLUMNS 100
+
+enum ct_color {
+	CT_COLOR_NONE,
+	CT_COLOR_BOLD,
+	CT_COLOR_DIM,
+	CT_COLOR_RED,
+	CT_COLOR_YELLOW,
+	CT_COLOR_GREEN
+};
+
+struct ct_text {
+	FILE *out;
+	int color;
+	int lines;
+};
+
+/* One line, cut at CT_TEXT_COLUMNS with "..." at its end. */
+void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
+void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);
+
+/* "f32" for float32, "4B" for elem4, "" for none. `to` has room for 16 bytes. */
+void ct_text_dtype(char *to, unsigned dtype);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/run_model.h"
+
+#include <stdlib.h>
+
+#include "analyzer/analyze.h"
+#include "analyzer/arena.h"
+
+const char *ct_verdict_name(enum ct_verdict_code code)
+{
+	switch (code) {
+#define CT_VERDICT_CASE(name)                                                                      \
+	case CT_VERDICT_##name:                                                                    \
+		return #name;
+		CT_VERDICT_MAP(CT_VERDICT_CASE)
+#undef CT_VERDICT_CASE
+	}
+	return "NOT_ENOUGH_EVIDENCE";
+}
+
+const char *ct_finding_name(enum ct_finding_kind kind)
+{
+	switch (kind) {
+#define CT_FINDING_CASE(name)                                                                      \
+	case CT_FINDING_##name:                                                                    \
+		return #name;
+		CT_FINDING_MAP(CT_FINDING_CASE)
+#undef CT_FINDING_CASE
+	}
+	return "?";
+}
+
+const char *ct_severity_name(enum ct_severity severity)
+{
+	static const char *const names[] = { "info", "warn", "severe" };
+
+	return names[severity];
+}
+
+const char *ct_confidence_name(enum ct_confidence confidence)
+{
+	static const char *const names[] = { "none", "low", "medium", "high" };
+
+	return names[confidence];
+}
+
+const char *ct_timing_name(enum ct_timing timing)
+{
+	static const char *const names[] = { "off", "call", "host", "plugin", "events" };
+
+	return names[timing];
+}
+
+void ct_report_free(struct ct_report *report)
+{
+	if (!report)
+		return;
+	ct_arena_free(report->memory);
+	free(report);
+}

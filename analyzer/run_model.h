@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_model.h — what the analysis found out about a run, as plain values. The text, JSON and later HTML
+ * renderers only show what stands here; they compute nothing.
+ *
+ * Not known or not measurable: CT_UNKNOWN for integers, NAN for doubles, NULL for strings; shown as null or
+ * "n/a". Strings are printable UTF-8 and belong to the report (ct_report_free), like all arrays. Ranks are
+ * global ranks, -1 unknown. Times named *_at_ns are nanoseconds since run.begin_unix_ns.
+ */
+#ifndef CT_RUN_MODEL_H
+#define CT_RUN_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/reader.h"
+
+#define CT_UNKNOWN UINT64_MAX
+
+#define CT_VERDICT_MAP(XX)                                                                         \
+	XX(HEALTHY)                                                                                \
+	XX(STRAGGLER)                                                                              \
+	XX(MISMATCH)                                                                               \
+	XX(NOT_COMMUNICATION)                                                                      \
+	XX(NOT_ENOUGH_EVIDENCE)
+#define CT_FINDING_MAP(XX)                                                                         \
+	XX(STRAGGLER)                                                                              \
+	XX(STRAGGLER_HOST)                                                                         \
+	XX(MISMATCH)                                                                               \
+	XX(LOSSES)
+
+enum ct_verdict_code {
+#define CT_VERDICT_ENUM(name) CT_VERDICT_##name,
+	CT_VERDICT_MAP(CT_VERDICT_ENUM)
+#undef CT_VERDICT_ENUM
+};
+enum ct_finding_kind {
+#define CT_FINDING_ENUM(name) CT_FINDING_##name,
+	CT_FINDING_MAP(CT_FINDING_ENUM)
+#undef CT_FINDING_ENUM
+};
+enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
+enum ct_confidence {
+	CT_CONFIDENCE_NONE,
+	CT_CONFIDENCE_LOW,
+	CT_CONFIDENCE_MEDIUM,
+	CT_CONFIDENCE_HIGH
+};
+enum ct_timing {
+	CT_TIMING_OFF,
+	CT_TIMING_CALL,
+	CT_TIMING_HOST,
+	CT_TIMING_PLUGIN,
+	CT_TIMING_EVENTS
+};
+
+/* Names as the outside contract spells them. */
+const char *ct_verdict_name(enum ct_verdict_code code);
+const char *ct_finding_name(enum ct_finding_kind kind);
+const char *ct_severity_name(enum ct_severity severity);
+const char *ct_confidence_name(enum ct_confidence confidence);
+const char *ct_timing_name(enum ct_timing timing);
+
+struct ct_report_run {
+	const char *dir;
+	const char *job;
+	int attempt, attempts;
+	uint64_t begin_unix_ns;
+	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
+	uint64_t ranks_expected, ranks_seen;
+	int *ranks_missing;
+	size_t n_missing;
+	const char **hosts;
+	size_t n_hosts;
+	const char **backends;
+	size_t n_backends;
+	int complete; /* no rank, record or byte is missing */
+	enum ct_timing timing;
+	uint64_t time_err_ns; /* largest error of one measured span */
+	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
+	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
+	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
+};
+
+struct ct_report_verdict {
+	enum ct_verdict_code code;
+	enum ct_confidence confidence;
+	const char *text; /* one sentence */
+	double gain_max_pct;
+};
+
+struct ct_evidence {
+	const char *name, *unit;
+	double value;
+	double err; /* NAN: exact, or not known */
+};
+
+struct ct_finding {
+	int id;
+	enum ct_finding_kind kind;
+	enum ct_severity severity;
+	enum ct_confidence confidence;
+	int *ranks;
+	size_t n_ranks;
+	const char **hosts;
+	size_t n_hosts;
+	uint64_t comm_key;   /* 0: not about one communicator */
+	const char *op_name; /* NULL: not about one operation */
+	uint64_t begin_at_ns, end_at_ns;
+	uint64_t loss_ns, loss_err_ns;
+	double loss_pct;
+	const char *cause, *advice, *command;
+	const char *line; /* greppable "key=value ..." that follows the kind in text */
+	struct ct_evidence *evidence;
+	size_t n_evidence;
+};
+
+struct ct_report_rank {
+	int rank;
+	const char *host;
+	uint32_t pid; /* of its latest process */
+	uint64_t ops, bytes;
+	uint64_t wait_ns;     /* inside operations, for others to come */
+	uint64_t lateness_ns; /* by which it came after the median member */
+	uint64_t last_count;  /* clear last of an instance */
+	uint64_t err_ns;      /* of wait_ns and lateness_ns */
+	uint64_t comm_ns;     /* in which at least one of its operations was open */
+	uint64_t lost_records;
+	enum ct_timing timing;
+	int complete;
+};
+
+struct ct_report_comm {
+	uint64_t key, parent; /* parent 0: none */
+	unsigned backend;
+	uint32_t nranks;
+	int *ranks;	/* by rank in the communicator; -1 where no trace tells */
+	size_t n_ranks; /* nranks, or 0 where that is not to be believed */
+	const char *name;
+	uint64_t instances, incomplete;
+	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
+	uint64_t bytes;
+	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
+	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
+};
+
+/* One class of operations: (communicator, operation, element type, power of two of the bytes). */
+struct ct_report_op {
+	uint64_t comm_key;
+	const char *comm_name;
+	unsigned backend, op, dtype;
+	const char *op_name;  /* "?" where nobody knows it; the same in what follows */
+	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1) */
+	uint64_t instances, bytes;
+	uint64_t bytes_each; /* bytes / instances */
+	uint64_t span_p50_ns, span_p99_ns, span_sum_ns;
+	uint64_t transfer_p50_ns, transfer_p99_ns;
+	uint64_t wait_ns, transfer_ns;
+	uint64_t algbw_p50_Bps, busbw_p50_Bps;
+	uint64_t time_err_ns;
+	int last_rank;	       /* most often the clear last one, -1 nobody */
+	uint64_t last_count;   /* of it */
+	uint64_t last_cost_ns; /* what the others waited for it alone */
+	double last_pct;       /* last_count of the instances */
+};
+
+struct ct_report_loss {
+	int rank;
+	const char *reason; /* name from losses.def, or MISSING_BLOCKS, DAMAGED, TORN */
+	const char *text;
+	uint64_t records; /* CT_UNKNOWN: nobody counted them */
+	uint64_t begin_at_ns, end_at_ns;
+	int is_loss_of_records; /* 0: something to know, but no record is missing for it */
+};
+
+struct ct_report_cost {
+	int rank;
+	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
+	uint64_t bytes_written, budget_backoffs;
+	double share_pct; /* of the run: wrappers */
+	double cpu_pct;	  /* of one core: the tracer's threads */
+};
+
+struct ct_report_process {
+	const char *host, *exe, *version;
+	uint64_t hostkey;
+	uint32_t pid;
+	int rank;
+	int attempt;
+	uint32_t restart;
+	uint64_t start_unix_ns;
+	uint32_t segments;
+	uint64_t bytes;
+	const char *ring; /* drained, present, lost, foreign */
+	const char *end;  /* clean, exit, signal, exec, running, unknown */
+	struct ct_end how;
+	uint64_t last_heartbeat_at_ns;
+	uint64_t last_heartbeat_ns;			/* host's CLOCK_MONOTONIC */
+	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: nobody saw */
+	uint64_t missing_blocks, skipped_bytes, torn_bytes;
+	const char *damage_why; /* NULL: none */
+	int of_interest; /* its end belongs into the report: not clean, or an earlier attempt's failure */
+};
+
+/* An op that had not returned when recording ended. */
+struct ct_report_inflight {
+	int rank;
+	uint32_t tid;
+	const char *op_name;
+	const char *call;
+	uint64_t comm_key;
+	const char *comm_name;
+	uint64_t seq;
+	int peer; /* rank in the communicator, -1 none */
+	uint64_t since_at_ns;
+	uint64_t age_ns; /* at the last sign of life of its process */
+};
+
+/* Something that could not be seen, and what to do about it. */
+struct ct_report_invisible {
+	const char *what, *why, *remedy; /* remedy may be NULL */
+};
+
+struct ct_report {
+	struct ct_report_run run;
+	struct ct_report_verdict verdict;
+	struct ct_finding *findings; /* at most three, largest loss first */
+	size_t n_findings;
+	struct ct_report_rank *ranks; /* by rank */
+	size_t n_ranks;
+	struct ct_report_comm *comms; /* largest first */
+	size_t n_comms;
+	struct ct_report_op *ops; /* largest sum of spans first */
+	size_t n_ops;
+	struct ct_report_loss *losses;
+	size_t n_losses;
+	uint64_t lost_records; /* sum of the counted ones */
+	struct ct_report_cost *costs;
+	size_t n_costs;
+	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */
+	uint64_t cost_bytes;		     /* written by all ranks */
+	struct ct_report_process *processes; /* all attempts; by host, rank, start */
+	size_t n_processes;
+	struct ct_report_inflight *inflight; /* oldest first */
+	size_t n_inflight;
+	uint64_t open_launches;		       /* operations that were posted and not ended */
+	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
+	size_t n_invisible;
+	struct ct_arena *memory; /* private: holds all of the above */
+};
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.h — a hash table from a 64-bit key to a pointer; nothing is owned. Open addressing with linear probing
+ * (the load stays below 3/4), removal shifts back, so that it does not slow down with age. One thread. A zeroed
+ * struct is an empty table. */
+#ifndef CT_TABLE_H
+#define CT_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ct_table {
+	struct ct_table_slot {
+		uint64_t key;
+		void *value; /* NULL: slot is free */
+	} * slots;
+	size_t cap; /* power of two, 0 before the first */
+	size_t n;
+};
+
+/* Spread the bits of a key (splitmix64's finaliser, Stafford variant 13). */
+static inline uint64_t ct_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+void *ct_table_get(const struct ct_table *table, uint64_t key); /* NULL: not there */
+
+/* Set; `value` is not NULL. 0 or CT_NOMEM. */
+int ct_table_put(struct ct_table *table, uint64_t key, void *value);
+
+/* Take out and return the value, NULL if it was not there. */
+void *ct_table_remove(struct ct_table *table, uint64_t key);
+
+void ct_table_fini(struct ct_table *table);
+
+#endif
