@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd.h — the entry of every command, made from commands.def. argv[0] is the command's name; returns the exit
+ * status (codes.h) after everything that is to be said was said. */
+#ifndef CT_CMD_H
+#define CT_CMD_H
+
+#define CMD(name, synopsis, help) int ct_cmd_##name(int argc, char **argv);
+#include "tools/commtrace/commands.def"
+#undef CMD
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/gather.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/recording.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+#include "trace/ring_dir.h"
+
+struct request {
+	struct ct_paths dirs;
+	const char *run;
+};
+
+static const struct argp_option table[] = {
+	{ "output", 'o', "RUN", 0, "Directory to bring everything to; made if it is not there", 0 },
+	{ 0 }
+};
+
+static int take(void *into, int key, const char *arg)
+{
+	struct request *request = into;
+
+	switch (key) {
+	case 'o':
+		request->run = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		return ct_paths_add(&request->dirs, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int cannot_collect(const char *path, const char *why)
+{
+	ct_say("cannot collect: %s: %s", path, why);
+	return CT_CODE_FAILED;
+}
+
+/* Every dead ring into the run that it names. */
+static int collect_all(const char *const *ring_dirs)
+{
+	struct ct_collected collected;
+
+	ct_ring_dir_collect(ring_dirs, 0, 0, &collected);
+	printf("moved %" PRIu32 " rings into their runs, removed %" PRIu32
+	       " that held nothing more, kept %" PRIu32 "\n",
+	       collected.moved, collected.removed, collected.kept);
+	if (collected.kept)
+		ct_warn("kept %s", collected.why_kept);
+	return ct_stdout_close();
+}
+
+static int check_dirs(const struct ct_paths *dirs)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < dirs->n; i++) {
+		if (stat(dirs->path[i], &st) != 0)
+			return cannot_collect(dirs->path[i], strerror(errno));
+		if (!S_ISDIR(st.st_mode))
+			return cannot_collect(dirs->path[i], "not a directory");
+	}
+	return 0;
+}
+
+static int stop_at_first(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
+{
+	(void)dir;
+	(void)name;
+	(void)kind;
+	(void)arg;
+	return 1;
+}
+
+static int report(const struct ct_gather *gather, const struct ct_paths *dirs, int made)
+{
+	if (gather->failed)
+		return CT_CODE_FAILED;
+	if (!gather->living && ct_recording_each(gather->to, stop_at_first, NULL) != 1) {
+		if (made)
+			rmdir(gather->to);
+		ct_say("nothing recorded in %s%s: no segment, and no ring of this host belongs to "
+		       "it",
+		       dirs->path[0], dirs->n > 1 ? " and the other directories" : "");
+		ct_hint("rings lie on the host of their process: collect there, while it is up");
+		return CT_CODE_FAILED;
+	}
+	printf("%s: %" PRIu32 " files new (%.1f MB), %" PRIu32 " already there; rings: %" PRIu32
+	       " archived, %" PRIu32 " copied from living processes, %" PRIu32 " left to them\n",
+	       gather->to, gather->copied + gather->linked, (double)gather->bytes / 1e6,
+	       gather->present, gather->archived, gather->snapshots, gather->living);
+	return ct_stdout_close();
+}
+
+/* Everything of some directories into one. */
+static int collect_into(const char *run, const struct ct_paths *dirs, const char *const *ring_dirs)
+{
+	struct ct_gather gather = { .ring_dirs = ring_dirs, .to = run };
+	int made = mkdir(run, 0700) == 0, code;
+
+	if (!made && errno != EEXIST)
+		return cannot_collect(run, strerror(errno));
+	gather.dirfd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (gather.dirfd < 0 || fstat(gather.dirfd, &gather.to_stat) != 0)
+		return cannot_collect(run, strerror(errno));
+	ct_signals_defer();
+	for (size_t i = 0; i < dirs->n && !ct_signals_deferred(); i++)
+		ct_gather_from(&gather, dirs->path[i]);
+	close(gather.dirfd);
+	code = ct_signals_deferred();
+	return code ? code : report(&gather, dirs, made);
+}
+
+/* Without -o each directory is brought up to date by itself. */
+static int collect_each(const struct ct_paths *dirs, const char *const *ring_dirs)
+{
+	int worst = 0;
+
+	for (size_t i = 0; i < dirs->n; i++) {
+		const struct ct_paths one = { .path = &dirs->path[i], .n = 1 };
+		int code = collect_into(dirs->path[i], &one, ring_dirs);
+
+		worst = code > worst ? code : worst;
+	}
+	return worst;
+}
+
+int ct_cmd_collect(int argc, char **argv)
+{
+	struct request request = { 0 };
+	const struct ct_options options = {
+		.command = "collect",
+		.table = table,
+		.take = take,
+		.into = &request,
+		.example = "  commtrace collect scratch/run1 -o results/run1     # on each host, "
+			   "before it is given back\n"
+			   "\n"
+			   "Without -o, the rings of this host that belong to each DIR are brought "
+			   "into it; without\n"
+			   "DIR, every ring that a dead process of this user left is brought into "
+			   "its own run.",
+	};
+	const char *ring_dirs[4];
+	int code = ct_options_parse(&options, argc, argv);
+
+	if (code >= 0)
+		goto out;
+	ct_open_ring_dirs(NULL, ring_dirs);
+	if (!request.dirs.n && request.run)
+		code = ct_usage("collect", "'collect' needs a DIR to bring into '%s'", request.run);
+	else if (!request.dirs.n)
+		code = collect_all(ring_dirs);
+	else
+		code = check_dirs(&request.dirs);
+	if (code || !request.dirs.n)
+		goto out;
+	if (request.run)
+		code = collect_into(request.run, &request.dirs, ring_dirs);
+	else
+		code = collect_each(&request.dirs, ring_dirs);
+out:
+	ct_paths_fini(&request.dirs);
+	return code;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/show.h"
+
+int ct_cmd_info(int argc, char **argv)
+{
+	const struct ct_show show = {
+		.command = "info",
+		.text = ct_info_text,
+		.json = ct_info_json,
+		.example = "  commtrace info run1\n  commtrace info run1 --format=json",
+	};
+
+	return ct_show_main(&show, argc, argv);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/show.h"
+
+int ct_cmd_report(int argc, char **argv)
+{
+	const struct ct_show show = {
+		.command = "report",
+		.text = ct_report_text,
+		.json = ct_report_json,
+		.can_fail = 1,
+		.example = "  commtrace report run1\n"
+			   "  commtrace report run1 -o report.json --fail-on=STRAGGLER",
+	};
+
+	return ct_show_main(&show, argc, argv);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codes.h — what commtrace's exit status tells. Part of the outside contract (docs/INTERFACES.md). */
+#ifndef CT_CODES_H
+#define CT_CODES_H
+
+enum ct_code {
+	CT_CODE_DONE = 0,
+	CT_CODE_FAILED = 1, /* also: nothing recorded */
+	CT_CODE_USAGE = 2,
+	CT_CODE_FINDING = 3,
+	CT_CODE_RUN_FAILED = 125, /* `run` itself; else it gives the status of its program */
+	CT_CODE_CANNOT_RUN = 126, /* the program is there but cannot be executed */
+	CT_CODE_NO_PROGRAM = 127,
+	CT_CODE_INTERRUPTED = 130,
+};
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/gather.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/commtrace/recording.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+#include "tools/commtrace/snapshot.h"
+#include "trace/ring_dir.h"
+#include "trace/ring_read.h"
+#include "trace/status.h"
+
+static void failed(struct ct_gather *gather, const char *what, const char *why)
+{
+	ct_say("cannot collect: %s: %s", what, why);
+	gather->failed++;
+}
+
+/* ---- files ---- */
+
+static int copy_bytes(int from, int to)
+{
+	char buffer[65536];
+
+	for (;;) {
+		ssize_t n = read(from, buffer, sizeof(buffer)), done = 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -1 : 0;
+		while (done < n) {
+			ssize_t w = write(to, buffer + done, (size_t)(n - done));
+
+			if (w < 0 && errno != EINTR)
+				return -1;
+			done += w > 0 ? w : 0;
+		}
+	}
+}
+
+/* Under a name of its own first: nobody sees half a file. 0 or -1 with errno. */
+static int copy_file(struct ct_gather *gather, const char *from, const char *name)
+{
+	char *part;
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1, result = -1, error;
+
+	if (in < 0)
+		return -1;
+	if (asprintf(&part, "%s.tmp.%d", name, (int)getpid()) < 0) {
+		close(in);
+		errno = ENOMEM;
+		return -1;
+	}
+	out = openat(gather->dirfd, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		     0600);
+	if (out >= 0)
+		result = copy_bytes(in, out);
+	error = errno;
+	if (out >= 0 && close(out) != 0 && result == 0) {
+		result = -1;
+		error = errno;
+	}
+	if (result == 0 && renameat(gather->dirfd, part, gather->dirfd, name) != 0) {
+		result = -1;
+		error = errno;
+	}
+	if (result < 0 && out >= 0)
+		unlinkat(gather->dirfd, part, 0);
+	close(in);
+	free(part);
+	errno = error;
+	return result;
+}
+
+/* Does the directory have this file already, as far as it has got? Segments and archives only grow; the copy of
+ * a living ring changes in place. */
+static int is_present(const struct ct_gather *gather, const char *name, const struct stat *from,
+		      enum ct_recording_kind kind)
+{
+	struct stat to;
+
+	if (fstatat(gather->dirfd, name, &to, AT_SYMLINK_NOFOLLOW) != 0)
+		return 0;
+	if (to.st_dev == from->st_dev && to.st_ino == from->st_ino)
+		return 1;
+	return kind != CT_RECORDING_RING && to.st_size >= from->st_size;
+}
+
+static int bring_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
+{
+	struct ct_gather *gather = arg;
+	char *path = ct_recording_path(dir, name);
+	struct stat st;
+
+	if (!path) {
+		failed(gather, name, strerror(ENOMEM));
+	} else if (lstat(path, &st) != 0) {
+		if (errno != ENOENT) /* its process may have replaced it */
+			failed(gather, path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		failed(gather, path, "not a regular file");
+	} else if (is_present(gather, name, &st, kind)) {
+		gather->present++;
+	} else if (linkat(AT_FDCWD, path, gather->dirfd, name, 0) == 0) {
+		gather->linked++;
+		gather->bytes += (uint64_t)st.st_size;
+	} else if (copy_file(gather, path, name) == 0) {
+		gather->copied++;
+		gather->bytes += (uint64_t)st.st_size;
+	} else {
+		failed(gather, path, strerror(errno));
+	}
+	free(path);
+
+	return ct_signals_deferred();
+}
+
+/* ---- rings ---- */
+
+struct rings {
+	struct ct_gather *gather;
+	struct stat from;
+	int in_place; /* the run itself is brought up to date */
+};
+
+static int bring_ring(const char *path, void *arg)
+{
+	struct rings *rings = arg;
+	struct ct_gather *gather = rings->gather;
+	struct ct_ring_header header;
+	struct ct_err err = { 0 };
+	int lives, archived, status = ct_ring_header_read(path, &header, &lives, &err);
+
+	if (status != CT_OK || header.process.run_dev != rings->from.st_dev ||
+	    header.process.run_ino != rings->from.st_ino)
+		return 0;
+	/* Beside the segments that its process still writes, a copy would only get old. */
+	if (lives && rings->in_place) {
+		gather->living++;
+		return 0;
+	}
+	status = ct_snapshot(path, gather->dirfd, &archived, &err);
+	if (status == CT_NOTFOUND) /* its process ended meanwhile and has removed it */
+		return 0;
+	if (status != CT_OK)
+		failed(gather, path, err.text);
+	else if (archived)
+		gather->archived++;
+	else
+		gather->snapshots++;
+	return ct_signals_deferred();
+}
+
+/* A copy that was made while the process lived is of no use beside the archive of its last state. */
+static int drop_outdated(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
+{
+	struct ct_gather *gather = arg;
+	char *archive;
+
+	(void)dir;
+	if (kind != CT_RECORDING_RING || asprintf(&archive, "%s.zst", name) < 0)
+		return 0;
+	if (faccessat(gather->dirfd, archive, F_OK, 0) == 0)
+		unlinkat(gather->dirfd, name, 0);
+	free(archive);
+	return 0;
+}
+
+void ct_gather_from(struct ct_gather *gather, const char *from)
+{
+	struct rings rings = { .gather = gather };
+	struct ct_collected collected;
+
+	if (stat(from, &rings.from) != 0) {
+		failed(gather, from, strerror(errno));
+		return;
+	}
+	/* First into the run itself, as the next start of a process would do it; what cannot go there (its
+	 * process lives, the directory was moved or is read-only) comes as a copy. Rings before segments: a
+	 * record that moves from the one to the other meanwhile is then in both, not in none. */
+	ct_ring_dir_collect(gather->ring_dirs, rings.from.st_dev, rings.from.st_ino, &collected);
+	gather->archived += collected.moved;
+	rings.in_place = rings.from.st_dev == gather->to_stat.st_dev &&
+			 rings.from.st_ino == gather->to_stat.st_ino;
+	ct_ring_dir_scan(gather->ring_dirs, bring_ring, &rings);
+	if (!rings.in_place && ct_recording_each(from, bring_file, gather) < 0)
+		failed(gather, from, strerror(errno));
+	ct_recording_each(gather->to, drop_outdated, gather);
+}

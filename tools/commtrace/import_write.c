@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/import.h"
+#include "tools/commtrace/progress.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+#include "trace/block.h"
+#include "trace/segment.h"
+
+#define BLOCK_RECORDS 8192u
+#define QUANTUM_NS 1u		     /* times as they stand in the lines */
+#define HANG_AFTER_NS 30000000000ull /* as a recorder has it by default */
+
+/* One process being written. */
+struct writer {
+	const struct ct_import *import;
+	struct ct_import_process *process;
+	struct ct_segment_writer segment;
+	struct ct_encoder *encoder;
+	struct ct_block block;
+	uint32_t n_blocks;
+	uint64_t lap; /* made-up slots: one lap a run of ops of one thread */
+	uint32_t next_launch;
+	uint32_t edge_err_ns; /* error of every host time: a reader adds it to those of launches */
+	uint8_t *used_calls, *used_sites; /* strings that this process's ops name, by index */
+	struct ct_err err;
+};
+
+/* FNV-1a; hosts with one name are one host. Never 0. */
+static uint64_t hash(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+	return h ? h : 1;
+}
+
+/* Write the block and begin the next one. */
+static int flush(struct writer *w, enum ct_block_type next)
+{
+	const void *bytes;
+	size_t n;
+	int st;
+
+	w->block.number = w->n_blocks++;
+	w->block.quantum_ns = QUANTUM_NS;
+	st = ct_block_encode(w->encoder, &w->block, &bytes, &n);
+	if (st != CT_OK)
+		return ct_fail(&w->err, st, "%s", ct_status_text(st));
+	st = ct_segment_append(&w->segment, bytes, n, &w->err);
+	ct_block_reset(&w->block, next);
+	return st;
+}
+
+static int flush_if_full(struct writer *w)
+{
+	return ct_block_records(&w->block) < BLOCK_RECORDS ? CT_OK : flush(w, CT_BLOCK_DATA);
+}
+
+static uint64_t last_time(const struct ct_import_process *process)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < process->n_ops; i++) {
+		const struct ct_import_op *op = &process->ops[i];
+		const uint64_t times[] = { op->op.enter_ns, op->op.return_ns, op->launch.start_ns,
+					   op->launch.end_ns };
+
+		for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++)
+			last = times[k] > last ? times[k] : last;
+	}
+	return last;
+}
+
+static int put_string(struct writer *w, uint32_t id, const char *text)
+{
+	int st = ct_block_add_text(&w->block, CT_KIND_STRING, &id, sizeof(id), text);
+
+	return st == CT_OK ? flush_if_full(w) : st;
+}
+
+/* Strings that only comms name have the ids behind the sites. */
+static uint32_t comm_name_id(const struct writer *w, uint32_t comm)
+{
+	return w->import->comms[comm].name
+		       ? CT_IMPORT_FIRST_SITE + (uint32_t)w->import->n_sites + comm
+		       : 0;
+}
+
+static int put_strings(struct writer *w)
+{
+	const struct ct_import *import = w->import;
+	int st = CT_OK;
+
+	memset(w->used_calls, 0, import->n_calls);
+	memset(w->used_sites, 0, import->n_sites);
+	for (size_t i = 0; i < w->process->n_ops; i++) {
+		const struct ct_op *op = &w->process->ops[i].op;
+
+		if (op->call)
+			w->used_calls[op->call - 1] = 1;
+		if (op->site)
+			w->used_sites[op->site - CT_IMPORT_FIRST_SITE] = 1;
+	}
+	for (size_t i = 0; i < import->n_calls && st == CT_OK; i++) {
+		if (w->used_calls[i])
+			st = put_string(w, (uint32_t)i + 1, import->calls[i]);
+	}
+	for (size_t i = 0; i < import->n_sites && st == CT_OK; i++) {
+		if (w->used_sites[i])
+			st = put_string(w, (uint32_t)i + CT_IMPORT_FIRST_SITE, import->sites[i]);
+	}
+	return st;
+}
+
+/* Rank in a communicator that no line told: the place among those that were seen on it. */
+static int32_t place_of(const struct ct_import_comm *comm, int32_t rank)
+{
+	for (size_t i = 0; i < comm->n_seen; i++) {
+		if (comm->seen[i] == rank)
+			return (int32_t)i;
+	}
+	return 0;
+}
+
+static int put_comms(struct writer *w)
+{
+	int st = CT_OK;
+
+	for (size_t i = 0; i < w->process->n_members && st == CT_OK; i++) {
+		const struct ct_import_member *member = &w->process->members[i];
+		const struct ct_import_comm *comm = &w->import->comms[member->comm];
+		struct ct_comm_rec rec = {
+			.id = member->comm + 1,
+			.nranks = comm->nranks > comm->n_seen ? comm->nranks
+							      : (uint32_t)comm->n_seen,
+			.rank = member->rank >= 0 ? member->rank : place_of(comm, w->process->rank),
+			.name = comm_name_id(w, member->comm),
+			.key = comm->key,
+			.backend = (uint8_t)comm->backend,
+		};
+
+		if (rec.nranks <= (uint32_t)rec.rank)
+			rec.nranks = (uint32_t)rec.rank + 1;
+		if (rec.name)
+			st = put_string(w, rec.name, comm->name);
+		if (st == CT_OK)
+			st = ct_block_add_rare(&w->block, CT_KIND_COMM, &rec, sizeof(rec));
+		if (st == CT_OK)
+			st = flush_if_full(w);
+	}
+	return st;
+}
+
+static int put_open_launch(struct writer *w, const struct ct_import_op *op, uint32_t id)
+{
+	const struct ct_launch *launch = &op->launch;
+	struct ct_open_launch_rec rec = { .words = {
+						  (uint64_t)id | 1ull << 32,
+						  op->op.enter_ns,
+						  launch->start_ns,
+						  (uint64_t)op->op.comm << 32 | 1 << 8 | op->op.op,
+						  op->op.seq,
+						  (uint64_t)launch->stream << 32 | launch->device,
+						  (uint64_t)op->op.tag << 32 |
+							  (uint32_t)op->op.peer,
+						  op->op.count,
+					  } };
+
+	return ct_block_add_rare(&w->block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
+}
+
+/* An op goes to the run of its thread; ops of a group share the launch of its first op. */
+static int put_op(struct writer *w, size_t index)
+{
+	const struct ct_import_op *in = &w->process->ops[index];
+	const struct ct_import_op *before = index ? in - 1 : NULL;
+	struct ct_op op = in->op;
+	struct ct_launch launch = in->launch;
+	struct ct_extent *run = w->block.n_extents ? &w->block.extents[w->block.n_extents - 1]
+						   : NULL;
+	int first = !(before && op.launch && before->op.launch == op.launch);
+	int st = CT_OK;
+
+	if (in->has_launch && !op.launch)
+		op.launch = w->next_launch++;
+	if (!run || run->tid != op.tid || run->n_slots >= CT_CHUNK_SLOTS) {
+		const struct ct_extent next = { .lap = ++w->lap, .tid = op.tid };
+
+		st = ct_block_add_extent(&w->block, &next);
+		run = &w->block.extents[w->block.n_extents - 1];
+	}
+	if (st == CT_OK)
+		st = ct_block_add_op(&w->block, &op);
+	if (st != CT_OK)
+		return st;
+	run->n_slots++;
+	run->n_ops++;
+	if (!in->has_launch || !first)
+		return CT_OK;
+	if (in->open)
+		return put_open_launch(w, in, op.launch);
+	launch.id = op.launch;
+	launch.start_err_ns -= launch.start_err_ns < w->edge_err_ns ? launch.start_err_ns
+								    : w->edge_err_ns;
+	launch.end_err_ns -= launch.end_err_ns < w->edge_err_ns ? launch.end_err_ns
+								: w->edge_err_ns;
+	launch.n_ops = 1;
+	for (size_t i = index + 1; i < w->process->n_ops && in->op.launch &&
+				   w->process->ops[i].op.launch == in->op.launch;
+	     i++)
+		launch.n_ops++;
+	run->n_slots++;
+	run->n_launches++;
+	return ct_block_add_launch(&w->block, &launch);
+}
+
+static void identify(const struct writer *w, int dirfd, const char *run_dir, struct ct_process *id)
+{
+	const struct ct_import_process *process = w->process;
+	struct stat st = { 0 };
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < process->n_ops; i++)
+		first = process->ops[i].op.enter_ns < first ? process->ops[i].op.enter_ns : first;
+	fstat(dirfd, &st);
+	*id = (struct ct_process){
+		.hostkey = hash(process->host),
+		.start_ns = first,
+		.start_unix_ns = first + (uint64_t)process->clock_offset_ns,
+		.run_dev = st.st_dev,
+		.run_ino = st.st_ino,
+		.hang_after_ns = HANG_AFTER_NS,
+		.clock_res_ns = w->edge_err_ns - QUANTUM_NS, /* a reader adds the quantum */
+		.pid = process->pid,
+		.uid = getuid(),
+		.rank = process->rank,
+		.world_size = process->world_size ? (int32_t)process->world_size : -1,
+		.local_rank = -1,
+		.restart = process->restart,
+		.ring_kind = CT_RING_PRIVATE,
+	};
+	memcpy(id->host, process->host, sizeof(id->host));
+	snprintf(id->job, sizeof(id->job), "import");
+	snprintf(id->boot_id, sizeof(id->boot_id), "%016llx", (unsigned long long)id->hostkey);
+	snprintf(id->version, sizeof(id->version), "%s", CT_RELEASE);
+	snprintf(id->run_dir, sizeof(id->run_dir), "%s", run_dir);
+}
+
+/* A process has one error for all times that calls measured: the largest that was told, so that none becomes
+ * smaller than it is. Launches have their own beside it. */
+static uint32_t edge_error(const struct ct_import_process *process)
+{
+	uint32_t largest = 0, least = UINT32_MAX;
+
+	for (size_t i = 0; i < process->n_ops; i++) {
+		const struct ct_launch *launch = &process->ops[i].launch;
+		const uint32_t told[] = { launch->start_err_ns, launch->end_err_ns };
+
+		for (int k = 0; k < 2; k++) {
+			if (!process->ops[i].has_launch)
+				largest = told[k] > largest ? told[k] : largest;
+			else if (told[k])
+				least = told[k] < least ? told[k] : least;
+		}
+	}
+	if (largest)
+		return largest;
+	return least < UINT32_MAX ? least : QUANTUM_NS;
+}
+
+static int write_ops(struct writer *w)
+{
+	int st = CT_OK;
+
+	w->next_launch = 1;
+	for (size_t i = 0; i < w->process->n_ops; i++) {
+		if (w->process->ops[i].op.launch >= w->next_launch)
+			w->next_launch = w->process->ops[i].op.launch + 1;
+	}
+	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
+		st = put_op(w, i);
+		if (st == CT_OK)
+			st = flush_if_full(w);
+	}
+	return st;
+}
+
+static int write_process(struct writer *w, int dirfd, const char *run_dir)
+{
+	const struct ct_status_rec status = { .beat_ns = last_time(w->process) };
+	struct ct_process id;
+	int st;
+
+	w->edge_err_ns = edge_error(w->process);
+	identify(w, dirfd, run_dir, &id);
+	w->n_blocks = 0;
+	w->lap = 0;
+	ct_segment_init(&w->segment, &id, dirfd);
+	st = ct_segment_next(&w->segment, &w->err);
+	ct_block_reset(&w->block, CT_BLOCK_CHECKPOINT);
+	if (st == CT_OK)
+		st = put_strings(w);
+	if (st == CT_OK)
+		st = put_comms(w);
+	if (st == CT_OK)
+		st = flush(w, CT_BLOCK_DATA);
+	if (st == CT_OK)
+		st = write_ops(w);
+	if (st == CT_OK && ct_block_records(&w->block))
+		st = flush(w, CT_BLOCK_STATUS);
+	w->block.type = CT_BLOCK_STATUS;
+	if (st == CT_OK)
+		st = ct_block_add_rare(&w->block, CT_KIND_STATUS, &status, sizeof(status));
+	if (st == CT_OK)
+		st = flush(w, CT_BLOCK_DATA);
+	ct_segment_close(&w->segment);
+	return st;
+}
+
+/* Told is told; else as many as the ranks and communicators that were seen need. */
+static void settle_world(struct ct_import *import)
+{
+	uint32_t world = 0;
+
+	for (size_t i = 0; i < import->n_processes; i++) {
+		uint32_t rank = (uint32_t)(import->processes[i].rank + 1);
+
+		world = rank > world ? rank : world;
+	}
+	for (size_t i = 0; i < import->n_comms; i++)
+		world = import->comms[i].nranks > world ? import->comms[i].nranks : world;
+	for (size_t i = 0; i < import->n_processes; i++) {
+		if (!import->processes[i].world_size)
+			import->processes[i].world_size = world;
+	}
+}
+
+int ct_import_write(struct ct_import *import, int dirfd, const char *run_dir)
+{
+	struct writer w = { .import = import };
+	int code = CT_CODE_FAILED, st = CT_NOMEM;
+
+	settle_world(import);
+	w.encoder = ct_encoder_new();
+	w.used_calls = calloc(import->n_calls + 1, 1);
+	w.used_sites = calloc(import->n_sites + 1, 1);
+	if (!w.encoder || !w.used_calls || !w.used_sites)
+		goto out;
+	st = CT_OK;
+	ct_progress_begin("writing");
+	for (size_t i = 0; i < import->n_processes && st == CT_OK; i++) {
+		ct_progress_at(i, import->n_processes);
+		w.process = &import->processes[i];
+		st = write_process(&w, dirfd, run_dir);
+		if (ct_signals_deferred())
+			break;
+	}
+	ct_progress_end();
+	code = ct_signals_deferred();
+out:
+	if (st != CT_OK) {
+		ct_say("cannot write the run: %s: %s", run_dir,
+		       w.err.text[0] ? w.err.text : ct_status_text(st));
+		code = CT_CODE_FAILED;
+	}
+	ct_encoder_free(w.encoder);
+	ct_block_fini(&w.block);
+	free(w.used_calls);
+	free(w.used_sites);
+	return code;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/open_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/progress.h"
+#include "tools/commtrace/recording.h"
+#include "tools/commtrace/say.h"
+#include "trace/ring_dir.h"
+
+/* Default of a setting, from the table. */
+static const char *setting_default(const char *name)
+{
+	static const struct {
+		const char *name, *value;
+	} settings[] = {
+#define X(NAME, type, default, text) { #NAME, default },
+#include "trace/settings.def"
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		if (strcmp(settings[i].name, name) == 0)
+			return settings[i].value;
+	}
+	return NULL;
+}
+
+void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4])
+{
+	if (!ring_dir || !ring_dir[0])
+		ring_dir = getenv("COMMTRACE_RING_DIR");
+	if (!ring_dir || !ring_dir[0])
+		ring_dir = setting_default("RING_DIR");
+	ct_ring_dirs(ring_dir, getenv("TMPDIR"), dirs);
+}
+
+static int cannot_read(const char *path, const char *why)
+{
+	ct_say("cannot read the run: %s: %s", path, why);
+	return CT_CODE_FAILED;
+}
+
+/* A path that holds no recording at all is better told from here than by a reader that looks for files. */
+static int check_path(const char *path)
+{
+	struct stat st;
+	int code, error;
+
+	if (stat(path, &st) != 0) {
+		error = errno;
+		code = cannot_read(path, strerror(error));
+		if (error == ENOENT)
+			ct_hint("RUN is the directory that 'commtrace run -o' or COMMTRACE_DIR "
+				"named");
+		return code;
+	}
+	if (S_ISDIR(st.st_mode))
+		return access(path, R_OK | X_OK) == 0 ? 0 : cannot_read(path, strerror(errno));
+	if (S_ISREG(st.st_mode) && ct_recording_kind(path) != CT_RECORDING_NONE)
+		return 0;
+	code = cannot_read(path, "neither a directory nor a .seg, .ring or .ring.zst file");
+	ct_hint("RUN is the directory that 'commtrace run -o' or COMMTRACE_DIR named");
+	return code;
+}
+
+/* The reader's text begins with the path that it is about, as a rule. */
+static const char *without_path(const char *text, const char *path)
+{
+	size_t n = strlen(path);
+
+	return strncmp(text, path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
+}
+
+static int say_failure(const struct ct_paths *paths, int status, const struct ct_err *err)
+{
+	const char *path = paths->path[0], *more = paths->n > 1 ? " and the other paths" : "";
+	const char *text = err->text[0] ? without_path(err->text, path) : ct_status_text(status);
+
+	if (status == CT_EMPTY) {
+		ct_say("nothing recorded in %s%s: %s", path, more, text);
+		ct_hint("did the job communicate over a backend that is recorded, with the library "
+			"preloaded? "
+			"RUN is the directory that 'commtrace run -o' or COMMTRACE_DIR named");
+		return CT_CODE_FAILED;
+	}
+	if (paths->n > 1 || strncmp(text, path, strlen(path)) == 0)
+		ct_say("cannot read the run: %s", text);
+	else
+		ct_say("cannot read the run: %s: %s", path, text);
+	if (status == CT_VERSION)
+		ct_hint("read it with the commtrace that recorded it, or a newer one");
+	return CT_CODE_FAILED;
+}
+
+int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run)
+{
+	const char *ring_dirs[4];
+	struct ct_run_options options = { .ring_dirs = ring_dirs };
+	struct ct_err err = { 0 };
+	int status;
+
+	if (!paths->n)
+		return ct_usage(command, "'%s' needs a RUN: the directory of a recording", command);
+	for (size_t i = 0; i < paths->n; i++) {
+		int code = check_path(paths->path[i]);
+
+		if (code)
+			return code;
+	}
+	ct_open_ring_dirs(NULL, ring_dirs);
+	status = ct_run_open(paths->path, paths->n, &options, run, &err);
+	if (status != CT_OK)
+		return say_failure(paths, status, &err);
+	for (size_t i = 0; i < (*run)->n_warnings; i++)
+		ct_warn("%s", (*run)->warnings[i]);
+	return 0;
+}
+
+static void on_progress(void *arg, uint64_t ops)
+{
+	(void)arg;
+	ct_progress_at(ops, 0);
+}
+
+/* "" if it cannot be read. */
+static void read_boot_id(char *text, size_t size)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
+		   struct ct_report **report)
+{
+	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
+	struct ct_err err = { 0 };
+	char boot_id[64];
+	int status;
+
+	read_boot_id(boot_id, sizeof(boot_id));
+	options.boot_id = boot_id[0] ? boot_id : NULL;
+	options.progress = on_progress;
+	ct_progress_begin("analyzing, ops");
+	status = ct_analyze(run, &options, report, &err);
+	ct_progress_end();
+	return status == CT_OK ? 0 : say_failure(paths, status, &err);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* open_run.h — what all commands that look at a run do first: open it, say what is wrong with it, analyze it. */
+#ifndef CT_OPEN_RUN_H
+#define CT_OPEN_RUN_H
+
+#include "analyzer/analyze.h"
+#include "tools/commtrace/options.h"
+#include "trace/reader.h"
+
+/* Directories in which rings of this host may lie, from this process's environment; `ring_dir` NULL: from
+ * there too. */
+void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4]);
+
+/* Open the paths as one run and say on stderr what could not be read of it. `command` for usage errors. 0, or
+ * an exit status after it was said why. */
+int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run);
+
+/* Analyze it, with a progress bar; freed with ct_report_free(). 0, or an exit status after it was said why. */
+int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
+		   struct ct_report **report);
+
+#endif

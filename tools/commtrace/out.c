@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/nearest.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+
+/* So large that most results are written at once: why a write failed is known at the end only for the last.
+ * glibc takes the size of a buffer only together with the buffer. */
+#define BUFFER (1u << 18)
+static char buffers[2][BUFFER];
+
+void ct_stdout_begin(void)
+{
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, buffers[0], _IOFBF, BUFFER);
+}
+
+static int cannot(const char *path, int error)
+{
+	ct_say("cannot write the result: %s: %s", path, strerror(error));
+	return CT_CODE_FAILED;
+}
+
+static int stdout_close(int error)
+{
+	static int closed, failed;
+
+	if (closed)
+		return failed;
+	closed = 1;
+	errno = 0;
+	if (ferror(stdout) && !error)
+		error = EIO; /* why it failed is no longer known */
+	if (fflush(stdout) != 0 && errno)
+		error = errno;
+	/* close() is where NFS tells that it had no room. */
+	if (close(STDOUT_FILENO) != 0 && !error && errno != EBADF)
+		error = errno;
+	if (error)
+		failed = cannot("standard output", error);
+	return failed;
+}
+
+int ct_stdout_close(void)
+{
+	return stdout_close(0);
+}
+
+static int open_beside(struct ct_out *out)
+{
+	int fd;
+
+	if (asprintf(&out->temp, "%s.tmp.%d", out->path, (int)getpid()) < 0) {
+		out->temp = NULL;
+		return -1;
+	}
+	fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd < 0) {
+		free(out->temp); /* not ours to remove */
+		out->temp = NULL;
+		return -1;
+	}
+	ct_signals_remove_on_end(out->temp);
+	return fd;
+}
+
+int ct_out_open(struct ct_out *out, const char *path, int force)
+{
+	struct stat st;
+	int fd, code;
+
+	*out = (struct ct_out){ .file = stdout };
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	out->path = strdup(path);
+	if (!out->path)
+		return cannot(path, ENOMEM);
+	out->file = NULL;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else if (lstat(path, &st) == 0 && !force) {
+		ct_say("cannot write the result: %s: it is already there", path);
+		ct_hint("--force replaces it");
+		ct_out_drop(out);
+		return CT_CODE_FAILED;
+	} else {
+		fd = open_beside(out);
+	}
+	out->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (out->file) {
+		setvbuf(out->file, buffers[1], _IOFBF, BUFFER);
+		return 0;
+	}
+	code = cannot(path, errno);
+	if (fd >= 0)
+		close(fd);
+	ct_out_drop(out);
+	return code;
+}
+
+int ct_out_close(struct ct_out *out)
+{
+	int code = 0, error = 0;
+
+	if (!out->path)
+		return stdout_close(out->error);
+	if (ferror(out->file))
+		error = out->error ? out->error : EIO;
+	if (fclose(out->file) != 0 && !error)
+		error = errno;
+	out->file = NULL;
+	if (!error && out->temp && rename(out->temp, out->path) != 0)
+		error = errno;
+	if (error)
+		code = cannot(out->path, error);
+	else
+		ct_signals_remove_on_end(NULL);
+	if (!error) {
+		free(out->temp);
+		out->temp = NULL;
+	}
+	ct_out_drop(out);
+	return code;
+}
+
+void ct_out_drop(struct ct_out *out)
+{
+	if (out->path && out->file)
+		fclose(out->file);
+	if (out->temp) {
+		unlink(out->temp);
+		ct_signals_remove_on_end(NULL);
+	}
+	free(out->temp);
+	free(out->path);
+	*out = (struct ct_out){ 0 };
+}
+
+int ct_out_format(const char *command, const char *words, const char *extensions,
+		  const char *format, const char *path)
+{
+	const char *dot = path ? strrchr(path, '.') : NULL;
+	int place;
+
+	if (format)
+		return ct_option_word(command, "--format", words, format);
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	if (!dot || strchr(dot, '/'))
+		dot = "";
+	place = dot[0] ? ct_word_find(extensions, dot + 1) : -1;
+	if (place >= 0)
+		return place;
+	ct_say("cannot write '%s': no format belongs to the extension '%s'", path, dot);
+	ct_hint("known extensions: %s; or say --format=%.*s", extensions, (int)strcspn(words, " "),
+		words);
+	return -1;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* out.h — where results go: standard output, or a file that appears when it is whole.
+ *
+ * A regular file is written beside its place and moved there at the end; an existing one is replaced only with
+ * --force. Pipes and devices are written as they are. Nothing that could not be written passes in silence:
+ * ct_out_close() and ct_stdout_close() say so. Main thread only. */
+#ifndef CT_OUT_H
+#define CT_OUT_H
+
+#include <stdio.h>
+
+struct ct_out {
+	FILE *file;
+	char *path; /* NULL: standard output */
+	char *temp; /* NULL: written in place */
+	int error;  /* errno of a write that is known to have failed; else it is found at the end */
+};
+
+/* `path` NULL or "-": standard output. 0, or CT_CODE_FAILED after it was said why. */
+int ct_out_open(struct ct_out *out, const char *path, int force);
+
+/* Put the file in its place. 0, or CT_CODE_FAILED after it was said why. */
+int ct_out_close(struct ct_out *out);
+
+/* Give up: no file appears. */
+void ct_out_drop(struct ct_out *out);
+
+/* Before anything is written to it. */
+void ct_stdout_begin(void);
+
+/* Write out what is left of standard output; 0, or CT_CODE_FAILED after it was said why. Twice is once. */
+int ct_stdout_close(void);
+
+/* Format from --format (NULL: not given) and else the extension of `path`; `words` as for ct_option_word(),
+ * `extensions` in the same order; the first one is the default for standard output. Returns the place in the
+ * list, or -1 after a usage error. */
+int ct_out_format(const char *command, const char *words, const char *extensions,
+		  const char *format, const char *path);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/run_env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/nearest.h"
+#include "tools/commtrace/say.h"
+
+#define PREFIX "COMMTRACE_"
+
+static const char *const names[] = {
+#define X(NAME, type, default, text) #NAME,
+#include "trace/settings.def"
+#undef X
+};
+
+int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value)
+{
+	struct ct_run_setting *grown = reallocarray(env->settings, env->n_settings + 1,
+						    sizeof(*grown));
+
+	if (!grown) {
+		ct_say("cannot set %s%s: %s", PREFIX, name, ct_status_text(CT_NOMEM));
+		return CT_CODE_RUN_FAILED;
+	}
+	env->settings = grown;
+	grown += env->n_settings++;
+	snprintf(grown->name, sizeof(grown->name), PREFIX "%s", name);
+	grown->value = value;
+	return 0;
+}
+
+int ct_run_env_set(struct ct_run_env *env, const char *assignment)
+{
+	const char *equals = strchr(assignment, '=');
+	char name[64];
+	struct ct_nearest near = { .word = name };
+
+	if (!equals || equals == assignment) {
+		ct_say("bad value '%s' of option '--set' of 'run': not NAME=VALUE", assignment);
+		ct_hint("for example --set FLUSH=1s");
+		return CT_CODE_USAGE;
+	}
+	if (strncmp(assignment, PREFIX, strlen(PREFIX)) == 0)
+		assignment += strlen(PREFIX);
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - assignment), assignment);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0)
+			return ct_run_env_add(env, name, equals + 1);
+		ct_nearest_offer(&near, names[i]);
+	}
+	ct_say("unknown setting '%s' of option '--set' of 'run'", name);
+	if (near.best)
+		ct_hint("did you mean '%s'?", near.best);
+	else
+		ct_hint("man commtrace lists the settings");
+	return CT_CODE_USAGE;
+}
+
+const char *ct_run_env_get(const struct ct_run_env *env, const char *name)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), PREFIX "%s", name);
+	for (size_t i = env->n_settings; i > 0; i--) {
+		if (strcmp(env->settings[i - 1].name, full) == 0)
+			return env->settings[i - 1].value;
+	}
+	return getenv(full);
+}
+
+int ct_run_env_apply(void *arg)
+{
+	const struct ct_run_env *env = arg;
+	const char *before = getenv("LD_PRELOAD");
+	char *preload = NULL;
+	int failed = 0;
+
+	for (size_t i = 0; i < env->n_settings; i++)
+		failed |= setenv(env->settings[i].name, env->settings[i].value, 1);
+	if (!before || !before[0])
+		return failed | setenv("LD_PRELOAD", env->preload, 1);
+	if (strstr(before, env->preload))
+		return failed; /* a run within a run */
+	if (asprintf(&preload, "%s:%s", env->preload, before) < 0)
+		return -1;
+	failed |= setenv("LD_PRELOAD", preload, 1);
+	free(preload);
+	return failed;
+}
+
+void ct_run_env_fini(struct ct_run_env *env)
+{
+	free(env->settings);
+	env->settings = NULL;
+	env->n_settings = 0;
+}
+
+/* ---- the job's name ---- */
+
+static const char *nonempty(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] ? value : NULL;
+}
+
+/* As it goes into file names. */
+static void sanitise(char *name)
+{
+	for (char *c = name; *c; c++) {
+		int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+			    (*c >= '0' && *c <= '9') || strchr("-_.+", *c);
+
+		if (!plain || (c == name && *c == '.'))
+			*c = '_';
+	}
+}
+
+int ct_run_env_job(const struct ct_run_env *env, char *job, size_t size)
+{
+	const char *given = ct_run_env_get(env, "JOB"), *step = nonempty("SLURM_STEP_ID");
+	const char *elastic = nonempty("TORCHELASTIC_RUN_ID"), *port = nonempty("MASTER_PORT");
+	const char *name;
+
+	if (given && given[0])
+		snprintf(job, size, "%s", given);
+	else if ((name = nonempty("SLURM_JOB_ID")))
+		snprintf(job, size, "%.90s.%.90s", name, step ? step : "0");
+	else if ((name = nonempty("PMIX_NAMESPACE")))
+		snprintf(job, size, "%s", name);
+	else if (elastic && strcmp(elastic, "none") != 0)
+		snprintf(job, size, "%s", elastic);
+	else if ((name = nonempty("MASTER_ADDR")) && port)
+		snprintf(job, size, "%.90s-%.90s", name, port);
+	else
+		return 0;
+	sanitise(job);
+	return 1;
+}

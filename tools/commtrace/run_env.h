@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_env.h — the environment that `commtrace run` gives its program, and nobody else: LD_PRELOAD and the
+ * COMMTRACE_* settings of the command line. */
+#ifndef CT_RUN_ENV_H
+#define CT_RUN_ENV_H
+
+#include <stddef.h>
+
+struct ct_run_env {
+	struct ct_run_setting {
+		char name[64]; /* with COMMTRACE_ */
+		const char *value;
+	} * settings;
+	size_t n_settings;
+	const char *preload; /* path of the library */
+};
+
+/* Remember NAME=VALUE for --set; NAME with or without COMMTRACE_. 0, or an exit status after a message. */
+int ct_run_env_set(struct ct_run_env *env, const char *assignment);
+
+/* Remember COMMTRACE_`name`=`value`; the last one wins. `value` is borrowed. 0, or an exit status. */
+int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value);
+
+/* Value that the program will see of COMMTRACE_`name`; NULL if none. */
+const char *ct_run_env_get(const struct ct_run_env *env, const char *name);
+
+/* Name of the job as far as the environment of this process tells it, by the rules by which a rank names it
+ * (interpose/identity.c); 0 if a rank has to find out for itself. */
+int ct_run_env_job(const struct ct_run_env *env, char *job, size_t size);
+
+/* Put all of it into the environment of the calling process, a child about to exec. 0 or -1. */
+int ct_run_env_apply(void *env);
+
+void ct_run_env_fini(struct ct_run_env *env);
+
+#endif

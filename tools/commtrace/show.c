@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/show.h"
+
+#include <string.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/say.h"
+
+#define FORMATS "text json"
+enum { FORMAT_TEXT, FORMAT_JSON };
+
+struct request {
+	const struct ct_show *show;
+	struct ct_paths paths;
+	const char *out, *format, *fail_on;
+	int force;
+};
+
+/* The first row is for commands that can fail on a finding. */
+static const struct argp_option table[] = {
+	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
+	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all)",
+	  0 },
+	{ "output", 'o', "FILE", 0,
+	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
+	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
+	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
+	{ 0 }
+};
+
+/* Every kind that a finding may have, one after the other; NULL at the end. */
+static const char *each_kind(size_t i)
+{
+	static const char *const kinds[] = {
+#define KIND(name) #name,
+		CT_FINDING_MAP(KIND)
+#undef KIND
+	};
+
+	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i] : NULL;
+}
+
+/* Is `kind` one of the comma-separated words? */
+static int is_among(const char *kind, const char *words)
+{
+	size_t len = strlen(kind);
+
+	for (const char *word = words; *word;) {
+		size_t n = strcspn(word, ",");
+
+		if ((n == len && strncmp(word, kind, n) == 0) ||
+		    (n == 3 && strncmp(word, "any", n) == 0))
+			return 1;
+		word += n + (word[n] == ',');
+	}
+	return 0;
+}
+
+static int check_kinds(const struct ct_show *show, const char *words)
+{
+	for (const char *word = words; *word;) {
+		size_t n = strcspn(word, ","), i = 0;
+		const char *kind;
+
+		while ((kind = each_kind(i++)) &&
+		       (strlen(kind) != n || strncmp(kind, word, n) != 0))
+			;
+		if (!kind && !(n == 3 && strncmp(word, "any", n) == 0)) {
+			ct_say("bad value '%.*s' of option '--fail-on' of '%s'", (int)n, word,
+			       show->command);
+			ct_hint("kinds of findings are: any"
+#define KIND(name) ", " #name
+				CT_FINDING_MAP(KIND)
+#undef KIND
+			);
+			return CT_CODE_USAGE;
+		}
+		word += n + (word[n] == ',');
+	}
+	return 0;
+}
+
+static int take(void *into, int key, const char *arg)
+{
+	struct request *request = into;
+
+	switch (key) {
+	case 'o':
+		request->out = arg;
+		return 0;
+	case CT_KEY_FORMAT:
+		request->format = arg;
+		return 0;
+	case CT_KEY_FORCE:
+		request->force = 1;
+		return 0;
+	case CT_KEY_FAIL_ON:
+		request->fail_on = arg;
+		return check_kinds(request->show, arg);
+	case ARGP_KEY_ARG:
+		return ct_paths_add(&request->paths, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int write_json(const struct ct_show *show, const struct ct_report *report, FILE *file)
+{
+	json_t *object = show->json(report);
+	int failed = !object;
+
+	if (object && json_dumpf(object, file, JSON_INDENT(1)) == 0)
+		fputc('\n', file);
+	else if (object && !ferror(file))
+		failed = 1; /* a text that is no UTF-8: the renderer's fault */
+	json_decref(object);
+	if (!failed)
+		return 0;
+	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
+	return CT_CODE_FAILED;
+}
+
+static int write_report(const struct request *request, const struct ct_report *report, int format)
+{
+	struct ct_out out;
+	int code = ct_out_open(&out, request->out, request->force);
+
+	if (code)
+		return code;
+	if (format == FORMAT_JSON) {
+		code = write_json(request->show, report, out.file);
+	} else {
+		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
+						     .path = request->paths.path[0] };
+
+		request->show->text(report, &style, out.file);
+	}
+	if (!code)
+		return ct_out_close(&out);
+	ct_out_drop(&out);
+	return code;
+}
+
+static int is_found(const struct ct_report *report, const char *kinds)
+{
+	for (size_t i = 0; kinds && i < report->n_findings; i++) {
+		if (is_among(ct_finding_name(report->findings[i].kind), kinds))
+			return 1;
+	}
+	return 0;
+}
+
+int ct_show_main(const struct ct_show *show, int argc, char **argv)
+{
+	struct request request = { .show = show };
+	const struct ct_options options = {
+		.command = show->command,
+		.table = show->can_fail ? table : table + 1,
+		.take = take,
+		.into = &request,
+		.example = show->example,
+	};
+	struct ct_report *report = NULL;
+	struct ct_run *run = NULL;
+	int code = ct_options_parse(&options, argc, argv), format;
+
+	if (code >= 0)
+		goto out;
+	format = ct_out_format(show->command, FORMATS, "txt json", request.format, request.out);
+	code = CT_CODE_USAGE;
+	if (format < 0)
+		goto out;
+	code = ct_open_run(show->command, &request.paths, &run);
+	if (!code)
+		code = ct_open_report(&request.paths, run, &report);
+	if (!code)
+		code = write_report(&request, report, format);
+	if (!code && is_found(report, request.fail_on))
+		code = CT_CODE_FINDING;
+out:
+	ct_report_free(report);
+	ct_run_close(run);
+	ct_paths_fini(&request.paths);
+	return code;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show.h — the commands that analyze a run and render it as text or JSON: report and info. */
+#ifndef CT_SHOW_H
+#define CT_SHOW_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "analyzer/render/render.h"
+
+struct ct_show {
+	const char *command;
+	void (*text)(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
+	json_t *(*json)(const struct ct_report *report);
+	int can_fail; /* takes --fail-on */
+	const char *example;
+};
+
+/* The whole command; returns its exit status. */
+int ct_show_main(const struct ct_show *show, int argc, char **argv);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/commtrace/codes.h"
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+#define N_ENDING (sizeof(ending) / sizeof(ending[0]))
+
+static struct sigaction pipe_before;
+static struct sigaction ending_before[N_ENDING];
+static char remove_path[4096];
+static volatile sig_atomic_t deferring, deferred;
+
+static void on_end(int sig)
+{
+	static const char text[] = "commtrace: interrupted\n";
+
+	if (deferring && !deferred) {
+		deferred = 128 + sig;
+		return;
+	}
+	if (remove_path[0])
+		unlink(remove_path);
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(128 + sig); /* nowhere to say it */
+	_exit(128 + sig);
+}
+
+void ct_signals_begin(void)
+{
+	struct sigaction action = { .sa_handler = SIG_IGN };
+
+	for (int fd = 0; fd <= 2; fd++) {
+		/* Close-on-exec: a program that `run` starts finds it closed, as it was. Read-only where we
+		 * write: the results have nowhere to go and writing must fail. */
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	}
+	sigaction(SIGPIPE, &action, &pipe_before);
+	action.sa_handler = on_end;
+	for (size_t i = 0; i < N_ENDING; i++) {
+		sigaction(ending[i], NULL, &ending_before[i]);
+		if (ending_before[i].sa_handler != SIG_IGN) /* nohup stays nohup */
+			sigaction(ending[i], &action, NULL);
+	}
+}
+
+void ct_signals_remove_on_end(const char *path)
+{
+	/* Emptied first: the handler must never see a half-copied path. */
+	remove_path[0] = '\0';
+	if (path && strlen(path) < sizeof(remove_path)) {
+		memcpy(remove_path + 1, path + 1, strlen(path));
+		atomic_signal_fence(memory_order_seq_cst);
+		remove_path[0] = path[0];
+	}
+}
+
+void ct_signals_defer(void)
+{
+	deferring = 1;
+}
+
+int ct_signals_deferred(void)
+{
+	return deferred;
+}
+
+void ct_signals_undo(void)
+{
+	sigaction(SIGPIPE, &pipe_before, NULL);
+	for (size_t i = 0; i < N_ENDING; i++)
+		sigaction(ending[i], &ending_before[i], NULL);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* signals.h — what commtrace does when it is interrupted, and the signal state that a started program must get.
+ *
+ * SIGPIPE is ignored, so that a reader that went away is an error of write(2) with a message. SIGINT, SIGTERM
+ * and SIGHUP end the command with 128 + signal after the file being written was removed. Main thread only. */
+#ifndef CT_SIGNALS_H
+#define CT_SIGNALS_H
+
+/* First thing in main(). Also fills closed standard descriptors, so that no file of ours becomes fd 0..2. */
+void ct_signals_begin(void);
+
+/* File to remove when interrupted; NULL: none. Copied. */
+void ct_signals_remove_on_end(const char *path);
+
+/* From now on a signal only sets a mark, so that a command with more to clean up than one file can do that. */
+void ct_signals_defer(void);
+
+/* 128 + signal after a deferred signal came, else 0. */
+int ct_signals_deferred(void);
+
+/* In the child between fork and exec: SIGPIPE as commtrace found it, everything else default. */
+void ct_signals_undo(void);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.h — copies of rings that stay where they are: of processes that live, or whose run directory is gone.
+ * Nothing is written to the ring. */
+#ifndef CT_SNAPSHOT_H
+#define CT_SNAPSHOT_H
+
+#include "trace/format.h"
+#include "trace/status.h"
+
+/* Copy the ring file `path` into the directory open as `dirfd`, under its process's name: as a plain ring if the
+ * process lives, compressed if it is dead. *archived tells which. An older copy is replaced in one step. */
+int ct_snapshot(const char *path, int dirfd, int *archived, struct ct_err *err);
+
+#endif

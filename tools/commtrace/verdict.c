@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/render.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/recording.h"
+#include "tools/commtrace/say.h"
+#include "trace/ring_dir.h"
+
+/* Did this machine run rank 0, or processes of unknown rank? */
+static int is_ours_to_say(const struct ct_run *run)
+{
+	for (size_t i = 0; i < run->n_processes; i++) {
+		if (run->processes[i].id.rank <= 0 && ct_process_same_boot(&run->processes[i].id))
+			return 1;
+	}
+	return 0;
+}
+
+static void say_sentence(const struct ct_report *report)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	ct_verdict_text(report, NULL, out);
+	if (fclose(out) == 0 && text) {
+		text[strcspn(text, "\n")] = '\0';
+		ct_say("%s", text);
+	}
+	free(text);
+}
+
+static void say_size(const struct ct_report *report)
+{
+	uint64_t ops = 0;
+	char expected[32] = "", lost[64] = "nothing lost";
+
+	for (size_t i = 0; i < report->n_ranks; i++)
+		ops += report->ranks[i].ops;
+	if (report->run.ranks_expected != CT_UNKNOWN)
+		snprintf(expected, sizeof(expected), " of %" PRIu64, report->run.ranks_expected);
+	if (report->lost_records)
+		snprintf(lost, sizeof(lost), "%" PRIu64 " records lost", report->lost_records);
+	else if (!report->run.complete)
+		snprintf(lost, sizeof(lost), "not everything is there");
+	ct_say("recorded %" PRIu64 "%s ranks, %" PRIu64 " ops, %s", report->run.ranks_seen,
+	       expected, ops, lost);
+}
+
+static int failed(const struct ct_end *end)
+{
+	return end->how == CT_END_SIGNAL ||
+	       ((end->how == CT_END_EXIT || end->how == CT_END_CLEAN) && end->exit_code > 0);
+}
+
+/* The first rank that failed; the others follow from it as a rule, and `info` lists them. */
+static void say_end(const struct ct_report *report)
+{
+	const struct ct_report_process *first = NULL;
+	char how[64], others[64] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n_processes; i++) {
+		const struct ct_report_process *process = &report->processes[i];
+
+		if (!failed(&process->how))
+			continue;
+		n++;
+		if (!first || process->how.before_ns < first->how.before_ns)
+			first = process;
+	}
+	if (!first)
+		return;
+	if (first->how.how == CT_END_SIGNAL)
+		snprintf(how, sizeof(how), "was killed by signal %d (%s)", first->how.signal,
+			 strsignal(first->how.signal));
+	else
+		snprintf(how, sizeof(how), "ended with status %d", first->how.exit_code);
+	if (n > 1)
+		snprintf(others, sizeof(others), "; %zu more failed", n - 1);
+	ct_say("rank %d (pid %" PRIu32 " on %s) %s%s", first->rank, first->pid, first->host, how,
+	       others);
+}
+
+void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, const char *backends)
+{
+	const char *path = dir->path, *off = getenv("COMMTRACE");
+	const struct ct_paths paths = { .path = &path, .n = 1 };
+	struct ct_report *report = NULL;
+	struct ct_run *run = NULL;
+	char what[512];
+
+	if (!ct_recording_of_another(dir->path, ring_dirs, NULL, what)) {
+		ct_say("nothing recorded in %s: no process called a function that is recorded (%s)",
+		       dir->shown, backends && backends[0] ? backends : "nccl, mpi, gloo");
+		if (off && strcmp(off, "0") == 0)
+			ct_hint("COMMTRACE=0 is set, which switches recording off");
+		else
+			ct_hint("a statically linked library, a program without communication, or "
+				"one that "
+				"drops LD_PRELOAD leaves nothing to record");
+		return;
+	}
+	if (ct_open_run("run", &paths, &run) != 0)
+		return;
+	if (is_ours_to_say(run) && ct_open_report(&paths, run, &report) == 0) {
+		say_sentence(report);
+		say_size(report);
+		say_end(report);
+		ct_say("next: commtrace report %s", dir->shown);
+	}
+	ct_report_free(report);
+	ct_run_close(run);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict.h — the few lines that `commtrace run` says on stderr at the end. */
+#ifndef CT_VERDICT_H
+#define CT_VERDICT_H
+
+#include "tools/commtrace/record_dir.h"
+
+/* Say what was recorded in the directory and what follows from it: on the machine that ran rank 0, or where no
+ * rank is known. `backends` as it was set for the program, NULL: default. */
+void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs,
+		const char *backends);
+
+#endif
