@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One rank is killed: its ring goes into the run, the verdict tells who, no ring stays behind. Collecting while the job
+# lives takes a copy that can be read; collecting again afterwards gives what the run itself gives.
+cat >job <<'EOF'
+mkdir store
+for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 "$CT_GLOO_JOB" --rank $rank --size 2 --store store --ops 100000000 --pace-us 1000 2>/dev/null &
+	echo $! >pid.$rank
+done
+for _ in $(seq 200); do
+	commtrace dump run1 --rank 1 --limit 1 2>/dev/null | grep -q '^ *1 ' && break
+	sleep 0.1
+done
+commtrace collect run1 -o copy | grep -c '2 copied from living processes'
+commtrace collect run1 | grep -c ' 2 left to them'
+[ "$(commtrace dump copy 2>/dev/null | awk '!/^#/ { print $1 }' | sort -u | tr '\n' ' ')" = "0 1 " ] || echo "the copy lacks a rank"
+kill -9 $(cat pid.1)
+wait 2>/dev/null
+exit 5
+EOF
+commtrace run -o run1 -- bash job
+echo "exit $?"
+ls "$COMMTRACE_RING_DIR"
+commtrace info run1 --format=json | grep -E '"(end|signal)"' | sort | uniq -c
+commtrace collect run1 -o copy >/dev/null
+cmp <(commtrace dump run1) <(commtrace dump copy)
+commtrace dump run1 --rank 1 | tail -n 1 | awk '{ print $NF ~ /^gloo::/ ? "a call" : $0 }'

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* make_corpus.c — seeds for the fuzz targets: DIR/ring, DIR/block and DIR/segment, made by the writing half.
+ * A fuzzer that starts from them is behind the first checks at once. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "trace/block.h"
+#include "trace/ops.h"
+#include "trace/ring.h"
+#include "trace/segment.h"
+
+static const char *root;
+
+static void must(int ok, const char *what)
+{
+	if (ok)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static void put(const char *name, const void *head, size_t head_len, const void *data, size_t len)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	f = fopen(path, "wb");
+	must(f && fwrite(head, 1, head_len, f) == head_len && fwrite(data, 1, len, f) == len &&
+		     fclose(f) == 0,
+	     path);
+}
+
+static struct ct_op make_op(uint64_t n)
+{
+	struct ct_op op = {
+		.enter_ns = 1000000 + 40000 * n,
+		.return_ns = 1000000 + 40000 * n + 3000 + n * n % 777,
+		.count = 4096,
+		.seq = n / 2,
+		.comm = 1 + n % 2,
+		.launch = n % 3 ? 0 : (uint32_t)n + 1,
+		.site = 7,
+		.peer = n % 5 ? -1 : (int32_t)n % 4,
+		.tid = 100 + (uint32_t)(n / 8 % 2),
+		.call = 1,
+		.op = n % 5 ? CT_OP_AllReduce : CT_OP_Send,
+		.dtype = CT_DTYPE_float32,
+		.redop = n % 5 ? CT_REDOP_sum : 0,
+	};
+
+	return op;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------ */
+
+static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number, uint32_t n_ops)
+{
+	struct ct_status_rec status = { 5000000, 4000000 };
+	struct ct_comm_rec comm = {
+		.id = 1, .nranks = 4, .rank = 1, .key = 0xfeed, .backend = CT_BACKEND_GLOO
+	};
+	struct ct_loss_rec loss = { .reason = CT_LOSS_POOL_EMPTY, .records = 3 };
+	uint32_t string_id = 1;
+
+	ct_block_reset(b, type);
+	b->number = number;
+	for (uint32_t i = 0; i < n_ops; i += 8) {
+		struct ct_extent x = { .lap = 1 + i / 56,
+				       .tid = 100 + i / 8 % 2,
+				       .first = i % 56,
+				       .n_slots = 8,
+				       .n_ops = 8 };
+
+		must(ct_block_add_extent(b, &x) == 0, "extent");
+	}
+	for (uint32_t i = 0; i < n_ops; i++) {
+		struct ct_op op = make_op(i);
+		struct ct_launch launch = { .start_ns = op.enter_ns,
+					    .end_ns = op.return_ns + 500,
+					    .id = op.launch,
+					    .comm = op.comm,
+					    .n_ops = 1,
+					    .start_source = CT_SOURCE_CALL,
+					    .end_source = CT_SOURCE_WAIT };
+
+		must(ct_block_add_op(b, &op) == 0, "op");
+		if (op.launch)
+			must(ct_block_add_launch(b, &launch) == 0, "launch");
+	}
+	must(ct_block_add_text(b, CT_KIND_STRING, &string_id, 4, "gloo::allreduce") == 0, "string");
+	must(ct_block_add_rare(b, CT_KIND_COMM, &comm, sizeof(comm)) == 0, "comm");
+	must(ct_block_add_rare(b, CT_KIND_STATUS, &status, sizeof(status)) == 0, "status");
+	must(ct_block_add_rare(b, CT_KIND_LOSS, &loss, sizeof(loss)) == 0, "loss");
+}
+
+static void make_blocks(struct ct_encoder *encoder)
+{
+	static const uint32_t sizes[] = { 0, 1, 8, 200 };
+	struct ct_block block = { 0 };
+	const uint8_t odd = 1;
+	char raw[1 << 16];
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct ct_block_header h;
+		const void *bytes;
+		size_t len;
+		uint8_t head[13] = { 0 };
+		uint16_t numbers[6];
+		size_t n;
+
+		fill(&block, (enum ct_block_type)(i % 4), (uint32_t)i, sizes[i]);
+		must(ct_block_encode(encoder, &block, &bytes, &len) == 0, "encode");
+		snprintf(name, sizeof(name), "block/whole-%u", sizes[i]);
+		put(name, &odd, 1, bytes, len);
+
+		memcpy(&h, bytes, sizeof(h));
+		n = ZSTD_decompress(raw, sizeof(raw), (const char *)bytes + sizeof(h),
+				    len - sizeof(h));
+		must(!ZSTD_isError(n), "unpack");
+		numbers[0] = h.type;
+		numbers[1] = (uint16_t)h.n_ops;
+		numbers[2] = (uint16_t)h.n_launches;
+		numbers[3] = (uint16_t)h.n_rares;
+		numbers[4] = (uint16_t)h.n_extents;
+		numbers[5] = (uint16_t)h.quantum_ns;
+		memcpy(head + 1, numbers, sizeof(numbers));
+		snprintf(name, sizeof(name), "block/columns-%u", sizes[i]);
+		put(name, head, sizeof(head), raw, n);
+	}
+	ct_block_fini(&block);
+}
+
+/* ---- segments ---------------------------------------------------------------------------------------- */
+
+static void make_segments(struct ct_encoder *encoder, const struct ct_process *process)
+{
+	struct ct_segment_writer writer;
+	struct ct_block block = { 0 };
+	char name[CT_SEGMENT_NAME_MAX];
+	char path[4096];
+	int dirfd;
+
+	snprintf(path, sizeof(path), "%s/segment", root);
+	dirfd = open(path, O_RDONLY | O_DIRECTORY);
+	must(dirfd >= 0, path);
+	ct_segment_init(&writer, process, dirfd);
+	for (uint32_t s = 0; s < 3; s++) {
+		/* of an earlier run of this program */
+		ct_segment_name(name, process, s);
+		unlinkat(dirfd, name, 0);
+		must(ct_segment_next(&writer, NULL) == 0, "segment");
+		for (uint32_t i = 0; i < 2 * s; i++) {
+			const void *bytes;
+			size_t len;
+
+			fill(&block, i ? CT_BLOCK_DATA : CT_BLOCK_CHECKPOINT, 4 * s + i, 16 * i);
+			must(ct_block_encode(encoder, &block, &bytes, &len) == 0, "encode");
+			/* the last one of the last segment is torn */
+			must(ct_segment_append(&writer, bytes, s == 2 && i == 3 ? len / 2 : len,
+					       NULL) == 0,
+			     "append");
+		}
+	}
+	ct_segment_close(&writer);
+	ct_block_fini(&block);
+	close(dirfd);
+}
+
+/* ---- rings ------------------------------------------------------------------------------------------- */
+
+/* The smallest rings there are have 256 KB, too much for a fuzzer: the same with small tables. */
+static void put_small(const char *name, const struct ct_ring *ring, uint32_t n_chunks)
+{
+	const uint32_t comms = 2;
+	const uint32_t opens = 2;
+	const uint32_t strings = 256;
+	struct ct_ring_header *h;
+	size_t len = sizeof(*h) + comms * sizeof(struct ct_ring_comm) +
+		     opens * sizeof(struct ct_ring_open) + strings + n_chunks * CT_CHUNK_BYTES;
+	char *data = malloc(len);
+	char *p;
+
+	must(data != NULL, "memory");
+	h = (struct ct_ring_header *)(void *)data;
+	memcpy(data, ring->header, sizeof(*h));
+	p = data + sizeof(*h);
+	h->file_bytes = len;
+	h->n_comms = comms;
+	h->comms_at = (uint32_t)(p - data);
+	memcpy(p, ring->comms, comms * sizeof(struct ct_ring_comm));
+	p += comms * sizeof(struct ct_ring_comm);
+	h->n_opens = opens;
+	h->opens_at = (uint32_t)(p - data);
+	memcpy(p, ring->opens, opens * sizeof(struct ct_ring_open));
+	p += opens * sizeof(struct ct_ring_open);
+	h->strings_bytes = strings;
+	h->strings_at = (uint32_t)(p - data);
+	memcpy(p, ring->strings, strings);
+	p += strings;
+	h->n_chunks = n_chunks;
+	h->chunks_at = (uint32_t)(p - data);
+	/* the first claim takes chunk 1 */
+	memcpy(p, (const char *)ring->chunks + CT_CHUNK_BYTES, (size_t)n_chunks * CT_CHUNK_BYTES);
+	put(name, data, 0, data, len);
+	free(data);
+}
+
+static void make_rings(struct ct_process *process)
+{
+	const char *dirs[] = { root, NULL };
+	const uint64_t words[8] = { 0, 1000, 0, 1ull << 32 | 1 << 8 | CT_OP_Send, 3, 0, 2, 4096 };
+	struct ct_comm_rec comm = {
+		.id = 1, .nranks = 4, .rank = 1, .key = 0xfeed, .backend = CT_BACKEND_GLOO
+	};
+	struct ct_lane lane = { 0 };
+	struct ct_ring ring;
+
+	must(ct_ring_create(&ring, process, dirs, CT_RING_MIN_BYTES, NULL) == 0, "ring");
+	comm.name = ct_ring_string(&ring, "world");
+	ct_ring_string(&ring, "gloo::allreduce");
+	must(ct_ring_comm_add(&ring, &comm) != NULL, "comm");
+	must(ct_ring_open_add(&ring, 2, words) != NULL, "open");
+	put_small("ring/empty", &ring, 0);
+	for (uint32_t n = 0; n < 80; n++) {
+		struct ct_slot *slot = ct_lane_next(&ring, &lane);
+		struct ct_op op = make_op(n);
+		uint64_t w[8] = { 0 };
+
+		must(slot != NULL, "slot");
+		if (n % 10 == 9) {
+			struct ct_launch launch = { .start_ns = 1, .end_ns = 2, .id = n, .comm = 1 };
+
+			ct_launch_pack(&launch, w);
+			ct_slot_publish(slot, CT_TAG(lane.lap, CT_KIND_LAUNCH, 0), w);
+			continue;
+		}
+		ct_op_pack(&op, w);
+		w[CT_OP_W_END] = n % 40 == 38 ? 0 : ct_op_end_word(op.enter_ns, op.return_ns, 0);
+		ct_slot_publish(slot, CT_TAG(lane.lap, CT_KIND_OP, op.call), w);
+	}
+	ct_ring_lose(&ring, CT_LOSS_POOL_EMPTY, 3);
+	put_small("ring/one", &ring, 1);
+	put_small("ring/two", &ring, 2);
+	ct_ring_close(&ring, 1);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const kinds[] = { "", "/ring", "/block", "/segment" };
+	struct ct_process process = { .hostkey = 1,
+				      .start_ns = 1000,
+				      .pid = 4000000,
+				      .pidns = 1,
+				      .host = "n0",
+				      .job = "fuzz" };
+	struct ct_encoder *encoder = ct_encoder_new();
+	char path[4096];
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s DIR\n", argv[0]);
+		return 2;
+	}
+	must(encoder != NULL, "encoder");
+	root = argv[1];
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s%s", root, kinds[i]);
+		mkdir(path, 0700);
+	}
+	make_blocks(encoder);
+	make_segments(encoder, &process);
+	make_rings(&process);
+	ct_encoder_free(encoder);
+	return 0;
+}

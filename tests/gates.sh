@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gates.sh [AREA] [--json] — measures every promised figure and holds it against its limit. One line a figure:
+#   GATE area.name value limit pass|FAIL
+# Exit 1 if a figure is beyond its limit or a program of the table below printed none. A limit is an upper one, or a
+# lower one where it is written >=x. Programs print METRIC area.name value limit; what else they print is shown as it
+# comes on stderr. A ratio needs a quiet machine: gates are run by hand and before a release, not as tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/steps.sh
+
+# area, program in build/tests/bench (its arguments after it)
+benches() {
+	cat <<-'EOF'
+	overhead bench_wrapper
+	size     bench_codec
+	EOF
+}
+
+usage() {
+	echo "usage: tests/gates.sh [AREA] [--json]    areas: $(benches | awk '{ print $1 }' | sort -u | tr '\n' ' ')" >&2
+	exit 2
+}
+
+area=""
+json=0
+for arg in "$@"; do
+	case $arg in
+	--json) json=1 ;;
+	-*) usage ;;
+	*)
+		[ -z "$area" ] || usage
+		area=$arg
+		;;
+	esac
+done
+table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
+[ -n "$table" ] || usage
+
+quietly gates-configure cmake --preset release -DCT_TESTS=ON
+# shellcheck disable=SC2046
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 }' <<<"$table" | sort -u)
+
+# measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
+measure() {
+	local area=$1 program=$2 out status=0
+	shift 2
+	out=$("build/tests/bench/$program" "$@" </dev/null) || status=$?
+	awk 'NF && !/^METRIC /' <<<"$out" >&2
+	awk '/^METRIC /' <<<"$out"
+	if [ "$status" != 0 ]; then
+		echo "FAILED $area.$program exit-$status"
+	elif ! [[ $out =~ (^|$'\n')METRIC\  ]]; then
+		echo "FAILED $area.$program no-figure"
+	fi
+}
+
+while read -r -a bench; do
+	measure "${bench[@]}"
+done <<<"$table" | awk -v json="$json" '
+	function number(s) { return s ~ /^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$/ }
+	# A value that is no number passes nothing.
+	function passes(value, limit,  low) {
+		low = sub(/^>=/, "", limit)
+		if (!number(value) || !number(limit)) return 0
+		return low ? value + 0 >= limit + 0 : value + 0 <= limit + 0
+	}
+	function show(name, value, limit, ok) {
+		if (!ok) bad = 1
+		if (json)
+			row[n++] = sprintf("{\"name\":\"%s\",\"value\":%s,\"limit\":\"%s\",\"pass\":%s}", name,
+				number(value) ? sprintf("%.10g", value) : "null", limit, ok ? "true" : "false")
+		else
+			print "GATE", name, value, limit, ok ? "pass" : "FAIL"
+	}
+	$1 == "METRIC" { show($2, $3, $4, passes($3, $4)) }
+	$1 == "FAILED" { show($2, $3, "-", 0) }
+	END {
+		if (json) {
+			printf "{\"schema\":\"commtrace.gates/1\",\"gates\":["
+			for (i = 0; i < n; i++) printf "%s%s", i ? "," : "", row[i]
+			print "]}"
+		}
+		exit bad
+	}'

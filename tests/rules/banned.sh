@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What code inside somebody else's process does not call. Judged by the undefined symbols of the project's own
+# objects (zstd's are its own business), so that a call through a macro counts too.
+. "$(dirname "$0")/rule.sh"
+
+# Nowhere in the job: they end it, change its environment or its signals, or have no bound.
+everywhere="exit _exit _Exit quick_exit abort __assert_fail raise kill tgkill pthread_kill sigqueue signal sigaction
+	sigvec setenv putenv unsetenv clearenv system popen strcpy strcat sprintf vsprintf gets atoi atol longjmp siglongjmp"
+# Not on the call path: they allocate, or lock a stream of the program.
+hot="malloc calloc realloc reallocarray aligned_alloc posix_memalign free strdup strndup asprintf printf fprintf
+	vprintf vfprintf puts fputs putchar fwrite fopen fflush"
+# The objects of the call path.
+hot_objects='^(guard|real|unwind|recorder|ring|comms|tags|pending|gloo|gloo_comm|gloo_p2p)$'
+# The file that wraps the ways to die calls the real ones through pointers; that it also names them is its job.
+exempt='^death$'
+
+objects=()
+for dir in "$build/interpose" "$build/trace"; do
+	mapfile -t found < <(find "$dir" -name '*.o' ! -path '*/ct_trace_read.dir/*' 2>/dev/null | sort)
+	[ ${#found[@]} -gt 0 ] || { echo "no objects under $dir"; exit 1; }
+	objects+=("${found[@]}")
+done
+
+for object in "${objects[@]}"; do
+	name=$(basename "$object" .o)
+	name=${name%.*}
+	banned=
+	[[ $name =~ $exempt ]] || banned=$everywhere
+	[[ $name =~ $hot_objects ]] && banned="$banned $hot"
+	# A fortified call is the call.
+	nm -u "$object" | awk -v banned="$banned" -v object="$name" '
+		BEGIN { n = split(banned, b); for (i = 1; i <= n; i++) bad[b[i]] = 1 }
+		{ s = $2; sub(/@.*/, "", s); if (s ~ /_chk$/) { sub(/_chk$/, "", s); sub(/^__/, "", s) } }
+		s in bad { print object ": " $2 }
+	'
+done | verdict "calls that are banned inside a job"
+
+mapfile -t files < <(sources '^(interpose|trace)/.*[.][ch]$')
+awk '/[^A-Za-z0-9_]alloca[ \t]*\(/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${files[@]}" | verdict "alloca"

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A rule that cannot fail proves nothing: each one keeps quiet about a small tree that is in order, and speaks up once
+# that tree is broken in one place.
+. "$(dirname "$0")/rule.sh"
+rules=$root/tests/rules
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+export GIT_CEILING_DIRECTORIES=$tree GIT_DIR=$tree/none
+licence='/* SPDX-License-Identifier: Apache-2.0 */'
+
+# compile [FLAGS...]: the library of the small tree.
+compile() {
+	mkdir -p build/lib build/interpose build/trace
+	cc -O0 -fPIC -fvisibility=hidden -I . -c interpose/guard.c -o build/interpose/guard.c.o
+	cp build/interpose/guard.c.o build/trace/ring.c.o
+	cc -shared -Wl,--no-as-needed "$@" build/interpose/guard.c.o -o build/lib/libcommtrace.so
+}
+
+# A tree in which all is well.
+plant() {
+	rm -rf "${tree:?}"/*
+	cd "$tree"
+	mkdir -p trace interpose/abi analyzer tools/commtrace examples docs
+	for table in kinds ops losses dtypes redops; do
+		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
+		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
+	done >docs/TRACE_FORMAT.md
+	printf '## Header: `struct ct_head`\n| offset | size | field |\n|---|---|---|\n| 0 | 4 | `a` |\n| 4 | 4 | `b` |\n' >>docs/TRACE_FORMAT.md
+	printf '%s\nX(DIR, STR, "", "directory")\n' "$licence" >trace/settings.def
+	echo '| `COMMTRACE_DIR` | str |  | directory |' >docs/ENVIRONMENT.md
+	cat >trace/format.h <<-EOF
+	$licence
+	#ifndef CT_FORMAT_H
+	#define CT_FORMAT_H
+	struct ct_head { int a, b; };
+	_Static_assert(sizeof(struct ct_head) == 8, "head");
+	#endif
+	EOF
+	cp trace/format.h trace/ring_read.h
+	sed -i s/FORMAT/RING_READ/ trace/ring_read.h
+	printf '%s\n#include "trace/format.h"\nchar *strdup(const char *); void abort(void); int getcpu(unsigned *, unsigned *); double sin(double);\n' "$licence" >interpose/guard.c
+	echo '__attribute__((visibility("default"))) int wrapped(void) { return 0; }' >>interpose/guard.c
+	printf '%s\nGLOO_CALL(\n\t"wrapped", int)\n' "$licence" >interpose/gloo_calls.def
+	for file in interpose/abi/nccl.h analyzer/match.h; do
+		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
+	done
+	compile
+}
+
+# quiet RULE: it has nothing to say about the tree as planted.
+quiet() {
+	plant
+	CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" || { echo "$1: speaks up although all is well"; exit 1; }
+}
+
+# bites RULE BREAKAGE: a shell command, run in the tree.
+bites() {
+	plant
+	eval "$2"
+	if said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>&1) || [ -z "$said" ]; then
+		echo "$1: keeps quiet about: $2"
+		exit 1
+	fi
+}
+
+# include FILE PATH
+include() {
+	echo "#include \"$2\"" >>"$1"
+}
+
+for rule in arrows style no_paths format_doc settings_doc exports glibc_versions needed banned; do
+	quiet $rule
+done
+
+bites arrows 'include trace/format.h analyzer/match.h'
+bites arrows 'include interpose/guard.c trace/ring_read.h'
+bites arrows 'include interpose/guard.c analyzer/match.h'
+bites arrows 'include interpose/abi/nccl.h trace/format.h'
+bites arrows 'include analyzer/match.h interpose/abi/nccl.h'
+bites arrows 'include tools/commtrace/main.c interpose/abi/nccl.h'
+bites arrows 'include examples/job.c trace/format.h'
+bites arrows 'include interpose/guard.c format.h'
+bites arrows 'echo "#include <trace/format.h>" >>analyzer/match.h'
+bites arrows 'mkdir trace/utils && touch trace/utils/a.c'
+bites arrows 'touch trace/misc.h'
+
+bites style 'echo "int x; // T""ODO" >>interpose/guard.c'
+bites style 'echo >interpose/real.c'
+bites style 'echo >tools/run.sh'
+bites style 'sed -i "/#define/d" trace/format.h'
+bites style 'cp trace/format.h trace/segment.h'
+
+bites no_paths 'echo "see /w""ork/main" >README.md'
+bites no_paths 'echo "cd /r""oot" >README.md'
+bites no_paths 'echo "from https"://packages.example.org/x >README.md'
+bites no_paths 'echo "pip install --index""-url x" >README.md'
+
+bites no_paths 'echo "see elsewhere/facts.""md, section 3" >README.md'
+
+bites format_doc 'rm docs/TRACE_FORMAT.md'
+bites format_doc 'echo "X(THREE, 3)" >>trace/kinds.def'
+bites format_doc 'sed -i "s/X(TWO, 2)/X(TWO, 3)/" trace/losses.def'
+bites format_doc 'sed -i "s/| 4 | 4 | .b. |/| 4 | 2 | \`b\` |/" docs/TRACE_FORMAT.md'
+bites format_doc 'sed -i "/| .b. |/d" docs/TRACE_FORMAT.md'
+bites format_doc 'sed -i "s/int a, b/int b, a/" trace/format.h'
+bites format_doc 'sed -i "s/struct ct_head/struct ct_tail/" docs/TRACE_FORMAT.md'
+
+bites settings_doc 'sed -i "s/DIR/DIRS/" trace/settings.def'
+bites settings_doc 'sed -i "s/STR, \"\"/STR, \"x\"/" trace/settings.def'
+bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/ENVIRONMENT.md'
+
+bites exports 'sed -i s/wrapped/renamed/ interpose/guard.c && compile'
+bites exports 'echo "__attribute__((visibility(\"default\"))) int more;" >>interpose/guard.c && compile'
+bites exports 'rm build/lib/libcommtrace.so'
+
+# getcpu() is younger than the oldest glibc that the library must load with.
+bites glibc_versions 'echo "int f(void); int f(void) { return getcpu(0, 0); }" >>interpose/guard.c && compile'
+
+bites needed 'compile -lm'
+bites needed 'compile -Wl,-rpath,lib'
+bites needed 'compile -Wl,-z,execstack'
+bites needed 'echo "__thread char big[65] __attribute__((tls_model(\"initial-exec\"))); char *f(void); char *f(void) { return big; }" >>interpose/guard.c && compile'
+
+bites banned 'echo "char *f(void); char *f(void) { return strdup(\"\"); }" >>interpose/guard.c && compile'
+bites banned 'echo "void f(void); void f(void) { abort(); }" >>interpose/guard.c && compile'
+bites banned 'echo "void f(void); void f(void) { char *p = alloca(9); (void)p; }" >>interpose/guard.c'
+bites banned 'rm -r build/interpose'

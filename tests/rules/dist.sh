@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The tarball works for somebody who has nothing: another user, an empty environment, an empty directory.
+. "$(dirname "$0")/rule.sh"
+
+cmake --build "$build" --target dist >/dev/null
+tarball=$(find "$build" -maxdepth 1 -name 'commtrace-*-linux-*.tar.gz' -newer "$build/dist")
+need "$tarball"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir "$work/empty"
+tar -C "$work" -xzf "$tarball"
+cd "$work"/commtrace-*/
+commtrace=$PWD/bin/commtrace
+
+# as_nobody COMMAND...: without rights where there are some to give up.
+as_nobody() {
+	local drop=()
+	if [ "$(id -u)" = 0 ]; then
+		chown nobody "$work/empty"
+		drop=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	fi
+	(cd "$work/empty" && "${drop[@]}" env -i "$@")
+}
+
+if readelf --wide -l "$commtrace" | awk '/INTERP/ { found = 1 } END { exit !found }'; then
+	echo "bin/commtrace needs a loader; it must be static"
+	exit 1
+fi
+
+library=$(as_nobody "$commtrace" preload)
+[ "$library" = "$PWD/lib/libcommtrace.so" ] || { echo "commtrace preload printed '$library'"; exit 1; }
+as_nobody LD_PRELOAD="$library" /bin/true
+
+as_nobody "$commtrace" report "$PWD/samples/ddp-4ranks" >"$work/report"
+awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no rank in the report:"; cat "$work/report"; exit 1; }
+[ -z "$(ls -A "$work/empty")" ] || { echo "left behind: $(ls -A "$work/empty")"; exit 1; }

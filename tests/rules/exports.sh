@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# libcommtrace.so exports exactly what the tables of calls say: a name too few is a call unseen, a name too many is
+# somebody else's symbol taken over.
+. "$(dirname "$0")/rule.sh"
+need "$library"
+
+# A row is NAME_CALL...(, its symbol the first quoted string, perhaps on a following line.
+rows() {
+	awk '/^[A-Z_]*CALL[A-Z_]*\(/ { want = 1 } want && match($0, /"[^"]*"/) { print substr($0, RSTART + 1, RLENGTH - 2); want = 0 }' \
+		interpose/*_calls.def
+}
+
+rows | sort | uniq -d | verdict "symbols with two rows"
+[ -n "$(rows)" ] || { echo "no rows found in interpose/*_calls.def"; exit 1; }
+differ <(rows | sort) <(nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u) |
+	awk '/^</ { print "in a table, not exported: " $2 } /^>/ { print "exported, not in a table: " $2 }' |
+	verdict "tables and exports differ"

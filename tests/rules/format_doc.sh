@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# docs/TRACE_FORMAT.md is the norm and the code follows it: the same ids, the same structs.
+#   Under a heading that names `kinds.def` (ops, losses, dtypes, redops likewise): rows `| id | NAME | ...`, as many
+#   as the table has.
+#   Under a heading that names `struct ct_x`: rows `| offset | size | field | ...` from offset 0, without a gap, up to
+#   the size of the struct. Every struct whose size format.h asserts has such a heading.
+. "$(dirname "$0")/rule.sh"
+doc=docs/TRACE_FORMAT.md
+need $doc
+
+# Backquotes are markup here, not part of a name.
+rows_under() {
+	awk -F ' *[|] *' -v heading="$1" '
+		/^#/ { on = $0 ~ "(^|[^a-z_])" heading "([^a-z_]|$)" }
+		on && $2 ~ /^[0-9]+$/ { gsub(/`/, ""); print $2, $3, $4 }
+	' $doc
+}
+
+for table in kinds ops losses dtypes redops; do
+	differ <(sed -nE 's/^X\(([A-Za-z0-9_]+), *([0-9]+).*/\2 \1/p' "trace/$table.def" | sort -n) \
+		<(rows_under "$table.def" | cut -d ' ' -f 1,2 | sort -n) |
+		awk -v t="$table.def" '/^</ { print "only in " t ": " $2, $3 } /^>/ { print "only in the document: " $2, $3 }'
+done | verdict "$doc and the tables differ"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+structs=$(sed -nE 's/^_Static_assert\(sizeof\(struct (ct_[a-z_]+)\).*/\1/p' trace/format.h)
+{
+	printf '#include <stddef.h>\n#include "trace/format.h"\n'
+	for struct in $structs; do
+		rows_under "struct $struct" | awk -v s="struct $struct" '
+			{
+				sub(/\[.*/, "", $3) # an array is named with or without its length
+				printf "_Static_assert(offsetof(%s, %s) == %d, \"%s %s: offset\");\n", s, $3, $1, s, $3
+				printf "_Static_assert(sizeof(((%s *)0)->%s) == %d, \"%s %s: size\");\n", s, $3, $2, s, $3
+				if ($1 != end)
+					printf "_Static_assert(0, \"%s %s: a gap before it\");\n", s, $3
+				end = $1 + $2
+			}
+			END { printf "_Static_assert(sizeof(%s) == %d, \"%s: all of it is in the document\");\n", s, end, s }
+		'
+	done
+} >"$work/doc.c"
+{ "${CC:-cc}" -std=gnu11 -I . -fsyntax-only "$work/doc.c" 2>&1 || [ $? = 1 ]; } |
+	sed -nE 's/.*static assertion failed: //p; /error:/{/static assertion/!p}' |
+	verdict "$doc and trace/format.h differ"

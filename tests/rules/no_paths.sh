@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Nothing in the tree depends on, or tells of, the machine it was written on: no paths, no package hosts.
+. "$(dirname "$0")/rule.sh"
+
+mapfile -t files < <(sources .)
+[ ${#files[@]} -gt 0 ] || exit 0
+
+# The brackets keep this file from breaking its own rule.
+look() {
+	grep -I "$@" "${files[@]}" || [ $? = 1 ] # 1: nothing found
+}
+
+look -nE '(^|[^A-Za-z0-9_.])/([w]ork|[r]oot)(/|[^A-Za-z0-9_/]|$)|/[h]ome/[a-z]|[.]py[e]nv' | verdict "paths of a build machine"
+
+# Hosts that a document may link to; whatever else is fetched comes from the system's own package manager.
+known='no-color[.]org|www[.]apache[.]org|ui[.]perfetto[.]dev|github[.]com|docs[.]kernel[.]org|www[.]w3[.]org|llvm[.]org'
+look -onE '(https?|ftp)://[^][ )>"]*' |
+	awk -v known="://($known)([/:,.;]|\$)" '{ host = $0; sub(/^.*:\/\//, "://", host) } host !~ known' |
+	verdict "hosts that are not on the list of this rule"
+look -nE -e '--index[-]url|PIP_IN[D]EX|sources[.]l[i]st|https?_pr[o]xy' |
+	verdict "settings of a package source"
+
+# A page that is named is a page of this tree (nccl-tests has one of its own).
+look -noE '(nccl-tests )?[A-Za-z0-9_./-]+[.]md([^A-Za-z0-9_]|$)' | awk -F : '$3 !~ /^nccl-tests/ { sub(/[^A-Za-z0-9_]$/, "", $3); print $1, $2, $3 }' |
+	while read -r file line page; do
+		[ -e "$page" ] || [ -e "docs/$page" ] || [ -e "$(dirname "$file")/$page" ] || printf '%s:%s: %s\n' "$file" "$line" "$page"
+	done | verdict "pages that are not in this tree"

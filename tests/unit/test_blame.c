@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blame: synthetic jobs whose slow ranks are known, and jobs without any. The generator's own what-if is the
+ * truth for what a slow rank costs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/blame/straggler.h"
+#include "tests/unit/job.h"
+
+#include "trace/ops.h"
+
+#define SEEDS 25
+
+static const struct job_loop quiet = {
+	.cycles = 100,
+	.ops = 5,
+	.cycle_ms = 100,
+	.noise = 0.01,
+	.skew_us = 10,
+	.transfer_us = 1500,
+};
+
+struct outcome {
+	uint64_t blamed; /* mask of ranks */
+	double loss_ns, err_ns;
+	enum ct_verdict_code verdict;
+	enum ct_severity severity;
+	enum ct_confidence confidence;
+	int host; /* named as a host */
+	uint64_t truth_ns;
+	double begin, end; /* of the first finding, in parts of the run */
+};
+
+static struct outcome run(const struct job_loop *loop, int ranks, int per_host)
+{
+	static struct job job;
+	struct outcome out = { 0 };
+	struct ct_report *report;
+	uint64_t end;
+	void *state;
+
+	assert_int_equal(fx_setup(&state), 0);
+	job_open(&job,
+		 &(struct job_options){ .run = "run", .ranks = ranks, .ranks_per_host = per_host });
+	end = job_run(&job, loop, 5000000, &out.truth_ns);
+	job_close(&job, end + 1000000);
+	report = job_report(&job, -1);
+	out.verdict = report->verdict.code;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		if (f->kind != CT_FINDING_STRAGGLER && f->kind != CT_FINDING_STRAGGLER_HOST)
+			continue;
+		if (!out.blamed) {
+			out.severity = f->severity;
+			out.confidence = f->confidence;
+			out.begin = (double)f->begin_at_ns / (double)report->run.duration_ns;
+			out.end = (double)f->end_at_ns / (double)report->run.duration_ns;
+		}
+		out.host |= f->kind == CT_FINDING_STRAGGLER_HOST;
+		out.loss_ns += (double)f->loss_ns;
+		out.err_ns += (double)f->loss_err_ns;
+		for (size_t r = 0; r < f->n_ranks; r++)
+			out.blamed |= 1ull << f->ranks[r];
+	}
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&state), 0);
+	return out;
+}
+
+/* Nobody is slow: nobody may be named, whatever the seed. */
+static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
+{
+	for (unsigned seed = 0; seed < SEEDS; seed++) {
+		struct outcome out;
+
+		loop.seed = seed;
+		out = run(&loop, ranks, per_host);
+		if (out.blamed || out.verdict != CT_VERDICT_HEALTHY)
+			fail_msg("seed %u, %d ranks: verdict %s, ranks %llx, loss %.3f ms", seed,
+				 ranks, ct_verdict_name(out.verdict),
+				 (unsigned long long)out.blamed, out.loss_ns / 1e6);
+	}
+}
+
+/* Exactly the slow ones are named, and what they cost is told within its error, or within `off` of it. */
+static void the_slow_are_blamed(struct job_loop loop, int ranks, int per_host, double off)
+{
+	for (unsigned seed = 0; seed < SEEDS; seed++) {
+		struct outcome out;
+		double miss;
+
+		loop.seed = seed;
+		out = run(&loop, ranks, per_host);
+		miss = fabs(out.loss_ns - (double)out.truth_ns);
+		if (out.blamed != loop.slow || out.verdict != CT_VERDICT_STRAGGLER)
+			fail_msg("seed %u, %d ranks: verdict %s, ranks %llx instead of %llx", seed,
+				 ranks, ct_verdict_name(out.verdict),
+				 (unsigned long long)out.blamed, (unsigned long long)loop.slow);
+		if (miss > out.err_ns && miss > off * (double)out.truth_ns)
+			fail_msg("seed %u, %d ranks: loss %.3f ms +- %.3f instead of %.3f", seed,
+				 ranks, out.loss_ns / 1e6, out.err_ns / 1e6,
+				 (double)out.truth_ns / 1e6);
+	}
+}
+
+static void equal_ranks_are_not_blamed(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	nobody_is_blamed(loop, 2, 0);
+	nobody_is_blamed(loop, 4, 0);
+	nobody_is_blamed(loop, 16, 0);
+	nobody_is_blamed(loop, 16, 4);
+	nobody_is_blamed(loop, 4, 1); /* each on a host of its own */
+}
+
+static void noise_blames_nobody(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.noise = 0.05;
+	nobody_is_blamed(loop, 2, 0);
+	nobody_is_blamed(loop, 4, 0);
+	loop.noise = 0.2; /* two cores for four ranks */
+	nobody_is_blamed(loop, 4, 0);
+	nobody_is_blamed(loop, 8, 2);
+}
+
+static void harmless_differences_and_stalls_blame_nobody(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.spread = 0.003;
+	nobody_is_blamed(loop, 4, 0);
+	loop.spread = 0.01;
+	nobody_is_blamed(loop, 16, 4);
+	loop.hiccup = 0.01;
+	loop.hiccup_ms = 20;
+	nobody_is_blamed(loop, 16, 4);
+	loop.spread = 0;
+	loop.hiccup = 0.1;
+	nobody_is_blamed(loop, 4, 0);
+}
+
+static void ends_that_lie_apart_blame_nobody(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.skew_us = 300;
+	nobody_is_blamed(loop, 4, 0);
+	nobody_is_blamed(loop, 8, 4);
+	nobody_is_blamed(loop, 4, 1);
+}
+
+static void rank_that_is_5_percent_slower_is_found(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.slow = 1 << 2;
+	loop.slow_pct = 5;
+	the_slow_are_blamed(loop, 4, 0, 0);
+	the_slow_are_blamed(loop, 16, 0, 0);
+	the_slow_are_blamed(loop, 16, 4, 0);
+	the_slow_are_blamed(loop, 4, 1, 0);
+	loop.slow = 1;
+	the_slow_are_blamed(loop, 2, 0, 0);
+}
+
+static void slow_rank_is_found_among_noise_and_stalls(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.slow = 1 << 1;
+	loop.slow_pct = 8;
+	loop.noise = 0.05;
+	the_slow_are_blamed(loop, 4, 0, 0);
+	loop.noise = 0.01;
+	loop.spread = 0.01; /* and what the slow rank's own share of these costs */
+	loop.hiccup = 0.01;
+	loop.hiccup_ms = 20;
+	the_slow_are_blamed(loop, 16, 4, 0.3);
+}
+
+static void slow_part_of_a_run_is_found_with_its_time(void **state)
+{
+	struct job_loop loop = quiet;
+	struct outcome out;
+
+	(void)state;
+	loop.slow = 1 << 3;
+	loop.slow_pct = 10;
+	loop.from = 0.5;
+	the_slow_are_blamed(loop, 8, 0, 0);
+	out = run(&loop, 8, 0);
+	assert_true(out.begin > 0.4 && out.begin < 0.56);
+	assert_true(out.end > 0.97);
+	loop.from = 0.25;
+	loop.to = 0.5;
+	the_slow_are_blamed(loop, 8, 0, 0);
+	out = run(&loop, 8, 0);
+	assert_true(out.begin > 0.15 && out.begin < 0.31);
+	assert_true(out.end > 0.45 && out.end < 0.6);
+}
+
+static void several_slow_ranks_are_weighed_together(void **state)
+{
+	struct job_loop loop = quiet;
+	struct outcome out;
+
+	(void)state;
+	loop.slow_pct = 5;
+	loop.slow = 1 << 1 | 1 << 6;
+	the_slow_are_blamed(loop, 8, 2, 0);
+	loop.slow = 0x3;
+	the_slow_are_blamed(loop, 4, 0, 0);
+	out = run(&loop, 4, 0);
+	assert_false(out.host); /* one host has all ranks: it is not the host */
+	loop.slow = 0xf0;
+	the_slow_are_blamed(loop, 16, 4, 0);
+	out = run(&loop, 16, 4);
+	assert_true(out.host);
+}
+
+static void severity_follows_the_share_of_the_run(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.slow = 1;
+	loop.slow_pct = 2.5;
+	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_INFO);
+	loop.slow_pct = 6;
+	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_WARN);
+	loop.slow_pct = 30;
+	assert_int_equal(run(&loop, 8, 0).severity, CT_SEVERITY_SEVERE);
+	/* The gate: below 1 % of the run nobody is named. */
+	loop.slow_pct = 0.5;
+	assert_int_equal(run(&loop, 8, 0).verdict, CT_VERDICT_HEALTHY);
+}
+
+static void confidence_follows_the_clocks(void **state)
+{
+	struct job_loop loop = quiet;
+
+	(void)state;
+	loop.slow = 1;
+	loop.slow_pct = 20;
+	assert_int_equal(run(&loop, 4, 0).confidence, CT_CONFIDENCE_HIGH);
+	/* Two hosts, each op across them: nothing tells how far the ends lie apart. */
+	assert_int_equal(run(&loop, 4, 2).confidence, CT_CONFIDENCE_LOW);
+}
+
+/* ---- more than one communicator, more than one operation at a time ---- */
+
+/* One all-reduce among `ranks` on process-local id `comm`: each enters at now[rank] and all leave together. */
+static void reduce(struct job *job, uint32_t comm, uint64_t seq, const int *ranks, int n,
+		   uint64_t *now)
+{
+	uint64_t latest = 0;
+
+	for (int i = 0; i < n; i++)
+		latest = now[ranks[i]] > latest ? now[ranks[i]] : latest;
+	for (int i = 0; i < n; i++) {
+		job_op(job, ranks[i],
+		       (struct ct_op){
+			       .enter_ns = now[ranks[i]],
+			       .return_ns = latest + 500000,
+			       .count = 1000,
+			       .seq = seq,
+			       .comm = comm,
+			       .peer = -1,
+			       .op = CT_OP_AllReduce,
+			       .dtype = CT_DTYPE_float32,
+		       });
+		now[ranks[i]] = latest + 500000;
+	}
+}
+
+static void who_was_held_up_elsewhere_is_not_blamed(void **state)
+{
+	static const int pairs[2][2] = { { 0, 1 }, { 2, 3 } };
+	static const int across[2][2] = { { 0, 2 }, { 1, 3 } };
+	static struct job job;
+	const struct ct_finding *f;
+	struct ct_report *report;
+	uint64_t now[4] = { 1000000, 1000000, 1000000, 1000000 };
+
+	(void)state;
+	/* Rank 3 computes 30 ms longer. In its pair (2, 3) rank 2 waits for it, so rank 2 comes late to the
+	 * operation with rank 0, in which it is always last. */
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
+	for (uint32_t p = 0; p < 2; p++) {
+		job_comm(&job, 2 + p, 0x200 + p, "tp", pairs[p], 2);
+		job_comm(&job, 4 + p, 0x400 + p, "dp", across[p], 2);
+	}
+	for (uint64_t c = 0; c < 100; c++) {
+		for (int r = 0; r < 4; r++)
+			now[r] += 20000000 + (r == 3 ? 30000000 : 0) +
+				  (uint64_t)(r * 3 + c % 5) * 1000;
+		for (uint32_t p = 0; p < 2; p++)
+			reduce(&job, 2 + p, c, pairs[p], 2, now);
+		for (int r = 0; r < 4; r++)
+			now[r] += 100000 + c % 7 * 1000;
+		for (uint32_t p = 0; p < 2; p++)
+			reduce(&job, 4 + p, c, across[p], 2, now);
+	}
+	job_close(&job, now[3] + 1000000);
+	report = job_report(&job, -1);
+	assert_int_equal(report->n_findings, 1);
+	f = &report->findings[0];
+	assert_int_equal(f->kind, CT_FINDING_STRAGGLER);
+	assert_int_equal(f->n_ranks, 1);
+	assert_int_equal(f->ranks[0], 3);
+	/* 30 ms each time, once, although it is late to two operations. */
+	assert_true(fabs((double)f->loss_ns - 99 * 30e6) < 0.05 * 99 * 30e6);
+	ct_report_free(report);
+}
+
+static void lateness_to_operations_at_the_same_time_costs_once(void **state)
+{
+	static struct job job;
+	const struct ct_finding *f;
+	struct ct_report *report;
+	uint64_t now = 1000000;
+
+	(void)state;
+	/* Two buckets in flight at once on two threads; rank 1 comes 20 ms late to both. */
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 3 });
+	for (int c = 0; c < 100; c++) {
+		uint64_t leave = now + 20000000 + 3000000;
+
+		for (int r = 0; r < 3; r++) {
+			uint64_t late = r == 1 ? 20000000 : (uint64_t)r * 1000;
+
+			job_collective(&job, r, CT_OP_AllReduce, 5000, now + late, leave);
+			job_collective(&job, r, CT_OP_AllReduce, 5000, now + late + 1000000,
+				       leave + 200000);
+		}
+		now = leave + 10000000;
+	}
+	job_close(&job, now);
+	report = job_report(&job, -1);
+	f = job_finding(report, CT_FINDING_STRAGGLER);
+	assert_non_null(f);
+	assert_int_equal(f->ranks[0], 1);
+	/* [+0, +20] and [+1, +21] ms of each cycle but the first: 21 ms. */
+	assert_true(fabs((double)f->loss_ns - 99 * 21e6) < 0.03 * 99 * 21e6);
+	ct_report_free(report);
+}
+
+static void late_start_of_a_rank_is_no_slowness(void **state)
+{
+	static struct job job;
+	struct job_loop loop = quiet;
+	struct ct_report *report;
+	uint64_t end;
+
+	(void)state;
+	/* Rank 2 imports its libraries for 3 s longer, once. */
+	loop.cycles = 30;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
+	for (int r = 0; r < 4; r++)
+		job_collective(&job, r, CT_OP_Barrier, 0, r == 2 ? 3000000000 : 1000000,
+			       3000100000);
+	end = job_run(&job, &loop, 3000200000, NULL);
+	job_close(&job, end);
+	report = job_report(&job, -1);
+	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
+	/* It is in the waits all the same. */
+	assert_true(report->ranks[0].wait_ns > 2900000000);
+	ct_report_free(report);
+}
+
+static void a_few_long_stalls_are_no_slow_rank(void **state)
+{
+	static struct job job;
+	struct ct_report *report;
+	uint64_t now = 1000000;
+
+	(void)state;
+	/* Rank 1 is 60 us late each time, which is nothing, and twice in the run 2 s, which is no slowness. */
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
+	for (int c = 0; c < 200; c++) {
+		uint64_t late = c == 50 || c == 150 ? 2000000000 : 70000;
+
+		for (int r = 0; r < 4; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 5000,
+				       now + (r == 1 ? late : (uint64_t)r * 500),
+				       now + late + 500000);
+		now += late + 10000000;
+	}
+	job_close(&job, now);
+	report = job_report(&job, -1);
+	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
+	ct_report_free(report);
+}
+
+static void operations_that_lack_members_blame_nobody(void **state)
+{
+	static struct job job;
+	struct job_loop loop = quiet;
+	struct ct_report *report;
+	uint64_t end;
+
+	(void)state;
+	loop.slow = 1 << 1;
+	loop.slow_pct = 50;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4, .absent = 1 << 3 });
+	end = job_run(&job, &loop, 1000000, NULL);
+	job_close(&job, end);
+	report = job_report(&job, -1);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_int_equal(report->run.matched, 0);
+	assert_int_equal(report->run.incomplete, 500);
+	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
+	ct_report_free(report);
+}
+
+/* ---- arithmetic ---- */
+
+static void binomial_tail_is_right(void **state)
+{
+	(void)state;
+	assert_true(ct_binomial_tail(0, 10, 0.5) == 0);
+	assert_float_equal(ct_binomial_tail(1, 1, 0.25), log10(0.25), 1e-9);
+	assert_float_equal(ct_binomial_tail(10, 10, 0.5), 10 * log10(0.5), 1e-9);
+	/* P(Bin(50, 1/64) >= 5) by the sum of its terms */
+	assert_float_equal(ct_binomial_tail(5, 50, 1.0 / 64), -2.95874, 1e-5);
+	assert_true(ct_binomial_tail(5, 10, 0) < -100);
+	assert_true(ct_binomial_tail(11, 10, 0.5) < -100);
+	assert_true(ct_binomial_tail(1000000, 1000000, 0.25) < -600000);
+	assert_true(ct_binomial_tail(250000, 1000000, 0.25) > -0.4);
+	assert_true(ct_binomial_tail(1, 1000000, 0.25) > -1e-6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_ranks_are_not_blamed),
+		cmocka_unit_test(noise_blames_nobody),
+		cmocka_unit_test(harmless_differences_and_stalls_blame_nobody),
+		cmocka_unit_test(ends_that_lie_apart_blame_nobody),
+		cmocka_unit_test(rank_that_is_5_percent_slower_is_found),
+		cmocka_unit_test(slow_rank_is_found_among_noise_and_stalls),
+		cmocka_unit_test(slow_part_of_a_run_is_found_with_its_time),
+		cmocka_unit_test(several_slow_ranks_are_weighed_together),
+		cmocka_unit_test(severity_follows_the_share_of_the_run),
+		cmocka_unit_test(confidence_follows_the_clocks),
+		cmocka_unit_test_setup_teardown(who_was_held_up_elsewhere_is_not_blamed, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(lateness_to_operations_at_the_same_time_costs_once,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(late_start_of_a_rank_is_no_slowness, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(a_few_long_stalls_are_no_slow_rank, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(operations_that_lack_members_blame_nobody, fx_setup,
+						fx_teardown),
+		cmocka_unit_test(binomial_tail_is_right),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

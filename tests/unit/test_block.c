@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A block comes back as it was written; a damaged one is refused, whatever the damage. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/bench/streams.h"
+#include "trace/block.h"
+#include "trace/block_read.h"
+#include "trace/ops.h"
+
+static uint64_t seed_of_run(void)
+{
+	const char *seed = getenv("CT_SEED");
+
+	return seed ? strtoull(seed, NULL, 0) : 20261121;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+struct codec {
+	struct ct_encoder *e;
+	struct ct_decoder *d;
+	struct ct_block in, out;
+	struct ct_block_header header;
+	const uint8_t *bytes;
+	size_t n_bytes;
+};
+
+static int open_codec(void **state)
+{
+	struct codec *c = calloc(1, sizeof(*c));
+
+	c->e = ct_encoder_new();
+	c->d = ct_decoder_new();
+	ct_block_reset(&c->in, CT_BLOCK_DATA);
+	*state = c;
+	return !c->e || !c->d;
+}
+
+static int close_codec(void **state)
+{
+	struct codec *c = *state;
+
+	ct_encoder_free(c->e);
+	ct_decoder_free(c->d);
+	ct_block_fini(&c->in);
+	ct_block_fini(&c->out);
+	free(c);
+	return 0;
+}
+
+static void encode(struct codec *c)
+{
+	const void *out;
+
+	assert_int_equal(ct_block_encode(c->e, &c->in, &out, &c->n_bytes), CT_OK);
+	c->bytes = out;
+	memcpy(&c->header, c->bytes, sizeof(c->header));
+	assert_int_equal(c->header.bytes + sizeof(c->header), c->n_bytes);
+}
+
+static void round_trip(struct codec *c)
+{
+	struct ct_err err = { 0 };
+
+	encode(c);
+	assert_int_equal(ct_block_header_check(&c->header, 0, &err), CT_OK);
+	if (ct_block_decode(c->d, &c->header, c->bytes + sizeof(c->header), &c->out, &err) != CT_OK)
+		fail_msg("%s", err.text);
+	assert_int_equal(c->out.type, c->in.type);
+	assert_int_equal(c->out.number, c->in.number);
+	assert_int_equal(c->out.n_extents, c->in.n_extents);
+	assert_int_equal(c->out.n_ops, c->in.n_ops);
+	assert_int_equal(c->out.n_launches, c->in.n_launches);
+	assert_int_equal(c->out.n_rares, c->in.n_rares);
+	if (c->in.n_extents)
+		assert_memory_equal(c->out.extents, c->in.extents, c->in.n_extents * sizeof(*c->in.extents));
+	for (uint32_t i = 0; i < c->in.n_ops; i++)
+		if (memcmp(&c->out.ops[i], &c->in.ops[i], sizeof(c->in.ops[i])) != 0)
+			fail_msg("op %u differs", i);
+	for (uint32_t i = 0; i < c->in.n_launches; i++)
+		if (memcmp(&c->out.launches[i], &c->in.launches[i], sizeof(c->in.launches[i])) != 0)
+			fail_msg("launch %u differs", i);
+	for (uint32_t i = 0; i < c->in.n_rares; i++) {
+		assert_int_equal(c->out.rares[i].kind, c->in.rares[i].kind);
+		assert_int_equal(c->out.rares[i].len, c->in.rares[i].len);
+		assert_memory_equal(c->out.bytes + c->out.rares[i].at, c->in.bytes + c->in.rares[i].at,
+				    c->in.rares[i].len);
+	}
+}
+
+static void an_empty_block_round_trips(void **state)
+{
+	struct codec *c = *state;
+
+	c->in.type = CT_BLOCK_END;
+	c->in.number = 7;
+	round_trip(c);
+}
+
+static void job_streams_round_trip(void **state)
+{
+	struct codec *c = *state;
+
+	for (const char *kind = "abcd"; *kind; kind++) {
+		struct ct_stream s;
+		struct ct_extent x = { .lap = 9, .tid = 1000 };
+
+		ct_stream_make(&s, *kind, 3000, 1);
+		ct_block_reset(&c->in, CT_BLOCK_DATA);
+		c->in.quantum_ns = 1;
+		for (uint32_t i = 0; i < s.n_ops; i++, x.n_ops++, x.n_slots++)
+			assert_int_equal(ct_block_add_op(&c->in, &s.ops[i]), CT_OK);
+		for (uint32_t i = 0; i < s.n_launches; i++, x.n_launches++, x.n_slots++)
+			assert_int_equal(ct_block_add_launch(&c->in, &s.launches[i]), CT_OK);
+		assert_int_equal(ct_block_add_extent(&c->in, &x), CT_OK);
+		round_trip(c);
+		ct_stream_free(&s);
+	}
+}
+
+/* Values from the corners of every field, in no order: nothing that fits a record may be lost. */
+static void any_record_round_trips(void **state)
+{
+	struct codec *c = *state;
+	uint64_t r = seed_of_run();
+
+	print_message("CT_SEED=%llu\n", (unsigned long long)r);
+	for (int round = 0; round < 50; round++) {
+		uint32_t n = (uint32_t)(next_random(&r) % 200);
+
+		ct_block_reset(&c->in, CT_BLOCK_DATA);
+		c->in.quantum_ns = 1;
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t bits = next_random(&r);
+			int shift = (int)(next_random(&r) % 40);
+			struct ct_extent x = { .lap = bits >> 3, .tid = (uint32_t)bits, .n_slots = 1, .n_ops = 1 };
+			struct ct_op op = {
+				.enter_ns = (bits >> shift) + 1,
+				.count = next_random(&r) >> shift,
+				.seq = next_random(&r) >> shift,
+				.comm = (uint32_t)bits >> 3,
+				.launch = (uint32_t)(bits >> 7),
+				.site = (uint32_t)(bits >> 11),
+				.peer = (int32_t)(bits >> 13),
+				.tag = (uint32_t)(bits >> 17),
+				.tid = (uint32_t)bits,
+				.result = (int16_t)bits,
+				.call = (uint16_t)(bits >> 5),
+				.op = (uint8_t)(bits >> 23),
+				.dtype = (uint8_t)(bits >> 29),
+				.redop = (uint8_t)(bits >> 31),
+				.flags = (uint8_t)(bits >> 37) & ~CT_OP_UNRETURNED,
+			};
+
+			if (bits & 1)
+				op.return_ns = op.enter_ns + (next_random(&r) >> shift >> 1);
+			else
+				op.flags |= CT_OP_UNRETURNED;
+			assert_int_equal(ct_block_add_op(&c->in, &op), CT_OK);
+			if (bits & 2) {
+				struct ct_launch l = {
+					.start_ns = bits & 4 ? 1 + (bits >> shift) : 0,
+					.end_ns = bits & 8 ? 1 + (next_random(&r) >> shift) : 0,
+					.id = (uint32_t)(bits >> (bits & 16 ? 7 : 9)),
+					.comm = (uint32_t)bits,
+					.stream = (uint32_t)(bits >> 15),
+					.device = (uint32_t)(bits >> 19),
+					.start_err_ns = (uint32_t)(bits >> 21),
+					.end_err_ns = (uint32_t)(bits >> 9),
+					.n_ops = (uint32_t)(bits >> 27),
+					.result = (int16_t)(bits >> 33),
+					.start_source = (uint8_t)(bits >> 41),
+					.end_source = (uint8_t)(bits >> 43),
+				};
+
+				x.n_launches = 1;
+				x.n_slots = 2;
+				assert_int_equal(ct_block_add_launch(&c->in, &l), CT_OK);
+			}
+			if (bits & 32)
+				assert_int_equal(ct_block_add_rare(&c->in, (enum ct_kind)(bits >> 50), &bits,
+								   bits % 9),
+						 CT_OK);
+			assert_int_equal(ct_block_add_extent(&c->in, &x), CT_OK);
+		}
+		round_trip(c);
+	}
+}
+
+static void times_are_rounded_down_to_the_quantum_and_never_vanish(void **state)
+{
+	struct codec *c = *state;
+	struct ct_op op = { .enter_ns = 1000003, .return_ns = 1000067, .comm = 1, .op = CT_OP_Barrier, .peer = -1 };
+
+	c->in.quantum_ns = 32;
+	ct_block_add_op(&c->in, &op);
+	op.enter_ns = 5; /* rounds to 0, which would mean "no time" */
+	op.return_ns = 6;
+	ct_block_add_op(&c->in, &op);
+	encode(c);
+	assert_int_equal(ct_block_decode(c->d, &c->header, c->bytes + sizeof(c->header), &c->out, NULL), CT_OK);
+	assert_int_equal(c->out.ops[0].enter_ns, 1000003 / 32 * 32);
+	assert_int_equal(c->out.ops[0].return_ns, 1000067 / 32 * 32);
+	assert_int_equal(c->out.ops[1].enter_ns, 1);
+	assert_int_equal(c->out.ops[1].return_ns, 1);
+}
+
+static void small_block(struct codec *c)
+{
+	struct ct_extent x = { .lap = 3, .tid = 44, .n_slots = 40, .n_ops = 40 };
+
+	ct_block_reset(&c->in, CT_BLOCK_DATA);
+	for (uint32_t i = 0; i < 40; i++) {
+		struct ct_op op = { .enter_ns = 1000000 + i * 50000, .return_ns = 1030000 + i * 50000, .count = 64,
+				    .seq = i, .comm = 1, .peer = -1, .op = CT_OP_AllReduce, .tid = 44 };
+
+		ct_block_add_op(&c->in, &op);
+	}
+	ct_block_add_extent(&c->in, &x);
+	ct_block_add_text(&c->in, CT_KIND_NOTE, &x.lap, sizeof(x.lap), "a note");
+	encode(c);
+}
+
+static void every_flipped_bit_is_noticed(void **state)
+{
+	struct codec *c = *state;
+	uint8_t *copy;
+
+	small_block(c);
+	copy = malloc(c->n_bytes);
+	for (size_t i = 0; i < c->n_bytes * 8; i++) {
+		struct ct_block_header h;
+
+		memcpy(copy, c->bytes, c->n_bytes);
+		copy[i / 8] ^= (uint8_t)(1u << i % 8);
+		memcpy(&h, copy, sizeof(h));
+		if (ct_block_header_check(&h, 0, NULL) == CT_OK &&
+		    ct_block_decode(c->d, &h, copy + sizeof(h), &c->out, NULL) == CT_OK)
+			fail_msg("bit %zu", i);
+	}
+	free(copy);
+}
+
+/* With a good checksum damage reaches the columns: any outcome but a crash; ASan and UBSan watch. */
+static void damaged_columns_do_no_harm(void **state)
+{
+	struct codec *c = *state;
+	uint64_t r = seed_of_run();
+	uint8_t raw[4096];
+
+	small_block(c);
+	for (int round = 0; round < 20000; round++) {
+		size_t len = next_random(&r) % sizeof(raw);
+
+		for (size_t i = 0; i < len; i++)
+			raw[i] = (uint8_t)(next_random(&r) >> (round % 60));
+		c->header.n_ops = (uint32_t)(next_random(&r) % 300);
+		c->header.n_launches = (uint32_t)(next_random(&r) % 50);
+		c->header.n_extents = (uint32_t)(next_random(&r) % 20);
+		if (ct_block_decode_raw(c->d, &c->header, raw, len, &c->out, NULL) != CT_OK)
+			assert_int_equal(ct_block_records(&c->out), 0);
+	}
+}
+
+static void unknown_columns_are_skipped(void **state)
+{
+	struct codec *c = *state;
+	struct ct_block_header h = { .quantum_ns = 32, .n_rares = 1 };
+	const uint8_t raw[] = { 200, 3, 1, 2, 3, CT_COL_RARES, 4, 99, 2, 'h', 'i' };
+
+	assert_int_equal(ct_block_decode_raw(c->d, &h, raw, sizeof(raw), &c->out, NULL), CT_OK);
+	assert_int_equal(c->out.n_rares, 1);
+	assert_int_equal(c->out.rares[0].kind, 99);
+	assert_int_equal(c->out.rares[0].len, 2);
+}
+
+static void too_many_records_are_refused(void **state)
+{
+	struct codec *c = *state;
+	struct ct_op op = { .enter_ns = 1 };
+	const void *out;
+	size_t bytes;
+
+	for (uint32_t i = 0; i <= CT_BLOCK_MAX_RECORDS; i++)
+		ct_block_add_op(&c->in, &op);
+	assert_int_equal(ct_block_encode(c->e, &c->in, &out, &bytes), CT_RANGE);
+}
+
+static void crc32c_is_the_standard_one(void **state)
+{
+	uint8_t zeros[32] = { 0 };
+
+	(void)state;
+	assert_int_equal(ct_crc32c(0, "123456789", 9), 0xe3069283u); /* the usual check value */
+	assert_int_equal(ct_crc32c(0, zeros, sizeof(zeros)), 0x8a9136aau); /* RFC 3720 B.4 */
+	assert_int_equal(ct_crc32c(ct_crc32c(0, "1234", 4), "56789", 5), 0xe3069283u);
+}
+
+#define CODEC_TEST(name) cmocka_unit_test_setup_teardown(name, open_codec, close_codec)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CODEC_TEST(an_empty_block_round_trips),
+		CODEC_TEST(job_streams_round_trip),
+		CODEC_TEST(any_record_round_trips),
+		CODEC_TEST(times_are_rounded_down_to_the_quantum_and_never_vanish),
+		CODEC_TEST(every_flipped_bit_is_noticed),
+		CODEC_TEST(damaged_columns_do_no_harm),
+		CODEC_TEST(unknown_columns_are_skipped),
+		CODEC_TEST(too_many_records_are_refused),
+		cmocka_unit_test(crc32c_is_the_standard_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

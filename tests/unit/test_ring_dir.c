@@ -1,0 +1,756 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ring directory: who lives, who is told to be dead, and where the rings of the dead go. */
+#include "tests/unit/fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/reader.h"
+#include "trace/ring_dir.h"
+#include "trace/ring_read.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static const char *const *rings(void)
+{
+	static char path[512];
+	static const char *dirs[3];
+
+	snprintf(path, sizeof(path), "%s", fx_path("rings"));
+	dirs[0] = "/nonexistent";
+	dirs[1] = path;
+	dirs[2] = NULL;
+	return dirs;
+}
+
+static struct ct_collected collect(void)
+{
+	struct ct_collected c;
+
+	errno = 77;
+	ct_ring_dir_collect(rings(), 0, 0, &c);
+	assert_int_equal(errno, 77);
+	return c;
+}
+
+static int make_dirs(void **state)
+{
+	if (fx_setup(state) != 0)
+		return -1;
+	fx_mkdir("rings");
+	fx_mkdir("run");
+	return 0;
+}
+
+/* A ring with 10 ops of process `p`, which is gone. Its header page is given for changes. */
+static void put_ring(struct ct_process *p, void (*change)(struct ct_ring_header *h))
+{
+	struct fx_ring r;
+
+	fx_ring_open(&r, p, "rings");
+	for (uint64_t n = 0; n < 10; n++)
+		fx_ring_op(&r, n, 1);
+	if (change)
+		change(r.ring.header);
+	fx_ring_leave(&r);
+}
+
+static struct ct_ring_header header_of_only_ring(void)
+{
+	struct ct_ring_header h;
+	int lives;
+
+	assert_int_equal(ct_ring_header_read(fx_path(fx_only("rings", ".ring")), &h, &lives, NULL),
+			 CT_OK);
+	return h;
+}
+
+/* ---- names and directories --------------------------------------------------------------------------- */
+
+static void directories_come_once_in_order(void **state)
+{
+	const char *dirs[4];
+
+	(void)state;
+	ct_ring_dirs("/dev/shm", "/scratch", dirs);
+	assert_string_equal(dirs[0], "/dev/shm");
+	assert_string_equal(dirs[1], "/scratch");
+	assert_string_equal(dirs[2], "/tmp");
+	assert_null(dirs[3]);
+	ct_ring_dirs("/tmp", "", dirs);
+	assert_string_equal(dirs[0], "/tmp");
+	assert_null(dirs[1]);
+	ct_ring_dirs(NULL, NULL, dirs);
+	assert_string_equal(dirs[0], "/tmp");
+	assert_null(dirs[1]);
+}
+
+static void ring_names_are_told_from_others(void **state)
+{
+	static const char *const others[] = {
+		"commtrace.1.2.rin",
+		"commtrace.1.2.ring.zst",
+		"commtrace..2.ring",
+		"commtrace.1.ring",
+		"commtrace.1.2.ring.",
+		"commtrace.1.2.ring.3",
+		"commtrace.01.2.ring",
+		"commtrace.-1.2.ring",
+		"commtrace.1.4294967296.ring",
+		"xcommtrace.1.2.ring",
+		"",
+		"commtrace.",
+	};
+	char name[CT_RING_NAME_MAX];
+	uint32_t ns, pid;
+
+	(void)state;
+	ct_ring_name(name, 4026531836u, 12);
+	assert_int_equal(ct_ring_name_parse(name, &ns, &pid), CT_RING_NAME_OWN);
+	assert_true(ns == 4026531836u && pid == 12);
+	assert_int_equal(ct_ring_name_parse("commtrace.0.5.ring.17632.ring", &ns, &pid),
+			 CT_RING_NAME_ASIDE);
+	assert_true(ns == 0 && pid == 5);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_int_equal(ct_ring_name_parse(others[i], &ns, &pid), CT_RING_NAME_NONE);
+}
+
+static int count_path(const char *path, void *arg)
+{
+	assert_non_null(strstr(path, "/rings/commtrace."));
+	return ++*(int *)arg == 3;
+}
+
+static void a_scan_sees_ring_files_and_nothing_else(void **state)
+{
+	char name[64];
+	int n = 0;
+
+	(void)state;
+	fx_write("rings/commtrace.1.1.ring", "", 0);
+	fx_write("rings/commtrace.1.2.ring", "", 0);
+	fx_write("rings/other", "", 0);
+	fx_mkdir("rings/commtrace.1.3.ring");
+	assert_int_equal(symlink("/etc/passwd", fx_path("rings/commtrace.1.4.ring")), 0);
+	assert_int_equal(mkfifo(fx_path("rings/commtrace.1.5.ring"), 0600), 0);
+	assert_int_equal(ct_ring_dir_scan(rings(), count_path, &n), 0);
+	assert_int_equal(n, 2);
+	/* stops when told to; many entries need several readings of the directory */
+	for (int i = 10; i < 400; i++) {
+		snprintf(name, sizeof(name), "rings/commtrace.1.%d.ring", i);
+		fx_write(name, "", 0);
+	}
+	n = 0;
+	assert_int_equal(ct_ring_dir_scan(rings(), count_path, &n), 1);
+	assert_int_equal(n, 3);
+	n = 3;
+	assert_int_equal(ct_ring_dir_scan(rings(), count_path, &n), 0);
+	assert_int_equal(n, 3 + 392);
+	n = 0;
+	assert_int_equal(ct_ring_dir_scan_of(rings(), 12345, count_path, &n), 0);
+	assert_int_equal(n, 0);
+}
+
+/* ---- who lives --------------------------------------------------------------------------------------- */
+
+static int lives(const struct ct_process *p, uint64_t beat_ns, int fd)
+{
+	struct ct_ring_header h = { .process = *p };
+
+	atomic_store(&h.beat_ns, beat_ns);
+	return ct_ring_owner_lives(&h, fd);
+}
+
+static void a_process_lives_while_pid_and_start_time_agree(void **state)
+{
+	struct ct_process p = fx_process(0, NULL);
+	int pid = fx_child();
+
+	(void)state;
+	fx_become(&p, pid);
+	assert_true(p.start_ticks != 0);
+	assert_true(lives(&p, 0, -1));
+	assert_true(ct_process_lives(&p));
+	p.start_ticks++; /* the pid was given to another one */
+	assert_false(lives(&p, now_ns(), -1));
+	assert_false(ct_process_lives(&p));
+	p.start_ticks--;
+	kill(pid, SIGKILL);
+	while (lives(&p, now_ns(), -1)) /* a zombie until it is waited for, and that is dead */
+		usleep(1000);
+	assert_true(ct_pid_start_ticks(pid) != 0);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(ct_pid_start_ticks(pid), 0);
+	assert_false(lives(&p, now_ns(), -1));
+}
+
+static void another_namespace_is_judged_by_lock_and_beat(void **state)
+{
+	struct ct_process p = fx_process(0, NULL);
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd, pid, status;
+	int hold[2];
+
+	(void)state;
+	p.pidns = 1;
+	assert_true(lives(&p, now_ns(), -1));
+	assert_false(lives(&p, now_ns() - 11000000000ull, -1));
+	assert_false(lives(&p, now_ns() + 11000000000ull,
+			   -1)); /* another time namespace: the lock tells */
+	fx_write("locked", "", 0);
+	assert_int_equal(pipe(hold), 0);
+	pid = fork();
+	if (pid == 0) {
+		char c;
+
+		fd = open(fx_path("locked"), O_RDWR);
+		c = fcntl(fd, F_SETLK, &whole) == 0;
+		if (write(hold[1], &c, 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	{
+		char c = 0;
+
+		assert_int_equal(read(hold[0], &c, 1), 1);
+		assert_int_equal(c, 1);
+	}
+	fd = open(fx_path("locked"), O_RDWR);
+	assert_true(lives(&p, 0, fd));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	assert_false(lives(&p, 0, fd));
+	close(fd);
+	close(hold[0]);
+	close(hold[1]);
+}
+
+static void a_ring_from_before_a_reboot_is_dead(void **state)
+{
+	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	struct ct_process p = fx_process(0, NULL);
+	int fd;
+
+	(void)state;
+	fx_become(&p, getpid());
+	assert_true(lives(&p, now_ns(), -1));
+	memcpy(p.boot_id, "00000000-0000-0000-0000-000000000000", 36);
+	gethostname(p.host, sizeof(p.host));
+	assert_false(lives(&p, now_ns(), -1));
+	/* of another host that shares the file system: by the file's time, in doubt it lives */
+	strcpy(p.host, "no-such-host");
+	assert_true(lives(&p, now_ns(), -1));
+	fx_write("file", "x", 1);
+	fd = open(fx_path("file"), O_RDWR);
+	assert_true(lives(&p, now_ns(), fd));
+	assert_int_equal(futimens(fd, old), 0);
+	assert_false(lives(&p, now_ns(), fd));
+	close(fd);
+}
+
+/* ---- notes ------------------------------------------------------------------------------------------- */
+
+static void the_first_note_of_a_death_stays(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_ring_header h;
+
+	(void)state;
+	p.ppid = (uint32_t)getpid();
+	put_ring(&p, NULL);
+	errno = 55;
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, SIGKILL, 2000000), 1);
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 3000000), 1);
+	assert_int_equal(errno, 55);
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.death_seen_ns), 2000000);
+	assert_true(atomic_load(&h.death_note) == ((uint64_t)getpid() << 32 | SIGKILL));
+}
+
+static void only_ends_are_noted_and_only_in_the_right_ring(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	const int stopped = SIGSTOP << 8 | 0x7f;
+	struct ct_ring_header h;
+
+	(void)state;
+	p.ppid = 1;
+	put_ring(&p, NULL);
+	errno = 55;
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, stopped, now_ns()), 0);
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0xffff, now_ns()),
+			 0); /* continued */
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid + 1, 0, now_ns()), 0);
+	assert_int_equal(ct_ring_note_death(rings(), getpid(), 0, now_ns()), 0);
+	assert_int_equal(ct_ring_note_death(rings(), -1, 0, now_ns()), 0);
+	/* somebody else's child, and no sign of life for long: an earlier process of this pid */
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 100000000000ull), 0);
+	/* before it started: another clock */
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 1), 0);
+	assert_int_equal(errno, 55);
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.death_seen_ns), 0);
+	assert_int_equal(atomic_load(&h.death_note), 0);
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, 0, 2000000), 1);
+}
+
+static void what_is_no_ring_is_never_written_to(void **state)
+{
+	char name[CT_RING_NAME_MAX + 8] = "rings/";
+	size_t bytes;
+	char *data;
+
+	(void)state;
+	ct_ring_name(name + 6, ct_pidns_self(), 4000000);
+	fx_write("victim", "victim", 6);
+	assert_int_equal(symlink(fx_path("victim"), fx_path(name)), 0);
+	assert_int_equal(ct_ring_note_death(rings(), 4000000, 0, now_ns()), 0);
+	assert_int_equal(unlink(fx_path(name)), 0);
+	assert_int_equal(mkfifo(fx_path(name), 0600), 0);
+	assert_int_equal(ct_ring_note_death(rings(), 4000000, 0, now_ns()), 0);
+	assert_int_equal(unlink(fx_path(name)), 0);
+	data = calloc(1, 8192);
+	fx_write(name, data, 8192);
+	assert_int_equal(ct_ring_note_death(rings(), 4000000, 0, now_ns()), 0);
+	fx_write(name, data, 100);
+	assert_int_equal(ct_ring_note_death(rings(), 4000000, 0, now_ns()), 0);
+	free(data);
+	data = fx_read(name, &bytes);
+	for (size_t i = 0; i < bytes; i++)
+		assert_int_equal(data[i], 0);
+	free(data);
+}
+
+static void the_first_kill_stays_and_tells_who(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_ring_header h;
+	int pid = fx_child();
+
+	(void)state;
+	fx_become(&p, pid);
+	put_ring(&p, NULL);
+	errno = 55;
+	ct_ring_note_kill(rings(), pid, 0, now_ns());
+	ct_ring_note_kill(rings(), pid, SIGUSR1, now_ns());
+	ct_ring_note_kill(rings(), pid, SIGSTOP, now_ns());
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.kill_ns), 0);
+	ct_ring_note_kill(rings(), pid, SIGTERM, 7000000);
+	ct_ring_note_kill(rings(), pid, SIGKILL, 8000000);
+	assert_int_equal(errno, 55);
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.kill_ns), 7000000);
+	assert_true(atomic_load(&h.kill_note) == ((uint64_t)getpid() << 32 | SIGTERM));
+}
+
+static void a_kill_of_a_group_reaches_its_rings(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_ring_header h;
+	int pid = fx_child();
+
+	(void)state;
+	assert_int_equal(setpgid(pid, pid), 0);
+	fx_become(&p, pid);
+	put_ring(&p, NULL);
+	ct_ring_note_kill(rings(), -getpgrp(), SIGTERM, 7000000);
+	ct_ring_note_kill(rings(), -1, SIGTERM, 7000000);
+	ct_ring_note_kill(rings(), 0, SIGTERM, 7000000);
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.kill_ns), 0);
+	ct_ring_note_kill(rings(), -pid, SIGTERM, 7000000);
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.kill_ns), 7000000);
+}
+
+static void a_kill_does_not_reach_an_earlier_process_of_the_pid(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_ring_header h;
+	int pid = fx_child();
+
+	(void)state;
+	fx_become(&p, pid);
+	p.start_ticks--;
+	put_ring(&p, NULL);
+	ct_ring_note_kill(rings(), pid, SIGTERM, 7000000);
+	assert_int_equal(ct_ring_note_death(rings(), pid, SIGTERM, 7000000), 0);
+	h = header_of_only_ring();
+	assert_int_equal(atomic_load(&h.kill_ns), 0);
+}
+
+/* ---- collecting -------------------------------------------------------------------------------------- */
+
+static void a_dead_ring_moves_into_its_run(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+	struct ct_run *run;
+	const char *path = fx_path("run");
+
+	(void)state;
+	put_ring(&p, NULL);
+	c = collect();
+	assert_int_equal(c.moved, 1);
+	assert_int_equal(c.removed + c.kept, 0);
+	assert_int_equal(c.bytes, CT_RING_MIN_BYTES);
+	assert_non_null(strstr(fx_only("run", ".ring.zst"), "/n0."));
+	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
+	assert_int_equal(run->processes[0].ring, CT_RING_ARCHIVED);
+	ct_run_close(run);
+	c = collect();
+	assert_int_equal(c.moved + c.removed + c.kept, 0);
+}
+
+static void a_live_ring_is_never_touched(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+
+	(void)state;
+	fx_become(&p, fx_child());
+	put_ring(&p, NULL);
+	c = collect();
+	assert_int_equal(c.moved + c.removed + c.kept, 0);
+	fx_only("rings", ".ring");
+}
+
+static void our_own_ring_keeps_its_lock(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+	struct fx_ring r;
+	int pid, status;
+
+	(void)state;
+	fx_become(&p, getpid());
+	fx_ring_open(&r, &p, "rings");
+	c = collect();
+	ct_ring_note_kill(rings(), -getpgrp(), SIGTERM, now_ns());
+	assert_int_equal(c.moved + c.removed + c.kept, 0);
+	pid = fork();
+	if (pid == 0) {
+		struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+		int fd = open(r.ring.path, O_RDWR);
+
+		_exit(fcntl(fd, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	fx_ring_leave(&r);
+	/* no longer mapped, but with our pid: from before an exec */
+	c = collect();
+	assert_int_equal(c.moved, 1);
+}
+
+static void a_ring_that_was_set_aside_moves_though_its_process_lives(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+	struct fx_ring r;
+
+	(void)state;
+	fx_become(&p, fx_child());
+	put_ring(&p, NULL);
+	p.start_ns++; /* the same process, another program */
+	fx_ring_open(&r, &p, "rings");
+	c = collect();
+	assert_int_equal(c.moved, 1);
+	fx_only("run", ".ring.zst");
+	fx_only("rings", ".ring");
+	fx_ring_leave(&r);
+}
+
+static void end_it(struct ct_ring_header *h)
+{
+	atomic_store(&h->state, CT_RING_ENDED);
+}
+
+static void a_ring_that_is_all_in_segments_is_removed(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+	struct fx_ring r;
+
+	(void)state;
+	fx_ring_open(&r, &p, "rings");
+	for (uint64_t n = 0; n < 10; n++)
+		fx_ring_op(&r, n, 1);
+	atomic_store(&r.lane.chunk->drained, 10);
+	end_it(r.ring.header);
+	fx_ring_leave(&r);
+	c = collect();
+	assert_int_equal(c.removed, 1);
+	assert_int_equal(c.moved + c.kept, 0);
+}
+
+static void an_ended_ring_with_records_left_moves(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+
+	(void)state;
+	put_ring(&p, end_it);
+	assert_int_equal(collect().moved, 1);
+}
+
+static void end_it_and_kill_it(struct ct_ring_header *h)
+{
+	struct ct_chunk *chunks = (struct ct_chunk *)((char *)h + h->chunks_at);
+
+	for (uint32_t i = 0; i < h->n_chunks; i++)
+		atomic_store(&chunks[i * CT_CHUNK_SLOTS + i].drained, 10);
+	end_it(h);
+	atomic_store(&h->death_note, 1ull << 32 | SIGSEGV);
+	atomic_store(&h->death_seen_ns, 5000000);
+}
+
+static void a_death_that_the_segments_do_not_know_moves_with_its_ring(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	const char *path = fx_path("run");
+	struct ct_run *run;
+
+	(void)state;
+	put_ring(&p, end_it_and_kill_it);
+	assert_int_equal(collect().moved, 1);
+	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
+	assert_int_equal(run->processes[0].end.signal, SIGSEGV);
+	ct_run_close(run);
+}
+
+static void set_times(time_t mtime, uint64_t beat_ns)
+{
+	const struct timespec times[2] = { { .tv_sec = mtime }, { .tv_sec = mtime } };
+	int fd = open(fx_path(fx_only("rings", ".ring")), O_RDWR);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, &beat_ns, 8, offsetof(struct ct_ring_header, beat_ns)), 8);
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+}
+
+static void evidence_waits_a_day_for_a_directory_that_is_gone(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+
+	(void)state;
+	put_ring(&p, NULL);
+	assert_int_equal(rename(fx_path("run"), fx_path("elsewhere")), 0);
+	c = collect();
+	assert_int_equal(c.kept, 1);
+	assert_int_equal(c.moved + c.removed, 0);
+	assert_non_null(strstr(c.why_kept, "not where it was"));
+	fx_mkdir("run"); /* another directory of the same name is not the run */
+	assert_int_equal(collect().kept, 1);
+
+	/* old by the file's time, but its process was alive a minute ago */
+	set_times(time(NULL) - 25 * 3600, now_ns() - 60000000000ull);
+	assert_int_equal(collect().kept, 1);
+	/* old by its beat, but the file is new */
+	set_times(time(NULL), 0);
+	assert_int_equal(collect().kept, 1);
+
+	/* back again: all is well */
+	assert_int_equal(rmdir(fx_path("run")), 0);
+	assert_int_equal(rename(fx_path("elsewhere"), fx_path("run")), 0);
+	assert_int_equal(collect().moved, 1);
+}
+
+static void after_a_day_it_goes(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+
+	(void)state;
+	put_ring(&p, NULL);
+	assert_int_equal(rmdir(fx_path("run")), 0);
+	/* A machine that has been up for less than a day cannot have a beat so old: of an earlier boot, then. */
+	memset(&p, 0, sizeof(p));
+	{
+		int fd = open(fx_path(fx_only("rings", ".ring")), O_RDWR);
+		const size_t at = offsetof(struct ct_ring_header, process) +
+				  offsetof(struct ct_process, boot_id);
+		char host[64] = { 0 };
+
+		gethostname(host, sizeof(host));
+		assert_int_equal(pwrite(fd, "00000000", 8, (off_t)at), 8);
+		assert_int_equal(pwrite(fd, host, sizeof(host),
+					(off_t)(offsetof(struct ct_ring_header, process) +
+						offsetof(struct ct_process, host))),
+				 sizeof(host));
+		close(fd);
+	}
+	set_times(time(NULL) - 23 * 3600, 0);
+	assert_int_equal(collect().kept, 1);
+	set_times(time(NULL) - 25 * 3600, 0);
+	c = collect();
+	assert_int_equal(c.removed, 1);
+	assert_int_equal(c.kept, 0);
+}
+
+static void orphans_do_not_fill_the_directory(void **state)
+{
+	struct ct_collected c;
+	struct ct_ring ring;
+
+	(void)state;
+	/* 80 MB of rings, sparse after the first pages; the limit is 64 MB */
+	for (int i = 0; i < 5; i++) {
+		struct ct_process p = fx_process(i, "run");
+
+		assert_int_equal(ct_ring_create(&ring, &p, rings(), CT_RING_MIN_BYTES, NULL),
+				 CT_OK);
+		atomic_store(&ring.header->beat_ns, (uint64_t)i + 1);
+		assert_int_equal(truncate(ring.path, 16 << 20), 0);
+		ct_ring_close(&ring, 0);
+	}
+	assert_int_equal(rmdir(fx_path("run")), 0);
+	c = collect();
+	assert_int_equal(c.kept, 4);
+	assert_int_equal(c.removed, 1);
+	assert_int_equal(collect().kept, 4);
+}
+
+static void a_run_that_cannot_be_written_keeps_its_ring_where_it_is(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	char name[CT_SEGMENT_NAME_MAX + 32] = "run/";
+	struct ct_collected c;
+
+	(void)state;
+	put_ring(&p, NULL);
+	/* a directory in the way of the archive */
+	ct_segment_stem(name + 4, &p);
+	strcat(name, ".ring.zst");
+	fx_mkdir(name);
+	c = collect();
+	assert_int_equal(c.kept, 1);
+	assert_int_equal(c.moved, 0);
+	assert_non_null(strstr(c.why_kept, "rename"));
+	fx_only("rings", ".ring");
+	strcat(name, ".tmp");
+	assert_false(fx_exists(name));
+	name[strlen(name) - 4] = '\0';
+	assert_int_equal(rmdir(fx_path(name)), 0);
+	/* what a collector that died left is in nobody's way */
+	strcat(name, ".tmp");
+	fx_write(name, "half", 4);
+	assert_int_equal(collect().moved, 1);
+	assert_false(fx_exists(name));
+}
+
+static void of_several_collectors_one_does_it(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int pid, status;
+	int fd;
+
+	(void)state;
+	put_ring(&p, NULL);
+	fd = open(fx_path(fx_only("rings", ".ring")), O_RDWR);
+	assert_int_equal(fcntl(fd, F_SETLK, &whole), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct ct_collected c;
+
+		ct_ring_dir_collect(rings(), 0, 0, &c);
+		_exit((int)(c.moved + c.removed + c.kept));
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	close(fd);
+	assert_int_equal(collect().moved, 1);
+}
+
+static void only_the_run_that_is_asked_for_is_collected(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_process q;
+	struct ct_collected c;
+
+	(void)state;
+	fx_mkdir("other");
+	q = fx_process(1, "other");
+	put_ring(&p, NULL);
+	put_ring(&q, NULL);
+	ct_ring_dir_collect(rings(), q.run_dev, q.run_ino, &c);
+	assert_int_equal(c.moved, 1);
+	fx_only("other", ".ring.zst");
+	fx_only("rings", ".ring");
+}
+
+static void a_ring_that_was_never_made_is_swept_away(void **state)
+{
+	static char zeros[CT_RING_MIN_BYTES];
+	char name[CT_RING_NAME_MAX + 8] = "rings/";
+	int pid = fx_child();
+
+	(void)state;
+	ct_ring_name(name + 6, ct_pidns_self(), (uint32_t)pid);
+	fx_write(name, zeros, sizeof(zeros));
+	assert_int_equal(collect().removed, 0); /* being made */
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(collect().removed, 1);
+	/* what is not ours stays, whatever its name */
+	fx_write("rings/commtrace.1.4000000.ring", "my own notes", 12);
+	memset(zeros, 'x', sizeof(zeros));
+	fx_write("rings/commtrace.1.4000001.ring", zeros, sizeof(zeros));
+	assert_int_equal(collect().removed, 0);
+	assert_true(fx_exists("rings/commtrace.1.4000000.ring"));
+	assert_true(fx_exists("rings/commtrace.1.4000001.ring"));
+}
+
+#define DIR_TEST(f) cmocka_unit_test_setup_teardown(f, make_dirs, fx_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DIR_TEST(directories_come_once_in_order),
+		DIR_TEST(ring_names_are_told_from_others),
+		DIR_TEST(a_scan_sees_ring_files_and_nothing_else),
+		DIR_TEST(a_process_lives_while_pid_and_start_time_agree),
+		DIR_TEST(another_namespace_is_judged_by_lock_and_beat),
+		DIR_TEST(a_ring_from_before_a_reboot_is_dead),
+		DIR_TEST(the_first_note_of_a_death_stays),
+		DIR_TEST(only_ends_are_noted_and_only_in_the_right_ring),
+		DIR_TEST(what_is_no_ring_is_never_written_to),
+		DIR_TEST(the_first_kill_stays_and_tells_who),
+		DIR_TEST(a_kill_of_a_group_reaches_its_rings),
+		DIR_TEST(a_kill_does_not_reach_an_earlier_process_of_the_pid),
+		DIR_TEST(a_dead_ring_moves_into_its_run),
+		DIR_TEST(a_live_ring_is_never_touched),
+		DIR_TEST(our_own_ring_keeps_its_lock),
+		DIR_TEST(a_ring_that_was_set_aside_moves_though_its_process_lives),
+		DIR_TEST(a_ring_that_is_all_in_segments_is_removed),
+		DIR_TEST(an_ended_ring_with_records_left_moves),
+		DIR_TEST(a_death_that_the_segments_do_not_know_moves_with_its_ring),
+		DIR_TEST(evidence_waits_a_day_for_a_directory_that_is_gone),
+		DIR_TEST(after_a_day_it_goes),
+		DIR_TEST(orphans_do_not_fill_the_directory),
+		DIR_TEST(a_run_that_cannot_be_written_keeps_its_ring_where_it_is),
+		DIR_TEST(of_several_collectors_one_does_it),
+		DIR_TEST(only_the_run_that_is_asked_for_is_collected),
+		DIR_TEST(a_ring_that_was_never_made_is_swept_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
