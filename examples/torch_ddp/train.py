@@ -49,7 +49,8 @@ def parse_options():
         help="this rank calls something else in place of the all_reduce of the loss")
     add("--mismatch-step", type=int, default=5, help="in this step (5)")
     add("--mismatch-kind", choices=["op", "count"], default="op",
-        help="namely a barrier (op), or an all_reduce of another size (count)")
+        help="namely a barrier (op: all ranks hang), or an all_reduce of another size (count: "
+        "Gloo aborts a rank)")
     add("--skip-rank", type=int, default=-1,
         help="this rank leaves out the all_reduce of the loss in the middle step (steps / 2)")
     add("--timeout-s", type=float, default=1800, help="after which Gloo gives up a call (1800)")
