@@ -319,6 +319,19 @@ static int is_awaited(struct ring_file *f)
 	       load(&f->h.death_seen_ns) == 0 && age_ns(f) < 60 * SECOND_NS;
 }
 
+/* A process that was killed between making the file and allocating it left it empty. */
+static void collect_stub(struct pass *p, const struct ring_file *f)
+{
+	struct statx sx;
+
+	if (f->name_kind != CT_RING_NAME_OWN || f->pidns != ct_pidns_self() ||
+	    ct_pid_start_ticks((pid_t)f->pid) != 0)
+		return;
+	if (statx(AT_FDCWD, f->path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &sx) == 0 &&
+	    S_ISREG(sx.stx_mode) && sx.stx_uid == geteuid() && sx.stx_size == 0)
+		drop_file(p, f, &p->out->removed);
+}
+
 static int collect_path(const char *path, void *arg)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -332,8 +345,10 @@ static int collect_path(const char *path, void *arg)
 	if (own && is_mapped_here(name))
 		return 0;
 	f.fd = ct_ring_file_open(path, O_RDWR, geteuid(), &f.sx);
-	if (f.fd < 0)
+	if (f.fd < 0) {
+		collect_stub(p, &f);
 		return 0;
+	}
 	if (!read_header(&f))
 		goto out;
 	if (f.h.magic != CT_RING_MAGIC || load(&f.h.state) == 0) {

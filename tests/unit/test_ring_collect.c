@@ -390,6 +390,22 @@ static void a_ring_that_was_never_made_is_swept_away(void **state)
 	assert_true(fx_exists("rings/commtrace.1.4000001.ring"));
 }
 
+static void a_ring_file_that_was_only_named_is_swept_away(void **state)
+{
+	char name[CT_RING_NAME_MAX + 8] = "rings/";
+	int pid = fx_child();
+
+	(void)state;
+	ct_ring_name(name + 6, ct_pidns_self(), (uint32_t)pid);
+	fx_write(name, "", 0);
+	assert_int_equal(collect().removed, 0); /* its process lives: about to allocate it */
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(collect().removed, 1);
+	fx_write(name, "short", 5); /* not something that we left */
+	assert_int_equal(collect().removed, 0);
+}
+
 #define DIR_TEST(f) cmocka_unit_test_setup_teardown(f, make_dirs, fx_teardown)
 
 int main(void)
@@ -409,6 +425,7 @@ int main(void)
 		DIR_TEST(of_several_collectors_one_does_it),
 		DIR_TEST(only_the_run_that_is_asked_for_is_collected),
 		DIR_TEST(a_ring_that_was_never_made_is_swept_away),
+		DIR_TEST(a_ring_file_that_was_only_named_is_swept_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
