@@ -208,7 +208,9 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	}
 	if (!comm || (j->op->flags & CT_OP_CAPTURED))
 		return CT_OK;
-	m.bytes = ct_op_total_bytes(m.op, m.count, m.dtype, comm->nranks);
+	/* an all-to-all's count is what goes to one peer, that of its v-form what goes to all of them */
+	m.bytes = ct_op_total_bytes(m.op, m.count, m.dtype,
+				    m.varying && m.op == CT_OP_AllToAll ? 1 : comm->nranks);
 	if (m.start_ns) {
 		m.free_ns = free_before(&seat->history, comm->index, m.start_ns);
 		remember(&seat->history, comm->index, m.op, m.end_ns);

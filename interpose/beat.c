@@ -15,7 +15,8 @@ static void *beat(void *arg)
 	uint32_t gate = (uint32_t)(uintptr_t)arg;
 
 	/* through the end of recording, as long as the process is there */
-	while (atomic_load_explicit(&ct_gate.word, memory_order_relaxed) >> CT_GATE_EPOCH_SHIFT == gate) {
+	while (atomic_load_explicit(&ct_gate.word, memory_order_relaxed) >> CT_GATE_EPOCH_SHIFT ==
+	       gate) {
 		atomic_store_explicit(beat_ns, ct_now_ns(), memory_order_relaxed);
 		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 		nanosleep(&second, NULL);
@@ -25,7 +26,8 @@ static void *beat(void *arg)
 
 int ct_beat_start(void)
 {
-	uint32_t epoch = atomic_load_explicit(&ct_gate.word, memory_order_relaxed) >> CT_GATE_EPOCH_SHIFT;
+	uint32_t epoch = atomic_load_explicit(&ct_gate.word, memory_order_relaxed) >>
+			 CT_GATE_EPOCH_SHIFT;
 
 	return ct_thread_start(beat, (void *)(uintptr_t)epoch);
 }

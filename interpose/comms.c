@@ -26,11 +26,12 @@ static struct {
 		uint32_t nranks;
 		uint32_t made;
 	} by_size[SIZES]; /* for guessed keys; the last entry serves all sizes that found no place */
-} *tables;
+} * tables;
 
 int ct_comms_init(const char *job, uint64_t process_hash)
 {
-	void *map = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *map = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 
 	if (map == MAP_FAILED)
 		return CT_NOMEM;
@@ -63,9 +64,11 @@ static uint32_t bucket_of(const void *handle)
 
 struct ct_comm *ct_comms_find(const void *handle)
 {
-	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS; i++, b = (b + 1) % BUCKETS) {
+	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS;
+	     i++, b = (b + 1) % BUCKETS) {
 		/* acquire: pairs with the release in add(), the communicator is filled in */
-		const void *held = atomic_load_explicit(&tables->buckets[b].handle, memory_order_acquire);
+		const void *held = atomic_load_explicit(&tables->buckets[b].handle,
+							memory_order_acquire);
 
 		if (!held)
 			break;
@@ -79,7 +82,8 @@ struct ct_comm *ct_comms_find(const void *handle)
 static void add(const void *handle, struct ct_comm *comm)
 {
 	for (uint32_t b = bucket_of(handle);; b = (b + 1) % BUCKETS) {
-		const void *held = atomic_load_explicit(&tables->buckets[b].handle, memory_order_relaxed);
+		const void *held = atomic_load_explicit(&tables->buckets[b].handle,
+							memory_order_relaxed);
 
 		if (held && held != GONE)
 			continue;
@@ -91,8 +95,10 @@ static void add(const void *handle, struct ct_comm *comm)
 
 static void forget(const void *handle)
 {
-	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS; i++, b = (b + 1) % BUCKETS) {
-		const void *held = atomic_load_explicit(&tables->buckets[b].handle, memory_order_relaxed);
+	for (uint32_t i = 0, b = bucket_of(handle); handle && i < BUCKETS;
+	     i++, b = (b + 1) % BUCKETS) {
+		const void *held = atomic_load_explicit(&tables->buckets[b].handle,
+							memory_order_relaxed);
 		const void *after;
 
 		if (!held)
@@ -194,7 +200,8 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->rank = rec.rank;
 		ct_tags_init(&comm->tags);
 		for (int i = 0; i < 2; i++) {
-			atomic_store_explicit(&comm->handle[i], spec->handle[i], memory_order_relaxed);
+			atomic_store_explicit(&comm->handle[i], spec->handle[i],
+					      memory_order_relaxed);
 			if (spec->handle[i])
 				add(spec->handle[i], comm);
 		}

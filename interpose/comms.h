@@ -19,9 +19,10 @@
 #define CT_COMMS_MAX 1024u
 
 struct ct_comm {
-	_Atomic(const void *) handle[2]; /* what calls name it by; NULL: none. Gloo's collectives pass one
+	_Atomic(const void *)
+		handle[2]; /* what calls name it by; NULL: none. Gloo's collectives pass one
 					    pointer and its transfers another */
-	struct ct_ring_comm *entry;	 /* never NULL while in use */
+	struct ct_ring_comm *entry; /* never NULL while in use */
 	uint64_t key;
 	uint32_t id;
 	uint32_t nranks;

@@ -86,7 +86,8 @@ static void note_exit(enum ct_exit_kind kind, int code)
 
 	if (!ct_guard_is_on() || (uint32_t)getpid() != header->process.pid)
 		return;
-	atomic_store_explicit(&header->exit_note, (uint64_t)kind << 32 | (uint32_t)code, memory_order_relaxed);
+	atomic_store_explicit(&header->exit_note, (uint64_t)kind << 32 | (uint32_t)code,
+			      memory_order_relaxed);
 	/* release: who sees the time sees the note */
 	atomic_store_explicit(&header->exit_ns, ct_now_ns(), memory_order_release);
 }
@@ -96,7 +97,8 @@ EXPORT pid_t waitpid(pid_t pid, int *status, int options)
 	waitpid_fn *real = real_waitpid();
 	int own = 0;
 	int *at = status ? status : &own;
-	pid_t got = real ? real(pid, at, options) : (pid_t)syscall(SYS_wait4, pid, at, options, NULL);
+	pid_t got = real ? real(pid, at, options)
+			 : (pid_t)syscall(SYS_wait4, pid, at, options, NULL);
 
 	if (got > 0)
 		note_death(got, *at);
@@ -120,7 +122,8 @@ EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
 	wait3_fn *real = real_wait3();
 	int own = 0;
 	int *at = status ? status : &own;
-	pid_t got = real ? real(at, options, usage) : (pid_t)syscall(SYS_wait4, -1, at, options, usage);
+	pid_t got = real ? real(at, options, usage)
+			 : (pid_t)syscall(SYS_wait4, -1, at, options, usage);
 
 	if (got > 0)
 		note_death(got, *at);
@@ -132,7 +135,8 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	wait4_fn *real = real_wait4();
 	int own = 0;
 	int *at = status ? status : &own;
-	pid_t got = real ? real(pid, at, options, usage) : (pid_t)syscall(SYS_wait4, pid, at, options, usage);
+	pid_t got = real ? real(pid, at, options, usage)
+			 : (pid_t)syscall(SYS_wait4, pid, at, options, usage);
 
 	if (got > 0)
 		note_death(got, *at);
@@ -142,15 +146,16 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	waitid_fn *real = real_waitid();
-	int got = real ? real(type, id, info, options) :
-			 (int)syscall(SYS_waitid, type, id, info, options, NULL);
+	int got = real ? real(type, id, info, options)
+		       : (int)syscall(SYS_waitid, type, id, info, options, NULL);
 
 	if (got != 0 || !info || info->si_pid == 0)
 		return got;
 	if (info->si_code == CLD_EXITED)
 		note_death(info->si_pid, (info->si_status & 0xff) << 8);
 	else if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
-		note_death(info->si_pid, (info->si_status & 0x7f) | (info->si_code == CLD_DUMPED ? 0x80 : 0));
+		note_death(info->si_pid,
+			   (info->si_status & 0x7f) | (info->si_code == CLD_DUMPED ? 0x80 : 0));
 	return got;
 }
 

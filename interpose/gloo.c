@@ -72,8 +72,8 @@ static uint32_t numbers(const void *options, int at, const uint64_t **first)
 #define EACH_ROW inline __attribute__((always_inline))
 
 /* Elements of `esize` bytes that this rank's share of the collective has. */
-static EACH_ROW uint64_t count_of(const struct collective *c, const void *options, const struct ct_comm *comm,
-			 uint64_t esize)
+static EACH_ROW uint64_t count_of(const struct collective *c, const void *options,
+				  const struct ct_comm *comm, uint64_t esize)
 {
 	const void *buffer = NULL;
 	const uint64_t *v;

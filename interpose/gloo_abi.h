@@ -29,14 +29,14 @@ enum {
 	GLOO_OPTIONS_CONTEXT = 0, /* Context *, first half of a shared_ptr */
 	GLOO_OPTIONS_IN = 16,	  /* UnboundBuffer *, of most options */
 	GLOO_OPTIONS_OUT = 24,
-	GLOO_BUFFER_SIZE = 16,	   /* transport::UnboundBuffer */
-	GLOO_BUFFER_CONTEXT = 24,  /* transport::tcp::UnboundBuffer: transport::Context * */
-	GLOO_TRANSPORT_RANK = 8,   /* transport::Context */
+	GLOO_BUFFER_SIZE = 16,	  /* transport::UnboundBuffer */
+	GLOO_BUFFER_CONTEXT = 24, /* transport::tcp::UnboundBuffer: transport::Context * */
+	GLOO_TRANSPORT_RANK = 8,  /* transport::Context */
 	GLOO_TRANSPORT_SIZE = 12,
-	GLOO_CONTEXT_OLD = 8,	    /* gloo::Context up to 2024-09: rank, then size */
-	GLOO_CONTEXT_NEW = 0,	    /* since then */
+	GLOO_CONTEXT_OLD = 8,	     /* gloo::Context up to 2024-09: rank, then size */
+	GLOO_CONTEXT_NEW = 0,	     /* since then */
 	GLOO_CONTEXT_TRANSPORT = 32, /* from rank: transport::Context *, NULL before connectFullMesh */
-	GLOO_MAX_SIZE = 1 << 20,    /* more ranks than this are no rank count */
+	GLOO_MAX_SIZE = 1 << 20,     /* more ranks than this are no rank count */
 };
 
 static inline uint64_t ct_gloo_u64(const void *object, size_t at)

@@ -35,14 +35,14 @@ int ct_gloo_context_at(const void *context)
 	/* The upper half of a table pointer in user space, 0x5555 or 0x7fff, passes for a size; its lower half
 	 * hardly ever for a smaller rank. And the new layout has its base there, 2, before padding. */
 	if (old && new)
-		return ct_gloo_u64(context, 0) % 8 == 0 && ct_gloo_i32(context, 4) > 0x5000 ?
-			       GLOO_CONTEXT_OLD :
-			       GLOO_CONTEXT_NEW;
+		return ct_gloo_u64(context, 0) % 8 == 0 && ct_gloo_i32(context, 4) > 0x5000
+			       ? GLOO_CONTEXT_OLD
+			       : GLOO_CONTEXT_NEW;
 	return old ? GLOO_CONTEXT_OLD : new ? GLOO_CONTEXT_NEW : -1;
 }
 
-static struct ct_comm *create(const void *context, const void *transport, int32_t rank, int32_t size,
-			      uint64_t key)
+static struct ct_comm *create(const void *context, const void *transport, int32_t rank,
+			      int32_t size, uint64_t key)
 {
 	const struct ct_comm_spec spec = {
 		.handle = { context, transport },
@@ -158,7 +158,8 @@ static int is_connecting(void)
 	return frame && frame->leave == ct_host_leave;
 }
 
-typedef void (*set_fn)(void *store, const struct ct_cxx_string *key, const struct ct_cxx_vector *value);
+typedef void (*set_fn)(void *store, const struct ct_cxx_string *key,
+		       const struct ct_cxx_vector *value);
 
 #define GLOO_CALL_SET(symbol, name)                                                                \
 	void ct_gloo_##name(void *store, const struct ct_cxx_string *key,                          \
@@ -179,8 +180,8 @@ typedef void (*set_fn)(void *store, const struct ct_cxx_string *key, const struc
 typedef struct ct_cxx_vector (*get_fn)(void *store, const struct ct_cxx_string *key);
 
 #define GLOO_CALL_GET(symbol, name)                                                                \
-	struct ct_cxx_vector ct_gloo_##name(void *store, const struct ct_cxx_string *key)          \
-		__asm__(symbol) CT_EXPORT;                                                         \
+	struct ct_cxx_vector ct_gloo_##name(void *store, const struct ct_cxx_string *key) __asm__( \
+		symbol) CT_EXPORT;                                                                 \
 	struct ct_cxx_vector ct_gloo_##name(void *store, const struct ct_cxx_string *key)          \
 	{                                                                                          \
 		get_fn next = (get_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);                        \

@@ -11,8 +11,10 @@ static uint16_t call_ids[2]; /* by enum ct_direction */
 
 void ct_gloo_p2p_init(void)
 {
-	call_ids[CT_SEND] = (uint16_t)ct_ring_string(&ct_recorder.ring, "gloo::UnboundBuffer::send");
-	call_ids[CT_RECV] = (uint16_t)ct_ring_string(&ct_recorder.ring, "gloo::UnboundBuffer::recv");
+	call_ids[CT_SEND] = (uint16_t)ct_ring_string(&ct_recorder.ring,
+						     "gloo::UnboundBuffer::send");
+	call_ids[CT_RECV] = (uint16_t)ct_ring_string(&ct_recorder.ring,
+						     "gloo::UnboundBuffer::recv");
 }
 
 /* A transfer being begun. */
@@ -109,7 +111,8 @@ static CT_UNWIND_WHOLE void transfer(const struct transfer *t, transfer_fn real)
 typedef void (*transfer_any_fn)(void *buffer, void *ranks, uint64_t slot, uint64_t offset,
 				uint64_t bytes);
 
-static CT_UNWIND_WHOLE void transfer_any(const struct transfer *t, void *ranks, transfer_any_fn real)
+static CT_UNWIND_WHOLE void transfer_any(const struct transfer *t, void *ranks,
+					 transfer_any_fn real)
 {
 	struct transfer_frame f;
 
@@ -190,7 +193,8 @@ static void drop(const void *buffer, uint32_t directions, int result)
 #define GLOO_CALL_TRANSFER(symbol, name, direction_)                                               \
 	void ct_gloo_##name(void *buffer, int peer, uint64_t slot, uint64_t offset,                \
 			    uint64_t bytes) __asm__(symbol) CT_EXPORT;                             \
-	void ct_gloo_##name(void *buffer, int peer, uint64_t slot, uint64_t offset, uint64_t bytes) \
+	void ct_gloo_##name(void *buffer, int peer, uint64_t slot, uint64_t offset,                \
+			    uint64_t bytes)                                                        \
 	{                                                                                          \
 		transfer_fn next = (transfer_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);              \
 		const struct transfer t = { buffer, direction_, peer, slot, offset, bytes };       \
@@ -219,8 +223,9 @@ static int32_t only_of(const void *ranks)
 			    uint64_t bytes)                                                        \
 	{                                                                                          \
 		transfer_any_fn next = (transfer_any_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);      \
-		const struct transfer t = { buffer, direction_, only_of(ranks),                    \
-					    slot,   offset,	bytes };                           \
+		const struct transfer t = {                                                        \
+			buffer, direction_, only_of(ranks), slot, offset, bytes                    \
+		};                                                                                 \
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
@@ -231,7 +236,8 @@ static int32_t only_of(const void *ranks)
 	}
 
 #define GLOO_CALL_WAIT(symbol, name, direction_)                                                   \
-	_Bool ct_gloo_##name(void *buffer, int *rank, int64_t timeout_ms) __asm__(symbol) CT_EXPORT; \
+	_Bool ct_gloo_##name(void *buffer, int *rank, int64_t timeout_ms) __asm__(symbol)          \
+		CT_EXPORT;                                                                         \
 	_Bool ct_gloo_##name(void *buffer, int *rank, int64_t timeout_ms)                          \
 	{                                                                                          \
 		wait_fn next = (wait_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);                      \

@@ -23,7 +23,7 @@ enum ct_gate_state {
 	CT_GATE_OFF = 4,      /* for good: switched off, failed or ended */
 	CT_GATE_CHILD = 6,    /* a forked child that has no communicator of its own */
 };
-#define CT_GATE_STATE(word) ((word) & 7u)
+#define CT_GATE_STATE(word) ((word)&7u)
 #define CT_GATE_EPOCH_SHIFT 3
 
 /* What calls a wrapper. A forked child starts recording at CREATE only. */
@@ -49,8 +49,8 @@ struct ct_frame {
 struct ct_comm;
 struct ct_thread {
 	struct ct_lane lane;
-	uint32_t gate;		/* gate word this block belongs to */
-	uint32_t depth;		/* 1 inside a wrapped call: what the library calls by itself is not recorded */
+	uint32_t gate; /* gate word this block belongs to */
+	uint32_t depth; /* 1 inside a wrapped call: what the library calls by itself is not recorded */
 	struct ct_frame *frame; /* that call, NULL outside */
 	struct ct_comm *comm;	/* the one used last */
 };

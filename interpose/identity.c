@@ -98,7 +98,8 @@ static void read_ranks(struct ct_process *p, const struct ct_settings *settings,
 	}
 	if (settings->RANK >= 0)
 		p->rank = (int32_t)settings->RANK;
-	p->restart = (uint32_t)number_from(env, (const char *[]){ "TORCHELASTIC_RESTART_COUNT", NULL });
+	p->restart = (uint32_t)number_from(env,
+					   (const char *[]){ "TORCHELASTIC_RESTART_COUNT", NULL });
 	if (p->restart == UINT32_MAX)
 		p->restart = 0;
 }
@@ -146,7 +147,8 @@ static void read_job(struct ct_process *p, const struct ct_settings *settings, c
 	else if (addr && port)
 		snprintf(name, sizeof(name), "%.90s-%.90s", addr, port);
 	else
-		snprintf(name, sizeof(name), "%u-%llu", p->ppid, (unsigned long long)start_ticks(p->ppid));
+		snprintf(name, sizeof(name), "%u-%llu", p->ppid,
+			 (unsigned long long)start_ticks(p->ppid));
 	copy_name(p->job, sizeof(p->job), name);
 }
 

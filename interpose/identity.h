@@ -11,7 +11,8 @@
 #include "trace/format.h"
 
 /* Fill all of *process but the run directory, ring_kind, start_ns and start_unix_ns. `env` as the process has it. */
-void ct_identity_read(struct ct_process *process, const struct ct_settings *settings, char *const *env);
+void ct_identity_read(struct ct_process *process, const struct ct_settings *settings,
+		      char *const *env);
 
 /* Value of a variable in env, NULL if it is not there or empty. */
 const char *ct_identity_env(char *const *env, const char *name);

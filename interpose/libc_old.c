@@ -51,11 +51,11 @@ int ct_libc_is_complete(void)
 	}
 
 FORWARD(int, pthread_create,
-	(pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg),
+	(pthread_t * thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg),
 	(thread, attr, body, arg), ENOSYS)
 FORWARD(int, pthread_join, (pthread_t thread, void **value), (thread, value), ENOSYS)
 FORWARD(int, pthread_detach, (pthread_t thread), (thread), ENOSYS)
-FORWARD(int, pthread_key_create, (pthread_key_t *key, void (*end)(void *)), (key, end), ENOSYS)
+FORWARD(int, pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end), ENOSYS)
 FORWARD(int, pthread_setspecific, (pthread_key_t key, const void *value), (key, value), ENOSYS)
 FORWARD(void *, dlopen, (const char *name, int mode), (name, mode), NULL)
 FORWARD(int, dlclose, (void *handle), (handle), -1)

@@ -32,7 +32,8 @@ static uint32_t gate_word(void)
 
 static void set_gate(uint32_t epoch, enum ct_gate_state state)
 {
-	atomic_store_explicit(&ct_gate.word, epoch << CT_GATE_EPOCH_SHIFT | state, memory_order_release);
+	atomic_store_explicit(&ct_gate.word, epoch << CT_GATE_EPOCH_SHIFT | state,
+			      memory_order_release);
 }
 
 /* Runs when a thread ends, perhaps before its last call: then that call arms it again. */
@@ -40,7 +41,8 @@ static void thread_end(void *unused)
 {
 	(void)unused;
 	/* the lane's memory is there as long as it is this epoch's, also after the end of recording */
-	if (ct_self.gate && ct_self.gate >> CT_GATE_EPOCH_SHIFT == gate_word() >> CT_GATE_EPOCH_SHIFT)
+	if (ct_self.gate &&
+	    ct_self.gate >> CT_GATE_EPOCH_SHIFT == gate_word() >> CT_GATE_EPOCH_SHIFT)
 		ct_lane_close(&ct_self.lane);
 	memset(&ct_self, 0, sizeof(ct_self));
 }
@@ -156,7 +158,8 @@ int ct_guard_slow(uint32_t gate, enum ct_call_kind kind)
 			may = ct_self.depth == 0;
 			if (atomic_load_explicit(&passed, memory_order_relaxed))
 				ct_ring_lose(&ct_recorder.ring, CT_LOSS_STARTING,
-					     atomic_exchange_explicit(&passed, 0, memory_order_relaxed));
+					     atomic_exchange_explicit(&passed, 0,
+								      memory_order_relaxed));
 			break;
 		case CT_GATE_STARTING:
 			/* our own start: the gate word is in the thread's block already */
@@ -185,8 +188,7 @@ void ct_lifecycle_end(int code)
 	int saved = errno;
 
 	if (!(gate & CT_GATE_ON) || (uint32_t)getpid() != header->process.pid ||
-	    !atomic_compare_exchange_strong(&ct_gate.word, &gate,
-					    (gate & ~7u) | CT_GATE_OFF))
+	    !atomic_compare_exchange_strong(&ct_gate.word, &gate, (gate & ~7u) | CT_GATE_OFF))
 		return;
 	atomic_store_explicit(&header->exit_note, (uint64_t)CT_EXIT_NORMAL << 32 | (uint32_t)code,
 			      memory_order_relaxed);

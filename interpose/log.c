@@ -22,10 +22,13 @@ int ct_log_open(const char *path)
 	if (!path[0])
 		return 0;
 	if (p)
-		snprintf(name, sizeof(name), "%.*s%d%s", (int)(p - path), path, (int)getpid(), p + 2);
+		snprintf(name, sizeof(name), "%.*s%d%s", (int)(p - path), path, (int)getpid(),
+			 p + 2);
 	else
 		snprintf(name, sizeof(name), "%s", path);
-	fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+	fd = open(name,
+		  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		  0600);
 	if (fd < 0)
 		return -1;
 	atomic_store(&log_fd, fd);
@@ -45,8 +48,8 @@ void ct_log(const char *fmt, ...)
 	if (fd < 0)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	n = snprintf(line, sizeof(line) - 2, "commtrace[%d] %lld.%06ld ", (int)getpid(), (long long)now.tv_sec,
-		     now.tv_nsec / 1000);
+	n = snprintf(line, sizeof(line) - 2, "commtrace[%d] %lld.%06ld ", (int)getpid(),
+		     (long long)now.tv_sec, now.tv_nsec / 1000);
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - 2 - (size_t)n, fmt, ap);
 	va_end(ap);

@@ -12,6 +12,7 @@ struct ct_notes {
 };
 
 /* Add one sentence; those that find no room are dropped. */
-void ct_notes_add(struct ct_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ct_notes_add(struct ct_notes *notes, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

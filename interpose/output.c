@@ -8,8 +8,8 @@
 #include "interpose/log.h"
 #include "interpose/writer.h"
 
-int ct_output_init(struct ct_output *o, const struct ct_ring *ring, const struct ct_process *process,
-		   const struct ct_writer_options *options)
+int ct_output_init(struct ct_output *o, const struct ct_ring *ring,
+		   const struct ct_process *process, const struct ct_writer_options *options)
 {
 	memset(o, 0, sizeof(*o));
 	o->options = options;
@@ -87,7 +87,8 @@ static int append(struct ct_output *o, struct ct_block *block, struct ct_err *er
 static void trim(struct ct_output *o)
 {
 	uint32_t before = o->segment.n_sizes;
-	uint32_t n = o->segment.total > o->max_bytes ? ct_segment_trim(&o->segment, o->max_bytes) : 0;
+	uint32_t n = o->segment.total > o->max_bytes ? ct_segment_trim(&o->segment, o->max_bytes)
+						     : 0;
 	uint64_t lost = 0;
 
 	if (!n)

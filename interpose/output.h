@@ -19,18 +19,18 @@ struct ct_output {
 	const struct ct_writer_options *options;
 	uint64_t *records; /* in segments segment.oldest.., for what trimming loses */
 	uint32_t cap_records;
-	uint32_t blocks;       /* number of the next block */
-	int fresh;	       /* the open segment has no checkpoint yet */
-	int failing;	       /* the last append failed, and that was said */
-	dev_t dev;	       /* of the open segment: descriptors can be closed and used by others ... */
+	uint32_t blocks; /* number of the next block */
+	int fresh;	 /* the open segment has no checkpoint yet */
+	int failing;	 /* the last append failed, and that was said */
+	dev_t dev;	 /* of the open segment: descriptors can be closed and used by others ... */
 	ino_t ino;
 	uint64_t segment_bytes;
 	uint64_t max_bytes;
 };
 
 /* 0 or CT_NOMEM. `options` must outlive it. */
-int ct_output_init(struct ct_output *output, const struct ct_ring *ring, const struct ct_process *process,
-		   const struct ct_writer_options *options);
+int ct_output_init(struct ct_output *output, const struct ct_ring *ring,
+		   const struct ct_process *process, const struct ct_writer_options *options);
 
 /* Append the block under the next number, opening segments as needed. 0, CT_IO, CT_NOMEM, CT_RANGE. */
 int ct_output_block(struct ct_output *output, struct ct_block *block);

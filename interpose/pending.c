@@ -16,7 +16,7 @@ static struct entry {
 	_Atomic uint32_t launch; /* of what.launch, to tell the oldest without taking it */
 	struct ct_ring_open *open;
 	struct ct_pending what;
-} *entries;
+} * entries;
 static _Atomic uint32_t n_pending;
 
 int ct_pending_init(void)
@@ -46,7 +46,8 @@ static struct entry *probe(uintptr_t key, uint32_t i)
 	return &entries[(((uint64_t)key * 0x9e3779b97f4a7c15ull >> 40) + i) % ENTRIES];
 }
 
-int ct_pending_add(const void *object, enum ct_direction direction, const struct ct_pending *pending)
+int ct_pending_add(const void *object, enum ct_direction direction,
+		   const struct ct_pending *pending)
 {
 	uintptr_t key = key_of(object, direction);
 	const uint64_t words[8] = {
@@ -63,9 +64,8 @@ int ct_pending_add(const void *object, enum ct_direction direction, const struct
 		uintptr_t held = KEY_FREE;
 
 		if (atomic_load_explicit(&e->key, memory_order_relaxed) != KEY_FREE ||
-		    !atomic_compare_exchange_strong_explicit(&e->key, &held, KEY_BUSY,
-							     memory_order_acquire,
-							     memory_order_relaxed))
+		    !atomic_compare_exchange_strong_explicit(
+			    &e->key, &held, KEY_BUSY, memory_order_acquire, memory_order_relaxed))
 			continue;
 		e->what = *pending;
 		e->open = ct_ring_open_add(&ct_recorder.ring, pending->launch, words);
@@ -99,9 +99,9 @@ int ct_pending_take(const void *object, enum ct_direction direction, struct ct_p
 			launch = id;
 		}
 	}
-	if (!oldest || !atomic_compare_exchange_strong_explicit(&oldest->key, &key, KEY_BUSY,
-								memory_order_acquire,
-								memory_order_relaxed))
+	if (!oldest ||
+	    !atomic_compare_exchange_strong_explicit(&oldest->key, &key, KEY_BUSY,
+						     memory_order_acquire, memory_order_relaxed))
 		return 0;
 	*pending = oldest->what;
 	if (oldest->open)

@@ -35,7 +35,8 @@ int ct_pending_init(void);
 uint32_t ct_pending_count(void);
 
 /* Begin: returns 0 if there is no room (a counted loss). */
-int ct_pending_add(const void *object, enum ct_direction direction, const struct ct_pending *pending);
+int ct_pending_add(const void *object, enum ct_direction direction,
+		   const struct ct_pending *pending);
 
 /* Take the oldest one of this object and direction off the tables. 0 if there is none. */
 int ct_pending_take(const void *object, enum ct_direction direction, struct ct_pending *pending);

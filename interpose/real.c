@@ -9,11 +9,11 @@
 
 /* One loaded object: where it lies, and the name under which the loader knows it. */
 struct object {
-	uintptr_t caller;    /* in: an address in it; 0: ... */
-	uint32_t skip;	     /* ... the object after so many */
-	uintptr_t begin;     /* out; end 0: there is none */
+	uintptr_t caller; /* in: an address in it; 0: ... */
+	uint32_t skip;	  /* ... the object after so many */
+	uintptr_t begin;  /* out; end 0: there is none */
 	uintptr_t end;
-	char name[1024];     /* "" for the program itself */
+	char name[1024]; /* "" for the program itself */
 };
 
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
@@ -95,7 +95,8 @@ static void remember(struct ct_real *real, const struct object *from, void *func
 	atomic_store_explicit(&real->callers[i].begin, from->begin, memory_order_relaxed);
 	real->callers[i].function = function;
 	/* release: pairs with the acquire in ct_real_calls() */
-	atomic_store_explicit(&real->callers[i].bytes, from->end - from->begin, memory_order_release);
+	atomic_store_explicit(&real->callers[i].bytes, from->end - from->begin,
+			      memory_order_release);
 }
 
 void *ct_real_slow(struct ct_real *real, const void *caller)

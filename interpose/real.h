@@ -39,13 +39,16 @@ static inline int ct_real_calls(const struct ct_real_caller *c, const void *call
 	struct ct_real_caller *known = (struct ct_real_caller *)(uintptr_t)c;
 	uintptr_t bytes = atomic_load_explicit(&known->bytes, memory_order_acquire);
 
-	return (uintptr_t)caller - atomic_load_explicit(&known->begin, memory_order_relaxed) < bytes;
+	return (uintptr_t)caller - atomic_load_explicit(&known->begin, memory_order_relaxed) <
+	       bytes;
 }
 
 /* The function for the first caller there was, NULL for another or a new one. */
 static inline void *ct_real_quick(const struct ct_real *real, const void *caller)
 {
-	return __builtin_expect(ct_real_calls(&real->callers[0], caller), 1) ? real->callers[0].function : NULL;
+	return __builtin_expect(ct_real_calls(&real->callers[0], caller), 1)
+		       ? real->callers[0].function
+		       : NULL;
 }
 
 static inline void *ct_real_find(struct ct_real *real, const void *caller)

@@ -32,7 +32,8 @@ struct ct_slot *ct_recorder_claim(void)
 		slot = ct_self.lane.next++;
 	else
 		ct_ring_lose(ring, CT_LOSS_POOL_EMPTY, 1);
-	if (!slot || atomic_load_explicit(&ring->header->n_free, memory_order_relaxed) < ct_recorder.low_water)
+	if (!slot || atomic_load_explicit(&ring->header->n_free, memory_order_relaxed) <
+			     ct_recorder.low_water)
 		wake_writer();
 	errno = saved;
 	return slot;
@@ -71,7 +72,8 @@ uint32_t ct_recorder_launch_id(void)
 
 	do
 		id = (uint32_t)atomic_fetch_add_explicit(&ct_recorder.ring.header->launches, 1,
-							 memory_order_relaxed) + 1;
+							 memory_order_relaxed) +
+		     1;
 	while (id == 0);
 	return id;
 }

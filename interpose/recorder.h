@@ -74,7 +74,9 @@ void ct_op_leave(struct ct_frame *frame);
 
 /* Publish the op, now. op->enter_ns and op->comm are filled in; the rest is the caller's. Inlined, the op never
  * exists in memory but in its slot. */
-static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame *f, struct ct_comm *comm, struct ct_op *op)
+static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame *f,
+							      struct ct_comm *comm,
+							      struct ct_op *op)
 {
 	uint64_t w[8];
 

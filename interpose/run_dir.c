@@ -42,7 +42,8 @@ static int try_open(const char *path, enum ownership ownership, struct stat *st,
 
 	if (fd < 0 || fstat(fd, st) != 0 || faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
 		*why = strerror(errno);
-	} else if (ownership == OURS_ONLY && (st->st_uid != geteuid() || st->st_mode & (S_IWGRP | S_IWOTH))) {
+	} else if (ownership == OURS_ONLY &&
+		   (st->st_uid != geteuid() || st->st_mode & (S_IWGRP | S_IWOTH))) {
 		*why = "it belongs to somebody else";
 	} else {
 		return fd;
@@ -52,7 +53,8 @@ static int try_open(const char *path, enum ownership ownership, struct stat *st,
 	return -1;
 }
 
-static int take(const char *path, enum ownership ownership, struct ct_process *process, const char **why)
+static int take(const char *path, enum ownership ownership, struct ct_process *process,
+		const char **why)
 {
 	char whole[PATH_MAX];
 	struct stat st;
@@ -63,7 +65,8 @@ static int take(const char *path, enum ownership ownership, struct ct_process *p
 	/* Readers find the rings of a run by device and inode; the path is for people. */
 	if (realpath(path, whole) && strlen(whole) < sizeof(process->run_dir))
 		path = whole;
-	snprintf(process->run_dir, sizeof(process->run_dir), "%.*s", (int)sizeof(process->run_dir) - 1, path);
+	snprintf(process->run_dir, sizeof(process->run_dir), "%.*s",
+		 (int)sizeof(process->run_dir) - 1, path);
 	process->run_dev = st.st_dev;
 	process->run_ino = st.st_ino;
 	return fd;

@@ -18,7 +18,8 @@ static const struct setting {
 	const char *value; /* default */
 	size_t at;	   /* in struct ct_settings */
 } settings_table[] = {
-#define X(NAME, type_, value_, text) { #NAME, TYPE_##type_, value_, offsetof(struct ct_settings, NAME) },
+#define X(NAME, type_, value_, text)                                                               \
+	{ #NAME, TYPE_##type_, value_, offsetof(struct ct_settings, NAME) },
 #include "trace/settings.def"
 #undef X
 };
@@ -150,12 +151,14 @@ static void note_unknown(const char *name, struct ct_notes *notes)
 		}
 	}
 	if (nearest)
-		ct_notes_add(notes, "unknown " PREFIX "%.40s, did you mean " PREFIX "%s?", name, nearest);
+		ct_notes_add(notes, "unknown " PREFIX "%.40s, did you mean " PREFIX "%s?", name,
+			     nearest);
 	else
 		ct_notes_add(notes, "unknown " PREFIX "%.40s", name);
 }
 
-static void read_variable(struct ct_settings *settings, const char *variable, struct ct_notes *notes)
+static void read_variable(struct ct_settings *settings, const char *variable,
+			  struct ct_notes *notes)
 {
 	const char *equals = strchr(variable, '=');
 	size_t len = equals ? (size_t)(equals - variable) : 0;
@@ -191,7 +194,8 @@ static void check_backends(const char *list, struct ct_notes *notes)
 		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			found |= strlen(known[i]) == len && strncmp(known[i], p, len) == 0;
 		if (!found)
-			ct_notes_add(notes, PREFIX "BACKENDS: there is no backend %.*s", (int)len, p);
+			ct_notes_add(notes, PREFIX "BACKENDS: there is no backend %.*s", (int)len,
+				     p);
 		p += len + (p[len] == ',');
 	}
 }

@@ -31,7 +31,8 @@ int ct_setup_wanted(void)
 	const char *value = ct_identity_env(environ, "COMMTRACE");
 
 	/* a set-user-id program must not write where the environment says */
-	return !getauxval(AT_SECURE) && !(value && strcmp(value, "0") == 0) && ct_libc_is_complete();
+	return !getauxval(AT_SECURE) && !(value && strcmp(value, "0") == 0) &&
+	       ct_libc_is_complete();
 }
 
 static void read_environment(void)
@@ -66,7 +67,8 @@ static int make_memory(const char *const *dirs)
 	struct ct_err err = { .status = CT_OK };
 	uint64_t who = ct_hash_mix(ct_hash_mix(process->hostkey, process->pid), process->start_ns);
 
-	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20, &err) != CT_OK ||
+	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
+			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
 	    ct_pending_init() != CT_OK) {
 		ct_log("cannot record: %s", err.text);
@@ -114,7 +116,8 @@ static int set_up(uint32_t nth)
 	if (!settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
 		ct_start_line_write(process, &notes);
 	ct_log("recording as rank %d of %d to %s, ring %s, a call costs %u ns", process->rank,
-	       process->world_size, process->run_dir, ct_recorder.ring.path, ct_recorder.call_cost_ns);
+	       process->world_size, process->run_dir, ct_recorder.ring.path,
+	       ct_recorder.call_cost_ns);
 	return 0;
 }
 

@@ -224,8 +224,10 @@ static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old
 		if ((state & 0xff) != CT_CHUNK_OWNED && (state & 0xff) != CT_CHUNK_CLOSED)
 			continue;
 		rec.tid = (uint32_t)load(&chunk->owner);
-		for (rec.slot = (uint32_t)load(&chunk->drained); rec.slot < CT_CHUNK_SLOTS; rec.slot++) {
-			if (!ct_slot_copy(&ct_chunk_slots(chunk)[rec.slot], (uint32_t)rec.lap, rec.words))
+		for (rec.slot = (uint32_t)load(&chunk->drained); rec.slot < CT_CHUNK_SLOTS;
+		     rec.slot++) {
+			if (!ct_slot_copy(&ct_chunk_slots(chunk)[rec.slot], (uint32_t)rec.lap,
+					  rec.words))
 				break;
 			if (CT_TAG_KIND(rec.words[0]) == CT_KIND_OP && !rec.words[CT_OP_W_END] &&
 			    rec.words[CT_OP_W_ENTER] < old_ns)

@@ -87,7 +87,7 @@ uint64_t ct_tags_slow(struct ct_tags *tags, ct_word *next_seq, uint32_t tag)
 static struct channel {
 	_Atomic uint64_t key; /* hash of what it is, 0 free */
 	_Atomic uint64_t next;
-} *channels;
+} * channels;
 
 int ct_channels_init(void)
 {

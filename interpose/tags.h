@@ -25,9 +25,9 @@ enum ct_tags_mode {
 };
 
 struct ct_tags {
-	_Atomic uint64_t mode;		     /* enum ct_tags_mode | first tag << 32 */
-	_Atomic uint64_t recent;	     /* highest tag seen << 32 | bit i: highest - i was seen */
-	_Atomic uint32_t rounds;	     /* highest repetition given out */
+	_Atomic uint64_t mode;	 /* enum ct_tags_mode | first tag << 32 */
+	_Atomic uint64_t recent; /* highest tag seen << 32 | bit i: highest - i was seen */
+	_Atomic uint32_t rounds; /* highest repetition given out */
 	_Atomic uint64_t seen[CT_TAGS_SEEN]; /* by tag modulo size: tag << 32 | repetition + 1 */
 };
 
@@ -38,8 +38,9 @@ static inline void ct_tags_raise(ct_word *word, uint64_t value)
 {
 	uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
 
-	while (old < value && !atomic_compare_exchange_weak_explicit(
-				      word, &old, value, memory_order_relaxed, memory_order_relaxed))
+	while (old < value &&
+	       !atomic_compare_exchange_weak_explicit(word, &old, value, memory_order_relaxed,
+						      memory_order_relaxed))
 		;
 }
 
@@ -63,7 +64,8 @@ static inline uint64_t ct_tags_next(struct ct_tags *tags, ct_word *next_seq, uin
 	if ((mode & 3) != CT_TAGS_TAGS || tag <= recent >> 32)
 		return ct_tags_slow(tags, next_seq, tag);
 	atomic_store_explicit(&tags->recent, ct_tags_recent(recent, tag), memory_order_relaxed);
-	atomic_store_explicit(&tags->seen[tag % CT_TAGS_SEEN], (uint64_t)tag << 32 | 1, memory_order_relaxed);
+	atomic_store_explicit(&tags->seen[tag % CT_TAGS_SEEN], (uint64_t)tag << 32 | 1,
+			      memory_order_relaxed);
 	ct_tags_raise(next_seq, (uint64_t)tag + 1);
 	return tag;
 }

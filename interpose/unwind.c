@@ -3,11 +3,12 @@
 
 #include "interpose/guard.h"
 
-#define ACTION_CLEANUP 2	/* _UA_CLEANUP_PHASE, also of a forced unwind */
-#define CONTINUE_UNWIND 8	/* _URC_CONTINUE_UNWIND */
+#define ACTION_CLEANUP 2  /* _UA_CLEANUP_PHASE, also of a forced unwind */
+#define CONTINUE_UNWIND 8 /* _URC_CONTINUE_UNWIND */
 
-__attribute__((visibility("hidden"))) int ct_unwind_personality(int version, int actions, uint64_t class,
-								void *exception, void *context)
+__attribute__((visibility("hidden"))) int ct_unwind_personality(int version, int actions,
+								uint64_t class, void *exception,
+								void *context)
 {
 	struct ct_frame *frame = ct_guard_frame();
 

@@ -31,7 +31,7 @@ struct writer {
 	struct ct_drain drain;
 	struct ct_block block;
 	ino_t ring_ino;
-	uint64_t flush_ns;  /* longest time between flushes, with this rank's jitter */
+	uint64_t flush_ns;   /* longest time between flushes, with this rank's jitter */
 	uint64_t flushed_at; /* when the last flush was over ... */
 	uint64_t claims;     /* ... and the chunks claimed until then */
 	uint64_t status_at;
@@ -93,7 +93,8 @@ static enum result write_some(struct writer *w, enum ct_drain_mode mode)
 	if (more < 0)
 		return FAILED;
 	if (ct_block_records(&w->block) == 0) {
-		ct_drain_done(&w->drain, w->ring); /* frees chunks that were closed since they were drained */
+		ct_drain_done(&w->drain,
+			      w->ring); /* frees chunks that were closed since they were drained */
 		return NOTHING;
 	}
 	ops = w->block.n_ops;
@@ -178,7 +179,8 @@ static void look_for_ring(struct writer *w, uint64_t now)
 	w->ring_ino = 0;
 	w->flush_ns = w->flush_ns < SECOND_NS ? w->flush_ns : SECOND_NS;
 	ct_ring_lose(w->ring, CT_LOSS_RING_UNLINKED, 1);
-	ct_notes_add(&w->output.state.notes, "the ring file was removed by someone: writing every second");
+	ct_notes_add(&w->output.state.notes,
+		     "the ring file was removed by someone: writing every second");
 	ct_log("the ring file %s was removed", w->ring->path);
 }
 

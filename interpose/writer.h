@@ -13,8 +13,8 @@
 #include "interpose/settings.h"
 
 struct ct_writer_options {
-	int dirfd;		     /* run directory, -1 none; the writer's from now on */
-	const char *ring_dirs[4];    /* borrowed for ever; where dead processes' rings are looked for */
+	int dirfd;		  /* run directory, -1 none; the writer's from now on */
+	const char *ring_dirs[4]; /* borrowed for ever; where dead processes' rings are looked for */
 	const struct ct_settings *settings; /* borrowed for ever */
 	const struct ct_notes *notes;	    /* copied */
 };

@@ -182,7 +182,8 @@ static int child_threads(void)
 	}
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	printf("%.3f %.3f\n", workers[0].alone_ns, (workers[0].together_ns + workers[1].together_ns) / 2);
+	printf("%.3f %.3f\n", workers[0].alone_ns,
+	       (workers[0].together_ns + workers[1].together_ns) / 2);
 	return 0;
 }
 
@@ -273,13 +274,14 @@ int main(int argc, char **argv)
 	char *slash;
 
 	if (argc > 1)
-		return strcmp(argv[1], "record") == 0 ? child_record() :
-		       strcmp(argv[1], "call") == 0   ? child_call() :
-							child_threads();
+		return strcmp(argv[1], "record") == 0 ? child_record()
+		       : strcmp(argv[1], "call") == 0 ? child_call()
+						      : child_threads();
 	if (n <= 0 || !mkdtemp(scratch))
 		return 1;
 	slash = strrchr(self_path, '/');
-	snprintf(preload, sizeof(preload), "%.*s/../../lib/libcommtrace.so", (int)(slash - self_path), self_path);
+	snprintf(preload, sizeof(preload), "%.*s/../../lib/libcommtrace.so",
+		 (int)(slash - self_path), self_path);
 	if (access(preload, R_OK) != 0) {
 		fprintf(stderr, "bench_wrapper: %s: %s\n", preload, strerror(errno));
 		return 1;

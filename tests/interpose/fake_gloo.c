@@ -37,8 +37,9 @@ FAKE void fake_barrier(void *options)
 
 /* As the real one does it: the address blob of this rank goes into the store, those of the others come out of it.
  * The tests' store is the body. */
-FAKE void fake_mesh(void *context, void *store, void *device) __asm__(
-	"_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_5StoreERSt10shared_ptrINS_9transport6DeviceEE");
+FAKE void fake_mesh(void *context, void *store,
+		    void *device) __asm__("_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_"
+					  "5StoreERSt10shared_ptrINS_9transport6DeviceEE");
 FAKE void fake_mesh(void *context, void *store, void *device)
 {
 	(void)context;
@@ -46,8 +47,8 @@ FAKE void fake_mesh(void *context, void *store, void *device)
 	act(store);
 }
 
-FAKE void fake_send(void *buffer, int peer, uint64_t slot, uint64_t offset, uint64_t bytes) __asm__(
-	"_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm");
+FAKE void fake_send(void *buffer, int peer, uint64_t slot, uint64_t offset,
+		    uint64_t bytes) __asm__("_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm");
 FAKE void fake_send(void *buffer, int peer, uint64_t slot, uint64_t offset, uint64_t bytes)
 {
 	(void)peer;
@@ -58,7 +59,8 @@ FAKE void fake_send(void *buffer, int peer, uint64_t slot, uint64_t offset, uint
 }
 
 FAKE _Bool fake_wait_send(void *buffer, int *rank, int64_t timeout_ms) __asm__(
-	"_ZN4gloo9transport3tcp13UnboundBuffer8waitSendEPiNSt6chrono8durationIlSt5ratioILl1ELl1000EEEE");
+	"_ZN4gloo9transport3tcp13UnboundBuffer8waitSendEPiNSt6chrono8durationIlSt5ratioILl1ELl1000E"
+	"EEE");
 FAKE _Bool fake_wait_send(void *buffer, int *rank, int64_t timeout_ms)
 {
 	(void)timeout_ms;

@@ -48,13 +48,15 @@ int fake_id(void);
 
 /* What the test program calls; in it the wrappers stand before them. */
 void gloo_barrier(void *options) __asm__("_ZN4gloo7barrierERNS_14BarrierOptionsE");
-void gloo_mesh(void *context, void *store, void *device) __asm__(
-	"_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_5StoreERSt10shared_ptrINS_9transport6DeviceEE");
-void gloo_send(void *buffer, int peer, uint64_t slot, uint64_t offset, uint64_t bytes) __asm__(
-	"_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm");
+void gloo_mesh(void *context, void *store,
+	       void *device) __asm__("_ZN4gloo10rendezvous7Context15connectFullMeshERNS0_"
+				     "5StoreERSt10shared_ptrINS_9transport6DeviceEE");
+void gloo_send(void *buffer, int peer, uint64_t slot, uint64_t offset,
+	       uint64_t bytes) __asm__("_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm");
 #ifndef __cplusplus
-_Bool gloo_wait_send(void *buffer, int *rank, int64_t timeout_ms) __asm__(
-	"_ZN4gloo9transport3tcp13UnboundBuffer8waitSendEPiNSt6chrono8durationIlSt5ratioILl1ELl1000EEEE");
+_Bool gloo_wait_send(void *buffer, int *rank,
+		     int64_t timeout_ms) __asm__("_ZN4gloo9transport3tcp13UnboundBuffer8waitSendEPi"
+						 "NSt6chrono8durationIlSt5ratioILl1ELl1000EEEE");
 #endif
 
 #ifdef __cplusplus

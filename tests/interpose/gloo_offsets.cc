@@ -51,7 +51,8 @@ struct row {
 	constexpr row name = { count_at, esize_at, root_at, tag_at };
 #include "interpose/gloo_calls.def"
 
-#define AT(what, type, field) static_assert((what) == static_cast<int>(offsetof(type, field)), #type "::" #field)
+#define AT(what, type, field)                                                                      \
+	static_assert((what) == static_cast<int>(offsetof(type, field)), #type "::" #field)
 #define NONE(what) static_assert((what) == -1, "this operation has none")
 
 using gloo::detail::AllreduceOptionsImpl;
@@ -120,7 +121,8 @@ AT(GLOO_OPTIONS_CONTEXT, gloo::BarrierOptions, context);
 
 AT(GLOO_BUFFER_SIZE, gloo::transport::UnboundBuffer, size);
 // tcp::UnboundBuffer, whose header needs one that is not installed, adds its context first.
-static_assert(GLOO_BUFFER_CONTEXT == sizeof(gloo::transport::UnboundBuffer), "tcp::UnboundBuffer::context_");
+static_assert(GLOO_BUFFER_CONTEXT == sizeof(gloo::transport::UnboundBuffer),
+	      "tcp::UnboundBuffer::context_");
 AT(GLOO_TRANSPORT_RANK, gloo::transport::Context, rank);
 AT(GLOO_TRANSPORT_SIZE, gloo::transport::Context, size);
 
@@ -143,7 +145,8 @@ bool strings_and_vectors_are_as_assumed()
 
 	memcpy(&s, static_cast<const void *>(&key), sizeof(s));
 	memcpy(&v, static_cast<const void *>(&value), sizeof(v));
-	return s.data == key.data() && s.len == key.size() && v.begin == value.data() && v.end - v.begin == 3;
+	return s.data == key.data() && s.len == key.size() && v.begin == value.data() &&
+	       v.end - v.begin == 3;
 }
 
 } // namespace

@@ -44,8 +44,8 @@ static void exec_rank(int rank)
 	setenv("RANK", number, 1);
 	if (with_preload)
 		setenv("LD_PRELOAD", preload, 1);
-	execl(job, job, "--rank", number, "--size", "3", "--threads", "2", "--ops", "40", "--mode", mode, "--store",
-	      store, (char *)NULL);
+	execl(job, job, "--rank", number, "--size", "3", "--threads", "2", "--ops", "40", "--mode",
+	      mode, "--store", store, (char *)NULL);
 	_exit(127);
 }
 

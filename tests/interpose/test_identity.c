@@ -46,7 +46,8 @@ static void the_process_is_this_one(void **state)
 
 static void the_host_can_be_named(void **state)
 {
-	struct ct_process p = IDENTIFY("COMMTRACE_HOST=a"), q = IDENTIFY("COMMTRACE_HOST=b"), r = IDENTIFY("A=b");
+	struct ct_process p = IDENTIFY("COMMTRACE_HOST=a"), q = IDENTIFY("COMMTRACE_HOST=b"),
+			  r = IDENTIFY("A=b");
 
 	(void)state;
 	assert_string_equal(p.host, "a");
@@ -70,8 +71,8 @@ static void the_nearest_launcher_tells_the_rank(void **state)
 		     "OMPI_COMM_WORLD_LOCAL_RANK=0");
 	assert_int_equal(p.rank, 1);
 	assert_int_equal(p.world_size, 8);
-	p = IDENTIFY("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=8", "RANK=5", "WORLD_SIZE=6", "LOCAL_RANK=2",
-		     "TORCHELASTIC_RESTART_COUNT=3");
+	p = IDENTIFY("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=8", "RANK=5", "WORLD_SIZE=6",
+		     "LOCAL_RANK=2", "TORCHELASTIC_RESTART_COUNT=3");
 	assert_int_equal(p.rank, 5);
 	assert_int_equal(p.world_size, 6);
 	assert_int_equal(p.local_rank, 2);
@@ -94,9 +95,12 @@ static void what_is_no_rank_is_none(void **state)
 static void the_job_is_named_by_who_knows_it(void **state)
 {
 	(void)state;
-	assert_string_equal(IDENTIFY("MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500").job, "10.0.0.1-29500");
-	assert_string_equal(IDENTIFY("MASTER_ADDR=a", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=none").job, "a-1");
-	assert_string_equal(IDENTIFY("MASTER_ADDR=a", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=run7").job, "run7");
+	assert_string_equal(IDENTIFY("MASTER_ADDR=10.0.0.1", "MASTER_PORT=29500").job,
+			    "10.0.0.1-29500");
+	assert_string_equal(
+		IDENTIFY("MASTER_ADDR=a", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=none").job, "a-1");
+	assert_string_equal(
+		IDENTIFY("MASTER_ADDR=a", "MASTER_PORT=1", "TORCHELASTIC_RUN_ID=run7").job, "run7");
 	assert_string_equal(IDENTIFY("TORCHELASTIC_RUN_ID=run7", "PMIX_NAMESPACE=n.1").job, "n.1");
 	assert_string_equal(IDENTIFY("PMIX_NAMESPACE=n.1", "SLURM_JOB_ID=77").job, "77.0");
 	assert_string_equal(IDENTIFY("SLURM_JOB_ID=77", "SLURM_STEP_ID=2").job, "77.2");

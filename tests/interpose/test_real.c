@@ -47,7 +47,8 @@ static void without_a_real_function_nothing_happens(void **state)
 {
 	struct fake_context context = { .rank = 0, .size = 2 };
 	struct fake_options o = { .context = &context, .called_id = -1 };
-	void (*scatter)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "_ZN4gloo7scatterERNS_14ScatterOptionsE");
+	void (*scatter)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT,
+							  "_ZN4gloo7scatterERNS_14ScatterOptionsE");
 
 	(void)state;
 	assert_non_null(scatter);

@@ -41,7 +41,8 @@ static void units_are_understood(void **state)
 	(void)state;
 	read_env((const char *const[]){ "COMMTRACE_FLUSH=500ms", "COMMTRACE_HANG_AFTER=2m",
 					"COMMTRACE_MAX_BYTES=3M", "COMMTRACE_SEGMENT_BYTES=128K",
-					"COMMTRACE_RING_MB=16", "COMMTRACE_QUIET=1", "COMMTRACE_DIR=/a b", NULL });
+					"COMMTRACE_RING_MB=16", "COMMTRACE_QUIET=1",
+					"COMMTRACE_DIR=/a b", NULL });
 	assert_int_equal(notes.n, 0);
 	assert_int_equal(settings.FLUSH, 500000000);
 	assert_int_equal(settings.HANG_AFTER, 120000000000ll);
@@ -55,11 +56,21 @@ static void units_are_understood(void **state)
 static void a_bad_value_keeps_the_default_and_is_told(void **state)
 {
 	static const char *const bad[] = {
-		"COMMTRACE_FLUSH=10",	    "COMMTRACE_FLUSH=",		 "COMMTRACE_FLUSH=ms",
-		"COMMTRACE_FLUSH=-1s",	    "COMMTRACE_FLUSH=1h",	 "COMMTRACE_RING_MB=0",
-		"COMMTRACE_RING_MB=1025",   "COMMTRACE_RING_MB=4MB",	 "COMMTRACE_RANK=x",
-		"COMMTRACE_QUIET=yes",	    "COMMTRACE_MAX_BYTES=2T",	 "COMMTRACE_MAX_BYTES=-1G",
-		"COMMTRACE_HANG_AFTER=99999999999999999999s", "COMMTRACE_MAX_BYTES=9999999999G", NULL,
+		"COMMTRACE_FLUSH=10",
+		"COMMTRACE_FLUSH=",
+		"COMMTRACE_FLUSH=ms",
+		"COMMTRACE_FLUSH=-1s",
+		"COMMTRACE_FLUSH=1h",
+		"COMMTRACE_RING_MB=0",
+		"COMMTRACE_RING_MB=1025",
+		"COMMTRACE_RING_MB=4MB",
+		"COMMTRACE_RANK=x",
+		"COMMTRACE_QUIET=yes",
+		"COMMTRACE_MAX_BYTES=2T",
+		"COMMTRACE_MAX_BYTES=-1G",
+		"COMMTRACE_HANG_AFTER=99999999999999999999s",
+		"COMMTRACE_MAX_BYTES=9999999999G",
+		NULL,
 	};
 
 	(void)state;
@@ -83,11 +94,13 @@ static void a_bad_value_keeps_the_default_and_is_told(void **state)
 static void an_unknown_variable_is_named_with_its_neighbour(void **state)
 {
 	(void)state;
-	read_env((const char *const[]){ "COMMTRACE_RNIG_MB=4", "COMMTRACE_QUITE=1", "COMMTRACE_WHATEVER_ELSE=1",
-					"COMMTRACER=1", NULL });
+	read_env((const char *const[]){ "COMMTRACE_RNIG_MB=4", "COMMTRACE_QUITE=1",
+					"COMMTRACE_WHATEVER_ELSE=1", "COMMTRACER=1", NULL });
 	assert_int_equal(notes.n, 3);
-	assert_string_equal(notes.text[0], "unknown COMMTRACE_RNIG_MB, did you mean COMMTRACE_RING_MB?");
-	assert_string_equal(notes.text[1], "unknown COMMTRACE_QUITE, did you mean COMMTRACE_QUIET?");
+	assert_string_equal(notes.text[0],
+			    "unknown COMMTRACE_RNIG_MB, did you mean COMMTRACE_RING_MB?");
+	assert_string_equal(notes.text[1],
+			    "unknown COMMTRACE_QUITE, did you mean COMMTRACE_QUIET?");
 	assert_string_equal(notes.text[2], "unknown COMMTRACE_WHATEVER_ELSE");
 }
 

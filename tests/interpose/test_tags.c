@@ -98,7 +98,8 @@ static void no_number_comes_twice(void **state)
 		qsort(seqs, 20000, sizeof(seqs[0]), compare);
 		for (int i = 1; i < 20000; i++)
 			if (seqs[i] == seqs[i - 1])
-				fail_msg("%d tags: %llu comes twice", kinds, (unsigned long long)seqs[i]);
+				fail_msg("%d tags: %llu comes twice", kinds,
+					 (unsigned long long)seqs[i]);
 	}
 }
 
