@@ -29,7 +29,7 @@ say "$commtrace report $run"
 "$commtrace" report "$run" >demo-out/report.txt || die "commtrace report failed"
 cat demo-out/report.txt
 
-grep -Eq "STRAGGLER.*ranks?[ =]*$slow_rank([^0-9]|\$)" demo-out/report.txt ||
+grep -q "^STRAGGLER: rank $slow_rank " demo-out/report.txt ||
 	die "the report does not name rank $slow_rank, which was slowed down on purpose"
 
 cat <<EOF

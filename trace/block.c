@@ -83,8 +83,9 @@ int ct_block_add_rare(struct ct_block *b, enum ct_kind kind, const void *data, s
 		st = make_room(&b->bytes, b->n_bytes, (uint32_t)len, &b->cap_bytes, 1);
 	if (st != CT_OK)
 		return st;
-	b->rares[b->n_rares++] =
-		(struct ct_rare){ .kind = (uint16_t)kind, .len = (uint16_t)len, .at = b->n_bytes };
+	b->rares[b->n_rares++] = (struct ct_rare){ .kind = (uint16_t)kind,
+						   .len = (uint16_t)len,
+						   .at = b->n_bytes };
 	if (len)
 		memcpy(b->bytes + b->n_bytes, data, len);
 	b->n_bytes += (uint32_t)len;

@@ -388,7 +388,8 @@ static void fill_header(struct ct_block_header *h, const struct ct_block *b)
 	}
 }
 
-int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void **out, size_t *out_bytes)
+int ct_block_encode(struct ct_encoder *e, const struct ct_block *b, const void **out,
+		    size_t *out_bytes)
 {
 	struct ct_block_header h;
 	size_t raw_bytes;

@@ -235,13 +235,13 @@ void ct_model_learn_op(struct ct_model *m, uint32_t op_tuple, int64_t gap, int64
 
 	/* move a quarter of the way: follows drift, damps noise (first value: all the way) */
 	s->gap = s->gap ? (int64_t)ct_wrap_add((uint64_t)s->gap,
-					       ct_wrap_sub((uint64_t)gap, (uint64_t)s->gap) / 4) :
-			  gap;
-	s->duration = s->duration ?
-			      (int64_t)ct_wrap_add((uint64_t)s->duration,
-						   ct_wrap_sub((uint64_t)duration,
-							       (uint64_t)s->duration) / 4) :
-			      duration;
+					       ct_wrap_sub((uint64_t)gap, (uint64_t)s->gap) / 4)
+			: gap;
+	s->duration = s->duration
+			      ? (int64_t)ct_wrap_add(
+					(uint64_t)s->duration,
+					ct_wrap_sub((uint64_t)duration, (uint64_t)s->duration) / 4)
+			      : duration;
 }
 
 void ct_model_note_launch(struct ct_model *m, uint32_t launch, uint32_t index)

@@ -58,12 +58,12 @@ struct ct_model {
 		int64_t gap;	   /* predicted time since the thread's last op, quanta */
 		int64_t duration;  /* predicted, quanta */
 		uint32_t sequence; /* index into next_seq */
-	} *ops;
+	} * ops;
 	struct ct_launch_state {
 		struct ct_launch_tuple tuple;
 		int64_t duration; /* quanta */
 		uint32_t stream;  /* index into stream_end */
-	} *launches;
+	} * launches;
 	uint64_t *next_seq;    /* per comm; point-to-point: per tuple */
 	uint64_t *thread_last; /* enter of the thread's last op, quanta */
 	uint64_t *stream_end;  /* end of the stream's last launch, quanta */

@@ -152,7 +152,8 @@ static int split_columns(struct ct_decoder *d, const uint8_t *raw, size_t bytes,
 		uint64_t len = get_varint(&all);
 
 		if (all.bad || len > (uint64_t)(all.end - all.p))
-			return ct_fail(err, CT_FORMAT, "column %u runs past the end of its block", id);
+			return ct_fail(err, CT_FORMAT, "column %u runs past the end of its block",
+				       id);
 		if (id < N_COLUMNS)
 			d->columns[id] = (struct cursor){ all.p, all.p + len, 0 };
 		all.p += len;
@@ -207,7 +208,8 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 	struct ct_model *m = &d->model;
 	struct cursor *exceptions = &d->columns[CT_COL_OP_SEQ];
 	struct ct_extent_cursor cursor = { 0 };
-	uint64_t next_exception = exceptions->p < exceptions->end ? get_varint(exceptions) : UINT64_MAX;
+	uint64_t next_exception = exceptions->p < exceptions->end ? get_varint(exceptions)
+								  : UINT64_MAX;
 	uint32_t last_launch = 0;
 
 	for (uint32_t i = 0; i < h->n_ops; i++) {
@@ -239,7 +241,8 @@ static int get_ops(struct ct_decoder *d, const struct ct_block_header *h, struct
 		op.result = tuple->result;
 		op.peer = tuple->peer;
 		op.tag = tuple->tag;
-		op.count = ct_op_class(op.op) == CT_CLASS_P2P ? get(d, CT_COL_OP_COUNT) : tuple->count;
+		op.count = ct_op_class(op.op) == CT_CLASS_P2P ? get(d, CT_COL_OP_COUNT)
+							      : tuple->count;
 
 		seq = ct_model_seq(m, (uint32_t)t);
 		op.seq = *seq;
@@ -332,8 +335,8 @@ static int get_launches(struct ct_decoder *d, const struct ct_block_header *h, s
 		}
 		m->stream_end[s->stream] = start;
 		if (s->tuple.has_end) {
-			int64_t duration = (int64_t)ct_wrap_add((uint64_t)s->duration,
-								get_class(d, CT_COL_LAUNCH_DURATION));
+			int64_t duration = (int64_t)ct_wrap_add(
+				(uint64_t)s->duration, get_class(d, CT_COL_LAUNCH_DURATION));
 
 			s->duration = duration;
 			m->stream_end[s->stream] = ct_wrap_add(start, duration);
@@ -357,7 +360,8 @@ static int get_rares(struct ct_decoder *d, const struct ct_block_header *h, stru
 		uint64_t kind = get_varint(c);
 		uint64_t len = get_varint(c);
 
-		if (c->bad || kind > UINT16_MAX || len > UINT16_MAX || len > (uint64_t)(c->end - c->p))
+		if (c->bad || kind > UINT16_MAX || len > UINT16_MAX ||
+		    len > (uint64_t)(c->end - c->p))
 			return CT_FORMAT;
 		if (ct_block_add_rare(b, (enum ct_kind)kind, c->p, len) != CT_OK)
 			return CT_NOMEM;

@@ -25,6 +25,7 @@ int ct_block_decode(struct ct_decoder *decoder, const struct ct_block_header *he
 /* The same from the columns of an unpacked frame; the header gives the numbers of records. For tests and
  * fuzzing: this is where damage that has a good checksum arrives. */
 int ct_block_decode_raw(struct ct_decoder *decoder, const struct ct_block_header *header,
-			const void *raw, size_t raw_bytes, struct ct_block *block, struct ct_err *err);
+			const void *raw, size_t raw_bytes, struct ct_block *block,
+			struct ct_err *err);
 
 #endif

@@ -88,7 +88,8 @@ static int take_chunk(struct ct_drain *drain, struct ct_drain_chunk *c, struct c
 	for (; c->to < CT_CHUNK_SLOTS && extent.n_slots < room; c->to++, extent.n_slots++) {
 		if (!ct_slot_copy(&slots[c->to], (uint32_t)c->lap, w))
 			break;
-		if (mode == CT_DRAIN_RETURNED && CT_TAG_KIND(w[0]) == CT_KIND_OP && !w[CT_OP_W_END]) {
+		if (mode == CT_DRAIN_RETURNED && CT_TAG_KIND(w[0]) == CT_KIND_OP &&
+		    !w[CT_OP_W_END]) {
 			drain->n_pending++;
 			goto out_pinned;
 		}
@@ -177,7 +178,8 @@ static int undrained(const struct ct_drain_chunk *c)
 	return n;
 }
 
-uint64_t ct_drain_give_up(struct ct_drain *drain, struct ct_ring *ring, uint32_t want, enum ct_loss reason)
+uint64_t ct_drain_give_up(struct ct_drain *drain, struct ct_ring *ring, uint32_t want,
+			  enum ct_loss reason)
 {
 	uint64_t lost = 0;
 

@@ -18,7 +18,7 @@ struct ct_drain {
 		uint32_t to;   /* slots before this one are taken */
 		int closed;    /* its thread is through with it */
 		int whole;     /* nothing is left to take: free it once safe */
-	} *chunks;	       /* those with undrained records, oldest claim first */
+	} * chunks;	       /* those with undrained records, oldest claim first */
 	uint32_t n_chunks;
 	uint32_t cap_chunks;
 	uint32_t at;	    /* chunk to continue with */
@@ -29,7 +29,7 @@ struct ct_drain {
 /* Which ops a drain takes. */
 enum ct_drain_mode {
 	CT_DRAIN_RETURNED, /* stop in a chunk at the first op that is still inside its call */
-	CT_DRAIN_ALL,	   /* take those too, as records without a return: nobody will end them any more */
+	CT_DRAIN_ALL, /* take those too, as records without a return: nobody will end them any more */
 };
 
 /* Begin a pass: list the chunks that hold undrained records, oldest claim first. 0 or CT_NOMEM. */

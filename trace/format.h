@@ -75,7 +75,12 @@ enum ct_ring_kind { CT_RING_SHARED = 0, CT_RING_DISK = 1, CT_RING_PRIVATE = 2 };
 enum ct_ring_state { CT_RING_LIVE = 1, CT_RING_ENDED = 2 };
 
 /* How a process said that it was about to end by itself. */
-enum ct_exit_kind { CT_EXIT_NONE = 0, CT_EXIT_UNDERSCORE = 1, CT_EXIT_ABORT = 2, CT_EXIT_NORMAL = 3 };
+enum ct_exit_kind {
+	CT_EXIT_NONE = 0,
+	CT_EXIT_UNDERSCORE = 1,
+	CT_EXIT_ABORT = 2,
+	CT_EXIT_NORMAL = 3
+};
 
 struct ct_ring_header {
 	uint64_t magic;
@@ -90,21 +95,21 @@ struct ct_ring_header {
 	uint32_t n_opens;
 	uint32_t strings_bytes;
 	uint32_t n_chunks;
-	ct_word state;	       /* creator: enum ct_ring_state, last word set when making the ring */
-	ct_word beat_ns;       /* beat thread: last sign of life */
-	ct_word claims;	       /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */
-	ct_word n_free;	       /* writers and write thread: chunks that can be claimed */
-	ct_word strings_used;  /* writers, fetch_add: bytes reserved in the string table */
-	ct_word blocks;	       /* write thread: blocks that are in segments */
-	ct_word flushed_ns;    /* write thread: every record returned before this time is in a segment */
-	ct_word launches;      /* writers, fetch_add: last launch id given out */
-	ct_word exit_ns;       /* the process itself, before abort, _exit or at exit: when ... */
+	ct_word state;	 /* creator: enum ct_ring_state, last word set when making the ring */
+	ct_word beat_ns; /* beat thread: last sign of life */
+	ct_word claims; /* writers, fetch_add: chunks claimed so far; a chunk's lap is its claim number */
+	ct_word n_free;	      /* writers and write thread: chunks that can be claimed */
+	ct_word strings_used; /* writers, fetch_add: bytes reserved in the string table */
+	ct_word blocks;	      /* write thread: blocks that are in segments */
+	ct_word flushed_ns; /* write thread: every record returned before this time is in a segment */
+	ct_word launches;   /* writers, fetch_add: last launch id given out */
+	ct_word exit_ns;    /* the process itself, before abort, _exit or at exit: when ... */
 	ct_word exit_note;     /* ... and kind << 32 | code; stored before exit_ns */
 	ct_word death_seen_ns; /* its parent: when waitpid told the end (upper bound) ... */
 	ct_word death_note;    /* ... parent pid << 32 | wait status; stored before death_seen_ns */
-	ct_word kill_ns;       /* whoever called kill() on it first: when (0 never), set by compare-and-swap ... */
-	ct_word kill_note;     /* ... killer pid << 32 | signal; stored after kill_ns */
-	ct_word wrapper_ns;    /* write thread: observer ledger, see struct ct_cost_rec */
+	ct_word kill_ns; /* whoever called kill() on it first: when (0 never), set by compare-and-swap ... */
+	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
+	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
 	ct_word reserved[10];
 	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
@@ -185,7 +190,7 @@ enum {
 	CT_OP_W_SEQ = 4,
 	CT_OP_W_PEER = 5, /* p2p tag << 32 | (uint32_t) peer or root, -1 none */
 	CT_OP_W_LINK = 6, /* call site string id << 32 | launch id, 0 = the call itself is the span */
-	CT_OP_W_END = 7,  /* (return - enter + 1) << 16 | (uint16_t) result */
+	CT_OP_W_END = 7, /* (return - enter + 1) << 16 | (uint16_t) result */
 };
 
 /* Words of a LAUNCH slot. */
@@ -218,7 +223,13 @@ enum ct_op_flag {
 #define CT_RESULT_EXCEPTION (-1) /* left by a C++ exception or a thread's cancellation */
 #define CT_RESULT_ABORTED (-2)	 /* given up by the program before it was done */
 
-enum ct_backend { CT_BACKEND_NONE = 0, CT_BACKEND_NCCL = 1, CT_BACKEND_MPI = 2, CT_BACKEND_GLOO = 3, CT_BACKEND_IMPORT = 4 };
+enum ct_backend {
+	CT_BACKEND_NONE = 0,
+	CT_BACKEND_NCCL = 1,
+	CT_BACKEND_MPI = 2,
+	CT_BACKEND_GLOO = 3,
+	CT_BACKEND_IMPORT = 4
+};
 
 /* Where a communicator's key comes from; GUESSED keys may differ between members or clash. */
 enum ct_key_source { CT_KEY_LIBRARY = 0, CT_KEY_RENDEZVOUS = 1, CT_KEY_GUESSED = 2 };

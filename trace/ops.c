@@ -13,7 +13,8 @@ static const struct {
 	int per_rank;
 	enum ct_bus bus;
 } ops[] = {
-#define X(NAME, id, class, per_rank, bus, text) [id] = { #NAME, CT_CLASS_##class, per_rank, CT_BUS_##bus },
+#define X(NAME, id, class, per_rank, bus, text)                                                    \
+	[id] = { #NAME, CT_CLASS_##class, per_rank, CT_BUS_##bus },
 #include "trace/ops.def"
 #undef X
 };

@@ -107,7 +107,8 @@ static int create_file(const char *dir, const char *name, char path[256])
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!put_path(aside, dir, name, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ||
+	if (!put_path(aside, dir, name,
+		      (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ||
 	    rename(path, aside) != 0)
 		return -1;
 	return open(path, flags, 0600);
@@ -147,7 +148,8 @@ static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_
 	fcntl(fd, F_SETLK, &whole); /* without it other pid namespaces rely on the beat alone */
 	lay_out(*map, bytes);
 	ring->fd = fd;
-	*kind = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ? CT_RING_SHARED : CT_RING_DISK;
+	*kind = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ? CT_RING_SHARED
+								     : CT_RING_DISK;
 	return 0;
 out_unlink:
 	unlink(ring->path);
@@ -157,7 +159,8 @@ out_unlink:
 
 static int map_private(struct ct_ring *ring, size_t bytes, void **map, uint32_t *kind)
 {
-	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		    -1, 0);
 	if (*map == MAP_FAILED)
 		return -1;
 	lay_out(*map, bytes);
@@ -238,15 +241,15 @@ int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
 	/* Chunks are freed about in the order in which they were claimed, so the search is short; having taken
 	 * one off the count, there is one to find. Two rounds bound it against the impossible. */
 	for (uint32_t tries = 0; tries < 2 * h->n_chunks; tries++) {
-		struct ct_chunk *chunk = ct_ring_chunk(ring, (uint32_t)((lap + tries) % h->n_chunks));
+		struct ct_chunk *chunk = ct_ring_chunk(ring,
+						       (uint32_t)((lap + tries) % h->n_chunks));
 		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
 		/* acquire: pairs with the release in ct_ring_free_chunk(), the write thread is through with it */
 		if ((state & 0xff) != CT_CHUNK_FREE ||
-		    !atomic_compare_exchange_strong_explicit(&chunk->state, &state,
-							     lap << 8 | CT_CHUNK_OWNED,
-							     memory_order_acquire,
-							     memory_order_relaxed))
+		    !atomic_compare_exchange_strong_explicit(
+			    &chunk->state, &state, lap << 8 | CT_CHUNK_OWNED, memory_order_acquire,
+			    memory_order_relaxed))
 			continue;
 		ct_lane_close(lane);
 		if (!lane->tid)
@@ -282,7 +285,8 @@ void ct_ring_free_chunk(struct ct_ring *ring, struct ct_chunk *chunk)
 	uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
 	atomic_store_explicit(&chunk->drained, 0, memory_order_relaxed);
-	atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_FREE, memory_order_release);
+	atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_FREE,
+			      memory_order_release);
 	atomic_fetch_add_explicit(&ring->header->n_free, 1, memory_order_release);
 }
 
@@ -303,7 +307,8 @@ uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
 	entry = ring->strings + at;
 	memcpy(entry + 4, text, len);
 	entry[4 + len] = '\0';
-	atomic_store_explicit((_Atomic uint32_t *)(void *)entry, (uint32_t)len, memory_order_release);
+	atomic_store_explicit((_Atomic uint32_t *)(void *)entry, (uint32_t)len,
+			      memory_order_release);
 	return (uint32_t)(at / 4 + 1);
 }
 
@@ -339,7 +344,8 @@ struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm
 	return NULL;
 }
 
-struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch, const uint64_t words[8])
+struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
+				      const uint64_t words[8])
 {
 	uint32_t n = ring->header ? ring->header->n_opens : 0;
 
@@ -350,9 +356,8 @@ struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch, con
 		uint64_t unused = 0;
 
 		if (atomic_load_explicit(w, memory_order_relaxed) != 0 ||
-		    !atomic_compare_exchange_strong_explicit(w, &unused, 1ull << 33,
-							     memory_order_acquire,
-							     memory_order_relaxed))
+		    !atomic_compare_exchange_strong_explicit(
+			    w, &unused, 1ull << 33, memory_order_acquire, memory_order_relaxed))
 			continue;
 		for (int k = 1; k < 8; k++)
 			atomic_store_explicit(&w[k], words[k], memory_order_relaxed);

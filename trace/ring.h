@@ -28,8 +28,8 @@ struct ct_ring {
 	struct ct_ring_open *opens;
 	char *strings;
 	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
-	int fd;			 /* -1 for private memory; carries the lock that says the owner lives */
-	char path[256];		 /* "" for private memory */
+	int fd;		/* -1 for private memory; carries the lock that says the owner lives */
+	char path[256]; /* "" for private memory */
 };
 
 /* What one thread fills. Zero-initialised = no chunk yet. */
@@ -90,7 +90,8 @@ static inline void ct_slot_publish(struct ct_slot *slot, uint64_t tag, const uin
  * `lap`, else 0. The end word of an op may be newer than the rest: it has its own release store. */
 static inline int ct_slot_copy(const struct ct_slot *slot, uint32_t lap, uint64_t w[8])
 {
-	struct ct_slot *s = (struct ct_slot *)(uintptr_t)slot; /* C11 atomics load through non-const only */
+	struct ct_slot *s = (struct ct_slot *)(uintptr_t)
+		slot; /* C11 atomics load through non-const only */
 
 	w[0] = atomic_load_explicit(&s->w[0], memory_order_acquire);
 	if (CT_TAG_LAP(w[0]) != lap || !(w[0] & 1))
@@ -127,7 +128,8 @@ struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm
 
 /* Open a launch: takes a free entry or returns NULL (a counted loss). `words` are words 1..7 of
  * struct ct_ring_open; the launch id goes into its tag. Any thread. */
-struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch, const uint64_t words[8]);
+struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
+				      const uint64_t words[8]);
 
 /* Free the entry. Whoever closes the launch, once. */
 void ct_ring_open_remove(struct ct_ring_open *open);

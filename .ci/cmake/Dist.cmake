@@ -1,5 +1,5 @@
 # Target `dist`: a tarball for people without root or compiler. It holds the static CLI, the library and a sample run.
-if(TARGET commtrace AND TARGET commtrace_preload AND NOT CT_SANITIZE)
+if(NOT CT_SANITIZE)
 	set(CT_DIST ${PROJECT_NAME}-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 	add_custom_target(dist
 		COMMAND ${PROJECT_SOURCE_DIR}/.ci/dist.sh ${PROJECT_BINARY_DIR} ${CT_DIST}

@@ -70,9 +70,11 @@ static size_t packed_bytes(const struct ct_stream *s, double *seconds)
 			const struct ct_launch *l = &s->launches[op->launch - 1];
 
 			packed[n] = (struct packed_op){
-				op->enter_ns, op->return_ns, l->start_ns, l->end_ns, op->count,
-				op->seq, op->launch, op->peer, (uint8_t)op->comm, (uint8_t)l->stream,
-				op->op, op->dtype, op->redop, op->flags, op->call
+				op->enter_ns,	    op->return_ns, l->start_ns,
+				l->end_ns,	    op->count,	   op->seq,
+				op->launch,	    op->peer,	   (uint8_t)op->comm,
+				(uint8_t)l->stream, op->op,	   op->dtype,
+				op->redop,	    op->flags,	   op->call
 			};
 		}
 		total += ZSTD_compressCCtx(zstd, out, cap, packed, n * sizeof(*packed), 3);
@@ -85,7 +87,8 @@ static size_t packed_bytes(const struct ct_stream *s, double *seconds)
 }
 
 /* Fill a block as the write thread would: chunks of 63 ops, launches in chunks of the poll thread. */
-static void fill(struct ct_block *b, const struct ct_stream *s, uint32_t *op, uint32_t *launch, uint64_t *lap)
+static void fill(struct ct_block *b, const struct ct_stream *s, uint32_t *op, uint32_t *launch,
+		 uint64_t *lap)
 {
 	ct_block_reset(b, CT_BLOCK_DATA);
 	while (*op < s->n_ops && ct_block_records(b) + 2 * SLOTS <= BLOCK_RECORDS) {
@@ -100,12 +103,14 @@ static void fill(struct ct_block *b, const struct ct_stream *s, uint32_t *op, ui
 			if (ct_block_add_launch(b, &s->launches[(*launch)++]) != CT_OK)
 				fail("out of memory");
 		y.lap = y.n_slots ? ++*lap : 0;
-		if (ct_block_add_extent(b, &x) != CT_OK || (y.n_slots && ct_block_add_extent(b, &y) != CT_OK))
+		if (ct_block_add_extent(b, &x) != CT_OK ||
+		    (y.n_slots && ct_block_add_extent(b, &y) != CT_OK))
 			fail("out of memory");
 	}
 }
 
-static void check(struct ct_decoder *d, const void *bytes, const struct ct_block *b, struct ct_block *back)
+static void check(struct ct_decoder *d, const void *bytes, const struct ct_block *b,
+		  struct ct_block *back)
 {
 	struct ct_block_header h;
 
@@ -172,8 +177,8 @@ int main(void)
 		ours = (double)block_bytes(&s, &encode_s, &decode_s) / n;
 		printf("%-10s ops=%u quantum=%uns floor=%.2f ours=%.2f packed+zstd3=%.2f B/op"
 		       " encode=%.0f decode+check=%.0f packed=%.0f ns/op\n",
-		       jobs[i].name, s.n_ops, CT_BLOCK_QUANTUM_NS, s.entropy_bits / 8 / n, ours, packed,
-		       encode_s / n * 1e9, decode_s / n * 1e9, packed_s / n * 1e9);
+		       jobs[i].name, s.n_ops, CT_BLOCK_QUANTUM_NS, s.entropy_bits / 8 / n, ours,
+		       packed, encode_s / n * 1e9, decode_s / n * 1e9, packed_s / n * 1e9);
 		printf("METRIC size.bytes_per_op_%s %.3f 9\n", jobs[i].name, ours);
 		printf("METRIC size.ratio_to_packed_%s %.3f 0.55\n", jobs[i].name, ours / packed);
 		ct_stream_free(&s);

@@ -111,24 +111,31 @@ static void push(struct maker *m, struct shape s)
 static void ddp_step(struct maker *m)
 {
 	for (int b = 0; b < 12; b++)
-		push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32,
-					b ? 6553600u + (unsigned)b * 1024 * (unsigned)(b % 5) : 262144, 1, 1,
-					-1, 12e6, 0.05, b ? 900e3 + b * 5e3 : 120e3, 0.04 });
-	push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32, 1, 1, 1, -1, 20e6, 0.03, 22e3, 0.1 });
-	push(m, (struct shape){ CT_OP_Broadcast, CT_DTYPE_int64, 53120, 1, 1, -1, 30e6, 0.05, 30e3, 0.1 });
+		push(m,
+		     (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32,
+				     b ? 6553600u + (unsigned)b * 1024 * (unsigned)(b % 5) : 262144,
+				     1, 1, -1, 12e6, 0.05, b ? 900e3 + b * 5e3 : 120e3, 0.04 });
+	push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32, 1, 1, 1, -1, 20e6, 0.03, 22e3,
+				0.1 });
+	push(m, (struct shape){ CT_OP_Broadcast, CT_DTYPE_int64, 53120, 1, 1, -1, 30e6, 0.05, 30e3,
+				0.1 });
 }
 
 static void megatron_step(struct maker *m)
 {
-	const struct shape gather = { CT_OP_AllGather, CT_DTYPE_bfloat16, 4194304, 3, 2, -1,
-				      260e3, 0.06, 95e3, 0.06 };
-	const struct shape scatter = { CT_OP_ReduceScatter, CT_DTYPE_bfloat16, 4194304, 3, 2, -1,
-				       310e3, 0.06, 98e3, 0.06 };
+	const struct shape gather = {
+		CT_OP_AllGather, CT_DTYPE_bfloat16, 4194304, 3, 2, -1, 260e3, 0.06, 95e3, 0.06
+	};
+	const struct shape scatter = {
+		CT_OP_ReduceScatter, CT_DTYPE_bfloat16, 4194304, 3, 2, -1, 310e3, 0.06, 98e3, 0.06
+	};
 
 	for (int micro = 0; micro < 8; micro++) {
 		m->grouped = 1;
-		push(m, (struct shape){ CT_OP_Send, CT_DTYPE_bfloat16, 8388608, 2, 3, 3, 60e3, 0.2, 180e3, 0.1 });
-		push(m, (struct shape){ CT_OP_Recv, CT_DTYPE_bfloat16, 8388608, 2, 3, 1, 900, 0.2, 0, 0 });
+		push(m, (struct shape){ CT_OP_Send, CT_DTYPE_bfloat16, 8388608, 2, 3, 3, 60e3, 0.2,
+					180e3, 0.1 });
+		push(m, (struct shape){ CT_OP_Recv, CT_DTYPE_bfloat16, 8388608, 2, 3, 1, 900, 0.2,
+					0, 0 });
 		m->grouped = 0;
 		for (int layer = 0; layer < 48; layer++) {
 			push(m, gather);
@@ -136,13 +143,15 @@ static void megatron_step(struct maker *m)
 		}
 	}
 	for (unsigned b = 0; b < 20; b++)
-		push(m, (struct shape){ CT_OP_ReduceScatter, CT_DTYPE_bfloat16, 20971520 + b * 4096, 1, 4, -1,
-					8e5, 0.1, 2.2e6, 0.05 });
-	push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32, 65536000, 4, 5, -1, 1e6, 0.1, 1.6e6, 0.05 });
-	push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32, 1, 5, 5, -1, 4e5, 0.1, 20e3, 0.1 });
+		push(m, (struct shape){ CT_OP_ReduceScatter, CT_DTYPE_bfloat16, 20971520 + b * 4096,
+					1, 4, -1, 8e5, 0.1, 2.2e6, 0.05 });
+	push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32, 65536000, 4, 5, -1, 1e6, 0.1,
+				1.6e6, 0.05 });
+	push(m,
+	     (struct shape){ CT_OP_AllReduce, CT_DTYPE_float32, 1, 5, 5, -1, 4e5, 0.1, 20e3, 0.1 });
 	for (unsigned b = 0; b < 20; b++)
-		push(m, (struct shape){ CT_OP_AllGather, CT_DTYPE_bfloat16, 20971520 + b * 4096, 1, 4, -1,
-					8e5, 0.1, 2.1e6, 0.05 });
+		push(m, (struct shape){ CT_OP_AllGather, CT_DTYPE_bfloat16, 20971520 + b * 4096, 1,
+					4, -1, 8e5, 0.1, 2.1e6, 0.05 });
 }
 
 static void inference_step(struct maker *m)
@@ -154,10 +163,10 @@ static void inference_step(struct maker *m)
 	if (!bits)
 		batch = 64;
 	for (int layer = 0; layer < 160; layer++)
-		push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_bfloat16, (uint64_t)batch * 8192, 1, 1, -1,
-					62e3, 0.05, 14e3 + batch * 60, 0.08 });
-	push(m, (struct shape){ CT_OP_AllGather, CT_DTYPE_bfloat16, (uint64_t)batch * 16000, 1, 1, -1, 80e3,
-				0.08, 18e3, 0.08 });
+		push(m, (struct shape){ CT_OP_AllReduce, CT_DTYPE_bfloat16, (uint64_t)batch * 8192,
+					1, 1, -1, 62e3, 0.05, 14e3 + batch * 60, 0.08 });
+	push(m, (struct shape){ CT_OP_AllGather, CT_DTYPE_bfloat16, (uint64_t)batch * 16000, 1, 1,
+				-1, 80e3, 0.08, 18e3, 0.08 });
 }
 
 static void moe_step(struct maker *m)
@@ -172,19 +181,23 @@ static void moe_step(struct maker *m)
 			uint64_t in = (uint64_t)(tokens * exp(spread * normal(m))) * 7168;
 
 			m->out->entropy_bits += 2 * count_bits;
-			push(m, (struct shape){ CT_OP_Send, CT_DTYPE_bfloat16, out, 2, 3, peer,
-						peer ? 140 : 900e3, peer ? 0.15 : 0.1, 420e3, 0.1 });
-			push(m, (struct shape){ CT_OP_Recv, CT_DTYPE_bfloat16, in, 2, 3, peer, 140, 0.15, 0, 0 });
+			push(m,
+			     (struct shape){ CT_OP_Send, CT_DTYPE_bfloat16, out, 2, 3, peer,
+					     peer ? 140 : 900e3, peer ? 0.15 : 0.1, 420e3, 0.1 });
+			push(m, (struct shape){ CT_OP_Recv, CT_DTYPE_bfloat16, in, 2, 3, peer, 140,
+						0.15, 0, 0 });
 		}
 		m->grouped = 0;
 	}
-	push(m, (struct shape){ CT_OP_ReduceScatter, CT_DTYPE_bfloat16, 4194304, 1, 2, -1, 300e3, 0.1, 95e3,
-				0.06 });
+	push(m, (struct shape){ CT_OP_ReduceScatter, CT_DTYPE_bfloat16, 4194304, 1, 2, -1, 300e3,
+				0.1, 95e3, 0.06 });
 }
 
 void ct_stream_make(struct ct_stream *stream, char kind, uint32_t n, uint32_t quantum_ns)
 {
-	struct maker m = { .out = stream, .random = 88172645463325252ull, .quantum = quantum_ns, .host = 1e9 };
+	struct maker m = {
+		.out = stream, .random = 88172645463325252ull, .quantum = quantum_ns, .host = 1e9
+	};
 	uint64_t p2p_seq[2][64] = { { 0 } };
 
 	memset(stream, 0, sizeof(*stream));

@@ -22,19 +22,17 @@ for dir in "$build/interpose" "$build/trace"; do
 	objects+=("${found[@]}")
 done
 
-for object in "${objects[@]}"; do
-	name=$(basename "$object" .o)
-	name=${name%.*}
-	banned=
-	[[ $name =~ $exempt ]] || banned=$everywhere
-	[[ $name =~ $hot_objects ]] && banned="$banned $hot"
-	# A fortified call is the call.
-	nm -u "$object" | awk -v banned="$banned" -v object="$name" '
-		BEGIN { n = split(banned, b); for (i = 1; i <= n; i++) bad[b[i]] = 1 }
-		{ s = $2; sub(/@.*/, "", s); if (s ~ /_chk$/) { sub(/_chk$/, "", s); sub(/^__/, "", s) } }
-		s in bad { print object ": " $2 }
-	'
-done | verdict "calls that are banned inside a job"
+nm -uA "${objects[@]}" | awk -v everywhere="$everywhere" -v hot="$hot" -v hot_objects="$hot_objects" -v exempt="$exempt" '
+	function words(list, set,  w, i, n) { n = split(list, w); for (i = 1; i <= n; i++) set[w[i]] = 1 }
+	BEGIN { words(everywhere, never); words(hot, not_hot) }
+	{
+		name = $1; sub(/\.c\.o:.*/, "", name); sub(/.*\//, "", name)
+		call = $NF; sub(/@.*/, "", call)
+		# A fortified call is the call.
+		if (call ~ /^__.*_chk$/) { sub(/^__/, "", call); sub(/_chk$/, "", call) }
+	}
+	(call in never && name !~ exempt) || (call in not_hot && name ~ hot_objects) { print name ": " $NF }
+' | sort -u | verdict "calls that are banned inside a job"
 
 mapfile -t files < <(sources '^(interpose|trace)/.*[.][ch]$')
 awk '/[^A-Za-z0-9_]alloca[ \t]*\(/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${files[@]}" | verdict "alloca"

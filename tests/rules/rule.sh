@@ -9,14 +9,13 @@ build=${CT_BUILD:-$root/build}
 library=$build/lib/libcommtrace.so
 cd "$root"
 
-# sources REGEX: the project's files whose path matches. Without git (a tarball, a copy): everything not built.
+# sources REGEX: the project's files whose path matches. Without git (a tarball, a copy): everything not
+# built. What git knows and nobody has any more is left out.
 sources() {
 	{
 		git ls-files -co --exclude-standard 2>/dev/null ||
 			find . -type f ! -path './.git/*' ! -path './build*' ! -path './demo-out/*' ! -path './commtrace-*'
-	} | sed 's|^\./||' | awk -v want="$1" '$0 ~ want' | while read -r file; do
-		if [ -f "$file" ]; then printf '%s\n' "$file"; fi
-	done | sort
+	} | sed 's|^\./||' | awk -v want="$1" '$0 ~ want' | { xargs -r -d '\n' ls -d 2>/dev/null || true; } | sort
 }
 
 # need FILE: a rule about something that is not there is broken, not kept.

@@ -10,25 +10,28 @@ mapfile -t all < <(sources '[.](c|cc|h|def|S|py|sh|cmake|md)$|CMakeLists.txt$')
 awk '/(^|[^A-Za-z_])(T[O]DO|F[I]XME|X[X]X)([^A-Za-z_]|$)/ { printf "%s:%d: %s\n", FILENAME, FNR, $0 }' "${all[@]}" |
 	verdict "left undone"
 
-for file in "${all[@]}"; do
-	case $file in
-	*.c | *.h | *.cc | *.def | *.S)
-		head -n 1 "$file" | awk -v f="$file" '!/^(\/\*|\/\/) SPDX-License-Identifier: Apache-2.0/ { print f }'
-		;;
-	*.sh | *.py)
-		head -n 3 "$file" | awk -v f="$file" '/^# SPDX-License-Identifier: Apache-2.0$/ { ok = 1 } END { if (!ok) print f }'
-		;;
-	esac
-done | verdict "no SPDX line at the top"
+mapfile -t code < <(sources '[.](c|cc|h|def|S)$')
+mapfile -t scripts < <(sources '[.](sh|py|awk)$')
+mapfile -t headers < <(sources '[.]h$')
+{
+	# A script has its #! first.
+	awk 'FNR == 1 && /^(\/\*|\/\/) SPDX-License-Identifier: Apache-2.0/ { ok[FILENAME] = 1 }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] }' "${code[@]}"
+	awk 'FNR <= 2 && /^# SPDX-License-Identifier: Apache-2.0$/ { ok[FILENAME] = 1 }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] }' "${scripts[@]}"
+} </dev/null | verdict "no SPDX line at the top"
 
-sources '[.]h$' | while read -r file; do
-	awk -v f="$file" '
-		/^#/ && ++n == 1 { if ($1 == "#ifndef" && $2 ~ /^CT_[A-Z0-9_]+_H$/) guard = $2 }
-		/^#/ && n == 2 { n++; if ($1 == "#define" && $2 == guard) ok = 1 }
-		END { print (ok ? guard : "NONE"), f }
-	' "$file"
-done | awk '
-	$1 == "NONE" { print $2 ": no #ifndef CT_..._H, #define CT_..._H at the top"; next }
-	$1 in seen { print $2 ": has the guard of " seen[$1] }
-	{ seen[$1] = $2 }
-' | verdict "header guards"
+awk '
+	FNR == 1 { n = 0 }
+	/^#/ && ++n == 1 && $1 == "#ifndef" && $2 ~ /^CT_[A-Z0-9_]+_H$/ { asked = $2 }
+	/^#/ && n == 2 && $1 == "#define" && $2 == asked { guard[FILENAME] = asked }
+	/^#/ && n == 2 { asked = "" }
+	END {
+		for (i = 1; i < ARGC; i++) {
+			g = guard[ARGV[i]]
+			if (g == "") print ARGV[i] ": no #ifndef CT_..._H, #define CT_..._H at the top"
+			else if (g in owner) print ARGV[i] ": has the guard of " owner[g]
+			else owner[g] = ARGV[i]
+		}
+	}
+' "${headers[@]}" </dev/null | verdict "header guards"

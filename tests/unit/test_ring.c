@@ -44,8 +44,12 @@ static void open_ring(struct ct_ring *ring, size_t bytes)
 static int put_op(struct ct_ring *ring, struct ct_lane *lane, uint64_t number, int returned)
 {
 	struct ct_slot *slot = ct_lane_next(ring, lane);
-	struct ct_op op = { .enter_ns = number + 1, .count = number, .seq = number ^ 0x5555, .comm = 3,
-			    .peer = -1, .op = CT_OP_AllReduce };
+	struct ct_op op = { .enter_ns = number + 1,
+			    .count = number,
+			    .seq = number ^ 0x5555,
+			    .comm = 3,
+			    .peer = -1,
+			    .op = CT_OP_AllReduce };
 	uint64_t w[8];
 
 	if (!slot)
@@ -106,12 +110,14 @@ static void an_op_inside_its_call_pins_its_chunk_only(void **state)
 	put_op(&ring, &stuck, 1, 1);
 	put_op(&ring, &stuck, 2, 0);
 	for (uint64_t i = 0; i < 10000; i++) {
-		assert_true(put_op(&ring, &busy, i, 1)); /* never runs out: all but one chunk come back */
+		assert_true(put_op(&ring, &busy, i,
+				   1)); /* never runs out: all but one chunk come back */
 		if (i % 500)
 			continue;
 		ct_drain_begin(&drain, &ring);
 		ct_block_reset(&block, CT_BLOCK_DATA);
-		assert_int_equal(ct_drain_next(&drain, &ring, &block, 100000, CT_DRAIN_RETURNED), 0);
+		assert_int_equal(ct_drain_next(&drain, &ring, &block, 100000, CT_DRAIN_RETURNED),
+				 0);
 		assert_int_equal(drain.n_pending, 1);
 		ct_drain_done(&drain, &ring);
 	}
@@ -259,7 +265,8 @@ static void the_file_is_private_whole_and_not_inherited(void **state)
 	open_ring(&ring, CT_RING_MIN_BYTES);
 	assert_int_equal(stat(ring.path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_true((uint64_t)st.st_blocks * 512 >= CT_RING_MIN_BYTES); /* no hole: no SIGBUS later */
+	assert_true((uint64_t)st.st_blocks * 512 >=
+		    CT_RING_MIN_BYTES); /* no hole: no SIGBUS later */
 	child = fork();
 	if (child == 0) { /* mincore tells an unmapped page without a crash */
 		unsigned char in_core;
@@ -283,7 +290,8 @@ static void a_ring_of_the_same_name_is_moved_aside(void **state)
 	open_ring(&second, CT_RING_MIN_BYTES);
 	ct_ring_close(&second, 1);
 	ct_ring_close(&first, 0);
-	snprintf(command, sizeof(command), "test $(ls %s | wc -l) = 1 && rm %s/commtrace.*.ring", dir, dir);
+	snprintf(command, sizeof(command), "test $(ls %s | wc -l) = 1 && rm %s/commtrace.*.ring",
+		 dir, dir);
 	assert_int_equal(system(command), 0);
 }
 
