@@ -12,6 +12,10 @@
 /* Ops in one process that may be inside their calls at once: one a thread. */
 #define CT_LOAD_MAX_OPEN 65536u
 
+/* Receives from any peer that wait for their launch after they were told whose message it was; an older one
+ * gives way to one 4096 launches later and stays without a peer. */
+#define CT_LOAD_MATCHES 4096u
+
 struct order {
 	uint64_t enter_ns;
 	uint32_t at;
@@ -27,6 +31,7 @@ struct ct_load {
 	struct ct_table strings; /* id -> const char * */
 	struct ct_table comms;	 /* id -> struct ct_load_comm */
 	struct ct_join *join;
+	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
 	struct ct_load_facts facts;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
 	uint32_t n_open, cap_open;
@@ -62,10 +67,13 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	load->names = names;
 	load->memory = ct_arena_new();
 	load->join = ct_join_new(joined, load);
-	if (load->memory)
+	if (load->memory) {
 		load->facts.notes = ct_arena_calloc(load->memory, CT_LOAD_NOTES,
 						    sizeof(*load->facts.notes));
-	if (!load->join || !load->facts.notes) {
+		load->matches = ct_arena_calloc(load->memory, CT_LOAD_MATCHES,
+						sizeof(*load->matches));
+	}
+	if (!load->join || !load->facts.notes || !load->matches) {
 		ct_load_close(load);
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	}
@@ -226,6 +234,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_open_op_rec open_op;
 		struct ct_cost_rec cost;
 		struct ct_end_rec end;
+		struct ct_match_rec match;
 	} u;
 
 	switch (rare->kind) {
@@ -256,6 +265,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
 		load->facts.cost = u.cost;
 		load->facts.has_cost = 1;
+		return CT_OK;
+	case CT_KIND_MATCH:
+		ct_rare_get(block, rare, &u.match, sizeof(u.match));
+		load->matches[u.match.launch % CT_LOAD_MATCHES] = u.match;
 		return CT_OK;
 	case CT_KIND_END:
 		ct_rare_get(block, rare, &u.end, sizeof(u.end));
@@ -352,12 +365,28 @@ static void set_span(struct ct_load *load, struct ct_joined_op *j, const struct 
 	}
 }
 
+/* A receive from any peer, once its message has come. */
+static const struct ct_op *with_peer(const struct ct_load *load, const struct ct_op *op,
+				     struct ct_op *copy)
+{
+	const struct ct_match_rec *match = &load->matches[op->launch % CT_LOAD_MATCHES];
+
+	if (op->op != CT_OP_Recv || op->peer >= 0 || !op->launch || match->launch != op->launch)
+		return op;
+	*copy = *op;
+	copy->peer = match->peer;
+	copy->seq = match->seq;
+	return copy;
+}
+
 static int joined(void *arg, const struct ct_op *op, const struct ct_launch *launch)
 {
 	struct ct_load *load = arg;
 	struct ct_load_op out = { .comm = ct_table_get(&load->comms, op->comm) };
 	struct ct_joined_op *j = &out.joined;
+	struct ct_op copy;
 
+	op = with_peer(load, op, &copy);
 	j->op = op;
 	j->process = load->info;
 	j->process_index = load->index;
