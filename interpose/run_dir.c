@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/run_dir.h"
+#include "trace/run_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,13 +63,12 @@ static int take(const char *path, enum ownership ownership, struct ct_process *p
 
 	if (fd < 0)
 		return -1;
-	/* Readers find the rings of a run by device and inode; the path is for people. */
+	/* Readers find the rings of a run by its id; the path is for people. */
 	if (realpath(path, whole) && strlen(whole) < sizeof(process->run_dir))
 		path = whole;
 	snprintf(process->run_dir, sizeof(process->run_dir), "%.*s",
 		 (int)sizeof(process->run_dir) - 1, path);
-	process->run_dev = st.st_dev;
-	process->run_ino = st.st_ino;
+	ct_run_id_get(fd, "", &process->run);
 	return fd;
 }
 

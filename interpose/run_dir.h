@@ -12,7 +12,7 @@
 #include "trace/format.h"
 
 /* Find or make it, in the order COMMTRACE_DIR, working directory, $TMPDIR, /tmp; `dir` and `tmpdir` may be "".
- * Fills process->run_dir, run_dev, run_ino. Returns a descriptor, or -1 if there is none. */
+ * Fills process->run_dir and run. Returns a descriptor, or -1 if there is none. */
 int ct_run_dir_open(const char *dir, const char *tmpdir, struct ct_process *process,
 		    struct ct_notes *notes);
 

@@ -264,7 +264,7 @@ static void *run(void *arg)
 	struct writer *w = arg;
 	struct ct_collected collected;
 
-	ct_ring_dir_collect(w->options.ring_dirs, 0, 0, &collected);
+	ct_ring_dir_collect(w->options.ring_dirs, NULL, &collected);
 	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,
 	       collected.removed, collected.kept, collected.why_kept);
 	while (!atomic_load_explicit(&stop, memory_order_acquire)) {

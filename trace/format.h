@@ -32,6 +32,14 @@ enum ct_loss {
 	CT_LOSS_MAX = 32 /* counters in the ring header, room to grow */
 };
 
+/* The directory of a run; all 0: none. See run_id.h. */
+struct ct_run_id {
+	uint64_t dev;
+	uint64_t ino;
+	uint64_t born_ns; /* CLOCK_REALTIME, 0 where the file system does not tell */
+};
+_Static_assert(sizeof(struct ct_run_id) == 24, "no padding");
+
 /* Who a process is. The same 1024 bytes stand in its ring header and in each of its segment headers, so that
  * either alone names the process and its run. Strings end in NUL. */
 struct ct_process {
@@ -39,8 +47,7 @@ struct ct_process {
 	uint64_t start_ns;	/* when recording started ... */
 	uint64_t start_unix_ns; /* ... and the same moment in CLOCK_REALTIME */
 	uint64_t start_ticks;	/* /proc/PID/stat field 22: tells a reused pid apart */
-	uint64_t run_dev;	/* device and inode of the run directory, 0 if there is none */
-	uint64_t run_ino;
+	struct ct_run_id run;	/* the run directory */
 	uint64_t hang_after_ns;
 	uint64_t clock_res_ns; /* error of every host time below */
 	uint32_t pid;
@@ -53,7 +60,7 @@ struct ct_process {
 	uint32_t restart;   /* attempt of an elastic launcher, from 0 */
 	uint32_t nth;	    /* 0 first start of recording in this process, 1 after a fork, ... */
 	uint32_t ring_kind; /* enum ct_ring_kind */
-	uint32_t reserved[6];
+	uint32_t reserved[4];
 	char host[64];
 	char job[96];
 	char boot_id[40];

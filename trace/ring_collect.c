@@ -18,6 +18,7 @@
 #include "trace/append.h"
 #include "trace/ring_archive.h"
 #include "trace/ring_dir.h"
+#include "trace/run_id.h"
 #include "trace/segment.h"
 
 #define SECOND_NS 1000000000ull
@@ -33,7 +34,7 @@ struct orphan {
 };
 
 struct pass {
-	uint64_t only_dev, only_ino;
+	const struct ct_run_id *only;
 	struct ct_collected *out;
 	int condemned;			  /* the next orphan goes whatever its age */
 	uint64_t orphan_bytes;		  /* of all that were kept */
@@ -195,18 +196,17 @@ static int ended_in_order(struct ring_file *f)
 /* The run directory: a descriptor, -ENOENT if it is not there any more, or another -errno. */
 static int open_run_dir(const struct ct_process *id)
 {
-	struct statx sx;
+	struct ct_run_id found;
 	int fd, why;
 
-	if (!id->run_ino || id->run_dir[0] != '/')
+	if (!id->run.ino || id->run_dir[0] != '/')
 		return -ENOENT;
 	fd = open(id->run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_INO, &sx) != 0)
+	if (ct_run_id_get(fd, "", &found) != CT_OK)
 		why = -errno;
-	else if (sx.stx_ino == id->run_ino &&
-		 makedev(sx.stx_dev_major, sx.stx_dev_minor) == id->run_dev)
+	else if (ct_run_id_same(&found, &id->run))
 		return fd;
 	else
 		why = -ENOENT;
@@ -355,8 +355,7 @@ static int collect_path(const char *path, void *arg)
 		collect_unmade(p, &f);
 		goto out;
 	}
-	if (p->only_ino &&
-	    (f.h.process.run_ino != p->only_ino || f.h.process.run_dev != p->only_dev))
+	if (p->only && !ct_run_id_same(p->only, &f.h.process.run))
 		goto out;
 	if (f.h.version > CT_FORMAT_VERSION) {
 		keep(p, &f, "made by a newer commtrace");
@@ -392,7 +391,7 @@ static void thin_out(struct pass *p)
 	}
 }
 
-void ct_ring_dir_collect(const char *const *dirs, uint64_t only_run_dev, uint64_t only_run_ino,
+void ct_ring_dir_collect(const char *const *dirs, const struct ct_run_id *only,
 			 struct ct_collected *collected)
 {
 	struct pass *p;
@@ -402,8 +401,7 @@ void ct_ring_dir_collect(const char *const *dirs, uint64_t only_run_dev, uint64_
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return;
-	p->only_dev = only_run_dev;
-	p->only_ino = only_run_ino;
+	p->only = only;
 	p->out = collected;
 	p->orphan_limit = ORPHANS_MAX_BYTES;
 	ct_ring_dir_scan(dirs, collect_path, p);

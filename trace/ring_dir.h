@@ -74,15 +74,14 @@ int ct_ring_dir_scan_of(const char *const *dirs, uid_t uid,
 /* Move the rings of dead processes of this user into their run directories, compressed as
  * "<segment name without number>.ring.zst"; remove those whose every record is in segments and whose process
  * ended in order, and those whose run directory has been gone for a day or which together take more than a
- * quarter of the ring directory (at most 64 MB), oldest first. `only_run_dev/ino` nonzero: only rings of that
- * run. Rings that cannot be written stay. May wait for file systems and allocates: a thread of its own, or the
+ * quarter of the ring directory (at most 64 MB), oldest first. `only`: of one run, NULL: of all. Rings that cannot be written stay. May wait for file systems and allocates: a thread of its own, or the
  * write thread. errno is kept. */
 struct ct_collected {
 	uint32_t moved, removed, kept;
 	uint64_t bytes; /* of ring files taken away */
 	char why_kept[160];
 };
-void ct_ring_dir_collect(const char *const *dirs, uint64_t only_run_dev, uint64_t only_run_ino,
+void ct_ring_dir_collect(const char *const *dirs, const struct ct_run_id *only,
 			 struct ct_collected *collected);
 
 #endif

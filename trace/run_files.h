@@ -34,6 +34,7 @@ struct ct_run_dir {
 	char *path;
 	dev_t dev;
 	ino_t ino;
+	struct ct_run_id id;
 	uid_t uid;
 	int whole; /* opened as a directory; 0: only holds a file that was named */
 };

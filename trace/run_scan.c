@@ -2,6 +2,7 @@
 /* Looking for the files of a run: in what a person named, and in the ring directories of this host. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 #include "trace/run_files.h"
+#include "trace/run_id.h"
 
 /* ---- directories ------------------------------------------------------------------------------------- */
 
@@ -93,6 +95,7 @@ static int note_dir(struct ct_run_files *f, const char *path, const struct stat 
 		.uid = st->st_uid,
 		.whole = whole,
 	};
+	ct_run_id_get(AT_FDCWD, path, &f->dirs[f->n_dirs].id);
 	return f->dirs[f->n_dirs].path ? (f->n_dirs++, CT_OK) : CT_NOMEM;
 }
 
@@ -129,10 +132,10 @@ static int each_ring(const char *path, void *arg)
 	int lives;
 
 	/* what is no ring, or of no run that was asked for, is nobody's business here */
-	if (ct_ring_header_read(path, &h, &lives, NULL) != CT_OK || !h.process.run_ino)
+	if (ct_ring_header_read(path, &h, &lives, NULL) != CT_OK)
 		return CT_OK;
 	for (size_t i = 0; i < f->n_dirs; i++)
-		if (f->dirs[i].dev == h.process.run_dev && f->dirs[i].ino == h.process.run_ino &&
+		if (ct_run_id_same(&f->dirs[i].id, &h.process.run) &&
 		    (f->dirs[i].whole || ct_run_files_find(f, &h.process)))
 			return ct_run_files_add_ring(f, path, &h, lives, CT_RING_PRESENT);
 	return CT_OK;

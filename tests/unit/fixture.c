@@ -16,6 +16,7 @@
 
 #include "trace/ops.h"
 #include "trace/ring_dir.h"
+#include "trace/run_id.h"
 
 static char root[64];
 static int children[16];
@@ -149,15 +150,11 @@ struct ct_process fx_process(int rank, const char *run)
 		.version = "0.1.0",
 		.exe = "/usr/bin/python3",
 	};
-	struct stat st;
 
 	read_boot_id(p.boot_id);
 	if (run) {
 		snprintf(p.run_dir, sizeof(p.run_dir), "%s", fx_path(run));
-		if (stat(p.run_dir, &st) == 0) {
-			p.run_dev = st.st_dev;
-			p.run_ino = st.st_ino;
-		}
+		ct_run_id_get(AT_FDCWD, p.run_dir, &p.run);
 	}
 	return p;
 }

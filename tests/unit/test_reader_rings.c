@@ -130,7 +130,7 @@ static void an_archived_ring_belongs_to_its_run(void **state)
 	put_killed(0, "run", "rings");
 	dirs[0] = fx_path("rings");
 	run = fx_open_runs("run", NULL, "rings");
-	ct_ring_dir_collect(dirs, 0, 0, &collected);
+	ct_ring_dir_collect(dirs, NULL, &collected);
 	assert_int_equal(collected.moved, 1);
 	/* opened before it was moved, read after */
 	assert_int_equal(fx_read_ops(run, 0, NULL), fx_bits(0, 50));

@@ -15,6 +15,7 @@
 
 #include "trace/reader.h"
 #include "trace/ring_dir.h"
+#include "trace/run_id.h"
 
 static uint64_t now_ns(void)
 {
@@ -41,7 +42,7 @@ static struct ct_collected collect(void)
 	struct ct_collected c;
 
 	errno = 77;
-	ct_ring_dir_collect(rings(), 0, 0, &c);
+	ct_ring_dir_collect(rings(), NULL, &c);
 	assert_int_equal(errno, 77);
 	return c;
 }
@@ -342,7 +343,7 @@ static void of_several_collectors_one_does_it(void **state)
 	if (pid == 0) {
 		struct ct_collected c;
 
-		ct_ring_dir_collect(rings(), 0, 0, &c);
+		ct_ring_dir_collect(rings(), NULL, &c);
 		_exit((int)(c.moved + c.removed + c.kept));
 	}
 	waitpid(pid, &status, 0);
@@ -362,10 +363,29 @@ static void only_the_run_that_is_asked_for_is_collected(void **state)
 	q = fx_process(1, "other");
 	put_ring(&p, NULL);
 	put_ring(&q, NULL);
-	ct_ring_dir_collect(rings(), q.run_dev, q.run_ino, &c);
+	ct_ring_dir_collect(rings(), &q.run, &c);
 	assert_int_equal(c.moved, 1);
 	fx_only("other", ".ring.zst");
 	fx_only("rings", ".ring");
+}
+
+/* A file system hands the inode of a removed directory to the next one that is made. */
+static void a_new_directory_with_an_old_inode_is_another_run(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_run_id id = p.run;
+
+	(void)state;
+	assert_true(ct_run_id_same(&id, &p.run));
+	if (!id.born_ns)
+		skip(); /* this file system cannot tell */
+	p.run.born_ns -= 1;
+	assert_false(ct_run_id_same(&id, &p.run));
+	put_ring(&p, NULL);
+	assert_int_equal(collect().moved, 0);
+	fx_only("rings", ".ring");
+	p.run.born_ns = 0; /* recorded where the file system did not tell */
+	assert_true(ct_run_id_same(&id, &p.run));
 }
 
 static void a_ring_that_was_never_made_is_swept_away(void **state)
@@ -424,6 +444,7 @@ int main(void)
 		DIR_TEST(a_run_that_cannot_be_written_keeps_its_ring_where_it_is),
 		DIR_TEST(of_several_collectors_one_does_it),
 		DIR_TEST(only_the_run_that_is_asked_for_is_collected),
+		DIR_TEST(a_new_directory_with_an_old_inode_is_another_run),
 		DIR_TEST(a_ring_that_was_never_made_is_swept_away),
 		DIR_TEST(a_ring_file_that_was_only_named_is_swept_away),
 	};

@@ -54,7 +54,7 @@ static int collect_all(const char *const *ring_dirs)
 {
 	struct ct_collected collected;
 
-	ct_ring_dir_collect(ring_dirs, 0, 0, &collected);
+	ct_ring_dir_collect(ring_dirs, NULL, &collected);
 	printf("moved %" PRIu32 " rings into their runs, removed %" PRIu32
 	       " that held nothing more, kept %" PRIu32 "\n",
 	       collected.moved, collected.removed, collected.kept);

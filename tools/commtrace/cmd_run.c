@@ -17,6 +17,7 @@
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/verdict.h"
 #include "trace/ring_dir.h"
+#include "trace/run_id.h"
 
 struct request {
 	const char *dir;
@@ -72,10 +73,10 @@ static void report(const struct request *request, const struct ct_record_dir *di
 {
 	const char *quiet = ct_run_env_get(&request->env, "QUIET");
 	struct ct_collected collected;
-	struct stat st;
+	struct ct_run_id id;
 
-	if (fstat(dir->fd, &st) == 0)
-		ct_ring_dir_collect(ring_dirs, st.st_dev, st.st_ino, &collected);
+	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
+		ct_ring_dir_collect(ring_dirs, &id, &collected);
 	if (!quiet || strcmp(quiet, "1") != 0)
 		ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"));
 }

@@ -14,6 +14,7 @@
 #include "tools/commtrace/snapshot.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
+#include "trace/run_id.h"
 #include "trace/status.h"
 
 static void failed(struct ct_gather *gather, const char *what, const char *why)
@@ -126,6 +127,7 @@ static int bring_file(const char *dir, const char *name, enum ct_recording_kind 
 
 struct rings {
 	struct ct_gather *gather;
+	struct ct_run_id id;
 	struct stat from;
 	int in_place; /* the run itself is brought up to date */
 };
@@ -138,8 +140,7 @@ static int bring_ring(const char *path, void *arg)
 	struct ct_err err = { 0 };
 	int lives, archived, status = ct_ring_header_read(path, &header, &lives, &err);
 
-	if (status != CT_OK || header.process.run_dev != rings->from.st_dev ||
-	    header.process.run_ino != rings->from.st_ino)
+	if (status != CT_OK || !ct_run_id_same(&rings->id, &header.process.run))
 		return 0;
 	/* Beside the segments that its process still writes, a copy would only get old. */
 	if (lives && rings->in_place) {
@@ -178,14 +179,14 @@ void ct_gather_from(struct ct_gather *gather, const char *from)
 	struct rings rings = { .gather = gather };
 	struct ct_collected collected;
 
-	if (stat(from, &rings.from) != 0) {
+	if (stat(from, &rings.from) != 0 || ct_run_id_get(AT_FDCWD, from, &rings.id) != CT_OK) {
 		failed(gather, from, strerror(errno));
 		return;
 	}
 	/* First into the run itself, as the next start of a process would do it; what cannot go there (its
 	 * process lives, the directory was moved or is read-only) comes as a copy. Rings before segments: a
 	 * record that moves from the one to the other meanwhile is then in both, not in none. */
-	ct_ring_dir_collect(gather->ring_dirs, rings.from.st_dev, rings.from.st_ino, &collected);
+	ct_ring_dir_collect(gather->ring_dirs, &rings.id, &collected);
 	gather->archived += collected.moved;
 	rings.in_place = rings.from.st_dev == gather->to_stat.st_dev &&
 			 rings.from.st_ino == gather->to_stat.st_ino;

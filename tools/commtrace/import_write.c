@@ -11,6 +11,7 @@
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 #include "trace/block.h"
+#include "trace/run_id.h"
 #include "trace/segment.h"
 
 #define BLOCK_RECORDS 8192u
@@ -225,18 +226,14 @@ static int put_op(struct writer *w, size_t index)
 static void identify(const struct writer *w, int dirfd, const char *run_dir, struct ct_process *id)
 {
 	const struct ct_import_process *process = w->process;
-	struct stat st = { 0 };
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < process->n_ops; i++)
 		first = process->ops[i].op.enter_ns < first ? process->ops[i].op.enter_ns : first;
-	fstat(dirfd, &st);
 	*id = (struct ct_process){
 		.hostkey = hash(process->host),
 		.start_ns = first,
 		.start_unix_ns = first + (uint64_t)process->clock_offset_ns,
-		.run_dev = st.st_dev,
-		.run_ino = st.st_ino,
 		.hang_after_ns = HANG_AFTER_NS,
 		.clock_res_ns = w->edge_err_ns - QUANTUM_NS, /* a reader adds the quantum */
 		.pid = process->pid,
@@ -247,6 +244,7 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 		.restart = process->restart,
 		.ring_kind = CT_RING_PRIVATE,
 	};
+	ct_run_id_get(dirfd, "", &id->run);
 	memcpy(id->host, process->host, sizeof(id->host));
 	snprintf(id->job, sizeof(id->job), "import");
 	snprintf(id->boot_id, sizeof(id->boot_id), "%016llx", (unsigned long long)id->hostkey);

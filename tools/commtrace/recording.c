@@ -2,6 +2,7 @@
 #include "tools/commtrace/recording.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
+#include "trace/run_id.h"
 #include "trace/segment_read.h"
 
 static int ends_with(const char *name, const char *end)
@@ -66,7 +68,7 @@ char *ct_recording_path(const char *dir, const char *name)
 struct search {
 	const char *job;
 	char *what;
-	struct stat dir;
+	struct ct_run_id dir;
 };
 
 static int judge(struct search *search, const struct ct_process *process, const char *path)
@@ -108,8 +110,7 @@ static int ring_of_another(const char *path, void *arg)
 	int lives;
 
 	if (ct_ring_header_read(path, &ring, &lives, NULL) != CT_OK ||
-	    ring.process.run_dev != search->dir.st_dev ||
-	    ring.process.run_ino != search->dir.st_ino)
+	    !ct_run_id_same(&search->dir, &ring.process.run))
 		return 0;
 	return judge(search, &ring.process, path);
 }
@@ -119,7 +120,7 @@ int ct_recording_of_another(const char *dir, const char *const *ring_dirs, const
 {
 	struct search search = { .job = job, .what = what };
 
-	if (stat(dir, &search.dir) != 0)
+	if (ct_run_id_get(AT_FDCWD, dir, &search.dir) != CT_OK)
 		return 0;
 	if (ct_recording_each(dir, file_of_another, &search) > 0)
 		return 1;
