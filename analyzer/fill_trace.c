@@ -115,7 +115,7 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 	out->last_heartbeat_at_ns = at_or_unknown(pass, p, beat);
 	out->ended_after_at_ns = at_or_unknown(pass, p, out->how.after_ns);
 	out->ended_before_at_ns = at_or_unknown(pass, p, out->how.before_ns);
-	out->of_interest = !ended_well(&out->how);
+	out->ended_badly = !ended_well(&out->how);
 	if (!kept->read)
 		return CT_OK;
 	out->missing_blocks = kept->gaps.missing_blocks;
@@ -126,6 +126,35 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 						sizeof(kept->gaps.damage.first_why));
 		if (!out->damage_why)
 			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* Who died by itself comes first, then who went first. */
+static int goes_before(const struct ct_report_process *a, const struct ct_report_process *b)
+{
+	if ((a->how.kill_ns != 0) != (b->how.kill_ns != 0))
+		return b->how.kill_ns != 0;
+	return a->ended_after_at_ns < b->ended_after_at_ns;
+}
+
+static int fill_ended(const struct ct_pass *pass, struct ct_report *report)
+{
+	report->ended = ct_arena_calloc(report->memory, report->n_processes,
+					sizeof(*report->ended));
+	if (!report->ended)
+		return CT_NOMEM;
+	for (size_t p = 0; p < report->n_processes; p++) {
+		size_t at = report->n_ended;
+
+		if (!report->processes[p].ended_badly || !in_attempt(pass, p))
+			continue;
+		for (; at > 0 && goes_before(&report->processes[p],
+					     &report->processes[report->ended[at - 1]]);
+		     at--)
+			report->ended[at] = report->ended[at - 1];
+		report->ended[at] = p;
+		report->n_ended++;
 	}
 	return CT_OK;
 }
@@ -371,6 +400,8 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n && st == CT_OK; p++)
 		st = fill_process(pass, p, report->memory, &report->processes[p]);
+	if (st == CT_OK)
+		st = fill_ended(pass, report);
 	if (st == CT_OK)
 		st = fill_losses(pass, report);
 	if (st == CT_OK)

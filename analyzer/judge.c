@@ -116,7 +116,8 @@ static int add_last(struct ct_pass *pass, struct ct_class *class, const struct c
 }
 
 /* A whole collective with waits: may somebody be judged by it? */
-static int add_blame(struct ct_pass *pass, const struct ct_instance *i)
+static int add_blame(struct ct_pass *pass, const struct ct_class *class,
+		     const struct ct_instance *i)
 {
 	struct ct_comm *comm = i->comm;
 
@@ -128,7 +129,8 @@ static int add_blame(struct ct_pass *pass, const struct ct_instance *i)
 		comm->met = 1;
 		return CT_OK;
 	}
-	return ct_blame_add(&pass->blame, i, &pass->waits, pass->host_of, pass->shift);
+	return ct_blame_add(&pass->blame, i, &pass->waits, class->index, pass->host_of,
+			    pass->shift);
 }
 
 static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
@@ -165,7 +167,7 @@ static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int com
 	for (uint32_t m = 0; m < i->n; m++)
 		add_wait(pass, class, &i->members[m], w->wait_ns[m]);
 	st = add_last(pass, class, i);
-	return st == CT_OK ? add_blame(pass, i) : st;
+	return st == CT_OK ? add_blame(pass, class, i) : st;
 }
 
 int ct_pass_judge(void *arg, struct ct_instance *i, int complete)

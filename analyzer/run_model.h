@@ -198,7 +198,7 @@ struct ct_report_process {
 	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: nobody saw */
 	uint64_t missing_blocks, skipped_bytes, torn_bytes;
 	const char *damage_why; /* NULL: none */
-	int of_interest; /* its end belongs into the report: not clean, or an earlier attempt's failure */
+	int ended_badly;	/* by a signal, with a failure, or nobody knows how */
 };
 
 /* An op that had not returned when recording ended. */
@@ -240,6 +240,8 @@ struct ct_report {
 	uint64_t cost_bytes;		     /* written by all ranks */
 	struct ct_report_process *processes; /* all attempts; by host, rank, start */
 	size_t n_processes;
+	size_t *ended; /* processes of this attempt that did not end well: those that died by themselves ... */
+	size_t n_ended; /* ... before those that somebody was seen to kill, the first to go first */
 	struct ct_report_inflight *inflight; /* oldest first */
 	size_t n_inflight;
 	uint64_t open_launches;		       /* operations that were posted and not ended */

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/append.h"
+
 static _Atomic int log_fd = -1;
 
 int ct_log_open(const char *path)
@@ -31,7 +33,7 @@ int ct_log_open(const char *path)
 		  0600);
 	if (fd < 0)
 		return -1;
-	atomic_store(&log_fd, fd);
+	atomic_store(&log_fd, ct_fd_clear_of_stdio(fd));
 	return 0;
 }
 

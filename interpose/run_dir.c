@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/run_dir.h"
-#include "trace/run_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "trace/append.h"
+#include "trace/run_id.h"
 
 enum ownership { OURS_ONLY, ANY_OWNER };
 
@@ -39,7 +41,7 @@ static int make(const char *path)
 static int try_open(const char *path, enum ownership ownership, struct stat *st, const char **why)
 {
 	int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (ownership == OURS_ONLY ? O_NOFOLLOW : 0);
-	int fd = make(path) == 0 ? open(path, flags) : -1;
+	int fd = make(path) == 0 ? ct_fd_clear_of_stdio(open(path, flags)) : -1;
 
 	if (fd < 0 || fstat(fd, st) != 0 || faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) != 0) {
 		*why = strerror(errno);

@@ -2,9 +2,26 @@
 #include "trace/append.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+int ct_fd_clear_of_stdio(int fd)
+{
+	int saved = errno;
+	int moved;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (moved >= 0) {
+		close(fd);
+		fd = moved;
+	}
+	errno = saved;
+	return fd;
+}
 
 int ct_append(int fd, uint64_t at, const void *data, size_t bytes)
 {

@@ -14,6 +14,10 @@
  * the bytes in the file. */
 int ct_append(int fd, uint64_t at, const void *data, size_t bytes);
 
+/* A descriptor as open(2) gave it, moved out of 0 to 2: a program that has closed those may still write to them,
+ * into our file, or open what it expects there. Returns the one to use, -1 for -1; errno is kept. */
+int ct_fd_clear_of_stdio(int fd);
+
 /* The sentence of an errno value, in `text` or static; unlike strerror() safe in any thread. */
 const char *ct_errno_text(int number, char *text, size_t cap);
 

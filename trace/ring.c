@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/append.h"
+
 #define TMPFS_MAGIC 0x01021994
 #define RAMFS_MAGIC 0x858458f6
 
@@ -132,7 +134,7 @@ static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct statvfs room;
 	struct statfs fs;
-	int fd = create_file(dir, name, ring->path);
+	int fd = ct_fd_clear_of_stdio(create_file(dir, name, ring->path));
 
 	if (fd < 0)
 		return -1;

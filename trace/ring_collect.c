@@ -233,6 +233,7 @@ static int archive(const struct ring_file *f, int dirfd, struct ct_err *err)
 		    0600);
 	if (fd < 0)
 		return ct_fail(err, CT_IO, "%s", ct_errno_text(errno, text, sizeof(text)));
+	fd = ct_fd_clear_of_stdio(fd);
 	st = ct_ring_archive_write(f->fd, f->sx.stx_size, fd, &written, err);
 	if (close(fd) != 0 && st == CT_OK) /* quota and network file systems tell here */
 		st = ct_fail(err, CT_IO, "close: %s", ct_errno_text(errno, text, sizeof(text)));

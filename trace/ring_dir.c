@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "trace/append.h"
+
 #define SECOND_NS 1000000000ull
 
 void ct_ring_dirs(const char *ring_dir, const char *tmpdir, const char *dirs[4])
@@ -86,6 +88,7 @@ int ct_ring_file_open(const char *path, int flags, uid_t uid, struct statx *sx)
 
 	if (fd < 0)
 		return -1;
+	fd = ct_fd_clear_of_stdio(fd);
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, sx) == 0 && S_ISREG(sx->stx_mode) &&
 	    sx->stx_uid == uid && sx->stx_size >= sizeof(struct ct_ring_header))
 		return fd;

@@ -105,6 +105,7 @@ int ct_segment_next(struct ct_segment_writer *writer, struct ct_err *err)
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return fail(writer, number, 0, errno, err);
+	fd = ct_fd_clear_of_stdio(fd);
 	why = write_header(writer, fd, number);
 	if (why) {
 		/* the next try needs the name */

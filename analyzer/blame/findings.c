@@ -10,7 +10,7 @@
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
-#define HOST_COLUMNS 32
+#define HOST_COLUMNS 24
 
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most)
 {
@@ -29,15 +29,13 @@ const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, s
 	return text;
 }
 
-/* The host's name as one word of a line. */
-static const char *host_word(const struct ct_pass *pass, uint32_t seat, struct ct_arena *memory)
+const char *ct_host_word(struct ct_arena *memory, const char *host)
 {
-	const char *name = pass->attempts->hosts[pass->seats[seat].host].name;
 	char *word = ct_arena_calloc(memory, HOST_COLUMNS + 1, 1);
 
 	if (!word)
 		return NULL;
-	ct_text_clean(word, HOST_COLUMNS + 1, name, sizeof(((struct ct_process *)0)->host));
+	ct_text_clean(word, HOST_COLUMNS + 1, host, strlen(host));
 	for (char *c = word; *c; c++)
 		*c = *c == ' ' ? '_' : *c;
 	return *word ? word : "?";
@@ -64,7 +62,9 @@ static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n
 	if (!f->ranks || !f->hosts)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const char *host = host_word(pass, seats[i], memory);
+		const char *name = pass->attempts->hosts[pass->seats[seats[i]].host].name;
+		const char *host = ct_arena_text(memory, name,
+						 sizeof(((struct ct_process *)0)->host));
 		size_t known = 0;
 
 		if (!host)
@@ -121,7 +121,7 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_last", "count", (double)s->hits,
 							     NAN };
 	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_anybody_last", "count",
-							     (double)s->trials, NAN };
+							     (double)charge->trials, NAN };
 	f->evidence[f->n_evidence++] = (struct ct_evidence){
 		"lateness_p50", "ns", (double)ct_hist_quantile(&s->charges, 0.5),
 		(double)(s->hits ? s->err_ns / s->hits : 0)
@@ -141,8 +141,8 @@ static const char *when_text(const struct ct_pass *pass, const struct ct_finding
 			       ct_text_ns(f->end_at_ns).s);
 }
 
-static int set_late_line(const struct ct_pass *pass, const struct ct_suspect *s, const char *who,
-			 struct ct_arena *memory, struct ct_finding *f)
+static int set_late_line(const struct ct_pass *pass, const struct ct_charge *charge,
+			 const char *who, struct ct_arena *memory, struct ct_finding *f)
 {
 	const char *when = when_text(pass, f, memory);
 
@@ -151,8 +151,8 @@ static int set_late_line(const struct ct_pass *pass, const struct ct_suspect *s,
 	f->line = ct_arena_printf(memory,
 				  "%s loss=%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
 				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-				  ct_text_pct(f->loss_pct).s, (unsigned long long)s->hits,
-				  (unsigned long long)s->trials, when,
+				  ct_text_pct(f->loss_pct).s, (unsigned long long)charge->hits,
+				  (unsigned long long)charge->trials, when,
 				  ct_severity_name(f->severity));
 	return f->line ? CT_OK : CT_NOMEM;
 }
@@ -161,22 +161,25 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 			 struct ct_arena *memory, struct ct_finding *f)
 {
 	const struct ct_suspect *s = &pass->blame.suspects[seat];
-	const char *who;
+	const char *who, *host;
 
 	*f = (struct ct_finding){ .kind = CT_FINDING_STRAGGLER };
 	if (set_ranks(pass, &seat, 1, memory, f) || set_late(pass, s, charge, seat, memory, f))
 		return CT_NOMEM;
-	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], f->hosts[0]);
+	host = ct_host_word(memory, f->hosts[0]);
+	if (!host)
+		return CT_NOMEM;
+	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
 	f->advice = ct_arena_printf(memory,
 				    "look at what rank %d does between its communications: input, "
 				    "Python, clocks, other load on %s",
-				    f->ranks[0], f->hosts[0]);
+				    f->ranks[0], host);
 	if (!who || !f->advice)
 		return CT_NOMEM;
-	return set_late_line(pass, s, who, memory, f);
+	return set_late_line(pass, charge, who, memory, f);
 }
 
-/* Are the set's members one host's, and at least three quarters of that host's ranks (section 3.3)? */
+/* Are the set's members one host's, and at least three quarters of that host's ranks? */
 static int is_host(const struct ct_pass *pass, const uint32_t *seats, uint32_t n)
 {
 	uint32_t on_host = 0;
@@ -194,7 +197,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		   const struct ct_charge *charge, struct ct_arena *memory, struct ct_finding *f)
 {
 	uint32_t *seats = ct_arena_calloc(memory, weighed->n_seats, sizeof(*seats));
-	const char *ranks, *who;
+	const char *ranks, *who, *host;
 	uint32_t n = 0, most = 0;
 
 	if (!seats)
@@ -212,10 +215,11 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	    set_late(pass, &weighed->set, charge, most, memory, f))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	if (!ranks)
+	host = ct_host_word(memory, f->hosts[0]);
+	if (!ranks || !host)
 		return CT_NOMEM;
 	who = f->kind == CT_FINDING_STRAGGLER_HOST
-		      ? ct_arena_printf(memory, "host=%s ranks=%s", f->hosts[0], ranks)
+		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
 	f->advice = ct_arena_printf(memory,
 				    "ranks %s are slow together: look for what only they share "
@@ -223,7 +227,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 				    ranks);
 	if (!who || !f->advice)
 		return CT_NOMEM;
-	return set_late_line(pass, &weighed->set, who, memory, f);
+	return set_late_line(pass, charge, who, memory, f);
 }
 
 /* What a member called, in the field that differs. */

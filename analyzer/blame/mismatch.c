@@ -34,8 +34,7 @@ const char *ct_mismatch_field_name(enum ct_mismatch_field field)
 	return "none";
 }
 
-/* Operations whose members must all say the same size. Sizes of the others may differ by right
- * (workloads.md, "Sizes"). */
+/* Operations whose members must all say the same size. Sizes of the others may differ by right. */
 static int sizes_agree(const struct ct_member *m)
 {
 	switch (m->op) {
@@ -74,7 +73,10 @@ static const struct ct_member *vote(const struct ct_instance *i, uint32_t *agree
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (votes == 0)
 			candidate = &i->members[m];
-		votes += ct_mismatch_between(candidate, &i->members[m]) ? UINT32_MAX : 1;
+		if (ct_mismatch_between(candidate, &i->members[m]))
+			votes--;
+		else
+			votes++;
 	}
 	*agree = 0;
 	for (uint32_t m = 0; m < i->n; m++)

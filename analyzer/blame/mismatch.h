@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mismatch.h — ranks that called different things as the same operation (incidents.md #1, #2): told by the
+/* mismatch.h — ranks that called different things as the same operation: told by the
  * first instance of each communicator, also when it never completed. What v-collectives and message ends may
  * do differently is no mismatch. One thread. */
 #ifndef CT_MISMATCH_H

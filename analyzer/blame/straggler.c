@@ -27,6 +27,9 @@ void ct_blame_fini(struct ct_blame *blame)
 	for (uint32_t s = 0; blame->suspects && s < blame->n_seats; s++)
 		ct_hist_fini(&blame->suspects[s].charges);
 	ct_hist_fini(&blame->set.charges);
+	for (uint32_t c = 0; c < blame->n_gaps; c++)
+		free(blame->gaps[c]);
+	free(blame->gaps);
 	free(blame->suspects);
 	free(blame->set_lost);
 	free(blame->set_share_ns);
@@ -44,60 +47,132 @@ static uint64_t own_part(uint64_t late_ns, const struct ct_member *m)
 	return late_ns < m->free_ns ? late_ns : m->free_ns;
 }
 
-/* Meetings over which the mean gap follows a rank that becomes slow or recovers. */
+/* The gaps of a class, `n` of them. */
+static struct ct_gap *gaps_of(struct ct_blame *blame, uint32_t class, uint32_t n)
+{
+	if (class >= blame->n_gaps) {
+		uint32_t cap = 2 * class + 16;
+		struct ct_gap **gaps = realloc(blame->gaps, cap * sizeof(struct ct_gap *));
+
+		if (!gaps)
+			return NULL;
+		for (uint32_t c = blame->n_gaps; c < cap; c++)
+			gaps[c] = NULL;
+		blame->gaps = gaps;
+		blame->n_gaps = cap;
+	}
+	if (!blame->gaps[class])
+		blame->gaps[class] = calloc(n, sizeof(struct ct_gap));
+	return blame->gaps[class];
+}
+
+/* Meetings over which a mean gap is taken. */
 #define GAP_MEMORY 32
 
-/* Stalls of one rank or another are no jitter of this one: what lies far out counts as not so far. */
-static void add_gap(struct ct_suspect *s, double gap_ns)
+static void add_gap(struct ct_gap *gap, double gap_ns)
 {
-	double off = gap_ns - s->gap_ns;
-	uint64_t n = s->met < GAP_MEMORY ? s->met + 1 : GAP_MEMORY;
+	float off = (float)gap_ns - gap->mean_ns;
+	float far;
 
-	if (s->met >= 8) {
-		double far = 4 * s->gap_off_ns / (double)(s->met - 1);
-
-		off = off > far ? far : off < -far ? -far : off;
+	gap->n++;
+	if (gap->n == 1) {
+		gap->mean_ns = (float)gap_ns;
+		return;
 	}
-	if (s->met)
-		s->gap_off_ns += fabs(off);
-	s->gap_ns += off / (double)n;
-	s->met++;
+	/* The median goes a step towards each value, so that none has more weight than another. */
+	if (gap->n == 2)
+		gap->median_off_ns = fabsf(off);
+	else
+		gap->median_off_ns *= fabsf(off) > gap->median_off_ns ? 1.1f : 1 / 1.1f;
+	if (gap->median_off_ns < 1000)
+		gap->median_off_ns = 1000;
+	far = 4 * gap->median_off_ns;
+	off = off > far ? far : off < -far ? -far : off;
+	gap->mean_ns += off / (float)(gap->n < GAP_MEMORY ? gap->n : GAP_MEMORY);
+}
+
+/* What a hit of `lost_ns` holds beyond the rank's mean lateness, and a quarter more for what a sample leaves open;
+ * half of the hit as long as there is no sample. */
+static double jitter(const struct ct_gap *gap, uint64_t lost_ns)
+{
+	double lost = (double)lost_ns;
+	double mean = gap->mean_ns > 0 ? (double)gap->mean_ns : 0;
+
+	if (gap->n < 8)
+		return lost / 2;
+	return lost > mean ? fmin(1.25 * (lost - mean), lost) : 0;
+}
+
+/* By how much a rank came after the mean of `others`; how much earlier, negative. */
+static double lateness(double arrival, double others, const struct ct_member *m)
+{
+	double late = arrival - others;
+
+	return late > 0 ? (double)own_part((uint64_t)late, m) : late;
 }
 
 static void add_lateness(struct ct_blame *blame, const struct ct_instance *i,
-			 const struct ct_waits *w, const struct ct_last *last)
+			 const struct ct_waits *w, struct ct_gap *gaps)
 {
-	uint64_t latest = w->arrival_ns[last->last];
+	double sum = 0;
 
+	for (uint32_t m = 0; m < i->n; m++)
+		sum += (double)w->arrival_ns[m];
 	for (uint32_t m = 0; m < i->n; m++) {
-		struct ct_suspect *suspect = &blame->suspects[i->members[m].seat];
-		uint64_t arrival = w->arrival_ns[m];
+		const struct ct_member *member = &i->members[m];
+		struct ct_suspect *suspect = &blame->suspects[member->seat];
+		double arrival = (double)w->arrival_ns[m];
 
-		if (arrival > w->median_ns)
-			suspect->late_ns += (double)own_part(arrival - w->median_ns,
-							     &i->members[m]);
-		else
-			suspect->late_ns -= (double)(w->median_ns - arrival);
-		add_gap(suspect, m == last->last ? (double)own_part(last->solo_ns, &i->members[m])
-						 : -(double)(latest - arrival));
+		suspect->late_ns += lateness(arrival, (double)w->median_ns, member);
+		add_gap(&gaps[member->index],
+			lateness(arrival, (sum - arrival) / (i->n - 1), member));
+		suspect->met++;
 	}
 }
 
+/* The mean of the set's arrivals after the mean of the rest's; both have members here. */
+static double set_lateness(const struct ct_blame *blame, const struct ct_instance *i,
+			   const struct ct_waits *w, const struct ct_member *last)
+{
+	double sum[2] = { 0, 0 };
+	uint32_t n[2] = { 0, 0 };
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		int side = blame->in_set[i->members[m].seat] != 0;
+
+		sum[side] += (double)w->arrival_ns[m];
+		n[side]++;
+	}
+	return lateness(sum[1] / n[1], sum[0] / n[0], last);
+}
+
+static struct ct_band *band_of(struct ct_suspect *suspect, uint64_t lost_ns)
+{
+	unsigned band = lost_ns ? 63u - (unsigned)__builtin_clzll(lost_ns) : 0;
+
+	return &suspect->bands[band < CT_BLAME_BANDS ? band : CT_BLAME_BANDS - 1];
+}
+
 /* One more time that somebody was clear last: everybody could have been it. */
-static void add_trial(struct ct_blame *blame, const struct ct_instance *i)
+static void add_trial(struct ct_blame *blame, const struct ct_instance *i, uint64_t lost_ns)
 {
 	for (uint32_t m = 0; m < i->n; m++) {
-		struct ct_suspect *suspect = &blame->suspects[i->members[m].seat];
+		struct ct_band *band = band_of(&blame->suspects[i->members[m].seat], lost_ns);
 
-		suspect->trials++;
-		suspect->expected += 1.0 / i->n;
+		band->trials++;
+		band->expected += 1.0 / i->n;
 	}
 }
 
 static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns, int loose,
-		   uint64_t at_ns)
+		   const struct ct_gap *gap, uint64_t at_ns)
 {
+	struct ct_band *band = band_of(suspect, lost_ns);
+
+	band->hits++;
+	band->lost_ns += lost_ns;
 	suspect->hits++;
+	suspect->jitter_ns += jitter(gap, lost_ns);
 	suspect->loose += loose != 0;
 	suspect->err_ns += err_ns < lost_ns ? err_ns : lost_ns;
 	ct_timeline_add(&suspect->when, at_ns, lost_ns);
@@ -120,18 +195,23 @@ static uint64_t charge(struct ct_cover *cover, const struct ct_member *m, uint64
 }
 
 static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
-		      const uint32_t *hosts, const uint64_t *shift)
+		      uint32_t class, const uint32_t *hosts, const uint64_t *shift)
 {
+	struct ct_gap *gap = gaps_of(blame, class, 1);
 	const struct ct_member *m;
+	struct ct_band *band;
 	struct ct_last last;
 	uint32_t members = 0, host;
 	uint64_t lost;
 	int side = ct_waits_last_of_set(i, w, blame->in_set, &last);
 
+	if (!gap)
+		return CT_NOMEM;
 	if (side == 0)
 		return CT_OK;
 	m = &i->members[last.last];
-	add_gap(&blame->set, side * (double)own_part(last.solo_ns, m));
+	add_gap(gap, set_lateness(blame, i, w, m));
+	blame->set.met++;
 	if (!counts(&last))
 		return CT_OK;
 	host = hosts[m->seat];
@@ -140,19 +220,22 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 		return CT_OK;
 	for (uint32_t k = 0; k < i->n; k++)
 		members += blame->in_set[i->members[k].seat] != 0;
-	blame->set.trials++;
-	blame->set.expected += (double)members / i->n;
+	band = band_of(&blame->set, lost);
+	band->trials++;
+	band->expected += (double)members / i->n;
 	if (side < 0)
 		return CT_OK;
 	blame->set.lost.total += lost;
 	blame->set_share_ns[m->seat] += lost;
-	return add_hit(&blame->set, lost, last.err_ns, !w->one_clock, m->start_ns + shift[host]);
+	return add_hit(&blame->set, lost, last.err_ns, !w->one_clock, gap,
+		       m->start_ns + shift[host]);
 }
 
 int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
-		 const uint32_t *hosts, const uint64_t *shift)
+		 uint32_t class, const uint32_t *hosts, const uint64_t *shift)
 {
 	const struct ct_member *m;
+	struct ct_gap *gaps;
 	struct ct_last last;
 	uint64_t lost;
 
@@ -161,17 +244,20 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 		blame->skew_n++;
 	}
 	if (blame->in_set)
-		return add_to_set(blame, i, w, hosts, shift);
+		return add_to_set(blame, i, w, class, hosts, shift);
+	gaps = gaps_of(blame, class, i->comm->nranks);
+	if (!gaps)
+		return CT_NOMEM;
 	ct_waits_last(i, w, &last);
-	add_lateness(blame, i, w, &last);
+	add_lateness(blame, i, w, gaps);
 	if (!counts(&last))
 		return CT_OK;
 	m = &i->members[last.last];
 	lost = charge(&blame->suspects[m->seat].lost, m, last.solo_ns);
 	if (lost <= CT_BLAME_MIN_SOLO_NS)
 		return CT_OK;
-	add_trial(blame, i);
-	return add_hit(&blame->suspects[m->seat], lost, last.err_ns, !w->one_clock,
+	add_trial(blame, i, lost);
+	return add_hit(&blame->suspects[m->seat], lost, last.err_ns, !w->one_clock, &gaps[m->index],
 		       m->start_ns + shift[hosts[m->seat]]);
 }
 
@@ -199,6 +285,25 @@ double ct_binomial_tail(uint64_t k, uint64_t n, double p)
 	return log_first > 0 ? 0 : log_first / log(10);
 }
 
+/* How unlikely its hits are among all that are about as large as those that make three quarters of its loss. */
+static void weigh_hits(const struct ct_suspect *s, struct ct_charge *charge)
+{
+	double expected = 0;
+	uint64_t lost = 0;
+
+	charge->hits = charge->trials = 0;
+	for (unsigned b = CT_BLAME_BANDS; b-- > 0 && 4 * lost < 3 * s->lost.total;) {
+		lost += s->bands[b].lost_ns;
+		charge->hits += s->bands[b].hits;
+		charge->trials += s->bands[b].trials;
+		expected += s->bands[b].expected;
+	}
+	charge->log10_p = 0;
+	if (charge->trials)
+		charge->log10_p = ct_binomial_tail(charge->hits, charge->trials,
+						   expected / (double)charge->trials);
+}
+
 void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t chance_ns,
 		    double family, struct ct_charge *charge)
 {
@@ -207,17 +312,13 @@ void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t c
 	uint64_t usual = ct_hist_sum_without_largest(&s->charges, 1 + s->hits / 20);
 	double loss = (double)s->lost.total;
 
+	weigh_hits(s, charge);
 	charge->loss_ns = s->lost.total;
 	charge->err_ns = s->err_ns + chance_ns;
-	/* Half of the mean deviation at each hit, and a quarter more for what a sample leaves open. */
-	if (s->met > 1)
-		charge->err_ns += (uint64_t)(0.625 * s->gap_off_ns / (double)(s->met - 1) *
-					     (double)s->hits);
-	charge->log10_p = s->trials ? ct_binomial_tail(s->hits, s->trials,
-						       s->expected / (double)s->trials)
-				    : 0;
+	if (s->jitter_ns > (double)chance_ns)
+		charge->err_ns = s->err_ns + (uint64_t)s->jitter_ns;
 	charge->guilty = duration_ns > 0 && loss - (double)chance_ns >= gate &&
-			 loss > (double)charge->err_ns && 2 * (double)usual >= loss &&
+			 loss - (double)charge->err_ns >= gate / 2 && 2 * (double)usual >= loss &&
 			 charge->log10_p < log10(CT_BLAME_ALPHA / family);
 }
 

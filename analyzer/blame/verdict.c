@@ -108,22 +108,23 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 			 struct ct_report *report)
 {
 	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
+	const char *host = ct_host_word(report->memory, f->hosts[0]);
 	const char *text;
 
-	if (!ranks)
+	if (!ranks || !host)
 		return CT_NOMEM;
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (f->n_ranks == 1)
 		text = ct_arena_printf(report->memory,
 				       "rank %s on %s keeps the others waiting: %s ± %s of %s (%s)",
-				       ranks, f->hosts[0], ct_text_ns(f->loss_ns).s,
+				       ranks, host, ct_text_ns(f->loss_ns).s,
 				       ct_text_ns(f->loss_err_ns).s,
 				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
 	else
 		text = ct_arena_printf(report->memory,
 				       "ranks %s%s%s keep the others waiting: %s ± %s of %s (%s)",
 				       ranks, f->n_hosts == 1 ? " on " : "",
-				       f->n_hosts == 1 ? f->hosts[0] : "", ct_text_ns(f->loss_ns).s,
+				       f->n_hosts == 1 ? host : "", ct_text_ns(f->loss_ns).s,
 				       ct_text_ns(f->loss_err_ns).s,
 				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
@@ -202,6 +203,24 @@ static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 				ct_text_count(pass->matched).s));
 }
 
+/* Nobody is slow, but that is not all there is to say: something went wrong that is not judged here. */
+static int say_unclear(struct ct_report *report, size_t n_stuck)
+{
+	const char *text;
+
+	if (n_stuck)
+		text = ct_arena_printf(
+			report->memory,
+			"%zu operation%s had not returned when recording ended; why is "
+			"not judged here",
+			n_stuck, n_stuck == 1 ? "" : "s");
+	else
+		text = ct_arena_printf(report->memory,
+				       "%zu process%s did not end well; why is not judged here",
+				       report->n_ended, report->n_ended == 1 ? "" : "es");
+	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
+}
+
 static int say_verdict(const struct ct_pass *pass, struct ct_report *report)
 {
 	const char *missing = what_is_missing(pass, report);
@@ -213,14 +232,11 @@ static int say_verdict(const struct ct_pass *pass, struct ct_report *report)
 	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES)
 		return say_straggler(pass, &report->findings[0], report);
 	if (n_stuck)
-		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			   ct_arena_printf(
-				   report->memory,
-				   "%zu operation%s had not returned when recording ended; why is "
-				   "not judged here",
-				   n_stuck, n_stuck == 1 ? "" : "s"));
+		return say_unclear(report, n_stuck);
 	if (missing)
 		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, missing);
+	if (report->n_ended)
+		return say_unclear(report, 0);
 	return say_healthy(pass, report);
 }
 

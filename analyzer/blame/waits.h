@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits.h — who waited for whom in one instance: wait and transfer apart, who was last and what that cost.
  *
- * Formulas: shared/reference/algorithms.md section 2; finding 1 there: in a synchronising operation all members
- * end within a few hop latencies, so that X = min d, wait = d - X need no clock but each rank's own.
- * Who came when is read from the starts where all members live on one host's clock, else from X - d, whose error
- * is that of the ends being simultaneous. Rooted and point-to-point waits need the starts. Pure functions. */
+ * Formulas: docs/ANALYSIS.md. In a synchronising operation all members end within a few hop latencies, so that
+ * X = min d, wait = d - X need no clock but each rank's own. Who came when is read from the starts where all
+ * members live on one host's clock, else from their spans, whose error is that of the ends being simultaneous.
+ * Rooted and point-to-point waits need the starts. Pure functions. */
 #ifndef CT_WAITS_H
 #define CT_WAITS_H
 
@@ -50,7 +50,7 @@ int ct_waits_judge(const struct ct_instance *instance, const uint32_t *hosts, ui
 void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,
 		   struct ct_last *last);
 
-/* The same for a set of seats against the rest (section 3.2, loss(F)): the latest of the one side came solo_ns
+/* The same for a set of seats against the rest: the latest of the one side came solo_ns
  * after the latest of the other. Returns 1 if the set has the last, -1 if the rest has, 0 if one of the two has
  * no member here. */
 int ct_waits_last_of_set(const struct ct_instance *instance, const struct ct_waits *waits,

@@ -44,6 +44,7 @@ static struct ct_class *create(struct ct_classes *classes, uint64_t key)
 	class->same_key = ct_table_get(&classes->by_key, key);
 	if (ct_table_put(&classes->by_key, key, class) != CT_OK)
 		return NULL;
+	class->index = classes->n;
 	classes->all[classes->n++] = class;
 	return class;
 }

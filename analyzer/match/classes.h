@@ -9,6 +9,7 @@
 
 struct ct_class {
 	struct ct_comm *comm;
+	uint32_t index; /* in order of first sight */
 	unsigned op, dtype;
 	uint64_t bytes_class; /* 0, or the 2^k with 2^k <= bytes < 2^(k+1) */
 	uint64_t instances, bytes;

@@ -54,7 +54,7 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 
 		ct_text_clip(host, sizeof(host), p->host, 20);
 		end_text(end, sizeof(end), p);
-		ct_text_line(text, p->of_interest ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+		ct_text_line(text, p->ended_badly ? CT_COLOR_YELLOW : CT_COLOR_NONE,
 			     "%5d %-20s %8u %7d %8u %8s %-8s %-10s %10s %s", p->rank, host, p->pid,
 			     p->attempt + 1, p->segments, ct_text_bytes(p->bytes).s, p->ring, end,
 			     ct_text_ns(p->last_heartbeat_at_ns).s, slash ? slash + 1 : p->exe);

@@ -8,10 +8,10 @@
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget: 1 verdict, 2 x 3 findings, 6 facts, 7 table, 4 + 4 in flight and ended, 3 next, 5 empty: 36. */
+/* The budget: 1 verdict, 2 x 3 findings, 6 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 36. */
 #define MOST_ROWS 5
 #define MOST_INFLIGHT 3
-#define MOST_ENDED 3
+#define MOST_ENDED 4
 
 static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 {
@@ -111,6 +111,15 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		     others > 1 ? "; more in info" : "");
 }
 
+/* What was wrong from the start; the first one, since the others are mostly the same of other ranks. */
+static void write_warning(struct ct_text *text, const struct ct_report *report)
+{
+	if (!report->n_invisible)
+		return;
+	ct_text_line(text, CT_COLOR_YELLOW, "warning   %s: %s%s", report->invisible[0].what,
+		     report->invisible[0].why, report->n_invisible > 1 ? "; more in info" : "");
+}
+
 static const char *timing_text(enum ct_timing timing)
 {
 	switch (timing) {
@@ -134,6 +143,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 
 	write_run(text, run);
 	write_losses(text, report);
+	write_warning(text, report);
 	ct_text_line(text, CT_COLOR_NONE, "timing    %s, ±%s per span", timing_text(run->timing),
 		     ct_text_ns(run->time_err_ns).s);
 	ct_text_line(
@@ -266,22 +276,15 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 
 static void write_ends(struct ct_text *text, const struct ct_report *report)
 {
-	size_t shown = 0, all = 0;
+	size_t n = report->n_ended < MOST_ENDED ? report->n_ended : MOST_ENDED;
 
-	for (size_t i = 0; i < report->n_processes; i++)
-		all += report->processes[i].of_interest &&
-		       report->processes[i].attempt == report->run.attempt;
-	if (all && !report->n_inflight)
+	if (n && !report->n_inflight)
 		ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	for (size_t i = 0; i < report->n_processes && shown < MOST_ENDED; i++) {
-		if (!report->processes[i].of_interest ||
-		    report->processes[i].attempt != report->run.attempt)
-			continue;
-		write_ended(text, &report->processes[i]);
-		shown++;
-	}
-	if (all > shown)
-		ct_text_line(text, CT_COLOR_YELLOW, "          ... %zu more in info", all - shown);
+	for (size_t i = 0; i < n; i++)
+		write_ended(text, &report->processes[report->ended[i]]);
+	if (report->n_ended > n)
+		ct_text_line(text, CT_COLOR_YELLOW, "          ... %zu more in info",
+			     report->n_ended - n);
 }
 
 static void write_next(struct ct_text *text, const struct ct_report *report,

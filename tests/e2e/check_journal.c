@@ -28,7 +28,7 @@ enum { MAX_RUNS = 64, MAX_COMMS = 64 };
 static struct {
 	const char *runs[MAX_RUNS];
 	size_t n_runs;
-	int by_process, torch, allow_lost, cut_at_exit, may_be_empty;
+	int by_process, torch, allow_lost, cut_at_exit, cut, may_be_empty;
 } opt;
 
 static struct {
@@ -54,7 +54,7 @@ struct lane {
 	uint64_t entry; /* the one being looked at */
 	struct transfer send, recv;
 	uint64_t lost_ops, lost_launches, may_be_lost;
-	int may_be_cut; /* recording ended with exit(), and the thread may have gone on for a moment */
+	int may_be_cut; /* the thread may have gone on after the end of recording */
 };
 
 static int is_cut(const struct lane *l)
@@ -203,10 +203,9 @@ static void check_entry(struct lane *l)
 		return;
 	}
 	op = take_op(l, entry, over);
-	if (over)
-		total.calls++;
-	else
-		total.in_flight_found += op != NULL;
+	total.calls += (unsigned)over;
+	total.in_flight += !over;
+	total.in_flight_found += !over && op;
 	if (entry->op == CT_JOURNAL_ALLTOALLV)
 		l->may_be_lost += (uint64_t)(l->journal->size + 7) / 8;
 	if (op)
@@ -264,7 +263,6 @@ static void check_lane(struct lane *l)
 	check_order(l);
 	if (c->entered - c->returned > 1)
 		differ(l, "the journal itself is wrong: more than one call in flight");
-	total.in_flight += c->entered - c->returned;
 	for (l->entry = 0; l->entry < c->entered; l->entry++)
 		check_entry(l);
 	if (l->next < l->n_ops && !(c->flags & CT_JOURNAL_FULL))
@@ -338,7 +336,8 @@ static void check_process(const char *path, const struct ct_journal *journal,
 				  .e = e,
 				  .journal = journal,
 				  .counts = &journal->lane[i],
-				  .may_be_cut = opt.cut_at_exit && e->info.end.how == CT_END_CLEAN,
+				  .may_be_cut = opt.cut || (opt.cut_at_exit &&
+							    e->info.end.how == CT_END_CLEAN),
 				  .id = i };
 
 		if (l.counts->tid == 0)
@@ -413,6 +412,7 @@ int main(int argc, char **argv)
 		{ "torch", 0, &opt.torch, 1 },
 		{ "allow-lost", 0, &opt.allow_lost, 1 },
 		{ "cut-at-exit", 0, &opt.cut_at_exit, 1 },
+		{ "cut", 0, &opt.cut, 1 },
 		{ "may-be-empty", 0, &opt.may_be_empty, 1 },
 		{ NULL, 0, NULL, 0 },
 	};

@@ -5,8 +5,8 @@
 #
 # hostile_dirs.sh          all cases
 # hostile_dirs.sh CASE     one of them, in a mount namespace of its own
-cases=(small_shm full_shm readonly_shm no_room ring_removed parent_is_file readonly_dir no_dir_at_all full_fs
-	full_fs_overrun full_for_a_while renamed renamed_and_killed removed file_size_limit)
+cases=(small_shm full_shm readonly_shm no_room ring_removed ring_removed_and_killed parent_is_file readonly_dir no_dir_at_all full_fs
+	full_fs_overrun full_for_a_while renamed renamed_and_killed removed made_anew file_size_limit)
 
 if [ $# = 0 ]; then
 	logs=$(mktemp -d "${TMPDIR:-/tmp}/commtrace-e2e.XXXXXX")
@@ -35,7 +35,7 @@ library=$work/bin/${library##*/} commtrace=$work/bin/commtrace gloo_job=$work/bi
 export COMMTRACE_FLUSH=200ms
 mount -t tmpfs -o size=64m tmpfs /tmp
 mount -t tmpfs -o size=64m tmpfs /dev/shm
-ops=600 pace=4000
+ops=400 pace=4000 longer=1250
 
 # fill DIR: not a byte more.
 fill() {
@@ -43,17 +43,26 @@ fill() {
 	! dd if=/dev/zero of="$1/filler2" bs=1 count=1 2>/dev/null || [ ! -s "$1/filler2" ] || fail "$1 is not full"
 }
 
-under_way() {
+# wait_until_under_way STEM: both ranks' journals STEM-0.journal and STEM-1.journal have some calls.
+wait_until_under_way() {
 	local rank
 	for rank in 0 1; do
-		[ "$(od -An -t u8 -j 64 -N 8 "$work/$rank.journal" 2>/dev/null | tr -d ' ')" -gt 30 ] 2>/dev/null || return 1
+		for _ in $(seq 400); do
+			[ "$(od -An -t u8 -j 64 -N 8 "$1-$rank.journal" 2>/dev/null | tr -d ' ')" -gt 30 ] 2>/dev/null || {
+				sleep 0.02
+				continue
+			}
+			continue 2
+		done
+		fail "$1: rank $rank does not get going"
 	done
 }
 
-# job WAY DIR [MEDDLE]: two ranks, in the current directory; WAY is plain or traced. When both are under way, MEDDLE.
+# job WAY DIR: two ranks, in the current directory, in the background; WAY is plain or traced. Sets `pids`.
 job() {
-	local way=$1 dir=$2 meddle=${3:-:} rank pids=()
+	local way=$1 dir=$2 rank
 	mkdir "$work/$way"
+	pids=()
 	for rank in 0 1; do
 		(
 			exec 2>/dev/null
@@ -61,27 +70,31 @@ job() {
 			[ "$way" = plain ] || export LD_PRELOAD=$library
 			code=0
 			timeout -k 5 60 "$gloo_job" --rank $rank --size 2 --store "$work/$way" --threads 2 --ops $ops \
-				--pace-us $pace --journal "$work/$rank.journal" \
+				--pace-us $pace --journal "$work/$way-$rank.journal" \
 				>"$work/$way.out.$rank" 2>"$work/$way.err.$rank" || code=$?
 			echo "exit code $code" >>"$work/$way.out.$rank"
 		) &
 		pids+=($!)
 	done
-	for _ in $(seq 400); do
-		! under_way || break
-		sleep 0.02
-	done
-	sleep 0.4
-	$meddle
-	wait "${pids[@]}"
 }
 
-# compare DIR [MEDDLE]: the job with and without; leaves the start line in $line and the directory that it names in $run.
+# compare DIR [MEDDLE]: the job with and without, and MEDDLE when both ranks of the one with it are under way; leaves the
+# start line in $line and the directory that it names in $run.
 compare() {
-	local rank
+	local rank plain_pids
+	[ $# = 1 ] || ops=$longer
 	job plain "$1"
-	rm -f "$work"/[01].journal
-	job traced "$1" "${2:-:}"
+	plain_pids=("${pids[@]}")
+	job traced "$1"
+	if [ $# -gt 1 ]; then
+		wait_until_under_way "$work/traced"
+		sleep 0.3
+		"$2"
+		for rank in 0 1; do
+			kill -0 "${pids[rank]}" || fail "rank $rank ended before it could be meddled with: a slow machine?"
+		done
+	fi
+	wait "${pids[@]}" "${plain_pids[@]}"
 	line=$(grep '^commtrace: recording to ' "$work/traced.err.0") || fail "no start line: $(cat "$work/traced.err.0")"
 	sed -i '/^commtrace: recording to /d' "$work/traced.err.0"
 	for rank in 0 1; do
@@ -100,7 +113,7 @@ whole() {
 	shift
 	for path in "$@"; do paths+=(-r "$path"); done
 	# shellcheck disable=SC2086
-	timeout -k 5 60 "$e2e/check_journal" $options "${paths[@]}" "$work"/[01].journal >"$work/said" 2>&1 ||
+	timeout -k 5 60 "$e2e/check_journal" $options "${paths[@]}" "$work"/traced-[01].journal >"$work/said" 2>&1 ||
 		fail "$(cat "$work/said")"
 	sed 's/^check_journal: //' "$work/said"
 	grep -q '^check_journal: 2 processes' "$work/said" || fail "not both ranks recorded"
@@ -131,8 +144,10 @@ killed() {
 	traced 60 "$1" "$e2e/kill_ranks" --job "$gloo_job" --dir "$d" --apart --ranks 2 --under-way --from-ms 700 --to-ms 1500 \
 		--seed "$seed" -- --threads 2 --ops 100000 --pace-us 2000 >"$d/out" 2>&1 &
 	driver=$!
-	sleep 0.7
-	${2:-:}
+	if [ $# -gt 1 ]; then
+		wait_until_under_way "$d/rank"
+		"$2"
+	fi
 	wait $driver || fail "kill_ranks: $(cat "$d/out")"
 }
 
@@ -195,6 +210,19 @@ ring_removed() {
 }
 remove_rings() {
 	rm /dev/shm/commtrace.*.ring || fail "no ring"
+}
+
+# What was in the ring only is gone. What had been flushed is not, and somebody says that the end is missing.
+ring_removed_and_killed() {
+	killed "$work/run" remove_rings
+	timeout -k 5 60 "$e2e/check_journal" --cut -r "$work/run" "$work/killed"/*.journal >"$work/said" 2>&1 ||
+		fail "$(cat "$work/said")"
+	sed 's/^/killed: /' "$work/said"
+	grep -q '^check_journal: 2 processes' "$work/said" || fail "not both ranks recorded"
+	[ "$(($(word "$(cat "$work/said")" ' after the end') * 3))" -lt "$(word "$(cat "$work/said")" ' calls')" ] ||
+		fail "too much is missing"
+	info_json "$work/run" | tr -d ' \n' | grep -q '"reason":"RING_LOST"' || fail "info does not say it"
+	echo "said: RING_LOST"
 }
 
 parent_is_file() {
@@ -261,9 +289,14 @@ full_for_a_while() {
 	timeout 60 "$commtrace" info "$run" | grep -q 'could not be written' || fail "info does not tell it"
 	umount "$work/run"
 }
+# It is noticed soon, not at the end of the job.
 make_room() {
-	sleep 0.5
 	rm "$work/run"/filler*
+	for _ in $(seq 40); do
+		[ -z "$(find "$work/run" -name '*.seg' -size +2k)" ] || return 0
+		sleep 0.05
+	done
+	fail "there is room again, and nothing is written"
 }
 
 renamed() {
@@ -281,6 +314,7 @@ renamed_and_killed() {
 	evidence "$work/elsewhere"
 	# Whoever starts next does not know the new name, and leaves the rings where they are.
 	job traced "$work/third"
+	wait "${pids[@]}"
 	evidence "$work/elsewhere"
 }
 
@@ -295,6 +329,16 @@ removed() {
 }
 remove_run() {
 	rm -r "$work/run"
+}
+
+# Under the same name, and likely with the same inode: what was killed in the one before does not belong to it.
+made_anew() {
+	killed "$work/run"
+	evidence "$work/run"
+	rm -r "$work/run"
+	compare "$work/run"
+	whole "" "$run"
+	[ "$(info_json "$run" | grep -c '"pid":')" = 2 ] || fail "strangers are in it: $(info_json "$run" | grep '"pid":')"
 }
 
 # A limit on the size of files is told by a signal that would end the job.

@@ -161,12 +161,13 @@ static void spawn(void)
 {
 	static const char *const shell[] = { "sh", "-c", "echo from a shell; exit 7", NULL };
 	char line[64] = "";
-	int pid = 0;
+	int pid = 0, spawned;
 	FILE *pipe;
 
-	printf("posix_spawn: %d\n",
-	       posix_spawn(&pid, "/bin/sh", NULL, NULL, (char *const *)(uintptr_t)shell, environ));
+	spawned = posix_spawn(&pid, "/bin/sh", NULL, NULL, (char *const *)(uintptr_t)shell,
+			      environ);
 	wait_and_tell("posix_spawn", pid);
+	printf("posix_spawn: %d\n", spawned);
 	printf("posix_spawnp: %d\n", posix_spawnp(&pid, "no-such-program", NULL, NULL,
 						  (char *const *)(uintptr_t)shell, environ));
 	printf("system: %#x\n", (unsigned)system("exit 3"));

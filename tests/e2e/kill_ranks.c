@@ -34,12 +34,13 @@ static const char usage[] =
 	"  --seed S       (1)\n"
 	"  --wait HOW     waitpid, wait4, wait3, waitid or wait (waitpid)\n"
 	"  --poll-ms M    asks so often who has ended (1)\n"
+	"  --preload FILE is for the ranks only: nobody notes how they end (none)\n"
 	"  --limit-s S    then whoever is left is killed (30)\n";
 
 enum { MAX_ARGS = 64, MAX_RANKS = 1024 };
 
 static struct {
-	const char *job, *dir, *wait;
+	const char *job, *dir, *wait, *preload;
 	unsigned ranks, total, victims, apart, under_way, limit_s;
 	int signal;
 	uint64_t seed, from_ms, to_ms, stagger_ms, poll_ms;
@@ -121,6 +122,8 @@ static void __attribute__((noreturn)) become_rank(unsigned number)
 	snprintf(world, sizeof(world), "%u", opt.apart ? opt.total : opt.ranks);
 	setenv("RANK", number_text, 1);
 	setenv("WORLD_SIZE", world, 1);
+	if (opt.preload)
+		setenv("LD_PRELOAD", opt.preload, 1);
 	setrlimit(RLIMIT_CORE, &none);
 	redirect(1, "out", number);
 	redirect(2, "err", number);
@@ -147,8 +150,8 @@ static void start_rank(int victim)
 
 	r->truth.after_ns = now_ns();
 	r->truth.told__exit = opt.told__exit;
-	r->truth.parent = getpid();
-	r->truth.killer = getpid();
+	r->truth.parent = opt.preload ? 0 : getpid();
+	r->truth.killer = r->truth.parent;
 	pid = fork();
 	if (pid == 0)
 		become_rank(number);
@@ -322,14 +325,15 @@ static uint64_t number(const char *name, const char *text)
 static void parse(int argc, char **argv)
 {
 	static const struct option known[] = {
-		{ "job", 1, NULL, 'j' },	{ "dir", 1, NULL, 'd' },
-		{ "ranks", 1, NULL, 'n' },	{ "apart", 0, NULL, 'a' },
-		{ "total", 1, NULL, 't' },	{ "victims", 1, NULL, 'v' },
-		{ "signal", 1, NULL, 'k' },	{ "from-ms", 1, NULL, 'f' },
-		{ "to-ms", 1, NULL, 'o' },	{ "seed", 1, NULL, 's' },
-		{ "under-way", 0, NULL, 'u' },	{ "wait", 1, NULL, 'w' },
-		{ "limit-s", 1, NULL, 'l' },	{ "poll-ms", 1, NULL, 'p' },
-		{ "stagger-ms", 1, NULL, 'g' }, { NULL, 0, NULL, 0 },
+		{ "job", 1, NULL, 'j' },     { "dir", 1, NULL, 'd' },
+		{ "ranks", 1, NULL, 'n' },   { "apart", 0, NULL, 'a' },
+		{ "total", 1, NULL, 't' },   { "victims", 1, NULL, 'v' },
+		{ "signal", 1, NULL, 'k' },  { "from-ms", 1, NULL, 'f' },
+		{ "to-ms", 1, NULL, 'o' },   { "seed", 1, NULL, 's' },
+		{ "preload", 1, NULL, 'L' }, { "under-way", 0, NULL, 'u' },
+		{ "wait", 1, NULL, 'w' },    { "limit-s", 1, NULL, 'l' },
+		{ "poll-ms", 1, NULL, 'p' }, { "stagger-ms", 1, NULL, 'g' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int c, index = 0;
 
@@ -338,7 +342,7 @@ static void parse(int argc, char **argv)
 
 		if (c == '?')
 			exit(2);
-		if (!strchr("jdwau", c))
+		if (!strchr("jdwauL", c))
 			n = number(known[index].name, optarg);
 		switch (c) {
 		case 'j':
@@ -373,6 +377,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 's':
 			opt.seed = n;
+			break;
+		case 'L':
+			opt.preload = optarg;
 			break;
 		case 'u':
 			opt.under_way = 1;

@@ -85,15 +85,26 @@ job default -u COMMTRACE_DIR COMMTRACE_JOB=tuesday
 says default "commtrace: recording to .*/commtrace-tuesday; then: commtrace report .*/commtrace-tuesday"
 [ -n "$(find "$d/cwd/commtrace-tuesday" -name '*.seg')" ] || fail "default: no segment in $d/cwd/commtrace-tuesday"
 
+# Nobody reads what the job says: the line is dropped, nothing waits.
+mkfifo "$work/full"
+exec 9<>"$work/full"
+dd if=/dev/zero of="$work/full" bs=4k oflag=nonblock 2>/dev/null || true
+mkdir "$work/pipe"
+RANK=0 traced 20 "$work/pipe/run" "$gloo_job" --rank 0 --size 1 --store "$work/pipe" --ops 10 >"$work/pipe/out" 2>&9 ||
+	fail "with a full pipe for stderr: exit $?"
+exec 9>&-
+[ -n "$(find "$work/pipe/run" -name '*.seg')" ] || fail "with a full pipe for stderr: nothing recorded"
+
 # Off: no ring, no directory, no thread, no word. The reference has no preload.
 threads() {
-	local pid
-	timeout -k 5 30 env "$@" "$gloo_job" --rank 0 --size 1 --store "$work" --ops 100000 --pace-us 1000 \
+	local pid guard store
+	store=$(mktemp -d "$work/store.XXXXXX")
+	timeout -k 5 30 env "$@" "$gloo_job" --rank 0 --size 1 --store "$store" --ops 100000 --pace-us 1000 \
 		--journal "$work/threads.journal" >/dev/null 2>&1 &
-	local guard=$!
+	guard=$!
 	for _ in $(seq 200); do
 		pid=$(od -An -t u4 -j 24 -N 4 "$work/threads.journal" 2>/dev/null | tr -d ' ') || pid=
-		if [ -n "$pid" ] && [ "$(od -An -t u8 -j 64 -N 8 "$work/threads.journal" | tr -d ' ')" -gt 10 ]; then
+		if [ "${pid:-0}" != 0 ] && [ "$(od -An -t u8 -j 64 -N 8 "$work/threads.journal" | tr -d ' ')" -gt 10 ]; then
 			find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l
 			find "/proc/$pid/fd" -mindepth 1 -maxdepth 1 | wc -l
 			kill -KILL "$pid"
@@ -101,10 +112,9 @@ threads() {
 		fi
 		sleep 0.02
 	done
-	wait "$guard" || true
+	wait "$guard" 2>/dev/null || true
 	rm -f "$work/threads.journal"
 }
-mkdir "$work/empty"
 threads A=1 >"$work/without"
 threads COMMTRACE=0 COMMTRACE_DIR="$work/off" LD_PRELOAD="$library" >"$work/off.threads"
 threads COMMTRACE_DIR="$work/on" LD_PRELOAD="$library" >"$work/on.threads"

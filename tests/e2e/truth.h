@@ -17,7 +17,7 @@ struct truth {
 	uint64_t kill_after_ns; /* ... else the call was between these two */
 	uint64_t kill_before_ns;
 	int killer;	/* who called it */
-	int parent;	/* who waited */
+	int parent;	/* who waited; 0: somebody who is not traced and leaves no notes */
 	int told__exit; /* if it ended with a status of its own choice, then by _exit() */
 };
 
