@@ -336,6 +336,7 @@ made_anew() {
 	killed "$work/run"
 	evidence "$work/run"
 	rm -r "$work/run"
+	mkdir "$work/run"
 	compare "$work/run"
 	whole "" "$run"
 	[ "$(info_json "$run" | grep -c '"pid":')" = 2 ] || fail "strangers are in it: $(info_json "$run" | grep '"pid":')"

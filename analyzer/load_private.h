@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load_private.h — what load.c and load_rares.c share: the one does ops, the other everything that is rare. Owned
+ * by the ct_load, one thread. */
+#ifndef CT_LOAD_PRIVATE_H
+#define CT_LOAD_PRIVATE_H
+
+#include "analyzer/join.h"
+#include "analyzer/load.h"
+#include "analyzer/table.h"
+
+/* Receives from any peer that wait for their launch after they were told whose message it was; an older one
+ * gives way to one 4096 launches later and stays without a peer. */
+#define CT_LOAD_MATCHES 4096u
+
+/* Entry times of a block's ops, to sort by. */
+struct ct_load_order {
+	uint64_t enter_ns;
+	uint32_t at;
+};
+
+struct ct_load {
+	const struct ct_process_info *info;
+	uint32_t index;
+	struct ct_process_reader *reader;
+	struct ct_load_sink sink;
+	struct ct_op_names *names;
+	struct ct_arena *memory;
+	struct ct_table strings; /* id -> const char * */
+	struct ct_table comms;	 /* id -> struct ct_load_comm */
+	struct ct_join *join;
+	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
+	struct ct_load_facts facts;
+	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
+	uint32_t n_open, cap_open;
+	struct ct_load_order *order;
+	uint32_t cap_order;
+	uint64_t edge_err_ns; /* of host times in the current block */
+	int ended;
+};
+
+/* A string of the process; NULL for id 0 and for strings that were never written. */
+const char *ct_load_string(const struct ct_load *load, uint32_t id);
+
+/* Take in the rare records of a block, strings first: the others name them. 0, CT_NOMEM or what a callback
+ * returned. */
+int ct_load_rares(struct ct_load *load, const struct ct_block *block);
+
+/* An open op that a block holds is no longer known from the status alone. */
+void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
+
+static inline void ct_load_seen_at(uint64_t *latest, uint64_t ns)
+{
+	if (ns > *latest)
+		*latest = ns;
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/arena.h"
+#include "analyzer/load_private.h"
+#include "trace/ops.h"
+
+/* Ops in one process that may be inside their calls at once: one a thread. */
+#define CT_LOAD_MAX_OPEN 65536u
+
+const char *ct_load_string(const struct ct_load *load, uint32_t id)
+{
+	return id ? ct_table_get(&load->strings, id) : NULL;
+}
+
+static int take_string(struct ct_load *load, const uint8_t *bytes, size_t len)
+{
+	const char *text;
+	uint32_t id;
+
+	if (len < sizeof(id))
+		return CT_OK;
+	memcpy(&id, bytes, sizeof(id));
+	if (!id || ct_load_string(load, id))
+		return CT_OK;
+	text = ct_arena_text(load->memory, (const char *)bytes + sizeof(id), len - sizeof(id));
+	if (!text || ct_table_put(&load->strings, id, (void *)(uintptr_t)text) != CT_OK)
+		return CT_NOMEM;
+	return CT_OK;
+}
+
+static int take_name(struct ct_load *load, const uint8_t *bytes, size_t len)
+{
+	unsigned id;
+
+	if (len < 4 || bytes[0] != 0)
+		return CT_OK;
+	id = bytes[2] | (unsigned)bytes[3] << 8;
+	if (id >= 256 || ct_op_name(id) || load->names->names[id])
+		return CT_OK;
+	load->names->names[id] = ct_arena_text(load->names->memory, (const char *)bytes + 4,
+					       len - 4);
+	return load->names->names[id] ? CT_OK : CT_NOMEM;
+}
+
+static int take_note(struct ct_load *load, const uint8_t *bytes, size_t len)
+{
+	struct ct_load_facts *facts = &load->facts;
+	const char *text;
+
+	if (len <= 8 || facts->n_notes == CT_LOAD_NOTES)
+		return CT_OK;
+	text = ct_arena_text(load->memory, (const char *)bytes + 8, len - 8);
+	if (!text)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < facts->n_notes; i++) {
+		if (strcmp(facts->notes[i], text) == 0)
+			return CT_OK;
+	}
+	facts->notes[facts->n_notes++] = text;
+	return CT_OK;
+}
+
+static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
+{
+	struct ct_load_comm *comm = ct_table_get(&load->comms, rec->id);
+
+	if (!rec->id || !rec->key || !rec->nranks || rec->nranks > CT_COMM_MAX_RANKS ||
+	    rec->rank < 0 || (uint32_t)rec->rank >= rec->nranks)
+		return CT_OK;
+	if (comm) {
+		comm->rec.ended_ns = rec->ended_ns;
+		if (!comm->name)
+			comm->name = ct_load_string(load, rec->name);
+		return CT_OK;
+	}
+	comm = ct_arena_calloc(load->memory, 1, sizeof(*comm));
+	if (!comm || ct_table_put(&load->comms, rec->id, comm) != CT_OK)
+		return CT_NOMEM;
+	comm->rec = *rec;
+	comm->name = ct_load_string(load, rec->name);
+	return load->sink.comm ? load->sink.comm(load->sink.arg, comm) : CT_OK;
+}
+
+static int take_open_op(struct ct_load *load, const struct ct_open_op_rec *rec)
+{
+	if (load->n_open == CT_LOAD_MAX_OPEN)
+		return CT_OK;
+	if (load->n_open == load->cap_open) {
+		uint32_t cap = load->cap_open ? 2 * load->cap_open : 16;
+		struct ct_open_op_rec *open = realloc(load->open, cap * sizeof(*open));
+
+		if (!open)
+			return CT_NOMEM;
+		load->open = open;
+		load->cap_open = cap;
+	}
+	load->open[load->n_open++] = *rec;
+	return CT_OK;
+}
+
+static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
+{
+	struct ct_load_loss *loss;
+
+	if (rec->reason >= CT_LOSS_MAX)
+		return;
+	loss = &load->facts.losses[rec->reason];
+	if (rec->records > loss->records)
+		loss->records = rec->records;
+	if (rec->begin_ns && (!loss->begin_ns || rec->begin_ns < loss->begin_ns))
+		loss->begin_ns = rec->begin_ns;
+	ct_load_seen_at(&loss->end_ns, rec->end_ns);
+}
+
+static int take_rare(struct ct_load *load, const struct ct_block *block, const struct ct_rare *rare)
+{
+	const uint8_t *bytes = block->bytes + rare->at;
+	union {
+		struct ct_comm_rec comm;
+		struct ct_loss_rec loss;
+		struct ct_status_rec status;
+		struct ct_open_op_rec open_op;
+		struct ct_cost_rec cost;
+		struct ct_end_rec end;
+		struct ct_match_rec match;
+	} u;
+
+	switch (rare->kind) {
+	case CT_KIND_STRING:
+		return CT_OK; /* taken before the others, which name them */
+	case CT_KIND_NAME:
+		return take_name(load, bytes, rare->len);
+	case CT_KIND_NOTE:
+		return take_note(load, bytes, rare->len);
+	case CT_KIND_COMM:
+		ct_rare_get(block, rare, &u.comm, sizeof(u.comm));
+		return take_comm(load, &u.comm);
+	case CT_KIND_LOSS:
+		ct_rare_get(block, rare, &u.loss, sizeof(u.loss));
+		take_loss(load, &u.loss);
+		return CT_OK;
+	case CT_KIND_STATUS:
+		ct_rare_get(block, rare, &u.status, sizeof(u.status));
+		ct_load_seen_at(&load->facts.beat_ns, u.status.beat_ns);
+		return CT_OK;
+	case CT_KIND_OPEN_OP:
+		ct_rare_get(block, rare, &u.open_op, sizeof(u.open_op));
+		return take_open_op(load, &u.open_op);
+	case CT_KIND_OPEN_LAUNCH:
+		load->facts.open_launches++;
+		return CT_OK;
+	case CT_KIND_COST:
+		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
+		load->facts.cost = u.cost;
+		load->facts.has_cost = 1;
+		return CT_OK;
+	case CT_KIND_MATCH:
+		ct_rare_get(block, rare, &u.match, sizeof(u.match));
+		load->matches[u.match.launch % CT_LOAD_MATCHES] = u.match;
+		return CT_OK;
+	case CT_KIND_END:
+		ct_rare_get(block, rare, &u.end, sizeof(u.end));
+		load->facts.end = u.end;
+		load->facts.has_end = 1;
+		ct_load_seen_at(&load->facts.last_ns, u.end.end_ns);
+		return CT_OK;
+	default:
+		return CT_OK;
+	}
+}
+
+int ct_load_rares(struct ct_load *load, const struct ct_block *block)
+{
+	int tells_open = block->type == CT_BLOCK_CHECKPOINT || block->type == CT_BLOCK_STATUS ||
+			 block->type == CT_BLOCK_END;
+	int st = CT_OK;
+
+	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++) {
+		const struct ct_rare *rare = &block->rares[i];
+
+		tells_open |= rare->kind == CT_KIND_OPEN_OP || rare->kind == CT_KIND_STATUS;
+		if (rare->kind == CT_KIND_STRING)
+			st = take_string(load, block->bytes + rare->at, rare->len);
+	}
+	/* What is open is told anew each time, not added to. */
+	if (tells_open) {
+		load->n_open = 0;
+		load->facts.open_launches = 0;
+	}
+	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++)
+		st = take_rare(load, block, &block->rares[i]);
+	return st;
+}
+
+void ct_load_forget_open(struct ct_load *load, const struct ct_block *block)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < load->n_open; i++) {
+		const struct ct_open_op_rec *open = &load->open[i];
+		int covered = 0;
+
+		for (uint32_t e = 0; e < block->n_extents && !covered; e++) {
+			const struct ct_extent *extent = &block->extents[e];
+
+			covered = extent->lap == open->lap && open->slot >= extent->first &&
+				  open->slot - extent->first < extent->n_slots;
+		}
+		if (!covered)
+			load->open[kept++] = *open;
+	}
+	load->n_open = kept;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs that are not whole, or more than one: missing ranks and records, restarts, processes that did not end well,
+ * operations that nobody ended. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/render.h"
+#include "tests/unit/job.h"
+#include "trace/ops.h"
+
+static struct job job;
+
+static void open_job(int ranks)
+{
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = ranks });
+}
+
+/* `cycles` all-reduces of 1 MB, 10 ms apart; rank r comes r * 10 us late, all leave after 1 ms. */
+static uint64_t steady(int cycles, uint64_t begin)
+{
+	for (int c = 0; c < cycles; c++) {
+		uint64_t at = begin + (uint64_t)c * 10000000;
+
+		for (int r = 0; r < job.o.ranks; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, at + (uint64_t)r * 10000,
+				       at + 1000000);
+	}
+	return begin + (uint64_t)cycles * 10000000;
+}
+
+static struct ct_report *close_job(uint64_t end)
+{
+	job_close(&job, end);
+	return job_report(&job, -1);
+}
+
+/* ---- what is missing ---- */
+
+static void rank_without_trace_is_named(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4, .absent = 1 << 2 });
+	report = close_job(steady(50, 1000000));
+	assert_int_equal(report->run.ranks_expected, 4);
+	assert_int_equal(report->run.ranks_seen, 3);
+	assert_int_equal(report->run.n_missing, 1);
+	assert_int_equal(report->run.ranks_missing[0], 2);
+	assert_false(report->run.complete);
+	assert_int_equal(report->comms[0].ranks[2], -1);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "3 of 4 ranks"));
+	/* What each rank did is known all the same. */
+	assert_int_equal(report->ops[0].instances, 50);
+	assert_true(report->ops[0].span_p50_ns != CT_UNKNOWN);
+	assert_true(report->ops[0].wait_ns == CT_UNKNOWN);
+	ct_report_free(report);
+}
+
+static void lost_records_are_told_and_nobody_is_judged_by_the_rest(void **state)
+{
+	struct ct_loss_rec loss = { .reason = CT_LOSS_POOL_EMPTY, .records = 25 };
+	const struct ct_finding *f;
+	struct ct_report *report;
+
+	(void)state;
+	open_job(3);
+	for (int c = 0; c < 50; c++) {
+		for (int r = 0; r < 3; r++) {
+			uint64_t at = 1000000 + (uint64_t)c * 10000000;
+
+			if (r == 1 && c >= 20 && c < 45)
+				job.seq[r]++; /* not recorded */
+			else
+				job_collective(&job, r, CT_OP_AllReduce, 250000, at, at + 1000000);
+		}
+	}
+	loss.begin_ns = job.clock[1] + 201000000;
+	loss.end_ns = job.clock[1] + 450000000;
+	job_rare(&job, 1, CT_KIND_LOSS, &loss, sizeof(loss));
+	report = close_job(600000000);
+	assert_int_equal(report->lost_records, 25);
+	assert_int_equal(report->n_losses, 1);
+	assert_string_equal(report->losses[0].reason, "POOL_EMPTY");
+	assert_int_equal(report->losses[0].rank, 1);
+	assert_int_equal(report->losses[0].begin_at_ns, 201000000);
+	assert_false(report->run.complete);
+	assert_false(report->ranks[1].complete);
+	assert_int_equal(report->ranks[1].lost_records, 25);
+	assert_true(report->ranks[0].complete);
+	assert_int_equal(report->run.matched, 25);
+	assert_int_equal(report->run.incomplete, 25);
+	f = job_finding(report, CT_FINDING_LOSSES);
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 1);
+	assert_int_equal(f->ranks[0], 1);
+	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
+	assert_int_equal(report->verdict.confidence, CT_CONFIDENCE_MEDIUM);
+	ct_report_free(report);
+}
+
+static void one_rank_has_nobody_to_wait_for(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	open_job(1);
+	report = close_job(steady(50, 1000000));
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "one rank"));
+	assert_int_equal(report->ops[0].instances, 50);
+	assert_true(report->ops[0].transfer_ns == CT_UNKNOWN);
+	assert_true(report->ranks[0].wait_ns == CT_UNKNOWN);
+	ct_report_free(report);
+}
+
+static void run_without_operations_is_a_report(void **state)
+{
+	struct ct_report *report;
+	json_t *json;
+
+	(void)state;
+	open_job(2);
+	report = close_job(5000000);
+	assert_int_equal(report->n_ops, 0);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "no communication"));
+	json = ct_report_json(report);
+	assert_non_null(json);
+	json_decref(json);
+	ct_report_free(report);
+}
+
+static void no_such_attempt_is_an_error(void **state)
+{
+	struct ct_analyze_options options = { .attempt = 3 };
+	const char *path;
+	struct ct_report *report;
+	struct ct_run *run;
+	struct ct_err err;
+
+	(void)state;
+	open_job(2);
+	job_close(&job, 1000);
+	path = fx_path("run");
+	assert_int_equal(ct_run_open(&path, 1, NULL, &run, &err), CT_OK);
+	assert_int_equal(ct_analyze(run, &options, &report, &err), CT_NOTFOUND);
+	assert_null(report);
+	ct_run_close(run);
+}
+
+/* ---- attempts ---- */
+
+static void restarted_job_is_reported_by_its_last_attempt(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 3 });
+	steady(30, 1000000);
+	job_close(&job, 0); /* all ranks were killed */
+	job_open(&job, &(struct job_options){ .run = "run",
+					      .ranks = 3,
+					      .restart = 1,
+					      .start_ns = 5000000000,
+					      .pid = 4001000 });
+	report = close_job(steady(40, 5001000000));
+	assert_int_equal(report->run.attempt, 1);
+	assert_int_equal(report->run.attempts, 2);
+	assert_int_equal(report->run.ranks_seen, 3);
+	assert_int_equal(report->run.matched, 40);
+	assert_int_equal(report->n_processes, 6);
+	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
+	assert_int_equal(report->ranks[0].pid, 4001000);
+	ct_report_free(report);
+	report = job_report(&job, 0);
+	assert_int_equal(report->run.matched, 30);
+	assert_false(report->run.complete); /* no ring, no orderly end */
+	assert_int_equal(report->n_ended, 3);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "3 processes did not end well"));
+	ct_report_free(report);
+}
+
+static void second_run_into_the_same_directory_is_an_attempt_of_its_own(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 2 });
+	job_close(&job, steady(30, 1000000));
+	job_open(&job, &(struct job_options){
+			       .run = "run", .ranks = 2, .start_ns = 9000000000, .pid = 4001000 });
+	report = close_job(steady(25, 9001000000));
+	assert_int_equal(report->run.attempts, 2);
+	assert_int_equal(report->run.matched, 25);
+	assert_true(report->run.duration_ns < 1000000000);
+	ct_report_free(report);
+}
+
+/* ---- in flight and ends ---- */
+
+static void operations_inside_their_call_are_listed(void **state)
+{
+	struct ct_report *report;
+	uint64_t end;
+	char *text;
+
+	(void)state;
+	open_job(3);
+	end = steady(30, 1000000);
+	for (int r = 0; r < 3; r++) {
+		if (r != 1)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, end + (uint64_t)r, 0);
+	}
+	report = close_job(0);
+	assert_int_equal(report->n_inflight, 2);
+	assert_int_equal(report->inflight[0].rank, 0);
+	assert_int_equal(report->inflight[1].rank, 2);
+	assert_int_equal(report->inflight[0].seq, 30);
+	assert_true(labs((long)report->inflight[0].since_at_ns - (long)end) <= 64);
+	assert_string_equal(report->inflight[0].call, "gloo::allreduce");
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	text = job_text(report, 0);
+	assert_non_null(strstr(text, "2 ops had not returned when recording ended (ranks 0,2)"));
+	free(text);
+	ct_report_free(report);
+}
+
+static void open_op_of_the_last_status_counts_unless_its_record_came(void **state)
+{
+	struct ct_open_op_rec open = { .tid = 9, .slot = 0 };
+	struct ct_op op = { .count = 5, .seq = 30, .comm = 1, .peer = -1, .op = CT_OP_Barrier };
+	struct ct_report *report;
+	uint64_t end;
+
+	(void)state;
+	open_job(2);
+	end = steady(30, 1000000);
+	for (int r = 0; r < 2; r++) {
+		op.enter_ns = job.clock[r] + end;
+		ct_op_pack(&op, open.words);
+		open.words[0] = CT_TAG(1, CT_KIND_OP, 7);
+		open.words[CT_OP_W_END] = 0;
+		job_flush(&job, r);
+		/* Rank 1's is the slot that will be written next. */
+		open.lap = r == 1 ? 1 + job.slots[1] : 999999;
+		job_rare(&job, r, CT_KIND_OPEN_OP, &open, sizeof(open));
+		job_flush(&job, r);
+	}
+	job_collective(&job, 1, CT_OP_Barrier, 0, end, end + 1000000);
+	report = close_job(0);
+	assert_int_equal(report->n_inflight, 1);
+	assert_int_equal(report->inflight[0].rank, 0);
+	assert_string_equal(report->inflight[0].op_name, "Barrier");
+	ct_report_free(report);
+}
+
+#define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_DISK(rank_without_trace_is_named),
+		ON_DISK(lost_records_are_told_and_nobody_is_judged_by_the_rest),
+		ON_DISK(one_rank_has_nobody_to_wait_for),
+		ON_DISK(run_without_operations_is_a_report),
+		ON_DISK(no_such_attempt_is_an_error),
+		ON_DISK(restarted_job_is_reported_by_its_last_attempt),
+		ON_DISK(second_run_into_the_same_directory_is_an_attempt_of_its_own),
+		ON_DISK(operations_inside_their_call_are_listed),
+		ON_DISK(open_op_of_the_last_status_counts_unless_its_record_came),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

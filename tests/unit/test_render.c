@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What people and programs see of a report: the text fits a screen, the JSON has its keys, and no name from a
+ * foreign program harms either. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/render.h"
+#include "tests/unit/job.h"
+#include "trace/ops.h"
+
+static struct job job;
+
+static void open_job(int ranks)
+{
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = ranks });
+}
+
+/* `cycles` all-reduces of 1 MB, 10 ms apart; rank r comes r * 10 us late, all leave after 1 ms. */
+static uint64_t steady(int cycles, uint64_t begin)
+{
+	for (int c = 0; c < cycles; c++) {
+		uint64_t at = begin + (uint64_t)c * 10000000;
+
+		for (int r = 0; r < job.o.ranks; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, at + (uint64_t)r * 10000,
+				       at + 1000000);
+	}
+	return begin + (uint64_t)cycles * 10000000;
+}
+
+static struct ct_report *close_job(uint64_t end)
+{
+	job_close(&job, end);
+	return job_report(&job, -1);
+}
+
+/* ---- hostile input ---- */
+
+static void assert_printable(const char *text)
+{
+	for (; *text; text++)
+		assert_true((unsigned char)*text >= 0x20 || *text == '\n');
+}
+
+static unsigned columns(const char *line, size_t len)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)line[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void assert_fits(const char *text)
+{
+	unsigned lines = 0;
+
+	for (const char *line = text; *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (columns(line, len) > 100)
+			fail_msg("%u columns: %.*s", columns(line, len), (int)len, line);
+		lines++;
+		line += len + (line[len] == '\n');
+	}
+	if (lines > 40)
+		fail_msg("%u lines:\n%s", lines, text);
+}
+
+static void hostile_names_harm_neither_terminal_nor_json(void **state)
+{
+	static const int all[] = { 0, 1, 2, 3 };
+	static const char
+		evil[] = "</script>\033[2J\xff\xe2\x80\xae\n\"\\ and so on and so on and so on "
+			 "and so on and so on and so on and so on and so on and so on";
+	uint32_t call = 9;
+	struct ct_report *report;
+	char *text, *dump;
+	json_t *json;
+
+	(void)state;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4, .host = evil });
+	job_comm(&job, 2, 0xe1, evil, all, 4);
+	for (int r = 0; r < 4; r++) {
+		uint64_t note = 1;
+		uint8_t name[] = { 0, 0, 200, 0 };
+
+		ct_block_add_text(&job.writers[r].block, CT_KIND_STRING, &call, sizeof(call), evil);
+		ct_block_add_text(&job.writers[r].block, CT_KIND_NOTE, &note, sizeof(note), evil);
+		ct_block_add_text(&job.writers[r].block, CT_KIND_NAME, name, sizeof(name), evil);
+		for (uint64_t c = 0; c < 30; c++)
+			job_op(&job, r,
+			       (struct ct_op){ .enter_ns = 1000000 * (c + 1) +
+							   (r == 2 ? 500000u : 0),
+					       .return_ns = c < 29 ? 1000000 * (c + 1) + 600000 : 0,
+					       .seq = c,
+					       .comm = 2,
+					       .peer = -1,
+					       .call = 9,
+					       .op = c % 10 ? CT_OP_AllReduce : 200 });
+	}
+	report = close_job(0);
+	json = ct_report_json(report);
+	assert_non_null(json);
+	dump = json_dumps(json, JSON_PRESERVE_ORDER);
+	assert_non_null(dump);
+	assert_null(strchr(dump, '\033'));
+	free(dump);
+	json_decref(json);
+	json = ct_info_json(report);
+	assert_non_null(json);
+	json_decref(json);
+	text = job_text(report, 0);
+	assert_printable(text);
+	assert_fits(text);
+	free(text);
+	text = job_text(report, 1);
+	assert_printable(text);
+	free(text);
+	ct_report_free(report);
+}
+
+static void impossible_records_are_taken_for_what_they_are(void **state)
+{
+	struct ct_comm_rec comm = { .id = 3, .key = 77, .nranks = 0xffffffff, .rank = 5 };
+	struct ct_report *report;
+
+	(void)state;
+	open_job(2);
+	for (int r = 0; r < 2; r++) {
+		job_rare(&job, r, CT_KIND_COMM, &comm, sizeof(comm));
+		comm.id = 4;
+		comm.nranks = 1 << 20; /* just believable */
+		job_rare(&job, r, CT_KIND_COMM, &comm, sizeof(comm));
+		job_rare(&job, r, CT_KIND_COMM, &comm, 3);
+		job_rare(&job, r, CT_KIND_STRING, "a", 1);
+		job_rare(&job, r, CT_KIND_NAME, "", 0);
+		job_rare(&job, r, CT_KIND_OPEN_OP, "xx", 2);
+		for (uint32_t c = 1; c < 6; c++)
+			job_op(&job, r,
+			       (struct ct_op){ .enter_ns = c == 2 ? 0 : UINT64_MAX / 2,
+					       .return_ns = 5,
+					       .count = UINT64_MAX,
+					       .seq = UINT64_MAX,
+					       .comm = c,
+					       .peer = 99,
+					       .launch = c == 3 ? 5 : 0,
+					       .op = c == 5 ? CT_OP_Send : CT_OP_AllGather,
+					       .dtype = CT_DTYPE_complex128 });
+		job_launch(&job, r,
+			   (struct ct_launch){ .id = 5, .n_ops = UINT32_MAX, .end_ns = 1 });
+	}
+	report = close_job(1000000);
+	for (size_t c = 0; c < report->n_comms; c++)
+		assert_true(report->comms[c].nranks <= 1 << 20);
+	free(job_text(report, 0));
+	ct_report_free(report);
+}
+
+/* ---- shapes ---- */
+
+static void assert_keys(const json_t *object, const char *keys)
+{
+	json_t *o = (json_t *)(uintptr_t)object;
+	char found[1024] = "";
+	const char *key;
+	json_t *value;
+
+	assert_true(json_is_object(object));
+	json_object_foreach(o, key, value)
+	{
+		strcat(found, *found ? " " : "");
+		strcat(found, key);
+	}
+	assert_string_equal(found, keys);
+}
+
+static json_t *first(const json_t *object, const char *key)
+{
+	json_t *array = json_object_get(object, key);
+
+	assert_true(json_is_array(array) && json_array_size(array) > 0);
+	return json_array_get(array, 0);
+}
+
+/* A run with something in every table. */
+static struct ct_report *full_report(void)
+{
+	struct ct_cost_rec cost = { .calls = 60,
+				    .wrapper_ns = 9000,
+				    .write_cpu_ns = 1000000,
+				    .beat_cpu_ns = 2000,
+				    .bytes_written = 4096 };
+	struct ct_loss_rec loss = { .reason = CT_LOSS_WRITE_FAILED, .records = 3 };
+	uint64_t note = 1;
+
+	open_job(4);
+	for (int r = 0; r < 4; r++) {
+		job_rare(&job, r, CT_KIND_COST, &cost, sizeof(cost));
+		ct_block_add_text(&job.writers[r].block, CT_KIND_NOTE, &note, sizeof(note),
+				  "beware");
+	}
+	job_rare(&job, 1, CT_KIND_LOSS, &loss, sizeof(loss));
+	for (int c = 0; c < 60; c++) {
+		uint64_t at = 1000000 + (uint64_t)c * 20000000;
+
+		for (int r = 0; r < 4; r++) {
+			unsigned op = c == 50 && r == 2 ? CT_OP_Barrier : CT_OP_AllReduce;
+
+			job_collective(&job, r, op, 1ull << (c % 8 + 4),
+				       at + (r == 3 ? 9000000u : 0), at + 10000000);
+		}
+	}
+	for (int r = 0; r < 4; r++)
+		job_collective(&job, r, CT_OP_AllReduce, 1, 1300000000, 0);
+	return close_job(0);
+}
+
+static void json_has_exactly_the_keys_of_the_contract(void **state)
+{
+	struct ct_report *report = full_report();
+	json_t *o = ct_report_json(report);
+
+	(void)state;
+	assert_keys(
+		o,
+		"schema run verdict findings ranks comms ops cycles overlap links traffic clocks "
+		"losses scorecard cost");
+	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
+	assert_keys(json_object_get(o, "run"),
+		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
+		    "ranks_missing hosts backends complete timing");
+	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");
+	assert_keys(first(o, "findings"),
+		    "id kind severity ranks hosts comm op cycle_first cycle_last begin_ns end_ns "
+		    "loss_ns "
+		    "loss_err_ns loss_pct gpu_seconds cause confidence evidence advice command");
+	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
+	assert_keys(
+		first(o, "ranks"),
+		"rank host pid device ops bytes wait_ns lateness_ns last_count exposed_ns err_ns "
+		"lost_records timing complete");
+	assert_keys(first(o, "comms"), "comm parent backend role role_confidence nranks ranks name "
+				       "instances first_seq last_seq bytes");
+	assert_keys(
+		first(o, "ops"),
+		"comm backend op dtype bytes_class instances bytes span_p50_ns span_p99_ns "
+		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
+		"time_err_ns");
+	assert_keys(json_object_get(o, "cycles"), "anchor count time_p50_ns time_p99_ns items");
+	assert_keys(json_object_get(o, "traffic"), "unit model ranks matrix");
+	assert_keys(first(o, "losses"), "rank reason records begin_ns end_ns");
+	assert_keys(json_object_get(o, "scorecard"), "total grade parts");
+	assert_keys(
+		first(o, "cost"),
+		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns bytes_written "
+		"budget_backoffs");
+	json_decref(o);
+	o = ct_info_json(report);
+	assert_keys(o, "schema run processes comms losses clocks cost order invisible environment "
+		       "transport");
+	assert_keys(
+		first(o, "processes"),
+		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
+		"exit_code last_heartbeat_ns");
+	assert_keys(first(o, "order"), "comm equal_to_seq first_difference");
+	assert_keys(first(o, "invisible"), "what why remedy");
+	assert_keys(json_object_get(o, "environment"), "same differs");
+	json_decref(o);
+	ct_report_free(report);
+}
+
+static void unknown_is_null_in_json(void **state)
+{
+	struct ct_report *report;
+	json_t *o;
+
+	(void)state;
+	open_job(1);
+	report = close_job(steady(5, 1000000));
+	o = ct_report_json(report);
+	assert_true(json_is_null(json_object_get(first(o, "ops"), "wait_ns")));
+	assert_true(json_is_null(json_object_get(first(o, "ops"), "busbw_p50_Bps")));
+	assert_true(json_is_null(json_object_get(first(o, "ranks"), "wait_ns")));
+	assert_true(json_is_null(json_object_get(first(o, "ranks"), "exposed_ns")));
+	assert_true(json_is_null(json_object_get(json_object_get(o, "cycles"), "count")));
+	json_decref(o);
+	ct_report_free(report);
+}
+
+static void text_begins_with_the_verdict_and_fits_the_screen(void **state)
+{
+	struct ct_report *report = full_report();
+	char *text = job_text(report, 0);
+
+	(void)state;
+	assert_fits(text);
+	assert_memory_equal(text, "MISMATCH: rank 2 ", 17);
+	assert_non_null(strstr(text, "\nSTRAGGLER rank=3 host=host0 loss="));
+	assert_non_null(strstr(text, "\nLOSSES records=3"));
+	assert_non_null(strstr(text, "4 of 4 ranks on 1 host, gloo"));
+	assert_non_null(strstr(text, "timing    call"));
+	assert_non_null(
+		strstr(text, "4 ops had not returned when recording ended (ranks 0,1,2,3)"));
+	assert_non_null(strstr(text, "ended     rank 0 (pid 4000000)"));
+	assert_non_null(strstr(text, "commtrace info "));
+	free(text);
+	text = job_text(report, 1);
+	assert_non_null(strstr(text, "not complete: 4 of 4 ranks"));
+	assert_non_null(strstr(text, "reason=WRITE_FAILED records=3"));
+	assert_non_null(strstr(text, "rank 0: beware"));
+	free(text);
+	ct_report_free(report);
+}
+
+#define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_DISK(hostile_names_harm_neither_terminal_nor_json),
+		ON_DISK(impossible_records_are_taken_for_what_they_are),
+		ON_DISK(json_has_exactly_the_keys_of_the_contract),
+		ON_DISK(unknown_is_null_in_json),
+		ON_DISK(text_begins_with_the_verdict_and_fits_the_screen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sums are made of: tables, histograms, unions of intervals, and how figures and names are spelt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/arena.h"
+#include "analyzer/blame/cover.h"
+#include "analyzer/match/hist.h"
+#include "analyzer/table.h"
+#include "analyzer/units.h"
+#include "trace/status.h"
+
+static uint64_t rng = 88172645463325252ull;
+
+static uint64_t next_random(void)
+{
+	rng += 0x9e3779b97f4a7c15ull;
+	return ct_mix(rng);
+}
+
+/* ---- table ---- */
+
+static void table_finds_what_was_put_and_forgets_what_was_removed(void **state)
+{
+	enum { KEYS = 500 };
+	struct ct_table table = { 0 };
+	char values[KEYS] = { 0 };
+	int there[KEYS] = { 0 };
+
+	(void)state;
+	for (int step = 0; step < 100000; step++) {
+		uint64_t key = next_random() % KEYS;
+
+		if (next_random() % 2) {
+			assert_int_equal(ct_table_put(&table, key * 64, &values[key]), CT_OK);
+			there[key] = 1;
+		} else {
+			void *was = ct_table_remove(&table, key * 64);
+
+			assert_ptr_equal(was, there[key] ? &values[key] : NULL);
+			there[key] = 0;
+		}
+		key = next_random() % KEYS;
+		assert_ptr_equal(ct_table_get(&table, key * 64), there[key] ? &values[key] : NULL);
+	}
+	ct_table_fini(&table);
+}
+
+/* ---- histogram ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void percentile_is_within_a_64th_of_the_true_one(void **state)
+{
+	enum { N = 5000 };
+	static uint64_t values[N];
+	static const double quantiles[] = { 0.01, 0.5, 0.9, 0.99, 1 };
+	struct ct_hist hist = { 0 };
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		values[i] = next_random() >> (next_random() % 60);
+		assert_int_equal(ct_hist_add(&hist, values[i]), CT_OK);
+	}
+	qsort(values, N, sizeof(values[0]), by_value);
+	for (size_t q = 0; q < sizeof(quantiles) / sizeof(quantiles[0]); q++) {
+		uint64_t truth = values[(size_t)(quantiles[q] * N + 0.999999) - 1];
+		uint64_t told = ct_hist_quantile(&hist, quantiles[q]);
+
+		assert_true(told <= truth ? truth - told <= truth / 64
+					  : told - truth <= truth / 64);
+	}
+	ct_hist_fini(&hist);
+	assert_true(ct_hist_quantile(&hist, 0.5) == UINT64_MAX);
+}
+
+static void merged_histograms_are_the_histogram_of_both(void **state)
+{
+	struct ct_hist a = { 0 }, b = { 0 }, both = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		uint64_t value = next_random() >> (next_random() % 60);
+
+		ct_hist_add(i % 3 ? &a : &b, value);
+		ct_hist_add(&both, value);
+	}
+	assert_int_equal(ct_hist_merge(&a, &b), CT_OK);
+	for (double q = 0.01; q < 1; q += 0.07)
+		assert_true(ct_hist_quantile(&a, q) == ct_hist_quantile(&both, q));
+	assert_true(a.n == both.n && a.sum == both.sum && a.max == both.max);
+	ct_hist_fini(&a);
+	ct_hist_fini(&b);
+	ct_hist_fini(&both);
+}
+
+static void sum_without_the_largest_leaves_out_the_largest(void **state)
+{
+	struct ct_hist hist = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		ct_hist_add(&hist, 20);
+	ct_hist_add(&hist, 1000000000);
+	assert_true(ct_hist_sum_without_largest(&hist, 1) == 200);
+	assert_true(ct_hist_sum_without_largest(&hist, 3) == 160);
+	assert_true(ct_hist_sum_without_largest(&hist, 99) == 0);
+	ct_hist_fini(&hist);
+}
+
+/* ---- union of intervals ---- */
+
+static void union_counts_each_moment_once(void **state)
+{
+	struct ct_cover cover = { 0 };
+
+	(void)state;
+	assert_int_equal(ct_cover_add(&cover, 100, 200), 100);
+	assert_int_equal(ct_cover_add(&cover, 150, 250), 50);
+	assert_int_equal(ct_cover_add(&cover, 120, 130), 0);
+	assert_int_equal(ct_cover_add(&cover, 400, 500), 100);
+	assert_int_equal(ct_cover_add(&cover, 240, 410), 150);
+	assert_int_equal(ct_cover_add(&cover, 50, 60), 10);
+	assert_int_equal(ct_cover_add(&cover, 60, 50), 0);
+	assert_int_equal(cover.total, 410);
+}
+
+static void union_of_disordered_intervals_is_exact_while_disorder_is_small(void **state)
+{
+	enum { LENGTH = 40000 };
+	static uint8_t covered[LENGTH];
+	struct ct_cover cover = { 0 };
+	uint64_t truth = 0;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		/* Goes forward, with jumps back over a few others. */
+		uint64_t begin = (uint64_t)(i * 18) + next_random() % 120;
+		uint64_t end = begin + next_random() % 30;
+
+		ct_cover_add(&cover, begin, end);
+		memset(covered + begin, 1, end - begin);
+	}
+	for (int i = 0; i < LENGTH; i++)
+		truth += covered[i];
+	assert_int_equal(cover.total, truth);
+}
+
+static void union_never_counts_too_much_in_any_order(void **state)
+{
+	enum { LENGTH = 100000 };
+	static uint8_t covered[LENGTH + 100];
+	struct ct_cover cover = { 0 };
+	uint64_t truth = 0;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		uint64_t begin = next_random() % LENGTH, end = begin + next_random() % 100;
+
+		ct_cover_add(&cover, begin, end);
+		memset(covered + begin, 1, end - begin);
+	}
+	for (int i = 0; i < LENGTH + 100; i++)
+		truth += covered[i];
+	assert_true(cover.total <= truth);
+}
+
+static void timeline_tells_where_the_losses_lie(void **state)
+{
+	struct ct_timeline timeline = { 0 };
+	uint64_t begin, end;
+
+	(void)state;
+	for (uint64_t s = 500; s < 750; s++)
+		ct_timeline_add(&timeline, s * 1000000000, 5);
+	ct_timeline_add(&timeline, 1000000000, 5);
+	ct_timeline_bounds(&timeline, &begin, &end);
+	assert_true(begin >= 450000000000 && begin <= 510000000000);
+	assert_true(end >= 740000000000 && end <= 800000000000);
+}
+
+/* ---- texts ---- */
+
+static void foreign_bytes_become_printable(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} texts[] = {
+		{ "plain", "plain" },
+		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+		{ "a\033[31mb\nc\x7f", "a?[31mb?c?" },
+		{ "\xff\xc3(\xe2\x82", "?"
+				       "?(?"
+				       "?" },
+		{ "\xc0\xaf\xed\xa0\x80", "?????" },		/* overlong, surrogate */
+		{ "x\xe2\x80\xa8y\xe2\x80\xaez", "x???y???z" }, /* line separator, right-to-left */
+		{ "\xf0\x9f\x98\x80\xf4\x90\x80\x80", "\xf0\x9f\x98\x80????" },
+	};
+	char out[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		ct_text_clean(out, sizeof(out), texts[i].from, strlen(texts[i].from));
+		assert_string_equal(out, texts[i].to);
+	}
+	/* Cut at a whole character. */
+	ct_text_clean(out, 4, "ab\xc3\xbc", 4);
+	assert_string_equal(out, "ab");
+}
+
+static void figures_have_three_digits_and_a_unit(void **state)
+{
+	(void)state;
+	assert_string_equal(ct_text_ns(0).s, "0ns");
+	assert_string_equal(ct_text_ns(999).s, "999ns");
+	assert_string_equal(ct_text_ns(1000).s, "1.00us");
+	assert_string_equal(ct_text_ns(9996000).s, "10.0ms");
+	assert_string_equal(ct_text_ns(410400).s, "410us");
+	assert_string_equal(ct_text_ns(999600).s, "1.00ms");
+	assert_string_equal(ct_text_ns(38240000000).s, "38.2s");
+	assert_string_equal(ct_text_ns(86400000000000).s, "86400s");
+	assert_string_equal(ct_text_ns(UINT64_MAX).s, "n/a");
+	assert_string_equal(ct_text_bytes(4194304).s, "4.19MB");
+	assert_string_equal(ct_text_Bps(1230000000).s, "1.23GB/s");
+	assert_string_equal(ct_text_count(99999).s, "99999");
+	assert_string_equal(ct_text_count(1234567).s, "1.23M");
+	assert_string_equal(ct_text_pct(6.123).s, "6.12%");
+	assert_string_equal(ct_text_pct(0.001).s, "<0.01%");
+	assert_string_equal(ct_text_pct(100).s, "100.0%");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_finds_what_was_put_and_forgets_what_was_removed),
+		cmocka_unit_test(percentile_is_within_a_64th_of_the_true_one),
+		cmocka_unit_test(merged_histograms_are_the_histogram_of_both),
+		cmocka_unit_test(sum_without_the_largest_leaves_out_the_largest),
+		cmocka_unit_test(union_counts_each_moment_once),
+		cmocka_unit_test(union_of_disordered_intervals_is_exact_while_disorder_is_small),
+		cmocka_unit_test(union_never_counts_too_much_in_any_order),
+		cmocka_unit_test(timeline_tells_where_the_losses_lie),
+		cmocka_unit_test(foreign_bytes_become_printable),
+		cmocka_unit_test(figures_have_three_digits_and_a_unit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
