@@ -15,6 +15,9 @@ static int by_lap(const void *a, const void *b)
 int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring)
 {
 	uint32_t n = ring->header->n_chunks;
+	/* Chunks claimed from now on are for the next pass: a thread may claim one that was passed already as free
+	 * and then one that is still to come, whose records would be seen without those between. */
+	uint64_t claims = atomic_load_explicit(&ring->header->claims, memory_order_acquire);
 
 	if (drain->cap_chunks < n) {
 		struct ct_drain_chunk *grown = realloc(drain->chunks, n * sizeof(*grown));
@@ -36,8 +39,8 @@ int ct_drain_begin(struct ct_drain *drain, const struct ct_ring *ring)
 
 		if ((state & 0xff) != CT_CHUNK_OWNED && (state & 0xff) != CT_CHUNK_CLOSED)
 			continue;
-		if (drained > CT_CHUNK_SLOTS)
-			continue; /* a damaged ring */
+		if (state >> 8 > claims || drained > CT_CHUNK_SLOTS)
+			continue; /* too new; or a damaged ring */
 		drain->chunks[drain->n_chunks++] = (struct ct_drain_chunk){
 			.chunk = chunk,
 			.lap = state >> 8,

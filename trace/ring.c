@@ -237,8 +237,10 @@ int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
 
 	if (!h || !take_free(&h->n_free))
 		return 0;
+	/* release: who sees this number sees the chunks that this thread claimed before; pairs with
+	 * ct_drain_begin() */
 	do
-		lap = atomic_fetch_add_explicit(&h->claims, 1, memory_order_relaxed) + 1;
+		lap = atomic_fetch_add_explicit(&h->claims, 1, memory_order_release) + 1;
 	while ((uint32_t)lap == 0);
 	/* Chunks are freed about in the order in which they were claimed, so the search is short; having taken
 	 * one off the count, there is one to find. Two rounds bound it against the impossible. */
