@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/setup.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,8 @@ static int set_up(uint32_t nth)
 {
 	struct ct_process *process = &ct_recorder.process;
 	struct ct_writer_options options = { .settings = &settings, .notes = &notes };
+	/* Asked before anything is opened: where it is closed, number 2 soon is some file of ours or the program's. */
+	int has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 
 	read_environment();
 	if (!ct_settings_lists(settings.BACKENDS, "gloo"))
@@ -113,7 +116,7 @@ static int set_up(uint32_t nth)
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_gloo_init();
 	start_threads(&options);
-	if (!settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
+	if (has_stderr && !settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
 		ct_start_line_write(process, &notes);
 	ct_log("recording as rank %d of %d to %s, ring %s, a call costs %u ns", process->rank,
 	       process->world_size, process->run_dir, ct_recorder.ring.path,

@@ -126,17 +126,30 @@ static int is_mapped_here(const char *name)
 	return found;
 }
 
+static int is_same_file(const struct statx *a, const struct statx *b)
+{
+	return a->stx_ino == b->stx_ino && a->stx_dev_minor == b->stx_dev_minor &&
+	       a->stx_dev_major == b->stx_dev_major;
+}
+
 /* Take the lock that says: this ring is being dealt with. Fails while its owner or another collector has it, or
  * when the file has gone from its path in the meantime. */
 static int take(struct ring_file *f)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct statx sx;
+	int fd = ct_ring_file_open(f->path, O_RDWR, geteuid(), &sx);
 
-	return fcntl(f->fd, F_SETLK, &whole) == 0 &&
+	if (fd < 0)
+		return 0;
+	close(f->fd);
+	f->fd = fd;
+	if (!is_same_file(&sx, &f->sx))
+		return 0;
+	f->sx = sx;
+	return fcntl(fd, F_SETLK, &whole) == 0 &&
 	       statx(AT_FDCWD, f->path, AT_SYMLINK_NOFOLLOW, STATX_INO, &sx) == 0 &&
-	       sx.stx_ino == f->sx.stx_ino && sx.stx_dev_minor == f->sx.stx_dev_minor &&
-	       sx.stx_dev_major == f->sx.stx_dev_major && read_header(f);
+	       is_same_file(&sx, &f->sx) && read_header(f);
 }
 
 static void drop_file(struct pass *p, const struct ring_file *f, uint32_t *counter)
@@ -345,7 +358,9 @@ static int collect_path(const char *path, void *arg)
 	/* What has our pid and is not ours is from before exec, or from a process that had the pid earlier. */
 	if (own && is_mapped_here(name))
 		return 0;
-	f.fd = ct_ring_file_open(path, O_RDWR, geteuid(), &f.sx);
+	/* Not for writing yet: most rings here are of living processes. In a program that has closed its stderr a
+	 * descriptor can be 2 for a moment, and what is written there then must not get into them. */
+	f.fd = ct_ring_file_open(path, O_RDONLY, geteuid(), &f.sx);
 	if (f.fd < 0) {
 		collect_stub(p, &f);
 		return 0;

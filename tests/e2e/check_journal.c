@@ -69,9 +69,10 @@ differ(const struct lane *l, const char *fmt, ...)
 
 	fprintf(stderr,
 		"check_journal: %s: rank %d, pid %d, lane %u (thread %u, %" PRIu64
-		" calls entered, %" PRIu64 " returned, %zu ops in the trace): call %" PRIu64 ": ",
+		" calls entered, %" PRIu64 " returned, %zu ops in the trace, %" PRIu64
+		" records counted as lost): call %" PRIu64 ": ",
 		l->path, l->journal->rank, l->journal->pid, l->id, l->counts->tid,
-		l->counts->entered, l->counts->returned, l->n_ops, l->entry);
+		l->counts->entered, l->counts->returned, l->n_ops, evidence_lost(l->e), l->entry);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);

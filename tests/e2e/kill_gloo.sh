@@ -18,14 +18,15 @@ echo "seed $seed"
 for ((i = 0; i < repeat; i++)); do
 	# Single ranks, killed anywhere between their start and a second of work. The moment covers: nothing made yet, the
 	# ring half made, before and after the first flush, in the middle of one.
-	kill_round "first-steps.$i" "" --apart --ranks 3 --total 12 --to-ms 150 -- --threads 2 --ops 1000000 --pace-us 60
+	kill_round "first-steps.$i" "" --apart --ranks 3 --total 12 --to-ms 150 -- --threads 2 --ops 1000000 --pace-us 100
 	kill_round "apart.$i" "" --apart --ranks 3 --total 12 --under-way --to-ms 600 --wait wait4 -- \
-		--threads 3 --ops 1000000 --pace-us 60
+		--threads 3 --ops 1000000 --pace-us 100
 	COMMTRACE_FLUSH=20ms \
 		kill_round "flushing.$i" "" --apart --ranks 3 --total 15 --under-way --to-ms 500 --wait waitid -- \
-		--threads 2 --ops 1000000 --pace-us 60
+		--threads 2 --ops 1000000 --pace-us 100
+	# (a ring so small that a slow disk costs records)
 	COMMTRACE_RING_MB=1 COMMTRACE_SEGMENT_BYTES=64K COMMTRACE_FLUSH=100ms \
-		kill_round "small-files.$i" "" --apart --ranks 2 --total 8 --under-way --to-ms 900 --wait wait3 -- \
+		kill_round "small-files.$i" --allow-lost --apart --ranks 2 --total 8 --under-way --to-ms 900 --wait wait3 -- \
 		--threads 4 --ops 1000000 --pace-us 100
 	kill_round "many-threads.$i" "" --apart --ranks 2 --total 4 --under-way --to-ms 700 --wait wait -- \
 		--threads 16 --ops 1000000 --pace-us 500
@@ -38,7 +39,7 @@ for ((i = 0; i < repeat; i++)); do
 	# A launcher that looks rarely, as torchrun does: who starts meanwhile must leave it the dead to wait for.
 	kill_round "slow-parent.$i" "" --apart --ranks 3 --total 12 --under-way --to-ms 300 --poll-ms 150 -- --ops 1000000 --pace-us 100
 	kill_round "sigterm.$i" "" --apart --ranks 2 --total 4 --under-way --to-ms 400 --signal 15 -- \
-		--threads 2 --ops 1000000 --pace-us 60
+		--threads 2 --ops 1000000 --pace-us 100
 
 	# Jobs of several ranks, one of which is killed; the others see it in an exception, wherever they are, and the first
 	# of their threads to see it ends the process, while others are inside calls.
