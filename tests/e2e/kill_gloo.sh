@@ -30,8 +30,9 @@ for ((i = 0; i < repeat; i++)); do
 		--threads 4 --ops 1000000 --pace-us 100
 	kill_round "many-threads.$i" "" --apart --ranks 2 --total 4 --under-way --to-ms 700 --wait wait -- \
 		--threads 16 --ops 1000000 --pace-us 500
+	# (each thread takes a chunk of its own)
 	kill_round "fresh-threads.$i" --by-process --apart --ranks 2 --total 6 --under-way --to-ms 500 -- \
-		--ops 1000000 --fresh-threads --pace-us 100
+		--ops 1000000 --fresh-threads --pace-us 1000
 	# As fast as they can, into the smallest ring: records are lost, and counted.
 	COMMTRACE_RING_MB=1 \
 		kill_round "unpaced.$i" --allow-lost --apart --ranks 2 --total 6 --under-way --to-ms 500 -- \
