@@ -27,6 +27,7 @@ struct ct_segment_reader {
 	uint64_t base;
 	size_t have;
 	uint64_t at; /* where the next block should start */
+	int ended;   /* the tail was judged: what a live process has appended since belongs to it */
 	uint64_t failed_bytes;
 	struct ct_block_header block;
 	struct ct_damage damage;
@@ -293,6 +294,7 @@ static int starts_like_block(const uint8_t *p, size_t avail)
 /* The file ends with what is no whole block: one that was being written if it starts like one. */
 static void skip_tail(struct ct_segment_reader *r, int torn, uint64_t bytes)
 {
+	r->ended = 1;
 	if (!bytes)
 		return;
 	note_damage(r, r->at, torn ? "the last block was being written" : "no block starts here");
@@ -366,7 +368,7 @@ static int skip_damaged(struct ct_segment_reader *r, const char *why, struct ct_
 
 int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
 {
-	for (;;) {
+	while (!r->ended) {
 		const uint8_t *p = NULL;
 		size_t avail = 0;
 		struct ct_err why;
@@ -407,6 +409,7 @@ int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, s
 		if (st != CT_OK)
 			return st;
 	}
+	return 0;
 }
 
 /* The last whole block that starts at or after `at`. 1 and *last, 0, or a failure. */
