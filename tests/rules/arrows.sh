@@ -11,12 +11,18 @@ awk '
 	# The reading half of trace/ is not for code that runs inside a job.
 	function reading_half(inc) { return inc ~ /_read\.h$/ || inc ~ /\/(reader|run)\.h$/ }
 
+	# The ids of operations and data types are the words of all who speak of them.
+	function words(inc) { return inc ~ /^trace\/(ops\.h|[a-z]+\.def)$/ }
+
 	function allowed(file, inc) {
 		if (file ~ /^trace\//) return inc ~ /^trace\//
 		if (file ~ /^interpose\/abi\//) return inc ~ /^interpose\/abi\//
 		if (file ~ /^interpose\//) return inc ~ /^interpose\// || (inc ~ /^trace\// && !reading_half(inc))
 		if (file ~ /^analyzer\//) return inc ~ /^(analyzer|trace)\//
 		if (file ~ /^tools\/commtrace\//) return inc ~ /^(analyzer|trace|tools\/commtrace)\//
+		if (file ~ /^tools\/workload\//) return inc ~ /^tools\/workload\// || words(inc)
+		if (file ~ /^tools\/sim\/simjob/ && words(inc)) return 1
+		if (file ~ /^tools\/sim\//) return inc ~ /^(interpose\/abi|tools\/sim|tools\/workload)\//
 		return file ~ /^tests\//
 	}
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of this folder held against the headers that they are facts of, where those are found. Nothing of it
+ * runs: that it compiles is the check. A prototype that differs is a second, conflicting declaration; one that an
+ * older header lacks is simply the first. */
+#include <cuda.h>
+#include <nccl.h>
+#include <stddef.h>
+
+/* ---- CUDA's driver -------------------------------------------------------------------------------------------------- */
+
+#define CUDA_RESULT(name, value)                                                                   \
+	_Static_assert((name) == (value), #name " is another number in cuda.h");
+#define CUDA_NUMBER(name, value) CUDA_RESULT(name, value)
+#include "interpose/abi/cuda_values.def"
+
+_Static_assert(sizeof(CUresult) == 4 && sizeof(CUstreamCaptureStatus) == 4 &&
+		       sizeof(CUstreamCaptureMode) == 4 && sizeof(CUdevice) == 4,
+	       "enumerations are passed as int");
+_Static_assert(sizeof(CUstream) == 8 && sizeof(CUevent) == 8 && sizeof(CUcontext) == 8,
+	       "handles are pointers");
+_Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
+	       "a stream of the runtime is one of the driver");
+
+#define CUDA_CALL(field, symbol, params) CUresult CUDAAPI symbol params;
+#include "interpose/abi/cuda_calls.def"
+
+/* ---- NCCL ----------------------------------------------------------------------------------------------------------- */
+
+/* The first version that has all that the tables tell of. */
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+
+#define NCCL_RESULT(name, value)                                                                   \
+	_Static_assert((int)(name) == (value), #name " is another number in nccl.h");
+#define NCCL_DTYPE(name, value, dtype) NCCL_RESULT(name, value)
+#define NCCL_REDOP(name, value, redop) NCCL_RESULT(name, value)
+#define NCCL_LAYOUT(type, member, offset)                                                          \
+	_Static_assert(offsetof(type, member) == (offset), #type "." #member " lies elsewhere");
+#define NCCL_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " has another size");
+#include "interpose/abi/nccl_values.def"
+
+#define NCCL_CALL(symbol, name, since, op, params, ...) ncclResult_t name params;
+#define NCCL_CALL_HOST(symbol, name, since, params, args) ncclResult_t name params;
+#define NCCL_CALL_HAND(symbol, name, since, params, args) ncclResult_t name params;
+#define NCCL_SKIP(ret, name, since, params, reason) ret name params;
+#include "interpose/abi/nccl_calls.def"
+
+/* What stands in nccl.h of this folder by itself. The second member that the initializer names is the magic. */
+#define SECOND_(first, second, ...) second
+#define SECOND(...) SECOND_(__VA_ARGS__)
+_Static_assert(SECOND(NCCL_CONFIG_INITIALIZER) == 0xcafebeef, "the magic of a config");
+_Static_assert(NCCL_SPLIT_NOCOLOR == -1 && NCCL_SHRINK_ABORT == 1, "flags of split and shrink");
+
+#endif

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every fault does what it says, as far as a job shows it: how it ends, how far it came, what is left.
+. "$(dirname "$0")/simjob.sh"
+
+give_up="no progress for 3 s: everything is killed"
+
+# check LINE STATUS STEPS ENDS STDERR JOB...: a job of eight ranks on two nodes.
+check() {
+	local line=$1 status=$2 steps=$3 expected=$4 words=$5 name=fault$1
+	shift 5
+	run "$name" --ranks 8 --nodes 2 --steps 6 --cycle-ms 10 --give-up 3 "$@"
+	[ "$(cat "$dir/$name.rc")" = "$status" ] || fail "line $line: $*: exit status $(cat "$dir/$name.rc"), not $status"
+	[ "$(wc -l <"$dir/$name.out")" = "$steps" ] || fail "line $line: $*: $(wc -l <"$dir/$name.out") steps, not $steps"
+	[ "$(ends "$name")" = "$expected" ] || fail "line $line: $*: $(ends "$name"), not $expected"
+	[ "$(sum "$name" misuse)" = 0 ] || fail "line $line: $*: CUDA was misused"
+	if [ -n "$words" ]; then
+		grep -qF "$words" "$dir/$name.err" || fail "line $line: $*: says $(cat "$dir/$name.err")"
+	else
+		[ ! -s "$dir/$name.err" ] || fail "line $line: $*: says $(cat "$dir/$name.err")"
+	fi
+}
+
+# ddp has 7 ops a step: op 16 is an all-reduce of the third step, op 14 its first broadcast.
+stuck="8 stopped 9"
+jobs_of() {
+	# Slow, but nothing is wrong.
+	while read -r workload fault; do
+		echo "0|6|8 exit 0||$workload|$fault"
+	done <<-'END'
+		ddp slow-rank:rank=5,pct=50
+		fsdp slow-rank:rank=5,ms=20
+		megatron slow-host:host=1,pct=50
+		moe slow-link:src=0,dst=1,factor=0.1
+		ddp late-host:rank=3,ms=40
+		decode pause:rank=3,every=3,ms=100
+		ddp rotating:every=2,ms=100
+		ddp starve-sm:rank=2,ms=30
+		megatron run-ahead:ms=24
+		fsdp gpu-pause:rank=3,ms=100
+		ddp mismatch:rank=1,op=14,field=root
+	END
+	# Somebody waits for ever.
+	while read -r steps workload fault; do
+		echo "1|$steps|$stuck|$give_up|$workload|$fault"
+	done <<-'END'
+		2 ddp missing:rank=2,op=16
+		2 ddp skip:rank=1,op=16
+		2 ddp extra:rank=1,op=16
+		2 ddp mismatch:rank=1,op=16,field=op
+		2 ddp mismatch:rank=1,op=16,field=count
+		2 ddp mismatch:rank=1,op=16,field=dtype
+		2 ddp mismatch:rank=1,op=16,field=redop
+		2 ddp block-stream:rank=2,op=16
+		1 ddp order-inversion:ranks=0+5
+		3 ddp order-inversion:ranks=5+0,from=3
+		1 moe host-inversion:ranks=2+1
+		1 fsdp unbatched-p2p:ranks=0+1
+		0 ddp skip-init:rank=3
+		0 megatron skip-send:rank=0,peer=4,op=9
+		0 ddp host-stall:rank=0,call=init
+		0 megatron host-stall:rank=1,call=split
+		2 ddp host-stall:rank=0,call=groupend,op=16
+		6 ddp host-stall:rank=3,call=finalize
+		0 moe missing:rank=1,op=30
+		0 moe skip:rank=1,op=30
+		0 moe host-stall:rank=1,call=groupend,op=30
+	END
+	echo "1|2|1 exit 0, 7 stopped 9|$give_up|ddp|exit:rank=3,op=16"
+	# Somebody dies, and the launcher ends the others.
+	echo "1|2|1 exit 5, 7 stopped 15||ddp|exit:rank=3,op=16,code=5"
+	echo "1|2|1 signal 9, 7 stopped 15||ddp|kill:rank=2,op=16"
+	echo "1|2|1 signal 11, 7 stopped 15||ddp|kill:rank=0,op=16,signal=11"
+	echo "1|0|1 signal 9, 7 stopped 15||moe|kill:rank=1,op=30"
+	echo "1|2|1 exit 1, 7 stopped 15|rank 1: ncclCommGetAsyncError: remote error|ddp|async-error:rank=1,op=16"
+	echo "1|2|8 exit 1|rank 6: ncclCommAbort: the time is up|ddp|abort-completes:rank=1,op=16,ms=300"
+}
+
+# Those that wait do so side by side.
+line=0
+pids=()
+bad=0
+join() {
+	local pid
+	for pid in "${pids[@]}"; do
+		wait "$pid" || bad=1
+	done
+	pids=()
+}
+while IFS='|' read -r status steps expected words workload fault; do
+	line=$((line + 1))
+	(trap - EXIT && check $line "$status" "$steps" "$expected" "$words" --workload "$workload" --fault "$fault") &
+	pids+=($!)
+	[ $((line % 12)) != 0 ] || join
+done < <(jobs_of)
+join
+[ $line = 39 ] || fail "$line faults were looked at"
+[ $bad = 0 ] || exit 1
+
+# A kill at a time and not at an op; and a launcher that leaves the others alone.
+check timed 1 0 "1 signal 9, 7 stopped 15" "" --fault kill:rank=2,ms=150 --cycle-ms 400
+check left 1 2 "1 signal 9, 7 stopped 9" "$give_up" --fault kill:rank=2,op=16 --on-death wait
+# The whole process dies, with all of its ranks.
+check shared 1 2 "1 signal 9, 1 stopped 15" "" --fault kill:rank=2,op=16 --ranks-per-process 4

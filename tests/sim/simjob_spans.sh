@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The truth about kernels that commtrace-simjob tells: one line for each, and in them what slow ranks, slow links and
+# CPUs that run ahead do to a job. Durations on the simulated GPUs are computed, so that most of this is exact; where
+# the machine's own noise comes in, the fault is much larger.
+. "$(dirname "$0")/simjob.sh"
+
+spans() {
+	local name=$1
+	shift
+	run "$name" --ranks 4 --nodes 2 --steps 12 --cycle-ms 10 --spans "$dir/$name.spans" "$@"
+	[ "$(cat "$dir/$name.rc")" = 0 ] || fail "$name: $(cat "$dir/$name.err")"
+}
+
+# table NAME: rank launch start end, by launch. All of them have one communicator.
+table() {
+	sed 's/[",:{}]/ /g' "$dir/$1.spans" | awk '{ for (i = 1; i < NF; i += 2) v[$i] = $(i + 1)
+		printf "%d %d %.0f %.0f\n", v["launch"], v["rank"], v["start_ns"], v["end_ns"] }' | sort -n
+}
+
+# median: of the numbers on stdin.
+median() {
+	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# transfer NAME: of the largest all-reduce of each step (the fourth launch of seven), from its last start to its first end, ns.
+transfer() {
+	table "$1" | awk '$1 % 7 == 3 { n[$1]++; if ($3 > s[$1]) s[$1] = $3; if (!($1 in e) || $4 < e[$1]) e[$1] = $4 }
+		END { for (i in n) printf "%.0f\n", e[i] - s[i] }' | median
+}
+
+# lead NAME RANK: how much later than the others this rank begins the first all-reduce of a step, ns.
+lead() {
+	table "$1" | awk -v rank="$2" '$1 % 7 == 2 { if ($2 == rank) mine[$1] = $3; else if ($3 > last[$1]) last[$1] = $3 }
+		END { for (i in mine) printf "%.0f\n", mine[i] - last[i] }' | median
+}
+
+# cycle NAME: ns from one step's first kernel to the next one's.
+cycle() {
+	table "$1" | awk '$2 == 0 && $1 % 7 == 0 { if (before) printf "%.0f\n", $3 - before; before = $3 }' | median
+}
+
+spans plain
+[ "$(wc -l <"$dir/plain.spans")" = $((4 * 12 * 7)) ] || fail "$(wc -l <"$dir/plain.spans") spans"
+[ "$(sed -n 's/.*"comm": "\([0-9a-f]\{16\}\)".*/\1/p' "$dir/plain.spans" | sort -u | wc -l)" = 1 ] || fail "more than one communicator"
+# Nobody ends an all-reduce before everybody has begun it, and nobody long after the others.
+table plain | awk '$1 % 7 >= 2 { if ($3 > s[$1]) s[$1] = $3; if ($4 > e[$1]) e[$1] = $4; if (!($1 in f) || $4 < f[$1]) f[$1] = $4; n[$1]++ }
+	END { for (i in n) if (n[i] != 4 || f[i] < s[i] || e[i] - f[i] > 10000) { print "launch", i; bad = 1 } exit bad }' || fail "ends"
+
+fast=$(transfer plain)
+spans link --fault slow-link:src=1,dst=2,factor=0.25
+slow=$(transfer link)
+[ "$slow" -gt $((3 * fast)) ] && [ "$slow" -lt $((5 * fast)) ] || fail "a link of a quarter: $fast, then $slow ns"
+spans other --fault slow-link:src=2,dst=1,factor=0.25
+[ "$(transfer other)" -lt $((fast * 3 / 2)) ] || fail "a link that the ring does not use: $fast, then $(transfer other) ns"
+
+spans rank --fault slow-rank:rank=1,ms=15
+[ "$(lead rank 1)" -gt 8000000 ] || fail "the slow rank comes $(lead rank 1) ns after the others"
+[ "$(lead rank 2)" -lt 0 ] || fail "another rank comes $(lead rank 2) ns after the others"
+
+# Ten ms of CPU in every step: hidden if the CPU may be ahead, added to the step if not.
+spans behind --fault late-host:rank=0,ms=8
+spans ahead --fault late-host:rank=0,ms=8 --fault run-ahead:ms=30
+[ $(($(cycle ahead) + 4000000)) -lt "$(cycle behind)" ] || fail "a cycle takes $(cycle behind) ns, with run-ahead $(cycle ahead)"
+
+# Without timing nothing takes any time.
+spans none --timing none
+table none | awk '$4 - $3 > 50000000 { exit 1 }' || fail "kernels take time"

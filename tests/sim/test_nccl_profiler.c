@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiler plugins: found by path, and told of calls, launches and kernels in the terms of their version. Each test is
+ * a process of its own, because a plugin is loaded once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/sim/ranks.h"
+#include "tools/sim/nccl_hash.h"
+
+static char log_path[64];
+static _Atomic uint64_t hash;
+
+static void works(struct rank *r)
+{
+	float *p = device_memory(r, 64);
+
+	hash = sim_hash_bytes(r->id.internal, 128);
+	join(r);
+	for (int i = 0; i < 2; i++)
+		CHECK(r, !ncclAllReduce(p, p, 4, ncclFloat32, ncclSum, r->comm, r->stream));
+	CHECK(r, !ncclGroupStart());
+	CHECK(r, !ncclSend(p, 3, ncclFloat32, 1 - r->rank, r->comm, r->stream));
+	CHECK(r, !ncclRecv(p + 8, 3, ncclFloat32, 1 - r->rank, r->comm, r->stream));
+	CHECK(r, !ncclGroupEnd());
+}
+
+/* How many lines have both. */
+static int lines(const char *a, const char *b)
+{
+	FILE *f = fopen(log_path, "r");
+	char line[256];
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += strstr(line, a) && strstr(line, b);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void run_with(const char *plugin)
+{
+	char init[32];
+	int status, fd;
+	pid_t pid;
+
+	snprintf(log_path, sizeof(log_path), "/tmp/sim-profiler-XXXXXX");
+	fd = mkstemp(log_path);
+	assert_true(fd >= 0);
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
+		setenv("PROFILER_LOG", log_path, 1);
+		status = in_threads(2, works);
+		/* Both ranks are told, by the name that the communicator has in NCCL's log. */
+		snprintf(init, sizeof(init), "init %016llx", (unsigned long long)hash);
+		_exit(status || lines(init, "ranks 2") != 2);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* Every event ends once, kernels after they began, and the plugin last. */
+static void check_ends(void)
+{
+	FILE *f = fopen(log_path, "r");
+	char line[256], what[16];
+	unsigned long long begins[512] = { 0 }, at;
+	int ends[512] = { 0 }, n, last = 0;
+	char *timer;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%d %15s", &n, what) != 2)
+			continue;
+		assert_in_range(n, 1, 511);
+		last = n > last ? n : last;
+		ends[n] += !strcmp(what, "stop");
+		timer = strstr(line, " at ");
+		at = timer ? strtoull(timer + 4, NULL, 10) : 0;
+		if (timer && !strcmp(what, "start"))
+			begins[n] = at;
+		else if (timer)
+			assert_true(begins[n] && at > begins[n] && at - begins[n] < 10000000000u);
+		assert_true(at % 1024 == 0);
+	}
+	fclose(f);
+	for (n = 1; n <= last; n++)
+		assert_int_equal(ends[n], 1);
+	assert_int_equal(lines("finalize", ""), 2);
+	unlink(log_path);
+}
+
+static void version_5_is_told_of_calls_launches_and_kernels(void **state)
+{
+	(void)state;
+	run_with(PLUGIN_V5);
+	assert_int_equal(lines("start 0x100 below 0", ""), 6); /* 3 groups of 2 ranks */
+	assert_int_equal(lines("start 0x200", ""), 4);
+	assert_int_equal(lines("start 0x400", ""), 4);
+	assert_int_equal(lines("start 0x800", ""), 6);
+	assert_int_equal(lines("start 0x1 ", ""), 6);
+	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 0"), 2);
+	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 1"), 2);
+	assert_int_equal(lines("start 0x4 ", "Send 3 to 1"), 1);
+	assert_int_equal(lines("start 0x4 ", "Recv 3 to 0"), 1);
+	assert_int_equal(lines("start 0x40 ", " at "), 8);
+	assert_int_equal(lines("state 22", ""), 8);
+	assert_int_equal(lines("start 0x40 below 0", ""), 0);
+	assert_int_equal(lines("start 0x2 below 0", ""), 0);
+	check_ends();
+}
+
+static void version_4_is_told_of_groups_and_kernels(void **state)
+{
+	(void)state;
+	run_with(PLUGIN_V4);
+	assert_int_equal(lines("start 0x1 below 0", ""), 6);
+	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 1"), 2);
+	assert_int_equal(lines("start 0x2 below 0", ""), 0);
+	assert_int_equal(lines("start 0x4 ", "3 to"), 4);
+	assert_int_equal(lines("start 0x40 ", " at "), 8);
+	assert_int_equal(lines("00 below", ""), 0);
+	check_ends();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(version_5_is_told_of_calls_launches_and_kernels),
+		cmocka_unit_test(version_4_is_told_of_groups_and_kernels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.h — devices and their three clocks: sim time, which is the machine's; the device's work time, which stands
+ * still while the device is paused; and the stamps that its events carry, with offset, drift and a resolution.
+ *
+ * All that is computed for a device is in work time, so that a pause moves what is still to come, and only that.
+ * Without pauses both are the same. The lock is held for all of it but where said; devices are never freed. */
+#ifndef CT_SIM_DEVICE_H
+#define CT_SIM_DEVICE_H
+
+#include <stdint.h>
+
+#include "interpose/abi/cuda.h"
+
+#define SIM_STAMP_NS 500 /* the resolution of CUDA's timestamps */
+
+struct sim_pause {
+	uint64_t work; /* the last moment of work before it */
+	uint64_t ns;
+};
+
+struct sim_device {
+	int ordinal;
+	int64_t offset_ns;
+	double ppm;
+	struct sim_pause *pauses;
+	unsigned n_pauses;
+	uint64_t starved_until;	     /* sim time */
+	struct sim_context *primary; /* NULL until it is retained */
+};
+
+int sim_device_count(void);
+
+/* NULL if there is none of that number. */
+struct sim_device *sim_device_get(int ordinal);
+
+/* Work time to sim time and back. A moment inside a pause is the moment when the device goes on. */
+uint64_t sim_device_out(const struct sim_device *device, uint64_t work);
+uint64_t sim_device_in(const struct sim_device *device, uint64_t ns);
+
+/* The work time at which something ends that began at `begin` (work time) and would end at sim time end_ns if the
+ * device had never paused meanwhile. */
+uint64_t sim_device_end(const struct sim_device *device, uint64_t begin, uint64_t end_ns);
+
+/* The timestamp of that moment, in units of SIM_STAMP_NS of the device's own clock. */
+int64_t sim_device_stamp(const struct sim_device *device, uint64_t work);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/sim/enter.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/sim/context.h"
+#include "tools/sim/driver.h"
+
+enum state { BEFORE_INIT, READY, FORKED, ENDING };
+
+/* Set under the lock or where there is but one thread; read without it, so that a forked child, which may have
+ * inherited a lock that nobody will give back, does not ask for it. */
+static _Atomic int state;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static _Atomic uint64_t misuses;
+static _Atomic int first_claimed;
+static char first_text[160];
+static _Atomic(const char *) first; /* first_text, once it is whole */
+
+static __thread const char *entered;
+static __thread bool inside_work;
+
+void sim_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void sim_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void sim_lock_wait(pthread_cond_t *cond)
+{
+	pthread_cond_wait(cond, &lock);
+}
+
+CUresult sim_enter(const char *call)
+{
+	entered = call;
+	switch (atomic_load_explicit(&state, memory_order_acquire)) {
+	case BEFORE_INIT:
+		return sim_misuse(CUDA_ERROR_NOT_INITIALIZED, "before cuInit");
+	case FORKED:
+		return sim_misuse(CUDA_ERROR_NOT_INITIALIZED, "in a child of a CUDA process");
+	case ENDING:
+		return CUDA_ERROR_DEINITIALIZED;
+	}
+	if (inside_work)
+		return sim_misuse(CUDA_ERROR_NOT_PERMITTED, "inside a kernel or host function");
+	sim_lock();
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_enter_context(const char *call, struct sim_context **context)
+{
+	CUresult result = sim_enter(call);
+
+	if (result)
+		return result;
+	*context = sim_context_current();
+	if (!*context)
+		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_CONTEXT, "no current context"));
+	if ((*context)->error)
+		return sim_leave((*context)->error);
+	return CUDA_SUCCESS;
+}
+
+CUresult sim_leave(CUresult result)
+{
+	sim_unlock();
+	return result;
+}
+
+void sim_inside_work(bool inside)
+{
+	inside_work = inside;
+}
+
+void *sim_alloc(size_t bytes)
+{
+	void *p = calloc(1, bytes);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+void simBlame(const char *call, const char *why)
+{
+	int none = 0;
+
+	atomic_fetch_add_explicit(&misuses, 1, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong(&first_claimed, &none, 1))
+		return;
+	snprintf(first_text, sizeof(first_text), "%s: %s", call, why);
+	atomic_store_explicit(&first, first_text, memory_order_release);
+}
+
+CUresult sim_misuse(CUresult result, const char *why)
+{
+	simBlame(entered, why);
+	return result;
+}
+
+uint64_t simMisuse(void)
+{
+	return atomic_load_explicit(&misuses, memory_order_relaxed);
+}
+
+const char *simFirstMisuse(void)
+{
+	return atomic_load_explicit(&first, memory_order_acquire);
+}
+
+static void in_child(void)
+{
+	atomic_store_explicit(&state, FORKED, memory_order_release);
+}
+
+/* As the real driver's: what calls after this is told so, and threads that still run are left alone. */
+__attribute__((destructor)) static void at_exit(void)
+{
+	atomic_store_explicit(&state, ENDING, memory_order_release);
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	CUresult result = CUDA_SUCCESS;
+
+	entered = __func__;
+	if (flags)
+		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags");
+	if (atomic_load_explicit(&state, memory_order_acquire) == BEFORE_INIT) {
+		sim_lock();
+		if (atomic_load_explicit(&state, memory_order_relaxed) == BEFORE_INIT) {
+			if (pthread_atfork(NULL, NULL, in_child))
+				result = CUDA_ERROR_OUT_OF_MEMORY;
+			else
+				atomic_store_explicit(&state, READY, memory_order_release);
+		}
+		return sim_leave(result);
+	}
+	result = sim_enter(__func__);
+	return result ? result : sim_leave(CUDA_SUCCESS);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	entered = __func__;
+	if (!version)
+		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL");
+	*version = CUDA_VERSION_SIMULATED;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.h — what the program holds instead of pointers: numbers that stand for an object and can be told from those
+ * of objects that are no more. Nothing is ever read through a handle. The lock is held for all of it. */
+#ifndef CT_SIM_HANDLE_H
+#define CT_SIM_HANDLE_H
+
+enum sim_kind { SIM_CONTEXT = 1, SIM_STREAM, SIM_EVENT };
+
+/* A handle for the object, not 0. Freed places are used again oldest first, with another number. */
+void *sim_handle_new(enum sim_kind kind, void *object);
+
+/* Its object; NULL if the handle never was one of this kind, or is no more. */
+void *sim_handle_get(enum sim_kind kind, const void *handle);
+
+void sim_handle_free(const void *handle);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch.c — kernels, computing and host functions: what a program puts on a stream to be run. */
+#include <stdlib.h>
+
+#include "tools/sim/driver.h"
+#include "tools/sim/enter.h"
+#include "tools/sim/stream.h"
+
+/* Unlike events and copies, kernels go only to streams of the current context. */
+static CUresult enter(const char *call, CUstream handle, struct sim_stream **s)
+{
+	struct sim_context *c;
+	CUresult result = sim_enter_context(call, &c);
+
+	if (result)
+		return result;
+	result = sim_stream_get(handle, c, s);
+	if (!result && (*s)->context != c)
+		result = sim_misuse(CUDA_ERROR_INVALID_HANDLE, "a stream of another context");
+	return result ? sim_leave(result) : CUDA_SUCCESS;
+}
+
+CUresult simLaunch(CUstream stream, const struct sim_kernel *kernel)
+{
+	struct sim_stream *s;
+	CUresult result = enter(__func__, stream, &s);
+
+	if (result)
+		return result;
+	if (!kernel || !kernel->run)
+		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "no kernel"));
+	return sim_leave(sim_stream_run(s, kernel, true));
+}
+
+CUresult simCompute(CUstream stream, uint64_t ns)
+{
+	struct sim_stream *s;
+	CUresult result = enter(__func__, stream, &s);
+
+	return result ? result : sim_leave(sim_stream_busy(s, simTiming() ? ns : 0));
+}
+
+struct host_call {
+	CUhostFn function;
+	void *arg;
+};
+
+/* The only work whose length is measured. */
+static uint64_t run(void *arg, uint64_t start_ns, CUresult *error)
+{
+	struct host_call *h = arg;
+
+	(void)start_ns;
+	(void)error;
+	h->function(h->arg);
+	return simNow();
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *arg)
+{
+	struct sim_context *c;
+	struct sim_stream *s;
+	struct host_call *h;
+	CUresult result = sim_enter_context(__func__, &c);
+
+	if (result)
+		return result;
+	result = sim_stream_get(stream, c, &s);
+	if (!result && !function)
+		result = sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL");
+	if (result)
+		return sim_leave(result);
+	h = sim_alloc(sizeof(*h));
+	*h = (struct host_call){ function, arg };
+	result = sim_stream_run(s, &(struct sim_kernel){ run, free, h }, false);
+	if (result)
+		free(h);
+	return sim_leave(result);
+}

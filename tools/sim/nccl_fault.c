@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nccl_fault.c — what breaks on demand (nccl_job.h). */
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/sim/nccl_group.h"
+#include "tools/sim/nccl_job.h"
+
+static __thread const char *stalls;
+
+void simNcclFail(ncclComm_t comm, ncclResult_t error)
+{
+	if (sim_comm_check(comm, __func__))
+		return;
+	atomic_store(&comm->failed, (int)error);
+	atomic_store(&comm->stuck, true);
+}
+
+void simNcclHang(ncclComm_t comm)
+{
+	if (!sim_comm_check(comm, __func__))
+		atomic_store(&comm->stuck, true);
+}
+
+void simNcclStallCall(const char *function)
+{
+	stalls = function;
+}
+
+void sim_stall(const char *call)
+{
+	call += call[0] == 'p';
+	if (!stalls || strcmp(stalls, call) != 0)
+		return;
+	for (;;)
+		pause();
+}
