@@ -22,6 +22,7 @@ static struct {
 	uint32_t last_id;
 	uint64_t job_hash;
 	uint64_t process_hash;
+	int has_lost; /* one that found no place: from then on this process counts otherwise than the others */
 	struct {
 		uint32_t nranks;
 		uint32_t made;
@@ -151,8 +152,9 @@ static uint64_t guess_key(uint32_t nranks)
 {
 	uint64_t key = ct_hash_mix(tables->job_hash, (uint64_t)nranks << 32 | ordinal(nranks));
 
-	/* alone in it: nobody to agree with, but many processes that must not clash */
-	return nranks == 1 ? ct_hash_mix(key, tables->process_hash) : key;
+	/* Alone in it: nobody to agree with, but many processes that must not clash. After a loss: a key that nobody
+	 * shares is better than that of another communicator. */
+	return nranks == 1 || tables->has_lost ? ct_hash_mix(key, tables->process_hash) : key;
 }
 
 static struct ct_comm *unused(void)
@@ -173,9 +175,11 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		.rank = spec->rank,
 		.name = spec->name,
 		.key = spec->key,
+		.parent = spec->parent,
 		.created_ns = ct_now_ns(),
 		.backend = (uint8_t)spec->backend,
 		.key_source = (uint8_t)spec->source,
+		.device = spec->device,
 	};
 	struct ct_comm *comm;
 
@@ -183,7 +187,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		return NULL;
 	end(spec->handle[0]);
 	end(spec->handle[1]);
-	if (!rec.key || spec->nranks == 1) {
+	if (!rec.key || (spec->nranks == 1 && spec->source != CT_KEY_LIBRARY)) {
 		rec.key = guess_key(spec->nranks);
 		rec.key_source = CT_KEY_GUESSED;
 	}
@@ -198,6 +202,8 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->id = rec.id;
 		comm->nranks = rec.nranks;
 		comm->rank = rec.rank;
+		comm->device = spec->device;
+		atomic_store_explicit(&comm->splits, 0, memory_order_relaxed);
 		ct_tags_init(&comm->tags);
 		for (int i = 0; i < 2; i++) {
 			atomic_store_explicit(&comm->handle[i], spec->handle[i],
@@ -207,6 +213,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		}
 	} else {
 		comm = NULL;
+		tables->has_lost = 1;
 	}
 	unlock();
 	return comm;

@@ -27,6 +27,8 @@ struct ct_comm {
 	uint32_t id;
 	uint32_t nranks;
 	int32_t rank;
+	_Atomic uint32_t splits; /* NCCL: how often it was split */
+	uint32_t device;	 /* CUDA device + 1, 0 none or unknown */
 	struct ct_tags tags;
 };
 
@@ -34,11 +36,13 @@ struct ct_comm {
 struct ct_comm_spec {
 	const void *handle[2]; /* the second may be NULL */
 	uint64_t key;	       /* 0: guess one */
+	uint64_t parent;       /* key of the communicator that it was made from, 0: none */
 	enum ct_key_source source;
 	enum ct_backend backend;
 	uint32_t nranks;
 	int32_t rank;
-	uint32_t name; /* string id */
+	uint32_t name;	 /* string id */
+	uint16_t device; /* CUDA device + 1, 0 none or unknown */
 };
 
 /* Map the tables; 0 or CT_NOMEM. Before the gate opens. `job` goes into guessed keys. */
@@ -47,7 +51,8 @@ int ct_comms_init(const char *job, uint64_t process_hash);
 /* The communicator behind a handle, NULL if none is known. Any thread. */
 struct ct_comm *ct_comms_find(const void *handle);
 
-/* Make one known. NULL if the tables are full (a counted loss). Any thread. */
+/* Make one known. NULL if the tables are full (a counted loss); keys that are guessed after that are this process's own,
+ * since it cannot count any more as the other members do. Any thread. */
 struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
 /* A second handle of a communicator that was created with one. Any thread. */

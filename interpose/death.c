@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "interpose/dlsym_real.h"
 #include "interpose/guard.h"
 #include "interpose/recorder.h"
 #include "interpose/ring_places.h"
@@ -36,7 +37,7 @@ static void *next(struct next *n)
 	int saved = errno;
 
 	if (!function) {
-		function = dlsym(RTLD_NEXT, n->symbol);
+		function = ct_dlsym(RTLD_NEXT, n->symbol);
 		atomic_store_explicit(&n->function, function, memory_order_relaxed);
 	}
 	errno = saved;

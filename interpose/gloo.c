@@ -34,11 +34,11 @@ static const struct collective collectives[N_COLLECTIVES] = {
 
 static uint16_t call_ids[N_COLLECTIVES];
 
-void ct_gloo_init(void)
+void ct_gloo_init(int wanted)
 {
 	for (int i = 0; i < N_COLLECTIVES; i++)
 		call_ids[i] = (uint16_t)ct_ring_string(&ct_recorder.ring, collectives[i].name);
-	ct_gloo_comm_init();
+	ct_gloo_comm_init(wanted);
 	ct_gloo_p2p_init();
 }
 

@@ -14,8 +14,6 @@
 
 struct ct_comm;
 
-#define CT_EXPORT __attribute__((visibility("default")))
-
 /* Where libgloo may be found when the caller's own scope does not have it. */
 extern const char *const ct_gloo_sonames[];
 
@@ -30,9 +28,10 @@ extern const char *const ct_gloo_sonames[];
 		ct_real_find(&real_, __builtin_return_address(0));                                 \
 	})
 
-/* Put the names of the calls into the ring's string table. Before the gate opens. */
-void ct_gloo_init(void);
-void ct_gloo_comm_init(void);
+/* Put the names of the calls into the ring's string table; if not `wanted`, calls pass unrecorded. Before the gate
+ * opens. */
+void ct_gloo_init(int wanted);
+void ct_gloo_comm_init(int wanted);
 void ct_gloo_p2p_init(void);
 
 /* The communicator of a gloo::Context; made known now if it was not (it is older than the recording). NULL: not

@@ -14,9 +14,12 @@ struct mesh_frame {
 };
 
 static uint16_t mesh_call;
+static int
+	is_wanted; /* where not, no communicator is known, and nothing is recorded of unknown ones */
 
-void ct_gloo_comm_init(void)
+void ct_gloo_comm_init(int wanted)
 {
+	is_wanted = wanted;
 	mesh_call = (uint16_t)ct_ring_string(&ct_recorder.ring, "gloo::connectFullMesh");
 }
 
@@ -79,7 +82,7 @@ struct ct_comm *ct_gloo_comm(const void *context)
 {
 	struct ct_comm *comm = ct_recorder_comm(context);
 
-	return comm ? comm : adopt(context);
+	return comm || !is_wanted ? comm : adopt(context);
 }
 
 struct ct_comm *ct_gloo_transport_comm(const void *transport)
@@ -87,7 +90,7 @@ struct ct_comm *ct_gloo_transport_comm(const void *transport)
 	struct ct_comm *comm = ct_recorder_comm(transport);
 	int32_t rank, size;
 
-	if (comm)
+	if (comm || !is_wanted)
 		return comm;
 	rank = ct_gloo_i32(transport, GLOO_TRANSPORT_RANK);
 	size = ct_gloo_i32(transport, GLOO_TRANSPORT_SIZE);
@@ -121,6 +124,15 @@ static CT_UNWIND_WHOLE void connect_mesh(void *context, void *store, void *devic
 	ct_host_end(&f.host, 0);
 }
 
+static int enter_mesh(void)
+{
+	if (!ct_guard_enter(CT_CALL_CREATE))
+		return 0;
+	if (!is_wanted)
+		ct_guard_leave();
+	return is_wanted;
+}
+
 #define GLOO_CALL_MESH(symbol, name)                                                               \
 	void ct_gloo_##name(void *context, void *store, void *device) __asm__(symbol) CT_EXPORT;   \
 	void ct_gloo_##name(void *context, void *store, void *device)                              \
@@ -129,7 +141,7 @@ static CT_UNWIND_WHOLE void connect_mesh(void *context, void *store, void *devic
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
-		if (ct_guard_enter(CT_CALL_CREATE))                                                \
+		if (enter_mesh())                                                                  \
 			connect_mesh(context, store, device, next);                                \
 		else                                                                               \
 			next(context, store, device);                                              \

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/libc_old.h"
 
+#include <dlfcn.h>
+
+/* The first version of glibc on the architecture. */
+#if defined(__x86_64__)
+#define OLDEST "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define OLDEST "GLIBC_2.17"
+#else
+#error "which was the first glibc of this architecture?"
+#endif
+
 #ifndef CT_LIBC_OLD
 
 /* Tests and sanitizers link the functions as they are. */
@@ -9,9 +20,13 @@ int ct_libc_is_complete(void)
 	return 1;
 }
 
+void *ct_libc_dlsym(void)
+{
+	return dlvsym(RTLD_NEXT, "dlsym", OLDEST);
+}
+
 #else
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,14 +37,7 @@ int ct_libc_is_complete(void)
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The first version of glibc on the architecture. */
-#if defined(__x86_64__)
-#define OLDEST "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define OLDEST "GLIBC_2.17"
-#else
-#error "which was the first glibc of this architecture?"
-#endif
+#include "interpose/dlsym_real.h"
 
 #if !defined(__clang__)
 /* pthread.h says that the value of pthread_setspecific() is not looked at, and gcc then doubts that it has one */
@@ -59,14 +67,18 @@ FORWARD(int, pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (ke
 FORWARD(int, pthread_setspecific, (pthread_key_t key, const void *value), (key, value), ENOSYS)
 FORWARD(void *, dlopen, (const char *name, int mode), (name, mode), NULL)
 FORWARD(int, dlclose, (void *handle), (handle), -1)
+OLD(void *, dlvsym, (void *handle, const char *symbol, const char *version));
 
-/* dlsym(RTLD_NEXT) looks at who calls: a jump from here still comes from this library. */
-FORWARD(void *, dlsym, (void *handle, const char *symbol), (handle, symbol), NULL)
+/* From this library, whose next one is asked for. */
+void *ct_libc_dlsym(void)
+{
+	return old_dlvsym ? old_dlvsym(RTLD_NEXT, "dlsym", OLDEST) : NULL;
+}
 
 int ct_libc_is_complete(void)
 {
 	return old_pthread_create && old_pthread_detach && old_pthread_key_create &&
-	       old_pthread_setspecific && old_dlopen && old_dlsym;
+	       old_pthread_setspecific && old_dlopen && ct_dlsym_real();
 }
 
 /* In a process of several threads sigprocmask() is the calling thread's mask on Linux. */

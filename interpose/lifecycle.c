@@ -9,14 +9,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/gputime.h"
 #include "interpose/guard.h"
 #include "interpose/log.h"
+#include "interpose/nccl.h"
+#include "interpose/poll.h"
 #include "interpose/recorder.h"
 #include "interpose/setup.h"
 #include "interpose/writer.h"
 
 #define START_WAIT_NS 2000000000ull
 #define EXIT_WAIT_NS 2000000000ull
+#define POLL_WAIT_NS 500000000ull /* of these: what hangs for so long in the driver will hang on */
 
 /* Unlike the gate these are copied into a forked child. */
 static _Atomic uint32_t starts; /* epochs given out so far in this line of processes */
@@ -42,8 +46,11 @@ static void thread_end(void *unused)
 	(void)unused;
 	/* the lane's memory is there as long as it is this epoch's, also after the end of recording */
 	if (ct_self.gate &&
-	    ct_self.gate >> CT_GATE_EPOCH_SHIFT == gate_word() >> CT_GATE_EPOCH_SHIFT)
+	    ct_self.gate >> CT_GATE_EPOCH_SHIFT == gate_word() >> CT_GATE_EPOCH_SHIFT) {
+		ct_nccl_thread_end();
+		ct_gpu_thread_end();
 		ct_lane_close(&ct_self.lane);
+	}
 	memset(&ct_self, 0, sizeof(ct_self));
 }
 
@@ -185,6 +192,7 @@ void ct_lifecycle_end(int code)
 {
 	struct ct_ring_header *header = ct_recorder.ring.header;
 	uint32_t gate = gate_word();
+	uint64_t begin = ct_now_ns();
 	int saved = errno;
 
 	if (!(gate & CT_GATE_ON) || (uint32_t)getpid() != header->process.pid ||
@@ -193,7 +201,9 @@ void ct_lifecycle_end(int code)
 	atomic_store_explicit(&header->exit_note, (uint64_t)CT_EXIT_NORMAL << 32 | (uint32_t)code,
 			      memory_order_relaxed);
 	atomic_store_explicit(&header->exit_ns, ct_now_ns(), memory_order_release);
-	if (!ct_writer_finish(code, EXIT_WAIT_NS)) {
+	if (!ct_poll_finish(POLL_WAIT_NS))
+		ct_log("the driver hangs: launches that are not done stay open");
+	if (!ct_writer_finish(code, EXIT_WAIT_NS - (ct_now_ns() - begin))) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EXIT_TIMEOUT, 1);
 		ct_log("the last flush did not end in time: the ring stays");
 	}

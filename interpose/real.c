@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/dlsym_real.h"
+
 /* One loaded object: where it lies, and the name under which the loader knows it. */
 struct object {
 	uintptr_t caller; /* in: an address in it; 0: ... */
@@ -40,47 +42,126 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* The symbol as that object (and what it depends on) binds it. The handle is kept: the object that answered
- * stays loaded as long as we call into it. */
-static void *ask(const struct ct_real *real, const char *name)
+static void find_object(struct object *o, const void *address)
+{
+	memset(o, 0, sizeof(*o));
+	o->caller = (uintptr_t)address;
+	dl_iterate_phdr(take_object, o);
+}
+
+/* The symbol in that object and what it depends on. With `keep` the handle is kept: the object that answered stays
+ * loaded as long as we call into it. */
+static void *ask(const struct ct_real *real, const char *name, int keep)
 {
 	void *handle = *name ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	void *function;
 
 	if (!handle)
 		return NULL;
-	function = dlsym(handle, real->symbol);
-	if (function && function != real->self)
-		return function;
-	dlclose(handle);
-	return NULL;
+	function = ct_dlsym(handle, real->symbol);
+	if (function == real->self)
+		function = NULL;
+	if (!function || !keep)
+		dlclose(handle);
+	return function;
 }
 
-static void *look_everywhere(const struct ct_real *real, const struct object *from)
+static void *ask_next(const struct ct_real *real)
+{
+	void *function = ct_dlsym(RTLD_NEXT, real->symbol);
+
+	return function == real->self ? NULL : function;
+}
+
+/* The objects that two addresses lie in, in the order in which they were loaded. */
+struct order {
+	uintptr_t one, other;
+	int one_is_first;
+};
+
+static int take_first(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct order *order = arg;
+	struct object one = { .caller = order->one }, other = { .caller = order->other };
+	int has_one = take_object(info, size, &one), has_other = take_object(info, size, &other);
+
+	order->one_is_first = has_one && !has_other;
+	return has_one || has_other;
+}
+
+static int is_before(uintptr_t one, uintptr_t other)
+{
+	struct order order = { one, other, 0 };
+
+	dl_iterate_phdr(take_first, &order);
+	return order.one_is_first;
+}
+
+static int is_before_us(const void *function)
+{
+	return is_before((uintptr_t)function, (uintptr_t)&is_before);
+}
+
+/* What this object has, unless that comes before us: another preload, or the program, that has been called already
+ * and now wants the next one. */
+static void *ask_behind(const struct ct_real *real, const struct object *object, int keep)
+{
+	void *function = ask(real, object->name, keep);
+
+	return function && is_before_us(function) ? NULL : function;
+}
+
+/* What the caller would call without us. The loader looks in the global scope first, as it is when the caller is loaded:
+ * another preload is in it, and what somebody opened for all to see later is not. */
+static void *look_where_bound(const struct ct_real *real, const struct object *from, int *is_own)
+{
+	void *own = ask_behind(real, from, 1);
+	void *next = ask_next(real);
+
+	*is_own = own != NULL;
+	if (own && next && own != next)
+		return is_before((uintptr_t)next, from->begin) ? next : own;
+	return own ? own : next;
+}
+
+static void *look_anywhere(const struct ct_real *real)
 {
 	struct object object;
-	void *function = ask(real, from->name);
+	void *function = NULL;
 
-	if (function)
-		return function;
-	function = dlsym(RTLD_NEXT, real->symbol);
-	if (function && function != real->self)
-		return function;
-	for (const char *const *name = real->names; name && *name; name++) {
-		function = ask(real, *name);
-		if (function)
-			return function;
-	}
-	for (uint32_t skip = 0;; skip++) {
+	for (const char *const *name = real->names; name && *name && !function; name++)
+		function = ask(real, *name, 1);
+	for (uint32_t skip = 0; !function; skip++) {
 		memset(&object, 0, sizeof(object));
 		object.skip = skip;
 		dl_iterate_phdr(take_object, &object);
 		if (!object.end)
-			return NULL;
-		function = ask(real, object.name);
-		if (function)
-			return function;
+			break;
+		function = ask_behind(real, &object, 1);
 	}
+	return function;
+}
+
+/* The one that all callers without a function of their own go to: this, if there was none yet. */
+static void *elsewhere(struct ct_real *real, void *function)
+{
+	void *before = NULL;
+
+	if (!function || atomic_compare_exchange_strong(&real->elsewhere, &before, function))
+		return function;
+	return before;
+}
+
+static void *look_everywhere(struct ct_real *real, const struct object *from)
+{
+	int is_program = from->end && !from->name[0]; /* whose scope is the global one */
+	int is_own;
+	void *function = look_where_bound(real, from, &is_own);
+	void *adopted = atomic_load_explicit(&real->elsewhere, memory_order_acquire);
+
+	if (adopted && (!function || (!is_own && !is_program)))
+		return adopted;
+	return function ? function : elsewhere(real, look_anywhere(real));
 }
 
 /* Remember an answer if there is a free place. */
@@ -108,12 +189,49 @@ void *ct_real_slow(struct ct_real *real, const void *caller)
 	for (int i = 0; i < CT_REAL_CALLERS; i++)
 		if (ct_real_calls(&real->callers[i], caller))
 			return real->callers[i].function;
-	memset(&from, 0, sizeof(from));
-	from.caller = (uintptr_t)caller;
-	dl_iterate_phdr(take_object, &from);
+	find_object(&from, caller);
 	function = look_everywhere(real, &from);
 	if (function && from.end)
 		remember(real, &from, function);
 	errno = saved;
 	return function;
+}
+
+void *ct_real_visible(const struct ct_real *real, const void *caller)
+{
+	struct object from;
+	void *function = ask_next(real);
+
+	if (function || !caller)
+		return function;
+	find_object(&from, caller);
+	return ask_behind(real, &from, 0);
+}
+
+/* Does a call from this object go to `function`, as far as its own scope and the global one tell? */
+static int is_bound_to(const struct ct_real *real, const struct object *from, const void *function)
+{
+	void *own = ask_behind(real, from, 0);
+	void *next = ask_next(real);
+
+	return (!own || own == function) && (!next || next == function) && !is_before_us(function);
+}
+
+int ct_real_adopt(struct ct_real *real, void *function, const void *caller)
+{
+	int saved = errno;
+	struct object object;
+	int adopted;
+
+	find_object(&object, caller);
+	adopted = is_bound_to(real, &object, function);
+	if (adopted && !atomic_load_explicit(&real->elsewhere, memory_order_acquire)) {
+		/* it stays loaded */
+		find_object(&object, function);
+		if (object.name[0])
+			dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD);
+	}
+	adopted = adopted && elsewhere(real, function) == function;
+	errno = saved;
+	return adopted;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real.h — the function that a wrapper stands before.
  *
- * RTLD_NEXT sees only the global scope; what Python loads lies in local ones. So the caller's own object is asked
- * first, through whose dependencies the caller would have bound without us; then RTLD_NEXT, the library by its
- * name, every loaded object. Two copies of a library in one process each keep their own callers: what was found
- * is remembered per range of calling code (a call that its compiler made a jump counts as its caller's). Objects that answered are never unloaded. Looking up takes the
- * loader's lock and may allocate; it happens once per symbol and calling object.
+ * RTLD_NEXT sees only the global scope; what Python loads lies in local ones. So a call goes where it would have gone
+ * without us: to the next function of the global scope (another preload's, perhaps), as far as that was there before
+ * the caller, else to that of the caller's own object and what it depends on. A caller that has neither got the
+ * wrapper through dlsym, or from who did: it goes to the function that dlsym stood for, else to the library by its
+ * name, else to whatever loaded object has one. Two copies of a library in one process each keep their own callers:
+ * what was found is remembered per range of calling code (a call that its compiler made a jump counts as its
+ * caller's). Objects that answered are never unloaded. Looking up takes the loader's lock and may allocate; it happens
+ * once per symbol and calling object.
  */
 #ifndef CT_REAL_H
 #define CT_REAL_H
@@ -13,6 +16,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A wrapper, whose name is also the real function's. */
+#define CT_EXPORT __attribute__((visibility("default")))
 
 #define CT_REAL_CALLERS 8
 
@@ -26,6 +32,7 @@ struct ct_real_caller {
 struct ct_real {
 	struct ct_real_caller callers[CT_REAL_CALLERS]; /* the first one is the fast one */
 	_Atomic uint32_t used;
+	_Atomic(void *) elsewhere; /* for callers whose own object has none; set once */
 	const char *symbol;
 	const void *self;	  /* our wrapper, which is never the answer */
 	const char *const *names; /* sonames that may have it, NULL-terminated; may be NULL */
@@ -33,6 +40,15 @@ struct ct_real {
 
 /* NULL if there is no such function. `caller` is the return address of the wrapper. Keeps errno. */
 void *ct_real_slow(struct ct_real *real, const void *caller);
+
+/* What the global scope has behind this library, else, unless `caller` is NULL, what the caller's own object has;
+ * NULL: neither. */
+void *ct_real_visible(const struct ct_real *real, const void *caller);
+
+/* `caller` asks dlsym for the symbol and would be given `function`. 1: it can have the wrapper instead, for whoever
+ * calls that without having such a function of his own will come to this one. 0: there is another copy to confuse it
+ * with, and only the function itself is right. */
+int ct_real_adopt(struct ct_real *real, void *function, const void *caller);
 
 static inline int ct_real_calls(const struct ct_real_caller *c, const void *caller)
 {

@@ -62,20 +62,25 @@ void ct_recorder_launch(const struct ct_launch *launch)
 
 	if (!slot)
 		return;
+	__builtin_prefetch(ct_self.lane.next, 1); /* as ct_op_begin() does, for the next op */
 	ct_launch_pack(launch, w);
 	ct_slot_publish(slot, CT_TAG(ct_self.lane.lap, CT_KIND_LAUNCH, 0), w);
 }
 
 uint32_t ct_recorder_launch_id(void)
 {
-	uint32_t id;
+	return CT_LAUNCH_SHARED |
+	       (uint32_t)atomic_fetch_add_explicit(&ct_recorder.ring.header->launches, 1,
+						   memory_order_relaxed);
+}
 
-	do
-		id = (uint32_t)atomic_fetch_add_explicit(&ct_recorder.ring.header->launches, 1,
-							 memory_order_relaxed) +
-		     1;
-	while (id == 0);
-	return id;
+int ct_recorder_peek(void)
+{
+	int saved = errno;
+	int has = ct_ring_claim(&ct_recorder.ring, &ct_self.lane);
+
+	errno = saved;
+	return has;
 }
 
 void ct_host_leave(struct ct_frame *frame)
@@ -86,7 +91,7 @@ void ct_host_leave(struct ct_frame *frame)
 void ct_host_begin(struct ct_host_frame *f)
 {
 	f->frame.leave = ct_host_leave;
-	f->rec.tid = (uint32_t)syscall(SYS_gettid);
+	f->rec.tid = ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid);
 	f->rec.enter_ns = ct_now_ns();
 	ct_recorder_rare(CT_KIND_HOST_BEGIN, &f->rec);
 	ct_self.frame = &f->frame;

@@ -16,6 +16,10 @@
 #include "interpose/guard.h"
 #include "trace/ops.h"
 
+/* In launch ids that come from a counter. Chunks are 64 slots, of which the first is none. */
+#define CT_LAUNCH_SHARED (1u << 31)
+_Static_assert(CT_CHUNK_BYTES == 64 * CT_SLOT_BYTES, "a slot's number in its chunk has six bits");
+
 struct ct_recorder {
 	struct ct_ring ring;
 	struct ct_process process;
@@ -113,8 +117,22 @@ void ct_recorder_rare(enum ct_kind kind, const void *payload);
 
 void ct_recorder_launch(const struct ct_launch *launch);
 
-/* A new launch id, never 0. */
+/* A new launch id, never 0, for a launch whose first op is not this thread's next record. */
 uint32_t ct_recorder_launch_id(void);
+
+/* The slot of the next record is there, if the pool has one; 0 if not. */
+int ct_recorder_peek(void);
+
+/* The same for one whose first op is this thread's next record: the number of that record's slot, which is nobody
+ * else's, so that threads need not share a counter. */
+static inline uint32_t ct_recorder_slot_launch(void)
+{
+	const struct ct_lane *lane = &ct_self.lane;
+
+	if (__builtin_expect(lane->next == lane->end, 0) && !ct_recorder_peek())
+		return ct_recorder_launch_id();
+	return (lane->lap << 6 | ((uintptr_t)lane->next / CT_SLOT_BYTES) % 64) & ~CT_LAUNCH_SHARED;
+}
 
 /* Host-blocking calls: HOST_BEGIN now, HOST_END at the end. The caller has filled rec.call, rec.nranks and
  * rec.rank, and may fill rec.comm and rec.key before the end. */

@@ -200,6 +200,17 @@ static void check_backends(const char *list, struct ct_notes *notes)
 	}
 }
 
+static void check_timing(char *timing, struct ct_notes *notes)
+{
+	static const char *const known[] = { "auto", "events", "off" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(timing, known[i]) == 0)
+			return;
+	ct_notes_add(notes, PREFIX "TIMING=%.40s is not auto, events or off: using auto", timing);
+	memcpy(timing, "auto", sizeof("auto"));
+}
+
 void ct_settings_read(struct ct_settings *settings, char *const *env, struct ct_notes *notes)
 {
 	memset(settings, 0, sizeof(*settings));
@@ -209,6 +220,7 @@ void ct_settings_read(struct ct_settings *settings, char *const *env, struct ct_
 		if (strncmp(*env, PREFIX, PREFIX_LEN) == 0)
 			read_variable(settings, *env + PREFIX_LEN, notes);
 	check_backends(settings->BACKENDS, notes);
+	check_timing(settings->TIMING, notes);
 	if (settings->SEGMENT_BYTES > settings->MAX_BYTES)
 		settings->SEGMENT_BYTES = settings->MAX_BYTES;
 }

@@ -11,10 +11,12 @@
 
 #include "interpose/beat.h"
 #include "interpose/gloo.h"
+#include "interpose/gputime.h"
 #include "interpose/hash.h"
 #include "interpose/identity.h"
 #include "interpose/libc_old.h"
 #include "interpose/log.h"
+#include "interpose/nccl.h"
 #include "interpose/pending.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
@@ -53,12 +55,34 @@ static void read_environment(void)
 		ct_notes_add(&notes, "COMMTRACE_LOG_FILE cannot be opened");
 }
 
+static int is_listed(const char *backend)
+{
+	return ct_settings_lists(settings.BACKENDS, backend);
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t = { 0, 0 };
 
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Timed events and CUDA_DEVICE_MAX_CONNECTIONS=1 together make communication and computing take turns. */
+static enum ct_gpu_timing choose_timing(void)
+{
+	const char *connections = ct_identity_env(environ, "CUDA_DEVICE_MAX_CONNECTIONS");
+	int one = connections && strcmp(connections, "1") == 0;
+
+	if (strcmp(settings.TIMING, "off") == 0)
+		return CT_GPU_UNTIMED;
+	if (!one)
+		return CT_GPU_TIMED;
+	if (strcmp(settings.TIMING, "events") == 0)
+		return CT_GPU_UNANCHORED;
+	if (ct_settings_lists(settings.BACKENDS, "nccl"))
+		ct_notes_add(&notes, "CUDA_DEVICE_MAX_CONNECTIONS=1: launches are not timed");
+	return CT_GPU_UNTIMED;
 }
 
 /* Ring and tables. 0 or -1. */
@@ -71,7 +95,7 @@ static int make_memory(const char *const *dirs)
 	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
 			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
-	    ct_pending_init() != CT_OK) {
+	    ct_pending_init() != CT_OK || ct_gpu_init(choose_timing()) != CT_OK) {
 		ct_log("cannot record: %s", err.text);
 		return -1;
 	}
@@ -102,8 +126,8 @@ static int set_up(uint32_t nth)
 	int has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 
 	read_environment();
-	if (!ct_settings_lists(settings.BACKENDS, "gloo"))
-		return -1; /* the only backend of this version */
+	if (!is_listed("gloo") && !is_listed("nccl"))
+		return -1; /* the backends of this version */
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
 	process->nth = nth;
@@ -114,7 +138,9 @@ static int set_up(uint32_t nth)
 	if (make_memory(options.ring_dirs) != 0)
 		return -1;
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
-	ct_gloo_init();
+	ct_gloo_init(is_listed("gloo"));
+	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
+		return -1;
 	start_threads(&options);
 	if (has_stderr && !settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
 		ct_start_line_write(process, &notes);

@@ -60,6 +60,7 @@ static int read_comm(struct ct_ring_comm *c, struct ct_comm_rec *rec)
 		.members_key = load(&c->members_key),
 		.backend = (uint8_t)bits,
 		.key_source = (uint8_t)(bits >> 8),
+		.device = (uint16_t)load(&c->where),
 	};
 	return 1;
 }

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/gputime.h"
 #include "interpose/hash.h"
 #include "interpose/log.h"
 #include "interpose/output.h"
+#include "interpose/poll.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "trace/drain.h"
@@ -135,7 +137,13 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 static void update_cost(struct writer *w)
 {
 	struct ct_cost_rec *cost = &w->output.state.cost;
+	struct ct_poll_cost poll;
 
+	ct_poll_cost(&poll);
+	cost->poll_cpu_ns = poll.cpu_ns;
+	cost->gpu_events = poll.events;
+	cost->launches_timed = poll.timed;
+	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
 	cost->write_cpu_ns = ct_thread_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();

@@ -13,7 +13,9 @@ cd "$(dirname "$0")/.."
 benches() {
 	cat <<-'EOF'
 	overhead bench_wrapper
+	overhead bench_nccl
 	size     bench_codec
+	accuracy bench_gputime
 	EOF
 }
 

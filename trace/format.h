@@ -109,7 +109,7 @@ struct ct_ring_header {
 	ct_word strings_used; /* writers, fetch_add: bytes reserved in the string table */
 	ct_word blocks;	      /* write thread: blocks that are in segments */
 	ct_word flushed_ns; /* write thread: every record returned before this time is in a segment */
-	ct_word launches;   /* writers, fetch_add: last launch id given out */
+	ct_word launches;   /* writers, fetch_add: launch ids given out that are not of a slot */
 	ct_word exit_ns;    /* the process itself, before abort, _exit or at exit: when ... */
 	ct_word exit_note;     /* ... and kind << 32 | code; stored before exit_ns */
 	ct_word death_seen_ns; /* its parent: when waitpid told the end (upper bound) ... */
@@ -139,14 +139,15 @@ struct ct_ring_comm {
 	ct_word last_enter;  /* writers, relaxed: enter time of the latest op */
 	ct_word last_op;     /* writers, relaxed: its operation */
 	ct_word members_key; /* hash of the members' global ranks if known, else 0 */
-	ct_word reserved[5];
+	ct_word where;	     /* GPU of this member: CUDA device + 1, 0 none or unknown */
+	ct_word reserved[4];
 };
 _Static_assert(sizeof(struct ct_ring_comm) == 128, "comm entry is two cache lines");
 
 /* One launch that has not ended, 64 bytes. The opener stores words 1.. then `tag` (release, nonzero); the
- * closer clears the tag. start_ns may be added while open. */
+ * closer clears the tag. start_ns and stream may be added while open. */
 struct ct_ring_open {
-	ct_word tag;	   /* launch id | 1 << 32 while open, 0 free, 1 << 33 while being claimed */
+	ct_word tag; /* launch id | 1 << 32 while open, 0 free, 1 << 33 somebody's, but no launch */
 	ct_word opened_ns; /* enter time of its first op */
 	ct_word start_ns;  /* 0 not seen yet */
 	ct_word comm_op;   /* comm id << 32 | number of ops << 8 | operation of the first op */
@@ -156,6 +157,8 @@ struct ct_ring_open {
 	ct_word bytes;	   /* of all its ops */
 };
 _Static_assert(sizeof(struct ct_ring_open) == 64, "open entry is one cache line");
+#define CT_OPEN_LAUNCH (1ull << 32)
+#define CT_OPEN_RESERVED (1ull << 33)
 
 /* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
  * (id 0 = no string). The length is stored last (release), 0 = not written yet. */
@@ -224,6 +227,8 @@ enum ct_source {
 enum ct_op_flag {
 	CT_OP_CAPTURED = 1 << 0,   /* into a CUDA graph: runs later, or never */
 	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
+	CT_OP_UNTIMED = 1
+			<< 2, /* nobody looks when it runs: there is no LAUNCH record of its launch */
 };
 
 /* Result values of our own beside those of the library. */
@@ -330,7 +335,8 @@ struct ct_comm_rec {
 	uint64_t members_key;
 	uint8_t backend;
 	uint8_t key_source;
-	uint8_t reserved[6];
+	uint16_t device; /* GPU of this member: CUDA device + 1, 0 none or unknown */
+	uint8_t reserved[4];
 };
 
 struct ct_loss_rec {
@@ -371,6 +377,9 @@ struct ct_cost_rec {
 	uint64_t beat_cpu_ns;
 	uint64_t poll_cpu_ns;
 	uint64_t bytes_written;
+	uint64_t gpu_events;	   /* CUDA events recorded */
+	uint64_t launches_timed;   /* by events, start and end */
+	uint64_t launches_untimed; /* of those on a GPU */
 };
 
 struct ct_end_rec {

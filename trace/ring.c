@@ -341,6 +341,7 @@ struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm
 		atomic_store_explicit(&c->last_enter, 0, memory_order_relaxed);
 		atomic_store_explicit(&c->last_op, 0, memory_order_relaxed);
 		atomic_store_explicit(&c->members_key, comm->members_key, memory_order_relaxed);
+		atomic_store_explicit(&c->where, comm->device, memory_order_relaxed);
 		atomic_store_explicit(&c->id, comm->id, memory_order_release);
 		return c;
 	}
@@ -356,23 +357,12 @@ struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
 	/* launches close about in the order in which they open: start where the oldest probably was */
 	for (uint32_t i = 0; i < n; i++) {
 		struct ct_ring_open *o = &ring->opens[(launch + i) % n];
-		ct_word *w = &o->tag;
-		uint64_t unused = 0;
 
-		if (atomic_load_explicit(w, memory_order_relaxed) != 0 ||
-		    !atomic_compare_exchange_strong_explicit(
-			    w, &unused, 1ull << 33, memory_order_acquire, memory_order_relaxed))
+		if (!ct_ring_open_reserve(o))
 			continue;
-		for (int k = 1; k < 8; k++)
-			atomic_store_explicit(&w[k], words[k], memory_order_relaxed);
-		atomic_store_explicit(w, 1ull << 32 | launch, memory_order_release);
+		ct_ring_open_fill(o, launch, words);
 		return o;
 	}
 	ct_ring_lose(ring, CT_LOSS_OPEN_TABLE_FULL, 1);
 	return NULL;
-}
-
-void ct_ring_open_remove(struct ct_ring_open *open)
-{
-	atomic_store_explicit(&open->tag, 0, memory_order_release);
 }

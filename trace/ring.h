@@ -132,6 +132,40 @@ struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
 				      const uint64_t words[8]);
 
 /* Free the entry. Whoever closes the launch, once. */
-void ct_ring_open_remove(struct ct_ring_open *open);
+static inline void ct_ring_open_remove(struct ct_ring_open *open)
+{
+	atomic_store_explicit(&open->tag, 0, memory_order_release);
+}
+
+/* The same in three steps, for who opens many: make a free entry one's own (0: it is not free), open launches in it
+ * one after the other, empty it after each. A reserved entry is no launch to readers; ct_ring_open_remove() frees it.
+ */
+static inline int ct_ring_open_reserve(struct ct_ring_open *open)
+{
+	uint64_t unused = 0;
+
+	return atomic_load_explicit(&open->tag, memory_order_relaxed) == 0 &&
+	       atomic_compare_exchange_strong_explicit(&open->tag, &unused, CT_OPEN_RESERVED,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+static inline __attribute__((always_inline)) void ct_ring_open_fill(struct ct_ring_open *open,
+								    uint32_t launch,
+								    const uint64_t words[8])
+{
+	ct_word *w = &open->tag;
+
+	/* who reads a word of this launch does not find the tag of the last one behind it */
+	atomic_thread_fence(memory_order_release);
+#pragma GCC unroll 8
+	for (int k = 1; k < 8; k++)
+		atomic_store_explicit(&w[k], words[k], memory_order_relaxed);
+	atomic_store_explicit(w, CT_OPEN_LAUNCH | launch, memory_order_release);
+}
+
+static inline void ct_ring_open_empty(struct ct_ring_open *open)
+{
+	atomic_store_explicit(&open->tag, CT_OPEN_RESERVED, memory_order_release);
+}
 
 #endif

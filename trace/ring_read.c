@@ -366,6 +366,7 @@ static int add_comm(const struct ct_ring_view *view, const struct ct_ring_comm *
 		.members_key = load(&c->members_key),
 		.backend = (uint8_t)bits,
 		.key_source = (uint8_t)(bits >> 8),
+		.device = (uint16_t)load(&c->where),
 	};
 	struct ct_comm_status_rec status = {
 		.comm = (uint32_t)id,

@@ -20,6 +20,8 @@ static const char usage
 	[] = "usage: check_journal [options] -r RUN [-r RUN...] JOURNAL...\n"
 	     "  --by-process   the journal has one lane, whatever thread called\n"
 	     "  --torch        the same, and a send or recv in it includes its wait\n"
+	     "  --nccl         journals of commtrace-simjob: what was launched on a GPU ends "
+	     "later, or has not\n"
 	     "  --allow-lost   records may be lost if they were counted: found + lost = issued\n"
 	     "  --may-be-empty a process of which nothing is found is no difference\n";
 
@@ -28,12 +30,12 @@ enum { MAX_RUNS = 64, MAX_COMMS = 64 };
 static struct {
 	const char *runs[MAX_RUNS];
 	size_t n_runs;
-	int by_process, torch, allow_lost, cut_at_exit, cut, may_be_empty;
+	int by_process, torch, nccl, allow_lost, cut_at_exit, cut, may_be_empty;
 } opt;
 
 static struct {
 	uint64_t processes, not_recorded, calls, waits, in_flight, in_flight_found, missing, lost,
-		cut;
+		cut, open;
 } total;
 
 /* What a transfer that has been begun became in the trace. */
@@ -103,7 +105,7 @@ static int is_same(const struct lane *l, const struct ct_journal_entry *entry,
 	uint64_t bytes = op_bytes(op);
 
 	/* The trace has what goes to one peer, the journal what goes to all. */
-	if (entry->op == CT_JOURNAL_ALLTOALL)
+	if (entry->op == CT_JOURNAL_ALLTOALL && !opt.nccl)
 		bytes *= (uint64_t)l->journal->size;
 	return op->op == entry->op % 100 && bytes == entry->bytes;
 }
@@ -121,7 +123,7 @@ static void check_whole(const struct lane *l, const struct ct_op *op)
 		       op->call);
 	if (!comm)
 		differ(l, "its communicator %u is not in the trace", op->comm);
-	if (!opt.torch &&
+	if (!opt.torch && !opt.nccl &&
 	    (comm->nranks != (uint32_t)l->journal->size || comm->rank != l->journal->rank))
 		differ(l, "its communicator says rank %d of %u, the journal rank %d of %d",
 		       comm->rank, comm->nranks, l->journal->rank, l->journal->size);
@@ -190,6 +192,54 @@ static const struct ct_op *take_op(struct lane *l, const struct ct_journal_entry
 	differ(l, "it returned, and the trace has no return of it");
 }
 
+/* How far the call that launches entry `i` came: itself, or the end of the outermost group around it. */
+enum progress { NOT_BEGUN, IN_FLIGHT, OVER };
+
+static enum progress launched(const struct lane *l, uint64_t i)
+{
+	const struct ct_journal_entry *entries = l->journal->entry[l->id];
+	int depth = 0;
+
+	for (uint64_t before = 0; before < i; before++)
+		depth += (entries[before].op == CT_JOURNAL_GROUP_START) -
+			 (entries[before].op == CT_JOURNAL_GROUP_END);
+	while (depth > 0 && ++i < l->counts->entered)
+		depth += (entries[i].op == CT_JOURNAL_GROUP_START) -
+			 (entries[i].op == CT_JOURNAL_GROUP_END);
+	if (i >= l->counts->entered)
+		return NOT_BEGUN;
+	return i < l->counts->returned ? OVER : IN_FLIGHT;
+}
+
+/* A launch has a record once it is over or came to nothing, and stands in the open table before. */
+static void check_launch(const struct lane *l, const struct ct_op *op)
+{
+	const struct ct_comm_rec *comm = evidence_comm(l->e, op->comm);
+	const struct ct_launch *launch = evidence_launch(l->e, op->launch);
+	int is_open = evidence_is_open(l->e, op->launch);
+	/* those that NCCL launches at once, or not at all */
+	enum progress progress = comm->nranks == 1 || op->count == 0 ? IN_FLIGHT
+								     : launched(l, l->entry);
+
+	if (op->launch == 0)
+		differ(l, "an op on a GPU that has no launch id");
+	total.open += is_open && !launch;
+	if (progress == OVER && !launch && !is_open)
+		differ(l, "launch %u of a call that returned is neither open nor recorded",
+		       op->launch);
+	if (progress == NOT_BEGUN && (is_open || (launch && launch->end_ns)))
+		differ(l, "launch %u is %s, and the group of its op had not ended", op->launch,
+		       launch ? "over" : "open");
+	if (launch && launch->start_ns && launch->end_ns && launch->end_ns < launch->start_ns)
+		differ(l, "launch %u ends at %" PRIu64 ", before it starts at %" PRIu64, op->launch,
+		       launch->end_ns, launch->start_ns);
+	if (launch && launch->start_ns &&
+	    launch->start_ns + launch->start_err_ns + CT_BLOCK_QUANTUM_NS < op->enter_ns &&
+	    launch->n_ops == 1)
+		differ(l, "launch %u starts at %" PRIu64 ", before its call at %" PRIu64,
+		       op->launch, launch->start_ns, op->enter_ns);
+}
+
 static void check_entry(struct lane *l)
 {
 	const struct ct_journal_entry *entry = &l->journal->entry[l->id][l->entry];
@@ -197,6 +247,8 @@ static void check_entry(struct lane *l)
 	struct transfer *t = entry->op % 100 == CT_JOURNAL_SEND ? &l->send : &l->recv;
 	const struct ct_op *op;
 
+	if (opt.nccl && entry->op % 100 == 0)
+		return; /* it moves no data */
 	if (is_wait(entry)) {
 		if (over)
 			check_transfer(l, t);
@@ -211,6 +263,10 @@ static void check_entry(struct lane *l)
 		l->may_be_lost += (uint64_t)(l->journal->size + 7) / 8;
 	if (op)
 		check_whole(l, op);
+	if (op && opt.nccl) {
+		check_launch(l, op);
+		return;
+	}
 	if (entry->op != CT_JOURNAL_SEND && entry->op != CT_JOURNAL_RECV)
 		return;
 	l->may_be_lost++; /* a match, where it is received from anyone */
@@ -373,17 +429,12 @@ static int has_returned(const struct ct_journal *journal)
 	return 0;
 }
 
-static void check_file(const struct ct_run *run, const char *path)
+static void check_one(const struct ct_run *run, const char *path, const struct ct_journal *journal)
 {
-	const struct ct_journal *journal = ct_journal_open(path);
 	const struct ct_process_info *process;
 	struct ct_err err = { 0 };
 	struct evidence e;
 
-	if (!journal && errno != EINVAL) {
-		fprintf(stderr, "check_journal: %s: %s\n", path, strerror(errno));
-		exit(2);
-	}
 	process = journal ? evidence_process(run, (uint32_t)journal->pid) : NULL;
 	if (!process) {
 		if (journal && has_returned(journal) && !opt.may_be_empty) {
@@ -393,7 +444,6 @@ static void check_file(const struct ct_run *run, const char *path)
 			exit(1);
 		}
 		total.not_recorded++;
-		ct_journal_close(journal);
 		return;
 	}
 	if (evidence_read(run, process, &e, &err) != CT_OK) {
@@ -403,7 +453,23 @@ static void check_file(const struct ct_run *run, const char *path)
 	total.processes++;
 	check_process(path, journal, &e);
 	evidence_free(&e);
-	ct_journal_close(journal);
+}
+
+/* One journal after the other, as many as there are. */
+static void check_file(const struct ct_run *run, const char *path)
+{
+	const struct ct_journal *journal;
+	unsigned i = 0;
+
+	do {
+		journal = ct_journal_open_nth(path, i);
+		if (!journal && errno != EINVAL) {
+			fprintf(stderr, "check_journal: %s: %s\n", path, strerror(errno));
+			exit(2);
+		}
+		check_one(run, path, journal);
+		ct_journal_close(journal);
+	} while (ct_journal_is_there(path, ++i));
 }
 
 int main(int argc, char **argv)
@@ -411,6 +477,7 @@ int main(int argc, char **argv)
 	static const struct option known[] = {
 		{ "by-process", 0, &opt.by_process, 1 },
 		{ "torch", 0, &opt.torch, 1 },
+		{ "nccl", 0, &opt.nccl, 1 },
 		{ "allow-lost", 0, &opt.allow_lost, 1 },
 		{ "cut-at-exit", 0, &opt.cut_at_exit, 1 },
 		{ "cut", 0, &opt.cut, 1 },
@@ -441,8 +508,9 @@ int main(int argc, char **argv)
 	printf("check_journal: %" PRIu64 " processes (and %" PRIu64
 	       " that recorded nothing), %" PRIu64 " calls, %" PRIu64 " waits, %" PRIu64
 	       " in flight (%" PRIu64 " of them recorded), %" PRIu64 " missing, %" PRIu64
-	       " counted as lost, %" PRIu64 " after the end of recording\n",
+	       " counted as lost, %" PRIu64 " after the end of recording, %" PRIu64
+	       " launches open\n",
 	       total.processes, total.not_recorded, total.calls, total.waits, total.in_flight,
-	       total.in_flight_found, total.missing, total.lost, total.cut);
+	       total.in_flight_found, total.missing, total.lost, total.cut, total.open);
 	return 0;
 }

@@ -64,6 +64,26 @@ static void take_comm(struct evidence *e, const struct ct_comm_rec *comm)
 	e->comms[i] = *comm;
 }
 
+/* A block that tells what is open tells all of it. */
+static void take_opens(struct evidence *e, const struct ct_block *block)
+{
+	struct ct_open_launch_rec open;
+
+	if (block->type != CT_BLOCK_DATA)
+		e->n_opens = 0;
+	for (uint32_t i = 0; i < block->n_rares; i++) {
+		if (block->rares[i].kind == CT_KIND_STATUS)
+			e->n_opens = 0;
+	}
+	for (uint32_t i = 0; i < block->n_rares; i++) {
+		if (block->rares[i].kind != CT_KIND_OPEN_LAUNCH)
+			continue;
+		ct_rare_get(block, &block->rares[i], &open, sizeof(open));
+		e->opens = grow(e->opens, e->n_opens, sizeof(*e->opens));
+		e->opens[e->n_opens++] = (uint32_t)open.words[0];
+	}
+}
+
 static void take_rares(struct evidence *e, const struct ct_block *block)
 {
 	for (uint32_t i = 0; i < block->n_rares; i++) {
@@ -117,6 +137,7 @@ int evidence_read(const struct ct_run *run, const struct ct_process_info *proces
 		take_ops(e, block);
 		take_launches(e, block);
 		take_rares(e, block);
+		take_opens(e, block);
 	}
 	if (st == 0)
 		e->gaps = *ct_process_gaps(reader);
@@ -132,6 +153,7 @@ void evidence_free(struct evidence *e)
 	free(e->launches);
 	free(e->comms);
 	free(e->strings);
+	free(e->opens);
 	memset(e, 0, sizeof(*e));
 }
 
@@ -142,6 +164,15 @@ const struct ct_launch *evidence_launch(const struct evidence *e, uint32_t id)
 	if (!e->n_launches)
 		return NULL;
 	return bsearch(&key, e->launches, e->n_launches, sizeof(*e->launches), by_id);
+}
+
+int evidence_is_open(const struct evidence *e, uint32_t launch)
+{
+	for (size_t i = 0; i < e->n_opens; i++) {
+		if (e->opens[i] == launch)
+			return 1;
+	}
+	return 0;
 }
 
 const struct ct_comm_rec *evidence_comm(const struct evidence *e, uint32_t id)

@@ -14,7 +14,8 @@ struct evidence {
 	struct ct_launch *launches; /* by id */
 	struct ct_comm_rec *comms;
 	uint32_t *strings; /* ids */
-	size_t n_ops, n_launches, n_comms, n_strings;
+	uint32_t *opens;   /* ids of the launches that had not ended, by the last word on them */
+	size_t n_ops, n_launches, n_comms, n_strings, n_opens;
 	size_t n_others; /* records of other kinds that stood in the ring: hosts, v-counts, matches */
 	struct ct_gaps gaps;
 };
@@ -29,6 +30,7 @@ void evidence_free(struct evidence *e);
 
 /* NULL: there is none. */
 const struct ct_launch *evidence_launch(const struct evidence *e, uint32_t id);
+int evidence_is_open(const struct evidence *e, uint32_t launch);
 const struct ct_comm_rec *evidence_comm(const struct evidence *e, uint32_t id);
 int evidence_has_string(const struct evidence *e, uint32_t id);
 

@@ -172,7 +172,7 @@ static void look_at_journal(struct rank *r)
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/rank-%u.journal", opt.dir, (unsigned)(r - ranks));
-	journal = ct_journal_open(path);
+	journal = ct_journal_open_nth(path, 0);
 	if (journal && __atomic_load_n(&journal->lane[0].entered, __ATOMIC_ACQUIRE)) {
 		r->due_ns = now_ns() + r->delay_ns;
 		r->delay_ns = 0;

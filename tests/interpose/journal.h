@@ -76,6 +76,9 @@ enum ct_journal_op {
 	CT_JOURNAL_ALLTOALLV = 106,
 	CT_JOURNAL_WAIT_SEND = 110,
 	CT_JOURNAL_WAIT_RECV = 111,
+	/* commtrace-simjob, tools/sim/simjob_journal.h: multiples of 100 move no data */
+	CT_JOURNAL_GROUP_START = 400,
+	CT_JOURNAL_GROUP_END = 500,
 };
 
 struct ct_journal_lane {
@@ -142,19 +145,27 @@ static inline struct ct_journal *ct_journal_create(const char *path, int rank, i
 	return journal;
 }
 
-/* Map an existing file for reading. NULL with errno set; EINVAL: no journal, or one not ready yet. */
-static inline const struct ct_journal *ct_journal_open(const char *path)
+/* Is there an n-th journal, from 0, in a file that holds one after the other? */
+static inline int ct_journal_is_there(const char *path, unsigned n)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 &&
+	       st.st_size >= (off_t)(sizeof(struct ct_journal) * ((uint64_t)n + 1));
+}
+
+/* Map the n-th journal of an existing file for reading. NULL with errno set; EINVAL: no journal, or one not
+ * ready yet. */
+static inline const struct ct_journal *ct_journal_open_nth(const char *path, unsigned n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
-	struct stat st;
 	void *map = MAP_FAILED;
-	if (fstat(fd, &st) == 0) {
-		errno = EINVAL;
-		if (st.st_size == (off_t)sizeof(struct ct_journal))
-			map = mmap(NULL, sizeof(struct ct_journal), PROT_READ, MAP_SHARED, fd, 0);
-	}
+	errno = EINVAL;
+	if (ct_journal_is_there(path, n))
+		map = mmap(NULL, sizeof(struct ct_journal), PROT_READ, MAP_SHARED, fd,
+			   (off_t)(sizeof(struct ct_journal) * n));
 	int saved = errno;
 	close(fd);
 	errno = saved;

@@ -144,6 +144,11 @@ const char *recorded_dir(void)
 	return run_dir;
 }
 
+const char *recorded_ring_dir(void)
+{
+	return ring_dir;
+}
+
 int recorded_rings_left(void)
 {
 	DIR *dir = opendir(ring_dir);

@@ -39,6 +39,7 @@ void recorded_free(struct recorded *r);
 
 /* Directories of the last run, and files in the ring directory now. */
 const char *recorded_dir(void);
+const char *recorded_ring_dir(void);
 int recorded_rings_left(void);
 void recorded_remove(void);
 

@@ -397,6 +397,28 @@ static void a_forked_child_with_a_communicator_of_its_own_starts_fresh(void **st
 	recorded_free(&r);
 }
 
+static void unwanted_job(void)
+{
+	struct fake_context own = { .rank = 1, .size = 3 };
+	struct fake_options o = { .context = &own };
+
+	gloo_mesh(&own, NULL, NULL);
+	gloo_barrier(&o);
+	call_once(1);
+}
+
+static void a_backend_that_is_not_listed_is_not_recorded(void **state)
+{
+	const char *const nccl[] = { "COMMTRACE_BACKENDS=nccl", NULL };
+	struct recorded r;
+
+	(void)state;
+	assert_int_equal(recorded_run(unwanted_job, nccl), 0);
+	r = recorded_read();
+	assert_int_equal(r.ops + r.comms + r.hosts_ended, 0);
+	recorded_free(&r);
+}
+
 static void child_of_off_job(void)
 {
 	struct fake_context own = { .rank = 1, .size = 3 };
@@ -466,6 +488,7 @@ int main(void)
 		cmocka_unit_test(switched_off_nothing_happens),
 		cmocka_unit_test(what_a_killed_process_returned_from_is_there),
 		cmocka_unit_test(the_exit_code_is_the_programs),
+		cmocka_unit_test(a_backend_that_is_not_listed_is_not_recorded),
 		cmocka_unit_test(a_forked_child_is_off),
 		cmocka_unit_test(a_forked_child_with_a_communicator_of_its_own_starts_fresh),
 		cmocka_unit_test(what_is_switched_off_stays_off_in_children),

@@ -4,14 +4,14 @@
 # objects (zstd's are its own business), so that a call through a macro counts too.
 . "$(dirname "$0")/rule.sh"
 
-# Nowhere in the job: they end it, change its environment or its signals, or have no bound.
-everywhere="exit _exit _Exit quick_exit abort __assert_fail raise kill tgkill pthread_kill sigqueue signal sigaction
+# Nowhere in the job: they end it, change its environment or its signals, or have no bound. (dlsym is our own: ct_dlsym)
+everywhere="dlsym exit _exit _Exit quick_exit abort __assert_fail raise kill tgkill pthread_kill sigqueue signal sigaction
 	sigvec setenv putenv unsetenv clearenv system popen strcpy strcat sprintf vsprintf gets atoi atol longjmp siglongjmp"
 # Not on the call path: they allocate, or lock a stream of the program.
 hot="malloc calloc realloc reallocarray aligned_alloc posix_memalign free strdup strndup asprintf printf fprintf
 	vprintf vfprintf puts fputs putchar fwrite fopen fflush"
 # The objects of the call path.
-hot_objects='^(guard|real|unwind|recorder|ring|comms|tags|pending|gloo|gloo_comm|gloo_p2p)$'
+hot_objects='^(guard|real|unwind|recorder|ring|comms|tags|pending|gloo|gloo_comm|gloo_p2p|nccl|nccl_[a-z]+|cuda|gpu[a-z]+|poll)$'
 # The file that wraps the ways to die calls the real ones through pointers; that it also names them is its job.
 exempt='^death$'
 

@@ -21,7 +21,7 @@ compile() {
 plant() {
 	rm -rf "${tree:?}"/*
 	cd "$tree"
-	mkdir -p trace interpose/abi analyzer tools/commtrace examples docs
+	mkdir -p trace interpose/abi analyzer tools/commtrace tools/workload tools/sim examples docs
 	for table in kinds ops losses dtypes redops; do
 		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
 		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
@@ -41,12 +41,41 @@ plant() {
 	sed -i s/FORMAT/RING_READ/ trace/ring_read.h
 	printf '%s\n#include "trace/format.h"\nchar *strdup(const char *); void abort(void); int getcpu(unsigned *, unsigned *); double sin(double);\n' "$licence" >interpose/guard.c
 	echo '__attribute__((visibility("default"))) int wrapped(void) { return 0; }' >>interpose/guard.c
+	echo '__attribute__((visibility("default"))) int ncclSend(void) { return 0; }' >>interpose/guard.c
 	printf '%s\nGLOO_CALL(\n\t"wrapped", int)\n' "$licence" >interpose/gloo_calls.def
-	for file in interpose/abi/nccl.h analyzer/match.h; do
+	cat >interpose/abi/nccl_calls.def <<-EOF
+	$licence
+	NCCL_CALL("ncclSend", ncclSend, 2703, Send,
+	  (int to), (to), to)
+	NCCL_SKIP(int, ncclCommCount, 2000, (void), "a query")
+	NCCL_SKIP(int, ncclLater, 29902, (void), "a query")
+	NCCL_SKIP_DEVICE(ncclTeamWorld, "computes")
+	EOF
+	nccl ncclSend pncclSend ncclCommCount ncclTeamWorld
+	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
 		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
 	done
+	for file in tools/workload/walk.c tools/sim/simjob.c; do
+		printf '%s\n#include "tools/workload/walk.h"\n#include "trace/ops.def"\n' "$licence" >$file
+	done
+	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	compile
 }
+
+# nccl FUNCTIONS...: a libnccl that has them, and a header that has the first.
+nccl() {
+	local name
+	mkdir -p build
+	echo "int $1(void);" >build/nccl.h
+	{
+		echo 'const char *version(void); const char *version(void) { return "NCCL version 2.28.9+cuda13.0"; }'
+		for name in "$@"; do
+			echo "int $name(void); int $name(void) { return 0; }"
+		done
+	} >build/nccl.c
+	cc -shared -fPIC build/nccl.c -o build/libnccl.so.2
+}
+export CT_NCCL=$tree/build/libnccl.so.2 CT_NCCL_INCLUDE=$tree/build
 
 # quiet RULE: it has nothing to say about the tree as planted.
 quiet() {
@@ -69,7 +98,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc exports glibc_versions needed banned; do
+for rule in arrows style no_paths format_doc settings_doc nccl_table exports glibc_versions needed banned; do
 	quiet $rule
 done
 
@@ -80,6 +109,13 @@ bites arrows 'include interpose/abi/nccl.h trace/format.h'
 bites arrows 'include analyzer/match.h interpose/abi/nccl.h'
 bites arrows 'include tools/commtrace/main.c interpose/abi/nccl.h'
 bites arrows 'include examples/job.c trace/format.h'
+bites arrows 'include tools/workload/walk.h interpose/abi/nccl.h'
+bites arrows 'include tools/workload/walk.h trace/format.h'
+bites arrows 'include tools/sim/event.c trace/ops.def'
+bites arrows 'include tools/sim/event.c interpose/guard.c'
+bites arrows 'include tools/sim/simjob.c trace/format.h'
+bites arrows 'include interpose/guard.c tools/workload/walk.h'
+bites arrows 'include analyzer/match.h tools/workload/walk.h'
 bites arrows 'include interpose/guard.c format.h'
 bites arrows 'echo "#include <trace/format.h>" >>analyzer/match.h'
 bites arrows 'mkdir trace/utils && touch trace/utils/a.c'
@@ -110,6 +146,20 @@ bites settings_doc 'sed -i "s/DIR/DIRS/" trace/settings.def'
 bites settings_doc 'sed -i "s/STR, \"\"/STR, \"x\"/" trace/settings.def'
 bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/ENVIRONMENT.md'
 
+nccl_calls=interpose/abi/nccl_calls.def
+bites nccl_table "sed -i s/ncclCommCount/ncclCommCounts/ $nccl_calls"
+bites nccl_table "sed -i /ncclTeamWorld/d $nccl_calls"
+bites nccl_table "sed -i /ncclLater/p $nccl_calls"
+bites nccl_table "sed -i 's/29902/22809/' $nccl_calls"
+bites nccl_table "sed -i 's/\"a query\"/\"\"/' $nccl_calls"
+bites nccl_table 'nccl ncclSend ncclCommCount ncclTeamWorld ncclNew'
+bites nccl_table 'nccl ncclSend ncclCommCount ncclTeamWorld pncclNew'
+bites nccl_table 'nccl ncclSend ncclTeamWorld'
+bites nccl_table 'echo "int ncclNew(void);" >>build/nccl.h'
+bites nccl_table 'nccl other'
+bites nccl_table 'rm build/libnccl.so.2'
+
+bites exports 'sed -i "s/ncclSend(void)/ncclSent(void)/" interpose/guard.c && compile'
 bites exports 'sed -i s/wrapped/renamed/ interpose/guard.c && compile'
 bites exports 'echo "__attribute__((visibility(\"default\"))) int more;" >>interpose/guard.c && compile'
 bites exports 'rm build/lib/libcommtrace.so'
@@ -124,5 +174,6 @@ bites needed 'echo "__thread char big[65] __attribute__((tls_model(\"initial-exe
 
 bites banned 'echo "char *f(void); char *f(void) { return strdup(\"\"); }" >>interpose/guard.c && compile'
 bites banned 'echo "void f(void); void f(void) { abort(); }" >>interpose/guard.c && compile'
+bites banned 'echo "void *dlsym(void *, char *); void *f(void); void *f(void) { return dlsym(0, \"f\"); }" >>interpose/guard.c && compile'
 bites banned 'echo "void f(void); void f(void) { char *p = alloca(9); (void)p; }" >>interpose/guard.c'
 bites banned 'rm -r build/interpose'

@@ -7,12 +7,12 @@ need "$library"
 
 # A row is NAME_CALL...(, its symbol the first quoted string, perhaps on a following line.
 rows() {
-	awk '/^[A-Z_]*CALL[A-Z_]*\(/ { want = 1 } want && match($0, /"[^"]*"/) { print substr($0, RSTART + 1, RLENGTH - 2); want = 0 }' \
-		interpose/*_calls.def
+	awk 'FNR == 1 { want = 0 } /^[A-Z_]*CALL[A-Z_]*\(/ { want = 1 } want && match($0, /"[^"]*"/) { print substr($0, RSTART + 1, RLENGTH - 2); want = 0 }' \
+		$(find interpose -name '*_calls.def')
 }
 
 rows | sort | uniq -d | verdict "symbols with two rows"
-[ -n "$(rows)" ] || { echo "no rows found in interpose/*_calls.def"; exit 1; }
+[ -n "$(rows)" ] || { echo "no rows found in the tables of interpose/"; exit 1; }
 differ <(rows | sort) <(nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u) |
 	awk '/^</ { print "in a table, not exported: " $2 } /^>/ { print "exported, not in a table: " $2 }' |
 	verdict "tables and exports differ"

@@ -275,7 +275,7 @@ static void read_span(struct line *line, struct ct_import_op *op)
 	struct ct_launch *launch = &op->launch;
 	int by_call = word_is(line, CT_JSONL_timing, "call");
 
-	op->op.launch = (uint32_t)integer(line, CT_JSONL_group, 1, INT32_MAX, 0);
+	op->op.launch = (uint32_t)integer(line, CT_JSONL_group, 1, UINT32_MAX, 0);
 	launch->start_ns = time_ns(line, CT_JSONL_start_ns);
 	launch->end_ns = time_ns(line, CT_JSONL_end_ns);
 	if (launch->start_ns && launch->end_ns && launch->end_ns < launch->start_ns)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/dlsym_hook.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interpose/nccl.h"
+#include "interpose/real.h"
+
+static int is_switched_off(void)
+{
+	static _Atomic int known; /* 1 on, 2 off */
+	int state = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!state) {
+		const char *no = getenv("COMMTRACE_NO_DLSYM");
+		const char *all = getenv("COMMTRACE");
+
+		state = (no && strcmp(no, "1") == 0) || (all && strcmp(all, "0") == 0) ? 2 : 1;
+		atomic_store_explicit(&known, state, memory_order_relaxed);
+	}
+	return state == 2;
+}
+
+static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsym_way way,
+								  void *handle, const char *symbol,
+								  const void *caller)
+{
+	struct ct_real *real = ct_nccl_real(symbol);
+	void *function;
+
+	if (!real || is_switched_off())
+		return way;
+	function = way.go_on(handle, symbol);
+	if (!function)
+		return way;
+	if (function == real->self) {
+		/* That scope begins with the global one, where this library lies: what is behind it? */
+		function = ct_real_visible(real, handle == RTLD_DEFAULT ? caller : NULL);
+		if (!function) {
+			way.go_on(RTLD_NEXT, symbol); /* for its dlerror() */
+			way.go_on = NULL;
+			return way;
+		}
+	}
+	way.answer = function;
+	if (ct_real_adopt(real, function, caller))
+		way.answer = (void *)(uintptr_t)real->self;
+	/* so that dlerror() says nothing of what we looked for */
+	way.go_on(handle, symbol);
+	way.go_on = NULL;
+	return way;
+}
+
+/* Byte by byte: a sanitizer's strncmp() is not there yet when it asks for the real one. */
+static inline int is_nccl(const char *symbol)
+{
+	return symbol && symbol[0] == 'n' && symbol[1] == 'c' && symbol[2] == 'c' &&
+	       symbol[3] == 'l';
+}
+
+struct ct_dlsym_way ct_dlsym_look(void *handle, const char *symbol, const void *caller)
+{
+	struct ct_dlsym_way way = { NULL, ct_dlsym_real() };
+
+	if (__builtin_expect(!is_nccl(symbol), 1) || handle == RTLD_NEXT || !way.go_on)
+		return way;
+	return look_wrapped(way, handle, symbol, caller);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dlsym_real.h — the loader's own dlsym.
+ *
+ * The library defines a dlsym itself (dlsym_hook.h), so a plain call would come back to it, and the name bound with a
+ * symbol version too: an unversioned definition answers for every version. The loader is asked for the next one
+ * behind this library. Before glibc 2.34 the loader can be asked only through libdl; a process that gets its libdl
+ * later than us has it looked up in the objects' own tables. All code of the library calls ct_dlsym().
+ * Every thread may; also in a signal handler and in a vfork'ed child.
+ */
+#ifndef CT_DLSYM_REAL_H
+#define CT_DLSYM_REAL_H
+
+typedef void *ct_dlsym_fn(void *handle, const char *symbol);
+
+/* NULL where the process has none (before glibc 2.34, as long as nothing in it needs libdl). */
+ct_dlsym_fn *ct_dlsym_real(void);
+
+/* As dlsym(), called from this library: RTLD_NEXT is what comes behind it. NULL if there is no dlsym either. */
+void *ct_dlsym(void *handle, const char *symbol);
+
+/* The search through the objects' tables by itself, for tests. */
+void *ct_dlsym_search(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpuevents.h"
+
+int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
+{
+	uint64_t at = atomic_load_explicit(&pool->taken, memory_order_relaxed);
+
+	do {
+		/* acquire: pairs with the release in give(), the events of the ring up to there are in it */
+		if (atomic_load_explicit(&pool->given, memory_order_acquire) - at < 2)
+			return 0;
+		*start = atomic_load_explicit(&pool->events[at % CT_GPU_EVENTS],
+					      memory_order_relaxed);
+		*end = atomic_load_explicit(&pool->events[(at + 1) % CT_GPU_EVENTS],
+					    memory_order_relaxed);
+		/* a place is filled anew only after `taken` has passed it: if that has not moved, these are they */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&pool->taken, &at, at + 2, memory_order_acq_rel, memory_order_relaxed));
+	return 1;
+}
+
+void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event)
+{
+	uint64_t at = atomic_load_explicit(&pool->given, memory_order_relaxed);
+
+	atomic_store_explicit(&pool->events[at % CT_GPU_EVENTS], event, memory_order_relaxed);
+	atomic_store_explicit(&pool->given, at + 1, memory_order_release);
+}
+
+uint32_t ct_gpu_events_ready(struct ct_gpu_events *pool)
+{
+	return (uint32_t)(atomic_load_explicit(&pool->given, memory_order_relaxed) -
+			  atomic_load_explicit(&pool->taken, memory_order_acquire));
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/poll.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/gpucollect.h"
+#include "interpose/threads.h"
+
+#define SECOND_NS 1000000000ull
+#define LONGEST_NAP_NS 10000000u
+#define SHORTEST_NAP_NS 500000u
+/* Events that are ready for use, below which more are made. */
+#define FEW_EVENTS 256u
+#define MORE_EVENTS 512u
+/* A context that nothing was launched in for so long is left alone. */
+#define IDLE_NS (2 * SECOND_NS)
+
+enum { NOTHING, LOOK, FINISH };
+
+static struct poll {
+	_Atomic(struct ct_gpu_block *) pushed; /* callers, a stack: the last one first */
+	_Atomic uint32_t wanted;	       /* futex: what the thread shall do */
+	_Atomic uint32_t finished;	       /* futex */
+	_Atomic uint32_t started;
+	_Atomic uint32_t gave_up;
+	_Atomic uint64_t cpu_ns, events, timed, untimed;
+	int anchors;
+	/* the thread's: */
+	struct ct_gpu_collect collect;
+	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
+} poll;
+
+_Atomic uint32_t ct_poll_up;
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec t = {
+		.tv_sec = (time_t)(ns / SECOND_NS),
+		.tv_nsec = (long)(ns % SECOND_NS),
+	};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void ct_poll_push(struct ct_gpu_block *block)
+{
+	struct ct_gpu_block *top = atomic_load_explicit(&poll.pushed, memory_order_relaxed);
+
+	/* release: pairs with the exchange in take_pushed() */
+	do
+		block->next = top;
+	while (!atomic_compare_exchange_weak_explicit(&poll.pushed, &top, block,
+						      memory_order_release, memory_order_relaxed));
+}
+
+/* What a thread put into one block is there before the next block that it pushed. */
+static void take_pushed(struct poll *p)
+{
+	struct ct_gpu_block *top = atomic_exchange_explicit(&p->pushed, NULL, memory_order_acquire);
+	struct ct_gpu_block *oldest = NULL;
+	struct ct_gpu_block **at = &p->blocks;
+
+	while (top) {
+		struct ct_gpu_block *next = top->next;
+
+		top->next = oldest;
+		oldest = top;
+		top = next;
+	}
+	while (*at)
+		at = &(*at)->next;
+	*at = oldest;
+}
+
+static void take_launches(struct poll *p)
+{
+	struct ct_gpu_block **at = &p->blocks;
+
+	while (*at) {
+		struct ct_gpu_block *block = *at;
+
+		if (!ct_gpu_collect_block(&p->collect, block)) {
+			at = &block->next;
+			continue;
+		}
+		*at = block->next;
+		ct_gpu_block_give(block, 1);
+	}
+}
+
+static int is_dead(struct ct_gpu_context *context)
+{
+	return (int)atomic_load_explicit(&context->dead, memory_order_relaxed);
+}
+
+/* Of CUDA's answers only NOT_READY is no trouble. */
+static void judge(struct ct_gpu_context *context, CUresult result)
+{
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		return;
+	if (ct_cuda_is_fatal(result))
+		ct_poll_give_up();
+	else
+		atomic_store_explicit(&context->dead, 1, memory_order_relaxed);
+}
+
+static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
+{
+	struct ct_gpu_events *pool = &context->events;
+	CUresult result = CUDA_SUCCESS;
+	CUevent event;
+
+	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < CT_GPU_EVENTS; i++) {
+		result = p->collect.cuda->event_create(&event, CU_EVENT_DEFAULT);
+		if (result != CUDA_SUCCESS)
+			break;
+		pool->made++;
+		ct_gpu_events_give(pool, event);
+	}
+	/* no memory for more is no trouble while there are some */
+	return result == CUDA_ERROR_OUT_OF_MEMORY && pool->made ? CUDA_SUCCESS : result;
+}
+
+static int wants_events(struct ct_gpu_context *context)
+{
+	return ct_gpu_events_ready(&context->events) < FEW_EVENTS &&
+	       context->events.made < CT_GPU_EVENTS;
+}
+
+/* With the context current. */
+static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, int last)
+{
+	struct ct_gpu_anchoring *anchoring = &context->anchoring;
+	uint64_t now = p->collect.host.mono_ns;
+	CUresult result = CUDA_SUCCESS;
+
+	if (!last && !context->ready) {
+		result = p->anchors ? ct_gpu_anchoring_init(anchoring, p->collect.cuda)
+				    : CUDA_SUCCESS;
+		context->ready = result == CUDA_SUCCESS;
+		context->used_ns = now;
+	}
+	if (!last && context->ready && wants_events(context))
+		result = make_events(p, context);
+	if (!last && p->anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
+		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		result = ct_gpu_collect(&p->collect, context);
+	return result;
+}
+
+static int is_idle(struct poll *p, struct ct_gpu_context *context)
+{
+	return context->ready && !context->active &&
+	       p->collect.host.mono_ns - context->used_ns > IDLE_NS && !wants_events(context);
+}
+
+static void serve(struct poll *p, struct ct_gpu_context *context, int last)
+{
+	CUcontext handle = atomic_load_explicit(&context->handle, memory_order_relaxed);
+	CUresult result = CUDA_SUCCESS;
+	CUcontext popped;
+
+	if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
+		result = p->collect.cuda->ctx_push(handle);
+		if (result == CUDA_SUCCESS) {
+			result = serve_current(p, context, last);
+			p->collect.cuda->ctx_pop(&popped);
+		}
+		judge(context, result);
+	}
+	if (is_dead(context) || ct_poll_gave_up())
+		ct_gpu_collect_lost(&p->collect, context);
+}
+
+static void note_cost(struct poll *p)
+{
+	uint64_t events = p->collect.events;
+	struct ct_gpu_context *context;
+
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
+		events += context->anchoring.recorded;
+	atomic_store_explicit(&p->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	atomic_store_explicit(&p->events, events, memory_order_relaxed);
+	atomic_store_explicit(&p->timed, p->collect.timed, memory_order_relaxed);
+	atomic_store_explicit(&p->untimed, p->collect.untimed, memory_order_relaxed);
+}
+
+static void look(struct poll *p, int last)
+{
+	struct ct_gpu_context *context;
+
+	ct_gpu_host_clock_read(&p->collect.host);
+	p->collect.next_ns = p->collect.host.mono_ns + LONGEST_NAP_NS;
+	take_pushed(p);
+	take_launches(p);
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
+		serve(p, context, last);
+	note_cost(p);
+}
+
+static void nap(struct poll *p)
+{
+	uint64_t now = ct_now_ns();
+	uint64_t ns = p->collect.next_ns > now ? p->collect.next_ns - now : 0;
+	uint32_t looked = LOOK;
+
+	futex_wait(&p->wanted, NOTHING, ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
+	atomic_compare_exchange_strong(&p->wanted, &looked, NOTHING);
+}
+
+static void *run(void *arg)
+{
+	struct poll *p = &poll;
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	/* its records go into a lane of its own; what CUDA calls in turn is not recorded */
+	memset(&ct_self, 0, sizeof(ct_self));
+	ct_self.gate = (uint32_t)(uintptr_t)arg;
+	ct_self.depth = 1;
+	p->collect.cuda = ct_cuda();
+	p->collect.cuda->exchange_capture_mode(&mode);
+	while (atomic_load_explicit(&p->wanted, memory_order_acquire) != FINISH) {
+		look(p, 0);
+		nap(p);
+	}
+	look(p, 1);
+	ct_lane_close(&ct_self.lane);
+	atomic_store_explicit(&p->finished, 1, memory_order_release);
+	futex_wake(&p->finished);
+	return NULL;
+}
+
+void ct_poll_init(int anchors)
+{
+	memset(&poll, 0, sizeof(poll));
+	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+	poll.anchors = anchors;
+}
+
+void ct_poll_start(void)
+{
+	if (atomic_load_explicit(&poll.started, memory_order_relaxed) ||
+	    atomic_exchange_explicit(&poll.started, 1, memory_order_relaxed))
+		return;
+	if (ct_thread_start(run, (void *)(uintptr_t)ct_guard_gate()) == 0) {
+		if (!ct_poll_gave_up())
+			atomic_store_explicit(&ct_poll_up, 1, memory_order_relaxed);
+		return;
+	}
+	ct_poll_give_up();
+	atomic_store_explicit(&poll.finished, 1, memory_order_release);
+}
+
+void ct_poll_wake(void)
+{
+	uint32_t nothing = NOTHING;
+
+	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
+		futex_wake(&poll.wanted);
+}
+
+void ct_poll_give_up(void)
+{
+	atomic_store_explicit(&poll.gave_up, 1, memory_order_relaxed);
+	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+}
+
+int ct_poll_gave_up(void)
+{
+	return (int)atomic_load_explicit(&poll.gave_up, memory_order_relaxed);
+}
+
+int ct_poll_finish(uint64_t timeout_ns)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t now = begin;
+
+	if (!atomic_load_explicit(&poll.started, memory_order_acquire))
+		return 1;
+	atomic_store_explicit(&poll.wanted, FINISH, memory_order_release);
+	futex_wake(&poll.wanted);
+	while (!atomic_load_explicit(&poll.finished, memory_order_acquire) &&
+	       now - begin < timeout_ns) {
+		futex_wait(&poll.finished, 0, timeout_ns - (now - begin));
+		now = ct_now_ns();
+	}
+	return atomic_load_explicit(&poll.finished, memory_order_acquire) != 0;
+}
+
+void ct_poll_cost(struct ct_poll_cost *cost)
+{
+	cost->cpu_ns = atomic_load_explicit(&poll.cpu_ns, memory_order_relaxed);
+	cost->events = atomic_load_explicit(&poll.events, memory_order_relaxed);
+	cost->timed = atomic_load_explicit(&poll.timed, memory_order_relaxed);
+	cost->untimed = atomic_load_explicit(&poll.untimed, memory_order_relaxed);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* poll.h — the poll thread: the only one that waits for CUDA.
+ *
+ * It makes events, takes anchors, asks the oldest launch of each stream whether it is done, and writes the LAUNCH
+ * records into a lane of its own. A driver that hangs hangs this thread and nothing else. It does no I/O, has all
+ * signals blocked and its capture mode relaxed, so that nothing that it asks ends a program's capture. Started with
+ * the first communicator or launch on a GPU. An error that sticks, or a driver that is gone, ends its use of CUDA for
+ * good: what is on its way then is recorded without times.
+ */
+#ifndef CT_POLL_H
+#define CT_POLL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "interpose/guard.h"
+
+struct ct_gpu_block;
+
+/* Nothing is started. `anchors` 0: none are taken. Before the gate opens. */
+void ct_poll_init(int anchors);
+
+/* Once; later calls do nothing. Any thread. */
+void ct_poll_start(void);
+
+/* It was started and CUDA was not given up. */
+extern _Atomic uint32_t ct_poll_up CT_NEAR;
+static inline int ct_poll_is_up(void)
+{
+	return (int)atomic_load_explicit(&ct_poll_up, memory_order_relaxed);
+}
+
+/* A block with the first launch that has events: it, and those that follow in it, are now also the poll thread's. Wakes
+ * nobody. Any thread. */
+void ct_poll_push(struct ct_gpu_block *block);
+
+/* Look now. Costs a system call. Any thread. */
+void ct_poll_wake(void);
+
+/* CUDA is not used any more. Any thread. */
+void ct_poll_give_up(void);
+int ct_poll_gave_up(void);
+
+/* A last look at everything that is on its way, then the thread's end; what is not done then stays in the open
+ * table. Wait at most `timeout_ns`. 1 if it came to its end or was never started, 0 if it hangs. Once. */
+int ct_poll_finish(uint64_t timeout_ns);
+
+/* For the ledger: what it has done so far. */
+struct ct_poll_cost {
+	uint64_t cpu_ns;
+	uint64_t events; /* recorded, by calls and by itself */
+	uint64_t timed;	 /* launches whose start and end are known */
+	uint64_t untimed;
+};
+void ct_poll_cost(struct ct_poll_cost *cost);
+
+#endif

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Kill truth of jobs on GPUs: every rank of a simulated job is killed at a moment of its own. What its journal has as
+# returned is in the trace; a launch of a call that returned is over or open; one whose group had not ended is neither.
+. "$(dirname "$0")/e2e.sh"
+simjob=$build/bin/commtrace-simjob
+ranks=8
+rounds=20
+[ "$long" = 0 ] || rounds=200
+workloads=(ddp megatron fsdp moe decode)
+
+killed=0 calls=0 open=0
+echo "seed $seed"
+for ((n = 0; n < rounds; n++)); do
+	d=$work/round-$n
+	workload=${workloads[n % ${#workloads[@]}]}
+	mkdir "$d"
+	faults=()
+	between base 200 900
+	for ((rank = 0; rank < ranks; rank++)); do
+		between ms "$base" $((base + 150))
+		faults+=(--fault "kill:rank=$rank,ms=$ms")
+	done
+	between run_ahead 0 2
+	status=0
+	traced 60 "$d/run" env COMMTRACE_QUIET=1 COMMTRACE_FLUSH=$((100 * (n % 4 + 1)))ms "$simjob" --ranks $ranks --nodes 2 \
+		--workload "$workload" --steps 1000000 --cycle-ms 10 --seed $((n + 1)) --journal "$d/journal" --on-death wait \
+		--fault run-ahead:ms=$((run_ahead * 10 + 1)) "${faults[@]}" >"$d/out" 2>"$d/err" || status=$?
+	[ $status = 1 ] || fail "round $n: $workload: exit $status: $(tail -n 3 "$d/err")"
+	said=$(timeout -k 5 60 "$e2e/check_journal" --nccl -r "$d/run" "$d/journal" 2>&1) || fail "round $n, $workload: $said"
+	killed=$((killed + $(word "$said" ' processes')))
+	calls=$((calls + $(word "$said" ' calls')))
+	open=$((open + $(word "$said" ' launches open')))
+	printf '%-9s %s\n' "$workload" "${said#check_journal: }"
+	rm -rf "$d"
+	rm -f "$rings"/*
+done
+echo "$killed processes killed, $calls calls returned, $open launches open"
+[ $killed -ge $((rounds * ranks * 9 / 10)) ] || fail "only $killed killed processes had recorded something"
+[ $open -gt 0 ] || fail "no launch was open: nothing was killed while its GPU worked"

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/interpose/spy_gpu.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/interpose/fake_libnccl.h"
+
+struct ct_gpu_span *__real_ct_gpu_begin(const struct ct_gpu_launch *launch);
+void __real_ct_gpu_end(struct ct_gpu_span *span);
+void __real_ct_gpu_drop(struct ct_gpu_span *span, int result);
+struct ct_gpu_span *__wrap_ct_gpu_begin(const struct ct_gpu_launch *launch);
+void __wrap_ct_gpu_end(struct ct_gpu_span *span);
+void __wrap_ct_gpu_drop(struct ct_gpu_span *span, int result);
+
+/* Handed out in place of the real ones, which may be NULL. */
+static struct spied {
+	struct ct_gpu_span *real;
+	int stream;
+	int over;
+} spans[4096];
+static int n_spans;
+static struct ct_gpu_launch last;
+static char heard[4096];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static __attribute__((format(printf, 1, 2))) void hear(const char *format, ...)
+{
+	size_t len;
+	va_list args;
+
+	pthread_mutex_lock(&lock);
+	len = strlen(heard);
+	va_start(args, format);
+	if (len && len + 1 < sizeof(heard))
+		heard[len++] = ' ';
+	vsnprintf(heard + len, sizeof(heard) - len, format, args);
+	va_end(args);
+	pthread_mutex_unlock(&lock);
+}
+
+static void hear_call(const char *name)
+{
+	hear("%s", name);
+}
+
+void spy_must(int is_so, const char *what, const char *file, int line)
+{
+	if (is_so)
+		return;
+	fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
+	_exit(1);
+}
+
+void spy_start(void)
+{
+	heard[0] = '\0';
+	fake_on_call(hear_call);
+}
+
+void spy_heard(const char *line)
+{
+	if (strcmp(heard, line) != 0) {
+		fprintf(stderr, "heard:    %s\nexpected: %s\n", heard, line);
+		_exit(1);
+	}
+	heard[0] = '\0';
+}
+
+const struct ct_gpu_launch *spy_last(void)
+{
+	return &last;
+}
+
+struct ct_gpu_span *__wrap_ct_gpu_begin(const struct ct_gpu_launch *launch)
+{
+	struct spied *s = &spans[__atomic_fetch_add(&n_spans, 1, __ATOMIC_RELAXED) % 4096];
+
+	pthread_mutex_lock(&lock);
+	last = *launch;
+	pthread_mutex_unlock(&lock);
+	s->stream = (int)(uintptr_t)launch->stream - 0x1000;
+	s->over = 0;
+	hear("B%d", s->stream);
+	s->real = __real_ct_gpu_begin(launch);
+	return (struct ct_gpu_span *)(void *)s;
+}
+
+static struct ct_gpu_span *over(struct ct_gpu_span *span)
+{
+	struct spied *s = (struct spied *)(void *)span;
+
+	MUST(!s->over);
+	s->over = 1;
+	return s->real;
+}
+
+void __wrap_ct_gpu_end(struct ct_gpu_span *span)
+{
+	hear("E%d", ((struct spied *)(void *)span)->stream);
+	__real_ct_gpu_end(over(span));
+}
+
+void __wrap_ct_gpu_drop(struct ct_gpu_span *span, int result)
+{
+	hear("D%d=%d", ((struct spied *)(void *)span)->stream, result);
+	__real_ct_gpu_drop(over(span), result);
+}

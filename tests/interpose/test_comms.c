@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys of communicators that were not seen being made: equal on all members, or nobody else's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "interpose/comms.h"
+#include "interpose/recorder.h"
+
+/* As another process of the job. */
+static void start(uint64_t who)
+{
+	const char *const no_dirs[] = { NULL };
+	struct ct_process process = { .pid = (uint32_t)who };
+
+	assert_int_equal(ct_ring_create(&ct_recorder.ring, &process, no_dirs, CT_RING_MIN_BYTES,
+					NULL),
+			 CT_OK);
+	assert_int_equal(ct_comms_init("a job", who), CT_OK);
+}
+
+static void finish(void)
+{
+	ct_ring_close(&ct_recorder.ring, 1);
+}
+
+/* The key of the communicator with this handle, of two ranks unless told; 0 if there was no place for it. */
+static uint64_t made(uintptr_t handle, uint64_t key, uint32_t nranks)
+{
+	const struct ct_comm_spec spec = {
+		.handle = { (const void *)handle, NULL },
+		.key = key,
+		.source = key ? CT_KEY_LIBRARY : CT_KEY_GUESSED,
+		.nranks = nranks,
+	};
+	struct ct_comm *comm = ct_comms_create(&spec);
+
+	return comm ? comm->key : 0;
+}
+
+static void guess(uint64_t who, uint32_t nranks, uint64_t keys[2])
+{
+	start(who);
+	keys[0] = made(8, 0, nranks);
+	keys[1] = made(16, 0, nranks);
+	finish();
+	assert_true(keys[0] != keys[1]);
+}
+
+static void members_guess_the_same_key(void **state)
+{
+	uint64_t here[2], there[2];
+
+	(void)state;
+	guess(1, 2, here);
+	guess(2, 2, there);
+	assert_memory_equal(here, there, sizeof(here));
+	guess(1, 1, here);
+	guess(2, 1, there);
+	assert_true(here[0] != there[0]);
+}
+
+/* Fill the tables; one more communicator than there is place for. Then make place as the write thread does, and guess. */
+static uint64_t guess_after_loss(uint64_t who)
+{
+	struct ct_comm *comm;
+	uintptr_t n = 1;
+	uint64_t key;
+
+	start(who);
+	while (made(8 * n, n, 2) == n)
+		n++;
+	assert_int_equal(atomic_load(&ct_recorder.ring.header->losses[CT_LOSS_COMM_TABLE_FULL]), 1);
+	comm = ct_comms_find((const void *)(uintptr_t)8);
+	assert_non_null(comm);
+	ct_comms_end((const void *)(uintptr_t)8);
+	atomic_store(&comm->entry->id, 0);
+	key = made(8 * n, 0, 2);
+	assert_true(key != 0);
+	finish();
+	return key;
+}
+
+/* Which communicators a process has lost is its own affair: the first that it guesses is not the others' first. */
+static void after_a_loss_no_two_guess_the_same_key(void **state)
+{
+	(void)state;
+	assert_true(guess_after_loss(1) != guess_after_loss(2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_guess_the_same_key),
+		cmocka_unit_test(after_a_loss_no_two_guess_the_same_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

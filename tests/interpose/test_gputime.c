@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The GPU half of launches that are timed, before a driver that does what the test says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "tests/interpose/gpu_fixture.h"
+
+static void a_launch_gets_its_times(void **state)
+{
+	struct ct_gpu_span *span;
+	struct ct_launch launch;
+	uint64_t start, end;
+
+	(void)state;
+	wait_for_events();
+	for (uint32_t id = 1; id <= 20; id++) {
+		span = begin(stream);
+		usleep(3000);
+		start = fake_advance(stream);
+		ct_gpu_end(span);
+		usleep(id * 1000);
+		end = fake_advance(stream);
+		WAIT_FOR(records(id, &launch));
+		launch = the_record(id);
+		assert_int_equal(launch.comm, 5);
+		assert_int_equal(launch.n_ops, 2);
+		assert_int_equal(launch.stream, 1);
+		assert_int_equal(launch.device, 3);
+		assert_int_equal(launch.start_source, CT_SOURCE_EVENT);
+		assert_int_equal(launch.end_source, CT_SOURCE_EVENT);
+		assert_near(launch.start_ns, launch.start_err_ns, start);
+		assert_near(launch.end_ns, launch.end_err_ns, end);
+		assert_null(open_entry(id));
+	}
+	finish();
+	assert_no_losses();
+	assert_int_equal(fake_lock()->relaxed, 1);
+	fake_unlock();
+}
+
+static void while_it_runs_its_start_stands_in_the_open_table(void **state)
+{
+	struct ct_gpu_span *span;
+	struct ct_ring_open *open;
+	uint64_t start;
+
+	(void)state;
+	wait_for_events();
+	span = begin(stream);
+	ct_gpu_end(span);
+	open = open_entry(1);
+	assert_non_null(open);
+	assert_int_equal(atomic_load(&open->stream), 1ull << 32 | 3);
+	assert_int_equal(atomic_load(&open->comm_op), 5ull << 32 | 2 << 8 | 1);
+	assert_int_equal(atomic_load(&open->seq), 7);
+	assert_int_equal(atomic_load(&open->bytes), 4096);
+	assert_int_equal(atomic_load(&open->peer), UINT32_MAX);
+	usleep(30000);
+	assert_int_equal(atomic_load(&open->start_ns), 0);
+	start = fake_advance(stream);
+	WAIT_FOR(atomic_load(&open->start_ns));
+	assert_near(atomic_load(&open->start_ns), 100000, start);
+	assert_non_null(open_entry(1));
+	fake_advance(stream);
+	WAIT_FOR(!open_entry(1));
+	the_record(1);
+}
+
+static void the_start_is_seen_while_the_call_is_still_inside(void **state)
+{
+	struct ct_gpu_span *span;
+
+	(void)state;
+	wait_for_events();
+	span = begin(stream);
+	fake_advance(stream);
+	WAIT_FOR(atomic_load(&open_entry(1)->start_ns));
+	ct_gpu_end(span);
+	fake_advance(stream);
+	finish();
+	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
+}
+
+static void one_that_is_never_ended_holds_up_nobody(void **state)
+{
+	(void)state;
+	wait_for_events();
+	begin(stream);
+	fake_advance(stream);
+	for (uint32_t id = 2; id <= 4; id++) {
+		pass(stream);
+		WAIT_FOR(!open_entry(id));
+		assert_int_equal(the_record(id).end_source, CT_SOURCE_EVENT);
+	}
+	finish();
+	assert_non_null(open_entry(1));
+}
+
+static void launches_of_two_devices_keep_their_contexts_apart(void **state)
+{
+	CUcontext other = fake_context(4);
+	CUstream there = fake_stream(other);
+
+	(void)state;
+	wait_for_events();
+	fake_set_current(other);
+	wait_for_events_of(1);
+	/* both while the other device is current */
+	pass(stream);
+	pass(there);
+	finish();
+	assert_no_losses();
+	assert_int_equal(the_record(1).device, 3);
+	assert_int_equal(the_record(2).device, 4);
+	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
+	assert_int_equal(the_record(2).end_source, CT_SOURCE_EVENT);
+	assert_int_not_equal(the_record(1).stream, the_record(2).stream);
+}
+
+static void a_default_stream_is_the_current_contexts(void **state)
+{
+	(void)state;
+	wait_for_events();
+	for (uintptr_t handle = 0; handle <= 1; handle++) {
+		ct_gpu_end(begin((CUstream)handle));
+		fake_advance(stream);
+		fake_advance(stream);
+	}
+	finish();
+	assert_no_losses();
+	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
+	assert_int_equal(the_record(1).stream, the_record(2).stream);
+}
+
+static void a_default_stream_is_that_of_the_communicators_device(void **state)
+{
+	CUcontext other = fake_context(4);
+	struct ct_gpu_launch launch = make_launch(NULL);
+	CUcontext current;
+
+	(void)state;
+	wait_for_events();
+	fake_set_current(other);
+	launch.id = 1;
+	launch.device = 3 + 1;
+	ct_gpu_end(ct_gpu_begin(&launch));
+	fake_advance(stream);
+	fake_advance(stream);
+	finish();
+	assert_no_losses();
+	assert_int_equal(the_record(1).device, 3);
+	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
+	assert_int_equal(ct_cuda()->ctx_get_current(&current), CUDA_SUCCESS);
+	assert_ptr_equal(current, other);
+}
+
+static void a_thread_needs_no_context_of_its_own(void **state)
+{
+	(void)state;
+	wait_for_events();
+	fake_set_current(NULL);
+	for (int i = 0; i < 2; i++)
+		pass(stream);
+	finish();
+	assert_no_losses();
+	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
+	assert_int_equal(the_record(2).end_source, CT_SOURCE_EVENT);
+}
+
+static void a_handle_that_came_back_in_another_context_is_another_stream(void **state)
+{
+	CUcontext other = fake_context(4);
+
+	(void)state;
+	wait_for_events();
+	pass(stream);
+	fake_set_current(other);
+	wait_for_events_of(1);
+	fake_move_stream(stream, other);
+	pass(stream);
+	pass(stream);
+	finish();
+	assert_no_losses();
+	assert_int_equal(the_record(2).device, 4);
+	assert_int_equal(the_record(2).end_source, CT_SOURCE_EVENT);
+	assert_int_not_equal(the_record(1).stream, the_record(2).stream);
+	assert_int_equal(the_record(2).stream, the_record(3).stream);
+}
+
+static void check_bounds_of_polls(void)
+{
+	struct ct_gpu_span *span;
+	struct ct_launch launch;
+	uint64_t start, end;
+
+	wait_for_events();
+	span = begin(stream);
+	start = fake_advance(stream);
+	ct_gpu_end(span);
+	usleep(30000);
+	end = fake_advance(stream);
+	WAIT_FOR(records(1, &launch));
+	launch = the_record(1);
+	assert_int_equal(launch.start_source, CT_SOURCE_POLL);
+	assert_int_equal(launch.end_source, CT_SOURCE_POLL);
+	assert_near(launch.start_ns, launch.start_err_ns, start);
+	assert_near(launch.end_ns, launch.end_err_ns, end);
+	assert_true(launch.end_err_ns > 5000);
+}
+
+static void without_an_anchor_the_polls_bound_the_end(void **state)
+{
+	(void)state;
+	fake_lock()->anchors_hang = 1;
+	fake_unlock();
+	check_bounds_of_polls();
+}
+
+static void with_one_connection_no_anchor_is_tried(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_gpu_init(CT_GPU_UNANCHORED), CT_OK);
+	check_bounds_of_polls();
+	finish();
+	assert_int_equal(fake_lock()->streams_made, 0);
+	fake_unlock();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_launch_gets_its_times),
+		TEST(while_it_runs_its_start_stands_in_the_open_table),
+		TEST(the_start_is_seen_while_the_call_is_still_inside),
+		TEST(one_that_is_never_ended_holds_up_nobody),
+		TEST(launches_of_two_devices_keep_their_contexts_apart),
+		TEST(a_default_stream_is_the_current_contexts),
+		TEST(a_default_stream_is_that_of_the_communicators_device),
+		TEST(a_thread_needs_no_context_of_its_own),
+		TEST(a_handle_that_came_back_in_another_context_is_another_stream),
+		TEST(without_an_anchor_the_polls_bound_the_end),
+		TEST(with_one_connection_no_anchor_is_tried),
+	};
+
+	return cmocka_run_group_tests_name("gputime", tests, NULL, NULL);
+}
