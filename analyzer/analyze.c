@@ -18,6 +18,18 @@ struct analysis {
 	struct ct_report *report;
 };
 
+/* Up to here ranks stood by seat; who is unknown comes last. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct ct_report_rank *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return (unsigned)x->rank < (unsigned)y->rank ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->device < y->device ? -1 : x->device > y->device;
+}
+
 /* Weigh every rank, and the set that looks slow together if there is one. */
 static int judge(struct analysis *a, const struct ct_analyze_options *options, struct ct_err *err)
 {
@@ -31,6 +43,7 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	size = ct_blame_propose_set(&a->pass.blame, a->pass.duration_ns, a->in_set);
 	if (size < 0)
 		return size;
+	a->attempts.closed = 1;
 	if (size > 1) {
 		st = ct_pass_run(&a->second, a->pass.run, &a->attempts, a->pass.attempt, a->in_set,
 				 options, err);
@@ -39,7 +52,10 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 		set = (struct ct_set_result){ a->in_set, (uint32_t)size, &a->second.blame };
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
-	return st == CT_OK ? ct_verdict_fill(&a->pass, a->charges, &set, a->report) : st;
+	if (st == CT_OK)
+		st = ct_verdict_fill(&a->pass, a->charges, &set, a->report);
+	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
+	return st;
 }
 
 static int analyze(struct analysis *a, const struct ct_run *run,

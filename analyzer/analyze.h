@@ -13,6 +13,8 @@
 #include "analyzer/run_model.h"
 #include "trace/reader.h"
 
+struct ct_watch;
+
 struct ct_analyze_options {
 	int attempt; /* which start of the job, from 0; -1: the last one (what zeroed options do not say,
 				so begin with CT_ANALYZE_DEFAULTS) */
@@ -20,6 +22,7 @@ struct ct_analyze_options {
 		boot_id; /* of this machine, NULL unknown: tells a ring that lies on another host */
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
 	void *progress_arg;
+	const struct ct_watch *watch; /* looks on during the first reading (pass.h); may be NULL */
 };
 
 #define CT_ANALYZE_DEFAULTS                                                                        \
@@ -42,6 +45,7 @@ enum ct_op_state {
 	CT_STATE_RETURNED = 2, /* call is back, its work had not ended */
 	CT_STATE_FINISHED = 3, /* work ended */
 	CT_STATE_ERROR = 4,    /* the call failed or was left by an exception */
+	CT_STATE_STARTED = 5,  /* call is back, its work had begun and not ended */
 };
 const char *ct_op_state_name(enum ct_op_state state);
 
@@ -66,11 +70,14 @@ struct ct_joined_op {
 	enum ct_source start_source, end_source;
 	uint32_t stream, device; /* of its launch; 0 if it has none */
 	enum ct_op_state state;
+	int rank;	     /* global rank of the caller, -1 unknown; a process may have several */
+	uint32_t launch_ops; /* ops that share its launch, which has one span; 0: launch not on record */
+	uint32_t launch_at; /* its place among them, by entry */
 };
 
 /* Yield all ops of the run, process by process (in the order of run->processes, all attempts), within a
- * process about in order of their entry; an op waits for its launch, so it may come later than its neighbours.
- * Stops when `each` returns nonzero and returns that; else 0 or a negative status. */
+ * process about in order of their entry; an op waits for its launch, so it may come later than its neighbours,
+ * and the ops of one launch come one right after the other. Stops when `each` returns nonzero and returns that; else 0 or a negative status. */
 int ct_ops_each(const struct ct_run *run, int (*each)(const struct ct_joined_op *op, void *arg),
 		void *arg, struct ct_err *err);
 

@@ -155,13 +155,39 @@ int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, in
 		at = bsearch(&rank, ranks, n_ranks, sizeof(*ranks), by_rank);
 		attempts->places[i].seat = (uint32_t)(at - ranks);
 	}
+	if (n + attempts->more.n > 0) {
+		int *all = realloc(ranks, (n + attempts->more.n) * sizeof(*ranks));
+
+		if (!all) {
+			free(ranks);
+			return CT_NOMEM;
+		}
+		ranks = all;
+	}
+	for (size_t i = 0; i < attempts->more.n; i++)
+		ranks[n++] = -1;
 	*out = ranks;
-	*n_seats = n;
+	*n_seats = attempts->n_seats = n;
 	return CT_OK;
+}
+
+int64_t ct_attempts_seat(struct ct_attempts *attempts, uint32_t process, uint32_t local)
+{
+	uint64_t key = (uint64_t)process << 32 | local;
+	void *seat = local ? ct_table_get(&attempts->more, key) : NULL;
+
+	if (seat)
+		return (int64_t)(uintptr_t)seat - 1;
+	if (!local || attempts->closed)
+		return attempts->places[process].seat;
+	if (ct_table_put(&attempts->more, key, (void *)(uintptr_t)(attempts->n_seats + 1)) != CT_OK)
+		return -1;
+	return attempts->n_seats++;
 }
 
 void ct_attempts_fini(struct ct_attempts *attempts)
 {
+	ct_table_fini(&attempts->more);
 	free(attempts->places);
 	free(attempts->hosts);
 	*attempts = (struct ct_attempts){ 0 };

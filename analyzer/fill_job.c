@@ -16,11 +16,21 @@ static int in_attempt(const struct ct_pass *pass, size_t process)
 
 /* ---- ranks ---- */
 
+/* Is the seat one of this process's ranks? */
+static int is_of(const struct ct_pass *pass, uint32_t s, size_t process)
+{
+	const struct ct_seat *seat = &pass->seats[s];
+
+	return in_attempt(pass, process) &&
+	       (seat->local ? seat->process == process : pass->attempts->places[process].seat == s);
+}
+
 static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *report)
 {
 	const struct ct_seat *seat = &pass->seats[s];
 	struct ct_report_rank *rank = &report->ranks[s];
 	const char *host = pass->attempts->hosts[seat->host].name;
+	int told_by = seat->rank; /* what a process lost stands at each of its ranks */
 
 	rank->rank = seat->rank;
 	rank->host = ct_arena_text(report->memory, host, sizeof(((struct ct_process *)0)->host));
@@ -32,17 +42,19 @@ static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *r
 	rank->err_ns = seat->judged ? seat->err_ns : CT_UNKNOWN;
 	rank->comm_ns = seat->ops && seat->unmeasured == 0 ? seat->busy.total : CT_UNKNOWN;
 	rank->timing = seat->timing;
+	rank->device = seat->device;
 	rank->complete = 1;
 	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		if (!in_attempt(pass, p) || pass->attempts->places[p].seat != s)
+		if (!is_of(pass, s, p))
 			continue;
+		told_by = report->processes[p].rank;
 		rank->pid = pass->run->processes[p].id.pid;
 		rank->complete &= strcmp(report->processes[p].ring, "lost") != 0;
 	}
 	for (size_t l = 0; l < report->n_losses; l++) {
 		const struct ct_report_loss *loss = &report->losses[l];
 
-		if (loss->rank != rank->rank || !loss->is_loss_of_records)
+		if (loss->rank != told_by || !loss->is_loss_of_records)
 			continue;
 		rank->complete = 0;
 		rank->lost_records += loss->records == CT_UNKNOWN ? 1 : loss->records;
@@ -73,7 +85,8 @@ static uint64_t expected_ranks(const struct ct_pass *pass)
 		if (in_attempt(pass, p) && pass->run->processes[p].id.world_size > expected)
 			expected = pass->run->processes[p].id.world_size;
 	}
-	if (expected > 0)
+	/* Where processes drive several ranks, what they were told may be the number of processes. */
+	if (expected >= (int64_t)pass->n_seats)
 		return (uint64_t)expected;
 	for (uint32_t c = 0; c < pass->comms.n; c++) {
 		if ((int64_t)pass->comms.all[c]->nranks > expected)
@@ -184,6 +197,8 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 		run->complete &= report->ranks[i].complete;
 		run->timing = report->ranks[i].timing > run->timing ? report->ranks[i].timing
 								    : run->timing;
+		run->ranks_untimed += report->ranks[i].ops > 0 &&
+				      report->ranks[i].timing == CT_TIMING_OFF;
 	}
 	return CT_OK;
 }
@@ -262,7 +277,9 @@ static void fill_last(const struct ct_pass *pass, const struct ct_class *from,
 static int fill_op(const struct ct_pass *pass, const struct ct_class *from, struct ct_arena *memory,
 		   struct ct_report_op *op)
 {
-	double factor = ct_op_bus_factor(from->op, from->comm->nranks);
+	double factor = from->grouped == CT_GROUPED_MESSAGES && from->op != CT_OP_AllToAll
+				? 1
+				: ct_op_bus_factor(from->op, from->comm->nranks);
 	uint64_t algbw = ct_hist_quantile(&from->algbw, 0.5);
 
 	op->comm_key = from->comm->key;
@@ -285,10 +302,18 @@ static int fill_op(const struct ct_pass *pass, const struct ct_class *from, stru
 							      : CT_UNKNOWN;
 	op->time_err_ns = from->span.n ? from->time_err_ns : CT_UNKNOWN;
 	fill_last(pass, from, op);
-	op->op_name = ct_arena_printf(memory, "%s", ct_op_names_get(&pass->names, from->op));
+	op->group = from->grouped == CT_GROUPED_COLLECTIVES ? "collectives"
+		    : from->grouped == CT_GROUPED_MESSAGES  ? "messages"
+							    : NULL;
+	if (from->op || !from->grouped) {
+		op->op_name = ct_arena_printf(memory, "%s",
+					      ct_op_names_get(&pass->names, from->op));
+		if (!op->op_name)
+			return CT_NOMEM;
+	}
 	if (from->comm->name)
 		op->comm_name = ct_arena_printf(memory, "%s", from->comm->name);
-	return op->op_name && (op->comm_name || !from->comm->name) ? CT_OK : CT_NOMEM;
+	return op->comm_name || !from->comm->name ? CT_OK : CT_NOMEM;
 }
 
 static int by_time(const void *a, const void *b)

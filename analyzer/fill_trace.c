@@ -87,6 +87,33 @@ static int ended_well(const struct ct_end *end)
 	       (end->how == CT_END_EXIT && end->exit_code == 0);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Every rank that the process drives. */
+static int fill_process_ranks(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
+			      struct ct_report_process *out)
+{
+	out->rank = rank_of(pass, p);
+	out->ranks = ct_arena_calloc(memory, CT_LOAD_RANKS, sizeof(*out->ranks));
+	if (!out->ranks)
+		return CT_NOMEM;
+	if (out->rank >= 0)
+		out->ranks[out->n_ranks++] = out->rank;
+	for (uint32_t s = 0; s < pass->n_seats && out->n_ranks < CT_LOAD_RANKS; s++) {
+		const struct ct_seat *seat = &pass->seats[s];
+
+		if (seat->local && seat->process == p && seat->rank >= 0)
+			out->ranks[out->n_ranks++] = seat->rank;
+	}
+	qsort(out->ranks, out->n_ranks, sizeof(*out->ranks), by_value);
+	return CT_OK;
+}
+
 static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
 			struct ct_report_process *out)
 {
@@ -98,11 +125,11 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 	out->host = ct_arena_text(memory, info->id.host, sizeof(info->id.host));
 	out->exe = ct_arena_text(memory, info->id.exe, sizeof(info->id.exe));
 	out->version = ct_arena_text(memory, info->id.version, sizeof(info->id.version));
-	if (!out->host || !out->exe || !out->version)
+	if (!out->host || !out->exe || !out->version ||
+	    fill_process_ranks(pass, p, memory, out) != CT_OK)
 		return CT_NOMEM;
 	out->hostkey = info->id.hostkey;
 	out->pid = info->id.pid;
-	out->rank = rank_of(pass, p);
 	out->attempt = pass->attempts->places[p].attempt;
 	out->restart = info->id.restart;
 	out->start_unix_ns = info->id.start_unix_ns;
@@ -314,7 +341,7 @@ static int fill_inflight(const struct ct_pass *pass, struct ct_report *report)
 
 		if (alive == CT_UNKNOWN || alive < facts->last_ns)
 			alive = facts->last_ns;
-		op->rank = rank_of(pass, from->process);
+		op->rank = pass->seats[from->seat].rank;
 		op->tid = from->op.tid;
 		op->op_name = ct_arena_printf(report->memory, "%s",
 					      ct_op_names_get(&pass->names, from->op.op));
@@ -357,7 +384,7 @@ static int add_invisible(struct ct_report *report, const char *what, const char 
 static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 {
 	const struct ct_run *run = pass->run;
-	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1);
+	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats;
 	int st = CT_OK;
 
 	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
@@ -368,6 +395,15 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 				   ct_arena_text(report->memory, run->warnings[w],
 						 strlen(run->warnings[w])),
 				   NULL);
+	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
+		if (pass->seats[s].muddled)
+			st = add_invisible(report,
+					   ct_arena_printf(report->memory, "rank %d",
+							   pass->seats[s].rank),
+					   "its process has several ranks that the records do not "
+					   "tell apart: none of them is judged",
+					   NULL);
+	}
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		const struct ct_load_facts *facts = &pass->processes[p].facts;
 		const char *who = ct_arena_printf(report->memory, "rank %d", rank_of(pass, p));

@@ -6,26 +6,21 @@
 #include "analyzer/table.h"
 #include "trace/status.h"
 
-/* A launch, or the ops of one that wait for it. In a list by age. */
+/* What is there of one launch. In a list by age. */
 struct waiting {
 	struct waiting *older, *newer;
 	uint32_t id;
-	uint32_t n_ops;	  /* ops held here */
-	uint32_t ops_due; /* of a launch: ops that have not come yet */
-	uint32_t cap_ops;
-	struct ct_op *ops;
-	struct ct_launch launch; /* id 0: not here yet */
-};
-
-struct side {
-	struct ct_table by_id;
-	struct waiting *oldest, *newest;
-	uint32_t n; /* ops, or launches */
+	uint32_t n_ops, cap_ops;
+	uint32_t has_launch;
+	struct ct_launch launch;
+	struct ct_op *ops; /* `first` as long as that is enough */
+	struct ct_op first;
 };
 
 struct ct_join {
-	struct side ops;
-	struct side launches;
+	struct ct_table by_id;
+	struct waiting *oldest, *newest;
+	uint32_t n; /* ops that wait, and launches without any */
 	ct_join_fn joined;
 	void *arg;
 };
@@ -41,30 +36,36 @@ struct ct_join *ct_join_new(ct_join_fn joined, void *arg)
 	return join;
 }
 
-static struct waiting *enter(struct side *side, uint32_t id)
+static struct waiting *enter(struct ct_join *join, uint32_t id)
 {
 	struct waiting *w = calloc(1, sizeof(*w));
 
-	if (!w || ct_table_put(&side->by_id, id, w) != CT_OK) {
+	if (!w || ct_table_put(&join->by_id, id, w) != CT_OK) {
 		free(w);
 		return NULL;
 	}
 	w->id = id;
-	w->older = side->newest;
-	if (side->newest)
-		side->newest->newer = w;
-	else
-		side->oldest = w;
-	side->newest = w;
+	w->ops = &w->first;
+	w->cap_ops = 1;
+	w->older = join->newest;
+	*(join->newest ? &join->newest->newer : &join->oldest) = w;
+	join->newest = w;
 	return w;
 }
 
-static void leave(struct side *side, struct waiting *w)
+static uint32_t weight(const struct waiting *w)
 {
-	ct_table_remove(&side->by_id, w->id);
-	*(w->older ? &w->older->newer : &side->oldest) = w->newer;
-	*(w->newer ? &w->newer->older : &side->newest) = w->older;
-	free(w->ops);
+	return w->n_ops ? w->n_ops : w->has_launch;
+}
+
+static void leave(struct ct_join *join, struct waiting *w)
+{
+	join->n -= weight(w);
+	ct_table_remove(&join->by_id, w->id);
+	*(w->older ? &w->older->newer : &join->oldest) = w->newer;
+	*(w->newer ? &w->newer->older : &join->newest) = w->older;
+	if (w->ops != &w->first)
+		free(w->ops);
 	free(w);
 }
 
@@ -72,88 +73,91 @@ void ct_join_free(struct ct_join *join)
 {
 	if (!join)
 		return;
-	while (join->ops.oldest)
-		leave(&join->ops, join->ops.oldest);
-	while (join->launches.oldest)
-		leave(&join->launches, join->launches.oldest);
-	ct_table_fini(&join->ops.by_id);
-	ct_table_fini(&join->launches.by_id);
+	while (join->oldest)
+		leave(join, join->oldest);
+	ct_table_fini(&join->by_id);
 	free(join);
 }
 
-/* Give out all ops of `w` and forget it. */
-static int release(struct ct_join *join, struct waiting *w, const struct ct_launch *launch)
+/* Give out what is there and forget it. */
+static int release(struct ct_join *join, struct waiting *w)
 {
 	int st = CT_OK;
 
-	for (uint32_t i = 0; i < w->n_ops && st == CT_OK; i++)
-		st = join->joined(join->arg, &w->ops[i], launch);
-	join->ops.n -= w->n_ops;
-	leave(&join->ops, w);
+	if (w->n_ops)
+		st = join->joined(join->arg, w->ops, w->n_ops, w->has_launch ? &w->launch : NULL);
+	leave(join, w);
 	return st;
 }
 
-int ct_join_op(struct ct_join *join, const struct ct_op *op)
+static int is_whole(const struct waiting *w)
 {
-	struct waiting *w = ct_table_get(&join->launches.by_id, op->launch);
-	int st = CT_OK;
+	return w->has_launch && w->n_ops > 0 && w->n_ops >= w->launch.n_ops;
+}
 
-	if (w) {
-		struct ct_launch launch = w->launch;
-
-		if (--w->ops_due == 0) {
-			leave(&join->launches, w);
-			join->launches.n--;
-		}
-		return join->joined(join->arg, op, &launch);
-	}
-	w = ct_table_get(&join->ops.by_id, op->launch);
-	if (!w)
-		w = enter(&join->ops, op->launch);
-	if (!w)
-		return CT_NOMEM;
+static int append(struct waiting *w, const struct ct_op *op)
+{
 	if (w->n_ops == w->cap_ops) {
-		uint32_t cap = w->cap_ops ? 2 * w->cap_ops : 1;
-		struct ct_op *ops = realloc(w->ops, cap * sizeof(*ops));
+		uint32_t cap = 2 * w->cap_ops;
+		struct ct_op *old = w->ops == &w->first ? NULL : w->ops;
+		struct ct_op *ops = realloc(old, cap * sizeof(*ops));
 
 		if (!ops)
 			return CT_NOMEM;
+		if (!old)
+			ops[0] = w->first;
 		w->ops = ops;
 		w->cap_ops = cap;
 	}
 	w->ops[w->n_ops++] = *op;
-	if (++join->ops.n > CT_JOIN_MAX)
-		st = release(join, join->ops.oldest, NULL);
-	return st;
+	return CT_OK;
+}
+
+/* Something came to `w`: out with it if it is whole, and with the oldest if there is too much. */
+static int settle(struct ct_join *join, struct waiting *w)
+{
+	if (is_whole(w))
+		return release(join, w);
+	return join->n > CT_JOIN_MAX ? release(join, join->oldest) : CT_OK;
+}
+
+int ct_join_op(struct ct_join *join, const struct ct_op *op)
+{
+	struct waiting *w = ct_table_get(&join->by_id, op->launch);
+
+	if (!w)
+		w = enter(join, op->launch);
+	if (!w)
+		return CT_NOMEM;
+	join->n -= weight(w);
+	if (append(w, op) != CT_OK)
+		return CT_NOMEM;
+	join->n += weight(w);
+	return settle(join, w);
 }
 
 int ct_join_launch(struct ct_join *join, const struct ct_launch *launch)
 {
-	struct waiting *w = ct_table_get(&join->ops.by_id, launch->id);
-	uint32_t given = w ? w->n_ops : 0;
-	int st = w ? release(join, w, launch) : CT_OK;
+	struct waiting *w = ct_table_get(&join->by_id, launch->id);
 
-	/* Ops of a group may still come, from the chunk of another thread. */
-	if (st != CT_OK || given >= launch->n_ops ||
-	    ct_table_get(&join->launches.by_id, launch->id))
-		return st;
-	w = enter(&join->launches, launch->id);
+	if (w && w->has_launch)
+		return CT_OK;
+	if (!w)
+		w = enter(join, launch->id);
 	if (!w)
 		return CT_NOMEM;
+	join->n -= weight(w);
 	w->launch = *launch;
-	w->ops_due = launch->n_ops - given;
-	if (++join->launches.n > CT_JOIN_MAX) {
-		leave(&join->launches, join->launches.oldest);
-		join->launches.n--;
-	}
-	return CT_OK;
+	w->has_launch = 1;
+	join->n += weight(w);
+	return settle(join, w);
 }
 
 int ct_join_finish(struct ct_join *join)
 {
 	int st = CT_OK;
 
-	while (join->ops.oldest && st == CT_OK)
-		st = release(join, join->ops.oldest, NULL);
+	while (join->oldest && st == CT_OK)
+		st = release(join, join->oldest);
 	return st;
 }

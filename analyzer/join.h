@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* join.h — brings the ops of one process together with their launches, whichever comes first.
  *
- * A launch's record is written when the work has ended, so it may lie blocks after its ops. Both sides wait in
- * bounded tables; where one runs over, its oldest entry goes without its other half. One thread. */
+ * A launch's record is written when the work has ended, so it may lie blocks after its ops. What one launch holds
+ * is handed out together, once all of it is there. Both sides wait in bounded tables; where one runs over, its
+ * oldest entry goes as it is. One thread. */
 #ifndef CT_JOIN_H
 #define CT_JOIN_H
 
@@ -10,12 +11,14 @@
 
 #include "trace/record.h"
 
-#define CT_JOIN_MAX 65536u /* ops, and launches, that wait */
+#define CT_JOIN_MAX 65536u /* ops, and launches without any, that wait */
 
 struct ct_join;
 
-/* Gets each op with a launch id once; `launch` is NULL if there is none (any more). Nonzero stops. */
-typedef int (*ct_join_fn)(void *arg, const struct ct_op *op, const struct ct_launch *launch);
+/* Gets the ops of one launch, in the order in which they came; each op with a launch id comes once. `launch` is NULL
+ * if it never came, n < launch->n_ops if ops did not. Nonzero stops. */
+typedef int (*ct_join_fn)(void *arg, const struct ct_op *ops, uint32_t n,
+			  const struct ct_launch *launch);
 
 struct ct_join *ct_join_new(ct_join_fn joined, void *arg); /* NULL: out of memory */
 void ct_join_free(struct ct_join *join);

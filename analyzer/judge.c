@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a pass that deals with instances: from matched members to sums. */
 #include "analyzer/pass.h"
+#include "trace/ops.h"
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -64,37 +65,136 @@ static void note_sequence(struct ct_comm *comm, uint64_t seq, int agreed)
 		comm->equal_to_seq = seq;
 }
 
-static int judge_message(struct ct_pass *pass, struct ct_instance *i, int complete)
+static int tell(const struct ct_pass *pass, const struct ct_instance *i, uint64_t bytes)
+{
+	const struct ct_watch *watch = pass->watch;
+
+	return watch && watch->judged && pass->waits.judged != CT_JUDGED_NOTHING
+		       ? watch->judged(watch->arg, pass, i, &pass->waits, bytes)
+		       : CT_OK;
+}
+
+/* ---- messages ---- */
+
+/* The row of a group that is no operation of its own: what went in or out over what it took this rank. */
+static int add_group(struct ct_pass *pass, struct ct_group *g)
+{
+	const struct ct_member *m = &g->member;
+	uint64_t bytes = g->shape.bytes;
+	struct ct_class *class = ct_classes_get(&pass->classes, g->comm, CT_GROUPED_MESSAGES,
+						g->shape.op, g->shape.dtype, bytes);
+	uint64_t own = m->end_ns - m->start_ns;
+	int st;
+
+	if (!class)
+		return CT_NOMEM;
+	class->instances++;
+	class->bytes = plus(class->bytes, bytes);
+	st = add_span(pass, class, m);
+	if (st != CT_OK || !g->whole || !m->start_ns || g->shape.kind == CT_GROUP_UNCLEAR)
+		return st;
+	st = add_transfer(class, bytes, own < g->shortest_ns ? own : g->shortest_ns);
+	if (st == CT_OK && g->waits_known) {
+		class->judged++;
+		add_wait(pass, class, m, g->wait_ns);
+	}
+	return st;
+}
+
+/* Its last message has been handed out: if nobody is going to judge it as a whole, it is told by itself. */
+static int settle_group(struct ct_pass *pass, struct ct_group *g)
+{
+	int by_itself = g->shape.kind == CT_GROUP_MESSAGES ||
+			(g->shape.kind == CT_GROUP_UNCLEAR && g->shape.only_messages);
+
+	return g->due == 0 && by_itself ? add_group(pass, g) : CT_OK;
+}
+
+/* An end of a message in a group met its other end, or never will. */
+static int add_to_group(struct ct_pass *pass, const struct ct_instance *i, uint32_t m, int complete)
+{
+	struct ct_group *g = i->members[m].group;
+	const struct ct_member *other = complete ? &i->members[1 - m] : NULL;
+	const struct ct_waits *w = &pass->waits;
+
+	g->due--;
+	if (!other || w->judged == CT_JUDGED_NOTHING) {
+		g->whole = 0;
+	} else {
+		uint64_t theirs = other->end_ns - other->start_ns;
+
+		g->shortest_ns = theirs < g->shortest_ns ? theirs : g->shortest_ns;
+		if (w->judged != CT_JUDGED_WAITS)
+			g->waits_known = 0;
+		else if (w->wait_ns[m] > g->wait_ns)
+			g->wait_ns = w->wait_ns[m];
+	}
+	if (!other || !other->group || other->group->shape.kind != CT_GROUP_EXCHANGE ||
+	    other->group->number != g->number || other->group->shape.bytes != g->shape.bytes)
+		g->agrees = 0;
+	return settle_group(pass, g);
+}
+
+static int add_message(struct ct_pass *pass, const struct ct_instance *i,
+		       const struct ct_member *member, uint64_t wait_ns)
 {
 	const struct ct_waits *w = &pass->waits;
 	uint64_t bytes = bytes_of(i);
+	struct ct_class *class = ct_classes_get(&pass->classes, i->comm, CT_ALONE, member->op,
+						member->dtype, bytes);
 	int st;
 
-	i->comm->bytes = plus(i->comm->bytes, bytes);
+	if (!class)
+		return CT_NOMEM;
+	class->instances++;
+	class->bytes = plus(class->bytes, bytes);
+	st = add_span(pass, class, member);
+	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING)
+		st = add_transfer(class, bytes, w->transfer_ns);
+	if (st == CT_OK && w->judged == CT_JUDGED_WAITS) {
+		class->judged++;
+		add_wait(pass, class, member, wait_ns);
+	}
+	return st;
+}
+
+static int judge_message(struct ct_pass *pass, struct ct_instance *i, int complete)
+{
+	int captured = i->members[0].captured;
+	uint64_t bytes = bytes_of(i);
+	int st;
+
+	if (!captured)
+		i->comm->bytes = plus(i->comm->bytes, bytes);
 	st = ct_waits_judge(i, pass->host_of, 0, &pass->waits);
 	if (!complete)
 		pass->waits.judged = CT_JUDGED_NOTHING;
 	else
 		pass->messages++;
+	if (st == CT_OK)
+		st = tell(pass, i, bytes);
 	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
-		const struct ct_member *member = &i->members[m];
-		struct ct_class *class = ct_classes_get(&pass->classes, i->comm, member->op,
-							member->dtype, bytes);
-
-		if (!class)
-			return CT_NOMEM;
-		class->instances++;
-		class->bytes = plus(class->bytes, bytes);
-		st = add_span(pass, class, member);
-		if (st == CT_OK && w->judged != CT_JUDGED_NOTHING)
-			st = add_transfer(class, bytes, w->transfer_ns);
-		if (st == CT_OK && w->judged == CT_JUDGED_WAITS) {
-			class->judged++;
-			add_wait(pass, class, member, w->wait_ns[m]);
-		}
+		if (i->members[m].group)
+			st = add_to_group(pass, i, m, complete);
+		else if (!captured)
+			st = add_message(pass, i, &i->members[m], pass->waits.wait_ns[m]);
 	}
 	return st;
 }
+
+int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *g)
+{
+	if (!g)
+		return st;
+	g->due--;
+	g->whole = g->agrees = 0;
+	if (st == CT_OK)
+		st = settle_group(pass, g);
+	ct_group_drop(&pass->groups, g);
+	return st;
+}
+
+/* ---- collectives ---- */
 
 /* Who came last, for the class's row and the ranks' counts. */
 static int add_last(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i)
@@ -115,9 +215,24 @@ static int add_last(struct ct_pass *pass, struct ct_class *class, const struct c
 			     last.waited_for ? last.solo_ns : 0);
 }
 
+/* Took the last one to come clearly longer than is usual? Then its stream reached the operation late, or the transfer
+ * was slow, or the kernel waited for room: that cannot be told apart, and it is not held against the rank. */
+static int is_slow_transfer(struct ct_class *class, const struct ct_instance *i,
+			    const struct ct_waits *w)
+{
+	const struct ct_member *m;
+	struct ct_last last;
+
+	if (ct_op_class(i->members[0].op) != CT_CLASS_SYNC)
+		return 0;
+	ct_waits_last(i, w, &last);
+	m = &i->members[last.last];
+	return m->on_gpu && ct_class_is_slow(class, m->end_ns - m->start_ns,
+					     (uint64_t)m->start_err_ns + m->end_err_ns);
+}
+
 /* A whole collective with waits: may somebody be judged by it? */
-static int add_blame(struct ct_pass *pass, const struct ct_class *class,
-		     const struct ct_instance *i)
+static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i)
 {
 	struct ct_comm *comm = i->comm;
 
@@ -129,35 +244,23 @@ static int add_blame(struct ct_pass *pass, const struct ct_class *class,
 		comm->met = 1;
 		return CT_OK;
 	}
+	if (is_slow_transfer(class, i, &pass->waits)) {
+		pass->slow_transfers++;
+		return CT_OK;
+	}
 	return ct_blame_add(&pass->blame, i, &pass->waits, class->index, pass->host_of,
 			    pass->shift);
 }
 
-static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
+/* Waits, transfer, who was last: all that needs every member. */
+static int judge_whole(struct ct_pass *pass, struct ct_class *class, struct ct_instance *i,
+		       uint64_t bytes)
 {
 	const struct ct_waits *w = &pass->waits;
-	const struct ct_member *usual;
-	uint64_t bytes = bytes_of(i);
-	struct ct_class *class;
-	int odd = ct_mismatch_check(&pass->mismatches, i, &usual);
-	int st = CT_OK;
+	int st = ct_waits_judge(i, pass->host_of, ct_blame_skew(&pass->blame), &pass->waits);
 
-	if (odd < 0)
-		return odd;
-	note_sequence(i->comm, i->seq, complete && !odd);
-	if (odd)
-		bytes = usual->bytes;
-	i->comm->bytes = plus(i->comm->bytes, bytes);
-	class = ct_classes_get(&pass->classes, i->comm, usual->op, usual->dtype, bytes);
-	if (!class)
-		return CT_NOMEM;
-	class->instances++;
-	class->bytes = plus(class->bytes, bytes);
-	for (uint32_t m = 0; m < i->n && st == CT_OK; m++)
-		st = add_span(pass, class, &i->members[m]);
-	if (st != CT_OK || !complete || odd || i->n < 2)
-		return st;
-	st = ct_waits_judge(i, pass->host_of, ct_blame_skew(&pass->blame), &pass->waits);
+	if (st == CT_OK)
+		st = tell(pass, i, bytes);
 	if (st != CT_OK || w->judged == CT_JUDGED_NOTHING)
 		return st;
 	st = add_transfer(class, bytes, w->transfer_ns);
@@ -170,14 +273,125 @@ static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int com
 	return st == CT_OK ? add_blame(pass, class, i) : st;
 }
 
+/* The row of an instance, and whether it may be judged. A group is one row, that of its first collective; where the
+ * members did not group alike, all that is left is that the operation happened. NULL: no row, or (*failed) no
+ * memory. */
+static struct ct_class *row_of(struct ct_pass *pass, const struct ct_instance *i,
+			       const struct ct_member *usual, uint64_t *bytes, int *judge,
+			       int *failed)
+{
+	const struct ct_group_shape *shape = ct_group_shared(i);
+	struct ct_class *class;
+	int grouped = 0;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		grouped |= i->members[m].group != NULL;
+		*judge &= !i->members[m].captured && (shape || !i->members[m].group);
+	}
+	if (usual->captured || (grouped && !shape && !usual->leads && usual->group))
+		return NULL;
+	if (shape) {
+		*bytes = shape->bytes;
+		*judge &= shape->kind == CT_GROUP_COLLECTIVES;
+		class = ct_classes_get(&pass->classes, i->comm, CT_GROUPED_COLLECTIVES, shape->op,
+				       shape->dtype, shape->bytes);
+	} else {
+		class = ct_classes_get(&pass->classes, i->comm, CT_ALONE, usual->op, usual->dtype,
+				       *bytes);
+	}
+	*failed = !class;
+	return class;
+}
+
+static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
+{
+	const struct ct_member *usual;
+	uint64_t bytes = bytes_of(i);
+	struct ct_class *class;
+	int odd = ct_mismatch_check(&pass->mismatches, i, &usual);
+	int judge = complete && !odd && i->n >= 2, failed = 0;
+	int st = CT_OK;
+
+	if (odd < 0)
+		return odd;
+	note_sequence(i->comm, i->seq, complete && !odd);
+	if (odd)
+		bytes = usual->bytes;
+	if (!usual->captured)
+		i->comm->bytes = plus(i->comm->bytes, bytes);
+	class = row_of(pass, i, usual, &bytes, &judge, &failed);
+	if (!class)
+		return failed ? CT_NOMEM : CT_OK;
+	class->instances++;
+	class->bytes = plus(class->bytes, bytes);
+	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
+		if (class->grouped || !i->members[m].group)
+			st = add_span(pass, class, &i->members[m]);
+	}
+	return st == CT_OK && judge ? judge_whole(pass, class, i, bytes) : st;
+}
+
+static void drop_groups(struct ct_pass *pass, const struct ct_instance *i)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (i->members[m].group)
+			ct_group_drop(&pass->groups, i->members[m].group);
+	}
+}
+
+/* Groups that exchange with everybody: one all-to-all if all members took part in it and in nothing else. */
+static int judge_exchange(struct ct_pass *pass, struct ct_instance *i, int complete)
+{
+	int whole = complete, st = CT_OK;
+	struct ct_class *class;
+	uint64_t bytes = i->members[0].bytes;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_group *g = i->members[m].group;
+
+		whole &= g->due == 0 && g->agrees && i->members[m].bytes == bytes;
+	}
+	if (!whole) {
+		for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
+			struct ct_group *g = i->members[m].group;
+
+			g->shape.kind = CT_GROUP_MESSAGES;
+			g->shape.op = 0;
+			g->shape.bytes -= g->shape.bytes / i->comm->nranks;
+			st = settle_group(pass, g);
+		}
+		return st;
+	}
+	class = ct_classes_get(&pass->classes, i->comm, CT_GROUPED_MESSAGES, CT_OP_AllToAll,
+			       i->members[0].group->shape.dtype, bytes);
+	if (!class)
+		return CT_NOMEM;
+	class->instances++;
+	class->bytes = plus(class->bytes, bytes);
+	for (uint32_t m = 0; m < i->n && st == CT_OK; m++)
+		st = add_span(pass, class, &i->members[m]);
+	return st == CT_OK ? judge_whole(pass, class, i, bytes) : st;
+}
+
 int ct_pass_judge(void *arg, struct ct_instance *i, int complete)
 {
 	struct ct_pass *pass = arg;
+	int st;
 
-	i->comm->instances++;
-	if (!complete) {
-		i->comm->incomplete++;
-		pass->incomplete++;
+	if (i->src != CT_SRC_EXCHANGE) {
+		i->comm->instances++;
+		if (!complete) {
+			i->comm->incomplete++;
+			pass->incomplete++;
+		}
 	}
-	return i->src >= 0 ? judge_message(pass, i, complete) : judge_collective(pass, i, complete);
+	if (i->src >= 0)
+		st = judge_message(pass, i, complete);
+	else if (i->src == CT_SRC_EXCHANGE)
+		st = judge_exchange(pass, i, complete);
+	else
+		st = judge_collective(pass, i, complete);
+	/* Not before all members were looked at: they look at each other's groups. */
+	drop_groups(pass, i);
+	return st;
 }

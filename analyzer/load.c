@@ -17,7 +17,7 @@ const char *ct_op_names_get(const struct ct_op_names *names, unsigned op)
 	return name ? name : "?";
 }
 
-static int joined(void *arg, const struct ct_op *op, const struct ct_launch *launch);
+static int joined(void *arg, const struct ct_op *ops, uint32_t n, const struct ct_launch *launch);
 
 int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_sink *sink,
 		 struct ct_op_names *names, struct ct_load **out, struct ct_err *err)
@@ -32,6 +32,7 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	load->index = (uint32_t)index;
 	load->sink = *sink;
 	load->names = names;
+	load->n_ranks = 1;
 	load->memory = ct_arena_new();
 	load->join = ct_join_new(joined, load);
 	if (load->memory) {
@@ -64,6 +65,7 @@ void ct_load_close(struct ct_load *load)
 	ct_table_fini(&load->comms);
 	ct_arena_free(load->memory);
 	free(load->open);
+	free(load->launches);
 	free(load->order);
 	free(load);
 }
@@ -78,35 +80,70 @@ const struct ct_gaps *ct_load_gaps(const struct ct_load *load)
 	return ct_process_gaps(load->reader);
 }
 
+uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks)
+{
+	*ranks = load->ranks;
+	return load->n_ranks;
+}
+
+int ct_load_rank(const struct ct_load *load, uint32_t local)
+{
+	const struct ct_load_rank *rank = &load->ranks[local];
+
+	if (load->n_ranks == 1)
+		return load->info->id.rank;
+	return (int64_t)rank->nranks >= load->info->id.world_size ? rank->rank : -1;
+}
+
 /* ---- ops ---- */
 
-static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_op *j)
+static int is_failure(const struct ct_op *op, unsigned backend)
 {
 	const int nccl_in_progress = 7; /* nccl.h: ncclInProgress is no failure */
 
-	if (!op->return_ns)
-		return CT_STATE_ENTERED;
-	if (op->result == CT_RESULT_EXCEPTION ||
-	    (op->result != 0 && !(j->backend == CT_BACKEND_NCCL && op->result == nccl_in_progress)))
-		return CT_STATE_ERROR;
-	return j->end_source == CT_SOURCE_NONE ? CT_STATE_RETURNED : CT_STATE_FINISHED;
+	return op->result != 0 && !(backend == CT_BACKEND_NCCL && op->result == nccl_in_progress);
 }
 
+/* Nothing for the GPU to do: NCCL drops empty collectives. */
+static int is_nothing(const struct ct_op *op, unsigned backend)
+{
+	return backend == CT_BACKEND_NCCL && !(op->flags & CT_OP_CAPTURED) &&
+	       (!op->launch || (!op->count && ct_op_class(op->op) != CT_CLASS_P2P));
+}
+
+static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_op *j,
+				 const struct ct_launch *launch)
+{
+	if (!op->return_ns)
+		return CT_STATE_ENTERED;
+	if (is_failure(op, j->backend))
+		return CT_STATE_ERROR;
+	if (is_nothing(op, j->backend))
+		return CT_STATE_FINISHED;
+	if (j->end_source != CT_SOURCE_NONE)
+		return CT_STATE_FINISHED;
+	return launch && launch->start_ns && !launch->end_ns ? CT_STATE_STARTED : CT_STATE_RETURNED;
+}
+
+/* What a library puts on a GPU has the span of its launch or none; elsewhere an op without launch took as long as its
+ * call. Nothing is known of when captured work runs. */
 static void set_span(struct ct_load *load, struct ct_joined_op *j, const struct ct_launch *launch)
 {
 	const struct ct_op *op = j->op;
 	uint64_t edge = load->edge_err_ns;
 
 	if (op->launch && launch) {
-		j->start_source = launch->start_ns ? launch->start_source : CT_SOURCE_NONE;
-		j->end_source = launch->end_ns ? launch->end_source : CT_SOURCE_NONE;
+		int timed = !(op->flags & CT_OP_CAPTURED);
+
+		j->start_source = launch->start_ns && timed ? launch->start_source : CT_SOURCE_NONE;
+		j->end_source = launch->end_ns && timed ? launch->end_source : CT_SOURCE_NONE;
 		j->start_ns = j->start_source ? launch->start_ns : 0;
 		j->end_ns = j->end_source ? launch->end_ns : 0;
 		j->start_err_ns = j->start_source ? launch->start_err_ns + edge : 0;
 		j->end_err_ns = j->end_source ? launch->end_err_ns + edge : 0;
 		j->stream = launch->stream;
 		j->device = launch->device;
-	} else if (!op->launch && !(op->flags & CT_OP_CAPTURED)) {
+	} else if (!op->launch && !(op->flags & CT_OP_CAPTURED) && j->backend != CT_BACKEND_NCCL) {
 		j->start_source = CT_SOURCE_CALL;
 		j->start_ns = op->enter_ns;
 		j->start_err_ns = edge;
@@ -132,13 +169,29 @@ static const struct ct_op *with_peer(const struct ct_load *load, const struct ct
 	return copy;
 }
 
-static int joined(void *arg, const struct ct_op *op, const struct ct_launch *launch)
+/* The launch that an op still waited for at the end. */
+static const struct ct_open_launch_rec *open_launch(const struct ct_load *load, uint32_t id)
 {
-	struct ct_load *load = arg;
-	struct ct_load_op out = { .comm = ct_table_get(&load->comms, op->comm) };
+	for (uint32_t i = 0; load->ended && i < load->n_launches; i++) {
+		if ((uint32_t)CT_OPEN_WORD(&load->launches[i], tag) == id)
+			return &load->launches[i];
+	}
+	return NULL;
+}
+
+static int give(struct ct_load *load, const struct ct_op *op, const struct ct_launch *launch,
+		const struct ct_load_launch *all)
+{
+	struct ct_load_op out = { .comm = ct_table_get(&load->comms, op->comm),
+				  .launch = all,
+				  .open = op->launch ? open_launch(load, op->launch) : NULL };
 	struct ct_joined_op *j = &out.joined;
 	struct ct_op copy;
 
+	if (all) {
+		j->launch_ops = all->n_ops;
+		j->launch_at = (uint32_t)(op - all->ops);
+	}
 	op = with_peer(load, op, &copy);
 	j->op = op;
 	j->process = load->info;
@@ -156,12 +209,26 @@ static int joined(void *arg, const struct ct_op *op, const struct ct_launch *lau
 	} else {
 		load->facts.orphans++;
 	}
+	j->rank = ct_load_rank(load, out.comm ? out.comm->local : 0);
 	if (__builtin_mul_overflow(op->count, ct_dtype_bytes(op->dtype), &j->bytes))
 		j->bytes = UINT64_MAX;
 	set_span(load, j, launch);
-	j->state = state_of(op, j);
+	j->state = state_of(op, j, launch);
 	load->facts.ops++;
 	return load->sink.op(load->sink.arg, &out);
+}
+
+static int joined(void *arg, const struct ct_op *ops, uint32_t n, const struct ct_launch *launch)
+{
+	struct ct_load *load = arg;
+	struct ct_load_launch all = { ops, n, n };
+	int st = CT_OK;
+
+	if (launch && launch->n_ops > n)
+		all.n_ops = launch->n_ops;
+	for (uint32_t i = 0; i < n && st == CT_OK; i++)
+		st = give(load, &ops[i], launch, launch || n > 1 ? &all : NULL);
+	return st;
 }
 
 static int give_op(struct ct_load *load, const struct ct_op *op)
@@ -172,7 +239,8 @@ static int give_op(struct ct_load *load, const struct ct_op *op)
 		facts->first_ns = op->enter_ns;
 	ct_load_seen_at(&facts->last_ns, op->enter_ns);
 	ct_load_seen_at(&facts->last_ns, op->return_ns);
-	return op->launch ? ct_join_op(load->join, op) : joined(load, op, NULL);
+	return op->launch && !(op->flags & CT_OP_UNTIMED) ? ct_join_op(load->join, op)
+							  : give(load, op, NULL, NULL);
 }
 
 static int by_enter(const void *a, const void *b)
@@ -232,10 +300,36 @@ static int take_block(struct ct_load *load, const struct ct_block *block)
 	return st;
 }
 
+/* Launches that were under way at the last sign of life: where they run, and whether they had begun. When is not told:
+ * the error of that time is not on record. */
+static int give_open_launches(struct ct_load *load)
+{
+	int st = CT_OK;
+
+	for (uint32_t i = 0; i < load->n_launches && st == CT_OK; i++) {
+		const struct ct_open_launch_rec *open = &load->launches[i];
+		uint64_t comm_op = CT_OPEN_WORD(open, comm_op);
+		const struct ct_launch launch = {
+			.id = (uint32_t)CT_OPEN_WORD(open, tag),
+			.comm = (uint32_t)(comm_op >> 32),
+			.n_ops = (uint32_t)(comm_op >> 8) & 0xffffff,
+			.start_ns = CT_OPEN_WORD(open, start_ns),
+			.stream = (uint32_t)(CT_OPEN_WORD(open, stream) >> 32),
+			.device = (uint32_t)CT_OPEN_WORD(open, stream),
+		};
+
+		st = ct_join_launch(load->join, &launch);
+	}
+	return st;
+}
+
 /* No more blocks: what is known from the last status only, and ops whose launch never ended. */
 static int finish(struct ct_load *load)
 {
-	int st = ct_join_finish(load->join);
+	int st = give_open_launches(load);
+
+	if (st == CT_OK)
+		st = ct_join_finish(load->join);
 
 	for (uint32_t i = 0; i < load->n_open && st == CT_OK; i++) {
 		struct ct_op op;

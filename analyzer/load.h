@@ -7,6 +7,8 @@
 #ifndef CT_LOAD_H
 #define CT_LOAD_H
 
+#include <stddef.h>
+
 #include "analyzer/analyze.h"
 #include "analyzer/arena.h"
 #include "trace/reader.h"
@@ -17,17 +19,42 @@ struct ct_load_comm {
 	struct ct_comm_rec rec;
 	const char *name; /* NULL none */
 	void *user;	  /* the callbacks' own, NULL at first */
+	uint32_t local;	  /* which of the process's ranks this is, from 0 */
 };
+
+/* A rank is a process and a GPU: one process may drive several. They are told apart by the device of each
+ * communicator; a communicator without one is its first rank's. */
+#define CT_LOAD_RANKS 64u
+struct ct_load_rank {
+	uint16_t device; /* as in struct ct_comm_rec, 0 not known */
+	uint32_t nranks; /* of the largest communicator that it is in ... */
+	int32_t rank;	 /* ... and its rank there */
+};
+
+/* What one launch holds, in the order of the calls. */
+struct ct_load_launch {
+	const struct ct_op *ops;
+	uint32_t n;	/* on record */
+	uint32_t n_ops; /* as its record says, at least n */
+};
+
+/* A word of an open launch, by its name in struct ct_ring_open. */
+#define CT_OPEN_WORD(rec, field) ((rec)->words[offsetof(struct ct_ring_open, field) / 8])
 
 struct ct_load_op {
 	struct ct_joined_op joined;
-	struct ct_load_comm *comm; /* NULL: never recorded */
+	struct ct_load_comm *comm;	     /* NULL: never recorded */
+	const struct ct_load_launch *launch; /* NULL: has none, or that is not on record */
+	const struct ct_open_launch_rec *
+		open; /* its launch, as last seen, if that had not ended when recording ended; else NULL */
 };
 
 /* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
 struct ct_load_sink {
 	int (*op)(void *arg, const struct ct_load_op *op);
 	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
+	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
+	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
 	void *arg;
 };
 
@@ -73,6 +100,11 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 /* Read the next block and hand out what is complete. 1: there may be more; 0: that was the end, and the ops
  * that had not returned or not ended were handed out; or a failure, or what a callback returned. */
 int ct_load_next(struct ct_load *load, struct ct_err *err);
+
+/* The process's ranks seen so far, at least one, and the global rank of one of them: what the process was told if it
+ * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
+uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);
+int ct_load_rank(const struct ct_load *load, uint32_t local);
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load);

@@ -32,6 +32,10 @@ struct ct_load {
 	struct ct_load_facts facts;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
 	uint32_t n_open, cap_open;
+	struct ct_open_launch_rec *launches; /* likewise */
+	uint32_t n_launches, cap_launches;
+	struct ct_load_rank ranks[CT_LOAD_RANKS];
+	uint32_t n_ranks;
 	struct ct_load_order *order;
 	uint32_t cap_order;
 	uint64_t edge_err_ns; /* of host times in the current block */

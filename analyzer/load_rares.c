@@ -62,6 +62,31 @@ static int take_note(struct ct_load *load, const uint8_t *bytes, size_t len)
 	return CT_OK;
 }
 
+/* Which of the process's ranks a member is: that of its GPU. */
+static uint32_t local_rank(struct ct_load *load, const struct ct_comm_rec *rec)
+{
+	struct ct_load_rank *rank;
+	uint32_t at = 0;
+
+	if (rec->device) {
+		while (at < load->n_ranks && load->ranks[at].device &&
+		       load->ranks[at].device != rec->device)
+			at++;
+		if (at == CT_LOAD_RANKS)
+			at = 0;
+		if (at == load->n_ranks)
+			load->n_ranks++;
+	}
+	rank = &load->ranks[at];
+	if (rec->device && !rank->device)
+		rank->device = rec->device;
+	if (rec->nranks > rank->nranks) {
+		rank->nranks = rec->nranks;
+		rank->rank = rec->rank;
+	}
+	return at;
+}
+
 static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 {
 	struct ct_load_comm *comm = ct_table_get(&load->comms, rec->id);
@@ -80,6 +105,7 @@ static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 		return CT_NOMEM;
 	comm->rec = *rec;
 	comm->name = ct_load_string(load, rec->name);
+	comm->local = local_rank(load, rec);
 	return load->sink.comm ? load->sink.comm(load->sink.arg, comm) : CT_OK;
 }
 
@@ -98,6 +124,32 @@ static int take_open_op(struct ct_load *load, const struct ct_open_op_rec *rec)
 	}
 	load->open[load->n_open++] = *rec;
 	return CT_OK;
+}
+
+static int take_open_launch(struct ct_load *load, const struct ct_open_launch_rec *rec)
+{
+	load->facts.open_launches++;
+	if (load->n_launches == CT_LOAD_MAX_OPEN)
+		return CT_OK;
+	if (load->n_launches == load->cap_launches) {
+		uint32_t cap = load->cap_launches ? 2 * load->cap_launches : 16;
+		struct ct_open_launch_rec *launches = realloc(load->launches,
+							      cap * sizeof(*launches));
+
+		if (!launches)
+			return CT_NOMEM;
+		load->launches = launches;
+		load->cap_launches = cap;
+	}
+	load->launches[load->n_launches++] = *rec;
+	return CT_OK;
+}
+
+static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
+{
+	return load->sink.host
+		       ? load->sink.host(load->sink.arg, rec, ct_load_string(load, rec->call))
+		       : CT_OK;
 }
 
 static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
@@ -122,6 +174,8 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_loss_rec loss;
 		struct ct_status_rec status;
 		struct ct_open_op_rec open_op;
+		struct ct_open_launch_rec open_launch;
+		struct ct_host_rec host;
 		struct ct_cost_rec cost;
 		struct ct_end_rec end;
 		struct ct_match_rec match;
@@ -149,8 +203,12 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.open_op, sizeof(u.open_op));
 		return take_open_op(load, &u.open_op);
 	case CT_KIND_OPEN_LAUNCH:
-		load->facts.open_launches++;
-		return CT_OK;
+		ct_rare_get(block, rare, &u.open_launch, sizeof(u.open_launch));
+		return take_open_launch(load, &u.open_launch);
+	case CT_KIND_HOST_BEGIN:
+	case CT_KIND_HOST_END:
+		ct_rare_get(block, rare, &u.host, sizeof(u.host));
+		return take_host(load, &u.host);
 	case CT_KIND_COST:
 		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
 		load->facts.cost = u.cost;
@@ -187,6 +245,7 @@ int ct_load_rares(struct ct_load *load, const struct ct_block *block)
 	/* What is open is told anew each time, not added to. */
 	if (tells_open) {
 		load->n_open = 0;
+		load->n_launches = 0;
 		load->facts.open_launches = 0;
 	}
 	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++)

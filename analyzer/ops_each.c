@@ -53,6 +53,8 @@ const char *ct_op_state_name(enum ct_op_state state)
 		return "finished";
 	case CT_STATE_ERROR:
 		return "error";
+	case CT_STATE_STARTED:
+		return "started";
 	}
 	return "unknown";
 }

@@ -11,23 +11,40 @@
 #include "analyzer/blame/straggler.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
+#include "analyzer/match/groups.h"
 #include "analyzer/match/match.h"
+
+struct ct_pass;
 
 /* Ends of a seat's latest operations, to tell how long it was free before the next one. */
 #define CT_HISTORY 32u
 struct ct_history {
-	struct {
-		uint64_t end_ns;
-		uint32_t comm;
-		uint32_t synchronising;
-	} ops[CT_HISTORY];
+	uint64_t ends[CT_HISTORY];
 	unsigned next;
+};
+
+/* Somebody who looks on while a pass reads: each may be NULL; nonzero stops and becomes the pass's result. */
+struct ct_watch {
+	int (*op)(void *arg, const struct ct_pass *pass, uint32_t process,
+		  const struct ct_load_op *op);
+	int (*host)(void *arg, const struct ct_pass *pass, uint32_t process,
+		    const struct ct_host_rec *rec);
+	/* An instance whose transfer is known, and perhaps its waits. `bytes` of the whole operation. */
+	int (*judged)(void *arg, const struct ct_pass *pass, const struct ct_instance *instance,
+		      const struct ct_waits *waits, uint64_t bytes);
+	/* Everything was read; the pass ends when the analysis does. */
+	int (*read)(void *arg, const struct ct_pass *pass);
+	void *arg;
 };
 
 /* Sums over what one seat did. */
 struct ct_seat {
 	int rank; /* -1 unknown */
 	uint32_t host;
+	uint32_t process; /* its latest one ... */
+	uint32_t local;	  /* ... and which of that process's ranks it is */
+	int device;	  /* -1 none or unknown */
+	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
 	uint64_t wait_ns, lateness_ns, last_count, err_ns;
 	uint64_t judged;      /* instances behind the waits */
@@ -39,7 +56,7 @@ struct ct_seat {
 
 struct ct_unreturned {
 	struct ct_op op;
-	uint32_t process;
+	uint32_t process, seat;
 	const struct ct_comm *comm; /* NULL unknown */
 	const char *call;	    /* NULL unknown; in the pass's arena */
 };
@@ -54,7 +71,7 @@ struct ct_pass_process {
 
 struct ct_pass {
 	const struct ct_run *run;
-	const struct ct_attempts *attempts;
+	struct ct_attempts *attempts;
 	int attempt;
 	struct ct_arena *memory;
 	struct ct_seat *seats;
@@ -66,6 +83,7 @@ struct ct_pass {
 	struct ct_comms comms;
 	struct ct_classes classes;
 	struct ct_match *match;
+	struct ct_groups groups;
 	struct ct_mismatches mismatches;
 	struct ct_blame blame;
 	struct ct_waits waits;
@@ -76,11 +94,13 @@ struct ct_pass {
 	uint64_t matched; /* collective instances whose waits are known: the evidence of every judgement */
 	uint64_t messages; /* point-to-point instances with both ends */
 	uint64_t incomplete;
-	uint64_t one_rank; /* instances of communicators of one */
+	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
+	uint64_t one_rank;	 /* instances of communicators of one */
 	uint64_t ops;
 	uint64_t time_err_ns;
 	uint64_t open_launches;
 	const struct ct_analyze_options *options; /* may be NULL */
+	const struct ct_watch *watch;		  /* NULL: nobody, as in a reading for a set */
 };
 
 /* Read all of one attempt. in_set: NULL, or a set of seats to weigh (then the other sums are made again).
@@ -92,6 +112,9 @@ void ct_pass_fini(struct ct_pass *pass);
 
 /* What the matcher hands out (a ct_match_fn; `pass` is a struct ct_pass): compare, classify, judge, add up. */
 int ct_pass_judge(void *pass, struct ct_instance *instance, int complete);
+
+/* An op of `group` (NULL: of none) that has no partners is done with; passes `st` on. */
+int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *group);
 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns);

@@ -73,9 +73,10 @@ struct ct_report_run {
 	size_t n_hosts;
 	const char **backends;
 	size_t n_backends;
-	int complete; /* no rank, record or byte is missing */
-	enum ct_timing timing;
-	uint64_t time_err_ns; /* largest error of one measured span */
+	int complete;		/* no rank, record or byte is missing */
+	enum ct_timing timing;	/* the best that any rank has */
+	uint64_t ranks_untimed; /* ranks of which nothing was timed, although they communicated */
+	uint64_t time_err_ns;	/* largest error of one measured span */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
 	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
 	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
@@ -108,6 +109,7 @@ struct ct_finding {
 	uint64_t begin_at_ns, end_at_ns;
 	uint64_t loss_ns, loss_err_ns;
 	double loss_pct;
+	int at_most; /* 1: streams of a GPU waited so long; what computing hid of it is not known */
 	const char *cause, *advice, *command;
 	const char *line; /* greppable "key=value ..." that follows the kind in text */
 	struct ct_evidence *evidence;
@@ -124,6 +126,7 @@ struct ct_report_rank {
 	uint64_t last_count;  /* clear last of an instance */
 	uint64_t err_ns;      /* of wait_ns and lateness_ns */
 	uint64_t comm_ns;     /* in which at least one of its operations was open */
+	int device;	      /* CUDA device; -1 none or unknown */
 	uint64_t lost_records;
 	enum ct_timing timing;
 	int complete;
@@ -143,12 +146,15 @@ struct ct_report_comm {
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
 };
 
-/* One class of operations: (communicator, operation, element type, power of two of the bytes). */
+/* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that
+ * share a launch are one row: each such group is an instance, its bytes are those of all its operations. */
 struct ct_report_op {
 	uint64_t comm_key;
 	const char *comm_name;
 	unsigned backend, op, dtype;
-	const char *op_name;  /* "?" where nobody knows it; the same in what follows */
+	const char *
+		op_name; /* "?" where nobody knows it; the same in what follows; NULL: those of a group differ */
+	const char *group;    /* "collectives", "messages"; NULL: each alone in its launch */
 	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1) */
 	uint64_t instances, bytes;
 	uint64_t bytes_each; /* bytes / instances */
@@ -184,7 +190,9 @@ struct ct_report_process {
 	const char *host, *exe, *version;
 	uint64_t hostkey;
 	uint32_t pid;
-	int rank;
+	int rank;   /* the first of ... */
+	int *ranks; /* ... those that it drives */
+	size_t n_ranks;
 	int attempt;
 	uint32_t restart;
 	uint64_t start_unix_ns;

@@ -15,6 +15,7 @@ benches() {
 	overhead bench_wrapper
 	overhead bench_nccl
 	size     bench_codec
+	perfetto bench_perfetto
 	accuracy bench_gputime
 	EOF
 }

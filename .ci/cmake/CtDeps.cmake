@@ -1,5 +1,5 @@
-# The two libraries that the project is built from, as targets ct_zstd and ct_jansson. Both are linked
-# statically: libcommtrace.so may need nothing but libc, and the CLI runs on machines that have neither.
+# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib and ct_protobuf_c. All are linked
+# statically: libcommtrace.so may need nothing but libc, and the CLI runs on machines that have none of them.
 function(ct_find_static name header archive package)
 	find_path(CT_${name}_INCLUDE ${header})
 	find_library(CT_${name}_ARCHIVE ${archive})
@@ -14,4 +14,10 @@ endfunction()
 
 ct_find_static(zstd zstd.h libzstd.a libzstd-dev)
 ct_find_static(jansson jansson.h libjansson.a libjansson-dev)
+ct_find_static(zlib zlib.h libz.a zlib1g-dev)
+ct_find_static(protobuf_c protobuf-c/protobuf-c.h libprotobuf-c.a libprotobuf-c-dev)
+find_program(CT_PROTOC_C protoc-c)
+if(NOT CT_PROTOC_C)
+	message(FATAL_ERROR "protoc-c is missing: apt-get install protobuf-c-compiler")
+endif()
 find_package(Threads REQUIRED)

@@ -54,6 +54,13 @@ static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct
 	return blame->skew_n ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n,
 		     struct ct_arena *memory, struct ct_finding *f)
 {
@@ -75,6 +82,7 @@ static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n
 		if (known == f->n_hosts)
 			f->hosts[f->n_hosts++] = host;
 	}
+	qsort(f->ranks, f->n_ranks, sizeof(*f->ranks), by_value);
 	return CT_OK;
 }
 
@@ -108,18 +116,21 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	f->loss_ns = charge->loss_ns;
 	f->loss_err_ns = charge->err_ns;
 	f->loss_pct = 100 * (double)charge->loss_ns / run_ns;
-	f->severity = severity_of(f->loss_pct);
+	f->at_most = pass->seats[seat].timing >= CT_TIMING_HOST;
+	/* by what is sure of it */
+	f->severity = severity_of(100 * ((double)charge->loss_ns - (double)charge->err_ns) /
+				  run_ns);
 	f->confidence = confidence_of(s, &pass->blame);
 	f->comm_key = class ? class->comm->key : 0;
-	f->op_name = class ? ct_op_names_get(&pass->names, class->op) : NULL;
+	f->op_name = class && class->op ? ct_op_names_get(&pass->names, class->op) : NULL;
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
-	f->evidence = ct_arena_calloc(memory, 4, sizeof(*f->evidence));
+	f->evidence = ct_arena_calloc(memory, 5, sizeof(*f->evidence));
 	if (!f->evidence)
 		return CT_NOMEM;
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_last", "count", (double)s->hits,
-							     NAN };
+	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_last", "count",
+							     (double)charge->hits, NAN };
 	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_anybody_last", "count",
 							     (double)charge->trials, NAN };
 	f->evidence[f->n_evidence++] = (struct ct_evidence){
@@ -128,6 +139,9 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	};
 	f->evidence[f->n_evidence++] = (struct ct_evidence){ "log10_chance", "", charge->log10_p,
 							     NAN };
+	if (f->at_most)
+		f->evidence[f->n_evidence++] = (struct ct_evidence){ "hidden_behind_computing",
+								     "ns", NAN, NAN };
 	f->cause = "arrives late at communication: the time goes before the calls, not into them";
 	return CT_OK;
 }
@@ -136,7 +150,7 @@ static const char *when_text(const struct ct_pass *pass, const struct ct_finding
 			     struct ct_arena *memory)
 {
 	if (4 * (f->end_at_ns - f->begin_at_ns) >= 3 * pass->duration_ns)
-		return "throughout";
+		return "all";
 	return ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
 			       ct_text_ns(f->end_at_ns).s);
 }
@@ -148,12 +162,11 @@ static int set_late_line(const struct ct_pass *pass, const struct ct_charge *cha
 
 	if (!when)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(memory,
-				  "%s loss=%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
-				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-				  ct_text_pct(f->loss_pct).s, (unsigned long long)charge->hits,
-				  (unsigned long long)charge->trials, when,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(
+		memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
+		f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->hits,
+		(unsigned long long)charge->trials, when, ct_severity_name(f->severity));
 	return f->line ? CT_OK : CT_NOMEM;
 }
 

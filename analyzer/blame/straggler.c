@@ -30,10 +30,29 @@ void ct_blame_fini(struct ct_blame *blame)
 	for (uint32_t c = 0; c < blame->n_gaps; c++)
 		free(blame->gaps[c]);
 	free(blame->gaps);
+	ct_carries_fini(&blame->carries);
 	free(blame->suspects);
 	free(blame->set_lost);
 	free(blame->set_share_ns);
 	*blame = (struct ct_blame){ 0 };
+}
+
+int ct_blame_grow(struct ct_blame *blame, uint32_t n_seats)
+{
+	struct ct_suspect *suspects = realloc(blame->suspects, n_seats * sizeof(*suspects));
+
+	if (!suspects)
+		return CT_NOMEM;
+	memset(&suspects[blame->n_seats], 0, (n_seats - blame->n_seats) * sizeof(*suspects));
+	blame->suspects = suspects;
+	blame->n_seats = n_seats;
+	return CT_OK;
+}
+
+void ct_blame_acquit(struct ct_blame *blame, uint32_t seat)
+{
+	ct_hist_fini(&blame->suspects[seat].charges);
+	memset(&blame->suspects[seat], 0, sizeof(blame->suspects[seat]));
 }
 
 uint64_t ct_blame_skew(const struct ct_blame *blame)
@@ -41,10 +60,48 @@ uint64_t ct_blame_skew(const struct ct_blame *blame)
 	return blame->skew_n ? blame->skew_sum_ns / blame->skew_n : 0;
 }
 
-/* The part of a lateness that is the rank's own doing. */
-static uint64_t own_part(uint64_t late_ns, const struct ct_member *m)
+/* The part of a lateness that is the rank's own doing: by which it took longer since its last communication than
+ * others did since theirs. Who was held up in that communication, or came late out of it, took no longer. */
+static uint64_t own_part(uint64_t late_ns, const struct ct_member *m, uint64_t others_ns)
 {
-	return late_ns < m->free_ns ? late_ns : m->free_ns;
+	uint64_t longer = m->free_ns != UINT64_MAX && m->free_ns > others_ns
+				  ? m->free_ns - others_ns
+				  : 0;
+
+	return late_ns < longer ? late_ns : longer;
+}
+
+/* The longest that anybody but member `m` took, in a second reading anybody of the other side. */
+static uint64_t longest_free(const struct ct_blame *blame, const struct ct_instance *i,
+			     const struct ct_member *m)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t k = 0; k < i->n; k++) {
+		const struct ct_member *other = &i->members[k];
+
+		if (other == m ||
+		    (blame->in_set && !blame->in_set[other->seat] == !blame->in_set[m->seat]))
+			continue;
+		longest = other->free_ns > longest ? other->free_ns : longest;
+	}
+	return longest;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What an ordinary member took; of an even number the lower middle, so that of two it is the quicker one. */
+static uint64_t usual_free(const struct ct_instance *i, const struct ct_waits *w)
+{
+	for (uint32_t m = 0; m < i->n; m++)
+		w->scratch[m] = i->members[m].free_ns;
+	qsort(w->scratch, i->n, sizeof(*w->scratch), by_value);
+	return w->scratch[(i->n - 1) / 2];
 }
 
 /* The gaps of a class, `n` of them. */
@@ -104,16 +161,17 @@ static double jitter(const struct ct_gap *gap, uint64_t lost_ns)
 }
 
 /* By how much a rank came after the mean of `others`; how much earlier, negative. */
-static double lateness(double arrival, double others, const struct ct_member *m)
+static double lateness(double arrival, double others, const struct ct_member *m, uint64_t others_ns)
 {
 	double late = arrival - others;
 
-	return late > 0 ? (double)own_part((uint64_t)late, m) : late;
+	return late > 0 ? (double)own_part((uint64_t)late, m, others_ns) : late;
 }
 
 static void add_lateness(struct ct_blame *blame, const struct ct_instance *i,
 			 const struct ct_waits *w, struct ct_gap *gaps)
 {
+	uint64_t usual = usual_free(i, w);
 	double sum = 0;
 
 	for (uint32_t m = 0; m < i->n; m++)
@@ -123,9 +181,9 @@ static void add_lateness(struct ct_blame *blame, const struct ct_instance *i,
 		struct ct_suspect *suspect = &blame->suspects[member->seat];
 		double arrival = (double)w->arrival_ns[m];
 
-		suspect->late_ns += lateness(arrival, (double)w->median_ns, member);
+		suspect->late_ns += lateness(arrival, (double)w->median_ns, member, usual);
 		add_gap(&gaps[member->index],
-			lateness(arrival, (sum - arrival) / (i->n - 1), member));
+			lateness(arrival, (sum - arrival) / (i->n - 1), member, usual));
 		suspect->met++;
 	}
 }
@@ -143,7 +201,7 @@ static double set_lateness(const struct ct_blame *blame, const struct ct_instanc
 		sum[side] += (double)w->arrival_ns[m];
 		n[side]++;
 	}
-	return lateness(sum[1] / n[1], sum[0] / n[0], last);
+	return lateness(sum[1] / n[1], sum[0] / n[0], last, longest_free(blame, i, last));
 }
 
 static struct ct_band *band_of(struct ct_suspect *suspect, uint64_t lost_ns)
@@ -179,17 +237,24 @@ static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns
 	return ct_hist_add(&suspect->charges, lost_ns);
 }
 
-/* Does this gap count at all? */
-static int counts(const struct ct_last *last)
+/* What counts at all. */
+static uint64_t least_solo(const struct ct_member *m)
 {
-	return last->clear && last->solo_ns > CT_BLAME_MIN_SOLO_NS && last->waited_for;
+	return m->on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS;
+}
+
+static int counts(const struct ct_instance *i, const struct ct_last *last)
+{
+	return last->clear && last->solo_ns > least_solo(&i->members[last->last]) &&
+	       last->waited_for;
 }
 
 /* What is new of the time for which member `m` was waited for alone; the interval lies right before its arrival
  * on its own clock. */
-static uint64_t charge(struct ct_cover *cover, const struct ct_member *m, uint64_t solo_ns)
+static uint64_t charge(struct ct_cover *cover, const struct ct_member *m, uint64_t solo_ns,
+		       uint64_t others_ns)
 {
-	uint64_t late = own_part(solo_ns, m);
+	uint64_t late = own_part(solo_ns, m, others_ns);
 
 	return ct_cover_add(cover, m->start_ns > late ? m->start_ns - late : 0, m->start_ns);
 }
@@ -199,24 +264,26 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 {
 	struct ct_gap *gap = gaps_of(blame, class, 1);
 	const struct ct_member *m;
+	uint64_t solo;
 	struct ct_band *band;
 	struct ct_last last;
 	uint32_t members = 0, host;
 	uint64_t lost;
 	int side = ct_waits_last_of_set(i, w, blame->in_set, &last);
 
-	if (!gap)
+	if (!gap || ct_carry_add(&blame->carries, i, w, class) != CT_OK)
 		return CT_NOMEM;
 	if (side == 0)
 		return CT_OK;
 	m = &i->members[last.last];
+	solo = ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
 	add_gap(gap, set_lateness(blame, i, w, m));
 	blame->set.met++;
-	if (!counts(&last))
+	if (!counts(i, &last))
 		return CT_OK;
 	host = hosts[m->seat];
-	lost = charge(&blame->set_lost[2 * host + (side > 0)], m, last.solo_ns);
-	if (lost <= CT_BLAME_MIN_SOLO_NS)
+	lost = charge(&blame->set_lost[2 * host + (side > 0)], m, solo, longest_free(blame, i, m));
+	if (lost <= least_solo(m))
 		return CT_OK;
 	for (uint32_t k = 0; k < i->n; k++)
 		members += blame->in_set[i->members[k].seat] != 0;
@@ -237,7 +304,7 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	const struct ct_member *m;
 	struct ct_gap *gaps;
 	struct ct_last last;
-	uint64_t lost;
+	uint64_t lost, solo;
 
 	if (w->exit_skew_ns != UINT64_MAX) {
 		blame->skew_sum_ns += w->exit_skew_ns;
@@ -246,15 +313,17 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	if (blame->in_set)
 		return add_to_set(blame, i, w, class, hosts, shift);
 	gaps = gaps_of(blame, class, i->comm->nranks);
-	if (!gaps)
+	if (!gaps || ct_carry_add(&blame->carries, i, w, class) != CT_OK)
 		return CT_NOMEM;
 	ct_waits_last(i, w, &last);
+	solo = ct_carry_take(&blame->carries, i, i->members[last.last].index,
+			     i->members[last.last].index, last.solo_ns);
 	add_lateness(blame, i, w, gaps);
-	if (!counts(&last))
+	if (!counts(i, &last))
 		return CT_OK;
 	m = &i->members[last.last];
-	lost = charge(&blame->suspects[m->seat].lost, m, last.solo_ns);
-	if (lost <= CT_BLAME_MIN_SOLO_NS)
+	lost = charge(&blame->suspects[m->seat].lost, m, solo, longest_free(blame, i, m));
+	if (lost <= least_solo(m))
 		return CT_OK;
 	add_trial(blame, i, lost);
 	return add_hit(&blame->suspects[m->seat], lost, last.err_ns, !w->one_clock, &gaps[m->index],
@@ -320,13 +389,6 @@ void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t c
 	charge->guilty = duration_ns > 0 && loss - (double)chance_ns >= gate &&
 			 loss - (double)charge->err_ns >= gate / 2 && 2 * (double)usual >= loss &&
 			 charge->log10_p < log10(CT_BLAME_ALPHA / family);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8_t *in_set)

@@ -2,10 +2,11 @@
 /* straggler.h — which rank the others waited for, and what it cost the run.
  *
  * In an instance where r is last, the others wait for r alone from the arrival of the last but one: solo =
- * s(1) - s(2). Charged to r is at most the time right before its arrival in which r was in no other
- * communication, so that who was held up elsewhere is not blamed. Lost through r is the length of the union of
- * these intervals on r's own clock: operations that wait for the same lateness at the same time cost it once. The
- * first instance of each communicator tells who started late and is left out.
+ * s(1) - s(2). Charged to r is at most by how much longer than any other member it had been in no communication
+ * before, so that who was held up elsewhere is not blamed, less what it brought along from the operation before
+ * (carry.h). Lost through r is the length of the union of these intervals on r's own clock: operations that wait for
+ * the same lateness at the same time cost it once. The first instance of each communicator tells who started late
+ * and is left out.
  *
  * The rule and its figures are in docs/ANALYSIS.md. Trials of its binomial are the times that somebody was clear
  * last by about as much as this rank usually is (three quarters of its loss): being last by a little, often, proves
@@ -18,12 +19,14 @@
 #ifndef CT_STRAGGLER_H
 #define CT_STRAGGLER_H
 
+#include "analyzer/blame/carry.h"
 #include "analyzer/blame/cover.h"
 #include "analyzer/blame/waits.h"
 #include "analyzer/match/hist.h"
 
-#define CT_BLAME_MIN_SOLO_NS 50000u /* shorter ones are noise */
-#define CT_BLAME_GATE_PCT 1.0	    /* of the run */
+#define CT_BLAME_MIN_SOLO_NS 50000u	/* shorter ones are noise of the host */
+#define CT_BLAME_MIN_GPU_SOLO_NS 10000u /* likewise, where the times are a stream's */
+#define CT_BLAME_GATE_PCT 1.0		/* of the run */
 #define CT_BLAME_ALPHA 1e-5
 
 /* Times that somebody was clear last, by how much: powers of two of ns. */
@@ -63,6 +66,7 @@ struct ct_blame {
 	uint64_t skew_sum_ns, skew_n; /* of the ends on one clock */
 	struct ct_gap **gaps; /* by class, then by rank in the communicator; set: one each */
 	uint32_t n_gaps;
+	struct ct_carries carries;
 	/* a second reading, for a set found in the first */
 	const uint8_t *in_set; /* by seat, borrowed; NULL: first reading */
 	uint32_t set_size;
@@ -75,6 +79,12 @@ struct ct_blame {
 int ct_blame_init(struct ct_blame *blame, uint32_t n_seats, uint32_t n_hosts,
 		  const uint8_t *in_set);
 void ct_blame_fini(struct ct_blame *blame);
+
+/* More seats have come to light, in a first reading. 0 or CT_NOMEM. */
+int ct_blame_grow(struct ct_blame *blame, uint32_t n_seats);
+
+/* Forget what is held against a seat: who it is cannot be told. */
+void ct_blame_acquit(struct ct_blame *blame, uint32_t seat);
 
 /* Error of ends being simultaneous: the mean skew seen where a clock is shared; 0 as long as none was. */
 uint64_t ct_blame_skew(const struct ct_blame *blame);

@@ -9,6 +9,11 @@
 
 #define MOST_FINDINGS 3u
 
+/* Times the gate: what a rank is charged with while the rule does not hold, and what others wait for it in one row of
+ * the report, whosever doing that was. */
+#define SUSPICIOUS 3
+#define SUSPICIOUS_ROW 5
+
 /* Ranks that could be suspected. */
 static uint32_t ranks_met(const struct ct_pass *pass)
 {
@@ -115,17 +120,18 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 		return CT_NOMEM;
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (f->n_ranks == 1)
-		text = ct_arena_printf(report->memory,
-				       "rank %s on %s keeps the others waiting: %s ± %s of %s (%s)",
-				       ranks, host, ct_text_ns(f->loss_ns).s,
-				       ct_text_ns(f->loss_err_ns).s,
-				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
+		text = ct_arena_printf(
+			report->memory,
+			"rank %s on %s keeps the others waiting: %s%s ± %s of %s (%s)", ranks, host,
+			f->at_most ? "up to " : "", ct_text_ns(f->loss_ns).s,
+			ct_text_ns(f->loss_err_ns).s, ct_text_ns(pass->duration_ns).s,
+			ct_text_pct(f->loss_pct).s);
 	else
 		text = ct_arena_printf(report->memory,
-				       "ranks %s%s%s keep the others waiting: %s ± %s of %s (%s)",
+				       "ranks %s%s%s keep the others waiting: %s%s ± %s of %s (%s)",
 				       ranks, f->n_hosts == 1 ? " on " : "",
-				       f->n_hosts == 1 ? host : "", ct_text_ns(f->loss_ns).s,
-				       ct_text_ns(f->loss_err_ns).s,
+				       f->n_hosts == 1 ? host : "", f->at_most ? "up to " : "",
+				       ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
 }
@@ -152,6 +158,12 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		return "no communication was recorded";
 	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
 		return NULL;
+	if (report->run.ranks_untimed)
+		return ct_arena_printf(memory,
+				       "%llu of %llu ranks were not timed (timing off), so too few "
+				       "operations have times on every rank",
+				       (unsigned long long)report->run.ranks_untimed,
+				       (unsigned long long)report->run.ranks_seen);
 	if (report->run.n_missing)
 		return ct_arena_printf(
 			memory,
@@ -195,12 +207,71 @@ static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 					   "no rank spent more than %s of %s inside communication",
 					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
 	}
-	return say(
-		report, CT_VERDICT_HEALTHY,
-		report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
-		ct_arena_printf(report->memory,
-				"no rank costs the others 1 %% of the run, judged by %s operations",
-				ct_text_count(pass->matched).s));
+	return say(report, CT_VERDICT_HEALTHY,
+		   report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
+		   ct_arena_printf(report->memory,
+				   "no rank steadily costs the others 1 %% of the run, judged by "
+				   "%s operations",
+				   ct_text_count(pass->matched).s));
+}
+
+/* What the others waited for the seat alone in one class of operations, where that was most. */
+static uint64_t row_cost(const struct ct_pass *pass, uint32_t seat)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < pass->classes.n; c++) {
+		const struct ct_class *class = pass->classes.all[c];
+
+		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
+			/* once or twice is a late start, or an accident */
+			if (class->comm->seats[r] == seat + 1 && class->last_count[r] > 2 &&
+			    class->last_cost_ns[r] > most)
+				most = class->last_cost_ns[r];
+		}
+	}
+	return most;
+}
+
+/* Somebody for whom others waited longer than in a healthy run, though the rule does not hold: charged with more
+ * than the gate, or with less because it may not have been its own doing. n_seats: nobody. */
+static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *charges,
+			   uint64_t *cost_ns)
+{
+	double gate = (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
+	uint32_t worst = pass->n_seats;
+
+	*cost_ns = 0;
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		uint64_t chance = ct_blame_chance(&pass->blame, s, NULL);
+		uint64_t row = row_cost(pass, s), cost = charges[s].loss_ns;
+		int much = chance != UINT64_MAX &&
+			   (double)cost - (double)chance >= SUSPICIOUS * gate;
+
+		if ((double)row - (double)chance >= SUSPICIOUS_ROW * gate) {
+			cost = row > cost ? row : cost;
+			much = chance != UINT64_MAX;
+		}
+		if (much && cost > *cost_ns) {
+			worst = s;
+			*cost_ns = cost;
+		}
+	}
+	return worst;
+}
+
+static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t seat,
+			  struct ct_report *report)
+{
+	double pct = 100 * (double)cost_ns / (double)pass->duration_ns;
+
+	report->verdict.gain_max_pct = pct;
+	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+		   ct_arena_printf(report->memory,
+				   "others waited for rank %d, up to %s (%s), too unevenly to "
+				   "blame it",
+				   pass->seats[seat].rank, ct_text_ns(cost_ns).s,
+				   ct_text_pct(pct).s));
 }
 
 /* Nobody is slow, but that is not all there is to say: something went wrong that is not judged here. */
@@ -221,15 +292,20 @@ static int say_unclear(struct ct_report *report, size_t n_stuck)
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
 }
 
-static int say_verdict(const struct ct_pass *pass, struct ct_report *report)
+static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charges,
+		       struct ct_report *report)
 {
+	uint64_t cost_ns;
+	uint32_t worst = suspicious(pass, charges, &cost_ns);
 	const char *missing = what_is_missing(pass, report);
 	size_t n_stuck = stuck(pass);
 
 	report->verdict.gain_max_pct = NAN;
 	if (report->n_findings && report->findings[0].kind == CT_FINDING_MISMATCH)
 		return say_mismatch(&report->findings[0], report);
-	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES)
+	/* a death matters more than somebody's being a little late before it */
+	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES &&
+	    !(report->n_ended && report->findings[0].severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, &report->findings[0], report);
 	if (n_stuck)
 		return say_unclear(report, n_stuck);
@@ -237,6 +313,8 @@ static int say_verdict(const struct ct_pass *pass, struct ct_report *report)
 		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, missing);
 	if (report->n_ended)
 		return say_unclear(report, 0);
+	if (worst < pass->n_seats)
+		return say_suspicious(pass, cost_ns, worst, report);
 	return say_healthy(pass, report);
 }
 
@@ -258,5 +336,5 @@ int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
 		report->findings[i].id = (int)i + 1;
 	}
 	free(all);
-	return st == CT_OK ? say_verdict(pass, report) : st;
+	return st == CT_OK ? say_verdict(pass, charges, report) : st;
 }

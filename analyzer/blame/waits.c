@@ -86,23 +86,26 @@ static void arrive_by_duration(const struct ct_instance *i, uint64_t skew_ns, st
 	}
 }
 
-/* On one clock: did nobody end before everybody had started? If somebody did, this did not synchronise (no data
- * for some, or it is not one operation), and nobody waited for the last. *skew: latest minus earliest end. */
+/* On one clock: did nobody end before everybody had started, as far as the errors of these two times tell? If somebody
+ * did, this did not synchronise (no data for some, or it is not one operation), and nobody waited for the last. *skew:
+ * latest minus earliest end. */
 static int is_synchronised(const struct ct_instance *i, uint64_t *skew)
 {
-	uint64_t last_start = 0, first_end = UINT64_MAX, last_end = 0, slack = 0;
+	const struct ct_member *starter = &i->members[0], *ender = starter;
+	uint64_t last_end = 0, slack;
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
-		uint64_t err = (uint64_t)member->start_err_ns + member->end_err_ns;
 
-		last_start = member->start_ns > last_start ? member->start_ns : last_start;
-		first_end = member->end_ns < first_end ? member->end_ns : first_end;
+		if (member->start_ns > starter->start_ns)
+			starter = member;
+		if (member->end_ns < ender->end_ns)
+			ender = member;
 		last_end = member->end_ns > last_end ? member->end_ns : last_end;
-		slack = err > slack ? err : slack;
 	}
-	*skew = last_end - first_end;
-	return last_start <= first_end || last_start - first_end <= slack;
+	*skew = last_end - ender->end_ns;
+	slack = (uint64_t)starter->start_err_ns + ender->end_err_ns;
+	return starter->start_ns <= ender->end_ns || starter->start_ns - ender->end_ns <= slack;
 }
 
 static void judge_sync(const struct ct_instance *i, uint64_t skew_ns, struct ct_waits *w)

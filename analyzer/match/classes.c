@@ -49,15 +49,17 @@ static struct ct_class *create(struct ct_classes *classes, uint64_t key)
 	return class;
 }
 
-struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm, unsigned op,
-				unsigned dtype, uint64_t bytes)
+struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm,
+				enum ct_grouped grouped, unsigned op, unsigned dtype,
+				uint64_t bytes)
 {
 	uint64_t bytes_class = bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
-	uint64_t key = ct_mix(bytes_class ^ ct_mix((uint64_t)comm->index << 32 | op << 8 | dtype));
+	uint64_t what = (uint64_t)comm->index << 32 | (unsigned)grouped << 16 | op << 8 | dtype;
+	uint64_t key = ct_mix(bytes_class ^ ct_mix(what));
 	struct ct_class *class = ct_table_get(&classes->by_key, key);
 
-	while (class && (class->comm != comm || class->op != op || class->dtype != dtype ||
-			 class->bytes_class != bytes_class))
+	while (class && (class->comm != comm || class->grouped != grouped || class->op != op ||
+			 class->dtype != dtype || class->bytes_class != bytes_class))
 		class = class->same_key;
 	if (class)
 		return class;
@@ -65,10 +67,29 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 	if (!class)
 		return NULL;
 	class->comm = comm;
+	class->grouped = grouped;
 	class->op = op;
 	class->dtype = dtype;
 	class->bytes_class = bytes_class;
 	return class;
+}
+
+/* Transfers below which nobody knows what is usual. */
+#define FEW 16u
+
+int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_ns)
+{
+	if (class->transfer.n < FEW)
+		return 0;
+	/* Looked up anew each time that a quarter has been added. */
+	if (4 * class->transfer.n >= 5 * class->usual_n) {
+		class->usual_n = class->transfer.n;
+		class->usual_p25_ns = ct_hist_quantile(&class->transfer, 0.25);
+		class->usual_p50_ns = ct_hist_quantile(&class->transfer, 0.5);
+	}
+	/* The cells of the percentiles are 1/32 wide. */
+	return transfer_ns > class->usual_p25_ns + class->usual_p25_ns / 32 + err_ns +
+				     4 * (class->usual_p50_ns - class->usual_p25_ns);
 }
 
 int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)

@@ -17,6 +17,7 @@ void ct_comms_fini(struct ct_comms *comms)
 	for (uint32_t i = 0; i < comms->n; i++) {
 		free(comms->all[i]->seats);
 		free(comms->all[i]->reached);
+		free(comms->all[i]->exchanges);
 	}
 	free(comms->all);
 	ct_table_fini(&comms->by_id);
@@ -43,9 +44,12 @@ static struct ct_comm *create(struct ct_comms *comms, const struct ct_comm_rec *
 	/* calloc: of a size that only a damaged file claims, no page is ever touched. */
 	comm->seats = calloc(rec->nranks, sizeof(*comm->seats));
 	comm->reached = calloc(rec->nranks, sizeof(*comm->reached));
-	if (!comm->seats || !comm->reached || ct_table_put(&comms->by_id, id, comm) != CT_OK) {
+	comm->exchanges = calloc(rec->nranks, sizeof(*comm->exchanges));
+	if (!comm->seats || !comm->reached || !comm->exchanges ||
+	    ct_table_put(&comms->by_id, id, comm) != CT_OK) {
 		free(comm->seats);
 		free(comm->reached);
+		free(comm->exchanges);
 		return NULL;
 	}
 	comm->key = rec->key;
@@ -55,6 +59,15 @@ static struct ct_comm *create(struct ct_comms *comms, const struct ct_comm_rec *
 	comm->equal_to_seq = comm->first_difference = UINT64_MAX;
 	comms->all[comms->n++] = comm;
 	return comm;
+}
+
+int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat)
+{
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < comm->nranks; r++)
+		n += comm->seats[r] == seat + 1;
+	return n > 1;
 }
 
 int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const char *name,

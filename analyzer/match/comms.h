@@ -14,8 +14,9 @@ struct ct_comm {
 	uint32_t nranks;
 	uint32_t index; /* in order of first sight */
 	unsigned backend;
-	uint32_t *seats;   /* by rank in the communicator: seat + 1, 0 where no trace tells */
-	uint64_t *reached; /* by rank: highest sequence number of a collective seen so far, + 1 */
+	uint32_t *seats;     /* by rank in the communicator: seat + 1, 0 where no trace tells */
+	uint64_t *reached;   /* by rank: highest sequence number of a collective seen so far, + 1 */
+	uint64_t *exchanges; /* by rank: groups seen so far that exchange with every other rank */
 	uint32_t n_known;
 	int guessed;	 /* the key may clash with another's */
 	int clash;	 /* a rank in it was claimed by two seats: nobody is judged by it */
@@ -38,6 +39,9 @@ struct ct_comms {
 
 int ct_comms_init(struct ct_comms *comms); /* 0 or CT_NOMEM */
 void ct_comms_fini(struct ct_comms *comms);
+
+/* Is the seat that of more than one rank in it? */
+int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat);
 
 /* One member's record of a communicator. 0 and *comm, or CT_NOMEM. */
 int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const char *name,

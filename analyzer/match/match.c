@@ -83,7 +83,7 @@ static uint64_t key_of(const struct what *w)
 	uint64_t pair = (uint64_t)(uint32_t)w->src << 32 | (uint32_t)w->dst;
 	uint64_t key = ct_mix(w->seq + ct_mix((uint64_t)w->comm->index << 32 | w->tag));
 
-	return w->src < 0 ? key : ct_mix(key ^ ct_mix(pair + 1));
+	return w->src == -1 ? key : ct_mix(key ^ ct_mix(pair + 1));
 }
 
 static struct ct_instance *find(const struct ct_match *match, const struct what *w, uint64_t key)
@@ -156,7 +156,7 @@ static int may_be_there(const struct what *w, uint32_t index)
 {
 	uint64_t *reached;
 
-	if (w->src >= 0)
+	if (w->src != -1)
 		return 1;
 	reached = &w->comm->reached[index];
 	if (w->seq < *reached)
@@ -206,6 +206,16 @@ int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, 
 	struct what w = { .comm = comm, .seq = seq, .src = src, .dst = dst, .tag = tag };
 
 	return add(match, &w, 2, member);
+}
+
+int ct_match_exchange(struct ct_match *match, struct ct_comm *comm, uint64_t number,
+		      const struct ct_member *member)
+{
+	struct what w = {
+		.comm = comm, .seq = number, .src = CT_SRC_EXCHANGE, .dst = CT_SRC_EXCHANGE
+	};
+
+	return add(match, &w, comm->nranks, member);
 }
 
 int ct_match_finish(struct ct_match *match)

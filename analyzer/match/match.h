@@ -12,12 +12,15 @@
 
 #include "analyzer/match/comms.h"
 
+struct ct_group;
+
 /* One rank's part of an instance. */
 struct ct_member {
 	uint64_t start_ns, end_ns; /* host's CLOCK_MONOTONIC; 0 = not measured */
 	uint64_t count;
 	uint64_t bytes; /* of the whole operation as this member's count tells (ct_op_total_bytes) */
-	uint64_t free_ns; /* right before its start in which it was in no other communication */
+	uint64_t free_ns; /* right before its start in which it was in no communication; UINT64_MAX unknown */
+	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
 	uint32_t start_err_ns, end_err_ns;
 	uint32_t seat;
 	uint32_t index; /* rank in the communicator; point-to-point: 0 sender, 1 receiver */
@@ -26,13 +29,17 @@ struct ct_member {
 	uint8_t op, dtype, redop;
 	uint8_t varying; /* counts may differ between members: a v-collective */
 	uint8_t returned;
+	uint8_t leads;	  /* the first collective of its group, by which that is judged */
+	uint8_t captured; /* into a graph: it has no times, and nothing moved yet */
+	uint8_t on_gpu;	  /* its start is when a stream reached it */
 };
 
 struct ct_instance {
 	struct ct_comm *comm;
 	uint64_t seq;
-	uint64_t key;	  /* of the table */
-	int32_t src, dst; /* point-to-point; src -1: a collective */
+	uint64_t key; /* of the table */
+	int32_t src,
+		dst; /* point-to-point; src -1: a collective, CT_SRC_EXCHANGE: see ct_match_exchange() */
 	uint32_t tag;
 	uint32_t n_expected;
 	uint32_t n; /* members seen, in order of sight */
@@ -58,6 +65,12 @@ int ct_match_collective(struct ct_match *match, struct ct_comm *comm, uint64_t s
 /* One end of a message from rank `src` to rank `dst` of the communicator. */
 int ct_match_message(struct ct_match *match, struct ct_comm *comm, int32_t src, int32_t dst,
 		     uint32_t tag, uint64_t seq, const struct ct_member *member);
+
+/* A group of sends and receives in which the member exchanges as much with every other one: the `number`th such group
+ * of the communicator. Instances with src CT_SRC_EXCHANGE; member->index is the rank. */
+#define CT_SRC_EXCHANGE (-2)
+int ct_match_exchange(struct ct_match *match, struct ct_comm *comm, uint64_t number,
+		      const struct ct_member *member);
 
 /* Hand out what is left, oldest first. */
 int ct_match_finish(struct ct_match *match);

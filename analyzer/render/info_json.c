@@ -12,7 +12,7 @@ static json_t *process(const struct ct_report_process *p)
 	ct_json_set(o, "pid", json_integer(p->pid), &failed);
 	ct_json_set(o, "start_unix_ns", ct_json_u64(p->start_unix_ns), &failed);
 	ct_json_set(o, "restart", json_integer(p->restart), &failed);
-	ct_json_set(o, "ranks", ct_json_ranks(&p->rank, p->rank >= 0), &failed);
+	ct_json_set(o, "ranks", ct_json_ranks(p->ranks, p->n_ranks), &failed);
 	ct_json_set(o, "exe", ct_json_text(p->exe), &failed);
 	ct_json_set(o, "segments", json_integer(p->segments), &failed);
 	ct_json_set(o, "bytes", ct_json_u64(p->bytes), &failed);

@@ -25,6 +25,13 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 		     ct_text_ns(run->duration_ns).s, run->attempt + 1, run->attempts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s", run->dir ? run->dir : "n/a");
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
+	if (run->timing == CT_TIMING_OFF)
+		ct_text_line(text, CT_COLOR_YELLOW, "timing    off: no rank was timed");
+	else
+		ct_text_line(text, run->ranks_untimed ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+			     "timing    %s, ±%s per span%s", ct_timing_name(run->timing),
+			     ct_text_ns(run->time_err_ns).s,
+			     run->ranks_untimed ? "; some ranks were not timed" : "");
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
 		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
 			     run->ranks_missing[i],
@@ -41,6 +48,15 @@ static void end_text(char *to, size_t cap, const struct ct_report_process *p)
 		snprintf(to, cap, "%s", p->end);
 }
 
+/* "3", or "0..3" if it drives several. */
+static void rank_text(char *to, size_t cap, const struct ct_report_process *p)
+{
+	if (p->n_ranks > 1)
+		snprintf(to, cap, "%d..%d", p->ranks[0], p->ranks[p->n_ranks - 1]);
+	else
+		snprintf(to, cap, "%d", p->rank);
+}
+
 static void write_processes(struct ct_text *text, const struct ct_report *report)
 {
 	head(text, "processes");
@@ -50,12 +66,13 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 	for (size_t i = 0; i < report->n_processes; i++) {
 		const struct ct_report_process *p = &report->processes[i];
 		const char *slash = strrchr(p->exe, '/');
-		char host[128], end[32];
+		char host[128], end[32], ranks[24];
 
 		ct_text_clip(host, sizeof(host), p->host, 20);
 		end_text(end, sizeof(end), p);
+		rank_text(ranks, sizeof(ranks), p);
 		ct_text_line(text, p->ended_badly ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "%5d %-20s %8u %7d %8u %8s %-8s %-10s %10s %s", p->rank, host, p->pid,
+			     "%5s %-20s %8u %7d %8u %8s %-8s %-10s %10s %s", ranks, host, p->pid,
 			     p->attempt + 1, p->segments, ct_text_bytes(p->bytes).s, p->ring, end,
 			     ct_text_ns(p->last_heartbeat_at_ns).s, slash ? slash + 1 : p->exe);
 		if (p->damage_why)

@@ -71,7 +71,7 @@ static json_t *rank(const struct ct_report_rank *r)
 	ct_json_set(o, "rank", ct_json_rank(r->rank), &failed);
 	ct_json_set(o, "host", ct_json_text(r->host), &failed);
 	ct_json_set(o, "pid", json_integer(r->pid), &failed);
-	ct_json_set(o, "device", json_null(), &failed);
+	ct_json_set(o, "device", r->device >= 0 ? json_integer(r->device) : json_null(), &failed);
 	ct_json_set(o, "ops", ct_json_u64(r->ops), &failed);
 	ct_json_set(o, "bytes", ct_json_u64(r->bytes), &failed);
 	ct_json_set(o, "wait_ns", ct_json_u64(r->wait_ns), &failed);
@@ -93,6 +93,7 @@ static json_t *op(const struct ct_report_op *from)
 	ct_json_set(o, "comm", ct_json_hex(from->comm_key), &failed);
 	ct_json_set(o, "backend", ct_json_text(ct_backend_name(from->backend)), &failed);
 	ct_json_set(o, "op", ct_json_text(from->op_name), &failed);
+	ct_json_set(o, "group", ct_json_text(from->group), &failed);
 	ct_json_set(o, "dtype", ct_json_text(ct_dtype_name(from->dtype)), &failed);
 	ct_json_set(o, "bytes_class", ct_json_u64(from->bytes_class), &failed);
 	ct_json_set(o, "instances", ct_json_u64(from->instances), &failed);

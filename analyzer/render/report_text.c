@@ -126,7 +126,7 @@ static const char *timing_text(enum ct_timing timing)
 	case CT_TIMING_CALL:
 		return "call: host clock at entry and return of each call";
 	case CT_TIMING_HOST:
-		return "host: ends seen by polling, no starts; waits are not known";
+		return "host: ends seen by polling, starts by how long before";
 	case CT_TIMING_PLUGIN:
 		return "plugin: kernel times from the library's profiler interface";
 	case CT_TIMING_EVENTS:
@@ -137,15 +137,29 @@ static const char *timing_text(enum ct_timing timing)
 	return "off: no operation was timed";
 }
 
+static void write_timing(struct ct_text *text, const struct ct_report_run *run)
+{
+	char without[64] = "";
+
+	if (run->ranks_untimed && run->timing != CT_TIMING_OFF)
+		snprintf(without, sizeof(without), "; off on %s rank%s",
+			 ct_text_count(run->ranks_untimed).s, run->ranks_untimed == 1 ? "" : "s");
+	if (run->timing == CT_TIMING_OFF)
+		ct_text_line(text, CT_COLOR_YELLOW, "timing    %s", timing_text(run->timing));
+	else
+		ct_text_line(text, without[0] ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+			     "timing    %s, ±%s per span%s", timing_text(run->timing),
+			     ct_text_ns(run->time_err_ns).s, without);
+}
+
 static void write_facts(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 
 	write_run(text, run);
+	write_timing(text, run);
 	write_losses(text, report);
 	write_warning(text, report);
-	ct_text_line(text, CT_COLOR_NONE, "timing    %s, ±%s per span", timing_text(run->timing),
-		     ct_text_ns(run->time_err_ns).s);
 	ct_text_line(
 		text, CT_COLOR_NONE,
 		"share     %s of the run in communication (busiest rank); %s operations matched, "
@@ -175,7 +189,10 @@ static void write_row(struct ct_text *text, const struct ct_report_op *op)
 	char what[96], what_cut[80], comm[80], dtype[16], last[64] = "n/a";
 
 	ct_text_dtype(dtype, op->dtype);
-	snprintf(what, sizeof(what), "%.64s%s%s", op->op_name, dtype[0] ? " " : "", dtype);
+	/* "[...]": a group, whose operations have one span. */
+	snprintf(what, sizeof(what), "%s%.64s%s%s%s", op->group ? "[" : "",
+		 op->op_name ? op->op_name : op->group, op->group ? "]" : "", dtype[0] ? " " : "",
+		 dtype);
 	ct_text_clip(what_cut, sizeof(what_cut), what, 17);
 	if (op->comm_name)
 		ct_text_clip(comm, sizeof(comm), op->comm_name, 8);
@@ -294,6 +311,8 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
 	ct_text_line(text, CT_COLOR_NONE, "next      commtrace info %s", path ? path : "RUN");
+	ct_text_line(text, CT_COLOR_NONE, "          commtrace merge %s -o run.pftrace",
+		     path ? path : "RUN");
 	ct_text_line(text, CT_COLOR_NONE, "          commtrace dump --format=jsonl %s",
 		     path ? path : "RUN");
 }

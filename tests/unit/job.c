@@ -118,7 +118,7 @@ void job_comm(struct job *job, uint32_t id, uint64_t key, const char *name, cons
 			.nranks = n,
 			.rank = (int32_t)i,
 			.key = key,
-			.backend = CT_BACKEND_GLOO,
+			.backend = (uint8_t)(job->o.backend ? job->o.backend : CT_BACKEND_GLOO),
 			.name = name ? 100 + id : 0,
 		};
 

@@ -22,6 +22,7 @@ struct job_options {
 	uint32_t block_ops; /* ops per block, 0: 1000 */
 	uint32_t pid;	    /* of rank 0, the others follow; 0: 4000000 */
 	const char *host;   /* instead of "host0", ... */
+	unsigned backend;   /* of all communicators; 0: Gloo */
 };
 
 struct job {

@@ -16,45 +16,71 @@
 /* ---- join ---- */
 
 struct joined {
-	uint32_t ops, with_launch;
+	uint32_t ops, with_launch, together;
 	uint64_t last_seq;
 	int stop;
 };
 
-static int on_joined(void *arg, const struct ct_op *op, const struct ct_launch *launch)
+static int on_joined(void *arg, const struct ct_op *ops, uint32_t n, const struct ct_launch *launch)
 {
 	struct joined *j = arg;
 
-	j->ops++;
-	j->with_launch += launch != NULL;
-	if (launch)
-		assert_int_equal(launch->id, op->launch);
-	j->last_seq = op->seq;
+	for (uint32_t i = 0; i < n; i++) {
+		j->ops++;
+		j->with_launch += launch != NULL;
+		if (launch)
+			assert_int_equal(launch->id, ops[i].launch);
+		if (i > 0)
+			assert_true(ops[i].seq > ops[i - 1].seq);
+		j->last_seq = ops[i].seq;
+	}
+	j->together = n;
 	return j->stop;
 }
 
-static void ops_meet_their_launch_in_any_order(void **state)
+static void ops_of_one_launch_come_together_in_any_order(void **state)
 {
 	struct joined j = { 0 };
 	struct ct_join *join = ct_join_new(on_joined, &j);
-	struct ct_op op = { .launch = 5 };
+	struct ct_op op = { .launch = 5, .seq = 1 };
 	struct ct_launch launch = { .id = 5, .n_ops = 3 };
 
 	(void)state;
 	assert_int_equal(ct_join_op(join, &op), CT_OK);
 	assert_int_equal(j.ops, 0);
 	assert_int_equal(ct_join_launch(join, &launch), CT_OK);
-	assert_int_equal(j.ops, 1);
-	/* The group's other ops come out of another thread's chunk. */
+	/* The group's other ops come out of a later block. */
+	assert_int_equal(j.ops, 0);
+	op.seq = 2;
 	ct_join_op(join, &op);
+	assert_int_equal(j.ops, 0);
+	op.seq = 3;
 	ct_join_op(join, &op);
 	assert_int_equal(j.with_launch, 3);
-	/* All three have come: the id is free again. */
+	assert_int_equal(j.together, 3);
+	/* All three have come: the id is free again. Launch first, ops behind it. */
+	launch.n_ops = 2;
+	ct_join_launch(join, &launch);
+	op.seq = 4;
 	ct_join_op(join, &op);
 	assert_int_equal(j.ops, 3);
+	op.seq = 5;
+	ct_join_op(join, &op);
+	assert_int_equal(j.ops, 5);
+	assert_int_equal(j.together, 2);
+	assert_int_equal(j.with_launch, 5);
+	/* One that lost an op goes as it is, at the end; one without launch too. */
+	launch.id = op.launch = 6;
+	ct_join_launch(join, &launch);
+	op.seq = 6;
+	ct_join_op(join, &op);
+	op.launch = 7;
+	op.seq = 7;
+	ct_join_op(join, &op);
+	assert_int_equal(j.ops, 5);
 	assert_int_equal(ct_join_finish(join), CT_OK);
-	assert_int_equal(j.ops, 4);
-	assert_int_equal(j.with_launch, 3);
+	assert_int_equal(j.ops, 7);
+	assert_int_equal(j.with_launch, 6);
 	ct_join_free(join);
 }
 
@@ -65,17 +91,23 @@ static void joining_is_bounded_and_loses_no_op(void **state)
 	const uint32_t n = CT_JOIN_MAX + 1000;
 
 	(void)state;
-	for (uint32_t i = 1; i <= n; i++) {
-		struct ct_op op = { .launch = i, .seq = i };
-		struct ct_launch launch = { .id = 0x80000000u + i, .n_ops = 1 };
-
-		assert_int_equal(ct_join_op(join, &op), CT_OK);
-		assert_int_equal(ct_join_launch(join, &launch), CT_OK);
-	}
+	for (uint32_t i = 1; i <= CT_JOIN_MAX; i++)
+		assert_int_equal(ct_join_op(join, &(struct ct_op){ .launch = i, .seq = i }), CT_OK);
+	assert_int_equal(j.ops, 0);
+	/* What is too much goes oldest first. */
+	for (uint32_t i = CT_JOIN_MAX + 1; i <= n; i++)
+		assert_int_equal(ct_join_op(join, &(struct ct_op){ .launch = i, .seq = i }), CT_OK);
 	assert_int_equal(j.ops, 1000);
 	assert_int_equal(j.last_seq, 1000);
+	/* Launches whose ops never come count too. */
+	for (uint32_t i = 1; i <= 500; i++)
+		assert_int_equal(ct_join_launch(join, &(struct ct_launch){ .id = 0x80000000u + i,
+									   .n_ops = 1 }),
+				 CT_OK);
+	assert_int_equal(j.ops, 1500);
 	assert_int_equal(ct_join_finish(join), CT_OK);
 	assert_int_equal(j.ops, n);
+	assert_int_equal(j.last_seq, n);
 	ct_join_free(join);
 }
 
@@ -289,14 +321,15 @@ static void classes_are_powers_of_two(void **state)
 	ct_comms_init(&comms);
 	ct_classes_init(&classes);
 	comm = add_comm(&comms, 10, 2);
-	assert_int_equal(ct_classes_get(&classes, comm, 1, 1, 0)->bytes_class, 0);
-	assert_int_equal(ct_classes_get(&classes, comm, 1, 1, 1)->bytes_class, 1);
-	assert_int_equal(ct_classes_get(&classes, comm, 1, 1, 4095)->bytes_class, 2048);
-	assert_ptr_equal(ct_classes_get(&classes, comm, 1, 1, 4096),
-			 ct_classes_get(&classes, comm, 1, 1, 8191));
-	assert_ptr_not_equal(ct_classes_get(&classes, comm, 1, 1, 4096),
-			     ct_classes_get(&classes, comm, 1, 2, 4096));
-	assert_true(ct_classes_get(&classes, comm, 1, 1, UINT64_MAX)->bytes_class == 1ull << 63);
+	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 0)->bytes_class, 0);
+	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 1)->bytes_class, 1);
+	assert_int_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4095)->bytes_class, 2048);
+	assert_ptr_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4096),
+			 ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 8191));
+	assert_ptr_not_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4096),
+			     ct_classes_get(&classes, comm, CT_ALONE, 1, 2, 4096));
+	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX)->bytes_class ==
+		    1ull << 63);
 	assert_int_equal(classes.n, 6);
 	ct_classes_fini(&classes);
 	ct_comms_fini(&comms);
@@ -305,7 +338,7 @@ static void classes_are_powers_of_two(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ops_meet_their_launch_in_any_order),
+		cmocka_unit_test(ops_of_one_launch_come_together_in_any_order),
 		cmocka_unit_test(joining_is_bounded_and_loses_no_op),
 		cmocka_unit_test(what_the_callback_returns_stops_the_join),
 		cmocka_unit_test(members_meet_whatever_the_order_of_ranks),

@@ -166,6 +166,27 @@ static void op_that_did_not_synchronise_is_not_judged(void **state)
 	ct_waits_fini(&m.w);
 }
 
+static void synchronised_within_the_errors_of_the_two_times(void **state)
+{
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	member(&m, 1000, 100000, 0);
+	member(&m, 104000, 150000, 0); /* 4 us after the other has ended, as it seems */
+	m.members[0].end_err_ns = 2500;
+	m.members[1].start_err_ns = 2500;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_int_equal(m.w.transfer_ns, 46000);
+	/* Errors of other times do not help. */
+	m.members[0].end_err_ns = 1000;
+	m.members[0].start_err_ns = m.members[1].end_err_ns = 50000;
+	judge(&m, CT_JUDGED_NOTHING);
+	m.members[0].end_err_ns = 1500;
+	judge(&m, CT_JUDGED_WAITS);
+	ct_waits_fini(&m.w);
+}
+
 static void late_root_of_a_broadcast_keeps_the_others_waiting(void **state)
 {
 	struct made m;
@@ -400,6 +421,7 @@ int main(void)
 		cmocka_unit_test(arrivals_within_their_error_have_no_clear_last),
 		cmocka_unit_test(span_without_measured_start_is_not_judged),
 		cmocka_unit_test(op_that_did_not_synchronise_is_not_judged),
+		cmocka_unit_test(synchronised_within_the_errors_of_the_two_times),
 		cmocka_unit_test(late_root_of_a_broadcast_keeps_the_others_waiting),
 		cmocka_unit_test(early_root_of_a_reduce_waits),
 		cmocka_unit_test(rooted_op_across_hosts_needs_clocks),

@@ -117,7 +117,7 @@ static int each_op(const struct ct_joined_op *op, void *arg)
 	ct_progress_at(op->process_index, dump->run->n_processes);
 	if (lane < 0)
 		return STOP_MEMORY;
-	if ((dump->rank >= 0 && op->process->id.rank != dump->rank) ||
+	if ((dump->rank >= 0 && op->rank != dump->rank) ||
 	    (dump->comm && op->comm_key != dump->comm))
 		return 0;
 	if (dump->limit >= 0 && dump->written >= dump->limit)

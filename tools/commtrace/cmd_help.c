@@ -17,7 +17,7 @@ static void list(void)
 	for (const struct ct_command *command = ct_commands; command->name; command++)
 		printf("  %-8s  %s\n", command->name, command->help);
 	puts("\nExample:\n"
-	     "  commtrace run -o run1 -- torchrun --nproc-per-node 8 train.py\n"
+	     "  commtrace run -o run1 -- torchrun --nproc_per_node 8 train.py\n"
 	     "  commtrace report run1\n"
 	     "\n"
 	     "commtrace COMMAND --help explains one command; man commtrace has all of it.\n"

@@ -11,7 +11,7 @@ int ct_cmd_preload(int argc, char **argv)
 {
 	const struct ct_options options = {
 		.command = "preload",
-		.example = "  LD_PRELOAD=$(commtrace preload) torchrun --nproc-per-node 8 train.py",
+		.example = "  LD_PRELOAD=$(commtrace preload) torchrun --nproc_per_node 8 train.py",
 	};
 	char path[PATH_MAX];
 	int code = ct_options_parse(&options, argc, argv);

@@ -124,7 +124,7 @@ int ct_cmd_run(int argc, char **argv)
 		.take = take,
 		.into = &request,
 		.rest = &request.program,
-		.example = "  commtrace run -o run1 -- torchrun --nproc-per-node 8 train.py\n"
+		.example = "  commtrace run -o run1 -- torchrun --nproc_per_node 8 train.py\n"
 			   "\n"
 			   "Standard input, output and the exit status are the program's; 125: "
 			   "commtrace itself\n"

@@ -124,7 +124,7 @@ static void put_process(struct line *line, const struct ct_joined_op *joined, ui
 {
 	const struct ct_process *id = &joined->process->id;
 
-	put_int(line, CT_JSONL_rank, id->rank >= 0, id->rank);
+	put_int(line, CT_JSONL_rank, joined->rank >= 0, joined->rank);
 	put_host(line, id);
 	put_int(line, CT_JSONL_pid, 1, id->pid);
 	put_int(line, CT_JSONL_restart, 1, id->restart);
@@ -169,8 +169,8 @@ void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
 	line.n = 0;
 	put_process(&line, joined, lane);
 	put_what(&line, joined);
-	put_int(&line, CT_JSONL_stream, op->launch != 0, joined->stream);
-	put_int(&line, CT_JSONL_device, op->launch != 0, joined->device);
+	put_int(&line, CT_JSONL_stream, joined->launch_ops > 0, joined->stream);
+	put_int(&line, CT_JSONL_device, joined->launch_ops > 0, joined->device);
 	put_int(&line, CT_JSONL_group, op->launch != 0, op->launch);
 	put_text(&line, CT_JSONL_state, ct_op_state_name(joined->state));
 	put_int(&line, CT_JSONL_result, op->return_ns != 0, op->result);
@@ -227,7 +227,7 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 	const struct ct_op *op = joined->op;
 	int64_t at = (int64_t)(op->enter_ns - zero_ns);
 
-	fprintf(out, "%6d %13.6f", joined->process->id.rank, (double)at / 1e9);
+	fprintf(out, "%6d %13.6f", joined->rank, (double)at / 1e9);
 	if (joined->start_source != CT_SOURCE_NONE && joined->end_source != CT_SOURCE_NONE &&
 	    joined->end_ns >= joined->start_ns)
 		put_duration(joined->end_ns - joined->start_ns, out);

@@ -11,10 +11,12 @@
 
 /* The op's comm is an index into ct_import.comms + 1, its call and site are string ids. */
 struct ct_import_op {
-	struct ct_op op; /* launch 0 in spite of has_launch: gets an id when it is written */
+	struct ct_op op; /* launch 0 in spite of has_launch: gets an id before it is written */
 	struct ct_launch launch; /* its id and n_ops are not set */
 	uint8_t has_launch;	 /* 0: the call itself is the span */
-	uint8_t open;		 /* the launch was under way when recording ended */
+	uint8_t open;		 /* the launch was under way when recording ended ... */
+	uint8_t started;	 /* ... and had begun, although nobody knows when */
+	uint32_t group_ops; /* of the first op of a launch: ops that share it; 0: not the first */
 };
 
 struct ct_import_member {

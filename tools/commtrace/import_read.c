@@ -289,12 +289,16 @@ static void read_span(struct line *line, struct ct_import_op *op)
 	read_sources(line, launch);
 	if (op->op.launch) {
 		op->has_launch = 1;
+	} else if (word_is(line, CT_JSONL_backend, "nccl") && !launch->start_ns &&
+		   !launch->end_ns) {
+		op->has_launch = 0; /* nothing for the GPU to do */
 	} else if (by_call && (!launch->start_ns || launch->start_ns == op->op.enter_ns) &&
 		   (!launch->end_ns || launch->end_ns == op->op.return_ns)) {
 		op->has_launch = 0; /* the call is the span */
 	} else {
 		op->has_launch = op->op.return_ns || launch->start_ns || launch->end_ns;
 	}
+	op->started = word_is(line, CT_JSONL_state, "started");
 	op->open = !launch->end_ns && !word_is(line, CT_JSONL_state, "finished") &&
 		   !word_is(line, CT_JSONL_state, "error") &&
 		   !word_is(line, CT_JSONL_state, "aborted");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/table.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/import.h"
 #include "tools/commtrace/progress.h"
@@ -26,8 +27,7 @@ struct writer {
 	struct ct_encoder *encoder;
 	struct ct_block block;
 	uint32_t n_blocks;
-	uint64_t lap; /* made-up slots: one lap a run of ops of one thread */
-	uint32_t next_launch;
+	uint64_t lap;	      /* made-up slots: one lap a run of ops of one thread */
 	uint32_t edge_err_ns; /* error of every host time: a reader adds it to those of launches */
 	uint8_t *used_calls, *used_sites; /* strings that this process's ops name, by index */
 	struct ct_err err;
@@ -160,38 +160,86 @@ static int put_comms(struct writer *w)
 	return st;
 }
 
-static int put_open_launch(struct writer *w, const struct ct_import_op *op, uint32_t id)
+/* Launches that were under way stand in the last sign of life, as many as fit; the older ones, of which none is
+ * likely to have been under way, become launches without times. */
+#define MOST_OPEN 8192u
+
+static int put_open_launch(struct writer *w, const struct ct_import_op *op)
 {
 	const struct ct_launch *launch = &op->launch;
-	struct ct_open_launch_rec rec = { .words = {
-						  (uint64_t)id | 1ull << 32,
-						  op->op.enter_ns,
-						  launch->start_ns,
-						  (uint64_t)op->op.comm << 32 | 1 << 8 | op->op.op,
-						  op->op.seq,
-						  (uint64_t)launch->stream << 32 | launch->device,
-						  (uint64_t)op->op.tag << 32 |
-							  (uint32_t)op->op.peer,
-						  op->op.count,
-					  } };
+	struct ct_open_launch_rec rec;
+	struct ct_ring_open open = { .tag = (uint64_t)op->op.launch | 1ull << 32 };
 
+	open.opened_ns = op->op.enter_ns;
+	open.start_ns = launch->start_ns || !op->started ? launch->start_ns : op->op.enter_ns;
+	open.comm_op = (uint64_t)op->op.comm << 32 | (uint64_t)op->group_ops << 8 | op->op.op;
+	open.seq = op->op.seq;
+	open.stream = (uint64_t)launch->stream << 32 | launch->device;
+	open.peer = (uint64_t)op->op.tag << 32 | (uint32_t)op->op.peer;
+	open.bytes = op->op.count;
+	_Static_assert(sizeof(rec) == sizeof(open), "a record is the entry");
+	memcpy(&rec, &open, sizeof(rec));
 	return ct_block_add_rare(&w->block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
+}
+
+static int put_open_launches(struct writer *w)
+{
+	int st = CT_OK;
+
+	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
+		if (w->process->ops[i].group_ops && w->process->ops[i].open)
+			st = put_open_launch(w, &w->process->ops[i]);
+	}
+	return st;
+}
+
+/* Which op is the first of each launch, and how many share it: they need not stand side by side. */
+static int count_groups(struct writer *w)
+{
+	struct ct_import_op *ops = w->process->ops;
+	struct ct_table first = { 0 };
+	uint32_t next = 1;
+	size_t open = 0;
+	int st = CT_OK;
+
+	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
+		struct ct_import_op *leader = ct_table_get(&first, ops[i].op.launch);
+
+		if (!ops[i].op.launch)
+			continue;
+		if (leader)
+			leader->group_ops++;
+		else
+			st = ct_table_put(&first, ops[i].op.launch, &ops[i]);
+		ops[i].group_ops += !leader;
+	}
+	/* Launches without a number get those that are free. */
+	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
+		if (!ops[i].has_launch || ops[i].op.launch)
+			continue;
+		while (ct_table_get(&first, next))
+			next++;
+		ops[i].op.launch = next++;
+		ops[i].group_ops = 1;
+	}
+	for (size_t i = w->process->n_ops; i-- > 0;) {
+		if (ops[i].group_ops && ops[i].open)
+			ops[i].open = open++ < MOST_OPEN;
+	}
+	ct_table_fini(&first);
+	return st;
 }
 
 /* An op goes to the run of its thread; ops of a group share the launch of its first op. */
 static int put_op(struct writer *w, size_t index)
 {
 	const struct ct_import_op *in = &w->process->ops[index];
-	const struct ct_import_op *before = index ? in - 1 : NULL;
 	struct ct_op op = in->op;
 	struct ct_launch launch = in->launch;
 	struct ct_extent *run = w->block.n_extents ? &w->block.extents[w->block.n_extents - 1]
 						   : NULL;
-	int first = !(before && op.launch && before->op.launch == op.launch);
 	int st = CT_OK;
 
-	if (in->has_launch && !op.launch)
-		op.launch = w->next_launch++;
 	if (!run || run->tid != op.tid || run->n_slots >= CT_CHUNK_SLOTS) {
 		const struct ct_extent next = { .lap = ++w->lap, .tid = op.tid };
 
@@ -204,20 +252,16 @@ static int put_op(struct writer *w, size_t index)
 		return st;
 	run->n_slots++;
 	run->n_ops++;
-	if (!in->has_launch || !first)
+	if (!in->group_ops || in->open)
 		return CT_OK;
-	if (in->open)
-		return put_open_launch(w, in, op.launch);
 	launch.id = op.launch;
+	if (in->started && !launch.start_ns)
+		launch.start_ns = op.enter_ns; /* by no source: that it began, not when */
 	launch.start_err_ns -= launch.start_err_ns < w->edge_err_ns ? launch.start_err_ns
 								    : w->edge_err_ns;
 	launch.end_err_ns -= launch.end_err_ns < w->edge_err_ns ? launch.end_err_ns
 								: w->edge_err_ns;
-	launch.n_ops = 1;
-	for (size_t i = index + 1; i < w->process->n_ops && in->op.launch &&
-				   w->process->ops[i].op.launch == in->op.launch;
-	     i++)
-		launch.n_ops++;
+	launch.n_ops = in->group_ops;
 	run->n_slots++;
 	run->n_launches++;
 	return ct_block_add_launch(&w->block, &launch);
@@ -230,6 +274,9 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 
 	for (size_t i = 0; i < process->n_ops; i++)
 		first = process->ops[i].op.enter_ns < first ? process->ops[i].op.enter_ns : first;
+	/* Files are named by pid and start: ranks that shared a process are told apart by some ns. */
+	for (const struct ct_import_process *other = w->import->processes; other < process; other++)
+		first -= other->pid == process->pid && strcmp(other->host, process->host) == 0;
 	*id = (struct ct_process){
 		.hostkey = hash(process->host),
 		.start_ns = first,
@@ -278,11 +325,6 @@ static int write_ops(struct writer *w)
 {
 	int st = CT_OK;
 
-	w->next_launch = 1;
-	for (size_t i = 0; i < w->process->n_ops; i++) {
-		if (w->process->ops[i].op.launch >= w->next_launch)
-			w->next_launch = w->process->ops[i].op.launch + 1;
-	}
 	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
 		st = put_op(w, i);
 		if (st == CT_OK)
@@ -305,6 +347,8 @@ static int write_process(struct writer *w, int dirfd, const char *run_dir)
 	st = ct_segment_next(&w->segment, &w->err);
 	ct_block_reset(&w->block, CT_BLOCK_CHECKPOINT);
 	if (st == CT_OK)
+		st = count_groups(w);
+	if (st == CT_OK)
 		st = put_strings(w);
 	if (st == CT_OK)
 		st = put_comms(w);
@@ -317,6 +361,8 @@ static int write_process(struct writer *w, int dirfd, const char *run_dir)
 	w->block.type = CT_BLOCK_STATUS;
 	if (st == CT_OK)
 		st = ct_block_add_rare(&w->block, CT_KIND_STATUS, &status, sizeof(status));
+	if (st == CT_OK)
+		st = put_open_launches(w);
 	if (st == CT_OK)
 		st = flush(w, CT_BLOCK_DATA);
 	ct_segment_close(&w->segment);

@@ -35,6 +35,10 @@ enum {
 	CT_KEY_LIMIT,
 	CT_KEY_JOB,
 	CT_KEY_SET,
+	CT_KEY_WINDOW,
+	CT_KEY_RANKS,
+	CT_KEY_MAX_SLICES,
+	CT_KEY_FLOWS,
 };
 
 struct ct_options {

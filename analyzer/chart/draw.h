@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* draw.h — what the drawing of the job and of its processes share: a pen that hands tracks, slices and counters to
+ * the sink and counts them. One thread. */
+#ifndef CT_DRAW_H
+#define CT_DRAW_H
+
+#include "analyzer/chart/collect.h"
+#include "analyzer/chart/lanes.h"
+
+struct ct_pen {
+	const struct ct_chart_sink *sink;
+	struct ct_census *census;
+	struct ct_chart_result *result;
+	uint32_t tracks; /* numbers given out */
+};
+
+/* Where a child of a rank's or the job's group stands. */
+enum ct_draw_order {
+	CT_ORDER_COMMS = 0,
+	CT_ORDER_MESSAGES = 100000,
+	CT_ORDER_THREADS = 200000,
+	CT_ORDER_COUNTERS = 300000,
+};
+
+/* track->id is set. 0, or what the sink returned. */
+int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track);
+int ct_pen_slice(struct ct_pen *pen, const struct ct_chart_slice *slice);
+int ct_pen_counter(struct ct_pen *pen, uint32_t track, uint64_t at_ns, double gbps);
+
+/* Lay the items out and draw them below `parent`, on as many tracks of one name as it takes; draw(arg, item, track)
+ * for each. What finds no lane counts as not drawn. */
+typedef int (*ct_draw_fn)(void *arg, const struct ct_lane_item *item, uint32_t track);
+struct ct_draw_lanes {
+	const char *name, *description;
+	uint32_t parent;
+	int32_t order;
+	int nest;
+	ct_draw_fn draw;
+	void *arg;
+};
+int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct ct_lane_item *items,
+		 uint32_t n);
+
+/* Arguments of a slice under way. What is unknown is left out. */
+struct ct_args {
+	struct ct_chart_arg all[CT_CHART_ARGS];
+	uint8_t n;
+};
+void ct_args_uint(struct ct_args *args, enum ct_chart_key key, uint64_t value); /* CT_UNKNOWN */
+void ct_args_int(struct ct_args *args, enum ct_chart_key key, int64_t value);
+void ct_args_double(struct ct_args *args, enum ct_chart_key key, double value); /* 0 or less */
+void ct_args_text(struct ct_args *args, enum ct_chart_key key, uint32_t text);	/* 0 */
+int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key,
+		 const char *word); /* NULL; 0 or CT_NOMEM */
+
+/* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined. */
+double ct_draw_gbps(uint64_t bytes, uint64_t ns);
+
+/* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have several processes: its
+ * group is made once, *group is 0 before that. */
+int ct_draw_process(struct ct_pen *pen, const struct ct_drawn *drawn, uint32_t parent,
+		    uint32_t *group);
+
+/* "Findings" and "Job". */
+int ct_draw_findings(struct ct_pen *pen, const struct ct_report *report);
+int ct_draw_job(struct ct_pen *pen);
+
+#endif

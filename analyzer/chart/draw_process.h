@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* draw_process.h — what the parts of the drawing of a process share: one of its ranks while it is drawn. */
+#ifndef CT_DRAW_PROCESS_H
+#define CT_DRAW_PROCESS_H
+
+#include "analyzer/chart/draw.h"
+
+/* Bandwidth of one operation: value from begin to end. */
+struct ct_level {
+	uint64_t begin_ns, end_ns;
+	double gbps;
+	uint32_t comm; /* as in the ops */
+};
+
+struct ct_drawing {
+	struct ct_pen *pen;
+	const struct ct_drawn *d;
+	uint32_t local;		    /* which of the process's ranks */
+	int rank;		    /* -1 unknown */
+	uint32_t group;		    /* track */
+	int64_t gpu;		    /* of its work; -1 none, -2 several */
+	char pid[24];		    /* "pid 123 " where the rank has several processes */
+	struct ct_lane_item *items; /* room for all ops and calls, and for all works */
+	struct ct_level *levels;    /* one a work at most */
+	uint32_t n_levels;
+};
+
+/* NULL: never recorded. */
+const struct ct_drawn_comm *ct_drawing_comm(const struct ct_drawing *x, uint32_t comm);
+const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm);
+
+/* What was called. 0 or CT_NOMEM. */
+int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_op *op);
+
+/* Numbers of arrows, 0 none: from a call to its work; through all ranks of a collective. */
+uint64_t ct_drawing_launch_flow(const struct ct_drawing *x, uint32_t launch);
+uint64_t ct_drawing_instance_flow(const struct ct_drawing *x, const struct ct_drawn_op *op);
+
+/* Tracks below x->group. 0, CT_NOMEM or what the sink returned. ct_draw_works() leaves the levels behind. */
+int ct_draw_threads(struct ct_drawing *x);
+int ct_draw_works(struct ct_drawing *x);
+int ct_draw_levels(struct ct_drawing *x);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What slices of a process say about themselves. */
+#include "analyzer/chart/draw_process.h"
+#include "trace/ops.h"
+
+const struct ct_drawn_comm *ct_drawing_comm(const struct ct_drawing *x, uint32_t comm)
+{
+	return comm && x->d->comms[comm - 1].comm ? &x->d->comms[comm - 1] : NULL;
+}
+
+const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
+{
+	const struct ct_drawn_comm *c = ct_drawing_comm(x, comm);
+
+	return c ? ct_texts_get(&x->pen->census->texts, c->comm->label) : "no communicator";
+}
+
+int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_op *o)
+{
+	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
+	enum ct_op_class class = ct_op_class(o->op);
+	int st;
+
+	if (comm) {
+		ct_args_text(args, CT_ARG_comm, comm->comm->label);
+		ct_args_text(args, CT_ARG_comm_hash, comm->comm->hash);
+		ct_args_uint(args, CT_ARG_nranks, comm->comm->nranks);
+		ct_args_uint(args, CT_ARG_seq, o->seq);
+	}
+	if (x->rank >= 0)
+		ct_args_int(args, CT_ARG_rank, x->rank);
+	ct_args_uint(args, CT_ARG_bytes, o->bytes);
+	ct_args_uint(args, CT_ARG_count, o->count);
+	st = ct_args_word(args, x->pen, CT_ARG_dtype, ct_dtype_name(o->dtype));
+	if (st == CT_OK)
+		st = ct_args_word(args, x->pen, CT_ARG_redop, ct_redop_name(o->redop));
+	if (o->peer >= 0 && class == CT_CLASS_ROOTED)
+		ct_args_int(args, CT_ARG_root, o->peer);
+	else if (o->peer >= 0)
+		ct_args_int(args, CT_ARG_peer, o->peer);
+	if (class == CT_CLASS_P2P)
+		ct_args_uint(args, CT_ARG_tag, o->tag);
+	return st;
+}
+
+/* Of the process and its launch. */
+uint64_t ct_drawing_launch_flow(const struct ct_drawing *x, uint32_t launch)
+{
+	if (x->pen->census->options->flows == CT_FLOWS_NONE || !launch)
+		return 0;
+	return (uint64_t)(x->d->process + 1) << 32 | launch;
+}
+
+uint64_t ct_drawing_instance_flow(const struct ct_drawing *x, const struct ct_drawn_op *o)
+{
+	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
+	enum ct_op_class class = ct_op_class(o->op);
+
+	if (x->pen->census->options->flows != CT_FLOWS_ALL || !comm ||
+	    (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED))
+		return 0;
+	return ct_mix(comm->comm->id + ct_mix(o->seq)) | 1ull << 63;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.h — ops that share a launch: what one group end put on one stream of one communicator.
+ *
+ * Such a launch has one span, and nobody can tell what each of its ops took. So it is judged as a whole: its bytes add
+ * up, its time and its waits count once (docs/ANALYSIS.md, "Groups"). A group lives until all its ops have been handed
+ * out by the matcher. One thread. */
+#ifndef CT_GROUPS_H
+#define CT_GROUPS_H
+
+#include "analyzer/match/match.h"
+#include "trace/record.h"
+
+enum ct_group_kind {
+	CT_GROUP_UNCLEAR, /* collectives of several kinds, or with messages, or not all on record */
+	CT_GROUP_COLLECTIVES, /* one kind, or all synchronising: as good as one operation */
+	CT_GROUP_MESSAGES,
+	CT_GROUP_EXCHANGE, /* as much to every other rank as from it: an all-to-all, if the others did so too */
+};
+
+/* What the ops of a launch come to. */
+struct ct_group_shape {
+	enum ct_group_kind kind;
+	unsigned op, dtype; /* 0: they differ */
+	uint32_t lead;	    /* the first collective; without any: n */
+	int only_messages;
+	uint64_t bytes; /* collectives, exchange: of the whole operation; messages: what goes out or what
+			       comes in, whichever is more */
+};
+
+/* `n` ops of the n_ops that the launch held, called by rank `me` of `nranks`. */
+void ct_group_shape(const struct ct_op *ops, uint32_t n, uint32_t n_ops, uint32_t nranks,
+		    int32_t me, struct ct_group_shape *shape);
+
+struct ct_group {
+	struct ct_group_shape shape;
+	struct ct_comm *comm;
+	struct ct_member member; /* its span */
+	uint32_t n_ops;
+	uint32_t holders; /* its ops, and its exchange, that are still with the matcher */
+	uint32_t due;	  /* messages that have not met their other end yet */
+	/* exchange */
+	uint64_t number;
+	int agrees; /* so far, every partner was in the same exchange */
+	/* messages that have met their other end */
+	int whole;	      /* all of them did, and all were measured */
+	int waits_known;      /* of all of them */
+	uint64_t shortest_ns; /* span of the group or of a partner */
+	uint64_t wait_ns;     /* longest wait for a partner */
+	struct ct_group *older, *newer;
+};
+
+struct ct_groups {
+	struct ct_group *newest;
+	uint32_t n;
+};
+
+/* A new group, held `holders` times; NULL: out of memory. */
+struct ct_group *ct_group_new(struct ct_groups *groups, const struct ct_group_shape *shape,
+			      uint32_t holders);
+
+/* One holder less; the last one frees it. */
+void ct_group_drop(struct ct_groups *groups, struct ct_group *group);
+
+void ct_groups_fini(struct ct_groups *groups);
+
+/* Are the members of an instance leaders of groups that are alike? Returns their shape, NULL if they are not. */
+const struct ct_group_shape *ct_group_shared(const struct ct_instance *instance);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/pass_private.h"
+#include "trace/ops.h"
+
+/* In-flight ops that are kept for the report. */
+#define CT_PASS_MAX_UNRETURNED 4096u
+
+int ct_pass_comm(void *arg, struct ct_load_comm *comm)
+{
+	struct ct_reading *reading = arg;
+	struct ct_comm *registered;
+	uint32_t seat;
+	int st = ct_pass_seat(reading, comm, &seat);
+
+	if (st == CT_OK)
+		st = ct_comms_add(&reading->pass->comms, &comm->rec, comm->name, seat, &registered);
+	if (st != CT_OK)
+		return st;
+	comm->user = registered;
+	reading->pass->seats[seat].muddled |= registered->shared_seat &&
+					      ct_comm_is_shared(registered, seat);
+	return CT_OK;
+}
+
+/* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
+ * started, as far as the error of that tells, ended before: mostly it was waited for. */
+static uint64_t free_before(const struct ct_history *history, const struct ct_member *m)
+{
+	uint64_t latest = 0;
+
+	for (unsigned i = 0; i < CT_HISTORY; i++) {
+		uint64_t end = history->ends[i];
+
+		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
+	}
+	if (!latest)
+		return UINT64_MAX;
+	return m->start_ns > latest ? m->start_ns - latest : 0;
+}
+
+static void remember(struct ct_history *history, uint64_t end_ns)
+{
+	history->ends[history->next++ % CT_HISTORY] = end_ns;
+}
+
+/* v-collectives carry it at the end of their names: gloo::allgatherv, MPI_Alltoallv. */
+static int is_varying(const char *call)
+{
+	size_t len = call ? strlen(call) : 0;
+
+	return len > 0 && call[len - 1] == 'v';
+}
+
+static enum ct_timing timing_of(const struct ct_joined_op *j)
+{
+	switch (j->end_source) {
+	case CT_SOURCE_CALL:
+	case CT_SOURCE_WAIT:
+		return CT_TIMING_CALL;
+	case CT_SOURCE_POLL:
+		return CT_TIMING_HOST;
+	case CT_SOURCE_PLUGIN:
+		return CT_TIMING_PLUGIN;
+	case CT_SOURCE_EVENT:
+		return CT_TIMING_EVENTS;
+	case CT_SOURCE_NONE:
+		break;
+	}
+	return CT_TIMING_OFF;
+}
+
+static uint32_t error_of(uint64_t err_ns)
+{
+	return err_ns < UINT32_MAX ? (uint32_t)err_ns : UINT32_MAX;
+}
+
+static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+{
+	struct ct_unreturned *kept;
+
+	if (pass->n_unreturned == CT_PASS_MAX_UNRETURNED)
+		return CT_OK;
+	if (pass->n_unreturned == pass->cap_unreturned) {
+		uint32_t cap = pass->cap_unreturned ? 2 * pass->cap_unreturned : 16;
+
+		kept = realloc(pass->unreturned, cap * sizeof(*kept));
+		if (!kept)
+			return CT_NOMEM;
+		pass->unreturned = kept;
+		pass->cap_unreturned = cap;
+	}
+	kept = &pass->unreturned[pass->n_unreturned++];
+	kept->op = *op->joined.op;
+	kept->process = op->joined.process_index;
+	kept->seat = seat;
+	kept->comm = op->comm ? op->comm->user : NULL;
+	kept->call = NULL;
+	if (op->joined.call) {
+		kept->call = ct_arena_printf(pass->memory, "%s", op->joined.call);
+		if (!kept->call)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* Operations without partners of their own: a row, nothing to match. */
+static int add_local(struct ct_pass *pass, struct ct_comm *comm, const struct ct_member *m)
+{
+	struct ct_class *class = ct_classes_get(&pass->classes, comm, CT_ALONE, m->op, m->dtype,
+						m->bytes);
+
+	if (!class)
+		return CT_NOMEM;
+	class->instances++;
+	class->bytes += m->bytes;
+	return m->start_ns && m->end_ns >= m->start_ns && !m->group
+		       ? ct_hist_add(&class->span, m->end_ns - m->start_ns)
+		       : CT_OK;
+}
+
+static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_member *m)
+{
+	struct ct_comm *comm = op->comm->user;
+	const struct ct_op *o = op->joined.op;
+	int32_t me = op->comm->rec.rank;
+
+	switch (ct_op_class(o->op)) {
+	case CT_CLASS_SYNC:
+	case CT_CLASS_ROOTED:
+		m->index = (uint32_t)me;
+		return ct_match_collective(pass->match, comm, o->seq, m);
+	case CT_CLASS_P2P:
+		if (o->peer < 0 || (uint32_t)o->peer >= comm->nranks)
+			break;
+		m->index = o->op == CT_OP_Recv;
+		return ct_match_message(pass->match, comm, m->index ? o->peer : me,
+					m->index ? me : o->peer, o->tag, o->seq, m);
+	case CT_CLASS_LOCAL:
+	case CT_CLASS_UNKNOWN:
+		break;
+	}
+	return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
+}
+
+/* ---- launches ---- */
+
+/* What the launch of this op, its first, holds beside it. */
+static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
+			struct ct_member *m)
+{
+	struct ct_pass *pass = reading->pass;
+	struct ct_comm *comm = op->comm->user;
+	struct ct_seat *seat = &pass->seats[m->seat];
+	struct ct_group_shape shape;
+
+	reading->group = NULL;
+	if (op->launch && op->launch->n_ops > 1) {
+		const struct ct_load_launch *l = op->launch;
+
+		ct_group_shape(l->ops, l->n, l->n_ops, comm->nranks, op->comm->rec.rank, &shape);
+		reading->group = ct_group_new(&pass->groups, &shape,
+					      l->n + (shape.kind == CT_GROUP_EXCHANGE));
+		if (!reading->group)
+			return CT_NOMEM;
+	}
+	reading->free_ns = UINT64_MAX;
+	if (m->start_ns) {
+		reading->free_ns = free_before(&seat->history, m);
+		remember(&seat->history, m->end_ns);
+	}
+	if (reading->group) {
+		reading->group->comm = comm;
+		reading->group->n_ops = op->launch->n_ops;
+		reading->group->due = op->launch->n;
+		reading->group->member = *m;
+		reading->group->member.free_ns = reading->free_ns;
+		if (shape.kind == CT_GROUP_EXCHANGE)
+			reading->group->number = comm->exchanges[op->comm->rec.rank]++;
+	}
+	return CT_OK;
+}
+
+/* All messages of an exchange have gone to the matcher: now it goes itself. */
+static int match_exchange(struct ct_pass *pass, const struct ct_load_op *op, struct ct_group *group)
+{
+	struct ct_member m = group->member;
+
+	m.group = group;
+	m.index = (uint32_t)op->comm->rec.rank;
+	m.op = CT_OP_AllToAll;
+	m.bytes = group->shape.bytes;
+	m.root = -1;
+	return ct_match_exchange(pass->match, group->comm, group->number, &m);
+}
+
+static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
+{
+	struct ct_pass *pass = reading->pass;
+	struct ct_comm *comm = op->comm->user;
+	const struct ct_load_launch *launch = op->launch;
+	uint32_t at = op->joined.launch_at;
+	struct ct_group *group;
+	int exchange;
+	int st = launch && at > 0 ? CT_OK : begin_launch(reading, op, m);
+
+	if (st != CT_OK)
+		return st;
+	group = launch ? reading->group : NULL;
+	m->group = group;
+	m->free_ns = reading->free_ns;
+	/* an all-to-all's count is what goes to one peer, that of its v-form what goes to all of them */
+	m->bytes = ct_op_total_bytes(m->op, m->count, m->dtype,
+				     m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+	m->leads = group && at == group->shape.lead;
+	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
+	/* The matcher may hand out and free what it gets. */
+	st = match(pass, op, m);
+	if (st == CT_OK && exchange)
+		st = match_exchange(pass, op, group);
+	return st;
+}
+
+/* ---- what every op adds to its rank ---- */
+
+/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
+static int lacks_time(const struct ct_load_op *op)
+{
+	const struct ct_joined_op *j = &op->joined;
+
+	if (j->op->flags & CT_OP_CAPTURED || op->open)
+		return 0;
+	if (j->backend == CT_BACKEND_NCCL &&
+	    (!j->op->launch || (!j->op->count && ct_op_class(j->op->op) != CT_CLASS_P2P)))
+		return 0;
+	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
+	       j->state == CT_STATE_STARTED;
+}
+
+static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct ct_member *m)
+{
+	const struct ct_joined_op *j = &op->joined;
+	int first = !op->launch || j->launch_at == 0;
+
+	/* What failed took as long as it took to fail. */
+	if (j->state == CT_STATE_FINISHED && j->start_ns && j->end_ns >= j->start_ns) {
+		m->start_ns = j->start_ns;
+		m->end_ns = j->end_ns;
+		m->start_err_ns = error_of(j->start_err_ns);
+		m->end_err_ns = error_of(j->end_err_ns);
+		m->on_gpu = j->start_source == CT_SOURCE_EVENT;
+		if (first)
+			ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
+	} else if (first && lacks_time(op)) {
+		seat->unmeasured++;
+	}
+}
+
+int ct_pass_op(void *arg, const struct ct_load_op *op)
+{
+	struct ct_reading *reading = arg;
+	struct ct_pass *pass = reading->pass;
+	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
+	struct ct_seat *seat = &pass->seats[at];
+	const struct ct_joined_op *j = &op->joined;
+	enum ct_timing timing = timing_of(j);
+	struct ct_member m = {
+		.count = j->op->count,
+		.seat = at,
+		.root = j->op->peer,
+		.tid = j->op->tid,
+		.op = j->op->op,
+		.dtype = j->op->dtype,
+		.redop = j->op->redop,
+		.varying = (uint8_t)is_varying(j->call),
+		.returned = j->state != CT_STATE_ENTERED,
+		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
+		.free_ns = UINT64_MAX,
+	};
+
+	if (pass->watch && pass->watch->op) {
+		int st = pass->watch->op(pass->watch->arg, pass, reading->process, op);
+
+		if (st != CT_OK)
+			return st;
+	}
+	pass->ops++;
+	seat->ops++;
+	if (!m.captured)
+		seat->bytes += j->bytes;
+	seat->timing = timing > seat->timing ? timing : seat->timing;
+	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
+		pass->options->progress(pass->options->progress_arg, pass->ops);
+	if (j->state == CT_STATE_ENTERED && keep_unreturned(pass, op, at) != CT_OK)
+		return CT_NOMEM;
+	add_times(seat, op, &m);
+	return op->comm ? add_op(reading, op, &m) : CT_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass_private.h — what the files of a pass share: pass.c reads the processes, pass_op.c takes what they tell,
+ * pass_seats.c knows whose it is. One thread. */
+#ifndef CT_PASS_PRIVATE_H
+#define CT_PASS_PRIVATE_H
+
+#include "analyzer/pass.h"
+
+/* A process while it is being read. */
+struct ct_reading {
+	struct ct_pass *pass;
+	struct ct_load *load;
+	uint32_t process;
+	uint32_t seats[CT_LOAD_RANKS]; /* of its ranks seen so far */
+	struct ct_group *group;	       /* of the launch whose ops are coming, NULL: alone */
+	uint64_t free_ns;	       /* of that launch, see struct ct_member */
+	uint64_t position_ns;	       /* how far, since the run began */
+	int begun;
+};
+
+/* Callbacks of a ct_load; `reading` is a struct ct_reading. */
+int ct_pass_comm(void *reading, struct ct_load_comm *comm);
+int ct_pass_op(void *reading, const struct ct_load_op *op);
+
+/* The seat of a member, as its process has it; made if it is new. 0 or CT_NOMEM. */
+int ct_pass_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat);
+
+/* Who was told no global rank, or shares the process that was told one, has the one of the whole job's communicator, if
+ * nobody else has it. 0 or CT_NOMEM. */
+int ct_pass_name_seats(struct ct_pass *pass);
+
+#endif

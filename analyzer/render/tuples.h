@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tuples.h — a timeline as lines of text, one slice each: begin, duration (-1 did not end), depth, the names of its
+ * tracks from the root with ' > ' between them, its own name; separated by tabs. A value of a counter likewise: when,
+ * how much, the word counter, tracks. What any other rendering of the same timeline must come to. */
+#ifndef CT_TUPLES_H
+#define CT_TUPLES_H
+
+#include <stdio.h>
+
+#include "analyzer/chart/chart.h"
+
+struct ct_tuples;
+
+/* Write to `out`, which is the caller's. NULL: out of memory. */
+struct ct_tuples *ct_tuples_new(FILE *out);
+void ct_tuples_free(struct ct_tuples *tuples);
+
+/* To be drawn into, once. Failures: CT_NOMEM, CT_IO. */
+struct ct_chart_sink ct_tuples_sink(struct ct_tuples *tuples);
+
+#endif

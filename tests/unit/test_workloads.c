@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The workloads of real training on GPUs, healthy and with a slow rank: exactly that one is named, whatever else comes
+ * late for it, and nobody without it.
+ *
+ * unit_workloads --measure SEEDS prints how often each case comes out right. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/gpu_job.h"
+
+struct outcome {
+	uint64_t blamed; /* mask of ranks */
+	double loss_pct;
+	uint64_t matched, end_ns;
+	char text[160];
+};
+
+static struct outcome run(struct gpu_job options, unsigned seed)
+{
+	struct outcome out = { 0 };
+	struct ct_report *report;
+	void *state;
+
+	assert_int_equal(fx_setup(&state), 0);
+	options.seed = seed;
+	report = gpu_job_report(&options, &out.end_ns);
+	snprintf(out.text, sizeof(out.text), "%s", report->verdict.text);
+	out.matched = report->run.matched;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		for (size_t r = 0; r < f->n_ranks; r++)
+			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
+		out.loss_pct += f->loss_pct;
+		/* computing may hide some of what streams of a GPU wait */
+		assert_true(f->at_most);
+	}
+	assert_int_equal(report->run.ranks_seen, (uint64_t)options.ranks);
+	assert_int_equal(report->run.incomplete, 0);
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&state), 0);
+	return out;
+}
+
+static void expect(struct gpu_job options, uint64_t blamed, unsigned seeds)
+{
+	for (unsigned seed = 0; seed < seeds; seed++) {
+		struct outcome out = run(options, seed);
+
+		if (out.blamed != blamed)
+			fail_msg("%s, %d to a process, seed %u: ranks %llx instead of %llx: %s",
+				 options.workload, options.per_process, seed,
+				 (unsigned long long)out.blamed, (unsigned long long)blamed,
+				 out.text);
+	}
+}
+
+static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
+
+#define N_WORKLOADS (sizeof(workloads) / sizeof(workloads[0]))
+
+static void nobody_is_blamed_in_healthy_jobs(void **state)
+{
+	(void)state;
+	for (size_t w = 0; w < N_WORKLOADS; w++) {
+		struct gpu_job options = {
+			.workload = workloads[w], .ranks = 8, .nodes = 2, .steps = 30
+		};
+
+		expect(options, 0, 2);
+		options.per_process = 4;
+		expect(options, 0, 1);
+	}
+}
+
+static void exactly_the_slow_rank_is_blamed(void **state)
+{
+	(void)state;
+	for (size_t w = 0; w < N_WORKLOADS; w++) {
+		struct gpu_job options = { .workload = workloads[w],
+					   .ranks = 8,
+					   .nodes = 1,
+					   .steps = 30,
+					   .fault = "slow-rank:rank=5,pct=6" };
+
+		expect(options, 1 << 5, 2);
+		if (strcmp(workloads[w], "fsdp") == 0)
+			continue;
+		options.nodes = 2;
+		options.per_process = 4;
+		expect(options, 1 << 5, 2);
+	}
+}
+
+/* Where everybody waits for the network anyway, a slow rank costs next to nothing: cost decides. */
+static void slowness_that_communication_hides_is_not_blamed(void **state)
+{
+	struct gpu_job options = { .workload = "fsdp",
+				   .ranks = 8,
+				   .nodes = 2,
+				   .steps = 30,
+				   .fault = "slow-rank:rank=5,pct=6" };
+
+	(void)state;
+	expect(options, 0, 2);
+}
+
+/* What is told of the loss, as a part of the truth; mean of some seeds. */
+static double told(const char *workload)
+{
+	double loss = 0, truth = 0;
+
+	for (unsigned seed = 0; seed < 3; seed++) {
+		struct gpu_job options = {
+			.workload = workload, .ranks = 8, .nodes = 1, .steps = 40
+		};
+		uint64_t healthy = run(options, seed).end_ns;
+		struct outcome slow;
+
+		options.fault = "slow-rank:rank=5,pct=6";
+		slow = run(options, seed);
+		loss += slow.loss_pct;
+		truth += 100 * ((double)slow.end_ns / (double)healthy - 1);
+	}
+	return loss / truth;
+}
+
+static void loss_is_near_the_truth(void **state)
+{
+	(void)state;
+	assert_true(told("megatron") > 0.8 && told("megatron") < 1.3);
+	assert_true(told("decode") > 0.8 && told("decode") < 1.3);
+	/* The same lateness comes to five buckets one after the other: it costs about once. */
+	assert_true(told("ddp") > 0.8 && told("ddp") < 2);
+}
+
+/* ---- figures for docs/ANALYSIS.md ---- */
+
+static void measure(const char *workload, int nodes, const char *fault, uint64_t blamed,
+		    unsigned seeds)
+{
+	struct gpu_job options = {
+		.workload = workload, .ranks = 8, .nodes = nodes, .steps = 40, .fault = fault
+	};
+	struct gpu_job healthy = options;
+	unsigned right = 0, wrong = 0, silent = 0;
+	double loss = 0, truth = 0;
+
+	for (unsigned seed = 0; seed < seeds; seed++) {
+		struct outcome out = run(options, 1000 + seed);
+
+		/* What it would have taken without the fault, all else equal. */
+		healthy.fault = NULL;
+		truth += 100 * ((double)out.end_ns / (double)run(healthy, 1000 + seed).end_ns - 1) /
+			 seeds;
+		right += out.blamed == blamed;
+		wrong += (out.blamed & ~blamed) != 0;
+		silent += blamed && !out.blamed;
+		loss += out.loss_pct / seeds;
+		if (out.blamed != blamed)
+			printf("    seed %u: %llx %s\n", 1000 + seed,
+			       (unsigned long long)out.blamed, out.text);
+	}
+	printf("%-9s %d nodes %-26s right %u/%u wrong %u silent %u loss %.2f%% true %.2f%%\n",
+	       workload, nodes, fault ? fault : "-", right, seeds, wrong, silent, loss, truth);
+	fflush(stdout);
+}
+
+static int measure_all(unsigned seeds)
+{
+	static const struct {
+		const char *fault;
+		uint64_t blamed;
+	} cases[] = {
+		{ NULL, 0 },
+		{ "slow-rank:rank=5,pct=3", 1 << 5 },
+		{ "slow-rank:rank=5,pct=5", 1 << 5 },
+		{ "slow-rank:rank=0,pct=10", 1 << 0 },
+	};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		for (size_t w = 0; w < N_WORKLOADS; w++) {
+			for (int nodes = 1; nodes <= 2; nodes++)
+				measure(workloads[w], nodes, cases[c].fault, cases[c].blamed,
+					seeds);
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_is_blamed_in_healthy_jobs),
+		cmocka_unit_test(exactly_the_slow_rank_is_blamed),
+		cmocka_unit_test(slowness_that_communication_hides_is_not_blamed),
+		cmocka_unit_test(loss_is_near_the_truth),
+	};
+
+	if (argc == 3 && strcmp(argv[1], "--measure") == 0)
+		return measure_all((unsigned)atoi(argv[2]));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
