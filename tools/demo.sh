@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# demo.sh — the whole path in one command: build, record a real PyTorch job in which rank 2 is slow, and ask
-# commtrace who was slow. Needs no GPU. Exits 1 if the answer is not rank 2.
+# demo.sh — the whole path in one command, without a GPU: build; record a job of 8 ranks on simulated GPUs of two nodes,
+# report on it and draw its timeline; record a real PyTorch job. In each job one rank is slow; exits 1 if commtrace names
+# another one, or none.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/steps.sh
 
-slow_rank=2
 commtrace=build/bin/commtrace
-run=demo-out/run
+out=demo-out
 
 # shellcheck disable=SC2086
 packages $BUILD_PACKAGES $DEMO_PACKAGES
@@ -19,23 +19,35 @@ tests=-DCT_TESTS=OFF
 [ ! -f build/CMakeCache.txt ] || tests=
 # shellcheck disable=SC2086
 quietly demo-configure cmake --preset release $tests
-quietly demo-build cmake --build --preset release --target commtrace commtrace_preload
+quietly demo-build cmake --build --preset release --target commtrace commtrace_preload commtrace-simjob
 
-say "recording 20 steps of torchrun with 4 ranks; rank $slow_rank sleeps 60 ms in each"
-record_ddp "$commtrace" demo-out --steps 20 --slow-rank "$slow_rank" --slow-ms 60 ||
+# blamed RUN RANK: shows the report, which has to name that rank.
+blamed() {
+	say "$commtrace report $1"
+	"$commtrace" report "$1" >"$1.txt" || die "commtrace report failed"
+	cat "$1.txt"
+	grep -q "^STRAGGLER: rank $2 " "$1.txt" || die "the report does not name rank $2, which was slowed down on purpose"
+}
+
+rm -rf "$out"
+mkdir -p "$out"
+say "recording 40 steps of training on 8 simulated GPUs of 2 nodes; the GPU of rank 5 computes 4 ms longer in each"
+"$commtrace" run -q -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
+	--workload ddp --steps 40 --fault slow-rank:rank=5,ms=4 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
+blamed "$out/gpu" 5
+say "$commtrace merge $out/gpu -o $out/run.pftrace"
+"$commtrace" merge "$out/gpu" -o "$out/run.pftrace" || die "commtrace merge failed"
+
+say "recording 20 steps of torchrun with 4 ranks over Gloo; rank 2 sleeps 60 ms in each"
+record_ddp "$commtrace" "$out/torch" --steps 20 --slow-rank 2 --slow-ms 60 ||
 	die "the job failed; its output is above"
-
-say "$commtrace report $run"
-"$commtrace" report "$run" >demo-out/report.txt || die "commtrace report failed"
-cat demo-out/report.txt
-
-grep -q "^STRAGGLER: rank $slow_rank " demo-out/report.txt ||
-	die "the report does not name rank $slow_rank, which was slowed down on purpose"
+blamed "$out/torch/run" 2
 
 cat <<EOF
 
-The report names rank $slow_rank, the one that was slowed down. What next:
-  $commtrace info $run                  is the trace whole, and what did recording cost
-  $commtrace dump $run --format=jsonl   every call, one a line
-  $commtrace run -o DIR -- COMMAND...            the same for your own job
+Each report names the rank that was slowed down. What next:
+  https://ui.perfetto.dev, "Open trace file"     $out/run.pftrace: every rank, stream and call on one time axis
+  $commtrace info $out/gpu                is the trace whole, and what did recording cost
+  $commtrace dump $out/gpu --format=jsonl      every call, one a line
+  $commtrace run -o DIR -- COMMAND...           the same for your own job
 EOF
