@@ -36,6 +36,11 @@ job() {
 # compare NAME
 compare() {
 	local name=$1 file
+	# a fault that cannot happen in this workload is refused; all can in moe
+	if [ "${name#*.moe.}" = "$name" ] &&
+		[ "$(cat "$work/$name.plain/status" "$work/$name.traced/status")" = $'2\n2' ]; then
+		return 0
+	fi
 	for file in status stdout result.json; do
 		same "$name: $file" "$work/$name.plain/$file" "$work/$name.traced/$file"
 	done
