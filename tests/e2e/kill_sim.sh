@@ -16,7 +16,7 @@ for ((n = 0; n < rounds; n++)); do
 	workload=${workloads[n % ${#workloads[@]}]}
 	mkdir "$d"
 	faults=()
-	between base 200 900
+	between base 400 1100
 	for ((rank = 0; rank < ranks; rank++)); do
 		between ms "$base" $((base + 150))
 		faults+=(--fault "kill:rank=$rank,ms=$ms")
