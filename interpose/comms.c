@@ -127,6 +127,7 @@ static void end(const void *handle)
 		atomic_store_explicit(&comm->handle[i], NULL, memory_order_relaxed);
 	}
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
+	ct_channels_end(comm->id);
 }
 
 void ct_comms_end(const void *handle)
@@ -203,7 +204,9 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->nranks = rec.nranks;
 		comm->rank = rec.rank;
 		comm->device = spec->device;
-		atomic_store_explicit(&comm->splits, 0, memory_order_relaxed);
+		comm->nccl_hash = spec->nccl_hash;
+		comm->nccl_magic = spec->nccl_magic;
+		atomic_store_explicit(&comm->children, 0, memory_order_relaxed);
 		ct_tags_init(&comm->tags);
 		for (int i = 0; i < 2; i++) {
 			atomic_store_explicit(&comm->handle[i], spec->handle[i],

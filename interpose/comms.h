@@ -27,8 +27,10 @@ struct ct_comm {
 	uint32_t id;
 	uint32_t nranks;
 	int32_t rank;
-	_Atomic uint32_t splits; /* NCCL: how often it was split */
-	uint32_t device;	 /* CUDA device + 1, 0 none or unknown */
+	_Atomic uint32_t children; /* NCCL: how often it was split or grown */
+	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
+	uint64_t nccl_hash;	   /* NCCL: of nccl_key.h, like nccl_magic */
+	uint64_t nccl_magic;
 	struct ct_tags tags;
 };
 
@@ -37,6 +39,7 @@ struct ct_comm_spec {
 	const void *handle[2]; /* the second may be NULL */
 	uint64_t key;	       /* 0: guess one */
 	uint64_t parent;       /* key of the communicator that it was made from, 0: none */
+	uint64_t nccl_hash, nccl_magic;
 	enum ct_key_source source;
 	enum ct_backend backend;
 	uint32_t nranks;

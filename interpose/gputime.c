@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/freeze.h"
 #include "interpose/gpuspan.h"
 #include "interpose/poll.h"
 
@@ -15,6 +16,7 @@ uint8_t ct_gpu_op_flags;
 int ct_gpu_init(enum ct_gpu_timing timing)
 {
 	wanted = timing;
+	ct_freeze_init();
 	ct_gpu_op_flags = timing == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
@@ -63,6 +65,7 @@ void ct_gpu_record(const struct ct_gpu_span *span, int result, const struct ct_g
 		launch.start_source = (uint8_t)times->start_source;
 		launch.end_source = (uint8_t)times->end_source;
 	}
+	ct_freeze_apply(&launch, load(&span->open->opened_ns));
 	ct_recorder_launch(&launch);
 }
 

@@ -109,16 +109,22 @@ enum launch_kind {
 struct launch_frame {
 	struct ct_op_frame op; /* first */
 	struct ct_gpu_span *span;
-	const struct ct_comm *comm;
 	ncclComm_t handle;
 	CUstream stream;
 	uint32_t launch;
+	uint32_t comm; /* its id: the communicator itself may end meanwhile */
 	enum launch_kind kind;
 };
 
 static EACH_ROW int is_p2p(uint8_t op)
 {
 	return op == CT_OP_Send || op == CT_OP_Recv;
+}
+
+/* Into a peer's window, or about it: nobody has to call at the same time. */
+static EACH_ROW int is_one_sided(uint8_t op)
+{
+	return op == CT_OP_Put || op == CT_OP_Signal || op == CT_OP_WaitSignal;
 }
 
 /* NCCL makes these of sends and receives. */
@@ -129,13 +135,15 @@ static EACH_ROW int is_made_of_p2p(uint8_t op)
 
 static EACH_ROW enum launch_kind kind_of(const struct call *c, const struct ct_comm *comm)
 {
-	/* Empty collectives are dropped where they come in, empty sends are sent. */
-	if (!comm->id || (c->count == 0 && !is_p2p(c->op)))
+	int is_collective = !is_p2p(c->op) && !is_one_sided(c->op);
+
+	/* Empty collectives are dropped where they come in; empty sends are sent, and a signal moves nothing anyway. */
+	if (!comm->id || (c->count == 0 && is_collective))
 		return LAUNCH_NONE;
 	if (__builtin_expect(!ct_nccl_in_group(), 1))
 		return LAUNCH_NOW;
 	/* Alone in its communicator: a copy, at once, not when the group ends. */
-	if (comm->nranks == 1 && !is_p2p(c->op) && !is_made_of_p2p(c->op))
+	if (comm->nranks == 1 && is_collective && !is_made_of_p2p(c->op))
 		return LAUNCH_NOW;
 	return LAUNCH_GROUP;
 }
@@ -145,6 +153,10 @@ static EACH_ROW uint64_t next_seq(const struct call *c, struct ct_comm *comm)
 	if (is_p2p(c->op))
 		return ct_channels_next(comm->id, c->op == CT_OP_Send ? CT_SEND : CT_RECV, c->peer,
 					0);
+	/* collectives are matched by their number among collectives */
+	if (is_one_sided(c->op))
+		return ct_channels_next(comm->id, c->op == CT_OP_WaitSignal ? CT_RECV : CT_SEND,
+					c->peer, c->op);
 	return atomic_fetch_add_explicit(&comm->entry->next_seq, 1, memory_order_relaxed);
 }
 
@@ -194,7 +206,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
 	f->kind = kind;
 	f->launch = op.launch;
-	f->comm = comm;
+	f->comm = comm->id;
 	f->handle = c->comm;
 	f->stream = c->stream;
 	f->span = NULL;

@@ -47,11 +47,11 @@ static __attribute__((noinline)) struct ct_nccl_thread *take_block(void)
 	return t;
 }
 
-void ct_nccl_untimed(uint32_t launch, const struct ct_comm *comm, uint32_t n_ops, int result)
+void ct_nccl_untimed(uint32_t launch, uint32_t comm, uint32_t n_ops, int result)
 {
 	const struct ct_launch rec = {
 		.id = launch,
-		.comm = comm->id,
+		.comm = comm,
 		.n_ops = n_ops,
 		.result = (int16_t)result,
 	};
@@ -115,9 +115,9 @@ static void forget_all(struct ct_nccl_thread *t)
 static void give_up_launches(struct ct_nccl_thread *t, int result)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
-		const struct ct_comm comm = { .id = t->pairs[i].launch.comm };
+		const struct ct_gpu_launch *launch = &t->pairs[i].launch;
 
-		ct_nccl_untimed(t->pairs[i].launch.id, &comm, t->pairs[i].launch.n_ops, result);
+		ct_nccl_untimed(launch->id, launch->comm, launch->n_ops, result);
 	}
 	t->n_pairs = 0;
 }
@@ -218,7 +218,26 @@ static CT_UNWIND_WHOLE ncclResult_t end_group(ct_ncclGroupEnd_fn *real)
 	return return_end(&f, real());
 }
 
-/* NCCL only computes how long it would take. (A nonblocking communicator launches all the same, some time.) */
+static void simulate_leave(struct ct_frame *frame)
+{
+	struct end_frame *f = (struct end_frame *)frame;
+
+	if (f->thread)
+		give_up_launches(f->thread, CT_RESULT_EXCEPTION);
+	end_leave(frame);
+}
+
+/* NCCL only computes how long it would take. But what it leaves to a thread of its own, for nonblocking communicators,
+ * it launches all the same, some time: nothing is known of when. */
+static ncclResult_t return_simulated(struct end_frame *f, ncclResult_t result)
+{
+	if (f->thread)
+		give_up_launches(f->thread, result == ncclSuccess      ? CT_RESULT_ABORTED
+					    : result == ncclInProgress ? ncclSuccess
+								       : (int)result);
+	return return_end(f, result);
+}
+
 static CT_UNWIND_WHOLE ncclResult_t simulate_end(ncclSimInfo_t *info,
 						 ct_ncclGroupSimulateEnd_fn *real)
 {
@@ -226,9 +245,8 @@ static CT_UNWIND_WHOLE ncclResult_t simulate_end(ncclSimInfo_t *info,
 
 	CT_UNWIND_HERE();
 	enter_end(&f, CT_NCCL_ncclGroupSimulateEnd);
-	if (f.thread)
-		give_up_launches(f.thread, CT_RESULT_ABORTED);
-	return return_end(&f, real(info));
+	f.host.frame.leave = simulate_leave;
+	return return_simulated(&f, real(info));
 }
 
 /* Is this one inside another, where it does nothing? */

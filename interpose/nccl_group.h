@@ -51,6 +51,6 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result);
 
 /* The record of a launch that did no work on a GPU, or whose work is not timed: no times. */
-void ct_nccl_untimed(uint32_t launch, const struct ct_comm *comm, uint32_t n_ops, int result);
+void ct_nccl_untimed(uint32_t launch, uint32_t comm, uint32_t n_ops, int result);
 
 #endif

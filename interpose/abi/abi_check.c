@@ -5,6 +5,7 @@
 #include <cuda.h>
 #include <nccl.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* ---- CUDA's driver -------------------------------------------------------------------------------------------------- */
 
@@ -28,6 +29,19 @@ _Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
 
 /* The first version that has all that the tables tell of. */
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+
+/* What younger versions brought, for the rows that an older header cannot judge. */
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 0)
+typedef struct {
+	int opCnt, peer, sigIdx, ctx;
+} ncclWaitSignalDesc_t;
+#endif
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 7)
+typedef enum { ncclStatGpuMemSuspend } ncclCommMemStat_t;
+#endif
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 30, 0)
+enum { ncclTimeout = 8 };
+#endif
 
 #define NCCL_RESULT(name, value)                                                                   \
 	_Static_assert((int)(name) == (value), #name " is another number in nccl.h");

@@ -33,10 +33,29 @@ bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task)
 	return true;
 }
 
+bool sim_plan_see(struct sim_plan *plan, CUstream stream)
+{
+	for (size_t i = 0; i < plan->n_streams; i++)
+		if (plan->streams[i] == stream)
+			return true;
+	if (plan->n_streams == plan->stream_room) {
+		size_t room = plan->stream_room ? 2 * plan->stream_room : 2;
+		CUstream *more = realloc(plan->streams, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		plan->streams = more;
+		plan->stream_room = room;
+	}
+	plan->streams[plan->n_streams++] = stream;
+	return true;
+}
+
 void sim_plan_clear(struct sim_plan *plan)
 {
 	free(plan->colls.list);
 	free(plan->messages.list);
+	free(plan->one_sided.list);
 	free(plan->streams);
 	memset(plan, 0, sizeof(*plan));
 }
@@ -54,7 +73,7 @@ size_t sim_task_recv_bytes(const struct sim_task *t, int rank, int n_ranks)
 {
 	size_t bytes = t->count * sim_type_bytes(t->type);
 
-	if (t->func == SIM_SEND || (t->func == SIM_REDUCE && rank != t->root))
+	if (t->func == SIM_SEND || t->func >= SIM_PUT || (t->func == SIM_REDUCE && rank != t->root))
 		return 0;
 	return t->func == SIM_ALL_GATHER ? bytes * (size_t)n_ranks : bytes;
 }
@@ -94,8 +113,12 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 		sim_hang(&wait.waiter);
 		return 0;
 	}
-	end = launch->tasks.list[0].func < SIM_SEND ? sim_run_colls(launch, start_ns, &wait)
-						    : sim_run_messages(launch, start_ns, &wait);
+	if (launch->tasks.list[0].func < SIM_SEND)
+		end = sim_run_colls(launch, start_ns, &wait);
+	else if (launch->tasks.list[0].func < SIM_PUT)
+		end = sim_run_messages(launch, start_ns, &wait);
+	else
+		end = sim_run_one_sided(launch, start_ns, &wait);
 	if (end && sim_driver()->simTiming())
 		end += sim_model_skew(comm->hash, launch->number, comm->rank);
 	return end;
@@ -152,7 +175,7 @@ static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CU
 	if (!launch)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*launch = (struct sim_launch){ comm, comm->launches, stream, *tasks, NULL };
-	told = sim_events_launch(launch);
+	told = launch->tasks.list[0].func < SIM_PUT ? sim_events_launch(launch) : NULL;
 	sim_comm_keep(comm);
 	atomic_fetch_add(&comm->kernels, 1);
 	failed = sim_driver()->simLaunch(stream, &(struct sim_kernel){ run, done, launch });
@@ -196,6 +219,8 @@ static CUresult launch_on_streams(struct ncclComm *comm, struct sim_plan *plan)
 		failed = launch_kernel(comm, &plan->colls, stream);
 	if (!failed)
 		failed = launch_kernel(comm, &plan->messages, stream);
+	if (!failed)
+		failed = launch_kernel(comm, &plan->one_sided, stream);
 	if (!failed)
 		failed = d->cuEventRecord(comm->done, stream);
 	comm->done_recorded |= !failed;
@@ -248,7 +273,7 @@ ncclResult_t sim_plan_launch(struct ncclComm *comm)
 	ncclResult_t result = self_messages_match(comm);
 	CUresult failed;
 
-	if (!result && (comm->plan.colls.n || comm->plan.messages.n)) {
+	if (!result && (comm->plan.colls.n || comm->plan.messages.n || comm->plan.one_sided.n)) {
 		CUcontext popped;
 
 		failed = d->cuCtxPushCurrent_v2(comm->context);
