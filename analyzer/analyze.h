@@ -44,8 +44,9 @@ enum ct_op_state {
 	CT_STATE_ENTERED = 1,  /* inside the call when recording ended */
 	CT_STATE_RETURNED = 2, /* call is back, its work had not ended */
 	CT_STATE_FINISHED = 3, /* work ended */
-	CT_STATE_ERROR = 4,    /* the call failed or was left by an exception */
+	CT_STATE_ERROR = 4,    /* the call or its launch failed, or was left by an exception */
 	CT_STATE_STARTED = 5,  /* call is back, its work had begun and not ended */
+	CT_STATE_ABORTED = 6,  /* the program gave its work up before it was done */
 };
 const char *ct_op_state_name(enum ct_op_state state);
 

@@ -97,18 +97,18 @@ int ct_load_rank(const struct ct_load *load, uint32_t local)
 
 /* ---- ops ---- */
 
-static int is_failure(const struct ct_op *op, unsigned backend)
+static int is_failure(int result, unsigned backend)
 {
 	const int nccl_in_progress = 7; /* nccl.h: ncclInProgress is no failure */
 
-	return op->result != 0 && !(backend == CT_BACKEND_NCCL && op->result == nccl_in_progress);
+	return result != 0 && !(backend == CT_BACKEND_NCCL && result == nccl_in_progress);
 }
 
 /* Nothing for the GPU to do: NCCL drops empty collectives. */
 static int is_nothing(const struct ct_op *op, unsigned backend)
 {
 	return backend == CT_BACKEND_NCCL && !(op->flags & CT_OP_CAPTURED) &&
-	       (!op->launch || (!op->count && ct_op_class(op->op) != CT_CLASS_P2P));
+	       (!op->launch || ct_op_is_empty_collective(op));
 }
 
 static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_op *j,
@@ -116,7 +116,11 @@ static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_
 {
 	if (!op->return_ns)
 		return CT_STATE_ENTERED;
-	if (is_failure(op, j->backend))
+	if (is_failure(op->result, j->backend))
+		return CT_STATE_ERROR;
+	if (launch && launch->result == CT_RESULT_ABORTED)
+		return CT_STATE_ABORTED;
+	if (launch && is_failure(launch->result, j->backend))
 		return CT_STATE_ERROR;
 	if (is_nothing(op, j->backend))
 		return CT_STATE_FINISHED;

@@ -11,6 +11,7 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/arena.h"
+#include "trace/ops.h"
 #include "trace/reader.h"
 
 /* A communicator as one process sees it. Hostile sizes never come through. */
@@ -48,6 +49,14 @@ struct ct_load_op {
 	const struct ct_open_launch_rec *
 		open; /* its launch, as last seen, if that had not ended when recording ended; else NULL */
 };
+
+/* A collective that moves nothing, which NCCL drops. Empty messages are sent, and signals have no count. */
+static inline int ct_op_is_empty_collective(const struct ct_op *op)
+{
+	enum ct_op_class class = ct_op_class(op->op);
+
+	return !op->count && class != CT_CLASS_P2P && class != CT_CLASS_LOCAL;
+}
 
 /* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
 struct ct_load_sink {

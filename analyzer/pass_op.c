@@ -232,8 +232,7 @@ static int lacks_time(const struct ct_load_op *op)
 
 	if (j->op->flags & CT_OP_CAPTURED || op->open)
 		return 0;
-	if (j->backend == CT_BACKEND_NCCL &&
-	    (!j->op->launch || (!j->op->count && ct_op_class(j->op->op) != CT_CLASS_P2P)))
+	if (j->backend == CT_BACKEND_NCCL && (!j->op->launch || ct_op_is_empty_collective(j->op)))
 		return 0;
 	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
 	       j->state == CT_STATE_STARTED;
