@@ -20,6 +20,7 @@ static struct {
 	} buckets[BUCKETS];
 	_Atomic int lock; /* over everything that writes the tables */
 	uint32_t last_id;
+	_Atomic uint64_t ended;
 	uint64_t job_hash;
 	uint64_t process_hash;
 	int has_lost; /* one that found no place: from then on this process counts otherwise than the others */
@@ -127,7 +128,13 @@ static void end(const void *handle)
 		atomic_store_explicit(&comm->handle[i], NULL, memory_order_relaxed);
 	}
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
+	atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed);
 	ct_channels_end(comm->id);
+}
+
+uint64_t ct_comms_ended(void)
+{
+	return tables ? atomic_load_explicit(&tables->ended, memory_order_relaxed) : 0;
 }
 
 void ct_comms_end(const void *handle)

@@ -61,6 +61,9 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
 /* A second handle of a communicator that was created with one. Any thread. */
 void ct_comms_alias(struct ct_comm *comm, const void *handle);
 
+/* How many have ended: their entries in the ring are free again when they are in a segment. Any thread. */
+uint64_t ct_comms_ended(void);
+
 /* The library destroys what is behind the handle; nothing happens if it is unknown. Any thread. */
 void ct_comms_end(const void *handle);
 

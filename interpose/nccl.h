@@ -59,6 +59,10 @@ int ct_nccl_init(int wanted);
 
 extern int ct_nccl_is_wanted __attribute__((visibility("hidden")));
 
+/* Are there groups that a forked child has begun before it makes a communicator? (nccl_group.c) */
+extern _Atomic uint32_t ct_nccl_early __attribute__((visibility("hidden")));
+void ct_nccl_group_adopt(void);
+
 /* ct_guard_enter() where NCCL is to be recorded. */
 static inline int ct_nccl_enter(enum ct_call_kind kind)
 {
@@ -66,6 +70,9 @@ static inline int ct_nccl_enter(enum ct_call_kind kind)
 		return 0;
 	if (!ct_nccl_is_wanted)
 		ct_guard_leave();
+	else if (kind == CT_CALL_CREATE &&
+		 atomic_load_explicit(&ct_nccl_early, memory_order_relaxed))
+		ct_nccl_group_adopt();
 	return ct_nccl_is_wanted;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -259,20 +261,106 @@ static int leaves_inner(void)
 	return 1;
 }
 
+/* A forked child is silent until it makes a communicator, which it may do in a group that it has begun before: then the
+ * group has to be known. For each thread that has one, its depth. */
+#define EARLY 32u
+
+_Atomic uint32_t ct_nccl_early; /* entries in use */
+static struct {
+	_Atomic uint32_t tid; /* 0: free */
+	uint32_t depth;
+} early[EARLY];
+
+static int is_silent_child(void)
+{
+	return CT_GATE_STATE(ct_guard_gate()) == CT_GATE_CHILD;
+}
+
+static void leave_early(uint32_t i)
+{
+	atomic_store_explicit(&early[i].tid, 0, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&ct_nccl_early, 1, memory_order_relaxed);
+}
+
+/* The calling thread's, EARLY if it has none; `may_take`: then a free one. */
+static uint32_t find_early(int may_take)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	for (uint32_t i = 0; i < EARLY; i++)
+		if (atomic_load_explicit(&early[i].tid, memory_order_relaxed) == tid)
+			return i;
+	for (uint32_t i = 0; i < EARLY && may_take; i++) {
+		uint32_t free = 0;
+
+		if (!atomic_compare_exchange_strong_explicit(
+			    &early[i].tid, &free, tid, memory_order_relaxed, memory_order_relaxed))
+			continue;
+		early[i].depth = 0;
+		atomic_fetch_add_explicit(&ct_nccl_early, 1, memory_order_relaxed);
+		return i;
+	}
+	return EARLY;
+}
+
+static void start_early(void)
+{
+	uint32_t i = find_early(1);
+
+	if (i < EARLY)
+		early[i].depth++;
+}
+
+static void end_early(void)
+{
+	uint32_t i = atomic_load_explicit(&ct_nccl_early, memory_order_relaxed) ? find_early(0)
+										: EARLY;
+
+	if (i < EARLY && --early[i].depth == 0)
+		leave_early(i);
+}
+
+void ct_nccl_group_adopt(void)
+{
+	uint32_t i = find_early(0);
+	struct ct_nccl_thread *t;
+
+	if (i == EARLY)
+		return;
+	t = ct_self.nccl ? ct_self.nccl : take_block();
+	if (t != &no_room)
+		t->depth += early[i].depth;
+	leave_early(i);
+}
+
 ncclResult_t ct_ncclGroupStart(void)
 {
 	ct_ncclGroupStart_fn *next = CT_NCCL_NEXT(ncclGroupStart);
 	ncclResult_t result = next ? next() : CT_NCCL_ABSENT;
 	struct ct_nccl_thread *t;
 
+	if (result != ncclSuccess)
+		return result;
 	/* whatever comes in the group has to know of it, so recording starts here */
-	if (result == ncclSuccess && ct_nccl_enter(CT_CALL_CREATE)) {
+	if (ct_nccl_enter(CT_CALL_DATA)) {
 		t = ct_self.nccl ? ct_self.nccl : take_block();
 		if (t != &no_room)
 			t->depth++;
 		ct_guard_leave();
+	} else if (is_silent_child()) {
+		start_early();
 	}
 	return result;
+}
+
+/* The end of a group is not recorded. */
+static int is_unrecorded_end(void)
+{
+	if (ct_nccl_enter(CT_CALL_DATA))
+		return leaves_inner();
+	if (is_silent_child())
+		end_early();
+	return 1;
 }
 
 ncclResult_t ct_ncclGroupEnd(void)
@@ -281,7 +369,7 @@ ncclResult_t ct_ncclGroupEnd(void)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA) || leaves_inner())
+	if (is_unrecorded_end())
 		return next();
 	return end_group(next);
 }
@@ -292,7 +380,7 @@ ncclResult_t ct_ncclGroupSimulateEnd(ncclSimInfo_t *info)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA) || leaves_inner())
+	if (is_unrecorded_end())
 		return next(info);
 	return simulate_end(info, next);
 }

@@ -138,8 +138,12 @@ static ncclResult_t bcast_as_broadcast(ncclComm_t comm, cudaStream_t stream, con
 #define NCCL_CALL_HOST(symbol, name, since, params, args)                                          \
 	ncclResult_t name params                                                                   \
 	{                                                                                          \
+		ncclResult_t result = ready(comm);                                                 \
+                                                                                                   \
+		if (result != ncclSuccess)                                                         \
+			return result;                                                             \
 		tell(#name);                                                                       \
-		return comm ? scripted : ncclInvalidArgument;                                      \
+		return scripted;                                                                   \
 	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
