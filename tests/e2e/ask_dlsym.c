@@ -2,7 +2,7 @@
 /* Under the preload: who asks dlsym for a function of NCCL gets the wrapper, and all else is as the loader says. With
  * COMMTRACE_NO_DLSYM=1 or COMMTRACE=0 everything is.
  *
- * ask_dlsym LIBRARY SYMBOL: only prints in which file the answer lies. */
+ * ask_dlsym LIBRARY SYMBOL...: only prints in which file each answer lies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,14 +196,28 @@ static void what_is_visible_to_all_is_found_without_a_handle(void **state)
 	assert_ptr_equal(dlsym(copy1, SYMBOL), loaders_own(copy1, SYMBOL));
 }
 
-static int print_where(const char *library, const char *symbol)
+static const char *where(void *function)
 {
 	Dl_info info = { .dli_fname = "nowhere" };
-	void *handle = dlopen(library, RTLD_NOW);
+	const char *slash;
 
-	dladdr(handle ? dlsym(handle, symbol) : NULL, &info);
-	puts(strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname);
-	return 0;
+	if (function)
+		dladdr(function, &info);
+	slash = strrchr(info.dli_fname, '/');
+	return slash ? slash + 1 : info.dli_fname;
+}
+
+/* By its handle; and, if there was none, as a program does that is linked with it. */
+static int print_where(const char *library, char **symbols)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+
+	for (; *symbols; symbols++) {
+		void *function = dlsym(handle, *symbols);
+
+		puts(where(function ? function : dlsym(RTLD_DEFAULT, *symbols)));
+	}
+	return handle ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -220,8 +234,8 @@ int main(int argc, char **argv)
 	};
 	const char *all = getenv("COMMTRACE"), *no = getenv("COMMTRACE_NO_DLSYM");
 
-	if (argc == 3)
-		return print_where(argv[1], argv[2]);
+	if (argc >= 3)
+		return print_where(argv[1], argv + 2);
 	is_on = !(all && strcmp(all, "0") == 0) && !(no && strcmp(no, "1") == 0);
 	for (void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD); libc && !loaders_own;)
 		loaders_own = (look_fn)dlsym(libc, "dlsym");
