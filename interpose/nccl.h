@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.h — the NCCL backend: what all wrappers of abi/nccl_calls.def share.
  *
- * nccl.c has the data-moving calls, nccl_group.c groups and their launches, nccl_comm.c and nccl_child.c how
+ * nccl.c has the data-moving calls, nccl_group.c groups and their launches, nccl_init.c and nccl_child.c how
  * communicators are made, nccl_host.c how they end and other calls that may wait, nccl_later.c what a nonblocking communicator has not
  * finished when the call returns. NCCL calls some of its functions through the same symbols: those calls find their
  * thread inside a recorded call and pass unrecorded. No lock is ever held across a call into NCCL, so that abort
