@@ -143,6 +143,9 @@ void ct_comms_end(const void *handle)
 		return;
 	end(handle);
 	unlock();
+	/* their entries in the ring are needed again */
+	if (ct_comms_ended() % 64 == 0)
+		ct_recorder_wake();
 }
 
 /* How many of this size were made before, counted by all members alike. */

@@ -129,6 +129,7 @@ void ct_state_drained(struct ct_state *s)
 			continue;
 		s->comms_pass[i] = 0;
 		s->comms_seen[i] = 0;
+		s->comms_freed++;
 		atomic_store_explicit(&s->ring->comms[i].id, 0, memory_order_release);
 	}
 	s->pass++;

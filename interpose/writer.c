@@ -36,7 +36,6 @@ struct writer {
 	uint64_t flush_ns;   /* longest time between flushes, with this rank's jitter */
 	uint64_t flushed_at; /* when the last flush was over ... */
 	uint64_t claims;     /* ... and the chunks claimed until then */
-	uint64_t ended;	     /* ... and the communicators that had ended */
 	uint64_t status_at;
 	uint64_t looked_at; /* when the ring file was last looked for */
 	uint64_t retry_at;  /* nothing can be written before then, 0: it can */
@@ -73,9 +72,16 @@ static int pool_below(const struct writer *w, uint32_t part)
 	return load(&w->ring->header->n_free) < w->ring->header->n_chunks / part;
 }
 
+/* Of the communicators' entries a quarter wait to be written and freed, which takes two passes. */
+static int many_have_ended(const struct writer *w)
+{
+	return !w->retry_at &&
+	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->header->n_comms / 4;
+}
+
 static void nap(const struct writer *w)
 {
-	uint64_t ms = pool_below(w, 2) ? 5 : 50;
+	uint64_t ms = pool_below(w, 2) || many_have_ended(w) ? 5 : 50;
 
 	futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
 	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
@@ -113,7 +119,6 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 {
 	uint64_t begin = ct_now_ns();
 	uint64_t claims = load(&w->ring->header->claims);
-	uint64_t ended = ct_comms_ended();
 	enum result result = FAILED;
 
 	if (ct_drain_begin(&w->drain, w->ring) == CT_OK)
@@ -132,7 +137,6 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 	atomic_store_explicit(&w->ring->header->flushed_ns, begin, memory_order_relaxed);
 	w->flushed_at = begin;
 	w->claims = claims;
-	w->ended = ended;
 	w->retry_at = 0;
 	return 1;
 }
@@ -232,7 +236,7 @@ static int is_due(const struct writer *w, uint64_t now)
 	if (now < w->retry_at)
 		return 0;
 	return now - w->flushed_at >= w->flush_ns || fresh * CT_CHUNK_SLOTS >= BLOCK_RECORDS ||
-	       pool_below(w, 2) || ct_comms_ended() - w->ended >= w->ring->header->n_comms / 4;
+	       pool_below(w, 2) || many_have_ended(w);
 }
 
 static void serve(struct writer *w)

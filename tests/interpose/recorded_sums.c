@@ -74,13 +74,13 @@ static void take_block(const struct ct_block *block)
 		take_rare(block, &block->rares[i]);
 }
 
-static void take_process(const struct ct_run *run)
+static void take_process(const struct ct_run *run, size_t index)
 {
 	struct ct_err err = { .status = 0 };
 	struct ct_process_reader *reader;
 	const struct ct_block *block;
 
-	if (ct_process_open(run, 0, &reader, &err) != CT_OK)
+	if (ct_process_open(run, index, &reader, &err) != CT_OK)
 		return;
 	while (ct_process_next(reader, &block, &err) == 1)
 		take_block(block);
@@ -88,7 +88,7 @@ static void take_process(const struct ct_run *run)
 	ct_process_close(reader);
 }
 
-const struct recorded_sums *recorded_sums(void)
+const struct recorded_sums *recorded_sums(size_t index)
 {
 	const char *const paths[] = { recorded_dir() };
 	const char *const rings[] = { recorded_ring_dir(), NULL };
@@ -104,8 +104,8 @@ const struct recorded_sums *recorded_sums(void)
 	if (ct_run_open(paths, 1, &options, &run, &err) != CT_OK)
 		return &sums;
 	sums.processes = run->n_processes;
-	if (run->n_processes)
-		take_process(run);
+	if (index < run->n_processes)
+		take_process(run, index);
 	ct_run_close(run);
 	return &sums;
 }

@@ -26,7 +26,7 @@ struct recorded_sums {
 	struct recorded_comm comms[SUMS_COMMS]; /* by id from 1: at id - 1 */
 };
 
-/* Of the first process of the last recorded_run(). Static: the next call overwrites it. */
-const struct recorded_sums *recorded_sums(void);
+/* Of the process `index` of the last recorded_run(). Static: the next call overwrites it. */
+const struct recorded_sums *recorded_sums(size_t index);
 
 #endif

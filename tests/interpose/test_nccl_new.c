@@ -162,6 +162,27 @@ static void children_are_counted_as_nccl_counts_them(void **state)
 		9, 0);
 }
 
+static void grow_all(void)
+{
+	ncclComm_t comms[2];
+
+	returns(ncclCommInitAll(comms, 2, NULL), ncclSuccess);
+	grow(comms[1], 3, NULL, -1);
+}
+
+/* The id is one that the program never saw. */
+static void what_nccl_made_of_an_id_of_its_own_can_be_grown(void **state)
+{
+	const struct recorded_lists *r = records_of(grow_all);
+	ncclUniqueId id;
+
+	(void)state;
+	for (int i = 0; i < NCCL_UNIQUE_ID_BYTES; i++)
+		id.internal[i] = (char)(i * 7); /* the first of the stand-in's */
+	assert_true(r->comms[1].key == ct_nccl_key_of_id(&id));
+	comm_is(r, 3, ct_nccl_key_of_grown(ct_nccl_magic_of_grown(magic_of(&id), 1), 3), 3, 1);
+}
+
 /* A NCCL that makes its ids in another way. */
 static void grow_otherwise(void)
 {
@@ -345,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_ranks_of_a_grown_communicator_have_one_key),
 		cmocka_unit_test(children_are_counted_as_nccl_counts_them),
+		cmocka_unit_test(what_nccl_made_of_an_id_of_its_own_can_be_grown),
 		cmocka_unit_test(an_id_that_does_not_fit_to_the_parent_is_a_loss),
 		cmocka_unit_test(growing_in_a_group_waits_at_its_end),
 		cmocka_unit_test(a_grown_communicator_is_known_before_it_is_ready),
