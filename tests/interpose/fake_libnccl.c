@@ -13,7 +13,7 @@ static _Atomic(void (*)(const char *)) on_call;
 static ncclResult_t scripted;
 static int nonblocking;
 static int asks = 1;
-static ncclUniqueId last_id;
+static __thread ncclUniqueId last_id;
 static unsigned char ids_made;
 
 /* What becomes known at the end of a group, or when all is finished: like groups, a thread's own. */
