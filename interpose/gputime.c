@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "interpose/gpuspan.h"
+#include "interpose/gputold.h"
 #include "interpose/poll.h"
+
+/* span->timed of one that NCCL tells the times of */
+#define TOLD 2
 
 static enum ct_gpu_timing wanted;
 static _Atomic int looked; /* for CUDA, at the first launch */
@@ -19,7 +23,9 @@ int ct_gpu_init(enum ct_gpu_timing timing)
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
 	ct_poll_init(timing == CT_GPU_TIMED);
-	return ct_gpu_spans_init() == CT_OK ? ct_gpu_streams_init() : CT_NOMEM;
+	if (ct_gpu_spans_init() != CT_OK || ct_gpu_told_init() != CT_OK)
+		return CT_NOMEM;
+	return ct_gpu_streams_init();
 }
 
 void ct_gpu_context_hint(void)
@@ -28,8 +34,8 @@ void ct_gpu_context_hint(void)
 	CUcontext current = NULL;
 	int saved = errno;
 
-	if (cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current &&
-	    ct_gpu_context(cuda, current)) {
+	if (cuda && wanted != CT_GPU_PLUGIN && cuda->ctx_get_current(&current) == CUDA_SUCCESS &&
+	    current && ct_gpu_context(cuda, current)) {
 		ct_poll_start();
 		ct_poll_wake();
 	}
@@ -192,10 +198,11 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 static void show(struct ct_gpu_span *span)
 {
 	struct ct_gpu_block *block = ct_gpu_block_of(span);
-	enum ct_gpu_span_state state = span->timed ? CT_GPU_CALLING : CT_GPU_PASSED;
+	int has_events = span->timed == 1;
+	enum ct_gpu_span_state state = has_events ? CT_GPU_CALLING : CT_GPU_PASSED;
 
 	atomic_store_explicit(&span->state, block->lap << 2 | state, memory_order_release);
-	if (__builtin_expect(span->timed && !block->pushed, 0)) {
+	if (__builtin_expect(has_events && !block->pushed, 0)) {
 		block->pushed = 1;
 		atomic_fetch_add_explicit(&block->left, 1, memory_order_relaxed);
 		ct_poll_push(block);
@@ -223,7 +230,19 @@ static void open_entry(struct ct_ring_open *open, const struct ct_gpu_launch *la
 	ct_ring_open_fill(open, launch->id, words);
 }
 
-struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
+/* Which stream it is, for the record. */
+static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *launch)
+{
+	const struct ct_cuda *cuda = ct_cuda() ? ct_cuda() : ct_cuda_find();
+
+	span->handle = launch->stream;
+	if (!cuda || ct_poll_gave_up())
+		span->stream = NULL;
+	else if (!ct_gpu_stream_is(span->stream, launch->stream))
+		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
+}
+
+static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int is_told)
 {
 	struct ct_gpu_span *span = wanted != CT_GPU_UNTIMED ? ct_gpu_span_take() : NULL;
 	int saved;
@@ -238,15 +257,40 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 	span->timed = 0;
 	span->has_end = 0;
 	span->thread = &ct_self;
-	begin_on_gpu(span, launch);
+	if (__builtin_expect(is_told, 0))
+		name_stream(span, launch);
+	else
+		begin_on_gpu(span, launch);
 	if (span->stream)
 		atomic_store_explicit(&span->open->stream,
 				      (uint64_t)span->stream->id << 32 |
 					      (uint32_t)span->stream->context->device,
 				      memory_order_relaxed);
+	if (__builtin_expect(is_told, 0)) {
+		span->timed = TOLD;
+		ct_gpu_told_begin(span, launch->id);
+	}
 	show(span);
 	errno = saved;
 	return span;
+}
+
+struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
+{
+	return begin(launch, wanted == CT_GPU_PLUGIN);
+}
+
+struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
+{
+	return begin(launch, 1);
+}
+
+void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
+{
+	if (!times->end_ns)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	ct_gpu_record(span, result, times);
+	ct_gpu_span_close(span);
 }
 
 static void close_untimed(struct ct_gpu_span *span, int result)
@@ -283,8 +327,11 @@ void ct_gpu_end(struct ct_gpu_span *span)
 	if (!span)
 		return;
 	saved = errno;
-	if (!span->timed) {
-		close_untimed(span, 0);
+	if (__builtin_expect(span->timed != 1, 0)) {
+		if (span->timed == TOLD)
+			ct_gpu_told_end(span, 0);
+		else
+			close_untimed(span, 0);
 		return;
 	}
 	if (!ct_poll_gave_up())
@@ -297,8 +344,11 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result)
 {
 	if (!span)
 		return;
-	if (!span->timed) {
-		close_untimed(span, result);
+	if (span->timed != 1) {
+		if (span->timed == TOLD)
+			ct_gpu_told_end(span, result);
+		else
+			close_untimed(span, result);
 		return;
 	}
 	record_untimed(span, result);

@@ -24,6 +24,7 @@
 enum ct_gpu_timing {
 	CT_GPU_UNTIMED, /* ops say so, launches are not recorded, and CUDA is left alone */
 	CT_GPU_TIMED,	/* with events and anchors */
+	CT_GPU_PLUGIN,	/* by NCCL's profiler plugin (gputold.h): CUDA is only asked for streams */
 	CT_GPU_UNANCHORED, /* with events: where all streams share one connection an anchor would wait for all */
 };
 
@@ -63,5 +64,12 @@ extern uint8_t ct_gpu_op_flags CT_NEAR;
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch);
 void ct_gpu_end(struct ct_gpu_span *span);
 void ct_gpu_drop(struct ct_gpu_span *span, int result);
+
+/* As ct_gpu_begin(), for a launch whose times NCCL will tell, whatever the others are timed with. */
+struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch);
+
+/* The end of it, by gputold.c: the record, and the span is free. */
+struct ct_gpu_times;
+void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times);
 
 #endif

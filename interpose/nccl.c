@@ -29,6 +29,7 @@ struct ct_real ct_nccl_reals[CT_NCCL_CALLS] = {
 
 uint16_t ct_nccl_call_ids[CT_NCCL_CALLS];
 int ct_nccl_is_wanted;
+_Atomic uint32_t ct_nccl_seen;
 
 struct ct_real *ct_nccl_real(const char *symbol)
 {
@@ -167,6 +168,27 @@ static void leave(struct ct_frame *frame)
 	if (f->kind != LAUNCH_GROUP)
 		settle_launch(f, CT_RESULT_EXCEPTION);
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
+}
+
+int ct_nccl_inside_op(struct ct_nccl_inside *in)
+{
+	struct ct_frame *frame = ct_guard_frame();
+	const struct launch_frame *f = (const struct launch_frame *)frame;
+	struct ct_slot *slot;
+
+	if (!frame || frame->leave != leave)
+		return 0;
+	slot = f->op.slot;
+	in->comm = f->comm;
+	in->span = f->span;
+	in->launch = f->launch;
+	in->has_seq = slot != NULL;
+	in->seq = slot ? atomic_load_explicit(&slot->w[CT_OP_W_SEQ], memory_order_relaxed) : 0;
+	in->op = slot ? (uint8_t)(atomic_load_explicit(&slot->w[CT_OP_W_WHAT],
+						       memory_order_relaxed) >>
+				  24)
+		      : 0;
+	return 1;
 }
 
 /* Published and, where the call itself launches, begun on the stream. */

@@ -190,6 +190,32 @@ static void enter_end(struct end_frame *f, enum ct_nccl_call call)
 	f->host.frame.leave = end_leave;
 }
 
+int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_inside *in)
+{
+	struct ct_frame *frame = ct_guard_frame();
+	const struct ct_nccl_thread *t;
+	int found = 0;
+
+	if (!frame || frame->leave != end_leave)
+		return 0;
+	t = ((const struct end_frame *)frame)->thread;
+	for (uint32_t i = 0; t && i < t->n_pairs; i++) {
+		const struct ct_nccl_pair *pair = &t->pairs[i];
+		const struct ct_comm *comm = ct_comms_find(pair->comm);
+
+		if (launch ? pair->launch.id != launch
+			   : !comm || comm->key != hash || comm->rank != rank)
+			continue;
+		in->comm = comm;
+		in->span = pair->span;
+		in->launch = pair->launch.id;
+		in->op = 0;
+		in->has_seq = 0;
+		found++;
+	}
+	return found == 1;
+}
+
 static ncclResult_t return_end(struct end_frame *f, ncclResult_t result)
 {
 	struct ct_nccl_thread *t = f->thread;

@@ -18,6 +18,7 @@
 #include "interpose/log.h"
 #include "interpose/nccl.h"
 #include "interpose/pending.h"
+#include "interpose/profiler.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
 #include "interpose/start_line.h"
@@ -76,6 +77,8 @@ static enum ct_gpu_timing choose_timing(void)
 
 	if (strcmp(settings.TIMING, "off") == 0)
 		return CT_GPU_UNTIMED;
+	if (strcmp(settings.TIMING, "plugin") == 0)
+		return CT_GPU_PLUGIN;
 	if (!one)
 		return CT_GPU_TIMED;
 	if (strcmp(settings.TIMING, "events") == 0)
@@ -83,6 +86,15 @@ static enum ct_gpu_timing choose_timing(void)
 	if (ct_settings_lists(settings.BACKENDS, "nccl"))
 		ct_notes_add(&notes, "CUDA_DEVICE_MAX_CONNECTIONS=1: launches are not timed");
 	return CT_GPU_UNTIMED;
+}
+
+/* For calls that pass no wrapper the plugin is the only one that can tell. */
+static int choose_profiler_times(void)
+{
+	if (strcmp(settings.TIMING, "plugin") == 0)
+		return CT_PROFILER_TIMES_ALWAYS;
+	return strcmp(settings.TIMING, "auto") == 0 ? CT_PROFILER_TIMES_ALONE
+						    : CT_PROFILER_TIMES_NEVER;
 }
 
 /* Ring and tables. 0 or -1. */
@@ -95,7 +107,8 @@ static int make_memory(const char *const *dirs)
 	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
 			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
-	    ct_pending_init() != CT_OK || ct_gpu_init(choose_timing()) != CT_OK) {
+	    ct_pending_init() != CT_OK || ct_gpu_init(choose_timing()) != CT_OK ||
+	    ct_profiler_init(choose_profiler_times()) != CT_OK) {
 		ct_log("cannot record: %s", err.text);
 		return -1;
 	}

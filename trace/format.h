@@ -229,6 +229,7 @@ enum ct_op_flag {
 	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
 	CT_OP_UNTIMED = 1
 			<< 2, /* nobody looks when it runs: there is no LAUNCH record of its launch */
+	CT_OP_PLUGIN = 1 << 3, /* seen by the NCCL profiler plugin only, not by a wrapper */
 };
 
 /* Result values of our own beside those of the library. */
@@ -425,6 +426,30 @@ struct ct_match_rec {
 	uint32_t tag;
 	uint64_t seq;
 	uint64_t reserved[4];
+};
+
+/* What NCCL's profiler interface told. Of an op, which is found by launch and the words below: those with CT_DETAIL_SEQ
+ * by `seq`; the others tell the count, type and root or peer of the work, which for broadcasts and all-gathers is
+ * counted in bytes. With op 0, of the interface itself: `channels` is its version. */
+struct ct_detail_rec {
+	uint32_t comm;
+	uint32_t launch;
+	uint64_t seq; /* of the op, as in its record */
+	uint64_t count;
+	int32_t peer;  /* or root; -1 none */
+	uint32_t algo; /* string ids; 0 not told */
+	uint32_t proto;
+	uint8_t op;
+	uint8_t dtype;
+	uint8_t channels; /* 0 not told */
+	uint8_t warps;
+	uint32_t flags; /* enum ct_detail_flag */
+	uint32_t reserved[3];
+};
+_Static_assert(sizeof(struct ct_detail_rec) == 56, "fills words 1..7");
+enum ct_detail_flag {
+	CT_DETAIL_SEQ = 1 << 0,	  /* `seq` is known */
+	CT_DETAIL_ALONE = 1 << 1, /* op 0: the communicator's calls pass no wrapper */
 };
 
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.

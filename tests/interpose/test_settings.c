@@ -126,10 +126,11 @@ static void timing_is_one_of_three_words(void **state)
 		assert_int_equal(notes.n, 0);
 		assert_string_equal(settings.TIMING, good[i]);
 	}
-	read_env((const char *const[]){ "COMMTRACE_TIMING=plugin", NULL });
+	read_env((const char *const[]){ "COMMTRACE_TIMING=cupti", NULL });
 	assert_int_equal(notes.n, 1);
-	assert_string_equal(notes.text[0],
-			    "COMMTRACE_TIMING=plugin is not auto, events or off: using auto");
+	assert_string_equal(
+		notes.text[0],
+		"COMMTRACE_TIMING=cupti is not auto, events, plugin or off: using auto");
 	assert_string_equal(settings.TIMING, "auto");
 }
 
