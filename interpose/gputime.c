@@ -7,32 +7,85 @@
 #include "interpose/gpuspan.h"
 #include "interpose/poll.h"
 
-static enum ct_gpu_timing wanted;
+/* Changes once at most, at the first launch or before it. */
+static _Atomic uint32_t timing;
 static _Atomic int looked; /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
 uint8_t ct_gpu_op_flags;
 
-int ct_gpu_init(enum ct_gpu_timing timing)
+static inline uint32_t wanted(void)
 {
-	wanted = timing;
-	ct_gpu_op_flags = timing == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
+	return atomic_load_explicit(&timing, memory_order_relaxed);
+}
+
+int ct_gpu_init(enum ct_gpu_timing how)
+{
+	atomic_store_explicit(&timing, how, memory_order_relaxed);
+	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
-	ct_poll_init(timing == CT_GPU_TIMED);
+	ct_poll_init(how);
 	return ct_gpu_spans_init() == CT_OK ? ct_gpu_streams_init() : CT_NOMEM;
+}
+
+static void decide(uint32_t how)
+{
+	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
+
+	atomic_compare_exchange_strong(&timing, &open, how);
+}
+
+void ct_gpu_plugin_loaded(void)
+{
+	decide(CT_GPU_PLUGIN);
+}
+
+enum ct_gpu_timing ct_gpu_timing(void)
+{
+	return (enum ct_gpu_timing)wanted();
+}
+
+/* Are there events of ours? */
+static inline int uses_events(void)
+{
+	return wanted() != CT_GPU_UNTIMED && wanted() != CT_GPU_PLUGIN;
+}
+
+/* The calling thread's context, if there shall be events for it. */
+static struct ct_gpu_context *hint(const struct ct_cuda *cuda)
+{
+	CUcontext current = NULL;
+	struct ct_gpu_context *context = NULL;
+
+	if (uses_events() && cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+		context = ct_gpu_context(cuda, current);
+	if (context) {
+		ct_poll_start();
+		ct_poll_wake();
+	}
+	return context;
 }
 
 void ct_gpu_context_hint(void)
 {
-	const struct ct_cuda *cuda = wanted != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
-	CUcontext current = NULL;
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	int saved = errno;
 
-	if (cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current &&
-	    ct_gpu_context(cuda, current)) {
-		ct_poll_start();
-		ct_poll_wake();
-	}
+	/* as long as a plugin may come there need not be any events */
+	if (wanted() != CT_GPU_PLUGIN_OR_HOST)
+		hint(cuda);
+	errno = saved;
+}
+
+void ct_gpu_context_await(void)
+{
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
+	struct ct_gpu_context *context;
+	int saved = errno;
+
+	context = hint(cuda);
+	if (context)
+		ct_poll_await(context);
 	errno = saved;
 }
 
@@ -96,14 +149,15 @@ static inline int is_captured(const struct ct_cuda *cuda, CUstream stream)
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Two events of the stream's context for a span that has none, or another context's, which the poll thread will give
+/* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
  * back. 0: there are none. */
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 {
 	struct ct_gpu_pair events = { .context = span->stream->context };
+	CUevent *start = wanted() == CT_GPU_HOST ? NULL : &events.start;
 
 	if ((span->events.context && span->old.context) ||
-	    !ct_gpu_events_take(&events.context->events, &events.start, &events.end)) {
+	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
 		return 0;
 	}
@@ -113,14 +167,18 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 	return 1;
 }
 
-/* The start event; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
+/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
 static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span)
 {
 	if (is_captured(cuda, span->handle))
 		return CUDA_ERROR_NOT_READY;
+	if (__builtin_expect(wanted() == CT_GPU_PLUGIN_OR_HOST, 0))
+		decide(CT_GPU_HOST);
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
 		return CUDA_ERROR_NOT_READY;
+	if (!span->events.start)
+		return CUDA_SUCCESS;
 	return cuda->event_record(span->events.start, span->handle);
 }
 
@@ -225,11 +283,11 @@ static void open_entry(struct ct_ring_open *open, const struct ct_gpu_launch *la
 
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 {
-	struct ct_gpu_span *span = wanted != CT_GPU_UNTIMED ? ct_gpu_span_take() : NULL;
+	struct ct_gpu_span *span = uses_events() ? ct_gpu_span_take() : NULL;
 	int saved;
 
 	if (!span) {
-		if (wanted != CT_GPU_UNTIMED)
+		if (wanted() != CT_GPU_UNTIMED)
 			record_alone(launch);
 		return NULL;
 	}
@@ -237,7 +295,7 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 	open_entry(span->open, launch);
 	span->timed = 0;
 	span->has_end = 0;
-	span->thread = &ct_self;
+	span->thread = ct_gpu_thread();
 	begin_on_gpu(span, launch);
 	if (span->stream)
 		atomic_store_explicit(&span->open->stream,
@@ -262,7 +320,7 @@ static void end_on_gpu(struct ct_gpu_span *span)
 	int entered;
 
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
-	if (span->handle == CU_STREAM_PER_THREAD && span->thread != &ct_self)
+	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
 		return;
 	entered = ct_gpu_context_enter(cuda, span->events.context);
 	if (entered >= 0) {
@@ -276,21 +334,34 @@ static void end_on_gpu(struct ct_gpu_span *span)
 		ct_poll_give_up();
 }
 
-void ct_gpu_end(struct ct_gpu_span *span)
+/* Not a moment earlier than the event: this thread may stand still between the two. */
+static uint64_t note_return(struct ct_gpu_span *span)
 {
+	uint64_t now = ct_now_ns();
+	uint64_t after = now - load(&span->open->opened_ns);
+
+	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
+	return now;
+}
+
+uint64_t ct_gpu_end(struct ct_gpu_span *span)
+{
+	uint64_t now;
 	int saved;
 
 	if (!span)
-		return;
+		return 0;
 	saved = errno;
 	if (!span->timed) {
 		close_untimed(span, 0);
-		return;
+		return 0;
 	}
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
+	now = note_return(span);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
+	return now;
 }
 
 void ct_gpu_drop(struct ct_gpu_span *span, int result)

@@ -226,14 +226,16 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 
 static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 {
+	uint64_t now_ns = 0;
+
 	if (__builtin_expect(f->kind == LAUNCH_NOW && result == ncclSuccess, 1)) {
 		if (__builtin_expect(ct_nccl_later_count() != 0, 0))
 			ct_nccl_later_passed(f->handle);
-		ct_gpu_end(f->span);
+		now_ns = ct_gpu_end(f->span);
 	} else if (f->kind != LAUNCH_GROUP) {
 		settle_launch(f, result);
 	}
-	ct_op_end(&f->op, ct_now_ns(), result);
+	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
 	return result;
 }
 

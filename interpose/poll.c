@@ -14,9 +14,11 @@
 #define SECOND_NS 1000000000ull
 #define LONGEST_NAP_NS 10000000u
 #define SHORTEST_NAP_NS 500000u
-/* Events that are ready for use, below which more are made. */
+/* Events that are ready for use, below which more are made; the first ones at once, for who waits for them. */
 #define FEW_EVENTS 256u
 #define MORE_EVENTS 512u
+#define FIRST_EVENTS 32u
+#define LONGEST_AWAIT_NS 10000000u
 /* A context that nothing was launched in for so long is left alone. */
 #define IDLE_NS (2 * SECOND_NS)
 
@@ -30,6 +32,8 @@ static struct poll {
 	_Atomic uint32_t gave_up;
 	_Atomic uint64_t cpu_ns, events, timed, untimed;
 	int anchors;
+	unsigned int event_flags;
+	_Atomic uint32_t served; /* futex: contexts that had events, or failed to, so far */
 	/* the thread's: */
 	struct ct_gpu_collect collect;
 	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
@@ -114,6 +118,15 @@ static void judge(struct ct_gpu_context *context, CUresult result)
 		atomic_store_explicit(&context->dead, 1, memory_order_relaxed);
 }
 
+/* Whoever waits for its events need not wait any longer. */
+static void served(struct poll *p, struct ct_gpu_context *context)
+{
+	if (atomic_exchange_explicit(&context->served, 1, memory_order_release))
+		return;
+	atomic_fetch_add_explicit(&p->served, 1, memory_order_release);
+	futex_wake(&p->served);
+}
+
 static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 {
 	struct ct_gpu_events *pool = &context->events;
@@ -121,7 +134,9 @@ static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 	CUevent event;
 
 	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < CT_GPU_EVENTS; i++) {
-		result = p->collect.cuda->event_create(&event, CU_EVENT_DEFAULT);
+		if (i == FIRST_EVENTS)
+			served(p, context);
+		result = p->collect.cuda->event_create(&event, p->event_flags);
 		if (result != CUDA_SUCCESS)
 			break;
 		pool->made++;
@@ -144,14 +159,15 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
-	if (!last && !context->ready) {
+	/* the events first: a launch may wait for them, none waits for an anchor */
+	if (!last && wants_events(context))
+		result = make_events(p, context);
+	if (!last && !context->ready && result == CUDA_SUCCESS) {
 		result = p->anchors ? ct_gpu_anchoring_init(anchoring, p->collect.cuda)
 				    : CUDA_SUCCESS;
 		context->ready = result == CUDA_SUCCESS;
 		context->used_ns = now;
 	}
-	if (!last && context->ready && wants_events(context))
-		result = make_events(p, context);
 	if (!last && p->anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
 		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
@@ -179,6 +195,7 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 		}
 		judge(context, result);
 	}
+	served(p, context);
 	if (is_dead(context) || ct_poll_gave_up())
 		ct_gpu_collect_lost(&p->collect, context);
 }
@@ -241,11 +258,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void ct_poll_init(int anchors)
+void ct_poll_init(enum ct_gpu_timing timing)
 {
 	memset(&poll, 0, sizeof(poll));
 	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
-	poll.anchors = anchors;
+	poll.anchors = timing == CT_GPU_TIMED;
+	poll.event_flags = timing == CT_GPU_HOST || timing == CT_GPU_PLUGIN_OR_HOST
+				   ? CU_EVENT_DISABLE_TIMING
+				   : CU_EVENT_DEFAULT;
 }
 
 void ct_poll_start(void)
@@ -268,6 +288,21 @@ void ct_poll_wake(void)
 
 	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
 		futex_wake(&poll.wanted);
+}
+
+void ct_poll_await(struct ct_gpu_context *context)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t now = begin;
+
+	while (!atomic_load_explicit(&context->served, memory_order_acquire) && ct_poll_is_up() &&
+	       now - begin < LONGEST_AWAIT_NS) {
+		uint32_t n = atomic_load_explicit(&poll.served, memory_order_acquire);
+
+		if (!atomic_load_explicit(&context->served, memory_order_acquire))
+			futex_wait(&poll.served, n, LONGEST_AWAIT_NS - (now - begin));
+		now = ct_now_ns();
+	}
 }
 
 void ct_poll_give_up(void)

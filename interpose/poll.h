@@ -13,12 +13,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/guard.h"
+#include "interpose/gputime.h"
 
 struct ct_gpu_block;
+struct ct_gpu_context;
 
-/* Nothing is started. `anchors` 0: none are taken. Before the gate opens. */
-void ct_poll_init(int anchors);
+/* Nothing is started. Before the gate opens. */
+void ct_poll_init(enum ct_gpu_timing timing);
 
 /* Once; later calls do nothing. Any thread. */
 void ct_poll_start(void);
@@ -37,6 +38,10 @@ void ct_poll_push(struct ct_gpu_block *block);
 /* Look now. Costs a system call. Any thread. */
 void ct_poll_wake(void);
 
+/* Wait until the context has had events, but some ms at most, and not once it is known to be unusable. Any thread; not
+ * on the call path. */
+void ct_poll_await(struct ct_gpu_context *context);
+
 /* CUDA is not used any more. Any thread. */
 void ct_poll_give_up(void);
 int ct_poll_gave_up(void);
@@ -49,7 +54,7 @@ int ct_poll_finish(uint64_t timeout_ns);
 struct ct_poll_cost {
 	uint64_t cpu_ns;
 	uint64_t events; /* recorded, by calls and by itself */
-	uint64_t timed;	 /* launches whose start and end are known */
+	uint64_t timed;	 /* launches whose end is known and, unless only ends are timed, their start */
 	uint64_t untimed;
 };
 void ct_poll_cost(struct ct_poll_cost *cost);
