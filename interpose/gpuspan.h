@@ -40,7 +40,8 @@ struct ct_gpu_span {
 	_Atomic uint32_t state; /* release by the caller, acquire by the poll thread */
 	uint8_t timed;
 	uint8_t has_end; /* before the release of LAUNCHED */
-	uint8_t reserved[2];
+	uint8_t probed;	 /* what it costs to time is measured */
+	uint8_t reserved;
 	uint32_t returned_after; /* ns since its first op was entered: when the end event had been recorded;
 				    UINT32_MAX: so much or more */
 	uint32_t thread;	 /* ct_gpu_thread() of who began it */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/gpupick.h"
 #include "interpose/gpuspan.h"
 #include "interpose/poll.h"
 
@@ -11,6 +12,8 @@
 static _Atomic uint32_t timing;
 static _Atomic int looked; /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
+static _Atomic uint32_t plugin_loaded;
+static struct ct_gpu_options options;
 uint8_t ct_gpu_op_flags;
 
 static inline uint32_t wanted(void)
@@ -20,11 +23,21 @@ static inline uint32_t wanted(void)
 
 int ct_gpu_init(enum ct_gpu_timing how)
 {
+	return ct_gpu_init_options(&(struct ct_gpu_options){ .timing = how, .sample = CT_GPU_ALL });
+}
+
+int ct_gpu_init_options(const struct ct_gpu_options *from)
+{
+	enum ct_gpu_timing how = from->timing;
+
+	options = *from;
+	ct_gpu_pick_init(from);
 	atomic_store_explicit(&timing, how, memory_order_relaxed);
+	atomic_store_explicit(&plugin_loaded, 0, memory_order_relaxed);
 	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
-	ct_poll_init(how);
+	ct_poll_init(how, from->budget_millionths);
 	return ct_gpu_spans_init() == CT_OK ? ct_gpu_streams_init() : CT_NOMEM;
 }
 
@@ -37,12 +50,38 @@ static void decide(uint32_t how)
 
 void ct_gpu_plugin_loaded(void)
 {
+	atomic_store_explicit(&plugin_loaded, 1, memory_order_relaxed);
 	decide(CT_GPU_PLUGIN);
 }
 
 enum ct_gpu_timing ct_gpu_timing(void)
 {
 	return (enum ct_gpu_timing)wanted();
+}
+
+void ct_gpu_ledger(struct ct_cost_rec *cost)
+{
+	static const uint8_t by[] = {
+		[CT_GPU_UNTIMED] = CT_TIMED_BY_NOTHING,
+		[CT_GPU_TIMED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_UNANCHORED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_HOST] = CT_TIMED_BY_HOST,
+		[CT_GPU_PLUGIN] = CT_TIMED_BY_PLUGIN,
+		[CT_GPU_PLUGIN_OR_HOST] = CT_TIMED_BY_UNKNOWN,
+	};
+	struct ct_poll_cost poll;
+
+	ct_poll_cost(&poll);
+	cost->timed_by = by[wanted()];
+	cost->timed_why = (uint8_t)options.why;
+	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
+	cost->sample = options.sample < CT_GPU_ALL ? (uint32_t)options.sample : 0;
+	cost->budget_millionths = options.budget_millionths;
+	cost->duty_on_ms = options.duty_on_ms;
+	cost->duty_ms = options.duty_ms;
+	cost->level = (uint8_t)poll.level;
+	cost->coarsest = (uint8_t)poll.coarsest;
+	cost->budget_backoffs = poll.backoffs;
 }
 
 /* Are there events of ours? */
@@ -135,7 +174,8 @@ static void record_alone(const struct ct_gpu_launch *what)
 		.n_ops = what->n_ops,
 	};
 
-	atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	if (!what->unpicked)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
 	ct_recorder_launch(&launch);
 }
 
@@ -283,7 +323,8 @@ static void open_entry(struct ct_ring_open *open, const struct ct_gpu_launch *la
 
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 {
-	struct ct_gpu_span *span = uses_events() ? ct_gpu_span_take() : NULL;
+	struct ct_gpu_span *span = uses_events() && !launch->unpicked ? ct_gpu_span_take() : NULL;
+	uint64_t probe_ns = 0;
 	int saved;
 
 	if (!span) {
@@ -296,7 +337,12 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 	span->timed = 0;
 	span->has_end = 0;
 	span->thread = ct_gpu_thread();
+	span->probed = 0;
+	if (__builtin_expect(ct_poll_wants_probe(), 0))
+		probe_ns = ct_poll_take_probe();
 	begin_on_gpu(span, launch);
+	if (__builtin_expect(probe_ns != 0, 0))
+		span->probed = ct_poll_probe_begun(probe_ns);
 	if (span->stream)
 		atomic_store_explicit(&span->open->stream,
 				      (uint64_t)span->stream->id << 32 |
@@ -346,7 +392,7 @@ static uint64_t note_return(struct ct_gpu_span *span)
 
 uint64_t ct_gpu_end(struct ct_gpu_span *span)
 {
-	uint64_t now;
+	uint64_t now, probe_ns = 0;
 	int saved;
 
 	if (!span)
@@ -356,9 +402,13 @@ uint64_t ct_gpu_end(struct ct_gpu_span *span)
 		close_untimed(span, 0);
 		return 0;
 	}
+	if (__builtin_expect(span->probed, 0))
+		probe_ns = ct_now_ns();
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
 	now = note_return(span);
+	if (__builtin_expect(probe_ns != 0, 0))
+		ct_poll_probe_ended(now - probe_ns);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
 	return now;

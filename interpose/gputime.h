@@ -30,7 +30,11 @@ enum ct_gpu_timing {
 	CT_GPU_PLUGIN_OR_HOST, /* not decided: CT_GPU_PLUGIN if ct_gpu_plugin_loaded() comes before the first launch */
 };
 
-/* What is needed for it, also in a forked child that starts anew. 0 or CT_NOMEM. Before the gate opens. */
+struct ct_gpu_options;
+
+/* What is needed for it, also in a forked child that starts anew; _init() times all launches and has no budget. 0 or
+ * CT_NOMEM. Before the gate opens. */
+int ct_gpu_init_options(const struct ct_gpu_options *options);
 int ct_gpu_init(enum ct_gpu_timing timing);
 
 /* A communicator is about to be made on the calling thread: if its current CUDA context is new, the poll thread makes
@@ -51,8 +55,12 @@ enum ct_gpu_timing ct_gpu_timing(void);
 /* The calling thread ends: what it had reserved is free. */
 void ct_gpu_thread_end(void);
 
-/* Launches that never got events, for the ledger; where nothing is timed they are not counted. */
+/* Launches that should have been timed and never got events, for the ledger. */
 uint64_t ct_gpu_untimed(void);
+
+/* How launches are and were timed, for the ledger: the fields of it from `sample` on, and the back-offs. */
+struct ct_cost_rec;
+void ct_gpu_ledger(struct ct_cost_rec *cost);
 
 /* What is launched: all that one outermost group end puts on one stream of one communicator. */
 struct ct_gpu_launch {
@@ -66,6 +74,7 @@ struct ct_gpu_launch {
 	uint32_t device; /* CUDA device of the communicator + 1, 0 not known: the default streams are its */
 	int32_t peer; /* or root, of its first op; -1 none */
 	uint8_t op;   /* of its first op, trace/ops.def */
+	uint8_t unpicked; /* none of its ops is to be timed (gpupick.h): it gets a record without times */
 };
 
 struct ct_gpu_span; /* a launch on its way */
