@@ -66,5 +66,6 @@ int ct_gpu_pick(struct ct_comm *comm, uint64_t seq, int is_message)
 		atomic_store_explicit(word, kept, memory_order_relaxed);
 	}
 	share = kept & (CT_GPU_ALL - 1);
-	return share == CT_GPU_ALL - 1 || ct_gpu_is_in(share, comm->key, seq);
+	return share == CT_GPU_ALL - 1 ||
+	       ct_gpu_is_in(share, comm->key, is_message ? seq / CT_GPU_PICK_BLOCK : seq);
 }

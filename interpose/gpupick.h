@@ -5,9 +5,10 @@
  * number) below a share decides. A smaller share keeps some of what a larger one keeps, so ranks whose budgets
  * differ (gpubudget.h) still have the smallest share in common. COMMTRACE_DUTY makes the share 0 outside of windows of
  * the wall clock. A communicator takes a new share only every CT_GPU_PICK_BLOCK sequence numbers: ranks that are a few
- * operations apart when a window begins then mostly begin with the same one. Messages are decided by their
- * number on their channel, equal for sender and receiver; a group is timed if its first collective is, or any of its
- * messages, so that what one side of a message times the other does too.
+ * operations apart when a window begins then mostly begin with the same one. Messages are decided a block at a time, by
+ * their number on their channel, equal for sender and receiver: channels that are used together mostly are at the same
+ * block. A group is timed if its first collective is, or any of its messages, so that a message that is to be timed is
+ * on both sides.
  *
  * Only times are left out, never the records of calls. Any thread; fixed memory; nothing waits.
  */

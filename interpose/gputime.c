@@ -110,9 +110,7 @@ void ct_gpu_context_hint(void)
 	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	int saved = errno;
 
-	/* as long as a plugin may come there need not be any events */
-	if (wanted() != CT_GPU_PLUGIN_OR_HOST)
-		hint(cuda);
+	hint(cuda);
 	errno = saved;
 }
 

@@ -27,7 +27,8 @@ enum ct_gpu_timing {
 	CT_GPU_UNANCHORED, /* with events: where all streams share one connection an anchor would wait for all */
 	CT_GPU_HOST, /* ends only, as the host sees them: one event without timing a launch, no anchors */
 	CT_GPU_PLUGIN, /* by NCCL's profiler interface: no events of ours */
-	CT_GPU_PLUGIN_OR_HOST, /* not decided: CT_GPU_PLUGIN if ct_gpu_plugin_loaded() comes before the first launch */
+	CT_GPU_PLUGIN_OR_HOST, /* not decided: CT_GPU_PLUGIN if ct_gpu_plugin_loaded() comes before the first launch; what
+				  was made for CT_GPU_HOST until then is left unused */
 };
 
 struct ct_gpu_options;
