@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/gpupick.h"
 #include "interpose/gpuspan.h"
 #include "interpose/gputold.h"
 #include "interpose/poll.h"
@@ -11,34 +12,123 @@
 /* span->timed of one that NCCL tells the times of */
 #define TOLD 2
 
-static enum ct_gpu_timing wanted;
+/* Changes once at most, at the first launch or before it. */
+static _Atomic uint32_t timing;
 static _Atomic int looked; /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
+static _Atomic uint32_t plugin_loaded;
+static struct ct_gpu_options options;
 uint8_t ct_gpu_op_flags;
 
-int ct_gpu_init(enum ct_gpu_timing timing)
+static inline uint32_t wanted(void)
 {
-	wanted = timing;
-	ct_gpu_op_flags = timing == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
+	return atomic_load_explicit(&timing, memory_order_relaxed);
+}
+
+int ct_gpu_init(enum ct_gpu_timing how)
+{
+	return ct_gpu_init_options(&(struct ct_gpu_options){ .timing = how, .sample = CT_GPU_ALL });
+}
+
+int ct_gpu_init_options(const struct ct_gpu_options *from)
+{
+	enum ct_gpu_timing how = from->timing;
+
+	options = *from;
+	ct_gpu_pick_init(from);
+	atomic_store_explicit(&timing, how, memory_order_relaxed);
+	atomic_store_explicit(&plugin_loaded, 0, memory_order_relaxed);
+	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
-	ct_poll_init(timing == CT_GPU_TIMED);
+	ct_poll_init(how, from->budget_millionths);
 	if (ct_gpu_spans_init() != CT_OK || ct_gpu_told_init() != CT_OK)
 		return CT_NOMEM;
 	return ct_gpu_streams_init();
 }
 
-void ct_gpu_context_hint(void)
+static void decide(uint32_t how)
 {
-	const struct ct_cuda *cuda = wanted != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
-	CUcontext current = NULL;
-	int saved = errno;
+	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
 
-	if (cuda && wanted != CT_GPU_PLUGIN && cuda->ctx_get_current(&current) == CUDA_SUCCESS &&
-	    current && ct_gpu_context(cuda, current)) {
+	atomic_compare_exchange_strong(&timing, &open, how);
+}
+
+void ct_gpu_plugin_loaded(void)
+{
+	atomic_store_explicit(&plugin_loaded, 1, memory_order_relaxed);
+	decide(CT_GPU_PLUGIN);
+}
+
+enum ct_gpu_timing ct_gpu_timing(void)
+{
+	return (enum ct_gpu_timing)wanted();
+}
+
+void ct_gpu_ledger(struct ct_cost_rec *cost)
+{
+	static const uint8_t by[] = {
+		[CT_GPU_UNTIMED] = CT_TIMED_BY_NOTHING,
+		[CT_GPU_TIMED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_UNANCHORED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_HOST] = CT_TIMED_BY_HOST,
+		[CT_GPU_PLUGIN] = CT_TIMED_BY_PLUGIN,
+		[CT_GPU_PLUGIN_OR_HOST] = CT_TIMED_BY_UNKNOWN,
+	};
+	struct ct_poll_cost poll;
+
+	ct_poll_cost(&poll);
+	cost->timed_by = by[wanted()];
+	cost->timed_why = (uint8_t)options.why;
+	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
+	cost->sample = options.sample < CT_GPU_ALL ? (uint32_t)options.sample : 0;
+	cost->budget_millionths = options.budget_millionths;
+	cost->duty_on_ms = options.duty_on_ms;
+	cost->duty_ms = options.duty_ms;
+	cost->level = (uint8_t)poll.level;
+	cost->coarsest = (uint8_t)poll.coarsest;
+	cost->budget_backoffs = poll.backoffs;
+}
+
+/* Are there events of ours? */
+static inline int uses_events(void)
+{
+	return wanted() != CT_GPU_UNTIMED && wanted() != CT_GPU_PLUGIN;
+}
+
+/* The calling thread's context, if there shall be events for it. */
+static struct ct_gpu_context *hint(const struct ct_cuda *cuda)
+{
+	CUcontext current = NULL;
+	struct ct_gpu_context *context = NULL;
+
+	if (uses_events() && cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+		context = ct_gpu_context(cuda, current);
+	if (context) {
 		ct_poll_start();
 		ct_poll_wake();
 	}
+	return context;
+}
+
+void ct_gpu_context_hint(void)
+{
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
+	int saved = errno;
+
+	hint(cuda);
+	errno = saved;
+}
+
+void ct_gpu_context_await(void)
+{
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
+	struct ct_gpu_context *context;
+	int saved = errno;
+
+	context = hint(cuda);
+	if (context)
+		ct_poll_await(context);
 	errno = saved;
 }
 
@@ -88,7 +178,8 @@ static void record_alone(const struct ct_gpu_launch *what)
 		.n_ops = what->n_ops,
 	};
 
-	atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	if (!what->unpicked)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
 	ct_recorder_launch(&launch);
 }
 
@@ -102,14 +193,15 @@ static inline int is_captured(const struct ct_cuda *cuda, CUstream stream)
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Two events of the stream's context for a span that has none, or another context's, which the poll thread will give
+/* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
  * back. 0: there are none. */
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 {
 	struct ct_gpu_pair events = { .context = span->stream->context };
+	CUevent *start = wanted() == CT_GPU_HOST ? NULL : &events.start;
 
 	if ((span->events.context && span->old.context) ||
-	    !ct_gpu_events_take(&events.context->events, &events.start, &events.end)) {
+	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
 		return 0;
 	}
@@ -119,14 +211,18 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 	return 1;
 }
 
-/* The start event; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
+/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
 static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span)
 {
 	if (is_captured(cuda, span->handle))
 		return CUDA_ERROR_NOT_READY;
+	if (__builtin_expect(wanted() == CT_GPU_PLUGIN_OR_HOST, 0))
+		decide(CT_GPU_HOST);
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
 		return CUDA_ERROR_NOT_READY;
+	if (!span->events.start)
+		return CUDA_SUCCESS;
 	return cuda->event_record(span->events.start, span->handle);
 }
 
@@ -244,11 +340,14 @@ static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *la
 
 static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int is_told)
 {
-	struct ct_gpu_span *span = wanted != CT_GPU_UNTIMED ? ct_gpu_span_take() : NULL;
+	int wants_span = (is_told ? wanted() != CT_GPU_UNTIMED : uses_events()) &&
+			 !launch->unpicked;
+	struct ct_gpu_span *span = wants_span ? ct_gpu_span_take() : NULL;
+	uint64_t probe_ns = 0;
 	int saved;
 
 	if (!span) {
-		if (wanted != CT_GPU_UNTIMED)
+		if (wanted() != CT_GPU_UNTIMED)
 			record_alone(launch);
 		return NULL;
 	}
@@ -256,11 +355,16 @@ static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int 
 	open_entry(span->open, launch);
 	span->timed = 0;
 	span->has_end = 0;
-	span->thread = &ct_self;
+	span->thread = ct_gpu_thread();
+	span->probed = 0;
+	if (__builtin_expect(!is_told && ct_poll_wants_probe(), 0))
+		probe_ns = ct_poll_take_probe();
 	if (__builtin_expect(is_told, 0))
 		name_stream(span, launch);
 	else
 		begin_on_gpu(span, launch);
+	if (__builtin_expect(probe_ns != 0, 0))
+		span->probed = ct_poll_probe_begun(probe_ns);
 	if (span->stream)
 		atomic_store_explicit(&span->open->stream,
 				      (uint64_t)span->stream->id << 32 |
@@ -277,7 +381,7 @@ static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int 
 
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 {
-	return begin(launch, wanted == CT_GPU_PLUGIN);
+	return begin(launch, wanted() == CT_GPU_PLUGIN);
 }
 
 struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
@@ -306,7 +410,7 @@ static void end_on_gpu(struct ct_gpu_span *span)
 	int entered;
 
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
-	if (span->handle == CU_STREAM_PER_THREAD && span->thread != &ct_self)
+	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
 		return;
 	entered = ct_gpu_context_enter(cuda, span->events.context);
 	if (entered >= 0) {
@@ -320,24 +424,41 @@ static void end_on_gpu(struct ct_gpu_span *span)
 		ct_poll_give_up();
 }
 
-void ct_gpu_end(struct ct_gpu_span *span)
+/* Not a moment earlier than the event: this thread may stand still between the two. */
+static uint64_t note_return(struct ct_gpu_span *span)
 {
+	uint64_t now = ct_now_ns();
+	uint64_t after = now - load(&span->open->opened_ns);
+
+	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
+	return now;
+}
+
+uint64_t ct_gpu_end(struct ct_gpu_span *span)
+{
+	uint64_t now, probe_ns = 0;
 	int saved;
 
 	if (!span)
-		return;
+		return 0;
 	saved = errno;
 	if (__builtin_expect(span->timed != 1, 0)) {
 		if (span->timed == TOLD)
 			ct_gpu_told_end(span, 0);
 		else
 			close_untimed(span, 0);
-		return;
+		return 0;
 	}
+	if (__builtin_expect(span->probed, 0))
+		probe_ns = ct_now_ns();
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
+	now = note_return(span);
+	if (__builtin_expect(probe_ns != 0, 0))
+		ct_poll_probe_ended(now - probe_ns);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
+	return now;
 }
 
 void ct_gpu_drop(struct ct_gpu_span *span, int result)

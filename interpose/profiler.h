@@ -15,21 +15,11 @@
 
 #include <stdint.h>
 
-/* For which launches NCCL is asked when their kernels run. */
-enum ct_profiler_times {
-	CT_PROFILER_TIMES_NEVER,
-	CT_PROFILER_TIMES_ALONE, /* where no wrapper sees the calls: nothing else could tell */
-	CT_PROFILER_TIMES_ALWAYS,
-};
-
-/* Pools, for the recorder's ring. 0 or CT_NOMEM. Before the gate opens, after ct_gpu_init(). */
-int ct_profiler_init(int times);
+/* Pools, for the recorder's ring. `alone`: where no wrapper sees the calls, kernels are timed by the plugin whatever
+ * launches are timed with, since nothing else could. 0 or CT_NOMEM. Before the gate opens, after ct_gpu_init(). */
+int ct_profiler_init(int alone);
 
 /* NCCL has loaded it for a communicator that lives, and the interface tells times (v4 and later). Any thread. */
 int ct_profiler_is_active(void);
-
-/* Have NCCL tell the times of kernels from its next op on, or not any more. It costs NCCL time (docs/OVERHEAD.md). Any
- * thread; what was launched before ends as it began. */
-void ct_profiler_want_times(int wanted);
 
 #endif

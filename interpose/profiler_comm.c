@@ -16,7 +16,7 @@
 #define CALLS_SINCE 5
 
 static struct ct_profiler_comm *pool;
-static int times_policy;
+static int may_time_alone;
 static _Atomic uint32_t times_wanted;
 
 static struct name {
@@ -25,7 +25,7 @@ static struct name {
 	char text[24];
 } names[32];
 
-int ct_profiler_init(int times)
+int ct_profiler_init(int alone)
 {
 	void *map = mmap(NULL, CT_COMMS_MAX * sizeof(*pool), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,10 +33,9 @@ int ct_profiler_init(int times)
 	if (map == MAP_FAILED || ct_profiler_handles_init() != CT_OK)
 		return CT_NOMEM;
 	pool = map;
-	times_policy = times;
+	may_time_alone = alone;
 	memset(names, 0, sizeof(names));
-	atomic_store_explicit(&times_wanted, times == CT_PROFILER_TIMES_ALWAYS,
-			      memory_order_relaxed);
+	atomic_store_explicit(&times_wanted, 0, memory_order_relaxed);
 	return CT_OK;
 }
 
@@ -58,7 +57,7 @@ int ct_profiler_has_times(const struct ct_profiler_comm *c)
 	       atomic_load_explicit(&times_wanted, memory_order_relaxed);
 }
 
-/* NCCL reads its word at every op, without a lock. */
+/* NCCL reads its word at every op, without a lock. Kernels only if they are to be timed: it costs NCCL time. */
 static void set_mask(const struct ct_profiler_comm *c)
 {
 	int mask = NCCL_PROFILE_COLL | NCCL_PROFILE_P2P;
@@ -68,14 +67,6 @@ static void set_mask(const struct ct_profiler_comm *c)
 	if (ct_profiler_has_times(c))
 		mask |= NCCL_PROFILE_KERNEL_CH;
 	__atomic_store_n(c->mask, mask, __ATOMIC_RELAXED);
-}
-
-void ct_profiler_want_times(int wanted)
-{
-	atomic_store_explicit(&times_wanted, wanted != 0, memory_order_relaxed);
-	for (uint32_t i = 0; pool && i < CT_COMMS_MAX; i++)
-		if (atomic_load_explicit(&pool[i].taken, memory_order_acquire) == 2)
-			set_mask(&pool[i]);
 }
 
 int ct_profiler_is_active(void)
@@ -162,8 +153,9 @@ static struct ct_profiler_comm *open_comm(const struct ct_profiler_open *what)
 
 	if (!c)
 		return NULL;
-	/* there is nothing else that could tell */
-	if (alone && times_policy == CT_PROFILER_TIMES_ALONE)
+	if (what->version >= TIMES_SINCE)
+		ct_gpu_plugin_loaded();
+	if (ct_gpu_timing() == CT_GPU_PLUGIN || (alone && may_time_alone))
 		atomic_store_explicit(&times_wanted, 1, memory_order_relaxed);
 	fill(c, what, alone);
 	set_mask(c);
