@@ -432,6 +432,14 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 					   ct_arena_printf(report->memory, "%s",
 							   pass->processes[p].notes[n]),
 					   NULL);
+		if (st == CT_OK && facts->plugin_alone)
+			st = add_invisible(
+				report, who,
+				ct_arena_printf(report->memory,
+						"NCCL's calls pass no wrapper: what its profiler "
+						"plugin (interface v%u) told of them is recorded",
+						facts->plugin_version),
+				NULL);
 		if (st == CT_OK && facts->orphans)
 			st = add_invisible(report, who,
 					   ct_arena_printf(report->memory,

@@ -262,7 +262,8 @@ static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct 
 		m->end_ns = j->end_ns;
 		m->start_err_ns = error_of(j->start_err_ns);
 		m->end_err_ns = error_of(j->end_err_ns);
-		m->on_gpu = j->start_source == CT_SOURCE_EVENT;
+		m->on_gpu = j->start_source == CT_SOURCE_EVENT ||
+			    j->start_source == CT_SOURCE_PLUGIN;
 		if (first)
 			ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
 	} else if (first && lacks_time(op)) {
