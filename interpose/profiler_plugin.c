@@ -13,8 +13,11 @@
 
 #define NAME "commtrace"
 
+/* Its own one is reached by a name that nobody else can have: the exported one is bound to the preload's. */
 #define PROFILER_CALL(symbol, version, shape)                                                      \
-	CT_EXPORT extern const struct nccl_profiler_v##shape ct_profiler_v##version __asm__(symbol);
+	static const struct nccl_profiler_v##shape table_v##version;                               \
+	CT_EXPORT extern const struct nccl_profiler_v##shape ct_profiler_v##version __asm__(       \
+		symbol) __attribute__((alias("table_v" #version)));
 #include "interpose/profiler_calls.def"
 
 /* The preloaded library's structure, if this one is a copy of it; looked for when NCCL opens the plugin. */
@@ -36,7 +39,7 @@ static const void *original(const char *symbol, const void *own)
 	}                                                                                          \
 	static const struct nccl_profiler_v##shape *find_v##version(void)                          \
 	{                                                                                          \
-		const void *found = original(symbol, &ct_profiler_v##version);                     \
+		const void *found = original(symbol, &table_v##version);                           \
                                                                                                    \
 		atomic_store_explicit(&original_v##version,                                        \
 				      (const struct nccl_profiler_v##shape *)found,                \
@@ -237,7 +240,7 @@ INIT_V5(6)
 		return ncclSuccess;                                                                \
 	}                                                                                          \
                                                                                                    \
-	const struct nccl_profiler_v##shape ct_profiler_v##version = {                             \
+	static const struct nccl_profiler_v##shape table_v##version = {                            \
 		NAME,                                                                              \
 		init_v##version,                                                                   \
 		start_v##version,                                                                  \
