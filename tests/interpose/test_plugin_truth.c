@@ -75,7 +75,7 @@ static void mixed(struct rank *r)
 
 static void job(void)
 {
-	const struct sim_links links = { .alpha_ns = 30000,
+	const struct sim_links links = { .alpha_ns = 300000,
 					 .node_Bps = 1000000000,
 					 .net_Bps = 1000000000 };
 	const struct timespec nap = { .tv_nsec = 4000000 };
@@ -216,6 +216,102 @@ static void every_kernel_ran_when_version_6_says(void **state)
 	check("6");
 }
 
+/* ---- nonblocking: NCCL launches in a thread of its own ----------------------------------------------------------------- */
+
+static void await(ncclComm_t comm)
+{
+	const struct timespec nap = { .tv_nsec = 1000000 };
+	ncclResult_t state = ncclInProgress;
+
+	while (state == ncclInProgress) {
+		MUST(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
+		nanosleep(&nap, NULL);
+	}
+	MUST(state == ncclSuccess);
+}
+
+static void put_off(void)
+{
+	ncclConfig_t config = { .size = sizeof(config),
+				.magic = NCCL_CONFIG_MAGIC,
+				.version = 22809,
+				.blocking = 0,
+				.splitShare = NCCL_CONFIG_UNDEF_INT };
+	struct rank r[RANKS];
+	ncclUniqueId id;
+
+	MUST(ncclGetUniqueId(&id) == ncclSuccess);
+	MUST(ncclGroupStart() == ncclSuccess);
+	for (int i = 0; i < RANKS; i++) {
+		MUST(cudaSetDevice(i) == cudaSuccess);
+		MUST(cudaStreamCreateWithFlags(&r[i].stream, 1) == cudaSuccess);
+		MUST(cudaMalloc((void **)&r[i].data, COUNT * sizeof(float)) == cudaSuccess);
+		MUST(ncclCommInitRankConfig(&r[i].comm, RANKS, id, i, &config) <= ncclInProgress);
+	}
+	MUST(ncclGroupEnd() == ncclInProgress);
+	for (int i = 0; i < RANKS; i++)
+		await(r[i].comm);
+	for (int round = 0; round < 5; round++) {
+		MUST(ncclGroupStart() == ncclSuccess);
+		for (int i = 0; i < RANKS; i++) {
+			ncclResult_t result = ncclAllReduce(r[i].data, r[i].data, COUNT,
+							    ncclFloat32, ncclSum, r[i].comm,
+							    r[i].stream);
+
+			MUST(result == ncclSuccess || result == ncclInProgress);
+		}
+		MUST(ncclGroupEnd() == ncclInProgress);
+		for (int i = 0; i < RANKS; i++)
+			await(r[i].comm);
+	}
+	for (int i = 0; i < RANKS; i++) {
+		MUST(cudaStreamSynchronize(r[i].stream) == cudaSuccess);
+		MUST(ncclCommDestroy(r[i].comm) == ncclSuccess);
+	}
+	MUST(simMisuse() == 0);
+}
+
+static uint32_t timed_launches(const struct recorded_lists *r)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_launches; i++)
+		n += r->launches[i].end_source == CT_SOURCE_PLUGIN;
+	return n;
+}
+
+static void what_is_launched_later_is_linked_to_its_call(void **state)
+{
+	const char *const env[] = { "SIM_PROFILER_VERSION=5", "NCCL_PROFILER_PLUGIN=" PLUGIN,
+				    NULL };
+	const struct recorded_lists *r;
+
+	(void)state;
+	assert_int_equal(recorded_run(put_off, env), 0);
+	r = recorded_lists(0);
+	assert_int_equal(r->n_ops, 5 * RANKS);
+	assert_int_equal(r->n_launches, 5 * RANKS);
+	assert_int_equal(timed_launches(r), 5 * RANKS);
+	assert_int_equal(r->losses[CT_LOSS_PLUGIN_UNLINKED], 0);
+	recorded_remove();
+}
+
+static void what_cannot_be_linked_is_counted_and_not_recorded_twice(void **state)
+{
+	const char *const env[] = { "SIM_PROFILER_VERSION=4", "NCCL_PROFILER_PLUGIN=" PLUGIN,
+				    NULL };
+	const struct recorded_lists *r;
+
+	(void)state;
+	assert_int_equal(recorded_run(put_off, env), 0);
+	r = recorded_lists(0);
+	assert_int_equal(r->n_ops, 5 * RANKS);
+	assert_int_equal(r->n_launches, 5 * RANKS);
+	assert_int_equal(timed_launches(r), 0);
+	assert_int_equal(r->losses[CT_LOSS_PLUGIN_UNLINKED], 5 * RANKS);
+	recorded_remove();
+}
+
 /* ---- what no NCCL should do, by hand --------------------------------------------------------------------------------- */
 
 static void abuse(void)
@@ -289,6 +385,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kernel_ran_when_version_4_says),
 		cmocka_unit_test(every_kernel_ran_when_version_6_says),
+		cmocka_unit_test(what_is_launched_later_is_linked_to_its_call),
+		cmocka_unit_test(what_cannot_be_linked_is_counted_and_not_recorded_twice),
 		cmocka_unit_test(misuse_is_counted_and_harms_nothing),
 	};
 	int failed, fd = mkstemp(truth_path);

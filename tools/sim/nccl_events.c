@@ -14,7 +14,7 @@
 #define TASKS (SIM_EVENT_COLL | SIM_EVENT_P2P | SIM_EVENT_KERNEL_CH)
 #define CALLS (SIM_EVENT_COLL_API | SIM_EVENT_P2P_API | SIM_EVENT_KERNEL_LAUNCH | TASKS)
 
-/* A kernel's channels do not begin and end all at once: by so much, each. */
+/* A kernel's channels do not begin all at once: by so much, each. */
 #define CHANNEL_NS 3000
 #define MAX_CHANNELS 2
 
@@ -266,22 +266,23 @@ static void tell_channel(struct sim_told *told, size_t task, int channel, uint64
 	struct ncclComm *comm = told->comm;
 	void **handle = &told->channels[task * MAX_CHANNELS + (size_t)channel];
 	uint64_t late = (uint64_t)channel * CHANNEL_NS;
-	uint64_t early = (uint64_t)(told->n_channels[task] - 1 - channel) * CHANNEL_NS;
-	uint64_t at = ends ? ns - early : ns + late;
+	uint64_t whole = ns - told->start_ns;
+	uint64_t part = whole / told->n_channels[task] * (uint64_t)(channel + 1);
 	struct sim_event_v5 e = { .type = SIM_EVENT_KERNEL_CH,
 				  .parent = told->tasks[task],
 				  .rank = comm->rank };
 
-	if (ends && at < told->start_ns + late)
-		at = told->start_ns + late < ns ? told->start_ns + late : ns;
 	if (!ends) {
 		e.kernel_ch.channel = (uint8_t)channel;
-		e.kernel_ch.timer = gpu_timer(comm->device, at);
+		e.kernel_ch.timer = gpu_timer(comm->device, ns + late);
 		if (sim_plugin_wants(SIM_EVENT_KERNEL_CH) && told->tasks[task])
 			*handle = start(comm, &e);
 		return;
 	}
-	sim_plugin_state(*handle, SIM_STATE_KERNEL_CH_STOP, gpu_timer(comm->device, at));
+	if (part < late || channel + 1 == told->n_channels[task])
+		part = whole;
+	sim_plugin_state(*handle, SIM_STATE_KERNEL_CH_STOP,
+			 gpu_timer(comm->device, told->start_ns + part));
 	sim_plugin_stop(*handle);
 }
 
