@@ -73,7 +73,9 @@ struct ct_joined_op {
 	enum ct_op_state state;
 	int rank;	     /* global rank of the caller, -1 unknown; a process may have several */
 	uint32_t launch_ops; /* ops that share its launch, which has one span; 0: launch not on record */
-	uint32_t launch_at; /* its place among them, by entry */
+	uint32_t launch_at;	  /* its place among them, by entry */
+	const char *algo, *proto; /* as NCCL's profiler tells; NULL unknown */
+	uint8_t channels, warps;  /* 0 unknown */
 };
 
 /* Yield all ops of the run, process by process (in the order of run->processes, all attempts), within a

@@ -63,6 +63,7 @@ void ct_load_close(struct ct_load *load)
 	ct_join_free(load->join);
 	ct_table_fini(&load->strings);
 	ct_table_fini(&load->comms);
+	ct_table_fini(&load->details);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
@@ -216,6 +217,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 	j->rank = ct_load_rank(load, out.comm ? out.comm->local : 0);
 	if (__builtin_mul_overflow(op->count, ct_dtype_bytes(op->dtype), &j->bytes))
 		j->bytes = UINT64_MAX;
+	ct_load_give_detail(load, j);
 	set_span(load, j, launch);
 	j->state = state_of(op, j, launch);
 	load->facts.ops++;

@@ -20,6 +20,7 @@ struct ct_load_comm {
 	struct ct_comm_rec rec;
 	const char *name; /* NULL none */
 	void *user;	  /* the callbacks' own, NULL at first */
+	int hole;	  /* likewise, 0 at first */
 	uint32_t local;	  /* which of the process's ranks this is, from 0 */
 };
 
@@ -85,7 +86,9 @@ struct ct_load_facts {
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */
 	uint64_t open_launches;
-	const char **notes; /* at most CT_LOAD_NOTES, equal ones once */
+	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
+	int plugin_alone;	 /* calls of some communicator pass no wrapper */
+	const char **notes;	 /* at most CT_LOAD_NOTES, equal ones once */
 	uint32_t n_notes;
 };
 #define CT_LOAD_NOTES 16u

@@ -5,36 +5,132 @@
 #include <string.h>
 
 #include "interpose/freeze.h"
+#include "interpose/gpupick.h"
 #include "interpose/gpuspan.h"
+#include "interpose/gputold.h"
 #include "interpose/poll.h"
 
-static enum ct_gpu_timing wanted;
+/* span->timed of one that NCCL tells the times of */
+#define TOLD 2
+
+/* Changes once at most, at the first launch or before it. */
+static _Atomic uint32_t timing;
 static _Atomic int looked; /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
+static _Atomic uint32_t plugin_loaded;
+static struct ct_gpu_options options;
 uint8_t ct_gpu_op_flags;
 
-int ct_gpu_init(enum ct_gpu_timing timing)
+static inline uint32_t wanted(void)
 {
-	wanted = timing;
+	return atomic_load_explicit(&timing, memory_order_relaxed);
+}
+
+int ct_gpu_init(enum ct_gpu_timing how)
+{
+	return ct_gpu_init_options(&(struct ct_gpu_options){ .timing = how, .sample = CT_GPU_ALL });
+}
+
+int ct_gpu_init_options(const struct ct_gpu_options *from)
+{
+	enum ct_gpu_timing how = from->timing;
+
+	options = *from;
 	ct_freeze_init();
-	ct_gpu_op_flags = timing == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
+	ct_gpu_pick_init(from);
+	atomic_store_explicit(&timing, how, memory_order_relaxed);
+	atomic_store_explicit(&plugin_loaded, 0, memory_order_relaxed);
+	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
-	ct_poll_init(timing == CT_GPU_TIMED);
-	return ct_gpu_spans_init() == CT_OK ? ct_gpu_streams_init() : CT_NOMEM;
+	ct_poll_init(how, from->budget_millionths);
+	if (ct_gpu_spans_init() != CT_OK || ct_gpu_told_init() != CT_OK)
+		return CT_NOMEM;
+	return ct_gpu_streams_init();
+}
+
+static void decide(uint32_t how)
+{
+	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
+
+	atomic_compare_exchange_strong(&timing, &open, how);
+}
+
+void ct_gpu_plugin_loaded(void)
+{
+	atomic_store_explicit(&plugin_loaded, 1, memory_order_relaxed);
+	decide(CT_GPU_PLUGIN);
+}
+
+enum ct_gpu_timing ct_gpu_timing(void)
+{
+	return (enum ct_gpu_timing)wanted();
+}
+
+void ct_gpu_ledger(struct ct_cost_rec *cost)
+{
+	static const uint8_t by[] = {
+		[CT_GPU_UNTIMED] = CT_TIMED_BY_NOTHING,
+		[CT_GPU_TIMED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_UNANCHORED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_HOST] = CT_TIMED_BY_HOST,
+		[CT_GPU_PLUGIN] = CT_TIMED_BY_PLUGIN,
+		[CT_GPU_PLUGIN_OR_HOST] = CT_TIMED_BY_UNKNOWN,
+	};
+	struct ct_poll_cost poll;
+
+	ct_poll_cost(&poll);
+	cost->timed_by = by[wanted()];
+	cost->timed_why = (uint8_t)options.why;
+	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
+	cost->sample = options.sample < CT_GPU_ALL ? (uint32_t)options.sample : 0;
+	cost->budget_millionths = options.budget_millionths;
+	cost->duty_on_ms = options.duty_on_ms;
+	cost->duty_ms = options.duty_ms;
+	cost->level = (uint8_t)poll.level;
+	cost->coarsest = (uint8_t)poll.coarsest;
+	cost->budget_backoffs = poll.backoffs;
+}
+
+/* Are there events of ours? */
+static inline int uses_events(void)
+{
+	return wanted() != CT_GPU_UNTIMED && wanted() != CT_GPU_PLUGIN;
+}
+
+/* The calling thread's context, if there shall be events for it. */
+static struct ct_gpu_context *hint(const struct ct_cuda *cuda)
+{
+	CUcontext current = NULL;
+	struct ct_gpu_context *context = NULL;
+
+	if (uses_events() && cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+		context = ct_gpu_context(cuda, current);
+	if (context) {
+		ct_poll_start();
+		ct_poll_wake();
+	}
+	return context;
 }
 
 void ct_gpu_context_hint(void)
 {
-	const struct ct_cuda *cuda = wanted != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
-	CUcontext current = NULL;
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	int saved = errno;
 
-	if (cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current &&
-	    ct_gpu_context(cuda, current)) {
-		ct_poll_start();
-		ct_poll_wake();
-	}
+	hint(cuda);
+	errno = saved;
+}
+
+void ct_gpu_context_await(void)
+{
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
+	struct ct_gpu_context *context;
+	int saved = errno;
+
+	context = hint(cuda);
+	if (context)
+		ct_poll_await(context);
 	errno = saved;
 }
 
@@ -85,7 +181,8 @@ static void record_alone(const struct ct_gpu_launch *what)
 		.n_ops = what->n_ops,
 	};
 
-	atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	if (!what->unpicked)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
 	ct_recorder_launch(&launch);
 }
 
@@ -99,14 +196,15 @@ static inline int is_captured(const struct ct_cuda *cuda, CUstream stream)
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Two events of the stream's context for a span that has none, or another context's, which the poll thread will give
+/* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
  * back. 0: there are none. */
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 {
 	struct ct_gpu_pair events = { .context = span->stream->context };
+	CUevent *start = wanted() == CT_GPU_HOST ? NULL : &events.start;
 
 	if ((span->events.context && span->old.context) ||
-	    !ct_gpu_events_take(&events.context->events, &events.start, &events.end)) {
+	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
 		return 0;
 	}
@@ -116,14 +214,18 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 	return 1;
 }
 
-/* The start event; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
+/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
 static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span)
 {
 	if (is_captured(cuda, span->handle))
 		return CUDA_ERROR_NOT_READY;
+	if (__builtin_expect(wanted() == CT_GPU_PLUGIN_OR_HOST, 0))
+		decide(CT_GPU_HOST);
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
 		return CUDA_ERROR_NOT_READY;
+	if (!span->events.start)
+		return CUDA_SUCCESS;
 	return cuda->event_record(span->events.start, span->handle);
 }
 
@@ -195,10 +297,11 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 static void show(struct ct_gpu_span *span)
 {
 	struct ct_gpu_block *block = ct_gpu_block_of(span);
-	enum ct_gpu_span_state state = span->timed ? CT_GPU_CALLING : CT_GPU_PASSED;
+	int has_events = span->timed == 1;
+	enum ct_gpu_span_state state = has_events ? CT_GPU_CALLING : CT_GPU_PASSED;
 
 	atomic_store_explicit(&span->state, block->lap << 2 | state, memory_order_release);
-	if (__builtin_expect(span->timed && !block->pushed, 0)) {
+	if (__builtin_expect(has_events && !block->pushed, 0)) {
 		block->pushed = 1;
 		atomic_fetch_add_explicit(&block->left, 1, memory_order_relaxed);
 		ct_poll_push(block);
@@ -226,13 +329,28 @@ static void open_entry(struct ct_ring_open *open, const struct ct_gpu_launch *la
 	ct_ring_open_fill(open, launch->id, words);
 }
 
-struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
+/* Which stream it is, for the record. */
+static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *launch)
 {
-	struct ct_gpu_span *span = wanted != CT_GPU_UNTIMED ? ct_gpu_span_take() : NULL;
+	const struct ct_cuda *cuda = ct_cuda() ? ct_cuda() : ct_cuda_find();
+
+	span->handle = launch->stream;
+	if (!cuda || ct_poll_gave_up())
+		span->stream = NULL;
+	else if (!ct_gpu_stream_is(span->stream, launch->stream))
+		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
+}
+
+static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int is_told)
+{
+	int wants_span = (is_told ? wanted() != CT_GPU_UNTIMED : uses_events()) &&
+			 !launch->unpicked;
+	struct ct_gpu_span *span = wants_span ? ct_gpu_span_take() : NULL;
+	uint64_t probe_ns = 0;
 	int saved;
 
 	if (!span) {
-		if (wanted != CT_GPU_UNTIMED)
+		if (wanted() != CT_GPU_UNTIMED)
 			record_alone(launch);
 		return NULL;
 	}
@@ -240,16 +358,46 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 	open_entry(span->open, launch);
 	span->timed = 0;
 	span->has_end = 0;
-	span->thread = &ct_self;
-	begin_on_gpu(span, launch);
+	span->thread = ct_gpu_thread();
+	span->probed = 0;
+	if (__builtin_expect(!is_told && ct_poll_wants_probe(), 0))
+		probe_ns = ct_poll_take_probe();
+	if (__builtin_expect(is_told, 0))
+		name_stream(span, launch);
+	else
+		begin_on_gpu(span, launch);
+	if (__builtin_expect(probe_ns != 0, 0))
+		span->probed = ct_poll_probe_begun(probe_ns);
 	if (span->stream)
 		atomic_store_explicit(&span->open->stream,
 				      (uint64_t)span->stream->id << 32 |
 					      (uint32_t)span->stream->context->device,
 				      memory_order_relaxed);
+	if (__builtin_expect(is_told, 0)) {
+		span->timed = TOLD;
+		ct_gpu_told_begin(span, launch->id);
+	}
 	show(span);
 	errno = saved;
 	return span;
+}
+
+struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
+{
+	return begin(launch, wanted() == CT_GPU_PLUGIN);
+}
+
+struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
+{
+	return begin(launch, 1);
+}
+
+void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
+{
+	if (!times->end_ns)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	ct_gpu_record(span, result, times);
+	ct_gpu_span_close(span);
 }
 
 static void close_untimed(struct ct_gpu_span *span, int result)
@@ -265,7 +413,7 @@ static void end_on_gpu(struct ct_gpu_span *span)
 	int entered;
 
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
-	if (span->handle == CU_STREAM_PER_THREAD && span->thread != &ct_self)
+	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
 		return;
 	entered = ct_gpu_context_enter(cuda, span->events.context);
 	if (entered >= 0) {
@@ -279,29 +427,52 @@ static void end_on_gpu(struct ct_gpu_span *span)
 		ct_poll_give_up();
 }
 
-void ct_gpu_end(struct ct_gpu_span *span)
+/* Not a moment earlier than the event: this thread may stand still between the two. */
+static uint64_t note_return(struct ct_gpu_span *span)
 {
+	uint64_t now = ct_now_ns();
+	uint64_t after = now - load(&span->open->opened_ns);
+
+	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
+	return now;
+}
+
+uint64_t ct_gpu_end(struct ct_gpu_span *span)
+{
+	uint64_t now, probe_ns = 0;
 	int saved;
 
 	if (!span)
-		return;
+		return 0;
 	saved = errno;
-	if (!span->timed) {
-		close_untimed(span, 0);
-		return;
+	if (__builtin_expect(span->timed != 1, 0)) {
+		if (span->timed == TOLD)
+			ct_gpu_told_end(span, 0);
+		else
+			close_untimed(span, 0);
+		return 0;
 	}
+	if (__builtin_expect(span->probed, 0))
+		probe_ns = ct_now_ns();
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
+	now = note_return(span);
+	if (__builtin_expect(probe_ns != 0, 0))
+		ct_poll_probe_ended(now - probe_ns);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
+	return now;
 }
 
 void ct_gpu_drop(struct ct_gpu_span *span, int result)
 {
 	if (!span)
 		return;
-	if (!span->timed) {
-		close_untimed(span, result);
+	if (span->timed != 1) {
+		if (span->timed == TOLD)
+			ct_gpu_told_end(span, result);
+		else
+			close_untimed(span, result);
 		return;
 	}
 	record_untimed(span, result);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interpose/gpupick.h"
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -29,6 +30,7 @@ struct ct_real ct_nccl_reals[CT_NCCL_CALLS] = {
 
 uint16_t ct_nccl_call_ids[CT_NCCL_CALLS];
 int ct_nccl_is_wanted;
+_Atomic uint32_t ct_nccl_seen;
 
 struct ct_real *ct_nccl_real(const char *symbol)
 {
@@ -181,6 +183,27 @@ static void leave(struct ct_frame *frame)
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
 }
 
+int ct_nccl_inside_op(struct ct_nccl_inside *in)
+{
+	struct ct_frame *frame = ct_guard_frame();
+	const struct launch_frame *f = (const struct launch_frame *)frame;
+	struct ct_slot *slot;
+
+	if (!frame || frame->leave != leave)
+		return 0;
+	slot = f->op.slot;
+	in->comm = f->comm;
+	in->span = f->span;
+	in->launch = f->launch;
+	in->has_seq = slot != NULL;
+	in->seq = slot ? atomic_load_explicit(&slot->w[CT_OP_W_SEQ], memory_order_relaxed) : 0;
+	in->op = slot ? (uint8_t)(atomic_load_explicit(&slot->w[CT_OP_W_WHAT],
+						       memory_order_relaxed) >>
+				  24)
+		      : 0;
+	return 1;
+}
+
 /* Published and, where the call itself launches, begun on the stream. */
 static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 {
@@ -188,6 +211,8 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	struct element element = element_of(c->type);
 	enum launch_kind kind = kind_of(c, comm);
 	struct ct_nccl_pair *pair = NULL;
+	uint64_t seq = next_seq(c, comm);
+	int picked = ct_gpu_is_picked(comm, seq, is_p2p(c->op) || is_one_sided(c->op));
 	struct ct_op op = {
 		.op = c->op,
 		.call = c->name,
@@ -196,13 +221,15 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		.dtype = element.dtype,
 		.flags = ct_gpu_op_flags,
 		.count = c->count,
-		.seq = next_seq(c, comm),
+		.seq = seq,
 	};
 
 	if (kind == LAUNCH_GROUP) {
 		pair = ct_nccl_group_pair(comm, c->comm, c->stream);
 		kind = pair ? LAUNCH_GROUP : LAUNCH_NONE;
 	}
+	if (__builtin_expect(!picked, 0) && kind == LAUNCH_NOW)
+		op.flags |= CT_OP_UNTIMED;
 	op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
 	f->kind = kind;
 	f->launch = op.launch;
@@ -212,7 +239,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	f->span = NULL;
 	ct_op_begin(&f->op, comm, &op);
 	f->op.frame.leave = leave;
-	if (kind == LAUNCH_NOW) {
+	if (kind == LAUNCH_NOW && __builtin_expect(picked, 1)) {
 		f->span = ct_gpu_begin(&(struct ct_gpu_launch){
 			.enter_ns = f->op.enter_ns,
 			.seq = op.seq,
@@ -226,6 +253,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 			.op = c->op,
 		});
 	} else if (pair) {
+		ct_nccl_group_pick(pair, is_p2p(c->op), picked);
 		if (pair->launch.n_ops++ == 0) {
 			pair->launch.enter_ns = f->op.enter_ns;
 			pair->launch.seq = op.seq;
@@ -238,14 +266,16 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 
 static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 {
+	uint64_t now_ns = 0;
+
 	if (__builtin_expect(f->kind == LAUNCH_NOW && result == ncclSuccess, 1)) {
 		if (__builtin_expect(ct_nccl_later_count() != 0, 0))
 			ct_nccl_later_passed(f->handle);
-		ct_gpu_end(f->span);
+		now_ns = ct_gpu_end(f->span);
 	} else if (f->kind != LAUNCH_GROUP) {
 		settle_launch(f, result);
 	}
-	ct_op_end(&f->op, ct_now_ns(), result);
+	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
 	return result;
 }
 

@@ -76,6 +76,27 @@ static inline int ct_nccl_enter(enum ct_call_kind kind)
 	return ct_nccl_is_wanted;
 }
 
+/* A wrapper of this process has been called to make a communicator or an op of one: NCCL's calls pass through here, as
+ * far as can be known. Set before the first real call. */
+extern _Atomic uint32_t ct_nccl_seen CT_NEAR;
+
+/* The recorded op whose call the thread is inside of, as the record says it. */
+struct ct_nccl_inside {
+	uint32_t comm;		  /* its id */
+	struct ct_gpu_span *span; /* NULL: has none, or not yet */
+	uint64_t seq;
+	uint32_t launch;
+	uint8_t op;
+	uint8_t has_seq;
+};
+
+/* 0: it is inside of none. 1: of that op's. */
+int ct_nccl_inside_op(struct ct_nccl_inside *inside);
+
+/* Inside the outermost end of a group: what is launched there on a communicator with this hash and rank, by `launch` or,
+ * if that is 0, the only one. 0: it is not, or there is none or more than one. */
+int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_inside *inside);
+
 /* The calling thread ends, or its block is given up: what it had collected for a group is closed. */
 void ct_nccl_thread_end(void);
 

@@ -53,6 +53,7 @@ struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library)
 {
 	struct ct_nccl_child child = { .library = library, .source = CT_KEY_GUESSED };
 
+	atomic_store_explicit(&ct_nccl_seen, 1, memory_order_relaxed);
 	if (!handle)
 		return &nobody;
 	child.nranks = (uint32_t)number_of(&real_count, handle, library, 0);
@@ -93,6 +94,7 @@ struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_comm
 {
 	struct ct_host_rec rec = { .call = ct_nccl_call_ids[call], .rank = -1 };
 
+	atomic_store_explicit(&ct_nccl_seen, 1, memory_order_relaxed);
 	if (comm) {
 		rec.comm = comm->id;
 		rec.key = comm->key;

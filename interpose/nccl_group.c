@@ -84,7 +84,15 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 	pair->launch.comm = comm->id;
 	pair->launch.device = comm->device;
 	pair->launch.stream = stream;
+	pair->launch.unpicked = 1;
 	return pair;
+}
+
+void ct_nccl_group_pick(struct ct_nccl_pair *pair, int is_message, int picked)
+{
+	if (picked && (is_message || !pair->has_collective))
+		pair->launch.unpicked = 0;
+	pair->has_collective |= !is_message;
 }
 
 void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result)
@@ -190,6 +198,32 @@ static void enter_end(struct end_frame *f, enum ct_nccl_call call)
 		f->host.rec.key = f->thread->children[0].key;
 	ct_host_begin(&f->host);
 	f->host.frame.leave = end_leave;
+}
+
+int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_inside *in)
+{
+	struct ct_frame *frame = ct_guard_frame();
+	const struct ct_nccl_thread *t;
+	int found = 0;
+
+	if (!frame || frame->leave != end_leave)
+		return 0;
+	t = ((const struct end_frame *)frame)->thread;
+	for (uint32_t i = 0; t && i < t->n_pairs; i++) {
+		const struct ct_nccl_pair *pair = &t->pairs[i];
+		const struct ct_comm *comm = ct_comms_find(pair->comm);
+
+		if (launch ? pair->launch.id != launch
+			   : !comm || comm->nccl_hash != hash || comm->rank != rank)
+			continue;
+		in->comm = pair->launch.comm;
+		in->span = pair->span;
+		in->launch = pair->launch.id;
+		in->op = 0;
+		in->has_seq = 0;
+		found++;
+	}
+	return found == 1;
 }
 
 static ncclResult_t return_end(struct end_frame *f, ncclResult_t result)

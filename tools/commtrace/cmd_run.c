@@ -33,6 +33,11 @@ static const struct argp_option table[] = {
 	{ "job", CT_KEY_JOB, "NAME", 0, "Name of the job, equal on all hosts (COMMTRACE_JOB)", 0 },
 	{ "set", CT_KEY_SET, "NAME=VALUE", 0, "Any COMMTRACE_NAME for the program; may be repeated",
 	  0 },
+	{ "plugin", CT_KEY_PLUGIN, 0, 0,
+	  "Also be NCCL's profiler plugin (NCCL_PROFILER_PLUGIN, unless it is set): algorithm and "
+	  "channels "
+	  "of operations, and NCCL that is linked statically",
+	  0 },
 	{ "quiet", 'q', 0, 0, "No start line and no verdict", 0 },
 	{ 0 }
 };
@@ -52,6 +57,9 @@ static int take(void *into, int key, const char *arg)
 		return 0;
 	case CT_KEY_JOB:
 		return ct_run_env_add(&request->env, "JOB", arg);
+	case CT_KEY_PLUGIN:
+		request->env.plugin = 1;
+		return 0;
 	case CT_KEY_SET:
 		return ct_run_env_set(&request->env, arg);
 	default:

@@ -188,6 +188,11 @@ void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
 		put_raw(&line, "false", 5);
 	put_text(&line, CT_JSONL_site, joined->site);
 	put_text(&line, CT_JSONL_stack, NULL); /* stacks are not recorded yet */
+	put_text(&line, CT_JSONL_seen_by, op->flags & CT_OP_PLUGIN ? "plugin" : "wrapper");
+	put_text(&line, CT_JSONL_algo, joined->algo);
+	put_text(&line, CT_JSONL_proto, joined->proto);
+	put_int(&line, CT_JSONL_channels, joined->channels > 0, joined->channels);
+	put_int(&line, CT_JSONL_warps, joined->warps > 0, joined->warps);
 	put_raw(&line, "}\n", 2);
 	fwrite(line.text, 1, line.n, out);
 }
@@ -238,6 +243,11 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 		fprintf(out, " %9d", op->peer);
 	else
 		fprintf(out, " %9s", "-");
-	fprintf(out, " %12" PRIu64 " %-8s %s\n", joined->bytes, ct_op_state_name(joined->state),
+	fprintf(out, " %12" PRIu64 " %-8s %s", joined->bytes, ct_op_state_name(joined->state),
 		joined->call ? joined->call : "?");
+	if (joined->algo && joined->proto)
+		fprintf(out, " %s/%s", joined->algo, joined->proto);
+	if (joined->channels)
+		fprintf(out, " %u channels", joined->channels);
+	fputs(op->flags & CT_OP_PLUGIN ? " (plugin)\n" : "\n", out);
 }

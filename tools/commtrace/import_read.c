@@ -224,6 +224,9 @@ static void read_what(struct line *line, struct ct_op *op)
 		     "is missing: ops of different ranks are matched by it");
 	if (has(line, CT_JSONL_captured) && json_is_true(line->value[CT_JSONL_captured]))
 		op->flags |= CT_OP_CAPTURED;
+	check_word(line, CT_JSONL_seen_by, "wrapper plugin");
+	if (has(line, CT_JSONL_seen_by) && strcmp(text(line, CT_JSONL_seen_by), "plugin") == 0)
+		op->flags |= CT_OP_PLUGIN;
 	if (has(line, CT_JSONL_call))
 		op->call = (uint16_t)ct_import_call(line->import, text(line, CT_JSONL_call));
 	if (has(line, CT_JSONL_site))

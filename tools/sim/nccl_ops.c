@@ -114,13 +114,18 @@ static bool add_block(const struct op *op, enum sim_func func, int peer, int at)
 	struct sim_task t = op->task;
 	size_t offset = (size_t)at * t.count * sim_type_bytes(t.type);
 
+	bool ok;
+
 	t.func = func;
 	t.root = peer;
 	if (func == SIM_SEND)
 		t.send = (const char *)t.send + offset;
 	else
 		t.recv = (char *)t.recv + offset;
-	return add_message(op->comm, &t);
+	sim_events_call(op->comm, &t, func == SIM_SEND ? "Send" : "Recv", true, op->stream);
+	ok = add_message(op->comm, &t);
+	sim_events_return(&t);
+	return ok;
 }
 
 static bool add_spread(const struct op *op)
@@ -197,12 +202,16 @@ static ncclResult_t append(struct op *op)
 		return result;
 	if (!sim_plan_see(&comm->plan, op->stream))
 		return ncclSystemError;
+	if (!op->spread)
+		sim_events_call(comm, t, op->call + 5, message, op->stream);
 	if (op->spread)
 		ok = add_spread(op);
 	else if (message)
 		ok = add_message(comm, t);
 	else
 		ok = add_coll(comm, t);
+	if (!op->spread)
+		sim_events_return(t);
 	comm->plan.messages.n_ops += message && !op->spread;
 	return ok ? ncclSuccess : ncclSystemError;
 }
@@ -230,12 +239,9 @@ static ncclResult_t enqueue(struct op *op)
 			 op->call + 5, (unsigned long)comm->colls, op->task.send, op->task.recv,
 			 op->task.count, (int)op->task.type, (int)op->task.redop, op->task.root,
 			 (void *)comm, comm->n_ranks, (void *)op->stream);
-		sim_events_call(comm, &op->task, op->call + 5,
-				op->task.func >= SIM_SEND && !op->spread, op->stream);
 		result = append(op);
 	}
 	sim_group_error(result);
-	sim_events_return(&op->task);
 	ended = sim_group_end(false);
 	if (!result)
 		result = ended;
