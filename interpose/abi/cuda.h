@@ -10,7 +10,15 @@ typedef int CUdevice;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
 typedef CUstream cudaStream_t;
+
+/* Looked into by nobody here. */
+struct CUgraphEdgeData_st;
+struct CUDA_GRAPH_INSTANTIATE_PARAMS_st;
+struct CUgraphExecUpdateResultInfo_st;
 
 typedef enum {
 #define CUDA_RESULT(name, value) name = (value),

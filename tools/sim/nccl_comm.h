@@ -62,8 +62,10 @@ struct ncclComm {
 	void *profiler;		 /* the plugin's context; NULL without one */
 	_Atomic uint32_t untold; /* launches whose kernels the plugin has not been told all of */
 
+	_Atomic uint64_t
+		launches; /* by the thread that launches, and by captured kernels when they run */
 	/* Of the thread that launches. */
-	uint64_t launches, colls, messages, seqs[SIM_SEND];
+	uint64_t colls, messages, seqs[SIM_SEND];
 	CUevent done; /* behind the last kernel: the next one waits for it, whatever its stream */
 	bool done_recorded;
 

@@ -58,6 +58,8 @@ struct sim_launch {
 	CUstream stream;
 	struct sim_tasks tasks;
 	struct sim_told *told; /* nccl_events.h */
+	bool captured;	       /* runs at each launch of its graph, and has a number only then */
+	uint64_t first, runs;
 };
 
 struct sim_comm_wait;
@@ -75,6 +77,9 @@ size_t sim_task_recv_bytes(const struct sim_task *task, int rank, int n_ranks);
 /* Puts the plan's kernels on its streams and empties it, also if that fails. */
 ncclResult_t sim_plan_launch(struct ncclComm *comm);
 void sim_plan_clear(struct sim_plan *plan);
+
+/* The capture that all of the plan's streams are in, 0: none. ncclInvalidUsage if it is not the same for all. */
+ncclResult_t sim_plan_capture(struct ncclComm *comm, uint64_t *capture);
 bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task);
 
 #endif

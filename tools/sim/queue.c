@@ -49,6 +49,7 @@ static void free_stream(struct sim_stream *s)
 		p = &(*p)->next;
 	*p = s->next;
 	pthread_cond_destroy(&s->wake);
+	sim_captured_clear(&s->captured);
 	free(s);
 }
 
