@@ -175,6 +175,7 @@ static int enter(const void *caller)
 #define ABSENT_CUresult CUDA_ERROR_NOT_INITIALIZED
 
 #define CT_NOTHING (void)f
+#define CT_PTSZ(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 #define LIST(...) __VA_ARGS__
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)

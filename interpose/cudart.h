@@ -13,6 +13,7 @@
 #include "interpose/abi/cudart.h"
 #include "interpose/guard.h"
 #include "interpose/real.h"
+#include "interpose/waits.h"
 
 /* In the order of the table. */
 enum ct_cudart_call {
@@ -34,6 +35,7 @@ enum ct_cudart_call {
 struct ct_cudart_frame {
 	struct ct_frame frame;
 	enum ct_cudart_call call;
+	struct ct_waits_host host; /* where the host waits */
 };
 
 /* The slot of a wrapped function by its symbol, NULL if there is no such wrapper. Any thread, at any time. */
