@@ -20,7 +20,8 @@
 /* A wrapper, whose name is also the real function's. */
 #define CT_EXPORT __attribute__((visibility("default")))
 
-#define CT_REAL_CALLERS 8
+/* As many objects of one program may call the same function: CUDA's are called by many. */
+#define CT_REAL_CALLERS 24
 
 /* A range of calling code and what it calls. `bytes` is stored last (release); 0: not in use. */
 struct ct_real_caller {
