@@ -13,6 +13,7 @@
 #include "analyzer/run_model.h"
 #include "trace/reader.h"
 
+struct ct_graph;
 struct ct_watch;
 
 struct ct_analyze_options {
@@ -64,7 +65,8 @@ struct ct_joined_op {
 	uint32_t nranks;       /* of the communicator, 0 unknown */
 	int32_t comm_rank;     /* of the caller in it, -1 unknown; op->peer is a rank in it too */
 	unsigned backend;      /* enum ct_backend, 0 unknown */
-	uint64_t bytes;	       /* of this call: count x element */
+	uint64_t bytes;	       /* of this call: count x element; of a graph's launch: of all that it carries out */
+	const struct ct_graph *graph; /* a graph's launch: what it carries out; NULL: not on record, or none */
 	uint64_t start_ns, end_ns;	   /* span, host's CLOCK_MONOTONIC; 0 = not measured */
 	uint64_t start_err_ns, end_err_ns; /* of what is measured */
 	enum ct_source start_source, end_source;

@@ -36,7 +36,7 @@ static int add_transfer(struct ct_class *class, uint64_t bytes, uint64_t transfe
 {
 	int st = ct_hist_add(&class->transfer, transfer_ns);
 
-	if (st == CT_OK && transfer_ns && bytes)
+	if (st == CT_OK && transfer_ns && bytes && class->op != CT_OP_GraphLaunch)
 		st = ct_hist_add(&class->algbw,
 				 (uint64_t)((double)bytes / (double)transfer_ns * 1e9));
 	return st;
@@ -303,18 +303,33 @@ static struct ct_class *row_of(struct ct_pass *pass, const struct ct_instance *i
 	return class;
 }
 
+/* Did all members, or none, launch a graph here, and one of as many collectives? Others cannot be compared. */
+static int is_comparable(const struct ct_instance *i)
+{
+	int graphs = 0, alike = 1;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		graphs |= i->members[m].op == CT_OP_GraphLaunch;
+		alike &= i->members[m].op == i->members[0].op &&
+			 i->members[m].count == i->members[0].count;
+	}
+	return !graphs || alike;
+}
+
 static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
 {
 	const struct ct_member *usual;
 	uint64_t bytes = bytes_of(i);
 	struct ct_class *class;
 	int odd = ct_mismatch_check(&pass->mismatches, i, &usual);
-	int judge = complete && !odd && i->n >= 2, failed = 0;
+	int judge = complete && !odd && i->n >= 2 && is_comparable(i), failed = 0;
 	int st = CT_OK;
 
 	if (odd < 0)
 		return odd;
-	note_sequence(i->comm, i->seq, complete && !odd);
+	note_sequence(i->comm, i->seq, complete && !odd && is_comparable(i));
+	if (usual->op == CT_OP_GraphLaunch)
+		note_sequence(i->comm, i->seq + usual->count - 1, 0);
 	if (odd)
 		bytes = usual->bytes;
 	if (!usual->captured)

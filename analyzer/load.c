@@ -34,6 +34,7 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	load->names = names;
 	load->n_ranks = 1;
 	load->memory = ct_arena_new();
+	load->graphs.memory = load->memory;
 	load->join = ct_join_new(joined, load);
 	if (load->memory) {
 		load->facts.notes = ct_arena_calloc(load->memory, CT_LOAD_NOTES,
@@ -63,6 +64,7 @@ void ct_load_close(struct ct_load *load)
 	ct_join_free(load->join);
 	ct_table_fini(&load->strings);
 	ct_table_fini(&load->comms);
+	ct_graphs_fini(&load->graphs);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
@@ -179,12 +181,18 @@ static const struct ct_open_launch_rec *open_launch(const struct ct_load *load, 
 	return NULL;
 }
 
+/* Of what is captured `launch` is the list that it is in. */
+static int has_launch(const struct ct_op *op)
+{
+	return op->launch && !(op->flags & (CT_OP_UNTIMED | CT_OP_CAPTURED));
+}
+
 static int give(struct ct_load *load, const struct ct_op *op, const struct ct_launch *launch,
 		const struct ct_load_launch *all)
 {
 	struct ct_load_op out = { .comm = ct_table_get(&load->comms, op->comm),
 				  .launch = all,
-				  .open = op->launch ? open_launch(load, op->launch) : NULL };
+				  .open = has_launch(op) ? open_launch(load, op->launch) : NULL };
 	struct ct_joined_op *j = &out.joined;
 	struct ct_op copy;
 
@@ -212,6 +220,10 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 	j->rank = ct_load_rank(load, out.comm ? out.comm->local : 0);
 	if (__builtin_mul_overflow(op->count, ct_dtype_bytes(op->dtype), &j->bytes))
 		j->bytes = UINT64_MAX;
+	if (op->op == CT_OP_GraphLaunch) {
+		j->graph = ct_graphs_get(&load->graphs, op->tag, op->comm, j->nranks);
+		j->bytes = j->graph ? j->graph->bytes : 0;
+	}
 	set_span(load, j, launch);
 	j->state = state_of(op, j, launch);
 	load->facts.ops++;
@@ -239,8 +251,7 @@ static int give_op(struct ct_load *load, const struct ct_op *op)
 		facts->first_ns = op->enter_ns;
 	ct_load_seen_at(&facts->last_ns, op->enter_ns);
 	ct_load_seen_at(&facts->last_ns, op->return_ns);
-	return op->launch && !(op->flags & CT_OP_UNTIMED) ? ct_join_op(load->join, op)
-							  : give(load, op, NULL, NULL);
+	return has_launch(op) ? ct_join_op(load->join, op) : give(load, op, NULL, NULL);
 }
 
 static int by_enter(const void *a, const void *b)

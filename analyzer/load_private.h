@@ -4,6 +4,7 @@
 #ifndef CT_LOAD_PRIVATE_H
 #define CT_LOAD_PRIVATE_H
 
+#include "analyzer/graphs.h"
 #include "analyzer/join.h"
 #include "analyzer/load.h"
 #include "analyzer/table.h"
@@ -28,6 +29,7 @@ struct ct_load {
 	struct ct_table strings; /* id -> const char * */
 	struct ct_table comms;	 /* id -> struct ct_load_comm */
 	struct ct_join *join;
+	struct ct_graphs graphs;
 	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
 	struct ct_load_facts facts;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */

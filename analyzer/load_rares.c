@@ -178,6 +178,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_host_rec host;
 		struct ct_cost_rec cost;
 		struct ct_end_rec end;
+		struct ct_graph_rec graph;
 		struct ct_match_rec match;
 	} u;
 
@@ -218,6 +219,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.match, sizeof(u.match));
 		load->matches[u.match.launch % CT_LOAD_MATCHES] = u.match;
 		return CT_OK;
+	case CT_KIND_GRAPH:
+		ct_rare_get(block, rare, &u.graph, sizeof(u.graph));
+		return ct_graphs_add(&load->graphs, &u.graph);
 	case CT_KIND_END:
 		ct_rare_get(block, rare, &u.end, sizeof(u.end));
 		load->facts.end = u.end;

@@ -48,7 +48,7 @@ struct ct_seat {
 	uint64_t ops, bytes;
 	uint64_t wait_ns, lateness_ns, last_count, err_ns;
 	uint64_t judged;      /* instances behind the waits */
-	uint64_t unmeasured;  /* ops that ended without a time for start or end */
+	uint64_t unmeasured;  /* ops of which it is not known how long they communicated */
 	struct ct_cover busy; /* in at least one operation */
 	enum ct_timing timing;
 	struct ct_history history;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/graphs.h"
 #include "analyzer/pass_private.h"
 #include "trace/ops.h"
 
@@ -127,6 +128,9 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	const struct ct_op *o = op->joined.op;
 	int32_t me = op->comm->rec.rank;
 
+	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
+	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
+		return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
 	switch (ct_op_class(o->op)) {
 	case CT_CLASS_SYNC:
 	case CT_CLASS_ROOTED:
@@ -212,8 +216,12 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 	m->group = group;
 	m->free_ns = reading->free_ns;
 	/* an all-to-all's count is what goes to one peer, that of its v-form what goes to all of them */
-	m->bytes = ct_op_total_bytes(m->op, m->count, m->dtype,
-				     m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+	if (m->op == CT_OP_GraphLaunch)
+		m->bytes = op->joined.graph ? op->joined.graph->total_bytes : 0;
+	else
+		m->bytes = ct_op_total_bytes(m->op, m->count, m->dtype,
+					     m->varying && m->op == CT_OP_AllToAll ? 1
+										   : comm->nranks);
 	m->leads = group && at == group->shape.lead;
 	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
 	/* The matcher may hand out and free what it gets. */
@@ -251,7 +259,10 @@ static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct 
 		m->start_err_ns = error_of(j->start_err_ns);
 		m->end_err_ns = error_of(j->end_err_ns);
 		m->on_gpu = j->start_source == CT_SOURCE_EVENT;
-		if (first)
+		/* a graph computes as well: how long it communicates is not known */
+		if (m->op == CT_OP_GraphLaunch)
+			seat->unmeasured++;
+		else if (first)
 			ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
 	} else if (first && lacks_time(op)) {
 		seat->unmeasured++;
@@ -287,9 +298,11 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 			return st;
 	}
 	pass->ops++;
+	/* What is captured runs with its graph, under the graph's numbers. */
+	if (m.captured)
+		return j->state == CT_STATE_ENTERED ? keep_unreturned(pass, op, at) : CT_OK;
 	seat->ops++;
-	if (!m.captured)
-		seat->bytes += j->bytes;
+	seat->bytes += j->bytes;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
 	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
 		pass->options->progress(pass->options->progress_arg, pass->ops);

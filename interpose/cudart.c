@@ -141,13 +141,41 @@ static void *find_for(struct ct_real *real, const void *caller)
 
 static void leave(struct ct_frame *frame)
 {
-	(void)frame;
+	struct ct_cudart_frame *f = (struct ct_cudart_frame *)frame;
+
+	if (f->failed)
+		f->failed(f, CT_RESULT_EXCEPTION);
 	ct_guard_leave();
+}
+
+static void capture_failed(struct ct_cudart_frame *f, int result)
+{
+	/* another thread has to end it */
+	if (result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+		ct_graph_end_failed(&f->graph);
+}
+
+static void launch_failed(struct ct_cudart_frame *f, int result)
+{
+	ct_graph_launched(&f->graph, result);
+}
+
+static void end_capture(struct ct_cudart_frame *f, CUstream stream)
+{
+	f->failed = capture_failed;
+	ct_graph_end(&f->graph, stream);
+}
+
+static void launch_graph(struct ct_cudart_frame *f, CUgraphExec exec, CUstream stream)
+{
+	ct_graph_launch(&f->graph, exec, stream, reals[f->call].symbol);
+	f->failed = launch_failed;
 }
 
 static inline void begin(struct ct_cudart_frame *f, enum ct_cudart_call call)
 {
 	f->frame.leave = leave;
+	f->failed = NULL;
 	f->call = call;
 	ct_self.frame = &f->frame;
 }
@@ -193,6 +221,8 @@ static int enter(const void *caller)
 		result = real args;                                                                \
 		if (result == 0) {                                                                 \
 			after;                                                                     \
+		} else if (f->failed) {                                                            \
+			f->failed(f, (int)result);                                                 \
 		}                                                                                  \
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \

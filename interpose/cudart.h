@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "interpose/abi/cudart.h"
+#include "interpose/graph.h"
 #include "interpose/guard.h"
 #include "interpose/real.h"
 #include "interpose/waits.h"
@@ -36,6 +37,9 @@ struct ct_cudart_frame {
 	struct ct_frame frame;
 	enum ct_cudart_call call;
 	struct ct_waits_host host; /* where the host waits */
+	void (*failed)(struct ct_cudart_frame *frame,
+		       int result); /* instead of `after`; NULL: nothing */
+	struct ct_graph_call graph;
 };
 
 /* The slot of a wrapped function by its symbol, NULL if there is no such wrapper. Any thread, at any time. */

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "interpose/gpuspan.h"
+#include "interpose/graph.h"
 #include "interpose/poll.h"
 #include "interpose/waits.h"
+#include "trace/ops.h"
 
 static enum ct_gpu_timing wanted;
 static _Atomic int looked; /* for CUDA, at the first launch */
@@ -93,12 +95,14 @@ static void record_alone(const struct ct_gpu_launch *what)
 
 /* What events recorded now would end in: a captured event is the graph's, it cannot be asked. While another stream is
  * captured the legacy stream cannot even be asked whether it is; then nothing is done to it either. */
-static inline int is_captured(const struct ct_cuda *cuda, CUstream stream)
+static inline enum ct_gpu_asked ask(const struct ct_cuda *cuda, CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
-	return cuda->stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
-	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+	if (__builtin_expect(cuda->stream_is_capturing(stream, &status) != CUDA_SUCCESS, 0))
+		return CT_GPU_UNKNOWN;
+	return __builtin_expect(status == CU_STREAM_CAPTURE_STATUS_NONE, 1) ? CT_GPU_FREE
+									    : CT_GPU_CAPTURED;
 }
 
 /* Two events of the stream's context for a span that has none, or another context's, which the poll thread will give
@@ -119,9 +123,12 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 }
 
 /* The start event; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
-static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span)
+static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span,
+			     enum ct_gpu_asked asked)
 {
-	if (is_captured(cuda, span->handle))
+	if (asked == CT_GPU_UNASKED)
+		asked = ask(cuda, span->handle);
+	if (asked != CT_GPU_FREE)
 		return CUDA_ERROR_NOT_READY;
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
@@ -129,13 +136,14 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 	return cuda->event_record(span->events.start, span->handle);
 }
 
-static inline CUresult start_in_context(const struct ct_cuda *cuda, struct ct_gpu_span *span)
+static inline CUresult start_in_context(const struct ct_cuda *cuda, struct ct_gpu_span *span,
+					enum ct_gpu_asked asked)
 {
 	int entered = ct_gpu_context_enter(cuda, span->stream->context);
 	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 
 	if (entered >= 0) {
-		result = start(cuda, span);
+		result = start(cuda, span, asked);
 		ct_gpu_context_leave(cuda, entered);
 	}
 	return result;
@@ -159,12 +167,50 @@ static __attribute__((noinline)) const struct ct_cuda *start_cuda(void)
 	return cuda;
 }
 
+/* A default stream is asked in its device's context, any other one in whatever is current. */
+static __attribute__((noinline)) enum ct_gpu_asked ask_elsewhere(const struct ct_cuda *cuda,
+								 CUstream handle, uint32_t device)
+{
+	struct ct_gpu_stream *stream = ct_gpu_stream(cuda, handle, (int)device - 1);
+	int entered = stream ? ct_gpu_context_enter(cuda, stream->context) : -1;
+	enum ct_gpu_asked asked = CT_GPU_UNKNOWN;
+
+	if (entered >= 0) {
+		asked = ask(cuda, handle);
+		ct_gpu_context_leave(cuda, entered);
+	}
+	return asked;
+}
+
+enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device)
+{
+	const struct ct_cuda *cuda;
+	CUcontext current = NULL;
+	enum ct_gpu_asked asked;
+	int saved;
+
+	if (wanted == CT_GPU_UNTIMED)
+		cuda = ct_graph_is_used() ? ct_cuda_find() : NULL;
+	else
+		cuda = ct_poll_is_up() ? ct_cuda() : start_cuda();
+	if (__builtin_expect(!cuda, 0))
+		return CT_GPU_FREE;
+	saved = errno;
+	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD &&
+	    cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+		asked = ask(cuda, stream);
+	else
+		asked = ask_elsewhere(cuda, stream, device);
+	errno = saved;
+	return asked;
+}
+
 static __attribute__((noinline)) CUresult begin_failed(const struct ct_cuda *cuda,
 						       struct ct_gpu_span *span, CUresult result)
 {
 	if (result == CUDA_ERROR_INVALID_HANDLE &&
 	    ct_gpu_stream_again(cuda, &span->stream, span->handle))
-		result = start_in_context(cuda, span);
+		result = start_in_context(cuda, span, CT_GPU_UNASKED);
 	if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
 	if (ct_cuda_is_fatal(result))
@@ -187,7 +233,7 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
 	if (__builtin_expect(!span->stream, 0))
 		return;
-	result = start_in_context(cuda, span);
+	result = start_in_context(cuda, span, launch->asked);
 	if (__builtin_expect(result != CUDA_SUCCESS, 0))
 		result = begin_failed(cuda, span, result);
 	span->timed = result == CUDA_SUCCESS;
@@ -294,7 +340,9 @@ void ct_gpu_end(struct ct_gpu_span *span)
 	}
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
-	ct_waits_launch(span);
+	/* a graph is more than its communication: who waits for it may wait for the rest */
+	if ((uint8_t)load(&span->open->comm_op) != CT_OP_GraphLaunch)
+		ct_waits_launch(span);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
 }

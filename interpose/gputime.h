@@ -40,6 +40,10 @@ void ct_gpu_thread_end(void);
 /* Launches that never got events, for the ledger; where nothing is timed they are not counted. */
 uint64_t ct_gpu_untimed(void);
 
+/* What a stream's own is put on now: itself, a capture, or what cannot be told, and then nothing is done to it either.
+ * Of one that nobody has asked yet it is asked when the launch begins. */
+enum ct_gpu_asked { CT_GPU_UNASKED, CT_GPU_FREE, CT_GPU_CAPTURED, CT_GPU_UNKNOWN };
+
 /* What is launched: all that one outermost group end puts on one stream of one communicator. */
 struct ct_gpu_launch {
 	uint64_t enter_ns; /* of its first op */
@@ -50,6 +54,7 @@ struct ct_gpu_launch {
 	uint32_t comm; /* struct ct_comm's id */
 	uint32_t n_ops;
 	uint32_t device; /* CUDA device of the communicator + 1, 0 not known: the default streams are its */
+	enum ct_gpu_asked asked;
 	int32_t peer; /* or root, of its first op; -1 none */
 	uint8_t op;   /* of its first op, trace/ops.def */
 };
@@ -58,6 +63,10 @@ struct ct_gpu_span; /* a launch on its way */
 
 /* Flags of an op that is launched: CT_OP_UNTIMED with CT_GPU_UNTIMED, and then its launch has no record. */
 extern uint8_t ct_gpu_op_flags CT_NEAR;
+
+/* Is the stream being captured? `device` as in struct ct_gpu_launch. Where nothing is timed it is asked only if the
+ * process is known to capture at all. Not for a launch that has begun. */
+enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device);
 
 /* Never NULL-checked by the caller: NULL (table full, a counted loss; or no timing) is taken by the other two. */
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch);

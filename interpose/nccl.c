@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interpose/graph.h"
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -104,6 +105,7 @@ enum launch_kind {
 	LAUNCH_NONE,  /* no work for the GPU, or none that can be timed */
 	LAUNCH_NOW,   /* by this call */
 	LAUNCH_GROUP, /* by the end of the group */
+	LAUNCH_NEVER, /* captured: by whoever launches the graph */
 };
 
 struct launch_frame {
@@ -164,9 +166,15 @@ static void leave(struct ct_frame *frame)
 {
 	struct launch_frame *f = (struct launch_frame *)frame;
 
-	if (f->kind != LAUNCH_GROUP)
+	if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW)
 		settle_launch(f, CT_RESULT_EXCEPTION);
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
+}
+
+static __attribute__((noinline)) void capture(struct ct_op *op, struct ct_comm *comm,
+					      const struct call *c, uint8_t element_bytes)
+{
+	ct_graph_op(op, comm, c->stream, c->count * element_bytes);
 }
 
 /* Published and, where the call itself launches, begun on the stream. */
@@ -184,14 +192,22 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		.dtype = element.dtype,
 		.flags = ct_gpu_op_flags,
 		.count = c->count,
-		.seq = next_seq(c, comm),
 	};
+	enum ct_gpu_asked asked;
 
 	if (kind == LAUNCH_GROUP) {
 		pair = ct_nccl_group_pair(comm, c->comm, c->stream);
 		kind = pair ? LAUNCH_GROUP : LAUNCH_NONE;
 	}
-	op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
+	asked = pair ? pair->launch.asked : ct_gpu_ask(c->stream, comm->device);
+	if (__builtin_expect(asked == CT_GPU_CAPTURED, 0)) {
+		capture(&op, comm, c, element.bytes);
+		kind = LAUNCH_NEVER;
+		pair = NULL;
+	} else {
+		op.seq = next_seq(c, comm);
+		op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
+	}
 	f->kind = kind;
 	f->launch = op.launch;
 	f->comm = comm;
@@ -210,6 +226,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 			.comm = comm->id,
 			.n_ops = 1,
 			.device = comm->device,
+			.asked = asked,
 			.peer = c->peer,
 			.op = c->op,
 		});
@@ -230,7 +247,7 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 		if (__builtin_expect(ct_nccl_later_count() != 0, 0))
 			ct_nccl_later_passed(f->handle);
 		ct_gpu_end(f->span);
-	} else if (f->kind != LAUNCH_GROUP) {
+	} else if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW) {
 		settle_launch(f, result);
 	}
 	ct_op_end(&f->op, ct_now_ns(), result);

@@ -82,6 +82,7 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 	pair->launch.comm = comm->id;
 	pair->launch.device = comm->device;
 	pair->launch.stream = stream;
+	pair->launch.asked = ct_gpu_ask(stream, comm->device);
 	return pair;
 }
 
@@ -117,6 +118,8 @@ static void give_up_launches(struct ct_nccl_thread *t, int result)
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		const struct ct_comm comm = { .id = t->pairs[i].launch.comm };
 
+		if (t->pairs[i].launch.asked == CT_GPU_CAPTURED)
+			continue;
 		ct_nccl_untimed(t->pairs[i].launch.id, &comm, t->pairs[i].launch.n_ops, result);
 	}
 	t->n_pairs = 0;
@@ -125,14 +128,16 @@ static void give_up_launches(struct ct_nccl_thread *t, int result)
 static void begin_all(struct ct_nccl_thread *t)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		t->pairs[i].span = ct_gpu_begin(&t->pairs[i].launch);
+		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
+			t->pairs[i].span = ct_gpu_begin(&t->pairs[i].launch);
 }
 
 static void end_all(struct ct_nccl_thread *t)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		ct_nccl_later_passed(t->pairs[i].comm);
-		ct_gpu_end(t->pairs[i].span);
+		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
+			ct_gpu_end(t->pairs[i].span);
 	}
 	for (uint32_t i = 0; i < t->n_children; i++)
 		ct_nccl_child_arrives(&t->children[i]);
@@ -154,7 +159,8 @@ static void put_off_all(struct ct_nccl_thread *t)
 static void drop_all(struct ct_nccl_thread *t, int result)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		ct_gpu_drop(t->pairs[i].span, result);
+		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
+			ct_gpu_drop(t->pairs[i].span, result);
 	for (uint32_t i = 0; i < t->n_children; i++)
 		ct_nccl_child_fails(&t->children[i]);
 	forget_all(t);

@@ -20,7 +20,8 @@
 struct ct_nccl_pair {
 	struct ct_gpu_launch launch;
 	ncclComm_t comm;
-	struct ct_gpu_span *span; /* while the group's end is inside NCCL */
+	struct ct_gpu_span *
+		span; /* while the group's end is inside NCCL; NULL: captured, nothing is launched */
 };
 
 struct ct_nccl_thread {

@@ -211,6 +211,14 @@ static void check_timing(char *timing, struct ct_notes *notes)
 	memcpy(timing, "auto", sizeof("auto"));
 }
 
+static void check_graph(char *graph, struct ct_notes *notes)
+{
+	if (strcmp(graph, "list") == 0 || strcmp(graph, "off") == 0)
+		return;
+	ct_notes_add(notes, PREFIX "GRAPH=%.40s is not list or off: using list", graph);
+	memcpy(graph, "list", sizeof("list"));
+}
+
 void ct_settings_read(struct ct_settings *settings, char *const *env, struct ct_notes *notes)
 {
 	memset(settings, 0, sizeof(*settings));
@@ -221,6 +229,7 @@ void ct_settings_read(struct ct_settings *settings, char *const *env, struct ct_
 			read_variable(settings, *env + PREFIX_LEN, notes);
 	check_backends(settings->BACKENDS, notes);
 	check_timing(settings->TIMING, notes);
+	check_graph(settings->GRAPH, notes);
 	if (settings->SEGMENT_BYTES > settings->MAX_BYTES)
 		settings->SEGMENT_BYTES = settings->MAX_BYTES;
 }

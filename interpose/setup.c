@@ -13,6 +13,7 @@
 #include "interpose/cudart.h"
 #include "interpose/gloo.h"
 #include "interpose/gputime.h"
+#include "interpose/graph.h"
 #include "interpose/hash.h"
 #include "interpose/identity.h"
 #include "interpose/libc_old.h"
@@ -141,6 +142,8 @@ static int set_up(uint32_t nth)
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_gloo_init(is_listed("gloo"));
 	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
+		return -1;
+	if (ct_graph_init(strcmp(settings.GRAPH, "list") == 0) != CT_OK)
 		return -1;
 	ct_cudart_init(is_listed("nccl"));
 	start_threads(&options);

@@ -6,6 +6,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#include "interpose/graph.h"
 #include "interpose/recorder.h"
 
 /* NULL-safe chain: the first failure is what counts. */
@@ -276,6 +277,7 @@ int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
 	TRY(add_strings(s, block, 1));
 	TRY(add_comms(s, block, 1));
 	TRY(add_op_names(block));
+	TRY(ct_graph_again(block));
 	TRY(ct_state_status(s, block, UINT64_MAX));
 	for (unsigned i = 0; i < s->notes.n; i++)
 		TRY(ct_block_add_text(block, CT_KIND_NOTE, &now, sizeof(now), s->notes.text[i]));

@@ -427,6 +427,23 @@ struct ct_match_rec {
 	uint64_t reserved[4];
 };
 
+/* A run of equal operations in what was captured for one communicator. Written when an executable graph comes to have
+ * the list, and again in every checkpoint as long as anything refers to it. */
+struct ct_graph_rec {
+	uint32_t list; /* as in a captured op's launch and a GraphLaunch's tag */
+	uint32_t comm;
+	uint32_t n_ops;	  /* of the list on this communicator, in all its runs */
+	uint32_t n_colls; /* those of them that are no transfers: what one launch adds to the order */
+	uint64_t bytes;	  /* of all of them: elements as passed to the calls times their size */
+	uint32_t first;	  /* place of the run's first op among n_ops */
+	uint32_t n;	  /* ops in the run */
+	uint64_t count;	  /* of each */
+	int32_t peer;	  /* or root, -1 none */
+	uint8_t op, dtype, redop;
+	uint8_t reserved[9];
+};
+_Static_assert(sizeof(struct ct_graph_rec) == 56, "fills words 1..7");
+
 /* Who waited for communication: a stream that waits for an event, or the host. What is waited for are all launches on
  * the stream of `launch`, up to it and beyond `after`. Of several such streams each has a record. */
 #define CT_WAIT_HOST 1u	   /* the host, in a call that synchronizes */

@@ -23,6 +23,7 @@ _Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
 	       "a stream of the runtime is one of the driver");
 
 #define CUDA_CALL(field, symbol, params) CUresult CUDAAPI symbol params;
+#define CUDA_CALL_OPTIONAL(field, symbol, params) CUresult CUDAAPI symbol params;
 #include "interpose/abi/cuda_calls.def"
 
 /* ---- CUDA's runtime --------------------------------------------------------------------------------------------------- */
@@ -37,6 +38,7 @@ _Static_assert(__builtin_types_compatible_p(cudaEvent_t, CUevent),
 
 #define CUDART_CALL(symbol, ret, name, params, ...) ret name params;
 #define CUDART_CALL_VOID(symbol, ret, name, ...) ret name(void);
+#define CUDART_CALL_LOOSE(...) /* differ from version to version */
 #include "interpose/abi/cudart_calls.def"
 
 /* ---- NCCL ----------------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,13 @@
 #include "interpose/abi/cuda.h"
 
 typedef CUevent cudaEvent_t;
+typedef CUgraph cudaGraph_t;
+typedef CUgraphExec cudaGraphExec_t;
+typedef CUgraphNode cudaGraphNode_t;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal = 0 };
+struct cudaGraphEdgeData_st;
+struct cudaGraphInstantiateParams_st;
+struct cudaGraphExecUpdateResultInfo_st;
 
 /* Results are only handed on; these are the ones that have a meaning here. */
 typedef enum {

@@ -133,6 +133,18 @@ static void timing_is_one_of_three_words(void **state)
 	assert_string_equal(settings.TIMING, "auto");
 }
 
+static void graphs_are_listed_or_not(void **state)
+{
+	(void)state;
+	read_env((const char *const[]){ "COMMTRACE_GRAPH=off", NULL });
+	assert_int_equal(notes.n, 0);
+	assert_string_equal(settings.GRAPH, "off");
+	read_env((const char *const[]){ "COMMTRACE_GRAPH=no", NULL });
+	assert_int_equal(notes.n, 1);
+	assert_string_equal(notes.text[0], "COMMTRACE_GRAPH=no is not list or off: using list");
+	assert_string_equal(settings.GRAPH, "list");
+}
+
 static void a_name_of_any_length_does_no_harm(void **state)
 {
 	char variable[4000];
@@ -160,6 +172,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_variable_is_named_with_its_neighbour),
 		cmocka_unit_test(backends_are_checked),
 		cmocka_unit_test(timing_is_one_of_three_words),
+		cmocka_unit_test(graphs_are_listed_or_not),
 		cmocka_unit_test(a_name_of_any_length_does_no_harm),
 	};
 

@@ -151,12 +151,13 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	put_int(line, CT_JSONL_seq, !p2p, (int64_t)op->seq);
 	put_int(line, CT_JSONL_peer, p2p && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_peer_seq, p2p, (int64_t)op->seq);
-	put_int(line, CT_JSONL_tag, p2p, op->tag);
+	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch, op->tag);
 	put_int(line, CT_JSONL_root, !p2p && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_count, 1, (int64_t)op->count);
 	put_text(line, CT_JSONL_dtype, ct_dtype_name(op->dtype));
 	put_text(line, CT_JSONL_redop, ct_redop_name(op->redop));
-	put_int(line, CT_JSONL_bytes, 1, (int64_t)joined->bytes);
+	put_int(line, CT_JSONL_bytes, op->op != CT_OP_GraphLaunch || joined->graph,
+		(int64_t)joined->bytes);
 }
 
 void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)

@@ -21,6 +21,7 @@ enum key {
 	KEY_DP,
 	KEY_CYCLE_MS,
 	KEY_SCALE,
+	KEY_GRAPH,
 	KEY_FAULT,
 	KEY_TIMING,
 	KEY_OFFSET,
@@ -50,6 +51,9 @@ static const struct argp_option table[] = {
 	{ "cycle-ms", KEY_CYCLE_MS, "X", 0, "What a rank computes in a step (25)", 1 },
 	{ "scale", KEY_SCALE, "N", 0,
 	  "Real sizes and real bandwidths are divided by this (256): all durations stay", 1 },
+	{ "graph", KEY_GRAPH, "global|thread|relaxed", OPTION_ARG_OPTIONAL,
+	  "With workload decode: communication is captured into CUDA graphs, in this mode (global)",
+	  1 },
 	{ 0, 0, 0, 0, "What is not as it should be:", 2 },
 	{ "fault", KEY_FAULT, "KIND:key=value,...", 0, "Repeatable; see below", 2 },
 	{ "timing", KEY_TIMING, "real|none", 0,
@@ -140,11 +144,25 @@ static void set_worker(struct argp_state *state, struct simjob_options *o, const
 	o->process = (int)strtol(end + 1, &end, 10);
 }
 
+static void set_graph(struct argp_state *state, struct simjob_options *o, const char *arg)
+{
+	static const char *const modes[] = { "global", "thread", "relaxed" };
+
+	for (int i = 0; i < 3; i++)
+		if (!arg || strcmp(arg, modes[i]) == 0) {
+			o->graph = i + 1;
+			return;
+		}
+	argp_error(state, "--graph: '%s' is neither global, thread nor relaxed", arg);
+}
+
 static void finish(struct argp_state *state, struct simjob_options *o)
 {
 	const struct ct_workload_config *c = &o->config;
 	const int per_node = c->nodes > 0 ? c->ranks / c->nodes : c->ranks;
 
+	if (o->graph && strcmp(c->name, "decode") != 0)
+		argp_error(state, "--graph is for workload decode");
 	if (c->ranks % c->nodes)
 		argp_error(state, "%d ranks cannot be spread over %d nodes evenly", c->ranks,
 			   c->nodes);
@@ -191,6 +209,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SCALE:
 		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);
+		return 0;
+	case KEY_GRAPH:
+		set_graph(state, o, arg);
 		return 0;
 	case KEY_FAULT:
 		add_fault(state, o, arg);

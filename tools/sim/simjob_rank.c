@@ -10,6 +10,7 @@
 
 #include "tools/sim/nccl_job.h"
 #include "tools/sim/sim.h"
+#include "tools/sim/simjob_graph.h"
 
 static const char *const stalled_calls[] = {
 	[CT_CALL_groupend] = "ncclGroupEnd",
@@ -201,7 +202,8 @@ static void begin(struct simjob_rank *r)
 
 	r->streams = calloc(n + CT_STREAM_COMMS, sizeof(*r->streams));
 	r->data = simjob_data_make(r->job, r->rank);
-	if (!r->streams || !r->data)
+	r->graphs = r->job->options.graph ? simjob_graphs_make() : NULL;
+	if (!r->streams || !r->data || (r->job->options.graph && !r->graphs))
 		simjob_rank_fail(r, "calloc", "no memory");
 	if (journal)
 		r->journal = simjob_journal_open(journal, r->rank, r->job->options.config.ranks);
@@ -228,7 +230,8 @@ void *simjob_rank_run(void *arg)
 			&r->board->actions,
 			atomic_load_explicit(&r->board->actions, memory_order_relaxed) + 1,
 			memory_order_relaxed);
-		act(r, &action);
+		if (!r->graphs || !simjob_graphs_take(r, &action, act))
+			act(r, &action);
 	}
 	if (more < 0)
 		simjob_rank_fail(r, "workload", "no memory");

@@ -24,6 +24,7 @@ struct simjob_rank {
 	struct simjob_journal *journal; /* NULL: none is kept */
 	struct simjob_data *data;
 	struct simjob_lag lag;
+	struct simjob_graphs *graphs; /* NULL: everything is put on streams by itself */
 	ncclComm_t *comms;     /* of the workload's communicators, NULL: not a member, not there */
 	cudaStream_t *streams; /* by the workload's numbers, NULL: the default stream */
 	cudaEvent_t *events;   /* by the workload's numbers, NULL: not made */
