@@ -217,7 +217,9 @@ static void read_what(struct line *line, struct ct_op *op)
 		op->count = (uint64_t)integer(line, CT_JSONL_bytes, 0, INT64_MAX, 0);
 	}
 	op->peer = (int32_t)integer(line, p2p ? CT_JSONL_peer : CT_JSONL_root, 0, INT32_MAX, -1);
-	op->tag = p2p ? (uint32_t)integer(line, CT_JSONL_tag, 0, UINT32_MAX, 0) : 0;
+	op->tag = p2p || op->op == CT_OP_GraphLaunch
+			  ? (uint32_t)integer(line, CT_JSONL_tag, 0, UINT32_MAX, 0)
+			  : 0;
 	op->seq = (uint64_t)integer(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq, 0, INT64_MAX, 0);
 	if (op->comm && !has(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq))
 		fail(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq,
