@@ -71,6 +71,14 @@ job skips --steps 4 --graph --fault skip:rank=2,op=131 --timing none --give-up 3
 job slow --steps 30 --cycle-ms 20 --graph --fault slow-rank:rank=2,pct=15 || fail "a job with a slow rank"
 "$bin/commtrace" report slow | grep -q '^STRAGGLER rank=2 ' || fail "rank 2 is not named: $("$bin/commtrace" report slow | head -3)"
 
+# A segment tells again what its graphs hold: the first ones can go.
+COMMTRACE_SEGMENT_BYTES=64K COMMTRACE_FLUSH=100ms job long --ranks 2 --steps 1500 --graph --timing none || fail "a long job"
+[ "$(ls long | grep -c '\.1\.seg$')" = 2 ] || fail "no second segment: $(ls long)"
+rm long/*.0.seg
+ops long | grep '"op":"GraphLaunch"' >long.jsonl
+[ "$(wc -l <long.jsonl)" -gt 1000 ] || fail "hardly any launch in later segments"
+grep -q '"bytes":null' long.jsonl && fail "what graphs hold was lost with the first segment"
+
 # Killed while its peers' graphs wait for it: what it and they had under way is on record.
 job killed --steps 40 --graph --fault block-stream:rank=1,op=500 --fault kill:rank=1,ms=1500 --on-death kill --give-up 20 2>/dev/null
 ops killed >killed.jsonl

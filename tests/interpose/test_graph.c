@@ -342,6 +342,67 @@ static void captures_are_never_spoilt(void **state)
 	check_launch(r, 59, 2, 59, 1, 0);
 }
 
+/* More communicators than a list has room for. */
+static void capture_too_much(void)
+{
+	enum { COMMS = 20 };
+	ncclComm_t comms[COMMS];
+	int device = 0;
+
+	start();
+	for (int i = 0; i < COMMS; i++)
+		MUST(!ncclCommInitAll(&comms[i], 1, &device));
+	begin_capture();
+	for (int i = 0; i < COMMS; i++)
+		all_reduce(comms[i]);
+	launch(instantiate(end_capture()), stream);
+	stop();
+}
+
+static void what_finds_no_room_is_told(void **state)
+{
+	const struct recorded_lists *r = run(capture_too_much, NULL);
+	const struct ct_op *op;
+	int n = 0;
+
+	(void)state;
+	while ((op = nth(r, CT_OP_GraphLaunch, 0, n)) && op->count == 1)
+		n++;
+	assert_int_equal(n, 16);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(nth(r, CT_OP_AllReduce, 1, i)->launch != 0, i < 16);
+	assert_int_equal(r->losses[CT_LOSS_GRAPH_LOST], 4);
+}
+
+/* Executables come and go, far more than there is room for at a time. */
+static void come_and_go(void)
+{
+	start();
+	for (int i = 0; i < 20000; i++) {
+		cudaGraph_t graph = capture_some(all_reduce, 1);
+		cudaGraphExec_t exec = instantiate(graph);
+
+		MUST(!cudaGraphDestroy(graph));
+		if (i == 19999)
+			launch(exec, stream);
+		MUST(!cudaGraphExecDestroy(exec));
+	}
+	stop();
+}
+
+static void places_of_destroyed_graphs_are_used_again(void **state)
+{
+	struct recorded r;
+
+	(void)state;
+	assert_int_equal(recorded_run(come_and_go, NULL), 0);
+	r = recorded_read();
+	assert_int_equal(r.losses[CT_LOSS_GRAPH_LOST], 0);
+	assert_int_equal(r.last.op, CT_OP_GraphLaunch);
+	assert_int_equal(r.last.tag, 20000);
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +412,8 @@ int main(void)
 		cmocka_unit_test(graphs_can_be_left_alone),
 		cmocka_unit_test(executables_are_followed_through_all_calls),
 		cmocka_unit_test(captures_are_never_spoilt),
+		cmocka_unit_test(what_finds_no_room_is_told),
+		cmocka_unit_test(places_of_destroyed_graphs_are_used_again),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
