@@ -137,9 +137,13 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 }
 
 static inline CUresult start_in_context(const struct ct_cuda *cuda, struct ct_gpu_span *span,
-					enum ct_gpu_asked asked)
+					enum ct_gpu_asked asked, CUcontext current)
 {
-	int entered = ct_gpu_context_enter(cuda, span->stream->context);
+	CUcontext context = atomic_load_explicit(&span->stream->context->handle,
+						 memory_order_relaxed);
+	int entered = __builtin_expect(context == current, 1)
+			      ? 0
+			      : ct_gpu_context_enter(cuda, span->stream->context);
 	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 
 	if (entered >= 0) {
@@ -182,22 +186,25 @@ static __attribute__((noinline)) enum ct_gpu_asked ask_elsewhere(const struct ct
 	return asked;
 }
 
-enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device)
+enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current)
 {
 	const struct ct_cuda *cuda;
-	CUcontext current = NULL;
 	enum ct_gpu_asked asked;
 	int saved;
 
-	if (wanted == CT_GPU_UNTIMED)
-		cuda = ct_graph_is_used() ? ct_cuda_find() : NULL;
-	else
+	*current = NULL;
+	if (wanted == CT_GPU_UNTIMED) {
+		if (__builtin_expect(!ct_graph_is_used(), 1))
+			return CT_GPU_FREE;
+		cuda = ct_cuda_find();
+	} else {
 		cuda = ct_poll_is_up() ? ct_cuda() : start_cuda();
+	}
 	if (__builtin_expect(!cuda, 0))
 		return CT_GPU_FREE;
 	saved = errno;
 	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD &&
-	    cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+	    cuda->ctx_get_current(current) == CUDA_SUCCESS && *current)
 		asked = ask(cuda, stream);
 	else
 		asked = ask_elsewhere(cuda, stream, device);
@@ -210,7 +217,7 @@ static __attribute__((noinline)) CUresult begin_failed(const struct ct_cuda *cud
 {
 	if (result == CUDA_ERROR_INVALID_HANDLE &&
 	    ct_gpu_stream_again(cuda, &span->stream, span->handle))
-		result = start_in_context(cuda, span, CT_GPU_UNASKED);
+		result = start_in_context(cuda, span, CT_GPU_UNASKED, NULL);
 	if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
 	if (ct_cuda_is_fatal(result))
@@ -233,7 +240,7 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
 	if (__builtin_expect(!span->stream, 0))
 		return;
-	result = start_in_context(cuda, span, launch->asked);
+	result = start_in_context(cuda, span, launch->asked, launch->current);
 	if (__builtin_expect(result != CUDA_SUCCESS, 0))
 		result = begin_failed(cuda, span, result);
 	span->timed = result == CUDA_SUCCESS;

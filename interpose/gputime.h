@@ -55,8 +55,9 @@ struct ct_gpu_launch {
 	uint32_t n_ops;
 	uint32_t device; /* CUDA device of the communicator + 1, 0 not known: the default streams are its */
 	enum ct_gpu_asked asked;
-	int32_t peer; /* or root, of its first op; -1 none */
-	uint8_t op;   /* of its first op, trace/ops.def */
+	CUcontext current; /* the calling thread's context, if it was asked for just now; else NULL */
+	int32_t peer;	   /* or root, of its first op; -1 none */
+	uint8_t op;	   /* of its first op, trace/ops.def */
 };
 
 struct ct_gpu_span; /* a launch on its way */
@@ -65,8 +66,8 @@ struct ct_gpu_span; /* a launch on its way */
 extern uint8_t ct_gpu_op_flags CT_NEAR;
 
 /* Is the stream being captured? `device` as in struct ct_gpu_launch. Where nothing is timed it is asked only if the
- * process is known to capture at all. Not for a launch that has begun. */
-enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device);
+ * process is known to capture at all. *current is the thread's context if that became known, else NULL. */
+enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current);
 
 /* Never NULL-checked by the caller: NULL (table full, a counted loss; or no timing) is taken by the other two. */
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch);

@@ -15,7 +15,7 @@
 #define TOLD_AT_ONCE 32u
 
 static int is_wanted;
-static _Atomic int is_used;
+_Atomic int ct_graph_used;
 static _Atomic uint32_t n_lost; /* captured ops that are in no list */
 
 /* Names of launching functions, interned when recording starts. */
@@ -27,16 +27,11 @@ static uint16_t call_ids[SYMBOLS];
 int ct_graph_init(int list)
 {
 	is_wanted = list;
-	atomic_store_explicit(&is_used, 0, memory_order_relaxed);
+	atomic_store_explicit(&ct_graph_used, 0, memory_order_relaxed);
 	atomic_store_explicit(&n_lost, 0, memory_order_relaxed);
 	for (size_t i = 0; i < SYMBOLS; i++)
 		call_ids[i] = (uint16_t)ct_ring_string(&ct_recorder.ring, symbols[i]);
 	return ct_graph_table_init();
-}
-
-int ct_graph_is_used(void)
-{
-	return atomic_load_explicit(&is_used, memory_order_relaxed);
 }
 
 static void lose(uint32_t n)
@@ -101,7 +96,7 @@ void ct_graph_begun(CUstream stream, int into_graph)
 {
 	uintptr_t capture = into_graph ? capture_of(stream) : 0;
 
-	atomic_store_explicit(&is_used, 1, memory_order_relaxed);
+	atomic_store_explicit(&ct_graph_used, 1, memory_order_relaxed);
 	for (uint32_t i = 0; capture && i < INTO; i++) {
 		uintptr_t none = 0;
 
@@ -344,7 +339,8 @@ static void pass_transfers(const struct ct_graph_part *part)
 
 /* One communicator's op, and its events before the launch. */
 static void begin_part(struct ct_graph_call *call, const struct ct_graph_list *list,
-		       const struct ct_graph_part *part, CUstream stream, uint16_t name)
+		       const struct ct_graph_part *part, CUstream stream, enum ct_gpu_asked asked,
+		       uint16_t name)
 {
 	struct ct_comm *comm = part->comm;
 	struct ct_frame *frame = ct_self.frame;
@@ -376,7 +372,7 @@ static void begin_part(struct ct_graph_call *call, const struct ct_graph_list *l
 		.comm = comm->id,
 		.n_ops = 1,
 		.device = comm->device,
-		.asked = CT_GPU_FREE,
+		.asked = asked,
 		.peer = -1,
 		.op = CT_OP_GraphLaunch,
 	});
@@ -388,6 +384,7 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 {
 	const struct ct_graph_list *list = ct_graph_find(CT_GRAPH_EXEC, (uintptr_t)exec);
 	enum ct_gpu_asked asked;
+	CUcontext current;
 
 	call->n = 0;
 	call->capture = 0;
@@ -399,7 +396,7 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 			lose(1);
 		return;
 	}
-	asked = ct_gpu_ask(stream, list->parts[0].comm->device);
+	asked = ct_gpu_ask(stream, list->parts[0].comm->device, &current);
 	if (asked == CT_GPU_CAPTURED) {
 		call->capture = capture_of(stream);
 		if (!call->capture || !ct_graph_lock())
@@ -413,7 +410,7 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 		const struct ct_graph_part *part = &list->parts[i];
 
 		if (part->comm->id == part->comm_id)
-			begin_part(call, list, part, stream, call_id(symbol));
+			begin_part(call, list, part, stream, asked, call_id(symbol));
 		else
 			lose(1); /* its communicator is gone */
 	}

@@ -20,6 +20,7 @@
 
 #include "interpose/abi/cuda.h"
 #include "interpose/graph_table.h"
+#include "interpose/guard.h"
 #include "trace/record.h"
 
 struct ct_block;
@@ -30,7 +31,11 @@ struct ct_slot;
 int ct_graph_init(int list);
 
 /* Has this process ever begun a capture, as far as we know? */
-int ct_graph_is_used(void);
+extern _Atomic int ct_graph_used CT_NEAR;
+static inline int ct_graph_is_used(void)
+{
+	return atomic_load_explicit(&ct_graph_used, memory_order_relaxed);
+}
 
 /* The op is about to be captured from the stream: sets flags, launch and seq; a result of 0: it is in no list, which is
  * counted. `bytes` is what it moves. */

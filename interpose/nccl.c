@@ -194,12 +194,13 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		.count = c->count,
 	};
 	enum ct_gpu_asked asked;
+	CUcontext current = NULL;
 
 	if (kind == LAUNCH_GROUP) {
 		pair = ct_nccl_group_pair(comm, c->comm, c->stream);
 		kind = pair ? LAUNCH_GROUP : LAUNCH_NONE;
 	}
-	asked = pair ? pair->launch.asked : ct_gpu_ask(c->stream, comm->device);
+	asked = pair ? pair->launch.asked : ct_gpu_ask(c->stream, comm->device, &current);
 	if (__builtin_expect(asked == CT_GPU_CAPTURED, 0)) {
 		capture(&op, comm, c, element.bytes);
 		kind = LAUNCH_NEVER;
@@ -227,6 +228,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 			.n_ops = 1,
 			.device = comm->device,
 			.asked = asked,
+			.current = current,
 			.peer = c->peer,
 			.op = c->op,
 		});

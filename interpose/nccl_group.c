@@ -65,6 +65,7 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 {
 	struct ct_nccl_thread *t = ct_self.nccl;
 	struct ct_nccl_pair *pair;
+	CUcontext current; /* another one, perhaps, when the group ends */
 
 	for (uint32_t i = 0; i < t->n_pairs && t != &no_room; i++) {
 		pair = &t->pairs[i];
@@ -82,7 +83,7 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 	pair->launch.comm = comm->id;
 	pair->launch.device = comm->device;
 	pair->launch.stream = stream;
-	pair->launch.asked = ct_gpu_ask(stream, comm->device);
+	pair->launch.asked = ct_gpu_ask(stream, comm->device, &current);
 	return pair;
 }
 
