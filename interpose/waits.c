@@ -122,6 +122,8 @@ void ct_waits_launch(const struct ct_gpu_span *span)
 	rec.flags = ct_waits_launched(&key, span->stream->id, (uintptr_t)context, rec.launch);
 	if (!rec.flags)
 		return;
+	rec.waiter = span->stream->id;
+	rec.device = (uint32_t)span->stream->context->device;
 	rec.flags |= flag_of(span->handle);
 	rec.issued_ns = ct_now_ns();
 	rec.tid = thread_id();
@@ -224,6 +226,7 @@ static uint32_t begin(CUstream stream, const struct ct_waits_new *found)
 		p->found = *found;
 		memset(&p->rec, 0, sizeof(p->rec));
 		p->rec.waiter = s->id;
+		p->rec.device = (uint32_t)s->context->device;
 		p->rec.via = found->via;
 		p->rec.tid = thread_id();
 		p->rec.flags = found->flags | flag_of(stream);

@@ -450,7 +450,7 @@ struct ct_wait_rec {
 	uint32_t via; /* stream that the event was recorded on, or that was synchronized with; 0 not known */
 	uint32_t tid; /* of the host's thread */
 	uint32_t flags;
-	uint32_t reserved2;
+	uint32_t device; /* of the stream that waited; 0 where that was the host */
 };
 
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
