@@ -37,8 +37,10 @@ static void charge_one(struct ct_ov_launch *launch, struct ct_waiter *w,
 	if (launch->n_charged == CT_CHARGED)
 		return;
 	/* With all streams at once: who was last is not known. */
-	if (rec->flags & CT_WAIT_DEVICE && begin < end)
+	if (rec->flags & CT_WAIT_DEVICE && begin < end) {
+		launch->is_unclear = 1;
 		return;
+	}
 	c = &launch->charged[launch->n_charged++];
 	c->waiter = w;
 	c->via = rec->via;

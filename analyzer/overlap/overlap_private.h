@@ -27,6 +27,7 @@ struct ct_ov_launch {
 	unsigned op, dtype; /* op 0: not alone in the launch */
 	uint64_t bytes_class;
 	uint64_t start_ns, end_ns, end_err_ns;
+	int is_unclear; /* somebody waited for it, and for how long cannot be told */
 	uint32_t n_charged;
 	struct ct_charged charged[CT_CHARGED];
 	struct ct_ov_launch *before, *after; /* on its stream, by end */

@@ -98,7 +98,9 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 		reached = kept[i].end_ns > reached ? kept[i].end_ns : reached;
 		m->err_ns += kept[i].err_ns;
 	}
-	m->is_known = n > 0;
+	m->is_known = n > 0 && !launch->is_unclear;
+	if (!m->is_known)
+		m->exposed_ns = m->err_ns = 0;
 }
 
 /* It runs where the computing does: on the stream that computes, or on one that depends on no other, if none of those
