@@ -294,7 +294,9 @@ void ct_gpu_end(struct ct_gpu_span *span)
 	}
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
-	ct_waits_launch(span);
+	ct_waits_count(&span->stream->launches, (uint32_t)load(&span->open->tag));
+	if (!atomic_load_explicit(&span->stream->launches.known, memory_order_relaxed))
+		ct_waits_launch(span);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
 }

@@ -119,7 +119,8 @@ void ct_waits_launch(const struct ct_gpu_span *span)
 	context = atomic_load_explicit(&span->stream->context->handle, memory_order_relaxed);
 	make_key(span->handle, context, &key);
 	rec.launch = (uint32_t)atomic_load_explicit(&span->open->tag, memory_order_relaxed);
-	rec.flags = ct_waits_launched(&key, span->stream->id, (uintptr_t)context, rec.launch);
+	rec.flags = ct_waits_launched(&key, span->stream->id, (uintptr_t)context,
+				      &span->stream->launches);
 	if (!rec.flags)
 		return;
 	rec.waiter = span->stream->id;

@@ -32,7 +32,8 @@ enum ct_waits_how {
 /* 0 or CT_NOMEM. Before the gate opens. */
 int ct_waits_init(enum ct_waits_how how);
 
-/* A launch was put on its stream. Guard held; like all that follows, but for the poll thread's. */
+/* A launch was put on its stream: after ct_waits_count(), if the stream's launches are not known. Guard held; like all
+ * that follows, but for the poll thread's. */
 void ct_waits_launch(const struct ct_gpu_span *span);
 
 /* Calls of the program; a stream that is 0 is the legacy default stream. */

@@ -20,14 +20,14 @@ struct stream {
 	struct ct_waits_key key; /* handle 0: never used */
 	uintptr_t context;	 /* of its launches */
 	uint32_t serial;
-	uint32_t number;		  /* as in records, 0 not known */
-	uint32_t count;			  /* launches on it ... */
-	uint32_t launch;		  /* ... and the last of them */
-	uint32_t host_count, host_launch; /* up to which the host has waited */
-	uint32_t gaps;			  /* that there had been at its last wait */
-	uint8_t named;			  /* by a call of the program */
-	uint8_t is_fed;			  /* has waited for another stream */
-	uint8_t told;			  /* 1 named, 2 fed */
+	uint32_t number; /* as in records, 0 not known */
+	uint32_t offset; /* of its count of launches to theirs: others had the handle before */
+	struct ct_waits_launches *launches; /* NULL: none */
+	uint32_t host_count, host_launch;   /* up to which the host has waited */
+	uint32_t gaps;			    /* that there had been at its last wait */
+	uint8_t named;			    /* by a call of the program */
+	uint8_t is_fed;			    /* has waited for another stream */
+	uint8_t told;			    /* 1 named, 2 fed */
 	uint8_t others; /* waits for what is no communication, since its last one for some */
 	struct ct_waits_clock clock;
 };
@@ -127,16 +127,6 @@ static struct stream *get_stream(const struct ct_waits_key *key)
 	return room;
 }
 
-/* One that a call of the program names. */
-static struct stream *name_stream(const struct ct_waits_key *key)
-{
-	struct stream *s = get_stream(key);
-
-	if (s)
-		s->named = 1;
-	return s;
-}
-
 static struct event *find_event(uintptr_t handle, struct event **room)
 {
 	uint32_t at = place(handle, 0);
@@ -187,6 +177,35 @@ static struct ct_waits_on *add_on(struct ct_waits_clock *clock, uint32_t source)
 	return &clock->at[0];
 }
 
+static uint64_t last_of(const struct stream *s)
+{
+	return s->launches ? atomic_load_explicit(&s->launches->last, memory_order_relaxed) : 0;
+}
+
+static uint32_t count_of(const struct stream *s)
+{
+	return s->launches ? (uint32_t)(last_of(s) >> 32) + s->offset : 0;
+}
+
+/* Something about it is new: its next launch comes by. */
+static void call_in(const struct stream *s)
+{
+	if (s->launches)
+		atomic_store_explicit(&s->launches->known, 0, memory_order_relaxed);
+}
+
+/* One that a call of the program names. */
+static struct stream *name_stream(const struct ct_waits_key *key)
+{
+	struct stream *s = get_stream(key);
+
+	if (s && !s->named) {
+		s->named = 1;
+		call_in(s);
+	}
+	return s;
+}
+
 static uint32_t slot_of(const struct stream *s)
 {
 	return (uint32_t)(s - tables->streams);
@@ -195,16 +214,18 @@ static uint32_t slot_of(const struct stream *s)
 /* All that is behind a stream: what it waited for, and its own launches. */
 static void copy_clock(struct ct_waits_clock *clock, struct stream *s)
 {
+	uint32_t count = count_of(s);
+
 	*clock = s->clock;
-	if (s->count)
-		*add_on(clock, s->serial) = (struct ct_waits_on){ s->serial, slot_of(s), s->count,
-								  s->launch };
+	if (count)
+		*add_on(clock, s->serial) = (struct ct_waits_on){ s->serial, slot_of(s), count,
+								  (uint32_t)last_of(s) };
 }
 
 /* ---- launches and events ----------------------------------------------------------------------------------- */
 
 uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uintptr_t context,
-			   uint32_t launch)
+			   struct ct_waits_launches *launches)
 {
 	struct stream *s;
 	uint32_t flags = 0;
@@ -216,8 +237,14 @@ uint32_t ct_waits_launched(const struct ct_waits_key *key, uint32_t number, uint
 	if (s) {
 		s->number = number;
 		s->context = context;
-		s->count++;
-		s->launch = launch;
+		if (s->launches != launches) {
+			uint32_t count = count_of(s) + 1;
+
+			s->launches = launches;
+			s->offset = 0;
+			s->offset = count - count_of(s);
+		}
+		atomic_store_explicit(&launches->known, 1, memory_order_relaxed);
 		tells = s->named ? (uint8_t)(1 + s->is_fed) : 0;
 		if (tells > s->told)
 			flags = CT_WAIT_STREAM | (s->is_fed ? CT_WAIT_FED : 0);
@@ -237,7 +264,7 @@ int ct_waits_recorded(const struct ct_waits_key *key, uintptr_t event, int captu
 		return 0;
 	s = name_stream(key);
 	e = find_event(event, &room);
-	ask = s && captured < 0 && (s->count || s->clock.n);
+	ask = s && captured < 0 && (s->launches || s->clock.n);
 	if (!ask && (!s || captured > 0)) {
 		if (e)
 			e->handle = LEFT;
@@ -246,7 +273,7 @@ int ct_waits_recorded(const struct ct_waits_key *key, uintptr_t event, int captu
 		e->handle = event;
 		e->serial = s->serial;
 		e->number = s->number;
-		e->is_direct = s->count != 0;
+		e->is_direct = s->launches != NULL;
 		copy_clock(&e->clock, s);
 	} else if (!ask) {
 		lose();
@@ -274,8 +301,10 @@ void ct_waits_stream_gone(const struct ct_waits_key *key)
 	if (!enter())
 		return;
 	s = find_stream(key, &room);
-	if (s)
+	if (s) {
+		call_in(s);
 		s->key.handle = LEFT;
+	}
 	leave();
 }
 
@@ -313,8 +342,10 @@ uint32_t ct_waits_look(const struct ct_waits_key *key, uintptr_t event, struct c
 		return 0;
 	s = name_stream(key);
 	e = find_event(event, &room);
-	if (s && !(e && e->serial == s->serial))
+	if (s && !s->is_fed && !(e && e->serial == s->serial)) {
 		s->is_fed = 1; /* also by who recorded it behind our back */
+		call_in(s);
+	}
 	if (s && e) {
 		found->via = e->number;
 		found->is_direct = (int)e->is_direct;
@@ -322,7 +353,8 @@ uint32_t ct_waits_look(const struct ct_waits_key *key, uintptr_t event, struct c
 		found->flags = (s->gaps != atomic_load_explicit(&gaps, memory_order_relaxed)
 					? CT_WAIT_GAP
 					: 0) |
-			       (s->others ? CT_WAIT_OTHERS : 0) | (s->count ? CT_WAIT_LAUNCHES : 0);
+			       (s->others ? CT_WAIT_OTHERS : 0) |
+			       (s->launches ? CT_WAIT_LAUNCHES : 0);
 		s->others |= !found->n && e->serial != s->serial;
 	}
 	leave();
@@ -403,10 +435,11 @@ uint32_t ct_waits_look_device(uintptr_t context, struct ct_waits_new *found)
 		struct stream *s = &tables->streams[i];
 
 		if (!s->key.handle || s->key.handle == LEFT || s->context != context ||
-		    s->count <= s->host_count)
+		    count_of(s) <= s->host_count)
 			continue;
 		found->after[found->n] = s->host_launch;
-		found->on[found->n++] = (struct ct_waits_on){ s->serial, i, s->count, s->launch };
+		found->on[found->n++] = (struct ct_waits_on){ s->serial, i, count_of(s),
+							      (uint32_t)last_of(s) };
 	}
 	leave();
 	return found->n;

@@ -12,10 +12,18 @@
 #ifndef CT_WAITS_TABLE_H
 #define CT_WAITS_TABLE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* Streams with communication that one stream can wait for. */
 #define CT_WAITS_CLOCK 12u
+
+/* What has been launched on a stream, kept by who launches, without the lock. Zero-initialised. */
+struct ct_waits_launches {
+	_Atomic uint64_t last; /* how many << 32, and the id of the last one */
+	_Atomic uint32_t
+		known; /* the table has it, and nothing has changed that a record should tell */
+};
 
 /* A stream: its handle, and for default streams whose it is. */
 struct ct_waits_key {
@@ -49,10 +57,19 @@ struct ct_waits_new {
 /* Map the tables; 0 or CT_NOMEM. Before the gate opens. */
 int ct_waits_table_init(void);
 
-/* `launch` was put on the stream, which is in the context and which records call `number`. Returns what is known of the
- * stream, CT_WAIT_STREAM and CT_WAIT_FED, if that is new; else 0. */
+/* A launch, already counted in `launches`, was put on the stream, which is in the context and which records call
+ * `number`. Called as long as the launches are not `known`. Returns what is known of the stream, CT_WAIT_STREAM and
+ * CT_WAIT_FED, if that is new; else 0. */
 uint32_t ct_waits_launched(const struct ct_waits_key *stream, uint32_t number, uintptr_t context,
-			   uint32_t launch);
+			   struct ct_waits_launches *launches);
+
+static inline void ct_waits_count(struct ct_waits_launches *launches, uint32_t launch)
+{
+	uint64_t last = atomic_load_explicit(&launches->last, memory_order_relaxed);
+
+	atomic_store_explicit(&launches->last, ((last >> 32) + 1) << 32 | launch,
+			      memory_order_relaxed);
+}
 
 /* The event was recorded there. `captured`: into a graph, it stands for nothing now. Returns 1 if it has to be asked
  * whether it is: the stream has something behind it, and `captured` was negative. Then nothing is done. */

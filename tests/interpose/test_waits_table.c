@@ -17,8 +17,22 @@ static const struct ct_waits_key comms = { 0x1000, 0 }, comms2 = { 0x1001, 0 };
 static const struct ct_waits_key compute = { 0x2000, 0 }, copy = { 0x2001, 0 };
 enum { EVENT = 0x100, OTHER = 0x108 };
 
+static struct ct_waits_launches on_comms, on_comms2;
+
+/* As gputime.c does it. */
+static uint32_t launch(const struct ct_waits_key *key, uint32_t number, uintptr_t whose,
+		       uint32_t id)
+{
+	struct ct_waits_launches *launches = key == &comms ? &on_comms : &on_comms2;
+
+	ct_waits_count(launches, id);
+	return launches->known ? 0 : ct_waits_launched(key, number, whose, launches);
+}
+
 static int set_up_table(void **state)
 {
+	on_comms.known = on_comms2.known = 0;
+	on_comms.last = on_comms2.last = 0;
 	return set_up(state) || ct_waits_table_init() != CT_OK;
 }
 
@@ -34,9 +48,9 @@ static uint32_t look(const struct ct_waits_key *waiter, uintptr_t event)
 static void an_event_stands_for_the_latest_launch_before_it(void **state)
 {
 	(void)state;
-	ct_waits_launched(&comms, 1, 0, 11);
+	launch(&comms, 1, 0, 11);
 	ct_waits_recorded(&comms, EVENT, 0);
-	ct_waits_launched(&comms, 1, 0, 12);
+	launch(&comms, 1, 0, 12);
 	assert_int_equal(look(&compute, EVENT), 11);
 	assert_int_equal(look(&compute, EVENT), 0);
 	ct_waits_recorded(&comms, EVENT, 0);
@@ -50,8 +64,8 @@ static void a_wait_brings_what_came_through_other_streams(void **state)
 	struct ct_waits_new found;
 
 	(void)state;
-	ct_waits_launched(&comms, 1, 0, 11);
-	ct_waits_launched(&comms2, 2, 0, 21);
+	launch(&comms, 1, 0, 11);
+	launch(&comms2, 2, 0, 21);
 	ct_waits_recorded(&comms, EVENT, 0);
 	assert_int_equal(look(&copy, EVENT), 11);
 	ct_waits_recorded(&comms2, EVENT, 0);
@@ -66,7 +80,7 @@ static void a_wait_brings_what_came_through_other_streams(void **state)
 static void handles_that_come_again_are_others(void **state)
 {
 	(void)state;
-	ct_waits_launched(&comms, 1, 0, 11);
+	launch(&comms, 1, 0, 11);
 	ct_waits_recorded(&comms, EVENT, 0);
 	ct_waits_event_gone(EVENT);
 	assert_int_equal(look(&compute, EVENT), 0);
@@ -76,7 +90,7 @@ static void handles_that_come_again_are_others(void **state)
 	ct_waits_recorded(&comms, OTHER, 0);
 	assert_int_equal(look(&copy, OTHER), 0);
 	assert_int_equal(look(&compute, EVENT), 11);
-	ct_waits_launched(&comms, 1, 0, 31);
+	launch(&comms, 1, 0, 31);
 	ct_waits_recorded(&comms, OTHER, 0);
 	assert_int_equal(look(&compute, OTHER), 31);
 }
@@ -84,7 +98,7 @@ static void handles_that_come_again_are_others(void **state)
 static void an_event_of_a_capture_stands_for_nothing(void **state)
 {
 	(void)state;
-	ct_waits_launched(&comms, 1, 0, 11);
+	launch(&comms, 1, 0, 11);
 	assert_int_equal(ct_waits_recorded(&comms, EVENT, -1), 1);
 	assert_int_equal(look(&compute, EVENT), 0);
 	ct_waits_recorded(&comms, EVENT, 0);
@@ -99,15 +113,15 @@ static void the_host_waits_once_for_a_launch(void **state)
 	struct ct_waits_new found;
 
 	(void)state;
-	ct_waits_launched(&comms, 1, 77, 11);
-	ct_waits_launched(&comms2, 2, 78, 21);
+	launch(&comms, 1, 77, 11);
+	launch(&comms2, 2, 78, 21);
 	assert_int_equal(ct_waits_look_device(77, &found), 1);
 	assert_int_equal(found.on[0].launch, 11);
 	assert_int_equal(ct_waits_look_stream(&comms, &found), 1);
 	ct_waits_host_has(&found);
 	assert_int_equal(ct_waits_look_stream(&comms, &found), 0);
 	assert_int_equal(ct_waits_look_device(77, &found), 0);
-	ct_waits_launched(&comms, 1, 77, 12);
+	launch(&comms, 1, 77, 12);
 	assert_int_equal(ct_waits_look_stream(&comms, &found), 1);
 	assert_int_equal(found.after[0], 11);
 }
@@ -119,7 +133,7 @@ static void what_finds_no_room_leaves_a_gap(void **state)
 	uint64_t lost;
 
 	(void)state;
-	ct_waits_launched(&comms, 1, 0, 11);
+	launch(&comms, 1, 0, 11);
 	ct_waits_recorded(&comms, EVENT, 0);
 	assert_int_equal(ct_waits_look(&compute, EVENT, &found), 1);
 	assert_int_equal(found.flags & CT_WAIT_GAP, 0);
@@ -128,15 +142,31 @@ static void what_finds_no_room_leaves_a_gap(void **state)
 		ct_waits_recorded(&comms, 0x10000 + 64 * i, 0);
 	lost = losses(CT_LOSS_WAITS_FULL);
 	assert_in_range(lost, 1, 20000);
-	ct_waits_launched(&comms, 1, 0, 12);
+	launch(&comms, 1, 0, 12);
 	ct_waits_recorded(&comms, EVENT, 0);
 	assert_int_equal(ct_waits_look(&compute, EVENT, &found), 1);
 	assert_int_equal(found.flags & CT_WAIT_GAP, CT_WAIT_GAP);
 	ct_waits_merge(&compute, 0, &found);
-	ct_waits_launched(&comms, 1, 0, 13);
+	launch(&comms, 1, 0, 13);
 	ct_waits_recorded(&comms, EVENT, 0);
 	assert_int_equal(ct_waits_look(&compute, EVENT, &found), 1);
 	assert_int_equal(found.flags & CT_WAIT_GAP, 0);
+}
+
+/* What records tell of a stream with launches: once for each thing that is new. */
+static void it_is_told_whose_streams_are_fed(void **state)
+{
+	(void)state;
+	assert_int_equal(launch(&comms, 1, 0, 11), 0);
+	ct_waits_recorded(&comms, EVENT, 0);
+	assert_int_equal(launch(&comms, 1, 0, 12), CT_WAIT_STREAM);
+	assert_int_equal(launch(&comms, 1, 0, 13), 0);
+	look(&comms, EVENT);
+	assert_int_equal(launch(&comms, 1, 0, 14), 0);
+	ct_waits_recorded(&compute, OTHER, 0);
+	look(&comms, OTHER);
+	assert_int_equal(launch(&comms, 1, 0, 15), CT_WAIT_STREAM | CT_WAIT_FED);
+	assert_int_equal(launch(&comms, 1, 0, 16), 0);
 }
 
 /* ---- what is put on streams ---- */
@@ -197,6 +227,7 @@ int main(void)
 		TABLE_TEST(an_event_of_a_capture_stands_for_nothing),
 		TABLE_TEST(the_host_waits_once_for_a_launch),
 		TABLE_TEST(what_finds_no_room_leaves_a_gap),
+		TABLE_TEST(it_is_told_whose_streams_are_fed),
 		TEST(only_waits_for_communication_get_an_event),
 	};
 
