@@ -30,6 +30,10 @@ for workload in fsdp ddp; do
 	same "$workload" "$workload.bare" "$workload.60.out"
 done
 
+# A program without a communicator is left alone, whatever it calls of CUDA.
+traced 60 "$work/none.run" "$build/tests/sim/sim_runtime" >runtime.out 2>&1 || fail "without a communicator: $(cat runtime.out)"
+[ ! -e none.run ] || fail "recorded without a communicator"
+
 # Without events nothing is known, and that is what is said.
 traced 60 "$work/off.run" env COMMTRACE_TIMING=off "$build/bin/commtrace-simjob" --ranks 2 --workload ddp --steps 3 --cycle-ms 5 >/dev/null
 "$commtrace" report --format=json "$work/off.run" >off.report

@@ -410,6 +410,36 @@ static void whole_device(void)
 	add_wait(begin, simNow());
 }
 
+/* The driver's own functions, and the runtime's as ctypes and stubs get them. */
+CUresult cuEventRecord(CUevent event, CUstream stream);
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
+
+static void by_the_driver(void)
+{
+	communicate(10);
+	MUST(cuEventRecord(job.done, job.streams[0]) == CUDA_SUCCESS);
+	compute(3);
+	MUST(cuStreamWaitEvent(job.compute, job.done, 0) == CUDA_SUCCESS);
+	compute(1);
+}
+
+static void looked_up(void)
+{
+	void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
+	cudaError_t (*found)(cudaStream_t, cudaEvent_t, unsigned int);
+
+	MUST(runtime != NULL);
+	MUST(dlsym(runtime, "cudaStreamWaitEvent_ptsz") == NULL);
+	found = (cudaError_t(*)(cudaStream_t, cudaEvent_t,
+				unsigned int))dlsym(runtime, "cudaStreamWaitEvent");
+	MUST(found != NULL);
+	communicate(10);
+	record(job.done, job.streams[0]);
+	compute(3);
+	MUST(found(job.compute, job.done, 0) == cudaSuccess);
+	compute(1);
+}
+
 static void every_way(void)
 {
 	set_up(0);
@@ -431,6 +461,8 @@ static void every_way(void)
 	step("host, event", host_event, 1, 0);
 	step("host, another thread", host_thread, 1, 0);
 	step("stream and host", stream_and_host, 1, 0);
+	step("by the driver", by_the_driver, 1, 0);
+	step("looked up", looked_up, 1, 0);
 	step("whole device", whole_device, 1, UNKNOWN);
 	step("nothing beside it, again", nothing_beside, 1, 0);
 	tear_down();
@@ -638,7 +670,7 @@ static const char *const no_dlsym[] = { "COMMTRACE_TIMING=events", "COMMTRACE_NO
 static void every_way_to_wait_costs_what_it_costs(void **state)
 {
 	(void)state;
-	assert_told(every_way, events, 22);
+	assert_told(every_way, events, 24);
 }
 
 static void on_the_stream_that_computes_all_is_exposed(void **state)
