@@ -512,6 +512,26 @@ static void static_runtime(void)
 	tear_down();
 }
 
+/* What NCCL and the runtime call for themselves is none of the program's. */
+cudaError_t quiet_record(cudaEvent_t event, cudaStream_t stream);
+cudaError_t quiet_wait(cudaStream_t stream, cudaEvent_t event);
+
+static void theirs(void)
+{
+	communicate(6);
+	MUST(quiet_record(job.done, job.streams[0]) == cudaSuccess);
+	MUST(quiet_wait(job.compute, job.done) == cudaSuccess);
+	compute(1);
+}
+
+static void library_of_theirs(void)
+{
+	set_up(0);
+	step("by a library of theirs", theirs, 1, UNSEEN);
+	step("by a library of theirs", theirs, 1, UNSEEN);
+	tear_down();
+}
+
 /* ---- what the analyzer says ---- */
 
 static struct told {
@@ -685,12 +705,19 @@ static void what_is_not_seen_is_not_known(void **state)
 	assert_told(static_runtime, no_dlsym, 2);
 }
 
+static void what_libraries_wait_for_is_theirs(void **state)
+{
+	(void)state;
+	assert_told(library_of_theirs, events, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_way_to_wait_costs_what_it_costs),
 		cmocka_unit_test(on_the_stream_that_computes_all_is_exposed),
 		cmocka_unit_test(what_is_not_seen_is_not_known),
+		cmocka_unit_test(what_libraries_wait_for_is_theirs),
 	};
 
 	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
