@@ -440,6 +440,12 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 						"plugin (interface v%u) told of them is recorded",
 						facts->plugin_version),
 				NULL);
+		if (st == CT_OK && facts->plugin_is_copy)
+			st = add_invisible(
+				report, who,
+				"NCCL_PROFILER_PLUGIN names another copy of the library than "
+				"LD_PRELOAD: it hands on what it is told",
+				NULL);
 		if (st == CT_OK && facts->orphans)
 			st = add_invisible(report, who,
 					   ct_arena_printf(report->memory,

@@ -79,6 +79,7 @@ struct ct_load_facts {
 	uint64_t open_launches;
 	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
 	int plugin_alone;	 /* calls of some communicator pass no wrapper */
+	int plugin_is_copy;	 /* another file than the preloaded one */
 	const char **notes;	 /* at most CT_LOAD_NOTES, equal ones once */
 	uint32_t n_notes;
 };

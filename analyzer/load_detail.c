@@ -79,6 +79,8 @@ int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec)
 	load->facts.plugin_version = rec->channels;
 	if (rec->flags & CT_DETAIL_ALONE)
 		load->facts.plugin_alone = 1;
+	if (rec->flags & CT_DETAIL_COPY)
+		load->facts.plugin_is_copy = 1;
 	return CT_OK;
 }
 

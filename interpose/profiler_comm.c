@@ -147,7 +147,8 @@ static struct ct_profiler_comm *open_comm(const struct ct_profiler_open *what)
 	const struct ct_detail_rec rec = {
 		.peer = -1,
 		.channels = (uint8_t)what->version,
-		.flags = alone ? CT_DETAIL_ALONE : 0,
+		.flags = (alone ? CT_DETAIL_ALONE : 0) |
+			 (*what->mask & CT_PROFILER_HANDED_ON ? CT_DETAIL_COPY : 0),
 	};
 	struct ct_profiler_comm *c = take();
 

@@ -45,6 +45,8 @@ struct ct_profiler_event {
 };
 
 /* What `init` tells. `mask`: NCCL's word that says what it shall tell. NULL: nothing of it is wanted. */
+#define CT_PROFILER_HANDED_ON                                                                      \
+	(1 << 30) /* in that word: set by a copy of this library, for the one that records */
 struct ct_profiler_open {
 	uint32_t version;
 	int32_t n_ranks, rank;

@@ -150,6 +150,13 @@ static struct ct_profiler_event from_v5(const struct nccl_profiler_event_v5 *e)
 	return to;
 }
 
+/* What another copy of the library is handed on to tells it by the word that it is to fill in. */
+static int *handed_on(int *mask)
+{
+	__atomic_or_fetch(mask, CT_PROFILER_HANDED_ON, __ATOMIC_RELAXED);
+	return mask;
+}
+
 /* ---- what NCCL calls -------------------------------------------------------------------------------------------------- */
 
 static ncclResult_t opened(void **context, const struct ct_profiler_open *what)
@@ -163,7 +170,7 @@ static ncclResult_t init_v3(void **context, int *mask)
 	const struct nccl_profiler_v3 *other = find_v3();
 	const struct ct_profiler_open what = { .version = 3, .rank = -1, .mask = mask };
 
-	return other ? other->init(context, mask) : opened(context, &what);
+	return other ? other->init(context, handed_on(mask)) : opened(context, &what);
 }
 
 static ncclResult_t init_v4(void **context, int *mask, const char *comm_name, uint64_t comm,
@@ -173,7 +180,8 @@ static ncclResult_t init_v4(void **context, int *mask, const char *comm_name, ui
 	const struct ct_profiler_open what = { 4, n_ranks, rank, comm, comm_name, mask };
 
 	if (other)
-		return other->init(context, mask, comm_name, comm, n_nodes, n_ranks, rank, log);
+		return other->init(context, handed_on(mask), comm_name, comm, n_nodes, n_ranks,
+				   rank, log);
 	return opened(context, &what);
 }
 
@@ -187,8 +195,8 @@ static ncclResult_t init_v4(void **context, int *mask, const char *comm_name, ui
 						       comm,	 comm_name, mask };                \
                                                                                                    \
 		if (other)                                                                         \
-			return other->init(context, comm, mask, comm_name, n_nodes, n_ranks, rank, \
-					   log);                                                   \
+			return other->init(context, comm, handed_on(mask), comm_name, n_nodes,     \
+					   n_ranks, rank, log);                                    \
 		return opened(context, &what);                                                     \
 	}
 INIT_V5(5)

@@ -475,6 +475,7 @@ _Static_assert(sizeof(struct ct_detail_rec) == 56, "fills words 1..7");
 enum ct_detail_flag {
 	CT_DETAIL_SEQ = 1 << 0,	  /* `seq` is known */
 	CT_DETAIL_ALONE = 1 << 1, /* op 0: the communicator's calls pass no wrapper */
+	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
 };
 
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.

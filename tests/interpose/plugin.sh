@@ -79,6 +79,8 @@ done
 together events 5 "$library" events
 together static_plugin 6 STATIC_PLUGIN plugin
 together copy 6 "$work/copy.so" plugin
+grep -q "another copy of the library" "$work/copy/info" || fail "info does not tell of the copy"
+! grep -q "another copy of the library" "$work/both.6/info" || fail "info tells of a copy"
 # with both, and NCCL hidden from the preload: the plugin's half alone
 job hidden -static LD_PRELOAD="$library" NCCL_PROFILER_PLUGIN="$library"
 "$ops" "$work/hidden/run" "$work/hidden/journal" $ranks
