@@ -329,8 +329,11 @@ static void open_entry(struct ct_ring_open *open, const struct ct_gpu_launch *la
 /* Which stream it is, for the record. */
 static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *launch)
 {
-	const struct ct_cuda *cuda = ct_cuda() ? ct_cuda() : ct_cuda_find();
+	const struct ct_cuda *cuda = ct_cuda();
 
+	if (!cuda && !atomic_load_explicit(&looked, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&looked, 1, memory_order_relaxed))
+		cuda = ct_cuda_find();
 	span->handle = launch->stream;
 	if (!cuda || ct_poll_gave_up())
 		span->stream = NULL;
