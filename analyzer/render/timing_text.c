@@ -99,7 +99,7 @@ void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cos
 	to[0] = '\0';
 	if (!cost->on_gpu)
 		return;
-	add(to, cap, " timing=%s events=%s", ct_timed_by_name(cost->timed_by),
+	add(to, cap, "timing=%s events=%s", ct_timed_by_name(cost->timed_by),
 	    ct_text_count(cost->events).s);
 	if (cost->sample_ratio < 1)
 		add(to, cap, " sample=%.3g", 1 / cost->sample_ratio);
