@@ -16,13 +16,13 @@
 /* So many looks later it was not wrong. */
 #define PROVEN 8u
 
-/* Halve what timing costs until it fits, once at least. */
-static void back_off(struct ct_gpu_budget *b, uint64_t timing_ns, uint64_t room_ns)
+/* Halve what the calls pay until it fits, once at least. */
+static void back_off(struct ct_gpu_budget *b, uint64_t launch_ns, uint64_t room_ns)
 {
 	do {
-		timing_ns /= 2;
+		launch_ns /= 2;
 		b->level++;
-	} while (timing_ns > room_ns && b->level < CT_GPU_COARSEST);
+	} while (launch_ns > room_ns && b->level < CT_GPU_COARSEST);
 	b->coarsest = b->level > b->coarsest ? b->level : b->coarsest;
 	b->backoffs++;
 	b->patience = b->since_finer > PROVEN	    ? PATIENCE
@@ -32,19 +32,20 @@ static void back_off(struct ct_gpu_budget *b, uint64_t timing_ns, uint64_t room_
 	b->calm = 0;
 }
 
-/* `launch_ns` is what the calls paid for timing, `poll_ns` what the thread did, of which a part follows. */
+/* `launch_ns` is what the calls paid for timing; `poll_ns` what the thread did, of which only a part follows. */
 static void judge(struct ct_gpu_budget *b, uint64_t allowed_ns, uint64_t fixed_ns, uint64_t poll_ns,
 		  uint64_t launch_ns)
 {
 	uint64_t least_ns = allowed_ns / LEAST_PART;
-	uint64_t room_ns = allowed_ns > fixed_ns ? allowed_ns - fixed_ns : 0;
-	uint64_t twice_ns = 2 * launch_ns + poll_ns + poll_ns / 2;
+	uint64_t rest_ns = fixed_ns + poll_ns;
+	uint64_t room_ns = allowed_ns > rest_ns ? allowed_ns - rest_ns : 0;
+	uint64_t twice_ns = 2 * launch_ns + poll_ns / 2;
 
 	room_ns = room_ns > least_ns ? room_ns : least_ns;
 	b->calm = b->level && twice_ns <= room_ns - room_ns / 4 ? b->calm + 1 : 0;
 	b->since_finer += b->since_finer <= PROVEN;
-	if (launch_ns + poll_ns > room_ns && b->level < CT_GPU_COARSEST) {
-		back_off(b, launch_ns + poll_ns, room_ns);
+	if (launch_ns > room_ns && b->level < CT_GPU_COARSEST) {
+		back_off(b, launch_ns, room_ns);
 	} else if (b->calm >= b->patience) {
 		b->level--;
 		b->calm = 0;

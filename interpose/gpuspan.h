@@ -30,6 +30,8 @@ enum ct_gpu_span_state {
 #define CT_GPU_STATE(word) ((word)&3u)
 #define CT_GPU_LAP(word) ((word) >> 2)
 
+enum { CT_GPU_IS_TIMED = 1, CT_GPU_IS_PROBED = 2 /* what that costs is measured */ };
+
 struct ct_gpu_pair {
 	struct ct_gpu_context *context; /* NULL: there are none */
 	CUevent start, end;		/* start: NULL where only ends are timed */
@@ -38,10 +40,9 @@ struct ct_gpu_pair {
 /* Of the two cache lines the first is the caller's until `state` says LAUNCHED or DROPPED. */
 struct ct_gpu_span {
 	_Atomic uint32_t state; /* release by the caller, acquire by the poll thread */
-	uint8_t timed;
-	uint8_t has_end; /* before the release of LAUNCHED */
-	uint8_t probed;	 /* what it costs to time is measured */
-	uint8_t reserved;
+	uint8_t timed;		/* 0, or CT_GPU_IS_TIMED and perhaps CT_GPU_IS_PROBED */
+	uint8_t has_end;	/* before the release of LAUNCHED */
+	uint16_t reserved;
 	uint32_t returned_after; /* ns since its first op was entered: when the end event had been recorded;
 				    UINT32_MAX: so much or more */
 	uint32_t thread;	 /* ct_gpu_thread() of who began it */

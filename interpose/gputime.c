@@ -9,12 +9,13 @@
 #include "interpose/gputold.h"
 #include "interpose/poll.h"
 
-/* span->timed of one that NCCL tells the times of */
-#define TOLD 2
+/* In span->timed: NCCL tells the times. */
+#define TOLD 0x80
 
-/* Changes once at most, at the first launch or before it. */
+/* They change once at most, at the first launch or before it. */
 static _Atomic uint32_t timing;
-static _Atomic int looked; /* for CUDA, at the first launch */
+static _Atomic uint32_t has_events; /* of ours */
+static _Atomic int looked;	    /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
 static _Atomic uint32_t plugin_loaded;
 static struct ct_gpu_options options;
@@ -37,6 +38,8 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 	options = *from;
 	ct_gpu_pick_init(from);
 	atomic_store_explicit(&timing, how, memory_order_relaxed);
+	atomic_store_explicit(&has_events, how != CT_GPU_UNTIMED && how != CT_GPU_PLUGIN,
+			      memory_order_relaxed);
 	atomic_store_explicit(&plugin_loaded, 0, memory_order_relaxed);
 	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
@@ -51,7 +54,8 @@ static void decide(uint32_t how)
 {
 	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
 
-	atomic_compare_exchange_strong(&timing, &open, how);
+	if (atomic_compare_exchange_strong(&timing, &open, how) && how == CT_GPU_PLUGIN)
+		atomic_store_explicit(&has_events, 0, memory_order_relaxed);
 }
 
 void ct_gpu_plugin_loaded(void)
@@ -90,10 +94,9 @@ void ct_gpu_ledger(struct ct_cost_rec *cost)
 	cost->budget_backoffs = poll.backoffs;
 }
 
-/* Are there events of ours? */
 static inline int uses_events(void)
 {
-	return wanted() != CT_GPU_UNTIMED && wanted() != CT_GPU_PLUGIN;
+	return (int)atomic_load_explicit(&has_events, memory_order_relaxed);
 }
 
 /* The calling thread's context, if there shall be events for it. */
@@ -198,8 +201,11 @@ static inline int is_captured(const struct ct_cuda *cuda, CUstream stream)
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 {
 	struct ct_gpu_pair events = { .context = span->stream->context };
-	CUevent *start = wanted() == CT_GPU_HOST ? NULL : &events.start;
+	CUevent *start;
 
+	/* the first launch of all comes through here */
+	decide(CT_GPU_HOST);
+	start = wanted() == CT_GPU_HOST ? NULL : &events.start;
 	if ((span->events.context && span->old.context) ||
 	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
@@ -216,8 +222,6 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 {
 	if (is_captured(cuda, span->handle))
 		return CUDA_ERROR_NOT_READY;
-	if (__builtin_expect(wanted() == CT_GPU_PLUGIN_OR_HOST, 0))
-		decide(CT_GPU_HOST);
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
 		return CUDA_ERROR_NOT_READY;
@@ -287,18 +291,30 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 	result = start_in_context(cuda, span);
 	if (__builtin_expect(result != CUDA_SUCCESS, 0))
 		result = begin_failed(cuda, span, result);
-	span->timed = result == CUDA_SUCCESS;
+	span->timed = result == CUDA_SUCCESS ? CT_GPU_IS_TIMED : 0;
+}
+
+static __attribute__((noinline)) void begin_probed(struct ct_gpu_span *span,
+						   const struct ct_gpu_launch *launch)
+{
+	uint64_t since_ns = ct_poll_take_probe();
+
+	begin_on_gpu(span, launch);
+	if (!since_ns || !span->timed)
+		return;
+	ct_poll_probe_begun(since_ns);
+	span->timed |= CT_GPU_IS_PROBED;
 }
 
 /* From now on the poll thread finds it in its block. */
 static void show(struct ct_gpu_span *span)
 {
 	struct ct_gpu_block *block = ct_gpu_block_of(span);
-	int has_events = span->timed == 1;
-	enum ct_gpu_span_state state = has_events ? CT_GPU_CALLING : CT_GPU_PASSED;
+	int is_timed = span->timed != 0;
+	enum ct_gpu_span_state state = is_timed ? CT_GPU_CALLING : CT_GPU_PASSED;
 
 	atomic_store_explicit(&span->state, block->lap << 2 | state, memory_order_release);
-	if (__builtin_expect(has_events && !block->pushed, 0)) {
+	if (__builtin_expect(is_timed && !block->pushed, 0)) {
 		block->pushed = 1;
 		atomic_fetch_add_explicit(&block->left, 1, memory_order_relaxed);
 		ct_poll_push(block);
@@ -341,16 +357,23 @@ static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *la
 		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
 }
 
-static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int is_told)
+static void note_stream(struct ct_gpu_span *span)
 {
-	int wants_span = (is_told ? wanted() != CT_GPU_UNTIMED : uses_events()) &&
-			 !launch->unpicked;
-	struct ct_gpu_span *span = wants_span ? ct_gpu_span_take() : NULL;
-	uint64_t probe_ns = 0;
+	if (span->stream)
+		atomic_store_explicit(&span->open->stream,
+				      (uint64_t)span->stream->id << 32 |
+					      (uint32_t)span->stream->context->device,
+				      memory_order_relaxed);
+}
+
+struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
+{
+	int is_wanted = wanted() != CT_GPU_UNTIMED;
+	struct ct_gpu_span *span = is_wanted && !launch->unpicked ? ct_gpu_span_take() : NULL;
 	int saved;
 
 	if (!span) {
-		if (wanted() != CT_GPU_UNTIMED)
+		if (is_wanted)
 			record_alone(launch);
 		return NULL;
 	}
@@ -359,37 +382,46 @@ static inline struct ct_gpu_span *begin(const struct ct_gpu_launch *launch, int 
 	span->timed = 0;
 	span->has_end = 0;
 	span->thread = ct_gpu_thread();
-	span->probed = 0;
-	if (__builtin_expect(!is_told && ct_poll_wants_probe(), 0))
-		probe_ns = ct_poll_take_probe();
-	if (__builtin_expect(is_told, 0))
-		name_stream(span, launch);
-	else
-		begin_on_gpu(span, launch);
-	if (__builtin_expect(probe_ns != 0, 0))
-		span->probed = ct_poll_probe_begun(probe_ns);
-	if (span->stream)
-		atomic_store_explicit(&span->open->stream,
-				      (uint64_t)span->stream->id << 32 |
-					      (uint32_t)span->stream->context->device,
-				      memory_order_relaxed);
-	if (__builtin_expect(is_told, 0)) {
-		span->timed = TOLD;
-		ct_gpu_told_begin(span, launch->id);
-	}
-	show(span);
+	name_stream(span, launch);
+	note_stream(span);
+	show(span); /* nothing for the poll thread */
+	span->timed = TOLD;
+	ct_gpu_told_begin(span, launch->id);
 	errno = saved;
 	return span;
 }
 
-struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
+/* One that gets no events: not picked, no room, or none of ours. */
+static __attribute__((noinline)) struct ct_gpu_span *begin_without(
+	const struct ct_gpu_launch *launch)
 {
-	return begin(launch, wanted() == CT_GPU_PLUGIN);
+	if (wanted() == CT_GPU_PLUGIN)
+		return ct_gpu_begin_told(launch);
+	if (wanted() != CT_GPU_UNTIMED)
+		record_alone(launch);
+	return NULL;
 }
 
-struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
+struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 {
-	return begin(launch, 1);
+	struct ct_gpu_span *span = uses_events() && !launch->unpicked ? ct_gpu_span_take() : NULL;
+	int saved;
+
+	if (!span)
+		return begin_without(launch);
+	saved = errno;
+	open_entry(span->open, launch);
+	span->timed = 0;
+	span->has_end = 0;
+	span->thread = ct_gpu_thread();
+	if (__builtin_expect(ct_poll_wants_probe(), 0))
+		begin_probed(span, launch);
+	else
+		begin_on_gpu(span, launch);
+	note_stream(span);
+	show(span);
+	errno = saved;
+	return span;
 }
 
 void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
@@ -445,14 +477,14 @@ uint64_t ct_gpu_end(struct ct_gpu_span *span)
 	if (!span)
 		return 0;
 	saved = errno;
-	if (__builtin_expect(span->timed != 1, 0)) {
-		if (span->timed == TOLD)
+	if (__builtin_expect(!span->timed || span->timed & TOLD, 0)) {
+		if (span->timed)
 			ct_gpu_told_end(span, 0);
 		else
 			close_untimed(span, 0);
 		return 0;
 	}
-	if (__builtin_expect(span->probed, 0))
+	if (__builtin_expect(span->timed & CT_GPU_IS_PROBED, 0))
 		probe_ns = ct_now_ns();
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
@@ -468,8 +500,8 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result)
 {
 	if (!span)
 		return;
-	if (span->timed != 1) {
-		if (span->timed == TOLD)
+	if (!span->timed || span->timed & TOLD) {
+		if (span->timed)
 			ct_gpu_told_end(span, result);
 		else
 			close_untimed(span, result);

@@ -399,10 +399,9 @@ uint64_t ct_poll_take_probe(void)
 	return atomic_exchange_explicit(&ct_poll_probe, 0, memory_order_acquire) ? ct_now_ns() : 0;
 }
 
-uint8_t ct_poll_probe_begun(uint64_t since_ns)
+void ct_poll_probe_begun(uint64_t since_ns)
 {
 	atomic_store_explicit(&poll.probe_ns, ct_now_ns() - since_ns, memory_order_relaxed);
-	return 1;
 }
 
 void ct_poll_probe_ended(uint64_t end_cost_ns)

@@ -68,8 +68,8 @@ static inline int ct_poll_wants_probe(void)
 {
 	return (int)atomic_load_explicit(&ct_poll_probe, memory_order_relaxed);
 }
-uint64_t ct_poll_take_probe(void);		/* when it began; 0: another thread has it */
-uint8_t ct_poll_probe_begun(uint64_t since_ns); /* 1 */
+uint64_t ct_poll_take_probe(void); /* when it began; 0: another thread has it */
+void ct_poll_probe_begun(uint64_t since_ns);
 void ct_poll_probe_ended(uint64_t end_cost_ns);
 
 #endif

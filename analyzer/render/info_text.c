@@ -125,11 +125,13 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(
 			text, CT_COLOR_NONE,
 			"rank=%d calls=%s wrappers=%s (%s of the run) write=%s beat=%s poll=%s (%s "
-			"of a core) bytes=%s%s",
+			"of a core) bytes=%s",
 			c->rank, ct_text_count(c->calls).s, ct_text_ns(c->wrapper_ns).s,
 			ct_text_pct(c->share_pct).s, ct_text_ns(c->write_cpu_ns).s,
 			ct_text_ns(c->beat_cpu_ns).s, ct_text_ns(c->poll_cpu_ns).s,
-			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s, timing);
+			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s);
+		if (timing[0])
+			ct_text_line(text, CT_COLOR_NONE, "      %s", timing);
 	}
 }
 

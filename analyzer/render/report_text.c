@@ -44,13 +44,16 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 
-	if (run->timing_is_forced)
-		ct_text_line(text, color_of(report), "%s: %s (timing %s: %s)",
-			     ct_verdict_name(report->verdict.code), report->verdict.text,
-			     ct_timing_name(run->timing), run->timing_why);
-	else
-		ct_text_line(text, color_of(report), "%s: %s",
-			     ct_verdict_name(report->verdict.code), report->verdict.text);
+	char timing[80] = "";
+
+	/* in short beside a verdict that says much: the line of the timing says why */
+	if (run->timing_is_forced && strlen(report->verdict.text) < 30)
+		snprintf(timing, sizeof(timing), " (timing %s: %s)", ct_timing_name(run->timing),
+			 run->timing_why);
+	else if (run->timing_is_forced)
+		snprintf(timing, sizeof(timing), " (timing %s)", ct_timing_name(run->timing));
+	ct_text_line(text, color_of(report), "%s: %s%s", ct_verdict_name(report->verdict.code),
+		     report->verdict.text, timing);
 }
 
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)

@@ -58,7 +58,7 @@ static void add_settings(char *to, size_t cap, const struct ct_report_cost *cost
 		add(to, cap, "%sduty %s/%s", to[0] ? ", " : "", ct_text_ns(cost->duty_on_ns).s,
 		    ct_text_ns(cost->duty_of_ns).s);
 	if (cost->coarsest)
-		add(to, cap, "%sby the budget 1 in %" PRIu64 " at times", to[0] ? ", " : "",
+		add(to, cap, "%sbudget down to 1 in %" PRIu64, to[0] ? ", " : "",
 		    UINT64_C(1) << (cost->coarsest & 63));
 }
 
@@ -90,7 +90,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		return;
 	more[0] = '\0';
 	add_settings(more, sizeof(more), cost);
-	ct_text_line(text, CT_COLOR_YELLOW, "timed     %s of the launches (%s): sums are of those",
+	ct_text_line(text, CT_COLOR_YELLOW, "timed     %s of launches (%s): sums are of these",
 		     ct_text_pct(100 * run->timed_ratio).s, more);
 }
 
@@ -99,7 +99,7 @@ void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cos
 	to[0] = '\0';
 	if (!cost->on_gpu)
 		return;
-	add(to, cap, " timing=%s events=%s", ct_timed_by_name(cost->timed_by),
+	add(to, cap, "timing=%s events=%s", ct_timed_by_name(cost->timed_by),
 	    ct_text_count(cost->events).s);
 	if (cost->sample_ratio < 1)
 		add(to, cap, " sample=%.3g", 1 / cost->sample_ratio);

@@ -9,7 +9,8 @@
 /* The line "timing    ..." of a run. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);
 
-/* What was set and what became of it in one process: "timed 25.0%, sample 1 in 4, ...", into `to`; empty without a GPU. */
+/* What was set and what became of it in one process: "timing=events events=200 sample=4 ...", into `to`; empty without a
+ * GPU. */
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
 
 #endif
