@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/environment.h"
 #include "trace/ops.h"
 
 static int in_attempt(const struct ct_pass *pass, size_t process)
@@ -384,7 +385,8 @@ static int add_invisible(struct ct_report *report, const char *what, const char 
 static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 {
 	const struct ct_run *run = pass->run;
-	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats;
+	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats +
+		      ct_environment_unseen(pass);
 	int st = CT_OK;
 
 	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
@@ -422,7 +424,7 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 							   (unsigned long long)facts->orphans),
 					   NULL);
 	}
-	return st;
+	return st == CT_OK ? ct_environment_fill_unseen(pass, report) : st;
 }
 
 int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
@@ -444,5 +446,7 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 		st = fill_costs(pass, report);
 	if (st == CT_OK)
 		st = fill_inflight(pass, report);
+	if (st == CT_OK)
+		st = ct_environment_fill(pass, report);
 	return st == CT_OK ? fill_invisible(pass, report) : st;
 }

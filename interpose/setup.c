@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/environ.h"
 #include "interpose/gloo.h"
 #include "interpose/gputime.h"
 #include "interpose/hash.h"
@@ -130,6 +131,7 @@ static int set_up(uint32_t nth)
 		return -1; /* the backends of this version */
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
+	ct_environ_read(environ);
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/environ.h"
 #include "interpose/gputime.h"
 #include "interpose/hash.h"
 #include "interpose/log.h"
@@ -237,6 +238,7 @@ static void serve(struct writer *w)
 	uint64_t now = ct_now_ns();
 
 	look_for_ring(w, now);
+	ct_environ_serve(now);
 	if (is_due(w, now))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
@@ -254,8 +256,10 @@ static void serve(struct writer *w)
 /* The ring goes only when a reader can do without it. */
 static int finish(struct writer *w)
 {
-	int whole = flush(w, CT_DRAIN_ALL);
+	int whole;
 
+	ct_environ_finish(SECOND_NS / 10);
+	whole = flush(w, CT_DRAIN_ALL);
 	whole = whole && write_state(w, CT_BLOCK_END, ct_now_ns());
 	ct_output_close(&w->output);
 	if (!whole)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/render/environment_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/units.h"
@@ -154,5 +155,6 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 	write_comms(&text, report);
 	write_losses(&text, report);
 	write_costs(&text, report);
+	ct_environment_text(&text, report);
 	write_invisible(&text, report);
 }
