@@ -283,6 +283,7 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 
 	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
 	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	report->cost_bytes = CT_UNKNOWN;
 	if (!report->costs)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
@@ -295,16 +296,21 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 		cost->rank = rank_of(pass, p);
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
+		/* told before its first block was written, and never again: what it cost is not known */
+		if (!from->calls && pass->processes[p].facts.ops)
+			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
 		cost->events = cost->budget_backoffs = CT_UNKNOWN;
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;
 		cost->bytes_written = from->bytes_written;
-		report->cost_bytes += from->bytes_written;
+		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
+				     from->bytes_written;
 		cost->share_pct = cost->cpu_pct = NAN;
 		if (run_ns <= 0)
 			continue;
-		cost->share_pct = 100 * (double)from->wrapper_ns / run_ns;
+		if (cost->wrapper_ns != CT_UNKNOWN)
+			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
 		cost->cpu_pct = 100 *
 				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
 				 (double)from->beat_cpu_ns) /

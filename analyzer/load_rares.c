@@ -215,6 +215,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return take_host(load, &u.host);
 	case CT_KIND_COST:
 		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
+		/* written before anything was measured: the write thread itself costs something */
+		if (!u.cost.write_cpu_ns)
+			return CT_OK;
 		load->facts.cost = u.cost;
 		load->facts.has_cost = 1;
 		return CT_OK;

@@ -268,6 +268,9 @@ int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 	TRY(add_open_launches(s, block));
 	TRY(add_losses(s, block, rec.beat_ns));
 	TRY(add_clock(block));
+	/* nothing was measured yet when the first segment is opened */
+	if (!s->cost.write_cpu_ns)
+		return CT_OK;
 	return ct_block_add_rare(block, CT_KIND_COST, &s->cost, sizeof(s->cost));
 }
 
