@@ -259,17 +259,25 @@ void ct_environ_serve(uint64_t now)
 		begin(l, now, loads);
 }
 
+/* A program that was too short for the next look gets it now: one that is under way may have begun too early. */
 void ct_environ_finish(uint64_t timeout_ns)
 {
 	const struct timespec nap = { 0, 1000000 };
 	uint64_t begin_ns = ct_now_ns();
+	uint32_t last = look.looks + 1;
 
-	/* a program that was too short for a second look */
-	look.asked_at = 0;
-	ct_environ_serve(begin_ns);
-	while (atomic_load_explicit(&look.busy, memory_order_acquire) && !look.told_stuck &&
-	       ct_now_ns() - begin_ns < timeout_ns)
+	while (!look.told_stuck && ct_now_ns() - begin_ns < timeout_ns) {
+		if (!atomic_load_explicit(&look.busy, memory_order_acquire)) {
+			uint32_t before = look.looks;
+
+			look.asked_at = 0;
+			if (before < last)
+				ct_environ_serve(begin_ns);
+			if (look.looks == before)
+				return;
+		}
 		nanosleep(&nap, NULL);
+	}
 }
 
 int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all)
