@@ -29,6 +29,7 @@ const char *ct_environ_root = "";
 static struct look {
 	_Atomic uint32_t busy; /* 1 while the thread is on its way */
 	_Atomic(const char *) doing;
+	_Atomic uint64_t cpu_ns;
 	/* the write thread's */
 	uint64_t asked_at, begun_at;
 	uint64_t loads; /* of the loader, when the last look-around began */
@@ -219,6 +220,7 @@ static void *look_around(void *arg)
 		ct_topology_infiniband(ct_environ_root, &lists[SYSTEM]);
 	}
 	doing(l, NULL);
+	atomic_fetch_add_explicit(&l->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 	atomic_store_explicit(&l->busy, 0, memory_order_release);
 	return NULL;
 }
@@ -278,6 +280,11 @@ void ct_environ_finish(uint64_t timeout_ns)
 		}
 		nanosleep(&nap, NULL);
 	}
+}
+
+uint64_t ct_environ_cpu_ns(void)
+{
+	return atomic_load_explicit(&look.cpu_ns, memory_order_relaxed);
 }
 
 int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all)

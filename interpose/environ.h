@@ -31,6 +31,9 @@ void ct_environ_serve(uint64_t now_ns);
 /* Recording ends: give a look-around that has just begun up to `timeout_ns`. The write thread. */
 void ct_environ_finish(uint64_t timeout_ns);
 
+/* CPU time of all look-arounds that came to an end. The write thread. */
+uint64_t ct_environ_cpu_ns(void);
+
 /* How far the facts of each list are in segments. */
 #define CT_ENVIRON_LISTS 5u
 struct ct_environ_seen {

@@ -29,12 +29,22 @@ static void add(struct ct_facts *facts, const char *key, const char *what, const
 	ct_facts_add(facts, full, line);
 }
 
+static int is_bus_id(const char *id)
+{
+	size_t len = strlen(id);
+
+	return len >= 7 && len <= 20 && strspn(id, "0123456789abcdefABCDEF:.") == len;
+}
+
 static void add_link(struct ct_facts *facts, const char *key, const char *what, const char *root,
 		     const char *dir, const char *file)
 {
 	char full[CT_FACT_KEY], name[128];
 
 	if (!ct_file_link(name, sizeof(name), root, "%s/%s", dir, file))
+		return;
+	/* a virtual machine's device is not called by its place on the bus */
+	if (strcmp(what, "pci") == 0 && !is_bus_id(name))
 		return;
 	snprintf(full, sizeof(full), "%.48s.%.24s", key, what);
 	ct_facts_add(facts, full, name);
@@ -47,13 +57,6 @@ static void add_pcie(struct ct_facts *facts, const char *key, const char *root, 
 	add(facts, key, "pcie_width_max", root, dir, "max_link_width");
 	add(facts, key, "pcie_speed", root, dir, "current_link_speed");
 	add(facts, key, "pcie_speed_max", root, dir, "max_link_speed");
-}
-
-static int is_bus_id(const char *id)
-{
-	size_t len = strlen(id);
-
-	return len >= 7 && len <= 20 && strspn(id, "0123456789abcdefABCDEF:.") == len;
 }
 
 void ct_topology_gpu(const char *root, unsigned n, const char *bus_id, struct ct_facts *facts)

@@ -146,7 +146,7 @@ static void update_cost(struct writer *w)
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns();
+	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
