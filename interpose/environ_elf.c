@@ -95,7 +95,7 @@ static int copy_strings(struct ct_elf *elf, uintptr_t from)
 
 int ct_elf_open(struct ct_elf *elf, const struct ct_elf_object *object)
 {
-	uint32_t hash[4];
+	uint32_t *head = elf->hash_head;
 	uintptr_t strings = 0;
 
 	memset(elf, 0, sizeof(*elf));
@@ -105,10 +105,11 @@ int ct_elf_open(struct ct_elf *elf, const struct ct_elf_object *object)
 	read_dynamic(elf, &strings);
 	if (!elf->symbols || copy_strings(elf, strings) != 0)
 		return -1;
-	/* the second number of the table is the first symbol in it; what is not in it is undefined. An object of the
-	 * old kind of table has its symbols in any order; the loader's own view of it is not needed often enough. */
-	if (elf->gnu_hash && ct_peek(elf->gnu_hash, hash, sizeof(hash)) == sizeof(hash))
-		elf->undefined = hash[1] < MOST_SYMBOLS ? hash[1] : MOST_SYMBOLS;
+	/* What is not in the table is undefined. An object with the old kind of table only has its symbols in any
+	 * order; there are hardly any. */
+	if (elf->gnu_hash &&
+	    ct_peek(elf->gnu_hash, head, sizeof(elf->hash_head)) == sizeof(elf->hash_head))
+		elf->undefined = head[1] < MOST_SYMBOLS ? head[1] : MOST_SYMBOLS;
 	else
 		elf->gnu_hash = 0;
 	return 0;
@@ -119,11 +120,6 @@ void ct_elf_close(struct ct_elf *elf)
 	if (elf->strings)
 		munmap(elf->strings, elf->strings_len + 1);
 	elf->strings = NULL;
-}
-
-int ct_elf_mentions(const struct ct_elf *elf, const char *text)
-{
-	return memmem(elf->strings, elf->strings_len, text, strlen(text)) != NULL;
 }
 
 static const char *name_of(const struct ct_elf *elf, const ElfW(Sym) * symbol)
@@ -168,17 +164,29 @@ static int peek_word(uintptr_t from, uint32_t *word)
 	return ct_peek(from, word, sizeof(*word)) == sizeof(*word);
 }
 
-/* The table: buckets, first symbol, words of the filter, its shift; the filter; each bucket's first symbol; for every
- * symbol its hash, whose lowest bit says that it is the bucket's last. */
+/* Most names that are not there are not in the filter either: one look instead of many. */
+static int may_have(const struct ct_elf *elf, uint32_t hash)
+{
+	const uint32_t *head = elf->hash_head;
+	ElfW(Addr) word;
+	uintptr_t at = elf->gnu_hash + sizeof(elf->hash_head) +
+		       (hash / 64 & (head[2] - 1)) * sizeof(word);
+
+	return ct_peek(at, &word, sizeof(word)) == sizeof(word) &&
+	       word >> hash % 64 & word >> (hash >> head[3]) % 64 & 1;
+}
+
+/* The table: its head; the filter; each bucket's first symbol; for every symbol its hash, whose lowest bit says that it
+ * is the bucket's last. */
 uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *address)
 {
-	uint32_t head[4], hash = gnu_hash(name), i, found;
+	const uint32_t *head = elf->hash_head;
+	uint32_t hash = gnu_hash(name), i, found;
 	uintptr_t buckets;
 
-	if (!elf->gnu_hash || !ct_elf_mentions(elf, name) ||
-	    ct_peek(elf->gnu_hash, head, sizeof(head)) != sizeof(head) || !head[0])
+	if (!elf->gnu_hash || !head[0] || !head[2] || head[3] > 31 || !may_have(elf, hash))
 		return 0;
-	buckets = elf->gnu_hash + sizeof(head) + head[2] * sizeof(ElfW(Addr));
+	buckets = elf->gnu_hash + sizeof(elf->hash_head) + head[2] * sizeof(ElfW(Addr));
 	if (!peek_word(buckets + hash % head[0] * sizeof(i), &i) || i < head[1])
 		return 0;
 	for (uint32_t steps = 0; steps < 4096; steps++, i++) {

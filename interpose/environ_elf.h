@@ -32,6 +32,7 @@ struct ct_elf_object {
 struct ct_elf {
 	const struct ct_elf_object *object;
 	uintptr_t symbols, gnu_hash;
+	uint32_t hash_head[4]; /* buckets, first symbol in the table, words of the filter, its shift */
 	uintptr_t relocations[2]; /* of calls, and the others */
 	size_t relocations_len[2];
 	char *strings;
@@ -42,9 +43,6 @@ struct ct_elf {
 /* 0, or -1 if there is nothing to be read. */
 int ct_elf_open(struct ct_elf *elf, const struct ct_elf_object *object);
 void ct_elf_close(struct ct_elf *elf);
-
-/* Does any dynamic name, or the name of a library that it needs, contain the text? Quick. */
-int ct_elf_mentions(const struct ct_elf *elf, const char *text);
 
 /* Calls `each` with every undefined symbol's number and name until it returns nonzero, and returns that. */
 int ct_elf_imports(const struct ct_elf *elf,

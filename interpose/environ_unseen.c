@@ -18,8 +18,9 @@ struct look {
 	struct ct_facts *unseen;
 	uint32_t *scanned_mb;
 	int imports_nccl, imports_cudart;
-	int elsewhere; /* 1: a call of NCCL is bound past this library ... */
-	int unbound;   /* ... 1: or not bound at all yet */
+	int imports_dlvsym; /* as every copy of NCCL does, and hardly anything else */
+	int elsewhere;	    /* 1: a call of NCCL is bound past this library ... */
+	int unbound;	    /* ... 1: or not bound at all yet */
 };
 
 /* Once per object: several marks may say the same. */
@@ -98,6 +99,7 @@ static int take_import(void *arg, uint32_t number, const char *name)
 	}
 	if (strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
 		l->imports_cudart = 1;
+	l->imports_dlvsym |= strcmp(name, "dlvsym") == 0;
 	for (unsigned i = 0; i < ct_n_marks; i++)
 		if (ct_marks[i].kind == CT_MARK_IMPORTS && strcmp(ct_marks[i].text, name) == 0)
 			tell(l, ct_marks[i].of);
@@ -132,22 +134,21 @@ static int contains(struct look *l, enum ct_invisible what)
 static void look_at_nccl(struct look *l)
 {
 	uintptr_t own, target = 0;
-	uint32_t number = ct_elf_exports(l->elf, "ncclAllReduce", &own);
+	uint32_t number;
 
 	if (l->elsewhere)
 		tell(l, CT_INVISIBLE_BOUND_ELSEWHERE);
-	if (is_libnccl(l->object) || l->imports_nccl)
+	if (is_libnccl(l->object) || l->imports_nccl || !l->imports_dlvsym)
 		return;
+	number = ct_elf_exports(l->elf, "ncclAllReduce", &own);
 	if (number) {
 		/* its own calls go by a word that the loader has filled, or they were bound when it was linked */
 		int asks = ct_elf_bound(l->elf, number, &target);
 
 		if ((!asks || target == own) && contains(l, CT_INVISIBLE_NCCL_HIDDEN))
 			tell(l, CT_INVISIBLE_NCCL_SYMBOLIC);
-	} else if (l->object->is_program || ct_elf_mentions(l->elf, "nccl") ||
-		   ct_elf_mentions(l->elf, "NCCL")) {
-		if (contains(l, CT_INVISIBLE_NCCL_HIDDEN))
-			tell(l, CT_INVISIBLE_NCCL_HIDDEN);
+	} else if (contains(l, CT_INVISIBLE_NCCL_HIDDEN)) {
+		tell(l, CT_INVISIBLE_NCCL_HIDDEN);
 	}
 }
 
@@ -160,12 +161,14 @@ static void look_at_names(struct look *l)
 		const struct ct_mark *mark = &ct_marks[i];
 		int has = 0;
 
+		/* a dlsym behind ours is asked only by us */
+		if (mark->of == CT_INVISIBLE_OTHER_DLSYM_HOOK && !l->object->before_us)
+			continue;
 		if (mark->kind == CT_MARK_FILE)
 			has = strncmp(file, mark->text, strlen(mark->text)) == 0;
 		else if (mark->kind == CT_MARK_EXPORTS)
 			has = ct_elf_exports(l->elf, mark->text, &address) != 0;
-		/* a dlsym behind ours is asked only by us */
-		if (has && (mark->of != CT_INVISIBLE_OTHER_DLSYM_HOOK || l->object->before_us))
+		if (has)
 			tell(l, mark->of);
 	}
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unseen_part.c — objects that hold, or seem to hold, something that passes a preload unseen; PART says which. */
+#include <dlfcn.h>
+
 #include "interpose/abi/nccl.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -14,7 +16,9 @@
 #define NOTHING 7
 
 #if PART == HIDDEN || PART == EXPORTED
+/* what every copy has and needs */
 KEPT static const char version[] = "NCCL version 2.99.1+cuda13.0";
+KEPT static void *(*const look)(void *, const char *, const char *) = dlvsym;
 #endif
 
 #if PART == HIDDEN
