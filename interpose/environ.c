@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "interpose/cuda.h"
+#include "interpose/environ_chain.h"
 #include "interpose/environ_objects.h"
 #include "interpose/environ_system.h"
 #include "interpose/recorder.h"
@@ -13,8 +14,9 @@
 #include "interpose/topology.h"
 
 #define SECOND_NS 1000000000ull
-/* Between two looks at whether anything new was loaded. */
-#define LOOK_NS (2 * SECOND_NS)
+/* Between two looks at whether anything new was loaded: at first, and at last. */
+#define FIRST_LOOK_NS (2 * SECOND_NS)
+#define LAST_LOOK_NS (60 * SECOND_NS)
 /* A look-around takes milliseconds. */
 #define STUCK_NS (5 * SECOND_NS)
 /* A program that loads and unloads for ever is not looked at for ever. */
@@ -31,8 +33,8 @@ static struct look {
 	_Atomic(const char *) doing;
 	_Atomic uint64_t cpu_ns;
 	/* the write thread's */
-	uint64_t asked_at, begun_at;
-	uint64_t loads; /* of the loader, when the last look-around began */
+	uint64_t asked_at, begun_at, wait_ns;
+	uint64_t stamp; /* of the loaded objects, when the last look-around began */
 	uint32_t gpus_used;
 	uint32_t looks;
 	int told_stuck;
@@ -204,12 +206,14 @@ static void *look_around(void *arg)
 {
 	struct look *l = arg;
 
-	doing(l, "the loaded objects");
-	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN]);
 	if (!l->system_done) {
 		doing(l, "what the kernel says of this process");
 		ct_system_read(ct_environ_root, &lists[SYSTEM]);
 	}
+	doing(l, "the loaded objects");
+	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN]);
+	doing(l, "the loader");
+	ct_objects_versions(&l->told, &lists[SYSTEM]);
 	doing(l, "the GPUs in /sys");
 	look_at_gpus(l);
 	if (!l->system_done) {
@@ -225,9 +229,9 @@ static void *look_around(void *arg)
 	return NULL;
 }
 
-static void begin(struct look *l, uint64_t now, uint64_t loads)
+static void begin(struct look *l, uint64_t now, uint64_t stamp)
 {
-	l->loads = loads;
+	l->stamp = stamp;
 	l->gpus_used = atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
 	l->begun_at = now;
 	l->looks++;
@@ -241,7 +245,8 @@ static void begin(struct look *l, uint64_t now, uint64_t loads)
 void ct_environ_serve(uint64_t now)
 {
 	struct look *l = &look;
-	uint64_t loads;
+	uint64_t stamp;
+	int new_gpus;
 
 	if (atomic_load_explicit(&l->busy, memory_order_acquire)) {
 		const char *what = atomic_load_explicit(&l->doing, memory_order_relaxed);
@@ -252,13 +257,17 @@ void ct_environ_serve(uint64_t now)
 		}
 		return;
 	}
-	if (l->looks >= MOST_LOOKS || (l->looks && now - l->asked_at < LOOK_NS))
+	new_gpus = l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
+	if (l->looks >= MOST_LOOKS ||
+	    (l->looks && now - l->asked_at < (new_gpus ? FIRST_LOOK_NS : l->wait_ns)))
 		return;
 	l->asked_at = now;
-	loads = ct_objects_loads();
-	if (!l->looks || loads != l->loads || l->told.unbound ||
-	    l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed))
-		begin(l, now, loads);
+	l->wait_ns = l->looks ? 2 * l->wait_ns : FIRST_LOOK_NS;
+	if (l->wait_ns > LAST_LOOK_NS)
+		l->wait_ns = LAST_LOOK_NS;
+	stamp = ct_chain_stamp();
+	if (!l->looks || new_gpus || stamp != l->stamp || l->told.unbound)
+		begin(l, now, stamp);
 }
 
 /* A program that was too short for the next look gets it now: one that is under way may have begun too early. */

@@ -10,13 +10,11 @@
 #include <unistd.h>
 
 #include "interpose/dlsym_real.h"
+#include "interpose/environ_chain.h"
 #include "interpose/environ_unseen.h"
 #include "interpose/hash.h"
 #include "trace/append.h"
 #include "trace/invisible.h"
-
-/* Objects copied under one taking of the loader's lock. */
-#define BATCH 32u
 
 static const struct {
 	const char *key, *begins;
@@ -28,28 +26,11 @@ static const struct {
 _Static_assert(LIBRARIES <= sizeof(((struct ct_objects_told *)0)->libraries) / sizeof(uint32_t),
 	       "a counter for each library");
 
-struct batch {
+struct walk {
 	struct ct_objects_told *told;
-	struct ct_elf_object objects[BATCH];
-	unsigned n;
+	struct ct_facts *facts, *unseen;
 	int seen_us;
-	int nth;
 };
-
-static int count_loads(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof(info->dlpi_adds))
-		*(uint64_t *)arg = info->dlpi_adds;
-	return 1;
-}
-
-uint64_t ct_objects_loads(void)
-{
-	uint64_t loads = 0;
-
-	dl_iterate_phdr(count_loads, &loads);
-	return loads;
-}
 
 static uint64_t *place(struct ct_objects_told *told, uint64_t id)
 {
@@ -69,50 +50,8 @@ static uint64_t id_of(const char *path, uintptr_t base)
 	return id ? id : 1;
 }
 
-static void copy(struct ct_elf_object *to, const struct dl_phdr_info *info)
-{
-	memset(to, 0, sizeof(*to));
-	strncat(to->path, info->dlpi_name ? info->dlpi_name : "", sizeof(to->path) - 1);
-	to->base = info->dlpi_addr;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_DYNAMIC)
-			to->dynamic = info->dlpi_addr + part->p_vaddr;
-		if (part->p_type == PT_LOAD && to->n_segments < CT_ELF_SEGMENTS)
-			to->segments[to->n_segments++] = (struct ct_elf_segment){
-				info->dlpi_addr + part->p_vaddr, part->p_memsz, part->p_flags
-			};
-	}
-}
-
-/* Under the loader's lock: copy names and numbers of what is new, and get out. */
-static int collect(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct batch *b = arg;
-	struct ct_elf_object *to = &b->objects[b->n];
-	const char *path = info->dlpi_name ? info->dlpi_name : "";
-	int nth = b->nth++;
-
-	(void)size;
-	if (b->n == BATCH)
-		return 1;
-	if (*place(b->told, id_of(path, info->dlpi_addr)))
-		return 0;
-	copy(to, info);
-	to->is_program = nth == 0;
-	to->before_us = !b->seen_us && nth > 0;
-	if (ct_elf_covers(to, (uintptr_t)&ct_objects_look)) {
-		b->seen_us = 1;
-		to->before_us = 0;
-		to->dynamic = 0; /* what we define is known */
-	}
-	b->n++;
-	return 0;
-}
-
-/* Its number, as it tells it. */
-static void add_nccl_version(const char *path, const char *key, struct ct_facts *facts)
+/* As it tells it. The handle is kept: to give it back could be what ends the library, on this thread. */
+static void ask_version(const char *path, const char *key, struct ct_facts *facts)
 {
 	void *library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
 	void *function = library ? ct_dlsym(library, "ncclGetVersion") : NULL;
@@ -124,7 +63,19 @@ static void add_nccl_version(const char *path, const char *key, struct ct_facts 
 	if (function && get_version(&version) == 0 && version > 0)
 		ct_facts_addf(facts, key, "%d.%d.%d", version / (version < 10000 ? 1000 : 10000),
 			      version / 100 % (version < 10000 ? 10 : 100), version % 100);
-	/* the handle is kept: to give it back could be what ends the library, on this thread */
+}
+
+void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts)
+{
+	char key[CT_FACT_KEY];
+
+	for (; told->n_asked < told->n_nccl; told->n_asked++) {
+		if (told->n_asked)
+			snprintf(key, sizeof(key), "lib.nccl.%u.version", told->n_asked + 1);
+		else
+			snprintf(key, sizeof(key), "lib.nccl.version");
+		ask_version(told->nccl[told->n_asked], key, facts);
+	}
 }
 
 /* A second copy of a library gets a key with a number. */
@@ -138,14 +89,12 @@ static void add_library(const struct ct_elf_object *object, struct ct_objects_to
 	for (size_t i = 0; i < LIBRARIES; i++) {
 		if (strncmp(file, libraries[i].begins, strlen(libraries[i].begins)) != 0)
 			continue;
-		if (++told->libraries[i] > 4)
+		if (++told->libraries[i] > CT_OBJECTS_COPIES)
 			return;
 		if (told->libraries[i] > 1)
 			snprintf(nth, sizeof(nth), ".%u", told->libraries[i]);
-		if (strcmp(libraries[i].key, "nccl") == 0) {
-			snprintf(key, sizeof(key), "lib.nccl%s.version", nth);
-			add_nccl_version(object->path, key, facts);
-		}
+		if (strcmp(libraries[i].key, "nccl") == 0)
+			memcpy(told->nccl[told->n_nccl++], object->path, sizeof(object->path));
 		snprintf(key, sizeof(key), "lib.%s%s.path", libraries[i].key, nth);
 		ct_facts_add(facts, key, realpath(object->path, real) ? real : object->path);
 		return;
@@ -159,29 +108,44 @@ static void name_program(struct ct_elf_object *object)
 	object->path[n > 0 ? n : 0] = '\0';
 }
 
-static void look_at(struct ct_elf_object *object, struct ct_objects_told *told,
-		    struct ct_facts *facts, struct ct_facts *unseen)
+static int look_at(void *arg, struct ct_elf_object *object)
 {
-	uint64_t *seen = place(told, id_of(object->path, object->base));
+	struct walk *walk = arg;
+	struct ct_objects_told *told = walk->told;
+	uint64_t id = id_of(object->path, object->base);
+	uint64_t *seen = place(told, id);
+	int known = *seen != 0;
 
-	*seen = id_of(object->path, object->base);
-	told->n++;
-	add_library(object, told, facts);
+	/* those before us are few; where we are has to be found out each time */
+	if (!known || !walk->seen_us)
+		ct_chain_segments(object);
+	object->before_us = !walk->seen_us && !object->is_program;
+	if (!walk->seen_us && ct_elf_covers(object, (uintptr_t)&ct_objects_look)) {
+		walk->seen_us = 1;
+		object->before_us = 0;
+		object->dynamic = 0; /* what we define is known */
+	}
+	if (known || told->n >= CT_OBJECTS_TOLD / 2)
+		return 0;
+	add_library(object, told, walk->facts);
 	if (object->is_program && !object->path[0])
 		name_program(object);
-	if (!ct_unseen_look(object, unseen, &told->scanned_mb))
+	/* what is not bound yet is looked at again */
+	if (ct_unseen_look(object, walk->unseen, &told->scanned_mb)) {
+		*seen = id;
+		told->n++;
+	} else {
 		told->unbound = 1;
+	}
+	return 0;
 }
 
 /* ---- namespaces of their own ---- */
 
-static int is_known(struct dl_phdr_info *info, size_t size, void *arg)
+static int is_known(void *arg, struct ct_elf_object *object)
 {
-	struct ct_elf_object object;
-
-	(void)size;
-	copy(&object, info);
-	return ct_elf_covers(&object, *(const uintptr_t *)arg);
+	ct_chain_segments(object);
+	return ct_elf_covers(object, *(const uintptr_t *)arg);
 }
 
 /* "begin-end r-xp offset device inode path": a library that communicates, at an address that no object of the
@@ -197,7 +161,7 @@ static void judge_mapping(const char *line, struct ct_facts *unseen)
 		return;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(file, names[i], strlen(names[i])) == 0 &&
-		    !dl_iterate_phdr(is_known, &begin))
+		    !ct_chain_each(is_known, &begin))
 			ct_unseen_add(unseen, ct_invisible_rows[CT_INVISIBLE_OTHER_NAMESPACE].id,
 				      path);
 }
@@ -229,15 +193,9 @@ static void look_at_mappings(struct ct_facts *unseen)
 
 void ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen)
 {
-	static struct batch batch; /* one look-around at a time */
+	struct walk walk = { .told = told, .facts = facts, .unseen = unseen };
 
 	told->unbound = 0;
-	do {
-		memset(&batch, 0, sizeof(batch));
-		batch.told = told;
-		dl_iterate_phdr(collect, &batch);
-		for (unsigned i = 0; i < batch.n; i++)
-			look_at(&batch.objects[i], told, facts, unseen);
-	} while (batch.n && told->n < CT_OBJECTS_TOLD / 2);
+	ct_chain_each(look_at, &walk);
 	look_at_mappings(unseen);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/environ_unseen.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
+#include "interpose/environ_chain.h"
 #include "interpose/environ_peek.h"
 #include "interpose/nccl.h"
 #include "trace/invisible.h"
@@ -51,27 +51,14 @@ static int is_libnccl(const struct ct_elf_object *object)
 	return strncmp(ct_invisible_file(object->path), "libnccl", 7) == 0;
 }
 
-/* The object that another preload, before this one, put in front of NCCL hands its calls on to us. */
-static int hands_on(struct dl_phdr_info *info, size_t size, void *arg)
+/* 1: the object is before us and not the program: another preload, which hands its calls on to us. What the program
+ * itself defines is what everybody gets, and goes nowhere else. */
+static int hands_on(void *arg, struct ct_elf_object *object)
 {
-	uintptr_t target = *(const uintptr_t *)arg;
-	uintptr_t self = (uintptr_t)&ct_unseen_look;
-	int has_target = 0, has_self = 0;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-		size_t len = info->dlpi_phdr[i].p_memsz;
-
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		has_target |= target - begin < len;
-		has_self |= self - begin < len;
-	}
-	/* the program itself, the first one, hands on nothing: what it defines is what everybody gets */
-	if (has_target)
-		return info->dlpi_name && info->dlpi_name[0] ? 1 : -1;
-	return has_self ? -1 : 0;
+	ct_chain_segments(object);
+	if (ct_elf_covers(object, *(const uintptr_t *)arg))
+		return object->is_program ? -1 : 1;
+	return ct_elf_covers(object, (uintptr_t)&ct_unseen_look) ? -1 : 0;
 }
 
 static void judge_binding(struct look *l, uint32_t number, const char *name)
@@ -84,7 +71,7 @@ static void judge_binding(struct look *l, uint32_t number, const char *name)
 		return;
 	if (ct_elf_covers(l->object, target))
 		l->unbound = 1; /* at the stub that will ask the loader */
-	else if (dl_iterate_phdr(hands_on, &target) != 1)
+	else if (ct_chain_each(hands_on, &target) != 1)
 		l->elsewhere = 1;
 }
 
