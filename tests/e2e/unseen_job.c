@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unseen_job [deepbind:|namespace:]LIBRARY...: makes a communicator of one simulated GPU, so that recording starts, and
+/* unseen_job [now:|deepbind:|namespace:]LIBRARY...: makes a communicator of one simulated GPU, so that recording starts, and
  * opens the libraries. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,6 +17,8 @@ static void *open_as(const char *name)
 		return dlopen(name + 9, RTLD_NOW | RTLD_DEEPBIND);
 	if (strncmp(name, "namespace:", 10) == 0)
 		return dlmopen(LM_ID_NEWLM, name + 10, RTLD_NOW);
+	if (strncmp(name, "now:", 4) == 0)
+		return dlopen(name + 4, RTLD_NOW);
 	/* some have functions that are nowhere */
 	return dlopen(name, RTLD_LAZY);
 }

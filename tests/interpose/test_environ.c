@@ -247,6 +247,7 @@ static void a_kernel_that_lies_does_no_harm(void **state)
 	make("/sys/class/net/eth1/mtu", "");
 	make("/sys/fs/cgroup/memory.max", "max\n");
 	make("/proc/self/cgroup", "0::/../../..\n");
+	make("/memory.max", "777\n");
 	make("/proc/meminfo", "MemTotal: nonsense\n");
 	make("/proc/cpuinfo", "model name\n");
 	make("/sys/devices/system/cpu/online", NULL);
