@@ -14,22 +14,31 @@ static uint64_t hash(const char *text)
 	return h;
 }
 
-/* "key=value" in two. 1, 0 if it is none, or CT_NOMEM. */
-static int split(struct ct_arena *memory, const uint8_t *bytes, size_t len,
-		 struct ct_report_fact *fact)
+/* "key=value" in two, as it will be shown. */
+struct pair {
+	char key[CT_FACTS_KEY_MOST + 1];
+	char value[CT_FACTS_VALUE_MOST + 1];
+};
+
+/* 1, or 0 if it is none. */
+static int split(const uint8_t *bytes, size_t len, struct pair *pair)
 {
 	const uint8_t *equals = memchr(bytes, '=', len);
 	size_t key_len = equals ? (size_t)(equals - bytes) : 0;
-	size_t value_len;
 
 	if (!key_len || key_len > CT_FACTS_KEY_MOST || memchr(bytes, '\0', len))
 		return 0;
-	value_len = len - key_len - 1;
-	if (value_len > CT_FACTS_VALUE_MOST)
-		value_len = CT_FACTS_VALUE_MOST;
-	fact->name = ct_arena_text(memory, (const char *)bytes, key_len);
-	fact->value = ct_arena_text(memory, (const char *)equals + 1, value_len);
-	return fact->name && fact->value ? 1 : CT_NOMEM;
+	ct_text_clean(pair->key, sizeof(pair->key), (const char *)bytes, key_len);
+	ct_text_clean(pair->value, sizeof(pair->value), (const char *)equals + 1,
+		      len - key_len - 1);
+	return 1;
+}
+
+static int keep(struct ct_arena *memory, const struct pair *pair, struct ct_report_fact *fact)
+{
+	fact->name = ct_arena_printf(memory, "%s", pair->key);
+	fact->value = ct_arena_printf(memory, "%s", pair->value);
+	return fact->name && fact->value ? CT_OK : CT_NOMEM;
 }
 
 static struct ct_report_fact *find(const struct ct_environment_facts *facts, const char *key)
@@ -53,41 +62,27 @@ static int grow(struct ct_environment_facts *facts, struct ct_arena *memory)
 	return CT_OK;
 }
 
-/* Every segment begins with all of them: most are known. */
-static int is_known(const struct ct_environment_facts *facts, const uint8_t *bytes, size_t len)
-{
-	const uint8_t *equals = memchr(bytes, '=', len);
-	char key[CT_FACTS_KEY_MOST + 1];
-	const struct ct_report_fact *known;
-	size_t key_len = equals ? (size_t)(equals - bytes) : 0;
-
-	if (!key_len || key_len > CT_FACTS_KEY_MOST)
-		return 0;
-	memcpy(key, bytes, key_len);
-	key[key_len] = '\0';
-	known = find(facts, key);
-	return known && strlen(known->value) == len - key_len - 1 &&
-	       memcmp(known->value, equals + 1, len - key_len - 1) == 0;
-}
-
+/* Every segment begins with all of them, so most are known. */
 int ct_facts_take(struct ct_environment_facts *facts, struct ct_arena *memory, const uint8_t *bytes,
 		  size_t len)
 {
-	struct ct_report_fact fact, *known;
-	int st;
+	struct ct_report_fact *known, fact;
+	struct pair pair;
 
-	if (is_known(facts, bytes, len))
+	if (!split(bytes, len, &pair))
 		return CT_OK;
-	st = split(memory, bytes, len, &fact);
-	if (st != 1)
-		return st;
-	known = find(facts, fact.name);
+	known = find(facts, pair.key);
+	if (known && strcmp(known->value, pair.value) == 0)
+		return CT_OK;
+	/* what changes for ever is no fact */
+	if (known ? facts->n_changed++ >= CT_FACTS_MOST : facts->n == CT_FACTS_MOST)
+		return CT_OK;
+	if (keep(memory, &pair, &fact) != CT_OK)
+		return CT_NOMEM;
 	if (known) {
 		known->value = fact.value;
 		return CT_OK;
 	}
-	if (facts->n == CT_FACTS_MOST)
-		return CT_OK;
 	if (facts->n == facts->cap && grow(facts, memory) != CT_OK)
 		return CT_NOMEM;
 	facts->facts[facts->n++] = fact;
@@ -97,25 +92,20 @@ int ct_facts_take(struct ct_environment_facts *facts, struct ct_arena *memory, c
 int ct_facts_take_unseen(struct ct_environment_facts *facts, struct ct_arena *memory,
 			 const uint8_t *bytes, size_t len)
 {
-	struct ct_report_fact fact;
-	int st;
+	struct pair pair;
 
-	if (facts->n_unseen == CT_UNSEEN_MOST)
+	if (facts->n_unseen == CT_UNSEEN_MOST || !split(bytes, len, &pair))
 		return CT_OK;
+	for (uint32_t i = 0; i < facts->n_unseen; i++)
+		if (strcmp(facts->unseen[i].name, pair.key) == 0 &&
+		    strcmp(facts->unseen[i].value, pair.value) == 0)
+			return CT_OK;
 	if (!facts->unseen) {
 		facts->unseen = ct_arena_calloc(memory, CT_UNSEEN_MOST, sizeof(*facts->unseen));
 		if (!facts->unseen)
 			return CT_NOMEM;
 	}
-	st = split(memory, bytes, len, &fact);
-	if (st != 1)
-		return st;
-	for (uint32_t i = 0; i < facts->n_unseen; i++)
-		if (strcmp(facts->unseen[i].name, fact.name) == 0 &&
-		    strcmp(facts->unseen[i].value, fact.value) == 0)
-			return CT_OK;
-	facts->unseen[facts->n_unseen++] = fact;
-	return CT_OK;
+	return keep(memory, &pair, &facts->unseen[facts->n_unseen++]);
 }
 
 static int copy_list(struct ct_arena *memory, const struct ct_report_fact *from, uint32_t n,

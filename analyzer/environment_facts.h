@@ -20,6 +20,7 @@ struct ct_environment_facts {
 	struct ct_report_fact
 		*facts; /* in the order in which they came; a key once, with its latest value */
 	uint32_t n, cap;
+	uint32_t n_changed;	       /* values told anew */
 	struct ct_report_fact *unseen; /* ID of invisible.def, and the object */
 	uint32_t n_unseen;
 	struct ct_table index; /* by hash of the key; empty in a copy */

@@ -38,6 +38,8 @@ expect seen "now:$e2e/unseen_user.so" "now:$e2e/unseen_exported.so" </dev/null
 # Not bound yet, so nobody knows.
 expect lazy "$e2e/unseen_user.so" </dev/null
 expect hidden "$e2e/unseen_hidden.so" <<<"$hidden | unseen_hidden.so"
+# Not there when the first look was taken.
+expect later "later:$e2e/unseen_hidden.so" <<<"$hidden | unseen_hidden.so"
 expect symbolic "$e2e/unseen_symbolic.so" <<<'calls of NCCL that are bound inside of the object | unseen_symbolic.so'
 expect deepbind "deepbind:$e2e/unseen_user.so" <<<"$elsewhere | unseen_user.so"
 mkdir own

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unseen_job [now:|deepbind:|namespace:]LIBRARY...: makes a communicator of one simulated GPU, so that recording starts, and
+/* unseen_job [now:|later:|deepbind:|namespace:]LIBRARY...: makes a communicator of one simulated GPU, so that recording starts, and
  * opens the libraries. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "interpose/abi/nccl.h"
 
@@ -17,6 +18,10 @@ static void *open_as(const char *name)
 		return dlopen(name + 9, RTLD_NOW | RTLD_DEEPBIND);
 	if (strncmp(name, "namespace:", 10) == 0)
 		return dlmopen(LM_ID_NEWLM, name + 10, RTLD_NOW);
+	if (strncmp(name, "later:", 6) == 0) {
+		usleep(500000);
+		return dlopen(name + 6, RTLD_LAZY);
+	}
 	if (strncmp(name, "now:", 4) == 0)
 		return dlopen(name + 4, RTLD_NOW);
 	/* some have functions that are nowhere */

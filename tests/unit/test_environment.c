@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/environment_facts.h"
 #include "trace/invisible.h"
@@ -238,6 +239,36 @@ static void bad_records_are_left_out_and_the_rest_is_kept(void **state)
 	ct_report_free(r);
 }
 
+/* Bytes of few values, so that keys meet again. */
+static void whatever_a_record_holds_is_survived(void **state)
+{
+	const char *seed_text = getenv("CT_SEED");
+	unsigned seed = seed_text ? (unsigned)atoi(seed_text) : (unsigned)time(NULL);
+	struct ct_environment_facts facts = { 0 }, copied;
+	struct ct_arena *memory = ct_arena_new();
+
+	(void)state;
+	print_message("CT_SEED=%u\n", seed);
+	srandom(seed);
+	for (int i = 0; i < 20000; i++) {
+		size_t len = (size_t)random() % (i % 100 ? 12 : 6000);
+		uint8_t *bytes = malloc(len ? len : 1); /* no room behind it */
+
+		for (size_t b = 0; b < len; b++)
+			bytes[b] = (uint8_t) "ab.=\0\n\xc3\xa9"[random() % 8];
+		assert_int_equal(ct_facts_take(&facts, memory, bytes, len), CT_OK);
+		assert_int_equal(ct_facts_take_unseen(&facts, memory, bytes, len), CT_OK);
+		free(bytes);
+	}
+	assert_in_range(facts.n, 1, CT_FACTS_MOST);
+	for (uint32_t i = 0; i < facts.n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			assert_string_not_equal(facts.facts[i].name, facts.facts[k].name);
+	assert_int_equal(ct_facts_copy(&copied, memory, &facts), CT_OK);
+	ct_facts_fini(&facts);
+	ct_arena_free(memory);
+}
+
 static void what_passes_unseen_is_told_once_with_reason_and_remedy(void **state)
 {
 	static const char seen[] = "NCCL_HIDDEN=/opt/app/libtrain.so";
@@ -283,6 +314,7 @@ int main(void)
 		TEST(pcie_width_is_compared_between_gpus_of_one_make),
 		TEST(the_last_value_of_a_fact_counts),
 		TEST(bad_records_are_left_out_and_the_rest_is_kept),
+		TEST(whatever_a_record_holds_is_survived),
 		TEST(what_passes_unseen_is_told_once_with_reason_and_remedy),
 		TEST(runs_without_start_records_say_so),
 	};
