@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -377,6 +378,30 @@ static void the_libraries_of_this_process_are_named(void **state)
 	assert_null(recorded_as(CT_KIND_INVISIBLE, "NCCL_HIDDEN"));
 }
 
+/* Some library under the name of one that is looked for. */
+static void what_is_loaded_later_is_found_at_the_next_look(void **state)
+{
+	static const char *const env[] = { NULL };
+	char command[600], path[128], exe[400];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	(void)state;
+	assert_true(n > 0);
+	exe[n] = '\0';
+	*strrchr(exe, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/libucp.so.0", root);
+	snprintf(command, sizeof(command), "cp '%s/libfake_gloo1.so' '%s'", exe, path);
+	assert_int_equal(system(command), 0);
+	ct_environ_root = root;
+	read_environment(env);
+	assert_true(serve_until("kernel.release"));
+	ct_environ_finish(10000000000ull);
+	assert_null(recorded("lib.ucp.path"));
+	assert_non_null(dlopen(path, RTLD_NOW));
+	ct_environ_finish(10000000000ull);
+	assert_string_equal(recorded("lib.ucp.path"), path);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -392,6 +417,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_affinity_is_what_was_set, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(files_that_hang_stop_nothing_and_are_named, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_loaded_later_is_found_at_the_next_look,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_libraries_of_this_process_are_named, set_up,
 						tear_down),
 	};
