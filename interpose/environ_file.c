@@ -37,7 +37,8 @@ static size_t read_start(const char *path, char *to, size_t size)
 }
 
 /* root and the rest; 0 if that is too long for any file meant here. */
-static int make_path(char *path, const char *root, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int make_path(char *path, const char *root,
+							   const char *fmt, va_list ap)
 {
 	int len = snprintf(path, PATH_BYTES, "%s", root);
 	int more;
