@@ -5,7 +5,7 @@
 cat >job <<'EOF'
 mkdir store
 for rank in 0 1; do
-	RANK=$rank WORLD_SIZE=2 "$CT_GLOO_JOB" --rank $rank --size 2 --store store --ops 100000000 --pace-us 1000 2>/dev/null &
+	RANK=$rank WORLD_SIZE=2 "$CT_GLOO_JOB" --rank $rank --size 2 --store store --ops 100000000 --pace-us 1000 --timeout-s 5 2>/dev/null &
 	echo $! >pid.$rank
 done
 for _ in $(seq 200); do
