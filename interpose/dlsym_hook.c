@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/entries.h"
 #include "interpose/nccl.h"
 #include "interpose/real.h"
 
@@ -30,7 +31,7 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 								  const void *caller)
 {
 	struct ct_real *real = ct_nccl_real(symbol);
-	void *function;
+	void *function, *entry;
 
 	if (!real || is_switched_off())
 		return way;
@@ -46,9 +47,8 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 			return way;
 		}
 	}
-	way.answer = function;
-	if (ct_real_adopt(real, function, caller))
-		way.answer = (void *)(uintptr_t)real->self;
+	entry = ct_entry_for(real, function);
+	way.answer = entry ? entry : function;
 	/* so that dlerror() says nothing of what we looked for */
 	way.go_on(handle, symbol);
 	way.go_on = NULL;
