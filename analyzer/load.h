@@ -55,6 +55,7 @@ struct ct_load_sink {
 	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
 	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
+	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
 	void *arg;
 };
 

@@ -179,6 +179,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_cost_rec cost;
 		struct ct_end_rec end;
 		struct ct_match_rec match;
+		struct ct_wait_rec wait;
 	} u;
 
 	switch (rare->kind) {
@@ -218,6 +219,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.match, sizeof(u.match));
 		load->matches[u.match.launch % CT_LOAD_MATCHES] = u.match;
 		return CT_OK;
+	case CT_KIND_WAIT:
+		ct_rare_get(block, rare, &u.wait, sizeof(u.wait));
+		return load->sink.wait ? load->sink.wait(load->sink.arg, &u.wait) : CT_OK;
 	case CT_KIND_END:
 		ct_rare_get(block, rare, &u.end, sizeof(u.end));
 		load->facts.end = u.end;

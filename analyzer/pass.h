@@ -13,6 +13,7 @@
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
 #include "analyzer/match/match.h"
+#include "analyzer/overlap/overlap.h"
 
 struct ct_pass;
 
@@ -85,6 +86,7 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
+	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;
 	struct ct_waits waits;
 	struct ct_op_names names;
@@ -115,6 +117,14 @@ int ct_pass_judge(void *pass, struct ct_instance *instance, int complete);
 
 /* An op of `group` (NULL: of none) that has no partners is done with; passes `st` on. */
 int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *group);
+
+/* How long a seat stood waiting for communication in all. Known if enough of it was measured. */
+struct ct_exposed {
+	int is_known;
+	uint64_t comm_ns; /* of what was measured */
+	uint64_t exposed_ns, err_ns;
+};
+void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_exposed *sum);
 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns);

@@ -196,6 +196,13 @@ static int match_exchange(struct ct_pass *pass, const struct ct_load_op *op, str
 	return ct_match_exchange(pass->match, group->comm, group->number, &m);
 }
 
+/* An all-to-all's count is what goes to one peer, that of its v-form what goes to all of them. */
+static uint64_t total_bytes(const struct ct_member *m, const struct ct_comm *comm)
+{
+	return ct_op_total_bytes(m->op, m->count, m->dtype,
+				 m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+}
+
 static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
 	struct ct_pass *pass = reading->pass;
@@ -211,9 +218,7 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 	group = launch ? reading->group : NULL;
 	m->group = group;
 	m->free_ns = reading->free_ns;
-	/* an all-to-all's count is what goes to one peer, that of its v-form what goes to all of them */
-	m->bytes = ct_op_total_bytes(m->op, m->count, m->dtype,
-				     m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+	m->bytes = total_bytes(m, comm);
 	m->leads = group && at == group->shape.lead;
 	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
 	/* The matcher may hand out and free what it gets. */
@@ -258,6 +263,20 @@ static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct 
 	}
 }
 
+static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
+		       const struct ct_member *m)
+{
+	const struct ct_comm *comm = op->comm->user;
+	const struct ct_overlap_op first = {
+		.op = op,
+		.comm = comm,
+		.seat = m->seat,
+		.bytes = total_bytes(m, comm),
+	};
+
+	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
+}
+
 int ct_pass_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
@@ -296,5 +315,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	if (j->state == CT_STATE_ENTERED && keep_unreturned(pass, op, at) != CT_OK)
 		return CT_NOMEM;
 	add_times(seat, op, &m);
+	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
 	return op->comm ? add_op(reading, op, &m) : CT_OK;
 }

@@ -125,8 +125,10 @@ struct ct_report_rank {
 	uint64_t lateness_ns; /* by which it came after the median member */
 	uint64_t last_count;  /* clear last of an instance */
 	uint64_t err_ns;      /* of wait_ns and lateness_ns */
-	uint64_t comm_ns;     /* in which at least one of its operations was open */
-	int device;	      /* CUDA device; -1 none or unknown */
+	uint64_t exposed_ns;  /* for which it stood waiting for communication */
+	uint64_t exposed_err_ns;
+	uint64_t comm_ns; /* in which at least one of its operations was open */
+	int device;	  /* CUDA device; -1 none or unknown */
 	uint64_t lost_records;
 	enum ct_timing timing;
 	int complete;
@@ -163,10 +165,22 @@ struct ct_report_op {
 	uint64_t wait_ns, transfer_ns;
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
-	int last_rank;	       /* most often the clear last one, -1 nobody */
-	uint64_t last_count;   /* of it */
-	uint64_t last_cost_ns; /* what the others waited for it alone */
-	double last_pct;       /* last_count of the instances */
+	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
+	int last_rank;			     /* most often the clear last one, -1 nobody */
+	uint64_t last_count;		     /* of it */
+	uint64_t last_cost_ns;		     /* what the others waited for it alone */
+	double last_pct;		     /* last_count of the instances */
+};
+
+/* A communicator on a rank, as far as its launches were followed. */
+struct ct_report_overlap {
+	int rank;
+	uint64_t comm_key;
+	const char *comm_name;	     /* NULL none */
+	uint64_t launches, measured; /* the rest of the row is about the measured ones */
+	uint64_t comm_ns, hidden_ns, exposed_ns, err_ns;
+	double overlap_ratio;
+	const char *method;
 };
 
 struct ct_report_loss {
@@ -239,6 +253,8 @@ struct ct_report {
 	size_t n_comms;
 	struct ct_report_op *ops; /* largest sum of spans first */
 	size_t n_ops;
+	struct ct_report_overlap *overlap; /* by rank */
+	size_t n_overlap;
 	struct ct_report_loss *losses;
 	size_t n_losses;
 	uint64_t lost_records; /* sum of the counted ones */

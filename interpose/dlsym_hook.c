@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/cudart.h"
 #include "interpose/entries.h"
 #include "interpose/nccl.h"
 #include "interpose/real.h"
@@ -26,12 +27,24 @@ static int is_switched_off(void)
 	return state == 2;
 }
 
+/* NCCL's functions have entries. CUDA's have none: what the wrappers make of a call depends on who calls. */
+static void *answer_for(struct ct_real *real, void *function, const void *caller)
+{
+	void *wrapper = NULL;
+
+	if (real->symbol[0] == 'n')
+		wrapper = ct_entry_for(real, function);
+	else if (ct_real_adopt(real, function, caller))
+		wrapper = (void *)(uintptr_t)real->self;
+	return wrapper ? wrapper : function;
+}
+
 static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsym_way way,
 								  void *handle, const char *symbol,
 								  const void *caller)
 {
-	struct ct_real *real = ct_nccl_real(symbol);
-	void *function, *entry;
+	struct ct_real *real = symbol[0] == 'n' ? ct_nccl_real(symbol) : ct_cudart_real(symbol);
+	void *function;
 
 	if (!real || is_switched_off())
 		return way;
@@ -47,8 +60,7 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 			return way;
 		}
 	}
-	entry = ct_entry_for(real, function);
-	way.answer = entry ? entry : function;
+	way.answer = answer_for(real, function, caller);
 	/* so that dlerror() says nothing of what we looked for */
 	way.go_on(handle, symbol);
 	way.go_on = NULL;
@@ -56,17 +68,19 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 }
 
 /* Byte by byte: a sanitizer's strncmp() is not there yet when it asks for the real one. */
-static inline int is_nccl(const char *symbol)
+static inline int is_of_a_table(const char *symbol)
 {
-	return symbol && symbol[0] == 'n' && symbol[1] == 'c' && symbol[2] == 'c' &&
-	       symbol[3] == 'l';
+	if (!symbol)
+		return 0;
+	return (symbol[0] == 'n' && symbol[1] == 'c' && symbol[2] == 'c' && symbol[3] == 'l') ||
+	       (symbol[0] == 'c' && symbol[1] == 'u');
 }
 
 struct ct_dlsym_way ct_dlsym_look(void *handle, const char *symbol, const void *caller)
 {
 	struct ct_dlsym_way way = { NULL, ct_dlsym_next() };
 
-	if (__builtin_expect(!is_nccl(symbol), 1) || handle == RTLD_NEXT || !way.go_on)
+	if (__builtin_expect(!is_of_a_table(symbol), 1) || handle == RTLD_NEXT || !way.go_on)
 		return way;
 	return look_wrapped(way, handle, symbol, caller);
 }

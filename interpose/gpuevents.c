@@ -19,6 +19,21 @@ int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 	return 1;
 }
 
+int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event)
+{
+	uint64_t at = atomic_load_explicit(&pool->taken, memory_order_relaxed);
+
+	/* as above */
+	do {
+		if (atomic_load_explicit(&pool->given, memory_order_acquire) - at < 1)
+			return 0;
+		*event = atomic_load_explicit(&pool->events[at % CT_GPU_EVENTS],
+					      memory_order_relaxed);
+	} while (!atomic_compare_exchange_weak_explicit(
+		&pool->taken, &at, at + 1, memory_order_acq_rel, memory_order_relaxed));
+	return 1;
+}
+
 void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event)
 {
 	uint64_t at = atomic_load_explicit(&pool->given, memory_order_relaxed);

@@ -26,6 +26,9 @@ struct ct_gpu_events {
 /* Two at once. 0: there are not two. Any thread. */
 int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end);
 
+/* One. 0: there is none. Any thread. */
+int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event);
+
 /* Poll thread. Never more than CT_GPU_EVENTS are made, so there is always room. */
 void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event);
 

@@ -6,6 +6,7 @@
 
 #include "interpose/gpuspan.h"
 #include "interpose/poll.h"
+#include "interpose/waits.h"
 
 static enum ct_gpu_timing wanted;
 static _Atomic int looked; /* for CUDA, at the first launch */
@@ -19,6 +20,10 @@ int ct_gpu_init(enum ct_gpu_timing timing)
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
 	ct_poll_init(timing == CT_GPU_TIMED);
+	if (ct_waits_init(timing == CT_GPU_TIMED     ? CT_WAITS_ALL
+			  : timing == CT_GPU_UNTIMED ? CT_WAITS_OFF
+						     : CT_WAITS_HOST) != CT_OK)
+		return CT_NOMEM;
 	return ct_gpu_spans_init() == CT_OK ? ct_gpu_streams_init() : CT_NOMEM;
 }
 
@@ -289,6 +294,7 @@ void ct_gpu_end(struct ct_gpu_span *span)
 	}
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
+	ct_waits_launch(span);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
 }

@@ -10,6 +10,7 @@
 
 #include "interpose/gpucollect.h"
 #include "interpose/threads.h"
+#include "interpose/waits.h"
 
 #define SECOND_NS 1000000000ull
 #define LONGEST_NAP_NS 10000000u
@@ -156,12 +157,14 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
 		result = ct_gpu_collect(&p->collect, context);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		ct_waits_collect(&p->collect, context, 0);
 	return result;
 }
 
 static int is_idle(struct poll *p, struct ct_gpu_context *context)
 {
-	return context->ready && !context->active &&
+	return context->ready && !context->active && !ct_waits_pending(context) &&
 	       p->collect.host.mono_ns - context->used_ns > IDLE_NS && !wants_events(context);
 }
 
@@ -179,8 +182,10 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 		}
 		judge(context, result);
 	}
-	if (is_dead(context) || ct_poll_gave_up())
+	if (is_dead(context) || ct_poll_gave_up()) {
 		ct_gpu_collect_lost(&p->collect, context);
+		ct_waits_collect(&p->collect, context, 1);
+	}
 }
 
 static void note_cost(struct poll *p)

@@ -113,11 +113,12 @@ static void *ask_behind(const struct ct_real *real, const struct object *object,
 
 /* What the caller would call without us. The loader looks in the global scope first, as it is when the caller is loaded:
  * another preload is in it, and what somebody opened for all to see later is not. */
-static void *look_where_bound(const struct ct_real *real, const struct object *from)
+static void *look_where_bound(const struct ct_real *real, const struct object *from, int *is_own)
 {
 	void *own = ask_behind(real, from, 1);
 	void *next = ask_next(real);
 
+	*is_own = own != NULL;
 	if (own && next && own != next)
 		return is_before((uintptr_t)next, from->begin) ? next : own;
 	return own ? own : next;
@@ -153,10 +154,13 @@ static void *elsewhere(struct ct_real *real, void *function)
 
 static void *look_everywhere(struct ct_real *real, const struct object *from)
 {
-	void *function = look_where_bound(real, from);
+	int is_program = from->end && !from->name[0]; /* whose scope is the global one */
+	int is_own;
+	void *function = look_where_bound(real, from, &is_own);
+	void *adopted = atomic_load_explicit(&real->elsewhere, memory_order_acquire);
 
-	if (!function)
-		function = atomic_load_explicit(&real->elsewhere, memory_order_acquire);
+	if (adopted && (!function || (!is_own && !is_program)))
+		return adopted;
 	return function ? function : elsewhere(real, look_anywhere(real));
 }
 
@@ -222,4 +226,28 @@ void ct_real_keep(const void *function)
 	find_object(&object, function);
 	if (object.name[0])
 		dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* Does a call from this object go to `function`, as far as its own scope and the global one tell? */
+static int is_bound_to(const struct ct_real *real, const struct object *from, const void *function)
+{
+	void *own = ask_behind(real, from, 0);
+	void *next = ask_next(real);
+
+	return (!own || own == function) && (!next || next == function) && !is_before_us(function);
+}
+
+int ct_real_adopt(struct ct_real *real, void *function, const void *caller)
+{
+	int saved = errno;
+	struct object object;
+	int adopted;
+
+	find_object(&object, caller);
+	adopted = is_bound_to(real, &object, function);
+	if (adopted && !atomic_load_explicit(&real->elsewhere, memory_order_acquire))
+		ct_real_keep(function);
+	adopted = adopted && elsewhere(real, function) == function;
+	errno = saved;
+	return adopted;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/cudart.h"
 #include "interpose/gloo.h"
 #include "interpose/gputime.h"
 #include "interpose/hash.h"
@@ -141,6 +142,7 @@ static int set_up(uint32_t nth)
 	ct_gloo_init(is_listed("gloo"));
 	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
 		return -1;
+	ct_cudart_init(is_listed("nccl"));
 	start_threads(&options);
 	if (has_stderr && !settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
 		ct_start_line_write(process, &notes);

@@ -427,6 +427,32 @@ struct ct_match_rec {
 	uint64_t reserved[4];
 };
 
+/* Who waited for communication: a stream that waits for an event, or the host. What is waited for are all launches on
+ * the stream of `launch`, up to it and beyond `after`. Of several such streams each has a record. */
+#define CT_WAIT_HOST 1u	   /* the host, in a call that synchronizes */
+#define CT_WAIT_DEVICE 2u  /* with all streams of a device at once */
+#define CT_WAIT_GAP 4u	   /* there may have been others since `after` that are not on record */
+#define CT_WAIT_DEFAULT 8u /* the stream is a default stream */
+#define CT_WAIT_OTHERS                                                                             \
+	16u /* since its last record the stream has also waited for what is no communication */
+#define CT_WAIT_LAUNCHES 32u /* the stream has launched communication itself */
+#define CT_WAIT_STREAM                                                                             \
+	64u		 /* no wait, but what is known of the stream of `launch` before that ... */
+#define CT_WAIT_FED 128u /* ... it has waited for another stream */
+struct ct_wait_rec {
+	uint64_t begin_ns; /* when the stream reached the wait; host: entered the call; 0 not known */
+	uint64_t issued_ns; /* when the host put it on the stream; host: left the call */
+	uint64_t reserved;
+	uint32_t begin_err_ns;
+	uint32_t launch;
+	uint32_t after;	 /* 0: none */
+	uint32_t waiter; /* stream as in LAUNCH, 0 the host or not known */
+	uint32_t via; /* stream that the event was recorded on, or that was synchronized with; 0 not known */
+	uint32_t tid; /* of the host's thread */
+	uint32_t flags;
+	uint32_t device; /* of the stream that waited; 0 where that was the host */
+};
+
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
  * NOTE: u64 time, then the bytes. */
 

@@ -24,6 +24,37 @@ static uint32_t ranks_met(const struct ct_pass *pass)
 	return n;
 }
 
+/* Nobody lost more time by others' lateness than he stood waiting for communication in all: where that is known of
+ * everybody who met the suspects (`in_set`, or the one seat), it bounds what they cost. */
+static void bound_by_exposed(const struct ct_pass *pass, uint32_t seat, const uint8_t *in_set,
+			     struct ct_charge *charge)
+{
+	uint64_t most = 0;
+	int known = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		struct ct_exposed sum;
+
+		if (s == seat || (in_set && in_set[s]) || !pass->blame.suspects[s].met)
+			continue;
+		ct_pass_exposed(pass, s, &sum);
+		if (!sum.is_known)
+			return;
+		known = 1;
+		if (sum.exposed_ns + sum.err_ns > most)
+			most = sum.exposed_ns + sum.err_ns;
+	}
+	if (!known)
+		return;
+	charge->has_hidden = 1;
+	if (charge->loss_ns <= most)
+		return;
+	charge->hidden_ns = charge->loss_ns - most;
+	charge->loss_ns = most;
+	if ((double)most < (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100)
+		charge->guilty = 0;
+}
+
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 {
 	double family = ranks_met(pass);
@@ -35,6 +66,7 @@ int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 			return CT_NOMEM;
 		ct_blame_weigh(&pass->blame.suspects[s], pass->duration_ns, chance, family,
 			       &charges[s]);
+		bound_by_exposed(pass, s, NULL, &charges[s]);
 	}
 	return CT_OK;
 }
@@ -50,6 +82,7 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	uint64_t best = 0;
 
 	ct_blame_weigh(&set->blame->set, pass->duration_ns, chance, family, charge);
+	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;

@@ -8,7 +8,7 @@
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget: 1 verdict, 2 x 3 findings, 6 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 36. */
+/* The budget: 1 verdict, 2 x 3 findings, 7 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 37. */
 #define MOST_ROWS 5
 #define MOST_INFLIGHT 3
 #define MOST_ENDED 4
@@ -152,6 +152,41 @@ static void write_timing(struct ct_text *text, const struct ct_report_run *run)
 			     ct_text_ns(run->time_err_ns).s, without);
 }
 
+/* The rank that stood waiting longest. */
+static void write_exposed(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_rank *most = NULL;
+	uint64_t comm_ns = 0, launches = 0, measured = 0;
+
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		const struct ct_report_rank *r = &report->ranks[i];
+
+		if (r->exposed_ns != CT_UNKNOWN && (!most || r->exposed_ns > most->exposed_ns))
+			most = r;
+	}
+	for (size_t i = 0; i < report->n_overlap; i++) {
+		const struct ct_report_overlap *o = &report->overlap[i];
+
+		launches += o->launches;
+		measured += o->measured;
+		if (most && o->rank == most->rank && o->measured)
+			comm_ns += o->comm_ns;
+	}
+	if (!report->n_overlap)
+		return;
+	if (!most) {
+		ct_text_line(text, CT_COLOR_NONE,
+			     "exposed   n/a: who waited for it is known of %s of %s launches",
+			     ct_text_count(measured).s, ct_text_count(launches).s);
+		return;
+	}
+	ct_text_line(text, CT_COLOR_NONE,
+		     "exposed   %s±%s of %s in communication (%s), on rank %d, the most",
+		     ct_text_ns(most->exposed_ns).s, ct_text_ns(most->exposed_err_ns).s,
+		     ct_text_ns(comm_ns).s,
+		     ct_text_pct(100 * (double)most->exposed_ns / (double)comm_ns).s, most->rank);
+}
+
 static void write_facts(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
@@ -166,6 +201,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 		"%s not whole",
 		ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
 		ct_text_count(run->incomplete).s);
+	write_exposed(text, report);
 	ct_text_line(text, CT_COLOR_NONE,
 		     "cost      tracer: %s of the run in wrappers, %s of a core in its threads, %s "
 		     "written",

@@ -3,6 +3,7 @@
  * runs: that it compiles is the check. A prototype that differs is a second, conflicting declaration; one that an
  * older header lacks is simply the first. */
 #include <cuda.h>
+#include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <stddef.h>
 
@@ -23,6 +24,20 @@ _Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
 
 #define CUDA_CALL(field, symbol, params) CUresult CUDAAPI symbol params;
 #include "interpose/abi/cuda_calls.def"
+
+/* ---- CUDA's runtime --------------------------------------------------------------------------------------------------- */
+
+#define CUDART_RESULT(name, value)                                                                 \
+	_Static_assert((int)(name) == (value), #name " is another number in driver_types.h");
+#include "interpose/abi/cudart_values.def"
+
+_Static_assert(sizeof(cudaError_t) == 4, "an enumeration is passed as int");
+_Static_assert(__builtin_types_compatible_p(cudaEvent_t, CUevent),
+	       "an event of the runtime is one of the driver");
+
+#define CUDART_CALL(symbol, ret, name, params, ...) ret name params;
+#define CUDART_CALL_VOID(symbol, ret, name, ...) ret name(void);
+#include "interpose/abi/cudart_calls.def"
 
 /* ---- NCCL ----------------------------------------------------------------------------------------------------------- */
 

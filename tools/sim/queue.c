@@ -14,6 +14,7 @@
 struct sim_work {
 	enum { MARK, WAIT, BUSY, RUN } kind;
 	bool starves;
+	bool is_told;	   /* WAIT: by the program */
 	uint64_t earliest; /* work time */
 	uint64_t ns;	   /* BUSY */
 	struct sim_mark *awaited;
@@ -94,6 +95,27 @@ static uint64_t run(struct sim_stream *s, struct sim_work *w, uint64_t begin)
 	return sim_device_end(d, begin, end);
 }
 
+static void (*_Atomic stall_noted)(const struct sim_stall *stall);
+
+void simOnStall(void (*noted)(const struct sim_stall *stall))
+{
+	stall_noted = noted;
+}
+
+/* The stream reached a wait for an event at `begin`, and goes on at `end`, both work time. */
+static void note_stall(const struct sim_stream *s, uint64_t begin, uint64_t end)
+{
+	void (*noted)(const struct sim_stall *stall) = stall_noted;
+	const struct sim_device *d = s->context->device;
+	const struct sim_stall stall = { .device = d->ordinal,
+					 .stream = s->handle,
+					 .begin_ns = sim_device_out(d, begin),
+					 .end_ns = sim_device_out(d, end) };
+
+	if (noted && end > begin)
+		noted(&stall);
+}
+
 static uint64_t wait_for(struct sim_stream *s, struct sim_mark *mark, uint64_t begin)
 {
 	struct sim_device *d = s->context->device;
@@ -117,6 +139,8 @@ static void compute(struct sim_stream *s, struct sim_work *w)
 		break;
 	case WAIT:
 		s->cursor = wait_for(s, w->awaited, begin);
+		if (w->is_told)
+			note_stall(s, begin, s->cursor);
 		break;
 	case BUSY:
 		s->cursor = begin + w->ns;
@@ -256,9 +280,15 @@ CUresult sim_stream_wait(struct sim_stream *s, struct sim_mark *mark)
 	if (result)
 		return result;
 	if (s->head || !now_known)
-		append(s, &(struct sim_work){ .kind = WAIT, .awaited = sim_mark_keep(mark) });
-	else if (mark->device == d)
+		append(s, &(struct sim_work){ .kind = WAIT,
+					      .is_told = true,
+					      .earliest = earliest,
+					      .awaited = sim_mark_keep(mark) });
+	else if (mark->device == d) {
+		s->cursor = later(s->cursor, earliest);
+		note_stall(s, s->cursor, mark->work);
 		s->cursor = later(s->cursor, mark->work);
+	}
 	return CUDA_SUCCESS;
 }
 

@@ -69,6 +69,16 @@ SIM_EXPORT uint64_t simDeviceEnd(CUdevice device, uint64_t start_ns, uint64_t bu
  * if that is not known yet, CUDA_ERROR_INVALID_HANDLE if it was never recorded. Not for tracers. */
 SIM_EXPORT CUresult simEventTime(CUevent event, uint64_t *ns);
 
+/* A stream that stood still in sim time [begin_ns, end_ns) because it had been told to wait for an event: it had reached
+ * the wait, and the event was not complete. `stream` is its handle, NULL for default streams. What it is told with
+ * `noted` may be called by any thread, makes no CUDA calls and keeps the simulator waiting; NULL: nobody is told. */
+struct sim_stall {
+	CUdevice device;
+	CUstream stream;
+	uint64_t begin_ns, end_ns;
+};
+SIM_EXPORT void simOnStall(void (*noted)(const struct sim_stall *stall));
+
 /* CUDA_SUCCESS if [p, p + bytes) lies in one live allocation of cuMemAlloc() or cuMemHostAlloc(), else
  * CUDA_ERROR_INVALID_VALUE. */
 SIM_EXPORT CUresult simCheckRange(const void *p, size_t bytes);

@@ -22,7 +22,7 @@ struct simjob_options {
 	int kill_on_death;
 	double give_up_s;
 	double clock_offset_ms, drift_ppm; /* at most, of each device */
-	const char *journal, *result, *spans, *node_env;
+	const char *journal, *result, *spans, *stalls, *node_env;
 	int board_fd, process; /* of a launched process; -1: the launcher */
 };
 

@@ -28,6 +28,7 @@ enum key {
 	KEY_JOURNAL,
 	KEY_RESULT,
 	KEY_SPANS,
+	KEY_STALLS,
 	KEY_ON_DEATH,
 	KEY_GIVE_UP,
 	KEY_NODE_ENV,
@@ -61,6 +62,8 @@ static const struct argp_option table[] = {
 	  "A file with what each rank has called, mapped: survives SIGKILL", 3 },
 	{ "result", KEY_RESULT, "FILE.json", 0, "How the job went", 3 },
 	{ "spans", KEY_SPANS, "FILE.jsonl", 0, "When each communication kernel really ran", 3 },
+	{ "stalls", KEY_STALLS, "FILE.jsonl", 0,
+	  "When each stream really stood waiting for an event", 3 },
 	{ 0, 0, 0, 0, "The launcher:", 4 },
 	{ "on-death", KEY_ON_DEATH, "kill|wait", 0,
 	  "When a process dies, end the others, or let them (kill)", 4 },
@@ -209,6 +212,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SPANS:
 		o->spans = arg;
+		return 0;
+	case KEY_STALLS:
+		o->stalls = arg;
 		return 0;
 	case KEY_ON_DEATH:
 		o->kill_on_death = one_of(state, "on-death", arg, "kill", "wait");

@@ -18,10 +18,10 @@ enum { WATCH_EVERY_NS = 100 * 1000 * 1000 };
 static struct {
 	struct simjob_rank *ranks;
 	int n;
-	int spans_fd;
+	int spans_fd, stalls_fd;
 	pthread_t watchdog;
 	_Atomic int is_over;
-} process = { .spans_fd = -1 };
+} process = { .spans_fd = -1, .stalls_fd = -1 };
 
 void simjob_exit(int code)
 {
@@ -84,6 +84,22 @@ static void note_span(const struct sim_nccl_span *span)
 
 	if (write(process.spans_fd, line, (size_t)n) != n)
 		fprintf(stderr, "commtrace-simjob: a span is lost\n");
+}
+
+static void note_stall(const struct sim_stall *stall)
+{
+	char line[200];
+	int i = 0, n;
+
+	while (i < process.n - 1 && process.ranks[i].device != stall->device)
+		i++;
+	n = snprintf(line, sizeof(line),
+		     "{\"rank\": %d, \"stream\": %" PRIuPTR ", \"begin_ns\": %" PRIu64
+		     ", \"end_ns\": %" PRIu64 "}\n",
+		     process.ranks[i].rank, (uintptr_t)stall->stream, stall->begin_ns,
+		     stall->end_ns);
+	if (write(process.stalls_fd, line, (size_t)n) != n)
+		fprintf(stderr, "commtrace-simjob: a stall is lost\n");
 }
 
 static void *watch(void *unused)
@@ -160,6 +176,15 @@ static int open_spans(const char *path)
 	return process.spans_fd < 0 ? -1 : 0;
 }
 
+static int open_stalls(const char *path)
+{
+	if (!path)
+		return 0;
+	process.stalls_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	simOnStall(note_stall);
+	return process.stalls_fd < 0 ? -1 : 0;
+}
+
 static int failed(const char *what)
 {
 	fprintf(stderr, "commtrace-simjob: %s failed\n", what);
@@ -181,6 +206,8 @@ int simjob_process(struct simjob *job)
 		return failed("setting up devices");
 	if (open_spans(job->options.spans))
 		return failed("opening the file of spans");
+	if (open_stalls(job->options.stalls))
+		return failed("opening the file of stalls");
 	set_links(job);
 	for (int i = 0; i < process.n; i++) {
 		struct simjob_rank *r = &process.ranks[i];
