@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/environment.h"
 #include "trace/ops.h"
 
 static int in_attempt(const struct ct_pass *pass, size_t process)
@@ -282,6 +283,7 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 
 	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
 	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	report->cost_bytes = CT_UNKNOWN;
 	if (!report->costs)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
@@ -294,16 +296,21 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 		cost->rank = rank_of(pass, p);
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
+		/* told before its first block was written, and never again: what it cost is not known */
+		if (!from->calls && pass->processes[p].facts.ops)
+			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
 		cost->events = cost->budget_backoffs = CT_UNKNOWN;
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;
 		cost->bytes_written = from->bytes_written;
-		report->cost_bytes += from->bytes_written;
+		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
+				     from->bytes_written;
 		cost->share_pct = cost->cpu_pct = NAN;
 		if (run_ns <= 0)
 			continue;
-		cost->share_pct = 100 * (double)from->wrapper_ns / run_ns;
+		if (cost->wrapper_ns != CT_UNKNOWN)
+			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
 		cost->cpu_pct = 100 *
 				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
 				 (double)from->beat_cpu_ns) /
@@ -384,7 +391,8 @@ static int add_invisible(struct ct_report *report, const char *what, const char 
 static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 {
 	const struct ct_run *run = pass->run;
-	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats;
+	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats +
+		      ct_environment_unseen(pass);
 	int st = CT_OK;
 
 	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
@@ -422,7 +430,7 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 							   (unsigned long long)facts->orphans),
 					   NULL);
 	}
-	return st;
+	return st == CT_OK ? ct_environment_fill_unseen(pass, report) : st;
 }
 
 int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
@@ -444,5 +452,7 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 		st = fill_costs(pass, report);
 	if (st == CT_OK)
 		st = fill_inflight(pass, report);
+	if (st == CT_OK)
+		st = ct_environment_fill(pass, report);
 	return st == CT_OK ? fill_invisible(pass, report) : st;
 }

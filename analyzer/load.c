@@ -63,11 +63,17 @@ void ct_load_close(struct ct_load *load)
 	ct_join_free(load->join);
 	ct_table_fini(&load->strings);
 	ct_table_fini(&load->comms);
+	ct_facts_fini(&load->environment);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
 	free(load->order);
 	free(load);
+}
+
+const struct ct_environment_facts *ct_load_environment(const struct ct_load *load)
+{
+	return &load->environment;
 }
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load)

@@ -11,6 +11,7 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/arena.h"
+#include "analyzer/environment_facts.h"
 #include "trace/reader.h"
 
 /* A communicator as one process sees it. Hostile sizes never come through. */
@@ -106,6 +107,9 @@ int ct_load_next(struct ct_load *load, struct ct_err *err);
  * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
 uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);
 int ct_load_rank(const struct ct_load *load, uint32_t local);
+
+/* Its start record so far. */
+const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load);

@@ -30,6 +30,7 @@ struct ct_load {
 	struct ct_join *join;
 	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
 	struct ct_load_facts facts;
+	struct ct_environment_facts environment;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
 	uint32_t n_open, cap_open;
 	struct ct_open_launch_rec *launches; /* likewise */

@@ -189,6 +189,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return take_name(load, bytes, rare->len);
 	case CT_KIND_NOTE:
 		return take_note(load, bytes, rare->len);
+	case CT_KIND_ENV:
+		return ct_facts_take(&load->environment, load->memory, bytes, rare->len);
+	case CT_KIND_INVISIBLE:
+		return ct_facts_take_unseen(&load->environment, load->memory, bytes, rare->len);
 	case CT_KIND_COMM:
 		ct_rare_get(block, rare, &u.comm, sizeof(u.comm));
 		return take_comm(load, &u.comm);
@@ -212,6 +216,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return take_host(load, &u.host);
 	case CT_KIND_COST:
 		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
+		/* written before anything was measured: the write thread itself costs something */
+		if (!u.cost.write_cpu_ns)
+			return CT_OK;
 		load->facts.cost = u.cost;
 		load->facts.has_cost = 1;
 		return CT_OK;

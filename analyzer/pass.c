@@ -98,6 +98,9 @@ static int end_reading(struct ct_reading *reading)
 			st = CT_NOMEM;
 	}
 	kept->facts.notes = NULL;
+	if (st == CT_OK)
+		st = ct_facts_copy(&kept->environment, pass->memory,
+				   ct_load_environment(reading->load));
 	pass->open_launches += kept->facts.open_launches;
 	ct_load_close(reading->load);
 	reading->load = NULL;

@@ -66,6 +66,7 @@ struct ct_unreturned {
 struct ct_pass_process {
 	struct ct_load_facts facts;
 	struct ct_gaps gaps;
+	struct ct_environment_facts environment;
 	const char **notes;
 	int read;
 };

@@ -26,7 +26,8 @@
 	XX(STRAGGLER)                                                                              \
 	XX(STRAGGLER_HOST)                                                                         \
 	XX(MISMATCH)                                                                               \
-	XX(LOSSES)
+	XX(LOSSES)                                                                                 \
+	XX(ENVIRONMENT_DIFFERS)
 
 enum ct_verdict_code {
 #define CT_VERDICT_ENUM(name) CT_VERDICT_##name,
@@ -242,6 +243,40 @@ struct ct_report_invisible {
 	const char *what, *why, *remedy; /* remedy may be NULL */
 };
 
+/* The start records of the ranks, side by side. */
+struct ct_report_fact {
+	const char *name, *value;
+};
+
+struct ct_report_env_value {
+	const char *value; /* NULL: not set */
+	int *ranks;
+	size_t n_ranks;
+};
+
+struct ct_report_env_differs {
+	const char *name;
+	struct ct_report_env_value *values;
+	size_t n_values;
+	int matters; /* has to be equal; then ... */
+	enum ct_severity severity;
+};
+
+struct ct_report_env_rank {
+	int rank;
+	struct ct_report_fact *facts;
+	size_t n_facts;
+};
+
+struct ct_report_environment {
+	struct ct_report_fact *same; /* by name */
+	size_t n_same;
+	struct ct_report_env_differs *differs; /* by name */
+	size_t n_differs;
+	struct ct_report_env_rank *ranks; /* what is each one's own; only ranks with a start record */
+	size_t n_ranks;
+};
+
 struct ct_report {
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
@@ -271,6 +306,7 @@ struct ct_report {
 	uint64_t open_launches;		       /* operations that were posted and not ended */
 	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
 	size_t n_invisible;
+	struct ct_report_environment environment;
 	struct ct_arena *memory; /* private: holds all of the above */
 };
 

@@ -13,6 +13,7 @@
 /* Members named by the table: cuda->event_record(event, stream). */
 struct ct_cuda {
 #define CUDA_CALL(field, symbol, params) CUresult(*field) params;
+#define CUDA_CALL_OPTIONAL(field, symbol, params) CUresult(*field) params; /* or NULL */
 #include "interpose/abi/cuda_calls.def"
 };
 

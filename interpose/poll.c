@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/environ.h"
 #include "interpose/gpucollect.h"
 #include "interpose/threads.h"
 #include "interpose/waits.h"
@@ -150,6 +151,8 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 				    : CUDA_SUCCESS;
 		context->ready = result == CUDA_SUCCESS;
 		context->used_ns = now;
+		if (context->ready)
+			ct_environ_gpu(p->collect.cuda, context->device);
 	}
 	if (!last && context->ready && wants_events(context))
 		result = make_events(p, context);

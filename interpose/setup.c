@@ -11,6 +11,7 @@
 
 #include "interpose/beat.h"
 #include "interpose/cudart.h"
+#include "interpose/environ.h"
 #include "interpose/gloo.h"
 #include "interpose/gputime.h"
 #include "interpose/hash.h"
@@ -131,6 +132,7 @@ static int set_up(uint32_t nth)
 		return -1; /* the backends of this version */
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
+	ct_environ_read(environ);
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/environ.h"
 #include "interpose/gputime.h"
 #include "interpose/hash.h"
 #include "interpose/log.h"
@@ -145,7 +146,7 @@ static void update_cost(struct writer *w)
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns();
+	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
@@ -237,6 +238,7 @@ static void serve(struct writer *w)
 	uint64_t now = ct_now_ns();
 
 	look_for_ring(w, now);
+	ct_environ_serve(now);
 	if (is_due(w, now))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
@@ -254,8 +256,10 @@ static void serve(struct writer *w)
 /* The ring goes only when a reader can do without it. */
 static int finish(struct writer *w)
 {
-	int whole = flush(w, CT_DRAIN_ALL);
+	int whole;
 
+	ct_environ_finish(SECOND_NS / 10);
+	whole = flush(w, CT_DRAIN_ALL);
 	whole = whole && write_state(w, CT_BLOCK_END, ct_now_ns());
 	ct_output_close(&w->output);
 	if (!whole)

@@ -454,6 +454,7 @@ struct ct_wait_rec {
 };
 
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
- * NOTE: u64 time, then the bytes. */
+ * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of "ID=object", ID of
+ * invisible.def. */
 
 #endif

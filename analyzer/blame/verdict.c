@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/findings.h"
+#include "analyzer/environment.h"
 #include "analyzer/units.h"
 
 #define MOST_FINDINGS 3u
@@ -90,9 +91,12 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	return charge->guilty && (double)charge->loss_ns > 1.25 * (double)best;
 }
 
-/* Contradictions first, they make results wrong; then by what they cost; losses last. */
+/* Contradictions first, they make results wrong; then by what they cost; losses, and what nobody knows the cost of,
+ * last. */
 static double weight(const struct ct_finding *f)
 {
+	if (f->kind == CT_FINDING_ENVIRONMENT_DIFFERS)
+		return -2;
 	if (f->kind == CT_FINDING_MISMATCH)
 		return 1e30;
 	return f->kind == CT_FINDING_LOSSES ? -1 : (double)f->loss_ns;
@@ -127,8 +131,12 @@ static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
 		losses |= report->losses[i].is_loss_of_records;
 	if (st == CT_OK && losses)
 		st = ct_finding_losses(pass, report, report->memory, &all[(*n)++]);
+	if (st == CT_OK) {
+		st = ct_finding_environment(report, report->memory, &all[*n]);
+		*n += st == 1;
+	}
 	qsort(all, *n, sizeof(*all), by_weight);
-	return st;
+	return st < 0 ? st : CT_OK;
 }
 
 /* ---- the sentence ---- */
@@ -338,6 +346,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 		return say_mismatch(&report->findings[0], report);
 	/* a death matters more than somebody's being a little late before it */
 	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES &&
+	    report->findings[0].kind != CT_FINDING_ENVIRONMENT_DIFFERS &&
 	    !(report->n_ended && report->findings[0].severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, &report->findings[0], report);
 	if (n_stuck)
@@ -354,8 +363,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
 		    const struct ct_set_result *set, struct ct_report *report)
 {
-	/* A contradiction, a set, every rank by itself, the losses. */
-	struct ct_finding *all = calloc(pass->n_seats + 3, sizeof(*all));
+	/* A contradiction, a set, every rank by itself, the losses, the environment. */
+	struct ct_finding *all = calloc(pass->n_seats + 4, sizeof(*all));
 	size_t n = 0;
 	int st = all ? collect(pass, charges, set, report, all, &n) : CT_NOMEM;
 

@@ -164,6 +164,8 @@ json_t *ct_json_costs(const struct ct_report *report)
 		ct_json_set(o, "beat_cpu_ns", ct_json_u64(cost->beat_cpu_ns), &failed);
 		ct_json_set(o, "bytes_written", ct_json_u64(cost->bytes_written), &failed);
 		ct_json_set(o, "budget_backoffs", ct_json_u64(cost->budget_backoffs), &failed);
+		ct_json_set(o, "wrapper_pct", ct_json_double(cost->share_pct), &failed);
+		ct_json_set(o, "threads_pct", ct_json_double(cost->cpu_pct), &failed);
 		ct_json_append(array, o, &failed);
 	}
 	return ct_json_done(array, failed);

@@ -203,8 +203,8 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 		ct_text_count(run->incomplete).s);
 	write_exposed(text, report);
 	ct_text_line(text, CT_COLOR_NONE,
-		     "cost      tracer: %s of the run in wrappers, %s of a core in its threads, %s "
-		     "written",
+		     "cost      tracer: about %s of the run in wrappers, %s of a core in its "
+		     "threads, %s written",
 		     ct_text_pct(report->cost_share_pct).s, ct_text_pct(report->cost_cpu_pct).s,
 		     ct_text_bytes(report->cost_bytes).s);
 }
@@ -355,7 +355,9 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out, .color = style && style->color };
+	struct ct_text text = { .out = out,
+				.color = style && style->color,
+				.whole = style && style->whole };
 
 	write_verdict(&text, report);
 	ct_text_line(&text, CT_COLOR_NONE, "%s", "");

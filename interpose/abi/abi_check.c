@@ -15,7 +15,8 @@
 #include "interpose/abi/cuda_values.def"
 
 _Static_assert(sizeof(CUresult) == 4 && sizeof(CUstreamCaptureStatus) == 4 &&
-		       sizeof(CUstreamCaptureMode) == 4 && sizeof(CUdevice) == 4,
+		       sizeof(CUstreamCaptureMode) == 4 && sizeof(CUdevice) == 4 &&
+		       sizeof(CUdevice_attribute) == 4 && sizeof(CUuuid) == 16,
 	       "enumerations are passed as int");
 _Static_assert(sizeof(CUstream) == 8 && sizeof(CUevent) == 8 && sizeof(CUcontext) == 8,
 	       "handles are pointers");
@@ -23,6 +24,7 @@ _Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
 	       "a stream of the runtime is one of the driver");
 
 #define CUDA_CALL(field, symbol, params) CUresult CUDAAPI symbol params;
+#define CUDA_CALL_OPTIONAL(field, symbol, params) CUresult CUDAAPI symbol params;
 #include "interpose/abi/cuda_calls.def"
 
 /* ---- CUDA's runtime --------------------------------------------------------------------------------------------------- */

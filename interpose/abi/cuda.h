@@ -23,6 +23,10 @@ enum {
 };
 typedef unsigned int CUstreamCaptureStatus;
 typedef unsigned int CUstreamCaptureMode;
+typedef unsigned int CUdevice_attribute;
+typedef struct CUuuid_st {
+	char bytes[16];
+} CUuuid;
 
 /* Handles that are no pointers: 0 is the legacy default stream, like the first; the second is each thread's own. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)

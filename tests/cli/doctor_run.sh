@@ -12,3 +12,7 @@ cat log
 ask RUN --run -- ./job true | sed -E 's/commtrace-doctor\.[A-Za-z0-9]+/DIRECTORY/; s|in .*/DIR|in DIR|'
 ls -A "$TMPDIR"
 ls -A "$COMMTRACE_RING_DIR"
+# What a program opens while it runs: no look at its files tells of it, the run does.
+unseen=("$build/tests/e2e/unseen_job" "$build/tests/e2e/unseen_hidden.so")
+ask 'NCCL_.*' -- "${unseen[@]}"
+ask 'NCCL_.*' --run -- "${unseen[@]}"

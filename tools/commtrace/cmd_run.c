@@ -69,7 +69,7 @@ static int cannot_execute(const char *program, int error)
 }
 
 static void report(const struct request *request, const struct ct_record_dir *dir,
-		   const char *const *ring_dirs)
+		   const char *const *ring_dirs, int code)
 {
 	const char *quiet = ct_run_env_get(&request->env, "QUIET");
 	struct ct_collected collected;
@@ -78,7 +78,7 @@ static void report(const struct request *request, const struct ct_record_dir *di
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
 		ct_ring_dir_collect(ring_dirs, &id, &collected);
 	if (!quiet || strcmp(quiet, "1") != 0)
-		ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"));
+		ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
 }
 
 static int run(struct request *request)
@@ -108,7 +108,7 @@ static int run(struct request *request)
 			code = cannot_execute(request->program[0], child.exec_error);
 		} else {
 			code = ct_child_code(child.status);
-			report(request, &dir, ring_dirs);
+			report(request, &dir, ring_dirs, code);
 		}
 	}
 	ct_record_dir_close(&dir);

@@ -21,6 +21,17 @@ const char *ct_doctor_name(enum ct_doctor_id id)
 	return table[id].name;
 }
 
+enum ct_doctor_id ct_doctor_of(int invisible)
+{
+	static const enum ct_doctor_id ids[] = {
+#define X(ID, what, why, remedy) CT_DOCTOR_##ID,
+#include "trace/invisible.def"
+#undef X
+	};
+
+	return ids[invisible];
+}
+
 const char *ct_doctor_remedy(enum ct_doctor_id id)
 {
 	return table[id].remedy;

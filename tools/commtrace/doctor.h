@@ -51,6 +51,9 @@ void ct_doctor_add(struct ct_doctor *d, enum ct_doctor_id id, enum ct_doctor_ans
 const char *ct_doctor_name(enum ct_doctor_id id);
 const char *ct_doctor_remedy(enum ct_doctor_id id);
 
+/* The check of a row of invisible.def, by its number there (enum ct_invisible). */
+enum ct_doctor_id ct_doctor_of(int invisible);
+
 /* A row of invisible.def was found in `where`. */
 void ct_doctor_add_invisible(struct ct_doctor *d, enum ct_doctor_id id,
 			     enum ct_doctor_answer answer, const char *where);

@@ -282,8 +282,9 @@ static void look_at_processes(struct ct_doctor *d)
 		ct_doctor_add(
 			d, CT_DOCTOR_PROCESSES, CT_DOCTOR_PART,
 			"this user may have %llu threads and has %lu: a recorded process that "
-			      "cannot start its own three keeps its records in the ring only, and loses what "
-			      "does not fit there",
+			"cannot start its own three keeps its records in the ring only, and loses "
+			"what "
+			"does not fit there",
 			(unsigned long long)limit.rlim_cur, now);
 }
 

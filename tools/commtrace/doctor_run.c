@@ -13,6 +13,7 @@
 #include "tools/commtrace/child.h"
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/open_run.h"
+#include "trace/invisible.h"
 #include "trace/ring_dir.h"
 #include "trace/run_id.h"
 
@@ -30,6 +31,15 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
+/* What the library itself has found in the running process. */
+static void tell_unseen(struct ct_doctor *d, const struct ct_report_invisible *unseen)
+{
+	for (int i = 0; i < CT_INVISIBLE_COUNT; i++)
+		if (strcmp(unseen->what, ct_invisible_rows[i].what) == 0)
+			ct_doctor_add(d, ct_doctor_of(i), CT_DOCTOR_PART, "in the run: %s: %s",
+				      unseen->what, unseen->why);
+}
+
 static void tell(struct ct_doctor *d, const char *dir)
 {
 	struct ct_report *report = NULL;
@@ -44,6 +54,8 @@ static void tell(struct ct_doctor *d, const char *dir)
 		ct_doctor_add(d, CT_DOCTOR_RUN, ops ? CT_DOCTOR_FINE : CT_DOCTOR_NOTHING,
 			      "%zu processes and %" PRIu64 " operations were recorded",
 			      run->n_processes, ops);
+		for (size_t i = 0; i < report->n_invisible; i++)
+			tell_unseen(d, &report->invisible[i]);
 	} else {
 		ct_doctor_add(d, CT_DOCTOR_RUN, CT_DOCTOR_NOTHING,
 			      "the program ran, and nothing was recorded");
