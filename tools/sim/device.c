@@ -4,15 +4,41 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/sim/context.h"
 #include "tools/sim/driver.h"
 #include "tools/sim/enter.h"
+#include "tools/sim/mark.h"
 
 #define MAX_DEVICES 1024
 
 static struct sim_device devices[MAX_DEVICES];
 static int n_devices = 8;
+static bool one_queue;
+
+void sim_device_read_environment(void)
+{
+	const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+
+	one_queue = connections && strcmp(connections, "1") == 0;
+}
+
+void sim_device_timed(struct sim_device *device, const struct sim_stream *stream,
+		      struct sim_mark *mark)
+{
+	if (!one_queue)
+		return;
+	sim_mark_drop(device->timed);
+	device->timed = sim_mark_keep(mark);
+	device->timed_on = stream;
+}
+
+struct sim_mark *sim_device_in_the_way(const struct sim_device *device,
+				       const struct sim_stream *stream)
+{
+	return device->timed_on == stream ? NULL : device->timed;
+}
 
 int sim_device_count(void)
 {

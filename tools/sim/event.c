@@ -81,6 +81,8 @@ static CUresult record(CUevent event, CUstream stream, struct sim_context *curre
 	mark = sim_stream_mark(s);
 	if (!mark)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (!(e->flags & CU_EVENT_DISABLE_TIMING))
+		sim_device_timed(s->context->device, s, mark);
 	sim_mark_drop(e->mark);
 	e->mark = mark;
 	return CUDA_SUCCESS;

@@ -6,6 +6,7 @@
 #include "tools/sim/nccl_comm.h"
 #include "tools/sim/nccl_driver.h"
 #include "tools/sim/nccl_events.h"
+#include "tools/sim/nccl_group.h"
 #include "tools/sim/nccl_job.h"
 #include "tools/sim/nccl_log.h"
 #include "tools/sim/nccl_model.h"
@@ -117,7 +118,7 @@ static uint64_t run(void *arg, uint64_t start_ns, CUresult *error)
 		*error = CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (!end) {
 		aborted = true;
-		end = sim_driver()->simNow();
+		end = sim_driver()->simNow() + sim_abort_takes();
 	}
 	sim_events_kernel_end(launch, end);
 	if (told)

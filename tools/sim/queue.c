@@ -206,9 +206,18 @@ static bool in_order(const struct sim_stream *a, const struct sim_stream *b)
  * yet is put before it. */
 static CUresult put_in_order(struct sim_stream *s, uint64_t *earliest)
 {
+	struct sim_mark *timed = sim_device_in_the_way(s->context->device, s);
 	CUresult result;
 
 	*earliest = sim_device_in(s->context->device, simNow());
+	if (timed && timed->known) {
+		*earliest = later(*earliest, timed->work);
+	} else if (timed) {
+		result = make_thread(s);
+		if (result)
+			return result;
+		append(s, &(struct sim_work){ .kind = WAIT, .awaited = sim_mark_keep(timed) });
+	}
 	for (struct sim_stream *other = s->context->streams; other; other = other->next) {
 		if (other == s || !in_order(s, other))
 			continue;

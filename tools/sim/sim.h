@@ -62,6 +62,10 @@ SIM_EXPORT int simTiming(void);
 SIM_EXPORT CUresult simPause(CUdevice device, double ms);
 SIM_EXPORT CUresult simStarve(CUdevice device, double ms);
 
+/* Somebody in this process holds the driver's lock for `ms` from now: who calls CUDA meanwhile, whatever it is that he
+ * asks for, waits until it is given back. What was put on streams before goes on. Without effect while simTiming() is 0. */
+SIM_EXPORT void simHoldDriver(double ms);
+
 /* When work of busy_ns that begins at sim time start_ns ends on the device, pauses known by now counted in. */
 SIM_EXPORT uint64_t simDeviceEnd(CUdevice device, uint64_t start_ns, uint64_t busy_ns);
 

@@ -22,6 +22,7 @@ struct simjob_options {
 	int kill_on_death;
 	double give_up_s;
 	double clock_offset_ms, drift_ppm; /* at most, of each device */
+	double end_skew_us;
 	const char *journal, *result, *spans, *node_env;
 	int board_fd, process; /* of a launched process; -1: the launcher */
 };

@@ -25,6 +25,7 @@ enum key {
 	KEY_TIMING,
 	KEY_OFFSET,
 	KEY_DRIFT,
+	KEY_END_SKEW,
 	KEY_JOURNAL,
 	KEY_RESULT,
 	KEY_SPANS,
@@ -56,6 +57,8 @@ static const struct argp_option table[] = {
 	{ "clock-offset-ms", KEY_OFFSET, "X", 0,
 	  "Clocks of devices are off by half of this to all of it, either way (1000)", 2 },
 	{ "drift-ppm", KEY_DRIFT, "X", 0, "and drift by half of this to all of it (20)", 2 },
+	{ "end-skew-us", KEY_END_SKEW, "X", 0,
+	  "Ranks end a communication kernel up to so much apart (3)", 2 },
 	{ 0, 0, 0, 0, "What is left behind:", 3 },
 	{ "journal", KEY_JOURNAL, "FILE", 0,
 	  "A file with what each rank has called, mapped: survives SIGKILL", 3 },
@@ -117,9 +120,6 @@ static void add_fault(struct argp_state *state, struct simjob_options *o, const 
 	case CT_FAULT_IN_TRACES:
 		argp_error(state, "fault %s is for traces that are generated, not for a job",
 			   ct_fault_name(fault->kind));
-		break;
-	case CT_FAULT_NOWHERE:
-		argp_error(state, "fault %s is not in this program", ct_fault_name(fault->kind));
 		break;
 	default:
 		break;
@@ -201,6 +201,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	case KEY_DRIFT:
 		o->drift_ppm = real(state, "drift-ppm", arg, 1e5);
 		return 0;
+	case KEY_END_SKEW:
+		o->end_skew_us = real(state, "end-skew-us", arg, 1e6);
+		return 0;
 	case KEY_JOURNAL:
 		o->journal = arg;
 		return 0;
@@ -277,6 +280,7 @@ void simjob_options(struct simjob_options *options, int argc, char **argv)
 		.give_up_s = 60,
 		.clock_offset_ms = 1000,
 		.drift_ppm = 20,
+		.end_skew_us = 3,
 		.board_fd = -1,
 		.process = -1,
 	};

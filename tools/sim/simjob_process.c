@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tools/sim/nccl_job.h"
@@ -82,7 +83,8 @@ static void note_span(const struct sim_nccl_span *span)
 			       span->rank, span->comm, span->launch, (uintptr_t)span->stream,
 			       span->start_ns, span->end_ns, span->n_ops, span->aborted);
 
-	if (write(process.spans_fd, line, (size_t)n) != n)
+	/* not by way of the disk that a fault may stop */
+	if (syscall(SYS_write, process.spans_fd, line, (size_t)n) != n)
 		fprintf(stderr, "commtrace-simjob: a span is lost\n");
 }
 
@@ -113,7 +115,7 @@ static void set_links(const struct simjob *job)
 		.node_Bps = 200000000000 / scale,
 		.net_Bps = 25000000000 / scale,
 		.jitter = 0.02,
-		.end_skew_ns = 3000,
+		.end_skew_ns = (uint64_t)(job->options.end_skew_us * 1e3),
 		.seed = job->options.config.seed,
 	};
 
