@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/hash.h"
+#include "interpose/poll.h"
 
 #define SOON_NS 500000u
 #define LATE_NS 10000000u
@@ -262,6 +263,7 @@ static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresu
 		return DONE;
 	}
 	now_ns = ct_now_ns(); /* not done then: a moment before it was asked */
+	ct_poll_inside(now_ns);
 	result = state == CT_GPU_LAUNCHED && span->has_end ? c->cuda->event_query(span->events.end)
 							   : see_start(c, span);
 	if (result == CUDA_SUCCESS && state == CT_GPU_LAUNCHED) {

@@ -28,8 +28,8 @@ void ct_gpu_context_hint(void)
 	CUcontext current = NULL;
 	int saved = errno;
 
-	if (cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS && current &&
-	    ct_gpu_context(cuda, current)) {
+	if (cuda && !ct_poll_is_held() && cuda->ctx_get_current(&current) == CUDA_SUCCESS &&
+	    current && ct_gpu_context(cuda, current)) {
 		ct_poll_start();
 		ct_poll_wake();
 	}
@@ -167,6 +167,12 @@ static __attribute__((noinline)) CUresult begin_failed(const struct ct_cuda *cud
 	return result;
 }
 
+/* What the driver's lock is held for is none of the program's NCCL call, perhaps: better untimed than late. */
+static __attribute__((noinline)) void leave_untimed(void)
+{
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
+}
+
 /* The stream and, if it can be timed, its events. A span's last stream is most likely the next one's. */
 static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_launch *launch)
 {
@@ -176,6 +182,12 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 	span->handle = launch->stream;
 	if (__builtin_expect(!cuda, 0)) {
 		span->stream = NULL;
+		return;
+	}
+	if (ct_poll_is_held()) {
+		if (!ct_gpu_stream_is(span->stream, launch->stream))
+			span->stream = NULL;
+		leave_untimed();
 		return;
 	}
 	if (__builtin_expect(!ct_gpu_stream_is(span->stream, launch->stream), 0))
@@ -264,6 +276,10 @@ static void end_on_gpu(struct ct_gpu_span *span)
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
 	if (span->handle == CU_STREAM_PER_THREAD && span->thread != &ct_self)
 		return;
+	if (ct_poll_is_held()) {
+		leave_untimed();
+		return;
+	}
 	entered = ct_gpu_context_enter(cuda, span->events.context);
 	if (entered >= 0) {
 		result = cuda->event_record(span->events.end, span->handle);

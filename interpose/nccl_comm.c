@@ -8,6 +8,7 @@
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_key.h"
 #include "interpose/nccl_later.h"
+#include "interpose/poll.h"
 #include "interpose/unwind.h"
 
 /* Asked of NCCL itself, of communicators that are complete; not wrapped. */
@@ -123,7 +124,9 @@ static uint32_t current_device(void)
 
 	ct_gpu_context_hint(); /* looks for CUDA if that is wanted */
 	cuda = ct_cuda();
-	return cuda && cuda->ctx_get_device(&device) == CUDA_SUCCESS ? (uint32_t)device + 1 : 0;
+	if (!cuda || ct_poll_is_held())
+		return 0;
+	return cuda->ctx_get_device(&device) == CUDA_SUCCESS ? (uint32_t)device + 1 : 0;
 }
 
 static void begin_init(struct init *f, enum ct_nccl_call call, const ncclUniqueId *id)

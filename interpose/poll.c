@@ -36,6 +36,8 @@ static struct poll {
 } poll;
 
 _Atomic uint32_t ct_poll_up;
+/* on a line of its own: callers look at it, the thread writes it at every look */
+_Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -126,6 +128,7 @@ static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 			break;
 		pool->made++;
 		ct_gpu_events_give(pool, event);
+		ct_poll_inside(ct_now_ns());
 	}
 	/* no memory for more is no trouble while there are some */
 	return result == CUDA_ERROR_OUT_OF_MEMORY && pool->made ? CUDA_SUCCESS : result;
@@ -172,11 +175,13 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 	CUcontext popped;
 
 	if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
+		ct_poll_inside(ct_now_ns());
 		result = p->collect.cuda->ctx_push(handle);
 		if (result == CUDA_SUCCESS) {
 			result = serve_current(p, context, last);
 			p->collect.cuda->ctx_pop(&popped);
 		}
+		ct_poll_inside(0);
 		judge(context, result);
 	}
 	if (is_dead(context) || ct_poll_gave_up())
@@ -229,7 +234,9 @@ static void *run(void *arg)
 	ct_self.gate = (uint32_t)(uintptr_t)arg;
 	ct_self.depth = 1;
 	p->collect.cuda = ct_cuda();
+	ct_poll_inside(ct_now_ns());
 	p->collect.cuda->exchange_capture_mode(&mode);
+	ct_poll_inside(0);
 	while (atomic_load_explicit(&p->wanted, memory_order_acquire) != FINISH) {
 		look(p, 0);
 		nap(p);
@@ -245,6 +252,7 @@ void ct_poll_init(int anchors)
 {
 	memset(&poll, 0, sizeof(poll));
 	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+	ct_poll_inside(0);
 	poll.anchors = anchors;
 }
 
