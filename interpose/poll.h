@@ -40,7 +40,7 @@ static inline void ct_poll_inside(uint64_t now_ns)
 
 /* Somebody holds the driver: the poll thread has waited there for so long that no thread of the program's may be sent
  * after it, since the program's own call may need no driver at all. Any thread. */
-#define CT_POLL_HELD_NS 100000000u
+#define CT_POLL_HELD_NS 200000000u
 static inline int ct_poll_is_held(void)
 {
 	uint64_t since_ns = atomic_load_explicit(&ct_poll_inside_ns, memory_order_relaxed);
