@@ -119,7 +119,7 @@ jobs_are_same() {
 jobs_are_same locked 0 --steps 20 --workload fsdp --fault driver-lock:rank=1,s=$seconds --fault starve-sm:rank=2,ms=10
 jobs_are_same hung_disk 0 --steps 60 --workload moe --fault slow-write:rank=1,s=$seconds --fault gpu-pause:rank=2,ms=200 --end-skew-us 200
 # Its kernels end only a while after the abort.
-jobs_are_same aborted 1 --steps 10 --workload ddp --fault abort-completes:rank=1,op=16,ms=300,after=$((seconds * 700))
+jobs_are_same aborted 1 --steps 10 --workload ddp --fault abort-completes:rank=1,op=16,ms=2000,after=$((seconds * 700))
 
 # The disk hangs for longer than the job lasts: it ends within its bound, as it would; what was not written is in the ring.
 begin=$(date +%s)
