@@ -73,10 +73,10 @@ kinds=(nothing descriptors closed taken places root system clock threads no-desc
 for what in "${kinds[@]}"; do
 	[ -n "$what" ] || continue
 	(compare "$what" && checks "$what") &
-	[ "$(jobs -rp | wc -l)" -lt 3 ] || wait -n || exit 1
+	[ "$(jobs -rp | wc -l)" -lt 3 ] || wait -n || { wait && exit 1; }
 done
 while [ -n "$(jobs -p)" ]; do
-	wait -n || exit 1
+	wait -n || { wait && exit 1; }
 done
 
 # An environment of a megabyte.
