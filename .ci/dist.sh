@@ -11,9 +11,8 @@ stage=$build/dist/$name
 sample=$stage/samples/ddp-4ranks
 
 rm -rf "$build/dist"
-mkdir -p "$stage/bin" "$stage/lib" "$stage/samples"
-cp "$build/bin/commtrace" "$stage/bin/"
-cp "$build/lib/libcommtrace.so" "$stage/lib/"
+mkdir -p "$stage/samples"
+cmake --install "$build" --prefix "$stage" >/dev/null
 strip --strip-debug "$stage/bin/commtrace" "$stage/lib/libcommtrace.so"
 cp README.md LICENSE CHANGELOG.md "$stage/"
 

@@ -37,3 +37,7 @@ as_nobody LD_PRELOAD="$library" /bin/true
 as_nobody "$commtrace" report "$PWD/samples/ddp-4ranks" >"$work/report"
 awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no rank in the report:"; cat "$work/report"; exit 1; }
 [ -z "$(ls -A "$work/empty")" ] || { echo "left behind: $(ls -A "$work/empty")"; exit 1; }
+
+# What is installed is just that: nothing of the simulator, no static libraries.
+installed=$(find bin lib share -type f | sort | tr '\n' ' ')
+[ "$installed" = "bin/commtrace lib/libcommtrace.so share/man/man1/commtrace.1 " ] || { echo "in the tarball: $installed"; exit 1; }
