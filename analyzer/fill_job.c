@@ -186,7 +186,6 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 	run->duration_ns = pass->duration_ns;
 	run->ranks_seen = pass->n_seats;
 	run->ranks_expected = expected_ranks(pass);
-	run->time_err_ns = pass->time_err_ns;
 	run->matched = pass->matched;
 	run->incomplete = pass->incomplete;
 	if (fill_missing(report) || fill_sets(pass, report))

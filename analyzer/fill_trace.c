@@ -275,6 +275,24 @@ static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
 
 /* ---- cost ---- */
 
+/* How and how much of it was timed, where there is a GPU. */
+static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+{
+	cost->on_gpu = from->timed_by != CT_TIMED_BY_UNKNOWN &&
+		       (from->gpu_events || from->launches_timed || from->launches_untimed);
+	cost->events = cost->on_gpu ? from->gpu_events : CT_UNKNOWN;
+	cost->budget_backoffs = cost->on_gpu ? from->budget_backoffs : CT_UNKNOWN;
+	cost->timed_by = (enum ct_timed_by)from->timed_by;
+	cost->timed_why = (enum ct_timed_why)from->timed_why;
+	cost->plugin_loaded = from->plugin_loaded;
+	cost->sample_ratio = from->sample ? (double)from->sample / 4294967296.0 : 1;
+	cost->budget_ratio = from->budget_millionths ? from->budget_millionths / 1e6 : NAN;
+	cost->duty_on_ns = from->duty_on_ms * 1000000ull;
+	cost->duty_of_ns = from->duty_ms * 1000000ull;
+	cost->level = from->level;
+	cost->coarsest = from->coarsest;
+}
+
 static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 {
 	size_t n = pass->run->n_processes;
@@ -294,7 +312,7 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 		cost->rank = rank_of(pass, p);
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
-		cost->events = cost->budget_backoffs = CT_UNKNOWN;
+		fill_timing(from, cost);
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;

@@ -19,6 +19,7 @@ struct ct_load_comm {
 	struct ct_comm_rec rec;
 	const char *name; /* NULL none */
 	void *user;	  /* the callbacks' own, NULL at first */
+	int hole;	  /* likewise, 0 at first */
 	uint32_t local;	  /* which of the process's ranks this is, from 0 */
 };
 

@@ -230,6 +230,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_groups_fini(&pass->groups);
 	ct_blame_fini(&pass->blame);
 	ct_waits_fini(&pass->waits);
+	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
 	ct_classes_fini(&pass->classes);
 	ct_comms_fini(&pass->comms);

@@ -12,6 +12,7 @@
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
+#include "analyzer/match/hist.h"
 #include "analyzer/match/match.h"
 
 struct ct_pass;
@@ -47,8 +48,10 @@ struct ct_seat {
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
 	uint64_t wait_ns, lateness_ns, last_count, err_ns;
-	uint64_t judged;      /* instances behind the waits */
-	uint64_t unmeasured;  /* ops that ended without a time for start or end */
+	uint64_t judged;	  /* instances behind the waits */
+	uint64_t unmeasured;	  /* launches that ended without a time for start or end */
+	uint64_t launches, timed; /* whose end ought to be known, and those whose end is */
+	uint32_t holes; /* communicators whose latest launch was not timed: who knows until when it ran */
 	struct ct_cover busy; /* in at least one operation */
 	enum ct_timing timing;
 	struct ct_history history;
@@ -98,6 +101,7 @@ struct ct_pass {
 	uint64_t one_rank;	 /* instances of communicators of one */
 	uint64_t ops;
 	uint64_t time_err_ns;
+	struct ct_hist time_err; /* of the spans */
 	uint64_t open_launches;
 	const struct ct_analyze_options *options; /* may be NULL */
 	const struct ct_watch *watch;		  /* NULL: nobody, as in a reading for a set */

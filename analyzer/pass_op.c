@@ -145,6 +145,20 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
 }
 
+/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
+static int lacks_time(const struct ct_load_op *op)
+{
+	const struct ct_joined_op *j = &op->joined;
+
+	if (j->op->flags & CT_OP_CAPTURED || op->open)
+		return 0;
+	if (j->backend == CT_BACKEND_NCCL &&
+	    (!j->op->launch || (!j->op->count && ct_op_class(j->op->op) != CT_CLASS_P2P)))
+		return 0;
+	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
+	       j->state == CT_STATE_STARTED;
+}
+
 /* ---- launches ---- */
 
 /* What the launch of this op, its first, holds beside it. */
@@ -168,8 +182,15 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	}
 	reading->free_ns = UINT64_MAX;
 	if (m->start_ns) {
-		reading->free_ns = free_before(&seat->history, m);
+		if (!seat->holes)
+			reading->free_ns = free_before(&seat->history, m);
 		remember(&seat->history, m->end_ns);
+		/* what came before it on its communicator is over */
+		seat->holes -= (uint32_t)op->comm->hole;
+		op->comm->hole = 0;
+	} else if (lacks_time(op)) {
+		seat->holes += !op->comm->hole;
+		op->comm->hole = 1;
 	}
 	if (reading->group) {
 		reading->group->comm = comm;
@@ -225,25 +246,16 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 
 /* ---- what every op adds to its rank ---- */
 
-/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
-static int lacks_time(const struct ct_load_op *op)
-{
-	const struct ct_joined_op *j = &op->joined;
-
-	if (j->op->flags & CT_OP_CAPTURED || op->open)
-		return 0;
-	if (j->backend == CT_BACKEND_NCCL &&
-	    (!j->op->launch || (!j->op->count && ct_op_class(j->op->op) != CT_CLASS_P2P)))
-		return 0;
-	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
-	       j->state == CT_STATE_STARTED;
-}
-
 static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct ct_member *m)
 {
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
+	int has_end = j->end_source != CT_SOURCE_NONE;
 
+	if (first && (has_end || lacks_time(op))) {
+		seat->launches++;
+		seat->timed += has_end;
+	}
 	/* What failed took as long as it took to fail. */
 	if (j->state == CT_STATE_FINISHED && j->start_ns && j->end_ns >= j->start_ns) {
 		m->start_ns = j->start_ns;

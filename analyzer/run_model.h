@@ -59,6 +59,7 @@ const char *ct_finding_name(enum ct_finding_kind kind);
 const char *ct_severity_name(enum ct_severity severity);
 const char *ct_confidence_name(enum ct_confidence confidence);
 const char *ct_timing_name(enum ct_timing timing);
+const char *ct_timed_by_name(enum ct_timed_by by);
 
 struct ct_report_run {
 	const char *dir;
@@ -73,10 +74,15 @@ struct ct_report_run {
 	size_t n_hosts;
 	const char **backends;
 	size_t n_backends;
-	int complete;		/* no rank, record or byte is missing */
-	enum ct_timing timing;	/* the best that any rank has */
-	uint64_t ranks_untimed; /* ranks of which nothing was timed, although they communicated */
-	uint64_t time_err_ns;	/* largest error of one measured span */
+	int complete;		  /* no rank, record or byte is missing */
+	enum ct_timing timing;	  /* the best that any rank has */
+	uint64_t ranks_untimed;	  /* ranks of which nothing was timed, although they communicated */
+	uint64_t time_err_ns;	  /* largest error of one measured span ... */
+	uint64_t time_err_p50_ns; /* ... and that of half of them */
+	const char *
+		timing_why; /* why it is as it is, where that is not what was to be expected; NULL */
+	int timing_is_forced; /* `auto` would have preferred another one */
+	double timed_ratio;   /* of the launches whose end ought to be known; NAN: there are none */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
 	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
 	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
@@ -129,6 +135,7 @@ struct ct_report_rank {
 	int device;	      /* CUDA device; -1 none or unknown */
 	uint64_t lost_records;
 	enum ct_timing timing;
+	double timed_ratio; /* as in struct ct_report_run */
 	int complete;
 };
 
@@ -182,8 +189,17 @@ struct ct_report_cost {
 	int rank;
 	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
 	uint64_t bytes_written, budget_backoffs;
-	double share_pct; /* of the run: wrappers */
-	double cpu_pct;	  /* of one core: the tracer's threads */
+	int on_gpu; /* launches on a GPU were to be timed; 0: the next are of no meaning */
+	enum ct_timed_by timed_by;
+	enum ct_timed_why timed_why;
+	int plugin_loaded;
+	double sample_ratio; /* of the instances to be timed, as set */
+	double budget_ratio; /* of wall time; NAN: no limit */
+	uint64_t duty_on_ns,
+		duty_of_ns;	  /* timed so long at the start of every so many; 0: always */
+	uint64_t level, coarsest; /* the budget halved that so often: at the end, at most */
+	double share_pct;	  /* of the run: wrappers */
+	double cpu_pct;		  /* of one core: the tracer's threads */
 };
 
 struct ct_report_process {

@@ -205,6 +205,8 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->device = spec->device;
 		atomic_store_explicit(&comm->splits, 0, memory_order_relaxed);
 		ct_tags_init(&comm->tags);
+		atomic_store_explicit(&comm->pick[0], 0, memory_order_relaxed);
+		atomic_store_explicit(&comm->pick[1], 0, memory_order_relaxed);
 		for (int i = 0; i < 2; i++) {
 			atomic_store_explicit(&comm->handle[i], spec->handle[i],
 					      memory_order_relaxed);

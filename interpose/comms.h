@@ -29,6 +29,8 @@ struct ct_comm {
 	int32_t rank;
 	_Atomic uint32_t splits; /* NCCL: how often it was split */
 	uint32_t device;	 /* CUDA device + 1, 0 none or unknown */
+	_Atomic uint64_t
+		pick[2]; /* gpupick.c, of collectives, of messages: block + 1 << 32 | share */
 	struct ct_tags tags;
 };
 

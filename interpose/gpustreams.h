@@ -24,6 +24,7 @@ struct ct_gpu_stream;
 struct ct_gpu_context {
 	_Atomic(CUcontext) handle; /* NULL: free; stored last, after `device` */
 	_Atomic uint32_t dead;	   /* poll thread: destroyed, or never usable */
+	_Atomic uint32_t served;   /* poll thread: it has had events, or cannot have any */
 	int32_t device;
 	struct ct_gpu_events events;
 	/* the poll thread's */
@@ -44,7 +45,7 @@ struct ct_gpu_stream {
 	struct ct_gpu_span *first;  /* launches in the order in which they came */
 	struct ct_gpu_span **end;
 	uint64_t last_ns; /* when the last of them was called */
-	uint64_t due_ns;
+	uint64_t done_ns; /* when the latest of those that are done was done */
 };
 
 /* Map the tables, or empty those of a parent process; 0 or CT_NOMEM. Before the gate opens. */

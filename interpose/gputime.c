@@ -4,35 +4,129 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/gpupick.h"
 #include "interpose/gpuspan.h"
 #include "interpose/poll.h"
 
-static enum ct_gpu_timing wanted;
-static _Atomic int looked; /* for CUDA, at the first launch */
+/* They change once at most, at the first launch or before it. */
+static _Atomic uint32_t timing;
+static _Atomic uint32_t has_events; /* of ours */
+static _Atomic int looked;	    /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
+static _Atomic uint32_t plugin_loaded;
+static struct ct_gpu_options options;
 uint8_t ct_gpu_op_flags;
 
-int ct_gpu_init(enum ct_gpu_timing timing)
+static inline uint32_t wanted(void)
 {
-	wanted = timing;
-	ct_gpu_op_flags = timing == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
+	return atomic_load_explicit(&timing, memory_order_relaxed);
+}
+
+int ct_gpu_init(enum ct_gpu_timing how)
+{
+	return ct_gpu_init_options(&(struct ct_gpu_options){ .timing = how, .sample = CT_GPU_ALL });
+}
+
+int ct_gpu_init_options(const struct ct_gpu_options *from)
+{
+	enum ct_gpu_timing how = from->timing;
+
+	options = *from;
+	ct_gpu_pick_init(from);
+	atomic_store_explicit(&timing, how, memory_order_relaxed);
+	atomic_store_explicit(&has_events, how != CT_GPU_UNTIMED && how != CT_GPU_PLUGIN,
+			      memory_order_relaxed);
+	atomic_store_explicit(&plugin_loaded, 0, memory_order_relaxed);
+	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	atomic_store_explicit(&looked, 0, memory_order_relaxed);
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
-	ct_poll_init(timing == CT_GPU_TIMED);
+	ct_poll_init(how, from->budget_millionths);
 	return ct_gpu_spans_init() == CT_OK ? ct_gpu_streams_init() : CT_NOMEM;
+}
+
+static void decide(uint32_t how)
+{
+	uint32_t open = CT_GPU_PLUGIN_OR_HOST;
+
+	if (atomic_compare_exchange_strong(&timing, &open, how) && how == CT_GPU_PLUGIN)
+		atomic_store_explicit(&has_events, 0, memory_order_relaxed);
+}
+
+void ct_gpu_plugin_loaded(void)
+{
+	atomic_store_explicit(&plugin_loaded, 1, memory_order_relaxed);
+	decide(CT_GPU_PLUGIN);
+}
+
+enum ct_gpu_timing ct_gpu_timing(void)
+{
+	return (enum ct_gpu_timing)wanted();
+}
+
+void ct_gpu_ledger(struct ct_cost_rec *cost)
+{
+	static const uint8_t by[] = {
+		[CT_GPU_UNTIMED] = CT_TIMED_BY_NOTHING,
+		[CT_GPU_TIMED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_UNANCHORED] = CT_TIMED_BY_EVENTS,
+		[CT_GPU_HOST] = CT_TIMED_BY_HOST,
+		[CT_GPU_PLUGIN] = CT_TIMED_BY_PLUGIN,
+		[CT_GPU_PLUGIN_OR_HOST] = CT_TIMED_BY_UNKNOWN,
+	};
+	struct ct_poll_cost poll;
+
+	ct_poll_cost(&poll);
+	cost->timed_by = by[wanted()];
+	cost->timed_why = (uint8_t)options.why;
+	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
+	cost->sample = options.sample < CT_GPU_ALL ? (uint32_t)options.sample : 0;
+	cost->budget_millionths = options.budget_millionths;
+	cost->duty_on_ms = options.duty_on_ms;
+	cost->duty_ms = options.duty_ms;
+	cost->level = (uint8_t)poll.level;
+	cost->coarsest = (uint8_t)poll.coarsest;
+	cost->budget_backoffs = poll.backoffs;
+}
+
+static inline int uses_events(void)
+{
+	return (int)atomic_load_explicit(&has_events, memory_order_relaxed);
+}
+
+/* The calling thread's context, if there shall be events for it. */
+static struct ct_gpu_context *hint(const struct ct_cuda *cuda)
+{
+	CUcontext current = NULL;
+	struct ct_gpu_context *context = NULL;
+
+	if (uses_events() && cuda && !ct_poll_is_held() &&
+	    cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+		context = ct_gpu_context(cuda, current);
+	if (context) {
+		ct_poll_start();
+		ct_poll_wake();
+	}
+	return context;
 }
 
 void ct_gpu_context_hint(void)
 {
-	const struct ct_cuda *cuda = wanted != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
-	CUcontext current = NULL;
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	int saved = errno;
 
-	if (cuda && !ct_poll_is_held() && cuda->ctx_get_current(&current) == CUDA_SUCCESS &&
-	    current && ct_gpu_context(cuda, current)) {
-		ct_poll_start();
-		ct_poll_wake();
-	}
+	hint(cuda);
+	errno = saved;
+}
+
+void ct_gpu_context_await(void)
+{
+	const struct ct_cuda *cuda = wanted() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
+	struct ct_gpu_context *context;
+	int saved = errno;
+
+	context = hint(cuda);
+	if (context)
+		ct_poll_await(context);
 	errno = saved;
 }
 
@@ -82,7 +176,8 @@ static void record_alone(const struct ct_gpu_launch *what)
 		.n_ops = what->n_ops,
 	};
 
-	atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	if (!what->unpicked)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
 	ct_recorder_launch(&launch);
 }
 
@@ -96,14 +191,18 @@ static inline int is_captured(const struct ct_cuda *cuda, CUstream stream)
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Two events of the stream's context for a span that has none, or another context's, which the poll thread will give
+/* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
  * back. 0: there are none. */
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 {
 	struct ct_gpu_pair events = { .context = span->stream->context };
+	CUevent *start;
 
+	/* the first launch of all comes through here */
+	decide(CT_GPU_HOST);
+	start = wanted() == CT_GPU_HOST ? NULL : &events.start;
 	if ((span->events.context && span->old.context) ||
-	    !ct_gpu_events_take(&events.context->events, &events.start, &events.end)) {
+	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
 		return 0;
 	}
@@ -113,7 +212,7 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 	return 1;
 }
 
-/* The start event; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
+/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
 static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span)
 {
 	if (is_captured(cuda, span->handle))
@@ -121,6 +220,8 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
 		return CUDA_ERROR_NOT_READY;
+	if (!span->events.start)
+		return CUDA_SUCCESS;
 	return cuda->event_record(span->events.start, span->handle);
 }
 
@@ -197,7 +298,19 @@ static inline void begin_on_gpu(struct ct_gpu_span *span, const struct ct_gpu_la
 	result = start_in_context(cuda, span);
 	if (__builtin_expect(result != CUDA_SUCCESS, 0))
 		result = begin_failed(cuda, span, result);
-	span->timed = result == CUDA_SUCCESS;
+	span->timed = result == CUDA_SUCCESS ? CT_GPU_IS_TIMED : 0;
+}
+
+static __attribute__((noinline)) void begin_probed(struct ct_gpu_span *span,
+						   const struct ct_gpu_launch *launch)
+{
+	uint64_t since_ns = ct_poll_take_probe();
+
+	begin_on_gpu(span, launch);
+	if (!since_ns || !span->timed)
+		return;
+	ct_poll_probe_begun(since_ns);
+	span->timed |= CT_GPU_IS_PROBED;
 }
 
 /* From now on the poll thread finds it in its block. */
@@ -235,22 +348,31 @@ static void open_entry(struct ct_ring_open *open, const struct ct_gpu_launch *la
 	ct_ring_open_fill(open, launch->id, words);
 }
 
+/* One that gets no span: not picked, no room, or no events of ours. */
+static __attribute__((noinline)) struct ct_gpu_span *begin_without(
+	const struct ct_gpu_launch *launch)
+{
+	if (wanted() != CT_GPU_UNTIMED)
+		record_alone(launch);
+	return NULL;
+}
+
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 {
-	struct ct_gpu_span *span = wanted != CT_GPU_UNTIMED ? ct_gpu_span_take() : NULL;
+	struct ct_gpu_span *span = uses_events() && !launch->unpicked ? ct_gpu_span_take() : NULL;
 	int saved;
 
-	if (!span) {
-		if (wanted != CT_GPU_UNTIMED)
-			record_alone(launch);
-		return NULL;
-	}
+	if (!span)
+		return begin_without(launch);
 	saved = errno;
 	open_entry(span->open, launch);
 	span->timed = 0;
 	span->has_end = 0;
-	span->thread = &ct_self;
-	begin_on_gpu(span, launch);
+	span->thread = ct_gpu_thread();
+	if (__builtin_expect(ct_poll_wants_probe(), 0))
+		begin_probed(span, launch);
+	else
+		begin_on_gpu(span, launch);
 	if (span->stream)
 		atomic_store_explicit(&span->open->stream,
 				      (uint64_t)span->stream->id << 32 |
@@ -274,7 +396,7 @@ static void end_on_gpu(struct ct_gpu_span *span)
 	int entered;
 
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
-	if (span->handle == CU_STREAM_PER_THREAD && span->thread != &ct_self)
+	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
 		return;
 	if (ct_poll_is_held()) {
 		leave_untimed();
@@ -292,21 +414,38 @@ static void end_on_gpu(struct ct_gpu_span *span)
 		ct_poll_give_up();
 }
 
-void ct_gpu_end(struct ct_gpu_span *span)
+/* Not a moment earlier than the event: this thread may stand still between the two. */
+static uint64_t note_return(struct ct_gpu_span *span)
 {
+	uint64_t now = ct_now_ns();
+	uint64_t after = now - load(&span->open->opened_ns);
+
+	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
+	return now;
+}
+
+uint64_t ct_gpu_end(struct ct_gpu_span *span)
+{
+	uint64_t now, probe_ns = 0;
 	int saved;
 
 	if (!span)
-		return;
+		return 0;
 	saved = errno;
 	if (!span->timed) {
 		close_untimed(span, 0);
-		return;
+		return 0;
 	}
+	if (__builtin_expect(span->timed & CT_GPU_IS_PROBED, 0))
+		probe_ns = ct_now_ns();
 	if (!ct_poll_gave_up())
 		end_on_gpu(span);
+	now = note_return(span);
+	if (__builtin_expect(probe_ns != 0, 0))
+		ct_poll_probe_ended(now - probe_ns);
 	set_state(span, CT_GPU_LAUNCHED);
 	errno = saved;
+	return now;
 }
 
 void ct_gpu_drop(struct ct_gpu_span *span, int result)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interpose/gpupick.h"
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -176,6 +177,8 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	struct element element = element_of(c->type);
 	enum launch_kind kind = kind_of(c, comm);
 	struct ct_nccl_pair *pair = NULL;
+	uint64_t seq = next_seq(c, comm);
+	int picked = ct_gpu_is_picked(comm, seq, is_p2p(c->op));
 	struct ct_op op = {
 		.op = c->op,
 		.call = c->name,
@@ -184,13 +187,15 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		.dtype = element.dtype,
 		.flags = ct_gpu_op_flags,
 		.count = c->count,
-		.seq = next_seq(c, comm),
+		.seq = seq,
 	};
 
 	if (kind == LAUNCH_GROUP) {
 		pair = ct_nccl_group_pair(comm, c->comm, c->stream);
 		kind = pair ? LAUNCH_GROUP : LAUNCH_NONE;
 	}
+	if (__builtin_expect(!picked, 0) && kind == LAUNCH_NOW)
+		op.flags |= CT_OP_UNTIMED;
 	op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
 	f->kind = kind;
 	f->launch = op.launch;
@@ -200,7 +205,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	f->span = NULL;
 	ct_op_begin(&f->op, comm, &op);
 	f->op.frame.leave = leave;
-	if (kind == LAUNCH_NOW) {
+	if (kind == LAUNCH_NOW && __builtin_expect(picked, 1)) {
 		f->span = ct_gpu_begin(&(struct ct_gpu_launch){
 			.enter_ns = f->op.enter_ns,
 			.seq = op.seq,
@@ -214,6 +219,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 			.op = c->op,
 		});
 	} else if (pair) {
+		ct_nccl_group_pick(pair, is_p2p(c->op), picked);
 		if (pair->launch.n_ops++ == 0) {
 			pair->launch.enter_ns = f->op.enter_ns;
 			pair->launch.seq = op.seq;
@@ -226,14 +232,16 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 
 static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 {
+	uint64_t now_ns = 0;
+
 	if (__builtin_expect(f->kind == LAUNCH_NOW && result == ncclSuccess, 1)) {
 		if (__builtin_expect(ct_nccl_later_count() != 0, 0))
 			ct_nccl_later_passed(f->handle);
-		ct_gpu_end(f->span);
+		now_ns = ct_gpu_end(f->span);
 	} else if (f->kind != LAUNCH_GROUP) {
 		settle_launch(f, result);
 	}
-	ct_op_end(&f->op, ct_now_ns(), result);
+	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
 	return result;
 }
 

@@ -153,6 +153,7 @@ static ncclResult_t end_init(struct init *f, ncclResult_t result)
 			child->device = current_device();
 		if (child->seen)
 			comm = create(child, child->seen);
+		ct_gpu_context_await();
 		if (ct_nccl_in_group())
 			ct_nccl_group_child(child, result);
 	}
@@ -269,6 +270,7 @@ static ncclResult_t end_init_all(struct ct_host_frame *f, const ncclComm_t *newc
 		child.device = (uint32_t)(devices ? devices[i] : i) + 1;
 		create(&child, newcomms[i]);
 	}
+	ct_gpu_context_await();
 	ct_host_end(f, result);
 	return result;
 }

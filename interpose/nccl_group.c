@@ -82,7 +82,15 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 	pair->launch.comm = comm->id;
 	pair->launch.device = comm->device;
 	pair->launch.stream = stream;
+	pair->launch.unpicked = 1;
 	return pair;
+}
+
+void ct_nccl_group_pick(struct ct_nccl_pair *pair, int is_message, int picked)
+{
+	if (picked && (is_message || !pair->has_collective))
+		pair->launch.unpicked = 0;
+	pair->has_collective |= !is_message;
 }
 
 void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result)

@@ -21,6 +21,7 @@ struct ct_nccl_pair {
 	struct ct_gpu_launch launch;
 	ncclComm_t comm;
 	struct ct_gpu_span *span; /* while the group's end is inside NCCL */
+	int has_collective;
 };
 
 struct ct_nccl_thread {
@@ -45,6 +46,9 @@ static inline int ct_nccl_in_group(void)
  * no room (a counted loss), the op's launch is never timed. */
 struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t handle,
 					CUstream stream);
+
+/* The next op of the launch: a message or a collective, that is to be timed or not (gpupick.h). */
+void ct_nccl_group_pick(struct ct_nccl_pair *pair, int is_message, int picked);
 
 /* A communicator whose making was begun, with ncclSuccess or ncclInProgress: it is there when the group has ended, now,
  * or later. */

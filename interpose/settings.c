@@ -202,12 +202,14 @@ static void check_backends(const char *list, struct ct_notes *notes)
 
 static void check_timing(char *timing, struct ct_notes *notes)
 {
-	static const char *const known[] = { "auto", "events", "off" };
+	static const char *const known[] = { "auto", "events", "plugin", "host", "off" };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(timing, known[i]) == 0)
 			return;
-	ct_notes_add(notes, PREFIX "TIMING=%.40s is not auto, events or off: using auto", timing);
+	ct_notes_add(notes,
+		     PREFIX "TIMING=%.40s is not auto, events, plugin, host or off: using auto",
+		     timing);
 	memcpy(timing, "auto", sizeof("auto"));
 }
 

@@ -11,7 +11,7 @@
 
 #include "interpose/beat.h"
 #include "interpose/gloo.h"
-#include "interpose/gputime.h"
+#include "interpose/gpuoptions.h"
 #include "interpose/hash.h"
 #include "interpose/identity.h"
 #include "interpose/libc_old.h"
@@ -68,21 +68,13 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Timed events and CUDA_DEVICE_MAX_CONNECTIONS=1 together make communication and computing take turns. */
-static enum ct_gpu_timing choose_timing(void)
+static int init_gpu(void)
 {
-	const char *connections = ct_identity_env(environ, "CUDA_DEVICE_MAX_CONNECTIONS");
-	int one = connections && strcmp(connections, "1") == 0;
+	struct ct_gpu_options options;
 
-	if (strcmp(settings.TIMING, "off") == 0)
-		return CT_GPU_UNTIMED;
-	if (!one)
-		return CT_GPU_TIMED;
-	if (strcmp(settings.TIMING, "events") == 0)
-		return CT_GPU_UNANCHORED;
-	if (ct_settings_lists(settings.BACKENDS, "nccl"))
-		ct_notes_add(&notes, "CUDA_DEVICE_MAX_CONNECTIONS=1: launches are not timed");
-	return CT_GPU_UNTIMED;
+	ct_gpu_options_read(&options, &settings,
+			    ct_identity_env(environ, "CUDA_DEVICE_MAX_CONNECTIONS"), &notes);
+	return ct_gpu_init_options(&options);
 }
 
 /* Ring and tables. 0 or -1. */
@@ -95,7 +87,7 @@ static int make_memory(const char *const *dirs)
 	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
 			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
-	    ct_pending_init() != CT_OK || ct_gpu_init(choose_timing()) != CT_OK) {
+	    ct_pending_init() != CT_OK || init_gpu() != CT_OK) {
 		ct_log("cannot record: %s", err.text);
 		return -1;
 	}

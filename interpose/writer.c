@@ -46,6 +46,7 @@ static int running;
 static _Atomic uint32_t stop;	  /* 1: write everything and end */
 static _Atomic uint32_t finished; /* futex: 1 ended in order, 2 ended otherwise */
 static int exit_code;
+static _Atomic uint64_t cpu_ns;
 
 static uint64_t load(ct_word *word)
 {
@@ -76,6 +77,7 @@ static void nap(const struct writer *w)
 {
 	uint64_t ms = pool_below(w, 2) ? 5 : 50;
 
+	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 	futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
 	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
 }
@@ -134,6 +136,11 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 	return 1;
 }
 
+uint64_t ct_writer_cpu_ns(void)
+{
+	return atomic_load_explicit(&cpu_ns, memory_order_relaxed);
+}
+
 static void update_cost(struct writer *w)
 {
 	struct ct_cost_rec *cost = &w->output.state.cost;
@@ -144,6 +151,7 @@ static void update_cost(struct writer *w)
 	cost->gpu_events = poll.events;
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
+	ct_gpu_ledger(cost);
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
 	cost->write_cpu_ns = ct_thread_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();

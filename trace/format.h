@@ -370,6 +370,20 @@ struct ct_open_launch_rec {
 	uint64_t words[8]; /* struct ct_ring_open */
 };
 
+/* How launches on a GPU are timed, and why so. */
+enum ct_timed_by {
+	CT_TIMED_BY_UNKNOWN = 0,
+	CT_TIMED_BY_NOTHING = 1, /* COMMTRACE_TIMING=off */
+	CT_TIMED_BY_EVENTS = 2,	 /* start and end */
+	CT_TIMED_BY_HOST = 3,	 /* the end, by asking */
+	CT_TIMED_BY_PLUGIN = 4,	 /* the library's profiler interface */
+};
+enum ct_timed_why {
+	CT_TIMED_WHY_ASKED = 0,		 /* the setting says so */
+	CT_TIMED_WHY_AUTO = 1,		 /* nothing speaks against it */
+	CT_TIMED_WHY_ONE_CONNECTION = 2, /* auto, but with CUDA_DEVICE_MAX_CONNECTIONS=1 */
+};
+
 struct ct_cost_rec {
 	uint64_t calls;
 	uint64_t wrapper_ns; /* estimated: calls x cost of one, measured at start */
@@ -379,7 +393,18 @@ struct ct_cost_rec {
 	uint64_t bytes_written;
 	uint64_t gpu_events;	   /* CUDA events recorded */
 	uint64_t launches_timed;   /* by events, start and end */
-	uint64_t launches_untimed; /* of those on a GPU */
+	uint64_t launches_untimed; /* of those on a GPU that were to be timed */
+	uint64_t budget_backoffs; /* how often fewer launches were timed from then on, to cost less */
+	uint32_t sample; /* COMMTRACE_SAMPLE: share of instances to be timed, of 2^32; 0 all */
+	uint32_t budget_millionths; /* COMMTRACE_BUDGET, of wall time; 0 no limit */
+	uint32_t duty_on_ms;	    /* COMMTRACE_DUTY: timed so long at the start of every ... */
+	uint32_t duty_ms;	    /* ... of these; 0 always */
+	uint8_t timed_by;	    /* enum ct_timed_by */
+	uint8_t timed_why;	    /* enum ct_timed_why */
+	uint8_t level;		    /* the share is halved so often by the budget: now ... */
+	uint8_t coarsest;	    /* ... and at most so far */
+	uint8_t plugin_loaded;	    /* by NCCL */
+	uint8_t reserved[3];
 };
 
 struct ct_end_rec {

@@ -158,6 +158,10 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		return "no communication was recorded";
 	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
 		return NULL;
+	if (report->run.timing == CT_TIMING_HOST && pass->matched == 0 && pass->time_err.n == 0)
+		return "only ends were timed";
+	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
+		return ct_arena_printf(memory, "nothing was timed (%s)", report->run.timing_why);
 	if (report->run.ranks_untimed)
 		return ct_arena_printf(memory,
 				       "%llu of %llu ranks were not timed (timing off), so too few "

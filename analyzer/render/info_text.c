@@ -4,6 +4,7 @@
 
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
+#include "analyzer/render/timing_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -13,8 +14,9 @@ static void head(struct ct_text *text, const char *title)
 	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
 }
 
-static void write_run(struct ct_text *text, const struct ct_report_run *run)
+static void write_run(struct ct_text *text, const struct ct_report *report)
 {
+	const struct ct_report_run *run = &report->run;
 	char expected[CT_UNIT_TEXT];
 
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
@@ -25,13 +27,7 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 		     ct_text_ns(run->duration_ns).s, run->attempt + 1, run->attempts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s", run->dir ? run->dir : "n/a");
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
-	if (run->timing == CT_TIMING_OFF)
-		ct_text_line(text, CT_COLOR_YELLOW, "timing    off: no rank was timed");
-	else
-		ct_text_line(text, run->ranks_untimed ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "timing    %s, ±%s per span%s", ct_timing_name(run->timing),
-			     ct_text_ns(run->time_err_ns).s,
-			     run->ranks_untimed ? "; some ranks were not timed" : "");
+	ct_timing_line(text, report);
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
 		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
 			     run->ranks_missing[i],
@@ -123,7 +119,9 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *c = &report->costs[i];
+		char timing[160];
 
+		ct_timing_of_process(timing, sizeof(timing), c);
 		ct_text_line(
 			text, CT_COLOR_NONE,
 			"rank=%d calls=%s wrappers=%s (%s of the run) write=%s beat=%s poll=%s (%s "
@@ -132,6 +130,8 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 			ct_text_pct(c->share_pct).s, ct_text_ns(c->write_cpu_ns).s,
 			ct_text_ns(c->beat_cpu_ns).s, ct_text_ns(c->poll_cpu_ns).s,
 			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s);
+		if (timing[0])
+			ct_text_line(text, CT_COLOR_NONE, "      %s", timing);
 	}
 }
 
@@ -149,7 +149,7 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 {
 	struct ct_text text = { .out = out, .color = style && style->color };
 
-	write_run(&text, &report->run);
+	write_run(&text, report);
 	write_processes(&text, report);
 	write_comms(&text, report);
 	write_losses(&text, report);

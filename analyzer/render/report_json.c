@@ -81,6 +81,7 @@ static json_t *rank(const struct ct_report_rank *r)
 	ct_json_set(o, "err_ns", ct_json_u64(r->err_ns), &failed);
 	ct_json_set(o, "lost_records", ct_json_u64(r->lost_records), &failed);
 	ct_json_set(o, "timing", ct_json_text(ct_timing_name(r->timing)), &failed);
+	ct_json_set(o, "timed_ratio", ct_json_double(r->timed_ratio), &failed);
 	ct_json_set(o, "complete", json_boolean(r->complete), &failed);
 	return ct_json_done(o, failed);
 }

@@ -5,6 +5,7 @@
 
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
+#include "analyzer/render/timing_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -41,8 +42,15 @@ static enum ct_color color_of(const struct ct_report *report)
 
 static void write_verdict(struct ct_text *text, const struct ct_report *report)
 {
-	ct_text_line(text, color_of(report), "%s: %s", ct_verdict_name(report->verdict.code),
-		     report->verdict.text);
+	const struct ct_report_run *run = &report->run;
+
+	if (run->timing_is_forced)
+		ct_text_line(text, color_of(report), "%s: %s (timing %s: %s)",
+			     ct_verdict_name(report->verdict.code), report->verdict.text,
+			     ct_timing_name(run->timing), run->timing_why);
+	else
+		ct_text_line(text, color_of(report), "%s: %s",
+			     ct_verdict_name(report->verdict.code), report->verdict.text);
 }
 
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
@@ -120,44 +128,12 @@ static void write_warning(struct ct_text *text, const struct ct_report *report)
 		     report->invisible[0].why, report->n_invisible > 1 ? "; more in info" : "");
 }
 
-static const char *timing_text(enum ct_timing timing)
-{
-	switch (timing) {
-	case CT_TIMING_CALL:
-		return "call: host clock at entry and return of each call";
-	case CT_TIMING_HOST:
-		return "host: ends seen by polling, starts by how long before";
-	case CT_TIMING_PLUGIN:
-		return "plugin: kernel times from the library's profiler interface";
-	case CT_TIMING_EVENTS:
-		return "events: timed events on the stream";
-	case CT_TIMING_OFF:
-		break;
-	}
-	return "off: no operation was timed";
-}
-
-static void write_timing(struct ct_text *text, const struct ct_report_run *run)
-{
-	char without[64] = "";
-
-	if (run->ranks_untimed && run->timing != CT_TIMING_OFF)
-		snprintf(without, sizeof(without), "; off on %s rank%s",
-			 ct_text_count(run->ranks_untimed).s, run->ranks_untimed == 1 ? "" : "s");
-	if (run->timing == CT_TIMING_OFF)
-		ct_text_line(text, CT_COLOR_YELLOW, "timing    %s", timing_text(run->timing));
-	else
-		ct_text_line(text, without[0] ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "timing    %s, ±%s per span%s", timing_text(run->timing),
-			     ct_text_ns(run->time_err_ns).s, without);
-}
-
 static void write_facts(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 
 	write_run(text, run);
-	write_timing(text, run);
+	ct_timing_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
 	ct_text_line(

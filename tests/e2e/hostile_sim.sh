@@ -5,7 +5,7 @@
 # of life never stop, although the driver and the disk hang.
 . "$(dirname "$0")/e2e.sh"
 simjob=$build/bin/commtrace-simjob
-export COMMTRACE_QUIET=1 COMMTRACE_FLUSH=100ms
+export COMMTRACE_QUIET=1 COMMTRACE_BUDGET=off COMMTRACE_FLUSH=100ms
 seconds=1
 [ "$long" = 0 ] || seconds=5
 

@@ -229,7 +229,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
-		    "ranks_missing hosts backends complete timing");
+		    "ranks_missing hosts backends complete timing timing_why timed_ratio");
 	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");
 	assert_keys(first(o, "findings"),
 		    "id kind severity ranks hosts comm op cycle_first cycle_last begin_ns end_ns "
@@ -239,7 +239,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(
 		first(o, "ranks"),
 		"rank host pid device ops bytes wait_ns lateness_ns last_count exposed_ns err_ns "
-		"lost_records timing complete");
+		"lost_records timing timed_ratio complete");
 	assert_keys(first(o, "comms"), "comm parent backend role role_confidence nranks ranks name "
 				       "instances first_seq last_seq bytes");
 	assert_keys(
@@ -254,7 +254,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(
 		first(o, "cost"),
 		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns bytes_written "
-		"budget_backoffs");
+		"budget_backoffs timing sample_ratio budget_ratio duty_on_ns duty_of_ns level "
+		"coarsest");
 	json_decref(o);
 	o = ct_info_json(report);
 	assert_keys(o, "schema run processes comms losses clocks cost order invisible environment "

@@ -20,6 +20,18 @@ CUresult sim_event_get(CUevent handle, struct sim_event **event)
 	return (*event)->context->error;
 }
 
+static uint64_t timed_records; /* of events with timing */
+
+uint64_t simTimedRecords(void)
+{
+	uint64_t n;
+
+	sim_lock();
+	n = timed_records;
+	sim_leave(CUDA_SUCCESS);
+	return n;
+}
+
 /* Enter with an event, of whichever context. */
 static CUresult enter(const char *call, CUevent handle, struct sim_event **event)
 {
@@ -78,6 +90,7 @@ static CUresult record(CUevent event, CUstream stream, struct sim_context *curre
 	if (s->context != e->context)
 		return sim_misuse(CUDA_ERROR_INVALID_HANDLE,
 				  "event and stream of different contexts");
+	timed_records += !(e->flags & CU_EVENT_DISABLE_TIMING);
 	mark = sim_stream_mark(s);
 	if (!mark)
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -73,6 +73,9 @@ SIM_EXPORT uint64_t simDeviceEnd(CUdevice device, uint64_t start_ns, uint64_t bu
  * if that is not known yet, CUDA_ERROR_INVALID_HANDLE if it was never recorded. Not for tracers. */
 SIM_EXPORT CUresult simEventTime(CUevent event, uint64_t *ns);
 
+/* How often this process recorded an event with timing, on whichever stream. */
+SIM_EXPORT uint64_t simTimedRecords(void);
+
 /* CUDA_SUCCESS if [p, p + bytes) lies in one live allocation of cuMemAlloc() or cuMemHostAlloc(), else
  * CUDA_ERROR_INVALID_VALUE. */
 SIM_EXPORT CUresult simCheckRange(const void *p, size_t bytes);
