@@ -82,6 +82,10 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_fill_trace(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_job(&a->pass, a->report);
+	if (st == CT_OK)
+		ct_fill_timing(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_fill_overlap(&a->pass, a->report);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 

@@ -13,6 +13,7 @@
 #include "analyzer/run_model.h"
 #include "trace/reader.h"
 
+struct ct_graph;
 struct ct_watch;
 
 struct ct_analyze_options {
@@ -44,8 +45,9 @@ enum ct_op_state {
 	CT_STATE_ENTERED = 1,  /* inside the call when recording ended */
 	CT_STATE_RETURNED = 2, /* call is back, its work had not ended */
 	CT_STATE_FINISHED = 3, /* work ended */
-	CT_STATE_ERROR = 4,    /* the call failed or was left by an exception */
+	CT_STATE_ERROR = 4,    /* the call or its launch failed, or was left by an exception */
 	CT_STATE_STARTED = 5,  /* call is back, its work had begun and not ended */
+	CT_STATE_ABORTED = 6,  /* the program gave its work up before it was done */
 };
 const char *ct_op_state_name(enum ct_op_state state);
 
@@ -64,7 +66,9 @@ struct ct_joined_op {
 	uint32_t nranks;       /* of the communicator, 0 unknown */
 	int32_t comm_rank;     /* of the caller in it, -1 unknown; op->peer is a rank in it too */
 	unsigned backend;      /* enum ct_backend, 0 unknown */
-	uint64_t bytes;	       /* of this call: count x element */
+	uint64_t bytes; /* of this call: count x element; of a graph's launch: of all that it carries out */
+	const struct ct_graph
+		*graph; /* a graph's launch: what it carries out; NULL: not on record, or none */
 	uint64_t start_ns, end_ns;	   /* span, host's CLOCK_MONOTONIC; 0 = not measured */
 	uint64_t start_err_ns, end_err_ns; /* of what is measured */
 	enum ct_source start_source, end_source;
@@ -72,7 +76,9 @@ struct ct_joined_op {
 	enum ct_op_state state;
 	int rank;	     /* global rank of the caller, -1 unknown; a process may have several */
 	uint32_t launch_ops; /* ops that share its launch, which has one span; 0: launch not on record */
-	uint32_t launch_at; /* its place among them, by entry */
+	uint32_t launch_at;	  /* its place among them, by entry */
+	const char *algo, *proto; /* as NCCL's profiler tells; NULL unknown */
+	uint8_t channels, warps;  /* 0 unknown */
 };
 
 /* Yield all ops of the run, process by process (in the order of run->processes, all attempts), within a

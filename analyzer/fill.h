@@ -13,4 +13,10 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report);
 /* What the job did: run, ranks, communicators, classes of operations. */
 int ct_fill_job(const struct ct_pass *pass, struct ct_report *report);
 
+/* How it was timed; after both. */
+void ct_fill_timing(const struct ct_pass *pass, struct ct_report *report);
+
+/* How much of the communication was hidden behind computing. After the other two. */
+int ct_fill_overlap(const struct ct_pass *pass, struct ct_report *report);
+
 #endif

@@ -186,7 +186,6 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 	run->duration_ns = pass->duration_ns;
 	run->ranks_seen = pass->n_seats;
 	run->ranks_expected = expected_ranks(pass);
-	run->time_err_ns = pass->time_err_ns;
 	run->matched = pass->matched;
 	run->incomplete = pass->incomplete;
 	if (fill_missing(report) || fill_sets(pass, report))
@@ -296,6 +295,9 @@ static int fill_op(const struct ct_pass *pass, const struct ct_class *from, stru
 	op->transfer_p50_ns = ct_hist_quantile(&from->transfer, 0.5);
 	op->transfer_p99_ns = ct_hist_quantile(&from->transfer, 0.99);
 	op->transfer_ns = from->transfer.n ? from->transfer.sum : CT_UNKNOWN;
+	/* a graph computes too */
+	if (from->op == CT_OP_GraphLaunch)
+		op->transfer_p50_ns = op->transfer_p99_ns = op->transfer_ns = CT_UNKNOWN;
 	op->wait_ns = from->judged ? from->wait_ns : CT_UNKNOWN;
 	op->algbw_p50_Bps = algbw;
 	op->busbw_p50_Bps = algbw != CT_UNKNOWN && factor > 0 ? (uint64_t)((double)algbw * factor)

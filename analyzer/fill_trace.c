@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/environment.h"
 #include "trace/ops.h"
 
 static int in_attempt(const struct ct_pass *pass, size_t process)
@@ -275,6 +276,24 @@ static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
 
 /* ---- cost ---- */
 
+/* How and how much of it was timed, where there is a GPU. */
+static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+{
+	cost->on_gpu = from->timed_by != CT_TIMED_BY_UNKNOWN &&
+		       (from->gpu_events || from->launches_timed || from->launches_untimed);
+	cost->events = cost->on_gpu ? from->gpu_events : CT_UNKNOWN;
+	cost->budget_backoffs = cost->on_gpu ? from->budget_backoffs : CT_UNKNOWN;
+	cost->timed_by = (enum ct_timed_by)from->timed_by;
+	cost->timed_why = (enum ct_timed_why)from->timed_why;
+	cost->plugin_loaded = from->plugin_loaded;
+	cost->sample_ratio = from->sample ? (double)from->sample / 4294967296.0 : 1;
+	cost->budget_ratio = from->budget_millionths ? from->budget_millionths / 1e6 : NAN;
+	cost->duty_on_ns = from->duty_on_ms * 1000000ull;
+	cost->duty_of_ns = from->duty_ms * 1000000ull;
+	cost->level = from->level;
+	cost->coarsest = from->coarsest;
+}
+
 static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 {
 	size_t n = pass->run->n_processes;
@@ -282,6 +301,7 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 
 	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
 	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	report->cost_bytes = CT_UNKNOWN;
 	if (!report->costs)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
@@ -294,16 +314,21 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 		cost->rank = rank_of(pass, p);
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
-		cost->events = cost->budget_backoffs = CT_UNKNOWN;
+		/* told before its first block was written, and never again: what it cost is not known */
+		if (!from->calls && pass->processes[p].facts.ops)
+			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
+		fill_timing(from, cost);
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;
 		cost->bytes_written = from->bytes_written;
-		report->cost_bytes += from->bytes_written;
+		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
+				     from->bytes_written;
 		cost->share_pct = cost->cpu_pct = NAN;
 		if (run_ns <= 0)
 			continue;
-		cost->share_pct = 100 * (double)from->wrapper_ns / run_ns;
+		if (cost->wrapper_ns != CT_UNKNOWN)
+			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
 		cost->cpu_pct = 100 *
 				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
 				 (double)from->beat_cpu_ns) /
@@ -384,7 +409,8 @@ static int add_invisible(struct ct_report *report, const char *what, const char 
 static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 {
 	const struct ct_run *run = pass->run;
-	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats;
+	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats +
+		      ct_environment_unseen(pass);
 	int st = CT_OK;
 
 	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
@@ -414,6 +440,20 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 					   ct_arena_printf(report->memory, "%s",
 							   pass->processes[p].notes[n]),
 					   NULL);
+		if (st == CT_OK && facts->plugin_alone)
+			st = add_invisible(
+				report, who,
+				ct_arena_printf(report->memory,
+						"NCCL's calls pass no wrapper: what its profiler "
+						"plugin (interface v%u) told of them is recorded",
+						facts->plugin_version),
+				NULL);
+		if (st == CT_OK && facts->plugin_is_copy)
+			st = add_invisible(
+				report, who,
+				"NCCL_PROFILER_PLUGIN names another copy of the library than "
+				"LD_PRELOAD: it hands on what it is told",
+				NULL);
 		if (st == CT_OK && facts->orphans)
 			st = add_invisible(report, who,
 					   ct_arena_printf(report->memory,
@@ -422,7 +462,7 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 							   (unsigned long long)facts->orphans),
 					   NULL);
 	}
-	return st;
+	return st == CT_OK ? ct_environment_fill_unseen(pass, report) : st;
 }
 
 int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
@@ -444,5 +484,7 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 		st = fill_costs(pass, report);
 	if (st == CT_OK)
 		st = fill_inflight(pass, report);
+	if (st == CT_OK)
+		st = ct_environment_fill(pass, report);
 	return st == CT_OK ? fill_invisible(pass, report) : st;
 }

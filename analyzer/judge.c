@@ -21,12 +21,29 @@ static uint64_t bytes_of(const struct ct_instance *i)
 	return sum / i->n;
 }
 
+static int is_timed(const struct ct_member *m)
+{
+	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
+}
+
+/* Were all its members timed? Ranks that time more than others do (sampling, budget) would weigh more in the figures of
+ * a class; of an instance that lacks members that cannot be told. */
+static int is_timed_by_all(const struct ct_instance *i, int complete)
+{
+	for (uint32_t m = 0; m < i->n && complete; m++)
+		if (!is_timed(&i->members[m]))
+			return 0;
+	return 1;
+}
+
 static int add_span(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m)
 {
 	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns;
 
-	if (!m->start_ns || !m->end_ns || m->end_ns < m->start_ns)
+	if (!is_timed(m))
 		return CT_OK;
+	if (ct_hist_add(&pass->time_err, err) != CT_OK)
+		return CT_NOMEM;
 	class->time_err_ns = err > class->time_err_ns ? err : class->time_err_ns;
 	pass->time_err_ns = err > pass->time_err_ns ? err : pass->time_err_ns;
 	return ct_hist_add(&class->span, m->end_ns - m->start_ns);
@@ -36,7 +53,7 @@ static int add_transfer(struct ct_class *class, uint64_t bytes, uint64_t transfe
 {
 	int st = ct_hist_add(&class->transfer, transfer_ns);
 
-	if (st == CT_OK && transfer_ns && bytes)
+	if (st == CT_OK && transfer_ns && bytes && class->op != CT_OP_GraphLaunch)
 		st = ct_hist_add(&class->algbw,
 				 (uint64_t)((double)bytes / (double)transfer_ns * 1e9));
 	return st;
@@ -136,7 +153,7 @@ static int add_to_group(struct ct_pass *pass, const struct ct_instance *i, uint3
 }
 
 static int add_message(struct ct_pass *pass, const struct ct_instance *i,
-		       const struct ct_member *member, uint64_t wait_ns)
+		       const struct ct_member *member, int all_timed, uint64_t wait_ns)
 {
 	const struct ct_waits *w = &pass->waits;
 	uint64_t bytes = bytes_of(i);
@@ -148,7 +165,7 @@ static int add_message(struct ct_pass *pass, const struct ct_instance *i,
 		return CT_NOMEM;
 	class->instances++;
 	class->bytes = plus(class->bytes, bytes);
-	st = add_span(pass, class, member);
+	st = all_timed ? add_span(pass, class, member) : CT_OK;
 	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING)
 		st = add_transfer(class, bytes, w->transfer_ns);
 	if (st == CT_OK && w->judged == CT_JUDGED_WAITS) {
@@ -161,6 +178,7 @@ static int add_message(struct ct_pass *pass, const struct ct_instance *i,
 static int judge_message(struct ct_pass *pass, struct ct_instance *i, int complete)
 {
 	int captured = i->members[0].captured;
+	int all_timed = is_timed_by_all(i, complete);
 	uint64_t bytes = bytes_of(i);
 	int st;
 
@@ -177,7 +195,8 @@ static int judge_message(struct ct_pass *pass, struct ct_instance *i, int comple
 		if (i->members[m].group)
 			st = add_to_group(pass, i, m, complete);
 		else if (!captured)
-			st = add_message(pass, i, &i->members[m], pass->waits.wait_ns[m]);
+			st = add_message(pass, i, &i->members[m], all_timed,
+					 pass->waits.wait_ns[m]);
 	}
 	return st;
 }
@@ -303,18 +322,34 @@ static struct ct_class *row_of(struct ct_pass *pass, const struct ct_instance *i
 	return class;
 }
 
+/* Did all members, or none, launch a graph here, and one of as many collectives? Others cannot be compared. */
+static int is_comparable(const struct ct_instance *i)
+{
+	int graphs = 0, alike = 1;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		graphs |= i->members[m].op == CT_OP_GraphLaunch;
+		alike &= i->members[m].op == i->members[0].op &&
+			 i->members[m].count == i->members[0].count;
+	}
+	return !graphs || alike;
+}
+
 static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
 {
 	const struct ct_member *usual;
 	uint64_t bytes = bytes_of(i);
 	struct ct_class *class;
 	int odd = ct_mismatch_check(&pass->mismatches, i, &usual);
-	int judge = complete && !odd && i->n >= 2, failed = 0;
+	int judge = complete && !odd && i->n >= 2 && is_comparable(i), failed = 0;
+	int all_timed = is_timed_by_all(i, complete);
 	int st = CT_OK;
 
 	if (odd < 0)
 		return odd;
-	note_sequence(i->comm, i->seq, complete && !odd);
+	note_sequence(i->comm, i->seq, complete && !odd && is_comparable(i));
+	if (usual->op == CT_OP_GraphLaunch)
+		note_sequence(i->comm, i->seq + usual->count - 1, 0);
 	if (odd)
 		bytes = usual->bytes;
 	if (!usual->captured)
@@ -324,7 +359,7 @@ static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int com
 		return failed ? CT_NOMEM : CT_OK;
 	class->instances++;
 	class->bytes = plus(class->bytes, bytes);
-	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
+	for (uint32_t m = 0; m < i->n && all_timed && st == CT_OK; m++) {
 		if (class->grouped || !i->members[m].group)
 			st = add_span(pass, class, &i->members[m]);
 	}
@@ -343,6 +378,7 @@ static void drop_groups(struct ct_pass *pass, const struct ct_instance *i)
 static int judge_exchange(struct ct_pass *pass, struct ct_instance *i, int complete)
 {
 	int whole = complete, st = CT_OK;
+	int all_timed = is_timed_by_all(i, complete);
 	struct ct_class *class;
 	uint64_t bytes = i->members[0].bytes;
 
@@ -368,7 +404,7 @@ static int judge_exchange(struct ct_pass *pass, struct ct_instance *i, int compl
 		return CT_NOMEM;
 	class->instances++;
 	class->bytes = plus(class->bytes, bytes);
-	for (uint32_t m = 0; m < i->n && st == CT_OK; m++)
+	for (uint32_t m = 0; m < i->n && all_timed && st == CT_OK; m++)
 		st = add_span(pass, class, &i->members[m]);
 	return st == CT_OK ? judge_whole(pass, class, i, bytes) : st;
 }

@@ -34,6 +34,7 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	load->names = names;
 	load->n_ranks = 1;
 	load->memory = ct_arena_new();
+	load->graphs.memory = load->memory;
 	load->join = ct_join_new(joined, load);
 	if (load->memory) {
 		load->facts.notes = ct_arena_calloc(load->memory, CT_LOAD_NOTES,
@@ -63,11 +64,19 @@ void ct_load_close(struct ct_load *load)
 	ct_join_free(load->join);
 	ct_table_fini(&load->strings);
 	ct_table_fini(&load->comms);
+	ct_facts_fini(&load->environment);
+	ct_graphs_fini(&load->graphs);
+	ct_table_fini(&load->details);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
 	free(load->order);
 	free(load);
+}
+
+const struct ct_environment_facts *ct_load_environment(const struct ct_load *load)
+{
+	return &load->environment;
 }
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load)
@@ -97,18 +106,18 @@ int ct_load_rank(const struct ct_load *load, uint32_t local)
 
 /* ---- ops ---- */
 
-static int is_failure(const struct ct_op *op, unsigned backend)
+static int is_failure(int result, unsigned backend)
 {
 	const int nccl_in_progress = 7; /* nccl.h: ncclInProgress is no failure */
 
-	return op->result != 0 && !(backend == CT_BACKEND_NCCL && op->result == nccl_in_progress);
+	return result != 0 && !(backend == CT_BACKEND_NCCL && result == nccl_in_progress);
 }
 
 /* Nothing for the GPU to do: NCCL drops empty collectives. */
 static int is_nothing(const struct ct_op *op, unsigned backend)
 {
 	return backend == CT_BACKEND_NCCL && !(op->flags & CT_OP_CAPTURED) &&
-	       (!op->launch || (!op->count && ct_op_class(op->op) != CT_CLASS_P2P));
+	       (!op->launch || ct_op_is_empty_collective(op));
 }
 
 static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_op *j,
@@ -116,7 +125,11 @@ static enum ct_op_state state_of(const struct ct_op *op, const struct ct_joined_
 {
 	if (!op->return_ns)
 		return CT_STATE_ENTERED;
-	if (is_failure(op, j->backend))
+	if (is_failure(op->result, j->backend))
+		return CT_STATE_ERROR;
+	if (launch && launch->result == CT_RESULT_ABORTED)
+		return CT_STATE_ABORTED;
+	if (launch && is_failure(launch->result, j->backend))
 		return CT_STATE_ERROR;
 	if (is_nothing(op, j->backend))
 		return CT_STATE_FINISHED;
@@ -179,12 +192,18 @@ static const struct ct_open_launch_rec *open_launch(const struct ct_load *load, 
 	return NULL;
 }
 
+/* Of what is captured `launch` is the list that it is in. */
+static int has_launch(const struct ct_op *op)
+{
+	return op->launch && !(op->flags & (CT_OP_UNTIMED | CT_OP_CAPTURED));
+}
+
 static int give(struct ct_load *load, const struct ct_op *op, const struct ct_launch *launch,
 		const struct ct_load_launch *all)
 {
 	struct ct_load_op out = { .comm = ct_table_get(&load->comms, op->comm),
 				  .launch = all,
-				  .open = op->launch ? open_launch(load, op->launch) : NULL };
+				  .open = has_launch(op) ? open_launch(load, op->launch) : NULL };
 	struct ct_joined_op *j = &out.joined;
 	struct ct_op copy;
 
@@ -212,6 +231,11 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 	j->rank = ct_load_rank(load, out.comm ? out.comm->local : 0);
 	if (__builtin_mul_overflow(op->count, ct_dtype_bytes(op->dtype), &j->bytes))
 		j->bytes = UINT64_MAX;
+	if (op->op == CT_OP_GraphLaunch) {
+		j->graph = ct_graphs_get(&load->graphs, op->tag, op->comm, j->nranks);
+		j->bytes = j->graph ? j->graph->bytes : 0;
+	}
+	ct_load_give_detail(load, j);
 	set_span(load, j, launch);
 	j->state = state_of(op, j, launch);
 	load->facts.ops++;
@@ -239,8 +263,7 @@ static int give_op(struct ct_load *load, const struct ct_op *op)
 		facts->first_ns = op->enter_ns;
 	ct_load_seen_at(&facts->last_ns, op->enter_ns);
 	ct_load_seen_at(&facts->last_ns, op->return_ns);
-	return op->launch && !(op->flags & CT_OP_UNTIMED) ? ct_join_op(load->join, op)
-							  : give(load, op, NULL, NULL);
+	return has_launch(op) ? ct_join_op(load->join, op) : give(load, op, NULL, NULL);
 }
 
 static int by_enter(const void *a, const void *b)

@@ -11,6 +11,8 @@
 
 #include "analyzer/analyze.h"
 #include "analyzer/arena.h"
+#include "analyzer/environment_facts.h"
+#include "trace/ops.h"
 #include "trace/reader.h"
 
 /* A communicator as one process sees it. Hostile sizes never come through. */
@@ -19,6 +21,7 @@ struct ct_load_comm {
 	struct ct_comm_rec rec;
 	const char *name; /* NULL none */
 	void *user;	  /* the callbacks' own, NULL at first */
+	int hole;	  /* likewise, 0 at first */
 	uint32_t local;	  /* which of the process's ranks this is, from 0 */
 };
 
@@ -49,12 +52,21 @@ struct ct_load_op {
 		open; /* its launch, as last seen, if that had not ended when recording ended; else NULL */
 };
 
+/* A collective that moves nothing, which NCCL drops. Empty messages are sent, and signals have no count. */
+static inline int ct_op_is_empty_collective(const struct ct_op *op)
+{
+	enum ct_op_class class = ct_op_class(op->op);
+
+	return !op->count && class != CT_CLASS_P2P && class != CT_CLASS_LOCAL;
+}
+
 /* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
 struct ct_load_sink {
 	int (*op)(void *arg, const struct ct_load_op *op);
 	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
 	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
+	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
 	void *arg;
 };
 
@@ -76,7 +88,10 @@ struct ct_load_facts {
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */
 	uint64_t open_launches;
-	const char **notes; /* at most CT_LOAD_NOTES, equal ones once */
+	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
+	int plugin_alone;	 /* calls of some communicator pass no wrapper */
+	int plugin_is_copy;	 /* another file than the preloaded one */
+	const char **notes;	 /* at most CT_LOAD_NOTES, equal ones once */
 	uint32_t n_notes;
 };
 #define CT_LOAD_NOTES 16u
@@ -105,6 +120,9 @@ int ct_load_next(struct ct_load *load, struct ct_err *err);
  * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
 uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);
 int ct_load_rank(const struct ct_load *load, uint32_t local);
+
+/* Its start record so far. */
+const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load);

@@ -4,6 +4,7 @@
 #ifndef CT_LOAD_PRIVATE_H
 #define CT_LOAD_PRIVATE_H
 
+#include "analyzer/graphs.h"
 #include "analyzer/join.h"
 #include "analyzer/load.h"
 #include "analyzer/table.h"
@@ -28,8 +29,12 @@ struct ct_load {
 	struct ct_table strings; /* id -> const char * */
 	struct ct_table comms;	 /* id -> struct ct_load_comm */
 	struct ct_join *join;
+	struct ct_graphs graphs;
 	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
+	struct ct_table details;      /* of ops that are still to come */
+	struct ct_load_detail *free_details;
 	struct ct_load_facts facts;
+	struct ct_environment_facts environment;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
 	uint32_t n_open, cap_open;
 	struct ct_open_launch_rec *launches; /* likewise */
@@ -51,6 +56,10 @@ int ct_load_rares(struct ct_load *load, const struct ct_block *block);
 
 /* An open op that a block holds is no longer known from the status alone. */
 void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
+
+/* What NCCL's profiler told (load_detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
+int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
+void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
 
 static inline void ct_load_seen_at(uint64_t *latest, uint64_t ns)
 {

@@ -178,7 +178,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_host_rec host;
 		struct ct_cost_rec cost;
 		struct ct_end_rec end;
+		struct ct_graph_rec graph;
 		struct ct_match_rec match;
+		struct ct_wait_rec wait;
+		struct ct_detail_rec detail;
 	} u;
 
 	switch (rare->kind) {
@@ -188,6 +191,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return take_name(load, bytes, rare->len);
 	case CT_KIND_NOTE:
 		return take_note(load, bytes, rare->len);
+	case CT_KIND_ENV:
+		return ct_facts_take(&load->environment, load->memory, bytes, rare->len);
+	case CT_KIND_INVISIBLE:
+		return ct_facts_take_unseen(&load->environment, load->memory, bytes, rare->len);
 	case CT_KIND_COMM:
 		ct_rare_get(block, rare, &u.comm, sizeof(u.comm));
 		return take_comm(load, &u.comm);
@@ -211,6 +218,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return take_host(load, &u.host);
 	case CT_KIND_COST:
 		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
+		/* written before anything was measured: the write thread itself costs something */
+		if (!u.cost.write_cpu_ns)
+			return CT_OK;
 		load->facts.cost = u.cost;
 		load->facts.has_cost = 1;
 		return CT_OK;
@@ -218,6 +228,15 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.match, sizeof(u.match));
 		load->matches[u.match.launch % CT_LOAD_MATCHES] = u.match;
 		return CT_OK;
+	case CT_KIND_WAIT:
+		ct_rare_get(block, rare, &u.wait, sizeof(u.wait));
+		return load->sink.wait ? load->sink.wait(load->sink.arg, &u.wait) : CT_OK;
+	case CT_KIND_GRAPH:
+		ct_rare_get(block, rare, &u.graph, sizeof(u.graph));
+		return ct_graphs_add(&load->graphs, &u.graph);
+	case CT_KIND_DETAIL:
+		ct_rare_get(block, rare, &u.detail, sizeof(u.detail));
+		return ct_load_take_detail(load, &u.detail);
 	case CT_KIND_END:
 		ct_rare_get(block, rare, &u.end, sizeof(u.end));
 		load->facts.end = u.end;

@@ -55,6 +55,8 @@ const char *ct_op_state_name(enum ct_op_state state)
 		return "error";
 	case CT_STATE_STARTED:
 		return "started";
+	case CT_STATE_ABORTED:
+		return "aborted";
 	}
 	return "unknown";
 }

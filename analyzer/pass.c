@@ -25,6 +25,14 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 				    : CT_OK;
 }
 
+static int on_wait(void *arg, const struct ct_wait_rec *rec)
+{
+	struct ct_reading *reading = arg;
+	struct ct_overlap *overlap = reading->pass->overlap;
+
+	return overlap ? ct_overlap_wait(overlap, reading->process, rec) : CT_OK;
+}
+
 /* ---- all processes ---- */
 
 static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uint8_t *in_set)
@@ -52,6 +60,9 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 	}
 	free(ranks);
 	if (!pass->match || !pass->seats || !pass->host_of || !pass->shift || !pass->processes)
+		return CT_NOMEM;
+	pass->overlap = in_set ? NULL : ct_overlap_new(run->n_processes);
+	if (!in_set && !pass->overlap)
 		return CT_NOMEM;
 	pass->begin_unix_ns = UINT64_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
@@ -87,6 +98,9 @@ static int end_reading(struct ct_reading *reading)
 			st = CT_NOMEM;
 	}
 	kept->facts.notes = NULL;
+	if (st == CT_OK)
+		st = ct_facts_copy(&kept->environment, pass->memory,
+				   ct_load_environment(reading->load));
 	pass->open_launches += kept->facts.open_launches;
 	ct_load_close(reading->load);
 	reading->load = NULL;
@@ -115,6 +129,12 @@ static int read_all(struct ct_pass *pass, struct ct_reading *readings, size_t n,
 
 	while ((r = furthest_behind(readings, n))) {
 		st = ct_load_next(r->load, err);
+		if (st >= 0 && pass->overlap) {
+			int failed = st ? ct_overlap_block(pass->overlap, r->process)
+					: ct_overlap_end(pass->overlap, r->process);
+
+			st = failed ? failed : st;
+		}
 		if (st < 0)
 			return st;
 		r->begun = 1;
@@ -137,9 +157,11 @@ static int read_processes(struct ct_pass *pass, struct ct_err *err)
 
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		struct ct_reading *r = &readings[n];
-		struct ct_load_sink sink = {
-			.op = ct_pass_op, .comm = ct_pass_comm, .host = on_host, .arg = r
-		};
+		struct ct_load_sink sink = { .op = ct_pass_op,
+					     .comm = ct_pass_comm,
+					     .host = on_host,
+					     .wait = on_wait,
+					     .arg = r };
 
 		if (pass->attempts->places[p].attempt != pass->attempt)
 			continue;
@@ -230,7 +252,9 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_groups_fini(&pass->groups);
 	ct_blame_fini(&pass->blame);
 	ct_waits_fini(&pass->waits);
+	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
+	ct_overlap_free(pass->overlap);
 	ct_classes_fini(&pass->classes);
 	ct_comms_fini(&pass->comms);
 	ct_arena_free(pass->memory);

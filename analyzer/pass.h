@@ -12,7 +12,9 @@
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
+#include "analyzer/match/hist.h"
 #include "analyzer/match/match.h"
+#include "analyzer/overlap/overlap.h"
 
 struct ct_pass;
 
@@ -47,8 +49,10 @@ struct ct_seat {
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
 	uint64_t wait_ns, lateness_ns, last_count, err_ns;
-	uint64_t judged;      /* instances behind the waits */
-	uint64_t unmeasured;  /* ops that ended without a time for start or end */
+	uint64_t judged;	  /* instances behind the waits */
+	uint64_t unmeasured;	  /* ops of which it is not known how long they communicated */
+	uint64_t launches, timed; /* whose end ought to be known, and those whose end is */
+	uint32_t holes; /* communicators whose latest launch was not timed: who knows until when it ran */
 	struct ct_cover busy; /* in at least one operation */
 	enum ct_timing timing;
 	struct ct_history history;
@@ -65,6 +69,7 @@ struct ct_unreturned {
 struct ct_pass_process {
 	struct ct_load_facts facts;
 	struct ct_gaps gaps;
+	struct ct_environment_facts environment;
 	const char **notes;
 	int read;
 };
@@ -85,6 +90,7 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
+	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;
 	struct ct_waits waits;
 	struct ct_op_names names;
@@ -98,6 +104,7 @@ struct ct_pass {
 	uint64_t one_rank;	 /* instances of communicators of one */
 	uint64_t ops;
 	uint64_t time_err_ns;
+	struct ct_hist time_err; /* of the spans */
 	uint64_t open_launches;
 	const struct ct_analyze_options *options; /* may be NULL */
 	const struct ct_watch *watch;		  /* NULL: nobody, as in a reading for a set */
@@ -115,6 +122,14 @@ int ct_pass_judge(void *pass, struct ct_instance *instance, int complete);
 
 /* An op of `group` (NULL: of none) that has no partners is done with; passes `st` on. */
 int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *group);
+
+/* How long a seat stood waiting for communication in all. Known if enough of it was measured. */
+struct ct_exposed {
+	int is_known;
+	uint64_t comm_ns; /* of what was measured */
+	uint64_t exposed_ns, err_ns;
+};
+void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_exposed *sum);
 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/graphs.h"
 #include "analyzer/pass_private.h"
 #include "trace/ops.h"
 
@@ -127,6 +128,9 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	const struct ct_op *o = op->joined.op;
 	int32_t me = op->comm->rec.rank;
 
+	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
+	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
+		return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
 	switch (ct_op_class(o->op)) {
 	case CT_CLASS_SYNC:
 	case CT_CLASS_ROOTED:
@@ -143,6 +147,19 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 		break;
 	}
 	return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
+}
+
+/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
+static int lacks_time(const struct ct_load_op *op)
+{
+	const struct ct_joined_op *j = &op->joined;
+
+	if (j->op->flags & CT_OP_CAPTURED || op->open)
+		return 0;
+	if (j->backend == CT_BACKEND_NCCL && (!j->op->launch || ct_op_is_empty_collective(j->op)))
+		return 0;
+	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
+	       j->state == CT_STATE_STARTED;
 }
 
 /* ---- launches ---- */
@@ -168,8 +185,15 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	}
 	reading->free_ns = UINT64_MAX;
 	if (m->start_ns) {
-		reading->free_ns = free_before(&seat->history, m);
+		if (!seat->holes)
+			reading->free_ns = free_before(&seat->history, m);
 		remember(&seat->history, m->end_ns);
+		/* what came before it on its communicator is over */
+		seat->holes -= (uint32_t)op->comm->hole;
+		op->comm->hole = 0;
+	} else if (lacks_time(op)) {
+		seat->holes += !op->comm->hole;
+		op->comm->hole = 1;
 	}
 	if (reading->group) {
 		reading->group->comm = comm;
@@ -196,6 +220,16 @@ static int match_exchange(struct ct_pass *pass, const struct ct_load_op *op, str
 	return ct_match_exchange(pass->match, group->comm, group->number, &m);
 }
 
+/* An all-to-all's count is what goes to one peer, that of its v-form what goes to all of them. */
+static uint64_t total_bytes(const struct ct_load_op *op, const struct ct_member *m,
+			    const struct ct_comm *comm)
+{
+	if (m->op == CT_OP_GraphLaunch)
+		return op->joined.graph ? op->joined.graph->total_bytes : 0;
+	return ct_op_total_bytes(m->op, m->count, m->dtype,
+				 m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+}
+
 static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
 	struct ct_pass *pass = reading->pass;
@@ -211,9 +245,7 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 	group = launch ? reading->group : NULL;
 	m->group = group;
 	m->free_ns = reading->free_ns;
-	/* an all-to-all's count is what goes to one peer, that of its v-form what goes to all of them */
-	m->bytes = ct_op_total_bytes(m->op, m->count, m->dtype,
-				     m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+	m->bytes = total_bytes(op, m, comm);
 	m->leads = group && at == group->shape.lead;
 	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
 	/* The matcher may hand out and free what it gets. */
@@ -225,37 +257,46 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 
 /* ---- what every op adds to its rank ---- */
 
-/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
-static int lacks_time(const struct ct_load_op *op)
-{
-	const struct ct_joined_op *j = &op->joined;
-
-	if (j->op->flags & CT_OP_CAPTURED || op->open)
-		return 0;
-	if (j->backend == CT_BACKEND_NCCL &&
-	    (!j->op->launch || (!j->op->count && ct_op_class(j->op->op) != CT_CLASS_P2P)))
-		return 0;
-	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
-	       j->state == CT_STATE_STARTED;
-}
-
 static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct ct_member *m)
 {
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
+	int has_end = j->end_source != CT_SOURCE_NONE;
 
+	if (first && (has_end || lacks_time(op))) {
+		seat->launches++;
+		seat->timed += has_end;
+	}
 	/* What failed took as long as it took to fail. */
 	if (j->state == CT_STATE_FINISHED && j->start_ns && j->end_ns >= j->start_ns) {
 		m->start_ns = j->start_ns;
 		m->end_ns = j->end_ns;
 		m->start_err_ns = error_of(j->start_err_ns);
 		m->end_err_ns = error_of(j->end_err_ns);
-		m->on_gpu = j->start_source == CT_SOURCE_EVENT;
-		if (first)
+		m->on_gpu = j->start_source == CT_SOURCE_EVENT ||
+			    j->start_source == CT_SOURCE_PLUGIN;
+		/* a graph computes as well: how long it communicates is not known */
+		if (m->op == CT_OP_GraphLaunch)
+			seat->unmeasured++;
+		else if (first)
 			ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
 	} else if (first && lacks_time(op)) {
 		seat->unmeasured++;
 	}
+}
+
+static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
+		       const struct ct_member *m)
+{
+	const struct ct_comm *comm = op->comm->user;
+	const struct ct_overlap_op first = {
+		.op = op,
+		.comm = comm,
+		.seat = m->seat,
+		.bytes = total_bytes(op, m, comm),
+	};
+
+	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
 }
 
 int ct_pass_op(void *arg, const struct ct_load_op *op)
@@ -287,14 +328,18 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 			return st;
 	}
 	pass->ops++;
+	/* What is captured runs with its graph, under the graph's numbers. */
+	if (m.captured)
+		return j->state == CT_STATE_ENTERED ? keep_unreturned(pass, op, at) : CT_OK;
 	seat->ops++;
-	if (!m.captured)
-		seat->bytes += j->bytes;
+	seat->bytes += j->bytes;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
 	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
 		pass->options->progress(pass->options->progress_arg, pass->ops);
 	if (j->state == CT_STATE_ENTERED && keep_unreturned(pass, op, at) != CT_OK)
 		return CT_NOMEM;
 	add_times(seat, op, &m);
+	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
 	return op->comm ? add_op(reading, op, &m) : CT_OK;
 }

@@ -44,6 +44,23 @@ const char *ct_confidence_name(enum ct_confidence confidence)
 	return names[confidence];
 }
 
+const char *ct_timed_by_name(enum ct_timed_by by)
+{
+	switch (by) {
+	case CT_TIMED_BY_NOTHING:
+		return "off";
+	case CT_TIMED_BY_EVENTS:
+		return "events";
+	case CT_TIMED_BY_HOST:
+		return "host";
+	case CT_TIMED_BY_PLUGIN:
+		return "plugin";
+	case CT_TIMED_BY_UNKNOWN:
+		break;
+	}
+	return "?";
+}
+
 const char *ct_timing_name(enum ct_timing timing)
 {
 	static const char *const names[] = { "off", "call", "host", "plugin", "events" };

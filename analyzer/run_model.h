@@ -26,7 +26,8 @@
 	XX(STRAGGLER)                                                                              \
 	XX(STRAGGLER_HOST)                                                                         \
 	XX(MISMATCH)                                                                               \
-	XX(LOSSES)
+	XX(LOSSES)                                                                                 \
+	XX(ENVIRONMENT_DIFFERS)
 
 enum ct_verdict_code {
 #define CT_VERDICT_ENUM(name) CT_VERDICT_##name,
@@ -59,6 +60,7 @@ const char *ct_finding_name(enum ct_finding_kind kind);
 const char *ct_severity_name(enum ct_severity severity);
 const char *ct_confidence_name(enum ct_confidence confidence);
 const char *ct_timing_name(enum ct_timing timing);
+const char *ct_timed_by_name(enum ct_timed_by by);
 
 struct ct_report_run {
 	const char *dir;
@@ -73,10 +75,15 @@ struct ct_report_run {
 	size_t n_hosts;
 	const char **backends;
 	size_t n_backends;
-	int complete;		/* no rank, record or byte is missing */
-	enum ct_timing timing;	/* the best that any rank has */
-	uint64_t ranks_untimed; /* ranks of which nothing was timed, although they communicated */
-	uint64_t time_err_ns;	/* largest error of one measured span */
+	int complete;		  /* no rank, record or byte is missing */
+	enum ct_timing timing;	  /* the best that any rank has */
+	uint64_t ranks_untimed;	  /* ranks of which nothing was timed, although they communicated */
+	uint64_t time_err_ns;	  /* largest error of one measured span ... */
+	uint64_t time_err_p50_ns; /* ... and that of half of them */
+	const char *
+		timing_why; /* why it is as it is, where that is not what was to be expected; NULL */
+	int timing_is_forced; /* `auto` would have preferred another one */
+	double timed_ratio;   /* of the launches whose end ought to be known; NAN: there are none */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
 	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
 	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
@@ -125,10 +132,13 @@ struct ct_report_rank {
 	uint64_t lateness_ns; /* by which it came after the median member */
 	uint64_t last_count;  /* clear last of an instance */
 	uint64_t err_ns;      /* of wait_ns and lateness_ns */
-	uint64_t comm_ns;     /* in which at least one of its operations was open */
-	int device;	      /* CUDA device; -1 none or unknown */
+	uint64_t exposed_ns;  /* for which it stood waiting for communication */
+	uint64_t exposed_err_ns;
+	uint64_t comm_ns; /* in which at least one of its operations was open */
+	int device;	  /* CUDA device; -1 none or unknown */
 	uint64_t lost_records;
 	enum ct_timing timing;
+	double timed_ratio; /* as in struct ct_report_run */
 	int complete;
 };
 
@@ -163,10 +173,22 @@ struct ct_report_op {
 	uint64_t wait_ns, transfer_ns;
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
-	int last_rank;	       /* most often the clear last one, -1 nobody */
-	uint64_t last_count;   /* of it */
-	uint64_t last_cost_ns; /* what the others waited for it alone */
-	double last_pct;       /* last_count of the instances */
+	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
+	int last_rank;			     /* most often the clear last one, -1 nobody */
+	uint64_t last_count;		     /* of it */
+	uint64_t last_cost_ns;		     /* what the others waited for it alone */
+	double last_pct;		     /* last_count of the instances */
+};
+
+/* A communicator on a rank, as far as its launches were followed. */
+struct ct_report_overlap {
+	int rank;
+	uint64_t comm_key;
+	const char *comm_name;	     /* NULL none */
+	uint64_t launches, measured; /* the rest of the row is about the measured ones */
+	uint64_t comm_ns, hidden_ns, exposed_ns, err_ns;
+	double overlap_ratio;
+	const char *method;
 };
 
 struct ct_report_loss {
@@ -182,8 +204,17 @@ struct ct_report_cost {
 	int rank;
 	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
 	uint64_t bytes_written, budget_backoffs;
-	double share_pct; /* of the run: wrappers */
-	double cpu_pct;	  /* of one core: the tracer's threads */
+	int on_gpu; /* launches on a GPU were to be timed; 0: the next are of no meaning */
+	enum ct_timed_by timed_by;
+	enum ct_timed_why timed_why;
+	int plugin_loaded;
+	double sample_ratio; /* of the instances to be timed, as set */
+	double budget_ratio; /* of wall time; NAN: no limit */
+	uint64_t duty_on_ns,
+		duty_of_ns;	  /* timed so long at the start of every so many; 0: always */
+	uint64_t level, coarsest; /* the budget halved that so often: at the end, at most */
+	double share_pct;	  /* of the run: wrappers */
+	double cpu_pct;		  /* of one core: the tracer's threads */
 };
 
 struct ct_report_process {
@@ -228,6 +259,40 @@ struct ct_report_invisible {
 	const char *what, *why, *remedy; /* remedy may be NULL */
 };
 
+/* The start records of the ranks, side by side. */
+struct ct_report_fact {
+	const char *name, *value;
+};
+
+struct ct_report_env_value {
+	const char *value; /* NULL: not set */
+	int *ranks;
+	size_t n_ranks;
+};
+
+struct ct_report_env_differs {
+	const char *name;
+	struct ct_report_env_value *values;
+	size_t n_values;
+	int matters; /* has to be equal; then ... */
+	enum ct_severity severity;
+};
+
+struct ct_report_env_rank {
+	int rank;
+	struct ct_report_fact *facts;
+	size_t n_facts;
+};
+
+struct ct_report_environment {
+	struct ct_report_fact *same; /* by name */
+	size_t n_same;
+	struct ct_report_env_differs *differs; /* by name */
+	size_t n_differs;
+	struct ct_report_env_rank *ranks; /* what is each one's own; only ranks with a start record */
+	size_t n_ranks;
+};
+
 struct ct_report {
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
@@ -239,6 +304,8 @@ struct ct_report {
 	size_t n_comms;
 	struct ct_report_op *ops; /* largest sum of spans first */
 	size_t n_ops;
+	struct ct_report_overlap *overlap; /* by rank */
+	size_t n_overlap;
 	struct ct_report_loss *losses;
 	size_t n_losses;
 	uint64_t lost_records; /* sum of the counted ones */
@@ -255,6 +322,7 @@ struct ct_report {
 	uint64_t open_launches;		       /* operations that were posted and not ended */
 	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
 	size_t n_invisible;
+	struct ct_report_environment environment;
 	struct ct_arena *memory; /* private: holds all of the above */
 };
 

@@ -20,6 +20,7 @@ static struct {
 	} buckets[BUCKETS];
 	_Atomic int lock; /* over everything that writes the tables */
 	uint32_t last_id;
+	_Atomic uint64_t ended;
 	uint64_t job_hash;
 	uint64_t process_hash;
 	int has_lost; /* one that found no place: from then on this process counts otherwise than the others */
@@ -127,6 +128,13 @@ static void end(const void *handle)
 		atomic_store_explicit(&comm->handle[i], NULL, memory_order_relaxed);
 	}
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
+	atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed);
+	ct_channels_end(comm->id);
+}
+
+uint64_t ct_comms_ended(void)
+{
+	return tables ? atomic_load_explicit(&tables->ended, memory_order_relaxed) : 0;
 }
 
 void ct_comms_end(const void *handle)
@@ -135,6 +143,9 @@ void ct_comms_end(const void *handle)
 		return;
 	end(handle);
 	unlock();
+	/* their entries in the ring are needed again */
+	if (ct_comms_ended() % 64 == 0)
+		ct_recorder_wake();
 }
 
 /* How many of this size were made before, counted by all members alike. */
@@ -203,8 +214,12 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->nranks = rec.nranks;
 		comm->rank = rec.rank;
 		comm->device = spec->device;
-		atomic_store_explicit(&comm->splits, 0, memory_order_relaxed);
+		comm->nccl_hash = spec->nccl_hash;
+		comm->nccl_magic = spec->nccl_magic;
+		atomic_store_explicit(&comm->children, 0, memory_order_relaxed);
 		ct_tags_init(&comm->tags);
+		atomic_store_explicit(&comm->pick[0], 0, memory_order_relaxed);
+		atomic_store_explicit(&comm->pick[1], 0, memory_order_relaxed);
 		for (int i = 0; i < 2; i++) {
 			atomic_store_explicit(&comm->handle[i], spec->handle[i],
 					      memory_order_relaxed);

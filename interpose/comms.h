@@ -27,8 +27,12 @@ struct ct_comm {
 	uint32_t id;
 	uint32_t nranks;
 	int32_t rank;
-	_Atomic uint32_t splits; /* NCCL: how often it was split */
-	uint32_t device;	 /* CUDA device + 1, 0 none or unknown */
+	_Atomic uint32_t children; /* NCCL: how often it was split or grown */
+	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
+	uint64_t nccl_hash;	   /* NCCL: of nccl_key.h, like nccl_magic */
+	uint64_t nccl_magic;
+	_Atomic uint64_t
+		pick[2]; /* gpupick.c, of collectives, of messages: block + 1 << 32 | share */
 	struct ct_tags tags;
 };
 
@@ -37,6 +41,7 @@ struct ct_comm_spec {
 	const void *handle[2]; /* the second may be NULL */
 	uint64_t key;	       /* 0: guess one */
 	uint64_t parent;       /* key of the communicator that it was made from, 0: none */
+	uint64_t nccl_hash, nccl_magic;
 	enum ct_key_source source;
 	enum ct_backend backend;
 	uint32_t nranks;
@@ -57,6 +62,9 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
 /* A second handle of a communicator that was created with one. Any thread. */
 void ct_comms_alias(struct ct_comm *comm, const void *handle);
+
+/* How many have ended: their entries in the ring are free again when they are in a segment. Any thread. */
+uint64_t ct_comms_ended(void);
 
 /* The library destroys what is behind the handle; nothing happens if it is unknown. Any thread. */
 void ct_comms_end(const void *handle);

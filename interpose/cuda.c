@@ -30,6 +30,9 @@ static int fill(void *library)
 	if (!function)                                                                             \
 		return 0;                                                                          \
 	memcpy(&table.field, &function, sizeof(function));
+#define CUDA_CALL_OPTIONAL(field, symbol, params)                                                  \
+	function = ct_dlsym(library, #symbol);                                                     \
+	memcpy(&table.field, &function, sizeof(function));
 #include "interpose/abi/cuda_calls.def"
 	return 1;
 }

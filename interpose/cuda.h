@@ -8,11 +8,15 @@
 #ifndef CT_CUDA_H
 #define CT_CUDA_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "interpose/abi/cuda.h"
 
 /* Members named by the table: cuda->event_record(event, stream). */
 struct ct_cuda {
 #define CUDA_CALL(field, symbol, params) CUresult(*field) params;
+#define CUDA_CALL_OPTIONAL(field, symbol, params) CUresult(*field) params; /* or NULL */
 #include "interpose/abi/cuda_calls.def"
 };
 

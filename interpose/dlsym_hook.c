@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/cudart.h"
+#include "interpose/entries.h"
 #include "interpose/nccl.h"
 #include "interpose/real.h"
 
@@ -29,10 +31,13 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 								  void *handle, const char *symbol,
 								  const void *caller)
 {
-	struct ct_real *real = ct_nccl_real(symbol);
-	void *function;
+	struct ct_real *real = symbol[0] == 'n' ? ct_nccl_real(symbol) : ct_cudart_real(symbol);
+	void *function, *entry;
 
 	if (!real || is_switched_off())
+		return way;
+	/* what CUDA and NCCL ask for they call for themselves */
+	if (symbol[0] != 'n' && ct_cudart_is_theirs(caller))
 		return way;
 	function = way.go_on(handle, symbol);
 	if (!function)
@@ -46,9 +51,8 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 			return way;
 		}
 	}
-	way.answer = function;
-	if (ct_real_adopt(real, function, caller))
-		way.answer = (void *)(uintptr_t)real->self;
+	entry = ct_entry_for(real, function);
+	way.answer = entry ? entry : function;
 	/* so that dlerror() says nothing of what we looked for */
 	way.go_on(handle, symbol);
 	way.go_on = NULL;
@@ -56,17 +60,19 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 }
 
 /* Byte by byte: a sanitizer's strncmp() is not there yet when it asks for the real one. */
-static inline int is_nccl(const char *symbol)
+static inline int is_of_a_table(const char *symbol)
 {
-	return symbol && symbol[0] == 'n' && symbol[1] == 'c' && symbol[2] == 'c' &&
-	       symbol[3] == 'l';
+	if (!symbol)
+		return 0;
+	return (symbol[0] == 'n' && symbol[1] == 'c' && symbol[2] == 'c' && symbol[3] == 'l') ||
+	       (symbol[0] == 'c' && symbol[1] == 'u');
 }
 
 struct ct_dlsym_way ct_dlsym_look(void *handle, const char *symbol, const void *caller)
 {
-	struct ct_dlsym_way way = { NULL, ct_dlsym_real() };
+	struct ct_dlsym_way way = { NULL, ct_dlsym_next() };
 
-	if (__builtin_expect(!is_nccl(symbol), 1) || handle == RTLD_NEXT || !way.go_on)
+	if (__builtin_expect(!is_of_a_table(symbol), 1) || handle == RTLD_NEXT || !way.go_on)
 		return way;
 	return look_wrapped(way, handle, symbol, caller);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/dlsym_real.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -140,6 +141,23 @@ ct_dlsym_fn *ct_dlsym_real(void)
 		function = ct_libc_dlsym();
 		if (!function)
 			function = ct_dlsym_search();
+		atomic_store_explicit(&known, function, memory_order_relaxed);
+	}
+	return (ct_dlsym_fn *)function;
+}
+
+ct_dlsym_fn *ct_dlsym_next(void)
+{
+	static _Atomic(void *) known;
+	void *function = atomic_load_explicit(&known, memory_order_relaxed);
+	ct_dlsym_fn *real;
+
+	if (__builtin_expect(!function, 0)) {
+		real = ct_dlsym_real();
+		function = real ? real(RTLD_NEXT, SYMBOL) : NULL;
+		if (!function)
+			function = (void *)
+				real; /* it is not behind us: we were opened, not preloaded */
 		atomic_store_explicit(&known, function, memory_order_relaxed);
 	}
 	return (ct_dlsym_fn *)function;

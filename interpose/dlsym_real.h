@@ -15,6 +15,10 @@ typedef void *ct_dlsym_fn(void *handle, const char *symbol);
 /* NULL where the process has none (before glibc 2.34, as long as nothing in it needs libdl). */
 ct_dlsym_fn *ct_dlsym_real(void);
 
+/* The one that programs would call without us: the loader's, or that of another preload behind this library, which stands
+ * before dlsym too. (With a version, as above, only the loader's own is found.) NULL as above. */
+ct_dlsym_fn *ct_dlsym_next(void);
+
 /* As dlsym(), called from this library: RTLD_NEXT is what comes behind it. NULL if there is no dlsym either. */
 void *ct_dlsym(void *handle, const char *symbol);
 

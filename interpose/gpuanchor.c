@@ -45,14 +45,15 @@ static CUresult try_once(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda,
 	return result;
 }
 
-/* Anchors first come 10 ms apart, then at a quarter of the clock's age, then once a second. */
+/* Anchors first come 10 ms apart, then at a quarter of the clock's age, then once a second. As long as there is none it
+ * is tried again soon, less and less often. */
 static void set_due(struct ct_gpu_anchoring *a, uint64_t now)
 {
 	uint64_t wait = (now - a->first_ns) / 4;
 
 	if (!a->clock.n)
-		wait = PERIOD_NS;
-	else if (wait < SOON_NS)
+		wait = SOON_NS << (a->failed < 7 ? a->failed++ : 7);
+	if (wait < SOON_NS)
 		wait = SOON_NS;
 	else if (wait > PERIOD_NS)
 		wait = PERIOD_NS;
@@ -84,6 +85,7 @@ CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cu
 		if (result == CUDA_SUCCESS) {
 			ct_gpu_clock_add(&a->clock, ms, best_before, best_after);
 			a->last = best;
+			a->failed = 0;
 			if (a->clock.n == 1)
 				a->first_ns = best_after;
 		}

@@ -18,6 +18,7 @@ struct ct_gpu_anchoring {
 	unsigned last;
 	uint64_t first_ns; /* when the clock got its first anchor */
 	uint64_t due_ns;
+	unsigned failed;   /* tries in a row for a first anchor */
 	uint64_t recorded; /* events, for the ledger */
 	struct ct_gpu_clock clock;
 };

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "interpose/gpubounds.h"
 #include "interpose/hash.h"
+#include "interpose/poll.h"
 
 #define SOON_NS 500000u
 #define LATE_NS 10000000u
@@ -73,6 +75,19 @@ static uint64_t *usual(const struct ct_gpu_span *span)
 	return &usual_ns[hash % USUAL];
 }
 
+/* A moment after its launch, UINT64_MAX if that was too long after the call began to be noted. */
+static uint64_t returned_ns(const struct ct_gpu_span *span)
+{
+	return span->returned_after < UINT32_MAX ? enter_ns(span) + span->returned_after
+						 : UINT64_MAX;
+}
+
+/* Of a span that has no start event only the end is known, and only by asking. */
+static int has_start(const struct ct_gpu_span *span)
+{
+	return span->events.start != NULL;
+}
+
 static enum ct_gpu_span_state state_of(struct ct_gpu_span *span)
 {
 	return CT_GPU_STATE(atomic_load_explicit(&span->state, memory_order_acquire));
@@ -89,11 +104,6 @@ static void lose(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 }
 
 /* ---- times --------------------------------------------------------------------------------------------- */
-
-static uint32_t err_word(double err_ns)
-{
-	return err_ns < (double)UINT32_MAX ? (uint32_t)(err_ns + 1) : UINT32_MAX;
-}
 
 static int time_of(struct ct_gpu_collect *c, struct ct_gpu_context *context, CUevent event,
 		   uint64_t *ns, double *err_ns)
@@ -126,7 +136,7 @@ static enum ct_source time_end(struct ct_gpu_collect *c, struct ct_gpu_span *spa
 {
 	uint64_t low_ns = enter_ns(span);
 
-	if (time_of(c, span->events.context, span->events.end, ns, err_ns)) {
+	if (has_start(span) && time_of(c, span->events.context, span->events.end, ns, err_ns)) {
 		if (fits(*ns, *err_ns, low_ns, seen_ns)) {
 			*ns = clamp(*ns, low_ns, seen_ns);
 			return CT_SOURCE_EVENT;
@@ -163,7 +173,7 @@ static void time_start(struct ct_gpu_span *span, float ms, double end_err_ns,
 		err_ns = (double)span->start_err_ns;
 	}
 	t->start_ns = clamp(t->start_ns, enter_ns(span), t->end_ns);
-	t->start_err_ns = err_word(err_ns);
+	t->start_err_ns = ct_gpu_err_word(err_ns);
 }
 
 static int time_span(struct ct_gpu_collect *c, struct ct_gpu_span *span, struct ct_gpu_times *t)
@@ -172,12 +182,18 @@ static int time_span(struct ct_gpu_collect *c, struct ct_gpu_span *span, struct 
 	double err_ns;
 	float ms;
 
+	if (!has_start(span)) {
+		t->end_source = time_end(c, span, seen_ns, &t->end_ns, &err_ns);
+		t->end_err_ns = ct_gpu_err_word(err_ns);
+		return 1;
+	}
 	if (c->cuda->event_elapsed(&ms, span->events.start, span->events.end) != CUDA_SUCCESS ||
 	    !(ms >= 0))
 		return 0;
 	t->end_source = time_end(c, span, seen_ns, &t->end_ns, &err_ns);
-	t->end_err_ns = err_word(err_ns);
+	t->end_err_ns = ct_gpu_err_word(err_ns);
 	time_start(span, ms, err_ns, t);
+	ct_gpu_bound(t, returned_ns(span));
 	return 1;
 }
 
@@ -191,13 +207,15 @@ static CUresult see_start(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 
 	if (span->start_seen)
 		return CUDA_SUCCESS;
+	if (!has_start(span))
+		return CUDA_ERROR_NOT_READY;
 	result = c->cuda->event_query(span->events.start);
 	if (result != CUDA_SUCCESS)
 		return result;
 	span->start_seen = ct_now_ns();
 	if (time_of(c, span->events.context, span->events.start, &span->start_ns, &err_ns) &&
 	    fits(span->start_ns, err_ns, enter_ns(span), span->start_seen)) {
-		span->start_err_ns = err_word(err_ns);
+		span->start_err_ns = ct_gpu_err_word(err_ns);
 		span->start_ns = clamp(span->start_ns, enter_ns(span), span->start_seen);
 	} else {
 		span->start_ns = 0;
@@ -208,41 +226,62 @@ static CUresult see_start(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 	return CUDA_SUCCESS;
 }
 
+/* When it could begin, as far as that is seen: with no start event, when it was launched and the one before it on its
+ * stream was over. 0: not yet. */
+static uint64_t begins_ns(const struct ct_gpu_span *span)
+{
+	uint64_t launched_ns;
+
+	if (has_start(span))
+		return span->start_seen;
+	launched_ns = span->returned_after < UINT32_MAX ? returned_ns(span) : enter_ns(span);
+	return launched_ns > span->stream->done_ns ? launched_ns : span->stream->done_ns;
+}
+
 /* It is on its way: soon done if it takes as long as usual. One that is late is asked less and less often. */
 static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t now_ns)
 {
-	uint64_t due_ns = span->start_seen + *usual(span);
+	uint64_t due_ns = begins_ns(span) + *usual(span);
 	uint64_t late_ns = now_ns > due_ns ? (now_ns - due_ns) / 4 : 0;
 
 	span->asked_ns = now_ns;
-	if (!span->start_seen || late_ns > LATE_NS)
+	if (!begins_ns(span) || late_ns > LATE_NS)
 		return;
 	if (now_ns > due_ns)
 		due_ns = now_ns + late_ns;
 	worth_looking(c, due_ns > now_ns + SOON_NS ? due_ns : now_ns + SOON_NS);
 }
 
+static void learn(struct ct_gpu_span *span, const struct ct_gpu_times *t)
+{
+	uint64_t *usually = usual(span);
+	uint64_t begin_ns = has_start(span) ? t->start_ns : begins_ns(span);
+	uint64_t took_ns = t->end_ns > begin_ns ? t->end_ns - begin_ns : 0;
+
+	*usually = *usually ? *usually - *usually / 8 + took_ns / 8 : took_ns;
+	span->stream->done_ns = t->end_ns;
+}
+
 static void publish(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 {
 	struct ct_gpu_times t;
-	uint64_t *usually = usual(span);
-	uint64_t took_ns;
 
 	memset(&t, 0, sizeof(t));
 	if (!span->has_end) {
 		t.start_ns = span->start_ns;
 		t.start_err_ns = span->start_ns ? (uint32_t)span->start_err_ns : 0;
 		t.start_source = span->start_ns ? CT_SOURCE_EVENT : CT_SOURCE_NONE;
+		if (t.start_source != CT_SOURCE_NONE)
+			ct_gpu_bound(&t, returned_ns(span));
 		c->untimed++;
 	} else if (time_span(c, span, &t)) {
-		took_ns = t.end_ns - t.start_ns;
-		*usually = *usually ? *usually - *usually / 8 + took_ns / 8 : took_ns;
+		learn(span, &t);
 		c->timed++;
 	} else {
 		lose(c, span);
 		return;
 	}
-	c->events += 1 + (uint64_t)span->has_end;
+	c->events += (uint64_t)has_start(span) + (uint64_t)span->has_end;
 	ct_gpu_record(span, 0, &t);
 	ct_gpu_span_close(span);
 }
@@ -261,7 +300,14 @@ static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresu
 		ct_gpu_span_close(span);
 		return DONE;
 	}
+	/* without events its state alone tells */
+	if (!has_start(span) && !(state == CT_GPU_LAUNCHED && span->has_end)) {
+		if (state == CT_GPU_LAUNCHED)
+			publish(c, span);
+		return state == CT_GPU_LAUNCHED ? DONE : STAYS;
+	}
 	now_ns = ct_now_ns(); /* not done then: a moment before it was asked */
+	ct_poll_inside(now_ns);
 	result = state == CT_GPU_LAUNCHED && span->has_end ? c->cuda->event_query(span->events.end)
 							   : see_start(c, span);
 	if (result == CUDA_SUCCESS && state == CT_GPU_LAUNCHED) {
@@ -283,7 +329,8 @@ static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresu
 
 static void give_back(struct ct_gpu_pair *events)
 {
-	ct_gpu_events_give(&events->context->events, events->start);
+	if (events->start)
+		ct_gpu_events_give(&events->context->events, events->start);
 	ct_gpu_events_give(&events->context->events, events->end);
 	events->context = NULL;
 }

@@ -5,7 +5,8 @@
  * Events of one stream are done in the order in which they were recorded, so of each stream only the oldest that is
  * not done is asked. A span is published at once. Times come from the context's anchors (CT_SOURCE_EVENT); where
  * there are none yet, the end lies between the poll that saw it undone and the one that saw it done, and the start is
- * as long before it as the events say (CT_SOURCE_POLL).
+ * as long before it as the events say (CT_SOURCE_POLL). A span with an end event only has no start
+ * (CT_SOURCE_NONE), and its end lies between the two polls likewise.
  */
 #ifndef CT_GPUCOLLECT_H
 #define CT_GPUCOLLECT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpuevents.h — a context's timed events that are ready for use.
+/* gpuevents.h — a context's events that are ready for use: timed ones, or, where only ends are timed, untimed ones.
  *
  * The poll thread makes them and gives used ones back; any thread takes them, without waiting or creating. Whoever
  * took events gives them to the poll thread with the span that they stand in. They are never destroyed: at the end of
@@ -23,8 +23,11 @@ struct ct_gpu_events {
 	_Atomic(CUevent) events[CT_GPU_EVENTS];
 };
 
-/* Two at once. 0: there are not two. Any thread. */
+/* Two at once; only one if `start` is NULL. 0: there are not so many. Any thread. */
 int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end);
+
+/* One. 0: there is none. Any thread. */
+int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event);
 
 /* Poll thread. Never more than CT_GPU_EVENTS are made, so there is always room. */
 void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event);

@@ -30,27 +30,36 @@ enum ct_gpu_span_state {
 #define CT_GPU_STATE(word) ((word)&3u)
 #define CT_GPU_LAP(word) ((word) >> 2)
 
+enum {
+	CT_GPU_IS_TIMED = 1,
+	CT_GPU_IS_PROBED = 2, /* what that costs is measured */
+	CT_GPU_IS_TOLD = 4,   /* alone: NCCL tells its times */
+};
+
 struct ct_gpu_pair {
 	struct ct_gpu_context *context; /* NULL: there are none */
-	CUevent start, end;
+	CUevent start, end;		/* start: NULL where only ends are timed */
 };
 
 /* Of the two cache lines the first is the caller's until `state` says LAUNCHED or DROPPED. */
 struct ct_gpu_span {
 	_Atomic uint32_t state; /* release by the caller, acquire by the poll thread */
-	uint16_t timed;
-	uint16_t has_end; /* before the release of LAUNCHED */
+	uint8_t timed;		/* CT_GPU_IS_...; 0 it is not */
+	uint8_t has_end;	/* before the release of LAUNCHED */
+	uint16_t reserved;
+	uint32_t returned_after; /* ns since its first op was entered: when the end event had been recorded;
+				    UINT32_MAX: so much or more */
+	uint32_t thread;	 /* ct_gpu_thread() of who began it */
 	struct ct_ring_open *open;
 	struct ct_gpu_stream *stream; /* NULL: not known, or not asked */
 	struct ct_gpu_pair events;
 	CUstream handle;
-	const void *thread; /* that began it */
 
 	struct ct_gpu_span *next __attribute__((aligned(64)));
 	uint64_t start_seen; /* a moment after its start; 0 not seen yet */
 	uint64_t start_ns;   /* when it was, by the anchors of that moment; 0 not known */
 	uint64_t start_err_ns;
-	uint64_t asked_ns;	/* a moment before its end, at which it was asked for; 0 none */
+	uint64_t asked_ns;	/* the last moment at which it was asked for and not done; 0 none */
 	struct ct_gpu_pair old; /* caller: another context's, for the poll thread to give back */
 };
 _Static_assert(offsetof(struct ct_gpu_span, next) == 64, "a cache line each");
@@ -102,6 +111,12 @@ static inline struct ct_gpu_span *ct_gpu_span_take(void)
 	__builtin_prefetch(span + 1, 1);
 	__builtin_prefetch(span->open + 1, 1);
 	return span;
+}
+
+/* Tells threads apart that live at the same time. */
+static inline uint32_t ct_gpu_thread(void)
+{
+	return (uint32_t)((uintptr_t)&ct_self >> 6);
 }
 
 /* Its launch is closed and on record. Whoever closes it, once. */

@@ -15,6 +15,7 @@
 #include "interpose/cuda.h"
 #include "interpose/gpuanchor.h"
 #include "interpose/gpuevents.h"
+#include "interpose/waits_table.h"
 
 #define CT_GPU_CONTEXTS 32u
 
@@ -24,6 +25,7 @@ struct ct_gpu_stream;
 struct ct_gpu_context {
 	_Atomic(CUcontext) handle; /* NULL: free; stored last, after `device` */
 	_Atomic uint32_t dead;	   /* poll thread: destroyed, or never usable */
+	_Atomic uint32_t served;   /* poll thread: it has had events, or cannot have any */
 	int32_t device;
 	struct ct_gpu_events events;
 	/* the poll thread's */
@@ -39,12 +41,13 @@ struct ct_gpu_stream {
 	struct ct_gpu_context *context;
 	uint32_t id; /* from 1 */
 	_Atomic uint32_t stale;
+	struct ct_waits_launches launches; /* on it, for who waits for them */
 	/* the poll thread's */
-	struct ct_gpu_stream *next; /* in its context's list */
-	struct ct_gpu_span *first;  /* launches in the order in which they came */
+	struct ct_gpu_stream *next __attribute__((aligned(64))); /* in its context's list */
+	struct ct_gpu_span *first; /* launches in the order in which they came */
 	struct ct_gpu_span **end;
 	uint64_t last_ns; /* when the last of them was called */
-	uint64_t due_ns;
+	uint64_t done_ns; /* when the latest of those that are done was done */
 };
 
 /* Map the tables, or empty those of a parent process; 0 or CT_NOMEM. Before the gate opens. */

@@ -12,8 +12,8 @@
 /* Is everything there that recording needs? */
 int ct_libc_is_complete(void);
 
-/* The next definition of dlsym behind this library, as the loader finds it: libc's, or that of another preload. NULL:
- * there is none, or no libdl to ask. Calls nothing else: sanitizers ask while their own functions do not work yet. */
+/* libc's own dlsym, as the loader finds it behind this library. NULL: there is no libdl to ask. Calls nothing else:
+ * sanitizers ask while their own functions do not work yet. */
 void *ct_libc_dlsym(void);
 
 #endif

@@ -201,8 +201,10 @@ void ct_lifecycle_end(int code)
 	atomic_store_explicit(&header->exit_note, (uint64_t)CT_EXIT_NORMAL << 32 | (uint32_t)code,
 			      memory_order_relaxed);
 	atomic_store_explicit(&header->exit_ns, ct_now_ns(), memory_order_release);
-	if (!ct_poll_finish(POLL_WAIT_NS))
+	if (!ct_poll_finish(POLL_WAIT_NS)) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
 		ct_log("the driver hangs: launches that are not done stay open");
+	}
 	if (!ct_writer_finish(code, EXIT_WAIT_NS - (ct_now_ns() - begin))) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EXIT_TIMEOUT, 1);
 		ct_log("the last flush did not end in time: the ring stays");

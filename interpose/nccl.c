@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "interpose/gpupick.h"
+#include "interpose/graph.h"
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -29,6 +31,7 @@ struct ct_real ct_nccl_reals[CT_NCCL_CALLS] = {
 
 uint16_t ct_nccl_call_ids[CT_NCCL_CALLS];
 int ct_nccl_is_wanted;
+_Atomic uint32_t ct_nccl_seen;
 
 struct ct_real *ct_nccl_real(const char *symbol)
 {
@@ -104,21 +107,28 @@ enum launch_kind {
 	LAUNCH_NONE,  /* no work for the GPU, or none that can be timed */
 	LAUNCH_NOW,   /* by this call */
 	LAUNCH_GROUP, /* by the end of the group */
+	LAUNCH_NEVER, /* captured: by whoever launches the graph */
 };
 
 struct launch_frame {
 	struct ct_op_frame op; /* first */
 	struct ct_gpu_span *span;
-	const struct ct_comm *comm;
 	ncclComm_t handle;
 	CUstream stream;
 	uint32_t launch;
+	uint32_t comm; /* its id: the communicator itself may end meanwhile */
 	enum launch_kind kind;
 };
 
 static EACH_ROW int is_p2p(uint8_t op)
 {
 	return op == CT_OP_Send || op == CT_OP_Recv;
+}
+
+/* Into a peer's window, or about it: nobody has to call at the same time. */
+static EACH_ROW int is_one_sided(uint8_t op)
+{
+	return op == CT_OP_Put || op == CT_OP_Signal || op == CT_OP_WaitSignal;
 }
 
 /* NCCL makes these of sends and receives. */
@@ -129,13 +139,15 @@ static EACH_ROW int is_made_of_p2p(uint8_t op)
 
 static EACH_ROW enum launch_kind kind_of(const struct call *c, const struct ct_comm *comm)
 {
-	/* Empty collectives are dropped where they come in, empty sends are sent. */
-	if (!comm->id || (c->count == 0 && !is_p2p(c->op)))
+	int is_collective = !is_p2p(c->op) && !is_one_sided(c->op);
+
+	/* Empty collectives are dropped where they come in; empty sends are sent, and a signal moves nothing anyway. */
+	if (!comm->id || (c->count == 0 && is_collective))
 		return LAUNCH_NONE;
 	if (__builtin_expect(!ct_nccl_in_group(), 1))
 		return LAUNCH_NOW;
 	/* Alone in its communicator: a copy, at once, not when the group ends. */
-	if (comm->nranks == 1 && !is_p2p(c->op) && !is_made_of_p2p(c->op))
+	if (comm->nranks == 1 && is_collective && !is_made_of_p2p(c->op))
 		return LAUNCH_NOW;
 	return LAUNCH_GROUP;
 }
@@ -145,6 +157,10 @@ static EACH_ROW uint64_t next_seq(const struct call *c, struct ct_comm *comm)
 	if (is_p2p(c->op))
 		return ct_channels_next(comm->id, c->op == CT_OP_Send ? CT_SEND : CT_RECV, c->peer,
 					0);
+	/* collectives are matched by their number among collectives */
+	if (is_one_sided(c->op))
+		return ct_channels_next(comm->id, c->op == CT_OP_WaitSignal ? CT_RECV : CT_SEND,
+					c->peer, c->op);
 	return atomic_fetch_add_explicit(&comm->entry->next_seq, 1, memory_order_relaxed);
 }
 
@@ -164,9 +180,36 @@ static void leave(struct ct_frame *frame)
 {
 	struct launch_frame *f = (struct launch_frame *)frame;
 
-	if (f->kind != LAUNCH_GROUP)
+	if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW)
 		settle_launch(f, CT_RESULT_EXCEPTION);
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
+}
+
+static __attribute__((noinline)) void capture(struct ct_op *op, struct ct_comm *comm,
+					      const struct call *c, uint8_t element_bytes)
+{
+	ct_graph_op(op, comm, c->stream, c->count * element_bytes);
+}
+
+int ct_nccl_inside_op(struct ct_nccl_inside *in)
+{
+	struct ct_frame *frame = ct_guard_frame();
+	const struct launch_frame *f = (const struct launch_frame *)frame;
+	struct ct_slot *slot;
+
+	if (!frame || frame->leave != leave)
+		return 0;
+	slot = f->op.slot;
+	in->comm = f->comm;
+	in->span = f->span;
+	in->launch = f->launch;
+	in->has_seq = slot != NULL;
+	in->seq = slot ? atomic_load_explicit(&slot->w[CT_OP_W_SEQ], memory_order_relaxed) : 0;
+	in->op = slot ? (uint8_t)(atomic_load_explicit(&slot->w[CT_OP_W_WHAT],
+						       memory_order_relaxed) >>
+				  24)
+		      : 0;
+	return 1;
 }
 
 /* Published and, where the call itself launches, begun on the stream. */
@@ -176,6 +219,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	struct element element = element_of(c->type);
 	enum launch_kind kind = kind_of(c, comm);
 	struct ct_nccl_pair *pair = NULL;
+	int picked = 1;
 	struct ct_op op = {
 		.op = c->op,
 		.call = c->name,
@@ -184,23 +228,35 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		.dtype = element.dtype,
 		.flags = ct_gpu_op_flags,
 		.count = c->count,
-		.seq = next_seq(c, comm),
 	};
+	enum ct_gpu_asked asked;
+	CUcontext current = NULL;
 
 	if (kind == LAUNCH_GROUP) {
 		pair = ct_nccl_group_pair(comm, c->comm, c->stream);
 		kind = pair ? LAUNCH_GROUP : LAUNCH_NONE;
 	}
-	op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
+	asked = pair ? pair->launch.asked : ct_gpu_ask(c->stream, comm->device, &current);
+	if (__builtin_expect(asked == CT_GPU_CAPTURED, 0)) {
+		capture(&op, comm, c, element.bytes);
+		kind = LAUNCH_NEVER;
+		pair = NULL;
+	} else {
+		op.seq = next_seq(c, comm);
+		picked = ct_gpu_is_picked(comm, op.seq, is_p2p(c->op) || is_one_sided(c->op));
+		if (__builtin_expect(!picked, 0) && kind == LAUNCH_NOW)
+			op.flags |= CT_OP_UNTIMED;
+		op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
+	}
 	f->kind = kind;
 	f->launch = op.launch;
-	f->comm = comm;
+	f->comm = comm->id;
 	f->handle = c->comm;
 	f->stream = c->stream;
 	f->span = NULL;
 	ct_op_begin(&f->op, comm, &op);
 	f->op.frame.leave = leave;
-	if (kind == LAUNCH_NOW) {
+	if (kind == LAUNCH_NOW && __builtin_expect(picked, 1)) {
 		f->span = ct_gpu_begin(&(struct ct_gpu_launch){
 			.enter_ns = f->op.enter_ns,
 			.seq = op.seq,
@@ -210,10 +266,13 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 			.comm = comm->id,
 			.n_ops = 1,
 			.device = comm->device,
+			.asked = asked,
+			.current = current,
 			.peer = c->peer,
 			.op = c->op,
 		});
 	} else if (pair) {
+		ct_nccl_group_pick(pair, is_p2p(c->op), picked);
 		if (pair->launch.n_ops++ == 0) {
 			pair->launch.enter_ns = f->op.enter_ns;
 			pair->launch.seq = op.seq;
@@ -226,14 +285,16 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 
 static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 {
+	uint64_t now_ns = 0;
+
 	if (__builtin_expect(f->kind == LAUNCH_NOW && result == ncclSuccess, 1)) {
 		if (__builtin_expect(ct_nccl_later_count() != 0, 0))
 			ct_nccl_later_passed(f->handle);
-		ct_gpu_end(f->span);
-	} else if (f->kind != LAUNCH_GROUP) {
+		now_ns = ct_gpu_end(f->span);
+	} else if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW) {
 		settle_launch(f, result);
 	}
-	ct_op_end(&f->op, ct_now_ns(), result);
+	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
 	return result;
 }
 

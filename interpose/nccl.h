@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.h — the NCCL backend: what all wrappers of abi/nccl_calls.def share.
  *
- * nccl.c has the data-moving calls, nccl_group.c groups and their launches, nccl_comm.c and nccl_child.c how
+ * nccl.c has the data-moving calls, nccl_group.c groups and their launches, nccl_init.c and nccl_child.c how
  * communicators are made, nccl_host.c how they end and other calls that may wait, nccl_later.c what a nonblocking communicator has not
  * finished when the call returns. NCCL calls some of its functions through the same symbols: those calls find their
  * thread inside a recorded call and pass unrecorded. No lock is ever held across a call into NCCL, so that abort
@@ -59,6 +59,10 @@ int ct_nccl_init(int wanted);
 
 extern int ct_nccl_is_wanted __attribute__((visibility("hidden")));
 
+/* Are there groups that a forked child has begun before it makes a communicator? (nccl_group.c) */
+extern _Atomic uint32_t ct_nccl_early __attribute__((visibility("hidden")));
+void ct_nccl_group_adopt(void);
+
 /* ct_guard_enter() where NCCL is to be recorded. */
 static inline int ct_nccl_enter(enum ct_call_kind kind)
 {
@@ -66,8 +70,32 @@ static inline int ct_nccl_enter(enum ct_call_kind kind)
 		return 0;
 	if (!ct_nccl_is_wanted)
 		ct_guard_leave();
+	else if (kind == CT_CALL_CREATE &&
+		 atomic_load_explicit(&ct_nccl_early, memory_order_relaxed))
+		ct_nccl_group_adopt();
 	return ct_nccl_is_wanted;
 }
+
+/* A wrapper of this process has been called to make a communicator or an op of one: NCCL's calls pass through here, as
+ * far as can be known. Set before the first real call. */
+extern _Atomic uint32_t ct_nccl_seen CT_NEAR;
+
+/* The recorded op whose call the thread is inside of, as the record says it. */
+struct ct_nccl_inside {
+	struct ct_gpu_span *span; /* NULL: has none, or not yet */
+	uint64_t seq;
+	uint32_t comm; /* struct ct_comm's id */
+	uint32_t launch;
+	uint8_t op;
+	uint8_t has_seq;
+};
+
+/* 0: it is inside of none. 1: of that op's. */
+int ct_nccl_inside_op(struct ct_nccl_inside *inside);
+
+/* Inside the outermost end of a group: what is launched there on a communicator with this hash and rank, by `launch` or,
+ * if that is 0, the only one. 0: it is not, or there is none or more than one. */
+int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_inside *inside);
 
 /* The calling thread ends, or its block is given up: what it had collected for a group is closed. */
 void ct_nccl_thread_end(void);

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and NCCL writes the handle
  * when all is done: at the end of the call, of its group, or later. */
+#include "interpose/freeze.h"
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_key.h"
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
+
+struct birth {
+	struct ct_host_frame host; /* first */
+	struct ct_nccl_parent parent;
+	struct ct_nccl_child child;
+};
 
 static int source_of(const struct ct_comm *comm)
 {
@@ -13,53 +20,65 @@ static int source_of(const struct ct_comm *comm)
 	return (int)(bits >> 8 & 0xff);
 }
 
-/* Refused for its arguments, before NCCL had counted it. */
-static int is_refused(ncclResult_t result)
+/* All but the key. */
+static void conceive(struct birth *b, enum ct_nccl_call call, ncclComm_t comm, ncclComm_t *at,
+		     const ncclConfig_t *config, const void *library)
 {
-	return result == ncclInvalidArgument || result == ncclInvalidUsage;
+	struct ct_comm *parent = ct_nccl_comm(comm, library);
+
+	*b = (struct birth){
+		.host.rec = ct_nccl_host_rec(call, parent),
+		.parent = { .comm = parent, .id = parent->id },
+		.child = {
+			.at = at,
+			.made_from = comm,
+			.library = library,
+			.parent = parent->key,
+			.device = parent->device,
+			.source = source_of(parent),
+			.name = ct_nccl_comm_name(config),
+		},
+	};
 }
 
-static ncclResult_t end_child(struct ct_host_frame *f, const struct ct_nccl_child *child,
-			      ncclResult_t result)
+static ncclResult_t deliver(struct birth *b, ncclResult_t result)
 {
-	if (child->key && (result == ncclSuccess || result == ncclInProgress))
-		ct_nccl_group_child(child, result);
-	ct_host_end(f, result);
+	if (b->child.key && (result == ncclSuccess || result == ncclInProgress))
+		ct_nccl_group_child(&b->child, result);
+	ct_host_end(&b->host, result);
 	return result;
 }
 
-static ncclResult_t end_split(struct ct_host_frame *f, struct ct_comm *parent, int color,
-			      struct ct_nccl_child *child, ncclResult_t result)
+static void begin_split(struct birth *b, int color)
 {
-	uint32_t nth;
+	const struct ct_comm *parent = b->parent.comm;
 
-	if (parent->id && !is_refused(result)) {
-		nth = atomic_fetch_add_explicit(&parent->splits, 1, memory_order_relaxed) + 1;
-		if (color >= 0)
-			child->key = ct_nccl_key_of_split(parent->key, (int32_t)nth, color);
+	ct_nccl_parent_counts(&b->parent);
+	if (b->parent.nth && color >= 0) {
+		b->child.key = ct_nccl_key_of_split(parent->key, (int32_t)b->parent.nth, color);
+		b->child.hash = ct_nccl_key_of_split(parent->nccl_hash, (int32_t)b->parent.nth,
+						     color);
+		b->child.magic = b->child.hash;
 	}
-	return end_child(f, child, result);
+	ct_host_begin(&b->host);
+}
+
+static ncclResult_t end_split(struct birth *b, ncclResult_t result)
+{
+	if (ct_nccl_is_refused(result))
+		ct_nccl_parent_refuses(&b->parent);
+	return deliver(b, result);
 }
 
 static CT_UNWIND_WHOLE ncclResult_t split(ncclComm_t comm, int color, int key, ncclComm_t *newcomm,
 					  ncclConfig_t *config, ct_ncclCommSplit_fn *real)
 {
-	const void *library = (const void *)(uintptr_t)real;
-	struct ct_comm *parent = ct_nccl_comm(comm, library);
-	struct ct_host_frame f = { .rec = ct_nccl_host_rec(CT_NCCL_ncclCommSplit, parent) };
-	struct ct_nccl_child child = {
-		.at = newcomm,
-		.made_from = comm,
-		.library = library,
-		.parent = parent->key,
-		.device = parent->device,
-		.source = source_of(parent),
-	};
+	struct birth b;
 
 	CT_UNWIND_HERE();
-	child.name = ct_nccl_comm_name(config);
-	ct_host_begin(&f);
-	return end_split(&f, parent, color, &child, real(comm, color, key, newcomm, config));
+	conceive(&b, CT_NCCL_ncclCommSplit, comm, newcomm, config, (const void *)(uintptr_t)real);
+	begin_split(&b, color);
+	return end_split(&b, real(comm, color, key, newcomm, config));
 }
 
 ncclResult_t ct_ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *newcomm,
@@ -84,39 +103,51 @@ static int32_t rank_after(int32_t rank, const int *excluded, int n)
 	return rank - below;
 }
 
+/* Its key waits for the end, since a shrink that is refused must not count. */
+static uint64_t begin_shrink(struct birth *b, const int *excluded, int n)
+{
+	const struct ct_comm *parent = b->parent.comm;
+	uint64_t who = excluded && n > 0 ? ct_nccl_hash_of_ranks(excluded, n) : 0;
+
+	if (who && parent->nranks > (uint32_t)n) {
+		b->child.nranks = parent->nranks - (uint32_t)n;
+		b->child.rank = rank_after(parent->rank, excluded, n);
+	}
+	b->child.hash = ct_nccl_hash_of_shrunk(parent->nccl_hash);
+	b->child.magic = b->child.hash;
+	ct_host_begin(&b->host);
+	return who;
+}
+
+/* A counter of its own for each parent and set, among those of the channels: no peer has this number. */
+static ncclResult_t end_shrink(struct birth *b, uint64_t who, ncclResult_t result)
+{
+	if (b->parent.id && !ct_nccl_is_refused(result))
+		b->child.key = ct_nccl_key_of_shrink(b->child.parent, who,
+						     ct_channels_next(b->parent.id, CT_SEND,
+								      INT32_MIN, who));
+	return deliver(b, result);
+}
+
 static CT_UNWIND_WHOLE ncclResult_t shrink(ncclComm_t comm, int *excluded, int n,
 					   ncclComm_t *newcomm, ncclConfig_t *config, int flags,
 					   ct_ncclCommShrink_fn *real)
 {
-	const void *library = (const void *)(uintptr_t)real;
-	struct ct_comm *parent = ct_nccl_comm(comm, library);
-	struct ct_host_frame f = { .rec = ct_nccl_host_rec(CT_NCCL_ncclCommShrink, parent) };
-	struct ct_nccl_child child = {
-		.at = newcomm,
-		.made_from = comm,
-		.library = library,
-		.parent = parent->key,
-		.device = parent->device,
-		.source = source_of(parent),
-	};
-	uint64_t who = excluded && n > 0 ? ct_nccl_hash_of_ranks(excluded, n) : 0;
+	struct birth b;
+	uint64_t who, was = 0;
 	ncclResult_t result;
 
 	CT_UNWIND_HERE();
-	child.name = ct_nccl_comm_name(config);
-	if (who && parent->nranks > (uint32_t)n) {
-		child.nranks = parent->nranks - (uint32_t)n;
-		child.rank = rank_after(parent->rank, excluded, n);
-	}
-	ct_host_begin(&f);
-	if (flags & NCCL_SHRINK_ABORT)
+	conceive(&b, CT_NCCL_ncclCommShrink, comm, newcomm, config, (const void *)(uintptr_t)real);
+	who = begin_shrink(&b, excluded, n);
+	if (flags & NCCL_SHRINK_ABORT) {
+		was = ct_freeze(b.parent.id);
 		ct_nccl_later_gone(comm, CT_RESULT_ABORTED);
+	}
 	result = real(comm, excluded, n, newcomm, config, flags);
-	/* a counter of its own for each parent and set, among those of the channels: no peer has this number */
-	if (parent->id && !is_refused(result))
-		child.key = ct_nccl_key_of_shrink(
-			parent->key, who, ct_channels_next(parent->id, CT_SEND, INT32_MIN, who));
-	return end_child(&f, &child, result);
+	if (flags & NCCL_SHRINK_ABORT && ct_nccl_is_refused(result))
+		ct_freeze_undo(b.parent.id, was);
+	return end_shrink(&b, who, result);
 }
 
 ncclResult_t ct_ncclCommShrink(ncclComm_t comm, int *excluded, int n_excluded, ncclComm_t *newcomm,

@@ -14,6 +14,8 @@ struct ct_nccl_child {
 	ncclComm_t made_from; /* NULL: of a unique id */
 	const void *library;  /* an address in the one that makes it */
 	uint64_t key;	      /* 0: guess one */
+	uint64_t hash;	      /* NCCL's own, 0: the key is */
+	uint64_t magic;	      /* nccl_key.h; 0 not known */
 	uint64_t parent;
 	uint32_t nranks; /* 0: ask */
 	int32_t rank;
@@ -21,6 +23,24 @@ struct ct_nccl_child {
 	uint32_t device; /* + 1, 0 not known */
 	int source;	 /* enum ct_key_source */
 };
+
+/* A parent while NCCL makes a child of it. Another thread may end it meanwhile. */
+struct ct_nccl_parent {
+	struct ct_comm *comm; /* never NULL */
+	uint32_t id;	      /* of it; 0: nothing is known of it */
+	uint32_t nth;	      /* child by splitting or growing, from 1; 0: not counted */
+};
+
+/* One more of these, which is counted as NCCL does: when the call begins. */
+void ct_nccl_parent_counts(struct ct_nccl_parent *parent);
+
+/* NCCL has refused the call for its arguments: it has not counted it. */
+void ct_nccl_parent_refuses(const struct ct_nccl_parent *parent);
+
+static inline int ct_nccl_is_refused(ncclResult_t result)
+{
+	return result == ncclInvalidArgument || result == ncclInvalidUsage;
+}
 
 /* Of one that the recording has not seen made. */
 struct ct_comm *ct_nccl_comm_slow(ncclComm_t handle, const void *library);
@@ -34,6 +54,9 @@ static inline struct ct_comm *ct_nccl_comm(ncclComm_t handle, const void *librar
 
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_nccl_comm_slow(handle, library);
 }
+
+/* The communicator behind `handle` is known from now on; NULL if there is no room (a counted loss). */
+struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle);
 
 /* It is there now: read the handle and make it known. Returns it, NULL if NCCL made none for this rank. */
 struct ct_comm *ct_nccl_child_arrives(const struct ct_nccl_child *child);

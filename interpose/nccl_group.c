@@ -3,6 +3,8 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -47,11 +49,11 @@ static __attribute__((noinline)) struct ct_nccl_thread *take_block(void)
 	return t;
 }
 
-void ct_nccl_untimed(uint32_t launch, const struct ct_comm *comm, uint32_t n_ops, int result)
+void ct_nccl_untimed(uint32_t launch, uint32_t comm, uint32_t n_ops, int result)
 {
 	const struct ct_launch rec = {
 		.id = launch,
-		.comm = comm->id,
+		.comm = comm,
 		.n_ops = n_ops,
 		.result = (int16_t)result,
 	};
@@ -65,6 +67,7 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 {
 	struct ct_nccl_thread *t = ct_self.nccl;
 	struct ct_nccl_pair *pair;
+	CUcontext current; /* another one, perhaps, when the group ends */
 
 	for (uint32_t i = 0; i < t->n_pairs && t != &no_room; i++) {
 		pair = &t->pairs[i];
@@ -82,7 +85,16 @@ struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t h
 	pair->launch.comm = comm->id;
 	pair->launch.device = comm->device;
 	pair->launch.stream = stream;
+	pair->launch.unpicked = 1;
+	pair->launch.asked = ct_gpu_ask(stream, comm->device, &current);
 	return pair;
+}
+
+void ct_nccl_group_pick(struct ct_nccl_pair *pair, int is_message, int picked)
+{
+	if (picked && (is_message || !pair->has_collective))
+		pair->launch.unpicked = 0;
+	pair->has_collective |= !is_message;
 }
 
 void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result)
@@ -115,9 +127,10 @@ static void forget_all(struct ct_nccl_thread *t)
 static void give_up_launches(struct ct_nccl_thread *t, int result)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
-		const struct ct_comm comm = { .id = t->pairs[i].launch.comm };
+		const struct ct_gpu_launch *launch = &t->pairs[i].launch;
 
-		ct_nccl_untimed(t->pairs[i].launch.id, &comm, t->pairs[i].launch.n_ops, result);
+		if (launch->asked != CT_GPU_CAPTURED)
+			ct_nccl_untimed(launch->id, launch->comm, launch->n_ops, result);
 	}
 	t->n_pairs = 0;
 }
@@ -125,14 +138,16 @@ static void give_up_launches(struct ct_nccl_thread *t, int result)
 static void begin_all(struct ct_nccl_thread *t)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		t->pairs[i].span = ct_gpu_begin(&t->pairs[i].launch);
+		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
+			t->pairs[i].span = ct_gpu_begin(&t->pairs[i].launch);
 }
 
 static void end_all(struct ct_nccl_thread *t)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++) {
 		ct_nccl_later_passed(t->pairs[i].comm);
-		ct_gpu_end(t->pairs[i].span);
+		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
+			ct_gpu_end(t->pairs[i].span);
 	}
 	for (uint32_t i = 0; i < t->n_children; i++)
 		ct_nccl_child_arrives(&t->children[i]);
@@ -154,7 +169,8 @@ static void put_off_all(struct ct_nccl_thread *t)
 static void drop_all(struct ct_nccl_thread *t, int result)
 {
 	for (uint32_t i = 0; i < t->n_pairs; i++)
-		ct_gpu_drop(t->pairs[i].span, result);
+		if (t->pairs[i].launch.asked != CT_GPU_CAPTURED)
+			ct_gpu_drop(t->pairs[i].span, result);
 	for (uint32_t i = 0; i < t->n_children; i++)
 		ct_nccl_child_fails(&t->children[i]);
 	forget_all(t);
@@ -190,6 +206,32 @@ static void enter_end(struct end_frame *f, enum ct_nccl_call call)
 	f->host.frame.leave = end_leave;
 }
 
+int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_inside *in)
+{
+	struct ct_frame *frame = ct_guard_frame();
+	const struct ct_nccl_thread *t;
+	int found = 0;
+
+	if (!frame || frame->leave != end_leave)
+		return 0;
+	t = ((const struct end_frame *)frame)->thread;
+	for (uint32_t i = 0; t && i < t->n_pairs; i++) {
+		const struct ct_nccl_pair *pair = &t->pairs[i];
+		const struct ct_comm *comm = ct_comms_find(pair->comm);
+
+		if (launch ? pair->launch.id != launch
+			   : !comm || comm->nccl_hash != hash || comm->rank != rank)
+			continue;
+		in->comm = pair->launch.comm;
+		in->span = pair->span;
+		in->launch = pair->launch.id;
+		in->op = 0;
+		in->has_seq = 0;
+		found++;
+	}
+	return found == 1;
+}
+
 static ncclResult_t return_end(struct end_frame *f, ncclResult_t result)
 {
 	struct ct_nccl_thread *t = f->thread;
@@ -218,7 +260,26 @@ static CT_UNWIND_WHOLE ncclResult_t end_group(ct_ncclGroupEnd_fn *real)
 	return return_end(&f, real());
 }
 
-/* NCCL only computes how long it would take. (A nonblocking communicator launches all the same, some time.) */
+static void simulate_leave(struct ct_frame *frame)
+{
+	struct end_frame *f = (struct end_frame *)frame;
+
+	if (f->thread)
+		give_up_launches(f->thread, CT_RESULT_EXCEPTION);
+	end_leave(frame);
+}
+
+/* NCCL only computes how long it would take. But what it leaves to a thread of its own, for nonblocking communicators,
+ * it launches all the same, some time: nothing is known of when. */
+static ncclResult_t return_simulated(struct end_frame *f, ncclResult_t result)
+{
+	if (f->thread)
+		give_up_launches(f->thread, result == ncclSuccess      ? CT_RESULT_ABORTED
+					    : result == ncclInProgress ? ncclSuccess
+								       : (int)result);
+	return return_end(f, result);
+}
+
 static CT_UNWIND_WHOLE ncclResult_t simulate_end(ncclSimInfo_t *info,
 						 ct_ncclGroupSimulateEnd_fn *real)
 {
@@ -226,9 +287,8 @@ static CT_UNWIND_WHOLE ncclResult_t simulate_end(ncclSimInfo_t *info,
 
 	CT_UNWIND_HERE();
 	enter_end(&f, CT_NCCL_ncclGroupSimulateEnd);
-	if (f.thread)
-		give_up_launches(f.thread, CT_RESULT_ABORTED);
-	return return_end(&f, real(info));
+	f.host.frame.leave = simulate_leave;
+	return return_simulated(&f, real(info));
 }
 
 /* Is this one inside another, where it does nothing? */
@@ -241,20 +301,106 @@ static int leaves_inner(void)
 	return 1;
 }
 
+/* A forked child is silent until it makes a communicator, which it may do in a group that it has begun before: then the
+ * group has to be known. For each thread that has one, its depth. */
+#define EARLY 32u
+
+_Atomic uint32_t ct_nccl_early; /* entries in use */
+static struct {
+	_Atomic uint32_t tid; /* 0: free */
+	uint32_t depth;
+} early[EARLY];
+
+static int is_silent_child(void)
+{
+	return CT_GATE_STATE(ct_guard_gate()) == CT_GATE_CHILD;
+}
+
+static void leave_early(uint32_t i)
+{
+	atomic_store_explicit(&early[i].tid, 0, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&ct_nccl_early, 1, memory_order_relaxed);
+}
+
+/* The calling thread's, EARLY if it has none; `may_take`: then a free one. */
+static uint32_t find_early(int may_take)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	for (uint32_t i = 0; i < EARLY; i++)
+		if (atomic_load_explicit(&early[i].tid, memory_order_relaxed) == tid)
+			return i;
+	for (uint32_t i = 0; i < EARLY && may_take; i++) {
+		uint32_t free = 0;
+
+		if (!atomic_compare_exchange_strong_explicit(
+			    &early[i].tid, &free, tid, memory_order_relaxed, memory_order_relaxed))
+			continue;
+		early[i].depth = 0;
+		atomic_fetch_add_explicit(&ct_nccl_early, 1, memory_order_relaxed);
+		return i;
+	}
+	return EARLY;
+}
+
+static void start_early(void)
+{
+	uint32_t i = find_early(1);
+
+	if (i < EARLY)
+		early[i].depth++;
+}
+
+static void end_early(void)
+{
+	uint32_t i = atomic_load_explicit(&ct_nccl_early, memory_order_relaxed) ? find_early(0)
+										: EARLY;
+
+	if (i < EARLY && --early[i].depth == 0)
+		leave_early(i);
+}
+
+void ct_nccl_group_adopt(void)
+{
+	uint32_t i = find_early(0);
+	struct ct_nccl_thread *t;
+
+	if (i == EARLY)
+		return;
+	t = ct_self.nccl ? ct_self.nccl : take_block();
+	if (t != &no_room)
+		t->depth += early[i].depth;
+	leave_early(i);
+}
+
 ncclResult_t ct_ncclGroupStart(void)
 {
 	ct_ncclGroupStart_fn *next = CT_NCCL_NEXT(ncclGroupStart);
 	ncclResult_t result = next ? next() : CT_NCCL_ABSENT;
 	struct ct_nccl_thread *t;
 
+	if (result != ncclSuccess)
+		return result;
 	/* whatever comes in the group has to know of it, so recording starts here */
-	if (result == ncclSuccess && ct_nccl_enter(CT_CALL_CREATE)) {
+	if (ct_nccl_enter(CT_CALL_DATA)) {
 		t = ct_self.nccl ? ct_self.nccl : take_block();
 		if (t != &no_room)
 			t->depth++;
 		ct_guard_leave();
+	} else if (is_silent_child()) {
+		start_early();
 	}
 	return result;
+}
+
+/* The end of a group is not recorded. */
+static int is_unrecorded_end(void)
+{
+	if (ct_nccl_enter(CT_CALL_DATA))
+		return leaves_inner();
+	if (is_silent_child())
+		end_early();
+	return 1;
 }
 
 ncclResult_t ct_ncclGroupEnd(void)
@@ -263,7 +409,7 @@ ncclResult_t ct_ncclGroupEnd(void)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA) || leaves_inner())
+	if (is_unrecorded_end())
 		return next();
 	return end_group(next);
 }
@@ -274,7 +420,7 @@ ncclResult_t ct_ncclGroupSimulateEnd(ncclSimInfo_t *info)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA) || leaves_inner())
+	if (is_unrecorded_end())
 		return next(info);
 	return simulate_end(info, next);
 }

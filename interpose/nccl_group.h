@@ -20,7 +20,9 @@
 struct ct_nccl_pair {
 	struct ct_gpu_launch launch;
 	ncclComm_t comm;
-	struct ct_gpu_span *span; /* while the group's end is inside NCCL */
+	struct ct_gpu_span *
+		span; /* while the group's end is inside NCCL; NULL: captured, nothing is launched */
+	int has_collective;
 };
 
 struct ct_nccl_thread {
@@ -46,11 +48,14 @@ static inline int ct_nccl_in_group(void)
 struct ct_nccl_pair *ct_nccl_group_pair(const struct ct_comm *comm, ncclComm_t handle,
 					CUstream stream);
 
+/* The next op of the launch: a message or a collective, that is to be timed or not (gpupick.h). */
+void ct_nccl_group_pick(struct ct_nccl_pair *pair, int is_message, int picked);
+
 /* A communicator whose making was begun, with ncclSuccess or ncclInProgress: it is there when the group has ended, now,
  * or later. */
 void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result);
 
 /* The record of a launch that did no work on a GPU, or whose work is not timed: no times. */
-void ct_nccl_untimed(uint32_t launch, const struct ct_comm *comm, uint32_t n_ops, int result);
+void ct_nccl_untimed(uint32_t launch, uint32_t comm, uint32_t n_ops, int result);
 
 #endif

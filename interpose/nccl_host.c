@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that may wait for other ranks and move no data, and how communicators end. */
+#include "interpose/freeze.h"
 #include "interpose/nccl_comm.h"
 #include "interpose/nccl_later.h"
 #include "interpose/unwind.h"
@@ -42,6 +43,36 @@ static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result)
 	}
 #include "interpose/abi/nccl_calls.def"
 
+/* What it has open is over when NCCL is asked to stop it, though its kernels may complete, some time. It can still be
+ * split and shrunk. */
+static CT_UNWIND_WHOLE ncclResult_t revoke(ncclComm_t comm, int flags, ct_ncclCommRevoke_fn *real)
+{
+	struct ct_host_frame f;
+	ncclResult_t result;
+	uint64_t was;
+
+	CT_UNWIND_HERE();
+	begin(&f, CT_NCCL_ncclCommRevoke, comm);
+	was = ct_freeze(f.rec.comm);
+	result = real(comm, flags);
+	if (ct_nccl_is_refused(result))
+		ct_freeze_undo(f.rec.comm, was);
+	else
+		ct_nccl_later_gone(comm, CT_RESULT_ABORTED);
+	return end(&f, result);
+}
+
+ncclResult_t ct_ncclCommRevoke(ncclComm_t comm, int flags)
+{
+	ct_ncclCommRevoke_fn *next = CT_NCCL_NEXT(ncclCommRevoke);
+
+	if (!next)
+		return CT_NCCL_ABSENT;
+	if (!ct_nccl_enter(CT_CALL_DATA))
+		return next(comm, flags);
+	return revoke(comm, flags, next);
+}
+
 /* It is over before NCCL is asked to end it: NCCL may give its address to the next one while still in the call. */
 static CT_UNWIND_WHOLE ncclResult_t end_comm(ncclComm_t comm, enum ct_nccl_call call, int result,
 					     ct_ncclCommDestroy_fn *real)
@@ -50,6 +81,8 @@ static CT_UNWIND_WHOLE ncclResult_t end_comm(ncclComm_t comm, enum ct_nccl_call 
 
 	CT_UNWIND_HERE();
 	begin(&f, call, comm);
+	if (result == CT_RESULT_ABORTED)
+		ct_freeze(f.rec.comm);
 	ct_nccl_later_gone(comm, result);
 	ct_comms_end(comm);
 	return end(&f, real(comm));

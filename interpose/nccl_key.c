@@ -53,6 +53,34 @@ uint64_t ct_nccl_key_of_split(uint64_t parent, int32_t nth, int32_t color)
 	return hash_of(s);
 }
 
+static uint64_t combine(uint64_t a, uint64_t b)
+{
+	return hash_of(put(put(start, &a, sizeof(a)), &b, sizeof(b)));
+}
+
+uint64_t ct_nccl_magic_of_id(const ncclUniqueId *id)
+{
+	uint64_t magic;
+
+	memcpy(&magic, id->internal, sizeof(magic));
+	return magic;
+}
+
+uint64_t ct_nccl_magic_of_grown(uint64_t parent_magic, uint32_t nth)
+{
+	return combine(parent_magic, nth);
+}
+
+uint64_t ct_nccl_key_of_grown(uint64_t magic, uint32_t nranks)
+{
+	return combine(magic, nranks);
+}
+
+uint64_t ct_nccl_hash_of_shrunk(uint64_t parent_hash)
+{
+	return ct_nccl_key_of_split(parent_hash, 0, 0);
+}
+
 uint64_t ct_nccl_hash_of_ranks(const int *ranks, int n)
 {
 	uint64_t sum = 0;

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/output.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "interpose/log.h"
 #include "interpose/writer.h"
+#include "trace/append.h"
 
 int ct_output_init(struct ct_output *o, const struct ct_ring *ring,
 		   const struct ct_process *process, const struct ct_writer_options *options)
 {
+	struct stat st;
+
 	memset(o, 0, sizeof(*o));
 	o->options = options;
 	o->segment_bytes = (uint64_t)options->settings->SEGMENT_BYTES;
 	o->max_bytes = (uint64_t)options->settings->MAX_BYTES;
 	ct_segment_init(&o->segment, process, options->dirfd);
+	o->dir = process->run_dir;
+	if (fstat(options->dirfd, &st) == 0) {
+		o->dir_dev = st.st_dev;
+		o->dir_ino = st.st_ino;
+	}
 	o->encoder = ct_encoder_new();
 	return o->encoder ? ct_state_init(&o->state, ring, options->notes) : CT_NOMEM;
 }
@@ -27,6 +37,31 @@ static int is_ours(struct ct_output *o)
 	struct stat st;
 
 	return fstat(o->segment.fd, &st) == 0 && st.st_dev == o->dev && st.st_ino == o->ino;
+}
+
+static int is_the_dir(const struct ct_output *o, int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_dev == o->dir_dev &&
+	       st.st_ino == o->dir_ino;
+}
+
+/* The run directory's descriptor likewise; the directory can be opened again as long as it has its name. */
+static int has_dir(struct ct_output *o)
+{
+	int fd;
+
+	if (is_the_dir(o, o->segment.dirfd))
+		return 1;
+	fd = ct_fd_clear_of_stdio(open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (is_the_dir(o, fd)) {
+		o->segment.dirfd = fd;
+		return 1;
+	}
+	if (fd >= 0)
+		close(fd);
+	return 0;
 }
 
 /* Somebody removed it, or the whole run: what is written into it now nobody can read any more. */
@@ -53,6 +88,8 @@ static int next_segment(struct ct_output *o, struct ct_err *err)
 	}
 	if (o->segment.fd >= 0 && !is_ours(o))
 		o->segment.fd = -1; /* not ours to close either */
+	if (!has_dir(o))
+		return ct_fail(err, CT_IO, "the run directory was closed");
 	status = ct_segment_next(&o->segment, err);
 	if (status != CT_OK)
 		return status;

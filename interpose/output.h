@@ -24,6 +24,9 @@ struct ct_output {
 	int failing;	 /* the last append failed, and that was said */
 	dev_t dev;	 /* of the open segment: descriptors can be closed and used by others ... */
 	ino_t ino;
+	dev_t dir_dev; /* ... and of the run directory */
+	ino_t dir_ino;
+	const char *dir; /* its path, the process's */
 	uint64_t segment_bytes;
 	uint64_t max_bytes;
 };

@@ -8,15 +8,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/beat.h"
+#include "interpose/environ.h"
+#include "interpose/gpubudget.h"
 #include "interpose/gpucollect.h"
+#include "interpose/gpupick.h"
 #include "interpose/threads.h"
+#include "interpose/waits.h"
+#include "interpose/writer.h"
 
 #define SECOND_NS 1000000000ull
 #define LONGEST_NAP_NS 10000000u
 #define SHORTEST_NAP_NS 500000u
-/* Events that are ready for use, below which more are made. */
+/* Events that are ready for use, below which more are made; the first ones at once, for who waits for them. */
 #define FEW_EVENTS 256u
 #define MORE_EVENTS 512u
+#define FIRST_EVENTS 32u
+#define LONGEST_AWAIT_NS 10000000u
+#define PROBE_NS 125000000u
 /* A context that nothing was launched in for so long is left alone. */
 #define IDLE_NS (2 * SECOND_NS)
 
@@ -28,14 +37,24 @@ static struct poll {
 	_Atomic uint32_t finished;	       /* futex */
 	_Atomic uint32_t started;
 	_Atomic uint32_t gave_up;
-	_Atomic uint64_t cpu_ns, events, timed, untimed;
+	_Atomic uint64_t cpu_ns, events, timed, untimed, backoffs;
+	_Atomic uint32_t level, coarsest;
+	struct ct_gpu_probes probes; /* whoever has the probe adds */
+	_Atomic uint64_t probe_ns;   /* its: what the begin cost */
 	int anchors;
+	unsigned int event_flags;
+	_Atomic uint32_t served; /* futex: contexts that had events, or failed to, so far */
 	/* the thread's: */
 	struct ct_gpu_collect collect;
 	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
+	struct ct_gpu_budget budget;
+	uint64_t probed_ns; /* when a probe was last asked for */
 } poll;
 
 _Atomic uint32_t ct_poll_up;
+/* on a line of its own: callers look at it, the thread writes it at every look */
+_Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
+_Atomic uint32_t ct_poll_probe;
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -114,6 +133,15 @@ static void judge(struct ct_gpu_context *context, CUresult result)
 		atomic_store_explicit(&context->dead, 1, memory_order_relaxed);
 }
 
+/* Whoever waits for its events need not wait any longer. */
+static void served(struct poll *p, struct ct_gpu_context *context)
+{
+	if (atomic_exchange_explicit(&context->served, 1, memory_order_release))
+		return;
+	atomic_fetch_add_explicit(&p->served, 1, memory_order_release);
+	futex_wake(&p->served);
+}
+
 static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 {
 	struct ct_gpu_events *pool = &context->events;
@@ -121,11 +149,14 @@ static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 	CUevent event;
 
 	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < CT_GPU_EVENTS; i++) {
-		result = p->collect.cuda->event_create(&event, CU_EVENT_DEFAULT);
+		if (i == FIRST_EVENTS)
+			served(p, context);
+		result = p->collect.cuda->event_create(&event, p->event_flags);
 		if (result != CUDA_SUCCESS)
 			break;
 		pool->made++;
 		ct_gpu_events_give(pool, event);
+		ct_poll_inside(ct_now_ns());
 	}
 	/* no memory for more is no trouble while there are some */
 	return result == CUDA_ERROR_OUT_OF_MEMORY && pool->made ? CUDA_SUCCESS : result;
@@ -144,24 +175,29 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
-	if (!last && !context->ready) {
+	/* the events first: a launch may wait for them, none waits for an anchor */
+	if (!last && wants_events(context))
+		result = make_events(p, context);
+	if (!last && !context->ready && result == CUDA_SUCCESS) {
 		result = p->anchors ? ct_gpu_anchoring_init(anchoring, p->collect.cuda)
 				    : CUDA_SUCCESS;
 		context->ready = result == CUDA_SUCCESS;
 		context->used_ns = now;
+		if (context->ready)
+			ct_environ_gpu(p->collect.cuda, context->device);
 	}
-	if (!last && context->ready && wants_events(context))
-		result = make_events(p, context);
 	if (!last && p->anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
 		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
 		result = ct_gpu_collect(&p->collect, context);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		ct_waits_collect(&p->collect, context, 0);
 	return result;
 }
 
 static int is_idle(struct poll *p, struct ct_gpu_context *context)
 {
-	return context->ready && !context->active &&
+	return context->ready && !context->active && !ct_waits_pending(context) &&
 	       p->collect.host.mono_ns - context->used_ns > IDLE_NS && !wants_events(context);
 }
 
@@ -172,15 +208,20 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 	CUcontext popped;
 
 	if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
+		ct_poll_inside(ct_now_ns());
 		result = p->collect.cuda->ctx_push(handle);
 		if (result == CUDA_SUCCESS) {
 			result = serve_current(p, context, last);
 			p->collect.cuda->ctx_pop(&popped);
 		}
+		ct_poll_inside(0);
 		judge(context, result);
 	}
-	if (is_dead(context) || ct_poll_gave_up())
+	served(p, context);
+	if (is_dead(context) || ct_poll_gave_up()) {
 		ct_gpu_collect_lost(&p->collect, context);
+		ct_waits_collect(&p->collect, context, 1);
+	}
 }
 
 static void note_cost(struct poll *p)
@@ -196,6 +237,42 @@ static void note_cost(struct poll *p)
 	atomic_store_explicit(&p->untimed, p->collect.untimed, memory_order_relaxed);
 }
 
+/* Calls so far, as far as that is known here: records of chunks that were claimed, less those of launches. */
+static uint64_t count_calls(const struct poll *p)
+{
+	uint64_t claims = atomic_load_explicit(&ct_recorder.ring.header->claims,
+					       memory_order_relaxed);
+	uint64_t records = claims * CT_CHUNK_SLOTS;
+	uint64_t launches = p->collect.timed + p->collect.untimed;
+
+	return records > launches ? records - launches : 0;
+}
+
+static void mind_budget(struct poll *p)
+{
+	const struct ct_gpu_spent spent = {
+		.now_ns = p->collect.host.mono_ns,
+		.fixed_ns = count_calls(p) * ct_recorder.call_cost_ns + ct_writer_cpu_ns() +
+			    ct_beat_cpu_ns(),
+		.poll_ns = ct_thread_cpu_ns(),
+		.launches = p->collect.timed + p->collect.untimed,
+		.launch_ns = ct_gpu_probe_cost(&p->probes),
+	};
+	uint32_t before = p->budget.level;
+
+	if (!p->budget.limit_millionths)
+		return;
+	if (spent.now_ns - p->probed_ns >= PROBE_NS) {
+		p->probed_ns = spent.now_ns;
+		atomic_store_explicit(&ct_poll_probe, 1, memory_order_relaxed);
+	}
+	if (ct_gpu_budget_look(&p->budget, &spent) != before)
+		ct_gpu_pick_level(p->budget.level);
+	atomic_store_explicit(&p->level, p->budget.level, memory_order_relaxed);
+	atomic_store_explicit(&p->coarsest, p->budget.coarsest, memory_order_relaxed);
+	atomic_store_explicit(&p->backoffs, p->budget.backoffs, memory_order_relaxed);
+}
+
 static void look(struct poll *p, int last)
 {
 	struct ct_gpu_context *context;
@@ -207,6 +284,7 @@ static void look(struct poll *p, int last)
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
 		serve(p, context, last);
 	note_cost(p);
+	mind_budget(p);
 }
 
 static void nap(struct poll *p)
@@ -229,7 +307,9 @@ static void *run(void *arg)
 	ct_self.gate = (uint32_t)(uintptr_t)arg;
 	ct_self.depth = 1;
 	p->collect.cuda = ct_cuda();
+	ct_poll_inside(ct_now_ns());
 	p->collect.cuda->exchange_capture_mode(&mode);
+	ct_poll_inside(0);
 	while (atomic_load_explicit(&p->wanted, memory_order_acquire) != FINISH) {
 		look(p, 0);
 		nap(p);
@@ -241,11 +321,17 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void ct_poll_init(int anchors)
+void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths)
 {
 	memset(&poll, 0, sizeof(poll));
 	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
-	poll.anchors = anchors;
+	ct_poll_inside(0);
+	atomic_store_explicit(&ct_poll_probe, 0, memory_order_relaxed);
+	poll.budget.limit_millionths = budget_millionths;
+	poll.anchors = timing == CT_GPU_TIMED;
+	poll.event_flags = timing == CT_GPU_HOST || timing == CT_GPU_PLUGIN_OR_HOST
+				   ? CU_EVENT_DISABLE_TIMING
+				   : CU_EVENT_DEFAULT;
 }
 
 void ct_poll_start(void)
@@ -268,6 +354,21 @@ void ct_poll_wake(void)
 
 	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
 		futex_wake(&poll.wanted);
+}
+
+void ct_poll_await(struct ct_gpu_context *context)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t now = begin;
+
+	while (!atomic_load_explicit(&context->served, memory_order_acquire) && ct_poll_is_up() &&
+	       now - begin < LONGEST_AWAIT_NS) {
+		uint32_t n = atomic_load_explicit(&poll.served, memory_order_acquire);
+
+		if (!atomic_load_explicit(&context->served, memory_order_acquire))
+			futex_wait(&poll.served, n, LONGEST_AWAIT_NS - (now - begin));
+		now = ct_now_ns();
+	}
 }
 
 void ct_poll_give_up(void)
@@ -304,4 +405,23 @@ void ct_poll_cost(struct ct_poll_cost *cost)
 	cost->events = atomic_load_explicit(&poll.events, memory_order_relaxed);
 	cost->timed = atomic_load_explicit(&poll.timed, memory_order_relaxed);
 	cost->untimed = atomic_load_explicit(&poll.untimed, memory_order_relaxed);
+	cost->level = atomic_load_explicit(&poll.level, memory_order_relaxed);
+	cost->coarsest = atomic_load_explicit(&poll.coarsest, memory_order_relaxed);
+	cost->backoffs = atomic_load_explicit(&poll.backoffs, memory_order_relaxed);
+}
+
+uint64_t ct_poll_take_probe(void)
+{
+	return atomic_exchange_explicit(&ct_poll_probe, 0, memory_order_acquire) ? ct_now_ns() : 0;
+}
+
+void ct_poll_probe_begun(uint64_t since_ns)
+{
+	atomic_store_explicit(&poll.probe_ns, ct_now_ns() - since_ns, memory_order_relaxed);
+}
+
+void ct_poll_probe_ended(uint64_t end_cost_ns)
+{
+	ct_gpu_probe_add(&poll.probes,
+			 end_cost_ns + atomic_load_explicit(&poll.probe_ns, memory_order_relaxed));
 }

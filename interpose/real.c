@@ -113,12 +113,11 @@ static void *ask_behind(const struct ct_real *real, const struct object *object,
 
 /* What the caller would call without us. The loader looks in the global scope first, as it is when the caller is loaded:
  * another preload is in it, and what somebody opened for all to see later is not. */
-static void *look_where_bound(const struct ct_real *real, const struct object *from, int *is_own)
+static void *look_where_bound(const struct ct_real *real, const struct object *from)
 {
 	void *own = ask_behind(real, from, 1);
 	void *next = ask_next(real);
 
-	*is_own = own != NULL;
 	if (own && next && own != next)
 		return is_before((uintptr_t)next, from->begin) ? next : own;
 	return own ? own : next;
@@ -154,13 +153,10 @@ static void *elsewhere(struct ct_real *real, void *function)
 
 static void *look_everywhere(struct ct_real *real, const struct object *from)
 {
-	int is_program = from->end && !from->name[0]; /* whose scope is the global one */
-	int is_own;
-	void *function = look_where_bound(real, from, &is_own);
-	void *adopted = atomic_load_explicit(&real->elsewhere, memory_order_acquire);
+	void *function = look_where_bound(real, from);
 
-	if (adopted && (!function || (!is_own && !is_program)))
-		return adopted;
+	if (!function)
+		function = atomic_load_explicit(&real->elsewhere, memory_order_acquire);
 	return function ? function : elsewhere(real, look_anywhere(real));
 }
 
@@ -183,9 +179,11 @@ static void remember(struct ct_real *real, const struct object *from, void *func
 void *ct_real_slow(struct ct_real *real, const void *caller)
 {
 	struct object from;
-	int saved = errno;
+	int saved = errno, copy = ct_entry_copy(caller);
 	void *function;
 
+	if (copy >= 0) /* acquire: pairs with the release in ct_entry_for() */
+		return atomic_load_explicit(&real->copies[copy], memory_order_acquire);
 	for (int i = 0; i < CT_REAL_CALLERS; i++)
 		if (ct_real_calls(&real->callers[i], caller))
 			return real->callers[i].function;
@@ -208,30 +206,20 @@ void *ct_real_visible(const struct ct_real *real, const void *caller)
 	return ask_behind(real, &from, 0);
 }
 
-/* Does a call from this object go to `function`, as far as its own scope and the global one tell? */
-static int is_bound_to(const struct ct_real *real, const struct object *from, const void *function)
+uintptr_t ct_real_object(const void *function)
 {
-	void *own = ask_behind(real, from, 0);
-	void *next = ask_next(real);
+	struct object object;
 
-	return (!own || own == function) && (!next || next == function) && !is_before_us(function);
+	find_object(&object, function);
+	/* (the program comes before us, too, but it does not pass its calls on) */
+	return object.name[0] && is_before_us(function) ? 0 : object.begin;
 }
 
-int ct_real_adopt(struct ct_real *real, void *function, const void *caller)
+void ct_real_keep(const void *function)
 {
-	int saved = errno;
 	struct object object;
-	int adopted;
 
-	find_object(&object, caller);
-	adopted = is_bound_to(real, &object, function);
-	if (adopted && !atomic_load_explicit(&real->elsewhere, memory_order_acquire)) {
-		/* it stays loaded */
-		find_object(&object, function);
-		if (object.name[0])
-			dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD);
-	}
-	adopted = adopted && elsewhere(real, function) == function;
-	errno = saved;
-	return adopted;
+	find_object(&object, function);
+	if (object.name[0])
+		dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD);
 }

@@ -4,11 +4,11 @@
  * RTLD_NEXT sees only the global scope; what Python loads lies in local ones. So a call goes where it would have gone
  * without us: to the next function of the global scope (another preload's, perhaps), as far as that was there before
  * the caller, else to that of the caller's own object and what it depends on. A caller that has neither got the
- * wrapper through dlsym, or from who did: it goes to the function that dlsym stood for, else to the library by its
- * name, else to whatever loaded object has one. Two copies of a library in one process each keep their own callers:
- * what was found is remembered per range of calling code (a call that its compiler made a jump counts as its
- * caller's). Objects that answered are never unloaded. Looking up takes the loader's lock and may allocate; it happens
- * once per symbol and calling object.
+ * wrapper's address from somebody who has: it goes to the library by its name, else to whatever loaded object has one.
+ * Two copies of a library in one process each keep their own callers: what was found is remembered per range of calling
+ * code (a call that its compiler made a jump counts as its caller's). What dlsym answered with (entries.h) calls the copy
+ * that was looked up. Objects that answered are never unloaded. Looking up takes the loader's lock and may allocate; it
+ * happens once per symbol and calling object.
  */
 #ifndef CT_REAL_H
 #define CT_REAL_H
@@ -17,10 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interpose/entries.h"
+
 /* A wrapper, whose name is also the real function's. */
 #define CT_EXPORT __attribute__((visibility("default")))
 
-#define CT_REAL_CALLERS 8
+/* As many objects of one program may call the same function: CUDA's are called by many. */
+#define CT_REAL_CALLERS 24
 
 /* A range of calling code and what it calls. `bytes` is stored last (release); 0: not in use. */
 struct ct_real_caller {
@@ -33,6 +36,7 @@ struct ct_real {
 	struct ct_real_caller callers[CT_REAL_CALLERS]; /* the first one is the fast one */
 	_Atomic uint32_t used;
 	_Atomic(void *) elsewhere; /* for callers whose own object has none; set once */
+	_Atomic(void *) copies[CT_ENTRY_COPIES]; /* for those that come through entries */
 	const char *symbol;
 	const void *self;	  /* our wrapper, which is never the answer */
 	const char *const *names; /* sonames that may have it, NULL-terminated; may be NULL */
@@ -45,10 +49,11 @@ void *ct_real_slow(struct ct_real *real, const void *caller);
  * NULL: neither. */
 void *ct_real_visible(const struct ct_real *real, const void *caller);
 
-/* `caller` asks dlsym for the symbol and would be given `function`. 1: it can have the wrapper instead, for whoever
- * calls that without having such a function of his own will come to this one. 0: there is another copy to confuse it
- * with, and only the function itself is right. */
-int ct_real_adopt(struct ct_real *real, void *function, const void *caller);
+/* The object that `function` lies in, by its lowest address; 0: it is a preload before us, or none. */
+uintptr_t ct_real_object(const void *function);
+
+/* That object stays loaded from now on. */
+void ct_real_keep(const void *function);
 
 static inline int ct_real_calls(const struct ct_real_caller *c, const void *caller)
 {

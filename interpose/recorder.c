@@ -14,7 +14,7 @@ _Static_assert(sizeof(struct ct_match_rec) == 56, "fills words 1..7");
 struct ct_recorder ct_recorder = { .ring.fd = -1 };
 
 /* Once until the write thread has seen it, so a full pool costs no system call per record. */
-static void wake_writer(void)
+void ct_recorder_wake(void)
 {
 	if (atomic_load_explicit(&ct_recorder.wanted, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&ct_recorder.wanted, 1, memory_order_relaxed))
@@ -34,7 +34,7 @@ struct ct_slot *ct_recorder_claim(void)
 		ct_ring_lose(ring, CT_LOSS_POOL_EMPTY, 1);
 	if (!slot || atomic_load_explicit(&ring->header->n_free, memory_order_relaxed) <
 			     ct_recorder.low_water)
-		wake_writer();
+		ct_recorder_wake();
 	errno = saved;
 	return slot;
 }

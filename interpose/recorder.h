@@ -50,6 +50,9 @@ static inline uint64_t ct_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* The write thread looks what there is to do, soon. Any thread; costs a system call only if it was asleep. */
+void ct_recorder_wake(void);
+
 /* The lane's next slot from the pool, waking the write thread when the pool runs low. NULL: pool empty, the
  * loss of one record is counted. */
 struct ct_slot *ct_recorder_claim(void);

@@ -202,13 +202,23 @@ static void check_backends(const char *list, struct ct_notes *notes)
 
 static void check_timing(char *timing, struct ct_notes *notes)
 {
-	static const char *const known[] = { "auto", "events", "off" };
+	static const char *const known[] = { "auto", "events", "plugin", "host", "off" };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(timing, known[i]) == 0)
 			return;
-	ct_notes_add(notes, PREFIX "TIMING=%.40s is not auto, events or off: using auto", timing);
+	ct_notes_add(notes,
+		     PREFIX "TIMING=%.40s is not auto, events, plugin, host or off: using auto",
+		     timing);
 	memcpy(timing, "auto", sizeof("auto"));
+}
+
+static void check_graph(char *graph, struct ct_notes *notes)
+{
+	if (strcmp(graph, "list") == 0 || strcmp(graph, "off") == 0)
+		return;
+	ct_notes_add(notes, PREFIX "GRAPH=%.40s is not list or off: using list", graph);
+	memcpy(graph, "list", sizeof("list"));
 }
 
 void ct_settings_read(struct ct_settings *settings, char *const *env, struct ct_notes *notes)
@@ -221,6 +231,7 @@ void ct_settings_read(struct ct_settings *settings, char *const *env, struct ct_
 			read_variable(settings, *env + PREFIX_LEN, notes);
 	check_backends(settings->BACKENDS, notes);
 	check_timing(settings->TIMING, notes);
+	check_graph(settings->GRAPH, notes);
 	if (settings->SEGMENT_BYTES > settings->MAX_BYTES)
 		settings->SEGMENT_BYTES = settings->MAX_BYTES;
 }

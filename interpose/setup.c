@@ -10,14 +10,18 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/cudart.h"
+#include "interpose/environ.h"
 #include "interpose/gloo.h"
-#include "interpose/gputime.h"
+#include "interpose/gpuoptions.h"
+#include "interpose/graph.h"
 #include "interpose/hash.h"
 #include "interpose/identity.h"
 #include "interpose/libc_old.h"
 #include "interpose/log.h"
 #include "interpose/nccl.h"
 #include "interpose/pending.h"
+#include "interpose/profiler.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
 #include "interpose/start_line.h"
@@ -68,21 +72,13 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Timed events and CUDA_DEVICE_MAX_CONNECTIONS=1 together make communication and computing take turns. */
-static enum ct_gpu_timing choose_timing(void)
+static int init_gpu(void)
 {
-	const char *connections = ct_identity_env(environ, "CUDA_DEVICE_MAX_CONNECTIONS");
-	int one = connections && strcmp(connections, "1") == 0;
+	struct ct_gpu_options options;
 
-	if (strcmp(settings.TIMING, "off") == 0)
-		return CT_GPU_UNTIMED;
-	if (!one)
-		return CT_GPU_TIMED;
-	if (strcmp(settings.TIMING, "events") == 0)
-		return CT_GPU_UNANCHORED;
-	if (ct_settings_lists(settings.BACKENDS, "nccl"))
-		ct_notes_add(&notes, "CUDA_DEVICE_MAX_CONNECTIONS=1: launches are not timed");
-	return CT_GPU_UNTIMED;
+	ct_gpu_options_read(&options, &settings,
+			    ct_identity_env(environ, "CUDA_DEVICE_MAX_CONNECTIONS"), &notes);
+	return ct_gpu_init_options(&options);
 }
 
 /* Ring and tables. 0 or -1. */
@@ -95,7 +91,8 @@ static int make_memory(const char *const *dirs)
 	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
 			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
-	    ct_pending_init() != CT_OK || ct_gpu_init(choose_timing()) != CT_OK) {
+	    ct_pending_init() != CT_OK || init_gpu() != CT_OK ||
+	    ct_profiler_init(strcmp(settings.TIMING, "auto") == 0) != CT_OK) {
 		ct_log("cannot record: %s", err.text);
 		return -1;
 	}
@@ -130,6 +127,7 @@ static int set_up(uint32_t nth)
 		return -1; /* the backends of this version */
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
+	ct_environ_read(environ);
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);
@@ -141,6 +139,9 @@ static int set_up(uint32_t nth)
 	ct_gloo_init(is_listed("gloo"));
 	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
 		return -1;
+	if (ct_graph_init(strcmp(settings.GRAPH, "list") == 0) != CT_OK)
+		return -1;
+	ct_cudart_init(is_listed("nccl"));
 	start_threads(&options);
 	if (has_stderr && !settings.QUIET && ct_start_line_is_mine(process, options.ring_dirs))
 		ct_start_line_write(process, &notes);

@@ -6,6 +6,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#include "interpose/graph.h"
 #include "interpose/recorder.h"
 
 /* NULL-safe chain: the first failure is what counts. */
@@ -112,12 +113,14 @@ static int add_strings(struct ct_state *s, struct ct_block *block, int all)
 int ct_state_new(struct ct_state *s, struct ct_block *block)
 {
 	TRY(add_comms(s, block, 0));
+	TRY(ct_environ_add(&s->environ, block, 0));
 	return add_strings(s, block, 0);
 }
 
 void ct_state_again(struct ct_state *s)
 {
 	s->strings_at = 0;
+	memset(&s->environ, 0, sizeof(s->environ));
 	memset(s->comms_seen, 0, s->ring->header->n_comms * sizeof(*s->comms_seen));
 	memset(s->comms_pass, 0, s->ring->header->n_comms * sizeof(*s->comms_pass));
 }
@@ -129,6 +132,7 @@ void ct_state_drained(struct ct_state *s)
 			continue;
 		s->comms_pass[i] = 0;
 		s->comms_seen[i] = 0;
+		s->comms_freed++;
 		atomic_store_explicit(&s->ring->comms[i].id, 0, memory_order_release);
 	}
 	s->pass++;
@@ -266,6 +270,9 @@ int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 	TRY(add_open_launches(s, block));
 	TRY(add_losses(s, block, rec.beat_ns));
 	TRY(add_clock(block));
+	/* nothing was measured yet when the first segment is opened */
+	if (!s->cost.write_cpu_ns)
+		return CT_OK;
 	return ct_block_add_rare(block, CT_KIND_COST, &s->cost, sizeof(s->cost));
 }
 
@@ -276,6 +283,8 @@ int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
 	TRY(add_strings(s, block, 1));
 	TRY(add_comms(s, block, 1));
 	TRY(add_op_names(block));
+	TRY(ct_environ_add(&s->environ, block, 1));
+	TRY(ct_graph_again(block));
 	TRY(ct_state_status(s, block, UINT64_MAX));
 	for (unsigned i = 0; i < s->notes.n; i++)
 		TRY(ct_block_add_text(block, CT_KIND_NOTE, &now, sizeof(now), s->notes.text[i]));

@@ -7,6 +7,7 @@
 #ifndef CT_STATE_H
 #define CT_STATE_H
 
+#include "interpose/environ.h"
 #include "interpose/notes.h"
 #include "trace/block.h"
 #include "trace/ring.h"
@@ -17,10 +18,12 @@ struct ct_state {
 	uint64_t strings_at;  /* bytes of the string table that are in segments */
 	uint64_t *comms_seen; /* per entry: id << 1 | ended, as last written; 0 nothing */
 	uint32_t *comms_pass; /* per entry: pass in which its end was written, 0 not yet */
+	uint64_t comms_freed; /* entries, in all */
 	uint32_t pass;
 	uint64_t loss_begin_ns[CT_LOSS_MAX];
 	uint64_t loss_end_ns[CT_LOSS_MAX];
 	uint64_t losses[CT_LOSS_MAX];
+	struct ct_environ_seen environ;
 	struct ct_cost_rec cost; /* kept by the caller */
 };
 

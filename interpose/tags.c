@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/tags.h"
 
+#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -81,17 +82,25 @@ uint64_t ct_tags_slow(struct ct_tags *tags, ct_word *next_seq, uint32_t tag)
 	}
 }
 
-#define CHANNELS 4096u
-#define PROBES 8u
+#define CHANNELS 8192u
+#define PROBES 16u
 
-static struct channel {
-	_Atomic uint64_t key; /* hash of what it is, 0 free */
-	_Atomic uint64_t next;
+/* The low bits of `next` count, those above say how often its place was given away. */
+#define COUNT_BITS 48
+
+/* Columns, since the end of a communicator looks through one of them only. A key is the hash of what the channel is, 0
+ * free; it is stored after the rest (release). */
+static struct {
+	_Atomic uint64_t keys[CHANNELS];
+	_Atomic uint64_t next[CHANNELS];
+	_Atomic uint32_t comms[CHANNELS]; /* whose it is; 0 nobody's */
+	_Atomic int lock;		  /* over what makes and frees channels */
+	_Atomic uint64_t lost;
 } * channels;
 
 int ct_channels_init(void)
 {
-	void *map = mmap(NULL, CHANNELS * sizeof(*channels), PROT_READ | PROT_WRITE,
+	void *map = mmap(NULL, sizeof(*channels), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
@@ -100,25 +109,108 @@ int ct_channels_init(void)
 	return CT_OK;
 }
 
+static uint32_t place_of(uint64_t key, uint32_t probe)
+{
+	return (uint32_t)(key >> 8 ^ probe) % CHANNELS;
+}
+
+/* Of the channel with this key, CHANNELS if there is none. A channel keeps its place as long as it lives; places
+ * before it may become free meanwhile, so all are looked at. */
+static uint32_t find(uint64_t key)
+{
+	for (uint32_t i = 0; i < PROBES; i++)
+		if (atomic_load_explicit(&channels->keys[place_of(key, i)], memory_order_acquire) ==
+		    key)
+			return place_of(key, i);
+	return CHANNELS;
+}
+
+static int lock(void)
+{
+	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
+		if (!atomic_exchange_explicit(&channels->lock, 1, memory_order_acquire))
+			return 1;
+		sched_yield();
+	}
+	return 0;
+}
+
+static void unlock(void)
+{
+	atomic_store_explicit(&channels->lock, 0, memory_order_release);
+}
+
+/* Under the lock. */
+static uint32_t make(uint64_t key, uint32_t comm)
+{
+	uint32_t at = find(key);
+	uint64_t given;
+
+	for (uint32_t i = 0; i < PROBES && at == CHANNELS; i++)
+		if (!atomic_load_explicit(&channels->keys[place_of(key, i)], memory_order_relaxed))
+			at = place_of(key, i);
+	if (at == CHANNELS || atomic_load_explicit(&channels->keys[at], memory_order_relaxed))
+		return at;
+	given = atomic_load_explicit(&channels->next[at], memory_order_relaxed) >> COUNT_BITS;
+	atomic_store_explicit(&channels->next[at], (given + 1) << COUNT_BITS, memory_order_relaxed);
+	atomic_store_explicit(&channels->comms[at], comm, memory_order_relaxed);
+	atomic_store_explicit(&channels->keys[at], key, memory_order_release);
+	return at;
+}
+
+/* Count on a channel that was found: 0 if its communicator has ended meanwhile and its place is another's. */
+static inline int count(uint32_t at, uint64_t key, uint64_t *seq)
+{
+	uint64_t word = atomic_load_explicit(&channels->next[at], memory_order_acquire);
+
+	do {
+		if (atomic_load_explicit(&channels->keys[at], memory_order_acquire) != key)
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&channels->next[at], &word, word + 1, memory_order_acquire, memory_order_acquire));
+	*seq = word & ((1ull << COUNT_BITS) - 1);
+	return 1;
+}
+
+static __attribute__((noinline)) uint64_t next_of_new(uint64_t key, uint32_t comm)
+{
+	uint32_t at = CHANNELS;
+	uint64_t seq;
+
+	if (lock()) {
+		at = make(key, comm);
+		unlock();
+	}
+	if (at < CHANNELS && count(at, key, &seq))
+		return seq;
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_SEQ_TABLE_FULL, 1);
+	seq = atomic_fetch_add_explicit(&channels->lost, 1, memory_order_relaxed);
+	/* other ranks lose others: their numbers must not meet these */
+	seq = ct_hash_mix(ct_hash_mix(ct_recorder.process.hostkey, ct_recorder.process.pid), seq);
+	return CT_SEQ_NOBODYS | seq;
+}
+
 uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot)
 {
 	uint64_t who = (uint64_t)comm << 33 | (uint64_t)direction << 32 | (uint32_t)peer;
 	uint64_t key = ct_hash_mix(ct_hash_mix(CT_HASH_START, who), slot) | 1;
-	struct channel *c;
+	uint32_t at = find(key);
+	uint64_t seq;
 
-	for (uint32_t i = 0; i < PROBES; i++) {
-		uint64_t held;
+	if (__builtin_expect(at != CHANNELS && count(at, key, &seq), 1))
+		return seq;
+	return next_of_new(key, comm);
+}
 
-		c = &channels[(key >> 8 ^ i) % CHANNELS];
-		held = atomic_load_explicit(&c->key, memory_order_relaxed);
-		if (held == 0 && atomic_compare_exchange_strong(&c->key, &held, key))
-			held = key;
-		if (held == key)
-			return atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
+void ct_channels_end(uint32_t comm)
+{
+	if (!channels || !comm || !lock())
+		return;
+	for (uint32_t i = 0; i < CHANNELS; i++) {
+		if (atomic_load_explicit(&channels->comms[i], memory_order_relaxed) != comm)
+			continue;
+		atomic_store_explicit(&channels->comms[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&channels->keys[i], 0, memory_order_release);
 	}
-	ct_ring_lose(&ct_recorder.ring, CT_LOSS_SEQ_TABLE_FULL, 1);
-	c = &channels[(key >> 8) % CHANNELS];
-	atomic_store_explicit(&c->key, key, memory_order_relaxed);
-	atomic_store_explicit(&c->next, 1, memory_order_relaxed);
-	return 0;
+	unlock();
 }

@@ -5,7 +5,7 @@
  * communicator, whose order differs from rank to rank; there the tag is the sequence number. Callers that
  * never change the tag run in one order everywhere; there a counter of our own is. A tag that comes again gets
  * its repetition in the upper 32 bits. Point-to-point: one counter for each (comm, direction, peer, slot), in a
- * table of fixed size. All words are atomic; any thread.
+ * table of fixed size; a short spin lock where one is new or goes. All words are atomic; any thread.
  */
 #ifndef CT_TAGS_H
 #define CT_TAGS_H
@@ -75,8 +75,14 @@ enum ct_direction { CT_SEND = 0, CT_RECV = 1 };
 /* Map the table of point-to-point channels; 0 or CT_NOMEM. Before the gate opens. */
 int ct_channels_init(void);
 
-/* Sequence number of the next transfer on a channel. A full table starts another channel anew (a counted
- * loss). */
+/* Sequence number of the next transfer on a channel. The channels of a communicator that has ended are free again. If
+ * there is no room (a counted loss) the number is CT_SEQ_NOBODYS or above: no other transfer has it, here or
+ * elsewhere, and those that have a channel keep counting. */
 uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot);
+
+/* The communicator with this id has ended. */
+void ct_channels_end(uint32_t comm);
+
+#define CT_SEQ_NOBODYS (1ull << 63)
 
 #endif

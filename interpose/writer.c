@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/environ.h"
+#include "interpose/gpumode.h"
 #include "interpose/gputime.h"
 #include "interpose/hash.h"
 #include "interpose/log.h"
@@ -46,6 +48,7 @@ static int running;
 static _Atomic uint32_t stop;	  /* 1: write everything and end */
 static _Atomic uint32_t finished; /* futex: 1 ended in order, 2 ended otherwise */
 static int exit_code;
+static _Atomic uint64_t cpu_ns;
 
 static uint64_t load(ct_word *word)
 {
@@ -72,10 +75,18 @@ static int pool_below(const struct writer *w, uint32_t part)
 	return load(&w->ring->header->n_free) < w->ring->header->n_chunks / part;
 }
 
+/* Of the communicators' entries a quarter wait to be written and freed, which takes two passes. */
+static int many_have_ended(const struct writer *w)
+{
+	return !w->retry_at &&
+	       ct_comms_ended() - w->output.state.comms_freed >= w->ring->header->n_comms / 4;
+}
+
 static void nap(const struct writer *w)
 {
-	uint64_t ms = pool_below(w, 2) ? 5 : 50;
+	uint64_t ms = pool_below(w, 2) || many_have_ended(w) ? 5 : 50;
 
+	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 	futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
 	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
 }
@@ -134,6 +145,11 @@ static int flush(struct writer *w, enum ct_drain_mode mode)
 	return 1;
 }
 
+uint64_t ct_writer_cpu_ns(void)
+{
+	return atomic_load_explicit(&cpu_ns, memory_order_relaxed);
+}
+
 static void update_cost(struct writer *w)
 {
 	struct ct_cost_rec *cost = &w->output.state.cost;
@@ -144,8 +160,9 @@ static void update_cost(struct writer *w)
 	cost->gpu_events = poll.events;
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
+	ct_gpu_ledger(cost);
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns();
+	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
@@ -229,7 +246,7 @@ static int is_due(const struct writer *w, uint64_t now)
 	if (now < w->retry_at)
 		return 0;
 	return now - w->flushed_at >= w->flush_ns || fresh * CT_CHUNK_SLOTS >= BLOCK_RECORDS ||
-	       pool_below(w, 2);
+	       pool_below(w, 2) || many_have_ended(w);
 }
 
 static void serve(struct writer *w)
@@ -237,6 +254,7 @@ static void serve(struct writer *w)
 	uint64_t now = ct_now_ns();
 
 	look_for_ring(w, now);
+	ct_environ_serve(now);
 	if (is_due(w, now))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
@@ -254,8 +272,10 @@ static void serve(struct writer *w)
 /* The ring goes only when a reader can do without it. */
 static int finish(struct writer *w)
 {
-	int whole = flush(w, CT_DRAIN_ALL);
+	int whole;
 
+	ct_environ_finish(SECOND_NS / 10);
+	whole = flush(w, CT_DRAIN_ALL);
 	whole = whole && write_state(w, CT_BLOCK_END, ct_now_ns());
 	ct_output_close(&w->output);
 	if (!whole)

@@ -14,6 +14,7 @@ benches() {
 	cat <<-'EOF'
 	overhead bench_wrapper
 	overhead bench_nccl
+	overhead bench_waits
 	size     bench_codec
 	perfetto bench_perfetto
 	accuracy bench_gputime

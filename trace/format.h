@@ -229,6 +229,7 @@ enum ct_op_flag {
 	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
 	CT_OP_UNTIMED = 1
 			<< 2, /* nobody looks when it runs: there is no LAUNCH record of its launch */
+	CT_OP_PLUGIN = 1 << 3, /* seen by the NCCL profiler plugin only, not by a wrapper */
 };
 
 /* Result values of our own beside those of the library. */
@@ -370,6 +371,20 @@ struct ct_open_launch_rec {
 	uint64_t words[8]; /* struct ct_ring_open */
 };
 
+/* How launches on a GPU are timed, and why so. */
+enum ct_timed_by {
+	CT_TIMED_BY_UNKNOWN = 0,
+	CT_TIMED_BY_NOTHING = 1, /* COMMTRACE_TIMING=off */
+	CT_TIMED_BY_EVENTS = 2,	 /* start and end */
+	CT_TIMED_BY_HOST = 3,	 /* the end, by asking */
+	CT_TIMED_BY_PLUGIN = 4,	 /* the library's profiler interface */
+};
+enum ct_timed_why {
+	CT_TIMED_WHY_ASKED = 0,		 /* the setting says so */
+	CT_TIMED_WHY_AUTO = 1,		 /* nothing speaks against it */
+	CT_TIMED_WHY_ONE_CONNECTION = 2, /* auto, but with CUDA_DEVICE_MAX_CONNECTIONS=1 */
+};
+
 struct ct_cost_rec {
 	uint64_t calls;
 	uint64_t wrapper_ns; /* estimated: calls x cost of one, measured at start */
@@ -379,7 +394,18 @@ struct ct_cost_rec {
 	uint64_t bytes_written;
 	uint64_t gpu_events;	   /* CUDA events recorded */
 	uint64_t launches_timed;   /* by events, start and end */
-	uint64_t launches_untimed; /* of those on a GPU */
+	uint64_t launches_untimed; /* of those on a GPU that were to be timed */
+	uint64_t budget_backoffs; /* how often fewer launches were timed from then on, to cost less */
+	uint32_t sample; /* COMMTRACE_SAMPLE: share of instances to be timed, of 2^32; 0 all */
+	uint32_t budget_millionths; /* COMMTRACE_BUDGET, of wall time; 0 no limit */
+	uint32_t duty_on_ms;	    /* COMMTRACE_DUTY: timed so long at the start of every ... */
+	uint32_t duty_ms;	    /* ... of these; 0 always */
+	uint8_t timed_by;	    /* enum ct_timed_by */
+	uint8_t timed_why;	    /* enum ct_timed_why */
+	uint8_t level;		    /* the share is halved so often by the budget: now ... */
+	uint8_t coarsest;	    /* ... and at most so far */
+	uint8_t plugin_loaded;	    /* by NCCL */
+	uint8_t reserved[3];
 };
 
 struct ct_end_rec {
@@ -427,7 +453,76 @@ struct ct_match_rec {
 	uint64_t reserved[4];
 };
 
+/* A run of equal operations in what was captured for one communicator. Written when an executable graph comes to have
+ * the list, and again in every checkpoint as long as anything refers to it. */
+struct ct_graph_rec {
+	uint32_t list; /* as in a captured op's launch and a GraphLaunch's tag */
+	uint32_t comm;
+	uint32_t n_ops;	  /* of the list on this communicator, in all its runs */
+	uint32_t n_colls; /* those of them that are no transfers: what one launch adds to the order */
+	uint64_t bytes;	  /* of all of them: elements as passed to the calls times their size */
+	uint32_t first;	  /* place of the run's first op among n_ops */
+	uint32_t n;	  /* ops in the run */
+	uint64_t count;	  /* of each */
+	int32_t peer;	  /* or root, -1 none */
+	uint8_t op, dtype, redop;
+	uint8_t reserved[9];
+};
+_Static_assert(sizeof(struct ct_graph_rec) == 56, "fills words 1..7");
+
+/* Who waited for communication: a stream that waits for an event, or the host. What is waited for are all launches on
+ * the stream of `launch`, up to it and beyond `after`. Of several such streams each has a record. */
+#define CT_WAIT_HOST 1u	   /* the host, in a call that synchronizes */
+#define CT_WAIT_DEVICE 2u  /* with all streams of a device at once */
+#define CT_WAIT_GAP 4u	   /* there may have been others since `after` that are not on record */
+#define CT_WAIT_DEFAULT 8u /* the stream is a default stream */
+#define CT_WAIT_OTHERS                                                                             \
+	16u /* since its last record the stream has also waited for what is no communication */
+#define CT_WAIT_LAUNCHES 32u /* the stream has launched communication itself */
+#define CT_WAIT_STREAM                                                                             \
+	64u		 /* no wait, but what is known of the stream of `launch` before that ... */
+#define CT_WAIT_FED 128u /* ... it has waited for another stream */
+struct ct_wait_rec {
+	uint64_t begin_ns; /* when the stream reached the wait; host: entered the call; 0 not known */
+	uint64_t issued_ns; /* when the host put it on the stream; host: left the call */
+	uint64_t reserved;
+	uint32_t begin_err_ns;
+	uint32_t launch;
+	uint32_t after;	 /* 0: none */
+	uint32_t waiter; /* stream as in LAUNCH, 0 the host or not known */
+	uint32_t via; /* stream that the event was recorded on, or that was synchronized with; 0 not known */
+	uint32_t tid; /* of the host's thread */
+	uint32_t flags;
+	uint32_t device; /* of the stream that waited; 0 where that was the host */
+};
+
+/* What NCCL's profiler interface told. Of an op, which is found by launch and the words below: those with CT_DETAIL_SEQ
+ * by `seq`; the others tell the count, type and root or peer of the work, which for broadcasts and all-gathers is
+ * counted in bytes. With op 0, of the interface itself: `channels` is its version. */
+struct ct_detail_rec {
+	uint32_t comm;
+	uint32_t launch;
+	uint64_t seq; /* of the op, as in its record */
+	uint64_t count;
+	int32_t peer;  /* or root; -1 none */
+	uint32_t algo; /* string ids; 0 not told */
+	uint32_t proto;
+	uint8_t op;
+	uint8_t dtype;
+	uint8_t channels; /* 0 not told */
+	uint8_t warps;
+	uint32_t flags; /* enum ct_detail_flag */
+	uint32_t reserved[3];
+};
+_Static_assert(sizeof(struct ct_detail_rec) == 56, "fills words 1..7");
+enum ct_detail_flag {
+	CT_DETAIL_SEQ = 1 << 0,	  /* `seq` is known */
+	CT_DETAIL_ALONE = 1 << 1, /* op 0: the communicator's calls pass no wrapper */
+	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
+};
+
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
- * NOTE: u64 time, then the bytes. */
+ * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of "ID=object", ID of
+ * invisible.def. */
 
 #endif

@@ -140,8 +140,10 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	f->evidence[f->n_evidence++] = (struct ct_evidence){ "log10_chance", "", charge->log10_p,
 							     NAN };
 	if (f->at_most)
-		f->evidence[f->n_evidence++] = (struct ct_evidence){ "hidden_behind_computing",
-								     "ns", NAN, NAN };
+		f->evidence[f->n_evidence++] = (struct ct_evidence){
+			"hidden_behind_computing", "ns",
+			charge->has_hidden ? (double)charge->hidden_ns : NAN, NAN
+		};
 	f->cause = "arrives late at communication: the time goes before the calls, not into them";
 	return CT_OK;
 }

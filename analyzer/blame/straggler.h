@@ -102,6 +102,8 @@ struct ct_charge {
 	uint64_t hits, trials; /* by about as much as usual, see above */
 	double log10_p;	       /* of that by chance */
 	int guilty;	       /* by all parts of the rule */
+	int has_hidden; /* loss_ns is no more than what somebody stood waiting; the rest was ... */
+	uint64_t hidden_ns; /* ... hidden behind computing */
 };
 
 /* `chance_ns`: median loss of the ranks that are not suspected; `family`: how many suspects of this kind there

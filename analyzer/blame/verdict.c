@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/findings.h"
+#include "analyzer/environment.h"
 #include "analyzer/units.h"
 
 #define MOST_FINDINGS 3u
@@ -24,6 +25,37 @@ static uint32_t ranks_met(const struct ct_pass *pass)
 	return n;
 }
 
+/* Nobody lost more time by others' lateness than he stood waiting for communication in all: where that is known of
+ * everybody who met the suspects (`in_set`, or the one seat), it bounds what they cost. */
+static void bound_by_exposed(const struct ct_pass *pass, uint32_t seat, const uint8_t *in_set,
+			     struct ct_charge *charge)
+{
+	uint64_t most = 0;
+	int known = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		struct ct_exposed sum;
+
+		if (s == seat || (in_set && in_set[s]) || !pass->blame.suspects[s].met)
+			continue;
+		ct_pass_exposed(pass, s, &sum);
+		if (!sum.is_known)
+			return;
+		known = 1;
+		if (sum.exposed_ns + sum.err_ns > most)
+			most = sum.exposed_ns + sum.err_ns;
+	}
+	if (!known)
+		return;
+	charge->has_hidden = 1;
+	if (charge->loss_ns <= most)
+		return;
+	charge->hidden_ns = charge->loss_ns - most;
+	charge->loss_ns = most;
+	if ((double)most < (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100)
+		charge->guilty = 0;
+}
+
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 {
 	double family = ranks_met(pass);
@@ -35,6 +67,7 @@ int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 			return CT_NOMEM;
 		ct_blame_weigh(&pass->blame.suspects[s], pass->duration_ns, chance, family,
 			       &charges[s]);
+		bound_by_exposed(pass, s, NULL, &charges[s]);
 	}
 	return CT_OK;
 }
@@ -50,6 +83,7 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	uint64_t best = 0;
 
 	ct_blame_weigh(&set->blame->set, pass->duration_ns, chance, family, charge);
+	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;
@@ -57,9 +91,12 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	return charge->guilty && (double)charge->loss_ns > 1.25 * (double)best;
 }
 
-/* Contradictions first, they make results wrong; then by what they cost; losses last. */
+/* Contradictions first, they make results wrong; then by what they cost; losses, and what nobody knows the cost of,
+ * last. */
 static double weight(const struct ct_finding *f)
 {
+	if (f->kind == CT_FINDING_ENVIRONMENT_DIFFERS)
+		return -2;
 	if (f->kind == CT_FINDING_MISMATCH)
 		return 1e30;
 	return f->kind == CT_FINDING_LOSSES ? -1 : (double)f->loss_ns;
@@ -94,8 +131,12 @@ static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
 		losses |= report->losses[i].is_loss_of_records;
 	if (st == CT_OK && losses)
 		st = ct_finding_losses(pass, report, report->memory, &all[(*n)++]);
+	if (st == CT_OK) {
+		st = ct_finding_environment(report, report->memory, &all[*n]);
+		*n += st == 1;
+	}
 	qsort(all, *n, sizeof(*all), by_weight);
-	return st;
+	return st < 0 ? st : CT_OK;
 }
 
 /* ---- the sentence ---- */
@@ -158,6 +199,10 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		return "no communication was recorded";
 	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
 		return NULL;
+	if (report->run.timing == CT_TIMING_HOST && pass->matched == 0 && pass->time_err.n == 0)
+		return "only ends were timed";
+	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
+		return ct_arena_printf(memory, "nothing was timed (%s)", report->run.timing_why);
 	if (report->run.ranks_untimed)
 		return ct_arena_printf(memory,
 				       "%llu of %llu ranks were not timed (timing off), so too few "
@@ -305,6 +350,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 		return say_mismatch(&report->findings[0], report);
 	/* a death matters more than somebody's being a little late before it */
 	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES &&
+	    report->findings[0].kind != CT_FINDING_ENVIRONMENT_DIFFERS &&
 	    !(report->n_ended && report->findings[0].severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, &report->findings[0], report);
 	if (n_stuck)
@@ -321,8 +367,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
 		    const struct ct_set_result *set, struct ct_report *report)
 {
-	/* A contradiction, a set, every rank by itself, the losses. */
-	struct ct_finding *all = calloc(pass->n_seats + 3, sizeof(*all));
+	/* A contradiction, a set, every rank by itself, the losses, the environment. */
+	struct ct_finding *all = calloc(pass->n_seats + 4, sizeof(*all));
 	size_t n = 0;
 	int st = all ? collect(pass, charges, set, report, all, &n) : CT_NOMEM;
 

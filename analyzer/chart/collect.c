@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/graphs.h"
 #include "trace/ops.h"
 
 /* Room for one more in drawn->ARRAY; 0 or CT_NOMEM. */
@@ -147,6 +148,8 @@ static uint64_t total_bytes(const struct ct_load_op *op)
 	size_t len = j->call ? strlen(j->call) : 0;
 	int varying = len && j->call[len - 1] == 'v';
 
+	if (j->graph)
+		return j->graph->total_bytes;
 	return ct_op_total_bytes(j->op->op, j->op->count, j->op->dtype,
 				 varying && j->op->op == CT_OP_AllToAll ? 1 : j->nranks);
 }
@@ -201,7 +204,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.bytes = j->bytes,
 		.total_bytes = total_bytes(op),
 		.comm = op->comm ? (uint32_t)(uintptr_t)op->comm->user : 0,
-		.launch = j->op->launch,
+		.launch = j->op->flags & CT_OP_CAPTURED ? 0 : j->op->launch,
 		.tid = j->op->tid,
 		.tag = j->op->tag,
 		.name = text(d, j->op_name, &failed),
@@ -214,6 +217,10 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.redop = j->op->redop,
 		.state = (uint8_t)j->state,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
+		.graph = j->op->flags & CT_OP_CAPTURED	  ? j->op->launch
+			 : j->op->op == CT_OP_GraphLaunch ? j->op->tag
+							  : 0,
+		.holds = text(d, j->graph ? j->graph->text : NULL, &failed),
 		.local = (uint8_t)local,
 	};
 	if (o->return_ns < o->enter_ns)

@@ -27,6 +27,8 @@ struct ct_drawn_op {
 	uint32_t name, call, site; /* texts; 0 unknown */
 	int32_t peer;		   /* peer or root; -1 none */
 	int16_t result;
+	uint32_t graph; /* list of captured operations that it is in, or carries out; 0 none */
+	uint32_t holds; /* of a graph's launch: text of that list; 0 not known */
 	uint8_t op, dtype, redop, state, captured;
 	uint8_t local; /* which of the process's ranks called */
 };

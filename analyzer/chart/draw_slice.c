@@ -40,6 +40,10 @@ int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const stru
 		ct_args_int(args, CT_ARG_peer, o->peer);
 	if (class == CT_CLASS_P2P)
 		ct_args_uint(args, CT_ARG_tag, o->tag);
+	if (o->graph)
+		ct_args_uint(args, CT_ARG_graph, o->graph);
+	if (o->holds)
+		ct_args_text(args, CT_ARG_holds, o->holds);
 	return st;
 }
 

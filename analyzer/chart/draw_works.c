@@ -191,7 +191,11 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 		add_group(x, &args, w, parts);
 	else if (st == CT_OK)
 		st = ct_drawing_what(x, &args, first);
-	if (i) {
+	/* In a graph it is not known where within it somebody was waited for, and how long it communicates. */
+	if (i && first->op == CT_OP_GraphLaunch) {
+		ct_args_uint(&args, CT_ARG_waited_ns, wait_ns);
+		ct_args_uint(&args, CT_ARG_skew_ns, i->skew_ns);
+	} else if (i) {
 		add_bandwidth(x, &args, w, i);
 		ct_args_uint(&args, CT_ARG_transfer_ns, i->transfer_ns);
 		ct_args_uint(&args, CT_ARG_waited_ns, wait_ns);
@@ -202,7 +206,7 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 	slice.n_args = args.n;
 	if (st == CT_OK)
 		st = ct_pen_slice(x->pen, &slice);
-	if (st == CT_OK && i && i->waits && wait_ns != CT_UNKNOWN)
+	if (st == CT_OK && i && i->waits && first->op != CT_OP_GraphLaunch && wait_ns != CT_UNKNOWN)
 		st = draw_parts(x, &slice, w->start_ns + wait_ns);
 	return st;
 }

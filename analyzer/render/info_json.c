@@ -85,7 +85,7 @@ json_t *ct_info_json(const struct ct_report *report)
 	ct_json_set(o, "cost", ct_json_costs(report), &failed);
 	ct_json_set(o, "order", order(report), &failed);
 	ct_json_set(o, "invisible", invisible(report), &failed);
-	ct_json_set(o, "environment", json_pack("{s:{}, s:[]}", "same", "differs"), &failed);
+	ct_json_set(o, "environment", ct_json_environment(report), &failed);
 	ct_json_set(o, "transport", json_object(), &failed);
 	return ct_json_done(o, failed);
 }

@@ -2,8 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/render/environment_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
+#include "analyzer/render/timing_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -13,8 +15,9 @@ static void head(struct ct_text *text, const char *title)
 	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
 }
 
-static void write_run(struct ct_text *text, const struct ct_report_run *run)
+static void write_run(struct ct_text *text, const struct ct_report *report)
 {
+	const struct ct_report_run *run = &report->run;
 	char expected[CT_UNIT_TEXT];
 
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
@@ -25,13 +28,7 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 		     ct_text_ns(run->duration_ns).s, run->attempt + 1, run->attempts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s", run->dir ? run->dir : "n/a");
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
-	if (run->timing == CT_TIMING_OFF)
-		ct_text_line(text, CT_COLOR_YELLOW, "timing    off: no rank was timed");
-	else
-		ct_text_line(text, run->ranks_untimed ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "timing    %s, ±%s per span%s", ct_timing_name(run->timing),
-			     ct_text_ns(run->time_err_ns).s,
-			     run->ranks_untimed ? "; some ranks were not timed" : "");
+	ct_timing_line(text, report);
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
 		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
 			     run->ranks_missing[i],
@@ -118,20 +115,33 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 
 static void write_costs(struct ct_text *text, const struct ct_report *report)
 {
-	head(text, "cost of recording");
-	if (!report->n_costs)
+	head(text, "cost of recording (~: estimated, calls times what one was measured to cost at "
+		   "the start)");
+	if (report->n_costs)
+		ct_text_line(text, CT_COLOR_NONE,
+			     "the busiest rank: about %s of the run in wrappers, %s of a core in "
+			     "the tracer's threads; %s written by all",
+			     ct_text_pct(report->cost_share_pct).s,
+			     ct_text_pct(report->cost_cpu_pct).s,
+			     ct_text_bytes(report->cost_bytes).s);
+	else
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *c = &report->costs[i];
+		char timing[160];
 
+		ct_timing_of_process(timing, sizeof(timing), c);
 		ct_text_line(
 			text, CT_COLOR_NONE,
-			"rank=%d calls=%s wrappers=%s (%s of the run) write=%s beat=%s poll=%s (%s "
-			"of a core) bytes=%s",
+			"rank=%d calls=%s wrappers~%s share~%s write=%s beat=%s poll=%s cores=%s "
+			"bytes=%s events=%s",
 			c->rank, ct_text_count(c->calls).s, ct_text_ns(c->wrapper_ns).s,
 			ct_text_pct(c->share_pct).s, ct_text_ns(c->write_cpu_ns).s,
 			ct_text_ns(c->beat_cpu_ns).s, ct_text_ns(c->poll_cpu_ns).s,
-			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s);
+			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s,
+			ct_text_count(c->events).s);
+		if (timing[0])
+			ct_text_line(text, CT_COLOR_NONE, "      %s", timing);
 	}
 }
 
@@ -140,19 +150,26 @@ static void write_invisible(struct ct_text *text, const struct ct_report *report
 	head(text, "warnings");
 	if (!report->n_invisible)
 		ct_text_line(text, CT_COLOR_NONE, "none");
-	for (size_t i = 0; i < report->n_invisible; i++)
-		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", report->invisible[i].what,
-			     report->invisible[i].why);
+	for (size_t i = 0; i < report->n_invisible; i++) {
+		const struct ct_report_invisible *row = &report->invisible[i];
+
+		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", row->what, row->why);
+		if (row->remedy)
+			ct_text_line(text, CT_COLOR_NONE, "    remedy: %s", row->remedy);
+	}
 }
 
 void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out, .color = style && style->color };
+	struct ct_text text = { .out = out,
+				.color = style && style->color,
+				.whole = style && style->whole };
 
-	write_run(&text, &report->run);
+	write_run(&text, report);
 	write_processes(&text, report);
 	write_comms(&text, report);
 	write_losses(&text, report);
 	write_costs(&text, report);
+	ct_environment_text(&text, report);
 	write_invisible(&text, report);
 }

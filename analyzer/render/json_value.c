@@ -98,6 +98,8 @@ json_t *ct_json_run(const struct ct_report *report)
 	ct_json_set(o, "backends", ct_json_texts(run->backends, run->n_backends), &failed);
 	ct_json_set(o, "complete", json_boolean(run->complete), &failed);
 	ct_json_set(o, "timing", ct_json_text(ct_timing_name(run->timing)), &failed);
+	ct_json_set(o, "timing_why", ct_json_text(run->timing_why), &failed);
+	ct_json_set(o, "timed_ratio", ct_json_double(run->timed_ratio), &failed);
 	return ct_json_done(o, failed);
 }
 
@@ -146,6 +148,21 @@ json_t *ct_json_losses(const struct ct_report *report)
 	return ct_json_done(array, failed);
 }
 
+/* How launches were timed, null without a GPU. */
+static void set_timing(json_t *o, const struct ct_report_cost *cost, int *failed)
+{
+	int on = cost->on_gpu;
+
+	ct_json_set(o, "timing", on ? ct_json_text(ct_timed_by_name(cost->timed_by)) : json_null(),
+		    failed);
+	ct_json_set(o, "sample_ratio", ct_json_double(on ? cost->sample_ratio : NAN), failed);
+	ct_json_set(o, "budget_ratio", ct_json_double(on ? cost->budget_ratio : NAN), failed);
+	ct_json_set(o, "duty_on_ns", ct_json_u64(on ? cost->duty_on_ns : CT_UNKNOWN), failed);
+	ct_json_set(o, "duty_of_ns", ct_json_u64(on ? cost->duty_of_ns : CT_UNKNOWN), failed);
+	ct_json_set(o, "level", ct_json_u64(on ? cost->level : CT_UNKNOWN), failed);
+	ct_json_set(o, "coarsest", ct_json_u64(on ? cost->coarsest : CT_UNKNOWN), failed);
+}
+
 json_t *ct_json_costs(const struct ct_report *report)
 {
 	json_t *array = json_array();
@@ -164,6 +181,9 @@ json_t *ct_json_costs(const struct ct_report *report)
 		ct_json_set(o, "beat_cpu_ns", ct_json_u64(cost->beat_cpu_ns), &failed);
 		ct_json_set(o, "bytes_written", ct_json_u64(cost->bytes_written), &failed);
 		ct_json_set(o, "budget_backoffs", ct_json_u64(cost->budget_backoffs), &failed);
+		ct_json_set(o, "wrapper_pct", ct_json_double(cost->share_pct), &failed);
+		ct_json_set(o, "threads_pct", ct_json_double(cost->cpu_pct), &failed);
+		set_timing(o, cost, &failed);
 		ct_json_append(array, o, &failed);
 	}
 	return ct_json_done(array, failed);

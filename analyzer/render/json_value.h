@@ -22,6 +22,7 @@ json_t *ct_json_comms(const struct ct_report *report);
 json_t *ct_json_losses(const struct ct_report *report);
 json_t *ct_json_costs(const struct ct_report *report);
 json_t *ct_json_clocks(const struct ct_report *report);
+json_t *ct_json_environment(const struct ct_report *report);
 
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);

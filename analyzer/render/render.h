@@ -12,9 +12,10 @@
 struct ct_text_style {
 	int color;	  /* 1: ANSI colours */
 	const char *path; /* the run as the person typed it, for the next commands; NULL: run.dir */
+	int whole;	  /* 1: lines are as long as they are, for files; 0: at most 100 columns */
 };
 
-/* `commtrace report`: at most 40 lines of 100 columns, the verdict first. `style` may be NULL. */
+/* `commtrace report`: at most 40 lines, the verdict first. `style` may be NULL. */
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
 /* `commtrace info`: is this trace whole? */

@@ -77,10 +77,12 @@ static json_t *rank(const struct ct_report_rank *r)
 	ct_json_set(o, "wait_ns", ct_json_u64(r->wait_ns), &failed);
 	ct_json_set(o, "lateness_ns", ct_json_u64(r->lateness_ns), &failed);
 	ct_json_set(o, "last_count", ct_json_u64(r->last_count), &failed);
-	ct_json_set(o, "exposed_ns", json_null(), &failed);
+	ct_json_set(o, "exposed_ns", ct_json_u64(r->exposed_ns), &failed);
+	ct_json_set(o, "exposed_err_ns", ct_json_u64(r->exposed_err_ns), &failed);
 	ct_json_set(o, "err_ns", ct_json_u64(r->err_ns), &failed);
 	ct_json_set(o, "lost_records", ct_json_u64(r->lost_records), &failed);
 	ct_json_set(o, "timing", ct_json_text(ct_timing_name(r->timing)), &failed);
+	ct_json_set(o, "timed_ratio", ct_json_double(r->timed_ratio), &failed);
 	ct_json_set(o, "complete", json_boolean(r->complete), &failed);
 	return ct_json_done(o, failed);
 }
@@ -107,7 +109,37 @@ static json_t *op(const struct ct_report_op *from)
 	ct_json_set(o, "algbw_p50_Bps", ct_json_u64(from->algbw_p50_Bps), &failed);
 	ct_json_set(o, "busbw_p50_Bps", ct_json_u64(from->busbw_p50_Bps), &failed);
 	ct_json_set(o, "time_err_ns", ct_json_u64(from->time_err_ns), &failed);
+	ct_json_set(o, "exposed_ns", ct_json_u64(from->exposed_ns), &failed);
+	ct_json_set(o, "exposed_err_ns", ct_json_u64(from->exposed_err_ns), &failed);
 	return ct_json_done(o, failed);
+}
+
+static json_t *overlap(const struct ct_report_overlap *from)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "rank", ct_json_rank(from->rank), &failed);
+	ct_json_set(o, "comm", ct_json_hex(from->comm_key), &failed);
+	ct_json_set(o, "launches", ct_json_u64(from->launches), &failed);
+	ct_json_set(o, "measured", ct_json_u64(from->measured), &failed);
+	ct_json_set(o, "comm_ns", ct_json_u64(from->comm_ns), &failed);
+	ct_json_set(o, "hidden_ns", ct_json_u64(from->hidden_ns), &failed);
+	ct_json_set(o, "exposed_ns", ct_json_u64(from->exposed_ns), &failed);
+	ct_json_set(o, "err_ns", ct_json_u64(from->err_ns), &failed);
+	ct_json_set(o, "overlap_ratio", ct_json_double(from->overlap_ratio), &failed);
+	ct_json_set(o, "method", ct_json_text(from->method), &failed);
+	return ct_json_done(o, failed);
+}
+
+static json_t *overlaps(const struct ct_report *report)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < report->n_overlap; i++)
+		ct_json_append(array, overlap(&report->overlap[i]), &failed);
+	return ct_json_done(array, failed);
 }
 
 /* Cut into cycles by a later version: nothing of it is known here. */
@@ -147,7 +179,7 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "comms", ct_json_comms(report), &failed);
 	ct_json_set(o, "ops", ops, &failed);
 	ct_json_set(o, "cycles", cycles(), &failed);
-	ct_json_set(o, "overlap", json_array(), &failed);
+	ct_json_set(o, "overlap", overlaps(report), &failed);
 	ct_json_set(o, "links", json_array(), &failed);
 	ct_json_set(o, "traffic", traffic(), &failed);
 	ct_json_set(o, "clocks", ct_json_clocks(report), &failed);

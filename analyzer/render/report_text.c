@@ -5,10 +5,11 @@
 
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
+#include "analyzer/render/timing_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget: 1 verdict, 2 x 3 findings, 6 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 36. */
+/* The budget: 1 verdict, 2 x 3 findings, 7 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 37. */
 #define MOST_ROWS 5
 #define MOST_INFLIGHT 3
 #define MOST_ENDED 4
@@ -41,8 +42,18 @@ static enum ct_color color_of(const struct ct_report *report)
 
 static void write_verdict(struct ct_text *text, const struct ct_report *report)
 {
-	ct_text_line(text, color_of(report), "%s: %s", ct_verdict_name(report->verdict.code),
-		     report->verdict.text);
+	const struct ct_report_run *run = &report->run;
+
+	char timing[80] = "";
+
+	/* in short beside a verdict that says much: the line of the timing says why */
+	if (run->timing_is_forced && strlen(report->verdict.text) < 30)
+		snprintf(timing, sizeof(timing), " (timing %s: %s)", ct_timing_name(run->timing),
+			 run->timing_why);
+	else if (run->timing_is_forced)
+		snprintf(timing, sizeof(timing), " (timing %s)", ct_timing_name(run->timing));
+	ct_text_line(text, color_of(report), "%s: %s%s", ct_verdict_name(report->verdict.code),
+		     report->verdict.text, timing);
 }
 
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
@@ -120,36 +131,39 @@ static void write_warning(struct ct_text *text, const struct ct_report *report)
 		     report->invisible[0].why, report->n_invisible > 1 ? "; more in info" : "");
 }
 
-static const char *timing_text(enum ct_timing timing)
+/* The rank that stood waiting longest. */
+static void write_exposed(struct ct_text *text, const struct ct_report *report)
 {
-	switch (timing) {
-	case CT_TIMING_CALL:
-		return "call: host clock at entry and return of each call";
-	case CT_TIMING_HOST:
-		return "host: ends seen by polling, starts by how long before";
-	case CT_TIMING_PLUGIN:
-		return "plugin: kernel times from the library's profiler interface";
-	case CT_TIMING_EVENTS:
-		return "events: timed events on the stream";
-	case CT_TIMING_OFF:
-		break;
+	const struct ct_report_rank *most = NULL;
+	uint64_t comm_ns = 0, launches = 0, measured = 0;
+
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		const struct ct_report_rank *r = &report->ranks[i];
+
+		if (r->exposed_ns != CT_UNKNOWN && (!most || r->exposed_ns > most->exposed_ns))
+			most = r;
 	}
-	return "off: no operation was timed";
-}
+	for (size_t i = 0; i < report->n_overlap; i++) {
+		const struct ct_report_overlap *o = &report->overlap[i];
 
-static void write_timing(struct ct_text *text, const struct ct_report_run *run)
-{
-	char without[64] = "";
-
-	if (run->ranks_untimed && run->timing != CT_TIMING_OFF)
-		snprintf(without, sizeof(without), "; off on %s rank%s",
-			 ct_text_count(run->ranks_untimed).s, run->ranks_untimed == 1 ? "" : "s");
-	if (run->timing == CT_TIMING_OFF)
-		ct_text_line(text, CT_COLOR_YELLOW, "timing    %s", timing_text(run->timing));
-	else
-		ct_text_line(text, without[0] ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "timing    %s, ±%s per span%s", timing_text(run->timing),
-			     ct_text_ns(run->time_err_ns).s, without);
+		launches += o->launches;
+		measured += o->measured;
+		if (most && o->rank == most->rank && o->measured)
+			comm_ns += o->comm_ns;
+	}
+	if (!report->n_overlap)
+		return;
+	if (!most) {
+		ct_text_line(text, CT_COLOR_NONE,
+			     "exposed   n/a: who waited for it is known of %s of %s launches",
+			     ct_text_count(measured).s, ct_text_count(launches).s);
+		return;
+	}
+	ct_text_line(text, CT_COLOR_NONE,
+		     "exposed   %s±%s of %s in communication (%s), on rank %d, the most",
+		     ct_text_ns(most->exposed_ns).s, ct_text_ns(most->exposed_err_ns).s,
+		     ct_text_ns(comm_ns).s,
+		     ct_text_pct(100 * (double)most->exposed_ns / (double)comm_ns).s, most->rank);
 }
 
 static void write_facts(struct ct_text *text, const struct ct_report *report)
@@ -157,7 +171,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	const struct ct_report_run *run = &report->run;
 
 	write_run(text, run);
-	write_timing(text, run);
+	ct_timing_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
 	ct_text_line(
@@ -166,9 +180,10 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 		"%s not whole",
 		ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
 		ct_text_count(run->incomplete).s);
+	write_exposed(text, report);
 	ct_text_line(text, CT_COLOR_NONE,
-		     "cost      tracer: %s of the run in wrappers, %s of a core in its threads, %s "
-		     "written",
+		     "cost      tracer: about %s of the run in wrappers, %s of a core in its "
+		     "threads, %s written",
 		     ct_text_pct(report->cost_share_pct).s, ct_text_pct(report->cost_cpu_pct).s,
 		     ct_text_bytes(report->cost_bytes).s);
 }
@@ -319,7 +334,9 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out, .color = style && style->color };
+	struct ct_text text = { .out = out,
+				.color = style && style->color,
+				.whole = style && style->whole };
 
 	write_verdict(&text, report);
 	ct_text_line(&text, CT_COLOR_NONE, "%s", "");

@@ -36,16 +36,17 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 	static const char *const codes[] = { "",	 "\033[1m",  "\033[2m",
 					     "\033[31m", "\033[33m", "\033[32m" };
 	int colored = text->color && color != CT_COLOR_NONE;
-	char line[1024], cut[4 * CT_TEXT_COLUMNS + 8];
+	char line[4096];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	ct_text_clip(cut, sizeof(cut), line, CT_TEXT_COLUMNS);
-	for (size_t n = strlen(cut); n > 0 && cut[n - 1] == ' '; n--)
-		cut[n - 1] = '\0';
-	fprintf(text->out, "%s%s%s\n", colored ? codes[color] : "", cut, colored ? "\033[0m" : "");
+	if (!text->whole)
+		ct_text_clip(line, 4 * CT_TEXT_COLUMNS + 8, line, CT_TEXT_COLUMNS);
+	for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
+		line[n - 1] = '\0';
+	fprintf(text->out, "%s%s%s\n", colored ? codes[color] : "", line, colored ? "\033[0m" : "");
 	text->lines++;
 }
 

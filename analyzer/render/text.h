@@ -21,10 +21,11 @@ enum ct_color {
 struct ct_text {
 	FILE *out;
 	int color;
+	int whole; /* 1: nothing is cut */
 	int lines;
 };
 
-/* One line, cut at CT_TEXT_COLUMNS with "..." at its end. */
+/* One line, cut at CT_TEXT_COLUMNS with "..." at its end, unless lines are to be whole. */
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

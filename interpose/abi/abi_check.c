@@ -3,8 +3,10 @@
  * runs: that it compiles is the check. A prototype that differs is a second, conflicting declaration; one that an
  * older header lacks is simply the first. */
 #include <cuda.h>
+#include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* ---- CUDA's driver -------------------------------------------------------------------------------------------------- */
 
@@ -14,7 +16,8 @@
 #include "interpose/abi/cuda_values.def"
 
 _Static_assert(sizeof(CUresult) == 4 && sizeof(CUstreamCaptureStatus) == 4 &&
-		       sizeof(CUstreamCaptureMode) == 4 && sizeof(CUdevice) == 4,
+		       sizeof(CUstreamCaptureMode) == 4 && sizeof(CUdevice) == 4 &&
+		       sizeof(CUdevice_attribute) == 4 && sizeof(CUuuid) == 16,
 	       "enumerations are passed as int");
 _Static_assert(sizeof(CUstream) == 8 && sizeof(CUevent) == 8 && sizeof(CUcontext) == 8,
 	       "handles are pointers");
@@ -22,12 +25,41 @@ _Static_assert(__builtin_types_compatible_p(cudaStream_t, CUstream),
 	       "a stream of the runtime is one of the driver");
 
 #define CUDA_CALL(field, symbol, params) CUresult CUDAAPI symbol params;
+#define CUDA_CALL_OPTIONAL(field, symbol, params) CUresult CUDAAPI symbol params;
 #include "interpose/abi/cuda_calls.def"
+
+/* ---- CUDA's runtime --------------------------------------------------------------------------------------------------- */
+
+#define CUDART_RESULT(name, value)                                                                 \
+	_Static_assert((int)(name) == (value), #name " is another number in driver_types.h");
+#include "interpose/abi/cudart_values.def"
+
+_Static_assert(sizeof(cudaError_t) == 4, "an enumeration is passed as int");
+_Static_assert(__builtin_types_compatible_p(cudaEvent_t, CUevent),
+	       "an event of the runtime is one of the driver");
+
+#define CUDART_CALL(symbol, ret, name, params, ...) ret name params;
+#define CUDART_CALL_VOID(symbol, ret, name, ...) ret name(void);
+#define CUDART_CALL_LOOSE(...) /* differ from version to version */
+#include "interpose/abi/cudart_calls.def"
 
 /* ---- NCCL ----------------------------------------------------------------------------------------------------------- */
 
 /* The first version that has all that the tables tell of. */
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+
+/* What younger versions brought, for the rows that an older header cannot judge. */
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 0)
+typedef struct {
+	int opCnt, peer, sigIdx, ctx;
+} ncclWaitSignalDesc_t;
+#endif
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 7)
+typedef enum { ncclStatGpuMemSuspend } ncclCommMemStat_t;
+#endif
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 30, 0)
+enum { ncclTimeout = 8 };
+#endif
 
 #define NCCL_RESULT(name, value)                                                                   \
 	_Static_assert((int)(name) == (value), #name " is another number in nccl.h");

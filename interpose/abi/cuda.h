@@ -10,7 +10,15 @@ typedef int CUdevice;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
 typedef CUstream cudaStream_t;
+
+/* Looked into by nobody here. */
+struct CUgraphEdgeData_st;
+struct CUDA_GRAPH_INSTANTIATE_PARAMS_st;
+struct CUgraphExecUpdateResultInfo_st;
 
 typedef enum {
 #define CUDA_RESULT(name, value) name = (value),
@@ -23,6 +31,10 @@ enum {
 };
 typedef unsigned int CUstreamCaptureStatus;
 typedef unsigned int CUstreamCaptureMode;
+typedef unsigned int CUdevice_attribute;
+typedef struct CUuuid_st {
+	char bytes[16];
+} CUuuid;
 
 /* Handles that are no pointers: 0 is the legacy default stream, like the first; the second is each thread's own. */
 #define CU_STREAM_LEGACY ((CUstream)0x1)

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "interpose/abi/cuda.h"
 
@@ -42,6 +43,8 @@ typedef enum { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 } ncclScalarRes
 #define NCCL_CONFIG_UNDEF_INT INT_MIN
 #define NCCL_SPLIT_NOCOLOR (-1)
 #define NCCL_SHRINK_ABORT 0x01
+#define NCCL_WIN_COLL_SYMMETRIC 0x01
+#define NCCL_SUSPEND_MEM 0x01
 
 /* The members of 2.28; older versions are shorter and newer ones longer: `size` tells. Read a member only if the
  * magic is right and `size` covers it. */
@@ -71,5 +74,21 @@ typedef struct {
 	unsigned int version;
 	float estimatedTime;
 } ncclSimInfo_t;
+
+/* Signals of one peer to wait for, 2.29. */
+typedef struct {
+	int opCnt;
+	int peer;
+	int sigIdx;
+	int ctx;
+} ncclWaitSignalDesc_t;
+
+/* What ncclCommMemStats() tells of, 2.29. */
+typedef enum {
+	ncclStatGpuMemSuspend = 0,
+	ncclStatGpuMemSuspended = 1,
+	ncclStatGpuMemPersist = 2,
+	ncclStatGpuMemTotal = 3
+} ncclCommMemStat_t;
 
 #endif

@@ -13,7 +13,7 @@ commtrace report run1 -o report.json --force
 commtrace report run1 -o no/report.json || echo "exit $?"
 commtrace report run1 -o - --format=json | cmp - report.json
 commtrace report run1 -o /dev/null --format=text
-# A reader that has gone is an error with a message, not a death by a signal.
+# A reader that has gone has seen enough: no message, no death by a signal.
 { sleep 0.3; commtrace dump run1; echo "exit $?" >&2; } | true
 ls
 NO_COLOR=1 commtrace report run1 --color=always | grep -c "$(printf '\033')" >/dev/null || echo "no colour"

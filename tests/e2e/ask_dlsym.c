@@ -2,7 +2,7 @@
 /* Under the preload: who asks dlsym for a function of NCCL gets the wrapper, and all else is as the loader says. With
  * COMMTRACE_NO_DLSYM=1 or COMMTRACE=0 everything is.
  *
- * ask_dlsym LIBRARY SYMBOL: only prints in which file the answer lies. */
+ * ask_dlsym LIBRARY SYMBOL...: only prints in which file each answer lies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,21 +113,39 @@ static void a_library_without_nccl_calls_what_another_looked_up(void **state)
 	assert_int_equal(call((id_fn)dlsym(copy1, SYMBOL)), 1);
 }
 
-/* The wrapper goes to the first one: for the second, only itself is right. */
-static void a_second_copy_is_left_alone(void **state)
+static void each_copy_has_a_wrapper_of_its_own(void **state)
 {
-	void *copy1 = open_lib("libcopy_nccl1.so", RTLD_LOCAL);
-	void *copy2 = open_lib("libcopy_nccl2.so", RTLD_LOCAL);
-	void *first = dlsym(copy1, SYMBOL);
-	void *second = dlsym(copy2, SYMBOL);
+	void *first = dlsym(open_lib("libcopy_nccl1.so", RTLD_LOCAL), SYMBOL);
+	void *second = dlsym(open_lib("libcopy_nccl2.so", RTLD_LOCAL), SYMBOL);
 
 	(void)state;
 	assert_null(dlerror());
-	assert_ptr_equal(second, loaders_own(copy2, SYMBOL));
+	assert_int_equal(is_ours(first), is_on);
+	assert_int_equal(is_ours(second), is_on);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(copy_of(first), 1);
 		assert_int_equal(copy_of(second), 2);
 	}
+}
+
+/* There are four: the fifth one gives out its own functions. The last but one test: the others are not to see these. */
+static void a_copy_too_many_is_left_alone(void **state)
+{
+	char name[] = "libcopy_nccl?.so";
+	void *functions[6];
+
+	(void)state;
+	for (int i = 1; i <= 5; i++) {
+		void *handle;
+
+		name[strlen("libcopy_nccl")] = (char)('0' + i);
+		handle = open_lib(name, RTLD_LOCAL);
+		functions[i] = dlsym(handle, SYMBOL);
+		assert_int_equal(is_ours(functions[i]), is_on && i <= 4);
+		assert_int_equal(functions[i] == loaders_own(handle, SYMBOL), !is_on || i == 5);
+	}
+	for (int i = 1; i <= 5; i++)
+		assert_int_equal(copy_of(functions[i]), i);
 }
 
 /* asker2 is linked with the second copy: its own calls go there, whatever others have looked up. */
@@ -143,7 +161,7 @@ static void who_is_linked_with_a_copy_keeps_it(void **state)
 	(void)state;
 	assert_int_equal(copy_of(dlsym(copy1, SYMBOL)), 1);
 	assert_int_equal(bound(), 2);
-	assert_ptr_equal(first, loaders_own(copy1, SYMBOL));
+	assert_int_equal(is_ours(first), is_on);
 	assert_int_equal(call((id_fn)first), 1);
 	assert_int_equal(bound(), 2);
 }
@@ -186,24 +204,38 @@ static void what_is_visible_to_all_is_found_without_a_handle(void **state)
 	(void)state;
 	assert_non_null(function);
 	assert_int_equal(((int (*)(id_fn))dlsym(asker, "asker_call"))((id_fn)function), 2);
-	if (is_on) { /* copy 1 has the wrapper, and whoever got it from there keeps that ... */
-		assert_ptr_equal(function,
-				 loaders_own(open_lib("libcopy_nccl2.so", RTLD_LOCAL), SYMBOL));
-		assert_true(is_ours(before));
-	}
+	if (is_on)
+		assert_true(is_ours(function));
+	assert_int_equal(is_ours(before), is_on);
+	/* whoever calls: a pointer means the copy that was looked up */
 	assert_int_equal(call((id_fn)before), 1);
-	/* ... but nobody gets it any more who might mean the other by it */
-	assert_ptr_equal(dlsym(copy1, SYMBOL), loaders_own(copy1, SYMBOL));
+	assert_int_equal(call((id_fn)function), 2);
+	assert_ptr_equal(dlsym(copy1, SYMBOL), before);
+	assert_int_equal(copy_of(function), 2);
 }
 
-static int print_where(const char *library, const char *symbol)
+static const char *where(void *function)
 {
 	Dl_info info = { .dli_fname = "nowhere" };
-	void *handle = dlopen(library, RTLD_NOW);
+	const char *slash;
 
-	dladdr(handle ? dlsym(handle, symbol) : NULL, &info);
-	puts(strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname);
-	return 0;
+	if (function)
+		dladdr(function, &info);
+	slash = strrchr(info.dli_fname, '/');
+	return slash ? slash + 1 : info.dli_fname;
+}
+
+/* By its handle; and, if there was none, as a program does that is linked with it. */
+static int print_where(const char *library, char **symbols)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+
+	for (; *symbols; symbols++) {
+		void *function = dlsym(handle, *symbols);
+
+		puts(where(function ? function : dlsym(RTLD_DEFAULT, *symbols)));
+	}
+	return handle ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -212,16 +244,17 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_missing_looks_missing),
 		cmocka_unit_test(a_function_found_by_a_handle_is_wrapped),
 		cmocka_unit_test(a_library_without_nccl_calls_what_another_looked_up),
-		cmocka_unit_test(a_second_copy_is_left_alone),
+		cmocka_unit_test(each_copy_has_a_wrapper_of_its_own),
 		cmocka_unit_test(who_is_linked_with_a_copy_keeps_it),
 		cmocka_unit_test(other_names_are_as_the_loader_says),
 		cmocka_unit_test(the_real_dlsym_sees_who_asks),
+		cmocka_unit_test(a_copy_too_many_is_left_alone),
 		cmocka_unit_test(what_is_visible_to_all_is_found_without_a_handle),
 	};
 	const char *all = getenv("COMMTRACE"), *no = getenv("COMMTRACE_NO_DLSYM");
 
-	if (argc == 3)
-		return print_where(argv[1], argv[2]);
+	if (argc >= 3)
+		return print_where(argv[1], argv + 2);
 	is_on = !(all && strcmp(all, "0") == 0) && !(no && strcmp(no, "1") == 0);
 	for (void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD); libc && !loaders_own;)
 		loaders_own = (look_fn)dlsym(libc, "dlsym");

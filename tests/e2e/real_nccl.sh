@@ -7,6 +7,7 @@
 # real_nccl.sh local      a library that is linked with it, opened with RTLD_LOCAL
 # real_nccl.sh look       dlopen and dlsym
 # real_nccl.sh ctypes     Python's
+# real_nccl.sh two         Python's, and a copy of the library in another place beside it
 # real_nccl.sh shim       with another preload that wraps NCCL, before this one or behind it: a program that is linked with
 #                         NCCL, one whose library is, and one that looks it up
 . "$(dirname "$0")/e2e.sh"
@@ -19,6 +20,12 @@ linked | shim) job=("$e2e/real_nccl_linked" id) ;;
 local) job=("$e2e/real_nccl" local id "$e2e/libreal_nccl_user.so") ;;
 look) job=("$e2e/real_nccl" look id "$nccl") ;;
 ctypes) job=("$python" "$(dirname "$0")/real_nccl.py" id "$nccl") ;;
+two)
+	# (no link: the loader tells files apart by their inodes)
+	mkdir other
+	cp --reflink=auto "$nccl" other/libnccl.so.2
+	job=("$python" "$(dirname "$0")/real_nccl_two.py" id "$nccl" "$work/other/libnccl.so.2")
+	;;
 *) fail "$way?" ;;
 esac
 
@@ -80,6 +87,19 @@ recorded() {
 }
 
 run plain
+if [ "$way" = two ]; then
+	run traced LD_PRELOAD="$library"
+	same "output" plain/out traced/out
+	grep -q "which is none 5" plain/out || fail "the copies are one: $(cat plain/out)"
+	{
+		printf 'host ncclGetUniqueId 0 %s 0 -1\n' "$(hash_of_id traced/id1)" "$(hash_of_id traced/id2)"
+		for _ in 1 2; do printf 'host ncclGroupEnd %d 0000000000000000 0 -1\n' 5 0 5; done
+	} >expected
+	"$e2e/list_calls" traced/run >recorded || fail "list_calls: exit $?"
+	same "what is recorded" expected recorded
+	echo "$(wc -l <recorded) calls of two copies"
+	exit 0
+fi
 grep -q '^id 0 1$' plain/out || fail "the library does not work here: $(cat plain/out plain/err)"
 if [ "$way" = shim ]; then
 	shim=$e2e/libnccl_shim.so

@@ -7,8 +7,10 @@ simjob=$build/bin/commtrace-simjob
 workloads="ddp megatron fsdp moe decode"
 # Faults that a job survives, faults that end it, faults that it hangs in.
 lives="slow-rank:rank=1,pct=30 slow-host:host=1,ms=5 slow-link:src=0,dst=1,factor=0.5 late-host:rank=1,ms=5
-	pause:rank=1,every=2,ms=20 rotating:every=2,ms=20 starve-sm:rank=1,ms=5 run-ahead:ms=10 gpu-pause:rank=1,ms=20"
-ends="kill:rank=1,op=12 exit:rank=1,op=12,code=4 async-error:rank=1,op=12 abort-completes:rank=1,op=12,ms=100"
+	pause:rank=1,every=2,ms=20 rotating:every=2,ms=20 starve-sm:rank=1,ms=5 run-ahead:ms=10 gpu-pause:rank=1,ms=20
+	driver-lock:rank=1,s=0.3 slow-write:rank=1,s=0.3"
+ends="kill:rank=1,op=12 exit:rank=1,op=12,code=4 async-error:rank=1,op=12 abort-completes:rank=1,op=12,ms=100
+	abort-completes:rank=1,op=12,ms=100,after=200"
 hangs="missing:rank=1,op=12 mismatch:rank=1,op=12,field=count block-stream:rank=1,op=12 order-inversion:ranks=0+1
 	skip-init:rank=1 skip-send:rank=1,peer=0,op=2 host-inversion:ranks=0+1 host-stall:rank=1,call=init unbatched-p2p:ranks=0+1
 	skip:rank=1,op=12 extra:rank=1,op=12"

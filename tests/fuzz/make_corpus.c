@@ -97,6 +97,9 @@ static void fill(struct ct_block *b, enum ct_block_type type, uint32_t number, u
 	must(ct_block_add_rare(b, CT_KIND_COMM, &comm, sizeof(comm)) == 0, "comm");
 	must(ct_block_add_rare(b, CT_KIND_STATUS, &status, sizeof(status)) == 0, "status");
 	must(ct_block_add_rare(b, CT_KIND_LOSS, &loss, sizeof(loss)) == 0, "loss");
+	must(ct_block_add_rare(b, CT_KIND_ENV, "env.NCCL_ALGO=Ring", 18) == 0, "env");
+	must(ct_block_add_rare(b, CT_KIND_INVISIBLE, "NVSHMEM=/lib/libnvshmem.so", 26) == 0,
+	     "unseen");
 }
 
 static void make_blocks(struct ct_encoder *encoder)

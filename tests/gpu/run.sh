@@ -144,7 +144,7 @@ calls() {
 			"$(ratio "$(figure "$out/calls$n-$mode" latency)" "$(figure "$out/calls$n-bare" latency)")" ratio "$ok"
 	done
 	"$commtrace" info "$out/calls$n.0.events.trace" >"$out/calls$n.info" 2>&1
-	row "nccl.$n-ranks.events.span_error" "$(sed -n 's/^timing.*±\([0-9.]*[a-z]*\) per span/\1/p' "$out/calls$n.info")" -
+	row "nccl.$n-ranks.events.span_error" "$(sed -n 's/^timing.*±\([0-9.]*[a-z]*\) per span.*/\1/p' "$out/calls$n.info")" -
 	ok=ok
 	[ "$(recorded "$out/calls$n.0.events.trace")" = $((n * (2 * ops + 6))) ] || ok=FAIL
 	row "nccl.$n-ranks.ops" "$(recorded "$out/calls$n.0.events.trace")" ops $ok

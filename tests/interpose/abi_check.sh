@@ -47,6 +47,9 @@ stops nccl_calls.def 's/ncclCommRevoke, 22807, (ncclComm_t comm, int flags)/nccl
 stops nccl_calls.def 's/NCCL_SKIP(const char \*, ncclGetLastError/NCCL_SKIP(char *, ncclGetLastError/'
 stops cuda_values.def 's/(CUDA_ERROR_NOT_READY, 600)/(CUDA_ERROR_NOT_READY, 601)/'
 stops cuda_values.def 's/(CU_EVENT_DISABLE_TIMING, 2)/(CU_EVENT_DISABLE_TIMING, 1)/'
+stops cudart_values.def 's/(cudaErrorNotReady, 600)/(cudaErrorNotReady, 601)/'
+stops cudart_calls.def 's/(cudaStream_t stream, cudaEvent_t event, unsigned int flags)/(cudaStream_t stream, cudaEvent_t event, size_t flags)/'
+stops cudart_calls.def 's/cuEventSynchronize, (CUevent event)/cuEventSynchronize, (CUstream event)/'
 stops cuda_calls.def 's/(CUstream stream, CUcontext \*ctx)/(CUstream stream, CUcontext ctx)/'
 
 if grep -lE '#[ \t]*include[ \t]*<(nccl|cuda[a-z_0-9]*)\.h>' -r interpose trace | grep -v '^interpose/abi/abi_check\.c$'; then

@@ -25,6 +25,7 @@ struct CUstream_st {
 
 struct CUevent_st {
 	CUcontext context;
+	unsigned int flags;
 	unsigned waits; /* in queues */
 	double device_ns;
 };
@@ -133,15 +134,31 @@ static CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus *stat
 	return leave(driver.capture_result);
 }
 
+static void spend(unsigned ns)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;
+
+	while (ns && clock_ns(CLOCK_MONOTONIC) < end)
+		;
+}
+
 static CUresult event_create(CUevent *event, unsigned int flags)
 {
 	fake_lock();
+	while (driver.creates_hang) {
+		fake_unlock();
+		usleep(1000);
+		fake_lock();
+	}
+	spend(driver.create_ns);
 	if (driver.creates_fail)
 		return leave(CUDA_ERROR_OUT_OF_MEMORY);
-	if (!current || flags != CU_EVENT_DEFAULT)
+	if (!current || (flags != CU_EVENT_DEFAULT && flags != CU_EVENT_DISABLE_TIMING))
 		return leave(CUDA_ERROR_INVALID_VALUE);
 	*event = calloc(1, sizeof(**event));
 	(*event)->context = current;
+	(*event)->flags = flags;
+	driver.untimed += flags == CU_EVENT_DISABLE_TIMING;
 	driver.created++;
 	return leave(CUDA_SUCCESS);
 }
@@ -179,6 +196,9 @@ static CUresult event_record(CUevent event, CUstream handle)
 	CUstream s;
 
 	fake_lock();
+	s = current ? real_stream(handle) : NULL;
+	if (s && !s->own)
+		spend(driver.record_ns);
 	if (!current)
 		return leave(CUDA_ERROR_INVALID_CONTEXT);
 	s = real_stream(handle);
@@ -221,7 +241,7 @@ static CUresult event_elapsed(float *ms, CUevent start, CUevent end)
 		return leave(CUDA_ERROR_INVALID_CONTEXT);
 	if (start->waits || end->waits)
 		return leave(CUDA_ERROR_NOT_READY);
-	if (start->context != end->context)
+	if (start->context != end->context || start->flags || end->flags)
 		return leave(CUDA_ERROR_INVALID_HANDLE);
 	*ms = (float)((end->device_ns - start->device_ns) / 1e6);
 	return leave(CUDA_SUCCESS);

@@ -18,11 +18,15 @@ struct fake_driver {
 	int queries_hang;	/* event_query does not return as long as this is set */
 	CUresult query_result;	/* of event_query on a program's events, if not CUDA_SUCCESS */
 	CUresult record_result; /* of event_record on a program's streams, likewise */
+	int creates_hang;	/* event_create does not return as long as this is set */
+	unsigned create_ns;	/* of CPU that event_create takes */
+	unsigned record_ns;	/* of CPU that event_record takes on a program's streams */
 	CUresult capture_result;
 	CUstreamCaptureStatus capture_status;
 	unsigned calls;	       /* of any function */
 	unsigned streams_made; /* by the tracer */
-	unsigned created;      /* events */
+	unsigned created;      /* events, of which ... */
+	unsigned untimed;      /* ... cannot be timed */
 	unsigned recorded;     /* on a program's streams */
 	unsigned relaxed;      /* threads that relaxed their capture mode */
 };

@@ -13,7 +13,7 @@ static _Atomic(void (*)(const char *)) on_call;
 static ncclResult_t scripted;
 static int nonblocking;
 static int asks = 1;
-static ncclUniqueId last_id;
+static __thread ncclUniqueId last_id;
 static unsigned char ids_made;
 
 /* What becomes known at the end of a group, or when all is finished: like groups, a thread's own. */
@@ -113,6 +113,14 @@ static ncclResult_t result_of(ncclComm_t comm)
 static __thread ncclComm_t in_group[256];
 static __thread int n_in_group;
 
+/* What the table's body for ncclBcast does not: it calls ncclBroadcast, through its public symbol. */
+static ncclResult_t bcast_as_broadcast(ncclComm_t comm, cudaStream_t stream, const char *name)
+{
+	return strcmp(name, "ncclBcast") == 0
+		       ? ncclBroadcast(NULL, NULL, 1, ncclInt8, 0, comm, stream)
+		       : ncclSuccess;
+}
+
 #define NCCL_CALL(symbol, name, since, op, params, ...)                                            \
 	ncclResult_t name params                                                                   \
 	{                                                                                          \
@@ -123,13 +131,19 @@ static __thread int n_in_group;
 		if (depth)                                                                         \
 			in_group[n_in_group++ % 256] = comm;                                       \
 		tell(#name);                                                                       \
+		if (bcast_as_broadcast(comm, stream, #name) != ncclSuccess)                        \
+			return scripted;                                                           \
 		return result_of(comm);                                                            \
 	}
 #define NCCL_CALL_HOST(symbol, name, since, params, args)                                          \
 	ncclResult_t name params                                                                   \
 	{                                                                                          \
+		ncclResult_t result = ready(comm);                                                 \
+                                                                                                   \
+		if (result != ncclSuccess)                                                         \
+			return result;                                                             \
 		tell(#name);                                                                       \
-		return comm ? scripted : ncclInvalidArgument;                                      \
+		return scripted;                                                                   \
 	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -181,7 +195,7 @@ ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t *info)
 ncclResult_t ncclGetVersion(int *version)
 {
 	tell("ncclGetVersion");
-	*version = 22809;
+	*version = 23007;
 	return ncclSuccess;
 }
 
@@ -282,6 +296,22 @@ ncclResult_t ncclCommShrink(ncclComm_t comm, int *excluded, int n_excluded, nccl
 	(void)config;
 	(void)flags;
 	return make_child("ncclCommShrink", comm, newcomm, comm ? comm->nranks - n_excluded : 0, 0);
+}
+
+/* Unlike a split: the handle is there at once, ready or not. */
+ncclResult_t ncclCommGrow(ncclComm_t comm, int nranks, const ncclUniqueId *id, int rank,
+			  ncclComm_t *newcomm, ncclConfig_t *config)
+{
+	(void)config;
+	if (!comm && !id)
+		return ncclInvalidArgument;
+	return init("ncclCommGrow", newcomm, nranks, id ? id : &last_id, comm ? comm->rank : rank);
+}
+
+ncclResult_t ncclCommRevoke(ncclComm_t comm, int flags)
+{
+	tell("ncclCommRevoke");
+	return !comm || flags ? ncclInvalidArgument : scripted;
 }
 
 static ncclResult_t end_comm(const char *name, ncclComm_t comm)

@@ -10,10 +10,10 @@
 #include "tests/interpose/fake_libnccl.h"
 
 struct ct_gpu_span *__real_ct_gpu_begin(const struct ct_gpu_launch *launch);
-void __real_ct_gpu_end(struct ct_gpu_span *span);
+uint64_t __real_ct_gpu_end(struct ct_gpu_span *span);
 void __real_ct_gpu_drop(struct ct_gpu_span *span, int result);
 struct ct_gpu_span *__wrap_ct_gpu_begin(const struct ct_gpu_launch *launch);
-void __wrap_ct_gpu_end(struct ct_gpu_span *span);
+uint64_t __wrap_ct_gpu_end(struct ct_gpu_span *span);
 void __wrap_ct_gpu_drop(struct ct_gpu_span *span, int result);
 
 /* Handed out in place of the real ones, which may be NULL. */
@@ -98,10 +98,10 @@ static struct ct_gpu_span *over(struct ct_gpu_span *span)
 	return s->real;
 }
 
-void __wrap_ct_gpu_end(struct ct_gpu_span *span)
+uint64_t __wrap_ct_gpu_end(struct ct_gpu_span *span)
 {
 	hear("E%d", ((struct spied *)(void *)span)->stream);
-	__real_ct_gpu_end(over(span));
+	return __real_ct_gpu_end(over(span));
 }
 
 void __wrap_ct_gpu_drop(struct ct_gpu_span *span, int result)

@@ -34,10 +34,30 @@ static void keys_are_those_that_nccl_computes(void **state)
 	assert_true(ct_nccl_key_of_shrink(KEY_7, set, 0) != ct_nccl_key_of_shrink(KEY_7, set, 1));
 }
 
+/* The first that is grown from the one of sevens, to six ranks: NCCL's hash of its magic and the size; and NCCL's own
+ * hash of what is shrunk from it, computed apart from this. */
+#define GROWN_MAGIC 0xd3311033d163a1e4ull
+#define GROWN_TO_6 0x5b947bbb8c42627eull
+#define SHRUNK 0x7f54bccecf8f5422ull
+
+static void members_and_newcomers_come_to_one_key(void **state)
+{
+	ncclUniqueId id;
+
+	(void)state;
+	memset(&id, 7, sizeof(id));
+	assert_true(ct_nccl_magic_of_id(&id) == 0x0707070707070707ull);
+	assert_true(ct_nccl_magic_of_grown(ct_nccl_magic_of_id(&id), 1) == GROWN_MAGIC);
+	assert_true(ct_nccl_key_of_grown(GROWN_MAGIC, 6) == GROWN_TO_6);
+	assert_true(ct_nccl_magic_of_grown(ct_nccl_magic_of_id(&id), 2) != GROWN_MAGIC);
+	assert_true(ct_nccl_hash_of_shrunk(KEY_7) == SHRUNK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_those_that_nccl_computes),
+		cmocka_unit_test(members_and_newcomers_come_to_one_key),
 	};
 
 	return cmocka_run_group_tests_name("nccl_key", tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/interpose/recorded_lists.h"
 #include "tools/sim/cudart.h"
+#include "tools/sim/sim.h"
 #include "trace/ops.h"
 
 #define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
@@ -89,6 +90,9 @@ static void exchange(struct rank *r)
 	MUST(ncclGroupEnd() == ncclSuccess);
 }
 
+/* How many events with timing were recorded may depend on the machine; whether there are any may not. */
+static int may_time = 1;
+
 static void job(void)
 {
 	const struct timespec nap = { .tv_nsec = 300000000 };
@@ -124,6 +128,8 @@ static void job(void)
 			ncclCommAbort(r[i].shrunk);
 		ncclCommDestroy(r[i].comm);
 	}
+	MUST((simTimedRecords() > 0) == may_time);
+	MUST(simMisuse() == 0);
 }
 
 /* How often NCCL's own log has a communicator of this hash, rank and size. */
@@ -198,11 +204,35 @@ static void launches_are_timed_each_on_its_own_device(void **state)
 	recorded_remove();
 }
 
+/* Where timed events would make communication and computing take turns, none is recorded, and ends are known all the
+ * same. */
+static void with_one_connection_no_timed_event_is_recorded(void **state)
+{
+	const char *const env[] = { "COMMTRACE_TIMING=auto", "CUDA_DEVICE_MAX_CONNECTIONS=1",
+				    NULL };
+	const struct recorded_lists *r;
+	uint32_t timed = 0;
+
+	(void)state;
+	may_time = 0;
+	assert_int_equal(recorded_run(job, env), 0);
+	may_time = 1;
+	r = recorded_lists(0);
+	assert_int_equal(r->n_launches, 4 + 4 + 3 + 4);
+	for (uint32_t i = 0; i < r->n_launches; i++) {
+		assert_int_equal(r->launches[i].start_source, CT_SOURCE_NONE);
+		timed += r->launches[i].end_source == CT_SOURCE_POLL;
+	}
+	assert_in_range(timed, RANKS, r->n_launches);
+	recorded_remove();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(communicators_are_those_of_nccls_own_log),
 		cmocka_unit_test(launches_are_timed_each_on_its_own_device),
+		cmocka_unit_test(with_one_connection_no_timed_event_is_recorded),
 	};
 
 	return cmocka_run_group_tests_name("nccl_sim", tests, NULL, NULL);

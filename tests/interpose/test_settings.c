@@ -114,23 +114,36 @@ static void backends_are_checked(void **state)
 	assert_false(ct_settings_lists(settings.BACKENDS, "glu"));
 }
 
-static void timing_is_one_of_three_words(void **state)
+static void timing_is_one_of_five_words(void **state)
 {
-	static const char *const good[] = { "auto", "events", "off" };
+	static const char *const good[] = { "auto", "events", "plugin", "host", "off" };
 	char variable[64];
 
 	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		snprintf(variable, sizeof(variable), "COMMTRACE_TIMING=%s", good[i]);
 		read_env((const char *const[]){ variable, NULL });
 		assert_int_equal(notes.n, 0);
 		assert_string_equal(settings.TIMING, good[i]);
 	}
-	read_env((const char *const[]){ "COMMTRACE_TIMING=plugin", NULL });
+	read_env((const char *const[]){ "COMMTRACE_TIMING=clock", NULL });
 	assert_int_equal(notes.n, 1);
 	assert_string_equal(notes.text[0],
-			    "COMMTRACE_TIMING=plugin is not auto, events or off: using auto");
+			    "COMMTRACE_TIMING=clock is not auto, events, plugin, host or off: "
+			    "using auto");
 	assert_string_equal(settings.TIMING, "auto");
+}
+
+static void graphs_are_listed_or_not(void **state)
+{
+	(void)state;
+	read_env((const char *const[]){ "COMMTRACE_GRAPH=off", NULL });
+	assert_int_equal(notes.n, 0);
+	assert_string_equal(settings.GRAPH, "off");
+	read_env((const char *const[]){ "COMMTRACE_GRAPH=no", NULL });
+	assert_int_equal(notes.n, 1);
+	assert_string_equal(notes.text[0], "COMMTRACE_GRAPH=no is not list or off: using list");
+	assert_string_equal(settings.GRAPH, "list");
 }
 
 static void a_name_of_any_length_does_no_harm(void **state)
@@ -159,7 +172,8 @@ int main(void)
 		cmocka_unit_test(a_bad_value_keeps_the_default_and_is_told),
 		cmocka_unit_test(an_unknown_variable_is_named_with_its_neighbour),
 		cmocka_unit_test(backends_are_checked),
-		cmocka_unit_test(timing_is_one_of_three_words),
+		cmocka_unit_test(timing_is_one_of_five_words),
+		cmocka_unit_test(graphs_are_listed_or_not),
 		cmocka_unit_test(a_name_of_any_length_does_no_harm),
 	};
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,13 +120,96 @@ static void channels_count_by_themselves(void **state)
 static void too_many_channels_are_a_counted_loss(void **state)
 {
 	struct ct_ring_header *header = calloc(1, sizeof(*header));
+	uint64_t seqs[2000];
+	size_t lost = 0;
 
 	(void)state;
 	ct_recorder.ring.header = header;
 	assert_int_equal(ct_channels_init(), CT_OK);
-	for (uint64_t i = 0; i < 100000; i++)
-		assert_int_equal(ct_channels_next(1, CT_SEND, 2, i), 0);
-	assert_true(atomic_load(&header->losses[CT_LOSS_SEQ_TABLE_FULL]) > 90000);
+	for (uint64_t i = 0; i < 30000; i++) {
+		uint64_t seq = ct_channels_next(1, CT_SEND, 2, i);
+
+		if (seq && lost < 2000)
+			seqs[lost++] = seq;
+		/* those that have a place keep it */
+		assert_int_equal(ct_channels_next(1, CT_SEND, 2, 0), i + 1);
+	}
+	/* the numbers of the others are nobody's */
+	assert_true(atomic_load(&header->losses[CT_LOSS_SEQ_TABLE_FULL]) > 20000);
+	assert_int_equal(lost, 2000);
+	qsort(seqs, lost, sizeof(seqs[0]), compare);
+	for (size_t i = 0; i < lost; i++) {
+		assert_true(seqs[i] >= CT_SEQ_NOBODYS);
+		assert_true(i == 0 || seqs[i] != seqs[i - 1]);
+	}
+	ct_recorder.ring.header = NULL;
+	free(header);
+}
+
+/* A communicator that lives long among many that do not. */
+static void channels_of_an_ended_communicator_are_free_again(void **state)
+{
+	struct ct_ring_header *header = calloc(1, sizeof(*header));
+	enum { PEERS = 512 };
+
+	(void)state;
+	ct_recorder.ring.header = header;
+	assert_int_equal(ct_channels_init(), CT_OK);
+	for (uint32_t round = 0; round < 100; round++) {
+		uint32_t comm = 2 + round;
+
+		for (int peer = 0; peer < PEERS; peer++) {
+			assert_int_equal(ct_channels_next(1, CT_SEND, peer, 0), round);
+			for (uint64_t n = 0; n < 2; n++)
+				assert_int_equal(ct_channels_next(comm, CT_SEND, peer, 0), n);
+		}
+		ct_channels_end(comm);
+	}
+	assert_int_equal(atomic_load(&header->losses[CT_LOSS_SEQ_TABLE_FULL]), 0);
+	ct_recorder.ring.header = NULL;
+	free(header);
+}
+
+enum { THREADS = 4 };
+static _Atomic uint32_t next_comm = 1000;
+
+/* Communicators that come and go, each used by its thread; and one that all use. */
+static void *use_channels(void *arg)
+{
+	uint64_t wrong = 0;
+
+	for (int round = 0; round < 300; round++) {
+		uint32_t comm = next_comm++;
+
+		for (int peer = 0; peer < 40; peer++) {
+			wrong += ct_channels_next(comm, CT_RECV, peer, 0) != 0;
+			wrong += ct_channels_next(comm, CT_RECV, peer, 0) != 1;
+			ct_channels_next(1, CT_SEND, peer, 0);
+		}
+		ct_channels_end(comm);
+	}
+	*(uint64_t *)arg = wrong;
+	return NULL;
+}
+
+static void channels_that_come_and_go_disturb_no_other(void **state)
+{
+	struct ct_ring_header *header = calloc(1, sizeof(*header));
+	pthread_t threads[THREADS];
+	uint64_t wrong[THREADS];
+
+	(void)state;
+	ct_recorder.ring.header = header;
+	assert_int_equal(ct_channels_init(), CT_OK);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_channels, &wrong[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(wrong[i], 0);
+	}
+	for (int peer = 0; peer < 40; peer++)
+		assert_int_equal(ct_channels_next(1, CT_SEND, peer, 0), THREADS * 300);
+	assert_int_equal(atomic_load(&header->losses[CT_LOSS_SEQ_TABLE_FULL]), 0);
 	ct_recorder.ring.header = NULL;
 	free(header);
 }
@@ -139,6 +223,8 @@ int main(void)
 		cmocka_unit_test(no_number_comes_twice),
 		cmocka_unit_test(channels_count_by_themselves),
 		cmocka_unit_test(too_many_channels_are_a_counted_loss),
+		cmocka_unit_test(channels_of_an_ended_communicator_are_free_again),
+		cmocka_unit_test(channels_that_come_and_go_disturb_no_other),
 	};
 
 	return cmocka_run_group_tests_name("tags", tests, NULL, NULL);

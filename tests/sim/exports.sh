@@ -24,7 +24,7 @@ diff "$work/driver" <(exported "$sim/libcuda.so.1")
 diff "$work/runtime" <(exported "$sim/libcudart.so.13")
 
 # What the tracer asks for is there.
-sed -n 's/^CUDA_CALL([^,]*, \([A-Za-z0-9_]*\),.*/\1/p' ../../interpose/abi/cuda_calls.def | sort |
+sed -n 's/^CUDA_CALL[A-Z_]*([^,]*, \([A-Za-z0-9_]*\),.*/\1/p' ../../interpose/abi/cuda_calls.def | sort |
 	comm -23 - "$work/driver" >"$work/missing"
 [ ! -s "$work/missing" ] || { cat "$work/missing"; exit 1; }
 

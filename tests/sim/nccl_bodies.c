@@ -374,3 +374,74 @@ void splits_and_shrinks(struct rank *r)
 	check_members(r, r->comm, (int[]){ 0, 1, 2, 3 }, 4);
 	CHECK(r, !ncclCommFinalize(r->comm) && !ncclCommDestroy(turned));
 }
+
+/* Four ranks: the first two of them have a communicator, to which the others come. Rank 1 makes the id. */
+void grows(struct rank *r)
+{
+	ncclComm_t pair = NULL, all = NULL, child = NULL;
+	ncclUniqueId *told = device_memory(r, 4 * sizeof(*told)), id;
+	int is_old = r->rank < 2;
+
+	join(r); /* to tell the id by */
+	CHECK(r, !ncclCommSplit(r->comm, is_old ? 0 : NCCL_SPLIT_NOCOLOR, 0, &pair, NULL));
+	if (r->rank == 1) {
+		CHECK(r, !ncclCommGetUniqueId(pair, &id));
+		memcpy(told, &id, sizeof(id));
+		CHECK(r, ncclCommGetUniqueId(pair, &id) == ncclInvalidUsage);
+	}
+	CHECK(r, !ncclBroadcast(told, told, sizeof(*told), ncclUint8, 1, r->comm, r->stream));
+	finish(r);
+	id = *told;
+	CHECK(r, ncclCommGrow(pair, is_old ? 2 : 4, &id, is_old ? -1 : 4, &all, NULL) ==
+			 ncclInvalidArgument);
+	CHECK(r, !ncclCommGrow(pair, 4, r->rank ? &id : NULL, is_old ? -1 : r->rank, &all, NULL));
+	check_members(r, all, (int[]){ 0, 1, 2, 3 }, 4);
+	if (pair) {
+		/* the parent lives on */
+		CHECK(r, !ncclCommSplit(pair, 3, -r->rank, &child, NULL));
+		check_members(r, child, (int[]){ 1, 0 }, 2);
+		CHECK(r, !ncclCommDestroy(child) && !ncclCommDestroy(pair));
+	}
+	CHECK(r, !ncclCommDestroy(all));
+	release(r, told);
+}
+
+/* Everybody writes into the next one's window, twice, and signals once more. */
+void puts_and_signals(struct rank *r)
+{
+	enum { N = 5000 };
+	uint32_t *in = marked(r, 2 * N), *out = device_memory(r, 3 * N * sizeof(*out));
+	int next = (r->rank + 1) % r->n, before = (r->rank + r->n - 1) % r->n;
+	ncclWaitSignalDesc_t wait = { 2, before, 0, 0 };
+	ncclWindow_t window = NULL;
+	void *base = NULL;
+
+	join(r);
+	CHECK(r, !ncclCommWindowRegister(r->comm, out, 3 * N * sizeof(*out), &window,
+					 NCCL_WIN_COLL_SYMMETRIC));
+	CHECK(r, !ncclWinGetUserPtr(r->comm, window, &base) && base == out);
+	CHECK(r, !ncclPutSignal(in, N, ncclUint32, next, window, N * sizeof(*out), 0, 0, 0, r->comm,
+				r->stream));
+	CHECK(r, !ncclGroupStart());
+	CHECK(r, !ncclPutSignal(in + N, N, ncclUint32, next, window, 2 * N * sizeof(*out), 0, 0, 0,
+				r->comm, r->stream));
+	CHECK(r, !ncclWaitSignal(1, &wait, r->comm, r->stream));
+	CHECK(r, !ncclGroupEnd());
+	finish(r);
+	check_marks(r, out + N, before, 0, 2 * N);
+	/* one that nobody has sent yet */
+	wait.opCnt = 1;
+	CHECK(r, !ncclWaitSignal(1, &wait, r->comm, r->stream));
+	CHECK(r, !ncclSignal(next, 0, 0, 0, r->comm, r->stream) || r->n == 1);
+	CHECK(r, ncclPutSignal(in, 3 * N, ncclUint32, next, window, 4, 0, 0, 0, r->comm,
+			       r->stream) == ncclInvalidArgument);
+	CHECK(r, ncclPutSignal(in, 1, ncclUint32, next, NULL, 0, 0, 0, 0, r->comm, r->stream) ==
+			 ncclInvalidArgument);
+	CHECK(r, ncclSignal(next, 1, 0, 0, r->comm, r->stream) == ncclInvalidArgument);
+	CHECK(r, !ncclCommWindowDeregister(r->comm, window));
+	CHECK(r, !ncclCommAbort(r->comm));
+	r->comm = NULL;
+	finish(r);
+	release(r, in);
+	release(r, out);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profiler_plugin.c — a profiler plugin that writes one line for each event to the file PROFILER_LOG: its number,
- * type, the number of the event that it stands below, and what it says. Built twice: V4 defined or not. */
+ * type, the number of the event that it stands below, and what it says. Built for each VERSION of the interface. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,10 +17,14 @@ struct event {
 static FILE *out;
 static _Atomic int n_events;
 
-#ifdef V4
-typedef struct sim_event_v4 event_t;
-#else
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#if VERSION == 6
 typedef struct sim_event_v5 event_t;
+typedef struct sim_profiler_v5 profiler_t;
+#else
+typedef struct PASTE(sim_event_v, VERSION) event_t;
+typedef struct PASTE(sim_profiler_v, VERSION) profiler_t;
 #endif
 
 static void open_file(void)
@@ -54,7 +58,7 @@ static ncclResult_t start(void *context, void **handle, event_t *e)
 	if (mine->type == SIM_EVENT_COLL)
 		fprintf(out, " %s %zu %s seq %d group %d", e->coll.func, e->coll.count,
 			e->coll.type, (int)e->coll.seq,
-#ifdef V4
+#if VERSION < 5
 			0
 #else
 			((const struct event *)e->coll.group)->number
@@ -62,8 +66,10 @@ static ncclResult_t start(void *context, void **handle, event_t *e)
 		);
 	if (mine->type == SIM_EVENT_P2P)
 		fprintf(out, " %s %zu to %d", e->p2p.func, e->p2p.count, e->p2p.peer);
+#if VERSION > 3
 	if (mine->type == SIM_EVENT_KERNEL_CH)
 		fprintf(out, " at %llu", (unsigned long long)e->kernel_ch.timer);
+#endif
 	fprintf(out, "\n");
 	funlockfile(out);
 	return ncclSuccess;
@@ -81,8 +87,11 @@ static ncclResult_t state(void *handle, int what, union sim_event_state *args)
 {
 	const struct event *e = handle;
 
-	fprintf(out, "%d state %d at %llu\n", e->number, what,
-		(unsigned long long)args->kernel_ch.timer);
+	if (args)
+		fprintf(out, "%d state %d at %llu\n", e->number, what,
+			(unsigned long long)args->kernel_ch.timer);
+	else
+		fprintf(out, "%d state %d\n", e->number, what);
 	return ncclSuccess;
 }
 
@@ -94,7 +103,13 @@ static ncclResult_t finalize(void *context)
 	return ncclSuccess;
 }
 
-#ifdef V4
+#if VERSION == 3
+static ncclResult_t init(void **context, int *mask)
+{
+	return open_log(context, mask);
+}
+#else
+#if VERSION == 4
 static ncclResult_t init(void **context, int *mask, const char *name, uint64_t comm, int n_nodes,
 			 int n_ranks, int rank, sim_profiler_log log)
 #else
@@ -110,11 +125,8 @@ static ncclResult_t init(void **context, uint64_t comm, int *mask, const char *n
 			(unsigned long long)comm, name ? name : "-", n_nodes, n_ranks, rank);
 	return result;
 }
-
-#ifdef V4
-SIM_EXPORT const struct sim_profiler_v4 ncclProfiler_v4;
-const struct sim_profiler_v4 ncclProfiler_v4 = { "old", init, start, stop, state, finalize };
-#else
-SIM_EXPORT const struct sim_profiler_v5 ncclProfiler_v5;
-const struct sim_profiler_v5 ncclProfiler_v5 = { "new", init, start, stop, state, finalize };
 #endif
+
+#define SYMBOL PASTE(ncclProfiler_v, VERSION)
+SIM_EXPORT const profiler_t SYMBOL;
+const profiler_t SYMBOL = { "test", init, start, stop, state, finalize };

@@ -39,6 +39,8 @@ jobs_of() {
 		megatron run-ahead:ms=24
 		fsdp gpu-pause:rank=3,ms=100
 		ddp mismatch:rank=1,op=14,field=root
+		fsdp driver-lock:rank=1,s=0.5
+		ddp slow-write:rank=1,s=0.5
 	END
 	# Somebody waits for ever.
 	while read -r steps workload fault; do
@@ -74,6 +76,7 @@ jobs_of() {
 	echo "1|0|1 signal 9, 7 stopped 15||moe|kill:rank=1,op=30"
 	echo "1|2|1 exit 1, 7 stopped 15|rank 1: ncclCommGetAsyncError: remote error|ddp|async-error:rank=1,op=16"
 	echo "1|2|8 exit 1|rank 6: ncclCommAbort: the time is up|ddp|abort-completes:rank=1,op=16,ms=300"
+	echo "1|2|8 exit 1|rank 6: ncclCommAbort: the time is up|ddp|abort-completes:rank=1,op=16,ms=300,after=200"
 }
 
 # Those that wait do so side by side.
@@ -94,7 +97,7 @@ while IFS='|' read -r status steps expected words workload fault; do
 	[ $((line % 12)) != 0 ] || join
 done < <(jobs_of)
 join
-[ $line = 39 ] || fail "$line faults were looked at"
+[ $line = 42 ] || fail "$line faults were looked at"
 [ $bad = 0 ] || exit 1
 
 # A kill at a time and not at an op; and a launcher that leaves the others alone.

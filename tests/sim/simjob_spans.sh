@@ -63,6 +63,24 @@ spans behind --fault late-host:rank=0,ms=8
 spans ahead --fault late-host:rank=0,ms=8 --fault run-ahead:ms=30
 [ $(($(cycle ahead) + 4000000)) -lt "$(cycle behind)" ] || fail "a cycle takes $(cycle behind) ns, with run-ahead $(cycle ahead)"
 
+# Ranks end up to 200 us apart, and as far apart as that.
+spans skew --end-skew-us 200
+apart() {
+	table "$1" | awk '$1 % 7 >= 2 { if ($4 > e[$1]) e[$1] = $4; if (!($1 in f) || $4 < f[$1]) f[$1] = $4 }
+		END { for (i in e) { d = e[i] - f[i]; if (d > most) most = d } printf "%.0f\n", most }'
+}
+[ "$(apart skew)" -gt 100000 ] && [ "$(apart skew)" -lt 205000 ] || fail "ends are $(apart skew) ns apart, not 200 us"
+
+# One hardware queue: nobody waits for it, unless timed events are recorded (and the job records none).
+queue=$(CUDA_DEVICE_MAX_CONNECTIONS=1 && export CUDA_DEVICE_MAX_CONNECTIONS && spans queue && cycle queue)
+[ "$queue" -lt $(($(cycle plain) * 3 / 2)) ] || fail "with one queue a cycle takes $queue ns, otherwise $(cycle plain)"
+
+# Kernels that are aborted end so long after it.
+"$simjob" --ranks 2 --steps 6 --cycle-ms 10 --fault abort-completes:rank=1,op=16,ms=200,after=400 --spans "$dir/late.spans" \
+	>"$dir/late.out" 2>&1 && fail "an aborted job succeeds"
+awk '/"aborted": 1/ { split($0, v, /[:,]/); n++; if (v[12] - v[10] < 350e6) { print; bad = 1 } } END { exit bad || !n }' \
+	"$dir/late.spans" || fail "kernels do not end long after the abort: $(grep aborted.*1 "$dir/late.spans")"
+
 # Without timing nothing takes any time.
 spans none --timing none
 table none | awk '$4 - $3 > 50000000 { exit 1 }' || fail "kernels take time"

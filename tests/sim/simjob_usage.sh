@@ -31,8 +31,6 @@ refused "fault slow-rank: there is no rank 8, only 0 to 7" --fault slow-rank:ran
 refused "fault kill would never happen in this workload" --fault kill:rank=1,op=70
 refused "fault drop-trace is for traces that are generated, not for a job" --fault drop-trace:rank=1
 refused "fault truncate is for traces that are generated, not for a job" --fault truncate:rank=1,keep=0.5
-refused "fault driver-lock is not in this program" --fault driver-lock:rank=1,s=5
-refused "fault slow-write is not in this program" --fault slow-write:rank=1,s=5
 
 "$simjob" --help >"$dir/help"
 for word in --workload --fault megatron slow-rank:rank= host-stall:rank= "Exit status"; do

@@ -159,6 +159,53 @@ static void a_starved_kernel_begins_late_behind_its_start_event(void **state)
 	assert_true(kernel.start_ns <= after);
 }
 
+struct holder {
+	CUstream stream;
+	CUevent event;
+	uint64_t returned; /* by another thread */
+};
+
+static void *query(void *arg)
+{
+	struct holder *h = arg;
+
+	use_device(0);
+	cuEventQuery(h->event);
+	h->returned = simNow();
+	return NULL;
+}
+
+/* Every call waits, of every thread; what is on the device goes on. */
+static void a_held_driver_lets_nobody_in(void **state)
+{
+	struct timed kernel = { .ns = 5 * MS };
+	struct holder h = { .stream = stream };
+	uint64_t before, until;
+	CUcontext current;
+	pthread_t thread;
+	CUevent e;
+
+	(void)state;
+	OK(launch_timed(stream, &kernel));
+	h.event = e = record_new(stream);
+	before = simNow();
+	simHoldDriver(60);
+	until = before + 60 * MS;
+	assert_int_equal(pthread_create(&thread, NULL, query, &h), 0);
+	OK(cuEventRecord(e, stream));
+	assert_true(simNow() >= until);
+	pthread_join(thread, NULL);
+	assert_true(h.returned >= until);
+	if (kernel.start_ns < before + 10 * MS) /* the machine was not gone meanwhile */
+		assert_true(kernel.done < until);
+
+	simHoldDriver(20);
+	before = simNow();
+	OK(cuCtxGetCurrent(&current));
+	assert_true(simNow() >= before + 15 * MS);
+	OK(cuCtxGetCurrent(&current));
+}
+
 static void without_timing_only_the_order_is_left(void **state)
 {
 	struct timed kernel = { .ns = 3600u * 1000u * (uint64_t)MS };
@@ -170,6 +217,7 @@ static void without_timing_only_the_order_is_left(void **state)
 	assert_false(simTiming());
 	OK(simPause(0, 100000));
 	OK(simStarve(0, 100000));
+	simHoldDriver(100000);
 	OK(simCompute(stream, kernel.ns));
 	OK(cuEventQuery(record_new(stream)));
 	OK(launch_gate(stream, &gate));
@@ -194,6 +242,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_starved_kernel_begins_late_behind_its_start_event,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_held_driver_lets_nobody_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_timing_only_the_order_is_left, set_up,
 						tear_down),
 	};

@@ -87,7 +87,7 @@ static void wrong_arguments_are_refused_and_counted(void **state)
 
 	(void)state;
 	assert_int_equal(ncclGetVersion(&n), 0);
-	assert_int_equal(n, 22809);
+	assert_int_equal(n, 23007);
 	assert_int_equal(ncclGetVersion(NULL), ncclInvalidArgument);
 	assert_int_equal(ncclGetUniqueId(NULL), ncclInvalidArgument);
 	assert_int_equal(simMisuse(), 0);
@@ -124,7 +124,8 @@ static void wrong_arguments_are_refused_and_counted(void **state)
 	assert_int_equal(ncclCommRevoke(NULL, 0), 0);
 	assert_string_equal(ncclGetErrorString(ncclInvalidUsage),
 			    "invalid usage (run with NCCL_DEBUG=WARN for details)");
-	assert_string_equal(ncclGetErrorString(8), "unknown result code");
+	assert_string_equal(ncclGetErrorString(ncclTimeout), "timeout");
+	assert_string_equal(ncclGetErrorString(9), "unknown result code");
 	assert_int_equal(simMisuse(), 19);
 	OK(cuMemFree_v2((CUdeviceptr)(uintptr_t)p));
 }

@@ -36,6 +36,8 @@ static void children_span_processes(void **state)
 {
 	(void)state;
 	assert_int_equal(in_processes(4, splits_and_shrinks), 0);
+	assert_int_equal(in_processes(4, grows), 0);
+	assert_int_equal(in_processes(3, puts_and_signals), 0);
 }
 
 /* Rank 2 is killed; the others wait for it until they give up. */

@@ -22,7 +22,7 @@ static _Atomic uint64_t hash;
 
 static void works(struct rank *r)
 {
-	float *p = device_memory(r, 64);
+	float *p = device_memory(r, 256);
 
 	hash = sim_hash_bytes(r->id.internal, 128);
 	join(r);
@@ -32,6 +32,11 @@ static void works(struct rank *r)
 	CHECK(r, !ncclSend(p, 3, ncclFloat32, 1 - r->rank, r->comm, r->stream));
 	CHECK(r, !ncclRecv(p + 8, 3, ncclFloat32, 1 - r->rank, r->comm, r->stream));
 	CHECK(r, !ncclGroupEnd());
+	/* made of sends and receives; counted in bytes */
+	CHECK(r, !ncclAlltoAll(p + 16, p + 20, 2, ncclFloat32, r->comm, r->stream));
+	CHECK(r, !ncclAllGather(p + 16, p + 20, 2, ncclFloat32, r->comm, r->stream));
+	/* dropped where it comes in */
+	CHECK(r, !ncclAllReduce(p, p, 0, ncclFloat32, ncclSum, r->comm, r->stream));
 }
 
 /* How many lines have both. */
@@ -48,7 +53,7 @@ static int lines(const char *a, const char *b)
 	return n;
 }
 
-static void run_with(const char *plugin)
+static void run_with(const char *plugin, int tells_comms)
 {
 	char init[32];
 	int status, fd;
@@ -65,7 +70,7 @@ static void run_with(const char *plugin)
 		status = in_threads(2, works);
 		/* Both ranks are told, by the name that the communicator has in NCCL's log. */
 		snprintf(init, sizeof(init), "init %016llx", (unsigned long long)hash);
-		_exit(status || lines(init, "ranks 2") != 2);
+		_exit(status || lines(init, "ranks 2") != (tells_comms ? 2 : 0));
 	}
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
@@ -102,35 +107,64 @@ static void check_ends(void)
 	unlink(log_path);
 }
 
-static void version_5_is_told_of_calls_launches_and_kernels(void **state)
+static void check_calls(const char *plugin)
 {
-	(void)state;
-	run_with(PLUGIN_V5);
-	assert_int_equal(lines("start 0x100 below 0", ""), 6); /* 3 groups of 2 ranks */
-	assert_int_equal(lines("start 0x200", ""), 4);
-	assert_int_equal(lines("start 0x400", ""), 4);
-	assert_int_equal(lines("start 0x800", ""), 6);
-	assert_int_equal(lines("start 0x1 ", ""), 6);
+	run_with(plugin, 1);
+	assert_int_equal(lines("start 0x100 below 0", ""), 10); /* 5 groups of 2 ranks */
+	assert_int_equal(lines("state 23", ""), 10);
+	assert_int_equal(lines("state 24", ""), 10);
+	assert_int_equal(lines("start 0x200", ""), 6);
+	assert_int_equal(lines("start 0x400", ""), 4 + 8);
+	assert_int_equal(lines("start 0x400", "rank 1"), 0); /* calls do not tell it */
+	assert_int_equal(lines("start 0x800", ""), 10);
+	assert_int_equal(lines("start 0x1 ", ""), 10);
 	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 0"), 2);
 	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 1"), 2);
+	assert_int_equal(lines("start 0x2 ", "AllGather 8 ncclInt8 seq 0"), 2);
 	assert_int_equal(lines("start 0x4 ", "Send 3 to 1"), 1);
 	assert_int_equal(lines("start 0x4 ", "Recv 3 to 0"), 1);
-	assert_int_equal(lines("start 0x40 ", " at "), 8);
-	assert_int_equal(lines("state 22", ""), 8);
+	assert_int_equal(lines("start 0x4 ", "Send 2 to"), 4);
+	assert_int_equal(lines("start 0x40 ", " at "), 10 + 8);
+	assert_int_equal(lines("state 22", ""), 10 + 8);
 	assert_int_equal(lines("start 0x40 below 0", ""), 0);
 	assert_int_equal(lines("start 0x2 below 0", ""), 0);
 	check_ends();
 }
 
+static void version_6_is_told_what_version_5_is(void **state)
+{
+	(void)state;
+	check_calls(PLUGIN_V6);
+}
+
+static void version_5_is_told_of_calls_launches_and_kernels(void **state)
+{
+	(void)state;
+	check_calls(PLUGIN_V5);
+}
+
 static void version_4_is_told_of_groups_and_kernels(void **state)
 {
 	(void)state;
-	run_with(PLUGIN_V4);
-	assert_int_equal(lines("start 0x1 below 0", ""), 6);
+	run_with(PLUGIN_V4, 1);
+	assert_int_equal(lines("start 0x1 below 0", ""), 10);
 	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 1"), 2);
 	assert_int_equal(lines("start 0x2 below 0", ""), 0);
 	assert_int_equal(lines("start 0x4 ", "3 to"), 4);
-	assert_int_equal(lines("start 0x40 ", " at "), 8);
+	assert_int_equal(lines("start 0x40 ", " at "), 10 + 8);
+	assert_int_equal(lines("00 below", ""), 0);
+	check_ends();
+}
+
+static void version_3_is_not_told_when_kernels_run(void **state)
+{
+	(void)state;
+	run_with(PLUGIN_V3, 0);
+	assert_int_equal(lines("start 0x1 below 0", ""), 10);
+	assert_int_equal(lines("start 0x2 ", "AllReduce 4 ncclFloat32 seq 1"), 2);
+	assert_int_equal(lines("start 0x4 ", "3 to"), 4);
+	assert_int_equal(lines("start 0x40 ", ""), 10 + 8);
+	assert_int_equal(lines("state", ""), 0);
 	assert_int_equal(lines("00 below", ""), 0);
 	check_ends();
 }
@@ -139,7 +173,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_5_is_told_of_calls_launches_and_kernels),
+		cmocka_unit_test(version_6_is_told_what_version_5_is),
 		cmocka_unit_test(version_4_is_told_of_groups_and_kernels),
+		cmocka_unit_test(version_3_is_not_told_when_kernels_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,14 @@ static void communicators_are_named_by_nccls_own_hash(void **state)
 	assert_true(spans[0].comm == hashes[0] && spans[3].comm == hashes[1]);
 }
 
+/* Last: it misuses them, too. */
+static void communicators_grow_and_have_windows(void **state)
+{
+	(void)state;
+	assert_int_equal(in_threads(4, grows), 0);
+	assert_int_equal(in_threads(3, puts_and_signals), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +285,7 @@ int main(void)
 		cmocka_unit_test(a_group_is_launched_at_its_outermost_end_on_the_stream_seen_last),
 		cmocka_unit_test(a_simulated_group_launches_nothing),
 		cmocka_unit_test(communicators_are_named_by_nccls_own_hash),
+		cmocka_unit_test(communicators_grow_and_have_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

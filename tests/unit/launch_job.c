@@ -59,14 +59,14 @@ void launch(int rank, const struct ct_op *ops, uint32_t n, uint64_t enter, uint6
 
 		if (ct_op_class(op.op) == CT_CLASS_P2P)
 			op.seq = messages[rank][op.peer][op.op == CT_OP_Recv]++;
-		else
+		else if (!(op.flags & CT_OP_CAPTURED))
 			op.seq = job.seq[rank]++;
 		op.enter_ns = enter + i * 500;
 		op.return_ns = op.enter_ns + 400;
 		op.launch = id;
 		job_op(&job, rank, op);
 	}
-	if (!id)
+	if (!id || ops[0].flags & CT_OP_CAPTURED)
 		return;
 	job_launch(&job, rank,
 		   (struct ct_launch){ .id = id,

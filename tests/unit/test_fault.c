@@ -61,6 +61,7 @@ static void every_fault_of_the_contract_is_understood(void **state)
 		"driver-lock:rank=1,s=5",
 		"slow-write:rank=1,s=10",
 		"abort-completes:rank=1,op=60",
+		"abort-completes:rank=1,op=60,ms=300,after=120000",
 		"gpu-pause:rank=3,ms=300",
 		"skip-init:rank=3",
 		"skip-send:rank=0,peer=1,op=9",

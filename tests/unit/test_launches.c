@@ -38,8 +38,8 @@ static void operations_without_a_time_are_neither_waits_nor_hangs(void **state)
 	assert_int_equal(report->n_inflight, 0);
 	assert_int_equal(report->run.matched, 90);
 	assert_int_equal(report->run.incomplete, 0);
-	assert_int_equal(report->comms[0].instances, 300);
-	assert_int_equal(report->comms[0].equal_to_seq, 299);
+	assert_int_equal(report->comms[0].instances, 200);
+	assert_int_equal(report->comms[0].equal_to_seq, 199);
 	assert_int_equal(report->comms[0].bytes, 100 * 4000);
 	/* 100 reduced, 100 empty; what was captured has not run. */
 	assert_int_equal(report->n_ops, 2);
@@ -77,7 +77,7 @@ static void contradictions_of_operations_without_a_time_are_found(void **state)
 	for (uint64_t c = 0; c < 30; c++) {
 		for (int r = 0; r < 3; r++) {
 			op.flags = c % 2 ? CT_OP_CAPTURED : 0;
-			op.op = c == 21 && r == 1 ? CT_OP_AllGather : CT_OP_AllReduce;
+			op.op = (c == 20 || c == 13) && r == 1 ? CT_OP_AllGather : CT_OP_AllReduce;
 			launch(r, &op, 1, c * MS + MS, 0, 0);
 		}
 	}
@@ -85,7 +85,7 @@ static void contradictions_of_operations_without_a_time_are_found(void **state)
 	f = job_finding(report, CT_FINDING_MISMATCH);
 	assert_non_null(f);
 	assert_int_equal(f->ranks[0], 1);
-	assert_non_null(strstr(f->line, "seq=21 "));
+	assert_non_null(strstr(f->line, "seq=10 "));
 	ct_report_free(report);
 }
 

@@ -229,24 +229,23 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
-		    "ranks_missing hosts backends complete timing");
+		    "ranks_missing hosts backends complete timing timing_why timed_ratio");
 	assert_keys(json_object_get(o, "verdict"), "code text confidence gain_max_pct");
 	assert_keys(first(o, "findings"),
 		    "id kind severity ranks hosts comm op cycle_first cycle_last begin_ns end_ns "
 		    "loss_ns "
 		    "loss_err_ns loss_pct gpu_seconds cause confidence evidence advice command");
 	assert_keys(first(first(o, "findings"), "evidence"), "name value unit err");
-	assert_keys(
-		first(o, "ranks"),
-		"rank host pid device ops bytes wait_ns lateness_ns last_count exposed_ns err_ns "
-		"lost_records timing complete");
+	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "
+				       "last_count exposed_ns exposed_err_ns err_ns "
+				       "lost_records timing timed_ratio complete");
 	assert_keys(first(o, "comms"), "comm parent backend role role_confidence nranks ranks name "
 				       "instances first_seq last_seq bytes");
 	assert_keys(
 		first(o, "ops"),
 		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "
 		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
-		"time_err_ns");
+		"time_err_ns exposed_ns exposed_err_ns");
 	assert_keys(json_object_get(o, "cycles"), "anchor count time_p50_ns time_p99_ns items");
 	assert_keys(json_object_get(o, "traffic"), "unit model ranks matrix");
 	assert_keys(first(o, "losses"), "rank reason records begin_ns end_ns");
@@ -254,7 +253,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(
 		first(o, "cost"),
 		"rank wrapper_ns calls events poll_cpu_ns write_cpu_ns beat_cpu_ns bytes_written "
-		"budget_backoffs");
+		"budget_backoffs wrapper_pct threads_pct timing sample_ratio budget_ratio "
+		"duty_on_ns duty_of_ns level coarsest");
 	json_decref(o);
 	o = ct_info_json(report);
 	assert_keys(o, "schema run processes comms losses clocks cost order invisible environment "
@@ -265,7 +265,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"exit_code last_heartbeat_ns");
 	assert_keys(first(o, "order"), "comm equal_to_seq first_difference");
 	assert_keys(first(o, "invisible"), "what why remedy");
-	assert_keys(json_object_get(o, "environment"), "same differs");
+	assert_keys(json_object_get(o, "environment"), "same differs own");
 	json_decref(o);
 	ct_report_free(report);
 }

@@ -339,6 +339,9 @@ static void cycles_are_those_that_were_asked_for(void **state)
 	assert_int_equal(cycles_of("starve-sm:rank=1,ms=4,to=1", 1, CT_ACTION_STARVE), 03);
 	assert_int_equal(cycles_of("gpu-pause:rank=1,ms=4", 1, CT_ACTION_PAUSE_GPU), 02);
 	assert_int_equal(cycles_of("gpu-pause:rank=1,ms=4,from=3", 1, CT_ACTION_PAUSE_GPU), 010);
+	assert_int_equal(cycles_of("driver-lock:rank=1,s=4", 1, CT_ACTION_LOCK), 02);
+	assert_int_equal(cycles_of("driver-lock:rank=1,s=4", 2, CT_ACTION_LOCK), 0);
+	assert_int_equal(cycles_of("slow-write:rank=1,s=4,from=3", 1, CT_ACTION_HANG_DISK), 010);
 	/* Every rank says it, and takes it back. */
 	for (int rank = 0; rank < 8; rank++) {
 		unsigned turns;

@@ -33,6 +33,11 @@ static const struct argp_option table[] = {
 	{ "job", CT_KEY_JOB, "NAME", 0, "Name of the job, equal on all hosts (COMMTRACE_JOB)", 0 },
 	{ "set", CT_KEY_SET, "NAME=VALUE", 0, "Any COMMTRACE_NAME for the program; may be repeated",
 	  0 },
+	{ "plugin", CT_KEY_PLUGIN, 0, 0,
+	  "Also be NCCL's profiler plugin (NCCL_PROFILER_PLUGIN, unless it is set): algorithm and "
+	  "channels "
+	  "of operations, and NCCL that is linked statically",
+	  0 },
 	{ "quiet", 'q', 0, 0, "No start line and no verdict", 0 },
 	{ 0 }
 };
@@ -52,6 +57,9 @@ static int take(void *into, int key, const char *arg)
 		return 0;
 	case CT_KEY_JOB:
 		return ct_run_env_add(&request->env, "JOB", arg);
+	case CT_KEY_PLUGIN:
+		request->env.plugin = 1;
+		return 0;
 	case CT_KEY_SET:
 		return ct_run_env_set(&request->env, arg);
 	default:
@@ -69,7 +77,7 @@ static int cannot_execute(const char *program, int error)
 }
 
 static void report(const struct request *request, const struct ct_record_dir *dir,
-		   const char *const *ring_dirs)
+		   const char *const *ring_dirs, int code)
 {
 	const char *quiet = ct_run_env_get(&request->env, "QUIET");
 	struct ct_collected collected;
@@ -78,7 +86,7 @@ static void report(const struct request *request, const struct ct_record_dir *di
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
 		ct_ring_dir_collect(ring_dirs, &id, &collected);
 	if (!quiet || strcmp(quiet, "1") != 0)
-		ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"));
+		ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
 }
 
 static int run(struct request *request)
@@ -108,7 +116,7 @@ static int run(struct request *request)
 			code = cannot_execute(request->program[0], child.exec_error);
 		} else {
 			code = ct_child_code(child.status);
-			report(request, &dir, ring_dirs);
+			report(request, &dir, ring_dirs, code);
 		}
 	}
 	ct_record_dir_close(&dir);

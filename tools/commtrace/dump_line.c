@@ -151,12 +151,13 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	put_int(line, CT_JSONL_seq, !p2p, (int64_t)op->seq);
 	put_int(line, CT_JSONL_peer, p2p && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_peer_seq, p2p, (int64_t)op->seq);
-	put_int(line, CT_JSONL_tag, p2p, op->tag);
+	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch, op->tag);
 	put_int(line, CT_JSONL_root, !p2p && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_count, 1, (int64_t)op->count);
 	put_text(line, CT_JSONL_dtype, ct_dtype_name(op->dtype));
 	put_text(line, CT_JSONL_redop, ct_redop_name(op->redop));
-	put_int(line, CT_JSONL_bytes, 1, (int64_t)joined->bytes);
+	put_int(line, CT_JSONL_bytes, op->op != CT_OP_GraphLaunch || joined->graph,
+		(int64_t)joined->bytes);
 }
 
 void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
@@ -188,6 +189,11 @@ void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
 		put_raw(&line, "false", 5);
 	put_text(&line, CT_JSONL_site, joined->site);
 	put_text(&line, CT_JSONL_stack, NULL); /* stacks are not recorded yet */
+	put_text(&line, CT_JSONL_seen_by, op->flags & CT_OP_PLUGIN ? "plugin" : "wrapper");
+	put_text(&line, CT_JSONL_algo, joined->algo);
+	put_text(&line, CT_JSONL_proto, joined->proto);
+	put_int(&line, CT_JSONL_channels, joined->channels > 0, joined->channels);
+	put_int(&line, CT_JSONL_warps, joined->warps > 0, joined->warps);
 	put_raw(&line, "}\n", 2);
 	fwrite(line.text, 1, line.n, out);
 }
@@ -238,6 +244,11 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 		fprintf(out, " %9d", op->peer);
 	else
 		fprintf(out, " %9s", "-");
-	fprintf(out, " %12" PRIu64 " %-8s %s\n", joined->bytes, ct_op_state_name(joined->state),
+	fprintf(out, " %12" PRIu64 " %-8s %s", joined->bytes, ct_op_state_name(joined->state),
 		joined->call ? joined->call : "?");
+	if (joined->algo && joined->proto)
+		fprintf(out, " %s/%s", joined->algo, joined->proto);
+	if (joined->channels)
+		fprintf(out, " %u channels", joined->channels);
+	fputs(op->flags & CT_OP_PLUGIN ? " (plugin)\n" : "\n", out);
 }

@@ -217,13 +217,18 @@ static void read_what(struct line *line, struct ct_op *op)
 		op->count = (uint64_t)integer(line, CT_JSONL_bytes, 0, INT64_MAX, 0);
 	}
 	op->peer = (int32_t)integer(line, p2p ? CT_JSONL_peer : CT_JSONL_root, 0, INT32_MAX, -1);
-	op->tag = p2p ? (uint32_t)integer(line, CT_JSONL_tag, 0, UINT32_MAX, 0) : 0;
+	op->tag = p2p || op->op == CT_OP_GraphLaunch
+			  ? (uint32_t)integer(line, CT_JSONL_tag, 0, UINT32_MAX, 0)
+			  : 0;
 	op->seq = (uint64_t)integer(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq, 0, INT64_MAX, 0);
 	if (op->comm && !has(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq))
 		fail(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq,
 		     "is missing: ops of different ranks are matched by it");
 	if (has(line, CT_JSONL_captured) && json_is_true(line->value[CT_JSONL_captured]))
 		op->flags |= CT_OP_CAPTURED;
+	check_word(line, CT_JSONL_seen_by, "wrapper plugin");
+	if (has(line, CT_JSONL_seen_by) && strcmp(text(line, CT_JSONL_seen_by), "plugin") == 0)
+		op->flags |= CT_OP_PLUGIN;
 	if (has(line, CT_JSONL_call))
 		op->call = (uint16_t)ct_import_call(line->import, text(line, CT_JSONL_call));
 	if (has(line, CT_JSONL_site))

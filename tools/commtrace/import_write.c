@@ -205,7 +205,8 @@ static int count_groups(struct writer *w)
 	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
 		struct ct_import_op *leader = ct_table_get(&first, ops[i].op.launch);
 
-		if (!ops[i].op.launch)
+		/* what was captured is in a list, not in a launch */
+		if (!ops[i].op.launch || ops[i].op.flags & CT_OP_CAPTURED)
 			continue;
 		if (leader)
 			leader->group_ops++;
@@ -215,7 +216,7 @@ static int count_groups(struct writer *w)
 	}
 	/* Launches without a number get those that are free. */
 	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
-		if (!ops[i].has_launch || ops[i].op.launch)
+		if (!ops[i].has_launch || ops[i].op.launch || ops[i].op.flags & CT_OP_CAPTURED)
 			continue;
 		while (ct_table_get(&first, next))
 			next++;

@@ -46,7 +46,12 @@
 	KEY(timing, TEXT)                                                                          \
 	KEY(captured, BOOL)                                                                        \
 	KEY(site, TEXT)                                                                            \
-	KEY(stack, ANY)
+	KEY(stack, ANY)                                                                            \
+	KEY(seen_by, TEXT)                                                                         \
+	KEY(algo, TEXT)                                                                            \
+	KEY(proto, TEXT)                                                                           \
+	KEY(channels, INT)                                                                         \
+	KEY(warps, INT)
 
 enum ct_jsonl_key {
 #define CT_JSONL_ENUM(name, type) CT_JSONL_##name,

@@ -81,6 +81,8 @@ int ct_run_env_apply(void *arg)
 
 	for (size_t i = 0; i < env->n_settings; i++)
 		failed |= setenv(env->settings[i].name, env->settings[i].value, 1);
+	if (env->plugin)
+		failed |= setenv("NCCL_PROFILER_PLUGIN", env->preload, 0);
 	if (!before || !before[0])
 		return failed | setenv("LD_PRELOAD", env->preload, 1);
 	if (strstr(before, env->preload))

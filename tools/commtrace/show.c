@@ -2,6 +2,7 @@
 #include "tools/commtrace/show.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/open_run.h"
@@ -134,7 +135,8 @@ static int write_report(const struct request *request, const struct ct_report *r
 		code = write_json(request->show, report, out.file);
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
-						     .path = request->paths.path[0] };
+						     .path = request->paths.path[0],
+						     .whole = !isatty(fileno(out.file)) };
 
 		request->show->text(report, &style, out.file);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.h — what commtrace does when it is interrupted, and the signal state that a started program must get.
  *
- * SIGPIPE is ignored, so that a reader that went away is an error of write(2) with a message. SIGINT, SIGTERM
+ * SIGPIPE is ignored, so that a reader that went away is an error of write(2), which ends the command in order. SIGINT, SIGTERM
  * and SIGHUP end the command with 128 + signal after the file being written was removed. Main thread only. */
 #ifndef CT_SIGNALS_H
 #define CT_SIGNALS_H

@@ -90,7 +90,8 @@ static void say_end(const struct ct_report *report)
 	       others);
 }
 
-void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, const char *backends)
+void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, const char *backends,
+		int code)
 {
 	const char *path = dir->path, *off = getenv("COMMTRACE");
 	const struct ct_paths paths = { .path = &path, .n = 1 };
@@ -103,6 +104,11 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 		       dir->shown, backends && backends[0] ? backends : "nccl, mpi, gloo");
 		if (off && strcmp(off, "0") == 0)
 			ct_hint("COMMTRACE=0 is set, which switches recording off");
+		else if (code)
+			ct_hint("the program ended with status %d; what it said is the first thing "
+				"to "
+				"look at",
+				code);
 		else
 			ct_hint("a statically linked library, a program without communication, or "
 				"one that "

@@ -4,6 +4,7 @@
 #include "tools/sim/device.h"
 #include "tools/sim/driver.h"
 #include "tools/sim/enter.h"
+#include "tools/sim/graph.h"
 #include "tools/sim/handle.h"
 #include "tools/sim/stream.h"
 
@@ -11,7 +12,6 @@
 
 static __thread CUcontext stack[MAX_DEPTH]; /* of this thread; the last is current */
 static __thread unsigned depth;
-static __thread CUstreamCaptureMode capture_mode;
 
 static bool any;
 
@@ -136,7 +136,10 @@ CUresult cuCtxSynchronize(void)
 	struct sim_context *c;
 	CUresult result = sim_enter_context(__func__, &c);
 
-	return result ? result : sim_leave(sim_streams_await(c));
+	if (result)
+		return result;
+	result = sim_capture_sync(NULL, c);
+	return sim_leave(result ? result : sim_streams_await(c));
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
@@ -150,19 +153,5 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 		*least = SIM_PRIORITY_LEAST;
 	if (greatest)
 		*greatest = SIM_PRIORITY_GREATEST;
-	return sim_leave(CUDA_SUCCESS);
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-	CUresult result = sim_enter(__func__);
-	CUstreamCaptureMode old = capture_mode;
-
-	if (result)
-		return result;
-	if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "not a mode"));
-	capture_mode = *mode;
-	*mode = old;
 	return sim_leave(CUDA_SUCCESS);
 }

@@ -73,10 +73,13 @@ static CUresult put(struct sim_stream *s, const struct copy *model, bool wait)
 	struct sim_context *context = s->context;
 	struct copy *c = sim_alloc(sizeof(*c));
 	struct sim_mark *mark = NULL;
+	struct sim_kernel kernel;
 	CUresult result;
 
 	*c = *model;
-	result = sim_stream_run(s, &(struct sim_kernel){ run, done, c }, false);
+	kernel = (struct sim_kernel){ run, done, c };
+	result = s->captured.capture ? sim_capture_run(s, &kernel, false)
+				     : sim_stream_run(s, &kernel, false);
 	if (result) {
 		done(c);
 		return result;
@@ -96,6 +99,7 @@ static CUresult copy(const char *call, void *to, enum place to_place, const void
 	struct sim_context *context;
 	struct sim_stream *s;
 	struct copy c = { .to = to, .from = from, .bytes = bytes };
+	struct sim_capture *capture;
 	CUresult result = sim_enter_context(call, &context);
 
 	if (result)
@@ -107,6 +111,13 @@ static CUresult copy(const char *call, void *to, enum place to_place, const void
 		result = check(to, bytes, to_place, &to_memory);
 	if (!result)
 		result = check(from, bytes, from_place, &from_memory);
+	if (result)
+		return sim_leave(result);
+	result = sim_capture_of(s, &capture);
+	if (!result && wait)
+		result = sim_capture_unsafe();
+	if (!result && capture && (from_memory == SIM_PAGEABLE || to_memory == SIM_PAGEABLE))
+		result = sim_capture_refuse(s, "memory that is not pinned");
 	if (result)
 		return sim_leave(result);
 	c.host = to_memory != SIM_DEVICE || from_memory != SIM_DEVICE;
@@ -123,6 +134,7 @@ static CUresult fill(const char *call, void *to, unsigned char value, size_t byt
 	enum sim_memory memory;
 	struct sim_context *context;
 	struct sim_stream *s;
+	struct sim_capture *capture;
 	CUresult result = sim_enter_context(call, &context);
 
 	if (result)
@@ -132,6 +144,8 @@ static CUresult fill(const char *call, void *to, unsigned char value, size_t byt
 		return sim_leave(CUDA_SUCCESS);
 	if (!result)
 		result = check(to, bytes, DEVICE, &memory);
+	if (!result)
+		result = sim_capture_of(s, &capture);
 	if (!result)
 		result = put(s, &(struct copy){ .to = to, .bytes = bytes, .value = value }, false);
 	return sim_leave(result);

@@ -10,6 +10,12 @@
 #include "interpose/abi/cuda.h"
 
 typedef CUevent cudaEvent_t;
+typedef CUgraph cudaGraph_t;
+typedef CUgraphExec cudaGraphExec_t;
+typedef CUgraphNode cudaGraphNode_t;
+struct cudaGraphEdgeData_st;
+struct cudaGraphInstantiateParams_st;
+struct cudaGraphExecUpdateResultInfo_st;
 typedef void (*cudaHostFn_t)(void *arg);
 
 typedef enum {

@@ -4,15 +4,41 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/sim/context.h"
 #include "tools/sim/driver.h"
 #include "tools/sim/enter.h"
+#include "tools/sim/mark.h"
 
 #define MAX_DEVICES 1024
 
 static struct sim_device devices[MAX_DEVICES];
 static int n_devices = 8;
+static bool one_queue;
+
+void sim_device_read_environment(void)
+{
+	const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+
+	one_queue = connections && strcmp(connections, "1") == 0;
+}
+
+void sim_device_timed(struct sim_device *device, const struct sim_stream *stream,
+		      struct sim_mark *mark)
+{
+	if (!one_queue)
+		return;
+	sim_mark_drop(device->timed);
+	device->timed = sim_mark_keep(mark);
+	device->timed_on = stream;
+}
+
+struct sim_mark *sim_device_in_the_way(const struct sim_device *device,
+				       const struct sim_stream *stream)
+{
+	return device->timed_on == stream ? NULL : device->timed;
+}
 
 int sim_device_count(void)
 {
@@ -209,4 +235,61 @@ CUresult cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 	snprintf(id, (size_t)length, "%04x:%02x:00.0", (unsigned)device >> 8,
 		 (unsigned)device & 0xff);
 	return sim_leave(CUDA_SUCCESS);
+}
+
+/* A device that does not exist, or NULL where the answer should go. */
+static CUresult refuse(CUdevice device, int has_room)
+{
+	if (!sim_device_get(device))
+		return sim_misuse(CUDA_ERROR_INVALID_DEVICE, "no such device");
+	return has_room ? CUDA_SUCCESS : sim_misuse(CUDA_ERROR_INVALID_VALUE, "no room");
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+	CUresult result = sim_enter(__func__);
+
+	if (!result)
+		result = sim_leave(refuse(device, name && length > 0));
+	if (!result)
+		snprintf(name, (size_t)length, "Simulated GPU");
+	return result;
+}
+
+/* Different on every device, and the same in every process: as those of the GPUs of one machine. */
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+	CUresult result = sim_enter(__func__);
+
+	if (!result)
+		result = sim_leave(refuse(device, uuid != NULL));
+	for (int i = 0; !result && i < (int)sizeof(uuid->bytes); i++)
+		uuid->bytes[i] = (char)(i < 14 ? 0x51 : device >> 8 * (15 - i));
+	return result;
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
+{
+	CUresult result = sim_enter(__func__);
+
+	if (!result)
+		result = sim_leave(refuse(device, value != NULL));
+	if (result)
+		return result;
+	switch (which) {
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+		*value = 9;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+		*value = 0;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+		*value = 132;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+		*value = 1980000;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE; /* it has no such property */
+	}
 }

@@ -13,6 +13,9 @@
 
 #define SIM_STAMP_NS 500 /* the resolution of CUDA's timestamps */
 
+struct sim_mark;
+struct sim_stream;
+
 struct sim_pause {
 	uint64_t work; /* the last moment of work before it */
 	uint64_t ns;
@@ -24,9 +27,22 @@ struct sim_device {
 	double ppm;
 	struct sim_pause *pauses;
 	unsigned n_pauses;
-	uint64_t starved_until;	     /* sim time */
+	uint64_t starved_until; /* sim time */
+	struct sim_mark *timed; /* the last timed event, with one queue; NULL: none */
+	const struct sim_stream *timed_on;
 	struct sim_context *primary; /* NULL until it is retained */
 };
+
+/* Where CUDA_DEVICE_MAX_CONNECTIONS is 1, all streams of a device share one hardware queue. */
+void sim_device_read_environment(void);
+
+/* A timed event was recorded there. With one queue it stands in the way of what comes later on other streams. */
+void sim_device_timed(struct sim_device *device, const struct sim_stream *stream,
+		      struct sim_mark *mark);
+
+/* What a stream must wait for because of that; NULL: nothing. */
+struct sim_mark *sim_device_in_the_way(const struct sim_device *device,
+				       const struct sim_stream *stream);
 
 int sim_device_count(void);
 

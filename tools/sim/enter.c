@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "tools/sim/context.h"
+#include "tools/sim/device.h"
 #include "tools/sim/driver.h"
+#include "tools/sim/sim.h"
 
 enum state { BEFORE_INIT, READY, FORKED, ENDING };
 
@@ -19,6 +21,8 @@ static _Atomic uint64_t misuses;
 static _Atomic int first_claimed;
 static char first_text[160];
 static _Atomic(const char *) first; /* first_text, once it is whole */
+
+static _Atomic uint64_t held_until; /* sim time */
 
 static __thread const char *entered;
 static __thread bool inside_work;
@@ -38,6 +42,22 @@ void sim_lock_wait(pthread_cond_t *cond)
 	pthread_cond_wait(cond, &lock);
 }
 
+void simHoldDriver(double ms)
+{
+	if (simTiming() && ms > 0 && ms < 1e9)
+		atomic_store(&held_until, simNow() + (uint64_t)(ms * 1e6));
+}
+
+/* Whoever wants the lock while somebody holds it. Streams do not: what is on the device goes on. */
+static void wait_for_holder(void)
+{
+	uint64_t until;
+
+	while ((until = atomic_load_explicit(&held_until, memory_order_relaxed)) &&
+	       simNow() < until)
+		simSleepUntil(until);
+}
+
 CUresult sim_enter(const char *call)
 {
 	entered = call;
@@ -51,6 +71,10 @@ CUresult sim_enter(const char *call)
 	}
 	if (inside_work)
 		return sim_misuse(CUDA_ERROR_NOT_PERMITTED, "inside a kernel or host function");
+	wait_for_holder();
+	/* the process may have begun to end meanwhile */
+	if (atomic_load_explicit(&state, memory_order_acquire) != READY)
+		return CUDA_ERROR_DEINITIALIZED;
 	sim_lock();
 	return CUDA_SUCCESS;
 }
@@ -137,6 +161,7 @@ CUresult cuInit(unsigned int flags)
 	if (atomic_load_explicit(&state, memory_order_acquire) == BEFORE_INIT) {
 		sim_lock();
 		if (atomic_load_explicit(&state, memory_order_relaxed) == BEFORE_INIT) {
+			sim_device_read_environment();
 			if (pthread_atfork(NULL, NULL, in_child))
 				result = CUDA_ERROR_OUT_OF_MEMORY;
 			else

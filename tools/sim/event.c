@@ -20,6 +20,18 @@ CUresult sim_event_get(CUevent handle, struct sim_event **event)
 	return (*event)->context->error;
 }
 
+static uint64_t timed_records; /* of events with timing */
+
+uint64_t simTimedRecords(void)
+{
+	uint64_t n;
+
+	sim_lock();
+	n = timed_records;
+	sim_leave(CUDA_SUCCESS);
+	return n;
+}
+
 /* Enter with an event, of whichever context. */
 static CUresult enter(const char *call, CUevent handle, struct sim_event **event)
 {
@@ -44,6 +56,9 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags, or NULL"));
 	if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING))
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "interprocess and timed"));
+	result = sim_capture_unsafe();
+	if (result)
+		return sim_leave(result);
 	e = sim_alloc(sizeof(*e));
 	e->context = c;
 	e->flags = flags;
@@ -60,15 +75,25 @@ CUresult cuEventDestroy_v2(CUevent event)
 		return result;
 	sim_handle_free(event);
 	sim_mark_drop(e->mark);
+	sim_captured_clear(&e->captured);
 	free(e);
 	return sim_leave(CUDA_SUCCESS);
 }
 
-static CUresult record(CUevent event, CUstream stream, struct sim_context *current)
+void sim_event_set(struct sim_event *e, struct sim_mark *mark)
+{
+	sim_mark_drop(e->mark);
+	sim_captured_clear(&e->captured);
+	e->mark = mark;
+}
+
+static CUresult record(CUevent event, CUstream stream, unsigned int flags,
+		       struct sim_context *current)
 {
 	struct sim_stream *s;
 	struct sim_event *e;
 	struct sim_mark *mark;
+	struct sim_capture *capture;
 	CUresult result = sim_event_get(event, &e);
 
 	if (!result)
@@ -78,11 +103,24 @@ static CUresult record(CUevent event, CUstream stream, struct sim_context *curre
 	if (s->context != e->context)
 		return sim_misuse(CUDA_ERROR_INVALID_HANDLE,
 				  "event and stream of different contexts");
+	if (flags & ~(unsigned int)CU_EVENT_RECORD_EXTERNAL || (flags && !s->captured.capture))
+		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags outside a capture");
+	result = sim_capture_of(s, &capture);
+	if (result)
+		return result;
+	if (capture && !flags) {
+		sim_mark_drop(e->mark);
+		e->mark = NULL;
+	}
+	if (capture)
+		return sim_capture_record(s, e, event, flags != 0);
+	timed_records += !(e->flags & CU_EVENT_DISABLE_TIMING);
 	mark = sim_stream_mark(s);
 	if (!mark)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	sim_mark_drop(e->mark);
-	e->mark = mark;
+	if (!(e->flags & CU_EVENT_DISABLE_TIMING))
+		sim_device_timed(s->context->device, s, mark);
+	sim_event_set(e, mark);
 	return CUDA_SUCCESS;
 }
 
@@ -91,7 +129,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	struct sim_context *c;
 	CUresult result = sim_enter_context(__func__, &c);
 
-	return result ? result : sim_leave(record(event, stream, c));
+	return result ? result : sim_leave(record(event, stream, 0, c));
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int flags)
@@ -99,12 +137,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
 	struct sim_context *c;
 	CUresult result = sim_enter_context(__func__, &c);
 
-	if (result)
-		return result;
-	/* CU_EVENT_RECORD_EXTERNAL is for captures, and there are none. */
-	if (flags)
-		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags outside a capture"));
-	return sim_leave(record(event, stream, c));
+	return result ? result : sim_leave(record(event, stream, flags, c));
 }
 
 CUresult cuEventQuery(CUevent event)
@@ -114,8 +147,12 @@ CUresult cuEventQuery(CUevent event)
 
 	if (result)
 		return result;
-	return sim_leave(!e->mark || sim_mark_passed(e->mark) ? CUDA_SUCCESS
-							      : CUDA_ERROR_NOT_READY);
+	result = sim_capture_event(e);
+	if (!result)
+		result = sim_capture_unsafe();
+	if (!result && e->mark && !sim_mark_passed(e->mark))
+		result = CUDA_ERROR_NOT_READY;
+	return sim_leave(result);
 }
 
 CUresult cuEventSynchronize(CUevent event)
@@ -125,8 +162,11 @@ CUresult cuEventSynchronize(CUevent event)
 
 	if (result)
 		return result;
+	result = sim_capture_event(e);
+	if (!result)
+		result = sim_capture_unsafe();
 	/* The event may be destroyed meanwhile; contexts and marks that somebody waits for stay. */
-	if (e->mark)
+	if (!result && e->mark)
 		result = sim_mark_await(e->mark, e->context);
 	return sim_leave(result);
 }
@@ -145,6 +185,11 @@ static CUresult elapsed(float *ms, CUevent start, CUevent end)
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL");
 	if ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING)
 		return sim_misuse(CUDA_ERROR_INVALID_HANDLE, "an event without timing");
+	result = sim_capture_event(a);
+	if (!result)
+		result = sim_capture_event(b);
+	if (result)
+		return result;
 	if (!a->mark || !b->mark)
 		return sim_misuse(CUDA_ERROR_INVALID_HANDLE, "an event never recorded");
 	if (a->context != b->context)

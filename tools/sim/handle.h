@@ -4,7 +4,7 @@
 #ifndef CT_SIM_HANDLE_H
 #define CT_SIM_HANDLE_H
 
-enum sim_kind { SIM_CONTEXT = 1, SIM_STREAM, SIM_EVENT };
+enum sim_kind { SIM_CONTEXT = 1, SIM_STREAM, SIM_EVENT, SIM_GRAPH, SIM_GRAPH_EXEC, SIM_GRAPH_NODE };
 
 /* A handle for the object, not 0. Freed places are used again oldest first, with another number. */
 void *sim_handle_new(enum sim_kind kind, void *object);

@@ -7,7 +7,8 @@
 #include "tools/sim/stream.h"
 
 /* Unlike events and copies, kernels go only to streams of the current context. */
-static CUresult enter(const char *call, CUstream handle, struct sim_stream **s)
+static CUresult enter(const char *call, CUstream handle, struct sim_stream **s,
+		      struct sim_capture **capture)
 {
 	struct sim_context *c;
 	CUresult result = sim_enter_context(call, &c);
@@ -17,27 +18,35 @@ static CUresult enter(const char *call, CUstream handle, struct sim_stream **s)
 	result = sim_stream_get(handle, c, s);
 	if (!result && (*s)->context != c)
 		result = sim_misuse(CUDA_ERROR_INVALID_HANDLE, "a stream of another context");
+	if (!result)
+		result = sim_capture_of(*s, capture);
 	return result ? sim_leave(result) : CUDA_SUCCESS;
 }
 
 CUresult simLaunch(CUstream stream, const struct sim_kernel *kernel)
 {
 	struct sim_stream *s;
-	CUresult result = enter(__func__, stream, &s);
+	struct sim_capture *capture;
+	CUresult result = enter(__func__, stream, &s, &capture);
 
 	if (result)
 		return result;
 	if (!kernel || !kernel->run)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "no kernel"));
-	return sim_leave(sim_stream_run(s, kernel, true));
+	return sim_leave(capture ? sim_capture_run(s, kernel, true)
+				 : sim_stream_run(s, kernel, true));
 }
 
 CUresult simCompute(CUstream stream, uint64_t ns)
 {
 	struct sim_stream *s;
-	CUresult result = enter(__func__, stream, &s);
+	struct sim_capture *capture;
+	CUresult result = enter(__func__, stream, &s, &capture);
 
-	return result ? result : sim_leave(sim_stream_busy(s, simTiming() ? ns : 0));
+	if (result)
+		return result;
+	return sim_leave(capture ? sim_capture_busy(s, ns)
+				 : sim_stream_busy(s, simTiming() ? ns : 0));
 }
 
 struct host_call {
@@ -61,6 +70,8 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *arg)
 	struct sim_context *c;
 	struct sim_stream *s;
 	struct host_call *h;
+	struct sim_capture *capture;
+	struct sim_kernel kernel;
 	CUresult result = sim_enter_context(__func__, &c);
 
 	if (result)
@@ -68,11 +79,14 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *arg)
 	result = sim_stream_get(stream, c, &s);
 	if (!result && !function)
 		result = sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL");
+	if (!result)
+		result = sim_capture_of(s, &capture);
 	if (result)
 		return sim_leave(result);
 	h = sim_alloc(sizeof(*h));
 	*h = (struct host_call){ function, arg };
-	result = sim_stream_run(s, &(struct sim_kernel){ run, free, h }, false);
+	kernel = (struct sim_kernel){ run, free, h };
+	result = capture ? sim_capture_run(s, &kernel, false) : sim_stream_run(s, &kernel, false);
 	if (result)
 		free(h);
 	return sim_leave(result);

@@ -8,6 +8,7 @@
 #include "tools/sim/context.h"
 #include "tools/sim/driver.h"
 #include "tools/sim/enter.h"
+#include "tools/sim/graph.h"
 #include "tools/sim/stream.h"
 
 #define ALIGNMENT 512u
@@ -59,9 +60,13 @@ bool sim_memory_of(const void *p, size_t bytes, enum sim_memory *memory)
 static CUresult allocate(void **p, size_t bytes, enum sim_memory memory)
 {
 	size_t i;
+	CUresult result;
 
 	if (!p || !bytes)
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "no bytes, or NULL");
+	result = sim_capture_unsafe();
+	if (result)
+		return result;
 	if (bytes > SIZE_MAX / 2)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (n_ranges == capacity) {
@@ -97,7 +102,9 @@ static CUresult release(struct sim_context *c, void *p, enum sim_memory memory)
 
 	if (!begins(p, memory, &i))
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "not allocated, or freed");
-	result = sim_streams_await(c);
+	result = sim_capture_unsafe();
+	if (!result)
+		result = sim_streams_await(c);
 	/* The lock was given up. */
 	if (result || !begins(p, memory, &i))
 		return result ? result : sim_misuse(CUDA_ERROR_INVALID_VALUE, "freed twice");

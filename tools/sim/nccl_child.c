@@ -12,14 +12,13 @@
 #include "tools/sim/nccl_log.h"
 #include "tools/sim/nccl_make.h"
 
-#define SHRINK_ABORT 1
-
 struct child {
 	struct sim_job job; /* on behalf of the parent */
 	const char *call;
 	struct ncclComm *comm; /* the child; NULL without a colour */
 	ncclComm_t *newcomm;
 	int count, color, key; /* count: of the parent's splits or shrinks, this one included */
+	int nth;	       /* child by splitting or growing; 0: shrunk */
 	int *excluded, n_excluded;
 };
 
@@ -117,8 +116,8 @@ static ncclResult_t connect_child(struct child *c, const int *ranks, int n,
 	while (ranks[comm->rank] != parent->rank)
 		comm->rank++;
 	comm->self.global_rank = parent->self.global_rank;
-	comm->hash = sim_hash_child(parent->hash, c->excluded ? 0 : c->count,
-				    c->excluded ? 0 : c->color);
+	comm->hash = sim_hash_child(parent->hash, c->nth, c->excluded ? 0 : c->color);
+	comm->id_magic = comm->hash;
 	sim_info(comm->device,
 		 "%s comm %p rank %d nranks %d cudaDev %d nvmlDev %d parent %p splitCount %d color "
 		 "%d key %d- Init START",
@@ -250,6 +249,7 @@ SIM_NCCL(ncclResult_t, ncclCommSplit,
 		c->color = color;
 		c->key = key;
 		c->count = ++comm->n_splits;
+		c->nth = ++comm->n_children;
 	}
 	return in_group(c, config, result);
 }
@@ -279,7 +279,7 @@ SIM_NCCL(ncclResult_t, ncclCommShrink,
 	if (!result)
 		result = check_excluded(comm, excluded, n_excluded);
 	if (!result) {
-		if (flags & SHRINK_ABORT)
+		if (flags & NCCL_SHRINK_ABORT)
 			sim_comm_cancel(comm, comm->launches, false);
 		c = calloc(1, sizeof(*c));
 		if (!c)

@@ -188,6 +188,6 @@ SIM_NCCL(ncclResult_t, ncclGetVersion, (int *version))
 {
 	if (!version)
 		return ncclInvalidArgument;
-	*version = 22809;
+	*version = 23007;
 	return ncclSuccess;
 }

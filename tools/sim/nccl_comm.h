@@ -22,6 +22,7 @@ struct sim_peer {
 	uint32_t sent, received;	   /* messages */
 	uint64_t sent_bytes[SIM_MESSAGES]; /* in all, up to and with message i */
 	uint64_t total;
+	uint32_t signals; /* of it that were waited for */
 };
 
 struct sim_redop {
@@ -41,10 +42,12 @@ struct ncclComm {
 	CUcontext context;
 	struct sim_member self; /* what others are told */
 	uint64_t hash;
+	uint64_t id_magic; /* of the unique id; of a child its hash */
 	bool blocking;
 	char name[64];
-	int n_splits, n_shrinks;
-	bool finalized;
+	int n_splits, n_shrinks, n_grows, n_children; /* split and grown */
+	int n_grow_ids, n_windows;
+	bool finalized, suspended;
 
 	_Atomic int async;  /* ncclInProgress while a nonblocking call is at work */
 	_Atomic int failed; /* simNcclFail() */
@@ -62,8 +65,10 @@ struct ncclComm {
 	void *profiler;		 /* the plugin's context; NULL without one */
 	_Atomic uint32_t untold; /* launches whose kernels the plugin has not been told all of */
 
+	_Atomic uint64_t
+		launches; /* by the thread that launches, and by captured kernels when they run */
 	/* Of the thread that launches. */
-	uint64_t launches, colls, messages, seqs[SIM_SEND];
+	uint64_t colls, messages, seqs[SIM_SEND];
 	CUevent done; /* behind the last kernel: the next one waits for it, whatever its stream */
 	bool done_recorded;
 

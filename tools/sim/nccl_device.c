@@ -71,3 +71,52 @@ SIM_NCCL(ncclResult_t, ncclLLA2ACreateRequirement, (int blocks, int slots, void 
 	(void)blocks, (void)slots, (void)handle, (void)out;
 	return ncclInvalidUsage;
 }
+
+SIM_NCCL(ncclResult_t, ncclGinOutboxCreateRequirement,
+	 (int blocks, int size_log2, void *handle, void *out))
+{
+	(void)blocks, (void)size_log2, (void)handle, (void)out;
+	return ncclInvalidUsage;
+}
+
+SIM_NCCL(ncclResult_t, ncclGinInboxA2ACreateRequirement,
+	 (ncclTeam_t peers, int blocks, int size_log2, void *handle, void *out))
+{
+	(void)peers, (void)blocks, (void)size_log2, (void)handle, (void)out;
+	return ncclInvalidUsage;
+}
+
+SIM_NCCL(ncclResult_t, ncclCommQueryProperties, (ncclComm_t comm, void *properties))
+{
+	(void)comm, (void)properties;
+	return ncclInvalidUsage;
+}
+
+SIM_NCCL(ncclResult_t, ncclGetLsaMultimemDevicePointer,
+	 (ncclWindow_t window, size_t offset, void **pointer))
+{
+	(void)window, (void)offset, (void)pointer;
+	return ncclInvalidUsage;
+}
+
+SIM_NCCL(ncclResult_t, ncclGetLsaDevicePointer,
+	 (ncclWindow_t window, size_t offset, int rank, void **pointer))
+{
+	(void)window, (void)offset, (void)rank, (void)pointer;
+	return ncclInvalidUsage;
+}
+
+SIM_NCCL(ncclResult_t, ncclGetPeerDevicePointer,
+	 (ncclWindow_t window, size_t offset, int peer, void **pointer))
+{
+	(void)window, (void)offset, (void)peer, (void)pointer;
+	return ncclInvalidUsage;
+}
+
+/* The multimem handle is a structure of one pointer. */
+SIM_NCCL(ncclResult_t, ncclGetMultimemDevicePointer,
+	 (ncclWindow_t window, size_t offset, void *multimem, void **pointer))
+{
+	(void)window, (void)offset, (void)multimem, (void)pointer;
+	return ncclInvalidUsage;
+}

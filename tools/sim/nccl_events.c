@@ -8,19 +8,26 @@
 
 #include "tools/sim/nccl_driver.h"
 #include "tools/sim/nccl_plugin.h"
+#include "tools/sim/nccl_reduce.h"
 
 /* Those below which the others stand: they are told if any of the others is. */
 #define TASKS (SIM_EVENT_COLL | SIM_EVENT_P2P | SIM_EVENT_KERNEL_CH)
 #define CALLS (SIM_EVENT_COLL_API | SIM_EVENT_P2P_API | SIM_EVENT_KERNEL_LAUNCH | TASKS)
 
-/* A launch's events: the thread that launches stops those of its own, the service those of the kernel: one for each
- * task, on its first channel. Freed by the last of the two. */
+/* A kernel's channels do not begin all at once: by so much, each. */
+#define CHANNEL_NS 3000
+#define MAX_CHANNELS 2
+
+/* A launch's events: the thread that launches stops those of its own, the service those of the kernel: some for each
+ * task, one a channel. Freed by the last of the two. */
 struct sim_told {
 	_Atomic int refs;
 	struct ncclComm *comm;
+	uint64_t start_ns; /* of the kernel */
 	void *group, *launch;
 	size_t n;
-	void **tasks, **channels;
+	void **tasks, **channels; /* MAX_CHANNELS for each task */
+	uint8_t *n_channels;
 };
 
 /* The kernel's start or end. */
@@ -31,7 +38,7 @@ struct notice {
 	struct notice *next;
 };
 
-static __thread void *group_event;
+static __thread void *group_event, *last_coll;
 
 static struct notice *queue;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the queue */
@@ -56,15 +63,19 @@ static const char *func_name(enum sim_func func)
 	return names[func];
 }
 
-/* The GPU's own timer, as kernels read it: nanoseconds of the Unix epoch, in steps of 1024. */
-static uint64_t gpu_timer(uint64_t ns)
+/* The GPU's own timer, as kernels read it: nanoseconds of the Unix epoch, more or less, in steps of 1024. Each device's is
+ * off by some milliseconds and ticks a little faster or slower than the host's. */
+static uint64_t gpu_timer(int device, uint64_t ns)
 {
-	struct timespec real, mono;
+	const double ppm = 7.5 * (device % 5 - 2);
+	const uint64_t epoch = 1700000000000000000u + 3141593u * (uint64_t)(device + 1);
 
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	ns += (uint64_t)(real.tv_sec - mono.tv_sec) * 1000000000u;
-	return (ns + (uint64_t)real.tv_nsec - (uint64_t)mono.tv_nsec) & ~(uint64_t)1023;
+	return (epoch + ns + (uint64_t)(int64_t)((double)ns * ppm / 1e6)) & ~(uint64_t)1023;
+}
+
+static void *start(struct ncclComm *comm, const struct sim_event_v5 *e)
+{
+	return sim_plugin_start(comm->profiler, e, comm->name[0] ? comm->name : NULL, comm->hash);
 }
 
 void sim_events_open(struct ncclComm *comm)
@@ -85,19 +96,18 @@ void sim_events_open(struct ncclComm *comm)
 void sim_events_call(struct ncclComm *comm, struct sim_task *task, const char *name, bool message,
 		     CUstream stream)
 {
-	struct sim_event_v5 e = { .rank = comm->rank };
+	struct sim_event_v5 e = { .type = SIM_EVENT_GROUP_API }; /* calls do not tell the rank */
 
 	if (!comm->profiler || !sim_plugin_wants(SIM_EVENT_GROUP_API | CALLS))
 		return;
 	if (!group_event) {
-		e.type = SIM_EVENT_GROUP_API;
 		e.group_api.depth = 1;
-		group_event = sim_plugin_start(comm->profiler, &e);
+		group_event = start(comm, &e);
+		sim_plugin_group_state(group_event, SIM_STATE_GROUP_START_STOP);
 	}
 	if (!sim_plugin_wants(CALLS))
 		return;
 	memset(&e, 0, sizeof(e));
-	e.rank = comm->rank;
 	e.parent = group_event;
 	e.type = message ? SIM_EVENT_P2P_API : SIM_EVENT_COLL_API;
 	if (message) {
@@ -112,12 +122,19 @@ void sim_events_call(struct ncclComm *comm, struct sim_task *task, const char *n
 		e.coll_api.root = task->root;
 		e.coll_api.stream = stream;
 	}
-	task->api_event = sim_plugin_start(comm->profiler, &e);
+	task->api_event = start(comm, &e);
 }
 
 void sim_events_return(struct sim_task *task)
 {
 	sim_plugin_stop(task->api_event);
+	if (task->func >= SIM_SEND)
+		return;
+	/* forgotten neither when it is stopped nor when nothing is told any more */
+	if (task->api_event)
+		last_coll = task->api_event;
+	else
+		sim_plugin_stop_again(last_coll);
 }
 
 void *sim_events_swap_group(void *event)
@@ -130,11 +147,23 @@ void *sim_events_swap_group(void *event)
 
 void sim_events_group_end(void)
 {
+	sim_plugin_group_state(group_event, SIM_STATE_GROUP_END_START);
 	sim_plugin_stop(group_event);
 	group_event = NULL;
 }
 
-static void *start_task(const struct ncclComm *comm, const struct sim_task *t, void *group)
+/* What the library itself counts in bytes. */
+static bool is_in_bytes(enum sim_func func)
+{
+	return func == SIM_ALL_GATHER || func == SIM_BROADCAST;
+}
+
+static uint8_t n_channels(const struct sim_task *t)
+{
+	return t->func < SIM_SEND && t->count > 256 ? MAX_CHANNELS : 1;
+}
+
+static void *start_task(struct ncclComm *comm, const struct sim_task *t, void *group)
 {
 	struct sim_event_v5 e = { .parent = t->api_event, .rank = comm->rank };
 
@@ -144,12 +173,13 @@ static void *start_task(const struct ncclComm *comm, const struct sim_task *t, v
 		e.coll.func = func_name(t->func);
 		e.coll.send = t->send;
 		e.coll.recv = t->recv;
-		e.coll.count = t->count;
+		e.coll.count = is_in_bytes(t->func) ? t->count * sim_type_bytes(t->type) : t->count;
 		e.coll.root = t->root;
-		e.coll.type = type_name(t->type);
-		e.coll.n_channels = e.coll.n_warps = 1;
-		e.coll.algo = "RING";
-		e.coll.proto = "SIMPLE";
+		e.coll.type = type_name(is_in_bytes(t->func) ? ncclInt8 : t->type);
+		e.coll.n_channels = n_channels(t);
+		e.coll.n_warps = 8;
+		e.coll.algo = t->count > 4096 ? "RING" : "TREE";
+		e.coll.proto = t->count > 256 ? "SIMPLE" : "LL";
 		e.coll.group = group;
 	} else {
 		e.type = SIM_EVENT_P2P;
@@ -161,7 +191,7 @@ static void *start_task(const struct ncclComm *comm, const struct sim_task *t, v
 		e.p2p.n_channels = 1;
 		e.p2p.group = group;
 	}
-	return sim_plugin_start(comm->profiler, &e);
+	return start(comm, &e);
 }
 
 struct sim_told *sim_events_launch(struct sim_launch *launch)
@@ -176,21 +206,25 @@ struct sim_told *sim_events_launch(struct sim_launch *launch)
 		return NULL;
 	told = calloc(1, sizeof(*told));
 	if (told)
-		told->tasks = calloc(2 * launch->tasks.n, sizeof(void *));
-	if (!told || !told->tasks)
+		told->tasks = calloc((1 + MAX_CHANNELS) * launch->tasks.n, sizeof(void *));
+	if (told)
+		told->n_channels = calloc(launch->tasks.n, 1);
+	if (!told || !told->tasks || !told->n_channels)
 		abort();
 	told->refs = 2;
 	told->comm = comm;
 	told->n = launch->tasks.n;
 	told->channels = told->tasks + told->n;
 	if (sim_plugin_wants(SIM_EVENT_GROUP | TASKS))
-		told->group = sim_plugin_start(comm->profiler, &e);
-	for (size_t i = 0; i < told->n && sim_plugin_wants(TASKS); i++)
+		told->group = start(comm, &e);
+	for (size_t i = 0; i < told->n && sim_plugin_wants(TASKS); i++) {
+		told->n_channels[i] = n_channels(&launch->tasks.list[i]);
 		told->tasks[i] = start_task(comm, &launch->tasks.list[i], told->group);
+	}
 	e.type = SIM_EVENT_KERNEL_LAUNCH;
 	e.kernel_launch.stream = launch->stream;
 	if (sim_plugin_wants(SIM_EVENT_KERNEL_LAUNCH))
-		told->launch = sim_plugin_start(comm->profiler, &e);
+		told->launch = start(comm, &e);
 	sim_comm_keep(comm);
 	atomic_fetch_add(&comm->untold, 1);
 	launch->told = told;
@@ -202,6 +236,7 @@ static void drop(struct sim_told *told)
 	if (atomic_fetch_sub(&told->refs, 1) != 1)
 		return;
 	free(told->tasks);
+	free(told->n_channels);
 	free(told);
 }
 
@@ -225,25 +260,41 @@ static void kernel_is_told(struct sim_told *told)
 	sim_comm_drop(comm);
 }
 
+/* The first channel begins with the kernel, and the last one ends with it. */
+static void tell_channel(struct sim_told *told, size_t task, int channel, uint64_t ns, bool ends)
+{
+	struct ncclComm *comm = told->comm;
+	void **handle = &told->channels[task * MAX_CHANNELS + (size_t)channel];
+	uint64_t late = (uint64_t)channel * CHANNEL_NS;
+	uint64_t whole = ns - told->start_ns;
+	uint64_t part = whole / told->n_channels[task] * (uint64_t)(channel + 1);
+	struct sim_event_v5 e = { .type = SIM_EVENT_KERNEL_CH,
+				  .parent = told->tasks[task],
+				  .rank = comm->rank };
+
+	if (!ends) {
+		e.kernel_ch.channel = (uint8_t)channel;
+		e.kernel_ch.timer = gpu_timer(comm->device, ns + late);
+		if (sim_plugin_wants(SIM_EVENT_KERNEL_CH) && told->tasks[task])
+			*handle = start(comm, &e);
+		return;
+	}
+	if (part < late || channel + 1 == told->n_channels[task])
+		part = whole;
+	sim_plugin_state(*handle, SIM_STATE_KERNEL_CH_STOP,
+			 gpu_timer(comm->device, told->start_ns + part));
+	sim_plugin_stop(*handle);
+}
+
 static void tell(const struct notice *n)
 {
 	struct sim_told *told = n->told;
-	struct ncclComm *comm = told->comm;
-	uint64_t timer = gpu_timer(n->due_ns);
 
-	for (size_t i = 0; i < told->n; i++) {
-		struct sim_event_v5 e = { .type = SIM_EVENT_KERNEL_CH,
-					  .parent = told->tasks[i],
-					  .rank = comm->rank,
-					  .kernel_ch = { 0, timer } };
-
-		if (n->ends) {
-			sim_plugin_state(told->channels[i], SIM_STATE_KERNEL_CH_STOP, timer);
-			sim_plugin_stop(told->channels[i]);
-		} else if (sim_plugin_wants(SIM_EVENT_KERNEL_CH) && told->tasks[i]) {
-			told->channels[i] = sim_plugin_start(comm->profiler, &e);
-		}
-	}
+	if (!n->ends)
+		told->start_ns = n->due_ns;
+	for (size_t i = 0; i < told->n; i++)
+		for (int channel = 0; channel < told->n_channels[i]; channel++)
+			tell_channel(told, i, channel, n->due_ns, n->ends);
 	if (n->ends)
 		kernel_is_told(told);
 }

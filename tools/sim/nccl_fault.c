@@ -7,6 +7,7 @@
 #include "tools/sim/nccl_job.h"
 
 static __thread const char *stalls;
+static _Atomic uint64_t abort_takes_ns;
 
 void simNcclFail(ncclComm_t comm, ncclResult_t error)
 {
@@ -20,6 +21,16 @@ void simNcclHang(ncclComm_t comm)
 {
 	if (!sim_comm_check(comm, __func__))
 		atomic_store(&comm->stuck, true);
+}
+
+void simNcclAbortTakes(uint64_t ns)
+{
+	atomic_store(&abort_takes_ns, ns);
+}
+
+uint64_t sim_abort_takes(void)
+{
+	return atomic_load(&abort_takes_ns);
 }
 
 void simNcclStallCall(const char *function)

@@ -115,10 +115,32 @@ static ncclResult_t run_jobs(struct sim_job *jobs)
 	return result;
 }
 
+/* All of a group's communicators are captured, or none is. */
+static ncclResult_t none_or_all_are_captured(const struct group *g)
+{
+	ncclResult_t result = ncclSuccess;
+	bool yes = false, no = false;
+
+	for (struct ncclComm *c = g->comms; c && !result; c = c->plan.next) {
+		uint64_t capture;
+
+		if (!c->plan.n_streams)
+			continue;
+		result = sim_plan_capture(c, &capture);
+		yes |= capture != 0;
+		no |= capture == 0;
+	}
+	if (result || !yes || !no)
+		return result;
+	sim_nccl_misuse("ncclGroupEnd", "Either none or all communicators in a ncclGroup() can be "
+					"CUDA graph captured.");
+	return ncclInvalidUsage;
+}
+
 /* What the calling thread has asked for on behalf of each communicator, in its order: NCCL's list is the reverse. */
 static ncclResult_t launch(struct group *g)
 {
-	ncclResult_t result = ncclSuccess;
+	ncclResult_t result = none_or_all_are_captured(g);
 
 	for (struct ncclComm *c = g->comms; c && !result; c = c->plan.next)
 		if (!g->simulate || !c->blocking)

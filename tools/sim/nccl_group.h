@@ -34,4 +34,7 @@ ncclResult_t sim_group_job(struct sim_job *job);
 /* If simNcclStallCall() asked for this function: never returns. `call`: __func__ of the exported one. */
 void sim_stall(const char *call);
 
+/* What simNcclAbortTakes() said. */
+uint64_t sim_abort_takes(void);
+
 #endif

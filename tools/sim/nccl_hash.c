@@ -42,6 +42,15 @@ uint64_t sim_hash_bytes(const void *bytes, size_t n)
 	return digest(&s);
 }
 
+uint64_t sim_hash_pair(uint64_t a, uint64_t b)
+{
+	struct state s = { 1, 1 };
+
+	eat(&s, &a, sizeof(a));
+	eat(&s, &b, sizeof(b));
+	return digest(&s);
+}
+
 uint64_t sim_hash_child(uint64_t parent, int split_count, int color)
 {
 	struct state s = { 1, 1 };

@@ -9,8 +9,11 @@
 
 uint64_t sim_hash_bytes(const void *bytes, size_t n);
 
-/* split_count: the parent's splits so far, this one included; a shrunk communicator has 0 and colour 0. */
+/* split_count: the parent's splits and growths so far, this one included; a shrunk communicator has 0 and colour 0. */
 uint64_t sim_hash_child(uint64_t parent, int split_count, int color);
+
+/* Of two numbers: how communicators are named that are grown. */
+uint64_t sim_hash_pair(uint64_t a, uint64_t b);
 
 /* In [0, 1), a function of the four numbers alone. */
 double sim_chance(uint64_t a, uint64_t b, uint64_t c, uint64_t d);

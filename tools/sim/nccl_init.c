@@ -84,6 +84,7 @@ static ncclResult_t add_init(const char *call, ncclComm_t *newcomm, int n_ranks,
 	comm->rank = comm->self.global_rank = rank;
 	comm->n_ranks = n_ranks;
 	comm->hash = sim_hash_bytes(id->internal, sizeof(id->internal));
+	comm->id_magic = sim_shared_magic(id);
 	result = sim_comm_take_device(comm);
 	if (!result)
 		result = sim_config_apply(comm, config, call);

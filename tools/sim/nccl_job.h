@@ -39,6 +39,9 @@ SIM_EXPORT void simNcclFail(ncclComm_t comm, ncclResult_t error);
  * is seen. Aborting the communicator ends this rank's kernels, as if they had completed. */
 SIM_EXPORT void simNcclHang(ncclComm_t comm);
 
+/* Kernels that an abort of this process ends from now on end so long after it. */
+SIM_EXPORT void simNcclAbortTakes(uint64_t ns);
+
 /* The calling thread's next call of this function ("ncclGroupEnd", which is also the end of an op outside of a group,
  * "ncclCommInitRankConfig", "ncclCommSplit", "ncclCommFinalize") never returns. */
 SIM_EXPORT void simNcclStallCall(const char *function);

@@ -87,7 +87,7 @@ void sim_warn(const char *format, ...)
 
 static void print_version(void)
 {
-	static const char text[] = "NCCL version 2.28.9+cuda13.0\n";
+	static const char text[] = "NCCL version 2.30.7+cuda13.0\n";
 
 	if (log_level() >= VERSION && write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
 		return;
@@ -127,9 +127,11 @@ SIM_NCCL(const char *, ncclGetErrorString, (ncclResult_t result))
 		"invalid usage (run with NCCL_DEBUG=WARN for details)",
 		"remote process exited or there was a network error",
 		"NCCL operation in progress",
+		"timeout",
 	};
 
-	return (unsigned)result < 8 ? texts[result] : "unknown result code";
+	return (unsigned)result < sizeof(texts) / sizeof(texts[0]) ? texts[result]
+								   : "unknown result code";
 }
 
 /* Exported by the real library although no header declares it. */

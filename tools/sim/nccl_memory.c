@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_memory.c — memory and its registration. Nothing here is faster for being registered; windows, which only make
- * sense to code on a GPU, are refused. */
+/* nccl_memory.c — memory and its registration, which makes nothing faster here; how much of it a communicator has, and
+ * giving that up for a while. */
 #include <stdlib.h>
 
 #include "tools/sim/nccl_api.h"
@@ -76,19 +76,43 @@ SIM_NCCL(ncclResult_t, ncclCommDeregister, (const ncclComm_t comm, void *handle)
 	return ncclSuccess;
 }
 
-SIM_NCCL(ncclResult_t, ncclCommWindowRegister,
-	 (ncclComm_t comm, void *buffer, size_t size, ncclWindow_t *window, int flags))
+SIM_NCCL(ncclResult_t, ncclCommMemStats, (ncclComm_t comm, ncclCommMemStat_t stat, uint64_t *value))
 {
-	ncclResult_t result = sim_comm_check(comm, __func__);
+	ncclResult_t result = sim_comm_ready(comm, __func__);
 
-	(void)buffer, (void)size, (void)flags;
-	if (window)
-		*window = NULL;
-	return result ? result : ncclInvalidUsage;
+	if (result)
+		return result;
+	if (!value || (unsigned)stat > ncclStatGpuMemTotal) {
+		sim_nccl_misuse(__func__, "no such statistic, or value is NULL");
+		return ncclInvalidArgument;
+	}
+	*value = stat == ncclStatGpuMemSuspended ? comm->suspended : 0;
+	return ncclSuccess;
 }
 
-SIM_NCCL(ncclResult_t, ncclCommWindowDeregister, (ncclComm_t comm, ncclWindow_t window))
+static ncclResult_t suspend(ncclComm_t comm, bool yes, const char *call)
 {
-	(void)comm;
-	return window ? ncclInvalidUsage : ncclSuccess;
+	ncclResult_t result = sim_comm_ready(comm, call);
+
+	if (!result && comm->suspended == yes) {
+		sim_nccl_misuse(call, "comm is suspended already, or is not");
+		result = ncclInvalidUsage;
+	}
+	if (!result)
+		comm->suspended = yes;
+	return result;
+}
+
+SIM_NCCL(ncclResult_t, ncclCommSuspend, (ncclComm_t comm, int flags))
+{
+	if (flags != NCCL_SUSPEND_MEM) {
+		sim_nccl_misuse(__func__, "unknown flags");
+		return ncclInvalidArgument;
+	}
+	return suspend(comm, true, __func__);
+}
+
+SIM_NCCL(ncclResult_t, ncclCommResume, (ncclComm_t comm))
+{
+	return suspend(comm, false, __func__);
 }

@@ -48,6 +48,10 @@ static ncclResult_t check(struct op *op)
 		sim_nccl_misuse(op->call, "the communicator was revoked");
 		return ncclInvalidUsage;
 	}
+	if (comm->suspended) {
+		sim_nccl_misuse(op->call, "the communicator is suspended");
+		return ncclInvalidUsage;
+	}
 	if (t->root < 0 || t->root >= comm->n_ranks)
 		return refuse(op, "root or peer outside of the communicator");
 	if (!sim_type_bytes(t->type))
@@ -59,25 +63,6 @@ static ncclResult_t check(struct op *op)
 	     pointer_is_bad(t->recv, sim_task_recv_bytes(t, comm->rank, comm->n_ranks))))
 		return refuse(op, "a buffer is not a valid pointer");
 	return result;
-}
-
-/* The stream takes its place in the group's order. */
-static bool see_stream(struct sim_plan *plan, CUstream stream)
-{
-	for (size_t i = 0; i < plan->n_streams; i++)
-		if (plan->streams[i] == stream)
-			return true;
-	if (plan->n_streams == plan->stream_room) {
-		size_t room = plan->stream_room ? 2 * plan->stream_room : 2;
-		CUstream *more = realloc(plan->streams, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		plan->streams = more;
-		plan->stream_room = room;
-	}
-	plan->streams[plan->n_streams++] = stream;
-	return true;
 }
 
 /* What each rank sends over its link of the ring. */
@@ -129,13 +114,18 @@ static bool add_block(const struct op *op, enum sim_func func, int peer, int at)
 	struct sim_task t = op->task;
 	size_t offset = (size_t)at * t.count * sim_type_bytes(t.type);
 
+	bool ok;
+
 	t.func = func;
 	t.root = peer;
 	if (func == SIM_SEND)
 		t.send = (const char *)t.send + offset;
 	else
 		t.recv = (char *)t.recv + offset;
-	return add_message(op->comm, &t);
+	sim_events_call(op->comm, &t, func == SIM_SEND ? "Send" : "Recv", true, op->stream);
+	ok = add_message(op->comm, &t);
+	sim_events_return(&t);
+	return ok;
 }
 
 static bool add_spread(const struct op *op)
@@ -188,7 +178,7 @@ static ncclResult_t scale_alone(struct op *op)
 	ncclResult_t result = ncclSystemError;
 
 	memset(&comm->plan, 0, sizeof(comm->plan));
-	if (see_stream(&comm->plan, op->stream) && add_coll(comm, &op->task))
+	if (sim_plan_see(&comm->plan, op->stream) && add_coll(comm, &op->task))
 		result = sim_plan_launch(comm);
 	sim_plan_clear(&comm->plan);
 	comm->plan = whole;
@@ -210,14 +200,18 @@ static ncclResult_t append(struct op *op)
 	result = sim_group_join(comm);
 	if (result)
 		return result;
-	if (!see_stream(&comm->plan, op->stream))
+	if (!sim_plan_see(&comm->plan, op->stream))
 		return ncclSystemError;
+	if (!op->spread)
+		sim_events_call(comm, t, op->call + 5, message, op->stream);
 	if (op->spread)
 		ok = add_spread(op);
 	else if (message)
 		ok = add_message(comm, t);
 	else
 		ok = add_coll(comm, t);
+	if (!op->spread)
+		sim_events_return(t);
 	comm->plan.messages.n_ops += message && !op->spread;
 	return ok ? ncclSuccess : ncclSystemError;
 }
@@ -245,12 +239,9 @@ static ncclResult_t enqueue(struct op *op)
 			 op->call + 5, (unsigned long)comm->colls, op->task.send, op->task.recv,
 			 op->task.count, (int)op->task.type, (int)op->task.redop, op->task.root,
 			 (void *)comm, comm->n_ranks, (void *)op->stream);
-		sim_events_call(comm, &op->task, op->call + 5,
-				op->task.func >= SIM_SEND && !op->spread, op->stream);
 		result = append(op);
 	}
 	sim_group_error(result);
-	sim_events_return(&op->task);
 	ended = sim_group_end(false);
 	if (!result)
 		result = ended;

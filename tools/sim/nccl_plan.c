@@ -6,6 +6,7 @@
 #include "tools/sim/nccl_comm.h"
 #include "tools/sim/nccl_driver.h"
 #include "tools/sim/nccl_events.h"
+#include "tools/sim/nccl_group.h"
 #include "tools/sim/nccl_job.h"
 #include "tools/sim/nccl_log.h"
 #include "tools/sim/nccl_model.h"
@@ -33,10 +34,29 @@ bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task)
 	return true;
 }
 
+bool sim_plan_see(struct sim_plan *plan, CUstream stream)
+{
+	for (size_t i = 0; i < plan->n_streams; i++)
+		if (plan->streams[i] == stream)
+			return true;
+	if (plan->n_streams == plan->stream_room) {
+		size_t room = plan->stream_room ? 2 * plan->stream_room : 2;
+		CUstream *more = realloc(plan->streams, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		plan->streams = more;
+		plan->stream_room = room;
+	}
+	plan->streams[plan->n_streams++] = stream;
+	return true;
+}
+
 void sim_plan_clear(struct sim_plan *plan)
 {
 	free(plan->colls.list);
 	free(plan->messages.list);
+	free(plan->one_sided.list);
 	free(plan->streams);
 	memset(plan, 0, sizeof(*plan));
 }
@@ -54,7 +74,7 @@ size_t sim_task_recv_bytes(const struct sim_task *t, int rank, int n_ranks)
 {
 	size_t bytes = t->count * sim_type_bytes(t->type);
 
-	if (t->func == SIM_SEND || (t->func == SIM_REDUCE && rank != t->root))
+	if (t->func == SIM_SEND || t->func >= SIM_PUT || (t->func == SIM_REDUCE && rank != t->root))
 		return 0;
 	return t->func == SIM_ALL_GATHER ? bytes * (size_t)n_ranks : bytes;
 }
@@ -94,10 +114,17 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 		sim_hang(&wait.waiter);
 		return 0;
 	}
-	end = launch->tasks.list[0].func < SIM_SEND ? sim_run_colls(launch, start_ns, &wait)
-						    : sim_run_messages(launch, start_ns, &wait);
+	if (launch->tasks.list[0].func < SIM_SEND)
+		end = sim_run_colls(launch, start_ns, &wait);
+	else if (launch->tasks.list[0].func < SIM_PUT)
+		end = sim_run_messages(launch, start_ns, &wait);
+	else
+		end = sim_run_one_sided(launch, start_ns, &wait);
 	if (end && sim_driver()->simTiming())
-		end += sim_model_skew(comm->hash, launch->number, comm->rank);
+		end += sim_model_skew(comm->hash,
+				      launch->captured ? launch->first + launch->runs
+						       : launch->number,
+				      comm->rank);
 	return end;
 }
 
@@ -109,6 +136,12 @@ static uint64_t run(void *arg, uint64_t start_ns, CUresult *error)
 	uint64_t end = start_ns;
 	bool aborted = false;
 
+	if (launch->captured && sim_comm_check(comm, "launch of a graph"))
+		return end;
+	if (launch->captured) {
+		launch->number = atomic_fetch_add(&comm->launches, 1);
+		launch->runs++;
+	}
 	atomic_fetch_add(&comm->running, 1);
 	sim_events_kernel_start(launch, start_ns);
 	if (buffers_are_real(launch))
@@ -117,7 +150,7 @@ static uint64_t run(void *arg, uint64_t start_ns, CUresult *error)
 		*error = CUDA_ERROR_ILLEGAL_ADDRESS;
 	if (!end) {
 		aborted = true;
-		end = sim_driver()->simNow();
+		end = sim_driver()->simNow() + sim_abort_takes();
 	}
 	sim_events_kernel_end(launch, end);
 	if (told)
@@ -133,14 +166,16 @@ static void done(void *arg)
 	struct sim_launch *launch = arg;
 
 	sim_events_kernel_gone(launch);
-	sim_comm_less(&launch->comm->kernels);
+	if (!launch->captured)
+		sim_comm_less(&launch->comm->kernels);
 	sim_comm_drop(launch->comm);
 	free(launch->tasks.list);
 	free(launch);
 }
 
-/* Takes the tasks over. */
-static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CUstream stream)
+/* Takes the tasks over. Into a capture: a node, which is not waited for when the communicator ends. */
+static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CUstream stream,
+			      bool captured)
 {
 	struct sim_launch *launch;
 	struct sim_told *told;
@@ -151,57 +186,114 @@ static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CU
 	launch = malloc(sizeof(*launch));
 	if (!launch)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*launch = (struct sim_launch){ comm, comm->launches, stream, *tasks, NULL };
-	told = sim_events_launch(launch);
+	*launch = (struct sim_launch){ .comm = comm,
+				       .number = atomic_load(&comm->launches),
+				       .stream = stream,
+				       .tasks = *tasks,
+				       .captured = captured };
+	launch->first = launch->number;
+	told = captured || launch->tasks.list[0].func >= SIM_PUT ? NULL : sim_events_launch(launch);
 	sim_comm_keep(comm);
-	atomic_fetch_add(&comm->kernels, 1);
+	if (!captured)
+		atomic_fetch_add(&comm->kernels, 1);
 	failed = sim_driver()->simLaunch(stream, &(struct sim_kernel){ run, done, launch });
 	memset(tasks, 0, sizeof(*tasks));
 	sim_events_launched(told);
 	if (failed)
 		done(launch);
-	else
-		comm->launches++;
+	else if (!captured)
+		atomic_fetch_add(&comm->launches, 1);
 	return failed;
 }
 
 /* What `first` has been given so far comes before what `then` is given from now on. */
-static CUresult order(CUevent event, CUstream first, CUstream then)
+static CUresult order(CUstream first, CUstream then)
 {
 	const struct sim_driver *d = sim_driver();
-	CUresult failed = d->cuEventRecord(event, first);
+	CUevent event;
+	CUresult failed = d->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
 
-	return failed ? failed : d->cuStreamWaitEvent(then, event, 0);
+	if (failed)
+		return failed;
+	failed = d->cuEventRecord(event, first);
+	if (!failed)
+		failed = d->cuStreamWaitEvent(then, event, 0);
+	d->cuEventDestroy_v2(event);
+	return failed;
 }
 
 /* In the communicator's context. The stream that the group saw last gets the kernels; the others wait for it, as it
- * does for them and for the communicator's kernels before. */
-static CUresult launch_on_streams(struct ncclComm *comm, struct sim_plan *plan)
+ * does for them and for the communicator's kernels before. Captured ones wait when their graph is launched, for
+ * whatever was last then. */
+static CUresult launch_on_streams(struct ncclComm *comm, struct sim_plan *plan, bool captured)
 {
 	const struct sim_driver *d = sim_driver();
 	CUstream stream = plan->streams[plan->n_streams - 1];
 	CUresult failed = CUDA_SUCCESS;
-	CUevent event;
 
-	for (size_t i = 0; i + 1 < plan->n_streams && !failed; i++) {
-		failed = d->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
-		if (!failed) {
-			failed = order(event, plan->streams[i], stream);
-			d->cuEventDestroy_v2(event);
-		}
-	}
-	if (!failed && comm->done_recorded)
-		failed = d->cuStreamWaitEvent(stream, comm->done, 0);
+	for (size_t i = 0; i + 1 < plan->n_streams && !failed; i++)
+		failed = order(plan->streams[i], stream);
+	if (!failed && (captured || comm->done_recorded))
+		failed = d->cuStreamWaitEvent(stream, comm->done,
+					      captured ? CU_EVENT_WAIT_EXTERNAL : 0);
 	if (!failed)
-		failed = launch_kernel(comm, &plan->colls, stream);
+		failed = launch_kernel(comm, &plan->colls, stream, captured);
 	if (!failed)
-		failed = launch_kernel(comm, &plan->messages, stream);
+		failed = launch_kernel(comm, &plan->messages, stream, captured);
 	if (!failed)
-		failed = d->cuEventRecord(comm->done, stream);
+		failed = launch_kernel(comm, &plan->one_sided, stream, captured);
+	if (!failed)
+		failed = d->cuEventRecordWithFlags(comm->done, stream,
+						   captured ? CU_EVENT_RECORD_EXTERNAL : 0);
 	comm->done_recorded |= !failed;
 	for (size_t i = 0; i + 1 < plan->n_streams && !failed; i++)
-		failed = d->cuStreamWaitEvent(plan->streams[i], comm->done, 0);
+		failed = order(stream, plan->streams[i]);
 	return failed;
+}
+
+/* As the real library, which makes what it needs whatever is captured meanwhile. */
+static CUresult launch_relaxed(struct ncclComm *comm, bool captured)
+{
+	const struct sim_driver *d = sim_driver();
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	CUresult failed = d->cuThreadExchangeStreamCaptureMode(&mode);
+
+	if (failed)
+		return failed;
+	failed = launch_on_streams(comm, &comm->plan, captured);
+	d->cuThreadExchangeStreamCaptureMode(&mode);
+	return failed;
+}
+
+ncclResult_t sim_plan_capture(struct ncclComm *comm, uint64_t *capture)
+{
+	const struct sim_driver *d = sim_driver();
+	CUcontext popped;
+	CUresult failed = d->cuCtxPushCurrent_v2(comm->context);
+	bool differ = false;
+
+	*capture = 0;
+	for (size_t i = 0; i < comm->plan.n_streams && !failed; i++) {
+		CUstreamCaptureStatus status;
+		uint64_t id = 0;
+
+		failed = d->cuStreamGetCaptureInfo_v2(comm->plan.streams[i], &status, &id, NULL,
+						      NULL, NULL);
+		if (status == CU_STREAM_CAPTURE_STATUS_NONE)
+			id = 0;
+		differ |= i && id != *capture;
+		*capture = id;
+	}
+	d->cuCtxPopCurrent_v2(&popped);
+	if (failed) {
+		sim_warn("Cuda failure %d", (int)failed);
+		return ncclUnhandledCudaError;
+	}
+	if (differ)
+		sim_nccl_misuse("ncclGroupEnd",
+				"Streams given to a communicator within a NCCL group must either "
+				"be all uncaptured or all captured by the same graph.");
+	return differ ? ncclInvalidUsage : ncclSuccess;
 }
 
 /* A send to itself is for a receive of the same group. */
@@ -246,16 +338,19 @@ ncclResult_t sim_plan_launch(struct ncclComm *comm)
 	const struct sim_driver *d = sim_driver();
 	struct sim_plan plan;
 	ncclResult_t result = self_messages_match(comm);
+	uint64_t capture = 0;
 	CUresult failed;
 
-	if (!result && (comm->plan.colls.n || comm->plan.messages.n)) {
+	if (!result)
+		result = sim_plan_capture(comm, &capture);
+	if (!result && (comm->plan.colls.n || comm->plan.messages.n || comm->plan.one_sided.n)) {
 		CUcontext popped;
 
 		failed = d->cuCtxPushCurrent_v2(comm->context);
 		if (!failed) {
 			failed = streams_are_ours(comm);
 			if (!failed)
-				failed = launch_on_streams(comm, &comm->plan);
+				failed = launch_relaxed(comm, capture != 0);
 			d->cuCtxPopCurrent_v2(&popped);
 		}
 		if (failed) {

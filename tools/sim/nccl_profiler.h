@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_profiler.h — the profiler interface of NCCL: a plugin exports a structure of functions, ncclProfiler_v5 or
- * ncclProfiler_v4, and is told of events. Facts of the interface, declared by ourselves.
+/* nccl_profiler.h — the profiler interface of NCCL: a plugin exports a structure of functions, ncclProfiler_v3 to
+ * ncclProfiler_v6, and is told of events. Facts of the interface, declared by ourselves and apart from those of the
+ * tracer, so that one wrong offset shows.
  */
 #ifndef CT_SIM_NCCL_PROFILER_H
 #define CT_SIM_NCCL_PROFILER_H
@@ -21,9 +22,12 @@ enum {
 	SIM_EVENT_COLL_API = 0x200,
 	SIM_EVENT_P2P_API = 0x400,
 	SIM_EVENT_KERNEL_LAUNCH = 0x800,
+	SIM_EVENT_CE_COLL = 0x1000, /* version 6 */
 };
 
 #define SIM_STATE_KERNEL_CH_STOP 22
+#define SIM_STATE_GROUP_START_STOP 23 /* these two without arguments */
+#define SIM_STATE_GROUP_END_START 24
 
 typedef void (*sim_profiler_log)(int level, unsigned long flags, const char *file, int line,
 				 const char *format, ...);
@@ -88,6 +92,45 @@ struct sim_event_v5 {
 	};
 };
 
+/* Longer than version 5 by what a copy-engine collective says. None is told here. */
+struct sim_event_v6 {
+	struct sim_event_v5 v5;
+	uint8_t more[32];
+};
+
+struct sim_event_v3 {
+	uint8_t type;
+	void *parent;
+	int rank;
+	union {
+		struct {
+			const char *comm_name;
+			uint64_t comm_hash;
+			uint64_t seq;
+			const char *func;
+			const void *send;
+			void *recv;
+			size_t count;
+			int root;
+			const char *type;
+			uint8_t n_max_channels, n_warps;
+			const char *algo, *proto;
+		} coll;
+		struct {
+			const char *comm_name;
+			uint64_t comm_hash;
+			const char *func;
+			void *buffer;
+			const char *type;
+			size_t count;
+			int peer;
+		} p2p;
+		struct {
+			uint8_t channel;
+		} kernel_ch;
+	};
+};
+
 struct sim_event_v4 {
 	uint8_t type;
 	void *parent;
@@ -132,6 +175,16 @@ struct sim_profiler_v5 {
 	ncclResult_t (*init)(void **context, uint64_t comm, int *mask, const char *comm_name,
 			     int n_nodes, int n_ranks, int rank, sim_profiler_log log);
 	ncclResult_t (*start)(void *context, void **handle, struct sim_event_v5 *event);
+	ncclResult_t (*stop)(void *handle);
+	ncclResult_t (*state)(void *handle, int state, union sim_event_state *args);
+	ncclResult_t (*finalize)(void *context);
+};
+
+/* Version 6 has the functions of version 5. */
+struct sim_profiler_v3 {
+	const char *name;
+	ncclResult_t (*init)(void **context, int *mask);
+	ncclResult_t (*start)(void *context, void **handle, struct sim_event_v3 *event);
 	ncclResult_t (*stop)(void *handle);
 	ncclResult_t (*state)(void *handle, int state, union sim_event_state *args);
 	ncclResult_t (*finalize)(void *context);

@@ -60,11 +60,26 @@ static bool make_file(struct address *a)
 
 ncclResult_t sim_shared_create(ncclUniqueId *id)
 {
-	struct address a = { .pid = getpid() };
+	uint64_t magic;
+
+	if (getrandom(&magic, sizeof(magic), 0) != sizeof(magic))
+		return ncclSystemError;
+	return sim_shared_create_as(id, magic);
+}
+
+uint64_t sim_shared_magic(const ncclUniqueId *id)
+{
+	struct address a;
+
+	memcpy(&a, id->internal, sizeof(a));
+	return a.magic;
+}
+
+ncclResult_t sim_shared_create_as(ncclUniqueId *id, uint64_t magic)
+{
+	struct address a = { .magic = magic, .pid = getpid() };
 	bool made;
 
-	if (getrandom(&a.magic, sizeof(a.magic), 0) != sizeof(a.magic))
-		return ncclSystemError;
 	pthread_mutex_lock(&descriptors);
 	made = make_file(&a);
 	pthread_mutex_unlock(&descriptors);

@@ -26,6 +26,7 @@
 #define SIM_MESSAGES 16 /* that can be under way between two ranks */
 #define SIM_EARLY_BYTES (64u << 10) /* up to this a rank of a rooted collective may leave early */
 #define SIM_RANKS_MAX 4096
+#define SIM_WINDOWS 8 /* of one communicator */
 
 /* What a rank is about to do in a collective; must be the same on all ranks as far as they look at each other's. */
 struct sim_deed {
@@ -53,6 +54,11 @@ struct sim_member {
 	struct sim_gate children, shrinks;
 
 	struct sim_gate finalized;
+
+	/* In the process's own memory; before it adds to sim_shared.windows. */
+	struct {
+		uint64_t base, size;
+	} windows[SIM_WINDOWS];
 };
 
 /* From one rank to another. Left: written by the sender; right: by the receiver. */
@@ -66,6 +72,8 @@ struct sim_pair {
 	uint64_t taken_ns[SIM_MESSAGES];	    /* right: when message i was received */
 	_Atomic uint32_t n_sent, n_wanted, n_taken; /* messages */
 	_Atomic uint64_t in, out;		    /* bytes through the FIFO */
+	uint64_t signal_ns[SIM_MESSAGES];	    /* left: when signal i comes, before it adds */
+	struct sim_gate signals;
 };
 
 struct sim_shared {
@@ -77,6 +85,9 @@ struct sim_shared {
 		ended[SIM_SLOTS];  /* over all ranks, by step % SIM_SLOTS */
 	struct sim_gate splits[2]; /* ranks that said what they want */
 	struct sim_gate finalized;
+	struct sim_gate windows;  /* ranks that have registered one */
+	struct sim_gate grow_ids; /* ids for growing, by turns */
+	ncclUniqueId grow_id[2];
 };
 
 /* One process's view. */
@@ -91,6 +102,12 @@ struct sim_view {
 /* A file for one communicator, not sized yet, in this process. The unique id says where it is and starts with random
  * bytes. */
 ncclResult_t sim_shared_create(ncclUniqueId *id);
+
+/* The same with a number of the caller's at the start. */
+ncclResult_t sim_shared_create_as(ncclUniqueId *id, uint64_t magic);
+
+/* What an id starts with. */
+uint64_t sim_shared_magic(const ncclUniqueId *id);
 
 /* Maps it, once n_ranks are known, and claims the rank; then waits for all others. Errors: ncclRemoteError if it
  * cannot be reached, ncclInvalidArgument if it is for another number of ranks or the rank is taken, ncclInternalError

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_task.h — what one group wants of one communicator, and the kernels that carry it out: one for all collectives,
- * one after it for all sends and receives (all-to-all, gather and scatter are made of those). */
+ * one after it for all sends and receives (all-to-all, gather and scatter are made of those), and one for puts and signals. */
 #ifndef CT_SIM_NCCL_TASK_H
 #define CT_SIM_NCCL_TASK_H
 
@@ -17,7 +17,10 @@ enum sim_func {
 	SIM_REDUCE_SCATTER,
 	SIM_ALL_GATHER,
 	SIM_SEND,
-	SIM_RECV
+	SIM_RECV,
+	SIM_PUT,
+	SIM_SIGNAL,
+	SIM_WAIT_SIGNAL
 };
 
 struct sim_task {
@@ -35,6 +38,9 @@ struct sim_task {
 	uint64_t seq;	  /* of its kind on the communicator */
 	void *api_event;
 	uint64_t transfer_ns; /* messages: the part of the bytes */
+	int window;	      /* puts: the peer's */
+	size_t offset;	      /* in it */
+	int n_signals;	      /* to wait for */
 };
 
 struct sim_tasks {
@@ -44,7 +50,7 @@ struct sim_tasks {
 };
 
 struct sim_plan {
-	struct sim_tasks colls, messages;
+	struct sim_tasks colls, messages, one_sided;
 	CUstream *streams; /* in the order in which the group first saw them */
 	size_t n_streams, stream_room;
 	bool in_group;
@@ -58,6 +64,8 @@ struct sim_launch {
 	CUstream stream;
 	struct sim_tasks tasks;
 	struct sim_told *told; /* nccl_events.h */
+	bool captured;	       /* runs at each launch of its graph, and has a number only then */
+	uint64_t first, runs;
 };
 
 struct sim_comm_wait;
@@ -67,6 +75,8 @@ uint64_t sim_run_colls(struct sim_launch *launch, uint64_t start_ns,
 		       const struct sim_comm_wait *wait);
 uint64_t sim_run_messages(struct sim_launch *launch, uint64_t start_ns,
 			  const struct sim_comm_wait *wait);
+uint64_t sim_run_one_sided(struct sim_launch *launch, uint64_t start_ns,
+			   const struct sim_comm_wait *wait);
 
 /* Bytes that a task reads and writes here. */
 size_t sim_task_send_bytes(const struct sim_task *task, int rank, int n_ranks);
@@ -75,6 +85,12 @@ size_t sim_task_recv_bytes(const struct sim_task *task, int rank, int n_ranks);
 /* Puts the plan's kernels on its streams and empties it, also if that fails. */
 ncclResult_t sim_plan_launch(struct ncclComm *comm);
 void sim_plan_clear(struct sim_plan *plan);
+
+/* The capture that all of the plan's streams are in, 0: none. ncclInvalidUsage if it is not the same for all. */
+ncclResult_t sim_plan_capture(struct ncclComm *comm, uint64_t *capture);
 bool sim_plan_add(struct sim_tasks *tasks, const struct sim_task *task);
+
+/* The stream takes its place in the group's order. */
+bool sim_plan_see(struct sim_plan *plan, CUstream stream);
 
 #endif

@@ -14,6 +14,7 @@
 struct sim_work {
 	enum { MARK, WAIT, BUSY, RUN } kind;
 	bool starves;
+	bool is_told;	   /* WAIT: by the program */
 	uint64_t earliest; /* work time */
 	uint64_t ns;	   /* BUSY */
 	struct sim_mark *awaited;
@@ -49,6 +50,7 @@ static void free_stream(struct sim_stream *s)
 		p = &(*p)->next;
 	*p = s->next;
 	pthread_cond_destroy(&s->wake);
+	sim_captured_clear(&s->captured);
 	free(s);
 }
 
@@ -94,6 +96,27 @@ static uint64_t run(struct sim_stream *s, struct sim_work *w, uint64_t begin)
 	return sim_device_end(d, begin, end);
 }
 
+static void (*_Atomic stall_noted)(const struct sim_stall *stall);
+
+void simOnStall(void (*noted)(const struct sim_stall *stall))
+{
+	stall_noted = noted;
+}
+
+/* The stream reached a wait for an event at `begin`, and goes on at `end`, both work time. */
+static void note_stall(const struct sim_stream *s, uint64_t begin, uint64_t end)
+{
+	void (*noted)(const struct sim_stall *stall) = stall_noted;
+	const struct sim_device *d = s->context->device;
+	const struct sim_stall stall = { .device = d->ordinal,
+					 .stream = s->handle,
+					 .begin_ns = sim_device_out(d, begin),
+					 .end_ns = sim_device_out(d, end) };
+
+	if (noted && end > begin)
+		noted(&stall);
+}
+
 static uint64_t wait_for(struct sim_stream *s, struct sim_mark *mark, uint64_t begin)
 {
 	struct sim_device *d = s->context->device;
@@ -117,6 +140,8 @@ static void compute(struct sim_stream *s, struct sim_work *w)
 		break;
 	case WAIT:
 		s->cursor = wait_for(s, w->awaited, begin);
+		if (w->is_told)
+			note_stall(s, begin, s->cursor);
 		break;
 	case BUSY:
 		s->cursor = begin + w->ns;
@@ -206,9 +231,18 @@ static bool in_order(const struct sim_stream *a, const struct sim_stream *b)
  * yet is put before it. */
 static CUresult put_in_order(struct sim_stream *s, uint64_t *earliest)
 {
+	struct sim_mark *timed = sim_device_in_the_way(s->context->device, s);
 	CUresult result;
 
 	*earliest = sim_device_in(s->context->device, simNow());
+	if (timed && timed->known) {
+		*earliest = later(*earliest, timed->work);
+	} else if (timed) {
+		result = make_thread(s);
+		if (result)
+			return result;
+		append(s, &(struct sim_work){ .kind = WAIT, .awaited = sim_mark_keep(timed) });
+	}
 	for (struct sim_stream *other = s->context->streams; other; other = other->next) {
 		if (other == s || !in_order(s, other))
 			continue;
@@ -256,9 +290,15 @@ CUresult sim_stream_wait(struct sim_stream *s, struct sim_mark *mark)
 	if (result)
 		return result;
 	if (s->head || !now_known)
-		append(s, &(struct sim_work){ .kind = WAIT, .awaited = sim_mark_keep(mark) });
-	else if (mark->device == d)
+		append(s, &(struct sim_work){ .kind = WAIT,
+					      .is_told = true,
+					      .earliest = earliest,
+					      .awaited = sim_mark_keep(mark) });
+	else if (mark->device == d) {
+		s->cursor = later(s->cursor, earliest);
+		note_stall(s, s->cursor, mark->work);
 		s->cursor = later(s->cursor, mark->work);
+	}
 	return CUDA_SUCCESS;
 }
 

@@ -18,11 +18,13 @@ struct simjob_options {
 	struct ct_workload_config config;
 	struct ct_fault faults[SIMJOB_FAULTS];
 	int ranks_per_process;
+	int graph;  /* 0: no CUDA graphs; 1 + the capture mode */
 	int timing; /* 0: every simulated duration is zero */
 	int kill_on_death;
 	double give_up_s;
 	double clock_offset_ms, drift_ppm; /* at most, of each device */
-	const char *journal, *result, *spans, *node_env;
+	double end_skew_us;
+	const char *journal, *result, *spans, *stalls, *node_env;
 	int board_fd, process; /* of a launched process; -1: the launcher */
 };
 

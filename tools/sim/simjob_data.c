@@ -328,6 +328,25 @@ cudaError_t simjob_data_consume(struct simjob_data *data, const struct ct_worklo
 	return n_received(data, op) ? put(data, op, consume, 0, stream) : cudaSuccess;
 }
 
+cudaError_t simjob_data_deed(struct simjob_data *data, const struct ct_workload_op *op,
+			     int consumes, simjob_deed_fn **deed, void **arg)
+{
+	struct work *work;
+	cudaError_t error;
+
+	*deed = NULL;
+	if (!(consumes ? n_received(data, op) : n_sent(data, op)))
+		return cudaSuccess;
+	work = malloc(sizeof(*work));
+	if (!work)
+		return cudaErrorMemoryAllocation;
+	*work = (struct work){ .data = data, .op = *op };
+	error = simjob_data_place(data, op, &work->place);
+	*deed = consumes ? consume : produce;
+	*arg = work;
+	return error;
+}
+
 cudaError_t simjob_data_end_step(struct simjob_data *data, uint64_t step, cudaStream_t stream)
 {
 	return put(data, NULL, end_step, step, stream);

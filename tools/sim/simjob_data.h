@@ -33,6 +33,11 @@ cudaError_t simjob_data_consume(struct simjob_data *data, const struct ct_worklo
 				cudaStream_t stream);
 cudaError_t simjob_data_end_step(struct simjob_data *data, uint64_t step, cudaStream_t stream);
 
+/* What the first two put there, for a graph whose node is to do it: runs once, with `arg`. NULL: there is nothing to do. */
+typedef void simjob_deed_fn(void *arg);
+cudaError_t simjob_data_deed(struct simjob_data *data, const struct ct_workload_op *op,
+			     int consumes, simjob_deed_fn **deed, void **arg);
+
 /* What communication brings from now on counts for nothing, it is being aborted; from any thread. */
 void simjob_data_stop(struct simjob_data *data);
 

@@ -15,7 +15,7 @@ static void wait_or_abort(struct simjob_rank *r, cudaEvent_t event)
 	while ((error = cudaEventQuery(event)) == cudaErrorNotReady) {
 		if (simNow() - begin_ns > r->abort_after_ns) {
 			simjob_rank_abort(r, SIMJOB_OWN_LANE);
-			simSleepUntil(simNow() + LINGER_NS);
+			simSleepUntil(simNow() + r->abort_takes_ns + LINGER_NS);
 			simjob_rank_fail(r, "ncclCommAbort", "the time is up");
 		}
 		simSleepUntil(simNow() + LOOK_EVERY_NS);

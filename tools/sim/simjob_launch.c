@@ -307,8 +307,8 @@ int simjob_launch(struct simjob *job, char **argv)
 	l.over = calloc((size_t)l.n, 1);
 	if (!l.pids || !l.ends || !l.over)
 		return SIMJOB_FAILED;
-	if (make_board(job) || make_empty(o->spans) || make_empty(o->journal) ||
-	    make_empty(o->result))
+	if (make_board(job) || make_empty(o->spans) || make_empty(o->stalls) ||
+	    make_empty(o->journal) || make_empty(o->result))
 		return SIMJOB_FAILED;
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);

@@ -21,13 +21,16 @@ enum key {
 	KEY_DP,
 	KEY_CYCLE_MS,
 	KEY_SCALE,
+	KEY_GRAPH,
 	KEY_FAULT,
 	KEY_TIMING,
 	KEY_OFFSET,
 	KEY_DRIFT,
+	KEY_END_SKEW,
 	KEY_JOURNAL,
 	KEY_RESULT,
 	KEY_SPANS,
+	KEY_STALLS,
 	KEY_ON_DEATH,
 	KEY_GIVE_UP,
 	KEY_NODE_ENV,
@@ -49,6 +52,9 @@ static const struct argp_option table[] = {
 	{ "cycle-ms", KEY_CYCLE_MS, "X", 0, "What a rank computes in a step (25)", 1 },
 	{ "scale", KEY_SCALE, "N", 0,
 	  "Real sizes and real bandwidths are divided by this (256): all durations stay", 1 },
+	{ "graph", KEY_GRAPH, "global|thread|relaxed", OPTION_ARG_OPTIONAL,
+	  "With workload decode: communication is captured into CUDA graphs, in this mode (global)",
+	  1 },
 	{ 0, 0, 0, 0, "What is not as it should be:", 2 },
 	{ "fault", KEY_FAULT, "KIND:key=value,...", 0, "Repeatable; see below", 2 },
 	{ "timing", KEY_TIMING, "real|none", 0,
@@ -56,11 +62,15 @@ static const struct argp_option table[] = {
 	{ "clock-offset-ms", KEY_OFFSET, "X", 0,
 	  "Clocks of devices are off by half of this to all of it, either way (1000)", 2 },
 	{ "drift-ppm", KEY_DRIFT, "X", 0, "and drift by half of this to all of it (20)", 2 },
+	{ "end-skew-us", KEY_END_SKEW, "X", 0,
+	  "Ranks end a communication kernel up to so much apart (3)", 2 },
 	{ 0, 0, 0, 0, "What is left behind:", 3 },
 	{ "journal", KEY_JOURNAL, "FILE", 0,
 	  "A file with what each rank has called, mapped: survives SIGKILL", 3 },
 	{ "result", KEY_RESULT, "FILE.json", 0, "How the job went", 3 },
 	{ "spans", KEY_SPANS, "FILE.jsonl", 0, "When each communication kernel really ran", 3 },
+	{ "stalls", KEY_STALLS, "FILE.jsonl", 0,
+	  "When each stream really stood waiting for an event", 3 },
 	{ 0, 0, 0, 0, "The launcher:", 4 },
 	{ "on-death", KEY_ON_DEATH, "kill|wait", 0,
 	  "When a process dies, end the others, or let them (kill)", 4 },
@@ -118,9 +128,6 @@ static void add_fault(struct argp_state *state, struct simjob_options *o, const 
 		argp_error(state, "fault %s is for traces that are generated, not for a job",
 			   ct_fault_name(fault->kind));
 		break;
-	case CT_FAULT_NOWHERE:
-		argp_error(state, "fault %s is not in this program", ct_fault_name(fault->kind));
-		break;
 	default:
 		break;
 	}
@@ -137,11 +144,25 @@ static void set_worker(struct argp_state *state, struct simjob_options *o, const
 	o->process = (int)strtol(end + 1, &end, 10);
 }
 
+static void set_graph(struct argp_state *state, struct simjob_options *o, const char *arg)
+{
+	static const char *const modes[] = { "global", "thread", "relaxed" };
+
+	for (int i = 0; i < 3; i++)
+		if (!arg || strcmp(arg, modes[i]) == 0) {
+			o->graph = i + 1;
+			return;
+		}
+	argp_error(state, "--graph: '%s' is neither global, thread nor relaxed", arg);
+}
+
 static void finish(struct argp_state *state, struct simjob_options *o)
 {
 	const struct ct_workload_config *c = &o->config;
 	const int per_node = c->nodes > 0 ? c->ranks / c->nodes : c->ranks;
 
+	if (o->graph && strcmp(c->name, "decode") != 0)
+		argp_error(state, "--graph is for workload decode");
 	if (c->ranks % c->nodes)
 		argp_error(state, "%d ranks cannot be spread over %d nodes evenly", c->ranks,
 			   c->nodes);
@@ -189,6 +210,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	case KEY_SCALE:
 		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);
 		return 0;
+	case KEY_GRAPH:
+		set_graph(state, o, arg);
+		return 0;
 	case KEY_FAULT:
 		add_fault(state, o, arg);
 		return 0;
@@ -201,6 +225,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	case KEY_DRIFT:
 		o->drift_ppm = real(state, "drift-ppm", arg, 1e5);
 		return 0;
+	case KEY_END_SKEW:
+		o->end_skew_us = real(state, "end-skew-us", arg, 1e6);
+		return 0;
 	case KEY_JOURNAL:
 		o->journal = arg;
 		return 0;
@@ -209,6 +236,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SPANS:
 		o->spans = arg;
+		return 0;
+	case KEY_STALLS:
+		o->stalls = arg;
 		return 0;
 	case KEY_ON_DEATH:
 		o->kill_on_death = one_of(state, "on-death", arg, "kill", "wait");
@@ -277,6 +307,7 @@ void simjob_options(struct simjob_options *options, int argc, char **argv)
 		.give_up_s = 60,
 		.clock_offset_ms = 1000,
 		.drift_ppm = 20,
+		.end_skew_us = 3,
 		.board_fd = -1,
 		.process = -1,
 	};

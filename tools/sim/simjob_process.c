@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tools/sim/nccl_job.h"
@@ -18,10 +19,10 @@ enum { WATCH_EVERY_NS = 100 * 1000 * 1000 };
 static struct {
 	struct simjob_rank *ranks;
 	int n;
-	int spans_fd;
+	int spans_fd, stalls_fd;
 	pthread_t watchdog;
 	_Atomic int is_over;
-} process = { .spans_fd = -1 };
+} process = { .spans_fd = -1, .stalls_fd = -1 };
 
 void simjob_exit(int code)
 {
@@ -82,8 +83,25 @@ static void note_span(const struct sim_nccl_span *span)
 			       span->rank, span->comm, span->launch, (uintptr_t)span->stream,
 			       span->start_ns, span->end_ns, span->n_ops, span->aborted);
 
-	if (write(process.spans_fd, line, (size_t)n) != n)
+	/* not by way of the disk that a fault may stop */
+	if (syscall(SYS_write, process.spans_fd, line, (size_t)n) != n)
 		fprintf(stderr, "commtrace-simjob: a span is lost\n");
+}
+
+static void note_stall(const struct sim_stall *stall)
+{
+	char line[200];
+	int i = 0, n;
+
+	while (i < process.n - 1 && process.ranks[i].device != stall->device)
+		i++;
+	n = snprintf(line, sizeof(line),
+		     "{\"rank\": %d, \"stream\": %" PRIuPTR ", \"begin_ns\": %" PRIu64
+		     ", \"end_ns\": %" PRIu64 "}\n",
+		     process.ranks[i].rank, (uintptr_t)stall->stream, stall->begin_ns,
+		     stall->end_ns);
+	if (write(process.stalls_fd, line, (size_t)n) != n)
+		fprintf(stderr, "commtrace-simjob: a stall is lost\n");
 }
 
 static void *watch(void *unused)
@@ -113,7 +131,7 @@ static void set_links(const struct simjob *job)
 		.node_Bps = 200000000000 / scale,
 		.net_Bps = 25000000000 / scale,
 		.jitter = 0.02,
-		.end_skew_ns = 3000,
+		.end_skew_ns = (uint64_t)(job->options.end_skew_us * 1e3),
 		.seed = job->options.config.seed,
 	};
 
@@ -160,6 +178,15 @@ static int open_spans(const char *path)
 	return process.spans_fd < 0 ? -1 : 0;
 }
 
+static int open_stalls(const char *path)
+{
+	if (!path)
+		return 0;
+	process.stalls_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	simOnStall(note_stall);
+	return process.stalls_fd < 0 ? -1 : 0;
+}
+
 static int failed(const char *what)
 {
 	fprintf(stderr, "commtrace-simjob: %s failed\n", what);
@@ -181,6 +208,8 @@ int simjob_process(struct simjob *job)
 		return failed("setting up devices");
 	if (open_spans(job->options.spans))
 		return failed("opening the file of spans");
+	if (open_stalls(job->options.stalls))
+		return failed("opening the file of stalls");
 	set_links(job);
 	for (int i = 0; i < process.n; i++) {
 		struct simjob_rank *r = &process.ranks[i];

@@ -10,6 +10,8 @@
 
 #include "tools/sim/nccl_job.h"
 #include "tools/sim/sim.h"
+#include "tools/sim/simjob_disk.h"
+#include "tools/sim/simjob_graph.h"
 
 static const char *const stalled_calls[] = {
 	[CT_CALL_groupend] = "ncclGroupEnd",
@@ -118,6 +120,12 @@ static void strike(struct simjob_rank *r, const struct ct_action *action)
 	case CT_ACTION_PAUSE_GPU:
 		simPause(r->device, (double)action->ns * 1e-6);
 		break;
+	case CT_ACTION_LOCK:
+		simHoldDriver((double)action->ns * 1e-6);
+		break;
+	case CT_ACTION_HANG_DISK:
+		simjob_disk_hang(action->ns);
+		break;
 	case CT_ACTION_SLOW_LINK:
 		simNcclSlowLink(fault->src, fault->dst, action->factor);
 		break;
@@ -182,16 +190,19 @@ static void act(struct simjob_rank *r, const struct ct_action *action)
 	}
 }
 
-static uint64_t abort_after_ns(const struct simjob *job)
+static void expect_abort(struct simjob_rank *r)
 {
-	for (size_t i = 0; i < job->options.config.n_faults; i++) {
-		const struct ct_fault *fault = &job->options.faults[i];
+	for (size_t i = 0; i < r->job->options.config.n_faults; i++) {
+		const struct ct_fault *fault = &r->job->options.faults[i];
+		const double ms = ct_fault_has(fault, CT_KEY_ms) ? fault->ms : 1000;
 
-		if (fault->kind == CT_FAULT_ABORT_COMPLETES)
-			return (uint64_t)((ct_fault_has(fault, CT_KEY_ms) ? fault->ms : 1000) *
-					  1e6);
+		if (fault->kind != CT_FAULT_ABORT_COMPLETES)
+			continue;
+		r->abort_after_ns = (uint64_t)(ms * 1e6);
+		r->abort_takes_ns = (uint64_t)(fault->after * 1e6);
+		simNcclAbortTakes(r->abort_takes_ns);
+		return;
 	}
-	return 0;
 }
 
 static void begin(struct simjob_rank *r)
@@ -201,14 +212,15 @@ static void begin(struct simjob_rank *r)
 
 	r->streams = calloc(n + CT_STREAM_COMMS, sizeof(*r->streams));
 	r->data = simjob_data_make(r->job, r->rank);
-	if (!r->streams || !r->data)
+	r->graphs = r->job->options.graph ? simjob_graphs_make() : NULL;
+	if (!r->streams || !r->data || (r->job->options.graph && !r->graphs))
 		simjob_rank_fail(r, "calloc", "no memory");
 	if (journal)
 		r->journal = simjob_journal_open(journal, r->rank, r->job->options.config.ranks);
 	if (journal && !r->journal)
 		simjob_rank_fail(r, "journal", "cannot be mapped");
 	r->lag.limit_ns = ct_workload_run_ahead_ns(r->job->workload);
-	r->abort_after_ns = abort_after_ns(r->job);
+	expect_abort(r);
 	SIMJOB_CUDA(r, cudaSetDevice, (r->device));
 	SIMJOB_CUDA(r, cudaStreamCreateWithFlags,
 		    (&r->streams[CT_STREAM_COPY], cudaStreamNonBlocking));
@@ -228,7 +240,8 @@ void *simjob_rank_run(void *arg)
 			&r->board->actions,
 			atomic_load_explicit(&r->board->actions, memory_order_relaxed) + 1,
 			memory_order_relaxed);
-		act(r, &action);
+		if (!r->graphs || !simjob_graphs_take(r, &action, act))
+			act(r, &action);
 	}
 	if (more < 0)
 		simjob_rank_fail(r, "workload", "no memory");

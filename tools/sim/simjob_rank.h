@@ -24,11 +24,13 @@ struct simjob_rank {
 	struct simjob_journal *journal; /* NULL: none is kept */
 	struct simjob_data *data;
 	struct simjob_lag lag;
+	struct simjob_graphs *graphs; /* NULL: everything is put on streams by itself */
 	ncclComm_t *comms;     /* of the workload's communicators, NULL: not a member, not there */
 	cudaStream_t *streams; /* by the workload's numbers, NULL: the default stream */
 	cudaEvent_t *events;   /* by the workload's numbers, NULL: not made */
 	size_t n_events;
 	uint64_t abort_after_ns; /* stuck work is aborted after so long; 0: never */
+	uint64_t abort_takes_ns; /* and its kernels end so long after that */
 	ncclComm_t failing;	 /* gets an asynchronous error at fail_at_ns; NULL: none does */
 	uint64_t fail_at_ns;
 	pthread_mutex_t lock;

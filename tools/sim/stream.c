@@ -67,6 +67,8 @@ CUresult cuStreamDestroy_v2(CUstream stream)
 		return result;
 	if (!s->handle)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_HANDLE, "a default stream"));
+	if (s->captured.capture)
+		return sim_leave(sim_capture_refuse(s, "a stream that is captured"));
 	sim_handle_free(s->handle);
 	s->handle = NULL;
 	sim_stream_retire(s);
@@ -80,7 +82,10 @@ CUresult cuStreamQuery(CUstream stream)
 
 	if (result)
 		return result;
-	return sim_leave(sim_stream_idle(s) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+	result = sim_capture_sync(s, s->context);
+	if (!result && !sim_stream_idle(s))
+		result = CUDA_ERROR_NOT_READY;
+	return sim_leave(result);
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
@@ -93,6 +98,9 @@ CUresult cuStreamSynchronize(CUstream stream)
 	if (result)
 		return result;
 	c = s->context;
+	result = sim_capture_sync(s, c);
+	if (result)
+		return sim_leave(result);
 	/* The legacy default stream stands for all that it is in order with. */
 	mark = s == c->legacy ? sim_stream_mark(s) : sim_stream_tail(s);
 	if (!mark)
@@ -106,14 +114,19 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
 	struct sim_stream *s;
 	struct sim_event *e;
+	struct sim_capture *capture;
 	CUresult result = enter(__func__, stream, &s);
 
 	if (result)
 		return result;
-	if (flags)
+	if (flags & ~(unsigned int)CU_EVENT_WAIT_EXTERNAL || (flags && !s->captured.capture))
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags"));
 	result = sim_event_get(event, &e);
-	if (!result && e->mark)
+	if (!result)
+		result = sim_capture_of(s, &capture);
+	if (!result && (capture || e->captured.capture))
+		result = sim_capture_wait(s, e, event, flags != 0);
+	else if (!result && e->mark)
 		result = sim_stream_wait(s, e->mark);
 	return sim_leave(result);
 }
@@ -154,18 +167,5 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
 	if (!priority)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL"));
 	*priority = s->priority;
-	return sim_leave(CUDA_SUCCESS);
-}
-
-CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-	struct sim_stream *s;
-	CUresult result = enter(__func__, stream, &s);
-
-	if (result)
-		return result;
-	if (!status)
-		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL"));
-	*status = CU_STREAM_CAPTURE_STATUS_NONE;
 	return sim_leave(CUDA_SUCCESS);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "tools/sim/context.h"
+#include "tools/sim/graph.h"
 #include "tools/sim/mark.h"
 #include "tools/sim/sim.h"
 
@@ -32,7 +33,8 @@ struct sim_stream {
 	struct sim_mark *
 		last; /* the end of the last in the queue, which owns it; valid while there is one */
 	bool has_thread, dying;
-	pthread_cond_t wake; /* the thread: work, or the end */
+	pthread_cond_t wake;	      /* the thread: work, or the end */
+	struct sim_captured captured; /* nobody's, or where in a capture it is */
 	struct sim_stream *next;
 };
 

@@ -32,7 +32,6 @@ enum ct_fault_where {
 	CT_FAULT_ANYWHERE,
 	CT_FAULT_IN_JOBS,   /* only where a job really runs */
 	CT_FAULT_IN_TRACES, /* only where a trace is generated */
-	CT_FAULT_NOWHERE,   /* spelled, not made yet */
 };
 
 /* One fault. Keys have their names from the table; what was not given is 0, except to (UINT64_MAX) and factor,
@@ -46,7 +45,7 @@ struct ct_fault {
 	enum ct_fault_field field;
 	enum ct_fault_call call;
 	uint64_t op, every, from, to;
-	double pct, ms, s, factor, keep;
+	double pct, ms, s, after, factor, keep;
 };
 
 /* 0, or -1 with a sentence about what is wrong with `text` in `why`. */

@@ -146,6 +146,14 @@ static void in_range(struct loom *l, uint64_t cycle)
 						      : cycle == fault->from)
 			put(l, CT_ACTION_PAUSE_GPU, CT_STREAM_COMPUTE)->ns = ns;
 		break;
+	case CT_FAULT_DRIVER_LOCK:
+		if (cycle == fault->from)
+			put(l, CT_ACTION_LOCK, CT_STREAM_COMPUTE)->ns = as_ns(fault->s * 1000);
+		break;
+	case CT_FAULT_SLOW_WRITE:
+		if (cycle == fault->from)
+			put(l, CT_ACTION_HANG_DISK, CT_STREAM_COMPUTE)->ns = as_ns(fault->s * 1000);
+		break;
 	case CT_FAULT_SLOW_LINK:
 		if (cycle == fault->from)
 			put(l, CT_ACTION_SLOW_LINK, CT_STREAM_COMPUTE)->factor = fault->factor;

@@ -242,7 +242,9 @@ struct ct_workload *ct_workload_make(const struct ct_workload_config *config, ch
 		/* What happens once does so when the job runs, not while it starts. */
 		if (!ct_fault_has(&w->faults[i], CT_KEY_from) &&
 		    (ct_fault_has(&w->faults[i], CT_KEY_ranks) ||
-		     w->faults[i].kind == CT_FAULT_GPU_PAUSE))
+		     w->faults[i].kind == CT_FAULT_GPU_PAUSE ||
+		     w->faults[i].kind == CT_FAULT_DRIVER_LOCK ||
+		     w->faults[i].kind == CT_FAULT_SLOW_WRITE))
 			w->faults[i].from = w->config.steps > 1 ? 1 : 0;
 	}
 	if (make_comms(w, why, size) || check_hits(w, why, size))

@@ -98,6 +98,8 @@ enum ct_action_kind {
 	CT_ACTION_STALL_CALL, /* the next call of fault->call never returns */
 	CT_ACTION_STARVE,     /* the GPU has no room for communication kernels for ns */
 	CT_ACTION_PAUSE_GPU,  /* the GPU stands still for ns */
+	CT_ACTION_LOCK,	      /* somebody holds the driver's lock for ns */
+	CT_ACTION_HANG_DISK,  /* files of the process take no data for ns */
 	CT_ACTION_SLOW_LINK,  /* fault->src to fault->dst now has `factor` of its bandwidth */
 };
 

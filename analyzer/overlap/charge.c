@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* charge.c — from waits to the time that each of them cost. */
+#include <stdlib.h>
+
+#include "analyzer/overlap/overlap_private.h"
+
+/* Blocks after which a launch that is not there will not come any more. */
+#define PATIENCE 8u
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_waiter *w)
+{
+	for (uint32_t i = 0; i < launch->n_charged; i++)
+		if (launch->charged[i].waiter == w)
+			return 1;
+	return 0;
+}
+
+/* From where the waiter stood, or where the last one left off, to the end; not before the stream of communication had
+ * reached it: until then others were waited for. */
+static void charge_one(struct ct_ov_launch *launch, struct ct_waiter *w,
+		       const struct ct_wait_rec *rec)
+{
+	uint64_t begin = later(later(rec->begin_ns, launch->start_ns), w->charged_ns);
+	uint64_t end = w->is_host ? earlier(launch->end_ns, rec->issued_ns) : launch->end_ns;
+	struct ct_charged *c;
+
+	if (launch->n_charged == CT_CHARGED)
+		return;
+	/* With all streams at once: who was last is not known. */
+	if (rec->flags & CT_WAIT_DEVICE && begin < end) {
+		launch->is_unclear = 1;
+		return;
+	}
+	c = &launch->charged[launch->n_charged++];
+	c->waiter = w;
+	c->via = rec->via;
+	c->err_ns = 0;
+	if (rec->begin_ns < launch->end_ns + launch->end_err_ns + rec->begin_err_ns)
+		c->err_ns = rec->begin_err_ns +
+			    (uint32_t)earlier(launch->end_err_ns, UINT32_MAX / 2);
+	c->begin_ns = earlier(begin, later(begin, end));
+	c->end_ns = later(begin, end);
+	if (end > begin)
+		w->charged_ns = end;
+}
+
+/* How long the stream was busy for certain before it reached this wait: it came there later than the host had put the
+ * wait on it, and since it was let go it has waited for nothing else. What it communicated itself does not count. */
+static void weigh(const struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec)
+{
+	const struct ct_ov_stream *s = w->launches ? ct_ov_stream(p, w->id) : NULL;
+	uint64_t from = later(w->released_ns, rec->issued_ns);
+	uint64_t busy = rec->begin_ns > from ? rec->begin_ns - from : 0;
+
+	if (!w->released_ns || rec->begin_ns == w->begun_ns || rec->flags & CT_WAIT_OTHERS)
+		return;
+	for (const struct ct_ov_launch *l = s ? s->newest : NULL; l && l->end_ns > from;
+	     l = l->before) {
+		uint64_t begin = later(l->start_ns, from), end = earlier(l->end_ns, rec->begin_ns);
+
+		if (end > begin)
+			busy -= earlier(busy, end - begin);
+	}
+	w->busy_ns += busy;
+	w->busy_err_ns += rec->begin_err_ns;
+}
+
+static void charge(const struct ct_ov_process *p, struct ct_waiter *w,
+		   const struct ct_wait_rec *rec, struct ct_ov_launch *last)
+{
+	struct ct_ov_launch *first = last;
+
+	if (!w->is_host)
+		weigh(p, w, rec);
+	while (first->before && first->before->id != rec->after && !is_charged_to(first->before, w))
+		first = first->before;
+	if (rec->flags & CT_WAIT_GAP || is_charged_to(last, w))
+		first = NULL;
+	for (; first; first = first == last ? NULL : first->after)
+		charge_one(first, w, rec);
+	if (rec->begin_ns != w->begun_ns)
+		w->released_ns = rec->begin_ns;
+	w->begun_ns = rec->begin_ns;
+	w->released_ns = later(w->released_ns, last->end_ns);
+}
+
+static void charge_waiter(struct ct_ov_process *p, struct ct_waiter *w)
+{
+	while (w->first) {
+		struct ct_ov_wait *wait = w->first;
+		struct ct_ov_launch *launch = ct_table_get(&p->by_id, wait->rec.launch);
+
+		/* One block more: a launch that ended before may have been taken by another thread. */
+		if (!p->ended &&
+		    (launch ? wait->block + 1 >= p->blocks : wait->block + PATIENCE >= p->blocks))
+			return;
+		if (launch && wait->rec.begin_ns)
+			charge(p, w, &wait->rec, launch);
+		else
+			w->released_ns = 0;
+		w->first = wait->next;
+		if (!w->first)
+			w->end = &w->first;
+		p->n_waits--;
+		free(wait);
+	}
+}
+
+void ct_ov_charge(struct ct_ov_process *p)
+{
+	for (struct ct_waiter *w = p->waiters; w; w = w->next)
+		charge_waiter(p, w);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "analyzer/overlap/overlap_private.h"
+#include "trace/ops.h"
+
+struct ct_overlap *ct_overlap_new(size_t n_processes)
+{
+	struct ct_overlap *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->processes = calloc(n_processes + 1, sizeof(*o->processes));
+	o->n_processes = n_processes;
+	if (!o->processes) {
+		free(o);
+		return NULL;
+	}
+	for (size_t p = 0; p < n_processes; p++)
+		o->processes[p].newest = &o->processes[p].oldest;
+	return o;
+}
+
+static void free_waits(struct ct_waiter *w)
+{
+	while (w->first) {
+		struct ct_ov_wait *next = w->first->next;
+
+		free(w->first);
+		w->first = next;
+	}
+}
+
+static void free_process(struct ct_ov_process *p)
+{
+	while (p->oldest) {
+		struct ct_ov_launch *next = p->oldest->newer;
+
+		free(p->oldest);
+		p->oldest = next;
+	}
+	while (p->streams) {
+		struct ct_ov_stream *next = p->streams->next;
+
+		free(p->streams);
+		p->streams = next;
+	}
+	while (p->waiters) {
+		struct ct_waiter *next = p->waiters->next;
+
+		free_waits(p->waiters);
+		free(p->waiters);
+		p->waiters = next;
+	}
+	ct_table_fini(&p->by_id);
+	*p = (struct ct_ov_process){ .ended = 1 };
+	p->newest = &p->oldest;
+}
+
+void ct_overlap_tell(struct ct_overlap *o, ct_overlap_fn fn, void *arg)
+{
+	o->tell = fn;
+	o->arg = arg;
+}
+
+void ct_overlap_free(struct ct_overlap *o)
+{
+	if (!o)
+		return;
+	for (size_t p = 0; p < o->n_processes; p++)
+		free_process(&o->processes[p]);
+	free(o->processes);
+	free(o->rows);
+	free(o->classes);
+	free(o);
+}
+
+/* ---- launches ---- */
+
+struct ct_ov_stream *ct_ov_stream(const struct ct_ov_process *p, uint32_t id)
+{
+	struct ct_ov_stream *s = p->streams;
+
+	while (s && s->id != id)
+		s = s->next;
+	return s;
+}
+
+static struct ct_ov_stream *get_stream(struct ct_ov_process *p, uint32_t id)
+{
+	struct ct_ov_stream *s = ct_ov_stream(p, id);
+
+	if (s)
+		return s;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->id = id;
+	s->next = p->streams;
+	p->streams = s;
+	return s;
+}
+
+/* The oldest one, which nothing more will be known of. */
+static int let_go(struct ct_overlap *o, struct ct_ov_process *p)
+{
+	struct ct_ov_launch *launch = p->oldest;
+	struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
+	int st = ct_ov_settle(o, p, launch);
+
+	if (launch->before)
+		launch->before->after = launch->after;
+	if (launch->after)
+		launch->after->before = launch->before;
+	else if (s)
+		s->newest = launch->before;
+	p->oldest = launch->newer;
+	if (!p->oldest)
+		p->newest = &p->oldest;
+	p->n_launches--;
+	ct_table_remove(&p->by_id, launch->id);
+	free(launch);
+	return st;
+}
+
+static void put_on_stream(struct ct_ov_stream *s, struct ct_ov_launch *launch)
+{
+	struct ct_ov_launch *before = s->newest;
+
+	while (before && before->end_ns > launch->end_ns)
+		before = before->before;
+	launch->before = before;
+	launch->after = before ? before->after : NULL;
+	if (before)
+		before->after = launch;
+	if (launch->after) {
+		launch->after->before = launch;
+	} else if (!before && s->newest) {
+		struct ct_ov_launch *first = s->newest;
+
+		while (first->before)
+			first = first->before;
+		first->before = launch;
+		launch->after = first;
+	} else {
+		s->newest = launch;
+	}
+}
+
+static uint64_t class_of(uint64_t bytes)
+{
+	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
+}
+
+int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overlap_op *op)
+{
+	struct ct_ov_process *p = &o->processes[process];
+	const struct ct_joined_op *j = &op->op->joined;
+	struct ct_ov_launch *launch;
+	struct ct_ov_stream *s;
+
+	if (p->ended || j->backend != CT_BACKEND_NCCL || j->state != CT_STATE_FINISHED ||
+	    !j->op->launch || !j->stream || !j->start_ns || j->end_ns < j->start_ns ||
+	    ct_table_get(&p->by_id, j->op->launch))
+		return CT_OK;
+	launch = calloc(1, sizeof(*launch));
+	s = get_stream(p, j->stream);
+	if (!launch || !s || ct_table_put(&p->by_id, j->op->launch, launch) != CT_OK) {
+		free(launch);
+		return CT_NOMEM;
+	}
+	launch->id = j->op->launch;
+	launch->stream = j->stream;
+	launch->device = j->device;
+	launch->seat = op->seat;
+	launch->comm = op->comm;
+	launch->start_ns = j->start_ns;
+	launch->end_ns = j->end_ns;
+	launch->end_err_ns = j->end_err_ns;
+	if (!op->op->launch || op->op->launch->n_ops <= 1) {
+		launch->op = j->op->op;
+		launch->dtype = j->op->dtype;
+		launch->bytes_class = class_of(op->bytes);
+	}
+	put_on_stream(s, launch);
+	*p->newest = launch;
+	p->newest = &launch->newer;
+	p->n_launches++;
+	return p->n_launches > CT_OVERLAP_LAUNCHES ? let_go(o, p) : CT_OK;
+}
+
+/* ---- waits ---- */
+
+static struct ct_waiter *get_waiter(struct ct_ov_process *p, const struct ct_wait_rec *rec)
+{
+	int is_host = (rec->flags & CT_WAIT_HOST) != 0;
+	uint32_t id = is_host ? rec->tid : rec->waiter;
+	struct ct_waiter *w = p->waiters;
+
+	while (w && !(w->id == id && w->is_host == is_host))
+		w = w->next;
+	if (w)
+		return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->id = id;
+	w->is_host = is_host;
+	w->device = rec->device;
+	w->end = &w->first;
+	w->next = p->waiters;
+	p->waiters = w;
+	return w;
+}
+
+int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait_rec *rec)
+{
+	struct ct_ov_process *p = &o->processes[process];
+	struct ct_ov_stream *s;
+	struct ct_ov_wait *wait;
+	struct ct_waiter *w;
+
+	if (p->ended)
+		return CT_OK;
+	if (rec->flags & CT_WAIT_STREAM) {
+		s = get_stream(p, rec->waiter);
+		if (!s)
+			return CT_NOMEM;
+		s->is_seen = 1;
+		s->is_fed |= (rec->flags & CT_WAIT_FED) != 0;
+		s->is_default |= (rec->flags & CT_WAIT_DEFAULT) != 0;
+		return CT_OK;
+	}
+	if ((!(rec->flags & CT_WAIT_HOST) && !rec->waiter) || p->n_waits == CT_OVERLAP_WAITS)
+		return CT_OK;
+	w = get_waiter(p, rec);
+	wait = w ? calloc(1, sizeof(*wait)) : NULL;
+	if (!wait)
+		return CT_NOMEM;
+	w->is_default |= (rec->flags & CT_WAIT_DEFAULT) != 0;
+	w->launches |= (rec->flags & CT_WAIT_LAUNCHES) != 0;
+	wait->rec = *rec;
+	wait->block = p->blocks;
+	*w->end = wait;
+	w->end = &wait->next;
+	p->n_waits++;
+	return CT_OK;
+}
+
+int ct_overlap_block(struct ct_overlap *o, uint32_t process)
+{
+	struct ct_ov_process *p = &o->processes[process];
+
+	p->blocks++;
+	ct_ov_charge(p);
+	return CT_OK;
+}
+
+int ct_overlap_end(struct ct_overlap *o, uint32_t process)
+{
+	struct ct_ov_process *p = &o->processes[process];
+	int st = CT_OK;
+
+	p->ended = 1;
+	ct_ov_charge(p);
+	while (p->oldest && st == CT_OK)
+		st = let_go(o, p);
+	free_process(p);
+	return st;
+}
+
+const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *o, size_t *n)
+{
+	*n = o->n_rows;
+	return o->rows;
+}
+
+const struct ct_overlap_class *ct_overlap_classes(const struct ct_overlap *o, size_t *n)
+{
+	*n = o->n_classes;
+	return o->classes;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overlap.h — exposed communication: how long a rank's computing stream, or its host, stood waiting for an operation.
+ *
+ * Launches and WAIT records of one process come in as they are read. Each stream that waits is charged, wait by wait,
+ * with the time from where it stood to the ends of what it waited for, every moment once. A launch is settled when
+ * many others have come after it, or at the end: by then it shows which of the streams computes (roles.c), and only
+ * its waits, and those of the host, count. What nobody who counts is known to have waited for is not measured; that
+ * is not the same as zero.
+ *
+ * Memory: a bounded number of launches and waits of each process, and the sums. One thread.
+ */
+#ifndef CT_OVERLAP_H
+#define CT_OVERLAP_H
+
+#include "analyzer/load.h"
+#include "analyzer/match/comms.h"
+
+struct ct_overlap;
+
+/* Sums over launches of one communicator on one rank. */
+struct ct_overlap_row {
+	uint32_t seat;
+	const struct ct_comm *comm;
+	uint64_t launches;    /* with times ... */
+	uint64_t measured;    /* ... of which is known how long they were waited for ... */
+	uint64_t same_stream; /* ... because they ran where the computing does */
+	uint64_t all_ns;      /* spans of the launches */
+	uint64_t comm_ns;     /* of the measured ones */
+	uint64_t exposed_ns, err_ns;
+};
+
+/* Sums over operations that were alone in their launches, by what a row of the report is. */
+struct ct_overlap_class {
+	const struct ct_comm *comm;
+	unsigned op, dtype;
+	uint64_t bytes_class;
+	uint64_t launches, measured;
+	uint64_t exposed_ns, err_ns;
+};
+
+/* For `n_processes` processes. NULL: out of memory. */
+struct ct_overlap *ct_overlap_new(size_t n_processes);
+void ct_overlap_free(struct ct_overlap *overlap);
+
+/* The first op of a launch, of `bytes` in all, alone in it or not. 0 or CT_NOMEM, like all below. */
+struct ct_overlap_op {
+	const struct ct_load_op *op;
+	const struct ct_comm *comm;
+	uint32_t seat;
+	uint64_t bytes;
+};
+int ct_overlap_add(struct ct_overlap *overlap, uint32_t process, const struct ct_overlap_op *op);
+int ct_overlap_wait(struct ct_overlap *overlap, uint32_t process, const struct ct_wait_rec *rec);
+
+/* A block of the process is read, or all of it is. */
+int ct_overlap_block(struct ct_overlap *overlap, uint32_t process);
+int ct_overlap_end(struct ct_overlap *overlap, uint32_t process);
+
+/* What became of one launch: `exposed_ns` of its span was waited for, as far as `is_known`. Nonzero stops. */
+struct ct_overlap_launch {
+	uint32_t process, launch, seat;
+	uint64_t start_ns, end_ns; /* of the process's host */
+	int is_known, is_same_stream;
+	uint64_t exposed_ns, err_ns;
+};
+typedef int (*ct_overlap_fn)(void *arg, const struct ct_overlap_launch *launch);
+
+/* Tell each launch as it is settled. Before the first one comes in. */
+void ct_overlap_tell(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
+
+/* Sums of the processes that have ended, in order of first sight. */
+const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *overlap, size_t *n);
+const struct ct_overlap_class *ct_overlap_classes(const struct ct_overlap *overlap, size_t *n);
+
+#endif

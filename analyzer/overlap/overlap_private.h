@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overlap_private.h — one process as overlap.c collects it, waits.c charges it, roles.c understands it and settle.c
+ * sums it up. One thread. */
+#ifndef CT_OVERLAP_PRIVATE_H
+#define CT_OVERLAP_PRIVATE_H
+
+#include "analyzer/overlap/overlap.h"
+#include "analyzer/table.h"
+
+/* Of one process; beyond it the oldest is settled with what is known. */
+#define CT_OVERLAP_LAUNCHES 8192u
+#define CT_OVERLAP_WAITS 8192u
+
+/* Who waited for a launch, and the time that is charged to it for that: empty if it had ended before. */
+struct ct_charged {
+	const struct ct_waiter *waiter;
+	uint32_t via; /* stream */
+	uint32_t err_ns;
+	uint64_t begin_ns, end_ns;
+};
+#define CT_CHARGED 4u
+
+struct ct_ov_launch {
+	uint32_t id, stream, device;
+	uint32_t seat;
+	const struct ct_comm *comm;
+	unsigned op, dtype; /* op 0: not alone in the launch */
+	uint64_t bytes_class;
+	uint64_t start_ns, end_ns, end_err_ns;
+	int is_unclear; /* somebody waited for it, and for how long cannot be told */
+	uint32_t n_charged;
+	struct ct_charged charged[CT_CHARGED];
+	struct ct_ov_launch *before, *after; /* on its stream, by end */
+	struct ct_ov_launch *newer;	     /* of the process, as they came */
+};
+
+struct ct_ov_wait {
+	struct ct_wait_rec rec;
+	uint32_t block; /* in which it was read */
+	struct ct_ov_wait *next;
+};
+
+/* A stream that waits, or a thread of the host. */
+struct ct_waiter {
+	uint32_t id; /* stream or thread */
+	int is_host;
+	int is_default;
+	int launches; /* communication itself */
+	uint32_t device;
+	struct ct_ov_wait *first, **end; /* not charged yet */
+	uint64_t begun_ns;		 /* its last wait ... */
+	uint64_t released_ns;		 /* ... and when that was over; 0 not known */
+	uint64_t charged_ns;		 /* up to here all is charged */
+	uint64_t busy_ns;		 /* for certain, between its waits */
+	uint64_t busy_err_ns;
+	struct ct_waiter *next;
+};
+
+/* A stream with launches. */
+struct ct_ov_stream {
+	uint32_t id;
+	int is_seen, is_fed, is_default; /* as the trace tells of it */
+	struct ct_ov_launch *newest;
+	struct ct_ov_stream *next;
+};
+
+struct ct_ov_process {
+	struct ct_table by_id; /* launches */
+	struct ct_ov_launch *oldest, **newest;
+	uint32_t n_launches, n_waits;
+	struct ct_ov_stream *streams;
+	struct ct_waiter *waiters;
+	uint32_t blocks;
+	int ended;
+};
+
+struct ct_overlap {
+	struct ct_ov_process *processes;
+	size_t n_processes;
+	struct ct_overlap_row *rows;
+	size_t n_rows, cap_rows;
+	struct ct_overlap_class *classes;
+	size_t n_classes, cap_classes;
+	ct_overlap_fn tell; /* NULL: nobody */
+	void *arg;
+};
+
+/* NULL: has had no launch. */
+struct ct_ov_stream *ct_ov_stream(const struct ct_ov_process *p, uint32_t id);
+
+/* Charge what can be charged by now: in the order of each waiter's waits, as soon as what it waited for is there. */
+void ct_ov_charge(struct ct_ov_process *p);
+
+/* The stream of this device that computes; NULL: that does not show. */
+const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t device);
+
+/* Add the launch to the sums. 0 or CT_NOMEM. */
+int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
+		 const struct ct_ov_launch *launch);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settle.c — who computes, and what of a launch was exposed. */
+#include <stdlib.h>
+
+#include "analyzer/overlap/overlap_private.h"
+#include "trace/status.h"
+
+/* ---- who computes ---- */
+
+/* The only one of the device that `fits`, NULL if there are none or several. */
+static const struct ct_waiter *only(const struct ct_ov_process *p, uint32_t device,
+				    int (*fits)(const struct ct_waiter *w))
+{
+	const struct ct_waiter *one = NULL;
+
+	for (const struct ct_waiter *w = p->waiters; w; w = w->next) {
+		if (w->is_host || w->device != device || !fits(w))
+			continue;
+		if (one)
+			return NULL;
+		one = w;
+	}
+	return one;
+}
+
+static int is_default(const struct ct_waiter *w)
+{
+	return w->is_default;
+}
+
+static int is_no_communication(const struct ct_waiter *w)
+{
+	return !w->launches;
+}
+
+static int is_any(const struct ct_waiter *w)
+{
+	(void)w;
+	return 1;
+}
+
+const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t device)
+{
+	const struct ct_waiter *busiest = NULL;
+
+	for (const struct ct_waiter *w = p->waiters; w; w = w->next) {
+		if (w->is_host || w->device != device || w->busy_ns <= 2 * w->busy_err_ns)
+			continue;
+		if (!busiest || w->busy_ns > busiest->busy_ns)
+			busiest = w;
+	}
+	if (!busiest)
+		busiest = only(p, device, is_default);
+	if (!busiest)
+		busiest = only(p, device, is_no_communication);
+	return busiest ? busiest : only(p, device, is_any);
+}
+
+/* ---- one launch ---- */
+
+struct measured {
+	int is_known, is_same_stream;
+	uint64_t exposed_ns, err_ns;
+};
+
+/* Does this wait count? A stream that only hands on what it waited for loses nothing; what comes by way of the one that
+ * computes was that one's to wait for. */
+static int counts(const struct ct_charged *c, const struct ct_waiter *computing)
+{
+	if (!c->waiter->is_host)
+		return c->waiter == computing;
+	return !computing || c->via != computing->id;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct ct_charged *x = a, *y = b;
+
+	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+}
+
+static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *computing,
+		   struct measured *m)
+{
+	struct ct_charged kept[CT_CHARGED];
+	uint64_t reached = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < launch->n_charged; i++)
+		if (counts(&launch->charged[i], computing))
+			kept[n++] = launch->charged[i];
+	qsort(kept, n, sizeof(*kept), by_begin);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t begin = kept[i].begin_ns > reached ? kept[i].begin_ns : reached;
+
+		if (kept[i].end_ns > begin)
+			m->exposed_ns += kept[i].end_ns - begin;
+		reached = kept[i].end_ns > reached ? kept[i].end_ns : reached;
+		m->err_ns += kept[i].err_ns;
+	}
+	m->is_known = n > 0 && !launch->is_unclear;
+	if (!m->is_known)
+		m->exposed_ns = m->err_ns = 0;
+}
+
+/* It runs where the computing does: on the stream that computes, or on one that depends on no other, if none of those
+ * that wait computes. */
+static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
+			  const struct ct_waiter *computing)
+{
+	const struct ct_ov_stream *s = ct_ov_stream(p, launch->stream);
+
+	if (computing)
+		return launch->stream == computing->id;
+	return s && s->is_seen && !s->is_fed;
+}
+
+static struct measured measure(const struct ct_ov_process *p, const struct ct_ov_launch *launch)
+{
+	const struct ct_waiter *computing = ct_ov_computing(p, launch->device);
+	struct measured m = { 0 };
+
+	if (is_same_stream(p, launch, computing)) {
+		m.is_known = m.is_same_stream = 1;
+		m.exposed_ns = launch->end_ns - launch->start_ns;
+		m.err_ns = launch->end_err_ns;
+		return m;
+	}
+	add_up(launch, computing, &m);
+	return m;
+}
+
+/* ---- sums ---- */
+
+static void *grow(void *array, size_t n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? 2 * *cap : 16;
+
+	if (n < *cap)
+		return array;
+	array = realloc(array, more * size);
+	if (array)
+		*cap = more;
+	return array;
+}
+
+static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
+{
+	struct ct_overlap_row *rows;
+
+	for (size_t i = o->n_rows; i-- > 0;)
+		if (o->rows[i].seat == launch->seat && o->rows[i].comm == launch->comm)
+			return &o->rows[i];
+	rows = grow(o->rows, o->n_rows, &o->cap_rows, sizeof(*rows));
+	if (!rows)
+		return NULL;
+	o->rows = rows;
+	rows[o->n_rows] = (struct ct_overlap_row){ .seat = launch->seat, .comm = launch->comm };
+	return &rows[o->n_rows++];
+}
+
+static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
+{
+	struct ct_overlap_class *all;
+
+	for (size_t i = 0; i < o->n_classes; i++) {
+		struct ct_overlap_class *c = &o->classes[i];
+
+		if (c->comm == launch->comm && c->op == launch->op && c->dtype == launch->dtype &&
+		    c->bytes_class == launch->bytes_class)
+			return c;
+	}
+	all = grow(o->classes, o->n_classes, &o->cap_classes, sizeof(*all));
+	if (!all)
+		return NULL;
+	o->classes = all;
+	all[o->n_classes] = (struct ct_overlap_class){
+		.comm = launch->comm,
+		.op = launch->op,
+		.dtype = launch->dtype,
+		.bytes_class = launch->bytes_class,
+	};
+	return &all[o->n_classes++];
+}
+
+static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
+		const struct ct_ov_launch *launch, const struct measured *m)
+{
+	const struct ct_overlap_launch told = {
+		.process = (uint32_t)(p - o->processes),
+		.launch = launch->id,
+		.seat = launch->seat,
+		.start_ns = launch->start_ns,
+		.end_ns = launch->end_ns,
+		.is_known = m->is_known,
+		.is_same_stream = m->is_same_stream,
+		.exposed_ns = m->exposed_ns,
+		.err_ns = m->err_ns,
+	};
+
+	return o->tell(o->arg, &told);
+}
+
+int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
+		 const struct ct_ov_launch *launch)
+{
+	struct measured m = measure(p, launch);
+	struct ct_overlap_row *row = row_of(o, launch);
+	struct ct_overlap_class *class = launch->op ? class_of(o, launch) : NULL;
+	uint64_t span = launch->end_ns - launch->start_ns;
+
+	if (!row || (launch->op && !class))
+		return CT_NOMEM;
+	row->launches++;
+	row->all_ns += span;
+	row->measured += (uint64_t)m.is_known;
+	row->same_stream += (uint64_t)m.is_same_stream;
+	row->comm_ns += m.is_known ? span : 0;
+	row->exposed_ns += m.exposed_ns;
+	row->err_ns += m.err_ns;
+	if (class) {
+		class->launches++;
+		class->measured += (uint64_t)m.is_known;
+		class->exposed_ns += m.exposed_ns;
+		class->err_ns += m.err_ns;
+	}
+	return o->tell ? tell(o, p, launch, &m) : CT_OK;
+}

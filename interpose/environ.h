@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environ.h — the start record: under what conditions this process communicates, and what of it passes unseen.
+ *
+ * Facts are "key=value" texts (docs/TRACE_FORMAT.md, ENV); each source fills a list of its own:
+ *     ct_environ_read()    the thread that starts the recording: the allowed part of the environment
+ *     ct_environ_gpu()     the poll thread, once per CUDA context: what the driver says about its GPU
+ *     the look-around      a short-lived thread of our own, for what may block: files of /sys and /proc (a driver that
+ *                          hangs hangs its files), the list of loaded objects, the loader's lock
+ * The write thread starts the look-around (ct_environ_serve), never waits for it but a moment at the end, and copies
+ * whatever is in the lists into blocks. If it never comes back, what it found until then is on record, and so is at
+ * what it stopped.
+ */
+#ifndef CT_ENVIRON_H
+#define CT_ENVIRON_H
+
+#include "interpose/environ_facts.h"
+#include "interpose/guard.h"
+#include "trace/block.h"
+
+struct ct_cuda;
+
+/* Forget everything, also what a parent process knew, and read the environment. Before there are threads. */
+void ct_environ_read(char *const *env);
+
+/* The GPU of the calling thread's current context. The poll thread; CUDA may take its time in it. */
+void ct_environ_gpu(const struct ct_cuda *cuda, int device);
+
+/* By the write thread, whenever it comes by. */
+void ct_environ_serve(uint64_t now_ns);
+
+/* Recording ends: give a look-around that has just begun up to `timeout_ns`. The write thread. */
+void ct_environ_finish(uint64_t timeout_ns);
+
+/* CPU time of all look-arounds that came to an end. The write thread. */
+uint64_t ct_environ_cpu_ns(void);
+
+/* How far the facts of each list are in segments. */
+#define CT_ENVIRON_LISTS 5u
+struct ct_environ_seen {
+	uint32_t at[CT_ENVIRON_LISTS];
+};
+
+/* Add what is new since `seen` to a block; with `all`, everything. The write thread. 0 or CT_NOMEM. */
+int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all);
+
+/* Everything below this directory stands for the root of the file system; "" but in tests. */
+extern const char *ct_environ_root;
+
+#endif

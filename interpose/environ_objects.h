@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environ_objects.h — the objects that are loaded into this process: which communication libraries, and what of them
+ * passes this library unseen (trace/invisible.def).
+ *
+ * No lock of the loader's is taken for that: its list (environ_chain.h) and what the objects contain (environ_peek.h)
+ * are copied. Dynamic symbols tell what an object imports and exports, its relocated words where its calls of
+ * NCCL lead. Only the look-around calls this; each object is told once. */
+#ifndef CT_ENVIRON_OBJECTS_H
+#define CT_ENVIRON_OBJECTS_H
+
+#include "interpose/environ_elf.h"
+#include "interpose/environ_facts.h"
+
+/* What was told already, by object: hash of its name and address. */
+#define CT_OBJECTS_TOLD 4096u
+#define CT_OBJECTS_COPIES 4u /* of one library */
+struct ct_objects_told {
+	uint64_t seen[CT_OBJECTS_TOLD]; /* 0 free */
+	uint32_t n;
+	uint32_t libraries[32]; /* per row of ENV_LIBRARY: how many */
+	uint32_t scanned_mb;
+	char nccl[CT_OBJECTS_COPIES][sizeof(((struct ct_elf_object *)0)->path)];
+	uint32_t n_nccl, n_asked;
+	int unbound; /* 1: calls of some new object are not bound yet */
+};
+
+/* lib.*.path into `facts`; "ID=path" into `unseen` for what passes unseen. */
+void ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen);
+
+/* lib.nccl*.version of those found since the last time: asks them, by the loader. */
+void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts);
+
+#endif

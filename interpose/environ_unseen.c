@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/environ_unseen.h"
+
+#include <string.h>
+
+#include "interpose/environ_chain.h"
+#include "interpose/environ_peek.h"
+#include "interpose/nccl.h"
+#include "trace/invisible.h"
+
+/* Read-only data looked through, per object and per process. */
+#define OBJECT_MB 128u
+#define PROCESS_MB 512u
+
+struct look {
+	const struct ct_elf_object *object;
+	const struct ct_elf *elf;
+	struct ct_facts *unseen;
+	uint32_t *scanned_mb;
+	int imports_nccl, imports_cudart;
+	int imports_dlvsym; /* as every copy of NCCL does, and hardly anything else */
+	int elsewhere;	    /* 1: a call of NCCL is bound past this library ... */
+	int unbound;	    /* ... 1: or not bound at all yet */
+};
+
+/* Once per object: several marks may say the same. */
+void ct_unseen_add(struct ct_facts *unseen, const char *id, const char *path)
+{
+	char text[CT_FACT_VALUE];
+	size_t len = strlen(id);
+	uint32_t at = 0;
+	const char *entry;
+
+	while ((entry = ct_facts_next(unseen, &at)))
+		if (strncmp(entry, id, len) == 0 && entry[len] == '=' &&
+		    strcmp(entry + len + 1, path) == 0)
+			return;
+	text[0] = '\0';
+	strncat(text, path, sizeof(text) - 1);
+	ct_facts_add(unseen, id, text);
+}
+
+static void tell(struct look *l, enum ct_invisible what)
+{
+	if (!ct_invisible_excepts(what, l->object->path))
+		ct_unseen_add(l->unseen, ct_invisible_rows[what].id, l->object->path);
+}
+
+static int is_libnccl(const struct ct_elf_object *object)
+{
+	return strncmp(ct_invisible_file(object->path), "libnccl", 7) == 0;
+}
+
+/* 1: the object is before us and not the program: another preload, which hands its calls on to us. What the program
+ * itself defines is what everybody gets, and goes nowhere else. */
+static int hands_on(void *arg, struct ct_elf_object *object)
+{
+	ct_chain_segments(object);
+	if (ct_elf_covers(object, *(const uintptr_t *)arg))
+		return object->is_program ? -1 : 1;
+	return ct_elf_covers(object, (uintptr_t)&ct_unseen_look) ? -1 : 0;
+}
+
+static void judge_binding(struct look *l, uint32_t number, const char *name)
+{
+	const struct ct_real *real = ct_nccl_real(name);
+	uintptr_t target;
+
+	if (!real || !ct_elf_bound(l->elf, number, &target) || !target ||
+	    target == (uintptr_t)real->self)
+		return;
+	if (ct_elf_covers(l->object, target))
+		l->unbound = 1; /* at the stub that will ask the loader */
+	else if (ct_chain_each(hands_on, &target) != 1)
+		l->elsewhere = 1;
+}
+
+static int take_import(void *arg, uint32_t number, const char *name)
+{
+	struct look *l = arg;
+
+	if (strncmp(name, "nccl", 4) == 0) {
+		l->imports_nccl = 1;
+		if (!l->elsewhere)
+			judge_binding(l, number, name);
+	}
+	if (strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
+		l->imports_cudart = 1;
+	l->imports_dlvsym |= strcmp(name, "dlvsym") == 0;
+	for (unsigned i = 0; i < ct_n_marks; i++)
+		if (ct_marks[i].kind == CT_MARK_IMPORTS && strcmp(ct_marks[i].text, name) == 0)
+			tell(l, ct_marks[i].of);
+	return 0;
+}
+
+/* Is it in the object's constants? Code is not read, unless they share a segment. */
+static int contains(struct look *l, enum ct_invisible what)
+{
+	const struct ct_elf_object *object = l->object;
+	const char *text = NULL;
+	int apart = 0;
+
+	for (unsigned i = 0; i < ct_n_marks; i++)
+		if (ct_marks[i].of == what && ct_marks[i].kind == CT_MARK_CONTAINS)
+			text = ct_marks[i].text;
+	for (unsigned i = 0; i < object->n_segments; i++)
+		apart += !(object->segments[i].flags & (PF_W | PF_X));
+	for (unsigned i = 0; i < object->n_segments && text; i++) {
+		const struct ct_elf_segment *s = &object->segments[i];
+		size_t len = s->len < (size_t)OBJECT_MB << 20 ? s->len : (size_t)OBJECT_MB << 20;
+
+		if (s->flags & PF_W || (apart && s->flags & PF_X) || *l->scanned_mb > PROCESS_MB)
+			continue;
+		*l->scanned_mb += (uint32_t)(len >> 20);
+		if (ct_peek_contains(s->begin, len, text))
+			return 1;
+	}
+	return 0;
+}
+
+static void look_at_nccl(struct look *l)
+{
+	uintptr_t own, target = 0;
+	uint32_t number;
+
+	if (l->elsewhere)
+		tell(l, CT_INVISIBLE_BOUND_ELSEWHERE);
+	if (is_libnccl(l->object) || l->imports_nccl || !l->imports_dlvsym)
+		return;
+	number = ct_elf_exports(l->elf, "ncclAllReduce", &own);
+	if (number) {
+		/* its own calls go by a word that the loader has filled, or they were bound when it was linked */
+		int asks = ct_elf_bound(l->elf, number, &target);
+
+		if ((!asks || target == own) && contains(l, CT_INVISIBLE_NCCL_HIDDEN))
+			tell(l, CT_INVISIBLE_NCCL_SYMBOLIC);
+	} else if (contains(l, CT_INVISIBLE_NCCL_HIDDEN)) {
+		tell(l, CT_INVISIBLE_NCCL_HIDDEN);
+	}
+}
+
+static void look_at_names(struct look *l)
+{
+	const char *file = ct_invisible_file(l->object->path);
+	uintptr_t address;
+
+	for (unsigned i = 0; i < ct_n_marks; i++) {
+		const struct ct_mark *mark = &ct_marks[i];
+		int has = 0;
+
+		/* a dlsym behind ours is asked only by us */
+		if (mark->of == CT_INVISIBLE_OTHER_DLSYM_HOOK && !l->object->before_us)
+			continue;
+		if (mark->kind == CT_MARK_FILE)
+			has = strncmp(file, mark->text, strlen(mark->text)) == 0;
+		else if (mark->kind == CT_MARK_EXPORTS)
+			has = ct_elf_exports(l->elf, mark->text, &address) != 0;
+		if (has)
+			tell(l, mark->of);
+	}
+}
+
+int ct_unseen_look(const struct ct_elf_object *object, struct ct_facts *unseen,
+		   uint32_t *scanned_mb)
+{
+	struct ct_elf elf;
+	struct look l = {
+		.object = object, .elf = &elf, .unseen = unseen, .scanned_mb = scanned_mb
+	};
+	uintptr_t address;
+
+	if (ct_elf_open(&elf, object) != 0)
+		return 1;
+	look_at_names(&l);
+	ct_elf_imports(&elf, take_import, &l);
+	look_at_nccl(&l);
+	if ((object->is_program || l.imports_nccl) && !l.imports_cudart && !is_libnccl(object) &&
+	    !ct_elf_exports(&elf, "cudaStreamSynchronize", &address) &&
+	    contains(&l, CT_INVISIBLE_CUDART_STATIC))
+		tell(&l, CT_INVISIBLE_CUDART_STATIC);
+	ct_elf_close(&elf);
+	return !l.unbound || l.elsewhere;
+}

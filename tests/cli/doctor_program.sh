@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a command line would start, and whether the loader would take the library into it.
+. "$data/doctor.bash"
+PROGRAM='PROGRAM|STATIC|SECURE_EXEC|ARCHITECTURE|LOADER|BOUND|LAUNCHER|CONTAINER'
+
+echo 'int main(void) { return 0; }' >main.c
+gcc -o dynamic main.c
+gcc -static -o static main.c
+echo "= programs"
+ask "$PROGRAM" -- ./dynamic --option -x
+ask "$PROGRAM" -- ./static
+ask "$PROGRAM" PATH="$PWD:$PATH" -- dynamic
+ask "$PROGRAM" -- ./gone
+ask "$PROGRAM" -- gone-from-path
+ask "$PROGRAM" -- .
+ask "$PROGRAM" -- /dev/null
+ask "$PROGRAM" -- ''
+echo "= no such right"
+cp dynamic forbidden
+chmod 0644 forbidden
+ask "$PROGRAM" -- ./forbidden
+: >nothing
+chmod +x nothing
+ask "$PROGRAM" -- ./nothing | sed 's|/bin/sh: .*|/bin/sh: SHELL|; s|into .*|into SHELL|'
+
+echo "= scripts"
+script() {
+	printf '%s\n' "$2" "exit 0" >"$1"
+	chmod +x "$1"
+}
+script by_env '#!/usr/bin/env -S NAME=value ./dynamic -u'
+script by_path "#!$PWD/dynamic -u"
+script by_script '#!./by_path'
+script by_none '#!'
+script by_gone '#!/no/such/interpreter'
+script by_static '#!./static'
+script by_itself '#!./by_itself'
+for name in by_env by_path by_script by_none by_gone by_static by_itself; do
+	ask "$PROGRAM" -- ./$name
+done
+
+echo "= other machines and loaders"
+cp dynamic other
+printf '\xb7' | dd of=other bs=1 seek=18 conv=notrunc status=none # EM_AARCH64
+ask "$PROGRAM" -- ./other
+sed 's|/lib64/ld-linux-x86-64.so.2|/lib64/ld-musll-x86-64.so.1|' dynamic >musl
+chmod +x musl
+ask "$PROGRAM" -- ./musl
+
+echo "= rights of its own"
+# A file that belongs to somebody else: root makes one, others use one of root's.
+if [ "$(id -u)" = 0 ]; then
+	cp dynamic other_user
+	chown 65534 other_user
+	chmod u+s other_user
+else
+	cp -p "$(command -v su)" other_user 2>/dev/null
+	ln -sf "$(command -v su)" other_user
+fi
+ask "$PROGRAM" -- ./other_user
+[ "$(id -u)" != 0 ] || { chown 0:65534 other_user; chmod 02755 other_user; }
+ask "$PROGRAM" -- ./other_user | sed 's/setuid/setgid/'
+
+echo "= programs that start programs"
+mkdir bin
+for name in mpirun docker nice; do
+	ln -s "$PWD/dynamic" bin/$name
+done
+ask "$PROGRAM" -- bin/nice -n 5 ./static
+ask "$PROGRAM" -- bin/nice NAME=value -n 5 ./by_path
+ask "$PROGRAM" -- bin/mpirun -n 4 ./dynamic
+ask "$PROGRAM" -- bin/docker run image ./dynamic
+echo "= the library is not there for it"
+mkdir 'a place'
+cp "$build/bin/commtrace" 'a place/'
+cp "$build/lib/libcommtrace.so" 'a place/'
+env "$PWD/a place/commtrace" doctor -- ./dynamic 2>&1 | grep -E 'traced|LIBRARY|cannot preload' | sed "s|$PWD|HERE|"
+rm 'a place/libcommtrace.so'
+mv 'a place' place
+env place/commtrace doctor -- ./dynamic 2>&1 | grep -E 'traced|LIBRARY' | sed "s|$PWD|HERE|"

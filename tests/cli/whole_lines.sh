@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Lines are cut to fit a terminal, and nowhere else.
+long=$(printf 'a%.0s' {1..120})
+commtrace import jsonl "$data/four_ranks.jsonl" -o "$long" >/dev/null
+commtrace info "$long" -o info.txt
+commtrace report "$long" -o report.txt
+commtrace report "$long" | cmp - report.txt
+grep -c "^directory .*/$long\$" info.txt
+grep -c "^next      commtrace info $long\$" report.txt
+script -qec "commtrace info $long" terminal >/dev/null
+tr -d '\r' <terminal | grep -c '^directory .*[.][.][.]$'

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The start record of this very process, from an environment and a /sys that the test makes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/environ.h"
+#include "interpose/environ_system.h"
+#include "interpose/recorder.h"
+#include "interpose/topology.h"
+
+static char root[64];
+
+static void read_environment(const char *const *env)
+{
+	ct_environ_read((char *const *)(uintptr_t)env);
+}
+
+static void make(const char *path, const char *text)
+{
+	char command[640];
+
+	snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s%s')\"", root, path);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "%s%s", root, path);
+	if (text) {
+		FILE *file = fopen(command, "w");
+
+		assert_non_null(file);
+		fputs(text, file);
+		fclose(file);
+	}
+}
+
+static void make_link(const char *target, const char *path)
+{
+	char full[256];
+
+	make(path, NULL);
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "/tmp/commtrace-environ.XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	char command[96];
+
+	(void)state;
+	ct_environ_root = "";
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command);
+}
+
+/* The value of a key in the records of a block; NULL: none. `kind` INVISIBLE: of an ID. */
+static const char *recorded_as(enum ct_kind kind, const char *key)
+{
+	static char value[CT_FACTS_BYTES];
+	struct ct_environ_seen seen;
+	struct ct_block block;
+	const char *found = NULL;
+	size_t len = strlen(key);
+
+	memset(&block, 0, sizeof(block));
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(ct_environ_add(&seen, &block, 1), CT_OK);
+	for (uint32_t i = 0; i < block.n_rares && !found; i++) {
+		const struct ct_rare *rare = &block.rares[i];
+		const char *bytes = (const char *)block.bytes + rare->at;
+
+		if (rare->kind != kind || rare->len <= len || memcmp(bytes, key, len) != 0 ||
+		    bytes[len] != '=')
+			continue;
+		memcpy(value, bytes + len + 1, rare->len - len - 1);
+		value[rare->len - len - 1] = '\0';
+		found = value;
+	}
+	ct_block_fini(&block);
+	return found;
+}
+
+static const char *recorded(const char *key)
+{
+	return recorded_as(CT_KIND_ENV, key);
+}
+
+/* Total bytes and number of records. */
+static size_t record_all(uint32_t *n)
+{
+	struct ct_environ_seen seen;
+	struct ct_block block;
+	size_t bytes = 0;
+
+	memset(&block, 0, sizeof(block));
+	memset(&seen, 0, sizeof(seen));
+	assert_int_equal(ct_environ_add(&seen, &block, 1), CT_OK);
+	for (uint32_t i = 0; i < block.n_rares; i++)
+		bytes += block.rares[i].len;
+	*n = block.n_rares;
+	ct_block_fini(&block);
+	return bytes;
+}
+
+static void only_what_is_allowed_is_recorded(void **state)
+{
+	static const char *const env[] = { "NCCL_ALGO=Ring",
+					   "NCCLX=1",
+					   "HOME=/somewhere",
+					   "CUDA_VISIBLE_DEVICES=3",
+					   "OMP_NUM_THREADS=8",
+					   "NOTHING",
+					   "=",
+					   "TORCH_DISTRIBUTED_DEBUG=",
+					   NULL };
+
+	(void)state;
+	read_environment(env);
+	assert_string_equal(recorded("env.NCCL_ALGO"), "Ring");
+	assert_string_equal(recorded("env.CUDA_VISIBLE_DEVICES"), "3");
+	assert_string_equal(recorded("env.OMP_NUM_THREADS"), "8");
+	assert_string_equal(recorded("env.TORCH_DISTRIBUTED_DEBUG"), "");
+	assert_null(recorded("env.NCCLX"));
+	assert_null(recorded("env.HOME"));
+}
+
+/* By the name, whatever it is allowed by, and by what it looks like. */
+static void secrets_are_never_recorded(void **state)
+{
+	static const char *const env[] = { "NCCL_API_TOKEN=hush",
+					   "NCCL_Password=hush",
+					   "UCX_SECRET=hush",
+					   "FI_KEYFILE=hush",
+					   "GLOO_DEVICE_TRANSPORT_TCP_TLS_PKEY=hush",
+					   "NCCL_AUTH=hush",
+					   "NCCL_RAS_ADDR=x://me:hush@there",
+					   "AWS_SECRET_ACCESS_KEY=hush",
+					   "HF_TOKEN=hush",
+					   NULL };
+	uint32_t n;
+
+	(void)state;
+	read_environment(env);
+	record_all(&n);
+	assert_int_equal(n, 0);
+}
+
+static void a_thousand_long_variables_are_bounded_and_counted(void **state)
+{
+	static char text[1000][700];
+	static const char *env[1002];
+	uint32_t n;
+	int kept = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		snprintf(text[i], sizeof(text[i]), "UCX_%04d=", i);
+		memset(text[i] + 9, 'x', sizeof(text[i]) - 10);
+		env[i] = text[i];
+	}
+	/* what matters most comes last in the environment, and is kept all the same */
+	env[1000] = "NCCL_ALGO=Tree";
+	read_environment(env);
+	assert_in_range(record_all(&n), 1, CT_FACTS_BYTES + 100);
+	assert_string_equal(recorded("env.NCCL_ALGO"), "Tree");
+	for (int i = 0; i < 1000; i++) {
+		char key[32];
+		const char *value;
+
+		snprintf(key, sizeof(key), "env.UCX_%04d", i);
+		value = recorded(key);
+		kept += value != NULL;
+		if (value) {
+			assert_int_equal(strlen(value), CT_FACT_VALUE - 1);
+			assert_string_equal(value + CT_FACT_VALUE - 4, "...");
+		}
+	}
+	assert_in_range(kept, 1, 999);
+	assert_int_equal(atoi(recorded("env_left_out")), 1000 - kept);
+}
+
+static void the_kernel_tells_of_gpus_and_network_devices(void **state)
+{
+	static struct ct_facts facts;
+
+	(void)state;
+	make("/sys/bus/pci/devices/0000:3b:00.0/current_link_width", "8\n");
+	make("/sys/bus/pci/devices/0000:3b:00.0/max_link_width", "16\n");
+	make("/sys/bus/pci/devices/0000:3b:00.0/current_link_speed", "16.0 GT/s PCIe\n");
+	make("/sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n");
+	make("/sys/class/net/eth7/operstate", "up\n");
+	make("/sys/class/net/eth7/speed", "25000\n");
+	make("/sys/class/net/eth7/mtu", "9000\n");
+	make("/sys/devices/x/0000:5e:00.0/numa_node", "-1\n");
+	make_link("../../../devices/x/0000:5e:00.0", "/sys/class/net/eth7/device");
+	make_link("../../../bus/pci/drivers/mlx5_core", "/sys/devices/x/0000:5e:00.0/driver");
+	make("/sys/class/net/veth1/operstate", "down\n");
+	make("/sys/class/net/lo/operstate", "up\n");
+	make("/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+	make("/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+	make_link("../../../devices/x/0000:5e:00.0", "/sys/class/infiniband/mlx5_0/device");
+	ct_facts_clear(&facts);
+	ct_topology_gpu(root, 2, "0000:3B:00.0", &facts); /* the driver's spelling */
+	ct_topology_gpu(root, 3, "../../../../etc", &facts);
+	ct_topology_nics(root, &facts);
+	ct_topology_infiniband(root, &facts);
+	assert_string_equal(ct_facts_find(&facts, "gpu.2.pcie_width"), "8");
+	assert_string_equal(ct_facts_find(&facts, "gpu.2.pcie_width_max"), "16");
+	assert_string_equal(ct_facts_find(&facts, "gpu.2.pcie_speed"), "16.0 GT/s PCIe");
+	assert_string_equal(ct_facts_find(&facts, "gpu.2.numa"), "1");
+	assert_string_equal(ct_facts_find(&facts, "nic.eth7.speed"), "25000");
+	assert_string_equal(ct_facts_find(&facts, "nic.eth7.driver"), "mlx5_core");
+	assert_string_equal(ct_facts_find(&facts, "nic.eth7.pci"), "0000:5e:00.0");
+	assert_null(ct_facts_find(&facts, "nic.eth7.numa")); /* -1 is no node */
+	assert_null(ct_facts_find(&facts, "nic.veth1.state"));
+	assert_null(ct_facts_find(&facts, "nic.lo.state"));
+	assert_string_equal(ct_facts_find(&facts, "ib.mlx5_0.rate"), "400 Gb/sec (4X NDR)");
+	assert_string_equal(ct_facts_find(&facts, "ib.mlx5_0.state"), "4: ACTIVE");
+}
+
+static void a_kernel_that_lies_does_no_harm(void **state)
+{
+	static struct ct_facts facts;
+	char path[128];
+
+	(void)state;
+	make("/sys/class/net/e\001il/operstate", "up\n");
+	make("/sys/class/net/eth1/operstate", "up\n");
+	make("/sys/class/net/eth1/speed", "\033[31m\n0000\nmore\n");
+	make("/sys/class/net/eth1/mtu", "");
+	make("/sys/fs/cgroup/memory.max", "max\n");
+	make("/proc/self/cgroup", "0::/../../..\n");
+	make("/memory.max", "777\n");
+	make("/proc/meminfo", "MemTotal: nonsense\n");
+	make("/proc/cpuinfo", "model name\n");
+	make("/sys/devices/system/cpu/online", NULL);
+	snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", root);
+	assert_int_equal(mkdir(path, 0700), 0); /* a directory where a file should be */
+	for (int i = 0; i < 300; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "/sys/class/infiniband/dev%d/ports/1/rate", i);
+		make(name, "100 Gb/sec");
+	}
+	ct_facts_clear(&facts);
+	ct_system_read(root, &facts);
+	ct_topology_nics(root, &facts);
+	ct_topology_infiniband(root, &facts);
+	assert_string_equal(ct_facts_find(&facts, "nic.eth1.speed"), " [31m");
+	assert_null(ct_facts_find(&facts, "nic.eth1.mtu"));
+	assert_null(ct_facts_find(&facts, "memory.total"));
+	assert_null(ct_facts_find(&facts, "cpu.model"));
+	assert_null(ct_facts_find(&facts, "cpu.online"));
+	assert_null(ct_facts_find(&facts, "cgroup.memory_max"));
+	assert_in_range(atomic_load(&facts.used), 1, CT_FACTS_BYTES);
+}
+
+static void limits_of_the_control_group_are_those_of_the_nearest_group_that_has_one(void **state)
+{
+	static struct ct_facts facts;
+
+	(void)state;
+	make("/proc/self/cgroup", "12:cpu:/old\n0::/slice/job/step\n");
+	make("/sys/fs/cgroup/slice/job/step/memory.max", "max\n");
+	make("/sys/fs/cgroup/slice/job/memory.max", "1073741824\n");
+	make("/sys/fs/cgroup/slice/memory.max", "4294967296\n");
+	make("/sys/fs/cgroup/slice/job/step/cpu.max", "400000 100000\n");
+	make("/proc/meminfo", "MemFree: 1 kB\nMemTotal:       527942792 kB\n");
+	ct_facts_clear(&facts);
+	ct_system_read(root, &facts);
+	assert_string_equal(ct_facts_find(&facts, "cgroup.memory_max"), "1073741824");
+	assert_string_equal(ct_facts_find(&facts, "cgroup.cpu_max"), "400000 100000");
+	assert_string_equal(ct_facts_find(&facts, "memory.total"), "503 GiB");
+}
+
+static void the_affinity_is_what_was_set(void **state)
+{
+	static struct ct_facts facts;
+	cpu_set_t before, one;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET(1, &one);
+	if (!CPU_ISSET(1, &before)) {
+		CPU_ZERO(&one);
+		CPU_SET(0, &one);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	ct_facts_clear(&facts);
+	ct_system_read(root, &facts);
+	sched_setaffinity(0, sizeof(before), &before);
+	assert_string_equal(ct_facts_find(&facts, "cpu.affinity"), CPU_ISSET(1, &one) ? "1" : "0");
+	assert_string_equal(ct_facts_find(&facts, "cpu.usable"), "1");
+}
+
+/* Serve like the write thread until `key` is there; 0 after 20 s. */
+static int serve_until(const char *key)
+{
+	const struct timespec nap = { 0, 5000000 };
+	uint64_t begin = ct_now_ns();
+
+	while (ct_now_ns() - begin < 20000000000ull) {
+		ct_environ_serve(ct_now_ns());
+		if (recorded(key))
+			return 1;
+		nanosleep(&nap, NULL);
+	}
+	return 0;
+}
+
+/* A fifo that nobody writes into: who opens it waits for ever, as in a driver that does not answer. */
+static void files_that_hang_stop_nothing_and_are_named(void **state)
+{
+	static const char *const env[] = { "NCCL_ALGO=Ring", NULL };
+	char path[128];
+	uint64_t begin, took;
+	int fd;
+
+	(void)state;
+	make("/sys/class/net/eth1/operstate", "up\n");
+	make("/sys/class/net/eth1/speed", NULL);
+	snprintf(path, sizeof(path), "%s/sys/class/net/eth1/speed", root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	ct_environ_root = root;
+	read_environment(env);
+	/* what comes before it in the same look-around is on record meanwhile */
+	assert_true(serve_until("nic.eth1.state"));
+	assert_string_equal(recorded("env.NCCL_ALGO"), "Ring");
+	assert_non_null(recorded("kernel.release"));
+	begin = ct_now_ns();
+	ct_environ_finish(100000000);
+	took = ct_now_ns() - begin;
+	assert_in_range(took, 50000000, 5000000000ull);
+	assert_null(recorded("unanswered"));
+	ct_environ_serve(ct_now_ns() + 6000000000ull); /* as if 6 s had passed */
+	assert_string_equal(recorded("unanswered"), "the network devices in /sys");
+	/* and nobody waits for it any more */
+	begin = ct_now_ns();
+	ct_environ_finish(10000000000ull);
+	assert_in_range(ct_now_ns() - begin, 0, 5000000000ull);
+	/* let the thread go before its memory is used again */
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "100\n", 4), 4);
+	close(fd);
+	assert_true(serve_until("nic.eth1.speed"));
+}
+
+static void the_libraries_of_this_process_are_named(void **state)
+{
+	static const char *const env[] = { NULL };
+
+	(void)state;
+	ct_environ_root = root;
+	read_environment(env);
+	assert_true(serve_until("lib.glibc.version"));
+	ct_environ_finish(1000000000ull);
+	assert_non_null(recorded("kernel.release"));
+	assert_null(recorded_as(CT_KIND_INVISIBLE, "NCCL_HIDDEN"));
+}
+
+/* Some library under the name of one that is looked for. */
+static void what_is_loaded_later_is_found_at_the_next_look(void **state)
+{
+	static const char *const env[] = { NULL };
+	char command[600], path[128], exe[400];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	(void)state;
+	assert_true(n > 0);
+	exe[n] = '\0';
+	*strrchr(exe, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/libucp.so.0", root);
+	snprintf(command, sizeof(command), "cp '%s/libfake_gloo1.so' '%s'", exe, path);
+	assert_int_equal(system(command), 0);
+	ct_environ_root = root;
+	read_environment(env);
+	assert_true(serve_until("kernel.release"));
+	ct_environ_finish(10000000000ull);
+	assert_null(recorded("lib.ucp.path"));
+	assert_non_null(dlopen(path, RTLD_NOW));
+	ct_environ_finish(10000000000ull);
+	assert_string_equal(recorded("lib.ucp.path"), path);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_is_allowed_is_recorded),
+		cmocka_unit_test(secrets_are_never_recorded),
+		cmocka_unit_test(a_thousand_long_variables_are_bounded_and_counted),
+		cmocka_unit_test_setup_teardown(the_kernel_tells_of_gpus_and_network_devices,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_kernel_that_lies_does_no_harm, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			limits_of_the_control_group_are_those_of_the_nearest_group_that_has_one,
+			set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_affinity_is_what_was_set, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_that_hang_stop_nothing_and_are_named, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_loaded_later_is_found_at_the_next_look,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_libraries_of_this_process_are_named, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

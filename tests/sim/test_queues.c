@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timed and untimed events where all streams of a device share one hardware queue, and where they do not: which of the
+ * two it is stands in the environment. Times are computed, so that they are exact. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/kernels.h"
+#include "tools/sim/driver.h"
+
+#define MS 1000000u
+
+/* so far behind the present that no machine catches up with it */
+#define LONG (500 * (uint64_t)MS)
+
+static CUstream comm, compute;
+static int one_queue;
+
+static int set_up(void **state)
+{
+	const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+
+	(void)state;
+	one_queue = connections && strcmp(connections, "1") == 0;
+	use_device(0);
+	comm = new_stream(CU_STREAM_NON_BLOCKING);
+	compute = new_stream(CU_STREAM_NON_BLOCKING);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	OK(cuCtxSynchronize());
+	assert_null(simFirstMisuse());
+	return 0;
+}
+
+static CUevent record(CUstream stream, unsigned int flags)
+{
+	CUevent event;
+
+	OK(cuEventCreate(&event, flags));
+	OK(cuEventRecord(event, stream));
+	return event;
+}
+
+/* When computing of 1 ms on one stream is done, after `flags` says what was recorded behind a long kernel on the
+ * other: before that kernel's end, or after it. */
+static int waits_behind(unsigned int flags)
+{
+	CUevent long_end, done;
+
+	OK(simCompute(comm, LONG));
+	long_end = record(comm, flags);
+	OK(simCompute(compute, 1 * MS));
+	done = record(compute, CU_EVENT_DISABLE_TIMING);
+	assert_true(time_of(done) < time_of(long_end) ||
+		    time_of(done) == time_of(long_end) + 1 * MS);
+	return time_of(done) > time_of(long_end);
+}
+
+static void a_timed_event_holds_up_other_streams_of_one_queue(void **state)
+{
+	(void)state;
+	assert_int_equal(waits_behind(CU_EVENT_DEFAULT), one_queue);
+}
+
+static void an_untimed_event_holds_up_nobody(void **state)
+{
+	(void)state;
+	assert_false(waits_behind(CU_EVENT_DISABLE_TIMING));
+}
+
+static void other_devices_have_other_queues(void **state)
+{
+	CUevent here, there;
+
+	(void)state;
+	OK(simCompute(comm, LONG));
+	here = record(comm, CU_EVENT_DEFAULT);
+	use_device(1);
+	there = record(new_stream(CU_STREAM_NON_BLOCKING), CU_EVENT_DEFAULT);
+	assert_true(time_of(there) < time_of(here));
+	use_device(0);
+}
+
+/* The end of the kernel before it is not known when the second stream gets its work. */
+static void a_timed_event_behind_a_running_kernel_holds_up_too(void **state)
+{
+	struct gate gate = GATE;
+	struct timed kernel = { .ns = 1 * MS };
+	CUevent behind;
+
+	(void)state;
+	OK(launch_gate(comm, &gate));
+	behind = record(comm, CU_EVENT_DEFAULT);
+	OK(launch_timed(compute, &kernel));
+	if (one_queue) {
+		simSleepUntil(simNow() + 20 * MS);
+		assert_false(kernel.ran);
+	} else {
+		OK(cuStreamSynchronize(compute));
+		assert_int_equal(cuEventQuery(behind), CUDA_ERROR_NOT_READY);
+	}
+	open_gate(&gate);
+	OK(cuStreamSynchronize(compute));
+	assert_int_equal(kernel.start_ns >= time_of(behind), one_queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_timed_event_holds_up_other_streams_of_one_queue,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_untimed_event_holds_up_nobody, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(other_devices_have_other_queues, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_timed_event_behind_a_running_kernel_holds_up_too,
+						set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

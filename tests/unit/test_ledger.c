@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What recording cost, as the ranks told: unknown is never shown as nothing. */
+#include "tests/unit/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/ops.h"
+
+static struct job job;
+
+static void open_job(void)
+{
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 2 });
+}
+
+static void tell(int rank, const struct ct_cost_rec *cost)
+{
+	job_rare(&job, rank, CT_KIND_COST, cost, sizeof(*cost));
+}
+
+/* 20 all-reduces in 200 ms. */
+static struct ct_report *report(void)
+{
+	for (int c = 0; c < 20; c++) {
+		uint64_t at = (uint64_t)c * 10000000;
+
+		for (int r = 0; r < 2; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, at, at + 1000000);
+	}
+	job_close(&job, 200000000);
+	return job_report(&job, -1);
+}
+
+static void assert_texts(const struct ct_report *r, const char *in_report, const char *in_info)
+{
+	char *text = job_text(r, 0), *info = job_text(r, 1);
+
+	if (!strstr(text, in_report))
+		fail_msg("not in the report: %s\n%s", in_report, text);
+	if (!strstr(info, in_info))
+		fail_msg("not in info: %s\n%s", in_info, info);
+	free(text);
+	free(info);
+}
+
+static void what_nobody_told_is_not_available(void **state)
+{
+	struct ct_report *r;
+
+	(void)state;
+	open_job();
+	r = report();
+	assert_int_equal(r->n_costs, 0);
+	assert_int_equal(r->cost_bytes, CT_UNKNOWN);
+	assert_texts(r,
+		     "cost      tracer: about n/a of the run in wrappers, n/a of a core in its "
+		     "threads, n/a written\n",
+		     "measured to cost at the start)\nn/a\n");
+	ct_report_free(r);
+}
+
+/* As in the checkpoint of a process whose disk was full from the start. */
+static void an_account_from_before_anything_was_measured_is_none(void **state)
+{
+	const struct ct_cost_rec nothing = { 0 };
+	struct ct_report *r;
+
+	(void)state;
+	open_job();
+	tell(0, &nothing);
+	tell(1, &nothing);
+	r = report();
+	assert_int_equal(r->n_costs, 0);
+	assert_true(isnan(r->cost_share_pct));
+	ct_report_free(r);
+}
+
+static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
+{
+	const struct ct_cost_rec early = { .write_cpu_ns = 2000000, .bytes_written = 512 };
+	struct ct_report *r;
+
+	(void)state;
+	open_job();
+	tell(0, &early);
+	r = report();
+	assert_int_equal(r->n_costs, 1);
+	assert_int_equal(r->costs[0].calls, CT_UNKNOWN);
+	assert_int_equal(r->costs[0].wrapper_ns, CT_UNKNOWN);
+	assert_true(isnan(r->costs[0].share_pct));
+	assert_int_equal(r->costs[0].write_cpu_ns, 2000000);
+	assert_int_equal(r->cost_bytes, 512);
+	assert_texts(r, "tracer: about n/a of the run in wrappers, 1.00%",
+		     "calls=n/a wrappers~n/a");
+	ct_report_free(r);
+}
+
+static void the_account_is_per_rank_and_in_shares_of_the_run(void **state)
+{
+	const struct ct_cost_rec first = { .calls = 20,
+					   .wrapper_ns = 4000000,
+					   .write_cpu_ns = 1000000,
+					   .beat_cpu_ns = 500000,
+					   .poll_cpu_ns = 500000,
+					   .bytes_written = 1000 };
+	const struct ct_cost_rec second = {
+		.calls = 20, .wrapper_ns = 2000000, .write_cpu_ns = 8000000, .bytes_written = 500
+	};
+	struct ct_report *r;
+	double run_ns;
+
+	(void)state;
+	open_job();
+	tell(0, &first);
+	tell(1, &second);
+	r = report();
+	run_ns = (double)r->run.duration_ns;
+	assert_int_equal(r->n_costs, 2);
+	assert_true(fabs(r->costs[0].share_pct - 100 * 4e6 / run_ns) < 1e-9);
+	assert_true(fabs(r->costs[0].cpu_pct - 100 * 2e6 / run_ns) < 1e-9);
+	/* the rank where each is largest */
+	assert_true(r->cost_share_pct == r->costs[0].share_pct);
+	assert_true(r->cost_cpu_pct == r->costs[1].cpu_pct);
+	assert_int_equal(r->cost_bytes, 1500);
+	ct_report_free(r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
+		TEST(what_nobody_told_is_not_available),
+		TEST(an_account_from_before_anything_was_measured_is_none),
+		TEST(calls_that_were_not_counted_yet_cost_an_unknown_time),
+		TEST(the_account_is_per_rank_and_in_shares_of_the_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of which not everything was timed: what the figures are of, what is said about it, and that nobody is accused for
+ * what was not looked at. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/job.h"
+#include "trace/ops.h"
+
+#define MS 1000000ull
+#define ERR 2500u
+enum { RANKS = 4 };
+
+static struct job job;
+static uint32_t launches[RANKS];
+
+static void open_job(void)
+{
+	job_open(&job,
+		 &(struct job_options){ .run = "run", .ranks = RANKS, .backend = CT_BACKEND_NCCL });
+	memset(launches, 0, sizeof(launches));
+}
+
+/* An all-reduce of one rank. Not timed: its op says so, and there is no launch record. */
+static void reduce(int rank, uint64_t count, uint64_t start, uint64_t end, int timed)
+{
+	const struct ct_op op = {
+		.op = CT_OP_AllReduce,
+		.count = count,
+		.peer = -1,
+		.dtype = CT_DTYPE_float32,
+		.seq = job.seq[rank]++,
+		.enter_ns = start - 50000,
+		.return_ns = start - 40000,
+		.launch = ++launches[rank],
+		.flags = timed ? 0 : CT_OP_UNTIMED,
+	};
+
+	job_op(&job, rank, op);
+	if (timed)
+		job_launch(&job, rank,
+			   (struct ct_launch){ .id = op.launch,
+					       .comm = 1,
+					       .n_ops = 1,
+					       .start_ns = start,
+					       .end_ns = end,
+					       .start_err_ns = ERR,
+					       .end_err_ns = ERR,
+					       .start_source = CT_SOURCE_EVENT,
+					       .end_source = CT_SOURCE_EVENT });
+}
+
+static struct ct_report *close_job(uint64_t end, const struct ct_cost_rec *cost)
+{
+	struct ct_cost_rec rec = cost ? *cost
+				      : (struct ct_cost_rec){ .timed_by = CT_TIMED_BY_EVENTS };
+
+	rec.gpu_events = 100;
+	for (int r = 0; r < RANKS; r++)
+		job_rare(&job, r, CT_KIND_COST, &rec, sizeof(rec));
+	job_close(&job, end);
+	return job_report(&job, -1);
+}
+
+/* Rank 1 times every one, the others one in four: its own are of no row. */
+static void an_instance_counts_with_all_of_its_members_or_not_at_all(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 200; c++) {
+		int common = c % 4 == 0;
+
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 5 + (common ? 1 : 9)) * MS,
+			       common || r == 1);
+	}
+	report = close_job(4010 * MS, NULL);
+	assert_int_equal(report->n_ops, 1);
+	assert_int_equal(report->ops[0].instances, 200);
+	assert_in_range(report->ops[0].span_p50_ns, MS - MS / 50, MS + MS / 50);
+	assert_in_range(report->ops[0].span_p99_ns, MS - MS / 50, MS + MS / 50);
+	assert_in_range(report->ops[0].transfer_ns, 50 * MS - MS, 50 * MS + MS);
+	assert_int_equal(report->run.matched, 50);
+	assert_int_equal(report->run.incomplete, 0);
+	assert_true(fabs(report->ranks[0].timed_ratio - 0.25) < 1e-9);
+	assert_true(fabs(report->ranks[1].timed_ratio - 1) < 1e-9);
+	assert_true(fabs(report->run.timed_ratio - 1.75 / 4) < 1e-9);
+	/* what is not known is not a smaller number */
+	assert_true(report->ranks[0].comm_ns == CT_UNKNOWN);
+	ct_report_free(report);
+}
+
+/* Rank 2 is late by 5 ms to every operation that is timed. Before it there may be another one. */
+static struct ct_report *late_rank(int other, int other_is_timed)
+{
+	open_job();
+	for (uint64_t c = 0; c < 200; c++) {
+		uint64_t at = c * 20 * MS + 2 * MS;
+
+		for (int r = 0; r < RANKS; r++) {
+			uint64_t late = r == 2 ? 5 * MS : 0;
+
+			/* which is done when rank 2 goes on; where it was held up is not in this trace */
+			if (other)
+				reduce(r, 8000, at, at + 4 * MS + late, other_is_timed);
+			reduce(r, 1000, at + 6 * MS + late, at + 12 * MS, 1);
+		}
+	}
+	return close_job(4010 * MS, NULL);
+}
+
+static void nobody_is_charged_for_what_it_did_before_that_was_not_timed(void **state)
+{
+	struct ct_report *report = late_rank(0, 0);
+	void *fresh = NULL;
+
+	(void)state;
+	/* it is late by itself, since nothing else is there */
+	assert_non_null(job_finding(report, CT_FINDING_STRAGGLER));
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&fresh), 0);
+	assert_int_equal(fx_setup(&fresh), 0);
+	report = late_rank(1, 0);
+	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
+	assert_int_equal(report->run.matched, 200);
+	ct_report_free(report);
+}
+
+static void what_was_left_out_is_said(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.write_cpu_ns = 1000,
+		.timed_by = CT_TIMED_BY_EVENTS,
+		.timed_why = CT_TIMED_WHY_AUTO,
+		.sample = 1u << 30,
+		.budget_millionths = 10000,
+		.duty_on_ms = 10000,
+		.duty_ms = 60000,
+		.budget_backoffs = 3,
+		.level = 1,
+		.coarsest = 2,
+	};
+	struct ct_report *report;
+	char *text;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 100; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, c % 4 == 0);
+	report = close_job(2010 * MS, &cost);
+	assert_int_equal(report->costs[0].budget_backoffs, 3);
+	assert_int_equal(report->costs[0].events, 100);
+	text = job_text(report, 0);
+	assert_non_null(strstr(text, "\ntimed     25.0% of launches (sample 4, duty 10.0s/60.0s, "
+				     "budget down to 1 in 4): sums are of these\n"));
+	free(text);
+	text = job_text(report, 1);
+	assert_non_null(strstr(text, "timing=events sample=4 duty=10.0s/60.0s budget=1.00% "
+				     "backoffs=3 level=1 coarsest=2\n"));
+	free(text);
+	ct_report_free(report);
+}
+
+static void what_auto_had_to_take_stands_in_the_first_line(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.write_cpu_ns = 1000,
+		.timed_by = CT_TIMED_BY_PLUGIN,
+		.timed_why = CT_TIMED_WHY_ONE_CONNECTION,
+		.plugin_loaded = 1,
+	};
+	struct ct_report *report;
+	char *text, *end;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 100; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, 1);
+	report = close_job(2010 * MS, &cost);
+	assert_string_equal(report->run.timing_why, "CUDA_DEVICE_MAX_CONNECTIONS=1");
+	text = job_text(report, 0);
+	end = strchr(text, '\n');
+	assert_non_null(end);
+	*end = '\0';
+	assert_non_null(strstr(text, "(timing "));
+	assert_non_null(strstr(end + 1, "(CUDA_DEVICE_MAX_CONNECTIONS=1)"));
+	free(text);
+	ct_report_free(report);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_instance_counts_with_all_of_its_members_or_not_at_all),
+		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
+		TEST(what_was_left_out_is_said),
+		TEST(what_auto_had_to_take_stands_in_the_first_line),
+	};
+
+	return cmocka_run_group_tests_name("sampled", tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
+
+#define FORMATS "text json"
+enum { FORMAT_TEXT, FORMAT_JSON };
+enum { KEY_RUN = 0x400 };
+
+struct request {
+	const char *format;
+	int run;
+	char **program;
+};
+
+static const struct argp_option table[] = {
+	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
+	{ "run", KEY_RUN, 0, 0, "Start PROGRAM for real, too, and tell what was recorded of it",
+	  0 },
+	{ 0 }
+};
+
+static int take(void *into, int key, const char *arg)
+{
+	struct request *request = into;
+
+	switch (key) {
+	case CT_KEY_FORMAT:
+		request->format = arg;
+		return 0;
+	case KEY_RUN:
+		request->run = 1;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static enum ct_doctor_answer worst(const struct ct_doctor *d)
+{
+	enum ct_doctor_answer answer = CT_DOCTOR_FINE;
+
+	for (size_t i = 0; i < d->n_checks; i++)
+		if (d->checks[i].answer > answer)
+			answer = d->checks[i].answer;
+	return answer;
+}
+
+static void write_text(const struct ct_doctor *d)
+{
+	static const char *const answers[] = { "fine", "unknown", "in part", "no" };
+	static const char *const sentences[] = { "traced: yes",
+						 "traced: yes, as far as it can be told",
+						 "traced: in part", "traced: no" };
+
+	puts(sentences[worst(d)]);
+	for (size_t i = 0; i < d->n_checks; i++) {
+		const struct ct_doctor_check *check = &d->checks[i];
+
+		printf("%-8s %-16s %s\n", answers[check->answer], ct_doctor_name(check->id),
+		       check->what);
+		if (check->answer != CT_DOCTOR_FINE)
+			printf("%-8s %-16s remedy: %s\n", "", "", ct_doctor_remedy(check->id));
+	}
+}
+
+/* Paths may hold any bytes, and JSON only UTF-8. */
+static json_t *text_of(const char *text)
+{
+	json_t *string = json_string(text);
+	char plain[sizeof(((struct ct_doctor_check *)0)->what)];
+
+	if (string)
+		return string;
+	snprintf(plain, sizeof(plain), "%s", text);
+	for (char *c = plain; *c; c++)
+		if ((unsigned char)*c > 126)
+			*c = '?';
+	return json_string(plain);
+}
+
+static json_t *check_json(const struct ct_doctor_check *check)
+{
+	int is_fine = check->answer == CT_DOCTOR_FINE;
+
+	return json_pack("{s:s, s:o, s:b, s:o, s:o}", "id", ct_doctor_name(check->id), "ok",
+			 check->answer == CT_DOCTOR_UNKNOWN ? json_null() : json_boolean(is_fine),
+			 "blocks", check->answer == CT_DOCTOR_NOTHING, "what", text_of(check->what),
+			 "remedy",
+			 is_fine ? json_null() : json_string(ct_doctor_remedy(check->id)));
+}
+
+static int write_json(const struct ct_doctor *d)
+{
+	json_t *checks = json_array(), *object;
+	int failed = !checks;
+
+	for (size_t i = 0; i < d->n_checks && !failed; i++)
+		failed = json_array_append_new(checks, check_json(&d->checks[i])) != 0;
+	object = json_pack("{s:s, s:b, s:o}", "schema", "commtrace.doctor/1", "traced",
+			   worst(d) != CT_DOCTOR_NOTHING, "checks", checks);
+	failed |= !object || json_dumpf(object, stdout, JSON_INDENT(1)) != 0;
+	json_decref(object);
+	if (!failed)
+		return putchar('\n') == '\n' ? 0 : CT_CODE_FAILED;
+	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
+	return CT_CODE_FAILED;
+}
+
+static int examine(const struct request *request, int format)
+{
+	char library[PATH_MAX] = "";
+	struct ct_run_env env = { .preload = library };
+	struct ct_doctor d = { .env = &env, .library = library };
+	int code = 0, written;
+
+	if (ct_preload_path(library) < 0)
+		library[0] = '\0';
+	ct_doctor_library(&d);
+	ct_doctor_preload(&d);
+	ct_doctor_settings(&d);
+	ct_doctor_places(&d);
+	ct_doctor_limits(&d);
+	if (request->program)
+		ct_doctor_program(&d, request->program);
+	if (request->program)
+		ct_doctor_objects_done(&d);
+	if (request->program && request->run)
+		ct_doctor_run(&d, request->program);
+	if (d.failed)
+		code = CT_CODE_FAILED;
+	else if (format == FORMAT_JSON)
+		code = write_json(&d);
+	else
+		write_text(&d);
+	written = ct_stdout_close();
+	if (!code)
+		code = written;
+	if (!code && worst(&d) == CT_DOCTOR_NOTHING)
+		code = CT_CODE_FINDING;
+	free(d.checks);
+	return code;
+}
+
+int ct_cmd_doctor(int argc, char **argv)
+{
+	struct request request = { 0 };
+	const struct ct_options options = {
+		.command = "doctor",
+		.table = table,
+		.take = take,
+		.into = &request,
+		.rest = &request.program,
+		.example = "  commtrace doctor\n"
+			   "  commtrace doctor -- torchrun --nproc_per_node 8 train.py\n"
+			   "\n"
+			   "PROGRAM is looked at, not started, without --run; a Python is asked "
+			   "which "
+			   "packages it\nwould find. Exit status 3: nothing would be recorded.",
+	};
+	int code = ct_options_parse(&options, argc, argv), format = FORMAT_TEXT;
+
+	if (code >= 0)
+		return code;
+	if (request.run && !request.program)
+		return ct_usage("doctor",
+				"--run needs a program: doctor --run -- PROGRAM [ARG...]");
+	if (request.format)
+		format = ct_option_word("doctor", "--format", FORMATS, request.format);
+	return format < 0 ? CT_CODE_USAGE : examine(&request, format);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a library or program has in it that passes the tracer unseen, by the marks of trace/invisible_marks.def. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/doctor_elf.h"
+
+#define CALL "ncclAllReduce"
+#define GLOO_CALL "_ZN4gloo9allreduceERNS_16AllreduceOptionsE"
+
+enum mark_kind { FILE_NAME, IMPORTS, EXPORTS, CONTAINS };
+
+static const struct mark {
+	enum ct_doctor_id id;
+	enum mark_kind kind;
+	const char *text;
+} marks[] = {
+#define FILE FILE_NAME
+#define CT_MARK(ID, KIND, TEXT) { CT_DOCTOR_##ID, KIND, TEXT },
+#include "trace/invisible_marks.def"
+#undef FILE
+};
+
+static const struct {
+	enum ct_doctor_id id;
+	const char *text;
+} exceptions[] = {
+#define CT_MARK_EXCEPT(ID, TEXT) { CT_DOCTOR_##ID, TEXT },
+#include "trace/invisible_marks.def"
+};
+
+#define N(list) (sizeof(list) / sizeof((list)[0]))
+
+/* What was looked at, and what of NCCL was found in it. */
+static struct {
+	struct seen {
+		dev_t dev;
+		ino_t ino;
+	} * seen;
+	size_t n_seen;
+	char callers[200], copies[400];
+	unsigned n_callers, n_copies, n_unseen;
+	int has_other; /* backend */
+} all;
+
+static int begins_with(const char *name, const char *text)
+{
+	return strncmp(name, text, strlen(text)) == 0;
+}
+
+static int is_excepted(enum ct_doctor_id id, const char *name)
+{
+	for (size_t i = 0; i < N(exceptions); i++)
+		if (exceptions[i].id == id && begins_with(name, exceptions[i].text))
+			return 1;
+	return 0;
+}
+
+/* 1: for the first time. */
+static int is_new(const char *path)
+{
+	struct seen *grown;
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return 0;
+	for (size_t i = 0; i < all.n_seen; i++)
+		if (all.seen[i].dev == st.st_dev && all.seen[i].ino == st.st_ino)
+			return 0;
+	grown = reallocarray(all.seen, all.n_seen + 1, sizeof(*grown));
+	if (!grown)
+		return 0;
+	all.seen = grown;
+	all.seen[all.n_seen++] = (struct seen){ st.st_dev, st.st_ino };
+	return 1;
+}
+
+static void note(char *list, size_t size, unsigned *n, const char *path)
+{
+	size_t len = strlen(list);
+
+	snprintf(list + len, size - len, "%s%s", *n ? ", " : "", path);
+	(*n)++;
+}
+
+/* Not worth their hundreds of megabytes. */
+static int is_of_the_system(const char *name)
+{
+	static const char *const names[] = { "libc.so",	  "libm.so",	  "ld-linux",
+					     "libstdc++", "libgcc_s",	  "libcu",
+					     "libnv",	  "libcommtrace", "libpthread" };
+
+	for (size_t i = 0; i < N(names); i++)
+		if (begins_with(name, names[i]))
+			return 1;
+	return 0;
+}
+
+static int imports_cudart(const struct ct_elf *file)
+{
+	return ct_elf_has(file, "cudaLaunchKernel") == CT_ELF_IMPORTS ||
+	       ct_elf_has(file, "cudaStreamSynchronize") == CT_ELF_IMPORTS ||
+	       ct_elf_has(file, "cudaMalloc") == CT_ELF_IMPORTS;
+}
+
+/* Is it worth while to read all of its data for this mark? */
+static int may_contain(const struct ct_elf *file, enum ct_doctor_id id, const char *name,
+		       int is_program, enum ct_elf_has nccl)
+{
+	if (is_of_the_system(name))
+		return 0;
+	if (id == CT_DOCTOR_CUDART_STATIC)
+		return (is_program || nccl == CT_ELF_IMPORTS) && !imports_cudart(file);
+	return nccl == CT_ELF_HAS_NOT;
+}
+
+static int has_mark(const struct ct_elf *file, const struct mark *mark, const char *name,
+		    int is_program, enum ct_elf_has nccl)
+{
+	switch (mark->kind) {
+	case FILE_NAME:
+		return begins_with(name, mark->text);
+	case IMPORTS:
+		return ct_elf_has(file, mark->text) == CT_ELF_IMPORTS;
+	case EXPORTS:
+		return ct_elf_has(file, mark->text) == CT_ELF_EXPORTS;
+	default:
+		return may_contain(file, mark->id, name, is_program, nccl) &&
+		       ct_elf_contains(file, mark->text);
+	}
+}
+
+/* It defines NCCL's functions. As the library, or has it swallowed one? */
+static void look_at_definition(struct ct_doctor *d, const struct ct_elf *file, const char *path,
+			       int is_program)
+{
+	if (is_program && ++all.n_unseen)
+		ct_doctor_add_invisible(d, CT_DOCTOR_NCCL_HIDDEN, CT_DOCTOR_PART, path);
+	else if (!begins_with(file->soname, "libnccl") &&
+		 (file->is_symbolic || !ct_elf_relocates(file, CALL)) && ++all.n_unseen)
+		ct_doctor_add_invisible(d, CT_DOCTOR_NCCL_SYMBOLIC, CT_DOCTOR_PART, path);
+	else
+		note(all.copies, sizeof(all.copies), &all.n_copies, path);
+}
+
+void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *why;
+	int is_program = role == CT_DOCTOR_THE_PROGRAM, told = -1;
+	enum ct_elf_has nccl;
+	struct ct_elf file;
+
+	if (!is_new(path) || begins_with(name, "libcommtrace") ||
+	    ct_elf_open(&file, path, &why) != 0)
+		return;
+	nccl = ct_elf_has(&file, CALL);
+	if (nccl == CT_ELF_EXPORTS && role == CT_DOCTOR_PRELOADED)
+		ct_doctor_add(d, CT_DOCTOR_OTHER_PRELOADS, CT_DOCTOR_FINE,
+			      "%s wraps NCCL, too: each passes calls on to the next", path);
+	else if (nccl == CT_ELF_EXPORTS)
+		look_at_definition(d, &file, path, is_program);
+	else if (nccl == CT_ELF_IMPORTS)
+		note(all.callers, sizeof(all.callers), &all.n_callers, name);
+	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT;
+	for (size_t i = 0; i < N(marks); i++) {
+		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||
+		    !has_mark(&file, &marks[i], name, is_program, nccl))
+			continue;
+		told = (int)marks[i].id;
+		all.n_unseen += told == CT_DOCTOR_NCCL_HIDDEN;
+		ct_doctor_add_invisible(d, marks[i].id,
+					role == CT_DOCTOR_INSTALLED &&
+							marks[i].id != CT_DOCTOR_NCCL_HIDDEN
+						? CT_DOCTOR_UNKNOWN
+						: CT_DOCTOR_PART,
+					path);
+	}
+	ct_elf_close(&file);
+}
+
+void ct_doctor_objects_done(struct ct_doctor *d)
+{
+	const char *second = getenv("VLLM_NCCL_SO_PATH");
+
+	if (second && second[0])
+		ct_doctor_object(d, second, CT_DOCTOR_INSTALLED);
+	if (all.n_copies > 1)
+		ct_doctor_add(d, CT_DOCTOR_COPIES,
+			      all.n_copies <= 4 ? CT_DOCTOR_FINE : CT_DOCTOR_PART,
+			      "%u copies of NCCL: %s", all.n_copies, all.copies);
+	if (all.n_callers)
+		ct_doctor_add(d, CT_DOCTOR_NCCL, CT_DOCTOR_FINE, "called through the loader by %s",
+			      all.callers);
+	else if (all.n_copies)
+		ct_doctor_add(d, CT_DOCTOR_NCCL, CT_DOCTOR_FINE, "found: %s", all.copies);
+	else
+		ct_doctor_add(
+			d, CT_DOCTOR_NCCL, CT_DOCTOR_UNKNOWN,
+			"nothing that is known to be loaded calls NCCL; what the program opens "
+			"later (dlopen, Python modules elsewhere) cannot be told from here");
+	free(all.seen);
+	memset(&all, 0, sizeof(all));
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings, directories and limits: would a recording find room? */
+#include <dirent.h>
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "tools/commtrace/doctor.h"
+#include "tools/commtrace/nearest.h"
+#include "trace/ring_dir.h"
+
+#define PREFIX "COMMTRACE_"
+#define MB ((uint64_t)1 << 20)
+
+extern char **environ;
+
+static const char *const names[] = {
+#define X(NAME, type, default, text) #NAME,
+#include "trace/settings.def"
+#undef X
+};
+
+static void look_at_variable(struct ct_doctor *d, const char *variable)
+{
+	char name[64];
+	struct ct_nearest near = { .word = name };
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(variable, "="), variable);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0)
+			return;
+		ct_nearest_offer(&near, names[i]);
+	}
+	ct_doctor_add(d, CT_DOCTOR_SETTINGS, CT_DOCTOR_PART,
+		      "there is no setting " PREFIX "%s%s%s%s; it has no effect", name,
+		      near.best ? " (did you mean " PREFIX : "", near.best ? near.best : "",
+		      near.best ? "?)" : "");
+}
+
+static int lists(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list; *p;) {
+		size_t n = strcspn(p, ",");
+
+		if (n == len && strncmp(p, word, n) == 0)
+			return 1;
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+static int is_set_to(const char *name, const char *value)
+{
+	const char *set = getenv(name);
+
+	return set && strcmp(set, value) == 0;
+}
+
+void ct_doctor_settings(struct ct_doctor *d)
+{
+	const char *backends = getenv(PREFIX "BACKENDS");
+	size_t before = d->n_checks;
+
+	if (is_set_to("COMMTRACE", "0"))
+		ct_doctor_add(d, CT_DOCTOR_SWITCHED_OFF, CT_DOCTOR_NOTHING,
+			      "COMMTRACE=0 switches recording off");
+	for (char **variable = environ; *variable; variable++)
+		if (strncmp(*variable, PREFIX, strlen(PREFIX)) == 0)
+			look_at_variable(d, *variable + strlen(PREFIX));
+	if (backends && backends[0] && !lists(backends, "nccl"))
+		ct_doctor_add(d, CT_DOCTOR_BACKENDS, CT_DOCTOR_PART,
+			      "COMMTRACE_BACKENDS=%.80s leaves NCCL out", backends);
+	if (is_set_to(PREFIX "NO_DLSYM", "1"))
+		ct_doctor_add_invisible(d, CT_DOCTOR_DLSYM_OFF, CT_DOCTOR_PART, "");
+	if (d->n_checks == before)
+		ct_doctor_add(d, CT_DOCTOR_SETTINGS, CT_DOCTOR_FINE,
+			      "all COMMTRACE_ variables that are set are settings");
+}
+
+/* File systems that a run may lie on, by what statfs says. */
+static const char *kind_of(const char *path, int *is_shared)
+{
+	static const struct {
+		unsigned long magic;
+		const char *name;
+		int is_shared;
+	} kinds[] = {
+		{ TMPFS_MAGIC, "tmpfs", 0 },	   { RAMFS_MAGIC, "ramfs", 0 },
+		{ EXT4_SUPER_MAGIC, "ext4", 0 },   { XFS_SUPER_MAGIC, "xfs", 0 },
+		{ BTRFS_SUPER_MAGIC, "btrfs", 0 }, { OVERLAYFS_SUPER_MAGIC, "overlay", 0 },
+		{ NFS_SUPER_MAGIC, "nfs", 1 },	   { 0x0BD00BD0, "lustre", 1 },
+		{ 0x47504653, "gpfs", 1 },	   { CEPH_SUPER_MAGIC, "ceph", 1 },
+		{ FUSE_SUPER_MAGIC, "fuse", 1 },   { 0x19830326, "beegfs", 1 },
+	};
+	struct statfs fs;
+
+	*is_shared = 0;
+	if (statfs(path, &fs) != 0)
+		return "?";
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if ((unsigned long)fs.f_type == kinds[i].magic) {
+			*is_shared = kinds[i].is_shared;
+			return kinds[i].name;
+		}
+	}
+	return "another file system";
+}
+
+/* What is wrong with a directory for making files in it, NULL: nothing. */
+static const char *wrong_with(const char *dir)
+{
+	struct stat st;
+
+	if (stat(dir, &st) != 0)
+		return strerror(errno);
+	if (!S_ISDIR(st.st_mode))
+		return "it is no directory";
+	return access(dir, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+}
+
+static uint64_t ring_bytes(const struct ct_doctor *d)
+{
+	const char *text = ct_run_env_get(d->env, "RING_MB");
+	long mb = text ? strtol(text, NULL, 10) : 0;
+
+	return (mb >= 1 && mb <= 1024 ? (uint64_t)mb : 4) * MB;
+}
+
+/* A ring takes at most half of what is free, and is made smaller for that. */
+static enum ct_doctor_answer look_at_ring_dir(struct ct_doctor *d, const char *dir, uint64_t bytes)
+{
+	const char *wrong = wrong_with(dir);
+	enum ct_doctor_answer answer;
+	struct statvfs fs;
+	uint64_t room;
+
+	if (wrong || statvfs(dir, &fs) != 0) {
+		ct_doctor_add(d, CT_DOCTOR_RING_DIR, CT_DOCTOR_PART, "%s cannot hold rings: %s",
+			      dir, wrong ? wrong : strerror(errno));
+		return CT_DOCTOR_NOTHING;
+	}
+	room = (uint64_t)fs.f_bavail * fs.f_frsize;
+	/* 16 processes of one host, as a node with many GPUs has them */
+	answer = room >= 16 * bytes		 ? CT_DOCTOR_FINE
+		 : room >= 2 * CT_RING_MIN_BYTES ? CT_DOCTOR_PART
+						 : CT_DOCTOR_NOTHING;
+	ct_doctor_add(d, CT_DOCTOR_RING_DIR, answer == CT_DOCTOR_FINE ? answer : CT_DOCTOR_PART,
+		      "%s has %llu MB left: room for %llu recorded processes with a ring of %llu "
+		      "MB%s",
+		      dir, (unsigned long long)(room / MB), (unsigned long long)(room / bytes),
+		      (unsigned long long)(bytes / MB),
+		      answer == CT_DOCTOR_FINE
+			      ? ""
+			      : "; those that come later get smaller ones, or none");
+	return answer;
+}
+
+static void look_at_rings(struct ct_doctor *d)
+{
+	const char *ring_dir = ct_run_env_get(d->env, "RING_DIR"), *dirs[4];
+	uint64_t bytes = ring_bytes(d);
+
+	ct_ring_dirs(ring_dir && ring_dir[0] ? ring_dir : "/dev/shm", getenv("TMPDIR"), dirs);
+	for (size_t i = 0; dirs[i]; i++)
+		if (look_at_ring_dir(d, dirs[i], bytes) != CT_DOCTOR_NOTHING)
+			return; /* the others are for when this one fails */
+	ct_doctor_add(
+		d, CT_DOCTOR_RING_DIR, CT_DOCTOR_PART,
+		"no directory can hold a ring: what a process had not written yet when it was "
+		"killed is lost");
+}
+
+/* The nearest one that is there: the rest is made when it is needed. */
+static void existing(const char *dir, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s", dir);
+	while (path[0] && access(path, F_OK) != 0) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash || slash == path)
+			snprintf(path, PATH_MAX, "%s", slash ? "/" : ".");
+		else
+			*slash = '\0';
+	}
+}
+
+/* 1: a run can be made there. */
+static int look_at_run_dir(struct ct_doctor *d, const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	const char *wrong, *kind;
+	int is_shared;
+
+	existing(dir, path);
+	wrong = wrong_with(path);
+	if (wrong) {
+		ct_doctor_add(d, CT_DOCTOR_RUN_DIR, CT_DOCTOR_PART, "%s %s cannot be used: %s",
+			      name, dir, wrong);
+		return 0;
+	}
+	kind = kind_of(path, &is_shared);
+	ct_doctor_add(d, CT_DOCTOR_RUN_DIR, CT_DOCTOR_FINE, "%s %s can be written to (%s%s)", name,
+		      dir, kind, is_shared ? ": each process appends to a file of its own" : "");
+	return 1;
+}
+
+static void look_at_runs(struct ct_doctor *d)
+{
+	const char *dir = ct_run_env_get(d->env, "DIR"), *tmpdir = getenv("TMPDIR");
+	char here[PATH_MAX];
+
+	if (dir && dir[0] && look_at_run_dir(d, dir, "COMMTRACE_DIR"))
+		return;
+	if (getcwd(here, sizeof(here)) && look_at_run_dir(d, here, "the working directory"))
+		return;
+	if (tmpdir && tmpdir[0] == '/' && look_at_run_dir(d, tmpdir, "TMPDIR"))
+		return;
+	if (!look_at_run_dir(d, "/tmp", "the last resort"))
+		ct_doctor_add(d, CT_DOCTOR_RUN_DIR, CT_DOCTOR_PART,
+			      "no directory can be written to: records stay in the rings, and are "
+			      "lost when those are full");
+}
+
+void ct_doctor_places(struct ct_doctor *d)
+{
+	look_at_rings(d);
+	look_at_runs(d);
+}
+
+/* Threads of this user, as RLIMIT_NPROC counts them; those of other pid namespaces are not seen. */
+static unsigned long threads_of_user(void)
+{
+	DIR *proc = opendir("/proc");
+	unsigned long threads = 0;
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		char path[300], line[256];
+		unsigned long uid = ~0ul, n = 0;
+		FILE *status;
+
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/status", entry->d_name);
+		status = fopen(path, "re");
+		while (status && fgets(line, sizeof(line), status)) {
+			if (strncmp(line, "Uid:", 4) == 0)
+				uid = strtoul(line + 4, NULL, 10);
+			else if (strncmp(line, "Threads:", 8) == 0)
+				n = strtoul(line + 8, NULL, 10);
+		}
+		if (status)
+			fclose(status);
+		threads += uid == getuid() ? n : 0;
+	}
+	if (proc)
+		closedir(proc);
+	return threads;
+}
+
+/* The kernel does not hold root to this one. */
+static void look_at_processes(struct ct_doctor *d)
+{
+	struct rlimit limit;
+	unsigned long now;
+
+	if (getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	    geteuid() == 0)
+		return;
+	now = threads_of_user();
+	/* the threads of 16 recorded processes, and as many of the job's own */
+	if (limit.rlim_cur < now + 2 * 16 * 3)
+		ct_doctor_add(
+			d, CT_DOCTOR_PROCESSES, CT_DOCTOR_PART,
+			"this user may have %llu threads and has %lu: a recorded process that "
+			"cannot start its own three keeps its records in the ring only, and loses "
+			"what "
+			"does not fit there",
+			(unsigned long long)limit.rlim_cur, now);
+}
+
+static void look_at_user_namespace(struct ct_doctor *d)
+{
+	unsigned long inside = 0, outside = 0, count = 0;
+	FILE *map = fopen("/proc/self/uid_map", "re");
+
+	if (map && fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
+	    !(inside == 0 && outside == 0 && count == 4294967295ul))
+		ct_doctor_add(d, CT_DOCTOR_USER_NAMESPACE, CT_DOCTOR_UNKNOWN,
+			      "this is a user namespace (user %u here is %lu outside): rings of "
+			      "processes outside belong to another user and are not collected here",
+			      getuid(), outside + (getuid() - inside));
+	if (map)
+		fclose(map);
+}
+
+void ct_doctor_limits(struct ct_doctor *d)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    limit.rlim_cur < 64 * MB)
+		ct_doctor_add(d, CT_DOCTOR_FILE_SIZE,
+			      limit.rlim_cur < ring_bytes(d) ? CT_DOCTOR_PART : CT_DOCTOR_UNKNOWN,
+			      "files may have %llu bytes at most (RLIMIT_FSIZE), a ring needs %llu "
+			      "and a segment 64 MB",
+			      (unsigned long long)limit.rlim_cur,
+			      (unsigned long long)ring_bytes(d));
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 64)
+		ct_doctor_add(d, CT_DOCTOR_OPEN_FILES, CT_DOCTOR_PART,
+			      "a process may have %llu files open (RLIMIT_NOFILE)",
+			      (unsigned long long)limit.rlim_cur);
+	look_at_processes(d);
+	look_at_user_namespace(d);
+}
