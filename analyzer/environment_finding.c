@@ -9,17 +9,21 @@
 /* Names in the line, and in the cause. */
 #define NAMES_SHOWN 4u
 
-/* Ranks with another value than most, of everything that must be equal. */
+/* Ranks with another value than most, of everything that must be equal; where no value is that of most, all of them. */
 static int odd_ranks(const struct ct_report_environment *from, int *ranks, size_t cap, size_t *n)
 {
 	*n = 0;
 	for (size_t d = 0; d < from->n_differs; d++) {
 		const struct ct_report_env_differs *differs = &from->differs[d];
-		size_t most = 0;
+		size_t most = 0, all = differs->values[0].n_ranks;
 
-		for (size_t v = 1; v < differs->n_values; v++)
+		for (size_t v = 1; v < differs->n_values; v++) {
+			all += differs->values[v].n_ranks;
 			if (differs->values[v].n_ranks > differs->values[most].n_ranks)
 				most = v;
+		}
+		if (2 * differs->values[most].n_ranks <= all)
+			most = differs->n_values;
 		for (size_t v = 0; differs->matters && v < differs->n_values; v++) {
 			for (size_t r = 0; v != most && r < differs->values[v].n_ranks; r++) {
 				size_t at = 0;

@@ -368,6 +368,7 @@ static int fill_inflight(const struct ct_pass *pass, struct ct_report *report)
 			alive = facts->last_ns;
 		op->rank = pass->seats[from->seat].rank;
 		op->tid = from->op.tid;
+		op->launched = from->launched;
 		op->op_name = ct_arena_printf(report->memory, "%s",
 					      ct_op_names_get(&pass->names, from->op.op));
 		op->seq = from->op.seq;

@@ -203,15 +203,38 @@ static uint64_t duration(const struct ct_pass *pass)
 	return longest;
 }
 
+uint64_t ct_pass_age(const struct ct_pass *pass, const struct ct_unreturned *u)
+{
+	const struct ct_load_facts *facts = &pass->processes[u->process].facts;
+	uint64_t until = facts->beat_ns > facts->last_ns ? facts->beat_ns : facts->last_ns;
+
+	return until > u->op.enter_ns ? until - u->op.enter_ns : 0;
+}
+
+/* Work on a GPU is under way in every run that still goes on, or that was killed: of it only what is late. */
+static void forget_young_launches(struct ct_pass *pass)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_unreturned *u = &pass->unreturned[i];
+
+		if (!u->launched ||
+		    ct_pass_age(pass, u) > pass->run->processes[u->process].id.hang_after_ns)
+			pass->unreturned[n++] = *u;
+	}
+	pass->n_unreturned = n;
+}
+
 /* An op without return kept its rank busy up to the last sign of life. */
 static void add_unreturned(struct ct_pass *pass)
 {
 	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
 		const struct ct_unreturned *u = &pass->unreturned[i];
-		const struct ct_load_facts *facts = &pass->processes[u->process].facts;
-		uint64_t until = facts->beat_ns > facts->last_ns ? facts->beat_ns : facts->last_ns;
 
-		ct_cover_add(&pass->seats[u->seat].busy, u->op.enter_ns, until);
+		if (!u->launched)
+			ct_cover_add(&pass->seats[u->seat].busy, u->op.enter_ns,
+				     u->op.enter_ns + ct_pass_age(pass, u));
 	}
 }
 
@@ -236,6 +259,7 @@ int ct_pass_run(struct ct_pass *pass, const struct ct_run *run, struct ct_attemp
 	if (st != CT_OK)
 		return st;
 	pass->duration_ns = duration(pass);
+	forget_young_launches(pass);
 	add_unreturned(pass);
 	if (ct_pass_name_seats(pass) != CT_OK)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));

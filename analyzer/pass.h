@@ -58,8 +58,11 @@ struct ct_seat {
 	struct ct_history history;
 };
 
+/* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for
+ * longer than COMMTRACE_HANG_AFTER. */
 struct ct_unreturned {
 	struct ct_op op;
+	int launched;
 	uint32_t process, seat;
 	const struct ct_comm *comm; /* NULL unknown */
 	const char *call;	    /* NULL unknown; in the pass's arena */
@@ -109,6 +112,9 @@ struct ct_pass {
 	const struct ct_analyze_options *options; /* may be NULL */
 	const struct ct_watch *watch;		  /* NULL: nobody, as in a reading for a set */
 };
+
+/* For how long it had been, ns. */
+uint64_t ct_pass_age(const struct ct_pass *pass, const struct ct_unreturned *unreturned);
 
 /* Read all of one attempt. in_set: NULL, or a set of seats to weigh (then the other sums are made again).
  * 0, CT_NOMEM, CT_IO. ct_pass_fini() in any case. */

@@ -78,6 +78,15 @@ static uint32_t error_of(uint64_t err_ns)
 	return err_ns < UINT32_MAX ? (uint32_t)err_ns : UINT32_MAX;
 }
 
+/* Inside its call, or on a stream. */
+static int is_under_way(const struct ct_load_op *op)
+{
+	enum ct_op_state state = op->joined.state;
+
+	return state == CT_STATE_ENTERED ||
+	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
+}
+
 static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
 {
 	struct ct_unreturned *kept;
@@ -95,6 +104,7 @@ static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, ui
 	}
 	kept = &pass->unreturned[pass->n_unreturned++];
 	kept->op = *op->joined.op;
+	kept->launched = op->joined.state != CT_STATE_ENTERED;
 	kept->process = op->joined.process_index;
 	kept->seat = seat;
 	kept->comm = op->comm ? op->comm->user : NULL;
@@ -336,7 +346,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	seat->timing = timing > seat->timing ? timing : seat->timing;
 	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
 		pass->options->progress(pass->options->progress_arg, pass->ops);
-	if (j->state == CT_STATE_ENTERED && keep_unreturned(pass, op, at) != CT_OK)
+	if (is_under_way(op) && keep_unreturned(pass, op, at) != CT_OK)
 		return CT_NOMEM;
 	add_times(seat, op, &m);
 	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)

@@ -116,7 +116,8 @@ struct ct_finding {
 	uint64_t begin_at_ns, end_at_ns;
 	uint64_t loss_ns, loss_err_ns;
 	double loss_pct;
-	int at_most; /* 1: streams of a GPU waited so long; what computing hid of it is not known */
+	int at_most;	/* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int is_bounded; /* 1: by what computing stood waiting for communication */
 	const char *cause, *advice, *command;
 	const char *line; /* greppable "key=value ..." that follows the kind in text */
 	struct ct_evidence *evidence;
@@ -252,6 +253,7 @@ struct ct_report_inflight {
 	int peer; /* rank in the communicator, -1 none */
 	uint64_t since_at_ns;
 	uint64_t age_ns; /* at the last sign of life of its process */
+	int launched; /* its call had returned: it was on the GPU, for longer than COMMTRACE_HANG_AFTER */
 };
 
 /* Something that could not be seen, and what to do about it. */

@@ -67,13 +67,11 @@ static int matches(const char *pattern, const char *name, size_t len)
 
 static int is_secret(const char *name, const char *value)
 {
-	const char *at = strchr(value, '@');
-
 	for (size_t i = 0; i < ROWS(secrets); i++)
 		if (strcasestr(name, secrets[i]))
 			return 1;
-	/* a password inside of an address */
-	return at && strstr(value, "://") && strstr(value, "://") < at;
+	/* a password inside of an address, in whichever form */
+	return strchr(value, '@') != NULL;
 }
 
 /* In the order of the table: what matters most comes first if there is no room for all. */

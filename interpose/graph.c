@@ -24,11 +24,20 @@ static const char *const symbols[] = { "cudaGraphLaunch", "cudaGraphLaunch_ptsz"
 #define SYMBOLS (sizeof(symbols) / sizeof(symbols[0]))
 static uint16_t call_ids[SYMBOLS];
 
+/* Captures that have begun, few at a time: of a spoilt one CUDA does not tell the number any more. With the lock. */
+#define BEGUN 64u
+static struct {
+	CUstream stream;
+	uintptr_t capture; /* 0: free */
+	int adds;	   /* to a graph that there is */
+} begun[BEGUN];
+
 int ct_graph_init(int list)
 {
 	is_wanted = list;
 	atomic_store_explicit(&ct_graph_used, 0, memory_order_relaxed);
 	atomic_store_explicit(&n_lost, 0, memory_order_relaxed);
+	memset(begun, 0, sizeof(begun));
 	for (size_t i = 0; i < SYMBOLS; i++)
 		call_ids[i] = (uint16_t)ct_ring_string(&ct_recorder.ring, symbols[i]);
 	return ct_graph_table_init();
@@ -88,40 +97,47 @@ int ct_graph_op(struct ct_op *op, struct ct_comm *comm, CUstream stream, uint64_
 
 /* ---- which graph has which list ------------------------------------------------------------------------------- */
 
-/* Captures that add to a graph there is. Few at a time. */
-#define INTO 16u
-static _Atomic uintptr_t into[INTO];
-
 void ct_graph_begun(CUstream stream, int into_graph)
 {
-	uintptr_t capture = into_graph ? capture_of(stream) : 0;
+	uintptr_t capture = capture_of(stream);
+	uint32_t at = BEGUN;
 
 	atomic_store_explicit(&ct_graph_used, 1, memory_order_relaxed);
-	for (uint32_t i = 0; capture && i < INTO; i++) {
-		uintptr_t none = 0;
-
-		if (atomic_compare_exchange_strong(&into[i], &none, capture))
-			return;
+	if (!capture || !ct_graph_lock())
+		return;
+	for (uint32_t i = 0; i < BEGUN; i++) {
+		/* one that was given up with its stream */
+		if (begun[i].capture && begun[i].stream == stream) {
+			ct_graph_set(CT_GRAPH_CAPTURE, begun[i].capture, NULL);
+			begun[i].capture = 0;
+		}
+		if (!begun[i].capture)
+			at = i;
 	}
-	if (capture)
+	if (at < BEGUN) {
+		begun[at].stream = stream;
+		begun[at].capture = capture;
+		begun[at].adds = into_graph;
+	}
+	ct_graph_unlock();
+	if (at == BEGUN && into_graph)
 		lose(1);
-}
-
-/* Does it? It ends. */
-static int was_into(uintptr_t capture)
-{
-	for (uint32_t i = 0; capture && i < INTO; i++) {
-		uintptr_t it = capture;
-
-		if (atomic_compare_exchange_strong(&into[i], &it, 0))
-			return 1;
-	}
-	return 0;
 }
 
 void ct_graph_end(struct ct_graph_call *call, CUstream stream)
 {
 	call->capture = capture_of(stream);
+	call->adds = 0;
+	if (!ct_graph_lock())
+		return;
+	for (uint32_t i = 0; i < BEGUN; i++) {
+		if (!begun[i].capture || begun[i].stream != stream)
+			continue;
+		call->capture = begun[i].capture;
+		call->adds = begun[i].adds;
+		begun[i].capture = 0;
+	}
+	ct_graph_unlock();
 }
 
 static void set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list *list)
@@ -132,7 +148,7 @@ static void set(enum ct_graph_kind kind, uintptr_t handle, struct ct_graph_list 
 
 void ct_graph_ended(const struct ct_graph_call *call, CUgraph graph)
 {
-	int adds = was_into(call->capture);
+	int adds = call->adds;
 	struct ct_graph_list *list, *before;
 
 	if (!ct_graph_lock())
@@ -151,7 +167,6 @@ void ct_graph_ended(const struct ct_graph_call *call, CUgraph graph)
 
 void ct_graph_end_failed(const struct ct_graph_call *call)
 {
-	was_into(call->capture);
 	if (!call->capture || !ct_graph_lock())
 		return;
 	ct_graph_set(CT_GRAPH_CAPTURE, call->capture, NULL);
@@ -390,12 +405,11 @@ void ct_graph_launch(struct ct_graph_call *call, CUgraphExec exec, CUstream stre
 	call->capture = 0;
 	if (!is_wanted)
 		return;
-	if (!list) {
-		/* it may be the one that holds what was lost */
-		if (atomic_load_explicit(&n_lost, memory_order_relaxed))
-			lose(1);
+	/* without a list it may be the one that holds what was lost */
+	if (list ? list->is_partial : atomic_load_explicit(&n_lost, memory_order_relaxed) != 0)
+		lose(1);
+	if (!list || !list->n_parts)
 		return;
-	}
 	asked = ct_gpu_ask(stream, list->parts[0].comm->device, &current);
 	if (asked == CT_GPU_CAPTURED) {
 		call->capture = capture_of(stream);

@@ -44,6 +44,7 @@ int ct_graph_op(struct ct_op *op, struct ct_comm *comm, CUstream stream, uint64_
 /* One of the calls below, on its wrapper's stack. */
 struct ct_graph_call {
 	uintptr_t capture; /* its id; 0 none */
+	int adds;	   /* to a graph that there is */
 	uint32_t n;	   /* communicators of a launch */
 	struct {
 		struct ct_slot *slot;

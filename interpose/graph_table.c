@@ -111,6 +111,7 @@ static struct ct_graph_list *new_list(void)
 	list->refs = 0;
 	list->n_parts = 0;
 	list->is_told = 0;
+	list->is_partial = 0;
 	atomic_store_explicit(&list->number, ++tables->last_number, memory_order_release);
 	return list;
 }
@@ -242,24 +243,16 @@ static int append(struct ct_graph_list *list, struct ct_comm *comm, uint32_t com
 	return 1;
 }
 
-static uint64_t place_in(const struct ct_graph_list *list, uint32_t comm_id,
-			 const struct ct_graph_run *run)
+static uint64_t place_in(const struct ct_graph_list *list, uint32_t comm_id, uint8_t op)
 {
-	int is_p2p = ct_op_class(run->op) == CT_CLASS_P2P;
-	uint64_t n = 0;
-
 	for (uint32_t i = 0; i < list->n_parts; i++) {
 		const struct ct_graph_part *part = &list->parts[i];
 
-		if (part->comm_id != comm_id)
-			continue;
-		if (!is_p2p)
-			return part->n_colls;
-		for (const struct ct_graph_run *r = ct_graph_run_at(part->first); r;
-		     r = ct_graph_run_at(r->next))
-			n += r->op == run->op && r->peer == run->peer ? r->n : 0;
+		if (part->comm_id == comm_id)
+			return ct_op_class(op) == CT_CLASS_P2P ? part->n_ops - part->n_colls
+							       : part->n_colls;
 	}
-	return n;
+	return 0;
 }
 
 static struct ct_graph_list *list_of_capture(uintptr_t capture)
@@ -283,14 +276,19 @@ struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_comm *comm,
 
 	if (!list)
 		return NULL;
-	*place = place_in(list, comm->id, run);
-	return append(list, comm, comm->id, run, bytes) ? list : NULL;
+	*place = place_in(list, comm->id, run->op);
+	if (append(list, comm, comm->id, run, bytes))
+		return list;
+	list->is_partial = 1;
+	return NULL;
 }
 
 static int append_all(struct ct_graph_list *to, const struct ct_graph_list *from)
 {
 	int ok = 1;
 
+	if (from && from->is_partial)
+		to->is_partial = 1;
 	for (uint32_t i = 0; from && i < from->n_parts; i++) {
 		const struct ct_graph_part *part = &from->parts[i];
 		uint64_t bytes = part->bytes;
@@ -299,6 +297,8 @@ static int append_all(struct ct_graph_list *to, const struct ct_graph_list *from
 		     r = ct_graph_run_at(r->next), bytes = 0)
 			ok = append(to, part->comm, part->comm_id, r, bytes);
 	}
+	if (!ok)
+		to->is_partial = 1;
 	return ok;
 }
 

@@ -37,7 +37,8 @@ struct ct_graph_list {
 	_Atomic uint32_t number; /* from 1, never used again; 0: the place is free */
 	uint32_t refs;
 	uint32_t n_parts;
-	uint32_t is_told; /* its GRAPH records were written */
+	uint32_t is_told;    /* its GRAPH records were written */
+	uint32_t is_partial; /* there was no room for all that was captured */
 	struct ct_graph_part parts[CT_GRAPH_PARTS];
 	uint32_t next; /* free ones */
 };
@@ -55,7 +56,7 @@ int ct_graph_lock(void);
 void ct_graph_unlock(void);
 
 /* Adds an operation to the list of a capture, which is made if there is none, and says where in it: its place among the
- * communicator's collectives, or among the transfers of its kind with the peer. NULL: no room. */
+ * communicator's collectives, or among its transfers. NULL: no room; the list is partial then. */
 struct ct_graph_list *ct_graph_add(uintptr_t capture, struct ct_comm *comm,
 				   const struct ct_graph_run *run, uint64_t bytes, uint64_t *place);
 

@@ -153,8 +153,10 @@ static struct ct_profiler_comm *open_comm(const struct ct_profiler_open *what)
 	};
 	struct ct_profiler_comm *c = take();
 
-	if (!c)
+	if (!c) {
+		__atomic_store_n(what->mask, 0, __ATOMIC_RELAXED);
 		return NULL;
+	}
 	if (what->version >= TIMES_SINCE)
 		ct_gpu_plugin_loaded();
 	if (ct_gpu_timing() == CT_GPU_PLUGIN || (alone && may_time_alone))

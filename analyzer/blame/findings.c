@@ -120,6 +120,10 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	/* by what is sure of it */
 	f->severity = severity_of(100 * ((double)charge->loss_ns - (double)charge->err_ns) /
 				  run_ns);
+	f->is_bounded = charge->has_hidden;
+	/* a bound that nothing has cut may be several times the truth */
+	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
+		f->severity = CT_SEVERITY_WARN;
 	f->confidence = confidence_of(s, &pass->blame);
 	f->comm_key = class ? class->comm->key : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&pass->names, class->op) : NULL;

@@ -52,8 +52,32 @@ static void bound_by_exposed(const struct ct_pass *pass, uint32_t seat, const ui
 		return;
 	charge->hidden_ns = charge->loss_ns - most;
 	charge->loss_ns = most;
-	if ((double)most < (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100)
+	if (most <= charge->err_ns ||
+	    (double)most < (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100)
 		charge->guilty = 0;
+}
+
+/* How much later than the others, in sum, somebody else must have come to speak against the suspects. */
+#define CONTRADICTION 1.25
+
+/* Who holds others up comes late in sum more than anybody whom he holds up. Is there somebody who came later than the
+ * suspects (`in_set`, or the one seat)? Then it is not known who held up whom. */
+static int is_contradicted(const struct ct_pass *pass, uint32_t seat, const uint8_t *in_set)
+{
+	double own = 0, n = 0, most = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		const struct ct_seat *at = &pass->seats[s];
+		double late = (double)at->lateness_ns;
+
+		if (in_set ? in_set[s] : s == seat) {
+			own += late;
+			n++;
+		} else if (at->judged && late - (double)at->err_ns > most) {
+			most = late - (double)at->err_ns;
+		}
+	}
+	return n > 0 && most > CONTRADICTION * own / n;
 }
 
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
@@ -68,6 +92,8 @@ int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 		ct_blame_weigh(&pass->blame.suspects[s], pass->duration_ns, chance, family,
 			       &charges[s]);
 		bound_by_exposed(pass, s, NULL, &charges[s]);
+		if (charges[s].guilty && is_contradicted(pass, s, NULL))
+			charges[s].guilty = 0;
 	}
 	return CT_OK;
 }
@@ -84,6 +110,8 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 
 	ct_blame_weigh(&set->blame->set, pass->duration_ns, chance, family, charge);
 	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
+	if (charge->guilty && is_contradicted(pass, pass->n_seats, set->in_set))
+		charge->guilty = 0;
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;
@@ -109,21 +137,34 @@ static int by_weight(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
+/* Launches of CUDA graphs that the recorder could not follow move on no order: from then on the numbers of a rank's
+ * operations are not those of the others. */
+static uint64_t order_lost(const struct ct_pass *pass)
+{
+	uint64_t n = 0;
+
+	for (size_t p = 0; p < pass->run->n_processes; p++)
+		if (pass->processes[p].read)
+			n += pass->processes[p].gaps.losses[CT_LOSS_GRAPH_LOST];
+	return n;
+}
+
 static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
 		   const struct ct_set_result *set, struct ct_report *report,
 		   struct ct_finding *all, size_t *n)
 {
 	struct ct_charge together = { 0 };
-	int use_set = set->in_set && weigh_set(pass, charges, set, &together);
+	int ordered = order_lost(pass) == 0;
+	int use_set = ordered && set->in_set && weigh_set(pass, charges, set, &together);
 	int losses = 0;
 	int st = CT_OK;
 
-	for (const struct ct_mismatch *m = pass->mismatches.first; m && !*n; m = m->next)
+	for (const struct ct_mismatch *m = pass->mismatches.first; m && ordered && !*n; m = m->next)
 		st = ct_finding_mismatch(pass, m, report->memory, &all[(*n)++]);
 	if (st == CT_OK && use_set)
 		st = ct_finding_set(pass, set->blame, &together, report->memory, &all[(*n)++]);
 	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
-		if (charges[s].guilty && !(use_set && set->in_set[s]))
+		if (ordered && charges[s].guilty && !(use_set && set->in_set[s]))
 			st = ct_finding_straggler(pass, s, &charges[s], report->memory,
 						  &all[(*n)++]);
 	}
@@ -174,6 +215,9 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 				       f->n_hosts == 1 ? host : "", f->at_most ? "up to " : "",
 				       ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
+	if (text && f->at_most && !f->is_bounded)
+		text = ct_arena_printf(report->memory,
+				       "%s; how much of it computing hid is not known", text);
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
 }
 
@@ -197,6 +241,12 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 
 	if (pass->ops == 0)
 		return "no communication was recorded";
+	if (order_lost(pass))
+		return ct_arena_printf(memory,
+				       "%llu operations in CUDA graphs or their launches could not "
+				       "be followed, so it is not known which operations of the "
+				       "ranks belong together",
+				       (unsigned long long)order_lost(pass));
 	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
 		return NULL;
 	if (report->run.timing == CT_TIMING_HOST && pass->matched == 0 && pass->time_err.n == 0)
@@ -227,23 +277,37 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		matched, CT_VERDICT_MIN_MATCHED);
 }
 
-/* Ops that nobody will end any more. */
-static size_t stuck(const struct ct_pass *pass)
+/* Ops that nobody will end any more, or that take longer than COMMTRACE_HANG_AFTER. */
+static size_t stuck(const struct ct_pass *pass, size_t *n_late)
 {
 	size_t n = 0;
 
+	*n_late = 0;
 	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
-		const struct ct_process_info
-			*info = &pass->run->processes[pass->unreturned[i].process];
+		const struct ct_unreturned *u = &pass->unreturned[i];
+		const struct ct_process_info *info = &pass->run->processes[u->process];
+		int late = ct_pass_age(pass, u) > info->id.hang_after_ns;
 
-		n += info->end.how != CT_END_RUNNING;
+		n += info->end.how != CT_END_RUNNING || late;
+		*n_late += late != 0;
 	}
 	return n;
 }
 
+/* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
+#define LEAST_TIMED 0.9
+
 static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 {
 	double share = report->run.comm_share_pct;
+
+	if (report->run.timed_ratio < LEAST_TIMED)
+		return say(
+			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			ct_arena_printf(report->memory,
+					"nobody was found late, but only %s of the launches were "
+					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
+					ct_text_pct(100 * report->run.timed_ratio).s));
 
 	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
 		report->verdict.gain_max_pct = share;
@@ -311,6 +375,12 @@ static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t
 	double pct = 100 * (double)cost_ns / (double)pass->duration_ns;
 
 	report->verdict.gain_max_pct = pct;
+	if (is_contradicted(pass, seat, NULL))
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_arena_printf(report->memory,
+					   "ranks waited for each other, up to %s (%s); who held "
+					   "up whom these times do not tell",
+					   ct_text_ns(cost_ns).s, ct_text_pct(pct).s));
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		   ct_arena_printf(report->memory,
 				   "others waited for rank %d, up to %s (%s), too unevenly to "
@@ -320,11 +390,16 @@ static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t
 }
 
 /* Nobody is slow, but that is not all there is to say: something went wrong that is not judged here. */
-static int say_unclear(struct ct_report *report, size_t n_stuck)
+static int say_unclear(struct ct_report *report, size_t n_stuck, size_t n_late)
 {
 	const char *text;
 
-	if (n_stuck)
+	if (n_late)
+		text = ct_arena_printf(report->memory,
+				       "%zu operation%s had been under way for longer than "
+				       "COMMTRACE_HANG_AFTER; why is not judged here",
+				       n_late, n_late == 1 ? "" : "s");
+	else if (n_stuck)
 		text = ct_arena_printf(
 			report->memory,
 			"%zu operation%s had not returned when recording ended; why is "
@@ -343,7 +418,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	uint64_t cost_ns;
 	uint32_t worst = suspicious(pass, charges, &cost_ns);
 	const char *missing = what_is_missing(pass, report);
-	size_t n_stuck = stuck(pass);
+	size_t n_late, n_stuck = stuck(pass, &n_late);
 
 	report->verdict.gain_max_pct = NAN;
 	if (report->n_findings && report->findings[0].kind == CT_FINDING_MISMATCH)
@@ -354,11 +429,11 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	    !(report->n_ended && report->findings[0].severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, &report->findings[0], report);
 	if (n_stuck)
-		return say_unclear(report, n_stuck);
+		return say_unclear(report, n_stuck, n_late);
 	if (missing)
 		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, missing);
 	if (report->n_ended)
-		return say_unclear(report, 0);
+		return say_unclear(report, 0, 0);
 	if (worst < pass->n_seats)
 		return say_suspicious(pass, cost_ns, worst, report);
 	return say_healthy(pass, report);

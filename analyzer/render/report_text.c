@@ -117,9 +117,14 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "losses    none");
 		return;
 	}
-	ct_text_line(text, CT_COLOR_YELLOW, "losses    %s records; rank %d: %s%s",
-		     ct_text_count(report->lost_records).s, first->rank, first->text,
-		     others > 1 ? "; more in info" : "");
+	if (first->is_loss_of_records)
+		ct_text_line(text, CT_COLOR_YELLOW, "losses    %s records; rank %d: %s%s",
+			     ct_text_count(report->lost_records).s, first->rank, first->text,
+			     others > 1 ? "; more in info" : "");
+	else
+		ct_text_line(text, CT_COLOR_NONE, "losses    no records; %s of rank %d: %s%s",
+			     ct_text_count(first->records).s, first->rank, first->text,
+			     others > 1 ? "; more in info" : "");
 }
 
 /* What was wrong from the start; the first one, since the others are mostly the same of other ranks. */
@@ -241,7 +246,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report)
 static void write_inflight(struct ct_text *text, const struct ct_report *report)
 {
 	int ranks[32];
-	size_t n = 0;
+	size_t n = 0, launched = 0;
 	char list[64];
 
 	if (!report->n_inflight)
@@ -253,20 +258,21 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 			known++;
 		if (known == n)
 			ranks[n++] = report->inflight[i].rank;
+		launched += report->inflight[i].launched != 0;
 	}
 	list_ranks(list, sizeof(list), ranks, n);
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_YELLOW,
-		     "%zu op%s had not returned when recording ended (rank%s %s)",
-		     report->n_inflight, report->n_inflight == 1 ? "" : "s", n == 1 ? "" : "s",
-		     list);
+	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s had not %s when recording ended (rank%s %s)",
+		     report->n_inflight, report->n_inflight == 1 ? "" : "s",
+		     launched ? "ended" : "returned", n == 1 ? "" : "s", list);
 	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++) {
 		const struct ct_report_inflight *op = &report->inflight[i];
 
 		ct_text_line(text, CT_COLOR_NONE,
-			     "    rank %d inside %s comm=%016" PRIx64 " seq=%" PRIu64
+			     "    rank %d %s %s comm=%016" PRIx64 " seq=%" PRIu64
 			     " since %s, for %s",
-			     op->rank, op->call ? op->call : op->op_name, op->comm_key, op->seq,
+			     op->rank, op->launched ? "launched" : "inside",
+			     op->call ? op->call : op->op_name, op->comm_key, op->seq,
 			     ct_text_ns(op->since_at_ns).s, ct_text_ns(op->age_ns).s);
 	}
 }
