@@ -80,6 +80,13 @@ static int is_contradicted(const struct ct_pass *pass, uint32_t seat, const uint
 	return n > 0 && most > CONTRADICTION * own / n;
 }
 
+/* Who waits for a message is held up in ways that are not followed here: where there are messages, a loss has to stand
+ * out more clearly. */
+static int is_clear(const struct ct_pass *pass, const struct ct_charge *charge)
+{
+	return !pass->messages || charge->loss_ns >= 2 * charge->err_ns;
+}
+
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 {
 	double family = ranks_met(pass);
@@ -92,7 +99,8 @@ int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
 		ct_blame_weigh(&pass->blame.suspects[s], pass->duration_ns, chance, family,
 			       &charges[s]);
 		bound_by_exposed(pass, s, NULL, &charges[s]);
-		if (charges[s].guilty && is_contradicted(pass, s, NULL))
+		if (charges[s].guilty &&
+		    (!is_clear(pass, &charges[s]) || is_contradicted(pass, s, NULL)))
 			charges[s].guilty = 0;
 	}
 	return CT_OK;
@@ -110,7 +118,8 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 
 	ct_blame_weigh(&set->blame->set, pass->duration_ns, chance, family, charge);
 	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
-	if (charge->guilty && is_contradicted(pass, pass->n_seats, set->in_set))
+	if (charge->guilty &&
+	    (!is_clear(pass, charge) || is_contradicted(pass, pass->n_seats, set->in_set)))
 		charge->guilty = 0;
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)

@@ -104,6 +104,31 @@ static void graphs_that_differ_by_right_are_no_mismatch(void **state)
 	ct_report_free(report);
 }
 
+/* Rank 1 has launched a graph that its recorder knows nothing of: its numbers are one behind from then on. */
+static void nothing_is_compared_after_graphs_that_were_lost(void **state)
+{
+	const struct ct_loss_rec loss = { .reason = CT_LOSS_GRAPH_LOST, .records = 1 };
+	struct ct_report *report;
+
+	(void)state;
+	open_job(3, 0);
+	job_rare(&job, 1, CT_KIND_LOSS, &loss, sizeof(loss));
+	for (uint64_t c = 0; c < 60; c++)
+		for (int r = 0; r < 3; r++) {
+			struct ct_op op = collective((c + (r == 1 && c > 20)) % 2 ? CT_OP_AllReduce
+										  : CT_OP_AllGather,
+						     1000);
+
+			launch(r, &op, 1, c * 10 * MS + MS, c * 10 * MS + 2 * MS,
+			       c * 10 * MS + 3 * MS);
+		}
+	report = close_job(700 * MS);
+	assert_null(job_finding(report, CT_FINDING_MISMATCH));
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "CUDA graphs"));
+	ct_report_free(report);
+}
+
 #define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
 
 int main(void)
@@ -111,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_DISK(launches_of_graphs_are_matched_and_their_time_is_not_communication),
 		ON_DISK(graphs_that_differ_by_right_are_no_mismatch),
+		ON_DISK(nothing_is_compared_after_graphs_that_were_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,12 +193,29 @@ static void what_auto_had_to_take_stands_in_the_first_line(void **state)
 	ct_report_free(report);
 }
 
+/* Lateness shows only between two operations that are timed. */
+static void a_sample_is_not_called_healthy(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 200; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, c % 4 == 0);
+	report = close_job(4010 * MS, NULL);
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(strstr(report->verdict.text, "only 25.0% of the launches were timed"));
+	ct_report_free(report);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_instance_counts_with_all_of_its_members_or_not_at_all),
+		TEST(a_sample_is_not_called_healthy),
 		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
 		TEST(what_was_left_out_is_said),
 		TEST(what_auto_had_to_take_stands_in_the_first_line),
