@@ -184,6 +184,7 @@ static inline void begin(struct ct_cudart_frame *f, enum ct_cudart_call call)
 {
 	f->frame.leave = leave;
 	f->failed = NULL;
+	f->host.enter_ns = 0;
 	f->call = call;
 	ct_self.frame = &f->frame;
 }
@@ -216,6 +217,8 @@ static int enter(const void *caller)
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)
 
+/* While the host waits, the thread is not inside of a recorded call: a signal handler that runs meanwhile may communicate,
+ * or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
 #define BODIES(ret, name, params, args, record_params, record_with, ask_params, ask_with, before,  \
 	       after)                                                                              \
 	static CT_UNWIND_WHOLE ret record_##name record_params                                     \
@@ -226,7 +229,11 @@ static int enter(const void *caller)
 		CT_UNWIND_HERE();                                                                  \
 		begin(f, CT_CUDART_##name);                                                        \
 		before;                                                                            \
+		if (f->host.enter_ns)                                                              \
+			ct_guard_leave();                                                          \
 		result = real args;                                                                \
+		if (f->host.enter_ns && !ct_guard_enter(CT_CALL_DATA))                             \
+			return result;                                                             \
 		if (result == 0) {                                                                 \
 			after;                                                                     \
 		} else if (f->failed) {                                                            \
