@@ -2,9 +2,7 @@
 #include "interpose/poll.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,21 +53,6 @@ _Atomic uint32_t ct_poll_up;
 /* on a line of its own: callers look at it, the thread writes it at every look */
 _Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
 _Atomic uint32_t ct_poll_probe;
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec t = {
-		.tv_sec = (time_t)(ns / SECOND_NS),
-		.tv_nsec = (long)(ns % SECOND_NS),
-	};
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
 
 void ct_poll_push(struct ct_gpu_block *block)
 {
@@ -139,7 +122,7 @@ static void served(struct poll *p, struct ct_gpu_context *context)
 	if (atomic_exchange_explicit(&context->served, 1, memory_order_release))
 		return;
 	atomic_fetch_add_explicit(&p->served, 1, memory_order_release);
-	futex_wake(&p->served);
+	ct_futex_wake(&p->served);
 }
 
 static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
@@ -293,7 +276,7 @@ static void nap(struct poll *p)
 	uint64_t ns = p->collect.next_ns > now ? p->collect.next_ns - now : 0;
 	uint32_t looked = LOOK;
 
-	futex_wait(&p->wanted, NOTHING, ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
+	ct_futex_wait(&p->wanted, NOTHING, ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
 	atomic_compare_exchange_strong(&p->wanted, &looked, NOTHING);
 }
 
@@ -317,7 +300,7 @@ static void *run(void *arg)
 	look(p, 1);
 	ct_lane_close(&ct_self.lane);
 	atomic_store_explicit(&p->finished, 1, memory_order_release);
-	futex_wake(&p->finished);
+	ct_futex_wake(&p->finished);
 	return NULL;
 }
 
@@ -353,7 +336,7 @@ void ct_poll_wake(void)
 	uint32_t nothing = NOTHING;
 
 	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
-		futex_wake(&poll.wanted);
+		ct_futex_wake(&poll.wanted);
 }
 
 void ct_poll_await(struct ct_gpu_context *context)
@@ -366,7 +349,7 @@ void ct_poll_await(struct ct_gpu_context *context)
 		uint32_t n = atomic_load_explicit(&poll.served, memory_order_acquire);
 
 		if (!atomic_load_explicit(&context->served, memory_order_acquire))
-			futex_wait(&poll.served, n, LONGEST_AWAIT_NS - (now - begin));
+			ct_futex_wait(&poll.served, n, LONGEST_AWAIT_NS - (now - begin));
 		now = ct_now_ns();
 	}
 }
@@ -390,10 +373,10 @@ int ct_poll_finish(uint64_t timeout_ns)
 	if (!atomic_load_explicit(&poll.started, memory_order_acquire))
 		return 1;
 	atomic_store_explicit(&poll.wanted, FINISH, memory_order_release);
-	futex_wake(&poll.wanted);
+	ct_futex_wake(&poll.wanted);
 	while (!atomic_load_explicit(&poll.finished, memory_order_acquire) &&
 	       now - begin < timeout_ns) {
-		futex_wait(&poll.finished, 0, timeout_ns - (now - begin));
+		ct_futex_wait(&poll.finished, 0, timeout_ns - (now - begin));
 		now = ct_now_ns();
 	}
 	return atomic_load_explicit(&poll.finished, memory_order_acquire) != 0;

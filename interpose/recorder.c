@@ -2,10 +2,11 @@
 #include "interpose/recorder.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "interpose/threads.h"
 
 _Static_assert(sizeof(struct ct_host_rec) == 56, "fills words 1..7");
 _Static_assert(sizeof(struct ct_vcounts_rec) == 56, "fills words 1..7");
@@ -19,7 +20,7 @@ void ct_recorder_wake(void)
 	if (atomic_load_explicit(&ct_recorder.wanted, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&ct_recorder.wanted, 1, memory_order_relaxed))
 		return;
-	syscall(SYS_futex, &ct_recorder.wanted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	ct_futex_wake(&ct_recorder.wanted);
 }
 
 struct ct_slot *ct_recorder_claim(void)

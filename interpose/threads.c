@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/threads.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000u
 
 int ct_thread_start(void *(*body)(void *), void *arg)
 {
@@ -24,10 +29,25 @@ int ct_thread_start(void *(*body)(void *), void *arg)
 	return 0;
 }
 
+void ct_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec t = {
+		.tv_sec = (time_t)(ns / SECOND_NS),
+		.tv_nsec = (long)(ns % SECOND_NS),
+	};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+}
+
+void ct_futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 uint64_t ct_thread_cpu_ns(void)
 {
 	struct timespec t = { 0, 0 };
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }

@@ -2,11 +2,9 @@
 #include "interpose/writer.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,21 +53,6 @@ static uint64_t load(ct_word *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec t = {
-		.tv_sec = (time_t)(ns / SECOND_NS),
-		.tv_nsec = (long)(ns % SECOND_NS),
-	};
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
 static int pool_below(const struct writer *w, uint32_t part)
 {
 	return load(&w->ring->header->n_free) < w->ring->header->n_chunks / part;
@@ -87,7 +70,7 @@ static void nap(const struct writer *w)
 	uint64_t ms = pool_below(w, 2) || many_have_ended(w) ? 5 : 50;
 
 	atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
-	futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
+	ct_futex_wait(&ct_recorder.wanted, 0, ms * 1000000);
 	atomic_store_explicit(&ct_recorder.wanted, 0, memory_order_relaxed);
 }
 
@@ -300,7 +283,7 @@ static void *run(void *arg)
 		nap(w);
 	}
 	atomic_store_explicit(&finished, finish(w) ? 1 : 2, memory_order_release);
-	futex_wake(&finished);
+	ct_futex_wake(&finished);
 	return NULL;
 }
 
@@ -340,9 +323,9 @@ int ct_writer_finish(int code, uint64_t timeout_ns)
 	exit_code = code;
 	atomic_store_explicit(&stop, 1, memory_order_release);
 	atomic_store_explicit(&ct_recorder.wanted, 1, memory_order_relaxed);
-	futex_wake(&ct_recorder.wanted);
+	ct_futex_wake(&ct_recorder.wanted);
 	while (!atomic_load_explicit(&finished, memory_order_acquire) && now - begin < timeout_ns) {
-		futex_wait(&finished, 0, timeout_ns - (now - begin));
+		ct_futex_wait(&finished, 0, timeout_ns - (now - begin));
 		now = ct_now_ns();
 	}
 	return atomic_load_explicit(&finished, memory_order_acquire) != 0;
