@@ -55,24 +55,6 @@ static int is_varying(const char *call)
 	return len > 0 && call[len - 1] == 'v';
 }
 
-static enum ct_timing timing_of(const struct ct_joined_op *j)
-{
-	switch (j->end_source) {
-	case CT_SOURCE_CALL:
-	case CT_SOURCE_WAIT:
-		return CT_TIMING_CALL;
-	case CT_SOURCE_POLL:
-		return CT_TIMING_HOST;
-	case CT_SOURCE_PLUGIN:
-		return CT_TIMING_PLUGIN;
-	case CT_SOURCE_EVENT:
-		return CT_TIMING_EVENTS;
-	case CT_SOURCE_NONE:
-		break;
-	}
-	return CT_TIMING_OFF;
-}
-
 static uint32_t error_of(uint64_t err_ns)
 {
 	return err_ns < UINT32_MAX ? (uint32_t)err_ns : UINT32_MAX;
@@ -316,7 +298,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
 	struct ct_seat *seat = &pass->seats[at];
 	const struct ct_joined_op *j = &op->joined;
-	enum ct_timing timing = timing_of(j);
+	enum ct_timing timing = ct_timing_of((enum ct_source)j->end_source);
 	struct ct_member m = {
 		.count = j->op->count,
 		.seat = at,

@@ -61,6 +61,24 @@ const char *ct_timed_by_name(enum ct_timed_by by)
 	return "?";
 }
 
+enum ct_timing ct_timing_of(enum ct_source source)
+{
+	switch (source) {
+	case CT_SOURCE_CALL:
+	case CT_SOURCE_WAIT:
+		return CT_TIMING_CALL;
+	case CT_SOURCE_POLL:
+		return CT_TIMING_HOST;
+	case CT_SOURCE_PLUGIN:
+		return CT_TIMING_PLUGIN;
+	case CT_SOURCE_EVENT:
+		return CT_TIMING_EVENTS;
+	case CT_SOURCE_NONE:
+		break;
+	}
+	return CT_TIMING_OFF;
+}
+
 const char *ct_timing_name(enum ct_timing timing)
 {
 	static const char *const names[] = { "off", "call", "host", "plugin", "events" };

@@ -60,6 +60,9 @@ const char *ct_finding_name(enum ct_finding_kind kind);
 const char *ct_severity_name(enum ct_severity severity);
 const char *ct_confidence_name(enum ct_confidence confidence);
 const char *ct_timing_name(enum ct_timing timing);
+
+/* How a time from this source was taken. */
+enum ct_timing ct_timing_of(enum ct_source source);
 const char *ct_timed_by_name(enum ct_timed_by by);
 
 struct ct_report_run {

@@ -39,24 +39,6 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 
 /* ---- work ---- */
 
-static enum ct_timing timing_of(enum ct_source source)
-{
-	switch (source) {
-	case CT_SOURCE_CALL:
-	case CT_SOURCE_WAIT:
-		return CT_TIMING_CALL;
-	case CT_SOURCE_POLL:
-		return CT_TIMING_HOST;
-	case CT_SOURCE_PLUGIN:
-		return CT_TIMING_PLUGIN;
-	case CT_SOURCE_EVENT:
-		return CT_TIMING_EVENTS;
-	case CT_SOURCE_NONE:
-		break;
-	}
-	return CT_TIMING_OFF;
-}
-
 /* What is known of the span; 0: nothing that could be drawn. */
 static int work_of(const struct ct_drawn *d, const struct ct_load_op *op, struct ct_drawn_work *w)
 {
@@ -70,7 +52,8 @@ static int work_of(const struct ct_drawn *d, const struct ct_load_op *op, struct
 		.stream = j->stream,
 		.device = j->device,
 		.launch = j->op->launch,
-		.timing = (uint8_t)timing_of(j->end_source ? j->end_source : j->start_source),
+		.timing = (uint8_t)ct_timing_of(
+			(enum ct_source)(j->end_source ? j->end_source : j->start_source)),
 		.messages = 1,
 	};
 	if (op->open) {
