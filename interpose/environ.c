@@ -240,13 +240,18 @@ static void begin(struct look *l, uint64_t now, uint64_t stamp)
 	}
 }
 
+int ct_environ_is_looking(void)
+{
+	return atomic_load_explicit(&look.busy, memory_order_acquire) != 0;
+}
+
 void ct_environ_serve(uint64_t now)
 {
 	struct look *l = &look;
 	uint64_t stamp;
 	int new_gpus;
 
-	if (atomic_load_explicit(&l->busy, memory_order_acquire)) {
+	if (ct_environ_is_looking()) {
 		const char *what = atomic_load_explicit(&l->doing, memory_order_relaxed);
 
 		if (!l->told_stuck && now - l->begun_at > STUCK_NS) {
@@ -276,7 +281,7 @@ void ct_environ_finish(uint64_t timeout_ns)
 	uint32_t last = look.looks + 1;
 
 	while (!look.told_stuck && ct_now_ns() - begin_ns < timeout_ns) {
-		if (!atomic_load_explicit(&look.busy, memory_order_acquire)) {
+		if (!ct_environ_is_looking()) {
 			uint32_t before = look.looks;
 
 			look.asked_at = 0;

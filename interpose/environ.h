@@ -28,6 +28,9 @@ void ct_environ_gpu(const struct ct_cuda *cuda, int device);
 /* By the write thread, whenever it comes by. */
 void ct_environ_serve(uint64_t now_ns);
 
+/* Whether a look-around is under way. 0 is an acquire: all that the last one wrote is seen, it reads nothing more. */
+int ct_environ_is_looking(void);
+
 /* Recording ends: give a look-around that has just begun up to `timeout_ns`. The write thread. */
 void ct_environ_finish(uint64_t timeout_ns);
 
