@@ -12,6 +12,7 @@
 #       a program for tests/gates.sh; not a test, since its figures need a quiet machine
 #
 # COMMTRACE_BUDGET is off: on a busy machine it would leave operations without times that a test looks at.
+# The tree of the thread sanitizer has only the programs that are labelled tsan.
 # All tests: SERIAL (nothing runs beside it), ENV NAME=VALUE... ; in the environment CT_ROOT is the repository
 # and CT_BUILD the build tree. Under a sanitizer the timeout is four times as long.
 find_path(CT_CMOCKA_INCLUDE cmocka.h)
@@ -70,6 +71,10 @@ function(ct_test)
 	ct_parse_test("" "SOURCES;LIBS" ${ARGN})
 	string(REPLACE "." "_" program "${T_NAME}")
 	ct_program(${program} SOURCES ${T_SOURCES} LIBS ${T_LIBS} ct_cmocka)
+	if(CT_SANITIZE STREQUAL "thread" AND NOT "tsan" IN_LIST T_LABELS)
+		set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
+		return()
+	endif()
 	add_test(NAME ${T_NAME} COMMAND ${CT_LAUNCHER} $<TARGET_FILE:${program}>)
 	ct_test_properties()
 endfunction()

@@ -4,7 +4,7 @@
 # journals have as returned is in the trace, and how and when each one ended is what its launcher saw.
 . "$(dirname "$0")/e2e.sh"
 
-repeat=2 at=0
+repeat=1 at=0
 [ "$long" = 0 ] || repeat=40
 # A daemon has closed its standard descriptors, and may write to them all the same.
 cat >closed.sh <<EOF
