@@ -10,11 +10,11 @@
 #define BUCKETS (CT_MPI_REQUESTS_MAX / BUCKET)
 #define REACH 8u
 
-/* No handle is 0 or 2: handles of requests and messages are addresses, or ints with their kind in the upper bits. */
+/* No handle is 0 or 2: keys of handles have their highest bit set. */
 enum { KEY_FREE = 0, KEY_BUSY = 2 };
 
 /* Messages have handles of their own kind, which may be equal to those of requests. */
-#define KEY_MESSAGE ((uintptr_t)1 << 63)
+#define KEY_MESSAGE ((uintptr_t)1 << 62)
 
 static struct {
 	_Atomic uintptr_t keys[BUCKETS][BUCKET]; /* stored after the entry (release) */
