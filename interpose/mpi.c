@@ -98,7 +98,6 @@ void ct_mpi_init(int wanted)
 		atomic_store_explicit(&ct_mpi_call_ids[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&adopting, 0, memory_order_relaxed);
 	has_helpers = 0;
-	ct_mpi_comm_init();
 	atomic_store_explicit(&ct_mpi_way, wanted ? CT_MPI_ASK : CT_MPI_PASS, memory_order_release);
 }
 

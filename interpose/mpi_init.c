@@ -92,6 +92,7 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
 	ct_host_begin(&f);
 	ct_mpi_over();
 	result = real();
+	ct_comms_end_all(CT_BACKEND_MPI);
 	ct_host_end(&f, result);
 	return result;
 }
