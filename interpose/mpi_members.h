@@ -26,6 +26,7 @@ struct ct_mpi_members {
 	int32_t rank;	   /* index of this process */
 	uint32_t first_peer; /* index of the member that a peer of 0 means */
 	int is_foreign;	     /* has members of another world */
+	int is_unplaced; /* nothing tells where in the world its members are: the key is this process's own */
 };
 
 /* What distinguishes communicators from windows of the same members. */
@@ -44,7 +45,7 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 			    enum ct_key_source *source);
 
 /* A session of the program has begun: without MPI_Init its process sets are the only way to the world. And it is about to
- * end. */
+ * end: the one that is known, or another. */
 void ct_mpi_members_session(ct_mpi_handle session);
 void ct_mpi_members_session_end(ct_mpi_handle session);
 
