@@ -26,6 +26,7 @@ static uint64_t process_hash; /* this process's own */
 static int world_is_named;
 
 static _Atomic ct_mpi_handle a_session; /* 0: none */
+static _Atomic uint32_t n_sessions;
 
 int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 {
@@ -43,12 +44,22 @@ int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 	return CT_OK;
 }
 
-void ct_mpi_members_session(ct_mpi_handle session)
+uint32_t ct_mpi_sessions(void)
+{
+	return atomic_load_explicit(&n_sessions, memory_order_relaxed);
+}
+
+void ct_mpi_sessions_count(int more)
+{
+	atomic_fetch_add_explicit(&n_sessions, (uint32_t)more, memory_order_relaxed);
+}
+
+void ct_mpi_sessions_know(ct_mpi_handle session)
 {
 	atomic_store_explicit(&a_session, session, memory_order_relaxed);
 }
 
-void ct_mpi_members_session_end(ct_mpi_handle session)
+void ct_mpi_sessions_forget(ct_mpi_handle session)
 {
 	atomic_compare_exchange_strong_explicit(&a_session, &session, 0, memory_order_relaxed,
 						memory_order_relaxed);
