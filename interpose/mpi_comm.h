@@ -46,17 +46,4 @@ void ct_mpi_win_made(const void *handle, uint64_t parent);
 /* What a host-blocking call on it has on record when it begins. `comm` may be NULL. */
 struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm);
 
-/* The member that a rank in a call's arguments means: in an intercommunicator, of the other group. -1: none, any, or
- * this process itself (MPI_ROOT) if that is not to be named. */
-static inline int32_t ct_mpi_member(const struct ct_comm *comm, int rank)
-{
-	return rank < 0 ? -1 : (int32_t)comm->first_peer + rank;
-}
-
-/* The same for the root of a collective, where MPI_ROOT in an intercommunicator means this process. */
-static inline int32_t ct_mpi_root(const struct ct_comm *comm, int rank)
-{
-	return rank == ct_mpi.is.ROOT ? comm->rank : ct_mpi_member(comm, rank);
-}
-
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Windows of one-sided communication: how they are made and freed, and the calls that begin and end epochs. */
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "interpose/mpi_comm.h"
+#include "interpose/mpi_poll.h"
 
 struct make {
 	struct ct_host_frame host;
@@ -75,29 +73,21 @@ static int end(struct ct_host_frame *f, int result)
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
 
-static void tell_whole(struct ct_host_frame *f, uint64_t enter_ns, int result)
-{
-	f->rec.enter_ns = enter_ns;
-	f->rec.return_ns = ct_now_ns();
-	f->rec.tid = ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid);
-	f->rec.result = result;
-	ct_recorder_rare(CT_KIND_HOST_BEGIN, &f->rec);
-	ct_recorder_rare(CT_KIND_HOST_END, &f->rec);
-}
-
-/* Asked again and again until it is time: only the answer that ends the epoch is on record. */
+/* Asked again and again until it is time, which is a wait (mpi_poll.h). */
 #define RECORD_TRY(name, params, args)                                                             \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_host_frame f = { .rec = ct_mpi_host_rec(CT_MPI_##name,                   \
-								  ct_mpi_win(win)) };              \
+		const struct ct_comm *known = ct_mpi_win(win);                                     \
 		uint64_t enter_ns = ct_now_ns();                                                   \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		result = real args;                                                                \
 		if (result != CT_MPI_SUCCESS || *flag)                                             \
-			tell_whole(&f, enter_ns, ct_mpi_result(result));                           \
+			ct_mpi_poll_done(enter_ns, ct_now_ns());                                   \
+		else                                                                               \
+			ct_mpi_poll_missed(ct_mpi_call_id(CT_MPI_##name), known ? known->id : 0,   \
+					   enter_ns, ct_now_ns());                                 \
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \

@@ -26,6 +26,7 @@ static uint64_t process_hash; /* this process's own */
 static int world_is_named;
 
 static _Atomic ct_mpi_handle a_session; /* 0: none */
+static _Atomic uint32_t n_sessions;
 
 int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 {
@@ -43,12 +44,22 @@ int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 	return CT_OK;
 }
 
-void ct_mpi_members_session(ct_mpi_handle session)
+uint32_t ct_mpi_sessions(void)
+{
+	return atomic_load_explicit(&n_sessions, memory_order_relaxed);
+}
+
+void ct_mpi_sessions_count(int more)
+{
+	atomic_fetch_add_explicit(&n_sessions, (uint32_t)more, memory_order_relaxed);
+}
+
+void ct_mpi_sessions_know(ct_mpi_handle session)
 {
 	atomic_store_explicit(&a_session, session, memory_order_relaxed);
 }
 
-void ct_mpi_members_session_end(ct_mpi_handle session)
+void ct_mpi_sessions_forget(ct_mpi_handle session)
 {
 	atomic_compare_exchange_strong_explicit(&a_session, &session, 0, memory_order_relaxed,
 						memory_order_relaxed);
@@ -82,7 +93,7 @@ static int find_world(group_memory *world)
 	       ct_mpi.call.Group_from_session_pset(session, "mpi://WORLD", world) == CT_MPI_SUCCESS;
 }
 
-/* A group of an MPI object, in terms of the world. */
+/* A group of an MPI object, in terms of the world if that can be had. */
 struct group_ranks {
 	uint64_t hash;
 	uint32_t n;
@@ -103,8 +114,10 @@ static int read_group(const group_memory *group, const group_memory *world, stru
 
 		for (int i = 0; i < part; i++)
 			in[i] = from + i;
-		if (ct_mpi.call.Group_translate_ranks(group_in(group), part, in, group_in(world),
-						      out) != CT_MPI_SUCCESS)
+		if (!world)
+			memset(out, -1, sizeof(out));
+		else if (ct_mpi.call.Group_translate_ranks(group_in(group), part, in,
+							   group_in(world), out) != CT_MPI_SUCCESS)
 			return 0;
 		for (int i = 0; i < part; i++) {
 			int is_known = out[i] >= 0;
@@ -125,11 +138,13 @@ static void free_group(group_memory *group)
 }
 
 static void join(struct ct_mpi_members *m, const struct group_ranks *own,
-		 const struct group_ranks *far, int32_t rank)
+		 const struct group_ranks *far, int32_t rank, int is_unplaced)
 {
 	const struct group_ranks *first = far && far->first < own->first ? far : own;
 
-	*m = (struct ct_mpi_members){ .hash = own->hash, .n = own->n, .rank = rank };
+	*m = (struct ct_mpi_members){
+		.hash = own->hash, .n = own->n, .rank = rank, .is_unplaced = is_unplaced
+	};
 	m->is_foreign = own->is_foreign || (far && far->is_foreign);
 	if (!far)
 		return;
@@ -145,15 +160,15 @@ int ct_mpi_members_of_comm(ct_mpi_handle comm, struct ct_mpi_members *members)
 	group_memory world = 0, own = 0, far = 0;
 	struct group_ranks own_ranks, far_ranks;
 	int saved = errno, inter = 0, rank = -1, ok;
+	const group_memory *in = find_world(&world) ? &world : NULL;
 
-	ok = find_world(&world) && ct_mpi.call.Comm_test_inter(comm, &inter) == CT_MPI_SUCCESS &&
+	ok = ct_mpi.call.Comm_test_inter(comm, &inter) == CT_MPI_SUCCESS &&
 	     ct_mpi.call.Comm_rank(comm, &rank) == CT_MPI_SUCCESS && rank >= 0 &&
 	     ct_mpi.call.Comm_group(comm, &own) == CT_MPI_SUCCESS &&
 	     (!inter || ct_mpi.call.Comm_remote_group(comm, &far) == CT_MPI_SUCCESS) &&
-	     read_group(&own, &world, &own_ranks) &&
-	     (!inter || read_group(&far, &world, &far_ranks));
+	     read_group(&own, in, &own_ranks) && (!inter || read_group(&far, in, &far_ranks));
 	if (ok)
-		join(members, &own_ranks, inter ? &far_ranks : NULL, rank);
+		join(members, &own_ranks, inter ? &far_ranks : NULL, rank, !in);
 	free_group(&far);
 	free_group(&own);
 	free_group(&world);
@@ -166,12 +181,13 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members)
 	group_memory world = 0, own = 0;
 	struct group_ranks ranks;
 	int saved = errno, rank = -1, ok;
+	const group_memory *in = find_world(&world) ? &world : NULL;
 
-	ok = find_world(&world) && ct_mpi.call.Win_get_group(win, &own) == CT_MPI_SUCCESS &&
+	ok = ct_mpi.call.Win_get_group(win, &own) == CT_MPI_SUCCESS &&
 	     ct_mpi.call.Group_rank(group_in(&own), &rank) == CT_MPI_SUCCESS && rank >= 0 &&
-	     read_group(&own, &world, &ranks);
+	     read_group(&own, in, &ranks);
 	if (ok)
-		join(members, &ranks, NULL, rank);
+		join(members, &ranks, NULL, rank, !in);
 	free_group(&own);
 	free_group(&world);
 	errno = saved;
@@ -220,7 +236,7 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 		key = ct_hash_mix(key, ct_now_ns());
 	}
 	*source = set && !members->is_foreign ? CT_KEY_LIBRARY : CT_KEY_GUESSED;
-	if (!set || is_nameless_child()) {
+	if (!set || members->is_unplaced || is_nameless_child()) {
 		key = ct_hash_mix(key, process_hash);
 		*source = CT_KEY_GUESSED;
 	}

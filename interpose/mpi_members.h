@@ -26,6 +26,7 @@ struct ct_mpi_members {
 	int32_t rank;	   /* index of this process */
 	uint32_t first_peer; /* index of the member that a peer of 0 means */
 	int is_foreign;	     /* has members of another world */
+	int is_unplaced; /* nothing tells where in the world its members are: the key is this process's own */
 };
 
 /* What distinguishes communicators from windows of the same members. */
@@ -43,9 +44,12 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members);
 uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_kind kind,
 			    enum ct_key_source *source);
 
-/* A session of the program has begun: without MPI_Init its process sets are the only way to the world. And it is about to
- * end. */
-void ct_mpi_members_session(ct_mpi_handle session);
-void ct_mpi_members_session_end(ct_mpi_handle session);
+/* How many sessions of the program there are: with one, MPI may be used though MPI_Init was not called. */
+uint32_t ct_mpi_sessions(void);
+void ct_mpi_sessions_count(int more);
+
+/* One that lives: without MPI_Init its process sets are the only way to the world. And it, or another, is about to end. */
+void ct_mpi_sessions_know(ct_mpi_handle session);
+void ct_mpi_sessions_forget(ct_mpi_handle session);
 
 #endif

@@ -4,7 +4,7 @@
  * is done some time before the synchronising call that ends its epoch. Fences are collective ops; the other synchronising
  * calls are on record from begin to end. */
 #include "interpose/mpi_comm.h"
-#include "interpose/pending.h"
+#include "interpose/mpi_message.h"
 
 /* The functions from here on are inlined into one body for each function. */
 #define EACH_ROW inline __attribute__((always_inline))
@@ -69,9 +69,19 @@ static EACH_ROW struct ct_comm *window_of(ct_mpi_handle win, int target)
 
 /* With a request, that says when the origin's part is done. */
 struct begun {
-	struct ct_op_frame op;
-	struct ct_pending pending;
+	struct ct_op_frame op; /* first */
+	struct ct_mpi_request request;
 };
+
+/* It threw, or its thread was cancelled: there is no request. */
+static void begun_leave(struct ct_frame *frame)
+{
+	struct begun *b = (struct begun *)frame;
+	uint64_t now_ns = ct_now_ns();
+
+	ct_mpi_requests_failed(&b->request, now_ns, CT_RESULT_EXCEPTION);
+	ct_op_end(&b->op, now_ns, CT_RESULT_EXCEPTION);
+}
 
 static EACH_ROW void begin(struct begun *b, const struct transfer *t, struct ct_comm *win)
 {
@@ -80,14 +90,12 @@ static EACH_ROW void begin(struct begun *b, const struct transfer *t, struct ct_
 	describe(&op, t, win);
 	op.launch = ct_recorder_slot_launch();
 	ct_op_begin(&b->op, win, &op);
-	b->pending = (struct ct_pending){
-		.enter_ns = b->op.enter_ns,
+	b->op.frame.leave = begun_leave;
+	b->request = (struct ct_mpi_request){
+		.op = op,
 		.bytes = op.count * ct_dtype_bytes(op.dtype),
-		.seq = op.seq,
-		.peer = op.peer,
-		.comm = win->id,
-		.launch = op.launch,
-		.op = op.op,
+		.comm = win,
+		.comm_id = win->id,
 	};
 }
 
@@ -95,11 +103,15 @@ static int end(struct begun *b, int result, const void *request)
 {
 	uint64_t now_ns = ct_now_ns();
 	int told = ct_mpi_result(result);
+	ct_mpi_handle handle;
 
-	if (result != CT_MPI_SUCCESS)
-		ct_pending_close(&b->pending, now_ns, told);
-	else if (!ct_pending_add(ct_mpi_key(ct_mpi_handle_at(request, 0)), CT_SEND, &b->pending))
-		ct_pending_close(&b->pending, 0, 0);
+	if (result != CT_MPI_SUCCESS) {
+		ct_mpi_requests_failed(&b->request, now_ns, told);
+	} else {
+		handle = ct_mpi_handle_at(request, 0);
+		ct_mpi_requests_begun((uintptr_t)ct_mpi_key(handle), ct_mpi_handle_kind(handle),
+				      &b->request, now_ns);
+	}
 	ct_op_end(&b->op, now_ns, told);
 	return result;
 }
