@@ -27,6 +27,8 @@ struct ct_comm {
 	uint32_t id;
 	uint32_t nranks;
 	int32_t rank;
+	uint32_t first_peer; /* MPI: what calls name as rank 0 is this member, ... */
+	uint32_t n_peers;    /* ... and so many can be named: an intercommunicator's remote group */
 	_Atomic uint32_t children; /* NCCL: how often it was split or grown */
 	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
 	uint64_t nccl_hash;	   /* NCCL: of nccl_key.h, like nccl_magic */
@@ -41,13 +43,15 @@ struct ct_comm_spec {
 	const void *handle[2]; /* the second may be NULL */
 	uint64_t key;	       /* 0: guess one */
 	uint64_t parent;       /* key of the communicator that it was made from, 0: none */
+	uint64_t members;      /* hash of the members' global ranks, in order; 0: not known */
 	uint64_t nccl_hash, nccl_magic;
 	enum ct_key_source source;
 	enum ct_backend backend;
 	uint32_t nranks;
 	int32_t rank;
-	uint32_t name;	 /* string id */
-	uint16_t device; /* CUDA device + 1, 0 none or unknown */
+	uint32_t first_peer, n_peers; /* 0: calls name all members by their numbers */
+	uint32_t name;		      /* string id */
+	uint16_t device;	      /* CUDA device + 1, 0 none or unknown */
 };
 
 /* Map the tables; 0 or CT_NOMEM. Before the gate opens. `job` goes into guessed keys. */
@@ -65,6 +69,12 @@ void ct_comms_alias(struct ct_comm *comm, const void *handle);
 
 /* How many have ended: their entries in the ring are free again when they are in a segment. Any thread. */
 uint64_t ct_comms_ended(void);
+
+/* It has another name from now on. Any thread. */
+void ct_comms_name(struct ct_comm *comm, const char *name);
+
+/* All of one backend have ended. Any thread. */
+void ct_comms_end_all(enum ct_backend backend);
 
 /* The library destroys what is behind the handle; nothing happens if it is unknown. Any thread. */
 void ct_comms_end(const void *handle);
