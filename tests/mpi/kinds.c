@@ -80,6 +80,18 @@ static int known(MPI_Comm comm, int parent, const char *name, const char *functi
 	return number;
 }
 
+/* One of two communicators that a call makes. */
+static int known_half(MPI_Comm comm, int parent, int which, const char *name, const char *function)
+{
+	int number = next();
+
+	next();
+	called(function);
+	if (name_and_tell(comm, number + which, parent, name))
+		use(comm, number + which);
+	return number + which;
+}
+
 static void drop(MPI_Comm *comm)
 {
 	if (*comm == MPI_COMM_NULL)
@@ -145,9 +157,10 @@ static void parts(void)
 	n = known(comm, 1, "all but 3, backward", "MPI_Comm_split");
 	if (comm != MPI_COMM_NULL) {
 		MPI_Comm_split(comm, rank == 0, 0, &sub);
-		n = known(sub, n, NULL, "MPI_Comm_split");
+		known_half(sub, n, rank == 0, NULL, "MPI_Comm_split");
 		drop(&sub);
 	} else {
+		next();
 		next();
 	}
 	drop(&comm);
@@ -186,7 +199,7 @@ static void grids(void)
 	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
 	n = known(grid, 1, "grid", "MPI_Cart_create");
 	MPI_Cart_sub(grid, remain, &row);
-	known(row, n, NULL, "MPI_Cart_sub");
+	known_half(row, n, rank % 2, NULL, "MPI_Cart_sub");
 	drop(&row);
 	drop(&grid);
 	MPI_Graph_create(MPI_COMM_WORLD, 4, index, edges, 0, &comm);
@@ -214,11 +227,7 @@ static void between(void)
 	MPI_Comm half, inter, again, merged;
 
 	MPI_Comm_split(MPI_COMM_WORLD, odd, odd ? -rank : rank, &half);
-	called("MPI_Comm_split");
-	number = next() + odd; /* two communicators, one number each */
-	next();
-	if (name_and_tell(half, number, 1, odd ? "odd, backward" : "even"))
-		use(half, number);
+	number = known_half(half, 1, odd, odd ? "odd, backward" : "even", "MPI_Comm_split");
 	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, odd ? 0 : 3, 9, &inter);
 	number = known(inter, -1, "between", "MPI_Intercomm_create");
 	MPI_Comm_rank(half, &index);
