@@ -49,6 +49,10 @@ foreach(flavour IN ITEMS openmpi mpich)
 	endif()
 endforeach()
 
+# For every folder, whichever came first.
+set(CT_MPI_FLAVOURS "${CT_MPI_FLAVOURS}" CACHE INTERNAL "")
+set(CT_MPI_FORTRAN "${CT_MPI_FORTRAN}" CACHE INTERNAL "")
+
 # One Fortran source into one program; modules that it makes lie in a folder of their own.
 function(ct_mpi_fortran target flavour source directory)
 	set(modules ${CMAKE_CURRENT_BINARY_DIR}/${target}.mod)

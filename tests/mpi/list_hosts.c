@@ -20,7 +20,8 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	const int *rank = arg;
 
 	if (rec->return_ns)
-		printf("%d %s %016" PRIx64 " %d\n", *rank, call ? call : "?", rec->key, rec->result);
+		printf("%d %s %016" PRIx64 " %d\n", *rank, call ? call : "?", rec->key,
+		       rec->result);
 	return 0;
 }
 
