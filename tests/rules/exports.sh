@@ -13,7 +13,7 @@ rows() {
 	find interpose -name mpi_calls.def -exec cat {} + | tr '\n' ' ' |
 		{ grep -oE 'MPI_CALL[A-Z_]*\([A-Z][A-Za-z_]*, *[a-z(]' || true; } |
 		awk -F '[(, ]+' '{
-			wide = $1 ~ /_C$/ || $3 != ""
+			wide = $1 !~ /COUNTLESS/ && ($1 ~ /_C$/ || $3 != "")
 			n = split($2 ($3 != "" ? " I" tolower($2) " " $2 "_init" : ""), names, " ")
 			for (i = 1; i <= n; i++)
 				for (c = 0; c <= wide; c++)
