@@ -10,8 +10,7 @@
 #ifndef CT_MPI_SHARE_H
 #define CT_MPI_SHARE_H
 
-#include "interpose/comms.h"
-#include "interpose/mpi_flavour.h"
+#include "interpose/mpi_comm.h"
 #include "trace/ops.h"
 
 #define CT_MPI_EACH_ROW inline __attribute__((always_inline))

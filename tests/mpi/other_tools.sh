@@ -44,31 +44,17 @@ counted behind "" alone
 run linked "$library" "$mpi/linked_stencil.$flavour"
 counted linked "" alone
 
-# EZTrace is a tracer of others; its log is made into the shim's form: what it tells of collectives and sends.
-ezt=/usr/lib/$(uname -m)-linux-gnu/libeztrace-$flavour.so
-if [ -e "$ezt" ] && command -v otf2-print >/dev/null; then
-	ezt=${ezt%/*}/libeztrace-lib.so:$ezt
-	# eztrace_log NAME
-	eztrace_log() {
-		otf2-print "$1"/eztrace/eztrace_log.otf2 2>/dev/null | awk -v log_file="$1/log" '
-			# Locations are numbered by rank, in steps of 2^30.
-			{ rank = int(($2 + 1) / 1073741824) }
-			$1 == "ENTER" && /Region: "MPI_(Allreduce|Gather|Sendrecv)"/ { split($0, part, "\""); n[rank, substr(part[2], 5)]++ }
-			$1 == "MPI_ISEND" && !/INVALID/ { n[rank, "Isend"]++; sub(/.*Length: /, ""); bytes[rank, "Isend"] += $1 }
-			END { for (k in n) { split(k, p, SUBSEP); print p[2], n[k], bytes[k] + 0 | "sort >" log_file "." p[1] } }'
-	}
-	run ez_alone "$ezt"
-	eztrace_log ez_alone
-	grep -qx "Allreduce 36 0" ez_alone/log.0 || fail "EZTrace alone saw: $(cat ez_alone/log.*)"
-	run ez_before "$ezt:$library"
-	eztrace_log ez_before
-	counted ez_before some ez_alone
-	run ez_behind "$library:$ezt"
-	eztrace_log ez_behind
-	counted ez_behind some ez_alone
-fi
+# A tool that looks MPI up while it is initialised; its libraries are initialised in the order that the loader chose.
+tool=$mpi/libinit_one.so:$mpi/libinit_other.so
+run init_alone "$tool"
+grep -q ': begun 1, found 1, done 1$' init_alone/err || fail "the tool is not initialised in order: $(cat init_alone/err)"
+run init_before "$tool:$library"
+run init_behind "$library:$tool"
+for order in before behind; do
+	same "init_$order: what the tool says" init_alone/err init_$order/err
+done
 
-jemalloc=$(ldconfig -p | awk '/libjemalloc\.so\.2/ { print $NF; exit }')
+jemalloc=$(/sbin/ldconfig -p | awk '/libjemalloc\.so\.2/ { print $NF; exit }')
 if [ -n "$jemalloc" ]; then
 	run je_before "$jemalloc:$library"
 	run je_behind "$library:$jemalloc"
