@@ -45,7 +45,7 @@ run linked "$library" "$mpi/linked_stencil.$flavour"
 counted linked "" alone
 
 # A tool that looks MPI up while it is initialised; its libraries are initialised in the order that the loader chose.
-tool=$mpi/libinit_one.so:$mpi/libinit_other.so
+tool=$mpi/libinit_other.so:$mpi/libinit_one.so
 run init_alone "$tool"
 grep -q ': begun 1, found 1, done 1$' init_alone/err || fail "the tool is not initialised in order: $(cat init_alone/err)"
 run init_before "$tool:$library"
