@@ -54,7 +54,7 @@ for order in before behind; do
 	same "init_$order: what the tool says" init_alone/err init_$order/err
 done
 
-jemalloc=$(/sbin/ldconfig -p | awk '/libjemalloc\.so\.2/ { print $NF; exit }')
+jemalloc=$(/sbin/ldconfig -p | awk '/libjemalloc\.so\.2/ && !n++ { print $NF }')
 if [ -n "$jemalloc" ]; then
 	run je_before "$jemalloc:$library"
 	run je_behind "$library:$jemalloc"
