@@ -21,6 +21,8 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	const struct ct_watch *watch = reading->pass->watch;
 
 	(void)call;
+	if (ct_pass_host(reading, rec) != CT_OK)
+		return CT_NOMEM;
 	return watch && watch->host ? watch->host(watch->arg, reading->pass, reading->process, rec)
 				    : CT_OK;
 }
@@ -88,6 +90,7 @@ static int end_reading(struct ct_reading *reading)
 	struct ct_pass_process *kept = &pass->processes[reading->process];
 	int st = CT_OK;
 
+	ct_pass_cover_waits(&pass->seats[reading->seats[0]], UINT64_MAX);
 	kept->facts = *ct_load_facts(reading->load);
 	kept->gaps = *ct_load_gaps(reading->load);
 	kept->read = 1;
@@ -276,6 +279,11 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_groups_fini(&pass->groups);
 	ct_blame_fini(&pass->blame);
 	ct_waits_fini(&pass->waits);
+	ct_window_fini(&pass->window);
+	for (uint32_t seat = 0; pass->seats && seat < pass->n_seats; seat++) {
+		ct_calls_fini(&pass->seats[seat].calls);
+		free(pass->seats[seat].partners);
+	}
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
 	ct_overlap_free(pass->overlap);

@@ -28,14 +28,20 @@ int ct_pass_comm(void *arg, struct ct_load_comm *comm)
 
 /* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
  * started, as far as the error of that tells, ended before: mostly it was waited for. */
-static uint64_t free_before(const struct ct_history *history, const struct ct_member *m)
+static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *m)
 {
+	const struct ct_history *history = &seat->history;
 	uint64_t latest = 0;
 
 	for (unsigned i = 0; i < CT_HISTORY; i++) {
 		uint64_t end = history->ends[i];
 
 		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
+	}
+	if (seat->calls.from_ns) {
+		uint64_t end = ct_calls_ended(&seat->calls, m->start_ns + m->start_err_ns);
+
+		latest = end > latest ? end : latest;
 	}
 	if (!latest)
 		return UINT64_MAX;
@@ -178,7 +184,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	reading->free_ns = UINT64_MAX;
 	if (m->start_ns) {
 		if (!seat->holes)
-			reading->free_ns = free_before(&seat->history, m);
+			reading->free_ns = free_before(seat, m);
 		remember(&seat->history, m->end_ns);
 		/* what came before it on its communicator is over */
 		seat->holes -= (uint32_t)op->comm->hole;
@@ -249,8 +255,9 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 
 /* ---- what every op adds to its rank ---- */
 
-static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct ct_member *m)
+static int add_times(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
+	struct ct_seat *seat = &reading->pass->seats[m->seat];
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
 	int has_end = j->end_source != CT_SOURCE_NONE;
@@ -271,10 +278,11 @@ static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct 
 		if (m->op == CT_OP_GraphLaunch)
 			seat->unmeasured++;
 		else if (first)
-			ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
+			return ct_pass_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
 		seat->unmeasured++;
 	}
+	return CT_OK;
 }
 
 static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
@@ -330,7 +338,8 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		pass->options->progress(pass->options->progress_arg, pass->ops);
 	if (is_under_way(op) && keep_unreturned(pass, op, at) != CT_OK)
 		return CT_NOMEM;
-	add_times(seat, op, &m);
+	if (add_times(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
 	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
 	return op->comm ? add_op(reading, op, &m) : CT_OK;

@@ -22,6 +22,16 @@ struct ct_reading {
 int ct_pass_comm(void *reading, struct ct_load_comm *comm);
 int ct_pass_op(void *reading, const struct ct_load_op *op);
 
+/* A call that only waits was entered or has returned. 0 or CT_NOMEM. */
+int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec);
+
+/* The calls of an operation that the host times, whose times `m` has: in which it began, and in which it ended. Adds to
+ * the seat how long it was in communication. 0 or CT_NOMEM. */
+int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
+
+/* Waits entered up to this time count as communication. */
+void ct_pass_cover_waits(struct ct_seat *seat, uint64_t until_ns);
+
 /* The seat of a member, as its process has it; made if it is new. 0 or CT_NOMEM. */
 int ct_pass_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat);
 

@@ -250,19 +250,21 @@ static int counts(const struct ct_instance *i, const struct ct_last *last)
 }
 
 /* What is new of the time for which member `m` was waited for alone; the interval lies right before its arrival
- * on its own clock. */
-static uint64_t charge(struct ct_cover *cover, const struct ct_member *m, uint64_t solo_ns,
-		       uint64_t others_ns)
+ * on its own clock. Of a window it is not known when in it that was: what is charged already counts as part of it. */
+static uint64_t charge(struct ct_cover *cover, const struct ct_waits *w, const struct ct_member *m,
+		       uint64_t solo_ns, uint64_t others_ns)
 {
 	uint64_t late = own_part(solo_ns, m, others_ns);
 
+	if (w->is_window)
+		return ct_cover_fill(cover, m->since_ns, m->end_ns, late);
 	return ct_cover_add(cover, m->start_ns > late ? m->start_ns - late : 0, m->start_ns);
 }
 
 static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
 		      uint32_t class, const uint32_t *hosts, const uint64_t *shift)
 {
-	struct ct_gap *gap = gaps_of(blame, class, 1);
+	struct ct_gap *gap = gaps_of(blame, 2 * class + (w->is_window != 0), 1);
 	const struct ct_member *m;
 	uint64_t solo;
 	struct ct_band *band;
@@ -271,18 +273,20 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 	uint64_t lost;
 	int side = ct_waits_last_of_set(i, w, blame->in_set, &last);
 
-	if (!gap || ct_carry_add(&blame->carries, i, w, class) != CT_OK)
+	if (!gap || (!w->is_window && ct_carry_add(&blame->carries, i, w, class) != CT_OK))
 		return CT_NOMEM;
 	if (side == 0)
 		return CT_OK;
 	m = &i->members[last.last];
-	solo = ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
+	solo = w->is_window ? last.solo_ns
+			    : ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
 	add_gap(gap, set_lateness(blame, i, w, m));
 	blame->set.met++;
 	if (!counts(i, &last))
 		return CT_OK;
 	host = hosts[m->seat];
-	lost = charge(&blame->set_lost[2 * host + (side > 0)], m, solo, longest_free(blame, i, m));
+	lost = charge(&blame->set_lost[2 * host + (side > 0)], w, m, solo,
+		      longest_free(blame, i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
 	for (uint32_t k = 0; k < i->n; k++)
@@ -312,17 +316,19 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	}
 	if (blame->in_set)
 		return add_to_set(blame, i, w, class, hosts, shift);
-	gaps = gaps_of(blame, class, i->comm->nranks);
-	if (!gaps || ct_carry_add(&blame->carries, i, w, class) != CT_OK)
+	gaps = gaps_of(blame, 2 * class + (w->is_window != 0), i->comm->nranks);
+	if (!gaps || (!w->is_window && ct_carry_add(&blame->carries, i, w, class) != CT_OK))
 		return CT_NOMEM;
 	ct_waits_last(i, w, &last);
-	solo = ct_carry_take(&blame->carries, i, i->members[last.last].index,
-			     i->members[last.last].index, last.solo_ns);
+	/* A window begins when all have left the one before: nobody brings anything along. */
+	solo = w->is_window ? last.solo_ns
+			    : ct_carry_take(&blame->carries, i, i->members[last.last].index,
+					    i->members[last.last].index, last.solo_ns);
 	add_lateness(blame, i, w, gaps);
 	if (!counts(i, &last))
 		return CT_OK;
 	m = &i->members[last.last];
-	lost = charge(&blame->suspects[m->seat].lost, m, solo, longest_free(blame, i, m));
+	lost = charge(&blame->suspects[m->seat].lost, w, m, solo, longest_free(blame, i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
 	add_trial(blame, i, lost);

@@ -64,7 +64,8 @@ struct ct_blame {
 	struct ct_suspect *suspects; /* by seat */
 	uint32_t n_seats;
 	uint64_t skew_sum_ns, skew_n; /* of the ends on one clock */
-	struct ct_gap **gaps; /* by class, then by rank in the communicator; set: one each */
+	struct ct_gap **
+		gaps; /* by class x (operations, windows), then by rank in the communicator; set: one each */
 	uint32_t n_gaps;
 	struct ct_carries carries;
 	/* a second reading, for a set found in the first */
