@@ -213,6 +213,8 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		comm->id = rec.id;
 		comm->nranks = rec.nranks;
 		comm->rank = rec.rank;
+		comm->first_peer = spec->first_peer;
+		comm->n_peers = spec->n_peers ? spec->n_peers : rec.nranks;
 		comm->device = spec->device;
 		comm->nccl_hash = spec->nccl_hash;
 		comm->nccl_magic = spec->nccl_magic;

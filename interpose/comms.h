@@ -27,6 +27,8 @@ struct ct_comm {
 	uint32_t id;
 	uint32_t nranks;
 	int32_t rank;
+	uint32_t first_peer; /* MPI: what calls name as rank 0 is this member, ... */
+	uint32_t n_peers;    /* ... and so many can be named: an intercommunicator's remote group */
 	_Atomic uint32_t children; /* NCCL: how often it was split or grown */
 	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
 	uint64_t nccl_hash;	   /* NCCL: of nccl_key.h, like nccl_magic */
@@ -46,8 +48,9 @@ struct ct_comm_spec {
 	enum ct_backend backend;
 	uint32_t nranks;
 	int32_t rank;
-	uint32_t name;	 /* string id */
-	uint16_t device; /* CUDA device + 1, 0 none or unknown */
+	uint32_t first_peer, n_peers; /* 0: calls name all members by their numbers */
+	uint32_t name;		      /* string id */
+	uint16_t device;	      /* CUDA device + 1, 0 none or unknown */
 };
 
 /* Map the tables; 0 or CT_NOMEM. Before the gate opens. `job` goes into guessed keys. */

@@ -9,6 +9,7 @@
 
 #include "interpose/cudart.h"
 #include "interpose/entries.h"
+#include "interpose/mpi.h"
 #include "interpose/nccl.h"
 #include "interpose/real.h"
 
@@ -27,17 +28,29 @@ static int is_switched_off(void)
 	return state == 2;
 }
 
+static struct ct_real *real_of(const char *symbol)
+{
+	switch (symbol[0]) {
+	case 'n':
+		return ct_nccl_real(symbol);
+	case 'c':
+		return ct_cudart_real(symbol);
+	default:
+		return ct_mpi_real(symbol);
+	}
+}
+
 static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsym_way way,
 								  void *handle, const char *symbol,
 								  const void *caller)
 {
-	struct ct_real *real = symbol[0] == 'n' ? ct_nccl_real(symbol) : ct_cudart_real(symbol);
+	struct ct_real *real = real_of(symbol);
 	void *function, *entry;
 
 	if (!real || is_switched_off())
 		return way;
 	/* what CUDA and NCCL ask for they call for themselves */
-	if (symbol[0] != 'n' && ct_cudart_is_theirs(caller))
+	if (symbol[0] == 'c' && ct_cudart_is_theirs(caller))
 		return way;
 	function = way.go_on(handle, symbol);
 	if (!function)
@@ -51,7 +64,8 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 			return way;
 		}
 	}
-	entry = ct_entry_for(real, function);
+	entry = symbol[0] == 'n' || symbol[0] == 'c' ? ct_entry_for(real, function)
+						     : ct_mpi_entry(real, function);
 	way.answer = entry ? entry : function;
 	/* so that dlerror() says nothing of what we looked for */
 	way.go_on(handle, symbol);
@@ -64,8 +78,11 @@ static inline int is_of_a_table(const char *symbol)
 {
 	if (!symbol)
 		return 0;
+	if (symbol[0] == 'P') /* PMPI_ */
+		symbol++;
 	return (symbol[0] == 'n' && symbol[1] == 'c' && symbol[2] == 'c' && symbol[3] == 'l') ||
-	       (symbol[0] == 'c' && symbol[1] == 'u');
+	       (symbol[0] == 'c' && symbol[1] == 'u') ||
+	       (symbol[0] == 'M' && symbol[1] == 'P' && symbol[2] == 'I' && symbol[3] == '_');
 }
 
 struct ct_dlsym_way ct_dlsym_look(void *handle, const char *symbol, const void *caller)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlsym_hook.h — dlsym itself: programs that look NCCL or CUDA up (ctypes, JAX, CuPy) get the wrappers, too.
+/* dlsym_hook.h — dlsym itself: programs that look NCCL, CUDA or MPI up (ctypes, JAX, CuPy) get the wrappers, too.
  *
  * The exported dlsym is ct_dlsym_hook, a few instructions for each architecture that ask ct_dlsym_look() and then
  * either return its answer or jump to the next dlsym, which sees the program as its caller: RTLD_NEXT and RTLD_DEFAULT
- * mean what they meant. Only functions of nccl_calls.def and cudart_calls.def have another answer (an entry: entries.h),
+ * mean what they meant. Only functions of nccl_calls.def and cudart_calls.def have another answer (an entry: entries.h), and those
+ * of mpi_calls.def (the wrapper itself, for the first copy of MPI in the process; another one's are left alone),
  * and only where the real function was found: what is missing stays missing, with the right dlerror(). What CUDA and
  * NCCL themselves ask of CUDA they get as it is. RTLD_NEXT is never touched, and pnccl* names neither: they are the
  * functions themselves, for those who wrap NCCL as we do. dlvsym is not hooked.

@@ -19,6 +19,7 @@
 #include "interpose/identity.h"
 #include "interpose/libc_old.h"
 #include "interpose/log.h"
+#include "interpose/mpi.h"
 #include "interpose/nccl.h"
 #include "interpose/pending.h"
 #include "interpose/profiler.h"
@@ -123,8 +124,8 @@ static int set_up(uint32_t nth)
 	int has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 
 	read_environment();
-	if (!is_listed("gloo") && !is_listed("nccl"))
-		return -1; /* the backends of this version */
+	if (!is_listed("gloo") && !is_listed("nccl") && !is_listed("mpi"))
+		return -1;
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
@@ -137,6 +138,7 @@ static int set_up(uint32_t nth)
 		return -1;
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_gloo_init(is_listed("gloo"));
+	ct_mpi_init(is_listed("mpi"));
 	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
 		return -1;
 	if (ct_graph_init(strcmp(settings.GRAPH, "list") == 0) != CT_OK)

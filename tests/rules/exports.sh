@@ -5,10 +5,19 @@
 . "$(dirname "$0")/rule.sh"
 need "$library"
 
-# A row is NAME_CALL...(, its symbol the first quoted string, perhaps on a following line.
+# A row is NAME_CALL...(, its symbol the first quoted string, perhaps on a following line. Rows of MPI's table have a bare
+# name instead, which stands for MPI_ and PMPI_ and, by what follows it, for variants.
 rows() {
 	awk 'FNR == 1 { want = 0 } /^[A-Z_]*CALL[A-Z_]*\(/ { want = 1 } want && match($0, /"[^"]*"/) { print substr($0, RSTART + 1, RLENGTH - 2); want = 0 }' \
 		$(find interpose -name '*_calls.def')
+	tr '\n' ' ' <interpose/abi/mpi_calls.def | grep -oE 'MPI_CALL[A-Z_]*\([A-Z][a-z_]*, *[a-z(]' |
+		awk -F '[(, ]+' '{
+			wide = $1 ~ /_C$/ || $3 != ""
+			n = split($2 ($3 != "" ? " I" tolower($2) " " $2 "_init" : ""), names, " ")
+			for (i = 1; i <= n; i++)
+				for (c = 0; c <= wide; c++)
+					printf "MPI_%s%s\nPMPI_%s%s\n", names[i], c ? "_c" : "", names[i], c ? "_c" : ""
+		}'
 }
 
 rows | sort | uniq -d | verdict "symbols with two rows"
