@@ -280,7 +280,11 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		else if (first)
 			return ct_pass_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
-		seat->unmeasured++;
+		/* a request that nobody waited for: its call is known */
+		if (seat->tells_waits && j->start_source == CT_SOURCE_CALL)
+			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
+		else
+			seat->unmeasured++;
 	}
 	return CT_OK;
 }
@@ -306,7 +310,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
 	struct ct_seat *seat = &pass->seats[at];
 	const struct ct_joined_op *j = &op->joined;
-	enum ct_timing timing = ct_timing_of((enum ct_source)j->end_source);
+	/* what the host begins it times, also where it only looks when something is over */
+	enum ct_timing timing = ct_timing_of(j->start_source == CT_SOURCE_CALL ? CT_SOURCE_CALL
+									       : j->end_source);
 	struct ct_member m = {
 		.count = j->op->count,
 		.seat = at,

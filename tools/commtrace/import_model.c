@@ -156,6 +156,22 @@ int ct_import_add(struct ct_import *import, struct ct_import_process *process,
 	return 0;
 }
 
+int ct_import_add_call(struct ct_import *import, struct ct_import_process *process,
+		       const struct ct_import_call *call)
+{
+	if (grow(&process->calls, process->n_calls, sizeof(*call)) < 0)
+		return no_memory(import);
+	process->calls[process->n_calls++] = *call;
+	return 0;
+}
+
+static int by_enter(const void *a, const void *b)
+{
+	const struct ct_import_call *x = a, *y = b;
+
+	return (x->enter_ns > y->enter_ns) - (x->enter_ns < y->enter_ns);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -165,6 +181,12 @@ static int by_value(const void *a, const void *b)
 
 void ct_import_settle(struct ct_import *import)
 {
+	for (size_t i = 0; i < import->n_processes; i++) {
+		struct ct_import_process *process = &import->processes[i];
+
+		if (process->n_calls)
+			qsort(process->calls, process->n_calls, sizeof(*process->calls), by_enter);
+	}
 	for (size_t i = 0; i < import->n_comms; i++) {
 		struct ct_import_comm *comm = &import->comms[i];
 		size_t n = 0;
@@ -189,6 +211,7 @@ void ct_import_fini(struct ct_import *import)
 {
 	for (size_t i = 0; i < import->n_processes; i++) {
 		free(import->processes[i].ops);
+		free(import->processes[i].calls);
 		free(import->processes[i].members);
 	}
 	for (size_t i = 0; i < import->n_comms; i++) {
