@@ -20,8 +20,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	struct ct_reading *reading = arg;
 	const struct ct_watch *watch = reading->pass->watch;
 
-	(void)call;
-	if (ct_pass_host(reading, rec) != CT_OK)
+	if (ct_pass_host(reading, rec, call) != CT_OK)
 		return CT_NOMEM;
 	return watch && watch->host ? watch->host(watch->arg, reading->pass, reading->process, rec)
 				    : CT_OK;
@@ -91,6 +90,8 @@ static int end_reading(struct ct_reading *reading)
 	int st = CT_OK;
 
 	ct_pass_cover_waits(&pass->seats[reading->seats[0]], UINT64_MAX);
+	if (ct_pass_open_calls(reading) != CT_OK)
+		return CT_NOMEM;
 	kept->facts = *ct_load_facts(reading->load);
 	kept->gaps = *ct_load_gaps(reading->load);
 	kept->read = 1;
@@ -214,7 +215,17 @@ uint64_t ct_pass_age(const struct ct_pass *pass, const struct ct_unreturned *u)
 	return until > u->op.enter_ns ? until - u->op.enter_ns : 0;
 }
 
-/* Work on a GPU is under way in every run that still goes on, or that was killed: of it only what is late. */
+static int stands_in_call(const struct ct_pass *pass, uint32_t process)
+{
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		if (pass->unreturned[i].is_call && pass->unreturned[i].process == process)
+			return 1;
+	}
+	return 0;
+}
+
+/* Work that was begun is under way in every run that still goes on, or that was killed: of it only what is late, or what
+ * its rank perhaps waited for. */
 static void forget_young_launches(struct ct_pass *pass)
 {
 	uint32_t n = 0;
@@ -222,7 +233,7 @@ static void forget_young_launches(struct ct_pass *pass)
 	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
 		const struct ct_unreturned *u = &pass->unreturned[i];
 
-		if (!u->launched ||
+		if (!u->launched || (u->by_host && stands_in_call(pass, u->process)) ||
 		    ct_pass_age(pass, u) > pass->run->processes[u->process].id.hang_after_ns)
 			pass->unreturned[n++] = *u;
 	}

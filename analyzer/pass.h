@@ -76,10 +76,12 @@ struct ct_seat {
 };
 
 /* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for
- * longer than COMMTRACE_HANG_AFTER. */
+ * longer than COMMTRACE_HANG_AFTER, or begun by a rank that then stood in a call that waits. Or such a call. */
 struct ct_unreturned {
-	struct ct_op op;
+	struct ct_op op; /* of a call: tid and enter_ns */
 	int launched;
+	int is_call; /* that moves no data */
+	int by_host; /* nothing that runs on a GPU */
 	uint32_t process, seat;
 	const struct ct_comm *comm; /* NULL unknown */
 	const char *call;	    /* NULL unknown; in the pass's arena */

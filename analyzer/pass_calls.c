@@ -5,12 +5,54 @@
 #include "analyzer/pass_private.h"
 #include "trace/ops.h"
 
-int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec)
+/* Of each thread, the call that it is in. */
+static void note_open(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < reading->n_calls && reading->calls[i].tid != rec->tid)
+		i++;
+	if (rec->return_ns) {
+		if (i < reading->n_calls && reading->calls[i].enter_ns <= rec->enter_ns)
+			reading->calls[i] = reading->calls[--reading->n_calls];
+		return;
+	}
+	if (i == CT_READING_CALLS)
+		return;
+	if (i == reading->n_calls)
+		reading->n_calls++;
+	else if (reading->calls[i].enter_ns > rec->enter_ns)
+		return;
+	reading->calls[i] = (struct ct_open_call){ rec->enter_ns, rec->tid, name };
+}
+
+int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
 {
 	struct ct_seat *seat = &reading->pass->seats[reading->seats[0]];
 
+	note_open(reading, rec, name);
 	return ct_calls_wait(&seat->calls, rec->tid, rec->enter_ns,
 			     rec->return_ns ? rec->return_ns : CT_CALL_OPEN);
+}
+
+int ct_pass_open_calls(struct ct_reading *reading)
+{
+	for (uint32_t i = 0; i < reading->n_calls; i++) {
+		const struct ct_open_call *call = &reading->calls[i];
+		struct ct_unreturned *kept;
+
+		if (ct_pass_keep(reading->pass, call->name, &kept) != CT_OK)
+			return CT_NOMEM;
+		if (!kept)
+			return CT_OK;
+		kept->op = (struct ct_op){ .enter_ns = call->enter_ns,
+					   .tid = call->tid,
+					   .peer = -1 };
+		kept->is_call = kept->by_host = 1;
+		kept->process = reading->process;
+		kept->seat = reading->seats[0];
+	}
+	return CT_OK;
 }
 
 void ct_pass_cover_waits(struct ct_seat *seat, uint64_t until_ns)

@@ -75,10 +75,12 @@ static int is_under_way(const struct ct_load_op *op)
 	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
 }
 
-static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+int ct_pass_keep(struct ct_pass *pass, const char *call, struct ct_unreturned **out)
 {
 	struct ct_unreturned *kept;
+	const char *name = NULL;
 
+	*out = NULL;
 	if (pass->n_unreturned == CT_PASS_MAX_UNRETURNED)
 		return CT_OK;
 	if (pass->n_unreturned == pass->cap_unreturned) {
@@ -90,18 +92,32 @@ static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, ui
 		pass->unreturned = kept;
 		pass->cap_unreturned = cap;
 	}
-	kept = &pass->unreturned[pass->n_unreturned++];
+	if (call) {
+		name = ct_arena_printf(pass->memory, "%s", call);
+		if (!name)
+			return CT_NOMEM;
+	}
+	*out = &pass->unreturned[pass->n_unreturned++];
+	**out = (struct ct_unreturned){ .call = name };
+	return CT_OK;
+}
+
+static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+{
+	struct ct_unreturned *kept;
+
+	if (ct_pass_keep(pass, op->joined.call, &kept) != CT_OK)
+		return CT_NOMEM;
+	if (!kept)
+		return CT_OK;
 	kept->op = *op->joined.op;
 	kept->launched = op->joined.state != CT_STATE_ENTERED;
+	/* what runs on a GPU has a stream there */
+	kept->by_host = op->joined.backend != CT_BACKEND_NCCL &&
+			!(op->open && CT_OPEN_WORD(op->open, stream));
 	kept->process = op->joined.process_index;
 	kept->seat = seat;
 	kept->comm = op->comm ? op->comm->user : NULL;
-	kept->call = NULL;
-	if (op->joined.call) {
-		kept->call = ct_arena_printf(pass->memory, "%s", op->joined.call);
-		if (!kept->call)
-			return CT_NOMEM;
-	}
 	return CT_OK;
 }
 
