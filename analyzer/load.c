@@ -39,10 +39,8 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	if (load->memory) {
 		load->facts.notes = ct_arena_calloc(load->memory, CT_LOAD_NOTES,
 						    sizeof(*load->facts.notes));
-		load->matches = ct_arena_calloc(load->memory, CT_LOAD_MATCHES,
-						sizeof(*load->matches));
 	}
-	if (!load->join || !load->facts.notes || !load->matches) {
+	if (!load->join || !load->facts.notes) {
 		ct_load_close(load);
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	}
@@ -67,6 +65,7 @@ void ct_load_close(struct ct_load *load)
 	ct_facts_fini(&load->environment);
 	ct_graphs_fini(&load->graphs);
 	ct_table_fini(&load->details);
+	ct_table_fini(&load->matches);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
@@ -168,20 +167,6 @@ static void set_span(struct ct_load *load, struct ct_joined_op *j, const struct 
 	}
 }
 
-/* A receive from any peer, once its message has come. */
-static const struct ct_op *with_peer(const struct ct_load *load, const struct ct_op *op,
-				     struct ct_op *copy)
-{
-	const struct ct_match_rec *match = &load->matches[op->launch % CT_LOAD_MATCHES];
-
-	if (op->op != CT_OP_Recv || op->peer >= 0 || !op->launch || match->launch != op->launch)
-		return op;
-	*copy = *op;
-	copy->peer = match->peer;
-	copy->seq = match->seq;
-	return copy;
-}
-
 /* The launch that an op still waited for at the end. */
 static const struct ct_open_launch_rec *open_launch(const struct ct_load *load, uint32_t id)
 {
@@ -211,7 +196,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 		j->launch_ops = all->n_ops;
 		j->launch_at = (uint32_t)(op - all->ops);
 	}
-	op = with_peer(load, op, &copy);
+	op = ct_load_give_got(load, op, &copy);
 	j->op = op;
 	j->process = load->info;
 	j->process_index = load->index;

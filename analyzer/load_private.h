@@ -9,10 +9,6 @@
 #include "analyzer/load.h"
 #include "analyzer/table.h"
 
-/* Receives from any peer that wait for their launch after they were told whose message it was; an older one
- * gives way to one 4096 launches later and stays without a peer. */
-#define CT_LOAD_MATCHES 4096u
-
 /* Entry times of a block's ops, to sort by. */
 struct ct_load_order {
 	uint64_t enter_ns;
@@ -30,8 +26,9 @@ struct ct_load {
 	struct ct_table comms;	 /* id -> struct ct_load_comm */
 	struct ct_join *join;
 	struct ct_graphs graphs;
-	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
-	struct ct_table details;      /* of ops that are still to come */
+	struct ct_table matches; /* launch -> struct ct_load_got */
+	struct ct_load_got *free_got;
+	struct ct_table details; /* of ops that are still to come */
 	struct ct_load_detail *free_details;
 	struct ct_load_facts facts;
 	struct ct_environment_facts environment;
@@ -60,6 +57,12 @@ void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
 /* What NCCL's profiler told (load_detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
 int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
+
+/* What receives got (load_got.c): taken in, and put into a copy of the op that it is of. 0 or CT_NOMEM; the op itself
+ * if nothing is told of it, else the copy. */
+int ct_load_take_got(struct ct_load *load, const struct ct_match_rec *rec);
+const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,
+				     struct ct_op *copy);
 
 static inline void ct_load_seen_at(uint64_t *latest, uint64_t ns)
 {

@@ -226,8 +226,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return CT_OK;
 	case CT_KIND_MATCH:
 		ct_rare_get(block, rare, &u.match, sizeof(u.match));
-		load->matches[u.match.launch % CT_LOAD_MATCHES] = u.match;
-		return CT_OK;
+		return ct_load_take_got(load, &u.match);
 	case CT_KIND_WAIT:
 		ct_rare_get(block, rare, &u.wait, sizeof(u.wait));
 		return load->sink.wait ? load->sink.wait(load->sink.arg, &u.wait) : CT_OK;

@@ -1,6 +1,6 @@
 # cmake -DTABLES=a.def;b.def -DMAP=FILE -P exports.cmake — the linker's list of exported symbols, from the tables of
 # calls. A row is NAME_CALL...("symbol", ...), or of mpi_calls.def, where a name stands for MPI_name and PMPI_name:
-#	MPI_CALL_X(Name, lower, ...)   Name, Ilower, Name_init, and these with _c
+#	MPI_CALL_X(Name, lower, ...)   Name, Ilower, Name_init, and these with _c (but for COUNTLESS)
 #	MPI_CALL_X_C(Name, (...        Name and Name_c
 #	MPI_CALL_X(Name, (...          Name
 set(symbols "")
@@ -26,7 +26,10 @@ foreach(table IN LISTS TABLES)
 		set(name ${CMAKE_MATCH_2})
 		set(lower ${CMAKE_MATCH_3})
 		if(NOT lower MATCHES "^\\(")
-			add_mpi(${name} I${lower} ${name}_init ${name}_c I${lower}_c ${name}_init_c)
+			add_mpi(${name} I${lower} ${name}_init)
+			if(NOT kind MATCHES "COUNTLESS")
+				add_mpi(${name}_c I${lower}_c ${name}_init_c)
+			endif()
 		elseif(kind MATCHES "_C$")
 			add_mpi(${name} ${name}_c)
 		else()

@@ -1,54 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The collectives of abi/mpi_calls.def: each in its blocking, nonblocking and persistent form, with counts of either
- * width. */
+ * width. A blocking one is its own span; of a nonblocking one whoever waits for the request finds the end; what a
+ * persistent one will be is kept with its request until it is started. */
 #include "interpose/mpi.h"
 #include "interpose/mpi_comm.h"
-#include "interpose/pending.h"
+#include "interpose/mpi_requests.h"
+#include "interpose/mpi_share.h"
 
 /* The functions from here on are inlined into one body for each function, where the row's columns are constants. */
-#define EACH_ROW inline __attribute__((always_inline))
+#define EACH_ROW CT_MPI_EACH_ROW
 
-/* What this rank has in a collective. */
-struct share {
-	uint64_t count; /* elements of `type` */
-	ct_mpi_handle type;
-	int32_t root; /* member of the communicator, -1 none */
-};
-
-static EACH_ROW uint64_t number(int64_t count)
-{
-	return count > 0 ? (uint64_t)count : 0;
-}
-
-/* All ranks say the same. */
-#define SHARE_WHOLE(count_, type_)                                                                 \
-	((struct share){ .count = number(count_), .type = (type_), .root = -1 })
-
+/* What a row says of one call. */
 struct call {
 	enum ct_mpi_function function;
 	uint8_t op;
 	uint8_t redop;
 };
 
-static EACH_ROW void describe(struct ct_op *op, const struct call *c, struct ct_comm *comm,
-			      const struct share *share)
+static EACH_ROW uint8_t redop_of(ct_mpi_handle redop)
 {
+	return redop ? ct_mpi_redop(redop) : 0;
+}
+
+/* All but its place in the order. */
+static EACH_ROW uint64_t describe(struct ct_op *op, const struct call *c,
+				  const struct ct_mpi_share *share)
+{
+	/* without a type there is nothing to count, or bytes are what is counted */
 	struct ct_mpi_element element = share->type ? ct_mpi_element(share->type)
-						    : (struct ct_mpi_element){ 0, 0 };
+						    : (struct ct_mpi_element){
+							      share->count ? CT_DTYPE_elem1 : 0, 1
+						      };
 
 	*op = (struct ct_op){
 		.op = c->op,
 		.call = ct_mpi_call_id(c->function),
 		.peer = share->root,
-		.seq = atomic_fetch_add_explicit(&comm->entry->next_seq, 1, memory_order_relaxed),
 		.redop = c->redop,
 		.dtype = element.dtype,
 		.count = element.dtype == CT_DTYPE_elem1 ? share->count * element.bytes
 							 : share->count,
 	};
+	return element.dtype == CT_DTYPE_elem1 ? 1 : element.bytes;
 }
 
-/* ---- blocking ------------------------------------------------------------------------------------------------ */
+/* Collectives of one communicator come one after the other, threads or not: MPI has the program see to that. So this
+ * needs no locked instruction, which would wait until all that MPI stored for other processes has left this core. */
+static EACH_ROW uint64_t next_seq(struct ct_comm *comm)
+{
+	uint64_t seq = atomic_load_explicit(&comm->entry->next_seq, memory_order_relaxed);
+
+	atomic_store_explicit(&comm->entry->next_seq, seq + 1, memory_order_relaxed);
+	return seq;
+}
+
+/* ... and that, and what goes on record before it. */
+static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct ct_mpi_share *share,
+			   uint64_t unit)
+{
+	op->seq = next_seq(comm);
+	if (share->parts.at && share->parts.is_told)
+		ct_mpi_tell_parts(&share->parts, comm->id, op->seq, unit);
+}
+
+static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct ct_comm *comm,
+			   const struct ct_mpi_share *share)
+{
+	struct ct_op op;
+	uint64_t unit = describe(&op, c, share);
+
+	place(&op, comm, share, unit);
+	ct_op_begin(f, comm, &op);
+}
+
+#define CALL(name, op_, redop_)                                                                    \
+	const struct call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
 
 #define RECORD_BLOCKING(name, op_, params, args, share_, redop_)                                   \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
@@ -59,13 +85,10 @@ static EACH_ROW void describe(struct ct_op *op, const struct call *c, struct ct_
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		if (__builtin_expect(known != NULL, 1)) {                                          \
-			const struct share share = share_;                                         \
-			const struct call c = { CT_MPI_##name, CT_OP_##op_,                        \
-						(redop_) ? ct_mpi_redop(redop_) : 0 };             \
-			struct ct_op op;                                                           \
+			const struct ct_mpi_share share = share_;                                  \
+			CALL(name, op_, redop_);                                                   \
                                                                                                    \
-			describe(&op, &c, known, &share);                                          \
-			ct_op_begin(&f, known, &op);                                               \
+			begin(&f, &c, known, &share);                                              \
 			result = real args;                                                        \
 			ct_op_end(&f, ct_now_ns(), ct_mpi_result(result));                         \
 		} else {                                                                           \
@@ -76,41 +99,51 @@ static EACH_ROW void describe(struct ct_op *op, const struct call *c, struct ct_
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
 
-/* ---- nonblocking --------------------------------------------------------------------------------------------- */
-
 struct begun {
-	struct ct_op_frame op;
-	struct ct_pending pending;
+	struct ct_op_frame op; /* first */
+	struct ct_mpi_request request;
 };
 
-static EACH_ROW void begin(struct begun *b, const struct call *c, struct ct_comm *comm,
-			   const struct share *share)
+/* It threw, or its thread was cancelled: there is no request. */
+static void begun_leave(struct ct_frame *frame)
+{
+	struct begun *b = (struct begun *)frame;
+	uint64_t now_ns = ct_now_ns();
+
+	ct_mpi_requests_failed(&b->request, now_ns, CT_RESULT_EXCEPTION);
+	ct_op_end(&b->op, now_ns, CT_RESULT_EXCEPTION);
+}
+
+static EACH_ROW void begin_request(struct begun *b, const struct call *c, struct ct_comm *comm,
+				   const struct ct_mpi_share *share)
 {
 	struct ct_op op;
+	uint64_t unit = describe(&op, c, share);
 
-	describe(&op, c, comm, share);
+	place(&op, comm, share, unit);
 	op.launch = ct_recorder_slot_launch();
 	ct_op_begin(&b->op, comm, &op);
-	b->pending = (struct ct_pending){
-		.enter_ns = b->op.enter_ns,
-		.bytes = op.count * ct_dtype_bytes(op.dtype),
-		.seq = op.seq,
-		.peer = op.peer,
-		.comm = comm->id,
-		.launch = op.launch,
-		.op = op.op,
+	b->op.frame.leave = begun_leave;
+	b->request = (struct ct_mpi_request){
+		.op = op,
+		.bytes = op.count * unit,
+		.comm = comm,
+		.comm_id = comm->id,
 	};
 }
 
-static int end(struct begun *b, int result, const void *request)
+static __attribute__((noinline)) int end_request(struct begun *b, int result, const void *request)
 {
 	uint64_t now_ns = ct_now_ns();
 	int told = ct_mpi_result(result);
+	uintptr_t handle;
 
-	if (result != CT_MPI_SUCCESS)
-		ct_pending_close(&b->pending, now_ns, told);
-	else if (!ct_pending_add(ct_mpi_key(ct_mpi_handle_at(request, 0)), CT_SEND, &b->pending))
-		ct_pending_close(&b->pending, 0, 0);
+	if (result != CT_MPI_SUCCESS) {
+		ct_mpi_requests_failed(&b->request, now_ns, told);
+	} else {
+		handle = (uintptr_t)ct_mpi_key(ct_mpi_handle_at(request, 0));
+		ct_mpi_requests_begun(handle, CT_MPI_HANDLE_OWN, &b->request, now_ns);
+	}
 	ct_op_end(&b->op, now_ns, told);
 	return result;
 }
@@ -124,13 +157,12 @@ static int end(struct begun *b, int result, const void *request)
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		if (known) {                                                                       \
-			const struct share share = share_;                                         \
-			const struct call c = { CT_MPI_##name, CT_OP_##op_,                        \
-						(redop_) ? ct_mpi_redop(redop_) : 0 };             \
+			const struct ct_mpi_share share = share_;                                  \
+			CALL(name, op_, redop_);                                                   \
                                                                                                    \
-			begin(&b, &c, known, &share);                                              \
+			begin_request(&b, &c, known, &share);                                      \
 			result = real args;                                                        \
-			return end(&b, result, request);                                           \
+			return end_request(&b, result, request);                                   \
 		}                                                                                  \
 		result = real args;                                                                \
 		ct_guard_leave();                                                                  \
@@ -138,15 +170,36 @@ static int end(struct begun *b, int result, const void *request)
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
 
-/* ---- persistent ---------------------------------------------------------------------------------------------- */
+/* Nothing moves until it is started, and making one may not fail for want of a record. */
+static EACH_ROW void keep(const struct call *c, struct ct_comm *comm,
+			  const struct ct_mpi_share *share, const void *request)
+{
+	struct ct_mpi_request kept = {
+		.comm = comm,
+		.comm_id = comm->id,
+		.flags = CT_MPI_REQUEST_PERSISTENT,
+	};
+	uint64_t unit = describe(&kept.op, c, share);
+
+	kept.op.comm = comm->id;
+	kept.bytes = kept.op.count * unit;
+	ct_mpi_requests_keep((uintptr_t)ct_mpi_key(ct_mpi_handle_at(request, 0)), &kept);
+}
 
 #define RECORD_PERSISTENT(name, op_, params, args, share_, redop_)                                 \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
+		struct ct_comm *known = ct_mpi_comm(comm);                                         \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		result = real args;                                                                \
+		if (known && result == CT_MPI_SUCCESS) {                                           \
+			const struct ct_mpi_share share = share_;                                  \
+			CALL(name, op_, redop_);                                                   \
+                                                                                                   \
+			keep(&c, known, &share, request);                                          \
+		}                                                                                  \
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
@@ -160,6 +213,7 @@ static int end(struct begun *b, int result, const void *request)
 	RECORD(BLOCKING, name, op, params, args, share, redop)                                     \
 	RECORD(NONBLOCKING, I##lower, op, NONBLOCKING(params, args), share, redop)                 \
 	RECORD(PERSISTENT, name##_init, op, PERSISTENT(params, args), share, redop)
+#define MPI_CALL_COUNTLESS MPI_CALL_COLLECTIVE
 #include "interpose/abi/mpi_calls.def"
 
 #define CT_COUNT ct_mpi_count

@@ -416,8 +416,11 @@ struct ct_end_rec {
 
 /* The next three come from ring slots: 56 bytes, words 1..7. */
 
-/* A host-blocking call that moves no data, such as making a communicator. HOST_BEGIN is written before it with
- * return_ns 0, HOST_END after it; a begin without its end is a call that never came back. */
+/* A host-blocking call that moves no data, such as making a communicator or waiting for requests. HOST_BEGIN is
+ * written before it with return_ns 0, HOST_END after it; a begin without its end is a call that never came back. A
+ * thread that asks in close succession whether something is done waits as well: from its first question in vain
+ * until the answer. There HOST_BEGIN comes once that has lasted, and again as long as it lasts; when it was the last
+ * one, the thread may long do something else. Short ones have a HOST_END only. */
 struct ct_host_rec {
 	uint64_t enter_ns; /* with tid: pairs the two */
 	uint64_t return_ns;
@@ -427,8 +430,8 @@ struct ct_host_rec {
 	int32_t rank;	 /* in it */
 	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
 	int32_t result;
-	uint64_t key; /* of the comm, 0 unknown */
-	uint64_t reserved;
+	uint64_t key;	    /* of the comm, 0 unknown */
+	uint64_t polled_ns; /* no single call, but the program asking again and again: last time so far */
 };
 
 /* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all ranks are told
@@ -443,15 +446,25 @@ struct ct_vcounts_rec {
 	uint32_t reserved;
 };
 
-/* A receive from any of several peers got its data: the op with this launch id is Recv `seq` of `peer`. */
+/* What a receive that had returned before got: the op with this launch id is Recv `seq` of `peer` with `tag`. Told of
+ * receives from any of several peers, and with CT_MATCH_BYTES of those that got less than they had room for. Written
+ * before the launch. A receive that waits for its data itself has all this in its own record. */
 struct ct_match_rec {
 	uint32_t comm;
 	uint32_t launch;
 	int32_t peer;
 	uint32_t tag;
 	uint64_t seq;
-	uint64_t reserved[4];
+	uint64_t bytes; /* that came */
+	uint32_t flags; /* enum ct_match_flag */
+	uint32_t reserved[5];
 };
+enum ct_match_flag {
+	CT_MATCH_BYTES = 1 << 0, /* `bytes` is known */
+};
+
+/* The tag of a receive that takes any, until it is known. */
+#define CT_TAG_ANY UINT32_MAX
 
 /* A run of equal operations in what was captured for one communicator. Written when an executable graph comes to have
  * the list, and again in every checkpoint as long as anything refers to it. */

@@ -10,9 +10,10 @@ need "$library"
 rows() {
 	awk 'FNR == 1 { want = 0 } /^[A-Z_]*CALL[A-Z_]*\(/ { want = 1 } want && match($0, /"[^"]*"/) { print substr($0, RSTART + 1, RLENGTH - 2); want = 0 }' \
 		$(find interpose -name '*_calls.def')
-	tr '\n' ' ' <interpose/abi/mpi_calls.def | grep -oE 'MPI_CALL[A-Z_]*\([A-Z][a-z_]*, *[a-z(]' |
+	find interpose -name mpi_calls.def -exec cat {} + | tr '\n' ' ' |
+		{ grep -oE 'MPI_CALL[A-Z_]*\([A-Z][A-Za-z_]*, *[a-z(]' || true; } |
 		awk -F '[(, ]+' '{
-			wide = $1 ~ /_C$/ || $3 != ""
+			wide = $1 !~ /COUNTLESS/ && ($1 ~ /_C$/ || $3 != "")
 			n = split($2 ($3 != "" ? " I" tolower($2) " " $2 "_init" : ""), names, " ")
 			for (i = 1; i <= n; i++)
 				for (c = 0; c <= wide; c++)

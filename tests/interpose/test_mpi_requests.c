@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of MPI's requests by itself: what goes in comes out once, under any handle, from any thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "interpose/mpi_requests.h"
+#include "interpose/recorder.h"
+
+static struct ct_mpi_request request(uint32_t launch, unsigned op, uint32_t flags)
+{
+	return (struct ct_mpi_request){
+		.op = { .op = (uint8_t)op, .launch = launch, .enter_ns = launch, .comm = 1 },
+		.flags = flags,
+		.bytes = launch * 8ull,
+	};
+}
+
+static void begin(uintptr_t handle, uint32_t launch, enum ct_mpi_handle_kind kind)
+{
+	const struct ct_mpi_request r = request(launch, CT_OP_Recv, 0);
+
+	ct_mpi_requests_begun(handle, kind, &r, 1);
+}
+
+static uint32_t take(uintptr_t handle)
+{
+	struct ct_mpi_request r;
+
+	return ct_mpi_requests_take(handle, 0, &r) ? r.op.launch : 0;
+}
+
+static void what_is_begun_is_taken_once(void **state)
+{
+	(void)state;
+	begin(0x1000, 7, CT_MPI_HANDLE_OWN);
+	assert_int_equal(ct_mpi_requests_receives(), 1);
+	assert_int_equal(take(0x2000), 0);
+	assert_int_equal(take(0x1000), 7);
+	assert_int_equal(take(0x1000), 0);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+	assert_int_equal(ct_mpi_requests_receives(), 0);
+}
+
+static void a_handle_of_what_is_complete_is_not_kept(void **state)
+{
+	(void)state;
+	begin(0x6c000001, 1, CT_MPI_HANDLE_DONE);
+	assert_int_equal(take(0x6c000001), 0);
+}
+
+static void a_handle_that_comes_again_is_the_new_one(void **state)
+{
+	(void)state;
+	begin(0x1000, 1, CT_MPI_HANDLE_OWN);
+	begin(0x1000, 2, CT_MPI_HANDLE_OWN);
+	assert_int_equal(ct_mpi_requests_count(), 1);
+	assert_int_equal(take(0x1000), 2);
+	assert_int_equal(take(0x1000), 0);
+}
+
+static void of_a_shared_handle_the_oldest_comes_first(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= 40; i++)
+		begin(0x1000, i, CT_MPI_HANDLE_SHARED);
+	for (uint32_t i = 1; i <= 40; i++)
+		assert_int_equal(take(0x1000), i);
+	assert_int_equal(take(0x1000), 0);
+}
+
+static void a_persistent_one_stays_until_it_is_forgotten(void **state)
+{
+	struct ct_mpi_request r = request(0, CT_OP_Recv, CT_MPI_REQUEST_PERSISTENT);
+	struct ct_mpi_request *kept;
+
+	(void)state;
+	ct_mpi_requests_keep(0x3000, &r);
+	for (uint32_t i = 1; i <= 3; i++) {
+		assert_int_equal(take(0x3000), 0);
+		kept = ct_mpi_requests_find(0x3000, 0);
+		assert_non_null(kept);
+		kept->op.launch = i;
+		ct_mpi_requests_started(kept);
+		assert_int_equal(ct_mpi_requests_receives(), 1);
+		assert_int_equal(take(0x3000), i);
+		assert_int_equal(ct_mpi_requests_receives(), 0);
+	}
+	ct_mpi_requests_forget(0x3000);
+	assert_null(ct_mpi_requests_find(0x3000, 0));
+	assert_int_equal(ct_mpi_requests_count(), 0);
+}
+
+static void a_message_and_a_request_may_have_the_same_handle(void **state)
+{
+	struct ct_mpi_request message = request(9, CT_OP_Recv, CT_MPI_REQUEST_MESSAGE), r;
+
+	(void)state;
+	ct_mpi_requests_keep(0xac000000, &message);
+	begin(0xac000000, 3, CT_MPI_HANDLE_OWN);
+	assert_int_equal(take(0xac000000), 3);
+	assert_int_equal(take(0xac000000), 0);
+	assert_true(ct_mpi_requests_take(0xac000000, 1, &r));
+	assert_int_equal(r.op.launch, 9);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+}
+
+/* As a program that posts all its receives first: every one is found, in any order, however the handles lie. */
+static void thousands_may_be_outstanding(void **state)
+{
+	enum { N = 12000 };
+	static uint32_t order[N];
+
+	(void)state;
+	for (uintptr_t step = 8; step <= 832; step *= 2) {
+		for (uint32_t i = 0; i < N; i++) {
+			order[i] = i;
+			begin(0x550000000000u + i * step, i + 1, CT_MPI_HANDLE_OWN);
+		}
+		assert_int_equal(ct_mpi_requests_count(), N);
+		srand((unsigned)step);
+		for (uint32_t i = N - 1; i > 0; i--) {
+			uint32_t k = (uint32_t)rand() % (i + 1), t = order[i];
+
+			order[i] = order[k];
+			order[k] = t;
+		}
+		for (uint32_t i = 0; i < N; i++)
+			assert_int_equal(take(0x550000000000u + order[i] * step), order[i] + 1);
+		assert_int_equal(ct_mpi_requests_count(), 0);
+	}
+}
+
+/* A table that is full refuses and counts; what is in it stays right. */
+static void what_has_no_room_is_no_other(void **state)
+{
+	enum { N = 2 * CT_MPI_REQUESTS_MAX };
+	uint32_t kept, taken = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++)
+		begin(0x10000 + i * 64ull, i + 1, CT_MPI_HANDLE_OWN);
+	kept = ct_mpi_requests_count();
+	assert_true(kept > CT_MPI_REQUESTS_MAX / 2 && kept <= CT_MPI_REQUESTS_MAX);
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t launch = take(0x10000 + i * 64ull);
+
+		assert_true(launch == 0 || launch == i + 1);
+		taken += launch != 0;
+	}
+	assert_int_equal(taken, kept);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+}
+
+enum { THREADS = 4, ROUNDS = 3000, SPREAD = 16 };
+static _Atomic uint32_t wrong;
+static _Atomic uint32_t shared_taken[THREADS * ROUNDS + 1];
+
+/* Each thread has requests of its own, and all of them share one handle. */
+static void *work(void *arg)
+{
+	uint32_t me = (uint32_t)(uintptr_t)arg;
+	uintptr_t base = 0x7f0000000000u + me * 0x40u;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t id = me * ROUNDS + i + 1;
+		uint32_t got;
+
+		for (uint32_t k = 0; k < SPREAD; k++)
+			begin(base + k * 0x1000u, id * SPREAD + k, CT_MPI_HANDLE_OWN);
+		begin(0x6c000009, id, CT_MPI_HANDLE_SHARED);
+		for (uint32_t k = SPREAD; k-- > 0;)
+			if (take(base + k * 0x1000u) != id * SPREAD + k)
+				atomic_fetch_add(&wrong, 1);
+		got = take(0x6c000009);
+		if (got == 0 || got > THREADS * ROUNDS ||
+		    atomic_fetch_add(&shared_taken[got], 1) != 0)
+			atomic_fetch_add(&wrong, 1);
+	}
+	return NULL;
+}
+
+static void threads_take_what_is_theirs(void **state)
+{
+	pthread_t threads[THREADS];
+
+	(void)state;
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)i), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(atomic_load(&wrong), 0);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+	assert_int_equal(ct_mpi_requests_receives(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_begun_is_taken_once),
+		cmocka_unit_test(a_handle_of_what_is_complete_is_not_kept),
+		cmocka_unit_test(a_handle_that_comes_again_is_the_new_one),
+		cmocka_unit_test(of_a_shared_handle_the_oldest_comes_first),
+		cmocka_unit_test(a_persistent_one_stays_until_it_is_forgotten),
+		cmocka_unit_test(a_message_and_a_request_may_have_the_same_handle),
+		cmocka_unit_test(thousands_may_be_outstanding),
+		cmocka_unit_test(what_has_no_room_is_no_other),
+		cmocka_unit_test(threads_take_what_is_theirs),
+	};
+
+	if (ct_mpi_requests_init() != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
