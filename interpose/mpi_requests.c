@@ -227,7 +227,7 @@ void ct_mpi_requests_close(const struct ct_mpi_request *request, uint64_t end_ns
 		.end_ns = end_ns,
 		.id = request->op.launch,
 		.comm = request->op.comm,
-		.n_ops = 1,
+		.n_ops = request->flags & CT_MPI_REQUEST_PAIR ? 2 : 1,
 		.result = (int16_t)result,
 		.start_source = CT_SOURCE_CALL,
 		.end_source = end_ns ? (uint8_t)source : CT_SOURCE_NONE,

@@ -28,7 +28,7 @@ enum ct_mpi_request_flag {
 	CT_MPI_REQUEST_CANCELLED = 1 << 4, /* MPI_Cancel was called */
 	CT_MPI_REQUEST_PARTITIONED = 1 << 5,
 	CT_MPI_REQUEST_MESSAGE = 1 << 6, /* no request: what MPI_Mprobe gave */
-	CT_MPI_REQUEST_EMPTY = 1 << 7,	 /* persistent, and no operation: MPI_PROC_NULL, unknown */
+	CT_MPI_REQUEST_PAIR = 1 << 7,	 /* a receive, and a send that has the same launch */
 };
 
 /* What is known of it. For an operation that is begun, `op` is its record; for one that is not, what every start has in
@@ -40,6 +40,7 @@ struct ct_mpi_request {
 	uint32_t comm_id;
 	uint32_t flags;		   /* enum ct_mpi_request_flag */
 	uint32_t rounds;	   /* persistent: starts so far */
+	uint32_t is_starting;	   /* between the two halves of a start */
 	uint64_t ordinal;	   /* partitioned: the pair's number on its channel */
 	struct ct_slot *slot;	   /* of the op while its starting call has not returned */
 	struct ct_ring_open *open; /* what a reader sees when the process dies now; NULL: none */

@@ -20,7 +20,9 @@
 #include "interpose/libc_old.h"
 #include "interpose/log.h"
 #include "interpose/mpi.h"
+#include "interpose/mpi_poll.h"
 #include "interpose/mpi_requests.h"
+#include "interpose/mpi_several.h"
 #include "interpose/nccl.h"
 #include "interpose/pending.h"
 #include "interpose/profiler.h"
@@ -93,7 +95,8 @@ static int make_memory(const char *const *dirs)
 	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
 			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
-	    ct_pending_init() != CT_OK || ct_mpi_requests_init() != CT_OK || init_gpu() != CT_OK ||
+	    ct_pending_init() != CT_OK || ct_mpi_requests_init() != CT_OK ||
+	    ct_mpi_several_init() != CT_OK || init_gpu() != CT_OK ||
 	    ct_profiler_init(strcmp(settings.TIMING, "auto") == 0) != CT_OK) {
 		ct_log("cannot record: %s", err.text);
 		return -1;
@@ -139,6 +142,7 @@ static int set_up(uint32_t nth)
 		return -1;
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_gloo_init(is_listed("gloo"));
+	ct_mpi_poll_init();
 	ct_mpi_init(is_listed("mpi"));
 	if (ct_nccl_init(is_listed("nccl")) != CT_OK)
 		return -1;

@@ -35,6 +35,9 @@ foreach(flavour IN ITEMS openmpi mpich)
 			target_link_libraries(ct_mpi_${flavour} INTERFACE ${CMAKE_MATCH_1})
 		endif()
 	endforeach()
+	# MPI_STATUSES_IGNORE and the like are no addresses, but gcc takes them for such.
+	target_compile_options(ct_mpi_${flavour} INTERFACE
+		$<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>)
 	# The wrapper may be there without a compiler behind it.
 	if(CT_MPIFORT_${flavour})
 		file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/mpi_${flavour}.f90 "use mpi_f08\ncall MPI_Init()\nend\n")

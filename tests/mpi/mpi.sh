@@ -10,6 +10,7 @@ mpi=$build/tests/mpi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_plm_rsh_agent=false OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMPI_MCA_osc=sm,pt2pt # windows without reading other processes' memory, which containers may forbid
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_orte_base_help_aggregate=0
 export OMPI_MCA_orte_tmpdir_base="$work"
 # With more ranks than cores, who waits has to let the others run; MPICH does so with yield.c only.

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that send and receive: two ops, of one call, or of one launch where it returns before they are done. */
+#include "interpose/mpi_begin.h"
+
+/* ---- blocking ------------------------------------------------------------------------------------------------ */
+
+/* The later op has the thread's frame, which ends both. */
+struct exchange {
+	struct ct_mpi_blocking receive; /* first */
+	struct ct_mpi_blocking send;
+	int receives, sends;
+};
+
+static void end_send(struct exchange *e, uint64_t now_ns, int result)
+{
+	if (e->sends)
+		ct_op_end(&e->send.op, now_ns, result);
+}
+
+static void leave_both(struct ct_frame *frame)
+{
+	struct exchange *e = (struct exchange *)frame;
+	uint64_t now_ns = ct_now_ns();
+
+	end_send(e, now_ns, CT_RESULT_EXCEPTION);
+	ct_op_end(&e->receive.op, now_ns, CT_RESULT_EXCEPTION);
+}
+
+static int begin(struct exchange *e, struct ct_comm *comm, const struct ct_mpi_transfer *send,
+		 const struct ct_mpi_transfer *receive)
+{
+	e->sends = ct_mpi_begin_blocking(&e->send, comm, send);
+	e->receives = ct_mpi_begin_blocking(&e->receive, comm, receive);
+	if (e->receives)
+		e->receive.op.frame.leave = leave_both;
+	return e->sends || e->receives;
+}
+
+static void end(struct exchange *e, const void *status, int result)
+{
+	end_send(e, ct_now_ns(), ct_mpi_result(result));
+	if (e->receives)
+		ct_mpi_end_receive(&e->receive, status, result);
+	ct_guard_leave();
+}
+
+#define BLOCKING(name, params, args, send, receive)                                                \
+	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
+	{                                                                                          \
+		struct ct_mpi_status own;                                                          \
+		struct exchange e;                                                                 \
+		int result;                                                                        \
+                                                                                                   \
+		CT_UNWIND_HERE();                                                                  \
+		if (!begin(&e, ct_mpi_comm(comm), &send, &receive)) {                              \
+			result = real args;                                                        \
+			ct_guard_leave();                                                          \
+			return result;                                                             \
+		}                                                                                  \
+		status = ct_mpi_status_of(status, &own);                                           \
+		result = real args;                                                                \
+		end(&e, status, result);                                                           \
+		return result;                                                                     \
+	}                                                                                          \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+
+/* ---- nonblocking --------------------------------------------------------------------------------------------- */
+
+struct begun {
+	struct ct_mpi_begun receive; /* first */
+	struct ct_op_frame send;
+};
+
+static void leave_begun(struct ct_frame *frame)
+{
+	struct begun *b = (struct begun *)frame;
+	uint64_t now_ns = ct_now_ns();
+
+	ct_mpi_requests_failed(&b->receive.request, now_ns, CT_RESULT_EXCEPTION);
+	ct_op_end(&b->send, now_ns, CT_RESULT_EXCEPTION);
+	ct_op_end(&b->receive.op, now_ns, CT_RESULT_EXCEPTION);
+}
+
+/* 0: nothing to record; 1: one of the two, in b->receive; 2: both. */
+static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi_transfer *send,
+		      const struct ct_mpi_transfer *receive)
+{
+	struct ct_mpi_request *in = &b->receive.request;
+	struct ct_mpi_request out;
+
+	if (!comm)
+		return 0;
+	if (!ct_mpi_describe(&out, comm, send))
+		return ct_mpi_begin(&b->receive, comm, receive);
+	if (!ct_mpi_describe(in, comm, receive))
+		return ct_mpi_begin(&b->receive, comm, send);
+	in->flags |= CT_MPI_REQUEST_PAIR;
+	in->op.launch = out.op.launch = ct_recorder_slot_launch();
+	out.op.seq = ct_mpi_next_message(&out);
+	ct_op_begin(&b->send, comm, &out.op);
+	in->op.seq = ct_mpi_next_message(in);
+	ct_op_begin(&b->receive.op, comm, &in->op);
+	b->receive.op.frame.leave = leave_begun;
+	return 2;
+}
+
+static void both_begun(struct begun *b, int n, const void *request, int result)
+{
+	if (n == 2)
+		ct_op_end(&b->send, ct_now_ns(), ct_mpi_result(result));
+	ct_mpi_begun(&b->receive, request, result);
+}
+
+#define NONBLOCKING(name, params, args, send, receive)                                             \
+	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
+	{                                                                                          \
+		struct begun b;                                                                    \
+		int result, n;                                                                     \
+                                                                                                   \
+		CT_UNWIND_HERE();                                                                  \
+		n = begin_both(&b, ct_mpi_comm(comm), &send, &receive);                            \
+		result = real args;                                                                \
+		if (n)                                                                             \
+			both_begun(&b, n, request, result);                                        \
+		else                                                                               \
+			ct_guard_leave();                                                          \
+		return result;                                                                     \
+	}                                                                                          \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+
+/* ---- the functions ------------------------------------------------------------------------------------------- */
+
+#define TWO_BUFFERS(FORM, name, COUNT, end_)                                                       \
+	FORM(name,                                                                                 \
+	     (const void *sendbuf, COUNT sendcount, ct_mpi_handle sendtype, int dest, int sendtag, \
+	      void *recvbuf, COUNT recvcount, ct_mpi_handle recvtype, int source, int recvtag,     \
+	      ct_mpi_handle comm, void *end_),                                                     \
+	     (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,   \
+	      recvtag, comm, end_),                                                                \
+	     PART(name, CT_SEND, sendcount, sendtype, dest, sendtag),                              \
+	     PART(name, CT_RECV, recvcount, recvtype, source, recvtag))
+#define ONE_BUFFER(FORM, name, COUNT, end_)                                                        \
+	FORM(name,                                                                                 \
+	     (void *buf, COUNT count, ct_mpi_handle type, int dest, int sendtag, int source,       \
+	      int recvtag, ct_mpi_handle comm, void *end_),                                        \
+	     (buf, count, type, dest, sendtag, source, recvtag, comm, end_),                       \
+	     PART(name, CT_SEND, count, type, dest, sendtag),                                      \
+	     PART(name, CT_RECV, count, type, source, recvtag))
+#define PART(name, direction, count, type, peer, tag)                                              \
+	(struct ct_mpi_transfer)                                                                   \
+	{                                                                                          \
+		CT_MPI_##name, direction, count, type, peer, tag                                   \
+	}
+
+TWO_BUFFERS(BLOCKING, Sendrecv, int, status)
+TWO_BUFFERS(BLOCKING, Sendrecv_c, ct_mpi_count, status)
+ONE_BUFFER(BLOCKING, Sendrecv_replace, int, status)
+ONE_BUFFER(BLOCKING, Sendrecv_replace_c, ct_mpi_count, status)
+TWO_BUFFERS(NONBLOCKING, Isendrecv, int, request)
+TWO_BUFFERS(NONBLOCKING, Isendrecv_c, ct_mpi_count, request)
+ONE_BUFFER(NONBLOCKING, Isendrecv_replace, int, request)
+ONE_BUFFER(NONBLOCKING, Isendrecv_replace_c, ct_mpi_count, request)

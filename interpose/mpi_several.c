@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/mpi_several.h"
+
+#include <sys/mman.h>
+
+#define BUFFERS 4u
+
+static struct ct_mpi_several_buffer {
+	_Atomic int taken;
+	uintptr_t keys[CT_MPI_SEVERAL_MAX];
+	struct ct_mpi_status statuses[CT_MPI_SEVERAL_MAX];
+} * buffers;
+
+int ct_mpi_several_init(void)
+{
+	void *map = mmap(NULL, BUFFERS * sizeof(*buffers), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return CT_NOMEM;
+	buffers = map;
+	return CT_OK;
+}
+
+static struct ct_mpi_several_buffer *take_buffer(uint32_t n)
+{
+	for (uint32_t i = 0; n <= CT_MPI_SEVERAL_MAX && i < BUFFERS; i++)
+		if (!atomic_exchange_explicit(&buffers[i].taken, 1, memory_order_acquire))
+			return &buffers[i];
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_REQUESTS_FULL, 1);
+	return NULL;
+}
+
+/* Nothing is known of any request: nothing to be kept. */
+static void keep_keys(struct ct_mpi_several *s, const void *requests, uintptr_t *keys)
+{
+	s->keys = keys;
+	for (uint32_t i = 0; i < s->n; i++) {
+		keys[i] = ct_mpi_request_key(requests, i);
+		s->n_pending += keys[i] != 0;
+		if (keys[i] && !s->first)
+			s->first = ct_mpi_requests_find(keys[i], 0);
+	}
+}
+
+void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void *statuses)
+{
+	int is_near = n <= (int)CT_MPI_SEVERAL_NEAR;
+
+	s->keys = NULL;
+	s->statuses = statuses;
+	s->n = n > 0 ? (uint32_t)n : 0;
+	s->n_pending = 0;
+	s->first = NULL;
+	s->buffer = NULL;
+	if (!s->n || !requests)
+		return;
+	if (!is_near && ct_mpi_requests_count())
+		s->buffer = take_buffer(s->n);
+	if (!is_near && !s->buffer) {
+		for (uint32_t i = 0; i < s->n && !s->n_pending; i++)
+			s->n_pending = ct_mpi_request_key(requests, i) != 0;
+		return;
+	}
+	keep_keys(s, requests, is_near ? s->near_keys : s->buffer->keys);
+	if ((uintptr_t)statuses == ct_mpi.is.STATUSES_IGNORE && ct_mpi_requests_receives())
+		s->statuses = is_near ? s->near_statuses : s->buffer->statuses;
+}
+
+const void *ct_mpi_several_status(const struct ct_mpi_several *s, uint32_t i)
+{
+	if (!s->statuses || (uintptr_t)s->statuses == ct_mpi.is.STATUSES_IGNORE)
+		return NULL;
+	return (const char *)s->statuses + (size_t)i * ct_mpi.is.status_bytes;
+}
+
+void ct_mpi_several_done(struct ct_mpi_several *s, uint32_t i, const void *status, uint64_t now_ns,
+			 int result)
+{
+	struct ct_mpi_request request;
+
+	if (s->keys && i < s->n && s->keys[i] && ct_mpi_requests_take(s->keys[i], 0, &request))
+		ct_mpi_complete(&request, status, now_ns, result);
+}
+
+/* What a status says of its own request, after a call that failed with MPI_ERR_IN_STATUS. */
+static int error_of(const struct ct_mpi_several *s, uint32_t i)
+{
+	const void *status = ct_mpi_several_status(s, i);
+
+	return status ? ct_mpi_status_int(status, ct_mpi.is.status_error) : CT_MPI_SUCCESS;
+}
+
+/* A request that is not done keeps its handle. So does a persistent one that is: of that the status has to tell. */
+static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_t i)
+{
+	const struct ct_mpi_request *r;
+
+	if (ct_mpi_request_key(requests, i) != s->keys[i])
+		return 1;
+	r = ct_mpi_requests_find(s->keys[i], 0);
+	return r && r->flags & CT_MPI_REQUEST_PERSISTENT && ct_mpi_several_status(s, i) &&
+	       ct_mpi_result(error_of(s, i)) != ct_mpi.is.ERR_PENDING;
+}
+
+/* Receives from any are numbered in the order of this array. */
+void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t now_ns, int result)
+{
+	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
+
+	for (uint32_t i = 0; s->keys && i < s->n; i++) {
+		if (!s->keys[i] || (result && !is_over(s, requests, i)))
+			continue;
+		ct_mpi_several_done(s, i, ct_mpi_several_status(s, i), now_ns,
+				    in_status ? ct_mpi_result(error_of(s, i))
+					      : ct_mpi_result(result));
+	}
+}
+
+void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indices, uint64_t now_ns,
+			 int result)
+{
+	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
+
+	if (!s->keys || n_done == ct_mpi.is.UNDEFINED || (result && !in_status))
+		return;
+	for (int i = 0; i < n_done && (uint32_t)i < s->n; i++)
+		ct_mpi_several_done(s, (uint32_t)indices[i], ct_mpi_several_status(s, (uint32_t)i),
+				    now_ns,
+				    in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
+}
+
+void ct_mpi_several_end(struct ct_mpi_several *s)
+{
+	if (s->buffer)
+		atomic_store_explicit(&s->buffer->taken, 0, memory_order_release);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpi_several.h — calls about several requests at once: MPI changes the array of handles, so what they were is kept, and
+ * a status for each of them where the program wants none and what receives got is to be told.
+ *
+ * Up to 64 on the wrapper's stack; beyond, in one of a few buffers that were mapped before and are taken without a lock.
+ * Where all of them are taken, or the program passes more than CT_MPI_SEVERAL_MAX, the requests of that call end unseen
+ * (counted). Any thread, inside a recorded call; begin and end by the same one.
+ */
+#ifndef CT_MPI_SEVERAL_H
+#define CT_MPI_SEVERAL_H
+
+#include "interpose/mpi_message.h"
+
+#define CT_MPI_SEVERAL_MAX 16384u
+#define CT_MPI_SEVERAL_NEAR 64u
+
+struct ct_mpi_several {
+	uintptr_t *keys; /* NULL: nothing is known of them, or nothing is to be done */
+	void *statuses;	 /* what to call MPI with */
+	uint32_t n;
+	uint32_t n_pending;	      /* keys that stand for something that may be waited for */
+	struct ct_mpi_request *first; /* known, of those */
+	struct ct_mpi_several_buffer *buffer;
+	uintptr_t near_keys[CT_MPI_SEVERAL_NEAR];
+	struct ct_mpi_status near_statuses[CT_MPI_SEVERAL_NEAR];
+};
+
+/* Map the buffers; 0 or CT_NOMEM. Before the gate opens. */
+int ct_mpi_several_init(void);
+
+/* Before the call. `statuses` is the program's array or STATUSES_IGNORE; NULL if the function has none. */
+void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void *statuses);
+
+/* The i-th request is done; its status is the `at`-th, or the one at `status`. `result` 0 or an error class. */
+void ct_mpi_several_done(struct ct_mpi_several *s, uint32_t i, const void *status, uint64_t now_ns,
+			 int result);
+
+/* The i-th status, NULL if there is none. */
+const void *ct_mpi_several_status(const struct ct_mpi_several *s, uint32_t i);
+
+/* All are done that the handles in `requests` and the statuses say are done, after a call on all of them. */
+void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t now_ns,
+			int result);
+
+/* Those of the indices are done, after a call on some of them: the i-th index has the i-th status. */
+void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indices, uint64_t now_ns,
+			 int result);
+
+void ct_mpi_several_end(struct ct_mpi_several *s);
+
+#endif
