@@ -217,6 +217,24 @@ int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *g)
 
 /* ---- collectives ---- */
 
+/* Of a window: no more than what the last one was longer in no call than anybody else. The rest went into its own messages. */
+static uint64_t cost_of(const struct ct_instance *i, const struct ct_waits *w,
+			const struct ct_last *last)
+{
+	uint64_t own = i->members[last->last].free_ns, longest = 0;
+
+	if (!last->waited_for)
+		return 0;
+	if (!w->is_window)
+		return last->solo_ns;
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (m != last->last && i->members[m].free_ns > longest)
+			longest = i->members[m].free_ns;
+	}
+	own = own > longest ? own - longest : 0;
+	return own < last->solo_ns ? own : last->solo_ns;
+}
+
 /* Who came last, for the class's row and the ranks' counts. */
 static int add_last(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i,
 		    const struct ct_waits *w)
@@ -232,8 +250,7 @@ static int add_last(struct ct_pass *pass, struct ct_class *class, const struct c
 	if (!last.clear)
 		return CT_OK;
 	pass->seats[i->members[last.last].seat].last_count++;
-	return ct_class_last(class, i->members[last.last].index,
-			     last.waited_for ? last.solo_ns : 0);
+	return ct_class_last(class, i->members[last.last].index, cost_of(i, w, &last));
 }
 
 /* Took the last one to come clearly longer than is usual? Then its stream reached the operation late, or the transfer

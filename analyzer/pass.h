@@ -69,11 +69,20 @@ struct ct_seat {
 	struct ct_anchor anchor;
 	struct ct_partners *partners;
 	uint32_t n_partners;
-	uint64_t messages;   /* sends and receives so far */
-	int tells_waits;     /* its process has the calls on record in which it waits */
-	uint64_t covered_ns; /* waits entered up to here are in `busy` */
-	uint64_t vague_ns;   /* up to here it is not known when it stood waiting */
+	unsigned tells_waits; /* see ct_seat_tells_waits() */
+	uint64_t covered_ns;  /* waits entered up to here are in `busy` */
+	uint64_t vague_ns;    /* up to here it is not known when it stood waiting */
 };
+
+/* Of this library, does the seat's process have the calls on record in which it waits? As far as was read. */
+static inline int ct_seat_tells_waits(const struct ct_seat *seat, unsigned backend)
+{
+	return (int)(seat->tells_waits >> (backend & 31) & 1);
+}
+static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
+{
+	seat->tells_waits |= 1u << (backend & 31);
+}
 
 /* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for
  * longer than COMMTRACE_HANG_AFTER, or begun by a rank that then stood in a call that waits. Or such a call. */
@@ -122,7 +131,6 @@ struct ct_pass {
 	uint32_t n_unreturned, cap_unreturned;
 	uint64_t matched; /* collective instances whose waits are known: the evidence of every judgement */
 	uint64_t messages; /* point-to-point instances with both ends */
-	uint64_t followed; /* sends and receives in windows that could be judged */
 	uint64_t incomplete;
 	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
 	uint64_t one_rank;	 /* instances of communicators of one */

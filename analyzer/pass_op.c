@@ -297,7 +297,7 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 			return ct_pass_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
 		/* a request that nobody waited for: its call is known */
-		if (seat->tells_waits && j->start_source == CT_SOURCE_CALL)
+		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
 			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
 		else
 			seat->unmeasured++;
@@ -315,7 +315,20 @@ static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
 		.seat = m->seat,
 		.bytes = total_bytes(op, m, comm),
 	};
+	const struct ct_overlap_call call = {
+		.comm = comm,
+		.seat = m->seat,
+		.op = m->op,
+		.dtype = m->dtype,
+		.bytes = first.bytes,
+		.start_ns = m->start_ns,
+		.asked_ns = m->asked_ns,
+		.end_ns = m->end_ns,
+		.err_ns = (uint64_t)m->start_err_ns + m->end_err_ns,
+	};
 
+	if (op->joined.start_source == CT_SOURCE_CALL)
+		return m->start_ns ? ct_overlap_call(reading->pass->overlap, &call) : CT_OK;
 	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
 }
 

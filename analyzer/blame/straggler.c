@@ -222,8 +222,8 @@ static void add_trial(struct ct_blame *blame, const struct ct_instance *i, uint6
 	}
 }
 
-static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns, int loose,
-		   const struct ct_gap *gap, uint64_t at_ns)
+static int add_hit(struct ct_suspect *suspect, const struct ct_member *m, uint64_t lost_ns,
+		   uint64_t err_ns, int loose, const struct ct_gap *gap, uint64_t at_ns)
 {
 	struct ct_band *band = band_of(suspect, lost_ns);
 
@@ -232,6 +232,7 @@ static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns
 	suspect->hits++;
 	suspect->jitter_ns += jitter(gap, lost_ns);
 	suspect->loose += loose != 0;
+	suspect->on_gpu += m->on_gpu;
 	suspect->err_ns += err_ns < lost_ns ? err_ns : lost_ns;
 	ct_timeline_add(&suspect->when, at_ns, lost_ns);
 	return ct_hist_add(&suspect->charges, lost_ns);
@@ -298,7 +299,7 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 		return CT_OK;
 	blame->set.lost.total += lost;
 	blame->set_share_ns[m->seat] += lost;
-	return add_hit(&blame->set, lost, last.err_ns, !w->one_clock, gap,
+	return add_hit(&blame->set, m, lost, last.err_ns, !w->one_clock, gap,
 		       m->start_ns + shift[host]);
 }
 
@@ -332,8 +333,8 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	if (lost <= least_solo(m))
 		return CT_OK;
 	add_trial(blame, i, lost);
-	return add_hit(&blame->suspects[m->seat], lost, last.err_ns, !w->one_clock, &gaps[m->index],
-		       m->start_ns + shift[hosts[m->seat]]);
+	return add_hit(&blame->suspects[m->seat], m, lost, last.err_ns, !w->one_clock,
+		       &gaps[m->index], m->start_ns + shift[hosts[m->seat]]);
 }
 
 double ct_binomial_tail(uint64_t k, uint64_t n, double p)
@@ -361,9 +362,9 @@ double ct_binomial_tail(uint64_t k, uint64_t n, double p)
 }
 
 /* How unlikely its hits are among all that are about as large as those that make three quarters of its loss. */
-static void weigh_hits(const struct ct_suspect *s, struct ct_charge *charge)
+static void weigh_hits(const struct ct_suspect *s, uint64_t duration_ns, struct ct_charge *charge)
 {
-	double expected = 0;
+	double expected = 0, share = 1;
 	uint64_t lost = 0;
 
 	charge->hits = charge->trials = 0;
@@ -374,9 +375,13 @@ static void weigh_hits(const struct ct_suspect *s, struct ct_charge *charge)
 		expected += s->bands[b].expected;
 	}
 	charge->log10_p = 0;
-	if (charge->trials)
-		charge->log10_p = ct_binomial_tail(charge->hits, charge->trials,
-						   expected / (double)charge->trials);
+	if (!charge->trials)
+		return;
+	if (!s->on_gpu && charge->trials > duration_ns / CT_BLAME_BURST_NS)
+		share = (double)(duration_ns / CT_BLAME_BURST_NS) / (double)charge->trials;
+	charge->log10_p = ct_binomial_tail((uint64_t)(share * (double)charge->hits),
+					   (uint64_t)(share * (double)charge->trials),
+					   expected / (double)charge->trials);
 }
 
 void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t chance_ns,
@@ -387,7 +392,7 @@ void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t c
 	uint64_t usual = ct_hist_sum_without_largest(&s->charges, 1 + s->hits / 20);
 	double loss = (double)s->lost.total;
 
-	weigh_hits(s, charge);
+	weigh_hits(s, duration_ns, charge);
 	charge->loss_ns = s->lost.total;
 	charge->err_ns = s->err_ns + chance_ns;
 	if (s->jitter_ns > (double)chance_ns)

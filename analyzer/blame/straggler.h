@@ -28,6 +28,9 @@
 #define CT_BLAME_MIN_GPU_SOLO_NS 10000u /* likewise, where the times are a stream's */
 #define CT_BLAME_GATE_PCT 1.0		/* of the run */
 #define CT_BLAME_ALPHA 1e-5
+/* For how long a core may be busy with something else: hits of threads of the host that lie closer together than this are
+ * no independent evidence. */
+#define CT_BLAME_BURST_NS 10000000u
 
 /* Times that somebody was clear last, by how much: powers of two of ns. */
 #define CT_BLAME_BANDS 40u
@@ -45,6 +48,7 @@ struct ct_suspect {
 	uint64_t hits;
 	uint64_t err_ns; /* of the loss, from the times */
 	uint64_t loose;	 /* hits whose arrivals come from durations */
+	uint64_t on_gpu; /* hits whose times are a stream's */
 	struct ct_hist charges;
 	struct ct_timeline when; /* of the losses, since the run began */
 	double late_ns;		 /* sum of arrival - median, limited like charges */

@@ -183,6 +183,46 @@ static void without_waits_on_record_nobody_is_named(void **state)
 	}
 }
 
+/* What lies between posting and the call that waits is hidden, what is waited for is not, each moment once although four
+ * messages are under way. */
+static void exposed_is_what_the_host_stood_waiting(void **state)
+{
+	struct stencil o = quiet;
+	void *dir;
+
+	(void)state;
+	o.noise = 0;
+	o.blocking = 0;
+	o.transfer_us = 2000;
+	for (int k = 0; k < 3; k++) {
+		struct ct_report *report;
+
+		assert_int_equal(fx_setup(&dir), 0);
+		o.overlap = k == 0 ? 0.5 : 0;
+		o.quiet_waits = k == 2;
+		report = stencil_report(&o, NULL, NULL);
+		assert_int_equal(report->n_overlap, k == 2 ? 0 : 4);
+		for (size_t i = 0; i < report->n_overlap; i++) {
+			const struct ct_report_overlap *row = &report->overlap[i];
+
+			assert_string_equal(row->method, "host-waits");
+			assert_int_equal(row->measured, 300 * 4 + 60);
+			assert_int_equal(row->measured, row->launches);
+			assert_int_equal(row->comm_ns, row->hidden_ns + row->exposed_ns);
+			/* 300 times 10 ms hidden, or 2 ms waited for */
+			if (k == 0)
+				assert_true(fabs((double)row->hidden_ns - 300 * 10e6) < 15e6);
+			else
+				assert_true(fabs((double)row->exposed_ns - 300 * 2e6) < 15e6);
+			assert_true(k ? row->overlap_ratio < 0.03 : row->overlap_ratio > 0.97);
+		}
+		for (size_t r = 0; r < report->n_ranks; r++)
+			assert_int_equal(report->ranks[r].exposed_ns == CT_UNKNOWN, k == 2);
+		ct_report_free(report);
+		assert_int_equal(fx_teardown(&dir), 0);
+	}
+}
+
 /* ---- figures for docs/ANALYSIS.md ---- */
 
 static void measure(const char *what, struct stencil o, unsigned seeds)
@@ -259,6 +299,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(nobody_is_named_among_equals),
 		cmocka_unit_test(who_computes_while_others_move_data_is_not_slow),
 		cmocka_unit_test(without_waits_on_record_nobody_is_named),
+		cmocka_unit_test(exposed_is_what_the_host_stood_waiting),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)
