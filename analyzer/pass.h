@@ -69,6 +69,7 @@ struct ct_seat {
 	struct ct_anchor anchor;
 	struct ct_partners *partners;
 	uint32_t n_partners;
+	uint64_t messages;    /* sends and receives so far */
 	unsigned tells_waits; /* see ct_seat_tells_waits() */
 	uint64_t covered_ns;  /* waits entered up to here are in `busy` */
 	uint64_t vague_ns;    /* up to here it is not known when it stood waiting */
@@ -131,6 +132,7 @@ struct ct_pass {
 	uint32_t n_unreturned, cap_unreturned;
 	uint64_t matched; /* collective instances whose waits are known: the evidence of every judgement */
 	uint64_t messages; /* point-to-point instances with both ends */
+	uint64_t followed; /* sends and receives in windows that could be judged */
 	uint64_t incomplete;
 	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
 	uint64_t one_rank;	 /* instances of communicators of one */

@@ -106,14 +106,18 @@ static int note_partners(struct ct_seat *seat, const struct ct_comm *comm, uint6
 	}
 	if (at_ns > p[i].last_ns)
 		p[i].last_ns = at_ns;
+	seat->messages++;
 	return CT_OK;
 }
 
 /* What lies between a synchronising operation and the one before it on its communicator. */
-static void note_window(struct ct_load_comm *comm, const struct ct_op *op, struct ct_member *m)
+static void note_window(const struct ct_seat *seat, struct ct_load_comm *comm,
+			const struct ct_op *op, struct ct_member *m)
 {
 	m->since_ns = comm->left_ns;
 	m->since_seq = comm->left_seq;
+	m->messages = seat->messages - comm->left_messages;
+	comm->left_messages = seat->messages;
 	comm->left_ns = m->end_ns;
 	comm->left_seq = op->seq;
 }
@@ -141,7 +145,7 @@ int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct
 	if (!j->op->launch) {
 		m->asked_ns = m->start_ns;
 		if (op->comm && ct_op_class(m->op) == CT_CLASS_SYNC)
-			note_window(op->comm, j->op, m);
+			note_window(seat, op->comm, j->op, m);
 	} else {
 		m->asked_ns = waited_since(seat, j, m);
 		m->posted = m->asked_ns != 0;

@@ -256,8 +256,10 @@ int ct_window_judge(struct ct_pass *pass, const struct ct_instance *i)
 		waits->arrival_ns[m] = held < shortest ? shortest - held : 0;
 		first = waits->arrival_ns[m] < first ? waits->arrival_ns[m] : first;
 	}
-	for (uint32_t m = 0; m < i->n; m++)
+	for (uint32_t m = 0; m < i->n; m++) {
 		waits->arrival_ns[m] -= first;
+		pass->followed += i->members[m].messages;
+	}
 	ct_waits_median(i, waits);
 	return 1;
 }

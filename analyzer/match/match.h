@@ -25,6 +25,7 @@ struct ct_member {
 	uint64_t since_ns,
 		since_seq; /* end and number of the synchronising operation of its communicator before it; 0
 					 unknown */
+	uint64_t messages;	/* sends and receives since then */
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
 	uint32_t start_err_ns, end_err_ns;
 	uint32_t seat;
