@@ -240,15 +240,19 @@ static void forget_young_launches(struct ct_pass *pass)
 	pass->n_unreturned = n;
 }
 
-/* An op without return kept its rank busy up to the last sign of life. */
+/* An op without return kept its rank busy up to the last sign of life, and the run lasted as long. */
 static void add_unreturned(struct ct_pass *pass)
 {
 	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
 		const struct ct_unreturned *u = &pass->unreturned[i];
+		uint64_t start = pass->run->processes[u->process].id.start_ns;
+		uint64_t until = u->op.enter_ns + ct_pass_age(pass, u);
 
-		if (!u->launched)
-			ct_cover_add(&pass->seats[u->seat].busy, u->op.enter_ns,
-				     u->op.enter_ns + ct_pass_age(pass, u));
+		if (u->launched)
+			continue;
+		ct_cover_add(&pass->seats[u->seat].busy, u->op.enter_ns, until);
+		if (until > start && until - start > pass->duration_ns)
+			pass->duration_ns = until - start;
 	}
 }
 

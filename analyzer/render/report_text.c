@@ -11,7 +11,7 @@
 
 /* The budget: 1 verdict, 2 x 3 findings, 7 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 37. */
 #define MOST_ROWS 5
-#define MOST_INFLIGHT 3
+#define MOST_INFLIGHT 8
 #define MOST_ENDED 4
 
 static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
@@ -283,6 +283,9 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 		     launched ? "ended" : "returned", n == 1 ? "" : "s", list);
 	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++)
 		write_one_inflight(text, &report->inflight[i]);
+	if (report->n_inflight > MOST_INFLIGHT)
+		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more",
+			     report->n_inflight - MOST_INFLIGHT);
 }
 
 static void write_ended(struct ct_text *text, const struct ct_report_process *p)
