@@ -5,6 +5,10 @@
 awk -v steps=120 'BEGIN {
 	# Two ranks exchange a message a step and reduce every second step; rank 1 computes 30 ms longer in each.
 	now[0] = now[1] = 1000000000
+	for (r = 0; r < 2; r++) {
+		common(r, "MPI_Init", now[r] - 5000000, now[r] - 1000)
+		printf "\"op\":null,\"comm\":\"00000000c0ffee01\",\"nranks\":2,\"comm_rank\":%d}\n", r
+	}
 	for (s = 0; s < steps; s++) {
 		for (r = 0; r < 2; r++) {
 			posted[r] = now[r] + 20000000 + r * 30000000 + (s * 7 + r * 3) % 5 * 10000
@@ -32,7 +36,7 @@ awk -v steps=120 'BEGIN {
 	call(0, "MPI_Probe", now[0] + 1000, 0)
 }
 function common(r, name, enter, leave) {
-	printf "{\"rank\":%d,\"backend\":\"mpi\",\"timing\":\"call\",\"call\":\"%s\",\"enter_ns\":%.0f,", r, name, enter
+	printf "{\"rank\":%d,%s\"timing\":\"call\",\"call\":\"%s\",\"enter_ns\":%.0f,", r, name ~ /Init|Wait|Probe/ ? "" : "\"backend\":\"mpi\",", name, enter
 	printf leave ? "\"return_ns\":%.0f,\"result\":0," : "\"return_ns\":null,", leave
 }
 function line(r, op, name, what, enter, leave) {
@@ -51,6 +55,7 @@ grep -c '"op":null' first.jsonl
 commtrace dump run1 --format=jsonl | grep -c '"op":null'
 commtrace dump run1 --calls | grep -m 1 ' MPI_Waitall$'
 commtrace dump run1 --calls | grep ' MPI_Probe$'
+commtrace dump run2 --format=jsonl | grep -c '"backend":"mpi"'
 commtrace report run2 | sed -n 's/ keeps the others waiting.*//; 1p'
 grep -v '"op":null' first.jsonl | commtrace import jsonl - -o run3
 commtrace report run3 | sed -n 's/:.*//; 1p'
