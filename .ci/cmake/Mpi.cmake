@@ -9,7 +9,7 @@
 #       a script test for each flavour, e2e.mpi_stencil_openmpi and e2e.mpi_stencil_mpich; in its environment CT_MPI is the
 #       flavour. tests/mpi/mpi.sh starts jobs by it. FORTRAN: where Fortran is compiled.
 #
-# Include it from any folder; ct_mpi_test needs CtTest.
+# The top includes it, so that its lists are known in every folder; ct_mpi_test needs CtTest.
 include_guard(GLOBAL)
 
 set(CT_MPI_FLAVOURS "")
