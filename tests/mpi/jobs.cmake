@@ -21,3 +21,12 @@ target_link_options(init_other PRIVATE -Wl,--unresolved-symbols=ignore-all)
 ct_mpi_test(NAME mpi.other_tools COMMAND other_tools.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.programs COMMAND programs.sh TIMEOUT 240)
 ct_mpi_test(NAME mpi.ends COMMAND ends.sh TIMEOUT 180)
+ct_mpi_test(NAME mpi.identity COMMAND identity.sh TIMEOUT 180)
+
+# One process on three backends.
+if(TARGET gloo_job)
+	enable_language(CXX)
+	add_library(three_gloo OBJECT three_gloo.cc)
+	ct_mpi_program(NAME three_job SOURCES three_job.c $<TARGET_OBJECTS:three_gloo> LIBS gloo sim_nccl sim_cudart sim_cuda stdc++)
+	ct_mpi_test(NAME mpi.three_backends COMMAND three_backends.sh TIMEOUT 60)
+endif()
