@@ -4,7 +4,7 @@
  * persistent one will be is kept with its request until it is started. */
 #include "interpose/mpi.h"
 #include "interpose/mpi_comm.h"
-#include "interpose/mpi_requests.h"
+#include "interpose/mpi_message.h"
 #include "interpose/mpi_share.h"
 
 /* The functions from here on are inlined into one body for each function, where the row's columns are constants. */
@@ -136,13 +136,14 @@ static __attribute__((noinline)) int end_request(struct begun *b, int result, co
 {
 	uint64_t now_ns = ct_now_ns();
 	int told = ct_mpi_result(result);
-	uintptr_t handle;
 
 	if (result != CT_MPI_SUCCESS) {
 		ct_mpi_requests_failed(&b->request, now_ns, told);
 	} else {
-		handle = (uintptr_t)ct_mpi_key(ct_mpi_handle_at(request, 0));
-		ct_mpi_requests_begun(handle, CT_MPI_HANDLE_OWN, &b->request, now_ns);
+		ct_mpi_handle handle = ct_mpi_handle_at(request, 0);
+
+		ct_mpi_requests_begun((uintptr_t)ct_mpi_key(handle), ct_mpi_handle_kind(handle),
+				      &b->request, now_ns);
 	}
 	ct_op_end(&b->op, now_ns, told);
 	return result;
