@@ -71,6 +71,20 @@ static CT_MPI_EACH_ROW enum ct_mpi_place_of_rank ct_mpi_stands(const struct ct_c
 	return root == ct_mpi.is.PROC_NULL ? CT_MPI_NO_PART : CT_MPI_AWAY;
 }
 
+/* The root as a member. Its own group's others are not told which of them it is. */
+static CT_MPI_EACH_ROW int32_t ct_mpi_share_root(const struct ct_comm *comm, int root)
+{
+	switch (ct_mpi_stands(comm, root)) {
+	case CT_MPI_IS_ROOT:
+		return comm->rank;
+	case CT_MPI_NO_PART:
+		return -1;
+	case CT_MPI_AWAY:
+		break;
+	}
+	return (int32_t)comm->first_peer + root;
+}
+
 static CT_MPI_EACH_ROW struct ct_mpi_counts ct_mpi_of_peers(const struct ct_comm *comm,
 							    const void *at, int is_wide,
 							    const void *types, ct_mpi_handle type)
@@ -94,7 +108,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_share ct_mpi_rooted(const struct ct_comm *c
 {
 	struct ct_mpi_share share = ct_mpi_whole(count, type);
 
-	share.root = ct_mpi_root(comm, root);
+	share.root = ct_mpi_share_root(comm, root);
 	if (ct_mpi_stands(comm, root) == CT_MPI_NO_PART)
 		share.count = share.type = 0;
 	return share;
@@ -121,7 +135,7 @@ static CT_MPI_EACH_ROW struct ct_mpi_share ct_mpi_to_or_from(const struct ct_com
 	struct ct_mpi_share share = of_root ? ct_mpi_whole(other_count, other_type)
 					    : ct_mpi_whole(count, type);
 
-	share.root = ct_mpi_root(comm, root);
+	share.root = ct_mpi_share_root(comm, root);
 	if (stands == CT_MPI_NO_PART)
 		share.count = share.type = 0;
 	return share;
