@@ -86,6 +86,9 @@ int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct 
 	uint32_t any = CT_MPI_REQUEST_ANY_SOURCE | CT_MPI_REQUEST_ANY_TAG;
 	int source, tag;
 
+	/* MPICH 4.0 leaves the status of a send and a receive behind one request as it was. */
+	if (request->flags & CT_MPI_REQUEST_PAIR && ct_mpi.flavour == CT_MPI_MPICH)
+		return 0;
 	if (!status || !bytes_of(status, &got->bytes))
 		return 0;
 	got->peer = -1;
