@@ -57,7 +57,8 @@ struct ct_joined_op {
 	const struct ct_process_info *process;
 	uint32_t process_index;
 	const char *
-		op_name; /* of op->op, also one that this version does not know; "?" if nobody does */
+		op_name; /* of op->op, also one that this version does not know; "?" if nobody does; NULL: a call
+			    that moves no data, see ct_calls_each() */
 	const char *
 		call; /* function really called; NULL unknown. Printable UTF-8, like all strings here */
 	const char *site;      /* call site; NULL unknown */
@@ -86,5 +87,11 @@ struct ct_joined_op {
  * and the ops of one launch come one right after the other. Stops when `each` returns nonzero and returns that; else 0 or a negative status. */
 int ct_ops_each(const struct ct_run *run, int (*each)(const struct ct_joined_op *op, void *arg),
 		void *arg, struct ct_err *err);
+
+/* The same, and beside the ops each call that moves no data and blocks the host (MPI_Waitall, the making of a
+ * communicator), as an op without a name: once it has returned, or at the end of its process. Of its `op` hold times,
+ * tid and result. */
+int ct_calls_each(const struct ct_run *run, int (*each)(const struct ct_joined_op *op, void *arg),
+		  void *arg, struct ct_err *err);
 
 #endif

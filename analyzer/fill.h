@@ -10,6 +10,9 @@
  * the other looks at the losses. */
 int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report);
 
+/* What had not returned or ended; a part of the former, after its processes. */
+int ct_fill_inflight(const struct ct_pass *pass, struct ct_report *report);
+
 /* What the job did: run, ranks, communicators, classes of operations. */
 int ct_fill_job(const struct ct_pass *pass, struct ct_report *report);
 

@@ -11,7 +11,15 @@ static const char *method_of(const struct ct_overlap_row *row)
 {
 	if (!row->measured)
 		return "n/a";
+	if (row->by_host)
+		return "host-waits";
 	return row->same_stream == row->measured ? "same-stream" : "stream-waits";
+}
+
+/* Where no rank's waits are on record, its threads may do nothing but communicate: nobody knows who stood waiting. */
+static int is_told(const struct ct_pass *pass, const struct ct_overlap_row *row)
+{
+	return !row->by_host || ct_seat_tells_waits(&pass->seats[row->seat], row->comm->backend);
 }
 
 static int fill_row(const struct ct_pass *pass, const struct ct_overlap_row *from,
@@ -68,7 +76,7 @@ void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_expose
 	*sum = (struct ct_exposed){ 0 };
 	rows = pass->overlap ? ct_overlap_rows(pass->overlap, &n) : NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i].seat != seat)
+		if (rows[i].seat != seat || !is_told(pass, &rows[i]))
 			continue;
 		all_ns += rows[i].all_ns;
 		sum->comm_ns += rows[i].comm_ns;
@@ -76,6 +84,18 @@ void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_expose
 		sum->err_ns += rows[i].err_ns;
 	}
 	sum->is_known = sum->comm_ns && (double)sum->comm_ns * 100 >= (double)all_ns * ENOUGH_PCT;
+}
+
+/* Do any of its members tell when they wait? What they do alike they tell alike. */
+static int is_known(const struct ct_pass *pass, const struct ct_overlap_class *c)
+{
+	for (uint32_t r = 0; c->by_host && r < c->comm->nranks; r++) {
+		uint32_t seat = c->comm->seats[r];
+
+		if (seat && ct_seat_tells_waits(&pass->seats[seat - 1], c->comm->backend))
+			return 1;
+	}
+	return !c->by_host;
 }
 
 static void fill_ops(const struct ct_pass *pass, struct ct_report *report)
@@ -94,7 +114,7 @@ static void fill_ops(const struct ct_pass *pass, struct ct_report *report)
 
 			if (op->group || op->comm_key != c->comm->key || op->op != c->op ||
 			    op->dtype != c->dtype || op->bytes_class != c->bytes_class ||
-			    c->measured * 100 < c->launches * ENOUGH_PCT)
+			    c->measured * 100 < c->launches * ENOUGH_PCT || !is_known(pass, c))
 				continue;
 			op->exposed_ns = c->exposed_ns;
 			op->exposed_err_ns = c->err_ns;
@@ -112,10 +132,12 @@ int ct_fill_overlap(const struct ct_pass *pass, struct ct_report *report)
 	report->overlap = ct_arena_calloc(report->memory, n, sizeof(*report->overlap));
 	if (!report->overlap)
 		return CT_NOMEM;
-	report->n_overlap = n;
-	for (size_t i = 0; i < n && st == CT_OK; i++)
-		st = fill_row(pass, &rows[i], report->memory, &report->overlap[i]);
-	qsort(report->overlap, n, sizeof(*report->overlap), by_rank);
+	for (size_t i = 0; i < n && st == CT_OK; i++) {
+		if (is_told(pass, &rows[i]))
+			st = fill_row(pass, &rows[i], report->memory,
+				      &report->overlap[report->n_overlap++]);
+	}
+	qsort(report->overlap, report->n_overlap, sizeof(*report->overlap), by_rank);
 	for (uint32_t s = 0; s < pass->n_seats; s++)
 		fill_rank(pass, s, &report->ranks[s]);
 	fill_ops(pass, report);

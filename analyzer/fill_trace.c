@@ -341,60 +341,6 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 
 /* ---- in flight ---- */
 
-static int by_age(const void *a, const void *b)
-{
-	const struct ct_report_inflight *x = a, *y = b;
-
-	if (x->since_at_ns != y->since_at_ns)
-		return x->since_at_ns < y->since_at_ns ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static int fill_inflight(const struct ct_pass *pass, struct ct_report *report)
-{
-	report->n_inflight = pass->n_unreturned;
-	report->open_launches = pass->open_launches;
-	report->inflight = ct_arena_calloc(report->memory, report->n_inflight,
-					   sizeof(*report->inflight));
-	if (!report->inflight)
-		return CT_NOMEM;
-	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
-		const struct ct_unreturned *from = &pass->unreturned[i];
-		const struct ct_load_facts *facts = &pass->processes[from->process].facts;
-		struct ct_report_inflight *op = &report->inflight[i];
-		uint64_t alive = report->processes[from->process].last_heartbeat_ns;
-
-		if (alive == CT_UNKNOWN || alive < facts->last_ns)
-			alive = facts->last_ns;
-		op->rank = pass->seats[from->seat].rank;
-		op->tid = from->op.tid;
-		op->launched = from->launched;
-		op->op_name = ct_arena_printf(report->memory, "%s",
-					      ct_op_names_get(&pass->names, from->op.op));
-		op->seq = from->op.seq;
-		op->peer = from->op.peer;
-		op->since_at_ns = ct_pass_at(pass, from->process, from->op.enter_ns);
-		op->age_ns = alive > from->op.enter_ns ? alive - from->op.enter_ns : 0;
-		if (!op->op_name)
-			return CT_NOMEM;
-		if (from->call) {
-			op->call = ct_arena_printf(report->memory, "%s", from->call);
-			if (!op->call)
-				return CT_NOMEM;
-		}
-		if (!from->comm)
-			continue;
-		op->comm_key = from->comm->key;
-		if (from->comm->name) {
-			op->comm_name = ct_arena_printf(report->memory, "%s", from->comm->name);
-			if (!op->comm_name)
-				return CT_NOMEM;
-		}
-	}
-	qsort(report->inflight, report->n_inflight, sizeof(*report->inflight), by_age);
-	return CT_OK;
-}
-
 /* ---- what could not be seen ---- */
 
 static int add_invisible(struct ct_report *report, const char *what, const char *why,
@@ -484,7 +430,7 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 	if (st == CT_OK)
 		st = fill_costs(pass, report);
 	if (st == CT_OK)
-		st = fill_inflight(pass, report);
+		st = ct_fill_inflight(pass, report);
 	if (st == CT_OK)
 		st = ct_environment_fill(pass, report);
 	return st == CT_OK ? fill_invisible(pass, report) : st;

@@ -189,6 +189,8 @@ static int judge_message(struct ct_pass *pass, struct ct_instance *i, int comple
 		pass->waits.judged = CT_JUDGED_NOTHING;
 	else
 		pass->messages++;
+	if (st == CT_OK && complete)
+		st = ct_window_message(pass, i);
 	if (st == CT_OK)
 		st = tell(pass, i, bytes);
 	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
@@ -215,10 +217,28 @@ int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *g)
 
 /* ---- collectives ---- */
 
-/* Who came last, for the class's row and the ranks' counts. */
-static int add_last(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i)
+/* Of a window: no more than what the last one was longer in no call than anybody else. The rest went into its own messages. */
+static uint64_t cost_of(const struct ct_instance *i, const struct ct_waits *w,
+			const struct ct_last *last)
 {
-	const struct ct_waits *w = &pass->waits;
+	uint64_t own = i->members[last->last].free_ns, longest = 0;
+
+	if (!last->waited_for)
+		return 0;
+	if (!w->is_window)
+		return last->solo_ns;
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (m != last->last && i->members[m].free_ns > longest)
+			longest = i->members[m].free_ns;
+	}
+	own = own > longest ? own - longest : 0;
+	return own < last->solo_ns ? own : last->solo_ns;
+}
+
+/* Who came last, for the class's row and the ranks' counts. */
+static int add_last(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i,
+		    const struct ct_waits *w)
+{
 	struct ct_last last;
 
 	for (uint32_t m = 0; m < i->n; m++) {
@@ -230,8 +250,7 @@ static int add_last(struct ct_pass *pass, struct ct_class *class, const struct c
 	if (!last.clear)
 		return CT_OK;
 	pass->seats[i->members[last.last].seat].last_count++;
-	return ct_class_last(class, i->members[last.last].index,
-			     last.waited_for ? last.solo_ns : 0);
+	return ct_class_last(class, i->members[last.last].index, cost_of(i, w, &last));
 }
 
 /* Took the last one to come clearly longer than is usual? Then its stream reached the operation late, or the transfer
@@ -251,7 +270,8 @@ static int is_slow_transfer(struct ct_class *class, const struct ct_instance *i,
 }
 
 /* A whole collective with waits: may somebody be judged by it? */
-static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i)
+static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i,
+		     const struct ct_waits *w)
 {
 	struct ct_comm *comm = i->comm;
 
@@ -263,16 +283,15 @@ static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct 
 		comm->met = 1;
 		return CT_OK;
 	}
-	if (is_slow_transfer(class, i, &pass->waits)) {
+	if (!w->is_window && is_slow_transfer(class, i, w)) {
 		pass->slow_transfers++;
 		return CT_OK;
 	}
-	return ct_blame_add(&pass->blame, i, &pass->waits, class->index, pass->host_of,
-			    pass->shift);
+	return ct_blame_add(&pass->blame, i, w, class->index, pass->host_of, pass->shift);
 }
 
 /* Waits, transfer, who was last: all that needs every member. */
-static int judge_whole(struct ct_pass *pass, struct ct_class *class, struct ct_instance *i,
+static int judge_whole(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i,
 		       uint64_t bytes)
 {
 	const struct ct_waits *w = &pass->waits;
@@ -288,8 +307,17 @@ static int judge_whole(struct ct_pass *pass, struct ct_class *class, struct ct_i
 	class->judged++;
 	for (uint32_t m = 0; m < i->n; m++)
 		add_wait(pass, class, &i->members[m], w->wait_ns[m]);
-	st = add_last(pass, class, i);
-	return st == CT_OK ? add_blame(pass, class, i) : st;
+	ct_window_collective(pass, i, w);
+	/* Where messages came before it, who was last to it alone tells little: they have handed the lateness on. */
+	st = ct_op_class(i->members[0].op) == CT_CLASS_SYNC ? ct_window_judge(pass, i) : 0;
+	if (st < 0)
+		return st;
+	if (st) {
+		i = &pass->window.instance;
+		w = &pass->window.waits;
+	}
+	st = add_last(pass, class, i, w);
+	return st == CT_OK ? add_blame(pass, class, i, w) : st;
 }
 
 /* The row of an instance, and whether it may be judged. A group is one row, that of its first collective; where the

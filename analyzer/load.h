@@ -22,7 +22,9 @@ struct ct_load_comm {
 	const char *name; /* NULL none */
 	void *user;	  /* the callbacks' own, NULL at first */
 	int hole;	  /* likewise, 0 at first */
-	uint32_t local;	  /* which of the process's ranks this is, from 0 */
+	uint64_t left_ns; /* likewise: end and number of its latest synchronising operation, */
+	uint64_t left_seq, left_messages; /* and messages of the rank before it */
+	uint32_t local;			  /* which of the process's ranks this is, from 0 */
 };
 
 /* A rank is a process and a GPU: one process may drive several. They are told apart by the device of each

@@ -20,7 +20,8 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	struct ct_reading *reading = arg;
 	const struct ct_watch *watch = reading->pass->watch;
 
-	(void)call;
+	if (ct_pass_host(reading, rec, call) != CT_OK)
+		return CT_NOMEM;
 	return watch && watch->host ? watch->host(watch->arg, reading->pass, reading->process, rec)
 				    : CT_OK;
 }
@@ -88,6 +89,9 @@ static int end_reading(struct ct_reading *reading)
 	struct ct_pass_process *kept = &pass->processes[reading->process];
 	int st = CT_OK;
 
+	ct_pass_cover_waits(&pass->seats[reading->seats[0]], UINT64_MAX);
+	if (ct_pass_open_calls(reading) != CT_OK)
+		return CT_NOMEM;
 	kept->facts = *ct_load_facts(reading->load);
 	kept->gaps = *ct_load_gaps(reading->load);
 	kept->read = 1;
@@ -212,7 +216,17 @@ uint64_t ct_pass_age(const struct ct_pass *pass, const struct ct_unreturned *u)
 	return until > u->op.enter_ns ? until - u->op.enter_ns : 0;
 }
 
-/* Work on a GPU is under way in every run that still goes on, or that was killed: of it only what is late. */
+static int stands_in_call(const struct ct_pass *pass, uint32_t process)
+{
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		if (pass->unreturned[i].is_call && pass->unreturned[i].process == process)
+			return 1;
+	}
+	return 0;
+}
+
+/* Work that was begun is under way in every run that still goes on, or that was killed: of it only what is late, or what
+ * its rank perhaps waited for. */
 static void forget_young_launches(struct ct_pass *pass)
 {
 	uint32_t n = 0;
@@ -220,22 +234,26 @@ static void forget_young_launches(struct ct_pass *pass)
 	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
 		const struct ct_unreturned *u = &pass->unreturned[i];
 
-		if (!u->launched ||
+		if (!u->launched || (u->by_host && stands_in_call(pass, u->process)) ||
 		    ct_pass_age(pass, u) > pass->run->processes[u->process].id.hang_after_ns)
 			pass->unreturned[n++] = *u;
 	}
 	pass->n_unreturned = n;
 }
 
-/* An op without return kept its rank busy up to the last sign of life. */
+/* An op without return kept its rank busy up to the last sign of life, and the run lasted as long. */
 static void add_unreturned(struct ct_pass *pass)
 {
 	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
 		const struct ct_unreturned *u = &pass->unreturned[i];
+		uint64_t start = pass->run->processes[u->process].id.start_ns;
+		uint64_t until = u->op.enter_ns + ct_pass_age(pass, u);
 
-		if (!u->launched)
-			ct_cover_add(&pass->seats[u->seat].busy, u->op.enter_ns,
-				     u->op.enter_ns + ct_pass_age(pass, u));
+		if (u->launched)
+			continue;
+		ct_cover_add(&pass->seats[u->seat].busy, u->op.enter_ns, until);
+		if (until > start && until - start > pass->duration_ns)
+			pass->duration_ns = until - start;
 	}
 }
 
@@ -277,6 +295,11 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_groups_fini(&pass->groups);
 	ct_blame_fini(&pass->blame);
 	ct_waits_fini(&pass->waits);
+	ct_window_fini(&pass->window);
+	for (uint32_t seat = 0; pass->seats && seat < pass->n_seats; seat++) {
+		ct_calls_fini(&pass->seats[seat].calls);
+		free(pass->seats[seat].partners);
+	}
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
 	ct_overlap_free(pass->overlap);

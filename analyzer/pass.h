@@ -7,8 +7,10 @@
 #define CT_PASS_H
 
 #include "analyzer/attempts.h"
+#include "analyzer/blame/calls.h"
 #include "analyzer/blame/mismatch.h"
 #include "analyzer/blame/straggler.h"
+#include "analyzer/blame/windows.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
@@ -39,6 +41,12 @@ struct ct_watch {
 	void *arg;
 };
 
+/* A communicator on which a seat sends or receives, and when it last began to. */
+struct ct_partners {
+	const struct ct_comm *comm;
+	uint64_t last_ns;
+};
+
 /* Sums over what one seat did. */
 struct ct_seat {
 	int rank; /* -1 unknown */
@@ -56,13 +64,34 @@ struct ct_seat {
 	struct ct_cover busy; /* in at least one operation */
 	enum ct_timing timing;
 	struct ct_history history;
+	/* where the host times: windows.h */
+	struct ct_calls calls;
+	struct ct_anchor anchor;
+	struct ct_partners *partners;
+	uint32_t n_partners;
+	uint64_t messages;    /* sends and receives so far */
+	unsigned tells_waits; /* see ct_seat_tells_waits() */
+	uint64_t covered_ns;  /* waits entered up to here are in `busy` */
+	uint64_t vague_ns;    /* up to here it is not known when it stood waiting */
 };
 
+/* Of this library, does the seat's process have the calls on record in which it waits? As far as was read. */
+static inline int ct_seat_tells_waits(const struct ct_seat *seat, unsigned backend)
+{
+	return (int)(seat->tells_waits >> (backend & 31) & 1);
+}
+static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
+{
+	seat->tells_waits |= 1u << (backend & 31);
+}
+
 /* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for
- * longer than COMMTRACE_HANG_AFTER. */
+ * longer than COMMTRACE_HANG_AFTER, or begun by a rank that then stood in a call that waits. Or such a call. */
 struct ct_unreturned {
-	struct ct_op op;
+	struct ct_op op; /* of a call: tid and enter_ns */
 	int launched;
+	int is_call; /* that moves no data */
+	int by_host; /* nothing that runs on a GPU */
 	uint32_t process, seat;
 	const struct ct_comm *comm; /* NULL unknown */
 	const char *call;	    /* NULL unknown; in the pass's arena */
@@ -96,12 +125,14 @@ struct ct_pass {
 	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;
 	struct ct_waits waits;
+	struct ct_window window;
 	struct ct_op_names names;
 	struct ct_pass_process *processes; /* by process of the run */
 	struct ct_unreturned *unreturned;
 	uint32_t n_unreturned, cap_unreturned;
 	uint64_t matched; /* collective instances whose waits are known: the evidence of every judgement */
 	uint64_t messages; /* point-to-point instances with both ends */
+	uint64_t followed; /* sends and receives in windows that could be judged */
 	uint64_t incomplete;
 	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
 	uint64_t one_rank;	 /* instances of communicators of one */

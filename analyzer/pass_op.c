@@ -29,14 +29,20 @@ int ct_pass_comm(void *arg, struct ct_load_comm *comm)
 
 /* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
  * started, as far as the error of that tells, ended before: mostly it was waited for. */
-static uint64_t free_before(const struct ct_history *history, const struct ct_member *m)
+static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *m)
 {
+	const struct ct_history *history = &seat->history;
 	uint64_t latest = 0;
 
 	for (unsigned i = 0; i < CT_HISTORY; i++) {
 		uint64_t end = history->ends[i];
 
 		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
+	}
+	if (seat->calls.from_ns) {
+		uint64_t end = ct_calls_ended(&seat->calls, m->start_ns + m->start_err_ns);
+
+		latest = end > latest ? end : latest;
 	}
 	if (!latest)
 		return UINT64_MAX;
@@ -62,10 +68,12 @@ static int is_under_way(const struct ct_load_op *op)
 	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
 }
 
-static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+int ct_pass_keep(struct ct_pass *pass, const char *call, struct ct_unreturned **out)
 {
 	struct ct_unreturned *kept;
+	const char *name = NULL;
 
+	*out = NULL;
 	if (pass->n_unreturned == CT_PASS_MAX_UNRETURNED)
 		return CT_OK;
 	if (pass->n_unreturned == pass->cap_unreturned) {
@@ -77,18 +85,32 @@ static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, ui
 		pass->unreturned = kept;
 		pass->cap_unreturned = cap;
 	}
-	kept = &pass->unreturned[pass->n_unreturned++];
+	if (call) {
+		name = ct_arena_printf(pass->memory, "%s", call);
+		if (!name)
+			return CT_NOMEM;
+	}
+	*out = &pass->unreturned[pass->n_unreturned++];
+	**out = (struct ct_unreturned){ .call = name };
+	return CT_OK;
+}
+
+static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+{
+	struct ct_unreturned *kept;
+
+	if (ct_pass_keep(pass, op->joined.call, &kept) != CT_OK)
+		return CT_NOMEM;
+	if (!kept)
+		return CT_OK;
 	kept->op = *op->joined.op;
 	kept->launched = op->joined.state != CT_STATE_ENTERED;
+	/* what runs on a GPU has a stream there */
+	kept->by_host = op->joined.backend != CT_BACKEND_NCCL &&
+			!(op->open && CT_OPEN_WORD(op->open, stream));
 	kept->process = op->joined.process_index;
 	kept->seat = seat;
 	kept->comm = op->comm ? op->comm->user : NULL;
-	kept->call = NULL;
-	if (op->joined.call) {
-		kept->call = ct_arena_printf(pass->memory, "%s", op->joined.call);
-		if (!kept->call)
-			return CT_NOMEM;
-	}
 	return CT_OK;
 }
 
@@ -171,7 +193,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	reading->free_ns = UINT64_MAX;
 	if (m->start_ns) {
 		if (!seat->holes)
-			reading->free_ns = free_before(&seat->history, m);
+			reading->free_ns = free_before(seat, m);
 		remember(&seat->history, m->end_ns);
 		/* what came before it on its communicator is over */
 		seat->holes -= (uint32_t)op->comm->hole;
@@ -242,8 +264,9 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 
 /* ---- what every op adds to its rank ---- */
 
-static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct ct_member *m)
+static int add_times(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
+	struct ct_seat *seat = &reading->pass->seats[m->seat];
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
 	int has_end = j->end_source != CT_SOURCE_NONE;
@@ -264,10 +287,15 @@ static void add_times(struct ct_seat *seat, const struct ct_load_op *op, struct 
 		if (m->op == CT_OP_GraphLaunch)
 			seat->unmeasured++;
 		else if (first)
-			ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
+			return ct_pass_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
-		seat->unmeasured++;
+		/* a request that nobody waited for: its call is known */
+		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
+			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
+		else
+			seat->unmeasured++;
 	}
+	return CT_OK;
 }
 
 static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
@@ -280,7 +308,20 @@ static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
 		.seat = m->seat,
 		.bytes = total_bytes(op, m, comm),
 	};
+	const struct ct_overlap_call call = {
+		.comm = comm,
+		.seat = m->seat,
+		.op = m->op,
+		.dtype = m->dtype,
+		.bytes = first.bytes,
+		.start_ns = m->start_ns,
+		.asked_ns = m->asked_ns,
+		.end_ns = m->end_ns,
+		.err_ns = (uint64_t)m->start_err_ns + m->end_err_ns,
+	};
 
+	if (op->joined.start_source == CT_SOURCE_CALL)
+		return m->start_ns ? ct_overlap_call(reading->pass->overlap, &call) : CT_OK;
 	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
 }
 
@@ -291,7 +332,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
 	struct ct_seat *seat = &pass->seats[at];
 	const struct ct_joined_op *j = &op->joined;
-	enum ct_timing timing = ct_timing_of((enum ct_source)j->end_source);
+	/* what the host begins it times, also where it only looks when something is over */
+	enum ct_timing timing = ct_timing_of(j->start_source == CT_SOURCE_CALL ? CT_SOURCE_CALL
+									       : j->end_source);
 	struct ct_member m = {
 		.count = j->op->count,
 		.seat = at,
@@ -323,7 +366,8 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		pass->options->progress(pass->options->progress_arg, pass->ops);
 	if (is_under_way(op) && keep_unreturned(pass, op, at) != CT_OK)
 		return CT_NOMEM;
-	add_times(seat, op, &m);
+	if (add_times(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
 	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
 	return op->comm ? add_op(reading, op, &m) : CT_OK;

@@ -6,6 +6,9 @@
 
 #include "analyzer/pass.h"
 
+/* Calls that move no data and that a process may be in at once: one a thread. */
+#define CT_READING_CALLS 64u
+
 /* A process while it is being read. */
 struct ct_reading {
 	struct ct_pass *pass;
@@ -16,11 +19,34 @@ struct ct_reading {
 	uint64_t free_ns;	       /* of that launch, see struct ct_member */
 	uint64_t position_ns;	       /* how far, since the run began */
 	int begun;
+	struct ct_open_call {
+		uint64_t enter_ns;
+		uint32_t tid;
+		const char *name;  /* the load's; NULL unknown */
+	} calls[CT_READING_CALLS]; /* entered and not returned as far as was read */
+	uint32_t n_calls;
 };
 
 /* Callbacks of a ct_load; `reading` is a struct ct_reading. */
 int ct_pass_comm(void *reading, struct ct_load_comm *comm);
 int ct_pass_op(void *reading, const struct ct_load_op *op);
+
+/* A call that only waits was entered or has returned. 0 or CT_NOMEM. */
+int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name);
+
+/* No more is told of the process: keep the calls that it did not come back from. 0 or CT_NOMEM. */
+int ct_pass_open_calls(struct ct_reading *reading);
+
+/* One more in pass->unreturned, with the name of its call (may be NULL) copied; *kept is NULL if there are too many.
+ * 0 or CT_NOMEM. */
+int ct_pass_keep(struct ct_pass *pass, const char *call, struct ct_unreturned **kept);
+
+/* The calls of an operation that the host times, whose times `m` has: in which it began, and in which it ended. Adds to
+ * the seat how long it was in communication. 0 or CT_NOMEM. */
+int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
+
+/* Waits entered up to this time count as communication. */
+void ct_pass_cover_waits(struct ct_seat *seat, uint64_t until_ns);
 
 /* The seat of a member, as its process has it; made if it is new. 0 or CT_NOMEM. */
 int ct_pass_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat);

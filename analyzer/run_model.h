@@ -245,18 +245,22 @@ struct ct_report_process {
 };
 
 /* An op that had not returned when recording ended. */
+enum ct_report_message { CT_MESSAGE_NONE, CT_MESSAGE_TO, CT_MESSAGE_FROM };
 struct ct_report_inflight {
 	int rank;
 	uint32_t tid;
-	const char *op_name;
+	const char *
+		op_name; /* NULL: a call that moves no data, such as one that waits; then only times and `call` */
 	const char *call;
 	uint64_t comm_key;
 	const char *comm_name;
 	uint64_t seq;
 	int peer; /* rank in the communicator, -1 none */
+	enum ct_report_message message;
 	uint64_t since_at_ns;
 	uint64_t age_ns; /* at the last sign of life of its process */
-	int launched; /* its call had returned: it was on the GPU, for longer than COMMTRACE_HANG_AFTER */
+	int launched; /* its call had returned: it was on the GPU, for longer than COMMTRACE_HANG_AFTER, or its rank
+			 stood in a call that waits */
 };
 
 /* Something that could not be seen, and what to do about it. */

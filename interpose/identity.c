@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "interpose/hash.h"
+#include "interpose/hydra.h"
 #include "trace/block.h"
 
 const char *ct_identity_env(char *const *env, const char *name)
@@ -83,10 +84,12 @@ static void read_ranks(struct ct_process *p, const struct ct_settings *settings,
 	} launchers[] = {
 		{ "RANK", "WORLD_SIZE", "LOCAL_RANK" },
 		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK" },
+		{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK" },
 		{ "PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK" },
 		{ "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID" },
 		{ "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID" },
 	};
+	const char *pmix;
 
 	p->rank = -1;
 	p->world_size = -1;
@@ -95,6 +98,13 @@ static void read_ranks(struct ct_process *p, const struct ct_settings *settings,
 		p->rank = number_from(env, (const char *[]){ launchers[i].rank, NULL });
 		p->world_size = number_from(env, (const char *[]){ launchers[i].size, NULL });
 		p->local_rank = number_from(env, (const char *[]){ launchers[i].local, NULL });
+	}
+	/* srun --mpi=pmix leaves the rest to its own variables */
+	pmix = ct_identity_env(env, "PMIX_NAMESPACE");
+	if (p->rank >= 0 && p->world_size < 0 && pmix && strncmp(pmix, "slurm.pmix.", 11) == 0 &&
+	    number_from(env, (const char *[]){ "SLURM_PROCID", NULL }) == p->rank) {
+		p->world_size = number_from(env, (const char *[]){ "SLURM_NTASKS", NULL });
+		p->local_rank = number_from(env, (const char *[]){ "SLURM_LOCALID", NULL });
 	}
 	if (settings->RANK >= 0)
 		p->rank = (int32_t)settings->RANK;
@@ -125,6 +135,33 @@ static void copy_name(char *to, size_t size, const char *from)
 		to[0] = '_';
 }
 
+/* What mpirun calls this job; "" if the program was not started by one, or it does not say. Never a Slurm step: mpirun
+ * starts the ranks of its own node itself and the others through a step, and only those would know its number. */
+static void read_mpirun(struct ct_process *p, char *const *env, char *name, size_t size)
+{
+	const char *pmix = ct_identity_env(env, "PMIX_NAMESPACE");
+	const char *uri = ct_identity_env(env, "OMPI_MCA_orte_hnp_uri");
+	const char *intel = ct_identity_env(env, "I_MPI_HYDRA_UUID");
+
+	name[0] = '\0';
+	if (ct_identity_env(env, "OMPI_COMM_WORLD_RANK")) {
+		if (!pmix)
+			return;
+		/* OpenMPI 4's is made of host name and process id, which in a container are those of the
+		 * job before. Where its mpirun listens is another each time. */
+		if (uri)
+			snprintf(name, size, "%.90s-%08x", pmix,
+				 (unsigned)ct_hash_bytes(CT_HASH_START, uri, strlen(uri)));
+		else
+			snprintf(name, size, "%.200s", pmix);
+	} else if (ct_identity_env(env, "PMI_RANK")) {
+		if (intel)
+			snprintf(name, size, "%.200s", intel);
+		else
+			ct_hydra_job(p->ppid, name, size);
+	}
+}
+
 /* Equal on all ranks and different from the job before. */
 static void read_job(struct ct_process *p, const struct ct_settings *settings, char *const *env)
 {
@@ -134,10 +171,15 @@ static void read_job(struct ct_process *p, const struct ct_settings *settings, c
 	const char *elastic = ct_identity_env(env, "TORCHELASTIC_RUN_ID");
 	const char *addr = ct_identity_env(env, "MASTER_ADDR");
 	const char *port = ct_identity_env(env, "MASTER_PORT");
-	char name[300];
+	char name[300], mpirun[256];
 
+	read_mpirun(p, env, mpirun, sizeof(mpirun));
 	if (settings->JOB[0])
 		snprintf(name, sizeof(name), "%.200s", settings->JOB);
+	else if (mpirun[0] && slurm)
+		snprintf(name, sizeof(name), "%.30s.%.200s", slurm, mpirun);
+	else if (mpirun[0])
+		snprintf(name, sizeof(name), "%s", mpirun);
 	else if (slurm)
 		snprintf(name, sizeof(name), "%.90s.%.90s", slurm, step ? step : "0");
 	else if (pmix)

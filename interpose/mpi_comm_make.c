@@ -87,6 +87,29 @@ static void begin_end(struct ct_host_frame *f, enum ct_mpi_function function, co
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
 
+static void begin_about(struct ct_host_frame *f, enum ct_mpi_function function, ct_mpi_handle comm)
+{
+	f->rec = ct_mpi_host_rec(function, comm ? ct_mpi_comm(comm) : NULL);
+	ct_host_begin(f);
+}
+
+#define MPI_CALL_ABOUT(name, params, args, comm)                                                   \
+	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
+	{                                                                                          \
+		struct ct_host_frame f;                                                            \
+		int result;                                                                        \
+                                                                                                   \
+		CT_UNWIND_HERE();                                                                  \
+		begin_about(&f, CT_MPI_##name, comm);                                              \
+		result = real args;                                                                \
+		ct_host_end(&f, ct_mpi_result(result));                                            \
+		return result;                                                                     \
+	}                                                                                          \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+#define ABOUT(name, params, args, comm) MPI_CALL_ABOUT(name, params, args, comm)
+#define MPI_CALL_ABOUT_C(name, params, args, comm)                                                 \
+	ABOUT(name, params, args, comm) ABOUT(name##_c, params, args, comm)
+
 /* Local: no record but the communicator's own. */
 #define MPI_CALL_NAME(name, params, args, known)                                                   \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \

@@ -215,10 +215,52 @@ uintptr_t ct_real_object(const void *function)
 	return object.name[0] && is_before_us(function) ? 0 : object.begin;
 }
 
+/* How many objects the program started with, which come first in the loader's list; 0: not all of them are initialised. */
+static _Atomic uint32_t objects_at_start;
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *count)
+{
+	(void)info;
+	(void)size;
+	++*(uint32_t *)count;
+	return 0;
+}
+
+/* A count, and nothing else: that recording is wanted is not known here. */
+static __attribute__((constructor)) void count_at_start(void)
+{
+	uint32_t count = 0;
+
+	dl_iterate_phdr(count_object, &count);
+	atomic_store_explicit(&objects_at_start, count, memory_order_relaxed);
+}
+
+struct place {
+	uintptr_t address; /* in the object that is looked for */
+	uint32_t index;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct place *place = arg;
+	struct object object = { .caller = place->address };
+
+	if (take_object(info, size, &object))
+		return 1;
+	place->index++;
+	return 0;
+}
+
 void ct_real_keep(const void *function)
 {
+	uint32_t at_start = atomic_load_explicit(&objects_at_start, memory_order_relaxed);
+	struct place place = { .address = (uintptr_t)function };
 	struct object object;
 
+	/* What was there when the program started stays. To ask for it would be worse than needless: while the
+	 * libraries are being initialised, dlopen initialises the one it is asked for out of its turn. */
+	if (!at_start || !dl_iterate_phdr(find_place, &place) || place.index < at_start)
+		return;
 	find_object(&object, function);
 	if (object.name[0])
 		dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD);

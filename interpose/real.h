@@ -52,7 +52,8 @@ void *ct_real_visible(const struct ct_real *real, const void *caller);
 /* The object that `function` lies in, by its lowest address; 0: it is a preload before us, or none. */
 uintptr_t ct_real_object(const void *function);
 
-/* That object stays loaded from now on. */
+/* That object stays loaded from now on. Initialises nothing that the loader has not initialised yet at the start of the
+ * program. */
 void ct_real_keep(const void *function);
 
 static inline int ct_real_calls(const struct ct_real_caller *c, const void *caller)

@@ -15,6 +15,8 @@ benches() {
 	overhead bench_wrapper
 	overhead bench_nccl
 	overhead bench_waits
+	overhead bench_mpi.openmpi
+	overhead bench_mpi.mpich
 	size     bench_codec
 	perfetto bench_perfetto
 	accuracy bench_gputime

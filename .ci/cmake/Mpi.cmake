@@ -10,7 +10,7 @@
 #       a script test for each flavour, e2e.mpi_stencil_openmpi and e2e.mpi_stencil_mpich; in its environment CT_MPI is the
 #       flavour. tests/mpi/mpi.sh starts jobs by it. FORTRAN: where Fortran is compiled.
 #
-# Include it from any folder; ct_mpi_test needs CtTest.
+# The top includes it, so that its lists are known in every folder; ct_mpi_test needs CtTest.
 include_guard(GLOBAL)
 
 set(CT_MPI_FLAVOURS "")
@@ -49,6 +49,10 @@ foreach(flavour IN ITEMS openmpi mpich)
 		endif()
 	endif()
 endforeach()
+
+# For every folder, whichever came first.
+set(CT_MPI_FLAVOURS "${CT_MPI_FLAVOURS}" CACHE INTERNAL "")
+set(CT_MPI_FORTRAN "${CT_MPI_FORTRAN}" CACHE INTERNAL "")
 
 # One Fortran source into one program; modules that it makes lie in a folder of their own. gfortran warns of every buffer
 # whose type differs from that of the call before: MPI takes any.

@@ -222,8 +222,8 @@ static void add_trial(struct ct_blame *blame, const struct ct_instance *i, uint6
 	}
 }
 
-static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns, int loose,
-		   const struct ct_gap *gap, uint64_t at_ns)
+static int add_hit(struct ct_suspect *suspect, const struct ct_member *m, uint64_t lost_ns,
+		   uint64_t err_ns, int loose, const struct ct_gap *gap, uint64_t at_ns)
 {
 	struct ct_band *band = band_of(suspect, lost_ns);
 
@@ -232,6 +232,7 @@ static int add_hit(struct ct_suspect *suspect, uint64_t lost_ns, uint64_t err_ns
 	suspect->hits++;
 	suspect->jitter_ns += jitter(gap, lost_ns);
 	suspect->loose += loose != 0;
+	suspect->on_gpu += m->on_gpu;
 	suspect->err_ns += err_ns < lost_ns ? err_ns : lost_ns;
 	ct_timeline_add(&suspect->when, at_ns, lost_ns);
 	return ct_hist_add(&suspect->charges, lost_ns);
@@ -250,19 +251,21 @@ static int counts(const struct ct_instance *i, const struct ct_last *last)
 }
 
 /* What is new of the time for which member `m` was waited for alone; the interval lies right before its arrival
- * on its own clock. */
-static uint64_t charge(struct ct_cover *cover, const struct ct_member *m, uint64_t solo_ns,
-		       uint64_t others_ns)
+ * on its own clock. Of a window it is not known when in it that was: what is charged already counts as part of it. */
+static uint64_t charge(struct ct_cover *cover, const struct ct_waits *w, const struct ct_member *m,
+		       uint64_t solo_ns, uint64_t others_ns)
 {
 	uint64_t late = own_part(solo_ns, m, others_ns);
 
+	if (w->is_window)
+		return ct_cover_fill(cover, m->since_ns, m->end_ns, late);
 	return ct_cover_add(cover, m->start_ns > late ? m->start_ns - late : 0, m->start_ns);
 }
 
 static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
 		      uint32_t class, const uint32_t *hosts, const uint64_t *shift)
 {
-	struct ct_gap *gap = gaps_of(blame, class, 1);
+	struct ct_gap *gap = gaps_of(blame, 2 * class + (w->is_window != 0), 1);
 	const struct ct_member *m;
 	uint64_t solo;
 	struct ct_band *band;
@@ -271,18 +274,20 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 	uint64_t lost;
 	int side = ct_waits_last_of_set(i, w, blame->in_set, &last);
 
-	if (!gap || ct_carry_add(&blame->carries, i, w, class) != CT_OK)
+	if (!gap || (!w->is_window && ct_carry_add(&blame->carries, i, w, class) != CT_OK))
 		return CT_NOMEM;
 	if (side == 0)
 		return CT_OK;
 	m = &i->members[last.last];
-	solo = ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
+	solo = w->is_window ? last.solo_ns
+			    : ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
 	add_gap(gap, set_lateness(blame, i, w, m));
 	blame->set.met++;
 	if (!counts(i, &last))
 		return CT_OK;
 	host = hosts[m->seat];
-	lost = charge(&blame->set_lost[2 * host + (side > 0)], m, solo, longest_free(blame, i, m));
+	lost = charge(&blame->set_lost[2 * host + (side > 0)], w, m, solo,
+		      longest_free(blame, i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
 	for (uint32_t k = 0; k < i->n; k++)
@@ -294,7 +299,7 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 		return CT_OK;
 	blame->set.lost.total += lost;
 	blame->set_share_ns[m->seat] += lost;
-	return add_hit(&blame->set, lost, last.err_ns, !w->one_clock, gap,
+	return add_hit(&blame->set, m, lost, last.err_ns, !w->one_clock, gap,
 		       m->start_ns + shift[host]);
 }
 
@@ -312,22 +317,24 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	}
 	if (blame->in_set)
 		return add_to_set(blame, i, w, class, hosts, shift);
-	gaps = gaps_of(blame, class, i->comm->nranks);
-	if (!gaps || ct_carry_add(&blame->carries, i, w, class) != CT_OK)
+	gaps = gaps_of(blame, 2 * class + (w->is_window != 0), i->comm->nranks);
+	if (!gaps || (!w->is_window && ct_carry_add(&blame->carries, i, w, class) != CT_OK))
 		return CT_NOMEM;
 	ct_waits_last(i, w, &last);
-	solo = ct_carry_take(&blame->carries, i, i->members[last.last].index,
-			     i->members[last.last].index, last.solo_ns);
+	/* A window begins when all have left the one before: nobody brings anything along. */
+	solo = w->is_window ? last.solo_ns
+			    : ct_carry_take(&blame->carries, i, i->members[last.last].index,
+					    i->members[last.last].index, last.solo_ns);
 	add_lateness(blame, i, w, gaps);
 	if (!counts(i, &last))
 		return CT_OK;
 	m = &i->members[last.last];
-	lost = charge(&blame->suspects[m->seat].lost, m, solo, longest_free(blame, i, m));
+	lost = charge(&blame->suspects[m->seat].lost, w, m, solo, longest_free(blame, i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
 	add_trial(blame, i, lost);
-	return add_hit(&blame->suspects[m->seat], lost, last.err_ns, !w->one_clock, &gaps[m->index],
-		       m->start_ns + shift[hosts[m->seat]]);
+	return add_hit(&blame->suspects[m->seat], m, lost, last.err_ns, !w->one_clock,
+		       &gaps[m->index], m->start_ns + shift[hosts[m->seat]]);
 }
 
 double ct_binomial_tail(uint64_t k, uint64_t n, double p)
@@ -355,9 +362,9 @@ double ct_binomial_tail(uint64_t k, uint64_t n, double p)
 }
 
 /* How unlikely its hits are among all that are about as large as those that make three quarters of its loss. */
-static void weigh_hits(const struct ct_suspect *s, struct ct_charge *charge)
+static void weigh_hits(const struct ct_suspect *s, uint64_t duration_ns, struct ct_charge *charge)
 {
-	double expected = 0;
+	double expected = 0, share = 1;
 	uint64_t lost = 0;
 
 	charge->hits = charge->trials = 0;
@@ -368,9 +375,13 @@ static void weigh_hits(const struct ct_suspect *s, struct ct_charge *charge)
 		expected += s->bands[b].expected;
 	}
 	charge->log10_p = 0;
-	if (charge->trials)
-		charge->log10_p = ct_binomial_tail(charge->hits, charge->trials,
-						   expected / (double)charge->trials);
+	if (!charge->trials)
+		return;
+	if (!s->on_gpu && charge->trials > duration_ns / CT_BLAME_BURST_NS)
+		share = (double)(duration_ns / CT_BLAME_BURST_NS) / (double)charge->trials;
+	charge->log10_p = ct_binomial_tail((uint64_t)(share * (double)charge->hits),
+					   (uint64_t)(share * (double)charge->trials),
+					   expected / (double)charge->trials);
 }
 
 void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t chance_ns,
@@ -381,7 +392,7 @@ void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t c
 	uint64_t usual = ct_hist_sum_without_largest(&s->charges, 1 + s->hits / 20);
 	double loss = (double)s->lost.total;
 
-	weigh_hits(s, charge);
+	weigh_hits(s, duration_ns, charge);
 	charge->loss_ns = s->lost.total;
 	charge->err_ns = s->err_ns + chance_ns;
 	if (s->jitter_ns > (double)chance_ns)

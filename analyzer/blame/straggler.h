@@ -28,6 +28,9 @@
 #define CT_BLAME_MIN_GPU_SOLO_NS 10000u /* likewise, where the times are a stream's */
 #define CT_BLAME_GATE_PCT 1.0		/* of the run */
 #define CT_BLAME_ALPHA 1e-5
+/* For how long a core may be busy with something else: hits of threads of the host that lie closer together than this are
+ * no independent evidence. */
+#define CT_BLAME_BURST_NS 10000000u
 
 /* Times that somebody was clear last, by how much: powers of two of ns. */
 #define CT_BLAME_BANDS 40u
@@ -45,6 +48,7 @@ struct ct_suspect {
 	uint64_t hits;
 	uint64_t err_ns; /* of the loss, from the times */
 	uint64_t loose;	 /* hits whose arrivals come from durations */
+	uint64_t on_gpu; /* hits whose times are a stream's */
 	struct ct_hist charges;
 	struct ct_timeline when; /* of the losses, since the run began */
 	double late_ns;		 /* sum of arrival - median, limited like charges */
@@ -64,7 +68,8 @@ struct ct_blame {
 	struct ct_suspect *suspects; /* by seat */
 	uint32_t n_seats;
 	uint64_t skew_sum_ns, skew_n; /* of the ends on one clock */
-	struct ct_gap **gaps; /* by class, then by rank in the communicator; set: one each */
+	struct ct_gap **
+		gaps; /* by class x (operations, windows), then by rank in the communicator; set: one each */
 	uint32_t n_gaps;
 	struct ct_carries carries;
 	/* a second reading, for a set found in the first */

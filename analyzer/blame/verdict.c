@@ -80,11 +80,15 @@ static int is_contradicted(const struct ct_pass *pass, uint32_t seat, const uint
 	return n > 0 && most > CONTRADICTION * own / n;
 }
 
-/* Who waits for a message is held up in ways that are not followed here: where there are messages, a loss has to stand
- * out more clearly. */
+/* Of the ends of messages that lie in windows which were judged. */
+#define LEAST_FOLLOWED 0.9
+
+/* Who waits for a message may be held up in ways that were not followed: where there are such messages, a loss has to
+ * stand out more clearly. */
 static int is_clear(const struct ct_pass *pass, const struct ct_charge *charge)
 {
-	return !pass->messages || charge->loss_ns >= 2 * charge->err_ns;
+	return (double)pass->followed >= LEAST_FOLLOWED * 2 * (double)pass->messages ||
+	       charge->loss_ns >= 2 * charge->err_ns;
 }
 
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)

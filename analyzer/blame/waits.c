@@ -12,7 +12,7 @@ void ct_waits_fini(struct ct_waits *waits)
 }
 
 /* One allocation for the four arrays. */
-static int make_room(struct ct_waits *waits, uint32_t n)
+int ct_waits_room(struct ct_waits *waits, uint32_t n)
 {
 	uint64_t *all;
 
@@ -47,7 +47,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void set_median(const struct ct_instance *i, struct ct_waits *w)
+void ct_waits_median(const struct ct_instance *i, struct ct_waits *w)
 {
 	uint32_t n = i->n;
 
@@ -70,6 +70,45 @@ static void arrive_by_start(const struct ct_instance *i, struct ct_waits *w)
 		w->arrival_ns[m] = i->members[m].start_ns - first;
 		w->arrival_err_ns[m] = i->members[m].start_err_ns;
 	}
+}
+
+/* For how long the member stood in a call that waited for it, up to this time on its clock. */
+static uint64_t stood(const struct ct_member *m, uint64_t until_ns)
+{
+	uint64_t from = m->posted ? m->asked_ns : m->start_ns;
+
+	from = from > m->start_ns ? from : m->start_ns;
+	until_ns = until_ns < m->end_ns ? until_ns : m->end_ns;
+	return until_ns > from ? until_ns - from : 0;
+}
+
+static int is_posted(const struct ct_instance *i)
+{
+	int posted = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		posted |= i->members[m].posted;
+	return posted;
+}
+
+/* Some of the ends are only when the program looked: the transfer ended before the first of them, and nobody waited
+ * longer than until the last start. */
+static void judge_posted(const struct ct_instance *i, struct ct_waits *w)
+{
+	uint64_t last_start = 0, first_end = UINT64_MAX;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
+
+		last_start = member->start_ns > last_start ? member->start_ns : last_start;
+		first_end = member->end_ns < first_end ? member->end_ns : first_end;
+	}
+	for (uint32_t m = 0; m < i->n; m++)
+		w->wait_ns[m] = stood(&i->members[m], last_start);
+	w->transfer_ns = first_end > last_start ? first_end - last_start : 0;
+	/* that is no skew of simultaneous ends */
+	w->exit_skew_ns = UINT64_MAX;
+	w->judged = CT_JUDGED_WAITS;
 }
 
 /* The shorter a member's own span, the later it came. */
@@ -119,8 +158,14 @@ static void judge_sync(const struct ct_instance *i, uint64_t skew_ns, struct ct_
 		if (!is_synchronised(i, &w->exit_skew_ns))
 			return;
 		arrive_by_start(i, w);
+	} else if (is_posted(i)) {
+		return;
 	} else {
 		arrive_by_duration(i, skew_ns, w);
+	}
+	if (is_posted(i)) {
+		judge_posted(i, w);
+		return;
 	}
 	w->transfer_ns = shortest;
 	for (uint32_t m = 0; m < i->n; m++)
@@ -164,13 +209,12 @@ static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
 								      : last_ender->start_ns;
 
 		for (uint32_t m = 0; m < i->n; m++)
-			w->wait_ns[m] = after(root->start_ns, i->members[m].start_ns,
-					      duration(&i->members[m]));
+			w->wait_ns[m] = stood(&i->members[m], root->start_ns);
 		w->transfer_ns = after(last_ender->end_ns, from, UINT64_MAX);
 	} else {
 		uint64_t from = root->start_ns > last_other ? root->start_ns : last_other;
 
-		w->wait_ns[root - i->members] = after(last_other, root->start_ns, duration(root));
+		w->wait_ns[root - i->members] = stood(root, last_other);
 		w->transfer_ns = after(root->end_ns, from, UINT64_MAX);
 	}
 	w->judged = CT_JUDGED_WAITS;
@@ -186,21 +230,27 @@ static void judge_message(const struct ct_instance *i, struct ct_waits *w)
 	if (!w->one_clock)
 		return;
 	arrive_by_start(i, w);
-	w->wait_ns[1 - s] = after(send->start_ns, recv->start_ns, duration(recv));
+	w->wait_ns[1 - s] = stood(recv, send->start_ns);
 	/* A short message may leave before anybody asks for it: then the sender did not wait. */
-	w->wait_ns[s] = send->end_ns > recv->start_ns
-				? after(recv->start_ns, send->start_ns, duration(send))
-				: 0;
+	w->wait_ns[s] = send->end_ns > recv->start_ns ? stood(send, recv->start_ns) : 0;
+	/* Nothing moves before both are there; and who posted it may have looked long after it was over. */
+	if (recv->posted || send->posted) {
+		uint64_t from = send->start_ns > recv->start_ns ? send->start_ns : recv->start_ns;
+		uint64_t most = after(recv->end_ns, from, UINT64_MAX);
+
+		w->transfer_ns = most && most < w->transfer_ns ? most : w->transfer_ns;
+	}
 	w->judged = CT_JUDGED_WAITS;
 }
 
 int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t skew_ns,
 		   struct ct_waits *w)
 {
-	if (make_room(w, i->n) != CT_OK)
+	if (ct_waits_room(w, i->n) != CT_OK)
 		return CT_NOMEM;
 	w->judged = CT_JUDGED_NOTHING;
 	w->one_clock = 1;
+	w->is_window = 0;
 	w->transfer_ns = 0;
 	w->median_ns = 0;
 	w->exit_skew_ns = UINT64_MAX;
@@ -228,7 +278,7 @@ int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t 
 		break;
 	}
 	if (w->judged == CT_JUDGED_WAITS)
-		set_median(i, w);
+		ct_waits_median(i, w);
 	return CT_OK;
 }
 

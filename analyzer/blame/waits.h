@@ -21,6 +21,7 @@ enum ct_judged {
 struct ct_waits {
 	enum ct_judged judged;
 	int one_clock;	      /* arrivals come from the starts on one clock */
+	int is_window;	      /* of all since the operation before (windows.h) */
 	uint64_t transfer_ns; /* X */
 	uint64_t *wait_ns;    /* by member (order of instance->members) */
 	uint64_t *arrival_ns; /* after the first to arrive */
@@ -45,6 +46,12 @@ struct ct_last {
  * used again. 0 or CT_NOMEM. */
 int ct_waits_judge(const struct ct_instance *instance, const uint32_t *hosts, uint64_t skew_ns,
 		   struct ct_waits *waits);
+
+/* Room for `n` members in the arrays. 0 or CT_NOMEM. */
+int ct_waits_room(struct ct_waits *waits, uint32_t n);
+
+/* Set median_ns from the arrivals. */
+void ct_waits_median(const struct ct_instance *instance, struct ct_waits *waits);
 
 /* Among the arrivals of judged waits: the latest and what it cost. At least two members. */
 void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,

@@ -60,8 +60,17 @@ uint64_t ct_drawing_instance_flow(const struct ct_drawing *x, const struct ct_dr
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
 	enum ct_op_class class = ct_op_class(o->op);
 
-	if (x->pen->census->options->flows != CT_FLOWS_ALL || !comm ||
-	    (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED))
+	if (x->pen->census->options->flows != CT_FLOWS_ALL || !comm)
+		return 0;
+	if (class == CT_CLASS_P2P && o->peer >= 0) {
+		int sends = o->op == CT_OP_Send;
+		uint32_t src = (uint32_t)(sends ? comm->rank : o->peer);
+		uint32_t dst = (uint32_t)(sends ? o->peer : comm->rank);
+		uint64_t pair = ct_mix((uint64_t)src << 32 | dst);
+
+		return ct_mix(comm->comm->id + ct_mix(o->seq + ct_mix(pair + o->tag))) | 1ull << 63;
+	}
+	if (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED)
 		return 0;
 	return ct_mix(comm->comm->id + ct_mix(o->seq)) | 1ull << 63;
 }

@@ -146,6 +146,9 @@ static void set_waits(struct ct_kept_instance *kept, const struct ct_instance *i
 	}
 	kept->skew_err_ns = err;
 	kept->waits = kept->skew_ns > err && kept->skew_ns >= MIN_SKEW_NS;
+	/* What is only begun by its own call is waited for in another one, which has a slice of its own. */
+	for (uint32_t m = 0; m < i->n; m++)
+		kept->waits &= !i->members[m].posted;
 	ct_waits_last(i, w, &last);
 	if (last.clear)
 		kept->slowest_seat = i->members[last.last].seat;

@@ -20,6 +20,12 @@ struct ct_member {
 	uint64_t count;
 	uint64_t bytes; /* of the whole operation as this member's count tells (ct_op_total_bytes) */
 	uint64_t free_ns; /* right before its start in which it was in no communication; UINT64_MAX unknown */
+	uint64_t asked_ns; /* entry of the call in which it ended: its own, or the one that waited for it; end_ns: nobody
+			      waited for it; 0 unknown, or on a GPU */
+	uint64_t since_ns,
+		since_seq; /* end and number of the synchronising operation of its communicator before it; 0
+					 unknown */
+	uint64_t messages;	/* sends and receives since then */
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
 	uint32_t start_err_ns, end_err_ns;
 	uint32_t seat;
@@ -32,6 +38,7 @@ struct ct_member {
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
 	uint8_t captured; /* into a graph: it has no times, and nothing moved yet */
 	uint8_t on_gpu;	  /* its start is when a stream reached it */
+	uint8_t posted; /* its own call only began it, and asked_ns is known: it may have been over before end_ns */
 };
 
 struct ct_instance {

@@ -69,6 +69,7 @@ void ct_overlap_free(struct ct_overlap *o)
 		return;
 	for (size_t p = 0; p < o->n_processes; p++)
 		free_process(&o->processes[p]);
+	ct_ov_host_free(o->host);
 	free(o->processes);
 	free(o->rows);
 	free(o->classes);

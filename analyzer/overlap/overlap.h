@@ -24,6 +24,7 @@ struct ct_overlap_row {
 	uint64_t launches;    /* with times ... */
 	uint64_t measured;    /* ... of which is known how long they were waited for ... */
 	uint64_t same_stream; /* ... because they ran where the computing does */
+	int by_host;	      /* nothing of this ran on a GPU: the host stood in calls */
 	uint64_t all_ns;      /* spans of the launches */
 	uint64_t comm_ns;     /* of the measured ones */
 	uint64_t exposed_ns, err_ns;
@@ -33,6 +34,7 @@ struct ct_overlap_row {
 struct ct_overlap_class {
 	const struct ct_comm *comm;
 	unsigned op, dtype;
+	int by_host;
 	uint64_t bytes_class;
 	uint64_t launches, measured;
 	uint64_t exposed_ns, err_ns;
@@ -51,6 +53,17 @@ struct ct_overlap_op {
 };
 int ct_overlap_add(struct ct_overlap *overlap, uint32_t process, const struct ct_overlap_op *op);
 int ct_overlap_wait(struct ct_overlap *overlap, uint32_t process, const struct ct_wait_rec *rec);
+
+/* An operation that the host times: from where its call began it to where the call that ended it, entered at asked_ns, had
+ * returned (0: it is not known when somebody waited). 0 or CT_NOMEM. */
+struct ct_overlap_call {
+	const struct ct_comm *comm;
+	uint32_t seat;
+	unsigned op, dtype;
+	uint64_t bytes;
+	uint64_t start_ns, asked_ns, end_ns, err_ns;
+};
+int ct_overlap_call(struct ct_overlap *overlap, const struct ct_overlap_call *call);
 
 /* A block of the process is read, or all of it is. */
 int ct_overlap_block(struct ct_overlap *overlap, uint32_t process);

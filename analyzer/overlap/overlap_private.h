@@ -81,7 +81,8 @@ struct ct_overlap {
 	size_t n_rows, cap_rows;
 	struct ct_overlap_class *classes;
 	size_t n_classes, cap_classes;
-	ct_overlap_fn tell; /* NULL: nobody */
+	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
+	ct_overlap_fn tell;	 /* NULL: nobody */
 	void *arg;
 };
 
@@ -93,6 +94,12 @@ void ct_ov_charge(struct ct_ov_process *p);
 
 /* The stream of this device that computes; NULL: that does not show. */
 const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t device);
+
+void ct_ov_host_free(struct ct_ov_host *host);
+
+/* A new row or class of the sums and its place. 0 or CT_NOMEM. */
+int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm, size_t *at);
+int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at);
 
 /* Add the launch to the sums. 0 or CT_NOMEM. */
 int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,

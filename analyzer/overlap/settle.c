@@ -144,24 +144,45 @@ static void *grow(void *array, size_t n, size_t *cap, size_t size)
 	return array;
 }
 
+int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm, size_t *at)
+{
+	struct ct_overlap_row *rows = grow(o->rows, o->n_rows, &o->cap_rows, sizeof(*rows));
+
+	if (!rows)
+		return CT_NOMEM;
+	o->rows = rows;
+	rows[o->n_rows] = (struct ct_overlap_row){ .seat = seat, .comm = comm };
+	*at = o->n_rows++;
+	return CT_OK;
+}
+
 static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
 {
-	struct ct_overlap_row *rows;
+	size_t at;
 
 	for (size_t i = o->n_rows; i-- > 0;)
-		if (o->rows[i].seat == launch->seat && o->rows[i].comm == launch->comm)
+		if (o->rows[i].seat == launch->seat && o->rows[i].comm == launch->comm &&
+		    !o->rows[i].by_host)
 			return &o->rows[i];
-	rows = grow(o->rows, o->n_rows, &o->cap_rows, sizeof(*rows));
-	if (!rows)
-		return NULL;
-	o->rows = rows;
-	rows[o->n_rows] = (struct ct_overlap_row){ .seat = launch->seat, .comm = launch->comm };
-	return &rows[o->n_rows++];
+	return ct_ov_new_row(o, launch->seat, launch->comm, &at) == CT_OK ? &o->rows[at] : NULL;
+}
+
+int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at)
+{
+	struct ct_overlap_class *all = grow(o->classes, o->n_classes, &o->cap_classes,
+					    sizeof(*all));
+
+	if (!all)
+		return CT_NOMEM;
+	o->classes = all;
+	all[o->n_classes] = *fresh;
+	*at = o->n_classes++;
+	return CT_OK;
 }
 
 static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
 {
-	struct ct_overlap_class *all;
+	size_t at;
 
 	for (size_t i = 0; i < o->n_classes; i++) {
 		struct ct_overlap_class *c = &o->classes[i];
@@ -170,17 +191,16 @@ static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_o
 		    c->bytes_class == launch->bytes_class)
 			return c;
 	}
-	all = grow(o->classes, o->n_classes, &o->cap_classes, sizeof(*all));
-	if (!all)
-		return NULL;
-	o->classes = all;
-	all[o->n_classes] = (struct ct_overlap_class){
-		.comm = launch->comm,
-		.op = launch->op,
-		.dtype = launch->dtype,
-		.bytes_class = launch->bytes_class,
-	};
-	return &all[o->n_classes++];
+	return ct_ov_new_class(o,
+			       &(struct ct_overlap_class){
+				       .comm = launch->comm,
+				       .op = launch->op,
+				       .dtype = launch->dtype,
+				       .bytes_class = launch->bytes_class,
+			       },
+			       &at) == CT_OK
+		       ? &o->classes[at]
+		       : NULL;
 }
 
 static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,

@@ -11,7 +11,7 @@
 
 /* The budget: 1 verdict, 2 x 3 findings, 7 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 37. */
 #define MOST_ROWS 5
-#define MOST_INFLIGHT 3
+#define MOST_INFLIGHT 8
 #define MOST_ENDED 4
 
 static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
@@ -243,6 +243,22 @@ static void write_table(struct ct_text *text, const struct ct_report *report)
 			     report->n_ops - MOST_ROWS);
 }
 
+static void write_one_inflight(struct ct_text *text, const struct ct_report_inflight *op)
+{
+	char where[64] = "";
+
+	if (op->op_name && op->message && op->peer >= 0)
+		snprintf(where, sizeof(where), " %s %d comm=%016" PRIx64 " seq=%" PRIu64,
+			 op->message == CT_MESSAGE_TO ? "to" : "from", op->peer, op->comm_key,
+			 op->seq);
+	else if (op->op_name)
+		snprintf(where, sizeof(where), "%s comm=%016" PRIx64 " seq=%" PRIu64,
+			 op->message ? " from any" : "", op->comm_key, op->seq);
+	ct_text_line(text, CT_COLOR_NONE, "    rank %d %s %s%s since %s, for %s", op->rank,
+		     op->launched ? "launched" : "inside", op->call ? op->call : op->op_name, where,
+		     ct_text_ns(op->since_at_ns).s, ct_text_ns(op->age_ns).s);
+}
+
 static void write_inflight(struct ct_text *text, const struct ct_report *report)
 {
 	int ranks[32];
@@ -265,16 +281,11 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s had not %s when recording ended (rank%s %s)",
 		     report->n_inflight, report->n_inflight == 1 ? "" : "s",
 		     launched ? "ended" : "returned", n == 1 ? "" : "s", list);
-	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++) {
-		const struct ct_report_inflight *op = &report->inflight[i];
-
-		ct_text_line(text, CT_COLOR_NONE,
-			     "    rank %d %s %s comm=%016" PRIx64 " seq=%" PRIu64
-			     " since %s, for %s",
-			     op->rank, op->launched ? "launched" : "inside",
-			     op->call ? op->call : op->op_name, op->comm_key, op->seq,
-			     ct_text_ns(op->since_at_ns).s, ct_text_ns(op->age_ns).s);
-	}
+	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++)
+		write_one_inflight(text, &report->inflight[i]);
+	if (report->n_inflight > MOST_INFLIGHT)
+		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more",
+			     report->n_inflight - MOST_INFLIGHT);
 }
 
 static void write_ended(struct ct_text *text, const struct ct_report_process *p)

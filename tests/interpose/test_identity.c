@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/hydra.h"
 #include "interpose/identity.h"
 
 static struct ct_process identify(const char *const *env)
@@ -71,6 +72,10 @@ static void the_nearest_launcher_tells_the_rank(void **state)
 		     "OMPI_COMM_WORLD_LOCAL_RANK=0");
 	assert_int_equal(p.rank, 1);
 	assert_int_equal(p.world_size, 8);
+	p = IDENTIFY("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=8",
+		     "MV2_COMM_WORLD_LOCAL_RANK=0", "PMI_RANK=7");
+	assert_int_equal(p.rank, 1);
+	assert_int_equal(p.world_size, 8);
 	p = IDENTIFY("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=8", "RANK=5", "WORLD_SIZE=6",
 		     "LOCAL_RANK=2", "TORCHELASTIC_RESTART_COUNT=3");
 	assert_int_equal(p.rank, 5);
@@ -109,6 +114,68 @@ static void the_job_is_named_by_who_knows_it(void **state)
 	assert_string_equal(IDENTIFY("A=b").job, IDENTIFY("A=b").job);
 }
 
+/* One rank of each node of an OpenMPI job in a Slurm allocation: only the second was started through a step. */
+static void the_ranks_of_an_mpirun_agree_on_their_job(void **state)
+{
+#define RANK_OF_OMPI "OMPI_COMM_WORLD_RANK=1", "PMIX_NAMESPACE=7", "SLURM_JOB_ID=77"
+#define URI "OMPI_MCA_orte_hnp_uri=6.0;tcp://192.0.2.2:"
+	struct ct_process here, there, next;
+
+	(void)state;
+	here = IDENTIFY(RANK_OF_OMPI, URI "1000");
+	there = IDENTIFY(RANK_OF_OMPI, URI "1000", "SLURM_STEP_ID=3", "SLURM_PROCID=0");
+	next = IDENTIFY(RANK_OF_OMPI, URI "1001");
+	assert_string_equal(here.job, there.job);
+	assert_string_not_equal(here.job, next.job);
+	assert_memory_equal(here.job, "77.7-", 5);
+	assert_string_equal(IDENTIFY("OMPI_COMM_WORLD_RANK=1", "PMIX_NAMESPACE=prte-a-9@1").job,
+			    "prte-a-9_1");
+	assert_string_equal(IDENTIFY("PMI_RANK=1", "I_MPI_HYDRA_UUID=ab-1", "A=b").job, "ab-1");
+}
+
+/* MPICH's mpirun says nothing, srun says it all. */
+static void a_pmi_rank_without_a_proxy_falls_back(void **state)
+{
+	(void)state;
+	assert_string_equal(IDENTIFY("PMI_RANK=1", "SLURM_JOB_ID=77", "SLURM_STEP_ID=2").job,
+			    "77.2");
+	assert_string_equal(IDENTIFY("PMI_RANK=1", "A=b").job, IDENTIFY("A=b").job);
+}
+
+#define PARSE(arguments) ct_hydra_parse(arguments, sizeof(arguments), name, sizeof(name))
+static void a_proxy_is_told_where_its_mpiexec_listens(void **state)
+{
+	char name[100];
+
+	(void)state;
+	assert_int_equal(PARSE("/usr/bin/hydra_pmi_proxy\0--control-port\0n1:4002\0--pgid\0000"),
+			 0);
+	assert_string_equal(name, "n1:4002");
+	/* spawned ranks count from 0 again, so they are another job */
+	assert_int_equal(PARSE("hydra_pmi_proxy\0--pgid\0001\0--control-port\0n1:4002"), 0);
+	assert_string_equal(name, "n1:4002.1");
+	assert_int_equal(PARSE("/bin/bash\0run.sh\0--control-port\0n1:4002"), -1);
+	assert_string_equal(name, "");
+	assert_int_equal(PARSE("hydra_pmi_proxy\0--control-port"), -1);
+	assert_int_equal(PARSE("hydra_pmi_proxy"), -1);
+}
+
+static void srun_with_pmix_tells_the_size_in_its_own_words(void **state)
+{
+	struct ct_process p;
+
+	(void)state;
+	p = IDENTIFY("PMIX_RANK=3", "PMIX_NAMESPACE=slurm.pmix.77.0", "SLURM_PROCID=3",
+		     "SLURM_NTASKS=8", "SLURM_LOCALID=1");
+	assert_int_equal(p.rank, 3);
+	assert_int_equal(p.world_size, 8);
+	assert_int_equal(p.local_rank, 1);
+	/* Another launcher inside of a step: its ranks are none of Slurm's. */
+	p = IDENTIFY("PMIX_RANK=0", "PMIX_NAMESPACE=prte@1", "SLURM_PROCID=0", "SLURM_NTASKS=8");
+	assert_int_equal(p.rank, 0);
+	assert_int_equal(p.world_size, -1);
+}
+
 static void a_job_name_is_a_file_name(void **state)
 {
 	struct ct_process p = IDENTIFY("COMMTRACE_JOB=../a b/\xc3\xa4\n;x");
@@ -131,6 +198,10 @@ int main(void)
 		cmocka_unit_test(the_nearest_launcher_tells_the_rank),
 		cmocka_unit_test(what_is_no_rank_is_none),
 		cmocka_unit_test(the_job_is_named_by_who_knows_it),
+		cmocka_unit_test(the_ranks_of_an_mpirun_agree_on_their_job),
+		cmocka_unit_test(a_pmi_rank_without_a_proxy_falls_back),
+		cmocka_unit_test(a_proxy_is_told_where_its_mpiexec_listens),
+		cmocka_unit_test(srun_with_pmix_tells_the_size_in_its_own_words),
 		cmocka_unit_test(a_job_name_is_a_file_name),
 	};
 

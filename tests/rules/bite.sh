@@ -42,6 +42,12 @@ plant() {
 	printf '%s\n#include "trace/format.h"\nchar *strdup(const char *); void abort(void); int getcpu(unsigned *, unsigned *); double sin(double);\n' "$licence" >interpose/guard.c
 	echo '__attribute__((visibility("default"))) int wrapped(void) { return 0; }' >>interpose/guard.c
 	echo '__attribute__((visibility("default"))) int ncclSend(void) { return 0; }' >>interpose/guard.c
+	echo '__attribute__((visibility("default"))) int MPI_Send(void) { return 0; }' >>interpose/guard.c
+	echo '__attribute__((visibility("default"))) int PMPI_Send(void) { return 0; }' >>interpose/guard.c
+	printf '%s\nMPI_CALL_HAND(Send, (int to), (to))\n' "$licence" >interpose/abi/mpi_calls.def
+	printf '%s\nMPI_SKIP("is a query", Comm_rank *_f2c)\n' "$licence" >interpose/abi/mpi_skip.def
+	mkdir -p build
+	echo 'int MPI_Send(int to); int MPI_Comm_rank(void); int MPI_Comm_f2c(int c);' >build/mpi.h
 	printf '%s\nGLOO_CALL(\n\t"wrapped", int)\n' "$licence" >interpose/gloo_calls.def
 	cat >interpose/abi/nccl_calls.def <<-EOF
 	$licence
@@ -55,6 +61,9 @@ plant() {
 	mkdir -p tests/interpose
 	printf '%s\nstatic void sends_are_sent(void **state)\n{\n}\n\ncmocka_unit_test(sends_are_sent)\n' "$licence" >tests/interpose/test_nccl.c
 	printf '## Functions\n`ncclSend` `ncclCommCount` `ncclLater` `ncclTeamWorld`\n## Cases\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n' >docs/NCCL.md
+	mkdir -p tests/mpi
+	echo 'ct_mpi_test(NAME e2e.mpi_kinds COMMAND kinds.sh)' >tests/mpi/CMakeLists.txt
+	printf '## Functions\n`MPI_Send` \n* is a query\n## Communicators\n| case | what | test |\n|---|---|---|\n| a copy | known | `e2e.mpi_kinds` |\n' >docs/MPI.md
 	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
 		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
 	done
@@ -78,6 +87,7 @@ nccl() {
 	} >build/nccl.c
 	cc -shared -fPIC build/nccl.c -o build/libnccl.so.2
 }
+export CT_MPI_HEADERS=$tree/build/mpi.h:$tree/build/mpi.h
 export CT_NCCL=$tree/build/libnccl.so.2 CT_NCCL_INCLUDE=$tree/build
 
 # quiet RULE: it has nothing to say about the tree as planted.
@@ -101,7 +111,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc exports glibc_versions needed banned; do
+for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc mpi_table mpi_doc exports glibc_versions needed banned; do
 	quiet $rule
 done
 
@@ -161,6 +171,21 @@ bites nccl_table 'nccl ncclSend ncclTeamWorld'
 bites nccl_table 'echo "int ncclNew(void);" >>build/nccl.h'
 bites nccl_table 'nccl other'
 bites nccl_table 'rm build/libnccl.so.2'
+
+bites mpi_table 'echo "int MPI_New(void);" >>build/mpi.h'
+bites mpi_table 'echo "int MPI_Comm_rank_c(void); int MPI_New_f2cc(void);" >>build/mpi.h'
+bites mpi_table 'sed -i "s/is a query//" interpose/abi/mpi_skip.def'
+bites mpi_table 'sed -i "s/Comm_rank/Comm_rank Comm_rank/" interpose/abi/mpi_skip.def'
+bites mpi_table 'sed -i "s/Comm_rank/Comm_rank Send/" interpose/abi/mpi_skip.def'
+bites mpi_table 'rm interpose/abi/mpi_skip.def'
+bites mpi_table 'echo >build/mpi.h'
+
+bites mpi_doc 'rm docs/MPI.md'
+bites mpi_doc 'sed -i "s/.MPI_Send. //" docs/MPI.md'
+bites mpi_doc 'echo "MPI_SKIP(\"a new one\", New)" >>interpose/abi/mpi_skip.def'
+bites mpi_doc 'echo "MPI_CALL_HAND(New, (int to), (to))" >>interpose/abi/mpi_calls.def'
+bites mpi_doc 'sed -i s/e2e.mpi_kinds/e2e.mpi_kind/ docs/MPI.md'
+bites mpi_doc 'echo "| a case | nothing |  |" >>docs/MPI.md'
 
 bites nccl_doc 'rm docs/NCCL.md'
 bites nccl_doc 'sed -i "s/.ncclLater. //" docs/NCCL.md'

@@ -245,6 +245,27 @@ static void severity_follows_the_share_of_the_run(void **state)
 	assert_int_equal(run(&loop, 8, 0).verdict, CT_VERDICT_HEALTHY);
 }
 
+/* A tenth of a second in which one rank is late a hundred times is one busy core, not a slow rank. */
+static void a_burst_is_no_evidence(void **state)
+{
+	struct job_loop loop = quiet;
+	struct outcome out;
+
+	(void)state;
+	loop.ops = 1;
+	loop.cycle_ms = 1;
+	loop.transfer_us = 10;
+	loop.skew_us = 5;
+	loop.slow = 1;
+	loop.slow_pct = 50;
+	out = run(&loop, 2, 0);
+	assert_int_equal(out.blamed, 0);
+	assert_int_equal(out.verdict, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	loop.cycle_ms = 10;
+	out = run(&loop, 2, 0);
+	assert_int_equal(out.blamed, 1);
+}
+
 static void confidence_follows_the_clocks(void **state)
 {
 	struct job_loop loop = quiet;
@@ -455,6 +476,7 @@ int main(void)
 		cmocka_unit_test(slow_part_of_a_run_is_found_with_its_time),
 		cmocka_unit_test(several_slow_ranks_are_weighed_together),
 		cmocka_unit_test(severity_follows_the_share_of_the_run),
+		cmocka_unit_test(a_burst_is_no_evidence),
 		cmocka_unit_test(confidence_follows_the_clocks),
 		cmocka_unit_test_setup_teardown(who_was_held_up_elsewhere_is_not_blamed, fx_setup,
 						fx_teardown),

@@ -20,7 +20,7 @@ struct dump {
 	/* as asked for */
 	struct ct_paths paths;
 	const char *out_path, *format_word;
-	int force, format;
+	int force, format, calls;
 	long long rank, limit; /* -1: all */
 	uint64_t comm;	       /* 0: all */
 
@@ -41,7 +41,9 @@ static const struct argp_option table[] = {
 	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
 	{ "rank", CT_KEY_RANK, "R", 0, "Only ops of this rank", 0 },
 	{ "comm", CT_KEY_COMM, "KEY", 0, "Only ops on this communicator", 0 },
-	{ "limit", CT_KEY_LIMIT, "N", 0, "Stop after N ops", 0 },
+	{ "calls", CT_KEY_CALLS, 0, 0,
+	  "Also calls that move no data and block the host, such as MPI_Waitall", 0 },
+	{ "limit", CT_KEY_LIMIT, "N", 0, "Stop after N lines", 0 },
 	{ 0 }
 };
 
@@ -71,6 +73,9 @@ static int take(void *into, int key, const char *arg)
 		return 0;
 	case CT_KEY_FORCE:
 		dump->force = 1;
+		return 0;
+	case CT_KEY_CALLS:
+		dump->calls = 1;
 		return 0;
 	case CT_KEY_RANK:
 		return ct_option_number("dump", "--rank", arg, 0, INT32_MAX, &dump->rank);
@@ -176,7 +181,7 @@ static int write_all(struct dump *dump)
 	/* On a terminal the lines themselves are the progress. */
 	if (out.path)
 		ct_progress_begin("dumping");
-	stop = ct_ops_each(dump->run, each_op, dump, &err);
+	stop = (dump->calls ? ct_calls_each : ct_ops_each)(dump->run, each_op, dump, &err);
 	ct_progress_end();
 	if (stop < 0 || stop == STOP_MEMORY) {
 		/* What was read so far stays: a damaged file is no reason to keep it back. */

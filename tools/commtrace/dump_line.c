@@ -110,7 +110,9 @@ static void put_host(struct line *line, const struct ct_process *id)
 
 static const char *timing_of(const struct ct_joined_op *op)
 {
-	switch (op->end_source ? op->end_source : op->start_source) {
+	/* what the host begins it times, also where it only looks when something is over */
+	switch (op->end_source && op->start_source != CT_SOURCE_CALL ? op->end_source
+								     : op->start_source) {
 	case CT_SOURCE_CALL:
 	case CT_SOURCE_WAIT:
 		return "call";
@@ -154,15 +156,16 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	put_text(line, CT_JSONL_comm_name, joined->comm_name);
 	put_int(line, CT_JSONL_nranks, joined->nranks > 0, joined->nranks);
 	put_int(line, CT_JSONL_comm_rank, joined->comm_rank >= 0, joined->comm_rank);
-	put_int(line, CT_JSONL_seq, !p2p, (int64_t)op->seq);
+	put_int(line, CT_JSONL_seq, !p2p && joined->op_name, (int64_t)op->seq);
 	put_int(line, CT_JSONL_peer, has_peer(op) && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_peer_seq, p2p, (int64_t)op->seq);
 	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch, op->tag);
 	put_int(line, CT_JSONL_root, !has_peer(op) && op->peer >= 0, op->peer);
-	put_int(line, CT_JSONL_count, 1, (int64_t)op->count);
+	put_int(line, CT_JSONL_count, joined->op_name != NULL, (int64_t)op->count);
 	put_text(line, CT_JSONL_dtype, ct_dtype_name(op->dtype));
 	put_text(line, CT_JSONL_redop, ct_redop_name(op->redop));
-	put_int(line, CT_JSONL_bytes, op->op != CT_OP_GraphLaunch || joined->graph,
+	put_int(line, CT_JSONL_bytes,
+		joined->op_name && (op->op != CT_OP_GraphLaunch || joined->graph),
 		(int64_t)joined->bytes);
 }
 
@@ -245,6 +248,11 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 		put_duration(joined->end_ns - joined->start_ns, out);
 	else
 		fprintf(out, " %10s", "n/a");
+	if (!joined->op_name) {
+		fprintf(out, " %-18s %16s %4s %9s %12s %-8s %s\n", "-", "-", "-", "-", "-",
+			ct_op_state_name(joined->state), joined->call ? joined->call : "?");
+		return;
+	}
 	fprintf(out, " %-18s %016" PRIx64 " %4" PRIu64, joined->op_name, joined->comm_key, op->seq);
 	if (op->peer >= 0)
 		fprintf(out, " %9d", op->peer);

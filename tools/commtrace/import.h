@@ -19,6 +19,15 @@ struct ct_import_op {
 	uint32_t group_ops; /* of the first op of a launch: ops that share it; 0: not the first */
 };
 
+/* A call that moves no data. */
+struct ct_import_call {
+	uint64_t enter_ns, return_ns; /* 0: it had not returned */
+	uint32_t tid;
+	uint32_t call; /* string id, 0 none */
+	uint32_t comm; /* index + 1, 0 none */
+	int32_t result;
+};
+
 struct ct_import_member {
 	uint32_t comm; /* index */
 	int32_t rank;  /* in it, -1 not told */
@@ -31,6 +40,8 @@ struct ct_import_process {
 	int64_t clock_offset_ns;
 	struct ct_import_op *ops;
 	size_t n_ops, cap_ops;
+	struct ct_import_call *calls; /* by entry, after reading */
+	size_t n_calls;
 	struct ct_import_member *members;
 	size_t n_members;
 };

@@ -104,6 +104,9 @@ uint32_t ct_import_comm(struct ct_import *import, struct ct_import_process *proc
 	known = &import->comms[place];
 	if (comm->nranks > known->nranks)
 		known->nranks = comm->nranks;
+	/* a call tells of a communicator, and of no library */
+	if (known->backend == CT_BACKEND_IMPORT)
+		known->backend = comm->backend;
 	if (name && !known->name)
 		known->name = strdup(name);
 	if (join(process, known, (uint32_t)place, rank) < 0) {
@@ -156,6 +159,22 @@ int ct_import_add(struct ct_import *import, struct ct_import_process *process,
 	return 0;
 }
 
+int ct_import_add_call(struct ct_import *import, struct ct_import_process *process,
+		       const struct ct_import_call *call)
+{
+	if (grow(&process->calls, process->n_calls, sizeof(*call)) < 0)
+		return no_memory(import);
+	process->calls[process->n_calls++] = *call;
+	return 0;
+}
+
+static int by_enter(const void *a, const void *b)
+{
+	const struct ct_import_call *x = a, *y = b;
+
+	return (x->enter_ns > y->enter_ns) - (x->enter_ns < y->enter_ns);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -165,6 +184,12 @@ static int by_value(const void *a, const void *b)
 
 void ct_import_settle(struct ct_import *import)
 {
+	for (size_t i = 0; i < import->n_processes; i++) {
+		struct ct_import_process *process = &import->processes[i];
+
+		if (process->n_calls)
+			qsort(process->calls, process->n_calls, sizeof(*process->calls), by_enter);
+	}
 	for (size_t i = 0; i < import->n_comms; i++) {
 		struct ct_import_comm *comm = &import->comms[i];
 		size_t n = 0;
@@ -189,6 +214,7 @@ void ct_import_fini(struct ct_import *import)
 {
 	for (size_t i = 0; i < import->n_processes; i++) {
 		free(import->processes[i].ops);
+		free(import->processes[i].calls);
 		free(import->processes[i].members);
 	}
 	for (size_t i = 0; i < import->n_comms; i++) {

@@ -22,6 +22,8 @@ uint32_t ct_import_site(struct ct_import *import, const char *text);
 /* Append. 0 or -1. */
 int ct_import_add(struct ct_import *import, struct ct_import_process *process,
 		  const struct ct_import_op *op);
+int ct_import_add_call(struct ct_import *import, struct ct_import_process *process,
+		       const struct ct_import_call *call);
 
 /* After the last line: sort what looks are done in. */
 void ct_import_settle(struct ct_import *import);

@@ -32,6 +32,7 @@ struct line {
 	struct ct_import *import;
 	const char *text;
 	json_t *value[CT_JSONL_N_KEYS]; /* borrowed; NULL: missing or null */
+	int is_call;			/* "op":null, not missing: a call that moves no data */
 	int code;			/* first failure, after it was said */
 };
 
@@ -158,6 +159,7 @@ static void spread(struct line *line, const json_t *object)
 
 		known += value != NULL;
 		line->value[i] = json_is_null(value) ? NULL : value;
+		line->is_call |= i == CT_JSONL_op && json_is_null(value);
 		if (!line->value[i])
 			continue;
 		if ((type == TYPE_INT && !json_is_integer(value)) ||
@@ -325,6 +327,26 @@ static void read_process(struct line *line, struct ct_import_process *id)
 	snprintf(id->host, sizeof(id->host), "%s", host ? host : "import");
 }
 
+/* What blocked the host and moved no data has a name, a thread and times. */
+static int read_call(struct line *line, struct ct_import_process *process, struct ct_op *op)
+{
+	struct ct_import_call call = { .tid = op->tid };
+
+	if (!has(line, CT_JSONL_call))
+		fail(line, CT_JSONL_call, "is missing: a line without op tells of a call");
+	else
+		call.call = ct_import_call(line->import, text(line, CT_JSONL_call));
+	read_comm(line, process, op);
+	read_times(line, op);
+	call.comm = op->comm;
+	call.enter_ns = op->enter_ns;
+	call.return_ns = op->return_ns;
+	call.result = op->result;
+	if (!line->code && ct_import_add_call(line->import, process, &call) < 0)
+		line->code = CT_CODE_FAILED;
+	return line->code;
+}
+
 /* Into the model; 0 or an exit status. */
 static int read_op(struct line *line)
 {
@@ -338,6 +360,8 @@ static int read_op(struct line *line)
 	if (!process)
 		return CT_CODE_FAILED;
 	op.op.tid = (uint32_t)integer(line, CT_JSONL_tid, 0, UINT32_MAX, process->pid);
+	if (line->is_call)
+		return read_call(line, process, &op.op);
 	read_comm(line, process, &op.op);
 	read_what(line, &op.op);
 	read_times(line, &op.op);

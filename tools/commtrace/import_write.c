@@ -27,6 +27,7 @@ struct writer {
 	struct ct_encoder *encoder;
 	struct ct_block block;
 	uint32_t n_blocks;
+	size_t n_calls;	      /* of its calls that are written */
 	uint64_t lap;	      /* made-up slots: one lap a run of ops of one thread */
 	uint32_t edge_err_ns; /* error of every host time: a reader adds it to those of launches */
 	uint8_t *used_calls, *used_sites; /* strings that this process's ops name, by index */
@@ -77,6 +78,12 @@ static uint64_t last_time(const struct ct_import_process *process)
 		for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++)
 			last = times[k] > last ? times[k] : last;
 	}
+	for (size_t i = 0; i < process->n_calls; i++) {
+		const struct ct_import_call *call = &process->calls[i];
+
+		last = call->enter_ns > last ? call->enter_ns : last;
+		last = call->return_ns > last ? call->return_ns : last;
+	}
 	return last;
 }
 
@@ -102,6 +109,10 @@ static int put_strings(struct writer *w)
 
 	memset(w->used_calls, 0, import->n_calls);
 	memset(w->used_sites, 0, import->n_sites);
+	for (size_t i = 0; i < w->process->n_calls; i++) {
+		if (w->process->calls[i].call)
+			w->used_calls[w->process->calls[i].call - 1] = 1;
+	}
 	for (size_t i = 0; i < w->process->n_ops; i++) {
 		const struct ct_op *op = &w->process->ops[i].op;
 
@@ -275,6 +286,8 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 
 	for (size_t i = 0; i < process->n_ops; i++)
 		first = process->ops[i].op.enter_ns < first ? process->ops[i].op.enter_ns : first;
+	if (process->n_calls && process->calls[0].enter_ns < first)
+		first = process->calls[0].enter_ns;
 	/* Files are named by pid and start: ranks that shared a process are told apart by some ns. */
 	for (const struct ct_import_process *other = w->import->processes; other < process; other++)
 		first -= other->pid == process->pid && strcmp(other->host, process->host) == 0;
@@ -322,16 +335,65 @@ static uint32_t edge_error(const struct ct_import_process *process)
 	return least < UINT32_MAX ? least : QUANTUM_NS;
 }
 
-static int write_ops(struct writer *w)
+static int put_call(struct writer *w, const struct ct_import_call *call)
 {
+	const struct ct_import_comm *comm = call->comm ? &w->import->comms[call->comm - 1] : NULL;
+	struct ct_host_rec rec = {
+		.enter_ns = call->enter_ns,
+		.tid = call->tid,
+		.call = call->call,
+		.rank = -1,
+	};
+	int st = ct_block_add_rare(&w->block, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
+
+	if (st != CT_OK || !call->return_ns)
+		return st;
+	rec.return_ns = call->return_ns;
+	rec.result = call->result;
+	for (size_t i = 0; comm && i < w->process->n_members; i++) {
+		const struct ct_import_member *member = &w->process->members[i];
+
+		if (member->comm != call->comm - 1)
+			continue;
+		rec.comm = call->comm;
+		rec.key = comm->key;
+		rec.nranks = comm->nranks;
+		rec.rank = member->rank >= 0 ? member->rank : place_of(comm, w->process->rank);
+	}
+	return ct_block_add_rare(&w->block, CT_KIND_HOST_END, &rec, sizeof(rec));
+}
+
+/* Calls that were entered up to then: a reader has them before what ended in them. */
+static int put_calls(struct writer *w, uint64_t until_ns)
+{
+	const struct ct_import_process *process = w->process;
 	int st = CT_OK;
 
-	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
-		st = put_op(w, i);
+	while (w->n_calls < process->n_calls && st == CT_OK &&
+	       process->calls[w->n_calls].enter_ns <= until_ns) {
+		st = put_call(w, &process->calls[w->n_calls++]);
 		if (st == CT_OK)
 			st = flush_if_full(w);
 	}
 	return st;
+}
+
+static int write_ops(struct writer *w)
+{
+	int st = CT_OK;
+
+	w->n_calls = 0;
+	for (size_t i = 0; i < w->process->n_ops && st == CT_OK; i++) {
+		const struct ct_import_op *op = &w->process->ops[i];
+
+		st = put_calls(w, op->launch.end_ns > op->op.enter_ns ? op->launch.end_ns
+								      : op->op.enter_ns);
+		if (st == CT_OK)
+			st = put_op(w, i);
+		if (st == CT_OK)
+			st = flush_if_full(w);
+	}
+	return st == CT_OK ? put_calls(w, UINT64_MAX) : st;
 }
 
 static int write_process(struct writer *w, int dirfd, const char *run_dir)

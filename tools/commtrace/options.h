@@ -40,6 +40,7 @@ enum {
 	CT_KEY_RANKS,
 	CT_KEY_MAX_SLICES,
 	CT_KEY_FLOWS,
+	CT_KEY_CALLS,
 };
 
 struct ct_options {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hydra.h — the name of a job that MPICH's launcher started.
+ *
+ * Hydra tells its processes their rank and nothing that would name the job. But on every node they are descendants of a
+ * proxy, and all proxies are told on their command lines where the job's mpiexec listens: that is the same for all ranks,
+ * and another for the next job. Read once, when recording starts, by the thread that starts it.
+ */
+#ifndef CT_HYDRA_H
+#define CT_HYDRA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* HOST_PORT of the mpiexec whose proxy is the nearest ancestor of a process with the parent `ppid`; behind it .N for
+ * processes that the job itself spawned. Returns 0, or -1 where no ancestor says so (then name is ""). */
+int ct_hydra_job(uint32_t ppid, char *name, size_t size);
+
+/* The same from one command line as /proc has it, arguments that end in NUL: for tests. */
+int ct_hydra_parse(const char *arguments, size_t len, char *name, size_t size);
+
+#endif

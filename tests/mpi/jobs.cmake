@@ -1,0 +1,23 @@
+# Real jobs, by the programs of others and the examples: who they are, what they send each other, how they end.
+
+# Another tool on MPI's profiling interface, as a preload and linked into the example.
+foreach(flavour IN LISTS CT_MPI_FLAVOURS)
+	add_library(pmpi_shim.${flavour} SHARED pmpi_shim.c)
+	target_link_libraries(pmpi_shim.${flavour} PRIVATE ct_flags ct_mpi_${flavour})
+	set_target_properties(pmpi_shim.${flavour} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+endforeach()
+ct_mpi_program(NAME linked_stencil SOURCES pmpi_shim.c ${PROJECT_SOURCE_DIR}/examples/mpi_stencil/mpi_stencil.c LIBS m)
+foreach(flavour IN LISTS CT_MPI_FLAVOURS)
+	target_compile_options(linked_stencil.${flavour} PRIVATE -Wno-stringop-overflow -Wno-cast-qual)
+	target_compile_options(pmpi_shim.${flavour} PRIVATE -Wno-cast-qual)
+endforeach()
+foreach(library IN ITEMS init_one init_other)
+	add_library(${library} SHARED init_order.c)
+	target_link_libraries(${library} PRIVATE ct_flags ${CMAKE_DL_LIBS})
+	set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+endforeach()
+target_compile_definitions(init_other PRIVATE HAS_THE_FUNCTION)
+target_link_options(init_other PRIVATE -Wl,--unresolved-symbols=ignore-all)
+ct_mpi_test(NAME mpi.other_tools COMMAND other_tools.sh TIMEOUT 180)
+ct_mpi_test(NAME mpi.programs COMMAND programs.sh TIMEOUT 240)
+ct_mpi_test(NAME mpi.ends COMMAND ends.sh TIMEOUT 180)

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The slow rank of a stencil is named, and nobody else, although its neighbours hand its lateness on in their messages;
+# without a slow rank nobody is named. Who is slow, and how many steps there are, is known from what the job was told.
+. "$(dirname "$0")/mpi.sh"
+suffix=
+ranks=4
+# Who waits in MPICH polls. With two ranks on two cores that works out; with more nobody's times tell anything.
+[ "$flavour" = openmpi ] || suffix=.mpich ranks=2
+program=$build/bin/mpi_stencil$suffix
+yield=
+
+# is WHAT PATTERN OPTION...: the verdict, and the ranks in findings about late ones.
+is() {
+	local what=$1 pattern=$2 dir=$work/${1// /_} said
+	shift 2
+	mpi_traced 100 $ranks "$dir" "$program" "$@" >"$dir.out" 2>&1 || fail "$what: exit $?: $(cat "$dir.out")"
+	grep -q '^result checksum=' "$dir.out" || fail "$what: no result: $(cat "$dir.out")"
+	"$commtrace" report "$dir" --format=json >"$dir.json" || fail "$what: report: exit $?"
+	said=$("$python" - "$dir.json" <<-'PYTHON'
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		late = [f for f in report["findings"] if f["kind"].startswith("STRAGGLER")]
+		print(report["verdict"]["code"], *[rank for f in late for rank in f["ranks"]])
+	PYTHON
+	)
+	[[ "$said" =~ ^($pattern)$ ]] || fail "$what: $said instead of $pattern: $("$commtrace" report "$dir")"
+	printf '%-18s %s\n' "$what" "$said"
+}
+
+is "the last is slow" "STRAGGLER $((ranks - 1))" --steps 30 --slow-rank $((ranks - 1)) --slow-ms 60
+is "the first is slow" "STRAGGLER 0" --steps 30 --slow-rank 0 --slow-ms 60
+is "with groups" "STRAGGLER 1" --steps 30 --slow-rank 1 --slow-ms 60 --groups
+is "nobody is slow" "HEALTHY|NOT_ENOUGH_EVIDENCE|NOT_COMMUNICATION" --steps 60
