@@ -6,8 +6,14 @@
 
 #include "trace/status.h"
 
-/* How far back a call that began earlier, on another thread, is looked for. */
+/* How far back a call that began earlier is looked for: on another thread, or with the same call. */
 #define THREADS 64u
+#define SAME_CALL 4u
+
+static uint32_t reach(const struct ct_call_list *list)
+{
+	return list->has_threads ? THREADS : SAME_CALL;
+}
 
 void ct_calls_fini(struct ct_calls *calls)
 {
@@ -55,6 +61,9 @@ int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct
 		return CT_NOMEM;
 	if (!calls->from_ns)
 		calls->from_ns = call->begin_ns;
+	if (!list->tid)
+		list->tid = call->tid;
+	list->has_threads |= list->tid != call->tid;
 	if (lost_ns > calls->from_ns)
 		calls->from_ns = lost_ns;
 	for (at = list->n; at > list->first && list->all[at - 1].begin_ns > call->begin_ns; at--)
@@ -112,7 +121,7 @@ int ct_calls_wait(struct ct_calls *calls, uint32_t tid, uint64_t enter_ns, uint6
 	for (uint32_t i = calls->waits.n; i > calls->waits.first; i--) {
 		struct ct_call *before = &calls->waits.all[i - 1];
 
-		if (calls->waits.n - i == THREADS)
+		if (calls->waits.n - i == reach(&calls->waits))
 			break;
 		if (before->tid != tid || before->begin_ns > enter_ns)
 			continue;
@@ -130,7 +139,7 @@ uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns)
 	const struct ct_call_list *list = &calls->waits;
 	uint32_t at = from(list, at_ns + 1), seen = 0;
 
-	for (; at > list->first && seen < THREADS; at--, seen++) {
+	for (; at > list->first && seen < reach(list); at--, seen++) {
 		if (list->all[at - 1].end_ns >= at_ns)
 			return list->all[at - 1].begin_ns;
 	}
@@ -142,7 +151,7 @@ static uint64_t ended(const struct ct_call_list *list, uint64_t at_ns)
 	uint32_t at = from(list, at_ns + 1), seen = 0;
 	uint64_t latest = 0;
 
-	for (; at > list->first && seen < THREADS; at--, seen++) {
+	for (; at > list->first && seen < reach(list); at--, seen++) {
 		uint64_t end_ns = list->all[at - 1].end_ns;
 
 		if (end_ns <= at_ns && end_ns > latest)
@@ -201,7 +210,7 @@ int ct_calls_sum(const struct ct_calls *calls, uint64_t begin_ns, uint64_t end_n
 		return 0;
 	for (int k = 0; k < 2; k++) {
 		at[k] = from(lists[k], begin_ns);
-		for (uint32_t back = 0; back < THREADS && at[k] > lists[k]->first; back++)
+		for (uint32_t back = 0; back < reach(lists[k]) && at[k] > lists[k]->first; back++)
 			at[k]--;
 	}
 	for (;;) {

@@ -29,6 +29,8 @@ struct ct_call {
 struct ct_call_list {
 	struct ct_call *all;
 	uint32_t first, n, cap;
+	uint32_t tid;	 /* of the first that came */
+	int has_threads; /* they are not all one thread's: they may overlap */
 };
 
 struct ct_calls {
