@@ -101,20 +101,15 @@ static struct ct_call *find(const struct ct_call_list *list, uint64_t begin_ns, 
 	return NULL;
 }
 
-int ct_calls_wait(struct ct_calls *calls, uint32_t tid, uint64_t enter_ns, uint64_t return_ns)
+int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 {
-	struct ct_call *told = find(&calls->waits, enter_ns, tid);
-	const struct ct_call call = {
-		.begin_ns = enter_ns,
-		.end_ns = return_ns,
-		.held_ns = enter_ns,
-		.tid = tid,
-		.is_message = 1,
-	};
+	struct ct_call *told = find(&calls->waits, call->begin_ns, call->tid);
 
 	if (told) {
-		if (return_ns != CT_CALL_OPEN)
-			told->end_ns = return_ns;
+		if (call->end_ns != CT_CALL_OPEN) {
+			told->end_ns = call->end_ns;
+			told->is_message = told->comm || !call->comm;
+		}
 		return CT_OK;
 	}
 	/* Another one of the thread that is still open has returned without a record of that: nobody knows when. */
@@ -123,15 +118,15 @@ int ct_calls_wait(struct ct_calls *calls, uint32_t tid, uint64_t enter_ns, uint6
 
 		if (calls->waits.n - i == reach(&calls->waits))
 			break;
-		if (before->tid != tid || before->begin_ns > enter_ns)
+		if (before->tid != call->tid || before->begin_ns > call->begin_ns)
 			continue;
 		if (before->end_ns == CT_CALL_OPEN) {
-			before->end_ns = enter_ns;
-			calls->from_ns = enter_ns;
+			before->end_ns = call->begin_ns;
+			calls->from_ns = call->begin_ns;
 		}
 		break;
 	}
-	return ct_calls_add(calls, CT_CALL_WAIT, &call);
+	return ct_calls_add(calls, CT_CALL_WAIT, call);
 }
 
 uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns)
