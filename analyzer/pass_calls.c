@@ -30,9 +30,17 @@ int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, cons
 {
 	struct ct_seat *seat = &reading->pass->seats[reading->seats[0]];
 
+	const struct ct_call call = {
+		.begin_ns = rec->enter_ns,
+		.end_ns = rec->return_ns ? rec->return_ns : CT_CALL_OPEN,
+		.held_ns = rec->enter_ns,
+		.tid = rec->tid,
+		.comm = rec->comm,
+		.is_message = 1,
+	};
+
 	note_open(reading, rec, name);
-	return ct_calls_wait(&seat->calls, rec->tid, rec->enter_ns,
-			     rec->return_ns ? rec->return_ns : CT_CALL_OPEN);
+	return ct_calls_wait(&seat->calls, &call);
 }
 
 int ct_pass_open_calls(struct ct_reading *reading)
@@ -59,11 +67,14 @@ void ct_pass_cover_waits(struct ct_seat *seat, uint64_t until_ns)
 {
 	const struct ct_call *wait;
 
+	/* of libraries whose waits do not end operations, such calls are none that communicate */
+	if (!seat->tells_waits)
+		return;
 	while ((wait = ct_calls_next_wait(&seat->calls, seat->covered_ns, until_ns))) {
-		if (wait->end_ns != CT_CALL_OPEN)
-			ct_cover_add(&seat->busy, wait->begin_ns, wait->end_ns);
-		else if (until_ns != UINT64_MAX)
+		if (wait->end_ns == CT_CALL_OPEN && until_ns != UINT64_MAX)
 			return;
+		if (wait->is_message && wait->end_ns != CT_CALL_OPEN)
+			ct_cover_add(&seat->busy, wait->begin_ns, wait->end_ns);
 		seat->covered_ns = wait->begin_ns;
 	}
 }

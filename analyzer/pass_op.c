@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/call_name.h"
 #include "analyzer/graphs.h"
 #include "analyzer/pass_private.h"
 #include "trace/ops.h"
@@ -51,14 +52,6 @@ static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *
 static void remember(struct ct_history *history, uint64_t end_ns)
 {
 	history->ends[history->next++ % CT_HISTORY] = end_ns;
-}
-
-/* v-collectives carry it at the end of their names: gloo::allgatherv, MPI_Alltoallv. */
-static int is_varying(const char *call)
-{
-	size_t len = call ? strlen(call) : 0;
-
-	return len > 0 && call[len - 1] == 'v';
 }
 
 static uint32_t error_of(uint64_t err_ns)
@@ -350,7 +343,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.op = j->op->op,
 		.dtype = j->op->dtype,
 		.redop = j->op->redop,
-		.varying = (uint8_t)is_varying(j->call),
+		.varying = (uint8_t)ct_call_is_varying(j->call),
 		.returned = j->state != CT_STATE_ENTERED,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
 		.free_ns = UINT64_MAX,

@@ -4,7 +4,8 @@
 #
 #   ct_mpi_program(NAME stencil SOURCES stencil.c [LIBS m] [DIRECTORY DIR])
 #       one program for each flavour: targets and files stencil.openmpi and stencil.mpich, in DIR (the folder's own in the
-#       build tree). C is compiled as everything else here is; Fortran (.f90) by the flavour's own mpifort, one source.
+#       build tree). C is compiled as everything else here is; Fortran (.f90, .F90) by the flavour's own mpifort: one source,
+#       and OPTIONS for the compiler.
 #   ct_mpi_test(NAME e2e.mpi_stencil COMMAND stencil.sh ARGS... TIMEOUT 60 [FLAVOURS openmpi] [FORTRAN])
 #       a script test for each flavour, e2e.mpi_stencil_openmpi and e2e.mpi_stencil_mpich; in its environment CT_MPI is the
 #       flavour. tests/mpi/mpi.sh starts jobs by it. FORTRAN: where Fortran is compiled.
@@ -53,26 +54,26 @@ endforeach()
 set(CT_MPI_FLAVOURS "${CT_MPI_FLAVOURS}" CACHE INTERNAL "")
 set(CT_MPI_FORTRAN "${CT_MPI_FORTRAN}" CACHE INTERNAL "")
 
-# One Fortran source into one program; modules that it makes lie in a folder of their own.
-function(ct_mpi_fortran target flavour source directory)
+# One Fortran source into one program; modules that it makes lie in a folder of their own. gfortran warns of every buffer
+# whose type differs from that of the call before: MPI takes any.
+function(ct_mpi_fortran target flavour source directory options)
 	set(modules ${CMAKE_CURRENT_BINARY_DIR}/${target}.mod)
 	file(MAKE_DIRECTORY ${modules} ${directory})
 	add_custom_command(OUTPUT ${directory}/${target}
-		COMMAND ${CT_MPIFORT_${flavour}} -g -O1 -Wall -Wno-unused-dummy-argument -J${modules}
-			-o ${directory}/${target} ${source}
+		COMMAND ${CT_MPIFORT_${flavour}} -g -O1 -w -J${modules} ${options} -o ${directory}/${target} ${source}
 		DEPENDS ${source} VERBATIM)
-	add_custom_target(${target} ALL DEPENDS ${directory}/${target})
+	add_custom_target(${target}_fortran ALL DEPENDS ${directory}/${target})
 endfunction()
 
 function(ct_mpi_program)
-	cmake_parse_arguments(M "" "NAME;DIRECTORY" "SOURCES;LIBS" ${ARGN})
+	cmake_parse_arguments(M "" "NAME;DIRECTORY" "SOURCES;LIBS;OPTIONS" ${ARGN})
 	if(NOT M_DIRECTORY)
 		set(M_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 	endif()
-	if(M_SOURCES MATCHES "\\.f90$")
+	if(M_SOURCES MATCHES "\\.[fF]90$")
 		foreach(flavour IN LISTS CT_MPI_FORTRAN)
 			get_filename_component(source ${M_SOURCES} ABSOLUTE)
-			ct_mpi_fortran(${M_NAME}.${flavour} ${flavour} ${source} ${M_DIRECTORY})
+			ct_mpi_fortran(${M_NAME}.${flavour} ${flavour} ${source} ${M_DIRECTORY} "${M_OPTIONS}")
 		endforeach()
 		return()
 	endif()

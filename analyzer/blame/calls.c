@@ -6,8 +6,14 @@
 
 #include "trace/status.h"
 
-/* How far back a call that began earlier, on another thread, is looked for. */
+/* How far back a call that began earlier is looked for: on another thread, or with the same call. */
 #define THREADS 64u
+#define SAME_CALL 4u
+
+static uint32_t reach(const struct ct_call_list *list)
+{
+	return list->has_threads ? THREADS : SAME_CALL;
+}
 
 void ct_calls_fini(struct ct_calls *calls)
 {
@@ -55,6 +61,9 @@ int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct
 		return CT_NOMEM;
 	if (!calls->from_ns)
 		calls->from_ns = call->begin_ns;
+	if (!list->tid)
+		list->tid = call->tid;
+	list->has_threads |= list->tid != call->tid;
 	if (lost_ns > calls->from_ns)
 		calls->from_ns = lost_ns;
 	for (at = list->n; at > list->first && list->all[at - 1].begin_ns > call->begin_ns; at--)
@@ -92,37 +101,32 @@ static struct ct_call *find(const struct ct_call_list *list, uint64_t begin_ns, 
 	return NULL;
 }
 
-int ct_calls_wait(struct ct_calls *calls, uint32_t tid, uint64_t enter_ns, uint64_t return_ns)
+int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 {
-	struct ct_call *told = find(&calls->waits, enter_ns, tid);
-	const struct ct_call call = {
-		.begin_ns = enter_ns,
-		.end_ns = return_ns,
-		.held_ns = enter_ns,
-		.tid = tid,
-		.is_message = 1,
-	};
+	struct ct_call *told = find(&calls->waits, call->begin_ns, call->tid);
 
 	if (told) {
-		if (return_ns != CT_CALL_OPEN)
-			told->end_ns = return_ns;
+		if (call->end_ns != CT_CALL_OPEN) {
+			told->end_ns = call->end_ns;
+			told->is_message = told->comm || !call->comm;
+		}
 		return CT_OK;
 	}
 	/* Another one of the thread that is still open has returned without a record of that: nobody knows when. */
 	for (uint32_t i = calls->waits.n; i > calls->waits.first; i--) {
 		struct ct_call *before = &calls->waits.all[i - 1];
 
-		if (calls->waits.n - i == THREADS)
+		if (calls->waits.n - i == reach(&calls->waits))
 			break;
-		if (before->tid != tid || before->begin_ns > enter_ns)
+		if (before->tid != call->tid || before->begin_ns > call->begin_ns)
 			continue;
 		if (before->end_ns == CT_CALL_OPEN) {
-			before->end_ns = enter_ns;
-			calls->from_ns = enter_ns;
+			before->end_ns = call->begin_ns;
+			calls->from_ns = call->begin_ns;
 		}
 		break;
 	}
-	return ct_calls_add(calls, CT_CALL_WAIT, &call);
+	return ct_calls_add(calls, CT_CALL_WAIT, call);
 }
 
 uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns)
@@ -130,7 +134,7 @@ uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns)
 	const struct ct_call_list *list = &calls->waits;
 	uint32_t at = from(list, at_ns + 1), seen = 0;
 
-	for (; at > list->first && seen < THREADS; at--, seen++) {
+	for (; at > list->first && seen < reach(list); at--, seen++) {
 		if (list->all[at - 1].end_ns >= at_ns)
 			return list->all[at - 1].begin_ns;
 	}
@@ -142,7 +146,7 @@ static uint64_t ended(const struct ct_call_list *list, uint64_t at_ns)
 	uint32_t at = from(list, at_ns + 1), seen = 0;
 	uint64_t latest = 0;
 
-	for (; at > list->first && seen < THREADS; at--, seen++) {
+	for (; at > list->first && seen < reach(list); at--, seen++) {
 		uint64_t end_ns = list->all[at - 1].end_ns;
 
 		if (end_ns <= at_ns && end_ns > latest)
@@ -201,7 +205,7 @@ int ct_calls_sum(const struct ct_calls *calls, uint64_t begin_ns, uint64_t end_n
 		return 0;
 	for (int k = 0; k < 2; k++) {
 		at[k] = from(lists[k], begin_ns);
-		for (uint32_t back = 0; back < THREADS && at[k] > lists[k]->first; back++)
+		for (uint32_t back = 0; back < reach(lists[k]) && at[k] > lists[k]->first; back++)
 			at[k]--;
 	}
 	for (;;) {

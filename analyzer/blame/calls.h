@@ -22,6 +22,7 @@ struct ct_call {
 	uint64_t begin_ns, end_ns;
 	uint64_t held_ns; /* until then somebody was not there; begin_ns: not that is known */
 	uint32_t tid;
+	uint32_t comm;	     /* of a waiting call: the communicator that it is about; 0 not known */
 	uint32_t is_message; /* it sent, received, or waited for that */
 };
 
@@ -29,6 +30,8 @@ struct ct_call {
 struct ct_call_list {
 	struct ct_call *all;
 	uint32_t first, n, cap;
+	uint32_t tid;	 /* of the first that came */
+	int has_threads; /* they are not all one thread's: they may overlap */
 };
 
 struct ct_calls {
@@ -43,9 +46,10 @@ void ct_calls_fini(struct ct_calls *calls);
 /* A call. 0 or CT_NOMEM. */
 int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct_call *call);
 
-/* A waiting call of a thread was entered (end_ns CT_CALL_OPEN), or has returned, with or without having been told of
- * before. 0 or CT_NOMEM. */
-int ct_calls_wait(struct ct_calls *calls, uint32_t tid, uint64_t enter_ns, uint64_t return_ns);
+/* A call that only blocks was entered by a thread (end_ns CT_CALL_OPEN), or has returned, with or without having been
+ * told of before. One that knows a communicator only when it returns has made it, and waited for no message. 0 or
+ * CT_NOMEM. */
+int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call);
 
 /* When the waiting call was entered that was under way at this time, the latest of them; 0: none was. */
 uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns);

@@ -56,8 +56,12 @@ enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const stru
 		return CT_MISMATCH_NONE;
 	if (a->op != b->op)
 		return CT_MISMATCH_OP;
-	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root != b->root)
+	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root != b->root) {
+		/* Beside the root of an intercommunicator stand others, who say nothing of the operation. */
+		if (a->root < 0 || b->root < 0)
+			return CT_MISMATCH_NONE;
 		return CT_MISMATCH_ROOT;
+	}
 	if (sizes_agree(a) && sizes_agree(b) && a->bytes != b->bytes)
 		return CT_MISMATCH_BYTES;
 	if (a->dtype && b->dtype && a->dtype != b->dtype)

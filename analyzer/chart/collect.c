@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/call_name.h"
 #include "analyzer/graphs.h"
 #include "trace/ops.h"
 
@@ -128,8 +129,7 @@ static int add_to_work(struct ct_drawn *d, const struct ct_load_op *op, uint32_t
 static uint64_t total_bytes(const struct ct_load_op *op)
 {
 	const struct ct_joined_op *j = &op->joined;
-	size_t len = j->call ? strlen(j->call) : 0;
-	int varying = len && j->call[len - 1] == 'v';
+	int varying = ct_call_is_varying(j->call);
 
 	if (j->graph)
 		return j->graph->total_bytes;

@@ -4,6 +4,8 @@
 
 #include "tests/mpi/matrix.h"
 
+#define JOURNAL_MY_ROOT (-4)
+
 static void use(MPI_Comm comm)
 {
 	fill();
@@ -124,7 +126,7 @@ static void topologies(void)
 }
 
 /* On an intercommunicator, peers and roots are ranks of the other group; MPI_ROOT and MPI_PROC_NULL stand for one's own.
- * In the journal they are as passed, but for those two: the root is written down by those who receive from it. */
+ * JOURNAL_MY_ROOT stands for the former; of who passes the latter, no root is known. */
 static void across(MPI_Comm inter, int upper, int half)
 {
 	int me, other;
@@ -143,12 +145,12 @@ static void across(MPI_Comm inter, int upper, int half)
 	NOTE(.call = "MPI_Allgather", .op = "AllGather", .comm = inter, .count = 2,
 	     .dtype = "int32", .bytes = 4);
 	MPI_Allgather(in_i, 2, MPI_INT, out_i + 8, 2, MPI_INT, inter);
-	/* from the lower group's first to all of the upper */
-	NOTE(.call = "MPI_Bcast", .op = "Broadcast", .comm = inter, .count = 4, .dtype = "int32",
-	     .bytes = 4,
-	     .root = upper     ? 0
-		     : me == 0 ? -4
-			       : -5);
+	/* from the lower group's first to all of the upper; the lower's others have no part in it */
+	if (!upper && me != 0)
+		NOTE(.call = "MPI_Bcast", .op = "Broadcast", .comm = inter);
+	else
+		NOTE(.call = "MPI_Bcast", .op = "Broadcast", .comm = inter, .count = 4,
+		     .dtype = "int32", .bytes = 4, .root = upper ? 0 : JOURNAL_MY_ROOT);
 	MPI_Bcast(upper ? out_i : in_i, 4, MPI_INT,
 		  upper	    ? 0
 		  : me == 0 ? MPI_ROOT

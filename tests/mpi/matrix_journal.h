@@ -5,7 +5,8 @@
  *   op LANE CALL OP COMM COUNT BYTES DTYPE REDOP ROOT PEER TAG ARRIVED END
  *   end NUMBER                      how many ops; a journal without this line is none
  *
- * Ops stand in the order of the calls of a lane, which is a thread's; the first is 0. */
+ * ROOT, PEER and TAG: -1 none; ROOT -4: this rank, as the root of an intercommunicator. ARRIVED: bytes, -1: as many
+ * as were asked for. Ops stand in the order of the calls of a lane, which is a thread's; the first is 0. */
 #ifndef CT_TESTS_MATRIX_JOURNAL_H
 #define CT_TESTS_MATRIX_JOURNAL_H
 

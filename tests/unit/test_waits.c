@@ -406,6 +406,8 @@ static void what_may_differ_is_no_contradiction(void **state)
 	m.members[1].bytes = 64;
 	m.members[1].root = 1;
 	assert_int_equal(ct_mismatch_between(&m.members[0], &m.members[1]), CT_MISMATCH_ROOT);
+	m.members[1].root = -1; /* beside the root of an intercommunicator */
+	assert_int_equal(ct_mismatch_between(&m.members[0], &m.members[1]), CT_MISMATCH_NONE);
 	m.members[1].root = 0;
 	m.members[1].dtype = CT_DTYPE_int32; /* the other's is not known */
 	assert_int_equal(ct_mismatch_between(&m.members[0], &m.members[1]), CT_MISMATCH_NONE);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/call_name.h"
+
+#include <string.h>
+
+/* The length of a name without a suffix. */
+static size_t without(const char *call, size_t len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return len > n && memcmp(call + len - n, suffix, n) == 0 ? len - n : len;
+}
+
+int ct_call_is_varying(const char *call)
+{
+	size_t len = call ? strlen(call) : 0;
+
+	if (len == 0)
+		return 0;
+	if (strncmp(call, "MPI_", 4) == 0)
+		len = without(call, without(call, len, "_c"), "_init");
+	/* MPI_Neighbor_alltoallw, but no other word of MPI's ends like this. */
+	return call[len - 1] == 'v' || without(call, len, "allw") < len ||
+	       without(call, len, "educe_scatter") < len;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call_name.h — what the name of a call tells that its record does not. Pure. */
+#ifndef CT_CALL_NAME_H
+#define CT_CALL_NAME_H
+
+/* Each rank has counts of its own, for each peer: gloo::allgatherv, MPI_Alltoallw, MPI_Gatherv_init, MPI_Reduce_scatter.
+ * NULL: 0. */
+int ct_call_is_varying(const char *call);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyzer/call_name.h"
+
+static void calls_with_counts_for_each_rank_vary_in_every_form(void **state)
+{
+	static const char *const vary[] = {
+		"gloo::allgatherv",   "gloo::alltoallv",     "MPI_Gatherv",
+		"MPI_Alltoallv_c",    "MPI_Alltoallw",	     "MPI_Ialltoallw_c",
+		"MPI_Scatterv_init",  "MPI_Gatherv_init_c",  "MPI_Neighbor_alltoallw",
+		"MPI_Reduce_scatter", "MPI_Ireduce_scatter", "MPI_Reduce_scatter_init_c",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(vary) / sizeof(vary[0]); i++)
+		assert_true(ct_call_is_varying(vary[i]));
+}
+
+static void calls_whose_ranks_all_say_the_same_do_not(void **state)
+{
+	static const char *const same[] = {
+		"gloo::allgather",
+		"ncclReduceScatter",
+		"MPI_Allgather_init_c",
+		"MPI_Ialltoall",
+		"MPI_Reduce_scatter_block",
+		"MPI_Ireduce_scatter_block_c",
+		"MPI_Allreduce",
+		"",
+		"_c",
+		"v_init",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		assert_false(ct_call_is_varying(same[i]));
+	assert_false(ct_call_is_varying(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_with_counts_for_each_rank_vary_in_every_form),
+		cmocka_unit_test(calls_whose_ranks_all_say_the_same_do_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
