@@ -67,6 +67,7 @@ void ct_load_close(struct ct_load *load)
 	ct_facts_fini(&load->environment);
 	ct_graphs_fini(&load->graphs);
 	ct_table_fini(&load->details);
+	ct_table_fini(&load->traffic_by_key);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);

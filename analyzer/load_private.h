@@ -33,6 +33,8 @@ struct ct_load {
 	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
 	struct ct_table details;      /* of ops that are still to come */
 	struct ct_load_detail *free_details;
+	struct ct_table traffic_by_key;
+	struct ct_load_traffic *traffic;
 	struct ct_load_facts facts;
 	struct ct_environment_facts environment;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
@@ -60,6 +62,9 @@ void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
 /* What NCCL's profiler told (load_detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
 int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
+
+/* TRAFFIC records (load_traffic.c). 0 or CT_NOMEM. */
+int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec);
 
 static inline void ct_load_seen_at(uint64_t *latest, uint64_t ns)
 {
