@@ -33,6 +33,8 @@ struct ct_load {
 	struct ct_match_rec *matches; /* by launch modulo CT_LOAD_MATCHES */
 	struct ct_table details;      /* of ops that are still to come */
 	struct ct_load_detail *free_details;
+	struct ct_table submits; /* of ops that are still to come */
+	struct ct_load_submit *free_submits;
 	struct ct_table traffic_by_key;
 	struct ct_load_traffic *traffic;
 	struct ct_load_facts facts;
@@ -62,6 +64,10 @@ void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
 /* What NCCL's profiler told (load_detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
 int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
+
+/* SUBMIT records (load_submit.c): taken in, and given to the op that they are of. 0 or CT_NOMEM. */
+int ct_load_take_submit(struct ct_load *load, const struct ct_submit_rec *rec);
+void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *op);
 
 /* TRAFFIC records (load_traffic.c). 0 or CT_NOMEM. */
 int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec);

@@ -183,6 +183,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_wait_rec wait;
 		struct ct_detail_rec detail;
 		struct ct_traffic_rec traffic;
+		struct ct_submit_rec submit;
 	} u;
 
 	switch (rare->kind) {
@@ -238,6 +239,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 	case CT_KIND_DETAIL:
 		ct_rare_get(block, rare, &u.detail, sizeof(u.detail));
 		return ct_load_take_detail(load, &u.detail);
+	case CT_KIND_SUBMIT:
+		ct_rare_get(block, rare, &u.submit, sizeof(u.submit));
+		return ct_load_take_submit(load, &u.submit);
 	case CT_KIND_TRAFFIC:
 		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
 		return ct_load_take_traffic(load, &u.traffic);

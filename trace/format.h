@@ -522,6 +522,16 @@ struct ct_wait_rec {
 	uint32_t device; /* of the stream that waited; 0 where that was the host */
 };
 
+/* The collective `seq` of the comm was asked for by another thread, at this time. */
+struct ct_submit_rec {
+	uint32_t comm;
+	uint32_t tid; /* of the thread that asked */
+	uint64_t seq;
+	uint64_t submit_ns;
+	uint64_t reserved[4];
+};
+_Static_assert(sizeof(struct ct_submit_rec) == 56, "fills words 1..7");
+
 /* What NCCL's profiler interface told. Of an op, which is found by launch and the words below: those with CT_DETAIL_SEQ
  * by `seq`; the others tell the count, type and root or peer of the work, which for broadcasts and all-gathers is
  * counted in bytes. With op 0, of the interface itself: `channels` is its version. */
