@@ -203,6 +203,7 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
+		atomic_store_explicit(&ct_gloo_heard, 1, memory_order_relaxed);                    \
 		if (ct_guard_enter(CT_CALL_DATA))                                                  \
 			record_##name(options, next);                                              \
 		else                                                                               \

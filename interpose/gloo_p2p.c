@@ -253,7 +253,8 @@ static void drop(const void *buffer, uint32_t directions, int result)
 	void ct_gloo_##name(void *buffer, int peer, uint64_t slot, uint64_t offset,                \
 			    uint64_t bytes)                                                        \
 	{                                                                                          \
-		transfer_fn next = (transfer_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);              \
+		transfer_fn next = (transfer_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol,       \
+								     buffer);                      \
 		const struct transfer t = { buffer, direction_, peer, slot, offset, bytes };       \
                                                                                                    \
 		if (!next)                                                                         \
@@ -279,7 +280,8 @@ static int32_t only_of(const void *ranks)
 	void ct_gloo_##name(void *buffer, void *ranks, uint64_t slot, uint64_t offset,             \
 			    uint64_t bytes)                                                        \
 	{                                                                                          \
-		transfer_any_fn next = (transfer_any_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);      \
+		transfer_any_fn next = (transfer_any_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name,       \
+									     symbol, buffer);      \
 		const struct transfer t = {                                                        \
 			buffer, direction_, only_of(ranks), slot, offset, bytes                    \
 		};                                                                                 \
@@ -297,7 +299,7 @@ static int32_t only_of(const void *ranks)
 		CT_EXPORT;                                                                         \
 	_Bool ct_gloo_##name(void *buffer, int *rank, int64_t timeout_ms)                          \
 	{                                                                                          \
-		wait_fn next = (wait_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);                      \
+		wait_fn next = (wait_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol, buffer);      \
                                                                                                    \
 		if (!next)                                                                         \
 			return 0;                                                                  \
@@ -313,7 +315,7 @@ typedef void (*buffer_fn)(void *buffer);
 	void ct_gloo_##name(void *buffer) __asm__(symbol) CT_EXPORT;                               \
 	void ct_gloo_##name(void *buffer)                                                          \
 	{                                                                                          \
-		buffer_fn next = (buffer_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);                  \
+		buffer_fn next = (buffer_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol, buffer);  \
                                                                                                    \
 		if (ct_pending_count() && ct_guard_enter(CT_CALL_DATA)) {                          \
 			drop(buffer, directions, result);                                          \

@@ -76,7 +76,7 @@ killed() {
 		victims+=("$(cat "/proc/${pids[rank]}/task/${pids[rank]}/children")")
 	done
 	# shellcheck disable=SC2068
-	kill -KILL ${victims[@]}
+	kill -KILL ${victims[@]} 2>/dev/null || true # (some may have seen others go)
 	for rank in "${!pids[@]}"; do
 		wait "${pids[rank]}" && fail "${d##*/}: rank $rank ended well"
 	done 2>/dev/null
