@@ -110,6 +110,28 @@ job mixed 4 --ops 60 --mode mixed
 ended mixed
 job p2p 2 --ops 60 --mode p2p
 ended p2p
+# Communicators that end while the job goes on: their entries are freed, and what they counted is kept. (Among two ranks an
+# all-reduce sends half of its 400 bytes, and half of the result.)
+d=$work/lives
+# shellcheck disable=SC2046
+mkdir -p $(seq -f "$d/store/%g.0" 0 29)
+for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 COMMTRACE_FLUSH=20ms traced 60 "$d/run" "$e2e/gloo_users" $rank 2 "$d/store" 30 \
+		"$e2e/libgloo_user1.so" >"$d/out.$rank" &
+	pids[rank]=$!
+done
+wait "${pids[0]}" && wait "${pids[1]}" || fail "lives: a rank failed"
+"$e2e/list_traffic" "$d/run" >"$d/told"
+"$commtrace" report --format=json "$d/run" >"$d/report.json"
+"$python" - "$d" <<'PY' || fail "lives: not what was moved"
+import collections, json, sys
+d = sys.argv[1]
+rows = collections.Counter((line.split()[4], line.split()[7]) for line in open(d + "/told"))
+assert rows == {("sent", "2000"): 60, ("received", "2000"): 60}, rows
+assert json.load(open(d + "/report.json"))["traffic"]["matrix"] == [[0, 60000], [60000, 0]]
+print("30 communicators, one after the other")
+PY
+
 job victim 3 --ops 1000000 --mode collectives --timeout-s 4
 killed victim 1
 job all 3 --ops 1000000 --mode collectives --timeout-s 4

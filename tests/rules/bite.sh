@@ -42,7 +42,7 @@ plant() {
 	printf '%s\n#include "trace/format.h"\nchar *strdup(const char *); void abort(void); int getcpu(unsigned *, unsigned *); double sin(double);\n' "$licence" >interpose/guard.c
 	echo '__attribute__((visibility("default"))) int wrapped(void) { return 0; }' >>interpose/guard.c
 	echo '__attribute__((visibility("default"))) int ncclSend(void) { return 0; }' >>interpose/guard.c
-	printf '%s\nGLOO_CALL(\n\t"wrapped", int)\n' "$licence" >interpose/gloo_calls.def
+	printf '%s\nGLOO_CALL("wrapped", barrier, int)\n' "$licence" >interpose/gloo_calls.def
 	cat >interpose/abi/nccl_calls.def <<-EOF
 	$licence
 	NCCL_CALL("ncclSend", ncclSend, 2703, Send,
@@ -55,6 +55,9 @@ plant() {
 	mkdir -p tests/interpose
 	printf '%s\nstatic void sends_are_sent(void **state)\n{\n}\n\ncmocka_unit_test(sends_are_sent)\n' "$licence" >tests/interpose/test_nccl.c
 	printf '## Functions\n`ncclSend` `ncclCommCount` `ncclLater` `ncclTeamWorld`\n## Cases\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n' >docs/NCCL.md
+	printf 'Collectives, each call an op: `barrier`. Their\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n| all | `all.sh` |\n' >docs/GLOO.md
+	mkdir -p tests/e2e
+	printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' >tests/e2e/all.sh
 	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
 		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
 	done
@@ -101,7 +104,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc exports glibc_versions needed banned; do
+for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc gloo_doc exports glibc_versions needed banned; do
 	quiet $rule
 done
 
@@ -169,6 +172,13 @@ bites nccl_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/NCCL.md'
 bites nccl_doc 'sed -i "s/unit_test(sends_are_sent/unit_test(sends_are_lost/" tests/interpose/test_nccl.c'
 bites nccl_doc 'rm tests/interpose/test_nccl.c'
 bites nccl_doc 'echo "| a receive | is well |" >>docs/NCCL.md'
+
+bites gloo_doc 'rm docs/GLOO.md'
+bites gloo_doc 'sed -i "s/ .barrier.//" docs/GLOO.md'
+bites gloo_doc 'sed -i "s/.barrier./& \`gather\`/" docs/GLOO.md'
+bites gloo_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/GLOO.md'
+bites gloo_doc 'rm tests/e2e/all.sh'
+bites gloo_doc 'echo "| a receive | is well |" >>docs/GLOO.md'
 
 bites exports 'sed -i "s/ncclSend(void)/ncclSent(void)/" interpose/guard.c && compile'
 bites exports 'sed -i s/wrapped/renamed/ interpose/guard.c && compile'
