@@ -86,6 +86,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		ct_fill_timing(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_overlap(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_fill_traffic(&a->pass, a->report);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 

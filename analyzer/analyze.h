@@ -80,6 +80,8 @@ struct ct_joined_op {
 	uint32_t launch_at;	  /* its place among them, by entry */
 	const char *algo, *proto; /* as NCCL's profiler tells; NULL unknown */
 	uint8_t channels, warps;  /* 0 unknown */
+	uint64_t submit_ns;  /* when another thread had asked for it; 0 unknown, or none had ... */
+	uint32_t submit_tid; /* ... and which one */
 };
 
 /* Yield all ops of the run, process by process (in the order of run->processes, all attempts), within a

@@ -66,6 +66,8 @@ void ct_load_close(struct ct_load *load)
 	ct_graphs_fini(&load->graphs);
 	ct_table_fini(&load->details);
 	ct_table_fini(&load->matches);
+	ct_table_fini(&load->submits);
+	ct_table_fini(&load->traffic_by_key);
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
@@ -221,6 +223,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 		j->bytes = j->graph ? j->graph->bytes : 0;
 	}
 	ct_load_give_detail(load, j);
+	ct_load_give_submit(load, j);
 	set_span(load, j, launch);
 	j->state = state_of(op, j, launch);
 	load->facts.ops++;

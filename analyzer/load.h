@@ -27,6 +27,13 @@ struct ct_load_comm {
 	uint32_t local;			  /* which of the process's ranks this is, from 0 */
 };
 
+/* What a process counted inside of its operations, with one peer. */
+struct ct_load_traffic {
+	struct ct_load_traffic *next;
+	struct ct_load_comm *comm; /* NULL: never recorded */
+	struct ct_traffic_rec rec; /* as told last */
+};
+
 /* A rank is a process and a GPU: one process may drive several. They are told apart by the device of each
  * communicator; a communicator without one is its first rank's. */
 #define CT_LOAD_RANKS 64u
@@ -127,6 +134,9 @@ int ct_load_rank(const struct ct_load *load, uint32_t local);
 
 /* Its start record so far. */
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
+
+/* Its traffic, once it has been read to the end; NULL: none. */
+const struct ct_load_traffic *ct_load_traffic(const struct ct_load *load);
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load);

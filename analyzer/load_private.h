@@ -30,6 +30,10 @@ struct ct_load {
 	struct ct_load_got *free_got;
 	struct ct_table details; /* of ops that are still to come */
 	struct ct_load_detail *free_details;
+	struct ct_table submits; /* of ops that are still to come */
+	struct ct_load_submit *free_submits;
+	struct ct_table traffic_by_key;
+	struct ct_load_traffic *traffic;
 	struct ct_load_facts facts;
 	struct ct_environment_facts environment;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
@@ -63,6 +67,12 @@ void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
 int ct_load_take_got(struct ct_load *load, const struct ct_match_rec *rec);
 const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,
 				     struct ct_op *copy);
+/* SUBMIT records (load_submit.c): taken in, and given to the op that they are of. 0 or CT_NOMEM. */
+int ct_load_take_submit(struct ct_load *load, const struct ct_submit_rec *rec);
+void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *op);
+
+/* TRAFFIC records (load_traffic.c). 0 or CT_NOMEM. */
+int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec);
 
 static inline void ct_load_seen_at(uint64_t *latest, uint64_t ns)
 {

@@ -191,6 +191,8 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_match_rec match;
 		struct ct_wait_rec wait;
 		struct ct_detail_rec detail;
+		struct ct_traffic_rec traffic;
+		struct ct_submit_rec submit;
 	} u;
 
 	switch (rare->kind) {
@@ -245,6 +247,12 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 	case CT_KIND_DETAIL:
 		ct_rare_get(block, rare, &u.detail, sizeof(u.detail));
 		return ct_load_take_detail(load, &u.detail);
+	case CT_KIND_SUBMIT:
+		ct_rare_get(block, rare, &u.submit, sizeof(u.submit));
+		return ct_load_take_submit(load, &u.submit);
+	case CT_KIND_TRAFFIC:
+		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
+		return ct_load_take_traffic(load, &u.traffic);
 	case CT_KIND_END:
 		ct_rare_get(block, rare, &u.end, sizeof(u.end));
 		load->facts.end = u.end;

@@ -49,6 +49,7 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 		return CT_NOMEM;
 	pass->names.memory = pass->memory;
 	ct_mismatches_init(&pass->mismatches, pass->memory);
+	pass->traffic.memory = pass->memory;
 	pass->match = ct_match_new(limit > CT_PASS_MIN_BYTES ? limit : CT_PASS_MIN_BYTES,
 				   ct_pass_judge, pass);
 	pass->seats = calloc(pass->n_seats + 1, sizeof(*pass->seats));
@@ -105,6 +106,8 @@ static int end_reading(struct ct_reading *reading)
 	if (st == CT_OK)
 		st = ct_facts_copy(&kept->environment, pass->memory,
 				   ct_load_environment(reading->load));
+	if (st == CT_OK)
+		st = ct_traffic_process(&pass->traffic, reading->process, reading->load);
 	pass->open_launches += kept->facts.open_launches;
 	ct_load_close(reading->load);
 	reading->load = NULL;
@@ -303,6 +306,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
 	ct_overlap_free(pass->overlap);
+	ct_traffic_fini(&pass->traffic);
 	ct_classes_fini(&pass->classes);
 	ct_comms_fini(&pass->comms);
 	ct_arena_free(pass->memory);

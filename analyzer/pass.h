@@ -17,6 +17,7 @@
 #include "analyzer/match/hist.h"
 #include "analyzer/match/match.h"
 #include "analyzer/overlap/overlap.h"
+#include "analyzer/traffic.h"
 
 struct ct_pass;
 
@@ -122,6 +123,7 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
+	struct ct_traffic traffic;
 	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;
 	struct ct_waits waits;

@@ -356,6 +356,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 			return st;
 	}
 	pass->ops++;
+	if (!m.captured && ct_traffic_op(&pass->traffic, reading->process, op,
+					 op->comm ? op->comm->user : NULL) != CT_OK)
+		return CT_NOMEM;
 	/* What is captured runs with its graph, under the graph's numbers. */
 	if (m.captured)
 		return j->state == CT_STATE_ENTERED ? keep_unreturned(pass, op, at) : CT_OK;

@@ -263,6 +263,14 @@ struct ct_report_inflight {
 			 stood in a call that waits */
 };
 
+/* Bytes that each rank sent to each other one. */
+struct ct_report_traffic {
+	const char *why; /* it is not known; NULL: it is, exactly */
+	int *ranks;	 /* n_ranks 0: not known */
+	size_t n_ranks;
+	uint64_t *matrix; /* n_ranks x n_ranks, row = sender */
+};
+
 /* Something that could not be seen, and what to do about it. */
 struct ct_report_invisible {
 	const char *what, *why, *remedy; /* remedy may be NULL */
@@ -332,6 +340,7 @@ struct ct_report {
 	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
 	size_t n_invisible;
 	struct ct_report_environment environment;
+	struct ct_report_traffic traffic;
 	struct ct_arena *memory; /* private: holds all of the above */
 };
 

@@ -9,6 +9,7 @@
 #include "interpose/environ_chain.h"
 #include "interpose/environ_objects.h"
 #include "interpose/environ_system.h"
+#include "interpose/gloo.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "interpose/topology.h"
@@ -269,7 +270,8 @@ void ct_environ_serve(uint64_t now)
 	if (l->wait_ns > LAST_LOOK_NS)
 		l->wait_ns = LAST_LOOK_NS;
 	stamp = ct_chain_stamp();
-	if (!l->looks || new_gpus || stamp != l->stamp || l->told.unbound)
+	if (!l->looks || new_gpus || stamp != l->stamp || l->told.unbound ||
+	    (ct_gloo_unheard() && !l->told.unheard))
 		begin(l, now, stamp);
 }
 

@@ -16,9 +16,11 @@
 #if defined(__x86_64__)
 #define R_CALL R_X86_64_JUMP_SLOT
 #define R_POINTER R_X86_64_GLOB_DAT
+#define R_WORD R_X86_64_64
 #elif defined(__aarch64__)
 #define R_CALL R_AARCH64_JUMP_SLOT
 #define R_POINTER R_AARCH64_GLOB_DAT
+#define R_WORD R_AARCH64_ABS64
 #else
 #error "which relocations bind a call on this architecture?"
 #endif
@@ -208,9 +210,12 @@ uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *a
 	return 0;
 }
 
-int ct_elf_bound(const struct ct_elf *elf, uint32_t number, uintptr_t *target)
+/* The word of the first relocation of `number` that is of one of these types. -1: they could not all be read. */
+static int find_word(const struct ct_elf *elf, uint32_t number, const uint32_t types[3],
+		     uintptr_t *target)
 {
 	ElfW(Rela) batch[BATCH];
+	int none = 0;
 
 	for (int kind = 0; kind < 2; kind++) {
 		size_t n = elf->relocations[kind] ? elf->relocations_len[kind] / sizeof(batch[0])
@@ -221,17 +226,35 @@ int ct_elf_bound(const struct ct_elf *elf, uint32_t number, uintptr_t *target)
 
 			if (ct_peek(elf->relocations[kind] + at * sizeof(batch[0]), batch,
 				    some * sizeof(batch[0])) != some * sizeof(batch[0]))
-				break;
+				return -1;
 			for (size_t i = 0; i < some; i++) {
 				uint32_t type = (uint32_t)ELF64_R_TYPE(batch[i].r_info);
 
 				if (ELF64_R_SYM(batch[i].r_info) != number ||
-				    (type != R_CALL && type != R_POINTER))
+				    (type != types[0] && type != types[1] && type != types[2]))
 					continue;
 				return ct_peek(elf->object->base + batch[i].r_offset, target,
-					       sizeof(*target)) == sizeof(*target);
+					       sizeof(*target)) == sizeof(*target)
+					       ? 1
+					       : -1;
 			}
 		}
+		if (n > MOST_RELOCATIONS)
+			none = -1;
 	}
-	return 0;
+	return none;
+}
+
+int ct_elf_bound(const struct ct_elf *elf, uint32_t number, uintptr_t *target)
+{
+	static const uint32_t types[3] = { R_CALL, R_POINTER, R_POINTER };
+
+	return find_word(elf, number, types, target) == 1;
+}
+
+int ct_elf_points(const struct ct_elf *elf, uint32_t number, uintptr_t *target)
+{
+	static const uint32_t types[3] = { R_CALL, R_POINTER, R_WORD };
+
+	return find_word(elf, number, types, target);
 }

@@ -54,6 +54,10 @@ uint32_t ct_elf_exports(const struct ct_elf *elf, const char *name, uintptr_t *a
 /* What the loader has put where the object refers to symbol `number`: 1 and *target, or 0 without such a reference. */
 int ct_elf_bound(const struct ct_elf *elf, uint32_t number, uintptr_t *target);
 
+/* The same, where the first reference may also be a word of its data, as in a table of virtual functions. -1: it cannot be
+ * told. */
+int ct_elf_points(const struct ct_elf *elf, uint32_t number, uintptr_t *target);
+
 /* Is the address in the object? */
 int ct_elf_covers(const struct ct_elf_object *object, uintptr_t address);
 

@@ -12,6 +12,7 @@
 #include "interpose/dlsym_real.h"
 #include "interpose/environ_chain.h"
 #include "interpose/environ_unseen.h"
+#include "interpose/gloo.h"
 #include "interpose/hash.h"
 #include "trace/append.h"
 #include "trace/invisible.h"
@@ -140,6 +141,18 @@ static int look_at(void *arg, struct ct_elf_object *object)
 	return 0;
 }
 
+/* It has torch's c10d, which carried out works for Gloo. */
+static int tell_unheard(void *arg, struct ct_elf_object *object)
+{
+	ct_chain_segments(object);
+	if (!ct_elf_covers(object, ct_gloo_unheard()))
+		return 0;
+	if (object->is_program && !object->path[0])
+		name_program(object);
+	ct_unseen_add(arg, ct_invisible_rows[CT_INVISIBLE_GLOO_UNHEARD].id, object->path);
+	return 1;
+}
+
 /* ---- namespaces of their own ---- */
 
 static int is_known(void *arg, struct ct_elf_object *object)
@@ -197,5 +210,7 @@ void ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struc
 
 	told->unbound = 0;
 	ct_chain_each(look_at, &walk);
+	if (!told->unheard && ct_gloo_unheard())
+		told->unheard = ct_chain_each(tell_unheard, unseen);
 	look_at_mappings(unseen);
 }

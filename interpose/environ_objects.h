@@ -21,6 +21,7 @@ struct ct_objects_told {
 	uint32_t scanned_mb;
 	char nccl[CT_OBJECTS_COPIES][sizeof(((struct ct_elf_object *)0)->path)];
 	uint32_t n_nccl, n_asked;
+	int unheard; /* 1: it was told of calls of Gloo that do not come by */
 	int unbound; /* 1: calls of some new object are not bound yet */
 };
 

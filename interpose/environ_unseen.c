@@ -5,6 +5,7 @@
 
 #include "interpose/environ_chain.h"
 #include "interpose/environ_peek.h"
+#include "interpose/gloo.h"
 #include "interpose/nccl.h"
 #include "trace/invisible.h"
 
@@ -19,8 +20,10 @@ struct look {
 	uint32_t *scanned_mb;
 	int imports_nccl, imports_cudart;
 	int imports_dlvsym; /* as every copy of NCCL does, and hardly anything else */
-	int elsewhere;	    /* 1: a call of NCCL is bound past this library ... */
-	int unbound;	    /* ... 1: or not bound at all yet */
+	int imports_epoll, imports_ifaddrs; /* as every copy of Gloo does */
+	int imports_gloo, gloo_bound, gloo_unbound;
+	int elsewhere; /* 1: a call of NCCL or Gloo is bound past this library ... */
+	int unbound;   /* ... 1: or not bound at all yet */
 };
 
 /* Once per object: several marks may say the same. */
@@ -61,29 +64,53 @@ static int hands_on(void *arg, struct ct_elf_object *object)
 	return ct_elf_covers(object, (uintptr_t)&ct_unseen_look) ? -1 : 0;
 }
 
-static void judge_binding(struct look *l, uint32_t number, const char *name)
+/* 0: at `wrapper`, or nobody knows; -1: not bound yet. */
+static int judge_binding(struct look *l, uint32_t number, uintptr_t wrapper)
 {
-	const struct ct_real *real = ct_nccl_real(name);
 	uintptr_t target;
 
-	if (!real || !ct_elf_bound(l->elf, number, &target) || !target ||
-	    target == (uintptr_t)real->self)
-		return;
+	if (!wrapper || !ct_elf_bound(l->elf, number, &target) || !target || target == wrapper)
+		return 0;
 	if (ct_elf_covers(l->object, target))
-		l->unbound = 1; /* at the stub that will ask the loader */
-	else if (ct_chain_each(hands_on, &target) != 1)
+		return -1; /* at the stub that will ask the loader */
+	if (ct_chain_each(hands_on, &target) != 1)
 		l->elsewhere = 1;
+	return 0;
+}
+
+static void take_nccl(struct look *l, uint32_t number, const char *name)
+{
+	const struct ct_real *real = ct_nccl_real(name);
+
+	l->imports_nccl = 1;
+	if (!l->elsewhere && real && judge_binding(l, number, (uintptr_t)real->self) < 0)
+		l->unbound = 1;
+}
+
+/* Of all that a program imports of Gloo most is never called: one call that is bound tells of the others. */
+static void take_gloo(struct look *l, uint32_t number, const char *name)
+{
+	uintptr_t wrapper = ct_gloo_wrapper(name);
+
+	l->imports_gloo = 1;
+	if (!wrapper || l->elsewhere)
+		return;
+	if (judge_binding(l, number, wrapper) < 0)
+		l->gloo_unbound = 1;
+	else
+		l->gloo_bound = 1;
 }
 
 static int take_import(void *arg, uint32_t number, const char *name)
 {
 	struct look *l = arg;
 
-	if (strncmp(name, "nccl", 4) == 0) {
-		l->imports_nccl = 1;
-		if (!l->elsewhere)
-			judge_binding(l, number, name);
-	}
+	if (strncmp(name, "nccl", 4) == 0)
+		take_nccl(l, number, name);
+	if (strncmp(name, "_ZN4gloo", 8) == 0)
+		take_gloo(l, number, name);
+	l->imports_epoll |= strcmp(name, "epoll_wait") == 0;
+	l->imports_ifaddrs |= strcmp(name, "getifaddrs") == 0;
 	if (strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
 		l->imports_cudart = 1;
 	l->imports_dlvsym |= strcmp(name, "dlvsym") == 0;
@@ -139,6 +166,26 @@ static void look_at_nccl(struct look *l)
 	}
 }
 
+/* A copy of Gloo, also the library itself: what its tables of virtual functions refer to is what its collectives call. */
+static void look_at_gloo(struct look *l)
+{
+	uintptr_t own, table, target = 0;
+	uint32_t number;
+	int points;
+
+	if (l->gloo_unbound && !l->gloo_bound)
+		l->unbound = 1;
+	number = ct_elf_exports(l->elf, CT_GLOO_VIRTUAL, &own);
+	if (number && ct_elf_exports(l->elf, CT_GLOO_TABLE, &table)) {
+		points = ct_elf_points(l->elf, number, &target);
+		if (points == 0 || (points > 0 && target == own))
+			tell(l, CT_INVISIBLE_GLOO_SYMBOLIC);
+	} else if (!number && !l->imports_gloo && l->imports_epoll && l->imports_ifaddrs &&
+		   contains(l, CT_INVISIBLE_GLOO_HIDDEN)) {
+		tell(l, CT_INVISIBLE_GLOO_HIDDEN);
+	}
+}
+
 static void look_at_names(struct look *l)
 {
 	const char *file = ct_invisible_file(l->object->path);
@@ -174,6 +221,7 @@ int ct_unseen_look(const struct ct_elf_object *object, struct ct_facts *unseen,
 	look_at_names(&l);
 	ct_elf_imports(&elf, take_import, &l);
 	look_at_nccl(&l);
+	look_at_gloo(&l);
 	if ((object->is_program || l.imports_nccl) && !l.imports_cudart && !is_libnccl(object) &&
 	    !ct_elf_exports(&elf, "cudaStreamSynchronize", &address) &&
 	    contains(&l, CT_INVISIBLE_CUDART_STATIC))

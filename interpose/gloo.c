@@ -2,6 +2,7 @@
 #include "interpose/gloo.h"
 
 #include "interpose/gloo_abi.h"
+#include "interpose/gloo_submit.h"
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
 
@@ -40,6 +41,7 @@ void ct_gloo_init(int wanted)
 		call_ids[i] = (uint16_t)ct_ring_string(&ct_recorder.ring, collectives[i].name);
 	ct_gloo_comm_init(wanted);
 	ct_gloo_p2p_init();
+	ct_gloo_submit_init();
 }
 
 static uint8_t element_type(uint64_t bytes)
@@ -145,6 +147,8 @@ static EACH_ROW void describe(const struct collective *c, const void *options, s
 
 	if (esize && (c->rule == COUNTS || c->rule == BYTES || c->rule == V_BUFFER))
 		record_counts(c, options, comm->id, seq, esize);
+	if (__builtin_expect(atomic_load_explicit(&ct_gloo_carried, memory_order_relaxed), 0))
+		ct_gloo_submit_record(comm->id, seq);
 	*op = (struct ct_op){
 		.op = c->op,
 		.call = call_ids[c - collectives],
@@ -199,6 +203,7 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
+		atomic_store_explicit(&ct_gloo_heard, 1, memory_order_relaxed);                    \
 		if (ct_guard_enter(CT_CALL_DATA))                                                  \
 			record_##name(options, next);                                              \
 		else                                                                               \

@@ -126,6 +126,7 @@ static CT_UNWIND_WHOLE void connect_mesh(void *context, void *store, void *devic
 
 static int enter_mesh(void)
 {
+	atomic_store_explicit(&ct_gloo_heard, 1, memory_order_relaxed);
 	if (!ct_guard_enter(CT_CALL_CREATE))
 		return 0;
 	if (!is_wanted)

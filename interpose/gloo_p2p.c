@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers that the program makes itself: UnboundBuffer::send and recv return before the work is done,
- * waitSend and waitRecv tell when it is. An op at the first, a launch at the second. */
+ * waitSend and waitRecv tell when it is. An op at the first, a launch at the second. Those that a collective makes are
+ * only counted, for each peer. */
 #include "interpose/gloo.h"
 #include "interpose/gloo_abi.h"
 #include "interpose/pending.h"
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
+#include "trace/ring_traffic.h"
 
 static uint16_t call_ids[2]; /* by enum ct_direction */
 
@@ -51,12 +53,52 @@ struct transfer {
 	uint64_t bytes;
 };
 
+static uint64_t bytes_of(const struct transfer *t)
+{
+	uint64_t whole = ct_gloo_buffer_bytes(t->buffer);
+
+	/* UINT64_MAX: the rest of the buffer */
+	if (t->bytes == UINT64_MAX)
+		return whole > t->offset ? whole - t->offset : 0;
+	return t->bytes;
+}
+
+/* One that a recorded call has made: `t` is from before the call, in which the buffer may have gone. */
+struct counted {
+	uint32_t comm; /* 0: it is not to be counted */
+	int32_t peer;
+	enum ct_direction direction;
+	uint64_t bytes;
+};
+
+static struct counted look_at(const struct transfer *t)
+{
+	struct counted c = { 0, t->peer, t->direction, 0 };
+	const void *transport;
+	struct ct_comm *comm;
+
+	if (!ct_guard_is_inside())
+		return c;
+	transport = ct_gloo_ptr(t->buffer, GLOO_BUFFER_CONTEXT);
+	comm = transport ? ct_recorder_comm(transport) : NULL;
+	c.comm = comm ? comm->id : 0;
+	c.bytes = bytes_of(t);
+	return c;
+}
+
+/* It has been begun: what throws moves nothing. */
+static void count(const struct counted *c)
+{
+	if (c->comm)
+		ct_ring_traffic_add(&ct_recorder.ring, c->comm, c->direction == CT_RECV, c->peer,
+				    c->bytes);
+}
+
 /* Publish the op and its pending launch. 0: not to be recorded. */
 static int begin(struct transfer_frame *f, const struct transfer *t)
 {
 	const void *transport = ct_gloo_ptr(t->buffer, GLOO_BUFFER_CONTEXT);
 	struct ct_comm *comm = transport ? ct_gloo_transport_comm(transport) : NULL;
-	uint64_t whole = ct_gloo_buffer_bytes(t->buffer);
 	struct ct_pending pending;
 	struct ct_op op = { 0 };
 
@@ -65,8 +107,7 @@ static int begin(struct transfer_frame *f, const struct transfer *t)
 	op.op = t->direction == CT_SEND ? CT_OP_Send : CT_OP_Recv;
 	op.call = call_ids[t->direction];
 	op.dtype = CT_DTYPE_elem1;
-	/* UINT64_MAX: the rest of the buffer */
-	op.count = t->bytes != UINT64_MAX ? t->bytes : whole > t->offset ? whole - t->offset : 0;
+	op.count = bytes_of(t);
 	op.peer = t->peer;
 	op.tag = tag_of(t->slot);
 	op.seq = ct_channels_next(comm->id, t->direction, t->peer, t->slot);
@@ -93,6 +134,14 @@ static int begin(struct transfer_frame *f, const struct transfer *t)
 
 typedef void (*transfer_fn)(void *buffer, int peer, uint64_t slot, uint64_t offset, uint64_t bytes);
 
+static void pass(const struct transfer *t, transfer_fn real)
+{
+	struct counted c = look_at(t);
+
+	real((void *)(uintptr_t)t->buffer, t->peer, t->slot, t->offset, t->bytes);
+	count(&c);
+}
+
 static CT_UNWIND_WHOLE void transfer(const struct transfer *t, transfer_fn real)
 {
 	struct transfer_frame f;
@@ -110,6 +159,14 @@ static CT_UNWIND_WHOLE void transfer(const struct transfer *t, transfer_fn real)
 /* `ranks` is a std::vector<int> by invisible reference, the caller's to destroy. */
 typedef void (*transfer_any_fn)(void *buffer, void *ranks, uint64_t slot, uint64_t offset,
 				uint64_t bytes);
+
+static void pass_any(const struct transfer *t, void *ranks, transfer_any_fn real)
+{
+	struct counted c = look_at(t);
+
+	real((void *)(uintptr_t)t->buffer, ranks, t->slot, t->offset, t->bytes);
+	count(&c);
+}
 
 static CT_UNWIND_WHOLE void transfer_any(const struct transfer *t, void *ranks,
 					 transfer_any_fn real)
@@ -196,7 +253,8 @@ static void drop(const void *buffer, uint32_t directions, int result)
 	void ct_gloo_##name(void *buffer, int peer, uint64_t slot, uint64_t offset,                \
 			    uint64_t bytes)                                                        \
 	{                                                                                          \
-		transfer_fn next = (transfer_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);              \
+		transfer_fn next = (transfer_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol,       \
+								     buffer);                      \
 		const struct transfer t = { buffer, direction_, peer, slot, offset, bytes };       \
                                                                                                    \
 		if (!next)                                                                         \
@@ -204,7 +262,7 @@ static void drop(const void *buffer, uint32_t directions, int result)
 		if (ct_guard_enter(CT_CALL_DATA))                                                  \
 			transfer(&t, next);                                                        \
 		else                                                                               \
-			next(buffer, peer, slot, offset, bytes);                                   \
+			pass(&t, next);                                                            \
 	}
 
 /* The only rank of a set is a known one. */
@@ -222,7 +280,8 @@ static int32_t only_of(const void *ranks)
 	void ct_gloo_##name(void *buffer, void *ranks, uint64_t slot, uint64_t offset,             \
 			    uint64_t bytes)                                                        \
 	{                                                                                          \
-		transfer_any_fn next = (transfer_any_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);      \
+		transfer_any_fn next = (transfer_any_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name,       \
+									     symbol, buffer);      \
 		const struct transfer t = {                                                        \
 			buffer, direction_, only_of(ranks), slot, offset, bytes                    \
 		};                                                                                 \
@@ -232,7 +291,7 @@ static int32_t only_of(const void *ranks)
 		if (ct_guard_enter(CT_CALL_DATA))                                                  \
 			transfer_any(&t, ranks, next);                                             \
 		else                                                                               \
-			next(buffer, ranks, slot, offset, bytes);                                  \
+			pass_any(&t, ranks, next);                                                 \
 	}
 
 #define GLOO_CALL_WAIT(symbol, name, direction_)                                                   \
@@ -240,7 +299,7 @@ static int32_t only_of(const void *ranks)
 		CT_EXPORT;                                                                         \
 	_Bool ct_gloo_##name(void *buffer, int *rank, int64_t timeout_ms)                          \
 	{                                                                                          \
-		wait_fn next = (wait_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);                      \
+		wait_fn next = (wait_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol, buffer);      \
                                                                                                    \
 		if (!next)                                                                         \
 			return 0;                                                                  \
@@ -256,7 +315,7 @@ typedef void (*buffer_fn)(void *buffer);
 	void ct_gloo_##name(void *buffer) __asm__(symbol) CT_EXPORT;                               \
 	void ct_gloo_##name(void *buffer)                                                          \
 	{                                                                                          \
-		buffer_fn next = (buffer_fn)CT_GLOO_NEXT(ct_gloo_##name, symbol);                  \
+		buffer_fn next = (buffer_fn)CT_GLOO_NEXT_VIRTUAL(ct_gloo_##name, symbol, buffer);  \
                                                                                                    \
 		if (ct_pending_count() && ct_guard_enter(CT_CALL_DATA)) {                          \
 			drop(buffer, directions, result);                                          \

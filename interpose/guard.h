@@ -107,6 +107,14 @@ static inline struct ct_frame *ct_guard_frame(void)
 	return gate & CT_GATE_ON && ct_self.gate == gate ? ct_self.frame : NULL;
 }
 
+/* Is this thread inside a recorded call? Unlike ct_guard_frame() also between its beginning and its record. */
+static inline int ct_guard_is_inside(void)
+{
+	uint32_t gate = ct_guard_gate();
+
+	return gate & CT_GATE_ON && ct_self.gate == gate && ct_self.depth;
+}
+
 static inline int ct_guard_is_on(void)
 {
 	return (ct_guard_gate() & CT_GATE_ON) != 0;

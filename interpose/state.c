@@ -8,6 +8,7 @@
 
 #include "interpose/graph.h"
 #include "interpose/recorder.h"
+#include "trace/ring_traffic.h"
 
 /* NULL-safe chain: the first failure is what counts. */
 #define TRY(call)                                                                                  \
@@ -25,13 +26,15 @@ int ct_state_init(struct ct_state *s, const struct ct_ring *ring, const struct c
 	s->pass = 1;
 	s->comms_seen = calloc(ring->header->n_comms, sizeof(*s->comms_seen));
 	s->comms_pass = calloc(ring->header->n_comms, sizeof(*s->comms_pass));
-	return s->comms_seen && s->comms_pass ? CT_OK : CT_NOMEM;
+	s->traffic_seen = calloc(ct_ring_traffic_entries(ring->header), sizeof(*s->traffic_seen));
+	return s->comms_seen && s->comms_pass && s->traffic_seen ? CT_OK : CT_NOMEM;
 }
 
 void ct_state_fini(struct ct_state *s)
 {
 	free(s->comms_seen);
 	free(s->comms_pass);
+	free(s->traffic_seen);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -66,6 +69,21 @@ static int read_comm(struct ct_ring_comm *c, struct ct_comm_rec *rec)
 	return 1;
 }
 
+/* Totals that have grown, or all; of one communicator, or of all with `comm` 0. */
+static int add_traffic(struct ct_state *s, struct ct_block *block, uint32_t comm, int all)
+{
+	struct ct_traffic_rec rec;
+
+	for (uint32_t i = 0; i < ct_ring_traffic_entries(s->ring->header); i++) {
+		if (!ct_ring_traffic_read(s->ring, i, &rec) || (comm && rec.comm != comm) ||
+		    (!all && rec.messages == s->traffic_seen[i]))
+			continue;
+		TRY(ct_block_add_rare(block, CT_KIND_TRAFFIC, &rec, sizeof(rec)));
+		s->traffic_seen[i] = rec.messages;
+	}
+	return CT_OK;
+}
+
 static int add_comms(struct ct_state *s, struct ct_block *block, int all)
 {
 	for (uint32_t i = 0; i < s->ring->header->n_comms; i++) {
@@ -78,6 +96,9 @@ static int add_comms(struct ct_state *s, struct ct_block *block, int all)
 		if (!all && stamp == s->comms_seen[i])
 			continue;
 		TRY(ct_block_add_rare(block, CT_KIND_COMM, &rec, sizeof(rec)));
+		/* with its end, since its entries are freed after that */
+		if (rec.ended_ns)
+			TRY(add_traffic(s, block, rec.id, 1));
 		s->comms_seen[i] = stamp;
 		if (!rec.ended_ns)
 			s->comms_pass[i] = 0;
@@ -123,6 +144,21 @@ void ct_state_again(struct ct_state *s)
 	memset(&s->environ, 0, sizeof(s->environ));
 	memset(s->comms_seen, 0, s->ring->header->n_comms * sizeof(*s->comms_seen));
 	memset(s->comms_pass, 0, s->ring->header->n_comms * sizeof(*s->comms_pass));
+	memset(s->traffic_seen, 0,
+	       ct_ring_traffic_entries(s->ring->header) * sizeof(*s->traffic_seen));
+}
+
+/* The next one in a place begins from nothing. */
+static void free_traffic(struct ct_state *s, uint32_t comm)
+{
+	struct ct_traffic_rec rec;
+
+	for (uint32_t i = 0; i < ct_ring_traffic_entries(s->ring->header); i++) {
+		if (!ct_ring_traffic_read(s->ring, i, &rec) || rec.comm != comm)
+			continue;
+		ct_ring_traffic_free(s->ring, i);
+		s->traffic_seen[i] = 0;
+	}
 }
 
 void ct_state_drained(struct ct_state *s)
@@ -133,6 +169,7 @@ void ct_state_drained(struct ct_state *s)
 		s->comms_pass[i] = 0;
 		s->comms_seen[i] = 0;
 		s->comms_freed++;
+		free_traffic(s, (uint32_t)load(&s->ring->comms[i].id));
 		atomic_store_explicit(&s->ring->comms[i].id, 0, memory_order_release);
 	}
 	s->pass++;
@@ -268,6 +305,7 @@ int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 	TRY(add_comm_status(s, block));
 	TRY(add_open_ops(s, block, old_ns));
 	TRY(add_open_launches(s, block));
+	TRY(add_traffic(s, block, 0, block->type == CT_BLOCK_CHECKPOINT));
 	TRY(add_losses(s, block, rec.beat_ns));
 	TRY(add_clock(block));
 	/* nothing was measured yet when the first segment is opened */

@@ -15,10 +15,11 @@
 struct ct_state {
 	const struct ct_ring *ring;
 	struct ct_notes notes;
-	uint64_t strings_at;  /* bytes of the string table that are in segments */
-	uint64_t *comms_seen; /* per entry: id << 1 | ended, as last written; 0 nothing */
-	uint32_t *comms_pass; /* per entry: pass in which its end was written, 0 not yet */
-	uint64_t comms_freed; /* entries, in all */
+	uint64_t strings_at;	/* bytes of the string table that are in segments */
+	uint64_t *comms_seen;	/* per entry: id << 1 | ended, as last written; 0 nothing */
+	uint32_t *comms_pass;	/* per entry: pass in which its end was written, 0 not yet */
+	uint64_t comms_freed;	/* entries, in all */
+	uint64_t *traffic_seen; /* per entry: messages, as last written */
 	uint32_t pass;
 	uint64_t loss_begin_ns[CT_LOSS_MAX];
 	uint64_t loss_end_ns[CT_LOSS_MAX];

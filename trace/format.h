@@ -117,7 +117,8 @@ struct ct_ring_header {
 	ct_word kill_ns; /* whoever called kill() on it first: when (0 never), set by compare-and-swap ... */
 	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
 	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
-	ct_word reserved[10];
+	ct_word traffic; /* creator: byte offset of the traffic table | its entries << 32, 0 none */
+	ct_word reserved[9];
 	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
 	struct ct_process process;
@@ -159,6 +160,19 @@ struct ct_ring_open {
 _Static_assert(sizeof(struct ct_ring_open) == 64, "open entry is one cache line");
 #define CT_OPEN_LAUNCH (1ull << 32)
 #define CT_OPEN_RESERVED (1ull << 33)
+
+/* Transfers inside of recorded operations, counted and not recorded one by one: 32 bytes for each communicator,
+ * direction and peer. Running totals, which several threads add to. `who` is set by compare-and-swap when both are
+ * 0; the write thread frees the entries of a communicator whose end is in a segment. */
+struct ct_ring_traffic {
+	ct_word who; /* comm id << 32 | received << 31 | peer in the comm, 0x7fffffff one of several; 0 unused */
+	ct_word messages; /* writers, fetch_add */
+	ct_word bytes;	  /* likewise */
+	ct_word reserved;
+};
+_Static_assert(sizeof(struct ct_ring_traffic) == 32, "a traffic entry is half a cache line");
+#define CT_TRAFFIC_RECEIVED (1u << 31)
+#define CT_TRAFFIC_ANYBODY 0x7fffffffu
 
 /* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
  * (id 0 = no string). The length is stored last (release), 0 = not written yet. */
@@ -360,6 +374,18 @@ struct ct_comm_status_rec {
 	uint64_t last_enter_ns;
 };
 
+/* Running total of what one member and this one had moved between them inside of recorded operations: sent by this
+ * one or received by it. Of several records with the same words up to `place` the latest counts; those that differ in
+ * `place` add up. */
+struct ct_traffic_rec {
+	uint32_t comm;
+	int32_t peer;	   /* rank in the comm; -1: one of several, it is not known which */
+	uint32_t received; /* 0: sent */
+	uint32_t place;	   /* which of several counters of the same */
+	uint64_t messages;
+	uint64_t bytes;
+};
+
 struct ct_open_op_rec {
 	uint32_t tid;
 	uint32_t slot; /* with lap: the same op may come again, returned, in a later block */
@@ -508,6 +534,16 @@ struct ct_wait_rec {
 	uint32_t flags;
 	uint32_t device; /* of the stream that waited; 0 where that was the host */
 };
+
+/* The collective `seq` of the comm was asked for by another thread, at this time. */
+struct ct_submit_rec {
+	uint32_t comm;
+	uint32_t tid; /* of the thread that asked */
+	uint64_t seq;
+	uint64_t submit_ns;
+	uint64_t reserved[4];
+};
+_Static_assert(sizeof(struct ct_submit_rec) == 56, "fills words 1..7");
 
 /* What NCCL's profiler interface told. Of an op, which is found by launch and the words below: those with CT_DETAIL_SEQ
  * by `seq`; the others tell the count, type and root or peer of the work, which for broadcasts and all-gathers is

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "trace/append.h"
+#include "trace/ring_traffic.h"
 
 #define TMPFS_MAGIC 0x01021994
 #define RAMFS_MAGIC 0x858458f6
@@ -72,6 +73,7 @@ static int put_path(char path[256], const char *dir, const char *name, uint64_t 
 /* Lay the tables out in `bytes`; the header must be zero. */
 static void lay_out(struct ct_ring_header *h, size_t bytes)
 {
+	uint32_t n_traffic = clamp(bytes / 1024, 256, 4096);
 	uint64_t at = sizeof(*h);
 
 	h->magic = CT_RING_MAGIC;
@@ -86,6 +88,8 @@ static void lay_out(struct ct_ring_header *h, size_t bytes)
 	at += (uint64_t)h->n_comms * sizeof(struct ct_ring_comm);
 	h->opens_at = (uint32_t)at;
 	at += (uint64_t)h->n_opens * sizeof(struct ct_ring_open);
+	atomic_store_explicit(&h->traffic, (uint64_t)n_traffic << 32 | at, memory_order_relaxed);
+	at += (uint64_t)n_traffic * sizeof(struct ct_ring_traffic);
 	h->strings_at = (uint32_t)at;
 	at += h->strings_bytes;
 	at = (at + CT_CHUNK_BYTES - 1) / CT_CHUNK_BYTES * CT_CHUNK_BYTES;
@@ -199,6 +203,7 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 	ring->header = h;
 	ring->comms = (struct ct_ring_comm *)((char *)map + h->comms_at);
 	ring->opens = (struct ct_ring_open *)((char *)map + h->opens_at);
+	ring->traffic = (struct ct_ring_traffic *)((char *)map + ct_ring_traffic_at(h));
 	ring->strings = (char *)map + h->strings_at;
 	ring->chunks = (struct ct_chunk *)((char *)map + h->chunks_at);
 	atomic_store_explicit(&h->beat_ns, process->start_ns, memory_order_relaxed);

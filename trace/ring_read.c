@@ -11,6 +11,7 @@
 
 #include "trace/ring_archive.h"
 #include "trace/ring_dir.h"
+#include "trace/ring_traffic.h"
 
 void ct_process_terminate(struct ct_process *p)
 {
@@ -54,6 +55,8 @@ static int check_header(const struct ct_ring_header *h, uint64_t bytes, struct c
 	if (h->header_bytes < sizeof(*h) ||
 	    !table_fits(h->comms_at, h->n_comms, sizeof(struct ct_ring_comm), 8, bytes) ||
 	    !table_fits(h->opens_at, h->n_opens, sizeof(struct ct_ring_open), 8, bytes) ||
+	    (load(&h->traffic) && !table_fits(ct_ring_traffic_at(h), ct_ring_traffic_entries(h),
+					      sizeof(struct ct_ring_traffic), 8, bytes)) ||
 	    !table_fits(h->strings_at, h->strings_bytes, 1, 4, bytes) ||
 	    !table_fits(h->chunks_at, h->n_chunks, CT_CHUNK_BYTES, CT_SLOT_BYTES, bytes))
 		return ct_fail(err, CT_FORMAT, "ring header is damaged: a table runs past the end");
@@ -72,12 +75,14 @@ static void set_view(struct ct_ring_view *v, void *base, size_t bytes, int mappe
 	v->ring.header = h;
 	v->ring.comms = (struct ct_ring_comm *)(void *)(p + h->comms_at);
 	v->ring.opens = (struct ct_ring_open *)(void *)(p + h->opens_at);
+	v->ring.traffic = (struct ct_ring_traffic *)(void *)(p + ct_ring_traffic_at(h));
 	v->ring.strings = p + h->strings_at;
 	v->ring.chunks = (struct ct_chunk *)(void *)(p + h->chunks_at);
 	v->bytes = bytes;
 	v->mapped = mapped;
 	v->n_comms = h->n_comms;
 	v->n_opens = h->n_opens;
+	v->n_traffic = ct_ring_traffic_entries(h);
 	v->strings_bytes = h->strings_bytes;
 	v->n_chunks = h->n_chunks;
 }
@@ -399,6 +404,17 @@ static int add_open(const struct ct_ring_open *o, struct ct_block *block)
 	return ct_block_add_rare(block, CT_KIND_OPEN_LAUNCH, &rec, sizeof(rec));
 }
 
+static int add_traffic(const struct ct_ring_view *view, struct ct_block *block)
+{
+	struct ct_traffic_rec rec;
+	int st = CT_OK;
+
+	for (uint32_t i = 0; i < view->n_traffic && st == CT_OK; i++)
+		if (ct_ring_traffic_read(&view->ring, i, &rec))
+			st = ct_block_add_rare(block, CT_KIND_TRAFFIC, &rec, sizeof(rec));
+	return st;
+}
+
 static int add_header(const struct ct_ring_header *h, struct ct_block *block)
 {
 	struct ct_status_rec status = { load(&h->beat_ns), load(&h->flushed_ns) };
@@ -427,5 +443,7 @@ int ct_ring_view_state(const struct ct_ring_view *view, struct ct_block *block)
 		st = add_comm(view, &view->ring.comms[i], strings_end, block);
 	for (uint32_t i = 0; i < view->n_opens && st == CT_OK; i++)
 		st = add_open(&view->ring.opens[i], block);
+	if (st == CT_OK)
+		st = add_traffic(view, block);
 	return st == CT_OK ? add_header(view->ring.header, block) : st;
 }

@@ -185,6 +185,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.count = j->op->count,
 		.seq = j->op->seq,
 		.bytes = j->bytes,
+		.queued_ns = j->submit_ns ? j->op->enter_ns - j->submit_ns : CT_CHART_OPEN,
 		.total_bytes = total_bytes(op),
 		.comm = op->comm ? (uint32_t)(uintptr_t)op->comm->user : 0,
 		.launch = j->op->flags & CT_OP_CAPTURED ? 0 : j->op->launch,

@@ -18,6 +18,7 @@ struct ct_drawn_comm {
 struct ct_drawn_op {
 	uint64_t enter_ns, return_ns; /* return_ns CT_CHART_OPEN: still inside */
 	uint64_t count, seq, bytes;
+	uint64_t queued_ns;   /* from when it was asked for to its call; CT_CHART_OPEN: not known */
 	uint64_t total_bytes; /* of the whole operation, as this call's count tells */
 	uint32_t comm;	      /* index + 1; 0 never recorded */
 	uint32_t work;	      /* index + 1; 0: it has none, or nobody knows when it began */

@@ -42,6 +42,8 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		if (o->captured)
 			ct_args_uint(&args, CT_ARG_captured, 1);
 		ct_args_text(&args, CT_ARG_site, o->site);
+		if (o->queued_ns != CT_CHART_OPEN)
+			ct_args_uint(&args, CT_ARG_queued_ns, o->queued_ns);
 		/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
 		if (o->work && d->works[o->work - 1].on_gpu &&
 		    d->works[o->work - 1].last == item->what + 1)

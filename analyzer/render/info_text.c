@@ -100,6 +100,41 @@ static void write_comms(struct ct_text *text, const struct ct_report *report)
 	}
 }
 
+/* From .. to, as a table where that fits. */
+#define TRAFFIC_COLUMNS 8u
+
+static void write_traffic(struct ct_text *text, const struct ct_report_traffic *t)
+{
+	char line[CT_TEXT_COLUMNS];
+
+	head(text, "traffic (bytes from each rank to each other one, by all operations)");
+	if (!t->n_ranks) {
+		ct_text_line(text, CT_COLOR_NONE, "n/a: %s", t->why ? t->why : "not recorded");
+		return;
+	}
+	if (t->n_ranks > TRAFFIC_COLUMNS) {
+		ct_text_line(text, CT_COLOR_NONE, "%s",
+			     "known exactly, of more ranks than fit here: report --format=json");
+		return;
+	}
+	for (size_t from = 0; from <= t->n_ranks; from++) {
+		int at = from ? snprintf(line, sizeof(line), "%5d", t->ranks[from - 1])
+			      : snprintf(line, sizeof(line), "%5s", "");
+
+		for (size_t to = 0; to < t->n_ranks; to++) {
+			uint64_t bytes = from ? t->matrix[(from - 1) * t->n_ranks + to] : 0;
+
+			if (from)
+				at += snprintf(line + at, sizeof(line) - (size_t)at, " %9s",
+					       bytes ? ct_text_bytes(bytes).s : "-");
+			else
+				at += snprintf(line + at, sizeof(line) - (size_t)at, " %9d",
+					       t->ranks[to]);
+		}
+		ct_text_line(text, CT_COLOR_NONE, "%s", line);
+	}
+}
+
 static void write_losses(struct ct_text *text, const struct ct_report *report)
 {
 	head(text, "losses");
@@ -168,6 +203,7 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 	write_run(&text, report);
 	write_processes(&text, report);
 	write_comms(&text, report);
+	write_traffic(&text, &report->traffic);
 	write_losses(&text, report);
 	write_costs(&text, report);
 	ct_environment_text(&text, report);

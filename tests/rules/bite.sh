@@ -48,7 +48,7 @@ plant() {
 	printf '%s\nMPI_SKIP("is a query", Comm_rank *_f2c)\n' "$licence" >interpose/abi/mpi_skip.def
 	mkdir -p build
 	echo 'int MPI_Send(int to); int MPI_Comm_rank(void); int MPI_Comm_f2c(int c);' >build/mpi.h
-	printf '%s\nGLOO_CALL(\n\t"wrapped", int)\n' "$licence" >interpose/gloo_calls.def
+	printf '%s\nGLOO_CALL("wrapped", barrier, int)\n' "$licence" >interpose/gloo_calls.def
 	cat >interpose/abi/nccl_calls.def <<-EOF
 	$licence
 	NCCL_CALL("ncclSend", ncclSend, 2703, Send,
@@ -64,6 +64,9 @@ plant() {
 	mkdir -p tests/mpi
 	echo 'ct_mpi_test(NAME e2e.mpi_kinds COMMAND kinds.sh)' >tests/mpi/CMakeLists.txt
 	printf '## Functions\n`MPI_Send` \n* is a query\n## Communicators\n| case | what | test |\n|---|---|---|\n| a copy | known | `e2e.mpi_kinds` |\n' >docs/MPI.md
+	printf 'Collectives, each call an op: `barrier`. Their\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n| all | `all.sh` |\n' >docs/GLOO.md
+	mkdir -p tests/e2e
+	printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' >tests/e2e/all.sh
 	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
 		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
 	done
@@ -111,7 +114,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc mpi_table mpi_doc exports glibc_versions needed banned; do
+for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned; do
 	quiet $rule
 done
 
@@ -194,6 +197,13 @@ bites nccl_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/NCCL.md'
 bites nccl_doc 'sed -i "s/unit_test(sends_are_sent/unit_test(sends_are_lost/" tests/interpose/test_nccl.c'
 bites nccl_doc 'rm tests/interpose/test_nccl.c'
 bites nccl_doc 'echo "| a receive | is well |" >>docs/NCCL.md'
+
+bites gloo_doc 'rm docs/GLOO.md'
+bites gloo_doc 'sed -i "s/ .barrier.//" docs/GLOO.md'
+bites gloo_doc 'sed -i "s/.barrier./& \`gather\`/" docs/GLOO.md'
+bites gloo_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/GLOO.md'
+bites gloo_doc 'rm tests/e2e/all.sh'
+bites gloo_doc 'echo "| a receive | is well |" >>docs/GLOO.md'
 
 bites exports 'sed -i "s/ncclSend(void)/ncclSent(void)/" interpose/guard.c && compile'
 bites exports 'sed -i s/wrapped/renamed/ interpose/guard.c && compile'

@@ -9,7 +9,10 @@
 #include "tools/commtrace/doctor_elf.h"
 
 #define CALL "ncclAllReduce"
-#define GLOO_CALL "_ZN4gloo9allreduceERNS_16AllreduceOptionsE"
+#define GLOO_CALL "_ZN4gloo9allreduceERKNS_16AllreduceOptionsE"
+/* A table of virtual functions refers to it, in every copy of Gloo. */
+#define GLOO_VIRTUAL "_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm"
+#define GLOO_TABLE "_ZTVN4gloo9transport3tcp13UnboundBufferE"
 
 enum mark_kind { FILE_NAME, IMPORTS, EXPORTS, CONTAINS };
 
@@ -112,6 +115,11 @@ static int may_contain(const struct ct_elf *file, enum ct_doctor_id id, const ch
 {
 	if (is_of_the_system(name))
 		return 0;
+	if (id == CT_DOCTOR_GLOO_HIDDEN)
+		return ct_elf_has(file, GLOO_CALL) == CT_ELF_HAS_NOT &&
+		       ct_elf_has(file, GLOO_VIRTUAL) == CT_ELF_HAS_NOT &&
+		       ct_elf_has(file, "epoll_wait") == CT_ELF_IMPORTS &&
+		       ct_elf_has(file, "getifaddrs") == CT_ELF_IMPORTS;
 	if (id == CT_DOCTOR_CUDART_STATIC)
 		return (is_program || nccl == CT_ELF_IMPORTS) && !imports_cudart(file);
 	return nccl == CT_ELF_HAS_NOT;
@@ -146,6 +154,16 @@ static void look_at_definition(struct ct_doctor *d, const struct ct_elf *file, c
 		note(all.copies, sizeof(all.copies), &all.n_copies, path);
 }
 
+/* It has a copy of Gloo: do that one's own calls come to the loader? */
+static void look_at_gloo(struct ct_doctor *d, const struct ct_elf *file, const char *path,
+			 int is_program)
+{
+	if (ct_elf_has(file, GLOO_VIRTUAL) == CT_ELF_EXPORTS &&
+	    ct_elf_has(file, GLOO_TABLE) == CT_ELF_EXPORTS &&
+	    (is_program || file->is_symbolic || !ct_elf_relocates(file, GLOO_VIRTUAL)))
+		ct_doctor_add_invisible(d, CT_DOCTOR_GLOO_SYMBOLIC, CT_DOCTOR_PART, path);
+}
+
 void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *why;
@@ -164,6 +182,8 @@ void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role
 		look_at_definition(d, &file, path, is_program);
 	else if (nccl == CT_ELF_IMPORTS)
 		note(all.callers, sizeof(all.callers), &all.n_callers, name);
+	if (role != CT_DOCTOR_PRELOADED)
+		look_at_gloo(d, &file, path, is_program);
 	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT;
 	for (size_t i = 0; i < N(marks); i++) {
 		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||

@@ -203,6 +203,8 @@ void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
 	put_text(&line, CT_JSONL_proto, joined->proto);
 	put_int(&line, CT_JSONL_channels, joined->channels > 0, joined->channels);
 	put_int(&line, CT_JSONL_warps, joined->warps > 0, joined->warps);
+	put_int(&line, CT_JSONL_submit_ns, joined->submit_ns != 0, (int64_t)joined->submit_ns);
+	put_int(&line, CT_JSONL_submit_tid, joined->submit_ns != 0, joined->submit_tid);
 	put_raw(&line, "}\n", 2);
 	fwrite(line.text, 1, line.n, out);
 }

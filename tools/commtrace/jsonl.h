@@ -51,7 +51,9 @@
 	KEY(algo, TEXT)                                                                            \
 	KEY(proto, TEXT)                                                                           \
 	KEY(channels, INT)                                                                         \
-	KEY(warps, INT)
+	KEY(warps, INT)                                                                            \
+	KEY(submit_ns, INT)                                                                        \
+	KEY(submit_tid, INT)
 
 enum ct_jsonl_key {
 #define CT_JSONL_ENUM(name, type) CT_JSONL_##name,

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes between ranks: the counters in the ring, and the matrix of a report. */
+#include "tests/unit/job.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/ops.h"
+#include "trace/ring_traffic.h"
+
+/* ---- the counters ---- */
+
+static struct ct_ring open_ring(void)
+{
+	const char *const nowhere[] = { NULL };
+	struct ct_process process = { .pid = 1 };
+	struct ct_ring ring;
+
+	assert_int_equal(ct_ring_create(&ring, &process, nowhere, CT_RING_MIN_BYTES, NULL), CT_OK);
+	return ring;
+}
+
+/* Of one key, over all its entries. */
+static struct ct_traffic_rec total(const struct ct_ring *ring, uint32_t comm, int32_t peer,
+				   uint32_t received)
+{
+	struct ct_traffic_rec sum = { 0 }, rec;
+
+	for (uint32_t i = 0; i < ct_ring_traffic_entries(ring->header); i++) {
+		if (!ct_ring_traffic_read(ring, i, &rec) || rec.comm != comm || rec.peer != peer ||
+		    rec.received != received)
+			continue;
+		sum.messages += rec.messages;
+		sum.bytes += rec.bytes;
+	}
+	return sum;
+}
+
+static uint64_t lost(const struct ct_ring *ring)
+{
+	return atomic_load(&ring->header->losses[CT_LOSS_TRAFFIC_FULL]);
+}
+
+enum { THREADS = 4, ROUNDS = 20000, PEERS = 20 };
+
+static void *add_many(void *arg)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		ct_ring_traffic_add(arg, 7, i & 1, i % PEERS, 3);
+	return NULL;
+}
+
+static void threads_add_up_and_nothing_is_lost(void **state)
+{
+	struct ct_ring ring = open_ring();
+	pthread_t threads[THREADS];
+
+	(void)state;
+	for (int t = 0; t < THREADS; t++)
+		assert_int_equal(pthread_create(&threads[t], NULL, add_many, &ring), 0);
+	for (int t = 0; t < THREADS; t++)
+		pthread_join(threads[t], NULL);
+	for (int peer = 0; peer < PEERS; peer++) {
+		struct ct_traffic_rec rec = total(&ring, 7, peer, peer & 1);
+
+		assert_int_equal(rec.messages, THREADS * ROUNDS / PEERS);
+		assert_int_equal(rec.bytes, 3 * rec.messages);
+		assert_int_equal(total(&ring, 7, peer, !(peer & 1)).messages, 0);
+	}
+	assert_int_equal(lost(&ring), 0);
+	ct_ring_close(&ring, 1);
+}
+
+static void a_full_table_is_a_counted_loss_and_no_wrong_number(void **state)
+{
+	struct ct_ring ring = open_ring();
+	uint32_t n = 4 * ct_ring_traffic_entries(ring.header);
+	uint64_t found = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++)
+		ct_ring_traffic_add(&ring, 1 + i, 0, -1, i);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_traffic_rec rec = total(&ring, 1 + i, -1, 0);
+
+		assert_true(rec.messages == 0 || (rec.messages == 1 && rec.bytes == i));
+		found += rec.messages;
+	}
+	assert_true(found >= ct_ring_traffic_entries(ring.header) / 2);
+	assert_int_equal(lost(&ring), n - found);
+	ct_ring_close(&ring, 1);
+}
+
+static void a_freed_entry_begins_from_nothing(void **state)
+{
+	struct ct_ring ring = open_ring();
+	struct ct_traffic_rec rec;
+
+	(void)state;
+	for (uint32_t comm = 1; comm < 5000; comm++) {
+		ct_ring_traffic_add(&ring, comm, 0, 1, 10);
+		ct_ring_traffic_add(&ring, comm, 1, 1, 10);
+		assert_int_equal(total(&ring, comm, 1, 0).bytes, 10);
+		for (uint32_t i = 0; i < ct_ring_traffic_entries(ring.header); i++)
+			if (ct_ring_traffic_read(&ring, i, &rec) && rec.comm == comm)
+				ct_ring_traffic_free(&ring, i);
+		assert_int_equal(total(&ring, comm, 1, 0).bytes, 0);
+	}
+	assert_int_equal(lost(&ring), 0);
+	ct_ring_close(&ring, 1);
+}
+
+/* ---- the matrix ---- */
+
+static void tell(struct job *job, int rank, int32_t peer, uint32_t received, uint32_t place,
+		 uint64_t bytes)
+{
+	const struct ct_traffic_rec rec = { .comm = 1,
+					    .peer = peer,
+					    .received = received,
+					    .place = place,
+					    .messages = bytes / 10,
+					    .bytes = bytes };
+
+	job_rare(job, rank, CT_KIND_TRAFFIC, &rec, sizeof(rec));
+}
+
+static void send_to(struct job *job, int rank, int peer, uint64_t bytes, int result)
+{
+	const struct ct_op op = { .enter_ns = 2000000000,
+				  .return_ns = 2000001000,
+				  .op = CT_OP_Send,
+				  .comm = 1,
+				  .peer = peer,
+				  .dtype = CT_DTYPE_uint8,
+				  .count = bytes,
+				  .result = (int16_t)result };
+
+	job_op(job, rank, op);
+}
+
+/* Two ranks that have been through one collective. */
+static struct job *open_job(unsigned backend)
+{
+	static char run[16];
+	static int nth;
+	const struct job_options options = { .run = run, .ranks = 2, .backend = backend };
+	struct job *job = calloc(1, sizeof(*job));
+	const int ranks[] = { 0, 1 };
+
+	snprintf(run, sizeof(run), "traffic%d", nth++);
+	job_open(job, &options);
+	job_comm(job, 1, JOB_COMM, NULL, ranks, 2);
+	for (int r = 0; r < 2; r++)
+		job_collective(job, r, CT_OP_AllReduce, 100, 1000000000, 1000100000);
+	return job;
+}
+
+static struct ct_report *close_job(struct job *job)
+{
+	struct ct_report *report;
+
+	job_close(job, 3000000000);
+	report = job_report(job, -1);
+	free(job);
+	return report;
+}
+
+static void latest_totals_count_once_and_sends_come_on_top(void **state)
+{
+	struct job *job = open_job(0);
+	struct ct_report *report;
+
+	(void)state;
+	tell(job, 0, 1, 0, 5, 100);
+	tell(job, 0, 1, 0, 5, 300);
+	tell(job, 0, 1, 0, 9, 40); /* another counter of the same */
+	tell(job, 0, 1, 1, 6, 70);
+	tell(job, 1, 0, 0, 5, 70);
+	tell(job, 1, 0, 1, 6, 340);
+	send_to(job, 1, 0, 1000, 0);
+	send_to(job, 1, 0, 5000, CT_RESULT_EXCEPTION); /* was never sent */
+	report = close_job(job);
+	assert_null(report->traffic.why);
+	assert_int_equal(report->traffic.n_ranks, 2);
+	assert_int_equal(report->traffic.matrix[1], 340);
+	assert_int_equal(report->traffic.matrix[2], 1070);
+	assert_int_equal(report->traffic.matrix[0] + report->traffic.matrix[3], 0);
+	ct_report_free(report);
+}
+
+static void it_is_not_known_where_a_part_is_not(void **state)
+{
+	const struct ct_loss_rec loss = { .reason = CT_LOSS_TRAFFIC_FULL, .records = 1 };
+	struct ct_report *report;
+	struct job *job;
+
+	(void)state;
+	/* NCCL does not tell what its collectives move */
+	job = open_job(CT_BACKEND_NCCL);
+	send_to(job, 0, 1, 1000, 0);
+	report = close_job(job);
+	assert_non_null(report->traffic.why);
+	assert_int_equal(report->traffic.n_ranks, 0);
+	ct_report_free(report);
+
+	/* one rank's collectives were not looked into: another transport, perhaps */
+	job = open_job(0);
+	tell(job, 0, 1, 0, 5, 100);
+	report = close_job(job);
+	assert_non_null(report->traffic.why);
+	ct_report_free(report);
+
+	/* more pairs than there was room for */
+	job = open_job(0);
+	tell(job, 0, 1, 0, 5, 100);
+	tell(job, 1, 0, 1, 5, 100);
+	job_rare(job, 1, CT_KIND_LOSS, &loss, sizeof(loss));
+	report = close_job(job);
+	assert_non_null(report->traffic.why);
+	ct_report_free(report);
+
+	/* to somebody who is not in the communicator */
+	job = open_job(0);
+	tell(job, 0, 7, 0, 5, 100);
+	tell(job, 1, 0, 1, 5, 100);
+	report = close_job(job);
+	assert_non_null(report->traffic.why);
+	ct_report_free(report);
+
+	/* a communicating library passes unseen */
+	job = open_job(0);
+	tell(job, 0, 1, 0, 5, 100);
+	tell(job, 1, 0, 1, 5, 100);
+	job_rare(job, 1, CT_KIND_INVISIBLE, "NVSHMEM=/lib/x.so", strlen("NVSHMEM=/lib/x.so"));
+	report = close_job(job);
+	assert_non_null(report->traffic.why);
+	ct_report_free(report);
+
+	/* and with all that it is */
+	job = open_job(0);
+	tell(job, 0, 1, 0, 5, 100);
+	tell(job, 1, 0, 1, 5, 100);
+	report = close_job(job);
+	assert_null(report->traffic.why);
+	ct_report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_add_up_and_nothing_is_lost),
+		cmocka_unit_test(a_full_table_is_a_counted_loss_and_no_wrong_number),
+		cmocka_unit_test(a_freed_entry_begins_from_nothing),
+		cmocka_unit_test_setup_teardown(latest_totals_count_once_and_sends_come_on_top,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(it_is_not_known_where_a_part_is_not, fx_setup,
+						fx_teardown),
+	};
+
+	return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);
+}

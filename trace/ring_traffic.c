@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/ring_traffic.h"
+
+/* Places where a key may lie. */
+#define PROBES 32u
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 31;
+	x *= 0x9e3779b97f4a7c15ull;
+	return x ^ x >> 29;
+}
+
+/* The entry of `who`, made if there is none; NULL: no room. */
+static struct ct_ring_traffic *find(struct ct_ring *ring, uint64_t who)
+{
+	uint32_t n = ct_ring_traffic_entries(ring->header);
+	uint64_t start = mix(who);
+
+	for (uint32_t i = 0; i < PROBES && i < n; i++) {
+		struct ct_ring_traffic *t = &ring->traffic[(start + i) % n];
+
+		/* acquire: pairs with the release in ct_ring_traffic_free(), the totals are 0 */
+		if (atomic_load_explicit(&t->who, memory_order_acquire) == who)
+			return t;
+	}
+	for (uint32_t i = 0; i < PROBES && i < n; i++) {
+		struct ct_ring_traffic *t = &ring->traffic[(start + i) % n];
+		uint64_t held = 0;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &t->who, &held, who, memory_order_acquire, memory_order_acquire) ||
+		    held == who)
+			return t;
+	}
+	return NULL;
+}
+
+void ct_ring_traffic_add(struct ct_ring *ring, uint32_t comm, int received, int32_t peer,
+			 uint64_t bytes)
+{
+	uint64_t who = (uint64_t)comm << 32 | (received ? CT_TRAFFIC_RECEIVED : 0) |
+		       (peer >= 0 ? (uint32_t)peer : CT_TRAFFIC_ANYBODY);
+	struct ct_ring_traffic *t = ring->header ? find(ring, who) : NULL;
+
+	if (!t) {
+		ct_ring_lose(ring, CT_LOSS_TRAFFIC_FULL, 1);
+		return;
+	}
+	atomic_fetch_add_explicit(&t->messages, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->bytes, bytes, memory_order_relaxed);
+}
+
+int ct_ring_traffic_read(const struct ct_ring *ring, uint32_t i, struct ct_traffic_rec *rec)
+{
+	struct ct_ring_traffic *t = &ring->traffic[i];
+	uint64_t who = atomic_load_explicit(&t->who, memory_order_acquire);
+	uint32_t peer = (uint32_t)who & CT_TRAFFIC_ANYBODY;
+
+	*rec = (struct ct_traffic_rec){
+		.comm = (uint32_t)(who >> 32),
+		.peer = peer == CT_TRAFFIC_ANYBODY ? -1 : (int32_t)peer,
+		.received = (who & CT_TRAFFIC_RECEIVED) != 0,
+		.place = i,
+		.messages = atomic_load_explicit(&t->messages, memory_order_acquire),
+		.bytes = atomic_load_explicit(&t->bytes, memory_order_acquire),
+	};
+	/* acquire above: the totals were those of this key */
+	return rec->comm && rec->messages &&
+	       atomic_load_explicit(&t->who, memory_order_relaxed) == who;
+}
+
+void ct_ring_traffic_free(const struct ct_ring *ring, uint32_t i)
+{
+	struct ct_ring_traffic *t = &ring->traffic[i];
+
+	atomic_store_explicit(&t->messages, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->bytes, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->who, 0, memory_order_release);
+}
