@@ -47,12 +47,25 @@ static void remember(struct ct_history *history, uint64_t end_ns)
 	history->ends[history->next++ % CT_HISTORY] = end_ns;
 }
 
-/* v-collectives carry it at the end of their names: gloo::allgatherv, MPI_Alltoallv. */
+static int ends_in(const char *name, size_t *len, const char *end)
+{
+	size_t n = strlen(end);
+	int does = *len > n && memcmp(name + *len - n, end, n) == 0;
+
+	*len -= does ? n : 0;
+	return does;
+}
+
+/* v-collectives carry it in their names: gloo::allgatherv, MPI_Alltoallv, MPI_Ialltoallw_c, MPI_Gatherv_init. And there is
+ * one that is v without saying so. */
 static int is_varying(const char *call)
 {
 	size_t len = call ? strlen(call) : 0;
 
-	return len > 0 && call[len - 1] == 'v';
+	ends_in(call, &len, "_c");
+	ends_in(call, &len, "_init");
+	return len > 0 && (call[len - 1] == 'v' || ends_in(call, &len, "toallw") ||
+			   ends_in(call, &len, "educe_scatter"));
 }
 
 static uint32_t error_of(uint64_t err_ns)
