@@ -49,6 +49,27 @@ static int sizes_agree(const struct ct_member *m)
 	}
 }
 
+static int says_size(const struct ct_member *m)
+{
+	return m->dtype || m->bytes;
+}
+
+static int is_width_only(unsigned dtype)
+{
+	return dtype >= CT_DTYPE_elem1 && dtype <= CT_DTYPE_elem16;
+}
+
+/* A type of which only the width is known contradicts other widths; one that the program made of others (MPI) is counted
+ * in bytes, and those are compared. */
+static int types_differ(unsigned a, unsigned b)
+{
+	if (!a || !b || a == b || a == CT_DTYPE_elem1 || b == CT_DTYPE_elem1)
+		return 0;
+	if (is_width_only(a) || is_width_only(b))
+		return ct_dtype_bytes(a) != ct_dtype_bytes(b);
+	return 1;
+}
+
 enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b)
 {
 	/* A rank may carry out by a graph what another one calls by itself, or by a graph that holds more. */
@@ -56,15 +77,14 @@ enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const stru
 		return CT_MISMATCH_NONE;
 	if (a->op != b->op)
 		return CT_MISMATCH_OP;
-	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root != b->root) {
-		/* Beside the root of an intercommunicator stand others, who say nothing of the operation. */
-		if (a->root < 0 || b->root < 0)
-			return CT_MISMATCH_NONE;
+	/* A rank that has no part in an operation (of an intercommunicator, in the root's group) does not say these. */
+	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root >= 0 && b->root >= 0 &&
+	    a->root != b->root)
 		return CT_MISMATCH_ROOT;
-	}
-	if (sizes_agree(a) && sizes_agree(b) && a->bytes != b->bytes)
+	if (sizes_agree(a) && sizes_agree(b) && says_size(a) && says_size(b) &&
+	    a->bytes != b->bytes)
 		return CT_MISMATCH_BYTES;
-	if (a->dtype && b->dtype && a->dtype != b->dtype)
+	if (types_differ(a->dtype, b->dtype))
 		return CT_MISMATCH_DTYPE;
 	if (a->redop && b->redop && a->redop != b->redop)
 		return CT_MISMATCH_REDOP;
