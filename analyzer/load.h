@@ -64,6 +64,8 @@ static inline int ct_op_is_empty_collective(const struct ct_op *op)
 struct ct_load_sink {
 	int (*op)(void *arg, const struct ct_load_op *op);
 	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
+	int (*named)(void *arg,
+		     struct ct_load_comm *comm); /* got a name, or another; may be NULL */
 	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */

@@ -87,6 +87,17 @@ static uint32_t local_rank(struct ct_load *load, const struct ct_comm_rec *rec)
 	return at;
 }
 
+/* MPI's programs name communicators when they have them. */
+static int take_comm_name(struct ct_load *load, struct ct_load_comm *comm, uint32_t id)
+{
+	const char *name = ct_load_string(load, id);
+
+	if (!name || (comm->name && strcmp(name, comm->name) == 0))
+		return CT_OK;
+	comm->name = name;
+	return load->sink.named ? load->sink.named(load->sink.arg, comm) : CT_OK;
+}
+
 static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 {
 	struct ct_load_comm *comm = ct_table_get(&load->comms, rec->id);
@@ -96,9 +107,7 @@ static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 		return CT_OK;
 	if (comm) {
 		comm->rec.ended_ns = rec->ended_ns;
-		if (!comm->name)
-			comm->name = ct_load_string(load, rec->name);
-		return CT_OK;
+		return take_comm_name(load, comm, rec->name);
 	}
 	comm = ct_arena_calloc(load->memory, 1, sizeof(*comm));
 	if (!comm || ct_table_put(&load->comms, rec->id, comm) != CT_OK)

@@ -159,6 +159,7 @@ static int read_processes(struct ct_pass *pass, struct ct_err *err)
 		struct ct_reading *r = &readings[n];
 		struct ct_load_sink sink = { .op = ct_pass_op,
 					     .comm = ct_pass_comm,
+					     .named = ct_pass_comm,
 					     .host = on_host,
 					     .wait = on_wait,
 					     .arg = r };

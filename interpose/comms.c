@@ -148,6 +148,31 @@ void ct_comms_end(const void *handle)
 		ct_recorder_wake();
 }
 
+void ct_comms_end_all(enum ct_backend backend)
+{
+	for (uint32_t i = 0; i < CT_COMMS_MAX; i++) {
+		const struct ct_comm *c = &tables->comms[i];
+		const void *handle = atomic_load_explicit(&c->handle[0], memory_order_acquire);
+
+		if (handle &&
+		    (uint8_t)atomic_load_explicit(&c->entry->bits, memory_order_relaxed) == backend)
+			ct_comms_end(handle);
+	}
+}
+
+void ct_comms_name(struct ct_comm *comm, const char *name)
+{
+	uint64_t id = ct_ring_string(&ct_recorder.ring, name);
+
+	if (!id || !lock())
+		return;
+	atomic_store_explicit(
+		&comm->entry->bits,
+		(uint32_t)atomic_load_explicit(&comm->entry->bits, memory_order_relaxed) | id << 32,
+		memory_order_relaxed);
+	unlock();
+}
+
 /* How many of this size were made before, counted by all members alike. */
 static uint32_t ordinal(uint32_t nranks)
 {
@@ -187,6 +212,7 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 		.name = spec->name,
 		.key = spec->key,
 		.parent = spec->parent,
+		.members_key = spec->members,
 		.created_ns = ct_now_ns(),
 		.backend = (uint8_t)spec->backend,
 		.key_source = (uint8_t)spec->source,

@@ -43,6 +43,7 @@ struct ct_comm_spec {
 	const void *handle[2]; /* the second may be NULL */
 	uint64_t key;	       /* 0: guess one */
 	uint64_t parent;       /* key of the communicator that it was made from, 0: none */
+	uint64_t members;      /* hash of the members' global ranks, in order; 0: not known */
 	uint64_t nccl_hash, nccl_magic;
 	enum ct_key_source source;
 	enum ct_backend backend;
@@ -68,6 +69,12 @@ void ct_comms_alias(struct ct_comm *comm, const void *handle);
 
 /* How many have ended: their entries in the ring are free again when they are in a segment. Any thread. */
 uint64_t ct_comms_ended(void);
+
+/* It has another name from now on. Any thread. */
+void ct_comms_name(struct ct_comm *comm, const char *name);
+
+/* All of one backend have ended. Any thread. */
+void ct_comms_end_all(enum ct_backend backend);
 
 /* The library destroys what is behind the handle; nothing happens if it is unknown. Any thread. */
 void ct_comms_end(const void *handle);

@@ -98,7 +98,6 @@ void ct_mpi_init(int wanted)
 		atomic_store_explicit(&ct_mpi_call_ids[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&adopting, 0, memory_order_relaxed);
 	has_helpers = 0;
-	ct_mpi_comm_init();
 	atomic_store_explicit(&ct_mpi_way, wanted ? CT_MPI_ASK : CT_MPI_PASS, memory_order_release);
 }
 
@@ -122,7 +121,8 @@ static enum ct_mpi_way get_to_know(const void *caller)
 		ct_log("MPI lacks functions that every MPI has: its calls pass");
 		return CT_MPI_PASS;
 	}
-	if (ct_mpi.call.Initialized(&is_initialised) != CT_MPI_SUCCESS || !is_initialised)
+	if (ct_mpi.call.Initialized(&is_initialised) != CT_MPI_SUCCESS ||
+	    (!is_initialised && !ct_mpi_sessions()))
 		return CT_MPI_ASK;
 	if (ct_mpi.call.Finalized(&is_finalised) != CT_MPI_SUCCESS || is_finalised)
 		return CT_MPI_PASS;
@@ -130,7 +130,8 @@ static enum ct_mpi_way get_to_know(const void *caller)
 		ct_log("an MPI of no known flavour: its calls pass");
 		return CT_MPI_PASS;
 	}
-	ct_mpi_comm_world();
+	if (is_initialised)
+		ct_mpi_comm_world();
 	return CT_MPI_RECORD;
 }
 

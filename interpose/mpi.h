@@ -88,6 +88,9 @@ int ct_mpi_adopt(const void *caller);
 /* ct_guard_enter() where MPI is known and to be recorded. */
 int ct_mpi_enter(enum ct_call_kind kind, const void *caller);
 
+/* The same for a call that initialises MPI: there is no library to get to know yet. */
+int ct_mpi_enter_init(void);
+
 /* The library is finalised, or about to be: from now on its calls pass. */
 void ct_mpi_over(void);
 

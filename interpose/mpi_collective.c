@@ -19,7 +19,7 @@ struct call {
 
 static EACH_ROW uint8_t redop_of(ct_mpi_handle redop)
 {
-	return redop ? ct_mpi_redop(redop) : 0;
+	return __builtin_expect(redop != 0, 1) ? ct_mpi_redop(redop) : 0;
 }
 
 /* All but its place in the order. */
@@ -60,7 +60,7 @@ static EACH_ROW void place(struct ct_op *op, struct ct_comm *comm, const struct 
 {
 	op->seq = next_seq(comm);
 	if (share->parts.at && share->parts.is_told)
-		ct_mpi_tell_parts(&share->parts, comm->id, op->seq, unit);
+		ct_mpi_tell_parts(share->parts, comm->id, op->seq, unit);
 }
 
 static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct ct_comm *comm,

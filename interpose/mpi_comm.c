@@ -1,98 +1,140 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/mpi_comm.h"
 
+#include <errno.h>
+#include <sched.h>
+
 #include "interpose/hash.h"
+#include "interpose/identity.h"
 
-#define GROUPS 1024u
-#define RANKS_AT_ONCE 256
+#define NAME_BYTES 512 /* more than MPI_MAX_OBJECT_NAME of any flavour: 64 to 256 */
 
-/* How many communicators of just these members this process has seen. */
-static struct {
-	_Atomic uint64_t members; /* their hash, 0: free */
-	_Atomic uint32_t made;
-} groups[GROUPS];
+extern char **environ;
 
-void ct_mpi_comm_init(void)
+static _Atomic uint32_t adopting; /* a thread is counting one that was met, not made */
+
+int ct_mpi_comm_init(void)
 {
-	memset(groups, 0, sizeof(groups));
+	const struct ct_process *p = &ct_recorder.process;
+	uint64_t who = ct_hash_mix(ct_hash_mix(p->hostkey, p->pid), p->start_ns);
+
+	atomic_store_explicit(&adopting, 0, memory_order_relaxed);
+	return ct_mpi_members_init(p->job, ct_identity_env(environ, "PMIX_NAMESPACE"), who);
 }
 
-/* Collisions of the 64-bit hash are as good as impossible, a full table is not: then its last place serves all. */
-static uint32_t ordinal(uint64_t members)
+/* 0: it has none. */
+static uint32_t name_of(ct_mpi_handle handle, enum ct_mpi_kind kind)
 {
-	uint32_t at = (uint32_t)members % GROUPS;
+	char name[NAME_BYTES];
+	int len = 0, status;
 
-	for (uint32_t tries = 1; tries < GROUPS; tries++, at = (at + 1) % GROUPS) {
-		uint64_t there = 0;
+	name[0] = '\0';
+	status = kind == CT_MPI_KIND_COMM ? ct_mpi.call.Comm_get_name(handle, name, &len)
+					  : ct_mpi.call.Win_get_name(handle, name, &len);
+	return status == CT_MPI_SUCCESS && name[0] ? ct_ring_string(&ct_recorder.ring, name) : 0;
+}
 
-		if (atomic_compare_exchange_strong(&groups[at].members, &there, members) ||
-		    there == members)
-			break;
+static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint64_t parent,
+			      const struct ct_mpi_members *members, uint32_t name)
+{
+	struct ct_comm_spec spec = {
+		.handle = { ct_mpi_key(handle), NULL },
+		.parent = parent,
+		.backend = CT_BACKEND_MPI,
+		.nranks = members->n,
+		.rank = members->rank,
+		.name = name,
+		.members = members->is_foreign || members->n_remote ? 0 : members->hash,
+		.first_peer = members->first_peer,
+		.n_peers = members->n_remote,
+	};
+
+	spec.key = ct_mpi_members_key(members, kind, &spec.source);
+	return ct_comms_create(&spec);
+}
+
+/* Threads that meet the same one at once must not count it twice. MPI was asked before; nothing here waits. */
+static int lock_adopting(void)
+{
+	for (uint32_t tries = 0; tries < 1u << 20; tries++) {
+		if (!atomic_exchange_explicit(&adopting, 1, memory_order_acquire))
+			return 1;
+		sched_yield();
 	}
-	return atomic_fetch_add_explicit(&groups[at].made, 1, memory_order_relaxed);
+	return 0;
 }
 
-/* Hash of the members' ranks in the world, 0: they cannot be told. */
-static uint64_t members_of(ct_mpi_handle comm, uint32_t n)
+static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind)
 {
-	int ranks[RANKS_AT_ONCE], in_world[RANKS_AT_ONCE];
-	uintptr_t group = 0, world = 0;
-	uint64_t hash = ct_hash_mix(CT_HASH_START, n);
-	int status;
+	struct ct_mpi_members members;
+	struct ct_comm *comm;
+	uint32_t name;
+	int saved = errno;
 
-	if (ct_mpi.call.Comm_group(ct_mpi.is.COMM_WORLD, &world) != CT_MPI_SUCCESS)
-		return 0;
-	status = ct_mpi.call.Comm_group(comm, &group);
-	for (uint32_t first = 0; status == CT_MPI_SUCCESS && first < n; first += RANKS_AT_ONCE) {
-		int part = n - first < RANKS_AT_ONCE ? (int)(n - first) : RANKS_AT_ONCE;
-
-		for (int i = 0; i < part; i++)
-			ranks[i] = (int)first + i;
-		status = ct_mpi.call.Group_translate_ranks(ct_mpi_handle_at(&group, 0), part, ranks,
-							   ct_mpi_handle_at(&world, 0), in_world);
-		hash = ct_hash_bytes(hash, in_world, (size_t)part * sizeof(in_world[0]));
-	}
-	if (group)
-		ct_mpi.call.Group_free(&group);
-	ct_mpi.call.Group_free(&world);
-	return status == CT_MPI_SUCCESS ? hash : 0;
-}
-
-static uint64_t key_of(ct_mpi_handle handle, uint32_t n)
-{
-	const struct ct_process *process = &ct_recorder.process;
-	uint64_t members = members_of(handle, n);
-
-	if (!members)
-		return 0;
-	return ct_hash_mix(ct_hash_bytes(members, process->job, strlen(process->job)),
-			   ordinal(members));
+	if (!(kind == CT_MPI_KIND_COMM ? ct_mpi_members_of_comm(handle, &members)
+				       : ct_mpi_members_of_win(handle, &members)))
+		return NULL;
+	name = name_of(handle, kind);
+	if (!lock_adopting())
+		return NULL;
+	comm = ct_comms_find(ct_mpi_key(handle));
+	if (!comm)
+		comm = create(handle, kind, 0, &members, name);
+	atomic_store_explicit(&adopting, 0, memory_order_release);
+	ct_self.comm = comm;
+	errno = saved;
+	return comm;
 }
 
 struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle)
 {
-	struct ct_comm_spec spec = {
-		.handle = { ct_mpi_key(handle), NULL },
-		.source = CT_KEY_LIBRARY,
-		.backend = CT_BACKEND_MPI,
-	};
-	int size = 0, rank = 0, is_inter = 0;
+	return ct_mpi_is(handle, ct_mpi.is.COMM_NULL) ? NULL : adopt(handle, CT_MPI_KIND_COMM);
+}
 
-	if (ct_mpi_is(handle, ct_mpi.is.COMM_NULL) ||
-	    ct_mpi.call.Comm_test_inter(handle, &is_inter) != CT_MPI_SUCCESS || is_inter ||
-	    ct_mpi.call.Comm_size(handle, &size) != CT_MPI_SUCCESS ||
-	    ct_mpi.call.Comm_rank(handle, &rank) != CT_MPI_SUCCESS || size < 1)
-		return NULL;
-	spec.nranks = (uint32_t)size;
-	spec.rank = rank;
-	spec.key = key_of(handle, spec.nranks);
-	if (!spec.key)
-		spec.source = CT_KEY_GUESSED;
-	ct_self.comm = ct_comms_create(&spec);
-	return ct_self.comm;
+struct ct_comm *ct_mpi_win_new(ct_mpi_handle handle)
+{
+	return ct_mpi_is(handle, ct_mpi.is.WIN_NULL) ? NULL : adopt(handle, CT_MPI_KIND_WIN);
 }
 
 void ct_mpi_comm_world(void)
 {
 	ct_mpi_comm(ct_mpi.is.COMM_WORLD);
+}
+
+void ct_mpi_comm_made(const void *at, uint64_t parent, const struct ct_mpi_members *members)
+{
+	ct_mpi_handle handle = ct_mpi_handle_at(at, 0);
+	struct ct_mpi_members found;
+	int saved = errno;
+
+	if (ct_mpi_is(handle, ct_mpi.is.COMM_NULL) ||
+	    (!members && !ct_mpi_members_of_comm(handle, &found)))
+		return;
+	create(handle, CT_MPI_KIND_COMM, parent, members ? members : &found, 0);
+	errno = saved;
+}
+
+void ct_mpi_win_made(const void *at, uint64_t parent)
+{
+	ct_mpi_handle handle = ct_mpi_handle_at(at, 0);
+	struct ct_mpi_members members;
+	int saved = errno;
+
+	if (ct_mpi_is(handle, ct_mpi.is.WIN_NULL) || !ct_mpi_members_of_win(handle, &members))
+		return;
+	create(handle, CT_MPI_KIND_WIN, parent, &members, 0);
+	errno = saved;
+}
+
+struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm)
+{
+	struct ct_host_rec rec = { .call = ct_mpi_call_id(function), .rank = -1 };
+
+	if (comm) {
+		rec.comm = comm->id;
+		rec.key = comm->key;
+		rec.nranks = comm->nranks;
+		rec.rank = comm->rank;
+	}
+	return rec;
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_comm.h — MPI's communicators: made known when they are made, or at the first call that uses one.
+/* mpi_comm.h — MPI's communicators and windows: made known when they are made, or at the first call that uses one.
  *
- * The key of a communicator is a hash of its members' ranks in MPI_COMM_WORLD, which every member can find out by local
- * calls, of how many communicators of just these members there were before, and of the job's world. Any thread.
+ * A window is a communicator of its own here, with the members of the one that it was made from, as its parent: its
+ * fences are counted by themselves. The library reuses handles of freed ones: a new one under a known handle ends the old
+ * one. mpi_members.h says what keys are made of. Any thread, inside a recorded call; calls into MPI are local ones; no
+ * lock is held across them; errno is kept.
  */
 #ifndef CT_MPI_COMM_H
 #define CT_MPI_COMM_H
 
 #include "interpose/mpi.h"
+#include "interpose/mpi_members.h"
 
-/* Before the gate opens. */
-void ct_mpi_comm_init(void);
+/* Before the gate opens. 0 or CT_NOMEM. */
+int ct_mpi_comm_init(void);
 
-/* Make MPI_COMM_WORLD known. By the thread that gets to know the library. */
+/* Make MPI_COMM_WORLD known, if there is one. By the thread that gets to know the library. */
 void ct_mpi_comm_world(void);
 
-/* One that no call has used so far. NULL: not to be recorded. */
+/* One that no call has used so far. NULL: not to be recorded (MPI_COMM_NULL, or the tables are full). */
 struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle);
+struct ct_comm *ct_mpi_win_new(ct_mpi_handle handle);
 
 /* The communicator of a call. NULL: not to be recorded. */
 static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
@@ -25,5 +29,21 @@ static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
 
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_mpi_comm_new(handle);
 }
+
+/* The window of a call. NULL: not to be recorded. */
+static inline struct ct_comm *ct_mpi_win(ct_mpi_handle handle)
+{
+	struct ct_comm *win = ct_recorder_comm(ct_mpi_key(handle));
+
+	return __builtin_expect(win != NULL, 1) ? win : ct_mpi_win_new(handle);
+}
+
+/* A call has made the communicator whose handle lies at `handle`, from the one with key `parent` (0: none), with these
+ * members (NULL: asked of MPI). Nothing happens if it made none (MPI_COMM_NULL). */
+void ct_mpi_comm_made(const void *handle, uint64_t parent, const struct ct_mpi_members *members);
+void ct_mpi_win_made(const void *handle, uint64_t parent);
+
+/* What a host-blocking call on it has on record when it begins. `comm` may be NULL. */
+struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct ct_mpi ct_mpi;
 struct ct_mpi_place ct_mpi_types[CT_MPI_PLACES];
-static struct ct_mpi_place redops[CT_MPI_PLACES];
+struct ct_mpi_place ct_mpi_redops[CT_MPI_PLACES];
 
 /* Where MPI may be when the caller's own scope does not have it. */
 const char *const ct_mpi_sonames[] = { "libmpi.so.40",	  "libmpi.so.12", "libmpich.so.12",
@@ -154,12 +154,12 @@ static void take_tables(void)
 	enum { CT_DTYPE_width = 0 };
 
 	memset(ct_mpi_types, 0, sizeof(ct_mpi_types));
-	memset(redops, 0, sizeof(redops));
+	memset(ct_mpi_redops, 0, sizeof(ct_mpi_redops));
 #define MPI_TYPE(name, openmpi, mpich, standard, dtype)                                            \
 	place_type(pick_handle(#openmpi, mpich, standard), CT_DTYPE_##dtype);
 #include "interpose/abi/mpi_types.def"
 #define MPI_REDOP(name, openmpi, mpich, standard, redop)                                           \
-	place(redops, pick_handle(#openmpi, mpich, standard), CT_REDOP_##redop, 0);
+	place(ct_mpi_redops, pick_handle(#openmpi, mpich, standard), CT_REDOP_##redop, 0);
 #include "interpose/abi/mpi_redops.def"
 }
 
@@ -191,9 +191,10 @@ struct ct_mpi_element ct_mpi_element_slow(ct_mpi_handle type)
 	return (struct ct_mpi_element){ CT_DTYPE_elem1, size_of(type) };
 }
 
-uint8_t ct_mpi_redop(ct_mpi_handle redop)
+uint8_t ct_mpi_redop_slow(ct_mpi_handle redop)
 {
-	const struct ct_mpi_place *p = place_of(redops, (uint64_t)(uintptr_t)ct_mpi_key(redop));
+	const struct ct_mpi_place *p = place_of(ct_mpi_redops,
+						(uint64_t)(uintptr_t)ct_mpi_key(redop));
 
 	return p->key ? p->id : CT_REDOP_custom;
 }

@@ -99,6 +99,15 @@ static inline struct ct_mpi_element ct_mpi_element(ct_mpi_handle type)
 }
 
 /* The reduction, `custom` for one that the program made. Any thread. */
-uint8_t ct_mpi_redop(ct_mpi_handle redop);
+uint8_t ct_mpi_redop_slow(ct_mpi_handle redop);
+extern struct ct_mpi_place ct_mpi_redops[CT_MPI_PLACES] CT_NEAR;
+
+static inline uint8_t ct_mpi_redop(ct_mpi_handle redop)
+{
+	uint64_t key = (uint64_t)(uintptr_t)ct_mpi_key(redop);
+	const struct ct_mpi_place *place = &ct_mpi_redops[ct_mpi_place_of(key)];
+
+	return __builtin_expect(place->key == key, 1) ? place->id : ct_mpi_redop_slow(redop);
+}
 
 #endif

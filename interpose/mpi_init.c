@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MPI_Init and MPI_Finalize. They may wait for other ranks for ever: begin and end are on record, and recording starts
  * before the first. No function of MPI may be called before the one, or after the other. */
-#include "interpose/mpi.h"
+#include "interpose/mpi_comm.h"
 
 /* Initialised: who this is. Before, the launcher's environment has told, if anybody. */
 static void tell_who(struct ct_host_frame *f)
 {
+	struct ct_comm *world = ct_mpi_comm(ct_mpi.is.COMM_WORLD);
 	int rank = -1, size = 0;
 
 	ct_mpi.call.Comm_rank(ct_mpi.is.COMM_WORLD, &rank);
 	ct_mpi.call.Comm_size(ct_mpi.is.COMM_WORLD, &size);
 	f->rec.rank = rank;
 	f->rec.nranks = size > 0 ? (uint32_t)size : 0;
-	if (ct_self.comm) {
-		f->rec.comm = ct_self.comm->id;
-		f->rec.key = ct_self.comm->key;
+	if (world) {
+		f->rec.comm = world->id;
+		f->rec.key = world->key;
 	}
 }
 
@@ -52,8 +53,7 @@ static CT_UNWIND_WHOLE int record_Init_thread(int *argc, char ***argv, int requi
 	return result;
 }
 
-/* Not ct_mpi_enter(): there is no library to get to know yet. */
-static int enter_init(void)
+int ct_mpi_enter_init(void)
 {
 	if (!ct_guard_enter(CT_CALL_CREATE))
 		return 0;
@@ -71,7 +71,7 @@ static int enter_init(void)
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
-		if (!enter_init())                                                                 \
+		if (!ct_mpi_enter_init())                                                          \
 			return next args;                                                          \
 		return record_##name CT_MPI_WITH(args, next, caller);                              \
 	}
@@ -92,6 +92,7 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
 	ct_host_begin(&f);
 	ct_mpi_over();
 	result = real();
+	ct_comms_end_all(CT_BACKEND_MPI);
 	ct_host_end(&f, result);
 	return result;
 }

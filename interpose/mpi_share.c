@@ -42,18 +42,17 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known)
 	return status == CT_MPI_SUCCESS && out > 0 ? (uint32_t)out : 0;
 }
 
-void ct_mpi_tell_parts(const struct ct_mpi_counts *parts, uint32_t comm, uint64_t seq,
-		       uint64_t unit)
+void ct_mpi_tell_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit)
 {
-	uint32_t n = parts->n < MOST_PEERS ? parts->n : MOST_PEERS;
+	uint32_t n = parts.n < MOST_PEERS ? parts.n : MOST_PEERS;
 
 	for (uint32_t first = 0; first < n && unit; first += CT_VCOUNTS_PART) {
 		struct ct_vcounts_rec rec = { .comm = comm,
-					      .first = parts->first + first,
+					      .first = parts.first + first,
 					      .seq = seq };
 
 		for (uint32_t i = first; i < n && rec.n < CT_VCOUNTS_PART; i++) {
-			uint64_t count = part_bytes(parts, i) / unit;
+			uint64_t count = part_bytes(&parts, i) / unit;
 
 			rec.counts[rec.n++] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 		}

@@ -10,8 +10,7 @@
 #ifndef CT_MPI_SHARE_H
 #define CT_MPI_SHARE_H
 
-#include "interpose/comms.h"
-#include "interpose/mpi_flavour.h"
+#include "interpose/mpi_comm.h"
 #include "trace/ops.h"
 
 #define CT_MPI_EACH_ROW inline __attribute__((always_inline))
@@ -260,8 +259,8 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known);
 					     .is_wide = SHARE_WIDE(counts) })
 
 /* VCOUNTS records of an op, whose elements have `unit` bytes. Before the op's own, which stays the last of its thread while it
- * is inside. Of very large communicators only the first peers are told. */
-void ct_mpi_tell_parts(const struct ct_mpi_counts *parts, uint32_t comm, uint64_t seq,
-		       uint64_t unit);
+ * is inside. Of very large communicators only the first peers are told.
+ * (By value: a share whose address is nowhere taken never exists in memory.) */
+void ct_mpi_tell_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit);
 
 #endif

@@ -20,6 +20,7 @@
 #include "interpose/libc_old.h"
 #include "interpose/log.h"
 #include "interpose/mpi.h"
+#include "interpose/mpi_comm.h"
 #include "interpose/mpi_poll.h"
 #include "interpose/mpi_requests.h"
 #include "interpose/mpi_several.h"
@@ -95,8 +96,9 @@ static int make_memory(const char *const *dirs)
 	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB << 20,
 			   &err) != CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
-	    ct_pending_init() != CT_OK || ct_mpi_requests_init() != CT_OK ||
-	    ct_mpi_several_init() != CT_OK || init_gpu() != CT_OK ||
+	    ct_pending_init() != CT_OK || ct_mpi_comm_init() != CT_OK ||
+	    ct_mpi_requests_init() != CT_OK || ct_mpi_several_init() != CT_OK ||
+	    init_gpu() != CT_OK ||
 	    ct_profiler_init(strcmp(settings.TIMING, "auto") == 0) != CT_OK) {
 		ct_log("cannot record: %s", err.text);
 		return -1;

@@ -74,7 +74,7 @@ static int add_comms(struct ct_state *s, struct ct_block *block, int all)
 
 		if (!read_comm(&s->ring->comms[i], &rec))
 			continue;
-		stamp = (uint64_t)rec.id << 1 | (rec.ended_ns != 0);
+		stamp = (uint64_t)rec.id << 33 | (uint64_t)rec.name << 1 | (rec.ended_ns != 0);
 		if (!all && stamp == s->comms_seen[i])
 			continue;
 		TRY(ct_block_add_rare(block, CT_KIND_COMM, &rec, sizeof(rec)));

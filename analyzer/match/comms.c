@@ -70,6 +70,12 @@ int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat)
 	return n > 1;
 }
 
+/* A name that MPI gave; one that the program gives later counts for more. */
+static int is_default(const char *name)
+{
+	return strncmp(name, "MPI_COMM_", 9) == 0;
+}
+
 int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const char *name,
 		 uint32_t seat, struct ct_comm **out)
 {
@@ -86,7 +92,7 @@ int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const ch
 		comm->parent = rec->parent;
 	if (!comm->backend)
 		comm->backend = rec->backend;
-	if (!comm->name && name) {
+	if (name && (!comm->name || (is_default(comm->name) && !is_default(name)))) {
 		comm->name = ct_arena_text(comms->memory, name, strlen(name));
 		if (!comm->name)
 			return CT_NOMEM;

@@ -10,7 +10,7 @@ need "$library"
 rows() {
 	awk 'FNR == 1 { want = 0 } /^[A-Z_]*CALL[A-Z_]*\(/ { want = 1 } want && match($0, /"[^"]*"/) { print substr($0, RSTART + 1, RLENGTH - 2); want = 0 }' \
 		$(find interpose -name '*_calls.def')
-	find interpose -name mpi_calls.def -exec cat {} + | tr '\n\t' '  ' |
+	find interpose -name 'mpi*_calls.def' -exec cat {} + | tr '\n\t' '  ' |
 		{ grep -oE 'MPI_CALL[A-Z_]*\([A-Z][A-Za-z_]*, *[a-z(]' || true; } |
 		awk -F '[(, ]+' '{
 			wide = $1 !~ /COUNTLESS/ && ($1 ~ /_C$/ || $3 != "")

@@ -18,6 +18,12 @@ static int is_p2p(const struct ct_op *op)
 	return ct_op_class(op->op) == CT_CLASS_P2P;
 }
 
+/* The other rank of it is one it deals with, and no root: messages, and what is one-sided. */
+static int has_peer(const struct ct_op *op)
+{
+	return is_p2p(op) || ct_op_class(op->op) == CT_CLASS_LOCAL;
+}
+
 /* ---- JSON: written by hand, since a tree or a printf per value costs more than reading the trace ---- */
 
 /* One line under way. Strings are cut to what fits, which is more than a trace holds. */
@@ -149,10 +155,10 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	put_int(line, CT_JSONL_nranks, joined->nranks > 0, joined->nranks);
 	put_int(line, CT_JSONL_comm_rank, joined->comm_rank >= 0, joined->comm_rank);
 	put_int(line, CT_JSONL_seq, !p2p, (int64_t)op->seq);
-	put_int(line, CT_JSONL_peer, p2p && op->peer >= 0, op->peer);
+	put_int(line, CT_JSONL_peer, has_peer(op) && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_peer_seq, p2p, (int64_t)op->seq);
 	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch, op->tag);
-	put_int(line, CT_JSONL_root, !p2p && op->peer >= 0, op->peer);
+	put_int(line, CT_JSONL_root, !has_peer(op) && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_count, 1, (int64_t)op->count);
 	put_text(line, CT_JSONL_dtype, ct_dtype_name(op->dtype));
 	put_text(line, CT_JSONL_redop, ct_redop_name(op->redop));

@@ -216,7 +216,9 @@ static void read_what(struct line *line, struct ct_op *op)
 		op->dtype = 0;
 		op->count = (uint64_t)integer(line, CT_JSONL_bytes, 0, INT64_MAX, 0);
 	}
-	op->peer = (int32_t)integer(line, p2p ? CT_JSONL_peer : CT_JSONL_root, 0, INT32_MAX, -1);
+	op->peer = (int32_t)integer(
+		line, p2p || ct_op_class(op->op) == CT_CLASS_LOCAL ? CT_JSONL_peer : CT_JSONL_root,
+		0, INT32_MAX, -1);
 	op->tag = p2p || op->op == CT_OP_GraphLaunch
 			  ? (uint32_t)integer(line, CT_JSONL_tag, 0, UINT32_MAX, 0)
 			  : 0;
