@@ -73,6 +73,19 @@ static _Atomic uint64_t *serial_at(const struct place *p)
 	return &table->serials[p->bucket][p->at];
 }
 
+/* The low bits of a serial say what may be asked of an entry that another thread is about to take. */
+#define SERIAL_PERSISTENT 1u
+#define SERIAL_SHARED 2u
+#define SERIAL_SHIFT 2
+
+static uint64_t new_serial(uint32_t flags)
+{
+	uint64_t n = atomic_fetch_add_explicit(&table->lives, 1, memory_order_relaxed) + 1;
+
+	return n << SERIAL_SHIFT | (flags & CT_MPI_REQUEST_PERSISTENT ? SERIAL_PERSISTENT : 0) |
+	       (flags & CT_MPI_REQUEST_SHARED ? SERIAL_SHARED : 0);
+}
+
 /* So many entries may have one key of its own: a request that a thread is about to take, and the next one, which got
  * the handle meanwhile; more were ended unseen. */
 #define MOST_LIVES 3u
@@ -185,7 +198,6 @@ static uintptr_t key_of(uintptr_t handle, int message)
 
 static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t flags, int active)
 {
-	uint64_t serial;
 	struct ct_mpi_request *r;
 	struct place p;
 
@@ -200,8 +212,7 @@ static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t fla
 	r->flags = (r->flags & ~(uint32_t)CT_MPI_REQUEST_ACTIVE) | flags;
 	if (active)
 		show(r);
-	serial = atomic_fetch_add_explicit(&table->lives, 1, memory_order_relaxed) + 1;
-	atomic_store_explicit(serial_at(&p), serial, memory_order_relaxed);
+	atomic_store_explicit(serial_at(&p), new_serial(r->flags), memory_order_relaxed);
 	atomic_fetch_add_explicit(&table->n, 1, memory_order_relaxed);
 	atomic_store_explicit(key_at(&p), key, memory_order_release);
 	return 1;
@@ -305,7 +316,7 @@ static int find_one(uintptr_t key, struct place *p)
 {
 	if (!ct_mpi_requests_count() || !find(key, 0, p))
 		return 0;
-	if (entry_at(p)->flags & CT_MPI_REQUEST_SHARED)
+	if (atomic_load_explicit(serial_at(p), memory_order_relaxed) & SERIAL_SHARED)
 		return find(key, 1, p) != 0;
 	return 1;
 }
@@ -322,10 +333,11 @@ struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle)
 	struct place p;
 
 	if (!handle || !find_one(key_of(handle, 0), &p))
-		return (struct ct_mpi_held){ NULL, 0 };
+		return (struct ct_mpi_held){ NULL, 0, 0 };
 	return (struct ct_mpi_held){
 		.entry = entry_at(&p),
 		.serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed),
+		.handle = handle,
 	};
 }
 
@@ -341,13 +353,13 @@ void ct_mpi_requests_started(struct ct_mpi_request *request)
 int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *request)
 {
 	struct ct_mpi_request *kept = held->entry;
-	uintptr_t key;
+	uintptr_t key = key_of(held->handle, 0);
 	struct place p;
 	size_t at;
 
 	if (!kept)
 		return 0;
-	if (kept->flags & CT_MPI_REQUEST_PERSISTENT) {
+	if (held->serial & SERIAL_PERSISTENT) {
 		if (!(kept->flags & CT_MPI_REQUEST_ACTIVE))
 			return 0;
 		*request = *kept;
@@ -356,9 +368,11 @@ int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *
 	}
 	at = (size_t)(kept - &table->entries[0][0]);
 	p = (struct place){ 0, (uint32_t)(at / BUCKET), (uint32_t)(at % BUCKET) };
-	key = atomic_load_explicit(key_at(&p), memory_order_relaxed);
 	p.home = home_of(key);
-	return key > KEY_BUSY && remove_life(&p, key, held->serial, request);
+	if (remove_life(&p, key, held->serial, request))
+		return 1;
+	/* another thread took this one: any other of the same handle is as good */
+	return held->serial & SERIAL_SHARED && remove_one(key, 1, request);
 }
 
 int ct_mpi_requests_take_message(uintptr_t handle, struct ct_mpi_request *request)

@@ -85,6 +85,7 @@ void ct_mpi_requests_started(struct ct_mpi_request *request);
 struct ct_mpi_held {
 	struct ct_mpi_request *entry;
 	uint64_t serial; /* of its life: no other has it */
+	uintptr_t handle;
 };
 struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle);
 
