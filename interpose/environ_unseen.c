@@ -5,6 +5,7 @@
 
 #include "interpose/environ_chain.h"
 #include "interpose/environ_peek.h"
+#include "interpose/mpi.h"
 #include "interpose/nccl.h"
 #include "trace/invisible.h"
 
@@ -19,8 +20,9 @@ struct look {
 	uint32_t *scanned_mb;
 	int imports_nccl, imports_cudart;
 	int imports_dlvsym; /* as every copy of NCCL does, and hardly anything else */
-	int elsewhere;	    /* 1: a call of NCCL is bound past this library ... */
-	int unbound;	    /* ... 1: or not bound at all yet */
+	int imports_mpi, mpi_bound, mpi_unbound;
+	int elsewhere; /* 1: a call of NCCL is bound past this library ... */
+	int unbound;   /* ... 1: or not bound at all yet */
 };
 
 /* Once per object: several marks may say the same. */
@@ -75,6 +77,24 @@ static void judge_binding(struct look *l, uint32_t number, const char *name)
 		l->elsewhere = 1;
 }
 
+/* Of all that a program imports of MPI most is never called: one call that is bound tells of the others. */
+static void take_mpi(struct look *l, uint32_t number, const char *name)
+{
+	const struct ct_real *real = ct_mpi_real(name);
+	uintptr_t target;
+
+	l->imports_mpi = 1;
+	if (!real || l->elsewhere || !ct_elf_bound(l->elf, number, &target) || !target)
+		return;
+	if (target != (uintptr_t)real->self && ct_elf_covers(l->object, target)) {
+		l->mpi_unbound = 1;
+		return;
+	}
+	l->mpi_bound = 1;
+	if (target != (uintptr_t)real->self && ct_chain_each(hands_on, &target) != 1)
+		l->elsewhere = 1;
+}
+
 static int take_import(void *arg, uint32_t number, const char *name)
 {
 	struct look *l = arg;
@@ -84,6 +104,8 @@ static int take_import(void *arg, uint32_t number, const char *name)
 		if (!l->elsewhere)
 			judge_binding(l, number, name);
 	}
+	if (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0)
+		take_mpi(l, number, name);
 	if (strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
 		l->imports_cudart = 1;
 	l->imports_dlvsym |= strcmp(name, "dlvsym") == 0;
@@ -93,26 +115,32 @@ static int take_import(void *arg, uint32_t number, const char *name)
 	return 0;
 }
 
+/* Is one of its marks in these bytes? */
+static int has_text(enum ct_invisible what, uintptr_t begin, size_t len)
+{
+	for (unsigned i = 0; i < ct_n_marks; i++)
+		if (ct_marks[i].of == what && ct_marks[i].kind == CT_MARK_CONTAINS &&
+		    ct_peek_contains(begin, len, ct_marks[i].text))
+			return 1;
+	return 0;
+}
+
 /* Is it in the object's constants? Code is not read, unless they share a segment. */
 static int contains(struct look *l, enum ct_invisible what)
 {
 	const struct ct_elf_object *object = l->object;
-	const char *text = NULL;
 	int apart = 0;
 
-	for (unsigned i = 0; i < ct_n_marks; i++)
-		if (ct_marks[i].of == what && ct_marks[i].kind == CT_MARK_CONTAINS)
-			text = ct_marks[i].text;
 	for (unsigned i = 0; i < object->n_segments; i++)
 		apart += !(object->segments[i].flags & (PF_W | PF_X));
-	for (unsigned i = 0; i < object->n_segments && text; i++) {
+	for (unsigned i = 0; i < object->n_segments; i++) {
 		const struct ct_elf_segment *s = &object->segments[i];
 		size_t len = s->len < (size_t)OBJECT_MB << 20 ? s->len : (size_t)OBJECT_MB << 20;
 
 		if (s->flags & PF_W || (apart && s->flags & PF_X) || *l->scanned_mb > PROCESS_MB)
 			continue;
 		*l->scanned_mb += (uint32_t)(len >> 20);
-		if (ct_peek_contains(s->begin, len, text))
+		if (has_text(what, s->begin, len))
 			return 1;
 	}
 	return 0;
@@ -137,6 +165,18 @@ static void look_at_nccl(struct look *l)
 	} else if (contains(l, CT_INVISIBLE_NCCL_HIDDEN)) {
 		tell(l, CT_INVISIBLE_NCCL_HIDDEN);
 	}
+}
+
+/* Linked into the program: nothing else has that text there and asks no library for MPI. */
+static void look_at_mpi(struct look *l)
+{
+	uintptr_t own;
+
+	if (l->mpi_unbound && !l->mpi_bound)
+		l->unbound = 1;
+	if (l->object->is_program && !l->imports_mpi && !ct_elf_exports(l->elf, "MPI_Init", &own) &&
+	    contains(l, CT_INVISIBLE_MPI_STATIC))
+		tell(l, CT_INVISIBLE_MPI_STATIC);
 }
 
 static void look_at_names(struct look *l)
@@ -174,6 +214,7 @@ int ct_unseen_look(const struct ct_elf_object *object, struct ct_facts *unseen,
 	look_at_names(&l);
 	ct_elf_imports(&elf, take_import, &l);
 	look_at_nccl(&l);
+	look_at_mpi(&l);
 	if ((object->is_program || l.imports_nccl) && !l.imports_cudart && !is_libnccl(object) &&
 	    !ct_elf_exports(&elf, "cudaStreamSynchronize", &address) &&
 	    contains(&l, CT_INVISIBLE_CUDART_STATIC))

@@ -10,6 +10,7 @@
 
 #define CALL "ncclAllReduce"
 #define GLOO_CALL "_ZN4gloo9allreduceERNS_16AllreduceOptionsE"
+#define MPI_CALL "MPI_Finalize"
 
 enum mark_kind { FILE_NAME, IMPORTS, EXPORTS, CONTAINS };
 
@@ -114,6 +115,8 @@ static int may_contain(const struct ct_elf *file, enum ct_doctor_id id, const ch
 		return 0;
 	if (id == CT_DOCTOR_CUDART_STATIC)
 		return (is_program || nccl == CT_ELF_IMPORTS) && !imports_cudart(file);
+	if (id == CT_DOCTOR_MPI_STATIC)
+		return is_program && ct_elf_has(file, MPI_CALL) == CT_ELF_HAS_NOT;
 	return nccl == CT_ELF_HAS_NOT;
 }
 
@@ -164,7 +167,8 @@ void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role
 		look_at_definition(d, &file, path, is_program);
 	else if (nccl == CT_ELF_IMPORTS)
 		note(all.callers, sizeof(all.callers), &all.n_callers, name);
-	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT;
+	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT ||
+			 ct_elf_has(&file, MPI_CALL) != CT_ELF_HAS_NOT;
 	for (size_t i = 0; i < N(marks); i++) {
 		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||
 		    !has_mark(&file, &marks[i], name, is_program, nccl))
