@@ -6,12 +6,18 @@
 #include "interpose/environ_chain.h"
 #include "interpose/environ_peek.h"
 #include "interpose/gloo.h"
+#include "interpose/mpi.h"
 #include "interpose/nccl.h"
 #include "trace/invisible.h"
 
 /* Read-only data looked through, per object and per process. */
 #define OBJECT_MB 128u
 #define PROCESS_MB 512u
+
+/* Calls of one library that the object imports. */
+struct imports {
+	int has, bound, unbound;
+};
 
 struct look {
 	const struct ct_elf_object *object;
@@ -21,8 +27,8 @@ struct look {
 	int imports_nccl, imports_cudart;
 	int imports_dlvsym; /* as every copy of NCCL does, and hardly anything else */
 	int imports_epoll, imports_ifaddrs; /* as every copy of Gloo does */
-	int imports_gloo, gloo_bound, gloo_unbound;
-	int elsewhere; /* 1: a call of NCCL or Gloo is bound past this library ... */
+	struct imports gloo, mpi;
+	int elsewhere; /* 1: a call of a library that we stand before is bound past us ... */
 	int unbound;   /* ... 1: or not bound at all yet */
 };
 
@@ -87,18 +93,24 @@ static void take_nccl(struct look *l, uint32_t number, const char *name)
 		l->unbound = 1;
 }
 
-/* Of all that a program imports of Gloo most is never called: one call that is bound tells of the others. */
-static void take_gloo(struct look *l, uint32_t number, const char *name)
+static uintptr_t mpi_wrapper(const char *name)
 {
-	uintptr_t wrapper = ct_gloo_wrapper(name);
+	const struct ct_real *real = ct_mpi_real(name);
 
-	l->imports_gloo = 1;
+	return real ? (uintptr_t)real->self : 0;
+}
+
+/* Of Gloo or MPI. Most of what a program imports of them is never called: one call that is bound tells of the others. */
+static void take_import_of(struct look *l, struct imports *imports, uint32_t number,
+			   uintptr_t wrapper)
+{
+	imports->has = 1;
 	if (!wrapper || l->elsewhere)
 		return;
 	if (judge_binding(l, number, wrapper) < 0)
-		l->gloo_unbound = 1;
+		imports->unbound = 1;
 	else
-		l->gloo_bound = 1;
+		imports->bound = 1;
 }
 
 static int take_import(void *arg, uint32_t number, const char *name)
@@ -108,7 +120,9 @@ static int take_import(void *arg, uint32_t number, const char *name)
 	if (strncmp(name, "nccl", 4) == 0)
 		take_nccl(l, number, name);
 	if (strncmp(name, "_ZN4gloo", 8) == 0)
-		take_gloo(l, number, name);
+		take_import_of(l, &l->gloo, number, ct_gloo_wrapper(name));
+	if (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0)
+		take_import_of(l, &l->mpi, number, mpi_wrapper(name));
 	l->imports_epoll |= strcmp(name, "epoll_wait") == 0;
 	l->imports_ifaddrs |= strcmp(name, "getifaddrs") == 0;
 	if (strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
@@ -120,26 +134,32 @@ static int take_import(void *arg, uint32_t number, const char *name)
 	return 0;
 }
 
+/* Is one of its marks in these bytes? */
+static int has_text(enum ct_invisible what, uintptr_t begin, size_t len)
+{
+	for (unsigned i = 0; i < ct_n_marks; i++)
+		if (ct_marks[i].of == what && ct_marks[i].kind == CT_MARK_CONTAINS &&
+		    ct_peek_contains(begin, len, ct_marks[i].text))
+			return 1;
+	return 0;
+}
+
 /* Is it in the object's constants? Code is not read, unless they share a segment. */
 static int contains(struct look *l, enum ct_invisible what)
 {
 	const struct ct_elf_object *object = l->object;
-	const char *text = NULL;
 	int apart = 0;
 
-	for (unsigned i = 0; i < ct_n_marks; i++)
-		if (ct_marks[i].of == what && ct_marks[i].kind == CT_MARK_CONTAINS)
-			text = ct_marks[i].text;
 	for (unsigned i = 0; i < object->n_segments; i++)
 		apart += !(object->segments[i].flags & (PF_W | PF_X));
-	for (unsigned i = 0; i < object->n_segments && text; i++) {
+	for (unsigned i = 0; i < object->n_segments; i++) {
 		const struct ct_elf_segment *s = &object->segments[i];
 		size_t len = s->len < (size_t)OBJECT_MB << 20 ? s->len : (size_t)OBJECT_MB << 20;
 
 		if (s->flags & PF_W || (apart && s->flags & PF_X) || *l->scanned_mb > PROCESS_MB)
 			continue;
 		*l->scanned_mb += (uint32_t)(len >> 20);
-		if (ct_peek_contains(s->begin, len, text))
+		if (has_text(what, s->begin, len))
 			return 1;
 	}
 	return 0;
@@ -173,17 +193,29 @@ static void look_at_gloo(struct look *l)
 	uint32_t number;
 	int points;
 
-	if (l->gloo_unbound && !l->gloo_bound)
+	if (l->gloo.unbound && !l->gloo.bound)
 		l->unbound = 1;
 	number = ct_elf_exports(l->elf, CT_GLOO_VIRTUAL, &own);
 	if (number && ct_elf_exports(l->elf, CT_GLOO_TABLE, &table)) {
 		points = ct_elf_points(l->elf, number, &target);
 		if (points == 0 || (points > 0 && target == own))
 			tell(l, CT_INVISIBLE_GLOO_SYMBOLIC);
-	} else if (!number && !l->imports_gloo && l->imports_epoll && l->imports_ifaddrs &&
+	} else if (!number && !l->gloo.has && l->imports_epoll && l->imports_ifaddrs &&
 		   contains(l, CT_INVISIBLE_GLOO_HIDDEN)) {
 		tell(l, CT_INVISIBLE_GLOO_HIDDEN);
 	}
+}
+
+/* Linked into the program: nothing else has that text there and asks no library for MPI. */
+static void look_at_mpi(struct look *l)
+{
+	uintptr_t own;
+
+	if (l->mpi.unbound && !l->mpi.bound)
+		l->unbound = 1;
+	if (l->object->is_program && !l->mpi.has && !ct_elf_exports(l->elf, "MPI_Init", &own) &&
+	    contains(l, CT_INVISIBLE_MPI_STATIC))
+		tell(l, CT_INVISIBLE_MPI_STATIC);
 }
 
 static void look_at_names(struct look *l)
@@ -222,6 +254,7 @@ int ct_unseen_look(const struct ct_elf_object *object, struct ct_facts *unseen,
 	ct_elf_imports(&elf, take_import, &l);
 	look_at_nccl(&l);
 	look_at_gloo(&l);
+	look_at_mpi(&l);
 	if ((object->is_program || l.imports_nccl) && !l.imports_cudart && !is_libnccl(object) &&
 	    !ct_elf_exports(&elf, "cudaStreamSynchronize", &address) &&
 	    contains(&l, CT_INVISIBLE_CUDART_STATIC))

@@ -16,5 +16,11 @@ for rank in 0 1 2 3; do
 done
 "$commtrace" dump --format jsonl run >dump.jsonl
 "$commtrace" info --format json run >info.json
-"$mpi/list_hosts" run | awk '{ print $1, $2 }' >calls
+"$mpi/list_hosts" run >listed
+awk '$2 != "comm" { print $1, $2 }' listed >calls
+# All but MPI_COMM_WORLD and MPI_COMM_SELF are freed, and those end with MPI.
+for rank in 0 1 2 3; do
+	[ "$(grep -c "^$rank comm .* open$" listed) $(grep -c "^$rank comm .* after$" listed)" = "0 2" ] ||
+		fail "rank $rank has other communicators at its end: $(grep "^$rank comm .* [oa]" listed)"
+done
 "$python" "$(dirname "$0")/kinds.py" dump.jsonl info.json calls traced

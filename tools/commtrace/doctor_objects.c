@@ -13,6 +13,7 @@
 /* A table of virtual functions refers to it, in every copy of Gloo. */
 #define GLOO_VIRTUAL "_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm"
 #define GLOO_TABLE "_ZTVN4gloo9transport3tcp13UnboundBufferE"
+#define MPI_CALL "MPI_Finalize"
 
 enum mark_kind { FILE_NAME, IMPORTS, EXPORTS, CONTAINS };
 
@@ -122,6 +123,8 @@ static int may_contain(const struct ct_elf *file, enum ct_doctor_id id, const ch
 		       ct_elf_has(file, "getifaddrs") == CT_ELF_IMPORTS;
 	if (id == CT_DOCTOR_CUDART_STATIC)
 		return (is_program || nccl == CT_ELF_IMPORTS) && !imports_cudart(file);
+	if (id == CT_DOCTOR_MPI_STATIC)
+		return is_program && ct_elf_has(file, MPI_CALL) == CT_ELF_HAS_NOT;
 	return nccl == CT_ELF_HAS_NOT;
 }
 
@@ -184,7 +187,8 @@ void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role
 		note(all.callers, sizeof(all.callers), &all.n_callers, name);
 	if (role != CT_DOCTOR_PRELOADED)
 		look_at_gloo(d, &file, path, is_program);
-	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT;
+	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT ||
+			 ct_elf_has(&file, MPI_CALL) != CT_ELF_HAS_NOT;
 	for (size_t i = 0; i < N(marks); i++) {
 		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||
 		    !has_mark(&file, &marks[i], name, is_program, nccl))
