@@ -21,6 +21,7 @@ target_link_options(init_other PRIVATE -Wl,--unresolved-symbols=ignore-all)
 ct_mpi_test(NAME mpi.other_tools COMMAND other_tools.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.programs COMMAND programs.sh TIMEOUT 240)
 ct_mpi_test(NAME mpi.ends COMMAND ends.sh TIMEOUT 180)
+ct_mpi_test(NAME mpi.examples COMMAND examples.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.identity COMMAND identity.sh TIMEOUT 180)
 
 # One process on three backends.
