@@ -81,27 +81,38 @@ static void leave_begun(struct ct_frame *frame)
 	ct_op_end(&b->receive.op, now_ns, CT_RESULT_EXCEPTION);
 }
 
-/* 0: nothing to record; 1: one of the two, in b->receive; 2: both. */
+/* The one that moves something, if that is only one. */
+static int begin_one(struct begun *b, struct ct_comm *comm, const struct ct_mpi_transfer *send,
+		     const struct ct_mpi_transfer *receive)
+{
+	return ct_mpi_begin(&b->receive, comm, receive) || ct_mpi_begin(&b->receive, comm, send);
+}
+
+/* 0: nothing to record; 1: one of the two, in b->receive; 2: both. MPICH 4.0 gives such requests a status that says
+ * nothing true. */
 static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi_transfer *send,
 		      const struct ct_mpi_transfer *receive)
 {
 	struct ct_mpi_request *in = &b->receive.request;
+	uint32_t untold = ct_mpi.flavour == CT_MPI_MPICH ? CT_MPI_REQUEST_UNTOLD : 0;
 	struct ct_mpi_request out;
+	int n = 2;
 
 	if (!comm)
 		return 0;
-	if (!ct_mpi_describe(&out, comm, send))
-		return ct_mpi_begin(&b->receive, comm, receive);
-	if (!ct_mpi_describe(in, comm, receive))
-		return ct_mpi_begin(&b->receive, comm, send);
-	in->flags |= CT_MPI_REQUEST_PAIR;
-	in->op.launch = out.op.launch = ct_recorder_slot_launch();
-	out.op.seq = ct_mpi_next_message(&out);
-	ct_op_begin(&b->send, comm, &out.op);
-	in->op.seq = ct_mpi_next_message(in);
-	ct_op_begin(&b->receive.op, comm, &in->op);
-	b->receive.op.frame.leave = leave_begun;
-	return 2;
+	if (ct_mpi_describe(&out, comm, send) && ct_mpi_describe(in, comm, receive)) {
+		in->flags |= CT_MPI_REQUEST_PAIR;
+		in->op.launch = out.op.launch = ct_recorder_slot_launch();
+		out.op.seq = ct_mpi_next_message(&out);
+		ct_op_begin(&b->send, comm, &out.op);
+		in->op.seq = ct_mpi_next_message(in);
+		ct_op_begin(&b->receive.op, comm, &in->op);
+		b->receive.op.frame.leave = leave_begun;
+	} else {
+		n = begin_one(b, comm, send, receive);
+	}
+	in->flags |= untold;
+	return n;
 }
 
 static void both_begun(struct begun *b, int n, const void *request, int result)

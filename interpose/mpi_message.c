@@ -86,10 +86,7 @@ int ct_mpi_got(const struct ct_mpi_request *request, const void *status, struct 
 	uint32_t any = CT_MPI_REQUEST_ANY_SOURCE | CT_MPI_REQUEST_ANY_TAG;
 	int source, tag;
 
-	/* MPICH 4.0 leaves the status of a send and a receive behind one request as it was. */
-	if (request->flags & CT_MPI_REQUEST_PAIR && ct_mpi.flavour == CT_MPI_MPICH)
-		return 0;
-	if (!status || !bytes_of(status, &got->bytes))
+	if (!status || request->flags & CT_MPI_REQUEST_UNTOLD || !bytes_of(status, &got->bytes))
 		return 0;
 	got->peer = -1;
 	if (!(request->flags & any))
@@ -165,6 +162,24 @@ static void tell_match(const struct ct_mpi_request *request, const void *status)
 	ct_recorder_rare(CT_KIND_MATCH, &match);
 }
 
+/* Nothing came, and nothing will: its number is the next receive's again, and it has none that a sender has. */
+static void tell_cancelled(const struct ct_mpi_request *request)
+{
+	const struct ct_op *op = &request->op;
+	const struct ct_match_rec match = {
+		.comm = op->comm,
+		.launch = op->launch,
+		.peer = op->peer,
+		.tag = op->tag,
+		.seq = op->seq | CT_SEQ_NOBODYS,
+		.flags = CT_MATCH_BYTES,
+	};
+
+	if (!(request->flags & CT_MPI_REQUEST_PARTITIONED))
+		ct_channels_return(op->comm, CT_RECV, op->peer, op->tag, op->seq);
+	ct_recorder_rare(CT_KIND_MATCH, &match);
+}
+
 void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, uint64_t now_ns,
 		     int result)
 {
@@ -174,6 +189,8 @@ void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, u
 		ct_mpi.call.Test_cancelled(status, &is_cancelled);
 	if (is_cancelled)
 		result = CT_RESULT_ABORTED;
+	if (is_cancelled && request->op.op == CT_OP_Recv)
+		tell_cancelled(request);
 	else if (result == 0 && request->op.op == CT_OP_Recv)
 		tell_match(request, status);
 	ct_mpi_requests_close(request, now_ns, CT_SOURCE_WAIT, result);

@@ -92,7 +92,7 @@ static int describe_matched(struct ct_mpi_request *request, const void *message,
 	struct ct_mpi_element element;
 	struct ct_mpi_request matched;
 
-	if (!ct_mpi_requests_take(ct_mpi_message_key(message), 1, &matched) ||
+	if (!ct_mpi_requests_take_message(ct_mpi_message_key(message), &matched) ||
 	    matched.comm->id != matched.comm_id)
 		return 0;
 	element = ct_mpi_element(type);

@@ -17,10 +17,12 @@ enum { KEY_FREE = 0, KEY_BUSY = 2 };
 #define KEY_MESSAGE ((uintptr_t)1 << 62)
 
 static struct {
-	_Atomic uintptr_t keys[BUCKETS][BUCKET]; /* stored after the entry (release) */
+	_Atomic uintptr_t keys[BUCKETS][BUCKET];   /* stored after the entry (release) */
+	_Atomic uint64_t serials[BUCKETS][BUCKET]; /* likewise: whose life it is, in order */
 	_Atomic uint32_t
 		strayed[BUCKETS]; /* entries whose bucket this is, but which lie in another */
 	struct ct_mpi_request entries[BUCKETS][BUCKET];
+	_Atomic uint64_t lives; /* so far */
 	_Atomic uint32_t n;
 	_Atomic uint32_t receives;
 	_Atomic uint32_t opens; /* entries of the ring's open table that are ours */
@@ -66,28 +68,40 @@ static _Atomic uintptr_t *key_at(const struct place *p)
 	return &table->keys[p->bucket][p->at];
 }
 
-/* The oldest entry with the key. */
-static int find(uintptr_t key, struct place *found)
+static _Atomic uint64_t *serial_at(const struct place *p)
 {
-	uint32_t home = home_of(key);
-	uint64_t age = UINT64_MAX;
+	return &table->serials[p->bucket][p->at];
+}
+
+/* So many entries may have one key of its own: a request that a thread is about to take, and the next one, which got
+ * the handle meanwhile; more were ended unseen. */
+#define MOST_LIVES 3u
+
+/* The newest, or oldest, entry with the key. Returns how many there are. */
+static uint32_t find(uintptr_t key, int oldest, struct place *found)
+{
+	uint32_t home = home_of(key), n = 0;
+	uint64_t best = 0;
 
 	for (uint32_t i = 0; i < REACH; i++) {
 		struct place p = { home, (home + i) % BUCKETS, 0 };
 
 		/* acquire: pairs with the release of who made the entry */
 		for (; p.at < BUCKET; p.at++) {
+			uint64_t serial;
+
 			if (atomic_load_explicit(key_at(&p), memory_order_acquire) != key)
 				continue;
-			if (age != UINT64_MAX && entry_at(&p)->op.enter_ns >= age)
+			serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed);
+			if (n++ && (oldest ? serial > best : serial < best))
 				continue;
-			age = entry_at(&p)->op.enter_ns;
+			best = serial;
 			*found = p;
 		}
 		if (!atomic_load_explicit(&table->strayed[home], memory_order_relaxed))
 			break;
 	}
-	return age != UINT64_MAX;
+	return n;
 }
 
 /* A free place, now the caller's. */
@@ -169,8 +183,9 @@ static uintptr_t key_of(uintptr_t handle, int message)
 	return message ? handle | KEY_MESSAGE : handle;
 }
 
-static int add(uintptr_t key, const struct ct_mpi_request *request, int active)
+static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t flags, int active)
 {
+	uint64_t serial;
 	struct ct_mpi_request *r;
 	struct place p;
 
@@ -182,41 +197,63 @@ static int add(uintptr_t key, const struct ct_mpi_request *request, int active)
 	*r = *request;
 	r->slot = NULL;
 	r->open = NULL;
-	r->flags &= ~(uint32_t)CT_MPI_REQUEST_ACTIVE;
+	r->flags = (r->flags & ~(uint32_t)CT_MPI_REQUEST_ACTIVE) | flags;
 	if (active)
 		show(r);
+	serial = atomic_fetch_add_explicit(&table->lives, 1, memory_order_relaxed) + 1;
+	atomic_store_explicit(serial_at(&p), serial, memory_order_relaxed);
 	atomic_fetch_add_explicit(&table->n, 1, memory_order_relaxed);
 	atomic_store_explicit(key_at(&p), key, memory_order_release);
 	return 1;
 }
 
-/* Off the table, whatever it is. */
-static int remove_oldest(uintptr_t key, struct ct_mpi_request *request)
+/* Off the table, if it still is the life with this serial. */
+static int remove_life(const struct place *p, uintptr_t key, uint64_t serial,
+		       struct ct_mpi_request *request)
 {
-	struct ct_mpi_request *r;
-	struct place p;
-	uintptr_t held;
+	uintptr_t held = key;
+	struct ct_mpi_request *r = entry_at(p);
 
-	do { /* another thread may take one of the same handle */
-		held = key;
-		if (!ct_mpi_requests_count() || !find(key, &p))
-			return 0;
-	} while (!atomic_compare_exchange_strong_explicit(
-		key_at(&p), &held, KEY_BUSY, memory_order_acquire, memory_order_relaxed));
-	r = entry_at(&p);
+	if (!atomic_compare_exchange_strong_explicit(key_at(p), &held, KEY_BUSY,
+						     memory_order_acquire, memory_order_relaxed))
+		return 0;
+	if (atomic_load_explicit(serial_at(p), memory_order_relaxed) != serial) {
+		atomic_store_explicit(key_at(p), key, memory_order_release);
+		return 0;
+	}
 	*request = *r;
 	hide(r);
-	free_place(&p);
+	free_place(p);
 	return 1;
 }
 
-static void drop(uintptr_t key)
+static int remove_one(uintptr_t key, int oldest, struct ct_mpi_request *request)
+{
+	struct place p;
+
+	while (ct_mpi_requests_count() && find(key, oldest, &p)) {
+		uint64_t serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed);
+
+		if (remove_life(&p, key, serial, request))
+			return 1; /* else another thread took it */
+	}
+	return 0;
+}
+
+static void close_unseen(const struct ct_mpi_request *request)
+{
+	if (request->flags & CT_MPI_REQUEST_ACTIVE)
+		ct_mpi_requests_close(request, 0, CT_SOURCE_NONE, 0);
+}
+
+/* A new life is about to begin under the key. */
+static void make_room(uintptr_t key)
 {
 	struct ct_mpi_request gone;
+	struct place p;
 
-	while (remove_oldest(key, &gone))
-		if (gone.flags & CT_MPI_REQUEST_ACTIVE)
-			ct_mpi_requests_close(&gone, 0, CT_SOURCE_NONE, 0);
+	if (ct_mpi_requests_count() && find(key, 1, &p) >= MOST_LIVES && remove_one(key, 1, &gone))
+		close_unseen(&gone);
 }
 
 void ct_mpi_requests_close(const struct ct_mpi_request *request, uint64_t end_ns,
@@ -246,8 +283,8 @@ void ct_mpi_requests_begun(uintptr_t handle, enum ct_mpi_handle_kind kind,
 		return;
 	}
 	if (kind == CT_MPI_HANDLE_OWN)
-		drop(key);
-	if (!add(key, request, 1))
+		make_room(key);
+	if (!add(key, request, kind == CT_MPI_HANDLE_SHARED ? CT_MPI_REQUEST_SHARED : 0, 1))
 		ct_mpi_requests_close(request, 0, CT_SOURCE_NONE, 0);
 }
 
@@ -260,17 +297,36 @@ void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request
 {
 	uintptr_t key = key_of(handle, (request->flags & CT_MPI_REQUEST_MESSAGE) != 0);
 
-	drop(key);
-	add(key, request, 0);
+	make_room(key);
+	add(key, request, 0, 0);
+}
+
+static int find_one(uintptr_t key, struct place *p)
+{
+	if (!ct_mpi_requests_count() || !find(key, 0, p))
+		return 0;
+	if (entry_at(p)->flags & CT_MPI_REQUEST_SHARED)
+		return find(key, 1, p) != 0;
+	return 1;
 }
 
 struct ct_mpi_request *ct_mpi_requests_find(uintptr_t handle, int message)
 {
 	struct place p;
 
-	if (!ct_mpi_requests_count() || !find(key_of(handle, message), &p))
-		return NULL;
-	return entry_at(&p);
+	return find_one(key_of(handle, message), &p) ? entry_at(&p) : NULL;
+}
+
+struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle)
+{
+	struct place p;
+
+	if (!handle || !find_one(key_of(handle, 0), &p))
+		return (struct ct_mpi_held){ NULL, 0 };
+	return (struct ct_mpi_held){
+		.entry = entry_at(&p),
+		.serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed),
+	};
 }
 
 void ct_mpi_requests_started(struct ct_mpi_request *request)
@@ -282,23 +338,38 @@ void ct_mpi_requests_started(struct ct_mpi_request *request)
 	show(request);
 }
 
-int ct_mpi_requests_take(uintptr_t handle, int message, struct ct_mpi_request *request)
+int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *request)
 {
-	struct ct_mpi_request *kept = ct_mpi_requests_find(handle, message);
+	struct ct_mpi_request *kept = held->entry;
+	uintptr_t key;
+	struct place p;
+	size_t at;
 
-	if (!kept || !(kept->flags & CT_MPI_REQUEST_PERSISTENT))
-		return kept ? remove_oldest(key_of(handle, message), request) : 0;
-	if (!(kept->flags & CT_MPI_REQUEST_ACTIVE))
+	if (!kept)
 		return 0;
-	*request = *kept;
-	hide(kept);
-	return 1;
+	if (kept->flags & CT_MPI_REQUEST_PERSISTENT) {
+		if (!(kept->flags & CT_MPI_REQUEST_ACTIVE))
+			return 0;
+		*request = *kept;
+		hide(kept);
+		return 1;
+	}
+	at = (size_t)(kept - &table->entries[0][0]);
+	p = (struct place){ 0, (uint32_t)(at / BUCKET), (uint32_t)(at % BUCKET) };
+	key = atomic_load_explicit(key_at(&p), memory_order_relaxed);
+	p.home = home_of(key);
+	return key > KEY_BUSY && remove_life(&p, key, held->serial, request);
+}
+
+int ct_mpi_requests_take_message(uintptr_t handle, struct ct_mpi_request *request)
+{
+	return remove_one(key_of(handle, 1), 0, request);
 }
 
 void ct_mpi_requests_forget(uintptr_t handle)
 {
 	struct ct_mpi_request gone;
 
-	if (remove_oldest(key_of(handle, 0), &gone) && gone.flags & CT_MPI_REQUEST_ACTIVE)
-		ct_mpi_requests_close(&gone, 0, CT_SOURCE_NONE, 0);
+	if (remove_one(key_of(handle, 0), 0, &gone))
+		close_unseen(&gone);
 }

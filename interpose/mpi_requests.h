@@ -5,7 +5,7 @@
  * persistent operation that is not started, and a message that was received as a handle (MPI_Mprobe). The table has a
  * fixed size, is mapped once and takes no lock; a thread that finds an entry owns it as MPI says that a request is one
  * thread's at a time. Handles come in normalised (mpi_flavour.h), so nothing here knows a flavour. A library may give
- * several live requests one handle, where they are alike: the oldest one is found.
+ * several live requests one handle, where they are alike: then the oldest one is found.
  *
  * The launch of an operation is closed exactly once, by whoever takes its entry. A full table costs the end of that one
  * operation (counted), never its record. All functions: any thread, inside a recorded call (ct_self.depth).
@@ -29,6 +29,8 @@ enum ct_mpi_request_flag {
 	CT_MPI_REQUEST_PARTITIONED = 1 << 5,
 	CT_MPI_REQUEST_MESSAGE = 1 << 6, /* no request: what MPI_Mprobe gave */
 	CT_MPI_REQUEST_PAIR = 1 << 7,	 /* a receive, and a send that has the same launch */
+	CT_MPI_REQUEST_UNTOLD = 1 << 8,	 /* what its status will say is not to be believed */
+	CT_MPI_REQUEST_SHARED = 1 << 9,	 /* its handle may be that of others as well */
 };
 
 /* What is known of it. For an operation that is begun, `op` is its record; for one that is not, what every start has in
@@ -70,16 +72,28 @@ void ct_mpi_requests_failed(const struct ct_mpi_request *request, uint64_t now_n
 /* A persistent operation was made, or a message was received as a handle. */
 void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request);
 
-/* The entry of a handle, NULL if there is none: the oldest one, a message only if `message`. The caller may change it:
- * a request is one thread's. */
+/* The entry of a handle, NULL if there is none; a message only if `message`. The caller may change it: a request is one
+ * thread's. The newest one: a library gives a handle out again as soon as a request is done, before the thread that waited
+ * for it has taken the entry; of a shared handle the oldest one. */
 struct ct_mpi_request *ct_mpi_requests_find(uintptr_t handle, int message);
 
 /* A persistent operation was started: its op is filled in and recorded, its launch is open from here on. */
 void ct_mpi_requests_started(struct ct_mpi_request *request);
 
-/* Copy the entry and make its handle free again; a persistent one is kept and is inactive. 0: there is none, or it is
+/* An entry that a thread is about to wait for, by which it is found again afterwards: its handle may be another's by
+ * then. No entry: `entry` NULL. */
+struct ct_mpi_held {
+	struct ct_mpi_request *entry;
+	uint64_t serial; /* of its life: no other has it */
+};
+struct ct_mpi_held ct_mpi_requests_hold(uintptr_t handle);
+
+/* Copy the entry and make its place free again; a persistent one is kept and is inactive. 0: there is none, or it is
  * persistent and was not active. */
-int ct_mpi_requests_take(uintptr_t handle, int message, struct ct_mpi_request *request);
+int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *request);
+
+/* The same of a message, by its handle. */
+int ct_mpi_requests_take_message(uintptr_t handle, struct ct_mpi_request *request);
 
 /* MPI_Request_free: no persistent operation, nor any other, is known under the handle any more. What was under way
  * ends at a time that nobody tells. */

@@ -7,7 +7,7 @@
 
 static struct ct_mpi_several_buffer {
 	_Atomic int taken;
-	uintptr_t keys[CT_MPI_SEVERAL_MAX];
+	struct ct_mpi_held held[CT_MPI_SEVERAL_MAX];
 	struct ct_mpi_status statuses[CT_MPI_SEVERAL_MAX];
 } * buffers;
 
@@ -31,15 +31,16 @@ static struct ct_mpi_several_buffer *take_buffer(uint32_t n)
 	return NULL;
 }
 
-/* Nothing is known of any request: nothing to be kept. */
-static void keep_keys(struct ct_mpi_several *s, const void *requests, uintptr_t *keys)
+static void hold(struct ct_mpi_several *s, const void *requests, struct ct_mpi_held *held)
 {
-	s->keys = keys;
+	s->held = held;
 	for (uint32_t i = 0; i < s->n; i++) {
-		keys[i] = ct_mpi_request_key(requests, i);
-		s->n_pending += keys[i] != 0;
-		if (keys[i] && !s->first)
-			s->first = ct_mpi_requests_find(keys[i], 0);
+		uintptr_t key = ct_mpi_request_key(requests, i);
+
+		s->n_pending += key != 0;
+		held[i] = ct_mpi_requests_hold(key);
+		if (held[i].entry && !s->first)
+			s->first = held[i].entry;
 	}
 }
 
@@ -47,7 +48,7 @@ void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests,
 {
 	int is_near = n <= (int)CT_MPI_SEVERAL_NEAR;
 
-	s->keys = NULL;
+	s->held = NULL;
 	s->statuses = statuses;
 	s->n = n > 0 ? (uint32_t)n : 0;
 	s->n_pending = 0;
@@ -62,7 +63,7 @@ void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests,
 			s->n_pending = ct_mpi_request_key(requests, i) != 0;
 		return;
 	}
-	keep_keys(s, requests, is_near ? s->near_keys : s->buffer->keys);
+	hold(s, requests, is_near ? s->near_held : s->buffer->held);
 	if ((uintptr_t)statuses == ct_mpi.is.STATUSES_IGNORE && ct_mpi_requests_receives())
 		s->statuses = is_near ? s->near_statuses : s->buffer->statuses;
 }
@@ -79,7 +80,7 @@ void ct_mpi_several_done(struct ct_mpi_several *s, uint32_t i, const void *statu
 {
 	struct ct_mpi_request request;
 
-	if (s->keys && i < s->n && s->keys[i] && ct_mpi_requests_take(s->keys[i], 0, &request))
+	if (s->held && i < s->n && ct_mpi_requests_take(&s->held[i], &request))
 		ct_mpi_complete(&request, status, now_ns, result);
 }
 
@@ -91,15 +92,12 @@ static int error_of(const struct ct_mpi_several *s, uint32_t i)
 	return status ? ct_mpi_status_int(status, ct_mpi.is.status_error) : CT_MPI_SUCCESS;
 }
 
-/* A request that is not done keeps its handle. So does a persistent one that is: of that the status has to tell. */
+/* A request that is done has a null handle then. A persistent one keeps its: of that the status has to tell. */
 static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_t i)
 {
-	const struct ct_mpi_request *r;
-
-	if (ct_mpi_request_key(requests, i) != s->keys[i])
+	if (ct_mpi_is(ct_mpi_handle_at(requests, i), ct_mpi.is.REQUEST_NULL))
 		return 1;
-	r = ct_mpi_requests_find(s->keys[i], 0);
-	return r && r->flags & CT_MPI_REQUEST_PERSISTENT && ct_mpi_several_status(s, i) &&
+	return s->held[i].entry->flags & CT_MPI_REQUEST_PERSISTENT && ct_mpi_several_status(s, i) &&
 	       ct_mpi_result(error_of(s, i)) != ct_mpi.is.ERR_PENDING;
 }
 
@@ -108,8 +106,8 @@ void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t
 {
 	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
 
-	for (uint32_t i = 0; s->keys && i < s->n; i++) {
-		if (!s->keys[i] || (result && !is_over(s, requests, i)))
+	for (uint32_t i = 0; s->held && i < s->n; i++) {
+		if (!s->held[i].entry || (result && !is_over(s, requests, i)))
 			continue;
 		ct_mpi_several_done(s, i, ct_mpi_several_status(s, i), now_ns,
 				    in_status ? ct_mpi_result(error_of(s, i))
@@ -122,7 +120,7 @@ void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indice
 {
 	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
 
-	if (!s->keys || n_done == ct_mpi.is.UNDEFINED || (result && !in_status))
+	if (!s->held || n_done == ct_mpi.is.UNDEFINED || (result && !in_status))
 		return;
 	for (int i = 0; i < n_done && (uint32_t)i < s->n; i++)
 		ct_mpi_several_done(s, (uint32_t)indices[i], ct_mpi_several_status(s, (uint32_t)i),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_several.h — calls about several requests at once: MPI changes the array of handles, so what they were is kept, and
+/* mpi_several.h — calls about several requests at once: MPI changes the array of handles, so what they stood for is kept, and
  * a status for each of them where the program wants none and what receives got is to be told.
  *
  * Up to 64 on the wrapper's stack; beyond, in one of a few buffers that were mapped before and are taken without a lock.
@@ -15,13 +15,13 @@
 #define CT_MPI_SEVERAL_NEAR 64u
 
 struct ct_mpi_several {
-	uintptr_t *keys; /* NULL: nothing is known of them, or nothing is to be done */
-	void *statuses;	 /* what to call MPI with */
+	struct ct_mpi_held *held; /* NULL: nothing is known of them, or nothing is to be done */
+	void *statuses;		  /* what to call MPI with */
 	uint32_t n;
-	uint32_t n_pending;	      /* keys that stand for something that may be waited for */
+	uint32_t n_pending;	      /* that stand for something that may be waited for */
 	struct ct_mpi_request *first; /* known, of those */
 	struct ct_mpi_several_buffer *buffer;
-	uintptr_t near_keys[CT_MPI_SEVERAL_NEAR];
+	struct ct_mpi_held near_held[CT_MPI_SEVERAL_NEAR];
 	struct ct_mpi_status near_statuses[CT_MPI_SEVERAL_NEAR];
 };
 

@@ -29,6 +29,7 @@ static void answer(struct question *q, int is_done)
 static CT_UNWIND_WHOLE int record_Test(void *request, int *flag, void *status, ct_MPI_Test_fn *real)
 {
 	uintptr_t key = ct_mpi_request_key(request, 0);
+	const struct ct_mpi_held held = ct_mpi_requests_hold(key);
 	struct ct_mpi_request taken;
 	struct ct_mpi_status own;
 	struct question q;
@@ -40,11 +41,11 @@ static CT_UNWIND_WHOLE int record_Test(void *request, int *flag, void *status, c
 		ct_guard_leave();
 		return result;
 	}
-	ask(&q, CT_MPI_Test, ct_mpi_requests_find(key, 0));
+	ask(&q, CT_MPI_Test, held.entry);
 	status = ct_mpi_status_of(status, &own);
 	result = real(request, flag, status);
 	q.return_ns = ct_now_ns();
-	if ((*flag || result) && ct_mpi_requests_take(key, 0, &taken))
+	if ((*flag || result) && ct_mpi_requests_take(&held, &taken))
 		ct_mpi_complete(&taken, status, q.return_ns, ct_mpi_result(result));
 	answer(&q, *flag || result);
 	ct_guard_leave();

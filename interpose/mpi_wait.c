@@ -25,32 +25,32 @@ static int is_idle(const struct ct_mpi_request *request)
 	return request && !(request->flags & CT_MPI_REQUEST_ACTIVE);
 }
 
-static void end_one(uintptr_t key, const void *status, int result)
+static void end_one(const struct ct_mpi_held *held, const void *status, int result)
 {
 	struct ct_mpi_request request;
 
-	if (ct_mpi_requests_take(key, 0, &request))
+	if (ct_mpi_requests_take(held, &request))
 		ct_mpi_complete(&request, status, ct_now_ns(), ct_mpi_result(result));
 }
 
 static CT_UNWIND_WHOLE int record_Wait(void *request, void *status, ct_MPI_Wait_fn *real)
 {
 	uintptr_t key = ct_mpi_request_key(request, 0);
-	struct ct_mpi_request *known = key ? ct_mpi_requests_find(key, 0) : NULL;
+	const struct ct_mpi_held held = ct_mpi_requests_hold(key);
 	struct ct_mpi_status own;
 	struct ct_host_frame f;
 	int result;
 
 	CT_UNWIND_HERE();
-	if (!key || is_idle(known)) {
+	if (!key || is_idle(held.entry)) {
 		result = real(request, status);
 		ct_guard_leave();
 		return result;
 	}
-	begin(&f, CT_MPI_Wait, known);
+	begin(&f, CT_MPI_Wait, held.entry);
 	status = ct_mpi_status_of(status, &own);
 	result = real(request, status);
-	end_one(key, status, result);
+	end_one(&held, status, result);
 	ct_host_end(&f, ct_mpi_result(result));
 	return result;
 }

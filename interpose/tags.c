@@ -190,10 +190,33 @@ static __attribute__((noinline)) uint64_t next_of_new(uint64_t key, uint32_t com
 	return CT_SEQ_NOBODYS | seq;
 }
 
-uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot)
+static inline uint64_t channel_key(uint32_t comm, enum ct_direction direction, int32_t peer,
+				   uint64_t slot)
 {
 	uint64_t who = (uint64_t)comm << 33 | (uint64_t)direction << 32 | (uint32_t)peer;
-	uint64_t key = ct_hash_mix(ct_hash_mix(CT_HASH_START, who), slot) | 1;
+
+	return ct_hash_mix(ct_hash_mix(CT_HASH_START, who), slot) | 1;
+}
+
+int ct_channels_return(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot,
+		       uint64_t seq)
+{
+	uint64_t key = channel_key(comm, direction, peer, slot);
+	uint32_t at = find(key);
+	uint64_t word;
+
+	if (at == CHANNELS || seq >= CT_SEQ_NOBODYS)
+		return 0;
+	word = atomic_load_explicit(&channels->next[at], memory_order_acquire);
+	return (word & ((1ull << COUNT_BITS) - 1)) == seq + 1 &&
+	       atomic_load_explicit(&channels->keys[at], memory_order_acquire) == key &&
+	       atomic_compare_exchange_strong_explicit(&channels->next[at], &word, word - 1,
+						       memory_order_acquire, memory_order_acquire);
+}
+
+uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot)
+{
+	uint64_t key = channel_key(comm, direction, peer, slot);
 	uint32_t at = find(key);
 	uint64_t seq;
 

@@ -80,6 +80,11 @@ int ct_channels_init(void);
  * elsewhere, and those that have a channel keep counting. */
 uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot);
 
+/* The transfer that got this number last on its channel was taken back: the next one gets it again. 0: others have come
+ * since, and their numbers stay. */
+int ct_channels_return(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot,
+		       uint64_t seq);
+
 /* The communicator with this id has ended. */
 void ct_channels_end(uint32_t comm);
 

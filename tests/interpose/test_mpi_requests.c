@@ -31,9 +31,10 @@ static void begin(uintptr_t handle, uint32_t launch, enum ct_mpi_handle_kind kin
 
 static uint32_t take(uintptr_t handle)
 {
+	const struct ct_mpi_held held = ct_mpi_requests_hold(handle);
 	struct ct_mpi_request r;
 
-	return ct_mpi_requests_take(handle, 0, &r) ? r.op.launch : 0;
+	return ct_mpi_requests_take(&held, &r) ? r.op.launch : 0;
 }
 
 static void what_is_begun_is_taken_once(void **state)
@@ -55,14 +56,48 @@ static void a_handle_of_what_is_complete_is_not_kept(void **state)
 	assert_int_equal(take(0x6c000001), 0);
 }
 
+/* The library gives a handle to the next request before the thread that waited has taken the entry. */
 static void a_handle_that_comes_again_is_the_new_one(void **state)
 {
+	struct ct_mpi_held waited;
+	struct ct_mpi_request r;
+
 	(void)state;
 	begin(0x1000, 1, CT_MPI_HANDLE_OWN);
+	waited = ct_mpi_requests_hold(0x1000);
 	begin(0x1000, 2, CT_MPI_HANDLE_OWN);
-	assert_int_equal(ct_mpi_requests_count(), 1);
 	assert_int_equal(take(0x1000), 2);
-	assert_int_equal(take(0x1000), 0);
+	assert_true(ct_mpi_requests_take(&waited, &r));
+	assert_int_equal(r.op.launch, 1);
+	assert_false(ct_mpi_requests_take(&waited, &r));
+	assert_int_equal(ct_mpi_requests_count(), 0);
+}
+
+/* What was held is no other's, also where that has the same place. */
+static void what_was_held_and_taken_is_no_other(void **state)
+{
+	struct ct_mpi_held waited;
+	struct ct_mpi_request r;
+
+	(void)state;
+	begin(0x1000, 1, CT_MPI_HANDLE_OWN);
+	waited = ct_mpi_requests_hold(0x1000);
+	assert_int_equal(take(0x1000), 1);
+	begin(0x1000, 2, CT_MPI_HANDLE_OWN);
+	assert_false(ct_mpi_requests_take(&waited, &r));
+	assert_int_equal(take(0x1000), 2);
+}
+
+static void requests_that_end_unseen_do_not_pile_up(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= 100; i++)
+		begin(0x1000, i, CT_MPI_HANDLE_OWN);
+	assert_int_equal(take(0x1000), 100);
+	assert_true(ct_mpi_requests_count() <= 3);
+	while (take(0x1000))
+		;
+	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
 static void of_a_shared_handle_the_oldest_comes_first(void **state)
@@ -106,7 +141,7 @@ static void a_message_and_a_request_may_have_the_same_handle(void **state)
 	begin(0xac000000, 3, CT_MPI_HANDLE_OWN);
 	assert_int_equal(take(0xac000000), 3);
 	assert_int_equal(take(0xac000000), 0);
-	assert_true(ct_mpi_requests_take(0xac000000, 1, &r));
+	assert_true(ct_mpi_requests_take_message(0xac000000, &r));
 	assert_int_equal(r.op.launch, 9);
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
@@ -206,6 +241,8 @@ int main(void)
 		cmocka_unit_test(what_is_begun_is_taken_once),
 		cmocka_unit_test(a_handle_of_what_is_complete_is_not_kept),
 		cmocka_unit_test(a_handle_that_comes_again_is_the_new_one),
+		cmocka_unit_test(what_was_held_and_taken_is_no_other),
+		cmocka_unit_test(requests_that_end_unseen_do_not_pile_up),
 		cmocka_unit_test(of_a_shared_handle_the_oldest_comes_first),
 		cmocka_unit_test(a_persistent_one_stays_until_it_is_forgotten),
 		cmocka_unit_test(a_message_and_a_request_may_have_the_same_handle),

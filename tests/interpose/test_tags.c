@@ -117,6 +117,19 @@ static void channels_count_by_themselves(void **state)
 	}
 }
 
+/* A receive that was cancelled: only the latest number can be given again. */
+static void a_number_taken_back_comes_again(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_channels_next(5, CT_RECV, 2, 9), 0);
+	assert_int_equal(ct_channels_next(5, CT_RECV, 2, 9), 1);
+	assert_false(ct_channels_return(5, CT_RECV, 2, 9, 0));
+	assert_true(ct_channels_return(5, CT_RECV, 2, 9, 1));
+	assert_false(ct_channels_return(5, CT_RECV, 2, 9, 1));
+	assert_int_equal(ct_channels_next(5, CT_RECV, 2, 9), 1);
+	assert_false(ct_channels_return(5, CT_RECV, 3, 9, 0));
+}
+
 static void too_many_channels_are_a_counted_loss(void **state)
 {
 	struct ct_ring_header *header = calloc(1, sizeof(*header));
@@ -222,6 +235,7 @@ int main(void)
 		cmocka_unit_test(tags_that_come_late_keep_their_number),
 		cmocka_unit_test(no_number_comes_twice),
 		cmocka_unit_test(channels_count_by_themselves),
+		cmocka_unit_test(a_number_taken_back_comes_again),
 		cmocka_unit_test(too_many_channels_are_a_counted_loss),
 		cmocka_unit_test(channels_of_an_ended_communicator_are_free_again),
 		cmocka_unit_test(channels_that_come_and_go_disturb_no_other),
