@@ -76,6 +76,7 @@ void note_match(size_t which, const MPI_Status *status)
 void note_cancelled(size_t which)
 {
 	notes[which].end = "cancelled";
+	notes[which].n.arrived = 0;
 }
 
 /* Ranks in MPI_COMM_WORLD of a group's members. */
