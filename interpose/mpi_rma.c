@@ -3,8 +3,8 @@
  * origin alone, with the target as peer and the origin's bytes; the span of its record is the call, since the transfer
  * is done some time before the synchronising call that ends its epoch. Fences are collective ops; the other synchronising
  * calls are on record from begin to end. */
+#include "interpose/mpi_begin.h"
 #include "interpose/mpi_comm.h"
-#include "interpose/mpi_message.h"
 
 /* The functions from here on are inlined into one body for each function. */
 #define EACH_ROW inline __attribute__((always_inline))
@@ -67,60 +67,26 @@ static EACH_ROW struct ct_comm *window_of(ct_mpi_handle win, int target)
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
 
-/* With a request, that says when the origin's part is done. */
-struct begun {
-	struct ct_op_frame op; /* first */
-	struct ct_mpi_request request;
-};
-
-/* It threw, or its thread was cancelled: there is no request. */
-static void begun_leave(struct ct_frame *frame)
-{
-	struct begun *b = (struct begun *)frame;
-	uint64_t now_ns = ct_now_ns();
-
-	ct_mpi_requests_failed(&b->request, now_ns, CT_RESULT_EXCEPTION);
-	ct_op_end(&b->op, now_ns, CT_RESULT_EXCEPTION);
-}
-
-static EACH_ROW void begin(struct begun *b, const struct transfer *t, struct ct_comm *win)
+static EACH_ROW void begin(struct ct_mpi_begun *b, const struct transfer *t, struct ct_comm *win)
 {
 	struct ct_op op;
 
 	describe(&op, t, win);
-	op.launch = ct_recorder_slot_launch();
-	ct_op_begin(&b->op, win, &op);
-	b->op.frame.leave = begun_leave;
 	b->request = (struct ct_mpi_request){
 		.op = op,
 		.bytes = op.count * ct_dtype_bytes(op.dtype),
 		.comm = win,
 		.comm_id = win->id,
 	};
+	ct_mpi_begin_described(b);
 }
 
-static int end(struct begun *b, int result, const void *request)
-{
-	uint64_t now_ns = ct_now_ns();
-	int told = ct_mpi_result(result);
-	ct_mpi_handle handle;
-
-	if (result != CT_MPI_SUCCESS) {
-		ct_mpi_requests_failed(&b->request, now_ns, told);
-	} else {
-		handle = ct_mpi_handle_at(request, 0);
-		ct_mpi_requests_begun((uintptr_t)ct_mpi_key(handle), ct_mpi_handle_kind(handle),
-				      &b->request, now_ns);
-	}
-	ct_op_end(&b->op, now_ns, told);
-	return result;
-}
-
+/* The request says when the origin's part is done. */
 #define RECORD_REQUEST(name, params, args, what)                                                   \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
 		struct ct_comm *known = window_of(win, target);                                    \
-		struct begun b;                                                                    \
+		struct ct_mpi_begun b;                                                             \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
@@ -129,10 +95,12 @@ static int end(struct begun *b, int result, const void *request)
 			const struct transfer t = what;                                            \
                                                                                                    \
 			begin(&b, &t, known);                                                      \
-			return end(&b, real args, request);                                        \
+			result = real args;                                                        \
+			ct_mpi_begun(&b, request, result);                                         \
+		} else {                                                                           \
+			result = real args;                                                        \
+			ct_guard_leave();                                                          \
 		}                                                                                  \
-		result = real args;                                                                \
-		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
