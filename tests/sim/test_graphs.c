@@ -38,7 +38,7 @@ struct again {
 	int runs, order[8];
 	uint64_t start_ns, end_ns, done;
 };
-static int turn;
+static _Atomic int turn; /* branches of a graph run at a time */
 
 static uint64_t run_again(void *arg, uint64_t start_ns, CUresult *error)
 {
