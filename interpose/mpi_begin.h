@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi_begin.h — the three ways in which a transfer of MPI begins: in a call that waits for its end, in one that does
- * not, and described for later. Whatever has a request, a collective too, begins and ends as a transfer does. All of the
- * thread that is inside the call; frames lie on its wrapper's stack. */
+ * not, and described for later. Whatever has a request, a collective too, begins and ends as a transfer does. All of
+ * the thread that is inside the call; frames lie on its wrapper's stack. */
 #ifndef CT_MPI_BEGIN_H
 #define CT_MPI_BEGIN_H
 

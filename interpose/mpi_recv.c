@@ -89,6 +89,7 @@ RECV_INIT(Recv_init_c, ct_mpi_count)
 static int describe_matched(struct ct_mpi_request *request, const void *message,
 			    enum ct_mpi_function function, int64_t count, ct_mpi_handle type)
 {
+	uint64_t posted = count > 0 ? (uint64_t)count : 0;
 	struct ct_mpi_element element;
 	struct ct_mpi_request matched;
 
@@ -100,10 +101,8 @@ static int describe_matched(struct ct_mpi_request *request, const void *message,
 	request->flags = 0;
 	request->op.call = ct_mpi_call_id(function);
 	request->op.dtype = element.dtype;
-	request->op.count = count > 0 ? (uint64_t)count : 0;
-	request->bytes = request->op.count * element.bytes;
-	if (element.dtype == CT_DTYPE_elem1)
-		request->op.count = request->bytes;
+	request->op.count = ct_mpi_count_of(element, posted);
+	request->bytes = posted * element.bytes;
 	return 1;
 }
 

@@ -32,7 +32,7 @@ static EACH_ROW void describe(struct ct_op *op, const struct transfer *t, struct
 		.seq = ct_channels_next(win->id, CT_SEND, t->target, t->op),
 		.redop = t->has_redop ? ct_mpi_redop(t->redop) : 0,
 		.dtype = element.dtype,
-		.count = element.dtype == CT_DTYPE_elem1 ? count * element.bytes : count,
+		.count = ct_mpi_count_of(element, count),
 	};
 }
 
