@@ -134,26 +134,15 @@ static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer 
 }
 
 #define PARTITIONED(name, direction, const_, peer)                                                 \
-	static CT_UNWIND_WHOLE int record_##name(const_ void *buf, int partitions,                 \
-						 ct_mpi_count count, ct_mpi_handle type, int peer, \
-						 int tag, ct_mpi_handle comm, ct_mpi_handle info,  \
-						 void *request, ct_MPI_##name##_fn *real)          \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = { CT_MPI_##name, direction, partitions * count,   \
-						   type,	  peer,	     tag };                \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		result = real(buf, partitions, count, type, peer, tag, comm, info, request);       \
-		keep_partitioned(ct_mpi_comm(comm), &t, request, result);                          \
-		ct_guard_leave();                                                                  \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(                                                                           \
+	CT_MPI_RECORD_PERSISTENT(                                                                  \
 		name,                                                                              \
 		(const_ void *buf, int partitions, ct_mpi_count count, ct_mpi_handle type,         \
 		 int peer, int tag, ct_mpi_handle comm, ct_mpi_handle info, void *request),        \
-		(buf, partitions, count, type, peer, tag, comm, info, request), CT_CALL_DATA)
+		(buf, partitions, count, type, peer, tag, comm, info, request),                    \
+		keep_partitioned(ct_mpi_comm(comm),                                                \
+				 &(struct ct_mpi_transfer){ CT_MPI_##name, direction,              \
+							    partitions * count, type, peer, tag }, \
+				 request, result))
 #define WRITABLE
 PARTITIONED(Psend_init, CT_SEND, const, dest)
 PARTITIONED(Precv_init, CT_RECV, WRITABLE, source)
