@@ -71,30 +71,20 @@ CT_MPI_RECORD(DATA, Mprobe, (int source, int tag, ct_mpi_handle comm, void *mess
 /* ---- that ask ------------------------------------------------------------------------------------------------ */
 
 struct question {
+	struct ct_mpi_question asked;
 	struct ct_comm *comm;
-	uint64_t enter_ns;
 	struct ct_mpi_status own;
 };
 
-static int ask(struct question *q, int source, ct_mpi_handle comm)
+static int ask(struct question *q, enum ct_mpi_function function, int source, ct_mpi_handle comm)
 {
 	q->comm = comm_of(source, comm);
-	q->enter_ns = ct_now_ns();
-	return q->comm != NULL;
-}
-
-static void answer(const struct question *q, enum ct_mpi_function function, int is_there)
-{
-	if (is_there)
-		ct_mpi_poll_done(q->enter_ns, ct_now_ns());
-	else
-		ct_mpi_poll_missed(ct_mpi_call_id(function), q->comm->id, q->enter_ns, ct_now_ns());
-	ct_guard_leave();
+	return q->comm && ct_mpi_ask(&q->asked, function, q->comm->id);
 }
 
 static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void **status)
 {
-	if (!ask(q, source, comm))
+	if (!ask(q, CT_MPI_Improbe, source, comm))
 		return 0;
 	*status = ct_mpi_status_of(*status, &q->own);
 	return 1;
@@ -103,14 +93,17 @@ static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void 
 static void answer_matched(const struct question *q, int flag, const void *message,
 			   const void *status, int result)
 {
+	uint64_t now_ns = ct_now_ns();
+
 	if (flag && result == CT_MPI_SUCCESS)
 		keep_message(q->comm, message, status);
-	answer(q, CT_MPI_Improbe, flag || result);
+	ct_mpi_answer(&q->asked, flag || result, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Iprobe, (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
-	      (source, tag, comm, flag, status), struct question, ask(&f, source, comm),
-	      answer(&f, CT_MPI_Iprobe, *flag || result))
+	      (source, tag, comm, flag, status), struct question,
+	      ask(&f, CT_MPI_Iprobe, source, comm),
+	      ct_mpi_answer(&f.asked, *flag || result, ct_now_ns()))
 CT_MPI_RECORD(DATA, Improbe,
 	      (int source, int tag, ct_mpi_handle comm, int *flag, void *message, void *status),
 	      (source, tag, comm, flag, message, status), struct question,

@@ -4,35 +4,16 @@
 #include "interpose/mpi_poll.h"
 #include "interpose/mpi_several.h"
 
-struct question {
-	enum ct_mpi_function function;
-	uint64_t enter_ns, return_ns;
-	uint32_t comm; /* id, 0 unknown */
-};
-
-/* Always 1, as CT_MPI_RECORD() asks. */
-static int ask(struct question *q, enum ct_mpi_function function,
+static int ask(struct ct_mpi_question *q, enum ct_mpi_function function,
 	       const struct ct_mpi_request *request)
 {
-	q->function = function;
-	q->comm = request ? request->comm_id : 0;
-	q->enter_ns = ct_now_ns();
-	return 1;
-}
-
-static void answer(struct question *q, int is_done)
-{
-	if (is_done)
-		ct_mpi_poll_done(q->enter_ns, q->return_ns);
-	else
-		ct_mpi_poll_missed(ct_mpi_call_id(q->function), q->comm, q->enter_ns, q->return_ns);
-	ct_guard_leave();
+	return ct_mpi_ask(q, function, request ? request->comm_id : 0);
 }
 
 /* ---- of one -------------------------------------------------------------------------------------------------- */
 
 struct test {
-	struct question q;
+	struct ct_mpi_question q;
 	struct ct_mpi_held held;
 	struct ct_mpi_status own;
 };
@@ -51,33 +32,27 @@ static int ask_one(struct test *t, const void *request, void **status)
 
 static void answer_one(struct test *t, int is_done, const void *status, int result)
 {
+	uint64_t now_ns = ct_now_ns();
 	struct ct_mpi_request taken;
 
-	t->q.return_ns = ct_now_ns();
 	if (is_done && ct_mpi_requests_take(&t->held, &taken))
-		ct_mpi_complete(&taken, status, t->q.return_ns, ct_mpi_result(result));
-	answer(&t->q, is_done);
+		ct_mpi_complete(&taken, status, now_ns, ct_mpi_result(result));
+	ct_mpi_answer(&t->q, is_done, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Test, (void *request, int *flag, void *status), (request, flag, status),
 	      struct test, ask_one(&f, request, &status),
 	      answer_one(&f, *flag || result, status, result))
 
-/* Of one that goes on being a request, done or not: somebody will wait for it, or free it. */
-static void answer_about(struct question *q, int is_done)
-{
-	q->return_ns = ct_now_ns();
-	answer(q, is_done);
-}
-
-static int ask_status(struct question *q, ct_mpi_handle request)
+/* It goes on being a request, done or not: somebody will wait for it, or free it. */
+static int ask_status(struct ct_mpi_question *q, ct_mpi_handle request)
 {
 	uintptr_t key = ct_mpi_request_key(&request, 0);
 
 	return key && ask(q, CT_MPI_Request_get_status, ct_mpi_requests_find(key, 0));
 }
 
-static int ask_arrived(struct question *q, ct_mpi_handle request)
+static int ask_arrived(struct ct_mpi_question *q, ct_mpi_handle request)
 {
 	uintptr_t key = ct_mpi_request_key(&request, 0);
 
@@ -85,16 +60,16 @@ static int ask_arrived(struct question *q, ct_mpi_handle request)
 }
 
 CT_MPI_RECORD(DATA, Request_get_status, (ct_mpi_handle request, int *flag, void *status),
-	      (request, flag, status), struct question, ask_status(&f, request),
-	      answer_about(&f, *flag || result))
+	      (request, flag, status), struct ct_mpi_question, ask_status(&f, request),
+	      ct_mpi_answer(&f, *flag || result, ct_now_ns()))
 CT_MPI_RECORD(DATA, Parrived, (ct_mpi_handle request, int partition, int *flag),
-	      (request, partition, flag), struct question, ask_arrived(&f, request),
-	      answer_about(&f, *flag || result))
+	      (request, partition, flag), struct ct_mpi_question, ask_arrived(&f, request),
+	      ct_mpi_answer(&f, *flag || result, ct_now_ns()))
 
 /* ---- of several ---------------------------------------------------------------------------------------------- */
 
 struct tests {
-	struct question q;
+	struct ct_mpi_question q;
 	struct ct_mpi_several several;
 };
 
@@ -111,33 +86,36 @@ static int ask_any(struct tests *t, int n, const void *requests, void **status)
 	       ask(&t->q, CT_MPI_Testany, t->several.first);
 }
 
-static void end(struct tests *t, int is_done)
+static void end(struct tests *t, int is_done, uint64_t now_ns)
 {
 	ct_mpi_several_end(&t->several);
-	answer(&t->q, is_done);
+	ct_mpi_answer(&t->q, is_done, now_ns);
 }
 
 static void answer_all(struct tests *t, int is_done, const void *requests, int result)
 {
-	t->q.return_ns = ct_now_ns();
+	uint64_t now_ns = ct_now_ns();
+
 	if (is_done)
-		ct_mpi_several_all(&t->several, requests, t->q.return_ns, result);
-	end(t, is_done);
+		ct_mpi_several_all(&t->several, requests, now_ns, result);
+	end(t, is_done, now_ns);
 }
 
 static void answer_any(struct tests *t, int is_done, int index, const void *status, int result)
 {
-	t->q.return_ns = ct_now_ns();
+	uint64_t now_ns = ct_now_ns();
+
 	if (is_done)
-		ct_mpi_several_any(&t->several, index, status, t->q.return_ns, result);
-	end(t, is_done);
+		ct_mpi_several_any(&t->several, index, status, now_ns, result);
+	end(t, is_done, now_ns);
 }
 
 static void answer_some(struct tests *t, int n_done, const int *indices, int result)
 {
-	t->q.return_ns = ct_now_ns();
-	ct_mpi_several_some(&t->several, n_done, indices, t->q.return_ns, result);
-	end(t, n_done != 0 || result);
+	uint64_t now_ns = ct_now_ns();
+
+	ct_mpi_several_some(&t->several, n_done, indices, now_ns, result);
+	end(t, n_done != 0 || result, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Testall, (int n, void *requests, int *flag, void *statuses),
