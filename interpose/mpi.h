@@ -141,4 +141,25 @@ static inline int ct_mpi_result(int result)
 	CT_MPI_WRAPPER(MPI_, CT_MPI_NAME, name, params, args, kind)                                \
 	CT_MPI_WRAPPER(PMPI_, CT_PMPI_NAME, name, params, args, kind)
 
+/* The same of a function whose record_NAME is of the usual kind. `begins` fills in `f`, a `frame` on the wrapper's stack;
+ * 0: there is nothing to record of this call. `ends` finds `result`, and ends with ct_guard_leave(). Both may name the
+ * parameters. `kind` is DATA or CREATE. */
+#define CT_MPI_RECORD(kind, name, params, args, frame, begins, ends)                               \
+	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
+	{                                                                                          \
+		frame f;                                                                           \
+		int result;                                                                        \
+                                                                                                   \
+		CT_UNWIND_HERE();                                                                  \
+		if (begins) {                                                                      \
+			result = real args;                                                        \
+			ends;                                                                      \
+		} else {                                                                           \
+			result = real args;                                                        \
+			ct_guard_leave();                                                          \
+		}                                                                                  \
+		return result;                                                                     \
+	}                                                                                          \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_##kind)
+
 #endif

@@ -143,3 +143,11 @@ struct ct_host_rec ct_mpi_host_rec_of(uint32_t call, const struct ct_comm *comm)
 	}
 	return rec;
 }
+
+int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,
+		      const struct ct_comm *comm)
+{
+	f->rec = ct_mpi_host_rec(function, comm);
+	ct_host_begin(f);
+	return 1;
+}
