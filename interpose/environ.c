@@ -13,6 +13,7 @@
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "interpose/topology.h"
+#include "trace/invisible.h"
 
 #define SECOND_NS 1000000000ull
 /* Between two looks at whether anything new was loaded: at first, and at last. */
@@ -23,8 +24,8 @@
 /* A program that loads and unloads for ever is not looked at for ever. */
 #define MOST_LOOKS 64u
 
-enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH };
-_Static_assert(WATCH + 1 == CT_ENVIRON_LISTS, "a position for each list");
+enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH, MPI, MPI_UNSEEN };
+_Static_assert(MPI_UNSEEN + 1 == CT_ENVIRON_LISTS, "a position for each list");
 
 static struct ct_facts lists[CT_ENVIRON_LISTS];
 const char *ct_environ_root = "";
@@ -103,6 +104,31 @@ void ct_environ_read(char *const *env)
 	if (atomic_load(&lists[VARIABLES].left_out))
 		ct_facts_addf(&lists[WATCH], "env_left_out", "%u",
 			      atomic_load(&lists[VARIABLES].left_out));
+}
+
+/* ---- MPI ---- */
+
+void ct_environ_mpi(const char *flavour, const char *version, const void *function)
+{
+	char line[CT_FACT_VALUE + 1];
+	size_t len = strcspn(version, "\r\n");
+	struct ct_elf_object object;
+	int has_path;
+
+	snprintf(line, sizeof(line), "%.*s", (int)(len < sizeof(line) ? len : sizeof(line) - 1),
+		 version);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	if (line[0])
+		ct_facts_add(&lists[MPI], "lib.mpi.version", line);
+	if (flavour) {
+		ct_facts_add(&lists[MPI], "lib.mpi.flavour", flavour);
+		return;
+	}
+	has_path = ct_chain_find((uintptr_t)function, &object) && object.path[0];
+	ct_facts_add(&lists[MPI_UNSEEN], ct_invisible_rows[CT_INVISIBLE_MPI_UNKNOWN].id,
+		     has_path ? object.path : line);
 }
 
 /* ---- GPUs ---- */
@@ -308,9 +334,10 @@ int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all
 		const char *entry;
 
 		while ((entry = ct_facts_next(&lists[i], &at))) {
-			int st = ct_block_add_rare(block,
-						   i == UNSEEN ? CT_KIND_INVISIBLE : CT_KIND_ENV,
-						   entry, strlen(entry));
+			int st = ct_block_add_rare(
+				block,
+				i == UNSEEN || i == MPI_UNSEEN ? CT_KIND_INVISIBLE : CT_KIND_ENV,
+				entry, strlen(entry));
 
 			if (st != CT_OK)
 				return st;

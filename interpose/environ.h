@@ -3,6 +3,7 @@
  *
  * Facts are "key=value" texts (docs/TRACE_FORMAT.md, ENV); each source fills a list of its own:
  *     ct_environ_read()    the thread that starts the recording: the allowed part of the environment
+ *     ct_environ_mpi()     the thread that gets to know MPI: what MPI says of itself
  *     ct_environ_gpu()     the poll thread, once per CUDA context: what the driver says about its GPU
  *     the look-around      a short-lived thread of our own, for what may block: files of /sys and /proc (a driver that
  *                          hangs hangs its files), the list of loaded objects, the loader's lock
@@ -25,6 +26,10 @@ void ct_environ_read(char *const *env);
 /* The GPU of the calling thread's current context. The poll thread; CUDA may take its time in it. */
 void ct_environ_gpu(const struct ct_cuda *cuda, int device);
 
+/* Which MPI this is: its flavour as it is called (NULL: not known, which is told as unseen), the first line of what
+ * MPI_Get_library_version says, and a function of it. The one thread that gets to know the library; waits for nothing. */
+void ct_environ_mpi(const char *flavour, const char *version, const void *function);
+
 /* By the write thread, whenever it comes by. */
 void ct_environ_serve(uint64_t now_ns);
 
@@ -38,7 +43,7 @@ void ct_environ_finish(uint64_t timeout_ns);
 uint64_t ct_environ_cpu_ns(void);
 
 /* How far the facts of each list are in segments. */
-#define CT_ENVIRON_LISTS 5u
+#define CT_ENVIRON_LISTS 7u
 struct ct_environ_seen {
 	uint32_t at[CT_ENVIRON_LISTS];
 };

@@ -41,7 +41,8 @@ struct ct_mpi_element {
 /* Find the functions that we call, as `caller` would. 0 if some that every MPI has are not there. */
 int ct_mpi_find_helpers(const void *caller);
 
-/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. */
+/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. Either goes
+ * on record. */
 enum ct_mpi_flavour ct_mpi_find_flavour(void);
 
 /* The flavour by what the library says: the text of MPI_Get_library_version, the major number of MPI_Abi_get_version (below 1:
