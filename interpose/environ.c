@@ -16,9 +16,11 @@
 #include "trace/invisible.h"
 
 #define SECOND_NS 1000000000ull
-/* Between two looks at whether anything new was loaded: at first, and at last. */
-#define FIRST_LOOK_NS (2 * SECOND_NS)
+/* Between two looks at whether anything new was loaded: at first, and at last. Programs may be short, and what is not known
+ * when they end stays so in part. */
+#define FIRST_LOOK_NS (SECOND_NS / 2)
 #define LAST_LOOK_NS (60 * SECOND_NS)
+#define NEW_GPU_NS (SECOND_NS / 5)
 /* A look-around takes milliseconds. */
 #define STUCK_NS (5 * SECOND_NS)
 /* A program that loads and unloads for ever is not looked at for ever. */
@@ -31,7 +33,8 @@ static struct ct_facts lists[CT_ENVIRON_LISTS];
 const char *ct_environ_root = "";
 
 static struct look {
-	_Atomic uint32_t busy; /* 1 while the thread is on its way */
+	_Atomic uint32_t busy;	/* 1 while the thread is on its way */
+	_Atomic uint32_t alone; /* 1: no thread is started any more */
 	_Atomic(const char *) doing;
 	_Atomic uint64_t cpu_ns;
 	/* the write thread's */
@@ -236,7 +239,7 @@ static void *look_around(void *arg)
 		ct_system_read(ct_environ_root, &lists[SYSTEM]);
 	}
 	doing(l, "the loaded objects");
-	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN]);
+	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], UINT64_MAX);
 	doing(l, "the loader");
 	ct_objects_versions(&l->told, &lists[SYSTEM]);
 	doing(l, "the GPUs in /sys");
@@ -267,6 +270,25 @@ static void begin(struct look *l, uint64_t now, uint64_t stamp)
 	}
 }
 
+/* The part of a look-around that waits for nobody, on the thread that asks. */
+static void look_from_here(struct look *l, uint64_t stamp, uint64_t until)
+{
+	l->stamp = stamp;
+	l->looks++;
+	if (!ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], until))
+		ct_facts_add(&lists[WATCH], "unanswered", "some of the loaded objects");
+}
+
+static int has_news(const struct look *l, uint64_t stamp)
+{
+	return stamp != l->stamp || l->told.unbound || (ct_gloo_unheard() && !l->told.unheard);
+}
+
+void ct_environ_alone(void)
+{
+	atomic_store_explicit(&look.alone, 1, memory_order_relaxed);
+}
+
 int ct_environ_is_looking(void)
 {
 	return atomic_load_explicit(&look.busy, memory_order_acquire) != 0;
@@ -287,39 +309,38 @@ void ct_environ_serve(uint64_t now)
 		}
 		return;
 	}
-	new_gpus = l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
+	new_gpus = !atomic_load_explicit(&l->alone, memory_order_relaxed) &&
+		   l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
 	if (l->looks >= MOST_LOOKS ||
-	    (l->looks && now - l->asked_at < (new_gpus ? FIRST_LOOK_NS : l->wait_ns)))
+	    (l->looks && now - l->asked_at < (new_gpus ? NEW_GPU_NS : l->wait_ns)))
 		return;
 	l->asked_at = now;
 	l->wait_ns = l->looks ? 2 * l->wait_ns : FIRST_LOOK_NS;
 	if (l->wait_ns > LAST_LOOK_NS)
 		l->wait_ns = LAST_LOOK_NS;
 	stamp = ct_chain_stamp();
-	if (!l->looks || new_gpus || stamp != l->stamp || l->told.unbound ||
-	    (ct_gloo_unheard() && !l->told.unheard))
-		begin(l, now, stamp);
+	if (!l->looks || new_gpus || has_news(l, stamp)) {
+		if (atomic_load_explicit(&l->alone, memory_order_relaxed))
+			look_from_here(l, stamp, now + SECOND_NS);
+		else
+			begin(l, now, stamp);
+	}
 }
 
-/* A program that was too short for the next look gets it now: one that is under way may have begun too early. */
+/* A program that was too short for the next look: what was loaded since is told, what would have to be asked is not. */
 void ct_environ_finish(uint64_t timeout_ns)
 {
 	const struct timespec nap = { 0, 1000000 };
-	uint64_t begin_ns = ct_now_ns();
-	uint32_t last = look.looks + 1;
+	uint64_t until = ct_now_ns() + timeout_ns, stamp;
+	struct look *l = &look;
 
-	while (!look.told_stuck && ct_now_ns() - begin_ns < timeout_ns) {
-		if (!ct_environ_is_looking()) {
-			uint32_t before = look.looks;
-
-			look.asked_at = 0;
-			if (before < last)
-				ct_environ_serve(begin_ns);
-			if (look.looks == before)
-				return;
-		}
+	while (!l->told_stuck && ct_environ_is_looking() && ct_now_ns() < until)
 		nanosleep(&nap, NULL);
-	}
+	if (ct_environ_is_looking())
+		return;
+	stamp = ct_chain_stamp();
+	if (has_news(l, stamp))
+		look_from_here(l, stamp, until);
 }
 
 uint64_t ct_environ_cpu_ns(void)
