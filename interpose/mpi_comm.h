@@ -22,6 +22,17 @@ void ct_mpi_comm_world(void);
 struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle);
 struct ct_comm *ct_mpi_win_new(ct_mpi_handle handle);
 
+/* The communicator of a call, if it is the one that this thread used last; else NULL. MPI's have one handle. */
+static inline struct ct_comm *ct_mpi_comm_last(ct_mpi_handle handle)
+{
+	struct ct_comm *comm = ct_self.comm;
+
+	return comm && atomic_load_explicit(&comm->handle[0], memory_order_relaxed) ==
+				       ct_mpi_key(handle)
+		       ? comm
+		       : NULL;
+}
+
 /* The communicator of a call. NULL: not to be recorded. */
 static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
 {
@@ -29,6 +40,9 @@ static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
 
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_mpi_comm_new(handle);
 }
+
+/* The same of a call that was entered just now: finding out may take its time, which is not the call's. */
+struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f);
 
 /* The window of a call. NULL: not to be recorded. */
 static inline struct ct_comm *ct_mpi_win(ct_mpi_handle handle)
