@@ -12,13 +12,13 @@
 /* Asked again and again until it is time, which is a wait (mpi_poll.h). */
 static int ask(struct ct_mpi_question *q, enum ct_mpi_function function, const struct ct_comm *win)
 {
-	return ct_mpi_ask(q, function, win ? win->id : 0);
+	return ct_mpi_poll_ask(q, function, win ? win->id : 0);
 }
 
 #define MPI_CALL_TRY(name, params, args)                                                           \
 	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_question,                            \
 		      ask(&f, CT_MPI_##name, ct_mpi_win(win)),                                     \
-		      ct_mpi_answer(&f, *flag || result, ct_now_ns()))
+		      ct_mpi_poll_answer(&f, *flag || result, ct_now_ns()))
 
 static int begin_fence(struct ct_op_frame *f, enum ct_mpi_function function, struct ct_comm *win)
 {

@@ -54,8 +54,8 @@ struct ct_mpi_question {
 };
 
 /* Before the call. Always 1, as CT_MPI_RECORD() asks. */
-static inline int ct_mpi_ask(struct ct_mpi_question *q, enum ct_mpi_function function,
-			     uint32_t comm)
+static inline int ct_mpi_poll_ask(struct ct_mpi_question *q, enum ct_mpi_function function,
+				  uint32_t comm)
 {
 	q->function = function;
 	q->comm = comm;
@@ -64,7 +64,7 @@ static inline int ct_mpi_ask(struct ct_mpi_question *q, enum ct_mpi_function fun
 }
 
 /* It has returned, at `now_ns`. Ends with ct_guard_leave(). */
-static inline void ct_mpi_answer(const struct ct_mpi_question *q, int is_done, uint64_t now_ns)
+static inline void ct_mpi_poll_answer(const struct ct_mpi_question *q, int is_done, uint64_t now_ns)
 {
 	if (is_done)
 		ct_mpi_poll_done(q->enter_ns, now_ns);

@@ -79,7 +79,7 @@ struct question {
 static int ask(struct question *q, enum ct_mpi_function function, int source, ct_mpi_handle comm)
 {
 	q->comm = comm_of(source, comm);
-	return q->comm && ct_mpi_ask(&q->asked, function, q->comm->id);
+	return q->comm && ct_mpi_poll_ask(&q->asked, function, q->comm->id);
 }
 
 static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void **status)
@@ -97,13 +97,13 @@ static void answer_matched(const struct question *q, int flag, const void *messa
 
 	if (flag && result == CT_MPI_SUCCESS)
 		keep_message(q->comm, message, status);
-	ct_mpi_answer(&q->asked, flag || result, now_ns);
+	ct_mpi_poll_answer(&q->asked, flag || result, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Iprobe, (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
 	      (source, tag, comm, flag, status), struct question,
 	      ask(&f, CT_MPI_Iprobe, source, comm),
-	      ct_mpi_answer(&f.asked, *flag || result, ct_now_ns()))
+	      ct_mpi_poll_answer(&f.asked, *flag || result, ct_now_ns()))
 CT_MPI_RECORD(DATA, Improbe,
 	      (int source, int tag, ct_mpi_handle comm, int *flag, void *message, void *status),
 	      (source, tag, comm, flag, message, status), struct question,

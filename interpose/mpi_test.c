@@ -7,7 +7,7 @@
 static int ask(struct ct_mpi_question *q, enum ct_mpi_function function,
 	       const struct ct_mpi_request *request)
 {
-	return ct_mpi_ask(q, function, request ? request->comm_id : 0);
+	return ct_mpi_poll_ask(q, function, request ? request->comm_id : 0);
 }
 
 /* ---- of one -------------------------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void answer_one(struct test *t, int is_done, const void *status, int resu
 
 	if (is_done && ct_mpi_requests_take(&t->held, &taken))
 		ct_mpi_complete(&taken, status, now_ns, ct_mpi_result(result));
-	ct_mpi_answer(&t->q, is_done, now_ns);
+	ct_mpi_poll_answer(&t->q, is_done, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Test, (void *request, int *flag, void *status), (request, flag, status),
@@ -61,10 +61,10 @@ static int ask_arrived(struct ct_mpi_question *q, ct_mpi_handle request)
 
 CT_MPI_RECORD(DATA, Request_get_status, (ct_mpi_handle request, int *flag, void *status),
 	      (request, flag, status), struct ct_mpi_question, ask_status(&f, request),
-	      ct_mpi_answer(&f, *flag || result, ct_now_ns()))
+	      ct_mpi_poll_answer(&f, *flag || result, ct_now_ns()))
 CT_MPI_RECORD(DATA, Parrived, (ct_mpi_handle request, int partition, int *flag),
 	      (request, partition, flag), struct ct_mpi_question, ask_arrived(&f, request),
-	      ct_mpi_answer(&f, *flag || result, ct_now_ns()))
+	      ct_mpi_poll_answer(&f, *flag || result, ct_now_ns()))
 
 /* ---- of several ---------------------------------------------------------------------------------------------- */
 
@@ -89,7 +89,7 @@ static int ask_any(struct tests *t, int n, const void *requests, void **status)
 static void end(struct tests *t, int is_done, uint64_t now_ns)
 {
 	ct_mpi_several_end(&t->several);
-	ct_mpi_answer(&t->q, is_done, now_ns);
+	ct_mpi_poll_answer(&t->q, is_done, now_ns);
 }
 
 static void answer_all(struct tests *t, int is_done, const void *requests, int result)
