@@ -26,10 +26,11 @@ static EACH_ROW uint64_t describe(struct ct_op *op, const struct call *c,
 				  const struct ct_mpi_share *share)
 {
 	/* without a type there is nothing to count, or bytes are what is counted */
-	struct ct_mpi_element element = share->type ? ct_mpi_element(share->type)
-						    : (struct ct_mpi_element){
-							      share->count ? CT_DTYPE_elem1 : 0, 1
-						      };
+	struct ct_mpi_element element = __builtin_expect(share->type != 0, 1)
+						? ct_mpi_element(share->type)
+						: (struct ct_mpi_element){
+							  share->count ? CT_DTYPE_elem1 : 0, 1
+						  };
 
 	*op = (struct ct_op){
 		.op = c->op,
@@ -69,21 +70,25 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 	uint64_t unit = describe(&op, c, share);
 
 	place(&op, comm, share, unit);
-	ct_op_begin(f, comm, &op);
+	ct_op_begin_entered(f, comm, &op);
 }
 
 #define CALL(name, op_, redop_)                                                                    \
 	const struct call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
 
+/* The clock is read first: what is written down after that is written while the call itself begins. */
 #define RECORD_BLOCKING(name, op_, params, args, share_, redop_)                                   \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_comm *known = ct_mpi_comm(comm);                                         \
 		struct ct_op_frame f;                                                              \
+		struct ct_comm *known;                                                             \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
-		if (__builtin_expect(known != NULL, 1)) {                                          \
+		ct_op_enter(&f);                                                                   \
+		known = ct_mpi_comm_last(comm);                                                    \
+		if (__builtin_expect(known != NULL, 1) ||                                          \
+		    (known = ct_mpi_comm_entered(comm, &f)) != NULL) {                             \
 			const struct ct_mpi_share share = share_;                                  \
 			CALL(name, op_, redop_);                                                   \
                                                                                                    \

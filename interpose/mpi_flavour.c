@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "interpose/dlsym_real.h"
+#include "interpose/environ.h"
 #include "interpose/real.h"
 #include "trace/ops.h"
 
@@ -147,6 +148,22 @@ static void take_tables(void)
 #include "interpose/abi/mpi_redops.def"
 }
 
+/* Its name in the start record, NULL: unknown. */
+static const char *name_of(enum ct_mpi_flavour flavour)
+{
+	switch (flavour) {
+	case CT_MPI_OPENMPI:
+		return "openmpi";
+	case CT_MPI_MPICH:
+		return "mpich";
+	case CT_MPI_STANDARD:
+		return "standard";
+	case CT_MPI_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
 enum ct_mpi_flavour ct_mpi_find_flavour(void)
 {
 	char text[VERSION_TEXT];
@@ -158,6 +175,8 @@ enum ct_mpi_flavour ct_mpi_find_flavour(void)
 	if (ct_mpi.call.Abi_get_version && ct_mpi.call.Abi_get_version(&major, &minor))
 		major = 0;
 	ct_mpi.flavour = ct_mpi_flavour_of(text, major, datum("ompi_mpi_comm_world") != 0);
+	ct_environ_mpi(name_of(ct_mpi.flavour), text,
+		       (const void *)(uintptr_t)ct_mpi.call.Initialized);
 	if (ct_mpi.flavour != CT_MPI_UNKNOWN) {
 		take_values();
 		take_tables();

@@ -48,7 +48,8 @@ static inline uint64_t ct_mpi_count_of(struct ct_mpi_element element, uint64_t c
 /* Find the functions that we call, as `caller` would. 0 if some that every MPI has are not there. */
 int ct_mpi_find_helpers(const void *caller);
 
-/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. */
+/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. Either goes
+ * on record. */
 enum ct_mpi_flavour ct_mpi_find_flavour(void);
 
 /* The flavour by what the library says: the text of MPI_Get_library_version, the major number of MPI_Abi_get_version (below 1:
