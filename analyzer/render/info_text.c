@@ -15,7 +15,7 @@ static void head(struct ct_text *text, const char *title)
 	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
 }
 
-static void write_run(struct ct_text *text, const struct ct_report *report)
+static void write_run(struct ct_text *text, const struct ct_report *report, const char *place)
 {
 	const struct ct_report_run *run = &report->run;
 	char expected[CT_UNIT_TEXT];
@@ -26,7 +26,12 @@ static void write_run(struct ct_text *text, const struct ct_report *report)
 		     run->complete ? "complete" : "not complete", ct_text_count(run->ranks_seen).s,
 		     expected, run->n_hosts, run->n_hosts == 1 ? "" : "s",
 		     ct_text_ns(run->duration_ns).s, run->attempt + 1, run->attempts);
-	ct_text_line(text, CT_COLOR_NONE, "directory %s", run->dir ? run->dir : "n/a");
+	ct_text_line(text, CT_COLOR_NONE, "directory %s",
+		     place	? place
+		     : run->dir ? run->dir
+				: "n/a");
+	if (place && run->dir)
+		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
 	ct_timing_line(text, report);
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
@@ -150,15 +155,17 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 
 static void write_costs(struct ct_text *text, const struct ct_report *report)
 {
+	char wrappers[64], threads[64];
+
+	ct_text_share(wrappers, sizeof(wrappers), report->cost_share_pct, "about ", "the run",
+		      "in wrappers");
+	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
+		      "in the tracer's threads");
 	head(text, "cost of recording (~: estimated, calls times what one was measured to cost at "
 		   "the start)");
 	if (report->n_costs)
-		ct_text_line(text, CT_COLOR_NONE,
-			     "the busiest rank: about %s of the run in wrappers, %s of a core in "
-			     "the tracer's threads; %s written by all",
-			     ct_text_pct(report->cost_share_pct).s,
-			     ct_text_pct(report->cost_cpu_pct).s,
-			     ct_text_bytes(report->cost_bytes).s);
+		ct_text_line(text, CT_COLOR_NONE, "the busiest rank: %s, %s; %s written by all",
+			     wrappers, threads, ct_text_bytes(report->cost_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {
@@ -200,7 +207,7 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 				.color = style && style->color,
 				.whole = style && style->whole };
 
-	write_run(&text, report);
+	write_run(&text, report, style ? style->place : NULL);
 	write_processes(&text, report);
 	write_comms(&text, report);
 	write_traffic(&text, &report->traffic);

@@ -171,6 +171,22 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		     ct_text_pct(100 * (double)most->exposed_ns / (double)comm_ns).s, most->rank);
 }
 
+static void write_cost(struct ct_text *text, const struct ct_report *report)
+{
+	char wrappers[64], threads[64];
+
+	ct_text_share(wrappers, sizeof(wrappers), report->cost_share_pct, "about ", "the run",
+		      "in wrappers");
+	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
+		      "in its threads");
+	if (report->n_costs)
+		ct_text_line(text, CT_COLOR_NONE, "cost      tracer: %s, %s, %s written", wrappers,
+			     threads, ct_text_bytes(report->cost_bytes).s);
+	else
+		ct_text_line(text, CT_COLOR_NONE, "%s",
+			     "cost      n/a: no process told what recording it cost");
+}
+
 static void write_facts(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
@@ -186,11 +202,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 		ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
 		ct_text_count(run->incomplete).s);
 	write_exposed(text, report);
-	ct_text_line(text, CT_COLOR_NONE,
-		     "cost      tracer: about %s of the run in wrappers, %s of a core in its "
-		     "threads, %s written",
-		     ct_text_pct(report->cost_share_pct).s, ct_text_pct(report->cost_cpu_pct).s,
-		     ct_text_bytes(report->cost_bytes).s);
+	write_cost(text, report);
 }
 
 /* A bandwidth without its "/s", which stands in the column's head. */
@@ -215,7 +227,7 @@ static void write_row(struct ct_text *text, const struct ct_report_op *op)
 		 dtype);
 	ct_text_clip(what_cut, sizeof(what_cut), what, 17);
 	if (op->comm_name)
-		ct_text_clip(comm, sizeof(comm), op->comm_name, 8);
+		ct_text_short_name(comm, sizeof(comm), op->comm_name, 8);
 	else
 		snprintf(comm, sizeof(comm), "%08" PRIx64, op->comm_key >> 32);
 	if (op->last_rank >= 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "analyzer/units.h"
 #include "trace/ops.h"
 
 static int is_first_byte(char c)
@@ -29,6 +31,45 @@ void ct_text_clip(char *to, size_t cap, const char *from, size_t columns)
 		keep = cap - 4;
 	memmove(to, from, keep);
 	strcpy(to + keep, keep < len ? "..." : "");
+}
+
+/* Bytes of the first `n` characters. */
+static size_t bytes_of(const char *text, size_t n)
+{
+	size_t at = 0;
+
+	while (text[at] && (!is_first_byte(text[at]) || n-- > 0))
+		at++;
+	return at;
+}
+
+void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns)
+{
+	static const char prefix[] = "MPI_COMM_";
+	size_t n = 0, head = columns > 2 ? (columns - 2) / 2 : 0, tail = columns - 2 - head;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0 && name[sizeof(prefix) - 1])
+		name += sizeof(prefix) - 1;
+	for (const char *c = name; *c; c++)
+		n += (size_t)is_first_byte(*c);
+	if (n <= columns || !head)
+		ct_text_clip(to, cap, name, columns);
+	else
+		snprintf(to, cap, "%.*s..%s", (int)bytes_of(name, head), name,
+			 name + bytes_of(name, n - tail));
+}
+
+void ct_text_share(char *to, size_t cap, double pct, const char *about, const char *of,
+		   const char *where)
+{
+	struct ct_unit_text share = ct_text_pct(pct);
+
+	if (isnan(pct))
+		snprintf(to, cap, "n/a %s", where);
+	else if (share.s[0] == '<')
+		snprintf(to, cap, "less than %s of %s %s", share.s + 1, of, where);
+	else
+		snprintf(to, cap, "%s%s of %s %s", about, share.s, of, where);
 }
 
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)

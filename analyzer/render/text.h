@@ -32,6 +32,15 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 /* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
 void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);
 
+/* A name in `columns` characters (at least 4; `to` as above): without "MPI_COMM_", and cut in the middle, since what tells
+ * two names apart stands at their ends. */
+void ct_text_short_name(char *to, size_t cap, const char *name, size_t columns);
+
+/* "about 1.20% of the run in wrappers", "less than 0.01% of the run in wrappers", "n/a in wrappers" (about: "about ", of:
+ * "the run", where: "in wrappers"). */
+void ct_text_share(char *to, size_t cap, double pct, const char *about, const char *of,
+		   const char *where);
+
 /* "f32" for float32, "4B" for elem4, "" for none. `to` has room for 16 bytes. */
 void ct_text_dtype(char *to, unsigned dtype);
 

@@ -23,4 +23,10 @@ ask "$FOUND" -- ./linked
 echo "= the library"
 echo 'int _ZN4gloo9allreduceERKNS_16AllreduceOptionsE(void *); int main(void) { return _ZN4gloo9allreduceERKNS_16AllreduceOptionsE(0); }' |
 	compiled library -l:libgloo.so.0
-ask "$FOUND" -- ./library
+ask "$FOUND" -- ./library | sed 's|: /.*/libgloo|: DIR/libgloo|'
+echo "= what a Python would find"
+python=$(command -v /usr/bin/python3 || command -v python3)
+mkdir -p site/torch/lib
+touch site/torch/__init__.py train.py
+cp libvisible.so site/torch/lib/libtorch_cpu.so
+ask "$FOUND" PYTHONPATH="$PWD/site" -- "$python" train.py

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What of a program's libraries passes unseen: each of them is made here, in the shape of the real one.
 . "$data/doctor.bash"
-FOUND='NCCL.*|COPIES|CUDART_STATIC|NVSHMEM|DEEPEP|MSCCLPP|UCX_DIRECT|OTHER_DLSYM_HOOK'
+FOUND='NCCL.*|BACKEND|COPIES|CUDART_STATIC|NVSHMEM|DEEPEP|MSCCLPP|UCX_DIRECT|OTHER_DLSYM_HOOK'
 export LD_LIBRARY_PATH=$PWD
 
 nccl='int ncclAllReduce(void) { return 0; } const char ncclText[] = "NCCL version 2.28.9+cuda13.0";'
@@ -54,7 +54,7 @@ with device libdevice.so
 echo "= what a Python would find"
 python=$(command -v /usr/bin/python3 || command -v python3)
 mkdir -p site/nvidia/nccl/lib site/torch/lib
-touch site/torch/__init__.py
+touch site/torch/__init__.py train.py
 cp libnccl.so.2 site/nvidia/nccl/lib/
 cp libcaller.so site/torch/lib/libtorch_cuda.so
 cp libdeep_ep_cpp.so site/deep_ep_cpp.so

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a command line would start, and whether the loader would take the library into it.
 . "$data/doctor.bash"
-PROGRAM='PROGRAM|STATIC|SECURE_EXEC|ARCHITECTURE|LOADER|BOUND|LAUNCHER|CONTAINER'
+PROGRAM='PROGRAM|STATIC|SECURE_EXEC|ARCHITECTURE|LOADER|BOUND|LAUNCHER|CONTAINER|STARTED'
 
 echo 'int main(void) { return 0; }' >main.c
 gcc -o dynamic main.c
@@ -64,13 +64,55 @@ ask "$PROGRAM" -- ./other_user | sed 's/setuid/setgid/'
 
 echo "= programs that start programs"
 mkdir bin
-for name in mpirun docker nice; do
+for name in mpirun docker nice env timeout taskset numactl srun torchrun python3 commtrace mpirun.mpich; do
 	ln -s "$PWD/dynamic" bin/$name
 done
 ask "$PROGRAM" -- bin/nice -n 5 ./static
 ask "$PROGRAM" -- bin/nice NAME=value -n 5 ./by_path
 ask "$PROGRAM" -- bin/mpirun -n 4 ./dynamic
 ask "$PROGRAM" -- bin/docker run image ./dynamic
+# behind ARGUMENTS...: what is said of the program behind the launcher.
+behind() {
+	echo "$*"
+	ask "$PROGRAM" -- "$@" | grep -vE '^fine|remedy|^exit|^$|^unknown LAUNCHER' | cut -d: -f1-2
+}
+echo "= which of a launcher's words is the program"
+behind bin/mpirun ./static
+behind bin/mpirun -np 2 --map-by core -mca btl self -x LD_PRELOAD --bind-to=core --oversubscribe ./static ./dynamic
+behind bin/mpirun.mpich -n 2 -genv NAME ./dynamic -genv OTHER=value -hosts ./dynamic ./static
+behind bin/mpirun -np 2 ./gone
+behind bin/mpirun --hostfile ./dynamic ./static
+behind bin/mpirun --new-option ./dynamic ./static
+behind bin/mpirun --new-option word ./static
+behind bin/mpirun --new-option word
+behind bin/mpirun -wdir /tmp ./gone
+behind bin/mpirun -n 2 : -n 1
+behind bin/mpirun -n 1 ./dynamic : -n 1 ./static : -n 1 ./gone
+behind bin/srun -n4 --gpus-per-node 8 -p ./dynamic bin/env A=B bin/nice -n 5 bin/timeout --foreground -k 1 10 ./static
+behind bin/srun --multi-prog list
+behind bin/timeout 10 ./gone
+behind bin/timeout ./dynamic ./static
+behind bin/taskset -c 0-3 ./static
+behind bin/numactl -N 0 --membind 0 ./static
+behind bin/commtrace run -o ./dynamic -- ./static
+behind bin/env -C / ./gone
+echo "= Python files"
+touch train.py
+behind bin/torchrun --nproc-per-node 8 --nnodes=2 train.py ./static
+behind bin/torchrun --standalone gone.py
+behind bin/torchrun --no_python --rdzv_id 1 ./static
+behind bin/torchrun -m package.module
+behind bin/python3 -u -X dev gone.py
+behind bin/python3 -c 'import gone'
+behind bin/python3 -m gone
+behind bin/python3 -um torch.distributed.run --nproc_per_node 8 gone.py
+behind bin/python3 -m mpi4py gone.py
+behind bin/mpirun -n 2 bin/python3 gone.py : bin/python3 train.py
+echo "= commands of a shell"
+printf '#!/bin/sh\n./static\n' >commands
+chmod +x commands
+behind ./commands
+
 echo "= the library is not there for it"
 mkdir 'a place'
 cp "$build/bin/commtrace" 'a place/'

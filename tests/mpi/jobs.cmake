@@ -26,6 +26,7 @@ ct_mpi_test(NAME mpi.programs COMMAND programs.sh TIMEOUT 240)
 ct_mpi_test(NAME mpi.ends COMMAND ends.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.examples COMMAND examples.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.identity COMMAND identity.sh TIMEOUT 180)
+ct_mpi_test(NAME mpi.several_nodes COMMAND several_nodes.sh TIMEOUT 120)
 
 # One process on three backends.
 if(TARGET gloo_job)

@@ -15,3 +15,9 @@ code=0
 grep -q '^in part *MPI_STATIC ' said || fail "the doctor says nothing of it (exit $code): $(cat said)"
 "$commtrace" doctor -- "$(mpi_program kinds)" >said || true
 ! grep -q MPI_STATIC said || fail "the doctor says so of a program that loads it: $(cat said)"
+case ${CT_MPI:-} in
+openmpi) flavour='Open MPI' ;;
+*) flavour='MPICH or of its kin' ;;
+esac
+grep -Eq "^fine +MPI +called through the loader by .*: /.*$(basename "$loaded") \($flavour\)$" said ||
+	fail "the doctor does not say which MPI it is: $(cat said)"

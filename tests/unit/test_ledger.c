@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recording cost, as the ranks told: unknown is never shown as nothing. */
+/* What recording cost, as the ranks told: unknown is never shown as nothing. And how shares and names are written. */
 #include "tests/unit/job.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/render/text.h"
 #include "trace/ops.h"
 
 static struct job job;
@@ -54,9 +55,7 @@ static void what_nobody_told_is_not_available(void **state)
 	r = report();
 	assert_int_equal(r->n_costs, 0);
 	assert_int_equal(r->cost_bytes, CT_UNKNOWN);
-	assert_texts(r,
-		     "cost      tracer: about n/a of the run in wrappers, n/a of a core in its "
-		     "threads, n/a written\n",
+	assert_texts(r, "cost      n/a: no process told what recording it cost\n",
 		     "measured to cost at the start)\nn/a\n");
 	ct_report_free(r);
 }
@@ -92,7 +91,7 @@ static void calls_that_were_not_counted_yet_cost_an_unknown_time(void **state)
 	assert_true(isnan(r->costs[0].share_pct));
 	assert_int_equal(r->costs[0].write_cpu_ns, 2000000);
 	assert_int_equal(r->cost_bytes, 512);
-	assert_texts(r, "tracer: about n/a of the run in wrappers, 1.00%",
+	assert_texts(r, "tracer: n/a in wrappers, 1.00% of a core in its threads",
 		     "calls=n/a wrappers~n/a");
 	ct_report_free(r);
 }
@@ -127,6 +126,36 @@ static void the_account_is_per_rank_and_in_shares_of_the_run(void **state)
 	ct_report_free(r);
 }
 
+static void shares_are_said_in_words_that_read_well(void **state)
+{
+	char said[64];
+
+	(void)state;
+	ct_text_share(said, sizeof(said), 1.234, "about ", "the run", "in wrappers");
+	assert_string_equal(said, "about 1.23% of the run in wrappers");
+	ct_text_share(said, sizeof(said), 0.001, "about ", "the run", "in wrappers");
+	assert_string_equal(said, "less than 0.01% of the run in wrappers");
+	ct_text_share(said, sizeof(said), NAN, "about ", "the run", "in wrappers");
+	assert_string_equal(said, "n/a in wrappers");
+}
+
+static void short_names_keep_what_tells_them_apart(void **state)
+{
+	static const char *const names[][2] = {
+		{ "MPI_COMM_WORLD", "WORLD" },	  { "MPI_COMM_SELF", "SELF" },
+		{ "MPI_COMM_", "MPI..MM_" },	  { "world", "world" },
+		{ "exactly8", "exactly8" },	  { "tensor_group_1", "ten..p_1" },
+		{ "tensor_group_2", "ten..p_2" }, { "äöüäöüäöü", "äöü..äöü" },
+	};
+	char to[40];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ct_text_short_name(to, sizeof(to), names[i][0], 8);
+		assert_string_equal(to, names[i][1]);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -135,6 +164,8 @@ int main(void)
 		TEST(an_account_from_before_anything_was_measured_is_none),
 		TEST(calls_that_were_not_counted_yet_cost_an_unknown_time),
 		TEST(the_account_is_per_rank_and_in_shares_of_the_run),
+		TEST(shares_are_said_in_words_that_read_well),
+		TEST(short_names_keep_what_tells_them_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

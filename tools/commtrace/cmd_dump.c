@@ -28,6 +28,8 @@ struct dump {
 	const struct ct_run *run;
 	struct ct_out *out;
 	long long written;
+	int is_there; /* the rank that was asked for */
+	int has_head;
 	uint64_t *zero_ns; /* of each process: when the first one of its host started */
 	uint32_t process;  /* whose threads these are */
 	uint32_t *tids;
@@ -114,6 +116,13 @@ static int64_t lane_of(struct dump *dump, const struct ct_joined_op *op)
 	return (int64_t)dump->n_tids++;
 }
 
+static void write_head(struct dump *dump)
+{
+	if (dump->format == FORMAT_TEXT && !dump->has_head)
+		ct_dump_text_head(dump->out->file);
+	dump->has_head = 1;
+}
+
 static int each_op(const struct ct_joined_op *op, void *arg)
 {
 	struct dump *dump = arg;
@@ -122,11 +131,14 @@ static int each_op(const struct ct_joined_op *op, void *arg)
 	ct_progress_at(op->process_index, dump->run->n_processes);
 	if (lane < 0)
 		return STOP_MEMORY;
-	if ((dump->rank >= 0 && op->rank != dump->rank) ||
-	    (dump->comm && op->comm_key != dump->comm))
+	if (dump->rank >= 0 && op->rank != dump->rank)
+		return 0;
+	dump->is_there = 1;
+	if (dump->comm && op->comm_key != dump->comm)
 		return 0;
 	if (dump->limit >= 0 && dump->written >= dump->limit)
 		return STOP_LIMIT;
+	write_head(dump);
 	if (dump->format == FORMAT_JSONL)
 		ct_dump_json(op, (uint32_t)lane, dump->out->file);
 	else
@@ -162,6 +174,16 @@ static int find_zeros(struct dump *dump)
 	return 0;
 }
 
+/* After all was read: is there a trace of the rank that was asked for? It may have no operation. */
+static int has_rank(const struct dump *dump)
+{
+	int is_there = dump->rank < 0 || dump->is_there;
+
+	for (size_t i = 0; i < dump->run->n_processes; i++)
+		is_there |= dump->run->processes[i].id.rank == dump->rank;
+	return is_there;
+}
+
 static int write_all(struct dump *dump)
 {
 	struct ct_err err = { .text = "" };
@@ -176,8 +198,6 @@ static int write_all(struct dump *dump)
 		ct_out_drop(&out);
 		return CT_CODE_FAILED;
 	}
-	if (dump->format == FORMAT_TEXT)
-		ct_dump_text_head(out.file);
 	/* On a terminal the lines themselves are the progress. */
 	if (out.path)
 		ct_progress_begin("dumping");
@@ -189,7 +209,13 @@ static int write_all(struct dump *dump)
 		       stop < 0 && err.text[0] ? err.text
 					       : ct_status_text(stop < 0 ? stop : CT_NOMEM));
 		code = CT_CODE_FAILED;
+	} else if (!has_rank(dump)) {
+		ct_say("cannot dump %s: rank %lld left no trace", dump->paths.path[0], dump->rank);
+		ct_hint("'commtrace info' lists the ranks");
+		ct_out_drop(&out);
+		return CT_CODE_FAILED;
 	}
+	write_head(dump);
 	stop = ct_out_close(&out);
 	return code ? code : stop;
 }

@@ -71,6 +71,9 @@ void ct_doctor_limits(struct ct_doctor *d);
 void ct_doctor_program(struct ct_doctor *d, char **argv);
 void ct_doctor_python(struct ct_doctor *d, const char *python);
 
+/* What the loader would load for this library, in a process of the Python `exe`. */
+void ct_doctor_needed(struct ct_doctor *d, const char *exe, const char *library);
+
 /* What an object is to the program. */
 enum ct_doctor_role {
 	CT_DOCTOR_THE_PROGRAM,
@@ -79,8 +82,9 @@ enum ct_doctor_role {
 	CT_DOCTOR_INSTALLED, /* it is there, and may be used or not */
 };
 
-/* What gives away that something in this file passes unseen. Files that were looked at already are passed over. */
-void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role);
+/* Whether this file communicates, and what gives away that something in it passes unseen. Files that were looked at already are
+ * passed over. Returns whether it calls a backend's library of which none was found yet. */
+int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role);
 
 /* After the last object: what all of them together say. */
 void ct_doctor_objects_done(struct ct_doctor *d);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tools/commtrace/doctor.h"
+#include "tools/commtrace/doctor_backends.h"
 #include "tools/commtrace/doctor_elf.h"
 
 #define CALL "ncclAllReduce"
@@ -38,16 +39,13 @@ static const struct {
 
 #define N(list) (sizeof(list) / sizeof((list)[0]))
 
-/* What was looked at, and what of NCCL was found in it. */
+/* What was looked at. */
 static struct {
 	struct seen {
 		dev_t dev;
 		ino_t ino;
 	} * seen;
 	size_t n_seen;
-	char callers[200], copies[400];
-	unsigned n_callers, n_copies, n_unseen;
-	int has_other; /* backend */
 } all;
 
 static int begins_with(const char *name, const char *text)
@@ -80,14 +78,6 @@ static int is_new(const char *path)
 	all.seen = grown;
 	all.seen[all.n_seen++] = (struct seen){ st.st_dev, st.st_ino };
 	return 1;
-}
-
-static void note(char *list, size_t size, unsigned *n, const char *path)
-{
-	size_t len = strlen(list);
-
-	snprintf(list + len, size - len, "%s%s", *n ? ", " : "", path);
-	(*n)++;
 }
 
 /* Not worth their hundreds of megabytes. */
@@ -148,13 +138,13 @@ static int has_mark(const struct ct_elf *file, const struct mark *mark, const ch
 static void look_at_definition(struct ct_doctor *d, const struct ct_elf *file, const char *path,
 			       int is_program)
 {
-	if (is_program && ++all.n_unseen)
+	if (is_program)
 		ct_doctor_add_invisible(d, CT_DOCTOR_NCCL_HIDDEN, CT_DOCTOR_PART, path);
 	else if (!begins_with(file->soname, "libnccl") &&
-		 (file->is_symbolic || !ct_elf_relocates(file, CALL)) && ++all.n_unseen)
+		 (file->is_symbolic || !ct_elf_relocates(file, CALL)))
 		ct_doctor_add_invisible(d, CT_DOCTOR_NCCL_SYMBOLIC, CT_DOCTOR_PART, path);
 	else
-		note(all.copies, sizeof(all.copies), &all.n_copies, path);
+		ct_doctor_backends_copy(CT_DOCTOR_NCCL, path);
 }
 
 /* It has a copy of Gloo: do that one's own calls come to the loader? */
@@ -165,36 +155,35 @@ static void look_at_gloo(struct ct_doctor *d, const struct ct_elf *file, const c
 	    ct_elf_has(file, GLOO_TABLE) == CT_ELF_EXPORTS &&
 	    (is_program || file->is_symbolic || !ct_elf_relocates(file, GLOO_VIRTUAL)))
 		ct_doctor_add_invisible(d, CT_DOCTOR_GLOO_SYMBOLIC, CT_DOCTOR_PART, path);
+	else if (ct_elf_has(file, GLOO_CALL) == CT_ELF_EXPORTS)
+		ct_doctor_backends_copy(CT_DOCTOR_GLOO, path);
 }
 
-void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
+int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *why;
 	int is_program = role == CT_DOCTOR_THE_PROGRAM, told = -1;
+	int misses;
 	enum ct_elf_has nccl;
 	struct ct_elf file;
 
 	if (!is_new(path) || begins_with(name, "libcommtrace") ||
 	    ct_elf_open(&file, path, &why) != 0)
-		return;
+		return 0;
 	nccl = ct_elf_has(&file, CALL);
 	if (nccl == CT_ELF_EXPORTS && role == CT_DOCTOR_PRELOADED)
 		ct_doctor_add(d, CT_DOCTOR_OTHER_PRELOADS, CT_DOCTOR_FINE,
 			      "%s wraps NCCL, too: each passes calls on to the next", path);
 	else if (nccl == CT_ELF_EXPORTS)
 		look_at_definition(d, &file, path, is_program);
-	else if (nccl == CT_ELF_IMPORTS)
-		note(all.callers, sizeof(all.callers), &all.n_callers, name);
 	if (role != CT_DOCTOR_PRELOADED)
 		look_at_gloo(d, &file, path, is_program);
-	all.has_other |= ct_elf_has(&file, GLOO_CALL) != CT_ELF_HAS_NOT ||
-			 ct_elf_has(&file, MPI_CALL) != CT_ELF_HAS_NOT;
+	misses = role != CT_DOCTOR_PRELOADED && ct_doctor_backends_look(&file, path);
 	for (size_t i = 0; i < N(marks); i++) {
 		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||
 		    !has_mark(&file, &marks[i], name, is_program, nccl))
 			continue;
 		told = (int)marks[i].id;
-		all.n_unseen += told == CT_DOCTOR_NCCL_HIDDEN;
 		ct_doctor_add_invisible(d, marks[i].id,
 					role == CT_DOCTOR_INSTALLED &&
 							marks[i].id != CT_DOCTOR_NCCL_HIDDEN
@@ -203,6 +192,7 @@ void ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role
 					path);
 	}
 	ct_elf_close(&file);
+	return misses;
 }
 
 void ct_doctor_objects_done(struct ct_doctor *d)
@@ -211,20 +201,7 @@ void ct_doctor_objects_done(struct ct_doctor *d)
 
 	if (second && second[0])
 		ct_doctor_object(d, second, CT_DOCTOR_INSTALLED);
-	if (all.n_copies > 1)
-		ct_doctor_add(d, CT_DOCTOR_COPIES,
-			      all.n_copies <= 4 ? CT_DOCTOR_FINE : CT_DOCTOR_PART,
-			      "%u copies of NCCL: %s", all.n_copies, all.copies);
-	if (all.n_callers)
-		ct_doctor_add(d, CT_DOCTOR_NCCL, CT_DOCTOR_FINE, "called through the loader by %s",
-			      all.callers);
-	else if (all.n_copies)
-		ct_doctor_add(d, CT_DOCTOR_NCCL, CT_DOCTOR_FINE, "found: %s", all.copies);
-	else
-		ct_doctor_add(
-			d, CT_DOCTOR_NCCL, CT_DOCTOR_UNKNOWN,
-			"nothing that is known to be loaded calls NCCL; what the program opens "
-			"later (dlopen, Python modules elsewhere) cannot be told from here");
+	ct_doctor_backends_done(d);
 	free(all.seen);
 	memset(&all, 0, sizeof(all));
 }

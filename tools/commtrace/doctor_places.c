@@ -65,6 +65,25 @@ static int is_set_to(const char *name, const char *value)
 	return set && strcmp(set, value) == 0;
 }
 
+static void look_at_backends(struct ct_doctor *d, const char *backends)
+{
+	static const char *const known[][2] = { { "nccl", "NCCL" },
+						{ "gloo", "Gloo" },
+						{ "mpi", "MPI" } };
+	char out[32] = "";
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t len = strlen(out);
+
+		if (!lists(backends, known[i][0]))
+			snprintf(out + len, sizeof(out) - len, "%s%s", len ? ", " : "",
+				 known[i][1]);
+	}
+	if (out[0])
+		ct_doctor_add(d, CT_DOCTOR_BACKENDS, CT_DOCTOR_PART,
+			      "COMMTRACE_BACKENDS=%.80s leaves %s out", backends, out);
+}
+
 void ct_doctor_settings(struct ct_doctor *d)
 {
 	const char *backends = getenv(PREFIX "BACKENDS");
@@ -76,9 +95,8 @@ void ct_doctor_settings(struct ct_doctor *d)
 	for (char **variable = environ; *variable; variable++)
 		if (strncmp(*variable, PREFIX, strlen(PREFIX)) == 0)
 			look_at_variable(d, *variable + strlen(PREFIX));
-	if (backends && backends[0] && !lists(backends, "nccl"))
-		ct_doctor_add(d, CT_DOCTOR_BACKENDS, CT_DOCTOR_PART,
-			      "COMMTRACE_BACKENDS=%.80s leaves NCCL out", backends);
+	if (backends && backends[0])
+		look_at_backends(d, backends);
 	if (is_set_to(PREFIX "NO_DLSYM", "1"))
 		ct_doctor_add_invisible(d, CT_DOCTOR_DLSYM_OFF, CT_DOCTOR_PART, "");
 	if (d->n_checks == before)

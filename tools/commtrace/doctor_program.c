@@ -15,6 +15,7 @@
 
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/doctor_elf.h"
+#include "tools/commtrace/doctor_launch.h"
 #include "tools/commtrace/doctor_trial.h"
 #include "tools/commtrace/nearest.h"
 
@@ -177,7 +178,7 @@ static int prepare_listing(void *arg)
 }
 
 /* The loader's list has lines `NAME => PATH (ADDRESS)` and `PATH (ADDRESS)`. */
-static void look_at_loaded(struct ct_doctor *d, char *said)
+static void look_at_loaded(struct ct_doctor *d, char *said, enum ct_doctor_role role)
 {
 	char *rest = NULL, path[PATH_MAX];
 
@@ -186,7 +187,7 @@ static void look_at_loaded(struct ct_doctor *d, char *said)
 
 		at = at ? at + 4 : line;
 		if (sscanf(at, " %4095s (0x", path) == 1 && strchr(path, '/'))
-			ct_doctor_object(d, path, CT_DOCTOR_LOADED);
+			ct_doctor_object(d, path, role);
 	}
 }
 
@@ -220,8 +221,24 @@ static void look_at_binding(struct ct_doctor *d, const char *path)
 			      "the loader does not take the library into %s: %.*s", path,
 			      (int)strcspn(complaint, "\n"), complaint);
 	}
-	look_at_loaded(d, trial.said);
+	look_at_loaded(d, trial.said, CT_DOCTOR_LOADED);
 	free(trial.said);
+}
+
+void ct_doctor_needed(struct ct_doctor *d, const char *exe, const char *library)
+{
+	const char *argv[] = { NULL, "--list", library, NULL }, *why;
+	struct ct_trial trial = { .argv = argv, .prepare = prepare, .arg = d, .seconds = 30 };
+	struct ct_elf file;
+
+	if (ct_elf_open(&file, exe, &why) != 0)
+		return;
+	argv[0] = file.interpreter;
+	if (file.interpreter[0] && ct_trial(&trial) == 0) {
+		look_at_loaded(d, trial.said, CT_DOCTOR_INSTALLED);
+		free(trial.said);
+	}
+	ct_elf_close(&file);
 }
 
 /* Would a loader that heeds LD_PRELOAD start this file? */
@@ -302,34 +319,94 @@ static int look_at_rights(struct ct_doctor *d, const struct program *p)
 	return 0;
 }
 
-/* Programs that start another one, which stands among their arguments. */
-#define STARTERS                                                                                   \
-	"env nohup nice ionice taskset numactl chrt stdbuf setsid time timeout strace gdb perf "   \
-	"nsys ncu"
-#define LAUNCHERS "mpirun mpiexec mpiexec.hydra orterun prterun srun jsrun aprun"
-#define CONTAINERS "docker podman singularity apptainer enroot nerdctl"
-
-/* The first argument that is a program by itself. */
-static char **started_by(char **argv)
+/* Could this word be executed from here? */
+static int is_program(const char *word)
 {
 	char path[PATH_MAX], next[PATH_MAX];
 
-	while (*++argv)
-		if (argv[0][0] != '-' && !strchr(*argv, '=') && find(*argv, path) == 0 &&
-		    !look_into(path, next))
-			return argv;
-	return NULL;
+	return find(word, path) == 0 && !look_into(path, next);
+}
+
+static int is_shell(const char *name)
+{
+	return ct_word_find("sh dash bash zsh ksh mksh csh tcsh fish busybox", name) >= 0;
+}
+
+static enum ct_launch_kind kind_of(const char *name)
+{
+	char *none[] = { NULL, NULL };
+
+	return ct_launch_look(name, none, is_program).kind;
+}
+
+static void look_at_words(struct ct_doctor *d, const char *name, char **argv);
+
+/* What a launcher starts, by its words. */
+static void look_at_started(struct ct_doctor *d, const char *name, const struct ct_launch *launch)
+{
+	char **argv = launch->program;
+
+	if (launch->is_text || (launch->is_module && argv)) {
+		if (launch->is_module && kind_of(*argv) == CT_LAUNCH_PYTHON)
+			look_at_words(d, *argv, argv);
+	} else if (!argv) {
+		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
+			      "what %s starts was not looked at: its arguments do not tell it",
+			      name);
+	} else if (launch->lies_elsewhere &&
+		   (launch->is_python_file ? access(*argv, R_OK) != 0 : !is_program(*argv))) {
+		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
+			      "what %s starts was not looked at: %s is not found from here, and an "
+			      "option has it looked for elsewhere",
+			      name, *argv);
+	} else if (!launch->is_python_file) {
+		ct_doctor_program(d, argv);
+	} else if (access(*argv, R_OK) != 0) {
+		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_NOTHING, "%s cannot be read: %s",
+			      *argv, strerror(errno));
+	} else {
+		ct_doctor_add(d, CT_DOCTOR_PROGRAM, CT_DOCTOR_FINE, "%s: read by %s", *argv, name);
+	}
+}
+
+/* mpirun -n 1 ./one : -n 1 ./other: the first ':' in a launcher's words, or their end. */
+static char **end_of_part(enum ct_launch_kind kind, char **argv)
+{
+	while (*argv && (kind != CT_LAUNCH_HOSTS || strcmp(*argv, ":") != 0))
+		argv++;
+	return argv;
+}
+
+/* A launcher, a Python or one of its modules; nothing is said of any other. */
+static void look_at_words(struct ct_doctor *d, const char *name, char **argv)
+{
+	enum ct_launch_kind kind = kind_of(name);
+
+	if (kind == CT_LAUNCH_NONE || (kind == CT_LAUNCH_PYTHON && !argv[1]))
+		return;
+	do {
+		char **end = end_of_part(kind, argv + 1);
+		char *colon = *end;
+		struct ct_launch launch;
+
+		*end = NULL;
+		launch = ct_launch_look(name, argv, is_program);
+		look_at_started(d, name, &launch);
+		*end = colon;
+		argv = end;
+	} while (*argv);
 }
 
 void ct_doctor_program(struct ct_doctor *d, char **argv)
 {
-	struct program p;
+	enum ct_launch_kind kind;
 	const char *name = base(argv[0]);
-	char **inner = NULL;
+	struct program p;
 
 	if (resolve(d, argv[0], &p) != 0 || look_at_rights(d, &p))
 		return;
-	if (ct_word_find(CONTAINERS, name) >= 0) {
+	kind = kind_of(name);
+	if (kind == CT_LAUNCH_CONTAINER) {
 		ct_doctor_add(
 			d, CT_DOCTOR_CONTAINER, CT_DOCTOR_NOTHING,
 			"%s starts its program in a container, where neither this environment "
@@ -337,17 +414,15 @@ void ct_doctor_program(struct ct_doctor *d, char **argv)
 			name);
 		return;
 	}
-	if (ct_word_find(LAUNCHERS, name) >= 0) {
+	if (kind == CT_LAUNCH_HOSTS)
 		ct_doctor_add(d, CT_DOCTOR_LAUNCHER, CT_DOCTOR_UNKNOWN,
 			      "%s starts programs on other hosts: whether LD_PRELOAD arrives there "
 			      "cannot be told from here",
 			      name);
-		inner = started_by(argv);
-	} else if (ct_word_find(STARTERS, name) >= 0) {
-		inner = started_by(argv);
-	}
-	if (inner)
-		ct_doctor_program(d, inner);
-	else
+	if (kind == CT_LAUNCH_NONE || kind == CT_LAUNCH_PYTHON)
 		look_at_elf(d, &p);
+	if (kind == CT_LAUNCH_NONE && is_shell(base(p.links[p.n - 1])))
+		ct_doctor_add(d, CT_DOCTOR_STARTED, CT_DOCTOR_UNKNOWN,
+			      "what the commands of %s start was not looked at", argv[0]);
+	look_at_words(d, name, argv);
 }

@@ -50,7 +50,8 @@ static int prepare(void *arg)
 	return d->is_preloaded ? 0 : ct_run_env_apply(&env);
 }
 
-static void look_at_package(struct ct_doctor *d, const char *module, const char *place)
+static void look_at_package(struct ct_doctor *d, const char *exe, const char *module,
+			    const char *place)
 {
 	for (size_t i = 0; i < N_PACKAGES; i++) {
 		char pattern[2 * PATH_MAX];
@@ -63,13 +64,14 @@ static void look_at_package(struct ct_doctor *d, const char *module, const char 
 		if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 			continue;
 		for (size_t k = 0; k < found.gl_pathc; k++)
-			ct_doctor_object(d, found.gl_pathv[k], CT_DOCTOR_INSTALLED);
+			if (ct_doctor_object(d, found.gl_pathv[k], CT_DOCTOR_INSTALLED))
+				ct_doctor_needed(d, exe, found.gl_pathv[k]);
 		globfree(&found);
 	}
 }
 
 /* Returns whether the library is in it. */
-static int look_at_answers(struct ct_doctor *d, char *said)
+static int look_at_answers(struct ct_doctor *d, const char *exe, char *said)
 {
 	char *rest = NULL, module[64], place[PATH_MAX];
 	int is_mapped = 0;
@@ -78,7 +80,7 @@ static int look_at_answers(struct ct_doctor *d, char *said)
 		if (strncmp(line, "mapped /", 8) == 0)
 			is_mapped = 1;
 		else if (sscanf(line, "package %63s %4095[^\n]", module, place) == 2)
-			look_at_package(d, module, place);
+			look_at_package(d, exe, module, place);
 	}
 	return is_mapped;
 }
@@ -107,7 +109,7 @@ void ct_doctor_python(struct ct_doctor *d, const char *python)
 
 		snprintf(path, sizeof(path), "%.*s", (int)strcspn(exe + 4, "\n"), exe + 4);
 		ct_doctor_object(d, path, CT_DOCTOR_THE_PROGRAM);
-		if (look_at_answers(d, trial.said))
+		if (look_at_answers(d, path, trial.said))
 			ct_doctor_add(d, CT_DOCTOR_INTERPRETER, CT_DOCTOR_FINE,
 				      "%s has the library in it", path);
 		else

@@ -42,13 +42,21 @@ static void tell_unseen(struct ct_doctor *d, const struct ct_report_invisible *u
 
 static void tell(struct ct_doctor *d, const char *dir)
 {
+	const char *ring_dirs[4];
+	struct ct_run_options options = { .ring_dirs = ring_dirs };
 	struct ct_report *report = NULL;
 	struct ct_paths paths = { 0 };
 	struct ct_run *run = NULL;
+	struct ct_err err = { 0 };
 	uint64_t ops = 0;
+	int status;
 
-	if (ct_paths_add(&paths, dir) == 0 && ct_open_run("doctor", &paths, &run) == 0 &&
-	    ct_open_report(&paths, run, &report) == 0) {
+	ct_open_ring_dirs(NULL, ring_dirs);
+	/* Not ct_open_run(): what that says names a directory that is gone in a moment. */
+	status = ct_paths_add(&paths, dir) == 0
+			 ? ct_run_open(paths.path, paths.n, &options, &run, &err)
+			 : CT_NOMEM;
+	if (status == CT_OK && ct_open_report(&paths, run, &report) == 0) {
 		for (size_t i = 0; i < report->n_ranks; i++)
 			ops += report->ranks[i].ops;
 		ct_doctor_add(d, CT_DOCTOR_RUN, ops ? CT_DOCTOR_FINE : CT_DOCTOR_NOTHING,
@@ -56,9 +64,13 @@ static void tell(struct ct_doctor *d, const char *dir)
 			      run->n_processes, ops);
 		for (size_t i = 0; i < report->n_invisible; i++)
 			tell_unseen(d, &report->invisible[i]);
-	} else {
+	} else if (status == CT_EMPTY) {
 		ct_doctor_add(d, CT_DOCTOR_RUN, CT_DOCTOR_NOTHING,
 			      "the program ran, and nothing was recorded");
+	} else {
+		ct_doctor_add(d, CT_DOCTOR_RUN, CT_DOCTOR_NOTHING,
+			      "the program ran, and what was recorded cannot be read: %s",
+			      ct_status_text(status));
 	}
 	ct_report_free(report);
 	ct_run_close(run);

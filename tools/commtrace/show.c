@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/show.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/commtrace/codes.h"
@@ -124,8 +127,22 @@ static int write_json(const struct ct_show *show, const struct ct_report *report
 	return CT_CODE_FAILED;
 }
 
+/* Where the first path lies; NULL: there where the run was recorded. */
+static const char *place_of(const struct request *request, const struct ct_report *report,
+			    char place[PATH_MAX])
+{
+	const char *path = request->paths.path[0];
+	struct stat here, there;
+
+	if (report->run.dir && stat(path, &here) == 0 && stat(report->run.dir, &there) == 0 &&
+	    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+		return NULL;
+	return realpath(path, place);
+}
+
 static int write_report(const struct request *request, const struct ct_report *report, int format)
 {
+	char place[PATH_MAX];
 	struct ct_out out;
 	int code = ct_out_open(&out, request->out, request->force);
 
@@ -136,6 +153,7 @@ static int write_report(const struct request *request, const struct ct_report *r
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = request->paths.path[0],
+						     .place = place_of(request, report, place),
 						     .whole = !isatty(fileno(out.file)) };
 
 		request->show->text(report, &style, out.file);
