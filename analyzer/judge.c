@@ -49,13 +49,20 @@ static int add_span(struct ct_pass *pass, struct ct_class *class, const struct c
 	return ct_hist_add(&class->span, m->end_ns - m->start_ns);
 }
 
+/* Bytes a second; sizes are what a program said, however large. */
+static uint64_t rate(uint64_t bytes, uint64_t ns)
+{
+	double Bps = (double)bytes / (double)ns * 1e9;
+
+	return Bps < (double)INT64_MAX ? (uint64_t)Bps : INT64_MAX;
+}
+
 static int add_transfer(struct ct_class *class, uint64_t bytes, uint64_t transfer_ns)
 {
 	int st = ct_hist_add(&class->transfer, transfer_ns);
 
 	if (st == CT_OK && transfer_ns && bytes && class->op != CT_OP_GraphLaunch)
-		st = ct_hist_add(&class->algbw,
-				 (uint64_t)((double)bytes / (double)transfer_ns * 1e9));
+		st = ct_hist_add(&class->algbw, rate(bytes, transfer_ns));
 	return st;
 }
 

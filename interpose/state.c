@@ -254,10 +254,15 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 	return CT_OK;
 }
 
-/* A thread is inside of at most one op, which is the last of its chunk that can be pending: looking from the
- * first slot that is not in a segment finds it. */
+/* Of the operations that have not returned, at most as many go into one block. A thread is inside of one, or of as many
+ * as MPI_Startall starts; the others are in the ring only, until they return. */
+#define MOST_OPEN_OPS (CT_BLOCK_MAX_RECORDS / 4)
+
+/* What a chunk has of them comes behind what is in a segment already. */
 static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 {
+	uint32_t most = block->n_rares + MOST_OPEN_OPS;
+
 	for (uint32_t i = 0; i < s->ring->header->n_chunks; i++) {
 		struct ct_chunk *chunk = ct_ring_chunk(s->ring, i);
 		uint64_t state = load(&chunk->state);
@@ -272,7 +277,7 @@ static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old
 					  rec.words))
 				break;
 			if (CT_TAG_KIND(rec.words[0]) == CT_KIND_OP && !rec.words[CT_OP_W_END] &&
-			    rec.words[CT_OP_W_ENTER] < old_ns)
+			    rec.words[CT_OP_W_ENTER] < old_ns && block->n_rares < most)
 				TRY(ct_block_add_rare(block, CT_KIND_OPEN_OP, &rec, sizeof(rec)));
 		}
 	}

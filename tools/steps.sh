@@ -81,7 +81,7 @@ record_ddp() {
 	dir=$2
 	shift 2
 	python=$(torch_python) || die "no Python with torch; on Debian: apt-get install python3-torch"
-	port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	port=$("$python" tools/free_port.py)
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	OMP_NUM_THREADS=1 "$commtrace" run -o "$dir/run" -- \

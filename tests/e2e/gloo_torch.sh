@@ -9,7 +9,7 @@ export OMP_NUM_THREADS=1 COMMTRACE_QUIET=1
 job() { # WAY
 	local d=$work/$1 rank port pids=()
 	mkdir -p "$d"
-	port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	port=$("$python" "$root/tools/free_port.py")
 	for rank in 0 1 2; do
 		(
 			export RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port

@@ -8,10 +8,6 @@ export OMP_NUM_THREADS=1
 train=$root/examples/torch_ddp/train.py
 compared=0
 
-free_port() {
-	"$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # job WAY RANKS ARGUMENTS...: the ranks of one job in the folder ./WAY, each with out, err and code. A rank that sleeps for
 # an hour is ended when the others have ended.
 job() {
@@ -19,7 +15,7 @@ job() {
 	shift 2
 	[[ " $* " != *" --hang-rank "* ]] || sleeper=$((size - 1))
 	rm -rf "$way"
-	port=$(free_port)
+	port=$("$python" "$root/tools/free_port.py")
 	for ((rank = 0; rank < size; rank++)); do
 		mkdir -p "$way/$rank"
 		(
@@ -86,7 +82,7 @@ launched() {
 			[ $way = plain ] || export LD_PRELOAD=$library
 			code=0
 			timeout -k 5 100 "$python" -m torch.distributed.run -r 1 -t 1 --log_dir "$way/log" --nproc_per_node=2 \
-				--master_addr 127.0.0.1 --master_port "$(free_port)" --monitor_interval 0.5 \
+				--master_addr 127.0.0.1 --master_port "$("$python" "$root/tools/free_port.py")" --monitor_interval 0.5 \
 				"$train" "$@" >"$way/out" 2>"$way/err" || code=$?
 			echo "exit code $code" >>"$way/out"
 		)

@@ -50,7 +50,7 @@ round() {
 	local n=$1 port victim=0 pause=0 pid before after status=0
 	d=$work/round-$n
 	mkdir -p "$d/run"
-	port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	port=$("$python" "$root/tools/free_port.py")
 	between victim 0 $((ranks - 1))
 	between pause 0 1200
 	# timeout would be the parent of torchrun; the watch over the time is below.

@@ -177,7 +177,7 @@ int PMPI_Type_size_x(ct_mpi_handle type, ct_mpi_count *bytes)
 
 	*bytes = t == 0x4c00080b || t == 0x214 ? 8 : t == 0x8c0000ff ? 24 : 1;
 	if (t != 0x8c0000ff && t >> 24 != 0x4c && t >> 24 != 0x8c && (t < 0x201 || t > 0x2ff))
-		fake_mpi.asked_wrongly++;
+		__atomic_fetch_add(&fake_mpi.asked_wrongly, 1, __ATOMIC_RELAXED);
 	return ask();
 }
 

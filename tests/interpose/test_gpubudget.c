@@ -180,7 +180,8 @@ static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **st
 							      .budget_millionths = 200000 }),
 		CT_OK);
 	wait_for_events();
-	fake_lock()->record_ns = 400000;
+	/* most of the time of whoever launches, even where a machine is busy with others */
+	fake_lock()->record_ns = 4000000;
 	fake_unlock();
 	assert_true(level_after(&comm, &seq, 30, 1) > 0);
 	ct_poll_cost(&cost);

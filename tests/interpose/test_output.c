@@ -15,6 +15,7 @@
 
 #include "interpose/comms.h"
 #include "interpose/output.h"
+#include "interpose/recorder.h"
 #include "tests/interpose/fake_gloo.h"
 #include "tests/interpose/recorded_lists.h"
 
@@ -105,11 +106,59 @@ static void a_block_whose_segment_is_removed_comes_in_the_next_one(void **state)
 	assert_int_equal(recorded_rings_left(), 0);
 }
 
+/* As many operations of a thread as one MPI_Startall begins, and ends when it returns. */
+#define AT_ONCE (CT_BLOCK_MAX_RECORDS + 100u)
+
+static void every_block_begins_a_segment(struct ct_output *output)
+{
+	output->segment_bytes = 1;
+}
+
+static void job_that_begins_many(void)
+{
+	static struct ct_op_frame frames[AT_ONCE];
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	struct ct_op op = { .op = CT_OP_Barrier, .peer = -1 };
+	unsigned before;
+
+	meanwhile = every_block_begins_a_segment;
+	gloo_barrier(&barrier);
+	for (uint32_t i = 0; i < AT_ONCE; i++)
+		ct_op_begin(&frames[i], ct_recorder_comm(&context), &op);
+	before = atomic_load(&blocks_written);
+	for (int i = 0; i < 3000 && atomic_load(&blocks_written) < before + 3; i++) {
+		/* something to write, each time in a segment of its own */
+		nanosleep(&nap, NULL);
+		gloo_barrier(&barrier);
+	}
+	if (atomic_load(&blocks_written) < before + 3)
+		_exit(3);
+	for (uint32_t i = 0; i < AT_ONCE; i++)
+		ct_op_end(&frames[i], ct_now_ns(), 0);
+}
+
+static void segments_begin_however_many_operations_are_open(void **state)
+{
+	const char *const env[] = { "COMMTRACE_FLUSH=100ms", NULL };
+	struct recorded r;
+
+	(void)state;
+	assert_int_equal(recorded_run(job_that_begins_many, env), 0);
+	r = recorded_read();
+	assert_true(r.ops > AT_ONCE);
+	assert_int_equal(r.unreturned, 0);
+	for (int i = 0; i < CT_LOSS_MAX; i++)
+		assert_int_equal(r.losses[i], 0);
+	assert_int_equal(recorded_rings_left(), 0);
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_ended_while_a_segment_began_has_ended),
 		cmocka_unit_test(a_block_whose_segment_is_removed_comes_in_the_next_one),
+		cmocka_unit_test(segments_begin_however_many_operations_are_open),
 	};
 	int failed = cmocka_run_group_tests_name("output", tests, NULL, NULL);
 

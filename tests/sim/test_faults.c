@@ -44,9 +44,14 @@ static void a_pause_delays_what_is_still_to_come(void **state)
 	t_late = time_of(late);
 	OK(simPause(0, 40));
 	assert_int_equal(time_of(past), t_past);
-	assert_int_equal(time_of(soon), t_soon + 40 * MS);
-	assert_int_equal(time_of(late), t_late + 40 * MS);
+	/* Unless the machine itself was gone until that had happened. */
+	if (simNow() < t_soon) {
+		assert_int_equal(time_of(soon), t_soon + 40 * MS);
+		assert_int_equal(time_of(late), t_late + 40 * MS);
+	}
 	OK(simPause(0, 5));
+	if (simNow() >= t_soon)
+		return;
 	assert_int_equal(time_of(late), t_late + 45 * MS);
 	OK(cuEventSynchronize(late));
 	assert_true(simNow() >= t_late + 45 * MS);
@@ -199,10 +204,10 @@ static void a_held_driver_lets_nobody_in(void **state)
 	if (kernel.start_ns < before + 10 * MS) /* the machine was not gone meanwhile */
 		assert_true(kernel.done < until);
 
-	simHoldDriver(20);
 	before = simNow();
+	simHoldDriver(20);
 	OK(cuCtxGetCurrent(&current));
-	assert_true(simNow() >= before + 15 * MS);
+	assert_true(simNow() >= before + 20 * MS);
 	OK(cuCtxGetCurrent(&current));
 }
 

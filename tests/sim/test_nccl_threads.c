@@ -229,7 +229,7 @@ static void a_simulated_group_launches_nothing(void **state)
 	assert_int_equal(in_threads(2, simulates_a_group), 0);
 }
 
-/* Kernel numbers tell the communicator by NCCL's own hash. */
+/* Kernel numbers tell the communicator by NCCL's own hash. Under the lock; all ranks find the same. */
 static uint64_t hashes[2];
 
 static void has_hashes(struct rank *r)
@@ -243,8 +243,10 @@ static void has_hashes(struct rank *r)
 	CHECK(r, !ncclCommSplit(r->comm, 5, 0, &child, NULL));
 	CHECK(r, !ncclAllReduce(p, p, 1, ncclUint32, ncclSum, child, r->stream));
 	finish(r);
+	pthread_mutex_lock(&lock);
 	hashes[0] = sim_hash_bytes(r->id.internal, 128);
 	hashes[1] = sim_hash_child(hashes[0], 1, 5);
+	pthread_mutex_unlock(&lock);
 	CHECK(r, !ncclCommDestroy(child));
 	release(r, p);
 }

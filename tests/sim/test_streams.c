@@ -77,6 +77,7 @@ static void times_are_computed_and_not_measured(void **state)
 	assert_true(simNow() >= time_of(after_b));
 }
 
+/* Those of streams that were destroyed end when they get to it. */
 static int n_threads(void)
 {
 	DIR *d = opendir("/proc/self/task");
@@ -104,7 +105,7 @@ static void an_event_on_an_idle_stream_is_complete_inside_the_call(void **state)
 		OK(cuEventQuery(e));
 		assert_in_range(time_of(e), before, after);
 	}
-	assert_int_equal(n_threads(), threads);
+	assert_true(n_threads() <= threads);
 }
 
 static void computing_needs_no_thread_and_is_known_ahead(void **state)
@@ -120,7 +121,7 @@ static void computing_needs_no_thread_and_is_known_ahead(void **state)
 	assert_true(time_of(after) >= time_of(before) + 5 * MS + 3600u * 1000u * (uint64_t)MS);
 	assert_int_equal(cuEventQuery(after), CUDA_ERROR_NOT_READY);
 	assert_int_equal(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
-	assert_int_equal(n_threads(), threads);
+	assert_true(n_threads() <= threads);
 }
 
 static void a_stream_waits_for_an_event_of_another(void **state)

@@ -49,11 +49,52 @@ static void what_has_ended_stays_so_when_older_news_come_last(void **state)
 	ct_arena_free(names.memory);
 }
 
+static int count_host(void *arg, const struct ct_host_rec *rec, const char *call)
+{
+	(void)rec;
+	(void)call;
+	++*(int *)arg;
+	return 0;
+}
+
+static void times_that_no_clock_shows_are_left_out(void **state)
+{
+	const struct job_options options = { .run = "run", .ranks = 1 };
+	struct ct_host_rec rec = { .enter_ns = 500, .return_ns = 600, .tid = 1 };
+	struct ct_op_names names = { .memory = ct_arena_new() };
+	int calls = 0;
+	const struct ct_load_sink sink = { .op = no_op, .host = count_host, .arg = &calls };
+	struct ct_load *load;
+	struct ct_run *run;
+	struct job job;
+	const char *path;
+
+	(void)state;
+	job_open(&job, &options);
+	job_rare(&job, 0, CT_KIND_HOST_END, &rec, sizeof(rec));
+	rec.enter_ns = UINT64_MAX;
+	job_rare(&job, 0, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
+	rec = (struct ct_host_rec){ .enter_ns = 700, .return_ns = 1ull << 63, .tid = 1 };
+	job_rare(&job, 0, CT_KIND_HOST_END, &rec, sizeof(rec));
+	job_close(&job, 1000);
+	path = fx_path("run");
+	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
+	assert_int_equal(ct_load_open(run, 0, &sink, &names, &load, NULL), CT_OK);
+	while (ct_load_next(load, NULL) == 1)
+		;
+	assert_int_equal(calls, 1);
+	ct_load_close(load);
+	ct_run_close(run);
+	ct_arena_free(names.memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_has_ended_stays_so_when_older_news_come_last,
 						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(times_that_no_clock_shows_are_left_out, fx_setup,
+						fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
