@@ -21,6 +21,8 @@ target_link_options(init_other PRIVATE -Wl,--unresolved-symbols=ignore-all)
 ct_mpi_test(NAME mpi.other_tools COMMAND other_tools.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.programs COMMAND programs.sh TIMEOUT 240)
 ct_mpi_test(NAME mpi.ends COMMAND ends.sh TIMEOUT 180)
+ct_mpi_program(NAME early_end SOURCES early_end.c)
+ct_mpi_test(NAME mpi.early_end COMMAND early_end.sh TIMEOUT 120)
 ct_mpi_test(NAME mpi.examples COMMAND examples.sh TIMEOUT 180)
 ct_mpi_test(NAME mpi.identity COMMAND identity.sh TIMEOUT 180)
 
