@@ -16,6 +16,7 @@ for rank in 0 1; do
 	done
 done
 [ "$2" = leave ] || kill -9 $(cat pid.*) $$
+kill -STOP $(cat pid.*) # as a rule before they write to disk: all there is of this run are its rings
 EOF
 commtrace run -o killed -- bash job store1 kill 2>said
 echo "exit $?, rings left: $(ls "$COMMTRACE_RING_DIR")"
@@ -27,7 +28,7 @@ grep -cE 'still run|warning' said
 commtrace run -o left -- bash job store2 leave 2>said
 echo "exit $?"
 grep -oE 'ranks 0 and 1 still run:.*| ops so far' said
-kill -STOP "$(cat pid.1)"
+kill -CONT "$(cat pid.0)"
 for _ in $(seq 100); do
 	commtrace report left --fail-on=any >report
 	[ $? = 3 ] && grep -qE ' inside .* for [0-9.]+s$' report && break
