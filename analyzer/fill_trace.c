@@ -175,6 +175,8 @@ static int fill_ended(const struct ct_pass *pass, struct ct_report *report)
 	for (size_t p = 0; p < report->n_processes; p++) {
 		size_t at = report->n_ended;
 
+		report->run.processes_running += report->processes[p].how.how == CT_END_RUNNING &&
+						 in_attempt(pass, p);
 		if (!report->processes[p].ended_badly || !in_attempt(pass, p))
 			continue;
 		for (; at > 0 && goes_before(&report->processes[p],

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/blame/stuck.h"
+
 /* Members that may wait for the others: some blocks of every process, and never less than the first figure. */
 #define CT_PASS_MIN_BYTES (64ull << 20)
 #define CT_PASS_BLOCK_BYTES (CT_BLOCK_MAX_RECORDS * (uint64_t)sizeof(struct ct_member))
@@ -238,7 +240,7 @@ static void forget_young_launches(struct ct_pass *pass)
 		const struct ct_unreturned *u = &pass->unreturned[i];
 
 		if (!u->launched || (u->by_host && stands_in_call(pass, u->process)) ||
-		    ct_pass_age(pass, u) > pass->run->processes[u->process].id.hang_after_ns)
+		    ct_stuck_of(pass, u) != CT_STUCK_NOT)
 			pass->unreturned[n++] = *u;
 	}
 	pass->n_unreturned = n;

@@ -87,7 +87,7 @@ static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
 }
 
 /* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for
- * longer than COMMTRACE_HANG_AFTER, or begun by a rank that then stood in a call that waits. Or such a call. */
+ * much longer than is usual, or begun by a rank that then stood in a call that waits. Or such a call. */
 struct ct_unreturned {
 	struct ct_op op; /* of a call: tid and enter_ns */
 	int launched;

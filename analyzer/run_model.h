@@ -72,6 +72,7 @@ struct ct_report_run {
 	uint64_t begin_unix_ns;
 	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
 	uint64_t ranks_expected, ranks_seen;
+	uint64_t processes_running; /* those still record */
 	int *ranks_missing;
 	size_t n_missing;
 	const char **hosts;
@@ -259,7 +260,7 @@ struct ct_report_inflight {
 	enum ct_report_message message;
 	uint64_t since_at_ns;
 	uint64_t age_ns; /* at the last sign of life of its process */
-	int launched; /* its call had returned: it was on the GPU, for longer than COMMTRACE_HANG_AFTER, or its rank
+	int launched; /* its call had returned: it was on the GPU, for much longer than is usual, or its rank
 			 stood in a call that waits */
 };
 
@@ -336,7 +337,8 @@ struct ct_report {
 	size_t n_ended; /* ... before those that somebody was seen to kill, the first to go first */
 	struct ct_report_inflight *inflight; /* oldest first */
 	size_t n_inflight;
-	uint64_t open_launches;		       /* operations that were posted and not ended */
+	uint32_t n_stuck;	/* of those: will never end, or take much longer than is usual */
+	uint64_t open_launches; /* operations that were posted and not ended */
 	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
 	size_t n_invisible;
 	struct ct_report_environment environment;

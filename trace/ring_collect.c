@@ -323,14 +323,11 @@ static void collect_dead(struct pass *p, struct ring_file *f)
 	close(dirfd);
 }
 
-/* It has ended, and its parent has not waited for it yet: the parent will tell this ring how. Not for ever, since
- * some never do. */
-static int is_awaited(struct ring_file *f)
+/* A parent that may still tell this ring how its process ended. Not for ever, since some never wait. One that was
+ * handed the orphan does not know the ring, and init may leave a zombie lie for seconds. */
+static int is_awaited(struct ring_file *f, enum ct_owner owner)
 {
-	uint64_t ticks = f->h.process.start_ticks;
-
-	return ticks && f->pidns == ct_pidns_self() && ct_pid_start_ticks((pid_t)f->pid) == ticks &&
-	       load(&f->h.death_seen_ns) == 0 && age_ns(f) < 60 * SECOND_NS;
+	return owner == CT_OWNER_AWAITED && age_ns(f) < 60 * SECOND_NS;
 }
 
 /* A process that was killed between making the file and allocating it left it empty. */
@@ -344,6 +341,18 @@ static void collect_stub(struct pass *p, const struct ring_file *f)
 	if (statx(AT_FDCWD, f->path, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &sx) == 0 &&
 	    S_ISREG(sx.stx_mode) && sx.stx_uid == geteuid() && sx.stx_size == 0)
 		drop_file(p, f, &p->out->removed);
+}
+
+static void collect_unless_lives(struct pass *p, struct ring_file *f)
+{
+	enum ct_owner owner = ct_ring_owner(&f->h, f->fd);
+
+	if (owner == CT_OWNER_LIVES)
+		return;
+	if (is_awaited(f, owner))
+		keep(p, f, "its process is dead, and its parent has not waited for it yet");
+	else
+		collect_dead(p, f);
 }
 
 static int collect_path(const char *path, void *arg)
@@ -380,13 +389,8 @@ static int collect_path(const char *path, void *arg)
 	/* Set aside: a newer ring of the same pid has its name, so nobody records into this one. */
 	if (own || f.name_kind == CT_RING_NAME_ASIDE)
 		collect_dead(p, &f);
-	else if (!ct_ring_owner_lives(&f.h, f.fd)) {
-		if (is_awaited(&f))
-			keep(p, &f,
-			     "its process is dead, and its parent has not waited for it yet");
-		else
-			collect_dead(p, &f);
-	}
+	else
+		collect_unless_lives(p, &f);
 out:
 	close(f.fd);
 	return 0;

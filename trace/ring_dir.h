@@ -38,10 +38,20 @@ enum ct_ring_name_kind ct_ring_name_parse(const char *name, uint32_t *pidns, uin
  * `flags`: O_RDONLY or O_RDWR. The descriptor, or -1 with errno. */
 int ct_ring_file_open(const char *path, int flags, uid_t uid, struct statx *sx);
 
-/* Does the process that owns this ring still live? Same pid namespace: pid and start time decide, a zombie is
- * dead. Other namespaces (containers that share /dev/shm): the lock, or a beat within 10 s. Another boot of
- * this host: dead; of another host (shared file system): the lock, or a file changed within a day. 1 or 0;
- * what cannot be found out counts as alive. */
+/* How far the process that owns a ring has got. */
+enum ct_owner {
+	CT_OWNER_LIVES,
+	CT_OWNER_AWAITED, /* dead; the parent that started it has yet to wait for it, and may tell the ring how it ended */
+	CT_OWNER_DEAD,
+};
+
+/* Same pid namespace: pid and start time decide, a zombie is dead. Other namespaces (containers that share
+ * /dev/shm): the lock, or a beat within 10 s. Another boot of this host: dead; of another host (shared file
+ * system): the lock, or a file changed within a day. What cannot be found out counts as alive. `fd` is the ring
+ * file's. */
+enum ct_owner ct_ring_owner(const struct ct_ring_header *header, int fd);
+
+/* Is it CT_OWNER_LIVES? 1 or 0. */
 int ct_ring_owner_lives(const struct ct_ring_header *header, int fd);
 
 /* The same question without a ring: is there a process of this pid and start time in our pid namespace, on
@@ -51,6 +61,9 @@ int ct_process_lives(const struct ct_process *process);
 /* Start time of a process of our pid namespace (/proc/PID/stat field 22), zombies included; 0 if there is
  * none. */
 uint64_t ct_pid_start_ticks(pid_t pid);
+
+/* Parent of a process of our pid namespace; 0 if there is none, or none that can be seen. */
+pid_t ct_pid_parent(pid_t pid);
 
 /* Does `id` come from this boot of this machine? 1 yes (also if either does not tell), 0 no. */
 int ct_process_same_boot(const struct ct_process *id);

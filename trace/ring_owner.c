@@ -40,9 +40,16 @@ static int read_small(const char *path, char *buf, size_t cap)
 	return (int)n;
 }
 
-/* State, threads and start time (fields 3, 20, 22 of /proc/PID/stat). 0, or -errno: -ENOENT and -ESRCH say that
- * there is no such process. */
-static int read_stat(uint32_t pid, char *state, uint64_t *threads, uint64_t *start_ticks)
+/* What /proc/PID/stat tells of a process. */
+struct stat_line {
+	char state;	      /* field 3 */
+	uint32_t ppid;	      /* 4 */
+	uint64_t threads;     /* 20 */
+	uint64_t start_ticks; /* 22 */
+};
+
+/* 0, or -errno: -ENOENT and -ESRCH say that there is no such process. */
+static int read_stat(uint32_t pid, struct stat_line *line)
 {
 	char path[32] = "/proc/";
 	char digits[12];
@@ -65,42 +72,59 @@ static int read_stat(uint32_t pid, char *state, uint64_t *threads, uint64_t *sta
 	at = strrchr(stat, ')');
 	if (!at || at[1] != ' ' || !at[2])
 		return -EIO;
-	*state = at[2];
+	*line = (struct stat_line){ .state = at[2] };
 	at += 3;
-	for (int field = 4; field < 22 && at; field++) {
-		if (field == 20)
-			*threads = strtoull(at, NULL, 10);
+	for (int field = 4; field <= 22 && at; field++) {
+		uint64_t value = strtoull(at, NULL, 10);
+
+		switch (field) {
+		case 4:
+			line->ppid = (uint32_t)value;
+			break;
+		case 20:
+			line->threads = value;
+			break;
+		case 22:
+			line->start_ticks = value;
+			break;
+		default:
+			break;
+		}
 		at = strchr(at + 1, ' ');
 	}
-	if (!at)
-		return -EIO;
-	*start_ticks = strtoull(at, NULL, 10);
-	return 0;
+	return line->start_ticks ? 0 : -EIO;
+}
+
+pid_t ct_pid_parent(pid_t pid)
+{
+	struct stat_line line;
+
+	return pid > 0 && read_stat((uint32_t)pid, &line) == 0 ? (pid_t)line.ppid : 0;
 }
 
 uint64_t ct_pid_start_ticks(pid_t pid)
 {
-	uint64_t threads;
-	uint64_t ticks;
-	char state;
+	struct stat_line line;
 
-	return pid > 0 && read_stat((uint32_t)pid, &state, &threads, &ticks) == 0 ? ticks : 0;
+	return pid > 0 && read_stat((uint32_t)pid, &line) == 0 ? line.start_ticks : 0;
 }
 
-/* Is there a process of this pid and start time? 1 also if that cannot be found out. */
-static int pid_lives(uint32_t pid, uint64_t start_ticks)
+/* The process of this pid and start time; without a ring nobody knows of notes in it. CT_OWNER_LIVES also if it
+ * cannot be found out. */
+static enum ct_owner pid_state(const struct ct_process *id)
 {
-	uint64_t threads;
-	uint64_t ticks;
-	char state;
-	int st = read_stat(pid, &state, &threads, &ticks);
+	struct stat_line line;
+	int st = read_stat(id->pid, &line);
+	int is_orphan = st == 0 && id->ppid && line.ppid != id->ppid;
 
 	if (st != 0)
-		return st != -ENOENT && st != -ESRCH;
+		return st != -ENOENT && st != -ESRCH ? CT_OWNER_LIVES : CT_OWNER_DEAD;
+	if (id->start_ticks && line.start_ticks != id->start_ticks)
+		return CT_OWNER_DEAD;
 	/* A leader that has ended while its threads go on looks like a zombie, too. */
-	if (state == 'X' || state == 'x' || (state == 'Z' && threads <= 1))
-		return 0;
-	return !start_ticks || ticks == start_ticks;
+	if (line.state == 'X' || line.state == 'x' || (line.state == 'Z' && line.threads <= 1))
+		return id->start_ticks && !is_orphan ? CT_OWNER_AWAITED : CT_OWNER_DEAD;
+	return CT_OWNER_LIVES;
 }
 
 int ct_process_same_boot(const struct ct_process *id)
@@ -117,7 +141,7 @@ int ct_process_lives(const struct ct_process *process)
 {
 	return process->boot_id[0] && process->pidns && process->start_ticks &&
 	       ct_process_same_boot(process) && process->pidns == ct_pidns_self() &&
-	       pid_lives(process->pid, process->start_ticks);
+	       pid_state(process) == CT_OWNER_LIVES;
 }
 
 static int is_locked(int fd)
@@ -143,21 +167,38 @@ static int lives_elsewhere(const struct ct_process *id, int fd)
 	return sx.stx_mtime.tv_sec + DAY_S > (int64_t)(clock_ns(CLOCK_REALTIME) / SECOND_NS);
 }
 
-int ct_ring_owner_lives(const struct ct_ring_header *header, int fd)
+/* In another pid namespace, where its pid means nothing here. */
+static int lives_unseen(struct ct_ring_header *h, int fd)
 {
-	struct ct_ring_header *h = (struct ct_ring_header *)(uintptr_t)
-		header; /* C11: atomics are not const */
-	const struct ct_process *id = &header->process;
 	uint64_t now;
 	uint64_t beat;
 
-	if (!ct_process_same_boot(id))
-		return lives_elsewhere(id, fd);
-	if (id->pidns && id->pidns == ct_pidns_self())
-		return pid_lives(id->pid, id->start_ticks);
 	if (is_locked(fd))
 		return 1;
 	beat = atomic_load_explicit(&h->beat_ns, memory_order_relaxed);
 	now = clock_ns(CLOCK_MONOTONIC);
 	return beat <= now && now - beat < 10 * SECOND_NS;
+}
+
+enum ct_owner ct_ring_owner(const struct ct_ring_header *header, int fd)
+{
+	struct ct_ring_header *h = (struct ct_ring_header *)(uintptr_t)
+		header; /* C11: atomics are not const */
+	const struct ct_process *id = &header->process;
+	enum ct_owner owner;
+
+	if (!ct_process_same_boot(id))
+		return lives_elsewhere(id, fd) ? CT_OWNER_LIVES : CT_OWNER_DEAD;
+	if (!id->pidns || id->pidns != ct_pidns_self())
+		return lives_unseen(h, fd) ? CT_OWNER_LIVES : CT_OWNER_DEAD;
+	owner = pid_state(id);
+	if (owner == CT_OWNER_AWAITED &&
+	    atomic_load_explicit(&h->death_seen_ns, memory_order_acquire))
+		return CT_OWNER_DEAD; /* the note is there */
+	return owner;
+}
+
+int ct_ring_owner_lives(const struct ct_ring_header *header, int fd)
+{
+	return ct_ring_owner(header, fd) == CT_OWNER_LIVES;
 }

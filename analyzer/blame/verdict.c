@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/findings.h"
+#include "analyzer/blame/stuck.h"
 #include "analyzer/environment.h"
 #include "analyzer/units.h"
 
@@ -290,23 +291,6 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		matched, CT_VERDICT_MIN_MATCHED);
 }
 
-/* Ops that nobody will end any more, or that take longer than COMMTRACE_HANG_AFTER. */
-static size_t stuck(const struct ct_pass *pass, size_t *n_late)
-{
-	size_t n = 0;
-
-	*n_late = 0;
-	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
-		const struct ct_unreturned *u = &pass->unreturned[i];
-		const struct ct_process_info *info = &pass->run->processes[u->process];
-		int late = ct_pass_age(pass, u) > info->id.hang_after_ns;
-
-		n += info->end.how != CT_END_RUNNING || late;
-		*n_late += late != 0;
-	}
-	return n;
-}
-
 /* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
 #define LEAST_TIMED 0.9
 
@@ -403,23 +387,32 @@ static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t
 }
 
 /* Nobody is slow, but that is not all there is to say: something went wrong that is not judged here. */
-static int say_unclear(struct ct_report *report, size_t n_stuck, size_t n_late)
+static int say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 {
-	const char *text;
+	struct ct_arena *memory = report->memory;
+	const char *had = report->run.processes_running ? "have" : "had", *text;
 
-	if (n_late)
-		text = ct_arena_printf(report->memory,
-				       "%zu operation%s had been under way for longer than "
+	if (stuck->late)
+		text = ct_arena_printf(memory,
+				       "%u operation%s %s been under way for longer than "
 				       "COMMTRACE_HANG_AFTER; why is not judged here",
-				       n_late, n_late == 1 ? "" : "s");
-	else if (n_stuck)
-		text = ct_arena_printf(
-			report->memory,
-			"%zu operation%s had not returned when recording ended; why is "
-			"not judged here",
-			n_stuck, n_stuck == 1 ? "" : "s");
+				       stuck->late, stuck->late == 1 ? "" : "s",
+				       stuck->late == 1 && had[2] == 'v' ? "has" : had);
+	else if (stuck->unusual)
+		text = ct_arena_printf(memory,
+				       "%u operation%s under way for up to %s so far, much longer "
+				       "than is usual in this run; why is not judged here",
+				       stuck->unusual, stuck->unusual == 1 ? " is" : "s are",
+				       ct_text_ns(stuck->longest_ns).s);
+	else if (stuck->all)
+		text = ct_arena_printf(memory,
+				       "%u operation%s had not returned when %s ended; why is "
+				       "not judged here",
+				       stuck->all, stuck->all == 1 ? "" : "s",
+				       report->run.processes_running ? "their processes"
+								     : "recording");
 	else
-		text = ct_arena_printf(report->memory,
+		text = ct_arena_printf(memory,
 				       "%zu process%s did not end well; why is not judged here",
 				       report->n_ended, report->n_ended == 1 ? "" : "es");
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
@@ -431,8 +424,10 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	uint64_t cost_ns;
 	uint32_t worst = suspicious(pass, charges, &cost_ns);
 	const char *missing = what_is_missing(pass, report);
-	size_t n_late, n_stuck = stuck(pass, &n_late);
+	struct ct_stuck_sum stuck;
 
+	ct_stuck_sum(pass, &stuck);
+	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
 	if (report->n_findings && report->findings[0].kind == CT_FINDING_MISMATCH)
 		return say_mismatch(&report->findings[0], report);
@@ -441,12 +436,12 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	    report->findings[0].kind != CT_FINDING_ENVIRONMENT_DIFFERS &&
 	    !(report->n_ended && report->findings[0].severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, &report->findings[0], report);
-	if (n_stuck)
-		return say_unclear(report, n_stuck, n_late);
+	if (stuck.all)
+		return say_unclear(report, &stuck);
 	if (missing)
 		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, missing);
 	if (report->n_ended)
-		return say_unclear(report, 0, 0);
+		return say_unclear(report, &stuck);
 	if (worst < pass->n_seats)
 		return say_suspicious(pass, cost_ns, worst, report);
 	return say_healthy(pass, report);

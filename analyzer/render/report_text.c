@@ -90,10 +90,11 @@ static void write_run(struct ct_text *text, const struct ct_report_run *run)
 			 run->attempts);
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
 	ct_text_line(text, CT_COLOR_NONE,
-		     "run       %s of %s ranks on %zu host%s, %s, %s%s, job %s",
+		     "run       %s of %s ranks on %zu host%s, %s, %s%s%s, job %s",
 		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
 		     run->n_hosts == 1 ? "" : "s", backends[0] ? backends : "no backend",
-		     ct_text_ns(run->duration_ns).s, attempts, run->job ? run->job : "n/a");
+		     ct_text_ns(run->duration_ns).s, run->processes_running ? " so far" : "",
+		     attempts, run->job ? run->job : "n/a");
 	if (!run->n_missing)
 		return;
 	list_ranks(missing, sizeof(missing), run->ranks_missing, run->n_missing);
@@ -275,10 +276,13 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 {
 	int ranks[32];
 	size_t n = 0, launched = 0;
+	const char *had = "had";
 	char list[64];
 
 	if (!report->n_inflight)
 		return;
+	if (report->run.processes_running)
+		had = report->n_inflight == 1 ? "has" : "have";
 	for (size_t i = 0; i < report->n_inflight && n < 32; i++) {
 		size_t known = 0;
 
@@ -290,9 +294,10 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 	}
 	list_ranks(list, sizeof(list), ranks, n);
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s had not %s when recording ended (rank%s %s)",
-		     report->n_inflight, report->n_inflight == 1 ? "" : "s",
-		     launched ? "ended" : "returned", n == 1 ? "" : "s", list);
+	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s %s not %s %s (rank%s %s)", report->n_inflight,
+		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
+		     report->run.processes_running ? "so far" : "when recording ended",
+		     n == 1 ? "" : "s", list);
 	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++)
 		write_one_inflight(text, &report->inflight[i]);
 	if (report->n_inflight > MOST_INFLIGHT)

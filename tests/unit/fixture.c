@@ -162,6 +162,7 @@ struct ct_process fx_process(int rank, const char *run)
 void fx_become(struct ct_process *p, int pid)
 {
 	p->pid = (uint32_t)pid;
+	p->ppid = (uint32_t)(pid == getpid() ? getppid() : getpid());
 	p->start_ticks = ct_pid_start_ticks(pid);
 }
 

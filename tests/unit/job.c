@@ -80,6 +80,8 @@ static void identify(struct job *job, int rank)
 	id->restart = job->o.restart;
 	id->clock_res_ns = 1;
 	id->pid = (job->o.pid ? job->o.pid : 4000000) + (uint32_t)rank;
+	if (job->o.alive)
+		fx_become(id, fx_child());
 	snprintf(id->host, sizeof(id->host), "host%d", host);
 	if (job->o.host)
 		snprintf(id->host, sizeof(id->host), "%s", job->o.host);
@@ -284,6 +286,8 @@ uint64_t job_run(struct job *job, const struct job_loop *l, uint64_t begin, uint
 
 struct ct_report *job_report(const struct job *job, int attempt)
 {
+	static const char *const no_rings[] = { NULL };
+	const struct ct_run_options here = { .ring_dirs = no_rings };
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	const char *path = fx_path(job->o.run);
 	struct ct_report *report;
@@ -291,7 +295,7 @@ struct ct_report *job_report(const struct job *job, int attempt)
 	struct ct_err err = { 0 };
 
 	options.attempt = attempt;
-	if (ct_run_open(&path, 1, NULL, &run, &err) != CT_OK)
+	if (ct_run_open(&path, 1, job->o.alive ? &here : NULL, &run, &err) != CT_OK)
 		fail_msg("%s", err.text);
 	if (ct_analyze(run, &options, &report, &err) != CT_OK)
 		fail_msg("%s", err.text);

@@ -21,6 +21,7 @@ struct job_options {
 	uint64_t start_ns;  /* job time at which recording starts */
 	uint32_t block_ops; /* ops per block, 0: 1000 */
 	uint32_t pid;	    /* of rank 0, the others follow; 0: 4000000 */
+	int alive;	    /* they are children of the test, and live */
 	const char *host;   /* instead of "host0", ... */
 	unsigned backend;   /* of all communicators; 0: Gloo */
 };

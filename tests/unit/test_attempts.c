@@ -228,6 +228,99 @@ static void operations_inside_their_call_are_listed(void **state)
 	ct_report_free(report);
 }
 
+/* Ranks 0 and 2 stand in an operation, for `age_ns` as far as signs of life tell; before, all took `usual_ns` for the
+ * like. */
+static struct ct_report *standing(const char *run, uint64_t usual_ns, uint64_t age_ns, int alive)
+{
+	uint64_t period = usual_ns < 50000000 ? 100000000 : 1000000000;
+	uint64_t at = 1000000, end = at + 30 * period;
+
+	job_open(&job, &(struct job_options){ .run = run, .ranks = 3, .alive = alive });
+	for (int n = 0; n < 30; n++, at += period) {
+		for (int r = 0; r < 3; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, at + (uint64_t)r * 100,
+				       at + usual_ns);
+	}
+	for (int r = 0; r < 3; r++) {
+		struct ct_status_rec status = { .beat_ns = end + age_ns + job.clock[r] };
+
+		if (r != 1)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, end, 0);
+		job_rare(&job, r, CT_KIND_STATUS, &status, sizeof(status));
+	}
+	return close_job(0);
+}
+
+static void operations_that_take_unusually_long_are_not_healthy(void **state)
+{
+	static const struct {
+		uint64_t usual_ns, age_ns;
+		int alive, is_stuck;
+		const char *verdict, *inflight;
+	} cases[] = {
+		{ 1000000, 500000000, 1, 0, "no rank steadily costs",
+		  "2 ops have not returned so far (ranks 0,2)" },
+		{ 1000000, 2500000000, 1, 1,
+		  "2 operations are under way for up to 2.50s so far, much longer than is usual",
+		  "2 ops have not returned so far (ranks 0,2)" },
+		/* the others took nearly a second: twice that is no surprise yet */
+		{ 900000000, 1700000000, 1, 0, "no rank steadily costs", "so far" },
+		{ 900000000, 2500000000, 1, 1, "much longer than is usual", "so far" },
+		{ 1000000, 31000000000, 1, 1,
+		  "2 operations have been under way for longer than COMMTRACE_HANG_AFTER",
+		  "so far" },
+		{ 1000000, 500000000, 0, 1, "2 operations had not returned when recording ended",
+		  "2 ops had not returned when recording ended (ranks 0,2)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ct_report *report;
+		char *text, run[16];
+
+		snprintf(run, sizeof(run), "run%zu", i);
+		report = standing(run, cases[i].usual_ns, cases[i].age_ns, cases[i].alive);
+		text = job_text(report, 0);
+		if (!strstr(text, cases[i].verdict) || !strstr(text, cases[i].inflight))
+			fail_msg("case %zu: %s", i, text);
+		assert_int_equal(report->n_stuck, cases[i].is_stuck ? 2 : 0);
+		assert_int_equal(report->run.processes_running, cases[i].alive ? 3 : 0);
+		assert_int_equal(report->verdict.code == CT_VERDICT_HEALTHY, !cases[i].is_stuck);
+		assert_int_equal(strstr(text, " so far, job") != NULL, cases[i].alive);
+		free(text);
+		ct_report_free(report);
+	}
+}
+
+/* A thread that listens all the time is no reason, while the others go on; nor is what waits on a GPU. */
+static void a_listener_is_not_stuck(void **state)
+{
+	struct ct_report *report;
+	uint64_t end;
+
+	(void)state;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 2, .alive = 1 });
+	job_op(&job, 0,
+	       (struct ct_op){ .enter_ns = 1000000,
+			       .count = 4,
+			       .comm = 1,
+			       .peer = 1,
+			       .op = CT_OP_Recv,
+			       .dtype = CT_DTYPE_float32 });
+	end = steady(500, 1000000);
+	for (int r = 0; r < 2; r++) {
+		struct ct_status_rec status = { .beat_ns = end + job.clock[r] };
+
+		job_rare(&job, r, CT_KIND_STATUS, &status, sizeof(status));
+	}
+	report = close_job(0);
+	assert_int_equal(report->n_inflight, 1);
+	assert_true(report->inflight[0].age_ns > 4000000000ull);
+	assert_int_equal(report->n_stuck, 0);
+	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
+	ct_report_free(report);
+}
+
 static void open_op_of_the_last_status_counts_unless_its_record_came(void **state)
 {
 	struct ct_open_op_rec open = { .tid = 9, .slot = 0 };
@@ -270,6 +363,8 @@ int main(void)
 		ON_DISK(restarted_job_is_reported_by_its_last_attempt),
 		ON_DISK(second_run_into_the_same_directory_is_an_attempt_of_its_own),
 		ON_DISK(operations_inside_their_call_are_listed),
+		ON_DISK(operations_that_take_unusually_long_are_not_healthy),
+		ON_DISK(a_listener_is_not_stuck),
 		ON_DISK(open_op_of_the_last_status_counts_unless_its_record_came),
 	};
 

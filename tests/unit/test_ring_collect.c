@@ -69,6 +69,11 @@ static void put_ring(struct ct_process *p, void (*change)(struct ct_ring_header 
 	fx_ring_leave(&r);
 }
 
+static void just_now(struct ct_ring_header *h)
+{
+	atomic_store(&h->beat_ns, now_ns());
+}
+
 static void a_dead_ring_moves_into_its_run(void **state)
 {
 	struct ct_process p = fx_process(0, "run");
@@ -101,6 +106,30 @@ static void a_live_ring_is_never_touched(void **state)
 	c = collect();
 	assert_int_equal(c.moved + c.removed + c.kept, 0);
 	fx_only("rings", ".ring");
+}
+
+static void a_zombie_is_waited_for_by_its_own_parent_only(void **state)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_collected c;
+	int pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(3);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+	fx_become(&p, pid);
+	put_ring(&p, just_now);
+	c = collect();
+	assert_int_equal(c.kept, 1); /* the parent may tell how it ended */
+	assert_int_equal(c.moved, 0);
+	assert_int_equal(unlink(fx_path(fx_only("rings", ".ring"))), 0);
+	p.ppid++; /* that has gone, and the zombie is init's, which does not care */
+	put_ring(&p, just_now);
+	c = collect();
+	assert_int_equal(c.kept, 0);
+	assert_int_equal(c.moved, 1);
+	waitpid(pid, NULL, 0);
 }
 
 static void our_own_ring_keeps_its_lock(void **state)
@@ -433,6 +462,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		DIR_TEST(a_dead_ring_moves_into_its_run),
 		DIR_TEST(a_live_ring_is_never_touched),
+		DIR_TEST(a_zombie_is_waited_for_by_its_own_parent_only),
 		DIR_TEST(our_own_ring_keeps_its_lock),
 		DIR_TEST(a_ring_that_was_set_aside_moves_though_its_process_lives),
 		DIR_TEST(a_ring_that_is_all_in_segments_is_removed),

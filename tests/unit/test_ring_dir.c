@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -183,6 +184,71 @@ static void a_process_lives_while_pid_and_start_time_agree(void **state)
 	waitpid(pid, NULL, 0);
 	assert_int_equal(ct_pid_start_ticks(pid), 0);
 	assert_false(lives(&p, now_ns(), -1));
+}
+
+/* A process whose parent has ended, and which became ours. */
+static int make_orphan(uint32_t *parent)
+{
+	int to[2], pid, middle;
+
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_int_equal(pipe(to), 0);
+	middle = fork();
+	if (middle == 0) {
+		pid = fork();
+		if (pid == 0) {
+			for (;;)
+				pause();
+		}
+		_exit(write(to[1], &pid, sizeof(pid)) == (ssize_t)sizeof(pid) ? 0 : 1);
+	}
+	assert_int_equal(read(to[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(waitpid(middle, NULL, 0), middle);
+	close(to[0]);
+	close(to[1]);
+	*parent = (uint32_t)middle;
+	return pid;
+}
+
+static void a_zombie_is_awaited_until_its_parent_has_told(void **state)
+{
+	struct ct_ring_header h = { .process = fx_process(0, NULL) };
+	struct ct_process *p = &h.process;
+	int pid = fx_child();
+
+	(void)state;
+	fx_become(p, pid);
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_LIVES);
+	kill(pid, SIGKILL);
+	while (ct_ring_owner(&h, -1) == CT_OWNER_LIVES)
+		usleep(1000);
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_AWAITED);
+	atomic_store(&h.death_seen_ns, 6); /* its parent has told */
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_DEAD);
+	atomic_store(&h.death_seen_ns, 0);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_DEAD);
+}
+
+static void nobody_waits_for_an_orphan(void **state)
+{
+	struct ct_ring_header h = { .process = fx_process(0, NULL) };
+	uint32_t parent;
+	int pid = make_orphan(&parent);
+
+	(void)state;
+	fx_become(&h.process, pid);
+	h.process.ppid = parent;
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_LIVES);
+	assert_int_equal(ct_pid_parent(pid), getpid());
+	kill(pid, SIGKILL);
+	while (ct_ring_owner_lives(&h, -1))
+		usleep(1000);
+	assert_true(ct_pid_start_ticks(pid) != 0); /* a zombie that nobody has waited for */
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_DEAD);
+	h.process.ppid = (uint32_t)getpid();
+	assert_int_equal(ct_ring_owner(&h, -1), CT_OWNER_AWAITED);
+	waitpid(pid, NULL, 0);
 }
 
 static void another_namespace_is_judged_by_lock_and_beat(void **state)
@@ -391,6 +457,8 @@ int main(void)
 		DIR_TEST(ring_names_are_told_from_others),
 		DIR_TEST(a_scan_sees_ring_files_and_nothing_else),
 		DIR_TEST(a_process_lives_while_pid_and_start_time_agree),
+		DIR_TEST(a_zombie_is_awaited_until_its_parent_has_told),
+		DIR_TEST(nobody_waits_for_an_orphan),
 		DIR_TEST(another_namespace_is_judged_by_lock_and_beat),
 		DIR_TEST(a_ring_from_before_a_reboot_is_dead),
 		DIR_TEST(the_first_note_of_a_death_stays),

@@ -13,10 +13,10 @@
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/preload_path.h"
 #include "tools/commtrace/record_dir.h"
+#include "tools/commtrace/remains.h"
 #include "tools/commtrace/run_env.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/verdict.h"
-#include "trace/ring_dir.h"
 #include "trace/run_id.h"
 
 struct request {
@@ -80,13 +80,15 @@ static void report(const struct request *request, const struct ct_record_dir *di
 		   const char *const *ring_dirs, int code)
 {
 	const char *quiet = ct_run_env_get(&request->env, "QUIET");
-	struct ct_collected collected;
+	struct ct_remains remains = { 0 };
 	struct ct_run_id id;
 
 	if (ct_run_id_get(dir->fd, "", &id) == CT_OK)
-		ct_ring_dir_collect(ring_dirs, &id, &collected);
-	if (!quiet || strcmp(quiet, "1") != 0)
-		ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
+		ct_remains_collect(ring_dirs, &id, &remains);
+	if (quiet && strcmp(quiet, "1") == 0)
+		return;
+	ct_verdict(dir, ring_dirs, ct_run_env_get(&request->env, "BACKENDS"), code);
+	ct_remains_say(&remains, dir->shown);
 }
 
 static int run(struct request *request)
@@ -119,7 +121,7 @@ static int run(struct request *request)
 			report(request, &dir, ring_dirs, code);
 		}
 	}
-	ct_record_dir_close(&dir);
+	ct_record_dir_close(&dir, ring_dirs);
 	return code;
 }
 

@@ -99,7 +99,7 @@ int ct_record_dir_open(struct ct_record_dir *dir, const char *wanted, const char
 	dir->fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir->fd < 0 || faccessat(AT_FDCWD, dir->path, W_OK | X_OK, AT_EACCESS) != 0) {
 		cannot_record(dir->shown, strerror(errno));
-		ct_record_dir_close(dir);
+		ct_record_dir_close(dir, ring_dirs);
 		return -1;
 	}
 	if (force || dir->made || !ct_recording_of_another(dir->path, ring_dirs, job, what))
@@ -107,13 +107,16 @@ int ct_record_dir_open(struct ct_record_dir *dir, const char *wanted, const char
 	ct_say("cannot record: %s holds another recording: %s", dir->shown, what);
 	ct_hint("give another directory with -o, or --force to add this run to it as a new "
 		"attempt");
-	ct_record_dir_close(dir);
+	ct_record_dir_close(dir, ring_dirs);
 	return -1;
 }
 
-void ct_record_dir_close(struct ct_record_dir *dir)
+void ct_record_dir_close(struct ct_record_dir *dir, const char *const *ring_dirs)
 {
-	if (dir->made)
+	char what[512];
+
+	/* A ring that lies elsewhere finds its run by this directory, not by its name. */
+	if (dir->made && !ct_recording_of_another(dir->path, ring_dirs, NULL, what))
 		rmdir(dir->path); /* fails unless it is empty */
 	if (dir->fd >= 0)
 		close(dir->fd);

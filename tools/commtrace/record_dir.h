@@ -19,7 +19,7 @@ struct ct_record_dir {
 int ct_record_dir_open(struct ct_record_dir *dir, const char *wanted, const char *job,
 		       const char *const *ring_dirs, int force);
 
-/* Also removes a directory that was made and is still empty. */
-void ct_record_dir_close(struct ct_record_dir *dir);
+/* Also removes a directory that was made, is still empty, and that no ring in `ring_dirs` belongs to. */
+void ct_record_dir_close(struct ct_record_dir *dir, const char *const *ring_dirs);
 
 #endif

@@ -26,7 +26,9 @@ struct request {
 /* The first row is for commands that can fail on a finding. */
 static const struct argp_option table[] = {
 	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
-	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all)",
+	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all, "
+	  "and "
+	  "for operations that never ended)",
 	  0 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
@@ -55,8 +57,7 @@ static int is_among(const char *kind, const char *words)
 	for (const char *word = words; *word;) {
 		size_t n = strcspn(word, ",");
 
-		if ((n == len && strncmp(word, kind, n) == 0) ||
-		    (n == 3 && strncmp(word, "any", n) == 0))
+		if (n == len && strncmp(word, kind, n) == 0)
 			return 1;
 		word += n + (word[n] == ',');
 	}
@@ -164,8 +165,12 @@ static int write_report(const struct request *request, const struct ct_report *r
 	return code;
 }
 
+/* Operations that never ended are no finding: whether that is a hang, and whose, is not judged here. But who asks for
+ * anything at all must not be told that a job without an end is fine. */
 static int is_found(const struct ct_report *report, const char *kinds)
 {
+	if (kinds && is_among("any", kinds) && (report->n_findings || report->n_stuck))
+		return 1;
 	for (size_t i = 0; kinds && i < report->n_findings; i++) {
 		if (is_among(ct_finding_name(report->findings[i].kind), kinds))
 			return 1;

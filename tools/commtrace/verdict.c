@@ -51,8 +51,8 @@ static void say_size(const struct ct_report *report)
 		snprintf(lost, sizeof(lost), "%" PRIu64 " records lost", report->lost_records);
 	else if (!report->run.complete)
 		snprintf(lost, sizeof(lost), "not everything is there");
-	ct_say("recorded %" PRIu64 "%s ranks, %" PRIu64 " ops, %s", report->run.ranks_seen,
-	       expected, ops, lost);
+	ct_say("recorded %" PRIu64 "%s ranks, %" PRIu64 " ops%s, %s", report->run.ranks_seen,
+	       expected, ops, report->run.processes_running ? " so far" : "", lost);
 }
 
 static int failed(const struct ct_end *end)

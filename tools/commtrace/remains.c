@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/remains.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/commtrace/say.h"
+#include "trace/ring_dir.h"
+#include "trace/ring_read.h"
+
+#define MS_NS 1000000ull
+#define PATIENCE_NS (2000 * MS_NS)
+#define LONGEST_NAP_NS (50 * MS_NS)
+#define MOST_ANCESTORS 64
+
+static uint64_t now_ns(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * MS_NS + (uint64_t)now.tv_nsec;
+}
+
+struct search {
+	const struct ct_run_id *run;
+	struct ct_remains *remains;
+};
+
+/* The lowest ranks, in order. */
+static void add_rank(struct ct_remains *r, int rank)
+{
+	uint32_t n = r->living < CT_REMAINS_RANKS ? r->living : CT_REMAINS_RANKS, at = n;
+
+	if (n == CT_REMAINS_RANKS && rank >= r->ranks[--at])
+		return;
+	for (; at && r->ranks[at - 1] > rank; at--)
+		r->ranks[at] = r->ranks[at - 1];
+	r->ranks[at] = rank;
+}
+
+/* Some jobs are one `commtrace run` a rank: each waits for its own, and not for the others'. What nobody sees the
+ * ancestors of is ours. */
+static int is_of_another_run(const struct ct_process *process)
+{
+	struct stat self, exe;
+	pid_t pid = (pid_t)process->pid;
+
+	if (process->pidns != ct_pidns_self() || stat("/proc/self/exe", &self) != 0)
+		return 0;
+	for (int i = 0; i < MOST_ANCESTORS && (pid = ct_pid_parent(pid)) > 1; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+		if (pid != getpid() && stat(path, &exe) == 0 && exe.st_dev == self.st_dev &&
+		    exe.st_ino == self.st_ino)
+			return 1;
+	}
+	return 0;
+}
+
+static int look_at(const char *path, void *arg)
+{
+	struct search *search = arg;
+	struct ct_remains *r = search->remains;
+	struct ct_ring_header header;
+	int lives;
+
+	if (ct_ring_header_read(path, &header, &lives, NULL) != CT_OK ||
+	    !ct_run_id_same(search->run, &header.process.run))
+		return 0;
+	if (lives && is_of_another_run(&header.process))
+		return 0;
+	if (lives) {
+		add_rank(r, header.process.rank);
+		r->living++;
+	} else {
+		r->dead++;
+	}
+	return 0;
+}
+
+void ct_remains_collect(const char *const *ring_dirs, const struct ct_run_id *run,
+			struct ct_remains *remains)
+{
+	struct search search = { .run = run, .remains = remains };
+	uint64_t until = now_ns() + PATIENCE_NS, nap = 2 * MS_NS;
+	struct ct_collected collected;
+
+	for (;;) {
+		struct timespec pause = { .tv_nsec = (long)nap };
+
+		*remains = (struct ct_remains){ 0 };
+		ct_ring_dir_collect(ring_dirs, run, &collected);
+		ct_ring_dir_scan(ring_dirs, look_at, &search);
+		if ((!remains->living && !remains->dead) || now_ns() >= until)
+			break;
+		nanosleep(&pause, NULL);
+		nap = nap * 2 < LONGEST_NAP_NS ? nap * 2 : LONGEST_NAP_NS;
+	}
+	snprintf(remains->why_kept, sizeof(remains->why_kept), "%s", collected.why_kept);
+}
+
+/* "rank 3", "ranks 0, 1 and 2", "12 ranks (0, 1, 2, 3, 4, 5, 6, 7, ...)", or "2 processes" where some are not known. */
+static void put_who(char *text, size_t size, const struct ct_remains *r)
+{
+	uint32_t n = r->living < CT_REMAINS_RANKS ? r->living : CT_REMAINS_RANKS;
+	int is_all = n == r->living;
+	size_t at;
+
+	if (r->ranks[0] < 0) {
+		snprintf(text, size, "%" PRIu32 " process%s", r->living,
+			 r->living == 1 ? "" : "es");
+		return;
+	}
+	if (is_all)
+		at = (size_t)snprintf(text, size, "rank%s %d", n == 1 ? "" : "s", r->ranks[0]);
+	else
+		at = (size_t)snprintf(text, size, "%" PRIu32 " ranks (%d", r->living, r->ranks[0]);
+	for (uint32_t i = 1; i < n && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%d",
+				       is_all && i + 1 == n ? " and " : ", ", r->ranks[i]);
+	if (!is_all && at < size)
+		snprintf(text + at, size - at, ", ...)");
+}
+
+void ct_remains_say(const struct ct_remains *r, const char *shown)
+{
+	char who[160];
+
+	if (r->living) {
+		put_who(who, sizeof(who), r);
+		ct_say("%s still run%s: 'commtrace collect %s' when %s", who,
+		       r->living == 1 ? "s" : "", shown,
+		       r->living == 1 ? "it has ended" : "they have ended");
+	}
+	if (r->dead) {
+		ct_warn("%" PRIu32 " ring%s of this run not brought into it%s%s", r->dead,
+			r->dead == 1 ? "" : "s", r->why_kept[0] ? ": " : "", r->why_kept);
+		ct_hint("'commtrace collect %s' brings what can be brought", shown);
+	}
+}
