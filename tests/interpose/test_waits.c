@@ -21,15 +21,9 @@
 #include "analyzer/overlap/overlap.h"
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/interpose/recorded.h"
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/nccl_job.h"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 2, MOST = 64, MS = 1000000 };
 enum { SAME_STREAM = -1, UNKNOWN = -2, UNSEEN = -3 }; /* in place of an exposed time */
