@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "interpose/gputime.h"
+#include "interpose/gpuhint.h"
 
 /* Asked of NCCL itself, of communicators that are complete; not wrapped. */
 typedef ncclResult_t number_fn(const ncclComm_t comm, int *number);
