@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/extent.h"
 #include "interpose/unwind.h"
 
 /* By soname: who calls goes first, these are for callers that have none of their own. A program may have another
@@ -81,23 +82,14 @@ struct object {
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct object *o = arg;
-	uintptr_t begin = UINTPTR_MAX, end = 0;
+	struct ct_extent extent = ct_extent_of(info);
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-		uintptr_t after = at + info->dlpi_phdr[i].p_memsz;
-
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		begin = at < begin ? at : begin;
-		end = after > end ? after : end;
-	}
-	if (o->caller < begin || o->caller >= end)
+	if (!ct_extent_has(extent, o->caller))
 		return 0;
 	if (is_library_of_theirs(info->dlpi_name)) {
-		o->begin = begin;
-		o->end = end;
+		o->begin = extent.begin;
+		o->end = extent.end;
 	}
 	return 1;
 }

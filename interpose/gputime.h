@@ -38,14 +38,6 @@ struct ct_gpu_options;
 int ct_gpu_init_options(const struct ct_gpu_options *options);
 int ct_gpu_init(enum ct_gpu_timing timing);
 
-/* A communicator is about to be made on the calling thread: if its current CUDA context is new, the poll thread makes
- * events for it meanwhile. Not on the call path. */
-void ct_gpu_context_hint(void);
-
-/* One was made: the same, and if the context has no events yet, wait a few ms at most until it has some, so that the
- * first launch finds them. Not on the call path. */
-void ct_gpu_context_await(void);
-
 /* The calling thread ends: what it had reserved is free. */
 void ct_gpu_thread_end(void);
 

@@ -137,20 +137,7 @@ struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f)
 
 struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm)
 {
-	return ct_mpi_host_rec_of(ct_mpi_call_id(function), comm);
-}
-
-struct ct_host_rec ct_mpi_host_rec_of(uint32_t call, const struct ct_comm *comm)
-{
-	struct ct_host_rec rec = { .call = call, .rank = -1 };
-
-	if (comm) {
-		rec.comm = comm->id;
-		rec.key = comm->key;
-		rec.nranks = comm->nranks;
-		rec.rank = comm->rank;
-	}
-	return rec;
+	return ct_host_rec_of(ct_mpi_call_id(function), comm);
 }
 
 int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,

@@ -59,7 +59,6 @@ void ct_mpi_win_made(const void *handle, uint64_t parent);
 
 /* What a host-blocking call on it has on record when it begins. `comm` may be NULL. */
 struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm);
-struct ct_host_rec ct_mpi_host_rec_of(uint32_t call, const struct ct_comm *comm);
 
 /* Begin it. Always 1, as CT_MPI_RECORD() asks. */
 int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,

@@ -24,7 +24,7 @@ static void begin(struct around *a, uint32_t call, ct_mpi_handle comm)
 {
 	struct ct_comm *known = ct_mpi_comm(comm);
 
-	a->host.rec = ct_mpi_host_rec_of(call, known);
+	a->host.rec = ct_host_rec_of(call, known);
 	a->parent = known ? known->key : 0;
 	ct_host_begin(&a->host);
 }

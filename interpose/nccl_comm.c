@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "interpose/gputime.h"
+#include "interpose/gpuhint.h"
 
 /* Asked of NCCL itself, of communicators that are complete; not wrapped. */
 typedef ncclResult_t number_fn(const ncclComm_t comm, int *number);
@@ -92,16 +92,8 @@ void ct_nccl_child_fails(const struct ct_nccl_child *child)
 
 struct ct_host_rec ct_nccl_host_rec(enum ct_nccl_call call, const struct ct_comm *comm)
 {
-	struct ct_host_rec rec = { .call = ct_nccl_call_ids[call], .rank = -1 };
-
 	atomic_store_explicit(&ct_nccl_seen, 1, memory_order_relaxed);
-	if (comm) {
-		rec.comm = comm->id;
-		rec.key = comm->key;
-		rec.nranks = comm->nranks;
-		rec.rank = comm->rank;
-	}
-	return rec;
+	return ct_host_rec_of(ct_nccl_call_ids[call], comm);
 }
 
 uint32_t ct_nccl_comm_name(const ncclConfig_t *config)

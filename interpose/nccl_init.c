@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators that are there when the call returns, ready or not: made of a unique id, and grown. */
 #include "interpose/cuda.h"
-#include "interpose/gputime.h"
+#include "interpose/gpuhint.h"
 #include "interpose/hash.h"
 #include "interpose/nccl_group.h"
 #include "interpose/nccl_key.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interpose/dlsym_real.h"
+#include "interpose/extent.h"
 
 /* One loaded object: where it lies, and the name under which the loader knows it. */
 struct object {
@@ -21,23 +22,14 @@ struct object {
 static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct object *o = arg;
-	uintptr_t begin = UINTPTR_MAX, end = 0;
+	struct ct_extent extent = ct_extent_of(info);
 	size_t len = strlen(info->dlpi_name);
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-		uintptr_t after = at + info->dlpi_phdr[i].p_memsz;
-
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		begin = at < begin ? at : begin;
-		end = after > end ? after : end;
-	}
-	if (o->caller ? o->caller < begin || o->caller >= end : o->skip-- > 0)
+	if (o->caller ? !ct_extent_has(extent, o->caller) : o->skip-- > 0)
 		return 0;
-	o->begin = begin;
-	o->end = end;
+	o->begin = extent.begin;
+	o->end = extent.end;
 	memcpy(o->name, info->dlpi_name, len < sizeof(o->name) ? len + 1 : 0);
 	return 1;
 }
@@ -243,9 +235,9 @@ struct place {
 static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct place *place = arg;
-	struct object object = { .caller = place->address };
 
-	if (take_object(info, size, &object))
+	(void)size;
+	if (ct_extent_has(ct_extent_of(info), place->address))
 		return 1;
 	place->index++;
 	return 0;

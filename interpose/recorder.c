@@ -84,6 +84,19 @@ int ct_recorder_peek(void)
 	return has;
 }
 
+struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm)
+{
+	struct ct_host_rec rec = { .call = call, .rank = -1 };
+
+	if (comm) {
+		rec.comm = comm->id;
+		rec.key = comm->key;
+		rec.nranks = comm->nranks;
+		rec.rank = comm->rank;
+	}
+	return rec;
+}
+
 void ct_host_leave(struct ct_frame *frame)
 {
 	ct_host_end((struct ct_host_frame *)frame, CT_RESULT_EXCEPTION);

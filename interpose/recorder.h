@@ -153,7 +153,9 @@ static inline uint32_t ct_recorder_slot_launch(void)
 }
 
 /* Host-blocking calls: HOST_BEGIN now, HOST_END at the end. The caller has filled rec.call, rec.nranks and
- * rec.rank, and may fill rec.comm and rec.key before the end. */
+ * rec.rank, and may fill rec.comm and rec.key before the end; ct_host_rec_of() does so for a call by its string id, on a
+ * communicator or, NULL, on none that is known. */
+struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm);
 void ct_host_leave(struct ct_frame *frame);
 void ct_host_begin(struct ct_host_frame *f);
 void ct_host_end(struct ct_host_frame *f, int result);

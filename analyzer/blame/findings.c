@@ -86,31 +86,13 @@ static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n
 	return CT_OK;
 }
 
-/* The class of operations in which waiting for the seat cost most. */
-static const struct ct_class *costliest(const struct ct_pass *pass, uint32_t seat)
-{
-	const struct ct_class *most = NULL;
-	uint64_t most_ns = 0;
-
-	for (uint32_t c = 0; c < pass->classes.n; c++) {
-		const struct ct_class *class = pass->classes.all[c];
-
-		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
-			if (class->comm->seats[r] == seat + 1 && class->last_cost_ns[r] > most_ns) {
-				most_ns = class->last_cost_ns[r];
-				most = class;
-			}
-		}
-	}
-	return most;
-}
-
 /* What all findings about late ranks have in common. */
 static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		    const struct ct_charge *charge, uint32_t seat, struct ct_arena *memory,
 		    struct ct_finding *f)
 {
-	const struct ct_class *class = costliest(pass, seat);
+	uint64_t cost_ns;
+	const struct ct_class *class = ct_classes_costliest(&pass->classes, seat, 1, &cost_ns);
 	double run_ns = (double)pass->duration_ns;
 
 	f->loss_ns = charge->loss_ns;

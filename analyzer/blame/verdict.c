@@ -15,6 +15,7 @@
  * the report, whosever doing that was. */
 #define SUSPICIOUS 3
 #define SUSPICIOUS_ROW 5
+#define OFTEN 3 /* once or twice is a late start, or an accident */
 
 /* Ranks that could be suspected. */
 static uint32_t ranks_met(const struct ct_pass *pass)
@@ -321,24 +322,6 @@ static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 				   ct_text_count(pass->matched).s));
 }
 
-/* What the others waited for the seat alone in one class of operations, where that was most. */
-static uint64_t row_cost(const struct ct_pass *pass, uint32_t seat)
-{
-	uint64_t most = 0;
-
-	for (uint32_t c = 0; c < pass->classes.n; c++) {
-		const struct ct_class *class = pass->classes.all[c];
-
-		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
-			/* once or twice is a late start, or an accident */
-			if (class->comm->seats[r] == seat + 1 && class->last_count[r] > 2 &&
-			    class->last_cost_ns[r] > most)
-				most = class->last_cost_ns[r];
-		}
-	}
-	return most;
-}
-
 /* Somebody for whom others waited longer than in a healthy run, though the rule does not hold: charged with more
  * than the gate, or with less because it may not have been its own doing. n_seats: nobody. */
 static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *charges,
@@ -350,10 +333,11 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 	*cost_ns = 0;
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		uint64_t chance = ct_blame_chance(&pass->blame, s, NULL);
-		uint64_t row = row_cost(pass, s), cost = charges[s].loss_ns;
+		uint64_t row, cost = charges[s].loss_ns;
 		int much = chance != UINT64_MAX &&
 			   (double)cost - (double)chance >= SUSPICIOUS * gate;
 
+		ct_classes_costliest(&pass->classes, s, OFTEN, &row);
 		if ((double)row - (double)chance >= SUSPICIOUS_ROW * gate) {
 			cost = row > cost ? row : cost;
 			much = chance != UINT64_MAX;

@@ -104,3 +104,23 @@ int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)
 	class->last_cost_ns[rank] += cost_ns;
 	return CT_OK;
 }
+
+const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t seat,
+					    uint32_t least, uint64_t *cost_ns)
+{
+	const struct ct_class *most = NULL;
+
+	*cost_ns = 0;
+	for (uint32_t c = 0; c < classes->n; c++) {
+		const struct ct_class *class = classes->all[c];
+
+		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
+			if (class->comm->seats[r] != seat + 1 || class->last_count[r] < least ||
+			    class->last_cost_ns[r] <= *cost_ns)
+				continue;
+			*cost_ns = class->last_cost_ns[r];
+			most = class;
+		}
+	}
+	return most;
+}

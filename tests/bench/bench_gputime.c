@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/gpuhint.h"
 #include "interpose/gpuspan.h"
 #include "interpose/poll.h"
 #include "tools/sim/driver.h"

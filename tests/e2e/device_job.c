@@ -14,16 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/nccl_api.h"
 #include "tools/sim/nccl_job.h"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void __attribute__((noreturn)) must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 2, STEPS = 40, EACH = 3, COUNT = 1 << 14, MS = 1000000, FIRST = 3 * EACH };
 

@@ -15,16 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/nccl_api.h"
 #include "tools/sim/sim.h"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void __attribute__((noreturn)) must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 2, COUNT = 1000, NOTICED_MS = 800, MS = 1000000 };
 
@@ -86,26 +80,11 @@ static void settle(ncclComm_t comm)
 
 static void make(size_t offset)
 {
-	ncclConfig_t config = {
-		.size = sizeof(config),
-		.magic = NCCL_CONFIG_MAGIC,
-		.version = 22809,
-		.blocking = 0,
-		.cgaClusterSize = NCCL_CONFIG_UNDEF_INT,
-		.minCTAs = NCCL_CONFIG_UNDEF_INT,
-		.maxCTAs = NCCL_CONFIG_UNDEF_INT,
-		.splitShare = NCCL_CONFIG_UNDEF_INT,
-		.trafficClass = NCCL_CONFIG_UNDEF_INT,
-		.collnetEnable = NCCL_CONFIG_UNDEF_INT,
-		.CTAPolicy = NCCL_CONFIG_UNDEF_INT,
-		.shrinkShare = NCCL_CONFIG_UNDEF_INT,
-		.nvlsCTAs = NCCL_CONFIG_UNDEF_INT,
-		.nChannelsPerNetPeer = NCCL_CONFIG_UNDEF_INT,
-		.nvlinkCentricSched = NCCL_CONFIG_UNDEF_INT,
-	};
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	ncclUniqueId id;
 	ncclResult_t result;
 
+	config.blocking = 0;
 	MUST(ncclGetUniqueId(&id) == ncclSuccess);
 	MUST(ncclGroupStart() == ncclSuccess);
 	for (int i = 0; i < RANKS; i++) {

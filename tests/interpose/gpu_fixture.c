@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/gpuhint.h"
 #include "interpose/poll.h"
 
 CUcontext context;

@@ -115,22 +115,58 @@ static void count_process(struct recorded *r, const struct ct_run *run, size_t i
 	ct_process_close(reader);
 }
 
-struct recorded recorded_read(void)
+/* NULL: there is none, or it cannot be read. */
+static struct ct_run *open_run(void)
 {
 	const char *const paths[] = { run_dir };
 	const char *const rings[] = { ring_dir, NULL };
 	const struct ct_run_options options = { .ring_dirs = rings };
-	struct recorded r = { .seqs = calloc(64, 65536) };
 	struct ct_err err = { .status = 0 };
 	struct ct_run *run;
 
-	if (ct_run_open(paths, 1, &options, &run, &err) != CT_OK)
+	return ct_run_open(paths, 1, &options, &run, &err) == CT_OK ? run : NULL;
+}
+
+struct recorded recorded_read(void)
+{
+	struct recorded r = { .seqs = calloc(64, 65536) };
+	struct ct_run *run = open_run();
+
+	if (!run)
 		return r;
 	r.processes = run->n_processes;
 	for (size_t i = 0; i < run->n_processes; i++)
 		count_process(&r, run, i);
 	ct_run_close(run);
 	return r;
+}
+
+static void walk_process(const struct ct_run *run, size_t index,
+			 void (*take)(const struct ct_block *block), uint64_t losses[CT_LOSS_MAX])
+{
+	struct ct_err err = { .status = 0 };
+	struct ct_process_reader *reader;
+	const struct ct_block *block;
+
+	if (ct_process_open(run, index, &reader, &err) != CT_OK)
+		return;
+	while (ct_process_next(reader, &block, &err) == 1)
+		take(block);
+	memcpy(losses, ct_process_gaps(reader)->losses, CT_LOSS_MAX * sizeof(losses[0]));
+	ct_process_close(reader);
+}
+
+size_t recorded_walk(size_t index, void (*take)(const struct ct_block *block),
+		     uint64_t losses[CT_LOSS_MAX])
+{
+	struct ct_run *run = open_run();
+	size_t n = run ? run->n_processes : 0;
+
+	if (index < n)
+		walk_process(run, index, take, losses);
+	if (run)
+		ct_run_close(run);
+	return n;
 }
 
 void recorded_free(struct recorded *r)

@@ -37,6 +37,11 @@ int recorded_run(void (*body)(void), const char *const *env);
 struct recorded recorded_read(void);
 void recorded_free(struct recorded *r);
 
+/* The blocks of one of its processes, and what that lost by reason. Returns how many processes there are; nothing is taken
+ * if it is none of them. */
+size_t recorded_walk(size_t index, void (*take)(const struct ct_block *block),
+		     uint64_t losses[CT_LOSS_MAX]);
+
 /* Directories of the last run, and files in the ring directory now. */
 const char *recorded_dir(void);
 const char *recorded_ring_dir(void);

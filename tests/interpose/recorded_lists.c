@@ -80,38 +80,13 @@ static int by_enter(const void *a, const void *b)
 	return x->enter_ns < y->enter_ns ? -1 : x->enter_ns > y->enter_ns;
 }
 
-static void take_process(const struct ct_run *run, size_t index)
+const struct recorded_lists *recorded_lists(size_t index)
 {
-	struct ct_err err = { .status = 0 };
-	struct ct_process_reader *reader;
-	const struct ct_block *block;
-
-	if (ct_process_open(run, index, &reader, &err) != CT_OK)
-		return;
-	while (ct_process_next(reader, &block, &err) == 1)
-		take_block(block);
-	memcpy(lists.losses, ct_process_gaps(reader)->losses, sizeof(lists.losses));
-	ct_process_close(reader);
+	memset(&lists, 0, sizeof(lists));
+	lists.processes = recorded_walk(index, take_block, lists.losses);
 	if (lists.n_ops > LIST_MAX || lists.n_launches > LIST_MAX || lists.n_ends > LIST_MAX)
 		abort();
 	qsort(lists.ops, lists.n_ops, sizeof(lists.ops[0]), by_enter);
-}
-
-const struct recorded_lists *recorded_lists(size_t index)
-{
-	const char *const paths[] = { recorded_dir() };
-	const char *const rings[] = { recorded_ring_dir(), NULL };
-	const struct ct_run_options options = { .ring_dirs = rings };
-	struct ct_err err = { .status = 0 };
-	struct ct_run *run;
-
-	memset(&lists, 0, sizeof(lists));
-	if (ct_run_open(paths, 1, &options, &run, &err) != CT_OK)
-		return &lists;
-	lists.processes = run->n_processes;
-	if (index < run->n_processes)
-		take_process(run, index);
-	ct_run_close(run);
 	return &lists;
 }
 

@@ -74,38 +74,13 @@ static void take_block(const struct ct_block *block)
 		take_rare(block, &block->rares[i]);
 }
 
-static void take_process(const struct ct_run *run, size_t index)
-{
-	struct ct_err err = { .status = 0 };
-	struct ct_process_reader *reader;
-	const struct ct_block *block;
-
-	if (ct_process_open(run, index, &reader, &err) != CT_OK)
-		return;
-	while (ct_process_next(reader, &block, &err) == 1)
-		take_block(block);
-	memcpy(sums.losses, ct_process_gaps(reader)->losses, sizeof(sums.losses));
-	ct_process_close(reader);
-}
-
 const struct recorded_sums *recorded_sums(size_t index)
 {
-	const char *const paths[] = { recorded_dir() };
-	const char *const rings[] = { recorded_ring_dir(), NULL };
-	const struct ct_run_options options = { .ring_dirs = rings };
-	struct ct_err err = { .status = 0 };
-	struct ct_run *run;
-
 	memset(&sums, 0, sizeof(sums));
 	for (int i = 0; i < 64; i++) {
 		free(seqs[i].seen);
 		seqs[i].seen = NULL;
 	}
-	if (ct_run_open(paths, 1, &options, &run, &err) != CT_OK)
-		return &sums;
-	sums.processes = run->n_processes;
-	if (index < run->n_processes)
-		take_process(run, index);
-	ct_run_close(run);
+	sums.processes = recorded_walk(index, take_block, sums.losses);
 	return &sums;
 }

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "interpose/gpuhint.h"
 #include "interpose/gpumode.h"
 #include "interpose/poll.h"
 #include "tests/interpose/gpu_fixture.h"

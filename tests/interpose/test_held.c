@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "interpose/gpuhint.h"
 #include "interpose/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 

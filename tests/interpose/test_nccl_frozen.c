@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/interpose/recorded_lists.h"
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/nccl_job.h"
 
@@ -23,13 +24,6 @@
 #define NCCL_CALL_HOST(symbol, name, since, params, args) ncclResult_t name params;
 #define NCCL_CALL_HAND(symbol, name, since, params, args) ncclResult_t name params;
 #include "interpose/abi/nccl_calls.def"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 2, COUNT = 100 };
 static struct {

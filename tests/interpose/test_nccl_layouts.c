@@ -19,6 +19,7 @@
 
 #include "interpose/abi/nccl.h"
 #include "tests/interpose/recorded_lists.h"
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/sim.h"
 #include "trace/ops.h"
@@ -27,13 +28,6 @@
 #define NCCL_CALL_HOST(symbol, name, since, params, args) ncclResult_t name params;
 #define NCCL_CALL_HAND(symbol, name, since, params, args) ncclResult_t name params;
 #include "interpose/abi/nccl_calls.def"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 4, COUNT = 64, ROUNDS = 5 };
 

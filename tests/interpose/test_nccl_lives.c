@@ -18,15 +18,9 @@
 #include "interpose/nccl_key.h"
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/interpose/recorded_sums.h"
+#include "tests/must.h"
 
 #define STREAM ((cudaStream_t)0x1000)
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
-
 static ncclUniqueId id_of(uint32_t nth)
 {
 	ncclUniqueId id;

@@ -17,16 +17,10 @@
 
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/interpose/recorded_lists.h"
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/sim.h"
 #include "trace/ops.h"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 4, COUNT = 1000 };
 static char log_path[] = "/tmp/ct-nccl-log-XXXXXX";

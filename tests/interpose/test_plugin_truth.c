@@ -17,18 +17,12 @@
 #include <unistd.h>
 
 #include "tests/interpose/recorded_lists.h"
+#include "tests/must.h"
 #include "tools/sim/cudart.h"
 #include "tools/sim/nccl_api.h"
 #include "tools/sim/nccl_job.h"
 #include "tools/sim/nccl_profiler.h"
 #include "trace/ops.h"
-
-#define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))
-static void must_not(int line)
-{
-	fprintf(stderr, "line %d is not so\n", line);
-	_exit(1);
-}
 
 enum { RANKS = 2, ROUNDS = 40, COUNT = 5000, KERNELS = RANKS * (ROUNDS + 3) };
 

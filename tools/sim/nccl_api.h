@@ -16,6 +16,19 @@
 #define NCCL_SKIP(ret, name, since, params, reason) SIM_EXPORT ret name params;
 #include "interpose/abi/nccl_calls.def"
 
+/* As nccl.h has it: a configuration that asks for nothing. */
+#define NCCL_CONFIG_INITIALIZER                                                                    \
+	{                                                                                          \
+		.size = sizeof(ncclConfig_t), .magic = NCCL_CONFIG_MAGIC, .version = 22809,        \
+		.blocking = NCCL_CONFIG_UNDEF_INT, .cgaClusterSize = NCCL_CONFIG_UNDEF_INT,        \
+		.minCTAs = NCCL_CONFIG_UNDEF_INT, .maxCTAs = NCCL_CONFIG_UNDEF_INT,                \
+		.splitShare = NCCL_CONFIG_UNDEF_INT, .trafficClass = NCCL_CONFIG_UNDEF_INT,        \
+		.collnetEnable = NCCL_CONFIG_UNDEF_INT, .CTAPolicy = NCCL_CONFIG_UNDEF_INT,        \
+		.shrinkShare = NCCL_CONFIG_UNDEF_INT, .nvlsCTAs = NCCL_CONFIG_UNDEF_INT,           \
+		.nChannelsPerNetPeer = NCCL_CONFIG_UNDEF_INT,                                      \
+		.nvlinkCentricSched = NCCL_CONFIG_UNDEF_INT,                                       \
+	}
+
 /* SIM_NCCL(ret, name, (params)) { body } */
 #define SIM_NCCL(ret, name, params)                                                                \
 	SIM_EXPORT ret p##name params;                                                             \

@@ -23,24 +23,11 @@ enum { NOTICED_AFTER_NS = 500 * 1000 * 1000 };
 
 static ncclConfig_t config(const struct ct_workload_comm *comm)
 {
-	return (ncclConfig_t){
-		.size = sizeof(ncclConfig_t),
-		.magic = NCCL_CONFIG_MAGIC,
-		.version = 22809,
-		.blocking = 1,
-		.cgaClusterSize = NCCL_CONFIG_UNDEF_INT,
-		.minCTAs = NCCL_CONFIG_UNDEF_INT,
-		.maxCTAs = NCCL_CONFIG_UNDEF_INT,
-		.splitShare = NCCL_CONFIG_UNDEF_INT,
-		.trafficClass = NCCL_CONFIG_UNDEF_INT,
-		.commName = comm->role,
-		.collnetEnable = NCCL_CONFIG_UNDEF_INT,
-		.CTAPolicy = NCCL_CONFIG_UNDEF_INT,
-		.shrinkShare = NCCL_CONFIG_UNDEF_INT,
-		.nvlsCTAs = NCCL_CONFIG_UNDEF_INT,
-		.nChannelsPerNetPeer = NCCL_CONFIG_UNDEF_INT,
-		.nvlinkCentricSched = NCCL_CONFIG_UNDEF_INT,
-	};
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+
+	config.blocking = 1;
+	config.commName = comm->role;
+	return config;
 }
 
 /* The communicator is there: also for the watchdog. */
