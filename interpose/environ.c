@@ -13,24 +13,28 @@
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "interpose/topology.h"
+#include "trace/invisible.h"
 
 #define SECOND_NS 1000000000ull
-/* Between two looks at whether anything new was loaded: at first, and at last. */
-#define FIRST_LOOK_NS (2 * SECOND_NS)
+/* Between two looks at whether anything new was loaded: at first, and at last. Programs may be short, and what is not known
+ * when they end stays so in part. */
+#define FIRST_LOOK_NS (SECOND_NS / 2)
 #define LAST_LOOK_NS (60 * SECOND_NS)
+#define NEW_GPU_NS (SECOND_NS / 5)
 /* A look-around takes milliseconds. */
 #define STUCK_NS (5 * SECOND_NS)
 /* A program that loads and unloads for ever is not looked at for ever. */
 #define MOST_LOOKS 64u
 
-enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH };
-_Static_assert(WATCH + 1 == CT_ENVIRON_LISTS, "a position for each list");
+enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH, MPI, MPI_UNSEEN };
+_Static_assert(MPI_UNSEEN + 1 == CT_ENVIRON_LISTS, "a position for each list");
 
 static struct ct_facts lists[CT_ENVIRON_LISTS];
 const char *ct_environ_root = "";
 
 static struct look {
-	_Atomic uint32_t busy; /* 1 while the thread is on its way */
+	_Atomic uint32_t busy;	/* 1 while the thread is on its way */
+	_Atomic uint32_t alone; /* 1: no thread is started any more */
 	_Atomic(const char *) doing;
 	_Atomic uint64_t cpu_ns;
 	/* the write thread's */
@@ -103,6 +107,31 @@ void ct_environ_read(char *const *env)
 	if (atomic_load(&lists[VARIABLES].left_out))
 		ct_facts_addf(&lists[WATCH], "env_left_out", "%u",
 			      atomic_load(&lists[VARIABLES].left_out));
+}
+
+/* ---- MPI ---- */
+
+void ct_environ_mpi(const char *flavour, const char *version, const void *function)
+{
+	char line[CT_FACT_VALUE + 1];
+	size_t len = strcspn(version, "\r\n");
+	struct ct_elf_object object;
+	int has_path;
+
+	snprintf(line, sizeof(line), "%.*s", (int)(len < sizeof(line) ? len : sizeof(line) - 1),
+		 version);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	if (line[0])
+		ct_facts_add(&lists[MPI], "lib.mpi.version", line);
+	if (flavour) {
+		ct_facts_add(&lists[MPI], "lib.mpi.flavour", flavour);
+		return;
+	}
+	has_path = ct_chain_find((uintptr_t)function, &object) && object.path[0];
+	ct_facts_add(&lists[MPI_UNSEEN], ct_invisible_rows[CT_INVISIBLE_MPI_UNKNOWN].id,
+		     has_path ? object.path : line);
 }
 
 /* ---- GPUs ---- */
@@ -210,7 +239,7 @@ static void *look_around(void *arg)
 		ct_system_read(ct_environ_root, &lists[SYSTEM]);
 	}
 	doing(l, "the loaded objects");
-	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN]);
+	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], UINT64_MAX);
 	doing(l, "the loader");
 	ct_objects_versions(&l->told, &lists[SYSTEM]);
 	doing(l, "the GPUs in /sys");
@@ -241,6 +270,25 @@ static void begin(struct look *l, uint64_t now, uint64_t stamp)
 	}
 }
 
+/* The part of a look-around that waits for nobody, on the thread that asks. */
+static void look_from_here(struct look *l, uint64_t stamp, uint64_t until)
+{
+	l->stamp = stamp;
+	l->looks++;
+	if (!ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], until))
+		ct_facts_add(&lists[WATCH], "unanswered", "some of the loaded objects");
+}
+
+static int has_news(const struct look *l, uint64_t stamp)
+{
+	return stamp != l->stamp || l->told.unbound || (ct_gloo_unheard() && !l->told.unheard);
+}
+
+void ct_environ_alone(void)
+{
+	atomic_store_explicit(&look.alone, 1, memory_order_relaxed);
+}
+
 int ct_environ_is_looking(void)
 {
 	return atomic_load_explicit(&look.busy, memory_order_acquire) != 0;
@@ -261,39 +309,38 @@ void ct_environ_serve(uint64_t now)
 		}
 		return;
 	}
-	new_gpus = l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
+	new_gpus = !atomic_load_explicit(&l->alone, memory_order_relaxed) &&
+		   l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
 	if (l->looks >= MOST_LOOKS ||
-	    (l->looks && now - l->asked_at < (new_gpus ? FIRST_LOOK_NS : l->wait_ns)))
+	    (l->looks && now - l->asked_at < (new_gpus ? NEW_GPU_NS : l->wait_ns)))
 		return;
 	l->asked_at = now;
 	l->wait_ns = l->looks ? 2 * l->wait_ns : FIRST_LOOK_NS;
 	if (l->wait_ns > LAST_LOOK_NS)
 		l->wait_ns = LAST_LOOK_NS;
 	stamp = ct_chain_stamp();
-	if (!l->looks || new_gpus || stamp != l->stamp || l->told.unbound ||
-	    (ct_gloo_unheard() && !l->told.unheard))
-		begin(l, now, stamp);
+	if (!l->looks || new_gpus || has_news(l, stamp)) {
+		if (atomic_load_explicit(&l->alone, memory_order_relaxed))
+			look_from_here(l, stamp, now + SECOND_NS);
+		else
+			begin(l, now, stamp);
+	}
 }
 
-/* A program that was too short for the next look gets it now: one that is under way may have begun too early. */
+/* A program that was too short for the next look: what was loaded since is told, what would have to be asked is not. */
 void ct_environ_finish(uint64_t timeout_ns)
 {
 	const struct timespec nap = { 0, 1000000 };
-	uint64_t begin_ns = ct_now_ns();
-	uint32_t last = look.looks + 1;
+	uint64_t until = ct_now_ns() + timeout_ns, stamp;
+	struct look *l = &look;
 
-	while (!look.told_stuck && ct_now_ns() - begin_ns < timeout_ns) {
-		if (!ct_environ_is_looking()) {
-			uint32_t before = look.looks;
-
-			look.asked_at = 0;
-			if (before < last)
-				ct_environ_serve(begin_ns);
-			if (look.looks == before)
-				return;
-		}
+	while (!l->told_stuck && ct_environ_is_looking() && ct_now_ns() < until)
 		nanosleep(&nap, NULL);
-	}
+	if (ct_environ_is_looking())
+		return;
+	stamp = ct_chain_stamp();
+	if (has_news(l, stamp))
+		look_from_here(l, stamp, until);
 }
 
 uint64_t ct_environ_cpu_ns(void)
@@ -308,9 +355,10 @@ int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all
 		const char *entry;
 
 		while ((entry = ct_facts_next(&lists[i], &at))) {
-			int st = ct_block_add_rare(block,
-						   i == UNSEEN ? CT_KIND_INVISIBLE : CT_KIND_ENV,
-						   entry, strlen(entry));
+			int st = ct_block_add_rare(
+				block,
+				i == UNSEEN || i == MPI_UNSEEN ? CT_KIND_INVISIBLE : CT_KIND_ENV,
+				entry, strlen(entry));
 
 			if (st != CT_OK)
 				return st;

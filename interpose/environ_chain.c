@@ -103,6 +103,29 @@ void ct_chain_segments(struct ct_elf_object *object)
 			};
 }
 
+struct search {
+	uintptr_t address;
+	struct ct_elf_object *found;
+};
+
+static int has_address(void *arg, struct ct_elf_object *object)
+{
+	const struct search *search = arg;
+
+	ct_chain_segments(object);
+	if (!ct_elf_covers(object, search->address))
+		return 0;
+	*search->found = *object;
+	return 1;
+}
+
+int ct_chain_find(uintptr_t address, struct ct_elf_object *object)
+{
+	struct search search = { address, object };
+
+	return ct_chain_each(has_address, &search);
+}
+
 uint64_t ct_chain_stamp(void)
 {
 	uintptr_t at = first_entry();

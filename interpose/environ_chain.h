@@ -16,6 +16,9 @@ int ct_chain_each(int (*each)(void *arg, struct ct_elf_object *object), void *ar
 /* Fill in object->segments, out of the object's own header. */
 void ct_chain_segments(struct ct_elf_object *object);
 
+/* The object that has the address, with its segments. 0: none has. */
+int ct_chain_find(uintptr_t address, struct ct_elf_object *object);
+
 /* A number that changes when objects come or go. */
 uint64_t ct_chain_stamp(void);
 

@@ -14,6 +14,7 @@
 #include "interpose/environ_unseen.h"
 #include "interpose/gloo.h"
 #include "interpose/hash.h"
+#include "interpose/recorder.h"
 #include "trace/append.h"
 #include "trace/invisible.h"
 
@@ -30,6 +31,7 @@ _Static_assert(LIBRARIES <= sizeof(((struct ct_objects_told *)0)->libraries) / s
 struct walk {
 	struct ct_objects_told *told;
 	struct ct_facts *facts, *unseen;
+	uint64_t until_ns;
 	int seen_us;
 };
 
@@ -128,6 +130,8 @@ static int look_at(void *arg, struct ct_elf_object *object)
 	}
 	if (known || told->n >= CT_OBJECTS_TOLD / 2)
 		return 0;
+	if (ct_now_ns() > walk->until_ns)
+		return 1;
 	add_library(object, told, walk->facts);
 	if (object->is_program && !object->path[0])
 		name_program(object);
@@ -204,13 +208,16 @@ static void look_at_mappings(struct ct_facts *unseen)
 		close(fd);
 }
 
-void ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen)
+int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen,
+		    uint64_t until_ns)
 {
-	struct walk walk = { .told = told, .facts = facts, .unseen = unseen };
+	struct walk walk = { .told = told, .facts = facts, .unseen = unseen, .until_ns = until_ns };
+	int stopped;
 
 	told->unbound = 0;
-	ct_chain_each(look_at, &walk);
+	stopped = ct_chain_each(look_at, &walk);
 	if (!told->unheard && ct_gloo_unheard())
 		told->unheard = ct_chain_each(tell_unheard, unseen);
 	look_at_mappings(unseen);
+	return !stopped;
 }

@@ -4,7 +4,7 @@
  *
  * No lock of the loader's is taken for that: its list (environ_chain.h) and what the objects contain (environ_peek.h)
  * are copied. Dynamic symbols tell what an object imports and exports, its relocated words where its calls of
- * NCCL lead. Only the look-around calls this; each object is told once. */
+ * NCCL lead. One thread at a time; each object is told once. */
 #ifndef CT_ENVIRON_OBJECTS_H
 #define CT_ENVIRON_OBJECTS_H
 
@@ -25,8 +25,10 @@ struct ct_objects_told {
 	int unbound; /* 1: calls of some new object are not bound yet */
 };
 
-/* lib.*.path into `facts`; "ID=path" into `unseen` for what passes unseen. */
-void ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen);
+/* lib.*.path into `facts`; "ID=path" into `unseen` for what passes unseen. Begins with no object after `until_ns`: 0 if some were
+ * left for that. */
+int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct ct_facts *unseen,
+		    uint64_t until_ns);
 
 /* lib.nccl*.version of those found since the last time: asks them, by the loader. */
 void ct_objects_versions(struct ct_objects_told *told, struct ct_facts *facts);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "interpose/dlsym_real.h"
+#include "interpose/environ.h"
 #include "interpose/real.h"
 #include "trace/ops.h"
 
@@ -121,22 +122,6 @@ static uint64_t size_of(ct_mpi_handle type)
 	return status == CT_MPI_SUCCESS && wide > 0 ? (uint64_t)wide : 0;
 }
 
-static uint8_t by_width(uint64_t bytes)
-{
-	switch (bytes) {
-	case 2:
-		return CT_DTYPE_elem2;
-	case 4:
-		return CT_DTYPE_elem4;
-	case 8:
-		return CT_DTYPE_elem8;
-	case 16:
-		return CT_DTYPE_elem16;
-	default:
-		return CT_DTYPE_elem1;
-	}
-}
-
 /* A type that this build of the library lacks has no size, or stands for the null handle. */
 static void place_type(uintptr_t type, uint8_t dtype)
 {
@@ -145,7 +130,7 @@ static void place_type(uintptr_t type, uint8_t dtype)
 	if (!bytes || bytes > UINT8_MAX)
 		return;
 	if (!dtype || ct_dtype_bytes(dtype) != bytes)
-		dtype = by_width(bytes);
+		dtype = ct_dtype_of_width(bytes);
 	place(ct_mpi_types, type, dtype, bytes);
 }
 
@@ -163,6 +148,22 @@ static void take_tables(void)
 #include "interpose/abi/mpi_redops.def"
 }
 
+/* Its name in the start record, NULL: unknown. */
+static const char *name_of(enum ct_mpi_flavour flavour)
+{
+	switch (flavour) {
+	case CT_MPI_OPENMPI:
+		return "openmpi";
+	case CT_MPI_MPICH:
+		return "mpich";
+	case CT_MPI_STANDARD:
+		return "standard";
+	case CT_MPI_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
 enum ct_mpi_flavour ct_mpi_find_flavour(void)
 {
 	char text[VERSION_TEXT];
@@ -174,6 +175,8 @@ enum ct_mpi_flavour ct_mpi_find_flavour(void)
 	if (ct_mpi.call.Abi_get_version && ct_mpi.call.Abi_get_version(&major, &minor))
 		major = 0;
 	ct_mpi.flavour = ct_mpi_flavour_of(text, major, datum("ompi_mpi_comm_world") != 0);
+	ct_environ_mpi(name_of(ct_mpi.flavour), text,
+		       (const void *)(uintptr_t)ct_mpi.call.Initialized);
 	if (ct_mpi.flavour != CT_MPI_UNKNOWN) {
 		take_values();
 		take_tables();

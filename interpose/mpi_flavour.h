@@ -14,6 +14,7 @@
 
 #include "interpose/abi/mpi.h"
 #include "interpose/guard.h"
+#include "trace/ops.h"
 
 struct ct_mpi_helpers {
 #define MPI_HELPER(name, params) int(*name) params;
@@ -38,10 +39,17 @@ struct ct_mpi_element {
 	uint64_t bytes; /* of one element of the datatype */
 };
 
+/* So many of them, as an op counts them. */
+static inline uint64_t ct_mpi_count_of(struct ct_mpi_element element, uint64_t count)
+{
+	return element.dtype == CT_DTYPE_elem1 ? count * element.bytes : count;
+}
+
 /* Find the functions that we call, as `caller` would. 0 if some that every MPI has are not there. */
 int ct_mpi_find_helpers(const void *caller);
 
-/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. */
+/* Flavour, values, types and reductions, of an initialised library. CT_MPI_UNKNOWN: nothing is known of it. Either goes
+ * on record. */
 enum ct_mpi_flavour ct_mpi_find_flavour(void);
 
 /* The flavour by what the library says: the text of MPI_Get_library_version, the major number of MPI_Abi_get_version (below 1:

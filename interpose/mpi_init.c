@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MPI_Init and MPI_Finalize. They may wait for other ranks for ever: begin and end are on record, and recording starts
  * before the first. No function of MPI may be called before the one, or after the other. */
+#include "interpose/environ.h"
 #include "interpose/mpi_comm.h"
 
 /* Initialised: who this is. Before, the launcher's environment has told, if anybody. */
@@ -106,6 +107,7 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
+		ct_environ_alone();                                                                \
 		if (!ct_mpi_enter(CT_CALL_DATA, caller))                                           \
 			return next();                                                             \
 		return record_Finalize(next);                                                      \

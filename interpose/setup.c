@@ -116,6 +116,7 @@ static void start_threads(const struct ct_writer_options *options)
 {
 	if (options->dirfd < 0)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_NO_DIR, 1);
+	ct_environ_serve(ct_now_ns());
 	if (ct_writer_start(options) != 0 || ct_beat_start() != 0) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_THREAD_FAILED, 1);
 		ct_notes_add(&notes, "no thread can be started: records stay in memory");

@@ -55,6 +55,13 @@ for f in json.load(sys.stdin)["findings"]:
     if f["kind"] == "ENVIRONMENT_DIFFERS": print(f["severity"], f["cause"])')
 [ "$found" = "warn env.NCCL_ALGO Ring on rank 0, Tree on rank 1" ] || fail "finding: $found"
 
+# As short as can be: what is asked of the kernel and of the loader is on record all the same.
+ops=1 ranks short
+for key in kernel.release cpu.model lib.gloo.path lib.glibc.version; do
+	told=$(ask differ.json "e['same'].get('$key')")
+	[ "$(ask short.json "e['same'].get('$key')")" = "$told" ] || fail "a short run does not tell $key, which is $told"
+done
+
 # Not a byte of a secret anywhere; segments are compressed, so each frame is looked into.
 for file in differ/run/*.seg; do
 	"$e2e/unpack_blocks" "$file" >raw || fail "unpack_blocks: exit $?"

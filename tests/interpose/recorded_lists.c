@@ -20,6 +20,15 @@ static void take_string(const struct ct_block *block, const struct ct_rare *rare
 		 (int)(rare->len > 4 ? rare->len - 4 : 0), s.text);
 }
 
+static void take_text(const struct ct_block *block, const struct ct_rare *rare, char *text)
+{
+	size_t room = sizeof(lists.facts[0]) - 1;
+	size_t len = rare->len < room ? rare->len : room;
+
+	memcpy(text, block->bytes + rare->at, len);
+	text[len] = '\0';
+}
+
 static void take_rare(const struct ct_block *block, const struct ct_rare *rare)
 {
 	struct ct_comm_rec comm;
@@ -39,6 +48,12 @@ static void take_rare(const struct ct_block *block, const struct ct_rare *rare)
 	case CT_KIND_HOST_END:
 		ct_rare_get(block, rare, &lists.ends[lists.n_ends++ % LIST_MAX],
 			    sizeof(lists.ends[0]));
+		break;
+	case CT_KIND_ENV:
+		take_text(block, rare, lists.facts[lists.n_facts++ % LIST_MAX]);
+		break;
+	case CT_KIND_INVISIBLE:
+		take_text(block, rare, lists.unseen[lists.n_unseen++ % LIST_MAX]);
 		break;
 	case CT_KIND_STRING:
 		take_string(block, rare);
@@ -112,6 +127,26 @@ const struct ct_launch *recorded_launch(const struct recorded_lists *r, uint32_t
 		found = &r->launches[i];
 	}
 	return found;
+}
+
+static const char *value_of(const char texts[][sizeof(lists.facts[0])], uint32_t n, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (uint32_t i = 0; i < n && i < LIST_MAX; i++)
+		if (strncmp(texts[i], key, len) == 0 && texts[i][len] == '=')
+			return texts[i] + len + 1;
+	return NULL;
+}
+
+const char *recorded_fact(const struct recorded_lists *r, const char *key)
+{
+	return value_of(r->facts, r->n_facts, key);
+}
+
+const char *recorded_unseen(const struct recorded_lists *r, const char *id)
+{
+	return value_of(r->unseen, r->n_unseen, id);
 }
 
 const char *recorded_name(const struct recorded_lists *r, uint32_t id)

@@ -16,6 +16,10 @@ struct recorded_lists {
 		comms[LIST_MAX]; /* the last that is known of each, by id from 1: at id - 1 */
 	uint32_t n_ops, n_launches, n_begins, n_ends, n_comms;
 	char names[LIST_MAX][64]; /* of strings, by id modulo */
+	/* of the start record: "key=value", and "ID=object" of what passes unseen */
+	char facts[LIST_MAX][128];
+	char unseen[LIST_MAX][128];
+	uint32_t n_facts, n_unseen;
 	uint64_t losses[CT_LOSS_MAX];
 	size_t processes;
 };
@@ -28,6 +32,10 @@ const struct ct_launch *recorded_launch(const struct recorded_lists *r, uint32_t
 
 /* The nth finished host call of this name, from 0; NULL if there are fewer. */
 const struct ct_host_rec *recorded_host(const struct recorded_lists *r, const char *call, int nth);
+
+/* The value of a key among facts or unseen, NULL: it is not there. Long ones are cut. */
+const char *recorded_fact(const struct recorded_lists *r, const char *key);
+const char *recorded_unseen(const struct recorded_lists *r, const char *id);
 
 const char *recorded_name(const struct recorded_lists *r, uint32_t id);
 

@@ -21,9 +21,21 @@
 #include "interpose/environ.h"
 #include "interpose/environ_system.h"
 #include "interpose/recorder.h"
+#include "interpose/threads.h"
 #include "interpose/topology.h"
 
 static char root[64];
+
+/* Who makes threads is counted (the linker sends the library's calls here). */
+int __real_ct_thread_start(void *(*body)(void *), void *arg);
+int __wrap_ct_thread_start(void *(*body)(void *), void *arg);
+static int started;
+
+int __wrap_ct_thread_start(void *(*body)(void *), void *arg)
+{
+	started++;
+	return __real_ct_thread_start(body, arg);
+}
 
 static void read_environment(const char *const *env)
 {
@@ -339,7 +351,7 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 {
 	static const char *const env[] = { "NCCL_ALGO=Ring", NULL };
 	char path[128];
-	uint64_t begin, took, started;
+	uint64_t begin, took, since;
 	int fd;
 
 	(void)state;
@@ -349,7 +361,7 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	ct_environ_root = root;
 	read_environment(env);
-	started = ct_now_ns();
+	since = ct_now_ns();
 	/* what comes before it in the same look-around is on record meanwhile */
 	serve_until("nic.eth1.state");
 	assert_string_equal(recorded("env.NCCL_ALGO"), "Ring");
@@ -359,7 +371,7 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 	took = ct_now_ns() - begin;
 	assert_in_range(took, 50000000, 5000000000ull);
 	/* unless the machine itself took so long */
-	if (ct_now_ns() - started < 4000000000ull)
+	if (ct_now_ns() - since < 4000000000ull)
 		assert_null(recorded("unanswered"));
 	ct_environ_serve(ct_now_ns() + 6000000000ull); /* as if 6 s had passed */
 	assert_string_equal(recorded("unanswered"), "the network devices in /sys");
@@ -388,28 +400,73 @@ static void the_libraries_of_this_process_are_named(void **state)
 	assert_null(recorded_as(CT_KIND_INVISIBLE, "NCCL_HIDDEN"));
 }
 
-/* Some library under the name of one that is looked for. */
-static void what_is_loaded_later_is_found_at_the_next_look(void **state)
+/* Some library under the name of one that is looked for: its path, which is kept. */
+static const char *load_library(const char *name)
 {
-	static const char *const env[] = { NULL };
-	char command[600], path[128], exe[400];
+	static char path[128];
+	char command[600], exe[400];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
-	(void)state;
 	assert_true(n > 0);
 	exe[n] = '\0';
 	*strrchr(exe, '/') = '\0';
-	snprintf(path, sizeof(path), "%s/libucp.so.0", root);
+	snprintf(path, sizeof(path), "%s/%s", root, name);
 	snprintf(command, sizeof(command), "cp '%s/libfake_gloo1.so' '%s'", exe, path);
 	assert_int_equal(system(command), 0);
+	assert_non_null(dlopen(path, RTLD_NOW));
+	return path;
+}
+
+static void what_is_loaded_last_is_found_at_the_end_without_a_thread(void **state)
+{
+	static const char *const env[] = { NULL };
+	const char *path;
+
+	(void)state;
 	ct_environ_root = root;
 	read_environment(env);
 	serve_until("kernel.release");
 	ct_environ_finish(10000000000ull);
 	assert_null(recorded("lib.ucp.path"));
-	assert_non_null(dlopen(path, RTLD_NOW));
+	path = load_library("libucp.so.0");
+	started = 0;
 	ct_environ_finish(10000000000ull);
 	assert_string_equal(recorded("lib.ucp.path"), path);
+	assert_null(recorded("unanswered"));
+	assert_int_equal(started, 0);
+}
+
+static void when_mpi_is_over_no_thread_is_started(void **state)
+{
+	static const char *const env[] = { NULL };
+	const char *path;
+
+	(void)state;
+	ct_environ_root = root;
+	read_environment(env);
+	serve_until("kernel.release");
+	ct_environ_finish(10000000000ull);
+	ct_environ_alone();
+	started = 0;
+	path = load_library("libucc.so.1");
+	serve_until("lib.ucc.path");
+	assert_string_equal(recorded("lib.ucc.path"), path);
+	assert_int_equal(started, 0);
+}
+
+static void what_there_is_no_time_for_is_told_as_unanswered(void **state)
+{
+	static const char *const env[] = { NULL };
+
+	(void)state;
+	ct_environ_root = root;
+	read_environment(env);
+	serve_until("kernel.release");
+	ct_environ_finish(10000000000ull);
+	load_library("libsharp.so.5");
+	ct_environ_finish(0);
+	assert_null(recorded("lib.sharp.path"));
+	assert_string_equal(recorded("unanswered"), "some of the loaded objects");
 }
 
 int main(void)
@@ -427,7 +484,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_affinity_is_what_was_set, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(files_that_hang_stop_nothing_and_are_named, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(what_is_loaded_later_is_found_at_the_next_look,
+		cmocka_unit_test_setup_teardown(
+			what_is_loaded_last_is_found_at_the_end_without_a_thread, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(when_mpi_is_over_no_thread_is_started, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_there_is_no_time_for_is_told_as_unanswered,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_libraries_of_this_process_are_named, set_up,
 						tear_down),

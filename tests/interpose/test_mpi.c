@@ -24,7 +24,7 @@
 			_Exit(__LINE__ % 200 + 20);                                                \
 	} while (0)
 
-static const char mpich_text[] = "MPICH Version:\t4.0.2\n";
+static const char mpich_text[] = "MPICH Version:\t4.0.2\nMPICH Release date:\tnever\n";
 #define MPICH_WORLD 0x44000000u
 #define MPICH_DOUBLE 0x4c00080bu
 #define MPICH_SUM 0x58000003u
@@ -83,6 +83,9 @@ static void what_stands_above_an_mpich_handle_is_nothing(void **state)
 	const struct recorded_lists *r = records_of(with_garbage);
 
 	(void)state;
+	assert_null(recorded_unseen(r, "MPI_UNKNOWN"));
+	assert_string_equal(recorded_fact(r, "lib.mpi.version"), "MPICH Version: 4.0.2");
+	assert_string_equal(recorded_fact(r, "lib.mpi.flavour"), "mpich");
 	assert_int_equal(r->n_comms, 1);
 	assert_int_equal(r->comms[0].nranks, FAKE_SIZE);
 	assert_int_equal(r->comms[0].rank, FAKE_RANK);
@@ -138,6 +141,11 @@ static void a_library_of_no_known_flavour_is_left_alone(void **state)
 	(void)state;
 	assert_int_equal(r->n_ops, 0);
 	assert_int_equal(r->n_comms, 0);
+	/* and whoever reads the trace is told why */
+	assert_non_null(recorded_unseen(r, "MPI_UNKNOWN"));
+	assert_non_null(strstr(recorded_unseen(r, "MPI_UNKNOWN"), "libfake_mpi"));
+	assert_string_equal(recorded_fact(r, "lib.mpi.version"), "LAM/MPI 7.1.4");
+	assert_null(recorded_fact(r, "lib.mpi.flavour"));
 }
 
 static void too_early_and_too_late(void)

@@ -246,6 +246,11 @@ def check_report(report, journals, keys):
 
 
 def check_info(info):
+    flavour = os.environ.get("CT_MPI", "openmpi")
+    facts = info["environment"]["same"]
+    same("info", "lib.mpi.flavour", facts.get("lib.mpi.flavour"), flavour)
+    begins = {"openmpi": "Open MPI v", "mpich": "MPICH Version:"}[flavour]
+    same("info", "lib.mpi.version", facts.get("lib.mpi.version", "")[:len(begins)], begins)
     for process in info["processes"]:
         same(f"info pid {process['pid']}", "end", process["end"], "clean")
         same(f"info pid {process['pid']}", "exit_code", process["exit_code"], 0)

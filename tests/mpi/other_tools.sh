@@ -54,6 +54,18 @@ for order in before behind; do
 	same "init_$order: what the tool says" init_alone/err init_$order/err
 done
 
+# A tool that is gone with MPI, and then bears no thread; what the last thing loaded was is on record all the same.
+last=$work/libsharp_last.so
+cp "$mpi/libinit_one.so" "$last"
+export LAST_LIBRARY=$last
+run last_before "$mpi/liblast_threads.so:$library"
+run last_behind "$library:$mpi/liblast_threads.so"
+unset LAST_LIBRARY
+for order in before behind; do
+	info_json last_$order/run >last_$order/info || fail "last_$order: commtrace info: exit $?"
+	grep -qF "$last" last_$order/info || fail "last_$order: what was loaded last is not told: $(cat last_$order/info)"
+done
+
 jemalloc=$(/sbin/ldconfig -p | awk '/libjemalloc\.so\.2/ && !n++ { print $NF }')
 if [ -n "$jemalloc" ]; then
 	run je_before "$jemalloc:$library"

@@ -186,6 +186,24 @@ static void pcie_width_is_compared_between_gpus_of_one_make(void **state)
 	ct_report_free(r);
 }
 
+static void ranks_on_different_mpis_are_told_with_a_finding(void **state)
+{
+	struct ct_report *r;
+
+	(void)state;
+	open_job(4, "run");
+	everywhere("lib.mpi.flavour=mpich");
+	for (int rank = 0; rank < 4; rank++)
+		fact(rank, rank == 3 ? "lib.mpi.version=MPICH Version: 4.1"
+				     : "lib.mpi.version=MPICH Version: 4.0.2");
+	r = report();
+	assert_string_equal(same(r, "lib.mpi.flavour"), "mpich");
+	assert_true(differs(r, "lib.mpi.version")->matters);
+	assert_int_equal(job_finding(r, CT_FINDING_ENVIRONMENT_DIFFERS)->n_ranks, 1);
+	assert_int_equal(job_finding(r, CT_FINDING_ENVIRONMENT_DIFFERS)->ranks[0], 3);
+	ct_report_free(r);
+}
+
 static void the_last_value_of_a_fact_counts(void **state)
 {
 	struct ct_report *r;
@@ -312,6 +330,7 @@ int main(void)
 		TEST(equal_environments_are_no_finding),
 		TEST(a_variable_that_only_some_have_differs_another_fact_is_unknown),
 		TEST(pcie_width_is_compared_between_gpus_of_one_make),
+		TEST(ranks_on_different_mpis_are_told_with_a_finding),
 		TEST(the_last_value_of_a_fact_counts),
 		TEST(bad_records_are_left_out_and_the_rest_is_kept),
 		TEST(whatever_a_record_holds_is_survived),
