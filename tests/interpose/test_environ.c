@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -43,13 +44,16 @@ static void read_environment(const char *const *env)
 
 static void make(const char *path, const char *text)
 {
-	char command[640];
+	char full[640];
+	size_t above = strlen(root);
 
-	snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s%s')\"", root, path);
-	assert_int_equal(system(command), 0);
-	snprintf(command, sizeof(command), "%s%s", root, path);
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	for (char *slash = full + above + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		assert_true(mkdir(full, 0700) == 0 || errno == EEXIST);
+	}
 	if (text) {
-		FILE *file = fopen(command, "w");
+		FILE *file = fopen(full, "w");
 
 		assert_non_null(file);
 		fputs(text, file);
@@ -329,19 +333,17 @@ static void the_affinity_is_what_was_set(void **state)
 	assert_string_equal(ct_facts_find(&facts, "cpu.usable"), "1");
 }
 
-/* Serve like the write thread until `key` is there; 0 after 20 s. */
-static int serve_until(const char *key)
+/* Serve like the write thread until `key` is there; one that never comes ends the test by its time limit. */
+static void serve_until(const char *key)
 {
 	const struct timespec nap = { 0, 5000000 };
-	uint64_t begin = ct_now_ns();
 
-	while (ct_now_ns() - begin < 20000000000ull) {
+	for (;;) {
 		ct_environ_serve(ct_now_ns());
 		if (recorded(key))
-			return 1;
+			return;
 		nanosleep(&nap, NULL);
 	}
-	return 0;
 }
 
 /* A fifo that nobody writes into: who opens it waits for ever, as in a driver that does not answer. */
@@ -349,7 +351,7 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 {
 	static const char *const env[] = { "NCCL_ALGO=Ring", NULL };
 	char path[128];
-	uint64_t begin, took;
+	uint64_t begin, took, since;
 	int fd;
 
 	(void)state;
@@ -359,15 +361,18 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	ct_environ_root = root;
 	read_environment(env);
+	since = ct_now_ns();
 	/* what comes before it in the same look-around is on record meanwhile */
-	assert_true(serve_until("nic.eth1.state"));
+	serve_until("nic.eth1.state");
 	assert_string_equal(recorded("env.NCCL_ALGO"), "Ring");
 	assert_non_null(recorded("kernel.release"));
 	begin = ct_now_ns();
 	ct_environ_finish(100000000);
 	took = ct_now_ns() - begin;
 	assert_in_range(took, 50000000, 5000000000ull);
-	assert_null(recorded("unanswered"));
+	/* unless the machine itself took so long */
+	if (ct_now_ns() - since < 4000000000ull)
+		assert_null(recorded("unanswered"));
 	ct_environ_serve(ct_now_ns() + 6000000000ull); /* as if 6 s had passed */
 	assert_string_equal(recorded("unanswered"), "the network devices in /sys");
 	/* and nobody waits for it any more */
@@ -379,7 +384,7 @@ static void files_that_hang_stop_nothing_and_are_named(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "100\n", 4), 4);
 	close(fd);
-	assert_true(serve_until("nic.eth1.speed"));
+	serve_until("nic.eth1.speed");
 }
 
 static void the_libraries_of_this_process_are_named(void **state)
@@ -389,7 +394,7 @@ static void the_libraries_of_this_process_are_named(void **state)
 	(void)state;
 	ct_environ_root = root;
 	read_environment(env);
-	assert_true(serve_until("lib.glibc.version"));
+	serve_until("lib.glibc.version");
 	ct_environ_finish(1000000000ull);
 	assert_non_null(recorded("kernel.release"));
 	assert_null(recorded_as(CT_KIND_INVISIBLE, "NCCL_HIDDEN"));
@@ -420,7 +425,7 @@ static void what_is_loaded_last_is_found_at_the_end_without_a_thread(void **stat
 	(void)state;
 	ct_environ_root = root;
 	read_environment(env);
-	assert_true(serve_until("kernel.release"));
+	serve_until("kernel.release");
 	ct_environ_finish(10000000000ull);
 	assert_null(recorded("lib.ucp.path"));
 	path = load_library("libucp.so.0");
@@ -439,12 +444,12 @@ static void when_mpi_is_over_no_thread_is_started(void **state)
 	(void)state;
 	ct_environ_root = root;
 	read_environment(env);
-	assert_true(serve_until("kernel.release"));
+	serve_until("kernel.release");
 	ct_environ_finish(10000000000ull);
 	ct_environ_alone();
 	started = 0;
 	path = load_library("libucc.so.1");
-	assert_true(serve_until("lib.ucc.path"));
+	serve_until("lib.ucc.path");
 	assert_string_equal(recorded("lib.ucc.path"), path);
 	assert_int_equal(started, 0);
 }
@@ -456,7 +461,7 @@ static void what_there_is_no_time_for_is_told_as_unanswered(void **state)
 	(void)state;
 	ct_environ_root = root;
 	read_environment(env);
-	assert_true(serve_until("kernel.release"));
+	serve_until("kernel.release");
 	ct_environ_finish(10000000000ull);
 	load_library("libsharp.so.5");
 	ct_environ_finish(0);

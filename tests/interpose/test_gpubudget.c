@@ -181,7 +181,7 @@ static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **st
 		CT_OK);
 	wait_for_events();
 	/* most of the time of whoever launches, even where a machine is busy with others */
-	fake_lock()->record_ns = 4000000;
+	fake_lock()->record_ns = 2000000;
 	fake_unlock();
 	assert_true(level_after(&comm, &seq, 30, 1) > 0);
 	ct_poll_cost(&cost);
@@ -194,7 +194,10 @@ static void a_slow_driver_makes_timing_coarser_until_it_is_quick_again(void **st
 	finish();
 	ct_poll_cost(&cost);
 	assert_true(cost.coarsest > 0);
-	assert_no_losses();
+	/* a poll thread that has to wait for a busy machine leaves launches untimed, counted */
+	for (int i = 0; i < CT_LOSS_MAX; i++)
+		if (i != CT_LOSS_DRIVER_HELD && i != CT_LOSS_EVENT_POOL_EMPTY)
+			assert_int_equal(losses((enum ct_loss)i), 0);
 }
 
 int main(void)
