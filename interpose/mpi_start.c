@@ -127,7 +127,7 @@ static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer 
 		ct_mpi_requests_forget(key);
 		return;
 	}
-	kept.op.tag |= CT_MPI_TAG_PARTITIONED;
+	kept.op.tag |= CT_TAG_PARTITIONED;
 	kept.flags |= CT_MPI_REQUEST_PERSISTENT | CT_MPI_REQUEST_PARTITIONED;
 	kept.ordinal = ct_mpi_next_message(&kept);
 	ct_mpi_requests_keep(key, &kept);
