@@ -106,7 +106,9 @@ static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 	    rec->rank < 0 || (uint32_t)rec->rank >= rec->nranks)
 		return CT_OK;
 	if (comm) {
-		comm->rec.ended_ns = rec->ended_ns;
+		/* what the ring tells comes last, and may be older than what a segment told */
+		if (rec->ended_ns)
+			comm->rec.ended_ns = rec->ended_ns;
 		return take_comm_name(load, comm, rec->name);
 	}
 	comm = ct_arena_calloc(load->memory, 1, sizeof(*comm));

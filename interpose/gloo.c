@@ -44,22 +44,6 @@ void ct_gloo_init(int wanted)
 	ct_gloo_submit_init();
 }
 
-static uint8_t element_type(uint64_t bytes)
-{
-	switch (bytes) {
-	case 2:
-		return CT_DTYPE_elem2;
-	case 4:
-		return CT_DTYPE_elem4;
-	case 8:
-		return CT_DTYPE_elem8;
-	case 16:
-		return CT_DTYPE_elem16;
-	default:
-		return CT_DTYPE_elem1;
-	}
-}
-
 /* Per-peer numbers of a v-collective: n of them from a std::vector of 64-bit ones. */
 static uint32_t numbers(const void *options, int at, const uint64_t **first)
 {
@@ -142,7 +126,7 @@ static EACH_ROW void describe(const struct collective *c, const void *options, s
 	uint64_t esize = c->esize_at < 0 ? 0 : ct_gloo_u64(options, (size_t)c->esize_at);
 	uint64_t seq = ct_tags_next(&comm->tags, &comm->entry->next_seq,
 				    (uint32_t)ct_gloo_i32(options, (size_t)c->tag_at));
-	uint8_t dtype = esize ? element_type(esize) : 0;
+	uint8_t dtype = esize ? ct_dtype_of_width(esize) : 0;
 	uint64_t count = esize ? count_of(c, options, comm, esize) : 0;
 
 	if (esize && (c->rule == COUNTS || c->rule == BYTES || c->rule == V_BUFFER))

@@ -75,6 +75,13 @@ static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_call_kin
 	return CT_GUARD_ASK;
 }
 
+/* Both tell that the call is to be recorded: the only question that most calls need. */
+static inline int ct_guard_is_ready(uint32_t gate)
+{
+	return __builtin_expect((gate & CT_GATE_ON) != 0, 1) &&
+	       __builtin_expect(ct_self.gate == gate, 1) && __builtin_expect(!ct_self.depth, 1);
+}
+
 static inline uint32_t ct_guard_gate(void)
 {
 	/* acquire: pairs with the release of the thread that started recording */

@@ -180,3 +180,10 @@ int ct_mpi_enter(enum ct_call_kind kind, const void *caller)
 	ct_guard_leave();
 	return 0;
 }
+
+int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_call_kind kind,
+	       const void *caller, void **next)
+{
+	*next = ct_mpi_find(function, name, caller);
+	return *next && ct_mpi_enter(kind, caller);
+}

@@ -78,6 +78,15 @@ static inline uint32_t ct_mpi_look(void)
 	return atomic_load_explicit(&ct_mpi_way, memory_order_acquire);
 }
 
+/* The call is to pass unrecorded, and needs nobody to be asked. */
+static inline int ct_mpi_passes(uint32_t gate, enum ct_call_kind kind)
+{
+	enum ct_guard_answer answer = ct_guard_look(gate, kind);
+
+	return answer == CT_GUARD_PASS ||
+	       (answer == CT_GUARD_RECORD && ct_mpi_look() == CT_MPI_PASS);
+}
+
 /* Forget what an earlier recording knew; if not `wanted`, calls pass unrecorded. Before the gate opens. */
 void ct_mpi_init(int wanted);
 
@@ -102,43 +111,67 @@ static inline int ct_mpi_result(int result)
 	return __builtin_expect(result == CT_MPI_SUCCESS, 1) ? 0 : ct_mpi_class(result);
 }
 
+/* What a wrapper asks when it is not clear that the call is to be recorded: its function goes to *next, NULL if there
+ * is none. 1: record the call, entered with depth 1; 0: only pass it on. */
+int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_call_kind kind,
+	       const void *caller, void **next);
+
 /* Both wrappers of a function whose calls are recorded by record_NAME(params, ct_MPI_NAME_fn *real): static, entered
  * with depth 1, calls real and ends with ct_guard_leave(). A wrapper only looks and jumps on: no frame, no call. What
  * takes a call is in ask_NAME. Not for functions without parameters. */
 #define CT_MPI_WRAPPER(prefix, which, name, params, args, kind)                                    \
-	static __attribute__((noinline)) int ask_##prefix##name(CT_MPI_LIST params,                \
-								const void *caller)                \
-	{                                                                                          \
-		ct_MPI_##name##_fn *next = (ct_MPI_##name##_fn *)ct_mpi_find(CT_MPI_##name, which, \
-									     caller);              \
-                                                                                                   \
-		if (!next)                                                                         \
-			return CT_MPI_ABSENT;                                                      \
-		if (!ct_mpi_enter(kind, caller))                                                   \
-			return next args;                                                          \
-		return record_##name CT_MPI_WITH(args, next);                                      \
-	}                                                                                          \
-                                                                                                   \
 	int ct_##prefix##name params                                                               \
 	{                                                                                          \
+		const struct ct_real_caller *first = &ct_mpi_reals[CT_MPI_##name][which]           \
+							      .callers[0];                         \
 		const void *caller = __builtin_return_address(0);                                  \
-		ct_MPI_##name##_fn *next = (ct_MPI_##name##_fn *)ct_real_quick(                    \
-			&ct_mpi_reals[CT_MPI_##name][which], caller);                              \
-		enum ct_guard_answer answer = ct_guard_look(ct_guard_gate(), kind);                \
-		uint32_t way = ct_mpi_look();                                                      \
+		uint32_t gate = ct_guard_gate();                                                   \
                                                                                                    \
-		if (__builtin_expect(next && answer == CT_GUARD_RECORD && way == CT_MPI_RECORD,    \
-				     1)) {                                                         \
-			ct_self.depth = 1;                                                         \
-			return record_##name CT_MPI_WITH(args, next);                              \
+		if (__builtin_expect(ct_real_calls(first, caller), 1)) {                           \
+			ct_MPI_##name##_fn *next = (ct_MPI_##name##_fn *)first->function;          \
+                                                                                                   \
+			if (ct_guard_is_ready(gate) &&                                             \
+			    __builtin_expect(ct_mpi_look() == CT_MPI_RECORD, 1)) {                 \
+				ct_self.depth = 1;                                                 \
+				return record_##name CT_MPI_WITH(args, next);                      \
+			}                                                                          \
+			if (ct_mpi_passes(gate, kind))                                             \
+				return next args;                                                  \
 		}                                                                                  \
-		if (next && (answer == CT_GUARD_PASS ||                                            \
-			     (answer == CT_GUARD_RECORD && way == CT_MPI_PASS)))                   \
-			return next args;                                                          \
-		return ask_##prefix##name CT_MPI_WITH(args, caller);                               \
+		return ask_##name CT_MPI_WITH(args, caller, which);                                \
 	}
 #define CT_MPI_WRAPPERS(name, params, args, kind)                                                  \
+	static __attribute__((noinline, cold)) int ask_##name(                                     \
+		CT_MPI_LIST params, const void *caller, enum ct_mpi_name which)                    \
+	{                                                                                          \
+		void *next;                                                                        \
+                                                                                                   \
+		if (ct_mpi_ask(CT_MPI_##name, which, kind, caller, &next))                         \
+			return record_##name CT_MPI_WITH(args, (ct_MPI_##name##_fn *)next);        \
+		return next ? ((ct_MPI_##name##_fn *)next)args : CT_MPI_ABSENT;                    \
+	}                                                                                          \
 	CT_MPI_WRAPPER(MPI_, CT_MPI_NAME, name, params, args, kind)                                \
 	CT_MPI_WRAPPER(PMPI_, CT_PMPI_NAME, name, params, args, kind)
+
+/* The same of a function whose record_NAME is of the usual kind. `begins` fills in `f`, a `frame` on the wrapper's stack;
+ * 0: there is nothing to record of this call. `ends` finds `result`, and ends with ct_guard_leave(). Both may name the
+ * parameters. `kind` is DATA or CREATE. */
+#define CT_MPI_RECORD(kind, name, params, args, frame, begins, ends)                               \
+	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
+	{                                                                                          \
+		frame f;                                                                           \
+		int result;                                                                        \
+                                                                                                   \
+		CT_UNWIND_HERE();                                                                  \
+		if (begins) {                                                                      \
+			result = real args;                                                        \
+			ends;                                                                      \
+		} else {                                                                           \
+			result = real args;                                                        \
+			ct_guard_leave();                                                          \
+		}                                                                                  \
+		return result;                                                                     \
+	}                                                                                          \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_##kind)
 
 #endif

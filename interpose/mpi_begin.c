@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/mpi_begin.h"
 
-int ct_mpi_begin_blocking(struct ct_mpi_blocking *b, struct ct_comm *comm,
+int ct_mpi_begin_blocking(struct ct_mpi_begun *b, struct ct_comm *comm,
 			  const struct ct_mpi_transfer *transfer)
 {
 	if (!comm || !ct_mpi_describe(&b->request, comm, transfer))
@@ -11,7 +11,7 @@ int ct_mpi_begin_blocking(struct ct_mpi_blocking *b, struct ct_comm *comm,
 	return 1;
 }
 
-void ct_mpi_end_receive(struct ct_mpi_blocking *b, const void *status, int result)
+void ct_mpi_end_receive(struct ct_mpi_begun *b, const void *status, int result)
 {
 	uint64_t now_ns = ct_now_ns();
 

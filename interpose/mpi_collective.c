@@ -2,9 +2,8 @@
 /* The collectives of abi/mpi_calls.def: each in its blocking, nonblocking and persistent form, with counts of either
  * width. A blocking one is its own span; of a nonblocking one whoever waits for the request finds the end; what a
  * persistent one will be is kept with its request until it is started. */
-#include "interpose/mpi.h"
+#include "interpose/mpi_begin.h"
 #include "interpose/mpi_comm.h"
-#include "interpose/mpi_message.h"
 #include "interpose/mpi_share.h"
 
 /* The functions from here on are inlined into one body for each function, where the row's columns are constants. */
@@ -27,10 +26,11 @@ static EACH_ROW uint64_t describe(struct ct_op *op, const struct call *c,
 				  const struct ct_mpi_share *share)
 {
 	/* without a type there is nothing to count, or bytes are what is counted */
-	struct ct_mpi_element element = share->type ? ct_mpi_element(share->type)
-						    : (struct ct_mpi_element){
-							      share->count ? CT_DTYPE_elem1 : 0, 1
-						      };
+	struct ct_mpi_element element = __builtin_expect(share->type != 0, 1)
+						? ct_mpi_element(share->type)
+						: (struct ct_mpi_element){
+							  share->count ? CT_DTYPE_elem1 : 0, 1
+						  };
 
 	*op = (struct ct_op){
 		.op = c->op,
@@ -70,21 +70,25 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 	uint64_t unit = describe(&op, c, share);
 
 	place(&op, comm, share, unit);
-	ct_op_begin(f, comm, &op);
+	ct_op_begin_entered(f, comm, &op);
 }
 
 #define CALL(name, op_, redop_)                                                                    \
 	const struct call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
 
+/* The clock is read first: what is written down after that is written while the call itself begins. */
 #define RECORD_BLOCKING(name, op_, params, args, share_, redop_)                                   \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_comm *known = ct_mpi_comm(comm);                                         \
 		struct ct_op_frame f;                                                              \
+		struct ct_comm *known;                                                             \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
-		if (__builtin_expect(known != NULL, 1)) {                                          \
+		ct_op_enter(&f);                                                                   \
+		known = ct_mpi_comm_last(comm);                                                    \
+		if (__builtin_expect(known != NULL, 1) ||                                          \
+		    (known = ct_mpi_comm_entered(comm, &f)) != NULL) {                             \
 			const struct ct_mpi_share share = share_;                                  \
 			CALL(name, op_, redop_);                                                   \
                                                                                                    \
@@ -99,61 +103,27 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
 
-struct begun {
-	struct ct_op_frame op; /* first */
-	struct ct_mpi_request request;
-};
-
-/* It threw, or its thread was cancelled: there is no request. */
-static void begun_leave(struct ct_frame *frame)
-{
-	struct begun *b = (struct begun *)frame;
-	uint64_t now_ns = ct_now_ns();
-
-	ct_mpi_requests_failed(&b->request, now_ns, CT_RESULT_EXCEPTION);
-	ct_op_end(&b->op, now_ns, CT_RESULT_EXCEPTION);
-}
-
-static EACH_ROW void begin_request(struct begun *b, const struct call *c, struct ct_comm *comm,
-				   const struct ct_mpi_share *share)
+static EACH_ROW void begin_request(struct ct_mpi_begun *b, const struct call *c,
+				   struct ct_comm *comm, const struct ct_mpi_share *share)
 {
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
 
 	place(&op, comm, share, unit);
-	op.launch = ct_recorder_slot_launch();
-	ct_op_begin(&b->op, comm, &op);
-	b->op.frame.leave = begun_leave;
 	b->request = (struct ct_mpi_request){
 		.op = op,
 		.bytes = op.count * unit,
 		.comm = comm,
 		.comm_id = comm->id,
 	};
-}
-
-static __attribute__((noinline)) int end_request(struct begun *b, int result, const void *request)
-{
-	uint64_t now_ns = ct_now_ns();
-	int told = ct_mpi_result(result);
-
-	if (result != CT_MPI_SUCCESS) {
-		ct_mpi_requests_failed(&b->request, now_ns, told);
-	} else {
-		ct_mpi_handle handle = ct_mpi_handle_at(request, 0);
-
-		ct_mpi_requests_begun((uintptr_t)ct_mpi_key(handle), ct_mpi_handle_kind(handle),
-				      &b->request, now_ns);
-	}
-	ct_op_end(&b->op, now_ns, told);
-	return result;
+	ct_mpi_begin_described(b);
 }
 
 #define RECORD_NONBLOCKING(name, op_, params, args, share_, redop_)                                \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
 		struct ct_comm *known = ct_mpi_comm(comm);                                         \
-		struct begun b;                                                                    \
+		struct ct_mpi_begun b;                                                             \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
@@ -163,10 +133,11 @@ static __attribute__((noinline)) int end_request(struct begun *b, int result, co
                                                                                                    \
 			begin_request(&b, &c, known, &share);                                      \
 			result = real args;                                                        \
-			return end_request(&b, result, request);                                   \
+			ct_mpi_begun(&b, request, result);                                         \
+		} else {                                                                           \
+			result = real args;                                                        \
+			ct_guard_leave();                                                          \
 		}                                                                                  \
-		result = real args;                                                                \
-		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
 	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)

@@ -126,6 +126,15 @@ void ct_mpi_win_made(const void *at, uint64_t parent)
 	errno = saved;
 }
 
+struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f)
+{
+	struct ct_comm *comm = ct_mpi_comm(handle);
+
+	if (comm)
+		ct_op_enter(f);
+	return comm;
+}
+
 struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm)
 {
 	return ct_mpi_host_rec_of(ct_mpi_call_id(function), comm);
@@ -142,4 +151,12 @@ struct ct_host_rec ct_mpi_host_rec_of(uint32_t call, const struct ct_comm *comm)
 		rec.rank = comm->rank;
 	}
 	return rec;
+}
+
+int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,
+		      const struct ct_comm *comm)
+{
+	f->rec = ct_mpi_host_rec(function, comm);
+	ct_host_begin(f);
+	return 1;
 }

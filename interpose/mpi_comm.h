@@ -22,6 +22,17 @@ void ct_mpi_comm_world(void);
 struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle);
 struct ct_comm *ct_mpi_win_new(ct_mpi_handle handle);
 
+/* The communicator of a call, if it is the one that this thread used last; else NULL. MPI's have one handle. */
+static inline struct ct_comm *ct_mpi_comm_last(ct_mpi_handle handle)
+{
+	struct ct_comm *comm = ct_self.comm;
+
+	return comm && atomic_load_explicit(&comm->handle[0], memory_order_relaxed) ==
+				       ct_mpi_key(handle)
+		       ? comm
+		       : NULL;
+}
+
 /* The communicator of a call. NULL: not to be recorded. */
 static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
 {
@@ -29,6 +40,9 @@ static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
 
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_mpi_comm_new(handle);
 }
+
+/* The same of a call that was entered just now: finding out may take its time, which is not the call's. */
+struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f);
 
 /* The window of a call. NULL: not to be recorded. */
 static inline struct ct_comm *ct_mpi_win(ct_mpi_handle handle)
@@ -46,5 +60,9 @@ void ct_mpi_win_made(const void *handle, uint64_t parent);
 /* What a host-blocking call on it has on record when it begins. `comm` may be NULL. */
 struct ct_host_rec ct_mpi_host_rec(enum ct_mpi_function function, const struct ct_comm *comm);
 struct ct_host_rec ct_mpi_host_rec_of(uint32_t call, const struct ct_comm *comm);
+
+/* Begin it. Always 1, as CT_MPI_RECORD() asks. */
+int ct_mpi_host_begin(struct ct_host_frame *f, enum ct_mpi_function function,
+		      const struct ct_comm *comm);
 
 #endif

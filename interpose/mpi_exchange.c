@@ -6,8 +6,9 @@
 
 /* The later op has the thread's frame, which ends both. */
 struct exchange {
-	struct ct_mpi_blocking receive; /* first */
-	struct ct_mpi_blocking send;
+	struct ct_mpi_begun receive; /* first */
+	struct ct_mpi_begun send;
+	struct ct_mpi_status own;
 	int receives, sends;
 };
 
@@ -27,12 +28,14 @@ static void leave_both(struct ct_frame *frame)
 }
 
 static int begin(struct exchange *e, struct ct_comm *comm, const struct ct_mpi_transfer *send,
-		 const struct ct_mpi_transfer *receive)
+		 const struct ct_mpi_transfer *receive, void **status)
 {
 	e->sends = ct_mpi_begin_blocking(&e->send, comm, send);
 	e->receives = ct_mpi_begin_blocking(&e->receive, comm, receive);
 	if (e->receives)
 		e->receive.op.frame.leave = leave_both;
+	if (e->sends || e->receives)
+		*status = ct_mpi_status_of(*status, &e->own);
 	return e->sends || e->receives;
 }
 
@@ -45,30 +48,16 @@ static void end(struct exchange *e, const void *status, int result)
 }
 
 #define BLOCKING(name, params, args, send, receive)                                                \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		struct ct_mpi_status own;                                                          \
-		struct exchange e;                                                                 \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!begin(&e, ct_mpi_comm(comm), &send, &receive)) {                              \
-			result = real args;                                                        \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		status = ct_mpi_status_of(status, &own);                                           \
-		result = real args;                                                                \
-		end(&e, status, result);                                                           \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_RECORD(DATA, name, params, args, struct exchange,                                   \
+		      begin(&f, ct_mpi_comm(comm), &send, &receive, &status),                      \
+		      end(&f, status, result))
 
 /* ---- nonblocking --------------------------------------------------------------------------------------------- */
 
 struct begun {
 	struct ct_mpi_begun receive; /* first */
 	struct ct_op_frame send;
+	int n; /* ops: one of the two, in `receive`, or both */
 };
 
 static void leave_begun(struct ct_frame *frame)
@@ -88,15 +77,13 @@ static int begin_one(struct begun *b, struct ct_comm *comm, const struct ct_mpi_
 	return ct_mpi_begin(&b->receive, comm, receive) || ct_mpi_begin(&b->receive, comm, send);
 }
 
-/* 0: nothing to record; 1: one of the two, in b->receive; 2: both. MPICH 4.0 gives such requests a status that says
- * nothing true. */
+/* 0: nothing to record. MPICH 4.0 gives such requests a status that says nothing true. */
 static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi_transfer *send,
 		      const struct ct_mpi_transfer *receive)
 {
 	struct ct_mpi_request *in = &b->receive.request;
 	uint32_t untold = ct_mpi.flavour == CT_MPI_MPICH ? CT_MPI_REQUEST_UNTOLD : 0;
 	struct ct_mpi_request out;
-	int n = 2;
 
 	if (!comm)
 		return 0;
@@ -108,36 +95,25 @@ static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi
 		in->op.seq = ct_mpi_next_message(in);
 		ct_op_begin(&b->receive.op, comm, &in->op);
 		b->receive.op.frame.leave = leave_begun;
+		b->n = 2;
 	} else {
-		n = begin_one(b, comm, send, receive);
+		b->n = begin_one(b, comm, send, receive);
 	}
 	in->flags |= untold;
-	return n;
+	return b->n;
 }
 
-static void both_begun(struct begun *b, int n, const void *request, int result)
+static void both_begun(struct begun *b, const void *request, int result)
 {
-	if (n == 2)
+	if (b->n == 2)
 		ct_op_end(&b->send, ct_now_ns(), ct_mpi_result(result));
 	ct_mpi_begun(&b->receive, request, result);
 }
 
 #define NONBLOCKING(name, params, args, send, receive)                                             \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		struct begun b;                                                                    \
-		int result, n;                                                                     \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		n = begin_both(&b, ct_mpi_comm(comm), &send, &receive);                            \
-		result = real args;                                                                \
-		if (n)                                                                             \
-			both_begun(&b, n, request, result);                                        \
-		else                                                                               \
-			ct_guard_leave();                                                          \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_RECORD(DATA, name, params, args, struct begun,                                      \
+		      begin_both(&f, ct_mpi_comm(comm), &send, &receive),                          \
+		      both_begun(&f, request, result))
 
 /* ---- the functions ------------------------------------------------------------------------------------------- */
 

@@ -122,22 +122,6 @@ static uint64_t size_of(ct_mpi_handle type)
 	return status == CT_MPI_SUCCESS && wide > 0 ? (uint64_t)wide : 0;
 }
 
-static uint8_t by_width(uint64_t bytes)
-{
-	switch (bytes) {
-	case 2:
-		return CT_DTYPE_elem2;
-	case 4:
-		return CT_DTYPE_elem4;
-	case 8:
-		return CT_DTYPE_elem8;
-	case 16:
-		return CT_DTYPE_elem16;
-	default:
-		return CT_DTYPE_elem1;
-	}
-}
-
 /* A type that this build of the library lacks has no size, or stands for the null handle. */
 static void place_type(uintptr_t type, uint8_t dtype)
 {
@@ -146,7 +130,7 @@ static void place_type(uintptr_t type, uint8_t dtype)
 	if (!bytes || bytes > UINT8_MAX)
 		return;
 	if (!dtype || ct_dtype_bytes(dtype) != bytes)
-		dtype = by_width(bytes);
+		dtype = ct_dtype_of_width(bytes);
 	place(ct_mpi_types, type, dtype, bytes);
 }
 

@@ -14,6 +14,7 @@
 
 #include "interpose/abi/mpi.h"
 #include "interpose/guard.h"
+#include "trace/ops.h"
 
 struct ct_mpi_helpers {
 #define MPI_HELPER(name, params) int(*name) params;
@@ -37,6 +38,12 @@ struct ct_mpi_element {
 	uint8_t dtype; /* trace/dtypes.def; elem1 where the type is the program's own: counted in bytes */
 	uint64_t bytes; /* of one element of the datatype */
 };
+
+/* So many of them, as an op counts them. */
+static inline uint64_t ct_mpi_count_of(struct ct_mpi_element element, uint64_t count)
+{
+	return element.dtype == CT_DTYPE_elem1 ? count * element.bytes : count;
+}
 
 /* Find the functions that we call, as `caller` would. 0 if some that every MPI has are not there. */
 int ct_mpi_find_helpers(const void *caller);

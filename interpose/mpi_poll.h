@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "interpose/guard.h"
+#include "interpose/mpi.h"
 
 /* Entries in use. */
 extern _Atomic uint32_t ct_mpi_polls CT_NEAR;
@@ -43,6 +44,33 @@ static inline void ct_mpi_poll_over(void)
 {
 	if (atomic_load_explicit(&ct_mpi_polls, memory_order_relaxed))
 		ct_mpi_poll_over_slow();
+}
+
+/* A question, on its wrapper's stack. */
+struct ct_mpi_question {
+	enum ct_mpi_function function;
+	uint32_t comm; /* as above */
+	uint64_t enter_ns;
+};
+
+/* Before the call. Always 1, as CT_MPI_RECORD() asks. */
+static inline int ct_mpi_poll_ask(struct ct_mpi_question *q, enum ct_mpi_function function,
+				  uint32_t comm)
+{
+	q->function = function;
+	q->comm = comm;
+	q->enter_ns = ct_now_ns();
+	return 1;
+}
+
+/* It has returned, at `now_ns`. Ends with ct_guard_leave(). */
+static inline void ct_mpi_poll_answer(const struct ct_mpi_question *q, int is_done, uint64_t now_ns)
+{
+	if (is_done)
+		ct_mpi_poll_done(q->enter_ns, now_ns);
+	else
+		ct_mpi_poll_missed(ct_mpi_call_id(q->function), q->comm, q->enter_ns, now_ns);
+	ct_guard_leave();
 }
 
 #endif

@@ -24,115 +24,88 @@ static void keep_message(struct ct_comm *comm, const void *message, const void *
 	ct_mpi_requests_keep(ct_mpi_message_key(message), &matched);
 }
 
-static void begin(struct ct_host_frame *f, enum ct_mpi_function function,
-		  const struct ct_comm *comm)
+static struct ct_comm *comm_of(int source, ct_mpi_handle comm)
 {
+	return source == ct_mpi.is.PROC_NULL ? NULL : ct_mpi_comm(comm);
+}
+
+/* ---- that wait ----------------------------------------------------------------------------------------------- */
+
+struct probe {
+	struct ct_host_frame host; /* first */
+	struct ct_comm *comm;
+	struct ct_mpi_status own;
+};
+
+static int begin(struct probe *p, enum ct_mpi_function function, int source, ct_mpi_handle comm)
+{
+	p->comm = comm_of(source, comm);
+	if (!p->comm)
+		return 0;
 	ct_mpi_poll_over();
-	f->rec = (struct ct_host_rec){
-		.call = ct_mpi_call_id(function),
-		.comm = comm->id,
-		.key = comm->key,
-		.nranks = comm->nranks,
-		.rank = comm->rank,
-	};
-	ct_host_begin(f);
+	return ct_mpi_host_begin(&p->host, function, p->comm);
 }
 
-static int is_nobody(int source)
+static int begin_matched(struct probe *p, int source, ct_mpi_handle comm, void **status)
 {
-	return source == ct_mpi.is.PROC_NULL;
+	if (!begin(p, CT_MPI_Mprobe, source, comm))
+		return 0;
+	*status = ct_mpi_status_of(*status, &p->own);
+	return 1;
 }
 
-static CT_UNWIND_WHOLE int record_Probe(int source, int tag, ct_mpi_handle comm, void *status,
-					ct_MPI_Probe_fn *real)
+static void end_matched(struct probe *p, const void *message, const void *status, int result)
 {
-	struct ct_comm *known = is_nobody(source) ? NULL : ct_mpi_comm(comm);
-	struct ct_host_frame f;
-	int result;
-
-	CT_UNWIND_HERE();
-	if (!known) {
-		result = real(source, tag, comm, status);
-		ct_guard_leave();
-		return result;
-	}
-	begin(&f, CT_MPI_Probe, known);
-	result = real(source, tag, comm, status);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
-}
-CT_MPI_WRAPPERS(Probe, (int source, int tag, ct_mpi_handle comm, void *status),
-		(source, tag, comm, status), CT_CALL_DATA)
-
-static CT_UNWIND_WHOLE int record_Mprobe(int source, int tag, ct_mpi_handle comm, void *message,
-					 void *status, ct_MPI_Mprobe_fn *real)
-{
-	struct ct_comm *known = is_nobody(source) ? NULL : ct_mpi_comm(comm);
-	struct ct_mpi_status own;
-	struct ct_host_frame f;
-	int result;
-
-	CT_UNWIND_HERE();
-	if (!known) {
-		result = real(source, tag, comm, message, status);
-		ct_guard_leave();
-		return result;
-	}
-	begin(&f, CT_MPI_Mprobe, known);
-	status = ct_mpi_status_of(status, &own);
-	result = real(source, tag, comm, message, status);
 	if (result == CT_MPI_SUCCESS)
-		keep_message(known, message, status);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
-}
-CT_MPI_WRAPPERS(Mprobe, (int source, int tag, ct_mpi_handle comm, void *message, void *status),
-		(source, tag, comm, message, status), CT_CALL_DATA)
-
-static void answer(enum ct_mpi_function function, const struct ct_comm *comm, int is_there,
-		   uint64_t enter_ns)
-{
-	if (is_there)
-		ct_mpi_poll_done(enter_ns, ct_now_ns());
-	else
-		ct_mpi_poll_missed(ct_mpi_call_id(function), comm->id, enter_ns, ct_now_ns());
+		keep_message(p->comm, message, status);
+	ct_host_end(&p->host, ct_mpi_result(result));
 }
 
-static CT_UNWIND_WHOLE int record_Iprobe(int source, int tag, ct_mpi_handle comm, int *flag,
-					 void *status, ct_MPI_Iprobe_fn *real)
-{
-	struct ct_comm *known = is_nobody(source) ? NULL : ct_mpi_comm(comm);
-	uint64_t enter_ns = ct_now_ns();
-	int result;
+CT_MPI_RECORD(DATA, Probe, (int source, int tag, ct_mpi_handle comm, void *status),
+	      (source, tag, comm, status), struct probe, begin(&f, CT_MPI_Probe, source, comm),
+	      ct_host_end(&f.host, ct_mpi_result(result)))
+CT_MPI_RECORD(DATA, Mprobe, (int source, int tag, ct_mpi_handle comm, void *message, void *status),
+	      (source, tag, comm, message, status), struct probe,
+	      begin_matched(&f, source, comm, &status), end_matched(&f, message, status, result))
 
-	CT_UNWIND_HERE();
-	result = real(source, tag, comm, flag, status);
-	if (known)
-		answer(CT_MPI_Iprobe, known, *flag || result, enter_ns);
-	ct_guard_leave();
-	return result;
-}
-CT_MPI_WRAPPERS(Iprobe, (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
-		(source, tag, comm, flag, status), CT_CALL_DATA)
+/* ---- that ask ------------------------------------------------------------------------------------------------ */
 
-static CT_UNWIND_WHOLE int record_Improbe(int source, int tag, ct_mpi_handle comm, int *flag,
-					  void *message, void *status, ct_MPI_Improbe_fn *real)
-{
-	struct ct_comm *known = is_nobody(source) ? NULL : ct_mpi_comm(comm);
-	uint64_t enter_ns = ct_now_ns();
+struct question {
+	struct ct_mpi_question asked;
+	struct ct_comm *comm;
 	struct ct_mpi_status own;
-	int result;
+};
 
-	CT_UNWIND_HERE();
-	status = ct_mpi_status_of(status, &own);
-	result = real(source, tag, comm, flag, message, status);
-	if (known && result == CT_MPI_SUCCESS && *flag)
-		keep_message(known, message, status);
-	if (known)
-		answer(CT_MPI_Improbe, known, *flag || result, enter_ns);
-	ct_guard_leave();
-	return result;
+static int ask(struct question *q, enum ct_mpi_function function, int source, ct_mpi_handle comm)
+{
+	q->comm = comm_of(source, comm);
+	return q->comm && ct_mpi_poll_ask(&q->asked, function, q->comm->id);
 }
-CT_MPI_WRAPPERS(Improbe,
-		(int source, int tag, ct_mpi_handle comm, int *flag, void *message, void *status),
-		(source, tag, comm, flag, message, status), CT_CALL_DATA)
+
+static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void **status)
+{
+	if (!ask(q, CT_MPI_Improbe, source, comm))
+		return 0;
+	*status = ct_mpi_status_of(*status, &q->own);
+	return 1;
+}
+
+static void answer_matched(const struct question *q, int flag, const void *message,
+			   const void *status, int result)
+{
+	uint64_t now_ns = ct_now_ns();
+
+	if (flag && result == CT_MPI_SUCCESS)
+		keep_message(q->comm, message, status);
+	ct_mpi_poll_answer(&q->asked, flag || result, now_ns);
+}
+
+CT_MPI_RECORD(DATA, Iprobe, (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
+	      (source, tag, comm, flag, status), struct question,
+	      ask(&f, CT_MPI_Iprobe, source, comm),
+	      ct_mpi_poll_answer(&f.asked, *flag || result, ct_now_ns()))
+CT_MPI_RECORD(DATA, Improbe,
+	      (int source, int tag, ct_mpi_handle comm, int *flag, void *message, void *status),
+	      (source, tag, comm, flag, message, status), struct question,
+	      ask_matched(&f, source, comm, &status),
+	      answer_matched(&f, *flag, message, status, result))

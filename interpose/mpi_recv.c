@@ -2,93 +2,26 @@
 /* Receives, of a message that a probe has matched as well. */
 #include "interpose/mpi_begin.h"
 
-/* A receive of `name`, whose arguments have their usual names. */
-#define TRANSFER(name)                                                                             \
-	{                                                                                          \
-		CT_MPI_##name, CT_RECV, count, type, source, tag                                   \
-	}
+/* One that waits for its data. */
+struct receive {
+	struct ct_mpi_begun begun; /* first */
+	struct ct_mpi_status own;
+};
 
-#define RECV(name, CT_COUNT)                                                                       \
-	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
-						 int source, int tag, ct_mpi_handle comm,          \
-						 void *status, ct_MPI_##name##_fn *real)           \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = TRANSFER(name);                                   \
-		struct ct_mpi_blocking b;                                                          \
-		struct ct_mpi_status own;                                                          \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!ct_mpi_begin_blocking(&b, ct_mpi_comm(comm), &t)) {                           \
-			result = real(buf, count, type, source, tag, comm, status);                \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		status = ct_mpi_status_of(status, &own);                                           \
-		result = real(buf, count, type, source, tag, comm, status);                        \
-		ct_mpi_end_receive(&b, status, result);                                            \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,       \
-			 ct_mpi_handle comm, void *status),                                        \
-			(buf, count, type, source, tag, comm, status), CT_CALL_DATA)
-RECV(Recv, int)
-RECV(Recv_c, ct_mpi_count)
-
-#define IRECV(name, CT_COUNT)                                                                      \
-	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
-						 int source, int tag, ct_mpi_handle comm,          \
-						 void *request, ct_MPI_##name##_fn *real)          \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = TRANSFER(name);                                   \
-		struct ct_mpi_begun b;                                                             \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!ct_mpi_begin(&b, ct_mpi_comm(comm), &t)) {                                    \
-			result = real(buf, count, type, source, tag, comm, request);               \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		result = real(buf, count, type, source, tag, comm, request);                       \
-		ct_mpi_begun(&b, request, result);                                                 \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,       \
-			 ct_mpi_handle comm, void *request),                                       \
-			(buf, count, type, source, tag, comm, request), CT_CALL_DATA)
-IRECV(Irecv, int)
-IRECV(Irecv_c, ct_mpi_count)
-
-#define RECV_INIT(name, CT_COUNT)                                                                  \
-	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
-						 int source, int tag, ct_mpi_handle comm,          \
-						 void *request, ct_MPI_##name##_fn *real)          \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = TRANSFER(name);                                   \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		result = real(buf, count, type, source, tag, comm, request);                       \
-		ct_mpi_keep(ct_mpi_comm(comm), &t, request, result);                               \
-		ct_guard_leave();                                                                  \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,       \
-			 ct_mpi_handle comm, void *request),                                       \
-			(buf, count, type, source, tag, comm, request), CT_CALL_DATA)
-RECV_INIT(Recv_init, int)
-RECV_INIT(Recv_init_c, ct_mpi_count)
-
-/* ---- of a matched message ------------------------------------------------------------------------------------ */
+static int begin(struct receive *r, ct_mpi_handle comm, const struct ct_mpi_transfer *transfer,
+		 void **status)
+{
+	if (!ct_mpi_begin_blocking(&r->begun, ct_mpi_comm(comm), transfer))
+		return 0;
+	*status = ct_mpi_status_of(*status, &r->own);
+	return 1;
+}
 
 /* The op of a receive whose message is known since its probe. 0: there is nothing to record. */
 static int describe_matched(struct ct_mpi_request *request, const void *message,
 			    enum ct_mpi_function function, int64_t count, ct_mpi_handle type)
 {
+	uint64_t posted = count > 0 ? (uint64_t)count : 0;
 	struct ct_mpi_element element;
 	struct ct_mpi_request matched;
 
@@ -100,63 +33,74 @@ static int describe_matched(struct ct_mpi_request *request, const void *message,
 	request->flags = 0;
 	request->op.call = ct_mpi_call_id(function);
 	request->op.dtype = element.dtype;
-	request->op.count = count > 0 ? (uint64_t)count : 0;
-	request->bytes = request->op.count * element.bytes;
-	if (element.dtype == CT_DTYPE_elem1)
-		request->op.count = request->bytes;
+	request->op.count = ct_mpi_count_of(element, posted);
+	request->bytes = posted * element.bytes;
 	return 1;
 }
 
-#define MRECV(name, CT_COUNT)                                                                      \
-	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
-						 void *message, void *status,                      \
-						 ct_MPI_##name##_fn *real)                         \
-	{                                                                                          \
-		struct ct_mpi_blocking b;                                                          \
-		struct ct_mpi_status own;                                                          \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!describe_matched(&b.request, message, CT_MPI_##name, count, type)) {          \
-			result = real(buf, count, type, message, status);                          \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		ct_op_begin(&b.op, b.request.comm, &b.request.op);                                 \
-		status = ct_mpi_status_of(status, &own);                                           \
-		result = real(buf, count, type, message, status);                                  \
-		ct_mpi_end_receive(&b, status, result);                                            \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, void *message,             \
-			 void *status),                                                            \
-			(buf, count, type, message, status), CT_CALL_DATA)
-MRECV(Mrecv, int)
-MRECV(Mrecv_c, ct_mpi_count)
+static int begin_matched(struct receive *r, const void *message, enum ct_mpi_function function,
+			 int64_t count, ct_mpi_handle type, void **status)
+{
+	struct ct_mpi_begun *b = &r->begun;
 
-#define IMRECV(name, CT_COUNT)                                                                     \
-	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
-						 void *message, void *request,                     \
-						 ct_MPI_##name##_fn *real)                         \
-	{                                                                                          \
-		struct ct_mpi_begun b;                                                             \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!describe_matched(&b.request, message, CT_MPI_##name, count, type)) {          \
-			result = real(buf, count, type, message, request);                         \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		ct_mpi_begin_described(&b);                                                        \
-		result = real(buf, count, type, message, request);                                 \
-		ct_mpi_begun(&b, request, result);                                                 \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, void *message,             \
-			 void *request),                                                           \
-			(buf, count, type, message, request), CT_CALL_DATA)
-IMRECV(Imrecv, int)
-IMRECV(Imrecv_c, ct_mpi_count)
+	if (!describe_matched(&b->request, message, function, count, type))
+		return 0;
+	ct_op_begin(&b->op, b->request.comm, &b->request.op);
+	*status = ct_mpi_status_of(*status, &r->own);
+	return 1;
+}
+
+static int begin_matched_request(struct ct_mpi_begun *b, const void *message,
+				 enum ct_mpi_function function, int64_t count, ct_mpi_handle type)
+{
+	if (!describe_matched(&b->request, message, function, count, type))
+		return 0;
+	ct_mpi_begin_described(b);
+	return 1;
+}
+
+/* ---- the functions ------------------------------------------------------------------------------------------- */
+
+/* What it receives, by the usual names of arguments. */
+#define TRANSFER(name)                                                                             \
+	((struct ct_mpi_transfer){ CT_MPI_##name, CT_RECV, count, type, source, tag })
+
+#define RECORD_RECV(name, params, args)                                                            \
+	CT_MPI_RECORD(DATA, name, params, args, struct receive,                                    \
+		      begin(&f, comm, &TRANSFER(name), &status),                                   \
+		      ct_mpi_end_receive(&f.begun, status, result))
+#define RECORD_IRECV(name, params, args)                                                           \
+	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
+		      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                        \
+		      ct_mpi_begun(&f, request, result))
+#define RECORD_RECV_INIT(name, params, args)                                                       \
+	CT_MPI_RECORD_PERSISTENT(name, params, args,                                               \
+				 ct_mpi_keep(ct_mpi_comm(comm), &TRANSFER(name), request, result))
+#define RECORD_MRECV(name, params, args)                                                           \
+	CT_MPI_RECORD(DATA, name, params, args, struct receive,                                    \
+		      begin_matched(&f, message, CT_MPI_##name, count, type, &status),             \
+		      ct_mpi_end_receive(&f.begun, status, result))
+#define RECORD_IMRECV(name, params, args)                                                          \
+	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
+		      begin_matched_request(&f, message, CT_MPI_##name, count, type),              \
+		      ct_mpi_begun(&f, request, result))
+
+#define RECEIVE(RECORD, name, COUNT, end)                                                          \
+	RECORD(name,                                                                               \
+	       (void *buf, COUNT count, ct_mpi_handle type, int source, int tag,                   \
+		ct_mpi_handle comm, void *end),                                                    \
+	       (buf, count, type, source, tag, comm, end))
+#define MATCHED(RECORD, name, COUNT, end)                                                          \
+	RECORD(name, (void *buf, COUNT count, ct_mpi_handle type, void *message, void *end),       \
+	       (buf, count, type, message, end))
+
+RECEIVE(RECORD_RECV, Recv, int, status)
+RECEIVE(RECORD_RECV, Recv_c, ct_mpi_count, status)
+RECEIVE(RECORD_IRECV, Irecv, int, request)
+RECEIVE(RECORD_IRECV, Irecv_c, ct_mpi_count, request)
+RECEIVE(RECORD_RECV_INIT, Recv_init, int, request)
+RECEIVE(RECORD_RECV_INIT, Recv_init_c, ct_mpi_count, request)
+MATCHED(RECORD_MRECV, Mrecv, int, status)
+MATCHED(RECORD_MRECV, Mrecv_c, ct_mpi_count, status)
+MATCHED(RECORD_IMRECV, Imrecv, int, request)
+MATCHED(RECORD_IMRECV, Imrecv_c, ct_mpi_count, request)

@@ -11,7 +11,6 @@
 
 /* What an origin moves. */
 struct transfer {
-	enum ct_mpi_function function;
 	uint8_t op;
 	int64_t count;
 	ct_mpi_handle type;
@@ -20,19 +19,20 @@ struct transfer {
 	int has_redop;
 };
 
-static EACH_ROW void describe(struct ct_op *op, const struct transfer *t, struct ct_comm *win)
+static EACH_ROW void describe(struct ct_op *op, enum ct_mpi_function function,
+			      const struct transfer *t, struct ct_comm *win)
 {
 	struct ct_mpi_element element = ct_mpi_element(t->type);
 	uint64_t count = t->count > 0 ? (uint64_t)t->count : 0;
 
 	*op = (struct ct_op){
 		.op = t->op,
-		.call = ct_mpi_call_id(t->function),
+		.call = ct_mpi_call_id(function),
 		.peer = t->target,
 		.seq = ct_channels_next(win->id, CT_SEND, t->target, t->op),
 		.redop = t->has_redop ? ct_mpi_redop(t->redop) : 0,
 		.dtype = element.dtype,
-		.count = element.dtype == CT_DTYPE_elem1 ? count * element.bytes : count,
+		.count = ct_mpi_count_of(element, count),
 	};
 }
 
@@ -42,36 +42,32 @@ static EACH_ROW struct ct_comm *window_of(ct_mpi_handle win, int target)
 	return target < 0 ? NULL : ct_mpi_win(win);
 }
 
-#define RECORD_TRANSFER(name, params, args, what)                                                  \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		struct ct_comm *known = window_of(win, target);                                    \
-		struct ct_op_frame f;                                                              \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (known) {                                                                       \
-			const enum ct_mpi_function called = CT_MPI_##name;                         \
-			const struct transfer t = what;                                            \
-			struct ct_op op;                                                           \
-                                                                                                   \
-			describe(&op, &t, known);                                                  \
-			ct_op_begin(&f, known, &op);                                               \
-			result = real args;                                                        \
-			ct_op_end(&f, ct_now_ns(), ct_mpi_result(result));                         \
-		} else {                                                                           \
-			result = real args;                                                        \
-			ct_guard_leave();                                                          \
-		}                                                                                  \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
-
-static EACH_ROW void begin(struct ct_mpi_begun *b, const struct transfer *t, struct ct_comm *win)
+static EACH_ROW int begin(struct ct_op_frame *f, enum ct_mpi_function function,
+			  const struct transfer *t, struct ct_comm *win)
 {
 	struct ct_op op;
 
-	describe(&op, t, win);
+	if (!win)
+		return 0;
+	describe(&op, function, t, win);
+	ct_op_begin(f, win, &op);
+	return 1;
+}
+
+#define RECORD_TRANSFER(name, params, args, what)                                                  \
+	CT_MPI_RECORD(DATA, name, params, args, struct ct_op_frame,                                \
+		      begin(&f, CT_MPI_##name, &what, window_of(win, target)),                     \
+		      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
+
+/* The request says when the origin's part is done. */
+static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function function,
+				  const struct transfer *t, struct ct_comm *win)
+{
+	struct ct_op op;
+
+	if (!win)
+		return 0;
+	describe(&op, function, t, win);
 	b->request = (struct ct_mpi_request){
 		.op = op,
 		.bytes = op.count * ct_dtype_bytes(op.dtype),
@@ -79,35 +75,16 @@ static EACH_ROW void begin(struct ct_mpi_begun *b, const struct transfer *t, str
 		.comm_id = win->id,
 	};
 	ct_mpi_begin_described(b);
+	return 1;
 }
 
-/* The request says when the origin's part is done. */
 #define RECORD_REQUEST(name, params, args, what)                                                   \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		struct ct_comm *known = window_of(win, target);                                    \
-		struct ct_mpi_begun b;                                                             \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (known) {                                                                       \
-			const enum ct_mpi_function called = CT_MPI_##name;                         \
-			const struct transfer t = what;                                            \
-                                                                                                   \
-			begin(&b, &t, known);                                                      \
-			result = real args;                                                        \
-			ct_mpi_begun(&b, request, result);                                         \
-		} else {                                                                           \
-			result = real args;                                                        \
-			ct_guard_leave();                                                          \
-		}                                                                                  \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
+		      begin_request(&f, CT_MPI_##name, &what, window_of(win, target)),             \
+		      ct_mpi_begun(&f, request, result))
 
 #define MOVE_OF(op_, count_, type_, redop_, has)                                                   \
-	((struct transfer){ .function = called,                                                    \
-			    .op = CT_OP_##op_,                                                     \
+	((struct transfer){ .op = CT_OP_##op_,                                                     \
 			    .count = (count_),                                                     \
 			    .type = (type_),                                                       \
 			    .target = target,                                                      \

@@ -3,62 +3,20 @@
  * width. */
 #include "interpose/mpi_begin.h"
 
-#define TRANSFER(name)                                                                             \
-	{                                                                                          \
-		CT_MPI_##name, CT_SEND, count, type, dest, tag                                     \
-	}
+/* A send of `name`, whose arguments have their usual names. */
+#define TRANSFER(name) ((struct ct_mpi_transfer){ CT_MPI_##name, CT_SEND, count, type, dest, tag })
 
 #define RECORD_BLOCKING(name, params, args)                                                        \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = TRANSFER(name);                                   \
-		struct ct_mpi_blocking b;                                                          \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!ct_mpi_begin_blocking(&b, ct_mpi_comm(comm), &t)) {                           \
-			result = real args;                                                        \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		result = real args;                                                                \
-		ct_op_end(&b.op, ct_now_ns(), ct_mpi_result(result));                              \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
-
+	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
+		      ct_mpi_begin_blocking(&f, ct_mpi_comm(comm), &TRANSFER(name)),               \
+		      ct_op_end(&f.op, ct_now_ns(), ct_mpi_result(result)))
 #define RECORD_NONBLOCKING(name, params, args)                                                     \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = TRANSFER(name);                                   \
-		struct ct_mpi_begun b;                                                             \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		if (!ct_mpi_begin(&b, ct_mpi_comm(comm), &t)) {                                    \
-			result = real args;                                                        \
-			ct_guard_leave();                                                          \
-			return result;                                                             \
-		}                                                                                  \
-		result = real args;                                                                \
-		ct_mpi_begun(&b, request, result);                                                 \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
-
+	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
+		      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                        \
+		      ct_mpi_begun(&f, request, result))
 #define RECORD_PERSISTENT(name, params, args)                                                      \
-	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = TRANSFER(name);                                   \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		result = real args;                                                                \
-		ct_mpi_keep(ct_mpi_comm(comm), &t, request, result);                               \
-		ct_guard_leave();                                                                  \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_RECORD_PERSISTENT(name, params, args,                                               \
+				 ct_mpi_keep(ct_mpi_comm(comm), &TRANSFER(name), request, result))
 
 #define REQUEST(params, args) (CT_MPI_LIST params, void *request), CT_MPI_WITH(args, request)
 #define RECORD(form, ...) RECORD_##form(__VA_ARGS__)

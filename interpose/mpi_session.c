@@ -22,20 +22,6 @@ static CT_UNWIND_WHOLE int record_Session_init(ct_mpi_handle info, ct_mpi_handle
 	return result;
 }
 
-static CT_UNWIND_WHOLE int record_Session_finalize(void *session, ct_MPI_Session_finalize_fn *real)
-{
-	struct ct_host_frame f = { .rec = ct_mpi_host_rec(CT_MPI_Session_finalize, NULL) };
-	int result;
-
-	CT_UNWIND_HERE();
-	ct_host_begin(&f);
-	ct_mpi_sessions_forget(ct_mpi_handle_at(session, 0));
-	ct_mpi_sessions_count(-1);
-	result = real(session);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
-}
-
 #define PARAMS (ct_mpi_handle info, ct_mpi_handle errhandler, void *session)
 #define SESSION_INIT(prefix, which)                                                                \
 	int ct_##prefix##Session_init PARAMS                                                       \
@@ -53,4 +39,13 @@ static CT_UNWIND_WHOLE int record_Session_finalize(void *session, ct_MPI_Session
 SESSION_INIT(MPI_, CT_MPI_NAME)
 SESSION_INIT(PMPI_, CT_PMPI_NAME)
 
-CT_MPI_WRAPPERS(Session_finalize, (void *session), (session), CT_CALL_DATA)
+static int begin_finalize(struct ct_host_frame *f, const void *session)
+{
+	ct_mpi_host_begin(f, CT_MPI_Session_finalize, NULL);
+	ct_mpi_sessions_forget(ct_mpi_handle_at(session, 0));
+	ct_mpi_sessions_count(-1);
+	return 1;
+}
+
+CT_MPI_RECORD(DATA, Session_finalize, (void *session), (session), struct ct_host_frame,
+	      begin_finalize(&f, session), ct_host_end(&f, ct_mpi_result(result)))

@@ -44,7 +44,7 @@ static void hold(struct ct_mpi_several *s, const void *requests, struct ct_mpi_h
 	}
 }
 
-void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void *statuses)
+static void look(struct ct_mpi_several *s, int n, const void *requests, void *statuses)
 {
 	int is_near = n <= (int)CT_MPI_SEVERAL_NEAR;
 
@@ -68,15 +68,33 @@ void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests,
 		s->statuses = is_near ? s->near_statuses : s->buffer->statuses;
 }
 
-const void *ct_mpi_several_status(const struct ct_mpi_several *s, uint32_t i)
+int ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void **statuses)
+{
+	look(s, n, requests, *statuses);
+	if (s->n_pending)
+		*statuses = s->statuses;
+	return s->n_pending != 0;
+}
+
+int ct_mpi_several_begin_any(struct ct_mpi_several *s, int n, const void *requests, void **status)
+{
+	look(s, n, requests, NULL);
+	if (s->n_pending)
+		*status = ct_mpi_status_of(*status, &s->near_statuses[0]);
+	return s->n_pending != 0;
+}
+
+/* The i-th status, NULL if there is none. */
+static const void *status_of(const struct ct_mpi_several *s, uint32_t i)
 {
 	if (!s->statuses || (uintptr_t)s->statuses == ct_mpi.is.STATUSES_IGNORE)
 		return NULL;
 	return (const char *)s->statuses + (size_t)i * ct_mpi.is.status_bytes;
 }
 
-void ct_mpi_several_done(struct ct_mpi_several *s, uint32_t i, const void *status, uint64_t now_ns,
-			 int result)
+/* The i-th request is done. `result` 0 or an error class. */
+static void done(struct ct_mpi_several *s, uint32_t i, const void *status, uint64_t now_ns,
+		 int result)
 {
 	struct ct_mpi_request request;
 
@@ -87,7 +105,7 @@ void ct_mpi_several_done(struct ct_mpi_several *s, uint32_t i, const void *statu
 /* What a status says of its own request, after a call that failed with MPI_ERR_IN_STATUS. */
 static int error_of(const struct ct_mpi_several *s, uint32_t i)
 {
-	const void *status = ct_mpi_several_status(s, i);
+	const void *status = status_of(s, i);
 
 	return status ? ct_mpi_status_int(status, ct_mpi.is.status_error) : CT_MPI_SUCCESS;
 }
@@ -97,7 +115,7 @@ static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_
 {
 	if (ct_mpi_is(ct_mpi_handle_at(requests, i), ct_mpi.is.REQUEST_NULL))
 		return 1;
-	return s->held[i].entry->flags & CT_MPI_REQUEST_PERSISTENT && ct_mpi_several_status(s, i) &&
+	return s->held[i].entry->flags & CT_MPI_REQUEST_PERSISTENT && status_of(s, i) &&
 	       ct_mpi_result(error_of(s, i)) != ct_mpi.is.ERR_PENDING;
 }
 
@@ -109,10 +127,16 @@ void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t
 	for (uint32_t i = 0; s->held && i < s->n; i++) {
 		if (!s->held[i].entry || (result && !is_over(s, requests, i)))
 			continue;
-		ct_mpi_several_done(s, i, ct_mpi_several_status(s, i), now_ns,
-				    in_status ? ct_mpi_result(error_of(s, i))
-					      : ct_mpi_result(result));
+		done(s, i, status_of(s, i), now_ns,
+		     in_status ? ct_mpi_result(error_of(s, i)) : ct_mpi_result(result));
 	}
+}
+
+void ct_mpi_several_any(struct ct_mpi_several *s, int index, const void *status, uint64_t now_ns,
+			int result)
+{
+	if (index != ct_mpi.is.UNDEFINED)
+		done(s, (uint32_t)index, status, now_ns, ct_mpi_result(result));
 }
 
 void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indices, uint64_t now_ns,
@@ -123,9 +147,8 @@ void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indice
 	if (!s->held || n_done == ct_mpi.is.UNDEFINED || (result && !in_status))
 		return;
 	for (int i = 0; i < n_done && (uint32_t)i < s->n; i++)
-		ct_mpi_several_done(s, (uint32_t)indices[i], ct_mpi_several_status(s, (uint32_t)i),
-				    now_ns,
-				    in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
+		done(s, (uint32_t)indices[i], status_of(s, (uint32_t)i), now_ns,
+		     in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
 }
 
 void ct_mpi_several_end(struct ct_mpi_several *s)

@@ -16,7 +16,7 @@
 
 struct ct_mpi_several {
 	struct ct_mpi_held *held; /* NULL: nothing is known of them, or nothing is to be done */
-	void *statuses;		  /* what to call MPI with */
+	void *statuses;		  /* what MPI is called with */
 	uint32_t n;
 	uint32_t n_pending;	      /* that stand for something that may be waited for */
 	struct ct_mpi_request *first; /* known, of those */
@@ -28,18 +28,19 @@ struct ct_mpi_several {
 /* Map the buffers; 0 or CT_NOMEM. Before the gate opens. */
 int ct_mpi_several_init(void);
 
-/* Before the call. `statuses` is the program's array or STATUSES_IGNORE; NULL if the function has none. */
-void ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void *statuses);
+/* Before the call. At `statuses` lies the program's array or STATUSES_IGNORE, and then what to call MPI with. 0: they stand
+ * for nothing that may be waited for, and nothing is changed. */
+int ct_mpi_several_begin(struct ct_mpi_several *s, int n, const void *requests, void **statuses);
 
-/* The i-th request is done; its status is the `at`-th, or the one at `status`. `result` 0 or an error class. */
-void ct_mpi_several_done(struct ct_mpi_several *s, uint32_t i, const void *status, uint64_t now_ns,
-			 int result);
-
-/* The i-th status, NULL if there is none. */
-const void *ct_mpi_several_status(const struct ct_mpi_several *s, uint32_t i);
+/* The same for a function that has one status, of the request that is done. */
+int ct_mpi_several_begin_any(struct ct_mpi_several *s, int n, const void *requests, void **status);
 
 /* All are done that the handles in `requests` and the statuses say are done, after a call on all of them. */
 void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t now_ns,
+			int result);
+
+/* The one of the index is done, if it is one, after a call on any of them. */
+void ct_mpi_several_any(struct ct_mpi_several *s, int index, const void *status, uint64_t now_ns,
 			int result);
 
 /* Those of the indices are done, after a call on some of them: the i-th index has the i-th status. */

@@ -47,20 +47,26 @@ static struct ct_mpi_request *at(const void *requests, uint32_t i)
 	return key ? ct_mpi_requests_find(key, 0) : NULL;
 }
 
-static CT_UNWIND_WHOLE int record_Start(void *request, ct_MPI_Start_fn *real)
-{
-	struct ct_mpi_request *r = at(request, 0);
-	struct ct_op_frame f;
-	int result;
+struct start {
+	struct ct_op_frame op; /* first */
+	struct ct_mpi_request *request;
+};
 
-	CT_UNWIND_HERE();
-	begin(&f, r);
-	result = real(request);
-	end(r, ct_now_ns(), ct_mpi_result(result));
-	ct_guard_leave();
-	return result;
+static int begin_one(struct start *s, const void *request)
+{
+	s->request = at(request, 0);
+	begin(&s->op, s->request);
+	return s->request != NULL;
 }
-CT_MPI_WRAPPERS(Start, (void *request), (request), CT_CALL_DATA)
+
+static void end_one(struct start *s, int result)
+{
+	end(s->request, ct_now_ns(), ct_mpi_result(result));
+	ct_guard_leave();
+}
+
+CT_MPI_RECORD(DATA, Start, (void *request), (request), struct start, begin_one(&f, request),
+	      end_one(&f, result))
 
 static CT_UNWIND_WHOLE int record_Startall(int n, void *requests, ct_MPI_Startall_fn *real)
 {
@@ -81,34 +87,26 @@ static CT_UNWIND_WHOLE int record_Startall(int n, void *requests, ct_MPI_Startal
 }
 CT_MPI_WRAPPERS(Startall, (int n, void *requests), (n, requests), CT_CALL_DATA)
 
-static CT_UNWIND_WHOLE int record_Request_free(void *request, ct_MPI_Request_free_fn *real)
+static void end_free(uintptr_t key, int result)
 {
-	uintptr_t key = ct_mpi_request_key(request, 0);
-	int result;
-
-	CT_UNWIND_HERE();
-	result = real(request);
-	if (key && result == CT_MPI_SUCCESS)
+	if (result == CT_MPI_SUCCESS)
 		ct_mpi_requests_forget(key);
 	ct_guard_leave();
-	return result;
 }
-CT_MPI_WRAPPERS(Request_free, (void *request), (request), CT_CALL_DATA)
+
+CT_MPI_RECORD(DATA, Request_free, (void *request), (request), uintptr_t,
+	      (f = ct_mpi_request_key(request, 0)) != 0, end_free(f, result))
 
 /* Whether it worked is told by the status of the wait that follows. */
-static CT_UNWIND_WHOLE int record_Cancel(void *request, ct_MPI_Cancel_fn *real)
+static void end_cancel(struct ct_mpi_request *r, int result)
 {
-	struct ct_mpi_request *r = at(request, 0);
-	int result;
-
-	CT_UNWIND_HERE();
-	result = real(request);
-	if (r && r->flags & CT_MPI_REQUEST_ACTIVE && result == CT_MPI_SUCCESS)
+	if (r->flags & CT_MPI_REQUEST_ACTIVE && result == CT_MPI_SUCCESS)
 		r->flags |= CT_MPI_REQUEST_CANCELLED;
 	ct_guard_leave();
-	return result;
 }
-CT_MPI_WRAPPERS(Cancel, (void *request), (request), CT_CALL_DATA)
+
+CT_MPI_RECORD(DATA, Cancel, (void *request), (request), struct ct_mpi_request *,
+	      (f = at(request, 0)) != NULL, end_cancel(f, result))
 
 /* ---- partitioned --------------------------------------------------------------------------------------------- */
 
@@ -134,26 +132,15 @@ static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer 
 }
 
 #define PARTITIONED(name, direction, const_, peer)                                                 \
-	static CT_UNWIND_WHOLE int record_##name(const_ void *buf, int partitions,                 \
-						 ct_mpi_count count, ct_mpi_handle type, int peer, \
-						 int tag, ct_mpi_handle comm, ct_mpi_handle info,  \
-						 void *request, ct_MPI_##name##_fn *real)          \
-	{                                                                                          \
-		const struct ct_mpi_transfer t = { CT_MPI_##name, direction, partitions * count,   \
-						   type,	  peer,	     tag };                \
-		int result;                                                                        \
-                                                                                                   \
-		CT_UNWIND_HERE();                                                                  \
-		result = real(buf, partitions, count, type, peer, tag, comm, info, request);       \
-		keep_partitioned(ct_mpi_comm(comm), &t, request, result);                          \
-		ct_guard_leave();                                                                  \
-		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(                                                                           \
+	CT_MPI_RECORD_PERSISTENT(                                                                  \
 		name,                                                                              \
 		(const_ void *buf, int partitions, ct_mpi_count count, ct_mpi_handle type,         \
 		 int peer, int tag, ct_mpi_handle comm, ct_mpi_handle info, void *request),        \
-		(buf, partitions, count, type, peer, tag, comm, info, request), CT_CALL_DATA)
+		(buf, partitions, count, type, peer, tag, comm, info, request),                    \
+		keep_partitioned(ct_mpi_comm(comm),                                                \
+				 &(struct ct_mpi_transfer){ CT_MPI_##name, direction,              \
+							    partitions * count, type, peer, tag }, \
+				 request, result))
 #define WRITABLE
 PARTITIONED(Psend_init, CT_SEND, const, dest)
 PARTITIONED(Precv_init, CT_RECV, WRITABLE, source)

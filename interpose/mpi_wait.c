@@ -4,132 +4,102 @@
 #include "interpose/mpi_poll.h"
 #include "interpose/mpi_several.h"
 
-static void begin(struct ct_host_frame *f, enum ct_mpi_function function,
-		  const struct ct_mpi_request *request)
+static int begin(struct ct_host_frame *f, enum ct_mpi_function function,
+		 const struct ct_mpi_request *request)
 {
+	int is_known = request && request->comm->id == request->comm_id;
+
 	ct_mpi_poll_over();
-	f->rec = (struct ct_host_rec){ .call = ct_mpi_call_id(function), .rank = -1 };
-	if (request && request->comm->id == request->comm_id) {
-		f->rec.comm = request->comm_id;
-		f->rec.key = request->comm->key;
-		f->rec.nranks = request->comm->nranks;
-		f->rec.rank = request->comm->rank;
-	}
-	ct_host_begin(f);
+	return ct_mpi_host_begin(f, function, is_known ? request->comm : NULL);
 }
 
 /* ---- one ----------------------------------------------------------------------------------------------------- */
+
+struct wait {
+	struct ct_host_frame host; /* first */
+	struct ct_mpi_held held;
+	struct ct_mpi_status own;
+};
 
 static int is_idle(const struct ct_mpi_request *request)
 {
 	return request && !(request->flags & CT_MPI_REQUEST_ACTIVE);
 }
 
-static void end_one(const struct ct_mpi_held *held, const void *status, int result)
+static int begin_one(struct wait *w, const void *request, void **status)
+{
+	uintptr_t key = ct_mpi_request_key(request, 0);
+
+	w->held = ct_mpi_requests_hold(key);
+	if (!key || is_idle(w->held.entry))
+		return 0;
+	*status = ct_mpi_status_of(*status, &w->own);
+	return begin(&w->host, CT_MPI_Wait, w->held.entry);
+}
+
+static void end_one(struct wait *w, const void *status, int result)
 {
 	struct ct_mpi_request request;
 
-	if (ct_mpi_requests_take(held, &request))
+	if (ct_mpi_requests_take(&w->held, &request))
 		ct_mpi_complete(&request, status, ct_now_ns(), ct_mpi_result(result));
+	ct_host_end(&w->host, ct_mpi_result(result));
 }
 
-static CT_UNWIND_WHOLE int record_Wait(void *request, void *status, ct_MPI_Wait_fn *real)
-{
-	uintptr_t key = ct_mpi_request_key(request, 0);
-	const struct ct_mpi_held held = ct_mpi_requests_hold(key);
-	struct ct_mpi_status own;
-	struct ct_host_frame f;
-	int result;
-
-	CT_UNWIND_HERE();
-	if (!key || is_idle(held.entry)) {
-		result = real(request, status);
-		ct_guard_leave();
-		return result;
-	}
-	begin(&f, CT_MPI_Wait, held.entry);
-	status = ct_mpi_status_of(status, &own);
-	result = real(request, status);
-	end_one(&held, status, result);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
-}
-CT_MPI_WRAPPERS(Wait, (void *request, void *status), (request, status), CT_CALL_DATA)
+CT_MPI_RECORD(DATA, Wait, (void *request, void *status), (request, status), struct wait,
+	      begin_one(&f, request, &status), end_one(&f, status, result))
 
 /* ---- several ------------------------------------------------------------------------------------------------- */
 
-static CT_UNWIND_WHOLE int record_Waitall(int n, void *requests, void *statuses,
-					  ct_MPI_Waitall_fn *real)
+struct waits {
+	struct ct_host_frame host; /* first */
+	struct ct_mpi_several several;
+};
+
+static int begin_several(struct waits *w, enum ct_mpi_function function, int n,
+			 const void *requests, void **statuses)
 {
-	struct ct_mpi_several s;
-	struct ct_host_frame f;
-	int result;
-
-	CT_UNWIND_HERE();
-	ct_mpi_several_begin(&s, n, requests, statuses);
-	if (!s.n_pending) {
-		result = real(n, requests, statuses);
-		ct_guard_leave();
-		return result;
-	}
-	begin(&f, CT_MPI_Waitall, s.first);
-	result = real(n, requests, s.statuses);
-	ct_mpi_several_all(&s, requests, ct_now_ns(), result);
-	ct_mpi_several_end(&s);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
+	return ct_mpi_several_begin(&w->several, n, requests, statuses) &&
+	       begin(&w->host, function, w->several.first);
 }
-CT_MPI_WRAPPERS(Waitall, (int n, void *requests, void *statuses), (n, requests, statuses),
-		CT_CALL_DATA)
 
-static CT_UNWIND_WHOLE int record_Waitany(int n, void *requests, int *index, void *status,
-					  ct_MPI_Waitany_fn *real)
+static int begin_any(struct waits *w, int n, const void *requests, void **status)
 {
-	struct ct_mpi_status own;
-	struct ct_mpi_several s;
-	struct ct_host_frame f;
-	int result;
-
-	CT_UNWIND_HERE();
-	ct_mpi_several_begin(&s, n, requests, NULL);
-	if (!s.n_pending) {
-		result = real(n, requests, index, status);
-		ct_guard_leave();
-		return result;
-	}
-	begin(&f, CT_MPI_Waitany, s.first);
-	status = ct_mpi_status_of(status, &own);
-	result = real(n, requests, index, status);
-	if (*index != ct_mpi.is.UNDEFINED)
-		ct_mpi_several_done(&s, (uint32_t)*index, status, ct_now_ns(),
-				    ct_mpi_result(result));
-	ct_mpi_several_end(&s);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
+	return ct_mpi_several_begin_any(&w->several, n, requests, status) &&
+	       begin(&w->host, CT_MPI_Waitany, w->several.first);
 }
-CT_MPI_WRAPPERS(Waitany, (int n, void *requests, int *index, void *status),
-		(n, requests, index, status), CT_CALL_DATA)
 
-static CT_UNWIND_WHOLE int record_Waitsome(int n, void *requests, int *n_done, int *indices,
-					   void *statuses, ct_MPI_Waitsome_fn *real)
+static void end(struct waits *w, int result)
 {
-	struct ct_mpi_several s;
-	struct ct_host_frame f;
-	int result;
-
-	CT_UNWIND_HERE();
-	ct_mpi_several_begin(&s, n, requests, statuses);
-	if (!s.n_pending) {
-		result = real(n, requests, n_done, indices, statuses);
-		ct_guard_leave();
-		return result;
-	}
-	begin(&f, CT_MPI_Waitsome, s.first);
-	result = real(n, requests, n_done, indices, s.statuses);
-	ct_mpi_several_some(&s, *n_done, indices, ct_now_ns(), result);
-	ct_mpi_several_end(&s);
-	ct_host_end(&f, ct_mpi_result(result));
-	return result;
+	ct_mpi_several_end(&w->several);
+	ct_host_end(&w->host, ct_mpi_result(result));
 }
-CT_MPI_WRAPPERS(Waitsome, (int n, void *requests, int *n_done, int *indices, void *statuses),
-		(n, requests, n_done, indices, statuses), CT_CALL_DATA)
+
+static void end_all(struct waits *w, const void *requests, int result)
+{
+	ct_mpi_several_all(&w->several, requests, ct_now_ns(), result);
+	end(w, result);
+}
+
+static void end_any(struct waits *w, int index, const void *status, int result)
+{
+	ct_mpi_several_any(&w->several, index, status, ct_now_ns(), result);
+	end(w, result);
+}
+
+static void end_some(struct waits *w, int n_done, const int *indices, int result)
+{
+	ct_mpi_several_some(&w->several, n_done, indices, ct_now_ns(), result);
+	end(w, result);
+}
+
+CT_MPI_RECORD(DATA, Waitall, (int n, void *requests, void *statuses), (n, requests, statuses),
+	      struct waits, begin_several(&f, CT_MPI_Waitall, n, requests, &statuses),
+	      end_all(&f, requests, result))
+CT_MPI_RECORD(DATA, Waitany, (int n, void *requests, int *index, void *status),
+	      (n, requests, index, status), struct waits, begin_any(&f, n, requests, &status),
+	      end_any(&f, *index, status, result))
+CT_MPI_RECORD(DATA, Waitsome, (int n, void *requests, int *n_done, int *indices, void *statuses),
+	      (n, requests, n_done, indices, statuses), struct waits,
+	      begin_several(&f, CT_MPI_Waitsome, n, requests, &statuses),
+	      end_some(&f, *n_done, indices, result))

@@ -136,44 +136,69 @@ static void trim(struct ct_output *o)
 	ct_ring_lose((struct ct_ring *)(uintptr_t)o->state.ring, CT_LOSS_MAX_BYTES, lost);
 }
 
-static int write_block(struct ct_output *o, struct ct_block *block, struct ct_err *err)
+static int write_checkpoint(struct ct_output *o, struct ct_err *err)
+{
+	int status;
+
+	ct_block_reset(&o->checkpoint, CT_BLOCK_CHECKPOINT);
+	status = ct_state_checkpoint(&o->state, &o->checkpoint);
+	if (status == CT_OK)
+		status = append(o, &o->checkpoint, err);
+	if (status == CT_OK)
+		o->fresh = 0;
+	return status;
+}
+
+static int is_open(struct ct_output *o)
+{
+	return o->segment.fd >= 0 && is_ours(o) && !is_removed(o);
+}
+
+static int make_ready(struct ct_output *o, struct ct_err *err)
 {
 	int status = CT_OK;
 
 	if (o->options->dirfd < 0)
 		return ct_fail(err, CT_IO, "there is no run directory");
-	if (o->segment.fd < 0 || o->segment.bytes >= o->segment_bytes || !is_ours(o) ||
-	    is_removed(o))
+	if (!is_open(o) || o->segment.bytes >= o->segment_bytes)
 		status = next_segment(o, err);
-	if (status == CT_OK && o->fresh) {
-		ct_block_reset(&o->checkpoint, CT_BLOCK_CHECKPOINT);
-		status = ct_state_checkpoint(&o->state, &o->checkpoint);
-		if (status == CT_OK)
-			status = append(o, &o->checkpoint, err);
-		if (status == CT_OK)
-			o->fresh = 0;
+	return status == CT_OK && o->fresh ? write_checkpoint(o, err) : status;
+}
+
+static int failed(struct ct_output *o, int status, const struct ct_err *err)
+{
+	if (!o->failing) {
+		ct_log("segments cannot be written: %s", err->text);
+		ct_notes_add(&o->state.notes, "segments could not be written: %.100s", err->text);
 	}
-	return status == CT_OK ? append(o, block, err) : status;
+	o->failing = 1;
+	return status;
+}
+
+int ct_output_ready(struct ct_output *o)
+{
+	struct ct_err err = { .status = CT_OK };
+	int status = make_ready(o, &err);
+
+	return status == CT_OK ? CT_OK : failed(o, status, &err);
 }
 
 int ct_output_block(struct ct_output *o, struct ct_block *block)
 {
 	struct ct_err err = { .status = CT_OK };
-	int status = write_block(o, block, &err);
+	int status;
 
-	if (status == CT_OK) {
-		if (o->failing)
-			ct_log("segments can be written again");
-		o->failing = 0;
-		trim(o);
-		return CT_OK;
-	}
-	if (!o->failing) {
-		ct_log("segments cannot be written: %s", err.text);
-		ct_notes_add(&o->state.notes, "segments could not be written: %.100s", err.text);
-	}
-	o->failing = 1;
-	return status;
+	if (o->fresh || !is_open(o))
+		status = ct_fail(&err, CT_IO, "the segment was closed or removed");
+	else
+		status = append(o, block, &err);
+	if (status != CT_OK)
+		return failed(o, status, &err);
+	if (o->failing)
+		ct_log("segments can be written again");
+	o->failing = 0;
+	trim(o);
+	return CT_OK;
 }
 
 void ct_output_count(struct ct_output *o, uint32_t n)

@@ -35,7 +35,13 @@ struct ct_output {
 int ct_output_init(struct ct_output *output, const struct ct_ring *ring,
 		   const struct ct_process *process, const struct ct_writer_options *options);
 
-/* Append the block under the next number, opening segments as needed. 0, CT_IO, CT_NOMEM, CT_RANGE. */
+/* Have a segment open that takes one more block: a new one, with its checkpoint, if need be. To be called before the
+ * state that goes into the block is read: what a checkpoint tells would else be taken back by an older block that
+ * stands behind it (a communicator that had ended lives again). 0, CT_IO, CT_NOMEM, CT_RANGE. */
+int ct_output_ready(struct ct_output *output);
+
+/* Append the block under the next number, after ct_output_ready(). The same results; CT_IO also if the segment is
+ * not there any more: nothing was written then, and the next ct_output_ready() opens another one. */
 int ct_output_block(struct ct_output *output, struct ct_block *block);
 
 /* `n` records went into the open segment. */

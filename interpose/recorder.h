@@ -79,12 +79,19 @@ static inline struct ct_comm *ct_recorder_comm(const void *handle)
 /* Ends the op as left by an exception. */
 void ct_op_leave(struct ct_frame *frame);
 
-/* Publish the op, now. op->enter_ns and op->comm are filled in; the rest is the caller's. Inlined, the op never
- * exists in memory but in its slot. */
-static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame *f,
-							      struct ct_comm *comm,
-							      struct ct_op *op)
+/* The call has been entered: what comes after this clock read is done while the real call begins. */
+static inline __attribute__((always_inline)) void ct_op_enter(struct ct_op_frame *f)
 {
+	f->enter_ns = ct_now_ns();
+}
+
+/* Publish the op, which was entered at f->enter_ns. op->enter_ns and op->comm are filled in; the rest is the caller's.
+ * Inlined, the op never exists in memory but in its slot. */
+static inline __attribute__((always_inline)) void ct_op_begin_entered(struct ct_op_frame *f,
+								      struct ct_comm *comm,
+								      struct ct_op *op)
+{
+	struct ct_ring_comm *entry = comm->entry;
 	uint64_t w[8];
 
 	f->slot = ct_recorder_slot();
@@ -92,7 +99,6 @@ static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame
 	 * instruction of the next sequence number would wait for it. */
 	__builtin_prefetch(ct_self.lane.next, 1);
 	f->frame.leave = ct_op_leave;
-	f->enter_ns = ct_now_ns();
 	op->enter_ns = f->enter_ns;
 	op->comm = comm->id;
 	if (__builtin_expect(f->slot != NULL, 1)) {
@@ -101,8 +107,17 @@ static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame
 		ct_slot_publish(f->slot, CT_TAG(ct_self.lane.lap, CT_KIND_OP, op->call), w);
 	}
 	ct_self.frame = &f->frame;
-	atomic_store_explicit(&comm->entry->last_enter, f->enter_ns, memory_order_relaxed);
-	atomic_store_explicit(&comm->entry->last_op, op->op, memory_order_relaxed);
+	atomic_store_explicit(&entry->last_enter, f->enter_ns, memory_order_relaxed);
+	atomic_store_explicit(&entry->last_op, op->op, memory_order_relaxed);
+}
+
+/* Both at once. */
+static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame *f,
+							      struct ct_comm *comm,
+							      struct ct_op *op)
+{
+	ct_op_enter(f);
+	ct_op_begin_entered(f, comm, op);
 }
 
 /* It has returned; `now_ns` is when. */

@@ -82,6 +82,8 @@ static enum result write_some(struct writer *w, enum ct_drain_mode mode)
 	uint32_t ops;
 	int more;
 
+	if (ct_output_ready(&w->output) != CT_OK)
+		return FAILED;
 	ct_block_reset(&w->block, CT_BLOCK_DATA);
 	if (ct_state_new(&w->output.state, &w->block) != CT_OK)
 		return FAILED;
@@ -150,9 +152,11 @@ static void update_cost(struct writer *w)
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
 
-static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
+static int write_state_block(struct writer *w, enum ct_block_type type, uint64_t now)
 {
 	update_cost(w);
+	if (ct_output_ready(&w->output) != CT_OK)
+		return 0;
 	ct_block_reset(&w->block, type);
 	if (ct_state_new(&w->output.state, &w->block) != CT_OK ||
 	    ct_state_status(&w->output.state, &w->block, now - OPEN_OP_NS) != CT_OK)
@@ -167,7 +171,12 @@ static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
 		if (ct_block_add_rare(&w->block, CT_KIND_END, &end, sizeof(end)) != CT_OK)
 			return 0;
 	}
-	if (ct_output_block(&w->output, &w->block) == CT_OK)
+	return ct_output_block(&w->output, &w->block) == CT_OK;
+}
+
+static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
+{
+	if (write_state_block(w, type, now))
 		return 1;
 	ct_state_again(&w->output.state);
 	w->retry_at = now + SECOND_NS;

@@ -50,6 +50,24 @@ uint32_t ct_op_program_tag(unsigned backend, uint32_t tag);
 /* Bytes of one element; 1 for unknown types, so that a count of bytes stays one. */
 uint32_t ct_dtype_bytes(unsigned dtype);
 
+/* Of an element of which only its width is known: elemN, elem1 where there is none of that width, which is then counted
+ * in bytes. */
+static inline uint8_t ct_dtype_of_width(uint64_t bytes)
+{
+	switch (bytes) {
+	case 2:
+		return CT_DTYPE_elem2;
+	case 4:
+		return CT_DTYPE_elem4;
+	case 8:
+		return CT_DTYPE_elem8;
+	case 16:
+		return CT_DTYPE_elem16;
+	default:
+		return CT_DTYPE_elem1;
+	}
+}
+
 /* S of the analysis: bytes of the whole operation over `nranks` members, from one call's count.
  * Source: nccl-tests doc/PERFORMANCE.md. Saturates instead of wrapping. */
 uint64_t ct_op_total_bytes(unsigned op, uint64_t count, unsigned dtype, uint32_t nranks);

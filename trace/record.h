@@ -53,10 +53,10 @@ struct ct_launch {
 
 static inline uint64_t ct_op_end_word(uint64_t enter_ns, uint64_t return_ns, int result)
 {
-	uint64_t duration = return_ns > enter_ns ? return_ns - enter_ns : 0;
+	uint64_t duration = return_ns - enter_ns;
 
-	if (duration > CT_OP_MAX_DURATION_NS)
-		duration = CT_OP_MAX_DURATION_NS;
+	if (__builtin_expect(duration > CT_OP_MAX_DURATION_NS, 0))
+		duration = return_ns > enter_ns ? CT_OP_MAX_DURATION_NS : 0;
 	return (duration + 1) << 16 | (uint16_t)result;
 }
 
