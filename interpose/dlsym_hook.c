@@ -49,6 +49,13 @@ static __attribute__((noinline)) struct ct_dlsym_way look_wrapped(struct ct_dlsy
 
 	if (!real || is_switched_off())
 		return way;
+	if (handle == RTLD_NEXT) {
+		if (!ct_real_ends_here(real, caller))
+			return way;
+		way.go_on(handle, symbol); /* for its dlerror() */
+		way.go_on = NULL;
+		return way;
+	}
 	/* what CUDA and NCCL ask for they call for themselves */
 	if (symbol[0] == 'c' && ct_cudart_is_theirs(caller))
 		return way;
@@ -89,7 +96,7 @@ struct ct_dlsym_way ct_dlsym_look(void *handle, const char *symbol, const void *
 {
 	struct ct_dlsym_way way = { NULL, ct_dlsym_next() };
 
-	if (__builtin_expect(!is_of_a_table(symbol), 1) || handle == RTLD_NEXT || !way.go_on)
+	if (__builtin_expect(!is_of_a_table(symbol), 1) || !way.go_on)
 		return way;
 	return look_wrapped(way, handle, symbol, caller);
 }

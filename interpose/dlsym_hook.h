@@ -6,8 +6,9 @@
  * mean what they meant. Only functions of nccl_calls.def and cudart_calls.def have another answer (an entry: entries.h), and those
  * of mpi_calls.def (the wrapper itself, for the first copy of MPI in the process; another one's are left alone),
  * and only where the real function was found: what is missing stays missing, with the right dlerror(). What CUDA and
- * NCCL themselves ask of CUDA they get as it is. RTLD_NEXT is never touched, and pnccl* names neither: they are the
- * functions themselves, for those who wrap NCCL as we do. dlvsym is not hooked.
+ * NCCL themselves ask of CUDA they get as it is. RTLD_NEXT, with which those who wrap
+ * functions as we do ask for what is behind them, is touched only where it would find a wrapper of ours that has nothing
+ * behind it; pnccl* names never: they are the functions themselves. dlvsym is not hooked.
  *
  * Runs in every process that carries the preload, before main(), in constructors and in signal handlers, whether or not
  * recording was ever started: no allocation, no lock, no I/O of its own, and other names cost one comparison.

@@ -4,6 +4,7 @@
  * persistent one will be is kept with its request until it is started. */
 #include "interpose/mpi_begin.h"
 #include "interpose/mpi_comm.h"
+#include "interpose/mpi_parts.h"
 #include "interpose/mpi_share.h"
 
 /* The functions from here on are inlined into one body for each function, where the row's columns are constants. */
@@ -155,6 +156,7 @@ static EACH_ROW void keep(const struct call *c, struct ct_comm *comm,
 
 	kept.op.comm = comm->id;
 	kept.bytes = kept.op.count * unit;
+	kept.parts = ct_mpi_parts_keep(&share->parts, unit);
 	ct_mpi_requests_keep((uintptr_t)ct_mpi_key(ct_mpi_handle_at(request, 0)), &kept);
 }
 

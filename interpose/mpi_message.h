@@ -3,7 +3,7 @@
  *
  * Messages are numbered for each (communicator, source, destination, tag), in the order of the calls, as MPI matches them.
  * A receive from any source or with any tag gets its number when it is known whose message it got. A partitioned transfer
- * has a channel of its own: its tag has bit 31 set, which no tag of MPI has, and its number is that of the pair of
+ * has a channel of its own: its tag has CT_TAG_PARTITIONED set, and its number is that of the pair of
  * requests and of the start. Nothing goes to or comes from MPI_PROC_NULL: no op.
  * Any thread, inside a recorded call.
  */
@@ -13,8 +13,6 @@
 #include "interpose/mpi.h"
 #include "interpose/mpi_comm.h"
 #include "interpose/mpi_requests.h"
-
-#define CT_MPI_TAG_PARTITIONED (1u << 31)
 
 /* Room for a status of any flavour. */
 struct ct_mpi_status {

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "interpose/mpi_parts.h"
 #include "interpose/recorder.h"
 
 /* A bucket's keys are one cache line. What has no room in its own goes into one of the next. */
@@ -40,6 +41,7 @@ int ct_mpi_requests_init(void)
 	if (map == MAP_FAILED)
 		return CT_NOMEM;
 	table = map;
+	ct_mpi_parts_init();
 	return CT_OK;
 }
 
@@ -255,6 +257,7 @@ static void close_unseen(const struct ct_mpi_request *request)
 {
 	if (request->flags & CT_MPI_REQUEST_ACTIVE)
 		ct_mpi_requests_close(request, 0, CT_SOURCE_NONE, 0);
+	ct_mpi_parts_forget(request->parts);
 }
 
 /* A new life is about to begin under the key. */
@@ -309,7 +312,8 @@ void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request
 	uintptr_t key = key_of(handle, (request->flags & CT_MPI_REQUEST_MESSAGE) != 0);
 
 	make_room(key);
-	add(key, request, 0, 0);
+	if (!add(key, request, 0, 0))
+		ct_mpi_parts_forget(request->parts);
 }
 
 static int find_one(uintptr_t key, struct place *p)

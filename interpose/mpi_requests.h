@@ -43,6 +43,7 @@ struct ct_mpi_request {
 	uint32_t flags;		   /* enum ct_mpi_request_flag */
 	uint32_t rounds;	   /* persistent: starts so far */
 	uint32_t is_starting;	   /* between the two halves of a start */
+	uint32_t parts;		   /* persistent: its counts for each peer (mpi_parts.h) */
 	uint64_t ordinal;	   /* partitioned: the pair's number on its channel */
 	struct ct_slot *slot;	   /* of the op while its starting call has not returned */
 	struct ct_ring_open *open; /* what a reader sees when the process dies now; NULL: none */

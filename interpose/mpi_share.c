@@ -3,8 +3,6 @@
 
 #include "interpose/recorder.h"
 
-#define MOST_PEERS 128u
-
 /* Bytes for one peer. A type that nothing is sent of may be no type at all. */
 static uint64_t part_bytes(const struct ct_mpi_counts *parts, uint32_t i)
 {
@@ -42,20 +40,37 @@ uint32_t ct_mpi_neighbours(ct_mpi_handle comm, const struct ct_comm *known)
 	return status == CT_MPI_SUCCESS && out > 0 ? (uint32_t)out : 0;
 }
 
-void ct_mpi_tell_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit)
+uint32_t ct_mpi_part_counts(const struct ct_mpi_counts *parts, uint64_t unit, uint32_t *counts)
 {
-	uint32_t n = parts.n < MOST_PEERS ? parts.n : MOST_PEERS;
+	uint32_t n = parts->n < CT_MPI_PARTS_MOST ? parts->n : CT_MPI_PARTS_MOST;
 
-	for (uint32_t first = 0; first < n && unit; first += CT_VCOUNTS_PART) {
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t count = part_bytes(parts, i) / unit;
+
+		counts[i] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+	}
+	return n;
+}
+
+void ct_mpi_tell_counts(const uint32_t *counts, uint32_t n, uint32_t first_member, uint32_t comm,
+			uint64_t seq)
+{
+	for (uint32_t first = 0; first < n; first += CT_VCOUNTS_PART) {
 		struct ct_vcounts_rec rec = { .comm = comm,
-					      .first = parts.first + first,
+					      .first = first_member + first,
 					      .seq = seq };
 
-		for (uint32_t i = first; i < n && rec.n < CT_VCOUNTS_PART; i++) {
-			uint64_t count = part_bytes(&parts, i) / unit;
-
-			rec.counts[rec.n++] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
-		}
+		for (uint32_t i = first; i < n && rec.n < CT_VCOUNTS_PART; i++)
+			rec.counts[rec.n++] = counts[i];
 		ct_recorder_rare(CT_KIND_VCOUNTS, &rec);
 	}
+}
+
+void ct_mpi_tell_parts(struct ct_mpi_counts parts, uint32_t comm, uint64_t seq, uint64_t unit)
+{
+	uint32_t counts[CT_MPI_PARTS_MOST];
+
+	if (unit)
+		ct_mpi_tell_counts(counts, ct_mpi_part_counts(&parts, unit, counts), parts.first,
+				   comm, seq);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Persistent operations: each start is an op of its own, with a launch that a wait ends. And how requests go. */
 #include "interpose/mpi_begin.h"
+#include "interpose/mpi_parts.h"
 
 /* The number that a start gets. A collective's is that of its communicator, in the order of starts. */
 static uint64_t next_seq(struct ct_mpi_request *r)
@@ -18,6 +19,7 @@ static void begin(struct ct_op_frame *f, struct ct_mpi_request *r)
 	if (!r || !(r->flags & CT_MPI_REQUEST_PERSISTENT) || r->comm->id != r->comm_id)
 		return;
 	r->op.seq = next_seq(r);
+	ct_mpi_parts_tell(r->parts, r->comm_id, r->op.seq);
 	r->op.launch = ct_recorder_slot_launch();
 	ct_op_begin(f, r->comm, &r->op);
 	r->slot = f->slot;
@@ -125,7 +127,7 @@ static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer 
 		ct_mpi_requests_forget(key);
 		return;
 	}
-	kept.op.tag |= CT_MPI_TAG_PARTITIONED;
+	kept.op.tag |= CT_TAG_PARTITIONED;
 	kept.flags |= CT_MPI_REQUEST_PERSISTENT | CT_MPI_REQUEST_PARTITIONED;
 	kept.ordinal = ct_mpi_next_message(&kept);
 	ct_mpi_requests_keep(key, &kept);

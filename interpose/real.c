@@ -198,6 +198,28 @@ void *ct_real_visible(const struct ct_real *real, const void *caller)
 	return ask_behind(real, &from, 0);
 }
 
+int ct_real_ends_here(const struct ct_real *real, const void *caller)
+{
+	struct object object, owner;
+	int ends_here = !ask_next(real) && is_before_us(caller);
+
+	for (uint32_t skip = 0; ends_here; skip++) {
+		void *function;
+
+		memset(&object, 0, sizeof(object));
+		object.skip = skip;
+		dl_iterate_phdr(take_object, &object);
+		if (!object.end || !is_before_us((const void *)object.begin))
+			break;
+		if (!is_before((uintptr_t)caller, object.begin))
+			continue;
+		function = ask(real, object.name, 0);
+		find_object(&owner, function);
+		ends_here = !function || owner.begin != object.begin;
+	}
+	return ends_here;
+}
+
 uintptr_t ct_real_object(const void *function)
 {
 	struct object object;

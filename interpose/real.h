@@ -49,6 +49,9 @@ void *ct_real_slow(struct ct_real *real, const void *caller);
  * NULL: neither. */
 void *ct_real_visible(const struct ct_real *real, const void *caller);
 
+/* Whether RTLD_NEXT leads `caller` to our wrapper with no function behind it: nothing between the two has one either. */
+int ct_real_ends_here(const struct ct_real *real, const void *caller);
+
 /* The object that `function` lies in, by its lowest address; 0: it is a preload before us, or none. */
 uintptr_t ct_real_object(const void *function);
 

@@ -491,6 +491,8 @@ enum ct_match_flag {
 
 /* The tag of a receive that takes any, until it is known. */
 #define CT_TAG_ANY UINT32_MAX
+/* Set in the tag of MPI's partitioned transfers, which are matched with their like only. No tag of a program has it. */
+#define CT_TAG_PARTITIONED (1u << 31)
 
 /* A run of equal operations in what was captured for one communicator. Written when an executable graph comes to have
  * the list, and again in every checkpoint as long as anything refers to it. */

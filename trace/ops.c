@@ -116,6 +116,11 @@ enum ct_op_class ct_op_class(unsigned op)
 	return op < ROWS(ops) ? ops[op].class : CT_CLASS_UNKNOWN;
 }
 
+uint32_t ct_op_program_tag(unsigned backend, uint32_t tag)
+{
+	return backend == CT_BACKEND_MPI && tag != CT_TAG_ANY ? tag & ~CT_TAG_PARTITIONED : tag;
+}
+
 uint32_t ct_dtype_bytes(unsigned dtype)
 {
 	return dtype < ROWS(dtypes) && dtypes[dtype].bytes ? dtypes[dtype].bytes : 1;

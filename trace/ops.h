@@ -44,6 +44,9 @@ unsigned ct_backend_by_name(const char *name);
 /* CT_CLASS_UNKNOWN for an unknown op. */
 enum ct_op_class ct_op_class(unsigned op);
 
+/* The tag that the program gave, of a point-to-point op's on record; CT_TAG_ANY stays. */
+uint32_t ct_op_program_tag(unsigned backend, uint32_t tag);
+
 /* Bytes of one element; 1 for unknown types, so that a count of bytes stays one. */
 uint32_t ct_dtype_bytes(unsigned dtype);
 

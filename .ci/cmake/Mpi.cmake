@@ -6,8 +6,8 @@
 #       one program for each flavour: targets and files stencil.openmpi and stencil.mpich, in DIR (the folder's own in the
 #       build tree). C is compiled as everything else here is; Fortran (.f90, .F90) by the flavour's own mpifort: one source,
 #       and OPTIONS for the compiler.
-#   ct_mpi_test(NAME e2e.mpi_stencil COMMAND stencil.sh ARGS... TIMEOUT 60 [FLAVOURS openmpi] [FORTRAN])
-#       a script test for each flavour, e2e.mpi_stencil_openmpi and e2e.mpi_stencil_mpich; in its environment CT_MPI is the
+#   ct_mpi_test(NAME mpi.stencil COMMAND stencil.sh ARGS... TIMEOUT 60 [FLAVOURS openmpi] [FORTRAN])
+#       a script test for each flavour, mpi.stencil_openmpi and mpi.stencil_mpich; in its environment CT_MPI is the
 #       flavour. tests/mpi/mpi.sh starts jobs by it. FORTRAN: where Fortran is compiled.
 #
 # The top includes it, so that its lists are known in every folder; ct_mpi_test needs CtTest.

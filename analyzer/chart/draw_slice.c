@@ -39,7 +39,8 @@ int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const stru
 	else if (o->peer >= 0)
 		ct_args_int(args, CT_ARG_peer, o->peer);
 	if (class == CT_CLASS_P2P)
-		ct_args_uint(args, CT_ARG_tag, o->tag);
+		ct_args_uint(args, CT_ARG_tag,
+			     ct_op_program_tag(comm ? comm->comm->backend : 0, o->tag));
 	if (o->graph)
 		ct_args_uint(args, CT_ARG_graph, o->graph);
 	if (o->holds)

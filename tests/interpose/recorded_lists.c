@@ -49,6 +49,10 @@ static void take_rare(const struct ct_block *block, const struct ct_rare *rare)
 		ct_rare_get(block, rare, &lists.ends[lists.n_ends++ % LIST_MAX],
 			    sizeof(lists.ends[0]));
 		break;
+	case CT_KIND_VCOUNTS:
+		ct_rare_get(block, rare, &lists.vcounts[lists.n_vcounts++ % LIST_MAX],
+			    sizeof(lists.vcounts[0]));
+		break;
 	case CT_KIND_ENV:
 		take_text(block, rare, lists.facts[lists.n_facts++ % LIST_MAX]);
 		break;

@@ -20,6 +20,8 @@ struct recorded_lists {
 	char facts[LIST_MAX][128];
 	char unseen[LIST_MAX][128];
 	uint32_t n_facts, n_unseen;
+	struct ct_vcounts_rec vcounts[LIST_MAX];
+	uint32_t n_vcounts;
 	uint64_t losses[CT_LOSS_MAX];
 	size_t processes;
 };

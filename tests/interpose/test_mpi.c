@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "interpose/mpi.h"
+#include "interpose/mpi_parts.h"
 #include "tests/interpose/fake_mpi.h"
 #include "tests/interpose/recorded_lists.h"
 #include "trace/ops.h"
@@ -258,6 +259,45 @@ static void only_significant_arguments_are_looked_at(void **state)
 	}
 }
 
+/* What the program does with its arrays afterwards is its own affair. */
+static void persistent(void)
+{
+	double data[64] = { 0 };
+	int at[FAKE_SIZE] = { 0 }, counts[FAKE_SIZE];
+	uint32_t request;
+
+	is_mpich();
+	MUST(ct_MPI_Init(NULL, NULL) == 0);
+	for (int life = 0; life < 2 * (int)CT_MPI_PARTS_ROWS; life++) {
+		for (int i = 0; i < FAKE_SIZE; i++)
+			counts[i] = 10 * life + i;
+		MUST(ct_MPI_Alltoallv_init(data, counts, at, MPICH_DOUBLE, data, counts, at,
+					   MPICH_DOUBLE, MPICH_WORLD, 0, &request) == 0);
+		memset(counts, 0x55, sizeof(counts));
+		for (int start = 0; life < 2 && start < 2; start++)
+			MUST(ct_MPI_Start(&request) == 0);
+		MUST(ct_MPI_Request_free(&request) == 0);
+	}
+}
+
+static void every_start_of_a_persistent_collective_tells_the_counts_it_was_made_with(void **state)
+{
+	const struct recorded_lists *r = records_of(persistent);
+
+	(void)state;
+	assert_int_equal(r->n_ops, 4);
+	assert_int_equal(r->n_vcounts, 4 * ((FAKE_SIZE + CT_VCOUNTS_PART - 1) / CT_VCOUNTS_PART));
+	for (uint32_t v = 0; v < r->n_vcounts; v++) {
+		const struct ct_vcounts_rec *rec = &r->vcounts[v];
+
+		assert_int_equal(rec->comm, r->comms[0].id);
+		assert_in_range(rec->seq, 0, 3);
+		for (uint32_t i = 0; i < rec->n; i++)
+			assert_int_equal(rec->counts[i], 10 * (rec->seq / 2) + rec->first + i);
+	}
+	assert_int_equal(r->losses[CT_LOSS_REQUESTS_FULL], 0);
+}
+
 static void *call_often(void *arg)
 {
 	for (int i = 0; i < 50; i++)
@@ -320,6 +360,8 @@ int main(void)
 		cmocka_unit_test(each_name_reaches_its_own_and_a_call_is_recorded_once),
 		cmocka_unit_test(an_error_is_handed_on_and_its_class_recorded),
 		cmocka_unit_test(only_significant_arguments_are_looked_at),
+		cmocka_unit_test(
+			every_start_of_a_persistent_collective_tells_the_counts_it_was_made_with),
 		cmocka_unit_test(threads_that_meet_the_library_at_once_lose_no_call),
 		cmocka_unit_test(a_backend_that_is_not_wanted_is_not_recorded),
 	};

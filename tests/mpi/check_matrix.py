@@ -17,7 +17,7 @@ NUMBERS = ["lane", "count", "bytes", "root", "peer", "tag", "arrived"]
 MESSAGES = ("Send", "Recv")
 ONE_SIDED = ("Put", "Get", "Accumulate")
 STATES = {"finished": "finished", "cancelled": "aborted", "let_go": "returned"}
-PARTITIONED = 1 << 31  # in a tag: matched with its like only
+PARTITIONED = ("MPI_Psend_init", "MPI_Precv_init")  # matched with their like only
 MY_ROOT = -4  # of an intercommunicator: this rank
 SHOWN = 12
 
@@ -99,7 +99,7 @@ def expected(op, comm):
         "redop": nothing.get(op["redop"], op["redop"]),
         "root": index_of(comm, op["root"]),
         "peer": index_of(comm, op["peer"]) if moves else None,
-        "tag": op["tag"] | PARTITIONED * (op["call"] in ("MPI_Psend_init", "MPI_Precv_init")) if message else None,
+        "tag": op["tag"] if message else None,
         "state": STATES[op["end"]],
         "result": 0,
         "captured": False,
@@ -207,7 +207,7 @@ def check_messages(lines_of, world_of):
                 continue
             ends = (rank, members[line["peer"]])
             into = sent if line["op"] == "Send" else received
-            channel = (line["comm"], *(ends if into is sent else reversed(ends)), line["tag"])
+            channel = (line["comm"], *(ends if into is sent else reversed(ends)), line["tag"], line["call"] in PARTITIONED)
             if line["peer_seq"] in into[channel]:
                 differ(f"{line['op']} {channel}", "number", line["peer_seq"], "is there twice")
             into[channel][line["peer_seq"]] = line["bytes"]

@@ -390,15 +390,19 @@ static void newer(void)
 	send_to(out, 33, right, 90);
 	MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 	note('R', left, 90, 33, "finished");
-	/* the same bytes, cut differently; bit 31 of the tag says that it is partitioned */
+	/* the same bytes, cut differently; others have the same tag and are not matched with them */
 	MPI_Psend_init(out, 4, 8, MPI_BYTE, right, 91, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
 	MPI_Precv_init(in, 2, 16, MPI_BYTE, left, 91, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
 	for (int round = 0; round < 2; round++) {
 		MPI_Startall(2, requests);
 		MPI_Pready_range(0, 3, requests[0]);
 		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-		note('S', right, (int)(91u | 1u << 31), 32, "finished");
-		note('R', left, (int)(91u | 1u << 31), 32, "finished");
+		note('S', right, 91, 32, "finished");
+		note('R', left, 91, 32, "finished");
+		MPI_Sendrecv(out, 5, MPI_BYTE, right, 91, in, 5, MPI_BYTE, left, 91, MPI_COMM_WORLD,
+			     MPI_STATUS_IGNORE);
+		note('S', right, 91, 5, "finished");
+		note('R', left, 91, 5, "finished");
 	}
 	MPI_Request_free(&requests[0]);
 	MPI_Request_free(&requests[1]);

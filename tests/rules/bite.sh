@@ -62,8 +62,8 @@ plant() {
 	printf '%s\nstatic void sends_are_sent(void **state)\n{\n}\n\ncmocka_unit_test(sends_are_sent)\n' "$licence" >tests/interpose/test_nccl.c
 	printf '## Functions\n`ncclSend` `ncclCommCount` `ncclLater` `ncclTeamWorld`\n## Cases\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n' >docs/NCCL.md
 	mkdir -p tests/mpi
-	echo 'ct_mpi_test(NAME e2e.mpi_kinds COMMAND kinds.sh)' >tests/mpi/CMakeLists.txt
-	printf '## Functions\n`MPI_Send` \n* is a query\n## Communicators\n| case | what | test |\n|---|---|---|\n| a copy | known | `e2e.mpi_kinds` |\n' >docs/MPI.md
+	echo 'ct_mpi_test(NAME mpi.kinds COMMAND kinds.sh)' >tests/mpi/CMakeLists.txt
+	printf '## Functions\n`MPI_Send` \n* is a query\n## Communicators\n| case | what | test |\n|---|---|---|\n| a copy | known | `mpi.kinds` |\n' >docs/MPI.md
 	printf 'Collectives, each call an op: `barrier`. Their\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n| all | `all.sh` |\n' >docs/GLOO.md
 	mkdir -p tests/e2e
 	printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' >tests/e2e/all.sh
@@ -187,7 +187,7 @@ bites mpi_doc 'rm docs/MPI.md'
 bites mpi_doc 'sed -i "s/.MPI_Send. //" docs/MPI.md'
 bites mpi_doc 'echo "MPI_SKIP(\"a new one\", New)" >>interpose/abi/mpi_skip.def'
 bites mpi_doc 'echo "MPI_CALL_HAND(New, (int to), (to))" >>interpose/abi/mpi_calls.def'
-bites mpi_doc 'sed -i s/e2e.mpi_kinds/e2e.mpi_kind/ docs/MPI.md'
+bites mpi_doc 'sed -i s/mpi.kinds/mpi.kind/ docs/MPI.md'
 bites mpi_doc 'echo "| a case | nothing |  |" >>docs/MPI.md'
 
 bites nccl_doc 'rm docs/NCCL.md'

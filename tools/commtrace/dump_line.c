@@ -159,7 +159,8 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	put_int(line, CT_JSONL_seq, !p2p && joined->op_name, (int64_t)op->seq);
 	put_int(line, CT_JSONL_peer, has_peer(op) && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_peer_seq, p2p, (int64_t)op->seq);
-	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch, op->tag);
+	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch,
+		p2p ? ct_op_program_tag(joined->backend, op->tag) : op->tag);
 	put_int(line, CT_JSONL_root, !has_peer(op) && op->peer >= 0, op->peer);
 	put_int(line, CT_JSONL_count, joined->op_name != NULL, (int64_t)op->count);
 	put_text(line, CT_JSONL_dtype, ct_dtype_name(op->dtype));

@@ -202,6 +202,18 @@ static void read_comm(struct line *line, struct ct_import_process *process, stru
 		line->code = CT_CODE_FAILED;
 }
 
+/* The record has it in the tag (CT_TAG_PARTITIONED), a line in the name of the call. */
+static int is_partitioned(const struct line *line)
+{
+	static const char *const calls[] = { "MPI_Psend_init", "MPI_Precv_init" };
+	const char *call = text(line, CT_JSONL_call);
+
+	for (size_t i = 0; call && i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(call, calls[i]) == 0)
+			return 1;
+	return 0;
+}
+
 static void read_what(struct line *line, struct ct_op *op)
 {
 	int p2p;
@@ -224,7 +236,11 @@ static void read_what(struct line *line, struct ct_op *op)
 	op->tag = p2p || op->op == CT_OP_GraphLaunch
 			  ? (uint32_t)integer(line, CT_JSONL_tag, 0, UINT32_MAX, 0)
 			  : 0;
-	op->seq = (uint64_t)integer(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq, 0, INT64_MAX, 0);
+	if (p2p && is_partitioned(line))
+		op->tag |= CT_TAG_PARTITIONED;
+	/* negative: the number of a transfer that is matched with none */
+	op->seq = (uint64_t)integer(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq,
+				    p2p ? INT64_MIN : 0, INT64_MAX, 0);
 	if (op->comm && !has(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq))
 		fail(line, p2p ? CT_JSONL_peer_seq : CT_JSONL_seq,
 		     "is missing: ops of different ranks are matched by it");
