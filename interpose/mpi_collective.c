@@ -97,7 +97,11 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 			result = real args;                                                        \
 			ct_op_end(&f, ct_now_ns(), ct_mpi_result(result));                         \
 		} else {                                                                           \
+			struct ct_frame unrecorded;                                                \
+                                                                                                   \
+			ct_guard_pass(&unrecorded);                                                \
 			result = real args;                                                        \
+			ct_mpi_comm_after(comm, result);                                           \
 			ct_guard_leave();                                                          \
 		}                                                                                  \
 		return result;                                                                     \
@@ -136,7 +140,11 @@ static EACH_ROW void begin_request(struct ct_mpi_begun *b, const struct call *c,
 			result = real args;                                                        \
 			ct_mpi_begun(&b, request, result);                                         \
 		} else {                                                                           \
+			struct ct_frame unrecorded;                                                \
+                                                                                                   \
+			ct_guard_pass(&unrecorded);                                                \
 			result = real args;                                                        \
+			ct_mpi_comm_after(comm, result);                                           \
 			ct_guard_leave();                                                          \
 		}                                                                                  \
 		return result;                                                                     \
@@ -163,11 +171,14 @@ static EACH_ROW void keep(const struct call *c, struct ct_comm *comm,
 #define RECORD_PERSISTENT(name, op_, params, args, share_, redop_)                                 \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_comm *known = ct_mpi_comm(comm);                                         \
+		struct ct_frame unrecorded;                                                        \
+		struct ct_comm *known;                                                             \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
+		ct_guard_pass(&unrecorded);                                                        \
 		result = real args;                                                                \
+		known = ct_mpi_comm_after(comm, result);                                           \
 		if (known && result == CT_MPI_SUCCESS) {                                           \
 			const struct ct_mpi_share share = share_;                                  \
 			CALL(name, op_, redop_);                                                   \

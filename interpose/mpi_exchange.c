@@ -48,9 +48,10 @@ static void end(struct exchange *e, const void *status, int result)
 }
 
 #define BLOCKING(name, params, args, send, receive)                                                \
-	CT_MPI_RECORD(DATA, name, params, args, struct exchange,                                   \
-		      begin(&f, ct_mpi_comm(comm), &send, &receive, &status),                      \
-		      end(&f, status, result))
+	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
+			      struct exchange,                                                     \
+			      begin(&f, ct_mpi_comm(comm), &send, &receive, &status),              \
+			      end(&f, status, result))
 
 /* ---- nonblocking --------------------------------------------------------------------------------------------- */
 
@@ -111,9 +112,9 @@ static void both_begun(struct begun *b, const void *request, int result)
 }
 
 #define NONBLOCKING(name, params, args, send, receive)                                             \
-	CT_MPI_RECORD(DATA, name, params, args, struct begun,                                      \
-		      begin_both(&f, ct_mpi_comm(comm), &send, &receive),                          \
-		      both_begun(&f, request, result))
+	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
+			      struct begun, begin_both(&f, ct_mpi_comm(comm), &send, &receive),    \
+			      both_begun(&f, request, result))
 
 /* ---- the functions ------------------------------------------------------------------------------------------- */
 

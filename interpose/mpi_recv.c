@@ -66,16 +66,18 @@ static int begin_matched_request(struct ct_mpi_begun *b, const void *message,
 	((struct ct_mpi_transfer){ CT_MPI_##name, CT_RECV, count, type, source, tag })
 
 #define RECORD_RECV(name, params, args)                                                            \
-	CT_MPI_RECORD(DATA, name, params, args, struct receive,                                    \
-		      begin(&f, comm, &TRANSFER(name), &status),                                   \
-		      ct_mpi_end_receive(&f.begun, status, result))
+	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
+			      struct receive, begin(&f, comm, &TRANSFER(name), &status),           \
+			      ct_mpi_end_receive(&f.begun, status, result))
 #define RECORD_IRECV(name, params, args)                                                           \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
-		      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                        \
-		      ct_mpi_begun(&f, request, result))
+	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
+			      struct ct_mpi_begun,                                                 \
+			      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                \
+			      ct_mpi_begun(&f, request, result))
 #define RECORD_RECV_INIT(name, params, args)                                                       \
 	CT_MPI_RECORD_PERSISTENT(name, params, args,                                               \
-				 ct_mpi_keep(ct_mpi_comm(comm), &TRANSFER(name), request, result))
+				 ct_mpi_keep(ct_mpi_comm_after(comm, result), &TRANSFER(name),     \
+					     request, result))
 #define RECORD_MRECV(name, params, args)                                                           \
 	CT_MPI_RECORD(DATA, name, params, args, struct receive,                                    \
 		      begin_matched(&f, message, CT_MPI_##name, count, type, &status),             \

@@ -55,9 +55,10 @@ static EACH_ROW int begin(struct ct_op_frame *f, enum ct_mpi_function function,
 }
 
 #define RECORD_TRANSFER(name, params, args, what)                                                  \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_op_frame,                                \
-		      begin(&f, CT_MPI_##name, &what, window_of(win, target)),                     \
-		      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
+	CT_MPI_RECORD_MEETING(ct_mpi_win_after(win, result), DATA, name, params, args,             \
+			      struct ct_op_frame,                                                  \
+			      begin(&f, CT_MPI_##name, &what, window_of(win, target)),             \
+			      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
 
 /* The request says when the origin's part is done. */
 static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function function,
@@ -79,9 +80,10 @@ static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function f
 }
 
 #define RECORD_REQUEST(name, params, args, what)                                                   \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
-		      begin_request(&f, CT_MPI_##name, &what, window_of(win, target)),             \
-		      ct_mpi_begun(&f, request, result))
+	CT_MPI_RECORD_MEETING(ct_mpi_win_after(win, result), DATA, name, params, args,             \
+			      struct ct_mpi_begun,                                                 \
+			      begin_request(&f, CT_MPI_##name, &what, window_of(win, target)),     \
+			      ct_mpi_begun(&f, request, result))
 
 #define MOVE_OF(op_, count_, type_, redop_, has)                                                   \
 	((struct transfer){ .op = CT_OP_##op_,                                                     \

@@ -7,16 +7,19 @@
 #define TRANSFER(name) ((struct ct_mpi_transfer){ CT_MPI_##name, CT_SEND, count, type, dest, tag })
 
 #define RECORD_BLOCKING(name, params, args)                                                        \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
-		      ct_mpi_begin_blocking(&f, ct_mpi_comm(comm), &TRANSFER(name)),               \
-		      ct_op_end(&f.op, ct_now_ns(), ct_mpi_result(result)))
+	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
+			      struct ct_mpi_begun,                                                 \
+			      ct_mpi_begin_blocking(&f, ct_mpi_comm(comm), &TRANSFER(name)),       \
+			      ct_op_end(&f.op, ct_now_ns(), ct_mpi_result(result)))
 #define RECORD_NONBLOCKING(name, params, args)                                                     \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
-		      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                        \
-		      ct_mpi_begun(&f, request, result))
+	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
+			      struct ct_mpi_begun,                                                 \
+			      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                \
+			      ct_mpi_begun(&f, request, result))
 #define RECORD_PERSISTENT(name, params, args)                                                      \
 	CT_MPI_RECORD_PERSISTENT(name, params, args,                                               \
-				 ct_mpi_keep(ct_mpi_comm(comm), &TRANSFER(name), request, result))
+				 ct_mpi_keep(ct_mpi_comm_after(comm, result), &TRANSFER(name),     \
+					     request, result))
 
 #define REQUEST(params, args) (CT_MPI_LIST params, void *request), CT_MPI_WITH(args, request)
 #define RECORD(form, ...) RECORD_##form(__VA_ARGS__)
