@@ -2,17 +2,14 @@
 /* strays.c WAY — calls that do not end or begin as others do. Each rank prints what it saw, RANK WHAT.
  *
  *     freed    calls on a communicator that was freed, and on a handle that never was one (MPICH only, which looks)
- *     error    an error handler leaves a send of rank 0 by longjmp, and a call that is not recorded
- *     signal   a signal handler leaves a receive of rank 0 by longjmp
+ *     error    an error handler leaves a send of rank 0 by longjmp, a probe, and a call that is not recorded
  *     crowd    more communicators than there is room for, and rank 0 asks some of them more often; then two more */
 #include <mpi.h>
 
 #include <setjmp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #define CROWD 1100
@@ -21,7 +18,6 @@
 static int rank, size;
 static int handled;
 static jmp_buf out;
-static sigjmp_buf out_of_signal;
 
 static void count(MPI_Comm *comm, int *code, ...)
 {
@@ -35,12 +31,6 @@ static void leave(MPI_Comm *comm, int *code, ...)
 	(void)comm;
 	(void)code;
 	longjmp(out, 1);
-}
-
-static void leave_by_signal(int signal)
-{
-	(void)signal;
-	siglongjmp(out_of_signal, 1);
 }
 
 static void all_reduce(void)
@@ -96,28 +86,12 @@ static void error(void)
 	if (rank == 0 && !setjmp(out))
 		MPI_Send(data, 1, MPI_INT, size + 5, 0, copy);
 	all_reduce();
+	if (rank == 0 && !setjmp(out))
+		MPI_Probe(size + 5, 0, copy, MPI_STATUS_IGNORE);
+	all_reduce();
 	/* to nobody: not recorded, but its tag is wrong */
 	if (rank == 0 && !setjmp(out))
 		MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, -5, copy);
-	all_reduce();
-}
-
-static void by_signal(void)
-{
-	struct itimerval soon = { { 0, 0 }, { 0, 200000 } };
-	MPI_Comm copy;
-	int data = 0;
-
-	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-	if (rank == 0) {
-		signal(SIGALRM, leave_by_signal);
-		if (!sigsetjmp(out_of_signal, 1)) {
-			setitimer(ITIMER_REAL, &soon, NULL);
-			MPI_Recv(&data, 1, MPI_INT, 1, 777, copy, MPI_STATUS_IGNORE);
-		}
-	}
-	all_reduce();
-	/* before MPI looks for what waits for that message */
 	all_reduce();
 }
 
@@ -154,14 +128,10 @@ int main(int argc, char **argv)
 		freed();
 	else if (strcmp(way, "error") == 0)
 		error();
-	else if (strcmp(way, "signal") == 0)
-		by_signal();
 	else if (strcmp(way, "crowd") == 0)
 		crowd();
 	printf("%d ends\n", rank);
 	fflush(stdout);
-	if (strcmp(way, "signal") == 0)
-		_Exit(0); /* the receive is still posted */
 	MPI_Finalize();
 	return 0;
 }
