@@ -189,7 +189,8 @@ static int judge_message(struct ct_pass *pass, struct ct_instance *i, int comple
 		pass->waits.judged = CT_JUDGED_NOTHING;
 	else
 		pass->messages++;
-	if (st == CT_OK && complete)
+	pass->to_self += complete && i->members[0].alone;
+	if (st == CT_OK && complete && !i->members[0].alone)
 		st = ct_window_message(pass, i);
 	if (st == CT_OK)
 		st = tell(pass, i, bytes);

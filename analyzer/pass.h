@@ -137,7 +137,7 @@ struct ct_pass {
 	uint64_t followed; /* sends and receives in windows that could be judged */
 	uint64_t incomplete;
 	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
-	uint64_t one_rank;	 /* instances of communicators of one */
+	uint64_t to_self;	 /* of the messages, those of a rank to itself */
 	uint64_t ops;
 	uint64_t time_err_ns;
 	struct ct_hist time_err; /* of the spans */

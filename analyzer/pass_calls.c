@@ -96,7 +96,8 @@ static uint64_t waited_since(struct ct_seat *seat, const struct ct_joined_op *j,
 	/* Whoever records waits has none of this one: it was over when the program looked. */
 	if (ct_seat_tells_waits(seat, j->backend) || j->end_source == CT_SOURCE_POLL)
 		return m->end_ns;
-	seat->vague_ns = m->end_ns > seat->vague_ns ? m->end_ns : seat->vague_ns;
+	if (m->end_ns > seat->vague_ns && !m->alone)
+		seat->vague_ns = m->end_ns;
 	return 0;
 }
 
@@ -164,6 +165,10 @@ int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct
 			call.end_ns = j->op->return_ns;
 	}
 	ct_cover_add(&seat->busy, call.begin_ns, call.end_ns);
+	if (m->posted)
+		ct_calls_serve(&seat->calls, m->asked_ns, !m->alone);
+	if (m->alone)
+		return CT_OK;
 	if (is_message && op->comm && note_partners(seat, op->comm->user, m->start_ns) != CT_OK)
 		return CT_NOMEM;
 	if (!is_message && !seat->calls.from_ns)
