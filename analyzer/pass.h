@@ -72,6 +72,7 @@ struct ct_seat {
 	uint32_t n_partners;
 	uint64_t messages;    /* sends and receives so far */
 	unsigned tells_waits; /* see ct_seat_tells_waits() */
+	unsigned hides_waits; /* by library: something ended, and nobody knows who waited for it */
 	uint64_t covered_ns;  /* waits entered up to here are in `busy` */
 	uint64_t vague_ns;    /* up to here it is not known when it stood waiting */
 };
@@ -84,6 +85,19 @@ static inline int ct_seat_tells_waits(const struct ct_seat *seat, unsigned backe
 static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
 {
 	seat->tells_waits |= 1u << (backend & 31);
+}
+
+static inline void ct_seat_hides(struct ct_seat *seat, unsigned backend)
+{
+	seat->hides_waits |= 1u << (backend & 31);
+}
+
+/* Is it known when the seat's process stood waiting in this library? Of MPI also where it does nothing but block: its calls
+ * are made by threads that compute. Once all is read. */
+static inline int ct_seat_knows_waits(const struct ct_seat *seat, unsigned backend)
+{
+	return ct_seat_tells_waits(seat, backend) ||
+	       (backend == CT_BACKEND_MPI && !(seat->hides_waits >> (backend & 31) & 1));
 }
 
 /* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for

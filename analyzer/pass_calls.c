@@ -96,6 +96,7 @@ static uint64_t waited_since(struct ct_seat *seat, const struct ct_joined_op *j,
 	/* Whoever records waits has none of this one: it was over when the program looked. */
 	if (ct_seat_tells_waits(seat, j->backend) || j->end_source == CT_SOURCE_POLL)
 		return m->end_ns;
+	ct_seat_hides(seat, j->backend);
 	if (m->end_ns > seat->vague_ns && !m->alone)
 		seat->vague_ns = m->end_ns;
 	return 0;

@@ -304,6 +304,7 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		else if (first)
 			return ct_pass_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
+		ct_seat_hides(seat, j->backend);
 		/* a request that nobody waited for: its call is known */
 		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
 			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
