@@ -10,6 +10,7 @@
 #include "analyzer/blame/calls.h"
 #include "analyzer/blame/mismatch.h"
 #include "analyzer/blame/straggler.h"
+#include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
@@ -57,7 +58,8 @@ struct ct_seat {
 	int device;	  /* -1 none or unknown */
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
-	uint64_t wait_ns, lateness_ns, last_count, err_ns;
+	uint64_t lateness_ns, last_count, err_ns;
+	struct ct_union waited;	  /* when it stood waiting for others */
 	uint64_t judged;	  /* instances behind the waits */
 	uint64_t unmeasured;	  /* ops of which it is not known how long they communicated */
 	uint64_t launches, timed; /* whose end ought to be known, and those whose end is */
