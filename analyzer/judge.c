@@ -177,7 +177,7 @@ static int add_message(struct ct_pass *pass, const struct ct_instance *i,
 	class->instances++;
 	class->bytes = plus(class->bytes, bytes);
 	st = all_timed ? add_span(pass, class, member) : CT_OK;
-	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING)
+	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING && w->transfer_ns != CT_NO_TRANSFER)
 		st = add_transfer(class, bytes, w->transfer_ns);
 	if (st == CT_OK && w->judged == CT_JUDGED_WAITS) {
 		class->judged++;

@@ -363,6 +363,8 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.returned = j->state != CT_STATE_ENTERED,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
 		.alone = (uint8_t)is_alone(op),
+		/* of two ranks the other half has the same partner */
+		.shared = op->comm && op->comm->rec.nranks > 2 && ct_call_is_two_way(j->call),
 		.free_ns = UINT64_MAX,
 	};
 

@@ -106,6 +106,7 @@ int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 	struct ct_call *told = find(&calls->waits, call->begin_ns, call->tid);
 
 	if (told) {
+		told->ends_several |= call->ends_several;
 		if (call->end_ns != CT_CALL_OPEN) {
 			told->end_ns = call->end_ns;
 			told->is_message = told->comm || !call->comm;
@@ -141,16 +142,17 @@ uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns)
 	return 0;
 }
 
-void ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others)
+int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others)
 {
 	struct ct_call *call = find(&calls->waits, enter_ns, 0);
 
 	if (!call)
-		return;
+		return 0;
 	if (with_others)
 		call->served_others = 1;
 	else
 		call->served_itself = 1;
+	return call->ends_several;
 }
 
 /* Is it known to have been about nobody but the rank itself? */
