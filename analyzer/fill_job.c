@@ -187,6 +187,7 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 	run->ranks_seen = pass->n_seats;
 	run->ranks_expected = expected_ranks(pass);
 	run->matched = pass->matched;
+	run->messages = pass->messages;
 	run->incomplete = pass->incomplete;
 	if (fill_missing(report) || fill_sets(pass, report))
 		return CT_NOMEM;

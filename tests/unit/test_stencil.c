@@ -235,6 +235,7 @@ static void a_wait_counts_once_though_several_operations_wait(void **state)
 	struct stencil o = quiet;
 	struct ct_report *report;
 	uint64_t ranks = 0, rows = 0;
+	char *text;
 	void *dir;
 
 	(void)state;
@@ -261,6 +262,12 @@ static void a_wait_counts_once_though_several_operations_wait(void **state)
 		}
 	}
 	assert_int_equal(rows, ranks);
+	/* each rank sends two and one a step */
+	assert_int_equal(report->run.messages, 4 * 3 * 60);
+	text = job_text(report, 0);
+	if (!strstr(text, "\nmatched   12 operations, 720 messages; 0 not whole\n"))
+		fail_msg("%s", text);
+	free(text);
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&dir), 0);
 }
