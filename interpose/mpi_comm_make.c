@@ -37,7 +37,7 @@ static int end(struct make *m, int result, const void *made)
 		begin(&m, CT_MPI_##name, callers, parent);                                         \
 		return end(&m, real args, made);                                                   \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_CREATE)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_CREATE)
 
 /* The copy is made while its request is under way, but both libraries give its handle at once, and its members are those of
  * the original, whom MPI may not tell of the copy yet. One whose handle comes later is met at its first use. */
@@ -61,7 +61,7 @@ static int end_copy(struct make *m, int result, ct_mpi_handle original, const vo
 		begin(&m, CT_MPI_##name, comm, comm);                                              \
 		return end_copy(&m, real args, comm, newcomm);                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_CREATE)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_CREATE)
 
 /* It is over before MPI is asked to end it: the library may give its handle to the next one while still in the call. */
 static void begin_end(struct ct_host_frame *f, enum ct_mpi_function function, const void *comm)
@@ -85,7 +85,7 @@ static void begin_end(struct ct_host_frame *f, enum ct_mpi_function function, co
 		ct_host_end(&f, ct_mpi_result(result));                                            \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 static void begin_about(struct ct_host_frame *f, enum ct_mpi_function function, ct_mpi_handle comm)
 {
@@ -105,7 +105,7 @@ static void begin_about(struct ct_host_frame *f, enum ct_mpi_function function, 
 		ct_host_end(&f, ct_mpi_result(result));                                            \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 #define ABOUT(name, params, args, comm) MPI_CALL_ABOUT(name, params, args, comm)
 #define MPI_CALL_ABOUT_C(name, params, args, comm)                                                 \
 	ABOUT(name, params, args, comm) ABOUT(name##_c, params, args, comm)
@@ -124,6 +124,6 @@ static void begin_about(struct ct_host_frame *f, enum ct_mpi_function function, 
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 #include "interpose/abi/mpi_comm_calls.def"

@@ -34,7 +34,7 @@ static int end_window(struct make *m, int result, const void *win)
 		begin_window(&m, CT_MPI_##name, comm);                                             \
 		return end_window(&m, real args, win);                                             \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 static void begin(struct ct_host_frame *f, enum ct_mpi_function function, const struct ct_comm *win)
 {
@@ -60,7 +60,7 @@ static int end(struct ct_host_frame *f, int result)
 		ct_comms_end(key);                                                                 \
 		return end(&f, real args);                                                         \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 #define RECORD_EPOCH(name, params, args)                                                           \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
@@ -106,7 +106,7 @@ static int end(struct ct_host_frame *f, int result)
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 #define RECORD_FENCE(name, params, args)                                                           \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \

@@ -62,7 +62,7 @@ static void end(struct exchange *e, const void *status, int result)
 		end(&e, status, result);                                                           \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	WRAPPERS(name, params, args, CT_CALL_DATA)
 
 /* ---- nonblocking --------------------------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static void both_begun(struct begun *b, int n, const void *request, int result)
 			ct_guard_leave();                                                          \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 /* ---- the functions ------------------------------------------------------------------------------------------- */
 
@@ -163,11 +163,15 @@ static void both_begun(struct begun *b, int n, const void *request, int result)
 		CT_MPI_##name, direction, count, type, peer, tag                                   \
 	}
 
+#define WRAPPERS CT_MPI_WRAPPERS
 TWO_BUFFERS(BLOCKING, Sendrecv, int, status)
-TWO_BUFFERS(BLOCKING, Sendrecv_c, ct_mpi_count, status)
 ONE_BUFFER(BLOCKING, Sendrecv_replace, int, status)
-ONE_BUFFER(BLOCKING, Sendrecv_replace_c, ct_mpi_count, status)
 TWO_BUFFERS(NONBLOCKING, Isendrecv, int, request)
-TWO_BUFFERS(NONBLOCKING, Isendrecv_c, ct_mpi_count, request)
 ONE_BUFFER(NONBLOCKING, Isendrecv_replace, int, request)
+
+#undef WRAPPERS
+#define WRAPPERS CT_MPI_WRAPPERS_SMALL
+TWO_BUFFERS(BLOCKING, Sendrecv_c, ct_mpi_count, status)
+ONE_BUFFER(BLOCKING, Sendrecv_replace_c, ct_mpi_count, status)
+TWO_BUFFERS(NONBLOCKING, Isendrecv_c, ct_mpi_count, request)
 ONE_BUFFER(NONBLOCKING, Isendrecv_replace_c, ct_mpi_count, request)

@@ -8,7 +8,7 @@
 		CT_MPI_##name, CT_RECV, count, type, source, tag                                   \
 	}
 
-#define RECV(name, CT_COUNT)                                                                       \
+#define RECV(name, CT_COUNT, WRAPPERS)                                                             \
 	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
 						 int source, int tag, ct_mpi_handle comm,          \
 						 void *status, ct_MPI_##name##_fn *real)           \
@@ -29,14 +29,14 @@
 		ct_mpi_end_receive(&b, status, result);                                            \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,       \
-			 ct_mpi_handle comm, void *status),                                        \
-			(buf, count, type, source, tag, comm, status), CT_CALL_DATA)
-RECV(Recv, int)
-RECV(Recv_c, ct_mpi_count)
+	WRAPPERS(name,                                                                             \
+		 (void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,              \
+		  ct_mpi_handle comm, void *status),                                               \
+		 (buf, count, type, source, tag, comm, status), CT_CALL_DATA)
+RECV(Recv, int, CT_MPI_WRAPPERS)
+RECV(Recv_c, ct_mpi_count, CT_MPI_WRAPPERS_SMALL)
 
-#define IRECV(name, CT_COUNT)                                                                      \
+#define IRECV(name, CT_COUNT, WRAPPERS)                                                            \
 	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
 						 int source, int tag, ct_mpi_handle comm,          \
 						 void *request, ct_MPI_##name##_fn *real)          \
@@ -55,14 +55,14 @@ RECV(Recv_c, ct_mpi_count)
 		ct_mpi_begun(&b, request, result);                                                 \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,       \
-			 ct_mpi_handle comm, void *request),                                       \
-			(buf, count, type, source, tag, comm, request), CT_CALL_DATA)
-IRECV(Irecv, int)
-IRECV(Irecv_c, ct_mpi_count)
+	WRAPPERS(name,                                                                             \
+		 (void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,              \
+		  ct_mpi_handle comm, void *request),                                              \
+		 (buf, count, type, source, tag, comm, request), CT_CALL_DATA)
+IRECV(Irecv, int, CT_MPI_WRAPPERS)
+IRECV(Irecv_c, ct_mpi_count, CT_MPI_WRAPPERS_SMALL)
 
-#define RECV_INIT(name, CT_COUNT)                                                                  \
+#define RECV_INIT(name, CT_COUNT, WRAPPERS)                                                        \
 	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
 						 int source, int tag, ct_mpi_handle comm,          \
 						 void *request, ct_MPI_##name##_fn *real)          \
@@ -76,12 +76,12 @@ IRECV(Irecv_c, ct_mpi_count)
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,       \
-			 ct_mpi_handle comm, void *request),                                       \
-			(buf, count, type, source, tag, comm, request), CT_CALL_DATA)
-RECV_INIT(Recv_init, int)
-RECV_INIT(Recv_init_c, ct_mpi_count)
+	WRAPPERS(name,                                                                             \
+		 (void *buf, CT_COUNT count, ct_mpi_handle type, int source, int tag,              \
+		  ct_mpi_handle comm, void *request),                                              \
+		 (buf, count, type, source, tag, comm, request), CT_CALL_DATA)
+RECV_INIT(Recv_init, int, CT_MPI_WRAPPERS_SMALL)
+RECV_INIT(Recv_init_c, ct_mpi_count, CT_MPI_WRAPPERS_SMALL)
 
 /* ---- of a matched message ------------------------------------------------------------------------------------ */
 
@@ -107,7 +107,7 @@ static int describe_matched(struct ct_mpi_request *request, const void *message,
 	return 1;
 }
 
-#define MRECV(name, CT_COUNT)                                                                      \
+#define MRECV(name, CT_COUNT, WRAPPERS)                                                            \
 	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
 						 void *message, void *status,                      \
 						 ct_MPI_##name##_fn *real)                         \
@@ -128,14 +128,13 @@ static int describe_matched(struct ct_mpi_request *request, const void *message,
 		ct_mpi_end_receive(&b, status, result);                                            \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, void *message,             \
-			 void *status),                                                            \
-			(buf, count, type, message, status), CT_CALL_DATA)
-MRECV(Mrecv, int)
-MRECV(Mrecv_c, ct_mpi_count)
+	WRAPPERS(name,                                                                             \
+		 (void *buf, CT_COUNT count, ct_mpi_handle type, void *message, void *status),     \
+		 (buf, count, type, message, status), CT_CALL_DATA)
+MRECV(Mrecv, int, CT_MPI_WRAPPERS)
+MRECV(Mrecv_c, ct_mpi_count, CT_MPI_WRAPPERS_SMALL)
 
-#define IMRECV(name, CT_COUNT)                                                                     \
+#define IMRECV(name, CT_COUNT, WRAPPERS)                                                           \
 	static CT_UNWIND_WHOLE int record_##name(void *buf, CT_COUNT count, ct_mpi_handle type,    \
 						 void *message, void *request,                     \
 						 ct_MPI_##name##_fn *real)                         \
@@ -154,9 +153,8 @@ MRECV(Mrecv_c, ct_mpi_count)
 		ct_mpi_begun(&b, request, result);                                                 \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name,                                                                      \
-			(void *buf, CT_COUNT count, ct_mpi_handle type, void *message,             \
-			 void *request),                                                           \
-			(buf, count, type, message, request), CT_CALL_DATA)
-IMRECV(Imrecv, int)
-IMRECV(Imrecv_c, ct_mpi_count)
+	WRAPPERS(name,                                                                             \
+		 (void *buf, CT_COUNT count, ct_mpi_handle type, void *message, void *request),    \
+		 (buf, count, type, message, request), CT_CALL_DATA)
+IMRECV(Imrecv, int, CT_MPI_WRAPPERS)
+IMRECV(Imrecv_c, ct_mpi_count, CT_MPI_WRAPPERS_SMALL)

@@ -65,7 +65,7 @@ static EACH_ROW struct ct_comm *window_of(ct_mpi_handle win, int target)
 		}                                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	WRAPPERS(name, params, args, CT_CALL_DATA)
 
 static EACH_ROW void begin(struct ct_mpi_begun *b, const struct transfer *t, struct ct_comm *win)
 {
@@ -103,7 +103,7 @@ static EACH_ROW void begin(struct ct_mpi_begun *b, const struct transfer *t, str
 		}                                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	WRAPPERS(name, params, args, CT_CALL_DATA)
 
 #define MOVE_OF(op_, count_, type_, redop_, has)                                                   \
 	((struct transfer){ .function = called,                                                    \
@@ -116,12 +116,16 @@ static EACH_ROW void begin(struct ct_mpi_begun *b, const struct transfer *t, str
 #define MOVE(op, count, type) MOVE_OF(op, count, type, 0, 0)
 #define MOVE_REDUCED(op, count, type) MOVE_OF(op, count, type, redop, 1)
 
+/* Those with counts of int are the ones that programs call. */
+#define WRAPPERS CT_MPI_WRAPPERS
 #define RECORD(form, ...) RECORD_##form(__VA_ARGS__)
 #define MPI_CALL_MOVE(name, params, args, what) RECORD(TRANSFER, name, params, args, what)
 #define MPI_CALL_MOVE_C(name, params, args, what) RECORD(TRANSFER, name, params, args, what)
 #define MPI_CALL_RMOVE_C(name, params, args, what) RECORD(REQUEST, name, params, args, what)
 #include "interpose/abi/mpi_rma_calls.def"
 
+#undef WRAPPERS
+#define WRAPPERS CT_MPI_WRAPPERS_SMALL
 #define CT_COUNT ct_mpi_count
 #define CT_DISPL ct_mpi_aint
 #define MPI_CALL_MOVE_C(name, params, args, what) RECORD(TRANSFER, name##_c, params, args, what)

@@ -25,7 +25,7 @@
 		ct_op_end(&b.op, ct_now_ns(), ct_mpi_result(result));                              \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	WRAPPERS(name, params, args, CT_CALL_DATA)
 
 #define RECORD_NONBLOCKING(name, params, args)                                                     \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
@@ -44,7 +44,7 @@
 		ct_mpi_begun(&b, request, result);                                                 \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	WRAPPERS(name, params, args, CT_CALL_DATA)
 
 #define RECORD_PERSISTENT(name, params, args)                                                      \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
@@ -58,9 +58,11 @@
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 #define REQUEST(params, args) (CT_MPI_LIST params, void *request), CT_MPI_WITH(args, request)
+/* Those with counts of int are the ones that programs call. */
+#define WRAPPERS CT_MPI_WRAPPERS
 #define RECORD(form, ...) RECORD_##form(__VA_ARGS__)
 #define MPI_CALL_SEND(name, lower, params, args)                                                   \
 	RECORD(BLOCKING, name, params, args)                                                       \
@@ -68,6 +70,8 @@
 	RECORD(PERSISTENT, name##_init, REQUEST(params, args))
 #include "interpose/abi/mpi_calls.def"
 
+#undef WRAPPERS
+#define WRAPPERS CT_MPI_WRAPPERS_SMALL
 #define CT_COUNT ct_mpi_count
 #define CT_DISPL ct_mpi_aint
 #define MPI_CALL_SEND(name, lower, params, args)                                                   \

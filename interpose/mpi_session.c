@@ -53,4 +53,4 @@ static CT_UNWIND_WHOLE int record_Session_finalize(void *session, ct_MPI_Session
 SESSION_INIT(MPI_, CT_MPI_NAME)
 SESSION_INIT(PMPI_, CT_PMPI_NAME)
 
-CT_MPI_WRAPPERS(Session_finalize, (void *session), (session), CT_CALL_DATA)
+CT_MPI_WRAPPERS_SMALL(Session_finalize, (void *session), (session), CT_CALL_DATA)

@@ -93,7 +93,7 @@ static CT_UNWIND_WHOLE int record_Request_free(void *request, ct_MPI_Request_fre
 	ct_guard_leave();
 	return result;
 }
-CT_MPI_WRAPPERS(Request_free, (void *request), (request), CT_CALL_DATA)
+CT_MPI_WRAPPERS_SMALL(Request_free, (void *request), (request), CT_CALL_DATA)
 
 /* Whether it worked is told by the status of the wait that follows. */
 static CT_UNWIND_WHOLE int record_Cancel(void *request, ct_MPI_Cancel_fn *real)
@@ -108,7 +108,7 @@ static CT_UNWIND_WHOLE int record_Cancel(void *request, ct_MPI_Cancel_fn *real)
 	ct_guard_leave();
 	return result;
 }
-CT_MPI_WRAPPERS(Cancel, (void *request), (request), CT_CALL_DATA)
+CT_MPI_WRAPPERS_SMALL(Cancel, (void *request), (request), CT_CALL_DATA)
 
 /* ---- partitioned --------------------------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer 
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(                                                                           \
+	CT_MPI_WRAPPERS_SMALL(                                                                     \
 		name,                                                                              \
 		(const_ void *buf, int partitions, ct_mpi_count count, ct_mpi_handle type,         \
 		 int peer, int tag, ct_mpi_handle comm, ct_mpi_handle info, void *request),        \
