@@ -47,5 +47,5 @@ static int begin_finalize(struct ct_host_frame *f, const void *session)
 	return 1;
 }
 
-CT_MPI_RECORD(DATA, Session_finalize, (void *session), (session), struct ct_host_frame,
-	      begin_finalize(&f, session), ct_host_end(&f, ct_mpi_result(result)))
+CT_MPI_RECORD_SMALL(DATA, Session_finalize, (void *session), (session), struct ct_host_frame,
+		    begin_finalize(&f, session), ct_host_end(&f, ct_mpi_result(result)))

@@ -96,8 +96,8 @@ static void end_free(uintptr_t key, int result)
 	ct_guard_leave();
 }
 
-CT_MPI_RECORD(DATA, Request_free, (void *request), (request), uintptr_t,
-	      (f = ct_mpi_request_key(request, 0)) != 0, end_free(f, result))
+CT_MPI_RECORD_SMALL(DATA, Request_free, (void *request), (request), uintptr_t,
+		    (f = ct_mpi_request_key(request, 0)) != 0, end_free(f, result))
 
 /* Whether it worked is told by the status of the wait that follows. */
 static void end_cancel(struct ct_mpi_request *r, int result)
@@ -107,8 +107,8 @@ static void end_cancel(struct ct_mpi_request *r, int result)
 	ct_guard_leave();
 }
 
-CT_MPI_RECORD(DATA, Cancel, (void *request), (request), struct ct_mpi_request *,
-	      (f = at(request, 0)) != NULL, end_cancel(f, result))
+CT_MPI_RECORD_SMALL(DATA, Cancel, (void *request), (request), struct ct_mpi_request *,
+		    (f = at(request, 0)) != NULL, end_cancel(f, result))
 
 /* ---- partitioned --------------------------------------------------------------------------------------------- */
 
