@@ -110,13 +110,13 @@ static int error_of(const struct ct_mpi_several *s, uint32_t i)
 	return status ? ct_mpi_status_int(status, ct_mpi.is.status_error) : CT_MPI_SUCCESS;
 }
 
-/* A request that is done has a null handle then. A persistent one keeps its: of that the status has to tell. */
-static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_t i)
+/* A request that is done has a null handle then. A persistent one keeps its: of that the status has to tell, if it does. */
+static int is_over(const struct ct_mpi_several *s, const void *requests, uint32_t i, int in_status)
 {
 	if (ct_mpi_is(ct_mpi_handle_at(requests, i), ct_mpi.is.REQUEST_NULL))
 		return 1;
-	return s->held[i].entry->flags & CT_MPI_REQUEST_PERSISTENT && status_of(s, i) &&
-	       ct_mpi_result(error_of(s, i)) != ct_mpi.is.ERR_PENDING;
+	return in_status && s->held[i].entry->flags & CT_MPI_REQUEST_PERSISTENT &&
+	       status_of(s, i) && ct_mpi_result(error_of(s, i)) != ct_mpi.is.ERR_PENDING;
 }
 
 /* Receives from any are numbered in the order of this array. */
@@ -125,28 +125,28 @@ void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t
 	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
 
 	for (uint32_t i = 0; s->held && i < s->n; i++) {
-		if (!s->held[i].entry || (result && !is_over(s, requests, i)))
+		if (!s->held[i].entry || (result && !is_over(s, requests, i, in_status)))
 			continue;
 		done(s, i, status_of(s, i), now_ns,
 		     in_status ? ct_mpi_result(error_of(s, i)) : ct_mpi_result(result));
 	}
 }
 
-void ct_mpi_several_any(struct ct_mpi_several *s, int index, const void *status, uint64_t now_ns,
-			int result)
+void ct_mpi_several_any(struct ct_mpi_several *s, const int *index, const void *status,
+			uint64_t now_ns, int result)
 {
-	if (index != ct_mpi.is.UNDEFINED)
-		done(s, (uint32_t)index, status, now_ns, ct_mpi_result(result));
+	if (!ct_mpi_was_refused(result) && index && *index != ct_mpi.is.UNDEFINED)
+		done(s, (uint32_t)*index, status, now_ns, ct_mpi_result(result));
 }
 
-void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indices, uint64_t now_ns,
-			 int result)
+void ct_mpi_several_some(struct ct_mpi_several *s, const int *n_done, const int *indices,
+			 uint64_t now_ns, int result)
 {
 	int in_status = result && ct_mpi_result(result) == ct_mpi.is.ERR_IN_STATUS;
 
-	if (!s->held || n_done == ct_mpi.is.UNDEFINED || (result && !in_status))
+	if (!s->held || (result && !in_status) || !n_done || *n_done == ct_mpi.is.UNDEFINED)
 		return;
-	for (int i = 0; i < n_done && (uint32_t)i < s->n; i++)
+	for (int i = 0; i < *n_done && (uint32_t)i < s->n; i++)
 		done(s, (uint32_t)indices[i], status_of(s, (uint32_t)i), now_ns,
 		     in_status ? ct_mpi_result(error_of(s, (uint32_t)i)) : 0);
 }

@@ -40,12 +40,12 @@ void ct_mpi_several_all(struct ct_mpi_several *s, const void *requests, uint64_t
 			int result);
 
 /* The one of the index is done, if it is one, after a call on any of them. */
-void ct_mpi_several_any(struct ct_mpi_several *s, int index, const void *status, uint64_t now_ns,
-			int result);
+void ct_mpi_several_any(struct ct_mpi_several *s, const int *index, const void *status,
+			uint64_t now_ns, int result);
 
-/* Those of the indices are done, after a call on some of them: the i-th index has the i-th status. */
-void ct_mpi_several_some(struct ct_mpi_several *s, int n_done, const int *indices, uint64_t now_ns,
-			 int result);
+/* Those of the *n_done indices are done, after a call on some of them: the i-th index has the i-th status. */
+void ct_mpi_several_some(struct ct_mpi_several *s, const int *n_done, const int *indices,
+			 uint64_t now_ns, int result);
 
 void ct_mpi_several_end(struct ct_mpi_several *s);
 
