@@ -56,17 +56,30 @@ struct waits {
 	struct ct_mpi_several several;
 };
 
+/* Left by an exception or by the thread's cancellation. */
+static void leave(struct ct_frame *frame)
+{
+	ct_mpi_several_end(&((struct waits *)frame)->several);
+	ct_host_leave(frame);
+}
+
+static int begin_call(struct waits *w, enum ct_mpi_function function)
+{
+	begin(&w->host, function, w->several.first);
+	w->host.frame.leave = leave;
+	return 1;
+}
+
 static int begin_several(struct waits *w, enum ct_mpi_function function, int n,
 			 const void *requests, void **statuses)
 {
-	return ct_mpi_several_begin(&w->several, n, requests, statuses) &&
-	       begin(&w->host, function, w->several.first);
+	return ct_mpi_several_begin(&w->several, n, requests, statuses) && begin_call(w, function);
 }
 
 static int begin_any(struct waits *w, int n, const void *requests, void **status)
 {
 	return ct_mpi_several_begin_any(&w->several, n, requests, status) &&
-	       begin(&w->host, CT_MPI_Waitany, w->several.first);
+	       begin_call(w, CT_MPI_Waitany);
 }
 
 static void end(struct waits *w, int result)
