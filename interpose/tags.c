@@ -145,6 +145,19 @@ static void unlock(void)
 	atomic_store_explicit(&channels->lock, 0, memory_order_release);
 }
 
+/* Before the lock is taken, for which every thread would have to wait when the table is full. */
+static int has_room(uint64_t key)
+{
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint64_t held = atomic_load_explicit(&channels->keys[place_of(key, i)],
+						     memory_order_relaxed);
+
+		if (!held || held == key) /* another thread may have made it just now */
+			return 1;
+	}
+	return 0;
+}
+
 /* Under the lock. */
 static uint32_t make(uint64_t key, uint32_t comm)
 {
@@ -197,7 +210,7 @@ static __attribute__((noinline)) uint64_t next_of_new(uint64_t key, uint32_t com
 	uint32_t at = CHANNELS;
 	uint64_t seq;
 
-	if (!is_stopped(comm) && lock()) {
+	if (!is_stopped(comm) && has_room(key) && lock()) {
 		at = make(key, comm);
 		unlock();
 	}
