@@ -81,10 +81,11 @@ static void end_name(struct ct_comm *comm, const char *text, int result)
 /* It is over before MPI is asked to end it: the library may give its handle to the next one while still in the call. */
 static int begin_end(struct ct_host_frame *f, enum ct_mpi_function function, const void *comm)
 {
-	const void *key = ct_mpi_key(ct_mpi_handle_at(comm, 0));
+	const void *key = comm ? ct_mpi_key(ct_mpi_handle_at(comm, 0)) : NULL;
 
-	ct_mpi_host_begin(f, function, ct_comms_find(key));
-	ct_comms_end(key);
+	ct_mpi_host_begin(f, function, key ? ct_comms_find(key) : NULL);
+	if (key)
+		ct_comms_end(key);
 	return 1;
 }
 

@@ -42,8 +42,10 @@ SESSION_INIT(PMPI_, CT_PMPI_NAME)
 static int begin_finalize(struct ct_host_frame *f, const void *session)
 {
 	ct_mpi_host_begin(f, CT_MPI_Session_finalize, NULL);
-	ct_mpi_sessions_forget(ct_mpi_handle_at(session, 0));
-	ct_mpi_sessions_count(-1);
+	if (session) {
+		ct_mpi_sessions_forget(ct_mpi_handle_at(session, 0));
+		ct_mpi_sessions_count(-1);
+	}
 	return 1;
 }
 
