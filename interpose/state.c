@@ -254,8 +254,11 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 	return CT_OK;
 }
 
-/* A thread is inside of at most one op, which is the last of its chunk that can be pending: looking from the
- * first slot that is not in a segment finds it. */
+/* A thread is inside of one op, which is the last of its chunk that can be pending: looking from the first slot that is
+ * not in a segment finds it. But MPI_Startall is inside of as many as it starts: so many are told that the block is none
+ * that is too large to be written. */
+#define MOST_RECORDS (CT_BLOCK_MAX_RECORDS / 2)
+
 static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 {
 	for (uint32_t i = 0; i < s->ring->header->n_chunks; i++) {
@@ -272,7 +275,8 @@ static int add_open_ops(struct ct_state *s, struct ct_block *block, uint64_t old
 					  rec.words))
 				break;
 			if (CT_TAG_KIND(rec.words[0]) == CT_KIND_OP && !rec.words[CT_OP_W_END] &&
-			    rec.words[CT_OP_W_ENTER] < old_ns)
+			    rec.words[CT_OP_W_ENTER] < old_ns &&
+			    ct_block_records(block) < MOST_RECORDS)
 				TRY(ct_block_add_rare(block, CT_KIND_OPEN_OP, &rec, sizeof(rec)));
 		}
 	}
