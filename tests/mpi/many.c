@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* More requests than there is room for, on two ranks. many MODE:
  * persistent  a receive of each message of 1 to 20 bytes is started that was made after 70000 others; 50 plain ones follow
+ * startall    20000 receives and as many sends are started by one call, three times
  * threads     eight threads wait for 200 requests each at the same time */
 #include <mpi.h>
 #include <pthread.h>
@@ -36,6 +37,22 @@ static void send_all(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < STARTED + PLAIN; i++)
 		MPI_Send(data, i + 1, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+}
+
+static void start_all(void)
+{
+	enum { N = 20000 };
+	static MPI_Request requests[2 * N];
+
+	for (int i = 0; i < N; i++) {
+		MPI_Recv_init(data, 1, MPI_CHAR, 1 - rank, i % 100, MPI_COMM_WORLD, &requests[i]);
+		MPI_Send_init(&data[1], 1, MPI_CHAR, 1 - rank, i % 100, MPI_COMM_WORLD,
+			      &requests[N + i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		MPI_Startall(2 * N, requests);
+		MPI_Waitall(2 * N, requests, MPI_STATUSES_IGNORE);
+	}
 }
 
 static void *wait_for_many(void *comm)
@@ -75,6 +92,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc > 1 && strcmp(argv[1], "threads") == 0)
 		wait_in_threads();
+	else if (argc > 1 && strcmp(argv[1], "startall") == 0)
+		start_all();
 	else if (rank == 0)
 		send_all();
 	else
