@@ -21,6 +21,8 @@ static struct {
 	} buckets[BUCKETS];
 	_Atomic int lock; /* over everything that writes the tables */
 	uint32_t last_id;
+	uint32_t hint; /* where the next free one of `comms` may be */
+	_Atomic uint32_t live;
 	_Atomic uint64_t ended;
 	uint64_t job_hash;
 	uint64_t process_hash;
@@ -128,6 +130,9 @@ static void end(const void *handle)
 		forget(atomic_load_explicit(&comm->handle[i], memory_order_relaxed));
 		atomic_store_explicit(&comm->handle[i], NULL, memory_order_relaxed);
 	}
+	if ((uint32_t)(comm - tables->comms) < tables->hint)
+		tables->hint = (uint32_t)(comm - tables->comms);
+	atomic_fetch_sub_explicit(&tables->live, 1, memory_order_relaxed);
 	atomic_store_explicit(&comm->entry->ended_ns, ct_now_ns(), memory_order_release);
 	atomic_fetch_add_explicit(&tables->ended, 1, memory_order_relaxed);
 	ct_channels_end(comm->id);
@@ -196,8 +201,12 @@ static uint64_t guess_key(uint32_t nranks)
 
 static struct ct_comm *unused(void)
 {
-	for (uint32_t i = 0; i < CT_COMMS_MAX; i++) {
-		struct ct_comm *c = &tables->comms[i];
+	uint32_t n = atomic_load_explicit(&tables->live, memory_order_relaxed) < CT_COMMS_MAX
+			     ? CT_COMMS_MAX
+			     : 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		struct ct_comm *c = &tables->comms[(tables->hint + k) % CT_COMMS_MAX];
 
 		if (!atomic_load_explicit(&c->handle[0], memory_order_relaxed))
 			return c;
@@ -236,6 +245,8 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 	else
 		comm->entry = ct_ring_comm_add(&ct_recorder.ring, &rec);
 	if (comm && comm->entry) {
+		tables->hint = (uint32_t)(comm - tables->comms) + 1;
+		atomic_fetch_add_explicit(&tables->live, 1, memory_order_relaxed);
 		comm->key = rec.key;
 		comm->id = rec.id;
 		comm->nranks = rec.nranks;
@@ -261,6 +272,12 @@ struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec)
 	}
 	unlock();
 	return comm;
+}
+
+int ct_comms_has_room(void)
+{
+	return atomic_load_explicit(&tables->live, memory_order_relaxed) < CT_COMMS_MAX &&
+	       ct_ring_comm_has_room(&ct_recorder.ring);
 }
 
 void ct_comms_alias(struct ct_comm *comm, const void *handle)

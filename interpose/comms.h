@@ -64,6 +64,9 @@ struct ct_comm *ct_comms_find(const void *handle);
  * since it cannot count any more as the other members do. Any thread. */
 struct ct_comm *ct_comms_create(const struct ct_comm_spec *spec);
 
+/* Is there room for another one at the moment? Any thread. */
+int ct_comms_has_room(void);
+
 /* A second handle of a communicator that was created with one. Any thread. */
 void ct_comms_alias(struct ct_comm *comm, const void *handle);
 

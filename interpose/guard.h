@@ -69,11 +69,59 @@ int ct_guard_slow(uint32_t gate, enum ct_call_kind kind);
 
 enum ct_guard_answer { CT_GUARD_PASS, CT_GUARD_RECORD, CT_GUARD_ASK };
 
+static inline uint32_t ct_guard_gate(void)
+{
+	/* acquire: pairs with the release of the thread that started recording */
+	return atomic_load_explicit(&ct_gate.word, memory_order_acquire);
+}
+
+/* Where the stack ends now. Not the frame's address: a wrapper would need a frame for it. */
+static inline __attribute__((always_inline)) uintptr_t ct_guard_stack(void)
+{
+	uintptr_t at;
+
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rsp, %0" : "=r"(at));
+#elif defined(__aarch64__)
+	__asm__ volatile("mov %0, sp" : "=r"(at));
+#else
+	at = (uintptr_t)__builtin_frame_address(0);
+#endif
+	return at;
+}
+
+/* A longjmp has left the call that this thread is said to be inside of, if its frame lies further down the stack than
+ * `stack`, where a wrapper has been called: what the call calls lies below its frame. Further off than this is another
+ * stack (a coroutine's). */
+#define CT_GUARD_STACK_BYTES (1ull << 30)
+static inline __attribute__((always_inline)) int ct_guard_may_be_left(uintptr_t stack)
+{
+	return __builtin_expect(ct_self.frame != NULL, 1) &&
+	       stack - (uintptr_t)ct_self.frame < CT_GUARD_STACK_BYTES;
+}
+
+/* Then, and if it is not a signal handler on a stack of its own that asks: the call's records end now, the thread is inside
+ * of none, 1. The frame is not looked into: its memory is another's. Keeps errno. */
+int ct_guard_end_left(void);
+
+/* The same for what asks from further down than the wrapper; `stack` is within or above the wrapper's frame. */
+static inline void ct_guard_settle(const void *stack)
+{
+	uint32_t gate = ct_guard_gate();
+
+	if (gate & CT_GATE_ON && ct_self.gate == gate && ct_self.depth &&
+	    ct_guard_may_be_left((uintptr_t)stack))
+		ct_guard_end_left();
+}
+
 /* What the gate and the thread's block tell by themselves; ASK: ct_guard_slow() has to. */
 static inline enum ct_guard_answer ct_guard_look(uint32_t gate, enum ct_call_kind kind)
 {
 	if (__builtin_expect(gate & CT_GATE_ON && ct_self.gate == gate, 1))
-		return ct_self.depth ? CT_GUARD_PASS : CT_GUARD_RECORD;
+		return !ct_self.depth || (ct_guard_may_be_left(ct_guard_stack()) &&
+					  ct_guard_end_left())
+			       ? CT_GUARD_RECORD
+			       : CT_GUARD_PASS;
 	if (gate & CT_GATE_OFF && (kind == CT_CALL_DATA || CT_GATE_STATE(gate) == CT_GATE_OFF))
 		return CT_GUARD_PASS;
 	return CT_GUARD_ASK;
@@ -84,12 +132,6 @@ static inline int ct_guard_is_ready(uint32_t gate)
 {
 	return __builtin_expect((gate & CT_GATE_ON) != 0, 1) &&
 	       __builtin_expect(ct_self.gate == gate, 1) && __builtin_expect(!ct_self.depth, 1);
-}
-
-static inline uint32_t ct_guard_gate(void)
-{
-	/* acquire: pairs with the release of the thread that started recording */
-	return atomic_load_explicit(&ct_gate.word, memory_order_acquire);
 }
 
 /* 1: record this call and call ct_guard_leave() after it. 0: only pass it on. */
@@ -108,6 +150,14 @@ static inline void ct_guard_leave(void)
 {
 	ct_self.depth = 0;
 	ct_self.frame = NULL;
+}
+
+/* An entered call of which there is nothing to record: how to tell that it was left. */
+void ct_guard_passed(struct ct_frame *frame);
+static inline void ct_guard_pass(struct ct_frame *frame)
+{
+	frame->leave = ct_guard_passed;
+	ct_self.frame = frame;
 }
 
 /* Is this thread inside a recorded call, of this epoch? */

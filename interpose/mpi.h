@@ -138,6 +138,7 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
 	{                                                                                          \
 		void *next;                                                                        \
                                                                                                    \
+		ct_guard_settle(__builtin_frame_address(0));                                       \
 		if (ct_mpi_ask(CT_MPI_##name, which, kind, caller, &next))                         \
 			return record_##name CT_MPI_WITH(args, (ct_MPI_##name##_fn *)next);        \
 		return next ? ((ct_MPI_##name##_fn *)next)args : CT_MPI_ABSENT;                    \
@@ -163,12 +164,18 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
  * 0: there is nothing to record of this call. `ends` finds `result`, and ends with ct_guard_leave(). Both may name the
  * parameters. `kind` is DATA or CREATE. */
 #define CT_MPI_RECORD(kind, name, params, args, frame, begins, ends)                               \
-	CT_MPI_BODY(name, params, args, frame, begins, ends)                                       \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_##kind)
+	CT_MPI_RECORD_MEETING((void)0, kind, name, params, args, frame, begins, ends)
 #define CT_MPI_RECORD_SMALL(kind, name, params, args, frame, begins, ends)                         \
-	CT_MPI_BODY(name, params, args, frame, begins, ends)                                       \
+	CT_MPI_RECORD_MEETING_SMALL((void)0, kind, name, params, args, frame, begins, ends)
+
+/* ... and `meets` follows a call that goes unrecorded: it may name the `result` (ct_mpi_comm_after()). */
+#define CT_MPI_RECORD_MEETING(meets, kind, name, params, args, frame, begins, ends)                \
+	CT_MPI_BODY(meets, name, params, args, frame, begins, ends)                                \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_##kind)
+#define CT_MPI_RECORD_MEETING_SMALL(meets, kind, name, params, args, frame, begins, ends)          \
+	CT_MPI_BODY(meets, name, params, args, frame, begins, ends)                                \
 	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_##kind)
-#define CT_MPI_BODY(name, params, args, frame, begins, ends)                                       \
+#define CT_MPI_BODY(meets, name, params, args, frame, begins, ends)                                \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
 		frame f;                                                                           \
@@ -179,7 +186,11 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
 			result = real args;                                                        \
 			ends;                                                                      \
 		} else {                                                                           \
+			struct ct_frame unrecorded;                                                \
+                                                                                                   \
+			ct_guard_pass(&unrecorded);                                                \
 			result = real args;                                                        \
+			meets;                                                                     \
 			ct_guard_leave();                                                          \
 		}                                                                                  \
 		return result;                                                                     \

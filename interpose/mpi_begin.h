@@ -40,7 +40,10 @@ void ct_mpi_keep(struct ct_comm *comm, const struct ct_mpi_transfer *transfer, c
 	{                                                                                          \
 		int result;                                                                        \
                                                                                                    \
+		struct ct_frame unrecorded;                                                        \
+                                                                                                   \
 		CT_UNWIND_HERE();                                                                  \
+		ct_guard_pass(&unrecorded);                                                        \
 		result = real args;                                                                \
 		keeps;                                                                             \
 		ct_guard_leave();                                                                  \

@@ -105,7 +105,11 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
 			result = real args;                                                        \
 			ct_op_end(&f, ct_now_ns(), ct_mpi_result(result));                         \
 		} else {                                                                           \
+			struct ct_frame unrecorded;                                                \
+                                                                                                   \
+			ct_guard_pass(&unrecorded);                                                \
 			result = real args;                                                        \
+			ct_mpi_comm_after(comm, result);                                           \
 			ct_guard_leave();                                                          \
 		}                                                                                  \
 		return result;                                                                     \
@@ -145,7 +149,11 @@ static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b, cons
 			result = real args;                                                        \
 			ct_mpi_begun(&b, request, result);                                         \
 		} else {                                                                           \
+			struct ct_frame unrecorded;                                                \
+                                                                                                   \
+			ct_guard_pass(&unrecorded);                                                \
 			result = real args;                                                        \
+			ct_mpi_comm_after(comm, result);                                           \
 			ct_guard_leave();                                                          \
 		}                                                                                  \
 		return result;                                                                     \
@@ -172,11 +180,14 @@ static __attribute__((noinline)) void keep(const struct call *c, struct ct_comm 
 #define RECORD_PERSISTENT(name, op_, params, args, share_, redop_)                                 \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_comm *known = ct_mpi_comm_found(comm);                                   \
+		struct ct_frame unrecorded;                                                        \
+		struct ct_comm *known;                                                             \
 		int result;                                                                        \
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
+		ct_guard_pass(&unrecorded);                                                        \
 		result = real args;                                                                \
+		known = ct_mpi_comm_after(comm, result);                                           \
 		if (known && result == CT_MPI_SUCCESS) {                                           \
 			const struct ct_mpi_share share = share_;                                  \
 			CALL(name, op_, redop_);                                                   \

@@ -34,8 +34,9 @@ static uint32_t name_of(ct_mpi_handle handle, enum ct_mpi_kind kind)
 	return status == CT_MPI_SUCCESS && name[0] ? ct_ring_string(&ct_recorder.ring, name) : 0;
 }
 
+/* `met`: nobody has seen it made. */
 static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint64_t parent,
-			      const struct ct_mpi_members *members, uint32_t name)
+			      const struct ct_mpi_members *members, uint32_t name, int met)
 {
 	struct ct_comm_spec spec = {
 		.handle = { ct_mpi_key(handle), NULL },
@@ -49,7 +50,8 @@ static struct ct_comm *create(ct_mpi_handle handle, enum ct_mpi_kind kind, uint6
 		.n_peers = members->n_remote,
 	};
 
-	spec.key = ct_mpi_members_key(members, kind, &spec.source);
+	spec.key = met ? ct_mpi_members_key_met(members, &spec.source)
+		       : ct_mpi_members_key(members, kind, &spec.source);
 	return ct_comms_create(&spec);
 }
 
@@ -64,14 +66,16 @@ static int lock_adopting(void)
 	return 0;
 }
 
-static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind)
+static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int met)
 {
 	struct ct_mpi_members members;
 	struct ct_comm *comm;
 	uint32_t name;
 	int saved = errno;
 
-	if (!(kind == CT_MPI_KIND_COMM ? ct_mpi_members_of_comm(handle, &members)
+	/* without room the question would be in vain, at each call again */
+	if (!ct_comms_has_room() ||
+	    !(kind == CT_MPI_KIND_COMM ? ct_mpi_members_of_comm(handle, &members)
 				       : ct_mpi_members_of_win(handle, &members)))
 		return NULL;
 	name = name_of(handle, kind);
@@ -79,7 +83,7 @@ static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind)
 		return NULL;
 	comm = ct_comms_find(ct_mpi_key(handle));
 	if (!comm)
-		comm = create(handle, kind, 0, &members, name);
+		comm = create(handle, kind, 0, &members, name, met);
 	atomic_store_explicit(&adopting, 0, memory_order_release);
 	ct_self.comm = comm;
 	errno = saved;
@@ -88,17 +92,38 @@ static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind)
 
 struct ct_comm *ct_mpi_comm_new(ct_mpi_handle handle)
 {
-	return ct_mpi_is(handle, ct_mpi.is.COMM_NULL) ? NULL : adopt(handle, CT_MPI_KIND_COMM);
+	int is_always_there = ct_mpi_is(handle, ct_mpi.is.COMM_WORLD) ||
+			      ct_mpi_is(handle, ct_mpi.is.COMM_SELF);
+
+	return is_always_there && ct_mpi_has_world() ? adopt(handle, CT_MPI_KIND_COMM, 0) : NULL;
 }
 
-struct ct_comm *ct_mpi_win_new(ct_mpi_handle handle)
+struct ct_comm *ct_mpi_comm_after(ct_mpi_handle handle, int result)
 {
-	return ct_mpi_is(handle, ct_mpi.is.WIN_NULL) ? NULL : adopt(handle, CT_MPI_KIND_WIN);
+	struct ct_comm *comm = ct_recorder_comm(ct_mpi_key(handle));
+
+	if (comm || result != CT_MPI_SUCCESS || ct_mpi_is(handle, ct_mpi.is.COMM_NULL))
+		return comm;
+	return adopt(handle, CT_MPI_KIND_COMM, 1);
+}
+
+struct ct_comm *ct_mpi_win_after(ct_mpi_handle handle, int result)
+{
+	struct ct_comm *win = ct_recorder_comm(ct_mpi_key(handle));
+
+	if (win || result != CT_MPI_SUCCESS || ct_mpi_is(handle, ct_mpi.is.WIN_NULL))
+		return win;
+	return adopt(handle, CT_MPI_KIND_WIN, 1);
 }
 
 void ct_mpi_comm_world(void)
 {
+	uint64_t parent = 0;
+
 	ct_mpi_comm(ct_mpi.is.COMM_WORLD);
+	if (ct_mpi.call.Comm_get_parent(&parent) == CT_MPI_SUCCESS &&
+	    !ct_mpi_is(ct_mpi_handle_at(&parent, 0), ct_mpi.is.COMM_NULL))
+		adopt(ct_mpi_handle_at(&parent, 0), CT_MPI_KIND_COMM, 0);
 }
 
 void ct_mpi_comm_made(const void *at, uint64_t parent, const struct ct_mpi_members *members)
@@ -110,7 +135,7 @@ void ct_mpi_comm_made(const void *at, uint64_t parent, const struct ct_mpi_membe
 	if (ct_mpi_is(handle, ct_mpi.is.COMM_NULL) ||
 	    (!members && !ct_mpi_members_of_comm(handle, &found)))
 		return;
-	create(handle, CT_MPI_KIND_COMM, parent, members ? members : &found, 0);
+	create(handle, CT_MPI_KIND_COMM, parent, members ? members : &found, 0, 0);
 	errno = saved;
 }
 
@@ -122,7 +147,7 @@ void ct_mpi_win_made(const void *at, uint64_t parent)
 
 	if (ct_mpi_is(handle, ct_mpi.is.WIN_NULL) || !ct_mpi_members_of_win(handle, &members))
 		return;
-	create(handle, CT_MPI_KIND_WIN, parent, &members, 0);
+	create(handle, CT_MPI_KIND_WIN, parent, &members, 0, 0);
 	errno = saved;
 }
 

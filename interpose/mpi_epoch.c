@@ -32,8 +32,8 @@ static int begin_fence(struct ct_op_frame *f, enum ct_mpi_function function, str
 }
 
 #define MPI_CALL_FENCE(name, params, args)                                                         \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_op_frame,                                \
-		      begin_fence(&f, CT_MPI_##name, ct_mpi_win(win)),                             \
-		      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
+	CT_MPI_RECORD_MEETING(ct_mpi_win_after(win, result), DATA, name, params, args,             \
+			      struct ct_op_frame, begin_fence(&f, CT_MPI_##name, ct_mpi_win(win)), \
+			      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
 
 #include "interpose/abi/mpi_rma_calls.def"

@@ -108,6 +108,7 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
 		ct_environ_alone();                                                                \
+		ct_guard_settle(__builtin_frame_address(0));                                       \
 		if (!ct_mpi_enter(CT_CALL_DATA, caller))                                           \
 			return next();                                                             \
 		return record_Finalize(next);                                                      \

@@ -28,6 +28,8 @@ static int world_is_named;
 static _Atomic ct_mpi_handle a_session; /* 0: none */
 static _Atomic uint32_t n_sessions;
 
+static _Atomic uint64_t n_met;
+
 int ct_mpi_members_init(const char *job, const char *world, uint64_t process)
 {
 	void *map = mmap(NULL, SETS * sizeof(*sets), PROT_READ | PROT_WRITE,
@@ -65,7 +67,7 @@ void ct_mpi_sessions_forget(ct_mpi_handle session)
 						memory_order_relaxed);
 }
 
-static int is_initialised(void)
+int ct_mpi_has_world(void)
 {
 	int flag = 0, over = 0;
 
@@ -87,7 +89,7 @@ static int find_world(group_memory *world)
 	ct_mpi_handle session = atomic_load_explicit(&a_session, memory_order_relaxed);
 
 	*world = 0;
-	if (is_initialised())
+	if (ct_mpi_has_world())
 		return ct_mpi.call.Comm_group(ct_mpi.is.COMM_WORLD, world) == CT_MPI_SUCCESS;
 	return session && ct_mpi.call.Group_from_session_pset &&
 	       ct_mpi.call.Group_from_session_pset(session, "mpi://WORLD", world) == CT_MPI_SUCCESS;
@@ -215,7 +217,7 @@ static int is_nameless_child(void)
 {
 	uint64_t parent = 0;
 
-	return !world_is_named && is_initialised() &&
+	return !world_is_named && ct_mpi_has_world() &&
 	       ct_mpi.call.Comm_get_parent(&parent) == CT_MPI_SUCCESS &&
 	       !ct_mpi_is(ct_mpi_handle_at(&parent, 0), ct_mpi.is.COMM_NULL);
 }
@@ -245,5 +247,15 @@ uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_ki
 	if (members->n == 1 && !members->n_remote)
 		key = ct_hash_mix(key, process_hash);
 	errno = saved;
+	return key ? key : 1;
+}
+
+uint64_t ct_mpi_members_key_met(const struct ct_mpi_members *members, enum ct_key_source *source)
+{
+	uint64_t n = atomic_fetch_add_explicit(&n_met, 1, memory_order_relaxed);
+	uint64_t key = ct_hash_mix(
+		ct_hash_mix(ct_hash_mix(world_hash, members->hash), process_hash), n);
+
+	*source = CT_KEY_GUESSED;
 	return key ? key : 1;
 }

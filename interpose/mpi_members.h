@@ -44,6 +44,12 @@ int ct_mpi_members_of_win(ct_mpi_handle win, struct ct_mpi_members *members);
 uint64_t ct_mpi_members_key(const struct ct_mpi_members *members, enum ct_mpi_kind kind,
 			    enum ct_key_source *source);
 
+/* The key of one that nobody has seen made: this process's own, and not counted, as others need not have met it. */
+uint64_t ct_mpi_members_key_met(const struct ct_mpi_members *members, enum ct_key_source *source);
+
+/* Is there an MPI_COMM_WORLD (MPI is initialised, not only a session, and not finalised)? */
+int ct_mpi_has_world(void);
+
 /* How many sessions of the program there are: with one, MPI may be used though MPI_Init was not called. */
 uint32_t ct_mpi_sessions(void);
 void ct_mpi_sessions_count(int more);

@@ -48,6 +48,7 @@ static inline void ct_mpi_poll_over(void)
 
 /* A question, on its wrapper's stack. */
 struct ct_mpi_question {
+	struct ct_frame frame;
 	enum ct_mpi_function function;
 	uint32_t comm; /* as above */
 	uint64_t enter_ns;
@@ -57,6 +58,7 @@ struct ct_mpi_question {
 static inline int ct_mpi_poll_ask(struct ct_mpi_question *q, enum ct_mpi_function function,
 				  uint32_t comm)
 {
+	ct_guard_pass(&q->frame);
 	q->function = function;
 	q->comm = comm;
 	q->enter_ns = ct_now_ns();

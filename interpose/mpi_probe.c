@@ -61,12 +61,16 @@ static void end_matched(struct probe *p, const void *message, const void *status
 	ct_host_end(&p->host, ct_mpi_result(result));
 }
 
-CT_MPI_RECORD(DATA, Probe, (int source, int tag, ct_mpi_handle comm, void *status),
-	      (source, tag, comm, status), struct probe, begin(&f, CT_MPI_Probe, source, comm),
-	      ct_host_end(&f.host, ct_mpi_result(result)))
-CT_MPI_RECORD(DATA, Mprobe, (int source, int tag, ct_mpi_handle comm, void *message, void *status),
-	      (source, tag, comm, message, status), struct probe,
-	      begin_matched(&f, source, comm, &status), end_matched(&f, message, status, result))
+CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Probe,
+		      (int source, int tag, ct_mpi_handle comm, void *status),
+		      (source, tag, comm, status), struct probe,
+		      begin(&f, CT_MPI_Probe, source, comm),
+		      ct_host_end(&f.host, ct_mpi_result(result)))
+CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Mprobe,
+		      (int source, int tag, ct_mpi_handle comm, void *message, void *status),
+		      (source, tag, comm, message, status), struct probe,
+		      begin_matched(&f, source, comm, &status),
+		      end_matched(&f, message, status, result))
 
 /* ---- that ask ------------------------------------------------------------------------------------------------ */
 
@@ -100,12 +104,14 @@ static void answer_matched(const struct question *q, const int *flag, const void
 	ct_mpi_poll_answer(&q->asked, result || *flag, now_ns);
 }
 
-CT_MPI_RECORD(DATA, Iprobe, (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
-	      (source, tag, comm, flag, status), struct question,
-	      ask(&f, CT_MPI_Iprobe, source, comm),
-	      ct_mpi_poll_answer(&f.asked, result || *flag, ct_now_ns()))
-CT_MPI_RECORD(DATA, Improbe,
-	      (int source, int tag, ct_mpi_handle comm, int *flag, void *message, void *status),
-	      (source, tag, comm, flag, message, status), struct question,
-	      ask_matched(&f, source, comm, &status),
-	      answer_matched(&f, flag, message, status, result))
+CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Iprobe,
+		      (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
+		      (source, tag, comm, flag, status), struct question,
+		      ask(&f, CT_MPI_Iprobe, source, comm),
+		      ct_mpi_poll_answer(&f.asked, result || *flag, ct_now_ns()))
+CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Improbe,
+		      (int source, int tag, ct_mpi_handle comm, int *flag, void *message,
+		       void *status),
+		      (source, tag, comm, flag, message, status), struct question,
+		      ask_matched(&f, source, comm, &status),
+		      answer_matched(&f, flag, message, status, result))

@@ -156,7 +156,7 @@ static void keep_partitioned(struct ct_comm *comm, const struct ct_mpi_transfer 
 		(const_ void *buf, int partitions, ct_mpi_count count, ct_mpi_handle type,         \
 		 int peer, int tag, ct_mpi_handle comm, ct_mpi_handle info, void *request),        \
 		(buf, partitions, count, type, peer, tag, comm, info, request),                    \
-		keep_partitioned(ct_mpi_comm(comm),                                                \
+		keep_partitioned(ct_mpi_comm_after(comm, result),                                  \
 				 &(struct ct_mpi_transfer){ CT_MPI_##name, direction,              \
 							    partitions * count, type, peer, tag }, \
 				 request, result))

@@ -11,8 +11,8 @@
 #include "interpose/writer.h"
 #include "trace/append.h"
 
-int ct_output_init(struct ct_output *o, const struct ct_ring *ring,
-		   const struct ct_process *process, const struct ct_writer_options *options)
+int ct_output_init(struct ct_output *o, struct ct_ring *ring, const struct ct_process *process,
+		   const struct ct_writer_options *options)
 {
 	struct stat st;
 

@@ -32,8 +32,8 @@ struct ct_output {
 };
 
 /* 0 or CT_NOMEM. `options` must outlive it. */
-int ct_output_init(struct ct_output *output, const struct ct_ring *ring,
-		   const struct ct_process *process, const struct ct_writer_options *options);
+int ct_output_init(struct ct_output *output, struct ct_ring *ring, const struct ct_process *process,
+		   const struct ct_writer_options *options);
 
 /* Have a segment open that takes one more block: a new one, with its checkpoint, if need be. To be called before the
  * state that goes into the block is read: what a checkpoint tells would else be taken back by an older block that

@@ -120,10 +120,18 @@ static inline __attribute__((always_inline)) void ct_op_begin(struct ct_op_frame
 	ct_op_begin_entered(f, comm, op);
 }
 
+/* A call that seemed to have been left by longjmp, but comes back (a library changed stacks in it), may find its slot in
+ * other use. */
+static inline int ct_op_is_its_slot(const struct ct_op_frame *f)
+{
+	return atomic_load_explicit(&f->slot->w[CT_OP_W_ENTER], memory_order_relaxed) ==
+	       f->enter_ns;
+}
+
 /* It has returned; `now_ns` is when. */
 static inline void ct_op_end(struct ct_op_frame *f, uint64_t now_ns, int result)
 {
-	if (__builtin_expect(f->slot != NULL, 1))
+	if (__builtin_expect(f->slot != NULL, 1) && __builtin_expect(ct_op_is_its_slot(f), 1))
 		atomic_store_explicit(&f->slot->w[CT_OP_W_END],
 				      ct_op_end_word(f->enter_ns, now_ns, result),
 				      memory_order_release);

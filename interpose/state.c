@@ -18,7 +18,7 @@
 			return st_;                                                                \
 	} while (0)
 
-int ct_state_init(struct ct_state *s, const struct ct_ring *ring, const struct ct_notes *notes)
+int ct_state_init(struct ct_state *s, struct ct_ring *ring, const struct ct_notes *notes)
 {
 	memset(s, 0, sizeof(*s));
 	s->ring = ring;
@@ -170,7 +170,7 @@ void ct_state_drained(struct ct_state *s)
 		s->comms_seen[i] = 0;
 		s->comms_freed++;
 		free_traffic(s, (uint32_t)load(&s->ring->comms[i].id));
-		atomic_store_explicit(&s->ring->comms[i].id, 0, memory_order_release);
+		ct_ring_comm_free(s->ring, i);
 	}
 	s->pass++;
 }

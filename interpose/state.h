@@ -13,7 +13,7 @@
 #include "trace/ring.h"
 
 struct ct_state {
-	const struct ct_ring *ring;
+	struct ct_ring *ring;
 	struct ct_notes notes;
 	uint64_t strings_at;	/* bytes of the string table that are in segments */
 	uint64_t *comms_seen;	/* per entry: id << 1 | ended, as last written; 0 nothing */
@@ -28,7 +28,7 @@ struct ct_state {
 	struct ct_cost_rec cost; /* kept by the caller */
 };
 
-int ct_state_init(struct ct_state *state, const struct ct_ring *ring, const struct ct_notes *notes);
+int ct_state_init(struct ct_state *state, struct ct_ring *ring, const struct ct_notes *notes);
 void ct_state_fini(struct ct_state *state);
 
 /* Communicators and strings made or ended since the last block. 0 or CT_NOMEM, as all that follow. */

@@ -247,7 +247,7 @@ enum ct_op_flag {
 };
 
 /* Result values of our own beside those of the library. */
-#define CT_RESULT_EXCEPTION (-1) /* left by a C++ exception or a thread's cancellation */
+#define CT_RESULT_EXCEPTION (-1) /* left by a C++ exception, a thread's cancellation or longjmp */
 #define CT_RESULT_ABORTED (-2)	 /* given up by the program before it was done */
 
 enum ct_backend {

@@ -321,9 +321,28 @@ uint32_t ct_ring_string(struct ct_ring *ring, const char *text)
 	return (uint32_t)(at / 4 + 1);
 }
 
+int ct_ring_comm_has_room(const struct ct_ring *ring)
+{
+	return ring->header && atomic_load_explicit(&ring->comms_taken, memory_order_relaxed) <
+				       ring->header->n_comms;
+}
+
+/* The lowest free one comes next, as far as that is known: a search passes over few that are taken. */
+void ct_ring_comm_free(struct ct_ring *ring, uint32_t i)
+{
+	atomic_store_explicit(&ring->comms[i].id, 0, memory_order_release);
+	atomic_fetch_sub_explicit(&ring->comms_taken, 1, memory_order_relaxed);
+	if (i < atomic_load_explicit(&ring->comms_hint, memory_order_relaxed))
+		atomic_store_explicit(&ring->comms_hint, i, memory_order_relaxed);
+}
+
 struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm)
 {
-	for (uint32_t i = 0; ring->header && i < ring->header->n_comms; i++) {
+	uint32_t n = ct_ring_comm_has_room(ring) ? ring->header->n_comms : 0;
+	uint32_t from = atomic_load_explicit(&ring->comms_hint, memory_order_relaxed);
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t i = (from + k) % n;
 		struct ct_ring_comm *c = &ring->comms[i];
 		uint64_t unused = 0;
 
@@ -331,6 +350,8 @@ struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm
 							     memory_order_acquire,
 							     memory_order_relaxed))
 			continue;
+		atomic_fetch_add_explicit(&ring->comms_taken, 1, memory_order_relaxed);
+		atomic_store_explicit(&ring->comms_hint, i + 1, memory_order_relaxed);
 		atomic_store_explicit(&c->key, comm->key, memory_order_relaxed);
 		atomic_store_explicit(&c->parent, comm->parent, memory_order_relaxed);
 		atomic_store_explicit(&c->created_ns, comm->created_ns, memory_order_relaxed);

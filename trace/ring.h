@@ -31,6 +31,8 @@ struct ct_ring {
 	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
 	int fd;		/* -1 for private memory; carries the lock that says the owner lives */
 	char path[256]; /* "" for private memory */
+	/* of the owner's: entries that are taken, and where the next free one may be */
+	_Atomic uint32_t comms_taken, comms_hint, traffic_taken;
 };
 
 /* What one thread fills. Zero-initialised = no chunk yet. */
@@ -127,6 +129,12 @@ uint32_t ct_ring_string(struct ct_ring *ring, const char *text);
 /* Enter a communicator: fills a free entry from *comm (next_seq starts at 0) and returns it, or NULL if the
  * table is full (a counted loss). comm->id is the caller's and must be nonzero. Any thread. */
 struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm_rec *comm);
+
+/* Another one could be entered now. Any thread. */
+int ct_ring_comm_has_room(const struct ct_ring *ring);
+
+/* Entry `i` is free again: what was in it has been written. The write thread only. */
+void ct_ring_comm_free(struct ct_ring *ring, uint32_t i);
 
 /* Open a launch: takes a free entry or returns NULL (a counted loss). `words` are words 1..7 of
  * struct ct_ring_open; the launch id goes into its tag. Any thread. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that were left by longjmp, out of an error handler or a signal handler: nothing is told of it. The next wrapped call
+ * of the thread finds out (guard.h), and what the call had on record ends then, at the latest time that is possible. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "interpose/recorder.h"
+
+void ct_guard_passed(struct ct_frame *frame)
+{
+	(void)frame;
+	ct_guard_leave();
+}
+
+static struct ct_slot *first_of(struct ct_lane *lane)
+{
+	return (struct ct_slot *)lane->chunk + 1; /* the chunk's header is as large as a slot */
+}
+
+/* Its ops that had not returned. They lie in the chunk that the thread fills: it writes nothing else while in a call. */
+static int end_ops(struct ct_lane *lane, uint64_t now_ns)
+{
+	int n = 0;
+
+	for (struct ct_slot *s = first_of(lane); s < lane->next; s++) {
+		uint64_t tag = atomic_load_explicit(&s->w[0], memory_order_relaxed);
+
+		if (CT_TAG_KIND(tag) != CT_KIND_OP || CT_TAG_LAP(tag) != lane->lap ||
+		    atomic_load_explicit(&s->w[CT_OP_W_END], memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&s->w[CT_OP_W_END],
+				      ct_op_end_word(atomic_load_explicit(&s->w[CT_OP_W_ENTER],
+									  memory_order_relaxed),
+						     now_ns, CT_RESULT_EXCEPTION),
+				      memory_order_release);
+		n++;
+	}
+	return n;
+}
+
+/* A host-blocking call has its begin as the last record. */
+static void end_host(struct ct_lane *lane, uint64_t now_ns)
+{
+	struct ct_slot *last = lane->next - 1;
+	struct ct_host_rec rec;
+	uint64_t tag, w[7];
+
+	if (last < first_of(lane))
+		return;
+	tag = atomic_load_explicit(&last->w[0], memory_order_relaxed);
+	if (CT_TAG_KIND(tag) != CT_KIND_HOST_BEGIN || CT_TAG_LAP(tag) != lane->lap)
+		return;
+	for (int i = 0; i < 7; i++)
+		w[i] = atomic_load_explicit(&last->w[i + 1], memory_order_relaxed);
+	memcpy(&rec, w, sizeof(rec));
+	rec.return_ns = now_ns;
+	rec.result = CT_RESULT_EXCEPTION;
+	ct_recorder_rare(CT_KIND_HOST_END, &rec);
+}
+
+int ct_guard_end_left(void)
+{
+	struct ct_lane *lane = &ct_self.lane;
+	uint64_t now_ns;
+	int saved = errno;
+	stack_t on;
+	int is_other = sigaltstack(NULL, &on) != 0 || on.ss_flags & SS_ONSTACK;
+
+	errno = saved;
+	if (is_other)
+		return 0;
+	now_ns = ct_now_ns();
+	if (lane->chunk && !end_ops(lane, now_ns))
+		end_host(lane, now_ns);
+	ct_guard_leave();
+	return 1;
+}
