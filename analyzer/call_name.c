@@ -23,3 +23,14 @@ int ct_call_is_varying(const char *call)
 	return call[len - 1] == 'v' || without(call, len, "allw") < len ||
 	       without(call, len, "educe_scatter") < len;
 }
+
+int ct_call_is_two_way(const char *call)
+{
+	return call &&
+	       (strncmp(call, "MPI_Sendrecv", 12) == 0 || strncmp(call, "MPI_Isendrecv", 13) == 0);
+}
+
+int ct_call_ends_several(const char *call)
+{
+	return call && (strcmp(call, "MPI_Waitall") == 0 || strcmp(call, "MPI_Testall") == 0);
+}

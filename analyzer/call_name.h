@@ -7,4 +7,10 @@
  * NULL: 0. */
 int ct_call_is_varying(const char *call);
 
+/* It sends and receives at once: MPI_Sendrecv, MPI_Isendrecv_replace. NULL: 0. */
+int ct_call_is_two_way(const char *call);
+
+/* It returns when several operations have ended: MPI_Waitall, MPI_Testall. NULL: 0. */
+int ct_call_ends_several(const char *call);
+
 #endif

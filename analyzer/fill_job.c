@@ -36,7 +36,7 @@ static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *r
 	rank->host = ct_arena_text(report->memory, host, sizeof(((struct ct_process *)0)->host));
 	rank->ops = seat->ops;
 	rank->bytes = seat->bytes;
-	rank->wait_ns = seat->judged ? seat->wait_ns : CT_UNKNOWN;
+	rank->wait_ns = seat->judged ? seat->waited.total : CT_UNKNOWN;
 	rank->lateness_ns = seat->judged ? seat->lateness_ns : CT_UNKNOWN;
 	rank->last_count = seat->judged ? seat->last_count : CT_UNKNOWN;
 	rank->err_ns = seat->judged ? seat->err_ns : CT_UNKNOWN;
@@ -187,6 +187,7 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 	run->ranks_seen = pass->n_seats;
 	run->ranks_expected = expected_ranks(pass);
 	run->matched = pass->matched;
+	run->messages = pass->messages;
 	run->incomplete = pass->incomplete;
 	if (fill_missing(report) || fill_sets(pass, report))
 		return CT_NOMEM;

@@ -16,10 +16,10 @@ static const char *method_of(const struct ct_overlap_row *row)
 	return row->same_stream == row->measured ? "same-stream" : "stream-waits";
 }
 
-/* Where no rank's waits are on record, its threads may do nothing but communicate: nobody knows who stood waiting. */
+/* Where no waits of a rank are on record, its threads may do nothing but communicate: nobody knows who stood waiting. */
 static int is_told(const struct ct_pass *pass, const struct ct_overlap_row *row)
 {
-	return !row->by_host || ct_seat_tells_waits(&pass->seats[row->seat], row->comm->backend);
+	return !row->by_host || ct_seat_knows_waits(&pass->seats[row->seat], row->comm->backend);
 }
 
 static int fill_row(const struct ct_pass *pass, const struct ct_overlap_row *from,
@@ -92,7 +92,7 @@ static int is_known(const struct ct_pass *pass, const struct ct_overlap_class *c
 	for (uint32_t r = 0; c->by_host && r < c->comm->nranks; r++) {
 		uint32_t seat = c->comm->seats[r];
 
-		if (seat && ct_seat_tells_waits(&pass->seats[seat - 1], c->comm->backend))
+		if (seat && ct_seat_knows_waits(&pass->seats[seat - 1], c->comm->backend))
 			return 1;
 	}
 	return !c->by_host;

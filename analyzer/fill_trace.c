@@ -200,6 +200,7 @@ static int loses_records(unsigned reason)
 	case CT_LOSS_COMM_TABLE_FULL:
 	case CT_LOSS_MAX_BYTES:
 	case CT_LOSS_NO_RING:
+	case CT_LOSS_STARTS_LOST:
 		return 1;
 	default:
 		return 0;

@@ -66,17 +66,28 @@ static int add_transfer(struct ct_class *class, uint64_t bytes, uint64_t transfe
 	return st;
 }
 
+/* Where the host times, several operations may end in one call (MPI_Sendrecv, MPI_Waitall), and what was waited there
+ * several of them waited. */
+static int shares_wait(const struct ct_member *m)
+{
+	return m->asked_ns && (m->posted || ct_op_class(m->op) == CT_CLASS_P2P);
+}
+
 /* Waits of one member, into its class and its rank's sums. */
-static void add_wait(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m,
-		     uint64_t wait_ns)
+static int add_wait(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m,
+		    uint64_t wait_ns)
 {
 	struct ct_seat *seat = &pass->seats[m->seat];
+	uint64_t from = m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
+	uint64_t before_ns = seat->waited.total;
 
-	class->wait_ns += wait_ns;
-	seat->wait_ns += wait_ns;
+	if (ct_union_add(&seat->waited, from, from + wait_ns) != CT_OK)
+		return CT_NOMEM;
+	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;
 	seat->judged++;
 	/* A wait is a difference of two spans. */
 	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns);
+	return CT_OK;
 }
 
 static void note_sequence(struct ct_comm *comm, uint64_t seq, int agreed)
@@ -120,7 +131,7 @@ static int add_group(struct ct_pass *pass, struct ct_group *g)
 	st = add_transfer(class, bytes, own < g->shortest_ns ? own : g->shortest_ns);
 	if (st == CT_OK && g->waits_known) {
 		class->judged++;
-		add_wait(pass, class, m, g->wait_ns);
+		st = add_wait(pass, class, m, g->wait_ns);
 	}
 	return st;
 }
@@ -173,11 +184,11 @@ static int add_message(struct ct_pass *pass, const struct ct_instance *i,
 	class->instances++;
 	class->bytes = plus(class->bytes, bytes);
 	st = all_timed ? add_span(pass, class, member) : CT_OK;
-	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING)
+	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING && w->transfer_ns != CT_NO_TRANSFER)
 		st = add_transfer(class, bytes, w->transfer_ns);
 	if (st == CT_OK && w->judged == CT_JUDGED_WAITS) {
 		class->judged++;
-		add_wait(pass, class, member, wait_ns);
+		st = add_wait(pass, class, member, wait_ns);
 	}
 	return st;
 }
@@ -196,7 +207,8 @@ static int judge_message(struct ct_pass *pass, struct ct_instance *i, int comple
 		pass->waits.judged = CT_JUDGED_NOTHING;
 	else
 		pass->messages++;
-	if (st == CT_OK && complete)
+	pass->to_self += complete && i->members[0].alone;
+	if (st == CT_OK && complete && !i->members[0].alone)
 		st = ct_window_message(pass, i);
 	if (st == CT_OK)
 		st = tell(pass, i, bytes);
@@ -312,8 +324,10 @@ static int judge_whole(struct ct_pass *pass, struct ct_class *class, const struc
 	if (st != CT_OK || w->judged != CT_JUDGED_WAITS)
 		return st;
 	class->judged++;
-	for (uint32_t m = 0; m < i->n; m++)
-		add_wait(pass, class, &i->members[m], w->wait_ns[m]);
+	for (uint32_t m = 0; m < i->n && st == CT_OK; m++)
+		st = add_wait(pass, class, &i->members[m], w->wait_ns[m]);
+	if (st != CT_OK)
+		return st;
 	ct_window_collective(pass, i, w);
 	/* Where messages came before it, who was last to it alone tells little: they have handed the lateness on. */
 	st = ct_op_class(i->members[0].op) == CT_CLASS_SYNC ? ct_window_judge(pass, i) : 0;

@@ -303,6 +303,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_window_fini(&pass->window);
 	for (uint32_t seat = 0; pass->seats && seat < pass->n_seats; seat++) {
 		ct_calls_fini(&pass->seats[seat].calls);
+		ct_union_fini(&pass->seats[seat].waited);
 		free(pass->seats[seat].partners);
 	}
 	ct_hist_fini(&pass->time_err);

@@ -10,6 +10,7 @@
 #include "analyzer/blame/calls.h"
 #include "analyzer/blame/mismatch.h"
 #include "analyzer/blame/straggler.h"
+#include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
@@ -57,7 +58,8 @@ struct ct_seat {
 	int device;	  /* -1 none or unknown */
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
-	uint64_t wait_ns, lateness_ns, last_count, err_ns;
+	uint64_t lateness_ns, last_count, err_ns;
+	struct ct_union waited;	  /* when it stood waiting for others */
 	uint64_t judged;	  /* instances behind the waits */
 	uint64_t unmeasured;	  /* ops of which it is not known how long they communicated */
 	uint64_t launches, timed; /* whose end ought to be known, and those whose end is */
@@ -72,6 +74,7 @@ struct ct_seat {
 	uint32_t n_partners;
 	uint64_t messages;    /* sends and receives so far */
 	unsigned tells_waits; /* see ct_seat_tells_waits() */
+	unsigned hides_waits; /* by library: something ended, and nobody knows who waited for it */
 	uint64_t covered_ns;  /* waits entered up to here are in `busy` */
 	uint64_t vague_ns;    /* up to here it is not known when it stood waiting */
 };
@@ -84,6 +87,19 @@ static inline int ct_seat_tells_waits(const struct ct_seat *seat, unsigned backe
 static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
 {
 	seat->tells_waits |= 1u << (backend & 31);
+}
+
+static inline void ct_seat_hides(struct ct_seat *seat, unsigned backend)
+{
+	seat->hides_waits |= 1u << (backend & 31);
+}
+
+/* Is it known when the seat's process stood waiting in this library? Of MPI also where it does nothing but block: its calls
+ * are made by threads that compute. Once all is read. */
+static inline int ct_seat_knows_waits(const struct ct_seat *seat, unsigned backend)
+{
+	return ct_seat_tells_waits(seat, backend) ||
+	       (backend == CT_BACKEND_MPI && !(seat->hides_waits >> (backend & 31) & 1));
 }
 
 /* An op that was under way when its process was heard of last: inside its call or, if it is `launched`, on the GPU for
@@ -137,7 +153,7 @@ struct ct_pass {
 	uint64_t followed; /* sends and receives in windows that could be judged */
 	uint64_t incomplete;
 	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
-	uint64_t one_rank;	 /* instances of communicators of one */
+	uint64_t to_self;	 /* of the messages, those of a rank to itself */
 	uint64_t ops;
 	uint64_t time_err_ns;
 	struct ct_hist time_err; /* of the spans */

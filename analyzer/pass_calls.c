@@ -2,6 +2,7 @@
 /* Where the host times: when a rank was in calls that communicate. */
 #include <stdlib.h>
 
+#include "analyzer/call_name.h"
 #include "analyzer/pass_private.h"
 #include "trace/ops.h"
 
@@ -37,6 +38,7 @@ int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, cons
 		.tid = rec->tid,
 		.comm = rec->comm,
 		.is_message = 1,
+		.ends_several = ct_call_ends_several(name),
 	};
 
 	note_open(reading, rec, name);
@@ -96,7 +98,9 @@ static uint64_t waited_since(struct ct_seat *seat, const struct ct_joined_op *j,
 	/* Whoever records waits has none of this one: it was over when the program looked. */
 	if (ct_seat_tells_waits(seat, j->backend) || j->end_source == CT_SOURCE_POLL)
 		return m->end_ns;
-	seat->vague_ns = m->end_ns > seat->vague_ns ? m->end_ns : seat->vague_ns;
+	ct_seat_hides(seat, j->backend);
+	if (m->end_ns > seat->vague_ns && !m->alone)
+		seat->vague_ns = m->end_ns;
 	return 0;
 }
 
@@ -164,6 +168,10 @@ int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct
 			call.end_ns = j->op->return_ns;
 	}
 	ct_cover_add(&seat->busy, call.begin_ns, call.end_ns);
+	if (m->posted && ct_calls_serve(&seat->calls, m->asked_ns, !m->alone))
+		m->shared = 1;
+	if (m->alone)
+		return CT_OK;
 	if (is_message && op->comm && note_partners(seat, op->comm->user, m->start_ns) != CT_OK)
 		return CT_NOMEM;
 	if (!is_message && !seat->calls.from_ns)

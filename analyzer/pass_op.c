@@ -54,6 +54,19 @@ static void remember(struct ct_history *history, uint64_t end_ns)
 	history->ends[history->next++ % CT_HISTORY] = end_ns;
 }
 
+/* Does nobody else take part? Then it synchronises nobody, and the rank goes on computing, as it were. */
+static int is_alone(const struct ct_load_op *op)
+{
+	const struct ct_op *o = op->joined.op;
+
+	if (!op->comm)
+		return 0;
+	if (op->comm->rec.nranks == 1)
+		return 1;
+	return ct_op_class(o->op) == CT_CLASS_P2P && o->peer >= 0 &&
+	       o->peer == op->comm->rec.rank && !(op->launch && op->launch->n_ops > 1);
+}
+
 static uint32_t error_of(uint64_t err_ns)
 {
 	return err_ns < UINT32_MAX ? (uint32_t)err_ns : UINT32_MAX;
@@ -191,7 +204,9 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 			return CT_NOMEM;
 	}
 	reading->free_ns = UINT64_MAX;
-	if (m->start_ns) {
+	if (m->alone) {
+		/* ends nothing and hides nothing */
+	} else if (m->start_ns) {
 		if (!seat->holes)
 			reading->free_ns = free_before(seat, m);
 		remember(&seat->history, m->end_ns);
@@ -289,6 +304,7 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		else if (first)
 			return ct_pass_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
+		ct_seat_hides(seat, j->backend);
 		/* a request that nobody waited for: its call is known */
 		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
 			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
@@ -346,6 +362,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.varying = (uint8_t)ct_call_is_varying(j->call),
 		.returned = j->state != CT_STATE_ENTERED,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
+		.alone = (uint8_t)is_alone(op),
+		/* of two ranks the other half has the same partner */
+		.shared = op->comm && op->comm->rec.nranks > 2 && ct_call_is_two_way(j->call),
 		.free_ns = UINT64_MAX,
 	};
 

@@ -89,6 +89,7 @@ struct ct_report_run {
 	int timing_is_forced; /* `auto` would have preferred another one */
 	double timed_ratio;   /* of the launches whose end ought to be known; NAN: there are none */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
+	uint64_t messages;     /* sends that met their receives */
 	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
 	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
 };

@@ -34,9 +34,13 @@ enum ct_call_kind { CT_CALL_DATA, CT_CALL_CREATE };
 
 /* As large as the largest page, so that nothing else is wiped. */
 #define CT_GATE_BYTES 65536
+/* What every call reads does not lie at the beginning of a page: that of all pages shares few places of the inner cache,
+ * and the queues through which processes talk to each other begin there. */
+#define CT_GATE_AT 0x9c0
 struct ct_gate {
+	uint8_t before[CT_GATE_AT];
 	_Atomic uint32_t word;
-	uint8_t pad[CT_GATE_BYTES - 4];
+	uint8_t after[CT_GATE_BYTES - CT_GATE_AT - 4];
 };
 extern struct ct_gate ct_gate CT_NEAR;
 

@@ -25,7 +25,6 @@ static const void *const wrappers[CT_MPI_FUNCTIONS][2] = {
 
 struct ct_real ct_mpi_reals[CT_MPI_FUNCTIONS][2];
 _Atomic uint16_t ct_mpi_call_ids[CT_MPI_FUNCTIONS];
-_Atomic uint32_t ct_mpi_way;
 static _Atomic uint32_t adopting; /* a thread is getting to know the library */
 static int has_helpers;		  /* whoever is adopting */
 
@@ -98,12 +97,12 @@ void ct_mpi_init(int wanted)
 		atomic_store_explicit(&ct_mpi_call_ids[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&adopting, 0, memory_order_relaxed);
 	has_helpers = 0;
-	atomic_store_explicit(&ct_mpi_way, wanted ? CT_MPI_ASK : CT_MPI_PASS, memory_order_release);
+	atomic_store_explicit(&ct_mpi.way, wanted ? CT_MPI_ASK : CT_MPI_PASS, memory_order_release);
 }
 
 void ct_mpi_over(void)
 {
-	atomic_store_explicit(&ct_mpi_way, CT_MPI_PASS, memory_order_release);
+	atomic_store_explicit(&ct_mpi.way, CT_MPI_PASS, memory_order_release);
 }
 
 int ct_mpi_class(int result)
@@ -158,7 +157,7 @@ int ct_mpi_adopt(const void *caller)
 			way = ct_mpi_look();
 			if (way == CT_MPI_ASK)
 				way = get_to_know(caller);
-			atomic_store_explicit(&ct_mpi_way, way, memory_order_release);
+			atomic_store_explicit(&ct_mpi.way, way, memory_order_release);
 			atomic_store_explicit(&adopting, 0, memory_order_release);
 			break;
 		}

@@ -64,18 +64,10 @@ void *ct_mpi_entry(struct ct_real *real, void *function);
  * An error in every flavour: MPI_ERR_OTHER or MPI_ERR_INTERN. */
 #define CT_MPI_ABSENT 16
 
-/* What becomes of calls. */
-enum ct_mpi_way {
-	CT_MPI_ASK = 0,	   /* not initialised when last asked */
-	CT_MPI_RECORD = 1, /* the library is known */
-	CT_MPI_PASS = 2,   /* not to be recorded, unknown, or finalised */
-};
-extern _Atomic uint32_t ct_mpi_way CT_NEAR;
-
 /* acquire: pairs with the release of the thread that got to know the library */
 static inline uint32_t ct_mpi_look(void)
 {
-	return atomic_load_explicit(&ct_mpi_way, memory_order_acquire);
+	return atomic_load_explicit(&ct_mpi.way, memory_order_acquire);
 }
 
 /* The call is to pass unrecorded, and needs nobody to be asked. */
@@ -140,9 +132,9 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
 		}                                                                                  \
 		return ask_##name CT_MPI_WITH(args, caller, which);                                \
 	}
-#define CT_MPI_WRAPPERS(name, params, args, kind)                                                  \
-	static __attribute__((noinline, cold)) int ask_##name(                                     \
-		CT_MPI_LIST params, const void *caller, enum ct_mpi_name which)                    \
+#define CT_MPI_ASK(name, params, args, kind)                                                       \
+	static __attribute__((noinline)) int ask_##name(CT_MPI_LIST params, const void *caller,    \
+							enum ct_mpi_name which)                    \
 	{                                                                                          \
 		void *next;                                                                        \
                                                                                                    \
@@ -150,18 +142,40 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
 		if (ct_mpi_ask(CT_MPI_##name, which, kind, caller, &next))                         \
 			return record_##name CT_MPI_WITH(args, (ct_MPI_##name##_fn *)next);        \
 		return next ? ((ct_MPI_##name##_fn *)next)args : CT_MPI_ABSENT;                    \
-	}                                                                                          \
+	}
+#define CT_MPI_WRAPPERS(name, params, args, kind)                                                  \
+	CT_MPI_ASK(name, params, args, kind)                                                       \
 	CT_MPI_WRAPPER(MPI_, CT_MPI_NAME, name, params, args, kind)                                \
 	CT_MPI_WRAPPER(PMPI_, CT_PMPI_NAME, name, params, args, kind)
+
+/* The same for functions that make something, or that few programs call: smaller, for some ns more in each call. */
+#define CT_MPI_WRAPPERS_SMALL(name, params, args, kind)                                            \
+	CT_MPI_ASK(name, params, args, kind)                                                       \
+	int ct_MPI_##name params                                                                   \
+	{                                                                                          \
+		return ask_##name CT_MPI_WITH(args, __builtin_return_address(0), CT_MPI_NAME);     \
+	}                                                                                          \
+	int ct_PMPI_##name params                                                                  \
+	{                                                                                          \
+		return ask_##name CT_MPI_WITH(args, __builtin_return_address(0), CT_PMPI_NAME);    \
+	}
 
 /* The same of a function whose record_NAME is of the usual kind. `begins` fills in `f`, a `frame` on the wrapper's stack;
  * 0: there is nothing to record of this call. `ends` finds `result`, and ends with ct_guard_leave(). Both may name the
  * parameters. `kind` is DATA or CREATE. */
 #define CT_MPI_RECORD(kind, name, params, args, frame, begins, ends)                               \
 	CT_MPI_RECORD_MEETING((void)0, kind, name, params, args, frame, begins, ends)
+#define CT_MPI_RECORD_SMALL(kind, name, params, args, frame, begins, ends)                         \
+	CT_MPI_RECORD_MEETING_SMALL((void)0, kind, name, params, args, frame, begins, ends)
 
 /* ... and `meets` follows a call that goes unrecorded: it may name the `result` (ct_mpi_comm_after()). */
 #define CT_MPI_RECORD_MEETING(meets, kind, name, params, args, frame, begins, ends)                \
+	CT_MPI_BODY(meets, name, params, args, frame, begins, ends)                                \
+	CT_MPI_WRAPPERS(name, params, args, CT_CALL_##kind)
+#define CT_MPI_RECORD_MEETING_SMALL(meets, kind, name, params, args, frame, begins, ends)          \
+	CT_MPI_BODY(meets, name, params, args, frame, begins, ends)                                \
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_##kind)
+#define CT_MPI_BODY(meets, name, params, args, frame, begins, ends)                                \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
 		frame f;                                                                           \
@@ -180,7 +194,6 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
 			ct_guard_leave();                                                          \
 		}                                                                                  \
 		return result;                                                                     \
-	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_##kind)
+	}
 
 #endif

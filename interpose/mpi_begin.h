@@ -49,6 +49,6 @@ void ct_mpi_keep(struct ct_comm *comm, const struct ct_mpi_transfer *transfer, c
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 #endif

@@ -74,6 +74,14 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 	ct_op_begin_entered(f, comm, &op);
 }
 
+/* The same as one function for all that are called less often. */
+static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const struct call *c,
+						  struct ct_comm *comm,
+						  const struct ct_mpi_share *share)
+{
+	begin(f, c, comm, share);
+}
+
 #define CALL(name, op_, redop_)                                                                    \
 	const struct call c = { CT_MPI_##name, CT_OP_##op_, redop_of(redop_) }
 
@@ -93,7 +101,7 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 			const struct ct_mpi_share share = share_;                                  \
 			CALL(name, op_, redop_);                                                   \
                                                                                                    \
-			begin(&f, &c, known, &share);                                              \
+			BEGIN(&f, &c, known, &share);                                              \
 			result = real args;                                                        \
 			ct_op_end(&f, ct_now_ns(), ct_mpi_result(result));                         \
 		} else {                                                                           \
@@ -106,10 +114,11 @@ static EACH_ROW void begin(struct ct_op_frame *f, const struct call *c, struct c
 		}                                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	WRAPPERS(name, params, args, CT_CALL_DATA)
 
-static EACH_ROW void begin_request(struct ct_mpi_begun *b, const struct call *c,
-				   struct ct_comm *comm, const struct ct_mpi_share *share)
+static __attribute__((noinline)) void begin_request(struct ct_mpi_begun *b, const struct call *c,
+						    struct ct_comm *comm,
+						    const struct ct_mpi_share *share)
 {
 	struct ct_op op;
 	uint64_t unit = describe(&op, c, share);
@@ -127,7 +136,7 @@ static EACH_ROW void begin_request(struct ct_mpi_begun *b, const struct call *c,
 #define RECORD_NONBLOCKING(name, op_, params, args, share_, redop_)                                \
 	static CT_UNWIND_WHOLE int record_##name(CT_MPI_LIST params, ct_MPI_##name##_fn *real)     \
 	{                                                                                          \
-		struct ct_comm *known = ct_mpi_comm(comm);                                         \
+		struct ct_comm *known = ct_mpi_comm_found(comm);                                   \
 		struct ct_mpi_begun b;                                                             \
 		int result;                                                                        \
                                                                                                    \
@@ -149,11 +158,11 @@ static EACH_ROW void begin_request(struct ct_mpi_begun *b, const struct call *c,
 		}                                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 /* Nothing moves until it is started, and making one may not fail for want of a record. */
-static EACH_ROW void keep(const struct call *c, struct ct_comm *comm,
-			  const struct ct_mpi_share *share, const void *request)
+static __attribute__((noinline)) void keep(const struct call *c, struct ct_comm *comm,
+					   const struct ct_mpi_share *share, const void *request)
 {
 	struct ct_mpi_request kept = {
 		.comm = comm,
@@ -188,7 +197,7 @@ static EACH_ROW void keep(const struct call *c, struct ct_comm *comm,
 		ct_guard_leave();                                                                  \
 		return result;                                                                     \
 	}                                                                                          \
-	CT_MPI_WRAPPERS(name, params, args, CT_CALL_DATA)
+	CT_MPI_WRAPPERS_SMALL(name, params, args, CT_CALL_DATA)
 
 #define NONBLOCKING(params, args) (CT_MPI_LIST params, void *request), CT_MPI_WITH(args, request)
 #define PERSISTENT(params, args)                                                                   \
@@ -199,8 +208,14 @@ static EACH_ROW void keep(const struct call *c, struct ct_comm *comm,
 	RECORD(NONBLOCKING, I##lower, op, NONBLOCKING(params, args), share, redop)                 \
 	RECORD(PERSISTENT, name##_init, op, PERSISTENT(params, args), share, redop)
 #define MPI_CALL_COUNTLESS MPI_CALL_COLLECTIVE
+#define BEGIN begin
+#define WRAPPERS CT_MPI_WRAPPERS
 #include "interpose/abi/mpi_calls.def"
 
+#undef BEGIN
+#undef WRAPPERS
+#define BEGIN begin_small
+#define WRAPPERS CT_MPI_WRAPPERS_SMALL
 #define CT_COUNT ct_mpi_count
 #define CT_DISPL ct_mpi_aint
 #define MPI_CALL_COLLECTIVE(name, lower, op, params, args, share, redop)                           \

@@ -151,6 +151,11 @@ void ct_mpi_win_made(const void *at, uint64_t parent)
 	errno = saved;
 }
 
+struct ct_comm *ct_mpi_comm_found(ct_mpi_handle handle)
+{
+	return ct_mpi_comm(handle);
+}
+
 struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f)
 {
 	struct ct_comm *comm = ct_mpi_comm(handle);

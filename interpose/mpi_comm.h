@@ -49,6 +49,9 @@ static inline struct ct_comm *ct_mpi_comm(ct_mpi_handle handle)
 	return __builtin_expect(comm != NULL, 1) ? comm : ct_mpi_comm_new(handle);
 }
 
+/* The same, not inlined. */
+struct ct_comm *ct_mpi_comm_found(ct_mpi_handle handle);
+
 /* The same of a call that was entered just now: finding out may take its time, which is not the call's. */
 struct ct_comm *ct_mpi_comm_entered(ct_mpi_handle handle, struct ct_op_frame *f);
 

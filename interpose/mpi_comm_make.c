@@ -29,8 +29,8 @@ static void end(struct make *m, int result, const void *made)
 }
 
 #define MPI_CALL_MAKE(name, params, args, callers, parent, made)                                   \
-	CT_MPI_RECORD(CREATE, name, params, args, struct make,                                     \
-		      begin(&f, CT_MPI_##name, callers, parent), end(&f, result, made))
+	CT_MPI_RECORD_SMALL(CREATE, name, params, args, struct make,                               \
+			    begin(&f, CT_MPI_##name, callers, parent), end(&f, result, made))
 
 /* The copy is made while its request is under way, but both libraries give its handle at once, and its members are those of
  * the original, whom MPI may not tell of the copy yet. One whose handle comes later is met at its first use. */
@@ -45,8 +45,9 @@ static void end_copy(struct make *m, int result, ct_mpi_handle original, const v
 }
 
 #define MPI_CALL_COPY(name, params, args)                                                          \
-	CT_MPI_RECORD(CREATE, name, params, args, struct make,                                     \
-		      begin(&f, CT_MPI_##name, comm, comm), end_copy(&f, result, comm, newcomm))
+	CT_MPI_RECORD_SMALL(CREATE, name, params, args, struct make,                               \
+			    begin(&f, CT_MPI_##name, comm, comm),                                  \
+			    end_copy(&f, result, comm, newcomm))
 
 static void end_window(struct make *m, int result, const void *made)
 {
@@ -56,8 +57,8 @@ static void end_window(struct make *m, int result, const void *made)
 }
 
 #define RECORD_WINDOW(name, params, args)                                                          \
-	CT_MPI_RECORD(DATA, name, params, args, struct make, begin(&f, CT_MPI_##name, comm, comm), \
-		      end_window(&f, result, win))
+	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct make,                                 \
+			    begin(&f, CT_MPI_##name, comm, comm), end_window(&f, result, win))
 #define MPI_CALL_WINDOW(name, params, args) RECORD_WINDOW(name, params, args)
 #define MPI_CALL_WINDOW_C(name, params, args) RECORD_WINDOW(name, params, args)
 
@@ -72,34 +73,36 @@ static void end_name(struct ct_comm *comm, const char *text, int result)
 }
 
 #define RECORD_NAME(name, params, args, known)                                                     \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_comm *, (f = (known)) != NULL,           \
-		      end_name(f, text, result))
+	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_comm *, (f = (known)) != NULL,     \
+			    end_name(f, text, result))
 #define MPI_CALL_NAME(name, params, args, known) RECORD_NAME(name, params, args, known)
 #define MPI_CALL_TITLE(name, params, args) RECORD_NAME(name, params, args, ct_mpi_win(win))
 
 /* It is over before MPI is asked to end it: the library may give its handle to the next one while still in the call. */
 static int begin_end(struct ct_host_frame *f, enum ct_mpi_function function, const void *comm)
 {
-	const void *key = ct_mpi_key(ct_mpi_handle_at(comm, 0));
+	const void *key = comm ? ct_mpi_key(ct_mpi_handle_at(comm, 0)) : NULL;
 
-	ct_mpi_host_begin(f, function, ct_comms_find(key));
-	ct_comms_end(key);
+	ct_mpi_host_begin(f, function, key ? ct_comms_find(key) : NULL);
+	if (key)
+		ct_comms_end(key);
 	return 1;
 }
 
 #define RECORD_END(name, params, args)                                                             \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_host_frame,                              \
-		      begin_end(&f, CT_MPI_##name, handle),                                        \
-		      ct_host_end(&f, ct_mpi_result(result)))
+	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_host_frame,                        \
+			    begin_end(&f, CT_MPI_##name, handle),                                  \
+			    ct_host_end(&f, ct_mpi_result(result)))
 #define MPI_CALL_END(name, params, args) RECORD_END(name, params, args)
 #define MPI_CALL_UNWINDOW(name, params, args) RECORD_END(name, params, args)
 
 /* ---- ask ----------------------------------------------------------------------------------------------------- */
 
 #define MPI_CALL_ABOUT(name, params, args, comm)                                                   \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_host_frame,                              \
-		      ct_mpi_host_begin(&f, CT_MPI_##name, (comm) ? ct_mpi_comm(comm) : NULL),     \
-		      ct_host_end(&f, ct_mpi_result(result)))
+	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_host_frame,                        \
+			    ct_mpi_host_begin(&f, CT_MPI_##name,                                   \
+					      (comm) ? ct_mpi_comm(comm) : NULL),                  \
+			    ct_host_end(&f, ct_mpi_result(result)))
 #define ABOUT(name, params, args, comm) MPI_CALL_ABOUT(name, params, args, comm)
 #define MPI_CALL_ABOUT_C(name, params, args, comm)                                                 \
 	ABOUT(name, params, args, comm) ABOUT(name##_c, params, args, comm)

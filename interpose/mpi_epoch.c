@@ -18,7 +18,7 @@ static int ask(struct ct_mpi_question *q, enum ct_mpi_function function, const s
 #define MPI_CALL_TRY(name, params, args)                                                           \
 	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_question,                            \
 		      ask(&f, CT_MPI_##name, ct_mpi_win(win)),                                     \
-		      ct_mpi_poll_answer(&f, *flag || result, ct_now_ns()))
+		      ct_mpi_poll_answer(&f, result || *flag, ct_now_ns()))
 
 static int begin_fence(struct ct_op_frame *f, enum ct_mpi_function function, struct ct_comm *win)
 {

@@ -48,10 +48,8 @@ static void end(struct exchange *e, const void *status, int result)
 }
 
 #define BLOCKING(name, params, args, send, receive)                                                \
-	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
-			      struct exchange,                                                     \
-			      begin(&f, ct_mpi_comm(comm), &send, &receive, &status),              \
-			      end(&f, status, result))
+	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct exchange,      \
+		  begin(&f, ct_mpi_comm(comm), &send, &receive, &status), end(&f, status, result))
 
 /* ---- nonblocking --------------------------------------------------------------------------------------------- */
 
@@ -112,9 +110,9 @@ static void both_begun(struct begun *b, const void *request, int result)
 }
 
 #define NONBLOCKING(name, params, args, send, receive)                                             \
-	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
-			      struct begun, begin_both(&f, ct_mpi_comm(comm), &send, &receive),    \
-			      both_begun(&f, request, result))
+	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct begun,         \
+		  begin_both(&f, ct_mpi_comm(comm), &send, &receive),                              \
+		  both_begun(&f, request, result))
 
 /* ---- the functions ------------------------------------------------------------------------------------------- */
 
@@ -140,11 +138,16 @@ static void both_begun(struct begun *b, const void *request, int result)
 		CT_MPI_##name, direction, count, type, peer, tag                                   \
 	}
 
+/* Those with counts of int are the ones that programs call. */
+#define RECORD_AS CT_MPI_RECORD_MEETING
 TWO_BUFFERS(BLOCKING, Sendrecv, int, status)
-TWO_BUFFERS(BLOCKING, Sendrecv_c, ct_mpi_count, status)
 ONE_BUFFER(BLOCKING, Sendrecv_replace, int, status)
-ONE_BUFFER(BLOCKING, Sendrecv_replace_c, ct_mpi_count, status)
 TWO_BUFFERS(NONBLOCKING, Isendrecv, int, request)
-TWO_BUFFERS(NONBLOCKING, Isendrecv_c, ct_mpi_count, request)
 ONE_BUFFER(NONBLOCKING, Isendrecv_replace, int, request)
+
+#undef RECORD_AS
+#define RECORD_AS CT_MPI_RECORD_MEETING_SMALL
+TWO_BUFFERS(BLOCKING, Sendrecv_c, ct_mpi_count, status)
+ONE_BUFFER(BLOCKING, Sendrecv_replace_c, ct_mpi_count, status)
+TWO_BUFFERS(NONBLOCKING, Isendrecv_c, ct_mpi_count, request)
 ONE_BUFFER(NONBLOCKING, Isendrecv_replace_c, ct_mpi_count, request)

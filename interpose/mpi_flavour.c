@@ -12,7 +12,7 @@
 #define VERSION_TEXT                                                                               \
 	8448 /* more than the longest there is: MPICH's MPI_MAX_LIBRARY_VERSION_STRING is 8192 */
 
-struct ct_mpi ct_mpi;
+struct ct_mpi ct_mpi __attribute__((aligned(4096)));
 struct ct_mpi_place ct_mpi_types[CT_MPI_PLACES];
 struct ct_mpi_place ct_mpi_redops[CT_MPI_PLACES];
 

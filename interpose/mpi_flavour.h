@@ -22,7 +22,17 @@ struct ct_mpi_helpers {
 #include "interpose/abi/mpi_helpers.def"
 };
 
+/* What becomes of calls. */
+enum ct_mpi_way {
+	CT_MPI_ASK = 0,	   /* not initialised when last asked */
+	CT_MPI_RECORD = 1, /* the library is known */
+	CT_MPI_PASS = 2,   /* not to be recorded, unknown, or finalised */
+};
+
+#define CT_MPI_AT 0xc80
 struct ct_mpi {
+	uint8_t before[CT_MPI_AT]; /* in a page, as that of ct_gate */
+	_Atomic uint32_t way;	   /* enum ct_mpi_way; with the mask, what every call reads */
 	enum ct_mpi_flavour flavour;
 	uintptr_t mask; /* of a handle: the bits that the library reads */
 	struct ct_mpi_values is;

@@ -151,6 +151,9 @@ static void tell_match(const struct ct_mpi_request *request, const void *status)
 	};
 	struct ct_mpi_got got;
 
+	if ((!status || request->flags & CT_MPI_REQUEST_UNTOLD) &&
+	    request->flags & (CT_MPI_REQUEST_ANY_SOURCE | CT_MPI_REQUEST_ANY_TAG))
+		ct_channels_stop(request->comm_id); /* whose next message that was is a guess */
 	if (!ct_mpi_got(request, status, &got) || (got.peer < 0 && got.bytes == request->bytes))
 		return;
 	match.bytes = got.bytes;

@@ -67,14 +67,27 @@ void ct_mpi_tell_op(struct ct_slot *slot, const struct ct_mpi_request *request, 
 void ct_mpi_complete(const struct ct_mpi_request *request, const void *status, uint64_t now_ns,
 		     int result);
 
+/* A wait or test for requests has told the program that its arguments are wrong: it has written nothing, and nothing is
+ * done. (Another error is that of a request, which is done.) */
+static inline int ct_mpi_was_refused(int result)
+{
+	int told = ct_mpi_result(result);
+
+	return told && (told == ct_mpi.is.ERR_ARG || told == ct_mpi.is.ERR_REQUEST);
+}
+
 /* What the handle says of a request that a call has just made. */
 enum ct_mpi_handle_kind ct_mpi_handle_kind(ct_mpi_handle handle);
 
-/* The key of the request, or message, at `handles`, the i-th of them. 0: it stands for nothing that could be waited for. */
+/* The key of the request, or message, at `handles`, the i-th of them. 0: it stands for nothing that could be waited for.
+ * Programs pass NULL as well, and MPI tells them that it is wrong. */
 static inline uintptr_t ct_mpi_request_key(const void *handles, uint64_t i)
 {
-	ct_mpi_handle handle = ct_mpi_handle_at(handles, i);
+	ct_mpi_handle handle;
 
+	if (!handles)
+		return 0;
+	handle = ct_mpi_handle_at(handles, i);
 	if (ct_mpi_is(handle, ct_mpi.is.REQUEST_NULL) ||
 	    ct_mpi_handle_kind(handle) == CT_MPI_HANDLE_DONE)
 		return 0;
@@ -83,7 +96,7 @@ static inline uintptr_t ct_mpi_request_key(const void *handles, uint64_t i)
 
 static inline uintptr_t ct_mpi_message_key(const void *message)
 {
-	return (uintptr_t)ct_mpi_key(ct_mpi_handle_at(message, 0));
+	return message ? (uintptr_t)ct_mpi_key(ct_mpi_handle_at(message, 0)) : 0;
 }
 
 #endif

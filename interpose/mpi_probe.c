@@ -94,24 +94,24 @@ static int ask_matched(struct question *q, int source, ct_mpi_handle comm, void 
 	return 1;
 }
 
-static void answer_matched(const struct question *q, int flag, const void *message,
+static void answer_matched(const struct question *q, const int *flag, const void *message,
 			   const void *status, int result)
 {
 	uint64_t now_ns = ct_now_ns();
 
-	if (flag && result == CT_MPI_SUCCESS)
+	if (result == CT_MPI_SUCCESS && *flag)
 		keep_message(q->comm, message, status);
-	ct_mpi_poll_answer(&q->asked, flag || result, now_ns);
+	ct_mpi_poll_answer(&q->asked, result || *flag, now_ns);
 }
 
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Iprobe,
 		      (int source, int tag, ct_mpi_handle comm, int *flag, void *status),
 		      (source, tag, comm, flag, status), struct question,
 		      ask(&f, CT_MPI_Iprobe, source, comm),
-		      ct_mpi_poll_answer(&f.asked, *flag || result, ct_now_ns()))
+		      ct_mpi_poll_answer(&f.asked, result || *flag, ct_now_ns()))
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Improbe,
 		      (int source, int tag, ct_mpi_handle comm, int *flag, void *message,
 		       void *status),
 		      (source, tag, comm, flag, message, status), struct question,
 		      ask_matched(&f, source, comm, &status),
-		      answer_matched(&f, *flag, message, status, result))
+		      answer_matched(&f, flag, message, status, result))

@@ -66,26 +66,25 @@ static int begin_matched_request(struct ct_mpi_begun *b, const void *message,
 	((struct ct_mpi_transfer){ CT_MPI_##name, CT_RECV, count, type, source, tag })
 
 #define RECORD_RECV(name, params, args)                                                            \
-	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
-			      struct receive, begin(&f, comm, &TRANSFER(name), &status),           \
-			      ct_mpi_end_receive(&f.begun, status, result))
+	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct receive,       \
+		  begin(&f, comm, &TRANSFER(name), &status),                                       \
+		  ct_mpi_end_receive(&f.begun, status, result))
 #define RECORD_IRECV(name, params, args)                                                           \
-	CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, name, params, args,           \
-			      struct ct_mpi_begun,                                                 \
-			      ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                \
-			      ct_mpi_begun(&f, request, result))
+	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct ct_mpi_begun,  \
+		  ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                            \
+		  ct_mpi_begun(&f, request, result))
 #define RECORD_RECV_INIT(name, params, args)                                                       \
 	CT_MPI_RECORD_PERSISTENT(name, params, args,                                               \
 				 ct_mpi_keep(ct_mpi_comm_after(comm, result), &TRANSFER(name),     \
 					     request, result))
 #define RECORD_MRECV(name, params, args)                                                           \
-	CT_MPI_RECORD(DATA, name, params, args, struct receive,                                    \
-		      begin_matched(&f, message, CT_MPI_##name, count, type, &status),             \
-		      ct_mpi_end_receive(&f.begun, status, result))
+	RECORD_AS((void)0, DATA, name, params, args, struct receive,                               \
+		  begin_matched(&f, message, CT_MPI_##name, count, type, &status),                 \
+		  ct_mpi_end_receive(&f.begun, status, result))
 #define RECORD_IMRECV(name, params, args)                                                          \
-	CT_MPI_RECORD(DATA, name, params, args, struct ct_mpi_begun,                               \
-		      begin_matched_request(&f, message, CT_MPI_##name, count, type),              \
-		      ct_mpi_begun(&f, request, result))
+	RECORD_AS((void)0, DATA, name, params, args, struct ct_mpi_begun,                          \
+		  begin_matched_request(&f, message, CT_MPI_##name, count, type),                  \
+		  ct_mpi_begun(&f, request, result))
 
 #define RECEIVE(RECORD, name, COUNT, end)                                                          \
 	RECORD(name,                                                                               \
@@ -96,13 +95,18 @@ static int begin_matched_request(struct ct_mpi_begun *b, const void *message,
 	RECORD(name, (void *buf, COUNT count, ct_mpi_handle type, void *message, void *end),       \
 	       (buf, count, type, message, end))
 
+/* Those with counts of int are the ones that programs call. */
+#define RECORD_AS CT_MPI_RECORD_MEETING
 RECEIVE(RECORD_RECV, Recv, int, status)
-RECEIVE(RECORD_RECV, Recv_c, ct_mpi_count, status)
 RECEIVE(RECORD_IRECV, Irecv, int, request)
-RECEIVE(RECORD_IRECV, Irecv_c, ct_mpi_count, request)
 RECEIVE(RECORD_RECV_INIT, Recv_init, int, request)
-RECEIVE(RECORD_RECV_INIT, Recv_init_c, ct_mpi_count, request)
 MATCHED(RECORD_MRECV, Mrecv, int, status)
-MATCHED(RECORD_MRECV, Mrecv_c, ct_mpi_count, status)
 MATCHED(RECORD_IMRECV, Imrecv, int, request)
+
+#undef RECORD_AS
+#define RECORD_AS CT_MPI_RECORD_MEETING_SMALL
+RECEIVE(RECORD_RECV, Recv_c, ct_mpi_count, status)
+RECEIVE(RECORD_IRECV, Irecv_c, ct_mpi_count, request)
+RECEIVE(RECORD_RECV_INIT, Recv_init_c, ct_mpi_count, request)
+MATCHED(RECORD_MRECV, Mrecv_c, ct_mpi_count, status)
 MATCHED(RECORD_IMRECV, Imrecv_c, ct_mpi_count, request)

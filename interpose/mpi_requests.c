@@ -5,11 +5,15 @@
 
 #include "interpose/mpi_parts.h"
 #include "interpose/recorder.h"
+#include "interpose/tags.h"
 
 /* A bucket's keys are one cache line. What has no room in its own goes into one of the next. */
 #define BUCKET 8u
 #define BUCKETS (CT_MPI_REQUESTS_MAX / BUCKET)
 #define REACH 8u
+
+/* Looked through as a whole, if anything is in it. */
+#define SPARE 64u
 
 /* No handle is 0 or 2: keys of handles have their highest bit set. */
 enum { KEY_FREE = 0, KEY_BUSY = 2 };
@@ -18,13 +22,15 @@ enum { KEY_FREE = 0, KEY_BUSY = 2 };
 #define KEY_MESSAGE ((uintptr_t)1 << 62)
 
 static struct {
-	_Atomic uintptr_t keys[BUCKETS][BUCKET];   /* stored after the entry (release) */
-	_Atomic uint64_t serials[BUCKETS][BUCKET]; /* likewise: whose life it is, in order */
+	_Atomic uintptr_t keys[BUCKETS + SPARE][BUCKET];   /* stored after the entry (release) */
+	_Atomic uint64_t serials[BUCKETS + SPARE][BUCKET]; /* likewise: whose life it is, in order */
 	_Atomic uint32_t
 		strayed[BUCKETS]; /* entries whose bucket this is, but which lie in another */
-	struct ct_mpi_request entries[BUCKETS][BUCKET];
+	struct ct_mpi_request entries[BUCKETS + SPARE][BUCKET];
 	_Atomic uint64_t lives; /* so far */
 	_Atomic uint32_t n;
+	_Atomic uint32_t spare; /* of these in the spare room */
+	_Atomic uint32_t lost;	/* persistent ones */
 	_Atomic uint32_t receives;
 	_Atomic uint32_t opens; /* entries of the ring's open table that are ours */
 } * table;
@@ -88,44 +94,56 @@ static uint64_t new_serial(uint32_t flags)
 	       (flags & CT_MPI_REQUEST_SHARED ? SERIAL_SHARED : 0);
 }
 
-/* So many entries may have one key of its own: a request that a thread is about to take, and the next one, which got
- * the handle meanwhile; more were ended unseen. */
-#define MOST_LIVES 3u
+/* So many entries may have one key of its own: requests that threads are about to take, whose handle others got meanwhile
+ * (a library gives a handle out again while the call on many that has ended it goes on), and the next one; more were ended
+ * unseen. */
+#define MOST_LIVES 16u
+
+struct search {
+	uintptr_t key;
+	int oldest;
+	uint32_t n; /* found */
+	uint64_t best;
+	struct place *place;
+};
+
+static void search(struct search *s, struct place p)
+{
+	/* acquire: pairs with the release of who made the entry */
+	for (; p.at < BUCKET; p.at++) {
+		uint64_t serial;
+
+		if (atomic_load_explicit(key_at(&p), memory_order_acquire) != s->key)
+			continue;
+		serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed);
+		if (s->n++ && (s->oldest ? serial > s->best : serial < s->best))
+			continue;
+		s->best = serial;
+		*s->place = p;
+	}
+}
 
 /* The newest, or oldest, entry with the key. Returns how many there are. */
 static uint32_t find(uintptr_t key, int oldest, struct place *found)
 {
-	uint32_t home = home_of(key), n = 0;
-	uint64_t best = 0;
-
-	for (uint32_t i = 0; i < REACH; i++) {
-		struct place p = { home, (home + i) % BUCKETS, 0 };
-
-		/* acquire: pairs with the release of who made the entry */
-		for (; p.at < BUCKET; p.at++) {
-			uint64_t serial;
-
-			if (atomic_load_explicit(key_at(&p), memory_order_acquire) != key)
-				continue;
-			serial = atomic_load_explicit(serial_at(&p), memory_order_relaxed);
-			if (n++ && (oldest ? serial > best : serial < best))
-				continue;
-			best = serial;
-			*found = p;
-		}
-		if (!atomic_load_explicit(&table->strayed[home], memory_order_relaxed))
-			break;
-	}
-	return n;
-}
-
-/* A free place, now the caller's. */
-static int claim(uintptr_t key, struct place *claimed)
-{
+	struct search s = { .key = key, .oldest = oldest, .place = found };
 	uint32_t home = home_of(key);
 
-	for (uint32_t i = 0; i < REACH * BUCKET; i++) {
-		struct place p = { home, (home + i / BUCKET) % BUCKETS, i % BUCKET };
+	for (uint32_t i = 0; i < REACH; i++) {
+		search(&s, (struct place){ home, (home + i) % BUCKETS, 0 });
+		if (!atomic_load_explicit(&table->strayed[home], memory_order_relaxed))
+			return s.n;
+	}
+	if (__builtin_expect(atomic_load_explicit(&table->spare, memory_order_relaxed) != 0, 0))
+		for (uint32_t i = 0; i < SPARE; i++)
+			search(&s, (struct place){ home, BUCKETS + i, 0 });
+	return s.n;
+}
+
+/* A free place of the bucket, now the caller's. */
+static int claim_in(struct place p, struct place *claimed)
+{
+	for (; p.at < BUCKET; p.at++) {
 		uintptr_t held = KEY_FREE;
 
 		if (atomic_load_explicit(key_at(&p), memory_order_relaxed) != KEY_FREE ||
@@ -133,11 +151,26 @@ static int claim(uintptr_t key, struct place *claimed)
 							     memory_order_acquire,
 							     memory_order_relaxed))
 			continue;
-		if (p.bucket != home)
-			atomic_fetch_add_explicit(&table->strayed[home], 1, memory_order_relaxed);
+		if (p.bucket != p.home)
+			atomic_fetch_add_explicit(&table->strayed[p.home], 1, memory_order_relaxed);
+		if (p.bucket >= BUCKETS)
+			atomic_fetch_add_explicit(&table->spare, 1, memory_order_relaxed);
 		*claimed = p;
 		return 1;
 	}
+	return 0;
+}
+
+static int claim(uintptr_t key, int may_use_spare, struct place *claimed)
+{
+	uint32_t home = home_of(key);
+
+	for (uint32_t i = 0; i < REACH; i++)
+		if (claim_in((struct place){ home, (home + i) % BUCKETS, 0 }, claimed))
+			return 1;
+	for (uint32_t i = 0; may_use_spare && i < SPARE; i++)
+		if (claim_in((struct place){ home, BUCKETS + i, 0 }, claimed))
+			return 1;
 	return 0;
 }
 
@@ -145,6 +178,8 @@ static void free_place(const struct place *p)
 {
 	if (p->bucket != p->home)
 		atomic_fetch_sub_explicit(&table->strayed[p->home], 1, memory_order_relaxed);
+	if (p->bucket >= BUCKETS)
+		atomic_fetch_sub_explicit(&table->spare, 1, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&table->n, 1, memory_order_relaxed);
 	/* release: pairs with the acquire of who claims it */
 	atomic_store_explicit(key_at(p), KEY_FREE, memory_order_release);
@@ -198,12 +233,26 @@ static uintptr_t key_of(uintptr_t handle, int message)
 	return message ? handle | KEY_MESSAGE : handle;
 }
 
+static int is_collective(const struct ct_mpi_request *request)
+{
+	return ct_op_class(request->op.op) != CT_CLASS_P2P;
+}
+
+/* What a receive from any got will not be known: whose next message that was is a guess. */
+static void lose_match(const struct ct_mpi_request *request)
+{
+	if (request->flags & (CT_MPI_REQUEST_ANY_SOURCE | CT_MPI_REQUEST_ANY_TAG) &&
+	    !(request->flags & CT_MPI_REQUEST_CANCELLED))
+		ct_channels_stop(request->comm_id);
+}
+
 static int add(uintptr_t key, const struct ct_mpi_request *request, uint32_t flags, int active)
 {
+	int may_use_spare = request->flags & CT_MPI_REQUEST_PERSISTENT && is_collective(request);
 	struct ct_mpi_request *r;
 	struct place p;
 
-	if (key <= KEY_BUSY || !claim(key, &p)) {
+	if (key <= KEY_BUSY || !claim(key, may_use_spare, &p)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_REQUESTS_FULL, 1);
 		return 0;
 	}
@@ -255,8 +304,10 @@ static int remove_one(uintptr_t key, int oldest, struct ct_mpi_request *request)
 
 static void close_unseen(const struct ct_mpi_request *request)
 {
-	if (request->flags & CT_MPI_REQUEST_ACTIVE)
+	if (request->flags & CT_MPI_REQUEST_ACTIVE) {
+		lose_match(request);
 		ct_mpi_requests_close(request, 0, CT_SOURCE_NONE, 0);
+	}
 	ct_mpi_parts_forget(request->parts);
 }
 
@@ -298,8 +349,10 @@ void ct_mpi_requests_begun(uintptr_t handle, enum ct_mpi_handle_kind kind,
 	}
 	if (kind == CT_MPI_HANDLE_OWN)
 		make_room(key);
-	if (!add(key, request, kind == CT_MPI_HANDLE_SHARED ? CT_MPI_REQUEST_SHARED : 0, 1))
-		ct_mpi_requests_close(request, 0, CT_SOURCE_NONE, 0);
+	if (add(key, request, kind == CT_MPI_HANDLE_SHARED ? CT_MPI_REQUEST_SHARED : 0, 1))
+		return;
+	lose_match(request);
+	ct_mpi_requests_close(request, 0, CT_SOURCE_NONE, 0);
 }
 
 void ct_mpi_requests_failed(const struct ct_mpi_request *request, uint64_t now_ns, int result)
@@ -312,8 +365,19 @@ void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request
 	uintptr_t key = key_of(handle, (request->flags & CT_MPI_REQUEST_MESSAGE) != 0);
 
 	make_room(key);
-	if (!add(key, request, 0, 0))
-		ct_mpi_parts_forget(request->parts);
+	if (add(key, request, 0, 0))
+		return;
+	ct_mpi_parts_forget(request->parts);
+	if (!(request->flags & CT_MPI_REQUEST_PERSISTENT))
+		return;
+	atomic_fetch_add_explicit(&table->lost, 1, memory_order_relaxed);
+	if (!is_collective(request))
+		ct_channels_stop(request->comm_id);
+}
+
+uint32_t ct_mpi_requests_lost(void)
+{
+	return table ? atomic_load_explicit(&table->lost, memory_order_relaxed) : 0;
 }
 
 static int find_one(uintptr_t key, struct place *p)
@@ -377,6 +441,18 @@ int ct_mpi_requests_take(const struct ct_mpi_held *held, struct ct_mpi_request *
 		return 1;
 	/* another thread took this one: any other of the same handle is as good */
 	return held->serial & SERIAL_SHARED && remove_one(key, 1, request);
+}
+
+void ct_mpi_requests_give_up(uintptr_t handle)
+{
+	const struct ct_mpi_held held = ct_mpi_requests_hold(handle);
+	struct ct_mpi_request gone;
+
+	if (!ct_mpi_requests_take(&held, &gone))
+		return;
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_REQUESTS_FULL, 1);
+	lose_match(&gone);
+	ct_mpi_requests_close(&gone, 0, CT_SOURCE_NONE, 0);
 }
 
 int ct_mpi_requests_take_message(uintptr_t handle, struct ct_mpi_request *request)

@@ -8,7 +8,9 @@
  * several live requests one handle, where they are alike: then the oldest one is found.
  *
  * The launch of an operation is closed exactly once, by whoever takes its entry. A full table costs the end of that one
- * operation (counted), never its record. All functions: any thread, inside a recorded call (ct_self.depth).
+ * operation (counted), never its record; of a persistent one its starts (counted). There is spare room for those that are
+ * collectives, whose order on their communicator all members share. After a transfer that was lost, or whose other side is
+ * not known, its communicator's messages have no numbers (ct_channels_stop()): nothing is matched wrongly. All functions: any thread, inside a recorded call (ct_self.depth).
  */
 #ifndef CT_MPI_REQUESTS_H
 #define CT_MPI_REQUESTS_H
@@ -18,7 +20,7 @@
 #include "trace/record.h"
 #include "trace/ring.h"
 
-#define CT_MPI_REQUESTS_MAX 16384u
+#define CT_MPI_REQUESTS_MAX 65536u
 
 enum ct_mpi_request_flag {
 	CT_MPI_REQUEST_PERSISTENT = 1 << 0, /* made by MPI_..._init: stays until MPI_Request_free */
@@ -70,8 +72,10 @@ void ct_mpi_requests_begun(uintptr_t handle, enum ct_mpi_handle_kind kind,
 /* The call that should have begun it failed: the launch ends with the result. */
 void ct_mpi_requests_failed(const struct ct_mpi_request *request, uint64_t now_ns, int result);
 
-/* A persistent operation was made, or a message was received as a handle. */
+/* A persistent operation was made, or a message was received as a handle. If there is no room for a persistent one, it
+ * is lost: the second tells how many are. */
 void ct_mpi_requests_keep(uintptr_t handle, const struct ct_mpi_request *request);
+uint32_t ct_mpi_requests_lost(void);
 
 /* The entry of a handle, NULL if there is none; a message only if `message`. The caller may change it: a request is one
  * thread's. The newest one: a library gives a handle out again as soon as a request is done, before the thread that waited
@@ -100,6 +104,9 @@ int ct_mpi_requests_take_message(uintptr_t handle, struct ct_mpi_request *reques
 /* MPI_Request_free: no persistent operation, nor any other, is known under the handle any more. What was under way
  * ends at a time that nobody tells. */
 void ct_mpi_requests_forget(uintptr_t handle);
+
+/* Nothing that could hold it is free: the request, if any is known, ends at a time that nobody tells (counted). */
+void ct_mpi_requests_give_up(uintptr_t handle);
 
 /* Write the launch record of an operation that was taken. end_ns 0: not known when it ended. */
 void ct_mpi_requests_close(const struct ct_mpi_request *request, uint64_t end_ns,

@@ -55,10 +55,9 @@ static EACH_ROW int begin(struct ct_op_frame *f, enum ct_mpi_function function,
 }
 
 #define RECORD_TRANSFER(name, params, args, what)                                                  \
-	CT_MPI_RECORD_MEETING(ct_mpi_win_after(win, result), DATA, name, params, args,             \
-			      struct ct_op_frame,                                                  \
-			      begin(&f, CT_MPI_##name, &what, window_of(win, target)),             \
-			      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
+	RECORD_AS(ct_mpi_win_after(win, result), DATA, name, params, args, struct ct_op_frame,     \
+		  begin(&f, CT_MPI_##name, &what, window_of(win, target)),                         \
+		  ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
 
 /* The request says when the origin's part is done. */
 static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function function,
@@ -80,10 +79,9 @@ static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function f
 }
 
 #define RECORD_REQUEST(name, params, args, what)                                                   \
-	CT_MPI_RECORD_MEETING(ct_mpi_win_after(win, result), DATA, name, params, args,             \
-			      struct ct_mpi_begun,                                                 \
-			      begin_request(&f, CT_MPI_##name, &what, window_of(win, target)),     \
-			      ct_mpi_begun(&f, request, result))
+	RECORD_AS(ct_mpi_win_after(win, result), DATA, name, params, args, struct ct_mpi_begun,    \
+		  begin_request(&f, CT_MPI_##name, &what, window_of(win, target)),                 \
+		  ct_mpi_begun(&f, request, result))
 
 #define MOVE_OF(op_, count_, type_, redop_, has)                                                   \
 	((struct transfer){ .op = CT_OP_##op_,                                                     \
@@ -95,12 +93,16 @@ static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function f
 #define MOVE(op, count, type) MOVE_OF(op, count, type, 0, 0)
 #define MOVE_REDUCED(op, count, type) MOVE_OF(op, count, type, redop, 1)
 
+/* Those with counts of int are the ones that programs call. */
+#define RECORD_AS CT_MPI_RECORD_MEETING
 #define RECORD(form, ...) RECORD_##form(__VA_ARGS__)
 #define MPI_CALL_MOVE(name, params, args, what) RECORD(TRANSFER, name, params, args, what)
 #define MPI_CALL_MOVE_C(name, params, args, what) RECORD(TRANSFER, name, params, args, what)
 #define MPI_CALL_RMOVE_C(name, params, args, what) RECORD(REQUEST, name, params, args, what)
 #include "interpose/abi/mpi_rma_calls.def"
 
+#undef RECORD_AS
+#define RECORD_AS CT_MPI_RECORD_MEETING_SMALL
 #define CT_COUNT ct_mpi_count
 #define CT_DISPL ct_mpi_aint
 #define MPI_CALL_MOVE_C(name, params, args, what) RECORD(TRANSFER, name##_c, params, args, what)

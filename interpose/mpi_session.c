@@ -42,10 +42,12 @@ SESSION_INIT(PMPI_, CT_PMPI_NAME)
 static int begin_finalize(struct ct_host_frame *f, const void *session)
 {
 	ct_mpi_host_begin(f, CT_MPI_Session_finalize, NULL);
-	ct_mpi_sessions_forget(ct_mpi_handle_at(session, 0));
-	ct_mpi_sessions_count(-1);
+	if (session) {
+		ct_mpi_sessions_forget(ct_mpi_handle_at(session, 0));
+		ct_mpi_sessions_count(-1);
+	}
 	return 1;
 }
 
-CT_MPI_RECORD(DATA, Session_finalize, (void *session), (session), struct ct_host_frame,
-	      begin_finalize(&f, session), ct_host_end(&f, ct_mpi_result(result)))
+CT_MPI_RECORD_SMALL(DATA, Session_finalize, (void *session), (session), struct ct_host_frame,
+		    begin_finalize(&f, session), ct_host_end(&f, ct_mpi_result(result)))

@@ -3,14 +3,14 @@
 
 #include "interpose/recorder.h"
 
-/* Bytes for one peer. A type that nothing is sent of may be no type at all. */
+/* Bytes for one peer. A type that nothing is sent of may be no type at all, and there may be no types: MPI will tell. */
 static uint64_t part_bytes(const struct ct_mpi_counts *parts, uint32_t i)
 {
 	uint64_t count = ct_mpi_count_at(parts, i);
 	ct_mpi_handle type = parts->types && count ? ct_mpi_handle_at(parts->types, i)
 						   : parts->type;
 
-	return count ? count * ct_mpi_element(type).bytes : 0;
+	return count && type ? count * ct_mpi_element(type).bytes : 0;
 }
 
 struct ct_mpi_share ct_mpi_sum_w(struct ct_mpi_counts parts)

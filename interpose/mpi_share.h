@@ -38,8 +38,11 @@ static CT_MPI_EACH_ROW uint64_t ct_mpi_number(int64_t count)
 	return count > 0 ? (uint64_t)count : 0;
 }
 
+/* 0 where there are no counts: MPI will tell the program so. */
 static CT_MPI_EACH_ROW uint64_t ct_mpi_count_at(const struct ct_mpi_counts *c, uint32_t i)
 {
+	if (__builtin_expect(!c->at, 0))
+		return 0;
 	return ct_mpi_number(c->is_wide ? ((const int64_t *)c->at)[i] : ((const int *)c->at)[i]);
 }
 

@@ -49,6 +49,14 @@ static struct ct_mpi_request *at(const void *requests, uint32_t i)
 	return key ? ct_mpi_requests_find(key, 0) : NULL;
 }
 
+/* The i-th was started, of those that are not known: of one for which there was no room it is not on record. (It may move
+ * nothing, where its other side is MPI_PROC_NULL: too many are counted rather than too few.) */
+static void lose_start(const void *requests, uint32_t i, int result)
+{
+	if (!result && ct_mpi_requests_lost() && ct_mpi_request_key(requests, i))
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_STARTS_LOST, 1);
+}
+
 struct start {
 	struct ct_op_frame op; /* first */
 	struct ct_mpi_request *request;
@@ -58,21 +66,26 @@ static int begin_one(struct start *s, const void *request)
 {
 	s->request = at(request, 0);
 	begin(&s->op, s->request);
-	return s->request != NULL;
+	return s->request || ct_mpi_requests_lost();
 }
 
-static void end_one(struct start *s, int result)
+static void end_one(struct start *s, const void *request, int result)
 {
-	end(s->request, ct_now_ns(), ct_mpi_result(result));
+	if (s->request)
+		end(s->request, ct_now_ns(), ct_mpi_result(result));
+	else
+		lose_start(request, 0, result);
 	ct_guard_leave();
 }
 
 CT_MPI_RECORD(DATA, Start, (void *request), (request), struct start, begin_one(&f, request),
-	      end_one(&f, result))
+	      end_one(&f, request, result))
 
 static CT_UNWIND_WHOLE int record_Startall(int n, void *requests, ct_MPI_Startall_fn *real)
 {
-	uint32_t known = ct_mpi_requests_count() && n > 0 ? (uint32_t)n : 0;
+	uint32_t known = (ct_mpi_requests_count() || ct_mpi_requests_lost()) && n > 0 ? (uint32_t)n
+										      : 0;
+	struct ct_mpi_request *r;
 	struct ct_op_frame f;
 	uint64_t now_ns;
 	int result;
@@ -82,8 +95,12 @@ static CT_UNWIND_WHOLE int record_Startall(int n, void *requests, ct_MPI_Startal
 		begin(&f, at(requests, i));
 	result = real(n, requests);
 	now_ns = ct_now_ns();
-	for (uint32_t i = 0; i < known; i++)
-		end(at(requests, i), now_ns, ct_mpi_result(result));
+	for (uint32_t i = 0; i < known; i++) {
+		if ((r = at(requests, i)) != NULL)
+			end(r, now_ns, ct_mpi_result(result));
+		else
+			lose_start(requests, i, result);
+	}
 	ct_guard_leave();
 	return result;
 }
@@ -96,8 +113,8 @@ static void end_free(uintptr_t key, int result)
 	ct_guard_leave();
 }
 
-CT_MPI_RECORD(DATA, Request_free, (void *request), (request), uintptr_t,
-	      (f = ct_mpi_request_key(request, 0)) != 0, end_free(f, result))
+CT_MPI_RECORD_SMALL(DATA, Request_free, (void *request), (request), uintptr_t,
+		    (f = ct_mpi_request_key(request, 0)) != 0, end_free(f, result))
 
 /* Whether it worked is told by the status of the wait that follows. */
 static void end_cancel(struct ct_mpi_request *r, int result)
@@ -107,8 +124,8 @@ static void end_cancel(struct ct_mpi_request *r, int result)
 	ct_guard_leave();
 }
 
-CT_MPI_RECORD(DATA, Cancel, (void *request), (request), struct ct_mpi_request *,
-	      (f = at(request, 0)) != NULL, end_cancel(f, result))
+CT_MPI_RECORD_SMALL(DATA, Cancel, (void *request), (request), struct ct_mpi_request *,
+		    (f = at(request, 0)) != NULL, end_cancel(f, result))
 
 /* ---- partitioned --------------------------------------------------------------------------------------------- */
 

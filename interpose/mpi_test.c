@@ -35,14 +35,14 @@ static void answer_one(struct test *t, int is_done, const void *status, int resu
 	uint64_t now_ns = ct_now_ns();
 	struct ct_mpi_request taken;
 
-	if (is_done && ct_mpi_requests_take(&t->held, &taken))
+	if (is_done && !ct_mpi_was_refused(result) && ct_mpi_requests_take(&t->held, &taken))
 		ct_mpi_complete(&taken, status, now_ns, ct_mpi_result(result));
 	ct_mpi_poll_answer(&t->q, is_done, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Test, (void *request, int *flag, void *status), (request, flag, status),
 	      struct test, ask_one(&f, request, &status),
-	      answer_one(&f, *flag || result, status, result))
+	      answer_one(&f, result || *flag, status, result))
 
 /* It goes on being a request, done or not: somebody will wait for it, or free it. */
 static int ask_status(struct ct_mpi_question *q, ct_mpi_handle request)
@@ -61,10 +61,10 @@ static int ask_arrived(struct ct_mpi_question *q, ct_mpi_handle request)
 
 CT_MPI_RECORD(DATA, Request_get_status, (ct_mpi_handle request, int *flag, void *status),
 	      (request, flag, status), struct ct_mpi_question, ask_status(&f, request),
-	      ct_mpi_poll_answer(&f, *flag || result, ct_now_ns()))
+	      ct_mpi_poll_answer(&f, result || *flag, ct_now_ns()))
 CT_MPI_RECORD(DATA, Parrived, (ct_mpi_handle request, int partition, int *flag),
 	      (request, partition, flag), struct ct_mpi_question, ask_arrived(&f, request),
-	      ct_mpi_poll_answer(&f, *flag || result, ct_now_ns()))
+	      ct_mpi_poll_answer(&f, result || *flag, ct_now_ns()))
 
 /* ---- of several ---------------------------------------------------------------------------------------------- */
 
@@ -101,7 +101,8 @@ static void answer_all(struct tests *t, int is_done, const void *requests, int r
 	end(t, is_done, now_ns);
 }
 
-static void answer_any(struct tests *t, int is_done, int index, const void *status, int result)
+static void answer_any(struct tests *t, int is_done, const int *index, const void *status,
+		       int result)
 {
 	uint64_t now_ns = ct_now_ns();
 
@@ -110,22 +111,22 @@ static void answer_any(struct tests *t, int is_done, int index, const void *stat
 	end(t, is_done, now_ns);
 }
 
-static void answer_some(struct tests *t, int n_done, const int *indices, int result)
+static void answer_some(struct tests *t, const int *n_done, const int *indices, int result)
 {
 	uint64_t now_ns = ct_now_ns();
 
 	ct_mpi_several_some(&t->several, n_done, indices, now_ns, result);
-	end(t, n_done != 0 || result, now_ns);
+	end(t, result || *n_done != 0, now_ns);
 }
 
 CT_MPI_RECORD(DATA, Testall, (int n, void *requests, int *flag, void *statuses),
 	      (n, requests, flag, statuses), struct tests,
 	      ask_several(&f, CT_MPI_Testall, n, requests, &statuses),
-	      answer_all(&f, *flag || result, requests, result))
+	      answer_all(&f, result || *flag, requests, result))
 CT_MPI_RECORD(DATA, Testany, (int n, void *requests, int *index, int *flag, void *status),
 	      (n, requests, index, flag, status), struct tests, ask_any(&f, n, requests, &status),
-	      answer_any(&f, *flag || result, *index, status, result))
+	      answer_any(&f, result || *flag, index, status, result))
 CT_MPI_RECORD(DATA, Testsome, (int n, void *requests, int *n_done, int *indices, void *statuses),
 	      (n, requests, n_done, indices, statuses), struct tests,
 	      ask_several(&f, CT_MPI_Testsome, n, requests, &statuses),
-	      answer_some(&f, *n_done, indices, result))
+	      answer_some(&f, n_done, indices, result))

@@ -41,7 +41,7 @@ static void end_one(struct wait *w, const void *status, int result)
 {
 	struct ct_mpi_request request;
 
-	if (ct_mpi_requests_take(&w->held, &request))
+	if (!ct_mpi_was_refused(result) && ct_mpi_requests_take(&w->held, &request))
 		ct_mpi_complete(&request, status, ct_now_ns(), ct_mpi_result(result));
 	ct_host_end(&w->host, ct_mpi_result(result));
 }
@@ -56,17 +56,30 @@ struct waits {
 	struct ct_mpi_several several;
 };
 
+/* Left by an exception or by the thread's cancellation. */
+static void leave(struct ct_frame *frame)
+{
+	ct_mpi_several_end(&((struct waits *)frame)->several);
+	ct_host_leave(frame);
+}
+
+static int begin_call(struct waits *w, enum ct_mpi_function function)
+{
+	begin(&w->host, function, w->several.first);
+	w->host.frame.leave = leave;
+	return 1;
+}
+
 static int begin_several(struct waits *w, enum ct_mpi_function function, int n,
 			 const void *requests, void **statuses)
 {
-	return ct_mpi_several_begin(&w->several, n, requests, statuses) &&
-	       begin(&w->host, function, w->several.first);
+	return ct_mpi_several_begin(&w->several, n, requests, statuses) && begin_call(w, function);
 }
 
 static int begin_any(struct waits *w, int n, const void *requests, void **status)
 {
 	return ct_mpi_several_begin_any(&w->several, n, requests, status) &&
-	       begin(&w->host, CT_MPI_Waitany, w->several.first);
+	       begin_call(w, CT_MPI_Waitany);
 }
 
 static void end(struct waits *w, int result)
@@ -81,13 +94,13 @@ static void end_all(struct waits *w, const void *requests, int result)
 	end(w, result);
 }
 
-static void end_any(struct waits *w, int index, const void *status, int result)
+static void end_any(struct waits *w, const int *index, const void *status, int result)
 {
 	ct_mpi_several_any(&w->several, index, status, ct_now_ns(), result);
 	end(w, result);
 }
 
-static void end_some(struct waits *w, int n_done, const int *indices, int result)
+static void end_some(struct waits *w, const int *n_done, const int *indices, int result)
 {
 	ct_mpi_several_some(&w->several, n_done, indices, ct_now_ns(), result);
 	end(w, result);
@@ -98,8 +111,8 @@ CT_MPI_RECORD(DATA, Waitall, (int n, void *requests, void *statuses), (n, reques
 	      end_all(&f, requests, result))
 CT_MPI_RECORD(DATA, Waitany, (int n, void *requests, int *index, void *status),
 	      (n, requests, index, status), struct waits, begin_any(&f, n, requests, &status),
-	      end_any(&f, *index, status, result))
+	      end_any(&f, index, status, result))
 CT_MPI_RECORD(DATA, Waitsome, (int n, void *requests, int *n_done, int *indices, void *statuses),
 	      (n, requests, n_done, indices, statuses), struct waits,
 	      begin_several(&f, CT_MPI_Waitsome, n, requests, &statuses),
-	      end_some(&f, *n_done, indices, result))
+	      end_some(&f, n_done, indices, result))

@@ -88,13 +88,18 @@ uint64_t ct_tags_slow(struct ct_tags *tags, ct_word *next_seq, uint32_t tag)
 /* The low bits of `next` count, those above say how often its place was given away. */
 #define COUNT_BITS 48
 
+#define STOPPED 64u
+#define EVERY UINT32_MAX
+
 /* Columns, since the end of a communicator looks through one of them only. A key is the hash of what the channel is, 0
  * free; it is stored after the rest (release). */
 static struct {
 	_Atomic uint64_t keys[CHANNELS];
 	_Atomic uint64_t next[CHANNELS];
-	_Atomic uint32_t comms[CHANNELS]; /* whose it is; 0 nobody's */
-	_Atomic int lock;		  /* over what makes and frees channels */
+	_Atomic uint32_t comms[CHANNELS];  /* whose it is; 0 nobody's */
+	_Atomic uint32_t stopped[STOPPED]; /* communicators, 0 none; EVERY one in the last */
+	_Atomic uint32_t n_stopped;
+	_Atomic int lock; /* over what makes and frees channels */
 	_Atomic uint64_t lost;
 } * channels;
 
@@ -140,6 +145,19 @@ static void unlock(void)
 	atomic_store_explicit(&channels->lock, 0, memory_order_release);
 }
 
+/* Before the lock is taken, for which every thread would have to wait when the table is full. */
+static int has_room(uint64_t key)
+{
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint64_t held = atomic_load_explicit(&channels->keys[place_of(key, i)],
+						     memory_order_relaxed);
+
+		if (!held || held == key) /* another thread may have made it just now */
+			return 1;
+	}
+	return 0;
+}
+
 /* Under the lock. */
 static uint32_t make(uint64_t key, uint32_t comm)
 {
@@ -172,12 +190,27 @@ static inline int count(uint32_t at, uint64_t key, uint64_t *seq)
 	return 1;
 }
 
+/* Looked at where a channel is not found: those of a communicator that is stopped are gone. */
+static int is_stopped(uint32_t comm)
+{
+	uint32_t n = atomic_load_explicit(&channels->n_stopped, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t stopped = atomic_load_explicit(&channels->stopped[i],
+							memory_order_relaxed);
+
+		if (stopped == comm || stopped == EVERY)
+			return 1;
+	}
+	return 0;
+}
+
 static __attribute__((noinline)) uint64_t next_of_new(uint64_t key, uint32_t comm)
 {
 	uint32_t at = CHANNELS;
 	uint64_t seq;
 
-	if (lock()) {
+	if (!is_stopped(comm) && has_room(key) && lock()) {
 		at = make(key, comm);
 		unlock();
 	}
@@ -225,15 +258,40 @@ uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t pe
 	return next_of_new(key, comm);
 }
 
-void ct_channels_end(uint32_t comm)
+/* Under the lock. */
+static void free_channels(uint32_t comm)
 {
-	if (!channels || !comm || !lock())
-		return;
 	for (uint32_t i = 0; i < CHANNELS; i++) {
-		if (atomic_load_explicit(&channels->comms[i], memory_order_relaxed) != comm)
+		uint32_t whose = atomic_load_explicit(&channels->comms[i], memory_order_relaxed);
+
+		if (!whose || (whose != comm && comm != EVERY))
 			continue;
 		atomic_store_explicit(&channels->comms[i], 0, memory_order_relaxed);
 		atomic_store_explicit(&channels->keys[i], 0, memory_order_release);
 	}
+}
+
+void ct_channels_stop(uint32_t comm)
+{
+	uint32_t n;
+
+	if (!channels || is_stopped(comm) || !lock())
+		return;
+	n = atomic_load_explicit(&channels->n_stopped, memory_order_relaxed);
+	if (n < STOPPED && !is_stopped(comm)) {
+		comm = n == STOPPED - 1 ? EVERY : comm;
+		atomic_store_explicit(&channels->stopped[n], comm, memory_order_relaxed);
+		/* release: pairs with the acquire of who finds no channel */
+		atomic_store_explicit(&channels->n_stopped, n + 1, memory_order_release);
+		free_channels(comm);
+	}
+	unlock();
+}
+
+void ct_channels_end(uint32_t comm)
+{
+	if (!channels || !comm || !lock())
+		return;
+	free_channels(comm);
 	unlock();
 }

@@ -85,6 +85,10 @@ uint64_t ct_channels_next(uint32_t comm, enum ct_direction direction, int32_t pe
 int ct_channels_return(uint32_t comm, enum ct_direction direction, int32_t peer, uint64_t slot,
 		       uint64_t seq);
 
+/* Of this communicator a transfer took place whose channel is not known, or which is not on record: no number given out
+ * from here on would be that of the other side. Its transfers get numbers of nobody's (counted). For good. */
+void ct_channels_stop(uint32_t comm);
+
 /* The communicator with this id has ended. */
 void ct_channels_end(uint32_t comm);
 

@@ -375,14 +375,19 @@ struct ct_ring_comm *ct_ring_comm_add(struct ct_ring *ring, const struct ct_comm
 	return NULL;
 }
 
+#define LEAPS 32u
+#define LEAP 61u
+
 struct ct_ring_open *ct_ring_open_add(struct ct_ring *ring, uint32_t launch,
 				      const uint64_t words[8])
 {
 	uint32_t n = ring->header ? ring->header->n_opens : 0;
 
-	/* launches close about in the order in which they open: start where the oldest probably was */
-	for (uint32_t i = 0; i < n; i++) {
-		struct ct_ring_open *o = &ring->opens[(launch + i) % n];
+	/* Launches close about in the order in which they open: start where the oldest probably was. Those that stay open
+	 * lie side by side: leap over them, or a table that is nearly full is looked through as a whole each time. */
+	for (uint32_t i = 0; i < LEAPS + n; i++) {
+		uint32_t at = i < LEAPS ? launch + i * LEAP : launch + (i - LEAPS);
+		struct ct_ring_open *o = &ring->opens[at % n];
 
 		if (!ct_ring_open_reserve(o))
 			continue;

@@ -106,6 +106,7 @@ int ct_calls_wait(struct ct_calls *calls, const struct ct_call *call)
 	struct ct_call *told = find(&calls->waits, call->begin_ns, call->tid);
 
 	if (told) {
+		told->ends_several |= call->ends_several;
 		if (call->end_ns != CT_CALL_OPEN) {
 			told->end_ns = call->end_ns;
 			told->is_message = told->comm || !call->comm;
@@ -141,16 +142,38 @@ uint64_t ct_calls_entered(const struct ct_calls *calls, uint64_t at_ns)
 	return 0;
 }
 
+int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others)
+{
+	struct ct_call *call = find(&calls->waits, enter_ns, 0);
+
+	if (!call)
+		return 0;
+	if (with_others)
+		call->served_others = 1;
+	else
+		call->served_itself = 1;
+	return call->ends_several;
+}
+
+/* Is it known to have been about nobody but the rank itself? */
+static int is_private(const struct ct_call *call)
+{
+	return call->served_itself && !call->served_others;
+}
+
 static uint64_t ended(const struct ct_call_list *list, uint64_t at_ns)
 {
 	uint32_t at = from(list, at_ns + 1), seen = 0;
 	uint64_t latest = 0;
 
-	for (; at > list->first && seen < reach(list); at--, seen++) {
-		uint64_t end_ns = list->all[at - 1].end_ns;
+	for (; at > list->first && seen < reach(list); at--) {
+		const struct ct_call *call = &list->all[at - 1];
 
-		if (end_ns <= at_ns && end_ns > latest)
-			latest = end_ns;
+		if (is_private(call))
+			continue;
+		seen++;
+		if (call->end_ns <= at_ns && call->end_ns > latest)
+			latest = call->end_ns;
 	}
 	return latest;
 }
@@ -218,7 +241,7 @@ int ct_calls_sum(const struct ct_calls *calls, uint64_t begin_ns, uint64_t end_n
 		if (!call[k] || call[k]->begin_ns >= end_ns)
 			return 1;
 		at[k]++;
-		if (call[k]->end_ns <= begin_ns)
+		if (call[k]->end_ns <= begin_ns || is_private(call[k]))
 			continue;
 		sum->calls++;
 		sum->messages += call[k]->is_message;

@@ -24,6 +24,9 @@ struct ct_call {
 	uint32_t tid;
 	uint32_t comm;	     /* of a waiting call: the communicator that it is about; 0 not known */
 	uint32_t is_message; /* it sent, received, or waited for that */
+	/* what is known to have ended in a waiting call: operations with nobody else, with others */
+	uint32_t served_itself : 1, served_others : 1;
+	uint32_t ends_several : 1; /* of a waiting call: it returned when all of several had ended */
 };
 
 /* By begin_ns; all[first..n) are in use. */
@@ -63,6 +66,10 @@ const struct ct_call *ct_calls_next_wait(const struct ct_calls *calls, uint64_t 
 
 /* In the call that was entered then, somebody was waited for until `until_ns`. */
 void ct_calls_hold(struct ct_calls *calls, uint64_t enter_ns, uint64_t until_ns);
+
+/* In the waiting call that was entered then an operation ended, `with_others` or with nobody else. Calls in which nothing
+ * but the latter ended are none that communicate. Returns its ends_several. */
+int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others);
 
 /* What a window of time holds. Each moment counts once. */
 struct ct_call_sum {

@@ -46,12 +46,15 @@ static enum ct_severity severity_of(double pct)
 	return pct > 10 ? CT_SEVERITY_SEVERE : pct >= 3 ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
 }
 
-/* How sure the order of arrival is, and with it the blame. */
-static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct ct_blame *blame)
+/* How sure the order of arrival is, and with it the blame; and how sure the loss, by the size of its error. */
+static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct ct_blame *blame,
+					const struct ct_charge *charge)
 {
-	if (2 * s->loose < s->hits)
-		return CT_CONFIDENCE_HIGH;
-	return blame->skew_n ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
+	if (2 * charge->err_ns > charge->loss_ns)
+		return CT_CONFIDENCE_LOW;
+	if (2 * s->loose >= s->hits)
+		return blame->skew_n ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
+	return 4 * charge->err_ns > charge->loss_ns ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
 static int by_value(const void *a, const void *b)
@@ -106,7 +109,7 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	/* a bound that nothing has cut may be several times the truth */
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
 		f->severity = CT_SEVERITY_WARN;
-	f->confidence = confidence_of(s, &pass->blame);
+	f->confidence = confidence_of(s, &pass->blame, charge);
 	f->comm_key = class ? class->comm->key : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&pass->names, class->op) : NULL;
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
@@ -305,13 +308,31 @@ int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *m,
 	return f->cause && f->line ? CT_OK : CT_NOMEM;
 }
 
+/* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
+static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
+{
+	const char *why = NULL;
+
+	for (size_t p = 0; p < report->n_processes && !why; p++)
+		why = report->processes[p].damage_why;
+	if (report->lost_records)
+		return "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a faster "
+		       "COMMTRACE_DIR keeps more";
+	if (why)
+		return ct_arena_printf(memory,
+				       "%s: copy the file again; what is missing is unknown", why);
+	return "what is missing is unknown; see `commtrace info` for reasons, and whether the "
+	       "files of "
+	       "all hosts were copied whole";
+}
+
 int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
 		      struct ct_arena *memory, struct ct_finding *f)
 {
 	uint32_t *seats = ct_arena_calloc(memory, pass->n_seats, sizeof(*seats));
 	double share = 100.0 * (double)report->lost_records /
 		       ((double)report->lost_records + (double)pass->ops + 1e-9);
-	const char *reason = "?", *ranks;
+	const char *reason = "?", *ranks, *records;
 	uint32_t n = 0, unknown = 0;
 
 	for (size_t i = 0; i < report->n_losses; i++) {
@@ -340,21 +361,28 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 		.loss_pct = NAN,
 		.cause = "records are missing; operations without them are left out of every "
 			 "judgement",
-		.advice = "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a "
-			  "faster "
-			  "COMMTRACE_DIR keeps more",
+		.advice = advice_on_losses(report, memory),
 	};
-	if (!seats || set_ranks(pass, seats, n, memory, f))
+	if (!seats || !f->advice || set_ranks(pass, seats, n, memory, f))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	f->evidence = ct_arena_calloc(memory, 1, sizeof(*f->evidence));
 	if (!ranks || !f->evidence)
 		return CT_NOMEM;
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "records", "count",
-							     (double)report->lost_records, NAN };
-	f->line = ct_arena_printf(memory, "records=%llu%s ranks=%s reason=%s share=%s severity=%s",
-				  (unsigned long long)report->lost_records, unknown ? "+" : "",
-				  n ? ranks : "?", reason, ct_text_pct(share).s,
+	f->evidence[f->n_evidence++] = (struct ct_evidence){
+		"records", "count",
+		unknown && !report->lost_records ? NAN : (double)report->lost_records, NAN
+	};
+	records = unknown && !report->lost_records
+			  ? "unknown"
+			  : ct_arena_printf(memory, "%llu%s",
+					    (unsigned long long)report->lost_records,
+					    unknown ? "+" : "");
+	if (!records)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s severity=%s",
+				  records, n ? ranks : "?", reason,
+				  ct_text_pct(unknown ? NAN : share).s,
 				  ct_severity_name(f->severity));
 	return f->line ? CT_OK : CT_NOMEM;
 }

@@ -89,7 +89,9 @@ static int is_contradicted(const struct ct_pass *pass, uint32_t seat, const uint
  * stand out more clearly. */
 static int is_clear(const struct ct_pass *pass, const struct ct_charge *charge)
 {
-	return (double)pass->followed >= LEAST_FOLLOWED * 2 * (double)pass->messages ||
+	uint64_t messages = pass->messages - pass->to_self;
+
+	return (double)pass->followed >= LEAST_FOLLOWED * 2 * (double)messages ||
 	       charge->loss_ns >= 2 * charge->err_ns;
 }
 

@@ -220,12 +220,54 @@ static void judge_rooted(const struct ct_instance *i, struct ct_waits *w)
 	w->judged = CT_JUDGED_WAITS;
 }
 
+/* A call that returns at once found that what it asked for was over. */
+#define AT_ONCE_NS 20000u
+
+/* Is this member's end that of the message, of which nothing could move before `both_ns`? Not where its call ended others
+ * too, nor where it may have been over long before somebody asked. */
+static int tells_end(const struct ct_member *m, uint64_t both_ns)
+{
+	if (m->shared)
+		return 0;
+	return !m->posted || m->asked_ns <= both_ns ||
+	       (m->end_ns > m->asked_ns && m->end_ns - m->asked_ns > AT_ONCE_NS);
+}
+
+/* The shorter of the two spans, that of the one who came last; but only of who knows when it had come, and not before both
+ * were there. */
+static uint64_t transfer_of(const struct ct_member *send, const struct ct_member *recv,
+			    int one_clock)
+{
+	uint64_t both = send->start_ns > recv->start_ns ? send->start_ns : recv->start_ns;
+	const struct ct_member *end = NULL;
+	uint64_t x = CT_NO_TRANSFER, most;
+
+	if (!recv->posted && !send->posted && !recv->shared && !send->shared)
+		return duration(send) < duration(recv) ? duration(send) : duration(recv);
+	/* how much of a span was waiting is not known */
+	if (!one_clock)
+		return CT_NO_TRANSFER;
+	if (tells_end(send, both)) {
+		end = send;
+		x = duration(send);
+	}
+	if (tells_end(recv, both)) {
+		end = recv;
+		x = duration(recv) < x ? duration(recv) : x;
+	}
+	if (!end)
+		return CT_NO_TRANSFER;
+	/* A short message may have left before. */
+	most = after(end->end_ns, both, UINT64_MAX);
+	return most && most < x ? most : x;
+}
+
 static void judge_message(const struct ct_instance *i, struct ct_waits *w)
 {
 	uint32_t s = i->members[0].index == 0 ? 0 : 1;
 	const struct ct_member *send = &i->members[s], *recv = &i->members[1 - s];
 
-	w->transfer_ns = duration(send) < duration(recv) ? duration(send) : duration(recv);
+	w->transfer_ns = transfer_of(send, recv, w->one_clock);
 	w->judged = CT_JUDGED_TRANSFER;
 	if (!w->one_clock)
 		return;
@@ -233,13 +275,6 @@ static void judge_message(const struct ct_instance *i, struct ct_waits *w)
 	w->wait_ns[1 - s] = stood(recv, send->start_ns);
 	/* A short message may leave before anybody asks for it: then the sender did not wait. */
 	w->wait_ns[s] = send->end_ns > recv->start_ns ? stood(send, recv->start_ns) : 0;
-	/* Nothing moves before both are there; and who posted it may have looked long after it was over. */
-	if (recv->posted || send->posted) {
-		uint64_t from = send->start_ns > recv->start_ns ? send->start_ns : recv->start_ns;
-		uint64_t most = after(recv->end_ns, from, UINT64_MAX);
-
-		w->transfer_ns = most && most < w->transfer_ns ? most : w->transfer_ns;
-	}
 	w->judged = CT_JUDGED_WAITS;
 }
 

@@ -38,6 +38,8 @@ struct ct_member {
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
 	uint8_t captured; /* into a graph: it has no times, and nothing moved yet */
 	uint8_t on_gpu;	  /* its start is when a stream reached it */
+	uint8_t shared; /* its call ended other operations too: it may have been over before end_ns */
+	uint8_t alone; /* nobody else takes part in it */
 	uint8_t posted; /* its own call only began it, and asked_ns is known: it may have been over before end_ns */
 };
 

@@ -9,7 +9,7 @@
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget: 1 verdict, 2 x 3 findings, 7 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 37. */
+/* The budget: 1 verdict, 2 x 3 findings, 8 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 38. */
 #define MOST_ROWS 5
 #define MOST_INFLIGHT 8
 #define MOST_ENDED 4
@@ -106,12 +106,14 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_loss *first = NULL;
 	size_t others = 0;
+	int uncounted = 0;
 
 	for (size_t i = 0; i < report->n_losses; i++) {
 		const struct ct_report_loss *loss = &report->losses[i];
 
 		if (!first || (loss->is_loss_of_records && !first->is_loss_of_records))
 			first = loss;
+		uncounted |= loss->is_loss_of_records && loss->records == CT_UNKNOWN;
 		others++;
 	}
 	if (!first) {
@@ -119,9 +121,12 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	if (first->is_loss_of_records)
-		ct_text_line(text, CT_COLOR_YELLOW, "losses    %s records; rank %d: %s%s",
-			     ct_text_count(report->lost_records).s, first->rank, first->text,
-			     others > 1 ? "; more in info" : "");
+		ct_text_line(text, CT_COLOR_YELLOW, "losses    %s%s records; rank %d: %s%s",
+			     uncounted && report->lost_records ? "at least " : "",
+			     uncounted && !report->lost_records
+				     ? "unknown number of"
+				     : ct_text_count(report->lost_records).s,
+			     first->rank, first->text, others > 1 ? "; more in info" : "");
 	else
 		ct_text_line(text, CT_COLOR_NONE, "losses    no records; %s of rank %d: %s%s",
 			     ct_text_count(first->records).s, first->rank, first->text,
@@ -135,6 +140,25 @@ static void write_warning(struct ct_text *text, const struct ct_report *report)
 		return;
 	ct_text_line(text, CT_COLOR_YELLOW, "warning   %s: %s%s", report->invisible[0].what,
 		     report->invisible[0].why, report->n_invisible > 1 ? "; more in info" : "");
+}
+
+/* Messages on a line of their own: who has none reads of none. */
+static void write_matched(struct ct_text *text, const struct ct_report_run *run)
+{
+	if (!run->messages) {
+		ct_text_line(
+			text, CT_COLOR_NONE,
+			"share     %s of the run in communication (busiest rank); %s operations "
+			"matched, %s not whole",
+			ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
+			ct_text_count(run->incomplete).s);
+		return;
+	}
+	ct_text_line(text, CT_COLOR_NONE, "share     %s of the run in communication (busiest rank)",
+		     ct_text_pct(run->comm_share_pct).s);
+	ct_text_line(text, CT_COLOR_NONE, "matched   %s operations, %s message%s; %s not whole",
+		     ct_text_count(run->matched).s, ct_text_count(run->messages).s,
+		     run->messages == 1 ? "" : "s", ct_text_count(run->incomplete).s);
 }
 
 /* The rank that stood waiting longest. */
@@ -196,12 +220,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	ct_timing_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
-	ct_text_line(
-		text, CT_COLOR_NONE,
-		"share     %s of the run in communication (busiest rank); %s operations matched, "
-		"%s not whole",
-		ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
-		ct_text_count(run->incomplete).s);
+	write_matched(text, run);
 	write_exposed(text, report);
 	write_cost(text, report);
 }

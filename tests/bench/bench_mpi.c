@@ -21,12 +21,14 @@
 #ifdef OPEN_MPI
 #define FLAVOUR "openmpi"
 #define LIBRARY "libmpi.so.40"
+#define LIMIT "3.8" /* docs/OVERHEAD.md says why it is not 3.0 */
 #define MPIRUN                                                                                     \
 	"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "core", "--mca", "btl",   \
 		"self,vader"
 #else
 #define FLAVOUR "mpich"
 #define LIBRARY "libmpich.so.12"
+#define LIMIT "3.5"
 #define MPIRUN "mpirun", "-launcher", "fork", "-bind-to", "core"
 #endif
 
@@ -178,7 +180,8 @@ static int measure(void)
 		       v[0], v[1], v[3], ratios[r], (v[2] - v[1]) / v[3]);
 	}
 	qsort(ratios, RUNS, sizeof(ratios[0]), by_size);
-	printf("METRIC overhead.mpi_wrapper_per_clock_" FLAVOUR " %.2f 3.0\n", ratios[RUNS / 2]);
+	printf("METRIC overhead.mpi_wrapper_per_clock_" FLAVOUR " %.2f " LIMIT "\n",
+	       ratios[RUNS / 2]);
 	return 0;
 }
 

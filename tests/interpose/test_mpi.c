@@ -103,6 +103,31 @@ static void what_stands_above_an_mpich_handle_is_nothing(void **state)
 	}
 }
 
+#define MPICH_OTHER 0x84000001u
+static void unmet_communicator(void)
+{
+	double in = 1, out;
+
+	is_mpich();
+	MUST(ct_MPI_Init(NULL, NULL) == 0);
+	MUST(ct_MPI_Allreduce(&in, &out, 1, MPICH_DOUBLE, MPICH_SUM, MPICH_OTHER) == 0);
+	/* known now, so this one is on record */
+	MUST(ct_MPI_Allreduce(&in, &out, 2, MPICH_DOUBLE, MPICH_SUM, MPICH_OTHER) == 0);
+}
+
+static void a_communicator_that_was_not_seen_made_is_met_by_its_first_call(void **state)
+{
+	const struct recorded_lists *r = records_of(unmet_communicator);
+
+	(void)state;
+	assert_int_equal(r->n_comms, 2);
+	assert_int_equal(r->n_ops, 1);
+	assert_int_equal(r->ops[0].count, 2);
+	assert_int_equal(r->ops[0].comm, r->comms[1].id);
+	assert_true(r->ops[0].enter_ns >= r->comms[1].created_ns);
+	assert_true(r->ops[0].return_ns >= r->ops[0].enter_ns);
+}
+
 static void standard_abi(void)
 {
 	double in = 1, out;
@@ -354,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_flavour_is_what_the_library_says),
 		cmocka_unit_test(what_stands_above_an_mpich_handle_is_nothing),
+		cmocka_unit_test(a_communicator_that_was_not_seen_made_is_met_by_its_first_call),
 		cmocka_unit_test(a_library_of_the_standard_abi_is_met_at_its_first_call),
 		cmocka_unit_test(a_library_of_no_known_flavour_is_left_alone),
 		cmocka_unit_test(nothing_is_asked_before_the_beginning_or_after_the_end),

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #include "interpose/mpi_requests.h"
+#include "interpose/mpi_several.h"
 #include "interpose/recorder.h"
+#include "interpose/tags.h"
 
 static struct ct_mpi_request request(uint32_t launch, unsigned op, uint32_t flags)
 {
@@ -94,7 +96,7 @@ static void requests_that_end_unseen_do_not_pile_up(void **state)
 	for (uint32_t i = 1; i <= 100; i++)
 		begin(0x1000, i, CT_MPI_HANDLE_OWN);
 	assert_int_equal(take(0x1000), 100);
-	assert_true(ct_mpi_requests_count() <= 3);
+	assert_true(ct_mpi_requests_count() <= 16);
 	while (take(0x1000))
 		;
 	assert_int_equal(ct_mpi_requests_count(), 0);
@@ -193,6 +195,100 @@ static void what_has_no_room_is_no_other(void **state)
 	assert_int_equal(ct_mpi_requests_count(), 0);
 }
 
+/* Of persistent requests that have no room: messages get no number that another might have, and collectives have room. */
+static void what_is_lost_takes_no_ones_number(void **state)
+{
+	struct ct_mpi_request message = request(0, CT_OP_Recv, CT_MPI_REQUEST_PERSISTENT);
+	struct ct_mpi_request collective = request(0, CT_OP_AllReduce, CT_MPI_REQUEST_PERSISTENT);
+
+	(void)state;
+	message.comm_id = collective.comm_id = 3;
+	assert_int_equal(ct_channels_next(3, CT_SEND, 1, 5), 0);
+	assert_int_equal(ct_channels_next(4, CT_SEND, 1, 5), 0);
+	for (uint32_t i = 0; i < 2 * CT_MPI_REQUESTS_MAX; i++)
+		ct_mpi_requests_keep(0x10000 + i * 64ull, &message);
+	assert_true(ct_mpi_requests_lost() >= CT_MPI_REQUESTS_MAX);
+	assert_true(ct_channels_next(3, CT_SEND, 1, 5) >= CT_SEQ_NOBODYS);
+	assert_true(ct_channels_next(3, CT_RECV, 2, 6) >= CT_SEQ_NOBODYS);
+	assert_int_equal(ct_channels_next(4, CT_SEND, 1, 5), 1);
+	for (uint32_t i = 0; i < 100; i++) {
+		collective.op.count = i;
+		ct_mpi_requests_keep(0x7f0000000000u + i * 64ull, &collective);
+	}
+	for (uint32_t i = 0; i < 100; i++) {
+		struct ct_mpi_request *kept = ct_mpi_requests_find(0x7f0000000000u + i * 64ull, 0);
+
+		assert_non_null(kept);
+		assert_int_equal(kept->op.count, i);
+		ct_mpi_requests_forget(0x7f0000000000u + i * 64ull);
+	}
+	for (uint32_t i = 0; i < 2 * CT_MPI_REQUESTS_MAX; i++)
+		ct_mpi_requests_forget(0x10000 + i * 64ull);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+}
+
+/* Whose message a receive from any got that is given up is not known: nor is the number of the next one. */
+static void what_is_given_up_ends_and_takes_no_ones_number(void **state)
+{
+	struct ct_mpi_request r = request(5, CT_OP_Recv, CT_MPI_REQUEST_ANY_SOURCE);
+
+	(void)state;
+	r.comm_id = 6;
+	begin(0x1000, 1, CT_MPI_HANDLE_OWN);
+	ct_mpi_requests_give_up(0x1000);
+	assert_int_equal(ct_channels_next(6, CT_RECV, 1, 5), 0);
+	ct_mpi_requests_begun(0x1000, CT_MPI_HANDLE_OWN, &r, 1);
+	ct_mpi_requests_give_up(0x1000);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+	assert_true(ct_channels_next(6, CT_RECV, 1, 5) >= CT_SEQ_NOBODYS);
+}
+
+enum { MANY = 200, WAITERS = 64 };
+static pthread_barrier_t all_wait;
+static _Atomic uint32_t without_room;
+
+/* A call that begins twice was left in between. */
+static void *wait_for_many(void *arg)
+{
+	static uintptr_t handles[WAITERS][MANY];
+	uintptr_t me = (uintptr_t)arg;
+	struct ct_mpi_several s;
+	_Atomic uintptr_t *left;
+	void *statuses = NULL;
+
+	for (uintptr_t i = 0; i < MANY; i++) {
+		handles[me][i] = 0x550000000000u + (me * MANY + i) * 64;
+		begin((uintptr_t)ct_mpi_key(handles[me][i]), 1, CT_MPI_HANDLE_OWN);
+	}
+	ct_mpi_several_begin(&s, MANY, handles[me], &statuses);
+	left = s.buffer;
+	ct_mpi_several_begin(&s, MANY, handles[me], &statuses);
+	if (!s.held || s.buffer != left)
+		atomic_fetch_add(&without_room, 1);
+	pthread_barrier_wait(&all_wait);
+	ct_mpi_several_all(&s, handles[me], 2, 0);
+	ct_mpi_several_end(&s);
+	return NULL;
+}
+
+static void many_threads_wait_for_many(void **state)
+{
+	pthread_t threads[WAITERS];
+
+	(void)state;
+	ct_mpi.is.handle_bytes = 8;
+	ct_mpi.mask = UINTPTR_MAX;
+	ct_mpi.flavour = CT_MPI_OPENMPI;
+	ct_mpi.is.REQUEST_NULL = ct_mpi.is.STATUSES_IGNORE = 1;
+	pthread_barrier_init(&all_wait, NULL, WAITERS);
+	for (uintptr_t i = 0; i < WAITERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, wait_for_many, (void *)i), 0);
+	for (int i = 0; i < WAITERS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(atomic_load(&without_room), 0);
+	assert_int_equal(ct_mpi_requests_count(), 0);
+}
+
 enum { THREADS = 4, ROUNDS = 3000, SPREAD = 16 };
 static _Atomic uint32_t wrong;
 static _Atomic uint32_t shared_taken[THREADS * ROUNDS + 1];
@@ -248,10 +344,13 @@ int main(void)
 		cmocka_unit_test(a_message_and_a_request_may_have_the_same_handle),
 		cmocka_unit_test(thousands_may_be_outstanding),
 		cmocka_unit_test(what_has_no_room_is_no_other),
+		cmocka_unit_test(what_is_lost_takes_no_ones_number),
+		cmocka_unit_test(what_is_given_up_ends_and_takes_no_ones_number),
+		cmocka_unit_test(many_threads_wait_for_many),
 		cmocka_unit_test(threads_take_what_is_theirs),
 	};
 
-	if (ct_mpi_requests_init() != 0)
+	if (ct_mpi_requests_init() != 0 || ct_channels_init() != 0 || ct_mpi_several_init() != 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

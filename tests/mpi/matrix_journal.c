@@ -52,15 +52,17 @@ static const char *name_of(MPI_Comm comm)
 size_t note(struct note n)
 {
 	struct written *w;
+	size_t which;
 
 	pthread_mutex_lock(&lock);
 	if (n_notes == MAX_NOTES)
 		stop("the journal is full");
-	w = &notes[n_notes];
+	which = n_notes++;
+	w = &notes[which];
 	*w = (struct written){ .n = n, .lane = lane, .end = "finished" };
 	snprintf(w->comm, sizeof(w->comm), "%s", n.on ? n.on : name_of(n.comm));
 	pthread_mutex_unlock(&lock);
-	return n_notes++;
+	return which;
 }
 
 void note_match(size_t which, const MPI_Status *status)

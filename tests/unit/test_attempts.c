@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are not whole, or more than one: missing ranks and records, restarts, processes that did not end well,
  * operations that nobody ended. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,8 +97,46 @@ static void lost_records_are_told_and_nobody_is_judged_by_the_rest(void **state)
 	assert_non_null(f);
 	assert_int_equal(f->n_ranks, 1);
 	assert_int_equal(f->ranks[0], 1);
+	assert_non_null(strstr(f->line, "records=25 "));
+	assert_non_null(strstr(f->advice, "COMMTRACE_RING_MB"));
 	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
 	assert_int_equal(report->verdict.confidence, CT_CONFIDENCE_MEDIUM);
+	ct_report_free(report);
+}
+
+/* What no recorder lost no setting of it keeps; and how much it was nobody counted. */
+static void damaged_file_is_to_be_copied_again(void **state)
+{
+	const struct ct_finding *f;
+	struct ct_report *report;
+	const char *path;
+	char end[64];
+	size_t bytes;
+	uint8_t *data;
+	char *text;
+
+	(void)state;
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 3, .block_ops = 10 });
+	job_close(&job, steady(50, 1000000));
+	snprintf(end, sizeof(end), "4000001.%llx.0.seg", (unsigned long long)job.ids[1].start_ns);
+	path = fx_only("run", end);
+	data = fx_read(path, &bytes);
+	/* its head stays whole */
+	memset(data + bytes - bytes / 6, 0xa5, 16);
+	fx_write(path, data, bytes);
+	free(data);
+	report = job_report(&job, -1);
+	f = job_finding(report, CT_FINDING_LOSSES);
+	assert_non_null(f);
+	assert_non_null(strstr(f->line, "records=unknown "));
+	assert_non_null(strstr(f->line, "share=n/a"));
+	assert_non_null(strstr(f->advice, "copy the file again"));
+	assert_non_null(strstr(f->advice, ".seg"));
+	assert_null(strstr(f->advice, "COMMTRACE_RING_MB"));
+	assert_true(isnan(f->evidence[0].value));
+	text = job_text(report, 0);
+	assert_non_null(strstr(text, "losses    unknown number of records; rank 1: "));
+	free(text);
 	ct_report_free(report);
 }
 
@@ -356,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_DISK(rank_without_trace_is_named),
+		ON_DISK(damaged_file_is_to_be_copied_again),
 		ON_DISK(lost_records_are_told_and_nobody_is_judged_by_the_rest),
 		ON_DISK(one_rank_has_nobody_to_wait_for),
 		ON_DISK(run_without_operations_is_a_report),

@@ -6,7 +6,6 @@
 
 #include "analyzer/blame/straggler.h"
 #include "tests/unit/job.h"
-
 #include "trace/ops.h"
 
 #define SEEDS 25
@@ -57,6 +56,10 @@ static struct outcome run(const struct job_loop *loop, int ranks, int per_host)
 			out.begin = (double)f->begin_at_ns / (double)report->run.duration_ns;
 			out.end = (double)f->end_at_ns / (double)report->run.duration_ns;
 		}
+		if (2 * f->loss_err_ns > f->loss_ns)
+			assert_int_equal(f->confidence, CT_CONFIDENCE_LOW);
+		else if (4 * f->loss_err_ns > f->loss_ns)
+			assert_true(f->confidence <= CT_CONFIDENCE_MEDIUM);
 		out.host |= f->kind == CT_FINDING_STRAGGLER_HOST;
 		out.loss_ns += (double)f->loss_ns;
 		out.err_ns += (double)f->loss_err_ns;
@@ -278,6 +281,25 @@ static void confidence_follows_the_clocks(void **state)
 	assert_int_equal(run(&loop, 4, 2).confidence, CT_CONFIDENCE_LOW);
 }
 
+/* By how much the rank is slow is as uncertain as the noise is loud. */
+static void confidence_falls_where_the_error_is_large(void **state)
+{
+	struct job_loop loop = quiet;
+	struct outcome out;
+
+	(void)state;
+	loop.slow = 1;
+	loop.slow_pct = 20;
+	loop.noise = 0.1;
+	out = run(&loop, 4, 0);
+	assert_true(4 * out.err_ns > out.loss_ns && 2 * out.err_ns < out.loss_ns);
+	assert_int_equal(out.confidence, CT_CONFIDENCE_MEDIUM);
+	loop.noise = 0.2;
+	out = run(&loop, 4, 0);
+	assert_true(2 * out.err_ns > out.loss_ns);
+	assert_int_equal(out.confidence, CT_CONFIDENCE_LOW);
+}
+
 /* ---- more than one communicator, more than one operation at a time ---- */
 
 /* One all-reduce among `ranks` on process-local id `comm`: each enters at now[rank] and all leave together. */
@@ -478,6 +500,7 @@ int main(void)
 		cmocka_unit_test(severity_follows_the_share_of_the_run),
 		cmocka_unit_test(a_burst_is_no_evidence),
 		cmocka_unit_test(confidence_follows_the_clocks),
+		cmocka_unit_test(confidence_falls_where_the_error_is_large),
 		cmocka_unit_test_setup_teardown(who_was_held_up_elsewhere_is_not_blamed, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(lateness_to_operations_at_the_same_time_costs_once,

@@ -43,11 +43,27 @@ static void calls_whose_ranks_all_say_the_same_do_not(void **state)
 	assert_false(ct_call_is_varying(NULL));
 }
 
+static void calls_with_several_ends_are_known(void **state)
+{
+	(void)state;
+	assert_true(ct_call_is_two_way("MPI_Sendrecv"));
+	assert_true(ct_call_is_two_way("MPI_Sendrecv_replace_c"));
+	assert_true(ct_call_is_two_way("MPI_Isendrecv"));
+	assert_false(ct_call_is_two_way("MPI_Send"));
+	assert_false(ct_call_is_two_way(NULL));
+	assert_true(ct_call_ends_several("MPI_Waitall"));
+	assert_true(ct_call_ends_several("MPI_Testall"));
+	assert_false(ct_call_ends_several("MPI_Waitany"));
+	assert_false(ct_call_ends_several("MPI_Wait"));
+	assert_false(ct_call_ends_several(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_with_counts_for_each_rank_vary_in_every_form),
 		cmocka_unit_test(calls_whose_ranks_all_say_the_same_do_not),
+		cmocka_unit_test(calls_with_several_ends_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,81 @@ static void who_is_late_behind_computing_costs_nothing(void **state)
 	ct_report_free(report);
 }
 
+enum { BLOCKING = 20, OPEN_AT = 5 };
+
+/* Of each call of 1 ms by a host half was spent waiting for the other rank. `open`: one operation besides was begun, and
+ * nobody is known to have waited for it. */
+static struct ct_report *run_blocking(unsigned backend, int open)
+{
+	uint64_t at = 10 * MS;
+
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 2, .backend = backend });
+	for (uint64_t c = 0; c < BLOCKING; c++, at += 5 * MS) {
+		for (int r = 0; r < 2; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 1000, at, at + MS);
+		for (int r = 0; r < 2 && open && c == OPEN_AT; r++) {
+			job_op(&job, r,
+			       (struct ct_op){ .op = CT_OP_AllReduce,
+					       .count = 1000,
+					       .peer = -1,
+					       .dtype = CT_DTYPE_float32,
+					       .redop = CT_REDOP_sum,
+					       .seq = job.seq[r]++,
+					       .enter_ns = at + 2 * MS,
+					       .return_ns = at + 2 * MS + US,
+					       .launch = 1 });
+			job_launch(&job, r,
+				   (struct ct_launch){ .id = 1,
+						       .comm = 1,
+						       .n_ops = 1,
+						       .start_ns = at + 2 * MS,
+						       .end_ns = at + 3 * MS,
+						       .start_source = CT_SOURCE_CALL,
+						       .end_source = CT_SOURCE_WAIT });
+		}
+	}
+	job_close(&job, at);
+	return job_report(&job, -1);
+}
+
+static void of_a_blocking_call_all_is_exposed(void **state)
+{
+	struct ct_report *report = run_blocking(CT_BACKEND_MPI, 0);
+
+	(void)state;
+	assert_int_equal(report->n_overlap, 2);
+	for (int r = 0; r < 2; r++) {
+		assert_string_equal(report->overlap[r].method, "host-waits");
+		assert_int_equal(report->overlap[r].measured, BLOCKING);
+		assert_int_equal(report->overlap[r].exposed_ns, BLOCKING * MS);
+		assert_int_equal(report->overlap[r].hidden_ns, 0);
+		assert_int_equal(report->ranks[r].exposed_ns, BLOCKING * MS);
+	}
+	assert_int_equal(report->n_ops, 1);
+	assert_int_equal(report->ops[0].exposed_ns, 2 * BLOCKING * MS);
+	ct_report_free(report);
+}
+
+static void assert_unknown(struct ct_report *report)
+{
+	assert_int_equal(report->n_overlap, 0);
+	assert_true(report->ranks[0].exposed_ns == CT_UNKNOWN);
+	assert_true(report->ops[0].exposed_ns == CT_UNKNOWN);
+	ct_report_free(report);
+}
+
+static void blocked_threads_may_do_nothing_else(void **state)
+{
+	(void)state;
+	assert_unknown(run_blocking(CT_BACKEND_GLOO, 0));
+}
+
+static void nothing_is_exposed_for_certain_where_waits_are_not_on_record(void **state)
+{
+	(void)state;
+	assert_unknown(run_blocking(CT_BACKEND_MPI, 1));
+}
+
 #define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
 
 int main(void)
@@ -152,6 +227,9 @@ int main(void)
 		ON_DISK(what_is_not_known_hides_nothing),
 		ON_DISK(loss_is_no_more_than_was_waited),
 		ON_DISK(who_is_late_behind_computing_costs_nothing),
+		ON_DISK(of_a_blocking_call_all_is_exposed),
+		ON_DISK(blocked_threads_may_do_nothing_else),
+		ON_DISK(nothing_is_exposed_for_certain_where_waits_are_not_on_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

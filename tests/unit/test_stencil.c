@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/unit/stencil_job.h"
+#include "trace/ops.h"
 
 static const struct stencil quiet = {
 	.ranks = 4,
@@ -227,6 +228,50 @@ static void exposed_is_what_the_host_stood_waiting(void **state)
 	}
 }
 
+/* Rank 2 computes all the longer: its neighbours stand waiting for it in both halves of an exchange at once, and in
+ * several requests. */
+static void a_wait_counts_once_though_several_operations_wait(void **state)
+{
+	struct stencil o = quiet;
+	struct ct_report *report;
+	uint64_t ranks = 0, rows = 0;
+	char *text;
+	void *dir;
+
+	(void)state;
+	o.slow = 1 << 2;
+	o.slow_pct = 400;
+	o.steps = 60;
+	assert_int_equal(fx_setup(&dir), 0);
+	report = stencil_report(&o, NULL, NULL);
+	for (size_t r = 0; r < report->n_ranks; r++) {
+		assert_true(report->ranks[r].wait_ns <= report->run.duration_ns);
+		/* 80 ms in each of 60 steps */
+		if (r != 2)
+			assert_true(fabs((double)report->ranks[r].wait_ns - 60 * 80e6) < 600e6);
+		ranks += report->ranks[r].wait_ns;
+	}
+	for (size_t k = 0; k < report->n_ops; k++) {
+		const struct ct_report_op *op = &report->ops[k];
+
+		rows += op->wait_ns;
+		/* its requests ended in one MPI_Waitall, or it is half of an MPI_Sendrecv */
+		if (op->op == CT_OP_Send || op->op == CT_OP_Recv) {
+			assert_true(op->transfer_ns == CT_UNKNOWN);
+			assert_true(op->algbw_p50_Bps == CT_UNKNOWN);
+		}
+	}
+	assert_int_equal(rows, ranks);
+	/* each rank sends two and one a step */
+	assert_int_equal(report->run.messages, 4 * 3 * 60);
+	text = job_text(report, 0);
+	if (!strstr(text, "\nmatched   12 operations, 720 messages; 0 not whole\n"))
+		fail_msg("%s", text);
+	free(text);
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&dir), 0);
+}
+
 /* ---- figures for docs/ANALYSIS.md ---- */
 
 static void measure(const char *what, struct stencil o, unsigned seeds)
@@ -304,6 +349,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_computes_while_others_move_data_is_not_slow),
 		cmocka_unit_test(without_waits_on_record_nobody_is_named),
 		cmocka_unit_test(exposed_is_what_the_host_stood_waiting),
+		cmocka_unit_test(a_wait_counts_once_though_several_operations_wait),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)

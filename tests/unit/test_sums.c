@@ -11,6 +11,7 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/blame/cover.h"
+#include "analyzer/blame/union.h"
 #include "analyzer/match/hist.h"
 #include "analyzer/table.h"
 #include "analyzer/units.h"
@@ -176,6 +177,53 @@ static void union_never_counts_too_much_in_any_order(void **state)
 	assert_true(cover.total <= truth);
 }
 
+/* A file is read by blocks, so what it tells of lies thousands of operations before or behind the rest. */
+static void union_is_exact_though_blocks_come_out_of_order(void **state)
+{
+	enum { MOMENTS = 200000, BLOCK = 10000 };
+	struct ct_union u = { 0 };
+	uint8_t *covered = calloc(MOMENTS + 100, 1);
+	uint64_t total = 0;
+
+	(void)state;
+	assert_non_null(covered);
+	for (int at = 0; at < MOMENTS; at += BLOCK) {
+		for (int turn = 0; turn < 3; turn++) {
+			for (int k = 0; k < BLOCK; k += 5) {
+				uint64_t begin = (uint64_t)(at + k) + next_random() % 5;
+				uint64_t end = begin + next_random() % 9;
+
+				assert_int_equal(ct_union_add(&u, begin, end), CT_OK);
+				for (uint64_t i = begin; i < end; i++) {
+					total += !covered[i];
+					covered[i] = 1;
+				}
+			}
+		}
+		assert_int_equal(u.total, total);
+	}
+	assert_true(u.cap <= CT_UNION_OPEN);
+	free(covered);
+	ct_union_fini(&u);
+}
+
+static void union_that_is_full_forgets_the_oldest(void **state)
+{
+	struct ct_union u = { 0 };
+
+	(void)state;
+	for (uint64_t k = 1; k <= CT_UNION_OPEN + 1; k++)
+		assert_int_equal(ct_union_add(&u, 10 * k, 10 * k + 4), CT_OK);
+	assert_int_equal(u.total, 4 * (CT_UNION_OPEN + 1));
+	assert_int_equal(u.floor, 10 * (CT_UNION_OPEN / 4) + 4);
+	/* covered or not, nobody knows any more */
+	assert_int_equal(ct_union_add(&u, 5, 8), CT_OK);
+	assert_int_equal(u.total, 4 * (CT_UNION_OPEN + 1));
+	assert_int_equal(ct_union_add(&u, 10 * CT_UNION_OPEN, 10 * CT_UNION_OPEN + 6), CT_OK);
+	assert_int_equal(u.total, 4 * (CT_UNION_OPEN + 1) + 2);
+	ct_union_fini(&u);
+}
+
 static void timeline_tells_where_the_losses_lie(void **state)
 {
 	struct ct_timeline timeline = { 0 };
@@ -250,6 +298,8 @@ int main(void)
 		cmocka_unit_test(union_counts_each_moment_once),
 		cmocka_unit_test(union_of_disordered_intervals_is_exact_while_disorder_is_small),
 		cmocka_unit_test(union_never_counts_too_much_in_any_order),
+		cmocka_unit_test(union_is_exact_though_blocks_come_out_of_order),
+		cmocka_unit_test(union_that_is_full_forgets_the_oldest),
 		cmocka_unit_test(timeline_tells_where_the_losses_lie),
 		cmocka_unit_test(foreign_bytes_become_printable),
 		cmocka_unit_test(figures_have_three_digits_and_a_unit),

@@ -288,6 +288,48 @@ static void message_waits_for_its_late_end(void **state)
 	ct_waits_fini(&m.w);
 }
 
+/* A call may end several operations, or one that was over long before: then its end is not the message's. */
+static void transfer_needs_an_end_that_is_the_message_s(void **state)
+{
+	struct made m;
+
+	(void)state;
+	begin(&m);
+	member(&m, 100000, 900000, 10); /* sender */
+	member(&m, 200000, 800000, 10); /* receiver */
+	m.i.src = 0;
+	m.i.dst = 1;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_int_equal(m.w.transfer_ns, 600000);
+	/* both halves of an exchange with others ... */
+	m.members[0].shared = m.members[1].shared = 1;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_true(m.w.transfer_ns == CT_NO_TRANSFER);
+	assert_int_equal(m.w.wait_ns[0], 100000);
+	/* ... or the receiver only receives */
+	m.members[1].shared = 0;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_int_equal(m.w.transfer_ns, 600000);
+	/* as long as it is known when both were there */
+	m.hosts[1] = 1;
+	judge(&m, CT_JUDGED_TRANSFER);
+	assert_true(m.w.transfer_ns == CT_NO_TRANSFER);
+	m.hosts[1] = 0;
+	/* it had come when somebody asked ... */
+	m.members[1].posted = 1;
+	m.members[1].asked_ns = 799000;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_true(m.w.transfer_ns == CT_NO_TRANSFER);
+	/* ... or he stood waiting for its end */
+	m.members[1].asked_ns = 700000;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_int_equal(m.w.transfer_ns, 600000);
+	m.members[1].start_ns = 50000;
+	judge(&m, CT_JUDGED_WAITS);
+	assert_int_equal(m.w.transfer_ns, 700000);
+	ct_waits_fini(&m.w);
+}
+
 static void set_is_weighed_against_the_rest(void **state)
 {
 	static const uint8_t set[MOST] = { 0, 1, 0, 1 };
@@ -428,6 +470,7 @@ int main(void)
 		cmocka_unit_test(early_root_of_a_reduce_waits),
 		cmocka_unit_test(rooted_op_across_hosts_needs_clocks),
 		cmocka_unit_test(message_waits_for_its_late_end),
+		cmocka_unit_test(transfer_needs_an_end_that_is_the_message_s),
 		cmocka_unit_test(set_is_weighed_against_the_rest),
 		cmocka_unit_test(majority_tells_who_called_something_else),
 		cmocka_unit_test(without_majority_nobody_is_named_alone),
