@@ -69,12 +69,19 @@ static int read_comm(struct ct_ring_comm *c, struct ct_comm_rec *rec)
 	return 1;
 }
 
+/* Only what moves inside of Gloo's collectives is counted there. */
+static uint32_t traffic_entries(const struct ct_state *s)
+{
+	return ct_ring_traffic_is_empty(s->ring) ? 0 : ct_ring_traffic_entries(s->ring->header);
+}
+
 /* Totals that have grown, or all; of one communicator, or of all with `comm` 0. */
 static int add_traffic(struct ct_state *s, struct ct_block *block, uint32_t comm, int all)
 {
+	uint32_t n = traffic_entries(s);
 	struct ct_traffic_rec rec;
 
-	for (uint32_t i = 0; i < ct_ring_traffic_entries(s->ring->header); i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!ct_ring_traffic_read(s->ring, i, &rec) || (comm && rec.comm != comm) ||
 		    (!all && rec.messages == s->traffic_seen[i]))
 			continue;
@@ -151,9 +158,10 @@ void ct_state_again(struct ct_state *s)
 /* The next one in a place begins from nothing. */
 static void free_traffic(struct ct_state *s, uint32_t comm)
 {
+	uint32_t n = traffic_entries(s);
 	struct ct_traffic_rec rec;
 
-	for (uint32_t i = 0; i < ct_ring_traffic_entries(s->ring->header); i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (!ct_ring_traffic_read(s->ring, i, &rec) || rec.comm != comm)
 			continue;
 		ct_ring_traffic_free(s->ring, i);

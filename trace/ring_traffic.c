@@ -29,9 +29,11 @@ static struct ct_ring_traffic *find(struct ct_ring *ring, uint64_t who)
 		uint64_t held = 0;
 
 		if (atomic_compare_exchange_strong_explicit(
-			    &t->who, &held, who, memory_order_acquire, memory_order_acquire) ||
-		    held == who)
-			return t;
+			    &t->who, &held, who, memory_order_acquire, memory_order_acquire))
+			atomic_fetch_add_explicit(&ring->traffic_taken, 1, memory_order_relaxed);
+		else if (held != who)
+			continue;
+		return t;
 	}
 	return NULL;
 }
@@ -70,11 +72,17 @@ int ct_ring_traffic_read(const struct ct_ring *ring, uint32_t i, struct ct_traff
 	       atomic_load_explicit(&t->who, memory_order_relaxed) == who;
 }
 
-void ct_ring_traffic_free(const struct ct_ring *ring, uint32_t i)
+int ct_ring_traffic_is_empty(const struct ct_ring *ring)
+{
+	return !atomic_load_explicit(&ring->traffic_taken, memory_order_relaxed);
+}
+
+void ct_ring_traffic_free(struct ct_ring *ring, uint32_t i)
 {
 	struct ct_ring_traffic *t = &ring->traffic[i];
 
 	atomic_store_explicit(&t->messages, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->bytes, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->who, 0, memory_order_release);
+	atomic_fetch_sub_explicit(&ring->traffic_taken, 1, memory_order_relaxed);
 }

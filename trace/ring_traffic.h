@@ -30,10 +30,13 @@ static inline uint32_t ct_ring_traffic_entries(const struct ct_ring_header *h)
 void ct_ring_traffic_add(struct ct_ring *ring, uint32_t comm, int received, int32_t peer,
 			 uint64_t bytes);
 
+/* Nothing has been counted that was not freed since: there is nothing to read. The ring's own process only. */
+int ct_ring_traffic_is_empty(const struct ct_ring *ring);
+
 /* Entry `i` as a record; 0 if it is not in use. Any thread, any process. */
 int ct_ring_traffic_read(const struct ct_ring *ring, uint32_t i, struct ct_traffic_rec *rec);
 
 /* Nobody adds to the entry any more: its communicator has ended. Write thread only. */
-void ct_ring_traffic_free(const struct ct_ring *ring, uint32_t i);
+void ct_ring_traffic_free(struct ct_ring *ring, uint32_t i);
 
 #endif

@@ -78,7 +78,7 @@ static uint64_t guess_after_loss(uint64_t who)
 	comm = ct_comms_find((const void *)(uintptr_t)8);
 	assert_non_null(comm);
 	ct_comms_end((const void *)(uintptr_t)8);
-	atomic_store(&comm->entry->id, 0);
+	ct_ring_comm_free(&ct_recorder.ring, (uint32_t)(comm->entry - ct_recorder.ring.comms));
 	key = made(8 * n, 0, 2);
 	assert_true(key != 0);
 	finish();
