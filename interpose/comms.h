@@ -31,10 +31,10 @@ struct ct_comm {
 	uint32_t n_peers;    /* ... and so many can be named: an intercommunicator's remote group */
 	_Atomic uint32_t children; /* NCCL: how often it was split or grown */
 	uint32_t device;	   /* CUDA device + 1, 0 none or unknown */
-	uint64_t nccl_hash;	   /* NCCL: of nccl_key.h, like nccl_magic */
+	uint64_t nccl_hash;	   /* NCCL: of nccl/key.h, like nccl_magic */
 	uint64_t nccl_magic;
 	_Atomic uint64_t
-		pick[2]; /* gpupick.c, of collectives, of messages: block + 1 << 32 | share */
+		pick[2]; /* gpu/pick.c, of collectives, of messages: block + 1 << 32 | share */
 	struct ct_tags tags;
 };
 

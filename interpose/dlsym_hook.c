@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpose/cudart.h"
 #include "interpose/entries.h"
-#include "interpose/mpi.h"
-#include "interpose/nccl.h"
+#include "interpose/gpu/cudart.h"
+#include "interpose/mpi/mpi.h"
+#include "interpose/nccl/nccl.h"
 #include "interpose/real.h"
 
 static int is_switched_off(void)

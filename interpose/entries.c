@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/cudart.h"
-#include "interpose/nccl.h"
+#include "interpose/gpu/cudart.h"
+#include "interpose/nccl/nccl.h"
 
 /* A call and not a jump: the wrapper is told by its return address. */
 #define ENTRY(n, ret, name, params, args)                                                          \

@@ -56,10 +56,10 @@ struct ct_thread {
 	struct ct_lane lane;
 	uint32_t gate; /* gate word this block belongs to */
 	uint16_t depth; /* 1 inside a wrapped call: what the library calls by itself is not recorded */
-	uint16_t launches; /* the next entry of the open table that is its own (gpuspan.h) + 1, 0 none */
+	uint16_t launches; /* the next entry of the open table that is its own (gpu/span.h) + 1, 0 none */
 	struct ct_frame *frame;	     /* that call, NULL outside */
 	struct ct_comm *comm;	     /* the one used last */
-	struct ct_nccl_thread *nccl; /* its groups (nccl_group.h), NULL before the first */
+	struct ct_nccl_thread *nccl; /* its groups (nccl/group.h), NULL before the first */
 };
 _Static_assert(sizeof(struct ct_thread) <= 64, "static TLS is scarce");
 extern __thread struct ct_thread ct_self CT_NEAR __attribute__((tls_model("initial-exec")));

@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interpose/gputime.h"
+#include "interpose/gpu/poll.h"
+#include "interpose/gpu/time.h"
 #include "interpose/guard.h"
 #include "interpose/log.h"
-#include "interpose/nccl.h"
-#include "interpose/poll.h"
+#include "interpose/nccl/nccl.h"
 #include "interpose/recorder.h"
 #include "interpose/setup.h"
 #include "interpose/writer.h"

@@ -6,7 +6,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
-#include "interpose/graph.h"
+#include "interpose/gpu/graph.h"
 #include "interpose/recorder.h"
 #include "trace/ring_traffic.h"
 

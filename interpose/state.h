@@ -7,7 +7,7 @@
 #ifndef CT_STATE_H
 #define CT_STATE_H
 
-#include "interpose/environ.h"
+#include "interpose/environ/environ.h"
 #include "interpose/notes.h"
 #include "trace/block.h"
 #include "trace/ring.h"

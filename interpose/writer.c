@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
-#include "interpose/environ.h"
-#include "interpose/gpumode.h"
-#include "interpose/gputime.h"
+#include "interpose/environ/environ.h"
+#include "interpose/gpu/mode.h"
+#include "interpose/gpu/poll.h"
+#include "interpose/gpu/time.h"
 #include "interpose/hash.h"
 #include "interpose/log.h"
 #include "interpose/output.h"
-#include "interpose/poll.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 #include "trace/drain.h"

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interpose/gpuhint.h"
-#include "interpose/gpuspan.h"
-#include "interpose/poll.h"
+#include "interpose/gpu/hint.h"
+#include "interpose/gpu/poll.h"
+#include "interpose/gpu/span.h"
 #include "tools/sim/driver.h"
 #include "tools/sim/sim.h"
 

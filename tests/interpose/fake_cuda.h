@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "interpose/cuda.h"
+#include "interpose/gpu/cuda.h"
 
 /* What the device's clock gains on the host's. */
 #define FAKE_PPM 30.0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The offsets in interpose/gloo_calls.def and gloo_abi.h against the installed headers: if this compiles, they hold.
+// The offsets in interpose/gloo/gloo_calls.def and gloo_abi.h against the installed headers: if this compiles, they hold.
 // gatherv is not in Debian's headers; its offsets were read from the disassembly of gloo::gatherv.
 #include <atomic>
 #include <chrono>
@@ -35,7 +35,7 @@
 #undef protected
 #undef private
 
-#include "interpose/gloo_abi.h"
+#include "interpose/gloo/abi.h"
 
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
@@ -49,7 +49,7 @@ struct row {
 
 #define GLOO_CALL(symbol, name, op, rule, count_at, esize_at, root_at, tag_at)                     \
 	constexpr row name = { count_at, esize_at, root_at, tag_at };
-#include "interpose/gloo_calls.def"
+#include "interpose/gloo/gloo_calls.def"
 
 #define AT(what, type, field)                                                                      \
 	static_assert((what) == static_cast<int>(offsetof(type, field)), #type "::" #field)

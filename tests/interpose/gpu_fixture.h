@@ -4,7 +4,7 @@
 #ifndef CT_TEST_GPU_FIXTURE_H
 #define CT_TEST_GPU_FIXTURE_H
 
-#include "interpose/gpuspan.h"
+#include "interpose/gpu/span.h"
 #include "tests/interpose/fake_cuda.h"
 
 #define SECOND_NS 1000000000ull

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "interpose/gputime.h"
+#include "interpose/gpu/time.h"
 
 #define STREAM(n) ((CUstream)(uintptr_t)(0x1000 + (n)))
 

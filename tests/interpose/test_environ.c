@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interpose/environ.h"
-#include "interpose/environ_system.h"
+#include "interpose/environ/environ.h"
+#include "interpose/environ/system.h"
+#include "interpose/environ/topology.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
-#include "interpose/topology.h"
 
 static char root[64];
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "interpose/gpubounds.h"
+#include "interpose/gpu/bounds.h"
 
 #define ERR 1300u
 #define US 1000u

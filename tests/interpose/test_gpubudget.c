@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
-#include "interpose/gpubudget.h"
-#include "interpose/gpupick.h"
-#include "interpose/poll.h"
+#include "interpose/gpu/budget.h"
+#include "interpose/gpu/pick.h"
+#include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* A job of so many launches a second, of which those are timed that the level leaves. */

@@ -9,9 +9,9 @@
 
 #include <unistd.h>
 
-#include "interpose/gpuhint.h"
-#include "interpose/gpumode.h"
-#include "interpose/poll.h"
+#include "interpose/gpu/hint.h"
+#include "interpose/gpu/mode.h"
+#include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 
 static int set_up_host(void **state)

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interpose/gpuhint.h"
-#include "interpose/poll.h"
+#include "interpose/gpu/hint.h"
+#include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* ---- what is not measured ------------------------------------------------------------------------------ */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "interpose/comms.h"
-#include "interpose/gpupick.h"
+#include "interpose/gpu/pick.h"
 
 enum { INSTANCES = 64000 };
 

@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
-#include "interpose/gpuhint.h"
-#include "interpose/poll.h"
+#include "interpose/gpu/hint.h"
+#include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
 
 static unsigned calls(void)

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpose/mpi.h"
-#include "interpose/mpi_parts.h"
+#include "interpose/mpi/mpi.h"
+#include "interpose/mpi/parts.h"
 #include "tests/interpose/fake_mpi.h"
 #include "tests/interpose/recorded_lists.h"
 #include "trace/ops.h"

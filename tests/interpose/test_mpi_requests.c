@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "interpose/mpi_requests.h"
-#include "interpose/mpi_several.h"
+#include "interpose/mpi/requests.h"
+#include "interpose/mpi/several.h"
 #include "interpose/recorder.h"
 #include "interpose/tags.h"
 

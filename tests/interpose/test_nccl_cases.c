@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "interpose/nccl_key.h"
+#include "interpose/nccl/key.h"
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/interpose/recorded_lists.h"
 #include "tests/interpose/spy_gpu.h"

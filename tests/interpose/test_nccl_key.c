@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "interpose/nccl_key.h"
+#include "interpose/nccl/key.h"
 
 /* The key of an id of 128 sevens, as NCCL's own hash has it, and of what is split from it: the first split's colour 0, the second's
  * colour 5, and of the first child's first split colour 3. */

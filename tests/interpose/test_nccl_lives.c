@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "interpose/nccl_key.h"
+#include "interpose/nccl/key.h"
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/interpose/recorded_sums.h"
 #include "tests/must.h"

@@ -21,7 +21,7 @@ compile() {
 plant() {
 	rm -rf "${tree:?}"/*
 	cd "$tree"
-	mkdir -p trace interpose/abi analyzer tools/commtrace tools/workload tools/sim examples docs
+	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim examples docs
 	for table in kinds ops losses dtypes redops; do
 		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
 		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
@@ -48,7 +48,7 @@ plant() {
 	printf '%s\nMPI_SKIP("is a query", Comm_rank *_f2c)\n' "$licence" >interpose/abi/mpi_skip.def
 	mkdir -p build
 	echo 'int MPI_Send(int to); int MPI_Comm_rank(void); int MPI_Comm_f2c(int c);' >build/mpi.h
-	printf '%s\nGLOO_CALL("wrapped", barrier, int)\n' "$licence" >interpose/gloo_calls.def
+	printf '%s\nGLOO_CALL("wrapped", barrier, int)\n' "$licence" >interpose/gloo/gloo_calls.def
 	cat >interpose/abi/nccl_calls.def <<-EOF
 	$licence
 	NCCL_CALL("ncclSend", ncclSend, 2703, Send,

@@ -43,7 +43,7 @@ static void note_copy(struct backend *b, const char *path, const char *what)
 }
 
 /* Of a file that has MPI in it, by what only that one has. When it is recorded, what the running library says of itself decides
- * (interpose/mpi_flavour.c). */
+ * (interpose/mpi/flavour.c). */
 static const char *mpi_flavour(const struct ct_elf *file)
 {
 	if (strncmp(file->soname, "libmpi_abi", 10) == 0)

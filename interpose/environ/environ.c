@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/environ/environ.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "interpose/environ/chain.h"
+#include "interpose/environ/objects.h"
+#include "interpose/environ/system.h"
+#include "interpose/environ/topology.h"
+#include "interpose/gloo/gloo.h"
+#include "interpose/gpu/cuda.h"
+#include "interpose/recorder.h"
+#include "interpose/threads.h"
+#include "trace/invisible.h"
+
+#define SECOND_NS 1000000000ull
+/* Between two looks at whether anything new was loaded: at first, and at last. Programs may be short, and what is not known
+ * when they end stays so in part. */
+#define FIRST_LOOK_NS (SECOND_NS / 2)
+#define LAST_LOOK_NS (60 * SECOND_NS)
+#define NEW_GPU_NS (SECOND_NS / 5)
+/* A look-around takes milliseconds. */
+#define STUCK_NS (5 * SECOND_NS)
+/* A program that loads and unloads for ever is not looked at for ever. */
+#define MOST_LOOKS 64u
+
+enum { VARIABLES, SYSTEM, GPUS, UNSEEN, WATCH, MPI, MPI_UNSEEN };
+_Static_assert(MPI_UNSEEN + 1 == CT_ENVIRON_LISTS, "a position for each list");
+
+static struct ct_facts lists[CT_ENVIRON_LISTS];
+const char *ct_environ_root = "";
+
+static struct look {
+	_Atomic uint32_t busy;	/* 1 while the thread is on its way */
+	_Atomic uint32_t alone; /* 1: no thread is started any more */
+	_Atomic(const char *) doing;
+	_Atomic uint64_t cpu_ns;
+	/* the write thread's */
+	uint64_t asked_at, begun_at, wait_ns;
+	uint64_t stamp; /* of the loaded objects, when the last look-around began */
+	uint32_t gpus_used;
+	uint32_t looks;
+	int told_stuck;
+	/* the look-around's, from one to the next */
+	struct ct_objects_told told;
+	uint32_t gpus_at;
+	int system_done;
+} look;
+
+static const char *const allowed[] = {
+#define ENV_ALLOW(PATTERN) PATTERN,
+#include "interpose/environ/environ.def"
+};
+
+static const char *const secrets[] = {
+#define ENV_SECRET(WORD) WORD,
+#include "interpose/environ/environ.def"
+};
+
+#define ROWS(table) (sizeof(table) / sizeof((table)[0]))
+
+static int matches(const char *pattern, const char *name, size_t len)
+{
+	size_t n = strlen(pattern);
+
+	if (pattern[n - 1] == '*')
+		return len >= n - 1 && strncmp(name, pattern, n - 1) == 0;
+	return len == n && strncmp(name, pattern, n) == 0;
+}
+
+static int is_secret(const char *name, const char *value)
+{
+	for (size_t i = 0; i < ROWS(secrets); i++)
+		if (strcasestr(name, secrets[i]))
+			return 1;
+	/* a password inside of an address, in whichever form */
+	return strchr(value, '@') != NULL;
+}
+
+/* In the order of the table: what matters most comes first if there is no room for all. */
+void ct_environ_read(char *const *env)
+{
+	char key[CT_FACT_KEY] = "env.";
+
+	memset(&look, 0, sizeof(look));
+	for (unsigned i = 0; i < CT_ENVIRON_LISTS; i++)
+		ct_facts_clear(&lists[i]);
+	for (size_t row = 0; row < ROWS(allowed); row++) {
+		for (char *const *e = env; e && *e; e++) {
+			const char *equals = strchr(*e, '=');
+			size_t len = equals ? (size_t)(equals - *e) : 0;
+
+			if (!len || !matches(allowed[row], *e, len))
+				continue;
+			if (len >= sizeof(key) - 4) {
+				atomic_fetch_add(&lists[VARIABLES].left_out, 1);
+				continue;
+			}
+			memcpy(key + 4, *e, len);
+			key[4 + len] = '\0';
+			if (!is_secret(key, equals + 1))
+				ct_facts_add(&lists[VARIABLES], key, equals + 1);
+		}
+	}
+	if (atomic_load(&lists[VARIABLES].left_out))
+		ct_facts_addf(&lists[WATCH], "env_left_out", "%u",
+			      atomic_load(&lists[VARIABLES].left_out));
+}
+
+/* ---- MPI ---- */
+
+void ct_environ_mpi(const char *flavour, const char *version, const void *function)
+{
+	char line[CT_FACT_VALUE + 1];
+	size_t len = strcspn(version, "\r\n");
+	struct ct_elf_object object;
+	int has_path;
+
+	snprintf(line, sizeof(line), "%.*s", (int)(len < sizeof(line) ? len : sizeof(line) - 1),
+		 version);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+	if (line[0])
+		ct_facts_add(&lists[MPI], "lib.mpi.version", line);
+	if (flavour) {
+		ct_facts_add(&lists[MPI], "lib.mpi.flavour", flavour);
+		return;
+	}
+	has_path = ct_chain_find((uintptr_t)function, &object) && object.path[0];
+	ct_facts_add(&lists[MPI_UNSEEN], ct_invisible_rows[CT_INVISIBLE_MPI_UNKNOWN].id,
+		     has_path ? object.path : line);
+}
+
+/* ---- GPUs ---- */
+
+static void add_uuid(struct ct_facts *facts, const char *key, const unsigned char *b)
+{
+	ct_facts_addf(facts, key,
+		      "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+		      b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+		      b[12], b[13], b[14], b[15]);
+}
+
+static const char *gpu_key(char *key, unsigned n, const char *what)
+{
+	snprintf(key, CT_FACT_KEY, "gpu.%u.%s", n, what);
+	return key;
+}
+
+static int attribute(const struct ct_cuda *cuda, int which, int device)
+{
+	int value = -1;
+
+	if (!cuda->device_get_attribute ||
+	    cuda->device_get_attribute(&value, which, device) != CUDA_SUCCESS)
+		return -1;
+	return value;
+}
+
+/* GPUs are numbered by use, so that rank 0's first one is compared with rank 1's first one. */
+void ct_environ_gpu(const struct ct_cuda *cuda, int device)
+{
+	struct ct_facts *facts = &lists[GPUS];
+	char key[CT_FACT_KEY], text[128], number[16];
+	CUuuid uuid;
+	unsigned n = 0;
+	int version, major, minor;
+
+	for (; n < 64; n++) {
+		const char *known = ct_facts_find(facts, gpu_key(key, n, "device"));
+
+		snprintf(number, sizeof(number), "%d", device);
+		if (known && strcmp(known, number) == 0)
+			return; /* another context on it */
+		if (!known)
+			break;
+	}
+	if (n == 0 && cuda->driver_get_version &&
+	    cuda->driver_get_version(&version) == CUDA_SUCCESS)
+		ct_facts_addf(facts, "lib.cuda.version", "%d.%d", version / 1000,
+			      version % 1000 / 10);
+	if (cuda->device_get_name &&
+	    cuda->device_get_name(text, sizeof(text), device) == CUDA_SUCCESS) {
+		text[sizeof(text) - 1] = '\0';
+		ct_facts_add(facts, gpu_key(key, n, "name"), text);
+	}
+	if (cuda->device_get_uuid && cuda->device_get_uuid(&uuid, device) == CUDA_SUCCESS)
+		add_uuid(facts, gpu_key(key, n, "uuid"), (const unsigned char *)uuid.bytes);
+	major = attribute(cuda, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+	minor = attribute(cuda, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+	if (major >= 0 && minor >= 0)
+		ct_facts_addf(facts, gpu_key(key, n, "compute"), "%d.%d", major, minor);
+	if (attribute(cuda, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) > 0)
+		ct_facts_addf(facts, gpu_key(key, n, "multiprocessors"), "%d",
+			      attribute(cuda, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+	if (attribute(cuda, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device) > 0)
+		ct_facts_addf(facts, gpu_key(key, n, "clock_khz"), "%d",
+			      attribute(cuda, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device));
+	if (cuda->device_get_pci_bus_id &&
+	    cuda->device_get_pci_bus_id(text, sizeof(text), device) == CUDA_SUCCESS) {
+		text[sizeof(text) - 1] = '\0';
+		ct_facts_add(facts, gpu_key(key, n, "pci"), text);
+	}
+	/* last: who finds this finds the rest */
+	ct_facts_addf(facts, gpu_key(key, n, "device"), "%d", device);
+}
+
+/* Where the GPUs that came since the last time are plugged in. */
+static void look_at_gpus(struct look *l)
+{
+	const char *entry;
+
+	while ((entry = ct_facts_next(&lists[GPUS], &l->gpus_at))) {
+		const char *pci = strstr(entry, ".pci=");
+		unsigned n;
+
+		if (pci && sscanf(entry, "gpu.%u.pci=", &n) == 1)
+			ct_topology_gpu(ct_environ_root, n, pci + strlen(".pci="), &lists[SYSTEM]);
+	}
+}
+
+/* ---- the look-around ---- */
+
+static void doing(struct look *l, const char *what)
+{
+	atomic_store_explicit(&l->doing, what, memory_order_relaxed);
+}
+
+/* What can hang comes late, what hangs most likely last. */
+static void *look_around(void *arg)
+{
+	struct look *l = arg;
+
+	if (!l->system_done) {
+		doing(l, "what the kernel says of this process");
+		ct_system_read(ct_environ_root, &lists[SYSTEM]);
+	}
+	doing(l, "the loaded objects");
+	ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], UINT64_MAX);
+	doing(l, "the loader");
+	ct_objects_versions(&l->told, &lists[SYSTEM]);
+	doing(l, "the GPUs in /sys");
+	look_at_gpus(l);
+	if (!l->system_done) {
+		l->system_done = 1;
+		doing(l, "the network devices in /sys");
+		ct_topology_nics(ct_environ_root, &lists[SYSTEM]);
+		doing(l, "the InfiniBand devices in /sys");
+		ct_topology_infiniband(ct_environ_root, &lists[SYSTEM]);
+	}
+	doing(l, NULL);
+	atomic_fetch_add_explicit(&l->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	atomic_store_explicit(&l->busy, 0, memory_order_release);
+	return NULL;
+}
+
+static void begin(struct look *l, uint64_t now, uint64_t stamp)
+{
+	l->stamp = stamp;
+	l->gpus_used = atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
+	l->begun_at = now;
+	l->looks++;
+	atomic_store_explicit(&l->busy, 1, memory_order_relaxed);
+	if (ct_thread_start(look_around, l) != 0) {
+		atomic_store_explicit(&l->busy, 0, memory_order_relaxed);
+		l->looks = MOST_LOOKS;
+	}
+}
+
+/* The part of a look-around that waits for nobody, on the thread that asks. */
+static void look_from_here(struct look *l, uint64_t stamp, uint64_t until)
+{
+	l->stamp = stamp;
+	l->looks++;
+	if (!ct_objects_look(&l->told, &lists[SYSTEM], &lists[UNSEEN], until))
+		ct_facts_add(&lists[WATCH], "unanswered", "some of the loaded objects");
+}
+
+static int has_news(const struct look *l, uint64_t stamp)
+{
+	return stamp != l->stamp || l->told.unbound || (ct_gloo_unheard() && !l->told.unheard);
+}
+
+void ct_environ_alone(void)
+{
+	atomic_store_explicit(&look.alone, 1, memory_order_relaxed);
+}
+
+int ct_environ_is_looking(void)
+{
+	return atomic_load_explicit(&look.busy, memory_order_acquire) != 0;
+}
+
+void ct_environ_serve(uint64_t now)
+{
+	struct look *l = &look;
+	uint64_t stamp;
+	int new_gpus;
+
+	if (ct_environ_is_looking()) {
+		const char *what = atomic_load_explicit(&l->doing, memory_order_relaxed);
+
+		if (!l->told_stuck && now - l->begun_at > STUCK_NS) {
+			l->told_stuck = 1;
+			ct_facts_add(&lists[WATCH], "unanswered", what ? what : "?");
+		}
+		return;
+	}
+	new_gpus = !atomic_load_explicit(&l->alone, memory_order_relaxed) &&
+		   l->gpus_used != atomic_load_explicit(&lists[GPUS].used, memory_order_relaxed);
+	if (l->looks >= MOST_LOOKS ||
+	    (l->looks && now - l->asked_at < (new_gpus ? NEW_GPU_NS : l->wait_ns)))
+		return;
+	l->asked_at = now;
+	l->wait_ns = l->looks ? 2 * l->wait_ns : FIRST_LOOK_NS;
+	if (l->wait_ns > LAST_LOOK_NS)
+		l->wait_ns = LAST_LOOK_NS;
+	stamp = ct_chain_stamp();
+	if (!l->looks || new_gpus || has_news(l, stamp)) {
+		if (atomic_load_explicit(&l->alone, memory_order_relaxed))
+			look_from_here(l, stamp, now + SECOND_NS);
+		else
+			begin(l, now, stamp);
+	}
+}
+
+/* A program that was too short for the next look: what was loaded since is told, what would have to be asked is not. */
+void ct_environ_finish(uint64_t timeout_ns)
+{
+	const struct timespec nap = { 0, 1000000 };
+	uint64_t until = ct_now_ns() + timeout_ns, stamp;
+	struct look *l = &look;
+
+	while (!l->told_stuck && ct_environ_is_looking() && ct_now_ns() < until)
+		nanosleep(&nap, NULL);
+	if (ct_environ_is_looking())
+		return;
+	stamp = ct_chain_stamp();
+	if (has_news(l, stamp))
+		look_from_here(l, stamp, until);
+}
+
+uint64_t ct_environ_cpu_ns(void)
+{
+	return atomic_load_explicit(&look.cpu_ns, memory_order_relaxed);
+}
+
+int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all)
+{
+	for (unsigned i = 0; i < CT_ENVIRON_LISTS; i++) {
+		uint32_t at = all ? 0 : seen->at[i];
+		const char *entry;
+
+		while ((entry = ct_facts_next(&lists[i], &at))) {
+			int st = ct_block_add_rare(
+				block,
+				i == UNSEEN || i == MPI_UNSEEN ? CT_KIND_INVISIBLE : CT_KIND_ENV,
+				entry, strlen(entry));
+
+			if (st != CT_OK)
+				return st;
+		}
+		seen->at[i] = at;
+	}
+	return CT_OK;
+}

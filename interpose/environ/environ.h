@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environ.h — the start record: under what conditions this process communicates, and what of it passes unseen.
+ *
+ * Facts are "key=value" texts (docs/TRACE_FORMAT.md, ENV); each source fills a list of its own:
+ *     ct_environ_read()    the thread that starts the recording: the allowed part of the environment
+ *     ct_environ_mpi()     the thread that gets to know MPI: what MPI says of itself
+ *     ct_environ_gpu()     the poll thread, once per CUDA context: what the driver says about its GPU
+ *     the look-around      a short-lived thread of our own, for what may block: files of /sys and /proc (a driver that
+ *                          hangs hangs its files), the list of loaded objects, the loader's lock
+ * The first look-around begins with the recording; later ones are started by the write thread (ct_environ_serve), which never
+ * waits for one but a moment at the end, and copies whatever is in the lists into blocks. If it never comes back, what it
+ * found until then is on record, and so is at what it stopped.
+ * No thread is started when the program ends, or has ended MPI: others that listen to threads being made may be gone by then.
+ * What was loaded since is then told by the write thread itself.
+ */
+#ifndef CT_ENVIRON_H
+#define CT_ENVIRON_H
+
+#include "interpose/environ/facts.h"
+#include "interpose/guard.h"
+#include "trace/block.h"
+
+struct ct_cuda;
+
+/* Forget everything, also what a parent process knew, and read the environment. Before there are threads. */
+void ct_environ_read(char *const *env);
+
+/* The GPU of the calling thread's current context. The poll thread; CUDA may take its time in it. */
+void ct_environ_gpu(const struct ct_cuda *cuda, int device);
+
+/* Which MPI this is: its flavour as it is called (NULL: not known, which is told as unseen), the first line of what
+ * MPI_Get_library_version says, and a function of it. The one thread that gets to know the library; waits for nothing. */
+void ct_environ_mpi(const char *flavour, const char *version, const void *function);
+
+/* From now on no thread is started. Any thread; until the next ct_environ_read(). */
+void ct_environ_alone(void);
+
+/* By the thread that starts the recording, before there is a write thread; then by that, whenever it comes by. */
+void ct_environ_serve(uint64_t now_ns);
+
+/* Whether a look-around is under way. 0 is an acquire: all that the last one wrote is seen, it reads nothing more. */
+int ct_environ_is_looking(void);
+
+/* Recording ends: give a look-around that is under way up to `timeout_ns`, and look at what was loaded since for as long as
+ * is left of it. Starts no thread. The write thread. */
+void ct_environ_finish(uint64_t timeout_ns);
+
+/* CPU time of all look-arounds that came to an end. The write thread. */
+uint64_t ct_environ_cpu_ns(void);
+
+/* How far the facts of each list are in segments. */
+#define CT_ENVIRON_LISTS 7u
+struct ct_environ_seen {
+	uint32_t at[CT_ENVIRON_LISTS];
+};
+
+/* Add what is new since `seen` to a block; with `all`, everything. The write thread. 0 or CT_NOMEM. */
+int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all);
+
+/* Everything below this directory stands for the root of the file system; "" but in tests. */
+extern const char *ct_environ_root;
+
+#endif

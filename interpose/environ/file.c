@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/environ/file.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "trace/append.h"
+
+#define PATH_BYTES 640
+
+/* Cut at the end of the line, and what is not printable out of it: these files are somebody else's. */
+static void tidy(char *line)
+{
+	size_t len = strcspn(line, "\n");
+
+	while (len > 0 && (line[len - 1] == ' ' || line[len - 1] == '\t'))
+		len--;
+	line[len] = '\0';
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+}
+
+static size_t read_start(const char *path, char *to, size_t size)
+{
+	int fd = ct_fd_clear_of_stdio(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
+	ssize_t n = fd >= 0 ? read(fd, to, size - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	to[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* root and the rest; 0 if that is too long for any file meant here. */
+__attribute__((format(printf, 3, 0))) static int make_path(char *path, const char *root,
+							   const char *fmt, va_list ap)
+{
+	int len = snprintf(path, PATH_BYTES, "%s", root);
+	int more;
+
+	if (len < 0 || len >= PATH_BYTES)
+		return 0;
+	more = vsnprintf(path + len, (size_t)(PATH_BYTES - len), fmt, ap);
+	return more >= 0 && more < PATH_BYTES - len;
+}
+
+int ct_file_line(char *line, size_t size, const char *root, const char *fmt, ...)
+{
+	char path[PATH_BYTES];
+	va_list ap;
+	int fits;
+
+	va_start(ap, fmt);
+	fits = make_path(path, root, fmt, ap);
+	va_end(ap);
+	line[0] = '\0';
+	if (!fits || !read_start(path, line, size))
+		return 0;
+	tidy(line);
+	return line[0] != '\0';
+}
+
+int ct_file_find(char *rest, size_t size, const char *begin, const char *root, const char *path)
+{
+	char name[PATH_BYTES], text[8192];
+	size_t len = strlen(begin);
+	char *at = text;
+
+	rest[0] = '\0';
+	if (snprintf(name, sizeof(name), "%s%s", root, path) >= (int)sizeof(name) ||
+	    !read_start(name, text, sizeof(text)))
+		return 0;
+	while (at && strncmp(at, begin, len) != 0) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at)
+		return 0;
+	at += len;
+	at += strspn(at, " \t:");
+	tidy(at);
+	snprintf(rest, size, "%s", at);
+	return rest[0] != '\0';
+}
+
+int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...)
+{
+	char path[PATH_BYTES], target[PATH_BYTES];
+	const char *slash;
+	ssize_t n = -1;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (make_path(path, root, fmt, ap))
+		n = readlink(path, target, sizeof(target) - 1);
+	va_end(ap);
+	name[0] = '\0';
+	if (n <= 0)
+		return 0;
+	target[n] = '\0';
+	slash = strrchr(target, '/');
+	snprintf(name, size, "%s", slash ? slash + 1 : target);
+	tidy(name);
+	return name[0] != '\0';
+}

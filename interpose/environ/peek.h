@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peek.h — reading memory of this process that another thread may unmap at any moment.
+ *
+ * A loaded object can go while it is looked at, unless the loader's lock is held, and that is the program's to hold.
+ * So the kernel copies, and what is gone is an error, not a fault. Stateless; any thread. */
+#ifndef CT_ENVIRON_PEEK_H
+#define CT_ENVIRON_PEEK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that could be copied from the front on, at most `len`. */
+size_t ct_peek(uintptr_t from, void *to, size_t len);
+
+/* Is `text` (without its end) in these bytes? Copies piece by piece. */
+int ct_peek_contains(uintptr_t from, size_t len, const char *text);
+
+#endif

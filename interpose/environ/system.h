@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* system.h — facts about the machine as this process has it: kernel, C library, processors it may use, memory,
+ * limits of its control group, driver. Reads /proc and /sys: the look-around's. */
+#ifndef CT_ENVIRON_SYSTEM_H
+#define CT_ENVIRON_SYSTEM_H
+
+#include "interpose/environ/facts.h"
+
+/* `root`: what stands for "/" (files only; what system calls tell is of this machine). */
+void ct_system_read(const char *root, struct ct_facts *facts);
+
+#endif

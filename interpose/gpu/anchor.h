@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* anchor.h — deliberate anchors of one context's clock: a private stream, an event on it, the host's clock before
+ * and after.
+ *
+ * The best of a few tries is kept. An anchor that does not come within a fraction of a millisecond is given up until
+ * the next one is due: the clock's errors grow meanwhile, nothing waits. At the start anchors come fast, so that the
+ * rate is known soon, then once a second. Everything by the poll thread, with the context current.
+ */
+#ifndef CT_GPUANCHOR_H
+#define CT_GPUANCHOR_H
+
+#include "interpose/gpu/clock.h"
+#include "interpose/gpu/cuda.h"
+
+struct ct_gpu_anchoring {
+	CUstream stream;
+	CUevent events[3]; /* [last] is the clock's last anchor, if the clock has one */
+	unsigned last;
+	uint64_t first_ns; /* when the clock got its first anchor */
+	uint64_t due_ns;
+	unsigned failed;   /* tries in a row for a first anchor */
+	uint64_t recorded; /* events, for the ledger */
+	struct ct_gpu_clock clock;
+};
+
+/* Stream and events. CUDA's error if there are none; what was made stays. */
+CUresult ct_gpu_anchoring_init(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda);
+
+/* Take one and say when the next is due. CUDA_ERROR_NOT_READY if it was given up; other errors are CUDA's. */
+CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda);
+
+/* The host's time (CLOCK_MONOTONIC_RAW) of a completed event; 0 if there is no anchor or CUDA does not tell. */
+int ct_gpu_anchor_time(const struct ct_gpu_anchoring *a, const struct ct_cuda *cuda, CUevent event,
+		       uint64_t *raw_ns, double *err_ns);
+
+/* What the anchors said turned out wrong: begin anew. */
+void ct_gpu_anchor_reset(struct ct_gpu_anchoring *a);
+
+/* CLOCK_MONOTONIC_RAW, which ticks evenly while CLOCK_MONOTONIC is slewed. */
+uint64_t ct_gpu_raw_ns(void);
+
+#endif

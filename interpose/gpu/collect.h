@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collect.h — what has become of the launches of one context: asks CUDA, turns events into times, writes LAUNCH
+ * records. Everything by the poll thread, with the context current.
+ *
+ * Events of one stream are done in the order in which they were recorded, so of each stream only the oldest that is
+ * not done is asked. A span is published at once. Times come from the context's anchors (CT_SOURCE_EVENT); where
+ * there are none yet, the end lies between the poll that saw it undone and the one that saw it done, and the start is
+ * as long before it as the events say (CT_SOURCE_POLL). A span with an end event only has no start
+ * (CT_SOURCE_NONE), and its end lies between the two polls likewise.
+ */
+#ifndef CT_GPUCOLLECT_H
+#define CT_GPUCOLLECT_H
+
+#include "interpose/gpu/span.h"
+
+/* CLOCK_MONOTONIC against CLOCK_MONOTONIC_RAW, now and about a second ago. Zero-initialised = never read. */
+struct ct_gpu_host_clock {
+	uint64_t raw_ns, mono_ns;
+	uint64_t old_raw_ns, old_mono_ns;
+};
+void ct_gpu_host_clock_read(struct ct_gpu_host_clock *clock);
+
+/* CLOCK_MONOTONIC at a moment of CLOCK_MONOTONIC_RAW not far from the last reading. */
+uint64_t ct_gpu_host_clock_mono(const struct ct_gpu_host_clock *clock, uint64_t raw_ns);
+
+struct ct_gpu_collect {
+	const struct ct_cuda *cuda;
+	struct ct_gpu_host_clock host;
+	uint64_t next_ns; /* when it is worth to look again: only ever brought forward */
+	uint64_t events, timed, untimed;
+};
+
+/* Launches that are new in a block: into their streams' lists. 1: there are no more to come. */
+int ct_gpu_collect_block(struct ct_gpu_collect *collect, struct ct_gpu_block *block);
+
+/* Everything of the context that is done. CUDA_SUCCESS, or the error that ended it. */
+CUresult ct_gpu_collect(struct ct_gpu_collect *collect, struct ct_gpu_context *context);
+
+/* CUDA does not tell any more: everything that was launched is recorded without times, as lost. */
+void ct_gpu_collect_lost(struct ct_gpu_collect *collect, struct ct_gpu_context *context);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/cuda.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "interpose/dlsym_real.h"
+
+static struct ct_cuda table;
+static _Atomic int busy; /* a thread is looking */
+/* release: pairs with the acquire of who calls through it */
+static _Atomic(const struct ct_cuda *) found;
+
+const struct ct_cuda *ct_cuda(void)
+{
+	return atomic_load_explicit(&found, memory_order_acquire);
+}
+
+/* 1 if all of them are there. */
+static int fill(void *library)
+{
+	void *function;
+
+	/* ISO C has no cast from an object's pointer to a function's */
+#define CUDA_CALL(field, symbol, params)                                                           \
+	function = ct_dlsym(library, #symbol);                                                     \
+	if (!function)                                                                             \
+		return 0;                                                                          \
+	memcpy(&table.field, &function, sizeof(function));
+#define CUDA_CALL_OPTIONAL(field, symbol, params)                                                  \
+	function = ct_dlsym(library, #symbol);                                                     \
+	memcpy(&table.field, &function, sizeof(function));
+#include "interpose/abi/cuda_calls.def"
+	return 1;
+}
+
+const struct ct_cuda *ct_cuda_find(void)
+{
+	int saved = errno;
+	int idle = 0;
+	void *library;
+
+	if (ct_cuda() || !atomic_compare_exchange_strong(&busy, &idle, 1))
+		return ct_cuda();
+	library = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+	if (library && fill(library)) {
+		/* the handle is kept: what we call must stay where it is */
+		atomic_store_explicit(&found, &table, memory_order_release);
+	} else if (library) {
+		dlclose(library);
+		library = NULL;
+	}
+	atomic_store(&busy, 0);
+	errno = saved;
+	return ct_cuda();
+}
+
+void ct_cuda_use(const struct ct_cuda *cuda)
+{
+	atomic_store_explicit(&found, cuda, memory_order_release);
+}

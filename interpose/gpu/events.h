@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* events.h — a context's events that are ready for use: timed ones, or, where only ends are timed, untimed ones.
+ *
+ * The poll thread makes them and gives used ones back; any thread takes them, without waiting or creating. Whoever
+ * took events gives them to the poll thread with the span that they stand in. They are never destroyed: at the end of
+ * the process the driver may be gone already.
+ */
+#ifndef CT_GPUEVENTS_H
+#define CT_GPUEVENTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "interpose/abi/cuda.h"
+
+/* As many as two for each entry of the largest open table. */
+#define CT_GPU_EVENTS 2048u
+
+struct ct_gpu_events {
+	_Atomic uint64_t taken; /* takers, compare-and-swap */
+	_Atomic uint64_t given; /* poll thread */
+	uint32_t made;		/* poll thread: how many there are in all */
+	_Atomic(CUevent) events[CT_GPU_EVENTS];
+};
+
+/* Two at once; only one if `start` is NULL. 0: there are not so many. Any thread. */
+int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end);
+
+/* One. 0: there is none. Any thread. */
+int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event);
+
+/* Poll thread. Never more than CT_GPU_EVENTS are made, so there is always room. */
+void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event);
+
+/* Ready for use; others may take some meanwhile. */
+uint32_t ct_gpu_events_ready(struct ct_gpu_events *pool);
+
+#endif

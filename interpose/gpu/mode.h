@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mode.h — by what launches are timed: as COMMTRACE_TIMING says, or as auto finds. It changes once at most, at the
+ * first launch or when the plugin is loaded before it. Any thread.
+ */
+#ifndef CT_GPUMODE_H
+#define CT_GPUMODE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "interpose/gpu/options.h"
+#include "interpose/gpu/time.h"
+
+/* Before the gate opens. */
+void ct_gpu_mode_init(const struct ct_gpu_options *options);
+
+extern _Atomic uint32_t ct_gpu_mode CT_NEAR; /* enum ct_gpu_timing */
+extern _Atomic uint32_t ct_gpu_events_used CT_NEAR;
+
+/* As decided by now. */
+static inline enum ct_gpu_timing ct_gpu_timing(void)
+{
+	return (enum ct_gpu_timing)atomic_load_explicit(&ct_gpu_mode, memory_order_relaxed);
+}
+
+/* Are there events of ours? */
+static inline int ct_gpu_has_events(void)
+{
+	return (int)atomic_load_explicit(&ct_gpu_events_used, memory_order_relaxed);
+}
+
+/* CT_GPU_PLUGIN_OR_HOST becomes this; nothing else changes. */
+void ct_gpu_decide(enum ct_gpu_timing how);
+
+/* NCCL has loaded this library as its profiler plugin, and will tell when kernels run: while the first communicator is
+ * made, before anything is launched. Decides CT_GPU_PLUGIN_OR_HOST, and changes nothing else. Any thread. */
+void ct_gpu_plugin_loaded(void);
+
+/* How launches are and were timed, for the ledger: the fields of it from `sample` on, and the back-offs. */
+struct ct_cost_rec;
+void ct_gpu_ledger(struct ct_cost_rec *cost);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/options.h"
+
+#include <string.h>
+
+#define LONGEST_DUTY_MS (24 * 3600 * 1000u)
+
+/* Digits, and perhaps a point and more of them, in millionths; what follows is *end. UINT64_MAX: no number, or too large
+ * a one. Not strtod(), which reads what the program's locale says. */
+static uint64_t parse_decimal(const char *text, const char **end)
+{
+	uint64_t value = 0, digit = 100000;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9' && value < 1000000000; p++)
+		value = value * 10 + (uint64_t)(*p - '0');
+	if (p == text || (*p >= '0' && *p <= '9'))
+		return UINT64_MAX;
+	value *= 1000000;
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9'; p++, digit /= 10)
+			value += digit * (uint64_t)(*p - '0');
+	*end = p;
+	return value;
+}
+
+/* "10": one in ten; "0.1": the same; "1": all. */
+static int parse_sample(const char *text, uint64_t *share)
+{
+	const char *end = text;
+	uint64_t millionths = parse_decimal(text, &end);
+
+	if (millionths == UINT64_MAX || *end || !millionths)
+		return 0;
+	if (millionths >= 1000000) {
+		if (millionths % 1000000)
+			return 0;
+		*share = CT_GPU_ALL / (millionths / 1000000);
+	} else {
+		*share = millionths * CT_GPU_ALL / 1000000;
+	}
+	return *share > 0;
+}
+
+/* "1%", "0.25%"; "off". */
+static int parse_budget(const char *text, uint32_t *millionths)
+{
+	const char *end = text;
+	uint64_t percent = parse_decimal(text, &end);
+
+	if (strcmp(text, "off") == 0) {
+		*millionths = 0;
+		return 1;
+	}
+	if (percent == UINT64_MAX || strcmp(end, "%") != 0 || percent < 100 || percent > 100000000)
+		return 0;
+	*millionths = (uint32_t)(percent / 100);
+	return 1;
+}
+
+/* "10s", "500ms", "2m"; what follows is *end. */
+static uint64_t parse_ms(const char *text, const char **end)
+{
+	uint64_t value = parse_decimal(text, end);
+	uint64_t factor = 0;
+
+	if (value == UINT64_MAX)
+		return 0;
+	if (strncmp(*end, "ms", 2) == 0) {
+		factor = 1;
+		++*end;
+	} else if (**end == 's') {
+		factor = 1000;
+	} else if (**end == 'm') {
+		factor = 60000;
+	}
+	*end += factor != 0;
+	return factor ? value * factor / 1000000 : 0;
+}
+
+/* "10s/60s": the first of every second; "off". */
+static int parse_duty(const char *text, uint32_t *on_ms, uint32_t *all_ms)
+{
+	const char *end = text;
+	uint64_t on, all;
+
+	*on_ms = *all_ms = 0;
+	if (strcmp(text, "off") == 0)
+		return 1;
+	on = parse_ms(text, &end);
+	if (!on || *end != '/')
+		return 0;
+	all = parse_ms(end + 1, &end);
+	if (*end || all <= on || all > LONGEST_DUTY_MS)
+		return 0;
+	*on_ms = (uint32_t)on;
+	*all_ms = (uint32_t)all;
+	return 1;
+}
+
+/* Timed events and CUDA_DEVICE_MAX_CONNECTIONS=1 together make communication and computing take turns. */
+static void choose_timing(struct ct_gpu_options *o, const char *timing, int one_connection)
+{
+	o->why = CT_TIMED_WHY_ASKED;
+	if (strcmp(timing, "off") == 0) {
+		o->timing = CT_GPU_UNTIMED;
+	} else if (strcmp(timing, "host") == 0) {
+		o->timing = CT_GPU_HOST;
+	} else if (strcmp(timing, "plugin") == 0) {
+		o->timing = CT_GPU_PLUGIN;
+	} else if (strcmp(timing, "events") == 0) {
+		o->timing = one_connection ? CT_GPU_UNANCHORED : CT_GPU_TIMED;
+	} else {
+		o->timing = one_connection ? CT_GPU_PLUGIN_OR_HOST : CT_GPU_TIMED;
+		o->why = one_connection ? CT_TIMED_WHY_ONE_CONNECTION : CT_TIMED_WHY_AUTO;
+	}
+}
+
+void ct_gpu_options_read(struct ct_gpu_options *options, const struct ct_settings *settings,
+			 const char *connections, struct ct_notes *notes)
+{
+	choose_timing(options, settings->TIMING, connections && strcmp(connections, "1") == 0);
+	options->sample = CT_GPU_ALL;
+	options->budget_millionths = 10000;
+	if (!parse_sample(settings->SAMPLE, &options->sample)) {
+		options->sample = CT_GPU_ALL;
+		ct_notes_add(
+			notes,
+			"COMMTRACE_SAMPLE=%.40s is neither a number such as 10 (one in ten) nor "
+			"a share such as 0.1: using 1",
+			settings->SAMPLE);
+	}
+	if (!parse_budget(settings->BUDGET, &options->budget_millionths))
+		ct_notes_add(notes,
+			     "COMMTRACE_BUDGET=%.40s is not a percentage such as 0.5%% or off: "
+			     "using 1%%",
+			     settings->BUDGET);
+	if (!parse_duty(settings->DUTY, &options->duty_on_ms, &options->duty_ms))
+		ct_notes_add(notes,
+			     "COMMTRACE_DUTY=%.40s is not a window such as 10s/60s: using off",
+			     settings->DUTY);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h — how launches on a GPU are to be timed, and which: COMMTRACE_TIMING, _SAMPLE, _BUDGET, _DUTY.
+ *
+ * Read once when recording starts. What cannot be used becomes a warning, and the default holds. Pure functions.
+ */
+#ifndef CT_GPUOPTIONS_H
+#define CT_GPUOPTIONS_H
+
+#include "interpose/gpu/time.h"
+#include "interpose/notes.h"
+#include "interpose/settings.h"
+
+/* A share of all instances, in parts of 2^32. */
+#define CT_GPU_ALL (1ull << 32)
+
+struct ct_gpu_options {
+	enum ct_gpu_timing timing;
+	enum ct_timed_why why;
+	uint64_t sample;	    /* share */
+	uint32_t budget_millionths; /* of wall time; 0: none */
+	uint32_t duty_on_ms;	    /* of every duty_ms; both 0: always */
+	uint32_t duty_ms;
+};
+
+/* `connections`: CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */
+void ct_gpu_options_read(struct ct_gpu_options *options, const struct ct_settings *settings,
+			 const char *connections, struct ct_notes *notes);
+
+#endif

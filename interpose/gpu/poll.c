@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/poll.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/beat.h"
+#include "interpose/environ/environ.h"
+#include "interpose/gpu/budget.h"
+#include "interpose/gpu/collect.h"
+#include "interpose/gpu/pick.h"
+#include "interpose/gpu/waits.h"
+#include "interpose/threads.h"
+#include "interpose/writer.h"
+
+#define SECOND_NS 1000000000ull
+#define LONGEST_NAP_NS 10000000u
+#define SHORTEST_NAP_NS 500000u
+/* Events that are ready for use, below which more are made; the first ones at once, for who waits for them. */
+#define FEW_EVENTS 256u
+#define MORE_EVENTS 512u
+#define FIRST_EVENTS 32u
+#define LONGEST_AWAIT_NS 10000000u
+#define PROBE_NS 125000000u
+/* A context that nothing was launched in for so long is left alone. */
+#define IDLE_NS (2 * SECOND_NS)
+
+enum { NOTHING, LOOK, FINISH };
+
+static struct poll {
+	_Atomic(struct ct_gpu_block *) pushed; /* callers, a stack: the last one first */
+	_Atomic uint32_t wanted;	       /* futex: what the thread shall do */
+	_Atomic uint32_t finished;	       /* futex */
+	_Atomic uint32_t started;
+	_Atomic uint32_t gave_up;
+	_Atomic uint64_t cpu_ns, events, timed, untimed, backoffs;
+	_Atomic uint32_t level, coarsest;
+	struct ct_gpu_probes probes; /* whoever has the probe adds */
+	_Atomic uint64_t probe_ns;   /* its: what the begin cost */
+	int anchors;
+	unsigned int event_flags;
+	_Atomic uint32_t served; /* futex: contexts that had events, or failed to, so far */
+	/* the thread's: */
+	struct ct_gpu_collect collect;
+	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
+	struct ct_gpu_budget budget;
+	uint64_t probed_ns; /* when a probe was last asked for */
+} poll;
+
+_Atomic uint32_t ct_poll_up;
+/* on a line of its own: callers look at it, the thread writes it at every look */
+_Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
+_Atomic uint32_t ct_poll_probe;
+
+void ct_poll_push(struct ct_gpu_block *block)
+{
+	struct ct_gpu_block *top = atomic_load_explicit(&poll.pushed, memory_order_relaxed);
+
+	/* release: pairs with the exchange in take_pushed() */
+	do
+		block->next = top;
+	while (!atomic_compare_exchange_weak_explicit(&poll.pushed, &top, block,
+						      memory_order_release, memory_order_relaxed));
+}
+
+/* What a thread put into one block is there before the next block that it pushed. */
+static void take_pushed(struct poll *p)
+{
+	struct ct_gpu_block *top = atomic_exchange_explicit(&p->pushed, NULL, memory_order_acquire);
+	struct ct_gpu_block *oldest = NULL;
+	struct ct_gpu_block **at = &p->blocks;
+
+	while (top) {
+		struct ct_gpu_block *next = top->next;
+
+		top->next = oldest;
+		oldest = top;
+		top = next;
+	}
+	while (*at)
+		at = &(*at)->next;
+	*at = oldest;
+}
+
+static void take_launches(struct poll *p)
+{
+	struct ct_gpu_block **at = &p->blocks;
+
+	while (*at) {
+		struct ct_gpu_block *block = *at;
+
+		if (!ct_gpu_collect_block(&p->collect, block)) {
+			at = &block->next;
+			continue;
+		}
+		*at = block->next;
+		ct_gpu_block_give(block, 1);
+	}
+}
+
+static int is_dead(struct ct_gpu_context *context)
+{
+	return (int)atomic_load_explicit(&context->dead, memory_order_relaxed);
+}
+
+/* Of CUDA's answers only NOT_READY is no trouble. */
+static void judge(struct ct_gpu_context *context, CUresult result)
+{
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		return;
+	if (ct_cuda_is_fatal(result))
+		ct_poll_give_up();
+	else
+		atomic_store_explicit(&context->dead, 1, memory_order_relaxed);
+}
+
+/* Whoever waits for its events need not wait any longer. */
+static void served(struct poll *p, struct ct_gpu_context *context)
+{
+	if (atomic_exchange_explicit(&context->served, 1, memory_order_release))
+		return;
+	atomic_fetch_add_explicit(&p->served, 1, memory_order_release);
+	ct_futex_wake(&p->served);
+}
+
+static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
+{
+	struct ct_gpu_events *pool = &context->events;
+	CUresult result = CUDA_SUCCESS;
+	CUevent event;
+
+	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < CT_GPU_EVENTS; i++) {
+		if (i == FIRST_EVENTS)
+			served(p, context);
+		result = p->collect.cuda->event_create(&event, p->event_flags);
+		if (result != CUDA_SUCCESS)
+			break;
+		pool->made++;
+		ct_gpu_events_give(pool, event);
+		ct_poll_inside(ct_now_ns());
+	}
+	/* no memory for more is no trouble while there are some */
+	return result == CUDA_ERROR_OUT_OF_MEMORY && pool->made ? CUDA_SUCCESS : result;
+}
+
+static int wants_events(struct ct_gpu_context *context)
+{
+	return ct_gpu_events_ready(&context->events) < FEW_EVENTS &&
+	       context->events.made < CT_GPU_EVENTS;
+}
+
+/* With the context current. */
+static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, int last)
+{
+	struct ct_gpu_anchoring *anchoring = &context->anchoring;
+	uint64_t now = p->collect.host.mono_ns;
+	CUresult result = CUDA_SUCCESS;
+
+	/* the events first: a launch may wait for them, none waits for an anchor */
+	if (!last && wants_events(context))
+		result = make_events(p, context);
+	if (!last && !context->ready && result == CUDA_SUCCESS) {
+		result = p->anchors ? ct_gpu_anchoring_init(anchoring, p->collect.cuda)
+				    : CUDA_SUCCESS;
+		context->ready = result == CUDA_SUCCESS;
+		context->used_ns = now;
+		if (context->ready)
+			ct_environ_gpu(p->collect.cuda, context->device);
+	}
+	if (!last && p->anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
+		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		result = ct_gpu_collect(&p->collect, context);
+	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+		ct_waits_collect(&p->collect, context, 0);
+	return result;
+}
+
+static int is_idle(struct poll *p, struct ct_gpu_context *context)
+{
+	return context->ready && !context->active && !ct_waits_pending(context) &&
+	       p->collect.host.mono_ns - context->used_ns > IDLE_NS && !wants_events(context);
+}
+
+static void serve(struct poll *p, struct ct_gpu_context *context, int last)
+{
+	CUcontext handle = atomic_load_explicit(&context->handle, memory_order_relaxed);
+	CUresult result = CUDA_SUCCESS;
+	CUcontext popped;
+
+	if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
+		ct_poll_inside(ct_now_ns());
+		result = p->collect.cuda->ctx_push(handle);
+		if (result == CUDA_SUCCESS) {
+			result = serve_current(p, context, last);
+			p->collect.cuda->ctx_pop(&popped);
+		}
+		ct_poll_inside(0);
+		judge(context, result);
+	}
+	served(p, context);
+	if (is_dead(context) || ct_poll_gave_up()) {
+		ct_gpu_collect_lost(&p->collect, context);
+		ct_waits_collect(&p->collect, context, 1);
+	}
+}
+
+static void note_cost(struct poll *p)
+{
+	uint64_t events = p->collect.events;
+	struct ct_gpu_context *context;
+
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
+		events += context->anchoring.recorded;
+	atomic_store_explicit(&p->cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	atomic_store_explicit(&p->events, events, memory_order_relaxed);
+	atomic_store_explicit(&p->timed, p->collect.timed, memory_order_relaxed);
+	atomic_store_explicit(&p->untimed, p->collect.untimed, memory_order_relaxed);
+}
+
+/* Calls so far, as far as that is known here: records of chunks that were claimed, less those of launches. */
+static uint64_t count_calls(const struct poll *p)
+{
+	uint64_t claims = atomic_load_explicit(&ct_recorder.ring.header->claims,
+					       memory_order_relaxed);
+	uint64_t records = claims * CT_CHUNK_SLOTS;
+	uint64_t launches = p->collect.timed + p->collect.untimed;
+
+	return records > launches ? records - launches : 0;
+}
+
+static void mind_budget(struct poll *p)
+{
+	const struct ct_gpu_spent spent = {
+		.now_ns = p->collect.host.mono_ns,
+		.fixed_ns = count_calls(p) * ct_recorder.call_cost_ns + ct_writer_cpu_ns() +
+			    ct_beat_cpu_ns(),
+		.poll_ns = ct_thread_cpu_ns(),
+		.launches = p->collect.timed + p->collect.untimed,
+		.launch_ns = ct_gpu_probe_cost(&p->probes),
+	};
+	uint32_t before = p->budget.level;
+
+	if (!p->budget.limit_millionths)
+		return;
+	if (spent.now_ns - p->probed_ns >= PROBE_NS) {
+		p->probed_ns = spent.now_ns;
+		atomic_store_explicit(&ct_poll_probe, 1, memory_order_relaxed);
+	}
+	if (ct_gpu_budget_look(&p->budget, &spent) != before)
+		ct_gpu_pick_level(p->budget.level);
+	atomic_store_explicit(&p->level, p->budget.level, memory_order_relaxed);
+	atomic_store_explicit(&p->coarsest, p->budget.coarsest, memory_order_relaxed);
+	atomic_store_explicit(&p->backoffs, p->budget.backoffs, memory_order_relaxed);
+}
+
+static void look(struct poll *p, int last)
+{
+	struct ct_gpu_context *context;
+
+	ct_gpu_host_clock_read(&p->collect.host);
+	p->collect.next_ns = p->collect.host.mono_ns + LONGEST_NAP_NS;
+	take_pushed(p);
+	take_launches(p);
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
+		serve(p, context, last);
+	note_cost(p);
+	mind_budget(p);
+}
+
+static void nap(struct poll *p)
+{
+	uint64_t now = ct_now_ns();
+	uint64_t ns = p->collect.next_ns > now ? p->collect.next_ns - now : 0;
+	uint32_t looked = LOOK;
+
+	ct_futex_wait(&p->wanted, NOTHING, ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
+	atomic_compare_exchange_strong(&p->wanted, &looked, NOTHING);
+}
+
+static void *run(void *arg)
+{
+	struct poll *p = &poll;
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	/* its records go into a lane of its own; what CUDA calls in turn is not recorded */
+	memset(&ct_self, 0, sizeof(ct_self));
+	ct_self.gate = (uint32_t)(uintptr_t)arg;
+	ct_self.depth = 1;
+	p->collect.cuda = ct_cuda();
+	ct_poll_inside(ct_now_ns());
+	p->collect.cuda->exchange_capture_mode(&mode);
+	ct_poll_inside(0);
+	while (atomic_load_explicit(&p->wanted, memory_order_acquire) != FINISH) {
+		look(p, 0);
+		nap(p);
+	}
+	look(p, 1);
+	ct_lane_close(&ct_self.lane);
+	atomic_store_explicit(&p->finished, 1, memory_order_release);
+	ct_futex_wake(&p->finished);
+	return NULL;
+}
+
+void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths)
+{
+	memset(&poll, 0, sizeof(poll));
+	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+	ct_poll_inside(0);
+	atomic_store_explicit(&ct_poll_probe, 0, memory_order_relaxed);
+	poll.budget.limit_millionths = budget_millionths;
+	poll.anchors = timing == CT_GPU_TIMED;
+	poll.event_flags = timing == CT_GPU_HOST || timing == CT_GPU_PLUGIN_OR_HOST
+				   ? CU_EVENT_DISABLE_TIMING
+				   : CU_EVENT_DEFAULT;
+}
+
+void ct_poll_start(void)
+{
+	if (atomic_load_explicit(&poll.started, memory_order_relaxed) ||
+	    atomic_exchange_explicit(&poll.started, 1, memory_order_relaxed))
+		return;
+	if (ct_thread_start(run, (void *)(uintptr_t)ct_guard_gate()) == 0) {
+		if (!ct_poll_gave_up())
+			atomic_store_explicit(&ct_poll_up, 1, memory_order_relaxed);
+		return;
+	}
+	ct_poll_give_up();
+	atomic_store_explicit(&poll.finished, 1, memory_order_release);
+}
+
+void ct_poll_wake(void)
+{
+	uint32_t nothing = NOTHING;
+
+	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
+		ct_futex_wake(&poll.wanted);
+}
+
+void ct_poll_await(struct ct_gpu_context *context)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t now = begin;
+
+	while (!atomic_load_explicit(&context->served, memory_order_acquire) && ct_poll_is_up() &&
+	       now - begin < LONGEST_AWAIT_NS) {
+		uint32_t n = atomic_load_explicit(&poll.served, memory_order_acquire);
+
+		if (!atomic_load_explicit(&context->served, memory_order_acquire))
+			ct_futex_wait(&poll.served, n, LONGEST_AWAIT_NS - (now - begin));
+		now = ct_now_ns();
+	}
+}
+
+void ct_poll_give_up(void)
+{
+	atomic_store_explicit(&poll.gave_up, 1, memory_order_relaxed);
+	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+}
+
+int ct_poll_gave_up(void)
+{
+	return (int)atomic_load_explicit(&poll.gave_up, memory_order_relaxed);
+}
+
+int ct_poll_finish(uint64_t timeout_ns)
+{
+	uint64_t begin = ct_now_ns();
+	uint64_t now = begin;
+
+	if (!atomic_load_explicit(&poll.started, memory_order_acquire))
+		return 1;
+	atomic_store_explicit(&poll.wanted, FINISH, memory_order_release);
+	ct_futex_wake(&poll.wanted);
+	while (!atomic_load_explicit(&poll.finished, memory_order_acquire) &&
+	       now - begin < timeout_ns) {
+		ct_futex_wait(&poll.finished, 0, timeout_ns - (now - begin));
+		now = ct_now_ns();
+	}
+	return atomic_load_explicit(&poll.finished, memory_order_acquire) != 0;
+}
+
+void ct_poll_cost(struct ct_poll_cost *cost)
+{
+	cost->cpu_ns = atomic_load_explicit(&poll.cpu_ns, memory_order_relaxed);
+	cost->events = atomic_load_explicit(&poll.events, memory_order_relaxed);
+	cost->timed = atomic_load_explicit(&poll.timed, memory_order_relaxed);
+	cost->untimed = atomic_load_explicit(&poll.untimed, memory_order_relaxed);
+	cost->level = atomic_load_explicit(&poll.level, memory_order_relaxed);
+	cost->coarsest = atomic_load_explicit(&poll.coarsest, memory_order_relaxed);
+	cost->backoffs = atomic_load_explicit(&poll.backoffs, memory_order_relaxed);
+}
+
+uint64_t ct_poll_take_probe(void)
+{
+	return atomic_exchange_explicit(&ct_poll_probe, 0, memory_order_acquire) ? ct_now_ns() : 0;
+}
+
+void ct_poll_probe_begun(uint64_t since_ns)
+{
+	atomic_store_explicit(&poll.probe_ns, ct_now_ns() - since_ns, memory_order_relaxed);
+}
+
+void ct_poll_probe_ended(uint64_t end_cost_ns)
+{
+	ct_gpu_probe_add(&poll.probes,
+			 end_cost_ns + atomic_load_explicit(&poll.probe_ns, memory_order_relaxed));
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* poll.h — the poll thread: the only one that waits for CUDA.
+ *
+ * It makes events, takes anchors, asks the oldest launch of each stream whether it is done, and writes the LAUNCH
+ * records into a lane of its own. A driver that hangs hangs this thread and nothing else. It does no I/O, has all
+ * signals blocked and its capture mode relaxed, so that nothing that it asks ends a program's capture. Started with
+ * the first communicator or launch on a GPU. An error that sticks, or a driver that is gone, ends its use of CUDA for
+ * good: what is on its way then is recorded without times.
+ */
+#ifndef CT_POLL_H
+#define CT_POLL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "interpose/gpu/time.h"
+#include "interpose/recorder.h"
+
+struct ct_gpu_block;
+struct ct_gpu_context;
+
+/* Nothing is started. The budget: see budget.h. Before the gate opens. */
+void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths);
+
+/* Once; later calls do nothing. Any thread. */
+void ct_poll_start(void);
+
+/* It was started and CUDA was not given up. */
+extern _Atomic uint32_t ct_poll_up CT_NEAR;
+static inline int ct_poll_is_up(void)
+{
+	return (int)atomic_load_explicit(&ct_poll_up, memory_order_relaxed);
+}
+
+/* Since when (ct_now_ns) the poll thread is inside CUDA and has not come back; 0: it is not. It keeps it. */
+extern _Atomic uint64_t ct_poll_inside_ns CT_NEAR;
+static inline void ct_poll_inside(uint64_t now_ns)
+{
+	atomic_store_explicit(&ct_poll_inside_ns, now_ns, memory_order_relaxed);
+}
+
+/* Somebody holds the driver: the poll thread has waited there for so long that no thread of the program's may be sent
+ * after it, since the program's own call may need no driver at all. Any thread. */
+#define CT_POLL_HELD_NS 200000000u
+static inline int ct_poll_is_held(void)
+{
+	uint64_t since_ns = atomic_load_explicit(&ct_poll_inside_ns, memory_order_relaxed);
+
+	return __builtin_expect(since_ns != 0, 0) && ct_now_ns() - since_ns > CT_POLL_HELD_NS;
+}
+
+/* A block with the first launch that has events: it, and those that follow in it, are now also the poll thread's. Wakes
+ * nobody. Any thread. */
+void ct_poll_push(struct ct_gpu_block *block);
+
+/* Look now. Costs a system call. Any thread. */
+void ct_poll_wake(void);
+
+/* Wait until the context has had events, but some ms at most, and not once it is known to be unusable. Any thread; not
+ * on the call path. */
+void ct_poll_await(struct ct_gpu_context *context);
+
+/* CUDA is not used any more. Any thread. */
+void ct_poll_give_up(void);
+int ct_poll_gave_up(void);
+
+/* A last look at everything that is on its way, then the thread's end; what is not done then stays in the open
+ * table. Wait at most `timeout_ns`. 1 if it came to its end or was never started, 0 if it hangs. Once. */
+int ct_poll_finish(uint64_t timeout_ns);
+
+/* For the ledger: what it has done so far. */
+struct ct_poll_cost {
+	uint64_t cpu_ns;
+	uint64_t events; /* recorded, by calls and by itself */
+	uint64_t timed; /* launches whose end is known and, unless only ends are timed, their start */
+	uint64_t untimed;
+	uint32_t level, coarsest; /* of the budget */
+	uint64_t backoffs;
+};
+void ct_poll_cost(struct ct_poll_cost *cost);
+
+/* A few times a second one launch is measured, for the budget: who takes it reads the clock before and after what
+ * ct_gpu_begin() does for it, and again in ct_gpu_end(). Any thread. */
+extern _Atomic uint32_t ct_poll_probe CT_NEAR;
+static inline int ct_poll_wants_probe(void)
+{
+	return (int)atomic_load_explicit(&ct_poll_probe, memory_order_relaxed);
+}
+uint64_t ct_poll_take_probe(void); /* when it began; 0: another thread has it */
+void ct_poll_probe_begun(uint64_t since_ns);
+void ct_poll_probe_ended(uint64_t end_cost_ns);
+
+#endif

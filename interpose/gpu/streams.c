@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/streams.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "interpose/hash.h"
+#include "interpose/recorder.h"
+
+#define STREAMS 1024u
+#define PROBES 32u
+
+static struct tables {
+	struct ct_gpu_context contexts[CT_GPU_CONTEXTS];
+	struct ct_gpu_stream streams[STREAMS];
+	uint32_t n_streams;
+} * tables;
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+
+int ct_gpu_streams_init(void)
+{
+	atomic_flag_clear(&lock);
+	/* a fresh mapping also where a parent's exists: emptying that one would copy all of its pages */
+	tables = mmap(NULL, sizeof(*tables), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
+	if (tables != MAP_FAILED)
+		return CT_OK;
+	tables = NULL;
+	return CT_NOMEM;
+}
+
+static void take_lock(void)
+{
+	while (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+		;
+}
+
+static void release_lock(void)
+{
+	atomic_flag_clear_explicit(&lock, memory_order_release);
+}
+
+struct ct_gpu_context *ct_gpu_context_nth(unsigned n)
+{
+	struct ct_gpu_context *c = &tables->contexts[n];
+
+	return atomic_load_explicit(&c->handle, memory_order_acquire) ? c : NULL;
+}
+
+static int is_dead(struct ct_gpu_context *c)
+{
+	return (int)atomic_load_explicit(&c->dead, memory_order_relaxed);
+}
+
+/* Its entry, NULL if it has none; *room is where it would stand, NULL in a full table. */
+static struct ct_gpu_context *find_context(CUcontext handle, struct ct_gpu_context **room)
+{
+	*room = NULL;
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
+		struct ct_gpu_context *c = &tables->contexts[i];
+		CUcontext known = atomic_load_explicit(&c->handle, memory_order_acquire);
+
+		if (!known) {
+			*room = c;
+			return NULL;
+		}
+		if (known == handle && !is_dead(c))
+			return c;
+	}
+	return NULL;
+}
+
+static int32_t ask_device(const struct ct_cuda *cuda, CUcontext context)
+{
+	CUcontext current = NULL, popped;
+	CUdevice device = -1;
+	int pushed;
+
+	if (cuda->ctx_get_current(&current) != CUDA_SUCCESS)
+		return -1;
+	pushed = current != context;
+	if (pushed && cuda->ctx_push(context) != CUDA_SUCCESS)
+		return -1;
+	if (cuda->ctx_get_device(&device) != CUDA_SUCCESS)
+		device = -1;
+	if (pushed)
+		cuda->ctx_pop(&popped);
+	return device;
+}
+
+/* CUDA does not say where a launch is: it is not timed. */
+static void *untold(void)
+{
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
+	return NULL;
+}
+
+struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle)
+{
+	struct ct_gpu_context *room;
+	struct ct_gpu_context *c = find_context(handle, &room);
+	int32_t device;
+
+	if (c)
+		return c;
+	device = ask_device(cuda, handle);
+	if (device < 0)
+		return untold();
+	take_lock();
+	c = find_context(handle, &room);
+	if (!c && room) {
+		c = room;
+		c->device = device;
+		atomic_store_explicit(&c->handle, handle, memory_order_release);
+	}
+	release_lock();
+	if (!c)
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
+	return c;
+}
+
+/* A context of the device, NULL if none is known; of any device if that is negative. */
+static struct ct_gpu_context *known_context(int device)
+{
+	struct ct_gpu_context *c;
+
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++)
+		if ((device < 0 || c->device == device) && !is_dead(c))
+			return c;
+	return NULL;
+}
+
+/* Whose default stream a launch means: NCCL makes its communicator's device current, whatever was. */
+static struct ct_gpu_context *default_context(const struct ct_cuda *cuda, int device)
+{
+	CUcontext current = NULL;
+	struct ct_gpu_context *c = NULL;
+
+	if (cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
+		c = ct_gpu_context(cuda, current);
+	if (!current || (c && device >= 0 && c->device != device)) {
+		c = device >= 0 ? known_context(device) : NULL;
+		return c ? c : untold();
+	}
+	return c;
+}
+
+static struct ct_gpu_context *context_of(const struct ct_cuda *cuda, CUstream handle)
+{
+	struct ct_gpu_context *any = known_context(-1);
+	CUcontext context = NULL, current = NULL;
+	int entered = 0;
+
+	if (cuda->ctx_get_current(&current) != CUDA_SUCCESS)
+		return untold();
+	/* any will do to ask in */
+	if (!current)
+		entered = any ? ct_gpu_context_enter(cuda, any) : -1;
+	if (entered < 0)
+		return untold();
+	if (cuda->stream_get_ctx(handle, &context) != CUDA_SUCCESS)
+		context = NULL;
+	ct_gpu_context_leave(cuda, entered);
+	return context ? ct_gpu_context(cuda, context) : untold();
+}
+
+/* What a stream is known by. */
+struct key {
+	uintptr_t handle;
+	uintptr_t whose;
+	struct ct_gpu_context *context; /* of a default stream, else NULL: not asked yet */
+};
+
+/* 0 if CUDA does not tell. */
+static int make_key(const struct ct_cuda *cuda, CUstream handle, int device, struct key *key)
+{
+	key->handle = (uintptr_t)(handle ? handle : CU_STREAM_LEGACY);
+	key->whose = 0;
+	key->context = NULL;
+	if (key->handle > (uintptr_t)CU_STREAM_PER_THREAD)
+		return 1;
+	key->context = default_context(cuda, device);
+	if (!key->context)
+		return 0;
+	key->whose = (uintptr_t)key->context;
+	if (key->handle == (uintptr_t)CU_STREAM_PER_THREAD)
+		key->whose = (uintptr_t)ct_hash_mix(key->whose, (uintptr_t)&ct_self);
+	return 1;
+}
+
+static struct ct_gpu_stream *find(const struct key *key, struct ct_gpu_stream **room)
+{
+	uint32_t at = (uint32_t)((key->handle ^ key->whose) * 0x9e3779b97f4a7c15ull >> 40);
+
+	*room = NULL;
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct ct_gpu_stream *s = &tables->streams[(at + i) % STREAMS];
+		uintptr_t known = atomic_load_explicit(&s->handle, memory_order_acquire);
+
+		if (!known) {
+			*room = s;
+			return NULL;
+		}
+		if (known == key->handle && s->whose == key->whose &&
+		    !atomic_load_explicit(&s->stale, memory_order_relaxed) && !is_dead(s->context))
+			return s;
+	}
+	return NULL;
+}
+
+static struct ct_gpu_stream *enter(const struct key *key)
+{
+	struct ct_gpu_stream *s, *room;
+
+	take_lock();
+	s = find(key, &room);
+	if (!s && room) {
+		s = room;
+		s->whose = key->whose;
+		s->context = key->context;
+		s->id = ++tables->n_streams;
+		s->end = &s->first;
+		atomic_store_explicit(&s->handle, key->handle, memory_order_release);
+	}
+	release_lock();
+	if (!s)
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
+	return s;
+}
+
+struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device)
+{
+	struct ct_gpu_stream *s, *room;
+	struct key key;
+
+	if (!make_key(cuda, handle, device, &key))
+		return NULL;
+	s = find(&key, &room);
+	if (s)
+		return s;
+	if (!key.context)
+		key.context = context_of(cuda, handle);
+	return key.context ? enter(&key) : NULL;
+}
+
+int ct_gpu_stream_again(const struct ct_cuda *cuda, struct ct_gpu_stream **stream, CUstream handle)
+{
+	struct ct_gpu_stream *stale = *stream;
+	struct ct_gpu_context *context = stale->whose ? NULL : context_of(cuda, handle);
+
+	if (!context || context == stale->context)
+		return 0;
+	atomic_store_explicit(&stale->stale, 1, memory_order_relaxed);
+	*stream = ct_gpu_stream(cuda, handle, -1);
+	return *stream != NULL;
+}

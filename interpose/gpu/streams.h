@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* streams.h — the streams and contexts of this process that launches were put on.
+ *
+ * Fixed tables, mapped once when recording starts. A stream is known by its handle and gets a small number, which
+ * is what records carry; the default streams' handles mean another stream in every context, or in every thread.
+ * Programs destroy streams and get the same handle again, perhaps in another context: then the old entry goes stale
+ * when an event does not fit to it. Looking up takes no lock; entering takes a short spin lock, inside of which
+ * CUDA is not called. Entries are never given back.
+ */
+#ifndef CT_GPUSTREAMS_H
+#define CT_GPUSTREAMS_H
+
+#include <stddef.h>
+
+#include "interpose/gpu/anchor.h"
+#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/events.h"
+#include "interpose/gpu/waits_table.h"
+
+#define CT_GPU_CONTEXTS 32u
+
+struct ct_gpu_span;
+struct ct_gpu_stream;
+
+struct ct_gpu_context {
+	_Atomic(CUcontext) handle; /* NULL: free; stored last, after `device` */
+	_Atomic uint32_t dead;	   /* poll thread: destroyed, or never usable */
+	_Atomic uint32_t served;   /* poll thread: it has had events, or cannot have any */
+	int32_t device;
+	struct ct_gpu_events events;
+	/* the poll thread's */
+	int ready; /* anchoring has its stream and events */
+	uint64_t used_ns;
+	struct ct_gpu_stream *active; /* streams with launches on their way */
+	struct ct_gpu_anchoring anchoring;
+};
+
+struct ct_gpu_stream {
+	_Atomic uintptr_t handle; /* 0: free; stored last. The legacy default stream is always 1 */
+	uintptr_t whose;	  /* default streams: of this context, of this thread; else 0 */
+	struct ct_gpu_context *context;
+	uint32_t id; /* from 1 */
+	_Atomic uint32_t stale;
+	struct ct_waits_launches launches; /* on it, for who waits for them */
+	/* the poll thread's */
+	struct ct_gpu_stream *next __attribute__((aligned(64))); /* in its context's list */
+	struct ct_gpu_span *first; /* launches in the order in which they came */
+	struct ct_gpu_span **end;
+	uint64_t last_ns; /* when the last of them was called */
+	uint64_t done_ns; /* when the latest of those that are done was done */
+};
+
+/* Map the tables, or empty those of a parent process; 0 or CT_NOMEM. Before the gate opens. */
+int ct_gpu_streams_init(void);
+
+/* The context of this handle, entered if it is new. NULL: no room, or CUDA does not tell its device (counted
+ * losses). Any thread. */
+struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle);
+
+/* By number, below CT_GPU_CONTEXTS; NULL from the first free one on. */
+struct ct_gpu_context *ct_gpu_context_nth(unsigned n);
+
+/* Make the context the calling thread's current one, as most of CUDA wants it. Returns what the leaving needs, negative
+ * if it cannot be. */
+static inline int ct_gpu_context_enter(const struct ct_cuda *cuda, struct ct_gpu_context *context)
+{
+	CUcontext handle = atomic_load_explicit(&context->handle, memory_order_relaxed);
+	CUcontext current = NULL;
+
+	if (cuda->ctx_get_current(&current) != CUDA_SUCCESS)
+		return -1;
+	if (__builtin_expect(current == handle, 1))
+		return 0;
+	return cuda->ctx_push(handle) == CUDA_SUCCESS ? 1 : -1;
+}
+
+static inline void ct_gpu_context_leave(const struct ct_cuda *cuda, int entered)
+{
+	CUcontext popped;
+
+	if (entered > 0)
+		cuda->ctx_pop(&popped);
+}
+
+/* The stream behind a handle, for a launch by the calling thread. `device`: whose default streams are meant, negative
+ * for the current context's. NULL: no room, or its context cannot be told (counted losses). */
+struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle, int device);
+
+/* Is this still the stream behind a handle? 0: it may be. Not asked for default streams. */
+static inline int ct_gpu_stream_is(struct ct_gpu_stream *stream, CUstream handle)
+{
+	return stream &&
+	       atomic_load_explicit(&stream->handle, memory_order_relaxed) == (uintptr_t)handle &&
+	       (uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD &&
+	       !atomic_load_explicit(&stream->stale, memory_order_relaxed) &&
+	       !atomic_load_explicit(&stream->context->dead, memory_order_relaxed);
+}
+
+/* An event of its context did not fit to this stream: look its handle up anew. 0: that changes nothing, or *stream is
+ * NULL now. */
+int ct_gpu_stream_again(const struct ct_cuda *cuda, struct ct_gpu_stream **stream, CUstream handle);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/time.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/gpu/graph.h"
+#include "interpose/gpu/mode.h"
+#include "interpose/gpu/pick.h"
+#include "interpose/gpu/poll.h"
+#include "interpose/gpu/span.h"
+#include "interpose/gpu/told.h"
+#include "interpose/gpu/waits.h"
+#include "interpose/nccl/freeze.h"
+#include "trace/ops.h"
+
+static _Atomic int looked; /* for CUDA, at the first launch */
+static _Atomic uint64_t untimed;
+uint8_t ct_gpu_op_flags;
+
+int ct_gpu_init(enum ct_gpu_timing how)
+{
+	return ct_gpu_init_options(&(struct ct_gpu_options){ .timing = how, .sample = CT_GPU_ALL });
+}
+
+int ct_gpu_init_options(const struct ct_gpu_options *from)
+{
+	enum ct_gpu_timing how = from->timing;
+
+	ct_gpu_mode_init(from);
+	ct_gpu_pick_init(from);
+	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
+	atomic_store_explicit(&looked, 0, memory_order_relaxed);
+	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
+	ct_freeze_init();
+	ct_poll_init(how, from->budget_millionths);
+	if (ct_waits_init(how == CT_GPU_TIMED	  ? CT_WAITS_ALL
+			  : how == CT_GPU_UNTIMED ? CT_WAITS_OFF
+						  : CT_WAITS_HOST) != CT_OK)
+		return CT_NOMEM;
+	if (ct_gpu_spans_init() != CT_OK || ct_gpu_told_init() != CT_OK)
+		return CT_NOMEM;
+	return ct_gpu_streams_init();
+}
+
+static uint64_t load(const ct_word *word)
+{
+	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
+}
+
+void ct_gpu_record(const struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
+{
+	uint64_t comm_op = load(&span->open->comm_op);
+	struct ct_launch launch = {
+		.id = (uint32_t)load(&span->open->tag),
+		.comm = (uint32_t)(comm_op >> 32),
+		.n_ops = (uint32_t)comm_op >> 8,
+		.result = (int16_t)result,
+	};
+
+	if (span->stream) {
+		launch.stream = span->stream->id;
+		launch.device = (uint32_t)span->stream->context->device;
+	}
+	if (times) {
+		launch.start_ns = times->start_ns;
+		launch.end_ns = times->end_ns;
+		launch.start_err_ns = times->start_err_ns;
+		launch.end_err_ns = times->end_err_ns;
+		launch.start_source = (uint8_t)times->start_source;
+		launch.end_source = (uint8_t)times->end_source;
+	}
+	ct_freeze_apply(&launch, load(&span->open->opened_ns));
+	ct_recorder_launch(&launch);
+}
+
+/* One that the poll thread never sees, or will not time. */
+static void record_untimed(const struct ct_gpu_span *span, int result)
+{
+	atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	ct_gpu_record(span, result, NULL);
+}
+
+/* One that has no span. */
+static void record_alone(const struct ct_gpu_launch *what)
+{
+	const struct ct_launch launch = {
+		.id = what->id,
+		.comm = what->comm,
+		.n_ops = what->n_ops,
+	};
+
+	if (!what->unpicked)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	ct_recorder_launch(&launch);
+}
+
+/* What events recorded now would end in: a captured event is the graph's, it cannot be asked. While another stream is
+ * captured the legacy stream cannot even be asked whether it is; then nothing is done to it either. */
+static inline enum ct_gpu_asked ask(const struct ct_cuda *cuda, CUstream stream)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	if (__builtin_expect(cuda->stream_is_capturing(stream, &status) != CUDA_SUCCESS, 0))
+		return CT_GPU_UNKNOWN;
+	return __builtin_expect(status == CU_STREAM_CAPTURE_STATUS_NONE, 1) ? CT_GPU_FREE
+									    : CT_GPU_CAPTURED;
+}
+
+/* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
+ * back. 0: there are none. */
+static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
+{
+	struct ct_gpu_pair events = { .context = span->stream->context };
+	CUevent *start;
+
+	/* the first launch of all comes through here */
+	ct_gpu_decide(CT_GPU_HOST);
+	start = ct_gpu_timing() == CT_GPU_HOST ? NULL : &events.start;
+	if ((span->events.context && span->old.context) ||
+	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
+		return 0;
+	}
+	if (span->events.context)
+		span->old = span->events;
+	span->events = events;
+	return 1;
+}
+
+/* The start event, if starts are timed; its context is current. CUDA_ERROR_NOT_READY: there are no events, or the stream is being captured. */
+static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *span,
+			     enum ct_gpu_asked asked)
+{
+	if (asked == CT_GPU_UNASKED)
+		asked = ask(cuda, span->handle);
+	if (asked != CT_GPU_FREE)
+		return CUDA_ERROR_NOT_READY;
+	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
+	    !change_events(span))
+		return CUDA_ERROR_NOT_READY;
+	if (!span->events.start)
+		return CUDA_SUCCESS;
+	return cuda->event_record(span->events.start, span->handle);
+}
+
+static inline CUresult start_in_context(const struct ct_cuda *cuda, struct ct_gpu_span *span,
+					enum ct_gpu_asked asked, CUcontext current)
+{
+	CUcontext context = atomic_load_explicit(&span->stream->context->handle,
+						 memory_order_relaxed);
+	int entered = __builtin_expect(context == current, 1)
+			      ? 0
+			      : ct_gpu_context_enter(cuda, span->stream->context);
+	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+
+	if (entered >= 0) {
+		result = start(cuda, span, asked);
+		ct_gpu_context_leave(cuda, entered);
+	}
+	return result;
+}
+
+/* CUDA and the poll thread, which come with the first launch that finds them. NULL: there are none, or none any more. */
+static __attribute__((noinline)) const struct ct_cuda *start_cuda(void)
+{
+	const struct ct_cuda *cuda = ct_cuda();
+
+	if (!cuda && !atomic_load_explicit(&looked, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&looked, 1, memory_order_relaxed))
+		cuda = ct_cuda_find();
+	if (!cuda)
+		return NULL;
+	if (ct_poll_gave_up()) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
+		return NULL;
+	}
+	ct_poll_start();
+	return cuda;
+}
+
+/* A default stream is asked in its device's context, any other one in whatever is current. */
+static __attribute__((noinline)) enum ct_gpu_asked ask_elsewhere(const struct ct_cuda *cuda,
+								 CUstream handle, uint32_t device)
+{
+	struct ct_gpu_stream *stream = ct_gpu_stream(cuda, handle, (int)device - 1);
+	int entered = stream ? ct_gpu_context_enter(cuda, stream->context) : -1;
+	enum ct_gpu_asked asked = CT_GPU_UNKNOWN;
+
+	if (entered >= 0) {
+		asked = ask(cuda, handle);
+		ct_gpu_context_leave(cuda, entered);
+	}
+	return asked;
+}
+
+enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current)
+{
+	const struct ct_cuda *cuda;
+	enum ct_gpu_asked asked;
+	int saved;
+
+	*current = NULL;
+	/* a program that captures has to be asked whatever that takes: its order depends on it */
+	if (ct_poll_is_held() && !ct_graph_is_used())
+		return CT_GPU_UNKNOWN;
+	if (ct_gpu_timing() == CT_GPU_UNTIMED) {
+		if (__builtin_expect(!ct_graph_is_used(), 1))
+			return CT_GPU_FREE;
+		cuda = ct_cuda_find();
+	} else {
+		cuda = ct_poll_is_up() ? ct_cuda() : start_cuda();
+	}
+	if (__builtin_expect(!cuda, 0))
+		return CT_GPU_FREE;
+	saved = errno;
+	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD &&
+	    cuda->ctx_get_current(current) == CUDA_SUCCESS && *current)
+		asked = ask(cuda, stream);
+	else
+		asked = ask_elsewhere(cuda, stream, device);
+	errno = saved;
+	return asked;
+}
+
+static __attribute__((noinline)) CUresult begin_failed(const struct ct_cuda *cuda,
+						       struct ct_gpu_span *span, CUresult result)
+{
+	if (result == CUDA_ERROR_INVALID_HANDLE &&
+	    ct_gpu_stream_again(cuda, &span->stream, span->handle))
+		result = start_in_context(cuda, span, CT_GPU_UNASKED, NULL);
+	if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY)
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
+	if (ct_cuda_is_fatal(result))
+		ct_poll_give_up();
+	return result;
+}
+
+/* What the driver's lock is held for is none of the program's NCCL call, perhaps: better untimed than late. */
+static __attribute__((noinline)) void leave_untimed(void)
+{
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
+}
+
+/* The stream and, if it can be timed, its events. A span's last stream is most likely the next one's. */
+static inline __attribute__((always_inline)) void begin_on_gpu(struct ct_gpu_span *span,
+							       const struct ct_gpu_launch *launch)
+{
+	const struct ct_cuda *cuda = ct_poll_is_up() ? ct_cuda() : start_cuda();
+	CUresult result;
+
+	span->handle = launch->stream;
+	if (__builtin_expect(!cuda, 0)) {
+		span->stream = NULL;
+		return;
+	}
+	if (ct_poll_is_held()) {
+		if (!ct_gpu_stream_is(span->stream, launch->stream))
+			span->stream = NULL;
+		leave_untimed();
+		return;
+	}
+	if (__builtin_expect(!ct_gpu_stream_is(span->stream, launch->stream), 0))
+		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
+	if (__builtin_expect(!span->stream, 0))
+		return;
+	result = start_in_context(cuda, span, launch->asked, launch->current);
+	if (__builtin_expect(result != CUDA_SUCCESS, 0))
+		result = begin_failed(cuda, span, result);
+	span->timed = result == CUDA_SUCCESS ? CT_GPU_IS_TIMED : 0;
+}
+
+static __attribute__((noinline)) void begin_probed(struct ct_gpu_span *span,
+						   const struct ct_gpu_launch *launch)
+{
+	uint64_t since_ns = ct_poll_take_probe();
+
+	begin_on_gpu(span, launch);
+	if (!since_ns || !span->timed)
+		return;
+	ct_poll_probe_begun(since_ns);
+	span->timed |= CT_GPU_IS_PROBED;
+}
+
+/* From now on the poll thread finds it in its block. */
+static inline __attribute__((always_inline)) void show(struct ct_gpu_span *span)
+{
+	struct ct_gpu_block *block = ct_gpu_block_of(span);
+	int is_timed = span->timed != 0;
+	enum ct_gpu_span_state state = is_timed ? CT_GPU_CALLING : CT_GPU_PASSED;
+
+	atomic_store_explicit(&span->state, block->lap << 2 | state, memory_order_release);
+	if (__builtin_expect(is_timed && !block->pushed, 0)) {
+		block->pushed = 1;
+		atomic_fetch_add_explicit(&block->left, 1, memory_order_relaxed);
+		ct_poll_push(block);
+	}
+}
+
+static void set_state(struct ct_gpu_span *span, enum ct_gpu_span_state state)
+{
+	uint32_t word = atomic_load_explicit(&span->state, memory_order_relaxed);
+
+	atomic_store_explicit(&span->state, CT_GPU_LAP(word) << 2 | state, memory_order_release);
+}
+
+static inline __attribute__((always_inline)) void open_entry(struct ct_ring_open *open,
+							     const struct ct_gpu_launch *launch)
+{
+	const uint64_t words[8] = {
+		[1] = launch->enter_ns,
+		[3] = (uint64_t)launch->comm << 32 | (uint64_t)(launch->n_ops & 0xffffff) << 8 |
+		      launch->op,
+		[4] = launch->seq,
+		[6] = (uint32_t)launch->peer,
+		[7] = launch->bytes,
+	};
+
+	ct_ring_open_fill(open, launch->id, words);
+}
+
+/* Which stream it is, for the record. */
+static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *launch)
+{
+	const struct ct_cuda *cuda = ct_cuda();
+
+	if (!cuda && !atomic_load_explicit(&looked, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&looked, 1, memory_order_relaxed))
+		cuda = ct_cuda_find();
+	span->handle = launch->stream;
+	if (!cuda || ct_poll_gave_up())
+		span->stream = NULL;
+	else if (!ct_gpu_stream_is(span->stream, launch->stream))
+		span->stream = ct_gpu_stream(cuda, launch->stream, (int)launch->device - 1);
+}
+
+static void note_stream(struct ct_gpu_span *span)
+{
+	if (span->stream)
+		atomic_store_explicit(&span->open->stream,
+				      (uint64_t)span->stream->id << 32 |
+					      (uint32_t)span->stream->context->device,
+				      memory_order_relaxed);
+}
+
+struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch)
+{
+	int is_wanted = ct_gpu_timing() != CT_GPU_UNTIMED;
+	struct ct_gpu_span *span = is_wanted && !launch->unpicked ? ct_gpu_span_take() : NULL;
+	int saved;
+
+	if (!span) {
+		if (is_wanted)
+			record_alone(launch);
+		return NULL;
+	}
+	saved = errno;
+	open_entry(span->open, launch);
+	span->timed = 0;
+	span->has_end = 0;
+	span->thread = ct_gpu_thread();
+	name_stream(span, launch);
+	note_stream(span);
+	show(span); /* nothing for the poll thread */
+	span->timed = CT_GPU_IS_TOLD;
+	ct_gpu_told_begin(span, launch->id);
+	errno = saved;
+	return span;
+}
+
+/* One that gets no events: not picked, no room, or none of ours. */
+static __attribute__((noinline)) struct ct_gpu_span *begin_without(
+	const struct ct_gpu_launch *launch)
+{
+	if (ct_gpu_timing() == CT_GPU_PLUGIN)
+		return ct_gpu_begin_told(launch);
+	if (ct_gpu_timing() != CT_GPU_UNTIMED)
+		record_alone(launch);
+	return NULL;
+}
+
+struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
+{
+	struct ct_gpu_span *span = ct_gpu_has_events() && !launch->unpicked ? ct_gpu_span_take()
+									    : NULL;
+	int saved;
+
+	if (!span)
+		return begin_without(launch);
+	saved = errno;
+	open_entry(span->open, launch);
+	span->timed = 0;
+	span->has_end = 0;
+	span->thread = ct_gpu_thread();
+	if (__builtin_expect(ct_poll_wants_probe(), 0))
+		begin_probed(span, launch);
+	else
+		begin_on_gpu(span, launch);
+	note_stream(span);
+	show(span);
+	errno = saved;
+	return span;
+}
+
+void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
+{
+	if (!times->end_ns)
+		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	ct_gpu_record(span, result, times);
+	ct_gpu_span_close(span);
+}
+
+static void close_untimed(struct ct_gpu_span *span, int result)
+{
+	record_untimed(span, result);
+	ct_gpu_span_close(span);
+}
+
+static inline __attribute__((always_inline)) void end_on_gpu(struct ct_gpu_span *span)
+{
+	const struct ct_cuda *cuda = ct_cuda();
+	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+	int entered;
+
+	/* each thread has its own per-thread stream: from another one the end is not to be had */
+	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
+		return;
+	if (ct_poll_is_held()) {
+		leave_untimed();
+		return;
+	}
+	entered = ct_gpu_context_enter(cuda, span->events.context);
+	if (entered >= 0) {
+		result = cuda->event_record(span->events.end, span->handle);
+		ct_gpu_context_leave(cuda, entered);
+	}
+	span->has_end = result == CUDA_SUCCESS;
+	if (!span->has_end)
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
+	if (ct_cuda_is_fatal(result))
+		ct_poll_give_up();
+}
+
+/* Not a moment earlier than the event: this thread may stand still between the two. */
+static uint64_t note_return(struct ct_gpu_span *span)
+{
+	uint64_t now = ct_now_ns();
+	uint64_t after = now - load(&span->open->opened_ns);
+
+	span->returned_after = after < UINT32_MAX ? (uint32_t)after : UINT32_MAX;
+	return now;
+}
+
+uint64_t ct_gpu_end(struct ct_gpu_span *span)
+{
+	uint64_t now, probe_ns = 0;
+	int saved;
+
+	if (!span)
+		return 0;
+	saved = errno;
+	if (__builtin_expect(!(span->timed & CT_GPU_IS_TIMED), 0)) {
+		if (span->timed == CT_GPU_IS_TOLD)
+			ct_gpu_told_end(span, 0);
+		else
+			close_untimed(span, 0);
+		return 0;
+	}
+	if (__builtin_expect(span->timed & CT_GPU_IS_PROBED, 0))
+		probe_ns = ct_now_ns();
+	if (!ct_poll_gave_up())
+		end_on_gpu(span);
+	/* a graph is more than its communication: who waits for it may wait for the rest */
+	if ((uint8_t)load(&span->open->comm_op) != CT_OP_GraphLaunch) {
+		ct_waits_count(&span->stream->launches, (uint32_t)load(&span->open->tag));
+		if (!atomic_load_explicit(&span->stream->launches.known, memory_order_relaxed))
+			ct_waits_launch(span);
+	}
+	now = note_return(span);
+	if (__builtin_expect(probe_ns != 0, 0))
+		ct_poll_probe_ended(now - probe_ns);
+	set_state(span, CT_GPU_LAUNCHED);
+	errno = saved;
+	return now;
+}
+
+void ct_gpu_drop(struct ct_gpu_span *span, int result)
+{
+	if (!span)
+		return;
+	if (!(span->timed & CT_GPU_IS_TIMED)) {
+		if (span->timed == CT_GPU_IS_TOLD)
+			ct_gpu_told_end(span, result);
+		else
+			close_untimed(span, result);
+		return;
+	}
+	record_untimed(span, result);
+	set_state(span, CT_GPU_DROPPED);
+}
+
+uint64_t ct_gpu_untimed(void)
+{
+	return atomic_load_explicit(&untimed, memory_order_relaxed);
+}

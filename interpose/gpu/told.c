@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/told.h"
+
+#include <sys/mman.h>
+
+/* Low bits of `word`; above them the tasks that are not done. */
+enum { CALLED = 1, FORCED = 2, CLOSED = 4, TASK = 8 };
+
+struct told {
+	_Atomic uint32_t id; /* launch; 0 none. release: what follows is its own */
+	_Atomic uint32_t word;
+	_Atomic uint32_t tasks; /* so far */
+	_Atomic int32_t result;
+	_Atomic uint64_t start, end; /* readings of the timer; 0 not told */
+	_Atomic uint64_t begin_ns;
+	_Atomic uint32_t nth; /* in its communicator's order */
+	_Atomic(struct ct_gpu_told_order *) order;
+} __attribute__((aligned(64)));
+
+static struct told *all;
+
+int ct_gpu_told_init(void)
+{
+	void *map = mmap(NULL, ct_recorder.ring.header->n_opens * sizeof(*all),
+			 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (map == MAP_FAILED)
+		return CT_NOMEM;
+	all = map;
+	return CT_OK;
+}
+
+static struct told *find(uint32_t number, uint32_t launch)
+{
+	struct told *t = number ? &all[number - 1] : NULL;
+
+	return t && launch && atomic_load_explicit(&t->id, memory_order_acquire) == launch &&
+			       !(atomic_load_explicit(&t->word, memory_order_relaxed) & CLOSED)
+		       ? t
+		       : NULL;
+}
+
+uint32_t ct_gpu_told_number(const struct ct_gpu_span *span)
+{
+	return span ? (uint32_t)(span - ct_gpu_spans) + 1 : 0;
+}
+
+uint32_t ct_gpu_told_begin(struct ct_gpu_span *span, uint32_t launch)
+{
+	uint32_t number = ct_gpu_told_number(span);
+	struct told *t = &all[number - 1];
+
+	atomic_store_explicit(&t->id, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&t->word, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->tasks, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->result, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->start, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->end, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->begin_ns, ct_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&t->order, NULL, memory_order_relaxed);
+	atomic_store_explicit(&t->id, launch, memory_order_release);
+	return number;
+}
+
+int ct_gpu_told_is_open(uint32_t number, uint32_t launch)
+{
+	return find(number, launch) != NULL;
+}
+
+uint32_t ct_gpu_told_find(uint32_t launch)
+{
+	for (uint32_t i = 0; launch && i < ct_recorder.ring.header->n_opens; i++)
+		if (find(i + 1, launch))
+			return i + 1;
+	return 0;
+}
+
+static uint32_t err_word(double err_ns)
+{
+	return err_ns < (double)UINT32_MAX ? (uint32_t)(err_ns + 1) : UINT32_MAX;
+}
+
+static uint64_t clamp(uint64_t ns, uint64_t low_ns, uint64_t high_ns)
+{
+	return ns < low_ns ? low_ns : ns > high_ns ? high_ns : ns;
+}
+
+/* One of the two times. It lies after the call and before now, or the clock is wrong and the time unknown. */
+static uint64_t time_of(struct told *t, struct ct_gpu_told_order *order, uint64_t timer,
+			uint32_t *err_ns)
+{
+	uint64_t low_ns = atomic_load_explicit(&t->begin_ns, memory_order_relaxed);
+	uint64_t high_ns = ct_now_ns();
+	double err;
+	uint64_t ns;
+
+	if (!timer || !order || !ct_profiler_clock_at(&order->clock, timer, &ns, &err) ||
+	    (double)(int64_t)(low_ns - ns) > err || (double)(int64_t)(ns - high_ns) > err)
+		return 0;
+	*err_ns = err_word(err);
+	return clamp(ns, low_ns, high_ns);
+}
+
+static void publish(struct told *t, int is_whole)
+{
+	struct ct_gpu_span *span = &ct_gpu_spans[t - all];
+	struct ct_gpu_told_order *order = atomic_load_explicit(&t->order, memory_order_relaxed);
+	int result = atomic_load_explicit(&t->result, memory_order_relaxed);
+	struct ct_gpu_times times = { .start_ns = 0 };
+
+	times.start_ns = time_of(t, order, atomic_load_explicit(&t->start, memory_order_relaxed),
+				 &times.start_err_ns);
+	if (is_whole)
+		times.end_ns = time_of(t, order,
+				       atomic_load_explicit(&t->end, memory_order_relaxed),
+				       &times.end_err_ns);
+	times.start_source = times.start_ns ? CT_SOURCE_PLUGIN : CT_SOURCE_NONE;
+	times.end_source = times.end_ns ? CT_SOURCE_PLUGIN : CT_SOURCE_NONE;
+	if (times.end_ns && times.end_ns < times.start_ns)
+		times.end_ns = times.start_ns;
+	atomic_store_explicit(&t->id, 0, memory_order_release);
+	ct_gpu_told_publish(span, result, &times);
+}
+
+/* Closed by whoever finds it complete first. */
+static void look(struct told *t)
+{
+	uint32_t word = atomic_load_explicit(&t->word, memory_order_relaxed);
+	int is_whole;
+
+	do {
+		is_whole = word < TASK;
+		if (!(word & CALLED) || word & CLOSED || !(is_whole || word & FORCED))
+			return;
+		/* acquire: with the releases of all that was told of it */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&t->word, &word, word | CLOSED, memory_order_acq_rel, memory_order_relaxed));
+	publish(t, is_whole);
+}
+
+void ct_gpu_told_end(struct ct_gpu_span *span, int result)
+{
+	struct told *t = &all[ct_gpu_told_number(span) - 1];
+
+	atomic_store_explicit(&t->result, result, memory_order_relaxed);
+	atomic_fetch_or_explicit(&t->word, CALLED | (result ? FORCED : 0), memory_order_acq_rel);
+	look(t);
+}
+
+void ct_gpu_told_called(uint32_t number, uint32_t launch)
+{
+	if (find(number, launch))
+		ct_gpu_told_end(&ct_gpu_spans[number - 1], 0);
+}
+
+static uint32_t ops_of(const struct told *t)
+{
+	return (uint32_t)atomic_load_explicit(&ct_gpu_spans[t - all].open->comm_op,
+					      memory_order_relaxed) >>
+	       8;
+}
+
+void ct_gpu_told_more(uint32_t number, uint32_t launch)
+{
+	struct told *t = find(number, launch);
+
+	if (t)
+		atomic_fetch_add_explicit(&ct_gpu_spans[t - all].open->comm_op, 1u << 8,
+					  memory_order_relaxed);
+}
+
+int ct_gpu_told_task(uint32_t number, uint32_t launch, struct ct_gpu_told_order *order,
+		     int ends_call)
+{
+	struct told *t = find(number, launch);
+	uint32_t tasks, nth;
+
+	if (!t)
+		return 0;
+	atomic_fetch_add_explicit(&t->word, TASK, memory_order_acq_rel);
+	tasks = atomic_fetch_add_explicit(&t->tasks, 1, memory_order_relaxed) + 1;
+	if (tasks == 1) {
+		nth = atomic_fetch_add_explicit(&order->begun, 1, memory_order_relaxed);
+		atomic_store_explicit(&t->nth, nth, memory_order_relaxed);
+		atomic_store_explicit(&t->order, order, memory_order_relaxed);
+		atomic_store_explicit(&order->recent[nth % CT_GPU_TOLD_RECENT],
+				      (uint64_t)number << 32 | launch, memory_order_release);
+	}
+	if (ends_call && tasks >= ops_of(t))
+		atomic_fetch_or_explicit(&t->word, CALLED, memory_order_acq_rel);
+	return 1;
+}
+
+static void earliest(_Atomic uint64_t *word, uint64_t timer)
+{
+	uint64_t was = atomic_load_explicit(word, memory_order_relaxed);
+
+	while ((!was || timer < was) &&
+	       !atomic_compare_exchange_weak_explicit(word, &was, timer, memory_order_release,
+						      memory_order_relaxed))
+		;
+}
+
+static void latest(_Atomic uint64_t *word, uint64_t timer)
+{
+	uint64_t was = atomic_load_explicit(word, memory_order_relaxed);
+
+	while (timer > was &&
+	       !atomic_compare_exchange_weak_explicit(word, &was, timer, memory_order_release,
+						      memory_order_relaxed))
+		;
+}
+
+void ct_gpu_told_started(uint32_t number, uint32_t launch, uint64_t timer)
+{
+	struct told *t = find(number, launch);
+	struct ct_gpu_told_order *order;
+
+	if (!t || !timer)
+		return;
+	order = atomic_load_explicit(&t->order, memory_order_relaxed);
+	if (order && !atomic_load_explicit(&t->start, memory_order_relaxed))
+		ct_profiler_clock_add(&order->clock, timer,
+				      atomic_load_explicit(&t->begin_ns, memory_order_relaxed),
+				      ct_now_ns());
+	earliest(&t->start, timer);
+}
+
+void ct_gpu_told_stopped(uint32_t number, uint32_t launch, uint64_t timer)
+{
+	struct told *t = find(number, launch);
+	struct ct_gpu_told_order *order;
+
+	if (!t || !timer)
+		return;
+	order = atomic_load_explicit(&t->order, memory_order_relaxed);
+	if (order)
+		ct_profiler_clock_add(&order->clock, timer,
+				      atomic_load_explicit(&t->begin_ns, memory_order_relaxed),
+				      ct_now_ns());
+	latest(&t->end, timer);
+}
+
+static void force(uint64_t which)
+{
+	struct told *t = find((uint32_t)(which >> 32), (uint32_t)which);
+
+	if (!t)
+		return;
+	atomic_fetch_or_explicit(&t->word, FORCED, memory_order_acq_rel);
+	look(t);
+}
+
+void ct_gpu_told_unknown(uint32_t number, uint32_t launch)
+{
+	force((uint64_t)number << 32 | launch);
+}
+
+/* All before number `to`. */
+static void force_before(struct ct_gpu_told_order *order, uint32_t to)
+{
+	uint32_t over = atomic_load_explicit(&order->over, memory_order_relaxed);
+
+	/* each is taken by one thread */
+	while ((int32_t)(to - over) > 0)
+		if (atomic_compare_exchange_weak_explicit(&order->over, &over, over + 1,
+							  memory_order_relaxed,
+							  memory_order_relaxed))
+			force(atomic_load_explicit(&order->recent[over++ % CT_GPU_TOLD_RECENT],
+						   memory_order_acquire));
+}
+
+void ct_gpu_told_task_done(uint32_t number, uint32_t launch)
+{
+	struct told *t = find(number, launch);
+	struct ct_gpu_told_order *order;
+	uint32_t nth, word;
+
+	if (!t)
+		return;
+	order = atomic_load_explicit(&t->order, memory_order_relaxed);
+	nth = atomic_load_explicit(&t->nth, memory_order_relaxed);
+	word = atomic_fetch_sub_explicit(&t->word, TASK, memory_order_acq_rel) - TASK;
+	look(t);
+	/* The one before may just not have been looked at yet. */
+	if (word < TASK && order && nth > 1)
+		force_before(order, nth - 1);
+}
+
+void ct_gpu_told_close(struct ct_gpu_told_order *order)
+{
+	force_before(order, atomic_load_explicit(&order->begun, memory_order_relaxed));
+}

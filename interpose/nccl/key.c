@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/nccl/key.h"
+
+#include <string.h>
+
+#include "interpose/hash.h"
+
+/* The state of NCCL's hash. Values are put in one after the other, whole: how they are cut matters. */
+struct state {
+	uint64_t low;
+	uint64_t high;
+};
+
+static const struct state start = { 1, 1 };
+
+static struct state put(struct state s, const void *bytes, size_t n)
+{
+	const char *from = bytes;
+
+	s.low ^= n;
+	for (size_t at = 0; at < n; at += sizeof(uint64_t)) {
+		size_t rest = n - at;
+		uint64_t word = 0;
+
+		s.low += s.high;
+		s.high ^= s.low;
+		s.low = (s.low ^ s.low >> 31) * 0x9de62bbc8cef3ce3ull;
+		s.high = (s.high ^ s.high >> 32) * 0x485cd6311b599e79ull;
+		memcpy(&word, from + at, rest < sizeof(word) ? rest : sizeof(word));
+		s.low += word;
+	}
+	return s;
+}
+
+static uint64_t hash_of(struct state s)
+{
+	uint64_t h = (s.low ^ s.low >> 31) * 0xbac3bd562846de6bull + s.high;
+
+	return (h ^ h >> 32) * 0x995a187a14e7b445ull;
+}
+
+uint64_t ct_nccl_key_of_id(const ncclUniqueId *id)
+{
+	return hash_of(put(start, id->internal, sizeof(id->internal)));
+}
+
+uint64_t ct_nccl_key_of_split(uint64_t parent, int32_t nth, int32_t color)
+{
+	struct state s = put(start, &parent, sizeof(parent));
+
+	s = put(s, &nth, sizeof(nth));
+	s = put(s, &color, sizeof(color));
+	return hash_of(s);
+}
+
+static uint64_t combine(uint64_t a, uint64_t b)
+{
+	return hash_of(put(put(start, &a, sizeof(a)), &b, sizeof(b)));
+}
+
+uint64_t ct_nccl_magic_of_id(const ncclUniqueId *id)
+{
+	uint64_t magic;
+
+	memcpy(&magic, id->internal, sizeof(magic));
+	return magic;
+}
+
+uint64_t ct_nccl_magic_of_grown(uint64_t parent_magic, uint32_t nth)
+{
+	return combine(parent_magic, nth);
+}
+
+uint64_t ct_nccl_key_of_grown(uint64_t magic, uint32_t nranks)
+{
+	return combine(magic, nranks);
+}
+
+uint64_t ct_nccl_hash_of_shrunk(uint64_t parent_hash)
+{
+	return ct_nccl_key_of_split(parent_hash, 0, 0);
+}
+
+uint64_t ct_nccl_hash_of_ranks(const int *ranks, int n)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += ct_hash_mix(CT_HASH_START, (uint32_t)ranks[i]);
+	return sum;
+}
+
+uint64_t ct_nccl_key_of_shrink(uint64_t parent, uint64_t excluded, uint64_t nth)
+{
+	return ct_hash_mix(ct_hash_mix(ct_nccl_key_of_split(parent, 0, 0), excluded), nth);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/nccl/later.h"
+
+#include <sys/mman.h>
+
+#include "interpose/recorder.h"
+
+#define ENTRIES 256u
+
+enum { KEY_FREE = 0, KEY_BUSY = 1 }; /* no communicator lies there */
+
+struct entry {
+	struct ct_gpu_span *span;
+	CUstream stream;
+	uint32_t tid; /* which launched */
+	int is_child;
+	struct ct_nccl_child child;
+};
+
+/* Whoever exchanges a key for BUSY owns its entry. */
+static struct {
+	_Atomic uintptr_t keys[ENTRIES]; /* ncclComm_t */
+	struct entry entries[ENTRIES];
+} * table;
+static _Atomic uint32_t n_entries;
+
+int ct_nccl_later_init(void)
+{
+	void *map = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+
+	if (map == MAP_FAILED)
+		return CT_NOMEM;
+	table = map;
+	atomic_store_explicit(&n_entries, 0, memory_order_relaxed);
+	return CT_OK;
+}
+
+uint32_t ct_nccl_later_count(void)
+{
+	return atomic_load_explicit(&n_entries, memory_order_relaxed);
+}
+
+static int add(ncclComm_t comm, const struct entry *entry)
+{
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		uintptr_t free = KEY_FREE;
+
+		if (atomic_load_explicit(&table->keys[i], memory_order_relaxed) != KEY_FREE ||
+		    !atomic_compare_exchange_strong_explicit(&table->keys[i], &free, KEY_BUSY,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			continue;
+		table->entries[i] = *entry;
+		atomic_fetch_add_explicit(&n_entries, 1, memory_order_relaxed);
+		/* release: pairs with the acquire of who takes it */
+		atomic_store_explicit(&table->keys[i], (uintptr_t)comm, memory_order_release);
+		return 1;
+	}
+	ct_ring_lose(&ct_recorder.ring, CT_LOSS_OPEN_TABLE_FULL, 1);
+	return 0;
+}
+
+/* Take the next one of this communicator, from entry *at on. 0: there is none. */
+static int take(ncclComm_t comm, uint32_t *at, struct entry *entry)
+{
+	for (; *at < ENTRIES; ++*at) {
+		uintptr_t key = (uintptr_t)comm;
+
+		if (atomic_load_explicit(&table->keys[*at], memory_order_relaxed) != key ||
+		    !atomic_compare_exchange_strong_explicit(&table->keys[*at], &key, KEY_BUSY,
+							     memory_order_acquire,
+							     memory_order_relaxed))
+			continue;
+		*entry = table->entries[*at];
+		atomic_fetch_sub_explicit(&n_entries, 1, memory_order_relaxed);
+		atomic_store_explicit(&table->keys[*at], KEY_FREE, memory_order_release);
+		return 1;
+	}
+	return 0;
+}
+
+void ct_nccl_later_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stream)
+{
+	const struct entry entry = { .span = span, .stream = stream, .tid = ct_self.lane.tid };
+
+	if (span && !add(comm, &entry))
+		ct_gpu_drop(span, ncclSuccess);
+}
+
+void ct_nccl_later_child(const struct ct_nccl_child *child)
+{
+	const struct entry entry = { .child = *child, .is_child = 1 };
+
+	if (!child->seen && child->made_from)
+		add(child->made_from, &entry);
+}
+
+/* Each thread has its own stream of that name. */
+static int is_foreign(const struct entry *e)
+{
+	return e->stream == CU_STREAM_PER_THREAD && e->tid != ct_self.lane.tid;
+}
+
+static void settle(const struct entry *e, ncclResult_t state)
+{
+	if (e->is_child) {
+		if (state == ncclSuccess)
+			ct_nccl_child_arrives(&e->child);
+	} else if (state == ncclSuccess && !is_foreign(e)) {
+		ct_gpu_end(e->span);
+	} else {
+		ct_gpu_drop(e->span, state);
+	}
+}
+
+void ct_nccl_later_settle(ncclComm_t comm, ncclResult_t state)
+{
+	struct entry entry;
+
+	if (state == ncclInProgress)
+		return;
+	for (uint32_t at = 0; take(comm, &at, &entry);)
+		settle(&entry, state);
+}
+
+void ct_nccl_later_passed(ncclComm_t comm)
+{
+	struct entry entry;
+
+	for (uint32_t at = 0; ct_nccl_later_count() && take(comm, &at, &entry);) {
+		if (entry.is_child)
+			ct_nccl_child_arrives(&entry.child);
+		else
+			ct_gpu_drop(entry.span, ncclSuccess);
+	}
+}
+
+void ct_nccl_later_gone(ncclComm_t comm, int result)
+{
+	struct entry entry;
+
+	for (uint32_t at = 0; ct_nccl_later_count() && take(comm, &at, &entry);)
+		if (!entry.is_child)
+			ct_gpu_drop(entry.span, result);
+}
+
+/* Programs ask this often, of communicators that have nothing to do. */
+ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
+{
+	ct_ncclCommGetAsyncError_fn *next = CT_NCCL_NEXT(ncclCommGetAsyncError);
+	ncclResult_t result = next ? next(comm, error) : CT_NCCL_ABSENT;
+
+	if (result != ncclSuccess || !ct_nccl_later_count())
+		return result;
+	if (ct_nccl_enter(CT_CALL_DATA)) {
+		ct_nccl_later_settle(comm, *error);
+		ct_guard_leave();
+	} else if (ct_guard_frame()) {
+		/* NCCL asks, before an operation of this communicator: the last one is over, the next not yet begun */
+		ct_nccl_later_settle(comm, *error);
+	}
+	return result;
+}

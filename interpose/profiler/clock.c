@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/profiler/clock.h"
+
+#include <sched.h>
+
+#define SOON_NS 10000000u
+#define PERIOD_NS 500000000u
+#define STALE_NS 5000000u
+
+/* The clock takes stamps to be this exact, an anchor's and the one that is asked for. */
+#define MORE_NS (CT_GLOBALTIMER_STEP_NS / 2 - (uint64_t)CT_GPU_RESOLUTION_NS)
+
+static int lock(struct ct_profiler_clock *c)
+{
+	for (uint32_t tries = 0; tries < 1u << 14; tries++) {
+		if (!atomic_exchange_explicit(&c->busy, 1, memory_order_acquire))
+			return 1;
+		sched_yield();
+	}
+	return 0;
+}
+
+static void unlock(struct ct_profiler_clock *c)
+{
+	atomic_store_explicit(&c->busy, 0, memory_order_release);
+}
+
+static void read_host(struct ct_profiler_clock *c)
+{
+	if (!c->host.raw_ns || ct_gpu_raw_ns() - c->host.raw_ns > STALE_NS)
+		ct_gpu_host_clock_read(&c->host);
+}
+
+/* CLOCK_MONOTONIC is steered by at most 500 ppm. */
+static uint64_t steering(uint64_t age_ns)
+{
+	return age_ns / 2000 + 1;
+}
+
+static float elapsed_ms(uint64_t from, uint64_t to)
+{
+	return (float)((double)(int64_t)(to - from) / 1e6);
+}
+
+/* At first soon, then at a quarter of the clock's age, as events' anchors. */
+static void set_due(struct ct_profiler_clock *c)
+{
+	uint64_t now = c->host.raw_ns;
+	uint64_t wait;
+
+	if (c->clock.n <= 1)
+		c->first_ns = now;
+	wait = (now - c->first_ns) / 4;
+	c->due_ns = now + (wait < SOON_NS ? SOON_NS : wait > PERIOD_NS ? PERIOD_NS : wait);
+}
+
+static void take(struct ct_profiler_clock *c, const struct ct_profiler_anchor *a)
+{
+	if (!a->timer || (c->clock.n && a->timer <= c->last_timer))
+		return;
+	ct_gpu_clock_add(&c->clock, elapsed_ms(c->last_timer, a->timer), a->before_ns - MORE_NS,
+			 a->after_ns + MORE_NS);
+	c->last_timer = a->timer;
+}
+
+/* In their order: they may be one and the same. */
+static void take_both(struct ct_profiler_clock *c)
+{
+	int low_first = c->low.timer < c->high.timer;
+
+	take(c, low_first ? &c->low : &c->high);
+	take(c, low_first ? &c->high : &c->low);
+	c->low.timer = c->high.timer = 0;
+	set_due(c);
+}
+
+void ct_profiler_clock_add(struct ct_profiler_clock *c, uint64_t timer, uint64_t before_ns,
+			   uint64_t after_ns)
+{
+	uint64_t width = after_ns - before_ns;
+	struct ct_profiler_anchor a = { .timer = timer };
+	uint64_t after_raw;
+
+	if (!timer || after_ns < before_ns || !lock(c))
+		return;
+	read_host(c);
+	after_raw = c->host.raw_ns + (after_ns - c->host.mono_ns);
+	a.after_ns = after_raw + steering(STALE_NS);
+	a.before_ns = after_raw - width - steering(width);
+	if (!c->low.timer || (int64_t)(a.before_ns - timer - (c->low.before_ns - c->low.timer)) > 0)
+		c->low = a;
+	if (!c->high.timer ||
+	    (int64_t)(a.after_ns - timer - (c->high.after_ns - c->high.timer)) < 0)
+		c->high = a;
+	if (c->clock.n < CT_GPU_ANCHORS / 4 || after_raw >= c->due_ns)
+		take_both(c);
+	unlock(c);
+}
+
+int ct_profiler_clock_at(struct ct_profiler_clock *c, uint64_t timer, uint64_t *ns, double *err_ns)
+{
+	uint64_t raw_ns;
+	int known;
+
+	if (!lock(c))
+		return 0;
+	read_host(c);
+	known = ct_gpu_clock_at(&c->clock, elapsed_ms(c->last_timer, timer), &raw_ns, err_ns);
+	if (known) {
+		uint64_t age = c->host.raw_ns > raw_ns ? c->host.raw_ns - raw_ns : 0;
+
+		*ns = ct_gpu_host_clock_mono(&c->host, raw_ns);
+		/* within a second the steering that the readings saw is the one that was */
+		*err_ns += (double)MORE_NS + (age > 100000000u ? (double)steering(age) : 0);
+	}
+	unlock(c);
+	return known;
+}
