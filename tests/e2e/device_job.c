@@ -16,8 +16,8 @@
 
 #include "tests/must.h"
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_api.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/api.h"
+#include "tools/sim/nccl/job.h"
 
 enum { RANKS = 2, STEPS = 40, EACH = 3, COUNT = 1 << 14, MS = 1000000, FIRST = 3 * EACH };
 

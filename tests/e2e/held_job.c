@@ -17,7 +17,7 @@
 
 #include "tests/must.h"
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_api.h"
+#include "tools/sim/nccl/api.h"
 #include "tools/sim/sim.h"
 
 enum { RANKS = 2, COUNT = 1000, NOTICED_MS = 800, MS = 1000000 };

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_api.h"
+#include "tools/sim/nccl/api.h"
 #include "tools/sim/sim.h"
 
 #define MUST(condition) ((condition) ? (void)0 : must_not(__LINE__))

@@ -4,7 +4,7 @@
 #define CT_TESTS_SIM_COPIES_H
 
 #include "tests/interpose/fake_libnccl.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/job.h"
 
 #define SIM_COPIES_FUNCTIONS(X)                                                                    \
 	X(ncclGetUniqueId)                                                                         \

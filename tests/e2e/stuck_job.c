@@ -16,7 +16,7 @@
 
 #include "tests/must.h"
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_api.h"
+#include "tools/sim/nccl/api.h"
 #include "tools/sim/sim.h"
 
 enum { RANKS = 2, COUNT = 64, MS = 1000000, AT_LEAST = 2000 };

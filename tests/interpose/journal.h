@@ -76,7 +76,7 @@ enum ct_journal_op {
 	CT_JOURNAL_ALLTOALLV = 106,
 	CT_JOURNAL_WAIT_SEND = 110,
 	CT_JOURNAL_WAIT_RECV = 111,
-	/* commtrace-simjob, tools/sim/simjob_journal.h: multiples of 100 move no data */
+	/* commtrace-simjob, tools/sim/job/journal.h: multiples of 100 move no data */
 	CT_JOURNAL_GROUP_START = 400,
 	CT_JOURNAL_GROUP_END = 500,
 };

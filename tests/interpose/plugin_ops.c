@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "tests/e2e/evidence.h"
-#include "tools/sim/simjob_journal.h"
+#include "tools/sim/job/journal.h"
 #include "trace/ops.h"
 
 enum { MAX_CLASSES = 1024, AT_THE_END = 64 };

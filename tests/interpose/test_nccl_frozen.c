@@ -18,7 +18,7 @@
 #include "tests/interpose/recorded_lists.h"
 #include "tests/must.h"
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/job.h"
 
 #define NCCL_CALL(symbol, name, since, op, params, ...) ncclResult_t name params;
 #define NCCL_CALL_HOST(symbol, name, since, params, args) ncclResult_t name params;

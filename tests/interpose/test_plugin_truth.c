@@ -19,9 +19,9 @@
 #include "tests/interpose/recorded_lists.h"
 #include "tests/must.h"
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_api.h"
-#include "tools/sim/nccl_job.h"
-#include "tools/sim/nccl_profiler.h"
+#include "tools/sim/nccl/api.h"
+#include "tools/sim/nccl/job.h"
+#include "tools/sim/nccl/profiler.h"
 #include "trace/ops.h"
 
 enum { RANKS = 2, ROUNDS = 40, COUNT = 5000, KERNELS = RANKS * (ROUNDS + 3) };

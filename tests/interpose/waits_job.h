@@ -12,7 +12,7 @@
 #include "tests/interpose/fake_libnccl.h"
 #include "tests/must.h"
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/job.h"
 
 enum { RANKS = 2, MOST = 64, MS = 1000000 };
 enum { SAME_STREAM = -1, UNKNOWN = -2, UNSEEN = -3 }; /* in place of an exposed time */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "tools/sim/cudart.h"
-#include "tools/sim/nccl_api.h"
+#include "tools/sim/nccl/api.h"
 
 int three_gloo(int rank, int size, const char *store,
 	       int value); /* three_gloo.cc: the sum of all ranks' */

@@ -21,7 +21,7 @@ compile() {
 plant() {
 	rm -rf "${tree:?}"/*
 	cd "$tree"
-	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim examples docs
+	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs
 	for table in kinds ops losses dtypes redops; do
 		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
 		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
@@ -70,7 +70,7 @@ plant() {
 	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
 		printf '%s\n#ifndef CT_%s_H\n#define CT_%s_H\n#endif\n' "$licence" "${#file}" "${#file}" >$file
 	done
-	for file in tools/workload/walk.c tools/sim/simjob.c; do
+	for file in tools/workload/walk.c tools/sim/job/simjob.c; do
 		printf '%s\n#include "tools/workload/walk.h"\n#include "trace/ops.def"\n' "$licence" >$file
 	done
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
@@ -129,7 +129,7 @@ bites arrows 'include tools/workload/walk.h interpose/abi/nccl.h'
 bites arrows 'include tools/workload/walk.h trace/format.h'
 bites arrows 'include tools/sim/event.c trace/ops.def'
 bites arrows 'include tools/sim/event.c interpose/guard.c'
-bites arrows 'include tools/sim/simjob.c trace/format.h'
+bites arrows 'include tools/sim/job/simjob.c trace/format.h'
 bites arrows 'include interpose/guard.c tools/workload/walk.h'
 bites arrows 'include analyzer/match.h tools/workload/walk.h'
 bites arrows 'include interpose/guard.c format.h'

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "tools/sim/nccl_float.h"
-#include "tools/sim/nccl_hash.h"
-#include "tools/sim/nccl_reduce.h"
+#include "tools/sim/nccl/float.h"
+#include "tools/sim/nccl/hash.h"
+#include "tools/sim/nccl/reduce.h"
 
 /* Small numbers, all of whose sums and products are exact even in eight bits. */
 static double value(int rank, size_t i)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/sim/nccl_profiler.h"
+#include "tools/sim/nccl/profiler.h"
 #include "tools/sim/sim.h"
 
 struct event {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/sim/nccl_api.h"
+#include "tools/sim/nccl/api.h"
 
 struct rank {
 	int rank, n, failures;

@@ -15,9 +15,9 @@
 
 #include "tests/sim/kernels.h"
 #include "tools/sim/driver.h"
-#include "tools/sim/nccl_api.h"
-#include "tools/sim/nccl_float.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/api.h"
+#include "tools/sim/nccl/float.h"
+#include "tools/sim/nccl/job.h"
 
 static ncclComm_t comms[2]; /* devices 0 and 1, blocking */
 

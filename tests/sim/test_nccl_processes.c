@@ -15,7 +15,7 @@
 
 #include "tests/sim/nccl_bodies.h"
 #include "tools/sim/driver.h"
-#include "tools/sim/nccl_hash.h"
+#include "tools/sim/nccl/hash.h"
 
 static void all_collectives_move_data_between_processes(void **state)
 {

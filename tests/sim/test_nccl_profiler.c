@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "tests/sim/ranks.h"
-#include "tools/sim/nccl_hash.h"
+#include "tools/sim/nccl/hash.h"
 
 static char log_path[64];
 static _Atomic uint64_t hash;

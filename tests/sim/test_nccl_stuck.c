@@ -12,7 +12,7 @@
 
 #include "tests/sim/ranks.h"
 #include "tools/sim/driver.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/job.h"
 
 static _Atomic int n_kernels, n_aborted;
 

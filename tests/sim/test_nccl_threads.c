@@ -13,8 +13,8 @@
 
 #include "tests/sim/nccl_bodies.h"
 #include "tools/sim/driver.h"
-#include "tools/sim/nccl_hash.h"
-#include "tools/sim/nccl_job.h"
+#include "tools/sim/nccl/hash.h"
+#include "tools/sim/nccl/job.h"
 
 #define MAX_SPANS 256
 

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c — the command line of commtrace-simjob. */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/sim/job/simjob.h"
+
+enum key {
+	KEY_RANKS = 256,
+	KEY_RANKS_PER_PROCESS,
+	KEY_NODES,
+	KEY_WORKLOAD,
+	KEY_STEPS,
+	KEY_SEED,
+	KEY_TP,
+	KEY_PP,
+	KEY_DP,
+	KEY_CYCLE_MS,
+	KEY_SCALE,
+	KEY_GRAPH,
+	KEY_FAULT,
+	KEY_TIMING,
+	KEY_OFFSET,
+	KEY_DRIFT,
+	KEY_END_SKEW,
+	KEY_JOURNAL,
+	KEY_RESULT,
+	KEY_SPANS,
+	KEY_STALLS,
+	KEY_ON_DEATH,
+	KEY_GIVE_UP,
+	KEY_NODE_ENV,
+	KEY_WORKER,
+};
+
+static const struct argp_option table[] = {
+	{ 0, 0, 0, 0, "The job:", 1 },
+	{ "ranks", KEY_RANKS, "N", 0, "Ranks, one simulated GPU each (8)", 1 },
+	{ "ranks-per-process", KEY_RANKS_PER_PROCESS, "K", 0,
+	  "Ranks that a process holds, a thread each (1)", 1 },
+	{ "nodes", KEY_NODES, "M", 0, "Nodes that the ranks are spread over (1)", 1 },
+	{ "workload", KEY_WORKLOAD, "W", 0, "What they do (ddp)", 1 },
+	{ "steps", KEY_STEPS, "S", 0, "How often (10)", 1 },
+	{ "seed", KEY_SEED, "N", 0, "What is random follows from it (1)", 1 },
+	{ "tp", KEY_TP, "N", 0, "Ranks of a tensor group", 1 },
+	{ "pp", KEY_PP, "N", 0, "Stages of a pipeline", 1 },
+	{ "dp", KEY_DP, "N", 0, "Copies of the model", 1 },
+	{ "cycle-ms", KEY_CYCLE_MS, "X", 0, "What a rank computes in a step (25)", 1 },
+	{ "scale", KEY_SCALE, "N", 0,
+	  "Real sizes and real bandwidths are divided by this (256): all durations stay", 1 },
+	{ "graph", KEY_GRAPH, "global|thread|relaxed", OPTION_ARG_OPTIONAL,
+	  "With workload decode: communication is captured into CUDA graphs, in this mode (global)",
+	  1 },
+	{ 0, 0, 0, 0, "What is not as it should be:", 2 },
+	{ "fault", KEY_FAULT, "KIND:key=value,...", 0, "Repeatable; see below", 2 },
+	{ "timing", KEY_TIMING, "real|none", 0,
+	  "none: every simulated duration is zero, only the order is kept (real)", 2 },
+	{ "clock-offset-ms", KEY_OFFSET, "X", 0,
+	  "Clocks of devices are off by half of this to all of it, either way (1000)", 2 },
+	{ "drift-ppm", KEY_DRIFT, "X", 0, "and drift by half of this to all of it (20)", 2 },
+	{ "end-skew-us", KEY_END_SKEW, "X", 0,
+	  "Ranks end a communication kernel up to so much apart (3)", 2 },
+	{ 0, 0, 0, 0, "What is left behind:", 3 },
+	{ "journal", KEY_JOURNAL, "FILE", 0,
+	  "A file with what each rank has called, mapped: survives SIGKILL", 3 },
+	{ "result", KEY_RESULT, "FILE.json", 0, "How the job went", 3 },
+	{ "spans", KEY_SPANS, "FILE.jsonl", 0, "When each communication kernel really ran", 3 },
+	{ "stalls", KEY_STALLS, "FILE.jsonl", 0,
+	  "When each stream really stood waiting for an event", 3 },
+	{ 0, 0, 0, 0, "The launcher:", 4 },
+	{ "on-death", KEY_ON_DEATH, "kill|wait", 0,
+	  "When a process dies, end the others, or let them (kill)", 4 },
+	{ "give-up", KEY_GIVE_UP, "SECONDS", 0,
+	  "Kill everything after so long without any progress (60)", 4 },
+	{ "node-env", KEY_NODE_ENV, "NAME", 0,
+	  "Set this variable to node0, node1, ... on the nodes", 4 },
+	{ "worker", KEY_WORKER, "FD,PROCESS", OPTION_HIDDEN, 0, 4 },
+	{ 0 }
+};
+
+static uint64_t whole(struct argp_state *state, const char *name, const char *arg, uint64_t least,
+		      uint64_t most)
+{
+	char *end;
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(arg, &end, 10);
+	if (errno || end == arg || *end || arg[0] == '-' || number < least || number > most)
+		argp_error(state, "--%s: '%s' is not a whole number from %llu to %llu", name, arg,
+			   (unsigned long long)least, (unsigned long long)most);
+	return number;
+}
+
+static double real(struct argp_state *state, const char *name, const char *arg, double most)
+{
+	char *end;
+	double number = strtod(arg, &end);
+
+	if (end == arg || *end || !isfinite(number) || number < 0 || number > most)
+		argp_error(state, "--%s: '%s' is not a number from 0 to %g", name, arg, most);
+	return number;
+}
+
+static int one_of(struct argp_state *state, const char *name, const char *arg, const char *yes,
+		  const char *no)
+{
+	if (strcmp(arg, yes) && strcmp(arg, no))
+		argp_error(state, "--%s: '%s' is neither %s nor %s", name, arg, yes, no);
+	return strcmp(arg, yes) == 0;
+}
+
+static void add_fault(struct argp_state *state, struct simjob_options *o, const char *arg)
+{
+	struct ct_fault *fault = &o->faults[o->config.n_faults];
+	char why[512];
+
+	if (o->config.n_faults == SIMJOB_FAULTS)
+		argp_error(state, "more than %d faults", SIMJOB_FAULTS);
+	if (ct_fault_parse(arg, fault, why, sizeof(why)))
+		argp_error(state, "%s", why);
+	switch (ct_fault_where(fault->kind)) {
+	case CT_FAULT_IN_TRACES:
+		argp_error(state, "fault %s is for traces that are generated, not for a job",
+			   ct_fault_name(fault->kind));
+		break;
+	default:
+		break;
+	}
+	o->config.n_faults++;
+}
+
+static void set_worker(struct argp_state *state, struct simjob_options *o, const char *arg)
+{
+	char *end;
+
+	o->board_fd = (int)strtol(arg, &end, 10);
+	if (*end != ',')
+		argp_error(state, "--worker is for the launcher");
+	o->process = (int)strtol(end + 1, &end, 10);
+}
+
+static void set_graph(struct argp_state *state, struct simjob_options *o, const char *arg)
+{
+	static const char *const modes[] = { "global", "thread", "relaxed" };
+
+	for (int i = 0; i < 3; i++)
+		if (!arg || strcmp(arg, modes[i]) == 0) {
+			o->graph = i + 1;
+			return;
+		}
+	argp_error(state, "--graph: '%s' is neither global, thread nor relaxed", arg);
+}
+
+static void finish(struct argp_state *state, struct simjob_options *o)
+{
+	const struct ct_workload_config *c = &o->config;
+	const int per_node = c->nodes > 0 ? c->ranks / c->nodes : c->ranks;
+
+	if (o->graph && strcmp(c->name, "decode") != 0)
+		argp_error(state, "--graph is for workload decode");
+	if (c->ranks % c->nodes)
+		argp_error(state, "%d ranks cannot be spread over %d nodes evenly", c->ranks,
+			   c->nodes);
+	if (c->nodes > 1 && per_node % o->ranks_per_process)
+		argp_error(state, "%d ranks of a node are not processes of %d ranks", per_node,
+			   o->ranks_per_process);
+}
+
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+	struct simjob_options *o = state->input;
+	struct ct_workload_config *c = &o->config;
+
+	switch (key) {
+	case KEY_RANKS:
+		c->ranks = (int)whole(state, "ranks", arg, 1, 1024);
+		return 0;
+	case KEY_RANKS_PER_PROCESS:
+		o->ranks_per_process = (int)whole(state, "ranks-per-process", arg, 1, 1024);
+		return 0;
+	case KEY_NODES:
+		c->nodes = (int)whole(state, "nodes", arg, 1, 1024);
+		return 0;
+	case KEY_WORKLOAD:
+		c->name = arg;
+		return 0;
+	case KEY_STEPS:
+		c->steps = whole(state, "steps", arg, 1, 100000000);
+		return 0;
+	case KEY_SEED:
+		c->seed = whole(state, "seed", arg, 0, UINT64_MAX);
+		return 0;
+	case KEY_TP:
+		c->tp = (int)whole(state, "tp", arg, 1, 1024);
+		return 0;
+	case KEY_PP:
+		c->pp = (int)whole(state, "pp", arg, 1, 1024);
+		return 0;
+	case KEY_DP:
+		c->dp = (int)whole(state, "dp", arg, 1, 1024);
+		return 0;
+	case KEY_CYCLE_MS:
+		c->cycle_ns = (uint64_t)(1e6 * real(state, "cycle-ms", arg, 1e6)) + 1;
+		return 0;
+	case KEY_SCALE:
+		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);
+		return 0;
+	case KEY_GRAPH:
+		set_graph(state, o, arg);
+		return 0;
+	case KEY_FAULT:
+		add_fault(state, o, arg);
+		return 0;
+	case KEY_TIMING:
+		o->timing = one_of(state, "timing", arg, "real", "none");
+		return 0;
+	case KEY_OFFSET:
+		o->clock_offset_ms = real(state, "clock-offset-ms", arg, 1e9);
+		return 0;
+	case KEY_DRIFT:
+		o->drift_ppm = real(state, "drift-ppm", arg, 1e5);
+		return 0;
+	case KEY_END_SKEW:
+		o->end_skew_us = real(state, "end-skew-us", arg, 1e6);
+		return 0;
+	case KEY_JOURNAL:
+		o->journal = arg;
+		return 0;
+	case KEY_RESULT:
+		o->result = arg;
+		return 0;
+	case KEY_SPANS:
+		o->spans = arg;
+		return 0;
+	case KEY_STALLS:
+		o->stalls = arg;
+		return 0;
+	case KEY_ON_DEATH:
+		o->kill_on_death = one_of(state, "on-death", arg, "kill", "wait");
+		return 0;
+	case KEY_GIVE_UP:
+		o->give_up_s = real(state, "give-up", arg, 1e6);
+		return 0;
+	case KEY_NODE_ENV:
+		o->node_env = arg;
+		return 0;
+	case KEY_WORKER:
+		set_worker(state, o, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%s'?", arg);
+		return 0;
+	case ARGP_KEY_END:
+		finish(state, o);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What stands below the options in --help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	size_t size = 0;
+	char *all = NULL, spelling[256];
+	const char *name, *what;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)(uintptr_t)text;
+	out = open_memstream(&all, &size);
+	if (!out)
+		return NULL;
+	fprintf(out, "Workloads:\n");
+	for (unsigned i = 0; (what = ct_workload_help(i, &name)); i++)
+		fprintf(out, "  %-20s  %s\n", name, what);
+	fprintf(out, "\nFaults (op: data-moving op of the rank, from 0; from, to: steps):\n");
+	for (unsigned i = 0; (what = ct_fault_help(i, spelling, sizeof(spelling))); i++) {
+		if (ct_fault_where(i) == CT_FAULT_ANYWHERE || ct_fault_where(i) == CT_FAULT_IN_JOBS)
+			fprintf(out, "  %s\n      %s\n", spelling, what);
+	}
+	fprintf(out, "\nExit status: 0 done, 1 failed, 2 usage.\n");
+	fclose(out);
+	return all;
+}
+
+void simjob_options(struct simjob_options *options, int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = table,
+		.parser = take,
+		.doc = "Run a training job on simulated GPUs.\v ",
+		.help_filter = help_filter,
+	};
+
+	*options = (struct simjob_options){
+		.config = { .name = "ddp", .ranks = 8, .nodes = 1, .steps = 10, .seed = 1 },
+		.ranks_per_process = 1,
+		.timing = 1,
+		.kill_on_death = 1,
+		.give_up_s = 60,
+		.clock_offset_ms = 1000,
+		.drift_ppm = 20,
+		.end_skew_us = 3,
+		.board_fd = -1,
+		.process = -1,
+	};
+	argp_err_exit_status = SIMJOB_USAGE;
+	setenv("ARGP_HELP_FMT", "rmargin=120,opt-doc-col=28,no-dup-args-note", 1);
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+	unsetenv("ARGP_HELP_FMT");
+}
