@@ -17,18 +17,40 @@ static int no_op(void *arg, const struct ct_load_op *op)
 	return 0;
 }
 
+/* Process 0 of "run", read to its end. */
+struct loaded {
+	struct ct_op_names names;
+	struct ct_run *run;
+	struct ct_load *load;
+};
+
+static void load_all(struct loaded *l, const struct ct_load_sink *sink)
+{
+	const char *path = fx_path("run");
+
+	l->names = (struct ct_op_names){ .memory = ct_arena_new() };
+	assert_int_equal(ct_run_open(&path, 1, NULL, &l->run, NULL), CT_OK);
+	assert_int_equal(ct_load_open(l->run, 0, sink, &l->names, &l->load, NULL), CT_OK);
+	while (ct_load_next(l->load, NULL) == 1)
+		;
+}
+
+static void loaded_close(struct loaded *l)
+{
+	ct_load_close(l->load);
+	ct_run_close(l->run);
+	ct_arena_free(l->names.memory);
+}
+
 /* As the ring does, which is copied before the segments are read and handed out behind them. */
 static void what_has_ended_stays_so_when_older_news_come_last(void **state)
 {
 	const struct job_options options = { .run = "run", .ranks = 1 };
 	struct ct_comm_rec rec = { .id = 2, .nranks = 1, .key = 5, .ended_ns = 700 };
-	struct ct_op_names names = { .memory = ct_arena_new() };
 	struct ct_load_comm *comm = NULL;
 	const struct ct_load_sink sink = { .op = no_op, .comm = keep_comm, .arg = &comm };
-	struct ct_load *load;
-	struct ct_run *run;
+	struct loaded loaded;
 	struct job job;
-	const char *path;
 
 	(void)state;
 	job_open(&job, &options);
@@ -36,17 +58,11 @@ static void what_has_ended_stays_so_when_older_news_come_last(void **state)
 	rec.ended_ns = 0;
 	job_rare(&job, 0, CT_KIND_COMM, &rec, sizeof(rec));
 	job_close(&job, 1000);
-	path = fx_path("run");
-	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
-	assert_int_equal(ct_load_open(run, 0, &sink, &names, &load, NULL), CT_OK);
-	while (ct_load_next(load, NULL) == 1)
-		;
+	load_all(&loaded, &sink);
 	assert_non_null(comm);
 	assert_int_equal(comm->rec.id, 2);
 	assert_int_equal(comm->rec.ended_ns, 700);
-	ct_load_close(load);
-	ct_run_close(run);
-	ct_arena_free(names.memory);
+	loaded_close(&loaded);
 }
 
 static int count_host(void *arg, const struct ct_host_rec *rec, const char *call)
@@ -61,13 +77,10 @@ static void times_that_no_clock_shows_are_left_out(void **state)
 {
 	const struct job_options options = { .run = "run", .ranks = 1 };
 	struct ct_host_rec rec = { .enter_ns = 500, .return_ns = 600, .tid = 1 };
-	struct ct_op_names names = { .memory = ct_arena_new() };
 	int calls = 0;
 	const struct ct_load_sink sink = { .op = no_op, .host = count_host, .arg = &calls };
-	struct ct_load *load;
-	struct ct_run *run;
+	struct loaded loaded;
 	struct job job;
-	const char *path;
 
 	(void)state;
 	job_open(&job, &options);
@@ -77,15 +90,9 @@ static void times_that_no_clock_shows_are_left_out(void **state)
 	rec = (struct ct_host_rec){ .enter_ns = 700, .return_ns = 1ull << 63, .tid = 1 };
 	job_rare(&job, 0, CT_KIND_HOST_END, &rec, sizeof(rec));
 	job_close(&job, 1000);
-	path = fx_path("run");
-	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
-	assert_int_equal(ct_load_open(run, 0, &sink, &names, &load, NULL), CT_OK);
-	while (ct_load_next(load, NULL) == 1)
-		;
+	load_all(&loaded, &sink);
 	assert_int_equal(calls, 1);
-	ct_load_close(load);
-	ct_run_close(run);
-	ct_arena_free(names.memory);
+	loaded_close(&loaded);
 }
 
 int main(void)
