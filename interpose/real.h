@@ -37,9 +37,10 @@ struct ct_real {
 	_Atomic uint32_t used;
 	_Atomic(void *) elsewhere; /* for callers whose own object has none; set once */
 	_Atomic(void *) copies[CT_ENTRY_COPIES]; /* for those that come through entries */
-	const char *symbol;
-	const void *self;	  /* our wrapper, which is never the answer */
-	const char *const *names; /* sonames that may have it, NULL-terminated; may be NULL */
+	/* Of MPI's filled in by the first thread that asks, and by others that come then, with the same. */
+	const char *_Atomic symbol;
+	const void *_Atomic self;	  /* our wrapper, which is never the answer */
+	const char *const *_Atomic names; /* sonames that may have it, NULL-terminated; may be NULL */
 };
 
 /* NULL if there is no such function. `caller` is the return address of the wrapper. Keeps errno. */

@@ -38,10 +38,11 @@ static struct ct_real *real_of(uint32_t function, uint32_t name)
 {
 	struct ct_real *real = &ct_mpi_reals[function][name];
 
-	if (!__atomic_load_n(&real->symbol, __ATOMIC_ACQUIRE)) {
-		__atomic_store_n(&real->self, wrappers[function][name], __ATOMIC_RELAXED);
-		__atomic_store_n(&real->names, ct_mpi_sonames, __ATOMIC_RELAXED);
-		__atomic_store_n(&real->symbol, symbol_of(function, name), __ATOMIC_RELEASE);
+	if (!atomic_load_explicit(&real->symbol, memory_order_acquire)) {
+		atomic_store_explicit(&real->self, wrappers[function][name], memory_order_relaxed);
+		atomic_store_explicit(&real->names, ct_mpi_sonames, memory_order_relaxed);
+		atomic_store_explicit(&real->symbol, symbol_of(function, name),
+				      memory_order_release);
 	}
 	return real;
 }
