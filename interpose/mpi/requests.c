@@ -123,8 +123,7 @@ static void search(struct search *s, struct place p)
 	}
 }
 
-/* The newest, or oldest, entry with the key. Returns how many there are. */
-static uint32_t find(uintptr_t key, int oldest, struct place *found)
+static uint32_t look(uintptr_t key, int oldest, struct place *found)
 {
 	struct search s = { .key = key, .oldest = oldest, .place = found };
 	uint32_t home = home_of(key);
@@ -138,6 +137,25 @@ static uint32_t find(uintptr_t key, int oldest, struct place *found)
 		for (uint32_t i = 0; i < SPARE; i++)
 			search(&s, (struct place){ home, BUCKETS + i, 0 });
 	return s.n;
+}
+
+/* The newest, or oldest, entry with the key. Returns how many there are. An entry may come to a place that has been looked at
+ * already before the one that is still to be looked at goes, so none is only what is found while none comes. */
+#define MOST_LOOKS 64
+
+static uint32_t find(uintptr_t key, int oldest, struct place *found)
+{
+	uint64_t lives = atomic_load_explicit(&table->lives, memory_order_acquire);
+
+	for (int i = 0; i < MOST_LOOKS; i++) {
+		uint32_t n = look(key, oldest, found);
+		uint64_t now = atomic_load_explicit(&table->lives, memory_order_acquire);
+
+		if (n || now == lives)
+			return n;
+		lives = now;
+	}
+	return 0;
 }
 
 /* A free place of the bucket, now the caller's. */
@@ -276,7 +294,9 @@ static int remove_life(const struct place *p, uintptr_t key, uint64_t serial,
 	uintptr_t held = key;
 	struct ct_mpi_request *r = entry_at(p);
 
-	if (!atomic_compare_exchange_strong_explicit(key_at(p), &held, KEY_BUSY,
+	/* looked at twice: while it is taken, nobody else finds what it is now */
+	if (atomic_load_explicit(serial_at(p), memory_order_relaxed) != serial ||
+	    !atomic_compare_exchange_strong_explicit(key_at(p), &held, KEY_BUSY,
 						     memory_order_acquire, memory_order_relaxed))
 		return 0;
 	if (atomic_load_explicit(serial_at(p), memory_order_relaxed) != serial) {
