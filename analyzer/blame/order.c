@@ -107,11 +107,20 @@ int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t se
 
 	if (!order)
 		return CT_NOMEM;
-	order->has_graphs |= m->op == CT_OP_GraphLaunch;
 	if (!orders->with_hash)
 		return CT_OK;
 	return ct_order_hash_add(&order->hash, comm->nranks, m->index, seq, hash_of(m),
 				 is_vague(m));
+}
+
+int ct_orders_graph(struct ct_orders *orders, struct ct_comm *comm)
+{
+	struct ct_order *order = ct_orders_get(orders, comm);
+
+	if (!order)
+		return CT_NOMEM;
+	order->has_graphs = 1;
+	return CT_OK;
 }
 
 int ct_orders_left(struct ct_orders *orders, struct ct_comm *comm, uint32_t member)

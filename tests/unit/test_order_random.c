@@ -172,6 +172,36 @@ static void who_left_one_out_is_named_or_nobody(void **state)
 	print_message("named as skipped: %u of %u, the very number in %u\n", named, SKIPS, exact);
 }
 
+/* Equal operations from more places than a process's latest ones. */
+static void many_places_are_told_apart(void **state)
+{
+	struct program p = { 0 };
+	struct ct_report *report;
+	const struct ct_finding *f;
+
+	(void)state;
+	p.to = open_memstream(&p.text, &p.bytes);
+	assert_non_null(p.to);
+	fprintf(p.to, "ranks 4\n");
+	for (int s = 0; s < 200; s++) {
+		fprintf(p.to, "0,1,3 w %d AllReduce 100 float32 sum - place%d %s\n", s, s,
+			s == 199 ? "in" : "");
+		if (s != 195)
+			fprintf(p.to, "2 w %d AllReduce 100 float32 sum - place%d\n", s - (s > 195),
+				s);
+	}
+	fprintf(p.to, "end 0,1,3 killed\n");
+	fclose(p.to);
+	report = order_script(p.text);
+	f = job_finding(report, CT_FINDING_SKIPPED_OP);
+	assert_non_null(f);
+	assert_int_equal(f->ranks[0], 2);
+	assert_non_null(strstr(f->line, " seq=195 "));
+	assert_non_null(strstr(f->line, "site_theirs=place196 site_others=place195"));
+	free(p.text);
+	ct_report_free(report);
+}
+
 static uint64_t hash_of(const char *text)
 {
 	struct ct_report *report = order_script(text);
@@ -213,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_is_said_of_healthy_jobs, fx_setup,
 						fx_teardown),
+		cmocka_unit_test_setup_teardown(many_places_are_told_apart, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(the_hash_tells_programs_apart, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(who_left_one_out_is_named_or_nobody, fx_setup,
