@@ -127,7 +127,8 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		others++;
 	}
 	if (!first) {
-		ct_text_line(text, CT_COLOR_NONE, "losses    none");
+		ct_text_line(text, CT_COLOR_NONE, "losses    none%s",
+			     report->run.n_missing ? " in what is here" : "");
 		return;
 	}
 	if (first->is_loss_of_records)
