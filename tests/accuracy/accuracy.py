@@ -40,10 +40,13 @@ def expected(truth):
 
 def stragglers(report, truth):
     theirs, ours = expected(truth), named(report)
-    out = {"false_flags": float(bool(ours - theirs))}
+    # whose GPU had no room may be named, or nobody
+    touched = {r for f in truth["faults"] for r in f["ranks"]}
+    out = {"false_flags": float(bool(ours - theirs - touched))}
     if theirs:
         out["recall"] = float(theirs <= ours)
-        loss = sum(f["loss_ns"] for f in truth["faults"] if f.get("loss_ns"))
+        # all of it together: of two that are equally slow, each alone costs nothing
+        loss = truth["duration_ns"] - truth["ideal_ns"]
         told = max([f["loss_ns"] for f in report["findings"] if f["kind"] in STRAGGLERS and f["loss_ns"]], default=0)
         if theirs <= ours and loss:
             out["told_to_true"] = told / loss
