@@ -56,7 +56,7 @@ double ct_play_ring_ns_per_byte(const struct play *p, const struct ct_workload_c
 	return slowest;
 }
 
-/* What each member sends on to the next in a ring (PERFORMANCE.md of nccl-tests). */
+/* What each member sends on to the next in a ring (as nccl-tests counts it). */
 double ct_play_wire_bytes(unsigned op, uint64_t count, unsigned dtype, int n)
 {
 	const double bytes = (double)count * ct_workload_dtype_bytes(dtype);
