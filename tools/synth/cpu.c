@@ -217,30 +217,40 @@ static void end_now(struct rank *r, enum ct_play_end end)
 
 /* ---- communicators ---- */
 
-static void tell_making(struct rank *r, const char *call, int comm, uint64_t enter_ns,
-			uint64_t return_ns)
+static void tell_host(struct rank *r, enum ct_play_host call, int comm, uint64_t enter_ns,
+		      uint64_t return_ns)
 {
-	const struct ct_play_making making = { call, comm, enter_ns, return_ns };
+	const struct ct_play_host_call told = { call, comm, enter_ns, return_ns };
 	const struct ct_play_sink *sink = r->play->sink;
 
-	if (sink && sink->making)
-		ct_play_fail(r->play, sink->making(sink->arg, r->number, &making));
+	if (sink && sink->host)
+		ct_play_fail(r->play, sink->host(sink->arg, r->number, &told));
 }
 
-static void all_are_made(struct gathering *g, const char *call)
+/* Entered, and perhaps for ever. 1: it is. */
+static int enter(struct rank *r, enum ct_play_host call, enum ct_fault_call stalls, int comm)
+{
+	tell_host(r, call, comm, r->host_ns, 0);
+	if (r->stalls != stalls + 1)
+		return 0;
+	end_now(r, CT_PLAY_STUCK);
+	return 1;
+}
+
+static void all_are_made(struct gathering *g, enum ct_play_host call)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		struct rank *r = g->ranks[i];
 
 		r->host_ns = g->last_ns + MAKING_NS +
 			     (uint64_t)(50000 * uniform(r, CT_NOISE_CALL, r->calls++));
-		tell_making(r, call, r->action.comm, g->enter_ns[i], r->host_ns);
+		tell_host(r, call, r->action.comm, g->enter_ns[i], r->host_ns);
 		ct_play_cpu_woken(r);
 	}
 }
 
 /* Comes back only when all members have called it. `which`: the same on all of them. */
-static void gather(struct rank *r, const char *call, uint64_t which, int members_of)
+static void gather(struct rank *r, enum ct_play_host call, uint64_t which, int members_of)
 {
 	struct play *p = r->play;
 	struct gathering *g = ct_synth_map_get(&p->gatherings, which);
@@ -265,9 +275,23 @@ static void gather(struct rank *r, const char *call, uint64_t which, int members
 	g->ranks[g->n++] = r;
 	g->last_ns = later(g->last_ns, r->host_ns);
 	r->state = RANK_WAITS;
-	tell_making(r, call, -1, r->host_ns, 0);
 	if (g->n == g->expected)
 		all_are_made(g, call);
+}
+
+/* Comes back when all that was put onto it is done. */
+static void finalize(struct rank *r, int comm)
+{
+	r->ending_comm = comm;
+	r->finalize_ns = r->host_ns;
+	mark(r, stream_of(r, ct_workload_comm_stream(comm)));
+	r->lag.drains = 1;
+}
+
+static void finalized(struct rank *r)
+{
+	tell_host(r, CT_PLAY_FINALIZE, r->ending_comm, r->finalize_ns, r->host_ns);
+	r->ending_comm = -1;
 }
 
 static void destroy(struct rank *r, int comm)
@@ -352,6 +376,21 @@ static void end_group(struct rank *r, struct stream *s)
 	ct_play_put(s, &(struct item){ .kind = ITEM_LAUNCH, .issued_ns = r->host_ns, .launch = l });
 }
 
+/* The call that launches a group. 1: it never returns. */
+static int leave_group(struct rank *r, struct stream *s)
+{
+	const int comm = r->group->comm;
+	const uint64_t enter_ns = r->host_ns;
+
+	if (enter(r, CT_PLAY_GROUP_END, CT_CALL_groupend, comm)) {
+		r->group->stream = s; /* on record as not done */
+		return 1;
+	}
+	r->host_ns += CALL_LEAST_NS;
+	tell_host(r, CT_PLAY_GROUP_END, comm, enter_ns, r->host_ns);
+	return 0;
+}
+
 /* ---- kernels ---- */
 
 static void begin_step(struct rank *r)
@@ -408,9 +447,10 @@ static void strike(struct rank *r, struct stream *s)
 
 	switch (a->kind) {
 	case CT_ACTION_STOP:
-	case CT_ACTION_STALL_CALL:
-		r->stays = 1;
 		end_now(r, CT_PLAY_STUCK);
+		break;
+	case CT_ACTION_STALL_CALL:
+		r->stalls = (uint8_t)(a->fault->call + 1);
 		break;
 	case CT_ACTION_KILL:
 		end_soon(r, CT_PLAY_DIED, a->fault->signal ? a->fault->signal : 9);
@@ -444,14 +484,16 @@ static void act(struct rank *r)
 
 	switch (a->kind) {
 	case CT_ACTION_INIT:
-		gather(r, "ncclCommInitRank", 1ull << 62 | (uint64_t)a->comm, a->comm);
+		if (!enter(r, CT_PLAY_INIT, CT_CALL_init, -1))
+			gather(r, CT_PLAY_INIT, 1ull << 62 | (uint64_t)a->comm, a->comm);
 		break;
 	case CT_ACTION_SPLIT:
-		gather(r, "ncclCommSplit", 1ull << 63 | r->splits++, a->parent);
+		if (!enter(r, CT_PLAY_SPLIT, CT_CALL_split, -1))
+			gather(r, CT_PLAY_SPLIT, 1ull << 63 | r->splits++, a->parent);
 		break;
 	case CT_ACTION_FINALIZE:
-		mark(r, stream_of(r, ct_workload_comm_stream(a->comm)));
-		r->lag.drains = 1;
+		if (!enter(r, CT_PLAY_FINALIZE, CT_CALL_finalize, a->comm))
+			finalize(r, a->comm);
 		break;
 	case CT_ACTION_DESTROY:
 		destroy(r, a->comm);
@@ -483,8 +525,9 @@ static void act(struct rank *r)
 		r->in_group = 1;
 		break;
 	case CT_ACTION_GROUP_END:
+		if (!r->group || !r->group->n_ops || !leave_group(r, s))
+			end_group(r, s);
 		r->in_group = 0;
-		end_group(r, s);
 		break;
 	case CT_ACTION_OP:
 		if (!r->in_group)
@@ -522,6 +565,8 @@ void ct_play_cpu(struct rank *r)
 	while (r->state == RANK_RUNS && !r->play->status) {
 		if (!keeps_up(r) || is_over(r))
 			continue;
+		if (r->ending_comm >= 0)
+			finalized(r);
 		if (r->ends) {
 			if (!r->lag.n)
 				end_now(r, r->ending);

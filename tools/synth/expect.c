@@ -74,7 +74,7 @@ static const char *hang_of(const struct ct_fault *fault)
 	case CT_FAULT_UNBATCHED_P2P:
 		return "P2P_CYCLE";
 	case CT_FAULT_HOST_STALL:
-		return "HOST_CALL_STALL";
+		return fault->call == CT_CALL_groupend ? "HOST_BLOCKED_CALL" : "HOST_CALL_STALL";
 	default:
 		return NULL;
 	}
@@ -107,14 +107,43 @@ json_t *ct_synth_fault_hosts(const struct ct_fault *fault)
 	return hosts;
 }
 
-double ct_synth_loss(const struct ct_synth_options *o, const struct ct_synth_outcome *out,
-		     size_t fault)
+double ct_synth_loss(const struct ct_synth_outcome *out, size_t fault)
 {
-	(void)o;
 	if (!out->faults[fault].is_known || !out->duration_ns)
 		return -1;
 	return ((double)out->duration_ns - (double)out->faults[fault].without_ns) /
 	       (double)out->duration_ns;
+}
+
+static int is_straggling(const struct ct_fault *fault)
+{
+	return fault->kind == CT_FAULT_SLOW_RANK || fault->kind == CT_FAULT_SLOW_HOST ||
+	       fault->kind == CT_FAULT_LATE_HOST;
+}
+
+/* On each of its ranks; 0: it is none of these. */
+static double lateness(const struct ct_synth_options *o, const struct ct_synth_outcome *out,
+		       size_t fault)
+{
+	const int ranks = o->faults[fault].kind == CT_FAULT_SLOW_HOST ? o->job.ranks / o->job.nodes
+								      : 1;
+
+	return is_straggling(&o->faults[fault]) ? out->faults[fault].injected_ns / ranks : 0;
+}
+
+/* One that hides behind another as large: without either alone the job would take as long, without both it would not. */
+static int is_one_of_several(const struct ct_synth_options *o, const struct ct_synth_outcome *out,
+			     size_t fault)
+{
+	const double own = lateness(o, out, fault);
+	double most = 0;
+
+	if (own <= 0 ||
+	    (double)(out->duration_ns - out->ideal_ns) < GATE * (double)out->duration_ns)
+		return 0;
+	for (size_t i = 0; i < o->job.n_faults; i++)
+		most = lateness(o, out, i) > most ? lateness(o, out, i) : most;
+	return own > 0.75 * most;
 }
 
 static json_t *findings(const struct ct_synth_options *o, const struct ct_synth_outcome *out)
@@ -125,7 +154,8 @@ static json_t *findings(const struct ct_synth_options *o, const struct ct_synth_
 		const struct ct_fault *fault = &o->faults[i];
 		const char *kind = wrong_of(fault);
 
-		if (!kind && ct_synth_loss(o, out, i) >= GATE)
+		if (!kind && out->faults[i].is_known &&
+		    (ct_synth_loss(out, i) >= GATE || is_one_of_several(o, out, i)))
 			kind = finding_of(fault);
 		if (kind)
 			json_array_append_new(all,

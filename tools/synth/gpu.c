@@ -32,15 +32,31 @@ uint64_t ct_play_span_work(const struct spans *spans, uint64_t begin_ns, uint64_
 	return end;
 }
 
-/* Join it with all that it touches; the oldest is done with when there is no room. */
+/* The older half is done with when there is no room. */
+static void make_room(struct cover *cover)
+{
+	if (cover->n < SPANS)
+		return;
+	for (uint32_t i = 0; i < SPANS / 2; i++)
+		cover->done_ns += cover->at[i].end_ns - cover->at[i].begin_ns;
+	cover->n = SPANS / 2;
+	memmove(cover->at, cover->at + SPANS / 2, cover->n * sizeof(cover->at[0]));
+}
+
+/* Behind all others, as nearly always; else joined with all that it touches. */
 void ct_play_cover_add(struct cover *cover, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t kept = 0, at = 0;
 
 	if (end_ns <= begin_ns)
 		return;
+	make_room(cover);
+	if (!cover->n || cover->at[cover->n - 1].end_ns < begin_ns) {
+		cover->at[cover->n++] = (struct span){ begin_ns, end_ns };
+		return;
+	}
 	for (uint32_t i = 0; i < cover->n; i++) {
-		struct span s = cover->at[i];
+		const struct span s = cover->at[i];
 
 		if (s.begin_ns <= end_ns && begin_ns <= s.end_ns) {
 			begin_ns = s.begin_ns < begin_ns ? s.begin_ns : begin_ns;
@@ -50,10 +66,6 @@ void ct_play_cover_add(struct cover *cover, uint64_t begin_ns, uint64_t end_ns)
 		}
 	}
 	cover->n = kept;
-	if (cover->n == SPANS) {
-		cover->done_ns += cover->at[0].end_ns - cover->at[0].begin_ns;
-		memmove(cover->at, cover->at + 1, --cover->n * sizeof(cover->at[0]));
-	}
 	while (at < cover->n && cover->at[at].begin_ns < begin_ns)
 		at++;
 	memmove(cover->at + at + 1, cover->at + at, (cover->n - at) * sizeof(cover->at[0]));

@@ -302,6 +302,72 @@ void ct_play_meet(struct launch *l)
 	}
 }
 
+/* ---- without those who are through ---- */
+
+static int is_through(const struct play *p, int comm, int place)
+{
+	const struct rank *r = &p->ranks[ct_workload_member(p->w, comm, place)];
+
+	return r->state == RANK_ENDED && r->sums.end == CT_PLAY_THROUGH;
+}
+
+static int collectives_without(struct play *p, int comm)
+{
+	struct comm *c = &p->comms[comm];
+	int any = 0;
+
+	while (c->n) {
+		struct instance *i = c->open[c->head & (c->cap - 1)];
+		uint32_t missing = 0;
+
+		for (int k = 0; k < c->about->n; k++) {
+			if (i->members[k].launch)
+				continue;
+			if (!is_through(p, comm, k))
+				return any;
+			missing++;
+		}
+		i->done += missing;
+		all_are_there(p, c, i);
+		if (i->done < (uint32_t)c->about->n)
+			return any;
+		close_done(c);
+		any = 1;
+	}
+	return any;
+}
+
+static int messages_without(struct play *p, struct channel *channel)
+{
+	const int peer = channel->is_receives ? channel->src : channel->dst;
+	int any = 0;
+
+	while (channel->n && is_through(p, channel->comm, peer)) {
+		const uint32_t at = channel->head++ & (channel->cap - 1);
+		struct launch *l = channel->at[at].launch;
+
+		channel->n--;
+		end_op(l, l->start_ns + (uint64_t)p->world->alpha_ns, 0);
+		any = 1;
+	}
+	return any;
+}
+
+int ct_play_meet_without(struct play *p)
+{
+	int any = 0;
+
+	if (!p->world->mismatch_goes_on)
+		return 0;
+	for (int i = 0; i < ct_workload_n_comms(p->w); i++)
+		any |= collectives_without(p, i);
+	for (size_t i = 0; i < p->channels.cap; i++) {
+		if (p->channels.at[i].value)
+			any |= messages_without(p, p->channels.at[i].value);
+	}
+	return any;
+}
+
 /* ---- around it ---- */
 
 static int has_slow_edge(const struct play *p, int comm)

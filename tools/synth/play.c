@@ -212,6 +212,7 @@ static void advance_streams(struct play *p)
 
 static void go_on(struct play *p)
 {
+	advance_streams(p);
 	while (p->ranks_first && !p->status) {
 		struct rank *r = p->ranks_first;
 
@@ -258,6 +259,7 @@ static int open_rank(struct play *p, int number)
 	r->skew_ns = (uint64_t)(1000 * world->end_skew_fixed_us *
 				ct_noise_uniform(seed, CT_NOISE_SKEW_FIXED, own, 0));
 	r->hiccup_at = UINT32_MAX;
+	r->ending_comm = -1;
 	r->kill_at_ns = killed_at(p, number, &r->code);
 	for (int comm = 0; comm < ct_workload_n_comms(p->w); comm++) {
 		const int place = ct_workload_peer(p->w, comm, number);
@@ -309,6 +311,9 @@ static void tell_rest(struct play *p, struct rank *r)
 				tell_open(p, item->launch);
 		}
 	}
+	/* Inside the call that launches it. */
+	if (r->group && r->group->stream && p->sink->open)
+		tell_open(p, r->group);
 	if (p->sink->end)
 		ct_play_fail(p, p->sink->end(p->sink->arg, r->number, r->sums.end, r->code,
 					     r->sums.end_ns));
@@ -443,7 +448,9 @@ int ct_play(const struct ct_workload *workload, const struct ct_play_world *worl
 	p.ready_end = &p.ready_first;
 	p.ranks_end = &p.ranks_first;
 	if (!make(&p)) {
-		go_on(&p);
+		do
+			go_on(&p);
+		while (!p.status && ct_play_meet_without(&p));
 		sum_up(&p);
 		for (int i = 0; i < p.config->ranks && sink && !p.status; i++)
 			tell_rest(&p, &p.ranks[i]);

@@ -89,9 +89,12 @@ struct ct_play_stream {
 	uint64_t at_ns;
 };
 
-/* A call that makes a communicator. return_ns 0: it never did. comm -1: the rank is in none. */
-struct ct_play_making {
-	const char *call;
+/* Calls that move no data and may wait: told when they are entered, with return_ns 0, and when they return. */
+enum ct_play_host { CT_PLAY_INIT, CT_PLAY_SPLIT, CT_PLAY_GROUP_END, CT_PLAY_FINALIZE };
+
+/* comm: the one that it is about; -1: none, or (of one that makes it) not yet. */
+struct ct_play_host_call {
+	enum ct_play_host call;
 	int comm;
 	uint64_t enter_ns, return_ns;
 };
@@ -99,7 +102,7 @@ struct ct_play_making {
 /* Each returns 0, or a negative status that ends the play. NULL members are left out. */
 struct ct_play_sink {
 	void *arg;
-	int (*making)(void *arg, int rank, const struct ct_play_making *making);
+	int (*host)(void *arg, int rank, const struct ct_play_host_call *call);
 	int (*unmade)(void *arg, int rank, int comm, uint64_t at_ns);
 	int (*call)(void *arg, int rank, const struct ct_play_call *call);
 	int (*stream)(void *arg, int rank, const struct ct_play_stream *stream);

@@ -132,7 +132,7 @@ struct rank {
 	struct play *play;
 	int number;
 	enum rank_state state;
-	uint8_t stays; /* does nothing any more, and lives */
+	uint8_t stalls; /* the next call of this kind never returns: enum ct_fault_call + 1 */
 	struct ct_workload_rank *it;
 	struct ct_action action;
 	uint64_t host_ns;
@@ -153,8 +153,9 @@ struct rank {
 	double own_pace;
 	uint64_t skew_ns;
 	struct lag lag;
-	struct moment *host_waits; /* for this one */
-	enum ct_play_end ending;   /* how it ends, once its GPU has done what it was given */
+	int ending_comm; /* being finalized since, -1 none */
+	uint64_t finalize_ns;
+	enum ct_play_end ending; /* how it ends, once its GPU has done what it was given */
 	uint8_t ends;
 	uint32_t hiccup_at; /* a kernel of this step, UINT32_MAX none */
 	uint64_t hiccup_ns;
@@ -265,6 +266,8 @@ void ct_play_tell_waited(struct rank *r, const struct waited *w, struct ct_play_
 
 /* meet.c: the launch's operations have begun. */
 void ct_play_meet(struct launch *l);
+/* Where calls that contradict each other go on: who waits for somebody that is through goes on without. 1: somebody does. */
+int ct_play_meet_without(struct play *p);
 int ct_play_meet_init(struct play *p);
 void ct_play_meet_free(struct play *p);
 

@@ -21,8 +21,8 @@
 #define PLUGIN_NS 1024u	   /* a step of the GPU's timer */
 #define ERR_LEAST_NS 500u  /* what an event's time is never better than */
 
-/* Names of calls, by the number of the operation and behind them. */
-enum { CALL_INIT = 251, CALL_SPLIT = 252 };
+/* Names of calls have the operation's number, or that of enum ct_play_host behind this. */
+#define FIRST_HOST_CALL 250u
 
 struct stamped { /* a rank's GPU */
 	uint64_t jitter_ns;
@@ -438,32 +438,34 @@ static int add_comm(struct ct_synth_record *r, int rank, int comm, uint64_t crea
 	return add_rare(r, p, CT_KIND_COMM, &rec, sizeof(rec));
 }
 
-static int told_making(void *arg, int rank, const struct ct_play_making *m)
+static int told_host(void *arg, int rank, const struct ct_play_host_call *c)
 {
+	static const char *const names[] = { "ncclCommInitRank", "ncclCommSplit", "ncclGroupEnd",
+					     "ncclCommFinalize" };
+	const int makes = c->call == CT_PLAY_INIT || c->call == CT_PLAY_SPLIT;
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
-	const uint32_t call = strcmp(m->call, "ncclCommSplit") == 0 ? CALL_SPLIT : CALL_INIT;
 	struct ct_host_rec rec = {
-		.enter_ns = clock_of(r, p, m->enter_ns),
+		.enter_ns = clock_of(r, p, c->enter_ns),
 		.tid = thread_id(r, rank),
-		.call = call,
+		.call = FIRST_HOST_CALL + (uint32_t)c->call,
 		.rank = -1,
 	};
-	int st = room(r, p, m->return_ns ? m->return_ns : m->enter_ns);
+	int st = room(r, p, c->return_ns ? c->return_ns : c->enter_ns);
 
 	if (!st)
-		st = name(r, p, call, m->call);
-	if (!st && !m->return_ns)
-		return add_rare(r, p, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
-	rec.return_ns = clock_of(r, p, m->return_ns);
-	if (m->comm >= 0) {
-		rec.comm = comm_id(r, rank, m->comm);
-		rec.key = comm_key(r, m->comm);
-		rec.nranks = (uint32_t)ct_workload_comm(r->w, m->comm)->n;
-		rec.rank = ct_workload_peer(r->w, m->comm, rank);
-		if (!st)
-			st = add_comm(r, rank, m->comm, m->return_ns, 0);
+		st = name(r, p, rec.call, names[c->call]);
+	if (c->comm >= 0) {
+		rec.comm = comm_id(r, rank, c->comm);
+		rec.key = comm_key(r, c->comm);
+		rec.nranks = (uint32_t)ct_workload_comm(r->w, c->comm)->n;
+		rec.rank = ct_workload_peer(r->w, c->comm, rank);
 	}
+	if (!st && !c->return_ns)
+		return add_rare(r, p, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
+	rec.return_ns = clock_of(r, p, c->return_ns);
+	if (!st && makes && c->comm >= 0)
+		st = add_comm(r, rank, c->comm, c->return_ns, 0);
 	return st ? st : add_rare(r, p, CT_KIND_HOST_END, &rec, sizeof(rec));
 }
 
@@ -654,7 +656,7 @@ struct ct_synth_record *ct_synth_record_make(const struct ct_synth_options *o,
 		.n_processes = o->job.ranks / o->per_process,
 		.err = err,
 		.sink = { .arg = r,
-			  .making = told_making,
+			  .host = told_host,
 			  .unmade = told_unmade,
 			  .call = told_call,
 			  .stream = told_stream,

@@ -90,6 +90,7 @@ static void launch(struct stream *s, struct launch *l, uint64_t at_ns)
 
 	l->reached_ns = ct_play_span_leave(&r->paused, at_ns);
 	l->start_ns = ct_play_span_leave(&r->starved, l->reached_ns);
+	r->play->sums->busy_ns += (double)(l->start_ns - l->reached_ns);
 	l->start_ns = ct_play_span_leave(&r->paused, l->start_ns);
 	s->ns = l->start_ns;
 	s->running = l;
