@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -60,6 +59,6 @@ int main(int argc, char **argv)
 		close(dirfd);
 out:
 	ct_synth_outcome_free(&outcome);
-	free(command.truth);
+	ct_synth_command_free(&command);
 	return code;
 }

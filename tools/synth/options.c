@@ -175,23 +175,28 @@ static error_t take(int key, char *arg, struct argp_state *state);
 static void take_named(struct argp_state *state, const char *file, const char *name,
 		       const json_t *value)
 {
+	struct ct_synth_command *command = ((struct parse *)state->input)->command;
 	const struct argp_option *option = table;
-	char *text;
+	json_t *text = NULL;
+	char *number;
 
 	while ((option->name || option->doc) && !(option->name && strcmp(option->name, name) == 0))
 		option++;
 	if (!option->name || option->key == KEY_SCENARIO)
 		argp_error(state, "%s: there is no option '%s'", file, name);
-	if (json_is_string(value))
-		text = strdup(json_string_value(value));
-	else if (json_is_number(value))
-		text = json_dumps(value, JSON_ENCODE_ANY);
-	else
-		text = NULL;
-	if (!text)
+	if (json_is_number(value)) {
+		number = json_dumps(value, JSON_ENCODE_ANY);
+		text = json_string(number);
+		free(number);
+	} else if (json_is_string(value)) {
+		text = json_string(json_string_value(value));
+	}
+	if (!text) {
 		argp_error(state, "%s: '%s' is neither a number nor a string", file, name);
-	/* Kept: options may point to it. */
-	take(option->key, text, state);
+		return;
+	}
+	json_array_append_new(command->texts, text);
+	take(option->key, (char *)(uintptr_t)json_string_value(text), state);
 }
 
 static void take_scenario(struct argp_state *state, const char *file)
@@ -397,9 +402,16 @@ void ct_synth_command(struct ct_synth_command *command, int argc, char **argv)
 	};
 	struct parse parse = { .command = command, .hosts = 1, .gpus = 8 };
 
-	*command = (struct ct_synth_command){ .options = ct_synth_defaults() };
+	*command = (struct ct_synth_command){ .options = ct_synth_defaults(),
+					      .texts = json_array() };
 	argp_err_exit_status = USAGE;
 	setenv("ARGP_HELP_FMT", "rmargin=120,opt-doc-col=28,no-dup-args-note", 1);
 	argp_parse(&argp, argc, argv, 0, NULL, &parse);
 	unsetenv("ARGP_HELP_FMT");
+}
+
+void ct_synth_command_free(struct ct_synth_command *command)
+{
+	free(command->truth);
+	json_decref(command->texts);
 }

@@ -630,6 +630,7 @@ static int open_process(struct ct_synth_record *r, int process)
 
 	identify(r, process);
 	ct_segment_init(&p->segment, &p->id, r->dirfd);
+	p->segment.opened_ns = p->id.start_ns;
 	if (!p->is_dropped)
 		st = ct_segment_next(&p->segment, r->err);
 	ct_block_reset(&p->block, CT_BLOCK_CHECKPOINT);
