@@ -140,11 +140,11 @@ static void mark(struct rank *r, struct stream *s)
 	if (!m || (lag->n == lag->cap && ct_play_grow_ring(r->play, (void **)&lag->at, &lag->head,
 							   lag->n, &lag->cap, sizeof(*lag->at))))
 		return;
-	lag->at[(lag->head + lag->n) & (lag->cap - 1)].put_ns = r->host_ns;
-	lag->at[(lag->head + lag->n++) & (lag->cap - 1)].moment = m;
+	lag->at[(lag->head + lag->n++) & (lag->cap - 1)] = m;
 }
 
-static void pass(struct rank *r, struct moment *m)
+/* In a call that waits for it. */
+static void pass(struct rank *r, const struct moment *m)
 {
 	struct waited found = { .via = m->stream };
 	struct ct_play_wait told = { .is_host = 1, .waiter = -1, .begin_ns = r->host_ns };
@@ -154,7 +154,15 @@ static void pass(struct rank *r, struct moment *m)
 	r->host_ns = later(r->host_ns, m->ns) + EVENT_NS;
 	told.issued_ns = told.end_ns = r->host_ns;
 	ct_play_tell_waited(r, &found, &told);
-	ct_play_release(r->play, m);
+}
+
+/* Or because the queue of its GPU is as long as it may be. */
+static void keep_near(struct rank *r, const struct moment *m)
+{
+	const uint64_t ahead_ns = r->play->run_ahead_ns;
+
+	if (m->ns > ahead_ns)
+		r->host_ns = later(r->host_ns, m->ns - ahead_ns);
 }
 
 /* 0: it stands. */
@@ -163,11 +171,8 @@ static int keeps_up(struct rank *r)
 	struct lag *lag = &r->lag;
 
 	while (lag->n) {
-		struct moment *m = lag->at[lag->head & (lag->cap - 1)].moment;
+		struct moment *m = lag->at[lag->head & (lag->cap - 1)];
 
-		if (!lag->drains &&
-		    lag->at[lag->head & (lag->cap - 1)].put_ns + r->play->run_ahead_ns > r->host_ns)
-			return 1;
 		if (!m->is_known) {
 			m->host = r;
 			r->state = RANK_WAITS;
@@ -175,7 +180,11 @@ static int keeps_up(struct rank *r)
 		}
 		lag->head++;
 		lag->n--;
-		pass(r, m);
+		if (lag->drains || !r->play->run_ahead_ns)
+			pass(r, m);
+		else
+			keep_near(r, m);
+		ct_play_release(r->play, m);
 	}
 	lag->drains = 0;
 	return 1;

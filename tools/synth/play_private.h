@@ -111,15 +111,11 @@ struct cover {
 
 enum rank_state { RANK_RUNS, RANK_WAITS, RANK_ENDED };
 
-/* A CPU's way of keeping near its GPU: events that it will wait for. */
+/* What a CPU waits for, or stays near to, before it goes on. */
 struct lag {
-	struct {
-		uint64_t put_ns;
-		struct moment *moment;
-		struct waited *waited;
-	} * at; /* a ring */
+	struct moment **at; /* a ring */
 	uint32_t head, n, cap;
-	int drains;
+	int drains; /* it waits for all of it */
 };
 
 struct seat { /* of a rank in a communicator */
