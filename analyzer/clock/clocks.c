@@ -128,6 +128,7 @@ static void note_conflicts(struct ct_clocks *c, const struct ct_relation *r)
 	for (int end = 0; end < 2 && r->conflict.kind; end++) {
 		struct ct_clock_conflict *worst = &c->hosts[r->hosts[end]].conflict;
 
+		c->hosts[r->hosts[end]].conflicts++;
 		if (worst->kind &&
 		    worst->by_ns / worst->limit_ns >= r->conflict.by_ns / r->conflict.limit_ns)
 			continue;
@@ -142,8 +143,10 @@ static int copy_map(const struct ct_clock_map *from, struct ct_clock_map *to)
 	*to = *from;
 	to->cap = to->n;
 	to->knots = malloc(to->n * sizeof(*to->knots));
-	if (!to->knots)
+	if (!to->knots) {
+		to->n = 0;
 		return CT_NOMEM;
+	}
 	memcpy(to->knots, from->knots, to->n * sizeof(*to->knots));
 	return CT_OK;
 }
@@ -255,6 +258,31 @@ void ct_clocks_free(struct ct_clocks *c)
 	free(c);
 }
 
+struct ct_clocks *ct_clocks_copy(const struct ct_clocks *from)
+{
+	struct ct_clocks *c = from ? calloc(1, sizeof(*c)) : NULL;
+	int st = CT_OK;
+
+	if (!c)
+		return NULL;
+	c->n_hosts = from->n_hosts;
+	c->reference = from->reference;
+	c->hosts = calloc(c->n_hosts + 1, sizeof(*c->hosts));
+	c->maps = calloc(c->n_hosts + 1, sizeof(*c->maps));
+	if (!c->hosts || !c->maps)
+		st = CT_NOMEM;
+	for (uint32_t h = 0; h < c->n_hosts && st == CT_OK; h++) {
+		c->hosts[h] = from->hosts[h];
+		if (from->maps[h].n)
+			st = copy_map(&from->maps[h], &c->maps[h]);
+	}
+	if (st != CT_OK) {
+		ct_clocks_free(c);
+		return NULL;
+	}
+	return c;
+}
+
 /* ---- the door ---- */
 
 uint32_t ct_clocks_reference(const struct ct_clocks *c)
@@ -283,4 +311,14 @@ int ct_clocks_at(const struct ct_clocks *c, uint32_t host, uint64_t mono_ns, uin
 	if (err_ns)
 		*err_ns = (uint64_t)ceil(err);
 	return 1;
+}
+
+uint64_t ct_clocks_shift(const struct ct_clocks *c, uint32_t host, uint64_t mono_ns,
+			 const uint64_t *shifts)
+{
+	uint64_t at;
+
+	if (!ct_clocks_at(c, host, mono_ns, &at, NULL))
+		return shifts[host];
+	return at - mono_ns + shifts[c->reference];
 }

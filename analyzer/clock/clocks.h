@@ -51,7 +51,8 @@ struct ct_clock_host {
 	uint64_t selftest_ns;
 	uint64_t first_ns, last_ns;	   /* times measured, on its own clock; 0: none */
 	uint32_t hops;			   /* hosts between it and the reference, plus 1 */
-	struct ct_clock_conflict conflict; /* the worst that it is part of */
+	uint32_t conflicts;		   /* with so many hosts */
+	struct ct_clock_conflict conflict; /* the worst of these */
 };
 
 struct ct_clocks;
@@ -71,5 +72,13 @@ const struct ct_clock_host *ct_clocks_host(const struct ct_clocks *clocks, uint3
  * related, or contradict each other, or `clocks` is NULL. O(log knots). */
 int ct_clocks_at(const struct ct_clocks *clocks, uint32_t host, uint64_t mono_ns, uint64_t *ref_ns,
 		 uint64_t *err_ns);
+
+/* What to add to a time of the host (modulo 2^64) to have the run's, if `shifts`, by host, say what to add where clocks
+ * are not related: then shifts[host], else what the reference's clock makes of it. */
+uint64_t ct_clocks_shift(const struct ct_clocks *clocks, uint32_t host, uint64_t mono_ns,
+			 const uint64_t *shifts);
+
+/* The same clocks once more; NULL: out of memory, or there are none. */
+struct ct_clocks *ct_clocks_copy(const struct ct_clocks *clocks);
 
 #endif

@@ -113,7 +113,7 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 		   struct ct_couple_line *line)
 {
 	int64_t origin;
-	double slope, middle, sxx = 0, at = 0;
+	double slope, middle, sxx = 0, at = 0, farthest = 0;
 	unsigned kept = 0;
 
 	*line = (struct ct_couple_line){ .n = n };
@@ -132,6 +132,7 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 		if (s[i].is_out)
 			continue;
 		scratch[kept++] = residual(&s[i], origin, slope);
+		farthest = fmax(farthest, fabs(scratch[kept - 1] - middle));
 		at += (double)(s[i].x - origin);
 		line->by_host += s[i].by_host;
 	}
@@ -144,9 +145,9 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 	for (unsigned i = 0; i < n; i++)
 		scratch[i] = s[i].err_ns;
 	line->err = ct_clock_median(scratch, n);
-	/* A few may agree by chance. */
+	/* A few may agree by chance: then all of their range counts, and what is told of each. */
 	if (n < CT_COUPLE_MIN)
-		line->spread = fmax(line->spread, line->err);
+		line->spread = fmax(2 * farthest, fmax(line->err, LEAST_SPREAD));
 	line->se = OF_MEDIAN * line->spread / sqrt(kept);
 	line->slope_se = sxx > LEAST_SXX ? line->spread / sqrt(sxx) : CT_CLOCK_SLOPE;
 }

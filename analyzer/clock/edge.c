@@ -97,9 +97,9 @@ static int keep_bound(struct ct_clock_edge *e, const struct ct_edge_bound *b)
 /* What the piece allows, and a new one. */
 static int close_piece(struct ct_clock_edge *e)
 {
-	struct ct_band_line line;
+	struct ct_clock_line line;
 	struct ct_edge_bound b = { .violation = 0 };
-	int known = ct_band_middle(&e->band, &line);
+	int known = ct_clock_band_middle(&e->band, &line);
 
 	for (int i = 0; i < 3 && known; i++) {
 		double x = (double)(e->first_x - e->piece_from) +
@@ -107,7 +107,7 @@ static int close_piece(struct ct_clock_edge *e)
 
 		b.x[i] = x + (double)e->piece_from;
 		if (line.margin >= 0) {
-			ct_band_interval(&e->band, &line, x, &b.least[i], &b.most[i]);
+			ct_clock_band_interval(&e->band, &line, x, &b.least[i], &b.most[i]);
 			continue;
 		}
 		b.violation = -line.margin;
@@ -149,9 +149,9 @@ int ct_edge_cause(struct ct_clock_edge *e, uint64_t first, uint64_t second, int 
 	e->last_x = x > e->last_x ? x : e->last_x;
 	e->has[!at_most] = 1;
 	if (at_most)
-		ct_band_at_most(&e->band, x - e->piece_from, y + (int64_t)eps_ns);
+		ct_clock_band_at_most(&e->band, x - e->piece_from, y + (int64_t)eps_ns);
 	else
-		ct_band_at_least(&e->band, x - e->piece_from, y - (int64_t)eps_ns);
+		ct_clock_band_at_least(&e->band, x - e->piece_from, y - (int64_t)eps_ns);
 	return st;
 }
 

@@ -41,7 +41,7 @@ struct ct_clock_edge {
 	uint32_t hosts[2];
 	uint64_t x0, y0; /* CLOCK_MONOTONIC of hosts[0]; difference of the clocks, modulo 2^64 */
 	/* causality */
-	struct ct_band band; /* x since piece_from */
+	struct ct_clock_band band; /* x since piece_from */
 	int64_t piece_from, first_x, last_x;
 	struct ct_edge_bound *bounds;
 	unsigned n_bounds, cap_bounds;

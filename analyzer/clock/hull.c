@@ -92,23 +92,23 @@ double ct_hull_floor(const struct ct_hull *h, double slope)
 	return floor;
 }
 
-void ct_band_at_most(struct ct_band *band, int64_t x, int64_t y)
+void ct_clock_band_at_most(struct ct_clock_band *band, int64_t x, int64_t y)
 {
 	ct_hull_add(&band->most, x, y);
 }
 
-void ct_band_at_least(struct ct_band *band, int64_t x, int64_t y)
+void ct_clock_band_at_least(struct ct_clock_band *band, int64_t x, int64_t y)
 {
 	ct_hull_add(&band->least, x, -y);
 }
 
 /* How far the two clouds are apart along this slope: concave in it, as a minimum of linear functions. */
-static double width(const struct ct_band *band, double slope)
+static double width(const struct ct_clock_band *band, double slope)
 {
 	return ct_hull_floor(&band->most, slope) + ct_hull_floor(&band->least, -slope);
 }
 
-int ct_band_middle(const struct ct_band *band, struct ct_band_line *line)
+int ct_clock_band_middle(const struct ct_clock_band *band, struct ct_clock_line *line)
 {
 	double from = -CT_CLOCK_SLOPE, to = CT_CLOCK_SLOPE;
 
@@ -129,7 +129,7 @@ int ct_band_middle(const struct ct_band *band, struct ct_band_line *line)
 }
 
 /* The last slope on the way from one that is possible to one that need not be. */
-static double edge(const struct ct_band *band, double possible, double end)
+static double edge(const struct ct_clock_band *band, double possible, double end)
 {
 	if (width(band, end) >= 0)
 		return end;
@@ -158,8 +158,8 @@ static double most_at(const struct ct_hull *hull, double from, double to, double
 	return (from + to) / 2 * x + ct_hull_floor(hull, (from + to) / 2);
 }
 
-void ct_band_interval(const struct ct_band *band, const struct ct_band_line *line, double x,
-		      double *least, double *most)
+void ct_clock_band_interval(const struct ct_clock_band *band, const struct ct_clock_line *line,
+			    double x, double *least, double *most)
 {
 	double from = edge(band, line->slope, -CT_CLOCK_SLOPE);
 	double to = edge(band, line->slope, CT_CLOCK_SLOPE);

@@ -28,24 +28,24 @@ void ct_hull_add(struct ct_hull *hull, int64_t x, int64_t y);
 double ct_hull_floor(const struct ct_hull *hull, double slope);
 
 /* Between what y(x) is at most and what it is at least. */
-struct ct_band {
+struct ct_clock_band {
 	struct ct_hull most;
 	struct ct_hull least; /* of (x, -y) */
 };
-void ct_band_at_most(struct ct_band *band, int64_t x, int64_t y);
-void ct_band_at_least(struct ct_band *band, int64_t x, int64_t y);
+void ct_clock_band_at_most(struct ct_clock_band *band, int64_t x, int64_t y);
+void ct_clock_band_at_least(struct ct_clock_band *band, int64_t x, int64_t y);
 
-struct ct_band_line {
+struct ct_clock_line {
 	double slope, at_zero;
 	double margin; /* to either side; negative: no line satisfies all points, and this one violates them least */
 };
 
 /* The line of maximum margin, its slope within CT_CLOCK_SLOPE. 1; 0: points of one kind are missing. */
-int ct_band_middle(const struct ct_band *band, struct ct_band_line *line);
+int ct_clock_band_middle(const struct ct_clock_band *band, struct ct_clock_line *line);
 
-/* The least and the most that any line through the band has at x. `line` is that of ct_band_middle(), its margin not
+/* The least and the most that any line through the band has at x. `line` is that of ct_clock_band_middle(), its margin not
  * negative. */
-void ct_band_interval(const struct ct_band *band, const struct ct_band_line *line, double x,
-		      double *least, double *most);
+void ct_clock_band_interval(const struct ct_clock_band *band, const struct ct_clock_line *line,
+			    double x, double *least, double *most);
 
 #endif

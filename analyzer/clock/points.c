@@ -210,7 +210,7 @@ static int relate(struct ct_clock_points *p, const struct ct_clock_event *e,
 		st = cause(edge, a, b);
 		if (st == CT_OK)
 			st = cause(edge, b, a);
-		return st == CT_OK ? couple(edge, e, a, b) : st;
+		return st == CT_OK && !e->no_ends ? couple(edge, e, a, b) : st;
 	}
 	/* Only `one`, and who is not, say something of each other. */
 	if (a->has_one == (e->kind == CT_CLOCK_FROM_ONE))
@@ -268,7 +268,7 @@ int ct_clock_points_add(struct ct_clock_points *p, const struct ct_clock_event *
 	if (st != CT_OK)
 		return st;
 	n = find_parts(p, e);
-	for (uint32_t i = 0; i < n && sync && st == CT_OK; i++)
+	for (uint32_t i = 0; i < n && sync && !e->no_ends && st == CT_OK; i++)
 		st = note_self(p, &p->parts[i]);
 	if (st != CT_OK || (sync && n <= CT_CLOCK_PAIRS))
 		return st == CT_OK ? relate_all(p, e, n) : st;

@@ -37,6 +37,7 @@ struct ct_clock_event {
 	uint32_t n;
 	uint32_t one;	  /* index of a member */
 	int by_host;	  /* timed by the host, which may see an end late */
+	int no_ends;	  /* ends are only when somebody looked: they are not simultaneous */
 	uint64_t stratum; /* which communicator, operation and size */
 };
 

@@ -15,6 +15,12 @@
 #define ACCURATE_NS 100000.0
 /* The rate of a clock wanders: what of that is allowed for beyond the last knot. 1e-7 is the worst of the scenarios. */
 #define WANDER 1e-7
+/* Operations whose spread tells how well they agree. */
+#define FEW 5u
+/* Where no host has two ranks to show it: how much later on one host than on the other all operations may end, and nobody
+ * could tell. Assumed: hop latencies of a ring or tree; and of what a host needs to look. */
+#define GPU_SKEW_NS 10000.0
+#define HOST_SKEW_NS 50000.0
 #define OF_MEDIAN 1.2533
 
 struct knot {
@@ -102,13 +108,19 @@ static struct knot end_knot(const struct ct_clock_edge *e, unsigned i, double b,
 {
 	const struct ct_couple_line *l = &e->fits[i].line;
 	double err = sqrt(4 * l->se * l->se + b * b + 4 * ranks * ranks) + l->err;
-	struct knot k = { l->x, l->y, 0 };
+	struct knot k = { l->x, l->y, INFINITY };
 	double least, most, moved, inside;
+
+	/* So few may all be wrong: where they lie within what causality allows is a guess, and that their error. */
+	if (e->coupled < FEW)
+		err = INFINITY;
 
 	/* What a host saw to be over was over before. If the one host looks late and the other one does not, the
 	 * median is late by up to 1.4 standard deviations of that (evenly spread; exponential: 1). */
 	if (l->by_host > 0.5)
 		err += 2 * l->spread;
+	if (ranks <= 0)
+		err += l->by_host > 0.5 ? HOST_SKEW_NS : GPU_SKEW_NS;
 	err += bend(e, i) + e->fits[i].jump / 2;
 	k.err = err;
 	if (!bound_at(e, k.x, &least, &most))
@@ -167,7 +179,8 @@ static int relate_by_ends(const struct ct_clock_edge *e, const double *bias, str
 	for (unsigned i = 0; i < e->n_fits && st == CT_OK; i++) {
 		struct knot k = end_knot(e, i, b, ranks, r);
 
-		st = add(r, e, &k);
+		if (isfinite(k.err))
+			st = add(r, e, &k);
 	}
 	return st;
 }
@@ -192,7 +205,7 @@ int ct_relate(const struct ct_clock_edge *e, const double *bias, struct ct_relat
 
 	*r = (struct ct_relation){ .hosts = { e->hosts[0], e->hosts[1] },
 				   .quality = CT_CLOCK_INCOMPLETE };
-	if (e->coupled >= CT_COUPLE_MIN)
+	if (e->coupled)
 		st = relate_by_ends(e, bias, r);
 	else
 		st = relate_by_causes(e, r);

@@ -509,29 +509,29 @@ static void a_full_hull_only_loosens(void **state)
 
 static void a_band_allows_exactly_what_its_points_allow(void **state)
 {
-	struct ct_band band = { .most = { .n = 0 } };
-	struct ct_band_line line;
+	struct ct_clock_band band = { .most = { .n = 0 } };
+	struct ct_clock_line line;
 	double least, most;
 
 	(void)state;
-	assert_int_equal(ct_band_middle(&band, &line), 0);
-	ct_band_at_most(&band, 0, 100000);
-	ct_band_at_most(&band, 1000000000, 200000);
-	assert_int_equal(ct_band_middle(&band, &line), 0);
-	ct_band_at_least(&band, 0, 0);
-	ct_band_at_least(&band, 1000000000, 100000);
-	assert_int_equal(ct_band_middle(&band, &line), 1);
+	assert_int_equal(ct_clock_band_middle(&band, &line), 0);
+	ct_clock_band_at_most(&band, 0, 100000);
+	ct_clock_band_at_most(&band, 1000000000, 200000);
+	assert_int_equal(ct_clock_band_middle(&band, &line), 0);
+	ct_clock_band_at_least(&band, 0, 0);
+	ct_clock_band_at_least(&band, 1000000000, 100000);
+	assert_int_equal(ct_clock_band_middle(&band, &line), 1);
 	assert_true(fabs(line.slope - 1e-4) < 1e-9);
 	assert_true(fabs(line.margin - 50000) < 1);
 	assert_true(fabs(line.at_zero - 50000) < 1);
-	ct_band_interval(&band, &line, 500000000, &least, &most);
+	ct_clock_band_interval(&band, &line, 500000000, &least, &most);
 	assert_true(fabs(least - 50000) < 1 && fabs(most - 150000) < 1);
 	/* lines cross over between the ends, up to a slope of 300 ppm */
-	ct_band_interval(&band, &line, 2000000000, &least, &most);
+	ct_clock_band_interval(&band, &line, 2000000000, &least, &most);
 	assert_true(fabs(least - 100000) < 1 && fabs(most - 400000) < 1);
 	/* and nothing goes through this */
-	ct_band_at_most(&band, 500000000, 10000);
-	assert_int_equal(ct_band_middle(&band, &line), 1);
+	ct_clock_band_at_most(&band, 500000000, 10000);
+	assert_int_equal(ct_clock_band_middle(&band, &line), 1);
 	assert_true(fabs(line.margin + 20000) < 1);
 }
 
