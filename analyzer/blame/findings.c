@@ -257,7 +257,7 @@ int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *m,
 	f->comm_key = m->comm->key;
 	f->op_name = ct_op_names_get(&pass->names, m->usual.op);
 	if (m->odd.start_ns)
-		f->begin_at_ns = m->odd.start_ns + pass->shift[pass->host_of[m->odd.seat]];
+		f->begin_at_ns = ct_pass_host_at(pass, pass->host_of[m->odd.seat], m->odd.start_ns);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	if (!ranks || ct_finding_evidence(list, f, "first_seq", (double)m->seq, "", NAN) ||
 	    ct_finding_evidence(list, f, "instances", (double)m->instances, "count", NAN) ||

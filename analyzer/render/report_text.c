@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/render/clocks_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
@@ -229,6 +230,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 
 	write_run(text, run);
 	ct_timing_line(text, report);
+	ct_clocks_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
 	write_matched(text, run);
