@@ -6,6 +6,7 @@
 #include "analyzer/arena.h"
 #include "analyzer/blame/verdict.h"
 #include "analyzer/fill.h"
+#include "analyzer/finding_list.h"
 #include "analyzer/pass.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -15,6 +16,7 @@ struct analysis {
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
 	uint8_t *in_set;
+	struct ct_findings findings;
 	struct ct_report *report;
 };
 
@@ -53,7 +55,7 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
 	if (st == CT_OK)
-		st = ct_verdict_fill(&a->pass, a->charges, &set, a->report);
+		st = ct_verdict_fill(&a->pass, a->charges, &set, &a->findings, a->report);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }
@@ -77,6 +79,7 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	a->report->memory = ct_arena_new();
 	if (!a->report->memory)
 		return CT_NOMEM;
+	a->findings.memory = a->report->memory;
 	st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
 	if (st == CT_OK)
 		st = ct_fill_trace(&a->pass, a->report);
@@ -110,6 +113,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->pass);
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
+		ct_findings_fini(&a->findings);
 		free(a->charges);
 		free(a->in_set);
 	}

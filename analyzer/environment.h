@@ -4,6 +4,7 @@
 #ifndef CT_ENVIRONMENT_H
 #define CT_ENVIRONMENT_H
 
+#include "analyzer/finding_list.h"
 #include "analyzer/pass.h"
 
 /* Fills report->environment from the ranks that have a start record. A variable that a rank does not have is a
@@ -14,8 +15,7 @@ int ct_environment_fill(const struct ct_pass *pass, struct ct_report *report);
 size_t ct_environment_unseen(const struct ct_pass *pass);
 int ct_environment_fill_unseen(const struct ct_pass *pass, struct ct_report *report);
 
-/* The finding about what differs and must not; 1 if there is one, 0, or CT_NOMEM. */
-int ct_finding_environment(const struct ct_report *report, struct ct_arena *memory,
-			   struct ct_finding *finding);
+/* The finding about what differs and must not, if anything does. 0 or CT_NOMEM. */
+int ct_finding_environment(const struct ct_report *report, struct ct_findings *list);
 
 #endif

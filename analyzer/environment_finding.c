@@ -38,13 +38,6 @@ static int odd_ranks(const struct ct_report_environment *from, int *ranks, size_
 	return *n > 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* "NCCL_ALGO Ring on rank 1, Tree on rank 0,2,3" */
 static const char *describe(struct ct_arena *memory, const struct ct_report_env_differs *d)
 {
@@ -63,61 +56,66 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 	return text;
 }
 
-int ct_finding_environment(const struct ct_report *report, struct ct_arena *memory,
-			   struct ct_finding *f)
+/* The names of what has to be equal and is not, and who has what; how bad the worst of it is. Returns how many, or
+ * CT_NOMEM. */
+static int tell_differences(const struct ct_report_environment *from, struct ct_arena *memory,
+			    const char **names, const char **cause, enum ct_severity *severity)
 {
-	const struct ct_report_environment *from = &report->environment;
-	const char *names = "", *cause = "", *ranks;
-	size_t n = 0;
+	int n = 0;
 
-	*f = (struct ct_finding){
-		.kind = CT_FINDING_ENVIRONMENT_DIFFERS,
-		.severity = CT_SEVERITY_INFO,
-		.confidence = CT_CONFIDENCE_HIGH,
-		.begin_at_ns = CT_UNKNOWN,
-		.end_at_ns = CT_UNKNOWN,
-		.loss_ns = CT_UNKNOWN,
-		.loss_err_ns = CT_UNKNOWN,
-		.loss_pct = NAN,
-		.advice = "make them equal, or know why they are not: environment in `commtrace "
-			  "info`",
-	};
 	for (size_t d = 0; d < from->n_differs; d++) {
 		const struct ct_report_env_differs *differs = &from->differs[d];
 		const char *what;
 
 		if (!differs->matters)
 			continue;
-		if (differs->severity > f->severity)
-			f->severity = differs->severity;
-		if (n++ >= NAMES_SHOWN)
+		if (differs->severity > *severity)
+			*severity = differs->severity;
+		if (n++ >= (int)NAMES_SHOWN)
 			continue;
 		what = describe(memory, differs);
 		if (!what)
 			return CT_NOMEM;
-		names = ct_arena_printf(memory, "%s%s%s", names, *names ? "," : "", differs->name);
-		if (!names)
+		*names = ct_arena_printf(memory, "%s%s%s", *names, **names ? "," : "",
+					 differs->name);
+		if (!*names)
 			return CT_NOMEM;
-		cause = ct_arena_printf(memory, "%s%s%s", cause, *cause ? "; " : "", what);
-		if (!cause)
+		*cause = ct_arena_printf(memory, "%s%s%s", *cause, **cause ? "; " : "", what);
+		if (!*cause)
 			return CT_NOMEM;
 	}
-	if (!n)
-		return 0;
-	f->ranks = ct_arena_calloc(memory, report->n_ranks, sizeof(*f->ranks));
-	f->evidence = ct_arena_calloc(memory, 1, sizeof(*f->evidence));
-	if (!f->ranks || !f->evidence)
+	return n;
+}
+
+int ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
+{
+	struct ct_arena *memory = list->memory;
+	const char *names = "", *cause = "", *text;
+	enum ct_severity severity = CT_SEVERITY_INFO;
+	struct ct_finding *f;
+	size_t n_ranks;
+	int *ranks;
+	int n = tell_differences(&report->environment, memory, &names, &cause, &severity);
+
+	if (n <= 0)
+		return n;
+	f = ct_findings_add(list, CT_FINDING_ENVIRONMENT_DIFFERS);
+	ranks = ct_arena_calloc(memory, report->n_ranks + 1, sizeof(*ranks));
+	if (!f || !ranks)
 		return CT_NOMEM;
-	odd_ranks(from, f->ranks, report->n_ranks, &f->n_ranks);
-	qsort(f->ranks, f->n_ranks, sizeof(*f->ranks), by_number);
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "names_that_differ", "count",
-							     (double)n, NAN };
-	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	if (!ranks)
-		return CT_NOMEM;
+	odd_ranks(&report->environment, ranks, report->n_ranks, &n_ranks);
+	f->severity = severity;
+	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = cause;
+	f->advice = "make them equal, or know why they are not: environment in `commtrace info`";
+	if (ct_finding_ranks(list, f, ranks, n_ranks) ||
+	    ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN))
+		return CT_NOMEM;
+	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	if (!text)
+		return CT_NOMEM;
 	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s severity=%s", names,
-				  n > NAMES_SHOWN ? ",..." : "", ranks,
+				  n > (int)NAMES_SHOWN ? ",..." : "", text,
 				  ct_severity_name(f->severity));
-	return f->line ? 1 : CT_NOMEM;
+	return f->line ? CT_OK : CT_NOMEM;
 }

@@ -458,11 +458,34 @@ static int judge_exchange(struct ct_pass *pass, struct ct_instance *i, int compl
 	return st == CT_OK ? judge_whole(pass, class, i, bytes) : st;
 }
 
+/* Is it told by another instance: a message by the exchange of all with all that it is a part of, what was captured by
+ * the launches of its graph? */
+static int is_told_elsewhere(const struct ct_instance *i)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_group *g = i->members[m].group;
+
+		if (i->members[m].captured ||
+		    (i->src >= 0 && g && g->shape.kind == CT_GROUP_EXCHANGE))
+			return 1;
+	}
+	return 0;
+}
+
+static int keep_on_tape(struct ct_pass *pass, const struct ct_instance *i)
+{
+	if (pass->blame.in_set || is_told_elsewhere(i) ||
+	    (i->src == CT_SRC_EXCHANGE && i->members[0].group->shape.kind != CT_GROUP_EXCHANGE))
+		return CT_OK;
+	return ct_tape_add(&pass->tape, i, &pass->waits, pass->host_of, pass->shift);
+}
+
 int ct_pass_judge(void *arg, struct ct_instance *i, int complete)
 {
 	struct ct_pass *pass = arg;
 	int st;
 
+	pass->waits.judged = CT_JUDGED_NOTHING;
 	if (i->src != CT_SRC_EXCHANGE) {
 		i->comm->instances++;
 		if (!complete) {
@@ -476,6 +499,8 @@ int ct_pass_judge(void *arg, struct ct_instance *i, int complete)
 		st = judge_exchange(pass, i, complete);
 	else
 		st = judge_collective(pass, i, complete);
+	if (st == CT_OK && complete)
+		st = keep_on_tape(pass, i);
 	/* Not before all members were looked at: they look at each other's groups. */
 	drop_groups(pass, i);
 	return st;

@@ -68,6 +68,7 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 	pass->overlap = in_set ? NULL : ct_overlap_new(run->n_processes);
 	if (!in_set && !pass->overlap)
 		return CT_NOMEM;
+	ct_tape_init(&pass->tape, 0);
 	pass->begin_unix_ns = UINT64_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
 		const struct ct_place *place = &attempts->places[p];
@@ -291,6 +292,8 @@ int ct_pass_run(struct ct_pass *pass, const struct ct_run *run, struct ct_attemp
 		if (pass->seats[s].muddled)
 			ct_blame_acquit(&pass->blame, s);
 	}
+	if (ct_tape_close(&pass->tape, pass->n_seats) != CT_OK)
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	return pass->watch && pass->watch->read ? pass->watch->read(pass->watch->arg, pass) : CT_OK;
 }
 
@@ -308,6 +311,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	}
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
+	ct_tape_fini(&pass->tape);
 	ct_overlap_free(pass->overlap);
 	ct_traffic_fini(&pass->traffic);
 	ct_classes_fini(&pass->classes);

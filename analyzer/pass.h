@@ -18,6 +18,7 @@
 #include "analyzer/match/hist.h"
 #include "analyzer/match/match.h"
 #include "analyzer/overlap/overlap.h"
+#include "analyzer/tape.h"
 #include "analyzer/traffic.h"
 
 struct ct_pass;
@@ -139,6 +140,7 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
+	struct ct_tape tape; /* empty in a reading for a set */
 	struct ct_traffic traffic;
 	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;

@@ -352,7 +352,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	enum ct_timing timing = ct_timing_of(j->start_source == CT_SOURCE_CALL ? CT_SOURCE_CALL
 									       : j->end_source);
 	struct ct_member m = {
+		.enter_ns = j->op->enter_ns,
 		.count = j->op->count,
+		.stream = j->stream,
 		.seat = at,
 		.root = j->op->peer,
 		.tid = j->op->tid,

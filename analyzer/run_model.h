@@ -19,14 +19,34 @@
 #define CT_VERDICT_MAP(XX)                                                                         \
 	XX(HEALTHY)                                                                                \
 	XX(STRAGGLER)                                                                              \
+	XX(SLOW_LINK)                                                                              \
+	XX(POOR_OVERLAP)                                                                           \
+	XX(COMM_BOUND)                                                                             \
 	XX(MISMATCH)                                                                               \
+	XX(UNEVEN_INPUT)                                                                           \
 	XX(NOT_COMMUNICATION)                                                                      \
 	XX(NOT_ENOUGH_EVIDENCE)
 #define CT_FINDING_MAP(XX)                                                                         \
 	XX(STRAGGLER)                                                                              \
 	XX(STRAGGLER_HOST)                                                                         \
+	XX(STRAGGLER_GROUP)                                                                        \
+	XX(ROTATING_STALLS)                                                                        \
+	XX(PERIODIC_STALLS)                                                                        \
+	XX(CHANGE_POINT)                                                                           \
+	XX(SLOW_LINK)                                                                              \
+	XX(SLOW_OP)                                                                                \
+	XX(SOCKET_FALLBACK)                                                                        \
+	XX(LINK_ERRORS)                                                                            \
+	XX(EXPOSED_COMM)                                                                           \
+	XX(BUCKETS)                                                                                \
+	XX(COMM_SHARE)                                                                             \
 	XX(MISMATCH)                                                                               \
+	XX(SKIPPED_OP)                                                                             \
+	XX(EXTRA_OP)                                                                               \
+	XX(UNEVEN_INPUT)                                                                           \
+	XX(CLOCK_CONFLICT)                                                                         \
 	XX(LOSSES)                                                                                 \
+	XX(TRACER_COST)                                                                            \
 	XX(ENVIRONMENT_DIFFERS)
 
 enum ct_verdict_code {
@@ -121,6 +141,8 @@ struct ct_finding {
 	uint64_t begin_at_ns, end_at_ns;
 	uint64_t loss_ns, loss_err_ns;
 	double loss_pct;
+	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
+	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
 	int at_most;	/* 1: streams of a GPU waited so long, computing may have hidden a part */
 	int is_bounded; /* 1: by what computing stood waiting for communication */
 	const char *cause, *advice, *command;
@@ -155,6 +177,8 @@ struct ct_report_comm {
 	int *ranks;	/* by rank in the communicator; -1 where no trace tells */
 	size_t n_ranks; /* nranks, or 0 where that is not to be believed */
 	const char *name;
+	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
+	enum ct_confidence role_confidence;
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
@@ -265,6 +289,65 @@ struct ct_report_inflight {
 			 stood in a call that waits */
 };
 
+/* The run cut into cycles, where its operations repeat. */
+struct ct_report_cycle {
+	uint64_t index; /* from 0, of the run's; some may not be on record */
+	uint64_t begin_at_ns, time_ns;
+	uint64_t exposed_ns, wait_ns; /* of the rank that has most, mean over ranks */
+	int last_rank;		      /* for whom the others waited longest, -1 nobody */
+};
+
+struct ct_report_cycles {
+	uint64_t anchor_comm_key; /* 0: no cycles were found, and why they were not ... */
+	const char *why;
+	const char *anchor_op;
+	uint64_t anchor_bytes;
+	uint64_t count;
+	uint64_t time_p50_ns, time_p99_ns;
+	uint64_t err_ns; /* of each time */
+	struct ct_report_cycle *items;
+	size_t n_items; /* those that are told one by one */
+};
+
+/* How fast a connection is: between two ranks, of a communicator, or of a host. */
+struct ct_report_link {
+	const char *scope;   /* edge, comm, host */
+	int src, dst;	     /* edge: ranks; else -1 */
+	const char *host;    /* host; else NULL */
+	uint64_t comm_key;   /* comm; else 0 */
+	const char *op_name; /* of the fit; NULL: of several */
+	uint64_t alpha_ns, beta_Bps, expected_Bps;
+	uint64_t samples;
+	double efficiency_ratio;
+	int slow, ambiguous;
+	int *suspects; /* ranks */
+	size_t n_suspects;
+};
+
+/* How a host's clock stands to the reference host's. */
+struct ct_report_clock {
+	const char *host, *ref_host; /* ref_host NULL: related to nobody */
+	int has_offset;
+	int64_t offset_ns;    /* in the middle of the run: what to add to its time */
+	double drift_ppb;     /* NAN unknown */
+	uint64_t err_ns;      /* CT_UNKNOWN */
+	const char *quality;  /* ABSENT, INCOMPLETE, APPROXIMATE, ACCURATE, FAIL */
+	uint64_t selftest_ns; /* CT_UNKNOWN: one rank only, or nothing to test by */
+};
+
+/* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
+#define CT_SCORE_PARTS 4u
+struct ct_report_score {
+	double total;	   /* NAN: n/a */
+	const char *grade; /* good, fair, poor, n/a */
+	struct ct_score_part {
+		const char *name;	  /* bandwidth, latency, balance, stability */
+		double weight_pct, score; /* score NAN: n/a */
+		const char *from;	  /* what it was computed from, or why it was not */
+	} parts[CT_SCORE_PARTS];
+	size_t n_parts;
+};
+
 /* Bytes that each rank sent to each other one. */
 struct ct_report_traffic {
 	const char *why; /* it is not known; NULL: it is, exactly */
@@ -315,8 +398,9 @@ struct ct_report_environment {
 struct ct_report {
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
-	struct ct_finding *findings; /* at most three, largest loss first */
+	struct ct_finding *findings; /* what is to be done first comes first */
 	size_t n_findings;
+	uint64_t findings_left_out;   /* less weighty ones */
 	struct ct_report_rank *ranks; /* by rank */
 	size_t n_ranks;
 	struct ct_report_comm *comms; /* largest first */
@@ -344,6 +428,12 @@ struct ct_report {
 	size_t n_invisible;
 	struct ct_report_environment environment;
 	struct ct_report_traffic traffic;
+	struct ct_report_cycles cycles;
+	struct ct_report_link *links; /* slow ones first */
+	size_t n_links;
+	struct ct_report_clock *clocks; /* by host; none: one host only */
+	size_t n_clocks;
+	struct ct_report_score score;
 	struct ct_arena *memory; /* private: holds all of the above */
 };
 

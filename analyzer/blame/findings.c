@@ -41,11 +41,6 @@ const char *ct_host_word(struct ct_arena *memory, const char *host)
 	return *word ? word : "?";
 }
 
-static enum ct_severity severity_of(double pct)
-{
-	return pct > 10 ? CT_SEVERITY_SEVERE : pct >= 3 ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
-}
-
 /* How sure the order of arrival is, and with it the blame; and how sure the loss, by the size of its error. */
 static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct ct_blame *blame,
 					const struct ct_charge *charge)
@@ -57,19 +52,15 @@ static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct
 	return 4 * charge->err_ns > charge->loss_ns ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
+/* Who, and where. */
 static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n,
-		     struct ct_arena *memory, struct ct_finding *f)
+		     struct ct_findings *list, struct ct_finding *f)
 {
-	f->ranks = ct_arena_calloc(memory, n, sizeof(*f->ranks));
-	f->hosts = ct_arena_calloc(memory, n, sizeof(*f->hosts));
-	if (!f->ranks || !f->hosts)
+	struct ct_arena *memory = list->memory;
+	int *ranks = ct_arena_calloc(memory, n + 1, sizeof(*ranks));
+
+	f->hosts = ct_arena_calloc(memory, n + 1, sizeof(*f->hosts));
+	if (!ranks || !f->hosts)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const char *name = pass->attempts->hosts[pass->seats[seats[i]].host].name;
@@ -79,32 +70,25 @@ static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n
 
 		if (!host)
 			return CT_NOMEM;
-		f->ranks[f->n_ranks++] = pass->seats[seats[i]].rank;
+		ranks[i] = pass->seats[seats[i]].rank;
 		while (known < f->n_hosts && strcmp(f->hosts[known], host) != 0)
 			known++;
 		if (known == f->n_hosts)
 			f->hosts[f->n_hosts++] = host;
 	}
-	qsort(f->ranks, f->n_ranks, sizeof(*f->ranks), by_value);
-	return CT_OK;
+	return ct_finding_ranks(list, f, ranks, n);
 }
 
 /* What all findings about late ranks have in common. */
 static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
-		    const struct ct_charge *charge, uint32_t seat, struct ct_arena *memory,
+		    const struct ct_charge *charge, uint32_t seat, struct ct_findings *list,
 		    struct ct_finding *f)
 {
 	uint64_t cost_ns;
 	const struct ct_class *class = ct_classes_costliest(&pass->classes, seat, 1, &cost_ns);
-	double run_ns = (double)pass->duration_ns;
 
-	f->loss_ns = charge->loss_ns;
-	f->loss_err_ns = charge->err_ns;
-	f->loss_pct = 100 * (double)charge->loss_ns / run_ns;
+	ct_finding_loss(f, charge->loss_ns, charge->err_ns, pass->duration_ns);
 	f->at_most = pass->seats[seat].timing >= CT_TIMING_HOST;
-	/* by what is sure of it */
-	f->severity = severity_of(100 * ((double)charge->loss_ns - (double)charge->err_ns) /
-				  run_ns);
 	f->is_bounded = charge->has_hidden;
 	/* a bound that nothing has cut may be several times the truth */
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
@@ -115,26 +99,19 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
-	f->evidence = ct_arena_calloc(memory, 5, sizeof(*f->evidence));
-	if (!f->evidence)
-		return CT_NOMEM;
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_last", "count",
-							     (double)charge->hits, NAN };
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "times_anybody_last", "count",
-							     (double)charge->trials, NAN };
-	f->evidence[f->n_evidence++] = (struct ct_evidence){
-		"lateness_p50", "ns", (double)ct_hist_quantile(&s->charges, 0.5),
-		(double)(s->hits ? s->err_ns / s->hits : 0)
-	};
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "log10_chance", "", charge->log10_p,
-							     NAN };
-	if (f->at_most)
-		f->evidence[f->n_evidence++] = (struct ct_evidence){
-			"hidden_behind_computing", "ns",
-			charge->has_hidden ? (double)charge->hidden_ns : NAN, NAN
-		};
 	f->cause = "arrives late at communication: the time goes before the calls, not into them";
-	return CT_OK;
+	if (ct_finding_evidence(list, f, "times_last", (double)charge->hits, "count", NAN) ||
+	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->trials, "count",
+				NAN) ||
+	    ct_finding_evidence(list, f, "lateness_p50", (double)ct_hist_quantile(&s->charges, 0.5),
+				"ns", (double)(s->hits ? s->err_ns / s->hits : 0)) ||
+	    ct_finding_evidence(list, f, "log10_chance", charge->log10_p, "", NAN))
+		return CT_NOMEM;
+	return f->at_most
+		       ? ct_finding_evidence(list, f, "hidden_behind_computing",
+					     charge->has_hidden ? (double)charge->hidden_ns : NAN,
+					     "ns", NAN)
+		       : CT_OK;
 }
 
 static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,
@@ -162,13 +139,14 @@ static int set_late_line(const struct ct_pass *pass, const struct ct_charge *cha
 }
 
 int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct ct_charge *charge,
-			 struct ct_arena *memory, struct ct_finding *f)
+			 struct ct_findings *list)
 {
 	const struct ct_suspect *s = &pass->blame.suspects[seat];
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_STRAGGLER);
+	struct ct_arena *memory = list->memory;
 	const char *who, *host;
 
-	*f = (struct ct_finding){ .kind = CT_FINDING_STRAGGLER };
-	if (set_ranks(pass, &seat, 1, memory, f) || set_late(pass, s, charge, seat, memory, f))
+	if (!f || set_ranks(pass, &seat, 1, list, f) || set_late(pass, s, charge, seat, list, f))
 		return CT_NOMEM;
 	host = ct_host_word(memory, f->hosts[0]);
 	if (!host)
@@ -198,9 +176,11 @@ static int is_host(const struct ct_pass *pass, const uint32_t *seats, uint32_t n
 }
 
 int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
-		   const struct ct_charge *charge, struct ct_arena *memory, struct ct_finding *f)
+		   const struct ct_charge *charge, struct ct_findings *list)
 {
+	struct ct_arena *memory = list->memory;
 	uint32_t *seats = ct_arena_calloc(memory, weighed->n_seats, sizeof(*seats));
+	struct ct_finding *f;
 	const char *ranks, *who, *host;
 	uint32_t n = 0, most = 0;
 
@@ -213,10 +193,10 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		if (n == 1 || weighed->set_share_ns[s] > weighed->set_share_ns[most])
 			most = s;
 	}
-	*f = (struct ct_finding){ .kind = is_host(pass, seats, n) ? CT_FINDING_STRAGGLER_HOST
-								  : CT_FINDING_STRAGGLER };
-	if (set_ranks(pass, seats, n, memory, f) ||
-	    set_late(pass, &weighed->set, charge, most, memory, f))
+	f = ct_findings_add(list, is_host(pass, seats, n) ? CT_FINDING_STRAGGLER_HOST
+							  : CT_FINDING_STRAGGLER);
+	if (!f || set_ranks(pass, seats, n, list, f) ||
+	    set_late(pass, &weighed->set, charge, most, list, f))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	host = ct_host_word(memory, f->hosts[0]);
@@ -260,40 +240,29 @@ static const char *called(const struct ct_pass *pass, const struct ct_member *m,
 }
 
 int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *m,
-			struct ct_arena *memory, struct ct_finding *f)
+			struct ct_findings *list)
 {
+	struct ct_arena *memory = list->memory;
 	const char *usual = called(pass, &m->usual, m->field, memory);
 	const char *odd = called(pass, &m->odd, m->field, memory);
-	const char *op = ct_op_names_get(&pass->names, m->usual.op);
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_MISMATCH);
 	const char *ranks;
 
-	*f = (struct ct_finding){
-		.kind = CT_FINDING_MISMATCH,
-		.severity = CT_SEVERITY_SEVERE,
-		.confidence = m->comm->guessed || m->comm->clash ? CT_CONFIDENCE_LOW
-			      : m->majority			 ? CT_CONFIDENCE_HIGH
-								 : CT_CONFIDENCE_MEDIUM,
-		.comm_key = m->comm->key,
-		.op_name = op,
-		.begin_at_ns = CT_UNKNOWN,
-		.end_at_ns = CT_UNKNOWN,
-		.loss_ns = CT_UNKNOWN,
-		.loss_err_ns = CT_UNKNOWN,
-		.loss_pct = NAN,
-	};
-	if (!usual || !odd || set_ranks(pass, m->seats, m->n_seats, memory, f))
+	if (!usual || !odd || !f || set_ranks(pass, m->seats, m->n_seats, list, f))
 		return CT_NOMEM;
+	f->severity = CT_SEVERITY_SEVERE;
+	f->confidence = m->comm->guessed || m->comm->clash ? CT_CONFIDENCE_LOW
+			: m->majority			   ? CT_CONFIDENCE_HIGH
+							   : CT_CONFIDENCE_MEDIUM;
+	f->comm_key = m->comm->key;
+	f->op_name = ct_op_names_get(&pass->names, m->usual.op);
 	if (m->odd.start_ns)
 		f->begin_at_ns = m->odd.start_ns + pass->shift[pass->host_of[m->odd.seat]];
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	f->evidence = ct_arena_calloc(memory, 3, sizeof(*f->evidence));
-	if (!ranks || !f->evidence)
+	if (!ranks || ct_finding_evidence(list, f, "first_seq", (double)m->seq, "", NAN) ||
+	    ct_finding_evidence(list, f, "instances", (double)m->instances, "count", NAN) ||
+	    ct_finding_evidence(list, f, "members_that_differ", (double)m->n_odd, "count", NAN))
 		return CT_NOMEM;
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "first_seq", "", (double)m->seq, NAN };
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "instances", "count",
-							     (double)m->instances, NAN };
-	f->evidence[f->n_evidence++] = (struct ct_evidence){ "members_that_differ", "count",
-							     (double)m->n_odd, NAN };
 	f->cause = ct_arena_printf(memory, "%s: %s against %s", ct_mismatch_field_name(m->field),
 				   odd, usual);
 	f->advice = "compare the code paths that lead the ranks to this operation; results may be "
@@ -327,11 +296,13 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 }
 
 int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
-		      struct ct_arena *memory, struct ct_finding *f)
+		      struct ct_findings *list)
 {
+	struct ct_arena *memory = list->memory;
 	uint32_t *seats = ct_arena_calloc(memory, pass->n_seats, sizeof(*seats));
 	double share = 100.0 * (double)report->lost_records /
 		       ((double)report->lost_records + (double)pass->ops + 1e-9);
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LOSSES);
 	const char *reason = "?", *ranks, *records;
 	uint32_t n = 0, unknown = 0;
 
@@ -348,31 +319,21 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 		if (report->ranks[s].lost_records)
 			seats[n++] = s;
 	}
-	*f = (struct ct_finding){
-		.kind = CT_FINDING_LOSSES,
-		.severity = share > 5		     ? CT_SEVERITY_SEVERE
-			    : share > 0.1 || unknown ? CT_SEVERITY_WARN
-						     : CT_SEVERITY_INFO,
-		.confidence = CT_CONFIDENCE_HIGH,
-		.begin_at_ns = CT_UNKNOWN,
-		.end_at_ns = CT_UNKNOWN,
-		.loss_ns = CT_UNKNOWN,
-		.loss_err_ns = CT_UNKNOWN,
-		.loss_pct = NAN,
-		.cause = "records are missing; operations without them are left out of every "
-			 "judgement",
-		.advice = advice_on_losses(report, memory),
-	};
-	if (!seats || !f->advice || set_ranks(pass, seats, n, memory, f))
+	if (!f || !seats || set_ranks(pass, seats, n, list, f))
 		return CT_NOMEM;
+	f->severity = share > 5		       ? CT_SEVERITY_SEVERE
+		      : share > 0.1 || unknown ? CT_SEVERITY_WARN
+					       : CT_SEVERITY_INFO;
+	f->confidence = CT_CONFIDENCE_HIGH;
+	f->cause = "records are missing; operations without them are left out of every judgement";
+	f->advice = advice_on_losses(report, memory);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	f->evidence = ct_arena_calloc(memory, 1, sizeof(*f->evidence));
-	if (!ranks || !f->evidence)
+	if (!ranks || !f->advice ||
+	    ct_finding_evidence(list, f, "records",
+				unknown && !report->lost_records ? NAN
+								 : (double)report->lost_records,
+				"count", NAN))
 		return CT_NOMEM;
-	f->evidence[f->n_evidence++] = (struct ct_evidence){
-		"records", "count",
-		unknown && !report->lost_records ? NAN : (double)report->lost_records, NAN
-	};
 	records = unknown && !report->lost_records
 			  ? "unknown"
 			  : ct_arena_printf(memory, "%llu%s",

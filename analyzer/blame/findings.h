@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* findings.h — one finding of each kind, made from what a pass summed up. Strings and arrays go into the
- * report's memory. All return 0 or CT_NOMEM. */
+/* findings.h — one finding of each kind, made from what a pass summed up, into a list. All return 0 or CT_NOMEM. */
 #ifndef CT_FINDINGS_H
 #define CT_FINDINGS_H
 
+#include "analyzer/finding_list.h"
 #include "analyzer/pass.h"
 
 /* One rank, guilty by `charge`. */
 int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct ct_charge *charge,
-			 struct ct_arena *memory, struct ct_finding *out);
+			 struct ct_findings *list);
 
 /* Several ranks that are slow together; STRAGGLER_HOST if they are one host's. */
 int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
-		   const struct ct_charge *charge, struct ct_arena *memory, struct ct_finding *out);
+		   const struct ct_charge *charge, struct ct_findings *list);
 
 int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *mismatch,
-			struct ct_arena *memory, struct ct_finding *out);
+			struct ct_findings *list);
 
 /* What the losses of the report come to. */
 int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
-		      struct ct_arena *memory, struct ct_finding *out);
+		      struct ct_findings *list);
 
 /* Ranks as "2" or "1,2,5" or "0,1,2,..." (at most `most` of them); NULL: out of memory. */
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most);

@@ -9,7 +9,8 @@
 #include "analyzer/environment.h"
 #include "analyzer/units.h"
 
-#define MOST_FINDINGS 3u
+/* In the report; the weightiest. */
+#define MOST_FINDINGS 20u
 
 /* Times the gate: what a rank is charged with while the rule does not hold, and what others wait for it in one row of
  * the report, whosever doing that was. */
@@ -136,24 +137,6 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	return charge->guilty && (double)charge->loss_ns > 1.25 * (double)best;
 }
 
-/* Contradictions first, they make results wrong; then by what they cost; losses, and what nobody knows the cost of,
- * last. */
-static double weight(const struct ct_finding *f)
-{
-	if (f->kind == CT_FINDING_ENVIRONMENT_DIFFERS)
-		return -2;
-	if (f->kind == CT_FINDING_MISMATCH)
-		return 1e30;
-	return f->kind == CT_FINDING_LOSSES ? -1 : (double)f->loss_ns;
-}
-
-static int by_weight(const void *a, const void *b)
-{
-	double x = weight(a), y = weight(b);
-
-	return x > y ? -1 : x < y;
-}
-
 /* Launches of CUDA graphs that the recorder could not follow move on no order: from then on the numbers of a rank's
  * operations are not those of the others. */
 static uint64_t order_lost(const struct ct_pass *pass)
@@ -167,8 +150,8 @@ static uint64_t order_lost(const struct ct_pass *pass)
 }
 
 static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		   const struct ct_set_result *set, struct ct_report *report,
-		   struct ct_finding *all, size_t *n)
+		   const struct ct_set_result *set, const struct ct_report *report,
+		   struct ct_findings *list)
 {
 	struct ct_charge together = { 0 };
 	int ordered = order_lost(pass) == 0;
@@ -176,25 +159,37 @@ static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
 	int losses = 0;
 	int st = CT_OK;
 
-	for (const struct ct_mismatch *m = pass->mismatches.first; m && ordered && !*n; m = m->next)
-		st = ct_finding_mismatch(pass, m, report->memory, &all[(*n)++]);
+	if (ordered && pass->mismatches.first)
+		st = ct_finding_mismatch(pass, pass->mismatches.first, list);
 	if (st == CT_OK && use_set)
-		st = ct_finding_set(pass, set->blame, &together, report->memory, &all[(*n)++]);
+		st = ct_finding_set(pass, set->blame, &together, list);
 	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
 		if (ordered && charges[s].guilty && !(use_set && set->in_set[s]))
-			st = ct_finding_straggler(pass, s, &charges[s], report->memory,
-						  &all[(*n)++]);
+			st = ct_finding_straggler(pass, s, &charges[s], list);
 	}
 	for (size_t i = 0; i < report->n_losses; i++)
 		losses |= report->losses[i].is_loss_of_records;
 	if (st == CT_OK && losses)
-		st = ct_finding_losses(pass, report, report->memory, &all[(*n)++]);
-	if (st == CT_OK) {
-		st = ct_finding_environment(report, report->memory, &all[*n]);
-		*n += st == 1;
+		st = ct_finding_losses(pass, report, list);
+	return st == CT_OK ? ct_finding_environment(report, list) : st;
+}
+
+/* The weightiest of the list, numbered. */
+static int take(struct ct_findings *list, struct ct_report *report)
+{
+	size_t n = list->n < MOST_FINDINGS ? list->n : MOST_FINDINGS;
+
+	report->findings = ct_arena_calloc(report->memory, n + 1, sizeof(*report->findings));
+	if (!report->findings)
+		return CT_NOMEM;
+	qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
+	report->n_findings = n;
+	report->findings_left_out = list->n - n;
+	for (size_t i = 0; i < n; i++) {
+		report->findings[i] = list->all[i];
+		report->findings[i].id = (int)i + 1;
 	}
-	qsort(all, *n, sizeof(*all), by_weight);
-	return st < 0 ? st : CT_OK;
+	return CT_OK;
 }
 
 /* ---- the sentence ---- */
@@ -404,24 +399,35 @@ static int say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuc
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
 }
 
+/* The weightiest finding of one of these kinds, a bit each; NULL: none. */
+static const struct ct_finding *first_of(const struct ct_report *report, unsigned kinds)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		if (kinds >> report->findings[i].kind & 1)
+			return &report->findings[i];
+	}
+	return NULL;
+}
+
 static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charges,
 		       struct ct_report *report)
 {
 	uint64_t cost_ns;
 	uint32_t worst = suspicious(pass, charges, &cost_ns);
 	const char *missing = what_is_missing(pass, report);
+	const struct ct_finding *mismatch = first_of(report, 1u << CT_FINDING_MISMATCH);
+	const struct ct_finding *straggler = first_of(
+		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
 	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
-	if (report->n_findings && report->findings[0].kind == CT_FINDING_MISMATCH)
-		return say_mismatch(&report->findings[0], report);
+	if (mismatch)
+		return say_mismatch(mismatch, report);
 	/* a death matters more than somebody's being a little late before it */
-	if (report->n_findings && report->findings[0].kind != CT_FINDING_LOSSES &&
-	    report->findings[0].kind != CT_FINDING_ENVIRONMENT_DIFFERS &&
-	    !(report->n_ended && report->findings[0].severity == CT_SEVERITY_INFO))
-		return say_straggler(pass, &report->findings[0], report);
+	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
+		return say_straggler(pass, straggler, report);
 	if (stuck.all)
 		return say_unclear(report, &stuck);
 	if (missing)
@@ -434,22 +440,12 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 }
 
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
-		    const struct ct_set_result *set, struct ct_report *report)
+		    const struct ct_set_result *set, struct ct_findings *list,
+		    struct ct_report *report)
 {
-	/* A contradiction, a set, every rank by itself, the losses, the environment. */
-	struct ct_finding *all = calloc(pass->n_seats + 4, sizeof(*all));
-	size_t n = 0;
-	int st = all ? collect(pass, charges, set, report, all, &n) : CT_NOMEM;
+	int st = collect(pass, charges, set, report, list);
 
-	if (st == CT_OK) {
-		report->n_findings = n < MOST_FINDINGS ? n : MOST_FINDINGS;
-		report->findings = ct_arena_calloc(report->memory, MOST_FINDINGS, sizeof(*all));
-		st = report->findings ? CT_OK : CT_NOMEM;
-	}
-	for (size_t i = 0; st == CT_OK && i < report->n_findings; i++) {
-		report->findings[i] = all[i];
-		report->findings[i].id = (int)i + 1;
-	}
-	free(all);
+	if (st == CT_OK)
+		st = take(list, report);
 	return st == CT_OK ? say_verdict(pass, charges, report) : st;
 }

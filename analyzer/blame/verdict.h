@@ -4,6 +4,7 @@
 #ifndef CT_BLAME_VERDICT_H
 #define CT_BLAME_VERDICT_H
 
+#include "analyzer/finding_list.h"
 #include "analyzer/pass.h"
 
 /* Evidence that makes "nobody is slow" an answer. */
@@ -21,8 +22,10 @@ struct ct_set_result {
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges);
 
-/* report->findings and report->verdict. 0 or CT_NOMEM. */
+/* Adds to the list what the pass itself tells, and makes of all that is in it report->findings and report->verdict.
+ * 0 or CT_NOMEM. */
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
-		    const struct ct_set_result *set, struct ct_report *report);
+		    const struct ct_set_result *set, struct ct_findings *list,
+		    struct ct_report *report);
 
 #endif

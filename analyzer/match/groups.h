@@ -35,6 +35,7 @@ struct ct_group {
 	struct ct_group_shape shape;
 	struct ct_comm *comm;
 	struct ct_member member; /* its span */
+	uint32_t id;		 /* in order of first sight, from 1 */
 	uint32_t n_ops;
 	uint32_t holders; /* its ops, and its exchange, that are still with the matcher */
 	uint32_t due;	  /* messages that have not met their other end yet */
@@ -52,6 +53,7 @@ struct ct_group {
 struct ct_groups {
 	struct ct_group *newest;
 	uint32_t n;
+	uint32_t made; /* so far */
 };
 
 /* A new group, held `holders` times; NULL: out of memory. */

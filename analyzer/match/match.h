@@ -16,6 +16,7 @@ struct ct_group;
 
 /* One rank's part of an instance. */
 struct ct_member {
+	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* host's CLOCK_MONOTONIC; 0 = not measured */
 	uint64_t count;
 	uint64_t bytes; /* of the whole operation as this member's count tells (ct_op_total_bytes) */
@@ -32,6 +33,7 @@ struct ct_member {
 	uint32_t index; /* rank in the communicator; point-to-point: 0 sender, 1 receiver */
 	int32_t root;	/* -1 none */
 	uint32_t tid;
+	uint32_t stream; /* 0 none */
 	uint8_t op, dtype, redop;
 	uint8_t varying; /* counts may differ between members: a v-collective */
 	uint8_t returned;

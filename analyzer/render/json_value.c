@@ -115,8 +115,11 @@ json_t *ct_json_comms(const struct ct_report *report)
 		ct_json_set(o, "comm", ct_json_hex(comm->key), &failed);
 		ct_json_set(o, "parent", ct_json_hex(comm->parent), &failed);
 		ct_json_set(o, "backend", ct_json_text(ct_backend_name(comm->backend)), &failed);
-		ct_json_set(o, "role", json_null(), &failed);
-		ct_json_set(o, "role_confidence", json_null(), &failed);
+		ct_json_set(o, "role", ct_json_text(comm->role), &failed);
+		ct_json_set(o, "role_confidence",
+			    comm->role ? ct_json_text(ct_confidence_name(comm->role_confidence))
+				       : json_null(),
+			    &failed);
 		ct_json_set(o, "nranks", json_integer(comm->nranks), &failed);
 		ct_json_set(o, "ranks", ct_json_ranks(comm->ranks, comm->n_ranks), &failed);
 		ct_json_set(o, "name", ct_json_text(comm->name), &failed);
@@ -184,27 +187,6 @@ json_t *ct_json_costs(const struct ct_report *report)
 		ct_json_set(o, "wrapper_pct", ct_json_double(cost->share_pct), &failed);
 		ct_json_set(o, "threads_pct", ct_json_double(cost->cpu_pct), &failed);
 		set_timing(o, cost, &failed);
-		ct_json_append(array, o, &failed);
-	}
-	return ct_json_done(array, failed);
-}
-
-/* Clocks across hosts are not related yet; with one host there is nothing to relate. */
-json_t *ct_json_clocks(const struct ct_report *report)
-{
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; report->run.n_hosts > 1 && i < report->run.n_hosts; i++) {
-		json_t *o = json_object();
-
-		ct_json_set(o, "host", ct_json_text(report->run.hosts[i]), &failed);
-		ct_json_set(o, "ref_host", json_null(), &failed);
-		ct_json_set(o, "offset_ns", json_null(), &failed);
-		ct_json_set(o, "drift_ppb", json_null(), &failed);
-		ct_json_set(o, "err_ns", json_null(), &failed);
-		ct_json_set(o, "quality", json_string("ABSENT"), &failed);
-		ct_json_set(o, "selftest_ns", json_null(), &failed);
 		ct_json_append(array, o, &failed);
 	}
 	return ct_json_done(array, failed);

@@ -47,14 +47,14 @@ static json_t *finding(const struct ct_finding *f)
 	ct_json_set(o, "hosts", ct_json_texts(f->hosts, f->n_hosts), &failed);
 	ct_json_set(o, "comm", ct_json_hex(f->comm_key), &failed);
 	ct_json_set(o, "op", ct_json_text(f->op_name), &failed);
-	ct_json_set(o, "cycle_first", json_null(), &failed);
-	ct_json_set(o, "cycle_last", json_null(), &failed);
+	ct_json_set(o, "cycle_first", ct_json_u64(f->cycle_first), &failed);
+	ct_json_set(o, "cycle_last", ct_json_u64(f->cycle_last), &failed);
 	ct_json_set(o, "begin_ns", ct_json_u64(f->begin_at_ns), &failed);
 	ct_json_set(o, "end_ns", ct_json_u64(f->end_at_ns), &failed);
 	ct_json_set(o, "loss_ns", ct_json_u64(f->loss_ns), &failed);
 	ct_json_set(o, "loss_err_ns", ct_json_u64(f->loss_err_ns), &failed);
 	ct_json_set(o, "loss_pct", ct_json_double(f->loss_pct), &failed);
-	ct_json_set(o, "gpu_seconds", json_null(), &failed);
+	ct_json_set(o, "gpu_seconds", ct_json_double(f->gpu_seconds), &failed);
 	ct_json_set(o, "cause", ct_json_text(f->cause), &failed);
 	ct_json_set(o, "confidence", ct_json_text(ct_confidence_name(f->confidence)), &failed);
 	ct_json_set(o, "evidence", evidence(f), &failed);
@@ -142,13 +142,6 @@ static json_t *overlaps(const struct ct_report *report)
 	return ct_json_done(array, failed);
 }
 
-/* Cut into cycles by a later version: nothing of it is known here. */
-static json_t *cycles(void)
-{
-	return json_pack("{s:n, s:n, s:n, s:n, s:[]}", "anchor", "count", "time_p50_ns",
-			 "time_p99_ns", "items");
-}
-
 static json_t *traffic_row(const struct ct_report_traffic *t, size_t from)
 {
 	json_t *row = json_array();
@@ -173,11 +166,6 @@ static json_t *traffic(const struct ct_report_traffic *t)
 	return ct_json_done(o, failed);
 }
 
-static json_t *scorecard(void)
-{
-	return json_pack("{s:n, s:s, s:[]}", "total", "grade", "n/a", "parts");
-}
-
 json_t *ct_report_json(const struct ct_report *report)
 {
 	json_t *o = json_object();
@@ -197,13 +185,13 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "ranks", ranks, &failed);
 	ct_json_set(o, "comms", ct_json_comms(report), &failed);
 	ct_json_set(o, "ops", ops, &failed);
-	ct_json_set(o, "cycles", cycles(), &failed);
+	ct_json_set(o, "cycles", ct_json_cycles(&report->cycles), &failed);
 	ct_json_set(o, "overlap", overlaps(report), &failed);
-	ct_json_set(o, "links", json_array(), &failed);
+	ct_json_set(o, "links", ct_json_links(report), &failed);
 	ct_json_set(o, "traffic", traffic(&report->traffic), &failed);
 	ct_json_set(o, "clocks", ct_json_clocks(report), &failed);
 	ct_json_set(o, "losses", ct_json_losses(report), &failed);
-	ct_json_set(o, "scorecard", scorecard(), &failed);
+	ct_json_set(o, "scorecard", ct_json_score(&report->score), &failed);
 	ct_json_set(o, "cost", ct_json_costs(report), &failed);
 	return ct_json_done(o, failed);
 }

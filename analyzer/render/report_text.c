@@ -9,8 +9,9 @@
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget: 1 verdict, 2 x 3 findings, 8 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 38. */
+/* The budget: 1 verdict, 2 x 3 findings the rest a line each, 8 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 38. */
 #define MOST_ROWS 5
+#define MOST_FINDINGS 3
 #define MOST_INFLIGHT 8
 #define MOST_ENDED 4
 
@@ -29,8 +30,12 @@ static enum ct_color color_of(const struct ct_report *report)
 {
 	switch (report->verdict.code) {
 	case CT_VERDICT_STRAGGLER:
+	case CT_VERDICT_SLOW_LINK:
 	case CT_VERDICT_MISMATCH:
+	case CT_VERDICT_UNEVEN_INPUT:
 		return CT_COLOR_RED;
+	case CT_VERDICT_POOR_OVERLAP:
+	case CT_VERDICT_COMM_BOUND:
 	case CT_VERDICT_NOT_ENOUGH_EVIDENCE:
 		return CT_COLOR_YELLOW;
 	case CT_VERDICT_HEALTHY:
@@ -67,11 +72,16 @@ static void write_findings(struct ct_text *text, const struct ct_report *report)
 {
 	static const enum ct_color colors[] = { CT_COLOR_NONE, CT_COLOR_YELLOW, CT_COLOR_RED };
 
-	for (size_t i = 0; i < report->n_findings; i++) {
+	for (size_t i = 0; i < report->n_findings && i < MOST_FINDINGS; i++) {
 		const struct ct_finding *f = &report->findings[i];
 
 		ct_text_line(text, colors[f->severity], "%s %s", ct_finding_name(f->kind), f->line);
 		ct_text_line(text, CT_COLOR_NONE, "    %s", f->advice);
+	}
+	for (size_t i = MOST_FINDINGS; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		ct_text_line(text, colors[f->severity], "%s %s", ct_finding_name(f->kind), f->line);
 	}
 	if (report->n_findings)
 		ct_text_line(text, CT_COLOR_NONE, "%s", "");
