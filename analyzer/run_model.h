@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/link/transport_report.h"
 #include "trace/reader.h"
 
 #define CT_UNKNOWN UINT64_MAX
@@ -428,6 +429,8 @@ struct ct_report {
 	size_t n_invisible;
 	struct ct_report_environment environment;
 	struct ct_report_traffic traffic;
+	struct ct_report_transport *transport; /* of hosts whose ports were sampled */
+	size_t n_transport;
 	struct ct_report_cycles cycles;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;

@@ -6,6 +6,7 @@
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
+#include "analyzer/render/transport_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -232,6 +233,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_warning(text, report);
 	write_matched(text, run);
 	write_exposed(text, report);
+	ct_transport_line(text, report);
 	write_cost(text, report);
 }
 
