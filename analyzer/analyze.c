@@ -7,6 +7,7 @@
 #include "analyzer/blame/verdict.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/link/peaks.h"
 #include "analyzer/link/transport.h"
 #include "analyzer/pass.h"
 
@@ -94,6 +95,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_fill_traffic(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_transport_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_peaks_fill(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
 	if (st == CT_OK)

@@ -180,6 +180,8 @@ struct ct_report_comm {
 	const char *name;
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
+	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
+	struct ct_peak peak; /* what they can be expected to reach */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
