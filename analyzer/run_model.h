@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/link/expect_report.h"
 #include "analyzer/link/transport_report.h"
 #include "trace/reader.h"
 
@@ -433,6 +434,7 @@ struct ct_report {
 	struct ct_report_traffic traffic;
 	struct ct_report_transport *transport; /* of hosts whose ports were sampled */
 	size_t n_transport;
+	struct ct_report_expect expect; /* if anything was expected */
 	struct ct_report_cycles cycles;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;
