@@ -124,26 +124,6 @@ static int fill_missing(struct ct_report *report)
 	return CT_OK;
 }
 
-/* Of several hosts, that nobody has related their clocks. */
-static int fill_clocks(struct ct_report *report)
-{
-	if (report->run.n_hosts < 2)
-		return CT_OK;
-	report->clocks = ct_arena_calloc(report->memory, report->run.n_hosts,
-					 sizeof(*report->clocks));
-	if (!report->clocks)
-		return CT_NOMEM;
-	for (size_t h = 0; h < report->run.n_hosts; h++)
-		report->clocks[report->n_clocks++] = (struct ct_report_clock){
-			.host = report->run.hosts[h],
-			.drift_ppb = NAN,
-			.err_ns = CT_UNKNOWN,
-			.quality = "ABSENT",
-			.selftest_ns = CT_UNKNOWN,
-		};
-	return CT_OK;
-}
-
 /* Hosts and backends, each once. */
 static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
 {
@@ -170,7 +150,7 @@ static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
 		seen |= 1u << backend;
 		run->backends[run->n_backends++] = ct_backend_name(backend);
 	}
-	return fill_clocks(report);
+	return CT_OK;
 }
 
 static void fill_share(const struct ct_pass *pass, struct ct_report *report)

@@ -260,13 +260,17 @@ static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_
 		new_loss(report, rank, "RING_LOST",
 			 "no ring and no orderly end: the last records may be missing", CT_UNKNOWN,
 			 1);
+	else if (process->torn_bytes && pass->run->processes[p].ring == CT_RING_NOT_FOUND)
+		new_loss(report, rank, "TORN",
+			 "the last block was cut off, and there is no ring that has its records",
+			 CT_UNKNOWN, 1);
 }
 
 static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
 {
 	size_t n = pass->run->n_processes;
 
-	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 3),
+	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 4),
 					 sizeof(*report->losses));
 	if (!report->losses)
 		return CT_NOMEM;

@@ -43,7 +43,7 @@ static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 		apart_of_vote(k, m);
 	st = ct_apart_finding(k);
 	if (st == CT_OK && m->odd.start_ns)
-		k->f->begin_at_ns = m->odd.start_ns + k->pass->shift[k->pass->host_of[m->odd.seat]];
+		k->f->begin_at_ns = ct_pass_host_at(k->pass, k->pass->host_of[m->odd.seat], m->odd.start_ns);
 	return st;
 }
 

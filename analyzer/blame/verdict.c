@@ -187,8 +187,14 @@ static int take(struct ct_findings *list, struct ct_report *report)
 	report->n_findings = n;
 	report->findings_left_out = list->n - n;
 	for (size_t i = 0; i < n; i++) {
-		report->findings[i] = list->all[i];
-		report->findings[i].id = (int)i + 1;
+		struct ct_finding *f = &report->findings[i];
+
+		*f = list->all[i];
+		f->id = (int)i + 1;
+		/* what is not on record could have told otherwise */
+		if (!report->run.complete && f->loss_ns != CT_UNKNOWN &&
+		    f->confidence == CT_CONFIDENCE_HIGH)
+			f->confidence = CT_CONFIDENCE_MEDIUM;
 	}
 	return CT_OK;
 }
