@@ -574,6 +574,35 @@ static void a_recorded_process_has_them_at_its_beginning_and_its_end(void **stat
 	recorded_remove();
 }
 
+/* Each sample takes the thread some time on its processor. */
+static void job_that_goes_on(void)
+{
+	const struct timespec nap = { 0, 10000000 };
+	uint64_t before = 0;
+
+	ct_environ_root = root;
+	gloo_barrier(&barrier);
+	for (int samples = 0, naps = 0; samples < 4 && naps < 3000; naps++) {
+		samples += ct_counters_cpu_ns() != before;
+		before = ct_counters_cpu_ns();
+		nanosleep(&nap, NULL);
+	}
+}
+
+static void a_recorded_process_has_them_in_between(void **state)
+{
+	static const char *const env[] = { "COMMTRACE_COUNTERS=50ms", "COMMTRACE_FLUSH=50ms",
+					   NULL };
+
+	(void)state;
+	make_nic("eth0", "up\n", 1, 1000);
+	assert_int_equal(recorded_run(job_that_goes_on, env), 0);
+	walk_run();
+	/* some are asked for before they can be written, of which the latest counts */
+	assert_true(walked_samples >= 3);
+	recorded_remove();
+}
+
 static void job_whose_port_hangs(void)
 {
 	ct_environ_root = root;
@@ -614,6 +643,7 @@ int main(void)
 		TEST(other_local_ranks_and_whoever_is_told_not_to_read_nothing),
 		TEST(a_port_that_hangs_holds_up_nobody_and_is_named),
 		TEST(a_recorded_process_has_them_at_its_beginning_and_its_end),
+		TEST(a_recorded_process_has_them_in_between),
 		TEST(a_recorded_process_whose_port_hangs_is_whole),
 	};
 
