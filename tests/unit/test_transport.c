@@ -664,7 +664,7 @@ static void traffic_over_ethernet_beside_idle_infiniband_is_told(void **state)
 }
 
 /* All over Ethernet, beside what makes it doubtful. */
-enum doubt { NONE, LITTLE, GLOOS_OWN, GAP };
+enum doubt { NONE, LITTLE, GLOOS_OWN, GAP, OVER_IPOIB, IPOIB_AND_MORE };
 
 static void ops_of(uint32_t comm, uint64_t count, uint64_t begin)
 {
@@ -695,9 +695,25 @@ static int is_told(enum doubt doubt)
 	for (int rank = 0; rank < 4; rank += 2) {
 		nic(rank, 1, "eth0", 0);
 		infiniband(rank, 2, "mlx5_0/1", CT_PORT_UP);
+		port_is(rank,
+			(struct ct_port_rec){ .id = 3,
+					      .kind = CT_PORT_NET,
+					      .layer = CT_LAYER_INFINIBAND,
+					      .state = CT_PORT_UP },
+			"ib0");
+		count(rank, 3, COUNTER(rx_bytes), 0);
 		for (uint64_t k = 0; k < 3; k++) {
-			count(rank, 1, COUNTER(rx_bytes), k * 10000000000ull / share);
-			count(rank, 2, COUNTER(port_rcv_data), doubt == GAP && k == 2 ? 1 : 5);
+			if (doubt < OVER_IPOIB) {
+				count(rank, 1, COUNTER(rx_bytes), k * 10000000000ull / share);
+				count(rank, 2, COUNTER(port_rcv_data),
+				      doubt == GAP && k == 2 ? 1 : 5);
+			} else {
+				count(rank, 1, COUNTER(rx_bytes), 0);
+				count(rank, 3, COUNTER(rx_bytes), k * 10000000000ull);
+				/* in words of four bytes; 3 % of headers */
+				count(rank, 2, COUNTER(port_rcv_data),
+				      k * (doubt == OVER_IPOIB ? 2575000000ull : 5000000000ull));
+			}
 			sample(rank, 10 * SECOND_NS * k);
 		}
 	}
@@ -718,6 +734,9 @@ static void little_traffic_gloos_own_and_gaps_in_the_counters_tell_nothing(void 
 	assert_false(is_told(LITTLE));
 	assert_false(is_told(GLOOS_OWN));
 	assert_false(is_told(GAP));
+	/* IP over InfiniBand is sockets, too, and its bytes are those of the port */
+	assert_true(is_told(OVER_IPOIB));
+	assert_false(is_told(IPOIB_AND_MORE));
 }
 
 static void only_the_hosts_that_fell_back_are_named(void **state)
