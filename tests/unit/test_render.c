@@ -247,7 +247,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
 		"time_err_ns exposed_ns exposed_err_ns");
 	assert_keys(json_object_get(o, "cycles"),
-		    "anchor count time_p50_ns time_p99_ns err_ns why items");
+		    "anchor count time_p50_ns time_p99_ns err_ns why recurring items");
 	assert_keys(json_object_get(o, "traffic"), "unit model ranks matrix");
 	assert_keys(first(o, "losses"), "rank reason records begin_ns end_ns");
 	assert_keys(json_object_get(o, "scorecard"), "total grade parts");
