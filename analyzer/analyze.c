@@ -5,6 +5,7 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/blame/verdict.h"
+#include "analyzer/cycle/roles.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
@@ -49,6 +50,8 @@ static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *o
 		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
 	if (st == CT_OK)
 		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	if (st == CT_OK)
+		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 

@@ -179,6 +179,7 @@ struct ct_report_comm {
 	const char *name;
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
+	const char *role_evidence; /* NULL: role is */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;

@@ -239,8 +239,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "
 				       "last_count exposed_ns exposed_err_ns err_ns "
 				       "lost_records timing timed_ratio complete");
-	assert_keys(first(o, "comms"), "comm parent backend role role_confidence nranks ranks name "
-				       "instances first_seq last_seq bytes");
+	assert_keys(first(o, "comms"),
+		    "comm parent backend role role_confidence role_evidence nranks ranks name "
+		    "instances first_seq last_seq bytes");
 	assert_keys(
 		first(o, "ops"),
 		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "
