@@ -28,35 +28,6 @@ int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, 
 	return 0;
 }
 
-int ct_finding_seats(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *seats)
-{
-	const struct ct_pass *pass = t->pass;
-	int *ranks = ct_arena_calloc(t->list->memory, pass->n_seats + 1u, sizeof(*ranks));
-	size_t n = 0;
-
-	f->hosts = ct_arena_calloc(t->list->memory, pass->attempts->n_hosts + 1u,
-				   sizeof(*f->hosts));
-	if (!ranks || !f->hosts)
-		return CT_NOMEM;
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
-		int here = 0;
-
-		for (uint32_t s = 0; s < pass->n_seats; s++) {
-			if (!seats[s] || pass->seats[s].host != h)
-				continue;
-			ranks[n++] = pass->seats[s].rank;
-			here = 1;
-		}
-		if (!here)
-			continue;
-		f->hosts[f->n_hosts] = ct_arena_text(t->list->memory, pass->attempts->hosts[h].name,
-						     sizeof(((struct ct_process *)0)->host));
-		if (!f->hosts[f->n_hosts++])
-			return CT_NOMEM;
-	}
-	return ct_finding_ranks(t->list, f, ranks, n);
-}
-
 /* ---- why ---- */
 
 struct reasons {
