@@ -7,6 +7,7 @@
 #include "analyzer/blame/verdict.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/link/links.h"
 #include "analyzer/pass.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -19,6 +20,20 @@ struct analysis {
 	struct ct_findings findings;
 	struct ct_report *report;
 };
+
+/* How fast the links are, and what slow ones cost. */
+static int judge_links(struct analysis *a)
+{
+	struct ct_links links;
+	int st = ct_links_measure(&a->pass, &links);
+
+	if (st == CT_OK)
+		st = ct_links_fill(&links, &a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_links_find(&links, &a->pass, &a->findings);
+	ct_links_fini(&links);
+	return st;
+}
 
 /* Up to here ranks stood by seat; who is unknown comes last. */
 static int by_rank(const void *a, const void *b)
@@ -91,6 +106,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_fill_overlap(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_traffic(&a->pass, a->report);
+	if (st == CT_OK)
+		st = judge_links(a);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 

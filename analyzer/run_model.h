@@ -317,6 +317,7 @@ struct ct_report_link {
 	uint64_t comm_key;   /* comm; else 0 */
 	const char *op_name; /* of the fit; NULL: of several */
 	uint64_t alpha_ns, beta_Bps, expected_Bps;
+	uint64_t alpha_err_ns, beta_err_Bps; /* CT_UNKNOWN: nothing tells it */
 	uint64_t samples;
 	double efficiency_ratio;
 	int slow, ambiguous;
@@ -431,6 +432,7 @@ struct ct_report {
 	struct ct_report_cycles cycles;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;
+	uint64_t links_left_out;
 	struct ct_report_clock *clocks; /* by host; none: one host only */
 	size_t n_clocks;
 	struct ct_report_score score;

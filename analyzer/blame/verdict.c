@@ -233,6 +233,25 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
 }
 
+static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
+
+	if (!ranks)
+		return CT_NOMEM;
+	report->verdict.gain_max_pct = f->loss_pct;
+	return say(report, CT_VERDICT_SLOW_LINK, f->confidence,
+		   ct_arena_printf(
+			   report->memory,
+			   "%s rank%s %s: transfers are slow, up to %s ± %s of %s (%s)%s",
+			   f->confidence == CT_CONFIDENCE_LOW ? "one of, or between," : "at",
+			   f->n_ranks == 1 ? "" : "s", ranks, ct_text_ns(f->loss_ns).s,
+			   ct_text_ns(f->loss_err_ns).s, ct_text_ns(pass->duration_ns).s,
+			   ct_text_pct(f->loss_pct).s,
+			   f->is_bounded ? "" : "; how much of it computing hid is not known"));
+}
+
 static int say_mismatch(const struct ct_finding *f, struct ct_report *report)
 {
 	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
@@ -418,6 +437,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	const struct ct_finding *mismatch = first_of(report, 1u << CT_FINDING_MISMATCH);
 	const struct ct_finding *straggler = first_of(
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
+	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
@@ -425,6 +445,10 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	report->verdict.gain_max_pct = NAN;
 	if (mismatch)
 		return say_mismatch(mismatch, report);
+	/* the costlier of the two: findings are in that order */
+	if (link && (!straggler || link < straggler) &&
+	    !(report->n_ended && link->severity == CT_SEVERITY_INFO))
+		return say_slow_link(pass, link, report);
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);
