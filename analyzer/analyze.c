@@ -8,7 +8,9 @@
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
 #include "analyzer/link/links.h"
+#include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
+#include "analyzer/tracer_cost.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -33,6 +35,14 @@ static int judge_links(struct analysis *a)
 		st = ct_links_find(&links, &a->pass, &a->findings);
 	ct_links_fini(&links);
 	return st;
+}
+
+/* Communication against computing. Ranks stand by seat. */
+static int judge_overlap(struct analysis *a)
+{
+	int st = ct_overlap_study(&a->pass, NULL, 0, a->report, &a->findings);
+
+	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
 }
 
 /* Up to here ranks stood by seat; who is unknown comes last. */
@@ -108,6 +118,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_fill_traffic(&a->pass, a->report);
 	if (st == CT_OK)
 		st = judge_links(a);
+	if (st == CT_OK)
+		st = judge_overlap(a);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 

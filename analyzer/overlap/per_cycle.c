@@ -212,6 +212,7 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 		rank->cycles++;
 		rank->cycle_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns;
 		rank->comm_ns += c->comm_ns;
+		rank->waited_ns += c->waited_ns;
 		rank->exposed_ns += c->exposed_ns;
 		rank->err_ns += c->err_ns;
 		rank->wait_ns += c->wait_ns;

@@ -14,8 +14,9 @@
 /* Sums of one rank over the cycles that are known on it. */
 struct ct_exposed_rank {
 	uint64_t cycles;
-	uint64_t cycle_ns; /* their time */
-	uint64_t comm_ns;  /* union of its spans in them */
+	uint64_t cycle_ns;  /* their time */
+	uint64_t comm_ns;   /* union of its spans in them ... */
+	uint64_t waited_ns; /* ... and of what it is known to have waited for others in those */
 	uint64_t exposed_ns, err_ns;
 	uint64_t wait_ns, transfer_ns; /* the two parts of it, as far as ... */
 	uint64_t unclear_ns;	       /* ... it is known which */

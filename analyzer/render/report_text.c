@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/render/overlap_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
@@ -232,6 +233,8 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_warning(text, report);
 	write_matched(text, run);
 	write_exposed(text, report);
+	ct_gaps_line(text, report);
+	ct_pipeline_line(text, report);
 	write_cost(text, report);
 }
 
