@@ -311,7 +311,7 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 /* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
 #define LEAST_TIMED 0.9
 
-/* What of exposed communication is worth a verdict: not that ranks wait for each other, nobody steadily. */
+/* What of exposed communication is worth a verdict. */
 static const struct ct_finding *much_exposed(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_findings; i++) {
@@ -320,8 +320,7 @@ static const struct ct_finding *much_exposed(const struct ct_report *report)
 		if (f->severity < CT_SEVERITY_WARN && f->kind != CT_FINDING_BUCKETS)
 			continue;
 		if (f->kind == CT_FINDING_BUCKETS || f->kind == CT_FINDING_EXPOSED_COMM ||
-		    (f->kind == CT_FINDING_COMM_SHARE &&
-		     2 * report->exposed.wait_pct <= report->exposed.share_pct))
+		    f->kind == CT_FINDING_COMM_SHARE)
 			return f;
 	}
 	return NULL;

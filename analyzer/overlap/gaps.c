@@ -24,6 +24,7 @@ struct walk {
 	const uint32_t *cycle_of;
 	struct ct_stream_gaps *out;
 	struct ct_table classes; /* place in out->classes + 1 */
+	struct before any;	 /* of all streams, the latest to end */
 	struct before before[MOST_STREAMS];
 	uint32_t n;
 };
@@ -141,8 +142,10 @@ static void follow(struct before *b, const struct ct_tape_part *p,
 {
 	b->group = p->group;
 	b->cycle = cycle;
-	b->err_ns = p->err_ns;
-	b->end_ns = p->end_ns > b->end_ns ? p->end_ns : b->end_ns;
+	if (p->end_ns >= b->end_ns) {
+		b->err_ns = p->err_ns;
+		b->end_ns = p->end_ns;
+	}
 	b->comm = instance->comm;
 	b->next_seq = seq_after(p, instance);
 }
@@ -152,24 +155,29 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 	const struct ct_tape_part *p = &w->tape->parts[w->tape->order[at]];
 	const struct ct_tape_instance *instance = &w->tape->instances[p->instance];
 	uint32_t cycle = w->cycle_of[p->instance];
+	uint64_t enter = launched_ns(w->tape, at, end);
+	struct ct_gap_class *class;
 	struct before *b;
+	int broken;
 
 	if (!p->on_gpu || !p->start_ns || !p->stream)
 		return CT_OK;
 	b = before_on(w, p->stream);
 	if (!b || (p->group && b->group == p->group && b->end_ns == p->end_ns))
 		return CT_OK;
-	if (cycle != CT_NO_CYCLE && b->cycle == cycle && !is_broken(b, p, instance)) {
-		uint64_t enter = launched_ns(w->tape, at, end);
-		uint64_t err = (uint64_t)b->err_ns + p->err_ns;
-		struct ct_gap_class *class = get_class(w, instance);
-
+	broken = is_broken(b, p, instance);
+	if (cycle != CT_NO_CYCLE && b->cycle == cycle && !broken) {
+		class = get_class(w, instance);
 		if (!class)
 			return CT_NOMEM;
-		ct_gap_split(b->end_ns, p->start_ns, enter, err, &rank->sum);
-		ct_gap_split(b->end_ns, p->start_ns, enter, err, &class->sum);
+		ct_gap_split(b->end_ns, p->start_ns, enter, (uint64_t)b->err_ns + p->err_ns,
+			     &class->sum);
 	}
+	if (cycle != CT_NO_CYCLE && w->any.cycle == cycle && !broken)
+		ct_gap_split(w->any.end_ns, p->start_ns, enter, (uint64_t)w->any.err_ns + p->err_ns,
+			     &rank->sum);
 	follow(b, p, instance, cycle);
+	follow(&w->any, p, instance, cycle);
 	return CT_OK;
 }
 
@@ -211,6 +219,7 @@ int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
 		uint32_t end = tape->seat_first[s + 1];
 
 		w->n = 0;
+		w->any = (struct before){ .cycle = CT_NO_CYCLE };
 		for (uint32_t i = tape->seat_first[s]; i < end && st == CT_OK; i++)
 			st = add_part(w, i, end, &out->ranks[s]);
 		count_cycles(w, cuts, s, &out->ranks[s]);

@@ -4,7 +4,8 @@
  * For launches i, i + 1 that follow each other on one stream of a rank within one cycle, ended at e and started at s, whose
  * call the host entered at h: the gap s - e below 30 us is what a launch takes; of a longer one, from e until 8 us after
  * h the host was late, and for the rest the launch stood on the stream and its input was not ready. Only starts and ends
- * that a GPU measured; what waits for peers is inside of an operation and no gap. Pure functions. */
+ * that a GPU measured; what waits for peers is inside of an operation and no gap. Sums by class are those of single streams;
+ * a rank's are of all its streams of communication as if they were one: when all of them stood idle. Pure functions. */
 #ifndef CT_OVERLAP_GAPS_H
 #define CT_OVERLAP_GAPS_H
 

@@ -29,7 +29,11 @@ static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < n; k++)
 		s->cut[k] = (struct ct_cut){ cut_ns[k], cut_ns[k + 1] };
-	s->cuts = (struct ct_cuts){ s->cut, n };
+	s->cuts = s->spans = (struct ct_cuts){ s->cut, n };
+	if (!n) {
+		s->cut[0] = (struct ct_cut){ 0, pass->duration_ns + 1 };
+		s->spans.n = 1;
+	}
 	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
 		struct ct_exposed sum;
 
@@ -45,7 +49,7 @@ static int measure(struct ct_study *s)
 	const struct ct_pass *pass = s->pass;
 	const struct ct_tape *tape = &pass->tape;
 	uint8_t *is_pipeline;
-	int st = ct_exposed_sum(tape, &pass->exposures, &s->cuts, s->told, pass->comms.n,
+	int st = ct_exposed_sum(tape, &pass->exposures, &s->spans, s->told, pass->comms.n,
 				&s->exposed);
 
 	if (st == CT_OK)
@@ -90,7 +94,7 @@ static int fill_ranks(struct ct_study *s)
 	for (uint32_t seat = 0; seat < n; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
 		const struct ct_gap_rank *g = &s->gaps.ranks[seat];
-		int told = s->told[seat] && e->cycles, timed = gaps_are_known(s, seat);
+		int told = s->told[seat] && s->cuts.n && e->cycles, timed = gaps_are_known(s, seat);
 		int clear = told && (double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns;
 		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
 
@@ -219,20 +223,18 @@ static int fill_share(struct ct_study *s)
 	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, 0 };
 	for (uint32_t seat = 0; seat < n && known_part(s) >= ENOUGH; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
-		double time = (double)(e->cycles ? e->cycle_ns : s->pass->duration_ns);
-		struct ct_exposed run;
+		double time = (double)e->cycle_ns;
 
-		if (!s->told[seat] || (s->cuts.n && !e->cycles))
+		if (!s->told[seat] || !e->cycles)
 			continue;
-		ct_pass_exposed(s->pass, seat, &run);
-		share[m] = 100 * (double)(e->cycles ? e->exposed_ns : run.exposed_ns) / time;
-		err[m] = 100 * (double)(e->cycles ? e->err_ns : run.err_ns) / time;
+		share[m] = 100 * (double)e->exposed_ns / time;
+		err[m] = 100 * (double)e->err_ns / time;
 		to->most_pct = fmax(to->most_pct, share[m]);
-		if (e->cycles && (double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns) {
-			wait[parted] = 100 * (double)e->wait_ns / time;
-			busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
-		}
 		m++;
+		if ((double)e->unclear_ns > (1 - ENOUGH) * (double)e->exposed_ns)
+			continue;
+		wait[parted] = 100 * (double)e->wait_ns / time;
+		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
 	}
 	to->share_pct = median(share, m);
 	to->err_pct = median(err, m);

@@ -15,8 +15,9 @@ struct ct_study {
 	struct ct_report *report;
 	struct ct_cut *cut;
 	struct ct_cuts cuts;
-	uint32_t *cycle_of; /* by instance of the tape */
-	uint8_t *told;	    /* by seat: it is known when it stood waiting */
+	struct ct_cuts spans; /* of exposed time: the cycles, or the whole run if there are none */
+	uint32_t *cycle_of;   /* by instance of the tape */
+	uint8_t *told;	      /* by seat: it is known when it stood waiting */
 	struct ct_exposed_sums exposed;
 	struct ct_stream_gaps gaps;
 	struct ct_bubbles bubbles;

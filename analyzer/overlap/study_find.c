@@ -12,6 +12,7 @@
 #define SHARE_PCT 30.0
 #define COMM_PCT 15.0
 #define BUBBLE_PCT 5.0
+#define NEARLY_ALL 0.9
 /* Communicators that are named. */
 #define MOST_COMMS 3u
 
@@ -21,7 +22,7 @@ static double gpu_seconds(const struct ct_study *s, uint64_t loss_ns)
 	double n = 0;
 
 	for (uint32_t seat = 0; seat < s->pass->n_seats; seat++)
-		n += s->gaps.ranks[seat].cycles > 0;
+		n += s->pass->seats[seat].device >= 0;
 	return n > 0 ? n * (double)loss_ns / 1e9 : NAN;
 }
 
@@ -35,36 +36,8 @@ static void set_loss(const struct ct_study *s, double pct, double err_pct,
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->gpu_seconds = gpu_seconds(s, f->loss_ns);
-	f->begin_at_ns = s->cuts.n ? s->cut[0].begin_ns : 0;
-	f->end_at_ns = s->cuts.n ? s->cut[s->cuts.n - 1].end_ns : s->pass->duration_ns;
-}
-
-static int find_share(const struct ct_study *s, struct ct_findings *list)
-{
-	const struct ct_report_exposed *e = &s->report->exposed;
-	const char *of = e->of_cycles ? "cycle" : "run";
-	struct ct_finding *f;
-
-	if (!(e->share_pct - e->err_pct > SHARE_PCT))
-		return CT_OK;
-	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
-	if (!f || ct_finding_evidence(list, f, "exposed", e->share_pct, "%", e->err_pct) ||
-	    ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct) ||
-	    ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN) ||
-	    ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN))
-		return CT_NOMEM;
-	set_loss(s, e->share_pct, e->err_pct, CT_SEVERITY_WARN, f);
-	f->cause = 2 * e->wait_pct > e->share_pct ? "most of it is waiting for other ranks to come"
-						  : "computing stands still for communication";
-	f->advice = "the most that faster or better hidden communication can save; `exposed` of "
-		    "the "
-		    "operations says where";
-	f->line = ct_arena_printf(list->memory,
-				  "exposed=%s±%s of=%s wait=%s transferring=%s limit=30%% "
-				  "severity=warn",
-				  ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, of,
-				  ct_text_pct(e->wait_pct).s, ct_text_pct(e->transferring_pct).s);
-	return f->line ? CT_OK : CT_NOMEM;
+	f->begin_at_ns = s->cut[0].begin_ns;
+	f->end_at_ns = s->cut[s->spans.n - 1].end_ns;
 }
 
 /* ---- one communicator ---- */
@@ -120,8 +93,8 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
 	const char *role = p->row->role ? p->row->role : "?";
 
-	if (!f || ct_finding_ranks(list, f, p->row->ranks, p->row->n_ranks) ||
-	    ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct) ||
+	/* about nobody: whose ranks these are, the communicator tells */
+	if (!f || ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct) ||
 	    ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct))
 		return CT_NOMEM;
 	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARN : CT_SEVERITY_INFO,
@@ -138,17 +111,55 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
-static int find_comms(const struct ct_study *s, struct ct_findings *list)
+/* `most`: the communicator with most of it, NULL unknown. Sets *is_all if that is nearly all. */
+static int find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
+		      int *is_all)
 {
-	uint32_t n = 0;
-	struct part *parts = calloc((size_t)s->pass->comms.n + 1, sizeof(*parts));
-	int st = parts ? CT_OK : CT_NOMEM;
+	const struct ct_report_exposed *e = &s->report->exposed;
+	const char *of = e->of_cycles ? "cycle" : "run";
+	struct ct_finding *f;
 
-	for (uint32_t c = 0; parts && c < s->pass->comms.n; c++)
+	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
+	if (!(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT))
+		return CT_OK;
+	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
+	if (!f ||
+	    ct_finding_evidence(list, f, "exposed_transfer", e->share_pct - e->wait_pct, "%",
+				e->err_pct) ||
+	    ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct) ||
+	    ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN) ||
+	    ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN))
+		return CT_NOMEM;
+	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARN, f);
+	*is_all = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct);
+	f->comm_key = *is_all ? most->comm->key : 0;
+	f->cause = "computing stands still for communication";
+	f->advice = "the most that faster or better hidden communication can save; `exposed` of "
+		    "the "
+		    "operations says where";
+	f->line = ct_arena_printf(list->memory,
+				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%% "
+				  "severity=warn",
+				  ct_text_pct(e->share_pct - e->wait_pct).s,
+				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
+				  ct_text_pct(e->transferring_pct).s);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* In all, and by communicator, unless one has nearly all. */
+static int find_exposed(const struct ct_study *s, struct ct_findings *list)
+{
+	uint32_t n = 0, all = s->pass->comms.n;
+	struct part *parts = calloc((size_t)all + 1, sizeof(*parts));
+	int st = parts ? CT_OK : CT_NOMEM, is_all = 0;
+
+	for (uint32_t c = 0; parts && c < all; c++)
 		n += (uint32_t)weigh(s, s->pass->comms.all[c], &parts[n]);
-	if (parts)
+	if (parts) {
 		qsort(parts, n, sizeof(*parts), by_pct);
-	for (uint32_t i = 0; i < n && i < MOST_COMMS && st == CT_OK; i++)
+		st = find_share(s, n ? &parts[0] : NULL, list, &is_all);
+	}
+	for (uint32_t i = (uint32_t)is_all; i < n && i < MOST_COMMS && st == CT_OK; i++)
 		st = find_comm(s, &parts[i], list);
 	free(parts);
 	return st;
@@ -198,10 +209,8 @@ static int find_bubble(const struct ct_study *s, uint32_t first, uint32_t end,
 
 int ct_study_find(const struct ct_study *s, struct ct_findings *list)
 {
-	int st = find_share(s, list);
+	int st = find_exposed(s, list);
 
-	if (st == CT_OK)
-		st = find_comms(s, list);
 	for (uint32_t i = 0, k; i < s->bubbles.n && st == CT_OK; i = k) {
 		for (k = i; k < s->bubbles.n && s->bubbles.all[k].comm == s->bubbles.all[i].comm;
 		     k++)
