@@ -59,6 +59,18 @@ static int keep_stall(void *arg, const struct ct_overlap_stall *stall)
 				});
 }
 
+/* The seat of the lowest rank; of those without one, the first. */
+static uint32_t first_rank(const struct ct_pass *pass)
+{
+	uint32_t first = 0;
+
+	for (uint32_t s = 1; s < pass->n_seats; s++) {
+		if ((unsigned)pass->seats[s].rank < (unsigned)pass->seats[first].rank)
+			first = s;
+	}
+	return first;
+}
+
 static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uint8_t *in_set)
 {
 	const struct ct_run *run = pass->run;
@@ -93,6 +105,7 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 	ct_exposures_init(&pass->exposures, 0);
 	if (pass->overlap)
 		ct_overlap_stalls(pass->overlap, keep_stall, pass);
+	ct_sequence_init(&pass->sequence, first_rank(pass), 0);
 	pass->begin_unix_ns = UINT64_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
 		const struct ct_place *place = &attempts->places[p];
@@ -316,6 +329,7 @@ int ct_pass_run(struct ct_pass *pass, const struct ct_run *run, struct ct_attemp
 		if (pass->seats[s].muddled)
 			ct_blame_acquit(&pass->blame, s);
 	}
+	ct_sequence_close(&pass->sequence);
 	if (ct_tape_close(&pass->tape, pass->n_seats) != CT_OK ||
 	    ct_exposures_close(&pass->exposures, pass->n_seats) != CT_OK)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
@@ -338,6 +352,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_mismatches_fini(&pass->mismatches);
 	ct_tape_fini(&pass->tape);
 	ct_exposures_fini(&pass->exposures);
+	ct_sequence_fini(&pass->sequence);
 	ct_overlap_free(pass->overlap);
 	ct_traffic_fini(&pass->traffic);
 	ct_classes_fini(&pass->classes);

@@ -12,6 +12,7 @@
 #include "analyzer/blame/straggler.h"
 #include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
+#include "analyzer/cycle/sequence.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
@@ -141,7 +142,8 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
-	struct ct_tape tape; /* empty in a reading for a set */
+	struct ct_tape tape;	     /* empty in a reading for a set */
+	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
 	struct ct_traffic traffic;
 	struct ct_overlap *overlap;    /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */

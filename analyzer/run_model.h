@@ -300,6 +300,14 @@ struct ct_report_cycle {
 	int last_rank;		      /* for whom the others waited longest, -1 nobody */
 };
 
+/* A small operation that comes again every so many cycles: accumulation, logging. */
+struct ct_report_recurring {
+	uint64_t comm_key;
+	const char *op_name;
+	uint64_t bytes; /* of a call; CT_UNKNOWN: they differ */
+	uint64_t every, count;
+};
+
 struct ct_report_cycles {
 	uint64_t anchor_comm_key; /* 0: no cycles were found, and why they were not ... */
 	const char *why;
@@ -310,6 +318,8 @@ struct ct_report_cycles {
 	uint64_t err_ns; /* of each time */
 	struct ct_report_cycle *items;
 	size_t n_items; /* those that are told one by one */
+	struct ct_report_recurring *recurring;
+	size_t n_recurring;
 };
 
 /* How fast a connection is: between two ranks, of a communicator, or of a host. */

@@ -13,11 +13,14 @@
 #define MOST_OUTSIDE 0.1
 /* Of a period over several occurrences. */
 #define MOST_EVERY 1024u
-#define MOST_DEVIATION 0.05
+#define MOST_DEVIATION 0.15
+#define LEAST_DEVIATION_SINGLE 0.2 /* what comes evenly is not put together */
 #define LEAST_COVERAGE_EVERY 0.8
 #define SAMPLE                                                                                     \
 	1024u /* distances from the middle that are looked at for each number of occurrences */
 #define MOST_TRIED 64u
+#define FEW 8u
+#define LEAST_SHARE_FEW 0.05
 
 /* The occurrences of all symbols, symbol by symbol. */
 struct places {
@@ -100,10 +103,10 @@ static double share_near(const uint32_t *values, uint32_t n, uint32_t m)
 }
 
 /* How regularly every `every`th occurrence comes. */
-static struct ct_anchor measure(const struct places *p, uint32_t symbol, uint32_t every)
+static struct ct_cycle_anchor measure(const struct places *p, uint32_t symbol, uint32_t every)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences - every;
-	struct ct_anchor a = { .symbol = symbol, .every = every };
+	struct ct_cycle_anchor a = { .symbol = symbol, .every = every };
 
 	for (uint32_t k = 0; k < n; k++)
 		p->scratch[k] = index_of(p, symbol, k + every) - index_of(p, symbol, k);
@@ -124,7 +127,8 @@ static double mean_idle(const struct places *p, uint32_t symbol)
 }
 
 /* Both within a tenth of the largest: which one? */
-static int is_better(const struct places *p, const struct ct_anchor *a, const struct ct_anchor *b)
+static int is_better(const struct places *p, const struct ct_cycle_anchor *a,
+		     const struct ct_cycle_anchor *b)
 {
 	if (a->regularity != b->regularity)
 		return a->regularity > b->regularity;
@@ -140,16 +144,16 @@ static int is_weighty(const struct ct_cycle_symbol *symbol, uint64_t bytes)
 /* ---- an operation that comes once a cycle ---- */
 
 static int find_single(const struct places *p, const struct ct_cycle_symbol *symbols, uint32_t n,
-		       uint64_t bytes, struct ct_anchor *best)
+		       uint64_t bytes, struct ct_cycle_anchor *best)
 {
-	struct ct_anchor *kept = calloc((size_t)n + 1, sizeof(*kept));
+	struct ct_cycle_anchor *kept = calloc((size_t)n + 1, sizeof(*kept));
 	uint32_t n_kept = 0, largest = 0;
 	int found = 0;
 
 	if (!kept)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < n; s++) {
-		struct ct_anchor a;
+		struct ct_cycle_anchor a;
 
 		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < CT_ANCHOR_LEAST)
 			continue;
@@ -171,7 +175,7 @@ static int find_single(const struct places *p, const struct ct_cycle_symbol *sym
 
 /* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for too long. */
 static double outside(const struct places *p, uint32_t n, const struct ct_cycle_symbol *symbols,
-		      const struct ct_anchor *a)
+		      const struct ct_cycle_anchor *a)
 {
 	double sum = 0, out = 0;
 	uint32_t last = UINT32_MAX, next = 0, k = 0, occurrences = count_of(p, a->symbol);
@@ -219,20 +223,23 @@ static double deviation(const struct places *p, uint32_t symbol, uint32_t every,
 
 /* The least number of occurrences, below `most`, after which a symbol comes again far more regularly than after one more or
  * less: over many occurrences anything looks regular. 0 in a->every: there is none. */
-static void find_every(const struct places *p, uint32_t symbol, uint32_t most, struct ct_anchor *a)
+static void find_every(const struct places *p, uint32_t symbol, uint32_t most,
+		       struct ct_cycle_anchor *a)
 {
 	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_ANCHOR_LEAST;
 	double before, mean, here, after, next;
 
 	a->every = 0;
 	before = deviation(p, symbol, 1, &mean);
+	if (before < LEAST_DEVIATION_SINGLE)
+		return;
 	here = deviation(p, symbol, 2, &mean);
 	for (uint32_t j = 2; j <= n && j < most; j++) {
 		double coverage = (double)occurrences / j * mean / (double)p->n_ops;
 
 		after = deviation(p, symbol, j + 1, &next);
 		if (here <= MOST_DEVIATION && here < before && 2 * here <= before &&
-		    2 * here <= after && coverage >= LEAST_COVERAGE_EVERY) {
+		    here <= 0.75 * after && coverage >= LEAST_COVERAGE_EVERY) {
 			*a = measure(p, symbol, j);
 			return;
 		}
@@ -243,7 +250,7 @@ static void find_every(const struct places *p, uint32_t symbol, uint32_t most, s
 }
 
 /* The cycle begins where the rank had been idle longest, on average: the first of those before the longest distance. */
-static uint32_t phase_of(const struct places *p, const struct ct_anchor *a)
+static uint32_t phase_of(const struct places *p, const struct ct_cycle_anchor *a)
 {
 	uint32_t n = count_of(p, a->symbol), best = 0;
 	double most = -1;
@@ -262,14 +269,17 @@ static uint32_t phase_of(const struct places *p, const struct ct_anchor *a)
 	return best;
 }
 
+/* `most_every` occurrences at most; of symbols with that share of the bytes. */
 static int find_compound(const struct places *p, const struct ct_cycle_symbol *symbols, uint32_t n,
-			 uint64_t bytes, struct ct_anchor *best)
+			 uint64_t bytes, uint32_t most_every, double share,
+			 struct ct_cycle_anchor *best)
 {
-	struct ct_anchor a;
-	uint32_t tried = 0, most = MOST_EVERY + 1;
+	struct ct_cycle_anchor a;
+	uint32_t tried = 0, most = most_every + 1;
 
 	for (uint32_t s = 0; s < n && tried < MOST_TRIED; s++) {
-		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < 2 * CT_ANCHOR_LEAST)
+		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < 2 * CT_ANCHOR_LEAST ||
+		    (double)symbols[s].bytes < share * (double)bytes)
 			continue;
 		tried++;
 		find_every(p, s, most, &a);
@@ -278,7 +288,7 @@ static int find_compound(const struct places *p, const struct ct_cycle_symbol *s
 		*best = a;
 		most = a.every;
 	}
-	if (most > MOST_EVERY)
+	if (most > most_every)
 		return CT_NOTFOUND;
 	best->first = phase_of(p, best);
 	return CT_OK;
@@ -286,10 +296,10 @@ static int find_compound(const struct places *p, const struct ct_cycle_symbol *s
 
 int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
 		   const struct ct_cycle_symbol *symbols, uint32_t n_symbols,
-		   struct ct_anchor *anchor)
+		   struct ct_cycle_anchor *anchor)
 {
 	struct places p = { .ops = listed, .n_ops = n_ops ? n_ops : 1 };
-	struct ct_anchor several;
+	struct ct_cycle_anchor several;
 	uint64_t bytes = 0;
 	int st = sort_places(&p, n, n_symbols);
 
@@ -297,11 +307,16 @@ int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
 		bytes += symbols[s].bytes;
 	if (st == CT_OK)
 		st = find_single(&p, symbols, n_symbols, bytes, anchor);
-	if (st == CT_NOTFOUND || (st == CT_OK && outside(&p, n, symbols, anchor) > MOST_OUTSIDE)) {
-		if (find_compound(&p, symbols, n_symbols, bytes, &several) == CT_OK) {
+	if (st == CT_OK && outside(&p, n, symbols, anchor) <= MOST_OUTSIDE) {
+		/* a cycle of equal parts, at the end of which something weighty comes a few times */
+		if (find_compound(&p, symbols, n_symbols, bytes, FEW, LEAST_SHARE_FEW, &several) ==
+			    CT_OK &&
+		    several.ops > 1.5 * anchor->ops)
 			*anchor = several;
-			st = CT_OK;
-		}
+	} else if (st != CT_NOMEM &&
+		   find_compound(&p, symbols, n_symbols, bytes, MOST_EVERY, 0, &several) == CT_OK) {
+		*anchor = several;
+		st = CT_OK;
 	}
 	free(p.at);
 	free(p.first);

@@ -59,7 +59,7 @@ static void calls(unsigned symbol, unsigned times)
 		call(symbol);
 }
 
-static int find(struct ct_anchor *anchor)
+static int find(struct ct_cycle_anchor *anchor)
 {
 	struct ct_cycle_symbol symbols[SYMBOLS] = { 0 };
 
@@ -74,7 +74,7 @@ static int find(struct ct_anchor *anchor)
  * rank had been idle before one of them. */
 static void expect_cuts(uint32_t ops, uint32_t offset)
 {
-	struct ct_anchor anchor;
+	struct ct_cycle_anchor anchor;
 	uint32_t seen = 0, cuts = 0;
 
 	assert_int_equal(find(&anchor), CT_OK);
@@ -90,6 +90,25 @@ static void expect_cuts(uint32_t ops, uint32_t offset)
 		seen++;
 	}
 	assert_int_equal(cuts, program.n_begins);
+}
+
+/* One cut in every step, by the same occurrence. */
+static void expect_period(uint32_t steps)
+{
+	struct ct_cycle_anchor anchor;
+	uint32_t seen = 0, cuts = 0, in_step = 0;
+
+	assert_int_equal(find(&anchor), CT_OK);
+	for (uint32_t i = 0; i < program.n; i++) {
+		if (in_step + 1 < program.n_begins && i == program.begins[in_step + 1])
+			in_step++;
+		if (program.ops[i].symbol != anchor.symbol)
+			continue;
+		if (seen >= anchor.first && (seen - anchor.first) % anchor.every == 0)
+			assert_int_equal(in_step, cuts++);
+		seen++;
+	}
+	assert_int_equal(cuts, steps);
 }
 
 static void ddp(unsigned steps, unsigned log, unsigned eval)
@@ -269,22 +288,26 @@ static void a_cycle_of_equal_units_is_found_by_its_period(void **state)
 	}
 }
 
-/* The same operation in each of three layers, each with its exchange, on the way back only. */
+/* An exchange with each of eight others, four times in each layer: evenly, but not always with all. What tells a step are
+ * the gradients of the three layers on the way back. */
 static void a_cycle_of_layers_is_found_by_its_period(void **state)
 {
 	(void)state;
 	start();
+	program.bytes[50] = 5000000;
 	for (unsigned i = 0; i < 40; i++) {
 		step();
-		for (unsigned layer = 0; layer < 3; layer++)
-			calls(1, 17);
-		for (unsigned layer = 0; layer < 3; layer++) {
-			calls(1, 16);
-			call(2);
-			call(3);
+		for (unsigned layer = 0; layer < 6; layer++) {
+			for (unsigned k = 0; k < 2; k++) {
+				for (unsigned peer = 0; peer < 16; peer++)
+					if ((7 * i + 5 * layer + peer) % 16 || k)
+						call(1 + peer);
+			}
+			if (layer >= 3)
+				call(50);
 		}
 	}
-	expect_cuts(105, 51 + 16);
+	expect_period(40);
 }
 
 static unsigned draw(uint64_t *state)
@@ -295,7 +318,7 @@ static unsigned draw(uint64_t *state)
 
 static void where_nothing_recurs_no_cycle_is_found(void **state)
 {
-	struct ct_anchor anchor;
+	struct ct_cycle_anchor anchor;
 	uint64_t seed = 1;
 
 	(void)state;
@@ -317,7 +340,7 @@ static void what_is_not_whole_on_record_is_no_anchor(void **state)
 {
 	struct ct_cycle_symbol symbols[2] = { { .n = 100, .bytes = 100, .partial = 1 },
 					      { .n = 100, .bytes = 100 } };
-	struct ct_anchor anchor;
+	struct ct_cycle_anchor anchor;
 
 	(void)state;
 	start();
