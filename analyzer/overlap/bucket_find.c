@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "analyzer/overlap/buckets.h"
+#include "analyzer/overlap/gaps.h"
 #include "analyzer/table.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
 /* Smaller ones are counters, norms and flags. */
-#define LEAST_BYTES 16384u
+#define LEAST_BYTES 4096u
 #define LEAST_CYCLES 5u
 /* Of the cycles, those that have to have the same buckets. */
 #define LEAST_ALIKE 0.5
@@ -239,27 +240,89 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 	b->exposed_err_ns = err / f->n_samples;
 }
 
+/* A member of whom it is known when it stood waiting; NULL: there is none. */
+static const struct ct_tape_part *told_part(const struct finder *f, uint32_t candidate)
+{
+	const struct ct_tape_instance *i = at(f, candidate);
+
+	for (uint32_t p = 0; p < i->n; p++)
+		if (f->told[f->tape->parts[i->first_part + p].seat])
+			return &f->tape->parts[i->first_part + p];
+	return NULL;
+}
+
+/* Is the candidate the first of a backward pass? The one before it was waited for until it ended, and then nothing was
+ * reduced for a while. */
+static int begins(const struct finder *f, uint32_t candidate)
+{
+	const struct ct_tape_part *p = told_part(f, candidate);
+	const struct ct_tape_part *before = p ? part_of(f, candidate - 1, p->seat) : NULL;
+	uint64_t first, err;
+
+	if (!before || p->start_ns < before->end_ns + CT_GAP_LAUNCH_NS)
+		return 0;
+	return stood(f, p->seat, at(f, candidate)->comm->index, before->start_ns, before->end_ns,
+		     &first, &err) > 0;
+}
+
+/* Cycles may be cut at any of their operations. Let the sequences begin where backward passes do, and reach as far into
+ * the next cycle. Kept are those of `hash` that another one follows; none if it does not show where they begin. */
+static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
+{
+	uint64_t *firsts = f->samples[IDLE], most = 0;
+	uint32_t kept = 0, by = 0, size = 0;
+
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		const struct sequence *s = &f->sequences[i], *next = s + 1;
+
+		if (s->hash == hash && next->hash == hash &&
+		    f->all[next->first].cycle == f->all[s->first].cycle + 1)
+			f->sequences[kept++] = *s;
+	}
+	if (kept)
+		size = f->sequences[0].n;
+	memset(firsts, 0, size * sizeof(*firsts));
+	for (uint32_t i = 0; i < kept; i++)
+		for (uint32_t k = 1; k <= size; k++)
+			firsts[k % size] += (uint64_t)begins(f, f->sequences[i].first + k);
+	for (uint32_t k = 0; k < size; k++) {
+		if (firsts[k] > most) {
+			most = firsts[k];
+			by = k;
+		}
+	}
+	for (uint32_t i = 0; i < kept; i++)
+		f->sequences[i].first += by;
+	return 2 * most > kept ? kept : 0;
+}
+
 static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buckets *b)
 {
 	const struct ct_tape_instance *i = at(f, first);
 	uint32_t n = cut(f, first, end), from = 0, alike;
 	const struct sequence *s;
+	uint64_t hash;
 
 	qsort(f->sequences, n, sizeof(*f->sequences), by_hash);
 	alike = most_frequent(f, n, &from);
 	s = &f->sequences[from];
+	hash = s->hash;
 	if (alike < LEAST_CYCLES || alike < LEAST_ALIKE * n || s->n < 2 || s->n > CT_BUCKETS_MOST ||
 	    !is_of_several_sizes(f, s))
 		return 0;
 	*b = (struct ct_buckets){
 		.comm = i->comm, .op = i->op, .n = s->n, .cycles = alike, .all_cycles = n
 	};
+	n = turn(f, cut(f, first, end), hash);
+	if (!n)
+		return 0;
+	s = &f->sequences[0];
 	b->factor = ct_op_bus_factor(i->op, i->comm->nranks);
 	for (uint32_t k = 0; k < s->n; k++) {
 		b->bytes[k] = at(f, s->first + k)->bytes;
 		b->total_bytes += b->bytes[k];
 	}
-	take_samples(f, s, alike, b);
+	take_samples(f, s, n, b);
 	return f->n_samples > 0;
 }
 
