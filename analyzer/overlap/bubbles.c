@@ -132,27 +132,45 @@ static uint64_t within(const struct ct_cuts *cuts, uint64_t begin, uint64_t end)
 	return sum;
 }
 
-/* What the waits and the rank's stalls have in common, each moment once; both are in order. */
-static uint64_t in_stalls(const struct room *r, uint32_t n, uint32_t seat)
+/* The rank's stalls, each moment once, after the waits; how many. */
+static int add_stalls(struct room *r, uint32_t seat, uint32_t *n)
 {
 	const struct ct_exposures *stalls = r->stalls;
-	uint32_t from = stalls->seat_first[seat], end = stalls->seat_first[seat + 1];
+	uint64_t reached = 0;
+	int st = CT_OK;
+
+	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1] && st == CT_OK;
+	     i++) {
+		const struct ct_exposure *s = &stalls->all[i];
+		uint64_t begin = s->begin_ns > reached ? s->begin_ns : reached;
+
+		if (!s->is_known || s->end_ns <= begin)
+			continue;
+		st = add_interval(r, n, begin, s->end_ns);
+		reached = s->end_ns;
+	}
+	return st;
+}
+
+/* What the first n intervals, by begin, and the next m, which do not overlap, have in common, each moment once. */
+static uint64_t in_both(const struct room *r, uint32_t n, uint32_t m)
+{
+	const struct interval *waits = r->waits, *stalls = r->waits + n;
 	uint64_t reached = 0, sum = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		for (uint32_t k = from; k < end && stalls->all[k].begin_ns < r->waits[i].end; k++) {
-			const struct ct_exposure *s = &stalls->all[k];
-			uint64_t begin = s->begin_ns, to = s->end_ns;
+	for (uint32_t i = 0, from = 0; i < n; i++) {
+		uint64_t begin = waits[i].begin > reached ? waits[i].begin : reached;
 
-			if (s->end_ns <= r->waits[i].begin && k == from)
-				from++;
-			begin = begin > r->waits[i].begin ? begin : r->waits[i].begin;
-			begin = begin > reached ? begin : reached;
-			to = to < r->waits[i].end ? to : r->waits[i].end;
-			if (!s->is_known || to <= begin)
+		while (from < m && stalls[from].end <= begin)
+			from++;
+		for (uint32_t k = from; k < m && stalls[k].begin < waits[i].end; k++) {
+			uint64_t b = begin > stalls[k].begin ? begin : stalls[k].begin;
+			uint64_t e = waits[i].end < stalls[k].end ? waits[i].end : stalls[k].end;
+
+			if (e <= b)
 				continue;
-			sum += within(r->cuts, begin, to);
-			reached = to;
+			sum += within(r->cuts, b, e);
+			begin = reached = e;
 		}
 	}
 	return sum;
@@ -213,7 +231,14 @@ static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int
 		if (add_interval(r, &n, p->start_ns, p->start_ns + p->wait_ns) != CT_OK)
 			return CT_NOMEM;
 	}
-	stage->bubble_ns = told ? in_stalls(r, n, seat) : in_all(r, n);
+	stage->bubble_ns = in_all(r, n);
+	if (told) {
+		uint32_t all = n;
+
+		if (add_stalls(r, seat, &all) != CT_OK)
+			return CT_NOMEM;
+		stage->bubble_ns = in_both(r, n, all - n);
+	}
 	return CT_OK;
 }
 

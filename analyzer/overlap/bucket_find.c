@@ -15,8 +15,8 @@
 /* Of the cycles, those that have to have the same buckets. */
 #define LEAST_ALIKE 0.5
 /* Looked at: members, and cycles of each. */
-#define MOST_MEMBERS 8u
-#define MOST_CYCLES 512u
+#define MOST_MEMBERS 4u
+#define MOST_CYCLES 64u
 
 /* One operation that may be a bucket. */
 struct candidate {
@@ -216,7 +216,7 @@ static void take_samples(struct finder *f, const struct sequence *all, uint32_t 
 {
 	const struct ct_tape_instance *one = at(f, all[0].first);
 	uint32_t step = one->n > MOST_MEMBERS ? one->n / MOST_MEMBERS : 1;
-	uint32_t stride = n > MOST_CYCLES ? n / MOST_CYCLES + 1 : 1;
+	uint32_t stride = n / MOST_CYCLES + 1;
 	uint64_t err = 0;
 
 	f->n_samples = 0;
@@ -270,7 +270,7 @@ static int begins(const struct finder *f, uint32_t candidate)
 static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 {
 	uint64_t *firsts = f->samples[IDLE], most = 0;
-	uint32_t kept = 0, by = 0, size = 0;
+	uint32_t kept = 0, by = 0, size = 0, looked = 0, stride;
 
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		const struct sequence *s = &f->sequences[i], *next = s + 1;
@@ -282,7 +282,8 @@ static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 	if (kept)
 		size = f->sequences[0].n;
 	memset(firsts, 0, size * sizeof(*firsts));
-	for (uint32_t i = 0; i < kept; i++)
+	stride = kept / MOST_CYCLES + 1;
+	for (uint32_t i = 0; i < kept; i += stride, looked++)
 		for (uint32_t k = 1; k <= size; k++)
 			firsts[k % size] += (uint64_t)begins(f, f->sequences[i].first + k);
 	for (uint32_t k = 0; k < size; k++) {
@@ -293,7 +294,7 @@ static uint32_t turn(struct finder *f, uint32_t n, uint64_t hash)
 	}
 	for (uint32_t i = 0; i < kept; i++)
 		f->sequences[i].first += by;
-	return 2 * most > kept ? kept : 0;
+	return 2 * most > looked ? kept : 0;
 }
 
 static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buckets *b)
@@ -329,7 +330,7 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 static int gather(struct finder *f, const uint32_t *cycle_of)
 {
 	const struct ct_tape *tape = f->tape;
-	uint32_t most = MOST_MEMBERS * (MOST_CYCLES + 1);
+	uint32_t most = MOST_MEMBERS * (MOST_CYCLES + 1) + CT_BUCKETS_MOST;
 	int failed = 0;
 
 	f->all = calloc((size_t)tape->n_instances + 1, sizeof(*f->all));

@@ -9,6 +9,8 @@
 
 /* Streams of one rank that are followed; more than a rank has communicators are none of a real job. */
 #define MOST_STREAMS 256u
+/* Parts with one start that are looked through for a launch's calls. */
+#define MOST_TOGETHER 65536u
 
 /* What came last on a stream. */
 struct before {
@@ -110,7 +112,7 @@ static uint64_t launched_ns(const struct ct_tape *tape, uint32_t at, uint32_t en
 	const struct ct_tape_part *p = &tape->parts[tape->order[at]];
 	uint64_t enter = p->enter_ns;
 
-	for (uint32_t i = at + 1; p->group && i < end; i++) {
+	for (uint32_t i = at + 1; p->group && i < end && i < at + MOST_TOGETHER; i++) {
 		const struct ct_tape_part *q = &tape->parts[tape->order[i]];
 
 		if (q->start_ns != p->start_ns)
@@ -155,9 +157,9 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 	const struct ct_tape_part *p = &w->tape->parts[w->tape->order[at]];
 	const struct ct_tape_instance *instance = &w->tape->instances[p->instance];
 	uint32_t cycle = w->cycle_of[p->instance];
-	uint64_t enter = launched_ns(w->tape, at, end);
 	struct ct_gap_class *class;
 	struct before *b;
+	uint64_t enter;
 	int broken;
 
 	if (!p->on_gpu || !p->start_ns || !p->stream)
@@ -165,6 +167,7 @@ static int add_part(struct walk *w, uint32_t at, uint32_t end, struct ct_gap_ran
 	b = before_on(w, p->stream);
 	if (!b || (p->group && b->group == p->group && b->end_ns == p->end_ns))
 		return CT_OK;
+	enter = launched_ns(w->tape, at, end);
 	broken = is_broken(b, p, instance);
 	if (cycle != CT_NO_CYCLE && b->cycle == cycle && !broken) {
 		class = get_class(w, instance);

@@ -10,6 +10,8 @@
 #define MOST_UNKNOWN 0.1
 /* A stall and the operation that it waited for tell the same start. */
 #define SAME_START_NS 1000u
+/* Operations of one launch that are looked through for the longest wait. */
+#define MOST_TOGETHER 1024u
 
 /* One rank in one cycle. */
 struct cell {
@@ -116,7 +118,7 @@ static uint64_t wait_end(const struct room *r, uint32_t seat, uint64_t start_ns)
 		else
 			high = middle;
 	}
-	for (; low < tape->seat_first[seat + 1]; low++) {
+	for (high = low + MOST_TOGETHER; low < tape->seat_first[seat + 1] && low < high; low++) {
 		const struct ct_tape_part *p = &tape->parts[tape->order[low]];
 
 		if ((p->start_ns ? p->start_ns : p->enter_ns) > start_ns + SAME_START_NS)
