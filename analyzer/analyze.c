@@ -11,9 +11,12 @@
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
 #include "analyzer/link/transport.h"
+#include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
+#include "analyzer/tracer_cost.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -28,6 +31,28 @@ struct analysis {
 	struct ct_hits hits;
 	struct ct_report *report;
 };
+
+/* How fast the links are, and what slow ones cost. */
+static int judge_links(struct analysis *a)
+{
+	struct ct_links links;
+	int st = ct_links_measure(&a->pass, &links);
+
+	if (st == CT_OK)
+		st = ct_links_fill(&links, &a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_links_find(&links, &a->pass, &a->findings);
+	ct_links_fini(&links);
+	return st;
+}
+
+/* Communication against computing. Ranks stand by seat. */
+static int judge_overlap(struct analysis *a)
+{
+	int st = ct_overlap_study(&a->pass, a->cycles.cut_ns, a->cycles.n, a->report, &a->findings);
+
+	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
+}
 
 /* Up to here ranks stood by seat; who is unknown comes last. */
 static int by_rank(const void *a, const void *b)
@@ -87,6 +112,8 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	if (st == CT_OK)
 		st = look_at_cycles(a, options, err);
 	if (st == CT_OK)
+		st = judge_overlap(a);
+	if (st == CT_OK)
 		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
@@ -136,6 +163,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
 	if (st == CT_OK)
 		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
+	if (st == CT_OK)
+		st = judge_links(a);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 
