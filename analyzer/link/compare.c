@@ -17,8 +17,9 @@
 #define BEST_OF_SLOW_HOST CT_TOMO_SLOW
 #define LEAST_Z 5.0	  /* deviations of those alike ... */
 #define LEAST_SPREAD 0.03 /* ... which is at least that */
-/* Times of which the error is more than this are no measure of a rate. */
-#define MOST_ERR 0.05
+/* Times of which the error is more than this are no measure of a rate; a slow one is slow by more than its error. */
+#define MOST_ERR 0.2
+#define SURELY 0.8
 
 /* How long a transfer took against the line, and how much that counts. */
 struct weighed {
@@ -67,14 +68,14 @@ static uint64_t class_key(const struct ct_track *t)
 					(uint64_t)t->on_gpu << 18 | (t->is_edge ? 0 : t->op)));
 }
 
-/* Precise enough, and of a size that can be compared. */
-static int is_comparable(const struct ct_transfers *all, const struct ct_track *t)
+/* Of its times, relative. */
+static double err_of(const struct ct_transfers *all, const struct ct_track *t)
 {
 	double err = 0;
 
 	for (uint32_t i = t->first; i < t->first + t->n; i++)
 		err += all->moved[i].err_ns;
-	return t->shape && t->n >= LEAST_SAMPLES && err <= MOST_ERR * t->ns;
+	return t->ns > 0 ? err / t->ns : INFINITY;
 }
 
 static int sort_into_classes(const struct ct_transfers *all, struct ct_comparison *out)
@@ -87,7 +88,9 @@ static int sort_into_classes(const struct ct_transfers *all, struct ct_compariso
 		uintptr_t class;
 
 		out->of[t].class = UINT32_MAX;
-		if (!is_comparable(all, &all->tracks[t]))
+		out->of[t].err = err_of(all, &all->tracks[t]);
+		if (!all->tracks[t].shape || all->tracks[t].n < LEAST_SAMPLES ||
+		    out->of[t].err > MOST_ERR)
 			continue;
 		class = (uintptr_t)ct_table_get(&by_key, key);
 		if (!class) {
@@ -133,9 +136,9 @@ static void find_rate(const struct ct_track *t, struct ct_standing *s)
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 
 	s->Bps = s->Bps_err = NAN;
-	if (!s->fit.regimes)
+	if (!s->fit.regimes || t->shared)
 		return;
-	if (s->fit.has_alpha && !t->shared && line->ns_per_byte > 0) {
+	if (s->fit.has_alpha && line->ns_per_byte > 0) {
 		s->Bps = 1e9 / line->ns_per_byte;
 		s->Bps_err = s->Bps * line->ns_per_byte_err / line->ns_per_byte;
 	} else if (t->ns > 0) {
@@ -187,9 +190,14 @@ static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_sta
 	enum ct_tomo_state state = ct_tomo_state_of(s->ratio, s->reference);
 	double spread = s->spread > LEAST_SPREAD ? s->spread : LEAST_SPREAD;
 
+	/* one of many ways that is as fast as they are, as far as they differ, clears its ends */
+	if (t->is_edge && state == CT_TOMO_UNKNOWN &&
+	    s->ratio >= (1 - LEAST_Z * spread) * s->reference && s->ratio > SURELY * s->reference)
+		return CT_TOMO_GOOD_ONE;
 	if (state != CT_TOMO_SLOW_ONE)
 		return state;
-	if (s->best > (t->on_gpu ? BEST_OF_SLOW : BEST_OF_SLOW_HOST) * s->reference ||
+	if (s->ratio * (1 + s->err) > SURELY * s->reference ||
+	    s->best > (t->on_gpu ? BEST_OF_SLOW : BEST_OF_SLOW_HOST) * s->reference ||
 	    log(s->ratio / s->reference) > -LEAST_Z * spread)
 		return CT_TOMO_UNKNOWN;
 	return state;

@@ -191,14 +191,14 @@ static struct ct_track *track_of(struct gather *g, const struct ct_tape_instance
 
 /* ---- one instance ---- */
 
-/* Of whole operations only: what shares its launch with others has no time of its own, but for an exchange of all with
- * all, which is one operation; and of ops whose members have sizes of their own nobody knows what to expect. */
+/* Of whole operations only: what shares its launch with others has no time of its own, and where members have sizes of
+ * their own nobody knows what to expect. But an exchange of as much with all is one operation. */
 static double collective_ns(const struct ct_tape_instance *i, const struct ct_tape_part *p)
 {
 	int is_exchange = i->op == CT_OP_AllToAll && p[0].group && !p[0].leads;
 
-	if (ct_op_class(i->op) != CT_CLASS_SYNC || i->varying || i->op == CT_OP_GraphLaunch ||
-	    (has_group(p, i->n) && !is_exchange))
+	if (ct_op_class(i->op) != CT_CLASS_SYNC || i->op == CT_OP_GraphLaunch ||
+	    (!is_exchange && (i->varying || has_group(p, i->n))))
 		return 0;
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
