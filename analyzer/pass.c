@@ -111,6 +111,7 @@ static int end_reading(struct ct_reading *reading)
 				   ct_load_environment(reading->load));
 	if (st == CT_OK)
 		st = ct_traffic_process(&pass->traffic, reading->process, reading->load);
+	kept->ports = ct_load_ports(reading->load);
 	pass->open_launches += kept->facts.open_launches;
 	ct_load_close(reading->load);
 	reading->load = NULL;
@@ -309,6 +310,8 @@ void ct_pass_fini(struct ct_pass *pass)
 		ct_union_fini(&pass->seats[seat].waited);
 		free(pass->seats[seat].partners);
 	}
+	for (size_t p = 0; pass->processes && p < pass->run->n_processes; p++)
+		ct_port_sums_free(pass->processes[p].ports);
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
 	ct_tape_fini(&pass->tape);

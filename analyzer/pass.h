@@ -121,6 +121,7 @@ struct ct_pass_process {
 	struct ct_gaps gaps;
 	struct ct_environment_facts environment;
 	const char **notes;
+	struct ct_port_sums *ports; /* NULL: it told of none */
 	int read;
 };
 

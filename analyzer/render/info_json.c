@@ -86,6 +86,6 @@ json_t *ct_info_json(const struct ct_report *report)
 	ct_json_set(o, "order", order(report), &failed);
 	ct_json_set(o, "invisible", invisible(report), &failed);
 	ct_json_set(o, "environment", ct_json_environment(report), &failed);
-	ct_json_set(o, "transport", json_object(), &failed);
+	ct_json_set(o, "transport", ct_json_transport(report), &failed);
 	return ct_json_done(o, failed);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
+#include "analyzer/render/transport_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -214,5 +215,6 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 	write_losses(&text, report);
 	write_costs(&text, report);
 	ct_environment_text(&text, report);
+	ct_transport_text(&text, report);
 	write_invisible(&text, report);
 }
