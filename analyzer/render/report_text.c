@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/render/expect.h"
+#include "analyzer/render/links_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
@@ -235,6 +236,8 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_matched(text, run);
 	write_exposed(text, report);
 	ct_transport_line(text, report);
+	ct_links_line(text, report);
+	ct_score_line(text, report);
 	write_cost(text, report);
 }
 
