@@ -19,7 +19,7 @@ struct ct_standing {
 	double Bps_err; /* NAN: unknown */
 	/* against the class; NAN: it is not compared */
 	double ratio;	  /* 1: as the line says, less: slower */
-	double best;	  /* the same of its fastest tenth */
+	double best;	  /* the same of its fastest tenth; where the host times, its fastest one */
 	double reference; /* what those alike reach */
 	double spread;	  /* of those that are not slow, relative */
 	double line_err;  /* of what a transfer is expected to take, relative */
