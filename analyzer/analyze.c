@@ -6,6 +6,8 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/blame/verdict.h"
+#include "analyzer/clock/collect.h"
+#include "analyzer/clock/fill.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
 #include "analyzer/link/links.h"
@@ -17,6 +19,7 @@
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
 	struct ct_attempts attempts;
+	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_pass pass;
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
@@ -96,11 +99,16 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
+	st = ct_clocks_of_run(run, &a->attempts, attempt, options, &a->clocks, err);
+	a->attempts.clocks = a->clocks;
+	if (st == CT_OK)
+		st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
 	if (st == CT_OK)
 		st = ct_fill_trace(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_job(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_fill_clocks(&a->pass, &a->findings, a->report);
 	if (st == CT_OK)
 		ct_fill_timing(&a->pass, a->report);
 	if (st == CT_OK)
@@ -142,6 +150,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
 		ct_links_fini(&a->links);
+		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
 		free(a->charges);
 		free(a->in_set);

@@ -96,6 +96,9 @@ struct ct_load_facts {
 	int has_cost;
 	struct ct_end_rec end;
 	int has_end;
+	uint32_t clocks;      /* readings of the host's clocks */
+	uint64_t wall_err_ns; /* the largest error that the kernel told of the time of day ... */
+	int wall_unset;	      /* ... or that nothing sets it */
 	struct ct_load_loss losses[CT_LOSS_MAX]; /* as the blocks tell; see also ct_process_gaps() */
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */

@@ -188,6 +188,8 @@ struct ct_report_comm {
 	uint64_t bytes;
 	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
+	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */
+	uint64_t order_hash; /* of all that its members called, if all called the same; CT_UNKNOWN: not known */
 };
 
 /* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/render/clocks_text.h"
 #include "analyzer/render/expect.h"
 #include "analyzer/render/links_text.h"
 #include "analyzer/render/render.h"
@@ -130,7 +131,8 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		others++;
 	}
 	if (!first) {
-		ct_text_line(text, CT_COLOR_NONE, "losses    none");
+		ct_text_line(text, CT_COLOR_NONE, "losses    none%s",
+			     report->run.n_missing ? " in what is here" : "");
 		return;
 	}
 	if (first->is_loss_of_records)
@@ -231,6 +233,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 
 	write_run(text, run);
 	ct_timing_line(text, report);
+	ct_clocks_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
 	write_matched(text, run);

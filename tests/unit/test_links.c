@@ -75,6 +75,7 @@ static struct told play(const struct scene *scene, unsigned seed)
 {
 	struct ct_synth_options o = ct_synth_defaults();
 	const struct job job = { .o.run = "run" };
+	struct ct_synth_comparison *without;
 	struct ct_synth_outcome outcome;
 	struct told told = { 0 };
 	struct ct_report *report;
@@ -98,7 +99,9 @@ static struct told play(const struct scene *scene, unsigned seed)
 	o.job.n_faults = scene->fault != NULL;
 	fx_mkdir("run");
 	dirfd = open(fx_path("run"), O_RDONLY | O_DIRECTORY);
-	if (ct_synth_write(&o, dirfd, &outcome, &err) || ct_synth_compare(&o, &outcome, &err))
+	without = ct_synth_compare_begin(&o);
+	if (ct_synth_write(&o, dirfd, &outcome, &err) ||
+	    ct_synth_compare_end(without, &outcome, &err))
 		fail_msg("%s", err.text);
 	close(dirfd);
 	told.injected_ns = scene->fault ? outcome.faults[0].injected_ns : 0;
