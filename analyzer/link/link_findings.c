@@ -267,8 +267,7 @@ static int set_evidence(const struct making *m, const struct ct_cause *cause, st
 	double err = m->efficiency * (s->line_err + s->err);
 
 	return ct_finding_evidence(m->list, f, "efficiency", m->efficiency, "ratio", err) ||
-	       ct_finding_evidence(m->list, f, "fastest", s->best / s->reference, "ratio",
-				   err) ||
+	       ct_finding_evidence(m->list, f, "fastest", s->best / s->reference, "ratio", err) ||
 	       ct_finding_evidence(m->list, f, "expected", m->expected_Bps, "Bps",
 				   m->expected_Bps * s->line_err) ||
 	       ct_finding_evidence(m->list, f, "slow_paths", m->n_paths, "count", NAN) ||

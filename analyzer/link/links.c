@@ -5,12 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By host, for ct_transfers_gather(); NULL: out of memory. */
+static uint64_t *clock_errors(const struct ct_pass *pass)
+{
+	uint32_t n = pass->attempts->n_hosts;
+	uint64_t *err = malloc(((size_t)n + 1) * sizeof(*err));
+
+	for (uint32_t h = 0; h < n && err; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(pass->attempts->clocks, h);
+
+		err[h] = host && host->quality != CT_CLOCK_FAIL ? host->err_ns : CT_CLOCK_UNKNOWN;
+	}
+	return err;
+}
+
 int ct_links_measure(const struct ct_pass *pass, struct ct_links *links)
 {
+	uint64_t *err = clock_errors(pass);
 	int st;
 
 	*links = (struct ct_links){ 0 };
-	st = ct_transfers_gather(&pass->tape, pass->host_of, pass->n_seats, &links->transfers);
+	if (!err)
+		return CT_NOMEM;
+	st = ct_transfers_gather(&pass->tape, pass->host_of, pass->n_seats, err, &links->transfers);
+	free(err);
 	if (st == CT_OK)
 		st = ct_compare(&links->transfers, &links->comparison);
 	if (st == CT_OK)

@@ -133,6 +133,8 @@ static const struct scene others[] = {
 	{ "megatron", 8, 1, 2, 2, 30, "gpu-pause:rank=3,ms=200" },
 	{ "moe", 8, 1, 0, 0, 30, "slow-rank:rank=5,pct=30" },
 	{ "moe", 3, 1, 0, 0, 30, "slow-rank:rank=2,pct=50" },
+	{ "moe", 3, 3, 0, 0, 30, "slow-rank:rank=2,pct=50" },
+	{ "moe", 4, 2, 0, 0, 30, "slow-rank:rank=2,pct=50" },
 	{ "moe", 8, 2, 0, 0, 30, "starve-sm:rank=2,ms=10" },
 	{ "ddp", 8, 2, 0, 0, 30, "starve-sm:rank=2,ms=30" },
 	{ "fsdp", 8, 2, 0, 0, 30, "slow-host:host=1,pct=30" },
@@ -148,6 +150,7 @@ static const struct scene identifiable[] = {
 	{ "megatron", 8, 2, 2, 2, 30, "slow-link:src=5,dst=1,factor=0.6" },
 	{ "megatron", 16, 2, 2, 2, 30, "slow-link:src=10,dst=2,factor=0.5" },
 	{ "moe", 8, 1, 0, 0, 30, "slow-link:src=0,dst=1,factor=0.4" },
+	{ "moe", 8, 2, 0, 0, 30, "slow-link:src=0,dst=5,factor=0.4" },
 };
 
 /* One of more members. */
