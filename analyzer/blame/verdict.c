@@ -150,9 +150,9 @@ static uint64_t order_lost(const struct ct_pass *pass)
 	return n;
 }
 
-static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		   const struct ct_set_result *set, const struct ct_report *report,
-		   struct ct_findings *list)
+int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
+		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_findings *list)
 {
 	struct ct_charge together = { 0 };
 	int ordered = order_lost(pass) == 0;
@@ -446,12 +446,9 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 }
 
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
-		    const struct ct_set_result *set, struct ct_findings *list,
-		    struct ct_report *report)
+		    struct ct_findings *list, struct ct_report *report)
 {
-	int st = collect(pass, charges, set, report, list);
+	int st = take(list, report);
 
-	if (st == CT_OK)
-		st = take(list, report);
 	return st == CT_OK ? say_verdict(pass, charges, report) : st;
 }
