@@ -9,6 +9,8 @@
 #include "analyzer/clock/fill.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/link/peaks.h"
+#include "analyzer/link/transport.h"
 #include "analyzer/pass.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -99,6 +101,14 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_fill_overlap(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_traffic(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_transport_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_peaks_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
+	if (st == CT_OK)
+		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 

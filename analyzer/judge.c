@@ -124,7 +124,8 @@ static void note_sequence(struct ct_comm *comm, uint64_t seq, int agreed)
 		comm->first_seq = seq;
 	if (comm->last_seq == UINT64_MAX || seq > comm->last_seq)
 		comm->last_seq = seq;
-	if (agreed && (comm->equal_to_seq == UINT64_MAX || seq > comm->equal_to_seq))
+	if (agreed && seq < comm->first_difference &&
+	    (comm->equal_to_seq == UINT64_MAX || seq > comm->equal_to_seq))
 		comm->equal_to_seq = seq;
 }
 
@@ -230,6 +231,8 @@ static int judge_message(struct ct_pass *pass, struct ct_instance *i, int comple
 
 	if (!captured)
 		i->comm->bytes = plus(i->comm->bytes, bytes);
+	if (ct_pairs_note(&pass->pairs, i, complete) != CT_OK)
+		return CT_NOMEM;
 	st = judge_waits(pass, i, 0);
 	if (!complete)
 		pass->waits.judged = CT_JUDGED_NOTHING;
@@ -413,18 +416,39 @@ static int is_comparable(const struct ct_instance *i)
 	return !graphs || alike;
 }
 
+/* Do the members contradict each other? *usual gets one of the majority. 1, 0 or CT_NOMEM. */
+static int compare(struct ct_pass *pass, const struct ct_instance *i,
+		   const struct ct_member **usual)
+{
+	struct ct_order *order = ct_orders_get(&pass->orders, i->comm);
+	int alike = order ? ct_order_note(order, i) : CT_NOMEM;
+	int odd;
+
+	*usual = &i->members[0];
+	if (alike)
+		return alike < 0 ? alike : 0;
+	odd = ct_mismatch_check(&pass->mismatches, i, usual);
+	if (odd != 1)
+		return odd;
+	ct_order_trouble(order, i->seq);
+	/* it may be older than what is kept */
+	return ct_order_note(order, i) < 0 ? CT_NOMEM : 1;
+}
+
 static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
 {
 	const struct ct_member *usual;
 	uint64_t bytes = bytes_of(i);
 	struct ct_class *class;
-	int odd = ct_mismatch_check(&pass->mismatches, i, &usual);
+	int odd = compare(pass, i, &usual);
 	int judge = complete && !odd && i->n >= 2 && is_comparable(i), failed = 0;
 	int all_timed = is_timed_by_all(i, complete);
 	int st = CT_OK;
 
 	if (odd < 0)
 		return odd;
+	/* From where its members came apart, those of one number may be of different operations. */
+	judge &= i->seq < i->comm->first_difference;
 	note_sequence(i->comm, i->seq, complete && !odd && is_comparable(i));
 	if (usual->op == CT_OP_GraphLaunch)
 		note_sequence(i->comm, i->seq + usual->count - 1, 0);

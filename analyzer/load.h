@@ -12,6 +12,7 @@
 #include "analyzer/analyze.h"
 #include "analyzer/arena.h"
 #include "analyzer/environment_facts.h"
+#include "analyzer/link/port_sums.h"
 #include "trace/ops.h"
 #include "trace/reader.h"
 
@@ -137,6 +138,10 @@ int ct_load_rank(const struct ct_load *load, uint32_t local);
 
 /* Its start record so far. */
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
+
+/* What its host's network ports counted, the caller's from now on (ct_port_sums_free); NULL: it told nothing. Once it has
+ * been read to the end. */
+struct ct_port_sums *ct_load_ports(struct ct_load *load);
 
 /* Its traffic, once it has been read to the end; NULL: none. */
 const struct ct_load_traffic *ct_load_traffic(const struct ct_load *load);

@@ -224,6 +224,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return ct_facts_take(&load->environment, load->memory, bytes, rare->len);
 	case CT_KIND_INVISIBLE:
 		return ct_facts_take_unseen(&load->environment, load->memory, bytes, rare->len);
+	case CT_KIND_PORT:
+		return ct_port_sums_port(&load->ports, bytes, rare->len);
+	case CT_KIND_COUNTERS:
+		return ct_port_sums_sample(&load->ports, bytes, rare->len);
 	case CT_KIND_COMM:
 		ct_rare_get(block, rare, &u.comm, sizeof(u.comm));
 		return take_comm(load, &u.comm);

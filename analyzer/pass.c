@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/stuck.h"
+#include "analyzer/call_name.h"
 
 /* Members that may wait for the others: some blocks of every process, and never less than the first figure. */
 #define CT_PASS_MIN_BYTES (64ull << 20)
@@ -22,12 +23,33 @@ uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_
 	return ct_pass_host_at(pass, pass->attempts->places[process].host, mono_ns);
 }
 
+/* Who leaves a communicator comes to no more of its operations. */
+static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *rec, const char *call)
+{
+	struct ct_pass *pass = reading->pass;
+	struct ct_comm *comm;
+
+	switch (ct_call_leaves(call)) {
+	case CT_LEAVES_LIBRARY:
+		pass->seats[reading->seats[0]].leaves = 1;
+		return CT_OK;
+	case CT_LEAVES_COMM:
+		comm = rec->key ? ct_comms_get(&pass->comms, rec->key, rec->nranks) : NULL;
+		if (!comm || rec->rank < 0 || (uint32_t)rec->rank >= comm->nranks)
+			return CT_OK;
+		return ct_orders_left(&pass->orders, comm, (uint32_t)rec->rank);
+	case CT_LEAVES_NOTHING:
+		break;
+	}
+	return CT_OK;
+}
+
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 {
 	struct ct_reading *reading = arg;
 	const struct ct_watch *watch = reading->pass->watch;
 
-	if (ct_pass_host(reading, rec, call) != CT_OK)
+	if (ct_pass_host(reading, rec, call) != CT_OK || note_leaving(reading, rec, call) != CT_OK)
 		return CT_NOMEM;
 	return watch && watch->host ? watch->host(watch->arg, reading->pass, reading->process, rec)
 				    : CT_OK;
@@ -82,6 +104,9 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 		return CT_NOMEM;
 	pass->names.memory = pass->memory;
 	ct_mismatches_init(&pass->mismatches, pass->memory);
+	ct_sites_init(&pass->sites, pass->memory);
+	ct_orders_init(&pass->orders, !in_set);
+	ct_pairs_init(&pass->pairs, pass->memory);
 	pass->traffic.memory = pass->memory;
 	pass->match = ct_match_new(limit > CT_PASS_MIN_BYTES ? limit : CT_PASS_MIN_BYTES,
 				   ct_pass_judge, pass);
@@ -139,6 +164,7 @@ static int end_reading(struct ct_reading *reading)
 				   ct_load_environment(reading->load));
 	if (st == CT_OK)
 		st = ct_traffic_process(&pass->traffic, reading->process, reading->load);
+	kept->ports = ct_load_ports(reading->load);
 	pass->open_launches += kept->facts.open_launches;
 	ct_load_close(reading->load);
 	reading->load = NULL;
@@ -183,6 +209,8 @@ static int read_all(struct ct_pass *pass, struct ct_reading *readings, size_t n,
 				return st;
 		}
 	}
+	ct_orders_ended(&pass->orders);
+	ct_pairs_ended(&pass->pairs);
 	return ct_match_finish(pass->match);
 }
 
@@ -338,8 +366,13 @@ void ct_pass_fini(struct ct_pass *pass)
 		ct_union_fini(&pass->seats[seat].waited);
 		free(pass->seats[seat].partners);
 	}
+	for (size_t p = 0; pass->processes && p < pass->run->n_processes; p++)
+		ct_port_sums_free(pass->processes[p].ports);
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
+	ct_pairs_fini(&pass->pairs);
+	ct_orders_fini(&pass->orders);
+	ct_sites_fini(&pass->sites);
 	ct_tape_fini(&pass->tape);
 	ct_overlap_free(pass->overlap);
 	ct_traffic_fini(&pass->traffic);

@@ -9,6 +9,8 @@
 #include "analyzer/attempts.h"
 #include "analyzer/blame/calls.h"
 #include "analyzer/blame/mismatch.h"
+#include "analyzer/blame/order.h"
+#include "analyzer/blame/pairs.h"
 #include "analyzer/blame/straggler.h"
 #include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
@@ -61,6 +63,7 @@ struct ct_seat {
 	uint32_t process; /* its latest one ... */
 	uint32_t local;	  /* ... and which of that process's ranks it is */
 	int device;	  /* -1 none or unknown */
+	int leaves;	  /* its process has begun to leave its library (MPI_Finalize) */
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
 	uint64_t lateness_ns, last_count, err_ns;
@@ -125,6 +128,7 @@ struct ct_pass_process {
 	struct ct_gaps gaps;
 	struct ct_environment_facts environment;
 	const char **notes;
+	struct ct_port_sums *ports; /* NULL: it told of none */
 	int read;
 };
 
@@ -147,6 +151,9 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
+	struct ct_sites sites;
+	struct ct_orders orders;
+	struct ct_pairs pairs;
 	struct ct_tape tape; /* empty in a reading for a set */
 	struct ct_traffic traffic;
 	struct ct_overlap *overlap; /* NULL in a reading for a set */

@@ -225,7 +225,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(
 		o,
 		"schema run verdict findings ranks comms ops cycles overlap links traffic clocks "
-		"losses scorecard cost");
+		"losses scorecard cost expect");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
@@ -264,7 +264,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		first(o, "processes"),
 		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
 		"exit_code last_heartbeat_ns");
-	assert_keys(first(o, "order"), "comm equal_to_seq first_difference");
+	assert_keys(first(o, "order"), "comm equal_to_seq first_difference differs_to_seq hash");
 	assert_keys(first(o, "invisible"), "what why remedy");
 	assert_keys(json_object_get(o, "environment"), "same differs own");
 	json_decref(o);
