@@ -291,6 +291,15 @@ static const struct order_case cases[] = {
 	{ "where_most_stopped_the_one_that_went_on_is_odd", FOUR IN("1", 10, 100) "end 1 killed\n",
 	  "UNEVEN_INPUT",
 	  "UNEVEN_INPUT ranks=1 last_seq=9 stopped=0,2,3 by=exit waiting=1 confidence=medium" },
+	{ "of_two_nobody_can_tell_who_is_odd",
+	  "ranks 2\n0,1 w 0-9 AllReduce 100 float32 sum - step\n" IN("1", 10, 100) "end 1 killed\n",
+	  "UNEVEN_INPUT",
+	  "UNEVEN_INPUT ranks=0,1 last_seq=9 stopped=0 waiting=1 confidence=medium" },
+	{ "but_the_rest_of_the_job_can",
+	  "ranks 5\ncomm a 3,4\n0-4 w 0-4 AllReduce 100 float32 sum - step\n"
+	  "3,4 a 5-9 AllReduce 100 float32 sum - step\n4 a 10 AllReduce 100 float32 sum - step in\n"
+	  "end 0-2,4 killed\n",
+	  "UNEVEN_INPUT", "UNEVEN_INPUT ranks=3 last_seq=9 stopped=3 waiting=4 confidence=medium" },
 	{ "a_failure_is_no_uneven_input",
 	  FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\nend 2 fail\n", NULL, "" },
 	{ "an_abort_is_no_uneven_input",
@@ -382,6 +391,21 @@ static const struct order_case cases[] = {
 	{ "a_receive_of_another_width",
 	  "ranks 2 nccl\n0 w 0 Send 100 float32 - 1 -\n1 w 0 Recv 100 float16 - 0 -\n", "MISMATCH",
 	  "MISMATCH ranks=0,1 seq=0 field=dtype send=100:float32 recv=100:float16" },
+	{ "who_has_all_the_pairs_that_do_not_fit_is_it",
+	  "ranks 4 nccl\n0 w 0 Send 5 float32 - 1 -\n1 w 0 Recv 5 float32 - 0 -\n"
+	  "0 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 7 float32 - 0 -\n"
+	  "1 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 8 float32 - 1 -\n"
+	  "2 w 0 Send 6 float32 - 3 -\n3 w 0 Recv 9 float32 - 2 -\n"
+	  "3 w 0 Send 6 float32 - 0 -\n0 w 0 Recv 6 float32 - 3 -\n",
+	  "MISMATCH", "MISMATCH ranks=2 field=count src=0 dst=2 pairs=3" },
+	{ "of_two_pairs_both_ends_may_be_it",
+	  "ranks 3 nccl\n0 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 7 float32 - 0 -\n"
+	  "1 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 8 float32 - 1 -\n",
+	  "MISMATCH", "MISMATCH ranks=0,2 field=count src=0 dst=2 pairs=2" },
+	{ "a_contradiction_comes_before_a_message_that_was_not_received",
+	  "ranks 3 nccl\n0 w 0-3 Send 6 float32 - 1 -\n1 w 0-2 Recv 6 float32 - 0 -\n"
+	  "0 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 7 float32 - 0 -\n",
+	  "MISMATCH", "MISMATCH ranks=0,2 field=count send=6:float32 recv=7:float32" },
 	{ "bytes_are_bytes",
 	  "ranks 2 nccl\n0 w 0-5 Send 100 float32 - 1 -\n1 w 0-5 Recv 400 uint8 - 0 -\n", NULL,
 	  "" },
