@@ -15,6 +15,7 @@
 #include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
 #include "analyzer/clock/align.h"
+#include "analyzer/cycle/sequence.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
@@ -154,7 +155,8 @@ struct ct_pass {
 	struct ct_sites sites;
 	struct ct_orders orders;
 	struct ct_pairs pairs;
-	struct ct_tape tape; /* empty in a reading for a set */
+	struct ct_tape tape;	     /* empty in a reading for a set */
+	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
 	struct ct_traffic traffic;
 	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;

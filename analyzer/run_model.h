@@ -181,6 +181,7 @@ struct ct_report_comm {
 	const char *name;
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
+	const char *role_evidence; /* NULL: role is */
 	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
 	struct ct_peak peak; /* what they can be expected to reach */
 	uint64_t instances, incomplete;
@@ -303,6 +304,14 @@ struct ct_report_cycle {
 	int last_rank;		      /* for whom the others waited longest, -1 nobody */
 };
 
+/* A small operation that comes again every so many cycles: accumulation, logging. */
+struct ct_report_recurring {
+	uint64_t comm_key;
+	const char *op_name;
+	uint64_t bytes; /* of a call; CT_UNKNOWN: they differ */
+	uint64_t every, count;
+};
+
 struct ct_report_cycles {
 	uint64_t anchor_comm_key; /* 0: no cycles were found, and why they were not ... */
 	const char *why;
@@ -313,6 +322,8 @@ struct ct_report_cycles {
 	uint64_t err_ns; /* of each time */
 	struct ct_report_cycle *items;
 	size_t n_items; /* those that are told one by one */
+	struct ct_report_recurring *recurring;
+	size_t n_recurring;
 };
 
 /* How fast a connection is: between two ranks, of a communicator, or of a host. */

@@ -150,9 +150,9 @@ static uint64_t order_lost(const struct ct_pass *pass)
 	return n;
 }
 
-static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		   const struct ct_set_result *set, const struct ct_report *report,
-		   struct ct_findings *list)
+int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
+		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_findings *list)
 {
 	struct ct_charge together = { 0 };
 	int ordered = order_lost(pass) == 0;
@@ -183,7 +183,8 @@ static int take(struct ct_findings *list, struct ct_report *report)
 	report->findings = ct_arena_calloc(report->memory, n + 1, sizeof(*report->findings));
 	if (!report->findings)
 		return CT_NOMEM;
-	qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
+	if (list->n)
+		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
 	report->n_findings = n;
 	report->findings_left_out = list->n - n;
 	for (size_t i = 0; i < n; i++) {
@@ -445,12 +446,9 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 }
 
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
-		    const struct ct_set_result *set, struct ct_findings *list,
-		    struct ct_report *report)
+		    struct ct_findings *list, struct ct_report *report)
 {
-	int st = collect(pass, charges, set, report, list);
+	int st = take(list, report);
 
-	if (st == CT_OK)
-		st = take(list, report);
 	return st == CT_OK ? say_verdict(pass, charges, report) : st;
 }
