@@ -232,6 +232,45 @@ static void explain(const struct sides *s, uint32_t at, struct ct_apart *out)
 	}
 }
 
+/* Pairs of numbers a period apart that have to be alike, that at D being one of them. */
+#define LEAST_REPEATS 4u
+
+static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
+{
+	return a && b && a->op != CT_OP_GraphLaunch && !ct_order_differ(a, b) && !other_site(a, b);
+}
+
+/* Is what the usual ones called up to `at` periodic? The shortest period, 0: none that shows. */
+static uint32_t period(const struct sides *s, uint32_t at)
+{
+	for (uint32_t p = 3; p + LEAST_REPEATS <= at + 1; p++) {
+		uint32_t i = p;
+
+		while (i <= at && alike(s->usual[i - p], s->usual[i]))
+			i++;
+		if (i > at)
+			return p;
+	}
+	return 0;
+}
+
+/* They all stand in this operation: did the odd ones call what used to come behind it? */
+static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart *out)
+{
+	uint32_t p = period(s, at);
+	const struct ct_order_call *next = p ? s->usual[at + 1 - p] : NULL;
+
+	if (s->usual[at + 1] && next && !alike(s->usual[at + 1], next))
+		return;
+	/* in a loop of two, or where they called the one before it again, it may as well be one too many */
+	if (!p || !alike(s->odd[at], next) || s->odd[at + 1] || alike(s->odd[at], s->usual[at - 1]))
+		return;
+	out->by = 1;
+	out->how = CT_APART_SKIPPED;
+	out->fits = 1;
+	out->by_habit = 1;
+}
+
 /* ---- what sites tell ---- */
 
 /* From `at` back: the first of the numbers before it, one after the other, at which the sets' sites differ, after one at
@@ -318,6 +357,8 @@ int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint8_t *set, s
 	}
 	out->field = ct_order_differ(sides.odd[at], sides.usual[at]);
 	explain(&sides, at, out);
+	if (!out->by)
+		explain_by_habit(&sides, at, out);
 	tell(&sides, trace_back(&sides, at, out), out);
 	return 1;
 }

@@ -187,7 +187,8 @@ static int make_shifted(struct ct_order_maker *k)
 	if (ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call))
 		return CT_NOMEM;
 	/* of two operations alike any may be the one */
-	k->f->confidence = ct_order_confidence(k, a->is_sure && (a->fits >= 3 || a->has_sites)
+	k->f->confidence = ct_order_confidence(k, a->is_sure && !a->by_habit &&
+								  (a->fits >= 3 || a->has_sites)
 							  ? CT_CONFIDENCE_HIGH
 							  : CT_CONFIDENCE_MEDIUM);
 	if (!sites || !count || ct_order_ranks(k, 1, 0) || add_counts(k))
@@ -203,12 +204,14 @@ static int make_shifted(struct ct_order_maker *k)
 	if (!what)
 		return CT_NOMEM;
 	k->f->cause = ct_arena_printf(
-		k->list->memory, "%s at seq %llu%s%s: what %s, the others call %u operation%s %s",
-		what, (unsigned long long)a->seq, call->site ? ", " : "",
+		k->list->memory,
+		"%s at seq %llu%s%s: what %s, the others call%s %u operation%s %s%s", what,
+		(unsigned long long)a->seq, call->site ? ", " : "",
 		call->site ? call->site->text : "",
 		is_extra ? (k->f->n_ranks == 1 ? "it calls next" : "they call next")
 			 : (k->f->n_ranks == 1 ? "it calls there" : "they call there"),
-		a->by, a->by == 1 ? "" : "s", is_extra ? "earlier" : "later");
+		a->by_habit ? "ed" : "", a->by, a->by == 1 ? "" : "s",
+		is_extra ? "earlier" : "later", a->by_habit ? " the other times" : "");
 	k->f->advice =
 		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
 			   "logging or evaluating); all members have to call it"

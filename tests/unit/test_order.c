@@ -20,6 +20,17 @@ struct order_case {
 #define OF(ranks, seq, count) ranks " w " #seq " AllReduce " #count " float32 sum - step\n"
 #define IN(ranks, seq, count) ranks " w " #seq " AllReduce " #count " float32 sum - step in\n"
 
+/* Four steps of three operations, and the first of the fifth. */
+#define THREE(ranks, a, b, c) OF(ranks, a, 500) OF(ranks, b, 600) OF(ranks, c, 700)
+#define LOOP(ranks)                                                                                \
+	THREE(ranks, 0, 1, 2)                                                                      \
+	THREE(ranks, 3, 4, 5) THREE(ranks, 6, 7, 8) THREE(ranks, 9, 10, 11) OF(ranks, 12, 500)
+
+#define SITES(a, b, c)                                                                             \
+	"0-3 w " #a " AllReduce 5 float32 sum - a\n"                                               \
+	"0-3 w " #b " AllReduce 6 float32 sum - b\n"                                               \
+	"0-3 w " #c " AllReduce 7 float32 sum - c\n"
+
 static const struct order_case cases[] = {
 	{ "nothing_is_said_of_equal_calls", FOUR, NULL, "" },
 
@@ -122,6 +133,43 @@ static const struct order_case cases[] = {
 	{ "one_operation_after_it_is_too_little_for_a_shift",
 	  FOUR OF("0,2,3", 10, 600) IN("0,2,3", 11, 700) IN("1", 10, 700) "end 0-3 killed\n",
 	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=700 others=600" },
+	{ "left_out_in_a_loop_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
+				  "3 w 13 AllReduce 700 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
+	{ "without_a_loop_there_is_no_habit",
+	  FOUR OF("0-3", 10, 500) OF("0-3", 11, 700) OF("0-3", 12, 600) IN("0-2", 13, 900)
+		  IN("3", 13, 700) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=900" },
+	{ "left_out_by_habit_is_never_sure",
+	  "ranks 4\n" SITES(0, 1, 2) SITES(3, 4, 5) SITES(6, 7, 8)
+		  SITES(9, 10, 11) "0-2 w 12 AllReduce 5 float32 sum - a in\n3 w 12 AllReduce 6 "
+				   "float32 sum - b in\n"
+				   "end 0-3 killed\n",
+	  "MISMATCH",
+	  "SKIPPED_OP ranks=3 seq=12 count=5 left_out=1 site_theirs=b site_others=a "
+	  "confidence=medium" },
+	{ "where_the_same_came_before_and_behind_habit_tells_nothing",
+	  "ranks 4\n" THREE("0-3", 0, 1, 2) OF("0-3", 3, 600) THREE("0-3", 4, 5, 6)
+		  OF("0-3", 7, 600) THREE("0-3", 8, 9, 10) OF("0-3", 11, 600) OF("0-3", 12, 500)
+			  OF("0-3", 13, 600) "0-2 w 14 AllReduce 700 float32 sum - step in\n3 w 14 "
+					     "AllReduce 600 float32 sum - step in\n"
+					     "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=14 field=count theirs=600 others=700" },
+	{ "another_call_in_a_loop_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
+				  "3 w 13 AllReduce 601 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=601 others=600" },
+	{ "once_more_in_a_loop_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
+				  "3 w 13 AllReduce 500 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=500 others=600" },
+	{ "what_fits_the_loop_for_once_is_left_out_by_habit_only_if_it_came_no_further",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step\n"
+				  "3 w 13 AllReduce 700 float32 sum - step\n0-3 w 14 AllReduce 700 "
+				  "float32 sum - step in\n"
+				  "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
 	{ "a_loop_of_two_tells_by_how_far_they_came",
 	  "ranks 3\n" OF("0-2", 0, 5) OF("0-2", 1, 6) OF("0,2", 2, 5) OF("0,2", 3, 6)
 		  OF("0,2", 4, 5) IN("0,2", 5, 6) OF("1", 2, 6) OF("1", 3, 5)
