@@ -175,6 +175,30 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 		       : "n/a";
 }
 
+/* How the shift shows. */
+static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
+			      const char *what)
+{
+	const struct ct_apart *a = &k->apart;
+	const char *at = ct_arena_printf(k->list->memory, "%s at seq %llu%s%s", what,
+					 (unsigned long long)a->seq, call->site ? ", " : "",
+					 call->site ? call->site->text : "");
+	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
+
+	if (!at)
+		return NULL;
+	if (a->how == CT_APART_SKIPPED)
+		return ct_arena_printf(
+			k->list->memory,
+			"%s: what %s there, the others call%s %u operation%s later%s", at, who,
+			a->by_habit ? "ed" : "", a->by, s, a->by_habit ? " the other times" : "");
+	if (a->by_habit)
+		return ct_arena_printf(k->list->memory, "%s: the one before it again", at);
+	return ct_arena_printf(k->list->memory,
+			       "%s: what %s next, the others call %u operation%s earlier", at, who,
+			       a->by, s);
+}
+
 static int make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
@@ -203,15 +227,7 @@ static int make_shifted(struct ct_order_maker *k)
 					    k->f->op_name, of);
 	if (!what)
 		return CT_NOMEM;
-	k->f->cause = ct_arena_printf(
-		k->list->memory,
-		"%s at seq %llu%s%s: what %s, the others call%s %u operation%s %s%s", what,
-		(unsigned long long)a->seq, call->site ? ", " : "",
-		call->site ? call->site->text : "",
-		is_extra ? (k->f->n_ranks == 1 ? "it calls next" : "they call next")
-			 : (k->f->n_ranks == 1 ? "it calls there" : "they call there"),
-		a->by_habit ? "ed" : "", a->by, a->by == 1 ? "" : "s",
-		is_extra ? "earlier" : "later", a->by_habit ? " the other times" : "");
+	k->f->cause = shift_text(k, call, what);
 	k->f->advice =
 		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
 			   "logging or evaluating); all members have to call it"

@@ -39,7 +39,7 @@ static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 	int st;
 
 	k->instances = m->instances;
-	if (!k->order || !ct_apart_by_call(k->order, m->seq, k->set, &k->apart))
+	if (!k->order || !ct_apart_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
 		apart_of_vote(k, m);
 	st = ct_apart_finding(k);
 	if (st == CT_OK && m->odd.start_ns)

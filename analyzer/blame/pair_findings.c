@@ -112,6 +112,9 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs))
 		return CT_NOMEM;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
+	/* nothing hangs, and perhaps it is meant so */
+	if (send.bytes == recv.bytes)
+		k->f->severity = CT_SEVERITY_WARN;
 	k->f->cause = ct_arena_printf(k->list->memory,
 				      "%s: rank %d sends %llu %s, rank %d receives %llu %s%s",
 				      field, rank_of(k, pair->src), (unsigned long long)send.count,
@@ -121,11 +124,11 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
-		"instances=%llu pairs=%u%s severity=severe",
+		"instances=%llu pairs=%u%s severity=%s",
 		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->seq, field,
 		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
 		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,
-		where);
+		where, ct_severity_name(k->f->severity));
 	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 

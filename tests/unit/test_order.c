@@ -163,7 +163,7 @@ static const struct order_case cases[] = {
 	{ "once_more_in_a_loop_in_which_all_stand",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
 				  "3 w 13 AllReduce 500 float32 sum - step in\nend 0-3 killed\n",
-	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=500 others=600" },
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=13 count=500 more=1 confidence=medium" },
 	{ "what_fits_the_loop_for_once_is_left_out_by_habit_only_if_it_came_no_further",
 	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step\n"
 				  "3 w 13 AllReduce 700 float32 sum - step\n0-3 w 14 AllReduce 700 "
@@ -179,6 +179,35 @@ static const struct order_case cases[] = {
 	  "ranks 3\n" OF("0-2", 0, 5) OF("0-2", 1, 6) OF("0,2", 2, 5) OF("0,2", 3, 6)
 		  OF("0,2", 4, 5) OF("1", 2, 6) OF("1", 3, 5) OF("1", 4, 6),
 	  "MISMATCH", "MISMATCH ranks=1 seq=2 field=count" },
+	{ "one_too_many_among_equal_ones_tells_by_how_far_they_came",
+	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
+	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
+	       "3 w 12-21 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=10 op=AllReduce count=100 more=1" },
+	{ "one_left_out_among_equal_ones_tells_by_how_far_they_came",
+	  FOUR "3 w 10 AllGather 9 float32 - - step\n0-2 w 10 AllReduce 100 float32 sum - step\n"
+	       "3 w 11-20 AllReduce 100 float32 sum - step\n0-2 w 11 AllGather 9 float32 - - step\n"
+	       "0-2 w 12-21 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq=10 op=AllReduce count=100 left_out=1" },
+	{ "one_too_many_among_equal_ones_tells_by_what_comes_much_later",
+	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
+	       "0-2 w 11-40 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
+	       "3 w 12-41 AllReduce 100 float32 sum - step\n0-2 w 41 AllGather 9 float32 - - step\n"
+	       "0-2 w 42-70 AllReduce 100 float32 sum - step\n3 w 42 AllGather 9 float32 - - step\n"
+	       "3 w 43-71 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=10 op=AllReduce count=100 more=1 instances=4" },
+	{ "two_that_are_exchanged_among_equal_ones_are_other_calls",
+	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
+	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
+	       "3 w 12-20 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH",
+	  "MISMATCH ranks=3 seq=10 field=op theirs=AllReduce others=AllGather instances=2" },
+	{ "two_that_are_exchanged_in_a_long_run_too",
+	  FOUR "0-2 w 10 AllReduce 100 float32 sum - step\n3 w 10 AllGather 9 float32 - - step\n"
+	       "0-2 w 11 AllGather 9 float32 - - step\n3 w 11 AllReduce 100 float32 sum - step\n"
+	       "0-3 w 12-90 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH",
+	  "MISMATCH ranks=3 seq=10 field=op theirs=AllGather others=AllReduce instances=2" },
 	{ "what_does_not_fit_shifted_is_another_call",
 	  FOUR OF("0,2,3", 10, 600) OF("0,2,3", 11, 700) OF("0,2,3", 12, 800) IN("0,2,3", 13, 900)
 		  OF("1", 10, 700) OF("1", 11, 800) IN("1", 12, 901) "end 0-3 killed\n",
@@ -456,6 +485,14 @@ static const struct order_case cases[] = {
 	  "MISMATCH", "MISMATCH ranks=0,2 field=count send=6:float32 recv=7:float32" },
 	{ "bytes_are_bytes",
 	  "ranks 2 nccl\n0 w 0-5 Send 100 float32 - 1 -\n1 w 0-5 Recv 400 uint8 - 0 -\n", NULL,
+	  "" },
+	{ "numbers_of_another_kind_are_taken_for_what_they_are_not",
+	  "ranks 2 nccl\n0 w 0-5 Send 100 float16 - 1 -\n1 w 0-5 Recv 100 bfloat16 - 0 -\n", NULL,
+	  "MISMATCH ranks=0,1 seq=0 field=dtype send=100:float16 recv=100:bfloat16 severity=warn" },
+	{ "integers_are_integers",
+	  "ranks 2 nccl\n0 w 0-5 Send 100 int64 - 1 -\n1 w 0-5 Recv 100 uint64 - 0 -\n", NULL, "" },
+	{ "bytes_are_numbers_of_any_kind",
+	  "ranks 2 nccl\n0 w 0-5 Send 100 float8e4m3 - 1 -\n1 w 0-5 Recv 100 uint8 - 0 -\n", NULL,
 	  "" },
 	{ "mpi_may_have_room_for_more",
 	  "ranks 2 mpi\n0 w 0-5 Send 100 float32 - 1 -\n1 w 0-5 Recv 1000 float32 - 0 -\n", NULL,
