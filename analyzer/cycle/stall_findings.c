@@ -95,7 +95,7 @@ static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 	    ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN) ||
 	    ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN))
 		return CT_NOMEM;
-	return ct_finding_explain(s->t, f, s->seats, s->threshold_ns);
+	return ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
 }
 
 static int set_line(const struct search *s, const struct ct_stall_pattern *p, const char *who,
