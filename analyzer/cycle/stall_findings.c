@@ -35,7 +35,10 @@ static uint32_t charges_of(const struct search *s, uint32_t seat)
 
 		if (!hits->kept[hit->cycle] || (all ? s->taken[hit->seat] : hit->seat != seat))
 			continue;
-		s->room[n++] = (struct ct_stall){ .cycle = hit->cycle,
+		s->room[n++] = (struct ct_stall){ .stretch = ct_tape_stretch(
+							  &s->t->pass->tape,
+							  s->t->cycles->cut_ns[hit->cycle]),
+						  .cycle = hit->cycle,
 						  .seat = hit->seat,
 						  .ns = (double)hit->charged_ns,
 						  .err_ns = (double)hit->err_ns };

@@ -142,10 +142,11 @@ static uint32_t stalls(uint32_t every, double ms, uint32_t (*next)(uint32_t turn
 	for (uint32_t k = 0; k < CYCLES; k++) {
 		if (uniform() < 0.5)
 			charges[n++] = (struct ct_stall){ k, (uint32_t)(8 * uniform()),
-							  exponential(1e6), 1e3 };
+							  exponential(1e6), 1e3, 0 };
 		if (k % every == every - 1)
 			charges[n++] = (struct ct_stall){ k, next(k / every),
-							  ms * 1e6 * (1 + 0.02 * normal()), 1e3 };
+							  ms * 1e6 * (1 + 0.02 * normal()), 1e3,
+							  0 };
 	}
 	return n;
 }
@@ -210,6 +211,24 @@ static void few_short_or_late_stalls_are_no_pattern(void **state)
 	assert_int_equal(p.n, 0);
 }
 
+/* From one part of the run that is on record to the next nobody knows how far it is. */
+static void distances_over_holes_do_not_count(void **state)
+{
+	struct ct_stall_pattern p;
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t k = 0; k < 12; k++)
+		charges[n++] = (struct ct_stall){ 50 * k + 137 * (k / 4), 3, 1e8, 1e3, k / 4 };
+	ct_stalls_of_one(charges, n, 600, 30e6, &p);
+	assert_int_equal(p.n, 12);
+	assert_float_equal(p.every, 50, 0.1);
+	for (n = 0; n < 12; n++)
+		charges[n] = (struct ct_stall){ 50 * n, 3, 1e8, 1e3, n };
+	ct_stalls_of_one(charges, n, 600, 30e6, &p);
+	assert_int_equal(p.n, 0);
+}
+
 /* Each rank counts for itself: together the distances are irregular. */
 static void ranks_that_count_for_themselves_rotate_too(void **state)
 {
@@ -223,7 +242,7 @@ static void ranks_that_count_for_themselves_rotate_too(void **state)
 
 		for (uint32_t k = phase; k < CYCLES; k += 265)
 			charges[n++] = (struct ct_stall){ k, seat, 1400e6 * (1 + 0.02 * normal()),
-							  1e3 };
+							  1e3, 0 };
 	}
 	ct_stalls_of_all(charges, n, CYCLES, 16, 30e6, &p);
 	assert_in_range(p.n, 16, n);
@@ -245,7 +264,7 @@ static unsigned false_patterns(unsigned seeds, double rate, double ms, double le
 			for (uint32_t seat = 0; seat < 16 && n < 4096; seat++) {
 				if (uniform() < rate)
 					charges[n++] = (struct ct_stall){ k, seat,
-									  exponential(ms * 1e6),
+									  exponential(ms * 1e6), 0,
 									  0 };
 			}
 		}
@@ -474,6 +493,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stalls_of_one_rank_are_periodic),
 		cmocka_unit_test(stalls_of_another_rank_each_time_rotate),
 		cmocka_unit_test(few_short_or_late_stalls_are_no_pattern),
+		cmocka_unit_test(distances_over_holes_do_not_count),
 		cmocka_unit_test(ranks_that_count_for_themselves_rotate_too),
 		cmocka_unit_test(hiccups_are_no_pattern),
 		cmocka_unit_test_setup_teardown(healthy_runs_have_no_time_structure, fx_setup,
