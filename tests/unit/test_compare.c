@@ -198,6 +198,32 @@ static void a_rank_whose_messages_are_slow_is_told(void **state)
 	end();
 }
 
+/* Four ranks to a host, pairs between all hosts: all of one host's are slow, whichever rank it is. */
+static void a_slow_host_of_several_ranks_is_one_cause(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t seat = 0; seat < HOSTS; seat++)
+		s.host_of[seat] = seat / 4;
+	for (uint32_t a = 0; a < 4; a++) {
+		for (uint32_t k = 0; k < 4 * (3 - a); k++) {
+			uint32_t b = a + 1 + k / 4, rank = k % 4;
+			uint32_t pair[] = { 4 * a + rank, 4 * b + (rank + 1) % 4 };
+
+			add_comm(pair, 2, 1);
+			for (unsigned i = 0; i < EACH; i++)
+				move(1e6, took(1e6) * (a == 2 || b == 2 ? 2 : 1));
+		}
+	}
+	judge();
+	assert_int_equal(s.causes.n, 1);
+	assert_int_equal(s.causes.all[0].kind, CT_CAUSE_HOSTS);
+	assert_true(s.causes.all[0].is_exact);
+	assert_int_equal(s.causes.all[0].suspects[0], 2);
+	assert_int_equal(s.causes.all[0].n_paths, 12);
+	end();
+}
+
 /* One way is slow, the way back is not. */
 static void a_slow_way_between_two_is_told(void **state)
 {
@@ -482,6 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_with_half_the_bandwidth_is_told),
 		cmocka_unit_test(a_rank_whose_messages_are_slow_is_told),
+		cmocka_unit_test(a_slow_host_of_several_ranks_is_one_cause),
 		cmocka_unit_test(a_slow_way_between_two_is_told),
 		cmocka_unit_test(a_little_slower_is_not_slow),
 		cmocka_unit_test(noise_of_a_busy_host_is_no_slow_link),
