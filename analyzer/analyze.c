@@ -8,12 +8,16 @@
 #include "analyzer/blame/verdict.h"
 #include "analyzer/clock/collect.h"
 #include "analyzer/clock/fill.h"
+#include "analyzer/cycle/roles.h"
+#include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
 #include "analyzer/link/transport.h"
+#include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
+#include "analyzer/tracer_cost.h"
 #include "analyzer/score/score.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -26,6 +30,8 @@ struct analysis {
 	uint8_t *in_set;
 	struct ct_links links;
 	struct ct_findings findings;
+	struct ct_cycles cycles;
+	struct ct_hits hits;
 	struct ct_report *report;
 };
 
@@ -39,6 +45,14 @@ static int judge_links(struct analysis *a)
 	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
 }
 
+/* Communication against computing. Ranks stand by seat. */
+static int judge_overlap(struct analysis *a)
+{
+	int st = ct_overlap_study(&a->pass, a->cycles.cut_ns, a->cycles.n, a->report, &a->findings);
+
+	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
+}
+
 /* Up to here ranks stood by seat; who is unknown comes last. */
 static int by_rank(const void *a, const void *b)
 {
@@ -49,6 +63,25 @@ static int by_rank(const void *a, const void *b)
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	return x->device < y->device ? -1 : x->device > y->device;
+}
+
+static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *options,
+			  struct ct_err *err)
+{
+	const char *wanted = options ? options->cycle_anchor : NULL;
+	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
+	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
+
+	if (st == CT_NOTFOUND)
+		return ct_fail(err, st, "no operation '%s' comes three times: there are %s", wanted,
+			       a->cycles.why);
+	if (st == CT_OK)
+		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+	if (st == CT_OK)
+		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	if (st == CT_OK)
+		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 
 /* Weigh every rank, and the set that looks slow together if there is one. */
@@ -74,7 +107,13 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
 	if (st == CT_OK)
-		st = ct_verdict_fill(&a->pass, a->charges, &set, &a->findings, a->report);
+		st = ct_verdict_collect(&a->pass, a->charges, &set, a->report, &a->findings);
+	if (st == CT_OK)
+		st = look_at_cycles(a, options, err);
+	if (st == CT_OK)
+		st = judge_overlap(a);
+	if (st == CT_OK)
+		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }
@@ -152,6 +191,8 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_links_fini(&a->links);
 		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
+		ct_cycles_fini(&a->cycles);
+		ct_hits_fini(&a->hits);
 		free(a->charges);
 		free(a->in_set);
 	}

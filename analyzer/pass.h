@@ -15,11 +15,13 @@
 #include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
 #include "analyzer/clock/align.h"
+#include "analyzer/cycle/sequence.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
 #include "analyzer/match/hist.h"
 #include "analyzer/match/match.h"
+#include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/tape.h"
 #include "analyzer/traffic.h"
@@ -154,9 +156,11 @@ struct ct_pass {
 	struct ct_sites sites;
 	struct ct_orders orders;
 	struct ct_pairs pairs;
-	struct ct_tape tape; /* empty in a reading for a set */
+	struct ct_tape tape;	     /* empty in a reading for a set */
+	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
 	struct ct_traffic traffic;
-	struct ct_overlap *overlap; /* NULL in a reading for a set */
+	struct ct_overlap *overlap;    /* NULL in a reading for a set */
+	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
 	struct ct_waits waits;
 	struct ct_window window;
