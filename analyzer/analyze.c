@@ -5,10 +5,15 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/blame/verdict.h"
+#include "analyzer/clock/collect.h"
+#include "analyzer/clock/fill.h"
+#include "analyzer/cycle/roles.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
 #include "analyzer/link/links.h"
+#include "analyzer/link/peaks.h"
+#include "analyzer/link/transport.h"
 #include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
 #include "analyzer/tracer_cost.h"
@@ -16,6 +21,7 @@
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
 	struct ct_attempts attempts;
+	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_pass pass;
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
@@ -74,6 +80,8 @@ static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *o
 		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
 	if (st == CT_OK)
 		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	if (st == CT_OK)
+		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 
@@ -131,17 +139,30 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
+	st = ct_clocks_of_run(run, &a->attempts, attempt, options, &a->clocks, err);
+	a->attempts.clocks = a->clocks;
+	if (st == CT_OK)
+		st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
 	if (st == CT_OK)
 		st = ct_fill_trace(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_job(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_fill_clocks(&a->pass, &a->findings, a->report);
 	if (st == CT_OK)
 		ct_fill_timing(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_overlap(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_traffic(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_transport_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_peaks_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
+	if (st == CT_OK)
+		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
 	if (st == CT_OK)
 		st = judge_links(a);
 	return st == CT_OK ? judge(a, options, err) : st;
@@ -166,6 +187,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->pass);
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
+		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
 		ct_cycles_fini(&a->cycles);
 		ct_hits_fini(&a->hits);

@@ -155,6 +155,8 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	case CT_CLASS_SYNC:
 	case CT_CLASS_ROOTED:
 		m->index = (uint32_t)me;
+		if (ct_orders_called(&pass->orders, comm, o->seq, m) != CT_OK)
+			return CT_NOMEM;
 		return ct_match_collective(pass->match, comm, o->seq, m);
 	case CT_CLASS_P2P:
 		if (o->peer < 0 || (uint32_t)o->peer >= comm->nranks)
@@ -385,7 +387,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.dtype = j->op->dtype,
 		.redop = j->op->redop,
 		.varying = (uint8_t)ct_call_is_varying(j->call),
-		.returned = j->state != CT_STATE_ENTERED,
+		.state = (uint8_t)j->state,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
 		.alone = (uint8_t)is_alone(op),
 		/* of two ranks the other half has the same partner */
@@ -399,6 +401,8 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		if (st != CT_OK)
 			return st;
 	}
+	if (ct_sites_get(&pass->sites, &reading->sites, j->site, &m.site) != CT_OK)
+		return CT_NOMEM;
 	pass->ops++;
 	if (!m.captured && ct_traffic_op(&pass->traffic, reading->process, op,
 					 op->comm ? op->comm->user : NULL) != CT_OK)
@@ -415,7 +419,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
-	if (at == pass->sequence.seat && op->comm && !m.alone && !pass->blame.in_set &&
+	if (pass->overlap && at == pass->sequence.seat && op->comm && !m.alone &&
 	    add_to_sequence(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
 	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)

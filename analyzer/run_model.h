@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/link/expect_report.h"
+#include "analyzer/link/transport_report.h"
 #include "trace/reader.h"
 
 #define CT_UNKNOWN UINT64_MAX
@@ -179,11 +181,16 @@ struct ct_report_comm {
 	const char *name;
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
+	const char *role_evidence; /* NULL: role is */
+	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
+	struct ct_peak peak; /* what they can be expected to reach */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
 	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
+	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */
+	uint64_t order_hash; /* of all that its members called, if all called the same; CT_UNKNOWN: not known */
 };
 
 /* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that
@@ -477,6 +484,9 @@ struct ct_report {
 	size_t n_invisible;
 	struct ct_report_environment environment;
 	struct ct_report_traffic traffic;
+	struct ct_report_transport *transport; /* of hosts whose ports were sampled */
+	size_t n_transport;
+	struct ct_report_expect expect; /* if anything was expected */
 	struct ct_report_cycles cycles;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;

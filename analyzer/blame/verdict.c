@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/findings.h"
+#include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
 #include "analyzer/environment.h"
 #include "analyzer/units.h"
@@ -159,8 +160,8 @@ int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charg
 	int losses = 0;
 	int st = CT_OK;
 
-	if (ordered && pass->mismatches.first)
-		st = ct_finding_mismatch(pass, pass->mismatches.first, list);
+	if (ordered)
+		st = ct_order_findings(pass, list);
 	if (st == CT_OK && use_set)
 		st = ct_finding_set(pass, set->blame, &together, list);
 	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
@@ -186,8 +187,14 @@ static int take(struct ct_findings *list, struct ct_report *report)
 	report->n_findings = n;
 	report->findings_left_out = list->n - n;
 	for (size_t i = 0; i < n; i++) {
-		report->findings[i] = list->all[i];
-		report->findings[i].id = (int)i + 1;
+		struct ct_finding *f = &report->findings[i];
+
+		*f = list->all[i];
+		f->id = (int)i + 1;
+		/* what is not on record could have told otherwise */
+		if (!report->run.complete && f->loss_ns != CT_UNKNOWN &&
+		    f->confidence == CT_CONFIDENCE_HIGH)
+			f->confidence = CT_CONFIDENCE_MEDIUM;
 	}
 	return CT_OK;
 }
@@ -252,16 +259,12 @@ static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
 			   f->is_bounded ? "" : "; how much of it computing hid is not known"));
 }
 
-static int say_mismatch(const struct ct_finding *f, struct ct_report *report)
+static int say_order(const struct ct_finding *f, struct ct_report *report)
 {
-	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
-
-	if (!ranks)
-		return CT_NOMEM;
-	return say(report, CT_VERDICT_MISMATCH, f->confidence,
-		   ct_arena_printf(report->memory,
-				   "rank%s %s called something else as the same %s (%s)",
-				   f->n_ranks == 1 ? "" : "s", ranks, f->op_name, f->cause));
+	return say(report,
+		   f->kind == CT_FINDING_UNEVEN_INPUT ? CT_VERDICT_UNEVEN_INPUT
+						      : CT_VERDICT_MISMATCH,
+		   f->confidence, ct_order_sentence(report->memory, f));
 }
 
 /* Why there is nothing to judge by; NULL if there is. */
@@ -485,7 +488,9 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	uint64_t cost_ns;
 	uint32_t worst = suspicious(pass, charges, &cost_ns);
 	const char *missing = what_is_missing(pass, report);
-	const struct ct_finding *mismatch = first_of(report, 1u << CT_FINDING_MISMATCH);
+	const struct ct_finding *order = first_of(
+		report, 1u << CT_FINDING_MISMATCH | 1u << CT_FINDING_SKIPPED_OP |
+				1u << CT_FINDING_EXTRA_OP | 1u << CT_FINDING_UNEVEN_INPUT);
 	const struct ct_finding *straggler = first_of(
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
 	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
@@ -494,8 +499,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	ct_stuck_sum(pass, &stuck);
 	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
-	if (mismatch)
-		return say_mismatch(mismatch, report);
+	if (order && order->severity == CT_SEVERITY_SEVERE)
+		return say_order(order, report);
 	/* the costlier of the two: findings are in that order */
 	if (link && (!straggler || link < straggler) &&
 	    !(report->n_ended && link->severity == CT_SEVERITY_INFO))

@@ -2,9 +2,10 @@
 /* hits.h — in which cycle the others waited for which rank alone, and why it came late.
  *
  * From the tape: in a synchronising operation, or one with a root that all need, the last to come is who waited least; what
- * the one before it waited more is charged to it, no more than it had been in no communication for longer than anybody
- * else. Intervals on its own clock that overlap count once. As in docs/ANALYSIS.md, STRAGGLER, but without windows of
- * messages and without what is brought along. One thread. */
+ * the one before it waited more is charged to it, no more than it had been held up by nobody for longer than anybody else.
+ * Intervals on its own clock that overlap count once. As in docs/ANALYSIS.md, STRAGGLER, but without windows of messages and
+ * without what is brought along; and an operation that did not hold the rank up (a Broadcast whose data was there) does not
+ * end the time that is its own. One thread. */
 #ifndef CT_CYCLE_HITS_H
 #define CT_CYCLE_HITS_H
 
@@ -15,9 +16,11 @@ struct ct_hit {
 	uint32_t cycle, seat;
 	uint32_t gpus; /* ranks with a GPU that waited, the most at a time */
 	float charged_ns, err_ns;
-	/* Of what is charged on a GPU: its host had not made the call yet when the stream was free; the call was there, and the
-	 * stream came to it late. Both 0 where the host times. */
+	/* On a GPU, of what is charged for the first operation of the cycle that it was much late for, since it may have brought
+	 * that along to others: its host had not made the calls yet when the stream was free; they were there, and the stream
+	 * came to them late. Both 0 where the host times. */
 	float host_ns, stream_ns;
+	uint64_t at_ns; /* of that operation */
 };
 
 struct ct_hits {

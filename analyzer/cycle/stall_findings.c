@@ -56,6 +56,22 @@ static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena
 	return p->every > 0 ? ct_arena_printf(memory, "%.0f", p->every) : "irregular";
 }
 
+static int set_ranks(const struct search *s, struct ct_finding *f)
+{
+	uint32_t n_seats = s->t->pass->n_seats, n = 0;
+	uint32_t *seats = malloc((n_seats + 1u) * sizeof(*seats));
+	int st = CT_NOMEM;
+
+	for (uint32_t seat = 0; seats && seat < n_seats; seat++) {
+		if (s->seats[seat])
+			seats[n++] = seat;
+	}
+	if (seats)
+		st = ct_finding_seats(s->t->pass, seats, n, s->t->list, f);
+	free(seats);
+	return st;
+}
+
 /* What both kinds have in common. */
 static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 		       struct ct_finding *f)
@@ -119,7 +135,7 @@ static int add_periodic(const struct search *s, uint32_t seat, const struct ct_s
 	memset(s->seats, 0, s->t->pass->n_seats);
 	s->seats[seat] = 1;
 	s->taken[seat] = 1;
-	if (!f || ct_finding_seats(s->t, f, s->seats) || set_pattern(s, p, f))
+	if (!f || set_ranks(s, f) || set_pattern(s, p, f))
 		return CT_NOMEM;
 	f->advice = "look for what this rank does after as many cycles each: a checkpoint, a data "
 		    "loader that fills up, garbage collection, a job of the system (cron)";
@@ -203,7 +219,7 @@ static int add_rotating(const struct search *s, const struct ct_stall_pattern *p
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_ROTATING_STALLS);
 	const char *who;
 
-	if (!f || ct_finding_seats(s->t, f, s->seats) || set_pattern(s, p, f))
+	if (!f || set_ranks(s, f) || set_pattern(s, p, f))
 		return CT_NOMEM;
 	if (isnan(f->gpu_seconds) || !strstr(f->cause, "stream late:"))
 		f->cause = "another rank each time stops for about as long, before its calls: as "

@@ -28,35 +28,6 @@ int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, 
 	return 0;
 }
 
-int ct_finding_seats(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *seats)
-{
-	const struct ct_pass *pass = t->pass;
-	int *ranks = ct_arena_calloc(t->list->memory, pass->n_seats + 1u, sizeof(*ranks));
-	size_t n = 0;
-
-	f->hosts = ct_arena_calloc(t->list->memory, pass->attempts->n_hosts + 1u,
-				   sizeof(*f->hosts));
-	if (!ranks || !f->hosts)
-		return CT_NOMEM;
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
-		int here = 0;
-
-		for (uint32_t s = 0; s < pass->n_seats; s++) {
-			if (!seats[s] || pass->seats[s].host != h)
-				continue;
-			ranks[n++] = pass->seats[s].rank;
-			here = 1;
-		}
-		if (!here)
-			continue;
-		f->hosts[f->n_hosts] = ct_arena_text(t->list->memory, pass->attempts->hosts[h].name,
-						     sizeof(((struct ct_process *)0)->host));
-		if (!f->hosts[f->n_hosts++])
-			return CT_NOMEM;
-	}
-	return ct_finding_ranks(t->list, f, ranks, n);
-}
-
 /* ---- why ---- */
 
 struct reasons {
@@ -87,11 +58,13 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 
 static const char *cause_of(const struct reasons *why)
 {
-	if (why->host_ns >= CLEAR_SHARE * why->charged_ns)
+	double known = why->host_ns + why->stream_ns;
+
+	if (why->host_ns >= CLEAR_SHARE * known)
 		return "host late: its stream was free, and the calls had not been made yet (data "
 		       "loading, "
 		       "Python, garbage collection, another process on its cores)";
-	if (why->stream_ns >= CLEAR_SHARE * why->charged_ns)
+	if (why->stream_ns >= CLEAR_SHARE * known)
 		return "stream late: the calls had been made, and its stream reached them late "
 		       "(computing "
 		       "or copies before them)";
@@ -149,22 +122,22 @@ static void set_range(const double *charged, uint32_t n, double sum, struct ct_f
 	f->cycle_last = last;
 }
 
-/* In how many whole windows the seats cost enough; *of: windows that were looked at. */
+/* In how many windows the seats cost enough; *of: windows that were looked at, the last of half the length at least. */
 static uint32_t slow_windows(const struct ct_time_structure *t, const double *charged, uint32_t *of)
 {
 	const struct ct_cycles *c = t->cycles;
 	uint32_t slow = 0;
 
 	*of = 0;
-	for (uint32_t w = 0; w + WINDOW <= c->n; w += WINDOW) {
-		double lost = 0, time = (double)(c->cut_ns[w + WINDOW] - c->cut_ns[w]);
-		uint32_t kept = 0;
+	for (uint32_t w = 0; w + WINDOW / 2 <= c->n; w += WINDOW) {
+		uint32_t end = w + WINDOW < c->n ? w + WINDOW : c->n, kept = 0;
+		double lost = 0, time = (double)(c->cut_ns[end] - c->cut_ns[w]);
 
-		for (uint32_t k = w; k < w + WINDOW; k++) {
+		for (uint32_t k = w; k < end; k++) {
 			lost += charged[k];
 			kept += t->hits->kept[k];
 		}
-		if (kept < WINDOW)
+		if (kept < end - w)
 			continue;
 		(*of)++;
 		slow += lost >= LEAST_LOSS * time;

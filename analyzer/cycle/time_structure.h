@@ -41,9 +41,6 @@ int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, 
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 		       const uint8_t *seats, double least_ns);
 
-/* Hosts of the seats, each once, and their ranks. 0 or CT_NOMEM. */
-int ct_finding_seats(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *seats);
-
 /* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
 double ct_hits_share(const struct ct_hits *hits);
 

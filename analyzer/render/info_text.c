@@ -6,6 +6,7 @@
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
+#include "analyzer/render/transport_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -102,6 +103,10 @@ static void write_comms(struct ct_text *text, const struct ct_report *report)
 			ct_text_line(text, CT_COLOR_RED,
 				     "    its members contradict each other from seq %" PRIu64,
 				     c->first_difference);
+		if (c->differs_to_seq != CT_UNKNOWN)
+			ct_text_line(text, CT_COLOR_RED,
+				     "    its members contradict each other, somewhere up to seq %" PRIu64,
+				     c->differs_to_seq);
 	}
 }
 
@@ -214,5 +219,6 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 	write_losses(&text, report);
 	write_costs(&text, report);
 	ct_environment_text(&text, report);
+	ct_transport_text(&text, report);
 	write_invisible(&text, report);
 }

@@ -29,6 +29,8 @@ json_t *ct_json_exposed(const struct ct_report_exposed *exposed);
 json_t *ct_json_gaps(const struct ct_report *report);
 json_t *ct_json_stages(const struct ct_report *report);
 json_t *ct_json_environment(const struct ct_report *report);
+json_t *ct_json_expect(const struct ct_report *report); /* null: nothing was expected */
+json_t *ct_json_transport(const struct ct_report *report);
 
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);

@@ -45,6 +45,26 @@ static int keep_launch(void *arg, int rank, const struct ct_play_launch *l)
 	return 0;
 }
 
+/* Each of a step's seven operations is waited for, in order: by the computing stream, and by the CPU at the step's end. */
+static int check_wait(void *arg, int rank, const struct ct_play_wait *w)
+{
+	uint32_t *last = (uint32_t *)arg + 2 * rank;
+
+	assert_true(w->end_ns >= w->begin_ns);
+	if (w->is_host) {
+		assert_int_equal(w->after, last[1]);
+		assert_int_equal(w->launch, last[1] + 7);
+		last[1] = w->launch;
+	} else {
+		assert_int_equal(w->waiter, CT_STREAM_COMPUTE);
+		assert_int_equal(w->via, CT_STREAM_COMMS);
+		assert_int_equal(w->after, last[0]);
+		assert_int_equal(w->launch, last[0] + 1);
+		last[0] = w->launch;
+	}
+	return 0;
+}
+
 static int count_open(void *arg, int rank, const struct ct_play_launch *l)
 {
 	(void)arg;
@@ -242,6 +262,23 @@ static void a_cpu_is_as_far_ahead_as_it_may_be(void **state)
 	assert_in_range(most[1], 95 * MS, 105 * MS);
 }
 
+static void a_wait_tells_how_far_one_had_come(void **state)
+{
+	struct ct_workload *w = make(
+		(struct ct_workload_config){ .name = "ddp", .ranks = 2, .steps = 5 }, NULL);
+	uint32_t last[2][2] = { { 0 } };
+	const struct ct_play_sink waits = { .arg = last, .wait = check_wait };
+	const struct ct_play_world world = plain();
+
+	(void)state;
+	assert_int_equal(ct_play(w, &world, &waits, &played.sums), 0);
+	for (int rank = 0; rank < 2; rank++) {
+		assert_int_equal(last[rank][0], 35);
+		assert_int_equal(last[rank][1], 35);
+	}
+	done(w);
+}
+
 /* A kernel that finds no room: the stream has reached it, and everybody waits. */
 static void a_starved_kernel_begins_late(void **state)
 {
@@ -430,7 +467,9 @@ static struct ct_synth_outcome write_run(const struct ct_synth_options *o)
 	struct ct_err err = { 0 };
 	int dirfd = run_dir();
 
-	if (ct_synth_write(o, dirfd, &out, &err) || ct_synth_compare(o, &out, &err))
+	struct ct_synth_comparison *comparison = ct_synth_compare_begin(o);
+
+	if (ct_synth_write(o, dirfd, &out, &err) || ct_synth_compare_end(comparison, &out, &err))
 		fail_msg("%s", err.text);
 	close(dirfd);
 	return out;
@@ -529,6 +568,7 @@ int main(void)
 		cmocka_unit_test(a_slow_link_slows_what_crosses_it),
 		cmocka_unit_test(who_receives_waits_for_who_sends),
 		cmocka_unit_test(a_cpu_is_as_far_ahead_as_it_may_be),
+		cmocka_unit_test(a_wait_tells_how_far_one_had_come),
 		cmocka_unit_test(a_starved_kernel_begins_late),
 		cmocka_unit_test(spans_of_a_gpu_are_left_out_of_its_work),
 		cmocka_unit_test(a_hung_job_leaves_work_open),

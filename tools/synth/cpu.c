@@ -67,7 +67,7 @@ static void merge(struct clock_vector *own, int self, const struct clock_vector 
 
 static struct moment *record(struct rank *r, struct stream *s)
 {
-	struct moment *m = ct_play_moment(r->play);
+	struct moment *m = ct_play_moment(r);
 
 	if (!m)
 		return NULL;
@@ -90,7 +90,7 @@ static void record_event(struct rank *r, struct stream *s, int event)
 	if (!m)
 		return;
 	if (*at)
-		ct_play_release(r->play, *at);
+		ct_play_release(*at);
 	*at = m;
 	r->host_ns += EVENT_NS;
 }
@@ -184,7 +184,7 @@ static int keeps_up(struct rank *r)
 			pass(r, m);
 		else
 			keep_near(r, m);
-		ct_play_release(r->play, m);
+		ct_play_release(m);
 	}
 	lag->drains = 0;
 	return 1;

@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 {
 	struct ct_synth_command command;
 	struct ct_synth_outcome outcome = { 0 };
+	struct ct_synth_comparison *comparison = NULL;
 	struct ct_err err = { 0 };
 	int dirfd, st, code = 0;
 
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	dirfd = open(command.run, O_RDONLY | O_DIRECTORY);
+	comparison = ct_synth_compare_begin(&command.options);
 	st = dirfd < 0 ? ct_fail(&err, CT_IO, "%s", strerror(errno))
 		       : ct_synth_write(&command.options, dirfd, &outcome, &err);
 	if (st == CT_RANGE) {
@@ -51,10 +53,10 @@ int main(int argc, char **argv)
 		code = say(USAGE, "no such job", err.text, NULL);
 	} else if (st) {
 		code = say(FAILED, "cannot write the run", command.run, err.text);
-	} else if (ct_synth_compare(&command.options, &outcome, &err) ||
-		   ct_synth_truth(&command.options, &outcome, command.truth, &err)) {
-		code = say(FAILED, "cannot write the truth", err.text, NULL);
 	}
+	st = ct_synth_compare_end(comparison, code ? NULL : &outcome, &err);
+	if (!code && (st || ct_synth_truth(&command.options, &outcome, command.truth, &err)))
+		code = say(FAILED, "cannot write the truth", err.text, NULL);
 	if (dirfd >= 0)
 		close(dirfd);
 out:

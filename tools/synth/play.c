@@ -51,18 +51,19 @@ int ct_play_grow_ring(struct play *p, void **array, uint32_t *head, uint32_t n, 
 	return 0;
 }
 
-struct moment *ct_play_moment(struct play *p)
+struct moment *ct_play_moment(struct rank *r)
 {
-	struct moment *m = p->free_moments;
+	struct moment *m = r->free_moments;
 
 	if (m) {
-		p->free_moments = m->free;
+		r->free_moments = m->free;
 	} else {
-		m = ct_play_alloc(p, 1, sizeof(*m));
+		m = ct_play_alloc(r->play, 1, sizeof(*m));
 		if (!m)
 			return NULL;
-		m->all = p->moments;
-		p->moments = m;
+		m->rank = r;
+		m->all = r->play->moments;
+		r->play->moments = m;
 	}
 	m->ns = 0;
 	m->refs = 1;
@@ -72,12 +73,12 @@ struct moment *ct_play_moment(struct play *p)
 	return m;
 }
 
-void ct_play_release(struct play *p, struct moment *m)
+void ct_play_release(struct moment *m)
 {
 	if (--m->refs)
 		return;
-	m->free = p->free_moments;
-	p->free_moments = m;
+	m->free = m->rank->free_moments;
+	m->rank->free_moments = m;
 }
 
 struct moment **ct_play_event(struct rank *r, int event)
@@ -103,10 +104,10 @@ struct moment **ct_play_event(struct rank *r, int event)
 struct launch *ct_play_launch_new(struct rank *r)
 {
 	struct play *p = r->play;
-	struct launch *l = p->free_launches;
+	struct launch *l = r->free_launches;
 
 	if (l) {
-		p->free_launches = l->free;
+		r->free_launches = l->free;
 	} else {
 		l = ct_play_alloc(p, 1, sizeof(*l));
 		if (!l)
@@ -124,10 +125,8 @@ struct launch *ct_play_launch_new(struct rank *r)
 
 void ct_play_launch_free(struct launch *l)
 {
-	struct play *p = l->rank->play;
-
-	l->free = p->free_launches;
-	p->free_launches = l;
+	l->free = l->rank->free_launches;
+	l->rank->free_launches = l;
 }
 
 struct launch_op *ct_play_launch_op(struct launch *l)

@@ -26,6 +26,7 @@ struct moment {
 	struct stream *waiters; /* streams that stand at it */
 	struct rank *host;	/* or its CPU */
 	struct clock_vector clock;
+	struct rank *rank;
 	struct moment *free, *all;
 };
 
@@ -162,6 +163,9 @@ struct rank {
 	struct ct_play_rank_sums sums;
 	struct rank *next_ready;
 	uint8_t is_ready;
+	/* Each rank's own, so that what it uses again is near. */
+	struct moment *free_moments;
+	struct launch *free_launches;
 };
 
 /* A collective on all its members. */
@@ -222,8 +226,8 @@ struct play {
 	struct ct_synth_map channels, gatherings;
 	struct stream *ready_first, **ready_end;
 	struct rank *ranks_first, **ranks_end;
-	struct moment *free_moments, *moments;
-	struct launch *free_launches, *launches;
+	struct moment *moments; /* all that there are */
+	struct launch *launches;
 	struct waited *free_waited, *waited;
 	uint64_t run_ahead_ns;
 	uint64_t cap_cycles;
@@ -239,8 +243,8 @@ void *ct_play_alloc(struct play *p, size_t n, size_t size); /* NULL: the play ha
 /* Room for one more in an array that is a ring from `head`, which then begins at 0. 0 or -1. */
 int ct_play_grow_ring(struct play *p, void **array, uint32_t *head, uint32_t n, uint32_t *cap,
 		      size_t size);
-struct moment *ct_play_moment(struct play *p);
-void ct_play_release(struct play *p, struct moment *m);
+struct moment *ct_play_moment(struct rank *r);
+void ct_play_release(struct moment *m);
 void ct_play_free(void *at);
 struct moment **ct_play_event(struct rank *r, int event); /* NULL: no memory */
 struct launch *ct_play_launch_new(struct rank *r);

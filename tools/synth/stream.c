@@ -21,7 +21,7 @@ void ct_play_put(struct stream *s, const struct item *item)
 		ct_play_advance(s);
 }
 
-static void know(struct play *p, struct moment *m, uint64_t ns)
+static void know(struct moment *m, uint64_t ns)
 {
 	m->ns = ns;
 	m->is_known = 1;
@@ -38,7 +38,7 @@ static void know(struct play *p, struct moment *m, uint64_t ns)
 		m->host = NULL;
 		ct_play_cpu_woken(r);
 	}
-	ct_play_release(p, m);
+	ct_play_release(m);
 }
 
 void ct_play_tell_waited(struct rank *r, const struct waited *w, struct ct_play_wait *wait)
@@ -80,7 +80,7 @@ static int wait(struct stream *s, const struct item *item, uint64_t at_ns)
 		ct_play_tell_waited(r, item->waited, &told);
 		ct_play_waited_free(r->play, item->waited);
 	}
-	ct_play_release(r->play, m);
+	ct_play_release(m);
 	return 1;
 }
 
@@ -125,8 +125,7 @@ void ct_play_launch_done(struct launch *l)
 	r->sums.end_ns = later(r->sums.end_ns, l->end_ns);
 	s->ns = l->end_ns;
 	s->running = NULL;
-	l->free = r->play->free_launches;
-	r->play->free_launches = l;
+	ct_play_launch_free(l);
 	ct_play_ready_stream(s);
 }
 
@@ -155,7 +154,7 @@ static int carry_out(struct stream *s, const struct item *item)
 		return 1;
 	case ITEM_RECORD:
 		s->ns = at_ns;
-		know(p, item->moment, at_ns);
+		know(item->moment, at_ns);
 		return 1;
 	case ITEM_WAIT:
 		return wait(s, item, at_ns);

@@ -93,50 +93,71 @@ static void play_other(struct other *other)
 	ct_workload_free(w);
 }
 
-struct others {
-	struct other *at;
+struct ct_synth_comparison {
+	const struct ct_synth_options *o;
+	struct other at[CT_SYNTH_FAULTS + 1];
 	int n;
 	int next; /* whoever takes one adds to it */
+	pthread_t threads[8];
+	int n_threads;
 };
 
 static void *work(void *arg)
 {
-	struct others *others = arg;
+	struct ct_synth_comparison *c = arg;
 	int i;
 
-	while ((i = __atomic_fetch_add(&others->next, 1, __ATOMIC_RELAXED)) < others->n)
-		play_other(&others->at[i]);
+	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n)
+		play_other(&c->at[i]);
 	return NULL;
 }
 
-/* Some at once, as there are cores for. */
-static void play_others(struct others *others)
+/* One core is for who writes the run. */
+static void start(struct ct_synth_comparison *c)
 {
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	pthread_t threads[8];
-	int n = 0;
+	const int most = cores < 2 ? 1 : cores - 1 < 8 ? (int)cores - 1 : 8;
 
-	while (n < 7 && n + 1 < cores && n + 1 < others->n &&
-	       pthread_create(&threads[n], NULL, work, others) == 0)
-		n++;
-	work(others);
-	while (n > 0)
-		pthread_join(threads[--n], NULL);
+	while (c->n_threads < most && c->n_threads < c->n &&
+	       pthread_create(&c->threads[c->n_threads], NULL, work, c) == 0)
+		c->n_threads++;
 }
 
-static int take(const struct ct_synth_options *o, struct ct_synth_outcome *out,
-		struct others *others)
+struct ct_synth_comparison *ct_synth_compare_begin(const struct ct_synth_options *o)
 {
-	for (int i = 0; i < others->n; i++) {
-		struct other *other = &others->at[i];
-		const uint64_t end_ns = end_of(o, &other->sums);
+	struct ct_synth_comparison *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->o = o;
+	for (size_t i = 0; i < o->job.n_faults; i++) {
+		if (!is_of_the_trace(&o->faults[i]) && o->faults[i].kind != CT_FAULT_RUN_AHEAD)
+			c->at[c->n++] = (struct other){ .o = o, .without = (int)i };
+	}
+	/* With one fault, without it is without any. */
+	if (c->n > 1)
+		c->at[c->n++] = (struct other){ .o = o, .without = -1 };
+	start(c);
+	return c;
+}
+
+static int take(const struct ct_synth_comparison *c, struct ct_synth_outcome *out)
+{
+	out->ideal_ns = out->duration_ns;
+	for (size_t i = 0; i < c->o->job.n_faults; i++) {
+		out->faults[i].without_ns = out->duration_ns;
+		out->faults[i].is_known = !out->sums.is_stuck;
+	}
+	for (int i = 0; i < c->n; i++) {
+		const struct other *other = &c->at[i];
+		const uint64_t end_ns = end_of(c->o, &other->sums);
 
 		if (other->status)
 			return other->status;
-		if (other->without < 0) {
+		if (other->without < 0 || c->n == 1)
 			out->ideal_ns = end_ns;
+		if (other->without < 0)
 			continue;
-		}
 		out->faults[other->without].without_ns = end_ns;
 		out->faults[other->without].injected_ns = out->sums.busy_ns - other->sums.busy_ns;
 		out->faults[other->without].is_known = !out->sums.is_stuck && !other->sums.is_stuck;
@@ -144,34 +165,23 @@ static int take(const struct ct_synth_options *o, struct ct_synth_outcome *out,
 	return CT_OK;
 }
 
-int ct_synth_compare(const struct ct_synth_options *o, struct ct_synth_outcome *out,
-		     struct ct_err *err)
+int ct_synth_compare_end(struct ct_synth_comparison *c, struct ct_synth_outcome *out,
+			 struct ct_err *err)
 {
-	struct other at[CT_SYNTH_FAULTS + 1];
-	struct others others = { .at = at };
-	size_t in_job = 0;
 	int st;
 
-	out->ideal_ns = out->duration_ns;
-	for (size_t i = 0; i < o->job.n_faults; i++) {
-		out->faults[i].without_ns = out->duration_ns;
-		out->faults[i].is_known = !out->sums.is_stuck;
-		if (is_of_the_trace(&o->faults[i]) || o->faults[i].kind == CT_FAULT_RUN_AHEAD)
-			continue;
-		in_job++;
-		at[others.n++] = (struct other){ .o = o, .without = (int)i };
-	}
-	/* With one fault, without it is without any. */
-	if (in_job > 1)
-		at[others.n++] = (struct other){ .o = o, .without = -1 };
-	play_others(&others);
-	st = take(o, out, &others);
-	if (in_job == 1) {
-		for (int i = 0; i < others.n; i++)
-			out->ideal_ns = out->faults[at[i].without].without_ns;
-	}
-	for (int i = 0; i < others.n; i++)
-		ct_play_sums_free(&at[i].sums);
+	if (!c)
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	if (!out)
+		__atomic_store_n(&c->next, c->n, __ATOMIC_RELAXED);
+	/* Those for which there was no thread. */
+	work(c);
+	while (c->n_threads)
+		pthread_join(c->threads[--c->n_threads], NULL);
+	st = out ? take(c, out) : CT_OK;
+	for (int i = 0; i < c->n; i++)
+		ct_play_sums_free(&c->at[i].sums);
+	free(c);
 	return st == CT_OK ? st : ct_fail(err, st, "%s", ct_status_text(st));
 }
 

@@ -61,9 +61,14 @@ struct ct_synth_outcome {
 int ct_synth_write(const struct ct_synth_options *options, int dirfd,
 		   struct ct_synth_outcome *outcome, struct ct_err *err);
 
-/* The plays without faults, into the outcome. */
-int ct_synth_compare(const struct ct_synth_options *options, struct ct_synth_outcome *outcome,
-		     struct ct_err *err);
+/* The same job without each of its faults, and without any: played in threads of their own, beside the writing. */
+struct ct_synth_comparison;
+struct ct_synth_comparison *ct_synth_compare_begin(
+	const struct ct_synth_options *options); /* NULL: no memory */
+
+/* Wait for them, put what they tell into the outcome, free them; NULL is CT_NOMEM. An outcome of NULL is let go. */
+int ct_synth_compare_end(struct ct_synth_comparison *comparison, struct ct_synth_outcome *outcome,
+			 struct ct_err *err);
 
 /* The truth as JSON, into the file. 0 or CT_IO. */
 int ct_synth_truth(const struct ct_synth_options *options, const struct ct_synth_outcome *outcome,
