@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/analyze.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/arena.h"
@@ -16,6 +17,7 @@
 #include "analyzer/link/transport.h"
 #include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
+#include "analyzer/score/score.h"
 #include "analyzer/tracer_cost.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -26,6 +28,7 @@ struct analysis {
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
 	uint8_t *in_set;
+	struct ct_links links;
 	struct ct_findings findings;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
@@ -35,15 +38,11 @@ struct analysis {
 /* How fast the links are, and what slow ones cost. */
 static int judge_links(struct analysis *a)
 {
-	struct ct_links links;
-	int st = ct_links_measure(&a->pass, &links);
+	int st = ct_links_measure(&a->pass, &a->links);
 
 	if (st == CT_OK)
-		st = ct_links_fill(&links, &a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_links_find(&links, &a->pass, &a->findings);
-	ct_links_fini(&links);
-	return st;
+		st = ct_links_fill(&a->links, &a->pass, a->report);
+	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
 }
 
 /* Communication against computing. Ranks stand by seat. */
@@ -165,7 +164,9 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
 	if (st == CT_OK)
 		st = judge_links(a);
-	return st == CT_OK ? judge(a, options, err) : st;
+	if (st == CT_OK)
+		st = judge(a, options, err);
+	return st == CT_OK ? ct_score_fill(&a->links, NAN, a->report) : st;
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
@@ -187,6 +188,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->pass);
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
+		ct_links_fini(&a->links);
 		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
 		ct_cycles_fini(&a->cycles);

@@ -196,6 +196,19 @@ static int holds_any(const struct ct_tomo_comm *comm, const uint32_t *units, uin
 	return 0;
 }
 
+/* What is slow between the same members already; NULL: nothing. */
+static struct ct_cause *link_of(struct ct_causes *out, const struct ct_path *path)
+{
+	for (uint32_t c = 0; c < out->n; c++) {
+		struct ct_cause *cause = &out->all[c];
+
+		if (cause->kind == CT_CAUSE_LINK && cause->n == path->n &&
+		    memcmp(cause->suspects, path->seats, path->n * sizeof(*path->seats)) == 0)
+			return cause;
+	}
+	return NULL;
+}
+
 static int take_answer(const struct question *q, enum ct_cause_kind kind, struct ct_causes *out)
 {
 	for (uint32_t g = 0; g < q->answer.n_groups; g++) {
@@ -218,7 +231,9 @@ static int take_answer(const struct question *q, enum ct_cause_kind kind, struct
 
 		if (!q->comms[c].unresolved)
 			continue;
-		cause = new_cause(out, CT_CAUSE_LINK, path->seats, path->n);
+		cause = link_of(out, path);
+		if (!cause)
+			cause = new_cause(out, CT_CAUSE_LINK, path->seats, path->n);
 		if (!cause)
 			return CT_NOMEM;
 		cause->is_exact = path->n == 2;

@@ -8,17 +8,21 @@
 #include "trace/status.h"
 
 #define LEAST_SAMPLES 20u
+#define LEAST_HOST_SAMPLES 50u
 #define LEAST_COMMS 3u
 #define LEAST_EDGES 4u
 #define LARGEST 0.75 /* of the messages of an edge, by size: those above count */
-/* Even the fastest tenth of a slow one is slower than this, of what those alike usually reach: where the host times, what
- * else runs on it makes some of its operations slow, but not all. */
+/* Even the fastest tenth of a slow one is slower than this, of what those alike usually reach. Where the host times, what
+ * else runs on it makes most of its operations slow, but not all: there it is the fastest one. */
 #define BEST_OF_SLOW 0.8
 #define BEST_OF_SLOW_HOST CT_TOMO_SLOW
+#define FASTEST 0.1
+#define FASTEST_HOST 0
 #define LEAST_Z 5.0	  /* deviations of those alike ... */
 #define LEAST_SPREAD 0.03 /* ... which is at least that */
-/* Times of which the error is more than this are no measure of a rate. */
-#define MOST_ERR 0.05
+/* Times of which the error is more than this are no measure of a rate; a slow one is slow by more than its error. */
+#define MOST_ERR 0.2
+#define SURELY 0.8
 
 /* How long a transfer took against the line, and how much that counts. */
 struct weighed {
@@ -67,14 +71,14 @@ static uint64_t class_key(const struct ct_track *t)
 					(uint64_t)t->on_gpu << 18 | (t->is_edge ? 0 : t->op)));
 }
 
-/* Precise enough, and of a size that can be compared. */
-static int is_comparable(const struct ct_transfers *all, const struct ct_track *t)
+/* Of its times, relative. */
+static double err_of(const struct ct_transfers *all, const struct ct_track *t)
 {
 	double err = 0;
 
 	for (uint32_t i = t->first; i < t->first + t->n; i++)
 		err += all->moved[i].err_ns;
-	return t->shape && t->n >= LEAST_SAMPLES && err <= MOST_ERR * t->ns;
+	return t->ns > 0 ? err / t->ns : INFINITY;
 }
 
 static int sort_into_classes(const struct ct_transfers *all, struct ct_comparison *out)
@@ -87,7 +91,11 @@ static int sort_into_classes(const struct ct_transfers *all, struct ct_compariso
 		uintptr_t class;
 
 		out->of[t].class = UINT32_MAX;
-		if (!is_comparable(all, &all->tracks[t]))
+		out->of[t].err = err_of(all, &all->tracks[t]);
+		if (!all->tracks[t].shape ||
+		    all->tracks[t].n <
+			    (all->tracks[t].on_gpu ? LEAST_SAMPLES : LEAST_HOST_SAMPLES) ||
+		    out->of[t].err > MOST_ERR)
 			continue;
 		class = (uintptr_t)ct_table_get(&by_key, key);
 		if (!class) {
@@ -133,9 +141,9 @@ static void find_rate(const struct ct_track *t, struct ct_standing *s)
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 
 	s->Bps = s->Bps_err = NAN;
-	if (!s->fit.regimes)
+	if (!s->fit.regimes || t->shared)
 		return;
-	if (s->fit.has_alpha && !t->shared && line->ns_per_byte > 0) {
+	if (s->fit.has_alpha && line->ns_per_byte > 0) {
 		s->Bps = 1e9 / line->ns_per_byte;
 		s->Bps_err = s->Bps * line->ns_per_byte_err / line->ns_per_byte;
 	} else if (t->ns > 0) {
@@ -168,14 +176,14 @@ static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
 }
 
 /* What those alike reach, and how far they differ: of edges the median, of communicators the 75th percentile, since
- * several share whatever is slow. */
-static double reference_of(struct work *k, uint32_t n, int is_edge, double *spread)
+ * several share whatever is slow. Where the host times, those that seem slow may be so by its noise: they count too. */
+static double reference_of(struct work *k, uint32_t n, const struct ct_track *one, double *spread)
 {
-	double reference = is_edge ? middle(k->ratios, n) : ct_tomo_reference(k->ratios, n);
+	double reference = one->is_edge ? middle(k->ratios, n) : ct_tomo_reference(k->ratios, n);
 	uint32_t kept = 0;
 
 	for (uint32_t m = 0; m < n; m++) {
-		if (is_edge || k->ratios[m] >= CT_TOMO_SLOW * reference)
+		if (one->is_edge || !one->on_gpu || k->ratios[m] >= CT_TOMO_SLOW * reference)
 			k->ratios[kept++] = fabs(log(k->ratios[m] / reference));
 	}
 	*spread = 1.4826 * middle(k->ratios, kept);
@@ -187,9 +195,14 @@ static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_sta
 	enum ct_tomo_state state = ct_tomo_state_of(s->ratio, s->reference);
 	double spread = s->spread > LEAST_SPREAD ? s->spread : LEAST_SPREAD;
 
+	/* one of many ways that is as fast as they are, as far as they differ, clears its ends */
+	if (t->is_edge && state == CT_TOMO_UNKNOWN &&
+	    s->ratio >= (1 - LEAST_Z * spread) * s->reference && s->ratio > SURELY * s->reference)
+		return CT_TOMO_GOOD_ONE;
 	if (state != CT_TOMO_SLOW_ONE)
 		return state;
-	if (s->best > (t->on_gpu ? BEST_OF_SLOW : BEST_OF_SLOW_HOST) * s->reference ||
+	if (s->ratio * (1 + s->err) > SURELY * s->reference ||
+	    s->best > (t->on_gpu ? BEST_OF_SLOW : BEST_OF_SLOW_HOST) * s->reference ||
 	    log(s->ratio / s->reference) > -LEAST_Z * spread)
 		return CT_TOMO_UNKNOWN;
 	return state;
@@ -198,7 +211,7 @@ static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_sta
 static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_t n, struct work *k,
 			 struct ct_comparison *out)
 {
-	const int is_edge = all->tracks[k->members[0]].is_edge;
+	const struct ct_track *one = &all->tracks[k->members[0]];
 	struct ct_fit *line = &out->lines[class];
 	uint32_t slow = 0;
 	double reference, spread;
@@ -211,9 +224,9 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 		uint32_t weighed = weigh(all, &all->tracks[k->members[m]], line, k->w, k->sizes);
 
 		s->ratio = k->ratios[m] = 1 / quantile(k->w, weighed, 0.5);
-		s->best = 1 / quantile(k->w, weighed, 0.1);
+		s->best = 1 / quantile(k->w, weighed, one->on_gpu ? FASTEST : FASTEST_HOST);
 	}
-	reference = reference_of(k, n, is_edge, &spread);
+	reference = reference_of(k, n, one, &spread);
 	for (uint32_t m = 0; m < n; m++) {
 		struct ct_standing *s = &out->of[k->members[m]];
 
@@ -221,7 +234,7 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 		s->spread = spread;
 		s->line_err = fmax(LEAST_SPREAD, spread);
 		s->peers = n - 1;
-		if (n >= (is_edge ? LEAST_EDGES : LEAST_COMMS))
+		if (n >= (one->is_edge ? LEAST_EDGES : LEAST_COMMS))
 			s->state = state_of(&all->tracks[k->members[m]], s);
 		slow += s->state == CT_TOMO_SLOW_ONE;
 	}

@@ -14,11 +14,12 @@
 /* Of one track, by its number. */
 struct ct_standing {
 	struct ct_fit fit; /* of its own transfers */
-	double Bps;	   /* on the wire, of its large transfers; NAN unknown */
-	double Bps_err;	   /* NAN: unknown */
+	double err;	   /* of its times, relative */
+	double Bps; /* on the wire, of its large transfers; NAN unknown, as where times are bounds */
+	double Bps_err; /* NAN: unknown */
 	/* against the class; NAN: it is not compared */
 	double ratio;	  /* 1: as the line says, less: slower */
-	double best;	  /* the same of its fastest tenth */
+	double best;	  /* the same of its fastest tenth; where the host times, its fastest one */
 	double reference; /* what those alike reach */
 	double spread;	  /* of those that are not slow, relative */
 	double line_err;  /* of what a transfer is expected to take, relative */

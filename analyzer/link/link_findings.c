@@ -264,11 +264,10 @@ static enum ct_confidence confidence_of(const struct making *m, const struct ct_
 static int set_evidence(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
 {
 	const struct ct_standing *s = &m->links->comparison.of[m->path->track];
-	double err = m->efficiency * s->line_err;
+	double err = m->efficiency * (s->line_err + s->err);
 
 	return ct_finding_evidence(m->list, f, "efficiency", m->efficiency, "ratio", err) ||
-	       ct_finding_evidence(m->list, f, "fastest_tenth", s->best / s->reference, "ratio",
-				   err) ||
+	       ct_finding_evidence(m->list, f, "fastest", s->best / s->reference, "ratio", err) ||
 	       ct_finding_evidence(m->list, f, "expected", m->expected_Bps, "Bps",
 				   m->expected_Bps * s->line_err) ||
 	       ct_finding_evidence(m->list, f, "slow_paths", m->n_paths, "count", NAN) ||
@@ -340,10 +339,8 @@ static int find_cause(struct making *m, const struct ct_cause *cause)
 		m->list->memory,
 		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s "
 		"severity=%s",
-		who, m->efficiency,
-		m->efficiency * m->links->comparison.of[m->path->track].line_err,
-		ct_text_Bps((uint64_t)m->expected_Bps).s, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+		who, m->efficiency, f->evidence[0].err, ct_text_Bps((uint64_t)m->expected_Bps).s,
+		ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
 		cause->is_exact ? "no" : "yes", ct_severity_name(f->severity));
 	return f->line ? CT_OK : CT_NOMEM;
 }

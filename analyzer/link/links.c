@@ -5,12 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By host, for ct_transfers_gather(); NULL: out of memory. */
+static uint64_t *clock_errors(const struct ct_pass *pass)
+{
+	uint32_t n = pass->attempts->n_hosts;
+	uint64_t *err = malloc(((size_t)n + 1) * sizeof(*err));
+
+	for (uint32_t h = 0; h < n && err; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(pass->attempts->clocks, h);
+
+		err[h] = host && host->quality != CT_CLOCK_FAIL ? host->err_ns : CT_CLOCK_UNKNOWN;
+	}
+	return err;
+}
+
 int ct_links_measure(const struct ct_pass *pass, struct ct_links *links)
 {
+	uint64_t *err = clock_errors(pass);
 	int st;
 
 	*links = (struct ct_links){ 0 };
-	st = ct_transfers_gather(&pass->tape, pass->host_of, pass->n_seats, &links->transfers);
+	if (!err)
+		return CT_NOMEM;
+	st = ct_transfers_gather(&pass->tape, pass->host_of, pass->n_seats, err, &links->transfers);
+	free(err);
 	if (st == CT_OK)
 		st = ct_compare(&links->transfers, &links->comparison);
 	if (st == CT_OK)
@@ -67,15 +85,28 @@ static int set_suspects(const struct ct_pass *pass, const struct ct_cause *cause
 	return CT_OK;
 }
 
+/* What the members' GPUs and networks allow; NAN: nothing on record tells. */
+static double peak_of(const struct ct_report *report, uint64_t key)
+{
+	for (size_t c = 0; c < report->n_comms; c++) {
+		if (report->comms[c].key == key)
+			return report->comms[c].peak.Bps;
+	}
+	return NAN;
+}
+
 static struct ct_report_link row_of(const struct ct_links *links, const struct ct_pass *pass,
-				    const struct ct_path *path)
+				    const struct ct_path *path, const struct ct_report *report)
 {
 	const struct ct_track *t = &links->transfers.tracks[path->track];
 	const struct ct_standing *s = &links->comparison.of[path->track];
 	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
 	int has_alpha = s->fit.regimes && s->fit.has_alpha && !t->shared;
 	double efficiency = s->peers ? s->ratio / s->reference : NAN;
+	double peak = t->is_edge ? NAN : peak_of(report, t->comm->key);
 
+	if (!isnan(peak) && peak > 0 && !isnan(s->Bps) && path->state != CT_TOMO_SLOW_ONE)
+		efficiency = s->Bps / peak;
 	return (struct ct_report_link){
 		.scope = t->is_edge ? "edge" : "comm",
 		.src = t->is_edge ? pass->seats[t->src].rank : -1,
@@ -123,7 +154,7 @@ static int add_hosts(const struct ct_links *links, const struct ct_pass *pass,
 		if (cause->kind != CT_CAUSE_HOSTS || !cause->is_exact)
 			continue;
 		name = pass->attempts->hosts[cause->suspects[0]].name;
-		*row = row_of(links, pass, &links->causes.paths[cause->paths[0]]);
+		*row = row_of(links, pass, &links->causes.paths[cause->paths[0]], report);
 		row->scope = "host";
 		row->src = row->dst = -1;
 		row->comm_key = 0;
@@ -169,7 +200,7 @@ int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
 			break;
 		}
 		row = &report->links[report->n_links++];
-		*row = row_of(links, pass, path);
+		*row = row_of(links, pass, path, report);
 		if (cause)
 			st = set_suspects(pass, cause, path, report->memory, row);
 	}

@@ -9,6 +9,8 @@
 #define LEAST_SAMPLES 20u
 /* Short transfers, of less than this share of what the longest take, say nothing about a link. */
 #define LEAST_SHARE 0.25
+/* That one of a track's stretches is so long though slow ones came by chance, as often as elsewhere in it. */
+#define CHANCE 1e-6
 #define DEVIATIONS 5.0 /* of the track's own, in logarithms, that a slow one must be off too */
 
 /* One that counts, in order of time. */
@@ -63,6 +65,19 @@ static double threshold(const struct step *steps, uint32_t n, double *scratch)
 		    DEVIATIONS * (scratch[n / 2] - scratch[n / 4]) / 0.6745);
 }
 
+static int is_slow(const struct step *s, double least)
+{
+	return s->over > least && s->moved->ns - s->expected_ns > s->moved->err_ns;
+}
+
+/* Could it be chance, with `slow` of all n being slow? */
+static int is_chance(uint32_t length, uint32_t slow, uint32_t n)
+{
+	double often = (slow - length + 1.0) / (n - length + 1.0);
+
+	return n * pow(often, length) > CHANCE;
+}
+
 static int weigh(const struct step *first, const struct step *end, uint32_t all,
 		 struct ct_slow_ops *out)
 {
@@ -91,21 +106,25 @@ int ct_slow_ops_find(const struct ct_transfers *all, uint32_t track, const struc
 	struct step *steps = malloc(((size_t)t->n + 1) * sizeof(*steps));
 	double *scratch = malloc(((size_t)t->n + 1) * sizeof(*scratch));
 	int st = steps && scratch ? CT_OK : CT_NOMEM;
-	uint32_t n = 0, first = 0;
+	uint32_t n = 0, first = 0, slow = 0;
 	double least;
 
 	*out = (struct ct_slow_ops){ 0 };
-	if (st == CT_OK && fit->regimes)
+	if (st == CT_OK && fit->regimes && t->on_gpu)
 		n = collect(all, t, fit, steps);
-	least = n >= LEAST_SAMPLES ? threshold(steps, n, scratch) : 0;
-	for (uint32_t i = 0; i <= n && n >= LEAST_SAMPLES && st == CT_OK; i++) {
-		if (i < n && steps[i].over > least &&
-		    steps[i].moved->ns - steps[i].expected_ns > steps[i].moved->err_ns)
+	if (n < LEAST_SAMPLES)
+		goto out;
+	least = threshold(steps, n, scratch);
+	for (uint32_t i = 0; i < n; i++)
+		slow += (uint32_t)is_slow(&steps[i], least);
+	for (uint32_t i = 0; i <= n && st == CT_OK; i++) {
+		if (i < n && is_slow(&steps[i], least))
 			continue;
-		if (i - first >= CT_SLOW_OP_RUN)
+		if (i - first >= CT_SLOW_OP_RUN && !is_chance(i - first, slow, n))
 			st = weigh(steps + first, steps + i, n, out);
 		first = i + 1;
 	}
+out:
 	free(steps);
 	free(scratch);
 	return st;

@@ -12,6 +12,7 @@
 struct gather {
 	const struct ct_tape *tape;
 	const uint32_t *host_of;
+	const uint64_t *clock_err;    /* by host; NULL: not related */
 	uint32_t *local_of;	      /* by seat: its place among those of its host */
 	struct ct_launch_sum *groups; /* by number of the group */
 	uint32_t n_groups;
@@ -23,9 +24,10 @@ struct gather {
 /* What the messages that share a launch have in common. */
 struct ct_launch_sum {
 	uint64_t last_start_ns; /* of the launch and of all that its messages met */
-	uint32_t partner;	/* seat + 1; UINT32_MAX: several */
-	uint8_t across;		/* some partner is on another host */
-	uint8_t unknown;	/* some time is not known */
+	uint64_t clock_err_ns;
+	uint32_t partner; /* seat + 1; UINT32_MAX: several */
+	uint8_t across;	  /* some partner's clock is not related to its own */
+	uint8_t unknown;  /* some time is not known */
 };
 
 static const struct ct_tape_part *parts_of(const struct gather *g, const struct ct_tape_instance *i)
@@ -54,14 +56,27 @@ static int has_group(const struct ct_tape_part *parts, uint32_t n)
 
 /* ---- launches that messages share ---- */
 
+/* Of times of these two hosts against each other; UINT64_MAX: unknown. */
+static uint64_t clock_err(const struct gather *g, uint32_t a, uint32_t b)
+{
+	if (a == b)
+		return 0;
+	if (!g->clock_err || g->clock_err[a] == UINT64_MAX || g->clock_err[b] == UINT64_MAX)
+		return UINT64_MAX;
+	return g->clock_err[a] + g->clock_err[b];
+}
+
 static void sum_launch(struct gather *g, const struct ct_tape_part *own,
 		       const struct ct_tape_part *other)
 {
+	uint64_t err = clock_err(g, g->host_of[own->seat], g->host_of[other->seat]);
 	struct ct_launch_sum *sum = &g->groups[own->group];
 	uint64_t start = own->start_ns > other->start_ns ? own->start_ns : other->start_ns;
 
 	sum->unknown |= !is_timed(own) || !is_timed(other);
-	sum->across |= g->host_of[own->seat] != g->host_of[other->seat];
+	sum->across |= err == UINT64_MAX;
+	if (err != UINT64_MAX && err > sum->clock_err_ns)
+		sum->clock_err_ns = err;
 	if (!sum->partner)
 		sum->partner = other->seat + 1;
 	else if (sum->partner != other->seat + 1)
@@ -94,8 +109,8 @@ static int sum_launches(struct gather *g)
 }
 
 /* How long a message with company can have taken at most: from when all whom either launch had to wait for were there, or
- * (with one partner each) the shorter of the two spans. 0: not known. */
-static double bound_of(const struct gather *g, const struct ct_tape_part *p)
+ * (with one partner each) the shorter of the two spans. *err_ns: what clocks add to its error. 0: not known. */
+static double bound_of(const struct gather *g, const struct ct_tape_part *p, uint64_t *err_ns)
 {
 	uint64_t shortest = span(&p[0]) < span(&p[1]) ? span(&p[0]) : span(&p[1]);
 	int third = 0, across = 0;
@@ -111,8 +126,10 @@ static double bound_of(const struct gather *g, const struct ct_tape_part *p)
 		third |= sum->partner == UINT32_MAX;
 		across |= sum->across;
 		left = p[m].end_ns > sum->last_start_ns ? p[m].end_ns - sum->last_start_ns : 0;
-		if (!sum->across && left < shortest)
+		if (!sum->across && left < shortest) {
 			shortest = left;
+			*err_ns = sum->clock_err_ns;
+		}
 	}
 	/* who of several was waited for takes one clock to tell */
 	return third && across ? 0 : (double)shortest;
@@ -191,14 +208,14 @@ static struct ct_track *track_of(struct gather *g, const struct ct_tape_instance
 
 /* ---- one instance ---- */
 
-/* Of whole operations only: what shares its launch with others has no time of its own, but for an exchange of all with
- * all, which is one operation; and of ops whose members have sizes of their own nobody knows what to expect. */
+/* Of whole operations only: what shares its launch with others has no time of its own, and where members have sizes of
+ * their own nobody knows what to expect. But an exchange of as much with all is one operation. */
 static double collective_ns(const struct ct_tape_instance *i, const struct ct_tape_part *p)
 {
 	int is_exchange = i->op == CT_OP_AllToAll && p[0].group && !p[0].leads;
 
-	if (ct_op_class(i->op) != CT_CLASS_SYNC || i->varying || i->op == CT_OP_GraphLaunch ||
-	    (has_group(p, i->n) && !is_exchange))
+	if (ct_op_class(i->op) != CT_CLASS_SYNC || i->op == CT_OP_GraphLaunch ||
+	    (!is_exchange && (i->varying || has_group(p, i->n))))
 		return 0;
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
@@ -208,7 +225,7 @@ static double collective_ns(const struct ct_tape_instance *i, const struct ct_ta
 #define HOST_RENDEZVOUS 262144u
 
 static double message_ns(const struct gather *g, const struct ct_tape_instance *i,
-			 const struct ct_tape_part *p)
+			 const struct ct_tape_part *p, uint64_t *err_ns)
 {
 	if (p[0].seat == p[1].seat)
 		return 0;
@@ -217,7 +234,7 @@ static double message_ns(const struct gather *g, const struct ct_tape_instance *
 			       ? 0
 			       : (double)i->transfer_ns;
 	if (has_group(p, 2))
-		return bound_of(g, p);
+		return bound_of(g, p, err_ns);
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
 
@@ -228,6 +245,7 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 	double factor = is_edge ? 1 : ct_op_bus_factor(i->op, i->comm->nranks);
 	struct ct_moved moved = { .bytes = (double)i->bytes * factor };
 	struct ct_track *track;
+	uint64_t err_ns = 0;
 
 	if (i->judged == CT_JUDGED_NOTHING || i->n < 2 || (is_edge && i->n != 2) ||
 	    moved.bytes <= 0)
@@ -238,9 +256,11 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 		moved.end_ns = p[m].end_ns > moved.end_ns ? p[m].end_ns : moved.end_ns;
 		moved.err_ns = p[m].err_ns > moved.err_ns ? p[m].err_ns : moved.err_ns;
 	}
-	moved.ns = is_edge ? message_ns(g, i, p) : collective_ns(i, p);
+	moved.ns = is_edge ? message_ns(g, i, p, &err_ns) : collective_ns(i, p);
 	if (moved.ns <= 0)
 		return CT_OK;
+	moved.err_ns = err_ns < UINT32_MAX - moved.err_ns ? moved.err_ns + (uint32_t)err_ns
+							  : UINT32_MAX;
 	track = track_of(g, i);
 	if (!track)
 		return CT_NOMEM;
@@ -305,9 +325,9 @@ static int place_seats(struct gather *g, uint32_t n_seats)
 }
 
 int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uint32_t n_seats,
-			struct ct_transfers *out)
+			const uint64_t *clock_err, struct ct_transfers *out)
 {
-	struct gather g = { .tape = tape, .host_of = host_of, .out = out };
+	struct gather g = { .tape = tape, .host_of = host_of, .clock_err = clock_err, .out = out };
 	int st;
 
 	*out = (struct ct_transfers){ 0 };

@@ -34,9 +34,10 @@ struct ct_transfers {
 	uint32_t n, n_tracks;
 };
 
-/* host_of and n_seats: of the seats on the tape. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
+/* host_of and n_seats: of the seats on the tape. clock_err: by host, that of its clock against the run's, UINT64_MAX where
+ * the tape's times are by time of day; NULL: so of all. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
 int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uint32_t n_seats,
-			struct ct_transfers *out);
+			const uint64_t *clock_err, struct ct_transfers *out);
 void ct_transfers_fini(struct ct_transfers *transfers);
 
 #endif

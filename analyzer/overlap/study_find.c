@@ -40,6 +40,18 @@ static void set_loss(const struct ct_study *s, double pct, double err_pct,
 	f->end_at_ns = s->cut[s->spans.n - 1].end_ns;
 }
 
+/* Is that much, or most of it, the doing of a slow rank or link that is among the findings? Then it is told. */
+static int is_explained(const struct ct_findings *list, double pct)
+{
+	const unsigned kinds = 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
+			       1u << CT_FINDING_STRAGGLER_GROUP | 1u << CT_FINDING_SLOW_LINK;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].loss_pct >= pct)
+			return 1;
+	return 0;
+}
+
 /* ---- one communicator ---- */
 
 struct part {
@@ -120,7 +132,8 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	struct ct_finding *f;
 
 	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
-	if (!(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT))
+	if (!(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
+	    is_explained(list, e->share_pct - e->wait_pct))
 		return CT_OK;
 	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
 	if (!f ||
@@ -160,7 +173,8 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 		st = find_share(s, n ? &parts[0] : NULL, list, &is_all);
 	}
 	for (uint32_t i = (uint32_t)is_all; i < n && i < MOST_COMMS && st == CT_OK; i++)
-		st = find_comm(s, &parts[i], list);
+		if (!is_explained(list, parts[i].pct))
+			st = find_comm(s, &parts[i], list);
 	free(parts);
 	return st;
 }
@@ -184,7 +198,8 @@ static int find_bubble(const struct ct_study *s, uint32_t first, uint32_t end,
 		pct += 100 * (double)one->bubble_ns / (double)one->cycle_ns / n;
 		err += 100 * (double)one->err_ns / (double)one->cycle_ns / n;
 	}
-	if (end - first < b->stages || isnan(ideal) || !(pct - err - ideal >= BUBBLE_PCT))
+	if (end - first < b->stages || isnan(ideal) || !(pct - err - ideal >= BUBBLE_PCT) ||
+	    is_explained(list, pct - ideal))
 		return CT_OK;
 	f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
 	if (!f || ct_finding_evidence(list, f, "bubble", pct, "%", err) ||

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "analyzer/table.h"
+#include "analyzer/tracer_cost.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 
@@ -448,6 +449,52 @@ static void communication_that_takes_longer_than_computing_is_the_bound(void **s
 	ct_report_free(report);
 }
 
+/* ---- what recording costs ---- */
+
+/* The findings of one process that took this much in wrappers, and halved what it timed that often. */
+static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, double timed,
+			    enum ct_severity *severity)
+{
+	struct ct_report_cost cost = { .rank = 3,
+				       .share_pct = pct,
+				       .wrapper_ns = wrapper_ns,
+				       .on_gpu = 1,
+				       .coarsest = halved };
+	struct ct_report report = { .costs = &cost, .n_costs = 1, .cost_share_pct = pct };
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_findings list = { .memory = memory };
+	size_t n;
+
+	assert_non_null(memory);
+	report.run.timed_ratio = timed;
+	assert_int_equal(ct_finding_tracer_cost(&report, &list), 0);
+	n = list.n;
+	if (n) {
+		assert_int_equal(list.all[0].kind, CT_FINDING_TRACER_COST);
+		assert_int_equal(list.all[0].n_ranks, 1);
+		assert_int_equal(list.all[0].ranks[0], 3);
+		*severity = list.all[0].severity;
+	}
+	ct_findings_fini(&list);
+	ct_arena_free(memory);
+	return n;
+}
+
+static void recording_that_costs_more_than_it_promises_is_told(void **state)
+{
+	enum ct_severity severity = CT_SEVERITY_INFO;
+
+	(void)state;
+	assert_int_equal(cost_findings(1.5, 3000000000u, 0, 1, &severity), 1);
+	assert_int_equal(severity, CT_SEVERITY_WARN);
+	assert_int_equal(cost_findings(0.9, 3000000000u, 0, 1, &severity), 0);
+	assert_int_equal(cost_findings(30, 1000000, 0, 1, &severity), 0); /* a short run's start */
+	assert_int_equal(cost_findings(NAN, CT_UNKNOWN, 0, 1, &severity), 0);
+	assert_int_equal(cost_findings(0.1, 1000000, 2, 0.25, &severity), 1);
+	assert_int_equal(severity, CT_SEVERITY_INFO);
+	assert_int_equal(cost_findings(0.1, 1000000, 2, 0.95, &severity), 0);
+}
+
 /* ---- figures for docs/ANALYSIS.md ---- */
 
 static int measure(unsigned seeds)
@@ -503,6 +550,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_suggested_size_gains_what_is_told),
 		ON_DISK(communication_that_is_not_hidden_is_poor_overlap),
 		ON_DISK(communication_that_takes_longer_than_computing_is_the_bound),
+		cmocka_unit_test(recording_that_costs_more_than_it_promises_is_told),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)
