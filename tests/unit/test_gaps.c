@@ -577,6 +577,7 @@ static void buckets_are_what_comes_in_several_sizes_in_each_cycle(void **state)
 			    2);
 		for (uint64_t k = 0; k < 8; k++)
 			both(&tape, &other, others++, 2, at, at + k * MS, at + k * MS + 500 * US);
+		stall(&stalls, 0, 1, at + 7 * MS, at + 7 * MS, at + 7500 * US, 1);
 	}
 	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
 	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
