@@ -14,6 +14,7 @@
 #include "trace/segment.h"
 
 #define BLOCK_OPS 1024u /* a block is written when it has so many records */
+#define MOST_HELD 4096u
 #define STATUS_EVERY_NS 10000000000ull
 #define HANG_AFTER_NS 30000000000ull
 #define FIRST_PID 4000000u /* above any pid of a kernel with default settings */
@@ -36,9 +37,12 @@ struct process {
 	struct ct_block block;
 	uint32_t n_blocks;
 	uint64_t lap;
-	uint64_t status_ns; /* of the job, when it last gave a sign of life */
-	uint64_t last_ns;   /* latest time of the job on record */
-	uint32_t alive;	    /* of its ranks */
+	uint64_t status_ns;	/* of the job, when it last gave a sign of life */
+	uint64_t last_ns;	/* latest time of the job on record */
+	uint32_t alive;		/* of its ranks */
+	struct ct_launch *held; /* told, and not written: a poll thread has not come so far */
+	uint32_t n_held, cap_held;
+	uint64_t called_ns; /* by its clock, its latest call */
 	int first, host;    /* rank */
 	int ends_in_order, is_over;
 	int code;
@@ -116,15 +120,46 @@ static uint64_t clock_of(struct ct_synth_record *r, const struct process *p, uin
 
 /* ---- blocks ---- */
 
+static int by_end(const void *a, const void *b)
+{
+	const struct ct_launch *x = a, *y = b;
+
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct ct_extent *extent(struct ct_synth_record *r, struct process *p, uint32_t tid);
+
+/* The play tells of launches as it finds out, a poll thread as they end: those that had until then. */
+static int add_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns)
+{
+	uint32_t n = 0;
+
+	if (p->n_held > 1)
+		qsort(p->held, p->n_held, sizeof(*p->held), by_end);
+	for (; n < p->n_held && (p->held[n].end_ns <= until_ns || p->n_held - n > MOST_HELD); n++) {
+		struct ct_extent *slots = extent(r, p, p->id.pid);
+
+		if (!slots || ct_block_add_launch(&p->block, &p->held[n]) != CT_OK)
+			return ct_fail(r->err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+		slots->n_slots++;
+		slots->n_launches++;
+	}
+	p->n_held -= n;
+	memmove(p->held, p->held + n, p->n_held * sizeof(*p->held));
+	return CT_OK;
+}
+
 static int flush(struct ct_synth_record *r, struct process *p, enum ct_block_type next)
 {
 	const void *bytes;
 	size_t n;
-	int st;
+	int st = add_launches(r, p, p->called_ns);
 
-	if (p->is_dropped) {
+	if (st || p->is_dropped) {
 		ct_block_reset(&p->block, next);
-		return CT_OK;
+		return st;
 	}
 	p->block.number = p->n_blocks++;
 	p->block.quantum_ns = CT_BLOCK_QUANTUM_NS;
@@ -282,6 +317,7 @@ static int told_call(void *arg, int rank, const struct ct_play_call *call)
 	slots->n_slots++;
 	slots->n_ops++;
 	p->calls++;
+	p->called_ns = rec.return_ns;
 	st = ct_block_add_op(&p->block, &rec);
 	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
 }
@@ -350,21 +386,26 @@ static int told_launch(void *arg, int rank, const struct ct_play_launch *l)
 		.device = gpu_of(r, rank),
 		.n_ops = l->n_ops,
 	};
-	struct ct_extent *slots;
 	int st;
 
 	p->launches++;
 	if (r->o->timing == CT_SYNTH_OFF)
 		return CT_OK;
 	st = room(r, p, l->end_ns);
-	slots = st ? NULL : extent(r, p, thread_id(r, rank));
-	if (!slots)
-		return st ? st : CT_NOMEM;
+	if (st)
+		return st;
 	set_times(r, rank, l, &rec);
-	slots->n_slots++;
-	slots->n_launches++;
-	st = ct_block_add_launch(&p->block, &rec);
-	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
+	if (p->n_held == p->cap_held) {
+		const uint32_t cap = p->cap_held ? 2 * p->cap_held : 64;
+		struct ct_launch *more = realloc(p->held, cap * sizeof(*more));
+
+		if (!more)
+			return ct_fail(r->err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+		p->held = more;
+		p->cap_held = cap;
+	}
+	p->held[p->n_held++] = rec;
+	return CT_OK;
 }
 
 static int told_wait(void *arg, int rank, const struct ct_play_wait *w)
@@ -542,7 +583,7 @@ static int cut(struct ct_synth_record *r, struct process *p)
 
 static int end_process(struct ct_synth_record *r, struct process *p, uint64_t kill_ns)
 {
-	int st = CT_OK;
+	int st = add_launches(r, p, UINT64_MAX);
 
 	if (p->ends_in_order) {
 		const uint64_t end_ns = p->end_ns + 1000000;
@@ -550,7 +591,7 @@ static int end_process(struct ct_synth_record *r, struct process *p, uint64_t ki
 						.kind = CT_EXIT_NORMAL,
 						.code = (uint32_t)p->code };
 
-		st = flush(r, p, CT_BLOCK_END);
+		st = st ? st : flush(r, p, CT_BLOCK_END);
 		st = st ? st : add_status(r, p, end_ns);
 		st = st ? st : add_cost(r, p);
 		st = st ? st : add_rare(r, p, CT_KIND_END, &end, sizeof(end));
@@ -559,7 +600,7 @@ static int end_process(struct ct_synth_record *r, struct process *p, uint64_t ki
 		const uint64_t last = p->is_over ? p->end_ns : kill_ns;
 
 		p->block.type = CT_BLOCK_STATUS;
-		st = add_status(r, p, last);
+		st = st ? st : add_status(r, p, last);
 		st = st ? st : add_cost(r, p);
 	}
 	st = st ? st : flush(r, p, CT_BLOCK_DATA);
@@ -699,6 +740,7 @@ void ct_synth_record_free(struct ct_synth_record *r)
 		if (r->processes[i].id.pid)
 			ct_segment_close(&r->processes[i].segment);
 		ct_block_fini(&r->processes[i].block);
+		free(r->processes[i].held);
 	}
 	if (r) {
 		free(r->processes);
