@@ -12,13 +12,15 @@ int ct_synth_link_is_identifiable(const struct ct_workload *w, int comm)
 }
 
 /* Messages go straight to whoever they are for, collectives round the ring. */
-int ct_synth_link_crosses(const struct ct_workload *w, int comm, const struct ct_fault *fault)
+int ct_synth_link_crosses(const struct ct_synth_outcome *out, int comm,
+			  const struct ct_fault *fault)
 {
+	const struct ct_workload *w = out->workload;
 	const struct ct_workload_comm *about = ct_workload_comm(w, comm);
 	const int src = ct_workload_peer(w, comm, fault->src);
 	const int dst = ct_workload_peer(w, comm, fault->dst);
 
-	if (src < 0 || dst < 0)
+	if (src < 0 || dst < 0 || !out->sums.comm_bytes[comm])
 		return 0;
 	if (strcmp(about->role, "ep") == 0)
 		return 1;
@@ -41,10 +43,12 @@ static int has_peers(const struct ct_workload *w, int comm)
 	return alike > 1;
 }
 
-int ct_synth_link_shows(const struct ct_workload *w, const struct ct_fault *fault)
+int ct_synth_link_shows(const struct ct_synth_outcome *out, const struct ct_fault *fault)
 {
+	const struct ct_workload *w = out->workload;
+
 	for (int i = 0; i < ct_workload_n_comms(w); i++) {
-		if (ct_synth_link_crosses(w, i, fault) &&
+		if (ct_synth_link_crosses(out, i, fault) &&
 		    (ct_synth_link_is_identifiable(w, i) || has_peers(w, i)))
 			return 1;
 	}

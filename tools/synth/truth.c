@@ -115,7 +115,7 @@ static json_t *links(const struct ct_synth_options *o, const struct ct_synth_out
 		if (fault->kind != CT_FAULT_SLOW_LINK)
 			continue;
 		for (int c = 0; c < ct_workload_n_comms(w); c++) {
-			if (!ct_synth_link_crosses(w, c, fault))
+			if (!ct_synth_link_crosses(out, c, fault))
 				continue;
 			json_array_append_new(
 				all, json_pack("{s:i, s:i, s:s, s:o, s:b}", "src", fault->src,
