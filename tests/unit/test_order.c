@@ -160,6 +160,10 @@ static const struct order_case cases[] = {
 	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
 		  IN("3", 14, 500) "end 0-3 killed\n",
 	  "MISMATCH", "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
+	{ "left_out_in_a_loop_and_then_another_is_no_habit",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
+		  IN("3", 14, 601) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
 	{ "left_out_by_habit_is_never_sure",
 	  "ranks 4\n" SITES(0, 1, 2) SITES(3, 4, 5) SITES(6, 7, 8)
 		  SITES(9, 10, 11) "0-2 w 12 AllReduce 5 float32 sum - a in\n3 w 12 AllReduce 6 "
