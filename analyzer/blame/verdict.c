@@ -183,7 +183,8 @@ static int take(struct ct_findings *list, struct ct_report *report)
 	report->findings = ct_arena_calloc(report->memory, n + 1, sizeof(*report->findings));
 	if (!report->findings)
 		return CT_NOMEM;
-	qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
+	if (list->n)
+		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
 	report->n_findings = n;
 	report->findings_left_out = list->n - n;
 	for (size_t i = 0; i < n; i++) {
@@ -238,6 +239,25 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 		text = ct_arena_printf(report->memory,
 				       "%s; how much of it computing hid is not known", text);
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
+}
+
+static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
+
+	if (!ranks)
+		return CT_NOMEM;
+	report->verdict.gain_max_pct = f->loss_pct;
+	return say(report, CT_VERDICT_SLOW_LINK, f->confidence,
+		   ct_arena_printf(
+			   report->memory,
+			   "%s rank%s %s: transfers are slow, up to %s ± %s of %s (%s)%s",
+			   f->confidence == CT_CONFIDENCE_LOW ? "one of, or between," : "at",
+			   f->n_ranks == 1 ? "" : "s", ranks, ct_text_ns(f->loss_ns).s,
+			   ct_text_ns(f->loss_err_ns).s, ct_text_ns(pass->duration_ns).s,
+			   ct_text_pct(f->loss_pct).s,
+			   f->is_bounded ? "" : "; how much of it computing hid is not known"));
 }
 
 static int say_order(const struct ct_finding *f, struct ct_report *report)
@@ -295,8 +315,48 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 /* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
 #define LEAST_TIMED 0.9
 
+/* What of exposed communication is worth a verdict. */
+static const struct ct_finding *much_exposed(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		if (f->severity < CT_SEVERITY_WARN && f->kind != CT_FINDING_BUCKETS)
+			continue;
+		if (f->kind == CT_FINDING_BUCKETS || f->kind == CT_FINDING_EXPOSED_COMM ||
+		    f->kind == CT_FINDING_COMM_SHARE)
+			return f;
+	}
+	return NULL;
+}
+
+/* Could it all be hidden? Not where moving the data takes longer than computing does. */
+static int say_exposed(const struct ct_finding *f, struct ct_report *report)
+{
+	const struct ct_report_exposed *e = &report->exposed;
+	double computing = 100 - e->share_pct;
+	int bound = f->kind != CT_FINDING_BUCKETS && e->transferring_pct >= computing;
+
+	report->verdict.gain_max_pct = f->loss_pct;
+	if (bound)
+		return say(report, CT_VERDICT_COMM_BOUND, f->confidence,
+			   ct_arena_printf(report->memory,
+					   "data moves for %s of the time and computing takes %s: "
+					   "%s±%s stay exposed, however it is arranged",
+					   ct_text_pct(e->transferring_pct).s,
+					   ct_text_pct(computing).s, ct_text_pct(e->share_pct).s,
+					   ct_text_pct(e->err_pct).s));
+	return say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+		   ct_arena_printf(report->memory,
+				   "ranks stand waiting for communication for %s±%s of the time "
+				   "(%s); at most %s would be saved",
+				   ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
+				   ct_text_pct(f->loss_pct).s));
+}
+
 static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 {
+	const struct ct_finding *exposed;
 	double share = report->run.comm_share_pct;
 
 	if (report->run.timed_ratio < LEAST_TIMED)
@@ -307,6 +367,17 @@ static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
 					ct_text_pct(100 * report->run.timed_ratio).s));
 
+	exposed = much_exposed(report);
+	if (exposed)
+		return say_exposed(exposed, report);
+	if (report->exposed.most_pct < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = report->exposed.most_pct;
+		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			   ct_arena_printf(report->memory,
+					   "exposed %s: no rank stood waiting for communication "
+					   "for longer; look elsewhere",
+					   ct_text_pct(report->exposed.most_pct).s));
+	}
 	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
 		report->verdict.gain_max_pct = share;
 		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
@@ -443,6 +514,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
 	const struct ct_finding *stalls = first_of(
 		report, 1u << CT_FINDING_PERIODIC_STALLS | 1u << CT_FINDING_ROTATING_STALLS);
+	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
@@ -450,11 +522,15 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	report->verdict.gain_max_pct = NAN;
 	if (order && order->severity == CT_SEVERITY_SEVERE)
 		return say_order(order, report);
+	/* the costlier of the two: findings are in that order */
+	if (link && (!straggler || link < straggler) &&
+	    !(report->n_ended && link->severity == CT_SEVERITY_INFO))
+		return say_slow_link(pass, link, report);
+	if (stalls && (!straggler || stalls < straggler) && !report->n_ended)
+		return say_stalls(pass, stalls, report);
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);
-	if (stalls && !report->n_ended)
-		return say_stalls(pass, stalls, report);
 	if (stuck.all)
 		return say_unclear(report, &stuck);
 	if (missing)
