@@ -526,11 +526,11 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	if (link && (!straggler || link < straggler) &&
 	    !(report->n_ended && link->severity == CT_SEVERITY_INFO))
 		return say_slow_link(pass, link, report);
+	if (stalls && (!straggler || stalls < straggler) && !report->n_ended)
+		return say_stalls(pass, stalls, report);
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);
-	if (stalls && !report->n_ended)
-		return say_stalls(pass, stalls, report);
 	if (stuck.all)
 		return say_unclear(report, &stuck);
 	if (missing)
