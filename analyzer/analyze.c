@@ -5,18 +5,27 @@
 
 #include "analyzer/arena.h"
 #include "analyzer/blame/verdict.h"
+#include "analyzer/clock/collect.h"
+#include "analyzer/clock/fill.h"
+#include "analyzer/cycle/roles.h"
+#include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/link/peaks.h"
+#include "analyzer/link/transport.h"
 #include "analyzer/pass.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
 	struct ct_attempts attempts;
+	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_pass pass;
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
 	uint8_t *in_set;
 	struct ct_findings findings;
+	struct ct_cycles cycles;
+	struct ct_hits hits;
 	struct ct_report *report;
 };
 
@@ -30,6 +39,25 @@ static int by_rank(const void *a, const void *b)
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	return x->device < y->device ? -1 : x->device > y->device;
+}
+
+static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *options,
+			  struct ct_err *err)
+{
+	const char *wanted = options ? options->cycle_anchor : NULL;
+	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
+	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
+
+	if (st == CT_NOTFOUND)
+		return ct_fail(err, st, "no operation '%s' comes three times: there are %s", wanted,
+			       a->cycles.why);
+	if (st == CT_OK)
+		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+	if (st == CT_OK)
+		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	if (st == CT_OK)
+		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 
 /* Weigh every rank, and the set that looks slow together if there is one. */
@@ -55,7 +83,11 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
 	if (st == CT_OK)
-		st = ct_verdict_fill(&a->pass, a->charges, &set, &a->findings, a->report);
+		st = ct_verdict_collect(&a->pass, a->charges, &set, a->report, &a->findings);
+	if (st == CT_OK)
+		st = look_at_cycles(a, options, err);
+	if (st == CT_OK)
+		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }
@@ -80,17 +112,30 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
+	st = ct_clocks_of_run(run, &a->attempts, attempt, options, &a->clocks, err);
+	a->attempts.clocks = a->clocks;
+	if (st == CT_OK)
+		st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
 	if (st == CT_OK)
 		st = ct_fill_trace(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_job(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_fill_clocks(&a->pass, &a->findings, a->report);
 	if (st == CT_OK)
 		ct_fill_timing(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_overlap(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_fill_traffic(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_transport_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_peaks_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
+	if (st == CT_OK)
+		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
 	return st == CT_OK ? judge(a, options, err) : st;
 }
 
@@ -113,7 +158,10 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->pass);
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
+		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
+		ct_cycles_fini(&a->cycles);
+		ct_hits_fini(&a->hits);
 		free(a->charges);
 		free(a->in_set);
 	}

@@ -23,6 +23,7 @@ struct ct_analyze_options {
 		boot_id; /* of this machine, NULL unknown: tells a ring that lies on another host */
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
 	void *progress_arg;
+	const char *cycle_anchor; /* COMM:OP[:BYTES] that begins each cycle; NULL: found by itself */
 	const struct ct_watch *watch; /* looks on during the first reading (pass.h); may be NULL */
 };
 
@@ -32,7 +33,8 @@ struct ct_analyze_options {
 	}
 
 /* Analyze an open run. The report is the caller's (ct_report_free) and does not borrow from the run.
- * `options` may be NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such attempt). Damaged or missing parts are no
+ * `options` may be NULL. 0; CT_NOMEM; CT_IO; CT_NOTFOUND (no such attempt; no operation
+ * that could be the cycle_anchor: the text names others). Damaged or missing parts are no
  * failure: they stand in the report. */
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err);

@@ -7,6 +7,8 @@
 #include "analyzer/table.h"
 #include "trace/reader.h"
 
+struct ct_clocks;
+
 struct ct_host {
 	uint64_t hostkey;
 	uint64_t unix_minus_mono; /* of its first process: CLOCK_MONOTONIC to CLOCK_REALTIME (modulo 2^64) */
@@ -26,6 +28,7 @@ struct ct_attempts {
 	struct ct_place *places; /* by process */
 	struct ct_host *hosts;
 	uint32_t n_hosts;
+	const struct ct_clocks *clocks; /* of the attempt's hosts; NULL: not related. Not owned. */
 	int n_attempts;
 	struct ct_table
 		more; /* (process, which of its ranks) -> seat; of the attempt that is being read */

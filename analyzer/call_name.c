@@ -34,3 +34,12 @@ int ct_call_ends_several(const char *call)
 {
 	return call && (strcmp(call, "MPI_Waitall") == 0 || strcmp(call, "MPI_Testall") == 0);
 }
+
+enum ct_leaves ct_call_leaves(const char *call)
+{
+	if (!call)
+		return CT_LEAVES_NOTHING;
+	if (strcmp(call, "ncclCommDestroy") == 0 || strcmp(call, "ncclCommFinalize") == 0)
+		return CT_LEAVES_COMM;
+	return strcmp(call, "MPI_Finalize") == 0 ? CT_LEAVES_LIBRARY : CT_LEAVES_NOTHING;
+}

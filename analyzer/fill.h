@@ -22,4 +22,7 @@ void ct_fill_timing(const struct ct_pass *pass, struct ct_report *report);
 /* How much of the communication was hidden behind computing. After the other two. */
 int ct_fill_overlap(const struct ct_pass *pass, struct ct_report *report);
 
+/* Are records missing for a loss of this reason (enum ct_loss), or is it only something to know? */
+int ct_fill_loses_records(unsigned reason);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/blame/order_findings.h"
 #include "trace/ops.h"
 
 #define MOST_MISSING 65536 /* ranks that are named */
@@ -123,26 +124,6 @@ static int fill_missing(struct ct_report *report)
 	return CT_OK;
 }
 
-/* Of several hosts, that nobody has related their clocks. */
-static int fill_clocks(struct ct_report *report)
-{
-	if (report->run.n_hosts < 2)
-		return CT_OK;
-	report->clocks = ct_arena_calloc(report->memory, report->run.n_hosts,
-					 sizeof(*report->clocks));
-	if (!report->clocks)
-		return CT_NOMEM;
-	for (size_t h = 0; h < report->run.n_hosts; h++)
-		report->clocks[report->n_clocks++] = (struct ct_report_clock){
-			.host = report->run.hosts[h],
-			.drift_ppb = NAN,
-			.err_ns = CT_UNKNOWN,
-			.quality = "ABSENT",
-			.selftest_ns = CT_UNKNOWN,
-		};
-	return CT_OK;
-}
-
 /* Hosts and backends, each once. */
 static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
 {
@@ -169,7 +150,7 @@ static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
 		seen |= 1u << backend;
 		run->backends[run->n_backends++] = ct_backend_name(backend);
 	}
-	return fill_clocks(report);
+	return CT_OK;
 }
 
 static void fill_share(const struct ct_pass *pass, struct ct_report *report)
@@ -236,6 +217,18 @@ static int by_comm_size(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
+static void fill_order(const struct ct_pass *pass, const struct ct_comm *from,
+		       struct ct_report_comm *comm)
+{
+	struct ct_order_summary order;
+
+	ct_order_summarize(pass, from, &order);
+	comm->equal_to_seq = order.equal_to_seq;
+	comm->first_difference = order.first_difference;
+	comm->differs_to_seq = order.differs_to_seq;
+	comm->order_hash = order.hash ? order.hash : CT_UNKNOWN;
+}
+
 static int fill_comms(const struct ct_pass *pass, struct ct_report *report)
 {
 	report->n_comms = pass->comms.n;
@@ -257,8 +250,7 @@ static int fill_comms(const struct ct_pass *pass, struct ct_report *report)
 		comm->first_seq = from->first_seq;
 		comm->last_seq = from->last_seq;
 		comm->bytes = from->bytes;
-		comm->equal_to_seq = from->equal_to_seq;
-		comm->first_difference = from->first_difference;
+		fill_order(pass, from, comm);
 		if (from->name) {
 			comm->name = ct_arena_printf(report->memory, "%s", from->name);
 			if (!comm->name)

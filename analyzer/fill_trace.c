@@ -192,7 +192,7 @@ static int fill_ended(const struct ct_pass *pass, struct ct_report *report)
 /* ---- losses ---- */
 
 /* Reasons for which records are missing; the others are to be known, but nothing is missing for them. */
-static int loses_records(unsigned reason)
+int ct_fill_loses_records(unsigned reason)
 {
 	switch (reason) {
 	case CT_LOSS_POOL_EMPTY:
@@ -245,7 +245,7 @@ static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_
 		loss = new_loss(report, rank, name ? name : "?",
 				name ? ct_loss_text(reason)
 				     : "a reason that this version does not know",
-				records, loses_records(reason));
+				records, ct_fill_loses_records(reason));
 		loss->begin_at_ns = at_or_unknown(pass, p, told->begin_ns);
 		loss->end_at_ns = at_or_unknown(pass, p, told->end_ns);
 	}
@@ -260,13 +260,17 @@ static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_
 		new_loss(report, rank, "RING_LOST",
 			 "no ring and no orderly end: the last records may be missing", CT_UNKNOWN,
 			 1);
+	else if (process->torn_bytes && pass->run->processes[p].ring == CT_RING_NOT_FOUND)
+		new_loss(report, rank, "TORN",
+			 "the last block was cut off, and there is no ring that has its records",
+			 CT_UNKNOWN, 1);
 }
 
 static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
 {
 	size_t n = pass->run->n_processes;
 
-	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 3),
+	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 4),
 					 sizeof(*report->losses));
 	if (!report->losses)
 		return CT_NOMEM;

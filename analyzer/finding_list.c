@@ -97,7 +97,9 @@ static double weight(const struct ct_finding *f)
 	case CT_FINDING_MISMATCH:
 	case CT_FINDING_SKIPPED_OP:
 	case CT_FINDING_EXTRA_OP:
-		return 1e30;
+		return f->severity == CT_SEVERITY_SEVERE ? 1e30 : -1;
+	case CT_FINDING_UNEVEN_INPUT:
+		return 1e29;
 	case CT_FINDING_LOSSES:
 		return -2;
 	case CT_FINDING_ENVIRONMENT_DIFFERS:

@@ -73,6 +73,33 @@ static int shares_wait(const struct ct_member *m)
 	return m->asked_ns && (m->posted || ct_op_class(m->op) == CT_CLASS_P2P);
 }
 
+/* What is told across hosts has the error of their clocks beside its own. */
+static void note_clocks(const struct ct_pass *pass, struct ct_class *class,
+			const struct ct_member *m)
+{
+	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns + pass->waits.clock_err_ns;
+
+	if (pass->waits.clock_err_ns && err > class->time_err_ns)
+		class->time_err_ns = err;
+}
+
+/* Waits and transfer of an instance: on one clock, or on several that are related where it needs that. */
+static int judge_waits(struct ct_pass *pass, const struct ct_instance *i, uint64_t skew_ns)
+{
+	int related = ct_align(pass->attempts->clocks, i, pass->host_of, pass->n_seats,
+			       &pass->aligned);
+	int st;
+
+	if (related < 0)
+		return related;
+	if (!related)
+		return ct_waits_judge(i, pass->host_of, skew_ns, &pass->waits);
+	st = ct_waits_judge(&pass->aligned.instance, pass->aligned.hosts, skew_ns, &pass->waits);
+	if (st == CT_OK)
+		ct_align_doubt(i, &pass->aligned, &pass->waits);
+	return st;
+}
+
 /* Waits of one member, into its class and its rank's sums. */
 static int add_wait(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m,
 		    uint64_t wait_ns)
@@ -83,10 +110,11 @@ static int add_wait(struct ct_pass *pass, struct ct_class *class, const struct c
 
 	if (ct_union_add(&seat->waited, from, from + wait_ns) != CT_OK)
 		return CT_NOMEM;
+	note_clocks(pass, class, m);
 	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;
 	seat->judged++;
 	/* A wait is a difference of two spans. */
-	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns);
+	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns) + pass->waits.clock_err_ns;
 	return CT_OK;
 }
 
@@ -96,7 +124,8 @@ static void note_sequence(struct ct_comm *comm, uint64_t seq, int agreed)
 		comm->first_seq = seq;
 	if (comm->last_seq == UINT64_MAX || seq > comm->last_seq)
 		comm->last_seq = seq;
-	if (agreed && (comm->equal_to_seq == UINT64_MAX || seq > comm->equal_to_seq))
+	if (agreed && seq < comm->first_difference &&
+	    (comm->equal_to_seq == UINT64_MAX || seq > comm->equal_to_seq))
 		comm->equal_to_seq = seq;
 }
 
@@ -202,7 +231,9 @@ static int judge_message(struct ct_pass *pass, struct ct_instance *i, int comple
 
 	if (!captured)
 		i->comm->bytes = plus(i->comm->bytes, bytes);
-	st = ct_waits_judge(i, pass->host_of, 0, &pass->waits);
+	if (ct_pairs_note(&pass->pairs, i, complete) != CT_OK)
+		return CT_NOMEM;
+	st = judge_waits(pass, i, 0);
 	if (!complete)
 		pass->waits.judged = CT_JUDGED_NOTHING;
 	else
@@ -314,13 +345,14 @@ static int judge_whole(struct ct_pass *pass, struct ct_class *class, const struc
 		       uint64_t bytes)
 {
 	const struct ct_waits *w = &pass->waits;
-	int st = ct_waits_judge(i, pass->host_of, ct_blame_skew(&pass->blame), &pass->waits);
+	int st = judge_waits(pass, i, ct_blame_skew(&pass->blame));
 
 	if (st == CT_OK)
 		st = tell(pass, i, bytes);
 	if (st != CT_OK || w->judged == CT_JUDGED_NOTHING)
 		return st;
-	st = add_transfer(class, bytes, w->transfer_ns);
+	if (w->transfer_ns != CT_NO_TRANSFER)
+		st = add_transfer(class, bytes, w->transfer_ns);
 	if (st != CT_OK || w->judged != CT_JUDGED_WAITS)
 		return st;
 	class->judged++;
@@ -384,18 +416,39 @@ static int is_comparable(const struct ct_instance *i)
 	return !graphs || alike;
 }
 
+/* Do the members contradict each other? *usual gets one of the majority. 1, 0 or CT_NOMEM. */
+static int compare(struct ct_pass *pass, const struct ct_instance *i,
+		   const struct ct_member **usual)
+{
+	struct ct_order *order = ct_orders_get(&pass->orders, i->comm);
+	int alike = order ? ct_order_note(order, i) : CT_NOMEM;
+	int odd;
+
+	*usual = &i->members[0];
+	if (alike)
+		return alike < 0 ? alike : 0;
+	odd = ct_mismatch_check(&pass->mismatches, i, usual);
+	if (odd != 1)
+		return odd;
+	ct_order_trouble(order, i->seq);
+	/* it may be older than what is kept */
+	return ct_order_note(order, i) < 0 ? CT_NOMEM : 1;
+}
+
 static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int complete)
 {
 	const struct ct_member *usual;
 	uint64_t bytes = bytes_of(i);
 	struct ct_class *class;
-	int odd = ct_mismatch_check(&pass->mismatches, i, &usual);
+	int odd = compare(pass, i, &usual);
 	int judge = complete && !odd && i->n >= 2 && is_comparable(i), failed = 0;
 	int all_timed = is_timed_by_all(i, complete);
 	int st = CT_OK;
 
 	if (odd < 0)
 		return odd;
+	/* From where its members came apart, those of one number may be of different operations. */
+	judge &= i->seq < i->comm->first_difference;
 	note_sequence(i->comm, i->seq, complete && !odd && is_comparable(i));
 	if (usual->op == CT_OP_GraphLaunch)
 		note_sequence(i->comm, i->seq + usual->count - 1, 0);
@@ -480,10 +533,54 @@ static int keep_on_tape(struct ct_pass *pass, const struct ct_instance *i)
 	return ct_tape_add(&pass->tape, i, &pass->waits, pass->host_of, pass->shift);
 }
 
+/* Where related clocks stand at the time of this instance. */
+static void set_shifts(struct ct_pass *pass, const struct ct_instance *i)
+{
+	const struct ct_clocks *clocks = pass->attempts->clocks;
+	uint32_t last = UINT32_MAX;
+
+	for (uint32_t m = 0; m < i->n && clocks; m++) {
+		uint32_t host = pass->host_of[i->members[m].seat];
+		uint64_t at = i->members[m].end_ns ? i->members[m].end_ns : i->members[m].enter_ns;
+
+		if (host != last && host != ct_clocks_reference(clocks))
+			pass->shift[host] = ct_clocks_shift(clocks, host, at, pass->shift);
+		last = host;
+	}
+}
+
+/* A reading for somebody who wants to see what was matched and nothing else. */
+static int hand_on(struct ct_pass *pass, const struct ct_instance *i, int complete)
+{
+	const struct ct_member *usual;
+	int odd = i->src == -1 ? ct_mismatch_check(&pass->mismatches, i, &usual) : 0;
+	int wanted = complete && !odd && i->n >= 2 && i->src != CT_SRC_EXCHANGE &&
+		     is_timed_by_all(i, complete) && is_comparable(i);
+
+	if (odd < 0)
+		return odd;
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
+
+		wanted &= !member->captured && !member->alone;
+		/* collectives that share a launch have its times: one of them tells it */
+		if (member->group && i->src == -1)
+			wanted &= member->leads && ct_group_shared(i) != NULL;
+	}
+	return wanted ? pass->watch->matched(pass->watch->arg, pass, i) : CT_OK;
+}
+
 int ct_pass_judge(void *arg, struct ct_instance *i, int complete)
 {
 	struct ct_pass *pass = arg;
 	int st;
+
+	if (pass->watch && pass->watch->matched) {
+		st = hand_on(pass, i, complete);
+		drop_groups(pass, i);
+		return st;
+	}
+	set_shifts(pass, i);
 
 	pass->waits.judged = CT_JUDGED_NOTHING;
 	if (i->src != CT_SRC_EXCHANGE) {

@@ -64,6 +64,7 @@ void ct_load_close(struct ct_load *load)
 	ct_table_fini(&load->comms);
 	ct_facts_fini(&load->environment);
 	ct_graphs_fini(&load->graphs);
+	ct_port_sums_free(load->ports);
 	ct_table_fini(&load->details);
 	ct_table_fini(&load->matches);
 	ct_table_fini(&load->submits);
@@ -78,6 +79,15 @@ void ct_load_close(struct ct_load *load)
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load)
 {
 	return &load->environment;
+}
+
+struct ct_port_sums *ct_load_ports(struct ct_load *load)
+{
+	struct ct_port_sums *ports = load->ports;
+
+	load->ports = NULL;
+	ct_port_sums_end(ports);
+	return ports;
 }
 
 const struct ct_load_facts *ct_load_facts(const struct ct_load *load)

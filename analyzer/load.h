@@ -12,6 +12,7 @@
 #include "analyzer/analyze.h"
 #include "analyzer/arena.h"
 #include "analyzer/environment_facts.h"
+#include "analyzer/link/port_sums.h"
 #include "trace/ops.h"
 #include "trace/reader.h"
 
@@ -95,6 +96,9 @@ struct ct_load_facts {
 	int has_cost;
 	struct ct_end_rec end;
 	int has_end;
+	uint32_t clocks;      /* readings of the host's clocks */
+	uint64_t wall_err_ns; /* the largest error that the kernel told of the time of day ... */
+	int wall_unset;	      /* ... or that nothing sets it */
 	struct ct_load_loss losses[CT_LOSS_MAX]; /* as the blocks tell; see also ct_process_gaps() */
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */
@@ -134,6 +138,10 @@ int ct_load_rank(const struct ct_load *load, uint32_t local);
 
 /* Its start record so far. */
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
+
+/* What its host's network ports counted, the caller's from now on (ct_port_sums_free); NULL: it told nothing. Once it has
+ * been read to the end. */
+struct ct_port_sums *ct_load_ports(struct ct_load *load);
 
 /* Its traffic, once it has been read to the end; NULL: none. */
 const struct ct_load_traffic *ct_load_traffic(const struct ct_load *load);

@@ -180,6 +180,18 @@ static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
 	ct_load_seen_at(&loss->end_ns, rec->end_ns);
 }
 
+/* adjtimex(2): nothing sets the clock, or the call failed. */
+#define STATUS_UNSYNC 0x40u
+
+static void take_clock(struct ct_load_facts *facts, const struct ct_clock_rec *rec)
+{
+	facts->clocks++;
+	if (rec->maxerror_ns == UINT64_MAX || rec->status & STATUS_UNSYNC)
+		facts->wall_unset = 1;
+	else if (rec->maxerror_ns > facts->wall_err_ns)
+		facts->wall_err_ns = rec->maxerror_ns;
+}
+
 static int take_rare(struct ct_load *load, const struct ct_block *block, const struct ct_rare *rare)
 {
 	const uint8_t *bytes = block->bytes + rare->at;
@@ -190,6 +202,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_open_op_rec open_op;
 		struct ct_open_launch_rec open_launch;
 		struct ct_host_rec host;
+		struct ct_clock_rec clock;
 		struct ct_cost_rec cost;
 		struct ct_end_rec end;
 		struct ct_graph_rec graph;
@@ -211,6 +224,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		return ct_facts_take(&load->environment, load->memory, bytes, rare->len);
 	case CT_KIND_INVISIBLE:
 		return ct_facts_take_unseen(&load->environment, load->memory, bytes, rare->len);
+	case CT_KIND_PORT:
+		return ct_port_sums_port(&load->ports, bytes, rare->len);
+	case CT_KIND_COUNTERS:
+		return ct_port_sums_sample(&load->ports, bytes, rare->len);
 	case CT_KIND_COMM:
 		ct_rare_get(block, rare, &u.comm, sizeof(u.comm));
 		return take_comm(load, &u.comm);
@@ -232,6 +249,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 	case CT_KIND_HOST_END:
 		ct_rare_get(block, rare, &u.host, sizeof(u.host));
 		return take_host(load, &u.host);
+	case CT_KIND_CLOCK:
+		ct_rare_get(block, rare, &u.clock, sizeof(u.clock));
+		take_clock(&load->facts, &u.clock);
+		return CT_OK;
 	case CT_KIND_COST:
 		ct_rare_get(block, rare, &u.cost, sizeof(u.cost));
 		/* written before anything was measured: the write thread itself costs something */

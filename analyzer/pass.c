@@ -4,17 +4,44 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/stuck.h"
+#include "analyzer/call_name.h"
 
 /* Members that may wait for the others: some blocks of every process, and never less than the first figure. */
 #define CT_PASS_MIN_BYTES (64ull << 20)
 #define CT_PASS_BLOCK_BYTES (CT_BLOCK_MAX_RECORDS * (uint64_t)sizeof(struct ct_member))
 
-uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns)
+uint64_t ct_pass_host_at(const struct ct_pass *pass, uint32_t host, uint64_t mono_ns)
 {
-	uint64_t at = mono_ns + pass->shift[pass->attempts->places[process].host];
+	uint64_t at = mono_ns + ct_clocks_shift(pass->attempts->clocks, host, mono_ns, pass->shift);
 
 	/* Before the beginning by a hair: the host's clocks were read one after the other. */
 	return (int64_t)at < 0 ? 0 : at;
+}
+
+uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns)
+{
+	return ct_pass_host_at(pass, pass->attempts->places[process].host, mono_ns);
+}
+
+/* Who leaves a communicator comes to no more of its operations. */
+static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *rec, const char *call)
+{
+	struct ct_pass *pass = reading->pass;
+	struct ct_comm *comm;
+
+	switch (ct_call_leaves(call)) {
+	case CT_LEAVES_LIBRARY:
+		pass->seats[reading->seats[0]].leaves = 1;
+		return CT_OK;
+	case CT_LEAVES_COMM:
+		comm = rec->key ? ct_comms_get(&pass->comms, rec->key, rec->nranks) : NULL;
+		if (!comm || rec->rank < 0 || (uint32_t)rec->rank >= comm->nranks)
+			return CT_OK;
+		return ct_orders_left(&pass->orders, comm, (uint32_t)rec->rank);
+	case CT_LEAVES_NOTHING:
+		break;
+	}
+	return CT_OK;
 }
 
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
@@ -22,7 +49,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	struct ct_reading *reading = arg;
 	const struct ct_watch *watch = reading->pass->watch;
 
-	if (ct_pass_host(reading, rec, call) != CT_OK)
+	if (ct_pass_host(reading, rec, call) != CT_OK || note_leaving(reading, rec, call) != CT_OK)
 		return CT_NOMEM;
 	return watch && watch->host ? watch->host(watch->arg, reading->pass, reading->process, rec)
 				    : CT_OK;
@@ -38,6 +65,44 @@ static int on_wait(void *arg, const struct ct_wait_rec *rec)
 
 /* ---- all processes ---- */
 
+/* The seat of the lowest rank; of those without one, the first. */
+static uint32_t first_rank(const struct ct_pass *pass)
+{
+	uint32_t first = 0;
+
+	for (uint32_t s = 1; s < pass->n_seats; s++) {
+		if ((unsigned)pass->seats[s].rank < (unsigned)pass->seats[first].rank)
+			first = s;
+	}
+	return first;
+}
+
+/* Are only some of the sums made? */
+static int is_light(const struct ct_pass *pass, const uint8_t *in_set)
+{
+	return in_set || (pass->watch && pass->watch->matched);
+}
+
+/* The run begins with its first process; by which clock, is that of the reference where clocks are related. */
+static void set_begin(struct ct_pass *pass)
+{
+	const struct ct_attempts *attempts = pass->attempts;
+
+	for (uint32_t h = 0; h < attempts->n_hosts; h++)
+		pass->shift[h] = attempts->hosts[h].unix_minus_mono;
+	for (size_t p = 0; p < pass->run->n_processes; p++) {
+		uint64_t start_ns = pass->run->processes[p].id.start_ns, unix_ns;
+
+		if (attempts->places[p].attempt != pass->attempt)
+			continue;
+		unix_ns = start_ns + ct_clocks_shift(attempts->clocks, attempts->places[p].host,
+						     start_ns, pass->shift);
+		pass->begin_unix_ns = unix_ns < pass->begin_unix_ns ? unix_ns : pass->begin_unix_ns;
+	}
+	for (uint32_t h = 0; h < attempts->n_hosts; h++)
+		pass->shift[h] -= pass->begin_unix_ns;
+}
+
 static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uint8_t *in_set)
 {
 	const struct ct_run *run = pass->run;
@@ -51,6 +116,9 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 		return CT_NOMEM;
 	pass->names.memory = pass->memory;
 	ct_mismatches_init(&pass->mismatches, pass->memory);
+	ct_sites_init(&pass->sites, pass->memory);
+	ct_orders_init(&pass->orders, !in_set);
+	ct_pairs_init(&pass->pairs, pass->memory);
 	pass->traffic.memory = pass->memory;
 	pass->match = ct_match_new(limit > CT_PASS_MIN_BYTES ? limit : CT_PASS_MIN_BYTES,
 				   ct_pass_judge, pass);
@@ -65,10 +133,11 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 	free(ranks);
 	if (!pass->match || !pass->seats || !pass->host_of || !pass->shift || !pass->processes)
 		return CT_NOMEM;
-	pass->overlap = in_set ? NULL : ct_overlap_new(run->n_processes);
-	if (!in_set && !pass->overlap)
+	pass->overlap = is_light(pass, in_set) ? NULL : ct_overlap_new(run->n_processes);
+	if (!is_light(pass, in_set) && !pass->overlap)
 		return CT_NOMEM;
 	ct_tape_init(&pass->tape, 0);
+	ct_sequence_init(&pass->sequence, first_rank(pass), 0);
 	pass->begin_unix_ns = UINT64_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
 		const struct ct_place *place = &attempts->places[p];
@@ -78,11 +147,8 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 		pass->seats[place->seat].host = place->host;
 		pass->seats[place->seat].process = (uint32_t)p;
 		pass->host_of[place->seat] = place->host;
-		if (run->processes[p].id.start_unix_ns < pass->begin_unix_ns)
-			pass->begin_unix_ns = run->processes[p].id.start_unix_ns;
 	}
-	for (uint32_t h = 0; h < attempts->n_hosts; h++)
-		pass->shift[h] = attempts->hosts[h].unix_minus_mono - pass->begin_unix_ns;
+	set_begin(pass);
 	return ct_blame_init(&pass->blame, pass->n_seats, attempts->n_hosts, in_set);
 }
 
@@ -111,6 +177,7 @@ static int end_reading(struct ct_reading *reading)
 				   ct_load_environment(reading->load));
 	if (st == CT_OK)
 		st = ct_traffic_process(&pass->traffic, reading->process, reading->load);
+	kept->ports = ct_load_ports(reading->load);
 	pass->open_launches += kept->facts.open_launches;
 	ct_load_close(reading->load);
 	reading->load = NULL;
@@ -155,6 +222,8 @@ static int read_all(struct ct_pass *pass, struct ct_reading *readings, size_t n,
 				return st;
 		}
 	}
+	ct_orders_ended(&pass->orders);
+	ct_pairs_ended(&pass->pairs);
 	return ct_match_finish(pass->match);
 }
 
@@ -292,6 +361,7 @@ int ct_pass_run(struct ct_pass *pass, const struct ct_run *run, struct ct_attemp
 		if (pass->seats[s].muddled)
 			ct_blame_acquit(&pass->blame, s);
 	}
+	ct_sequence_close(&pass->sequence);
 	if (ct_tape_close(&pass->tape, pass->n_seats) != CT_OK)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	return pass->watch && pass->watch->read ? pass->watch->read(pass->watch->arg, pass) : CT_OK;
@@ -303,15 +373,22 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_groups_fini(&pass->groups);
 	ct_blame_fini(&pass->blame);
 	ct_waits_fini(&pass->waits);
+	ct_aligned_fini(&pass->aligned);
 	ct_window_fini(&pass->window);
 	for (uint32_t seat = 0; pass->seats && seat < pass->n_seats; seat++) {
 		ct_calls_fini(&pass->seats[seat].calls);
 		ct_union_fini(&pass->seats[seat].waited);
 		free(pass->seats[seat].partners);
 	}
+	for (size_t p = 0; pass->processes && p < pass->run->n_processes; p++)
+		ct_port_sums_free(pass->processes[p].ports);
 	ct_hist_fini(&pass->time_err);
 	ct_mismatches_fini(&pass->mismatches);
+	ct_pairs_fini(&pass->pairs);
+	ct_orders_fini(&pass->orders);
+	ct_sites_fini(&pass->sites);
 	ct_tape_fini(&pass->tape);
+	ct_sequence_fini(&pass->sequence);
 	ct_overlap_free(pass->overlap);
 	ct_traffic_fini(&pass->traffic);
 	ct_classes_fini(&pass->classes);

@@ -9,9 +9,13 @@
 #include "analyzer/attempts.h"
 #include "analyzer/blame/calls.h"
 #include "analyzer/blame/mismatch.h"
+#include "analyzer/blame/order.h"
+#include "analyzer/blame/pairs.h"
 #include "analyzer/blame/straggler.h"
 #include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
+#include "analyzer/clock/align.h"
+#include "analyzer/cycle/sequence.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
@@ -39,6 +43,9 @@ struct ct_watch {
 	/* An instance whose transfer is known, and perhaps its waits. `bytes` of the whole operation. */
 	int (*judged)(void *arg, const struct ct_pass *pass, const struct ct_instance *instance,
 		      const struct ct_waits *waits, uint64_t bytes);
+	/* A complete instance, all of whose members were timed and do the same. With this nothing is judged: the reading
+	 * serves to see the instances, and the other sums are not made. */
+	int (*matched)(void *arg, const struct ct_pass *pass, const struct ct_instance *instance);
 	/* Everything was read; the pass ends when the analysis does. */
 	int (*read)(void *arg, const struct ct_pass *pass);
 	void *arg;
@@ -57,6 +64,7 @@ struct ct_seat {
 	uint32_t process; /* its latest one ... */
 	uint32_t local;	  /* ... and which of that process's ranks it is */
 	int device;	  /* -1 none or unknown */
+	int leaves;	  /* its process has begun to leave its library (MPI_Finalize) */
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
 	uint64_t lateness_ns, last_count, err_ns;
@@ -121,6 +129,7 @@ struct ct_pass_process {
 	struct ct_gaps gaps;
 	struct ct_environment_facts environment;
 	const char **notes;
+	struct ct_port_sums *ports; /* NULL: it told of none */
 	int read;
 };
 
@@ -132,7 +141,10 @@ struct ct_pass {
 	struct ct_seat *seats;
 	uint32_t n_seats;
 	uint32_t *host_of; /* by seat, for waits and blame */
-	uint64_t *shift; /* by host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64) */
+	/* By host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64). Where clocks are related, at about the
+	 * time of the instance at hand; else by its time of day. */
+	uint64_t *shift;
+	struct ct_aligned aligned;
 	uint64_t begin_unix_ns;
 	uint64_t duration_ns;
 	struct ct_comms comms;
@@ -140,7 +152,11 @@ struct ct_pass {
 	struct ct_match *match;
 	struct ct_groups groups;
 	struct ct_mismatches mismatches;
-	struct ct_tape tape; /* empty in a reading for a set */
+	struct ct_sites sites;
+	struct ct_orders orders;
+	struct ct_pairs pairs;
+	struct ct_tape tape;	     /* empty in a reading for a set */
+	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
 	struct ct_traffic traffic;
 	struct ct_overlap *overlap; /* NULL in a reading for a set */
 	struct ct_blame blame;
@@ -187,6 +203,9 @@ struct ct_exposed {
 	uint64_t exposed_ns, err_ns;
 };
 void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_exposed *sum);
+
+/* A time of a host as ns since the run began. */
+uint64_t ct_pass_host_at(const struct ct_pass *pass, uint32_t host, uint64_t mono_ns);
 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_pass_at(const struct ct_pass *pass, uint32_t process, uint64_t mono_ns);

@@ -148,6 +148,8 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	const struct ct_op *o = op->joined.op;
 	int32_t me = op->comm->rec.rank;
 
+	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&pass->orders, comm) != CT_OK)
+		return CT_NOMEM;
 	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
 	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
 		return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
@@ -155,6 +157,8 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	case CT_CLASS_SYNC:
 	case CT_CLASS_ROOTED:
 		m->index = (uint32_t)me;
+		if (ct_orders_called(&pass->orders, comm, o->seq, m) != CT_OK)
+			return CT_NOMEM;
 		return ct_match_collective(pass->match, comm, o->seq, m);
 	case CT_CLASS_P2P:
 		if (o->peer < 0 || (uint32_t)o->peer >= comm->nranks)
@@ -341,6 +345,29 @@ static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
 	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
 }
 
+/* What the first rank calls, by which the run is cut into cycles. */
+static int add_to_sequence(struct ct_reading *reading, const struct ct_load_op *op,
+			   const struct ct_member *m)
+{
+	struct ct_pass *pass = reading->pass;
+	const struct ct_joined_op *j = &op->joined;
+	struct ct_call_seen call = {
+		.comm = op->comm->user,
+		.op = m->op,
+		.dtype = m->dtype,
+		.peer = ct_op_class(m->op) == CT_CLASS_P2P ? m->root : -1,
+		.bytes = j->bytes,
+		.varies = m->varying,
+		.at_ns = ct_pass_at(pass, reading->process, m->enter_ns),
+	};
+
+	if (m->end_ns) {
+		call.end_ns = ct_pass_at(pass, reading->process, m->end_ns);
+		call.err_ns = m->end_err_ns;
+	}
+	return ct_sequence_add(&pass->sequence, &call);
+}
+
 int ct_pass_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
@@ -362,7 +389,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.dtype = j->op->dtype,
 		.redop = j->op->redop,
 		.varying = (uint8_t)ct_call_is_varying(j->call),
-		.returned = j->state != CT_STATE_ENTERED,
+		.state = (uint8_t)j->state,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
 		.alone = (uint8_t)is_alone(op),
 		/* of two ranks the other half has the same partner */
@@ -376,6 +403,8 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		if (st != CT_OK)
 			return st;
 	}
+	if (ct_sites_get(&pass->sites, &reading->sites, j->site, &m.site) != CT_OK)
+		return CT_NOMEM;
 	pass->ops++;
 	if (!m.captured && ct_traffic_op(&pass->traffic, reading->process, op,
 					 op->comm ? op->comm->user : NULL) != CT_OK)
@@ -391,6 +420,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	if (is_under_way(op) && keep_unreturned(pass, op, at) != CT_OK)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
+	if (pass->overlap && at == pass->sequence.seat && op->comm && !m.alone &&
+	    add_to_sequence(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
 	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
 		return CT_NOMEM;

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/link/expect_report.h"
+#include "analyzer/link/transport_report.h"
 #include "trace/reader.h"
 
 #define CT_UNKNOWN UINT64_MAX
@@ -179,11 +181,16 @@ struct ct_report_comm {
 	const char *name;
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
+	const char *role_evidence; /* NULL: role is */
+	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
+	struct ct_peak peak; /* what they can be expected to reach */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
 	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
+	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */
+	uint64_t order_hash; /* of all that its members called, if all called the same; CT_UNKNOWN: not known */
 };
 
 /* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that
@@ -297,6 +304,14 @@ struct ct_report_cycle {
 	int last_rank;		      /* for whom the others waited longest, -1 nobody */
 };
 
+/* A small operation that comes again every so many cycles: accumulation, logging. */
+struct ct_report_recurring {
+	uint64_t comm_key;
+	const char *op_name;
+	uint64_t bytes; /* of a call; CT_UNKNOWN: they differ */
+	uint64_t every, count;
+};
+
 struct ct_report_cycles {
 	uint64_t anchor_comm_key; /* 0: no cycles were found, and why they were not ... */
 	const char *why;
@@ -307,6 +322,8 @@ struct ct_report_cycles {
 	uint64_t err_ns; /* of each time */
 	struct ct_report_cycle *items;
 	size_t n_items; /* those that are told one by one */
+	struct ct_report_recurring *recurring;
+	size_t n_recurring;
 };
 
 /* How fast a connection is: between two ranks, of a communicator, or of a host. */
@@ -428,6 +445,9 @@ struct ct_report {
 	size_t n_invisible;
 	struct ct_report_environment environment;
 	struct ct_report_traffic traffic;
+	struct ct_report_transport *transport; /* of hosts whose ports were sampled */
+	size_t n_transport;
+	struct ct_report_expect expect; /* if anything was expected */
 	struct ct_report_cycles cycles;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;

@@ -36,6 +36,7 @@ static const struct bounds {
 	{ "HANG_AFTER", 1000000000ll, 86400 * 1000000000ll },
 	{ "MAX_BYTES", 1 << 20, INT64_MAX },
 	{ "SEGMENT_BYTES", 1 << 16, 1ll << 40 },
+	{ "COUNTERS", 0, 3600 * 1000000000ll },
 };
 
 /* The unit behind a number, as what it multiplies; 0 if there is no such unit. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/gpu/cudart.h"
@@ -117,6 +118,7 @@ static void start_threads(const struct ct_writer_options *options)
 	if (options->dirfd < 0)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_NO_DIR, 1);
 	ct_environ_serve(ct_now_ns());
+	ct_counters_begin(&ct_recorder.process, (uint64_t)settings.COUNTERS);
 	if (ct_writer_start(options) != 0 || ct_beat_start() != 0) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_THREAD_FAILED, 1);
 		ct_notes_add(&notes, "no thread can be started: records stay in memory");
@@ -136,6 +138,7 @@ static int set_up(uint32_t nth)
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
+	ct_counters_reset();
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);

@@ -142,6 +142,7 @@ int ct_state_new(struct ct_state *s, struct ct_block *block)
 {
 	TRY(add_comms(s, block, 0));
 	TRY(ct_environ_add(&s->environ, block, 0));
+	TRY(ct_counters_add(&s->counters, block, 0));
 	return add_strings(s, block, 0);
 }
 
@@ -149,6 +150,7 @@ void ct_state_again(struct ct_state *s)
 {
 	s->strings_at = 0;
 	memset(&s->environ, 0, sizeof(s->environ));
+	memset(&s->counters, 0, sizeof(s->counters));
 	memset(s->comms_seen, 0, s->ring->header->n_comms * sizeof(*s->comms_seen));
 	memset(s->comms_pass, 0, s->ring->header->n_comms * sizeof(*s->comms_pass));
 	memset(s->traffic_seen, 0,
@@ -335,6 +337,7 @@ int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
 	TRY(add_comms(s, block, 1));
 	TRY(add_op_names(block));
 	TRY(ct_environ_add(&s->environ, block, 1));
+	TRY(ct_counters_add(&s->counters, block, 1));
 	TRY(ct_graph_again(block));
 	TRY(ct_state_status(s, block, UINT64_MAX));
 	for (unsigned i = 0; i < s->notes.n; i++)

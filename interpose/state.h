@@ -7,6 +7,7 @@
 #ifndef CT_STATE_H
 #define CT_STATE_H
 
+#include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
 #include "interpose/notes.h"
 #include "trace/block.h"
@@ -25,6 +26,7 @@ struct ct_state {
 	uint64_t loss_end_ns[CT_LOSS_MAX];
 	uint64_t losses[CT_LOSS_MAX];
 	struct ct_environ_seen environ;
+	struct ct_counters_seen counters;
 	struct ct_cost_rec cost; /* kept by the caller */
 };
 

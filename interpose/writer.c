@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
@@ -147,7 +148,7 @@ static void update_cost(struct writer *w)
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	ct_gpu_ledger(cost);
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns();
+	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
@@ -247,6 +248,7 @@ static void serve(struct writer *w)
 
 	look_for_ring(w, now);
 	ct_environ_serve(now);
+	ct_counters_serve(now);
 	if (is_due(w, now))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
@@ -267,6 +269,7 @@ static int finish(struct writer *w)
 	int whole;
 
 	ct_environ_finish(SECOND_NS / 10);
+	ct_counters_finish(SECOND_NS / 10);
 	whole = flush(w, CT_DRAIN_ALL);
 	whole = whole && write_state(w, CT_BLOCK_END, ct_now_ns());
 	ct_output_close(&w->output);

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/steps.sh
 
-# area, program in build/tests/bench (its arguments after it)
+# area, program in build/tests/bench, or script in tests/accuracy (its arguments after it)
 benches() {
 	cat <<-'EOF'
 	overhead bench_wrapper
@@ -20,6 +20,9 @@ benches() {
 	size     bench_codec
 	perfetto bench_perfetto
 	accuracy bench_gputime
+	accuracy accuracy.py --seeds 25
+	accuracy accuracy.py --seeds 100 --rows ^healthy
+	accuracy accuracy.py --seeds 25 --rows ^stragglers.one_rank --imported
 	EOF
 }
 
@@ -45,13 +48,14 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.]py$/ ? "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {
-	local area=$1 program=$2 out status=0
+	local area=$1 program=$2 path=build/tests/bench out status=0
 	shift 2
-	out=$("build/tests/bench/$program" "$@" </dev/null) || status=$?
+	[[ $program != *.py ]] || path=tests/accuracy
+	out=$("$path/$program" "$@" </dev/null) || status=$?
 	awk 'NF && !/^METRIC /' <<<"$out" >&2
 	awk '/^METRIC /' <<<"$out"
 	if [ "$status" != 0 ]; then

@@ -572,6 +572,30 @@ enum ct_detail_flag {
 	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
 };
 
+/* A network port of the host, as it was found; again when that changes. Its name follows: "eth0", "mlx5_0/1". */
+enum ct_port_kind { CT_PORT_UNKNOWN = 0, CT_PORT_NET = 1, CT_PORT_IB = 2 };
+enum ct_port_layer { CT_LAYER_UNKNOWN = 0, CT_LAYER_ETHERNET = 1, CT_LAYER_INFINIBAND = 2 };
+enum ct_port_state { CT_PORT_STATE_UNKNOWN = 0, CT_PORT_UP = 1, CT_PORT_NOT_UP = 2 };
+struct ct_port_rec {
+	uint32_t id; /* from 1, within the process */
+	uint8_t kind;
+	uint8_t layer;
+	uint8_t state;
+	uint8_t is_software; /* 1: no device behind it */
+	uint64_t rate_Bps;   /* of the link, 0 not known */
+	uint64_t found_ns;
+};
+_Static_assert(sizeof(struct ct_port_rec) == 24, "its name follows");
+
+/* What the kernel counted on the ports; what follows is told in docs/TRACE_FORMAT.md. */
+struct ct_counters_rec {
+	uint64_t begin_ns; /* read between these two times */
+	uint64_t end_ns;
+	uint32_t number; /* from 1, within the process */
+	uint32_t base;	 /* number of the whole sample that this one differs from; 0: it is whole */
+};
+_Static_assert(sizeof(struct ct_counters_rec) == 24, "the values follow");
+
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
  * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of "ID=object", ID of
  * invisible.def. */

@@ -74,6 +74,7 @@ static int write_header(const struct ct_segment_writer *writer, int fd, uint32_t
 {
 	struct timespec now = { 0 };
 	struct ct_segment_header header = {
+		.opened_ns = writer->opened_ns,
 		.magic = CT_SEGMENT_MAGIC,
 		.version = CT_FORMAT_VERSION,
 		.header_bytes = sizeof(header),
@@ -81,8 +82,10 @@ static int write_header(const struct ct_segment_writer *writer, int fd, uint32_t
 		.process = writer->process,
 	};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	header.opened_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	if (!header.opened_ns) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		header.opened_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	}
 	header.crc = ct_crc32c(0, &header, sizeof(header));
 	return ct_append(fd, 0, &header, sizeof(header));
 }

@@ -16,13 +16,14 @@
 
 struct ct_segment_writer {
 	struct ct_process process;
-	int dirfd;	 /* borrowed */
-	int fd;		 /* -1: none open */
-	uint32_t number; /* of the open segment */
-	uint32_t oldest; /* lowest number that still exists */
-	uint64_t bytes;	 /* in the open segment */
-	uint64_t total;	 /* in all segments that still exist */
-	uint64_t *sizes; /* of segments oldest.. */
+	int dirfd;	    /* borrowed */
+	uint64_t opened_ns; /* what headers say; 0 (after init): when it is */
+	int fd;		    /* -1: none open */
+	uint32_t number;    /* of the open segment */
+	uint32_t oldest;    /* lowest number that still exists */
+	uint64_t bytes;	    /* in the open segment */
+	uint64_t total;	    /* in all segments that still exist */
+	uint64_t *sizes;    /* of segments oldest.. */
 	uint32_t n_sizes;
 };
 

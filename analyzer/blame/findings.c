@@ -52,8 +52,7 @@ static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct
 	return 4 * charge->err_ns > charge->loss_ns ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
-/* Who, and where. */
-static int set_ranks(const struct ct_pass *pass, const uint32_t *seats, size_t n,
+int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n,
 		     struct ct_findings *list, struct ct_finding *f)
 {
 	struct ct_arena *memory = list->memory;
@@ -146,7 +145,8 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 	struct ct_arena *memory = list->memory;
 	const char *who, *host;
 
-	if (!f || set_ranks(pass, &seat, 1, list, f) || set_late(pass, s, charge, seat, list, f))
+	if (!f || ct_finding_seats(pass, &seat, 1, list, f) ||
+	    set_late(pass, s, charge, seat, list, f))
 		return CT_NOMEM;
 	host = ct_host_word(memory, f->hosts[0]);
 	if (!host)
@@ -195,7 +195,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	}
 	f = ct_findings_add(list, is_host(pass, seats, n) ? CT_FINDING_STRAGGLER_HOST
 							  : CT_FINDING_STRAGGLER);
-	if (!f || set_ranks(pass, seats, n, list, f) ||
+	if (!f || ct_finding_seats(pass, seats, n, list, f) ||
 	    set_late(pass, &weighed->set, charge, most, list, f))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
@@ -212,69 +212,6 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	if (!who || !f->advice)
 		return CT_NOMEM;
 	return set_late_line(pass, charge, who, memory, f);
-}
-
-/* What a member called, in the field that differs. */
-static const char *called(const struct ct_pass *pass, const struct ct_member *m,
-			  enum ct_mismatch_field field, struct ct_arena *memory)
-{
-	const char *name = NULL;
-
-	switch (field) {
-	case CT_MISMATCH_BYTES:
-		return ct_arena_printf(memory, "%llu", (unsigned long long)m->count);
-	case CT_MISMATCH_ROOT:
-		return ct_arena_printf(memory, "%d", m->root);
-	case CT_MISMATCH_DTYPE:
-		name = ct_dtype_name(m->dtype);
-		break;
-	case CT_MISMATCH_REDOP:
-		name = ct_redop_name(m->redop);
-		break;
-	case CT_MISMATCH_OP:
-	case CT_MISMATCH_NONE:
-		name = ct_op_names_get(&pass->names, m->op);
-		break;
-	}
-	return name ? name : "?";
-}
-
-int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *m,
-			struct ct_findings *list)
-{
-	struct ct_arena *memory = list->memory;
-	const char *usual = called(pass, &m->usual, m->field, memory);
-	const char *odd = called(pass, &m->odd, m->field, memory);
-	struct ct_finding *f = ct_findings_add(list, CT_FINDING_MISMATCH);
-	const char *ranks;
-
-	if (!usual || !odd || !f || set_ranks(pass, m->seats, m->n_seats, list, f))
-		return CT_NOMEM;
-	f->severity = CT_SEVERITY_SEVERE;
-	f->confidence = m->comm->guessed || m->comm->clash ? CT_CONFIDENCE_LOW
-			: m->majority			   ? CT_CONFIDENCE_HIGH
-							   : CT_CONFIDENCE_MEDIUM;
-	f->comm_key = m->comm->key;
-	f->op_name = ct_op_names_get(&pass->names, m->usual.op);
-	if (m->odd.start_ns)
-		f->begin_at_ns = m->odd.start_ns + pass->shift[pass->host_of[m->odd.seat]];
-	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	if (!ranks || ct_finding_evidence(list, f, "first_seq", (double)m->seq, "", NAN) ||
-	    ct_finding_evidence(list, f, "instances", (double)m->instances, "count", NAN) ||
-	    ct_finding_evidence(list, f, "members_that_differ", (double)m->n_odd, "count", NAN))
-		return CT_NOMEM;
-	f->cause = ct_arena_printf(memory, "%s: %s against %s", ct_mismatch_field_name(m->field),
-				   odd, usual);
-	f->advice = "compare the code paths that lead the ranks to this operation; results may be "
-		    "wrong even where nothing hangs";
-	f->line = ct_arena_printf(memory,
-				  "ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s "
-				  "instances=%llu severity=severe",
-				  ranks, (unsigned long long)m->comm->key,
-				  (unsigned long long)m->seq, ct_mismatch_field_name(m->field),
-				  m->majority ? "theirs" : "one", odd, usual,
-				  (unsigned long long)m->instances);
-	return f->cause && f->line ? CT_OK : CT_NOMEM;
 }
 
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
@@ -319,7 +256,7 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 		if (report->ranks[s].lost_records)
 			seats[n++] = s;
 	}
-	if (!f || !seats || set_ranks(pass, seats, n, list, f))
+	if (!f || !seats || ct_finding_seats(pass, seats, n, list, f))
 		return CT_NOMEM;
 	f->severity = share > 5		       ? CT_SEVERITY_SEVERE
 		      : share > 0.1 || unknown ? CT_SEVERITY_WARN

@@ -14,8 +14,9 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		   const struct ct_charge *charge, struct ct_findings *list);
 
-int ct_finding_mismatch(const struct ct_pass *pass, const struct ct_mismatch *mismatch,
-			struct ct_findings *list);
+/* Who, by rank, and where: what this finding is about. */
+int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n,
+		     struct ct_findings *list, struct ct_finding *finding);
 
 /* What the losses of the report come to. */
 int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,

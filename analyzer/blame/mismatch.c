@@ -34,8 +34,8 @@ const char *ct_mismatch_field_name(enum ct_mismatch_field field)
 	return "none";
 }
 
-/* Operations whose members must all say the same size. Sizes of the others may differ by right. */
-static int sizes_agree(const struct ct_member *m)
+/* Sizes of the others may differ by right. */
+int ct_mismatch_sizes_agree(const struct ct_member *m)
 {
 	switch (m->op) {
 	case CT_OP_AllReduce:
@@ -81,9 +81,10 @@ enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const stru
 	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root >= 0 && b->root >= 0 &&
 	    a->root != b->root)
 		return CT_MISMATCH_ROOT;
-	if (sizes_agree(a) && sizes_agree(b) && says_size(a) && says_size(b) &&
-	    a->bytes != b->bytes)
-		return CT_MISMATCH_BYTES;
+	if (ct_mismatch_sizes_agree(a) && ct_mismatch_sizes_agree(b) && says_size(a) &&
+	    says_size(b) && a->bytes != b->bytes)
+		return a->count == b->count && types_differ(a->dtype, b->dtype) ? CT_MISMATCH_DTYPE
+										: CT_MISMATCH_BYTES;
 	if (types_differ(a->dtype, b->dtype))
 		return CT_MISMATCH_DTYPE;
 	if (a->redop && b->redop && a->redop != b->redop)

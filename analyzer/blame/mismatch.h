@@ -43,6 +43,9 @@ struct ct_mismatches {
 void ct_mismatches_init(struct ct_mismatches *all, struct ct_arena *memory);
 void ct_mismatches_fini(struct ct_mismatches *all);
 
+/* Must all members of such an operation say the same size? */
+int ct_mismatch_sizes_agree(const struct ct_member *member);
+
 /* In what `a` and `b`, members of one collective, contradict each other. */
 enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/findings.h"
+#include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
 #include "analyzer/environment.h"
 #include "analyzer/units.h"
@@ -149,9 +150,9 @@ static uint64_t order_lost(const struct ct_pass *pass)
 	return n;
 }
 
-static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		   const struct ct_set_result *set, const struct ct_report *report,
-		   struct ct_findings *list)
+int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
+		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_findings *list)
 {
 	struct ct_charge together = { 0 };
 	int ordered = order_lost(pass) == 0;
@@ -159,8 +160,8 @@ static int collect(const struct ct_pass *pass, const struct ct_charge *charges,
 	int losses = 0;
 	int st = CT_OK;
 
-	if (ordered && pass->mismatches.first)
-		st = ct_finding_mismatch(pass, pass->mismatches.first, list);
+	if (ordered)
+		st = ct_order_findings(pass, list);
 	if (st == CT_OK && use_set)
 		st = ct_finding_set(pass, set->blame, &together, list);
 	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
@@ -182,12 +183,19 @@ static int take(struct ct_findings *list, struct ct_report *report)
 	report->findings = ct_arena_calloc(report->memory, n + 1, sizeof(*report->findings));
 	if (!report->findings)
 		return CT_NOMEM;
-	qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
+	if (list->n)
+		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
 	report->n_findings = n;
 	report->findings_left_out = list->n - n;
 	for (size_t i = 0; i < n; i++) {
-		report->findings[i] = list->all[i];
-		report->findings[i].id = (int)i + 1;
+		struct ct_finding *f = &report->findings[i];
+
+		*f = list->all[i];
+		f->id = (int)i + 1;
+		/* what is not on record could have told otherwise */
+		if (!report->run.complete && f->loss_ns != CT_UNKNOWN &&
+		    f->confidence == CT_CONFIDENCE_HIGH)
+			f->confidence = CT_CONFIDENCE_MEDIUM;
 	}
 	return CT_OK;
 }
@@ -233,16 +241,12 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
 }
 
-static int say_mismatch(const struct ct_finding *f, struct ct_report *report)
+static int say_order(const struct ct_finding *f, struct ct_report *report)
 {
-	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
-
-	if (!ranks)
-		return CT_NOMEM;
-	return say(report, CT_VERDICT_MISMATCH, f->confidence,
-		   ct_arena_printf(report->memory,
-				   "rank%s %s called something else as the same %s (%s)",
-				   f->n_ranks == 1 ? "" : "s", ranks, f->op_name, f->cause));
+	return say(report,
+		   f->kind == CT_FINDING_UNEVEN_INPUT ? CT_VERDICT_UNEVEN_INPUT
+						      : CT_VERDICT_MISMATCH,
+		   f->confidence, ct_order_sentence(report->memory, f));
 }
 
 /* Why there is nothing to judge by; NULL if there is. */
@@ -415,7 +419,9 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	uint64_t cost_ns;
 	uint32_t worst = suspicious(pass, charges, &cost_ns);
 	const char *missing = what_is_missing(pass, report);
-	const struct ct_finding *mismatch = first_of(report, 1u << CT_FINDING_MISMATCH);
+	const struct ct_finding *order = first_of(
+		report, 1u << CT_FINDING_MISMATCH | 1u << CT_FINDING_SKIPPED_OP |
+				1u << CT_FINDING_EXTRA_OP | 1u << CT_FINDING_UNEVEN_INPUT);
 	const struct ct_finding *straggler = first_of(
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
 	struct ct_stuck_sum stuck;
@@ -423,8 +429,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	ct_stuck_sum(pass, &stuck);
 	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
-	if (mismatch)
-		return say_mismatch(mismatch, report);
+	if (order && order->severity == CT_SEVERITY_SEVERE)
+		return say_order(order, report);
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);
@@ -440,12 +446,9 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 }
 
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
-		    const struct ct_set_result *set, struct ct_findings *list,
-		    struct ct_report *report)
+		    struct ct_findings *list, struct ct_report *report)
 {
-	int st = collect(pass, charges, set, report, list);
+	int st = take(list, report);
 
-	if (st == CT_OK)
-		st = take(list, report);
 	return st == CT_OK ? say_verdict(pass, charges, report) : st;
 }

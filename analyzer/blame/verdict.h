@@ -22,10 +22,13 @@ struct ct_set_result {
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges);
 
-/* Adds to the list what the pass itself tells, and makes of all that is in it report->findings and report->verdict.
- * 0 or CT_NOMEM. */
+/* Adds to the list what the pass itself tells. 0 or CT_NOMEM. */
+int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
+		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_findings *list);
+
+/* Makes of all that is in the list report->findings and report->verdict. 0 or CT_NOMEM. */
 int ct_verdict_fill(const struct ct_pass *pass, const struct ct_charge *charges,
-		    const struct ct_set_result *set, struct ct_findings *list,
-		    struct ct_report *report);
+		    struct ct_findings *list, struct ct_report *report);
 
 #endif

@@ -287,6 +287,7 @@ int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t 
 	w->one_clock = 1;
 	w->is_window = 0;
 	w->transfer_ns = 0;
+	w->clock_err_ns = 0;
 	w->median_ns = 0;
 	w->exit_skew_ns = UINT64_MAX;
 	if (i->n < 2)

@@ -28,7 +28,8 @@ struct ct_waits {
 	uint64_t *wait_ns;    /* by member (order of instance->members) */
 	uint64_t *arrival_ns; /* after the first to arrive */
 	uint64_t *arrival_err_ns;
-	uint64_t median_ns;    /* median arrival */
+	uint64_t median_ns; /* median arrival */
+	uint64_t clock_err_ns; /* what relating the members' clocks adds to the error of a wait; 0: one clock */
 	uint64_t exit_skew_ns; /* latest minus earliest end; UINT64_MAX: not on one clock */
 	uint32_t cap;	       /* of the arrays */
 	uint64_t *scratch;

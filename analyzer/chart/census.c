@@ -12,8 +12,8 @@
 /* Every member that is kept stands for two slices at least: the call and its work. */
 #define SLICES_PER_MEMBER 2u
 
-void ct_census_interval(const struct ct_load_op *op, uint64_t shift, uint64_t *begin_ns,
-			uint64_t *end_ns)
+void ct_census_interval(const struct ct_census *census, uint32_t host, const struct ct_load_op *op,
+			uint64_t *begin_ns, uint64_t *end_ns)
 {
 	const struct ct_joined_op *j = &op->joined;
 	uint64_t begin = j->op->enter_ns, end = j->op->return_ns;
@@ -22,11 +22,11 @@ void ct_census_interval(const struct ct_load_op *op, uint64_t shift, uint64_t *b
 		begin = j->start_ns;
 	if (j->end_ns > end)
 		end = j->end_ns;
-	*begin_ns = ct_census_at(begin, shift);
+	*begin_ns = ct_census_at(census, host, begin);
 	if (!j->op->return_ns || (op->open && CT_OPEN_WORD(op->open, start_ns)))
 		*end_ns = CT_CHART_OPEN;
 	else
-		*end_ns = ct_census_at(end, shift);
+		*end_ns = ct_census_at(census, host, end);
 	if (*end_ns < *begin_ns)
 		*end_ns = *begin_ns;
 }
@@ -61,6 +61,22 @@ static int look_around(struct ct_census *census, const struct ct_pass *pass)
 	return CT_OK;
 }
 
+/* How the hosts' clocks stand: before anything else is read, and for longer than the pass lives. */
+static int take_clocks(struct ct_census *census, const struct ct_pass *pass)
+{
+	uint32_t n = pass->attempts->n_hosts;
+
+	if (census->shifts)
+		return CT_OK;
+	census->n_hosts = n;
+	census->shifts = malloc((n + 1) * sizeof(*census->shifts));
+	if (!census->shifts)
+		return CT_NOMEM;
+	memcpy(census->shifts, pass->shift, n * sizeof(*census->shifts));
+	census->clocks = ct_clocks_copy(pass->attempts->clocks);
+	return census->clocks || !pass->attempts->clocks ? CT_OK : CT_NOMEM;
+}
+
 static int on_op(void *arg, const struct ct_pass *pass, uint32_t process,
 		 const struct ct_load_op *op)
 {
@@ -69,9 +85,9 @@ static int on_op(void *arg, const struct ct_pass *pass, uint32_t process,
 	int64_t seat = ct_attempts_seat(pass->attempts, process, op->comm ? op->comm->local : 0);
 	uint64_t begin, end;
 
-	if (seat < 0 || look_around(census, pass) != CT_OK)
+	if (seat < 0 || take_clocks(census, pass) != CT_OK || look_around(census, pass) != CT_OK)
 		return CT_NOMEM;
-	ct_census_interval(op, pass->shift[place->host], &begin, &end);
+	ct_census_interval(census, place->host, op, &begin, &end);
 	if (begin > census->last_ns)
 		census->last_ns = begin;
 	if (end != CT_CHART_OPEN && end > census->last_ns)
@@ -88,10 +104,11 @@ static int on_host(void *arg, const struct ct_pass *pass, uint32_t process,
 {
 	struct ct_census *census = arg;
 	const struct ct_place *place = &pass->attempts->places[process];
-	uint64_t at = ct_census_at(rec->enter_ns, pass->shift[place->host]);
+	uint64_t at;
 
-	if (look_around(census, pass) != CT_OK)
+	if (take_clocks(census, pass) != CT_OK || look_around(census, pass) != CT_OK)
 		return CT_NOMEM;
+	at = ct_census_at(census, place->host, rec->enter_ns);
 	if (census->wanted[place->seat] && !rec->return_ns && ct_census_inside(census, at, at))
 		ct_budget_add(census->budget, at, 1);
 	return CT_OK;
@@ -103,22 +120,22 @@ static void set_extent(const struct ct_pass *pass, const struct ct_instance *i,
 		       struct ct_kept_extent *extent)
 {
 	const struct ct_member *first = &i->members[0];
-	uint64_t longest = 0, shift;
+	uint64_t longest = 0;
 
 	for (uint32_t m = 1; m < i->n; m++) {
 		if (i->members[m].index < first->index)
 			first = &i->members[m];
 	}
-	shift = pass->shift[pass->host_of[first->seat]];
 	extent->begin_ns = UINT64_MAX;
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
-		uint64_t begin = ct_census_at(member->start_ns, shift);
-		uint64_t end = ct_census_at(member->end_ns, shift);
+		uint32_t host = pass->host_of[member->seat];
+		uint64_t begin = ct_pass_host_at(pass, host, member->start_ns);
+		uint64_t end = ct_pass_host_at(pass, host, member->end_ns);
 
 		if (member->end_ns - member->start_ns > longest)
 			longest = member->end_ns - member->start_ns;
-		if (pass->host_of[member->seat] != pass->host_of[first->seat])
+		if (host != pass->host_of[first->seat])
 			continue;
 		extent->begin_ns = begin < extent->begin_ns ? begin : extent->begin_ns;
 		extent->end_ns = end > extent->end_ns ? end : extent->end_ns;
@@ -210,14 +227,12 @@ static int take_seats(struct ct_census *census, const struct ct_pass *pass)
 
 static int take_hosts(struct ct_census *census, const struct ct_pass *pass)
 {
-	census->n_hosts = pass->attempts->n_hosts;
 	census->hosts = calloc(census->n_hosts + 1, sizeof(*census->hosts));
 	if (!census->hosts)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < census->n_hosts; h++) {
 		const char *name = pass->attempts->hosts[h].name;
 
-		census->hosts[h].shift = pass->shift[h];
 		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
 		if (!census->hosts[h].name)
 			return CT_NOMEM;
@@ -251,8 +266,10 @@ static int take_comm(struct ct_census *census, const struct ct_comm *comm)
 static int on_read(void *arg, const struct ct_pass *pass)
 {
 	struct ct_census *census = arg;
-	int st = take_seats(census, pass);
+	int st = take_clocks(census, pass);
 
+	if (st == CT_OK)
+		st = take_seats(census, pass);
 	census->begin_unix_ns = pass->begin_unix_ns;
 	census->duration_ns = pass->duration_ns;
 	if (st == CT_OK)
@@ -361,6 +378,8 @@ void ct_census_fini(struct ct_census *census)
 	free(census->processes);
 	free(census->seats);
 	free(census->hosts);
+	free(census->shifts);
+	ct_clocks_free(census->clocks);
 	free(census->comms);
 	ct_table_fini(&census->comm_by_id);
 	ct_table_fini(&census->more_seats);

@@ -7,6 +7,7 @@
 #include "analyzer/chart/budget.h"
 #include "analyzer/chart/chart.h"
 #include "analyzer/chart/kept.h"
+#include "analyzer/clock/clocks.h"
 #include "analyzer/load.h"
 
 struct ct_census_comm {
@@ -31,7 +32,6 @@ struct ct_census_seat {
 
 struct ct_census_host {
 	const char *name; /* in the arena of the texts */
-	uint64_t shift;	  /* its CLOCK_MONOTONIC to ns since the run began (modulo 2^64) */
 	uint8_t drawn;
 };
 
@@ -49,6 +49,8 @@ struct ct_census {
 	uint32_t n_seats;
 	struct ct_census_host *hosts;
 	uint32_t n_hosts;
+	struct ct_clocks *clocks;     /* NULL: not related */
+	uint64_t *shifts;	      /* by host: see ct_clocks_shift() */
 	struct ct_census_comm *comms; /* by index */
 	uint32_t n_comms;
 	struct ct_table comm_by_id;
@@ -71,17 +73,17 @@ const struct ct_census_comm *ct_census_find(const struct ct_census *census, uint
 					    uint32_t nranks);
 
 /* A host's time as ns since the run began: never before it, and never so late that it means something else. */
-static inline uint64_t ct_census_at(uint64_t mono_ns, uint64_t shift)
+static inline uint64_t ct_census_at(const struct ct_census *census, uint32_t host, uint64_t mono_ns)
 {
-	uint64_t at = mono_ns + shift;
+	uint64_t at = mono_ns + ct_clocks_shift(census->clocks, host, mono_ns, census->shifts);
 
 	return (int64_t)at < 0 ? 0 : at;
 }
 
 /* What of an op can be seen: from its call or its work, whichever began first, to the end of both; CT_CHART_OPEN if
  * one of them did not end. */
-void ct_census_interval(const struct ct_load_op *op, uint64_t shift, uint64_t *begin_ns,
-			uint64_t *end_ns);
+void ct_census_interval(const struct ct_census *census, uint32_t host, const struct ct_load_op *op,
+			uint64_t *begin_ns, uint64_t *end_ns);
 
 static inline int ct_census_inside(const struct ct_census *census, uint64_t begin_ns,
 				   uint64_t end_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/chart/chart.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,42 @@ static void add(struct fact_list *facts, const char *name, const char *text, uin
 	facts->all[facts->n++] = (struct ct_chart_fact){ name, text, number };
 }
 
+/* How far times of different hosts can be compared. */
+static void tell_clocks(struct ct_pen *pen, char *text, size_t size)
+{
+	const struct ct_census *census = pen->census;
+	struct ct_chart_result *result = pen->result;
+
+	for (uint32_t h = 0; h < census->n_hosts && result->hosts > 1; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(census->clocks, h);
+
+		if (!census->hosts[h].drawn)
+			continue;
+		if (!host || host->err_ns == CT_CLOCK_UNKNOWN)
+			result->unrelated++;
+		else if (host->err_ns > result->clock_err_ns)
+			result->clock_err_ns = host->err_ns;
+	}
+	if (result->hosts < 2)
+		snprintf(text, size, "one host, one clock");
+	else if (result->unrelated)
+		snprintf(text, size,
+			 "unsynchronised clocks of %" PRIu32
+			 " hosts: their times differ from others' "
+			 "by an unknown error",
+			 result->unrelated);
+	else
+		snprintf(text, size, "clocks of all hosts related, within %" PRIu64 " ns",
+			 result->clock_err_ns);
+}
+
 static int begin(struct ct_pen *pen, const struct ct_report *report)
 {
 	const struct ct_census *census = pen->census;
 	struct fact_list facts = { .n = 0 };
+	char clocks[160];
+
+	tell_clocks(pen, clocks, sizeof(clocks));
 
 	add(&facts, "commtrace.version", CT_RELEASE, 0);
 	if (report->run.job)
@@ -55,11 +88,7 @@ static int begin(struct ct_pen *pen, const struct ct_report *report)
 	add(&facts, "commtrace.attempt", NULL, (uint64_t)report->run.attempt);
 	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
 	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
-	add(&facts, "commtrace.clocks",
-	    pen->result->hosts > 1 ? "unsynchronised clocks between hosts: times of different "
-				     "hosts differ by an unknown error"
-				   : "one host, one clock",
-	    0);
+	add(&facts, "commtrace.clocks", clocks, 0);
 	add(&facts, "commtrace.from_ns", NULL, census->from_ns);
 	if (census->to_ns != UINT64_MAX)
 		add(&facts, "commtrace.to_ns", NULL, census->to_ns);

@@ -134,7 +134,9 @@ struct ct_chart_result {
 	uint64_t slices, flows, counters, unfinished;
 	uint64_t not_drawn; /* ops on the GPU of which no start was measured */
 	uint32_t ranks, hosts;
-	int missing_rank; /* CT_NOTFOUND: the rank that is not there, else -1 */
+	uint32_t unrelated; /* of the hosts: their times differ from others' by an unknown error */
+	uint64_t clock_err_ns; /* the largest error that relating the others adds to their times */
+	int missing_rank;      /* CT_NOTFOUND: the rank that is not there, else -1 */
 };
 
 /* Draw into `sink`. 0; CT_NOTFOUND (attempt, a rank, or nothing in the window); CT_FULL (one moment alone holds

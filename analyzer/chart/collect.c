@@ -23,6 +23,12 @@ static int grow(void *array, uint32_t n, uint32_t *cap, size_t size)
 	return CT_OK;
 }
 
+/* A time of the process's host as ns since the run began. */
+static uint64_t time_of(const struct ct_drawn *d, uint64_t mono_ns)
+{
+	return ct_census_at(d->census, d->place->host, mono_ns);
+}
+
 static int on_comm(void *arg, struct ct_load_comm *comm)
 {
 	struct ct_drawn *d = arg;
@@ -69,12 +75,12 @@ static int work_of(const struct ct_drawn *d, const struct ct_load_op *op, struct
 	} else if (j->start_source == CT_SOURCE_CALL && !j->op->return_ns) {
 		w->end_ns = CT_CHART_OPEN;
 	} else if (j->end_ns) {
-		w->end_ns = ct_census_at(j->end_ns, d->shift);
+		w->end_ns = time_of(d, j->end_ns);
 		w->on_gpu = w->timing != CT_TIMING_CALL;
 	} else {
 		return 0;
 	}
-	w->start_ns = ct_census_at(start_ns, d->shift);
+	w->start_ns = time_of(d, start_ns);
 	if (w->end_ns < w->start_ns)
 		w->end_ns = w->start_ns;
 	return start_ns != 0;
@@ -171,7 +177,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 
 	if (j->launch_at == 0)
 		begin_launch(d, op);
-	ct_census_interval(op, d->shift, &begin, &end);
+	ct_census_interval(d->census, d->place->host, op, &begin, &end);
 	if (!ct_census_inside(d->census, begin, end) ||
 	    !d->census->seats[ct_census_seat(d->census, d->process, local)].drawn)
 		return CT_OK;
@@ -179,9 +185,8 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		return CT_NOMEM;
 	o = &d->ops[d->n_ops++];
 	*o = (struct ct_drawn_op){
-		.enter_ns = ct_census_at(j->op->enter_ns, d->shift),
-		.return_ns = j->op->return_ns ? ct_census_at(j->op->return_ns, d->shift)
-					      : CT_CHART_OPEN,
+		.enter_ns = time_of(d, j->op->enter_ns),
+		.return_ns = j->op->return_ns ? time_of(d, j->op->return_ns) : CT_CHART_OPEN,
 		.count = j->op->count,
 		.seq = j->op->seq,
 		.bytes = j->bytes,
@@ -217,8 +222,8 @@ static int on_op(void *arg, const struct ct_load_op *op)
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 {
 	struct ct_drawn *d = arg;
-	uint64_t enter = ct_census_at(rec->enter_ns, d->shift);
-	uint64_t leave = rec->return_ns ? ct_census_at(rec->return_ns, d->shift) : CT_CHART_OPEN;
+	uint64_t enter = time_of(d, rec->enter_ns);
+	uint64_t leave = rec->return_ns ? time_of(d, rec->return_ns) : CT_CHART_OPEN;
 	uint64_t key = ct_mix(rec->enter_ns ^ ct_mix(rec->tid));
 	uint32_t at = (uint32_t)(uintptr_t)ct_table_get(&d->call_by_enter, key);
 	const struct ct_census_comm *comm = ct_census_find(d->census, rec->key, rec->nranks);
@@ -261,7 +266,6 @@ int ct_collect(struct ct_census *census, const struct ct_run *run, uint32_t proc
 				.process = process,
 				.info = &run->processes[process],
 				.place = &census->processes[process] };
-	d->shift = census->hosts[d->place->host].shift;
 	st = ct_load_open(run, process, &sink, names, &load, err);
 	if (st != CT_OK)
 		return st;

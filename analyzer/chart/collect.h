@@ -65,7 +65,6 @@ struct ct_drawn {
 	struct ct_census *census;
 	const struct ct_process_info *info;
 	const struct ct_census_process *place;
-	uint64_t shift;
 	struct ct_drawn_comm *comms;
 	struct ct_drawn_op *ops;
 	struct ct_drawn_work *works;

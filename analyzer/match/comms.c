@@ -61,6 +61,16 @@ static struct ct_comm *create(struct ct_comms *comms, const struct ct_comm_rec *
 	return comm;
 }
 
+static uint64_t id_of(uint64_t key, uint32_t nranks)
+{
+	return ct_mix(key ^ ct_mix(nranks));
+}
+
+struct ct_comm *ct_comms_get(const struct ct_comms *comms, uint64_t key, uint32_t nranks)
+{
+	return ct_table_get(&comms->by_id, id_of(key, nranks));
+}
+
 int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat)
 {
 	uint32_t n = 0;
@@ -79,7 +89,7 @@ static int is_default(const char *name)
 int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const char *name,
 		 uint32_t seat, struct ct_comm **out)
 {
-	uint64_t id = ct_mix(rec->key ^ ct_mix(rec->nranks));
+	uint64_t id = id_of(rec->key, rec->nranks);
 	struct ct_comm *comm = ct_table_get(&comms->by_id, id);
 	uint64_t pair;
 	uint32_t *place;

@@ -43,6 +43,9 @@ void ct_comms_fini(struct ct_comms *comms);
 /* Is the seat that of more than one rank in it? */
 int ct_comm_is_shared(const struct ct_comm *comm, uint32_t seat);
 
+/* The one of this key and size, NULL: nobody told of it. */
+struct ct_comm *ct_comms_get(const struct ct_comms *comms, uint64_t key, uint32_t nranks);
+
 /* One member's record of a communicator. 0 and *comm, or CT_NOMEM. */
 int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const char *name,
 		 uint32_t seat, struct ct_comm **comm);

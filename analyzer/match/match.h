@@ -13,6 +13,7 @@
 #include "analyzer/match/comms.h"
 
 struct ct_group;
+struct ct_site;
 
 /* One rank's part of an instance. */
 struct ct_member {
@@ -28,6 +29,7 @@ struct ct_member {
 					 unknown */
 	uint64_t messages;	/* sends and receives since then */
 	struct ct_group *group; /* of the launch that it shares with others; NULL: alone in it */
+	const struct ct_site *site; /* where in the program it was called; NULL unknown */
 	uint32_t start_err_ns, end_err_ns;
 	uint32_t seat;
 	uint32_t index; /* rank in the communicator; point-to-point: 0 sender, 1 receiver */
@@ -36,7 +38,7 @@ struct ct_member {
 	uint32_t stream; /* 0 none */
 	uint8_t op, dtype, redop;
 	uint8_t varying; /* counts may differ between members: a v-collective */
-	uint8_t returned;
+	uint8_t state;	  /* enum ct_op_state */
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
 	uint8_t captured; /* into a graph: it has no times, and nothing moved yet */
 	uint8_t on_gpu;	  /* its start is when a stream reached it */

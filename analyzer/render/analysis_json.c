@@ -32,11 +32,27 @@ static json_t *anchor(const struct ct_report_cycles *c)
 	return ct_json_done(o, failed);
 }
 
+static json_t *recurring(const struct ct_report_recurring *r)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "comm", ct_json_hex(r->comm_key), &failed);
+	ct_json_set(o, "op", ct_json_text(r->op_name), &failed);
+	ct_json_set(o, "bytes", ct_json_u64(r->bytes), &failed);
+	ct_json_set(o, "every", ct_json_u64(r->every), &failed);
+	ct_json_set(o, "count", ct_json_u64(r->count), &failed);
+	return ct_json_done(o, failed);
+}
+
 json_t *ct_json_cycles(const struct ct_report_cycles *c)
 {
-	json_t *o = json_object(), *items = json_array();
+	json_t *o = json_object(), *items = json_array(), *again = json_array();
 	int found = c->anchor_comm_key != 0;
-	int failed = !o || !items;
+	int failed = !o || !items || !again;
+
+	for (size_t i = 0; i < c->n_recurring; i++)
+		ct_json_append(again, recurring(&c->recurring[i]), &failed);
 
 	for (size_t i = 0; i < c->n_items; i++)
 		ct_json_append(items, cycle(&c->items[i]), &failed);
@@ -46,6 +62,7 @@ json_t *ct_json_cycles(const struct ct_report_cycles *c)
 	ct_json_set(o, "time_p99_ns", ct_json_u64(found ? c->time_p99_ns : CT_UNKNOWN), &failed);
 	ct_json_set(o, "err_ns", ct_json_u64(found ? c->err_ns : CT_UNKNOWN), &failed);
 	ct_json_set(o, "why", ct_json_text(found ? NULL : c->why), &failed);
+	ct_json_set(o, "recurring", again, &failed);
 	ct_json_set(o, "items", items, &failed);
 	return ct_json_done(o, failed);
 }

@@ -36,6 +36,11 @@ static json_t *processes(const struct ct_report *report)
 	return ct_json_done(array, failed);
 }
 
+static json_t *hash(uint64_t value)
+{
+	return value == CT_UNKNOWN ? json_null() : ct_json_hex(value);
+}
+
 /* Up to which sequence number the members of each communicator called the same things. */
 static json_t *order(const struct ct_report *report)
 {
@@ -49,6 +54,8 @@ static json_t *order(const struct ct_report *report)
 		ct_json_set(o, "comm", ct_json_hex(comm->key), &failed);
 		ct_json_set(o, "equal_to_seq", ct_json_u64(comm->equal_to_seq), &failed);
 		ct_json_set(o, "first_difference", ct_json_u64(comm->first_difference), &failed);
+		ct_json_set(o, "differs_to_seq", ct_json_u64(comm->differs_to_seq), &failed);
+		ct_json_set(o, "hash", hash(comm->order_hash), &failed);
 		ct_json_append(array, o, &failed);
 	}
 	return ct_json_done(array, failed);
@@ -86,6 +93,6 @@ json_t *ct_info_json(const struct ct_report *report)
 	ct_json_set(o, "order", order(report), &failed);
 	ct_json_set(o, "invisible", invisible(report), &failed);
 	ct_json_set(o, "environment", ct_json_environment(report), &failed);
-	ct_json_set(o, "transport", json_object(), &failed);
+	ct_json_set(o, "transport", ct_json_transport(report), &failed);
 	return ct_json_done(o, failed);
 }

@@ -2,10 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/render/clocks_text.h"
 #include "analyzer/render/environment_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
+#include "analyzer/render/transport_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -34,6 +36,8 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
 	ct_timing_line(text, report);
+	ct_clocks_line(text, report);
+	ct_clocks_rows(text, report);
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
 		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
 			     run->ranks_missing[i],
@@ -102,6 +106,10 @@ static void write_comms(struct ct_text *text, const struct ct_report *report)
 			ct_text_line(text, CT_COLOR_RED,
 				     "    its members contradict each other from seq %" PRIu64,
 				     c->first_difference);
+		if (c->differs_to_seq != CT_UNKNOWN)
+			ct_text_line(text, CT_COLOR_RED,
+				     "    its members contradict each other, somewhere up to seq %" PRIu64,
+				     c->differs_to_seq);
 	}
 }
 
@@ -214,5 +222,6 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 	write_losses(&text, report);
 	write_costs(&text, report);
 	ct_environment_text(&text, report);
+	ct_transport_text(&text, report);
 	write_invisible(&text, report);
 }

@@ -120,6 +120,7 @@ json_t *ct_json_comms(const struct ct_report *report)
 			    comm->role ? ct_json_text(ct_confidence_name(comm->role_confidence))
 				       : json_null(),
 			    &failed);
+		ct_json_set(o, "role_evidence", ct_json_text(comm->role_evidence), &failed);
 		ct_json_set(o, "nranks", json_integer(comm->nranks), &failed);
 		ct_json_set(o, "ranks", ct_json_ranks(comm->ranks, comm->n_ranks), &failed);
 		ct_json_set(o, "name", ct_json_text(comm->name), &failed);

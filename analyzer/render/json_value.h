@@ -26,6 +26,8 @@ json_t *ct_json_cycles(const struct ct_report_cycles *cycles);
 json_t *ct_json_links(const struct ct_report *report);
 json_t *ct_json_score(const struct ct_report_score *score);
 json_t *ct_json_environment(const struct ct_report *report);
+json_t *ct_json_expect(const struct ct_report *report); /* null: nothing was expected */
+json_t *ct_json_transport(const struct ct_report *report);
 
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);

@@ -193,5 +193,6 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "losses", ct_json_losses(report), &failed);
 	ct_json_set(o, "scorecard", ct_json_score(&report->score), &failed);
 	ct_json_set(o, "cost", ct_json_costs(report), &failed);
+	ct_json_set(o, "expect", ct_json_expect(report), &failed);
 	return ct_json_done(o, failed);
 }

@@ -3,9 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/render/clocks_text.h"
+#include "analyzer/render/expect.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
+#include "analyzer/render/transport_text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
@@ -127,7 +130,8 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		others++;
 	}
 	if (!first) {
-		ct_text_line(text, CT_COLOR_NONE, "losses    none");
+		ct_text_line(text, CT_COLOR_NONE, "losses    none%s",
+			     report->run.n_missing ? " in what is here" : "");
 		return;
 	}
 	if (first->is_loss_of_records)
@@ -228,10 +232,12 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 
 	write_run(text, run);
 	ct_timing_line(text, report);
+	ct_clocks_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
 	write_matched(text, run);
 	write_exposed(text, report);
+	ct_transport_line(text, report);
 	write_cost(text, report);
 }
 
@@ -404,6 +410,7 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 	write_verdict(&text, report);
 	ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	write_findings(&text, report);
+	ct_expect_text(&text, report);
 	write_facts(&text, report);
 	write_table(&text, report);
 	write_inflight(&text, report);

@@ -348,6 +348,11 @@ uint64_t ct_environ_cpu_ns(void)
 	return atomic_load_explicit(&look.cpu_ns, memory_order_relaxed);
 }
 
+void ct_environ_watch(const char *key, const char *value)
+{
+	ct_facts_add(&lists[WATCH], key, value);
+}
+
 int ct_environ_add(struct ct_environ_seen *seen, struct ct_block *block, int all)
 {
 	for (unsigned i = 0; i < CT_ENVIRON_LISTS; i++) {

@@ -48,6 +48,9 @@ void ct_environ_finish(uint64_t timeout_ns);
 /* CPU time of all look-arounds that came to an end. The write thread. */
 uint64_t ct_environ_cpu_ns(void);
 
+/* A fact about what the tracer itself could not find out. The write thread. */
+void ct_environ_watch(const char *key, const char *value);
+
 /* How far the facts of each list are in segments. */
 #define CT_ENVIRON_LISTS 7u
 struct ct_environ_seen {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/environ/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -107,4 +109,31 @@ int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...
 	snprintf(name, size, "%s", slash ? slash + 1 : target);
 	tidy(name);
 	return name[0] != '\0';
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int ct_file_list(const char *root, const char *dir, ct_file_name *names, int most)
+{
+	char path[PATH_BYTES];
+	struct dirent *entry;
+	DIR *open_dir;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "%s%s", root, dir);
+	open_dir = opendir(path);
+	if (!open_dir)
+		return 0;
+	while (n < most && (entry = readdir(open_dir))) {
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= CT_FILE_NAME ||
+		    strchr(entry->d_name, '='))
+			continue;
+		memcpy(names[n++], entry->d_name, strlen(entry->d_name) + 1);
+	}
+	closedir(open_dir);
+	qsort(names, (size_t)n, sizeof(*names), by_name);
+	return n;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h — small files of /proc and /sys. May block for as long as a driver likes: only for the look-around. */
+/* file.h — small files of /proc and /sys. May block for as long as a driver likes: only for threads that nobody
+ * waits for. */
 #ifndef CT_ENVIRON_FILE_H
 #define CT_ENVIRON_FILE_H
 
@@ -15,5 +16,11 @@ int ct_file_find(char *rest, size_t size, const char *begin, const char *root, c
 /* Last part of where a link points to. 1 or 0 (""). */
 int ct_file_link(char *name, size_t size, const char *root, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* The entries of a directory, sorted, at most `most`; without hidden ones, long ones and those with a "=". Their number, 0
+ * also if there is no such directory. */
+#define CT_FILE_NAME 32
+typedef char ct_file_name[CT_FILE_NAME];
+int ct_file_list(const char *root, const char *dir, ct_file_name *names, int most);
 
 #endif

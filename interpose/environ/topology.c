@@ -2,17 +2,12 @@
 #include "interpose/environ/topology.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "interpose/environ/file.h"
 
 #define MOST_DEVICES 48
-#define NAME_BYTES 32
-
-typedef char device_name[NAME_BYTES];
 
 /* key.what=first line of the file; nothing if there is none, or only a placeholder. */
 static void add(struct ct_facts *facts, const char *key, const char *what, const char *root,
@@ -74,38 +69,10 @@ void ct_topology_gpu(const char *root, unsigned n, const char *bus_id, struct ct
 	add_pcie(facts, key, root, dir);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-/* The entries of a directory, sorted, so that what finds no room is the same on equal machines. */
-static int list(const char *root, const char *dir, device_name *names)
-{
-	char path[512];
-	struct dirent *entry;
-	DIR *open_dir;
-	int n = 0;
-
-	snprintf(path, sizeof(path), "%s%s", root, dir);
-	open_dir = opendir(path);
-	if (!open_dir)
-		return 0;
-	while (n < MOST_DEVICES && (entry = readdir(open_dir))) {
-		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= NAME_BYTES ||
-		    strchr(entry->d_name, '='))
-			continue;
-		memcpy(names[n++], entry->d_name, strlen(entry->d_name) + 1);
-	}
-	closedir(open_dir);
-	qsort(names, (size_t)n, sizeof(*names), by_name);
-	return n;
-}
-
 void ct_topology_nics(const char *root, struct ct_facts *facts)
 {
-	device_name names[MOST_DEVICES];
-	int n = list(root, "/sys/class/net", names);
+	ct_file_name names[MOST_DEVICES];
+	int n = ct_file_list(root, "/sys/class/net", names, MOST_DEVICES);
 
 	for (int i = 0; i < n; i++) {
 		char key[CT_FACT_KEY], dir[96], device[112], line[64];
@@ -134,8 +101,8 @@ void ct_topology_nics(const char *root, struct ct_facts *facts)
 
 void ct_topology_infiniband(const char *root, struct ct_facts *facts)
 {
-	device_name names[MOST_DEVICES];
-	int n = list(root, "/sys/class/infiniband", names);
+	ct_file_name names[MOST_DEVICES];
+	int n = ct_file_list(root, "/sys/class/infiniband", names, MOST_DEVICES);
 
 	for (int i = 0; i < n; i++) {
 		char key[CT_FACT_KEY], dir[96], device[112], port[128];

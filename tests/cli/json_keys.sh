@@ -29,8 +29,8 @@ documented() {
 written() {
 	awk -F'"' '
 		!/^ +"[^"]*":/ { next }
-		/^ "/ { part = $2; print "-", $2 }
-		/^   ?"/ { if (!((part, $2) in seen)) print part, $2; seen[part, $2] = 1 }
+		/^ "/ { part = $2; key = /\{$/ ? "  \"" : "   \""; print "-", $2 } # of an object, or of the objects of a list
+		index($0, key) == 1 { if (!((part, $2) in seen)) print part, $2; seen[part, $2] = 1 }
 	' "$1"
 }
 

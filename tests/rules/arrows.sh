@@ -21,6 +21,7 @@ awk '
 		if (file ~ /^analyzer\//) return inc ~ /^(analyzer|trace)\//
 		if (file ~ /^tools\/commtrace\//) return inc ~ /^(analyzer|trace|tools\/commtrace)\//
 		if (file ~ /^tools\/workload\//) return inc ~ /^tools\/workload\// || words(inc)
+		if (file ~ /^tools\/synth\//) return inc ~ /^tools\/(synth|workload)\// || (inc ~ /^trace\// && !reading_half(inc))
 		if (file ~ /^tools\/sim\/job\// && words(inc)) return 1
 		if (file ~ /^tools\/sim\//) return inc ~ /^(interpose\/abi|tools\/sim|tools\/workload)\//
 		return file ~ /^tests\//

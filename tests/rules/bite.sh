@@ -22,7 +22,7 @@ plant() {
 	rm -rf "${tree:?}"/*
 	cd "$tree"
 	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs
-	for table in kinds ops losses dtypes redops; do
+	for table in kinds ops losses dtypes redops port_counters; do
 		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
 		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
 	done >docs/TRACE_FORMAT.md

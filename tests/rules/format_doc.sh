@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # docs/TRACE_FORMAT.md is the norm and the code follows it: the same ids, the same structs.
-#   Under a heading that names `kinds.def` (ops, losses, dtypes, redops likewise): rows `| id | NAME | ...`, as many
+#   Under a heading that names `kinds.def` (ops, losses, dtypes, redops, port_counters likewise): rows `| id | NAME | ...`, as many
 #   as the table has.
 #   Under a heading that names `struct ct_x`: rows `| offset | size | field | ...` from offset 0, without a gap, up to
 #   the size of the struct. Every struct whose size format.h asserts has such a heading.
@@ -17,7 +17,7 @@ rows_under() {
 	' $doc
 }
 
-for table in kinds ops losses dtypes redops; do
+for table in kinds ops losses dtypes redops port_counters; do
 	differ <(sed -nE 's/^X\(([A-Za-z0-9_]+), *([0-9]+).*/\2 \1/p' "trace/$table.def" | sort -n) \
 		<(rows_under "$table.def" | cut -d ' ' -f 1,2 | sort -n) |
 		awk -v t="$table.def" '/^</ { print "only in " t ": " $2, $3 } /^>/ { print "only in the document: " $2, $3 }'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_job.h — a training job on GPUs that never ran: the op streams of tools/workload, played through with streams,
- * events and transfers whose times are computed, and recorded as a tracer would. What is slow in it is known. */
+/* gpu_job.h — a training job on GPUs that never ran, as tools/synth plays and records it, in the test's directory. What
+ * is slow in it is known. */
 #ifndef CT_TESTS_UNIT_GPU_JOB_H
 #define CT_TESTS_UNIT_GPU_JOB_H
 

@@ -225,7 +225,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(
 		o,
 		"schema run verdict findings ranks comms ops cycles overlap links traffic clocks "
-		"losses scorecard cost");
+		"losses scorecard cost expect");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
@@ -239,15 +239,16 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(first(o, "ranks"), "rank host pid device ops bytes wait_ns lateness_ns "
 				       "last_count exposed_ns exposed_err_ns err_ns "
 				       "lost_records timing timed_ratio complete");
-	assert_keys(first(o, "comms"), "comm parent backend role role_confidence nranks ranks name "
-				       "instances first_seq last_seq bytes");
+	assert_keys(first(o, "comms"),
+		    "comm parent backend role role_confidence role_evidence nranks ranks name "
+		    "instances first_seq last_seq bytes");
 	assert_keys(
 		first(o, "ops"),
 		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "
 		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
 		"time_err_ns exposed_ns exposed_err_ns");
 	assert_keys(json_object_get(o, "cycles"),
-		    "anchor count time_p50_ns time_p99_ns err_ns why items");
+		    "anchor count time_p50_ns time_p99_ns err_ns why recurring items");
 	assert_keys(json_object_get(o, "traffic"), "unit model ranks matrix");
 	assert_keys(first(o, "losses"), "rank reason records begin_ns end_ns");
 	assert_keys(json_object_get(o, "scorecard"), "total grade parts");
@@ -264,7 +265,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		first(o, "processes"),
 		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
 		"exit_code last_heartbeat_ns");
-	assert_keys(first(o, "order"), "comm equal_to_seq first_difference");
+	assert_keys(first(o, "order"), "comm equal_to_seq first_difference differs_to_seq hash");
 	assert_keys(first(o, "invisible"), "what why remedy");
 	assert_keys(json_object_get(o, "environment"), "same differs own");
 	json_decref(o);

@@ -36,7 +36,6 @@ static void member(struct made *m, uint64_t start, uint64_t end, uint32_t err)
 		.index = n,
 		.root = -1,
 		.op = CT_OP_AllReduce,
-		.returned = 1,
 		.free_ns = UINT64_MAX,
 	};
 	m->i.members = m->members;

@@ -229,6 +229,9 @@ static int say_failure(const struct merge *merge, int status, const struct ct_ch
 	return CT_CODE_FAILED;
 }
 
+/* Below it nobody sees in the picture that clocks were not one. */
+#define CLOCK_ERR_NS 1000000u
+
 static void say_limits(const struct ct_chart_result *result, uint64_t max_slices)
 {
 	if (result->cut) {
@@ -239,10 +242,14 @@ static void say_limits(const struct ct_chart_result *result, uint64_t max_slices
 	if (result->not_drawn)
 		ct_warn("%" PRIu64 " operations have no work drawn: when it began was not measured",
 			result->not_drawn);
-	if (result->hosts > 1)
-		ct_warn("the clocks of the %" PRIu32
-			" hosts are not synchronised: their times differ by an unknown error",
-			result->hosts);
+	if (result->unrelated)
+		ct_warn("the clocks of %" PRIu32 " of the %" PRIu32
+			" hosts are not related: their times differ from others' by an unknown "
+			"error",
+			result->unrelated, result->hosts);
+	else if (result->clock_err_ns > CLOCK_ERR_NS)
+		ct_warn("times of different hosts differ by up to %s more than they should",
+			ct_text_ns(result->clock_err_ns).s);
 }
 
 static void say_done(const struct merge *merge, const struct ct_chart_result *result,

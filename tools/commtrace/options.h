@@ -41,6 +41,7 @@ enum {
 	CT_KEY_MAX_SLICES,
 	CT_KEY_FLOWS,
 	CT_KEY_CALLS,
+	CT_KEY_EXPECT,
 };
 
 struct ct_options {

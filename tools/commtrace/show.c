@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/codes.h"
+#include "tools/commtrace/expect_file.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
@@ -19,17 +20,20 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 struct request {
 	const struct ct_show *show;
 	struct ct_paths paths;
-	const char *out, *format, *fail_on;
+	const char *out, *format, *fail_on, *expect;
 	int force;
 };
 
-/* The first row is for commands that can fail on a finding. */
+/* The first rows are for commands that can fail on a finding. */
+#define FAILING_ROWS 2
 static const struct argp_option table[] = {
 	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
 	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all, "
 	  "and "
 	  "for operations that never ended)",
 	  0 },
+	{ "expect", CT_KEY_EXPECT, "FILE", 0,
+	  "Hold the run against the rules in FILE, and exit with 3 if it fails one", 0 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
 	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
@@ -105,6 +109,9 @@ static int take(void *into, int key, const char *arg)
 	case CT_KEY_FAIL_ON:
 		request->fail_on = arg;
 		return check_kinds(request->show, arg);
+	case CT_KEY_EXPECT:
+		request->expect = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		return ct_paths_add(&request->paths, arg);
 	default:
@@ -183,11 +190,12 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	struct request request = { .show = show };
 	const struct ct_options options = {
 		.command = show->command,
-		.table = show->can_fail ? table : table + 1,
+		.table = show->can_fail ? table : table + FAILING_ROWS,
 		.take = take,
 		.into = &request,
 		.example = show->example,
 	};
+	struct ct_expect *expect = NULL;
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
 	int code = ct_options_parse(&options, argc, argv), format;
@@ -198,14 +206,19 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	code = CT_CODE_USAGE;
 	if (format < 0)
 		goto out;
-	code = ct_open_run(show->command, &request.paths, &run);
+	code = request.expect ? ct_expect_open(request.expect, &expect) : 0;
+	if (!code)
+		code = ct_open_run(show->command, &request.paths, &run);
 	if (!code)
 		code = ct_open_report(&request.paths, run, &report);
+	if (!code && expect)
+		code = ct_expect_hold(expect, report);
 	if (!code)
 		code = write_report(&request, report, format);
-	if (!code && is_found(report, request.fail_on))
+	if (!code && (is_found(report, request.fail_on) || report->expect.failures))
 		code = CT_CODE_FINDING;
 out:
+	ct_expect_free(expect);
 	ct_report_free(report);
 	ct_run_close(run);
 	ct_paths_fini(&request.paths);

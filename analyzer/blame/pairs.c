@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/blame/pairs.h"
+
+#include "analyzer/analyze.h"
+#include "trace/status.h"
+
+void ct_pairs_init(struct ct_pairs *pairs, struct ct_arena *memory)
+{
+	*pairs = (struct ct_pairs){ .memory = memory };
+	pairs->end = &pairs->first;
+}
+
+void ct_pairs_fini(struct ct_pairs *pairs)
+{
+	ct_table_fini(&pairs->by_ends);
+}
+
+void ct_pairs_ended(struct ct_pairs *pairs)
+{
+	pairs->all_read = 1;
+}
+
+/* NULL with *st: no memory, or CT_OK: there are too many. */
+static struct ct_pair *get(struct ct_pairs *pairs, const struct ct_instance *i, int *st)
+{
+	uint64_t key = ct_mix(ct_mix((uint64_t)i->comm->index + 1) ^
+			      ((uint64_t)(uint32_t)i->src << 32 | (uint32_t)i->dst));
+	struct ct_pair *pair = ct_table_get(&pairs->by_ends, key);
+
+	*st = CT_OK;
+	if (pair)
+		return pair->comm == i->comm && pair->src == i->src && pair->dst == i->dst ? pair
+											   : NULL;
+	if (pairs->by_ends.n >= CT_PAIRS_MAX) {
+		pairs->left_out++;
+		return NULL;
+	}
+	pair = ct_arena_calloc(pairs->memory, 1, sizeof(*pair));
+	if (!pair || ct_table_put(&pairs->by_ends, key, pair) != CT_OK) {
+		*st = CT_NOMEM;
+		return NULL;
+	}
+	pair->comm = i->comm;
+	pair->src = i->src;
+	pair->dst = i->dst;
+	*pairs->end = pair;
+	pairs->end = &pair->next;
+	return pair;
+}
+
+int ct_pairs_note(struct ct_pairs *pairs, const struct ct_instance *i, int complete)
+{
+	const struct ct_member *a = &i->members[0], *b = &i->members[complete ? 1 : 0];
+	int lost = !complete && pairs->all_read && a->index == 0 && a->state == CT_STATE_FINISHED;
+	struct ct_pair *pair;
+	int st;
+
+	if (i->comm->backend != CT_BACKEND_NCCL || a->captured || b->captured)
+		return CT_OK;
+	if (!lost && (!complete || a->bytes == b->bytes || !a->dtype || !b->dtype))
+		return CT_OK;
+	pair = get(pairs, i, &st);
+	if (!pair)
+		return st;
+	if (lost) {
+		if (!pair->unmatched++ || i->seq < pair->unmatched_seq) {
+			pair->unmatched_seq = i->seq;
+			pair->unmatched_send = *a;
+		}
+		return CT_OK;
+	}
+	if (!pair->instances++ || i->seq < pair->seq) {
+		pair->seq = i->seq;
+		pair->send = a->index == 0 ? *a : *b;
+		pair->recv = a->index == 0 ? *b : *a;
+	}
+	return CT_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pairs.h — sends and receives that do not fit together: of other sizes, or sent and never received.
+ *
+ * Of NCCL only, where both ends have to say the same size: one that is too small passes silently or writes past what was
+ * asked for, one that is too large hangs. With MPI a receive says how much there is room for. Types are not compared, as
+ * NCCL moves bytes. The first of each pair of ranks is kept, CT_PAIRS_MAX pairs at most. One thread. */
+#ifndef CT_PAIRS_H
+#define CT_PAIRS_H
+
+#include "analyzer/match/match.h"
+
+#define CT_PAIRS_MAX 4096u
+
+struct ct_pair {
+	struct ct_comm *comm;
+	int32_t src, dst;   /* ranks in it */
+	uint64_t instances; /* whose ends say different sizes ... */
+	uint64_t seq;	    /* ... and the first of them */
+	struct ct_member send, recv;
+	uint64_t unmatched;	/* sends that ended, and nobody ever received ... */
+	uint64_t unmatched_seq; /* ... and the first of them */
+	struct ct_member unmatched_send;
+	struct ct_pair *next;
+};
+
+struct ct_pairs {
+	struct ct_pair *first, **end; /* in order of sight */
+	struct ct_table by_ends;
+	struct ct_arena *memory; /* borrowed */
+	uint64_t left_out;	 /* pairs beyond the most */
+	int all_read;
+};
+
+void ct_pairs_init(struct ct_pairs *pairs, struct ct_arena *memory);
+void ct_pairs_fini(struct ct_pairs *pairs);
+
+/* All was read: what is still incomplete has no other end. */
+void ct_pairs_ended(struct ct_pairs *pairs);
+
+/* A message was handed out. 0 or CT_NOMEM. */
+int ct_pairs_note(struct ct_pairs *pairs, const struct ct_instance *instance, int complete);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/clock/clocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/clock/points.h"
+#include "analyzer/clock/tree.h"
+#include "trace/status.h"
+
+struct ct_clocks {
+	uint32_t n_hosts, reference;
+	struct ct_clock_host *hosts;
+	struct ct_clock_map *maps; /* by host: its clock in terms of the reference's */
+};
+
+const char *ct_clock_quality_name(enum ct_clock_quality quality)
+{
+	static const char *const names[] = {
+#define NAME(name) #name,
+		CT_CLOCK_QUALITY_MAP(NAME)
+#undef NAME
+	};
+
+	return names[quality];
+}
+
+const char *ct_clock_conflict_text(enum ct_clock_conflict_kind kind)
+{
+	static const char *const texts[] = {
+		[CT_CONFLICT_NONE] = "none",
+		[CT_CONFLICT_CAUSE] = "operations end before all their members have begun",
+		[CT_CONFLICT_JUMP] = "the clock was set, or slewed fast",
+		[CT_CONFLICT_ENDS] = "ends of operations contradict their starts",
+		[CT_CONFLICT_ORDER] = "operations stand in no order of time",
+	};
+
+	return texts[kind];
+}
+
+/* ---- ranks of one host ---- */
+
+/* The median lateness of each rank among those of its host. Values by seat, NAN unknown. */
+static double *lateness(const struct ct_clock_points *p)
+{
+	double scratch[CT_CLOCK_SELF];
+	double *late = malloc((p->n_seats + 1) * sizeof(*late));
+
+	for (uint32_t s = 0; late && s < p->n_seats; s++) {
+		const struct ct_clock_seat *seat = p->seats[s];
+		unsigned n = !seat			  ? 0
+			     : seat->seen < CT_CLOCK_SELF ? (unsigned)seat->seen
+							  : CT_CLOCK_SELF;
+
+		for (unsigned i = 0; i < n; i++)
+			scratch[i] = (double)seat->late_ns[i];
+		late[s] = n >= CT_COUPLE_MIN ? ct_clock_median(scratch, n) : NAN;
+	}
+	return late;
+}
+
+#define MOST_RANKS 64u
+
+/* The median distance of two of n values. */
+static double distance(const double *values, unsigned n)
+{
+	double pairs[MOST_RANKS * (MOST_RANKS - 1) / 2];
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned j = 0; j < i; j++)
+			pairs[k++] = fabs(values[i] - values[j]);
+	}
+	return ct_clock_median(pairs, k);
+}
+
+/* The self-test of each host, and by how much a rank is always early or late: a standard deviation over all hosts with
+ * several ranks, 0 where there is none. */
+static int test_hosts(const struct ct_clock_points *p, struct ct_clocks *c, double *bias)
+{
+	double values[MOST_RANKS], squares = 0, freedom = 0;
+	double *late = lateness(p);
+
+	if (!late)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < c->n_hosts; h++) {
+		double mean = 0;
+		unsigned n = 0;
+
+		for (uint32_t s = 0; s < p->n_seats && n < MOST_RANKS; s++) {
+			if (p->seats[s] && p->seats[s]->host == h && !isnan(late[s])) {
+				values[n++] = late[s];
+				mean += late[s];
+			}
+		}
+		c->hosts[h].selftest_ns = CT_CLOCK_UNKNOWN;
+		if (n < 2)
+			continue;
+		mean /= n;
+		for (unsigned i = 0; i < n; i++)
+			squares += (values[i] - mean) * (values[i] - mean);
+		freedom += n - 1;
+		c->hosts[h].selftest_ns = (uint64_t)llround(distance(values, n));
+	}
+	*bias = freedom > 0 ? sqrt(squares / freedom) : 0;
+	free(late);
+	return CT_OK;
+}
+
+/* ---- from edges to hosts ---- */
+
+static int relate_edges(const struct ct_clock_points *p, double bias, struct ct_relation *relations)
+{
+	const double both[2] = { bias, bias };
+	int st = CT_OK;
+
+	for (uint32_t e = 0; e < p->n_edges && st == CT_OK; e++) {
+		st = ct_edge_finish(p->edges[e]);
+		if (st == CT_OK)
+			st = ct_relate(p->edges[e], both, &relations[e]);
+	}
+	return st;
+}
+
+static void note_conflicts(struct ct_clocks *c, const struct ct_relation *r)
+{
+	for (int end = 0; end < 2 && r->conflict.kind; end++) {
+		struct ct_clock_conflict *worst = &c->hosts[r->hosts[end]].conflict;
+
+		c->hosts[r->hosts[end]].conflicts++;
+		if (worst->kind &&
+		    worst->by_ns / worst->limit_ns >= r->conflict.by_ns / r->conflict.limit_ns)
+			continue;
+		*worst = r->conflict;
+		worst->host = r->hosts[0];
+		worst->with = r->hosts[1];
+	}
+}
+
+static int copy_map(const struct ct_clock_map *from, struct ct_clock_map *to)
+{
+	*to = *from;
+	to->cap = to->n;
+	to->knots = malloc(to->n * sizeof(*to->knots));
+	if (!to->knots) {
+		to->n = 0;
+		return CT_NOMEM;
+	}
+	memcpy(to->knots, from->knots, to->n * sizeof(*to->knots));
+	return CT_OK;
+}
+
+static int fill_host(struct ct_clocks *c, uint32_t h, const struct ct_tree_node *nodes,
+		     const struct ct_relation *relations)
+{
+	const struct ct_tree_node *node = &nodes[h];
+	const struct ct_relation *r = &relations[node->edge];
+	const struct ct_clock_map *step = &r->to[r->hosts[0] != h];
+	struct ct_clock_host *host = &c->hosts[h];
+	struct ct_clock_map *map = &c->maps[h];
+	double err = 0;
+	int st = node->parent == c->reference ? copy_map(step, map)
+					      : ct_map_compose(step, &c->maps[node->parent], map);
+
+	if (st != CT_OK)
+		return st;
+	for (uint32_t i = 0; i < map->n; i++)
+		err = map->knots[i].err > err ? map->knots[i].err : err;
+	host->err_ns = (uint64_t)llround(err);
+	host->hops = node->hops;
+	host->first_ns = map->knots[0].t;
+	host->last_ns = map->knots[map->n - 1].t;
+	host->quality = c->hosts[node->parent].quality;
+	if (r->quality == CT_CLOCK_APPROXIMATE && host->quality == CT_CLOCK_ACCURATE)
+		host->quality = CT_CLOCK_APPROXIMATE;
+	if (node->failed) {
+		host->quality = CT_CLOCK_FAIL;
+		host->err_ns = CT_CLOCK_UNKNOWN;
+	}
+	return CT_OK;
+}
+
+static int fill_hosts(struct ct_clocks *c, const struct ct_clock_points *p,
+		      const struct ct_relation *relations)
+{
+	struct ct_tree_node *nodes = calloc(c->n_hosts + 1, sizeof(*nodes));
+	uint32_t *ordered = malloc((c->n_hosts + 1) * sizeof(*ordered));
+	uint32_t n = 0;
+	int st = nodes && ordered ? CT_OK : CT_NOMEM;
+
+	if (st == CT_OK)
+		st = ct_tree(relations, p->n_edges, c->reference, nodes, c->n_hosts);
+	for (uint32_t h = 0; h < c->n_hosts && st == CT_OK; h++) {
+		c->hosts[h].quality = CT_CLOCK_ABSENT;
+		c->hosts[h].err_ns = CT_CLOCK_UNKNOWN;
+		if (nodes[h].reached) {
+			ordered[nodes[h].order] = h;
+			n++;
+		}
+	}
+	for (uint32_t e = 0; e < p->n_edges && st == CT_OK; e++) {
+		const struct ct_relation *r = &relations[e];
+
+		note_conflicts(c, r);
+		/* who is met, but never both ways */
+		for (int end = 0; end < 2; end++) {
+			if (!nodes[r->hosts[end]].reached && nodes[r->hosts[!end]].reached)
+				c->hosts[r->hosts[end]].quality = CT_CLOCK_INCOMPLETE;
+		}
+	}
+	c->hosts[c->reference].quality = CT_CLOCK_ACCURATE;
+	c->hosts[c->reference].err_ns = 0;
+	for (uint32_t i = 1; i < n && st == CT_OK; i++)
+		st = fill_host(c, ordered[i], nodes, relations);
+	free(ordered);
+	free(nodes);
+	return st;
+}
+
+int ct_clocks_solve(struct ct_clock_points *p, uint32_t reference, struct ct_clocks **out)
+{
+	struct ct_clocks *c = calloc(1, sizeof(*c));
+	struct ct_relation *relations = calloc(p->n_edges + 1, sizeof(*relations));
+	double bias = 0;
+	int st = c && relations ? CT_OK : CT_NOMEM;
+
+	*out = NULL;
+	if (st == CT_OK) {
+		c->n_hosts = p->n_hosts;
+		c->reference = reference;
+		c->hosts = calloc(p->n_hosts + 1, sizeof(*c->hosts));
+		c->maps = calloc(p->n_hosts + 1, sizeof(*c->maps));
+		st = c->hosts && c->maps ? test_hosts(p, c, &bias) : CT_NOMEM;
+	}
+	if (st == CT_OK)
+		st = relate_edges(p, bias, relations);
+	if (st == CT_OK)
+		st = fill_hosts(c, p, relations);
+	for (uint32_t e = 0; relations && e < p->n_edges; e++)
+		ct_relation_fini(&relations[e]);
+	free(relations);
+	if (st == CT_OK)
+		*out = c;
+	else
+		ct_clocks_free(c);
+	return st;
+}
+
+void ct_clocks_free(struct ct_clocks *c)
+{
+	for (uint32_t h = 0; c && c->maps && h < c->n_hosts; h++)
+		ct_map_fini(&c->maps[h]);
+	if (c) {
+		free(c->maps);
+		free(c->hosts);
+	}
+	free(c);
+}
+
+struct ct_clocks *ct_clocks_copy(const struct ct_clocks *from)
+{
+	struct ct_clocks *c = from ? calloc(1, sizeof(*c)) : NULL;
+	int st = CT_OK;
+
+	if (!c)
+		return NULL;
+	c->n_hosts = from->n_hosts;
+	c->reference = from->reference;
+	c->hosts = calloc(c->n_hosts + 1, sizeof(*c->hosts));
+	c->maps = calloc(c->n_hosts + 1, sizeof(*c->maps));
+	if (!c->hosts || !c->maps)
+		st = CT_NOMEM;
+	for (uint32_t h = 0; h < c->n_hosts && st == CT_OK; h++) {
+		c->hosts[h] = from->hosts[h];
+		if (from->maps[h].n)
+			st = copy_map(&from->maps[h], &c->maps[h]);
+	}
+	if (st != CT_OK) {
+		ct_clocks_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+/* ---- the door ---- */
+
+uint32_t ct_clocks_reference(const struct ct_clocks *c)
+{
+	return c ? c->reference : 0;
+}
+
+const struct ct_clock_host *ct_clocks_host(const struct ct_clocks *c, uint32_t host)
+{
+	return c && host < c->n_hosts ? &c->hosts[host] : NULL;
+}
+
+int ct_clocks_at(const struct ct_clocks *c, uint32_t host, uint64_t mono_ns, uint64_t *ref_ns,
+		 uint64_t *err_ns)
+{
+	double err = 0;
+
+	if (!c || host >= c->n_hosts)
+		return 0;
+	if (host == c->reference)
+		*ref_ns = mono_ns;
+	else if (c->maps[host].n && c->hosts[host].quality != CT_CLOCK_FAIL)
+		*ref_ns = ct_map_at(&c->maps[host], mono_ns, &err);
+	else
+		return 0;
+	if (err_ns)
+		*err_ns = (uint64_t)ceil(err);
+	return 1;
+}
+
+uint64_t ct_clocks_shift(const struct ct_clocks *c, uint32_t host, uint64_t mono_ns,
+			 const uint64_t *shifts)
+{
+	uint64_t at;
+
+	if (!ct_clocks_at(c, host, mono_ns, &at, NULL))
+		return shifts[host];
+	return at - mono_ns + shifts[c->reference];
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/clock/collect.h"
+
+#include <stdlib.h>
+
+#include "analyzer/clock/points.h"
+#include "analyzer/pass.h"
+
+struct collecting {
+	struct ct_clock_points points;
+	uint32_t reference;
+	struct ct_clock_member *members;
+	uint32_t cap;
+};
+
+/* What the operation says of clocks; 0: nothing. A fence may let members pass, a graph computes after it communicates,
+ * and who moves nothing, or perhaps nothing, waits for nobody. */
+static int kind_of(const struct ct_instance *i, enum ct_clock_kind *kind)
+{
+	const struct ct_member *first = &i->members[0];
+
+	for (uint32_t m = 0; m < i->n && i->src < 0; m++) {
+		if (i->members[m].varying || (!i->members[m].count && first->op != CT_OP_Barrier))
+			return 0;
+	}
+	switch (first->op) {
+	case CT_OP_AllReduce:
+	case CT_OP_AllGather:
+	case CT_OP_ReduceScatter:
+	case CT_OP_AllToAll:
+	case CT_OP_Barrier:
+		*kind = CT_CLOCK_SYNC;
+		return 1;
+	case CT_OP_Broadcast:
+	case CT_OP_Scatter:
+		*kind = CT_CLOCK_FROM_ONE;
+		return first->root >= 0;
+	case CT_OP_Reduce:
+	case CT_OP_Gather:
+		*kind = CT_CLOCK_TO_ONE;
+		return first->root >= 0;
+	case CT_OP_Send:
+	case CT_OP_Recv:
+		*kind = CT_CLOCK_FROM_ONE;
+		return i->src >= 0;
+	default:
+		return 0;
+	}
+}
+
+/* Who has the part that is not the others': the root, the sender. */
+static int is_one(const struct ct_instance *i, const struct ct_member *m)
+{
+	return i->src >= 0 ? m->index == 0 : m->root >= 0 && (uint32_t)m->root == m->index;
+}
+
+static int log2_of(uint64_t bytes)
+{
+	return bytes ? 64 - __builtin_clzll(bytes) : 0;
+}
+
+static int on_matched(void *arg, const struct ct_pass *pass, const struct ct_instance *i)
+{
+	struct collecting *c = arg;
+	const struct ct_member *first = &i->members[0];
+	struct ct_clock_event event = { .n = i->n, .one = UINT32_MAX };
+	int posted = 0;
+
+	if (!kind_of(i, &event.kind) || i->comm->clash || i->comm->shared_seat)
+		return CT_OK;
+	if (i->n > c->cap) {
+		struct ct_clock_member *more = realloc(c->members, i->n * sizeof(*more));
+
+		if (!more)
+			return CT_NOMEM;
+		c->members = more;
+		c->cap = i->n;
+	}
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *from = &i->members[m];
+
+		c->members[m] = (struct ct_clock_member){ from->start_ns,
+							  from->end_ns,
+							  from->start_err_ns,
+							  from->end_err_ns,
+							  pass->host_of[from->seat],
+							  from->seat };
+		if (is_one(i, from))
+			event.one = m;
+		event.by_host |= !from->on_gpu;
+		posted |= from->posted || from->shared;
+	}
+	if (event.one == UINT32_MAX) {
+		if (event.kind != CT_CLOCK_SYNC)
+			return CT_OK;
+		event.one = 0;
+	}
+	event.members = c->members;
+	/* That somebody looked and found it ended says nothing of when the others did. */
+	event.no_ends = posted;
+	event.stratum = ct_mix((uint64_t)i->comm->index << 16 | (uint64_t)first->op << 8 |
+			       (uint64_t)log2_of(first->bytes)) |
+			1;
+	return ct_clock_points_add(&c->points, &event);
+}
+
+/* Who rank 0 is may be known only now. */
+static int on_read(void *arg, const struct ct_pass *pass)
+{
+	struct collecting *c = arg;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		if (pass->seats[s].rank == 0)
+			c->reference = pass->host_of[s];
+	}
+	return CT_OK;
+}
+
+/* How many hosts the attempt has, and that of its first process, or of the one that knows to be rank 0. */
+static uint32_t count_hosts(const struct ct_run *run, const struct ct_attempts *attempts,
+			    int attempt, uint32_t *first)
+{
+	uint32_t n = 0, seen = UINT32_MAX;
+
+	*first = UINT32_MAX;
+	for (size_t p = 0; p < run->n_processes; p++) {
+		const struct ct_place *place = &attempts->places[p];
+
+		if (place->attempt != attempt)
+			continue;
+		n += seen == UINT32_MAX || (n == 1 && place->host != seen);
+		seen = place->host;
+		if (*first == UINT32_MAX || run->processes[p].id.rank == 0)
+			*first = place->host;
+	}
+	return n;
+}
+
+int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
+		     const struct ct_analyze_options *options, struct ct_clocks **clocks,
+		     struct ct_err *err)
+{
+	struct collecting c = { .reference = 0 };
+	const struct ct_watch watch = { .matched = on_matched, .read = on_read, .arg = &c };
+	struct ct_analyze_options mine = CT_ANALYZE_DEFAULTS;
+	struct ct_pass *pass;
+	int st;
+
+	*clocks = NULL;
+	if (count_hosts(run, attempts, attempt, &c.reference) < 2)
+		return CT_OK;
+	mine.watch = &watch;
+	if (options) {
+		mine.progress = options->progress;
+		mine.progress_arg = options->progress_arg;
+	}
+	pass = calloc(1, sizeof(*pass));
+	st = pass ? ct_clock_points_init(&c.points, attempts->n_hosts, c.reference) : CT_NOMEM;
+	if (st == CT_OK)
+		st = ct_pass_run(pass, run, attempts, attempt, NULL, &mine, err);
+	if (st == CT_OK)
+		st = ct_clocks_solve(&c.points, c.reference, clocks);
+	if (pass)
+		ct_pass_fini(pass);
+	free(pass);
+	ct_clock_points_fini(&c.points);
+	free(c.members);
+	return st;
+}

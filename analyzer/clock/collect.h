@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collect.h — a reading of its own before the others, of a run on several hosts: how their clocks stand.
+ * One thread. */
+#ifndef CT_CLOCK_COLLECT_H
+#define CT_CLOCK_COLLECT_H
+
+#include "analyzer/analyze.h"
+#include "analyzer/attempts.h"
+#include "analyzer/clock/clocks.h"
+
+/* Read the attempt and relate its hosts to that of rank 0 (if nobody is known to be rank 0, to the first one). *clocks is
+ * the caller's; NULL if all is on one host. 0, CT_NOMEM, CT_IO. */
+int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
+		     const struct ct_analyze_options *options, struct ct_clocks **clocks,
+		     struct ct_err *err);
+
+#endif

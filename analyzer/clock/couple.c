@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/clock/couple.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/clock/hull.h"
+
+#define TO_SD 1.4826	 /* median deviation to standard deviation, of a normal distribution */
+#define OF_MEDIAN 1.2533 /* standard error of a median over that of a mean */
+#define SLOPE_ROUNDS 6
+#define LEAST_SXX 1e12	  /* ns^2: all at one moment tells no slope */
+#define LEAST_SPREAD 50.0 /* ns: what a clock resolves; below it everything would be an outlier */
+
+static int by_x(const void *a, const void *b)
+{
+	const struct ct_couple_sample *s = a, *t = b;
+
+	return s->x < t->x ? -1 : s->x > t->x;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+double ct_clock_median(double *values, unsigned n)
+{
+	qsort(values, n, sizeof(*values), by_value);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Of the samples, what is left of y after the line through (origin, 0) with this slope. */
+static double residual(const struct ct_couple_sample *s, int64_t origin, double slope)
+{
+	return (double)s->y - slope * (double)(s->x - origin);
+}
+
+static double median_residual(const struct ct_couple_sample *s, unsigned n, int64_t origin,
+			      double slope, double *scratch)
+{
+	for (unsigned i = 0; i < n; i++)
+		scratch[i] = residual(&s[i], origin, slope);
+	return ct_clock_median(scratch, n);
+}
+
+static double mean_x(const struct ct_couple_sample *s, unsigned n, int64_t origin)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += (double)(s[i].x - origin);
+	return sum / n;
+}
+
+/* Tukey's resistant line: the slope between the medians of the outer thirds, until nothing is left of it. */
+static double resistant_slope(const struct ct_couple_sample *s, unsigned n, double *scratch)
+{
+	unsigned third = (n + 2) / 3;
+	const struct ct_couple_sample *right = s + (n - third);
+	int64_t origin = s[0].x;
+	double run = mean_x(right, third, origin) - mean_x(s, third, origin);
+	double slope = 0;
+
+	if (n < 3 || run * run < LEAST_SXX)
+		return 0;
+	for (int round = 0; round < SLOPE_ROUNDS; round++)
+		slope += (median_residual(right, third, origin, slope, scratch) -
+			  median_residual(s, third, origin, slope, scratch)) /
+			 run;
+	return fmax(-2 * CT_CLOCK_SLOPE, fmin(2 * CT_CLOCK_SLOPE, slope));
+}
+
+/* Least squares over what was not rejected: uses every sample, where the resistant line served to reject. */
+static double exact_slope(const struct ct_couple_sample *s, unsigned n, int64_t origin,
+			  double slope, double *sxx)
+{
+	double mx = 0, my = 0, sxy = 0;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (s[i].is_out)
+			continue;
+		mx += (double)(s[i].x - origin);
+		my += residual(&s[i], origin, slope);
+		kept++;
+	}
+	mx /= kept;
+	my /= kept;
+	*sxx = 0;
+	for (unsigned i = 0; i < n; i++) {
+		double dx = (double)(s[i].x - origin) - mx;
+
+		if (s[i].is_out)
+			continue;
+		*sxx += dx * dx;
+		sxy += dx * (residual(&s[i], origin, slope) - my);
+	}
+	return *sxx > LEAST_SXX ? slope + sxy / *sxx : slope;
+}
+
+static double deviation(const struct ct_couple_sample *s, unsigned n, int64_t origin, double slope,
+			double middle, double *scratch)
+{
+	for (unsigned i = 0; i < n; i++)
+		scratch[i] = fabs(residual(&s[i], origin, slope) - middle);
+	return fmax(TO_SD * ct_clock_median(scratch, n), LEAST_SPREAD);
+}
+
+void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
+		   struct ct_couple_line *line)
+{
+	int64_t origin;
+	double slope, middle, sxx = 0, at = 0, farthest = 0;
+	unsigned kept = 0;
+
+	*line = (struct ct_couple_line){ .n = n };
+	qsort(s, n, sizeof(*s), by_x);
+	origin = s[0].x;
+	slope = resistant_slope(s, n, scratch);
+	middle = median_residual(s, n, origin, slope, scratch);
+	line->spread = deviation(s, n, origin, slope, middle, scratch);
+	for (unsigned i = 0; i < n; i++) {
+		s[i].is_out = fabs(residual(&s[i], origin, slope) - middle) > 5 * line->spread;
+		line->rejected += s[i].is_out;
+	}
+	if (n >= 3)
+		slope = exact_slope(s, n, origin, slope, &sxx);
+	for (unsigned i = 0; i < n; i++) {
+		if (s[i].is_out)
+			continue;
+		scratch[kept++] = residual(&s[i], origin, slope);
+		farthest = fmax(farthest, fabs(scratch[kept - 1] - middle));
+		at += (double)(s[i].x - origin);
+		line->by_host += s[i].by_host;
+	}
+	at /= kept;
+	middle = ct_clock_median(scratch, kept);
+	line->by_host /= kept;
+	line->x = (double)origin + at;
+	line->y = middle + slope * at;
+	line->slope = slope;
+	for (unsigned i = 0; i < n; i++)
+		scratch[i] = s[i].err_ns;
+	line->err = ct_clock_median(scratch, n);
+	/* A few may agree by chance: then all of their range counts, and what is told of each. */
+	if (n < CT_COUPLE_MIN)
+		line->spread = fmax(2 * farthest, fmax(line->err, LEAST_SPREAD));
+	line->se = OF_MEDIAN * line->spread / sqrt(kept);
+	line->slope_se = sxx > LEAST_SXX ? line->spread / sqrt(sxx) : CT_CLOCK_SLOPE;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* couple.h — how two clocks stand, read from operations that their hosts left together.
+ *
+ * Nobody leaves a synchronising operation before everybody came, and all leave it within a few hop latencies: so the
+ * difference of the ends is that of the clocks, whoever came late. One window is fitted by a line, robustly: medians
+ * of the outer thirds for the slope, 5 x 1.4826 median deviations as the limit of what counts. Pure functions. */
+#ifndef CT_CLOCK_COUPLE_H
+#define CT_CLOCK_COUPLE_H
+
+#include <stdint.h>
+
+#define CT_COUPLE_MAX 512u /* samples of a window that are kept, a random choice */
+#define CT_COUPLE_MIN 20u  /* with fewer a window goes on */
+
+/* One operation: x on the first host's clock, y = second's clock - first's. */
+struct ct_couple_sample {
+	int64_t x, y;
+	uint32_t err_ns;  /* published errors of the two times */
+	uint16_t stratum; /* which kind of operation */
+	uint16_t by_host; /* timed by the host: it was seen to be over, perhaps later */
+	uint16_t is_out;  /* out: rejected */
+};
+
+struct ct_couple_line {
+	double x, y; /* where its error is least ... */
+	double slope;
+	double se;	 /* ... and that standard error */
+	double slope_se; /* per ns */
+	double spread; /* 1.4826 median deviations: a standard deviation if there are no outliers */
+	double err;    /* median of the published errors */
+	double by_host; /* share timed by the host */
+	unsigned n, rejected;
+};
+
+/* Fit n samples, 1 to CT_COUPLE_MAX; sorts them by x and marks the rejected. `scratch` has room for n. */
+void ct_couple_fit(struct ct_couple_sample *samples, unsigned n, double *scratch,
+		   struct ct_couple_line *line);
+
+/* The median of n values, 1 or more; sorts them. */
+double ct_clock_median(double *values, unsigned n);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stalls.h — rare large latenesses that follow a rule: always after as many cycles, always as long. Pure.
+ *
+ * Of one rank they are periodic (checkpoints, a data loader that fills up, garbage collection by count); of a rank that is
+ * another one each time, rotating: garbage collection, of which the mean of no rank tells.
+ *
+ * An event is a cycle with a charge of at least half the fourth largest one, and of the threshold. They make a pattern if
+ *   - there are four or more;
+ *   - they stand out: at most a fifth as many charges lie between that limit and half of it;
+ *   - three quarters of them lie within a quarter of their median;
+ *   - three quarters of the distances lie within 10 % (a cycle at least) of the median distance, which is 3 cycles or more,
+ *     and events * median covers 60 % of the run.
+ * Hiccups have none of that: their lengths and distances are exponential. Rotating ones of ranks that count each for
+ * itself have no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the
+ * median, no rank with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference
+ * algorithms, 3.6; that they stand out and are alike was added for runs with hiccups (docs/ANALYSIS.md, Time structure). */
+#ifndef CT_CYCLE_STALLS_H
+#define CT_CYCLE_STALLS_H
+
+#include <stdint.h>
+
+struct ct_stall {
+	uint32_t cycle, seat;
+	double ns;
+	double err_ns;
+};
+
+struct ct_stall_pattern {
+	uint32_t n;	   /* events; 0: there is no pattern */
+	double every;	   /* cycles from one to the next, median; 0: not regular */
+	double typical_ns; /* median length */
+	double sum_ns, err_ns;
+	uint32_t first, last; /* cycles */
+	uint32_t seats;	      /* different ones ... */
+	uint32_t most_of_one; /* ... and how many events the one has that has most */
+};
+
+#define CT_STALL_LEAST 4u
+
+/* The pattern of one rank. charges[n], by cycle; put in another order. `cycles`: that were seen. */
+void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t cycles, double threshold_ns,
+		      struct ct_stall_pattern *pattern);
+
+/* The pattern of all ranks together: the largest charge of each cycle. `ranks`: that there are. */
+void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t cycles, uint32_t ranks,
+		      double threshold_ns, struct ct_stall_pattern *pattern);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/cycle/time_structure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+#define WINDOW 50u	/* cycles */
+#define LEAST_LOSS 0.01 /* of a window, for it to count as slow */
+#define TAIL 0.02 /* of the charges, that may lie before the first and behind the last cycle */
+#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
+#define LEAST_EXPLAINED 0.5 /* of the loss, that the tape's charges have to account for */
+#define EVERYWHERE 0.75	    /* of the windows */
+
+double ct_hits_share(const struct ct_hits *hits)
+{
+	return hits->n_cycles ? (double)hits->n_kept / hits->n_cycles : 1;
+}
+
+int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat)
+{
+	for (size_t i = 0; i < f->n_ranks; i++) {
+		if (f->ranks[i] == pass->seats[seat].rank)
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- why ---- */
+
+struct reasons {
+	double charged_ns, err_ns, host_ns, stream_ns, gpu_ns;
+	double held_ns;
+};
+
+static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8_t *seats,
+				  double least_ns)
+{
+	struct reasons sum = { 0 };
+
+	for (uint32_t k = 0; k < t->hits->n; k++) {
+		const struct ct_hit *hit = &t->hits->all[k];
+
+		if (!seats[hit->seat] || (double)hit->charged_ns < least_ns)
+			continue;
+		sum.charged_ns += (double)hit->charged_ns;
+		sum.err_ns += (double)hit->err_ns;
+		sum.host_ns += (double)hit->host_ns;
+		sum.stream_ns += (double)hit->stream_ns;
+		sum.gpu_ns += (double)hit->charged_ns * hit->gpus;
+	}
+	for (uint32_t s = 0; s < t->pass->n_seats; s++)
+		sum.held_ns += seats[s] ? (double)t->hits->held_ns[s] : 0;
+	return sum;
+}
+
+static const char *cause_of(const struct reasons *why)
+{
+	double known = why->host_ns + why->stream_ns;
+
+	if (why->host_ns >= CLEAR_SHARE * known)
+		return "host late: its stream was free, and the calls had not been made yet (data "
+		       "loading, "
+		       "Python, garbage collection, another process on its cores)";
+	if (why->stream_ns >= CLEAR_SHARE * known)
+		return "stream late: the calls had been made, and its stream reached them late "
+		       "(computing "
+		       "or copies before them)";
+	return "partly host late (calls made after its stream was free), partly stream late "
+	       "(computing "
+	       "or copies before them)";
+}
+
+int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
+		       const uint8_t *seats, double least_ns)
+{
+	struct reasons why = sum_reasons(t, seats, least_ns);
+
+	if (why.charged_ns <= 0 || why.gpu_ns <= 0)
+		return CT_OK;
+	f->gpu_seconds = (double)f->loss_ns / 1e9 * why.gpu_ns / why.charged_ns;
+	if (why.host_ns + why.stream_ns <= 0)
+		return CT_OK;
+	f->cause = cause_of(&why);
+	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
+	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
+		return CT_NOMEM;
+	return ct_finding_evidence(t->list, f, "late_by_earlier_communication", why.held_ns, "ns",
+				   NAN);
+}
+
+/* ---- when ---- */
+
+/* Charges of the seats by cycle; room[n_cycles]. Returns their sum. */
+static double by_cycle(const struct ct_hits *hits, const uint8_t *seats, double *room)
+{
+	double sum = 0;
+
+	memset(room, 0, hits->n_cycles * sizeof(*room));
+	for (uint32_t k = 0; k < hits->n; k++) {
+		if (!seats[hits->all[k].seat])
+			continue;
+		room[hits->all[k].cycle] += (double)hits->all[k].charged_ns;
+		sum += (double)hits->all[k].charged_ns;
+	}
+	return sum;
+}
+
+/* The cycles that hold all but the tails. */
+static void set_range(const double *charged, uint32_t n, double sum, struct ct_finding *f)
+{
+	double before = 0, behind = 0;
+	uint32_t first = 0, last = n - 1;
+
+	while (first < last && before + charged[first] <= TAIL * sum)
+		before += charged[first++];
+	while (last > first && behind + charged[last] <= TAIL * sum)
+		behind += charged[last--];
+	f->cycle_first = first;
+	f->cycle_last = last;
+}
+
+/* In how many windows the seats cost enough; *of: windows that were looked at, the last of half the length at least. */
+static uint32_t slow_windows(const struct ct_time_structure *t, const double *charged, uint32_t *of)
+{
+	const struct ct_cycles *c = t->cycles;
+	uint32_t slow = 0;
+
+	*of = 0;
+	for (uint32_t w = 0; w + WINDOW / 2 <= c->n; w += WINDOW) {
+		uint32_t end = w + WINDOW < c->n ? w + WINDOW : c->n, kept = 0;
+		double lost = 0, time = (double)(c->cut_ns[end] - c->cut_ns[w]);
+
+		for (uint32_t k = w; k < end; k++) {
+			lost += charged[k];
+			kept += t->hits->kept[k];
+		}
+		if (kept < end - w)
+			continue;
+		(*of)++;
+		slow += lost >= LEAST_LOSS * time;
+	}
+	return slow;
+}
+
+static const char *pattern_of(uint32_t slow, uint32_t windows)
+{
+	if (windows < 2)
+		return NULL;
+	if (slow >= EVERYWHERE * windows)
+		return "persistent";
+	return slow >= 2 ? "part-of-run" : "transient";
+}
+
+static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
+			     const uint8_t *seats, double *room)
+{
+	double sum = by_cycle(t->hits, seats, room) / ct_hits_share(t->hits);
+	uint32_t windows, slow = slow_windows(t, room, &windows);
+	const char *pattern = pattern_of(slow, windows);
+
+	/* what windows of messages tell is not on the tape: then the cycles are those of the finding's times */
+	if (sum >= LEAST_EXPLAINED * (double)f->loss_ns) {
+		set_range(room, t->hits->n_cycles, sum * ct_hits_share(t->hits), f);
+	} else {
+		uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
+		uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
+
+		f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
+		f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
+		pattern = NULL;
+	}
+	if (pattern && (ct_finding_evidence(t->list, f, "windows_slow", slow, "count", NAN) ||
+			ct_finding_evidence(t->list, f, "windows", windows, "count", NAN)))
+		return CT_NOMEM;
+	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
+				  (unsigned long long)f->cycle_first,
+				  (unsigned long long)f->cycle_last, pattern ? pattern : "n/a");
+	return f->line ? ct_finding_explain(t, f, seats, 0) : CT_NOMEM;
+}
+
+int ct_stragglers_explain(const struct ct_time_structure *t)
+{
+	uint8_t *seats = calloc(t->pass->n_seats + 1u, 1);
+	double *room = calloc(t->hits->n_cycles + 1u, sizeof(*room));
+	int st = seats && room ? CT_OK : CT_NOMEM;
+
+	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
+		struct ct_finding *f = &t->list->all[i];
+
+		if (f->kind != CT_FINDING_STRAGGLER && f->kind != CT_FINDING_STRAGGLER_HOST)
+			continue;
+		for (uint32_t s = 0; s < t->pass->n_seats; s++)
+			seats[s] = (uint8_t)ct_finding_has_seat(t->pass, f, s);
+		st = explain_straggler(t, f, seats, room);
+	}
+	free(seats);
+	free(room);
+	return st;
+}
+
+int ct_time_structure(const struct ct_time_structure *t)
+{
+	int st;
+
+	if (!t->cycles->n)
+		return CT_OK;
+	st = ct_stragglers_explain(t);
+	if (st == CT_OK)
+		st = ct_stalls_report(t);
+	return st == CT_OK ? ct_shifts_report(t) : st;
+}

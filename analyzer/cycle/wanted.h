@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wanted.h — the operation that the user says marks a cycle: COMM:OP[:BYTES].
+ *
+ * COMM: a communicator's name, or the first digits (4 at least) of its key, or * for any. OP: as in dump, any case. BYTES: of
+ * the call, as in dump. Names may hold colons: what follows the last ones is OP and BYTES. */
+#ifndef CT_CYCLE_WANTED_H
+#define CT_CYCLE_WANTED_H
+
+#include "analyzer/arena.h"
+#include "analyzer/cycle/sequence.h"
+
+/* Marks the symbols that are meant in chosen[n_symbols] and returns how many there are. */
+uint32_t ct_wanted_choose(const struct ct_sequence *sequence, const char *wanted, uint8_t *chosen);
+
+/* A sentence that names what could have been meant, the likeliest first; NULL: out of memory. */
+const char *ct_wanted_others(const struct ct_sequence *sequence, const char *wanted,
+			     struct ct_arena *memory);
+
+#endif

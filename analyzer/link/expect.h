@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expect.h — a profile of what a job's communication has to reach, held against the rows of a report (ops[]).
+ *
+ *     { "rules": [ { "op": "AllReduce", "min_bytes": 1048576, "scope": "cross", "min_busbw_GBps": 80,
+ *                    "min_utilisation_pct": 85, "max_latency_us": 500 } ] }
+ *
+ * docs/INTERFACES.md has all keys. A row is held against every limit of every rule that is about it. It fails only where it
+ * misses the limit by more than its error. One thread. */
+#ifndef CT_EXPECT_H
+#define CT_EXPECT_H
+
+#include <stddef.h>
+
+#include "analyzer/run_model.h"
+#include "trace/status.h"
+
+/* Longer files are refused, and so are more rules. */
+#define CT_EXPECT_BYTES (1u << 20)
+#define CT_EXPECT_RULES 1000u
+
+struct ct_expect;
+
+/* Parse. 0; CT_FORMAT with "offset N: why" or "rule N: why"; CT_NOMEM. To be freed. */
+int ct_expect_read(const char *text, size_t len, struct ct_expect **expect, struct ct_err *err);
+void ct_expect_free(struct ct_expect *expect); /* NULL is fine */
+
+/* Fills report->expect, in the report's memory. 0 or CT_NOMEM. */
+int ct_expect_check(const struct ct_expect *expect, struct ct_report *report);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expect_private.h — a profile as it was read: what the parser (expect.c) and the check (expect_check.c) share. */
+#ifndef CT_EXPECT_PRIVATE_H
+#define CT_EXPECT_PRIVATE_H
+
+#include <jansson.h>
+
+#include "analyzer/link/expect.h"
+
+/* A row with less says nothing, unless the rule wants more or less. */
+#define CT_EXPECT_INSTANCES 5u
+
+enum ct_expect_scope { CT_EXPECT_ANY, CT_EXPECT_HOST, CT_EXPECT_CROSS };
+enum ct_expect_metric {
+	CT_EXPECT_BUSBW,
+	CT_EXPECT_ALGBW,
+	CT_EXPECT_LATENCY,
+	CT_EXPECT_UTILISATION,
+	CT_EXPECT_METRICS
+};
+
+struct ct_expect_rule {
+	size_t number;	  /* from 1 */
+	const char *name; /* texts are the JSON's; NULL: none */
+	const char *comm; /* name or key of the communicator; NULL: any */
+	unsigned op;	  /* 0: any */
+	unsigned backend; /* 0: any */
+	enum ct_expect_scope scope;
+	uint64_t min_bytes, max_bytes, min_instances;
+	int required;
+	int has[CT_EXPECT_METRICS];
+	double limits[CT_EXPECT_METRICS]; /* as they stand in the file */
+};
+
+struct ct_expect {
+	json_t *json;
+	struct ct_expect_rule *rules;
+	size_t n;
+};
+
+const char *ct_expect_scope_name(enum ct_expect_scope scope);
+
+#endif

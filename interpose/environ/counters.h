@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* counters.h — what the host's network ports count, sampled into the trace (ports.h says which ports).
+ *
+ * One process of a host does it: local rank 0, and whoever does not know its local rank. A thread of our own reads /sys,
+ * since a driver that hangs hangs its files; it lives as long as the recording, so that none has to be started at the end.
+ * The write thread asks it for a sample, never waits for one but a moment at the end, and copies what came into blocks.
+ * A sample and the list of ports belong to that thread while one is asked for, else to the write thread. */
+#ifndef CT_ENVIRON_COUNTERS_H
+#define CT_ENVIRON_COUNTERS_H
+
+#include "trace/block.h"
+
+/* Forget everything, also what a parent process knew. Before there are threads. */
+void ct_counters_reset(void);
+
+/* Start the thread and ask for the first sample, if it is this process's to do. every_ns 0: never. By the thread that
+ * starts the recording, before there is a write thread. */
+void ct_counters_begin(const struct ct_process *process, uint64_t every_ns);
+
+/* Take what has come, ask for the next one if it is time. The write thread, whenever it comes by. */
+void ct_counters_serve(uint64_t now_ns);
+
+/* Recording ends: one more sample, if it comes within `timeout_ns`. The write thread. */
+void ct_counters_finish(uint64_t timeout_ns);
+
+/* CPU time of the thread, as of its latest sample. Any thread. */
+uint64_t ct_counters_cpu_ns(void);
+
+/* What of it is in segments. */
+struct ct_counters_seen {
+	uint32_t ports;	 /* changes of the list */
+	uint32_t base;	 /* number of the latest whole sample */
+	uint32_t number; /* of the latest sample */
+};
+
+/* Add what is new since `seen` to a block; with `all`, what later blocks lean on: every port and the latest whole
+ * sample. The write thread. 0, CT_NOMEM. */
+int ct_counters_add(struct ct_counters_seen *seen, struct ct_block *block, int all);
+
+#endif

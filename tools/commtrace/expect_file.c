@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/expect_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/say.h"
+
+static int cannot_read(const char *path, const char *why)
+{
+	ct_say("cannot read the expectations: %s: %s", path, why);
+	return CT_CODE_USAGE;
+}
+
+int ct_expect_open(const char *path, struct ct_expect **expect)
+{
+	FILE *file = fopen(path, "re");
+	struct ct_err err = { .status = CT_OK };
+	char *text;
+	size_t len;
+	int st;
+
+	*expect = NULL;
+	if (!file)
+		return cannot_read(path, strerror(errno));
+	/* one byte more than is allowed tells that there are too many */
+	text = malloc(CT_EXPECT_BYTES + 1);
+	errno = 0;
+	len = text ? fread(text, 1, CT_EXPECT_BYTES + 1, file) : 0;
+	st = text ? CT_OK : ct_fail(&err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	if (st == CT_OK && ferror(file))
+		st = ct_fail(&err, CT_IO, "%s", strerror(errno));
+	fclose(file);
+	if (st == CT_OK)
+		st = ct_expect_read(text, len, expect, &err);
+	free(text);
+	if (st == CT_OK)
+		return 0;
+	cannot_read(path, err.text);
+	if (st == CT_FORMAT)
+		ct_hint("{\"rules\": [{\"op\": \"AllReduce\", \"min_bytes\": 1048576, "
+			"\"min_busbw_GBps\": 80}]}");
+	return st == CT_NOMEM ? CT_CODE_FAILED : CT_CODE_USAGE;
+}
+
+int ct_expect_hold(const struct ct_expect *expect, struct ct_report *report)
+{
+	if (ct_expect_check(expect, report) == CT_OK)
+		return 0;
+	ct_say("cannot hold the run against the expectations: %s", ct_status_text(CT_NOMEM));
+	return CT_CODE_FAILED;
+}
