@@ -14,6 +14,7 @@
 #include "analyzer/link/peaks.h"
 #include "analyzer/link/transport.h"
 #include "analyzer/pass.h"
+#include "analyzer/whatif/judge.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -26,6 +27,7 @@ struct analysis {
 	struct ct_findings findings;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
+	struct ct_whatif whatif;
 	struct ct_report *report;
 };
 
@@ -79,11 +81,20 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 				 options, err);
 		if (st != CT_OK)
 			return st;
-		set = (struct ct_set_result){ a->in_set, (uint32_t)size, &a->second.blame };
+		set = (struct ct_set_result){ .in_set = a->in_set,
+					      .size = (uint32_t)size,
+					      .blame = &a->second.blame };
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
 	if (st == CT_OK)
+		st = ct_whatif_judge(&a->whatif, &a->pass, a->charges);
+	if (st == CT_OK)
+		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, &set);
+	if (st == CT_OK)
 		st = ct_verdict_collect(&a->pass, a->charges, &set, a->report, &a->findings);
+	if (st == CT_OK)
+		st = ct_whatif_findings(&a->whatif, &a->pass, &a->findings);
+	ct_whatif_fill(&a->whatif, a->report);
 	if (st == CT_OK)
 		st = look_at_cycles(a, options, err);
 	if (st == CT_OK)
@@ -158,6 +169,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->pass);
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
+		ct_whatif_fini(&a->whatif);
 		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
 		ct_cycles_fini(&a->cycles);

@@ -182,8 +182,8 @@ struct ct_report_comm {
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
 	const char *role_evidence; /* NULL: role is */
-	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
-	struct ct_peak peak; /* what they can be expected to reach */
+	uint32_t n_hosts;	   /* that its members are on; 0: not known of all */
+	struct ct_peak peak;	   /* what they can be expected to reach */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
@@ -352,6 +352,13 @@ struct ct_report_clock {
 	uint64_t selftest_ns; /* CT_UNKNOWN: one rank only, or nothing to test by */
 };
 
+/* What came of playing the run again with other gaps and transfers; NAN: not known. */
+struct ct_report_whatif {
+	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
+	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
+	double error_pct; /* of the play: of how long it takes */
+};
+
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
 #define CT_SCORE_PARTS 4u
 struct ct_report_score {
@@ -453,6 +460,7 @@ struct ct_report {
 	size_t n_links;
 	struct ct_report_clock *clocks; /* by host; none: one host only */
 	size_t n_clocks;
+	struct ct_report_whatif whatif;
 	struct ct_report_score score;
 	struct ct_arena *memory; /* private: holds all of the above */
 };

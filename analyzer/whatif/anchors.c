@@ -25,7 +25,13 @@ struct sums {
 };
 
 struct mean {
-	double n, x, y, under_way;
+	double n, x, y, err, under_way;
+};
+
+/* What came to all members alike: sums over places of their means. */
+struct common {
+	double n, x, y, xx, xy, yy, err;
+	double ended, under_way; /* how often it was so with what lies before */
 };
 
 struct telling {
@@ -33,13 +39,13 @@ struct telling {
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
 	uint8_t *lag; /* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only */
-	struct sums *sums;	   /* by position, of one member */
-	struct mean *means;	   /* by place */
-	float *slopes;		   /* by position x member */
-	uint32_t *n_slopes;	   /* by position */
-	uint32_t *anchors;	   /* by place, of one member */
-	double *values;		   /* of a median, by member */
-	double *ended, *under_way; /* by position: how often it was so with what lies before it */
+	struct sums *sums;     /* by position, of one member */
+	struct mean *means;    /* by place */
+	float *slopes;	       /* by position x member */
+	uint32_t *n_slopes;    /* by position */
+	uint32_t *anchors;     /* by place, of one member */
+	double *values;	       /* of a median, by member */
+	struct common *common; /* by position */
 };
 
 /* Started as what lies before it on its stream ended: it had been put there before. */
@@ -86,20 +92,51 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	return ENDED;
 }
 
+static void add_common(struct common *common, struct mean *mean)
+{
+	double x = mean->x /= mean->n, y = mean->y /= mean->n;
+
+	common->n++;
+	common->x += x;
+	common->y += y;
+	common->xx += x * x;
+	common->xy += x * y;
+	common->yy += y * y;
+	common->err += mean->err / mean->n;
+}
+
+/* Do the members' means say clearly that computing waits: by a slope that is above at two standard errors? */
+static int all_wait(const struct common *c)
+{
+	double xx, xy, yy, err, slope;
+
+	if (c->n < LEAST_TIMES)
+		return 0;
+	xx = c->xx - c->x * c->x / c->n;
+	xy = c->xy - c->x * c->y / c->n;
+	yy = c->yy - c->y * c->y / c->n;
+	err = c->err / c->n;
+	if (xx <= c->n * err * err)
+		return 0;
+	slope = xy / xx;
+	err = (yy - slope * xy) / (c->n - 2) / xx;
+	return slope - 2 * sqrt(err > 0 ? err : 0) > WAITS_ABOVE;
+}
+
 /* Means over the members at each place that is still looked for: what comes to all alike tells nothing of a place. */
 static void add_up(struct telling *t, uint32_t members, uint32_t lag)
 {
 	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->ended[p] = t->under_way[p] = 0;
+		t->common[p] = (struct common){ 0 };
 	for (uint32_t k = 0; k < t->g->len; k++) {
 		struct mean *mean = &t->means[k];
+		struct common *common = &t->common[t->peers->positions[t->g->first_position + k]];
 
 		*mean = (struct mean){ 0 };
 		if (t->lag[t->peers->positions[t->g->first_position + k]])
 			continue;
 		for (uint32_t m = 0; m < members; m++) {
 			double x, y, err;
-
 			int found = look_back(t, m, k, lag, &x, &y, &err);
 
 			mean->under_way += found == UNDER_WAY;
@@ -108,13 +145,12 @@ static void add_up(struct telling *t, uint32_t members, uint32_t lag)
 			mean->n++;
 			mean->x += x;
 			mean->y += y;
+			mean->err += err;
 		}
-		t->ended[t->peers->positions[t->g->first_position + k]] += mean->n;
-		t->under_way[t->peers->positions[t->g->first_position + k]] += mean->under_way;
-		if (mean->n > 0) {
-			mean->x /= mean->n;
-			mean->y /= mean->n;
-		}
+		common->ended += mean->n;
+		common->under_way += mean->under_way;
+		if (mean->n > 0)
+			add_common(common, mean);
 	}
 }
 
@@ -188,8 +224,9 @@ static uint32_t decide(struct telling *t, uint32_t lag)
 		if (t->lag[p])
 			continue;
 		/* what mostly was still under way was not waited for */
-		if (10 * t->under_way[p] <= t->ended[p] &&
-		    (n < CT_PEERS_LEAST || at_most(slopes, n) > WAITS_ABOVE))
+		if (10 * t->common[p].under_way <= t->common[p].ended &&
+		    (n < CT_PEERS_LEAST || all_wait(&t->common[p]) ||
+		     at_most(slopes, n) > WAITS_ABOVE))
 			t->lag[p] = (uint8_t)lag;
 		else
 			open++;
@@ -305,10 +342,9 @@ static int tell(struct telling *t)
 	t->anchors = malloc(((size_t)t->g->len + 1) * sizeof(*t->anchors));
 	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
 	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
-	t->ended = malloc((n + 1) * sizeof(*t->ended));
-	t->under_way = malloc((n + 1) * sizeof(*t->under_way));
+	t->common = malloc((n + 1) * sizeof(*t->common));
 	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
-	    !t->values || !t->ended || !t->under_way)
+	    !t->values || !t->common)
 		return CT_NOMEM;
 	find_queues(t, members);
 	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
@@ -341,8 +377,7 @@ int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
 		free(t.n_slopes);
 		free(t.anchors);
 		free(t.values);
-		free(t.ended);
-		free(t.under_way);
+		free(t.common);
 	}
 	return st;
 }

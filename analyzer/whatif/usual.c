@@ -7,6 +7,10 @@
 
 /* Windows that a median is made of where there are no peers. */
 #define LEAST_WINDOWS 5u
+/* Of the members, for how far gaps usually lie apart. */
+#define SPREAD_MEMBERS 16u
+/* A gap at the usual pace lies no farther from the usual one: what is beyond are stalls. */
+#define MOST_SIGMA 3
 
 void ct_usual_fini(struct ct_usual *u)
 {
@@ -22,7 +26,8 @@ struct finding_usual {
 	const struct ct_schedule *s;
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
-	int64_t *values; /* of a median */
+	int64_t *values;  /* of a median */
+	uint32_t *places; /* by position and window; those of a cell: places[times[cell]] .. */
 	/* by position x window, of one member: sums, and how often */
 	double *own, *usual;
 	uint32_t *times;
@@ -148,43 +153,124 @@ static void by_itself(const struct finding_usual *f)
 	}
 }
 
-static void pace(const struct finding_usual *f, uint32_t member)
+static void pace_by_itself(const struct finding_usual *f, uint32_t member)
 {
-	uint32_t seat = f->peers->seats[f->g->first + member];
-	int by_peers = f->g->n >= CT_PEERS_LEAST;
-
-	f->u->by_peers[seat] = (uint8_t)by_peers;
 	add_up(f, member);
-	if (!by_peers)
-		by_itself(f);
+	by_itself(f);
 	for (uint32_t k = 0; k < f->g->len; k++) {
 		uint32_t l = launch_of(f, member, k), c = cell(f, member, k);
-		double gap = (double)f->s->gap_ns[l], paced = gap;
+		double gap = (double)f->s->gap_ns[l];
 
 		/* without any time of its own there is nothing to scale; when it was started tells nothing */
 		if (f->own[c] > 0 && reach(f, l) != UINT32_MAX)
-			paced = gap * (f->usual[c] / f->own[c]);
-		f->u->paced_ns[l] = (int64_t)paced;
-		f->u->excess_ns[seat] += gap - paced;
+			f->u->paced_ns[l] = (int64_t)(gap * (f->usual[c] / f->own[c]));
 	}
+}
+
+/* Places in order of position and window (by the first member's time). */
+static void sort_places(const struct finding_usual *f)
+{
+	uint32_t cells = f->g->n_positions * f->s->n_windows;
+
+	for (uint32_t c = 0; c <= cells; c++)
+		f->times[c] = 0;
+	for (uint32_t k = 0; k < f->g->len; k++)
+		f->times[cell(f, 0, k)]++;
+	for (uint32_t c = 1; c <= cells; c++)
+		f->times[c] += f->times[c - 1];
+	for (uint32_t k = f->g->len; k-- > 0;)
+		f->places[--f->times[cell(f, 0, k)]] = k;
+}
+
+static int64_t beyond(const struct finding_usual *f, uint32_t launch)
+{
+	return f->s->gap_ns[launch] - f->u->usual_ns[launch];
+}
+
+/* How far gaps usually lie from the usual one, in standard deviations (1.4826 times the median distance). */
+static int64_t spread_of(const struct finding_usual *f, const uint32_t *places, uint32_t n)
+{
+	uint32_t members = f->g->n < SPREAD_MEMBERS ? f->g->n : SPREAD_MEMBERS, count = 0;
+
+	for (uint32_t m = 0; m < members; m++) {
+		for (uint32_t k = 0; k < n; k++) {
+			int64_t far = beyond(f, launch_of(f, m, places[k]));
+
+			f->values[count++] = far < 0 ? -far : far;
+		}
+	}
+	return (int64_t)(1.4826 * (double)median(f->values, count));
+}
+
+static void pace_cell(const struct finding_usual *f, const uint32_t *places, uint32_t n)
+{
+	int64_t most = MOST_SIGMA * spread_of(f, places, n);
+
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		int64_t typical;
+
+		for (uint32_t k = 0; k < n; k++)
+			f->values[k] = beyond(f, launch_of(f, m, places[k]));
+		typical = median(f->values, n);
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t l = launch_of(f, m, places[k]);
+			int64_t own = beyond(f, l) - typical;
+
+			own = own > most ? most : own < -most ? -most : own;
+			if (reach(f, l) == UINT32_MAX)
+				continue;
+			f->u->paced_ns[l] = f->u->usual_ns[l] + own;
+			if (f->u->paced_ns[l] < 0)
+				f->u->paced_ns[l] = 0;
+		}
+	}
+}
+
+static void pace_all(const struct finding_usual *f)
+{
+	uint32_t cells = f->g->n_positions * f->s->n_windows;
+
+	sort_places(f);
+	for (uint32_t c = 0; c < cells; c++) {
+		if (f->times[c + 1] > f->times[c])
+			pace_cell(f, f->places + f->times[c], f->times[c + 1] - f->times[c]);
+	}
+}
+
+static void add_excess(const struct finding_usual *f, uint32_t member)
+{
+	uint32_t seat = f->peers->seats[f->g->first + member];
+
+	f->u->by_peers[seat] = f->g->n >= CT_PEERS_LEAST;
+	for (uint32_t k = 0; k < f->g->len; k++)
+		f->u->excess_ns[seat] += (double)beyond(f, launch_of(f, member, k));
 }
 
 static int find_group(struct finding_usual *f)
 {
-	size_t cells = (size_t)f->g->n_positions * f->s->n_windows + 1;
-	uint32_t values = f->g->n > f->s->n_windows ? f->g->n : f->s->n_windows;
-	int ok;
+	size_t cells = (size_t)f->g->n_positions * f->s->n_windows + 2;
+	size_t values = (size_t)SPREAD_MEMBERS * f->g->len + f->g->n + f->s->n_windows;
+	int by_peers = f->g->n >= CT_PEERS_LEAST, ok;
 
-	f->values = malloc(((size_t)values + 1) * sizeof(*f->values));
+	f->values = malloc((values + 1) * sizeof(*f->values));
+	f->places = malloc(((size_t)f->g->len + 1) * sizeof(*f->places));
 	f->own = malloc(cells * sizeof(*f->own));
 	f->usual = malloc(cells * sizeof(*f->usual));
 	f->times = malloc(cells * sizeof(*f->times));
-	ok = f->values && f->own && f->usual && f->times;
+	ok = f->values && f->places && f->own && f->usual && f->times;
 	for (uint32_t k = 0; ok && k < f->g->len; k++)
 		among_peers(f, k);
-	for (uint32_t m = 0; ok && m < f->g->n; m++)
-		pace(f, m);
+	for (uint32_t m = 0; ok && m < f->g->n; m++) {
+		for (uint32_t k = 0; k < f->g->len; k++)
+			f->u->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
+		if (!by_peers)
+			pace_by_itself(f, m);
+		add_excess(f, m);
+	}
+	if (ok && by_peers)
+		pace_all(f);
 	free(f->values);
+	free(f->places);
 	free(f->own);
 	free(f->usual);
 	free(f->times);
