@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/analyze.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/arena.h"
@@ -11,9 +12,13 @@
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
 #include "analyzer/link/transport.h"
+#include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
+#include "analyzer/score/score.h"
+#include "analyzer/tracer_cost.h"
 #include "analyzer/whatif/judge.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -24,12 +29,31 @@ struct analysis {
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
 	uint8_t *in_set;
+	struct ct_links links;
 	struct ct_findings findings;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
 	struct ct_whatif whatif;
 	struct ct_report *report;
 };
+
+/* How fast the links are, and what slow ones cost. */
+static int judge_links(struct analysis *a)
+{
+	int st = ct_links_measure(&a->pass, &a->links);
+
+	if (st == CT_OK)
+		st = ct_links_fill(&a->links, &a->pass, a->report);
+	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
+}
+
+/* Communication against computing. Ranks stand by seat. */
+static int judge_overlap(struct analysis *a)
+{
+	int st = ct_overlap_study(&a->pass, a->cycles.cut_ns, a->cycles.n, a->report, &a->findings);
+
+	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
+}
 
 /* Up to here ranks stood by seat; who is unknown comes last. */
 static int by_rank(const void *a, const void *b)
@@ -98,6 +122,8 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	if (st == CT_OK)
 		st = look_at_cycles(a, options, err);
 	if (st == CT_OK)
+		st = judge_overlap(a);
+	if (st == CT_OK)
 		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
@@ -147,7 +173,11 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
 	if (st == CT_OK)
 		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
-	return st == CT_OK ? judge(a, options, err) : st;
+	if (st == CT_OK)
+		st = judge_links(a);
+	if (st == CT_OK)
+		st = judge(a, options, err);
+	return st == CT_OK ? ct_score_fill(&a->links, NAN, a->report) : st;
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
@@ -169,6 +199,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->pass);
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
+		ct_links_fini(&a->links);
 		ct_whatif_fini(&a->whatif);
 		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);

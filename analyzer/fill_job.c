@@ -273,6 +273,7 @@ static void fill_last(const struct ct_pass *pass, const struct ct_class *from,
 {
 	op->last_rank = -1;
 	op->last_pct = NAN;
+	op->late_or_slow = from->slow_transfers;
 	for (uint32_t r = 0; from->last_count && r < from->comm->nranks; r++) {
 		uint32_t seat = from->comm->seats[r];
 

@@ -335,6 +335,7 @@ static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct 
 	}
 	if (!w->is_window && is_slow_transfer(class, i, w)) {
 		pass->slow_transfers++;
+		class->slow_transfers++;
 		return CT_OK;
 	}
 	return ct_blame_add(&pass->blame, i, w, class->index, pass->host_of, pass->shift);

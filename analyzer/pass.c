@@ -65,6 +65,27 @@ static int on_wait(void *arg, const struct ct_wait_rec *rec)
 
 /* ---- all processes ---- */
 
+static int keep_stall(void *arg, const struct ct_overlap_stall *stall)
+{
+	struct ct_pass *pass = arg;
+	uint64_t shift = pass->shift[pass->host_of[stall->seat]];
+	uint64_t err = stall->err_ns;
+
+	/* a clock that is before the run's begin tells no moment of it */
+	if ((int64_t)(stall->start_ns + shift) < 1)
+		return CT_OK;
+	return ct_exposures_add(&pass->exposures,
+				&(struct ct_exposure){
+					.begin_ns = stall->begin_ns + shift,
+					.end_ns = stall->end_ns + shift,
+					.start_ns = stall->start_ns + shift,
+					.seat = stall->seat,
+					.comm = stall->comm->index,
+					.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
+					.is_known = (uint32_t)stall->is_known,
+				});
+}
+
 /* The seat of the lowest rank; of those without one, the first. */
 static uint32_t first_rank(const struct ct_pass *pass)
 {
@@ -137,6 +158,9 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 	if (!is_light(pass, in_set) && !pass->overlap)
 		return CT_NOMEM;
 	ct_tape_init(&pass->tape, 0);
+	ct_exposures_init(&pass->exposures, 0);
+	if (pass->overlap)
+		ct_overlap_stalls(pass->overlap, keep_stall, pass);
 	ct_sequence_init(&pass->sequence, first_rank(pass), 0);
 	pass->begin_unix_ns = UINT64_MAX;
 	for (size_t p = 0; p < run->n_processes; p++) {
@@ -362,7 +386,8 @@ int ct_pass_run(struct ct_pass *pass, const struct ct_run *run, struct ct_attemp
 			ct_blame_acquit(&pass->blame, s);
 	}
 	ct_sequence_close(&pass->sequence);
-	if (ct_tape_close(&pass->tape, pass->n_seats) != CT_OK)
+	if (ct_tape_close(&pass->tape, pass->n_seats) != CT_OK ||
+	    ct_exposures_close(&pass->exposures, pass->n_seats) != CT_OK)
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	return pass->watch && pass->watch->read ? pass->watch->read(pass->watch->arg, pass) : CT_OK;
 }
@@ -388,6 +413,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_orders_fini(&pass->orders);
 	ct_sites_fini(&pass->sites);
 	ct_tape_fini(&pass->tape);
+	ct_exposures_fini(&pass->exposures);
 	ct_sequence_fini(&pass->sequence);
 	ct_overlap_free(pass->overlap);
 	ct_traffic_fini(&pass->traffic);

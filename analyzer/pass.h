@@ -21,6 +21,7 @@
 #include "analyzer/match/groups.h"
 #include "analyzer/match/hist.h"
 #include "analyzer/match/match.h"
+#include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/tape.h"
 #include "analyzer/traffic.h"
@@ -158,7 +159,8 @@ struct ct_pass {
 	struct ct_tape tape;	     /* empty in a reading for a set */
 	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
 	struct ct_traffic traffic;
-	struct ct_overlap *overlap; /* NULL in a reading for a set */
+	struct ct_overlap *overlap;    /* NULL in a reading for a set */
+	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
 	struct ct_waits waits;
 	struct ct_window window;

@@ -211,10 +211,13 @@ struct ct_report_op {
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
-	int last_rank;			     /* most often the clear last one, -1 nobody */
-	uint64_t last_count;		     /* of it */
-	uint64_t last_cost_ns;		     /* what the others waited for it alone */
-	double last_pct;		     /* last_count of the instances */
+	/* before it on its stream, sums over ranks and the cycles on record; by cause as in struct ct_report_gaps */
+	uint64_t gap_ns, gap_host_late_ns, gap_not_ready_ns, gap_err_ns;
+	uint64_t late_or_slow; /* instances that came late or transferred slowly, and nobody knows which */
+	int last_rank;	       /* most often the clear last one, -1 nobody */
+	uint64_t last_count;   /* of it */
+	uint64_t last_cost_ns; /* what the others waited for it alone */
+	double last_pct;       /* last_count of the instances */
 };
 
 /* A communicator on a rank, as far as its launches were followed. */
@@ -334,6 +337,7 @@ struct ct_report_link {
 	uint64_t comm_key;   /* comm; else 0 */
 	const char *op_name; /* of the fit; NULL: of several */
 	uint64_t alpha_ns, beta_Bps, expected_Bps;
+	uint64_t alpha_err_ns, beta_err_Bps; /* CT_UNKNOWN: nothing tells it */
 	uint64_t samples;
 	double efficiency_ratio;
 	int slow, ambiguous;
@@ -370,6 +374,41 @@ struct ct_report_score {
 		const char *from;	  /* what it was computed from, or why it was not */
 	} parts[CT_SCORE_PARTS];
 	size_t n_parts;
+};
+
+/* Of one rank, sums over the cycles that are on record: when it stood waiting for communication, and when its streams of
+ * communication stood idle. */
+struct ct_report_gaps {
+	int rank;
+	uint64_t cycles, cycles_ns;
+	uint64_t exposed_ns, exposed_err_ns;
+	uint64_t exposed_wait_ns,
+		exposed_transfer_ns; /* of that, until the others had come, and after */
+	uint64_t launch_ns; /* gaps that are no longer than a launch takes; of the longer ones ... */
+	uint64_t host_late_ns; /* ... what the host was late to call, ... */
+	uint64_t not_ready_ns; /* ... and what the input was not ready */
+	uint64_t gaps_err_ns;  /* of the sum of all three */
+};
+
+/* How much of the time ranks stood waiting for communication; NAN: known of less than 90 % of it. */
+struct ct_report_exposed {
+	double share_pct,
+		err_pct; /* of the median rank, of its cycles, or of the run if there are none */
+	double wait_pct; /* of the same time: the part until the others had come */
+	double most_pct; /* of the rank that stood longest */
+	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
+	int of_cycles;
+};
+
+/* One stage of a pipeline, over the cycles that are on record. */
+struct ct_report_stage {
+	uint64_t comm_key;
+	int rank, stage, n_stages;
+	double microbatches; /* a stage hands on in a cycle; NAN: not the same everywhere */
+	uint64_t cycles, cycles_ns;
+	uint64_t bubble_ns, err_ns; /* that it waited for late senders */
+	uint64_t ideal_ns;	    /* what the schedule makes unavoidable */
+	int at_most;		    /* computing may have hidden a part of the bubble */
 };
 
 /* Bytes that each rank sent to each other one. */
@@ -458,10 +497,16 @@ struct ct_report {
 	struct ct_report_cycles cycles;
 	struct ct_report_link *links; /* slow ones first */
 	size_t n_links;
+	uint64_t links_left_out;
 	struct ct_report_clock *clocks; /* by host; none: one host only */
 	size_t n_clocks;
 	struct ct_report_whatif whatif;
 	struct ct_report_score score;
+	struct ct_report_exposed exposed;
+	struct ct_report_gaps *gaps; /* ranks of which something is known */
+	size_t n_gaps;
+	struct ct_report_stage *stages; /* of pipelines, by communicator and stage */
+	size_t n_stages;
 	struct ct_arena *memory; /* private: holds all of the above */
 };
 

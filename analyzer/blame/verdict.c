@@ -244,6 +244,25 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 	return say(report, CT_VERDICT_STRAGGLER, f->confidence, text);
 }
 
+static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, 8);
+
+	if (!ranks)
+		return CT_NOMEM;
+	report->verdict.gain_max_pct = f->loss_pct;
+	return say(report, CT_VERDICT_SLOW_LINK, f->confidence,
+		   ct_arena_printf(
+			   report->memory,
+			   "%s rank%s %s: transfers are slow, up to %s ± %s of %s (%s)%s",
+			   f->confidence == CT_CONFIDENCE_LOW ? "one of, or between," : "at",
+			   f->n_ranks == 1 ? "" : "s", ranks, ct_text_ns(f->loss_ns).s,
+			   ct_text_ns(f->loss_err_ns).s, ct_text_ns(pass->duration_ns).s,
+			   ct_text_pct(f->loss_pct).s,
+			   f->is_bounded ? "" : "; how much of it computing hid is not known"));
+}
+
 static int say_order(const struct ct_finding *f, struct ct_report *report)
 {
 	return say(report,
@@ -299,61 +318,61 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 /* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
 #define LEAST_TIMED 0.9
 
-/* At most so much of the run would be saved if communication took no time, %: what no rank spent in it, what somebody did not
- * stand waiting for it (nobody needs less than his own time), what playing the run without it says; NAN: not known. *by: which
- * of them it is. */
-enum gain_by { BY_SHARE, BY_EXPOSED, BY_REPLAY };
+/* What of exposed communication is worth a verdict. */
+static const struct ct_finding *much_exposed(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
 
-static double gain_of(const struct ct_pass *pass, const struct ct_report *report, enum gain_by *by)
+		if (f->severity < CT_SEVERITY_WARN && f->kind != CT_FINDING_BUCKETS)
+			continue;
+		if (f->kind == CT_FINDING_BUCKETS || f->kind == CT_FINDING_EXPOSED_COMM ||
+		    f->kind == CT_FINDING_COMM_SHARE)
+			return f;
+	}
+	return NULL;
+}
+
+/* Could it all be hidden? Not where moving the data takes longer than computing does. */
+static int say_exposed(const struct ct_finding *f, struct ct_report *report)
+{
+	const struct ct_report_exposed *e = &report->exposed;
+	double computing = 100 - e->share_pct;
+	int bound = f->kind != CT_FINDING_BUCKETS && e->transferring_pct >= computing;
+
+	report->verdict.gain_max_pct = f->loss_pct;
+	if (bound)
+		return say(report, CT_VERDICT_COMM_BOUND, f->confidence,
+			   ct_arena_printf(report->memory,
+					   "data moves for %s of the time and computing takes %s: "
+					   "%s±%s stay exposed, however it is arranged",
+					   ct_text_pct(e->transferring_pct).s,
+					   ct_text_pct(computing).s, ct_text_pct(e->share_pct).s,
+					   ct_text_pct(e->err_pct).s));
+	return say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+		   ct_arena_printf(report->memory,
+				   "ranks stand waiting for communication for %s±%s of the time "
+				   "(%s); at most %s would be saved",
+				   ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
+				   ct_text_pct(f->loss_pct).s));
+}
+
+/* At most so much of the run would be saved if communication took no time, %: what ranks spent in it, what they stood waiting
+ * for it, what playing the run without it says; NAN: not known. */
+static double gain_of(const struct ct_report *report)
 {
 	double gain = report->run.comm_share_pct;
 	double played = report->whatif.free_gain_pct + report->whatif.error_pct;
 
-	*by = BY_SHARE;
-	if (played < gain || (isnan(gain) && !isnan(played))) {
-		gain = played;
-		*by = BY_REPLAY;
-	}
-	for (uint32_t s = 0; s < pass->n_seats && pass->duration_ns; s++) {
-		struct ct_exposed sum;
-		double pct;
-
-		ct_pass_exposed(pass, s, &sum);
-		pct = 100 * (double)(sum.exposed_ns + sum.err_ns) / (double)pass->duration_ns;
-		if (sum.is_known && (isnan(gain) || pct < gain)) {
-			gain = pct;
-			*by = BY_EXPOSED;
-		}
-	}
-	return gain;
-}
-
-static int say_elsewhere(const struct ct_pass *pass, double gain, enum gain_by by,
-			 struct ct_report *report)
-{
-	struct ct_arena *memory = report->memory;
-	const char *text;
-
-	if (by == BY_SHARE)
-		text = ct_arena_printf(memory,
-				       "no rank spent more than %s of %s inside communication",
-				       ct_text_pct(gain).s, ct_text_ns(pass->duration_ns).s);
-	else
-		text = ct_arena_printf(memory,
-				       "without any communication the run would be at most %s "
-				       "faster (%s): look elsewhere",
-				       ct_text_pct(gain).s,
-				       by == BY_EXPOSED ? "exposed communication"
-							: "played again without it");
-	return say(report, CT_VERDICT_NOT_COMMUNICATION,
-		   by == BY_REPLAY ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH, text);
+	gain = fmin(gain, report->exposed.most_pct);
+	return fmin(gain, played);
 }
 
 static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
-	enum gain_by by;
-	double gain;
+	const struct ct_finding *exposed;
+	double share = report->run.comm_share_pct, gain = gain_of(report);
 	const char *text;
 
 	if (report->run.timed_ratio < LEAST_TIMED)
@@ -364,15 +383,38 @@ static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
 					ct_text_pct(100 * report->run.timed_ratio).s));
 
-	gain = gain_of(pass, report, &by);
+	exposed = much_exposed(report);
+	if (exposed)
+		return say_exposed(exposed, report);
+	if (report->exposed.most_pct < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = report->exposed.most_pct;
+		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			   ct_arena_printf(report->memory,
+					   "exposed %s: no rank stood waiting for communication "
+					   "for longer; look elsewhere",
+					   ct_text_pct(report->exposed.most_pct).s));
+	}
+	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = share;
+		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			   ct_arena_printf(report->memory,
+					   "no rank spent more than %s of %s inside communication",
+					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
+	}
 	report->verdict.gain_max_pct = gain;
+	/* what has less of it by itself was told above */
 	if (gain < CT_VERDICT_COMM_PCT)
-		return say_elsewhere(pass, gain, by, report);
+		return say(
+			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
+			ct_arena_printf(memory,
+					"played again without any communication the run takes at "
+					"most %s less; look elsewhere",
+					ct_text_pct(gain).s));
 	text = ct_arena_printf(memory,
 			       "no rank steadily costs the others 1 %% of the run, judged by %s "
 			       "operations",
 			       ct_text_count(pass->matched).s);
-	if (text && by != BY_SHARE && !isnan(gain))
+	if (text && gain < share)
 		text = ct_arena_printf(memory, "%s; without communication at most %s faster", text,
 				       ct_text_pct(gain).s);
 	return say(report, CT_VERDICT_HEALTHY,
@@ -481,6 +523,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	const struct ct_finding *straggler = first_of(
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
 				1u << CT_FINDING_STRAGGLER_GROUP);
+	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
@@ -488,6 +531,10 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	report->verdict.gain_max_pct = NAN;
 	if (order && order->severity == CT_SEVERITY_SEVERE)
 		return say_order(order, report);
+	/* the costlier of the two: findings are in that order */
+	if (link && (!straggler || link < straggler) &&
+	    !(report->n_ended && link->severity == CT_SEVERITY_INFO))
+		return say_slow_link(pass, link, report);
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);

@@ -19,7 +19,8 @@ struct ct_class {
 	uint64_t instances, bytes;
 	uint64_t judged; /* instances of which wait_ns holds the waits */
 	uint64_t wait_ns;
-	uint64_t time_err_ns; /* largest error of one span */
+	uint64_t slow_transfers; /* their last one took long itself: came late or transferred slowly */
+	uint64_t time_err_ns;	 /* largest error of one span */
 	struct ct_hist span, transfer, algbw;
 	uint32_t *last_count; /* by rank in the communicator; NULL as long as nobody was clear last */
 	uint64_t *last_cost_ns;

@@ -100,6 +100,21 @@ static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_o
 	return &o->classes[at - 1];
 }
 
+static int tell_stall(const struct ct_overlap *o, const struct ct_overlap_call *call, uint64_t from)
+{
+	const struct ct_overlap_stall stall = {
+		.seat = call->seat,
+		.comm = call->comm,
+		.start_ns = call->start_ns,
+		.begin_ns = call->asked_ns ? from : call->start_ns,
+		.end_ns = call->end_ns,
+		.err_ns = call->err_ns,
+		.is_known = call->asked_ns != 0,
+	};
+
+	return o->stall && stall.end_ns > stall.begin_ns ? o->stall(o->stall_arg, &stall) : CT_OK;
+}
+
 int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 {
 	uint64_t from = call->asked_ns > call->start_ns ? call->asked_ns : call->start_ns;
@@ -124,7 +139,7 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 	row->all_ns += added;
 	class->launches++;
 	if (!call->asked_ns)
-		return CT_OK;
+		return tell_stall(o, call, from);
 	exposed = ct_cover_add(&stood->waits, from, call->end_ns);
 	row->measured++;
 	row->comm_ns += added;
@@ -133,5 +148,5 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 	class->measured++;
 	class->exposed_ns += exposed;
 	class->err_ns += exposed ? call->err_ns : 0;
-	return CT_OK;
+	return tell_stall(o, call, from);
 }

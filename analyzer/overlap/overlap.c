@@ -63,6 +63,12 @@ void ct_overlap_tell(struct ct_overlap *o, ct_overlap_fn fn, void *arg)
 	o->arg = arg;
 }
 
+void ct_overlap_stalls(struct ct_overlap *o, ct_overlap_stall_fn fn, void *arg)
+{
+	o->stall = fn;
+	o->stall_arg = arg;
+}
+
 void ct_overlap_free(struct ct_overlap *o)
 {
 	if (!o)

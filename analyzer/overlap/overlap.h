@@ -81,6 +81,19 @@ typedef int (*ct_overlap_fn)(void *arg, const struct ct_overlap_launch *launch);
 /* Tell each launch as it is settled. Before the first one comes in. */
 void ct_overlap_tell(struct ct_overlap *overlap, ct_overlap_fn fn, void *arg);
 
+/* Each moment that somebody who counts stood waiting for a launch or an operation, and, not known, each one of which that
+ * cannot be told. Times of the rank's host. Nonzero stops. Before the first one comes in. */
+struct ct_overlap_stall {
+	uint32_t seat;
+	const struct ct_comm *comm;
+	uint64_t start_ns;	   /* of what was waited for */
+	uint64_t begin_ns, end_ns; /* not known: its span */
+	uint64_t err_ns;
+	int is_known;
+};
+typedef int (*ct_overlap_stall_fn)(void *arg, const struct ct_overlap_stall *stall);
+void ct_overlap_stalls(struct ct_overlap *overlap, ct_overlap_stall_fn fn, void *arg);
+
 /* Sums of the processes that have ended, in order of first sight. */
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *overlap, size_t *n);
 const struct ct_overlap_class *ct_overlap_classes(const struct ct_overlap *overlap, size_t *n);

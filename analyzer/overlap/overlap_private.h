@@ -84,6 +84,8 @@ struct ct_overlap {
 	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
 	ct_overlap_fn tell;	 /* NULL: nobody */
 	void *arg;
+	ct_overlap_stall_fn stall; /* NULL: nobody */
+	void *stall_arg;
 };
 
 /* NULL: has had no launch. */

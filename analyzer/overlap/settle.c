@@ -61,6 +61,10 @@ const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t 
 struct measured {
 	int is_known, is_same_stream;
 	uint64_t exposed_ns, err_ns;
+	uint32_t n; /* when it was waited for */
+	struct {
+		uint64_t begin_ns, end_ns;
+	} stalls[CT_CHARGED];
 };
 
 /* Does this wait count? A stream that only hands on what it waited for loses nothing; what comes by way of the one that
@@ -93,14 +97,17 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t begin = kept[i].begin_ns > reached ? kept[i].begin_ns : reached;
 
-		if (kept[i].end_ns > begin)
+		if (kept[i].end_ns > begin) {
 			m->exposed_ns += kept[i].end_ns - begin;
+			m->stalls[m->n].begin_ns = begin;
+			m->stalls[m->n++].end_ns = kept[i].end_ns;
+		}
 		reached = kept[i].end_ns > reached ? kept[i].end_ns : reached;
 		m->err_ns += kept[i].err_ns;
 	}
 	m->is_known = n > 0 && !launch->is_unclear;
 	if (!m->is_known)
-		m->exposed_ns = m->err_ns = 0;
+		m->exposed_ns = m->err_ns = m->n = 0;
 }
 
 /* It runs where the computing does: on the stream that computes, or on one that depends on no other, if none of those
@@ -123,6 +130,9 @@ static struct measured measure(const struct ct_ov_process *p, const struct ct_ov
 	if (is_same_stream(p, launch, computing)) {
 		m.is_known = m.is_same_stream = 1;
 		m.exposed_ns = launch->end_ns - launch->start_ns;
+		m.n = 1;
+		m.stalls[0].begin_ns = launch->start_ns;
+		m.stalls[0].end_ns = launch->end_ns;
 		m.err_ns = launch->end_err_ns;
 		return m;
 	}
@@ -221,6 +231,28 @@ static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
 	return o->tell(o->arg, &told);
 }
 
+static int tell_stalls(const struct ct_overlap *o, const struct ct_ov_launch *launch,
+		       const struct measured *m)
+{
+	struct ct_overlap_stall stall = {
+		.seat = launch->seat,
+		.comm = launch->comm,
+		.start_ns = launch->start_ns,
+		.begin_ns = launch->start_ns,
+		.end_ns = launch->end_ns,
+		.is_known = m->is_known,
+	};
+	int st = m->is_known ? CT_OK : o->stall(o->stall_arg, &stall);
+
+	for (uint32_t i = 0; i < m->n && st == CT_OK; i++) {
+		stall.begin_ns = m->stalls[i].begin_ns;
+		stall.end_ns = m->stalls[i].end_ns;
+		stall.err_ns = m->err_ns / m->n;
+		st = o->stall(o->stall_arg, &stall);
+	}
+	return st;
+}
+
 int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
 		 const struct ct_ov_launch *launch)
 {
@@ -244,5 +276,7 @@ int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
 		class->exposed_ns += m.exposed_ns;
 		class->err_ns += m.err_ns;
 	}
+	if (o->stall && tell_stalls(o, launch, &m) != CT_OK)
+		return CT_NOMEM;
 	return o->tell ? tell(o, p, launch, &m) : CT_OK;
 }

@@ -79,7 +79,9 @@ static json_t *link_row(const struct ct_report_link *l)
 	ct_json_set(o, "comm", ct_json_hex(l->comm_key), &failed);
 	ct_json_set(o, "op", ct_json_text(l->op_name), &failed);
 	ct_json_set(o, "alpha_ns", ct_json_u64(l->alpha_ns), &failed);
+	ct_json_set(o, "alpha_err_ns", ct_json_u64(l->alpha_err_ns), &failed);
 	ct_json_set(o, "beta_Bps", ct_json_u64(l->beta_Bps), &failed);
+	ct_json_set(o, "beta_err_Bps", ct_json_u64(l->beta_err_Bps), &failed);
 	ct_json_set(o, "expected_Bps", ct_json_u64(l->expected_Bps), &failed);
 	ct_json_set(o, "samples", ct_json_u64(l->samples), &failed);
 	ct_json_set(o, "efficiency_ratio", ct_json_double(l->efficiency_ratio), &failed);

@@ -25,6 +25,9 @@ json_t *ct_json_clocks(const struct ct_report *report);
 json_t *ct_json_cycles(const struct ct_report_cycles *cycles);
 json_t *ct_json_links(const struct ct_report *report);
 json_t *ct_json_score(const struct ct_report_score *score);
+json_t *ct_json_exposed(const struct ct_report_exposed *exposed);
+json_t *ct_json_gaps(const struct ct_report *report);
+json_t *ct_json_stages(const struct ct_report *report);
 json_t *ct_json_environment(const struct ct_report *report);
 json_t *ct_json_expect(const struct ct_report *report); /* null: nothing was expected */
 json_t *ct_json_transport(const struct ct_report *report);

@@ -111,6 +111,11 @@ static json_t *op(const struct ct_report_op *from)
 	ct_json_set(o, "time_err_ns", ct_json_u64(from->time_err_ns), &failed);
 	ct_json_set(o, "exposed_ns", ct_json_u64(from->exposed_ns), &failed);
 	ct_json_set(o, "exposed_err_ns", ct_json_u64(from->exposed_err_ns), &failed);
+	ct_json_set(o, "gap_ns", ct_json_u64(from->gap_ns), &failed);
+	ct_json_set(o, "gap_host_late_ns", ct_json_u64(from->gap_host_late_ns), &failed);
+	ct_json_set(o, "gap_not_ready_ns", ct_json_u64(from->gap_not_ready_ns), &failed);
+	ct_json_set(o, "gap_err_ns", ct_json_u64(from->gap_err_ns), &failed);
+	ct_json_set(o, "late_or_slow", ct_json_u64(from->late_or_slow), &failed);
 	return ct_json_done(o, failed);
 }
 
@@ -187,6 +192,9 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "ops", ops, &failed);
 	ct_json_set(o, "cycles", ct_json_cycles(&report->cycles), &failed);
 	ct_json_set(o, "overlap", overlaps(report), &failed);
+	ct_json_set(o, "exposed", ct_json_exposed(&report->exposed), &failed);
+	ct_json_set(o, "gaps", ct_json_gaps(report), &failed);
+	ct_json_set(o, "stages", ct_json_stages(report), &failed);
 	ct_json_set(o, "links", ct_json_links(report), &failed);
 	ct_json_set(o, "traffic", traffic(&report->traffic), &failed);
 	ct_json_set(o, "clocks", ct_json_clocks(report), &failed);

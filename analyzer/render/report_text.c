@@ -5,6 +5,8 @@
 
 #include "analyzer/render/clocks_text.h"
 #include "analyzer/render/expect.h"
+#include "analyzer/render/links_text.h"
+#include "analyzer/render/overlap_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
@@ -238,6 +240,10 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_matched(text, run);
 	write_exposed(text, report);
 	ct_transport_line(text, report);
+	ct_gaps_line(text, report);
+	ct_pipeline_line(text, report);
+	ct_links_line(text, report);
+	ct_score_line(text, report);
 	write_cost(text, report);
 }
 

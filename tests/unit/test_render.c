@@ -222,10 +222,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	json_t *o = ct_report_json(report);
 
 	(void)state;
-	assert_keys(
-		o,
-		"schema run verdict findings ranks comms ops cycles overlap links traffic clocks "
-		"losses scorecard cost expect");
+	assert_keys(o, "schema run verdict findings ranks comms ops cycles overlap exposed gaps "
+		       "stages links traffic clocks "
+		       "losses scorecard cost expect");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
@@ -246,7 +245,10 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		first(o, "ops"),
 		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "
 		"transfer_p50_ns transfer_p99_ns wait_ns transfer_ns algbw_p50_Bps busbw_p50_Bps "
-		"time_err_ns exposed_ns exposed_err_ns");
+		"time_err_ns exposed_ns exposed_err_ns gap_ns gap_host_late_ns gap_not_ready_ns "
+		"gap_err_ns late_or_slow");
+	assert_keys(json_object_get(o, "exposed"),
+		    "of share_pct err_pct wait_pct most_pct transferring_pct");
 	assert_keys(json_object_get(o, "cycles"),
 		    "anchor count time_p50_ns time_p99_ns err_ns why recurring items");
 	assert_keys(json_object_get(o, "traffic"), "unit model ranks matrix");

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/link/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/table.h"
+#include "trace/status.h"
+
+#define LEAST_SAMPLES 20u
+#define LEAST_HOST_SAMPLES 50u
+#define LEAST_COMMS 3u
+#define LEAST_EDGES 4u
+#define LARGEST 0.75 /* of the messages of an edge, by size: those above count */
+/* Even the fastest tenth of a slow one is slower than this, of what those alike usually reach. Where the host times, what
+ * else runs on it makes most of its operations slow, but not all: there it is the fastest one. */
+#define BEST_OF_SLOW 0.8
+#define BEST_OF_SLOW_HOST CT_TOMO_SLOW
+#define FASTEST 0.1
+#define FASTEST_HOST 0
+#define LEAST_Z 5.0	  /* deviations of those alike ... */
+#define LEAST_SPREAD 0.03 /* ... which is at least that */
+/* Times of which the error is more than this are no measure of a rate; a slow one is slow by more than its error. */
+#define MOST_ERR 0.2
+#define SURELY 0.8
+
+/* How long a transfer took against the line, and how much that counts. */
+struct weighed {
+	double value, weight;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = ((const struct weighed *)a)->value, y = ((const struct weighed *)b)->value;
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double quantile(const struct weighed *sorted, uint32_t n, double q)
+{
+	double all = 0, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += sorted[i].weight;
+	for (uint32_t i = 0; i < n; i++) {
+		sum += sorted[i].weight;
+		if (sum >= q * all)
+			return sorted[i].value;
+	}
+	return n ? sorted[n - 1].value : NAN;
+}
+
+static double middle(double *values, uint32_t n)
+{
+	qsort(values, n, sizeof(*values), by_number);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* ---- classes of tracks ---- */
+
+static uint64_t class_key(const struct ct_track *t)
+{
+	return ct_mix(t->shape ^ ct_mix((uint64_t)t->is_edge << 16 | (uint64_t)t->shared << 17 |
+					(uint64_t)t->on_gpu << 18 | (t->is_edge ? 0 : t->op)));
+}
+
+/* Of its times, relative. */
+static double err_of(const struct ct_transfers *all, const struct ct_track *t)
+{
+	double err = 0;
+
+	for (uint32_t i = t->first; i < t->first + t->n; i++)
+		err += all->moved[i].err_ns;
+	return t->ns > 0 ? err / t->ns : INFINITY;
+}
+
+static int sort_into_classes(const struct ct_transfers *all, struct ct_comparison *out)
+{
+	struct ct_table by_key = { 0 };
+	int st = CT_OK;
+
+	for (uint32_t t = 0; t < all->n_tracks && st == CT_OK; t++) {
+		uint64_t key = class_key(&all->tracks[t]);
+		uintptr_t class;
+
+		out->of[t].class = UINT32_MAX;
+		out->of[t].err = err_of(all, &all->tracks[t]);
+		if (!all->tracks[t].shape ||
+		    all->tracks[t].n <
+			    (all->tracks[t].on_gpu ? LEAST_SAMPLES : LEAST_HOST_SAMPLES) ||
+		    out->of[t].err > MOST_ERR)
+			continue;
+		class = (uintptr_t)ct_table_get(&by_key, key);
+		if (!class) {
+			class = (uintptr_t)++out->n_classes;
+			st = ct_table_put(&by_key, key, (void *)class);
+		}
+		out->of[t].class = (uint32_t) class - 1;
+	}
+	ct_table_fini(&by_key);
+	return st;
+}
+
+/* ---- one track ---- */
+
+/* Its transfers against the line; of an edge the large ones alone. Messages with company have bounds for times: what they
+ * reached, however large they were. Returns how many. */
+static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
+		      const struct ct_fit *line, struct weighed *w, double *sizes)
+{
+	double least = 0;
+	uint32_t n = 0;
+
+	if (t->is_edge) {
+		for (uint32_t i = 0; i < t->n; i++)
+			sizes[i] = all->moved[t->first + i].bytes;
+		qsort(sizes, t->n, sizeof(*sizes), by_number);
+		least = sizes[(uint32_t)(LARGEST * (t->n - 1))];
+	}
+	for (uint32_t i = t->first; i < t->first + t->n; i++) {
+		const struct ct_moved *m = &all->moved[i];
+		double expected = t->shared ? m->bytes : ct_fit_expect(line, m->bytes);
+
+		if (m->bytes >= least)
+			w[n++] = (struct weighed){ m->ns / expected, t->is_edge ? 1 : expected };
+	}
+	qsort(w, n, sizeof(*w), by_value);
+	return n;
+}
+
+/* Of its large transfers, by its own line, or by what they moved in their time. */
+static void find_rate(const struct ct_track *t, struct ct_standing *s)
+{
+	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
+
+	s->Bps = s->Bps_err = NAN;
+	if (!s->fit.regimes || t->shared)
+		return;
+	if (s->fit.has_alpha && line->ns_per_byte > 0) {
+		s->Bps = 1e9 / line->ns_per_byte;
+		s->Bps_err = s->Bps * line->ns_per_byte_err / line->ns_per_byte;
+	} else if (t->ns > 0) {
+		s->Bps = 1e9 * t->bytes / t->ns;
+	}
+}
+
+/* ---- one class ---- */
+
+struct work {
+	struct weighed *w;
+	struct ct_transfer *pool;
+	double *sizes, *ratios;
+	uint32_t *members;
+};
+
+static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
+		     struct ct_fit *line)
+{
+	uint32_t pooled = 0;
+
+	for (uint32_t m = 0; m < n; m++) {
+		const struct ct_track *t = &all->tracks[k->members[m]];
+
+		for (uint32_t i = t->first; i < t->first + t->n; i++)
+			k->pool[pooled++] = (struct ct_transfer){ all->moved[i].bytes,
+								  all->moved[i].ns };
+	}
+	return ct_fit(k->pool, pooled, line);
+}
+
+/* What those alike reach, and how far they differ: of edges the median, of communicators the 75th percentile, since
+ * several share whatever is slow. Where the host times, those that seem slow may be so by its noise: they count too. */
+static double reference_of(struct work *k, uint32_t n, const struct ct_track *one, double *spread)
+{
+	double reference = one->is_edge ? middle(k->ratios, n) : ct_tomo_reference(k->ratios, n);
+	uint32_t kept = 0;
+
+	for (uint32_t m = 0; m < n; m++) {
+		if (one->is_edge || !one->on_gpu || k->ratios[m] >= CT_TOMO_SLOW * reference)
+			k->ratios[kept++] = fabs(log(k->ratios[m] / reference));
+	}
+	*spread = 1.4826 * middle(k->ratios, kept);
+	return reference;
+}
+
+static enum ct_tomo_state state_of(const struct ct_track *t, const struct ct_standing *s)
+{
+	enum ct_tomo_state state = ct_tomo_state_of(s->ratio, s->reference);
+	double spread = s->spread > LEAST_SPREAD ? s->spread : LEAST_SPREAD;
+
+	/* one of many ways that is as fast as they are, as far as they differ, clears its ends */
+	if (t->is_edge && state == CT_TOMO_UNKNOWN &&
+	    s->ratio >= (1 - LEAST_Z * spread) * s->reference && s->ratio > SURELY * s->reference)
+		return CT_TOMO_GOOD_ONE;
+	if (state != CT_TOMO_SLOW_ONE)
+		return state;
+	if (s->ratio * (1 + s->err) > SURELY * s->reference ||
+	    s->best > (t->on_gpu ? BEST_OF_SLOW : BEST_OF_SLOW_HOST) * s->reference ||
+	    log(s->ratio / s->reference) > -LEAST_Z * spread)
+		return CT_TOMO_UNKNOWN;
+	return state;
+}
+
+static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_t n, struct work *k,
+			 struct ct_comparison *out)
+{
+	const struct ct_track *one = &all->tracks[k->members[0]];
+	struct ct_fit *line = &out->lines[class];
+	uint32_t slow = 0;
+	double reference, spread;
+	int st = draw_line(all, n, k, line);
+
+	if (st != CT_OK || !line->regimes)
+		return st;
+	for (uint32_t m = 0; m < n; m++) {
+		struct ct_standing *s = &out->of[k->members[m]];
+		uint32_t weighed = weigh(all, &all->tracks[k->members[m]], line, k->w, k->sizes);
+
+		s->ratio = k->ratios[m] = 1 / quantile(k->w, weighed, 0.5);
+		s->best = 1 / quantile(k->w, weighed, one->on_gpu ? FASTEST : FASTEST_HOST);
+	}
+	reference = reference_of(k, n, one, &spread);
+	for (uint32_t m = 0; m < n; m++) {
+		struct ct_standing *s = &out->of[k->members[m]];
+
+		s->reference = reference;
+		s->spread = spread;
+		s->line_err = fmax(LEAST_SPREAD, spread);
+		s->peers = n - 1;
+		if (n >= (one->is_edge ? LEAST_EDGES : LEAST_COMMS))
+			s->state = state_of(&all->tracks[k->members[m]], s);
+		slow += s->state == CT_TOMO_SLOW_ONE;
+	}
+	/* Where most are slow, they differ in something else. */
+	for (uint32_t m = 0; m < n && 2 * slow > n; m++)
+		out->of[k->members[m]].state = CT_TOMO_UNKNOWN;
+	return CT_OK;
+}
+
+static int compare_classes(const struct ct_transfers *all, struct work *k,
+			   struct ct_comparison *out)
+{
+	int st = CT_OK;
+
+	for (uint32_t class = 0; class < out->n_classes && st == CT_OK; class ++) {
+		uint32_t n = 0;
+
+		for (uint32_t t = 0; t < all->n_tracks; t++) {
+			if (out->of[t].class == class)
+				k->members[n++] = t;
+		}
+		st = compare_class(all, class, n, k, out);
+	}
+	return st;
+}
+
+static int fit_tracks(const struct ct_transfers *all, struct work *k, struct ct_comparison *out)
+{
+	int st = CT_OK;
+
+	for (uint32_t t = 0; t < all->n_tracks && st == CT_OK; t++) {
+		struct ct_standing *s = &out->of[t];
+
+		s->ratio = s->best = s->reference = s->spread = s->line_err = NAN;
+		k->members[0] = t;
+		st = draw_line(all, 1, k, &s->fit);
+		find_rate(&all->tracks[t], s);
+	}
+	return st;
+}
+
+int ct_compare(const struct ct_transfers *all, struct ct_comparison *out)
+{
+	struct work k = { 0 };
+	int st = CT_NOMEM;
+
+	*out = (struct ct_comparison){ 0 };
+	out->of = calloc((size_t)all->n_tracks + 1, sizeof(*out->of));
+	k.w = malloc(((size_t)all->n + 1) * sizeof(*k.w));
+	k.pool = malloc(((size_t)all->n + 1) * sizeof(*k.pool));
+	k.sizes = malloc(((size_t)all->n + 1) * sizeof(*k.sizes));
+	k.ratios = malloc(((size_t)all->n_tracks + 1) * sizeof(*k.ratios));
+	k.members = malloc(((size_t)all->n_tracks + 1) * sizeof(*k.members));
+	if (out->of && k.w && k.pool && k.sizes && k.ratios && k.members)
+		st = fit_tracks(all, &k, out);
+	if (st == CT_OK)
+		st = sort_into_classes(all, out);
+	if (st == CT_OK) {
+		out->lines = calloc((size_t)out->n_classes + 1, sizeof(*out->lines));
+		st = out->lines ? compare_classes(all, &k, out) : CT_NOMEM;
+	}
+	free(k.w);
+	free(k.pool);
+	free(k.sizes);
+	free(k.ratios);
+	free(k.members);
+	return st;
+}
+
+void ct_comparison_fini(struct ct_comparison *comparison)
+{
+	free(comparison->of);
+	free(comparison->lines);
+	*comparison = (struct ct_comparison){ 0 };
+}
+
+double ct_compare_expect(const struct ct_transfers *transfers,
+			 const struct ct_comparison *comparison, uint32_t track, double bytes)
+{
+	const struct ct_standing *s = &comparison->of[track];
+
+	if (s->class == UINT32_MAX || isnan(s->reference))
+		return NAN;
+	if (transfers->tracks[track].shared)
+		return bytes / s->reference;
+	return ct_fit_expect(&comparison->lines[s->class], bytes) / s->reference;
+}

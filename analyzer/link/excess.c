@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/link/excess.h"
+
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+int ct_excess_add(struct ct_excess *e, const struct ct_moved *moved, double expected_ns,
+		  double err_ns)
+{
+	double over = moved->ns - expected_ns;
+
+	if (!(over > err_ns) || over < 1)
+		return CT_OK;
+	if (e->n == e->cap) {
+		uint32_t cap = e->cap ? 2 * e->cap : 256;
+		void *more = realloc(e->spans, cap * sizeof(*e->spans));
+
+		if (!more)
+			return CT_NOMEM;
+		e->spans = more;
+		e->cap = cap;
+	}
+	e->spans[e->n++] = (struct ct_excess_span){
+		moved->end_ns > (uint64_t)over ? moved->end_ns - (uint64_t)over : 0, moved->end_ns
+	};
+	e->sum_ns += over;
+	e->err_ns += err_ns;
+	return CT_OK;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct ct_excess_span *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+struct ct_excess_sum ct_excess_sum(struct ct_excess *e)
+{
+	struct ct_excess_sum out = { 0 };
+	uint64_t covered = 0;
+
+	if (!e->n)
+		return out;
+	qsort(e->spans, e->n, sizeof(*e->spans), by_begin);
+	out.begin_ns = e->spans[0].begin_ns;
+	for (uint32_t i = 0; i < e->n; i++) {
+		uint64_t from = e->spans[i].begin_ns > covered ? e->spans[i].begin_ns : covered;
+
+		if (e->spans[i].end_ns <= from)
+			continue;
+		out.loss_ns += e->spans[i].end_ns - from;
+		covered = e->spans[i].end_ns;
+	}
+	out.end_ns = covered;
+	out.err_ns = (uint64_t)((double)out.loss_ns * e->err_ns / e->sum_ns);
+	return out;
+}
+
+void ct_excess_fini(struct ct_excess *e)
+{
+	free(e->spans);
+	*e = (struct ct_excess){ 0 };
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/link/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+#define LEAST_SAMPLES 5u   /* of a class */
+#define ENOUGH_SAMPLES 8u  /* to close a class that is a quarter of an octave wide */
+#define NARROW 1.189207115 /* 2^(1/4) */
+#define WIDE 2.0
+#define HUBER 1.345
+#define ROUNDS 10
+#define MOST_CLASSES 256u /* four an octave, 64 octaves */
+/* Protocols change between these sizes; a second line has to explain so much of what the first leaves, and there has to
+ * be something to explain. */
+#define SPLIT_FROM 65536.0
+#define SPLIT_TO 1048576.0
+#define SPLIT_CLASSES 3u
+#define SPLIT_GAIN 0.7
+#define SPLIT_SCATTER 0.02
+
+/* A size that stands for those near it. */
+struct point {
+	double bytes, ns;
+	size_t first, n; /* of the transfers */
+};
+
+struct points {
+	struct point at[MOST_CLASSES];
+	uint32_t n;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct ct_transfer *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of sorted values. */
+static double quantile(const double *values, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t low = (size_t)at;
+
+	if (low + 1 >= n)
+		return values[n - 1];
+	return values[low] + (at - (double)low) * (values[low + 1] - values[low]);
+}
+
+/* ---- classes ---- */
+
+static void classify(const struct ct_transfer *t, size_t n, struct points *points)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i <= n && points->n < MOST_CLASSES; i++) {
+		double width = i < n ? t[i].bytes / t[first].bytes : INFINITY;
+
+		if (width < NARROW || (width < WIDE && i - first < ENOUGH_SAMPLES))
+			continue;
+		if (i - first >= LEAST_SAMPLES)
+			points->at[points->n++] = (struct point){ t[first + (i - first) / 2].bytes,
+								  0, first, i - first };
+		first = i;
+	}
+}
+
+/* The time that stands for the class: the 25th percentile of its times as they would be at its own size. */
+static void stand_for(const struct ct_transfer *t, struct point *p, const struct ct_fit *fit,
+		      double *scratch)
+{
+	double here = fit->regimes ? ct_fit_expect(fit, p->bytes) : 1;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct ct_transfer *each = &t[p->first + i];
+		double there = fit->regimes ? ct_fit_expect(fit, each->bytes) : 1;
+
+		scratch[i] = each->ns * here / there;
+	}
+	qsort(scratch, p->n, sizeof(*scratch), by_value);
+	p->ns = quantile(scratch, p->n, 0.25);
+}
+
+/* ---- one line ---- */
+
+struct sums {
+	double w, x, xx, y, xy;
+};
+
+/* Least squares with these weights; neither alpha nor beta below 0. */
+static struct ct_line solve(const struct sums *s)
+{
+	double det = s->w * s->xx - s->x * s->x;
+	struct ct_line line = { 0 };
+
+	line.ns_per_byte = det > 0 ? (s->w * s->xy - s->x * s->y) / det : 0;
+	line.alpha_ns = (s->y - line.ns_per_byte * s->x) / s->w;
+	if (line.ns_per_byte <= 0 && det > 0)
+		line = (struct ct_line){ .alpha_ns = s->y / s->w };
+	else if (line.alpha_ns < 0 || det <= 0)
+		line = (struct ct_line){ .ns_per_byte = s->xy / s->xx };
+	return line;
+}
+
+static double relative(const struct ct_line *line, const struct point *p)
+{
+	return (p->ns - line->alpha_ns - line->ns_per_byte * p->bytes) / p->ns;
+}
+
+static double spread(const struct ct_line *line, const struct point *p, uint32_t n, double *scratch)
+{
+	for (uint32_t i = 0; i < n; i++)
+		scratch[i] = fabs(relative(line, &p[i]));
+	qsort(scratch, n, sizeof(*scratch), by_value);
+	return 1.4826 * quantile(scratch, n, 0.5) + 1e-3;
+}
+
+static double huber(double e, double sd)
+{
+	double off = fabs(e) / (HUBER * sd);
+
+	return off > 1 ? 1 / off : 1;
+}
+
+/* The line through n points, and what it leaves: the sum of squares in relative terms. */
+static double draw(const struct point *p, uint32_t n, struct ct_line *line)
+{
+	double scratch[MOST_CLASSES], sd = INFINITY, left = 0;
+	struct sums s;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		s = (struct sums){ 0 };
+		for (uint32_t i = 0; i < n; i++) {
+			double e = round ? relative(line, &p[i]) : 0;
+			double w = huber(e, sd) / (p[i].ns * p[i].ns);
+
+			s.w += w;
+			s.x += w * p[i].bytes;
+			s.xx += w * p[i].bytes * p[i].bytes;
+			s.y += w * p[i].ns;
+			s.xy += w * p[i].bytes * p[i].ns;
+		}
+		*line = solve(&s);
+		sd = spread(line, p, n, scratch);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double e = relative(line, &p[i]);
+
+		left += huber(e, sd) * e * e;
+	}
+	line->alpha_err_ns = line->ns_per_byte_err = NAN;
+	if (n >= 3) {
+		double det = s.w * s.xx - s.x * s.x;
+		/* what counts less leaves less: not below what the middle one is off */
+		double var = fmax(left / (double)(n - 2), sd * sd);
+
+		line->alpha_err_ns = 2 * sqrt(var * s.xx / det);
+		line->ns_per_byte_err = 2 * sqrt(var * s.w / det);
+	}
+	return left;
+}
+
+/* ---- both ---- */
+
+static void one_line(const struct points *points, struct ct_fit *fit)
+{
+	double left = draw(points->at, points->n, &fit->lines[0]);
+
+	fit->regimes = 1;
+	fit->has_alpha = points->n > 1;
+	fit->scatter = points->n >= 3 ? sqrt(left / (double)(points->n - 2)) : NAN;
+	if (!fit->has_alpha)
+		fit->lines[0] = (struct ct_line){ .ns_per_byte = points->at[0].ns /
+								 points->at[0].bytes,
+						  .alpha_err_ns = NAN,
+						  .ns_per_byte_err = NAN };
+}
+
+/* Would two lines be much better? */
+static void two_lines(const struct points *points, struct ct_fit *fit)
+{
+	double best = fit->scatter * fit->scatter * (double)(points->n - 2) * SPLIT_GAIN;
+
+	for (uint32_t k = SPLIT_CLASSES; k + SPLIT_CLASSES <= points->n; k++) {
+		struct ct_line low, high;
+		double left;
+
+		if (points->at[k].bytes < SPLIT_FROM || points->at[k].bytes > SPLIT_TO)
+			continue;
+		left = draw(points->at, k, &low) + draw(points->at + k, points->n - k, &high);
+		if (left >= best)
+			continue;
+		best = left;
+		fit->regimes = 2;
+		fit->lines[0] = low;
+		fit->lines[1] = high;
+		fit->split_bytes = points->at[k].bytes;
+		fit->scatter = sqrt(left / (double)(points->n - 2));
+	}
+}
+
+int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit)
+{
+	struct points *points = calloc(1, sizeof(*points));
+	double *scratch = malloc((n + 1) * sizeof(*scratch));
+	int st = points && scratch ? CT_OK : CT_NOMEM;
+
+	*fit = (struct ct_fit){ .scatter = NAN };
+	if (st != CT_OK)
+		goto out;
+	qsort(transfers, n, sizeof(*transfers), by_bytes);
+	classify(transfers, n, points);
+	/* The second and third time with the times of a class moved to where they are in it. */
+	for (int round = 0; round < 3 && points->n; round++) {
+		struct ct_fit before = *fit;
+
+		for (uint32_t i = 0; i < points->n; i++)
+			stand_for(transfers, &points->at[i], &before, scratch);
+		one_line(points, fit);
+	}
+	for (uint32_t i = 0; i < points->n; i++)
+		fit->samples += (uint32_t)points->at[i].n;
+	fit->classes = points->n;
+	if (points->n >= 2 * SPLIT_CLASSES && fit->scatter > SPLIT_SCATTER)
+		two_lines(points, fit);
+out:
+	free(points);
+	free(scratch);
+	return st;
+}
+
+double ct_fit_expect(const struct ct_fit *fit, double bytes)
+{
+	const struct ct_line
+		*line = &fit->lines[fit->regimes == 2 && bytes >= fit->split_bytes ? 1 : 0];
+
+	return fit->regimes ? line->alpha_ns + line->ns_per_byte * bytes : NAN;
+}
+
+double ct_fit_half_bytes(const struct ct_fit *fit)
+{
+	const struct ct_line *line = &fit->lines[fit->regimes == 2];
+
+	if (!fit->regimes || !fit->has_alpha || line->ns_per_byte <= 0)
+		return NAN;
+	return line->alpha_ns / line->ns_per_byte;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/link/links.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By host, for ct_transfers_gather(); NULL: out of memory. */
+static uint64_t *clock_errors(const struct ct_pass *pass)
+{
+	uint32_t n = pass->attempts->n_hosts;
+	uint64_t *err = malloc(((size_t)n + 1) * sizeof(*err));
+
+	for (uint32_t h = 0; h < n && err; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(pass->attempts->clocks, h);
+
+		err[h] = host && host->quality != CT_CLOCK_FAIL ? host->err_ns : CT_CLOCK_UNKNOWN;
+	}
+	return err;
+}
+
+int ct_links_measure(const struct ct_pass *pass, struct ct_links *links)
+{
+	uint64_t *err = clock_errors(pass);
+	int st;
+
+	*links = (struct ct_links){ 0 };
+	if (!err)
+		return CT_NOMEM;
+	st = ct_transfers_gather(&pass->tape, pass->host_of, pass->n_seats, err, &links->transfers);
+	free(err);
+	if (st == CT_OK)
+		st = ct_compare(&links->transfers, &links->comparison);
+	if (st == CT_OK)
+		st = ct_causes_find(&links->transfers, &links->comparison, pass->host_of,
+				    pass->n_seats, pass->attempts->n_hosts, &links->causes);
+	return st;
+}
+
+void ct_links_fini(struct ct_links *links)
+{
+	ct_causes_fini(&links->causes);
+	ct_comparison_fini(&links->comparison);
+	ct_transfers_fini(&links->transfers);
+}
+
+/* ---- rows ---- */
+
+static uint64_t whole(double value)
+{
+	return isnan(value) || value < 0 || value > 9e18 ? CT_UNKNOWN : (uint64_t)llround(value);
+}
+
+/* The cause that explains this path; NULL: none. */
+static const struct ct_cause *cause_of(const struct ct_links *links, uint32_t path)
+{
+	for (uint32_t c = 0; c < links->causes.n; c++) {
+		for (uint32_t p = 0; p < links->causes.all[c].n_paths; p++) {
+			if (links->causes.all[c].paths[p] == path)
+				return &links->causes.all[c];
+		}
+	}
+	return NULL;
+}
+
+/* Ranks of the suspects that are in the path. */
+static int set_suspects(const struct ct_pass *pass, const struct ct_cause *cause,
+			const struct ct_path *path, struct ct_arena *memory,
+			struct ct_report_link *row)
+{
+	row->suspects = ct_arena_calloc(memory, path->n + 1, sizeof(*row->suspects));
+	if (!row->suspects)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < path->n; s++) {
+		uint32_t unit = cause->kind == CT_CAUSE_HOSTS ? pass->host_of[path->seats[s]]
+							      : path->seats[s];
+		int is_suspect = 0;
+
+		for (uint32_t k = 0; k < cause->n; k++)
+			is_suspect |= cause->suspects[k] == unit;
+		if (is_suspect)
+			row->suspects[row->n_suspects++] = pass->seats[path->seats[s]].rank;
+	}
+	row->ambiguous = !cause->is_exact;
+	return CT_OK;
+}
+
+/* What the members' GPUs and networks allow; NAN: nothing on record tells. */
+static double peak_of(const struct ct_report *report, uint64_t key)
+{
+	for (size_t c = 0; c < report->n_comms; c++) {
+		if (report->comms[c].key == key)
+			return report->comms[c].peak.Bps;
+	}
+	return NAN;
+}
+
+static struct ct_report_link row_of(const struct ct_links *links, const struct ct_pass *pass,
+				    const struct ct_path *path, const struct ct_report *report)
+{
+	const struct ct_track *t = &links->transfers.tracks[path->track];
+	const struct ct_standing *s = &links->comparison.of[path->track];
+	const struct ct_line *line = &s->fit.lines[s->fit.regimes == 2];
+	int has_alpha = s->fit.regimes && s->fit.has_alpha && !t->shared;
+	double efficiency = s->peers ? s->ratio / s->reference : NAN;
+	double peak = t->is_edge ? NAN : peak_of(report, t->comm->key);
+
+	if (!isnan(peak) && peak > 0 && !isnan(s->Bps) && path->state != CT_TOMO_SLOW_ONE)
+		efficiency = s->Bps / peak;
+	return (struct ct_report_link){
+		.scope = t->is_edge ? "edge" : "comm",
+		.src = t->is_edge ? pass->seats[t->src].rank : -1,
+		.dst = t->is_edge ? pass->seats[t->dst].rank : -1,
+		.comm_key = t->is_edge ? 0 : t->comm->key,
+		.op_name = t->is_edge ? NULL : ct_op_names_get(&pass->names, t->op),
+		.alpha_ns = whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
+		.alpha_err_ns = whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
+		.beta_Bps = whole(s->Bps),
+		.beta_err_Bps = whole(has_alpha && line->ns_per_byte > 0 ? s->Bps_err : NAN),
+		.expected_Bps = whole(s->Bps / efficiency),
+		.samples = t->n,
+		.efficiency_ratio = efficiency,
+		.slow = path->state == CT_TOMO_SLOW_ONE,
+	};
+}
+
+/* In the report's order, with what it is sorted by. */
+struct ranked {
+	uint32_t path;
+	int slow;
+	double ns;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->slow != y->slow)
+		return x->slow ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->path < y->path ? -1 : x->path > y->path;
+}
+
+/* A host is slow in all that goes to others; no row of its own where it is only one of several that may be. */
+static int add_hosts(const struct ct_links *links, const struct ct_pass *pass,
+		     struct ct_report *report)
+{
+	for (uint32_t c = 0; c < links->causes.n && report->n_links < CT_LINK_ROWS; c++) {
+		const struct ct_cause *cause = &links->causes.all[c];
+		struct ct_report_link *row = &report->links[report->n_links];
+		const char *name;
+
+		if (cause->kind != CT_CAUSE_HOSTS || !cause->is_exact)
+			continue;
+		name = pass->attempts->hosts[cause->suspects[0]].name;
+		*row = row_of(links, pass, &links->causes.paths[cause->paths[0]], report);
+		row->scope = "host";
+		row->src = row->dst = -1;
+		row->comm_key = 0;
+		row->alpha_ns = row->alpha_err_ns = CT_UNKNOWN;
+		row->host = ct_arena_text(report->memory, name, strlen(name));
+		row->suspects = ct_arena_calloc(report->memory, pass->n_seats + 1,
+						sizeof(*row->suspects));
+		if (!row->host || !row->suspects)
+			return CT_NOMEM;
+		for (uint32_t s = 0; s < pass->n_seats; s++) {
+			if (pass->host_of[s] == cause->suspects[0])
+				row->suspects[row->n_suspects++] = pass->seats[s].rank;
+		}
+		report->n_links++;
+	}
+	return CT_OK;
+}
+
+int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
+		  struct ct_report *report)
+{
+	uint32_t n = links->causes.n_paths;
+	struct ranked *order = malloc(((size_t)n + 1) * sizeof(*order));
+	int st = CT_OK;
+
+	report->links = ct_arena_calloc(report->memory, CT_LINK_ROWS, sizeof(*report->links));
+	if (!order || !report->links) {
+		free(order);
+		return CT_NOMEM;
+	}
+	for (uint32_t p = 0; p < n; p++)
+		order[p] = (struct ranked){ p, links->causes.paths[p].state == CT_TOMO_SLOW_ONE,
+					    links->causes.paths[p].all_ns };
+	qsort(order, n, sizeof(*order), by_weight);
+	st = add_hosts(links, pass, report);
+	for (uint32_t i = 0; i < n && st == CT_OK; i++) {
+		const struct ct_path *path = &links->causes.paths[order[i].path];
+		const struct ct_cause *cause = cause_of(links, order[i].path);
+		struct ct_report_link *row;
+
+		if (report->n_links == CT_LINK_ROWS) {
+			report->links_left_out = n - i;
+			break;
+		}
+		row = &report->links[report->n_links++];
+		*row = row_of(links, pass, path, report);
+		if (cause)
+			st = set_suspects(pass, cause, path, report->memory, row);
+	}
+	free(order);
+	return st;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* links.h — how fast the communicators and the ways between ranks are, and who is slow (docs/ANALYSIS.md, "Links").
+ *
+ *     st = ct_links_measure(pass, &links);
+ *     ct_links_fill(&links, pass, report); ct_links_find(&links, pass, list); ...
+ *     ct_links_fini(&links);
+ *
+ * One thread; what goes into the report is the report's. All return 0 or CT_NOMEM. */
+#ifndef CT_LINKS_H
+#define CT_LINKS_H
+
+#include "analyzer/finding_list.h"
+#include "analyzer/link/causes.h"
+#include "analyzer/pass.h"
+
+/* Rows of the report at most: the slow ones, then those with most time. */
+#define CT_LINK_ROWS 128u
+
+struct ct_links {
+	struct ct_transfers transfers;
+	struct ct_comparison comparison;
+	struct ct_causes causes;
+};
+
+/* From the tape of a closed pass. ct_links_fini() in any case. */
+int ct_links_measure(const struct ct_pass *pass, struct ct_links *links);
+void ct_links_fini(struct ct_links *links);
+
+/* report->links. */
+int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
+		  struct ct_report *report);
+
+/* SLOW_LINK for each cause that costs 1 % of the run, and SLOW_OP where only a track's own past tells. */
+int ct_links_find(const struct ct_links *links, const struct ct_pass *pass,
+		  struct ct_findings *list);
+
+#endif

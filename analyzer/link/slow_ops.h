@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slow_ops.h — transfers of one track that took much longer than its others: X > X expected / 0.6, three in a row at
+ * least. Needs no other track to compare with, so that it finds what became slow, and not what always was. Pure. */
+#ifndef CT_SLOW_OPS_H
+#define CT_SLOW_OPS_H
+
+#include "analyzer/link/excess.h"
+
+#define CT_SLOW_OP_EFFICIENCY 0.6
+#define CT_SLOW_OP_RUN 3u
+
+/* The costliest stretch of slow ones in a track. */
+struct ct_slow_ops {
+	uint32_t n;	   /* 0: there is none */
+	uint32_t all;	   /* transfers of that size in the track */
+	double efficiency; /* expected / taken, of the stretch */
+	struct ct_excess_sum sum;
+};
+
+/* 0 or CT_NOMEM. */
+int ct_slow_ops_find(const struct ct_transfers *transfers, uint32_t track, const struct ct_fit *fit,
+		     struct ct_slow_ops *out);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tomography.h — who is behind slow communicators. All members of a collective see the same slowness, so that it cannot be
+ * told from one communicator whose it is; but a member that is fast in another one is cleared.
+ *
+ * Suspects are the members of slow communicators that are in no good one. The fewest of them that explain all slow ones
+ * are looked for greedily; who explains as much as the chosen one, and some of the same, is told with it. Pure functions over numbers of units,
+ * which may be ranks or hosts. */
+#ifndef CT_TOMOGRAPHY_H
+#define CT_TOMOGRAPHY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Against the 75th percentile of those alike. */
+#define CT_TOMO_SLOW 0.7
+#define CT_TOMO_GOOD 0.9
+
+enum ct_tomo_state { CT_TOMO_UNKNOWN, CT_TOMO_GOOD_ONE, CT_TOMO_SLOW_ONE };
+
+struct ct_tomo_comm {
+	const uint32_t *units; /* each at most once */
+	uint32_t n;
+	enum ct_tomo_state state;
+	int unresolved; /* set: slow, and all of its units are cleared: a link between them */
+};
+
+/* One cause: `n` units of which each may be it, since they explain as many of the same communicators. n 1: it is this. */
+struct ct_tomo_group {
+	uint32_t first, n; /* of suspects */
+	uint32_t explains; /* slow communicators */
+};
+
+struct ct_tomo {
+	uint32_t *suspects;
+	struct ct_tomo_group *groups;
+	uint32_t n_groups;
+	uint32_t n_slow, n_unresolved;
+};
+
+/* The 75th percentile of n ratios, which are reordered; NAN of none. */
+double ct_tomo_reference(double *ratios, size_t n);
+
+/* What a communicator is that reaches `ratio` where those alike reach `reference`; NAN: unknown. */
+enum ct_tomo_state ct_tomo_state_of(double ratio, double reference);
+
+/* Units are below n_units. 0 or CT_NOMEM; ct_tomo_fini() in any case. */
+int ct_tomo_solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct ct_tomo *out);
+void ct_tomo_fini(struct ct_tomo *tomo);
+
+#endif

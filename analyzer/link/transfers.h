@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transfers.h — the transfers on the tape whose time is known, in tracks: those of one operation on one communicator, or
+ * of the messages from one rank to another. Memory follows the tape, which is bounded. One thread. */
+#ifndef CT_TRANSFERS_H
+#define CT_TRANSFERS_H
+
+#include "analyzer/link/fit.h"
+#include "analyzer/tape.h"
+
+struct ct_moved {
+	double bytes; /* on the wire: of the operation times its bus factor */
+	double ns;    /* X; of a message in a group: at most so long */
+	uint64_t end_ns;
+	uint32_t track;
+	uint32_t err_ns; /* of ns */
+};
+
+struct ct_track {
+	const struct ct_comm *comm; /* of an edge: of the first message */
+	uint32_t src, dst;	    /* seats of an edge */
+	uint8_t is_edge;
+	uint8_t op;
+	uint8_t on_gpu;
+	uint8_t shared;	   /* some messages had company in their launches: their times are bounds */
+	uint64_t shape;	   /* equal for those that are to be equally fast; 0: not comparable */
+	uint32_t first, n; /* of moved */
+	uint32_t n_hosts;
+	double bytes, ns; /* sums */
+};
+
+struct ct_transfers {
+	struct ct_moved *moved; /* by track, then in order of the tape */
+	struct ct_track *tracks;
+	uint32_t n, n_tracks;
+};
+
+/* host_of and n_seats: of the seats on the tape. clock_err: by host, that of its clock against the run's, UINT64_MAX where
+ * the tape's times are by time of day; NULL: so of all. 0 or CT_NOMEM; ct_transfers_fini() in any case. */
+int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uint32_t n_seats,
+			const uint64_t *clock_err, struct ct_transfers *out);
+void ct_transfers_fini(struct ct_transfers *transfers);
+
+#endif

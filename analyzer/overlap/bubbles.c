@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/overlap/bubbles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+/* Stages that have sent more or fewer than others by this much do not follow one schedule. */
+#define UNEVEN 0.05
+/* A message that is smaller than this part of the largest tells a shape, and is no micro-batch. */
+#define SMALL_PART 2u
+
+struct interval {
+	uint64_t begin, end;
+};
+
+/* One pipeline. */
+struct pipe {
+	const struct ct_comm *comm;
+	struct ct_bubble *stages; /* in the result; NULL: none yet */
+	uint64_t most_bytes;
+	uint64_t *sent;	  /* by stage: to the next one, within cycles ... */
+	uint32_t *group;  /* ... the launch of the latest ... */
+	uint32_t *cycle;  /* ... and its cycle */
+	uint64_t *cycles; /* by stage: cycles in which it sent on */
+};
+
+struct room {
+	const struct ct_tape *tape;
+	const struct ct_exposures *stalls;
+	const struct ct_cuts *cuts;
+	const uint32_t *cycle_of;
+	struct pipe *pipes; /* by index of the communicator */
+	struct interval *waits;
+	uint32_t cap;
+};
+
+/* ---- micro-batches ---- */
+
+static int is_message(const struct ct_tape_instance *i)
+{
+	return i->src >= 0 && i->dst >= 0 && (uint32_t)i->src < i->comm->nranks &&
+	       (uint32_t)i->dst < i->comm->nranks;
+}
+
+static void measure_largest(struct room *r)
+{
+	for (uint32_t k = 0; k < r->tape->n_instances; k++) {
+		const struct ct_tape_instance *i = &r->tape->instances[k];
+		struct pipe *p = &r->pipes[i->comm->index];
+
+		if (p->comm && is_message(i) && i->bytes > p->most_bytes)
+			p->most_bytes = i->bytes;
+	}
+}
+
+/* Several tensors that go on in one launch are one micro-batch. */
+static void count(struct room *r, uint32_t k)
+{
+	const struct ct_tape_instance *i = &r->tape->instances[k];
+	struct pipe *p = &r->pipes[i->comm->index];
+	uint32_t cycle = r->cycle_of[k], s = (uint32_t)i->src, group = 0;
+
+	if (!p->comm || !is_message(i) || cycle == CT_NO_CYCLE || i->dst != i->src + 1 ||
+	    i->bytes * SMALL_PART < p->most_bytes)
+		return;
+	for (uint32_t m = 0; m < i->n; m++)
+		if (r->tape->parts[i->first_part + m].index == 0)
+			group = r->tape->parts[i->first_part + m].group;
+	if (cycle != p->cycle[s]) {
+		p->cycles[s]++;
+		p->cycle[s] = cycle;
+	} else if (group && group == p->group[s]) {
+		return;
+	}
+	p->group[s] = group;
+	p->sent[s]++;
+}
+
+/* Messages from a stage to the next in a cycle; NAN: that is not the same for all. */
+static double per_cycle(const struct pipe *p)
+{
+	double least = INFINITY, most = 0;
+
+	for (uint32_t s = 0; s + 1 < p->comm->nranks; s++) {
+		double here = p->cycles[s] ? (double)p->sent[s] / (double)p->cycles[s] : 0;
+
+		least = fmin(least, here);
+		most = fmax(most, here);
+	}
+	return most > 0 && most - least <= UNEVEN * most ? (least + most) / 2 : NAN;
+}
+
+/* ---- late senders ---- */
+
+static int add_interval(struct room *r, uint32_t *n, uint64_t begin, uint64_t end)
+{
+	if (*n == r->cap) {
+		uint32_t cap = r->cap ? 2 * r->cap : 1024;
+		void *more = realloc(r->waits, cap * sizeof(*r->waits));
+
+		if (!more)
+			return CT_NOMEM;
+		r->waits = more;
+		r->cap = cap;
+	}
+	r->waits[(*n)++] = (struct interval){ begin, end };
+	return CT_OK;
+}
+
+/* Of [begin, end), what lies within cycles. */
+static uint64_t within(const struct ct_cuts *cuts, uint64_t begin, uint64_t end)
+{
+	uint32_t low = 0, high = cuts->n;
+	uint64_t sum = 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (cuts->all[middle].end_ns <= begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < cuts->n && cuts->all[low].begin_ns < end; low++) {
+		uint64_t from = begin > cuts->all[low].begin_ns ? begin : cuts->all[low].begin_ns;
+		uint64_t to = end < cuts->all[low].end_ns ? end : cuts->all[low].end_ns;
+
+		sum += to > from ? to - from : 0;
+	}
+	return sum;
+}
+
+/* The rank's stalls, each moment once, after the waits; how many. */
+static int add_stalls(struct room *r, uint32_t seat, uint32_t *n)
+{
+	const struct ct_exposures *stalls = r->stalls;
+	uint64_t reached = 0;
+	int st = CT_OK;
+
+	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1] && st == CT_OK;
+	     i++) {
+		const struct ct_exposure *s = &stalls->all[i];
+		uint64_t begin = s->begin_ns > reached ? s->begin_ns : reached;
+
+		if (!s->is_known || s->end_ns <= begin)
+			continue;
+		st = add_interval(r, n, begin, s->end_ns);
+		reached = s->end_ns;
+	}
+	return st;
+}
+
+/* What the first n intervals, by begin, and the next m, which do not overlap, have in common, each moment once. */
+static uint64_t in_both(const struct room *r, uint32_t n, uint32_t m)
+{
+	const struct interval *waits = r->waits, *stalls = r->waits + n;
+	uint64_t reached = 0, sum = 0;
+
+	for (uint32_t i = 0, from = 0; i < n; i++) {
+		uint64_t begin = waits[i].begin > reached ? waits[i].begin : reached;
+
+		while (from < m && stalls[from].end <= begin)
+			from++;
+		for (uint32_t k = from; k < m && stalls[k].begin < waits[i].end; k++) {
+			uint64_t b = begin > stalls[k].begin ? begin : stalls[k].begin;
+			uint64_t e = waits[i].end < stalls[k].end ? waits[i].end : stalls[k].end;
+
+			if (e <= b)
+				continue;
+			sum += within(r->cuts, b, e);
+			begin = reached = e;
+		}
+	}
+	return sum;
+}
+
+static uint64_t in_all(const struct room *r, uint32_t n)
+{
+	uint64_t reached = 0, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t begin = r->waits[i].begin > reached ? r->waits[i].begin : reached;
+
+		if (r->waits[i].end <= begin)
+			continue;
+		sum += within(r->cuts, begin, r->waits[i].end);
+		reached = r->waits[i].end;
+	}
+	return sum;
+}
+
+/* The stage that a rank is, in the pipeline that it receives in. */
+static struct ct_bubble *stage_of(const struct room *r, const struct ct_tape_part *p)
+{
+	const struct ct_tape_instance *i = &r->tape->instances[p->instance];
+	const struct pipe *pipe = &r->pipes[i->comm->index];
+
+	return pipe->stages && is_message(i) && p->index == 1 ? &pipe->stages[i->dst] : NULL;
+}
+
+/* One rank in one of its pipelines. */
+static int add_stage(struct room *r, uint32_t seat, struct ct_bubble *stage, int told)
+{
+	const struct ct_tape *tape = r->tape;
+	uint32_t last = CT_NO_CYCLE, n = 0;
+
+	stage->seat = seat;
+	stage->at_most = !told;
+	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+		uint32_t cycle = r->cycle_of[p->instance];
+		const struct ct_cut *cut = &r->cuts->all[cycle == CT_NO_CYCLE ? 0 : cycle];
+
+		if (cycle == CT_NO_CYCLE || stage_of(r, p) != stage ||
+		    (told && !ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns)))
+			continue;
+		stage->receives++;
+		if (last == CT_NO_CYCLE || cycle > last) {
+			stage->cycles++;
+			stage->cycle_ns += cut->end_ns - cut->begin_ns;
+			last = cycle;
+		}
+		if (!p->start_ns || p->wait_ns == UINT64_MAX) {
+			stage->unknown++;
+			continue;
+		}
+		/* a wait has the errors of four times, the part's those of two */
+		stage->err_ns += p->wait_ns ? 2 * (uint64_t)p->err_ns : 0;
+		if (add_interval(r, &n, p->start_ns, p->start_ns + p->wait_ns) != CT_OK)
+			return CT_NOMEM;
+	}
+	stage->bubble_ns = in_all(r, n);
+	if (told) {
+		uint32_t all = n;
+
+		if (add_stalls(r, seat, &all) != CT_OK)
+			return CT_NOMEM;
+		stage->bubble_ns = in_both(r, n, all - n);
+	}
+	return CT_OK;
+}
+
+static int add_seat(struct room *r, uint32_t seat, int told)
+{
+	const struct ct_tape *tape = r->tape;
+
+	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
+		struct ct_bubble *stage = stage_of(r, &tape->parts[tape->order[i]]);
+
+		if (stage && !stage->receives && add_stage(r, seat, stage, told) != CT_OK)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* ---- all of them ---- */
+
+static int open_pipe(struct pipe *p, const struct ct_comm *comm)
+{
+	p->comm = comm;
+	p->sent = calloc(comm->nranks, sizeof(*p->sent));
+	p->cycles = calloc(comm->nranks, sizeof(*p->cycles));
+	p->group = calloc(comm->nranks, sizeof(*p->group));
+	p->cycle = calloc(comm->nranks, sizeof(*p->cycle));
+	if (!p->sent || !p->cycles || !p->group || !p->cycle)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < comm->nranks; s++)
+		p->cycle[s] = CT_NO_CYCLE;
+	return CT_OK;
+}
+
+static int open_pipes(struct room *r, const uint8_t *is_pipeline, uint32_t n_comms,
+		      uint32_t *stages)
+{
+	int st = CT_OK;
+
+	for (uint32_t k = 0; k < r->tape->n_instances && st == CT_OK; k++) {
+		const struct ct_comm *comm = r->tape->instances[k].comm;
+
+		if (comm->index >= n_comms || !is_pipeline[comm->index] ||
+		    r->pipes[comm->index].comm || comm->nranks < 2 ||
+		    !is_message(&r->tape->instances[k]))
+			continue;
+		st = open_pipe(&r->pipes[comm->index], comm);
+		*stages += comm->nranks;
+	}
+	return st;
+}
+
+static void place_stages(struct room *r, uint32_t n_comms, struct ct_bubbles *out)
+{
+	for (uint32_t c = 0; c < n_comms; c++) {
+		struct pipe *p = &r->pipes[c];
+		double m, others;
+
+		if (!p->comm)
+			continue;
+		m = per_cycle(p);
+		others = p->comm->nranks - 1;
+		p->stages = &out->all[out->n];
+		for (uint32_t s = 0; s < p->comm->nranks; s++)
+			out->all[out->n++] = (struct ct_bubble){
+				.comm = p->comm,
+				.stage = s,
+				.stages = p->comm->nranks,
+				.per_cycle = m,
+				.ideal_ratio = others / (m + others),
+			};
+	}
+}
+
+static int find(struct room *r, const uint8_t *told, const uint8_t *is_pipeline, uint32_t n_comms,
+		struct ct_bubbles *out)
+{
+	uint32_t stages = 0, kept = 0;
+	int st = open_pipes(r, is_pipeline, n_comms, &stages);
+
+	out->all = calloc((size_t)stages + 1, sizeof(*out->all));
+	if (st != CT_OK || !out->all)
+		return CT_NOMEM;
+	measure_largest(r);
+	for (uint32_t k = 0; k < r->tape->n_instances; k++)
+		count(r, k);
+	place_stages(r, n_comms, out);
+	for (uint32_t s = 0; s < r->tape->n_seats && st == CT_OK; s++)
+		st = add_seat(r, s, told[s]);
+	for (uint32_t i = 0; i < out->n; i++)
+		if (out->all[i].receives)
+			out->all[kept++] = out->all[i];
+	out->n = kept;
+	return st;
+}
+
+int ct_bubbles_find(const struct ct_tape *tape, const struct ct_exposures *stalls,
+		    const struct ct_cuts *cuts, const uint32_t *cycle_of, const uint8_t *told,
+		    const uint8_t *is_pipeline, uint32_t n_comms, struct ct_bubbles *out)
+{
+	struct room r = { .tape = tape, .stalls = stalls, .cuts = cuts, .cycle_of = cycle_of };
+	int st;
+
+	r.pipes = calloc((size_t)n_comms + 1, sizeof(*r.pipes));
+	st = r.pipes ? find(&r, told, is_pipeline, n_comms, out) : CT_NOMEM;
+	for (uint32_t c = 0; r.pipes && c < n_comms; c++) {
+		free(r.pipes[c].sent);
+		free(r.pipes[c].cycles);
+		free(r.pipes[c].group);
+		free(r.pipes[c].cycle);
+	}
+	free(r.pipes);
+	free(r.waits);
+	return st;
+}
+
+void ct_bubbles_fini(struct ct_bubbles *bubbles)
+{
+	free(bubbles->all);
+	*bubbles = (struct ct_bubbles){ 0 };
+}

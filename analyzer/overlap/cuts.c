@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/overlap/cuts.h"
+
+#include <stdlib.h>
+
+uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns)
+{
+	uint32_t low = 0, high = cuts->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (cuts->all[middle].end_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < cuts->n && cuts->all[low].begin_ns <= at_ns ? low : CT_NO_CYCLE;
+}
+
+uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape)
+{
+	uint32_t *cycle = calloc((size_t)tape->n_instances + 1, sizeof(*cycle));
+
+	for (uint32_t i = 0; cycle && i < tape->n_instances; i++) {
+		const struct ct_tape_instance *instance = &tape->instances[i];
+		uint64_t last = 0;
+
+		for (uint32_t p = 0; p < instance->n; p++) {
+			uint64_t start = tape->parts[instance->first_part + p].start_ns;
+
+			last = start > last ? start : last;
+		}
+		cycle[i] = ct_cuts_at(cuts, last ? last : instance->at_ns);
+	}
+	return cycle;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuts.h — which cycle something belongs to.
+ *
+ * The cuts are given: where cycles begin and end, ns since the run began, in order, none within another; what lies
+ * between them is in no cycle. An operation belongs to the cycle in which its last member came: the operation at which
+ * a cycle was cut is then its first, on whichever member's time the cut was made. Pure functions. */
+#ifndef CT_OVERLAP_CUTS_H
+#define CT_OVERLAP_CUTS_H
+
+#include "analyzer/tape.h"
+
+#define CT_NO_CYCLE UINT32_MAX
+
+struct ct_cut {
+	uint64_t begin_ns, end_ns;
+};
+
+struct ct_cuts {
+	const struct ct_cut *all;
+	uint32_t n;
+};
+
+/* The cycle that a time lies in; CT_NO_CYCLE: none. */
+uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
+
+/* By instance of the tape, its cycle; of one that was not timed, by its entry. To be freed; NULL: out of memory. */
+uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exposures.h — when ranks stood waiting for communication, kept one by one for the steps that look at cycles.
+ *
+ * Bounded like the tape: when there is no room, the time so far is cut into eight stretches, and every second stretch is
+ * forgotten, then three of four, and so on. Times are ns since the run began, on the run's clock. One thread. */
+#ifndef CT_OVERLAP_EXPOSURES_H
+#define CT_OVERLAP_EXPOSURES_H
+
+#include <stdint.h>
+
+/* Kept at most, if nobody says otherwise: 2 M, 96 MB. */
+#define CT_EXPOSURES_MOST (1u << 21)
+
+struct ct_exposure {
+	uint64_t begin_ns, end_ns; /* it stood; if that is not known, the span of the operation */
+	uint64_t start_ns;	   /* of the operation that it waited for */
+	uint32_t seat;
+	uint32_t comm;	 /* index of the communicator */
+	uint32_t err_ns; /* of its length */
+	uint32_t is_known;
+};
+
+struct ct_exposures {
+	struct ct_exposure *all; /* once closed: by seat, then by begin */
+	uint32_t n;
+	uint32_t *seat_first; /* once closed: of seat s are all[seat_first[s]] .. all[seat_first[s + 1] - 1] */
+	uint32_t n_seats;
+	uint64_t seen;
+	uint64_t stretch_ns; /* 0: all is kept; else every keep_one_of-th stretch of this length */
+	uint32_t keep_one_of;
+	/* private */
+	uint32_t cap, most;
+};
+
+/* most 0: CT_EXPOSURES_MOST. */
+void ct_exposures_init(struct ct_exposures *stalls, uint32_t most);
+void ct_exposures_fini(struct ct_exposures *stalls);
+
+/* 0 or CT_NOMEM, both. */
+int ct_exposures_add(struct ct_exposures *stalls, const struct ct_exposure *stall);
+int ct_exposures_close(struct ct_exposures *stalls, uint32_t n_seats);
+
+/* Is all of [begin, end) in stretches that are kept? */
+int ct_exposures_keep(const struct ct_exposures *stalls, uint64_t begin_ns, uint64_t end_ns);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gaps.h — why a stream of communication stood idle between two of its launches.
+ *
+ * For launches i, i + 1 that follow each other on one stream of a rank within one cycle, ended at e and started at s, whose
+ * call the host entered at h: the gap s - e below 30 us is what a launch takes; of a longer one, from e until 8 us after
+ * h the host was late, and for the rest the launch stood on the stream and its input was not ready. Only starts and ends
+ * that a GPU measured; what waits for peers is inside of an operation and no gap. Sums by class are those of single streams;
+ * a rank's are of all its streams of communication as if they were one: when all of them stood idle. Pure functions. */
+#ifndef CT_OVERLAP_GAPS_H
+#define CT_OVERLAP_GAPS_H
+
+#include "analyzer/overlap/cuts.h"
+
+/* From the entry of a call to where its launch could start on an idle stream; a shorter gap than this says nothing. */
+#define CT_GAP_CALL_NS 8000u
+#define CT_GAP_LAUNCH_NS 30000u
+
+struct ct_gap_sum {
+	uint64_t pairs; /* launches that followed each other */
+	uint64_t launch_ns, host_late_ns, not_ready_ns;
+	uint64_t err_ns; /* of their sum: of the times of all gaps that are not 0 */
+};
+
+struct ct_gap_rank {
+	struct ct_gap_sum sum;
+	uint64_t cycles;   /* with launches */
+	uint64_t cycle_ns; /* their time */
+};
+
+/* By what came after the gap. */
+struct ct_gap_class {
+	const struct ct_comm *comm;
+	unsigned op, dtype;
+	uint64_t bytes_class;
+	struct ct_gap_sum sum;
+};
+
+struct ct_stream_gaps {
+	struct ct_gap_rank *ranks; /* by seat */
+	struct ct_gap_class *classes;
+	uint32_t n_classes, cap_classes;
+};
+
+/* Add one gap to the sum, by its kind. err_ns: of the end and the start. */
+void ct_gap_split(uint64_t end_ns, uint64_t start_ns, uint64_t enter_ns, uint64_t err_ns,
+		  struct ct_gap_sum *sum);
+
+/* cycle_of: ct_cuts_tape(). 0 or CT_NOMEM; ct_stream_gaps_fini() in any case. */
+int ct_stream_gaps_find(const struct ct_tape *tape, const struct ct_cuts *cuts,
+			const uint32_t *cycle_of, struct ct_stream_gaps *gaps);
+void ct_stream_gaps_fini(struct ct_stream_gaps *gaps);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/overlap/per_cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+/* Of a cycle's communication, what may be unknown. */
+#define MOST_UNKNOWN 0.1
+/* A stall and the operation that it waited for tell the same start. */
+#define SAME_START_NS 1000u
+/* Operations of one launch that are looked through for the longest wait. */
+#define MOST_TOGETHER 1024u
+
+/* One rank in one cycle. */
+struct cell {
+	uint64_t comm_ns, waited_ns;	 /* unions of its spans, and of what it waited in them */
+	uint64_t vague_ns;		 /* spans of which it is not known how long it waited */
+	uint64_t exposed_ns, unknown_ns; /* unions of stalls, and of what nobody knows of */
+	uint64_t wait_ns, transfer_ns, err_ns;
+};
+
+struct room {
+	const struct ct_tape *tape;
+	const struct ct_exposures *stalls;
+	const struct ct_cuts *cuts;
+	struct cell *cells;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Add what of [begin, end) lies in each cycle to the field at `offset` of its cell. Returns what lies in cycles. */
+static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
+{
+	const struct ct_cuts *cuts = r->cuts;
+	uint32_t low = 0, high = cuts->n;
+	uint64_t sum = 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (cuts->all[middle].end_ns <= begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < cuts->n && cuts->all[low].begin_ns < end; low++) {
+		uint64_t from = later(begin, cuts->all[low].begin_ns);
+		uint64_t to = earlier(end, cuts->all[low].end_ns);
+
+		if (to <= from)
+			continue;
+		*(uint64_t *)((char *)&r->cells[low] + offset) += to - from;
+		sum += to - from;
+	}
+	return sum;
+}
+
+/* As above, what lies behind *reached, which it moves on. */
+static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_t *reached,
+			   size_t offset)
+{
+	uint64_t from = later(begin, *reached);
+
+	if (end <= from)
+		return 0;
+	*reached = end;
+	return spread(r, from, end, offset);
+}
+
+/* ---- communication ---- */
+
+static void add_parts(struct room *r, uint32_t seat)
+{
+	const struct ct_tape *tape = r->tape;
+	uint64_t comm = 0, waited = 0, vague = 0;
+
+	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+
+		if (!p->start_ns)
+			continue;
+		spread_new(r, p->start_ns, p->end_ns, &comm, offsetof(struct cell, comm_ns));
+		if (p->wait_ns == UINT64_MAX)
+			spread_new(r, p->start_ns, p->end_ns, &vague,
+				   offsetof(struct cell, vague_ns));
+		else
+			spread_new(r, p->start_ns, p->start_ns + p->wait_ns, &waited,
+				   offsetof(struct cell, waited_ns));
+	}
+}
+
+/* ---- stalls ---- */
+
+/* Until when the rank waited for others in what it began at start_ns; 0: that is not known. */
+static uint64_t wait_end(const struct room *r, uint32_t seat, uint64_t start_ns)
+{
+	const struct ct_tape *tape = r->tape;
+	uint64_t from = start_ns > SAME_START_NS ? start_ns - SAME_START_NS : 0;
+	uint32_t low = tape->seat_first[seat], high = tape->seat_first[seat + 1];
+	uint64_t end = 0;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct ct_tape_part *p = &tape->parts[tape->order[middle]];
+
+		if ((p->start_ns ? p->start_ns : p->enter_ns) < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (high = low + MOST_TOGETHER; low < tape->seat_first[seat + 1] && low < high; low++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[low]];
+
+		if ((p->start_ns ? p->start_ns : p->enter_ns) > start_ns + SAME_START_NS)
+			break;
+		if (p->start_ns && p->wait_ns != UINT64_MAX)
+			end = later(end, p->start_ns + p->wait_ns);
+	}
+	return end;
+}
+
+/* What is new of one stall: its part before the others had come, and the rest. */
+static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *reached,
+		      struct ct_exposed_comm *comm)
+{
+	uint64_t begin = later(s->begin_ns, *reached);
+	uint64_t others, in_wait, in_transfer, all;
+	uint32_t cycle;
+
+	if (s->end_ns <= begin)
+		return;
+	*reached = s->end_ns;
+	all = spread(r, begin, s->end_ns, offsetof(struct cell, exposed_ns));
+	if (!all)
+		return;
+	cycle = ct_cuts_at(r->cuts, s->end_ns - 1);
+	if (cycle == CT_NO_CYCLE)
+		cycle = ct_cuts_at(r->cuts, begin);
+	if (cycle != CT_NO_CYCLE)
+		r->cells[cycle].err_ns += s->err_ns;
+	comm->exposed_ns += all;
+	comm->err_ns += s->err_ns;
+	others = wait_end(r, s->seat, s->start_ns);
+	if (!others) {
+		comm->unclear_ns += all;
+		return;
+	}
+	others = earlier(later(others, begin), s->end_ns);
+	in_wait = spread(r, begin, others, offsetof(struct cell, wait_ns));
+	in_transfer = spread(r, others, s->end_ns, offsetof(struct cell, transfer_ns));
+	comm->wait_ns += in_wait;
+	comm->transfer_ns += in_transfer;
+}
+
+static void add_stalls(struct room *r, uint32_t seat, struct ct_exposed_comm *comms,
+		       uint32_t n_comms)
+{
+	const struct ct_exposures *stalls = r->stalls;
+	uint64_t known = 0, unknown = 0;
+
+	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
+		const struct ct_exposure *s = &stalls->all[i];
+
+		if (s->comm >= n_comms)
+			continue;
+		if (s->is_known)
+			add_stall(r, s, &known, &comms[s->comm]);
+		else
+			spread_new(r, s->begin_ns, s->end_ns, &unknown,
+				   offsetof(struct cell, unknown_ns));
+	}
+}
+
+/* ---- sums ---- */
+
+static int is_known(const struct room *r, uint32_t cycle)
+{
+	const struct ct_cut *cut = &r->cuts->all[cycle];
+	const struct cell *c = &r->cells[cycle];
+
+	return ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns) &&
+	       (double)c->unknown_ns <= MOST_UNKNOWN * (double)c->comm_ns;
+}
+
+static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
+		 struct ct_exposed_cycle *cycles, uint32_t *met)
+{
+	for (uint32_t k = 0; k < r->cuts->n; k++) {
+		const struct cell *c = &r->cells[k];
+
+		if (!c->comm_ns)
+			continue;
+		met[k]++;
+		if ((double)c->vague_ns > MOST_UNKNOWN * (double)c->comm_ns)
+			cycles[k].wait_ns = UINT64_MAX;
+		else if (cycles[k].wait_ns != UINT64_MAX)
+			cycles[k].wait_ns += c->waited_ns;
+		if (!told || !is_known(r, k)) {
+			cycles[k].exposed_ns = UINT64_MAX;
+			continue;
+		}
+		if (cycles[k].exposed_ns != UINT64_MAX)
+			cycles[k].exposed_ns = later(cycles[k].exposed_ns, c->exposed_ns);
+		rank->cycles++;
+		rank->cycle_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns;
+		rank->comm_ns += c->comm_ns;
+		rank->waited_ns += c->waited_ns;
+		rank->exposed_ns += c->exposed_ns;
+		rank->err_ns += c->err_ns;
+		rank->wait_ns += c->wait_ns;
+		rank->transfer_ns += c->transfer_ns;
+		rank->unclear_ns += c->exposed_ns - c->wait_ns - c->transfer_ns;
+	}
+}
+
+static void finish(const struct ct_cuts *cuts, const uint32_t *met, struct ct_exposed_cycle *cycles)
+{
+	for (uint32_t k = 0; k < cuts->n; k++) {
+		if (!met[k])
+			cycles[k].exposed_ns = cycles[k].wait_ns = UINT64_MAX;
+		else if (cycles[k].wait_ns != UINT64_MAX)
+			cycles[k].wait_ns /= met[k];
+	}
+}
+
+int ct_exposed_sum(const struct ct_tape *tape, const struct ct_exposures *stalls,
+		   const struct ct_cuts *cuts, const uint8_t *told, uint32_t n_comms,
+		   struct ct_exposed_sums *sums)
+{
+	struct room r = { .tape = tape, .stalls = stalls, .cuts = cuts };
+	uint32_t *met = calloc((size_t)cuts->n + 1, sizeof(*met));
+	int st = CT_NOMEM;
+
+	r.cells = calloc((size_t)cuts->n + 1, sizeof(*r.cells));
+	sums->ranks = calloc((size_t)tape->n_seats + 1, sizeof(*sums->ranks));
+	sums->cycles = calloc((size_t)cuts->n + 1, sizeof(*sums->cycles));
+	sums->comms = calloc((size_t)n_comms + 1, sizeof(*sums->comms));
+	if (met && r.cells && sums->ranks && sums->cycles && sums->comms) {
+		for (uint32_t s = 0; s < tape->n_seats; s++) {
+			memset(r.cells, 0, cuts->n * sizeof(*r.cells));
+			add_parts(&r, s);
+			add_stalls(&r, s, sums->comms, n_comms);
+			fold(&r, told[s], &sums->ranks[s], sums->cycles, met);
+		}
+		finish(cuts, met, sums->cycles);
+		st = CT_OK;
+	}
+	free(met);
+	free(r.cells);
+	return st;
+}
+
+void ct_exposed_fini(struct ct_exposed_sums *sums)
+{
+	free(sums->ranks);
+	free(sums->cycles);
+	free(sums->comms);
+	*sums = (struct ct_exposed_sums){ 0 };
+}

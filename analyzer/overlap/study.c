@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/overlap/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+/* A share is told if that of so much of all communication is known. */
+#define ENOUGH 0.9
+/* Gaps of a rank of which some launches were not timed are longer than they were. */
+#define ENOUGH_TIMED 0.99
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
+{
+	const struct ct_pass *pass = s->pass;
+
+	s->cut = calloc((size_t)n + 1, sizeof(*s->cut));
+	s->told = calloc((size_t)pass->n_seats + 1, 1);
+	if (!s->cut || !s->told)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < n; k++)
+		s->cut[k] = (struct ct_cut){ cut_ns[k], cut_ns[k + 1] };
+	s->cuts = s->spans = (struct ct_cuts){ s->cut, n };
+	if (!n) {
+		s->cut[0] = (struct ct_cut){ 0, pass->duration_ns + 1 };
+		s->spans.n = 1;
+	}
+	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
+		struct ct_exposed sum;
+
+		ct_pass_exposed(pass, seat, &sum);
+		s->told[seat] = (uint8_t)sum.is_known;
+	}
+	s->cycle_of = ct_cuts_tape(&s->cuts, &pass->tape);
+	return s->cycle_of ? CT_OK : CT_NOMEM;
+}
+
+static int measure(struct ct_study *s)
+{
+	const struct ct_pass *pass = s->pass;
+	const struct ct_tape *tape = &pass->tape;
+	uint8_t *is_pipeline;
+	int st = ct_exposed_sum(tape, &pass->exposures, &s->spans, s->told, pass->comms.n,
+				&s->exposed);
+
+	if (st == CT_OK)
+		st = ct_stream_gaps_find(tape, &s->cuts, s->cycle_of, &s->gaps);
+	is_pipeline = calloc((size_t)pass->comms.n + 1, 1);
+	if (st != CT_OK || !is_pipeline) {
+		free(is_pipeline);
+		return CT_NOMEM;
+	}
+	for (size_t c = 0; c < s->report->n_comms; c++) {
+		const struct ct_report_comm *row = &s->report->comms[c];
+
+		for (uint32_t i = 0; row->role && i < pass->comms.n; i++)
+			if (pass->comms.all[i]->key == row->key &&
+			    pass->comms.all[i]->nranks == row->nranks)
+				is_pipeline[i] = strcmp(row->role, "pp") == 0;
+	}
+	st = ct_bubbles_find(tape, &pass->exposures, &s->cuts, s->cycle_of, s->told, is_pipeline,
+			     pass->comms.n, &s->bubbles);
+	free(is_pipeline);
+	return st;
+}
+
+/* ---- into the report ---- */
+
+static int gaps_are_known(const struct ct_study *s, uint32_t seat)
+{
+	const struct ct_seat *of = &s->pass->seats[seat];
+
+	return s->gaps.ranks[seat].sum.pairs &&
+	       (double)of->timed >= ENOUGH_TIMED * (double)of->launches;
+}
+
+static int fill_ranks(struct ct_study *s)
+{
+	struct ct_report *report = s->report;
+	uint32_t n = s->pass->n_seats;
+
+	report->gaps = ct_arena_calloc(report->memory, (size_t)n + 1, sizeof(*report->gaps));
+	if (!report->gaps)
+		return CT_NOMEM;
+	for (uint32_t seat = 0; seat < n; seat++) {
+		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
+		const struct ct_gap_rank *g = &s->gaps.ranks[seat];
+		int told = s->told[seat] && s->cuts.n && e->cycles, timed = gaps_are_known(s, seat);
+		int clear = told && (double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns;
+		struct ct_report_gaps *row = &report->gaps[report->n_gaps];
+
+		if (!told && !timed)
+			continue;
+		report->n_gaps++;
+		*row = (struct ct_report_gaps){
+			.rank = s->pass->seats[seat].rank,
+			.cycles = told ? e->cycles : g->cycles,
+			.cycles_ns = told ? e->cycle_ns : g->cycle_ns,
+			.exposed_ns = told ? e->exposed_ns : CT_UNKNOWN,
+			.exposed_err_ns = told ? e->err_ns : CT_UNKNOWN,
+			.exposed_wait_ns = clear ? e->wait_ns : CT_UNKNOWN,
+			.exposed_transfer_ns = clear ? e->transfer_ns : CT_UNKNOWN,
+			.launch_ns = timed ? g->sum.launch_ns : CT_UNKNOWN,
+			.host_late_ns = timed ? g->sum.host_late_ns : CT_UNKNOWN,
+			.not_ready_ns = timed ? g->sum.not_ready_ns : CT_UNKNOWN,
+			.gaps_err_ns = timed ? g->sum.err_ns : CT_UNKNOWN,
+		};
+	}
+	return CT_OK;
+}
+
+static void fill_ops(struct ct_study *s)
+{
+	struct ct_report *report = s->report;
+	int all = 1;
+
+	for (uint32_t seat = 0; seat < s->pass->n_seats; seat++)
+		all &= !s->gaps.ranks[seat].sum.pairs || gaps_are_known(s, seat);
+	for (size_t k = 0; k < report->n_ops; k++) {
+		struct ct_report_op *op = &report->ops[k];
+
+		op->gap_ns = op->gap_host_late_ns = op->gap_not_ready_ns = op->gap_err_ns = CT_UNKNOWN;
+		for (uint32_t i = 0; all && !op->group && i < s->gaps.n_classes; i++) {
+			const struct ct_gap_class *c = &s->gaps.classes[i];
+
+			if (c->comm->key != op->comm_key || c->op != op->op ||
+			    c->dtype != op->dtype || c->bytes_class != op->bytes_class)
+				continue;
+			op->gap_ns = c->sum.launch_ns + c->sum.host_late_ns + c->sum.not_ready_ns;
+			op->gap_host_late_ns = c->sum.host_late_ns;
+			op->gap_not_ready_ns = c->sum.not_ready_ns;
+			op->gap_err_ns = c->sum.err_ns;
+		}
+	}
+}
+
+static void fill_cycles(struct ct_study *s)
+{
+	struct ct_report_cycles *cycles = &s->report->cycles;
+
+	for (size_t k = 0; k < cycles->n_items; k++) {
+		struct ct_report_cycle *item = &cycles->items[k];
+		uint32_t at = ct_cuts_at(&s->cuts, item->begin_at_ns);
+
+		item->exposed_ns = item->wait_ns = CT_UNKNOWN;
+		if (at == CT_NO_CYCLE)
+			continue;
+		item->exposed_ns = s->exposed.cycles[at].exposed_ns;
+		item->wait_ns = s->exposed.cycles[at].wait_ns;
+	}
+}
+
+static int fill_pipelines(struct ct_study *s)
+{
+	struct ct_report *report = s->report;
+
+	report->stages = ct_arena_calloc(report->memory, (size_t)s->bubbles.n + 1,
+					 sizeof(*report->stages));
+	if (!report->stages)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < s->bubbles.n; i++) {
+		const struct ct_bubble *b = &s->bubbles.all[i];
+		int known = (double)b->unknown <= (1 - ENOUGH) * (double)b->receives;
+		double ideal = b->ideal_ratio * (double)b->cycle_ns;
+
+		report->stages[report->n_stages++] = (struct ct_report_stage){
+			.comm_key = b->comm->key,
+			.rank = s->pass->seats[b->seat].rank,
+			.stage = (int)b->stage,
+			.n_stages = (int)b->stages,
+			.microbatches = b->per_cycle,
+			.cycles = b->cycles,
+			.cycles_ns = b->cycle_ns,
+			.bubble_ns = known ? b->bubble_ns : CT_UNKNOWN,
+			.err_ns = known ? b->err_ns : CT_UNKNOWN,
+			.ideal_ns = isnan(ideal) ? CT_UNKNOWN : (uint64_t)llround(ideal),
+			.at_most = b->at_most,
+		};
+	}
+	return CT_OK;
+}
+
+/* Of the communication, the part of those ranks of which it is known when they stood waiting. */
+static double known_part(const struct ct_study *s)
+{
+	const struct ct_overlap_row *rows;
+	double all = 0, known = 0;
+	size_t n;
+
+	rows = ct_overlap_rows(s->pass->overlap, &n);
+	for (size_t i = 0; i < n; i++) {
+		all += (double)rows[i].all_ns;
+		known += s->told[rows[i].seat] ? (double)rows[i].all_ns : 0;
+	}
+	return all > 0 ? known / all : 0;
+}
+
+static double median(double *values, uint32_t n)
+{
+	qsort(values, n, sizeof(*values), by_value);
+	return n ? values[n / 2] : NAN;
+}
+
+/* The median rank's share of its cycles, else of the run; and that of the rank that has most. */
+static int fill_share(struct ct_study *s)
+{
+	struct ct_report_exposed *to = &s->report->exposed;
+	uint32_t n = s->pass->n_seats, m = 0, parted = 0;
+	double *v = calloc(4 * ((size_t)n + 1), sizeof(*v));
+	double *share = v, *err = v + n + 1, *wait = err + n + 1, *busy = wait + n + 1;
+
+	if (!v)
+		return CT_NOMEM;
+	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, 0 };
+	for (uint32_t seat = 0; seat < n && known_part(s) >= ENOUGH; seat++) {
+		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
+		double time = (double)e->cycle_ns;
+
+		if (!s->told[seat] || !e->cycles)
+			continue;
+		share[m] = 100 * (double)e->exposed_ns / time;
+		err[m] = 100 * (double)e->err_ns / time;
+		to->most_pct = fmax(to->most_pct, share[m]);
+		m++;
+		if ((double)e->unclear_ns > (1 - ENOUGH) * (double)e->exposed_ns)
+			continue;
+		wait[parted] = 100 * (double)e->wait_ns / time;
+		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
+	}
+	to->share_pct = median(share, m);
+	to->err_pct = median(err, m);
+	if (parted == m) {
+		to->wait_pct = median(wait, m);
+		to->transferring_pct = median(busy, m);
+	}
+	to->of_cycles = s->cuts.n > 0;
+	free(v);
+	return CT_OK;
+}
+
+static int fill(struct ct_study *s)
+{
+	int st = fill_ranks(s);
+
+	fill_ops(s);
+	fill_cycles(s);
+	if (st == CT_OK)
+		st = fill_pipelines(s);
+	return st == CT_OK ? fill_share(s) : st;
+}
+
+int ct_overlap_study(const struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_cycles,
+		     struct ct_report *report, struct ct_findings *findings)
+{
+	struct ct_study s = { .pass = pass, .report = report };
+	int st = prepare(&s, cut_ns, n_cycles);
+
+	if (st == CT_OK)
+		st = measure(&s);
+	if (st == CT_OK)
+		st = fill(&s);
+	if (st == CT_OK)
+		st = ct_study_find(&s, findings);
+	if (st == CT_OK)
+		st = ct_study_buckets(&s, findings);
+	ct_exposed_fini(&s.exposed);
+	ct_stream_gaps_fini(&s.gaps);
+	ct_bubbles_fini(&s.bubbles);
+	free(s.cycle_of);
+	free(s.told);
+	free(s.cut);
+	return st;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* study_buckets.c — gradient buckets whose size costs, and the size to try. */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/overlap/buckets.h"
+#include "analyzer/overlap/study.h"
+#include "analyzer/units.h"
+#include "trace/ops.h"
+#include "trace/status.h"
+
+struct search {
+	const struct ct_study *study;
+	struct ct_findings *list;
+};
+
+/* The communicator's line, as its row among the links has it. 0: there is none. */
+static int speed_of(const struct ct_report *report, const struct ct_buckets *b,
+		    struct ct_bucket_speed *speed)
+{
+	const char *op = ct_op_name(b->op);
+
+	for (size_t i = 0; i < report->n_links; i++) {
+		const struct ct_report_link *l = &report->links[i];
+
+		if (strcmp(l->scope, "comm") != 0 || l->comm_key != b->comm->key ||
+		    l->alpha_ns == CT_UNKNOWN || l->beta_Bps == CT_UNKNOWN || !l->beta_Bps ||
+		    (l->op_name && op && strcmp(l->op_name, op) != 0))
+			continue;
+		*speed = (struct ct_bucket_speed){ (double)l->alpha_ns, (double)l->beta_Bps / 1e9 };
+		return 1;
+	}
+	return 0;
+}
+
+static const char *cause_of(enum ct_bucket_problem problem)
+{
+	return problem == CT_BUCKETS_TOO_SMALL
+		       ? "buckets are so small that starting each one costs more than a fifth of it"
+		       : "the last bucket is long, and the stream had been idle for as long before "
+			 "it";
+}
+
+static int add(const struct search *s, const struct ct_buckets *b,
+	       const struct ct_bucket_speed *speed, const struct ct_bucket_advice *a,
+	       double cycle_ns)
+{
+	const struct ct_study *study = s->study;
+	struct ct_findings *list = s->list;
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_BUCKETS);
+	double pct = 100 * a->gain_ns / cycle_ns, err = 100 * a->gain_err_ns / cycle_ns;
+	double run = (double)study->pass->duration_ns / 100, cap = (double)a->cap_bytes / 1048576.0;
+
+	if (!f || ct_finding_evidence(list, f, "buckets", b->n, "count", NAN) ||
+	    ct_finding_evidence(list, f, "bytes_in_a_cycle", (double)b->total_bytes, "bytes",
+				NAN) ||
+	    ct_finding_evidence(list, f, "exposed_in_a_cycle", (double)b->exposed_ns, "ns",
+				(double)b->exposed_err_ns) ||
+	    ct_finding_evidence(list, f, "exposed_by_the_model", a->model_ns, "ns", NAN) ||
+	    ct_finding_evidence(list, f, "startup_of_the_median_bucket", 100 * a->startup_ratio,
+				"%", NAN) ||
+	    ct_finding_evidence(list, f, "alpha", speed->alpha_ns, "ns", NAN) ||
+	    ct_finding_evidence(list, f, "beta", 1e9 * speed->bytes_per_ns, "bytes/s", NAN) ||
+	    ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN) ||
+	    ct_finding_evidence(list, f, "gain_in_a_cycle", a->gain_ns, "ns", a->gain_err_ns))
+		return CT_NOMEM;
+	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->pass->duration_ns);
+	f->severity = f->severity > CT_SEVERITY_WARN ? CT_SEVERITY_WARN : f->severity;
+	f->confidence = CT_CONFIDENCE_MEDIUM;
+	f->comm_key = b->comm->key;
+	f->op_name = ct_op_name(b->op);
+	f->begin_at_ns = study->cut[0].begin_ns;
+	f->end_at_ns = study->cut[study->cuts.n - 1].end_ns;
+	f->cause = cause_of(a->problem);
+	f->advice = ct_arena_printf(list->memory,
+				    "try gradient buckets of %.0f MiB (DistributedDataParallel: "
+				    "bucket_cap_mb=%.0f)",
+				    cap, cap);
+	f->line = ct_arena_printf(list->memory,
+				  "comm=%016llx op=%s buckets=%u bytes=%s problem=%s exposed=%s±%s "
+				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=cycle severity=%s",
+				  (unsigned long long)b->comm->key, f->op_name, b->n,
+				  ct_text_bytes(b->total_bytes).s,
+				  a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late",
+				  ct_text_ns(b->exposed_ns).s, ct_text_ns(b->exposed_err_ns).s, cap,
+				  ct_text_pct(pct).s, ct_text_pct(err).s,
+				  ct_severity_name(f->severity));
+	return f->advice && f->line ? CT_OK : CT_NOMEM;
+}
+
+static int look_at(void *arg, const struct ct_buckets *b)
+{
+	const struct search *s = arg;
+	const struct ct_report_cycles *cycles = &s->study->report->cycles;
+	struct ct_bucket_speed speed;
+	struct ct_bucket_advice a;
+
+	if (cycles->time_p50_ns == CT_UNKNOWN || !speed_of(s->study->report, b, &speed))
+		return CT_OK;
+	ct_buckets_advise(b, &speed, cycles->time_p50_ns, &a);
+	if (!a.n || (a.problem != CT_BUCKETS_TOO_SMALL && a.problem != CT_BUCKETS_LAST_LATE))
+		return CT_OK;
+	return add(s, b, &speed, &a, (double)cycles->time_p50_ns);
+}
+
+int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings)
+{
+	struct search s = { study, findings };
+
+	if (!study->cuts.n)
+		return CT_OK;
+	return ct_buckets_each(&study->pass->tape, &study->pass->exposures, study->cycle_of,
+			       study->told, look_at, &s);
+}

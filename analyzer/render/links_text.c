@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/links_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/units.h"
+
+static const char *name_of(const struct ct_report *report, uint64_t key)
+{
+	for (size_t c = 0; c < report->n_comms; c++) {
+		if (report->comms[c].key == key && report->comms[c].name)
+			return report->comms[c].name;
+	}
+	return NULL;
+}
+
+/* What the row is about, in few words. */
+static void put_what(char *to, size_t cap, const struct ct_report *report,
+		     const struct ct_report_link *l)
+{
+	char name[64];
+	const char *given = name_of(report, l->comm_key);
+
+	if (strcmp(l->scope, "edge") == 0) {
+		snprintf(to, cap, "rank %d to %d", l->src, l->dst);
+		return;
+	}
+	if (given)
+		ct_text_short_name(name, sizeof(name), given, 12);
+	else
+		snprintf(name, sizeof(name), "%08llx", (unsigned long long)(l->comm_key >> 32));
+	snprintf(to, cap, "%s on %s", l->op_name ? l->op_name : "?", name);
+}
+
+void ct_links_line(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_link *most = NULL;
+	size_t slow = 0, rows = 0;
+	char what[96], err[40] = "", latency[64] = "";
+
+	for (size_t i = 0; i < report->n_links; i++) {
+		const struct ct_report_link *l = &report->links[i];
+
+		if (strcmp(l->scope, "host") == 0)
+			continue;
+		rows++;
+		slow += l->slow != 0;
+		/* slow ones first, else by time */
+		if (!most && l->beta_Bps != CT_UNKNOWN)
+			most = l;
+	}
+	if (!most)
+		return;
+	put_what(what, sizeof(what), report, most);
+	if (most->beta_err_Bps != CT_UNKNOWN)
+		snprintf(err, sizeof(err), "±%s", ct_text_Bps(most->beta_err_Bps).s);
+	if (most->alpha_ns != CT_UNKNOWN)
+		snprintf(latency, sizeof(latency), ", latency %s±%s", ct_text_ns(most->alpha_ns).s,
+			 ct_text_ns(most->alpha_err_ns).s);
+	ct_text_line(text, slow ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+		     "links     %s: bus %s%s%s; %zu of %llu slow", what,
+		     ct_text_Bps(most->beta_Bps).s, err, latency, slow,
+		     (unsigned long long)(rows + report->links_left_out));
+}
+
+void ct_score_line(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_score *score = &report->score;
+	char parts[160] = "";
+	size_t at = 0;
+
+	if (!score->n_parts || isnan(score->total))
+		return;
+	for (size_t i = 0; i < score->n_parts && at < sizeof(parts); i++) {
+		const struct ct_score_part *part = &score->parts[i];
+		int n = isnan(part->score)
+				? snprintf(parts + at, sizeof(parts) - at, " %s=n/a", part->name)
+				: snprintf(parts + at, sizeof(parts) - at, " %s=%.0f", part->name,
+					   part->score);
+
+		at += n > 0 ? (size_t)n : 0;
+	}
+	ct_text_line(text,
+		     strcmp(score->grade, "good") == 0	 ? CT_COLOR_GREEN
+		     : strcmp(score->grade, "fair") == 0 ? CT_COLOR_YELLOW
+							 : CT_COLOR_RED,
+		     "score     %.0f %s of 100;%s", score->total, score->grade, parts);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/overlap_text.h"
+
+#include <math.h>
+
+#include "analyzer/units.h"
+
+static uint64_t idle(const struct ct_report_gaps *g)
+{
+	return g->launch_ns + g->host_late_ns + g->not_ready_ns;
+}
+
+static double pct(uint64_t ns, uint64_t of_ns)
+{
+	return ns == CT_UNKNOWN || !of_ns ? NAN : 100 * (double)ns / (double)of_ns;
+}
+
+void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_gaps *most = NULL;
+
+	for (size_t i = 0; i < report->n_gaps; i++) {
+		const struct ct_report_gaps *g = &report->gaps[i];
+
+		if (g->launch_ns != CT_UNKNOWN && (!most || idle(g) > idle(most)))
+			most = g;
+	}
+	if (!most)
+		return;
+	ct_text_line(text, CT_COLOR_NONE,
+		     "gaps      not ready %s, host late %s, launch %s, ±%s of the cycle, rank %d",
+		     ct_text_pct(pct(most->not_ready_ns, most->cycles_ns)).s,
+		     ct_text_pct(pct(most->host_late_ns, most->cycles_ns)).s,
+		     ct_text_pct(pct(most->launch_ns, most->cycles_ns)).s,
+		     ct_text_pct(pct(most->gaps_err_ns, most->cycles_ns)).s, most->rank);
+}
+
+void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_stage *most = NULL;
+
+	for (size_t i = 0; i < report->n_stages; i++) {
+		const struct ct_report_stage *s = &report->stages[i];
+
+		if (s->bubble_ns != CT_UNKNOWN &&
+		    (!most ||
+		     pct(s->bubble_ns, s->cycles_ns) > pct(most->bubble_ns, most->cycles_ns)))
+			most = s;
+	}
+	if (!report->n_stages)
+		return;
+	if (!most) {
+		ct_text_line(text, CT_COLOR_NONE, "%s",
+			     "pipeline  n/a: stages are on hosts whose clocks are not related");
+		return;
+	}
+	ct_text_line(text, CT_COLOR_NONE,
+		     "pipeline  bubble %s%s±%s of the cycle, ideal %s, stage %d of %d, rank %d",
+		     most->at_most ? "up to " : "",
+		     ct_text_pct(pct(most->bubble_ns, most->cycles_ns)).s,
+		     ct_text_pct(pct(most->err_ns, most->cycles_ns)).s,
+		     ct_text_pct(pct(most->ideal_ns, most->cycles_ns)).s, most->stage,
+		     most->n_stages, most->rank);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scorecard, by sums done by hand: each view, what it says of where it comes from, and that what is not known weighs
+ * nothing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/score/score.h"
+#include "tests/unit/fixture.h"
+
+#define MOVED 400
+#define TRACKS 4
+
+static struct {
+	struct ct_links links;
+	struct ct_moved moved[MOVED];
+	struct ct_track tracks[TRACKS];
+	struct ct_standing standings[TRACKS];
+	struct ct_comm comms[TRACKS];
+	struct ct_report report;
+	struct ct_report_comm rows[TRACKS];
+	struct ct_report_rank ranks[2];
+} s;
+
+/* `n` tracks of 100 transfers, of which nothing is known but that they are there. */
+static void begin(uint32_t n)
+{
+	memset(&s, 0, sizeof(s));
+	s.links.transfers.moved = s.moved;
+	s.links.transfers.tracks = s.tracks;
+	s.links.comparison.of = s.standings;
+	s.links.transfers.n_tracks = n;
+	s.report.comms = s.rows;
+	s.report.n_comms = n;
+	s.report.ranks = s.ranks;
+	s.report.run.duration_ns = 1000000000;
+	for (uint32_t t = 0; t < n; t++) {
+		s.comms[t] = (struct ct_comm){ .key = t + 1,
+					       .nranks = 2,
+					       .backend = CT_BACKEND_NCCL };
+		s.rows[t].key = t + 1;
+		s.rows[t].peak.Bps = NAN;
+		s.tracks[t] = (struct ct_track){ .comm = &s.comms[t],
+						 .op = CT_OP_AllReduce,
+						 .on_gpu = 1,
+						 .n_hosts = 1,
+						 .first = 100 * t };
+		s.standings[t].Bps = NAN;
+	}
+}
+
+/* One transfer more, which has to come in the order of its track. */
+static void move(uint32_t track, double bytes, double ns)
+{
+	struct ct_track *t = &s.tracks[track];
+
+	s.moved[t->first + t->n++] = (struct ct_moved){ .bytes = bytes, .ns = ns, .track = track };
+	t->bytes += bytes;
+	t->ns += ns;
+	s.links.transfers.n = MOVED;
+}
+
+static void fit(uint32_t track)
+{
+	struct ct_transfer each[100];
+	struct ct_track *t = &s.tracks[track];
+	struct ct_standing *standing = &s.standings[track];
+
+	for (uint32_t i = 0; i < t->n; i++)
+		each[i] = (struct ct_transfer){ s.moved[t->first + i].bytes,
+						s.moved[t->first + i].ns };
+	assert_int_equal(ct_fit(each, t->n, &standing->fit), 0);
+	standing->Bps = standing->fit.has_alpha ? 1e9 / standing->fit.lines[0].ns_per_byte
+						: 1e9 * t->bytes / t->ns;
+}
+
+static const struct ct_score_part *part(const char *name)
+{
+	for (size_t i = 0; i < s.report.score.n_parts; i++)
+		if (strcmp(s.report.score.parts[i].name, name) == 0)
+			return &s.report.score.parts[i];
+	fail();
+	return NULL;
+}
+
+static void nothing_known_is_no_score(void **state)
+{
+	(void)state;
+	begin(0);
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(isnan(s.report.score.total));
+	assert_string_equal(s.report.score.grade, "n/a");
+	assert_int_equal(s.report.score.n_parts, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(isnan(s.report.score.parts[i].score));
+		assert_true(s.report.score.parts[i].weight_pct == 0);
+		assert_int_equal(strncmp(s.report.score.parts[i].from, "n/a", 3), 0);
+	}
+}
+
+/* One reaches 10 GB/s, the other with the same bytes 5 GB/s: the mean is 75. */
+static void bandwidth_is_held_against_the_best(void **state)
+{
+	(void)state;
+	begin(2);
+	for (int i = 0; i < 50; i++) {
+		move(0, 1e6, 1e5);
+		move(1, 1e6, 2e5);
+	}
+	fit(0);
+	fit(1);
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("bandwidth")->score - 75) < 1e-6);
+	assert_non_null(strstr(part("bandwidth")->from, "best observed"));
+	/* both are steady, nothing else is known: 30 and 20 become 60 and 40 */
+	assert_true(fabs(part("bandwidth")->weight_pct - 60) < 1e-6);
+	assert_true(fabs(part("stability")->weight_pct - 40) < 1e-6);
+	assert_true(fabs(s.report.score.total - (0.6 * 75 + 0.4 * 100)) < 1e-6);
+	assert_string_equal(s.report.score.grade, "good");
+}
+
+static void bandwidth_is_held_against_peaks_where_they_are_known(void **state)
+{
+	(void)state;
+	begin(1);
+	for (int i = 0; i < 50; i++)
+		move(0, 1e6, 1e5);
+	fit(0);
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	/* by itself, with one size, it is its own best */
+	assert_true(isnan(part("bandwidth")->score));
+	s.rows[0].peak.Bps = 40e9;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("bandwidth")->score - 25) < 1e-6);
+	assert_non_null(strstr(part("bandwidth")->from, "allow"));
+	/* faster than told is not better than all */
+	s.rows[0].peak.Bps = 5e9;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("bandwidth")->score - 100) < 1e-6);
+}
+
+/* Two members on one host: 6.6 + 2 * 0.6 = 7.8 us round the ring; two hosts: 6.6 + 2 * 2.7 = 12. Eight on one host: by
+ * the tree 6.8 + 2 * 7 * 0.6 = 15.2, by the ring 6.6 + 14 * 0.6 = 15. AllGather, eight on two
+ * hosts: 6.6 + 6 * 0.6 + 2.7 = 12.9. */
+static void latency_is_held_against_the_model(void **state)
+{
+	(void)state;
+	assert_true(fabs(ct_score_nccl_alpha_ns(CT_OP_AllReduce, 2, 1) - 7800) < 1);
+	assert_true(fabs(ct_score_nccl_alpha_ns(CT_OP_AllReduce, 2, 2) - 12000) < 1);
+	assert_true(fabs(ct_score_nccl_alpha_ns(CT_OP_AllReduce, 8, 1) - 15000) < 1);
+	assert_true(fabs(ct_score_nccl_alpha_ns(CT_OP_AllGather, 8, 2) - 12900) < 1);
+	assert_true(ct_score_nccl_alpha_ns(CT_OP_AllToAll, 8, 2) == 0);
+	begin(1);
+	for (int i = 0; i < 90; i++)
+		move(0, exp2(10 + i % 15), 15600 + exp2(10 + i % 15) / 10);
+	fit(0);
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("latency")->score - 50) < 0.5);
+	s.comms[0].backend = CT_BACKEND_MPI;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(isnan(part("latency")->score));
+}
+
+static void balance_comes_from_the_replay_or_from_waits(void **state)
+{
+	(void)state;
+	begin(0);
+	s.report.n_ranks = 2;
+	s.report.run.matched = 10;
+	s.ranks[0].wait_ns = 400000000;
+	s.ranks[1].wait_ns = 0;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("balance")->score - 80) < 1e-6);
+	assert_non_null(strstr(part("balance")->from, "waited"));
+	assert_string_equal(s.report.score.grade, "fair");
+	assert_int_equal(ct_score_fill(&s.links, 0.6, &s.report), 0);
+	assert_true(fabs(part("balance")->score - 60) < 1e-6);
+	assert_non_null(strstr(part("balance")->from, "replay"));
+	assert_string_equal(s.report.score.grade, "poor");
+	s.ranks[0].wait_ns = s.ranks[1].wait_ns = CT_UNKNOWN;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(isnan(part("balance")->score));
+}
+
+/* Times of 0.9, 1 and 1.1: the median is 1, the middle distance from it 0.1, CV 0.148, and 1 - 2 CV 0.703. */
+static void stability_is_one_less_twice_the_variation(void **state)
+{
+	(void)state;
+	begin(1);
+	for (int i = 0; i < 90; i++)
+		move(0, 1e6, 1e5 * (0.9 + 0.1 * (i % 3)));
+	fit(0);
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("stability")->score - 70.3) < 0.1);
+	/* without transfers, the cycles tell */
+	begin(0);
+	struct ct_report_cycle items[12];
+
+	for (int i = 0; i < 12; i++)
+		items[i].time_ns = 900 + 100 * (uint64_t)(i % 3);
+	s.report.cycles.anchor_comm_key = 1;
+	s.report.cycles.items = items;
+	s.report.cycles.n_items = 12;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("stability")->score - 70.3) < 0.1);
+	assert_non_null(strstr(part("stability")->from, "cycles"));
+}
+
+/* Times that are mostly error are no measure of anything. */
+static void what_is_mostly_error_does_not_count(void **state)
+{
+	(void)state;
+	begin(1);
+	for (int i = 0; i < 90; i++)
+		move(0, 1e6, 1e5);
+	fit(0);
+	s.standings[0].err = 0.5;
+	s.rows[0].peak.Bps = 40e9;
+	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(isnan(s.report.score.total));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_known_is_no_score),
+		cmocka_unit_test(bandwidth_is_held_against_the_best),
+		cmocka_unit_test(bandwidth_is_held_against_peaks_where_they_are_known),
+		cmocka_unit_test(latency_is_held_against_the_model),
+		cmocka_unit_test(balance_comes_from_the_replay_or_from_waits),
+		cmocka_unit_test(stability_is_one_less_twice_the_variation),
+		cmocka_unit_test(what_is_mostly_error_does_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
