@@ -294,35 +294,50 @@ static int by_value_double(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not after
- * it started. Between these it is taken to be as with peers that did not queue up then, at its own pace up to the one ahead. */
+/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
+ * to the launch ahead if that counts from there too (`pace` > 0: its gap). Negative: all of them did. */
+static double ready_peers(const struct telling *t, uint32_t place, uint32_t launch, uint32_t back,
+			  double pace)
+{
+	const struct ct_schedule *s = t->s;
+	uint32_t n = 0;
+
+	for (uint32_t o = 0; o < t->g->n; o++) {
+		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
+		const struct ct_schedule_launch *l = &s->launches[other];
+
+		if (is_queued(s, l) || l->from == CT_NO_LAUNCH ||
+		    s->launches[launch].from == CT_NO_LAUNCH ||
+		    other - l->from != launch - s->launches[launch].from)
+			continue;
+		if (pace > 0 && s->gap_ns[other - back] <= 0)
+			continue;
+		t->values[n++] = (double)s->gap_ns[other] *
+				 (pace > 0 ? pace / (double)s->gap_ns[other - back] : 1);
+	}
+	if (!n)
+		return -1;
+	qsort(t->values, n, sizeof(*t->values), by_value_double);
+	return t->values[n / 2];
+}
+
+/* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not
+ * after it started. Between these it is taken to be as with peers that did not queue up then. */
 static void ready_in_queue(struct telling *t, uint32_t place)
 {
 	struct ct_schedule *s = t->s;
 
 	for (uint32_t m = 0; m < t->g->n; m++) {
 		uint32_t l = s->seat_first[t->peers->seats[t->g->first + m]] + place;
-		uint32_t ahead = s->launches[l].after, back = l - ahead, n = 0;
-		int64_t least, ready;
+		uint32_t ahead = s->launches[l].after;
+		int64_t least = 0, ready;
 
 		if (!is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
-		    s->launches[ahead].from != s->launches[l].from)
+		    s->launches[l].from == CT_NO_LAUNCH)
 			continue;
-		least = s->gap_ns[ahead];
-		for (uint32_t o = 0; o < t->g->n; o++) {
-			uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
-
-			if (is_queued(s, &s->launches[other]) || s->gap_ns[other - back] <= 0 ||
-			    other - s->launches[other].from != l - s->launches[l].from)
-				continue;
-			t->values[n++] = (double)s->gap_ns[other] *
-					 ((double)least / (double)s->gap_ns[other - back]);
-		}
-		ready = least;
-		if (n) {
-			qsort(t->values, n, sizeof(*t->values), by_value_double);
-			ready = (int64_t)t->values[n / 2];
-		}
+		if (s->launches[ahead].from == s->launches[l].from)
+			least = s->gap_ns[ahead];
+		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
 		if (ready < least)
 			ready = least;
 		if (ready < s->gap_ns[l])

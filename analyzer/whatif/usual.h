@@ -2,8 +2,8 @@
 /* usual.h — gaps as they would be if a rank were like its peers.
  *
  * Usual at a place is the median of the other peers' gaps there. A rank's own gaps, brought to the usual pace, keep their
- * unevenness: at each position and in each window of the run, what they lie beyond the usual ones is lessened by its median,
- * and limited to three standard deviations of all peers. So no rank that is like the others is made faster by it. With fewer
+ * unevenness: at each position and in each window of the run, as multiples of the usual ones they are divided by their median,
+ * and what is left is limited to three standard deviations of all peers, but for stalls that are rare. So no rank that is like the others is made faster by it. With fewer
  * than three peers nothing is usual but the rank's own pace in most windows; who is always slow is usual to himself then. One
  * thread. */
 #ifndef CT_WHATIF_USUAL_H
