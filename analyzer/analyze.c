@@ -44,7 +44,7 @@ static int judge_links(struct analysis *a)
 
 	if (st == CT_OK)
 		st = ct_links_fill(&a->links, &a->pass, a->report);
-	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
+	return st == CT_OK ? ct_links_find(&a->links, &a->pass, a->report, &a->findings) : st;
 }
 
 /* Communication against computing. Ranks stand by seat. */
