@@ -17,8 +17,8 @@
 #include "analyzer/link/transport.h"
 #include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
-#include "analyzer/score/score.h"
 #include "analyzer/tracer_cost.h"
+#include "analyzer/score/score.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {

@@ -148,6 +148,8 @@ static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_me
 	const struct ct_op *o = op->joined.op;
 	int32_t me = op->comm->rec.rank;
 
+	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&pass->orders, comm) != CT_OK)
+		return CT_NOMEM;
 	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
 	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
 		return ct_pass_alone(pass, add_local(pass, comm, m), m->group);

@@ -161,6 +161,7 @@ static struct ct_tape_instance instance_of(const struct ct_instance *i,
 		.n = i->n,
 		.src = i->src >= 0 ? i->src : -1,
 		.dst = i->src >= 0 ? i->dst : -1,
+		.root = i->src < 0 ? i->members[0].root : -1,
 		.op = i->members[0].op,
 		.dtype = i->members[0].dtype,
 	};

@@ -42,6 +42,7 @@ struct ct_tape_instance {
 	uint64_t at_ns;		/* when its first member entered it */
 	uint32_t first_part, n; /* its members, in order of sight */
 	int32_t src, dst;	/* of a message, ranks in the communicator; else -1 */
+	int32_t root;		/* rank in the communicator; -1 none */
 	uint8_t op, dtype;
 	uint8_t varying; /* sizes may differ from time to time and from member to member */
 	uint8_t judged;	 /* enum ct_judged */

@@ -130,9 +130,12 @@ static int split(const struct ct_order *order, uint64_t seq, uint8_t *set, struc
 	for (uint32_t m = 0; m < nranks; m++) {
 		unsigned who = row->more->who[m];
 
+		/* there were more than are told apart: which of them is usual is not known */
+		if (who > classes.n_calls)
+			return 0;
 		if (!who)
 			set[m] = CT_APART_UNSEEN;
-		else if (who <= classes.n_calls && classes.of[who - 1] == largest)
+		else if (classes.of[who - 1] == largest)
 			set[m] = CT_APART_USUAL;
 		else
 			set[m] = CT_APART_ODD;

@@ -165,13 +165,24 @@ static int make_call(struct ct_order_maker *k)
 
 /* ---- an operation too few or too many ---- */
 
+/* Where members may have shares of different sizes, one of them says nothing about the operation. */
+static const char *count_text(const struct ct_order_maker *k, const struct ct_order_call *call)
+{
+	const struct ct_member member = { .op = call->op, .varying = call->varying };
+
+	return ct_mismatch_sizes_agree(&member)
+		       ? ct_arena_printf(k->list->memory, "%llu", (unsigned long long)call->count)
+		       : "n/a";
+}
+
 static int make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
 	int is_extra = a->how == CT_APART_EXTRA;
 	/* what was called and had not to be, or had to be and was not */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
-	const char *ranks, *sites = sites_of_line(k), *what;
+	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
+	const char *of = "";
 
 	if (ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call))
 		return CT_NOMEM;
@@ -179,14 +190,17 @@ static int make_shifted(struct ct_order_maker *k)
 	k->f->confidence = ct_order_confidence(k, a->is_sure && (a->fits >= 3 || a->has_sites)
 							  ? CT_CONFIDENCE_HIGH
 							  : CT_CONFIDENCE_MEDIUM);
-	if (!sites || ct_order_ranks(k, 1, 0) || add_counts(k))
+	if (!sites || !count || ct_order_ranks(k, 1, 0) || add_counts(k))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
-	what = a->by == 1 ? ct_arena_printf(k->list->memory, "%s of %llu", k->f->op_name,
-					    (unsigned long long)call->count)
-			  : ct_arena_printf(k->list->memory, "%u operations, the first %s of %llu",
-					    a->by, k->f->op_name, (unsigned long long)call->count);
-	if (!ranks || !what)
+	if (count[0] != 'n')
+		of = ct_arena_printf(k->list->memory, " of %s", count);
+	if (!ranks || !of)
+		return CT_NOMEM;
+	what = a->by == 1 ? ct_arena_printf(k->list->memory, "%s%s", k->f->op_name, of)
+			  : ct_arena_printf(k->list->memory, "%u operations, the first %s%s", a->by,
+					    k->f->op_name, of);
+	if (!what)
 		return CT_NOMEM;
 	k->f->cause = ct_arena_printf(
 		k->list->memory, "%s at seq %llu%s%s: what %s, the others call %u operation%s %s",
@@ -200,13 +214,13 @@ static int make_shifted(struct ct_order_maker *k)
 			   "logging or evaluating); all members have to call it"
 			 : "look for a condition, an early return or an exception on these ranks "
 			   "that leaves the operation out";
-	k->f->line = ct_arena_printf(
-		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu op=%s count=%llu %s=%u fits=%u "
-		"instances=%llu%s severity=severe",
-		ranks, (unsigned long long)k->comm->key, (unsigned long long)a->seq, k->f->op_name,
-		(unsigned long long)call->count, is_extra ? "more" : "left_out", a->by, a->fits,
-		(unsigned long long)k->instances, sites);
+	k->f->line = ct_arena_printf(k->list->memory,
+				     "ranks=%s comm=%016llx seq=%llu op=%s count=%s %s=%u fits=%u "
+				     "instances=%llu%s severity=severe",
+				     ranks, (unsigned long long)k->comm->key,
+				     (unsigned long long)a->seq, k->f->op_name, count,
+				     is_extra ? "more" : "left_out", a->by, a->fits,
+				     (unsigned long long)k->instances, sites);
 	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 

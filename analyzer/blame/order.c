@@ -63,28 +63,41 @@ const struct ct_order *ct_orders_find(const struct ct_orders *orders, const stru
 
 /* ---- hashes ---- */
 
+/* What has to be equal, by operation. A table, as each operation of a run comes by here. */
+enum { SIZE = 1, REDOP = 2, ROOT = 4, NOTHING = 8 };
+static const uint8_t has_equal[256] = {
+	[CT_OP_AllReduce] = SIZE | REDOP,
+	[CT_OP_Reduce] = SIZE | REDOP | ROOT,
+	[CT_OP_ReduceScatter] = SIZE | REDOP,
+	[CT_OP_Broadcast] = SIZE | ROOT,
+	[CT_OP_AllGather] = SIZE,
+	[CT_OP_Gather] = ROOT,
+	[CT_OP_Scatter] = ROOT,
+	[CT_OP_GraphLaunch] = NOTHING,
+};
+
 /* Whatever of it may differ between members by right is left out. */
 static uint64_t hash_of(const struct ct_member *m)
 {
+	uint8_t equal = has_equal[m->op];
 	uint64_t what = (uint64_t)m->op << 56 | (uint64_t)m->dtype << 48 | (uint64_t)m->redop << 40;
 
-	if (ct_op_class(m->op) == CT_CLASS_ROOTED)
+	if (equal & ROOT)
 		what |= (uint32_t)m->root;
-	return what ^ (ct_mismatch_sizes_agree(m) ? ct_mix(m->bytes) : 0);
+	if (equal & SIZE && !m->varying)
+		what ^= m->bytes * 0xd6e8feb86659fd93ull;
+	return what;
 }
 
 /* Not all that would have to agree is on record, or one member may say it otherwise than another. */
 static int is_vague(const struct ct_member *m)
 {
-	if (m->op == CT_OP_GraphLaunch)
-		return 1;
-	if (ct_op_class(m->op) == CT_CLASS_ROOTED && m->root < 0)
-		return 1;
-	if (ct_mismatch_sizes_agree(m) &&
+	uint8_t equal = has_equal[m->op];
+
+	if (equal & SIZE &&
 	    (!m->dtype || (m->dtype >= CT_DTYPE_elem1 && m->dtype <= CT_DTYPE_elem16)))
 		return 1;
-	return !m->redop &&
-	       (m->op == CT_OP_AllReduce || m->op == CT_OP_Reduce || m->op == CT_OP_ReduceScatter);
+	return (equal & REDOP && !m->redop) || (equal & ROOT && m->root < 0) || equal & NOTHING;
 }
 
 int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t seq,
@@ -94,11 +107,20 @@ int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t se
 
 	if (!order)
 		return CT_NOMEM;
-	order->has_graphs |= m->op == CT_OP_GraphLaunch;
 	if (!orders->with_hash)
 		return CT_OK;
 	return ct_order_hash_add(&order->hash, comm->nranks, m->index, seq, hash_of(m),
 				 is_vague(m));
+}
+
+int ct_orders_graph(struct ct_orders *orders, struct ct_comm *comm)
+{
+	struct ct_order *order = ct_orders_get(orders, comm);
+
+	if (!order)
+		return CT_NOMEM;
+	order->has_graphs = 1;
+	return CT_OK;
 }
 
 int ct_orders_left(struct ct_orders *orders, struct ct_comm *comm, uint32_t member)
@@ -129,11 +151,12 @@ static struct ct_order_call call_of(const struct ct_member *m)
 	};
 }
 
-/* To the letter. */
+/* To the letter, but for shares that may differ. */
 static int same_call(const struct ct_member *a, const struct ct_member *b)
 {
-	return a->op == b->op && a->bytes == b->bytes && a->dtype == b->dtype &&
-	       a->redop == b->redop && a->root == b->root && a->varying == b->varying;
+	return a->op == b->op && (a->bytes == b->bytes || !(has_equal[a->op] & SIZE)) &&
+	       a->dtype == b->dtype && a->redop == b->redop && a->root == b->root &&
+	       a->varying == b->varying;
 }
 
 /* Where a row of this number goes; NULL: it is not wanted. */
@@ -150,15 +173,30 @@ static struct ct_order_row *place_of(struct ct_order *order, uint64_t seq)
 
 static int same_as(const struct ct_order_call *call, const struct ct_member *m)
 {
-	return call->op == m->op && call->bytes == m->bytes && call->dtype == m->dtype &&
-	       call->redop == m->redop && call->root == m->root && call->varying == m->varying &&
-	       call->site == m->site;
+	return call->op == m->op && (call->bytes == m->bytes || !(has_equal[m->op] & SIZE)) &&
+	       call->dtype == m->dtype && call->redop == m->redop && call->root == m->root &&
+	       call->varying == m->varying && call->site == m->site;
 }
 
 /* A size that nobody else confirms may be a damaged file's: nothing is laid out for so many. */
 static int is_believable(const struct ct_comm *comm)
 {
 	return comm->nranks <= 64 * (uint64_t)comm->n_known + 1024;
+}
+
+/* There are too many: one that differs in the site only, whose site is not known then, or none. */
+static uint32_t place_without_site(struct ct_order_more *more, const struct ct_member *m)
+{
+	for (uint32_t c = 0; c < CT_ORDER_CALLS; c++) {
+		struct ct_order_call call = more->calls[c];
+
+		call.site = m->site;
+		if (same_as(&call, m)) {
+			more->calls[c].site = NULL;
+			return c;
+		}
+	}
+	return CT_ORDER_CALLS;
 }
 
 static int fill_mixed(struct ct_order_row *row, const struct ct_instance *i)
@@ -182,7 +220,9 @@ static int fill_mixed(struct ct_order_row *row, const struct ct_instance *i)
 
 		while (c < more->n_calls && !same_as(&more->calls[c], member))
 			c++;
-		if (c == more->n_calls && c < CT_ORDER_CALLS)
+		if (c == CT_ORDER_CALLS)
+			c = place_without_site(more, member);
+		else if (c == more->n_calls)
 			more->calls[more->n_calls++] = call_of(member);
 		more->who[member->index] = (uint8_t)(c + 1);
 	}
@@ -253,7 +293,7 @@ void ct_orders_ended(struct ct_orders *orders)
 	for (uint32_t i = 0; i < orders->n; i++) {
 		struct ct_order *order = orders->all[i];
 
-		if (order && !order->has_graphs && order->trouble == UINT64_MAX)
+		if (order && order->trouble == UINT64_MAX)
 			order->trouble = first_lacking(order->comm);
 	}
 }

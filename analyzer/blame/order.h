@@ -68,6 +68,9 @@ const struct ct_order *ct_orders_find(const struct ct_orders *orders, const stru
 int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t seq,
 		     const struct ct_member *member);
 
+/* A graph was launched that may hold operations of it. 0 or CT_NOMEM. */
+int ct_orders_graph(struct ct_orders *orders, struct ct_comm *comm);
+
 /* A member is about to leave, or has left. 0 or CT_NOMEM. */
 int ct_orders_left(struct ct_orders *orders, struct ct_comm *comm, uint32_t member);
 

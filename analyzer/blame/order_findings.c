@@ -54,6 +54,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 	const char *stopped = ct_order_ranks_text(k, CT_APART_ODD),
 		   *waiting = ct_order_ranks_text(k, CT_APART_USUAL);
 	const struct ct_order_call *call = NULL;
+	const char *named;
 	int few_stopped = u->n_stopped < u->n_waiting;
 
 	for (uint32_t m = 0; m < k->comm->nranks && !call; m++)
@@ -83,15 +84,19 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 				      : u->n_waiting == 1 ? "waits"
 							  : "wait",
 				      k->f->op_name, (unsigned long long)u->seq);
+	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	if (!named)
+		return CT_NOMEM;
 	k->f->advice = "give all ranks equally many steps: drop_last or a padded sampler, the Join "
 		       "context of PyTorch, or agree on the number of steps before";
-	k->f->line = ct_arena_printf(
-		k->list->memory,
-		"ranks=%s comm=%016llx last_seq=%llu by=%s waiting=%s next_op=%s beyond=%llu "
-		"severity=severe",
-		stopped, (unsigned long long)k->comm->key, (unsigned long long)(u->seq - 1),
-		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
-		(unsigned long long)u->most);
+	k->f->line = ct_arena_printf(k->list->memory,
+				     "ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s "
+				     "waiting=%s next_op=%s beyond=%llu "
+				     "severity=severe",
+				     named, (unsigned long long)k->comm->key,
+				     (unsigned long long)(u->seq - 1), stopped,
+				     u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
+				     (unsigned long long)u->most);
 	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
 }
 

@@ -103,6 +103,13 @@ static int waits_long(const struct ct_pass *pass, const struct ct_comm *comm, ui
 	return 0;
 }
 
+static int is_synchronising(const struct ct_order *order, uint32_t member)
+{
+	const struct ct_order_call *call = ct_order_at(order, order->trouble, member);
+
+	return !call || ct_op_class(call->op) == CT_CLASS_SYNC;
+}
+
 int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uint8_t *set,
 		   struct ct_uneven *out)
 {
@@ -130,12 +137,12 @@ int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uin
 		}
 		out->n_waiting++;
 		out->most = beyond > out->most ? beyond : out->most;
-		/* what ended without them needed none of them */
-		if (!state || state == CT_STATE_FINISHED)
+		/* where all wait for all, nothing ends without them: they were there, and it is not on record */
+		if (!state || (state == CT_STATE_FINISHED && is_synchronising(order, m)))
 			return 0;
 		if (state == CT_STATE_ERROR || state == CT_STATE_ABORTED)
 			out->failed = 1;
-		else
+		else if (state != CT_STATE_FINISHED)
 			waiting += (uint32_t)waits_long(pass, comm, m, out->seq);
 	}
 	return waiting || out->failed;

@@ -183,7 +183,8 @@ static int take(struct ct_findings *list, struct ct_report *report)
 	report->findings = ct_arena_calloc(report->memory, n + 1, sizeof(*report->findings));
 	if (!report->findings)
 		return CT_NOMEM;
-	qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
+	if (list->n)
+		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
 	report->n_findings = n;
 	report->findings_left_out = list->n - n;
 	for (size_t i = 0; i < n; i++) {

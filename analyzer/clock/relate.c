@@ -131,7 +131,8 @@ static struct knot end_knot(const struct ct_clock_edge *e, unsigned i, double b,
 		conflict(r, CT_CONFLICT_ENDS, moved, fmax(3 * err, MOVED_NS), e, k.x);
 	k.err = err + moved;
 	inside = fmax(most - k.y, k.y - least);
-	if (inside < k.err && e->violation == 0)
+	/* Ends that are wrong by more than they should be say nothing of where in it the truth lies. */
+	if (e->violation == 0 && (inside < k.err || moved > err))
 		k.err = inside;
 	return k;
 }

@@ -10,16 +10,18 @@
 
 /* What has to have gone between hosts, at least, for anything to be said. */
 #define LEAST_BYTES 100e6
-/* Ethernet has to account for so much of it ... */
+/* Ethernet and IP over InfiniBand have to account for so much of it ... */
 #define ACCOUNTED 0.7
-/* ... and InfiniBand for no more than this: other jobs and management use it too. */
+/* ... and InfiniBand itself for no more than this: other jobs and management use it too. */
 #define NEXT_TO_NOTHING 0.05
 /* Ring and tree algorithms move up to twice the least, and sockets add a little. More than that may be anything else on
  * Ethernet (data sets, checkpoints), while the communication went where nothing counts (NVLink between hosts); with a
  * setting that explains it, more than that again. */
 #define MOST 4
 #define MOST_EXPLAINED 20
-/* Of Ethernet's traffic, what is Gloo's own. */
+/* What IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
+#define IPOIB_HEADERS 1.06
+/* Of the traffic of sockets, what is Gloo's own. */
 #define GLOO_MOST 0.3
 /* Bytes have to be known for so much of the time. */
 #define KNOWN 0.9
@@ -58,24 +60,46 @@ static size_t active_ports(const struct ct_report_transport *t)
 	return n;
 }
 
-/* Did this host's communication go over Ethernet? */
+/* What went through sockets, and what over InfiniBand without them. 1, or 0: not known for long enough. */
+static int split(const struct ct_report_transport *t, double *ethernet, double *ipoib, double *rdma)
+{
+	double known = KNOWN * (double)t->sampled_ns;
+
+	*ipoib = 0;
+	if ((double)t->nic_known_ns < known || (double)t->ib_known_ns < known ||
+	    t->nic_bytes == CT_UNKNOWN || t->ib_bytes == CT_UNKNOWN)
+		return 0;
+	for (size_t i = 0; i < t->n_ports; i++) {
+		const struct ct_report_port *port = &t->ports[i];
+
+		if (!port->is_ipoib)
+			continue;
+		if ((double)port->known_ns < known || port->rx_bytes == CT_UNKNOWN)
+			return 0;
+		*ipoib += (double)port->rx_bytes + (double)port->tx_bytes;
+	}
+	*ethernet = (double)t->nic_bytes;
+	*rdma = fmax(0, (double)t->ib_bytes - IPOIB_HEADERS * *ipoib);
+	return 1;
+}
+
+/* Did this host's communication go through sockets? */
 static int fell_back(const struct ct_report_transport *t, const struct ct_crossing *crossed,
 		     const struct reason *reason)
 {
-	double known = KNOWN * (double)t->sampled_ns, nic = (double)t->nic_bytes;
 	double most = (reason ? MOST_EXPLAINED : MOST) * crossed->bytes;
+	double ethernet, ipoib, rdma, sockets;
 
-	if (t->samples < 2 || !active_ports(t) || (double)t->nic_known_ns < known ||
-	    (double)t->ib_known_ns < known || t->nic_bytes == CT_UNKNOWN ||
-	    t->ib_bytes == CT_UNKNOWN)
+	if (t->samples < 2 || !active_ports(t) || !split(t, &ethernet, &ipoib, &rdma))
 		return 0;
-	return crossed->bytes >= LEAST_BYTES && nic >= ACCOUNTED * crossed->bytes && nic <= most &&
-	       (double)t->ib_bytes <= NEXT_TO_NOTHING * crossed->bytes &&
-	       crossed->gloo_bytes <= GLOO_MOST * nic;
+	sockets = ethernet + ipoib;
+	return crossed->bytes >= LEAST_BYTES && sockets >= ACCOUNTED * crossed->bytes &&
+	       sockets <= most && rdma <= NEXT_TO_NOTHING * crossed->bytes &&
+	       crossed->gloo_bytes <= GLOO_MOST * sockets;
 }
 
 struct sums {
-	double crossed, nic, ib;
+	double crossed, ethernet, ipoib, rdma;
 	size_t ports;
 	uint64_t begin_at_ns, end_at_ns;
 	const struct reason *reason;
@@ -103,16 +127,18 @@ static int describe(struct ct_findings *list, struct ct_finding *f, const struct
 	if (!ranks || !host || !f->cause)
 		return CT_NOMEM;
 	f->line = ct_arena_printf(memory,
-				  "hosts=%zu host=%s ranks=%s ethernet=%s infiniband=%s "
+				  "hosts=%zu host=%s ranks=%s ethernet=%s ipoib=%s infiniband=%s "
 				  "needed>=%s%s%s%s%s severity=%s",
-				  f->n_hosts, host, ranks, ct_text_bytes((uint64_t)s->nic).s,
-				  ct_text_bytes((uint64_t)s->ib).s,
+				  f->n_hosts, host, ranks, ct_text_bytes((uint64_t)s->ethernet).s,
+				  ct_text_bytes((uint64_t)s->ipoib).s,
+				  ct_text_bytes((uint64_t)s->rdma).s,
 				  ct_text_bytes((uint64_t)s->crossed).s, s->reason ? " " : "",
 				  s->reason ? s->reason->fact + 4 : "", s->reason ? "=" : "",
 				  s->reason ? s->value : "", ct_severity_name(f->severity));
 	if (!f->line || ct_finding_evidence(list, f, "needed_at_least", s->crossed, "bytes", NAN) ||
-	    ct_finding_evidence(list, f, "ethernet", s->nic, "bytes", NAN) ||
-	    ct_finding_evidence(list, f, "infiniband", s->ib, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "ethernet", s->ethernet, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "ip_over_infiniband", s->ipoib, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "infiniband_otherwise", s->rdma, "bytes", NAN) ||
 	    ct_finding_evidence(list, f, "active_infiniband_ports", (double)s->ports, "count", NAN))
 		return CT_NOMEM;
 	return CT_OK;
@@ -133,13 +159,16 @@ static int tell(const struct ct_pass *pass, const struct ct_report *report,
 	for (size_t i = 0; st == CT_OK && i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
 		const struct ct_environment_facts *facts = &pass->processes[t->process].environment;
+		double ethernet, ipoib, rdma;
 
 		if (!fallen[i])
 			continue;
 		f->hosts[f->n_hosts++] = t->host;
 		s.crossed += by_host[t->host_index].bytes;
-		s.nic += (double)t->nic_bytes;
-		s.ib += (double)t->ib_bytes;
+		split(t, &ethernet, &ipoib, &rdma);
+		s.ethernet += ethernet;
+		s.ipoib += ipoib;
+		s.rdma += rdma;
 		s.ports += active_ports(t);
 		s.begin_at_ns = t->begin_at_ns < s.begin_at_ns ? t->begin_at_ns : s.begin_at_ns;
 		s.end_at_ns = t->end_at_ns > s.end_at_ns ? t->end_at_ns : s.end_at_ns;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/clocks_text.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,4 +67,22 @@ void ct_clocks_line(struct ct_text *text, const struct ct_report *report)
 	ct_text_line(text, related < report->n_clocks ? CT_COLOR_YELLOW : CT_COLOR_NONE,
 		     "clocks    %zu of %zu hosts related to %.40s, ±%s%s%s", related,
 		     report->n_clocks, reference ? reference : "?", ct_text_ns(err).s, tested, odd);
+}
+
+void ct_clocks_rows(struct ct_text *text, const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_clocks; i++) {
+		const struct ct_report_clock *c = &report->clocks[i];
+		char offset[32] = "n/a", drift[32] = "n/a";
+
+		if (c->has_offset)
+			snprintf(offset, sizeof(offset), "%" PRId64, c->offset_ns);
+		if (!isnan(c->drift_ppb))
+			snprintf(drift, sizeof(drift), "%.0f", c->drift_ppb);
+		ct_text_line(text, CT_COLOR_NONE,
+			     "clock     host=%s ref=%s offset_ns=%s drift_ppb=%s err=%s quality=%s "
+			     "selftest=%s",
+			     c->host, c->ref_host ? c->ref_host : "n/a", offset, drift,
+			     ct_text_ns(c->err_ns).s, c->quality, ct_text_ns(c->selftest_ns).s);
+	}
 }

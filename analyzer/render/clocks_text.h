@@ -9,4 +9,7 @@
 /* "clocks    ..."; nothing where there is one host. */
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 
+/* A line for each host: "clock     host=... ref=... offset_ns=... drift_ppb=... err=... quality=... selftest=...". */
+void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
+
 #endif

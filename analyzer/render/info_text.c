@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/render/clocks_text.h"
 #include "analyzer/render/environment_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
@@ -35,6 +36,8 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
 	ct_timing_line(text, report);
+	ct_clocks_line(text, report);
+	ct_clocks_rows(text, report);
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
 		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
 			     run->ranks_missing[i],

@@ -574,6 +574,35 @@ static void a_recorded_process_has_them_at_its_beginning_and_its_end(void **stat
 	recorded_remove();
 }
 
+/* Each sample takes the thread some time on its processor. */
+static void job_that_goes_on(void)
+{
+	const struct timespec nap = { 0, 10000000 };
+	uint64_t before = 0;
+
+	ct_environ_root = root;
+	gloo_barrier(&barrier);
+	for (int samples = 0, naps = 0; samples < 4 && naps < 3000; naps++) {
+		samples += ct_counters_cpu_ns() != before;
+		before = ct_counters_cpu_ns();
+		nanosleep(&nap, NULL);
+	}
+}
+
+static void a_recorded_process_has_them_in_between(void **state)
+{
+	static const char *const env[] = { "COMMTRACE_COUNTERS=50ms", "COMMTRACE_FLUSH=50ms",
+					   NULL };
+
+	(void)state;
+	make_nic("eth0", "up\n", 1, 1000);
+	assert_int_equal(recorded_run(job_that_goes_on, env), 0);
+	walk_run();
+	/* some are asked for before they can be written, of which the latest counts */
+	assert_true(walked_samples >= 3);
+	recorded_remove();
+}
+
 static void job_whose_port_hangs(void)
 {
 	ct_environ_root = root;
@@ -600,7 +629,43 @@ static void a_recorded_process_whose_port_hangs_is_whole(void **state)
 	recorded_remove();
 }
 
-int main(void)
+/* CPU time of a sample of two network devices and eight InfiniBand ports that have every counter, in files without a
+ * driver behind them. */
+static int measure(void)
+{
+	uint64_t before;
+
+	if (set_up(NULL) != 0)
+		return 1;
+	for (int i = 0; i < 10; i++) {
+		char name[16], path[128];
+
+		snprintf(name, sizeof(name), i < 2 ? "eth%d" : "mlx5_%d", i);
+		if (i < 2)
+			make_nic(name, "up\n", 1, 1);
+		else
+			make_infiniband(name, 1);
+		for (unsigned id = 0; id < CT_PORT_COUNTER_IDS; id++) {
+			const struct ct_port_counter *row = &ct_port_counters[id];
+
+			if (row->of != (i < 2 ? CT_PORT_NET : CT_PORT_IB))
+				continue;
+			snprintf(path, sizeof(path), "/sys/class/%s/%s%s/%s",
+				 i < 2 ? "net" : "infiniband", name, i < 2 ? "" : "/ports/1",
+				 row->file);
+			make(path, "123456789012\n");
+		}
+	}
+	ct_ports_read(&ports, root, &sample);
+	before = ct_thread_cpu_ns();
+	for (int i = 0; i < 100; i++)
+		ct_ports_read(&ports, root, &sample);
+	printf("%u ports: %.2f ms of CPU time a sample\n", ports.n,
+	       (double)(ct_thread_cpu_ns() - before) / 100 / 1e6);
+	return tear_down(NULL);
+}
+
+int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -614,8 +679,11 @@ int main(void)
 		TEST(other_local_ranks_and_whoever_is_told_not_to_read_nothing),
 		TEST(a_port_that_hangs_holds_up_nobody_and_is_named),
 		TEST(a_recorded_process_has_them_at_its_beginning_and_its_end),
+		TEST(a_recorded_process_has_them_in_between),
 		TEST(a_recorded_process_whose_port_hangs_is_whole),
 	};
 
+	if (argc > 1 && strcmp(argv[1], "--measure") == 0)
+		return measure();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

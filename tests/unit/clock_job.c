@@ -83,6 +83,7 @@ static void add(struct clock_job *j, struct ct_clock_points *points, uint64_t *d
 	struct ct_clock_event event = { .kind = CT_CLOCK_SYNC,
 					.members = m,
 					.n = (uint32_t)(j->hosts * j->per_host),
+					.no_ends = j->no_ends,
 					.stratum = 1 + (uint64_t)kind };
 
 	for (uint32_t r = 0; r < event.n; r++) {
@@ -122,6 +123,8 @@ void clock_job_run(struct clock_job *j, struct ct_clock_points *points)
 				    or_default(j->jitter_to_us, 50)) *
 			    1e-6;
 		skew[r] = between(&dice, 0, or_default(j->skew_us, 10)) * 1e-6;
+		if (r == 2 * j->per_host)
+			skew[r] += j->late_rank_us * 1e-6;
 	}
 	for (j->end_s = 0; j->end_s < j->seconds;) {
 		double gap = or_default(j->step, 0.5) / (large + 1) * 0.9;

@@ -185,6 +185,15 @@ static void call_host(struct script *s, const char *rest)
 	}
 }
 
+static void lose(struct script *s, const char *ranks)
+{
+	const struct ct_loss_rec rec = { .reason = CT_LOSS_POOL_EMPTY, .records = 5 };
+
+	for (int r = 0; r < s->job.o.ranks; r++)
+		if (set_of(ranks) >> r & 1)
+			job_rare(&s->job, r, CT_KIND_LOSS, &rec, sizeof(rec));
+}
+
 static void set_end(struct script *s, const char *rest)
 {
 	char ranks[64], how[16];
@@ -229,6 +238,8 @@ static void one_line(struct script *s, char *line, uint64_t absent)
 		make_comm(s, line + 5);
 	else if (strncmp(line, "call ", 5) == 0)
 		call_host(s, line + 5);
+	else if (strncmp(line, "loses ", 6) == 0)
+		lose(s, line + 6);
 	else if (strncmp(line, "end ", 4) == 0)
 		set_end(s, line + 4);
 	else if (strncmp(line, "absent ", 7) != 0)

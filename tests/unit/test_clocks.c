@@ -175,6 +175,36 @@ static void the_selftest_shows_how_far_ends_of_one_host_lie_apart(void **state)
 	clock_job_fini(&single);
 }
 
+/* Of a host with eight ranks, one that always leaves late does not move its clock. */
+static void one_late_rank_does_not_move_its_host(void **state)
+{
+	struct scenario s = { "late rank", { .seconds = 60, .late_rank_us = 2000 }, 15 };
+	struct outcome out = { 0 };
+
+	(void)state;
+	run(&s, 3, &out);
+	assert_true(out.n > 0);
+	assert_true(out.max_us < s.limit_us);
+}
+
+/* What cause and effect allow holds the truth, errors of times and all. */
+static void causes_alone_leave_an_interval_that_holds_the_truth(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 3; seed++) {
+		struct scenario s = { "causes",
+				      { .seconds = 130, .wander = 1e-8, .no_ends = 1 },
+				      0 };
+		struct outcome out = { 0 };
+
+		run(&s, seed, &out);
+		assert_int_equal(out.quality[CT_CLOCK_APPROXIMATE], 7);
+		assert_int_equal(out.covered, out.n);
+		/* small operations leave some ten microseconds, and the errors of two times */
+		assert_true(out.err_us / out.n > 25 && out.err_us / out.n < 120);
+	}
+}
+
 /* ---- contradictions ---- */
 
 static void expect_fail(struct clock_job job, uint32_t guilty)
@@ -362,6 +392,78 @@ static void messages_both_ways_leave_what_they_take(void **state)
 		ct_clocks_free(clocks);
 		ct_clock_points_fini(&points);
 	}
+}
+
+/* Operations of two hosts, every fourth of which leaves no doubt; the others end later on the second host. */
+static struct ct_clocks *late_ends(double late)
+{
+	struct ct_clock_points points;
+	struct ct_clocks *clocks;
+
+	assert_int_equal(ct_clock_points_init(&points, 2, 0), 0);
+	for (int k = 0; k < 3000; k++) {
+		double t = 0.01 * k, by = k % 4 ? late : 0;
+		struct ct_clock_member m[2] = { member(0, t, t + 30e-6),
+						member(1, t, t + 30e-6 + by) };
+
+		assert_int_equal(add_event(&points, CT_CLOCK_SYNC, m, 2, 0), 0);
+	}
+	assert_int_equal(ct_clocks_solve(&points, 0, &clocks), 0);
+	ct_clock_points_fini(&points);
+	return clocks;
+}
+
+static void ends_stay_within_what_causes_allow(void **state)
+{
+	/* 30 us and the 25 us of doubt to either side */
+	struct ct_clocks *clocks = late_ends(75e-6);
+
+	(void)state;
+	/* they moved the ends by more than these may be wrong: then all of the interval is the error */
+	assert_int_equal(ct_clocks_host(clocks, 1)->quality, CT_CLOCK_APPROXIMATE);
+	assert_in_range(ct_clocks_host(clocks, 1)->err_ns, 105000, 115000);
+	expect_relation(clocks, 1, 0, 57e3);
+	ct_clocks_free(clocks);
+	clocks = late_ends(300e-6);
+	assert_int_equal(ct_clocks_host(clocks, 1)->quality, CT_CLOCK_FAIL);
+	assert_int_equal(ct_clocks_host(clocks, 1)->conflict.kind, CT_CONFLICT_ENDS);
+	ct_clocks_free(clocks);
+}
+
+/* One operation every 10 ms, with this error of every time. */
+static void join_roughly(struct ct_clock_points *points, uint32_t a, uint32_t b, uint32_t err_ns)
+{
+	for (int k = 0; k < 3000; k++) {
+		double t = 0.01 * k;
+		struct ct_clock_member m[2] = { member(a, t, t + 2e-3),
+						member(b, t + 1e-3, t + 2e-3) };
+
+		m[0].end_err_ns = m[1].end_err_ns = err_ns;
+		assert_int_equal(add_event(points, CT_CLOCK_SYNC, m, 2, 0), 0);
+	}
+}
+
+static void the_way_is_the_one_whose_errors_add_up_to_least(void **state)
+{
+	struct ct_clock_points points;
+	struct ct_clocks *clocks;
+
+	(void)state;
+	assert_int_equal(ct_clock_points_init(&points, 5, 0), 0);
+	/* three steps of 60 us against one of 100; 60 and 12 against twice 100 */
+	join_roughly(&points, 0, 1, 25000);
+	join_roughly(&points, 1, 2, 25000);
+	join_roughly(&points, 2, 3, 25000);
+	join_roughly(&points, 0, 3, 45000);
+	join_roughly(&points, 3, 4, 45000);
+	join_roughly(&points, 1, 4, 1000);
+	assert_int_equal(ct_clocks_solve(&points, 0, &clocks), 0);
+	assert_int_equal(ct_clocks_host(clocks, 3)->hops, 1);
+	assert_int_equal(ct_clocks_host(clocks, 4)->hops, 2);
+	assert_in_range(ct_clocks_host(clocks, 3)->err_ns, 100000, 102000);
+	assert_in_range(ct_clocks_host(clocks, 4)->err_ns, 72000, 74000);
+	ct_clocks_free(clocks);
+	ct_clock_points_fini(&points);
 }
 
 static void errors_add_up_along_the_way(void **state)
@@ -591,6 +693,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_scenario_is_within_its_limit_and_its_published_error),
 		cmocka_unit_test(the_selftest_shows_how_far_ends_of_one_host_lie_apart),
+		cmocka_unit_test(one_late_rank_does_not_move_its_host),
+		cmocka_unit_test(causes_alone_leave_an_interval_that_holds_the_truth),
 		cmocka_unit_test(a_clock_that_is_set_fails_and_only_that_one),
 		cmocka_unit_test(a_set_clock_is_found_where_it_was_set),
 		cmocka_unit_test(a_reference_that_was_set_fails_everybody),
@@ -599,6 +703,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(messages_one_way_are_not_enough),
 		cmocka_unit_test(messages_both_ways_leave_what_they_take),
 		cmocka_unit_test(errors_add_up_along_the_way),
+		cmocka_unit_test(the_way_is_the_one_whose_errors_add_up_to_least),
+		cmocka_unit_test(ends_stay_within_what_causes_allow),
 		cmocka_unit_test(ends_seen_by_the_host_count_for_what_they_are),
 		cmocka_unit_test(memory_does_not_follow_the_length_of_the_run),
 		cmocka_unit_test(a_hull_is_as_tight_as_its_points),

@@ -33,6 +33,9 @@ static const struct order_case cases[] = {
 	{ "another_type",
 	  FOUR "1-3 w 10 AllReduce 5 float32 sum - a\n0 w 10 AllReduce 5 int32 sum - a\n",
 	  "MISMATCH", "MISMATCH ranks=0 seq=10 field=dtype theirs=int32 others=float32" },
+	{ "another_type_of_another_width",
+	  FOUR "1-3 w 10 AllReduce 5 float32 sum - a\n0 w 10 AllReduce 5 bfloat16 sum - a\n",
+	  "MISMATCH", "MISMATCH ranks=0 seq=10 field=dtype theirs=bfloat16 others=float32" },
 	{ "another_reduction",
 	  FOUR "1-3 w 10 AllReduce 5 float32 sum - a\n0 w 10 AllReduce 5 float32 max - a\n",
 	  "MISMATCH", "MISMATCH ranks=0 seq=10 field=redop theirs=max others=sum" },
@@ -47,6 +50,11 @@ static const struct order_case cases[] = {
 	  FOUR OF("0,2,3", 10, 500)
 		  OF("1", 10, 100) "0-3 w 11-40 AllReduce 100 float32 sum - step\n",
 	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=100 others=500 instances=1" },
+	{ "nor_where_all_that_follows_is_of_one_place",
+	  FOUR
+	  "0,2,3 w 10 AllReduce 500 float32 sum - log\n1 w 10 AllReduce 100 float32 sum - step\n"
+	  "0-3 w 11-40 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=100 others=500" },
 	{ "who_left_no_trace_makes_it_less_sure",
 	  "absent 3\n" FOUR OF("0,2", 10, 500) OF("1", 10, 600), "MISMATCH",
 	  "MISMATCH ranks=1 seq=10 field=count theirs=600 others=500 confidence=medium" },
@@ -202,6 +210,15 @@ static const struct order_case cases[] = {
 	  "MISMATCH",
 	  "EXTRA_OP ranks=0 seq=10 op=AllReduce count=1 more=1 site_theirs=save site_others=b "
 	  "first_site_seq=10" },
+	{ "what_lies_before_is_kept_however_long_the_run_goes_on",
+	  FOUR
+	  "0 w 10 AllReduce 1 float32 sum - save\n1-3 w 10 AllReduce 1 float32 sum - b\n"
+	  "0 w 11 AllReduce 1 float32 sum - b\n1-3 w 11 AllReduce 900 float32 sum - c\n"
+	  "0 w 12 AllReduce 900 float32 sum - c\n1-3 w 12 AllReduce 800 float32 sum - d\n"
+	  "0 w 13 AllReduce 800 float32 sum - d\n1-3 w 13-90 AllReduce 100 float32 sum - step\n"
+	  "0 w 14-91 AllReduce 100 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH",
+	  "EXTRA_OP ranks=0 seq=10 more=1 site_theirs=save site_others=b first_site_seq=10" },
 	{ "sizes_differ_and_so_do_sites",
 	  "ranks 3\n0-2 w 0-9 AllGather 64 float32 - - generate\n0,1 w 10 AllGather 64 float32 - - "
 	  "generate in\n"
@@ -217,6 +234,19 @@ static const struct order_case cases[] = {
 	  "MISMATCH",
 	  "MISMATCH ranks=3 seq=10 field=count theirs=300 others=200 site_theirs=receive "
 	  "site_others=receive" },
+	{ "nor_do_sites_that_differ_between_the_sides_all_along",
+	  "ranks 3\n0,1 w 0-9 AllReduce 100 float32 sum - a\n2 w 0-9 AllReduce 100 float32 sum - "
+	  "b\n"
+	  "0,1 w 10 AllReduce 200 float32 sum - a\n2 w 10 AllReduce 300 float32 sum - b\n",
+	  "MISMATCH", "MISMATCH ranks=2 seq=10 field=count theirs=300 others=200 !first_site_seq" },
+	{ "nor_do_sites_of_their_own",
+	  "ranks 12\n0 w 0 AllReduce 1 float32 sum - a\n1 w 0 AllReduce 1 float32 sum - b\n"
+	  "2 w 0 AllReduce 1 float32 sum - c\n3 w 0 AllReduce 1 float32 sum - d\n"
+	  "4 w 0 AllReduce 1 float32 sum - e\n5 w 0 AllReduce 1 float32 sum - f\n"
+	  "6 w 0 AllReduce 1 float32 sum - g\n7 w 0 AllReduce 1 float32 sum - h\n"
+	  "8 w 0 AllReduce 1 float32 sum - i\n9 w 0 AllReduce 1 float32 sum - j\n"
+	  "10 w 0 AllReduce 1 float32 sum - k\n11 w 0 AllReduce 2 float32 sum - a\n",
+	  "MISMATCH", "MISMATCH ranks=11 seq=0 field=count theirs=2 others=1" },
 	{ "nor_do_sites_that_differ_within_the_majority",
 	  "ranks 4\n0 w 0-9 Broadcast 100 float32 - 0 load\n1-3 w 0-9 Broadcast 100 float32 - 0 "
 	  "receive\n"
@@ -242,24 +272,25 @@ static const struct order_case cases[] = {
 	/* ---- uneven inputs ---- */
 	{ "who_exits_in_order_stopped_early", FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\n",
 	  "UNEVEN_INPUT",
-	  "UNEVEN_INPUT ranks=2 last_seq=9 by=exit waiting=0,1,3 next_op=AllReduce beyond=1 "
+	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit waiting=0,1,3 next_op=AllReduce "
+	  "beyond=1 "
 	  "confidence=high" },
 	{ "who_runs_ahead_waits_in_the_first",
 	  FOUR IN("0,1,3", 10, 100) IN("0,1,3", 11, 200) "end 0,1,3 killed\n", "UNEVEN_INPUT",
-	  "UNEVEN_INPUT ranks=2 last_seq=9 by=exit waiting=0,1,3 beyond=2" },
+	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit waiting=0,1,3 beyond=2" },
 	{ "who_destroyed_the_communicator_stopped_early",
 	  FOUR IN("0,1,3", 10, 100) "call 2 w ncclCommDestroy\nend 0-3 killed\n", "UNEVEN_INPUT",
-	  "UNEVEN_INPUT ranks=2 last_seq=9 by=leaving waiting=0,1,3" },
+	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=leaving waiting=0,1,3" },
 	{ "who_stands_in_finalize_stopped_early",
 	  "ranks 4 mpi\n0-3 w 0-9 AllReduce 100 float32 sum - step\n" IN(
 		  "0,1,3", 10, 100) "call 2 w MPI_Finalize\nend 0-3 killed\n",
-	  "UNEVEN_INPUT", "UNEVEN_INPUT ranks=2 last_seq=9 by=leaving waiting=0,1,3" },
+	  "UNEVEN_INPUT", "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=leaving waiting=0,1,3" },
 	{ "the_others_may_get_an_error",
 	  FOUR "0,1,3 w 10 AllReduce 100 float32 sum - step bad\nend 0,1,3 fail\n", "UNEVEN_INPUT",
-	  "UNEVEN_INPUT ranks=2 last_seq=9 by=exit" },
+	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit" },
 	{ "where_most_stopped_the_one_that_went_on_is_odd", FOUR IN("1", 10, 100) "end 1 killed\n",
 	  "UNEVEN_INPUT",
-	  "UNEVEN_INPUT ranks=0,2,3 last_seq=9 by=exit waiting=1 confidence=medium" },
+	  "UNEVEN_INPUT ranks=1 last_seq=9 stopped=0,2,3 by=exit waiting=1 confidence=medium" },
 	{ "a_failure_is_no_uneven_input",
 	  FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\nend 2 fail\n", NULL, "" },
 	{ "an_abort_is_no_uneven_input",
@@ -274,6 +305,17 @@ static const struct order_case cases[] = {
 	  FOUR "2 w 10 AllReduce 100 float32 sum - step in\n" IN("0,1,3", 10, 100)
 		  IN("0,1,3", 11, 100) "end 0,1,3 killed\n",
 	  NULL, "" },
+	{ "who_lost_records_may_have_gone_on",
+	  FOUR IN("0,1,3", 10, 100) "loses 2\nend 0,1,3 killed\n", NULL, "" },
+	{ "what_ended_on_some_was_called_by_all",
+	  FOUR OF("1", 10, 100) IN("0,3", 10, 100) "end 0,1,3 killed\n", NULL, "" },
+	{ "but_a_root_needs_nobody",
+	  FOUR "1 w 10 Broadcast 100 float32 - 1 step\n0,3 w 10 Broadcast 100 float32 - 1 step in\n"
+	       "end 0,1,3 killed\n",
+	  "UNEVEN_INPUT", "UNEVEN_INPUT ranks=2 last_seq=9 waiting=0,1,3 next_op=Broadcast" },
+	{ "who_never_called_anything_did_not_stop",
+	  "ranks 4\n0,1,3 w 0-4 AllReduce 100 float32 sum - step in\nend 0,1,3 killed\n", NULL,
+	  "" },
 	{ "a_smaller_last_step",
 	  "ranks 4\n0-3 w 0-40 AllGather 64 float32 - - eval\n0-2 w 41 AllGather 64 float32 - - "
 	  "eval\n"
@@ -290,6 +332,30 @@ static const struct order_case cases[] = {
 	  "ranks 4\n0 w 0-9 AllToAll 7 float32 - - moe\n1 w 0-9 AllToAll 900 float32 - - moe\n"
 	  "2,3 w 0-9 AllToAll 12 float32 - - moe\n",
 	  NULL, "" },
+	{ "many_different_shares_are_one_call",
+	  "ranks 10\n0-9 w 0-4 AllReduce 100 float32 sum - step\n0 w 5 AllToAll 1 float32 - - moe\n"
+	  "1 w 5 AllToAll 2 float32 - - moe\n2 w 5 AllToAll 3 float32 - - moe\n"
+	  "3 w 5 AllToAll 4 float32 - - moe\n4 w 5 AllToAll 5 float32 - - moe\n"
+	  "5 w 5 AllToAll 6 float32 - - moe\n6 w 5 AllToAll 7 float32 - - moe\n"
+	  "7 w 5 AllToAll 8 float32 - - moe\n8 w 5 AllToAll 9 float32 - - moe\n"
+	  "9 w 5 Barrier 0 - - - moe\n",
+	  "MISMATCH", "MISMATCH ranks=9 seq=5 field=op theirs=Barrier others=AllToAll" },
+	{ "more_calls_than_are_told_apart_name_nobody_wrongly",
+	  "ranks 10\n0-9 w 0-4 AllReduce 100 float32 sum - step\n0 w 5 AllReduce 1 float32 sum - "
+	  "a\n"
+	  "1 w 5 AllReduce 2 float32 sum - a\n2 w 5 AllReduce 3 float32 sum - a\n"
+	  "3 w 5 AllReduce 4 float32 sum - a\n4 w 5 AllReduce 5 float32 sum - a\n"
+	  "5 w 5 AllReduce 6 float32 sum - a\n6 w 5 AllReduce 7 float32 sum - a\n"
+	  "7-9 w 5 AllReduce 8 float32 sum - a\n",
+	  "MISMATCH", "MISMATCH ranks=0,1,2,3,4,5,6,7,... seq=5 field=count confidence=medium" },
+	{ "but_a_majority_among_them_is_one",
+	  "ranks 20\n0-19 w 0-4 AllReduce 100 float32 sum - step\n0 w 5 AllReduce 1 float32 sum - "
+	  "a\n"
+	  "1 w 5 AllReduce 2 float32 sum - a\n2 w 5 AllReduce 3 float32 sum - a\n"
+	  "3 w 5 AllReduce 4 float32 sum - a\n4 w 5 AllReduce 5 float32 sum - a\n"
+	  "5 w 5 AllReduce 6 float32 sum - a\n6 w 5 AllReduce 7 float32 sum - a\n"
+	  "7-19 w 5 AllReduce 8 float32 sum - a\n",
+	  "MISMATCH", "MISMATCH ranks=0,1,2,3,4,5,6 seq=5 field=count others=8 confidence=high" },
 	{ "an_unknown_type_contradicts_nothing",
 	  "ranks 3\n0 w 0-9 AllReduce 7 float32 sum - a\n1 w 0-9 AllReduce 7 elem4 sum - a\n2 w "
 	  "0-9 AllReduce 7 float32 - - a\n",
@@ -301,6 +367,10 @@ static const struct order_case cases[] = {
 	  NULL, "" },
 
 	/* ---- messages ---- */
+	{ "a_graph_holds_more_than_one",
+	  "ranks 3\n0-2 w 0-9 AllReduce 7 float32 sum - a\n0 w 10 GraphLaunch 2 - - - a\n"
+	  "1,2 w 10 AllReduce 9 float32 sum - a in\nend 1,2 killed\n",
+	  NULL, "" },
 	{ "a_receive_of_another_size",
 	  "ranks 2 nccl\n0 w 0-5 Send 100 float32 - 1 send\n1 w 0-5 Recv 100 float32 - 0 recv\n"
 	  "0 w 6 Send 100 float32 - 1 send\n1 w 6 Recv 90 float32 - 0 recv\n0 w 7 Send 100 float32 "
@@ -327,7 +397,7 @@ static const struct order_case cases[] = {
 	  NULL, "" },
 };
 
-/* Does `line` hold every word of `words`, up to the end of its line? */
+/* Does `line` hold every word of `words`, up to the end of its line, and nothing of what stands behind a '!'? */
 static int holds(const char *line, size_t len, const char *words, size_t words_len)
 {
 	char have[1200], want[600], *word, *rest = want;
@@ -336,10 +406,12 @@ static int holds(const char *line, size_t len, const char *words, size_t words_l
 	snprintf(have, sizeof(have), " %.*s ", (int)len, line);
 	snprintf(want, sizeof(want), "%.*s", (int)words_len, words);
 	while ((word = strsep(&rest, " "))) {
+		if (*word == '!' && strstr(have, word + 1))
+			return 0;
 		char spaced[200];
 
 		snprintf(spaced, sizeof(spaced), " %s ", word);
-		if (*word && !strstr(have, spaced))
+		if (*word && *word != '!' && !strstr(have, spaced))
 			return 0;
 	}
 	return 1;

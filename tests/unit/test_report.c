@@ -276,6 +276,34 @@ static void contradiction_comes_first(void **state)
 	ct_report_free(report);
 }
 
+/* Rank 3 comes late to all but the first ten, and rank 2 leaves out the eleventh. */
+static void nobody_is_blamed_where_members_have_come_apart(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	open_job(4);
+	for (int c = 0; c < 60; c++) {
+		uint64_t at = 1000000 + (uint64_t)c * 20000000;
+
+		for (int r = 0; r < 4; r++) {
+			/* most of them fit by chance */
+			uint64_t count = (uint64_t)(c + (r == 2 && c >= 10)) / 3 + 100;
+
+			job_collective(&job, r, CT_OP_AllReduce, count,
+				       at + (r == 3 && c > 10 ? 9000000u : 0), at + 10000000);
+		}
+	}
+	report = close_job(1300000000);
+	assert_int_equal(report->verdict.code, CT_VERDICT_MISMATCH);
+	assert_int_equal(report->findings[0].kind, CT_FINDING_SKIPPED_OP);
+	assert_int_equal(report->findings[0].ranks[0], 2);
+	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
+	assert_int_equal(report->run.matched, 11);
+	assert_int_equal(report->ranks[3].last_count, 0);
+	ct_report_free(report);
+}
+
 static void little_communication_is_not_the_matter(void **state)
 {
 	struct ct_report *report;
@@ -350,6 +378,7 @@ int main(void)
 		ON_DISK(receive_from_anybody_finds_its_message),
 		ON_DISK(spans_without_a_start_never_enter_waits),
 		ON_DISK(contradiction_comes_first),
+		ON_DISK(nobody_is_blamed_where_members_have_come_apart),
 		ON_DISK(little_communication_is_not_the_matter),
 		ON_DISK(every_op_is_yielded_with_its_names),
 	};

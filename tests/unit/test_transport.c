@@ -231,6 +231,7 @@ static void what_stands_at_its_largest_value_is_not_known_to_stand_still(void **
 		count(0, 1, COUNTER(link_downed), 255);
 		count(0, 1, COUNTER(local_link_integrity_errors), k ? 15 : 4);
 		count(0, 1, COUNTER(symbol_error), 65534);
+		count(0, 1, COUNTER(excessive_buffer_overrun_errors), k == 2 ? 15 : 1);
 		sample(0, SECOND_NS * k);
 	}
 	r = report(4 * SECOND_NS);
@@ -239,6 +240,8 @@ static void what_stands_at_its_largest_value_is_not_known_to_stand_still(void **
 	assert_int_equal(counter_of(&t->ports[0], "local_link_integrity_errors")->grew, 11);
 	assert_true(counter_of(&t->ports[0], "local_link_integrity_errors")->at_least);
 	assert_null(counter_of(&t->ports[0], "symbol_error"));
+	assert_int_equal(counter_of(&t->ports[0], "excessive_buffer_overrun_errors")->grew, 14);
+	assert_true(counter_of(&t->ports[0], "excessive_buffer_overrun_errors")->at_least);
 	assert_int_equal(t->ib_errors, CT_UNKNOWN);
 	assert_int_equal(t->ib_bytes, CT_UNKNOWN); /* it counts none */
 	ct_report_free(r);
@@ -660,6 +663,82 @@ static void traffic_over_ethernet_beside_idle_infiniband_is_told(void **state)
 	}
 }
 
+/* All over Ethernet, beside what makes it doubtful. */
+enum doubt { NONE, LITTLE, GLOOS_OWN, GAP, OVER_IPOIB, IPOIB_AND_MORE };
+
+static void ops_of(uint32_t comm, uint64_t count, uint64_t begin)
+{
+	for (uint64_t k = 0; k < 20; k++)
+		for (int r = 0; r < 4; r++)
+			job_op(&job, r,
+			       (struct ct_op){ .comm = comm,
+					       .enter_ns = begin + k * 100000000,
+					       .return_ns = begin + k * 100000000 + 40000000,
+					       .count = count,
+					       .seq = k,
+					       .peer = -1,
+					       .op = CT_OP_AllReduce,
+					       .dtype = CT_DTYPE_float32,
+					       .redop = CT_REDOP_sum });
+}
+
+static int is_told(enum doubt doubt)
+{
+	static const int all[] = { 0, 1, 2, 3 };
+	uint64_t share = doubt == LITTLE ? 250 : 1;
+	struct ct_report *r;
+	int told;
+
+	open_job(4, CT_BACKEND_NCCL);
+	job.o.backend = CT_BACKEND_GLOO;
+	job_comm(&job, 2, 2222, "gloo", all, 4);
+	for (int rank = 0; rank < 4; rank += 2) {
+		nic(rank, 1, "eth0", 0);
+		infiniband(rank, 2, "mlx5_0/1", CT_PORT_UP);
+		port_is(rank,
+			(struct ct_port_rec){ .id = 3,
+					      .kind = CT_PORT_NET,
+					      .layer = CT_LAYER_INFINIBAND,
+					      .state = CT_PORT_UP },
+			"ib0");
+		count(rank, 3, COUNTER(rx_bytes), 0);
+		for (uint64_t k = 0; k < 3; k++) {
+			if (doubt < OVER_IPOIB) {
+				count(rank, 1, COUNTER(rx_bytes), k * 10000000000ull / share);
+				count(rank, 2, COUNTER(port_rcv_data),
+				      doubt == GAP && k == 2 ? 1 : 5);
+			} else {
+				count(rank, 1, COUNTER(rx_bytes), 0);
+				count(rank, 3, COUNTER(rx_bytes), k * 10000000000ull);
+				/* in words of four bytes; 3 % of headers */
+				count(rank, 2, COUNTER(port_rcv_data),
+				      k * (doubt == OVER_IPOIB ? 2575000000ull : 5000000000ull));
+			}
+			sample(rank, 10 * SECOND_NS * k);
+		}
+	}
+	ops_of(1, 62500000 / share, 1000);
+	if (doubt == GLOOS_OWN)
+		ops_of(2, 62500000, 50001000);
+	job_close(&job, 21 * SECOND_NS);
+	r = job_report(&job, -1);
+	told = job_finding(r, CT_FINDING_SOCKET_FALLBACK) != NULL;
+	ct_report_free(r);
+	return told;
+}
+
+static void little_traffic_gloos_own_and_gaps_in_the_counters_tell_nothing(void **state)
+{
+	(void)state;
+	assert_true(is_told(NONE));
+	assert_false(is_told(LITTLE));
+	assert_false(is_told(GLOOS_OWN));
+	assert_false(is_told(GAP));
+	/* IP over InfiniBand is sockets, too, and its bytes are those of the port */
+	assert_true(is_told(OVER_IPOIB));
+	assert_false(is_told(IPOIB_AND_MORE));
+}
+
 static void only_the_hosts_that_fell_back_are_named(void **state)
 {
 	const struct ct_finding *f;
@@ -759,6 +838,7 @@ int main(void)
 		TEST(no_more_than_the_worst_ports_are_findings),
 		TEST(what_must_cross_follows_from_the_operation),
 		TEST(traffic_over_ethernet_beside_idle_infiniband_is_told),
+		TEST(little_traffic_gloos_own_and_gaps_in_the_counters_tell_nothing),
 		TEST(only_the_hosts_that_fell_back_are_named),
 		TEST(runs_without_counters_say_so),
 		TEST(json_has_a_host_each_and_null_for_what_is_not_known),

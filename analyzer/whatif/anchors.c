@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What computing waits for: see "What-if" in docs/ANALYSIS.md.
+ *
+ * A launch that starts when its rank's computing has come so far starts a fixed time after the end
+ * of what that computing waited for. If, rank by rank, the time from the end of an earlier launch is shorter by as much as that
+ * one took longer, with all that it had to queue up behind, computing did not wait for it, and the one before is looked at. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/whatif/peers.h"
+#include "trace/status.h"
+
+/* How many launches back. */
+#define LAGS 32u
+#define LEAST_TIMES 8u
+#define FIRST 16u
+#define MOST_MEMBERS 64u
+/* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
+#define WAITS_ABOVE (-0.4)
+
+enum { FURTHER_BACK = 0, QUEUED = 255 };
+
+struct sums {
+	double n, x, y, xx, xy, err;
+};
+
+struct mean {
+	double n, x, y, under_way;
+};
+
+struct telling {
+	struct ct_schedule *s;
+	const struct ct_peers *peers;
+	const struct ct_peer_group *g;
+	uint8_t *lag; /* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only */
+	struct sums *sums;	   /* by position, of one member */
+	struct mean *means;	   /* by place */
+	float *slopes;		   /* by position x member */
+	uint32_t *n_slopes;	   /* by position */
+	uint32_t *anchors;	   /* by place, of one member */
+	double *values;		   /* of a median, by member */
+	double *ended, *under_way; /* by position: how often it was so with what lies before it */
+};
+
+/* Started as what lies before it on its stream ended: it had been put there before. */
+static int is_queued(const struct ct_schedule *s, const struct ct_schedule_launch *l)
+{
+	const struct ct_schedule_launch *ahead;
+
+	if (l->after == CT_NO_LAUNCH)
+		return 0;
+	ahead = &s->launches[l->after];
+	return l->start_ns - ahead->start_ns - ahead->span_ns <= l->err_ns;
+}
+
+/* From the start of what the launch queued up behind without a break, to its end. */
+static double queued_span(const struct ct_schedule *s, const struct ct_schedule_launch *l)
+{
+	int64_t end = l->start_ns + l->span_ns;
+
+	for (uint32_t n = 0; n < LAGS && is_queued(s, l); n++)
+		l = &s->launches[l->after];
+	return (double)(end - l->start_ns);
+}
+
+enum { NOTHING_THERE, UNDER_WAY, ENDED };
+
+/* What lies `lag` launches before the place: how long it took, and what came between the two. */
+static int look_back(const struct telling *t, uint32_t member, uint32_t place, uint32_t lag,
+		     double *x, double *y, double *err)
+{
+	const struct ct_schedule *s = t->s;
+	uint32_t first = s->seat_first[t->peers->seats[t->g->first + member]];
+	const struct ct_schedule_launch *l = &s->launches[first + place], *c = l - lag;
+	int64_t between;
+
+	/* the first ones tell who was started late */
+	if (place < lag || place < FIRST || c->stretch != l->stretch)
+		return NOTHING_THERE;
+	between = l->start_ns - c->start_ns - c->span_ns;
+	if (between < -(int64_t)l->err_ns)
+		return UNDER_WAY;
+	*x = queued_span(s, c);
+	*y = (double)between;
+	*err = c->err_ns;
+	return ENDED;
+}
+
+/* Means over the members at each place that is still looked for: what comes to all alike tells nothing of a place. */
+static void add_up(struct telling *t, uint32_t members, uint32_t lag)
+{
+	for (uint32_t p = 0; p < t->g->n_positions; p++)
+		t->ended[p] = t->under_way[p] = 0;
+	for (uint32_t k = 0; k < t->g->len; k++) {
+		struct mean *mean = &t->means[k];
+
+		*mean = (struct mean){ 0 };
+		if (t->lag[t->peers->positions[t->g->first_position + k]])
+			continue;
+		for (uint32_t m = 0; m < members; m++) {
+			double x, y, err;
+
+			int found = look_back(t, m, k, lag, &x, &y, &err);
+
+			mean->under_way += found == UNDER_WAY;
+			if (found != ENDED)
+				continue;
+			mean->n++;
+			mean->x += x;
+			mean->y += y;
+		}
+		t->ended[t->peers->positions[t->g->first_position + k]] += mean->n;
+		t->under_way[t->peers->positions[t->g->first_position + k]] += mean->under_way;
+		if (mean->n > 0) {
+			mean->x /= mean->n;
+			mean->y /= mean->n;
+		}
+	}
+}
+
+/* One member's times at the positions that are still looked for. */
+static void add_member(struct telling *t, uint32_t member, uint32_t lag)
+{
+	for (uint32_t p = 0; p < t->g->n_positions; p++)
+		t->sums[p] = (struct sums){ 0 };
+	for (uint32_t k = 0; k < t->g->len; k++) {
+		uint32_t p = t->peers->positions[t->g->first_position + k];
+		struct sums *sum = &t->sums[p];
+		double x, y, err;
+
+		if (t->lag[p] || look_back(t, member, k, lag, &x, &y, &err) != ENDED)
+			continue;
+		x -= t->means[k].x;
+		y -= t->means[k].y;
+		sum->n++;
+		sum->x += x;
+		sum->y += y;
+		sum->xx += x * x;
+		sum->xy += x * y;
+		sum->err += err;
+	}
+	for (uint32_t p = 0; p < t->g->n_positions; p++) {
+		const struct sums *sum = &t->sums[p];
+		double xx, xy, err;
+
+		if (t->lag[p] || sum->n < LEAST_TIMES)
+			continue;
+		xx = sum->xx / sum->n - sum->x / sum->n * (sum->x / sum->n);
+		xy = sum->xy / sum->n - sum->x / sum->n * (sum->y / sum->n);
+		err = sum->err / sum->n;
+		/* an error of the end is in both, with opposite signs */
+		if (xx > err * err)
+			t->slopes[p * MOST_MEMBERS + t->n_slopes[p]++] = (float)(xy / xx);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of the members' slopes: the median, and how far above it the true one may be, at two standard errors of a median (1.253
+ * sigma / sqrt n, sigma = 1.4826 times the median distance). */
+static double at_most(float *slopes, uint32_t n)
+{
+	float median;
+
+	qsort(slopes, n, sizeof(*slopes), by_value);
+	median = slopes[n / 2];
+	for (uint32_t k = 0; k < n; k++)
+		slopes[k] = fabsf(slopes[k] - median);
+	qsort(slopes, n, sizeof(*slopes), by_value);
+	return median + 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
+}
+
+/* Where it is known that computing did not wait at this lag the search goes on; all else ends it. */
+static uint32_t decide(struct telling *t, uint32_t lag)
+{
+	uint32_t open = 0;
+
+	for (uint32_t p = 0; p < t->g->n_positions; p++) {
+		float *slopes = &t->slopes[p * MOST_MEMBERS];
+		uint32_t n = t->n_slopes[p];
+
+		t->n_slopes[p] = 0;
+		if (t->lag[p])
+			continue;
+		/* what mostly was still under way was not waited for */
+		if (10 * t->under_way[p] <= t->ended[p] &&
+		    (n < CT_PEERS_LEAST || at_most(slopes, n) > WAITS_ABOVE))
+			t->lag[p] = (uint8_t)lag;
+		else
+			open++;
+	}
+	return open;
+}
+
+/* What the launch's computing waited for. Where it was none of those looked at it is what those waited for; CT_NO_LAUNCH: that lies
+ * before what is on record, and the launch starts as it was measured. */
+static uint32_t anchor_of(const struct telling *t, uint32_t first, uint32_t place)
+{
+	const struct ct_schedule_launch *l = &t->s->launches[first + place];
+	uint32_t lag = t->lag[t->peers->positions[t->g->first_position + place]];
+	uint32_t back = lag == QUEUED ? first + place - l->after : lag == FURTHER_BACK ? LAGS : lag;
+	const struct ct_schedule_launch *c;
+
+	if (lag == QUEUED && l->after == CT_NO_LAUNCH)
+		return l->from;
+	if (place < back || l[-(int64_t)back].stretch != l->stretch)
+		return CT_NO_LAUNCH;
+	if (lag == QUEUED || lag == FURTHER_BACK)
+		return t->anchors[place - back];
+	c = l - back;
+	/* for once it had not ended */
+	return c->start_ns + c->span_ns > l->start_ns + l->err_ns ? l->from : first + place - back;
+}
+
+static void apply(struct telling *t, uint32_t seat)
+{
+	struct ct_schedule *s = t->s;
+	uint32_t first = s->seat_first[seat];
+
+	for (uint32_t k = 0; k < t->g->len; k++)
+		t->anchors[k] = anchor_of(t, first, k);
+	for (uint32_t k = 0; k < t->g->len; k++) {
+		if (t->anchors[k] != s->launches[first + k].from)
+			ct_schedule_anchor(s, first + k, t->anchors[k]);
+	}
+}
+
+/* Positions at which most launches queue up. */
+static void find_queues(struct telling *t, uint32_t members)
+{
+	for (uint32_t p = 0; p < t->g->n_positions; p++)
+		t->sums[p] = (struct sums){ 0 };
+	for (uint32_t m = 0; m < members; m++) {
+		uint32_t first = t->s->seat_first[t->peers->seats[t->g->first + m]];
+
+		for (uint32_t k = 0; k < t->g->len; k++) {
+			const struct ct_schedule_launch *l = &t->s->launches[first + k];
+			struct sums *sum = &t->sums[t->peers->positions[t->g->first_position + k]];
+
+			sum->n++;
+			sum->x += is_queued(t->s, l);
+		}
+	}
+	for (uint32_t p = 0; p < t->g->n_positions; p++)
+		t->lag[p] = 2 * t->sums[p].x > t->sums[p].n ? QUEUED : 0;
+}
+
+static int by_value_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not after
+ * it started. Between these it is taken to be as with peers that did not queue up then, at its own pace up to the one ahead. */
+static void ready_in_queue(struct telling *t, uint32_t place)
+{
+	struct ct_schedule *s = t->s;
+
+	for (uint32_t m = 0; m < t->g->n; m++) {
+		uint32_t l = s->seat_first[t->peers->seats[t->g->first + m]] + place;
+		uint32_t ahead = s->launches[l].after, back = l - ahead, n = 0;
+		int64_t least, ready;
+
+		if (!is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
+		    s->launches[ahead].from != s->launches[l].from)
+			continue;
+		least = s->gap_ns[ahead];
+		for (uint32_t o = 0; o < t->g->n; o++) {
+			uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
+
+			if (is_queued(s, &s->launches[other]) || s->gap_ns[other - back] <= 0 ||
+			    other - s->launches[other].from != l - s->launches[l].from)
+				continue;
+			t->values[n++] = (double)s->gap_ns[other] *
+					 ((double)least / (double)s->gap_ns[other - back]);
+		}
+		ready = least;
+		if (n) {
+			qsort(t->values, n, sizeof(*t->values), by_value_double);
+			ready = (int64_t)t->values[n / 2];
+		}
+		if (ready < least)
+			ready = least;
+		if (ready < s->gap_ns[l])
+			s->gap_ns[l] = ready;
+	}
+}
+
+static int tell(struct telling *t)
+{
+	uint32_t members = t->g->n < MOST_MEMBERS ? t->g->n : MOST_MEMBERS, open = 1;
+	size_t n = t->g->n_positions;
+
+	t->lag = calloc(n + 1, 1);
+	t->sums = malloc((n + 1) * sizeof(*t->sums));
+	t->slopes = malloc((n + 1) * MOST_MEMBERS * sizeof(*t->slopes));
+	t->n_slopes = calloc(n + 1, sizeof(*t->n_slopes));
+	t->anchors = malloc(((size_t)t->g->len + 1) * sizeof(*t->anchors));
+	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
+	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
+	t->ended = malloc((n + 1) * sizeof(*t->ended));
+	t->under_way = malloc((n + 1) * sizeof(*t->under_way));
+	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
+	    !t->values || !t->ended || !t->under_way)
+		return CT_NOMEM;
+	find_queues(t, members);
+	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
+		add_up(t, members, lag);
+		for (uint32_t m = 0; m < members; m++)
+			add_member(t, m, lag);
+		open = decide(t, lag);
+	}
+	for (uint32_t m = 0; m < t->g->n; m++)
+		apply(t, t->peers->seats[t->g->first + m]);
+	for (uint32_t k = 0; k < t->g->len; k++)
+		ready_in_queue(t, k);
+	return CT_OK;
+}
+
+int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
+{
+	int st = CT_OK;
+
+	for (uint32_t g = 0; g < peers->n_groups && st == CT_OK; g++) {
+		struct telling t = { .s = s, .peers = peers, .g = &peers->groups[g] };
+
+		if (t.g->n < CT_PEERS_LEAST)
+			continue;
+		st = tell(&t);
+		free(t.lag);
+		free(t.sums);
+		free(t.means);
+		free(t.slopes);
+		free(t.n_slopes);
+		free(t.anchors);
+		free(t.values);
+		free(t.ended);
+		free(t.under_way);
+	}
+	return st;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* usual.h — gaps as they would be if a rank were like its peers.
+ *
+ * Usual at a place is the median of the peers' gaps there. A rank's own gaps, brought to the usual pace, keep their
+ * unevenness: at each position and in each window of the run they are scaled so that their sum is that of the usual ones. So
+ * neither is a rank that is like the others made faster by it, nor one that is faster now and then. With fewer than three
+ * peers nothing is usual but the rank's own pace in most windows; who is always slow is usual to himself then. One thread. */
+#ifndef CT_WHATIF_USUAL_H
+#define CT_WHATIF_USUAL_H
+
+#include "analyzer/whatif/peers.h"
+
+struct ct_usual {
+	int64_t *usual_ns; /* by launch; its own gap where nothing is known */
+	int64_t *paced_ns; /* by launch: own gaps at the usual pace */
+	double *excess_ns; /* by seat: what its gaps hold beyond the usual ones */
+	uint8_t *by_peers; /* by seat: held against others, not only against itself */
+};
+
+/* 0 or CT_NOMEM; ct_usual_fini() in any case. */
+int ct_usual_find(struct ct_usual *usual, const struct ct_schedule *schedule,
+		  const struct ct_peers *peers);
+void ct_usual_fini(struct ct_usual *usual);
+
+#endif
