@@ -187,6 +187,8 @@ struct ct_report_comm {
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
+	/* in the cycles on record, sums over its members: what they were exposed to it, and of that until the others came */
+	uint64_t cycles_exposed_ns, cycles_exposed_wait_ns, cycles_exposed_err_ns;
 	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
 	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
 	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */

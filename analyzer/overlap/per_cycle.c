@@ -129,7 +129,9 @@ static uint32_t find_start(const struct ct_tape *tape, uint32_t seat, uint64_t s
 	if (before < after) {
 		after = before;
 		start_ns = start_of(tape, --low);
-		while (low > tape->seat_first[seat] && start_of(tape, low - 1) == start_ns)
+		for (uint32_t n = 0; n < MOST_TOGETHER && low > tape->seat_first[seat] &&
+				     start_of(tape, low - 1) == start_ns;
+		     n++)
 			low--;
 	}
 	return after <= SAME_START_NS ? low : end;
@@ -152,6 +154,15 @@ static uint64_t wait_of(const struct room *r, uint32_t seat, uint64_t start_ns)
 	return wait;
 }
 
+static int is_known(const struct room *r, uint32_t cycle)
+{
+	const struct ct_cut *cut = &r->cuts->all[cycle];
+	const struct cell *c = &r->cells[cycle];
+
+	return ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns) &&
+	       (double)c->unknown_ns <= MOST_UNKNOWN * (double)c->comm_ns;
+}
+
 /* What is new of one stall: its part before the others had come, and the rest. */
 static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *reached,
 		      struct ct_exposed_comm *comm)
@@ -159,6 +170,7 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 	uint64_t begin = later(s->begin_ns, *reached);
 	uint64_t wait, others, in_wait, in_transfer, all;
 	uint32_t cycle;
+	int known;
 
 	if (s->end_ns <= begin)
 		return;
@@ -171,18 +183,19 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 		cycle = ct_cuts_at(r->cuts, begin);
 	if (cycle != CT_NO_CYCLE)
 		r->cells[cycle].err_ns += s->err_ns;
-	comm->exposed_ns += all;
-	comm->err_ns += s->err_ns;
+	known = cycle == CT_NO_CYCLE || is_known(r, cycle);
+	comm->exposed_ns += known ? all : 0;
+	comm->err_ns += known ? s->err_ns : 0;
 	wait = wait_of(r, s->seat, s->start_ns);
 	if (wait == UINT64_MAX) {
-		comm->unclear_ns += all;
+		comm->unclear_ns += known ? all : 0;
 		return;
 	}
 	others = earlier(later(s->start_ns + wait, begin), s->end_ns);
 	in_wait = spread(r, begin, others, offsetof(struct cell, wait_ns));
 	in_transfer = spread(r, others, s->end_ns, offsetof(struct cell, transfer_ns));
-	comm->wait_ns += in_wait;
-	comm->transfer_ns += in_transfer;
+	comm->wait_ns += known ? in_wait : 0;
+	comm->transfer_ns += known ? in_transfer : 0;
 }
 
 static void add_stalls(struct room *r, uint32_t seat, struct ct_exposed_comm *comms,
@@ -191,29 +204,23 @@ static void add_stalls(struct room *r, uint32_t seat, struct ct_exposed_comm *co
 	const struct ct_exposures *stalls = r->stalls;
 	uint64_t known = 0, unknown = 0;
 
+	/* first what is not known: it decides which cycles are */
 	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
 		const struct ct_exposure *s = &stalls->all[i];
 
-		if (s->comm >= n_comms)
-			continue;
-		if (s->is_known)
-			add_stall(r, s, &known, &comms[s->comm]);
-		else
+		if (!s->is_known)
 			spread_new(r, s->begin_ns, s->end_ns, &unknown,
 				   offsetof(struct cell, unknown_ns));
+	}
+	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
+		const struct ct_exposure *s = &stalls->all[i];
+
+		if (s->is_known && s->comm < n_comms)
+			add_stall(r, s, &known, &comms[s->comm]);
 	}
 }
 
 /* ---- sums ---- */
-
-static int is_known(const struct room *r, uint32_t cycle)
-{
-	const struct ct_cut *cut = &r->cuts->all[cycle];
-	const struct cell *c = &r->cells[cycle];
-
-	return ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns) &&
-	       (double)c->unknown_ns <= MOST_UNKNOWN * (double)c->comm_ns;
-}
 
 static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 		 struct ct_exposed_cycle *cycles, uint32_t *met)

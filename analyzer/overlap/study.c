@@ -143,6 +143,37 @@ static void fill_ops(struct ct_study *s)
 	}
 }
 
+/* Is it known of all its members when they stood waiting? */
+static int is_told(const struct ct_study *s, const struct ct_comm *comm)
+{
+	for (uint32_t r = 0; r < comm->nranks; r++)
+		if (!comm->seats[r] || !s->told[comm->seats[r] - 1])
+			return 0;
+	return 1;
+}
+
+static void fill_comms(struct ct_study *s)
+{
+	for (size_t c = 0; c < s->report->n_comms; c++) {
+		struct ct_report_comm *row = &s->report->comms[c];
+
+		row->cycles_exposed_ns = row->cycles_exposed_wait_ns = row->cycles_exposed_err_ns =
+			CT_UNKNOWN;
+		for (uint32_t i = 0; s->cuts.n && i < s->pass->comms.n; i++) {
+			const struct ct_comm *comm = s->pass->comms.all[i];
+			const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
+
+			if (comm->key != row->key || comm->nranks != row->nranks ||
+			    !is_told(s, comm))
+				continue;
+			row->cycles_exposed_ns = e->exposed_ns;
+			row->cycles_exposed_err_ns = e->err_ns;
+			if ((double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns)
+				row->cycles_exposed_wait_ns = e->wait_ns;
+		}
+	}
+}
+
 static void fill_cycles(struct ct_study *s)
 {
 	struct ct_report_cycles *cycles = &s->report->cycles;
@@ -253,6 +284,7 @@ static int fill(struct ct_study *s)
 	int st = fill_ranks(s);
 
 	fill_ops(s);
+	fill_comms(s);
 	fill_cycles(s);
 	if (st == CT_OK)
 		st = fill_pipelines(s);

@@ -128,6 +128,11 @@ json_t *ct_json_comms(const struct ct_report *report)
 		ct_json_set(o, "first_seq", ct_json_u64(comm->first_seq), &failed);
 		ct_json_set(o, "last_seq", ct_json_u64(comm->last_seq), &failed);
 		ct_json_set(o, "bytes", ct_json_u64(comm->bytes), &failed);
+		ct_json_set(o, "cycles_exposed_ns", ct_json_u64(comm->cycles_exposed_ns), &failed);
+		ct_json_set(o, "cycles_exposed_wait_ns", ct_json_u64(comm->cycles_exposed_wait_ns),
+			    &failed);
+		ct_json_set(o, "cycles_exposed_err_ns", ct_json_u64(comm->cycles_exposed_err_ns),
+			    &failed);
 		ct_json_append(array, o, &failed);
 	}
 	return ct_json_done(array, failed);

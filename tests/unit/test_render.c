@@ -222,10 +222,9 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	json_t *o = ct_report_json(report);
 
 	(void)state;
-	assert_keys(
-		o,
-		"schema run verdict findings ranks comms ops cycles overlap exposed gaps stages links traffic clocks "
-		"losses scorecard cost expect");
+	assert_keys(o, "schema run verdict findings ranks comms ops cycles overlap exposed gaps "
+		       "stages links traffic clocks "
+		       "losses scorecard cost expect");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
@@ -241,7 +240,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 				       "lost_records timing timed_ratio complete");
 	assert_keys(first(o, "comms"),
 		    "comm parent backend role role_confidence role_evidence nranks ranks name "
-		    "instances first_seq last_seq bytes");
+		    "instances first_seq last_seq bytes cycles_exposed_ns cycles_exposed_wait_ns "
+		    "cycles_exposed_err_ns");
 	assert_keys(
 		first(o, "ops"),
 		"comm backend op group dtype bytes_class instances bytes span_p50_ns span_p99_ns "

@@ -273,6 +273,12 @@ static void compare(const struct shape *s, const struct ct_report *report, const
 	for (size_t i = 0; i < report->cycles.n_items; i++)
 		sum += report->cycles.items[i].exposed_ns;
 	assert_near((double)sum / cycles, t->most_ns / (s->cycles - 1), 15 * US);
+	/* one communicator: all its members' */
+	sum = 0;
+	for (size_t r = 0; r < report->n_gaps; r++)
+		sum += report->gaps[r].exposed_ns;
+	assert_int_equal(report->comms[0].cycles_exposed_ns, sum);
+	assert_true(report->comms[0].cycles_exposed_wait_ns < sum);
 	/* the host is long ahead: what the stream stood idle, its input was not ready */
 	assert_int_equal(g->host_late_ns, 0);
 	assert_true(report->exposed.of_cycles);
@@ -339,6 +345,7 @@ static void without_waits_on_record_exposed_time_is_not_known(void **state)
 	assert_true(isnan(report->exposed.share_pct));
 	assert_true(report->cycles.items[0].exposed_ns == CT_UNKNOWN);
 	assert_true(report->gaps[0].exposed_ns == CT_UNKNOWN);
+	assert_true(report->comms[0].cycles_exposed_ns == CT_UNKNOWN);
 	assert_true(report->gaps[0].not_ready_ns != CT_UNKNOWN);
 	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
 	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
@@ -350,7 +357,7 @@ static void a_cycle_without_waits_on_record_is_not_known_alone(void **state)
 {
 	struct shape s = usual(6);
 	struct ct_report *report;
-	uint64_t unknown = 0;
+	uint64_t unknown = 0, sum = 0;
 	struct truth t;
 
 	(void)state;
@@ -361,6 +368,9 @@ static void a_cycle_without_waits_on_record_is_not_known_alone(void **state)
 	/* cycles are cut somewhere within the play's */
 	assert_in_range(unknown, 1, 2);
 	assert_int_equal(report->gaps[0].cycles + unknown, report->cycles.count);
+	for (size_t r = 0; r < report->n_gaps; r++)
+		sum += report->gaps[r].exposed_ns;
+	assert_int_equal(report->comms[0].cycles_exposed_ns, sum);
 	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.cycles - 1) / t.cycle_ns,
 		    0.1);
 	ct_report_free(report);
