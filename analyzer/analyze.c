@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/analyze.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/arena.h"
@@ -176,7 +175,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = judge_links(a);
 	if (st == CT_OK)
 		st = judge(a, options, err);
-	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report) : st;
+	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
+			   : st;
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
