@@ -217,6 +217,8 @@ static void slowness_that_transfers_hide_costs_nothing(void **state)
 	out = cost_of(&job, who, 1);
 	assert_true(fabs(out.told_ns - out.true_ns) < 0.005 * out.total_ns);
 	assert_true(out.told_ns < 0.03 * out.total_ns);
+	/* one bucket goes after the other, however early it is ready */
+	assert_true(out.error_pct < 0.5);
 }
 
 static void half_a_run_of_slowness_shows_in_half_of_the_windows(void **state)
