@@ -17,8 +17,8 @@
 #include "analyzer/link/transport.h"
 #include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
-#include "analyzer/tracer_cost.h"
 #include "analyzer/score/score.h"
+#include "analyzer/tracer_cost.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -73,8 +73,7 @@ static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *o
 	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
 
 	if (st == CT_NOTFOUND)
-		return ct_fail(err, st, "no operation '%s' comes three times: there are %s", wanted,
-			       a->cycles.why);
+		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
 		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
 	if (st == CT_OK)

@@ -2,6 +2,7 @@
 #include "analyzer/blame/pairs.h"
 
 #include "analyzer/analyze.h"
+#include "trace/ops.h"
 #include "trace/status.h"
 
 void ct_pairs_init(struct ct_pairs *pairs, struct ct_arena *memory)
@@ -48,6 +49,28 @@ static struct ct_pair *get(struct ct_pairs *pairs, const struct ct_instance *i, 
 	return pair;
 }
 
+/* One that says only how wide the elements are, or is often used so. */
+static int is_of_bytes(unsigned dtype)
+{
+	return dtype == CT_DTYPE_int8 || dtype == CT_DTYPE_uint8 || dtype >= CT_DTYPE_elem1;
+}
+
+static int is_integer(unsigned dtype)
+{
+	return dtype <= CT_DTYPE_uint64;
+}
+
+/* NCCL moves bytes, whatever they are; but as many elements of another type are taken for what they are not. */
+static int fits(const struct ct_member *a, const struct ct_member *b)
+{
+	if (!a->dtype || !b->dtype)
+		return 1;
+	if (a->bytes != b->bytes)
+		return 0;
+	return a->dtype == b->dtype || a->count != b->count || is_of_bytes(a->dtype) ||
+	       is_of_bytes(b->dtype) || (is_integer(a->dtype) && is_integer(b->dtype));
+}
+
 int ct_pairs_note(struct ct_pairs *pairs, const struct ct_instance *i, int complete)
 {
 	const struct ct_member *a = &i->members[0], *b = &i->members[complete ? 1 : 0];
@@ -57,7 +80,7 @@ int ct_pairs_note(struct ct_pairs *pairs, const struct ct_instance *i, int compl
 
 	if (i->comm->backend != CT_BACKEND_NCCL || a->captured || b->captured)
 		return CT_OK;
-	if (!lost && (!complete || a->bytes == b->bytes || !a->dtype || !b->dtype))
+	if (!lost && (!complete || fits(a, b)))
 		return CT_OK;
 	pair = get(pairs, i, &st);
 	if (!pair)

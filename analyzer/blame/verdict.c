@@ -483,6 +483,24 @@ static const struct ct_finding *first_of(const struct ct_report *report, unsigne
 	return NULL;
 }
 
+/* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
+static int say_stalls(const struct ct_pass *pass, const struct ct_finding *f,
+		      struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+
+	if (!ranks)
+		return CT_NOMEM;
+	report->verdict.gain_max_pct = f->loss_pct;
+	return say(report, CT_VERDICT_STRAGGLER, f->confidence,
+		   ct_arena_printf(memory, "rank%s %s %s now and then: %s ± %s of %s (%s)",
+				   f->n_ranks == 1 ? "" : "s", ranks,
+				   f->n_ranks == 1 ? "stalls" : "stall by turns",
+				   ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				   ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s));
+}
+
 static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charges,
 		       struct ct_report *report)
 {
@@ -495,6 +513,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	const struct ct_finding *straggler = first_of(
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
 	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
+	const struct ct_finding *stalls = first_of(
+		report, 1u << CT_FINDING_PERIODIC_STALLS | 1u << CT_FINDING_ROTATING_STALLS);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
@@ -509,6 +529,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);
+	if (stalls && !report->n_ended)
+		return say_stalls(pass, stalls, report);
 	if (stuck.all)
 		return say_unclear(report, &stuck);
 	if (missing)

@@ -35,7 +35,10 @@ static uint32_t charges_of(const struct search *s, uint32_t seat)
 
 		if (!hits->kept[hit->cycle] || (all ? s->taken[hit->seat] : hit->seat != seat))
 			continue;
-		s->room[n++] = (struct ct_stall){ .cycle = hit->cycle,
+		s->room[n++] = (struct ct_stall){ .stretch = ct_tape_stretch(
+							  &s->t->pass->tape,
+							  s->t->cycles->cut_ns[hit->cycle]),
+						  .cycle = hit->cycle,
 						  .seat = hit->seat,
 						  .ns = (double)hit->charged_ns,
 						  .err_ns = (double)hit->err_ns };
@@ -95,7 +98,7 @@ static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 	    ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN) ||
 	    ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN))
 		return CT_NOMEM;
-	return ct_finding_explain(s->t, f, s->seats, s->threshold_ns);
+	return ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
 }
 
 static int set_line(const struct search *s, const struct ct_stall_pattern *p, const char *who,

@@ -36,10 +36,10 @@ int ct_shifts_report(const struct ct_time_structure *t);
 /* Is the seat one of the finding's ranks? */
 int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat);
 
-/* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count;
- * from cycles with a hit of least_ns only. */
+/* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count,
+ * `count` of them at a time; from cycles with a hit of least_ns only. */
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-		       const uint8_t *seats, double least_ns);
+		       const uint8_t *seats, uint32_t count, double least_ns);
 
 /* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
 double ct_hits_share(const struct ct_hits *hits);

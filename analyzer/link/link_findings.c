@@ -140,37 +140,51 @@ static int set_ranks(const struct making *m, struct ct_finding *f, const uint32_
 
 /* ---- SLOW_LINK ---- */
 
+/* Sums over the transfers of a cause. */
+struct taken {
+	double ns, expected_ns, bytes;
+};
+
+static int sum_track(const struct ct_links *links, uint32_t track, struct ct_excess *excess,
+		     struct taken *taken)
+{
+	const struct ct_track *t = &links->transfers.tracks[track];
+	int st = CT_OK;
+
+	for (uint32_t i = t->first; i < t->first + t->n && st == CT_OK; i++) {
+		const struct ct_moved *moved = &links->transfers.moved[i];
+		double ns = ct_compare_expect(&links->transfers, &links->comparison, track,
+					      moved->bytes);
+
+		if (isnan(ns))
+			break;
+		st = ct_excess_add(excess, moved, ns,
+				   moved->err_ns + links->comparison.of[track].line_err * ns);
+		taken->ns += moved->ns;
+		taken->expected_ns += ns;
+		taken->bytes += moved->bytes;
+	}
+	return st;
+}
+
 static int sum_cause(struct making *m, const struct ct_cause *cause)
 {
 	const struct ct_links *links = m->links;
 	struct ct_excess excess = { 0 };
-	double taken = 0, expected = 0, bytes = 0;
+	struct taken taken = { 0 };
 	int st = CT_OK;
 
 	for (uint32_t p = 0; p < cause->n_paths && st == CT_OK; p++) {
-		for (uint32_t i = 0; i < links->transfers.n && st == CT_OK; i++) {
-			const struct ct_moved *moved = &links->transfers.moved[i];
-			double ns;
-
-			if (links->causes.path_of[moved->track] != cause->paths[p])
-				continue;
-			ns = ct_compare_expect(&links->transfers, &links->comparison, moved->track,
-					       moved->bytes);
-			if (isnan(ns))
-				continue;
-			st = ct_excess_add(
-				&excess, moved, ns,
-				moved->err_ns + links->comparison.of[moved->track].line_err * ns);
-			taken += moved->ns;
-			expected += ns;
-			bytes += moved->bytes;
+		for (uint32_t t = 0; t < links->transfers.n_tracks && st == CT_OK; t++) {
+			if (links->causes.path_of[t] == cause->paths[p])
+				st = sum_track(links, t, &excess, &taken);
 		}
 	}
 	m->sum = ct_excess_sum(&excess);
 	ct_excess_fini(&excess);
 	scale(m);
-	m->efficiency = expected / taken;
-	m->expected_Bps = 1e9 * bytes / expected;
+	m->efficiency = taken.expected_ns / taken.ns;
+	m->expected_Bps = 1e9 * taken.bytes / taken.expected_ns;
 	return st;
 }
 

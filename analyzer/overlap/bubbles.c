@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/ops.h"
 #include "trace/status.h"
 
 /* Stages that have sent more or fewer than others by this much do not follow one schedule. */
@@ -44,14 +45,26 @@ static int is_message(const struct ct_tape_instance *i)
 	       (uint32_t)i->dst < i->comm->nranks;
 }
 
+/* Of two stages, a send and a receive in one launch of each: on the tape that is an exchange of all with all. */
+static int is_exchange(const struct ct_tape_instance *i)
+{
+	return i->src < 0 && i->op == CT_OP_AllToAll && i->comm->nranks == 2;
+}
+
+/* An exchange's bytes are those of what each member has for both. */
+static uint64_t one_way(const struct ct_tape_instance *i)
+{
+	return is_exchange(i) ? i->bytes / 2 : i->bytes;
+}
+
 static void measure_largest(struct room *r)
 {
 	for (uint32_t k = 0; k < r->tape->n_instances; k++) {
 		const struct ct_tape_instance *i = &r->tape->instances[k];
 		struct pipe *p = &r->pipes[i->comm->index];
 
-		if (p->comm && is_message(i) && i->bytes > p->most_bytes)
-			p->most_bytes = i->bytes;
+		if (p->comm && (is_message(i) || is_exchange(i)) && one_way(i) > p->most_bytes)
+			p->most_bytes = one_way(i);
 	}
 }
 
@@ -60,10 +73,10 @@ static void count(struct room *r, uint32_t k)
 {
 	const struct ct_tape_instance *i = &r->tape->instances[k];
 	struct pipe *p = &r->pipes[i->comm->index];
-	uint32_t cycle = r->cycle_of[k], s = (uint32_t)i->src, group = 0;
+	uint32_t cycle = r->cycle_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
 
-	if (!p->comm || !is_message(i) || cycle == CT_NO_CYCLE || i->dst != i->src + 1 ||
-	    i->bytes * SMALL_PART < p->most_bytes)
+	if (!p->comm || cycle == CT_NO_CYCLE || one_way(i) * SMALL_PART < p->most_bytes ||
+	    !(is_exchange(i) || (is_message(i) && i->dst == i->src + 1)))
 		return;
 	for (uint32_t m = 0; m < i->n; m++)
 		if (r->tape->parts[i->first_part + m].index == 0)
@@ -197,6 +210,8 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_tape_par
 	const struct ct_tape_instance *i = &r->tape->instances[p->instance];
 	const struct pipe *pipe = &r->pipes[i->comm->index];
 
+	if (pipe->stages && is_exchange(i))
+		return &pipe->stages[p->index & 1];
 	return pipe->stages && is_message(i) && p->index == 1 ? &pipe->stages[i->dst] : NULL;
 }
 

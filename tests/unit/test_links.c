@@ -262,34 +262,35 @@ static void what_becomes_slow_is_found_without_others(void **state)
 
 /* ---- figures for docs/ANALYSIS.md ---- */
 
-static void print(const struct scene *s, const char *what, unsigned right, unsigned seeds,
-		  double loss, double injected)
+static void measure(const struct scene *scene, unsigned seeds)
 {
-	printf("%-9s %2d ranks %d nodes %-36s %s %u/%u  loss told %.1f injected %.1f ms\n",
-	       s->workload, s->ranks, s->nodes, s->fault ? s->fault : "-", what, right, seeds,
-	       loss / seeds / 1e6, injected / seeds / 1e6);
+	unsigned exact = 0, among = 0, wrong = 0, silent = 0, links = 0;
+	double loss = 0, injected = 0;
+
+	for (unsigned seed = 0; seed < seeds; seed++) {
+		struct told told = play(scene, 1000 + seed);
+		int is_link = scene->fault && strncmp(scene->fault, "slow-link", 9) == 0;
+
+		exact += is_link && is_exact(&told, scene);
+		among += is_link && is_among(&told);
+		wrong += is_link ? told.wrong_rows != 0 : told.slow_rows || told.links;
+		silent += is_silent(&told) != 0;
+		links += told.links != 0;
+		loss += told.loss_ns / seeds / 1e6;
+		injected += told.injected_ns / seeds / 1e6;
+	}
+	printf("%-9s %2d ranks %d nodes %-36s exact %u among %u wrong %u silent %u SLOW_LINK %u of "
+	       "%u; "
+	       "loss told %.1f injected %.1f ms\n",
+	       scene->workload, scene->ranks, scene->nodes, scene->fault ? scene->fault : "-",
+	       exact, among, wrong, silent, links, seeds, loss, injected);
 	fflush(stdout);
 }
 
-static void measure(const struct scene *scenes, size_t n, const char *what, unsigned seeds)
+static void measure_all(const struct scene *scenes, size_t n, unsigned seeds)
 {
-	for (size_t s = 0; s < n; s++) {
-		unsigned right = 0;
-		double loss = 0, injected = 0;
-
-		for (unsigned seed = 0; seed < seeds; seed++) {
-			struct told told = play(&scenes[s], 1000 + seed);
-
-			right += (unsigned)(strcmp(what, "exact") == 0 ? is_exact(&told, &scenes[s])
-					    : strcmp(what, "among") == 0 ? is_among(&told)
-					    : strcmp(what, "silent") == 0
-						    ? is_silent(&told)
-						    : !told.slow_rows && !told.links);
-			loss += told.loss_ns;
-			injected += told.injected_ns;
-		}
-		print(&scenes[s], what, right, seeds, loss, injected);
-	}
+	for (size_t s = 0; s < n; s++)
+		measure(&scenes[s], seeds);
 }
 
 int main(int argc, char **argv)
@@ -306,10 +307,10 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0) {
 		unsigned seeds = (unsigned)atoi(argv[2]);
 
-		measure(identifiable, COUNT(identifiable), "exact", seeds);
-		measure(ambiguous, COUNT(ambiguous), "among", seeds);
-		measure(others, COUNT(others), "no link", seeds);
-		measure(healthy, COUNT(healthy), "silent", seeds);
+		measure_all(identifiable, COUNT(identifiable), seeds);
+		measure_all(ambiguous, COUNT(ambiguous), seeds);
+		measure_all(others, COUNT(others), seeds);
+		measure_all(healthy, COUNT(healthy), seeds);
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
