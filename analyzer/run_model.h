@@ -182,8 +182,8 @@ struct ct_report_comm {
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
 	const char *role_evidence; /* NULL: role is */
-	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
-	struct ct_peak peak; /* what they can be expected to reach */
+	uint32_t n_hosts;	   /* that its members are on; 0: not known of all */
+	struct ct_peak peak;	   /* what they can be expected to reach */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
@@ -316,7 +316,8 @@ struct ct_report_recurring {
 };
 
 struct ct_report_cycles {
-	uint64_t anchor_comm_key; /* 0: no cycles were found, and why they were not ... */
+	const char *marker; /* NVTX ranges of this name begin them; NULL: an operation does ... */
+	uint64_t anchor_comm_key; /* ... or 0, no cycles were found, and why they were not */
 	const char *why;
 	const char *anchor_op;
 	uint64_t anchor_bytes;
