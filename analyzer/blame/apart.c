@@ -279,18 +279,27 @@ static uint32_t period(const struct sides *s, uint32_t at)
 	return 0;
 }
 
-/* They all stand in this operation: did the odd ones call what used to come behind it, or the one before it again? Where that
- * is the same, nobody can tell. */
+/* What the usual ones called, or would have called next. */
+static const struct ct_order_call *expected(const struct sides *s, uint32_t at, uint32_t p)
+{
+	return s->usual[at] ? s->usual[at] : s->usual[at - p];
+}
+
+/* They stand in this operation, or hardly came further: did the odd ones call what used to come behind it, or the one before it
+ * again? Where that is the same, nobody can tell. */
 static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart *out)
 {
+	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0),
+		   again = try(s, at + 1, 0, 0);
 	uint32_t p = period(s, at);
-	const struct ct_order_call *next = p ? s->usual[at + 1 - p] : NULL;
 	int is_next, is_again;
 
-	if (!p || s->odd[at + 1] || (s->usual[at + 1] && !alike(s->usual[at + 1], next)))
+	/* who came further is told by what he called there */
+	if (!p || s->odd[at + 2] || (again.fits && !again.contradicted))
 		return;
-	is_next = alike(s->odd[at], next);
-	is_again = alike(s->odd[at], s->usual[at - 1]);
+	is_next = alike(s->odd[at], expected(s, at + 1, p)) && !skipped.contradicted &&
+		  (!s->odd[at + 1] || alike(s->odd[at + 1], expected(s, at + 2, p)));
+	is_again = alike(s->odd[at], s->usual[at - 1]) && !extra.contradicted;
 	if (is_next == is_again)
 		return;
 	out->by = 1;

@@ -231,14 +231,34 @@ static int add_pairs(struct ct_order_maker *k)
 	return st < 0 ? st : CT_OK;
 }
 
+/* Who waits for messages of somebody who stopped comes to no collective in which he would wait for him. */
+static int add_awaited(struct ct_order_maker *k)
+{
+	const struct ct_pair *pair = k->pass->pairs.first;
+	int st = 0;
+
+	for (; pair && st == 0; pair = pair->next) {
+		if (!pair->awaited)
+			continue;
+		st = open_maker(k, pair->comm);
+		if (st == CT_OK)
+			st = ct_awaited_finding(k);
+		free(k->set);
+	}
+	return st < 0 ? st : CT_OK;
+}
+
 int ct_order_findings(const struct ct_pass *pass, struct ct_findings *list)
 {
 	struct ct_order_maker k = { .pass = pass, .list = list };
+	size_t before = list->n;
 	int st = add_mismatches(&k);
 
 	if (st == CT_OK)
 		st = add_ends(&k);
-	return st == CT_OK ? add_pairs(&k) : st;
+	if (st == CT_OK)
+		st = add_pairs(&k);
+	return st == CT_OK && list->n == before ? add_awaited(&k) : st;
 }
 
 /* ---- what others ask ---- */

@@ -4,6 +4,7 @@
 
 #include "analyzer/blame/findings.h"
 #include "analyzer/blame/order_maker.h"
+#include "analyzer/blame/stuck.h"
 #include "analyzer/blame/uneven.h"
 #include "trace/ops.h"
 
@@ -145,9 +146,81 @@ int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 
 	if (comm->clash || comm->shared_seat || !comm->seats[pair->src] || !comm->seats[pair->dst])
 		return 0;
+	if (!pair->instances && !pair->unmatched)
+		return 0;
 	if (!pair->instances && !(is_all_told(k->pass, comm->seats[pair->src] - 1) &&
 				  is_all_told(k->pass, comm->seats[pair->dst] - 1)))
 		return 0;
 	st = pair->instances ? make_unfit(k, pair) : make_lost(k, pair);
 	return st == CT_OK ? 1 : st;
+}
+
+/* ---- messages that never came ---- */
+
+static int waits_long(const struct ct_pass *pass, const struct ct_pair *pair)
+{
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_unreturned *u = &pass->unreturned[i];
+
+		if (u->comm == pair->comm && u->seat + 1 == pair->comm->seats[pair->dst] &&
+		    !u->is_call && u->op.op == CT_OP_Recv && u->op.peer == pair->src &&
+		    u->op.seq == pair->awaited_seq)
+			return ct_stuck_of(pass, u) != CT_STUCK_NOT;
+	}
+	return 0;
+}
+
+/* Whose messages somebody waits for, and who has ended in order: into the odd set, who waits into the other. */
+static void find_awaited(struct ct_order_maker *k)
+{
+	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
+	for (const struct ct_pair *p = k->pass->pairs.first; p; p = p->next) {
+		if (p->comm != k->comm || !p->awaited || !k->comm->seats[p->src] ||
+		    !k->comm->seats[p->dst] || !is_all_told(k->pass, k->comm->seats[p->src] - 1) ||
+		    !waits_long(k->pass, p))
+			continue;
+		k->set[p->src] = CT_APART_ODD;
+		k->set[p->dst] = CT_APART_USUAL;
+	}
+}
+
+int ct_awaited_finding(struct ct_order_maker *k)
+{
+	const struct ct_order_call recv = { .op = CT_OP_Recv, .root = -1 };
+	const char *stopped, *waiting, *named;
+	uint32_t n_stopped = 0, n_waiting = 0, ended = 0;
+	int few;
+
+	if (k->comm->clash || k->comm->shared_seat)
+		return 0;
+	find_awaited(k);
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		n_stopped += k->set[m] == CT_APART_ODD;
+		n_waiting += k->set[m] == CT_APART_USUAL;
+	}
+	if (!n_stopped || !n_waiting)
+		return 0;
+	for (uint32_t s = 0; s < k->pass->n_seats; s++)
+		ended += (uint32_t)ct_uneven_ended_in_order(k->pass, s);
+	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->pass->n_seats;
+	stopped = ct_order_ranks_text(k, CT_APART_ODD);
+	waiting = ct_order_ranks_text(k, CT_APART_USUAL);
+	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv) ||
+	    ct_order_ranks(k, 1, !few) || ct_order_evidence(k, "stopped", "count", n_stopped) ||
+	    ct_order_evidence(k, "waiting", "count", n_waiting))
+		return CT_NOMEM;
+	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
+	k->f->advice = "give all ranks equally many steps, or agree on their number before";
+	k->f->cause = ct_arena_printf(
+		k->list->memory, "rank%s %s ended in order, rank%s %s wait%s for messages of %s",
+		n_stopped == 1 ? "" : "s", stopped, n_waiting == 1 ? "" : "s", waiting,
+		n_waiting == 1 ? "s" : "", n_stopped == 1 ? "it" : "them");
+	if (named)
+		k->f->line = ct_arena_printf(k->list->memory,
+					     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
+					     "next_op=Recv severity=severe",
+					     named, (unsigned long long)k->comm->key, stopped,
+					     waiting);
+	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
 }

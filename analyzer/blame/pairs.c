@@ -71,27 +71,53 @@ static int fits(const struct ct_member *a, const struct ct_member *b)
 	       is_of_bytes(b->dtype) || (is_integer(a->dtype) && is_integer(b->dtype));
 }
 
+static int note_lost(struct ct_pair *pair, const struct ct_instance *i)
+{
+	if (!pair->unmatched++ || i->seq < pair->unmatched_seq) {
+		pair->unmatched_seq = i->seq;
+		pair->unmatched_send = i->members[0];
+	}
+	return CT_OK;
+}
+
+static int note_awaited(struct ct_pair *pair, const struct ct_instance *i)
+{
+	if (!pair->awaited++ || i->seq < pair->awaited_seq)
+		pair->awaited_seq = i->seq;
+	return CT_OK;
+}
+
+/* One end was seen, and there is no other. */
+static int note_half(struct ct_pairs *pairs, const struct ct_instance *i)
+{
+	const struct ct_member *m = &i->members[0];
+	int is_send = m->index == 0;
+	struct ct_pair *pair;
+	int st;
+
+	if (!pairs->all_read || (m->state == CT_STATE_FINISHED) != is_send)
+		return CT_OK;
+	pair = get(pairs, i, &st);
+	if (!pair)
+		return st;
+	return is_send ? note_lost(pair, i) : note_awaited(pair, i);
+}
+
 int ct_pairs_note(struct ct_pairs *pairs, const struct ct_instance *i, int complete)
 {
 	const struct ct_member *a = &i->members[0], *b = &i->members[complete ? 1 : 0];
-	int lost = !complete && pairs->all_read && a->index == 0 && a->state == CT_STATE_FINISHED;
 	struct ct_pair *pair;
 	int st;
 
 	if (i->comm->backend != CT_BACKEND_NCCL || a->captured || b->captured)
 		return CT_OK;
-	if (!lost && (!complete || fits(a, b)))
+	if (!complete)
+		return note_half(pairs, i);
+	if (fits(a, b))
 		return CT_OK;
 	pair = get(pairs, i, &st);
 	if (!pair)
 		return st;
-	if (lost) {
-		if (!pair->unmatched++ || i->seq < pair->unmatched_seq) {
-			pair->unmatched_seq = i->seq;
-			pair->unmatched_send = *a;
-		}
-		return CT_OK;
-	}
 	if (!pair->instances++ || i->seq < pair->seq) {
 		pair->seq = i->seq;
 		pair->send = a->index == 0 ? *a : *b;

@@ -21,6 +21,8 @@ struct ct_pair {
 	uint64_t unmatched;	/* sends that ended, and nobody ever received ... */
 	uint64_t unmatched_seq; /* ... and the first of them */
 	struct ct_member unmatched_send;
+	uint64_t awaited;     /* receives that did not end, of what was never sent ... */
+	uint64_t awaited_seq; /* ... and the first of them */
 	struct ct_pair *next;
 };
 

@@ -12,7 +12,6 @@
 #define LEAST_STALL_NS 30e6   /* and ... */
 #define LEAST_STALL_SHARE 0.1 /* ... of a cycle */
 #define GATE 0.01	      /* of the run, that the stalls cost */
-#define MOSTLY 0.7	      /* of what a straggler is charged with */
 #define MANY 3u		      /* ranks with stalls of their own that are one finding */
 
 struct search {
@@ -145,46 +144,19 @@ static int add_periodic(const struct search *s, uint32_t seat, const struct ct_s
 	return set_line(s, p, who_text(s, f), f);
 }
 
-/* Is the one straggler nothing but its stalls? Then that is what it is called. */
-static int rename_straggler(const struct search *s, struct ct_finding *f, uint32_t seat)
+/* Stragglers are in the list already, with all that they cost. */
+static void take_stragglers(const struct search *s)
 {
-	uint32_t n = charges_of(s, seat);
-	struct ct_stall_pattern p;
-	double sum = 0;
+	for (size_t i = 0; i < s->t->list->n; i++) {
+		const struct ct_finding *f = &s->t->list->all[i];
 
-	for (uint32_t k = 0; k < n; k++)
-		sum += s->room[k].ns;
-	ct_stalls_of_one(s->room, n, s->t->hits->n_kept, s->threshold_ns, &p);
-	if (!p.n || p.sum_ns < MOSTLY * sum)
-		return CT_OK;
-	f->kind = CT_FINDING_PERIODIC_STALLS;
-	f->advice = "look for what this rank does after as many cycles each: a checkpoint, a data "
-		    "loader that fills up, garbage collection, a job of the system (cron)";
-	if (ct_finding_evidence(s->t->list, f, "stalls", p.n, "count", NAN) ||
-	    ct_finding_evidence(s->t->list, f, "every", p.every, "cycles", NAN) ||
-	    ct_finding_evidence(s->t->list, f, "stall_p50", p.typical_ns, "ns", p.err_ns / p.n))
-		return CT_NOMEM;
-	return set_line(s, &p, who_text(s, f), f);
-}
-
-static int rename_stragglers(const struct search *s)
-{
-	int st = CT_OK;
-
-	for (size_t i = 0; i < s->t->list->n && st == CT_OK; i++) {
-		struct ct_finding *f = &s->t->list->all[i];
-
-		if (f->kind != CT_FINDING_STRAGGLER && f->kind != CT_FINDING_STRAGGLER_HOST)
-			continue;
-		for (uint32_t seat = 0; seat < s->t->pass->n_seats && st == CT_OK; seat++) {
-			if (!ct_finding_has_seat(s->t->pass, f, seat))
-				continue;
-			s->taken[seat] = 1;
-			if (f->n_ranks == 1)
-				st = rename_straggler(s, f, seat);
+		for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+			if ((f->kind == CT_FINDING_STRAGGLER ||
+			     f->kind == CT_FINDING_STRAGGLER_HOST) &&
+			    ct_finding_has_seat(s->t->pass, f, seat))
+				s->taken[seat] = 1;
 		}
 	}
-	return st;
 }
 
 /* ---- ranks by turns ---- */
@@ -299,10 +271,10 @@ int ct_stalls_report(const struct ct_time_structure *t)
 	s.threshold_ns = LEAST_STALL_SHARE * (double)t->cycles->median_ns;
 	if (s.threshold_ns < LEAST_STALL_NS)
 		s.threshold_ns = LEAST_STALL_NS;
-	if (s.room && s.seats && s.taken && s.patterns)
-		st = rename_stragglers(&s);
-	if (st == CT_OK)
+	if (s.room && s.seats && s.taken && s.patterns) {
+		take_stragglers(&s);
 		st = search_all(&s);
+	}
 	free(s.room);
 	free(s.seats);
 	free(s.taken);

@@ -25,7 +25,7 @@ int ct_time_structure(const struct ct_time_structure *t);
 /* The stragglers in the list: cycles, persistent or transient, why they came late, GPU-seconds. */
 int ct_stragglers_explain(const struct ct_time_structure *t);
 
-/* PERIODIC_STALLS, ROTATING_STALLS; a straggler that is nothing else becomes the former. */
+/* PERIODIC_STALLS, ROTATING_STALLS, of who is no straggler. */
 int ct_stalls_report(const struct ct_time_structure *t);
 
 /* CHANGE_POINT, unless the stragglers explain it. */

@@ -202,17 +202,44 @@ static int holds_any(const struct ct_tomo_comm *comm, const uint32_t *units, uin
 	return 0;
 }
 
+static int is_same_set(const struct ct_path *a, const struct ct_path *b)
+{
+	return a->n == b->n && memcmp(a->seats, b->seats, a->n * sizeof(*a->seats)) == 0;
+}
+
 /* What is slow between the same members already; NULL: nothing. */
 static struct ct_cause *link_of(struct ct_causes *out, const struct ct_path *path)
 {
 	for (uint32_t c = 0; c < out->n; c++) {
 		struct ct_cause *cause = &out->all[c];
 
-		if (cause->kind == CT_CAUSE_LINK && cause->n == path->n &&
-		    memcmp(cause->suspects, path->seats, path->n * sizeof(*path->seats)) == 0)
+		if (cause->kind == CT_CAUSE_LINK && is_same_set(&out->paths[cause->paths[0]], path))
 			return cause;
 	}
 	return NULL;
+}
+
+/* Slow with the same others only: then it may as well be the link to one of them, though they are fast elsewhere. Of two,
+ * both are suspects. */
+static int doubt(const struct ct_causes *out, struct ct_cause *cause)
+{
+	const struct ct_path *first = &out->paths[cause->paths[0]];
+	uint32_t *both;
+
+	for (uint32_t p = 1; p < cause->n_paths; p++) {
+		if (!is_same_set(&out->paths[cause->paths[p]], first))
+			return CT_OK;
+	}
+	cause->is_exact = 0;
+	if (cause->kind != CT_CAUSE_RANKS || first->n != 2 || cause->n != 1)
+		return CT_OK;
+	both = realloc(cause->suspects, 2 * sizeof(*both));
+	if (!both)
+		return CT_NOMEM;
+	memcpy(both, first->seats, 2 * sizeof(*both));
+	cause->suspects = both;
+	cause->n = 2;
+	return CT_OK;
 }
 
 static int take_answer(const struct question *q, enum ct_cause_kind kind, struct ct_causes *out)
@@ -232,6 +259,8 @@ static int take_answer(const struct question *q, enum ct_cause_kind kind, struct
 			    holds_any(&q->comms[c], suspects, group->n))
 				cause->paths[cause->n_paths++] = q->path_of[c];
 		}
+		if (doubt(out, cause) != CT_OK)
+			return CT_NOMEM;
 	}
 	for (uint32_t c = 0; c < q->n; c++) {
 		const struct ct_path *path = &out->paths[q->path_of[c]];

@@ -198,6 +198,29 @@ static void a_rank_whose_messages_are_slow_is_told(void **state)
 	end();
 }
 
+/* Both ways between 0 and 1 are slow, 1 is fast with others, and of 0 there is nothing else: 0, or the link. */
+static void who_is_slow_with_one_other_only_is_not_known(void **state)
+{
+	static const uint32_t ways[][2] = { { 0, 1 }, { 1, 0 }, { 1, 2 }, { 2, 1 },
+					    { 2, 3 }, { 3, 2 }, { 3, 4 }, { 4, 3 } };
+
+	(void)state;
+	begin();
+	for (uint32_t w = 0; w < 8; w++) {
+		add_edge(ways[w][0], ways[w][1]);
+		for (unsigned i = 0; i < EACH; i++)
+			move(1e6, took(1e6) * (w < 2 ? 2 : 1));
+	}
+	judge();
+	assert_int_equal(s.causes.n, 1);
+	assert_false(s.causes.all[0].is_exact);
+	assert_int_equal(s.causes.all[0].n, 2);
+	assert_int_equal(s.causes.all[0].suspects[0], 0);
+	assert_int_equal(s.causes.all[0].suspects[1], 1);
+	assert_int_equal(s.causes.all[0].n_paths, 2);
+	end();
+}
+
 /* Four ranks to a host, pairs between all hosts: all of one host's are slow, whichever rank it is. */
 static void a_slow_host_of_several_ranks_is_one_cause(void **state)
 {
@@ -509,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_host_with_half_the_bandwidth_is_told),
 		cmocka_unit_test(a_rank_whose_messages_are_slow_is_told),
 		cmocka_unit_test(a_slow_host_of_several_ranks_is_one_cause),
+		cmocka_unit_test(who_is_slow_with_one_other_only_is_not_known),
 		cmocka_unit_test(a_slow_way_between_two_is_told),
 		cmocka_unit_test(a_little_slower_is_not_slow),
 		cmocka_unit_test(noise_of_a_busy_host_is_no_slow_link),

@@ -128,7 +128,7 @@ static void a_rank_that_pauses_after_as_many_steps_each_is_periodic(void **state
 	assert_float_equal((double)f->loss_ns, value_of(f, "stalls") * 60e6, 60e6);
 	/* seven GPUs wait for it */
 	assert_float_equal(f->gpu_seconds, 7 * (double)f->loss_ns / 1e9, 0.1);
-	assert_non_null(strstr(f->cause, "host late"));
+	assert_non_null(strstr(f->cause, "host late:"));
 	ct_report_free(report);
 }
 
@@ -155,7 +155,7 @@ static void who_is_slow_is_told_from_whose_host_is_late(void **state)
 	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
 
 	assert_non_null(f);
-	assert_non_null(strstr(f->cause, "stream late"));
+	assert_non_null(strstr(f->cause, "stream late:"));
 	assert_true(value_of(f, "late_by_stream") > 5 * value_of(f, "late_by_host"));
 	ct_report_free(report);
 	fx_teardown(state);
@@ -163,7 +163,7 @@ static void who_is_slow_is_told_from_whose_host_is_late(void **state)
 	report = report_of("ddp", 1, "late-host:rank=5,ms=8");
 	f = job_finding(report, CT_FINDING_STRAGGLER);
 	assert_non_null(f);
-	assert_non_null(strstr(f->cause, "host late"));
+	assert_non_null(strstr(f->cause, "host late:"));
 	assert_true(value_of(f, "late_by_host") > 5 * value_of(f, "late_by_stream"));
 	ct_report_free(report);
 }

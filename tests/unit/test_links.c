@@ -2,7 +2,7 @@
 /* Slow links in jobs whose truth is known: found, and told exactly where the times tell whose link it is, as one of several
  * where they do not; and nothing where no link is slow, whatever else is.
  *
- * unit_links --measure SEEDS prints how often each case comes out right. */
+ * unit_links --measure SEEDS [WORKLOAD] prints how often each case comes out right. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +71,23 @@ static void read_findings(const struct ct_report *report, struct told *told)
 	}
 }
 
+/* A line each in the text, and in it what the report holds. */
+static void read_text(const struct ct_report *report, const struct told *told)
+{
+	char *text = job_text(report, 0), score[64], slow[64];
+
+	snprintf(score, sizeof(score),
+		 "\nscore     %.0f %s of 100; bandwidth=", report->score.total,
+		 report->score.grade);
+	snprintf(slow, sizeof(slow), "; %u of %zu slow\n", told->slow_rows, report->n_links);
+	assert_non_null(strstr(text, score));
+	/* what is a bound only has no rate to tell */
+	if (strstr(text, "\nlinks     "))
+		assert_non_null(strstr(text, slow));
+	assert_true((strstr(text, "\nSLOW_LINK ") != NULL) == (told->links != 0));
+	free(text);
+}
+
 static struct told play(const struct scene *scene, unsigned seed)
 {
 	struct ct_synth_options o = ct_synth_defaults();
@@ -111,6 +128,7 @@ static struct told play(const struct scene *scene, unsigned seed)
 	read_rows(report, o.faults[0].src, o.faults[0].dst, &told);
 	read_findings(report, &told);
 	told.verdict = report->verdict.code;
+	read_text(report, &told);
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&state), 0);
 	return told;
@@ -287,10 +305,12 @@ static void measure(const struct scene *scene, unsigned seeds)
 	fflush(stdout);
 }
 
-static void measure_all(const struct scene *scenes, size_t n, unsigned seeds)
+static void measure_all(const struct scene *scenes, size_t n, unsigned seeds, const char *only)
 {
-	for (size_t s = 0; s < n; s++)
-		measure(&scenes[s], seeds);
+	for (size_t s = 0; s < n; s++) {
+		if (!only || strcmp(scenes[s].workload, only) == 0)
+			measure(&scenes[s], seeds);
+	}
 }
 
 int main(int argc, char **argv)
@@ -304,13 +324,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_becomes_slow_is_found_without_others),
 	};
 
-	if (argc == 3 && strcmp(argv[1], "--measure") == 0) {
+	if (argc >= 3 && strcmp(argv[1], "--measure") == 0) {
 		unsigned seeds = (unsigned)atoi(argv[2]);
+		const char *only = argc > 3 ? argv[3] : NULL;
 
-		measure_all(identifiable, COUNT(identifiable), seeds);
-		measure_all(ambiguous, COUNT(ambiguous), seeds);
-		measure_all(others, COUNT(others), seeds);
-		measure_all(healthy, COUNT(healthy), seeds);
+		measure_all(identifiable, COUNT(identifiable), seeds, only);
+		measure_all(ambiguous, COUNT(ambiguous), seeds, only);
+		measure_all(others, COUNT(others), seeds, only);
+		measure_all(healthy, COUNT(healthy), seeds, only);
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,13 @@ struct order_case {
 	"0-3 w " #b " AllReduce 6 float32 sum - b\n"                                               \
 	"0-3 w " #c " AllReduce 7 float32 sum - c\n"
 
+/* Rank 3 sends five messages to 0 and to 1, who ask for six; 2 waits for one of 1's. */
+#define AWAITED                                                                                    \
+	"3 w 0-4 Send 100 float32 - 0 -\n0 w 0-4 Recv 100 float32 - 3 -\n"                         \
+	"3 w 0-4 Send 100 float32 - 1 -\n1 w 0-4 Recv 100 float32 - 3 -\n"                         \
+	"0 w 5 Recv 100 float32 - 3 - in\n1 w 5 Recv 100 float32 - 3 - in\n"                       \
+	"2 w 0 Recv 100 float32 - 1 - in\n"
+
 static const struct order_case cases[] = {
 	{ "nothing_is_said_of_equal_calls", FOUR, NULL, "" },
 
@@ -141,6 +148,22 @@ static const struct order_case cases[] = {
 	  FOUR OF("0-3", 10, 500) OF("0-3", 11, 700) OF("0-3", 12, 600) IN("0-2", 13, 900)
 		  IN("3", 13, 700) "end 0-3 killed\n",
 	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=900" },
+	{ "once_more_in_a_loop_and_then_the_one_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
+		  IN("3", 14, 600) "end 0-3 killed\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=13 count=500 more=1 confidence=medium" },
+	{ "once_more_in_a_loop_and_then_another_is_no_habit",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
+		  IN("3", 14, 700) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=500 others=600" },
+	{ "left_out_in_a_loop_and_then_the_next",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
+		  IN("3", 14, 500) "end 0-3 killed\n",
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
+	{ "left_out_in_a_loop_and_then_another_is_no_habit",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
+		  IN("3", 14, 601) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
 	{ "left_out_by_habit_is_never_sure",
 	  "ranks 4\n" SITES(0, 1, 2) SITES(3, 4, 5) SITES(6, 7, 8)
 		  SITES(9, 10, 11) "0-2 w 12 AllReduce 5 float32 sum - a in\n3 w 12 AllReduce 6 "
@@ -500,6 +523,14 @@ static const struct order_case cases[] = {
 	{ "a_message_that_nobody_received",
 	  "ranks 2 nccl\n0 w 0-6 Send 100 float32 - 1 -\n1 w 0-5 Recv 100 float32 - 0 -\n", NULL,
 	  "MISMATCH ranks=0,1 seq=6 field=unreceived instances=1 severity=warn" },
+	{ "whose_messages_others_wait_for_stopped_early",
+	  "ranks 4 nccl\n" AWAITED "end 0-2 killed\n", "UNEVEN_INPUT",
+	  "UNEVEN_INPUT ranks=3 stopped=3 waiting=0,1 next_op=Recv by=exit confidence=medium" },
+	{ "but_not_by_a_failure", "ranks 4 nccl\n" AWAITED "end 0-2 killed\nend 3 fail\n", NULL,
+	  "" },
+	{ "nor_where_the_end_of_its_trace_is_lost",
+	  "ranks 4 nccl\n" AWAITED "loses 3\nend 0-2 killed\n", NULL, "" },
+	{ "nor_where_nobody_waits_for_long", "ranks 4 nccl\n" AWAITED "end 0-2 lost\n", NULL, "" },
 	{ "whose_receiver_was_killed_is_not_lost",
 	  "ranks 2 nccl\n0 w 0-6 Send 100 float32 - 1 -\n1 w 0-5 Recv 100 float32 - 0 -\nend 1 "
 	  "lost\n",

@@ -12,6 +12,7 @@
 #include "analyzer/cycle/stalls.h"
 #include "analyzer/table.h"
 #include "tests/unit/job.h"
+#include "trace/ops.h"
 
 static uint64_t random_state;
 
@@ -106,6 +107,24 @@ static void a_shift_of_8_percent_is_always_found(void **state)
 	}
 }
 
+/* What makes a machine slow lasts for a while: cycles that follow each other are alike. */
+static void slowness_that_comes_and_goes_is_no_change(void **state)
+{
+	(void)state;
+	for (unsigned s = 0; s < 200; s++) {
+		struct ct_level levels[CT_SHIFT_LEVELS];
+		uint64_t times[CYCLES];
+		double drift = 0;
+
+		seed(s);
+		for (uint32_t k = 0; k < CYCLES; k++) {
+			drift = 0.8 * drift + 0.06 * normal();
+			times[k] = (uint64_t)(100e6 * exp(drift));
+		}
+		assert_int_equal(ct_levels_find(times, CYCLES, levels), 1);
+	}
+}
+
 static void a_level_is_told_with_its_median_and_its_noise(void **state)
 {
 	struct ct_level levels[CT_SHIFT_LEVELS];
@@ -177,6 +196,21 @@ static void stalls_of_one_rank_are_periodic(void **state)
 	assert_int_equal(p.last, 399);
 	/* that is no turn-taking */
 	ct_stalls_of_all(charges, stalls(50, 100, always_3), CYCLES, 8, 30e6, &p);
+	assert_int_equal(p.n, 0);
+}
+
+static uint32_t mostly_3(uint32_t turn)
+{
+	return turn % 4 ? 3 : turn % 8;
+}
+
+static void stalls_of_mostly_one_rank_do_not_rotate(void **state)
+{
+	struct ct_stall_pattern p;
+
+	(void)state;
+	seed(1);
+	ct_stalls_of_all(charges, stalls(50, 100, mostly_3), CYCLES, 8, 30e6, &p);
 	assert_int_equal(p.n, 0);
 }
 
@@ -454,6 +488,42 @@ static void a_straggler_of_a_part_of_the_run_has_that_part(void **state)
 	ct_report_free(report);
 }
 
+/* All ranks stall for 200 ms, each after 40 cycles of 100 ms of its own. */
+static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
+{
+	const struct job_options options = { .run = "run", .ranks = 8 };
+	const struct ct_finding *f;
+	struct ct_report *report;
+	static struct job job;
+	uint64_t now = 1000000;
+
+	(void)state;
+	job_open(&job, &options);
+	for (uint32_t k = 0; k < 200; k++) {
+		uint64_t arrival[8], latest = 0;
+
+		for (uint32_t r = 0; r < 8; r++) {
+			arrival[r] = now + 100000000 + 1000 * r +
+				     (k % 40 == 5 * r + 2 ? 200000000 : 0);
+			latest = arrival[r] > latest ? arrival[r] : latest;
+		}
+		for (int r = 0; r < 8; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, arrival[r],
+				       latest + 1000000);
+		now = latest + 1000000;
+	}
+	job_close(&job, now + 1000000);
+	report = job_report(&job, -1);
+	f = job_finding(report, CT_FINDING_ROTATING_STALLS);
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 8);
+	assert_float_equal(value_of(f, "every"), 40, 0.5);
+	assert_in_range((int)value_of(f, "stalls"), 38, 40);
+	assert_float_equal((double)f->loss_ns, 40 * 200e6, 500e6);
+	assert_null(job_finding(report, CT_FINDING_PERIODIC_STALLS));
+	ct_report_free(report);
+}
+
 /* ---- figures for docs/ANALYSIS.md ---- */
 
 static int measure_all(unsigned seeds)
@@ -488,9 +558,11 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steady_cycles_have_one_level),
 		cmocka_unit_test(a_shift_of_8_percent_is_always_found),
+		cmocka_unit_test(slowness_that_comes_and_goes_is_no_change),
 		cmocka_unit_test(a_level_is_told_with_its_median_and_its_noise),
 		cmocka_unit_test(too_few_cycles_are_one_level),
 		cmocka_unit_test(stalls_of_one_rank_are_periodic),
+		cmocka_unit_test(stalls_of_mostly_one_rank_do_not_rotate),
 		cmocka_unit_test(stalls_of_another_rank_each_time_rotate),
 		cmocka_unit_test(few_short_or_late_stalls_are_no_pattern),
 		cmocka_unit_test(distances_over_holes_do_not_count),
@@ -498,6 +570,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(hiccups_are_no_pattern),
 		cmocka_unit_test_setup_teardown(healthy_runs_have_no_time_structure, fx_setup,
 						fx_teardown),
+		cmocka_unit_test_setup_teardown(ranks_that_each_stall_by_themselves_are_one_finding,
+						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_has_its_cycles, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_of_a_part_of_the_run_has_that_part,
 						fx_setup, fx_teardown),

@@ -37,7 +37,6 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
 		out.loss_pct += f->loss_pct;
 		/* computing may hide some of what streams of a GPU wait */
-		assert_true(f->at_most);
 	}
 	assert_int_equal(report->run.ranks_seen, (uint64_t)options.ranks);
 	assert_int_equal(report->run.incomplete, 0);
@@ -124,7 +123,7 @@ static double told(const char *workload)
 		options.fault = "slow-rank:rank=5,pct=6";
 		slow = run(options, seed);
 		loss += slow.loss_pct;
-		truth += 100 * ((double)slow.end_ns / (double)healthy - 1);
+		truth += 100 * (1 - (double)healthy / (double)slow.end_ns);
 	}
 	return loss / truth;
 }
@@ -132,10 +131,12 @@ static double told(const char *workload)
 static void loss_is_near_the_truth(void **state)
 {
 	(void)state;
-	assert_true(told("megatron") > 0.8 && told("megatron") < 1.3);
-	assert_true(told("decode") > 0.8 && told("decode") < 1.3);
-	/* The same lateness comes to five buckets one after the other: it costs about once. */
-	assert_true(told("ddp") > 0.8 && told("ddp") < 2);
+	for (size_t w = 0; w < N_WORKLOADS; w++) {
+		double ratio = told(workloads[w]);
+
+		if (ratio < 0.9 || ratio > 1.1)
+			fail_msg("%s: told %.2f times the truth", workloads[w], ratio);
+	}
 }
 
 /* What a rank computed before an operation begins where its GPU left the last one, not where its CPU left a call: in the
@@ -172,7 +173,7 @@ static void measure(const char *workload, int nodes, const char *fault, uint64_t
 
 		/* What it would have taken without the fault, all else equal. */
 		healthy.fault = NULL;
-		truth += 100 * ((double)out.end_ns / (double)run(healthy, 1000 + seed).end_ns - 1) /
+		truth += 100 * (1 - (double)run(healthy, 1000 + seed).end_ns / (double)out.end_ns) /
 			 seeds;
 		right += out.blamed == blamed;
 		wrong += (out.blamed & ~blamed) != 0;
