@@ -79,6 +79,7 @@ struct ct_load_sink {
 	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
+	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
 	void *arg;
 };
 

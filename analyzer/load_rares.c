@@ -211,6 +211,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_detail_rec detail;
 		struct ct_traffic_rec traffic;
 		struct ct_submit_rec submit;
+		struct ct_nvtx_rec nvtx;
 	} u;
 
 	switch (rare->kind) {
@@ -276,6 +277,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 	case CT_KIND_SUBMIT:
 		ct_rare_get(block, rare, &u.submit, sizeof(u.submit));
 		return ct_load_take_submit(load, &u.submit);
+	case CT_KIND_NVTX:
+		ct_rare_get(block, rare, &u.nvtx, sizeof(u.nvtx));
+		u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
+		return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, &u.nvtx) : CT_OK;
 	case CT_KIND_TRAFFIC:
 		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
 		return ct_load_take_traffic(load, &u.traffic);

@@ -63,6 +63,19 @@ static int on_wait(void *arg, const struct ct_wait_rec *rec)
 	return overlap ? ct_overlap_wait(overlap, reading->process, rec) : CT_OK;
 }
 
+/* What the first rank says its cycles are. */
+static int on_nvtx(void *arg, const struct ct_nvtx_rec *rec)
+{
+	struct ct_reading *reading = arg;
+	struct ct_pass *pass = reading->pass;
+
+	if (!pass->overlap || reading->seats[0] != pass->sequence.seat || rec->end_ns > INT64_MAX)
+		return CT_OK;
+	return ct_markers_add(&pass->markers, rec,
+			      ct_pass_at(pass, reading->process, rec->begin_ns),
+			      ct_pass_at(pass, reading->process, rec->end_ns));
+}
+
 /* ---- all processes ---- */
 
 static int keep_stall(void *arg, const struct ct_overlap_stall *stall)
@@ -262,6 +275,7 @@ static int read_processes(struct ct_pass *pass, struct ct_err *err)
 					     .named = ct_pass_comm,
 					     .host = on_host,
 					     .wait = on_wait,
+					     .nvtx = on_nvtx,
 					     .arg = r };
 
 		if (pass->attempts->places[p].attempt != pass->attempt)
@@ -412,6 +426,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_tape_fini(&pass->tape);
 	ct_exposures_fini(&pass->exposures);
 	ct_sequence_fini(&pass->sequence);
+	ct_markers_fini(&pass->markers);
 	ct_overlap_free(pass->overlap);
 	ct_traffic_fini(&pass->traffic);
 	ct_classes_fini(&pass->classes);

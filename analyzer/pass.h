@@ -15,6 +15,7 @@
 #include "analyzer/blame/union.h"
 #include "analyzer/blame/windows.h"
 #include "analyzer/clock/align.h"
+#include "analyzer/cycle/markers.h"
 #include "analyzer/cycle/sequence.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
@@ -158,6 +159,7 @@ struct ct_pass {
 	struct ct_pairs pairs;
 	struct ct_tape tape;	     /* empty in a reading for a set */
 	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
+	struct ct_markers markers;   /* of its process; likewise */
 	struct ct_traffic traffic;
 	struct ct_overlap *overlap;    /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */

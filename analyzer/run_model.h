@@ -318,7 +318,8 @@ struct ct_report_recurring {
 };
 
 struct ct_report_cycles {
-	uint64_t anchor_comm_key; /* 0: no cycles were found, and why they were not ... */
+	const char *marker; /* NVTX ranges of this name begin them; NULL: an operation does ... */
+	uint64_t anchor_comm_key; /* ... or 0, no cycles were found, and why they were not */
 	const char *why;
 	const char *anchor_op;
 	uint64_t anchor_bytes;

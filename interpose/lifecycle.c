@@ -14,6 +14,7 @@
 #include "interpose/guard.h"
 #include "interpose/log.h"
 #include "interpose/nccl/nccl.h"
+#include "interpose/nvtx/open_ranges.h"
 #include "interpose/recorder.h"
 #include "interpose/setup.h"
 #include "interpose/writer.h"
@@ -49,6 +50,7 @@ static void thread_end(void *unused)
 	    ct_self.gate >> CT_GATE_EPOCH_SHIFT == gate_word() >> CT_GATE_EPOCH_SHIFT) {
 		ct_nccl_thread_end();
 		ct_gpu_thread_end();
+		ct_ranges_thread_end();
 		ct_lane_close(&ct_self.lane);
 	}
 	memset(&ct_self, 0, sizeof(ct_self));

@@ -26,6 +26,7 @@
 #include "interpose/mpi/requests.h"
 #include "interpose/mpi/several.h"
 #include "interpose/nccl/nccl.h"
+#include "interpose/nvtx/open_ranges.h"
 #include "interpose/pending.h"
 #include "interpose/profiler/profiler.h"
 #include "interpose/recorder.h"
@@ -139,6 +140,7 @@ static int set_up(uint32_t nth)
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
 	ct_counters_reset();
+	ct_ranges_reset();
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);

@@ -547,6 +547,17 @@ struct ct_submit_rec {
 };
 _Static_assert(sizeof(struct ct_submit_rec) == 56, "fills words 1..7");
 
+/* A range of NVTX whose name says that it is a cycle, when it has ended. */
+struct ct_nvtx_rec {
+	uint64_t begin_ns;
+	uint64_t end_ns; /* of a mark: begin_ns */
+	uint32_t tid;	 /* of the thread that ended it */
+	uint32_t how;	 /* enum ct_nvtx_how */
+	char name[32];	 /* its beginning, ends in NUL */
+};
+_Static_assert(sizeof(struct ct_nvtx_rec) == 56, "fills words 1..7");
+enum ct_nvtx_how { CT_NVTX_PUSHED = 0, CT_NVTX_STARTED = 1, CT_NVTX_MARK = 2 };
+
 /* What NCCL's profiler interface told. Of an op, which is found by launch and the words below: those with CT_DETAIL_SEQ
  * by `seq`; the others tell the count, type and root or peer of the work, which for broadcasts and all-gathers is
  * counted in bytes. With op 0, of the interface itself: `channels` is its version. */

@@ -12,6 +12,8 @@
 /* Of a small operation: share of its distances that are alike, and of the cycles that it accounts for. */
 #define LEAST_RECURRING 0.8
 #define LEAST_RECURRING_COVERAGE 0.5
+/* Of the operations, between the first and the last range that marks a cycle. */
+#define LEAST_MARKED 0.5
 
 void ct_cycles_fini(struct ct_cycles *cycles)
 {
@@ -277,6 +279,63 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 	return st;
 }
 
+/* ---- cycles that the program tells ---- */
+
+/* Of the first operation at or after each cut, its place; of none, the end. */
+static void places_of_cuts(const struct ct_sequence *s, const struct ct_cycles *c, uint32_t *places)
+{
+	uint32_t at = 0;
+
+	for (uint32_t k = 0; k <= c->n; k++) {
+		while (at < s->n && s->ops[at].at_ns < c->cut_ns[k])
+			at++;
+		places[k] = at;
+	}
+}
+
+/* Whoever marks a few cycles only, while a profiler looks on, does not tell what the cycles of the run are. */
+static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t n)
+{
+	uint32_t within = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		within += s->ops[i].at_ns >= cut_ns[0] && s->ops[i].at_ns < cut_ns[n - 1];
+	return within && within >= LEAST_MARKED * s->n;
+}
+
+static int try_markers(const struct ct_pass *pass, struct ct_cycles *c)
+{
+	const struct ct_sequence *s = &pass->sequence;
+	uint32_t *places, *gaps, n = 0;
+	uint64_t *cut_ns = NULL;
+	const char *name = NULL;
+	int st = ct_markers_cut(&pass->markers, &cut_ns, &n, &name);
+
+	if (st == CT_OK && !covers(s, cut_ns, n)) {
+		free(cut_ns);
+		st = CT_NOTFOUND;
+	}
+	if (st != CT_OK)
+		return st;
+	c->cut_ns = cut_ns;
+	c->marker = name;
+	c->n = n - 1;
+	c->seat = s->seat;
+	c->err_ns = 2 * pass->run->processes[pass->seats[s->seat].process].id.clock_res_ns;
+	c->cut_short = pass->markers.cut_short || s->cut_short;
+	places = calloc((size_t)n + 1, sizeof(*places));
+	gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
+	if (places && gaps) {
+		places_of_cuts(s, c, places);
+		find_recurring(s, places, n, gaps, c);
+		c->median_ns = median_time(c);
+	}
+	st = places && gaps && c->median_ns != UINT64_MAX ? CT_OK : CT_NOMEM;
+	free(places);
+	free(gaps);
+	return st;
+}
+
 /* ---- whose operations ---- */
 
 /* The lowest rank of the largest communicator; of equally large ones, of that with most operations. */
@@ -363,7 +422,9 @@ int ct_cycles_find(const struct ct_pass *pass, const char *wanted, struct ct_are
 	int st;
 
 	*c = (struct ct_cycles){ .any_size = wanted != NULL };
-	st = try_seat(pass, first, wanted, c);
+	st = wanted ? CT_NOTFOUND : try_markers(pass, c);
+	if (st == CT_NOTFOUND)
+		st = try_seat(pass, first, wanted, c);
 	if (st == CT_NOTFOUND && first != pass->sequence.seat)
 		st = try_seat(pass, pass->sequence.seat, wanted, c);
 	/* every quarter of the ranks */

@@ -122,12 +122,17 @@ int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
 	to->why = cycles->why;
 	if (!cycles->n)
 		return CT_OK;
-	to->anchor_comm_key = cycles->anchor.comm->key;
-	to->anchor_op = kept_name(pass, &cycles->anchor, report->memory);
-	to->anchor_bytes = cycles->anchor.is_sized ? cycles->anchor.bytes : CT_UNKNOWN;
+	if (cycles->marker) {
+		to->marker = ct_arena_text(report->memory, cycles->marker, strlen(cycles->marker));
+	} else {
+		to->anchor_comm_key = cycles->anchor.comm->key;
+		to->anchor_op = kept_name(pass, &cycles->anchor, report->memory);
+		to->anchor_bytes = cycles->anchor.is_sized ? cycles->anchor.bytes : CT_UNKNOWN;
+	}
 	to->count = cycles->n;
 	to->err_ns = cycles->err_ns;
-	if (!to->anchor_op || fill_times(cycles, to) || fill_recurring(pass, cycles, report))
+	if ((!to->marker && !to->anchor_op) || fill_times(cycles, to) ||
+	    fill_recurring(pass, cycles, report))
 		return CT_NOMEM;
 	return fill_items(pass, cycles, hits, report);
 }

@@ -48,7 +48,7 @@ static json_t *recurring(const struct ct_report_recurring *r)
 json_t *ct_json_cycles(const struct ct_report_cycles *c)
 {
 	json_t *o = json_object(), *items = json_array(), *again = json_array();
-	int found = c->anchor_comm_key != 0;
+	int found = c->anchor_comm_key != 0 || c->marker;
 	int failed = !o || !items || !again;
 
 	for (size_t i = 0; i < c->n_recurring; i++)
@@ -57,6 +57,7 @@ json_t *ct_json_cycles(const struct ct_report_cycles *c)
 	for (size_t i = 0; i < c->n_items; i++)
 		ct_json_append(items, cycle(&c->items[i]), &failed);
 	ct_json_set(o, "anchor", anchor(c), &failed);
+	ct_json_set(o, "marker", ct_json_text(c->marker), &failed);
 	ct_json_set(o, "count", ct_json_u64(found ? c->count : CT_UNKNOWN), &failed);
 	ct_json_set(o, "time_p50_ns", ct_json_u64(found ? c->time_p50_ns : CT_UNKNOWN), &failed);
 	ct_json_set(o, "time_p99_ns", ct_json_u64(found ? c->time_p99_ns : CT_UNKNOWN), &failed);

@@ -16,9 +16,9 @@ static void size_text(char *to, size_t cap, uint64_t bytes)
 void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_cycles *c = &report->cycles;
-	char size[32], err[32] = "", again[96] = "";
+	char size[32], err[32] = "", again[96] = "", by[96];
 
-	if (!c->anchor_comm_key) {
+	if (!c->anchor_comm_key && !c->marker) {
 		if (c->why)
 			ct_text_line(text, CT_COLOR_NONE, "cycles    n/a: %s", c->why);
 		return;
@@ -31,9 +31,12 @@ void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 			 size, c->recurring[0].every);
 	}
 	size_text(size, sizeof(size), c->anchor_bytes);
-	ct_text_line(text, CT_COLOR_NONE,
-		     "cycles    %s of %s%s, p99 %s, by %s%s on %08" PRIx64 "%s",
+	if (c->marker)
+		snprintf(by, sizeof(by), "NVTX range %.24s", c->marker);
+	else
+		snprintf(by, sizeof(by), "%.32s%s on %08" PRIx64, c->anchor_op, size,
+			 c->anchor_comm_key >> 32);
+	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s, by %s%s",
 		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
-		     ct_text_ns(c->time_p99_ns).s, c->anchor_op, size, c->anchor_comm_key >> 32,
-		     again);
+		     ct_text_ns(c->time_p99_ns).s, by, again);
 }

@@ -105,7 +105,7 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 		    "variation of transfer times of a kind, by their time");
 		return CT_OK;
 	}
-	if (!cycles->anchor_comm_key || cycles->n_items < LEAST_CYCLES)
+	if ((!cycles->anchor_comm_key && !cycles->marker) || cycles->n_items < LEAST_CYCLES)
 		return CT_OK;
 	times = malloc(cycles->n_items * sizeof(*times));
 	if (!times)

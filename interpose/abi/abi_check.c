@@ -83,3 +83,52 @@ _Static_assert(SECOND(NCCL_CONFIG_INITIALIZER) == 0xcafebeef, "the magic of a co
 _Static_assert(NCCL_SPLIT_NOCOLOR == -1 && NCCL_SHRINK_ABORT == 1, "flags of split and shrink");
 
 #endif
+
+/* ---- NVTX ----------------------------------------------------------------------------------------------------------- */
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#define NVTX_NO_IMPL /* the types only: functions would be part of this object */
+#include <nvtx3/nvToolsExt.h>
+
+#define NVTX_VALUE(name, value)                                                                    \
+	_Static_assert((int)(name) == (value), #name " is another number in NVTX's headers");
+#define NVTX_LAYOUT(field, member, offset)                                                         \
+	_Static_assert(offsetof(nvtxEventAttributes_t, member) == (offset),                        \
+		       "nvtxEventAttributes_t." #member " lies elsewhere");
+#include "interpose/abi/nvtx_values.def"
+
+_Static_assert(sizeof(nvtxEventAttributes_t) == 48 && sizeof(nvtxMessageValue_t) == 8,
+	       "attributes have another size");
+_Static_assert(offsetof(NvtxExportTableCallbacks, struct_size) == 0 &&
+		       offsetof(NvtxExportTableCallbacks, GetModuleFunctionTable) == 8,
+	       "the callbacks' table lies elsewhere");
+
+/* What the callbacks of interpose/nvtx are, as NVTX calls them. */
+#define SAME(type, ret, ...)                                                                       \
+	_Static_assert(__builtin_types_compatible_p(type, ret(*)(__VA_ARGS__)),                    \
+		       #type " has another prototype");
+SAME(nvtxMarkA_impl_fntype, void, const char *)
+SAME(nvtxMarkW_impl_fntype, void, const wchar_t *)
+SAME(nvtxMarkEx_impl_fntype, void, const nvtxEventAttributes_t *)
+SAME(nvtxRangeStartA_impl_fntype, uint64_t, const char *)
+SAME(nvtxRangeStartW_impl_fntype, uint64_t, const wchar_t *)
+SAME(nvtxRangeStartEx_impl_fntype, uint64_t, const nvtxEventAttributes_t *)
+SAME(nvtxRangeEnd_impl_fntype, void, uint64_t)
+SAME(nvtxRangePushA_impl_fntype, int, const char *)
+SAME(nvtxRangePushW_impl_fntype, int, const wchar_t *)
+SAME(nvtxRangePushEx_impl_fntype, int, const nvtxEventAttributes_t *)
+SAME(nvtxRangePop_impl_fntype, int, void)
+SAME(nvtxDomainMarkEx_impl_fntype, void, nvtxDomainHandle_t, const nvtxEventAttributes_t *)
+SAME(nvtxDomainRangeStartEx_impl_fntype, uint64_t, nvtxDomainHandle_t,
+     const nvtxEventAttributes_t *)
+SAME(nvtxDomainRangeEnd_impl_fntype, void, nvtxDomainHandle_t, uint64_t)
+SAME(nvtxDomainRangePushEx_impl_fntype, int, nvtxDomainHandle_t, const nvtxEventAttributes_t *)
+SAME(nvtxDomainRangePop_impl_fntype, int, nvtxDomainHandle_t)
+SAME(nvtxDomainRegisterStringA_impl_fntype, nvtxStringHandle_t, nvtxDomainHandle_t, const char *)
+SAME(nvtxDomainRegisterStringW_impl_fntype, nvtxStringHandle_t, nvtxDomainHandle_t, const wchar_t *)
+SAME(nvtxDomainCreateA_impl_fntype, nvtxDomainHandle_t, const char *)
+SAME(nvtxDomainCreateW_impl_fntype, nvtxDomainHandle_t, const wchar_t *)
+SAME(NvtxInitializeInjectionNvtxFunc_t, int, NvtxGetExportTableFunc_t)
+SAME(NvtxGetExportTableFunc_t, const void *, uint32_t)
+
+#endif

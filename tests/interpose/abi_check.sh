@@ -50,9 +50,11 @@ stops cuda_values.def 's/(CU_EVENT_DISABLE_TIMING, 2)/(CU_EVENT_DISABLE_TIMING, 
 stops cudart_values.def 's/(cudaErrorNotReady, 600)/(cudaErrorNotReady, 601)/'
 stops cudart_calls.def 's/(cudaStream_t stream, cudaEvent_t event, unsigned int flags)/(cudaStream_t stream, cudaEvent_t event, size_t flags)/'
 stops cudart_calls.def 's/cuEventSynchronize, (CUevent event)/cuEventSynchronize, (CUstream event)/'
+stops nvtx_values.def 's/(NVTX_CBID_CORE_RangePop, 11)/(NVTX_CBID_CORE_RangePop, 12)/'
+stops nvtx_values.def 's/(message, message, 40)/(message, message, 32)/'
 stops cuda_calls.def 's/(CUstream stream, CUcontext \*ctx)/(CUstream stream, CUcontext ctx)/'
 
-if grep -lE '#[ \t]*include[ \t]*<(nccl|cuda[a-z_0-9]*)\.h>' -r interpose trace | grep -v '^interpose/abi/abi_check\.c$'; then
-	echo "needs the headers of NCCL or CUDA to be built"
+if grep -lE '#[ \t]*include[ \t]*<(nccl|cuda[a-z_0-9]*|nvtx3/[A-Za-z]*)\.h>' -r interpose trace | grep -v '^interpose/abi/abi_check\.c$'; then
+	echo "needs the headers of NCCL, CUDA or NVTX to be built"
 	exit 1
 fi

@@ -11,7 +11,7 @@ everywhere="dlsym exit _exit _Exit quick_exit abort __assert_fail raise kill tgk
 hot="malloc calloc realloc reallocarray aligned_alloc posix_memalign free strdup strndup asprintf printf fprintf
 	vprintf vfprintf puts fputs putchar fwrite fopen fflush"
 # The objects of the call path.
-hot_objects='^(guard|real|unwind|recorder|ring|comms|tags|pending|ring_traffic|gloo(_[a-z0-9]+)?|nccl|nccl_[a-z]+|cuda|cudart|waits(_[a-z]+)?|gpu[a-z]+|poll|graph(_[a-z]+)?|profiler_[a-z]+)$'
+hot_objects='^(guard|real|unwind|recorder|ring|comms|tags|pending|ring_traffic|gloo(_[a-z0-9]+)?|nccl|nccl_[a-z]+|cuda|cudart|waits(_[a-z]+)?|gpu[a-z]+|poll|graph(_[a-z]+)?|profiler_[a-z]+|nvtx|marker_names|open_ranges)$'
 # The file that wraps the ways to die calls the real ones through pointers; that it also names them is its job.
 exempt='^death$'
 

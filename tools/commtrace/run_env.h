@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_env.h — the environment that `commtrace run` gives its program, and nobody else: LD_PRELOAD and the
- * COMMTRACE_* settings of the command line. */
+/* run_env.h — the environment that `commtrace run` gives its program, and nobody else: LD_PRELOAD, the
+ * COMMTRACE_* settings of the command line, and what has NCCL and NVTX ask the library. */
 #ifndef CT_RUN_ENV_H
 #define CT_RUN_ENV_H
 
