@@ -471,18 +471,22 @@ int ct_blame_propose_set(const struct ct_blame *blame, uint64_t duration_ns, uin
 void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
 {
 	double gate = (double)duration_ns * CT_BLAME_GATE_PCT / 100;
-	double loss, err;
+	double loss = (double)c->replayed.loss_ns, err = (double)c->replayed.err_ns;
 
 	c->by_arrivals_ns = c->loss_ns;
 	if (!c->replayed.is_known)
 		return;
+	/* The rule and the play contradict each other: then the loss is what it was, a bound. */
+	if (c->guilty && (loss < gate || loss - err < gate / 2)) {
+		c->replayed.is_known = 0;
+		return;
+	}
 	c->loss_ns = c->replayed.loss_ns;
 	c->err_ns = c->replayed.err_ns;
+	c->guilty = c->guilty || c->replayed.names_it;
 	if (c->has_hidden && c->loss_ns > c->most_ns) {
 		c->hidden_ns = c->loss_ns - c->most_ns;
 		c->loss_ns = c->most_ns;
+		c->guilty = c->guilty && (double)c->most_ns >= gate && (double)c->most_ns > err;
 	}
-	loss = (double)c->loss_ns;
-	err = (double)c->err_ns;
-	c->guilty = (c->guilty || c->replayed.names_it) && loss >= gate && loss - err >= gate / 2;
 }

@@ -13,6 +13,8 @@
 /* A gap at the usual pace lies no farther from the usual one, but for a few: one in so many. */
 #define MOST_SIGMA 3
 #define RARE 10u
+/* Who needs less than half of what is usual does something else there, and its gaps stay as they are. */
+#define ANOTHER_PACE 0.5
 
 void ct_usual_fini(struct ct_usual *u)
 {
@@ -275,7 +277,7 @@ static void pace_cell(const struct finding_usual *f, uint32_t position, const ui
 			uint32_t l = launch_of(f, m, places[k]);
 			double rest = rest_of(f, l, pace);
 
-			if (reach(f, l) == UINT32_MAX)
+			if (reach(f, l) == UINT32_MAX || pace < ANOTHER_PACE)
 				continue;
 			if (!rare)
 				rest = fmax(-most, fmin(most, rest));
