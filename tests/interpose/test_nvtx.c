@@ -269,6 +269,28 @@ static void ranges_of_several_threads_are_recorded_as_they_were(void **state)
 	all_as_known();
 }
 
+/* A program that names its steps and never communicates: a loader of data. */
+static void quiet_job(void)
+{
+	must(InitializeInjectionNvtx2(export_table) == 1, 18);
+	push("step");
+	pop();
+	must(start("step") == 0, 19);
+	end(1234567);
+	((void (*)(const char *))core[2])("step");
+}
+
+static void ranges_alone_begin_no_recording(void **state)
+{
+	int status;
+
+	(void)state;
+	status = recorded_run(quiet_job, NULL);
+	assert_int_equal(status, 0);
+	assert_int_not_equal(access(recorded_dir(), F_OK), 0);
+	assert_int_equal(recorded_rings_left(), 0);
+}
+
 static void *end_it(void *arg)
 {
 	end(*(uint64_t *)arg);
@@ -472,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_of_several_threads_are_recorded_as_they_were),
+		cmocka_unit_test(ranges_alone_begin_no_recording),
 		cmocka_unit_test(all_forms_are_recorded),
 		cmocka_unit_test(what_finds_no_room_is_counted),
 		cmocka_unit_test(ends_of_threads_and_forks_end_no_range),
