@@ -269,6 +269,28 @@ static void ranges_of_several_threads_are_recorded_as_they_were(void **state)
 	all_as_known();
 }
 
+/* A program that names its steps and never communicates: a loader of data. */
+static void quiet_job(void)
+{
+	must(InitializeInjectionNvtx2(export_table) == 1, 18);
+	push("step");
+	pop();
+	must(start("step") == 0, 19);
+	end(1234567);
+	((void (*)(const char *))core[2])("step");
+}
+
+static void ranges_alone_begin_no_recording(void **state)
+{
+	int status;
+
+	(void)state;
+	status = recorded_run(quiet_job, NULL);
+	assert_int_equal(status, 0);
+	assert_int_not_equal(access(recorded_dir(), F_OK), 0);
+	assert_int_equal(recorded_rings_left(), 0);
+}
+
 static void *end_it(void *arg)
 {
 	end(*(uint64_t *)arg);
@@ -312,6 +334,15 @@ static void forms_job(void)
 	step("step with a name that is longer than there is room for", nothing);
 }
 
+static const struct ct_nvtx_rec *seen_as(const char *name)
+{
+	for (unsigned i = 0; i < n_seen; i++)
+		if (strcmp(seen[i].name, name) == 0)
+			return &seen[i];
+	fail_msg("%s is not on record", name);
+	return NULL;
+}
+
 static void all_forms_are_recorded(void **state)
 {
 	static const struct {
@@ -332,14 +363,14 @@ static void all_forms_are_recorded(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(n_seen, sizeof(expected) / sizeof(expected[0]));
 	for (unsigned e = 0; e < n_seen; e++) {
-		unsigned i = 0;
+		const struct ct_nvtx_rec *rec = seen_as(expected[e].name);
 
-		while (i < n_seen && strcmp(seen[i].name, expected[e].name) != 0)
-			i++;
-		assert_true(i < n_seen);
-		assert_int_equal(seen[i].how, expected[e].how);
-		assert_true(seen[i].end_ns > seen[i].begin_ns || seen[i].how == CT_NVTX_MARK);
+		assert_int_equal(rec->how, expected[e].how);
+		assert_true(rec->end_ns > rec->begin_ns || rec->how == CT_NVTX_MARK);
 	}
+	/* each stack for itself */
+	assert_true(seen_as("step registered")->end_ns <= seen_as("iteration ? wide")->begin_ns);
+	assert_true(seen_as("step of b")->end_ns >= seen_as("iteration ? wide")->end_ns);
 }
 
 static void hundred_thousand(void)
@@ -463,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_of_several_threads_are_recorded_as_they_were),
+		cmocka_unit_test(ranges_alone_begin_no_recording),
 		cmocka_unit_test(all_forms_are_recorded),
 		cmocka_unit_test(what_finds_no_room_is_counted),
 		cmocka_unit_test(ends_of_threads_and_forks_end_no_range),

@@ -59,6 +59,10 @@ static void numbers_in_names_do_not_tell_ranges_apart(void **state)
 	put(&m, "ProfilerStep#9", 1, CT_NVTX_PUSHED, 100, 190);
 	put(&m, "ProfilerStep#100", 1, CT_NVTX_PUSHED, 500, 590);
 	cuts_are(&m, "ProfilerStep", (uint64_t[]){ 100, 300, 500 }, 3);
+	put(&m, "step 9 of 12 (warm)", 1, CT_NVTX_PUSHED, 1, 2);
+	put(&m, "step 10 of 12 (warm)", 1, CT_NVTX_PUSHED, 3, 4);
+	put(&m, "step 11 of 12 (warm)", 1, CT_NVTX_PUSHED, 5, 6);
+	cuts_are(&m, "step # of # (warm", (uint64_t[]){ 1, 3, 5 }, 3);
 }
 
 static void the_outermost_of_nested_ranges_cuts(void **state)
