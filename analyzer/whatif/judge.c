@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/ops.h"
 #include "trace/status.h"
 
 /* Of the parts, timed on a GPU: where the host times, a span may hold the rank's own computing. */
@@ -24,6 +25,16 @@ static int is_on_gpu(const struct ct_tape *tape)
 	return tape->n_parts && (double)n >= LEAST_ON_GPU * tape->n_parts;
 }
 
+/* A launch of a graph computes and communicates in one span: what of it is which nobody knows. */
+static int has_graphs(const struct ct_tape *tape)
+{
+	for (uint32_t i = 0; i < tape->n_instances; i++) {
+		if (tape->instances[i].op == CT_OP_GraphLaunch)
+			return 1;
+	}
+	return 0;
+}
+
 /* Members that are missing leave gaps that were waited in. */
 static int is_whole(const struct ct_pass *pass)
 {
@@ -38,7 +49,7 @@ int ct_whatif_judge(struct ct_whatif *w, const struct ct_pass *pass,
 	uint8_t *asked;
 	int st;
 
-	if (!is_on_gpu(&pass->tape) || !is_whole(pass))
+	if (!is_on_gpu(&pass->tape) || has_graphs(&pass->tape) || !is_whole(pass))
 		return CT_OK;
 	asked = calloc((size_t)pass->n_seats + 1, 1);
 	if (!asked)
