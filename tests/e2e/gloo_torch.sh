@@ -79,7 +79,7 @@ for rank in range(3):
 
     # What failed, in order; nothing else did.
     failed = [o["op"] for o in sorted(own, key=lambda o: o["enter_ns"]) if o["state"] == "error"]
-    assert failed == [what for what, _, _ in errors], (failed, errors)
+    assert failed == [what for what, _, _ in errors], (rank, failed, errors, sorted(own, key=lambda o: o["enter_ns"])[-4:])
     assert all(o["result"] == -1 or o["op"] in ("Send", "Recv") for o in own if o["state"] == "error")
     assert not [o for o in own if o["state"] not in ("finished", "error")], rank
     print(f"rank {rank}: {len(own)} ops, {len(errors)} exceptions")
