@@ -44,7 +44,7 @@ static int judge_links(struct analysis *a)
 
 	if (st == CT_OK)
 		st = ct_links_fill(&a->links, &a->pass, a->report);
-	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
+	return st == CT_OK ? ct_links_find(&a->links, &a->pass, a->report, &a->findings) : st;
 }
 
 /* Communication against computing. Ranks stand by seat. */
@@ -75,8 +75,7 @@ static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *o
 	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
 
 	if (st == CT_NOTFOUND)
-		return ct_fail(err, st, "no operation '%s' comes three times: there are %s", wanted,
-			       a->cycles.why);
+		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
 		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
 	if (st == CT_OK)
@@ -177,7 +176,7 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = judge_links(a);
 	if (st == CT_OK)
 		st = judge(a, options, err);
-	return st == CT_OK ? ct_score_fill(&a->links, NAN, a->report) : st;
+	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report) : st;
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,

@@ -13,6 +13,9 @@ int ct_call_is_two_way(const char *call);
 /* It returns when several operations have ended: MPI_Waitall, MPI_Testall. NULL: 0. */
 int ct_call_ends_several(const char *call);
 
+/* It puts work onto streams and waits for nobody: ncclGroupEnd. NULL: 0. */
+int ct_call_only_launches(const char *call);
+
 /* It is how a rank leaves a communicator in order (ncclCommDestroy, ncclCommFinalize), or its library (MPI_Finalize).
  * NULL: nothing. */
 enum ct_leaves { CT_LEAVES_NOTHING, CT_LEAVES_COMM, CT_LEAVES_LIBRARY };

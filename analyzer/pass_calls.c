@@ -42,6 +42,9 @@ int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, cons
 	};
 
 	note_open(reading, rec, name);
+	/* what its work waits for, its launch tells */
+	if (ct_call_only_launches(name))
+		return CT_OK;
 	return ct_calls_wait(&seat->calls, &call);
 }
 

@@ -436,6 +436,8 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 		int much = chance != UINT64_MAX &&
 			   (double)cost - (double)chance >= SUSPICIOUS * gate;
 
+		if (charges[s].is_cleared)
+			continue;
 		ct_classes_costliest(&pass->classes, s, OFTEN, &row);
 		if ((double)row - (double)chance >= SUSPICIOUS_ROW * gate) {
 			cost = row > cost ? row : cost;
@@ -449,8 +451,8 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 	return worst;
 }
 
-static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t seat,
-			  struct ct_report *report)
+static int say_suspicious(const struct ct_pass *pass, const struct ct_charge *charges,
+			  uint64_t cost_ns, uint32_t seat, struct ct_report *report)
 {
 	double pct = 100 * (double)cost_ns / (double)pass->duration_ns;
 
@@ -461,6 +463,14 @@ static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t
 					   "ranks waited for each other, up to %s (%s); who held "
 					   "up whom these times do not tell",
 					   ct_text_ns(cost_ns).s, ct_text_pct(pct).s));
+	if (charges[seat].has_no_peers)
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_arena_printf(report->memory,
+					   "others waited for rank %d, up to %s (%s), and nobody "
+					   "else does its work to compare it with: a stage of a "
+					   "pipeline may have more to do, or end later",
+					   pass->seats[seat].rank, ct_text_ns(cost_ns).s,
+					   ct_text_pct(pct).s));
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		   ct_arena_printf(report->memory,
 				   "others waited for rank %d, up to %s (%s), too unevenly to "
@@ -511,6 +521,24 @@ static const struct ct_finding *first_of(const struct ct_report *report, unsigne
 	return NULL;
 }
 
+/* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
+static int say_stalls(const struct ct_pass *pass, const struct ct_finding *f,
+		      struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+
+	if (!ranks)
+		return CT_NOMEM;
+	report->verdict.gain_max_pct = f->loss_pct;
+	return say(report, CT_VERDICT_STRAGGLER, f->confidence,
+		   ct_arena_printf(memory, "rank%s %s %s now and then: %s ± %s of %s (%s)",
+				   f->n_ranks == 1 ? "" : "s", ranks,
+				   f->n_ranks == 1 ? "stalls" : "stall by turns",
+				   ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				   ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s));
+}
+
 static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charges,
 		       struct ct_report *report)
 {
@@ -524,6 +552,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
 				1u << CT_FINDING_STRAGGLER_GROUP);
 	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
+	const struct ct_finding *stalls = first_of(
+		report, 1u << CT_FINDING_PERIODIC_STALLS | 1u << CT_FINDING_ROTATING_STALLS);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
@@ -535,6 +565,8 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	if (link && (!straggler || link < straggler) &&
 	    !(report->n_ended && link->severity == CT_SEVERITY_INFO))
 		return say_slow_link(pass, link, report);
+	if (stalls && (!straggler || stalls < straggler) && !report->n_ended)
+		return say_stalls(pass, stalls, report);
 	/* a death matters more than somebody's being a little late before it */
 	if (straggler && !(report->n_ended && straggler->severity == CT_SEVERITY_INFO))
 		return say_straggler(pass, straggler, report);
@@ -545,7 +577,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	if (report->n_ended)
 		return say_unclear(report, &stuck);
 	if (worst < pass->n_seats)
-		return say_suspicious(pass, cost_ns, worst, report);
+		return say_suspicious(pass, charges, cost_ns, worst, report);
 	return say_healthy(pass, report);
 }
 

@@ -6,7 +6,10 @@
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define HELD_NS 10000u /* shorter waits hold nobody up */
+#define NEAR_NS                                                                                    \
+	50000u /* times that are further apart than that and their error are not the same end */
+#define HELD_NS                                                                                    \
+	200000u /* shorter waits hold nobody up; clocks of hosts are related no better than to some 10 us */
 
 /* One operation for which somebody alone was waited for. */
 struct late {
@@ -14,7 +17,6 @@ struct late {
 	uint64_t charged_ns, err_ns;
 	uint64_t host_ns; /* by which its host was longer late with its calls than the others' */
 	uint64_t held_ns; /* what it was last by and is not charged with */
-	uint32_t gpus;
 };
 
 /* How long a member had not been held up by anybody when it came, and how much of that its host had not made the next call
@@ -93,7 +95,7 @@ static struct own_time own_time(const struct recent *r, const struct ct_tape_par
 		if (r->held[k] && r->ends[k] > held)
 			held = r->ends[k];
 	}
-	if (!held || held >= p->start_ns || latest + p->err_ns < free_from ||
+	if (!held || held >= p->start_ns || latest + p->err_ns + NEAR_NS < free_from ||
 	    p->start_ns - held < p->free_ns)
 		return own;
 	for (unsigned k = 0; k < RECENT; k++) {
@@ -165,7 +167,6 @@ static int find_late(const struct collector *c, const struct ct_tape_instance *i
 			continue;
 		longest = own[m].free_ns > longest ? own[m].free_ns : longest;
 		host = own[m].host_ns > host ? own[m].host_ns : host;
-		late->gpus += parts[m].on_gpu;
 	}
 	/* where anybody's time is not known, nothing is charged */
 	if (longest == UINT64_MAX || own[last].free_ns == UINT64_MAX)
@@ -214,7 +215,6 @@ static int add_hit(struct collector *c, uint32_t cycle, const struct late *late)
 	hits->all[hits->n++] = (struct ct_hit){
 		.cycle = cycle,
 		.seat = p->seat,
-		.gpus = late->gpus,
 		.charged_ns = (float)fresh,
 		.err_ns = (float)late->err_ns,
 		.host_ns = p->on_gpu ? (float)host : 0,
@@ -241,7 +241,6 @@ static void merge_into(struct ct_hit *to, const struct ct_hit *from)
 
 	to->charged_ns += from->charged_ns;
 	to->err_ns += from->err_ns;
-	to->gpus = from->gpus > to->gpus ? from->gpus : to->gpus;
 	if (from->host_ns + from->stream_ns > 2 * reasons) {
 		to->host_ns = from->host_ns;
 		to->stream_ns = from->stream_ns;

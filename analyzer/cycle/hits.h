@@ -14,7 +14,6 @@
 /* What one rank was charged with in one cycle. */
 struct ct_hit {
 	uint32_t cycle, seat;
-	uint32_t gpus; /* ranks with a GPU that waited, the most at a time */
 	float charged_ns, err_ns;
 	/* On a GPU, of what is charged for the first operation of the cycle that it was much late for, since it may have brought
 	 * that along to others: its host had not made the calls yet when the stream was free; they were there, and the stream

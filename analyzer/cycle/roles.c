@@ -96,8 +96,7 @@ static int is_pipeline(const struct ct_role_facts *f)
 	double ops = (double)(f->collectives + f->exchanges + f->messages);
 
 	/* swaps alone would be either */
-	return f->messages && (double)f->messages >= MOSTLY * ops && !f->to_self &&
-	       f->neighbours == f->messages;
+	return f->messages && (double)f->messages >= MOSTLY * ops && f->neighbours == f->messages;
 }
 
 /* Exchanges of all with all, or messages that go to everybody. Of two or three members a message always goes to a neighbour,

@@ -88,13 +88,18 @@ static uint32_t select_events(struct ct_stall *charges, uint32_t n, double thres
 static double distance(const struct ct_stall *events, uint32_t n, uint32_t cycles, double *room)
 {
 	double every, within;
+	uint32_t known = 0;
 
-	for (uint32_t k = 1; k < n; k++)
-		room[k - 1] = (double)(events[k].cycle - events[k - 1].cycle);
-	every = median(room, n - 1);
+	for (uint32_t k = 1; k < n; k++) {
+		if (events[k].stretch == events[k - 1].stretch)
+			room[known++] = (double)(events[k].cycle - events[k - 1].cycle);
+	}
+	if (known + 1 < CT_STALL_LEAST)
+		return 0;
+	every = median(room, known);
 	within = REGULAR * every > 1 ? REGULAR * every : 1;
 	if (every < LEAST_EVERY || n * every < LEAST_COVERED * cycles ||
-	    share_within(room, n - 1, every, within) < MOST_SHARE)
+	    share_within(room, known, every, within) < MOST_SHARE)
 		return 0;
 	return every;
 }

@@ -23,6 +23,7 @@ struct ct_stall {
 	uint32_t cycle, seat;
 	double ns;
 	double err_ns;
+	uint64_t stretch; /* of the run: from one to another nobody knows what was between */
 };
 
 struct ct_stall_pattern {

@@ -31,7 +31,7 @@ int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, 
 /* ---- why ---- */
 
 struct reasons {
-	double charged_ns, err_ns, host_ns, stream_ns, gpu_ns;
+	double charged_ns, err_ns, host_ns, stream_ns;
 	double held_ns;
 };
 
@@ -49,11 +49,59 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 		sum.err_ns += (double)hit->err_ns;
 		sum.host_ns += (double)hit->host_ns;
 		sum.stream_ns += (double)hit->stream_ns;
-		sum.gpu_ns += (double)hit->charged_ns * hit->gpus;
 	}
 	for (uint32_t s = 0; s < t->pass->n_seats; s++)
 		sum.held_ns += seats[s] ? (double)t->hits->held_ns[s] : 0;
 	return sum;
+}
+
+static uint32_t root_of(uint32_t *joined, uint32_t s)
+{
+	while (joined[s] != s) {
+		joined[s] = joined[joined[s]];
+		s = joined[s];
+	}
+	return s;
+}
+
+/* Which seats communicate with which, if only by way of others: joined[seat], by its root. */
+static void join_seats(const struct ct_pass *pass, uint32_t *joined)
+{
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		joined[s] = s;
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		const struct ct_comm *comm = pass->comms.all[c];
+		uint32_t first = UINT32_MAX;
+
+		for (uint32_t r = 0; r < comm->nranks; r++) {
+			uint32_t seat = comm->seats[r] ? comm->seats[r] - 1 : UINT32_MAX;
+
+			if (seat == UINT32_MAX)
+				continue;
+			if (first == UINT32_MAX)
+				first = seat;
+			joined[root_of(joined, seat)] = root_of(joined, first);
+		}
+	}
+}
+
+/* The loss on every GPU whose rank communicates with these, directly or not; `count` of them do not wait at a time. */
+static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding *f,
+			    const uint8_t *seats, uint32_t count)
+{
+	const struct ct_pass *pass = t->pass;
+	uint32_t *joined = malloc((pass->n_seats + 1u) * sizeof(*joined)), root = UINT32_MAX, n = 0;
+
+	if (!joined)
+		return;
+	join_seats(pass, joined);
+	for (uint32_t s = 0; s < pass->n_seats && root == UINT32_MAX; s++)
+		root = seats[s] ? root_of(joined, s) : root;
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		n += pass->seats[s].timing >= CT_TIMING_HOST && root_of(joined, s) == root;
+	if (n > count)
+		f->gpu_seconds = (double)f->loss_ns / 1e9 * (n - count);
+	free(joined);
 }
 
 static const char *cause_of(const struct reasons *why)
@@ -74,13 +122,11 @@ static const char *cause_of(const struct reasons *why)
 }
 
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-		       const uint8_t *seats, double least_ns)
+		       const uint8_t *seats, uint32_t count, double least_ns)
 {
 	struct reasons why = sum_reasons(t, seats, least_ns);
 
-	if (why.charged_ns <= 0 || why.gpu_ns <= 0)
-		return CT_OK;
-	f->gpu_seconds = (double)f->loss_ns / 1e9 * why.gpu_ns / why.charged_ns;
+	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return CT_OK;
 	f->cause = cause_of(&why);
@@ -178,7 +224,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
 				  (unsigned long long)f->cycle_first,
 				  (unsigned long long)f->cycle_last, pattern ? pattern : "n/a");
-	return f->line ? ct_finding_explain(t, f, seats, 0) : CT_NOMEM;
+	return f->line ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_NOMEM;
 }
 
 int ct_stragglers_explain(const struct ct_time_structure *t)

@@ -25,7 +25,7 @@ int ct_time_structure(const struct ct_time_structure *t);
 /* The stragglers in the list: cycles, persistent or transient, why they came late, GPU-seconds. */
 int ct_stragglers_explain(const struct ct_time_structure *t);
 
-/* PERIODIC_STALLS, ROTATING_STALLS; a straggler that is nothing else becomes the former. */
+/* PERIODIC_STALLS, ROTATING_STALLS, of who is no straggler. */
 int ct_stalls_report(const struct ct_time_structure *t);
 
 /* CHANGE_POINT, unless the stragglers explain it. */
@@ -36,10 +36,10 @@ int ct_shifts_report(const struct ct_time_structure *t);
 /* Is the seat one of the finding's ranks? */
 int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat);
 
-/* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count;
- * from cycles with a hit of least_ns only. */
+/* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count,
+ * `count` of them at a time; from cycles with a hit of least_ns only. */
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-		       const uint8_t *seats, double least_ns);
+		       const uint8_t *seats, uint32_t count, double least_ns);
 
 /* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
 double ct_hits_share(const struct ct_hits *hits);

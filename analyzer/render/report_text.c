@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/render/clocks_text.h"
+#include "analyzer/render/cycles_text.h"
 #include "analyzer/render/expect.h"
 #include "analyzer/render/links_text.h"
 #include "analyzer/render/overlap_text.h"
@@ -238,10 +239,12 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_losses(text, report);
 	write_warning(text, report);
 	write_matched(text, run);
+	ct_cycles_line(text, report);
 	write_exposed(text, report);
-	ct_transport_line(text, report);
+	ct_share_line(text, report);
 	ct_gaps_line(text, report);
 	ct_pipeline_line(text, report);
+	ct_transport_line(text, report);
 	ct_links_line(text, report);
 	ct_score_line(text, report);
 	write_cost(text, report);

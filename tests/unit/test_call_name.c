@@ -58,12 +58,22 @@ static void calls_with_several_ends_are_known(void **state)
 	assert_false(ct_call_ends_several(NULL));
 }
 
+static void a_group_end_only_launches(void **state)
+{
+	(void)state;
+	assert_true(ct_call_only_launches("ncclGroupEnd"));
+	assert_false(ct_call_only_launches("ncclCommInitRank"));
+	assert_false(ct_call_only_launches("MPI_Wait"));
+	assert_false(ct_call_only_launches(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_with_counts_for_each_rank_vary_in_every_form),
 		cmocka_unit_test(calls_whose_ranks_all_say_the_same_do_not),
 		cmocka_unit_test(calls_with_several_ends_are_known),
+		cmocka_unit_test(a_group_end_only_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,6 +310,20 @@ static void a_cycle_of_layers_is_found_by_its_period(void **state)
 	expect_period(40);
 }
 
+/* Two operations come once a step, the one with more time before it now and then a little later. */
+static void of_two_the_more_regular_one_is_the_anchor(void **state)
+{
+	(void)state;
+	start();
+	for (unsigned i = 0; i < 60; i++) {
+		step();
+		for (unsigned k = 0; k < 9; k++)
+			call(k == (i % 6 == 5 ? 3 : 0) ? 20 : 30 + k % 2);
+		call(40);
+	}
+	expect_cuts(10, 9);
+}
+
 static unsigned draw(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
@@ -368,6 +382,7 @@ int main(void)
 		cmocka_unit_test(a_loop_of_one_operation_is_cut_at_each),
 		cmocka_unit_test(a_cycle_of_equal_units_is_found_by_its_period),
 		cmocka_unit_test(a_cycle_of_layers_is_found_by_its_period),
+		cmocka_unit_test(of_two_the_more_regular_one_is_the_anchor),
 		cmocka_unit_test(where_nothing_recurs_no_cycle_is_found),
 		cmocka_unit_test(what_is_not_whole_on_record_is_no_anchor),
 	};

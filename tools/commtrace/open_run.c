@@ -144,6 +144,12 @@ static void read_boot_id(char *text, size_t size)
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report)
 {
+	return ct_open_report_cut(NULL, paths, run, NULL, report);
+}
+
+int ct_open_report_cut(const char *command, const struct ct_paths *paths, const struct ct_run *run,
+		       const char *anchor, struct ct_report **report)
+{
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_err err = { 0 };
 	char boot_id[64];
@@ -152,8 +158,16 @@ int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 	read_boot_id(boot_id, sizeof(boot_id));
 	options.boot_id = boot_id[0] ? boot_id : NULL;
 	options.progress = on_progress;
+	options.cycle_anchor = anchor;
 	ct_progress_begin("analyzing, ops");
 	status = ct_analyze(run, &options, report, &err);
 	ct_progress_end();
+	if (status == CT_NOTFOUND && anchor) {
+		ct_say("bad value '%s' of option '--cycle-anchor' of '%s': no such operation comes "
+		       "three times",
+		       anchor, command);
+		ct_hint("%s", err.text);
+		return CT_CODE_USAGE;
+	}
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }

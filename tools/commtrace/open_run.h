@@ -19,4 +19,8 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report);
 
+/* The same, with cycles that begin with the operation that the option `--cycle-anchor` of `command` names (NULL: found). */
+int ct_open_report_cut(const char *command, const struct ct_paths *paths, const struct ct_run *run,
+		       const char *anchor, struct ct_report **report);
+
 #endif

@@ -42,6 +42,7 @@ enum {
 	CT_KEY_FLOWS,
 	CT_KEY_CALLS,
 	CT_KEY_EXPECT,
+	CT_KEY_CYCLE_ANCHOR,
 };
 
 struct ct_options {

@@ -20,12 +20,12 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 struct request {
 	const struct ct_show *show;
 	struct ct_paths paths;
-	const char *out, *format, *fail_on, *expect;
+	const char *out, *format, *fail_on, *expect, *anchor;
 	int force;
 };
 
-/* The first rows are for commands that can fail on a finding. */
-#define FAILING_ROWS 2
+/* The first rows are for commands that judge. */
+#define FAILING_ROWS 3
 static const struct argp_option table[] = {
 	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
 	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all, "
@@ -34,6 +34,10 @@ static const struct argp_option table[] = {
 	  0 },
 	{ "expect", CT_KEY_EXPECT, "FILE", 0,
 	  "Hold the run against the rules in FILE, and exit with 3 if it fails one", 0 },
+	{ "cycle-anchor", CT_KEY_CYCLE_ANCHOR, "COMM:OP[:BYTES]", 0,
+	  "A cycle begins with this operation (COMM: name, first digits of its key, or *); by "
+	  "default, with the one that comes once a cycle",
+	  0 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
 	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
@@ -111,6 +115,9 @@ static int take(void *into, int key, const char *arg)
 		return check_kinds(request->show, arg);
 	case CT_KEY_EXPECT:
 		request->expect = arg;
+		return 0;
+	case CT_KEY_CYCLE_ANCHOR:
+		request->anchor = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		return ct_paths_add(&request->paths, arg);
@@ -210,7 +217,8 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	if (!code)
 		code = ct_open_run(show->command, &request.paths, &run);
 	if (!code)
-		code = ct_open_report(&request.paths, run, &report);
+		code = ct_open_report_cut(show->command, &request.paths, run, request.anchor,
+					  &report);
 	if (!code && expect)
 		code = ct_expect_hold(expect, report);
 	if (!code)
