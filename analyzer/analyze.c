@@ -44,7 +44,7 @@ static int judge_links(struct analysis *a)
 
 	if (st == CT_OK)
 		st = ct_links_fill(&a->links, &a->pass, a->report);
-	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
+	return st == CT_OK ? ct_links_find(&a->links, &a->pass, a->report, &a->findings) : st;
 }
 
 /* Communication against computing. Ranks stand by seat. */
@@ -176,7 +176,7 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = judge_links(a);
 	if (st == CT_OK)
 		st = judge(a, options, err);
-	return st == CT_OK ? ct_score_fill(&a->links, NAN, a->report) : st;
+	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report) : st;
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,

@@ -436,6 +436,8 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 		int much = chance != UINT64_MAX &&
 			   (double)cost - (double)chance >= SUSPICIOUS * gate;
 
+		if (charges[s].is_cleared)
+			continue;
 		ct_classes_costliest(&pass->classes, s, OFTEN, &row);
 		if ((double)row - (double)chance >= SUSPICIOUS_ROW * gate) {
 			cost = row > cost ? row : cost;
@@ -449,8 +451,8 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 	return worst;
 }
 
-static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t seat,
-			  struct ct_report *report)
+static int say_suspicious(const struct ct_pass *pass, const struct ct_charge *charges,
+			  uint64_t cost_ns, uint32_t seat, struct ct_report *report)
 {
 	double pct = 100 * (double)cost_ns / (double)pass->duration_ns;
 
@@ -461,6 +463,14 @@ static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t
 					   "ranks waited for each other, up to %s (%s); who held "
 					   "up whom these times do not tell",
 					   ct_text_ns(cost_ns).s, ct_text_pct(pct).s));
+	if (charges[seat].has_no_peers)
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_arena_printf(report->memory,
+					   "others waited for rank %d, up to %s (%s), and nobody "
+					   "else does its work to compare it with: a stage of a "
+					   "pipeline may have more to do, or end later",
+					   pass->seats[seat].rank, ct_text_ns(cost_ns).s,
+					   ct_text_pct(pct).s));
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		   ct_arena_printf(report->memory,
 				   "others waited for rank %d, up to %s (%s), too unevenly to "
@@ -567,7 +577,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	if (report->n_ended)
 		return say_unclear(report, &stuck);
 	if (worst < pass->n_seats)
-		return say_suspicious(pass, cost_ns, worst, report);
+		return say_suspicious(pass, charges, cost_ns, worst, report);
 	return say_healthy(pass, report);
 }
 

@@ -16,31 +16,66 @@
 
 struct search {
 	const struct ct_time_structure *t;
-	struct ct_stall *room;		   /* as many as there are hits */
+	struct ct_stall *room; /* as many as there are hits */
+	uint32_t *by_seat, *first;
 	uint8_t *seats;			   /* of a finding */
 	uint8_t *taken;			   /* by seat: a finding about it is in the list */
 	struct ct_stall_pattern *patterns; /* by seat */
 	double threshold_ns;
 };
 
-/* The charges of one seat, or (seat n_seats) of all that are not taken. */
+static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit)
+{
+	const struct ct_time_structure *t = s->t;
+
+	return (struct ct_stall){
+		.cycle = hit->cycle,
+		.seat = hit->seat,
+		.ns = (double)hit->charged_ns,
+		.err_ns = (double)hit->err_ns,
+		.stretch = ct_tape_stretch(&t->pass->tape, t->cycles->cut_ns[hit->cycle]),
+	};
+}
+
+/* The hits of each seat, by cycle: by_seat[first[seat]] .. by_seat[first[seat + 1] - 1]. */
+static void sort_by_seat(struct search *s)
+{
+	const struct ct_hits *hits = s->t->hits;
+	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
+	uint32_t *next = s->first + 1;
+
+	for (uint32_t k = 0; k < hits->n; k++)
+		next[hits->all[k].seat + 1]++;
+	for (uint32_t seat = 1; seat <= s->t->pass->n_seats; seat++)
+		next[seat] += next[seat - 1];
+	for (uint32_t k = 0; k < hits->n; k++)
+		s->by_seat[next[hits->all[k].seat]++] = k;
+}
+
+/* What a seat is charged with. */
 static uint32_t charges_of(const struct search *s, uint32_t seat)
 {
 	const struct ct_hits *hits = s->t->hits;
-	uint32_t n = 0, all = seat == s->t->pass->n_seats;
+	uint32_t n = 0;
+
+	for (uint32_t i = s->first[seat]; i < s->first[seat + 1]; i++) {
+		const struct ct_hit *hit = &hits->all[s->by_seat[i]];
+
+		if (hits->kept[hit->cycle])
+			s->room[n++] = stall_of(s, hit);
+	}
+	return n;
+}
+
+/* Of all that are not taken. */
+static uint32_t charges_of_all(const struct search *s)
+{
+	const struct ct_hits *hits = s->t->hits;
+	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < hits->n; k++) {
-		const struct ct_hit *hit = &hits->all[k];
-
-		if (!hits->kept[hit->cycle] || (all ? s->taken[hit->seat] : hit->seat != seat))
-			continue;
-		s->room[n++] = (struct ct_stall){ .stretch = ct_tape_stretch(
-							  &s->t->pass->tape,
-							  s->t->cycles->cut_ns[hit->cycle]),
-						  .cycle = hit->cycle,
-						  .seat = hit->seat,
-						  .ns = (double)hit->charged_ns,
-						  .err_ns = (double)hit->err_ns };
+		if (hits->kept[hits->all[k].cycle] && !s->taken[hits->all[k].seat])
+			s->room[n++] = stall_of(s, &hits->all[k]);
 	}
 	return n;
 }
@@ -250,7 +285,7 @@ static int search_all(const struct search *s)
 	}
 	if (st != CT_OK)
 		return st;
-	ct_stalls_of_all(s->room, charges_of(s, pass->n_seats), s->t->hits->n_kept, pass->n_seats,
+	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, pass->n_seats,
 			 s->threshold_ns, &all);
 	if (!is_costly(s, &all))
 		return CT_OK;
@@ -271,11 +306,16 @@ int ct_stalls_report(const struct ct_time_structure *t)
 	s.threshold_ns = LEAST_STALL_SHARE * (double)t->cycles->median_ns;
 	if (s.threshold_ns < LEAST_STALL_NS)
 		s.threshold_ns = LEAST_STALL_NS;
-	if (s.room && s.seats && s.taken && s.patterns) {
+	s.by_seat = calloc(t->hits->n + 1u, sizeof(*s.by_seat));
+	s.first = calloc(n + 1, sizeof(*s.first));
+	if (s.room && s.by_seat && s.first && s.seats && s.taken && s.patterns) {
+		sort_by_seat(&s);
 		take_stragglers(&s);
 		st = search_all(&s);
 	}
 	free(s.room);
+	free(s.by_seat);
+	free(s.first);
 	free(s.seats);
 	free(s.taken);
 	free(s.patterns);

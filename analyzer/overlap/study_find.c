@@ -13,6 +13,7 @@
 #define PART_PCT 10.0 /* of a communicator, where all together is too much */
 #define BUBBLE_PCT 5.0
 #define NEARLY_ALL 0.9
+#define MOST_BY_HOST 0.1
 /* Communicators that are named. */
 #define MOST_COMMS 3u
 
@@ -123,6 +124,22 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
+/* Was more than a tenth of the communication timed by hosts? What a call takes holds what its process, or the other's, had no core:
+ * that is told, and nothing is concluded from it. */
+static int is_by_host(const struct ct_study *s)
+{
+	const struct ct_overlap_row *rows;
+	double all = 0, by_host = 0;
+	size_t n;
+
+	rows = ct_overlap_rows(s->pass->overlap, &n);
+	for (size_t i = 0; i < n; i++) {
+		all += (double)rows[i].all_ns;
+		by_host += rows[i].by_host ? (double)rows[i].all_ns : 0;
+	}
+	return by_host > MOST_BY_HOST * all;
+}
+
 /* How much is told: nothing, in all, or of one communicator that has nearly all of it. */
 enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
 
@@ -135,7 +152,7 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	struct ct_finding *f;
 
 	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
-	if (!(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
+	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
 	    is_explained(list, e->share_pct - e->wait_pct))
 		return CT_OK;
 	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
@@ -171,6 +188,7 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 	enum told told = TOLD_NOTHING;
 	int st = parts ? CT_OK : CT_NOMEM;
 
+	all = is_by_host(s) ? 0 : all;
 	for (uint32_t c = 0; parts && c < all; c++)
 		n += (uint32_t)weigh(s, s->pass->comms.all[c], &parts[n]);
 	if (parts) {

@@ -83,6 +83,9 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	/* the first ones tell who was started late */
 	if (place < lag || place < FIRST || c->stretch != l->stretch)
 		return NOTHING_THERE;
+	/* when it was ready is not known */
+	if (is_queued(s, l))
+		return NOTHING_THERE;
 	between = l->start_ns - c->start_ns - c->span_ns;
 	if (between < -(int64_t)l->err_ns)
 		return UNDER_WAY;
@@ -338,6 +341,9 @@ static void ready_in_queue(struct telling *t, uint32_t place)
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
 		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
+		/* counted from elsewhere, and nobody tells */
+		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
+			continue;
 		if (ready < least)
 			ready = least;
 		if (ready < s->gap_ns[l])

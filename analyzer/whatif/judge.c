@@ -171,11 +171,48 @@ static int weigh_rank(struct ct_whatif *w, const struct ct_pass *pass,
 	return steady < 0 ? steady : CT_OK;
 }
 
+static int sends_messages(const struct ct_tape *tape, uint32_t seat)
+{
+	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
+		if (tape->instances[tape->parts[tape->order[k]].instance].src >= 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* A stage of a pipeline that nobody else is. */
+static int is_one_of_its_kind(const struct ct_whatif *w, const struct ct_pass *pass, uint32_t seat)
+{
+	uint32_t group = w->peers.group_of[seat];
+
+	return group != UINT32_MAX && w->peers.n_groups > 1 && w->peers.groups[group].n == 1 &&
+	       sends_messages(&pass->tape, seat);
+}
+
+/* Ranks are compared by how long they computed before they came. That means nothing between ranks whose places in the job
+ * differ: the first stage of a pipeline ends its backward pass last, and is not slow. */
+static void compare_likes(const struct ct_whatif *w, const struct ct_pass *pass,
+			  struct ct_charge *charges)
+{
+	double gate = (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
+
+	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
+		struct ct_charge *c = &charges[s];
+
+		if (is_one_of_its_kind(w, pass, s)) {
+			c->has_no_peers = 1;
+			c->guilty = 0;
+		} else if (!c->guilty && w->usual.by_peers[s]) {
+			c->is_cleared = !c->replayed.is_known || (double)c->replayed.loss_ns < gate;
+		}
+	}
+}
+
 int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_charge *charges,
 		    struct ct_set_result *set)
 {
 	uint32_t *seats, n = 0;
-	int st = CT_OK;
+	int alone = 0, st = CT_OK;
 
 	if (!w->is_close)
 		return CT_OK;
@@ -186,15 +223,20 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 	}
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++)
 		ct_charge_settle(&charges[s], pass->duration_ns);
+	compare_likes(w, pass, charges);
 	if (st != CT_OK || !set->in_set)
 		return st;
 	seats = malloc(((size_t)pass->n_seats + 1) * sizeof(*seats));
 	if (!seats)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
-		if (set->in_set[s])
-			seats[n++] = s;
+		if (!set->in_set[s])
+			continue;
+		seats[n++] = s;
+		alone |= is_one_of_its_kind(w, pass, s);
 	}
+	if (alone)
+		set->in_set = NULL;
 	replay_set(w, seats, n, 0, &set->replayed);
 	free(seats);
 	return CT_OK;

@@ -34,6 +34,7 @@ struct shape {
 	double bytes[MOST];
 	double alpha_us, GBps; /* X = alpha + 1.5 * bytes / B */
 	int at_the_end;	       /* nothing is reduced before the backward pass is done */
+	int unseen;	       /* number of a cycle whose waits are not on record; 0 none */
 	int no_waits;	       /* on record */
 	unsigned seed;
 	double late_us; /* the host calls each bucket so long after it was ready; 0: long ahead */
@@ -139,7 +140,7 @@ static double cycle(const struct shape *s, int c, double at, struct truth *t)
 				t->wait_ns += r == 0 && come > from ? come - from : 0;
 			}
 			put(r, id, s->bytes[i], entered[r], start[r], end);
-			if (!s->no_waits)
+			if (!s->no_waits && (!s->unseen || c != s->unseen))
 				wait(r, id, reached[r]);
 			reached[r] = end > reached[r] ? end : reached[r];
 			free_at[r] = end;
@@ -342,6 +343,26 @@ static void without_waits_on_record_exposed_time_is_not_known(void **state)
 	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
 	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
 	assert_null(job_finding(report, CT_FINDING_BUCKETS));
+	ct_report_free(report);
+}
+
+static void a_cycle_without_waits_on_record_is_not_known_alone(void **state)
+{
+	struct shape s = usual(6);
+	struct ct_report *report;
+	uint64_t unknown = 0;
+	struct truth t;
+
+	(void)state;
+	s.unseen = 20;
+	report = play(&s, &t);
+	for (size_t k = 0; k < report->cycles.n_items; k++)
+		unknown += report->cycles.items[k].exposed_ns == CT_UNKNOWN;
+	/* cycles are cut somewhere within the play's */
+	assert_in_range(unknown, 1, 2);
+	assert_int_equal(report->gaps[0].cycles + unknown, report->cycles.count);
+	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.cycles - 1) / t.cycle_ns,
+		    0.1);
 	ct_report_free(report);
 }
 
@@ -562,6 +583,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exposed_time_and_gaps_are_those_of_the_play),
 		ON_DISK(a_host_that_calls_late_is_told_from_input_that_is_not_ready),
 		ON_DISK(without_waits_on_record_exposed_time_is_not_known),
+		ON_DISK(a_cycle_without_waits_on_record_is_not_known_alone),
 		cmocka_unit_test(good_overlap_is_no_finding_in_100_seeds),
 		cmocka_unit_test(the_suggested_size_gains_what_is_told),
 		ON_DISK(communication_that_is_not_hidden_is_poor_overlap),

@@ -35,8 +35,8 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 			continue;
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
-		out.loss_pct += f->loss_pct;
-		/* computing may hide some of what streams of a GPU wait */
+		if (f->kind == CT_FINDING_STRAGGLER)
+			out.loss_pct += f->loss_pct;
 	}
 	assert_int_equal(report->run.ranks_seen, (uint64_t)options.ranks);
 	assert_int_equal(report->run.incomplete, 0);
