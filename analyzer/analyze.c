@@ -17,8 +17,9 @@
 #include "analyzer/link/transport.h"
 #include "analyzer/overlap/study.h"
 #include "analyzer/pass.h"
-#include "analyzer/tracer_cost.h"
 #include "analyzer/score/score.h"
+#include "analyzer/tracer_cost.h"
+#include "analyzer/whatif/judge.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -32,6 +33,7 @@ struct analysis {
 	struct ct_findings findings;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
+	struct ct_whatif whatif;
 	struct ct_report *report;
 };
 
@@ -42,7 +44,7 @@ static int judge_links(struct analysis *a)
 
 	if (st == CT_OK)
 		st = ct_links_fill(&a->links, &a->pass, a->report);
-	return st == CT_OK ? ct_links_find(&a->links, &a->pass, &a->findings) : st;
+	return st == CT_OK ? ct_links_find(&a->links, &a->pass, a->report, &a->findings) : st;
 }
 
 /* Communication against computing. Ranks stand by seat. */
@@ -102,11 +104,20 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 				 options, err);
 		if (st != CT_OK)
 			return st;
-		set = (struct ct_set_result){ a->in_set, (uint32_t)size, &a->second.blame };
+		set = (struct ct_set_result){ .in_set = a->in_set,
+					      .size = (uint32_t)size,
+					      .blame = &a->second.blame };
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
 	if (st == CT_OK)
+		st = ct_whatif_judge(&a->whatif, &a->pass, a->charges);
+	if (st == CT_OK)
+		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, &set);
+	if (st == CT_OK)
 		st = ct_verdict_collect(&a->pass, a->charges, &set, a->report, &a->findings);
+	if (st == CT_OK)
+		st = ct_whatif_findings(&a->whatif, &a->pass, &a->findings);
+	ct_whatif_fill(&a->whatif, a->report);
 	if (st == CT_OK)
 		st = look_at_cycles(a, options, err);
 	if (st == CT_OK)
@@ -165,7 +176,7 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = judge_links(a);
 	if (st == CT_OK)
 		st = judge(a, options, err);
-	return st == CT_OK ? ct_score_fill(&a->links, NAN, a->report) : st;
+	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report) : st;
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
@@ -188,6 +199,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		ct_pass_fini(&a->second);
 		ct_attempts_fini(&a->attempts);
 		ct_links_fini(&a->links);
+		ct_whatif_fini(&a->whatif);
 		ct_clocks_free(a->clocks);
 		ct_findings_fini(&a->findings);
 		ct_cycles_fini(&a->cycles);

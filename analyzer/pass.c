@@ -68,22 +68,19 @@ static int on_wait(void *arg, const struct ct_wait_rec *rec)
 static int keep_stall(void *arg, const struct ct_overlap_stall *stall)
 {
 	struct ct_pass *pass = arg;
-	uint64_t shift = pass->shift[pass->host_of[stall->seat]];
+	uint32_t host = pass->host_of[stall->seat];
 	uint64_t err = stall->err_ns;
+	const struct ct_exposure exposure = {
+		.begin_ns = ct_pass_host_at(pass, host, stall->begin_ns),
+		.end_ns = ct_pass_host_at(pass, host, stall->end_ns),
+		.start_ns = ct_pass_host_at(pass, host, stall->start_ns),
+		.seat = stall->seat,
+		.comm = stall->comm->index,
+		.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
+		.is_known = (uint32_t)stall->is_known,
+	};
 
-	/* a clock that is before the run's begin tells no moment of it */
-	if ((int64_t)(stall->start_ns + shift) < 1)
-		return CT_OK;
-	return ct_exposures_add(&pass->exposures,
-				&(struct ct_exposure){
-					.begin_ns = stall->begin_ns + shift,
-					.end_ns = stall->end_ns + shift,
-					.start_ns = stall->start_ns + shift,
-					.seat = stall->seat,
-					.comm = stall->comm->index,
-					.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
-					.is_known = (uint32_t)stall->is_known,
-				});
+	return ct_exposures_add(&pass->exposures, &exposure);
 }
 
 /* The seat of the lowest rank; of those without one, the first. */

@@ -39,7 +39,8 @@ static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *
 
 		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
 	}
-	if (seat->calls.from_ns) {
+	/* A GPU goes on computing while its host is in a call, such as the one that ends a group. */
+	if (seat->calls.from_ns && !m->on_gpu) {
 		uint64_t end = ct_calls_ended(&seat->calls, m->start_ns + m->start_err_ns);
 
 		latest = end > latest ? end : latest;

@@ -182,8 +182,8 @@ struct ct_report_comm {
 	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
 	enum ct_confidence role_confidence;
 	const char *role_evidence; /* NULL: role is */
-	uint32_t n_hosts;    /* that its members are on; 0: not known of all */
-	struct ct_peak peak; /* what they can be expected to reach */
+	uint32_t n_hosts;	   /* that its members are on; 0: not known of all */
+	struct ct_peak peak;	   /* what they can be expected to reach */
 	uint64_t instances, incomplete;
 	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
 	uint64_t bytes;
@@ -356,6 +356,13 @@ struct ct_report_clock {
 	uint64_t selftest_ns; /* CT_UNKNOWN: one rank only, or nothing to test by */
 };
 
+/* What came of playing the run again with other gaps and transfers; NAN: not known. */
+struct ct_report_whatif {
+	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
+	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
+	double error_pct; /* of the play: of how long it takes */
+};
+
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
 #define CT_SCORE_PARTS 4u
 struct ct_report_score {
@@ -493,6 +500,7 @@ struct ct_report {
 	uint64_t links_left_out;
 	struct ct_report_clock *clocks; /* by host; none: one host only */
 	size_t n_clocks;
+	struct ct_report_whatif whatif;
 	struct ct_report_score score;
 	struct ct_report_exposed exposed;
 	struct ct_report_gaps *gaps; /* ranks of which something is known */

@@ -149,12 +149,18 @@ static int split(const struct ct_order *order, uint64_t seq, uint8_t *set, struc
 
 /* ---- which hypothesis ---- */
 
-/* Of the numbers at which both sides are known: where they fit, where they would not without the shift, where sites are
- * the same, where without the shift they would not be. */
+/* Of the numbers at which both sides are known: where they fit, where sites are the same, where without the shift they would
+ * not be; and how many numbers, at which the sides contradict each other as they are paired, the shift explains by what the odd
+ * ones called there, or by what the usual ones did. */
 struct fit {
-	uint32_t fits, tells, sites, sites_tell;
+	uint32_t fits, sites, sites_tell, odd_tell, usual_tell;
 	int contradicted;
 };
+
+static int clash(const struct sides *s, uint32_t at)
+{
+	return s->odd[at] && s->usual[at] && ct_order_differ(s->odd[at], s->usual[at]);
+}
 
 /* o(s + odd_by) against u(s + usual_by), from number `from` on. */
 static struct fit try(const struct sides *s, uint32_t from, uint32_t odd_by, uint32_t usual_by)
@@ -165,7 +171,6 @@ static struct fit try(const struct sides *s, uint32_t from, uint32_t odd_by, uin
 	for (uint32_t i = from; i + by < CT_ORDER_ROWS; i++) {
 		const struct ct_order_call *odd = s->odd[i + odd_by];
 		const struct ct_order_call *usual = s->usual[i + usual_by];
-		const struct ct_order_call *paired = s->usual[i + odd_by];
 
 		if (!odd || !usual)
 			continue;
@@ -175,9 +180,10 @@ static struct fit try(const struct sides *s, uint32_t from, uint32_t odd_by, uin
 			return fit;
 		}
 		fit.fits++;
-		fit.tells += paired && ct_order_differ(odd, paired);
+		fit.odd_tell += (uint32_t)clash(s, i + odd_by);
+		fit.usual_tell += (uint32_t)clash(s, i + usual_by);
 		fit.sites += same_site(odd, usual);
-		fit.sites_tell += other_site(odd, paired);
+		fit.sites_tell += other_site(odd, s->usual[i + odd_by]);
 	}
 	return fit;
 }
@@ -186,7 +192,8 @@ static int holds(const struct fit *fit)
 {
 	if (fit->contradicted)
 		return 0;
-	return fit->tells >= LEAST_FITS || (fit->sites_tell && fit->sites == fit->fits);
+	return fit->odd_tell >= LEAST_FITS || fit->usual_tell >= LEAST_FITS ||
+	       (fit->sites_tell && fit->sites == fit->fits);
 }
 
 /* The number after the last that is known of a side. */
@@ -211,7 +218,25 @@ static int decide(const struct sides *s, uint32_t k)
 	return usual + k == odd;
 }
 
-static void explain(const struct sides *s, uint32_t at, struct ct_apart *out)
+/* After the shift's own numbers, do the calls fit as they are paired, too? Then a few may have been other calls, or have been
+ * exchanged, among operations that are all alike. It takes how far the sets came to tell, or that they contradict each other again
+ * behind what is kept: `instances` do in all. */
+static int may_be_in_step(const struct sides *s, uint32_t at, uint32_t k, int which,
+			  uint64_t instances)
+{
+	struct fit behind = try(s, at + k + 1, 0, 0);
+	uint64_t clashes = 0;
+
+	if (behind.contradicted || !behind.fits)
+		return 0;
+	for (uint32_t i = 0; i < CT_ORDER_ROWS; i++)
+		clashes += (uint64_t)clash(s, i);
+	if (length(s->odd) < CT_ORDER_ROWS && length(s->usual) < CT_ORDER_ROWS)
+		return decide(s, k) != which;
+	return instances < clashes + LEAST_FITS;
+}
+
+static void explain(const struct sides *s, uint32_t at, uint64_t instances, struct ct_apart *out)
 {
 	struct fit again = try(s, at + 1, 0, 0);
 
@@ -224,12 +249,63 @@ static void explain(const struct sides *s, uint32_t at, struct ct_apart *out)
 
 		if (is_skipped && is_extra && !which)
 			return;
-		if (!which)
+		if (!which || may_be_in_step(s, at, k, which, instances))
 			continue;
 		out->by = k;
 		out->how = which < 0 ? CT_APART_SKIPPED : CT_APART_EXTRA;
 		out->fits = which < 0 ? skipped.fits : extra.fits;
 	}
+}
+
+/* Pairs of numbers a period apart that have to be alike, that at D being one of them. */
+#define LEAST_REPEATS 4u
+
+static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
+{
+	return a && b && a->op != CT_OP_GraphLaunch && !ct_order_differ(a, b) && !other_site(a, b);
+}
+
+/* Is what the usual ones called up to `at` periodic? The shortest period, 0: none that shows. */
+static uint32_t period(const struct sides *s, uint32_t at)
+{
+	for (uint32_t p = 3; p + LEAST_REPEATS <= at + 1; p++) {
+		uint32_t i = p;
+
+		while (i <= at && alike(s->usual[i - p], s->usual[i]))
+			i++;
+		if (i > at)
+			return p;
+	}
+	return 0;
+}
+
+/* What the usual ones called, or would have called next. */
+static const struct ct_order_call *expected(const struct sides *s, uint32_t at, uint32_t p)
+{
+	return s->usual[at] ? s->usual[at] : s->usual[at - p];
+}
+
+/* They stand in this operation, or hardly came further: did the odd ones call what used to come behind it, or the one before it
+ * again? Where that is the same, nobody can tell. */
+static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart *out)
+{
+	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0),
+		   again = try(s, at + 1, 0, 0);
+	uint32_t p = period(s, at);
+	int is_next, is_again;
+
+	/* who came further is told by what he called there */
+	if (!p || s->odd[at + 2] || (again.fits && !again.contradicted))
+		return;
+	is_next = alike(s->odd[at], expected(s, at + 1, p)) && !skipped.contradicted &&
+		  (!s->odd[at + 1] || alike(s->odd[at + 1], expected(s, at + 2, p)));
+	is_again = alike(s->odd[at], s->usual[at - 1]) && !extra.contradicted;
+	if (is_next == is_again)
+		return;
+	out->by = 1;
+	out->how = is_next ? CT_APART_SKIPPED : CT_APART_EXTRA;
+	out->fits = 1;
+	out->by_habit = 1;
 }
 
 /* ---- what sites tell ---- */
@@ -294,7 +370,8 @@ static void tell(const struct sides *s, uint32_t began, struct ct_apart *out)
 		out->odd = *s->odd[began];
 }
 
-int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint8_t *set, struct ct_apart *out)
+int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances, uint8_t *set,
+		     struct ct_apart *out)
 {
 	struct sides sides;
 	uint32_t at;
@@ -317,7 +394,9 @@ int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint8_t *set, s
 		return 1;
 	}
 	out->field = ct_order_differ(sides.odd[at], sides.usual[at]);
-	explain(&sides, at, out);
+	explain(&sides, at, instances, out);
+	if (!out->by)
+		explain_by_habit(&sides, at, out);
 	tell(&sides, trace_back(&sides, at, out), out);
 	return 1;
 }

@@ -6,6 +6,9 @@
  * k more if o(s + k) = u(s), each for all s of which both are known, two at least. It was another call and nothing more
  * if they agree again after D. docs/ANALYSIS.md, Order.
  *
+ * Where the odd ones came no further than D, the operation behind it is known from habit: u is periodic before D, and what the
+ * odd ones called in place of u(D) is what followed it the other times; or it is the one before it again, and so one more.
+ *
  * Where an operation happens to look like the one that it is paired with, they have come apart before D. That shows in
  * call sites only: from D back, as long as the sets' sites differ, the operation before may be the first.
  * Pure; one thread. */
@@ -27,7 +30,8 @@ struct ct_apart {
 	int is_sure;   /* and would be, whatever those who were not seen called */
 	uint32_t by;   /* left out, or called more; 0: neither, or it is not told which of them */
 	uint32_t fits; /* operations that show it */
-	uint64_t seq;  /* where it began */
+	int by_habit; /* what shows it is what the usual ones called the other times: they came no further */
+	uint64_t seq; /* where it began */
 	uint64_t clash; /* where the calls first contradict each other; UINT64_MAX: nowhere, only sites differ */
 	uint32_t n_usual, n_odd, n_unseen;
 	struct ct_order_call usual,
@@ -38,8 +42,9 @@ struct ct_apart {
 	const struct ct_site *usual_site, *odd_site;
 };
 
-/* Members contradict each other at `seq`. set[nranks] gets everybody's set. 1; 0 if what they called there is not kept. */
-int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint8_t *set,
+/* Members contradict each other at `seq`, and in `instances` from there on. set[nranks] gets everybody's set. 1; 0 if what they
+ * called there is not kept. */
+int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances, uint8_t *set,
 		     struct ct_apart *out);
 
 /* Up to before `seq` no call contradicts another, but the odd ones of `set` (given) called `more` operations more than

@@ -175,6 +175,30 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 		       : "n/a";
 }
 
+/* How the shift shows. */
+static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
+			      const char *what)
+{
+	const struct ct_apart *a = &k->apart;
+	const char *at = ct_arena_printf(k->list->memory, "%s at seq %llu%s%s", what,
+					 (unsigned long long)a->seq, call->site ? ", " : "",
+					 call->site ? call->site->text : "");
+	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
+
+	if (!at)
+		return NULL;
+	if (a->how == CT_APART_SKIPPED)
+		return ct_arena_printf(
+			k->list->memory,
+			"%s: what %s there, the others call%s %u operation%s later%s", at, who,
+			a->by_habit ? "ed" : "", a->by, s, a->by_habit ? " the other times" : "");
+	if (a->by_habit)
+		return ct_arena_printf(k->list->memory, "%s: the one before it again", at);
+	return ct_arena_printf(k->list->memory,
+			       "%s: what %s next, the others call %u operation%s earlier", at, who,
+			       a->by, s);
+}
+
 static int make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
@@ -187,7 +211,8 @@ static int make_shifted(struct ct_order_maker *k)
 	if (ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call))
 		return CT_NOMEM;
 	/* of two operations alike any may be the one */
-	k->f->confidence = ct_order_confidence(k, a->is_sure && (a->fits >= 3 || a->has_sites)
+	k->f->confidence = ct_order_confidence(k, a->is_sure && !a->by_habit &&
+								  (a->fits >= 3 || a->has_sites)
 							  ? CT_CONFIDENCE_HIGH
 							  : CT_CONFIDENCE_MEDIUM);
 	if (!sites || !count || ct_order_ranks(k, 1, 0) || add_counts(k))
@@ -202,13 +227,7 @@ static int make_shifted(struct ct_order_maker *k)
 					    k->f->op_name, of);
 	if (!what)
 		return CT_NOMEM;
-	k->f->cause = ct_arena_printf(
-		k->list->memory, "%s at seq %llu%s%s: what %s, the others call %u operation%s %s",
-		what, (unsigned long long)a->seq, call->site ? ", " : "",
-		call->site ? call->site->text : "",
-		is_extra ? (k->f->n_ranks == 1 ? "it calls next" : "they call next")
-			 : (k->f->n_ranks == 1 ? "it calls there" : "they call there"),
-		a->by, a->by == 1 ? "" : "s", is_extra ? "earlier" : "later");
+	k->f->cause = shift_text(k, call, what);
 	k->f->advice =
 		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
 			   "logging or evaluating); all members have to call it"

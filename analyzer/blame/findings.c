@@ -78,6 +78,26 @@ int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n
 	return ct_finding_ranks(list, f, ranks, n);
 }
 
+int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *r,
+			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f)
+{
+	double rank = r->most_seat < pass->n_seats ? pass->seats[r->most_seat].rank : -1;
+
+	if ((by_arrivals_ns != CT_UNKNOWN &&
+	     ct_finding_evidence(list, f, "loss_by_arrivals", (double)by_arrivals_ns, "ns", NAN)) ||
+	    ct_finding_evidence(list, f, "windows_with_loss", r->windows, "count", NAN) ||
+	    ct_finding_evidence(list, f, "windows", r->n_windows, "count", NAN) ||
+	    ct_finding_evidence(list, f, "others_waited", (double)r->wait_ns, "ns", NAN))
+		return CT_NOMEM;
+	if (rank < 0 || !r->most_wait_ns)
+		return CT_OK;
+	return ct_finding_evidence(list, f, "most_held_up_rank", rank, "", NAN) ||
+			       ct_finding_evidence(list, f, "it_waited", (double)r->most_wait_ns,
+						   "ns", NAN)
+		       ? CT_NOMEM
+		       : CT_OK;
+}
+
 /* What all findings about late ranks have in common. */
 static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		    const struct ct_charge *charge, uint32_t seat, struct ct_findings *list,
@@ -85,9 +105,10 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 {
 	uint64_t cost_ns;
 	const struct ct_class *class = ct_classes_costliest(&pass->classes, seat, 1, &cost_ns);
+	int on_gpu = pass->seats[seat].timing >= CT_TIMING_HOST;
 
 	ct_finding_loss(f, charge->loss_ns, charge->err_ns, pass->duration_ns);
-	f->at_most = pass->seats[seat].timing >= CT_TIMING_HOST;
+	f->at_most = on_gpu && !charge->replayed.is_known;
 	f->is_bounded = charge->has_hidden;
 	/* a bound that nothing has cut may be several times the truth */
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
@@ -106,11 +127,13 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 				"ns", (double)(s->hits ? s->err_ns / s->hits : 0)) ||
 	    ct_finding_evidence(list, f, "log10_chance", charge->log10_p, "", NAN))
 		return CT_NOMEM;
-	return f->at_most
-		       ? ct_finding_evidence(list, f, "hidden_behind_computing",
-					     charge->has_hidden ? (double)charge->hidden_ns : NAN,
-					     "ns", NAN)
-		       : CT_OK;
+	if (charge->replayed.is_known &&
+	    ct_finding_replayed(pass, &charge->replayed, charge->by_arrivals_ns, list, f))
+		return CT_NOMEM;
+	return on_gpu ? ct_finding_evidence(list, f, "hidden_behind_computing",
+					    charge->has_hidden ? (double)charge->hidden_ns : NAN,
+					    "ns", NAN)
+		      : CT_OK;
 }
 
 static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,

@@ -22,6 +22,10 @@ int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n
 int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
 		      struct ct_findings *list);
 
+/* The evidence of a loss that came of playing the run again; by_arrivals_ns: what it is by the rule, CT_UNKNOWN none. */
+int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *replayed,
+			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f);
+
 /* Ranks as "2" or "1,2,5" or "0,1,2,..." (at most `most` of them); NULL: out of memory. */
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most);
 

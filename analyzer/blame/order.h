@@ -14,7 +14,7 @@
 #include "analyzer/blame/sites.h"
 
 #define CT_ORDER_ROWS 32u   /* a power of two */
-#define CT_ORDER_BEFORE 10u /* of them before the trouble */
+#define CT_ORDER_BEFORE 16u /* of them before the trouble */
 #define CT_ORDER_CALLS 7u   /* different ones in one row; more are not told apart */
 
 struct ct_order_call {

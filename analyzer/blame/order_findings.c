@@ -39,64 +39,81 @@ static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 	int st;
 
 	k->instances = m->instances;
-	if (!k->order || !ct_apart_by_call(k->order, m->seq, k->set, &k->apart))
+	if (!k->order || !ct_apart_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
 		apart_of_vote(k, m);
 	st = ct_apart_finding(k);
 	if (st == CT_OK && m->odd.start_ns)
-		k->f->begin_at_ns = ct_pass_host_at(k->pass, k->pass->host_of[m->odd.seat], m->odd.start_ns);
+		k->f->begin_at_ns = ct_pass_host_at(k->pass, k->pass->host_of[m->odd.seat],
+						    m->odd.start_ns);
 	return st;
 }
 
 /* ---- ends ---- */
 
+/* Which of the two are fewer: those that stopped (-1), or those that went on (1)? Of as many on this communicator, those that
+ * stopped if less than half of the job has ended. 0: nobody can tell. */
+static int fewer(const struct ct_pass *pass, const struct ct_uneven *u)
+{
+	uint64_t ended = 0;
+
+	if (u->n_stopped != u->n_waiting)
+		return u->n_stopped < u->n_waiting ? -1 : 1;
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		ended += (uint64_t)ct_uneven_ended_in_order(pass, s);
+	return 2 * ended < pass->n_seats && !u->by_leaving ? -1 : 0;
+}
+
+static int add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
+{
+	int odd = fewer(k->pass, u);
+
+	k->f->confidence = ct_order_confidence(k, u->n_stopped < u->n_waiting && !u->n_unseen
+							  ? CT_CONFIDENCE_HIGH
+							  : CT_CONFIDENCE_MEDIUM);
+	k->f->advice = "give all ranks equally many steps: drop_last or a padded sampler, the Join "
+		       "context of PyTorch, or agree on the number of steps before";
+	if (ct_order_ranks(k, odd <= 0, odd >= 0) ||
+	    ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1)) ||
+	    ct_order_evidence(k, "stopped", "count", u->n_stopped) ||
+	    ct_order_evidence(k, "waiting", "count", u->n_waiting) ||
+	    ct_order_evidence(k, "operations_beyond", "count", (double)u->most))
+		return CT_NOMEM;
+	return ct_order_evidence(k, "instances_before", "count", (double)k->order->whole);
+}
+
 static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 {
-	const char *stopped = ct_order_ranks_text(k, CT_APART_ODD),
-		   *waiting = ct_order_ranks_text(k, CT_APART_USUAL);
+	const char *stopped = ct_order_ranks_text(k, CT_APART_ODD);
+	const char *waiting = ct_order_ranks_text(k, CT_APART_USUAL), *named;
 	const struct ct_order_call *call = NULL;
-	const char *named;
-	int few_stopped = u->n_stopped < u->n_waiting;
+	unsigned long long last = u->seq - 1;
 
 	for (uint32_t m = 0; m < k->comm->nranks && !call; m++)
 		call = k->set[m] == CT_APART_USUAL ? ct_order_at(k->order, u->seq, m) : NULL;
 	if (!call)
 		return 0;
-	if (ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call))
+	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call) ||
+	    add_uneven_facts(k, u))
 		return CT_NOMEM;
-	k->f->confidence = ct_order_confidence(
-		k, few_stopped && !u->n_unseen ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM);
-	/* most of them stopped: then it is those that went on who are odd */
-	if (!stopped || !waiting ||
-	    ct_order_ranks(k, u->n_stopped <= u->n_waiting, u->n_waiting <= u->n_stopped) ||
-	    ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1)) ||
-	    ct_order_evidence(k, "stopped", "count", u->n_stopped) ||
-	    ct_order_evidence(k, "waiting", "count", u->n_waiting) ||
-	    ct_order_evidence(k, "operations_beyond", "count", (double)u->most) ||
-	    ct_order_evidence(k, "instances_before", "count", (double)k->order->whole))
+	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	if (!named)
 		return CT_NOMEM;
 	k->f->cause = ct_arena_printf(k->list->memory,
 				      "rank%s %s %s after seq %llu, rank%s %s %s in %s at seq %llu",
 				      u->n_stopped == 1 ? "" : "s", stopped,
 				      u->by_leaving ? "left the communicator" : "ended in order",
-				      (unsigned long long)(u->seq - 1),
-				      u->n_waiting == 1 ? "" : "s", waiting,
+				      last, u->n_waiting == 1 ? "" : "s", waiting,
 				      u->failed		  ? "failed"
 				      : u->n_waiting == 1 ? "waits"
 							  : "wait",
-				      k->f->op_name, (unsigned long long)u->seq);
-	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
-	if (!named)
-		return CT_NOMEM;
-	k->f->advice = "give all ranks equally many steps: drop_last or a padded sampler, the Join "
-		       "context of PyTorch, or agree on the number of steps before";
-	k->f->line = ct_arena_printf(k->list->memory,
-				     "ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s "
-				     "waiting=%s next_op=%s beyond=%llu "
-				     "severity=severe",
-				     named, (unsigned long long)k->comm->key,
-				     (unsigned long long)(u->seq - 1), stopped,
-				     u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
-				     (unsigned long long)u->most);
+				      k->f->op_name, last + 1);
+	k->f->line = ct_arena_printf(
+		k->list->memory,
+		"ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s waiting=%s next_op=%s "
+		"beyond=%llu severity=severe",
+		named, (unsigned long long)k->comm->key, last, stopped,
+		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
+		(unsigned long long)u->most);
 	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
 }
 
@@ -194,15 +211,38 @@ static int add_ends(struct ct_order_maker *k)
 	return st < 0 ? st : CT_OK;
 }
 
+/* One whose ends contradict each other, else one with a message that nobody received. */
 static int add_pairs(struct ct_order_maker *k)
+{
+	int st = 0;
+
+	for (int lost = 0; lost <= 1 && st == 0; lost++) {
+		const struct ct_pair *pair = k->pass->pairs.first;
+
+		for (; pair && st == 0; pair = pair->next) {
+			if (lost != !pair->instances)
+				continue;
+			st = open_maker(k, pair->comm);
+			if (st == CT_OK)
+				st = ct_pair_finding(k, pair);
+			free(k->set);
+		}
+	}
+	return st < 0 ? st : CT_OK;
+}
+
+/* Who waits for messages of somebody who stopped comes to no collective in which he would wait for him. */
+static int add_awaited(struct ct_order_maker *k)
 {
 	const struct ct_pair *pair = k->pass->pairs.first;
 	int st = 0;
 
 	for (; pair && st == 0; pair = pair->next) {
+		if (!pair->awaited)
+			continue;
 		st = open_maker(k, pair->comm);
 		if (st == CT_OK)
-			st = ct_pair_finding(k, pair);
+			st = ct_awaited_finding(k);
 		free(k->set);
 	}
 	return st < 0 ? st : CT_OK;
@@ -211,11 +251,14 @@ static int add_pairs(struct ct_order_maker *k)
 int ct_order_findings(const struct ct_pass *pass, struct ct_findings *list)
 {
 	struct ct_order_maker k = { .pass = pass, .list = list };
+	size_t before = list->n;
 	int st = add_mismatches(&k);
 
 	if (st == CT_OK)
 		st = add_ends(&k);
-	return st == CT_OK ? add_pairs(&k) : st;
+	if (st == CT_OK)
+		st = add_pairs(&k);
+	return st == CT_OK && list->n == before ? add_awaited(&k) : st;
 }
 
 /* ---- what others ask ---- */
@@ -238,6 +281,9 @@ const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *
 	case CT_FINDING_UNEVEN_INPUT:
 		return ct_arena_printf(memory, "inputs are uneven: %s", f->cause);
 	default:
+		if (strcmp(f->op_name, "Send") == 0)
+			return ct_arena_printf(memory, "messages of rank%s %s do not fit (%s)", s,
+					       ranks, f->cause);
 		return ct_arena_printf(memory,
 				       "rank%s %s called something else as the same %s (%s)", s,
 				       ranks, f->op_name, f->cause);

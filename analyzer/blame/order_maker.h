@@ -50,4 +50,7 @@ int ct_apart_finding(struct ct_order_maker *maker);
 /* A pair of ranks whose messages do not fit is a MISMATCH. 1, 0 (it does not count), or CT_NOMEM. */
 int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
 
+/* Ranks that ended in order while others of the communicator wait for their messages: UNEVEN_INPUT. As above. */
+int ct_awaited_finding(struct ct_order_maker *maker);
+
 #endif

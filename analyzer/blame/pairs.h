@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.h — sends and receives that do not fit together: of other sizes, or sent and never received.
+/* pairs.h — sends and receives that do not fit together: of other sizes or types, or sent and never received.
  *
- * Of NCCL only, where both ends have to say the same size: one that is too small passes silently or writes past what was
- * asked for, one that is too large hangs. With MPI a receive says how much there is room for. Types are not compared, as
- * NCCL moves bytes. The first of each pair of ranks is kept, CT_PAIRS_MAX pairs at most. One thread. */
+ * Of NCCL only, where both ends have to say the same size: a receive that is too small passes silently or writes past what
+ * was asked for, one that is too large hangs. With MPI a receive says how much there is room for. Types count where there
+ * are as many elements of as many bytes, and neither type is one of bytes. The first of each pair of ranks is kept,
+ * CT_PAIRS_MAX pairs at most. One thread. */
 #ifndef CT_PAIRS_H
 #define CT_PAIRS_H
 
@@ -20,6 +21,8 @@ struct ct_pair {
 	uint64_t unmatched;	/* sends that ended, and nobody ever received ... */
 	uint64_t unmatched_seq; /* ... and the first of them */
 	struct ct_member unmatched_send;
+	uint64_t awaited;     /* receives that did not end, of what was never sent ... */
+	uint64_t awaited_seq; /* ... and the first of them */
 	struct ct_pair *next;
 };
 

@@ -467,3 +467,22 @@ int ct_blame_propose_set(const struct ct_blame *blame, uint64_t duration_ns, uin
 	free(order);
 	return (int)size;
 }
+
+void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
+{
+	double gate = (double)duration_ns * CT_BLAME_GATE_PCT / 100;
+	double loss, err;
+
+	c->by_arrivals_ns = c->loss_ns;
+	if (!c->replayed.is_known)
+		return;
+	c->loss_ns = c->replayed.loss_ns;
+	c->err_ns = c->replayed.err_ns;
+	if (c->has_hidden && c->loss_ns > c->most_ns) {
+		c->hidden_ns = c->loss_ns - c->most_ns;
+		c->loss_ns = c->most_ns;
+	}
+	loss = (double)c->loss_ns;
+	err = (double)c->err_ns;
+	c->guilty = (c->guilty || c->replayed.names_it) && loss >= gate && loss - err >= gate / 2;
+}

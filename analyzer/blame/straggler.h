@@ -100,6 +100,17 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *instance,
 		 const struct ct_waits *waits, uint32_t class, const uint32_t *hosts,
 		 const uint64_t *shift);
 
+/* What the run would have been shorter by without a suspect's slowness, by playing it again (analyzer/whatif/). */
+struct ct_replayed {
+	int is_known; /* 0: the rest means nothing */
+	int names_it; /* it is enough to name the suspect, whatever the rule says */
+	uint64_t loss_ns, err_ns;
+	uint32_t windows, n_windows; /* of the run: in which there is a loss, all */
+	uint64_t wait_ns;	     /* of all others, that would not have been */
+	uint64_t most_wait_ns;	     /* ... and of the one who waited longest */
+	uint32_t most_seat;
+};
+
 /* What one suspect comes to. */
 struct ct_charge {
 	uint64_t loss_ns;
@@ -109,7 +120,15 @@ struct ct_charge {
 	int guilty;	       /* by all parts of the rule */
 	int has_hidden; /* loss_ns is no more than what somebody stood waiting; the rest was ... */
 	uint64_t hidden_ns; /* ... hidden behind computing */
+	uint64_t most_ns;   /* has_hidden: what somebody stood waiting at most */
+	struct ct_replayed replayed;
+	uint64_t by_arrivals_ns; /* what loss_ns was before it was played again */
+	int is_cleared;		 /* held against its peers, it costs nobody anything to speak of */
+	int has_no_peers; /* nobody else does what it does: its share of the work may just be larger */
 };
+
+/* Where the run was played again the loss is what came of that, and guilt needs that it is worth telling. */
+void ct_charge_settle(struct ct_charge *charge, uint64_t duration_ns);
 
 /* `chance_ns`: median loss of the ranks that are not suspected; `family`: how many suspects of this kind there
  * could have been (ranks; sets of this size). */

@@ -52,6 +52,7 @@ static void bound_by_exposed(const struct ct_pass *pass, uint32_t seat, const ui
 	if (!known)
 		return;
 	charge->has_hidden = 1;
+	charge->most_ns = most;
 	if (charge->loss_ns <= most)
 		return;
 	charge->hidden_ns = charge->loss_ns - most;
@@ -131,6 +132,8 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	if (charge->guilty &&
 	    (!is_clear(pass, charge) || is_contradicted(pass, pass->n_seats, set->in_set)))
 		charge->guilty = 0;
+	charge->replayed = set->replayed;
+	ct_charge_settle(charge, pass->duration_ns);
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;
@@ -354,15 +357,28 @@ static int say_exposed(const struct ct_finding *f, struct ct_report *report)
 				   ct_text_pct(f->loss_pct).s));
 }
 
+/* At most so much of the run would be saved if communication took no time, %: what ranks spent in it, what they stood waiting
+ * for it, what playing the run without it says; NAN: not known. */
+static double gain_of(const struct ct_report *report)
+{
+	double gain = report->run.comm_share_pct;
+	double played = report->whatif.free_gain_pct + report->whatif.error_pct;
+
+	gain = fmin(gain, report->exposed.most_pct);
+	return fmin(gain, played);
+}
+
 static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 {
+	struct ct_arena *memory = report->memory;
 	const struct ct_finding *exposed;
-	double share = report->run.comm_share_pct;
+	double share = report->run.comm_share_pct, gain = gain_of(report);
+	const char *text;
 
 	if (report->run.timed_ratio < LEAST_TIMED)
 		return say(
 			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			ct_arena_printf(report->memory,
+			ct_arena_printf(memory,
 					"nobody was found late, but only %s of the launches were "
 					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
 					ct_text_pct(100 * report->run.timed_ratio).s));
@@ -385,12 +401,24 @@ static int say_healthy(const struct ct_pass *pass, struct ct_report *report)
 					   "no rank spent more than %s of %s inside communication",
 					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
 	}
+	report->verdict.gain_max_pct = gain;
+	/* what has less of it by itself was told above */
+	if (gain < CT_VERDICT_COMM_PCT)
+		return say(
+			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
+			ct_arena_printf(memory,
+					"played again without any communication the run takes at "
+					"most %s less; look elsewhere",
+					ct_text_pct(gain).s));
+	text = ct_arena_printf(memory,
+			       "no rank steadily costs the others 1 %% of the run, judged by %s "
+			       "operations",
+			       ct_text_count(pass->matched).s);
+	if (text && gain < share)
+		text = ct_arena_printf(memory, "%s; without communication at most %s faster", text,
+				       ct_text_pct(gain).s);
 	return say(report, CT_VERDICT_HEALTHY,
-		   report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
-		   ct_arena_printf(report->memory,
-				   "no rank steadily costs the others 1 %% of the run, judged by "
-				   "%s operations",
-				   ct_text_count(pass->matched).s));
+		   report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM, text);
 }
 
 /* Somebody for whom others waited longer than in a healthy run, though the rule does not hold: charged with more
@@ -408,6 +436,8 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 		int much = chance != UINT64_MAX &&
 			   (double)cost - (double)chance >= SUSPICIOUS * gate;
 
+		if (charges[s].is_cleared)
+			continue;
 		ct_classes_costliest(&pass->classes, s, OFTEN, &row);
 		if ((double)row - (double)chance >= SUSPICIOUS_ROW * gate) {
 			cost = row > cost ? row : cost;
@@ -421,8 +451,8 @@ static uint32_t suspicious(const struct ct_pass *pass, const struct ct_charge *c
 	return worst;
 }
 
-static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t seat,
-			  struct ct_report *report)
+static int say_suspicious(const struct ct_pass *pass, const struct ct_charge *charges,
+			  uint64_t cost_ns, uint32_t seat, struct ct_report *report)
 {
 	double pct = 100 * (double)cost_ns / (double)pass->duration_ns;
 
@@ -433,6 +463,14 @@ static int say_suspicious(const struct ct_pass *pass, uint64_t cost_ns, uint32_t
 					   "ranks waited for each other, up to %s (%s); who held "
 					   "up whom these times do not tell",
 					   ct_text_ns(cost_ns).s, ct_text_pct(pct).s));
+	if (charges[seat].has_no_peers)
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_arena_printf(report->memory,
+					   "others waited for rank %d, up to %s (%s), and nobody "
+					   "else does its work to compare it with: a stage of a "
+					   "pipeline may have more to do, or end later",
+					   pass->seats[seat].rank, ct_text_ns(cost_ns).s,
+					   ct_text_pct(pct).s));
 	return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		   ct_arena_printf(report->memory,
 				   "others waited for rank %d, up to %s (%s), too unevenly to "
@@ -511,10 +549,11 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 		report, 1u << CT_FINDING_MISMATCH | 1u << CT_FINDING_SKIPPED_OP |
 				1u << CT_FINDING_EXTRA_OP | 1u << CT_FINDING_UNEVEN_INPUT);
 	const struct ct_finding *straggler = first_of(
-		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST);
+		report, 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
+				1u << CT_FINDING_STRAGGLER_GROUP);
+	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
 	const struct ct_finding *stalls = first_of(
 		report, 1u << CT_FINDING_PERIODIC_STALLS | 1u << CT_FINDING_ROTATING_STALLS);
-	const struct ct_finding *link = first_of(report, 1u << CT_FINDING_SLOW_LINK);
 	struct ct_stuck_sum stuck;
 
 	ct_stuck_sum(pass, &stuck);
@@ -538,7 +577,7 @@ static int say_verdict(const struct ct_pass *pass, const struct ct_charge *charg
 	if (report->n_ended)
 		return say_unclear(report, &stuck);
 	if (worst < pass->n_seats)
-		return say_suspicious(pass, cost_ns, worst, report);
+		return say_suspicious(pass, charges, cost_ns, worst, report);
 	return say_healthy(pass, report);
 }
 

@@ -17,6 +17,7 @@ struct ct_set_result {
 	const uint8_t *in_set; /* NULL: there was no second reading */
 	uint32_t size;
 	const struct ct_blame *blame;
+	struct ct_replayed replayed;
 };
 
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */

@@ -107,18 +107,19 @@ static void question_fini(struct question *q)
 	ct_tomo_fini(&q->answer);
 }
 
-static uint32_t put_units(const struct ct_path *path, const uint32_t *host_of, int of_hosts,
-			  uint32_t *units)
+/* `seen`: by unit, the path that it was last found in, + 1. */
+static uint32_t put_units(const struct ct_path *path, uint32_t stamp, const uint32_t *host_of,
+			  int of_hosts, uint32_t *seen, uint32_t *units)
 {
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < path->n; s++) {
-		uint32_t unit = of_hosts ? host_of[path->seats[s]] : path->seats[s], seen = 0;
+		uint32_t unit = of_hosts ? host_of[path->seats[s]] : path->seats[s];
 
-		for (uint32_t k = 0; k < n && !seen; k++)
-			seen = units[k] == unit;
-		if (!seen)
-			units[n++] = unit;
+		if (seen[unit] == stamp)
+			continue;
+		seen[unit] = stamp;
+		units[n++] = unit;
 	}
 	return n;
 }
@@ -126,7 +127,9 @@ static uint32_t put_units(const struct ct_path *path, const uint32_t *host_of, i
 static int ask(const struct ct_causes *in, const uint32_t *host_of, int between_hosts, int of_hosts,
 	       uint32_t n_units, struct question *q)
 {
+	uint32_t *seen = calloc((size_t)n_units + 1, sizeof(*seen));
 	size_t room = 0, at = 0;
+	int st = CT_NOMEM;
 
 	*q = (struct question){ 0 };
 	for (uint32_t p = 0; p < in->n_paths; p++)
@@ -134,8 +137,8 @@ static int ask(const struct ct_causes *in, const uint32_t *host_of, int between_
 	q->comms = calloc((size_t)in->n_paths + 1, sizeof(*q->comms));
 	q->path_of = calloc((size_t)in->n_paths + 1, sizeof(*q->path_of));
 	q->units = calloc(room + 1, sizeof(*q->units));
-	if (!q->comms || !q->path_of || !q->units)
-		return CT_NOMEM;
+	if (!seen || !q->comms || !q->path_of || !q->units)
+		goto out;
 	for (uint32_t p = 0; p < in->n_paths; p++) {
 		const struct ct_path *path = &in->paths[p];
 		struct ct_tomo_comm *comm = &q->comms[q->n];
@@ -143,12 +146,15 @@ static int ask(const struct ct_causes *in, const uint32_t *host_of, int between_
 		if ((path->n_hosts > 1) != between_hosts)
 			continue;
 		comm->units = q->units + at;
-		comm->n = put_units(path, host_of, of_hosts, q->units + at);
+		comm->n = put_units(path, p + 1, host_of, of_hosts, seen, q->units + at);
 		comm->state = path->state;
 		at += comm->n;
 		q->path_of[q->n++] = p;
 	}
-	return ct_tomo_solve(q->comms, q->n, n_units, &q->answer);
+	st = ct_tomo_solve(q->comms, q->n, n_units, &q->answer);
+out:
+	free(seen);
+	return st;
 }
 
 /* The better explanation: of more of what is slow, by fewer causes, among fewer suspects. */
@@ -196,21 +202,50 @@ static int holds_any(const struct ct_tomo_comm *comm, const uint32_t *units, uin
 	return 0;
 }
 
+static int is_same_set(const struct ct_path *a, const struct ct_path *b)
+{
+	return a->n == b->n && memcmp(a->seats, b->seats, a->n * sizeof(*a->seats)) == 0;
+}
+
 /* What is slow between the same members already; NULL: nothing. */
 static struct ct_cause *link_of(struct ct_causes *out, const struct ct_path *path)
 {
 	for (uint32_t c = 0; c < out->n; c++) {
 		struct ct_cause *cause = &out->all[c];
 
-		if (cause->kind == CT_CAUSE_LINK && cause->n == path->n &&
-		    memcmp(cause->suspects, path->seats, path->n * sizeof(*path->seats)) == 0)
+		if (cause->kind == CT_CAUSE_LINK && is_same_set(&out->paths[cause->paths[0]], path))
 			return cause;
 	}
 	return NULL;
 }
 
+/* Slow with the same others only: then it may as well be the link to one of them, though they are fast elsewhere. Of two,
+ * both are suspects. */
+static int doubt(const struct ct_causes *out, struct ct_cause *cause)
+{
+	const struct ct_path *first = &out->paths[cause->paths[0]];
+	uint32_t *both;
+
+	for (uint32_t p = 1; p < cause->n_paths; p++) {
+		if (!is_same_set(&out->paths[cause->paths[p]], first))
+			return CT_OK;
+	}
+	cause->is_exact = 0;
+	if (cause->kind != CT_CAUSE_RANKS || first->n != 2 || cause->n != 1)
+		return CT_OK;
+	both = realloc(cause->suspects, 2 * sizeof(*both));
+	if (!both)
+		return CT_NOMEM;
+	memcpy(both, first->seats, 2 * sizeof(*both));
+	cause->suspects = both;
+	cause->n = 2;
+	return CT_OK;
+}
+
 static int take_answer(const struct question *q, enum ct_cause_kind kind, struct ct_causes *out)
 {
+	uint32_t links = 0;
+
 	for (uint32_t g = 0; g < q->answer.n_groups; g++) {
 		const struct ct_tomo_group *group = &q->answer.groups[g];
 		const uint32_t *suspects = q->answer.suspects + group->first;
@@ -224,6 +259,8 @@ static int take_answer(const struct question *q, enum ct_cause_kind kind, struct
 			    holds_any(&q->comms[c], suspects, group->n))
 				cause->paths[cause->n_paths++] = q->path_of[c];
 		}
+		if (doubt(out, cause) != CT_OK)
+			return CT_NOMEM;
 	}
 	for (uint32_t c = 0; c < q->n; c++) {
 		const struct ct_path *path = &out->paths[q->path_of[c]];
@@ -232,6 +269,8 @@ static int take_answer(const struct question *q, enum ct_cause_kind kind, struct
 		if (!q->comms[c].unresolved)
 			continue;
 		cause = link_of(out, path);
+		if (!cause && links++ == CT_CAUSE_LINKS)
+			break;
 		if (!cause)
 			cause = new_cause(out, CT_CAUSE_LINK, path->seats, path->n);
 		if (!cause)

@@ -6,6 +6,9 @@
 
 #include "analyzer/link/compare.h"
 
+/* Links between cleared members, each a cause of its own: so many are told. */
+#define CT_CAUSE_LINKS 64u
+
 enum ct_cause_kind {
 	CT_CAUSE_RANKS, /* one of the suspects, or its port, or (several) a link between two of them */
 	CT_CAUSE_HOSTS,

@@ -244,20 +244,41 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 	return CT_OK;
 }
 
+/* The members of each class side by side: first[class] .. first[class + 1] - 1 of the result. NULL: out of memory. */
+static uint32_t *side_by_side(const struct ct_transfers *all, const struct ct_comparison *out,
+			      uint32_t *first)
+{
+	uint32_t *members = malloc(((size_t)all->n_tracks + 1) * sizeof(*members));
+
+	for (uint32_t t = 0; t < all->n_tracks; t++) {
+		if (out->of[t].class != UINT32_MAX)
+			first[out->of[t].class + 2]++;
+	}
+	for (uint32_t class = 2; class < out->n_classes + 2; class ++)
+		first[class] += first[class - 1];
+	/* Counted two places on, so that filling moves each class's first to where the next one's belongs. */
+	for (uint32_t t = 0; t < all->n_tracks && members; t++) {
+		if (out->of[t].class != UINT32_MAX)
+			members[first[out->of[t].class + 1]++] = t;
+	}
+	return members;
+}
+
 static int compare_classes(const struct ct_transfers *all, struct work *k,
 			   struct ct_comparison *out)
 {
-	int st = CT_OK;
+	uint32_t *first = calloc((size_t)out->n_classes + 3, sizeof(*first));
+	uint32_t *members = first ? side_by_side(all, out, first) : NULL;
+	uint32_t *own = k->members;
+	int st = members ? CT_OK : CT_NOMEM;
 
 	for (uint32_t class = 0; class < out->n_classes && st == CT_OK; class ++) {
-		uint32_t n = 0;
-
-		for (uint32_t t = 0; t < all->n_tracks; t++) {
-			if (out->of[t].class == class)
-				k->members[n++] = t;
-		}
-		st = compare_class(all, class, n, k, out);
+		k->members = members + first[class];
+		st = compare_class(all, class, first[class + 1] - first[class], k, out);
 	}
+	k->members = own;
+	free(members);
+	free(first);
 	return st;
 }
 

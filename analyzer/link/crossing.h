@@ -10,7 +10,7 @@
  *     AllReduce                    S in, S out (sums come in, sums of its own members go out)
  *     AllGather, ReduceScatter     (M - k) / M S one way, k / M S the other
  *     AllToAll                     k (M - k) / M S each way (S is what one member has for all)
- * Members of which it is not known where they are count as here. Rooted operations, messages and graphs are left out. */
+ * Members of which it is not known where they are count for neither side. Rooted operations, messages and graphs are left out. */
 struct ct_crossing {
 	double bytes;	   /* of NCCL and MPI */
 	double gloo_bytes; /* of Gloo, which knows nothing but sockets */

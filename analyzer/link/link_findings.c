@@ -11,11 +11,14 @@
 
 #define GATE_PCT 1.0
 #define SURE_PCT 0.5
+#define LEAST_KNOWN 0.9	 /* of the launches */
+#define MOST_PATHS 1024u /* for which it is summed up what was exposed */
 
 /* One finding in the making. */
 struct making {
 	const struct ct_links *links;
 	const struct ct_pass *pass;
+	const struct ct_report *report;
 	struct ct_findings *list;
 	struct ct_excess_sum sum; /* of the whole run, estimated from the tape */
 	double expected_Bps, efficiency;
@@ -42,25 +45,46 @@ static void scale(struct making *m)
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
 }
 
-/* Nobody lost more by slow transfers than he stood waiting for communication in all. */
-static int bound_by_exposed(struct making *m)
+/* What the member that waited longest for this communicator stood waiting for it. UINT64_MAX: not known of all. */
+static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
 {
 	uint64_t most = 0;
+	uint32_t known = 0;
 
+	for (size_t i = 0; i < m->report->n_overlap; i++) {
+		const struct ct_report_overlap *o = &m->report->overlap[i];
+
+		if (o->comm_key != comm->key)
+			continue;
+		known += o->launches && (double)o->measured >= LEAST_KNOWN * (double)o->launches;
+		if (o->exposed_ns + o->err_ns > most)
+			most = o->exposed_ns + o->err_ns;
+	}
+	return known == comm->nranks ? most : UINT64_MAX;
+}
+
+/* Nobody lost more by slow transfers than he stood waiting for their communicators. */
+static int bound_by_exposed(struct making *m)
+{
+	uint64_t sum = 0;
+
+	if (m->n_paths > MOST_PATHS)
+		return 0;
 	for (uint32_t p = 0; p < m->n_paths; p++) {
 		const struct ct_path *path = &m->links->causes.paths[m->paths[p]];
+		const struct ct_comm *comm = m->links->transfers.tracks[path->track].comm;
+		uint64_t exposed = exposed_on(m, comm);
+		int counted = 0;
 
-		for (uint32_t s = 0; s < path->n; s++) {
-			struct ct_exposed sum;
-
-			ct_pass_exposed(m->pass, path->seats[s], &sum);
-			if (!sum.is_known)
-				return 0;
-			if (sum.exposed_ns + sum.err_ns > most)
-				most = sum.exposed_ns + sum.err_ns;
-		}
+		for (uint32_t q = 0; q < p && !counted; q++)
+			counted = comm == m->links->transfers
+						  .tracks[m->links->causes.paths[m->paths[q]].track]
+						  .comm;
+		if (exposed == UINT64_MAX)
+			return 0;
+		sum += counted ? 0 : exposed;
 	}
-	m->sum.loss_ns = m->sum.loss_ns < most ? m->sum.loss_ns : most;
+	m->sum.loss_ns = m->sum.loss_ns < sum ? m->sum.loss_ns : sum;
 	return 1;
 }
 
@@ -140,37 +164,53 @@ static int set_ranks(const struct making *m, struct ct_finding *f, const uint32_
 
 /* ---- SLOW_LINK ---- */
 
+/* Sums over the transfers of a cause. */
+struct taken {
+	double ns, expected_ns, bytes;
+};
+
+static int sum_track(const struct ct_links *links, uint32_t track, struct ct_excess *excess,
+		     struct taken *taken)
+{
+	const struct ct_track *t = &links->transfers.tracks[track];
+	int st = CT_OK;
+
+	for (uint32_t i = t->first; i < t->first + t->n && st == CT_OK; i++) {
+		const struct ct_moved *moved = &links->transfers.moved[i];
+		double ns = ct_compare_expect(&links->transfers, &links->comparison, track,
+					      moved->bytes);
+
+		if (isnan(ns))
+			break;
+		st = ct_excess_add(excess, moved, ns,
+				   moved->err_ns + links->comparison.of[track].line_err * ns);
+		taken->ns += moved->ns;
+		taken->expected_ns += ns;
+		taken->bytes += moved->bytes;
+	}
+	return st;
+}
+
 static int sum_cause(struct making *m, const struct ct_cause *cause)
 {
 	const struct ct_links *links = m->links;
 	struct ct_excess excess = { 0 };
-	double taken = 0, expected = 0, bytes = 0;
-	int st = CT_OK;
+	struct taken taken = { 0 };
+	uint8_t *is_its = calloc((size_t)links->causes.n_paths + 1, 1);
+	int st = is_its ? CT_OK : CT_NOMEM;
 
-	for (uint32_t p = 0; p < cause->n_paths && st == CT_OK; p++) {
-		for (uint32_t i = 0; i < links->transfers.n && st == CT_OK; i++) {
-			const struct ct_moved *moved = &links->transfers.moved[i];
-			double ns;
-
-			if (links->causes.path_of[moved->track] != cause->paths[p])
-				continue;
-			ns = ct_compare_expect(&links->transfers, &links->comparison, moved->track,
-					       moved->bytes);
-			if (isnan(ns))
-				continue;
-			st = ct_excess_add(
-				&excess, moved, ns,
-				moved->err_ns + links->comparison.of[moved->track].line_err * ns);
-			taken += moved->ns;
-			expected += ns;
-			bytes += moved->bytes;
-		}
+	for (uint32_t p = 0; p < cause->n_paths && is_its; p++)
+		is_its[cause->paths[p]] = 1;
+	for (uint32_t t = 0; t < links->transfers.n_tracks && st == CT_OK; t++) {
+		if (is_its[links->causes.path_of[t]])
+			st = sum_track(links, t, &excess, &taken);
 	}
+	free(is_its);
 	m->sum = ct_excess_sum(&excess);
 	ct_excess_fini(&excess);
 	scale(m);
-	m->efficiency = expected / taken;
-	m->expected_Bps = 1e9 * bytes / expected;
+	m->efficiency = taken.expected_ns / taken.ns;
+	m->expected_Bps = 1e9 * taken.bytes / taken.expected_ns;
 	return st;
 }
 
@@ -415,9 +455,9 @@ static int find_costliest_slow_ops(struct making *m)
 }
 
 int ct_links_find(const struct ct_links *links, const struct ct_pass *pass,
-		  struct ct_findings *list)
+		  const struct ct_report *report, struct ct_findings *list)
 {
-	struct making m = { .links = links, .pass = pass, .list = list };
+	struct making m = { .links = links, .pass = pass, .report = report, .list = list };
 	int st = CT_OK;
 
 	for (uint32_t c = 0; c < links->causes.n && st == CT_OK; c++)

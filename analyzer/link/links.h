@@ -2,7 +2,7 @@
 /* links.h — how fast the communicators and the ways between ranks are, and who is slow (docs/ANALYSIS.md, "Links").
  *
  *     st = ct_links_measure(pass, &links);
- *     ct_links_fill(&links, pass, report); ct_links_find(&links, pass, list); ...
+ *     ct_links_fill(&links, pass, report); ct_links_find(&links, pass, report, list); ...
  *     ct_links_fini(&links);
  *
  * One thread; what goes into the report is the report's. All return 0 or CT_NOMEM. */
@@ -30,8 +30,9 @@ void ct_links_fini(struct ct_links *links);
 int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
 		  struct ct_report *report);
 
-/* SLOW_LINK for each cause that costs 1 % of the run, and SLOW_OP where only a track's own past tells. */
+/* SLOW_LINK for each cause that costs 1 % of the run, and SLOW_OP where only a track's own past tells. The report has
+ * overlap[]. */
 int ct_links_find(const struct ct_links *links, const struct ct_pass *pass,
-		  struct ct_findings *list);
+		  const struct ct_report *report, struct ct_findings *list);
 
 #endif

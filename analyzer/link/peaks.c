@@ -167,7 +167,8 @@ static size_t rates(const struct ct_environment_facts *facts, int infiniband, do
 		if (rate > 0)
 			Gbps[n++] = rate;
 	}
-	qsort(Gbps, n, sizeof(*Gbps), descending);
+	if (n > 1)
+		qsort(Gbps, n, sizeof(*Gbps), descending);
 	return n;
 }
 

@@ -106,7 +106,7 @@ static uint64_t growth(const struct interval *i, unsigned at, unsigned id)
 		return UNKNOWN;
 	from = i->from->values[at].value[id];
 	to = i->to->values[at].value[id];
-	return to < from || from >= ct_port_counters[id].largest ? UNKNOWN : to - from;
+	return to < from || from == ct_port_counters[id].largest ? UNKNOWN : to - from;
 }
 
 static int is_data(unsigned id)
@@ -178,7 +178,7 @@ static void add_counters(struct ct_port_sum *port, const struct interval *i, uns
 		}
 		sum->grew += grew;
 		sum->known++;
-		sum->at_least |= i->to->values[at].value[id] >= ct_port_counters[id].largest;
+		sum->at_least |= i->to->values[at].value[id] == ct_port_counters[id].largest;
 	}
 }
 

@@ -3,7 +3,7 @@
  * as they come, and kept as sums.
  *
  * Growth between two samples that follow each other counts. It is not known where a counter was not there at both, had
- * stopped at its largest value, went back (it was set to 0, or wrapped), or grew faster than the link can carry: that
+ * stopped at its largest value (some drivers have wider ones, which go on), went back (it was set to 0, or wrapped), or grew faster than the link can carry: that
  * interval is left out, and said to be. Records may be anybody's; numbers are bounded. One thread. */
 #ifndef CT_PORT_SUMS_H
 #define CT_PORT_SUMS_H

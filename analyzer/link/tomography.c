@@ -106,6 +106,17 @@ static void take(const struct ct_tomo_comm *comms, size_t n, uint32_t n_units, u
 	}
 }
 
+/* What some unit may explain is not looked at any more. */
+static void forget(const struct ct_tomo_comm *comms, size_t n, struct search *s)
+{
+	for (size_t c = 0; c < n; c++) {
+		for (uint32_t u = 0; u < comms[c].n && s->left[c]; u++) {
+			if (!s->cleared[comms[c].units[u]])
+				s->left[c] = 0;
+		}
+	}
+}
+
 static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct search *s,
 		  struct ct_tomo *out)
 {
@@ -124,6 +135,10 @@ static void solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct
 			best = s->explains[u] > s->explains[best] ? u : best;
 		if (!n_units || !s->explains[best])
 			break;
+		if (out->n_groups == CT_TOMO_GROUPS) {
+			forget(comms, n, s);
+			continue;
+		}
 		take(comms, n, n_units, best, s, out);
 	}
 	for (size_t c = 0; c < n; c++) {
@@ -143,7 +158,7 @@ int ct_tomo_solve(struct ct_tomo_comm *comms, size_t n, uint32_t n_units, struct
 	s.in_group = calloc((size_t)n_units + 1, 1);
 	s.left = calloc(n + 1, 1);
 	out->suspects = calloc((size_t)n_units + 1, sizeof(*out->suspects));
-	out->groups = calloc((size_t)n_units + 1, sizeof(*out->groups));
+	out->groups = calloc(CT_TOMO_GROUPS, sizeof(*out->groups));
 	if (s.cleared && s.explains && s.in_group && s.left && out->suspects && out->groups) {
 		solve(comms, n, n_units, &s, out);
 		st = CT_OK;

@@ -15,6 +15,9 @@
 #define CT_TOMO_SLOW 0.7
 #define CT_TOMO_GOOD 0.9
 
+/* Causes that are told; who explains most comes first. */
+#define CT_TOMO_GROUPS 64u
+
 enum ct_tomo_state { CT_TOMO_UNKNOWN, CT_TOMO_GOOD_ONE, CT_TOMO_SLOW_ONE };
 
 struct ct_tomo_comm {

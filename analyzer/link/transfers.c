@@ -12,9 +12,12 @@
 struct gather {
 	const struct ct_tape *tape;
 	const uint32_t *host_of;
-	const uint64_t *clock_err;    /* by host; NULL: not related */
-	uint32_t *local_of;	      /* by seat: its place among those of its host */
-	struct ct_launch_sum *groups; /* by number of the group */
+	const uint64_t *clock_err; /* by host; NULL: not related */
+	uint32_t *local_of;	   /* by seat: its place among those of its host */
+	uint32_t *seen_on;	   /* by host: the track that was last looked at, + 1 */
+	struct ct_launch_sum
+		*groups; /* those on the tape; by_group: number of the group -> place + 1 */
+	struct ct_table by_group;
 	uint32_t n_groups;
 	struct ct_table by_key; /* of the track, + 1 */
 	uint32_t cap, cap_tracks;
@@ -66,11 +69,16 @@ static uint64_t clock_err(const struct gather *g, uint32_t a, uint32_t b)
 	return g->clock_err[a] + g->clock_err[b];
 }
 
+static struct ct_launch_sum *launch_of(const struct gather *g, uint32_t group)
+{
+	return &g->groups[(uintptr_t)ct_table_get(&g->by_group, group) - 1];
+}
+
 static void sum_launch(struct gather *g, const struct ct_tape_part *own,
 		       const struct ct_tape_part *other)
 {
 	uint64_t err = clock_err(g, g->host_of[own->seat], g->host_of[other->seat]);
-	struct ct_launch_sum *sum = &g->groups[own->group];
+	struct ct_launch_sum *sum = launch_of(g, own->group);
 	uint64_t start = own->start_ns > other->start_ns ? own->start_ns : other->start_ns;
 
 	sum->unknown |= !is_timed(own) || !is_timed(other);
@@ -85,12 +93,28 @@ static void sum_launch(struct gather *g, const struct ct_tape_part *own,
 		sum->last_start_ns = start;
 }
 
+/* A place for each group that holds messages. */
+static int count_launches(struct gather *g)
+{
+	for (uint32_t k = 0; k < g->tape->n_instances; k++) {
+		const struct ct_tape_instance *i = &g->tape->instances[k];
+		const struct ct_tape_part *p = parts_of(g, i);
+
+		for (uint32_t m = 0; m < i->n && i->src >= 0; m++) {
+			if (!p[m].group || ct_table_get(&g->by_group, p[m].group))
+				continue;
+			if (ct_table_put(&g->by_group, p[m].group,
+					 (void *)((uintptr_t)++g->n_groups)) != CT_OK)
+				return CT_NOMEM;
+		}
+	}
+	return CT_OK;
+}
+
 static int sum_launches(struct gather *g)
 {
-	for (uint32_t p = 0; p < g->tape->n_parts; p++) {
-		if (g->tape->parts[p].group > g->n_groups)
-			g->n_groups = g->tape->parts[p].group;
-	}
+	if (count_launches(g) != CT_OK)
+		return CT_NOMEM;
 	g->groups = calloc((size_t)g->n_groups + 1, sizeof(*g->groups));
 	if (!g->groups)
 		return CT_NOMEM;
@@ -116,11 +140,12 @@ static double bound_of(const struct gather *g, const struct ct_tape_part *p, uin
 	int third = 0, across = 0;
 
 	for (int m = 0; m < 2; m++) {
-		const struct ct_launch_sum *sum = &g->groups[p[m].group];
+		const struct ct_launch_sum *sum;
 		uint64_t left;
 
 		if (!p[m].group)
 			continue;
+		sum = launch_of(g, p[m].group);
 		if (sum->unknown)
 			return 0;
 		third |= sum->partner == UINT32_MAX;
@@ -145,14 +170,14 @@ static uint64_t shape_of(const struct gather *g, const struct ct_comm *comm, uin
 
 	*n_hosts = 0;
 	for (uint32_t r = 0; r < comm->nranks; r++) {
-		uint32_t seat = comm->seats[r], seen = 0;
+		uint32_t seat = comm->seats[r], *seen;
 
 		if (!seat)
 			return 0;
 		least = g->local_of[seat - 1] < least ? g->local_of[seat - 1] : least;
-		for (uint32_t q = 0; q < r && !seen; q++)
-			seen = g->host_of[comm->seats[q] - 1] == g->host_of[seat - 1];
-		*n_hosts += !seen;
+		seen = &g->seen_on[g->host_of[seat - 1]];
+		*n_hosts += *seen != g->out->n_tracks;
+		*seen = g->out->n_tracks;
 	}
 	for (uint32_t r = 0; r < comm->nranks; r++)
 		shape = ct_mix(shape + g->local_of[comm->seats[r] - 1] - least);
@@ -310,18 +335,18 @@ static int sort(struct ct_transfers *t)
 
 static int place_seats(struct gather *g, uint32_t n_seats)
 {
+	uint32_t n_hosts = 0;
+	uint32_t *next;
+
+	for (uint32_t seat = 0; seat < n_seats; seat++)
+		n_hosts = g->host_of[seat] >= n_hosts ? g->host_of[seat] + 1 : n_hosts;
+	next = calloc((size_t)n_hosts + 1, sizeof(*next));
+	g->seen_on = calloc((size_t)n_hosts + 1, sizeof(*g->seen_on));
 	g->local_of = calloc((size_t)n_seats + 1, sizeof(*g->local_of));
-	if (!g->local_of)
-		return CT_NOMEM;
-	for (uint32_t s = 0; s < n_seats; s++) {
-		for (uint32_t before = s; before-- > 0;) {
-			if (g->host_of[before] != g->host_of[s])
-				continue;
-			g->local_of[s] = g->local_of[before] + 1;
-			break;
-		}
-	}
-	return CT_OK;
+	for (uint32_t seat = 0; seat < n_seats && next && g->local_of; seat++)
+		g->local_of[seat] = next[g->host_of[seat]]++;
+	free(next);
+	return next && g->seen_on && g->local_of ? CT_OK : CT_NOMEM;
 }
 
 int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uint32_t n_seats,
@@ -339,7 +364,9 @@ int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uin
 	if (st == CT_OK)
 		st = sort(out);
 	free(g.local_of);
+	free(g.seen_on);
 	free(g.groups);
+	ct_table_fini(&g.by_group);
 	ct_table_fini(&g.by_key);
 	return st;
 }

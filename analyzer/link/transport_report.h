@@ -45,7 +45,7 @@ struct ct_report_transport {
 	uint64_t nic_bytes,
 		ib_bytes; /* received and sent, in the part of that time in which it is known: */
 	uint64_t nic_known_ns, ib_known_ns;
-	uint64_t ib_errors; /* of links: went down, damaged, thrown away */
+	uint64_t ib_errors; /* of links: went down, damaged what they carried */
 	struct ct_report_port *ports;
 	size_t n_ports;
 	struct ct_report_port_rate *rates;

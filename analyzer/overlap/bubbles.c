@@ -4,10 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/ops.h"
 #include "trace/status.h"
 
-/* Stages that have sent more or fewer than others by this much do not follow one schedule. */
-#define UNEVEN 0.05
+/* The mean of all cycles, the first and the last of which may be cut, is no further than this from the usual. */
+#define UNEVEN 0.1
 /* A message that is smaller than this part of the largest tells a shape, and is no micro-batch. */
 #define SMALL_PART 2u
 
@@ -15,15 +16,21 @@ struct interval {
 	uint64_t begin, end;
 };
 
+/* What one stage hands on to the next. */
+struct handed {
+	uint32_t group;	       /* launch of the latest ... */
+	uint32_t cycle;	       /* ... and its cycle, in which there were ... */
+	uint32_t now;	       /* ... so many */
+	uint32_t usual, votes; /* of most cycles, if of most (Boyer and Moore's vote) */
+	uint64_t all, cycles;
+};
+
 /* One pipeline. */
 struct pipe {
 	const struct ct_comm *comm;
 	struct ct_bubble *stages; /* in the result; NULL: none yet */
 	uint64_t most_bytes;
-	uint64_t *sent;	  /* by stage: to the next one, within cycles ... */
-	uint32_t *group;  /* ... the launch of the latest ... */
-	uint32_t *cycle;  /* ... and its cycle */
-	uint64_t *cycles; /* by stage: cycles in which it sent on */
+	struct handed *handed; /* by stage */
 };
 
 struct room {
@@ -44,15 +51,38 @@ static int is_message(const struct ct_tape_instance *i)
 	       (uint32_t)i->dst < i->comm->nranks;
 }
 
+/* Of two stages, a send and a receive in one launch of each: on the tape that is an exchange of all with all. */
+static int is_exchange(const struct ct_tape_instance *i)
+{
+	return i->src < 0 && i->op == CT_OP_AllToAll && i->comm->nranks == 2;
+}
+
+/* An exchange's bytes are those of what each member has for both. */
+static uint64_t one_way(const struct ct_tape_instance *i)
+{
+	return is_exchange(i) ? i->bytes / 2 : i->bytes;
+}
+
 static void measure_largest(struct room *r)
 {
 	for (uint32_t k = 0; k < r->tape->n_instances; k++) {
 		const struct ct_tape_instance *i = &r->tape->instances[k];
 		struct pipe *p = &r->pipes[i->comm->index];
 
-		if (p->comm && is_message(i) && i->bytes > p->most_bytes)
-			p->most_bytes = i->bytes;
+		if (p->comm && (is_message(i) || is_exchange(i)) && one_way(i) > p->most_bytes)
+			p->most_bytes = one_way(i);
 	}
+}
+
+/* A cycle is over: how many were there? */
+static void vote(struct handed *h)
+{
+	if (!h->now)
+		return;
+	if (!h->votes)
+		h->usual = h->now;
+	h->votes += h->usual == h->now ? 1 : -1u;
+	h->now = 0;
 }
 
 /* Several tensors that go on in one launch are one micro-batch. */
@@ -60,36 +90,44 @@ static void count(struct room *r, uint32_t k)
 {
 	const struct ct_tape_instance *i = &r->tape->instances[k];
 	struct pipe *p = &r->pipes[i->comm->index];
-	uint32_t cycle = r->cycle_of[k], s = (uint32_t)i->src, group = 0;
+	uint32_t cycle = r->cycle_of[k], s = is_exchange(i) ? 0 : (uint32_t)i->src, group = 0;
+	struct handed *h;
 
-	if (!p->comm || !is_message(i) || cycle == CT_NO_CYCLE || i->dst != i->src + 1 ||
-	    i->bytes * SMALL_PART < p->most_bytes)
+	if (!p->comm || cycle == CT_NO_CYCLE || one_way(i) * SMALL_PART < p->most_bytes ||
+	    !(is_exchange(i) || (is_message(i) && i->dst == i->src + 1)))
 		return;
 	for (uint32_t m = 0; m < i->n; m++)
 		if (r->tape->parts[i->first_part + m].index == 0)
 			group = r->tape->parts[i->first_part + m].group;
-	if (cycle != p->cycle[s]) {
-		p->cycles[s]++;
-		p->cycle[s] = cycle;
-	} else if (group && group == p->group[s]) {
+	h = &p->handed[s];
+	if (cycle != h->cycle) {
+		vote(h);
+		h->cycle = cycle;
+		h->cycles++;
+		h->now = 0;
+	} else if (group && group == h->group) {
 		return;
 	}
-	p->group[s] = group;
-	p->sent[s]++;
+	h->group = group;
+	h->now++;
+	h->all++;
 }
 
-/* Messages from a stage to the next in a cycle; NAN: that is not the same for all. */
-static double per_cycle(const struct pipe *p)
+/* Messages from a stage to the next in most cycles; NAN: that is not the same for all, or not what they come to. */
+static double per_cycle(struct pipe *p)
 {
-	double least = INFINITY, most = 0;
+	uint32_t usual = 0;
 
 	for (uint32_t s = 0; s + 1 < p->comm->nranks; s++) {
-		double here = p->cycles[s] ? (double)p->sent[s] / (double)p->cycles[s] : 0;
+		struct handed *h = &p->handed[s];
+		double mean = h->cycles ? (double)h->all / (double)h->cycles : 0;
 
-		least = fmin(least, here);
-		most = fmax(most, here);
+		vote(h);
+		usual = s ? usual : h->usual;
+		if (!h->usual || h->usual != usual || fabs(mean - usual) > UNEVEN * usual)
+			return NAN;
 	}
-	return most > 0 && most - least <= UNEVEN * most ? (least + most) / 2 : NAN;
+	return usual;
 }
 
 /* ---- late senders ---- */
@@ -197,6 +235,8 @@ static struct ct_bubble *stage_of(const struct room *r, const struct ct_tape_par
 	const struct ct_tape_instance *i = &r->tape->instances[p->instance];
 	const struct pipe *pipe = &r->pipes[i->comm->index];
 
+	if (pipe->stages && is_exchange(i))
+		return &pipe->stages[p->index & 1];
 	return pipe->stages && is_message(i) && p->index == 1 ? &pipe->stages[i->dst] : NULL;
 }
 
@@ -260,14 +300,11 @@ static int add_seat(struct room *r, uint32_t seat, int told)
 static int open_pipe(struct pipe *p, const struct ct_comm *comm)
 {
 	p->comm = comm;
-	p->sent = calloc(comm->nranks, sizeof(*p->sent));
-	p->cycles = calloc(comm->nranks, sizeof(*p->cycles));
-	p->group = calloc(comm->nranks, sizeof(*p->group));
-	p->cycle = calloc(comm->nranks, sizeof(*p->cycle));
-	if (!p->sent || !p->cycles || !p->group || !p->cycle)
+	p->handed = calloc(comm->nranks, sizeof(*p->handed));
+	if (!p->handed)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < comm->nranks; s++)
-		p->cycle[s] = CT_NO_CYCLE;
+		p->handed[s].cycle = CT_NO_CYCLE;
 	return CT_OK;
 }
 
@@ -342,12 +379,8 @@ int ct_bubbles_find(const struct ct_tape *tape, const struct ct_exposures *stall
 
 	r.pipes = calloc((size_t)n_comms + 1, sizeof(*r.pipes));
 	st = r.pipes ? find(&r, told, is_pipeline, n_comms, out) : CT_NOMEM;
-	for (uint32_t c = 0; r.pipes && c < n_comms; c++) {
-		free(r.pipes[c].sent);
-		free(r.pipes[c].cycles);
-		free(r.pipes[c].group);
-		free(r.pipes[c].cycle);
-	}
+	for (uint32_t c = 0; r.pipes && c < n_comms; c++)
+		free(r.pipes[c].handed);
 	free(r.pipes);
 	free(r.waits);
 	return st;

@@ -8,8 +8,8 @@
 
 /* Of a cycle's communication, what may be unknown. */
 #define MOST_UNKNOWN 0.1
-/* A stall and the operation that it waited for tell the same start. */
-#define SAME_START_NS 1000u
+/* A stall and the operation that it waited for tell the same start, turned into time of the run one by one. */
+#define SAME_START_NS 20000u
 /* Operations of one launch that are looked through for the longest wait. */
 #define MOST_TOGETHER 1024u
 
@@ -101,32 +101,55 @@ static void add_parts(struct room *r, uint32_t seat)
 
 /* ---- stalls ---- */
 
-/* Until when the rank waited for others in what it began at start_ns; 0: that is not known. */
-static uint64_t wait_end(const struct room *r, uint32_t seat, uint64_t start_ns)
+static uint64_t start_of(const struct ct_tape *tape, uint32_t at)
 {
-	const struct ct_tape *tape = r->tape;
-	uint64_t from = start_ns > SAME_START_NS ? start_ns - SAME_START_NS : 0;
-	uint32_t low = tape->seat_first[seat], high = tape->seat_first[seat + 1];
-	uint64_t end = 0;
+	const struct ct_tape_part *p = &tape->parts[tape->order[at]];
+
+	return p->start_ns ? p->start_ns : p->enter_ns;
+}
+
+/* The rank's part that started at start_ns, or next to it; the end of its parts: there is none. */
+static uint32_t find_start(const struct ct_tape *tape, uint32_t seat, uint64_t start_ns)
+{
+	uint32_t low = tape->seat_first[seat], high = tape->seat_first[seat + 1], end = high;
+	uint64_t before = UINT64_MAX, after = UINT64_MAX;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct ct_tape_part *p = &tape->parts[tape->order[middle]];
 
-		if ((p->start_ns ? p->start_ns : p->enter_ns) < from)
+		if (start_of(tape, middle) < start_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (high = low + MOST_TOGETHER; low < tape->seat_first[seat + 1] && low < high; low++) {
-		const struct ct_tape_part *p = &tape->parts[tape->order[low]];
-
-		if ((p->start_ns ? p->start_ns : p->enter_ns) > start_ns + SAME_START_NS)
-			break;
-		if (p->start_ns && p->wait_ns != UINT64_MAX)
-			end = later(end, p->start_ns + p->wait_ns);
+	if (low < end)
+		after = start_of(tape, low) - start_ns;
+	if (low > tape->seat_first[seat])
+		before = start_ns - start_of(tape, low - 1);
+	if (before < after) {
+		after = before;
+		start_ns = start_of(tape, --low);
+		while (low > tape->seat_first[seat] && start_of(tape, low - 1) == start_ns)
+			low--;
 	}
-	return end;
+	return after <= SAME_START_NS ? low : end;
+}
+
+/* How long the rank waited for others in what it began at start_ns; UINT64_MAX: that is not known. */
+static uint64_t wait_of(const struct room *r, uint32_t seat, uint64_t start_ns)
+{
+	const struct ct_tape *tape = r->tape;
+	uint32_t at = find_start(tape, seat, start_ns), end = tape->seat_first[seat + 1];
+	uint64_t start = at < end ? start_of(tape, at) : 0, wait = UINT64_MAX;
+
+	end = end - at < MOST_TOGETHER ? end : at + MOST_TOGETHER;
+	for (; at < end && start_of(tape, at) == start; at++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[at]];
+
+		if (p->start_ns && p->wait_ns != UINT64_MAX)
+			wait = wait == UINT64_MAX ? p->wait_ns : later(wait, p->wait_ns);
+	}
+	return wait;
 }
 
 /* What is new of one stall: its part before the others had come, and the rest. */
@@ -134,7 +157,7 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 		      struct ct_exposed_comm *comm)
 {
 	uint64_t begin = later(s->begin_ns, *reached);
-	uint64_t others, in_wait, in_transfer, all;
+	uint64_t wait, others, in_wait, in_transfer, all;
 	uint32_t cycle;
 
 	if (s->end_ns <= begin)
@@ -150,12 +173,12 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 		r->cells[cycle].err_ns += s->err_ns;
 	comm->exposed_ns += all;
 	comm->err_ns += s->err_ns;
-	others = wait_end(r, s->seat, s->start_ns);
-	if (!others) {
+	wait = wait_of(r, s->seat, s->start_ns);
+	if (wait == UINT64_MAX) {
 		comm->unclear_ns += all;
 		return;
 	}
-	others = earlier(later(others, begin), s->end_ns);
+	others = earlier(later(s->start_ns + wait, begin), s->end_ns);
 	in_wait = spread(r, begin, others, offsetof(struct cell, wait_ns));
 	in_transfer = spread(r, others, s->end_ns, offsetof(struct cell, transfer_ns));
 	comm->wait_ns += in_wait;

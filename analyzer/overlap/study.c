@@ -215,13 +215,14 @@ static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
 	uint32_t n = s->pass->n_seats, m = 0, parted = 0;
+	int known = known_part(s) >= ENOUGH;
 	double *v = calloc(4 * ((size_t)n + 1), sizeof(*v));
 	double *share = v, *err = v + n + 1, *wait = err + n + 1, *busy = wait + n + 1;
 
 	if (!v)
 		return CT_NOMEM;
 	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, 0 };
-	for (uint32_t seat = 0; seat < n && known_part(s) >= ENOUGH; seat++) {
+	for (uint32_t seat = 0; seat < n && known; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
 		double time = (double)e->cycle_ns;
 

@@ -10,9 +10,10 @@
 
 /* Of the time, in percent: docs/ANALYSIS.md, "Gaps, buckets, bubbles". */
 #define SHARE_PCT 30.0
-#define COMM_PCT 15.0
+#define PART_PCT 10.0 /* of a communicator, where all together is too much */
 #define BUBBLE_PCT 5.0
 #define NEARLY_ALL 0.9
+#define MOST_BY_HOST 0.1
 /* Communicators that are named. */
 #define MOST_COMMS 3u
 
@@ -38,6 +39,18 @@ static void set_loss(const struct ct_study *s, double pct, double err_pct,
 	f->gpu_seconds = gpu_seconds(s, f->loss_ns);
 	f->begin_at_ns = s->cut[0].begin_ns;
 	f->end_at_ns = s->cut[s->spans.n - 1].end_ns;
+}
+
+/* Is that much, or most of it, the doing of a slow rank or link that is among the findings? Then it is told. */
+static int is_explained(const struct ct_findings *list, double pct)
+{
+	const unsigned kinds = 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
+			       1u << CT_FINDING_STRAGGLER_GROUP | 1u << CT_FINDING_SLOW_LINK;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].loss_pct >= pct)
+			return 1;
+	return 0;
 }
 
 /* ---- one communicator ---- */
@@ -85,7 +98,7 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 	p->pct = 100 * (double)e->transfer_ns / time;
 	p->wait_pct = 100 * (double)e->wait_ns / time;
 	p->err_pct = 100 * (double)e->err_ns / time;
-	return p->pct - p->err_pct > COMM_PCT;
+	return p->pct - p->err_pct > PART_PCT;
 }
 
 static int find_comm(const struct ct_study *s, const struct part *p, struct ct_findings *list)
@@ -111,16 +124,36 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
-/* `most`: the communicator with most of it, NULL unknown. Sets *is_all if that is nearly all. */
+/* Was more than a tenth of the communication timed by hosts? What a call takes holds what its process, or the other's, had no core:
+ * that is told, and nothing is concluded from it. */
+static int is_by_host(const struct ct_study *s)
+{
+	const struct ct_overlap_row *rows;
+	double all = 0, by_host = 0;
+	size_t n;
+
+	rows = ct_overlap_rows(s->pass->overlap, &n);
+	for (size_t i = 0; i < n; i++) {
+		all += (double)rows[i].all_ns;
+		by_host += rows[i].by_host ? (double)rows[i].all_ns : 0;
+	}
+	return by_host > MOST_BY_HOST * all;
+}
+
+/* How much is told: nothing, in all, or of one communicator that has nearly all of it. */
+enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
+
+/* `most`: the communicator with most of it, NULL unknown. */
 static int find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
-		      int *is_all)
+		      enum told *told)
 {
 	const struct ct_report_exposed *e = &s->report->exposed;
 	const char *of = e->of_cycles ? "cycle" : "run";
 	struct ct_finding *f;
 
 	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
-	if (!(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT))
+	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
+	    is_explained(list, e->share_pct - e->wait_pct))
 		return CT_OK;
 	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
 	if (!f ||
@@ -131,8 +164,9 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	    ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN))
 		return CT_NOMEM;
 	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARN, f);
-	*is_all = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct);
-	f->comm_key = *is_all ? most->comm->key : 0;
+	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
+									      : TOLD_SHARE;
+	f->comm_key = *told == TOLD_ONE ? most->comm->key : 0;
 	f->cause = "computing stands still for communication";
 	f->advice = "the most that faster or better hidden communication can save; `exposed` of "
 		    "the "
@@ -151,71 +185,105 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 {
 	uint32_t n = 0, all = s->pass->comms.n;
 	struct part *parts = calloc((size_t)all + 1, sizeof(*parts));
-	int st = parts ? CT_OK : CT_NOMEM, is_all = 0;
+	enum told told = TOLD_NOTHING;
+	int st = parts ? CT_OK : CT_NOMEM;
 
+	all = is_by_host(s) ? 0 : all;
 	for (uint32_t c = 0; parts && c < all; c++)
 		n += (uint32_t)weigh(s, s->pass->comms.all[c], &parts[n]);
 	if (parts) {
 		qsort(parts, n, sizeof(*parts), by_pct);
-		st = find_share(s, n ? &parts[0] : NULL, list, &is_all);
+		st = find_share(s, n ? &parts[0] : NULL, list, &told);
 	}
-	for (uint32_t i = (uint32_t)is_all; i < n && i < MOST_COMMS && st == CT_OK; i++)
-		st = find_comm(s, &parts[i], list);
+	for (uint32_t i = told == TOLD_ONE; i < n && i < MOST_COMMS && st == CT_OK; i++) {
+		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= SHARE_PCT)
+			break;
+		if (!is_explained(list, parts[i].pct))
+			st = find_comm(s, &parts[i], list);
+	}
 	free(parts);
 	return st;
 }
 
 /* ---- pipelines ---- */
 
-/* Stages first .. end - 1 are all of one pipeline that are on record: mean of what they waited beyond the ideal. */
-static int find_bubble(const struct ct_study *s, uint32_t first, uint32_t end,
-		       struct ct_findings *list)
-{
-	const struct ct_bubble *b = &s->bubbles.all[first];
-	double pct = 0, err = 0, n = end - first, ideal = 100 * b->ideal_ratio;
-	struct ct_finding *f;
+/* One pipeline: the mean of what its stages waited for late senders. */
+struct pipeline {
+	const struct ct_bubble *first;
+	double pct, err_pct, ideal_pct; /* of the cycle */
+};
 
+/* Stages first .. end - 1 are those of one pipeline that are on record. 0: it is not known of all. */
+static int weigh_pipeline(const struct ct_study *s, uint32_t first, uint32_t end,
+			  struct pipeline *p)
+{
+	double n = end - first;
+
+	*p = (struct pipeline){ .first = &s->bubbles.all[first] };
+	p->ideal_pct = 100 * p->first->ideal_ratio;
 	for (uint32_t i = first; i < end; i++) {
 		const struct ct_bubble *one = &s->bubbles.all[i];
 
 		/* what computing hid is no loss */
 		if (one->at_most || one->unknown || !one->cycle_ns)
-			return CT_OK;
-		pct += 100 * (double)one->bubble_ns / (double)one->cycle_ns / n;
-		err += 100 * (double)one->err_ns / (double)one->cycle_ns / n;
+			return 0;
+		p->pct += 100 * (double)one->bubble_ns / (double)one->cycle_ns / n;
+		p->err_pct += 100 * (double)one->err_ns / (double)one->cycle_ns / n;
 	}
-	if (end - first < b->stages || isnan(ideal) || !(pct - err - ideal >= BUBBLE_PCT))
-		return CT_OK;
-	f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
-	if (!f || ct_finding_evidence(list, f, "bubble", pct, "%", err) ||
-	    ct_finding_evidence(list, f, "ideal_bubble", ideal, "%", NAN) ||
+	return end - first == p->first->stages && !isnan(p->ideal_pct);
+}
+
+static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint32_t n,
+			struct ct_findings *list)
+{
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
+	const struct ct_bubble *b = p->first;
+
+	if (!f || ct_finding_evidence(list, f, "bubble", p->pct, "%", p->err_pct) ||
+	    ct_finding_evidence(list, f, "ideal_bubble", p->ideal_pct, "%", NAN) ||
 	    ct_finding_evidence(list, f, "stages", b->stages, "count", NAN) ||
-	    ct_finding_evidence(list, f, "microbatches", b->per_cycle, "count", NAN))
+	    ct_finding_evidence(list, f, "microbatches", b->per_cycle, "count", NAN) ||
+	    ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN))
 		return CT_NOMEM;
-	set_loss(s, pct - ideal, err, CT_SEVERITY_WARN, f);
+	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARN, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
 	f->cause = "stages of the pipeline wait for each other longer than its schedule makes "
 		   "unavoidable";
 	f->advice = "balance the stages' layers, or use more micro-batches";
-	f->line = ct_arena_printf(list->memory,
-				  "comm=%016llx role=pp bubble=%s±%s ideal=%s of=cycle stages=%u "
-				  "microbatches=%.0f severity=warn",
-				  (unsigned long long)b->comm->key, ct_text_pct(pct).s,
-				  ct_text_pct(err).s, ct_text_pct(ideal).s, b->stages,
-				  b->per_cycle);
+	f->line = ct_arena_printf(
+		list->memory,
+		"comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=cycle "
+		"stages=%u microbatches=%.0f severity=warn",
+		(unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
+		ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages, b->per_cycle);
 	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Copies of a pipeline wait alike: the worst one stands for all. */
+static int find_bubble(const struct ct_study *s, struct ct_findings *list)
+{
+	struct pipeline worst = { 0 }, p;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, k; i < s->bubbles.n; i = k) {
+		for (k = i; k < s->bubbles.n && s->bubbles.all[k].comm == s->bubbles.all[i].comm;
+		     k++)
+			;
+		if (!weigh_pipeline(s, i, k, &p) || p.pct - p.err_pct - p.ideal_pct < BUBBLE_PCT)
+			continue;
+		n++;
+		if (!worst.first || p.pct - p.ideal_pct > worst.pct - worst.ideal_pct)
+			worst = p;
+	}
+	if (!n || is_explained(list, worst.pct - worst.ideal_pct))
+		return CT_OK;
+	return add_pipeline(s, &worst, n, list);
 }
 
 int ct_study_find(const struct ct_study *s, struct ct_findings *list)
 {
 	int st = find_exposed(s, list);
 
-	for (uint32_t i = 0, k; i < s->bubbles.n && st == CT_OK; i = k) {
-		for (k = i; k < s->bubbles.n && s->bubbles.all[k].comm == s->bubbles.all[i].comm;
-		     k++)
-			;
-		st = find_bubble(s, i, k, list);
-	}
-	return st;
+	return st == CT_OK ? find_bubble(s, list) : st;
 }

@@ -15,6 +15,20 @@ static double pct(uint64_t ns, uint64_t of_ns)
 	return ns == CT_UNKNOWN || !of_ns ? NAN : 100 * (double)ns / (double)of_ns;
 }
 
+void ct_share_line(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_exposed *e = &report->exposed;
+
+	if (!e->of_cycles || isnan(e->share_pct))
+		return;
+	ct_text_line(text, CT_COLOR_NONE,
+		     "cycle     exposed %s±%s, %s of it waiting for others; data moves for %s; "
+		     "median rank",
+		     ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s,
+		     ct_text_pct(e->share_pct > 0 ? 100 * e->wait_pct / e->share_pct : NAN).s,
+		     ct_text_pct(e->transferring_pct).s);
+}
+
 void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_gaps *most = NULL;

@@ -6,6 +6,9 @@
 #include "analyzer/render/text.h"
 #include "analyzer/run_model.h"
 
+/* How much of a cycle the median rank stands waiting for communication; nothing where that is not known. */
+void ct_share_line(struct ct_text *text, const struct ct_report *report);
+
 /* Why streams of communication stood idle, on the rank where they did so longest; nothing where that is not known. */
 void ct_gaps_line(struct ct_text *text, const struct ct_report *report);
 

@@ -241,9 +241,10 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_matched(text, run);
 	ct_cycles_line(text, report);
 	write_exposed(text, report);
-	ct_transport_line(text, report);
+	ct_share_line(text, report);
 	ct_gaps_line(text, report);
 	ct_pipeline_line(text, report);
+	ct_transport_line(text, report);
 	ct_links_line(text, report);
 	ct_score_line(text, report);
 	write_cost(text, report);

@@ -25,7 +25,13 @@ struct sums {
 };
 
 struct mean {
-	double n, x, y, under_way;
+	double n, x, y, err, under_way;
+};
+
+/* What came to all members alike: sums over places of their means. */
+struct common {
+	double n, x, y, xx, xy, yy, err;
+	double ended, under_way; /* how often it was so with what lies before */
 };
 
 struct telling {
@@ -33,13 +39,13 @@ struct telling {
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
 	uint8_t *lag; /* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only */
-	struct sums *sums;	   /* by position, of one member */
-	struct mean *means;	   /* by place */
-	float *slopes;		   /* by position x member */
-	uint32_t *n_slopes;	   /* by position */
-	uint32_t *anchors;	   /* by place, of one member */
-	double *values;		   /* of a median, by member */
-	double *ended, *under_way; /* by position: how often it was so with what lies before it */
+	struct sums *sums;     /* by position, of one member */
+	struct mean *means;    /* by place */
+	float *slopes;	       /* by position x member */
+	uint32_t *n_slopes;    /* by position */
+	uint32_t *anchors;     /* by place, of one member */
+	double *values;	       /* of a median, by member */
+	struct common *common; /* by position */
 };
 
 /* Started as what lies before it on its stream ended: it had been put there before. */
@@ -77,6 +83,9 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	/* the first ones tell who was started late */
 	if (place < lag || place < FIRST || c->stretch != l->stretch)
 		return NOTHING_THERE;
+	/* when it was ready is not known */
+	if (is_queued(s, l))
+		return NOTHING_THERE;
 	between = l->start_ns - c->start_ns - c->span_ns;
 	if (between < -(int64_t)l->err_ns)
 		return UNDER_WAY;
@@ -86,20 +95,51 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	return ENDED;
 }
 
+static void add_common(struct common *common, struct mean *mean)
+{
+	double x = mean->x /= mean->n, y = mean->y /= mean->n;
+
+	common->n++;
+	common->x += x;
+	common->y += y;
+	common->xx += x * x;
+	common->xy += x * y;
+	common->yy += y * y;
+	common->err += mean->err / mean->n;
+}
+
+/* Do the members' means say clearly that computing waits: by a slope that is above at two standard errors? */
+static int all_wait(const struct common *c)
+{
+	double xx, xy, yy, err, slope;
+
+	if (c->n < LEAST_TIMES)
+		return 0;
+	xx = c->xx - c->x * c->x / c->n;
+	xy = c->xy - c->x * c->y / c->n;
+	yy = c->yy - c->y * c->y / c->n;
+	err = c->err / c->n;
+	if (xx <= c->n * err * err)
+		return 0;
+	slope = xy / xx;
+	err = (yy - slope * xy) / (c->n - 2) / xx;
+	return slope - 2 * sqrt(err > 0 ? err : 0) > WAITS_ABOVE;
+}
+
 /* Means over the members at each place that is still looked for: what comes to all alike tells nothing of a place. */
 static void add_up(struct telling *t, uint32_t members, uint32_t lag)
 {
 	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->ended[p] = t->under_way[p] = 0;
+		t->common[p] = (struct common){ 0 };
 	for (uint32_t k = 0; k < t->g->len; k++) {
 		struct mean *mean = &t->means[k];
+		struct common *common = &t->common[t->peers->positions[t->g->first_position + k]];
 
 		*mean = (struct mean){ 0 };
 		if (t->lag[t->peers->positions[t->g->first_position + k]])
 			continue;
 		for (uint32_t m = 0; m < members; m++) {
 			double x, y, err;
-
 			int found = look_back(t, m, k, lag, &x, &y, &err);
 
 			mean->under_way += found == UNDER_WAY;
@@ -108,13 +148,12 @@ static void add_up(struct telling *t, uint32_t members, uint32_t lag)
 			mean->n++;
 			mean->x += x;
 			mean->y += y;
+			mean->err += err;
 		}
-		t->ended[t->peers->positions[t->g->first_position + k]] += mean->n;
-		t->under_way[t->peers->positions[t->g->first_position + k]] += mean->under_way;
-		if (mean->n > 0) {
-			mean->x /= mean->n;
-			mean->y /= mean->n;
-		}
+		common->ended += mean->n;
+		common->under_way += mean->under_way;
+		if (mean->n > 0)
+			add_common(common, mean);
 	}
 }
 
@@ -188,8 +227,9 @@ static uint32_t decide(struct telling *t, uint32_t lag)
 		if (t->lag[p])
 			continue;
 		/* what mostly was still under way was not waited for */
-		if (10 * t->under_way[p] <= t->ended[p] &&
-		    (n < CT_PEERS_LEAST || at_most(slopes, n) > WAITS_ABOVE))
+		if (10 * t->common[p].under_way <= t->common[p].ended &&
+		    (n < CT_PEERS_LEAST || all_wait(&t->common[p]) ||
+		     at_most(slopes, n) > WAITS_ABOVE))
 			t->lag[p] = (uint8_t)lag;
 		else
 			open++;
@@ -257,35 +297,53 @@ static int by_value_double(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not after
- * it started. Between these it is taken to be as with peers that did not queue up then, at its own pace up to the one ahead. */
+/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
+ * to the launch ahead if that counts from there too (`pace` > 0: its gap). Negative: all of them did. */
+static double ready_peers(const struct telling *t, uint32_t place, uint32_t launch, uint32_t back,
+			  double pace)
+{
+	const struct ct_schedule *s = t->s;
+	uint32_t n = 0;
+
+	for (uint32_t o = 0; o < t->g->n; o++) {
+		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
+		const struct ct_schedule_launch *l = &s->launches[other];
+
+		if (is_queued(s, l) || l->from == CT_NO_LAUNCH ||
+		    s->launches[launch].from == CT_NO_LAUNCH ||
+		    other - l->from != launch - s->launches[launch].from)
+			continue;
+		if (pace > 0 && s->gap_ns[other - back] <= 0)
+			continue;
+		t->values[n++] = (double)s->gap_ns[other] *
+				 (pace > 0 ? pace / (double)s->gap_ns[other - back] : 1);
+	}
+	if (!n)
+		return -1;
+	qsort(t->values, n, sizeof(*t->values), by_value_double);
+	return t->values[n / 2];
+}
+
+/* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not
+ * after it started. Between these it is taken to be as with peers that did not queue up then. */
 static void ready_in_queue(struct telling *t, uint32_t place)
 {
 	struct ct_schedule *s = t->s;
 
 	for (uint32_t m = 0; m < t->g->n; m++) {
 		uint32_t l = s->seat_first[t->peers->seats[t->g->first + m]] + place;
-		uint32_t ahead = s->launches[l].after, back = l - ahead, n = 0;
-		int64_t least, ready;
+		uint32_t ahead = s->launches[l].after;
+		int64_t least = 0, ready;
 
 		if (!is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
-		    s->launches[ahead].from != s->launches[l].from)
+		    s->launches[l].from == CT_NO_LAUNCH)
 			continue;
-		least = s->gap_ns[ahead];
-		for (uint32_t o = 0; o < t->g->n; o++) {
-			uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
-
-			if (is_queued(s, &s->launches[other]) || s->gap_ns[other - back] <= 0 ||
-			    other - s->launches[other].from != l - s->launches[l].from)
-				continue;
-			t->values[n++] = (double)s->gap_ns[other] *
-					 ((double)least / (double)s->gap_ns[other - back]);
-		}
-		ready = least;
-		if (n) {
-			qsort(t->values, n, sizeof(*t->values), by_value_double);
-			ready = (int64_t)t->values[n / 2];
-		}
+		if (s->launches[ahead].from == s->launches[l].from)
+			least = s->gap_ns[ahead];
+		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
+		/* counted from elsewhere, and nobody tells */
+		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
+			continue;
 		if (ready < least)
 			ready = least;
 		if (ready < s->gap_ns[l])
@@ -305,10 +363,9 @@ static int tell(struct telling *t)
 	t->anchors = malloc(((size_t)t->g->len + 1) * sizeof(*t->anchors));
 	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
 	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
-	t->ended = malloc((n + 1) * sizeof(*t->ended));
-	t->under_way = malloc((n + 1) * sizeof(*t->under_way));
+	t->common = malloc((n + 1) * sizeof(*t->common));
 	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
-	    !t->values || !t->ended || !t->under_way)
+	    !t->values || !t->common)
 		return CT_NOMEM;
 	find_queues(t, members);
 	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
@@ -341,8 +398,7 @@ int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
 		free(t.n_slopes);
 		free(t.anchors);
 		free(t.values);
-		free(t.ended);
-		free(t.under_way);
+		free(t.common);
 	}
 	return st;
 }

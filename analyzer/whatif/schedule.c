@@ -100,7 +100,11 @@ static int choose(struct ct_schedule_choice *c)
 		uint64_t number = number_of(c, i);
 
 		c->stretch[k] = UINT32_MAX;
-		if ((c->eighth_ns && number % c->one_of) || !has_others(tape, i))
+		if (c->eighth_ns && number % c->one_of) {
+			c->not_chosen += i->n;
+			continue;
+		}
+		if (!has_others(tape, i))
 			continue;
 		if (!is_timed(tape, i) || c->n_parts + i->n > CT_SCHEDULE_PARTS) {
 			c->untimed++;
@@ -313,6 +317,8 @@ static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 	s->n_meetings = c->n_meetings;
 	s->n_parts = c->n_parts;
 	s->untimed = c->untimed;
+	if (c->tape->seen_parts)
+		s->share = (double)(c->tape->n_parts - c->not_chosen) / (double)c->tape->seen_parts;
 	s->launches = malloc(most * sizeof(*s->launches));
 	s->gap_ns = malloc(most * sizeof(*s->gap_ns));
 	s->parts = malloc(most * sizeof(*s->parts));

@@ -70,7 +70,8 @@ struct ct_schedule {
 	uint32_t n_windows, windows_each; /* of equal length in a stretch; of all, of each */
 	int64_t *length_ns;		  /* measured, by stretch */
 	int64_t total_ns;		  /* sum of them */
-	uint32_t untimed;		  /* meetings left out: a member has no times */
+	double share;	  /* of the run, as counted by parts, that lies in the stretches */
+	uint32_t untimed; /* meetings left out: a member has no times */
 	uint32_t broken; /* launches that would have waited for each other: they start as measured */
 };
 

@@ -15,6 +15,7 @@ struct ct_schedule_choice {
 	uint32_t *meeting;	 /* by instance that is in */
 	struct ct_table numbers; /* of stretches that are in, to their place + 1 */
 	uint32_t n_stretches, n_parts, n_meetings, untimed;
+	uint64_t not_chosen; /* parts that lie in other stretches */
 };
 
 struct ct_schedule_partners {

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/whatif/usual.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "trace/status.h"
 
 /* Windows that a median is made of where there are no peers. */
 #define LEAST_WINDOWS 5u
+/* Of the members, for how far gaps usually lie apart. */
+#define SPREAD_MEMBERS 16u
+/* A gap at the usual pace lies no farther from the usual one, but for a few: one in so many. */
+#define MOST_SIGMA 3
+#define RARE 10u
 
 void ct_usual_fini(struct ct_usual *u)
 {
@@ -22,10 +28,14 @@ struct finding_usual {
 	const struct ct_schedule *s;
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
-	int64_t *values; /* of a median */
+	int64_t *values;  /* of a median */
+	double *ratios;	  /* likewise */
+	uint32_t *places; /* by position and window; those of a cell: places[times[cell]] .. */
 	/* by position x window, of one member: sums, and how often */
 	double *own, *usual;
 	uint32_t *times;
+	uint32_t *often;  /* by position: launches of a member */
+	uint32_t *stalls; /* by position x member: those that lie far off */
 };
 
 static int by_value(const void *a, const void *b)
@@ -148,46 +158,196 @@ static void by_itself(const struct finding_usual *f)
 	}
 }
 
-static void pace(const struct finding_usual *f, uint32_t member)
+static void pace_by_itself(const struct finding_usual *f, uint32_t member)
 {
-	uint32_t seat = f->peers->seats[f->g->first + member];
-	int by_peers = f->g->n >= CT_PEERS_LEAST;
-
-	f->u->by_peers[seat] = (uint8_t)by_peers;
 	add_up(f, member);
-	if (!by_peers)
-		by_itself(f);
+	by_itself(f);
 	for (uint32_t k = 0; k < f->g->len; k++) {
 		uint32_t l = launch_of(f, member, k), c = cell(f, member, k);
-		double gap = (double)f->s->gap_ns[l], paced = gap;
+		double gap = (double)f->s->gap_ns[l];
 
 		/* without any time of its own there is nothing to scale; when it was started tells nothing */
 		if (f->own[c] > 0 && reach(f, l) != UINT32_MAX)
-			paced = gap * (f->usual[c] / f->own[c]);
-		f->u->paced_ns[l] = (int64_t)paced;
-		f->u->excess_ns[seat] += gap - paced;
+			f->u->paced_ns[l] = (int64_t)(gap * (f->usual[c] / f->own[c]));
 	}
+}
+
+/* Places in order of position and window (by the first member's time). */
+static void sort_places(const struct finding_usual *f)
+{
+	uint32_t cells = f->g->n_positions * f->s->n_windows;
+
+	for (uint32_t c = 0; c <= cells; c++)
+		f->times[c] = 0;
+	for (uint32_t k = 0; k < f->g->len; k++)
+		f->times[cell(f, 0, k)]++;
+	for (uint32_t c = 1; c <= cells; c++)
+		f->times[c] += f->times[c - 1];
+	for (uint32_t k = f->g->len; k-- > 0;)
+		f->places[--f->times[cell(f, 0, k)]] = k;
+}
+
+/* A gap as a multiple of the usual one; where that is nothing there is no pace. */
+static double ratio(const struct finding_usual *f, uint32_t launch)
+{
+	int64_t usual = f->u->usual_ns[launch];
+
+	return usual > 0 ? (double)f->s->gap_ns[launch] / (double)usual : 1;
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median_ratio(double *ratios, uint32_t n)
+{
+	qsort(ratios, n, sizeof(*ratios), by_ratio);
+	return n % 2 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
+}
+
+/* How far gaps usually lie from the usual one, in standard deviations (1.4826 times the median distance). */
+static double spread_of(const struct finding_usual *f, const uint32_t *places, uint32_t n)
+{
+	uint32_t members = f->g->n < SPREAD_MEMBERS ? f->g->n : SPREAD_MEMBERS, count = 0;
+
+	for (uint32_t m = 0; m < members; m++) {
+		for (uint32_t k = 0; k < n; k++)
+			f->ratios[count++] = fabs(ratio(f, launch_of(f, m, places[k])) - 1);
+	}
+	return 1.4826 * median_ratio(f->ratios, count);
+}
+
+/* A member's pace in a cell. */
+static double pace_of(const struct finding_usual *f, uint32_t member, const uint32_t *places,
+		      uint32_t n)
+{
+	double pace;
+
+	for (uint32_t k = 0; k < n; k++)
+		f->ratios[k] = ratio(f, launch_of(f, member, places[k]));
+	pace = median_ratio(f->ratios, n);
+	return pace > 0 ? pace : 1;
+}
+
+/* What is left of a gap beside the pace. */
+static double rest_of(const struct finding_usual *f, uint32_t launch, double pace)
+{
+	return ratio(f, launch) / pace - 1;
+}
+
+static uint32_t far_off(const struct finding_usual *f, uint32_t member, const uint32_t *places,
+			uint32_t n, double pace, double most)
+{
+	uint32_t far = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		far += fabs(rest_of(f, launch_of(f, member, places[k]), pace)) > most;
+	return far;
+}
+
+/* How often a member's gaps at a position lie far off: a few are stalls, which pace has nothing to do with. */
+static void count_stalls(const struct finding_usual *f, uint32_t position, const uint32_t *places,
+			 uint32_t n)
+{
+	double most = MOST_SIGMA * spread_of(f, places, n);
+
+	f->often[position] += n;
+	for (uint32_t m = 0; m < f->g->n; m++)
+		f->stalls[position * f->g->n + m] += far_off(f, m, places, n,
+							     pace_of(f, m, places, n), most);
+}
+
+static void pace_cell(const struct finding_usual *f, uint32_t position, const uint32_t *places,
+		      uint32_t n)
+{
+	double most = MOST_SIGMA * spread_of(f, places, n);
+
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		double pace = pace_of(f, m, places, n);
+		uint32_t stalls = f->stalls[position * f->g->n + m];
+		int rare = (stalls < 2 || stalls * RARE <= f->often[position]) &&
+			   4 * far_off(f, m, places, n, pace, most) <= n;
+
+		for (uint32_t k = 0; k < n; k++) {
+			uint32_t l = launch_of(f, m, places[k]);
+			double rest = rest_of(f, l, pace);
+
+			if (reach(f, l) == UINT32_MAX)
+				continue;
+			if (!rare)
+				rest = fmax(-most, fmin(most, rest));
+			f->u->paced_ns[l] = (int64_t)((double)f->u->usual_ns[l] *
+						      fmax(0, 1 + rest));
+		}
+	}
+}
+
+static void pace_all(const struct finding_usual *f)
+{
+	uint32_t cells = f->g->n_positions * f->s->n_windows;
+
+	sort_places(f);
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t c = 0; c < cells; c++) {
+			const uint32_t *places = f->places + f->times[c];
+			uint32_t n = f->times[c + 1] - f->times[c], p = c / f->s->n_windows;
+
+			if (n && !pass)
+				count_stalls(f, p, places, n);
+			else if (n)
+				pace_cell(f, p, places, n);
+		}
+	}
+}
+
+static void add_excess(const struct finding_usual *f, uint32_t member)
+{
+	uint32_t seat = f->peers->seats[f->g->first + member];
+
+	f->u->by_peers[seat] = f->g->n >= CT_PEERS_LEAST;
+	for (uint32_t k = 0; k < f->g->len; k++)
+		f->u->excess_ns[seat] += (double)f->s->gap_ns[launch_of(f, member, k)] -
+					 (double)f->u->usual_ns[launch_of(f, member, k)];
 }
 
 static int find_group(struct finding_usual *f)
 {
-	size_t cells = (size_t)f->g->n_positions * f->s->n_windows + 1;
-	uint32_t values = f->g->n > f->s->n_windows ? f->g->n : f->s->n_windows;
-	int ok;
+	size_t cells = (size_t)f->g->n_positions * f->s->n_windows + 2;
+	size_t values = (size_t)f->g->n + f->s->n_windows;
+	int by_peers = f->g->n >= CT_PEERS_LEAST, ok;
 
-	f->values = malloc(((size_t)values + 1) * sizeof(*f->values));
+	f->values = malloc((values + 1) * sizeof(*f->values));
+	f->ratios = malloc(((size_t)SPREAD_MEMBERS * f->g->len + 1) * sizeof(*f->ratios));
+	f->places = malloc(((size_t)f->g->len + 1) * sizeof(*f->places));
 	f->own = malloc(cells * sizeof(*f->own));
 	f->usual = malloc(cells * sizeof(*f->usual));
 	f->times = malloc(cells * sizeof(*f->times));
-	ok = f->values && f->own && f->usual && f->times;
+	f->often = calloc((size_t)f->g->n_positions + 1, sizeof(*f->often));
+	f->stalls = calloc((size_t)f->g->n_positions * f->g->n + 1, sizeof(*f->stalls));
+	ok = f->values && f->ratios && f->places && f->own && f->usual && f->times && f->often &&
+	     f->stalls;
 	for (uint32_t k = 0; ok && k < f->g->len; k++)
 		among_peers(f, k);
-	for (uint32_t m = 0; ok && m < f->g->n; m++)
-		pace(f, m);
+	for (uint32_t m = 0; ok && m < f->g->n; m++) {
+		for (uint32_t k = 0; k < f->g->len; k++)
+			f->u->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
+		if (!by_peers)
+			pace_by_itself(f, m);
+		add_excess(f, m);
+	}
+	if (ok && by_peers)
+		pace_all(f);
 	free(f->values);
+	free(f->ratios);
+	free(f->places);
 	free(f->own);
 	free(f->usual);
 	free(f->times);
+	free(f->often);
+	free(f->stalls);
 	return ok ? CT_OK : CT_NOMEM;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* usual.h — gaps as they would be if a rank were like its peers.
  *
- * Usual at a place is the median of the peers' gaps there. A rank's own gaps, brought to the usual pace, keep their
- * unevenness: at each position and in each window of the run they are scaled so that their sum is that of the usual ones. So
- * neither is a rank that is like the others made faster by it, nor one that is faster now and then. With fewer than three
- * peers nothing is usual but the rank's own pace in most windows; who is always slow is usual to himself then. One thread. */
+ * Usual at a place is the median of the other peers' gaps there. A rank's own gaps, brought to the usual pace, keep their
+ * unevenness: at each position and in each window of the run, as multiples of the usual ones they are divided by their median,
+ * and what is left is limited to three standard deviations of all peers, but for stalls that are rare. So no rank that is like the others is made faster by it. With fewer
+ * than three peers nothing is usual but the rank's own pace in most windows; who is always slow is usual to himself then. One
+ * thread. */
 #ifndef CT_WHATIF_USUAL_H
 #define CT_WHATIF_USUAL_H
 
@@ -13,7 +14,7 @@
 struct ct_usual {
 	int64_t *usual_ns; /* by launch; its own gap where nothing is known */
 	int64_t *paced_ns; /* by launch: own gaps at the usual pace */
-	double *excess_ns; /* by seat: what its gaps hold beyond the usual ones */
+	double *excess_ns; /* by seat: what its gaps hold beyond those of peers */
 	uint8_t *by_peers; /* by seat: held against others, not only against itself */
 };
 

@@ -18,6 +18,7 @@ void ct_whatif_fini(struct ct_whatif *w)
 	ct_replay_fini(&w->replay);
 	free(w->gap_ns);
 	free(w->base_window_ns);
+	free(w->base_span_ns);
 	free(w->is_asked);
 	free(w->ranks);
 	for (uint32_t k = 0; k < w->n_sets; k++)
@@ -139,31 +140,74 @@ static int prepare(struct ct_whatif *w, const struct ct_tape *tape, const uint32
 		st = ct_replay_init(&w->replay, s);
 	w->gap_ns = malloc(((size_t)s->n_launches + 1) * sizeof(*w->gap_ns));
 	w->base_window_ns = malloc(((size_t)s->n_windows + 1) * sizeof(*w->base_window_ns));
+	w->base_span_ns = calloc((size_t)s->n_seats + 1, sizeof(*w->base_span_ns));
 	w->is_asked = calloc((size_t)s->n_seats + 1, 1);
 	w->ranks = calloc((size_t)s->n_seats + 1, sizeof(*w->ranks));
-	if (st != CT_OK || !w->gap_ns || !w->base_window_ns || !w->is_asked || !w->ranks)
+	if (st != CT_OK || !w->gap_ns || !w->base_window_ns || !w->base_span_ns || !w->is_asked ||
+	    !w->ranks)
 		return CT_NOMEM;
 	memcpy(w->gap_ns, s->gap_ns, s->n_launches * sizeof(*w->gap_ns));
 	return CT_OK;
 }
 
+static uint32_t root_of(uint32_t *up, uint32_t seat)
+{
+	while (up[seat] != seat)
+		seat = up[seat] = up[up[seat]];
+	return seat;
+}
+
+/* Do all ranks hang together? Of two that do not the longer one would hide what the other one lost. 1, 0 or CT_NOMEM. */
+static int is_connected(const struct ct_schedule *s)
+{
+	uint32_t *up = malloc(((size_t)s->n_seats + 1) * sizeof(*up)), root = UINT32_MAX;
+	int connected = 1;
+
+	if (!up)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < s->n_seats; k++)
+		up[k] = k;
+	for (uint32_t m = 0; m < s->n_meetings; m++) {
+		const struct ct_schedule_part *parts = &s->parts[s->meetings[m].first_part];
+		uint32_t first = root_of(up, s->launches[parts[0].launch].seat);
+
+		for (uint32_t p = 1; p < s->meetings[m].n; p++)
+			up[root_of(up, s->launches[parts[p].launch].seat)] = first;
+	}
+	for (uint32_t k = 0; k < s->n_seats; k++) {
+		if (s->seat_first[k] == s->seat_first[k + 1])
+			continue;
+		if (root == UINT32_MAX)
+			root = root_of(up, k);
+		connected &= root_of(up, k) == root;
+	}
+	free(up);
+	return connected;
+}
+
 /* What was measured, played: it should take as long. */
-static void check(struct ct_whatif *w)
+static int check(struct ct_whatif *w)
 {
 	const struct ct_schedule *s = &w->schedule;
 	double meetings = (double)s->n_meetings + s->untimed;
+	int connected = is_connected(s);
 
+	if (connected < 0)
+		return connected;
 	w->total_ns = s->total_ns;
 	w->replayed_ns = ct_replay_run(&w->replay, s, s->gap_ns, NULL, 0);
 	memcpy(w->base_window_ns, w->replay.window_ns, s->n_windows * sizeof(*w->base_window_ns));
+	for (uint32_t seat = 0; seat < s->n_seats; seat++)
+		w->base_span_ns[seat] = ct_replay_spans(&w->replay, s, seat);
 	w->error_pct = w->total_ns ? 100 * fabs((double)w->replayed_ns - (double)w->total_ns) /
 					     (double)w->total_ns
 				   : NAN;
 	w->left_out_pct = meetings > 0 ? 100 * (s->untimed + (double)s->broken) / meetings : NAN;
-	w->is_close = w->error_pct <= CT_WHATIF_ERROR_PCT &&
+	w->is_close = connected && w->error_pct <= CT_WHATIF_ERROR_PCT &&
 		      w->left_out_pct <= CT_WHATIF_LEFT_OUT_PCT;
 	ct_replay_run(&w->replay, s, w->usual.usual_ns, NULL, 0);
 	w->usual_ns = w->replay.total_ns;
+	return CT_OK;
 }
 
 int ct_whatif_run(struct ct_whatif *w, const struct ct_tape *tape, const struct ct_comms *comms,
@@ -171,9 +215,10 @@ int ct_whatif_run(struct ct_whatif *w, const struct ct_tape *tape, const struct 
 {
 	int st = prepare(w, tape, host_of);
 
+	if (st == CT_OK)
+		st = check(w);
 	if (st != CT_OK)
 		return st;
-	check(w);
 	play_ranks(w, asked);
 	return ct_whatif_sets(w, comms, host_of);
 }

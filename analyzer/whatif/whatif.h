@@ -44,14 +44,15 @@ struct ct_whatif {
 	struct ct_replay replay;
 	int64_t *gap_ns; /* by launch, of the change that is played */
 	int64_t *base_window_ns;
-	int64_t total_ns;    /* measured */
-	int64_t replayed_ns; /* what was measured, played */
-	int64_t usual_ns;    /* all gaps as usual */
-	int64_t free_ns;     /* communication takes no time; no longer than it would take */
-	double error_pct;    /* of replayed_ns; NAN: nothing was played */
-	double left_out_pct; /* of the meetings */
-	int is_close;	     /* both are small: what is told may be relied on */
-	uint8_t *is_asked;   /* by seat: it has a row in ranks */
+	int64_t *base_span_ns; /* by seat: sum of its spans */
+	int64_t total_ns;      /* measured */
+	int64_t replayed_ns;   /* what was measured, played */
+	int64_t usual_ns;      /* all gaps as usual */
+	int64_t free_ns;       /* communication takes no time; no longer than it would take */
+	double error_pct;      /* of replayed_ns; NAN: nothing was played */
+	double left_out_pct;   /* of the meetings */
+	int is_close; /* both are small, and all ranks hang together: what is told may be relied on */
+	uint8_t *is_asked;	      /* by seat: it has a row in ranks */
 	struct ct_whatif_loss *ranks; /* by seat */
 	struct ct_whatif_set *sets;
 	uint32_t n_sets;

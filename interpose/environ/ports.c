@@ -151,9 +151,9 @@ static void describe_infiniband(const struct ct_port *port, const char *root,
 		rec->layer = strcmp(line, "InfiniBand") == 0 ? CT_LAYER_INFINIBAND
 			     : strcmp(line, "Ethernet") == 0 ? CT_LAYER_ETHERNET
 							     : CT_LAYER_UNKNOWN;
-	/* "4: ACTIVE" */
+	/* "4: ACTIVE", "5: ACTIVE_DEFER" */
 	if (ct_file_line(line, sizeof(line), root, "%s/state", port->dir))
-		rec->state = line[0] == '4' ? CT_PORT_UP : CT_PORT_NOT_UP;
+		rec->state = line[0] == '4' || line[0] == '5' ? CT_PORT_UP : CT_PORT_NOT_UP;
 	if (ct_file_line(line, sizeof(line), root, "%s/rate", port->dir))
 		rec->rate_Bps = infiniband_rate(line);
 }

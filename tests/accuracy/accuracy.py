@@ -113,6 +113,10 @@ def healthy(report, truth):
     return {"findings": float(len([f for f in report["findings"] if f["kind"] not in ASIDE]))}
 
 
+def unnamed(report, truth):
+    return {"named": float(bool(named(report)))}
+
+
 def untimed(report, truth):
     silent = all(r["wait_ns"] is None and r["lateness_ns"] is None and r["exposed_ns"] is None for r in report["ranks"])
     return {"silent": float(silent and report["verdict"]["code"] == "NOT_ENOUGH_EVIDENCE")}
@@ -161,6 +165,11 @@ ROWS = [
      {"found": (MEAN, ">=0.95"), "ambiguous": (MEAN, ">=0.95"), "blamed_else": (SUM, "0")}),
     ("host_timing", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 40 --cycle-ms 20 --timing host", untimed,
      {"silent": (MEAN, ">=1")}),
+    # stages that nobody else is: who computes longer may just have more to do
+    ("pipeline.alone", SMALL + " --hosts 1 --gpus-per-host 4 --workload megatron --tp 1 --pp 4 --dp 1 --cycles 60 --cycle-ms 50",
+     unnamed, {"named": (SUM, "0")}),
+    ("pipeline.4x4", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
+     healthy, {"findings": (SUM, "0")}),
 ] + [
     ("healthy." + w, SMALL + " --hosts 2 --gpus-per-host 8 --workload " + w + " --cycles 60 --cycle-ms 50", healthy,
      {"findings": (SUM, "0")})

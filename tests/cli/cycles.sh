@@ -18,7 +18,7 @@ commtrace report run1 | grep '^cycles'
 commtrace report run1 --cycle-anchor=job:0:AllReduce:4000000 | grep '^cycles'
 commtrace report run1 --cycle-anchor='00c0:allreduce:4' | grep '^cycles'
 commtrace report run1 --cycle-anchor='*:AllReduce' | grep '^cycles'
-commtrace report run1 --format=json | sed -n '/^ "cycles": {/,/"items"/p'
+commtrace report run1 --format=json | sed -n '/^ "cycles"/,/"items"/p'
 for wrong in job:0:AllReduce:5 job:0:Barrier job:1:AllReduce AllReduce ''; do
 	commtrace report run1 --cycle-anchor="$wrong"
 	echo "exit $?"

@@ -28,6 +28,13 @@ commtrace-synth -o two_faults --scenario faults.json --truth two.json
 grep -o '"kind": "[a-z-]*"' two.json
 ls
 
+# A link that shows: its ends, or only that it is one of a communicator; and one that all that is like it uses.
+for link in "decode --tp 2" "decode --tp 4" "ddp"; do
+	commtrace-synth -o link --workload $link --fault slow-link:src=0,dst=1,factor=0.02
+	echo "$link: $(grep -c '"SLOW_LINK"' link.truth.json) $(grep -o '"identifiable": [a-z]*' link.truth.json | xargs)"
+	rm -r link link.truth.json
+done
+
 # Everything that is said about it has its key in the document, and the other way round.
 commtrace-synth -o keys --fault slow-link:src=1,dst=2,factor=0.5
 grep -F '"schema"' keys.truth.json

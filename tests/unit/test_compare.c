@@ -198,6 +198,55 @@ static void a_rank_whose_messages_are_slow_is_told(void **state)
 	end();
 }
 
+/* Both ways between 0 and 1 are slow, 1 is fast with others, and of 0 there is nothing else: 0, or the link. */
+static void who_is_slow_with_one_other_only_is_not_known(void **state)
+{
+	static const uint32_t ways[][2] = { { 0, 1 }, { 1, 0 }, { 1, 2 }, { 2, 1 },
+					    { 2, 3 }, { 3, 2 }, { 3, 4 }, { 4, 3 } };
+
+	(void)state;
+	begin();
+	for (uint32_t w = 0; w < 8; w++) {
+		add_edge(ways[w][0], ways[w][1]);
+		for (unsigned i = 0; i < EACH; i++)
+			move(1e6, took(1e6) * (w < 2 ? 2 : 1));
+	}
+	judge();
+	assert_int_equal(s.causes.n, 1);
+	assert_false(s.causes.all[0].is_exact);
+	assert_int_equal(s.causes.all[0].n, 2);
+	assert_int_equal(s.causes.all[0].suspects[0], 0);
+	assert_int_equal(s.causes.all[0].suspects[1], 1);
+	assert_int_equal(s.causes.all[0].n_paths, 2);
+	end();
+}
+
+/* Four ranks to a host, pairs between all hosts: all of one host's are slow, whichever rank it is. */
+static void a_slow_host_of_several_ranks_is_one_cause(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t seat = 0; seat < HOSTS; seat++)
+		s.host_of[seat] = seat / 4;
+	for (uint32_t a = 0; a < 4; a++) {
+		for (uint32_t k = 0; k < 4 * (3 - a); k++) {
+			uint32_t b = a + 1 + k / 4, rank = k % 4;
+			uint32_t pair[] = { 4 * a + rank, 4 * b + (rank + 1) % 4 };
+
+			add_comm(pair, 2, 1);
+			for (unsigned i = 0; i < EACH; i++)
+				move(1e6, took(1e6) * (a == 2 || b == 2 ? 2 : 1));
+		}
+	}
+	judge();
+	assert_int_equal(s.causes.n, 1);
+	assert_int_equal(s.causes.all[0].kind, CT_CAUSE_HOSTS);
+	assert_true(s.causes.all[0].is_exact);
+	assert_int_equal(s.causes.all[0].suspects[0], 2);
+	assert_int_equal(s.causes.all[0].n_paths, 12);
+	end();
+}
+
 /* One way is slow, the way back is not. */
 static void a_slow_way_between_two_is_told(void **state)
 {
@@ -237,6 +286,102 @@ static void a_little_slower_is_not_slow(void **state)
 	judge();
 	assert_int_equal(s.causes.n, 0);
 	end();
+}
+
+/* One rank has no room for the kernels of most operations of a communicator; the others show how fast it is. */
+static void most_operations_without_room_are_no_slow_link(void **state)
+{
+	static const uint32_t members[][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 } };
+
+	(void)state;
+	begin();
+	for (unsigned c = 0; c < 4; c++) {
+		add_comm(members[c], 2, 1);
+		for (unsigned i = 0; i < EACH; i++)
+			move(1e6, took(1e6) * (c == 1 && i % 5 ? 2 : 1));
+	}
+	judge();
+	assert_int_equal(s.causes.n, 0);
+	end();
+}
+
+/* Of two operations of a communicator the one with less time is slow: that is no link. */
+static void one_slow_operation_of_several_is_no_slow_link(void **state)
+{
+	static const uint32_t members[][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 } };
+
+	(void)state;
+	begin();
+	for (unsigned c = 0; c < 4; c++) {
+		struct ct_track *t;
+
+		add_comm(members[c], 2, 1);
+		for (unsigned i = 0; i < EACH; i++)
+			move(1e6, took(1e6));
+		t = add_track(1);
+		t->op = CT_OP_AllGather;
+		t->comm = &s.comms[2 * c];
+		for (unsigned i = 0; i < EACH; i++)
+			move(1e5, took(1e5) * (c == 1 ? 2 : 1));
+	}
+	judge();
+	assert_int_equal(s.comparison.of[3].state, CT_TOMO_SLOW_ONE);
+	assert_int_equal(s.causes.n_paths, 4);
+	assert_int_equal(s.causes.n, 0);
+	end();
+}
+
+/* Where most are slow, the few are fast. */
+static void a_class_of_two_kinds_has_no_slow_one(void **state)
+{
+	static const uint32_t members[][2] = { { 0, 1 }, { 2, 3 }, { 4, 5 }, { 6, 7 }, { 8, 9 } };
+
+	(void)state;
+	begin();
+	for (unsigned c = 0; c < 5; c++) {
+		add_comm(members[c], 2, 1);
+		for (unsigned i = 0; i < EACH; i++)
+			move(1e6, took(1e6) * (c < 3 ? 2 : 1));
+	}
+	judge();
+	assert_int_equal(s.causes.n, 0);
+	end();
+}
+
+/* All four members are fast elsewhere: a link, but which is not known. And who is slow within its host is not cleared by
+ * what goes between hosts. */
+static void a_link_among_four_is_not_known(void **state)
+{
+	static const uint32_t members[][4] = {
+		{ 0, 1, 2, 3 }, { 0, 4, 5, 6 }, { 1, 5, 7, 8 }, { 2, 6, 7, 9 }, { 3, 8, 9, 4 }
+	};
+
+	(void)state;
+	for (int across = 1; across >= 0; across--) {
+		begin();
+		for (unsigned c = 0; c < 5; c++) {
+			add_comm(members[c], 4, 1);
+			if (c == 0 && !across) {
+				s.tracks[0].n_hosts = 1;
+				s.tracks[0].shape = 78;
+			}
+			for (unsigned i = 0; i < EACH; i++)
+				move(1e6, took(1e6) * (c == 0 ? 2 : 1));
+		}
+		for (unsigned c = 0; c < 3 && !across; c++) {
+			add_comm((uint32_t[]){ 10, 11, 12, 13 }, 4, 1);
+			s.tracks[5 + c].n_hosts = 1;
+			s.tracks[5 + c].shape = 78;
+			for (unsigned i = 0; i < EACH; i++)
+				move(1e6, took(1e6));
+		}
+		judge();
+		assert_int_equal(s.causes.n, 1);
+		assert_int_equal(s.causes.all[0].kind, across ? CT_CAUSE_LINK : CT_CAUSE_RANKS);
+		assert_false(s.causes.all[0].is_exact);
+		assert_int_equal(s.causes.all[0].n, 4);
+		end();
+	}
 }
 
 /* But one in which nothing is fast is slow, by whatever clock. */
@@ -353,6 +498,10 @@ static void slow_ones_in_a_row_are_found(void **state)
 	assert_int_equal(slow.all, EACH);
 	assert_true(fabs((double)slow.sum.loss_ns - (6 * 2 + 4) * took(1e6)) < 100);
 	assert_true(slow.sum.err_ns > 0 && slow.sum.err_ns < slow.sum.loss_ns / 10);
+	/* where the host times, its cores may have been busy */
+	s.tracks[0].on_gpu = 0;
+	assert_int_equal(ct_slow_ops_find(&s.transfers, 0, &s.comparison.of[0].fit, &slow), 0);
+	assert_int_equal(slow.n, 0);
 	end();
 }
 
@@ -382,6 +531,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_with_half_the_bandwidth_is_told),
 		cmocka_unit_test(a_rank_whose_messages_are_slow_is_told),
+		cmocka_unit_test(a_slow_host_of_several_ranks_is_one_cause),
+		cmocka_unit_test(who_is_slow_with_one_other_only_is_not_known),
 		cmocka_unit_test(a_slow_way_between_two_is_told),
 		cmocka_unit_test(a_little_slower_is_not_slow),
 		cmocka_unit_test(noise_of_a_busy_host_is_no_slow_link),
@@ -389,6 +540,10 @@ int main(void)
 		cmocka_unit_test(slow_ones_in_a_row_are_found),
 		cmocka_unit_test(slow_ones_by_chance_are_no_stretch),
 		cmocka_unit_test(a_link_is_slow_on_a_busy_host_too),
+		cmocka_unit_test(most_operations_without_room_are_no_slow_link),
+		cmocka_unit_test(one_slow_operation_of_several_is_no_slow_link),
+		cmocka_unit_test(a_class_of_two_kinds_has_no_slow_one),
+		cmocka_unit_test(a_link_among_four_is_not_known),
 		cmocka_unit_test(losses_at_the_same_time_count_once),
 	};
 

@@ -148,12 +148,14 @@ enum { BLOCKING = 20, OPEN_AT = 5 };
 
 /* Of each call of 1 ms by a host half was spent waiting for the other rank. `open`: one operation besides was begun, and
  * nobody is known to have waited for it. */
+static uint64_t every = 5 * MS;
+
 static struct ct_report *run_blocking(unsigned backend, int open)
 {
 	uint64_t at = 10 * MS;
 
 	job_open(&job, &(struct job_options){ .run = "run", .ranks = 2, .backend = backend });
-	for (uint64_t c = 0; c < BLOCKING; c++, at += 5 * MS) {
+	for (uint64_t c = 0; c < BLOCKING; c++, at += every) {
 		for (int r = 0; r < 2; r++)
 			job_collective(&job, r, CT_OP_AllReduce, 1000, at, at + MS);
 		for (int r = 0; r < 2 && open && c == OPEN_AT; r++) {
@@ -199,6 +201,22 @@ static void of_a_blocking_call_all_is_exposed(void **state)
 	ct_report_free(report);
 }
 
+/* Half of the time in calls: of transfers, or because the processes had no cores. */
+static void nothing_is_concluded_from_what_calls_take(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	every = 2 * MS;
+	report = run_blocking(CT_BACKEND_MPI, 0);
+	every = 5 * MS;
+	assert_true(report->exposed.share_pct > 45 && report->exposed.wait_pct < 1);
+	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
+	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
+	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
+	ct_report_free(report);
+}
+
 static void assert_unknown(struct ct_report *report)
 {
 	assert_int_equal(report->n_overlap, 0);
@@ -228,6 +246,7 @@ int main(void)
 		ON_DISK(loss_is_no_more_than_was_waited),
 		ON_DISK(who_is_late_behind_computing_costs_nothing),
 		ON_DISK(of_a_blocking_call_all_is_exposed),
+		ON_DISK(nothing_is_concluded_from_what_calls_take),
 		ON_DISK(blocked_threads_may_do_nothing_else),
 		ON_DISK(nothing_is_exposed_for_certain_where_waits_are_not_on_record),
 	};

@@ -100,6 +100,40 @@ static void an_exact_line_is_found_exactly(void **state)
 	assert_true(fabs(ct_fit_half_bytes(&fit) - 10000) < 1);
 }
 
+/* All transfers of one of seven sizes are 2.5 times slower: that size counts less, and stands out. */
+static void a_disturbed_size_does_not_bend_the_line(void **state)
+{
+	struct ct_transfer t[70];
+	struct ct_fit fit;
+
+	(void)state;
+	for (int i = 0; i < 70; i++) {
+		t[i].bytes = exp2(14 + i / 10);
+		t[i].ns = (5000 + 0.5 * t[i].bytes) * (i / 10 == 5 ? 2.5 : 1);
+	}
+	assert_int_equal(ct_fit(t, 70, &fit), 0);
+	assert_true(fabs(fit.lines[0].alpha_ns / 5000 - 1) < 0.05);
+	assert_true(fabs(fit.lines[0].ns_per_byte / 0.5 - 1) < 0.05);
+	assert_true(ct_fit_expect(&fit, exp2(19)) / (2.5 * (5000 + 0.5 * exp2(19))) < 0.45);
+}
+
+/* Seven transfers an octave are one class, whose shorter ones are the smaller ones: not those that were fast. */
+static void sizes_within_a_class_do_not_bend_the_line(void **state)
+{
+	struct ct_transfer t[70];
+	struct ct_fit fit;
+
+	(void)state;
+	for (int i = 0; i < 70; i++) {
+		t[i].bytes = exp2(14 + (i + 0.5) / 7);
+		t[i].ns = 5000 + 0.5 * t[i].bytes;
+	}
+	assert_int_equal(ct_fit(t, 70, &fit), 0);
+	assert_int_equal(fit.classes, 10);
+	assert_true(fabs(fit.lines[0].alpha_ns / 5000 - 1) < 0.03);
+	assert_true(fabs(fit.lines[0].ns_per_byte / 0.5 - 1) < 0.03);
+}
+
 /* Two sizes within one octave, one half of the other: a line of its octave alone would not tell them apart. */
 static void sizes_of_one_octave_are_told_apart(void **state)
 {
@@ -223,6 +257,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_transfers_stand_out_from_the_line),
 		cmocka_unit_test(an_exact_line_is_found_exactly),
+		cmocka_unit_test(a_disturbed_size_does_not_bend_the_line),
+		cmocka_unit_test(sizes_within_a_class_do_not_bend_the_line),
 		cmocka_unit_test(sizes_of_one_octave_are_told_apart),
 		cmocka_unit_test(one_size_tells_no_latency),
 		cmocka_unit_test(too_few_tell_nothing),

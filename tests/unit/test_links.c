@@ -2,7 +2,7 @@
 /* Slow links in jobs whose truth is known: found, and told exactly where the times tell whose link it is, as one of several
  * where they do not; and nothing where no link is slow, whatever else is.
  *
- * unit_links --measure SEEDS prints how often each case comes out right. */
+ * unit_links --measure SEEDS [WORKLOAD] prints how often each case comes out right. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +71,23 @@ static void read_findings(const struct ct_report *report, struct told *told)
 	}
 }
 
+/* A line each in the text, and in it what the report holds. */
+static void read_text(const struct ct_report *report, const struct told *told)
+{
+	char *text = job_text(report, 0), score[64], slow[64];
+
+	snprintf(score, sizeof(score),
+		 "\nscore     %.0f %s of 100; bandwidth=", report->score.total,
+		 report->score.grade);
+	snprintf(slow, sizeof(slow), "; %u of %zu slow\n", told->slow_rows, report->n_links);
+	assert_non_null(strstr(text, score));
+	/* what is a bound only has no rate to tell */
+	if (strstr(text, "\nlinks     "))
+		assert_non_null(strstr(text, slow));
+	assert_true((strstr(text, "\nSLOW_LINK ") != NULL) == (told->links != 0));
+	free(text);
+}
+
 static struct told play(const struct scene *scene, unsigned seed)
 {
 	struct ct_synth_options o = ct_synth_defaults();
@@ -111,6 +128,7 @@ static struct told play(const struct scene *scene, unsigned seed)
 	read_rows(report, o.faults[0].src, o.faults[0].dst, &told);
 	read_findings(report, &told);
 	told.verdict = report->verdict.code;
+	read_text(report, &told);
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&state), 0);
 	return told;
@@ -262,33 +280,36 @@ static void what_becomes_slow_is_found_without_others(void **state)
 
 /* ---- figures for docs/ANALYSIS.md ---- */
 
-static void print(const struct scene *s, const char *what, unsigned right, unsigned seeds,
-		  double loss, double injected)
+static void measure(const struct scene *scene, unsigned seeds)
 {
-	printf("%-9s %2d ranks %d nodes %-36s %s %u/%u  loss told %.1f injected %.1f ms\n",
-	       s->workload, s->ranks, s->nodes, s->fault ? s->fault : "-", what, right, seeds,
-	       loss / seeds / 1e6, injected / seeds / 1e6);
+	unsigned exact = 0, among = 0, wrong = 0, silent = 0, links = 0;
+	double loss = 0, injected = 0;
+
+	for (unsigned seed = 0; seed < seeds; seed++) {
+		struct told told = play(scene, 1000 + seed);
+		int is_link = scene->fault && strncmp(scene->fault, "slow-link", 9) == 0;
+
+		exact += is_link && is_exact(&told, scene);
+		among += is_link && is_among(&told);
+		wrong += is_link ? told.wrong_rows != 0 : told.slow_rows || told.links;
+		silent += is_silent(&told) != 0;
+		links += told.links != 0;
+		loss += told.loss_ns / seeds / 1e6;
+		injected += told.injected_ns / seeds / 1e6;
+	}
+	printf("%-9s %2d ranks %d nodes %-36s exact %u among %u wrong %u silent %u SLOW_LINK %u of "
+	       "%u; "
+	       "loss told %.1f injected %.1f ms\n",
+	       scene->workload, scene->ranks, scene->nodes, scene->fault ? scene->fault : "-",
+	       exact, among, wrong, silent, links, seeds, loss, injected);
 	fflush(stdout);
 }
 
-static void measure(const struct scene *scenes, size_t n, const char *what, unsigned seeds)
+static void measure_all(const struct scene *scenes, size_t n, unsigned seeds, const char *only)
 {
 	for (size_t s = 0; s < n; s++) {
-		unsigned right = 0;
-		double loss = 0, injected = 0;
-
-		for (unsigned seed = 0; seed < seeds; seed++) {
-			struct told told = play(&scenes[s], 1000 + seed);
-
-			right += (unsigned)(strcmp(what, "exact") == 0 ? is_exact(&told, &scenes[s])
-					    : strcmp(what, "among") == 0 ? is_among(&told)
-					    : strcmp(what, "silent") == 0
-						    ? is_silent(&told)
-						    : !told.slow_rows && !told.links);
-			loss += told.loss_ns;
-			injected += told.injected_ns;
-		}
-		print(&scenes[s], what, right, seeds, loss, injected);
+		if (!only || strcmp(scenes[s].workload, only) == 0)
+			measure(&scenes[s], seeds);
 	}
 }
 
@@ -303,13 +324,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_becomes_slow_is_found_without_others),
 	};
 
-	if (argc == 3 && strcmp(argv[1], "--measure") == 0) {
+	if (argc >= 3 && strcmp(argv[1], "--measure") == 0) {
 		unsigned seeds = (unsigned)atoi(argv[2]);
+		const char *only = argc > 3 ? argv[3] : NULL;
 
-		measure(identifiable, COUNT(identifiable), "exact", seeds);
-		measure(ambiguous, COUNT(ambiguous), "among", seeds);
-		measure(others, COUNT(others), "no link", seeds);
-		measure(healthy, COUNT(healthy), "silent", seeds);
+		measure_all(identifiable, COUNT(identifiable), seeds, only);
+		measure_all(ambiguous, COUNT(ambiguous), seeds, only);
+		measure_all(others, COUNT(others), seeds, only);
+		measure_all(healthy, COUNT(healthy), seeds, only);
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

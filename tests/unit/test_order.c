@@ -20,6 +20,24 @@ struct order_case {
 #define OF(ranks, seq, count) ranks " w " #seq " AllReduce " #count " float32 sum - step\n"
 #define IN(ranks, seq, count) ranks " w " #seq " AllReduce " #count " float32 sum - step in\n"
 
+/* Four steps of three operations, and the first of the fifth. */
+#define THREE(ranks, a, b, c) OF(ranks, a, 500) OF(ranks, b, 600) OF(ranks, c, 700)
+#define LOOP(ranks)                                                                                \
+	THREE(ranks, 0, 1, 2)                                                                      \
+	THREE(ranks, 3, 4, 5) THREE(ranks, 6, 7, 8) THREE(ranks, 9, 10, 11) OF(ranks, 12, 500)
+
+#define SITES(a, b, c)                                                                             \
+	"0-3 w " #a " AllReduce 5 float32 sum - a\n"                                               \
+	"0-3 w " #b " AllReduce 6 float32 sum - b\n"                                               \
+	"0-3 w " #c " AllReduce 7 float32 sum - c\n"
+
+/* Rank 3 sends five messages to 0 and to 1, who ask for six; 2 waits for one of 1's. */
+#define AWAITED                                                                                    \
+	"3 w 0-4 Send 100 float32 - 0 -\n0 w 0-4 Recv 100 float32 - 3 -\n"                         \
+	"3 w 0-4 Send 100 float32 - 1 -\n1 w 0-4 Recv 100 float32 - 3 -\n"                         \
+	"0 w 5 Recv 100 float32 - 3 - in\n1 w 5 Recv 100 float32 - 3 - in\n"                       \
+	"2 w 0 Recv 100 float32 - 1 - in\n"
+
 static const struct order_case cases[] = {
 	{ "nothing_is_said_of_equal_calls", FOUR, NULL, "" },
 
@@ -122,6 +140,59 @@ static const struct order_case cases[] = {
 	{ "one_operation_after_it_is_too_little_for_a_shift",
 	  FOUR OF("0,2,3", 10, 600) IN("0,2,3", 11, 700) IN("1", 10, 700) "end 0-3 killed\n",
 	  "MISMATCH", "MISMATCH ranks=1 seq=10 field=count theirs=700 others=600" },
+	{ "left_out_in_a_loop_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
+				  "3 w 13 AllReduce 700 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
+	{ "without_a_loop_there_is_no_habit",
+	  FOUR OF("0-3", 10, 500) OF("0-3", 11, 700) OF("0-3", 12, 600) IN("0-2", 13, 900)
+		  IN("3", 13, 700) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=900" },
+	{ "once_more_in_a_loop_and_then_the_one_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
+		  IN("3", 14, 600) "end 0-3 killed\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=13 count=500 more=1 confidence=medium" },
+	{ "once_more_in_a_loop_and_then_another_is_no_habit",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 500)
+		  IN("3", 14, 700) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=500 others=600" },
+	{ "left_out_in_a_loop_and_then_the_next",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
+		  IN("3", 14, 500) "end 0-3 killed\n",
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq=13 count=600 left_out=1 confidence=medium" },
+	{ "left_out_in_a_loop_and_then_another_is_no_habit",
+	  "ranks 4\n" LOOP("0-3") IN("0-2", 13, 600) OF("3", 13, 700)
+		  IN("3", 14, 601) "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
+	{ "left_out_by_habit_is_never_sure",
+	  "ranks 4\n" SITES(0, 1, 2) SITES(3, 4, 5) SITES(6, 7, 8)
+		  SITES(9, 10, 11) "0-2 w 12 AllReduce 5 float32 sum - a in\n3 w 12 AllReduce 6 "
+				   "float32 sum - b in\n"
+				   "end 0-3 killed\n",
+	  "MISMATCH",
+	  "SKIPPED_OP ranks=3 seq=12 count=5 left_out=1 site_theirs=b site_others=a "
+	  "confidence=medium" },
+	{ "where_the_same_came_before_and_behind_habit_tells_nothing",
+	  "ranks 4\n" THREE("0-3", 0, 1, 2) OF("0-3", 3, 600) THREE("0-3", 4, 5, 6)
+		  OF("0-3", 7, 600) THREE("0-3", 8, 9, 10) OF("0-3", 11, 600) OF("0-3", 12, 500)
+			  OF("0-3", 13, 600) "0-2 w 14 AllReduce 700 float32 sum - step in\n3 w 14 "
+					     "AllReduce 600 float32 sum - step in\n"
+					     "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=14 field=count theirs=600 others=700" },
+	{ "another_call_in_a_loop_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
+				  "3 w 13 AllReduce 601 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=601 others=600" },
+	{ "once_more_in_a_loop_in_which_all_stand",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step in\n"
+				  "3 w 13 AllReduce 500 float32 sum - step in\nend 0-3 killed\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=13 count=500 more=1 confidence=medium" },
+	{ "what_fits_the_loop_for_once_is_left_out_by_habit_only_if_it_came_no_further",
+	  "ranks 4\n" LOOP("0-3") "0-2 w 13 AllReduce 600 float32 sum - step\n"
+				  "3 w 13 AllReduce 700 float32 sum - step\n0-3 w 14 AllReduce 700 "
+				  "float32 sum - step in\n"
+				  "end 0-3 killed\n",
+	  "MISMATCH", "MISMATCH ranks=3 seq=13 field=count theirs=700 others=600" },
 	{ "a_loop_of_two_tells_by_how_far_they_came",
 	  "ranks 3\n" OF("0-2", 0, 5) OF("0-2", 1, 6) OF("0,2", 2, 5) OF("0,2", 3, 6)
 		  OF("0,2", 4, 5) IN("0,2", 5, 6) OF("1", 2, 6) OF("1", 3, 5)
@@ -131,6 +202,35 @@ static const struct order_case cases[] = {
 	  "ranks 3\n" OF("0-2", 0, 5) OF("0-2", 1, 6) OF("0,2", 2, 5) OF("0,2", 3, 6)
 		  OF("0,2", 4, 5) OF("1", 2, 6) OF("1", 3, 5) OF("1", 4, 6),
 	  "MISMATCH", "MISMATCH ranks=1 seq=2 field=count" },
+	{ "one_too_many_among_equal_ones_tells_by_how_far_they_came",
+	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
+	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
+	       "3 w 12-21 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=10 op=AllReduce count=100 more=1" },
+	{ "one_left_out_among_equal_ones_tells_by_how_far_they_came",
+	  FOUR "3 w 10 AllGather 9 float32 - - step\n0-2 w 10 AllReduce 100 float32 sum - step\n"
+	       "3 w 11-20 AllReduce 100 float32 sum - step\n0-2 w 11 AllGather 9 float32 - - step\n"
+	       "0-2 w 12-21 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "SKIPPED_OP ranks=3 seq=10 op=AllReduce count=100 left_out=1" },
+	{ "one_too_many_among_equal_ones_tells_by_what_comes_much_later",
+	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
+	       "0-2 w 11-40 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
+	       "3 w 12-41 AllReduce 100 float32 sum - step\n0-2 w 41 AllGather 9 float32 - - step\n"
+	       "0-2 w 42-70 AllReduce 100 float32 sum - step\n3 w 42 AllGather 9 float32 - - step\n"
+	       "3 w 43-71 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH", "EXTRA_OP ranks=3 seq=10 op=AllReduce count=100 more=1 instances=4" },
+	{ "two_that_are_exchanged_among_equal_ones_are_other_calls",
+	  FOUR "0-2 w 10 AllGather 9 float32 - - step\n3 w 10 AllReduce 100 float32 sum - step\n"
+	       "0-2 w 11-20 AllReduce 100 float32 sum - step\n3 w 11 AllGather 9 float32 - - step\n"
+	       "3 w 12-20 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH",
+	  "MISMATCH ranks=3 seq=10 field=op theirs=AllReduce others=AllGather instances=2" },
+	{ "two_that_are_exchanged_in_a_long_run_too",
+	  FOUR "0-2 w 10 AllReduce 100 float32 sum - step\n3 w 10 AllGather 9 float32 - - step\n"
+	       "0-2 w 11 AllGather 9 float32 - - step\n3 w 11 AllReduce 100 float32 sum - step\n"
+	       "0-3 w 12-90 AllReduce 100 float32 sum - step\n",
+	  "MISMATCH",
+	  "MISMATCH ranks=3 seq=10 field=op theirs=AllGather others=AllReduce instances=2" },
 	{ "what_does_not_fit_shifted_is_another_call",
 	  FOUR OF("0,2,3", 10, 600) OF("0,2,3", 11, 700) OF("0,2,3", 12, 800) IN("0,2,3", 13, 900)
 		  OF("1", 10, 700) OF("1", 11, 800) IN("1", 12, 901) "end 0-3 killed\n",
@@ -291,6 +391,15 @@ static const struct order_case cases[] = {
 	{ "where_most_stopped_the_one_that_went_on_is_odd", FOUR IN("1", 10, 100) "end 1 killed\n",
 	  "UNEVEN_INPUT",
 	  "UNEVEN_INPUT ranks=1 last_seq=9 stopped=0,2,3 by=exit waiting=1 confidence=medium" },
+	{ "of_two_nobody_can_tell_who_is_odd",
+	  "ranks 2\n0,1 w 0-9 AllReduce 100 float32 sum - step\n" IN("1", 10, 100) "end 1 killed\n",
+	  "UNEVEN_INPUT",
+	  "UNEVEN_INPUT ranks=0,1 last_seq=9 stopped=0 waiting=1 confidence=medium" },
+	{ "but_the_rest_of_the_job_can",
+	  "ranks 5\ncomm a 3,4\n0-4 w 0-4 AllReduce 100 float32 sum - step\n"
+	  "3,4 a 5-9 AllReduce 100 float32 sum - step\n4 a 10 AllReduce 100 float32 sum - step in\n"
+	  "end 0-2,4 killed\n",
+	  "UNEVEN_INPUT", "UNEVEN_INPUT ranks=3 last_seq=9 stopped=3 waiting=4 confidence=medium" },
 	{ "a_failure_is_no_uneven_input",
 	  FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\nend 2 fail\n", NULL, "" },
 	{ "an_abort_is_no_uneven_input",
@@ -382,8 +491,31 @@ static const struct order_case cases[] = {
 	{ "a_receive_of_another_width",
 	  "ranks 2 nccl\n0 w 0 Send 100 float32 - 1 -\n1 w 0 Recv 100 float16 - 0 -\n", "MISMATCH",
 	  "MISMATCH ranks=0,1 seq=0 field=dtype send=100:float32 recv=100:float16" },
+	{ "who_has_all_the_pairs_that_do_not_fit_is_it",
+	  "ranks 4 nccl\n0 w 0 Send 5 float32 - 1 -\n1 w 0 Recv 5 float32 - 0 -\n"
+	  "0 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 7 float32 - 0 -\n"
+	  "1 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 8 float32 - 1 -\n"
+	  "2 w 0 Send 6 float32 - 3 -\n3 w 0 Recv 9 float32 - 2 -\n"
+	  "3 w 0 Send 6 float32 - 0 -\n0 w 0 Recv 6 float32 - 3 -\n",
+	  "MISMATCH", "MISMATCH ranks=2 field=count src=0 dst=2 pairs=3" },
+	{ "of_two_pairs_both_ends_may_be_it",
+	  "ranks 3 nccl\n0 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 7 float32 - 0 -\n"
+	  "1 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 8 float32 - 1 -\n",
+	  "MISMATCH", "MISMATCH ranks=0,2 field=count src=0 dst=2 pairs=2" },
+	{ "a_contradiction_comes_before_a_message_that_was_not_received",
+	  "ranks 3 nccl\n0 w 0-3 Send 6 float32 - 1 -\n1 w 0-2 Recv 6 float32 - 0 -\n"
+	  "0 w 0 Send 6 float32 - 2 -\n2 w 0 Recv 7 float32 - 0 -\n",
+	  "MISMATCH", "MISMATCH ranks=0,2 field=count send=6:float32 recv=7:float32" },
 	{ "bytes_are_bytes",
 	  "ranks 2 nccl\n0 w 0-5 Send 100 float32 - 1 -\n1 w 0-5 Recv 400 uint8 - 0 -\n", NULL,
+	  "" },
+	{ "numbers_of_another_kind_are_taken_for_what_they_are_not",
+	  "ranks 2 nccl\n0 w 0-5 Send 100 float16 - 1 -\n1 w 0-5 Recv 100 bfloat16 - 0 -\n", NULL,
+	  "MISMATCH ranks=0,1 seq=0 field=dtype send=100:float16 recv=100:bfloat16 severity=warn" },
+	{ "integers_are_integers",
+	  "ranks 2 nccl\n0 w 0-5 Send 100 int64 - 1 -\n1 w 0-5 Recv 100 uint64 - 0 -\n", NULL, "" },
+	{ "bytes_are_numbers_of_any_kind",
+	  "ranks 2 nccl\n0 w 0-5 Send 100 float8e4m3 - 1 -\n1 w 0-5 Recv 100 uint8 - 0 -\n", NULL,
 	  "" },
 	{ "mpi_may_have_room_for_more",
 	  "ranks 2 mpi\n0 w 0-5 Send 100 float32 - 1 -\n1 w 0-5 Recv 1000 float32 - 0 -\n", NULL,
@@ -391,6 +523,14 @@ static const struct order_case cases[] = {
 	{ "a_message_that_nobody_received",
 	  "ranks 2 nccl\n0 w 0-6 Send 100 float32 - 1 -\n1 w 0-5 Recv 100 float32 - 0 -\n", NULL,
 	  "MISMATCH ranks=0,1 seq=6 field=unreceived instances=1 severity=warn" },
+	{ "whose_messages_others_wait_for_stopped_early",
+	  "ranks 4 nccl\n" AWAITED "end 0-2 killed\n", "UNEVEN_INPUT",
+	  "UNEVEN_INPUT ranks=3 stopped=3 waiting=0,1 next_op=Recv by=exit confidence=medium" },
+	{ "but_not_by_a_failure", "ranks 4 nccl\n" AWAITED "end 0-2 killed\nend 3 fail\n", NULL,
+	  "" },
+	{ "nor_where_the_end_of_its_trace_is_lost",
+	  "ranks 4 nccl\n" AWAITED "loses 3\nend 0-2 killed\n", NULL, "" },
+	{ "nor_where_nobody_waits_for_long", "ranks 4 nccl\n" AWAITED "end 0-2 lost\n", NULL, "" },
 	{ "whose_receiver_was_killed_is_not_lost",
 	  "ranks 2 nccl\n0 w 0-6 Send 100 float32 - 1 -\n1 w 0-5 Recv 100 float32 - 0 -\nend 1 "
 	  "lost\n",

@@ -133,10 +133,39 @@ static void bandwidth_is_held_against_peaks_where_they_are_known(void **state)
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("bandwidth")->score - 25) < 1e-6);
 	assert_non_null(strstr(part("bandwidth")->from, "allow"));
-	/* faster than told is not better than all */
+}
+
+/* 10 GB/s where 5 were told is not better than all, and does not make up for 2.5 where 10 were. */
+static void faster_than_told_makes_up_for_nothing(void **state)
+{
+	(void)state;
+	begin(2);
+	for (int i = 0; i < 50; i++) {
+		move(0, 1e6, 1e5);
+		move(1, 1e6, 4e5);
+	}
+	fit(0);
+	fit(1);
 	s.rows[0].peak.Bps = 5e9;
+	s.rows[1].peak.Bps = 10e9;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
+	assert_true(fabs(part("bandwidth")->score - 62.5) < 1e-6);
+}
+
+/* All four known: bandwidth 100, latency 50, balance 60, stability 100 make 30 + 12.5 + 15 + 20. */
+static void views_weigh_30_25_25_20(void **state)
+{
+	(void)state;
+	begin(1);
+	for (int i = 0; i < 90; i++)
+		move(0, exp2(10 + i % 15), 15600 + exp2(10 + i % 15) / 10);
+	fit(0);
+	s.rows[0].peak.Bps = 1e6;
+	assert_int_equal(ct_score_fill(&s.links, 0.6, &s.report), 0);
 	assert_true(fabs(part("bandwidth")->score - 100) < 1e-6);
+	assert_true(fabs(part("stability")->score - 100) < 0.5);
+	assert_true(fabs(s.report.score.total - 77.5) < 0.3);
+	assert_string_equal(s.report.score.grade, "fair");
 }
 
 /* Two members on one host: 6.6 + 2 * 0.6 = 7.8 us round the ring; two hosts: 6.6 + 2 * 2.7 = 12. Eight on one host: by
@@ -226,6 +255,8 @@ int main(void)
 		cmocka_unit_test(nothing_known_is_no_score),
 		cmocka_unit_test(bandwidth_is_held_against_the_best),
 		cmocka_unit_test(bandwidth_is_held_against_peaks_where_they_are_known),
+		cmocka_unit_test(faster_than_told_makes_up_for_nothing),
+		cmocka_unit_test(views_weigh_30_25_25_20),
 		cmocka_unit_test(latency_is_held_against_the_model),
 		cmocka_unit_test(balance_comes_from_the_replay_or_from_waits),
 		cmocka_unit_test(stability_is_one_less_twice_the_variation),

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "analyzer/table.h"
+#include "analyzer/tracer_cost.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 
@@ -33,6 +34,7 @@ struct shape {
 	double bytes[MOST];
 	double alpha_us, GBps; /* X = alpha + 1.5 * bytes / B */
 	int at_the_end;	       /* nothing is reduced before the backward pass is done */
+	int unseen;	       /* number of a cycle whose waits are not on record; 0 none */
 	int no_waits;	       /* on record */
 	unsigned seed;
 	double late_us; /* the host calls each bucket so long after it was ready; 0: long ahead */
@@ -138,7 +140,7 @@ static double cycle(const struct shape *s, int c, double at, struct truth *t)
 				t->wait_ns += r == 0 && come > from ? come - from : 0;
 			}
 			put(r, id, s->bytes[i], entered[r], start[r], end);
-			if (!s->no_waits)
+			if (!s->no_waits && (!s->unseen || c != s->unseen))
 				wait(r, id, reached[r]);
 			reached[r] = end > reached[r] ? end : reached[r];
 			free_at[r] = end;
@@ -252,37 +254,53 @@ static void assert_near(double told, double truth, double off)
 		fail_msg("told %g, true %g, more than %g apart", told, truth, off);
 }
 
-static void exposed_time_and_gaps_are_those_of_the_play(void **state)
+static void compare(const struct shape *s, const struct ct_report *report, const struct truth *t)
 {
-	struct shape s = usual(1);
-	struct truth t;
-	struct ct_report *report = play(&s, &t);
 	const struct ct_report_gaps *g = report->gaps;
 	double cycles = (double)report->cycles.count;
 	uint64_t sum = 0;
 
-	(void)state;
-	assert_in_range(report->cycles.count, s.cycles - 2, s.cycles);
+	assert_in_range(report->cycles.count, s->cycles - 2, s->cycles);
 	assert_int_equal(report->n_gaps, RANKS);
 	assert_int_equal(g->rank, 0);
 	assert_int_equal(g->cycles, report->cycles.count);
 	/* cycles are cut somewhere else than in the play, so that one in forty may be missing on either side */
-	assert_near((double)g->exposed_ns / cycles, t.exposed_ns / (s.cycles - 1),
+	assert_near((double)g->exposed_ns / cycles, t->exposed_ns / (s->cycles - 1),
 		    (double)g->exposed_err_ns / cycles + 2 * US);
-	assert_near((double)g->exposed_wait_ns / cycles, t.wait_ns / (s.cycles - 1), 3 * US);
+	assert_near((double)g->exposed_wait_ns / cycles, t->wait_ns / (s->cycles - 1), 3 * US);
 	assert_int_equal(g->exposed_wait_ns + g->exposed_transfer_ns, g->exposed_ns);
-	assert_near((double)g->cycles_ns / cycles, t.cycle_ns, 10 * US);
+	assert_near((double)g->cycles_ns / cycles, t->cycle_ns, 10 * US);
 	for (size_t i = 0; i < report->cycles.n_items; i++)
 		sum += report->cycles.items[i].exposed_ns;
-	assert_near((double)sum / cycles, t.most_ns / (s.cycles - 1), 15 * US);
+	assert_near((double)sum / cycles, t->most_ns / (s->cycles - 1), 15 * US);
 	/* the host is long ahead: what the stream stood idle, its input was not ready */
 	assert_int_equal(g->host_late_ns, 0);
 	assert_true(report->exposed.of_cycles);
-	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.cycles - 1) / t.cycle_ns,
+	assert_near(report->exposed.share_pct, 100 * t->exposed_ns / (s->cycles - 1) / t->cycle_ns,
 		    0.1);
-	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_COMMUNICATION);
-	assert_int_equal(report->n_findings, 0);
-	ct_report_free(report);
+}
+
+static void exposed_time_and_gaps_are_those_of_the_play(void **state)
+{
+	const double rates[] = { 150, 30, 6 };
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct shape s = usual(1);
+		struct ct_report *report;
+		struct truth t;
+
+		s.GBps = rates[k];
+		report = play_alone(&s, &t);
+		compare(&s, report, &t);
+		/* of 30 GB/s the stream is busy for a sixth of the time, and a fortieth is exposed */
+		if (k < 2) {
+			assert_int_equal(report->verdict.code, CT_VERDICT_NOT_COMMUNICATION);
+			assert_int_equal(report->n_findings, 0);
+			assert_true(report->verdict.gain_max_pct == report->exposed.most_pct);
+		}
+		ct_report_free(report);
+	}
 }
 
 static void a_host_that_calls_late_is_told_from_input_that_is_not_ready(void **state)
@@ -325,6 +343,26 @@ static void without_waits_on_record_exposed_time_is_not_known(void **state)
 	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
 	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
 	assert_null(job_finding(report, CT_FINDING_BUCKETS));
+	ct_report_free(report);
+}
+
+static void a_cycle_without_waits_on_record_is_not_known_alone(void **state)
+{
+	struct shape s = usual(6);
+	struct ct_report *report;
+	uint64_t unknown = 0;
+	struct truth t;
+
+	(void)state;
+	s.unseen = 20;
+	report = play(&s, &t);
+	for (size_t k = 0; k < report->cycles.n_items; k++)
+		unknown += report->cycles.items[k].exposed_ns == CT_UNKNOWN;
+	/* cycles are cut somewhere within the play's */
+	assert_in_range(unknown, 1, 2);
+	assert_int_equal(report->gaps[0].cycles + unknown, report->cycles.count);
+	assert_near(report->exposed.share_pct, 100 * t.exposed_ns / (s.cycles - 1) / t.cycle_ns,
+		    0.1);
 	ct_report_free(report);
 }
 
@@ -448,6 +486,52 @@ static void communication_that_takes_longer_than_computing_is_the_bound(void **s
 	ct_report_free(report);
 }
 
+/* ---- what recording costs ---- */
+
+/* The findings of one process that took this much in wrappers, and halved what it timed that often. */
+static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, double timed,
+			    enum ct_severity *severity)
+{
+	struct ct_report_cost cost = { .rank = 3,
+				       .share_pct = pct,
+				       .wrapper_ns = wrapper_ns,
+				       .on_gpu = 1,
+				       .coarsest = halved };
+	struct ct_report report = { .costs = &cost, .n_costs = 1, .cost_share_pct = pct };
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_findings list = { .memory = memory };
+	size_t n;
+
+	assert_non_null(memory);
+	report.run.timed_ratio = timed;
+	assert_int_equal(ct_finding_tracer_cost(&report, &list), 0);
+	n = list.n;
+	if (n) {
+		assert_int_equal(list.all[0].kind, CT_FINDING_TRACER_COST);
+		assert_int_equal(list.all[0].n_ranks, 1);
+		assert_int_equal(list.all[0].ranks[0], 3);
+		*severity = list.all[0].severity;
+	}
+	ct_findings_fini(&list);
+	ct_arena_free(memory);
+	return n;
+}
+
+static void recording_that_costs_more_than_it_promises_is_told(void **state)
+{
+	enum ct_severity severity = CT_SEVERITY_INFO;
+
+	(void)state;
+	assert_int_equal(cost_findings(1.5, 3000000000u, 0, 1, &severity), 1);
+	assert_int_equal(severity, CT_SEVERITY_WARN);
+	assert_int_equal(cost_findings(0.9, 3000000000u, 0, 1, &severity), 0);
+	assert_int_equal(cost_findings(30, 1000000, 0, 1, &severity), 0); /* a short run's start */
+	assert_int_equal(cost_findings(NAN, CT_UNKNOWN, 0, 1, &severity), 0);
+	assert_int_equal(cost_findings(0.1, 1000000, 2, 0.25, &severity), 1);
+	assert_int_equal(severity, CT_SEVERITY_INFO);
+	assert_int_equal(cost_findings(0.1, 1000000, 2, 0.95, &severity), 0);
+}
+
 /* ---- figures for docs/ANALYSIS.md ---- */
 
 static int measure(unsigned seeds)
@@ -496,13 +580,15 @@ static int measure(unsigned seeds)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		ON_DISK(exposed_time_and_gaps_are_those_of_the_play),
+		cmocka_unit_test(exposed_time_and_gaps_are_those_of_the_play),
 		ON_DISK(a_host_that_calls_late_is_told_from_input_that_is_not_ready),
 		ON_DISK(without_waits_on_record_exposed_time_is_not_known),
+		ON_DISK(a_cycle_without_waits_on_record_is_not_known_alone),
 		cmocka_unit_test(good_overlap_is_no_finding_in_100_seeds),
 		cmocka_unit_test(the_suggested_size_gains_what_is_told),
 		ON_DISK(communication_that_is_not_hidden_is_poor_overlap),
 		ON_DISK(communication_that_takes_longer_than_computing_is_the_bound),
+		cmocka_unit_test(recording_that_costs_more_than_it_promises_is_told),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)

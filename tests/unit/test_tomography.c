@@ -194,6 +194,16 @@ static void a_slow_pair_of_cleared_ones_is_a_link(void **state)
 	ct_tomo_fini(&out);
 }
 
+static void between_slow_and_good_nothing_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_tomo_state_of(6.9, 10), CT_TOMO_SLOW_ONE);
+	assert_int_equal(ct_tomo_state_of(7.1, 10), CT_TOMO_UNKNOWN);
+	assert_int_equal(ct_tomo_state_of(8.9, 10), CT_TOMO_UNKNOWN);
+	assert_int_equal(ct_tomo_state_of(9, 10), CT_TOMO_GOOD_ONE);
+	assert_int_equal(ct_tomo_state_of(NAN, 10), CT_TOMO_UNKNOWN);
+}
+
 /* One neither slow nor good clears nobody. */
 static void a_middling_one_clears_nobody(void **state)
 {
@@ -254,6 +264,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_and_columns_tell_exactly),
 		cmocka_unit_test(healthy_ones_have_no_suspects),
 		cmocka_unit_test(a_slow_pair_of_cleared_ones_is_a_link),
+		cmocka_unit_test(between_slow_and_good_nothing_is_known),
 		cmocka_unit_test(a_middling_one_clears_nobody),
 		cmocka_unit_test(two_slow_ones_are_two_causes),
 	};

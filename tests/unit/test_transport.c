@@ -231,6 +231,7 @@ static void what_stands_at_its_largest_value_is_not_known_to_stand_still(void **
 		count(0, 1, COUNTER(link_downed), 255);
 		count(0, 1, COUNTER(local_link_integrity_errors), k ? 15 : 4);
 		count(0, 1, COUNTER(symbol_error), 65534);
+		count(0, 1, COUNTER(port_rcv_errors), 70000 + k); /* is wider than it has to be */
 		count(0, 1, COUNTER(excessive_buffer_overrun_errors), k == 2 ? 15 : 1);
 		sample(0, SECOND_NS * k);
 	}
@@ -240,6 +241,8 @@ static void what_stands_at_its_largest_value_is_not_known_to_stand_still(void **
 	assert_int_equal(counter_of(&t->ports[0], "local_link_integrity_errors")->grew, 11);
 	assert_true(counter_of(&t->ports[0], "local_link_integrity_errors")->at_least);
 	assert_null(counter_of(&t->ports[0], "symbol_error"));
+	assert_int_equal(counter_of(&t->ports[0], "port_rcv_errors")->grew, 2);
+	assert_false(counter_of(&t->ports[0], "port_rcv_errors")->at_least);
 	assert_int_equal(counter_of(&t->ports[0], "excessive_buffer_overrun_errors")->grew, 14);
 	assert_true(counter_of(&t->ports[0], "excessive_buffer_overrun_errors")->at_least);
 	assert_int_equal(t->ib_errors, CT_UNKNOWN);

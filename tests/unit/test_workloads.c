@@ -35,9 +35,8 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 			continue;
 		for (size_t r = 0; r < f->n_ranks; r++)
 			out.blamed |= 1ull << (f->ranks[r] >= 0 ? f->ranks[r] : 63);
-		out.loss_pct += f->loss_pct;
-		/* computing may hide some of what streams of a GPU wait */
-		assert_true(f->at_most);
+		if (f->kind == CT_FINDING_STRAGGLER)
+			out.loss_pct += f->loss_pct;
 	}
 	assert_int_equal(report->run.ranks_seen, (uint64_t)options.ranks);
 	assert_int_equal(report->run.incomplete, 0);
@@ -124,7 +123,7 @@ static double told(const char *workload)
 		options.fault = "slow-rank:rank=5,pct=6";
 		slow = run(options, seed);
 		loss += slow.loss_pct;
-		truth += 100 * ((double)slow.end_ns / (double)healthy - 1);
+		truth += 100 * (1 - (double)healthy / (double)slow.end_ns);
 	}
 	return loss / truth;
 }
@@ -132,10 +131,29 @@ static double told(const char *workload)
 static void loss_is_near_the_truth(void **state)
 {
 	(void)state;
-	assert_true(told("megatron") > 0.8 && told("megatron") < 1.3);
-	assert_true(told("decode") > 0.8 && told("decode") < 1.3);
-	/* The same lateness comes to five buckets one after the other: it costs about once. */
-	assert_true(told("ddp") > 0.8 && told("ddp") < 2);
+	for (size_t w = 0; w < N_WORKLOADS; w++) {
+		double ratio = told(workloads[w]);
+
+		if (ratio < 0.9 || ratio > 1.1)
+			fail_msg("%s: told %.2f times the truth", workloads[w], ratio);
+	}
+}
+
+/* What a rank computed before an operation begins where its GPU left the last one, not where its CPU left a call: in the
+ * groups of moe each launch is put there by one. */
+static void calls_of_the_host_end_no_gap_of_a_gpu(void **state)
+{
+	struct gpu_job options = { .workload = "moe",
+				   .ranks = 8,
+				   .nodes = 1,
+				   .steps = 40,
+				   .fault = "slow-rank:rank=0,pct=10" };
+	double loss_pct = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < 3; seed++)
+		loss_pct += run(options, seed).loss_pct / 3;
+	assert_true(loss_pct > 2.9);
 }
 
 /* ---- figures for docs/ANALYSIS.md ---- */
@@ -155,7 +173,7 @@ static void measure(const char *workload, int nodes, const char *fault, uint64_t
 
 		/* What it would have taken without the fault, all else equal. */
 		healthy.fault = NULL;
-		truth += 100 * ((double)out.end_ns / (double)run(healthy, 1000 + seed).end_ns - 1) /
+		truth += 100 * (1 - (double)run(healthy, 1000 + seed).end_ns / (double)out.end_ns) /
 			 seeds;
 		right += out.blamed == blamed;
 		wrong += (out.blamed & ~blamed) != 0;
@@ -199,6 +217,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exactly_the_slow_rank_is_blamed),
 		cmocka_unit_test(slowness_that_communication_hides_is_not_blamed),
 		cmocka_unit_test(loss_is_near_the_truth),
+		cmocka_unit_test(calls_of_the_host_end_no_gap_of_a_gpu),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)

@@ -7,7 +7,6 @@
 #include "tools/synth/play_private.h"
 #include "trace/ops.h"
 
-#define EVENT_NS 500u	    /* a call about an event */
 #define CALL_LEAST_NS 3000u /* one that communicates */
 #define CALL_SPREAD_NS 1000u
 #define MAKING_NS 2000000u /* a communicator, once all are there */
@@ -42,154 +41,6 @@ static struct seat *seat_in(struct rank *r, int comm)
 	return NULL;
 }
 
-/* ---- what waits have behind them, as a recorder would follow it ---- */
-
-/* What of `theirs` is ahead of `own`, but for launches of stream `self`. */
-static void compare(const struct clock_vector *own, int self, const struct clock_vector *theirs,
-		    struct waited *found)
-{
-	found->n = 0;
-	for (int i = 0; i < CT_PLAY_STREAMS; i++) {
-		if (i == self || theirs->at[i].count <= own->at[i].count)
-			continue;
-		found->on[found->n].launch = theirs->at[i].launch;
-		found->on[found->n++].after = own->at[i].launch;
-	}
-}
-
-static void merge(struct clock_vector *own, int self, const struct clock_vector *theirs)
-{
-	for (int i = 0; i < CT_PLAY_STREAMS; i++) {
-		if (i != self && theirs->at[i].count > own->at[i].count)
-			own->at[i] = theirs->at[i];
-	}
-}
-
-static struct moment *record(struct rank *r, struct stream *s)
-{
-	struct moment *m = ct_play_moment(r);
-
-	if (!m)
-		return NULL;
-	m->stream = (int8_t)s->index;
-	m->is_direct = s->own.count > 0;
-	m->clock = s->waited;
-	if (s->own.count)
-		m->clock.at[s->index] = s->own;
-	s->is_named = 1;
-	m->refs++; /* the item's */
-	ct_play_put(s, &(struct item){ .kind = ITEM_RECORD, .issued_ns = r->host_ns, .moment = m });
-	return m;
-}
-
-static void record_event(struct rank *r, struct stream *s, int event)
-{
-	struct moment **at = ct_play_event(r, event);
-	struct moment *m = at ? record(r, s) : NULL;
-
-	if (!m)
-		return;
-	if (*at)
-		ct_play_release(*at);
-	*at = m;
-	r->host_ns += EVENT_NS;
-}
-
-/* A stream that launches communication itself waits for what others computed before every launch: what that had waited
- * for in turn is no wait of its own. */
-static int is_told(const struct waited *found, const struct moment *m)
-{
-	return found->n && (!found->has_launched || m->is_direct);
-}
-
-static void wait_event(struct rank *r, struct stream *s, int event)
-{
-	struct moment **at = ct_play_event(r, event);
-	struct moment *m = at ? *at : NULL;
-	struct waited found = { .others = s->others, .has_launched = s->own.count > 0 };
-	struct item item = { .kind = ITEM_WAIT, .moment = m };
-
-	s->is_named = 1;
-	r->host_ns += EVENT_NS;
-	if (!m)
-		return;
-	s->is_fed |= m->stream != s->index;
-	found.via = m->stream;
-	compare(&s->waited, s->index, &m->clock, &found);
-	merge(&s->waited, s->index, &m->clock);
-	if (found.n)
-		s->others = 0;
-	else
-		s->others |= m->stream != s->index;
-	m->refs++;
-	item.issued_ns = r->host_ns;
-	item.is_exposing = found.n > 0;
-	if (r->play->sink && r->play->sink->wait && is_told(&found, m))
-		item.waited = ct_play_waited_new(r->play, &found);
-	ct_play_put(s, &item);
-}
-
-/* ---- the CPU waits ---- */
-
-/* The CPU will wait for what the stream has now. */
-static void mark(struct rank *r, struct stream *s)
-{
-	struct moment *m = record(r, s);
-	struct lag *lag = &r->lag;
-
-	if (!m || (lag->n == lag->cap && ct_play_grow_ring(r->play, (void **)&lag->at, &lag->head,
-							   lag->n, &lag->cap, sizeof(*lag->at))))
-		return;
-	lag->at[(lag->head + lag->n++) & (lag->cap - 1)] = m;
-}
-
-/* In a call that waits for it. */
-static void pass(struct rank *r, const struct moment *m)
-{
-	struct waited found = { .via = m->stream };
-	struct ct_play_wait told = { .is_host = 1, .waiter = -1, .begin_ns = r->host_ns };
-
-	compare(&r->host_waited, -1, &m->clock, &found);
-	merge(&r->host_waited, -1, &m->clock);
-	r->host_ns = later(r->host_ns, m->ns) + EVENT_NS;
-	told.issued_ns = told.end_ns = r->host_ns;
-	ct_play_tell_waited(r, &found, &told);
-}
-
-/* Or because the queue of its GPU is as long as it may be. */
-static void keep_near(struct rank *r, const struct moment *m)
-{
-	const uint64_t ahead_ns = r->play->run_ahead_ns;
-
-	if (m->ns > ahead_ns)
-		r->host_ns = later(r->host_ns, m->ns - ahead_ns);
-}
-
-/* 0: it stands. */
-static int keeps_up(struct rank *r)
-{
-	struct lag *lag = &r->lag;
-
-	while (lag->n) {
-		struct moment *m = lag->at[lag->head & (lag->cap - 1)];
-
-		if (!m->is_known) {
-			m->host = r;
-			r->state = RANK_WAITS;
-			return 0;
-		}
-		lag->head++;
-		lag->n--;
-		if (lag->drains || !r->play->run_ahead_ns)
-			pass(r, m);
-		else
-			keep_near(r, m);
-		ct_play_release(m);
-	}
-	lag->drains = 0;
-	return 1;
-}
-
 void ct_play_cpu_woken(struct rank *r)
 {
 	r->state = RANK_RUNS;
@@ -204,7 +55,7 @@ static void end_soon(struct rank *r, enum ct_play_end end, int code)
 	r->code = code;
 	for (int i = 0; i < r->n_streams; i++) {
 		if (r->streams[i].n || r->streams[i].running || r->streams[i].ns > r->host_ns)
-			mark(r, &r->streams[i]);
+			ct_play_mark(r, &r->streams[i]);
 	}
 	r->lag.drains = 1;
 }
@@ -293,7 +144,7 @@ static void finalize(struct rank *r, int comm)
 {
 	r->ending_comm = comm;
 	r->finalize_ns = r->host_ns;
-	mark(r, stream_of(r, ct_workload_comm_stream(comm)));
+	ct_play_mark(r, stream_of(r, ct_workload_comm_stream(comm)));
 	r->lag.drains = 1;
 }
 
@@ -347,7 +198,7 @@ static void call(struct rank *r, const struct ct_action *action)
 		.seq = op->seq,
 		.launch = l->id,
 	};
-	r->host_ns = told.return_ns + EVENT_NS;
+	r->host_ns = told.return_ns + CT_PLAY_EVENT_NS;
 	r->sums.ops++;
 	if (sink && sink->call)
 		ct_play_fail(r->play, sink->call(sink->arg, r->number, &told));
@@ -438,12 +289,12 @@ static void compute(struct rank *r, struct stream *s, uint64_t ns)
 	r->play->sums->busy_ns += (double)ns;
 	ct_play_put(s, &(struct item){ .kind = ITEM_COMPUTE, .issued_ns = r->host_ns, .ns = ns });
 	if (r->play->run_ahead_ns && s->index == CT_STREAM_COMPUTE)
-		mark(r, s);
+		ct_play_mark(r, s);
 }
 
 static void end_step(struct rank *r)
 {
-	mark(r, &r->streams[CT_STREAM_COMPUTE]);
+	ct_play_mark(r, &r->streams[CT_STREAM_COMPUTE]);
 	if (r->action.step + 1 == r->play->config->steps)
 		r->lag.drains = 1;
 }
@@ -521,10 +372,10 @@ static void act(struct rank *r)
 		compute(r, s, a->ns);
 		break;
 	case CT_ACTION_RECORD:
-		record_event(r, s, a->event);
+		ct_play_record_event(r, s, a->event);
 		break;
 	case CT_ACTION_WAIT:
-		wait_event(r, s, a->event);
+		ct_play_wait_event(r, s, a->event);
 		break;
 	case CT_ACTION_PRODUCE:
 	case CT_ACTION_CONSUME:
@@ -572,7 +423,7 @@ void ct_play_cpu(struct rank *r)
 	int more;
 
 	while (r->state == RANK_RUNS && !r->play->status) {
-		if (!keeps_up(r) || is_over(r))
+		if (!ct_play_keeps_up(r) || is_over(r))
 			continue;
 		if (r->ending_comm >= 0)
 			finalized(r);

@@ -157,6 +157,8 @@ static json_t *findings(const struct ct_synth_options *o, const struct ct_synth_
 		if (!kind && out->faults[i].is_known &&
 		    (ct_synth_loss(out, i) >= GATE || is_one_of_several(o, out, i)))
 			kind = finding_of(fault);
+		if (fault->kind == CT_FAULT_SLOW_LINK && !ct_synth_link_shows(out, fault))
+			kind = NULL;
 		if (kind)
 			json_array_append_new(all,
 					      json_pack("{s:s, s:o, s:o}", "kind", kind, "ranks",

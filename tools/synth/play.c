@@ -343,6 +343,20 @@ static void add_matrix(struct play *p)
 	}
 }
 
+static void add_comm_bytes(struct play *p)
+{
+	uint64_t *bytes = p->sums->comm_bytes;
+
+	for (int i = 0; i < ct_workload_n_comms(p->w); i++)
+		bytes[i] = (uint64_t)p->comms[i].wire_bytes * (uint64_t)p->comms[i].about->n;
+	for (size_t i = 0; i < p->channels.cap; i++) {
+		const struct channel *channel = p->channels.at[i].value;
+
+		if (channel)
+			bytes[channel->comm] += (uint64_t)channel->bytes;
+	}
+}
+
 static void sum_up(struct play *p)
 {
 	struct ct_play_sums *sums = p->sums;
@@ -363,6 +377,7 @@ static void sum_up(struct play *p)
 	}
 	while (sums->n_cycles < p->config->steps && sums->cycle_ns[sums->n_cycles] != UINT64_MAX)
 		sums->n_cycles++;
+	add_comm_bytes(p);
 	if (p->config->ranks <= CT_PLAY_MATRIX)
 		add_matrix(p);
 }
@@ -375,6 +390,8 @@ static int make(struct play *p)
 	p->ranks = ct_play_alloc(p, ranks, sizeof(*p->ranks));
 	sums->ranks = ct_play_alloc(p, ranks, sizeof(*sums->ranks));
 	sums->cycle_ns = ct_play_alloc(p, steps, sizeof(*sums->cycle_ns));
+	sums->comm_bytes = ct_play_alloc(p, (size_t)ct_workload_n_comms(p->w),
+					 sizeof(*sums->comm_bytes));
 	if (ranks <= CT_PLAY_MATRIX)
 		sums->wire_bytes = ct_play_alloc(p, ranks * ranks, sizeof(*sums->wire_bytes));
 	if (p->status || ct_play_meet_init(p))
@@ -463,5 +480,6 @@ void ct_play_sums_free(struct ct_play_sums *sums)
 	free(sums->cycle_ns);
 	free(sums->ranks);
 	free(sums->wire_bytes);
+	free(sums->comm_bytes);
 	memset(sums, 0, sizeof(*sums));
 }

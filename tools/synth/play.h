@@ -131,6 +131,7 @@ struct ct_play_sums {
 	uint64_t n_cycles;  /* begun by all */
 	uint64_t *cycle_ns; /* when the first GPU came to each */
 	struct ct_play_rank_sums *ranks;
+	uint64_t *comm_bytes; /* sent by members of each communicator */
 	uint64_t *wire_bytes; /* by sender and receiver, NULL for more than CT_PLAY_MATRIX ranks */
 };
 

@@ -258,6 +258,15 @@ void ct_play_cpu(struct rank *r);
 /* The moment that the CPU waits for is known. */
 void ct_play_cpu_woken(struct rank *r);
 
+/* waiting.c: what a program does with events, and what it costs the CPU. */
+#define CT_PLAY_EVENT_NS 500u
+void ct_play_record_event(struct rank *r, struct stream *s, int event);
+void ct_play_wait_event(struct rank *r, struct stream *s, int event);
+/* The CPU will wait for what the stream has now. */
+void ct_play_mark(struct rank *r, struct stream *s);
+/* Wait for what is marked. 0: it stands. */
+int ct_play_keeps_up(struct rank *r);
+
 /* stream.c */
 void ct_play_put(struct stream *s, const struct item *item);
 void ct_play_advance(struct stream *s);

@@ -99,31 +99,6 @@ static json_t *comms(const struct ct_synth_options *o, const struct ct_synth_out
 	return all;
 }
 
-/* Whether the link's two ends can be told from the others of that communicator: it has no others, or messages go over the
- * link alone. Collectives of more members take equally long for all. */
-static int is_identifiable(const struct ct_workload *w, int comm)
-{
-	const struct ct_workload_comm *about = ct_workload_comm(w, comm);
-
-	return about->n == 2 || strcmp(about->role, "pp") == 0 || strcmp(about->role, "ep") == 0;
-}
-
-/* Messages go straight to whoever they are for, collectives round the ring. */
-static int crosses(const struct ct_workload *w, int comm, const struct ct_fault *fault)
-{
-	const struct ct_workload_comm *about = ct_workload_comm(w, comm);
-	const int src = ct_workload_peer(w, comm, fault->src);
-	const int dst = ct_workload_peer(w, comm, fault->dst);
-
-	if (src < 0 || dst < 0)
-		return 0;
-	if (strcmp(about->role, "ep") == 0)
-		return 1;
-	if (strcmp(about->role, "pp") == 0)
-		return src - dst == 1 || dst - src == 1;
-	return dst == (src + 1) % about->n;
-}
-
 /* The links that a fault slows, once for each communicator that is on them. */
 static json_t *links(const struct ct_synth_options *o, const struct ct_synth_outcome *out)
 {
@@ -140,13 +115,13 @@ static json_t *links(const struct ct_synth_options *o, const struct ct_synth_out
 		if (fault->kind != CT_FAULT_SLOW_LINK)
 			continue;
 		for (int c = 0; c < ct_workload_n_comms(w); c++) {
-			if (!crosses(w, c, fault))
+			if (!ct_synth_link_crosses(out, c, fault))
 				continue;
 			json_array_append_new(
 				all, json_pack("{s:i, s:i, s:s, s:o, s:b}", "src", fault->src,
 					       "dst", fault->dst, "comm", comm_name(o, c, name),
 					       "Bps", json_integer(llround(Bps)), "identifiable",
-					       is_identifiable(w, c)));
+					       ct_synth_link_is_identifiable(w, c)));
 		}
 	}
 	return all;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judge.h — what playing a run again says about its suspects: their losses, who else costs as much, and what
+ * communication costs at all. Rules: docs/ANALYSIS.md, "What-if". One thread. */
+#ifndef CT_WHATIF_JUDGE_H
+#define CT_WHATIF_JUDGE_H
+
+#include "analyzer/blame/verdict.h"
+#include "analyzer/whatif/whatif.h"
+
+/* Plays the run where that can tell something: it was timed on GPUs, what is on its tape hangs together, and little is
+ * missing. Else w->is_close stays 0 and the next ones do nothing. 0 or CT_NOMEM; ct_whatif_fini() in any case. */
+int ct_whatif_judge(struct ct_whatif *w, const struct ct_pass *pass,
+		    const struct ct_charge *charges);
+
+/* The losses of weighed suspects as played, and who is guilty then. 0 or CT_NOMEM. */
+int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_charge *charges,
+		    struct ct_set_result *set);
+
+/* Ranks that are slow together: a finding that takes the place of its members' where it explains more. 0 or CT_NOMEM. */
+int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct ct_findings *list);
+
+/* The finding about a set, played as `replayed`, into the list. 0 or CT_NOMEM. */
+int ct_whatif_finding(const struct ct_pass *pass, const struct ct_whatif_set *set,
+		      const struct ct_replayed *replayed, struct ct_findings *list);
+
+/* What the report is told: at most how much faster without communication, and how even the ranks are. */
+void ct_whatif_fill(const struct ct_whatif *w, struct ct_report *report);
+
+#endif

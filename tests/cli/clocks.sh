@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs of several hosts, written by hand: clocks that can be related, that cannot, and one that is set in the middle.
+
+# line RANK HOST COMM SIZE COMM_RANK SEQ ENTER RETURN
+line() {
+	printf '{"rank":%d,"host":"%s","pid":%d,"clock_offset_ns":1700000000000000000,"tid":1,"backend":"mpi","call":"MPI_Allreduce","op":"AllReduce",' \
+		"$1" "$2" $((100 + $1))
+	printf '"comm":"%016x","comm_name":"c","nranks":%d,"comm_rank":%d,"seq":%d,"count":1000,"dtype":"float32","redop":"sum","enter_ns":%d,"return_ns":%d,"result":0,"timing":"call"}\n' \
+		"$3" "$4" "$5" "$6" "$7" "$8"
+}
+
+# run OFFSET SET APART: two ranks on each of two hosts, of which the second shows OFFSET ms more, SET ms more than that from the
+# middle on; APART: each host by itself.
+run() {
+	for seq in {0..59}; do
+		at=$((1000000000 + seq * 10000000))
+		for rank in 0 1 2 3; do
+			off=$((rank < 2 ? 0 : $1 * 1000000 + (seq < 30 ? 0 : $2 * 1000000)))
+			begin=$((at + off + rank * 20000)) end=$((at + off + 1000000 + (seq * 7 + rank * 3) % 5 * 1000))
+			if [ "$3" = apart ]; then
+				line $rank "node$((rank / 2))" $((17 + rank / 2)) 2 $((rank % 2)) $seq $begin $end
+			else
+				line $rank "node$((rank / 2))" 16 4 $rank $seq $begin $end
+			fi
+		done
+	done
+}
+
+look() {
+	run "${@:2}" >"$1.jsonl"
+	commtrace import jsonl "$1.jsonl" -o "$1" >/dev/null
+	echo "$1:"
+	commtrace report "$1" | grep -E '^(CLOCK_CONFLICT|clocks)'
+	commtrace info "$1" | grep '^clock '
+	commtrace merge "$1" -o - --format=tuples 2>&1 | grep 'AllReduce' | grep 'rank 0002 > c' | head -n 1
+	commtrace merge "$1" -o "$1.pftrace" 2>&1 >/dev/null | sed 's/^/merge: /'
+}
+
+look related 7 0 together
+look apart 7 0 apart
+look set 7 3 together

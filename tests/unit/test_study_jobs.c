@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exposed time and the bubbles of pipelines in jobs of tools/synth, whose truth is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/job.h"
+#include "tools/synth/synth.h"
+
+static struct ct_synth_options options(const char *workload, int ranks, int nodes, unsigned steps)
+{
+	struct ct_synth_options o = ct_synth_defaults();
+
+	o.job.name = workload;
+	o.job.ranks = ranks;
+	o.job.nodes = nodes;
+	o.job.steps = steps;
+	o.job.seed = 5;
+	return o;
+}
+
+static void add_fault(struct ct_synth_options *o, const char *text)
+{
+	char why[256];
+
+	if (ct_fault_parse(text, &o->faults[o->job.n_faults++], why, sizeof(why)))
+		fail_msg("%s", why);
+}
+
+/* *exposed_ns: what each rank was exposed, up to `ranks`. */
+static struct ct_report *play(const struct ct_synth_options *o, uint64_t *exposed_ns)
+{
+	const struct job job = { .o.run = "run" };
+	struct ct_synth_outcome outcome;
+	struct ct_err err = { 0 };
+	struct ct_report *report;
+	void *state;
+	int dirfd;
+
+	assert_int_equal(fx_setup(&state), 0);
+	fx_mkdir("run");
+	dirfd = open(fx_path("run"), O_RDONLY | O_DIRECTORY);
+	assert_true(dirfd >= 0);
+	if (ct_synth_write(o, dirfd, &outcome, &err) != CT_OK)
+		fail_msg("%s", err.text);
+	close(dirfd);
+	for (int r = 0; exposed_ns && r < o->job.ranks; r++)
+		exposed_ns[r] = outcome.sums.ranks[r].exposed_ns;
+	ct_synth_outcome_free(&outcome);
+	report = job_report(&job, -1);
+	assert_int_equal(fx_teardown(&state), 0);
+	return report;
+}
+
+static void exposed_time_is_within_its_error_of_the_truth(void **state)
+{
+	static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
+
+	(void)state;
+	for (int w = 0; w < 10; w++) {
+		struct ct_synth_options o = options(workloads[w / 2], 8, 1 + w % 2, 15);
+		uint64_t truth[8], off;
+		struct ct_report *report = play(&o, truth);
+
+		for (size_t r = 0; r < report->n_ranks; r++) {
+			const struct ct_report_rank *rank = &report->ranks[r];
+			uint64_t told = rank->exposed_ns;
+
+			assert_true(told != CT_UNKNOWN);
+			off = told > truth[r] ? told - truth[r] : truth[r] - told;
+			/* in the first step streams wait for what the host has not launched yet: that is not the
+			 * operation's time */
+			if (off > rank->exposed_err_ns + truth[r] / 50)
+				fail_msg("%s, rank %zu: %llu±%llu, true %llu", workloads[w / 2], r,
+					 (unsigned long long)told,
+					 (unsigned long long)rank->exposed_err_ns,
+					 (unsigned long long)truth[r]);
+		}
+		for (size_t k = 0; k < report->cycles.n_items; k++)
+			assert_true(report->cycles.items[k].exposed_ns <=
+				    report->cycles.items[k].time_ns);
+		ct_report_free(report);
+	}
+}
+
+static struct ct_synth_options pipeline(void)
+{
+	struct ct_synth_options o = options("megatron", 4, 1, 25);
+
+	o.job.tp = o.job.dp = 1;
+	o.job.pp = 4;
+	return o;
+}
+
+static double share(const struct ct_report *report, int stage, int ideal)
+{
+	const struct ct_report_stage *s = &report->stages[stage];
+
+	assert_int_equal(report->n_stages, 4);
+	assert_int_equal(s->stage, stage);
+	assert_int_equal(s->rank, stage);
+	assert_true(s->microbatches == 8);
+	assert_int_equal(s->at_most, 0);
+	return 100 * (double)(ideal ? s->ideal_ns : s->bubble_ns) / (double)s->cycles_ns;
+}
+
+/* The first stage waits for all of the bubble in its receives, the last one for half of it in the step's end. */
+static void the_bubble_of_an_even_pipeline_is_the_schedules(void **state)
+{
+	struct ct_synth_options o = pipeline();
+	struct ct_report *report = play(&o, NULL);
+
+	(void)state;
+	assert_true(share(report, 0, 1) > 27.2 && share(report, 0, 1) < 27.3);
+	assert_true(share(report, 0, 0) > 24 && share(report, 0, 0) < 29);
+	assert_true(share(report, 3, 0) > 5 && share(report, 3, 0) < 20);
+	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
+	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
+	ct_report_free(report);
+}
+
+/* Both copies of stage 2 compute twice as long: nobody of a copy is slower than the other. */
+static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **state)
+{
+	struct ct_synth_options o = pipeline();
+	const struct ct_finding *f;
+	struct ct_report *report;
+	const struct ct_report_stage *first, *slow;
+
+	(void)state;
+	o.job.ranks = 8;
+	o.job.dp = 2;
+	add_fault(&o, "slow-rank:rank=4,pct=100");
+	add_fault(&o, "slow-rank:rank=5,pct=100");
+	report = play(&o, NULL);
+	assert_int_equal(report->n_stages, 8);
+	first = &report->stages[0];
+	slow = &report->stages[2];
+	assert_int_equal(slow->stage, 2);
+	assert_true(first->bubble_ns > first->ideal_ns + first->cycles_ns / 10);
+	assert_true(slow->bubble_ns < slow->ideal_ns);
+	f = job_finding(report, CT_FINDING_EXPOSED_COMM);
+	assert_non_null(f);
+	assert_non_null(strstr(f->line, "role=pp pipelines=2"));
+	assert_int_equal(f->n_ranks, 0);
+	assert_true(f->loss_pct > 5);
+	assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
+	ct_report_free(report);
+}
+
+/* Two stages send and receive in one launch: what goes to the next one is counted all the same. */
+static void two_stages_that_exchange_are_a_pipeline(void **state)
+{
+	struct ct_synth_options o = options("megatron", 8, 1, 25);
+	struct ct_report *report;
+
+	(void)state;
+	o.job.tp = o.job.dp = o.job.pp = 2;
+	report = play(&o, NULL);
+	assert_int_equal(report->n_stages, 8);
+	for (int i = 0; i < 8; i += 2) {
+		const struct ct_report_stage *s = &report->stages[i];
+
+		assert_int_equal(s->stage, 0);
+		assert_true(s->microbatches == 4);
+		assert_int_equal(s->ideal_ns, (s->cycles_ns + 2) / 5);
+		assert_true(5.2 * (double)s->bubble_ns > 0.85 * (double)s->cycles_ns);
+		assert_true(5 * s->bubble_ns < s->cycles_ns);
+	}
+	ct_report_free(report);
+}
+
+/* What a slow link makes exposed is the link's: told once. Messages of experts are no pipeline. */
+static void what_a_slow_link_exposes_is_told_once(void **state)
+{
+	struct ct_synth_options o = options("moe", 16, 2, 40);
+	struct ct_report *report;
+
+	(void)state;
+	add_fault(&o, "slow-link:src=0,dst=8,factor=0.3");
+	report = play(&o, NULL);
+	assert_non_null(job_finding(report, CT_FINDING_SLOW_LINK));
+	assert_null(job_finding(report, CT_FINDING_EXPOSED_COMM));
+	assert_null(job_finding(report, CT_FINDING_COMM_SHARE));
+	assert_int_equal(report->n_stages, 0);
+	ct_report_free(report);
+}
+
+static void what_the_host_times_has_no_gaps_and_nothing_exposed(void **state)
+{
+	struct ct_synth_options o = options("megatron", 4, 1, 15);
+	struct ct_report *report;
+
+	(void)state;
+	o.timing = CT_SYNTH_HOST;
+	report = play(&o, NULL);
+	assert_int_equal(report->n_gaps, 0);
+	for (size_t r = 0; r < report->n_ranks; r++)
+		assert_true(report->ranks[r].exposed_ns == CT_UNKNOWN);
+	for (size_t k = 0; k < report->n_ops; k++)
+		assert_true(report->ops[k].gap_ns == CT_UNKNOWN);
+	for (size_t k = 0; k < report->cycles.n_items; k++)
+		assert_true(report->cycles.items[k].exposed_ns == CT_UNKNOWN);
+	for (size_t k = 0; k < report->n_stages; k++)
+		assert_true(report->stages[k].bubble_ns == CT_UNKNOWN);
+	ct_report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exposed_time_is_within_its_error_of_the_truth),
+		cmocka_unit_test(the_bubble_of_an_even_pipeline_is_the_schedules),
+		cmocka_unit_test(a_stage_that_takes_longer_makes_the_others_wait_beyond_it),
+		cmocka_unit_test(two_stages_that_exchange_are_a_pipeline),
+		cmocka_unit_test(what_a_slow_link_exposes_is_told_once),
+		cmocka_unit_test(what_the_host_times_has_no_gaps_and_nothing_exposed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/synth/record_private.h"
+
+#define BLOCK_OPS 1024u /* a block is written when it has so many records */
+#define MOST_HELD 4096u /* launches of a process whose CPU is far behind its GPU */
+#define STATUS_EVERY_NS 10000000000ull
+
+static int by_end(const void *a, const void *b)
+{
+	const struct ct_launch *x = a, *y = b;
+
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The play tells of launches as it finds out, a poll thread as they end: those that had until then. */
+int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns)
+{
+	uint32_t n = 0;
+
+	if (p->n_held > 1)
+		qsort(p->held, p->n_held, sizeof(*p->held), by_end);
+	for (; n < p->n_held && (p->held[n].end_ns <= until_ns || p->n_held - n > MOST_HELD); n++) {
+		struct ct_extent *slots = ct_record_extent(r, p, p->id.pid);
+
+		if (!slots || ct_block_add_launch(&p->block, &p->held[n]) != CT_OK)
+			return ct_fail(r->err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+		slots->n_slots++;
+		slots->n_launches++;
+	}
+	p->n_held -= n;
+	if (n)
+		memmove(p->held, p->held + n, p->n_held * sizeof(*p->held));
+	return CT_OK;
+}
+
+int ct_record_flush(struct ct_synth_record *r, struct process *p, enum ct_block_type next)
+{
+	const void *bytes;
+	size_t n;
+	int st = ct_record_launches(r, p, p->called_ns);
+
+	if (st || p->is_dropped) {
+		ct_block_reset(&p->block, next);
+		return st;
+	}
+	p->block.number = p->n_blocks++;
+	p->block.quantum_ns = CT_BLOCK_QUANTUM_NS;
+	st = ct_block_encode(r->encoder, &p->block, &bytes, &n);
+	if (st != CT_OK)
+		return ct_fail(r->err, st, "%s", ct_status_text(st));
+	st = ct_segment_append(&p->segment, bytes, n, r->err);
+	ct_block_reset(&p->block, next);
+	return st;
+}
+
+int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind kind,
+		   const void *data, size_t len)
+{
+	const int st = ct_block_add_rare(&p->block, kind, data, len);
+
+	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
+}
+
+int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+{
+	const uint64_t now = clock_of(r, p, at_ns);
+	const struct ct_status_rec status = { .beat_ns = now, .flushed_ns = now };
+	const struct ct_clock_rec clock = {
+		.monotonic_ns = now,
+		.raw_ns = now,
+		.realtime_ns = now + ct_synth_clock_real(r->clocks, p->host),
+		.maxerror_ns = ct_synth_clock_maxerror(r->clocks, at_ns),
+	};
+	int st = ct_record_rare(r, p, CT_KIND_STATUS, &status, sizeof(status));
+
+	p->status_ns = at_ns;
+	return st ? st : ct_record_rare(r, p, CT_KIND_CLOCK, &clock, sizeof(clock));
+}
+
+int ct_record_cost(struct ct_synth_record *r, struct process *p)
+{
+	static const uint8_t by[] = { CT_TIMED_BY_EVENTS, CT_TIMED_BY_HOST, CT_TIMED_BY_PLUGIN,
+				      CT_TIMED_BY_NOTHING };
+	const uint64_t events = r->o->timing == CT_SYNTH_EVENTS ? 2
+				: r->o->timing == CT_SYNTH_HOST ? 1
+								: 0;
+	/* Costs as docs/OVERHEAD.md has them; what counts here is that there are some. */
+	const struct ct_cost_rec cost = {
+		.calls = p->calls,
+		.wrapper_ns = 250 * p->calls,
+		.write_cpu_ns = 300 * p->calls + 1,
+		.beat_cpu_ns = p->last_ns / 100000,
+		.poll_cpu_ns = 1000 * p->launches,
+		.bytes_written = p->segment.bytes,
+		.gpu_events = events * p->launches,
+		.launches_timed = r->o->timing == CT_SYNTH_EVENTS ? p->launches : 0,
+		.timed_by = by[r->o->timing],
+		.plugin_loaded = r->o->timing == CT_SYNTH_PLUGIN,
+	};
+
+	return ct_record_rare(r, p, CT_KIND_COST, &cost, sizeof(cost));
+}
+
+int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+{
+	p->last_ns = at_ns > p->last_ns ? at_ns : p->last_ns;
+	if (ct_block_records(&p->block) >= BLOCK_OPS) {
+		const int st = ct_record_flush(r, p, CT_BLOCK_DATA);
+
+		if (st)
+			return st;
+	}
+	return at_ns >= p->status_ns + STATUS_EVERY_NS ? ct_record_status(r, p, at_ns) : CT_OK;
+}
+
+struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct process *p, uint32_t tid)
+{
+	struct ct_extent *last = p->block.n_extents ? &p->block.extents[p->block.n_extents - 1]
+						    : NULL;
+	const struct ct_extent next = { .lap = p->lap + 1, .tid = tid };
+
+	if (last && last->tid == tid && last->n_slots < CT_CHUNK_SLOTS)
+		return last;
+	p->lap++;
+	if (ct_block_add_extent(&p->block, &next) != CT_OK) {
+		ct_fail(r->err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+		return NULL;
+	}
+	return &p->block.extents[p->block.n_extents - 1];
+}
+
+int ct_record_name(struct ct_synth_record *r, struct process *p, uint32_t id, const char *text)
+{
+	int st;
+
+	if (p->named[id])
+		return CT_OK;
+	p->named[id] = 1;
+	st = ct_block_add_text(&p->block, CT_KIND_STRING, &id, sizeof(id), text);
+	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
+}
