@@ -37,7 +37,7 @@ struct ct_member {
 	uint32_t tid;
 	uint32_t stream; /* 0 none */
 	uint8_t op, dtype, redop;
-	uint8_t varying; /* counts may differ between members: a v-collective */
+	uint8_t varying;  /* counts may differ between members: a v-collective */
 	uint8_t state;	  /* enum ct_op_state */
 	uint8_t leads;	  /* the first collective of its group, by which that is judged */
 	uint8_t captured; /* into a graph: it has no times, and nothing moved yet */

@@ -108,7 +108,8 @@ static void write_comms(struct ct_text *text, const struct ct_report *report)
 				     c->first_difference);
 		if (c->differs_to_seq != CT_UNKNOWN)
 			ct_text_line(text, CT_COLOR_RED,
-				     "    its members contradict each other, somewhere up to seq %" PRIu64,
+				     "    its members contradict each other, somewhere up to seq "
+				     "%" PRIu64,
 				     c->differs_to_seq);
 	}
 }
