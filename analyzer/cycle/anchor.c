@@ -239,7 +239,7 @@ static void find_every(const struct places *p, uint32_t symbol, uint32_t most,
 
 		after = deviation(p, symbol, j + 1, &next);
 		if (here <= MOST_DEVIATION && here < before && 2 * here <= before &&
-		    here <= 0.75 * after && coverage >= LEAST_COVERAGE_EVERY) {
+		    here <= 0.85 * after && coverage >= LEAST_COVERAGE_EVERY) {
 			*a = measure(p, symbol, j);
 			return;
 		}
