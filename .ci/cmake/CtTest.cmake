@@ -12,7 +12,8 @@
 #       a program for tests/gates.sh; not a test, since its figures need a quiet machine
 #
 # COMMTRACE_BUDGET is off: on a busy machine it would leave operations without times that a test looks at.
-# The tree of the thread sanitizer has only the programs that are labelled tsan.
+# The tree of the thread sanitizer has only the programs that are labelled tsan, that of the address sanitizer those of unit and
+# fuzz: what is not run there (tools/test.sh) is not built.
 # All tests: SERIAL (nothing runs beside it), ENV NAME=VALUE... ; in the environment CT_ROOT is the repository
 # and CT_BUILD the build tree. Under a sanitizer the timeout is four times as long.
 find_path(CT_CMOCKA_INCLUDE cmocka.h)
@@ -71,7 +72,8 @@ function(ct_test)
 	ct_parse_test("" "SOURCES;LIBS" ${ARGN})
 	string(REPLACE "." "_" program "${T_NAME}")
 	ct_program(${program} SOURCES ${T_SOURCES} LIBS ${T_LIBS} ct_cmocka)
-	if(CT_SANITIZE STREQUAL "thread" AND NOT "tsan" IN_LIST T_LABELS)
+	if((CT_SANITIZE STREQUAL "thread" AND NOT "tsan" IN_LIST T_LABELS) OR
+	   (CT_SANITIZE MATCHES "address" AND NOT T_NAME MATCHES "^unit[.]"))
 		set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON)
 		return()
 	endif()
