@@ -10,6 +10,7 @@
 #include "analyzer/cycle/roles.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
+#include "analyzer/finding_first.h"
 #include "analyzer/finding_list.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
@@ -19,6 +20,7 @@
 #include "analyzer/score/score.h"
 #include "analyzer/tracer_cost.h"
 #include "analyzer/whatif/judge.h"
+#include "analyzer/why.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -122,7 +124,11 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
+		st = ct_findings_advise(&a->findings, a->report);
+	if (st == CT_OK)
 		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
+	if (st == CT_OK)
+		ct_finding_first(a->report);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }

@@ -61,6 +61,12 @@ enum ct_finding_kind {
 	CT_FINDING_MAP(CT_FINDING_ENUM)
 #undef CT_FINDING_ENUM
 };
+/* Causes that findings have in common; OWN: the finding has its own words. */
+enum ct_why {
+	CT_WHY_OWN,
+#define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
+#include "analyzer/why.def"
+};
 enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
 enum ct_confidence {
 	CT_CONFIDENCE_NONE,
@@ -147,8 +153,9 @@ struct ct_finding {
 	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
 	int at_most;	/* 1: streams of a GPU waited so long, computing may have hidden a part */
 	int is_bounded; /* 1: by what computing stood waiting for communication */
+	enum ct_why why;
 	const char *cause, *advice, *command;
-	const char *line; /* greppable "key=value ..." that follows the kind in text */
+	const char *line; /* greppable "key=value ..." between kind and severity in text */
 	struct ct_evidence *evidence;
 	size_t n_evidence;
 };

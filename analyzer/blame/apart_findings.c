@@ -155,9 +155,8 @@ static int make_call(struct ct_order_maker *k)
 		return CT_NOMEM;
 	k->f->line = ct_arena_printf(
 		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s "
-		"severity=severe",
-		ranks, (unsigned long long)k->comm->key, (unsigned long long)a->seq,
+		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s", ranks,
+		(unsigned long long)k->comm->key, (unsigned long long)a->seq,
 		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
 		(unsigned long long)k->instances, apart, sites);
 	return k->f->line ? CT_OK : CT_NOMEM;
@@ -235,7 +234,7 @@ static int make_shifted(struct ct_order_maker *k)
 			   "that leaves the operation out";
 	k->f->line = ct_arena_printf(k->list->memory,
 				     "ranks=%s comm=%016llx seq=%llu op=%s count=%s %s=%u fits=%u "
-				     "instances=%llu%s severity=severe",
+				     "instances=%llu%s",
 				     ranks, (unsigned long long)k->comm->key,
 				     (unsigned long long)a->seq, k->f->op_name, count,
 				     is_extra ? "more" : "left_out", a->by, a->fits,

@@ -110,7 +110,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s waiting=%s next_op=%s "
-		"beyond=%llu severity=severe",
+		"beyond=%llu",
 		named, (unsigned long long)k->comm->key, last, stopped,
 		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
 		(unsigned long long)u->most);

@@ -7,6 +7,7 @@
 #include "analyzer/cycle/stalls.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define LEAST_STALL_NS 30e6   /* and ... */
@@ -125,7 +126,7 @@ static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 	f->cycle_last = p->last;
 	f->begin_at_ns = c->cut_ns[p->first];
 	f->end_at_ns = c->cut_ns[p->last + 1];
-	f->cause = "arrives late at communication now and then: the time goes before the calls";
+	ct_finding_because(f, CT_WHY_STALLS);
 	if (ct_finding_evidence(list, f, "stalls", p->n, "count", NAN) ||
 	    ct_finding_evidence(list, f, "every", p->every > 0 ? p->every : NAN, "cycles", NAN) ||
 	    ct_finding_evidence(list, f, "stall_p50", p->typical_ns, "ns", p->err_ns / p->n) ||
@@ -174,8 +175,6 @@ static int add_periodic(const struct search *s, uint32_t seat, const struct ct_s
 	s->taken[seat] = 1;
 	if (!f || set_ranks(s, f) || set_pattern(s, p, f))
 		return CT_NOMEM;
-	f->advice = "look for what this rank does after as many cycles each: a checkpoint, a data "
-		    "loader that fills up, garbage collection, a job of the system (cron)";
 	return set_line(s, p, who_text(s, f), f);
 }
 
@@ -231,14 +230,8 @@ static int add_rotating(const struct search *s, const struct ct_stall_pattern *p
 
 	if (!f || set_ranks(s, f) || set_pattern(s, p, f))
 		return CT_NOMEM;
-	if (isnan(f->gpu_seconds) || !strstr(f->cause, "stream late:"))
-		f->cause = "another rank each time stops for about as long, before its calls: as "
-			   "garbage collection does; no rank is slow on average";
-	f->advice = "let all ranks collect garbage at the same step (gc.disable(), then "
-		    "gc.collect() every "
-		    "so many steps), or freeze what lives long (gc.freeze()); else look for jobs "
-		    "of the "
-		    "system that go from host to host";
+	ct_finding_because(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
+							     : CT_WHY_STALLS_BY_TURNS);
 	who = who_text(s, f);
 	return who ? set_line(s, p,
 			      ct_arena_printf(s->t->list->memory, "%s%s", who,

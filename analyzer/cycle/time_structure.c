@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define WINDOW 50u	/* cycles */
@@ -104,21 +105,20 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 	free(joined);
 }
 
-static const char *cause_of(const struct reasons *why)
+static int is_stalls(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
+}
+
+static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why)
 {
 	double known = why->host_ns + why->stream_ns;
 
 	if (why->host_ns >= CLEAR_SHARE * known)
-		return "host late: its stream was free, and the calls had not been made yet (data "
-		       "loading, "
-		       "Python, garbage collection, another process on its cores)";
+		return is_stalls(f) ? CT_WHY_HOST_STALLS : CT_WHY_HOST_LATE;
 	if (why->stream_ns >= CLEAR_SHARE * known)
-		return "stream late: the calls had been made, and its stream reached them late "
-		       "(computing "
-		       "or copies before them)";
-	return "partly host late (calls made after its stream was free), partly stream late "
-	       "(computing "
-	       "or copies before them)";
+		return is_stalls(f) ? CT_WHY_STREAM_STALLS : CT_WHY_STREAM_LATE;
+	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
 }
 
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
@@ -129,7 +129,7 @@ int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return CT_OK;
-	f->cause = cause_of(&why);
+	ct_finding_because(f, why_of(f, &why));
 	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
 	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
 		return CT_NOMEM;

@@ -116,11 +116,10 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	f->cause = "computing stands still while this communicator transfers";
 	f->advice = "begin these operations earlier, or prefetch, so that computing goes on "
 		    "meanwhile; what cannot be hidden needs fewer bytes";
-	f->line = ct_arena_printf(
-		list->memory, "comm=%016llx role=%s transfer=%s±%s of=cycle wait=%s severity=%s",
-		(unsigned long long)p->comm->key, role, ct_text_pct(p->pct).s,
-		ct_text_pct(p->err_pct).s, ct_text_pct(p->wait_pct).s,
-		ct_severity_name(f->severity));
+	f->line = ct_arena_printf(list->memory,
+				  "comm=%016llx role=%s transfer=%s±%s of=cycle wait=%s",
+				  (unsigned long long)p->comm->key, role, ct_text_pct(p->pct).s,
+				  ct_text_pct(p->err_pct).s, ct_text_pct(p->wait_pct).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -172,8 +171,7 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 		    "the "
 		    "operations says where";
 	f->line = ct_arena_printf(list->memory,
-				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%% "
-				  "severity=warn",
+				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
 				  ct_text_pct(e->share_pct - e->wait_pct).s,
 				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
 				  ct_text_pct(e->transferring_pct).s);
@@ -254,7 +252,7 @@ static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint
 	f->line = ct_arena_printf(
 		list->memory,
 		"comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=cycle "
-		"stages=%u microbatches=%.0f severity=warn",
+		"stages=%u microbatches=%.0f",
 		(unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
 		ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages, b->per_cycle);
 	return f->line ? CT_OK : CT_NOMEM;
