@@ -112,6 +112,7 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs))
 		return CT_NOMEM;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
+	k->f->is_undecided = only < 0;
 	/* nothing hangs, and perhaps it is meant so */
 	if (send.bytes == recv.bytes)
 		k->f->severity = CT_SEVERITY_WARN;
