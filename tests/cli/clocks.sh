@@ -43,7 +43,7 @@ look set 7 3 together
 
 # Hosts that are all related by way of others: two that disagree by little are no finding, and by much only those two.
 for ppm in 280 400; do
-	commtrace-synth -o drift --seed 1 --workload ddp --hosts 4 --gpus-per-host 2 --cycles 60 --clock-drift-ppm $ppm >/dev/null
+	commtrace-synth -o drift --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --cycles 60 --clock-drift-ppm $ppm >/dev/null
 	echo "drift $ppm:"
 	commtrace report drift | grep -E '^CLOCK_CONFLICT' | cut -d' ' -f2,5-
 	rm -rf drift drift.truth.json
