@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/unit/gpu_job.h"
+#include "tests/unit/seeds.h"
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
@@ -47,7 +48,7 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 
 static void expect(struct gpu_job options, uint64_t blamed, unsigned seeds)
 {
-	for (unsigned seed = 0; seed < seeds; seed++) {
+	for (unsigned seed = 0; seed < SOME_SEEDS(seeds); seed++) {
 		struct outcome out = run(options, seed);
 
 		if (out.blamed != blamed)
@@ -113,7 +114,7 @@ static double told(const char *workload)
 {
 	double loss = 0, truth = 0;
 
-	for (unsigned seed = 0; seed < 3; seed++) {
+	for (unsigned seed = 0; seed < SOME_SEEDS(3); seed++) {
 		struct gpu_job options = {
 			.workload = workload, .ranks = 8, .nodes = 1, .steps = 40
 		};
