@@ -484,8 +484,9 @@ struct ct_report {
 	uint64_t cost_bytes;		     /* written by all ranks */
 	struct ct_report_process *processes; /* all attempts; by host, rank, start */
 	size_t n_processes;
-	size_t *ended; /* processes of this attempt that did not end well: those that died by themselves ... */
-	size_t n_ended; /* ... before those that somebody was seen to kill, the first to go first */
+	size_t *ended; /* processes of this attempt that did not end well, the first to fail first (ends.h) */
+	size_t n_ended;
+	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
 	struct ct_report_inflight *inflight; /* oldest first */
 	size_t n_inflight;
 	uint32_t n_stuck;	/* of those: will never end, or take much longer than is usual */
