@@ -22,6 +22,7 @@
 	XX(HEALTHY)                                                                                \
 	XX(STRAGGLER)                                                                              \
 	XX(SLOW_LINK)                                                                              \
+	XX(CHANGE_POINT)                                                                           \
 	XX(POOR_OVERLAP)                                                                           \
 	XX(COMM_BOUND)                                                                             \
 	XX(MISMATCH)                                                                               \
