@@ -164,6 +164,7 @@ struct ct_pass {
 	struct ct_overlap *overlap;    /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
+	struct ct_rounds rounds; /* once its cycles are known */
 	struct ct_waits waits;
 	struct ct_window window;
 	struct ct_op_names names;

@@ -120,12 +120,12 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
 	f->cause = "arrives late at communication: the time goes before the calls, not into them";
-	if (ct_finding_evidence(list, f, "times_last", (double)charge->hits, "count", NAN) ||
-	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->trials, "count",
-				NAN) ||
+	if (ct_finding_evidence(list, f, "times_last", (double)charge->recurs.hits, "count", NAN) ||
+	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->recurs.trials,
+				"count", NAN) ||
 	    ct_finding_evidence(list, f, "lateness_p50", (double)ct_hist_quantile(&s->charges, 0.5),
 				"ns", (double)(s->hits ? s->err_ns / s->hits : 0)) ||
-	    ct_finding_evidence(list, f, "log10_chance", charge->log10_p, "", NAN))
+	    ct_finding_evidence(list, f, "log10_chance", charge->recurs.log10_p, "", NAN))
 		return CT_NOMEM;
 	if (charge->replayed.is_known &&
 	    ct_finding_replayed(pass, &charge->replayed, charge->by_arrivals_ns, list, f))
@@ -155,8 +155,8 @@ static int set_late_line(const struct ct_pass *pass, const struct ct_charge *cha
 	f->line = ct_arena_printf(
 		memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
 		f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->hits,
-		(unsigned long long)charge->trials, when, ct_severity_name(f->severity));
+		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->recurs.hits,
+		(unsigned long long)charge->recurs.trials, when, ct_severity_name(f->severity));
 	return f->line ? CT_OK : CT_NOMEM;
 }
 

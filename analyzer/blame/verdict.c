@@ -90,26 +90,70 @@ static int is_clear(const struct ct_pass *pass, const struct ct_charge *charge)
 	       charge->loss_ns >= 2 * charge->err_ns;
 }
 
-int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
+/* Without cycles: of the operations that come most often, so many are one round. */
+#define MET_A_ROUND 8
+
+void ct_verdict_rounds(struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_cycles)
 {
-	double family = ranks_met(pass);
+	uint64_t hits = 0, on_gpu = 0, met = 0;
 
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		uint64_t chance = ct_blame_chance(&pass->blame, s, NULL);
+		const struct ct_suspect *suspect = &pass->blame.suspects[s];
 
-		if (chance == UINT64_MAX)
-			return CT_NOMEM;
-		ct_blame_weigh(&pass->blame.suspects[s], pass->duration_ns, chance, family,
-			       &charges[s]);
-		bound_by_exposed(pass, s, NULL, &charges[s]);
-		if (charges[s].guilty &&
-		    (!is_clear(pass, &charges[s]) || is_contradicted(pass, s, NULL)))
-			charges[s].guilty = 0;
+		hits += suspect->hits;
+		on_gpu += suspect->on_gpu;
+		met = suspect->met > met ? suspect->met : met;
+	}
+	met /= MET_A_ROUND;
+	ct_rounds_make(&pass->rounds, cut_ns, n_cycles, pass->duration_ns,
+		       2 * on_gpu < hits ? CT_BLAME_BURST_NS : 0,
+		       met < CT_ROUNDS_MOST ? (uint32_t)met : CT_ROUNDS_MOST);
+}
+
+static int weigh_seat(const struct ct_pass *pass, const struct ct_tally *tally, uint32_t seat,
+		      struct ct_charge *charge)
+{
+	const struct ct_suspect *suspect = &pass->blame.suspects[seat];
+	uint64_t chance = ct_blame_chance(&pass->blame, seat, NULL);
+	struct ct_recurrence recurs;
+
+	if (chance == UINT64_MAX ||
+	    ct_tally_recurrence(tally, seat, ct_blame_odds(suspect), &recurs) != CT_OK)
+		return CT_NOMEM;
+	ct_blame_weigh(suspect, &recurs, pass->duration_ns, chance, ranks_met(pass), charge);
+	bound_by_exposed(pass, seat, NULL, charge);
+	if (charge->guilty && (!is_clear(pass, charge) || is_contradicted(pass, seat, NULL))) {
+		charge->guilty = 0;
+		charge->doubt = CT_DOUBT_OTHERS;
 	}
 	return CT_OK;
 }
 
-/* Does the set explain what its members cost better than each of them alone? */
+int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges)
+{
+	struct ct_tally tally;
+	int st = ct_tally_make(&tally, &pass->blame.charged, &pass->rounds, pass->n_seats, NULL);
+
+	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++)
+		st = weigh_seat(pass, &tally, s, &charges[s]);
+	ct_tally_fini(&tally);
+	return st;
+}
+
+/* The set against the rest, round by round. */
+static int set_recurrence(const struct ct_pass *pass, const struct ct_set_result *set,
+			  struct ct_recurrence *out)
+{
+	struct ct_tally tally;
+	int st = ct_tally_make(&tally, &set->blame->charged, &pass->rounds, 2, set->in_set);
+
+	if (st == CT_OK)
+		st = ct_tally_recurrence(&tally, 1, ct_blame_odds(&set->blame->set), out);
+	ct_tally_fini(&tally);
+	return st;
+}
+
+/* Does the set explain what its members cost better than each of them alone? 1, 0 or CT_NOMEM. */
 static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges,
 		     const struct ct_set_result *set, struct ct_charge *charge)
 {
@@ -117,9 +161,12 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	/* Sets of this size that there could have been. */
 	double family = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
 	uint64_t chance = ct_blame_chance(&pass->blame, pass->n_seats, set->in_set);
+	struct ct_recurrence recurs;
 	uint64_t best = 0;
 
-	ct_blame_weigh(&set->blame->set, pass->duration_ns, chance, family, charge);
+	if (chance == UINT64_MAX || set_recurrence(pass, set, &recurs) != CT_OK)
+		return CT_NOMEM;
+	ct_blame_weigh(&set->blame->set, &recurs, pass->duration_ns, chance, family, charge);
 	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
 	if (charge->guilty &&
 	    (!is_clear(pass, charge) || is_contradicted(pass, pass->n_seats, set->in_set)))
@@ -151,11 +198,11 @@ int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charg
 {
 	struct ct_charge together = { 0 };
 	int ordered = ct_verdict_order_lost(pass) == 0;
-	int use_set = ordered && set->in_set && weigh_set(pass, charges, set, &together);
+	int use_set = ordered && set->in_set ? weigh_set(pass, charges, set, &together) : 0;
 	int losses = 0;
-	int st = CT_OK;
+	int st = use_set < 0 ? use_set : CT_OK;
 
-	if (ordered)
+	if (ordered && st == CT_OK)
 		st = ct_order_findings(pass, list);
 	if (st == CT_OK && use_set)
 		st = ct_finding_set(pass, set->blame, &together, list);

@@ -19,6 +19,9 @@ struct ct_set_result {
 	struct ct_replayed replayed;
 };
 
+/* Sets pass->rounds from the cycles of the run (n + 1 times; none, if n is 0). Before all that follows. */
+void ct_verdict_rounds(struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_cycles);
+
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges);
 
