@@ -472,8 +472,10 @@ struct ct_report {
 	size_t n_ranks;
 	struct ct_report_comm *comms; /* largest first */
 	size_t n_comms;
+	struct ct_report_comm **comms_by_key; /* report_rows.h */
 	struct ct_report_op *ops; /* largest sum of spans first */
 	size_t n_ops;
+	struct ct_report_op **ops_by_key; /* report_rows.h */
 	struct ct_report_overlap *overlap; /* by rank */
 	size_t n_overlap;
 	struct ct_report_loss *losses;
