@@ -62,6 +62,12 @@ enum ct_finding_kind {
 	CT_FINDING_MAP(CT_FINDING_ENUM)
 #undef CT_FINDING_ENUM
 };
+/* Causes that findings have in common; OWN: the finding has its own words. */
+enum ct_why {
+	CT_WHY_OWN,
+#define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
+#include "analyzer/why.def"
+};
 enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
 enum ct_confidence {
 	CT_CONFIDENCE_NONE,
@@ -146,10 +152,12 @@ struct ct_finding {
 	double loss_pct;
 	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
 	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
-	int at_most;	/* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
 	int is_bounded; /* 1: by what computing stood waiting for communication */
+	enum ct_why why;
 	const char *cause, *advice, *command;
-	const char *line; /* greppable "key=value ..." that follows the kind in text */
+	const char *line; /* greppable "key=value ..." between kind and severity in text */
 	struct ct_evidence *evidence;
 	size_t n_evidence;
 };

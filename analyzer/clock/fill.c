@@ -184,10 +184,9 @@ static int add_finding(const struct ct_pass *pass, const uint8_t *guilty,
 	hosts = list_hosts(f, report->memory);
 	if (!hosts)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u severity=%s",
-				  hosts, by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
-				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u", hosts,
+				  by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
+				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 

@@ -158,7 +158,7 @@ static int stands_out(const struct ct_judgement *j, const struct ct_waited *w)
 			next = j->charges[s].loss_ns;
 	}
 	return (double)j->charges[w->seat].loss_ns >= STANDS_OUT * (double)next &&
-	       j->charges[w->seat].log10_p + log10(ranks_met(j->pass)) < CHANCE;
+	       j->charges[w->seat].recurs.log10_p + log10(ranks_met(j->pass)) < CHANCE;
 }
 
 /* Is the rank a stage of a pipeline? */

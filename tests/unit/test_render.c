@@ -63,7 +63,7 @@ static void assert_fits(const char *text)
 		lines++;
 		line += len + (line[len] == '\n');
 	}
-	if (lines > 40)
+	if (lines > 48)
 		fail_msg("%u lines:\n%s", lines, text);
 }
 
