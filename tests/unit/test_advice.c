@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/finding_first.h"
 #include "analyzer/render/render.h"
 #include "analyzer/why.h"
 #include "tests/unit/job.h"
@@ -136,35 +135,6 @@ static void what_ranks_share_is_no_host_where_there_is_only_one(void **state)
 	close_report();
 }
 
-/* ---- which comes first ---- */
-
-static void the_verdicts_own_finding_comes_first(void **state)
-{
-	struct ct_finding *f;
-
-	(void)state;
-	open_report(1);
-	add(CT_FINDING_COMM_SHARE, CT_WHY_OWN, 0)->severity = CT_SEVERITY_WARN;
-	add(CT_FINDING_EXPOSED_COMM, CT_WHY_OWN, 0);
-	add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 1);
-	report.findings = f = list.all;
-	report.n_findings = list.n;
-	report.verdict.code = CT_VERDICT_STRAGGLER;
-	ct_finding_first(&report);
-	assert_int_equal(f[0].kind, CT_FINDING_STRAGGLER);
-	assert_int_equal(f[1].kind, CT_FINDING_COMM_SHARE);
-	assert_int_equal(f[2].kind, CT_FINDING_EXPOSED_COMM);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(f[i].id, i + 1);
-	report.verdict.code = CT_VERDICT_COMM_BOUND;
-	ct_finding_first(&report);
-	assert_int_equal(f[0].kind, CT_FINDING_COMM_SHARE);
-	report.verdict.code = CT_VERDICT_HEALTHY;
-	ct_finding_first(&report);
-	assert_int_equal(f[0].kind, CT_FINDING_COMM_SHARE);
-	close_report();
-}
-
 /* ---- as text ---- */
 
 static char *text_of(int whole)
@@ -253,7 +223,6 @@ int main(void)
 		cmocka_unit_test(
 			longer_communication_sends_to_the_network_and_longer_computing_does_not),
 		cmocka_unit_test(what_ranks_share_is_no_host_where_there_is_only_one),
-		cmocka_unit_test(the_verdicts_own_finding_comes_first),
 		cmocka_unit_test(each_finding_says_how_grave_and_how_sure_it_is_and_why),
 		cmocka_unit_test(no_end_of_a_verdict_or_advice_is_cut_on_a_terminal),
 	};
