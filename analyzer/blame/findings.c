@@ -198,6 +198,26 @@ static int is_host(const struct ct_pass *pass, const uint32_t *seats, uint32_t n
 	return on_host < pass->n_seats && 4 * n >= 3 * on_host;
 }
 
+const char *ct_set_advice(const struct ct_pass *pass, const struct ct_finding *f, const char *ranks,
+			  const char *shared, struct ct_arena *memory)
+{
+	int elsewhere = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats && f->n_hosts == 1; s++)
+		elsewhere |= strcmp(pass->attempts->hosts[pass->seats[s].host].name, f->hosts[0]);
+	/* what all have cannot tell them from the others */
+	if (f->kind == CT_FINDING_STRAGGLER && !elsewhere)
+		return ct_arena_printf(
+			memory,
+			"ranks %s are slow together, but no host, and no communicator, is "
+			"theirs alone: look at what each of them does between its "
+			"communications, and whether their share of the input is larger",
+			ranks);
+	return ct_arena_printf(memory,
+			       "ranks %s are slow together: look for what only they share (%s)",
+			       ranks, shared);
+}
+
 int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		   const struct ct_charge *charge, struct ct_findings *list)
 {
@@ -228,10 +248,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	who = f->kind == CT_FINDING_STRAGGLER_HOST
 		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
-	f->advice = ct_arena_printf(memory,
-				    "ranks %s are slow together: look for what only they share "
-				    "(host, switch, power, input shard)",
-				    ranks);
+	f->advice = ct_set_advice(pass, f, ranks, "host, switch, power, input shard", memory);
 	if (!who || !f->advice)
 		return CT_NOMEM;
 	return set_late_line(pass, charge, who, memory, f);

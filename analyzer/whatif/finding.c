@@ -58,10 +58,8 @@ int ct_whatif_finding(const struct ct_pass *pass, const struct ct_whatif_set *se
 	name = ranks ? who(set, f, ranks, memory) : NULL;
 	if (!name || ct_finding_replayed(pass, r, CT_UNKNOWN, list, f))
 		return CT_NOMEM;
-	f->advice = ct_arena_printf(memory,
-				    "ranks %s are slow together: look for what only they share "
-				    "(host, switch, power, shard of the model or of the input)",
-				    ranks);
+	f->advice = ct_set_advice(
+		pass, f, ranks, "host, switch, power, shard of the model or of the input", memory);
 	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s windows=%u/%u severity=%s", name,
 				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s, r->windows, r->n_windows,
