@@ -18,6 +18,7 @@
 #include "analyzer/pass.h"
 #include "analyzer/score/score.h"
 #include "analyzer/tracer_cost.h"
+#include "analyzer/verdict/choose.h"
 #include "analyzer/whatif/judge.h"
 
 /* What the steps work on, so that there is one place to clean up. */
@@ -92,6 +93,13 @@ static int look_at_cycles(struct analysis *a)
 	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 
+static int choose_verdict(struct analysis *a)
+{
+	const struct ct_judgement j = { &a->pass, a->charges, &a->cycles, &a->hits };
+
+	return ct_verdict_fill(&j, &a->findings, a->report);
+}
+
 /* Weigh every rank, and the set that looks slow together if there is one. */
 static int judge(struct analysis *a, const struct ct_analyze_options *options, struct ct_err *err)
 {
@@ -133,7 +141,7 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
-		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
+		st = choose_verdict(a);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }

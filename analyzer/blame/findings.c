@@ -257,16 +257,23 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
 static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
 {
-	const char *why = NULL;
+	const struct ct_report_process *damaged = NULL;
+	const char *what;
 
-	for (size_t p = 0; p < report->n_processes && !why; p++)
-		why = report->processes[p].damage_why;
+	for (size_t p = 0; p < report->n_processes && !damaged; p++)
+		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
 	if (report->lost_records)
 		return "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a faster "
 		       "COMMTRACE_DIR keeps more";
-	if (why)
-		return ct_arena_printf(memory,
-				       "%s: copy the file again; what is missing is unknown", why);
+	if (damaged) {
+		/* A file that its own machine has cut off by itself is no bad copy. */
+		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes
+			       ? "its process died while it wrote, and its ring is gone"
+			       : "if it was copied before its job had ended, or not whole, "
+				 "copy the file again";
+		return ct_arena_printf(memory, "%s: %s; what is missing is unknown",
+				       damaged->damage_why, what);
+	}
 	return "what is missing is unknown; see `commtrace info` for reasons, and whether the "
 	       "files of "
 	       "all hosts were copied whole";
