@@ -6,6 +6,8 @@
 
 #include "analyzer/units.h"
 
+#define MOST_OF_RUN 50.0 /* % */
+
 /* " 26.2MB", or nothing where its size is another one each time. */
 static void size_text(char *to, size_t cap, uint64_t bytes)
 {
@@ -16,7 +18,7 @@ static void size_text(char *to, size_t cap, uint64_t bytes)
 void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_cycles *c = &report->cycles;
-	char size[32], err[32] = "", again[96] = "", by[96];
+	char size[32], err[32] = "", again[96] = "", by[96], part[48] = "";
 
 	if (!c->anchor_comm_key && !c->marker) {
 		if (c->why)
@@ -36,7 +38,11 @@ void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 	else
 		snprintf(by, sizeof(by), "%.32s%s on %08" PRIx64, c->anchor_op, size,
 			 c->anchor_comm_key >> 32);
-	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s, by %s%s",
-		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
+	/* what is said of cycles is not said of the run */
+	if (report->exposed.run_pct < MOST_OF_RUN)
+		snprintf(part, sizeof(part), ", %s of the run",
+			 ct_text_pct(report->exposed.run_pct).s);
+	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s%s, p99 %s, by %s%s",
+		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err, part,
 		     ct_text_ns(c->time_p99_ns).s, by, again);
 }
