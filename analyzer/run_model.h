@@ -109,6 +109,7 @@ struct ct_report_run {
 	const char **backends;
 	size_t n_backends;
 	int complete;		  /* no rank, record or byte is missing */
+	int is_two_jobs;	  /* traces that have nothing to do with each other */
 	enum ct_timing timing;	  /* the best that any rank has */
 	uint64_t ranks_untimed;	  /* ranks of which nothing was timed, although they communicated */
 	uint64_t time_err_ns;	  /* largest error of one measured span ... */
@@ -374,7 +375,8 @@ struct ct_report_clock {
 struct ct_report_whatif {
 	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
 	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
-	double error_pct; /* of the play: of how long it takes */
+	double error_pct;    /* of the play and of the times that it plays: of how long it takes */
+	int is_contradicted; /* without communication it would take longer: these times tell nothing */
 };
 
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
@@ -382,10 +384,12 @@ struct ct_report_whatif {
 struct ct_report_score {
 	double total;	   /* NAN: n/a */
 	const char *grade; /* good, fair, poor, n/a */
+	const char *why;   /* there is no total, or no grade; NULL: there are both */
 	struct ct_score_part {
 		const char *name;	  /* bandwidth, latency, balance, stability */
 		double weight_pct, score; /* score NAN: n/a */
 		const char *from;	  /* what it was computed from, or why it was not */
+		int is_own;		  /* against the best of this very run, mostly */
 	} parts[CT_SCORE_PARTS];
 	size_t n_parts;
 };
@@ -411,6 +415,7 @@ struct ct_report_exposed {
 	double wait_pct; /* of the same time: the part until the others had come */
 	double most_pct; /* of the rank that stood longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
+	double run_pct;		 /* of the run, that time: what lies in cycles that are on record */
 	int of_cycles;
 };
 

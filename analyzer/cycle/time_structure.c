@@ -229,8 +229,8 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 		pattern = NULL;
 		unknown = "n/a:little-on-tape";
 	}
-	if (pattern && (ct_finding_evidence(t->list, f, "windows_slow", slow, "count", NAN) ||
-			ct_finding_evidence(t->list, f, "windows", windows, "count", NAN)))
+	if (pattern && (ct_finding_evidence(t->list, f, "cycle_windows_slow", slow, "count", NAN) ||
+			ct_finding_evidence(t->list, f, "cycle_windows", windows, "count", NAN)))
 		return CT_NOMEM;
 	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
 				  (unsigned long long)f->cycle_first,

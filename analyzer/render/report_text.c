@@ -193,6 +193,11 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 	}
 	if (!report->n_overlap)
 		return;
+	if (!most && measured == launches) {
+		ct_text_line(text, CT_COLOR_NONE,
+			     "exposed   n/a: errors of its times are longer than communication");
+		return;
+	}
 	if (!most) {
 		ct_text_line(text, CT_COLOR_NONE,
 			     "exposed   n/a: who waited for it is known of %s of %s launches",
