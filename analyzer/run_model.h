@@ -217,9 +217,11 @@ struct ct_report_op {
 	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1) */
 	uint64_t instances, bytes;
 	uint64_t bytes_each; /* bytes / instances */
-	uint64_t span_p50_ns, span_p99_ns, span_sum_ns;
+	uint64_t span_p50_ns, span_p99_ns;
+	uint64_t span_each_ns; /* how long each of the communicator's ranks was in it, on average */
 	uint64_t transfer_p50_ns, transfer_p99_ns;
 	uint64_t wait_ns, transfer_ns;
+	uint64_t wait_each_ns; /* wait_ns over the communicator's ranks: what each waited on average */
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
@@ -486,9 +488,9 @@ struct ct_report {
 	struct ct_report_comm *comms; /* largest first */
 	size_t n_comms;
 	struct ct_report_comm **comms_by_key; /* report_rows.h */
-	struct ct_report_op *ops; /* largest sum of spans first */
+	struct ct_report_op *ops;	      /* those first in which each rank spent most time */
 	size_t n_ops;
-	struct ct_report_op **ops_by_key; /* report_rows.h */
+	struct ct_report_op **ops_by_key;  /* report_rows.h */
 	struct ct_report_overlap *overlap; /* by rank */
 	size_t n_overlap;
 	struct ct_report_loss *losses;

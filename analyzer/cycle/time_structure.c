@@ -215,7 +215,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 {
 	double sum = by_cycle(t->hits, seats, room) / ct_hits_share(t->hits);
 	uint32_t windows, slow = slow_windows(t, room, &windows);
-	const char *pattern = pattern_of(slow, windows);
+	const char *pattern = pattern_of(slow, windows), *unknown = "n/a:few-cycles";
 
 	/* what windows of messages tell is not on the tape: then the cycles are those of the finding's times */
 	if (sum >= LEAST_EXPLAINED * (double)f->loss_ns) {
@@ -227,13 +227,14 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 		f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
 		f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
 		pattern = NULL;
+		unknown = "n/a:little-on-tape";
 	}
 	if (pattern && (ct_finding_evidence(t->list, f, "windows_slow", slow, "count", NAN) ||
 			ct_finding_evidence(t->list, f, "windows", windows, "count", NAN)))
 		return CT_NOMEM;
 	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
 				  (unsigned long long)f->cycle_first,
-				  (unsigned long long)f->cycle_last, pattern ? pattern : "n/a");
+				  (unsigned long long)f->cycle_last, pattern ? pattern : unknown);
 	return f->line ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_NOMEM;
 }
 

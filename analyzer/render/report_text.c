@@ -276,10 +276,10 @@ static void write_row(struct ct_text *text, const struct ct_report_op *op)
 	if (op->last_rank >= 0)
 		snprintf(last, sizeof(last), "%d %.0f%% %s", op->last_rank, op->last_pct,
 			 ct_text_ns(op->last_cost_ns).s);
-	ct_text_line(text, CT_COLOR_NONE, "%-17s %-8s %6s %5s %6s %6s %6s %6s %7s %7s %s", what_cut,
+	ct_text_line(text, CT_COLOR_NONE, "%-17s %-8s %6s %5s %6s %6s %7s %6s %7s %7s %s", what_cut,
 		     comm, ct_text_bytes(op->bytes_each).s, ct_text_count(op->instances).s,
 		     ct_text_ns(op->span_p50_ns).s, ct_text_ns(op->span_p99_ns).s,
-		     ct_text_ns(op->wait_ns).s, ct_text_ns(op->transfer_ns).s,
+		     ct_text_ns(op->wait_each_ns).s, ct_text_ns(op->transfer_ns).s,
 		     bandwidth(op->algbw_p50_Bps).s, bandwidth(op->busbw_p50_Bps).s, last);
 }
 
@@ -288,9 +288,9 @@ static void write_table(struct ct_text *text, const struct ct_report *report)
 	if (!report->n_ops)
 		return;
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_BOLD, "%-17s %-8s %6s %5s %6s %6s %6s %6s %7s %7s %s",
-		     "operation", "comm", "bytes", "n", "p50", "p99", "wait", "transf", "algbw/s",
-		     "busbw/s", "last % cost");
+	ct_text_line(text, CT_COLOR_BOLD, "%-17s %-8s %6s %5s %6s %6s %7s %6s %7s %7s %s",
+		     "operation", "comm", "bytes", "n", "p50", "p99", "wait/rk", "transf",
+		     "algbw/s", "busbw/s", "last % cost");
 	for (size_t i = 0; i < report->n_ops && i < MOST_ROWS; i++)
 		write_row(text, &report->ops[i]);
 	if (report->n_ops > MOST_ROWS)
