@@ -76,7 +76,7 @@ static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *o
 	if (st == CT_NOTFOUND)
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
-		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+		st = ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits);
 	if (st == CT_OK)
 		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	if (st == CT_OK)

@@ -136,27 +136,16 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		      : CT_OK;
 }
 
-static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,
-			     struct ct_arena *memory)
+/* When that was follows, as cycles tell it (cycle/time_structure.c). */
+static int set_late_line(const struct ct_charge *charge, const char *who, struct ct_arena *memory,
+			 struct ct_finding *f)
 {
-	if (4 * (f->end_at_ns - f->begin_at_ns) >= 3 * pass->duration_ns)
-		return "all";
-	return ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
-			       ct_text_ns(f->end_at_ns).s);
-}
-
-static int set_late_line(const struct ct_pass *pass, const struct ct_charge *charge,
-			 const char *who, struct ct_arena *memory, struct ct_finding *f)
-{
-	const char *when = when_text(pass, f, memory);
-
-	if (!when)
-		return CT_NOMEM;
-	f->line = ct_arena_printf(
-		memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
-		f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->hits,
-		(unsigned long long)charge->trials, when, ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu severity=%s", who,
+				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
+				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+				  (unsigned long long)charge->hits,
+				  (unsigned long long)charge->trials,
+				  ct_severity_name(f->severity));
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -181,7 +170,7 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 				    f->ranks[0], host);
 	if (!who || !f->advice)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* Are the set's members one host's, and at least three quarters of that host's ranks? */
@@ -234,7 +223,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 				    ranks);
 	if (!who || !f->advice)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
