@@ -321,6 +321,22 @@ static void what_became_much_slower_goes_before_how_it_overlaps(void **state)
 	hold(&said);
 }
 
+/* One communicator: only its own past tells, and of nobody in particular. */
+static void transfers_that_became_slow_are_not_healthy(void **state)
+{
+	static const struct said said = {
+		"slow from step 28 on",
+		{ "fsdp", 8, 1, 40, 6, 0, 0, 0, { "slow-link:src=0,dst=1,factor=0.4,from=28" } },
+		CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		{ "transfers of ", " became slow at " },
+		NULL,
+		0
+	};
+
+	(void)state;
+	hold(&said);
+}
+
 /* ---- two findings of one cause ---- */
 
 static struct ct_finding *add(struct ct_findings *list, enum ct_finding_kind kind, uint64_t first,
@@ -408,6 +424,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stalls_say_how_often),
 		cmocka_unit_test(the_verdict_is_the_first_finding),
 		cmocka_unit_test(what_became_much_slower_goes_before_how_it_overlaps),
+		cmocka_unit_test(transfers_that_became_slow_are_not_healthy),
 		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),
 	};
 
