@@ -343,12 +343,12 @@ static void transfers_that_became_slow_are_not_healthy(void **state)
 enum { CYCLES = 40, SEATS = 4, MS = 1000000 };
 
 /* Cycles of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and seat 2 is charged with
- * `charge_ms`, seat 1 with 5. */
-static struct ct_stalled one_long_cycle(uint64_t wait_ms, uint64_t charge_ms)
+ * `charge_ms`, seat 1 with `other_ms`. */
+static struct ct_stalled one_long_cycle(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
 {
 	uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
 	struct ct_hit all[2] = {
-		{ .cycle = 10, .seat = 1, .charged_ns = 5 * MS },
+		{ .cycle = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
 		{ .cycle = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
 	};
 	uint8_t kept[CYCLES];
@@ -373,7 +373,7 @@ static struct ct_stalled one_long_cycle(uint64_t wait_ms, uint64_t charge_ms)
 
 static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
 {
-	struct ct_stalled s = one_long_cycle(40, 35);
+	struct ct_stalled s = one_long_cycle(40, 35, 5);
 
 	(void)state;
 	assert_int_equal(s.n, 1);
@@ -381,10 +381,10 @@ static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
 	assert_int_equal(s.longest_cycle, 10);
 	assert_int_equal(s.longest_seat, 2);
 	/* all did more, and nobody waited */
-	assert_int_equal(one_long_cycle(4, 35).n, 0);
+	assert_int_equal(one_long_cycle(4, 35, 5).n, 0);
 	/* nobody is charged with most of it, or two with as much */
-	assert_int_equal(one_long_cycle(40, 15).longest_seat, CT_STALLED_NOBODY);
-	assert_int_equal(one_long_cycle(40, 6).longest_seat, CT_STALLED_NOBODY);
+	assert_int_equal(one_long_cycle(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
+	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
 }
 
 static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **state)
