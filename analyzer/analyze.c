@@ -78,16 +78,24 @@ static int find_cycles(struct analysis *a, const struct ct_analyze_options *opti
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
 		ct_verdict_rounds(&a->pass, a->cycles.cut_ns, a->cycles.n);
-	return st;
+	return st == CT_OK ? ct_hits_collect(&a->pass, &a->cycles, &a->hits) : st;
+}
+
+/* What each rank is charged with by cycles. */
+static void add_hits(const struct ct_hits *hits, struct ct_charge *charges)
+{
+	double share = ct_hits_share(hits);
+
+	for (uint32_t k = 0; k < hits->n && share > 0; k++)
+		charges[hits->all[k].seat]
+			.by_cycles_ns += (uint64_t)((double)hits->all[k].charged_ns / share);
 }
 
 static int look_at_cycles(struct analysis *a)
 {
 	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
-	int st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+	int st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 
-	if (st == CT_OK)
-		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	if (st == CT_OK)
 		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
@@ -127,6 +135,7 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 					      .blame = &a->second.blame };
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
+	add_hits(&a->hits, a->charges);
 	if (st == CT_OK)
 		st = ct_whatif_judge(&a->whatif, &a->pass, a->charges);
 	if (st == CT_OK)

@@ -196,6 +196,8 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 		charge->guilty = 0;
 	charge->replayed = set->replayed;
 	ct_charge_settle(charge, pass->duration_ns);
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		charge->by_cycles_ns += set->in_set[s] ? charges[s].by_cycles_ns : 0;
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;
