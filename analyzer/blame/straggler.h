@@ -117,6 +117,9 @@ enum ct_doubt {
 	CT_DOUBT_FEW,	 /* too few rounds to tell it from chance */
 	CT_DOUBT_CHANCE, /* others are late about as often */
 	CT_DOUBT_OTHERS, /* somebody else came later, or messages were not followed */
+	/* of sets only */
+	CT_DOUBT_SPREAD, /* all ranks differ, and these are the slowest ones */
+	CT_DOUBT_CORES,	 /* processes wait for cores */
 };
 
 /* What one suspect comes to. */

@@ -8,6 +8,7 @@
 #include "analyzer/units.h"
 #include "analyzer/verdict/one_cause.h"
 #include "analyzer/verdict/say.h"
+#include "analyzer/verdict/together.h"
 #include "analyzer/verdict/waited.h"
 
 /* In the report; the weightiest. */
@@ -124,6 +125,9 @@ static int say_rest(struct choice *c)
 {
 	const char *ends;
 
+	if (ct_verdict_add(c->report, ct_oversubscribed_text(c->j->pass, c->report->memory)) !=
+	    CT_OK)
+		return CT_NOMEM;
 	if (ct_say_ends(c->report, &ends) != CT_OK)
 		return CT_NOMEM;
 	return ct_verdict_add(c->report, ends) || ct_verdict_add(c->report, c->lacks);
@@ -143,18 +147,40 @@ static int say_exposed(struct choice *c)
 	return ct_verdict_add(report, c->lacks);
 }
 
+/* Several are late together, and nobody is named. */
+static int say_together(struct choice *c, double pct)
+{
+	struct ct_report *report = c->report;
+
+	report->verdict.gain_max_pct = pct;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_together_text(c->j, report)) ||
+	    ct_verdict_add(report, ct_oversubscribed_text(c->j->pass, report->memory)))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
 /* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
 static int say_lost(struct choice *c)
 {
+	double together_pct = ct_together_pct(c->j);
 	const char *late;
 
+	if (together_pct > c->waited.pct && together_pct > c->late_pct)
+		return say_together(c, together_pct);
 	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT)
-		return ct_waited_say(c->j, &c->waited, c->lacks, c->report);
+		return ct_waited_say(c->j, &c->waited, c->lacks, c->report) ||
+				       ct_verdict_add(c->report,
+						      ct_oversubscribed_text(c->j->pass,
+									     c->report->memory))
+			       ? CT_NOMEM
+			       : CT_OK;
 	late = late_text(c);
 	c->report->verdict.gain_max_pct = c->late_pct;
 	if (ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, late) ||
 	    (c->waited.pct > 0 &&
-	     ct_verdict_add(c->report, ct_waited_in_short(&c->waited, c->report))))
+	     ct_verdict_add(c->report, ct_waited_in_short(&c->waited, c->report))) ||
+	    ct_verdict_add(c->report, ct_oversubscribed_text(c->j->pass, c->report->memory)))
 		return CT_NOMEM;
 	return ct_verdict_add(c->report, c->lacks);
 }
@@ -164,6 +190,8 @@ static int say_nothing_found(struct choice *c)
 	struct ct_report *report = c->report;
 	double lost = fmax(c->waited.pct, c->late_pct > LATE_OR_SLOW_PCT ? c->late_pct : 0);
 	int st;
+
+	lost = fmax(lost, ct_together_pct(c->j));
 
 	if (c->exposed && !(lost > c->exposed->loss_pct))
 		return say_exposed(c);
