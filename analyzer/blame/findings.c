@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
@@ -142,7 +143,7 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
-	f->cause = "arrives late at communication: the time goes before the calls, not into them";
+	ct_finding_because(f, CT_WHY_LATE);
 	if (ct_finding_evidence(list, f, "times_last", (double)charge->recurs.hits, "count", NAN) ||
 	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->recurs.trials,
 				"count", NAN) ||
@@ -179,11 +180,11 @@ static int set_late_line(const struct ct_pass *pass, const struct ct_charge *cha
 
 	if (!when)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(
-		memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
-		f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->recurs.hits,
-		(unsigned long long)charge->recurs.trials, when, ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s", who,
+				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
+				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+				  (unsigned long long)charge->recurs.hits,
+				  (unsigned long long)charge->recurs.trials, when);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -202,11 +203,7 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 	if (!host)
 		return CT_NOMEM;
 	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
-	f->advice = ct_arena_printf(memory,
-				    "look at what rank %d does between its communications: input, "
-				    "Python, clocks, other load on %s",
-				    f->ranks[0], host);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
 	return set_late_line(pass, charge, who, memory, f);
 }
@@ -223,26 +220,6 @@ static int is_host(const struct ct_pass *pass, const uint32_t *seats, uint32_t n
 	for (uint32_t s = 0; s < pass->n_seats; s++)
 		on_host += pass->seats[s].host == pass->seats[seats[0]].host;
 	return on_host < pass->n_seats && 4 * n >= 3 * on_host;
-}
-
-const char *ct_set_advice(const struct ct_pass *pass, const struct ct_finding *f, const char *ranks,
-			  const char *shared, struct ct_arena *memory)
-{
-	int elsewhere = 0;
-
-	for (uint32_t s = 0; s < pass->n_seats && f->n_hosts == 1; s++)
-		elsewhere |= strcmp(pass->attempts->hosts[pass->seats[s].host].name, f->hosts[0]);
-	/* what all have cannot tell them from the others */
-	if (f->kind == CT_FINDING_STRAGGLER && !elsewhere)
-		return ct_arena_printf(
-			memory,
-			"ranks %s are slow together, but no host, and no communicator, is "
-			"theirs alone: look at what each of them does between its "
-			"communications, and whether their share of the input is larger",
-			ranks);
-	return ct_arena_printf(memory,
-			       "ranks %s are slow together: look for what only they share (%s)",
-			       ranks, shared);
 }
 
 int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
@@ -275,8 +252,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	who = f->kind == CT_FINDING_STRAGGLER_HOST
 		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
-	f->advice = ct_set_advice(pass, f, ranks, "host, switch, power, input shard", memory);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
 	return set_late_line(pass, charge, who, memory, f);
 }
@@ -352,9 +328,7 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 					    unknown ? "+" : "");
 	if (!records)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s severity=%s",
-				  records, n ? ranks : "?", reason,
-				  ct_text_pct(unknown ? NAN : share).s,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
+				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }

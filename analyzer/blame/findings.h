@@ -14,11 +14,6 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		   const struct ct_charge *charge, struct ct_findings *list);
 
-/* What to do about ranks that are slow together; `ranks` as a text; `shared`: what those may have in common that a host or a
- * communicator has for itself. NULL: out of memory. */
-const char *ct_set_advice(const struct ct_pass *pass, const struct ct_finding *finding,
-			  const char *ranks, const char *shared, struct ct_arena *memory);
-
 /* Who, by rank, and where: what this finding is about. */
 int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n,
 		     struct ct_findings *list, struct ct_finding *finding);

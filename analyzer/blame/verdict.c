@@ -7,6 +7,7 @@
 
 #include "analyzer/blame/apart_set.h"
 #include "analyzer/blame/findings.h"
+#include "analyzer/blame/gain.h"
 #include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
 #include "analyzer/environment.h"
@@ -261,22 +262,25 @@ static int say(struct ct_report *report, enum ct_verdict_code code, enum ct_conf
 	return ct_verdict_say(report, code, confidence, text);
 }
 
-/* Could it all be hidden? Not where moving the data takes longer than computing does. */
+/* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
+ * overlap. What is waited for others is no part of it. */
 int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
-	double computing = 100 - e->share_pct;
-	int bound = f->kind != CT_FINDING_BUCKETS && e->transferring_pct >= computing;
+	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
+	int bound = f->kind != CT_FINDING_BUCKETS && stays - e->err_pct >= CT_VERDICT_COMM_PCT;
 
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (bound)
 		return say(report, CT_VERDICT_COMM_BOUND, f->confidence,
 			   ct_arena_printf(report->memory,
 					   "data moves for %s of the time and computing takes %s: "
-					   "%s±%s stay exposed, however it is arranged",
+					   "however well hidden, %s±%s would stay exposed at this "
+					   "speed; %s are now, %s of the time waiting for others",
 					   ct_text_pct(e->transferring_pct).s,
-					   ct_text_pct(computing).s, ct_text_pct(e->share_pct).s,
-					   ct_text_pct(e->err_pct).s));
+					   ct_text_pct(computing).s, ct_text_pct(stays).s,
+					   ct_text_pct(e->err_pct).s, ct_text_pct(e->share_pct).s,
+					   ct_text_pct(e->wait_pct).s));
 	return say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
 		   ct_arena_printf(report->memory,
 				   "ranks stand waiting for communication for %s±%s of the time "
@@ -285,30 +289,23 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 				   ct_text_pct(f->loss_pct).s));
 }
 
-/* At most so much of the run would be saved if communication took no time, %: what ranks spent in it, what they stood waiting
- * for it, what playing the run without it says; NAN: not known. */
-static double gain_of(const struct ct_report *report)
-{
-	double gain = report->run.comm_share_pct;
-	double played = report->whatif.free_gain_pct + report->whatif.error_pct;
-
-	gain = fmin(gain, report->exposed.most_pct);
-	return fmin(gain, played);
-}
-
 int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
-	double share = report->run.comm_share_pct, gain = gain_of(report);
-	const char *text;
+	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
+	double gain = ct_gain_pct(report);
+	const char *text, *coarse = ct_gain_why_not(report);
 
-	if (report->exposed.most_pct < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = report->exposed.most_pct;
+	if (coarse)
+		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, coarse);
+	if (most < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = most;
 		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			   ct_arena_printf(report->memory,
-					   "exposed %s: no rank stood waiting for communication "
-					   "for longer; look elsewhere",
-					   ct_text_pct(report->exposed.most_pct).s));
+			   ct_arena_printf(
+				   report->memory,
+				   "exposed at most %s: no rank stood waiting for communication "
+				   "for longer; look elsewhere",
+				   ct_text_pct(most).s));
 	}
 	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
 		report->verdict.gain_max_pct = share;
@@ -318,8 +315,9 @@ int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
 	}
 	report->verdict.gain_max_pct = gain;
+	wait = ct_gain_wait_pct(report);
 	/* what has less of it by itself was told above */
-	if (gain < CT_VERDICT_COMM_PCT)
+	if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
 		return say(
 			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
 			ct_arena_printf(memory,
@@ -330,9 +328,18 @@ int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 			       "no rank steadily costs the others 1 %% of the run, judged by %s "
 			       "operations",
 			       ct_text_count(pass->matched).s);
-	if (text && gain < share)
+	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
+		text = ct_arena_printf(memory,
+				       "%s; how much of the %s in communication computing hides is "
+				       "not known",
+				       text, ct_text_pct(share).s);
+	else if (text && !isnan(gain))
 		text = ct_arena_printf(memory, "%s; without communication at most %s faster", text,
 				       ct_text_pct(gain).s);
+	if (text && gain < CT_VERDICT_COMM_PCT && wait >= CT_VERDICT_COMM_PCT)
+		text = ct_arena_printf(memory,
+				       "%s, but ranks wait for each other for %s of the time", text,
+				       ct_text_pct(wait).s);
 	return say(report, CT_VERDICT_HEALTHY,
 		   report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM, text);
 }

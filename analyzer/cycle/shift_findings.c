@@ -6,6 +6,7 @@
 #include "analyzer/cycle/shift.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define LEAST_RISE 1.05
@@ -97,18 +98,12 @@ static int explain(const struct ct_time_structure *t, const struct rise *r, uint
 	double after = communication(t->hits, r->first, r->last + 1, room);
 	double more = r->after_ns - r->before_ns;
 
-	f->cause = "all ranks need longer for a cycle from then on";
+	ct_finding_because(f, CT_WHY_LONGER);
 	if (!isnan(before) && !isnan(after))
-		f->cause = after - before >= CLEAR_SHARE * more
-				   ? "from then on the time inside of communication is longer: "
-				     "waiting or "
-				     "transfer"
-			   : after - before <= (1 - CLEAR_SHARE) * more
-				   ? "from then on the time outside of communication is longer: "
-				     "computing, "
-				     "input, the host"
-				   : "from then on both communication and what lies between takes "
-				     "longer";
+		ct_finding_because(
+			f, after - before >= CLEAR_SHARE * more ? CT_WHY_LONGER_COMMUNICATION
+			   : after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
+									: CT_WHY_LONGER_BOTH);
 	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
 		return CT_NOMEM;
 	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
@@ -141,8 +136,6 @@ static int add_change(const struct ct_time_structure *t, const struct rise *r, u
 	f->cycle_last = r->last;
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
-	f->advice = "compare what happened then: size of the input, frequency and heat of the GPUs "
-		    "(nvidia-smi -q -d CLOCK,TEMPERATURE), other jobs on the network or the hosts";
 	f->line = ct_arena_printf(
 		list->memory, "cycle=%u before=%s after=%s (+%s) loss=%s±%s share=%s cycles=%u..%u",
 		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define WINDOW 50u	/* cycles */
@@ -12,7 +13,9 @@
 #define TAIL 0.02 /* of the charges, that may lie before the first and behind the last cycle */
 #define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
 #define LEAST_EXPLAINED 0.5 /* of the loss, that the tape's charges have to account for */
-#define EVERYWHERE 0.75	    /* of the windows */
+#define LEAST_REASONED                                                                             \
+	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
+#define EVERYWHERE 0.75 /* of the windows */
 
 double ct_hits_share(const struct ct_hits *hits)
 {
@@ -104,32 +107,39 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 	free(joined);
 }
 
-static const char *cause_of(const struct reasons *why)
+static int is_stalls(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
+}
+
+/* OWN: what is known of it is less than its error, or says why of too small a part of the loss. */
+static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why, double share)
 {
 	double known = why->host_ns + why->stream_ns;
+	double least = why->host_ns < why->stream_ns ? why->host_ns : why->stream_ns;
 
+	if (known - why->err_ns < LEAST_REASONED * share * (double)f->loss_ns ||
+	    (least > (1 - CLEAR_SHARE) * known && least < why->err_ns))
+		return CT_WHY_OWN;
 	if (why->host_ns >= CLEAR_SHARE * known)
-		return "host late: its stream was free, and the calls had not been made yet (data "
-		       "loading, "
-		       "Python, garbage collection, another process on its cores)";
+		return is_stalls(f) ? CT_WHY_HOST_STALLS : CT_WHY_HOST_LATE;
 	if (why->stream_ns >= CLEAR_SHARE * known)
-		return "stream late: the calls had been made, and its stream reached them late "
-		       "(computing "
-		       "or copies before them)";
-	return "partly host late (calls made after its stream was free), partly stream late "
-	       "(computing "
-	       "or copies before them)";
+		return is_stalls(f) ? CT_WHY_STREAM_STALLS : CT_WHY_STREAM_LATE;
+	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
 }
 
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 		       const uint8_t *seats, uint32_t count, double least_ns)
 {
 	struct reasons why = sum_reasons(t, seats, least_ns);
+	enum ct_why kind;
 
 	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return CT_OK;
-	f->cause = cause_of(&why);
+	kind = why_of(f, &why, ct_hits_share(t->hits));
+	if (kind != CT_WHY_OWN)
+		ct_finding_because(f, kind);
 	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
 	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
 		return CT_NOMEM;
@@ -205,7 +215,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 {
 	double sum = by_cycle(t->hits, seats, room) / ct_hits_share(t->hits);
 	uint32_t windows, slow = slow_windows(t, room, &windows);
-	const char *pattern = pattern_of(slow, windows);
+	const char *pattern = pattern_of(slow, windows), *unknown = "n/a:few-cycles";
 
 	/* what windows of messages tell is not on the tape: then the cycles are those of the finding's times */
 	if (sum >= LEAST_EXPLAINED * (double)f->loss_ns) {
@@ -217,13 +227,14 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 		f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
 		f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
 		pattern = NULL;
+		unknown = "n/a:little-on-tape";
 	}
 	if (pattern && (ct_finding_evidence(t->list, f, "windows_slow", slow, "count", NAN) ||
 			ct_finding_evidence(t->list, f, "windows", windows, "count", NAN)))
 		return CT_NOMEM;
 	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
 				  (unsigned long long)f->cycle_first,
-				  (unsigned long long)f->cycle_last, pattern ? pattern : "n/a");
+				  (unsigned long long)f->cycle_last, pattern ? pattern : unknown);
 	return f->line ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_NOMEM;
 }
 

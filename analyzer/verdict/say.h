@@ -30,6 +30,10 @@ int ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
 /* Of which ranks nothing, or not all, is there: "only 7 of 8 ranks left a trace"; *text "": all is there. */
 int ct_say_what_lacks(const struct ct_pass *pass, struct ct_report *report, const char **text);
 
+/* Nothing holds of two jobs together; `processes`: one of each. */
+int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
+		    struct ct_report *report);
+
 /* Why there is nothing to judge by; *text "": there is. */
 int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text);
 

@@ -95,7 +95,9 @@ static void add_messages(const struct ct_judgement *j, const struct ct_report *r
 	for (uint32_t s = 0; s < j->pass->n_seats; s++) {
 		uint64_t waited = j->pass->seats[s].waited.total;
 
-		if ((double)waited < least || waited <= w->ns)
+		/* streams wait for messages by the schedule of their pipeline */
+		if (j->pass->seats[s].timing != CT_TIMING_CALL || (double)waited < least ||
+		    waited <= w->ns)
 			continue;
 		w->ns = waited;
 		w->in_messages = 1;

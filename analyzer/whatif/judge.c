@@ -420,12 +420,28 @@ int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct c
 						      : CT_OK;
 }
 
+/* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the same way. */
+static double error_of_times(const struct ct_whatif *w, const struct ct_report *report)
+{
+	double gaps = (double)w->schedule.n_launches / w->schedule.n_seats;
+	double err = report->run.time_err_p50_ns == CT_UNKNOWN
+			     ? NAN
+			     : (double)report->run.time_err_p50_ns;
+
+	return 100 * gaps * err / (double)w->total_ns;
+}
+
 void ct_whatif_fill(const struct ct_whatif *w, struct ct_report *report)
 {
-	report->whatif = (struct ct_report_whatif){ .free_gain_pct = NAN, .balance_ratio = NAN };
+	struct ct_report_whatif *to = &report->whatif;
+
+	*to = (struct ct_report_whatif){ .free_gain_pct = NAN, .balance_ratio = NAN };
 	if (!w->is_close || w->replayed_ns <= 0)
 		return;
-	report->whatif.free_gain_pct = 100 * (1 - (double)w->free_ns / (double)w->replayed_ns);
-	report->whatif.balance_ratio = (double)w->usual_ns / (double)w->replayed_ns;
-	report->whatif.error_pct = w->error_pct;
+	to->free_gain_pct = 100 * (1 - (double)w->free_ns / (double)w->replayed_ns);
+	to->error_pct = w->error_pct + error_of_times(w, report);
+	to->balance_ratio = (double)w->usual_ns / (double)w->replayed_ns;
+	to->is_contradicted = to->free_gain_pct + to->error_pct < 0;
+	if (to->is_contradicted)
+		to->free_gain_pct = to->balance_ratio = NAN;
 }

@@ -8,9 +8,10 @@
 
 #include "analyzer/blame/straggler.h"
 #include "tests/unit/job.h"
+#include "tests/unit/seeds.h"
 #include "trace/ops.h"
 
-#define SEEDS 25
+#define SEEDS SOME_SEEDS(25)
 
 static const struct job_loop quiet = {
 	.cycles = 100,
