@@ -18,8 +18,7 @@
 
 /* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 1 next, 5 empty. */
 #define MOST_ROWS 5
-#define HANGING 4u /* columns before the second line of the verdict ... */
-#define NEXT 10u   /* ... and of the commands */
+#define HANGING 4u /* columns before the second line of the verdict */
 #define MOST_INFLIGHT 8
 #define MOST_ENDED 4
 
@@ -67,7 +66,7 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 	else if (run->timing_is_forced)
 		snprintf(timing, sizeof(timing), " (timing %s)", ct_timing_name(run->timing));
 	if (report->verdict.confidence != CT_CONFIDENCE_NONE)
-		snprintf(confidence, sizeof(confidence), ", confidence %s",
+		snprintf(confidence, sizeof(confidence), " (confidence %s)",
 			 ct_confidence_name(report->verdict.confidence));
 	ct_text_wrap(text, color_of(report), HANGING, "%s: %s%s%s",
 		     ct_verdict_name(report->verdict.code), report->verdict.text, timing,
@@ -220,8 +219,9 @@ static void write_cost(struct ct_text *text, const struct ct_report *report)
 	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
 		      "in its threads");
 	if (report->n_costs)
-		ct_text_line(text, CT_COLOR_NONE, "cost      tracer: %s, %s, %s written", wrappers,
-			     threads, ct_text_bytes(report->cost_bytes).s);
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "cost      tracer: %s, %s, %s written", wrappers, threads,
+			     ct_text_bytes(report->cost_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "%s",
 			     "cost      n/a: no process told what recording it cost");
@@ -401,7 +401,7 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	const char *path = style && style->path ? style->path : report->run.dir;
 
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_wrap(text, CT_COLOR_NONE, NEXT,
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "next      commtrace info %s; commtrace merge %s -o run.pftrace",
 		     path ? path : "RUN", path ? path : "RUN");
 }

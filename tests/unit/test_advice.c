@@ -219,7 +219,7 @@ static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
 						     .confidence = CT_CONFIDENCE_HIGH,
 						     .text = sentence };
 	text = text_of(0);
-	assert_non_null(strstr(text, "at last 12.3ms, confidence high\n"));
+	assert_non_null(strstr(text, "at last 12.3ms (confidence high)\n"));
 	assert_memory_equal(text, "HEALTHY: a word", 15);
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
 		assert_true(strcspn(line, "\n") <= 100);
