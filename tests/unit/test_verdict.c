@@ -182,6 +182,29 @@ static void a_lost_trace_is_what_is_said_first(void **state)
 	hold_all(said, COUNT(said));
 }
 
+/* Whose trace is lost may have come later still: who came last of the others is said, and not that they waited for it. */
+static void who_comes_last_of_those_that_left_a_trace_is_said(void **state)
+{
+	static const struct said said[] = {
+		{ "rank 2 is slow",
+		  { "ddp", 8, 1, 40, 1, 2, 0, 0, { "slow-rank:rank=2,pct=10", "drop-trace:rank=5" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "only 7 of 8 ranks left a trace; of those that did, rank 2 steadily comes "
+		    "last" },
+		  "waiting",
+		  1 },
+		{ "it is rank 5 that is slow",
+		  { "ddp", 8, 1, 40, 1, 2, 0, 0, { "slow-rank:rank=5,pct=10", "drop-trace:rank=5" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "only 7 of 8 ranks left a trace, so too few" },
+		  NULL,
+		  0 },
+	};
+
+	(void)state;
+	hold_all(said, COUNT(said));
+}
+
 static void the_end_of_a_file_that_is_cut_is_no_bad_end(void **state)
 {
 	static const struct said said = {
@@ -484,6 +507,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(in_healthy_jobs_no_rank_is_named),
 		cmocka_unit_test(stalls_of_equal_ranks_are_counted_and_nobody_is_named),
 		cmocka_unit_test(a_lost_trace_is_what_is_said_first),
+		cmocka_unit_test(who_comes_last_of_those_that_left_a_trace_is_said),
 		cmocka_unit_test(the_end_of_a_file_that_is_cut_is_no_bad_end),
 		cmocka_unit_test(how_a_rank_was_seen_to_end_is_said),
 		cmocka_unit_test(one_long_stall_is_told_and_held_against_nobody),
