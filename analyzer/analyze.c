@@ -85,7 +85,7 @@ static int find_cycles(struct analysis *a, const struct ct_analyze_options *opti
 static int look_at_cycles(struct analysis *a)
 {
 	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
-	int st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+	int st = ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits);
 
 	if (st == CT_OK)
 		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
