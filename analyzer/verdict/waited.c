@@ -244,9 +244,9 @@ static const char *why_not(const struct ct_charge *charge, const struct ct_repor
 {
 	if (charge->has_no_peers)
 		return is_stage(report, rank)
-			       ? "and nobody else does its work to compare it with: a stage of a "
+			       ? "and nobody else does the work to compare with: a stage of a "
 				 "pipeline may have more to do, or end later"
-			       : "and there is nobody to compare it with: it may have more to do";
+			       : "and there is nobody to compare with: some may have more to do";
 	switch (charge->doubt) {
 	case CT_DOUBT_SMALL:
 		return "but the error is too large to blame it";
@@ -277,6 +277,8 @@ static int say_one_rank(const struct ct_judgement *j, const struct ct_waited *w,
 int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
 		  struct ct_report *report)
 {
+	const char *why = "none of them alone; who held up whom these times do not tell";
+
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */
 	if (*lacks)
@@ -295,12 +297,11 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 		return say_stalls(j, w, report);
 	if (stands_out(j, w))
 		return say_one_rank(j, w, report);
-	return say(
-		report,
-		ct_arena_printf(report->memory,
-				"ranks waited for each other, up to %s (%s), none of them alone; "
-				"who held up whom these times do not tell",
-				ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
+	if (w->seat < j->pass->n_seats && j->charges[w->seat].has_no_peers)
+		why = why_not(&j->charges[w->seat], report, j->pass->seats[w->seat].rank);
+	return say(report,
+		   ct_arena_printf(report->memory, "ranks waited for each other, up to %s (%s), %s",
+				   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s, why));
 }
 
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)
