@@ -15,6 +15,9 @@
 #define LEAST_WAITED 0.4 /* of the stall, by each of the others on average */
 #define LEAST_OWN 0.5	 /* of the stall */
 #define MOST_OF_NEXT 3	 /* times what the next one is charged with */
+#define FEW 4u		 /* stalls: with fewer nobody knows whether they are alike */
+#define ALIKE 0.25	 /* of their median */
+#define MOST_SHARE 0.75	 /* of the stalls */
 #define CHANCE (-3.0)	 /* log10 */
 #define LEAST_OF_ONE 3u
 
@@ -118,6 +121,17 @@ static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t cycle, ui
 	}
 }
 
+/* Are most as long as each other? Stalls by chance are not: of exponential ones 18 % lie so near their median. */
+static int are_alike(double *ns, uint32_t n)
+{
+	double typical = median(ns, n);
+	uint32_t near = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		near += fabs(ns[k] - typical) <= ALIKE * typical;
+	return n >= FEW && near >= MOST_SHARE * n;
+}
+
 int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint32_t n_seats,
 		    struct ct_stalled *s)
 {
@@ -139,8 +153,13 @@ int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint3
 
 		if (!hits->kept[k] || stall < u.least_ns || waited < LEAST_WAITED * stall)
 			continue;
+		room[s->n] = stall;
 		take(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
+	if (are_alike(room, s->n) && !ct_stalled_is_one(s, n_seats))
+		*s = (struct ct_stalled){ .of = s->of,
+					  .longest_seat = CT_STALLED_NOBODY,
+					  .most_seat = CT_STALLED_NOBODY };
 out:
 	free(room);
 	free(seats);

@@ -410,6 +410,32 @@ static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
 	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
 }
 
+/* The end of a step, where the cycles are its parts; and stalls of any length. */
+static void long_cycles_that_are_alike_are_no_stalls(void **state)
+{
+	uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
+	uint8_t kept[CYCLES];
+	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
+	struct ct_hits hits = {
+		.kept = kept, .wait_ns = waits, .n_cycles = CYCLES, .n_kept = CYCLES
+	};
+	struct ct_stalled s;
+
+	(void)state;
+	for (uint64_t alike = 0; alike < 2; alike++) {
+		for (uint64_t k = 0; k < CYCLES; k++) {
+			uint64_t more = k % 8 == 7 ? (alike ? 30 : 10 * (k / 8 + 1) * (k / 8 + 1))
+						   : 0;
+
+			cut[k + 1] = cut[k] + (20 + more) * MS;
+			waits[k] = (SEATS - 1) * more * MS;
+			kept[k] = 1;
+		}
+		assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &s), 0);
+		assert_int_equal(s.n, alike ? 0 : 5);
+	}
+}
+
 static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **state)
 {
 	struct ct_stalled s = {
@@ -517,6 +543,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_became_much_slower_goes_before_how_it_overlaps),
 		cmocka_unit_test(transfers_that_became_slow_are_not_healthy),
 		cmocka_unit_test(a_cycle_is_a_stall_if_the_others_waited_for_it),
+		cmocka_unit_test(long_cycles_that_are_alike_are_no_stalls),
 		cmocka_unit_test(one_rank_has_the_stalls_if_chance_does_not_give_it_as_many),
 		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),
 	};
