@@ -414,13 +414,13 @@ static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
 static void long_cycles_that_belong_to_the_job_are_no_stalls(void **state)
 {
 	static const struct {
-		unsigned cycles[6], ms[6];
+		unsigned cycles[8], ms[8];
 		uint32_t n;
 	} cases[] = {
 		{ { 2, 9, 11, 20, 33, 38 }, { 30, 31, 29, 30, 32, 30 }, 0 }, /* alike */
 		{ { 3, 9, 15, 21, 27, 33 }, { 10, 90, 20, 40, 15, 60 }, 0 }, /* always after 6 */
-		{ { 3, 7, 13, 17, 23, 27 },
-		  { 10, 90, 10, 90, 20, 60 },
+		{ { 3, 7, 13, 17, 23, 27, 33, 37 },
+		  { 10, 90, 10, 90, 20, 60, 15, 40 },
 		  0 }, /* after 4 and 6 by turns */
 		{ { 2, 9, 11, 20, 33, 38 }, { 10, 90, 20, 40, 15, 60 }, 6 },
 	};
