@@ -16,6 +16,8 @@
 #define LEAST_TIMES 8u
 #define FIRST 16u
 #define MOST_MEMBERS 64u
+/* Who queues up in less than one of so many launches of a position does not queue up there. */
+#define SELDOM 20u
 /* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
 #define WAITS_ABOVE (-0.4)
 /* A gap that tells at what pace a rank computes is so many times its error. */
@@ -39,7 +41,8 @@ struct common {
 
 /* How often launches of a position queue up. */
 struct queue {
-	uint32_t n, queued;
+	uint32_t n, queued, members;
+	uint32_t of[MOST_MEMBERS]; /* queued, of each member */
 };
 
 struct telling {
@@ -69,6 +72,18 @@ static double queued_span(const struct ct_schedule *s, const struct ct_schedule_
 	return (double)(end - l->start_ns);
 }
 
+static int is_queue(const struct telling *t, uint32_t position)
+{
+	return 2 * t->queues[position].queued > t->queues[position].n;
+}
+
+/* Does the member queue up here now and then? Then its launches that do not are those whose ready time was late: in them the gap
+ * does not get shorter by what the one before took longer, whether computing waits or not. */
+static int queues_up(const struct queue *q, uint32_t member)
+{
+	return (uint64_t)SELDOM * q->of[member] * q->members > q->n;
+}
+
 enum { NOTHING_THERE, UNDER_WAY, ENDED };
 
 /* What lies `lag` launches before the place: how long it took, and what came between the two. */
@@ -78,13 +93,15 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	const struct ct_schedule *s = t->s;
 	uint32_t first = s->seat_first[t->peers->seats[t->g->first + member]];
 	const struct ct_schedule_launch *l = &s->launches[first + place], *c = l - lag;
+	uint32_t position = t->peers->positions[t->g->first_position + place];
 	int64_t between;
 
 	/* the first ones tell who was started late */
 	if (place < lag || place < FIRST || c->stretch != l->stretch)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
-	if (ct_schedule_is_queued(s, l))
+	if (ct_schedule_is_queued(s, l) ||
+	    (is_queue(t, position) && queues_up(&t->queues[position], member)))
 		return NOTHING_THERE;
 	between = l->start_ns - c->start_ns - c->span_ns;
 	if (between < -(int64_t)l->err_ns)
@@ -222,11 +239,6 @@ static struct bounds bounds_of(float *slopes, uint32_t n)
 	return (struct bounds){ median - off, median + off };
 }
 
-static int is_queue(const struct telling *t, uint32_t position)
-{
-	return 2 * t->queues[position].queued > t->queues[position].n;
-}
-
 /* Positions at which most launches queue up: there it takes evidence that they wait for anything else. */
 static void find_queues(struct telling *t, uint32_t members)
 {
@@ -237,12 +249,20 @@ static void find_queues(struct telling *t, uint32_t members)
 			struct queue *q = &t->queues[t->peers->positions[t->g->first_position + k]];
 
 			q->n++;
-			q->queued += ct_schedule_is_queued(t->s, &t->s->launches[first + k]);
+			q->of[m] += ct_schedule_is_queued(t->s, &t->s->launches[first + k]);
 		}
 	}
 	for (uint32_t p = 0; p < t->g->n_positions; p++) {
+		struct queue *q = &t->queues[p];
+		uint32_t tell = 0;
+
+		q->members = members;
+		for (uint32_t m = 0; m < members; m++)
+			q->queued += q->of[m];
+		for (uint32_t m = 0; m < members; m++)
+			tell += !queues_up(q, m);
 		if (!t->lag[p] && is_queue(t, p) &&
-		    t->queues[p].n - t->queues[p].queued < LEAST_TIMES)
+		    (tell < CT_PEERS_LEAST || q->n - q->queued < LEAST_TIMES))
 			t->lag[p] = QUEUED;
 	}
 }
