@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/blame/order_findings.h"
+#include "analyzer/report_rows.h"
 #include "trace/ops.h"
 
 #define MOST_MISSING 65536 /* ranks that are named */
@@ -369,5 +370,7 @@ int ct_fill_job(const struct ct_pass *pass, struct ct_report *report)
 		st = fill_run(pass, report);
 	if (st == CT_OK)
 		st = fill_comms(pass, report);
-	return st == CT_OK ? fill_ops(pass, report) : st;
+	if (st == CT_OK)
+		st = fill_ops(pass, report);
+	return st == CT_OK ? ct_report_rows_index(report) : st;
 }

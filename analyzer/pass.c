@@ -425,6 +425,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_waits_fini(&pass->waits);
 	ct_aligned_fini(&pass->aligned);
 	ct_window_fini(&pass->window);
+	ct_union_fini(&pass->late_or_slow);
 	for (uint32_t seat = 0; pass->seats && seat < pass->n_seats; seat++) {
 		ct_calls_fini(&pass->seats[seat].calls);
 		ct_union_fini(&pass->seats[seat].waited);

@@ -22,6 +22,7 @@
 	XX(HEALTHY)                                                                                \
 	XX(STRAGGLER)                                                                              \
 	XX(SLOW_LINK)                                                                              \
+	XX(CHANGE_POINT)                                                                           \
 	XX(POOR_OVERLAP)                                                                           \
 	XX(COMM_BOUND)                                                                             \
 	XX(MISMATCH)                                                                               \
@@ -476,8 +477,10 @@ struct ct_report {
 	size_t n_ranks;
 	struct ct_report_comm *comms; /* largest first */
 	size_t n_comms;
-	struct ct_report_op *ops; /* largest sum of spans first */
+	struct ct_report_comm **comms_by_key; /* report_rows.h */
+	struct ct_report_op *ops;	      /* largest sum of spans first */
 	size_t n_ops;
+	struct ct_report_op **ops_by_key;  /* report_rows.h */
 	struct ct_report_overlap *overlap; /* by rank */
 	size_t n_overlap;
 	struct ct_report_loss *losses;
@@ -489,8 +492,9 @@ struct ct_report {
 	uint64_t cost_bytes;		     /* written by all ranks */
 	struct ct_report_process *processes; /* all attempts; by host, rank, start */
 	size_t n_processes;
-	size_t *ended; /* processes of this attempt that did not end well: those that died by themselves ... */
-	size_t n_ended; /* ... before those that somebody was seen to kill, the first to go first */
+	size_t *ended; /* processes of this attempt that did not end well, the first to fail first (ends.h) */
+	size_t n_ended;
+	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
 	struct ct_report_inflight *inflight; /* oldest first */
 	size_t n_inflight;
 	uint32_t n_stuck;	/* of those: will never end, or take much longer than is usual */

@@ -25,6 +25,9 @@ struct ct_hit {
 struct ct_hits {
 	struct ct_hit *all; /* by cycle, then by seat; one each */
 	uint32_t n;
+	struct ct_hit *
+		outside; /* before the first cycle (cycle 0) and behind the last (cycle n_cycles); one each */
+	uint32_t n_outside;
 	uint8_t *kept;	   /* by cycle: it lies in a stretch that the tape has, whole */
 	uint64_t *wait_ns; /* by cycle: what all ranks waited; those that are kept */
 	uint64_t *comm_ns; /* by cycle: what the reference was inside of operations; likewise */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/cycle/period.h"
 #include "analyzer/cycle/shift.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/units.h"
@@ -11,7 +12,8 @@
 #define GATE 0.01 /* of the run */
 #define CLEAR_SHARE 0.7
 #define MOST_CHANGES 3u
-#define EXPLAINED 0.5 /* of the loss, by ranks that were late then */
+#define EXPLAINED 0.5	 /* of the loss, by ranks that were late then */
+#define LEAST_VARIED 0.1 /* of the pairs of cycles, for a level to be one that comes back */
 
 /* Cycles first .. last took longer than those before. */
 struct rise {
@@ -80,6 +82,12 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 		sum += named ? (double)hit->charged_ns : 0;
 	}
 	return sum / ct_hits_share(t->hits) >= EXPLAINED * r->loss_ns;
+}
+
+/* What becomes slower and faster again and again after as many cycles does so by its program: nothing has changed. */
+static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
+{
+	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
 }
 
 static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
@@ -170,7 +178,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		k = behind > k ? behind : k + 1;
 		if (told == MOST_CHANGES ||
 		    r.loss_ns - r.err_ns < GATE * (double)t->pass->duration_ns ||
-		    is_explained(t, &r))
+		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		told++;
 		st = add_change(t, &r, from, room);

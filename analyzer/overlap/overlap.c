@@ -79,6 +79,8 @@ void ct_overlap_free(struct ct_overlap *o)
 	free(o->processes);
 	free(o->rows);
 	free(o->classes);
+	ct_table_fini(&o->row_at);
+	ct_table_fini(&o->class_at);
 	free(o);
 }
 

@@ -177,13 +177,13 @@ int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *com
 
 static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
 {
-	size_t at;
+	uint64_t key = (uint64_t)launch->seat << 32 | launch->comm->index;
+	size_t at = (size_t)(uintptr_t)ct_table_get(&o->row_at, key);
 
-	for (size_t i = o->n_rows; i-- > 0;)
-		if (o->rows[i].seat == launch->seat && o->rows[i].comm == launch->comm &&
-		    !o->rows[i].by_host)
-			return &o->rows[i];
-	return ct_ov_new_row(o, launch->seat, launch->comm, &at) == CT_OK ? &o->rows[at] : NULL;
+	if (!at && (ct_ov_new_row(o, launch->seat, launch->comm, &at) != CT_OK ||
+		    ct_table_put(&o->row_at, key, (void *)(uintptr_t)++at) != CT_OK))
+		return NULL;
+	return &o->rows[at - 1];
 }
 
 int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at)
@@ -201,25 +201,20 @@ int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, 
 
 static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
 {
-	size_t at;
+	const struct ct_overlap_class fresh = {
+		.comm = launch->comm,
+		.op = launch->op,
+		.dtype = launch->dtype,
+		.bytes_class = launch->bytes_class,
+	};
+	uint64_t what = (uint64_t)launch->comm->index << 32 | launch->op << 8 | launch->dtype;
+	uint64_t key = ct_mix(launch->bytes_class ^ ct_mix(what));
+	size_t at = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
 
-	for (size_t i = 0; i < o->n_classes; i++) {
-		struct ct_overlap_class *c = &o->classes[i];
-
-		if (c->comm == launch->comm && c->op == launch->op && c->dtype == launch->dtype &&
-		    c->bytes_class == launch->bytes_class)
-			return c;
-	}
-	return ct_ov_new_class(o,
-			       &(struct ct_overlap_class){
-				       .comm = launch->comm,
-				       .op = launch->op,
-				       .dtype = launch->dtype,
-				       .bytes_class = launch->bytes_class,
-			       },
-			       &at) == CT_OK
-		       ? &o->classes[at]
-		       : NULL;
+	if (!at && (ct_ov_new_class(o, &fresh, &at) != CT_OK ||
+		    ct_table_put(&o->class_at, key, (void *)(uintptr_t)++at) != CT_OK))
+		return NULL;
+	return &o->classes[at - 1];
 }
 
 static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/overlap/study.h"
+#include "analyzer/report_rows.h"
 #include "analyzer/units.h"
 #include "trace/status.h"
 
@@ -68,15 +69,6 @@ static int by_pct(const void *a, const void *b)
 	return x->pct > y->pct ? -1 : x->pct < y->pct;
 }
 
-static const struct ct_report_comm *row_of(const struct ct_study *s, const struct ct_comm *comm)
-{
-	for (size_t c = 0; c < s->report->n_comms; c++)
-		if (s->report->comms[c].key == comm->key &&
-		    s->report->comms[c].nranks == comm->nranks)
-			return &s->report->comms[c];
-	return NULL;
-}
-
 /* Of its members' cycles, those that are known. What tensor parallelism exposes, its layers need at once; the waits of a
  * pipeline are its bubble. */
 static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct part *p)
@@ -84,7 +76,8 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 	const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
 	double time = 0;
 
-	*p = (struct part){ .comm = comm, .row = row_of(s, comm) };
+	*p = (struct part){ .comm = comm };
+	p->row = ct_report_row_of_comm(s->report, comm->key, comm->nranks);
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		uint32_t seat = comm->seats[r];
 

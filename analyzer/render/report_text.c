@@ -40,6 +40,7 @@ static enum ct_color color_of(const struct ct_report *report)
 	case CT_VERDICT_MISMATCH:
 	case CT_VERDICT_UNEVEN_INPUT:
 		return CT_COLOR_RED;
+	case CT_VERDICT_CHANGE_POINT:
 	case CT_VERDICT_POOR_OVERLAP:
 	case CT_VERDICT_COMM_BOUND:
 	case CT_VERDICT_NOT_ENOUGH_EVIDENCE:
@@ -133,8 +134,11 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		others++;
 	}
 	if (!first) {
-		ct_text_line(text, CT_COLOR_NONE, "losses    none%s",
-			     report->run.n_missing ? " in what is here" : "");
+		if (report->run.n_missing)
+			ct_text_line(text, CT_COLOR_YELLOW, "%s",
+				     "losses    all records of the missing; none in what is here");
+		else
+			ct_text_line(text, CT_COLOR_NONE, "%s", "losses    none");
 		return;
 	}
 	if (first->is_loss_of_records)

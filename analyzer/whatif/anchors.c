@@ -17,6 +17,10 @@
 #define MOST_MEMBERS 64u
 /* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
 #define WAITS_ABOVE (-0.4)
+/* A gap that tells at what pace a rank computes is so many times its error. */
+#define PACE_ERRORS 8
+/* Share of the times that one ends just as the next one starts, of those that wait for it. */
+#define TOUCHING 0.9
 
 enum { FURTHER_BACK = 0, QUEUED = 255 };
 
@@ -25,13 +29,19 @@ struct sums {
 };
 
 struct mean {
-	double n, x, y, err, under_way;
+	double n, x, y, err, under_way, touching;
 };
 
 /* What came to all members alike: sums over places of their means. */
 struct common {
 	double n, x, y, xx, xy, yy, err;
-	double ended, under_way; /* how often it was so with what lies before */
+	double ended, under_way; /* how often it was so with what lies before ... */
+	double touching;	 /* ... and that it had only just ended */
+};
+
+/* How often launches of a position queue up. */
+struct queue {
+	uint32_t n, queued;
 };
 
 struct telling {
@@ -46,6 +56,7 @@ struct telling {
 	uint32_t *anchors;     /* by place, of one member */
 	double *values;	       /* of a median, by member */
 	struct common *common; /* by position */
+	struct queue *queues;  /* likewise */
 };
 
 /* Started as what lies before it on its stream ended: it had been put there before. */
@@ -149,9 +160,11 @@ static void add_up(struct telling *t, uint32_t members, uint32_t lag)
 			mean->x += x;
 			mean->y += y;
 			mean->err += err;
+			mean->touching += y <= err;
 		}
 		common->ended += mean->n;
 		common->under_way += mean->under_way;
+		common->touching += mean->touching;
 		if (mean->n > 0)
 			add_common(common, mean);
 	}
@@ -200,18 +213,72 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of the members' slopes: the median, and how far above it the true one may be, at two standard errors of a median (1.253
- * sigma / sqrt n, sigma = 1.4826 times the median distance). */
-static double at_most(float *slopes, uint32_t n)
+struct bounds {
+	double least, most;
+};
+
+/* Of the members' slopes: the median, give or take two standard errors of a median (1.253 sigma / sqrt n, sigma = 1.4826 times the
+ * median distance). Uses the slopes up. Of too few anything is possible. */
+static struct bounds bounds_of(float *slopes, uint32_t n)
 {
 	float median;
+	double off;
 
+	if (n < CT_PEERS_LEAST)
+		return (struct bounds){ -INFINITY, INFINITY };
 	qsort(slopes, n, sizeof(*slopes), by_value);
 	median = slopes[n / 2];
 	for (uint32_t k = 0; k < n; k++)
 		slopes[k] = fabsf(slopes[k] - median);
 	qsort(slopes, n, sizeof(*slopes), by_value);
-	return median + 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
+	off = 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
+	return (struct bounds){ median - off, median + off };
+}
+
+static int is_queue(const struct telling *t, uint32_t position)
+{
+	return 2 * t->queues[position].queued > t->queues[position].n;
+}
+
+/* Positions at which most launches queue up: there it takes evidence that they wait for anything else. */
+static void find_queues(struct telling *t, uint32_t members)
+{
+	for (uint32_t m = 0; m < members; m++) {
+		uint32_t first = t->s->seat_first[t->peers->seats[t->g->first + m]];
+
+		for (uint32_t k = 0; k < t->g->len; k++) {
+			struct queue *q = &t->queues[t->peers->positions[t->g->first_position + k]];
+
+			q->n++;
+			q->queued += is_queued(t->s, &t->s->launches[first + k]);
+		}
+	}
+	for (uint32_t p = 0; p < t->g->n_positions; p++) {
+		if (is_queue(t, p) && t->queues[p].n - t->queues[p].queued < LEAST_TIMES)
+			t->lag[p] = QUEUED;
+	}
+}
+
+/* Does it start as that one ends, whenever it does not queue up? That is no chance. */
+static int follows(const struct common *c)
+{
+	return c->ended >= LEAST_TIMES && c->touching >= TOUCHING * c->ended;
+}
+
+/* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
+ * launches queue up and it is not known that it did: then nothing tells. */
+static uint8_t waits_at(struct telling *t, uint32_t p, uint32_t lag)
+{
+	const struct common *c = &t->common[p];
+	struct bounds slope = bounds_of(&t->slopes[p * MOST_MEMBERS], t->n_slopes[p]);
+	int all = all_wait(c);
+
+	/* what mostly was still under way was not waited for */
+	if (10 * c->under_way > c->ended || (!all && slope.most <= WAITS_ABOVE))
+		return 0;
+	if (is_queue(t, p) && !all && slope.least <= WAITS_ABOVE && !follows(c))
+		return QUEUED;
+	return (uint8_t)lag;
 }
 
 /* Where it is known that computing did not wait at this lag the search goes on; all else ends it. */
@@ -220,19 +287,10 @@ static uint32_t decide(struct telling *t, uint32_t lag)
 	uint32_t open = 0;
 
 	for (uint32_t p = 0; p < t->g->n_positions; p++) {
-		float *slopes = &t->slopes[p * MOST_MEMBERS];
-		uint32_t n = t->n_slopes[p];
-
+		if (!t->lag[p])
+			t->lag[p] = waits_at(t, p, lag);
 		t->n_slopes[p] = 0;
-		if (t->lag[p])
-			continue;
-		/* what mostly was still under way was not waited for */
-		if (10 * t->common[p].under_way <= t->common[p].ended &&
-		    (n < CT_PEERS_LEAST || all_wait(&t->common[p]) ||
-		     at_most(slopes, n) > WAITS_ABOVE))
-			t->lag[p] = (uint8_t)lag;
-		else
-			open++;
+		open += !t->lag[p];
 	}
 	return open;
 }
@@ -270,26 +328,6 @@ static void apply(struct telling *t, uint32_t seat)
 	}
 }
 
-/* Positions at which most launches queue up. */
-static void find_queues(struct telling *t, uint32_t members)
-{
-	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->sums[p] = (struct sums){ 0 };
-	for (uint32_t m = 0; m < members; m++) {
-		uint32_t first = t->s->seat_first[t->peers->seats[t->g->first + m]];
-
-		for (uint32_t k = 0; k < t->g->len; k++) {
-			const struct ct_schedule_launch *l = &t->s->launches[first + k];
-			struct sums *sum = &t->sums[t->peers->positions[t->g->first_position + k]];
-
-			sum->n++;
-			sum->x += is_queued(t->s, l);
-		}
-	}
-	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->lag[p] = 2 * t->sums[p].x > t->sums[p].n ? QUEUED : 0;
-}
-
 static int by_value_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -298,11 +336,13 @@ static int by_value_double(const void *a, const void *b)
 }
 
 /* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
- * to the launch ahead if that counts from there too (`pace` > 0: its gap). Negative: all of them did. */
+ * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
+ * of them did. */
 static double ready_peers(const struct telling *t, uint32_t place, uint32_t launch, uint32_t back,
 			  double pace)
 {
 	const struct ct_schedule *s = t->s;
+	int has_pace = pace > PACE_ERRORS * (double)s->launches[launch].err_ns;
 	uint32_t n = 0;
 
 	for (uint32_t o = 0; o < t->g->n; o++) {
@@ -313,10 +353,10 @@ static double ready_peers(const struct telling *t, uint32_t place, uint32_t laun
 		    s->launches[launch].from == CT_NO_LAUNCH ||
 		    other - l->from != launch - s->launches[launch].from)
 			continue;
-		if (pace > 0 && s->gap_ns[other - back] <= 0)
+		if (has_pace && s->gap_ns[other - back] <= PACE_ERRORS * l->err_ns)
 			continue;
 		t->values[n++] = (double)s->gap_ns[other] *
-				 (pace > 0 ? pace / (double)s->gap_ns[other - back] : 1);
+				 (has_pace ? pace / (double)s->gap_ns[other - back] : 1);
 	}
 	if (!n)
 		return -1;
@@ -364,8 +404,9 @@ static int tell(struct telling *t)
 	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
 	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
 	t->common = malloc((n + 1) * sizeof(*t->common));
+	t->queues = calloc(n + 1, sizeof(*t->queues));
 	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
-	    !t->values || !t->common)
+	    !t->values || !t->common || !t->queues)
 		return CT_NOMEM;
 	find_queues(t, members);
 	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
@@ -399,6 +440,7 @@ int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
 		free(t.anchors);
 		free(t.values);
 		free(t.common);
+		free(t.queues);
 	}
 	return st;
 }

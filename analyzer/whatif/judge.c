@@ -156,6 +156,25 @@ static int is_steady(const struct ct_whatif *w, uint32_t seat)
 	return rest >= STEADY * sum;
 }
 
+/* Do they take longest round after round, more often than chance? Then the error holds how much rounds differ. 1, 0,
+ * CT_NOMEM. */
+static int does_recur(const struct ct_whatif *w, const struct ct_pass *pass, const uint32_t *seats,
+		      uint32_t n, int is_chosen, struct ct_replayed *r)
+{
+	struct ct_recurrence recurs;
+	int st = ct_whatif_recurs(w, pass, seats, n, is_chosen, &recurs);
+	double err;
+
+	if (st != CT_OK)
+		return st;
+	if (recurs.log10_p >= log10(CT_BLAME_ALPHA))
+		return 0;
+	err = recurs.spread_ns * (double)r->loss_ns;
+	if (err > (double)r->err_ns)
+		r->err_ns = err < (double)r->loss_ns ? (uint64_t)err : r->loss_ns;
+	return 1;
+}
+
 /* Most that somebody costs whom nobody suspects, but this one. */
 static int64_t most_of_others(const struct ct_whatif *w, const struct ct_charge *charges,
 			      uint32_t seat)
@@ -172,13 +191,14 @@ static int64_t most_of_others(const struct ct_whatif *w, const struct ct_charge 
 static int weigh_rank(struct ct_whatif *w, const struct ct_pass *pass,
 		      const struct ct_charge *charges, uint32_t seat, struct ct_replayed *out)
 {
-	int steady;
+	int steady, recurs;
 
 	replay_set(w, &seat, 1, most_of_others(w, charges, seat), out);
 	if (charges[seat].guilty || !is_worth(pass, out))
 		return CT_OK;
-	steady = is_steady(w, seat);
-	out->names_it = steady > 0;
+	recurs = does_recur(w, pass, &seat, 1, 1, out);
+	steady = recurs > 0 ? is_steady(w, seat) : recurs;
+	out->names_it = steady > 0 && is_worth(pass, out);
 	return steady < 0 ? steady : CT_OK;
 }
 
@@ -380,8 +400,10 @@ int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct c
 	if (!is_worth(pass, &r))
 		return CT_OK;
 	slow = are_all_slow(w, set);
-	if (slow < 1)
-		return slow;
+	if (slow > 0)
+		slow = does_recur(w, pass, set->seats, set->n, set->kind == CT_WHATIF_LATEST, &r);
+	if (slow < 1 || !is_worth(pass, &r))
+		return slow < 0 ? slow : CT_OK;
 	return makes_room(pass, set, r.loss_ns, list) ? ct_whatif_finding(pass, set, &r, list)
 						      : CT_OK;
 }

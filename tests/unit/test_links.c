@@ -155,6 +155,7 @@ static const struct scene others[] = {
 	{ "megatron", 8, 2, 2, 2, 30, "slow-rank:rank=2,pct=30" },
 	{ "megatron", 8, 1, 2, 2, 30, "gpu-pause:rank=3,ms=200" },
 	{ "moe", 8, 1, 0, 0, 30, "slow-rank:rank=5,pct=30" },
+	{ "moe", 8, 2, 0, 0, 30, "slow-rank:rank=5,pct=10" },
 	{ "moe", 3, 1, 0, 0, 30, "slow-rank:rank=2,pct=50" },
 	{ "moe", 3, 3, 0, 0, 30, "slow-rank:rank=2,pct=50" },
 	{ "moe", 4, 2, 0, 0, 30, "slow-rank:rank=2,pct=50" },

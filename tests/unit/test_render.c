@@ -207,7 +207,7 @@ static struct ct_report *full_report(void)
 		for (int r = 0; r < 4; r++) {
 			unsigned op = c == 50 && r == 2 ? CT_OP_Barrier : CT_OP_AllReduce;
 
-			job_collective(&job, r, op, 1ull << (c % 8 + 4),
+			job_collective(&job, r, op, 1ull << (c % 4 + 4),
 				       at + (r == 3 ? 9000000u : 0), at + 10000000);
 		}
 	}
