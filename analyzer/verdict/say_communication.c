@@ -14,7 +14,9 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
-	int bound = f->kind != CT_FINDING_BUCKETS && stays - e->err_pct >= CT_VERDICT_COMM_PCT;
+	/* of what stood waiting, and of what moved */
+	double err = e->err_pct + ct_gain_times_err_pct(report);
+	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_VERDICT_COMM_PCT;
 
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (bound)
@@ -22,11 +24,11 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 			report, CT_VERDICT_COMM_BOUND, f->confidence,
 			ct_arena_printf(report->memory,
 					"data moves for %s of the time and computing takes %s: "
-					"however well hidden, %s±%s would stay exposed at this "
-					"speed; %s are now, %s of the time waiting for others",
+					"however well hidden, %s±%s stays exposed at this "
+					"speed; now it is %s, %s waiting for others",
 					ct_text_pct(e->transferring_pct).s,
 					ct_text_pct(computing).s, ct_text_pct(stays).s,
-					ct_text_pct(e->err_pct).s, ct_text_pct(e->share_pct).s,
+					ct_text_pct(err).s, ct_text_pct(e->share_pct).s,
 					ct_text_pct(e->wait_pct).s));
 	return ct_verdict_say(
 		report, CT_VERDICT_POOR_OVERLAP, f->confidence,
