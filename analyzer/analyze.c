@@ -20,6 +20,7 @@
 #include "analyzer/tracer_cost.h"
 #include "analyzer/verdict/choose.h"
 #include "analyzer/whatif/judge.h"
+#include "analyzer/why.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -84,7 +85,7 @@ static int find_cycles(struct analysis *a, const struct ct_analyze_options *opti
 static int look_at_cycles(struct analysis *a)
 {
 	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
-	int st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+	int st = ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits);
 
 	if (st == CT_OK)
 		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
@@ -140,6 +141,8 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 		st = look_at_cycles(a);
 	if (st == CT_OK)
 		st = judge_overlap(a);
+	if (st == CT_OK)
+		st = ct_findings_advise(&a->findings, a->report);
 	if (st == CT_OK)
 		st = choose_verdict(a);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);

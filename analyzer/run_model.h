@@ -62,6 +62,12 @@ enum ct_finding_kind {
 	CT_FINDING_MAP(CT_FINDING_ENUM)
 #undef CT_FINDING_ENUM
 };
+/* Causes that findings have in common; OWN: the finding has its own words. */
+enum ct_why {
+	CT_WHY_OWN,
+#define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
+#include "analyzer/why.def"
+};
 enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
 enum ct_confidence {
 	CT_CONFIDENCE_NONE,
@@ -147,10 +153,12 @@ struct ct_finding {
 	double loss_pct;
 	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
 	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
-	int at_most;	/* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
 	int is_bounded; /* 1: by what computing stood waiting for communication */
+	enum ct_why why;
 	const char *cause, *advice, *command;
-	const char *line; /* greppable "key=value ..." that follows the kind in text */
+	const char *line; /* greppable "key=value ..." between kind and severity in text */
 	struct ct_evidence *evidence;
 	size_t n_evidence;
 };
@@ -209,9 +217,11 @@ struct ct_report_op {
 	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1) */
 	uint64_t instances, bytes;
 	uint64_t bytes_each; /* bytes / instances */
-	uint64_t span_p50_ns, span_p99_ns, span_sum_ns;
+	uint64_t span_p50_ns, span_p99_ns;
+	uint64_t span_each_ns; /* how long each of the communicator's ranks was in it, on average */
 	uint64_t transfer_p50_ns, transfer_p99_ns;
 	uint64_t wait_ns, transfer_ns;
+	uint64_t wait_each_ns; /* wait_ns over the communicator's ranks: what each waited on average */
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
@@ -327,7 +337,9 @@ struct ct_report_cycles {
 	uint64_t anchor_bytes;
 	uint64_t count;
 	uint64_t time_p50_ns, time_p99_ns;
-	uint64_t err_ns; /* of each time */
+	uint64_t err_ns;    /* of each time */
+	double covered_pct; /* of the run, by all of them; NAN: there are none */
+	const char *note;   /* what is not sure about them; NULL: nothing */
 	struct ct_report_cycle *items;
 	size_t n_items; /* those that are told one by one */
 	struct ct_report_recurring *recurring;
@@ -478,7 +490,7 @@ struct ct_report {
 	struct ct_report_comm *comms; /* largest first */
 	size_t n_comms;
 	struct ct_report_comm **comms_by_key; /* report_rows.h */
-	struct ct_report_op *ops;	      /* largest sum of spans first */
+	struct ct_report_op *ops;	      /* those first in which each rank spent most time */
 	size_t n_ops;
 	struct ct_report_op **ops_by_key;  /* report_rows.h */
 	struct ct_report_overlap *overlap; /* by rank */

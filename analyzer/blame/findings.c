@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
@@ -119,7 +120,7 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
-	f->cause = "arrives late at communication: the time goes before the calls, not into them";
+	ct_finding_because(f, CT_WHY_LATE);
 	if (ct_finding_evidence(list, f, "times_last", (double)charge->recurs.hits, "count", NAN) ||
 	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->recurs.trials,
 				"count", NAN) ||
@@ -136,27 +137,15 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		      : CT_OK;
 }
 
-static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,
-			     struct ct_arena *memory)
+/* When that was follows, as cycles tell it (cycle/time_structure.c). */
+static int set_late_line(const struct ct_charge *charge, const char *who, struct ct_arena *memory,
+			 struct ct_finding *f)
 {
-	if (4 * (f->end_at_ns - f->begin_at_ns) >= 3 * pass->duration_ns)
-		return "all";
-	return ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
-			       ct_text_ns(f->end_at_ns).s);
-}
-
-static int set_late_line(const struct ct_pass *pass, const struct ct_charge *charge,
-			 const char *who, struct ct_arena *memory, struct ct_finding *f)
-{
-	const char *when = when_text(pass, f, memory);
-
-	if (!when)
-		return CT_NOMEM;
-	f->line = ct_arena_printf(
-		memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
-		f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->recurs.hits,
-		(unsigned long long)charge->recurs.trials, when, ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu", who,
+				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
+				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+				  (unsigned long long)charge->recurs.hits,
+				  (unsigned long long)charge->recurs.trials);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -175,13 +164,9 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 	if (!host)
 		return CT_NOMEM;
 	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
-	f->advice = ct_arena_printf(memory,
-				    "look at what rank %d does between its communications: input, "
-				    "Python, clocks, other load on %s",
-				    f->ranks[0], host);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* Are the set's members one host's, and at least three quarters of that host's ranks? */
@@ -228,13 +213,9 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	who = f->kind == CT_FINDING_STRAGGLER_HOST
 		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
-	f->advice = ct_arena_printf(memory,
-				    "ranks %s are slow together: look for what only they share "
-				    "(host, switch, power, input shard)",
-				    ranks);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
@@ -308,9 +289,7 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 					    unknown ? "+" : "");
 	if (!records)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s severity=%s",
-				  records, n ? ranks : "?", reason,
-				  ct_text_pct(unknown ? NAN : share).s,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
+				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/blame/apart_set.h"
 #include "analyzer/blame/findings.h"
 #include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
@@ -153,6 +154,24 @@ static int set_recurrence(const struct ct_pass *pass, const struct ct_set_result
 	return st;
 }
 
+/* By how much its members come late on average, against the rest. 1, 0 or CT_NOMEM. */
+static int stands_apart(const struct ct_pass *pass, const uint8_t *in_set)
+{
+	double *late = malloc(((size_t)pass->n_seats + 1) * sizeof(*late));
+	int apart;
+
+	if (!late)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		const struct ct_suspect *suspect = &pass->blame.suspects[s];
+
+		late[s] = suspect->met ? suspect->late_ns / (double)suspect->met : NAN;
+	}
+	apart = ct_set_stands_apart(pass, late, in_set);
+	free(late);
+	return apart;
+}
+
 /* Does the set explain what its members cost better than each of them alone? 1, 0 or CT_NOMEM. */
 static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges,
 		     const struct ct_set_result *set, struct ct_charge *charge)
@@ -163,7 +182,10 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	uint64_t chance = ct_blame_chance(&pass->blame, pass->n_seats, set->in_set);
 	struct ct_recurrence recurs;
 	uint64_t best = 0;
+	int apart = stands_apart(pass, set->in_set);
 
+	if (apart != 1)
+		return apart;
 	if (chance == UINT64_MAX || set_recurrence(pass, set, &recurs) != CT_OK)
 		return CT_NOMEM;
 	ct_blame_weigh(&set->blame->set, &recurs, pass->duration_ns, chance, family, charge);

@@ -72,7 +72,7 @@ void ct_links_line(struct ct_text *text, const struct ct_report *report)
 void ct_score_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_score *score = &report->score;
-	char parts[160] = "";
+	char parts[160] = "", why[160] = "";
 	size_t at = 0;
 
 	if (!score->n_parts)
@@ -89,15 +89,18 @@ void ct_score_line(struct ct_text *text, const struct ct_report *report)
 					   part->score, part->is_own ? "(own best)" : "");
 
 		at += n > 0 ? (size_t)n : 0;
+		/* of the first that is not known, why */
+		if (isnan(part->score) && part->from && !why[0])
+			snprintf(why, sizeof(why), "; %s %s", part->name, part->from);
 	}
 	if (score->why) {
-		ct_text_line(text, CT_COLOR_NONE, "score     %.0f of 100, no grade;%s",
-			     score->total, parts);
+		ct_text_line(text, CT_COLOR_NONE, "score     %.0f of 100, no grade;%s%s",
+			     score->total, parts, why);
 		return;
 	}
 	ct_text_line(text,
 		     strcmp(score->grade, "good") == 0	 ? CT_COLOR_GREEN
 		     : strcmp(score->grade, "fair") == 0 ? CT_COLOR_YELLOW
 							 : CT_COLOR_RED,
-		     "score     %.0f %s of 100;%s", score->total, score->grade, parts);
+		     "score     %.0f %s of 100;%s%s", score->total, score->grade, parts, why);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/blame/gain.h"
 #include "analyzer/blame/two_jobs.h"
 #include "analyzer/blame/verdict.h"
 #include "analyzer/units.h"
@@ -86,7 +87,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE), CT_SEVERITY_WARN),
 			     first_of(list, BIT(BUCKETS), CT_SEVERITY_INFO));
 	/* what so few launches show is no share of communication */
-	if (c->report->run.timed_ratio < LEAST_TIMED)
+	if (c->report->run.timed_ratio < LEAST_TIMED || ct_gain_why_not(c->report))
 		c->exposed = NULL;
 	late = late < most ? late : most;
 	c->late_pct = pass->duration_ns ? 100 * (double)late / (double)pass->duration_ns : 0;
@@ -199,7 +200,7 @@ static int choose(struct choice *c)
 	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
 	st = ct_two_jobs(pass, processes);
-	if (st)
+	if (st != 0)
 		return st < 0 ? st : ct_say_two_jobs(pass, processes, report);
 	c->told = c->order ? c->order : leader(c);
 	if (c->told) {

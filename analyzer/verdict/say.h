@@ -28,6 +28,10 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
 /* Of which ranks nothing, or not all, is there: "only 7 of 8 ranks left a trace"; *text "": all is there. */
 int ct_say_what_lacks(const struct ct_pass *pass, struct ct_report *report, const char **text);
 
+/* Nothing holds of two jobs together; `processes`: one of each. */
+int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
+		    struct ct_report *report);
+
 /* Why there is nothing to judge by; *text "": there is. */
 int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text);
 
@@ -40,10 +44,6 @@ int ct_ends_unseen(const struct ct_report *report);
 
 /* Operations that never ended, and ends of processes. */
 int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
-
-/* The attempt's processes of ct_two_jobs(). */
-int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
-		    struct ct_report *report);
 
 /* ---- what communication costs: say_communication.c ---- */
 

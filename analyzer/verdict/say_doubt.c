@@ -110,6 +110,24 @@ int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report,
 	return *text ? CT_OK : CT_NOMEM;
 }
 
+int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
+		    struct ct_report *report)
+{
+	const struct ct_process *a = &pass->run->processes[processes[0]].id;
+	const struct ct_process *b = &pass->run->processes[processes[1]].id;
+	const char *first = ct_arena_text(report->memory, a->job, sizeof(a->job));
+	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
+
+	if (!first || !other)
+		return CT_NOMEM;
+	report->run.is_two_jobs = 1;
+	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			      ct_arena_printf(report->memory,
+					      "traces of two jobs, %s and %s, were read as one "
+					      "run: report each by itself",
+					      first, other));
+}
+
 /* ---- how processes ended ---- */
 
 /* Somebody, or the process itself, said that it did not end well. That nobody knows how it ended is no bad end. */
@@ -290,25 +308,4 @@ int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 				       "here",
 				       report->n_ended, report->n_ended == 1 ? "" : "es");
 	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
-}
-
-/* Nothing holds of all of them together. */
-int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
-		    struct ct_report *report)
-{
-	const struct ct_process *a = &pass->run->processes[processes[0]].id;
-	const struct ct_process *b = &pass->run->processes[processes[1]].id;
-	const char *first = ct_arena_text(report->memory, a->job, sizeof(a->job));
-	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
-
-	if (!first || !other)
-		return CT_NOMEM;
-	report->run.is_two_jobs = 1;
-	report->verdict.gain_max_pct = NAN;
-	return ct_verdict_say(
-		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-		ct_arena_printf(report->memory,
-				"traces of two jobs, %s and %s, were read as one run: report "
-				"each by itself",
-				first, other));
 }

@@ -95,7 +95,9 @@ static void add_messages(const struct ct_judgement *j, const struct ct_report *r
 	for (uint32_t s = 0; s < j->pass->n_seats; s++) {
 		uint64_t waited = j->pass->seats[s].waited.total;
 
-		if ((double)waited < least || waited <= w->ns)
+		/* streams wait for messages by the schedule of their pipeline */
+		if (j->pass->seats[s].timing != CT_TIMING_CALL || (double)waited < least ||
+		    waited <= w->ns)
 			continue;
 		w->ns = waited;
 		w->in_messages = 1;
@@ -236,21 +238,39 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 				   ct_text_pct(w->pct).s));
 }
 
+/* Which part of the rule does not hold (blame/straggler.h). */
+static const char *why_not(const struct ct_charge *charge, const struct ct_report *report, int rank)
+{
+	if (charge->has_no_peers)
+		return is_stage(report, rank)
+			       ? "and nobody else does its work to compare it with: a stage of a "
+				 "pipeline may have more to do, or end later"
+			       : "and there is nobody to compare it with: it may have more to do";
+	switch (charge->doubt) {
+	case CT_DOUBT_SMALL:
+		return "but the error is too large to blame it";
+	case CT_DOUBT_STALLS:
+		return "most of that in few cycles: too few to blame it";
+	case CT_DOUBT_FEW:
+	case CT_DOUBT_CHANCE:
+		return "in too few cycles to blame it";
+	case CT_DOUBT_NONE:
+	case CT_DOUBT_OTHERS:
+		break;
+	}
+	return "what held it up these times do not tell";
+}
+
 /* One rank stands out, though the rule does not hold. */
 static int say_one_rank(const struct ct_judgement *j, const struct ct_waited *w,
 			struct ct_report *report)
 {
 	int rank = j->pass->seats[w->seat].rank;
-	const char *why = "what held it up these times do not tell";
 
-	if (j->charges[w->seat].has_no_peers)
-		why = is_stage(report, rank)
-			      ? "and nobody else does its work to compare it with: a stage of a "
-				"pipeline may have more to do, or end later"
-			      : "and there is nobody to compare it with: it may have more to do";
 	return say(report,
 		   ct_arena_printf(report->memory, "others waited for rank %d, up to %s (%s), %s",
-				   rank, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s, why));
+				   rank, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s,
+				   why_not(&j->charges[w->seat], report, rank)));
 }
 
 int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,

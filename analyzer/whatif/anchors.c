@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/whatif/peers.h"
+#include "analyzer/whatif/follows.h"
+#include "analyzer/whatif/schedule_private.h"
 #include "trace/status.h"
 
 /* How many launches back. */
@@ -19,24 +20,21 @@
 #define WAITS_ABOVE (-0.4)
 /* A gap that tells at what pace a rank computes is so many times its error. */
 #define PACE_ERRORS 8
-/* Share of the times that one ends just as the next one starts, of those that wait for it. */
-#define TOUCHING 0.9
 
-enum { FURTHER_BACK = 0, QUEUED = 255 };
+enum { FURTHER_BACK = 0, FOLLOWS = 254, QUEUED = 255 };
 
 struct sums {
 	double n, x, y, xx, xy, err;
 };
 
 struct mean {
-	double n, x, y, err, under_way, touching;
+	double n, x, y, err, under_way;
 };
 
 /* What came to all members alike: sums over places of their means. */
 struct common {
 	double n, x, y, xx, xy, yy, err;
-	double ended, under_way; /* how often it was so with what lies before ... */
-	double touching;	 /* ... and that it had only just ended */
+	double ended, under_way; /* how often it was so with what lies before */
 };
 
 /* How often launches of a position queue up. */
@@ -48,34 +46,25 @@ struct telling {
 	struct ct_schedule *s;
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
-	uint8_t *lag; /* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only */
-	struct sums *sums;     /* by position, of one member */
-	struct mean *means;    /* by place */
-	float *slopes;	       /* by position x member */
-	uint32_t *n_slopes;    /* by position */
-	uint32_t *anchors;     /* by place, of one member */
-	double *values;	       /* of a median, by member */
-	struct common *common; /* by position */
-	struct queue *queues;  /* likewise */
+	/* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only, FOLLOWS: what `follows` says */
+	uint8_t *lag;
+	struct ct_follows *follows; /* by position */
+	struct sums *sums;	    /* by position, of one member */
+	struct mean *means;	    /* by place */
+	float *slopes;		    /* by position x member */
+	uint32_t *n_slopes;	    /* by position */
+	uint32_t *anchors;	    /* by place, of one member */
+	double *values;		    /* of a median, by member */
+	struct common *common;	    /* by position */
+	struct queue *queues;	    /* likewise */
 };
-
-/* Started as what lies before it on its stream ended: it had been put there before. */
-static int is_queued(const struct ct_schedule *s, const struct ct_schedule_launch *l)
-{
-	const struct ct_schedule_launch *ahead;
-
-	if (l->after == CT_NO_LAUNCH)
-		return 0;
-	ahead = &s->launches[l->after];
-	return l->start_ns - ahead->start_ns - ahead->span_ns <= l->err_ns;
-}
 
 /* From the start of what the launch queued up behind without a break, to its end. */
 static double queued_span(const struct ct_schedule *s, const struct ct_schedule_launch *l)
 {
 	int64_t end = l->start_ns + l->span_ns;
 
-	for (uint32_t n = 0; n < LAGS && is_queued(s, l); n++)
+	for (uint32_t n = 0; n < LAGS && ct_schedule_is_queued(s, l); n++)
 		l = &s->launches[l->after];
 	return (double)(end - l->start_ns);
 }
@@ -95,7 +84,7 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	if (place < lag || place < FIRST || c->stretch != l->stretch)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
-	if (is_queued(s, l))
+	if (ct_schedule_is_queued(s, l))
 		return NOTHING_THERE;
 	between = l->start_ns - c->start_ns - c->span_ns;
 	if (between < -(int64_t)l->err_ns)
@@ -160,11 +149,9 @@ static void add_up(struct telling *t, uint32_t members, uint32_t lag)
 			mean->x += x;
 			mean->y += y;
 			mean->err += err;
-			mean->touching += y <= err;
 		}
 		common->ended += mean->n;
 		common->under_way += mean->under_way;
-		common->touching += mean->touching;
 		if (mean->n > 0)
 			add_common(common, mean);
 	}
@@ -250,19 +237,14 @@ static void find_queues(struct telling *t, uint32_t members)
 			struct queue *q = &t->queues[t->peers->positions[t->g->first_position + k]];
 
 			q->n++;
-			q->queued += is_queued(t->s, &t->s->launches[first + k]);
+			q->queued += ct_schedule_is_queued(t->s, &t->s->launches[first + k]);
 		}
 	}
 	for (uint32_t p = 0; p < t->g->n_positions; p++) {
-		if (is_queue(t, p) && t->queues[p].n - t->queues[p].queued < LEAST_TIMES)
+		if (!t->lag[p] && is_queue(t, p) &&
+		    t->queues[p].n - t->queues[p].queued < LEAST_TIMES)
 			t->lag[p] = QUEUED;
 	}
-}
-
-/* Does it start as that one ends, whenever it does not queue up? That is no chance. */
-static int follows(const struct common *c)
-{
-	return c->ended >= LEAST_TIMES && c->touching >= TOUCHING * c->ended;
 }
 
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
@@ -276,7 +258,7 @@ static uint8_t waits_at(struct telling *t, uint32_t p, uint32_t lag)
 	/* what mostly was still under way was not waited for */
 	if (10 * c->under_way > c->ended || (!all && slope.most <= WAITS_ABOVE))
 		return 0;
-	if (is_queue(t, p) && !all && slope.least <= WAITS_ABOVE && !follows(c))
+	if (is_queue(t, p) && !all && slope.least <= WAITS_ABOVE)
 		return QUEUED;
 	return (uint8_t)lag;
 }
@@ -295,6 +277,39 @@ static uint32_t decide(struct telling *t, uint32_t lag)
 	return open;
 }
 
+/* Of the two that launches of its position follow: what had ended when this one started. CT_NO_LAUNCH: this time none. */
+static uint32_t ended_before(const struct ct_schedule *s, uint32_t first, uint32_t place,
+			     uint32_t lag)
+{
+	const struct ct_schedule_launch *l = &s->launches[first + place], *c = l - lag;
+
+	if (!lag || lag > place || c->stretch != l->stretch ||
+	    ct_schedule_end(c) > l->start_ns + l->err_ns)
+		return CT_NO_LAUNCH;
+	return first + place - lag;
+}
+
+/* A launch counts from the later of the two, and cannot start before the other one has ended. */
+static uint32_t follow(const struct telling *t, uint32_t first, uint32_t place, uint32_t *also)
+{
+	const struct ct_schedule *s = t->s;
+	struct ct_follows f = t->follows[t->peers->positions[t->g->first_position + place]];
+	uint32_t one = ended_before(s, first, place, f.first);
+	uint32_t other = ended_before(s, first, place, f.second);
+
+	*also = CT_NO_LAUNCH;
+	if (one == CT_NO_LAUNCH || other == CT_NO_LAUNCH)
+		return one != CT_NO_LAUNCH     ? one
+		       : other != CT_NO_LAUNCH ? other
+					       : s->launches[first + place].from;
+	if (ct_schedule_end(&s->launches[one]) < ct_schedule_end(&s->launches[other])) {
+		*also = one;
+		return other;
+	}
+	*also = other;
+	return one;
+}
+
 /* What the launch's computing waited for. Where it was none of those looked at it is what those waited for; CT_NO_LAUNCH: that lies
  * before what is on record, and the launch starts as it was measured. */
 static uint32_t anchor_of(const struct telling *t, uint32_t first, uint32_t place)
@@ -304,6 +319,8 @@ static uint32_t anchor_of(const struct telling *t, uint32_t first, uint32_t plac
 	uint32_t back = lag == QUEUED ? first + place - l->after : lag == FURTHER_BACK ? LAGS : lag;
 	const struct ct_schedule_launch *c;
 
+	if (lag == FOLLOWS)
+		return follow(t, first, place, &t->s->launches[first + place].also);
 	if (lag == QUEUED && l->after == CT_NO_LAUNCH)
 		return l->from;
 	if (place < back || l[-(int64_t)back].stretch != l->stretch)
@@ -349,7 +366,7 @@ static double ready_peers(const struct telling *t, uint32_t place, uint32_t laun
 		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
 		const struct ct_schedule_launch *l = &s->launches[other];
 
-		if (is_queued(s, l) || l->from == CT_NO_LAUNCH ||
+		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
 		    s->launches[launch].from == CT_NO_LAUNCH ||
 		    other - l->from != launch - s->launches[launch].from)
 			continue;
@@ -375,9 +392,13 @@ static void ready_in_queue(struct telling *t, uint32_t place)
 		uint32_t ahead = s->launches[l].after;
 		int64_t least = 0, ready;
 
-		if (!is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
+		if (!ct_schedule_is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
 		    s->launches[l].from == CT_NO_LAUNCH)
 			continue;
+		if (t->lag[t->peers->positions[t->g->first_position + place]] == FOLLOWS) {
+			s->gap_ns[l] = 0;
+			continue;
+		}
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
 		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
@@ -405,9 +426,14 @@ static int tell(struct telling *t)
 	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
 	t->common = malloc((n + 1) * sizeof(*t->common));
 	t->queues = calloc(n + 1, sizeof(*t->queues));
+	t->follows = malloc((n + 1) * sizeof(*t->follows));
 	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
-	    !t->values || !t->common || !t->queues)
+	    !t->values || !t->common || !t->queues || !t->follows)
 		return CT_NOMEM;
+	if (ct_follows_find(t->peers, t->g, t->s, t->follows) != CT_OK)
+		return CT_NOMEM;
+	for (uint32_t p = 0; p < n; p++)
+		t->lag[p] = t->follows[p].first ? FOLLOWS : 0;
 	find_queues(t, members);
 	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
 		add_up(t, members, lag);
@@ -441,6 +467,7 @@ int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
 		free(t.values);
 		free(t.common);
 		free(t.queues);
+		free(t.follows);
 	}
 	return st;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/blame/apart_set.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -202,35 +203,17 @@ static int weigh_rank(struct ct_whatif *w, const struct ct_pass *pass,
 	return steady < 0 ? steady : CT_OK;
 }
 
-static int sends_messages(const struct ct_tape *tape, uint32_t seat)
-{
-	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
-		if (tape->instances[tape->parts[tape->order[k]].instance].src >= 0)
-			return 1;
-	}
-	return 0;
-}
-
-/* A stage of a pipeline that nobody else is. */
-static int is_one_of_its_kind(const struct ct_whatif *w, const struct ct_pass *pass, uint32_t seat)
-{
-	uint32_t group = w->peers.group_of[seat];
-
-	return group != UINT32_MAX && w->peers.n_groups > 1 && w->peers.groups[group].n == 1 &&
-	       sends_messages(&pass->tape, seat);
-}
-
 /* Ranks are compared by how long they computed before they came. That means nothing between ranks whose places in the job
  * differ: the first stage of a pipeline ends its backward pass last, and is not slow. */
 static void compare_likes(const struct ct_whatif *w, const struct ct_pass *pass,
-			  struct ct_charge *charges)
+			  const uint8_t *alone, struct ct_charge *charges)
 {
 	double gate = (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
 
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
 		struct ct_charge *c = &charges[s];
 
-		if (is_one_of_its_kind(w, pass, s)) {
+		if (alone[s]) {
 			c->has_no_peers = 1;
 			c->guilty = 0;
 		} else if (!c->guilty && w->usual.by_peers[s]) {
@@ -243,6 +226,7 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 		    struct ct_set_result *set)
 {
 	uint32_t *seats, n = 0;
+	uint8_t *alone_of;
 	int alone = 0, st = CT_OK;
 
 	if (!w->is_close)
@@ -254,21 +238,27 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 	}
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++)
 		ct_charge_settle(&charges[s], pass->duration_ns);
-	compare_likes(w, pass, charges);
-	if (st != CT_OK || !set->in_set)
-		return st;
+	alone_of = calloc((size_t)pass->n_seats + 1, 1);
 	seats = malloc(((size_t)pass->n_seats + 1) * sizeof(*seats));
-	if (!seats)
-		return CT_NOMEM;
+	if (st == CT_OK && (!alone_of || !seats || ct_whatif_alone(w, pass, alone_of) != CT_OK))
+		st = CT_NOMEM;
+	if (st == CT_OK)
+		compare_likes(w, pass, alone_of, charges);
+	if (st != CT_OK || !set->in_set) {
+		free(alone_of);
+		free(seats);
+		return st;
+	}
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
 		if (!set->in_set[s])
 			continue;
 		seats[n++] = s;
-		alone |= is_one_of_its_kind(w, pass, s);
+		alone |= alone_of[s];
 	}
 	if (alone)
 		set->in_set = NULL;
 	replay_set(w, seats, n, 0, &set->replayed);
+	free(alone_of);
 	free(seats);
 	return CT_OK;
 }
@@ -316,6 +306,26 @@ static int are_all_slow(const struct ct_whatif *w, const struct ct_whatif_set *s
 			return 0;
 	}
 	return 1;
+}
+
+/* Do they hold more beyond the usual than the others, by more than these differ? 1, 0, CT_NOMEM. */
+static int stands_apart(const struct ct_whatif *w, const struct ct_pass *pass,
+			const struct ct_whatif_set *set)
+{
+	double *excess = malloc(((size_t)pass->n_seats + 1) * sizeof(*excess));
+	uint8_t *in_set = calloc((size_t)pass->n_seats + 1, 1);
+	int apart = CT_NOMEM;
+
+	for (uint32_t s = 0; excess && s < pass->n_seats; s++)
+		excess[s] = s < w->schedule.n_seats && w->usual.by_peers[s] ? w->usual.excess_ns[s]
+									    : NAN;
+	for (uint32_t k = 0; in_set && k < set->n; k++)
+		in_set[set->seats[k]] = 1;
+	if (excess && in_set)
+		apart = ct_set_stands_apart(pass, excess, in_set);
+	free(excess);
+	free(in_set);
+	return apart;
 }
 
 /* Healthy ranks that are looked at together cost more than one of them: what sets of the same kind cost that share nobody. */
@@ -400,6 +410,8 @@ int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct c
 	if (!is_worth(pass, &r))
 		return CT_OK;
 	slow = are_all_slow(w, set);
+	if (slow > 0)
+		slow = stands_apart(w, pass, set);
 	if (slow > 0)
 		slow = does_recur(w, pass, set->seats, set->n, set->kind == CT_WHATIF_LATEST, &r);
 	if (slow < 1 || !is_worth(pass, &r))

@@ -164,6 +164,9 @@ ROWS = [
     ("node.tp8_pp2_dp4", NODE + " --tp 8 --pp 2 --dp 4 --hosts 8 --cycles 60 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
     ("node.tp4_pp2_dp4", NODE + " --tp 4 --pp 2 --dp 4 --hosts 8 --gpus-per-host 4 --cycles 60 --fault slow-host:host=1,pct=15",
      whatif, TOGETHER),
+    # and one that is half of a stage
+    ("node.half_of_a_stage", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-host:host=2,pct=8",
+     whatif, TOGETHER),
     ("cycles.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=1")}),
     ("cycles.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      cycles, {"exact": (MEAN, ">=1")}),

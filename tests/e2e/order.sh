@@ -41,7 +41,7 @@ join() {
 	pids=()
 }
 start skip skip:rank=1,op=16 MISMATCH: SKIPPED_OP ranks=1 seq=16 left_out=1
-start extra extra:rank=6,op=16 MISMATCH: EXTRA_OP ranks=6 seq=17 more=1
+start extra extra:rank=6,op=16 MISMATCH: EXTRA_OP ranks=6 'seq<=17' more=1
 start count mismatch:rank=2,op=16,field=count MISMATCH: ranks=2 seq=16 field=count
 start dtype mismatch:rank=0,op=16,field=dtype MISMATCH: ranks=0 seq=16 field=dtype
 join
