@@ -296,6 +296,12 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 		return say_stalls(j, w, report);
 	if (stands_out(j, w))
 		return say_one_rank(j, w, report);
+	if (w->seat < j->pass->n_seats && j->charges[w->seat].doubt == CT_DOUBT_FEW)
+		return say(report,
+			   ct_arena_printf(report->memory,
+					   "ranks waited for each other, up to %s (%s), in too few "
+					   "cycles to tell who held up whom",
+					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
 	return say(
 		report,
 		ct_arena_printf(report->memory,
