@@ -82,7 +82,7 @@ static int find_cycles(struct analysis *a, const struct ct_analyze_options *opti
 		ct_verdict_rounds(&a->pass, a->cycles.cut_ns, a->cycles.n);
 	if (st == CT_OK)
 		st = ct_oversubscribed_find(&a->pass, &a->pass.oversubscribed);
-	return st == CT_OK ? ct_hits_collect(&a->pass, &a->cycles, &a->hits) : st;
+	return st == CT_OK ? ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits) : st;
 }
 
 /* What each rank is charged with by cycles. */

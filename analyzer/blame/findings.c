@@ -164,27 +164,15 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		      : CT_OK;
 }
 
-static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,
-			     struct ct_arena *memory)
+/* When that was follows, as cycles tell it (cycle/time_structure.c). */
+static int set_late_line(const struct ct_charge *charge, const char *who, struct ct_arena *memory,
+			 struct ct_finding *f)
 {
-	if (4 * (f->end_at_ns - f->begin_at_ns) >= 3 * pass->duration_ns)
-		return "all";
-	return ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
-			       ct_text_ns(f->end_at_ns).s);
-}
-
-static int set_late_line(const struct ct_pass *pass, const struct ct_charge *charge,
-			 const char *who, struct ct_arena *memory, struct ct_finding *f)
-{
-	const char *when = when_text(pass, f, memory);
-
-	if (!when)
-		return CT_NOMEM;
-	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s", who,
+	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu", who,
 				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
 				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
 				  (unsigned long long)charge->recurs.hits,
-				  (unsigned long long)charge->recurs.trials, when);
+				  (unsigned long long)charge->recurs.trials);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -205,7 +193,7 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
 	if (!who)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* Are the set's members one host's, and at least three quarters of that host's ranks? */
@@ -254,7 +242,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
 	if (!who)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */

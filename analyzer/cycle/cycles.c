@@ -278,6 +278,7 @@ static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, str
 		times[k] = c->cut_ns[k + 1] - c->cut_ns[k];
 	parts = ct_period_of_parts(times, c->n, c->median_ns, &first);
 	free(times);
+	c->may_be_parts = parts == 0;
 	if (parts < 2)
 		return CT_OK;
 	ct_cycles_fini(c);

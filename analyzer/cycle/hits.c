@@ -31,8 +31,9 @@ struct collector {
 	struct ct_pass *pass;
 	struct own_time *own; /* by part */
 	const struct ct_cycles *cycles;
+	const uint8_t *in_set; /* NULL: each rank for itself */
 	struct ct_hits *hits;
-	struct ct_cover *charged; /* by seat */
+	struct ct_cover *charged; /* by seat; of a set the first one's */
 	uint32_t cap, cap_outside;
 };
 
@@ -143,44 +144,54 @@ static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own
 
 /* ---- who was late ---- */
 
-/* Who waited least came last. It is charged with what the next one waited more, no more than its own doing. */
+/* Does it wait for the last one: everybody else, or who is not in the set that is looked at? */
+static int is_other(const struct collector *c, const struct ct_tape_part *p,
+		    const struct ct_tape_part *last)
+{
+	return c->in_set ? !c->in_set[p->seat] : p != last;
+}
+
+static const struct ct_tape_part *last_of(const struct ct_tape_part *parts, uint32_t n)
+{
+	const struct ct_tape_part *last = parts;
+
+	for (uint32_t m = 1; m < n; m++)
+		last = parts[m].wait_ns < last->wait_ns ? &parts[m] : last;
+	return last;
+}
+
+/* Who waited least came last. It is charged with what the next of the others waited more, no more than its own doing. */
 static int find_late(const struct collector *c, const struct ct_tape_instance *i, struct late *late)
 {
 	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
 	const struct own_time *own = &c->own[i->first_part];
-	uint64_t least = UINT64_MAX, second = UINT64_MAX, longest = 0, host = 0, longer;
-	uint32_t last = 0, before = 0;
+	const struct ct_tape_part *last = last_of(parts, i->n), *before = NULL;
+	const struct own_time *of_last = &own[last - parts];
+	uint64_t longest = 0, host = 0, longer;
 
+	*late = (struct late){ .last = last };
+	if (c->in_set && !c->in_set[last->seat])
+		return 0;
 	for (uint32_t m = 0; m < i->n; m++) {
-		if (parts[m].wait_ns < least) {
-			second = least;
-			before = last;
-			least = parts[m].wait_ns;
-			last = m;
-		} else if (parts[m].wait_ns < second) {
-			second = parts[m].wait_ns;
-			before = m;
-		}
-	}
-	*late = (struct late){ .last = &parts[last],
-			       .charged_ns = second - least,
-			       .err_ns = (uint64_t)parts[last].err_ns + parts[before].err_ns };
-	for (uint32_t m = 0; m < i->n; m++) {
-		if (m == last)
+		if (!is_other(c, &parts[m], last))
 			continue;
+		before = !before || parts[m].wait_ns < before->wait_ns ? &parts[m] : before;
 		longest = own[m].free_ns > longest ? own[m].free_ns : longest;
 		host = own[m].host_ns > host ? own[m].host_ns : host;
 	}
-	/* where anybody's time is not known, nothing is charged */
-	if (longest == UINT64_MAX || own[last].free_ns == UINT64_MAX)
+	if (!before)
 		return 0;
-	longer = own[last].free_ns > longest ? own[last].free_ns - longest : 0;
+	late->charged_ns = before->wait_ns - last->wait_ns;
+	late->err_ns = (uint64_t)last->err_ns + before->err_ns;
+	/* where anybody's time is not known, nothing is charged */
+	if (longest == UINT64_MAX || of_last->free_ns == UINT64_MAX)
+		return 0;
+	longer = of_last->free_ns > longest ? of_last->free_ns - longest : 0;
 	late->held_ns = late->charged_ns > longer ? late->charged_ns - longer : 0;
 	late->charged_ns -= late->held_ns;
-	late->host_ns = own[last].host_ns > host ? own[last].host_ns - host : 0;
+	late->host_ns = of_last->host_ns > host ? of_last->host_ns - host : 0;
 	return late->charged_ns > late->err_ns &&
-	       late->charged_ns >
-		       (parts[last].on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS);
+	       late->charged_ns > (last->on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS);
 }
 
 /* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is
@@ -220,7 +231,7 @@ static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const st
 	const struct ct_tape_part *p = late->last;
 	struct ct_hits *hits = c->hits;
 	uint64_t from = p->start_ns > late->charged_ns ? p->start_ns - late->charged_ns : 0;
-	uint64_t fresh = ct_cover_add(&c->charged[p->seat], from, p->start_ns);
+	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->seat], from, p->start_ns);
 	uint64_t host = late->host_ns < fresh ? late->host_ns : fresh;
 	struct ct_hit *hit;
 
@@ -381,9 +392,10 @@ static void mark_kept(const struct ct_pass *pass, const struct ct_cycles *cycles
 	}
 }
 
-int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, struct ct_hits *hits)
+int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
+		    struct ct_hits *hits)
 {
-	struct collector c = { .pass = pass, .cycles = cycles, .hits = hits };
+	struct collector c = { .pass = pass, .cycles = cycles, .in_set = in_set, .hits = hits };
 	int st = CT_OK;
 
 	*hits = (struct ct_hits){ .n_cycles = cycles->n };

@@ -35,8 +35,10 @@ struct ct_hits {
 	uint32_t n_cycles, n_kept;
 };
 
-/* 0 or CT_NOMEM. Needs cycles. Classes of operations are looked up in the pass. */
-int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, struct ct_hits *hits);
+/* 0 or CT_NOMEM. Classes of operations are looked up in the pass. in_set: NULL, or by seat a set that is late together, of
+ * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
+int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
+		    struct ct_hits *hits);
 void ct_hits_fini(struct ct_hits *hits);
 
 #endif

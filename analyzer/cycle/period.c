@@ -10,6 +10,7 @@
 #define TOLERANCE 0.2
 #define LEAST_OTHER 0.35
 #define LEAST_VARIED 0.45
+#define LEAST_RESTLESS 0.15 /* of neighbours that differ */
 
 /* Share of pairs `apart` from each other that differ. */
 static double differing(const uint64_t *times, uint32_t n, uint32_t apart, double tolerance)
@@ -86,8 +87,8 @@ uint32_t ct_period_of_parts(const uint64_t *times, uint32_t n, uint64_t median_n
 	if (other < LEAST_OTHER * n)
 		return 1;
 	parts = ct_period_find(times, n, tolerance, (n + 1) / 3, LEAST_VARIED);
-	if (!parts)
-		return 1;
+	if (!parts) /* a change for good leaves neighbours alike */
+		return n > 1 && differing(times, n, 1, tolerance) >= LEAST_RESTLESS ? 0 : 1;
 	*first = phase_of(times, n, parts);
 	return parts;
 }

@@ -17,7 +17,8 @@
 uint32_t ct_period_find(const uint64_t *times_ns, uint32_t n, double tolerance_ns, uint32_t most,
 			double varied);
 
-/* n times of which it is open whether each is a cycle or a part of one: how many make one, 1 where they do not tell.
+/* n times of which it is open whether each is a cycle or a part of one: how many make one; 0: they differ as parts do, but
+ * do not come again (two steps only, or too much noise); 1: nothing says that they are parts.
  * *first: of each cycle, the first of its parts (0 .. parts - 1), behind the one that takes longest on average. Parts have to
  * differ by a fifth of the median and more than a third of them from it: a stall after some cycles each is no part of the
  * program. At least two whole cycles, and what lies around them. */

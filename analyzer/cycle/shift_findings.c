@@ -13,8 +13,9 @@
 #define GATE 0.01 /* of the run */
 #define CLEAR_SHARE 0.7
 #define MOST_CHANGES 3u
-#define EXPLAINED 0.5	 /* of the loss, by ranks that were late then */
-#define LEAST_VARIED 0.1 /* of the pairs of cycles, for a level to be one that comes back */
+#define EXPLAINED 0.5	  /* of the loss, by ranks that were late then */
+#define LEAST_WITHIN 0.75 /* of a straggler's cycles, for its loss to be one of these */
+#define LEAST_VARIED 0.1  /* of the pairs of cycles, for a level to be one that comes back */
 
 /* Cycles first .. last took longer than those before. */
 struct rise {
@@ -66,8 +67,8 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 	return k;
 }
 
-/* Are there ranks in the list whose lateness then is most of it? */
-static int is_explained(const struct ct_time_structure *t, const struct rise *r)
+/* What ranks in the list are charged with in those cycles. */
+static double charged_then(const struct ct_time_structure *t, const struct rise *r)
 {
 	double sum = 0;
 
@@ -82,7 +83,29 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 				t->list->all[i].loss_ns != CT_UNKNOWN;
 		sum += named ? (double)hit->charged_ns : 0;
 	}
-	return sum / ct_hits_share(t->hits) >= EXPLAINED * r->loss_ns;
+	return sum / ct_hits_share(t->hits);
+}
+
+/* The loss of a straggler that was late then, and hardly before or after it. */
+static double lost_then(const struct ct_finding *f, const struct rise *r)
+{
+	double first = (double)f->cycle_first, last = (double)f->cycle_last;
+	double from = first > r->first ? first : r->first, to = last < r->last ? last : r->last;
+
+	if (!ct_finding_is_straggler(f) || f->cycle_first == CT_UNKNOWN ||
+	    to - from + 1 < LEAST_WITHIN * (last - first + 1))
+		return 0;
+	return (double)f->loss_ns;
+}
+
+/* Are there ranks in the list whose lateness then is most of it? */
+static int is_explained(const struct ct_time_structure *t, const struct rise *r)
+{
+	double lost = 0, charged = charged_then(t, r);
+
+	for (size_t i = 0; i < t->list->n; i++)
+		lost += lost_then(&t->list->all[i], r);
+	return (lost > charged ? lost : charged) >= EXPLAINED * r->loss_ns;
 }
 
 /* What becomes slower and faster again and again after as many cycles does so by its program: nothing has changed. */
@@ -91,19 +114,24 @@ static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
 	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
 }
 
+/* What took longer. */
+static enum ct_why why_longer(double before, double after, double more)
+{
+	if (isnan(before) || isnan(after))
+		return CT_WHY_LONGER;
+	if (after - before >= CLEAR_SHARE * more)
+		return CT_WHY_LONGER_COMMUNICATION;
+	return after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
+							  : CT_WHY_LONGER_BOTH;
+}
+
 static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
 		   struct ct_finding *f, double *room)
 {
 	double before = communication(t->hits, from, r->first, room);
 	double after = communication(t->hits, r->first, r->last + 1, room);
-	double more = r->after_ns - r->before_ns;
 
-	ct_finding_because(f, CT_WHY_LONGER);
-	if (!isnan(before) && !isnan(after))
-		ct_finding_because(
-			f, after - before >= CLEAR_SHARE * more ? CT_WHY_LONGER_COMMUNICATION
-			   : after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
-									: CT_WHY_LONGER_BOTH);
+	ct_finding_because(f, why_longer(before, after, r->after_ns - r->before_ns));
 	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
 		return CT_NOMEM;
 	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);

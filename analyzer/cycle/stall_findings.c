@@ -278,9 +278,7 @@ static void take_stragglers(const struct search *s)
 		const struct ct_finding *f = &s->t->list->all[i];
 
 		for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
-			if ((f->kind == CT_FINDING_STRAGGLER ||
-			     f->kind == CT_FINDING_STRAGGLER_HOST) &&
-			    ct_finding_has_seat(s->t->pass, f, seat))
+			if (ct_finding_is_straggler(f) && ct_finding_has_seat(s->t->pass, f, seat))
 				s->taken[seat] = 1;
 		}
 	}

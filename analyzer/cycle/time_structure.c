@@ -5,17 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/cycle/late_span.h"
+#include "analyzer/units.h"
 #include "analyzer/why.h"
 #include "trace/status.h"
 
-#define WINDOW 50u	/* cycles */
-#define LEAST_LOSS 0.01 /* of a window, for it to count as slow */
-#define TAIL 0.02 /* of the charges, that may lie before the first and behind the last cycle */
-#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
-#define LEAST_EXPLAINED 0.5 /* of the loss, that the tape's charges have to account for */
+#define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
+#define LEAST_CHARGED 0.25 /* of the loss, for the cycles' charges to tell when it was */
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
-#define EVERYWHERE 0.75 /* of the windows */
 
 double ct_hits_share(const struct ct_hits *hits)
 {
@@ -29,6 +27,12 @@ int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, 
 			return 1;
 	}
 	return 0;
+}
+
+int ct_finding_is_straggler(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_STRAGGLER || f->kind == CT_FINDING_STRAGGLER_HOST ||
+	       f->kind == CT_FINDING_STRAGGLER_GROUP;
 }
 
 /* ---- why ---- */
@@ -164,78 +168,104 @@ static double by_cycle(const struct ct_hits *hits, const uint8_t *seats, double 
 	return sum;
 }
 
-/* The cycles that hold all but the tails. */
-static void set_range(const double *charged, uint32_t n, double sum, struct ct_finding *f)
+/* Windows of messages are not on the tape, nor is what the tape forgot. */
+static int tells_when(const struct ct_time_structure *t, const struct ct_finding *f, double sum)
 {
-	double before = 0, behind = 0;
-	uint32_t first = 0, last = n - 1;
-
-	while (first < last && before + charged[first] <= TAIL * sum)
-		before += charged[first++];
-	while (last > first && behind + charged[last] <= TAIL * sum)
-		behind += charged[last--];
-	f->cycle_first = first;
-	f->cycle_last = last;
+	return t->cycles->n && sum >= LEAST_CHARGED * (double)f->loss_ns;
 }
 
-/* In how many windows the seats cost enough; *of: windows that were looked at, the last of half the length at least. */
-static uint32_t slow_windows(const struct ct_time_structure *t, const double *charged, uint32_t *of)
+/* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
+ * quarters of it, no times. */
+static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
+		     struct ct_finding *f)
 {
-	const struct ct_cycles *c = t->cycles;
-	uint32_t slow = 0;
+	struct ct_arena *memory = t->list->memory;
+	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
+	const char *when = "n/a", *cycles = "n/a";
 
-	*of = 0;
-	for (uint32_t w = 0; w + WINDOW / 2 <= c->n; w += WINDOW) {
-		uint32_t end = w + WINDOW < c->n ? w + WINDOW : c->n, kept = 0;
-		double lost = 0, time = (double)(c->cut_ns[end] - c->cut_ns[w]);
+	if (pattern == CT_LATE_PERSISTENT ||
+	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
+		when = "all";
+	else if (f->begin_at_ns != CT_UNKNOWN)
+		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
+				       ct_text_ns(f->end_at_ns).s);
+	if (f->cycle_first != CT_UNKNOWN)
+		cycles = ct_arena_printf(memory, "%llu..%llu", (unsigned long long)f->cycle_first,
+					 (unsigned long long)f->cycle_last);
+	if (!when || !cycles)
+		return CT_NOMEM;
+	f->line = t->cycles->n ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s", f->line,
+						 when, cycles, ct_late_pattern_name(pattern))
+			       : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	return f->line ? CT_OK : CT_NOMEM;
+}
 
-		for (uint32_t k = w; k < end; k++) {
-			lost += charged[k];
-			kept += t->hits->kept[k];
-		}
-		if (kept < end - w)
-			continue;
-		(*of)++;
-		slow += lost >= LEAST_LOSS * time;
+/* Where cycles do not tell: the times of the finding, if it has some. */
+static void take_times(const struct ct_time_structure *t, struct ct_finding *f)
+{
+	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
+	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
+
+	if (f->begin_at_ns == 0 && f->end_at_ns >= t->pass->duration_ns) {
+		f->begin_at_ns = f->end_at_ns = CT_UNKNOWN;
+		return;
 	}
-	return slow;
+	if (!t->cycles->n)
+		return;
+	f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
+	f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
 }
 
-static const char *pattern_of(uint32_t slow, uint32_t windows)
+/* What a finding's ranks are charged with by cycle; of several, what the rest waited for them. 0 or CT_NOMEM. */
+static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
+		      const uint8_t *seats, double *room, double *sum)
 {
-	if (windows < 2)
-		return NULL;
-	if (slow >= EVERYWHERE * windows)
-		return "persistent";
-	return slow >= 2 ? "part-of-run" : "transient";
+	struct ct_hits together = { 0 };
+	int st = CT_OK;
+
+	if (f->n_ranks > 1 && t->cycles->n) {
+		st = ct_hits_collect(t->pass, t->cycles, seats, &together);
+		if (st == CT_OK)
+			*sum = by_cycle(&together, seats, room);
+		ct_hits_fini(&together);
+	} else {
+		*sum = by_cycle(t->hits, seats, room);
+	}
+	*sum /= ct_hits_share(t->hits);
+	return st;
 }
 
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
 			     const uint8_t *seats, double *room)
 {
-	double sum = by_cycle(t->hits, seats, room) / ct_hits_share(t->hits);
-	uint32_t windows, slow = slow_windows(t, room, &windows);
-	const char *pattern = pattern_of(slow, windows), *unknown = "n/a:few-cycles";
+	const struct ct_cycles *c = t->cycles;
+	struct ct_late_span span = { 0 };
+	double sum = 0;
+	int st = charges_of(t, f, seats, room, &sum);
 
-	/* what windows of messages tell is not on the tape: then the cycles are those of the finding's times */
-	if (sum >= LEAST_EXPLAINED * (double)f->loss_ns) {
-		set_range(room, t->hits->n_cycles, sum * ct_hits_share(t->hits), f);
+	if (st != CT_OK)
+		return st;
+	st = CT_NOTFOUND;
+	if (tells_when(t, f, sum))
+		st = ct_late_span_find(room, c->cut_ns, t->hits->kept, c->n,
+				       (double)f->loss_ns / sum, &span);
+	if (st == CT_NOMEM)
+		return st;
+	if (st == CT_OK) {
+		f->cycle_first = span.first;
+		f->cycle_last = span.last;
+		f->begin_at_ns = c->cut_ns[span.first];
+		f->end_at_ns = c->cut_ns[span.last + 1];
 	} else {
-		uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
-		uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
-
-		f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
-		f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
-		pattern = NULL;
-		unknown = "n/a:little-on-tape";
+		take_times(t, f);
 	}
-	if (pattern && (ct_finding_evidence(t->list, f, "windows_slow", slow, "count", NAN) ||
-			ct_finding_evidence(t->list, f, "windows", windows, "count", NAN)))
+	if (span.pattern != CT_LATE_UNKNOWN &&
+	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
+	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
 		return CT_NOMEM;
-	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
-				  (unsigned long long)f->cycle_first,
-				  (unsigned long long)f->cycle_last, pattern ? pattern : unknown);
-	return f->line ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_NOMEM;
+	if (tell_when(t, span.pattern, f))
+		return CT_NOMEM;
+	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
 }
 
 int ct_stragglers_explain(const struct ct_time_structure *t)
@@ -247,7 +277,7 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
 		struct ct_finding *f = &t->list->all[i];
 
-		if (f->kind != CT_FINDING_STRAGGLER && f->kind != CT_FINDING_STRAGGLER_HOST)
+		if (!ct_finding_is_straggler(f))
 			continue;
 		for (uint32_t s = 0; s < t->pass->n_seats; s++)
 			seats[s] = (uint8_t)ct_finding_has_seat(t->pass, f, s);
@@ -260,12 +290,10 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 
 int ct_time_structure(const struct ct_time_structure *t)
 {
-	int st;
+	int st = ct_stragglers_explain(t);
 
-	if (!t->cycles->n)
-		return CT_OK;
-	st = ct_stragglers_explain(t);
-	if (st == CT_OK)
-		st = ct_stalls_report(t);
+	if (st != CT_OK || !t->cycles->n)
+		return st;
+	st = ct_stalls_report(t);
 	return st == CT_OK ? ct_shifts_report(t) : st;
 }

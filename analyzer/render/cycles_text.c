@@ -7,7 +7,7 @@
 
 #include "analyzer/units.h"
 
-#define MOST_OF_RUN_PCT 80.0
+#define MOST_PCT 75.0 /* of the run; cycles that are less say how much */
 
 /* " 26.2MB", or nothing where its size is another one each time. */
 static void size_text(char *to, size_t cap, uint64_t bytes)
@@ -16,22 +16,10 @@ static void size_text(char *to, size_t cap, uint64_t bytes)
 		 bytes == CT_UNKNOWN ? "" : ct_text_bytes(bytes).s);
 }
 
-/* Of the run, that lies in cycles, from the first to the last that is told. */
-static double share_of_run(const struct ct_report *report)
-{
-	const struct ct_report_cycles *c = &report->cycles;
-	const struct ct_report_cycle *last = c->n_items ? &c->items[c->n_items - 1] : NULL;
-
-	if (!last || !report->run.duration_ns)
-		return NAN;
-	return 100 * (double)(last->begin_at_ns + last->time_ns - c->items[0].begin_at_ns) /
-	       (double)report->run.duration_ns;
-}
-
 void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_cycles *c = &report->cycles;
-	char size[32], err[32] = "", again[96] = "", by[96], within[64] = "";
+	char size[32], err[32] = "", again[96] = "", by[96], part[48] = "";
 
 	if (!c->anchor_comm_key && !c->marker) {
 		if (c->why)
@@ -51,11 +39,10 @@ void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 	else
 		snprintf(by, sizeof(by), "%.32s%s on %08" PRIx64, c->anchor_op, size,
 			 c->anchor_comm_key >> 32);
-	/* figures of cycles are not those of the run where much of it lies outside */
-	if (share_of_run(report) < MOST_OF_RUN_PCT)
-		snprintf(within, sizeof(within), "; %s of the run is in them",
-			 ct_text_pct(share_of_run(report)).s);
-	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s, by %s%s%s",
+	if (c->covered_pct < MOST_PCT)
+		snprintf(part, sizeof(part), ", %s of the run", ct_text_pct(c->covered_pct).s);
+	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s%s, by %s%s%s",
 		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
-		     ct_text_ns(c->time_p99_ns).s, by, again, within);
+		     ct_text_ns(c->time_p99_ns).s, part, by, again,
+		     c->note ? "; a step may have several" : "");
 }

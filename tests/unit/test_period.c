@@ -47,8 +47,15 @@ static void parts_of_a_step_are_told_by_their_times(void **state)
 			ct_period_of_parts(times + 5, steps(n + 1, 0.2) - 5, 4000000, &first), 21);
 		assert_int_equal(first, 16);
 	}
-	/* less than two whole steps are none that come again */
+	/* less than two whole steps do not come again, but these are no equal cycles */
 	assert_int_equal(ct_period_of_parts(times, steps(2, 0), 4000000, &first), 1);
+	for (unsigned k = 0; k < 60; k++)
+		times[k] = uniform() < 0.5 ? 4000000 : 8000000;
+	assert_int_equal(ct_period_of_parts(times, 60, 4000000, &first), 0);
+	/* slower from the middle on is a change, and no part of anything */
+	for (unsigned k = 0; k < 60; k++)
+		times[k] = k < 31 ? 4000000 : 8000000;
+	assert_int_equal(ct_period_of_parts(times, 60, 4000000, &first), 1);
 	assert_int_equal(ct_period_of_parts(times, 0, 4000000, &first), 1);
 }
 
@@ -59,7 +66,7 @@ static void equal_cycles_are_whole(void **state)
 	(void)state;
 	for (unsigned noise = 0; noise < 2; noise++) {
 		for (unsigned k = 0; k < 1000; k++)
-			times[k] = (uint64_t)(1e8 * (1 + noise * (uniform() - 0.5)));
+			times[k] = (uint64_t)(1e8 * (1 + 0.3 * noise * (uniform() - 0.5)));
 		assert_int_equal(ct_period_of_parts(times, 1000, 100000000, &first), 1);
 	}
 }
@@ -106,6 +113,9 @@ static void a_job_of_equal_operations_has_steps_and_no_change(void **state)
 		struct ct_report *report = gpu_job_report(&job, NULL);
 
 		assert_int_equal(report->cycles.count, c ? cases[c] - 1 : 71);
+		assert_true((report->cycles.note != NULL) == (c == 0));
+		assert_true(report->cycles.covered_pct > (c == 2 ? 70 : 20));
+		assert_true(report->cycles.covered_pct < 100);
 		assert_null(job_finding(report, CT_FINDING_CHANGE_POINT));
 		ct_report_free(report);
 		fx_teardown(state);
