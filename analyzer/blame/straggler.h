@@ -106,9 +106,10 @@ struct ct_replayed {
 	int is_known; /* 0: the rest means nothing */
 	int names_it; /* it is enough to name the suspect, whatever the rule says */
 	uint64_t loss_ns, err_ns;
-	uint32_t windows, n_windows; /* of the run: in which there is a loss, all */
-	uint64_t wait_ns;	     /* of all others, that would not have been */
-	uint64_t most_wait_ns;	     /* ... and of the one who waited longest */
+	uint64_t alone_ns, alone_err_ns; /* if nobody else came later than usual */
+	uint32_t windows, n_windows;	 /* of the run: in which there is a loss, all */
+	uint64_t wait_ns;		 /* of all others, that would not have been */
+	uint64_t most_wait_ns;		 /* ... and of the one who waited longest */
 	uint32_t most_seat;
 };
 
