@@ -18,7 +18,9 @@
 #include "analyzer/pass.h"
 #include "analyzer/score/score.h"
 #include "analyzer/tracer_cost.h"
+#include "analyzer/verdict/choose.h"
 #include "analyzer/whatif/judge.h"
+#include "analyzer/why.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -66,22 +68,37 @@ static int by_rank(const void *a, const void *b)
 	return x->device < y->device ? -1 : x->device > y->device;
 }
 
-static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *options,
-			  struct ct_err *err)
+/* Cycles, and what counts as one more piece of evidence. */
+static int find_cycles(struct analysis *a, const struct ct_analyze_options *options,
+		       struct ct_err *err)
 {
 	const char *wanted = options ? options->cycle_anchor : NULL;
-	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
 	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
 
 	if (st == CT_NOTFOUND)
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
-		st = ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits);
+		ct_verdict_rounds(&a->pass, a->cycles.cut_ns, a->cycles.n);
+	return st;
+}
+
+static int look_at_cycles(struct analysis *a)
+{
+	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
+	int st = ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits);
+
 	if (st == CT_OK)
 		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	if (st == CT_OK)
 		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
+}
+
+static int choose_verdict(struct analysis *a)
+{
+	const struct ct_judgement j = { &a->pass, a->charges, &a->cycles, &a->hits };
+
+	return ct_verdict_fill(&j, &a->findings, a->report);
 }
 
 /* Weigh every rank, and the set that looks slow together if there is one. */
@@ -94,6 +111,9 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	a->in_set = calloc(a->pass.n_seats + 1, 1);
 	if (!a->charges || !a->in_set)
 		return CT_NOMEM;
+	st = find_cycles(a, options, err);
+	if (st != CT_OK)
+		return st;
 	size = ct_blame_propose_set(&a->pass.blame, a->pass.duration_ns, a->in_set);
 	if (size < 0)
 		return size;
@@ -118,11 +138,13 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 		st = ct_whatif_findings(&a->whatif, &a->pass, &a->findings);
 	ct_whatif_fill(&a->whatif, a->report);
 	if (st == CT_OK)
-		st = look_at_cycles(a, options, err);
+		st = look_at_cycles(a);
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
-		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
+		st = ct_findings_advise(&a->findings, a->report);
+	if (st == CT_OK)
+		st = choose_verdict(a);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/fill.h"
+#include "analyzer/report_rows.h"
 
 /* A rank's sum is told if it holds at least this much of what the rank communicated. */
 #define ENOUGH_PCT 90
@@ -83,7 +84,9 @@ void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_expose
 		sum->exposed_ns += rows[i].exposed_ns;
 		sum->err_ns += rows[i].err_ns;
 	}
-	sum->is_known = sum->comm_ns && (double)sum->comm_ns * 100 >= (double)all_ns * ENOUGH_PCT;
+	/* what may be off by more than there is to be exposed tells nothing */
+	sum->is_known = sum->comm_ns && sum->err_ns <= sum->comm_ns &&
+			(double)sum->comm_ns * 100 >= (double)all_ns * ENOUGH_PCT;
 }
 
 /* Do any of its members tell when they wait? What they do alike they tell alike. */
@@ -108,16 +111,16 @@ static void fill_ops(const struct ct_pass *pass, struct ct_report *report)
 		report->ops[k].exposed_ns = report->ops[k].exposed_err_ns = CT_UNKNOWN;
 	for (size_t i = 0; i < n; i++) {
 		const struct ct_overlap_class *c = &all[i];
+		struct ct_report_op **rows;
+		size_t n_rows;
 
-		for (size_t k = 0; k < report->n_ops; k++) {
-			struct ct_report_op *op = &report->ops[k];
-
-			if (op->group || op->comm_key != c->comm->key || op->op != c->op ||
-			    op->dtype != c->dtype || op->bytes_class != c->bytes_class ||
-			    c->measured * 100 < c->launches * ENOUGH_PCT || !is_known(pass, c))
-				continue;
-			op->exposed_ns = c->exposed_ns;
-			op->exposed_err_ns = c->err_ns;
+		if (c->measured * 100 < c->launches * ENOUGH_PCT || !is_known(pass, c))
+			continue;
+		rows = ct_report_rows_of_op(report, c->comm->key, c->op, c->dtype, c->bytes_class,
+					    &n_rows);
+		for (size_t k = 0; k < n_rows; k++) {
+			rows[k]->exposed_ns = c->exposed_ns;
+			rows[k]->exposed_err_ns = c->err_ns;
 		}
 	}
 }

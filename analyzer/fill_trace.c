@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/ends.h"
 #include "analyzer/environment.h"
 #include "trace/ops.h"
 
@@ -44,7 +45,7 @@ static struct ct_end end_of(const struct ct_process_info *info, const struct ct_
 		end.signal = 6;
 	}
 	end.exit_code = (int)facts->end.code;
-	end.after_ns = facts->end.end_ns;
+	end.after_ns = end.said_ns = facts->end.end_ns;
 	return end;
 }
 
@@ -154,37 +155,6 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 						sizeof(kept->gaps.damage.first_why));
 		if (!out->damage_why)
 			return CT_NOMEM;
-	}
-	return CT_OK;
-}
-
-/* Who died by itself comes first, then who went first. */
-static int goes_before(const struct ct_report_process *a, const struct ct_report_process *b)
-{
-	if ((a->how.kill_ns != 0) != (b->how.kill_ns != 0))
-		return b->how.kill_ns != 0;
-	return a->ended_after_at_ns < b->ended_after_at_ns;
-}
-
-static int fill_ended(const struct ct_pass *pass, struct ct_report *report)
-{
-	report->ended = ct_arena_calloc(report->memory, report->n_processes,
-					sizeof(*report->ended));
-	if (!report->ended)
-		return CT_NOMEM;
-	for (size_t p = 0; p < report->n_processes; p++) {
-		size_t at = report->n_ended;
-
-		report->run.processes_running += report->processes[p].how.how == CT_END_RUNNING &&
-						 in_attempt(pass, p);
-		if (!report->processes[p].ended_badly || !in_attempt(pass, p))
-			continue;
-		for (; at > 0 && goes_before(&report->processes[p],
-					     &report->processes[report->ended[at - 1]]);
-		     at--)
-			report->ended[at] = report->ended[at - 1];
-		report->ended[at] = p;
-		report->n_ended++;
 	}
 	return CT_OK;
 }
@@ -431,7 +401,7 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 	for (size_t p = 0; p < n && st == CT_OK; p++)
 		st = fill_process(pass, p, report->memory, &report->processes[p]);
 	if (st == CT_OK)
-		st = fill_ended(pass, report);
+		st = ct_fill_ended(pass, report);
 	if (st == CT_OK)
 		st = fill_losses(pass, report);
 	if (st == CT_OK)

@@ -163,8 +163,10 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	e->after_ns = info->last_beat_ns;
 	if (t.ended)
 		e->after_ns = later(e->after_ns, t.end.end_ns);
+	e->said_ns = t.ended ? t.end.end_ns : 0;
 	if (h)
-		e->after_ns = later(e->after_ns, load(&h->exit_ns));
+		e->said_ns = later(e->said_ns, load(&h->exit_ns));
+	e->after_ns = later(e->after_ns, e->said_ns);
 	/* An archived ring is a dead process's; without a ring the process table may still tell. */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
 	tell_end(p, &t, replaced_ns, lives, e);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
@@ -119,13 +120,13 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
-	f->cause = "arrives late at communication: the time goes before the calls, not into them";
-	if (ct_finding_evidence(list, f, "times_last", (double)charge->hits, "count", NAN) ||
-	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->trials, "count",
-				NAN) ||
+	ct_finding_because(f, CT_WHY_LATE);
+	if (ct_finding_evidence(list, f, "times_last", (double)charge->recurs.hits, "count", NAN) ||
+	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->recurs.trials,
+				"count", NAN) ||
 	    ct_finding_evidence(list, f, "lateness_p50", (double)ct_hist_quantile(&s->charges, 0.5),
 				"ns", (double)(s->hits ? s->err_ns / s->hits : 0)) ||
-	    ct_finding_evidence(list, f, "log10_chance", charge->log10_p, "", NAN))
+	    ct_finding_evidence(list, f, "log10_chance", charge->recurs.log10_p, "", NAN))
 		return CT_NOMEM;
 	if (charge->replayed.is_known &&
 	    ct_finding_replayed(pass, &charge->replayed, charge->by_arrivals_ns, list, f))
@@ -140,12 +141,11 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 static int set_late_line(const struct ct_charge *charge, const char *who, struct ct_arena *memory,
 			 struct ct_finding *f)
 {
-	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu severity=%s", who,
+	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu", who,
 				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
 				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-				  (unsigned long long)charge->hits,
-				  (unsigned long long)charge->trials,
-				  ct_severity_name(f->severity));
+				  (unsigned long long)charge->recurs.hits,
+				  (unsigned long long)charge->recurs.trials);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -164,11 +164,7 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 	if (!host)
 		return CT_NOMEM;
 	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
-	f->advice = ct_arena_printf(memory,
-				    "look at what rank %d does between its communications: input, "
-				    "Python, clocks, other load on %s",
-				    f->ranks[0], host);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
 	return set_late_line(charge, who, memory, f);
 }
@@ -217,11 +213,7 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	who = f->kind == CT_FINDING_STRAGGLER_HOST
 		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
-	f->advice = ct_arena_printf(memory,
-				    "ranks %s are slow together: look for what only they share "
-				    "(host, switch, power, input shard)",
-				    ranks);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
 	return set_late_line(charge, who, memory, f);
 }
@@ -229,16 +221,23 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
 static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
 {
-	const char *why = NULL;
+	const struct ct_report_process *damaged = NULL;
+	const char *what;
 
-	for (size_t p = 0; p < report->n_processes && !why; p++)
-		why = report->processes[p].damage_why;
+	for (size_t p = 0; p < report->n_processes && !damaged; p++)
+		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
 	if (report->lost_records)
 		return "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a faster "
 		       "COMMTRACE_DIR keeps more";
-	if (why)
-		return ct_arena_printf(memory,
-				       "%s: copy the file again; what is missing is unknown", why);
+	if (damaged) {
+		/* A file that its own machine has cut off by itself is no bad copy. */
+		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes
+			       ? "its process died while it wrote, and its ring is gone"
+			       : "if it was copied before its job had ended, or not whole, "
+				 "copy the file again";
+		return ct_arena_printf(memory, "%s: %s; what is missing is unknown",
+				       damaged->damage_why, what);
+	}
 	return "what is missing is unknown; see `commtrace info` for reasons, and whether the "
 	       "files of "
 	       "all hosts were copied whole";
@@ -290,9 +289,7 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 					    unknown ? "+" : "");
 	if (!records)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s severity=%s",
-				  records, n ? ranks : "?", reason,
-				  ct_text_pct(unknown ? NAN : share).s,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
+				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }

@@ -52,8 +52,10 @@ static int bound_at(const struct ct_clock_edge *e, double x, double *least, doub
 		else
 			to = mid;
 	}
+	if (from == e->n_bounds)
+		return 0;
 	b = &e->bounds[from];
-	if (from == e->n_bounds || x < b->x[0] || b->x[2] <= b->x[0])
+	if (x < b->x[0] || b->x[2] <= b->x[0])
 		return 0;
 	i = x > b->x[1];
 	share = (x - b->x[i]) / (b->x[i + 1] - b->x[i]);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyzer/cycle/roles.h"
+#include "analyzer/report_rows.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -143,19 +144,10 @@ static int has_tensor_peer(const struct ct_comm *comm, const uint32_t *tensor_of
 	return comm->nranks > 1;
 }
 
-static struct ct_report_comm *row_of(struct ct_report *report, const struct ct_comm *comm)
-{
-	for (size_t i = 0; i < report->n_comms; i++) {
-		if (report->comms[i].key == comm->key && report->comms[i].nranks == comm->nranks)
-			return &report->comms[i];
-	}
-	return NULL;
-}
-
 static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 		    struct ct_report *report, struct ct_role *role)
 {
-	struct ct_report_comm *row = row_of(report, comm);
+	struct ct_report_comm *row = ct_report_row_of_comm(report, comm->key, comm->nranks);
 
 	if (ct_role_of(f, report->memory, role) != CT_OK)
 		return CT_NOMEM;

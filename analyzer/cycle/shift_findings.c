@@ -6,6 +6,7 @@
 #include "analyzer/cycle/shift.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define LEAST_RISE 1.05
@@ -113,63 +114,19 @@ static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
 	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
 }
 
-/* What took longer, and so what to look at. */
-struct reason {
-	const char *cause, *advice, *advice_gpu;
-};
-
-static const struct reason unknown = {
-	"all ranks need longer for a cycle from then on",
-	"compare what happened then: size of the input, frequency and heat of the processors, "
-	"other "
-	"jobs on the network or the hosts",
-	"compare what happened then: size of the input, frequency and heat of the GPUs (nvidia-smi "
-	"-q -d CLOCK,TEMPERATURE), other jobs on the network or the hosts",
-};
-static const struct reason inside = {
-	"from then on the time inside of communication is longer: waiting or transfer",
-	"compare what happened then: links and ports that became slower or lost packets, other "
-	"jobs "
-	"on the network, larger messages, a rank that others wait for",
-	"compare what happened then: links and ports that became slower or lost packets, other "
-	"jobs "
-	"on the network, larger messages, a rank that others wait for",
-};
-static const struct reason outside = {
-	"from then on the time outside of communication is longer: computing, input, the host",
-	"compare what happened then: size of the input, frequency and heat of the processors, "
-	"other "
-	"jobs on the hosts, where the input comes from",
-	"compare what happened then: size of the input, frequency and heat of the GPUs (nvidia-smi "
-	"-q -d CLOCK,TEMPERATURE), other jobs on the hosts, where the input comes from",
-};
-static const struct reason both = {
-	"from then on both communication and what lies between takes longer",
-	"compare what happened then: size of the input, frequency and heat of the processors, "
-	"other "
-	"jobs on the network or the hosts",
-	"compare what happened then: size of the input, frequency and heat of the GPUs (nvidia-smi "
-	"-q -d CLOCK,TEMPERATURE), other jobs on the network or the hosts",
-};
-
-static const struct reason *reason_of(double before, double after, double more)
-{
-	if (isnan(before) || isnan(after))
-		return &unknown;
-	if (after - before >= CLEAR_SHARE * more)
-		return &inside;
-	return after - before <= (1 - CLEAR_SHARE) * more ? &outside : &both;
-}
-
 static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
 		   struct ct_finding *f, double *room)
 {
 	double before = communication(t->hits, from, r->first, room);
 	double after = communication(t->hits, r->first, r->last + 1, room);
-	const struct reason *why = reason_of(before, after, r->after_ns - r->before_ns);
+	double more = r->after_ns - r->before_ns;
 
-	f->cause = why->cause;
-	f->advice = isnan(f->gpu_seconds) ? why->advice : why->advice_gpu;
+	ct_finding_because(f, CT_WHY_LONGER);
+	if (!isnan(before) && !isnan(after))
+		ct_finding_because(
+			f, after - before >= CLEAR_SHARE * more ? CT_WHY_LONGER_COMMUNICATION
+			   : after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
+									: CT_WHY_LONGER_BOTH);
 	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
 		return CT_NOMEM;
 	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
@@ -203,12 +160,10 @@ static int add_change(const struct ct_time_structure *t, const struct rise *r, u
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
 	f->line = ct_arena_printf(
-		list->memory,
-		"cycle=%u before=%s after=%s (+%s) loss=%s±%s share=%s severity=%s cycles=%u..%u",
+		list->memory, "cycle=%u before=%s after=%s (+%s) loss=%s±%s share=%s cycles=%u..%u",
 		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,
 		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-		ct_severity_name(f->severity), r->first, r->last);
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, r->first, r->last);
 	if (!f->line || ct_finding_evidence(list, f, "cycle_before", r->before_ns, "ns", err) ||
 	    ct_finding_evidence(list, f, "cycle_after", r->after_ns, "ns", err))
 		return CT_NOMEM;

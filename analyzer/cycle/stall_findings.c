@@ -8,6 +8,7 @@
 #include "analyzer/cycle/stalls.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define LEAST_STALL_NS 30e6   /* and ... */
@@ -209,7 +210,7 @@ static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 	f->cycle_last = p->last;
 	f->begin_at_ns = c->cut_ns[p->first];
 	f->end_at_ns = c->cut_ns[p->last + 1];
-	f->cause = "arrives late at communication now and then: the time goes before the calls";
+	ct_finding_because(f, CT_WHY_STALLS);
 	if (set_evidence(s, p, cost, f))
 		return CT_NOMEM;
 	return ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
@@ -238,12 +239,10 @@ static int set_line(const struct search *s, const struct ct_stall_pattern *p,
 	if (!who || !every || !count)
 		return CT_NOMEM;
 	f->line = ct_arena_printf(
-		memory,
-		"%s every=%s cycles stall=%s±%s %s loss=%s±%s share=%s severity=%s cycles=%u..%u",
-		who, every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
+		memory, "%s every=%s cycles stall=%s±%s %s loss=%s±%s share=%s cycles=%u..%u", who,
+		every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
 		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-		ct_severity_name(f->severity), p->first, p->last);
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, p->first, p->last);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -259,12 +258,6 @@ static const char *who_text(const struct search *s, const struct ct_finding *f)
 			       f->n_hosts == 1 ? " host=" : "", host);
 }
 
-/* What may be wrong depends on what was late: the calls, or the GPU though they had been made. */
-static int is_stream_late(const struct ct_finding *f)
-{
-	return f->cause && strncmp(f->cause, "stream late:", 12) == 0;
-}
-
 /* ---- one rank ---- */
 
 static int add_periodic(const struct search *s, uint32_t seat, const struct ct_stall_pattern *p,
@@ -275,14 +268,6 @@ static int add_periodic(const struct search *s, uint32_t seat, const struct ct_s
 	s->taken[seat] = 1;
 	if (!f || set_ranks(s, f) || set_pattern(s, p, cost, f))
 		return CT_NOMEM;
-	f->advice =
-		is_stream_late(f)
-			? "look for what this rank's GPU does after as many cycles each: longer "
-			  "computing (an evaluation, a larger input), copies, kernels of another "
-			  "program, kernels that leave those of communication no room"
-			: "look for what this rank does after as many cycles each: a checkpoint, "
-			  "a data loader that fills up, garbage collection, a job of the system "
-			  "(cron)";
 	return set_line(s, p, cost, who_text(s, f), 0, f);
 }
 
@@ -337,18 +322,8 @@ static int add_rotating(const struct search *s, const struct ct_stall_pattern *p
 
 	if (!f || set_ranks(s, f) || set_pattern(s, p, cost, f))
 		return CT_NOMEM;
-	f->advice = "let all ranks collect garbage at the same step (gc.disable(), then "
-		    "gc.collect() every "
-		    "so many steps), or freeze what lives long (gc.freeze()); else look for jobs "
-		    "of the "
-		    "system that go from host to host";
-	if (is_stream_late(f))
-		f->advice = "look for what takes the GPUs by turns: longer computing now and then "
-			    "(an evaluation, a larger input), copies, kernels of other programs, "
-			    "kernels that leave those of communication no room";
-	else
-		f->cause = "another rank each time stops for about as long, before its calls: as "
-			   "garbage collection does; no rank is slow on average";
+	ct_finding_because(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
+							     : CT_WHY_STALLS_BY_TURNS);
 	who = who_text(s, f);
 	who = who ? ct_arena_printf(s->t->list->memory, "%s%s", who, each ? " each" : " by turns")
 		  : NULL;

@@ -7,10 +7,14 @@
 
 #include "analyzer/cycle/late_span.h"
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
 #define LEAST_CHARGED 0.25 /* of the loss, for the cycles' charges to tell when it was */
+#define EVERYWHERE 0.75	   /* of the eighths of a run that was played again */
+#define LEAST_REASONED                                                                             \
+	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
 
 double ct_hits_share(const struct ct_hits *hits)
 {
@@ -108,33 +112,39 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 	free(joined);
 }
 
-static const char *cause_of(const struct reasons *why)
+static int is_stalls(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
+}
+
+/* OWN: what is known of it is less than its error, or says why of too small a part of the loss. */
+static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why, double share)
 {
 	double known = why->host_ns + why->stream_ns;
+	double least = why->host_ns < why->stream_ns ? why->host_ns : why->stream_ns;
 
+	if (known - why->err_ns < LEAST_REASONED * share * (double)f->loss_ns ||
+	    (least > (1 - CLEAR_SHARE) * known && least < why->err_ns))
+		return CT_WHY_OWN;
 	if (why->host_ns >= CLEAR_SHARE * known)
-		return "host late: its stream was free, and the calls had not been made yet (data "
-		       "loading, "
-		       "Python, garbage collection, another process on its cores)";
+		return is_stalls(f) ? CT_WHY_HOST_STALLS : CT_WHY_HOST_LATE;
 	if (why->stream_ns >= CLEAR_SHARE * known)
-		return "stream late: the calls had been made, and its stream reached them late "
-		       "(computing "
-		       "or copies before them)";
-	return "partly host late (calls made after its stream was free), partly stream late "
-	       "(computing "
-	       "or copies before them)";
+		return is_stalls(f) ? CT_WHY_STREAM_STALLS : CT_WHY_STREAM_LATE;
+	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
 }
 
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 		       const uint8_t *seats, uint32_t count, double least_ns)
 {
 	struct reasons why = sum_reasons(t, seats, least_ns);
+	enum ct_why kind;
 
 	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return CT_OK;
-	if (why.host_ns + why.stream_ns > 2 * why.err_ns)
-		f->cause = cause_of(&why);
+	kind = why_of(f, &why, ct_hits_share(t->hits));
+	if (kind != CT_WHY_OWN)
+		ct_finding_because(f, kind);
 	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
 	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
 		return CT_NOMEM;
@@ -166,9 +176,9 @@ static int tells_when(const struct ct_time_structure *t, const struct ct_finding
 }
 
 /* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
- * quarters of it, no times. */
+ * quarters of it, no times. `unknown`: what stands for a pattern that is not known. */
 static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
-		     struct ct_finding *f)
+		     const char *unknown, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
@@ -185,8 +195,10 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 					 (unsigned long long)f->cycle_last);
 	if (!when || !cycles)
 		return CT_NOMEM;
+	if (pattern != CT_LATE_UNKNOWN)
+		unknown = ct_late_pattern_name(pattern);
 	f->line = t->cycles->n ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s", f->line,
-						 when, cycles, ct_late_pattern_name(pattern))
+						 when, cycles, unknown)
 			       : ct_arena_printf(memory, "%s when=%s", f->line, when);
 	return f->line ? CT_OK : CT_NOMEM;
 }
@@ -226,6 +238,26 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	return st;
 }
 
+static double evidence_of(const struct ct_finding *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (strcmp(f->evidence[i].name, name) == 0)
+			return f->evidence[i].value;
+	}
+	return NAN;
+}
+
+/* Where the run was played again eighths of it tell of a loss: that is persistent if three quarters have one. When in the run
+ * the others are is not told. */
+static enum ct_late_pattern pattern_of_replay(const struct ct_finding *f)
+{
+	double slow = evidence_of(f, "windows_with_loss"), windows = evidence_of(f, "windows");
+
+	if (isnan(slow) || isnan(windows) || windows < 2)
+		return CT_LATE_UNKNOWN;
+	return slow >= EVERYWHERE * windows ? CT_LATE_PERSISTENT : CT_LATE_PART;
+}
+
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
 			     const uint8_t *seats, double *room)
 {
@@ -250,11 +282,13 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 	} else {
 		take_times(t, f);
 	}
-	if (span.pattern != CT_LATE_UNKNOWN &&
+	if (st == CT_OK && span.pattern != CT_LATE_UNKNOWN &&
 	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
 	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
 		return CT_NOMEM;
-	if (tell_when(t, span.pattern, f))
+	if (st != CT_OK)
+		span.pattern = pattern_of_replay(f);
+	if (tell_when(t, span.pattern, st == CT_OK ? "n/a:few-cycles" : "n/a:little-on-tape", f))
 		return CT_NOMEM;
 	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
 }

@@ -71,14 +71,20 @@ static uint64_t class_key(const struct ct_track *t)
 					(uint64_t)t->on_gpu << 18 | (t->is_edge ? 0 : t->op)));
 }
 
-/* Of its times, relative. */
-static double err_of(const struct ct_transfers *all, const struct ct_track *t)
+/* Of its times, relative. *n: how many of them are measures of a rate. */
+static double err_of(const struct ct_transfers *all, const struct ct_track *t, uint32_t *n)
 {
-	double err = 0;
+	double err = 0, ns = 0;
 
-	for (uint32_t i = t->first; i < t->first + t->n; i++)
+	*n = 0;
+	for (uint32_t i = t->first; i < t->first + t->n; i++) {
+		if (all->moved[i].had_begun)
+			continue;
 		err += all->moved[i].err_ns;
-	return t->ns > 0 ? err / t->ns : INFINITY;
+		ns += all->moved[i].ns;
+		++*n;
+	}
+	return ns > 0 ? err / ns : INFINITY;
 }
 
 static int sort_into_classes(const struct ct_transfers *all, struct ct_comparison *out)
@@ -89,12 +95,12 @@ static int sort_into_classes(const struct ct_transfers *all, struct ct_compariso
 	for (uint32_t t = 0; t < all->n_tracks && st == CT_OK; t++) {
 		uint64_t key = class_key(&all->tracks[t]);
 		uintptr_t class;
+		uint32_t n;
 
 		out->of[t].class = UINT32_MAX;
-		out->of[t].err = err_of(all, &all->tracks[t]);
+		out->of[t].err = err_of(all, &all->tracks[t], &n);
 		if (!all->tracks[t].shape ||
-		    all->tracks[t].n <
-			    (all->tracks[t].on_gpu ? LEAST_SAMPLES : LEAST_HOST_SAMPLES) ||
+		    n < (all->tracks[t].on_gpu ? LEAST_SAMPLES : LEAST_HOST_SAMPLES) ||
 		    out->of[t].err > MOST_ERR)
 			continue;
 		class = (uintptr_t)ct_table_get(&by_key, key);
@@ -116,19 +122,21 @@ static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 		      const struct ct_fit *line, struct weighed *w, double *sizes)
 {
 	double least = 0;
-	uint32_t n = 0;
+	uint32_t n = 0, measured = 0;
 
 	if (t->is_edge) {
-		for (uint32_t i = 0; i < t->n; i++)
-			sizes[i] = all->moved[t->first + i].bytes;
-		qsort(sizes, t->n, sizeof(*sizes), by_number);
-		least = sizes[(uint32_t)(LARGEST * (t->n - 1))];
+		for (uint32_t i = 0; i < t->n; i++) {
+			if (!all->moved[t->first + i].had_begun)
+				sizes[measured++] = all->moved[t->first + i].bytes;
+		}
+		qsort(sizes, measured, sizeof(*sizes), by_number);
+		least = measured ? sizes[(uint32_t)(LARGEST * (measured - 1))] : 0;
 	}
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
 		const struct ct_moved *m = &all->moved[i];
 		double expected = t->shared ? m->bytes : ct_fit_expect(line, m->bytes);
 
-		if (m->bytes >= least)
+		if (m->bytes >= least && !m->had_begun)
 			w[n++] = (struct weighed){ m->ns / expected, t->is_edge ? 1 : expected };
 	}
 	qsort(w, n, sizeof(*w), by_value);
@@ -160,7 +168,8 @@ struct work {
 	uint32_t *members;
 };
 
-static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
+/* Of those that are measures of a rate, or of all. */
+static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k, int of_all,
 		     struct ct_fit *line)
 {
 	uint32_t pooled = 0;
@@ -168,9 +177,11 @@ static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
 	for (uint32_t m = 0; m < n; m++) {
 		const struct ct_track *t = &all->tracks[k->members[m]];
 
-		for (uint32_t i = t->first; i < t->first + t->n; i++)
-			k->pool[pooled++] = (struct ct_transfer){ all->moved[i].bytes,
-								  all->moved[i].ns };
+		for (uint32_t i = t->first; i < t->first + t->n; i++) {
+			if (of_all || !all->moved[i].had_begun)
+				k->pool[pooled++] = (struct ct_transfer){ all->moved[i].bytes,
+									  all->moved[i].ns };
+		}
 	}
 	return ct_fit(k->pool, pooled, line);
 }
@@ -215,7 +226,7 @@ static int compare_class(const struct ct_transfers *all, uint32_t class, uint32_
 	struct ct_fit *line = &out->lines[class];
 	uint32_t slow = 0;
 	double reference, spread;
-	int st = draw_line(all, n, k, line);
+	int st = draw_line(all, n, k, 0, line);
 
 	if (st != CT_OK || !line->regimes)
 		return st;
@@ -291,7 +302,7 @@ static int fit_tracks(const struct ct_transfers *all, struct work *k, struct ct_
 
 		s->ratio = s->best = s->reference = s->spread = s->line_err = NAN;
 		k->members[0] = t;
-		st = draw_line(all, 1, k, &s->fit);
+		st = draw_line(all, 1, k, 1, &s->fit);
 		find_rate(&all->tracks[t], s);
 	}
 	return st;

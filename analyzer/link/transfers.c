@@ -132,11 +132,19 @@ static int sum_launches(struct gather *g)
 	return CT_OK;
 }
 
+/* A third rank that comes so much later than both ends of a message, of what is left then, leaves them time to move
+ * some of it before. */
+#define HEAD_START 0.1
+
 /* How long a message with company can have taken at most: from when all whom either launch had to wait for were there, or
- * (with one partner each) the shorter of the two spans. *err_ns: what clocks add to its error. 0: not known. */
-static double bound_of(const struct gather *g, const struct ct_tape_part *p, uint64_t *err_ns)
+ * (with one partner each) the shorter of the two spans. What moved before is not in it: *had_begun. *err_ns: what clocks
+ * add to its error. 0: not known. */
+static double bound_of(const struct gather *g, const struct ct_tape_part *p, uint64_t *err_ns,
+		       int *had_begun)
 {
 	uint64_t shortest = span(&p[0]) < span(&p[1]) ? span(&p[0]) : span(&p[1]);
+	uint64_t both_ns = p[0].start_ns > p[1].start_ns ? p[0].start_ns : p[1].start_ns;
+	uint64_t all_ns = both_ns;
 	int third = 0, across = 0;
 
 	for (int m = 0; m < 2; m++) {
@@ -151,11 +159,14 @@ static double bound_of(const struct gather *g, const struct ct_tape_part *p, uin
 		third |= sum->partner == UINT32_MAX;
 		across |= sum->across;
 		left = p[m].end_ns > sum->last_start_ns ? p[m].end_ns - sum->last_start_ns : 0;
+		if (!sum->across && sum->last_start_ns > all_ns)
+			all_ns = sum->last_start_ns;
 		if (!sum->across && left < shortest) {
 			shortest = left;
 			*err_ns = sum->clock_err_ns;
 		}
 	}
+	*had_begun = (double)(all_ns - both_ns) > HEAD_START * (double)shortest;
 	/* who of several was waited for takes one clock to tell */
 	return third && across ? 0 : (double)shortest;
 }
@@ -250,7 +261,7 @@ static double collective_ns(const struct ct_tape_instance *i, const struct ct_ta
 #define HOST_RENDEZVOUS 262144u
 
 static double message_ns(const struct gather *g, const struct ct_tape_instance *i,
-			 const struct ct_tape_part *p, uint64_t *err_ns)
+			 const struct ct_tape_part *p, uint64_t *err_ns, int *had_begun)
 {
 	if (p[0].seat == p[1].seat)
 		return 0;
@@ -259,9 +270,12 @@ static double message_ns(const struct gather *g, const struct ct_tape_instance *
 			       ? 0
 			       : (double)i->transfer_ns;
 	if (has_group(p, 2))
-		return bound_of(g, p, err_ns);
+		return bound_of(g, p, err_ns, had_begun);
 	return i->transfer_ns == CT_NO_TRANSFER ? 0 : (double)i->transfer_ns;
 }
+
+/* As much as fits, 2 s. */
+#define MOST_ERR_NS 0x7fffffffu
 
 static int take(struct gather *g, const struct ct_tape_instance *i)
 {
@@ -270,7 +284,8 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 	double factor = is_edge ? 1 : ct_op_bus_factor(i->op, i->comm->nranks);
 	struct ct_moved moved = { .bytes = (double)i->bytes * factor };
 	struct ct_track *track;
-	uint64_t err_ns = 0;
+	uint64_t err_ns = 0, most_err_ns = 0;
+	int had_begun = 0;
 
 	if (i->judged == CT_JUDGED_NOTHING || i->n < 2 || (is_edge && i->n != 2) ||
 	    moved.bytes <= 0)
@@ -279,13 +294,14 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 		if (!is_timed(&p[m]))
 			return CT_OK;
 		moved.end_ns = p[m].end_ns > moved.end_ns ? p[m].end_ns : moved.end_ns;
-		moved.err_ns = p[m].err_ns > moved.err_ns ? p[m].err_ns : moved.err_ns;
+		most_err_ns = p[m].err_ns > most_err_ns ? p[m].err_ns : most_err_ns;
 	}
-	moved.ns = is_edge ? message_ns(g, i, p, &err_ns) : collective_ns(i, p);
+	moved.ns = is_edge ? message_ns(g, i, p, &err_ns, &had_begun) : collective_ns(i, p);
 	if (moved.ns <= 0)
 		return CT_OK;
-	moved.err_ns = err_ns < UINT32_MAX - moved.err_ns ? moved.err_ns + (uint32_t)err_ns
-							  : UINT32_MAX;
+	err_ns = err_ns < MOST_ERR_NS - most_err_ns ? most_err_ns + err_ns : MOST_ERR_NS;
+	moved.err_ns = (uint32_t)err_ns & MOST_ERR_NS;
+	moved.had_begun = had_begun != 0;
 	track = track_of(g, i);
 	if (!track)
 		return CT_NOMEM;

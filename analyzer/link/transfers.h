@@ -12,7 +12,10 @@ struct ct_moved {
 	double ns;    /* X; of a message in a group: at most so long */
 	uint64_t end_ns;
 	uint32_t track;
-	uint32_t err_ns; /* of ns */
+	uint32_t err_ns : 31; /* of ns */
+	/* Somebody else whom its launches met came after both its ends: ns counts from then on, and what had been moved
+	 * before is not known. No measure of how fast this way is. */
+	uint32_t had_begun : 1;
 };
 
 struct ct_track {

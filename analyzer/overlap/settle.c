@@ -110,6 +110,14 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 		m->exposed_ns = m->err_ns = m->n = 0;
 }
 
+/* Who computes may have stood waiting for it, and no such wait would be on record. The host's waits are then no measure: the host
+ * comes when that is over, and where it limits itself (FSDP) it waits while the GPU computes. */
+static int may_be_unseen(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
+			 const struct ct_waiter *computing)
+{
+	return !computing && (p->is_blind || launch->is_told);
+}
+
 /* It runs where the computing does: on the stream that computes, or on one that depends on no other, if none of those
  * that wait computes. */
 static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
@@ -133,10 +141,11 @@ static struct measured measure(const struct ct_ov_process *p, const struct ct_ov
 		m.n = 1;
 		m.stalls[0].begin_ns = launch->start_ns;
 		m.stalls[0].end_ns = launch->end_ns;
-		m.err_ns = launch->end_err_ns;
+		m.err_ns = launch->start_err_ns + launch->end_err_ns;
 		return m;
 	}
-	add_up(launch, computing, &m);
+	if (!may_be_unseen(p, launch, computing))
+		add_up(launch, computing, &m);
 	return m;
 }
 
@@ -168,13 +177,13 @@ int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *com
 
 static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
 {
-	size_t at;
+	uint64_t key = (uint64_t)launch->seat << 32 | launch->comm->index;
+	size_t at = (size_t)(uintptr_t)ct_table_get(&o->row_at, key);
 
-	for (size_t i = o->n_rows; i-- > 0;)
-		if (o->rows[i].seat == launch->seat && o->rows[i].comm == launch->comm &&
-		    !o->rows[i].by_host)
-			return &o->rows[i];
-	return ct_ov_new_row(o, launch->seat, launch->comm, &at) == CT_OK ? &o->rows[at] : NULL;
+	if (!at && (ct_ov_new_row(o, launch->seat, launch->comm, &at) != CT_OK ||
+		    ct_table_put(&o->row_at, key, (void *)(uintptr_t)++at) != CT_OK))
+		return NULL;
+	return &o->rows[at - 1];
 }
 
 int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at)
@@ -192,25 +201,20 @@ int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, 
 
 static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
 {
-	size_t at;
+	const struct ct_overlap_class fresh = {
+		.comm = launch->comm,
+		.op = launch->op,
+		.dtype = launch->dtype,
+		.bytes_class = launch->bytes_class,
+	};
+	uint64_t what = (uint64_t)launch->comm->index << 32 | launch->op << 8 | launch->dtype;
+	uint64_t key = ct_mix(launch->bytes_class ^ ct_mix(what));
+	size_t at = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
 
-	for (size_t i = 0; i < o->n_classes; i++) {
-		struct ct_overlap_class *c = &o->classes[i];
-
-		if (c->comm == launch->comm && c->op == launch->op && c->dtype == launch->dtype &&
-		    c->bytes_class == launch->bytes_class)
-			return c;
-	}
-	return ct_ov_new_class(o,
-			       &(struct ct_overlap_class){
-				       .comm = launch->comm,
-				       .op = launch->op,
-				       .dtype = launch->dtype,
-				       .bytes_class = launch->bytes_class,
-			       },
-			       &at) == CT_OK
-		       ? &o->classes[at]
-		       : NULL;
+	if (!at && (ct_ov_new_class(o, &fresh, &at) != CT_OK ||
+		    ct_table_put(&o->class_at, key, (void *)(uintptr_t)++at) != CT_OK))
+		return NULL;
+	return &o->classes[at - 1];
 }
 
 static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,

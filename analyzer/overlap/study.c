@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/report_rows.h"
 #include "trace/status.h"
 
 /* A share is told if that of so much of all communication is known. */
@@ -59,13 +60,11 @@ static int measure(struct ct_study *s)
 		free(is_pipeline);
 		return CT_NOMEM;
 	}
-	for (size_t c = 0; c < s->report->n_comms; c++) {
-		const struct ct_report_comm *row = &s->report->comms[c];
+	for (uint32_t i = 0; i < pass->comms.n; i++) {
+		const struct ct_report_comm *row = ct_report_row_of_comm(
+			s->report, pass->comms.all[i]->key, pass->comms.all[i]->nranks);
 
-		for (uint32_t i = 0; row->role && i < pass->comms.n; i++)
-			if (pass->comms.all[i]->key == row->key &&
-			    pass->comms.all[i]->nranks == row->nranks)
-				is_pipeline[i] = strcmp(row->role, "pp") == 0;
+		is_pipeline[i] = row && row->role && strcmp(row->role, "pp") == 0;
 	}
 	st = ct_bubbles_find(tape, &pass->exposures, &s->cuts, s->cycle_of, s->told, is_pipeline,
 			     pass->comms.n, &s->bubbles);
@@ -80,6 +79,7 @@ static int gaps_are_known(const struct ct_study *s, uint32_t seat)
 	const struct ct_seat *of = &s->pass->seats[seat];
 
 	return s->gaps.ranks[seat].sum.pairs &&
+	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].cycle_ns &&
 	       (double)of->timed >= ENOUGH_TIMED * (double)of->launches;
 }
 
@@ -129,12 +129,16 @@ static void fill_ops(struct ct_study *s)
 		struct ct_report_op *op = &report->ops[k];
 
 		op->gap_ns = op->gap_host_late_ns = op->gap_not_ready_ns = op->gap_err_ns = CT_UNKNOWN;
-		for (uint32_t i = 0; all && !op->group && i < s->gaps.n_classes; i++) {
-			const struct ct_gap_class *c = &s->gaps.classes[i];
+	}
+	for (uint32_t i = 0; all && i < s->gaps.n_classes; i++) {
+		const struct ct_gap_class *c = &s->gaps.classes[i];
+		size_t n;
+		struct ct_report_op **rows = ct_report_rows_of_op(report, c->comm->key, c->op,
+								  c->dtype, c->bytes_class, &n);
 
-			if (c->comm->key != op->comm_key || c->op != op->op ||
-			    c->dtype != op->dtype || c->bytes_class != op->bytes_class)
-				continue;
+		for (size_t k = 0; k < n; k++) {
+			struct ct_report_op *op = rows[k];
+
 			op->gap_ns = c->sum.launch_ns + c->sum.host_late_ns + c->sum.not_ready_ns;
 			op->gap_host_late_ns = c->sum.host_late_ns;
 			op->gap_not_ready_ns = c->sum.not_ready_ns;
@@ -159,18 +163,19 @@ static void fill_comms(struct ct_study *s)
 
 		row->cycles_exposed_ns = row->cycles_exposed_wait_ns = row->cycles_exposed_err_ns =
 			CT_UNKNOWN;
-		for (uint32_t i = 0; s->cuts.n && i < s->pass->comms.n; i++) {
-			const struct ct_comm *comm = s->pass->comms.all[i];
-			const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
+	}
+	for (uint32_t i = 0; s->cuts.n && i < s->pass->comms.n; i++) {
+		const struct ct_comm *comm = s->pass->comms.all[i];
+		const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
+		struct ct_report_comm *row = ct_report_row_of_comm(s->report, comm->key,
+								   comm->nranks);
 
-			if (comm->key != row->key || comm->nranks != row->nranks ||
-			    !is_told(s, comm))
-				continue;
-			row->cycles_exposed_ns = e->exposed_ns;
-			row->cycles_exposed_err_ns = e->err_ns;
-			if ((double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns)
-				row->cycles_exposed_wait_ns = e->wait_ns;
-		}
+		if (!row || !is_told(s, comm))
+			continue;
+		row->cycles_exposed_ns = e->exposed_ns;
+		row->cycles_exposed_err_ns = e->err_ns;
+		if ((double)e->unclear_ns <= (1 - ENOUGH) * (double)e->exposed_ns)
+			row->cycles_exposed_wait_ns = e->wait_ns;
 	}
 }
 
@@ -241,7 +246,18 @@ static double median(double *values, uint32_t n)
 	return n ? values[n / 2] : NAN;
 }
 
-/* The median rank's share of its cycles, else of the run; and that of the rank that has most. */
+static double part_of_run(const struct ct_study *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < s->spans.n; k++)
+		sum += s->spans.all[k].end_ns - s->spans.all[k].begin_ns;
+	return s->pass->duration_ns ? fmin(100, 100 * (double)sum / (double)s->pass->duration_ns)
+				    : NAN;
+}
+
+/* The median rank's share of its cycles, else of the run; and that of the rank that has most. Nothing, where the errors of
+ * its parts come to more than the time that it is a share of. */
 static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
@@ -252,7 +268,7 @@ static int fill_share(struct ct_study *s)
 
 	if (!v)
 		return CT_NOMEM;
-	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, 0 };
+	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s), 0 };
 	for (uint32_t seat = 0; seat < n && known; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
 		double time = (double)e->cycle_ns;
@@ -274,6 +290,8 @@ static int fill_share(struct ct_study *s)
 		to->wait_pct = median(wait, m);
 		to->transferring_pct = median(busy, m);
 	}
+	if (to->err_pct > 100)
+		to->share_pct = to->err_pct = to->most_pct = to->wait_pct = to->transferring_pct = NAN;
 	to->of_cycles = s->cuts.n > 0;
 	free(v);
 	return CT_OK;

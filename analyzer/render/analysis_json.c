@@ -143,6 +143,7 @@ json_t *ct_json_score(const struct ct_report_score *score)
 	}
 	ct_json_set(o, "total", ct_json_double(score->n_parts ? score->total : NAN), &failed);
 	ct_json_set(o, "grade", ct_json_text(score->grade ? score->grade : "n/a"), &failed);
+	ct_json_set(o, "why", ct_json_text(score->why), &failed);
 	ct_json_set(o, "parts", parts, &failed);
 	return ct_json_done(o, failed);
 }

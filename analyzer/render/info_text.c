@@ -17,17 +17,62 @@ static void head(struct ct_text *text, const char *title)
 	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
 }
 
+/* Did it fail, as far as anybody saw? */
+static int has_failed(const struct ct_report_process *p)
+{
+	return p->how.how == CT_END_SIGNAL ||
+	       ((p->how.how == CT_END_CLEAN || p->how.how == CT_END_EXIT) && p->how.exit_code > 0);
+}
+
+/* What there is may be a whole trace of a job that died. */
+static void write_failed(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_process *first = NULL;
+	char how[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *p = &report->processes[report->ended[i]];
+
+		if (!has_failed(p))
+			continue;
+		n++;
+		first = first ? first : p;
+	}
+	if (!first)
+		return;
+	if (first->how.how == CT_END_SIGNAL)
+		snprintf(how, sizeof(how), "killed by signal %d", first->how.signal);
+	else
+		snprintf(how, sizeof(how), "exited with %d", first->how.exit_code);
+	ct_text_line(text, CT_COLOR_YELLOW, "failed    %zu process%s%s rank %d (pid %u) %s", n,
+		     n == 1 ? ":" : "es,",
+		     n == 1			  ? ""
+		     : report->n_ended_first == 1 ? " first"
+						  : " nobody saw which first; maybe",
+		     first->rank, first->pid, how);
+}
+
 static void write_run(struct ct_text *text, const struct ct_report *report, const char *place)
 {
 	const struct ct_report_run *run = &report->run;
+	const char *state = !run->complete    ? "not complete"
+			    : report->n_ended ? "complete trace of a job that did not end well"
+					      : "complete";
 	char expected[CT_UNIT_TEXT];
+	size_t unseen = 0;
+
+	for (size_t i = 0; i < report->n_ended; i++)
+		unseen += !has_failed(&report->processes[report->ended[i]]);
+	if (run->complete && unseen && unseen == report->n_ended)
+		state = "complete, though nobody saw how all of it ended";
 
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
-	ct_text_line(text, run->complete ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
-		     "%s: %s of %s ranks on %zu host%s, %s recorded, attempt %d of %d",
-		     run->complete ? "complete" : "not complete", ct_text_count(run->ranks_seen).s,
-		     expected, run->n_hosts, run->n_hosts == 1 ? "" : "s",
-		     ct_text_ns(run->duration_ns).s, run->attempt + 1, run->attempts);
+	ct_text_line(text, run->complete && !report->n_ended ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
+		     "%s: %s of %s ranks on %zu host%s, %s recorded, attempt %d of %d", state,
+		     ct_text_count(run->ranks_seen).s, expected, run->n_hosts,
+		     run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s, run->attempt + 1,
+		     run->attempts);
 	ct_text_line(text, CT_COLOR_NONE, "directory %s",
 		     place	? place
 		     : run->dir ? run->dir
@@ -35,6 +80,7 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	if (place && run->dir)
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
+	write_failed(text, report);
 	ct_timing_line(text, report);
 	ct_clocks_line(text, report);
 	ct_clocks_rows(text, report);
@@ -48,8 +94,10 @@ static void end_text(char *to, size_t cap, const struct ct_report_process *p)
 {
 	if (p->how.how == CT_END_SIGNAL)
 		snprintf(to, cap, "signal %d", p->how.signal);
-	else if ((p->how.how == CT_END_CLEAN || p->how.how == CT_END_EXIT) && p->how.exit_code > 0)
-		snprintf(to, cap, "%s %d", p->end, p->how.exit_code);
+	else if (has_failed(
+			 p)) /* exit handlers ran or not: "clean" would be the word for one thing only */
+		snprintf(to, cap, "%s %d", p->how.how == CT_END_EXIT ? "_exit" : "exit",
+			 p->how.exit_code);
 	else
 		snprintf(to, cap, "%s", p->end);
 }
@@ -61,6 +109,24 @@ static void rank_text(char *to, size_t cap, const struct ct_report_process *p)
 		snprintf(to, cap, "%d..%d", p->ranks[0], p->ranks[p->n_ranks - 1]);
 	else
 		snprintf(to, cap, "%d", p->rank);
+}
+
+/* What the words for a ring mean that is not here. */
+static void explain_rings(struct ct_text *text, const struct ct_report *report)
+{
+	int foreign = 0, lost = 0;
+
+	for (size_t i = 0; i < report->n_processes; i++) {
+		foreign |= strcmp(report->processes[i].ring, "foreign") == 0;
+		lost |= strcmp(report->processes[i].ring, "lost") == 0;
+	}
+	if (foreign)
+		ct_text_line(text, CT_COLOR_NONE, "%s",
+			     "foreign: a ring of another machine, or of before a boot; what it "
+			     "still held is not here");
+	if (lost)
+		ct_text_line(text, CT_COLOR_NONE, "%s",
+			     "lost: the ring is gone, and with it what had not been written");
 }
 
 static void write_processes(struct ct_text *text, const struct ct_report *report)
@@ -84,6 +150,7 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 		if (p->damage_why)
 			ct_text_line(text, CT_COLOR_YELLOW, "      damaged: %s", p->damage_why);
 	}
+	explain_rings(text, report);
 }
 
 static void write_comms(struct ct_text *text, const struct ct_report *report)

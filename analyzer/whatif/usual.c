@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/status.h"
 
@@ -15,6 +16,8 @@
 #define RARE 10u
 /* Who needs less than half of what is usual does something else there, and its gaps stay as they are. */
 #define ANOTHER_PACE 0.5
+/* One of so many peers, and less, are few: without them the median of all is another by 0.16 standard deviations. */
+#define FEW 8u
 
 void ct_usual_fini(struct ct_usual *u)
 {
@@ -26,10 +29,12 @@ void ct_usual_fini(struct ct_usual *u)
 }
 
 struct finding_usual {
-	struct ct_usual *u;
+	int64_t *usual_ns, *paced_ns; /* by launch */
 	const struct ct_schedule *s;
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
+	const uint8_t *
+		in; /* by seat: the set whose gaps are looked for, held against all others; NULL: each against all others */
 	int64_t *values;  /* of a median */
 	double *ratios;	  /* likewise */
 	uint32_t *places; /* by position and window; those of a cell: places[times[cell]] .. */
@@ -47,10 +52,27 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Median of sorted values. */
+static int64_t middle(const int64_t *sorted, uint32_t n)
+{
+	return n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] + (sorted[n / 2] - sorted[n / 2 - 1]) / 2;
+}
+
 static int64_t median(int64_t *values, uint32_t n)
 {
 	qsort(values, n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2] : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
+	return middle(values, n);
+}
+
+static int is_in(const struct finding_usual *f, uint32_t member)
+{
+	return f->in && f->in[f->peers->seats[f->g->first + member]];
+}
+
+/* Whose gaps are looked for. */
+static int is_wanted(const struct finding_usual *f, uint32_t member)
+{
+	return !f->in || is_in(f, member);
 }
 
 static uint32_t launch_of(const struct finding_usual *f, uint32_t member, uint32_t place)
@@ -94,7 +116,7 @@ static int64_t median_of_others(const int64_t *sorted, uint32_t n, int64_t but)
 }
 
 /* Gaps that begin at the same launch can be compared. First starts tell who was started late, not who is slow. Who is judged
- * is not in the measure. */
+ * is not in the measure, alone or with all of the set. */
 static void among_peers(const struct finding_usual *f, uint32_t place)
 {
 	uint32_t most = most_reach(f, place), n = 0;
@@ -102,18 +124,20 @@ static void among_peers(const struct finding_usual *f, uint32_t place)
 	for (uint32_t m = 0; m < f->g->n; m++) {
 		uint32_t l = launch_of(f, m, place);
 
-		f->u->usual_ns[l] = f->s->gap_ns[l];
-		if (reach(f, l) == most)
+		f->usual_ns[l] = f->s->gap_ns[l];
+		if (reach(f, l) == most && !is_in(f, m))
 			f->values[n++] = f->s->gap_ns[l];
 	}
-	if (most == UINT32_MAX || n < CT_PEERS_LEAST)
+	if (most == UINT32_MAX || n < (f->in ? CT_PEERS_LEAST - 1 : CT_PEERS_LEAST))
 		return;
 	qsort(f->values, n, sizeof(*f->values), by_value);
 	for (uint32_t m = 0; m < f->g->n; m++) {
 		uint32_t l = launch_of(f, m, place);
 
-		if (reach(f, l) == most)
-			f->u->usual_ns[l] = median_of_others(f->values, n, f->s->gap_ns[l]);
+		if (reach(f, l) != most)
+			continue;
+		f->usual_ns[l] = is_in(f, m) ? middle(f->values, n)
+					     : median_of_others(f->values, n, f->s->gap_ns[l]);
 	}
 }
 
@@ -136,7 +160,7 @@ static void add_up(const struct finding_usual *f, uint32_t member)
 		uint32_t l = launch_of(f, member, k), c = cell(f, member, k);
 
 		f->own[c] += (double)f->s->gap_ns[l];
-		f->usual[c] += (double)f->u->usual_ns[l];
+		f->usual[c] += (double)f->usual_ns[l];
 		f->times[c]++;
 	}
 }
@@ -170,7 +194,7 @@ static void pace_by_itself(const struct finding_usual *f, uint32_t member)
 
 		/* without any time of its own there is nothing to scale; when it was started tells nothing */
 		if (f->own[c] > 0 && reach(f, l) != UINT32_MAX)
-			f->u->paced_ns[l] = (int64_t)(gap * (f->usual[c] / f->own[c]));
+			f->paced_ns[l] = (int64_t)(gap * (f->usual[c] / f->own[c]));
 	}
 }
 
@@ -192,7 +216,7 @@ static void sort_places(const struct finding_usual *f)
 /* A gap as a multiple of the usual one; where that is nothing there is no pace. */
 static double ratio(const struct finding_usual *f, uint32_t launch)
 {
-	int64_t usual = f->u->usual_ns[launch];
+	int64_t usual = f->usual_ns[launch];
 
 	return usual > 0 ? (double)f->s->gap_ns[launch] / (double)usual : 1;
 }
@@ -215,11 +239,12 @@ static double spread_of(const struct finding_usual *f, const uint32_t *places, u
 {
 	uint32_t members = f->g->n < SPREAD_MEMBERS ? f->g->n : SPREAD_MEMBERS, count = 0;
 
-	for (uint32_t m = 0; m < members; m++) {
-		for (uint32_t k = 0; k < n; k++)
+	for (uint32_t m = 0, taken = 0; m < f->g->n && taken < members; m++) {
+		taken += !is_in(f, m);
+		for (uint32_t k = 0; k < n && !is_in(f, m); k++)
 			f->ratios[count++] = fabs(ratio(f, launch_of(f, m, places[k])) - 1);
 	}
-	return 1.4826 * median_ratio(f->ratios, count);
+	return count ? 1.4826 * median_ratio(f->ratios, count) : 0;
 }
 
 /* A member's pace in a cell. */
@@ -257,9 +282,32 @@ static void count_stalls(const struct finding_usual *f, uint32_t position, const
 	double most = MOST_SIGMA * spread_of(f, places, n);
 
 	f->often[position] += n;
-	for (uint32_t m = 0; m < f->g->n; m++)
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		if (!is_wanted(f, m))
+			continue;
 		f->stalls[position * f->g->n + m] += far_off(f, m, places, n,
 							     pace_of(f, m, places, n), most);
+	}
+}
+
+static void pace_member(const struct finding_usual *f, uint32_t member, uint32_t position,
+			const uint32_t *places, uint32_t n, double most)
+{
+	double pace = pace_of(f, member, places, n);
+	uint32_t stalls = f->stalls[position * f->g->n + member];
+	int rare = (stalls < 2 || stalls * RARE <= f->often[position]) &&
+		   4 * far_off(f, member, places, n, pace, most) <= n;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t l = launch_of(f, member, places[k]);
+		double rest = rest_of(f, l, pace);
+
+		if (reach(f, l) == UINT32_MAX || pace < ANOTHER_PACE)
+			continue;
+		if (!rare)
+			rest = fmax(-most, fmin(most, rest));
+		f->paced_ns[l] = (int64_t)((double)f->usual_ns[l] * fmax(0, 1 + rest));
+	}
 }
 
 static void pace_cell(const struct finding_usual *f, uint32_t position, const uint32_t *places,
@@ -268,22 +316,8 @@ static void pace_cell(const struct finding_usual *f, uint32_t position, const ui
 	double most = MOST_SIGMA * spread_of(f, places, n);
 
 	for (uint32_t m = 0; m < f->g->n; m++) {
-		double pace = pace_of(f, m, places, n);
-		uint32_t stalls = f->stalls[position * f->g->n + m];
-		int rare = (stalls < 2 || stalls * RARE <= f->often[position]) &&
-			   4 * far_off(f, m, places, n, pace, most) <= n;
-
-		for (uint32_t k = 0; k < n; k++) {
-			uint32_t l = launch_of(f, m, places[k]);
-			double rest = rest_of(f, l, pace);
-
-			if (reach(f, l) == UINT32_MAX || pace < ANOTHER_PACE)
-				continue;
-			if (!rare)
-				rest = fmax(-most, fmin(most, rest));
-			f->u->paced_ns[l] = (int64_t)((double)f->u->usual_ns[l] *
-						      fmax(0, 1 + rest));
-		}
+		if (is_wanted(f, m))
+			pace_member(f, m, position, places, n, most);
 	}
 }
 
@@ -305,21 +339,20 @@ static void pace_all(const struct finding_usual *f)
 	}
 }
 
-static void add_excess(const struct finding_usual *f, uint32_t member)
+static void add_excess(const struct finding_usual *f, uint32_t member, struct ct_usual *u)
 {
 	uint32_t seat = f->peers->seats[f->g->first + member];
 
-	f->u->by_peers[seat] = f->g->n >= CT_PEERS_LEAST;
+	u->by_peers[seat] = f->g->n >= CT_PEERS_LEAST;
 	for (uint32_t k = 0; k < f->g->len; k++)
-		f->u->excess_ns[seat] += (double)f->s->gap_ns[launch_of(f, member, k)] -
-					 (double)f->u->usual_ns[launch_of(f, member, k)];
+		u->excess_ns[seat] += (double)f->s->gap_ns[launch_of(f, member, k)] -
+				      (double)f->usual_ns[launch_of(f, member, k)];
 }
 
-static int find_group(struct finding_usual *f)
+static int allocate(struct finding_usual *f)
 {
 	size_t cells = (size_t)f->g->n_positions * f->s->n_windows + 2;
 	size_t values = (size_t)f->g->n + f->s->n_windows;
-	int by_peers = f->g->n >= CT_PEERS_LEAST, ok;
 
 	f->values = malloc((values + 1) * sizeof(*f->values));
 	f->ratios = malloc(((size_t)SPREAD_MEMBERS * f->g->len + 1) * sizeof(*f->ratios));
@@ -329,19 +362,14 @@ static int find_group(struct finding_usual *f)
 	f->times = malloc(cells * sizeof(*f->times));
 	f->often = calloc((size_t)f->g->n_positions + 1, sizeof(*f->often));
 	f->stalls = calloc((size_t)f->g->n_positions * f->g->n + 1, sizeof(*f->stalls));
-	ok = f->values && f->ratios && f->places && f->own && f->usual && f->times && f->often &&
-	     f->stalls;
-	for (uint32_t k = 0; ok && k < f->g->len; k++)
-		among_peers(f, k);
-	for (uint32_t m = 0; ok && m < f->g->n; m++) {
-		for (uint32_t k = 0; k < f->g->len; k++)
-			f->u->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
-		if (!by_peers)
-			pace_by_itself(f, m);
-		add_excess(f, m);
-	}
-	if (ok && by_peers)
-		pace_all(f);
+	return f->values && f->ratios && f->places && f->own && f->usual && f->times && f->often &&
+			       f->stalls
+		       ? CT_OK
+		       : CT_NOMEM;
+}
+
+static void release(struct finding_usual *f)
+{
 	free(f->values);
 	free(f->ratios);
 	free(f->places);
@@ -350,7 +378,23 @@ static int find_group(struct finding_usual *f)
 	free(f->times);
 	free(f->often);
 	free(f->stalls);
-	return ok ? CT_OK : CT_NOMEM;
+}
+
+static void find_group(const struct finding_usual *f, struct ct_usual *u)
+{
+	int by_peers = f->g->n >= CT_PEERS_LEAST;
+
+	for (uint32_t k = 0; k < f->g->len; k++)
+		among_peers(f, k);
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		for (uint32_t k = 0; k < f->g->len; k++)
+			f->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
+		if (!by_peers)
+			pace_by_itself(f, m);
+		add_excess(f, m, u);
+	}
+	if (by_peers)
+		pace_all(f);
 }
 
 int ct_usual_find(struct ct_usual *u, const struct ct_schedule *s, const struct ct_peers *peers)
@@ -365,9 +409,80 @@ int ct_usual_find(struct ct_usual *u, const struct ct_schedule *s, const struct 
 	if (!u->usual_ns || !u->paced_ns || !u->excess_ns || !u->by_peers)
 		return CT_NOMEM;
 	for (uint32_t g = 0; g < peers->n_groups && st == CT_OK; g++) {
-		struct finding_usual f = { .u = u, .s = s, .peers = peers, .g = &peers->groups[g] };
+		struct finding_usual f = { .usual_ns = u->usual_ns,
+					   .paced_ns = u->paced_ns,
+					   .s = s,
+					   .peers = peers,
+					   .g = &peers->groups[g] };
 
-		st = find_group(&f);
+		st = allocate(&f);
+		if (st == CT_OK)
+			find_group(&f, u);
+		release(&f);
 	}
+	return st;
+}
+
+/* Of a group, how many are in the set. */
+static uint32_t shared(const struct ct_peers *peers, const struct ct_peer_group *g,
+		       const uint8_t *in)
+{
+	uint32_t n = 0;
+
+	for (uint32_t m = 0; m < g->n; m++)
+		n += in[peers->seats[g->first + m]];
+	return n;
+}
+
+/* One is held against the others anyway, few hardly move the median, and all have nobody to be held against. */
+static void copy_paced(const struct finding_usual *f, const struct ct_usual *u)
+{
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		uint32_t first = launch_of(f, m, 0);
+
+		if (is_in(f, m))
+			memcpy(f->paced_ns + first, u->paced_ns + first,
+			       f->g->len * sizeof(*f->paced_ns));
+	}
+}
+
+static void pace_set(const struct finding_usual *f)
+{
+	for (uint32_t k = 0; k < f->g->len; k++)
+		among_peers(f, k);
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		for (uint32_t k = 0; k < f->g->len && is_in(f, m); k++)
+			f->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
+	}
+	pace_all(f);
+}
+
+int ct_usual_together(const struct ct_usual *u, const struct ct_schedule *s,
+		      const struct ct_peers *peers, const uint8_t *in, int64_t *paced_ns)
+{
+	int64_t *usual_ns = malloc(((size_t)s->n_launches + 1) * sizeof(*usual_ns));
+	int st = usual_ns ? CT_OK : CT_NOMEM;
+
+	for (uint32_t g = 0; g < peers->n_groups && st == CT_OK; g++) {
+		struct finding_usual f = { .usual_ns = usual_ns,
+					   .paced_ns = paced_ns,
+					   .s = s,
+					   .peers = peers,
+					   .g = &peers->groups[g],
+					   .in = in };
+		uint32_t n = shared(peers, f.g, in);
+
+		if (n == 0)
+			continue;
+		if (n == 1 || FEW * n <= f.g->n || n + CT_PEERS_LEAST - 1 > f.g->n) {
+			copy_paced(&f, u);
+			continue;
+		}
+		st = allocate(&f);
+		if (st == CT_OK)
+			pace_set(&f);
+		release(&f);
+	}
+	free(usual_ns);
 	return st;
 }

@@ -35,6 +35,7 @@ try '{"op":"AllReduce","enter_ns":5,"host":"a/b"}'
 try '{"op":"AllReduce","enter_ns":5,"rank":-2}'
 try '{"op":"AllReduce","enter_ns":5,"call":"\\x80"}'
 try '{"op":"AllReduce","enter_ns":5,"colour":"red","smell":3}\n\n{"op":"AllReduce","enter_ns":5,"colour":null}' 0
+try '{"op":"AllReduce","enter_ns":5,"rank":2147483647}' 0
 commtrace import jsonl missing.jsonl -o run1 || echo "exit $?"
 mkdir dir
 commtrace import jsonl dir -o run1 || echo "exit $?"

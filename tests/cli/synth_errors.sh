@@ -38,3 +38,13 @@ exit=1 try -o nowhere/run
 mkdir there
 commtrace-synth -o there || echo "exit $?"
 commtrace-synth -o run --truth nowhere/truth.json --cycles 2 || echo "exit $?"
+rmdir there
+exit=1 try -o run --cycles 2 --truth /dev/full
+(ulimit -n 39 && exit=1 try -o run)
+(ulimit -f 4 && commtrace-synth -o run --cycles 200 2>&1 | sed 's/: node.*: /: /')
+# Interrupted in the middle: it dies of the signal, and nothing is left.
+commtrace-synth -o run --cycles 1000000 &
+until compgen -G 'run/*.seg' >/dev/null; do sleep 0.02; done
+kill -TERM $!
+wait $!
+echo "exit $?, left behind: $(echo *)"

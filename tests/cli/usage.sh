@@ -25,6 +25,8 @@ try report --format=html run1
 try report -o report.html run1
 try report -o report run1
 try report --fail-on=LATE run1
+try report --fail-on= run1
+try report --fail-on=STRAGGLER, run1
 try report --color=pink run1
 try info
 try dump

@@ -192,6 +192,9 @@ static void waiting_for_a_third_is_no_transfer(void **state)
 	assert_true(s.out.moved[0].ns == 300);
 	assert_true(s.out.moved[1].ns == 300);
 	assert_true(s.out.tracks[0].shared);
+	/* how fast 0 and 1 were nobody knows: they had 400 before; with 2 nothing had begun */
+	assert_true(s.out.moved[0].had_begun);
+	assert_false(s.out.moved[1].had_begun);
 	ct_transfers_fini(&s.out);
 }
 

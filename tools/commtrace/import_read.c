@@ -334,7 +334,7 @@ static void read_process(struct line *line, struct ct_import_process *id)
 	const char *host = text(line, CT_JSONL_host);
 
 	id->rank = (int32_t)integer(line, CT_JSONL_rank, 0, INT32_MAX, -1);
-	id->pid = (uint32_t)integer(line, CT_JSONL_pid, 0, UINT32_MAX, id->rank + 1);
+	id->pid = (uint32_t)integer(line, CT_JSONL_pid, 0, UINT32_MAX, (int64_t)id->rank + 1);
 	id->restart = (uint32_t)integer(line, CT_JSONL_restart, 0, INT32_MAX, 0);
 	id->world_size = (uint32_t)integer(line, CT_JSONL_world_size, 1, INT32_MAX, 0);
 	id->clock_offset_ns = integer(line, CT_JSONL_clock_offset_ns, INT64_MIN, INT64_MAX, 0);

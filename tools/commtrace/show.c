@@ -72,9 +72,10 @@ static int is_among(const char *kind, const char *words)
 	return 0;
 }
 
+/* Words between commas, one at least; no word is none of them. */
 static int check_kinds(const struct ct_show *show, const char *words)
 {
-	for (const char *word = words; *word;) {
+	for (const char *word = words;; word++) {
 		size_t n = strcspn(word, ","), i = 0;
 		const char *kind;
 
@@ -91,9 +92,10 @@ static int check_kinds(const struct ct_show *show, const char *words)
 			);
 			return CT_CODE_USAGE;
 		}
-		word += n + (word[n] == ',');
+		word += n;
+		if (!*word)
+			return 0;
 	}
-	return 0;
 }
 
 static int take(void *into, int key, const char *arg)
@@ -223,7 +225,7 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 		code = ct_expect_hold(expect, report);
 	if (!code)
 		code = write_report(&request, report, format);
-	if (!code && (is_found(report, request.fail_on) || report->expect.failures))
+	if (!code && (is_found(report, request.fail_on) || report->expect.failed))
 		code = CT_CODE_FINDING;
 out:
 	ct_expect_free(expect);

@@ -22,15 +22,17 @@ static int is_ours_to_say(const struct ct_run *run)
 	return 0;
 }
 
+/* Whole, on one line: a terminal breaks it by itself, and a log keeps its numbers. */
 static void say_sentence(const struct ct_report *report)
 {
+	const struct ct_text_style style = { .whole = 1 };
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return;
-	ct_verdict_text(report, NULL, out);
+	ct_verdict_text(report, &style, out);
 	if (fclose(out) == 0 && text) {
 		text[strcspn(text, "\n")] = '\0';
 		ct_say("%s", text);
@@ -61,20 +63,20 @@ static int failed(const struct ct_end *end)
 	       ((end->how == CT_END_EXIT || end->how == CT_END_CLEAN) && end->exit_code > 0);
 }
 
-/* The first rank that failed; the others follow from it as a rule, and `info` lists them. */
+/* The rank that failed first; the others follow from it as a rule, and `info` lists them. */
 static void say_end(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
-	char how[64], others[64] = "";
+	char how[64], others[96] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; i < report->n_processes; i++) {
-		const struct ct_report_process *process = &report->processes[i];
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *process = &report->processes[report->ended[i]];
 
 		if (!failed(&process->how))
 			continue;
 		n++;
-		if (!first || process->how.before_ns < first->how.before_ns)
+		if (!first)
 			first = process;
 	}
 	if (!first)
@@ -85,7 +87,8 @@ static void say_end(const struct ct_report *report)
 	else
 		snprintf(how, sizeof(how), "ended with status %d", first->how.exit_code);
 	if (n > 1)
-		snprintf(others, sizeof(others), "; %zu more failed", n - 1);
+		snprintf(others, sizeof(others), "; %zu more failed%s", n - 1,
+			 report->n_ended_first > 1 ? ", and nobody saw who did first" : "");
 	ct_say("rank %d (pid %" PRIu32 " on %s) %s%s", first->rank, first->pid, first->host, how,
 	       others);
 }

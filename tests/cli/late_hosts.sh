@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A host that is as late in each cycle is named, whatever a cycle looks like; it is no stage of a pipeline where everybody
+# exchanges with everybody. What it costs is the generator's truth.
+try() {
+	commtrace-synth -o run "$@" >/dev/null
+	commtrace report --format=json run >report.json
+	python3 - "$1 $2" <<-'PYTHON'
+		import json, sys
+		report, truth = json.load(open("report.json")), json.load(open("run.truth.json"))
+		lost = truth["duration_ns"] - truth["ideal_ns"]
+		named = [f for f in report["findings"] if f["kind"].startswith("STRAGGLER")]
+		right = len(named) == 1 and abs(named[0]["loss_ns"] / lost - 1) < 0.1
+		print(sys.argv[1], report["verdict"]["code"], [f["ranks"] for f in named], "right" if right else (named, lost))
+	PYTHON
+	rm -r run run.truth.json
+}
+try --workload decode --hosts 1 --gpus-per-host 8 --cycles 40 --noise-pct 2 --fault late-host:rank=3,ms=3
+try --workload moe --hosts 1 --gpus-per-host 4 --cycles 25 --cycle-ms 60 --fault late-host:rank=2,ms=15
