@@ -114,19 +114,24 @@ static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
 	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
 }
 
+/* What took longer. */
+static enum ct_why why_longer(double before, double after, double more)
+{
+	if (isnan(before) || isnan(after))
+		return CT_WHY_LONGER;
+	if (after - before >= CLEAR_SHARE * more)
+		return CT_WHY_LONGER_COMMUNICATION;
+	return after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
+							  : CT_WHY_LONGER_BOTH;
+}
+
 static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
 		   struct ct_finding *f, double *room)
 {
 	double before = communication(t->hits, from, r->first, room);
 	double after = communication(t->hits, r->first, r->last + 1, room);
-	double more = r->after_ns - r->before_ns;
 
-	ct_finding_because(f, CT_WHY_LONGER);
-	if (!isnan(before) && !isnan(after))
-		ct_finding_because(
-			f, after - before >= CLEAR_SHARE * more ? CT_WHY_LONGER_COMMUNICATION
-			   : after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
-									: CT_WHY_LONGER_BOTH);
+	ct_finding_because(f, why_longer(before, after, r->after_ns - r->before_ns));
 	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
 		return CT_NOMEM;
 	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);

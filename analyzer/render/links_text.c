@@ -94,8 +94,8 @@ void ct_score_line(struct ct_text *text, const struct ct_report *report)
 			snprintf(why, sizeof(why), "; %s %s", part->name, part->from);
 	}
 	if (score->why) {
-		ct_text_line(text, CT_COLOR_NONE, "score     %.0f of 100, no grade;%s",
-			     score->total, parts);
+		ct_text_line(text, CT_COLOR_NONE, "score     %.0f of 100, no grade;%s%s",
+			     score->total, parts, why);
 		return;
 	}
 	ct_text_line(text,

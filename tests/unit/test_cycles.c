@@ -195,6 +195,7 @@ static void when_all_become_slower_that_is_a_change_point(void **state)
 	assert_int_equal(f->cycle_last, STEPS - 2);
 	assert_true(value_of(f, "cycle_after") > 1.1 * value_of(f, "cycle_before"));
 	assert_non_null(strstr(f->cause, "outside of communication"));
+	assert_non_null(strstr(f->command, "nvidia-smi"));
 	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
 	ct_report_free(report);
 }
