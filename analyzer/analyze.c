@@ -18,7 +18,9 @@
 #include "analyzer/pass.h"
 #include "analyzer/score/score.h"
 #include "analyzer/tracer_cost.h"
+#include "analyzer/verdict/choose.h"
 #include "analyzer/whatif/judge.h"
+#include "analyzer/why.h"
 
 /* What the steps work on, so that there is one place to clean up. */
 struct analysis {
@@ -28,6 +30,7 @@ struct analysis {
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
 	uint8_t *in_set;
+	struct ct_set_result set; /* of those */
 	struct ct_links links;
 	struct ct_findings findings;
 	struct ct_cycles cycles;
@@ -66,34 +69,62 @@ static int by_rank(const void *a, const void *b)
 	return x->device < y->device ? -1 : x->device > y->device;
 }
 
-static int look_at_cycles(struct analysis *a, const struct ct_analyze_options *options,
-			  struct ct_err *err)
+/* Cycles, and what counts as one more piece of evidence. */
+static int find_cycles(struct analysis *a, const struct ct_analyze_options *options,
+		       struct ct_err *err)
 {
 	const char *wanted = options ? options->cycle_anchor : NULL;
-	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
 	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
 
 	if (st == CT_NOTFOUND)
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
-		st = ct_hits_collect(&a->pass, &a->cycles, &a->hits);
+		ct_verdict_rounds(&a->pass, a->cycles.cut_ns, a->cycles.n);
 	if (st == CT_OK)
-		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+		st = ct_oversubscribed_find(&a->pass, &a->pass.oversubscribed);
+	return st == CT_OK ? ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits) : st;
+}
+
+/* What each rank is charged with by cycles. */
+static void add_hits(const struct ct_hits *hits, struct ct_charge *charges)
+{
+	double share = ct_hits_share(hits);
+
+	for (uint32_t k = 0; k < hits->n && share > 0; k++)
+		charges[hits->all[k].seat]
+			.by_cycles_ns += (uint64_t)((double)hits->all[k].charged_ns / share);
+}
+
+static int look_at_cycles(struct analysis *a)
+{
+	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
+	int st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+
 	if (st == CT_OK)
 		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 
+static int choose_verdict(struct analysis *a)
+{
+	const struct ct_judgement j = { &a->pass, a->charges, &a->cycles, &a->hits, &a->set };
+
+	return ct_verdict_fill(&j, &a->findings, a->report);
+}
+
 /* Weigh every rank, and the set that looks slow together if there is one. */
 static int judge(struct analysis *a, const struct ct_analyze_options *options, struct ct_err *err)
 {
-	struct ct_set_result set = { 0 };
+	struct ct_set_result *set = &a->set;
 	int size, st;
 
 	a->charges = calloc(a->pass.n_seats + 1, sizeof(*a->charges));
 	a->in_set = calloc(a->pass.n_seats + 1, 1);
 	if (!a->charges || !a->in_set)
 		return CT_NOMEM;
+	st = find_cycles(a, options, err);
+	if (st != CT_OK)
+		return st;
 	size = ct_blame_propose_set(&a->pass.blame, a->pass.duration_ns, a->in_set);
 	if (size < 0)
 		return size;
@@ -103,26 +134,29 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 				 options, err);
 		if (st != CT_OK)
 			return st;
-		set = (struct ct_set_result){ .in_set = a->in_set,
-					      .size = (uint32_t)size,
-					      .blame = &a->second.blame };
+		*set = (struct ct_set_result){ .in_set = a->in_set,
+					       .size = (uint32_t)size,
+					       .blame = &a->second.blame };
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
+	add_hits(&a->hits, a->charges);
 	if (st == CT_OK)
 		st = ct_whatif_judge(&a->whatif, &a->pass, a->charges);
 	if (st == CT_OK)
-		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, &set);
+		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, set);
 	if (st == CT_OK)
-		st = ct_verdict_collect(&a->pass, a->charges, &set, a->report, &a->findings);
+		st = ct_verdict_collect(&a->pass, a->charges, set, a->report, &a->findings);
 	if (st == CT_OK)
 		st = ct_whatif_findings(&a->whatif, &a->pass, &a->findings);
 	ct_whatif_fill(&a->whatif, a->report);
 	if (st == CT_OK)
-		st = look_at_cycles(a, options, err);
+		st = look_at_cycles(a);
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
-		st = ct_verdict_fill(&a->pass, a->charges, &a->findings, a->report);
+		st = ct_findings_advise(&a->findings, a->report);
+	if (st == CT_OK)
+		st = choose_verdict(a);
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }

@@ -114,8 +114,7 @@ int ct_finding_environment(const struct ct_report *report, struct ct_findings *l
 	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	if (!text)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s severity=%s", names,
-				  n > (int)NAMES_SHOWN ? ",..." : "", text,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s", names,
+				  n > (int)NAMES_SHOWN ? ",..." : "", text);
 	return f->line ? CT_OK : CT_NOMEM;
 }

@@ -306,7 +306,7 @@ static int fill_op(const struct ct_pass *pass, const struct ct_class *from, stru
 	op->bytes_each = from->instances ? from->bytes / from->instances : 0;
 	op->span_p50_ns = ct_hist_quantile(&from->span, 0.5);
 	op->span_p99_ns = ct_hist_quantile(&from->span, 0.99);
-	op->span_sum_ns = from->span.sum;
+	op->span_each_ns = from->span.sum / (from->comm->nranks ? from->comm->nranks : 1);
 	op->transfer_p50_ns = ct_hist_quantile(&from->transfer, 0.5);
 	op->transfer_p99_ns = ct_hist_quantile(&from->transfer, 0.99);
 	op->transfer_ns = from->transfer.n ? from->transfer.sum : CT_UNKNOWN;
@@ -314,6 +314,8 @@ static int fill_op(const struct ct_pass *pass, const struct ct_class *from, stru
 	if (from->op == CT_OP_GraphLaunch)
 		op->transfer_p50_ns = op->transfer_p99_ns = op->transfer_ns = CT_UNKNOWN;
 	op->wait_ns = from->judged ? from->wait_ns : CT_UNKNOWN;
+	op->wait_each_ns = from->judged && from->comm->nranks ? from->wait_ns / from->comm->nranks
+							      : CT_UNKNOWN;
 	op->algbw_p50_Bps = algbw;
 	op->busbw_p50_Bps = algbw != CT_UNKNOWN && factor > 0 ? (uint64_t)((double)algbw * factor)
 							      : CT_UNKNOWN;
@@ -337,8 +339,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct ct_report_op *x = a, *y = b;
 
-	if (x->span_sum_ns != y->span_sum_ns)
-		return x->span_sum_ns > y->span_sum_ns ? -1 : 1;
+	if (x->span_each_ns != y->span_each_ns)
+		return x->span_each_ns > y->span_each_ns ? -1 : 1;
 	if (x->instances != y->instances)
 		return x->instances > y->instances ? -1 : 1;
 	if (x->comm_key != y->comm_key)

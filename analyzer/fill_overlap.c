@@ -84,7 +84,9 @@ void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_expose
 		sum->exposed_ns += rows[i].exposed_ns;
 		sum->err_ns += rows[i].err_ns;
 	}
-	sum->is_known = sum->comm_ns && (double)sum->comm_ns * 100 >= (double)all_ns * ENOUGH_PCT;
+	/* what may be off by more than there is to be exposed tells nothing */
+	sum->is_known = sum->comm_ns && sum->err_ns <= sum->comm_ns &&
+			(double)sum->comm_ns * 100 >= (double)all_ns * ENOUGH_PCT;
 }
 
 /* Do any of its members tell when they wait? What they do alike they tell alike. */

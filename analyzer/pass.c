@@ -2,6 +2,7 @@
 #include "analyzer/pass_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/blame/stuck.h"
 #include "analyzer/call_name.h"
@@ -218,6 +219,17 @@ static int end_reading(struct ct_reading *reading)
 	return kept->notes ? st : CT_NOMEM;
 }
 
+/* With one connection to the GPU, and none of the timings that put events on streams, the recorder leaves alone streams that
+ * wait (interpose/gpu/time.c). */
+static void note_blind(struct ct_pass *pass, const struct ct_reading *r)
+{
+	const char *connections = ct_facts_value(ct_load_environment(r->load),
+						 "env.CUDA_DEVICE_MAX_CONNECTIONS");
+
+	if (connections && strcmp(connections, "1") == 0)
+		ct_overlap_blind(pass->overlap, r->process);
+}
+
 static struct ct_reading *furthest_behind(struct ct_reading *readings, size_t n)
 {
 	struct ct_reading *behind = NULL;
@@ -241,9 +253,11 @@ static int read_all(struct ct_pass *pass, struct ct_reading *readings, size_t n,
 	while ((r = furthest_behind(readings, n))) {
 		st = ct_load_next(r->load, err);
 		if (st >= 0 && pass->overlap) {
-			int failed = st ? ct_overlap_block(pass->overlap, r->process)
-					: ct_overlap_end(pass->overlap, r->process);
+			int failed;
 
+			note_blind(pass, r);
+			failed = st ? ct_overlap_block(pass->overlap, r->process)
+				    : ct_overlap_end(pass->overlap, r->process);
 			st = failed ? failed : st;
 		}
 		if (st < 0)
@@ -411,6 +425,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_waits_fini(&pass->waits);
 	ct_aligned_fini(&pass->aligned);
 	ct_window_fini(&pass->window);
+	ct_union_fini(&pass->late_or_slow);
 	for (uint32_t seat = 0; pass->seats && seat < pass->n_seats; seat++) {
 		ct_calls_fini(&pass->seats[seat].calls);
 		ct_union_fini(&pass->seats[seat].waited);

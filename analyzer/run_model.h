@@ -22,6 +22,7 @@
 	XX(HEALTHY)                                                                                \
 	XX(STRAGGLER)                                                                              \
 	XX(SLOW_LINK)                                                                              \
+	XX(CHANGE_POINT)                                                                           \
 	XX(POOR_OVERLAP)                                                                           \
 	XX(COMM_BOUND)                                                                             \
 	XX(MISMATCH)                                                                               \
@@ -60,6 +61,12 @@ enum ct_finding_kind {
 #define CT_FINDING_ENUM(name) CT_FINDING_##name,
 	CT_FINDING_MAP(CT_FINDING_ENUM)
 #undef CT_FINDING_ENUM
+};
+/* Causes that findings have in common; OWN: the finding has its own words. */
+enum ct_why {
+	CT_WHY_OWN,
+#define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
+#include "analyzer/why.def"
 };
 enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
 enum ct_confidence {
@@ -102,6 +109,7 @@ struct ct_report_run {
 	const char **backends;
 	size_t n_backends;
 	int complete;		  /* no rank, record or byte is missing */
+	int is_two_jobs;	  /* traces that have nothing to do with each other */
 	enum ct_timing timing;	  /* the best that any rank has */
 	uint64_t ranks_untimed;	  /* ranks of which nothing was timed, although they communicated */
 	uint64_t time_err_ns;	  /* largest error of one measured span ... */
@@ -145,10 +153,12 @@ struct ct_finding {
 	double loss_pct;
 	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
 	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
-	int at_most;	/* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
+	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
 	int is_bounded; /* 1: by what computing stood waiting for communication */
+	enum ct_why why;
 	const char *cause, *advice, *command;
-	const char *line; /* greppable "key=value ..." that follows the kind in text */
+	const char *line; /* greppable "key=value ..." between kind and severity in text */
 	struct ct_evidence *evidence;
 	size_t n_evidence;
 };
@@ -207,9 +217,11 @@ struct ct_report_op {
 	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1) */
 	uint64_t instances, bytes;
 	uint64_t bytes_each; /* bytes / instances */
-	uint64_t span_p50_ns, span_p99_ns, span_sum_ns;
+	uint64_t span_p50_ns, span_p99_ns;
+	uint64_t span_each_ns; /* how long each of the communicator's ranks was in it, on average */
 	uint64_t transfer_p50_ns, transfer_p99_ns;
 	uint64_t wait_ns, transfer_ns;
+	uint64_t wait_each_ns; /* wait_ns over the communicator's ranks: what each waited on average */
 	uint64_t algbw_p50_Bps, busbw_p50_Bps;
 	uint64_t time_err_ns;
 	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
@@ -326,6 +338,8 @@ struct ct_report_cycles {
 	uint64_t count;
 	uint64_t time_p50_ns, time_p99_ns;
 	uint64_t err_ns; /* of each time */
+	double covered_pct; /* of the run, by all of them; NAN: there are none */
+	const char *note;   /* what is not sure about them; NULL: nothing */
 	struct ct_report_cycle *items;
 	size_t n_items; /* those that are told one by one */
 	struct ct_report_recurring *recurring;
@@ -363,7 +377,8 @@ struct ct_report_clock {
 struct ct_report_whatif {
 	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
 	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
-	double error_pct; /* of the play: of how long it takes */
+	double error_pct;    /* of the play and of the times that it plays: of how long it takes */
+	int is_contradicted; /* without communication it would take longer: these times tell nothing */
 };
 
 /* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
@@ -371,10 +386,12 @@ struct ct_report_whatif {
 struct ct_report_score {
 	double total;	   /* NAN: n/a */
 	const char *grade; /* good, fair, poor, n/a */
+	const char *why;   /* there is no total, or no grade; NULL: there are both */
 	struct ct_score_part {
 		const char *name;	  /* bandwidth, latency, balance, stability */
 		double weight_pct, score; /* score NAN: n/a */
 		const char *from;	  /* what it was computed from, or why it was not */
+		int is_own;		  /* against the best of this very run, mostly */
 	} parts[CT_SCORE_PARTS];
 	size_t n_parts;
 };
@@ -400,6 +417,7 @@ struct ct_report_exposed {
 	double wait_pct; /* of the same time: the part until the others had come */
 	double most_pct; /* of the rank that stood longest */
 	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
+	double run_pct;		 /* of the run, that time: what lies in cycles that are on record */
 	int of_cycles;
 };
 
@@ -472,9 +490,9 @@ struct ct_report {
 	struct ct_report_comm *comms; /* largest first */
 	size_t n_comms;
 	struct ct_report_comm **comms_by_key; /* report_rows.h */
-	struct ct_report_op *ops; /* largest sum of spans first */
+	struct ct_report_op *ops;	      /* those first in which each rank spent most time */
 	size_t n_ops;
-	struct ct_report_op **ops_by_key; /* report_rows.h */
+	struct ct_report_op **ops_by_key;  /* report_rows.h */
 	struct ct_report_overlap *overlap; /* by rank */
 	size_t n_overlap;
 	struct ct_report_loss *losses;

@@ -45,11 +45,10 @@ static int add(const struct ct_report *report, const int *ranks, size_t n, int d
 	if (!who)
 		return CT_NOMEM;
 	f->line = ct_arena_printf(list->memory,
-				  "ranks=%s wrappers=%s promised=1%% timed=%s budget_halved=%s "
-				  "severity=%s",
+				  "ranks=%s wrappers=%s promised=1%% timed=%s budget_halved=%s",
 				  who, ct_text_pct(report->cost_share_pct).s,
 				  ct_text_pct(100 * report->run.timed_ratio).s,
-				  halved ? "yes" : "no", ct_severity_name(f->severity));
+				  halved ? "yes" : "no");
 	return f->line ? CT_OK : CT_NOMEM;
 }
 

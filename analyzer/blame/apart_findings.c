@@ -153,11 +153,11 @@ static int make_call(struct ct_order_maker *k)
 			      "wrong even where nothing hangs";
 	if (!ranks || !apart || !k->f->cause)
 		return CT_NOMEM;
+	k->f->is_undecided = !a->has_minority;
 	k->f->line = ct_arena_printf(
 		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s "
-		"severity=severe",
-		ranks, (unsigned long long)k->comm->key, (unsigned long long)a->seq,
+		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s", ranks,
+		(unsigned long long)k->comm->key, (unsigned long long)a->seq,
 		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
 		(unsigned long long)k->instances, apart, sites);
 	return k->f->line ? CT_OK : CT_NOMEM;
@@ -175,13 +175,37 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 		       : "n/a";
 }
 
-/* How the shift shows. */
-static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
-			      const char *what)
+/* Where the operation before them is like the last of those that are missing, or too many, it may be the first of them instead, and
+ * so on: in a row of equal ones any may be. Unless sites tell. */
+static int may_be_earlier(const struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
-	const char *at = ct_arena_printf(k->list->memory, "%s at seq %llu%s%s", what,
-					 (unsigned long long)a->seq, call->site ? ", " : "",
+	uint8_t which = a->how == CT_APART_EXTRA ? CT_APART_ODD : CT_APART_USUAL;
+
+	if (a->has_sites || !k->order || !a->seq)
+		return 0;
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		const struct ct_order_call *call, *before;
+
+		if (k->set[m] != which)
+			continue;
+		call = ct_order_at(k->order, a->seq + a->by - 1, m);
+		before = ct_order_at(k->order, a->seq - 1, m);
+		if (call && before)
+			return !ct_order_differ(before, call) &&
+			       (!call->site || !before->site || call->site == before->site);
+	}
+	return 0;
+}
+
+/* How the shift shows. */
+static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
+			      const char *what, int earlier)
+{
+	const struct ct_apart *a = &k->apart;
+	const char *at = ct_arena_printf(k->list->memory, "%s at %sseq %llu%s%s", what,
+					 earlier ? "or before " : "", (unsigned long long)a->seq,
+					 call->site ? ", " : "",
 					 call->site ? call->site->text : "");
 	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
 
@@ -202,7 +226,7 @@ static const char *shift_text(const struct ct_order_maker *k, const struct ct_or
 static int make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
-	int is_extra = a->how == CT_APART_EXTRA;
+	int is_extra = a->how == CT_APART_EXTRA, earlier = may_be_earlier(k);
 	/* what was called and had not to be, or had to be and was not */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
 	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
@@ -227,16 +251,16 @@ static int make_shifted(struct ct_order_maker *k)
 					    k->f->op_name, of);
 	if (!what)
 		return CT_NOMEM;
-	k->f->cause = shift_text(k, call, what);
+	k->f->cause = shift_text(k, call, what, earlier);
 	k->f->advice =
 		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
 			   "logging or evaluating); all members have to call it"
 			 : "look for a condition, an early return or an exception on these ranks "
 			   "that leaves the operation out";
 	k->f->line = ct_arena_printf(k->list->memory,
-				     "ranks=%s comm=%016llx seq=%llu op=%s count=%s %s=%u fits=%u "
-				     "instances=%llu%s severity=severe",
-				     ranks, (unsigned long long)k->comm->key,
+				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
+				     "instances=%llu%s",
+				     ranks, (unsigned long long)k->comm->key, earlier ? "<=" : "=",
 				     (unsigned long long)a->seq, k->f->op_name, count,
 				     is_extra ? "more" : "left_out", a->by, a->fits,
 				     (unsigned long long)k->instances, sites);

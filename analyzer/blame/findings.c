@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
@@ -98,6 +99,22 @@ int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *r,
 		       : CT_OK;
 }
 
+/* A bound has to hold what nobody is charged with, too: what came late or transferred slowly, which of the two is not known
+ * (of anybody, since where a kernel waits for room the one who came last may be any); the time in operations that did not
+ * hold the rank up, where its kernel may have waited for room; and the first round, in which all meet for the first time.
+ * But no more than somebody stood waiting. */
+static uint64_t upper_bound(const struct ct_pass *pass, const struct ct_charge *c)
+{
+	uint64_t own = c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
+	uint64_t most = own + pass->late_or_slow.total;
+
+	if (c->recurs.rounds)
+		most += own / c->recurs.rounds;
+	if (c->has_hidden && most > c->most_ns)
+		most = c->most_ns > c->loss_ns ? c->most_ns : c->loss_ns;
+	return most;
+}
+
 /* What all findings about late ranks have in common. */
 static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		    const struct ct_charge *charge, uint32_t seat, struct ct_findings *list,
@@ -107,10 +124,17 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	const struct ct_class *class = ct_classes_costliest(&pass->classes, seat, 1, &cost_ns);
 	int on_gpu = pass->seats[seat].timing >= CT_TIMING_HOST;
 
+	enum ct_severity by_charge;
+
 	ct_finding_loss(f, charge->loss_ns, charge->err_ns, pass->duration_ns);
+	by_charge = f->severity;
 	f->at_most = on_gpu && !charge->replayed.is_known;
 	f->is_bounded = charge->has_hidden;
-	/* a bound that nothing has cut may be several times the truth */
+	if (f->at_most)
+		ct_finding_loss(f, upper_bound(pass, charge), charge->err_ns, pass->duration_ns);
+	/* how severe it is what it is charged with tells; a bound that nothing has cut may be several times the truth */
+	if (f->at_most && f->severity > by_charge)
+		f->severity = by_charge;
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
 		f->severity = CT_SEVERITY_WARN;
 	f->confidence = confidence_of(s, &pass->blame, charge);
@@ -119,16 +143,20 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
 	if (f->end_at_ns > pass->duration_ns)
 		f->end_at_ns = pass->duration_ns;
-	f->cause = "arrives late at communication: the time goes before the calls, not into them";
-	if (ct_finding_evidence(list, f, "times_last", (double)charge->hits, "count", NAN) ||
-	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->trials, "count",
-				NAN) ||
+	ct_finding_because(f, CT_WHY_LATE);
+	if (ct_finding_evidence(list, f, "times_last", (double)charge->recurs.hits, "count", NAN) ||
+	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->recurs.trials,
+				"count", NAN) ||
 	    ct_finding_evidence(list, f, "lateness_p50", (double)ct_hist_quantile(&s->charges, 0.5),
 				"ns", (double)(s->hits ? s->err_ns / s->hits : 0)) ||
-	    ct_finding_evidence(list, f, "log10_chance", charge->log10_p, "", NAN))
+	    ct_finding_evidence(list, f, "log10_chance", charge->recurs.log10_p, "", NAN))
 		return CT_NOMEM;
 	if (charge->replayed.is_known &&
 	    ct_finding_replayed(pass, &charge->replayed, charge->by_arrivals_ns, list, f))
+		return CT_NOMEM;
+	if (f->at_most && pass->late_or_slow.total &&
+	    ct_finding_evidence(list, f, "late_or_slow", (double)pass->late_or_slow.total, "ns",
+				NAN))
 		return CT_NOMEM;
 	return on_gpu ? ct_finding_evidence(list, f, "hidden_behind_computing",
 					    charge->has_hidden ? (double)charge->hidden_ns : NAN,
@@ -136,27 +164,15 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		      : CT_OK;
 }
 
-static const char *when_text(const struct ct_pass *pass, const struct ct_finding *f,
-			     struct ct_arena *memory)
+/* When that was follows, as cycles tell it (cycle/time_structure.c). */
+static int set_late_line(const struct ct_charge *charge, const char *who, struct ct_arena *memory,
+			 struct ct_finding *f)
 {
-	if (4 * (f->end_at_ns - f->begin_at_ns) >= 3 * pass->duration_ns)
-		return "all";
-	return ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
-			       ct_text_ns(f->end_at_ns).s);
-}
-
-static int set_late_line(const struct ct_pass *pass, const struct ct_charge *charge,
-			 const char *who, struct ct_arena *memory, struct ct_finding *f)
-{
-	const char *when = when_text(pass, f, memory);
-
-	if (!when)
-		return CT_NOMEM;
-	f->line = ct_arena_printf(
-		memory, "%s loss%s%s±%s share=%s last=%llu/%llu when=%s severity=%s", who,
-		f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-		ct_text_pct(f->loss_pct).s, (unsigned long long)charge->hits,
-		(unsigned long long)charge->trials, when, ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu", who,
+				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
+				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+				  (unsigned long long)charge->recurs.hits,
+				  (unsigned long long)charge->recurs.trials);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -175,13 +191,9 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 	if (!host)
 		return CT_NOMEM;
 	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
-	f->advice = ct_arena_printf(memory,
-				    "look at what rank %d does between its communications: input, "
-				    "Python, clocks, other load on %s",
-				    f->ranks[0], host);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* Are the set's members one host's, and at least three quarters of that host's ranks? */
@@ -228,13 +240,9 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 	who = f->kind == CT_FINDING_STRAGGLER_HOST
 		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
 		      : ct_arena_printf(memory, "ranks=%s", ranks);
-	f->advice = ct_arena_printf(memory,
-				    "ranks %s are slow together: look for what only they share "
-				    "(host, switch, power, input shard)",
-				    ranks);
-	if (!who || !f->advice)
+	if (!who)
 		return CT_NOMEM;
-	return set_late_line(pass, charge, who, memory, f);
+	return set_late_line(charge, who, memory, f);
 }
 
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
@@ -308,9 +316,7 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 					    unknown ? "+" : "");
 	if (!records)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s severity=%s",
-				  records, n ? ranks : "?", reason,
-				  ct_text_pct(unknown ? NAN : share).s,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
+				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }

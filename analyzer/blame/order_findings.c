@@ -110,7 +110,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s waiting=%s next_op=%s "
-		"beyond=%llu severity=severe",
+		"beyond=%llu",
 		named, (unsigned long long)k->comm->key, last, stopped,
 		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
 		(unsigned long long)u->most);
@@ -282,8 +282,17 @@ const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *
 		return ct_arena_printf(memory, "inputs are uneven: %s", f->cause);
 	default:
 		if (strcmp(f->op_name, "Send") == 0)
-			return ct_arena_printf(memory, "messages of rank%s %s do not fit (%s)", s,
-					       ranks, f->cause);
+			return ct_arena_printf(memory, "messages %s rank%s %s do not fit%s (%s)",
+					       f->is_undecided ? "between" : "of", s, ranks,
+					       f->is_undecided ? ", and which of them is wrong "
+								 "cannot be told"
+							       : "",
+					       f->cause);
+		if (f->is_undecided)
+			return ct_arena_printf(memory,
+					       "ranks %s did not call the same as their %s, and "
+					       "which of them are right cannot be told (%s)",
+					       ranks, f->op_name, f->cause);
 		return ct_arena_printf(memory,
 				       "rank%s %s called something else as the same %s (%s)", s,
 				       ranks, f->op_name, f->cause);

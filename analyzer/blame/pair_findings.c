@@ -73,8 +73,7 @@ static int make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 				      rank_of(k, pair->src), rank_of(k, pair->dst),
 				      one ? "was" : "were");
 	k->f->line = ct_arena_printf(
-		k->list->memory,
-		"ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu severity=warn",
+		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu",
 		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->unmatched_seq,
 		(unsigned long long)pair->unmatched);
 	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
@@ -113,6 +112,7 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs))
 		return CT_NOMEM;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
+	k->f->is_undecided = only < 0;
 	/* nothing hangs, and perhaps it is meant so */
 	if (send.bytes == recv.bytes)
 		k->f->severity = CT_SEVERITY_WARN;
@@ -125,11 +125,11 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
-		"instances=%llu pairs=%u%s severity=%s",
+		"instances=%llu pairs=%u%s",
 		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->seq, field,
 		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
 		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,
-		where, ct_severity_name(k->f->severity));
+		where);
 	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -219,7 +219,7 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	if (named)
 		k->f->line = ct_arena_printf(k->list->memory,
 					     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
-					     "next_op=Recv severity=severe",
+					     "next_op=Recv",
 					     named, (unsigned long long)k->comm->key, stopped,
 					     waiting);
 	return k->f->cause && k->f->line ? 1 : CT_NOMEM;

@@ -31,6 +31,7 @@ void ct_blame_fini(struct ct_blame *blame)
 		free(blame->gaps[c]);
 	free(blame->gaps);
 	ct_carries_fini(&blame->carries);
+	ct_charge_log_fini(&blame->charged);
 	free(blame->suspects);
 	free(blame->set_lost);
 	free(blame->set_share_ns);
@@ -148,6 +149,21 @@ static void add_gap(struct ct_gap *gap, double gap_ns)
 	gap->mean_ns += off / (float)(gap->n < GAP_MEMORY ? gap->n : GAP_MEMORY);
 }
 
+/* What the hits in a class hold beyond the sum of all latenesses there: how often it came early, by as much as it came late. */
+static double early_part(const struct ct_gap *gap)
+{
+	return fmin(gap->jitter_ns, fmax(0, gap->lost_ns - gap->sum_ns));
+}
+
+/* A gap of the suspect, which its sum of early parts follows. */
+static void note_gap(struct ct_suspect *suspect, struct ct_gap *gap, double gap_ns)
+{
+	suspect->early_ns -= early_part(gap);
+	add_gap(gap, gap_ns);
+	gap->sum_ns += gap_ns;
+	suspect->early_ns += early_part(gap);
+}
+
 /* What a hit of `lost_ns` holds beyond the rank's mean lateness, and a quarter more for what a sample leaves open;
  * half of the hit as long as there is no sample. */
 static double jitter(const struct ct_gap *gap, uint64_t lost_ns)
@@ -180,10 +196,10 @@ static void add_lateness(struct ct_blame *blame, const struct ct_instance *i,
 		const struct ct_member *member = &i->members[m];
 		struct ct_suspect *suspect = &blame->suspects[member->seat];
 		double arrival = (double)w->arrival_ns[m];
+		double gap = lateness(arrival, (sum - arrival) / (i->n - 1), member, usual);
 
 		suspect->late_ns += lateness(arrival, (double)w->median_ns, member, usual);
-		add_gap(&gaps[member->index],
-			lateness(arrival, (sum - arrival) / (i->n - 1), member, usual));
+		note_gap(suspect, &gaps[member->index], gap);
 		suspect->met++;
 	}
 }
@@ -204,33 +220,18 @@ static double set_lateness(const struct ct_blame *blame, const struct ct_instanc
 	return lateness(sum[1] / n[1], sum[0] / n[0], last, longest_free(blame, i, last));
 }
 
-static struct ct_band *band_of(struct ct_suspect *suspect, uint64_t lost_ns)
-{
-	unsigned band = lost_ns ? 63u - (unsigned)__builtin_clzll(lost_ns) : 0;
-
-	return &suspect->bands[band < CT_BLAME_BANDS ? band : CT_BLAME_BANDS - 1];
-}
-
-/* One more time that somebody was clear last: everybody could have been it. */
-static void add_trial(struct ct_blame *blame, const struct ct_instance *i, uint64_t lost_ns)
-{
-	for (uint32_t m = 0; m < i->n; m++) {
-		struct ct_band *band = band_of(&blame->suspects[i->members[m].seat], lost_ns);
-
-		band->trials++;
-		band->expected += 1.0 / i->n;
-	}
-}
-
 static int add_hit(struct ct_suspect *suspect, const struct ct_member *m, uint64_t lost_ns,
-		   uint64_t err_ns, int loose, const struct ct_gap *gap, uint64_t at_ns)
+		   uint64_t err_ns, int loose, struct ct_gap *gap, double odds, uint64_t at_ns)
 {
-	struct ct_band *band = band_of(suspect, lost_ns);
+	double jitters = jitter(gap, lost_ns);
 
-	band->hits++;
-	band->lost_ns += lost_ns;
 	suspect->hits++;
-	suspect->jitter_ns += jitter(gap, lost_ns);
+	suspect->odds_ns += (double)lost_ns * odds;
+	suspect->jitter_ns += jitters;
+	suspect->early_ns -= early_part(gap);
+	gap->jitter_ns += jitters;
+	gap->lost_ns += (double)lost_ns;
+	suspect->early_ns += early_part(gap);
 	suspect->loose += loose != 0;
 	suspect->on_gpu += m->on_gpu;
 	suspect->err_ns += err_ns < lost_ns ? err_ns : lost_ns;
@@ -268,7 +269,6 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 	struct ct_gap *gap = gaps_of(blame, 2 * class + (w->is_window != 0), 1);
 	const struct ct_member *m;
 	uint64_t solo;
-	struct ct_band *band;
 	struct ct_last last;
 	uint32_t members = 0, host;
 	uint64_t lost;
@@ -281,7 +281,7 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 	m = &i->members[last.last];
 	solo = w->is_window ? last.solo_ns
 			    : ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
-	add_gap(gap, set_lateness(blame, i, w, m));
+	note_gap(&blame->set, gap, set_lateness(blame, i, w, m));
 	blame->set.met++;
 	if (!counts(i, &last))
 		return CT_OK;
@@ -290,17 +290,16 @@ static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const
 		      longest_free(blame, i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
-	for (uint32_t k = 0; k < i->n; k++)
-		members += blame->in_set[i->members[k].seat] != 0;
-	band = band_of(&blame->set, lost);
-	band->trials++;
-	band->expected += (double)members / i->n;
+	if (ct_charge_log_add(&blame->charged, m->start_ns + shift[host], m->seat, lost) != CT_OK)
+		return CT_NOMEM;
 	if (side < 0)
 		return CT_OK;
+	for (uint32_t k = 0; k < i->n; k++)
+		members += blame->in_set[i->members[k].seat] != 0;
 	blame->set.lost.total += lost;
 	blame->set_share_ns[m->seat] += lost;
 	return add_hit(&blame->set, m, lost, last.err_ns, !w->one_clock, gap,
-		       m->start_ns + shift[host]);
+		       (double)members / i->n, m->start_ns + shift[host]);
 }
 
 int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
@@ -332,74 +331,52 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	lost = charge(&blame->suspects[m->seat].lost, w, m, solo, longest_free(blame, i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
-	add_trial(blame, i, lost);
+	if (ct_charge_log_add(&blame->charged, m->start_ns + shift[hosts[m->seat]], m->seat,
+			      lost) != CT_OK)
+		return CT_NOMEM;
 	return add_hit(&blame->suspects[m->seat], m, lost, last.err_ns, !w->one_clock,
-		       &gaps[m->index], m->start_ns + shift[hosts[m->seat]]);
+		       &gaps[m->index], 1.0 / i->n, m->start_ns + shift[hosts[m->seat]]);
 }
 
-double ct_binomial_tail(uint64_t k, uint64_t n, double p)
+double ct_blame_odds(const struct ct_suspect *s)
 {
-	double log_first, sum = 0, term = 1;
-
-	if (k == 0 || p >= 1)
-		return 0;
-	if (k > n || p <= 0)
-		return -300;
-	log_first = lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
-		    (double)k * log(p) + (double)(n - k) * log1p(-p);
-	/* Each term from the one before it; beyond the mean they fall fast. */
-	for (uint64_t x = k; x <= n && term > 1e-17 * sum; x++) {
-		sum += term;
-		term *= (double)(n - x) / (double)(x + 1) * p / (1 - p);
-		if (sum > 1e280) {
-			log_first += log(sum);
-			term /= sum;
-			sum = 1;
-		}
-	}
-	log_first += log(sum);
-	return log_first > 0 ? 0 : log_first / log(10);
+	return s->lost.total ? s->odds_ns / (double)s->lost.total : 1;
 }
 
-/* How unlikely its hits are among all that are about as large as those that make three quarters of its loss. */
-static void weigh_hits(const struct ct_suspect *s, uint64_t duration_ns, struct ct_charge *charge)
-{
-	double expected = 0, share = 1;
-	uint64_t lost = 0;
-
-	charge->hits = charge->trials = 0;
-	for (unsigned b = CT_BLAME_BANDS; b-- > 0 && 4 * lost < 3 * s->lost.total;) {
-		lost += s->bands[b].lost_ns;
-		charge->hits += s->bands[b].hits;
-		charge->trials += s->bands[b].trials;
-		expected += s->bands[b].expected;
-	}
-	charge->log10_p = 0;
-	if (!charge->trials)
-		return;
-	if (!s->on_gpu && charge->trials > duration_ns / CT_BLAME_BURST_NS)
-		share = (double)(duration_ns / CT_BLAME_BURST_NS) / (double)charge->trials;
-	charge->log10_p = ct_binomial_tail((uint64_t)(share * (double)charge->hits),
-					   (uint64_t)(share * (double)charge->trials),
-					   expected / (double)charge->trials);
-}
-
-void ct_blame_weigh(const struct ct_suspect *s, uint64_t duration_ns, uint64_t chance_ns,
-		    double family, struct ct_charge *charge)
+/* The first part of the rule that does not hold. */
+static enum ct_doubt doubt_of(const struct ct_charge *c, uint64_t duration_ns, uint64_t chance_ns,
+			      double family)
 {
 	double gate = (double)duration_ns * CT_BLAME_GATE_PCT / 100;
-	/* A stall or two is no slow rank: the loss must stand without its largest hits. */
-	uint64_t usual = ct_hist_sum_without_largest(&s->charges, 1 + s->hits / 20);
-	double loss = (double)s->lost.total;
+	double loss = (double)c->loss_ns;
 
-	weigh_hits(s, duration_ns, charge);
-	charge->loss_ns = s->lost.total;
-	charge->err_ns = s->err_ns + chance_ns;
-	if (s->jitter_ns > (double)chance_ns)
-		charge->err_ns = s->err_ns + (uint64_t)s->jitter_ns;
-	charge->guilty = duration_ns > 0 && loss - (double)chance_ns >= gate &&
-			 loss - (double)charge->err_ns >= gate / 2 && 2 * (double)usual >= loss &&
-			 charge->log10_p < log10(CT_BLAME_ALPHA / family);
+	if (!duration_ns || loss - (double)chance_ns < gate)
+		return CT_DOUBT_SMALL;
+	if (c->recurs.rounds < CT_ROUNDS_LEAST)
+		return CT_DOUBT_FEW;
+	/* A stall or two is no slow rank: the loss must stand without its largest rounds. */
+	if (2 * c->recurs.rest < loss)
+		return CT_DOUBT_STALLS;
+	if (c->recurs.log10_p >= log10(CT_BLAME_ALPHA / family))
+		return c->recurs.hits == c->recurs.trials ? CT_DOUBT_FEW : CT_DOUBT_CHANCE;
+	return loss - (double)c->err_ns < gate / 2 ? CT_DOUBT_SMALL : CT_DOUBT_NONE;
+}
+
+void ct_blame_weigh(const struct ct_suspect *s, const struct ct_recurrence *recurs,
+		    uint64_t duration_ns, uint64_t chance_ns, double family, struct ct_charge *c)
+{
+	/* in a round of n hits that have nothing to do with each other the square root of n of their jitter is left */
+	double hits = recurs->rounds ? (double)s->hits / recurs->rounds : 0;
+	double bursts = recurs->bursts_ns * sqrt(fmax(1, hits));
+	double jitter = fmin(s->jitter_ns, 1.25 * (s->early_ns + bursts));
+	double by_chance = fmax(fmax((double)chance_ns, jitter), recurs->spread_ns);
+
+	c->recurs = *recurs;
+	c->loss_ns = s->lost.total;
+	c->err_ns = s->err_ns +
+		    (by_chance < (double)(UINT64_MAX / 4) ? (uint64_t)by_chance : UINT64_MAX / 4);
+	c->doubt = doubt_of(c, duration_ns, chance_ns, family);
+	c->guilty = c->doubt == CT_DOUBT_NONE;
 }
 
 uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8_t *in_set)
@@ -476,13 +453,16 @@ void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
 	c->by_arrivals_ns = c->loss_ns;
 	if (!c->replayed.is_known)
 		return;
+	/* how much rounds differ the play does not know */
+	if (c->loss_ns > 0)
+		err = fmax(err, c->recurs.spread_ns * loss / (double)c->loss_ns);
 	/* The rule and the play contradict each other: then the loss is what it was, a bound. */
 	if (c->guilty && (loss < gate || loss - err < gate / 2)) {
 		c->replayed.is_known = 0;
 		return;
 	}
 	c->loss_ns = c->replayed.loss_ns;
-	c->err_ns = c->replayed.err_ns;
+	c->err_ns = err < (double)(UINT64_MAX / 4) ? (uint64_t)err : UINT64_MAX / 4;
 	c->guilty = c->guilty || c->replayed.names_it;
 	if (c->has_hidden && c->loss_ns > c->most_ns) {
 		c->hidden_ns = c->loss_ns - c->most_ns;

@@ -9,6 +9,9 @@
 
 /* A drift that is not known better than this is not told. */
 #define DRIFT_PPB 5000.0
+/* What causes of one minute may contradict each other by (docs/ANALYSIS.md, Clocks): where all hosts are related by way of others,
+ * two that disagree by less, and by what their own errors leave open, are no finding. */
+#define BEYOND_NS 100e3
 
 /* ---- rows ---- */
 
@@ -194,12 +197,15 @@ static int add_finding(const struct ct_pass *pass, const uint8_t *guilty,
 	if (!f || name_guilty(pass, guilty, report, list, f) != CT_OK)
 		return CT_NOMEM;
 	f->severity = failed ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
-	f->confidence = CT_CONFIDENCE_HIGH;
+	f->confidence = failed ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_LOW;
 	if (by_time)
 		f->begin_at_ns = f->end_at_ns = ct_pass_host_at(pass, worst->host, worst->at_ns);
 	f->cause = ct_clock_conflict_text(worst->kind);
-	f->advice = "times of these hosts are not compared with others': look for a clock that was "
-		    "set (chronyd, ntpd, a migrated virtual machine), or for files of another run";
+	f->advice = failed ? "times of these hosts are not compared with others': look for a clock "
+			     "that was set (chronyd, ntpd, a migrated virtual machine), or for "
+			     "files of another run"
+			   : "these hosts are related by way of others; if a clock of them was "
+			     "set, or drifts by more than 300 ppm, its error is larger than told";
 	if (ct_finding_evidence(list, f, "contradiction", worst->by_ns, by_time ? "ns" : "count",
 				NAN) ||
 	    ct_finding_evidence(list, f, "limit", worst->limit_ns, by_time ? "ns" : "count", NAN) ||
@@ -208,11 +214,21 @@ static int add_finding(const struct ct_pass *pass, const uint8_t *guilty,
 	hosts = list_hosts(f, report->memory);
 	if (!hosts)
 		return CT_NOMEM;
-	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u severity=%s",
-				  hosts, by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
-				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u", hosts,
+				  by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
+				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed);
 	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Two hosts that are both related by way of others: do they contradict each other by more than all errors? */
+static int is_beyond_errors(const struct ct_clocks *clocks, const struct ct_clock_conflict *c)
+{
+	uint64_t mine = ct_clocks_host(clocks, c->host)->err_ns;
+	uint64_t theirs = ct_clocks_host(clocks, c->with)->err_ns;
+
+	if (c->kind == CT_CONFLICT_ORDER || mine == CT_CLOCK_UNKNOWN || theirs == CT_CLOCK_UNKNOWN)
+		return 1;
+	return c->by_ns > BEYOND_NS + (double)mine + (double)theirs;
 }
 
 static int fill_finding(const struct ct_pass *pass, struct ct_findings *list,
@@ -235,7 +251,10 @@ static int fill_finding(const struct ct_pass *pass, struct ct_findings *list,
 						    worst->by_ns / worst->limit_ns))
 			worst = &host->conflict;
 	}
-	if (worst)
+	if (worst && !failed)
+		for (uint32_t h = 0; h < pass->attempts->n_hosts; h++)
+			guilty[h] = h == worst->host || h == worst->with;
+	if (worst && (failed || is_beyond_errors(clocks, worst)))
 		st = add_finding(pass, guilty, worst, failed, list, report);
 	free(guilty);
 	return st;

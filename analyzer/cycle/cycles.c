@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/cycle/period.h"
 #include "analyzer/cycle/wanted.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -14,6 +15,7 @@
 #define LEAST_RECURRING_COVERAGE 0.5
 /* Of the operations, between the first and the last range that marks a cycle. */
 #define LEAST_MARKED 0.5
+#define FEW_OPS 2u /* a cycle of no more may be a part of one */
 
 void ct_cycles_fini(struct ct_cycles *cycles)
 {
@@ -263,6 +265,26 @@ static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_c
 	return st;
 }
 
+/* Where one operation comes alone, again and again (tensor parallelism without anything else of weight), its order says
+ * nothing of steps. Its times may: forward and backward passes take turns. */
+static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, struct ct_cycles *c)
+{
+	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times));
+	uint32_t parts, first;
+
+	if (!times)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < c->n; k++)
+		times[k] = c->cut_ns[k + 1] - c->cut_ns[k];
+	parts = ct_period_of_parts(times, c->n, c->median_ns, &first);
+	free(times);
+	c->may_be_parts = parts == 0;
+	if (parts < 2)
+		return CT_OK;
+	ct_cycles_fini(c);
+	return cut(s, chosen, first, parts, c);
+}
+
 static int try_sequence(const struct ct_sequence *s, const char *wanted, struct ct_cycles *c)
 {
 	uint8_t *chosen = calloc((size_t)s->n_symbols + 1, 1);
@@ -275,6 +297,8 @@ static int try_sequence(const struct ct_sequence *s, const char *wanted, struct 
 		st = find_anchor(s, chosen, &anchor);
 	if (st == CT_OK)
 		st = cut(s, chosen, anchor.first, anchor.every, c);
+	if (st == CT_OK && !wanted && anchor.every == 1 && anchor.ops <= FEW_OPS)
+		st = join_by_times(s, chosen, c);
 	free(chosen);
 	return st;
 }

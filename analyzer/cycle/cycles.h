@@ -38,6 +38,7 @@ struct ct_cycles {
 	int any_size; /* chosen by the user, whatever its size */
 	struct ct_recurring recurring[CT_RECURRING];
 	uint32_t n_recurring;
+	int may_be_parts; /* each is an operation or two, and their times differ: a step may have several */
 	int cut_short; /* only the beginning of the run was cut */
 };
 

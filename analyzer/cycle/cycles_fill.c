@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,8 +121,15 @@ int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
 	struct ct_report_cycles *to = &report->cycles;
 
 	to->why = cycles->why;
+	to->covered_pct = NAN;
 	if (!cycles->n)
 		return CT_OK;
+	if (pass->duration_ns)
+		to->covered_pct = 100 * (double)(cycles->cut_ns[cycles->n] - cycles->cut_ns[0]) /
+				  (double)pass->duration_ns;
+	to->note = cycles->may_be_parts ? "an operation or two each, of uneven times: a step may "
+					  "have several; --cycle-anchor names where it begins"
+					: NULL;
 	if (cycles->marker) {
 		to->marker = ct_arena_text(report->memory, cycles->marker, strlen(cycles->marker));
 	} else {

@@ -11,6 +11,8 @@
 #define HELD_NS                                                                                    \
 	200000u /* shorter waits hold nobody up; clocks of hosts are related no better than to some 10 us */
 
+#define SLOW_SHARE 0.1 /* of the charge, that the last one's own transfer took too long */
+
 /* One operation for which somebody alone was waited for. */
 struct late {
 	const struct ct_tape_part *last;
@@ -29,14 +31,16 @@ struct collector {
 	struct ct_pass *pass;
 	struct own_time *own; /* by part */
 	const struct ct_cycles *cycles;
+	const uint8_t *in_set; /* NULL: each rank for itself */
 	struct ct_hits *hits;
-	struct ct_cover *charged; /* by seat */
-	uint32_t cap;
+	struct ct_cover *charged; /* by seat; of a set the first one's */
+	uint32_t cap, cap_outside;
 };
 
 void ct_hits_fini(struct ct_hits *hits)
 {
 	free(hits->all);
+	free(hits->outside);
 	free(hits->kept);
 	free(hits->wait_ns);
 	free(hits->comm_ns);
@@ -140,79 +144,104 @@ static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own
 
 /* ---- who was late ---- */
 
-/* Who waited least came last. It is charged with what the next one waited more, no more than its own doing. */
+/* Does it wait for the last one: everybody else, or who is not in the set that is looked at? */
+static int is_other(const struct collector *c, const struct ct_tape_part *p,
+		    const struct ct_tape_part *last)
+{
+	return c->in_set ? !c->in_set[p->seat] : p != last;
+}
+
+static const struct ct_tape_part *last_of(const struct ct_tape_part *parts, uint32_t n)
+{
+	const struct ct_tape_part *last = parts;
+
+	for (uint32_t m = 1; m < n; m++)
+		last = parts[m].wait_ns < last->wait_ns ? &parts[m] : last;
+	return last;
+}
+
+/* Who waited least came last. It is charged with what the next of the others waited more, no more than its own doing. */
 static int find_late(const struct collector *c, const struct ct_tape_instance *i, struct late *late)
 {
 	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
 	const struct own_time *own = &c->own[i->first_part];
-	uint64_t least = UINT64_MAX, second = UINT64_MAX, longest = 0, host = 0, longer;
-	uint32_t last = 0, before = 0;
+	const struct ct_tape_part *last = last_of(parts, i->n), *before = NULL;
+	const struct own_time *of_last = &own[last - parts];
+	uint64_t longest = 0, host = 0, longer;
 
+	*late = (struct late){ .last = last };
+	if (c->in_set && !c->in_set[last->seat])
+		return 0;
 	for (uint32_t m = 0; m < i->n; m++) {
-		if (parts[m].wait_ns < least) {
-			second = least;
-			before = last;
-			least = parts[m].wait_ns;
-			last = m;
-		} else if (parts[m].wait_ns < second) {
-			second = parts[m].wait_ns;
-			before = m;
-		}
-	}
-	*late = (struct late){ .last = &parts[last],
-			       .charged_ns = second - least,
-			       .err_ns = (uint64_t)parts[last].err_ns + parts[before].err_ns };
-	for (uint32_t m = 0; m < i->n; m++) {
-		if (m == last)
+		if (!is_other(c, &parts[m], last))
 			continue;
+		before = !before || parts[m].wait_ns < before->wait_ns ? &parts[m] : before;
 		longest = own[m].free_ns > longest ? own[m].free_ns : longest;
 		host = own[m].host_ns > host ? own[m].host_ns : host;
 	}
-	/* where anybody's time is not known, nothing is charged */
-	if (longest == UINT64_MAX || own[last].free_ns == UINT64_MAX)
+	if (!before)
 		return 0;
-	longer = own[last].free_ns > longest ? own[last].free_ns - longest : 0;
+	late->charged_ns = before->wait_ns - last->wait_ns;
+	late->err_ns = (uint64_t)last->err_ns + before->err_ns;
+	/* where anybody's time is not known, nothing is charged */
+	if (longest == UINT64_MAX || of_last->free_ns == UINT64_MAX)
+		return 0;
+	longer = of_last->free_ns > longest ? of_last->free_ns - longest : 0;
 	late->held_ns = late->charged_ns > longer ? late->charged_ns - longer : 0;
 	late->charged_ns -= late->held_ns;
-	late->host_ns = own[last].host_ns > host ? own[last].host_ns - host : 0;
+	late->host_ns = of_last->host_ns > host ? of_last->host_ns - host : 0;
 	return late->charged_ns > late->err_ns &&
-	       late->charged_ns >
-		       (parts[last].on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS);
+	       late->charged_ns > (last->on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS);
 }
 
-/* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. */
+/* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is
+ * next to nothing of what it was late by, it was late. */
 static int is_slow_transfer(struct collector *c, const struct ct_tape_instance *i,
-			    const struct ct_tape_part *last)
+			    const struct late *late)
 {
+	const struct ct_tape_part *last = late->last;
+	uint64_t span = last->end_ns - last->start_ns;
 	struct ct_class *class;
 
 	if (!last->on_gpu || last->group || ct_op_class(i->op) != CT_CLASS_SYNC)
 		return 0;
 	class = ct_classes_get(&c->pass->classes, c->pass->comms.all[i->comm->index], CT_ALONE,
 			       i->op, i->dtype, i->bytes);
-	return class && ct_class_is_slow(class, last->end_ns - last->start_ns, last->err_ns);
+	return class && ct_class_is_slow(class, span, last->err_ns) &&
+	       (double)(span - class->usual_p25_ns) >= SLOW_SHARE * (double)late->charged_ns;
 }
 
-static int add_hit(struct collector *c, uint32_t cycle, const struct late *late)
+/* The next of a list that grows; NULL: out of memory. */
+static struct ct_hit *next_hit(struct ct_hit **all, uint32_t *n, uint32_t *cap)
+{
+	if (*n == *cap) {
+		uint32_t more = *cap ? 2 * *cap : 256;
+		void *room = realloc(*all, more * sizeof(**all));
+
+		if (!room)
+			return NULL;
+		*all = room;
+		*cap = more;
+	}
+	return &(*all)[(*n)++];
+}
+
+static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const struct late *late)
 {
 	const struct ct_tape_part *p = late->last;
 	struct ct_hits *hits = c->hits;
 	uint64_t from = p->start_ns > late->charged_ns ? p->start_ns - late->charged_ns : 0;
-	uint64_t fresh = ct_cover_add(&c->charged[p->seat], from, p->start_ns);
+	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->seat], from, p->start_ns);
 	uint64_t host = late->host_ns < fresh ? late->host_ns : fresh;
+	struct ct_hit *hit;
 
 	if (!fresh)
 		return CT_OK;
-	if (hits->n == c->cap) {
-		uint32_t cap = c->cap ? 2 * c->cap : 256;
-		void *more = realloc(hits->all, cap * sizeof(*hits->all));
-
-		if (!more)
-			return CT_NOMEM;
-		hits->all = more;
-		c->cap = cap;
-	}
-	hits->all[hits->n++] = (struct ct_hit){
+	hit = is_outside ? next_hit(&hits->outside, &hits->n_outside, &c->cap_outside)
+			 : next_hit(&hits->all, &hits->n, &c->cap);
+	if (!hit)
+		return CT_NOMEM;
+	*hit = (struct ct_hit){
 		.cycle = cycle,
 		.seat = p->seat,
 		.charged_ns = (float)fresh,
@@ -248,23 +277,23 @@ static void merge_into(struct ct_hit *to, const struct ct_hit *from)
 	}
 }
 
-/* One for each cycle and seat. */
-static void merge(struct ct_hits *hits)
+/* One for each cycle and seat; returns how many are left. */
+static uint32_t merge(struct ct_hit *all, uint32_t n_all)
 {
 	uint32_t n = 0;
 
-	if (!hits->n)
-		return;
-	qsort(hits->all, hits->n, sizeof(*hits->all), by_cycle);
-	for (uint32_t k = 1; k < hits->n; k++) {
-		const struct ct_hit from = hits->all[k];
+	if (!n_all)
+		return 0;
+	qsort(all, n_all, sizeof(*all), by_cycle);
+	for (uint32_t k = 1; k < n_all; k++) {
+		const struct ct_hit from = all[k];
 
-		if (from.cycle == hits->all[n].cycle && from.seat == hits->all[n].seat)
-			merge_into(&hits->all[n], &from);
+		if (from.cycle == all[n].cycle && from.seat == all[n].seat)
+			merge_into(&all[n], &from);
 		else
-			hits->all[++n] = from;
+			all[++n] = from;
 	}
-	hits->n = n + 1;
+	return n + 1;
 }
 
 /* When its last member came. */
@@ -277,15 +306,10 @@ static uint64_t arrival(const struct ct_tape_instance *i, const struct ct_tape_p
 	return latest ? latest : i->at_ns;
 }
 
-static int add_instance(struct collector *c, const struct ct_tape_instance *i)
+/* What ranks stood in it, where that counts to the cycle. */
+static void add_times(struct collector *c, uint32_t cycle, const struct ct_tape_instance *i,
+		      const struct ct_tape_part *parts)
 {
-	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
-	uint32_t cycle = ct_cycle_at(c->cycles, arrival(i, parts));
-	struct late late;
-	int charged;
-
-	if (cycle == CT_CYCLES_NONE)
-		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_tape_part *p = &parts[m];
 
@@ -294,11 +318,64 @@ static int add_instance(struct collector *c, const struct ct_tape_instance *i)
 		if (p->seat == c->cycles->seat && p->start_ns && (!p->group || p->leads))
 			c->hits->comm_ns[cycle] += p->end_ns - p->start_ns;
 	}
+}
+
+static int add_instance(struct collector *c, const struct ct_tape_instance *i, uint64_t at_ns)
+{
+	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
+	uint32_t cycle = ct_cycle_at(c->cycles, at_ns);
+	int is_outside = cycle == CT_CYCLES_NONE;
+	struct late late;
+	int charged;
+
+	if (!c->cycles->n)
+		return CT_OK;
+	if (is_outside)
+		cycle = at_ns < c->cycles->cut_ns[0] ? 0 : c->cycles->n;
+	else
+		add_times(c, cycle, i, parts);
 	if (!is_judged(c->pass, i))
 		return CT_OK;
 	charged = find_late(c, i, &late);
-	c->hits->held_ns[late.last->seat] += late.held_ns;
-	return charged && !is_slow_transfer(c, i, late.last) ? add_hit(c, cycle, &late) : CT_OK;
+	if (!is_outside)
+		c->hits->held_ns[late.last->seat] += late.held_ns;
+	return charged && !is_slow_transfer(c, i, &late) ? add_hit(c, cycle, is_outside, &late)
+							 : CT_OK;
+}
+
+struct turn {
+	uint64_t at_ns;
+	uint32_t instance;
+};
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->instance < y->instance ? -1 : x->instance > y->instance;
+}
+
+/* In order of time: the tape has instances as they became complete, communicators far apart; what is charged once counts by
+ * intervals that come about in order. */
+static int add_instances(struct collector *c)
+{
+	const struct ct_tape *tape = &c->pass->tape;
+	struct turn *turns = malloc((tape->n_instances + 1u) * sizeof(*turns));
+	int st = turns ? CT_OK : CT_NOMEM;
+
+	for (uint32_t k = 0; turns && k < tape->n_instances; k++) {
+		const struct ct_tape_instance *i = &tape->instances[k];
+
+		turns[k] = (struct turn){ arrival(i, &tape->parts[i->first_part]), k };
+	}
+	if (turns)
+		qsort(turns, tape->n_instances, sizeof(*turns), by_turn);
+	for (uint32_t k = 0; k < tape->n_instances && st == CT_OK; k++)
+		st = add_instance(c, &tape->instances[turns[k].instance], turns[k].at_ns);
+	free(turns);
+	return st;
 }
 
 /* Cycles that lie in a stretch that is kept, from its beginning to its end. */
@@ -315,9 +392,10 @@ static void mark_kept(const struct ct_pass *pass, const struct ct_cycles *cycles
 	}
 }
 
-int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, struct ct_hits *hits)
+int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
+		    struct ct_hits *hits)
 {
-	struct collector c = { .pass = pass, .cycles = cycles, .hits = hits };
+	struct collector c = { .pass = pass, .cycles = cycles, .in_set = in_set, .hits = hits };
 	int st = CT_OK;
 
 	*hits = (struct ct_hits){ .n_cycles = cycles->n };
@@ -333,10 +411,11 @@ int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, struct
 		st = CT_NOMEM;
 	for (uint32_t s = 0; s < pass->tape.n_seats && st == CT_OK; s++)
 		find_own_times(&pass->tape, s, c.own);
-	for (uint32_t i = 0; i < pass->tape.n_instances && st == CT_OK; i++)
-		st = add_instance(&c, &pass->tape.instances[i]);
+	if (st == CT_OK)
+		st = add_instances(&c);
 	if (st == CT_OK) {
-		merge(hits);
+		hits->n = merge(hits->all, hits->n);
+		hits->n_outside = merge(hits->outside, hits->n_outside);
 		mark_kept(pass, cycles, hits);
 	}
 	free(c.charged);

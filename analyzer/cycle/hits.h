@@ -25,6 +25,9 @@ struct ct_hit {
 struct ct_hits {
 	struct ct_hit *all; /* by cycle, then by seat; one each */
 	uint32_t n;
+	struct ct_hit *
+		outside; /* before the first cycle (cycle 0) and behind the last (cycle n_cycles); one each */
+	uint32_t n_outside;
 	uint8_t *kept;	   /* by cycle: it lies in a stretch that the tape has, whole */
 	uint64_t *wait_ns; /* by cycle: what all ranks waited; those that are kept */
 	uint64_t *comm_ns; /* by cycle: what the reference was inside of operations; likewise */
@@ -32,8 +35,10 @@ struct ct_hits {
 	uint32_t n_cycles, n_kept;
 };
 
-/* 0 or CT_NOMEM. Needs cycles. Classes of operations are looked up in the pass. */
-int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, struct ct_hits *hits);
+/* 0 or CT_NOMEM. Classes of operations are looked up in the pass. in_set: NULL, or by seat a set that is late together, of
+ * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
+int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
+		    struct ct_hits *hits);
 void ct_hits_fini(struct ct_hits *hits);
 
 #endif

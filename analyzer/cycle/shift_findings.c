@@ -2,16 +2,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/cycle/period.h"
 #include "analyzer/cycle/shift.h"
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 #define LEAST_RISE 1.05
 #define GATE 0.01 /* of the run */
 #define CLEAR_SHARE 0.7
 #define MOST_CHANGES 3u
-#define EXPLAINED 0.5 /* of the loss, by ranks that were late then */
+#define EXPLAINED 0.5	  /* of the loss, by ranks that were late then */
+#define LEAST_WITHIN 0.75 /* of a straggler's cycles, for its loss to be one of these */
+#define LEAST_VARIED 0.1  /* of the pairs of cycles, for a level to be one that comes back */
 
 /* Cycles first .. last took longer than those before. */
 struct rise {
@@ -63,8 +67,8 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 	return k;
 }
 
-/* Are there ranks in the list whose lateness then is most of it? */
-static int is_explained(const struct ct_time_structure *t, const struct rise *r)
+/* What ranks in the list are charged with in those cycles. */
+static double charged_then(const struct ct_time_structure *t, const struct rise *r)
 {
 	double sum = 0;
 
@@ -79,7 +83,46 @@ static int is_explained(const struct ct_time_structure *t, const struct rise *r)
 				t->list->all[i].loss_ns != CT_UNKNOWN;
 		sum += named ? (double)hit->charged_ns : 0;
 	}
-	return sum / ct_hits_share(t->hits) >= EXPLAINED * r->loss_ns;
+	return sum / ct_hits_share(t->hits);
+}
+
+/* The loss of a straggler that was late then, and hardly before or after it. */
+static double lost_then(const struct ct_finding *f, const struct rise *r)
+{
+	double first = (double)f->cycle_first, last = (double)f->cycle_last;
+	double from = first > r->first ? first : r->first, to = last < r->last ? last : r->last;
+
+	if (!ct_finding_is_straggler(f) || f->cycle_first == CT_UNKNOWN ||
+	    to - from + 1 < LEAST_WITHIN * (last - first + 1))
+		return 0;
+	return (double)f->loss_ns;
+}
+
+/* Are there ranks in the list whose lateness then is most of it? */
+static int is_explained(const struct ct_time_structure *t, const struct rise *r)
+{
+	double lost = 0, charged = charged_then(t, r);
+
+	for (size_t i = 0; i < t->list->n; i++)
+		lost += lost_then(&t->list->all[i], r);
+	return (lost > charged ? lost : charged) >= EXPLAINED * r->loss_ns;
+}
+
+/* What becomes slower and faster again and again after as many cycles does so by its program: nothing has changed. */
+static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
+{
+	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
+}
+
+/* What took longer. */
+static enum ct_why why_longer(double before, double after, double more)
+{
+	if (isnan(before) || isnan(after))
+		return CT_WHY_LONGER;
+	if (after - before >= CLEAR_SHARE * more)
+		return CT_WHY_LONGER_COMMUNICATION;
+	return after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
+							  : CT_WHY_LONGER_BOTH;
 }
 
 static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
@@ -87,20 +130,8 @@ static int explain(const struct ct_time_structure *t, const struct rise *r, uint
 {
 	double before = communication(t->hits, from, r->first, room);
 	double after = communication(t->hits, r->first, r->last + 1, room);
-	double more = r->after_ns - r->before_ns;
 
-	f->cause = "all ranks need longer for a cycle from then on";
-	if (!isnan(before) && !isnan(after))
-		f->cause = after - before >= CLEAR_SHARE * more
-				   ? "from then on the time inside of communication is longer: "
-				     "waiting or "
-				     "transfer"
-			   : after - before <= (1 - CLEAR_SHARE) * more
-				   ? "from then on the time outside of communication is longer: "
-				     "computing, "
-				     "input, the host"
-				   : "from then on both communication and what lies between takes "
-				     "longer";
+	ct_finding_because(f, why_longer(before, after, r->after_ns - r->before_ns));
 	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
 		return CT_NOMEM;
 	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
@@ -133,8 +164,6 @@ static int add_change(const struct ct_time_structure *t, const struct rise *r, u
 	f->cycle_last = r->last;
 	f->begin_at_ns = c->cut_ns[r->first];
 	f->end_at_ns = c->cut_ns[r->last + 1];
-	f->advice = "compare what happened then: size of the input, frequency and heat of the GPUs "
-		    "(nvidia-smi -q -d CLOCK,TEMPERATURE), other jobs on the network or the hosts";
 	f->line = ct_arena_printf(
 		list->memory, "cycle=%u before=%s after=%s (+%s) loss=%s±%s share=%s cycles=%u..%u",
 		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,
@@ -170,7 +199,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		k = behind > k ? behind : k + 1;
 		if (told == MOST_CHANGES ||
 		    r.loss_ns - r.err_ns < GATE * (double)t->pass->duration_ns ||
-		    is_explained(t, &r))
+		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		told++;
 		st = add_change(t, &r, from, room);

@@ -74,6 +74,7 @@ static uint32_t select_events(struct ct_stall *charges, uint32_t n, double thres
 		struct ct_stall *to = &charges[merged];
 
 		if (charges[k].cycle <= to->cycle + 1 && charges[k].seat == to->seat) {
+			to->more = charges[k].cycle - to->cycle;
 			to->ns += charges[k].ns;
 			to->err_ns += charges[k].err_ns;
 			continue;

@@ -24,6 +24,7 @@ struct ct_stall {
 	double ns;
 	double err_ns;
 	uint64_t stretch; /* of the run: from one to another nobody knows what was between */
+	uint32_t more;	  /* cycles behind this one that it reaches into, too */
 };
 
 struct ct_stall_pattern {
@@ -38,11 +39,12 @@ struct ct_stall_pattern {
 
 #define CT_STALL_LEAST 4u
 
-/* The pattern of one rank. charges[n], by cycle; put in another order. `cycles`: that were seen. */
+/* The pattern of one rank. charges[n], by cycle; put in another order: the pattern's events come first, by cycle. `cycles`:
+ * that were seen. */
 void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t cycles, double threshold_ns,
 		      struct ct_stall_pattern *pattern);
 
-/* The pattern of all ranks together: the largest charge of each cycle. `ranks`: that there are. */
+/* The pattern of all ranks together: the largest charge of each cycle. `ranks`: that there are. Likewise. */
 void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t cycles, uint32_t ranks,
 		      double threshold_ns, struct ct_stall_pattern *pattern);
 

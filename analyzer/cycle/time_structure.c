@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/cycle/late_span.h"
+#include "analyzer/units.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
-#define WINDOW 50u	/* cycles */
-#define LEAST_LOSS 0.01 /* of a window, for it to count as slow */
-#define TAIL 0.02 /* of the charges, that may lie before the first and behind the last cycle */
-#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
-#define LEAST_EXPLAINED 0.5 /* of the loss, that the tape's charges have to account for */
-#define EVERYWHERE 0.75	    /* of the windows */
+#define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
+#define LEAST_CHARGED 0.25 /* of the loss, for the cycles' charges to tell when it was */
+#define LEAST_REASONED                                                                             \
+	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
 
 double ct_hits_share(const struct ct_hits *hits)
 {
@@ -26,6 +27,12 @@ int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, 
 			return 1;
 	}
 	return 0;
+}
+
+int ct_finding_is_straggler(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_STRAGGLER || f->kind == CT_FINDING_STRAGGLER_HOST ||
+	       f->kind == CT_FINDING_STRAGGLER_GROUP;
 }
 
 /* ---- why ---- */
@@ -104,32 +111,39 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 	free(joined);
 }
 
-static const char *cause_of(const struct reasons *why)
+static int is_stalls(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
+}
+
+/* OWN: what is known of it is less than its error, or says why of too small a part of the loss. */
+static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why, double share)
 {
 	double known = why->host_ns + why->stream_ns;
+	double least = why->host_ns < why->stream_ns ? why->host_ns : why->stream_ns;
 
+	if (known - why->err_ns < LEAST_REASONED * share * (double)f->loss_ns ||
+	    (least > (1 - CLEAR_SHARE) * known && least < why->err_ns))
+		return CT_WHY_OWN;
 	if (why->host_ns >= CLEAR_SHARE * known)
-		return "host late: its stream was free, and the calls had not been made yet (data "
-		       "loading, "
-		       "Python, garbage collection, another process on its cores)";
+		return is_stalls(f) ? CT_WHY_HOST_STALLS : CT_WHY_HOST_LATE;
 	if (why->stream_ns >= CLEAR_SHARE * known)
-		return "stream late: the calls had been made, and its stream reached them late "
-		       "(computing "
-		       "or copies before them)";
-	return "partly host late (calls made after its stream was free), partly stream late "
-	       "(computing "
-	       "or copies before them)";
+		return is_stalls(f) ? CT_WHY_STREAM_STALLS : CT_WHY_STREAM_LATE;
+	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
 }
 
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 		       const uint8_t *seats, uint32_t count, double least_ns)
 {
 	struct reasons why = sum_reasons(t, seats, least_ns);
+	enum ct_why kind;
 
 	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
 		return CT_OK;
-	f->cause = cause_of(&why);
+	kind = why_of(f, &why, ct_hits_share(t->hits));
+	if (kind != CT_WHY_OWN)
+		ct_finding_because(f, kind);
 	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
 	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
 		return CT_NOMEM;
@@ -154,77 +168,104 @@ static double by_cycle(const struct ct_hits *hits, const uint8_t *seats, double 
 	return sum;
 }
 
-/* The cycles that hold all but the tails. */
-static void set_range(const double *charged, uint32_t n, double sum, struct ct_finding *f)
+/* Windows of messages are not on the tape, nor is what the tape forgot. */
+static int tells_when(const struct ct_time_structure *t, const struct ct_finding *f, double sum)
 {
-	double before = 0, behind = 0;
-	uint32_t first = 0, last = n - 1;
-
-	while (first < last && before + charged[first] <= TAIL * sum)
-		before += charged[first++];
-	while (last > first && behind + charged[last] <= TAIL * sum)
-		behind += charged[last--];
-	f->cycle_first = first;
-	f->cycle_last = last;
+	return t->cycles->n && sum >= LEAST_CHARGED * (double)f->loss_ns;
 }
 
-/* In how many windows the seats cost enough; *of: windows that were looked at, the last of half the length at least. */
-static uint32_t slow_windows(const struct ct_time_structure *t, const double *charged, uint32_t *of)
+/* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
+ * quarters of it, no times. */
+static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
+		     struct ct_finding *f)
 {
-	const struct ct_cycles *c = t->cycles;
-	uint32_t slow = 0;
+	struct ct_arena *memory = t->list->memory;
+	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
+	const char *when = "n/a", *cycles = "n/a";
 
-	*of = 0;
-	for (uint32_t w = 0; w + WINDOW / 2 <= c->n; w += WINDOW) {
-		uint32_t end = w + WINDOW < c->n ? w + WINDOW : c->n, kept = 0;
-		double lost = 0, time = (double)(c->cut_ns[end] - c->cut_ns[w]);
+	if (pattern == CT_LATE_PERSISTENT ||
+	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
+		when = "all";
+	else if (f->begin_at_ns != CT_UNKNOWN)
+		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
+				       ct_text_ns(f->end_at_ns).s);
+	if (f->cycle_first != CT_UNKNOWN)
+		cycles = ct_arena_printf(memory, "%llu..%llu", (unsigned long long)f->cycle_first,
+					 (unsigned long long)f->cycle_last);
+	if (!when || !cycles)
+		return CT_NOMEM;
+	f->line = t->cycles->n ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s", f->line,
+						 when, cycles, ct_late_pattern_name(pattern))
+			       : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	return f->line ? CT_OK : CT_NOMEM;
+}
 
-		for (uint32_t k = w; k < end; k++) {
-			lost += charged[k];
-			kept += t->hits->kept[k];
-		}
-		if (kept < end - w)
-			continue;
-		(*of)++;
-		slow += lost >= LEAST_LOSS * time;
+/* Where cycles do not tell: the times of the finding, if it has some. */
+static void take_times(const struct ct_time_structure *t, struct ct_finding *f)
+{
+	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
+	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
+
+	if (f->begin_at_ns == 0 && f->end_at_ns >= t->pass->duration_ns) {
+		f->begin_at_ns = f->end_at_ns = CT_UNKNOWN;
+		return;
 	}
-	return slow;
+	if (!t->cycles->n)
+		return;
+	f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
+	f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
 }
 
-static const char *pattern_of(uint32_t slow, uint32_t windows)
+/* What a finding's ranks are charged with by cycle; of several, what the rest waited for them. 0 or CT_NOMEM. */
+static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
+		      const uint8_t *seats, double *room, double *sum)
 {
-	if (windows < 2)
-		return NULL;
-	if (slow >= EVERYWHERE * windows)
-		return "persistent";
-	return slow >= 2 ? "part-of-run" : "transient";
+	struct ct_hits together = { 0 };
+	int st = CT_OK;
+
+	if (f->n_ranks > 1 && t->cycles->n) {
+		st = ct_hits_collect(t->pass, t->cycles, seats, &together);
+		if (st == CT_OK)
+			*sum = by_cycle(&together, seats, room);
+		ct_hits_fini(&together);
+	} else {
+		*sum = by_cycle(t->hits, seats, room);
+	}
+	*sum /= ct_hits_share(t->hits);
+	return st;
 }
 
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
 			     const uint8_t *seats, double *room)
 {
-	double sum = by_cycle(t->hits, seats, room) / ct_hits_share(t->hits);
-	uint32_t windows, slow = slow_windows(t, room, &windows);
-	const char *pattern = pattern_of(slow, windows);
+	const struct ct_cycles *c = t->cycles;
+	struct ct_late_span span = { 0 };
+	double sum = 0;
+	int st = charges_of(t, f, seats, room, &sum);
 
-	/* what windows of messages tell is not on the tape: then the cycles are those of the finding's times */
-	if (sum >= LEAST_EXPLAINED * (double)f->loss_ns) {
-		set_range(room, t->hits->n_cycles, sum * ct_hits_share(t->hits), f);
+	if (st != CT_OK)
+		return st;
+	st = CT_NOTFOUND;
+	if (tells_when(t, f, sum))
+		st = ct_late_span_find(room, c->cut_ns, t->hits->kept, c->n,
+				       (double)f->loss_ns / sum, &span);
+	if (st == CT_NOMEM)
+		return st;
+	if (st == CT_OK) {
+		f->cycle_first = span.first;
+		f->cycle_last = span.last;
+		f->begin_at_ns = c->cut_ns[span.first];
+		f->end_at_ns = c->cut_ns[span.last + 1];
 	} else {
-		uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
-		uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
-
-		f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
-		f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
-		pattern = NULL;
+		take_times(t, f);
 	}
-	if (pattern && (ct_finding_evidence(t->list, f, "windows_slow", slow, "count", NAN) ||
-			ct_finding_evidence(t->list, f, "windows", windows, "count", NAN)))
+	if (span.pattern != CT_LATE_UNKNOWN &&
+	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
+	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
 		return CT_NOMEM;
-	f->line = ct_arena_printf(t->list->memory, "%s cycles=%llu..%llu pattern=%s", f->line,
-				  (unsigned long long)f->cycle_first,
-				  (unsigned long long)f->cycle_last, pattern ? pattern : "n/a");
-	return f->line ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_NOMEM;
+	if (tell_when(t, span.pattern, f))
+		return CT_NOMEM;
+	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
 }
 
 int ct_stragglers_explain(const struct ct_time_structure *t)
@@ -236,7 +277,7 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
 		struct ct_finding *f = &t->list->all[i];
 
-		if (f->kind != CT_FINDING_STRAGGLER && f->kind != CT_FINDING_STRAGGLER_HOST)
+		if (!ct_finding_is_straggler(f))
 			continue;
 		for (uint32_t s = 0; s < t->pass->n_seats; s++)
 			seats[s] = (uint8_t)ct_finding_has_seat(t->pass, f, s);
@@ -249,12 +290,10 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 
 int ct_time_structure(const struct ct_time_structure *t)
 {
-	int st;
+	int st = ct_stragglers_explain(t);
 
-	if (!t->cycles->n)
-		return CT_OK;
-	st = ct_stragglers_explain(t);
-	if (st == CT_OK)
-		st = ct_stalls_report(t);
+	if (st != CT_OK || !t->cycles->n)
+		return st;
+	st = ct_stalls_report(t);
 	return st == CT_OK ? ct_shifts_report(t) : st;
 }

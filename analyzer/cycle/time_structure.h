@@ -9,7 +9,7 @@
 
 /* What the steps below look at. */
 struct ct_time_structure {
-	const struct ct_pass *pass;
+	struct ct_pass *pass;
 	const struct ct_cycles *cycles;
 	const struct ct_hits *hits;
 	struct ct_findings *list;
@@ -22,7 +22,8 @@ int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
 /* All of the following, in order. To be called when the stragglers are in the list. 0 or CT_NOMEM. */
 int ct_time_structure(const struct ct_time_structure *t);
 
-/* The stragglers in the list: cycles, persistent or transient, why they came late, GPU-seconds. */
+/* The stragglers in the list: when, persistent or transient, why they came late, GPU-seconds. Of a run without cycles when
+ * only. */
 int ct_stragglers_explain(const struct ct_time_structure *t);
 
 /* PERIODIC_STALLS, ROTATING_STALLS, of who is no straggler. */
@@ -32,6 +33,9 @@ int ct_stalls_report(const struct ct_time_structure *t);
 int ct_shifts_report(const struct ct_time_structure *t);
 
 /* ---- for those ---- */
+
+/* Is it about who is late: a rank, several, a host, a group? */
+int ct_finding_is_straggler(const struct ct_finding *f);
 
 /* Is the seat one of the finding's ranks? */
 int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat);

@@ -154,8 +154,8 @@ static void hold(const struct check *c, const struct ct_report_op *op, int metri
 		decide(e, op, result, value, err, why);
 }
 
-static void check_limit(const struct check *c, const struct ct_expect_rule *rule, int metric,
-			struct ct_report_expectation *e)
+static int check_limit(const struct check *c, const struct ct_expect_rule *rule, int metric,
+		       struct ct_report_expectation *e)
 {
 	const struct metric *m = &metrics[metric];
 
@@ -169,6 +169,7 @@ static void check_limit(const struct check *c, const struct ct_expect_rule *rule
 		.value = NAN,
 		.err = NAN,
 		.limit = rule->limits[metric] * m->scale,
+		.required = rule->required,
 		.bytes_each = CT_UNKNOWN,
 		.instances = CT_UNKNOWN,
 		.why = "the run has no such operations",
@@ -176,8 +177,12 @@ static void check_limit(const struct check *c, const struct ct_expect_rule *rule
 	for (size_t i = 0; i < c->report->n_ops; i++)
 		if (is_about(c, rule, &c->report->ops[i]))
 			hold(c, &c->report->ops[i], metric, e);
-	e->is_failure = e->result == CT_EXPECT_FAIL ||
-			(e->result == CT_EXPECT_NA && rule->required);
+	e->within_error = e->result == CT_EXPECT_NA && !isnan(e->value);
+	if (e->result != CT_EXPECT_NA || !rule->required)
+		return CT_OK;
+	e->result = CT_EXPECT_FAIL;
+	e->why = ct_arena_printf(c->report->memory, "required, and %s", e->why);
+	return e->why ? CT_OK : CT_NOMEM;
 }
 
 static int fill(const struct check *c, const struct ct_expect *expect, size_t n)
@@ -202,13 +207,13 @@ static int fill(const struct check *c, const struct ct_expect *expect, size_t n)
 
 			if (!rule->has[m])
 				continue;
-			check_limit(c, rule, m, e);
+			if (check_limit(c, rule, m, e) != CT_OK)
+				return CT_NOMEM;
 			e->name = name;
 			out->n++;
 			out->passed += e->result == CT_EXPECT_PASS;
 			out->failed += e->result == CT_EXPECT_FAIL;
 			out->not_applicable += e->result == CT_EXPECT_NA;
-			out->failures += (size_t)e->is_failure;
 		}
 	}
 	return CT_OK;

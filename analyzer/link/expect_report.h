@@ -17,21 +17,21 @@ struct ct_report_expectation {
 	const char *scope;  /* host, cross, any */
 	const char *metric; /* busbw, algbw, latency, utilisation */
 	enum ct_expect_result result;
-	int is_failure;		  /* it fails, or cannot be told and has to be */
+	int required;		  /* a failure also where it cannot be told */
+	int within_error;	  /* the value misses the limit, by less than its error */
 	double value, err, limit; /* NAN unknown */
 	const char *unit;	  /* Bps, ns, pct */
 	uint64_t comm_key;	  /* 0: no row decides */
 	const char *comm_name;
 	uint64_t bytes_each, instances;
 	uint64_t rows;	 /* that the rule is about */
-	const char *why; /* it cannot be told; else NULL */
+	const char *why; /* it cannot be told, or fails for that; else NULL */
 };
 
 struct ct_report_expect {
 	struct ct_report_expectation *items; /* NULL: nothing was expected */
 	size_t n;
-	size_t passed, failed, not_applicable;
-	size_t failures; /* failed, and those that had to be told */
+	size_t passed, failed, not_applicable; /* as many as n */
 };
 
 const char *ct_expect_result_name(enum ct_expect_result result);

@@ -162,10 +162,9 @@ static int tell(const struct ct_pass *pass, const struct ailing *a, struct ct_fi
 		    "counters are the "
 		    "host's, whoever used the port";
 	f->command = a->port->is_ib ? "ibqueryerrors, mlxlink" : "ethtool -S";
-	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s severity=%s",
-				  host, a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,
-				  ct_text_count((uint64_t)per_hour(a->host, a->errors)).s, share,
-				  ct_severity_name(f->severity));
+	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s", host,
+				  a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,
+				  ct_text_count((uint64_t)per_hour(a->host, a->errors)).s, share);
 	return f->cause && f->line ? CT_OK : CT_NOMEM;
 }
 

@@ -269,17 +269,14 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 	if (!cause->is_exact)
 		return ct_arena_printf(
 			m->list->memory,
-			"time pairs of ranks %s by themselves (%s), or trace with NCCL's profiler "
-			"plugin: one of them or a link between them, whose order in the ring is "
-			"not "
-			"on record",
-			ranks, what);
+			"time pairs of ranks %s by themselves (%s)%s: one of them or a link "
+			"between them, whose order in the ring is not on record",
+			ranks, what, m->on_gpu ? ", or trace with NCCL's profiler plugin" : "");
 	return ct_arena_printf(
-		m->list->memory,
-		"look at the %s of rank%s %s%s: slow by bandwidth, or its kernels wait "
-		"for room on the GPU",
-		what, f->n_ranks == 1 ? "" : "s", ranks,
-		cause->kind == CT_CAUSE_LINK ? " and what lies between" : "");
+		m->list->memory, "look at the %s of rank%s %s%s%s", what,
+		f->n_ranks == 1 ? "" : "s", ranks,
+		cause->kind == CT_CAUSE_LINK ? " and what lies between" : "",
+		m->on_gpu ? ": slow by bandwidth, or its kernels wait for room on the GPU" : "");
 }
 
 static const char *command_of(const struct making *m)
@@ -377,11 +374,10 @@ static int find_cause(struct making *m, const struct ct_cause *cause)
 		return CT_NOMEM;
 	f->line = ct_arena_printf(
 		m->list->memory,
-		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s "
-		"severity=%s",
-		who, m->efficiency, f->evidence[0].err, ct_text_Bps((uint64_t)m->expected_Bps).s,
+		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s", who,
+		m->efficiency, f->evidence[0].err, ct_text_Bps((uint64_t)m->expected_Bps).s,
 		ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-		cause->is_exact ? "no" : "yes", ct_severity_name(f->severity));
+		cause->is_exact ? "no" : "yes");
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -421,13 +417,12 @@ static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_
 	    ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN) ||
 	    ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", 0.05))
 		return CT_NOMEM;
-	f->line = ct_arena_printf(
-		memory,
-		"%s slow=%u/%u efficiency=%.2f loss<=%s±%s share=%s when=%s..%s severity=%s", where,
-		slow->n, slow->all, slow->efficiency, ct_text_ns(f->loss_ns).s,
-		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-		ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s,
-		ct_severity_name(f->severity));
+	f->line = ct_arena_printf(memory,
+				  "%s slow=%u/%u efficiency=%.2f loss<=%s±%s share=%s when=%s..%s",
+				  where, slow->n, slow->all, slow->efficiency,
+				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				  ct_text_pct(f->loss_pct).s, ct_text_ns(f->begin_at_ns).s,
+				  ct_text_ns(f->end_at_ns).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 

@@ -128,13 +128,13 @@ static int describe(struct ct_findings *list, struct ct_finding *f, const struct
 		return CT_NOMEM;
 	f->line = ct_arena_printf(memory,
 				  "hosts=%zu host=%s ranks=%s ethernet=%s ipoib=%s infiniband=%s "
-				  "needed>=%s%s%s%s%s severity=%s",
+				  "needed>=%s%s%s%s%s",
 				  f->n_hosts, host, ranks, ct_text_bytes((uint64_t)s->ethernet).s,
 				  ct_text_bytes((uint64_t)s->ipoib).s,
 				  ct_text_bytes((uint64_t)s->rdma).s,
 				  ct_text_bytes((uint64_t)s->crossed).s, s->reason ? " " : "",
 				  s->reason ? s->reason->fact + 4 : "", s->reason ? "=" : "",
-				  s->reason ? s->value : "", ct_severity_name(f->severity));
+				  s->reason ? s->value : "");
 	if (!f->line || ct_finding_evidence(list, f, "needed_at_least", s->crossed, "bytes", NAN) ||
 	    ct_finding_evidence(list, f, "ethernet", s->ethernet, "bytes", NAN) ||
 	    ct_finding_evidence(list, f, "ip_over_infiniband", s->ipoib, "bytes", NAN) ||

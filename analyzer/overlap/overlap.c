@@ -185,7 +185,9 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 	launch->comm = op->comm;
 	launch->start_ns = j->start_ns;
 	launch->end_ns = j->end_ns;
+	launch->start_err_ns = j->start_err_ns;
 	launch->end_err_ns = j->end_err_ns;
+	launch->is_told = j->start_source == CT_SOURCE_PLUGIN;
 	if (!op->op->launch || op->op->launch->n_ops <= 1) {
 		launch->op = j->op->op;
 		launch->dtype = j->op->dtype;
@@ -254,6 +256,11 @@ int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait
 	w->end = &wait->next;
 	p->n_waits++;
 	return CT_OK;
+}
+
+void ct_overlap_blind(struct ct_overlap *o, uint32_t process)
+{
+	o->processes[process].is_blind = 1;
 }
 
 int ct_overlap_block(struct ct_overlap *o, uint32_t process)

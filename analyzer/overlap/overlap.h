@@ -54,6 +54,10 @@ struct ct_overlap_op {
 int ct_overlap_add(struct ct_overlap *overlap, uint32_t process, const struct ct_overlap_op *op);
 int ct_overlap_wait(struct ct_overlap *overlap, uint32_t process, const struct ct_wait_rec *rec);
 
+/* The recorder puts no events on streams that wait in this process: when those stood waiting is not on record. Before what
+ * it is about is settled. */
+void ct_overlap_blind(struct ct_overlap *overlap, uint32_t process);
+
 /* An operation that the host times: from where its call began it to where the call that ended it, entered at asked_ns, had
  * returned (0: it is not known when somebody waited). 0 or CT_NOMEM. */
 struct ct_overlap_call {

@@ -26,8 +26,9 @@ struct ct_ov_launch {
 	const struct ct_comm *comm;
 	unsigned op, dtype; /* op 0: not alone in the launch */
 	uint64_t bytes_class;
-	uint64_t start_ns, end_ns, end_err_ns;
+	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
 	int is_unclear; /* somebody waited for it, and for how long cannot be told */
+	int is_told;	/* NCCL told its times: no events were put on streams for it */
 	uint32_t n_charged;
 	struct ct_charged charged[CT_CHARGED];
 	struct ct_ov_launch *before, *after; /* on its stream, by end */
@@ -71,6 +72,7 @@ struct ct_ov_process {
 	struct ct_ov_stream *streams;
 	struct ct_waiter *waiters;
 	uint32_t blocks;
+	int is_blind; /* waits of streams are not recorded */
 	int ended;
 };
 

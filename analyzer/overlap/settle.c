@@ -110,6 +110,14 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 		m->exposed_ns = m->err_ns = m->n = 0;
 }
 
+/* Who computes may have stood waiting for it, and no such wait would be on record. The host's waits are then no measure: the host
+ * comes when that is over, and where it limits itself (FSDP) it waits while the GPU computes. */
+static int may_be_unseen(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
+			 const struct ct_waiter *computing)
+{
+	return !computing && (p->is_blind || launch->is_told);
+}
+
 /* It runs where the computing does: on the stream that computes, or on one that depends on no other, if none of those
  * that wait computes. */
 static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_launch *launch,
@@ -133,10 +141,11 @@ static struct measured measure(const struct ct_ov_process *p, const struct ct_ov
 		m.n = 1;
 		m.stalls[0].begin_ns = launch->start_ns;
 		m.stalls[0].end_ns = launch->end_ns;
-		m.err_ns = launch->end_err_ns;
+		m.err_ns = launch->start_err_ns + launch->end_err_ns;
 		return m;
 	}
-	add_up(launch, computing, &m);
+	if (!may_be_unseen(p, launch, computing))
+		add_up(launch, computing, &m);
 	return m;
 }
 

@@ -79,6 +79,7 @@ static int gaps_are_known(const struct ct_study *s, uint32_t seat)
 	const struct ct_seat *of = &s->pass->seats[seat];
 
 	return s->gaps.ranks[seat].sum.pairs &&
+	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].cycle_ns &&
 	       (double)of->timed >= ENOUGH_TIMED * (double)of->launches;
 }
 
@@ -245,7 +246,18 @@ static double median(double *values, uint32_t n)
 	return n ? values[n / 2] : NAN;
 }
 
-/* The median rank's share of its cycles, else of the run; and that of the rank that has most. */
+static double part_of_run(const struct ct_study *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < s->spans.n; k++)
+		sum += s->spans.all[k].end_ns - s->spans.all[k].begin_ns;
+	return s->pass->duration_ns ? fmin(100, 100 * (double)sum / (double)s->pass->duration_ns)
+				    : NAN;
+}
+
+/* The median rank's share of its cycles, else of the run; and that of the rank that has most. Nothing, where the errors of
+ * its parts come to more than the time that it is a share of. */
 static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
@@ -256,7 +268,7 @@ static int fill_share(struct ct_study *s)
 
 	if (!v)
 		return CT_NOMEM;
-	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, 0 };
+	*to = (struct ct_report_exposed){ NAN, NAN, NAN, NAN, NAN, part_of_run(s), 0 };
 	for (uint32_t seat = 0; seat < n && known; seat++) {
 		const struct ct_exposed_rank *e = &s->exposed.ranks[seat];
 		double time = (double)e->cycle_ns;
@@ -278,6 +290,8 @@ static int fill_share(struct ct_study *s)
 		to->wait_pct = median(wait, m);
 		to->transferring_pct = median(busy, m);
 	}
+	if (to->err_pct > 100)
+		to->share_pct = to->err_pct = to->most_pct = to->wait_pct = to->transferring_pct = NAN;
 	to->of_cycles = s->cuts.n > 0;
 	free(v);
 	return CT_OK;

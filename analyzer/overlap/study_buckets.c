@@ -78,13 +78,12 @@ static int add(const struct search *s, const struct ct_buckets *b,
 				    cap, cap);
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx op=%s buckets=%u bytes=%s problem=%s exposed=%s±%s "
-				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=cycle severity=%s",
+				  "suggested_bucket_cap_mb=%.0f gain=%s±%s of=cycle",
 				  (unsigned long long)b->comm->key, f->op_name, b->n,
 				  ct_text_bytes(b->total_bytes).s,
 				  a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late",
 				  ct_text_ns(b->exposed_ns).s, ct_text_ns(b->exposed_err_ns).s, cap,
-				  ct_text_pct(pct).s, ct_text_pct(err).s,
-				  ct_severity_name(f->severity));
+				  ct_text_pct(pct).s, ct_text_pct(err).s);
 	return f->advice && f->line ? CT_OK : CT_NOMEM;
 }
 

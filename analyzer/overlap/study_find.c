@@ -15,7 +15,7 @@
 #define BUBBLE_PCT 5.0
 #define NEARLY_ALL 0.9
 #define MOST_BY_HOST 0.1
-/* Communicators that are named. */
+/* Communicators that are named, each for those like it. */
 #define MOST_COMMS 3u
 
 /* On GPUs, all of which lost it. */
@@ -54,12 +54,14 @@ static int is_explained(const struct ct_findings *list, double pct)
 	return 0;
 }
 
-/* ---- one communicator ---- */
+/* ---- one communicator, or those alike ---- */
 
 struct part {
 	const struct ct_comm *comm;
 	const struct ct_report_comm *row;
 	double pct, err_pct, wait_pct; /* of its members' cycles: transfer, and waiting before it */
+	uint32_t alike;		       /* how many like it are among the parts, with it */
+	int is_first;		       /* of those, the one with most */
 };
 
 static int by_pct(const void *a, const void *b)
@@ -94,26 +96,66 @@ static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct pa
 	return p->pct - p->err_pct > PART_PCT;
 }
 
+/* Is it a copy of the other, for other ranks? By role; where that is not known, by size. */
+static int is_alike(const struct ct_report_comm *a, const struct ct_report_comm *b)
+{
+	if (a->role || b->role)
+		return a->role && b->role && strcmp(a->role, b->role) == 0;
+	return a->nranks == b->nranks && a->backend == b->backend;
+}
+
+/* Copies of a communicator transfer alike: the one with most stands for all. By size. */
+static void join_alike(struct part *parts, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct part *first = &parts[i];
+
+		for (uint32_t k = 0; k < i && first == &parts[i]; k++)
+			if (parts[k].is_first && is_alike(parts[k].row, parts[i].row))
+				first = &parts[k];
+		parts[i].is_first = first == &parts[i];
+		first->alike++;
+	}
+}
+
+/* How many like it there are. */
+static uint32_t all_alike(const struct ct_study *s, const struct part *p)
+{
+	uint32_t n = 0;
+
+	for (size_t c = 0; c < s->report->n_comms; c++)
+		n += (uint32_t)is_alike(&s->report->comms[c], p->row);
+	return n;
+}
+
 static int find_comm(const struct ct_study *s, const struct part *p, struct ct_findings *list)
 {
+	uint32_t all = all_alike(s, p);
+	const char *comms = all == 1 ? ""
+				     : ct_arena_printf(list->memory, " comms=%u/%u", p->alike, all);
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
 	const char *role = p->row->role ? p->row->role : "?";
 
 	/* about nobody: whose ranks these are, the communicator tells */
-	if (!f || ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct) ||
-	    ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct))
+	if (!f || !comms ||
+	    ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct) ||
+	    ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct) ||
+	    ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN) ||
+	    ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN))
 		return CT_NOMEM;
 	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARN : CT_SEVERITY_INFO,
 		 f);
 	f->comm_key = p->comm->key;
-	f->cause = "computing stands still while this communicator transfers";
+	f->cause = p->alike == 1
+			   ? "computing stands still while this communicator transfers"
+			   : "computing stands still while communicators like this one transfer";
 	f->advice = "begin these operations earlier, or prefetch, so that computing goes on "
 		    "meanwhile; what cannot be hidden needs fewer bytes";
-	f->line = ct_arena_printf(
-		list->memory, "comm=%016llx role=%s transfer=%s±%s of=cycle wait=%s severity=%s",
-		(unsigned long long)p->comm->key, role, ct_text_pct(p->pct).s,
-		ct_text_pct(p->err_pct).s, ct_text_pct(p->wait_pct).s,
-		ct_severity_name(f->severity));
+	f->line = ct_arena_printf(list->memory,
+				  "comm=%016llx role=%s%s transfer=%s±%s of=cycle wait=%s",
+				  (unsigned long long)p->comm->key, role, comms,
+				  ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s,
+				  ct_text_pct(p->wait_pct).s);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -136,7 +178,7 @@ static int is_by_host(const struct ct_study *s)
 /* How much is told: nothing, in all, or of one communicator that has nearly all of it. */
 enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
 
-/* `most`: the communicator with most of it, NULL unknown. */
+/* `most`: the communicator with most of it, or the first of those alike; NULL unknown. */
 static int find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
 		      enum told *told)
 {
@@ -159,14 +201,12 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARN, f);
 	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
 									      : TOLD_SHARE;
-	f->comm_key = *told == TOLD_ONE ? most->comm->key : 0;
+	f->comm_key = *told == TOLD_ONE && most->alike == 1 ? most->comm->key : 0;
 	f->cause = "computing stands still for communication";
-	f->advice = "the most that faster or better hidden communication can save; `exposed` of "
-		    "the "
-		    "operations says where";
+	f->advice = "begin operations earlier so that computing hides them, or move fewer bytes; "
+		    "`exposed_ns` of ops[] in JSON says where";
 	f->line = ct_arena_printf(list->memory,
-				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%% "
-				  "severity=warn",
+				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
 				  ct_text_pct(e->share_pct - e->wait_pct).s,
 				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
 				  ct_text_pct(e->transferring_pct).s);
@@ -186,13 +226,17 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 		n += (uint32_t)weigh(s, s->pass->comms.all[c], &parts[n]);
 	if (parts) {
 		qsort(parts, n, sizeof(*parts), by_pct);
+		join_alike(parts, n);
 		st = find_share(s, n ? &parts[0] : NULL, list, &told);
 	}
-	for (uint32_t i = told == TOLD_ONE; i < n && i < MOST_COMMS && st == CT_OK; i++) {
+	for (uint32_t i = told == TOLD_ONE, named = 0; i < n && named < MOST_COMMS && st == CT_OK;
+	     i++) {
 		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= SHARE_PCT)
 			break;
-		if (!is_explained(list, parts[i].pct))
-			st = find_comm(s, &parts[i], list);
+		if (!parts[i].is_first || is_explained(list, parts[i].pct))
+			continue;
+		named++;
+		st = find_comm(s, &parts[i], list);
 	}
 	free(parts);
 	return st;
@@ -247,7 +291,7 @@ static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint
 	f->line = ct_arena_printf(
 		list->memory,
 		"comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=cycle "
-		"stages=%u microbatches=%.0f severity=warn",
+		"stages=%u microbatches=%.0f",
 		(unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
 		ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages, b->per_cycle);
 	return f->line ? CT_OK : CT_NOMEM;

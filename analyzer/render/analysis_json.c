@@ -62,7 +62,9 @@ json_t *ct_json_cycles(const struct ct_report_cycles *c)
 	ct_json_set(o, "time_p50_ns", ct_json_u64(found ? c->time_p50_ns : CT_UNKNOWN), &failed);
 	ct_json_set(o, "time_p99_ns", ct_json_u64(found ? c->time_p99_ns : CT_UNKNOWN), &failed);
 	ct_json_set(o, "err_ns", ct_json_u64(found ? c->err_ns : CT_UNKNOWN), &failed);
+	ct_json_set(o, "covered_pct", ct_json_double(found ? c->covered_pct : NAN), &failed);
 	ct_json_set(o, "why", ct_json_text(found ? NULL : c->why), &failed);
+	ct_json_set(o, "note", ct_json_text(c->note), &failed);
 	ct_json_set(o, "recurring", again, &failed);
 	ct_json_set(o, "items", items, &failed);
 	return ct_json_done(o, failed);
@@ -141,6 +143,7 @@ json_t *ct_json_score(const struct ct_report_score *score)
 	}
 	ct_json_set(o, "total", ct_json_double(score->n_parts ? score->total : NAN), &failed);
 	ct_json_set(o, "grade", ct_json_text(score->grade ? score->grade : "n/a"), &failed);
+	ct_json_set(o, "why", ct_json_text(score->why), &failed);
 	ct_json_set(o, "parts", parts, &failed);
 	return ct_json_done(o, failed);
 }

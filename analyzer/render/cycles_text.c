@@ -2,9 +2,12 @@
 #include "analyzer/render/cycles_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "analyzer/units.h"
+
+#define MOST_PCT 75.0 /* of the run; cycles that are less say how much */
 
 /* " 26.2MB", or nothing where its size is another one each time. */
 static void size_text(char *to, size_t cap, uint64_t bytes)
@@ -16,7 +19,7 @@ static void size_text(char *to, size_t cap, uint64_t bytes)
 void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_cycles *c = &report->cycles;
-	char size[32], err[32] = "", again[96] = "", by[96];
+	char size[32], err[32] = "", again[96] = "", by[96], part[48] = "";
 
 	if (!c->anchor_comm_key && !c->marker) {
 		if (c->why)
@@ -36,7 +39,10 @@ void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 	else
 		snprintf(by, sizeof(by), "%.32s%s on %08" PRIx64, c->anchor_op, size,
 			 c->anchor_comm_key >> 32);
-	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s, by %s%s",
+	if (c->covered_pct < MOST_PCT)
+		snprintf(part, sizeof(part), ", %s of the run", ct_text_pct(c->covered_pct).s);
+	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s%s, by %s%s%s",
 		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
-		     ct_text_ns(c->time_p99_ns).s, by, again);
+		     ct_text_ns(c->time_p99_ns).s, part, by, again,
+		     c->note ? "; a step may have several" : "");
 }

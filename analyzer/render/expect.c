@@ -8,6 +8,8 @@
 #include "analyzer/render/json_value.h"
 #include "analyzer/units.h"
 
+#define HANGING 8u /* columns before what of a line does not fit */
+
 /* "80.0GB/s", "410us", "85.0%" */
 static struct ct_unit_text figure(const struct ct_report_expectation *e, double value)
 {
@@ -30,21 +32,28 @@ static void write_one(struct ct_text *text, const struct ct_report_expectation *
 		snprintf(where, sizeof(where), " comm=%016" PRIx64 " bytes=%s n=%s rows=%s",
 			 e->comm_key, ct_text_bytes(e->bytes_each).s, ct_text_count(e->instances).s,
 			 ct_text_count(e->rows).s);
-	ct_text_line(text, colors[e->result],
-		     "EXPECT result=%s rule=%u op=%s scope=%s metric=%s value=%s%s %s=%s%s",
+	ct_text_wrap(text, colors[e->result], HANGING,
+		     "EXPECT result=%s rule=%u op=%s scope=%s metric=%s value=%s%s %s=%s%s%s%s",
 		     ct_expect_result_name(e->result), e->rule, e->op ? e->op : "any", e->scope,
-		     e->metric, figure(e, e->value).s, err, limit, figure(e, e->limit).s, where);
+		     e->metric, figure(e, e->value).s, err, limit, figure(e, e->limit).s,
+		     e->within_error ? " within_error=yes" : "", e->required ? " required=yes" : "",
+		     where);
 	if (e->why || e->name)
-		ct_text_line(text, CT_COLOR_NONE, "    %s%s%s", e->name ? e->name : "",
+		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "    %s%s%s", e->name ? e->name : "",
 			     e->name && e->why ? ": " : "", e->why ? e->why : "");
 }
 
 void ct_expect_text(struct ct_text *text, const struct ct_report *report)
 {
-	for (size_t i = 0; i < report->expect.n; i++)
-		write_one(text, &report->expect.items[i]);
-	if (report->expect.n)
-		ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	const struct ct_report_expect *all = &report->expect;
+
+	for (size_t i = 0; i < all->n; i++)
+		write_one(text, &all->items[i]);
+	if (!all->n)
+		return;
+	ct_text_line(text, CT_COLOR_NONE, "EXPECTED passed=%zu failed=%zu not_applicable=%zu",
+		     all->passed, all->failed, all->not_applicable);
+	ct_text_line(text, CT_COLOR_NONE, "%s", "");
 }
 
 static json_t *expectation(const struct ct_report_expectation *e)
@@ -67,6 +76,8 @@ static json_t *expectation(const struct ct_report_expectation *e)
 	ct_json_set(o, "instances", ct_json_u64(e->instances), &failed);
 	ct_json_set(o, "rows", ct_json_u64(e->rows), &failed);
 	ct_json_set(o, "why", ct_json_text(e->why), &failed);
+	ct_json_set(o, "required", json_boolean(e->required), &failed);
+	ct_json_set(o, "within_error", json_boolean(e->within_error), &failed);
 	return ct_json_done(o, failed);
 }
 

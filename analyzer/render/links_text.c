@@ -36,8 +36,8 @@ static void put_what(char *to, size_t cap, const struct ct_report *report,
 void ct_links_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_link *most = NULL;
-	size_t slow = 0, rows = 0;
-	char what[96], err[40] = "", latency[64] = "";
+	size_t slow = 0, rows = 0, alone = 0;
+	char what[96], err[40] = "", latency[64] = "", compared[80];
 
 	for (size_t i = 0; i < report->n_links; i++) {
 		const struct ct_report_link *l = &report->links[i];
@@ -46,6 +46,7 @@ void ct_links_line(struct ct_text *text, const struct ct_report *report)
 			continue;
 		rows++;
 		slow += l->slow != 0;
+		alone += !l->slow && isnan(l->efficiency_ratio);
 		/* slow ones first, else by time */
 		if (!most && l->beta_Bps != CT_UNKNOWN)
 			most = l;
@@ -58,32 +59,48 @@ void ct_links_line(struct ct_text *text, const struct ct_report *report)
 	if (most->alpha_ns != CT_UNKNOWN)
 		snprintf(latency, sizeof(latency), ", latency %s±%s", ct_text_ns(most->alpha_ns).s,
 			 ct_text_ns(most->alpha_err_ns).s);
-	ct_text_line(text, slow ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-		     "links     %s: bus %s%s%s; %zu of %llu slow", what,
-		     ct_text_Bps(most->beta_Bps).s, err, latency, slow,
-		     (unsigned long long)(rows + report->links_left_out));
+	/* slow is what is slower than its like */
+	if (alone == rows)
+		snprintf(compared, sizeof(compared), "none compared");
+	else
+		snprintf(compared, sizeof(compared), "%zu of %llu slow", slow,
+			 (unsigned long long)(rows - alone + report->links_left_out));
+	ct_text_line(text, slow ? CT_COLOR_YELLOW : CT_COLOR_NONE, "links     %s: bus %s%s%s; %s",
+		     what, ct_text_Bps(most->beta_Bps).s, err, latency, compared);
 }
 
 void ct_score_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_score *score = &report->score;
-	char parts[160] = "";
+	char parts[160] = "", why[160] = "";
 	size_t at = 0;
 
-	if (!score->n_parts || isnan(score->total))
+	if (!score->n_parts)
 		return;
+	if (isnan(score->total)) {
+		ct_text_line(text, CT_COLOR_NONE, "score     n/a: %s", score->why);
+		return;
+	}
 	for (size_t i = 0; i < score->n_parts && at < sizeof(parts); i++) {
 		const struct ct_score_part *part = &score->parts[i];
 		int n = isnan(part->score)
 				? snprintf(parts + at, sizeof(parts) - at, " %s=n/a", part->name)
-				: snprintf(parts + at, sizeof(parts) - at, " %s=%.0f", part->name,
-					   part->score);
+				: snprintf(parts + at, sizeof(parts) - at, " %s=%.0f%s", part->name,
+					   part->score, part->is_own ? "(own best)" : "");
 
 		at += n > 0 ? (size_t)n : 0;
+		/* of the first that is not known, why */
+		if (isnan(part->score) && part->from && !why[0])
+			snprintf(why, sizeof(why), "; %s %s", part->name, part->from);
+	}
+	if (score->why) {
+		ct_text_line(text, CT_COLOR_NONE, "score     %.0f of 100, no grade;%s%s",
+			     score->total, parts, why);
+		return;
 	}
 	ct_text_line(text,
 		     strcmp(score->grade, "good") == 0	 ? CT_COLOR_GREEN
 		     : strcmp(score->grade, "fair") == 0 ? CT_COLOR_YELLOW
 							 : CT_COLOR_RED,
-		     "score     %.0f %s of 100;%s", score->total, score->grade, parts);
+		     "score     %.0f %s of 100;%s%s", score->total, score->grade, parts, why);
 }

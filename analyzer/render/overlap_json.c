@@ -13,6 +13,7 @@ json_t *ct_json_exposed(const struct ct_report_exposed *e)
 	ct_json_set(o, "wait_pct", ct_json_double(e->wait_pct), &failed);
 	ct_json_set(o, "most_pct", ct_json_double(e->most_pct), &failed);
 	ct_json_set(o, "transferring_pct", ct_json_double(e->transferring_pct), &failed);
+	ct_json_set(o, "run_pct", ct_json_double(e->run_pct), &failed);
 	return ct_json_done(o, failed);
 }
 

@@ -21,6 +21,14 @@ void ct_share_line(struct ct_text *text, const struct ct_report *report)
 
 	if (!e->of_cycles || isnan(e->share_pct))
 		return;
+	if (isnan(e->wait_pct) || isnan(e->transferring_pct)) {
+		ct_text_line(
+			text, CT_COLOR_NONE,
+			"cycle     exposed %s±%s, median rank; waiting for others n/a: of over a "
+			"tenth it is not known",
+			ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s);
+		return;
+	}
 	ct_text_line(text, CT_COLOR_NONE,
 		     "cycle     exposed %s±%s, %s of it waiting for others; data moves for %s; "
 		     "median rank",
@@ -42,11 +50,12 @@ void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
 	if (!most)
 		return;
 	ct_text_line(text, CT_COLOR_NONE,
-		     "gaps      not ready %s, host late %s, launch %s, ±%s of the cycle, rank %d",
-		     ct_text_pct(pct(most->not_ready_ns, most->cycles_ns)).s,
+		     "gaps      rank %d, streams idle longest: of its cycles %s not ready, %s host "
+		     "late, %s launch, ±%s",
+		     most->rank, ct_text_pct(pct(most->not_ready_ns, most->cycles_ns)).s,
 		     ct_text_pct(pct(most->host_late_ns, most->cycles_ns)).s,
 		     ct_text_pct(pct(most->launch_ns, most->cycles_ns)).s,
-		     ct_text_pct(pct(most->gaps_err_ns, most->cycles_ns)).s, most->rank);
+		     ct_text_pct(pct(most->gaps_err_ns, most->cycles_ns)).s);
 }
 
 void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)

@@ -16,7 +16,8 @@ struct ct_text_style {
 	int whole;	   /* 1: lines are as long as they are, for files; 0: at most 100 columns */
 };
 
-/* `commtrace report`: at most 40 lines, the verdict first. `style` may be NULL. */
+/* `commtrace report`: about a screen, the verdict first, then what was found with cause and advice, then facts. `style` may be
+ * NULL. */
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 
 /* `commtrace info`: is this trace whole? */

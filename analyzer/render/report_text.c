@@ -6,6 +6,7 @@
 #include "analyzer/render/clocks_text.h"
 #include "analyzer/render/cycles_text.h"
 #include "analyzer/render/expect.h"
+#include "analyzer/render/findings_text.h"
 #include "analyzer/render/links_text.h"
 #include "analyzer/render/overlap_text.h"
 #include "analyzer/render/render.h"
@@ -15,9 +16,10 @@
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget: 1 verdict, 2 x 3 findings the rest a line each, 8 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty: 38. */
+/* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 1 next, 5 empty. */
 #define MOST_ROWS 5
-#define MOST_FINDINGS 3
+#define HANGING 4u /* columns before the second line of the verdict ... */
+#define NEXT 10u   /* ... and of the commands */
 #define MOST_INFLIGHT 8
 #define MOST_ENDED 4
 
@@ -40,6 +42,7 @@ static enum ct_color color_of(const struct ct_report *report)
 	case CT_VERDICT_MISMATCH:
 	case CT_VERDICT_UNEVEN_INPUT:
 		return CT_COLOR_RED;
+	case CT_VERDICT_CHANGE_POINT:
 	case CT_VERDICT_POOR_OVERLAP:
 	case CT_VERDICT_COMM_BOUND:
 	case CT_VERDICT_NOT_ENOUGH_EVIDENCE:
@@ -55,7 +58,7 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 
-	char timing[80] = "";
+	char timing[80] = "", confidence[32] = "";
 
 	/* in short beside a verdict that says much: the line of the timing says why */
 	if (run->timing_is_forced && strlen(report->verdict.text) < 30)
@@ -63,34 +66,21 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 			 run->timing_why);
 	else if (run->timing_is_forced)
 		snprintf(timing, sizeof(timing), " (timing %s)", ct_timing_name(run->timing));
-	ct_text_line(text, color_of(report), "%s: %s%s", ct_verdict_name(report->verdict.code),
-		     report->verdict.text, timing);
+	if (report->verdict.confidence != CT_CONFIDENCE_NONE)
+		snprintf(confidence, sizeof(confidence), ", confidence %s",
+			 ct_confidence_name(report->verdict.confidence));
+	ct_text_wrap(text, color_of(report), HANGING, "%s: %s%s%s",
+		     ct_verdict_name(report->verdict.code), report->verdict.text, timing,
+		     confidence);
 }
 
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out, .color = style && style->color };
+	struct ct_text text = { .out = out,
+				.color = style && style->color,
+				.whole = style && style->whole };
 
 	write_verdict(&text, report);
-}
-
-static void write_findings(struct ct_text *text, const struct ct_report *report)
-{
-	static const enum ct_color colors[] = { CT_COLOR_NONE, CT_COLOR_YELLOW, CT_COLOR_RED };
-
-	for (size_t i = 0; i < report->n_findings && i < MOST_FINDINGS; i++) {
-		const struct ct_finding *f = &report->findings[i];
-
-		ct_text_line(text, colors[f->severity], "%s %s", ct_finding_name(f->kind), f->line);
-		ct_text_line(text, CT_COLOR_NONE, "    %s", f->advice);
-	}
-	for (size_t i = MOST_FINDINGS; i < report->n_findings; i++) {
-		const struct ct_finding *f = &report->findings[i];
-
-		ct_text_line(text, colors[f->severity], "%s %s", ct_finding_name(f->kind), f->line);
-	}
-	if (report->n_findings)
-		ct_text_line(text, CT_COLOR_NONE, "%s", "");
 }
 
 static void write_run(struct ct_text *text, const struct ct_report_run *run)
@@ -133,8 +123,11 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		others++;
 	}
 	if (!first) {
-		ct_text_line(text, CT_COLOR_NONE, "losses    none%s",
-			     report->run.n_missing ? " in what is here" : "");
+		if (report->run.n_missing)
+			ct_text_line(text, CT_COLOR_YELLOW, "%s",
+				     "losses    all records of the missing; none in what is here");
+		else
+			ct_text_line(text, CT_COLOR_NONE, "%s", "losses    none");
 		return;
 	}
 	if (first->is_loss_of_records)
@@ -200,6 +193,11 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 	}
 	if (!report->n_overlap)
 		return;
+	if (!most && measured == launches) {
+		ct_text_line(text, CT_COLOR_NONE,
+			     "exposed   n/a: errors of its times are longer than communication");
+		return;
+	}
 	if (!most) {
 		ct_text_line(text, CT_COLOR_NONE,
 			     "exposed   n/a: who waited for it is known of %s of %s launches",
@@ -278,10 +276,10 @@ static void write_row(struct ct_text *text, const struct ct_report_op *op)
 	if (op->last_rank >= 0)
 		snprintf(last, sizeof(last), "%d %.0f%% %s", op->last_rank, op->last_pct,
 			 ct_text_ns(op->last_cost_ns).s);
-	ct_text_line(text, CT_COLOR_NONE, "%-17s %-8s %6s %5s %6s %6s %6s %6s %7s %7s %s", what_cut,
+	ct_text_line(text, CT_COLOR_NONE, "%-17s %-8s %6s %5s %6s %6s %7s %6s %7s %7s %s", what_cut,
 		     comm, ct_text_bytes(op->bytes_each).s, ct_text_count(op->instances).s,
 		     ct_text_ns(op->span_p50_ns).s, ct_text_ns(op->span_p99_ns).s,
-		     ct_text_ns(op->wait_ns).s, ct_text_ns(op->transfer_ns).s,
+		     ct_text_ns(op->wait_each_ns).s, ct_text_ns(op->transfer_ns).s,
 		     bandwidth(op->algbw_p50_Bps).s, bandwidth(op->busbw_p50_Bps).s, last);
 }
 
@@ -290,9 +288,9 @@ static void write_table(struct ct_text *text, const struct ct_report *report)
 	if (!report->n_ops)
 		return;
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_BOLD, "%-17s %-8s %6s %5s %6s %6s %6s %6s %7s %7s %s",
-		     "operation", "comm", "bytes", "n", "p50", "p99", "wait", "transf", "algbw/s",
-		     "busbw/s", "last % cost");
+	ct_text_line(text, CT_COLOR_BOLD, "%-17s %-8s %6s %5s %6s %6s %7s %6s %7s %7s %s",
+		     "operation", "comm", "bytes", "n", "p50", "p99", "wait/rk", "transf",
+		     "algbw/s", "busbw/s", "last % cost");
 	for (size_t i = 0; i < report->n_ops && i < MOST_ROWS; i++)
 		write_row(text, &report->ops[i]);
 	if (report->n_ops > MOST_ROWS)
@@ -403,11 +401,9 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	const char *path = style && style->path ? style->path : report->run.dir;
 
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_NONE, "next      commtrace info %s", path ? path : "RUN");
-	ct_text_line(text, CT_COLOR_NONE, "          commtrace merge %s -o run.pftrace",
-		     path ? path : "RUN");
-	ct_text_line(text, CT_COLOR_NONE, "          commtrace dump --format=jsonl %s",
-		     path ? path : "RUN");
+	ct_text_wrap(text, CT_COLOR_NONE, NEXT,
+		     "next      commtrace info %s; commtrace merge %s -o run.pftrace",
+		     path ? path : "RUN", path ? path : "RUN");
 }
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
@@ -418,7 +414,7 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 
 	write_verdict(&text, report);
 	ct_text_line(&text, CT_COLOR_NONE, "%s", "");
-	write_findings(&text, report);
+	ct_findings_text(&text, report);
 	ct_expect_text(&text, report);
 	write_facts(&text, report);
 	write_table(&text, report);

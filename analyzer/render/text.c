@@ -72,11 +72,23 @@ void ct_text_share(char *to, size_t cap, double pct, const char *about, const ch
 		snprintf(to, cap, "%s%s of %s %s", about, share.s, of, where);
 }
 
+static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };
+
+/* One line of the output, behind `spaces`. */
+static void put(struct ct_text *text, enum ct_color color, unsigned spaces, const char *line,
+		size_t len)
+{
+	int colored = text->color && color != CT_COLOR_NONE;
+
+	while (len > 0 && line[len - 1] == ' ')
+		len--;
+	fprintf(text->out, "%s%*s%.*s%s\n", colored ? codes[color] : "", (int)spaces, "", (int)len,
+		line, colored ? "\033[0m" : "");
+	text->lines++;
+}
+
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 {
-	static const char *const codes[] = { "",	 "\033[1m",  "\033[2m",
-					     "\033[31m", "\033[33m", "\033[32m" };
-	int colored = text->color && color != CT_COLOR_NONE;
 	char line[4096];
 	va_list ap;
 
@@ -85,10 +97,39 @@ void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ..
 	va_end(ap);
 	if (!text->whole)
 		ct_text_clip(line, 4 * CT_TEXT_COLUMNS + 8, line, CT_TEXT_COLUMNS);
-	for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
-		line[n - 1] = '\0';
-	fprintf(text->out, "%s%s%s\n", colored ? codes[color] : "", line, colored ? "\033[0m" : "");
-	text->lines++;
+	put(text, color, 0, line, strlen(line));
+}
+
+/* Bytes of `line` that fit `columns`: up to a space, or a word that is longer than all of them is broken. */
+static size_t fitting(const char *line, size_t columns)
+{
+	size_t all = bytes_of(line, columns), n = all;
+
+	if (!line[all] || line[all] == ' ')
+		return all;
+	while (n > 0 && line[n - 1] != ' ')
+		n--;
+	return n && strspn(line, " ") < n ? n : all;
+}
+
+void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, const char *fmt, ...)
+{
+	unsigned indent = 0;
+	char line[4096];
+	const char *at = line;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	do {
+		size_t n = text->whole ? strlen(at) : fitting(at, CT_TEXT_COLUMNS - indent);
+
+		put(text, color, indent, at, n);
+		at += n;
+		at += strspn(at, " ");
+		indent = hanging;
+	} while (*at);
 }
 
 void ct_text_dtype(char *to, unsigned dtype)

@@ -29,6 +29,11 @@ struct ct_text {
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same, but nothing is cut: what does not fit goes on in further lines, broken at spaces, behind `hanging` columns. For what
+ * has to be read to its end: verdicts, findings, advice. */
+void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* Cut `from` to `columns` characters in `to` (4 * columns + 4 bytes are enough), dots where something is gone. */
 void ct_text_clip(char *to, size_t cap, const char *from, size_t columns);
 

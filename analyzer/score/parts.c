@@ -35,12 +35,18 @@ static int is_alike(const struct ct_track *a, const struct ct_track *b)
 	       (a->n_hosts > 1) == (b->n_hosts > 1);
 }
 
-/* The best of those alike; NAN: it has nothing to be compared with but itself, at one size. */
+/* Between the same ranks. */
+static int is_same_path(const struct ct_track *a, const struct ct_track *b)
+{
+	return a->is_edge ? a->src == b->src && a->dst == b->dst : a->comm == b->comm;
+}
+
+/* The best of those alike; NAN: there are none but between the same ranks, and what is slow there is slow in all of them. */
 static double best_alike(const struct ct_links *links, const struct ct_track *t)
 {
 	const struct ct_transfers *all = &links->transfers;
 	double bytes = 0, best = NAN;
-	uint32_t n = 0, sizes = 0;
+	uint32_t others = 0;
 
 	for (uint32_t k = 0; k < all->n_tracks; k++) {
 		if (is_alike(&all->tracks[k], t))
@@ -52,12 +58,11 @@ static double best_alike(const struct ct_links *links, const struct ct_track *t)
 		if (!is_alike(&all->tracks[k], t) || !is_measured(&all->tracks[k], s) ||
 		    all->tracks[k].bytes < LEAST_BYTES * bytes)
 			continue;
-		n++;
-		sizes += s->fit.has_alpha != 0;
+		others += !is_same_path(&all->tracks[k], t);
 		if (!(s->Bps <= best))
 			best = s->Bps;
 	}
-	return n > 1 || sizes ? best : NAN;
+	return others ? best : NAN;
 }
 
 static double peak_of(const struct ct_report *report, const struct ct_track *t)

@@ -9,14 +9,16 @@
 #define GOOD 85
 #define FAIR 70
 #define LEAST_CYCLES 10u
+#define LEAST_PARTS 2u
+#define MOSTLY 0.5 /* of the bytes */
 
 enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
 
 static const struct ct_score_part views[CT_SCORE_PARTS] = {
-	[BANDWIDTH] = { "bandwidth", 30, NAN, NULL },
-	[LATENCY] = { "latency", 25, NAN, NULL },
-	[BALANCE] = { "balance", 25, NAN, NULL },
-	[STABILITY] = { "stability", 20, NAN, NULL },
+	[BANDWIDTH] = { "bandwidth", 30, NAN, NULL, 0 },
+	[LATENCY] = { "latency", 25, NAN, NULL, 0 },
+	[BALANCE] = { "balance", 25, NAN, NULL, 0 },
+	[STABILITY] = { "stability", 20, NAN, NULL, 0 },
 };
 
 static void set(struct ct_score_part *part, double ratio, const char *from)
@@ -34,6 +36,7 @@ static void set_bandwidth(const struct ct_links *links, struct ct_report *report
 	part->from = "n/a: nothing to hold the bandwidth against";
 	if (mean.weight <= 0)
 		return;
+	part->is_own = from_peak < MOSTLY;
 	set(part, mean.sum / mean.weight,
 	    from_peak > 0.99 ? "bus bandwidth against what GPUs and network allow, by bytes"
 	    : from_peak > 0.01
@@ -122,8 +125,31 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 	return CT_OK;
 }
 
-static void weigh(struct ct_report_score *score)
+/* Why there is no total; NULL: there is one. */
+static const char *no_total(const struct ct_report *report)
 {
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->score.n_parts; i++)
+		n += !isnan(report->score.parts[i].score);
+	if (report->run.is_two_jobs)
+		return "traces of two jobs";
+	if (report->n_stuck)
+		return "operations had not returned: how well they communicate they do not tell";
+	return n < LEAST_PARTS ? "fewer than two of its parts are known" : NULL;
+}
+
+/* Why there is a total, and no grade: how good a speed is only what could be tells. */
+static const char *no_grade(const struct ct_score_part *bandwidth)
+{
+	if (isnan(bandwidth->score))
+		return "what GPUs and network allow is not known";
+	return bandwidth->is_own ? "bandwidth is held against the best of this very run" : NULL;
+}
+
+static void weigh(struct ct_report *report)
+{
+	struct ct_report_score *score = &report->score;
 	double weight = 0, sum = 0;
 
 	for (size_t i = 0; i < score->n_parts; i++) {
@@ -137,8 +163,10 @@ static void weigh(struct ct_report_score *score)
 		score->parts[i].weight_pct = isnan(score->parts[i].score)
 						     ? 0
 						     : 100 * score->parts[i].weight_pct / weight;
-	score->total = weight > 0 ? sum / weight : NAN;
-	score->grade = isnan(score->total)    ? "n/a"
+	score->why = no_total(report);
+	score->total = score->why ? NAN : sum / weight;
+	score->why = score->why ? score->why : no_grade(&score->parts[BANDWIDTH]);
+	score->grade = score->why	      ? "n/a"
 		       : score->total >= GOOD ? "good"
 		       : score->total >= FAIR ? "fair"
 					      : "poor";
@@ -156,6 +184,6 @@ int ct_score_fill(const struct ct_links *links, double ideal_ratio, struct ct_re
 	set_balance(ideal_ratio, report, &score->parts[BALANCE]);
 	if (set_stability(links, report, &score->parts[STABILITY]) != CT_OK)
 		return CT_NOMEM;
-	weigh(score);
+	weigh(report);
 	return CT_OK;
 }

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/whatif/peers.h"
+#include "analyzer/whatif/follows.h"
+#include "analyzer/whatif/schedule_private.h"
 #include "trace/status.h"
 
 /* How many launches back. */
@@ -17,8 +18,10 @@
 #define MOST_MEMBERS 64u
 /* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
 #define WAITS_ABOVE (-0.4)
+/* A gap that tells at what pace a rank computes is so many times its error. */
+#define PACE_ERRORS 8
 
-enum { FURTHER_BACK = 0, QUEUED = 255 };
+enum { FURTHER_BACK = 0, FOLLOWS = 254, QUEUED = 255 };
 
 struct sums {
 	double n, x, y, xx, xy, err;
@@ -34,37 +37,34 @@ struct common {
 	double ended, under_way; /* how often it was so with what lies before */
 };
 
+/* How often launches of a position queue up. */
+struct queue {
+	uint32_t n, queued;
+};
+
 struct telling {
 	struct ct_schedule *s;
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
-	uint8_t *lag; /* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only */
-	struct sums *sums;     /* by position, of one member */
-	struct mean *means;    /* by place */
-	float *slopes;	       /* by position x member */
-	uint32_t *n_slopes;    /* by position */
-	uint32_t *anchors;     /* by place, of one member */
-	double *values;	       /* of a median, by member */
-	struct common *common; /* by position */
+	/* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only, FOLLOWS: what `follows` says */
+	uint8_t *lag;
+	struct ct_follows *follows; /* by position */
+	struct sums *sums;	    /* by position, of one member */
+	struct mean *means;	    /* by place */
+	float *slopes;		    /* by position x member */
+	uint32_t *n_slopes;	    /* by position */
+	uint32_t *anchors;	    /* by place, of one member */
+	double *values;		    /* of a median, by member */
+	struct common *common;	    /* by position */
+	struct queue *queues;	    /* likewise */
 };
-
-/* Started as what lies before it on its stream ended: it had been put there before. */
-static int is_queued(const struct ct_schedule *s, const struct ct_schedule_launch *l)
-{
-	const struct ct_schedule_launch *ahead;
-
-	if (l->after == CT_NO_LAUNCH)
-		return 0;
-	ahead = &s->launches[l->after];
-	return l->start_ns - ahead->start_ns - ahead->span_ns <= l->err_ns;
-}
 
 /* From the start of what the launch queued up behind without a break, to its end. */
 static double queued_span(const struct ct_schedule *s, const struct ct_schedule_launch *l)
 {
 	int64_t end = l->start_ns + l->span_ns;
 
-	for (uint32_t n = 0; n < LAGS && is_queued(s, l); n++)
+	for (uint32_t n = 0; n < LAGS && ct_schedule_is_queued(s, l); n++)
 		l = &s->launches[l->after];
 	return (double)(end - l->start_ns);
 }
@@ -84,7 +84,7 @@ static int look_back(const struct telling *t, uint32_t member, uint32_t place, u
 	if (place < lag || place < FIRST || c->stretch != l->stretch)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
-	if (is_queued(s, l))
+	if (ct_schedule_is_queued(s, l))
 		return NOTHING_THERE;
 	between = l->start_ns - c->start_ns - c->span_ns;
 	if (between < -(int64_t)l->err_ns)
@@ -200,18 +200,67 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of the members' slopes: the median, and how far above it the true one may be, at two standard errors of a median (1.253
- * sigma / sqrt n, sigma = 1.4826 times the median distance). */
-static double at_most(float *slopes, uint32_t n)
+struct bounds {
+	double least, most;
+};
+
+/* Of the members' slopes: the median, give or take two standard errors of a median (1.253 sigma / sqrt n, sigma = 1.4826 times the
+ * median distance). Uses the slopes up. Of too few anything is possible. */
+static struct bounds bounds_of(float *slopes, uint32_t n)
 {
 	float median;
+	double off;
 
+	if (n < CT_PEERS_LEAST)
+		return (struct bounds){ -INFINITY, INFINITY };
 	qsort(slopes, n, sizeof(*slopes), by_value);
 	median = slopes[n / 2];
 	for (uint32_t k = 0; k < n; k++)
 		slopes[k] = fabsf(slopes[k] - median);
 	qsort(slopes, n, sizeof(*slopes), by_value);
-	return median + 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
+	off = 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
+	return (struct bounds){ median - off, median + off };
+}
+
+static int is_queue(const struct telling *t, uint32_t position)
+{
+	return 2 * t->queues[position].queued > t->queues[position].n;
+}
+
+/* Positions at which most launches queue up: there it takes evidence that they wait for anything else. */
+static void find_queues(struct telling *t, uint32_t members)
+{
+	for (uint32_t m = 0; m < members; m++) {
+		uint32_t first = t->s->seat_first[t->peers->seats[t->g->first + m]];
+
+		for (uint32_t k = 0; k < t->g->len; k++) {
+			struct queue *q = &t->queues[t->peers->positions[t->g->first_position + k]];
+
+			q->n++;
+			q->queued += ct_schedule_is_queued(t->s, &t->s->launches[first + k]);
+		}
+	}
+	for (uint32_t p = 0; p < t->g->n_positions; p++) {
+		if (!t->lag[p] && is_queue(t, p) &&
+		    t->queues[p].n - t->queues[p].queued < LEAST_TIMES)
+			t->lag[p] = QUEUED;
+	}
+}
+
+/* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
+ * launches queue up and it is not known that it did: then nothing tells. */
+static uint8_t waits_at(struct telling *t, uint32_t p, uint32_t lag)
+{
+	const struct common *c = &t->common[p];
+	struct bounds slope = bounds_of(&t->slopes[p * MOST_MEMBERS], t->n_slopes[p]);
+	int all = all_wait(c);
+
+	/* what mostly was still under way was not waited for */
+	if (10 * c->under_way > c->ended || (!all && slope.most <= WAITS_ABOVE))
+		return 0;
+	if (is_queue(t, p) && !all && slope.least <= WAITS_ABOVE)
+		return QUEUED;
+	return (uint8_t)lag;
 }
 
 /* Where it is known that computing did not wait at this lag the search goes on; all else ends it. */
@@ -220,21 +269,45 @@ static uint32_t decide(struct telling *t, uint32_t lag)
 	uint32_t open = 0;
 
 	for (uint32_t p = 0; p < t->g->n_positions; p++) {
-		float *slopes = &t->slopes[p * MOST_MEMBERS];
-		uint32_t n = t->n_slopes[p];
-
+		if (!t->lag[p])
+			t->lag[p] = waits_at(t, p, lag);
 		t->n_slopes[p] = 0;
-		if (t->lag[p])
-			continue;
-		/* what mostly was still under way was not waited for */
-		if (10 * t->common[p].under_way <= t->common[p].ended &&
-		    (n < CT_PEERS_LEAST || all_wait(&t->common[p]) ||
-		     at_most(slopes, n) > WAITS_ABOVE))
-			t->lag[p] = (uint8_t)lag;
-		else
-			open++;
+		open += !t->lag[p];
 	}
 	return open;
+}
+
+/* Of the two that launches of its position follow: what had ended when this one started. CT_NO_LAUNCH: this time none. */
+static uint32_t ended_before(const struct ct_schedule *s, uint32_t first, uint32_t place,
+			     uint32_t lag)
+{
+	const struct ct_schedule_launch *l = &s->launches[first + place], *c = l - lag;
+
+	if (!lag || lag > place || c->stretch != l->stretch ||
+	    ct_schedule_end(c) > l->start_ns + l->err_ns)
+		return CT_NO_LAUNCH;
+	return first + place - lag;
+}
+
+/* A launch counts from the later of the two, and cannot start before the other one has ended. */
+static uint32_t follow(const struct telling *t, uint32_t first, uint32_t place, uint32_t *also)
+{
+	const struct ct_schedule *s = t->s;
+	struct ct_follows f = t->follows[t->peers->positions[t->g->first_position + place]];
+	uint32_t one = ended_before(s, first, place, f.first);
+	uint32_t other = ended_before(s, first, place, f.second);
+
+	*also = CT_NO_LAUNCH;
+	if (one == CT_NO_LAUNCH || other == CT_NO_LAUNCH)
+		return one != CT_NO_LAUNCH     ? one
+		       : other != CT_NO_LAUNCH ? other
+					       : s->launches[first + place].from;
+	if (ct_schedule_end(&s->launches[one]) < ct_schedule_end(&s->launches[other])) {
+		*also = one;
+		return other;
+	}
+	*also = other;
+	return one;
 }
 
 /* What the launch's computing waited for. Where it was none of those looked at it is what those waited for; CT_NO_LAUNCH: that lies
@@ -246,6 +319,8 @@ static uint32_t anchor_of(const struct telling *t, uint32_t first, uint32_t plac
 	uint32_t back = lag == QUEUED ? first + place - l->after : lag == FURTHER_BACK ? LAGS : lag;
 	const struct ct_schedule_launch *c;
 
+	if (lag == FOLLOWS)
+		return follow(t, first, place, &t->s->launches[first + place].also);
 	if (lag == QUEUED && l->after == CT_NO_LAUNCH)
 		return l->from;
 	if (place < back || l[-(int64_t)back].stretch != l->stretch)
@@ -270,26 +345,6 @@ static void apply(struct telling *t, uint32_t seat)
 	}
 }
 
-/* Positions at which most launches queue up. */
-static void find_queues(struct telling *t, uint32_t members)
-{
-	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->sums[p] = (struct sums){ 0 };
-	for (uint32_t m = 0; m < members; m++) {
-		uint32_t first = t->s->seat_first[t->peers->seats[t->g->first + m]];
-
-		for (uint32_t k = 0; k < t->g->len; k++) {
-			const struct ct_schedule_launch *l = &t->s->launches[first + k];
-			struct sums *sum = &t->sums[t->peers->positions[t->g->first_position + k]];
-
-			sum->n++;
-			sum->x += is_queued(t->s, l);
-		}
-	}
-	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->lag[p] = 2 * t->sums[p].x > t->sums[p].n ? QUEUED : 0;
-}
-
 static int by_value_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -298,25 +353,27 @@ static int by_value_double(const void *a, const void *b)
 }
 
 /* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
- * to the launch ahead if that counts from there too (`pace` > 0: its gap). Negative: all of them did. */
+ * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
+ * of them did. */
 static double ready_peers(const struct telling *t, uint32_t place, uint32_t launch, uint32_t back,
 			  double pace)
 {
 	const struct ct_schedule *s = t->s;
+	int has_pace = pace > PACE_ERRORS * (double)s->launches[launch].err_ns;
 	uint32_t n = 0;
 
 	for (uint32_t o = 0; o < t->g->n; o++) {
 		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
 		const struct ct_schedule_launch *l = &s->launches[other];
 
-		if (is_queued(s, l) || l->from == CT_NO_LAUNCH ||
+		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
 		    s->launches[launch].from == CT_NO_LAUNCH ||
 		    other - l->from != launch - s->launches[launch].from)
 			continue;
-		if (pace > 0 && s->gap_ns[other - back] <= 0)
+		if (has_pace && s->gap_ns[other - back] <= PACE_ERRORS * l->err_ns)
 			continue;
 		t->values[n++] = (double)s->gap_ns[other] *
-				 (pace > 0 ? pace / (double)s->gap_ns[other - back] : 1);
+				 (has_pace ? pace / (double)s->gap_ns[other - back] : 1);
 	}
 	if (!n)
 		return -1;
@@ -335,9 +392,13 @@ static void ready_in_queue(struct telling *t, uint32_t place)
 		uint32_t ahead = s->launches[l].after;
 		int64_t least = 0, ready;
 
-		if (!is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
+		if (!ct_schedule_is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
 		    s->launches[l].from == CT_NO_LAUNCH)
 			continue;
+		if (t->lag[t->peers->positions[t->g->first_position + place]] == FOLLOWS) {
+			s->gap_ns[l] = 0;
+			continue;
+		}
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
 		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
@@ -364,9 +425,15 @@ static int tell(struct telling *t)
 	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
 	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
 	t->common = malloc((n + 1) * sizeof(*t->common));
+	t->queues = calloc(n + 1, sizeof(*t->queues));
+	t->follows = malloc((n + 1) * sizeof(*t->follows));
 	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
-	    !t->values || !t->common)
+	    !t->values || !t->common || !t->queues || !t->follows)
 		return CT_NOMEM;
+	if (ct_follows_find(t->peers, t->g, t->s, t->follows) != CT_OK)
+		return CT_NOMEM;
+	for (uint32_t p = 0; p < n; p++)
+		t->lag[p] = t->follows[p].first ? FOLLOWS : 0;
 	find_queues(t, members);
 	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
 		add_up(t, members, lag);
@@ -399,6 +466,8 @@ int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
 		free(t.anchors);
 		free(t.values);
 		free(t.common);
+		free(t.queues);
+		free(t.follows);
 	}
 	return st;
 }

@@ -5,6 +5,7 @@
 #include "analyzer/blame/findings.h"
 #include "analyzer/units.h"
 #include "analyzer/whatif/judge.h"
+#include "analyzer/why.h"
 #include "trace/status.h"
 
 static enum ct_finding_kind kind_of(const struct ct_whatif_set *set)
@@ -52,19 +53,13 @@ int ct_whatif_finding(const struct ct_pass *pass, const struct ct_whatif_set *se
 	f->comm_key = set->kind == CT_WHATIF_GROUP ? set->comm->key : 0;
 	f->begin_at_ns = 0;
 	f->end_at_ns = pass->duration_ns;
-	f->cause = "take longer between communications than ranks that do the same, all of them: "
-		   "together they hold the run back more than each alone";
+	ct_finding_because(f, CT_WHY_LATE_TOGETHER);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	name = ranks ? who(set, f, ranks, memory) : NULL;
 	if (!name || ct_finding_replayed(pass, r, CT_UNKNOWN, list, f))
 		return CT_NOMEM;
-	f->advice = ct_arena_printf(memory,
-				    "ranks %s are slow together: look for what only they share "
-				    "(host, switch, power, shard of the model or of the input)",
-				    ranks);
-	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s windows=%u/%u severity=%s", name,
+	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s windows=%u/%u", name,
 				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-				  ct_text_pct(f->loss_pct).s, r->windows, r->n_windows,
-				  ct_severity_name(f->severity));
-	return f->advice && f->line ? CT_OK : CT_NOMEM;
+				  ct_text_pct(f->loss_pct).s, r->windows, r->n_windows);
+	return f->line ? CT_OK : CT_NOMEM;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/blame/apart_set.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -156,6 +157,25 @@ static int is_steady(const struct ct_whatif *w, uint32_t seat)
 	return rest >= STEADY * sum;
 }
 
+/* Do they take longest round after round, more often than chance? Then the error holds how much rounds differ. 1, 0,
+ * CT_NOMEM. */
+static int does_recur(const struct ct_whatif *w, const struct ct_pass *pass, const uint32_t *seats,
+		      uint32_t n, int is_chosen, struct ct_replayed *r)
+{
+	struct ct_recurrence recurs;
+	int st = ct_whatif_recurs(w, pass, seats, n, is_chosen, &recurs);
+	double err;
+
+	if (st != CT_OK)
+		return st;
+	if (recurs.log10_p >= log10(CT_BLAME_ALPHA))
+		return 0;
+	err = recurs.spread_ns * (double)r->loss_ns;
+	if (err > (double)r->err_ns)
+		r->err_ns = err < (double)r->loss_ns ? (uint64_t)err : r->loss_ns;
+	return 1;
+}
+
 /* Most that somebody costs whom nobody suspects, but this one. */
 static int64_t most_of_others(const struct ct_whatif *w, const struct ct_charge *charges,
 			      uint32_t seat)
@@ -172,45 +192,28 @@ static int64_t most_of_others(const struct ct_whatif *w, const struct ct_charge 
 static int weigh_rank(struct ct_whatif *w, const struct ct_pass *pass,
 		      const struct ct_charge *charges, uint32_t seat, struct ct_replayed *out)
 {
-	int steady;
+	int steady, recurs;
 
 	replay_set(w, &seat, 1, most_of_others(w, charges, seat), out);
 	if (charges[seat].guilty || !is_worth(pass, out))
 		return CT_OK;
-	steady = is_steady(w, seat);
-	out->names_it = steady > 0;
+	recurs = does_recur(w, pass, &seat, 1, 1, out);
+	steady = recurs > 0 ? is_steady(w, seat) : recurs;
+	out->names_it = steady > 0 && is_worth(pass, out);
 	return steady < 0 ? steady : CT_OK;
-}
-
-static int sends_messages(const struct ct_tape *tape, uint32_t seat)
-{
-	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
-		if (tape->instances[tape->parts[tape->order[k]].instance].src >= 0)
-			return 1;
-	}
-	return 0;
-}
-
-/* A stage of a pipeline that nobody else is. */
-static int is_one_of_its_kind(const struct ct_whatif *w, const struct ct_pass *pass, uint32_t seat)
-{
-	uint32_t group = w->peers.group_of[seat];
-
-	return group != UINT32_MAX && w->peers.n_groups > 1 && w->peers.groups[group].n == 1 &&
-	       sends_messages(&pass->tape, seat);
 }
 
 /* Ranks are compared by how long they computed before they came. That means nothing between ranks whose places in the job
  * differ: the first stage of a pipeline ends its backward pass last, and is not slow. */
 static void compare_likes(const struct ct_whatif *w, const struct ct_pass *pass,
-			  struct ct_charge *charges)
+			  const uint8_t *alone, struct ct_charge *charges)
 {
 	double gate = (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
 
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
 		struct ct_charge *c = &charges[s];
 
-		if (is_one_of_its_kind(w, pass, s)) {
+		if (alone[s]) {
 			c->has_no_peers = 1;
 			c->guilty = 0;
 		} else if (!c->guilty && w->usual.by_peers[s]) {
@@ -223,6 +226,7 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 		    struct ct_set_result *set)
 {
 	uint32_t *seats, n = 0;
+	uint8_t *alone_of;
 	int alone = 0, st = CT_OK;
 
 	if (!w->is_close)
@@ -234,21 +238,27 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 	}
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++)
 		ct_charge_settle(&charges[s], pass->duration_ns);
-	compare_likes(w, pass, charges);
-	if (st != CT_OK || !set->in_set)
-		return st;
+	alone_of = calloc((size_t)pass->n_seats + 1, 1);
 	seats = malloc(((size_t)pass->n_seats + 1) * sizeof(*seats));
-	if (!seats)
-		return CT_NOMEM;
+	if (st == CT_OK && (!alone_of || !seats || ct_whatif_alone(w, pass, alone_of) != CT_OK))
+		st = CT_NOMEM;
+	if (st == CT_OK)
+		compare_likes(w, pass, alone_of, charges);
+	if (st != CT_OK || !set->in_set) {
+		free(alone_of);
+		free(seats);
+		return st;
+	}
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
 		if (!set->in_set[s])
 			continue;
 		seats[n++] = s;
-		alone |= is_one_of_its_kind(w, pass, s);
+		alone |= alone_of[s];
 	}
 	if (alone)
 		set->in_set = NULL;
 	replay_set(w, seats, n, 0, &set->replayed);
+	free(alone_of);
 	free(seats);
 	return CT_OK;
 }
@@ -296,6 +306,26 @@ static int are_all_slow(const struct ct_whatif *w, const struct ct_whatif_set *s
 			return 0;
 	}
 	return 1;
+}
+
+/* Do they hold more beyond the usual than the others, by more than these differ? 1, 0, CT_NOMEM. */
+static int stands_apart(const struct ct_whatif *w, const struct ct_pass *pass,
+			const struct ct_whatif_set *set)
+{
+	double *excess = malloc(((size_t)pass->n_seats + 1) * sizeof(*excess));
+	uint8_t *in_set = calloc((size_t)pass->n_seats + 1, 1);
+	int apart = CT_NOMEM;
+
+	for (uint32_t s = 0; excess && s < pass->n_seats; s++)
+		excess[s] = s < w->schedule.n_seats && w->usual.by_peers[s] ? w->usual.excess_ns[s]
+									    : NAN;
+	for (uint32_t k = 0; in_set && k < set->n; k++)
+		in_set[set->seats[k]] = 1;
+	if (excess && in_set)
+		apart = ct_set_stands_apart(pass, excess, in_set);
+	free(excess);
+	free(in_set);
+	return apart;
 }
 
 /* Healthy ranks that are looked at together cost more than one of them: what sets of the same kind cost that share nobody. */
@@ -374,24 +404,44 @@ int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct c
 	struct ct_replayed r = { 0 };
 	int slow;
 
-	if (!set)
+	if (!set || pass->oversubscribed.processes)
 		return CT_OK;
 	replay_set(w, set->seats, set->n, chance_of(w, set), &r);
 	if (!is_worth(pass, &r))
 		return CT_OK;
 	slow = are_all_slow(w, set);
-	if (slow < 1)
-		return slow;
+	if (slow > 0)
+		slow = stands_apart(w, pass, set);
+	if (slow > 0)
+		slow = does_recur(w, pass, set->seats, set->n, set->kind == CT_WHATIF_LATEST, &r);
+	if (slow < 1 || !is_worth(pass, &r))
+		return slow < 0 ? slow : CT_OK;
 	return makes_room(pass, set, r.loss_ns, list) ? ct_whatif_finding(pass, set, &r, list)
 						      : CT_OK;
 }
 
+/* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the same way. */
+static double error_of_times(const struct ct_whatif *w, const struct ct_report *report)
+{
+	double gaps = (double)w->schedule.n_launches / w->schedule.n_seats;
+	double err = report->run.time_err_p50_ns == CT_UNKNOWN
+			     ? NAN
+			     : (double)report->run.time_err_p50_ns;
+
+	return 100 * gaps * err / (double)w->total_ns;
+}
+
 void ct_whatif_fill(const struct ct_whatif *w, struct ct_report *report)
 {
-	report->whatif = (struct ct_report_whatif){ .free_gain_pct = NAN, .balance_ratio = NAN };
+	struct ct_report_whatif *to = &report->whatif;
+
+	*to = (struct ct_report_whatif){ .free_gain_pct = NAN, .balance_ratio = NAN };
 	if (!w->is_close || w->replayed_ns <= 0)
 		return;
-	report->whatif.free_gain_pct = 100 * (1 - (double)w->free_ns / (double)w->replayed_ns);
-	report->whatif.balance_ratio = (double)w->usual_ns / (double)w->replayed_ns;
-	report->whatif.error_pct = w->error_pct;
+	to->free_gain_pct = 100 * (1 - (double)w->free_ns / (double)w->replayed_ns);
+	to->error_pct = w->error_pct + error_of_times(w, report);
+	to->balance_ratio = (double)w->usual_ns / (double)w->replayed_ns;
+	to->is_contradicted = to->free_gain_pct + to->error_pct < 0;
+	if (to->is_contradicted)
+		to->free_gain_pct = to->balance_ratio = NAN;
 }

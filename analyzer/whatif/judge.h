@@ -19,6 +19,15 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 /* Ranks that are slow together: a finding that takes the place of its members' where it explains more. 0 or CT_NOMEM. */
 int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct ct_findings *list);
 
+/* Are these seats slower than their peers round after round? With the number of sets of so many taken into account where
+ * they were chosen for being the latest (`is_chosen`), else the number of such sets side by side. Nothing is known (log10_p
+ * is 0) with too few rounds. spread_ns is a share of what they hold beyond the usual. 0 or CT_NOMEM. */
+int ct_whatif_recurs(const struct ct_whatif *w, const struct ct_pass *pass, const uint32_t *seats,
+		     uint32_t n, int is_chosen, struct ct_recurrence *out);
+
+/* Sets alone[seat] where nobody does what it does and it hands work on in messages: a stage of a pipeline. 0 or CT_NOMEM. */
+int ct_whatif_alone(const struct ct_whatif *w, const struct ct_pass *pass, uint8_t *alone);
+
 /* The finding about a set, played as `replayed`, into the list. 0 or CT_NOMEM. */
 int ct_whatif_finding(const struct ct_pass *pass, const struct ct_whatif_set *set,
 		      const struct ct_replayed *replayed, struct ct_findings *list);

@@ -46,7 +46,7 @@ static int allocate(struct ordering *o)
 	o->meeting_first = calloc(launches, sizeof(*o->meeting_first));
 	o->meetings = malloc(((size_t)o->s->n_parts + 1) * sizeof(*o->meetings));
 	o->next_first = calloc(launches, sizeof(*o->next_first));
-	o->nexts = malloc(2 * launches * sizeof(*o->nexts));
+	o->nexts = malloc(3 * launches * sizeof(*o->nexts));
 	o->queue = malloc(meetings * sizeof(*o->queue));
 	return o->meetings_left && o->needs && o->is_open && o->waits_for && o->meeting_first &&
 			       o->meetings && o->next_first && o->nexts && o->queue
@@ -67,9 +67,10 @@ static void link_up(struct ordering *o)
 	const struct ct_schedule *s = o->s;
 
 	for (uint32_t l = 0; l < s->n_launches; l++) {
-		uint32_t before[] = { s->launches[l].from, s->launches[l].after };
+		uint32_t before[] = { s->launches[l].from, s->launches[l].after,
+				      s->launches[l].also };
 
-		for (int k = 0; k < 2; k++) {
+		for (int k = 0; k < 3; k++) {
 			if (before[k] == CT_NO_LAUNCH)
 				continue;
 			o->needs[l]++;
@@ -96,9 +97,10 @@ static void fill(struct ordering *o)
 	const struct ct_schedule *s = o->s;
 
 	for (uint32_t l = s->n_launches; l-- > 0;) {
-		uint32_t before[] = { s->launches[l].from, s->launches[l].after };
+		uint32_t before[] = { s->launches[l].from, s->launches[l].after,
+				      s->launches[l].also };
 
-		for (int k = 0; k < 2; k++) {
+		for (int k = 0; k < 3; k++) {
 			if (before[k] != CT_NO_LAUNCH)
 				o->nexts[--o->next_first[before[k] + 1]] = l;
 		}
@@ -177,7 +179,7 @@ static int unstick(struct ordering *o)
 		uint32_t l = o->by_start[o->next_stuck];
 
 		o->needs[l] = 0;
-		s->launches[l].after = CT_NO_LAUNCH;
+		s->launches[l].after = s->launches[l].also = CT_NO_LAUNCH;
 		ct_schedule_anchor(s, l, CT_NO_LAUNCH);
 		s->broken++;
 		open_launch(o, l);

@@ -40,6 +40,8 @@ static int64_t start_of(const struct ct_replay *r, const struct ct_schedule_laun
 {
 	int64_t start = plus(gap, l->from == CT_NO_LAUNCH ? 0 : r->end_ns[l->from]);
 
+	if (l->also != CT_NO_LAUNCH)
+		start = later(start, r->end_ns[l->also]);
 	return l->after == CT_NO_LAUNCH ? start : later(start, r->end_ns[l->after]);
 }
 

@@ -161,7 +161,7 @@ static void set_before(struct ct_schedule *s, uint32_t at, uint32_t first)
 {
 	struct ct_schedule_launch *l = &s->launches[at];
 
-	l->from = l->after = CT_NO_LAUNCH;
+	l->from = l->after = l->also = CT_NO_LAUNCH;
 	for (uint32_t k = at; k > first && at - k < BACK; k--) {
 		const struct ct_schedule_launch *before = &s->launches[k - 1];
 

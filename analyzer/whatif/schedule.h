@@ -28,6 +28,7 @@ struct ct_schedule_launch {
 	int64_t span_ns;  /* ... and to its end */
 	uint32_t from; /* own launch whose end its gap is counted from; CT_NO_LAUNCH: the stretch's begin */
 	uint32_t after; /* own launch before it on its stream; CT_NO_LAUNCH: none */
+	uint32_t also;	/* another one that has to have ended; CT_NO_LAUNCH: none */
 	uint32_t seat;
 	uint32_t stretch;
 	uint32_t stream, group;
@@ -80,7 +81,7 @@ int ct_schedule_build(struct ct_schedule *s, const struct ct_tape *tape, const u
 void ct_schedule_fini(struct ct_schedule *s);
 
 /* Bring the meetings into an order in which they can be played. Whatever would wait for itself (times that contradict each
- * other) starts as it was measured. Changes `from`, `after` and gaps of those. 0 or CT_NOMEM. */
+ * other) starts as it was measured. Changes `from`, `after`, `also` and gaps of those. 0 or CT_NOMEM. */
 int ct_schedule_order(struct ct_schedule *s);
 
 /* In which window of the run it started, as measured. Windows of a stretch lie together. */

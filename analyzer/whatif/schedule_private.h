@@ -38,6 +38,14 @@ static inline int64_t ct_schedule_end(const struct ct_schedule_launch *launch)
 	return launch->start_ns + launch->span_ns;
 }
 
+/* Started as what lies before it on its stream ended: it had been put there before. */
+static inline int ct_schedule_is_queued(const struct ct_schedule *s,
+					const struct ct_schedule_launch *launch)
+{
+	return launch->after != CT_NO_LAUNCH &&
+	       launch->start_ns - ct_schedule_end(&s->launches[launch->after]) <= launch->err_ns;
+}
+
 /* The meetings of all chosen instances, once their launches are there (meetings.c). */
 void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of);
 

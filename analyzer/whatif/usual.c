@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/whatif/usual.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyzer/whatif/pace.h"
 #include "trace/status.h"
 
 /* Windows that a median is made of where there are no peers. */
 #define LEAST_WINDOWS 5u
-/* Of the members, for how far gaps usually lie apart. */
-#define SPREAD_MEMBERS 16u
-/* A gap at the usual pace lies no farther from the usual one, but for a few: one in so many. */
-#define MOST_SIGMA 3
-#define RARE 10u
-/* Who needs less than half of what is usual does something else there, and its gaps stay as they are. */
-#define ANOTHER_PACE 0.5
+/* One of so many peers, and less, are few: without them the median of all is another by 0.16 standard deviations. */
+#define FEW 8u
 
 void ct_usual_fini(struct ct_usual *u)
 {
@@ -26,18 +22,16 @@ void ct_usual_fini(struct ct_usual *u)
 }
 
 struct finding_usual {
-	struct ct_usual *u;
+	int64_t *usual_ns, *paced_ns; /* by launch */
 	const struct ct_schedule *s;
 	const struct ct_peers *peers;
 	const struct ct_peer_group *g;
-	int64_t *values;  /* of a median */
-	double *ratios;	  /* likewise */
-	uint32_t *places; /* by position and window; those of a cell: places[times[cell]] .. */
+	const uint8_t *
+		in; /* by seat: the set whose gaps are looked for, held against all others; NULL: each against all others */
+	int64_t *values; /* of a median */
 	/* by position x window, of one member: sums, and how often */
 	double *own, *usual;
 	uint32_t *times;
-	uint32_t *often;  /* by position: launches of a member */
-	uint32_t *stalls; /* by position x member: those that lie far off */
 };
 
 static int by_value(const void *a, const void *b)
@@ -47,10 +41,21 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Median of sorted values. */
+static int64_t middle(const int64_t *sorted, uint32_t n)
+{
+	return n % 2 ? sorted[n / 2] : sorted[n / 2 - 1] + (sorted[n / 2] - sorted[n / 2 - 1]) / 2;
+}
+
 static int64_t median(int64_t *values, uint32_t n)
 {
 	qsort(values, n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2] : values[n / 2 - 1] + (values[n / 2] - values[n / 2 - 1]) / 2;
+	return middle(values, n);
+}
+
+static int is_in(const struct finding_usual *f, uint32_t member)
+{
+	return f->in && f->in[f->peers->seats[f->g->first + member]];
 }
 
 static uint32_t launch_of(const struct finding_usual *f, uint32_t member, uint32_t place)
@@ -94,7 +99,7 @@ static int64_t median_of_others(const int64_t *sorted, uint32_t n, int64_t but)
 }
 
 /* Gaps that begin at the same launch can be compared. First starts tell who was started late, not who is slow. Who is judged
- * is not in the measure. */
+ * is not in the measure, alone or with all of the set. */
 static void among_peers(const struct finding_usual *f, uint32_t place)
 {
 	uint32_t most = most_reach(f, place), n = 0;
@@ -102,18 +107,20 @@ static void among_peers(const struct finding_usual *f, uint32_t place)
 	for (uint32_t m = 0; m < f->g->n; m++) {
 		uint32_t l = launch_of(f, m, place);
 
-		f->u->usual_ns[l] = f->s->gap_ns[l];
-		if (reach(f, l) == most)
+		f->usual_ns[l] = f->s->gap_ns[l];
+		if (reach(f, l) == most && !is_in(f, m))
 			f->values[n++] = f->s->gap_ns[l];
 	}
-	if (most == UINT32_MAX || n < CT_PEERS_LEAST)
+	if (most == UINT32_MAX || n < (f->in ? CT_PEERS_LEAST - 1 : CT_PEERS_LEAST))
 		return;
 	qsort(f->values, n, sizeof(*f->values), by_value);
 	for (uint32_t m = 0; m < f->g->n; m++) {
 		uint32_t l = launch_of(f, m, place);
 
-		if (reach(f, l) == most)
-			f->u->usual_ns[l] = median_of_others(f->values, n, f->s->gap_ns[l]);
+		if (reach(f, l) != most)
+			continue;
+		f->usual_ns[l] = is_in(f, m) ? middle(f->values, n)
+					     : median_of_others(f->values, n, f->s->gap_ns[l]);
 	}
 }
 
@@ -136,7 +143,7 @@ static void add_up(const struct finding_usual *f, uint32_t member)
 		uint32_t l = launch_of(f, member, k), c = cell(f, member, k);
 
 		f->own[c] += (double)f->s->gap_ns[l];
-		f->usual[c] += (double)f->u->usual_ns[l];
+		f->usual[c] += (double)f->usual_ns[l];
 		f->times[c]++;
 	}
 }
@@ -170,187 +177,66 @@ static void pace_by_itself(const struct finding_usual *f, uint32_t member)
 
 		/* without any time of its own there is nothing to scale; when it was started tells nothing */
 		if (f->own[c] > 0 && reach(f, l) != UINT32_MAX)
-			f->u->paced_ns[l] = (int64_t)(gap * (f->usual[c] / f->own[c]));
+			f->paced_ns[l] = (int64_t)(gap * (f->usual[c] / f->own[c]));
 	}
 }
 
-/* Places in order of position and window (by the first member's time). */
-static void sort_places(const struct finding_usual *f)
+static int pace_by_peers(const struct finding_usual *f)
 {
-	uint32_t cells = f->g->n_positions * f->s->n_windows;
+	const struct ct_pacing pacing = { .schedule = f->s,
+					  .peers = f->peers,
+					  .group = f->g,
+					  .in = f->in,
+					  .usual_ns = f->usual_ns,
+					  .paced_ns = f->paced_ns };
 
-	for (uint32_t c = 0; c <= cells; c++)
-		f->times[c] = 0;
-	for (uint32_t k = 0; k < f->g->len; k++)
-		f->times[cell(f, 0, k)]++;
-	for (uint32_t c = 1; c <= cells; c++)
-		f->times[c] += f->times[c - 1];
-	for (uint32_t k = f->g->len; k-- > 0;)
-		f->places[--f->times[cell(f, 0, k)]] = k;
+	return ct_pace(&pacing);
 }
 
-/* A gap as a multiple of the usual one; where that is nothing there is no pace. */
-static double ratio(const struct finding_usual *f, uint32_t launch)
-{
-	int64_t usual = f->u->usual_ns[launch];
-
-	return usual > 0 ? (double)f->s->gap_ns[launch] / (double)usual : 1;
-}
-
-static int by_ratio(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median_ratio(double *ratios, uint32_t n)
-{
-	qsort(ratios, n, sizeof(*ratios), by_ratio);
-	return n % 2 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
-}
-
-/* How far gaps usually lie from the usual one, in standard deviations (1.4826 times the median distance). */
-static double spread_of(const struct finding_usual *f, const uint32_t *places, uint32_t n)
-{
-	uint32_t members = f->g->n < SPREAD_MEMBERS ? f->g->n : SPREAD_MEMBERS, count = 0;
-
-	for (uint32_t m = 0; m < members; m++) {
-		for (uint32_t k = 0; k < n; k++)
-			f->ratios[count++] = fabs(ratio(f, launch_of(f, m, places[k])) - 1);
-	}
-	return 1.4826 * median_ratio(f->ratios, count);
-}
-
-/* A member's pace in a cell. */
-static double pace_of(const struct finding_usual *f, uint32_t member, const uint32_t *places,
-		      uint32_t n)
-{
-	double pace;
-
-	for (uint32_t k = 0; k < n; k++)
-		f->ratios[k] = ratio(f, launch_of(f, member, places[k]));
-	pace = median_ratio(f->ratios, n);
-	return pace > 0 ? pace : 1;
-}
-
-/* What is left of a gap beside the pace. */
-static double rest_of(const struct finding_usual *f, uint32_t launch, double pace)
-{
-	return ratio(f, launch) / pace - 1;
-}
-
-static uint32_t far_off(const struct finding_usual *f, uint32_t member, const uint32_t *places,
-			uint32_t n, double pace, double most)
-{
-	uint32_t far = 0;
-
-	for (uint32_t k = 0; k < n; k++)
-		far += fabs(rest_of(f, launch_of(f, member, places[k]), pace)) > most;
-	return far;
-}
-
-/* How often a member's gaps at a position lie far off: a few are stalls, which pace has nothing to do with. */
-static void count_stalls(const struct finding_usual *f, uint32_t position, const uint32_t *places,
-			 uint32_t n)
-{
-	double most = MOST_SIGMA * spread_of(f, places, n);
-
-	f->often[position] += n;
-	for (uint32_t m = 0; m < f->g->n; m++)
-		f->stalls[position * f->g->n + m] += far_off(f, m, places, n,
-							     pace_of(f, m, places, n), most);
-}
-
-static void pace_cell(const struct finding_usual *f, uint32_t position, const uint32_t *places,
-		      uint32_t n)
-{
-	double most = MOST_SIGMA * spread_of(f, places, n);
-
-	for (uint32_t m = 0; m < f->g->n; m++) {
-		double pace = pace_of(f, m, places, n);
-		uint32_t stalls = f->stalls[position * f->g->n + m];
-		int rare = (stalls < 2 || stalls * RARE <= f->often[position]) &&
-			   4 * far_off(f, m, places, n, pace, most) <= n;
-
-		for (uint32_t k = 0; k < n; k++) {
-			uint32_t l = launch_of(f, m, places[k]);
-			double rest = rest_of(f, l, pace);
-
-			if (reach(f, l) == UINT32_MAX || pace < ANOTHER_PACE)
-				continue;
-			if (!rare)
-				rest = fmax(-most, fmin(most, rest));
-			f->u->paced_ns[l] = (int64_t)((double)f->u->usual_ns[l] *
-						      fmax(0, 1 + rest));
-		}
-	}
-}
-
-static void pace_all(const struct finding_usual *f)
-{
-	uint32_t cells = f->g->n_positions * f->s->n_windows;
-
-	sort_places(f);
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t c = 0; c < cells; c++) {
-			const uint32_t *places = f->places + f->times[c];
-			uint32_t n = f->times[c + 1] - f->times[c], p = c / f->s->n_windows;
-
-			if (n && !pass)
-				count_stalls(f, p, places, n);
-			else if (n)
-				pace_cell(f, p, places, n);
-		}
-	}
-}
-
-static void add_excess(const struct finding_usual *f, uint32_t member)
+static void add_excess(const struct finding_usual *f, uint32_t member, struct ct_usual *u)
 {
 	uint32_t seat = f->peers->seats[f->g->first + member];
 
-	f->u->by_peers[seat] = f->g->n >= CT_PEERS_LEAST;
+	u->by_peers[seat] = f->g->n >= CT_PEERS_LEAST;
 	for (uint32_t k = 0; k < f->g->len; k++)
-		f->u->excess_ns[seat] += (double)f->s->gap_ns[launch_of(f, member, k)] -
-					 (double)f->u->usual_ns[launch_of(f, member, k)];
+		u->excess_ns[seat] += (double)f->s->gap_ns[launch_of(f, member, k)] -
+				      (double)f->usual_ns[launch_of(f, member, k)];
 }
 
-static int find_group(struct finding_usual *f)
+static int allocate(struct finding_usual *f)
 {
 	size_t cells = (size_t)f->g->n_positions * f->s->n_windows + 2;
 	size_t values = (size_t)f->g->n + f->s->n_windows;
-	int by_peers = f->g->n >= CT_PEERS_LEAST, ok;
 
 	f->values = malloc((values + 1) * sizeof(*f->values));
-	f->ratios = malloc(((size_t)SPREAD_MEMBERS * f->g->len + 1) * sizeof(*f->ratios));
-	f->places = malloc(((size_t)f->g->len + 1) * sizeof(*f->places));
 	f->own = malloc(cells * sizeof(*f->own));
 	f->usual = malloc(cells * sizeof(*f->usual));
 	f->times = malloc(cells * sizeof(*f->times));
-	f->often = calloc((size_t)f->g->n_positions + 1, sizeof(*f->often));
-	f->stalls = calloc((size_t)f->g->n_positions * f->g->n + 1, sizeof(*f->stalls));
-	ok = f->values && f->ratios && f->places && f->own && f->usual && f->times && f->often &&
-	     f->stalls;
-	for (uint32_t k = 0; ok && k < f->g->len; k++)
-		among_peers(f, k);
-	for (uint32_t m = 0; ok && m < f->g->n; m++) {
-		for (uint32_t k = 0; k < f->g->len; k++)
-			f->u->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
-		if (!by_peers)
-			pace_by_itself(f, m);
-		add_excess(f, m);
-	}
-	if (ok && by_peers)
-		pace_all(f);
+	return f->values && f->own && f->usual && f->times ? CT_OK : CT_NOMEM;
+}
+
+static void release(struct finding_usual *f)
+{
 	free(f->values);
-	free(f->ratios);
-	free(f->places);
 	free(f->own);
 	free(f->usual);
 	free(f->times);
-	free(f->often);
-	free(f->stalls);
-	return ok ? CT_OK : CT_NOMEM;
+}
+
+static int find_group(const struct finding_usual *f, struct ct_usual *u)
+{
+	int by_peers = f->g->n >= CT_PEERS_LEAST;
+
+	for (uint32_t k = 0; k < f->g->len; k++)
+		among_peers(f, k);
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		for (uint32_t k = 0; k < f->g->len; k++)
+			f->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
+		if (!by_peers)
+			pace_by_itself(f, m);
+		add_excess(f, m, u);
+	}
+	return by_peers ? pace_by_peers(f) : CT_OK;
 }
 
 int ct_usual_find(struct ct_usual *u, const struct ct_schedule *s, const struct ct_peers *peers)
@@ -365,9 +251,80 @@ int ct_usual_find(struct ct_usual *u, const struct ct_schedule *s, const struct 
 	if (!u->usual_ns || !u->paced_ns || !u->excess_ns || !u->by_peers)
 		return CT_NOMEM;
 	for (uint32_t g = 0; g < peers->n_groups && st == CT_OK; g++) {
-		struct finding_usual f = { .u = u, .s = s, .peers = peers, .g = &peers->groups[g] };
+		struct finding_usual f = { .usual_ns = u->usual_ns,
+					   .paced_ns = u->paced_ns,
+					   .s = s,
+					   .peers = peers,
+					   .g = &peers->groups[g] };
 
-		st = find_group(&f);
+		st = allocate(&f);
+		if (st == CT_OK)
+			st = find_group(&f, u);
+		release(&f);
 	}
+	return st;
+}
+
+/* Of a group, how many are in the set. */
+static uint32_t shared(const struct ct_peers *peers, const struct ct_peer_group *g,
+		       const uint8_t *in)
+{
+	uint32_t n = 0;
+
+	for (uint32_t m = 0; m < g->n; m++)
+		n += in[peers->seats[g->first + m]];
+	return n;
+}
+
+/* One is held against the others anyway, few hardly move the median, and all have nobody to be held against. */
+static void copy_paced(const struct finding_usual *f, const struct ct_usual *u)
+{
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		uint32_t first = launch_of(f, m, 0);
+
+		if (is_in(f, m))
+			memcpy(f->paced_ns + first, u->paced_ns + first,
+			       f->g->len * sizeof(*f->paced_ns));
+	}
+}
+
+static int pace_set(const struct finding_usual *f)
+{
+	for (uint32_t k = 0; k < f->g->len; k++)
+		among_peers(f, k);
+	for (uint32_t m = 0; m < f->g->n; m++) {
+		for (uint32_t k = 0; k < f->g->len && is_in(f, m); k++)
+			f->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
+	}
+	return pace_by_peers(f);
+}
+
+int ct_usual_together(const struct ct_usual *u, const struct ct_schedule *s,
+		      const struct ct_peers *peers, const uint8_t *in, int64_t *paced_ns)
+{
+	int64_t *usual_ns = malloc(((size_t)s->n_launches + 1) * sizeof(*usual_ns));
+	int st = usual_ns ? CT_OK : CT_NOMEM;
+
+	for (uint32_t g = 0; g < peers->n_groups && st == CT_OK; g++) {
+		struct finding_usual f = { .usual_ns = usual_ns,
+					   .paced_ns = paced_ns,
+					   .s = s,
+					   .peers = peers,
+					   .g = &peers->groups[g],
+					   .in = in };
+		uint32_t n = shared(peers, f.g, in);
+
+		if (n == 0)
+			continue;
+		if (n == 1 || FEW * n <= f.g->n || n + CT_PEERS_LEAST - 1 > f.g->n) {
+			copy_paced(&f, u);
+			continue;
+		}
+		st = allocate(&f);
+		if (st == CT_OK)
+			st = pace_set(&f);
+		release(&f);
+	}
+	free(usual_ns);
 	return st;
 }

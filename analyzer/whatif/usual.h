@@ -21,6 +21,11 @@ struct ct_usual {
 /* 0 or CT_NOMEM; ct_usual_fini() in any case. */
 int ct_usual_find(struct ct_usual *usual, const struct ct_schedule *schedule,
 		  const struct ct_peers *peers);
+
+/* The same for ranks that may be slow together: each held against the peers that are none of them, two at least; as above where
+ * fewer are left. in: by seat. Sets paced_ns (by launch) of their launches only. 0 or CT_NOMEM. */
+int ct_usual_together(const struct ct_usual *usual, const struct ct_schedule *schedule,
+		      const struct ct_peers *peers, const uint8_t *in, int64_t *paced_ns);
 void ct_usual_fini(struct ct_usual *usual);
 
 #endif

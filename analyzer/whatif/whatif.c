@@ -45,17 +45,27 @@ static struct ct_whatif_loss loss_of(const struct ct_whatif *w)
 	return loss;
 }
 
+/* Into w->gap_ns. 0 or CT_NOMEM. */
+static int pace(struct ct_whatif *w, const uint32_t *seats, uint32_t n)
+{
+	uint8_t *in = calloc((size_t)w->schedule.n_seats + 1, 1);
+	int st = CT_NOMEM;
+
+	for (uint32_t k = 0; in && k < n; k++)
+		in[seats[k]] = 1;
+	if (in)
+		st = ct_usual_together(&w->usual, &w->schedule, &w->peers, in, w->gap_ns);
+	free(in);
+	return st;
+}
+
 struct ct_whatif_loss ct_whatif_play(struct ct_whatif *w, const uint32_t *seats, uint32_t n)
 {
 	const struct ct_schedule *s = &w->schedule;
 	struct ct_whatif_loss loss;
 
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t first = s->seat_first[seats[k]], end = s->seat_first[seats[k] + 1];
-
-		memcpy(w->gap_ns + first, w->usual.paced_ns + first,
-		       (end - first) * sizeof(*w->gap_ns));
-	}
+	if (pace(w, seats, n) != CT_OK)
+		return (struct ct_whatif_loss){ 0 };
 	ct_replay_run(&w->replay, s, w->gap_ns, NULL, 0);
 	loss = loss_of(w);
 	for (uint32_t k = 0; k < n; k++) {

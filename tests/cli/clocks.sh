@@ -40,6 +40,15 @@ look() {
 look related 7 0 together
 look apart 7 0 apart
 look set 7 3 together
+
+# Hosts that are all related by way of others: two that disagree by little are no finding, and by much only those two.
+for ppm in 280 400; do
+	commtrace-synth -o drift --seed 3 --workload ddp --hosts 4 --gpus-per-host 2 --cycles 60 --clock-drift-ppm $ppm >/dev/null
+	echo "drift $ppm:"
+	commtrace report drift | grep -E '^CLOCK_CONFLICT' | cut -d' ' -f2,5-
+	rm -rf drift drift.truth.json
+done
+
 # So short that some pair of hosts has nothing that bounds it: no row of a table that is not there is looked at.
 commtrace-synth -o short --workload megatron --hosts 4 --gpus-per-host 2 --cycles 1 --seed 861336 --cycle-ms 10000 \
 	--clock-offset-ms 1000000 --clock-drift-ppm 20 --event-jitter-us 100

@@ -12,7 +12,7 @@ export COMMTRACE_QUIET=1
 job() {
 	local name=$1 fault=$2 line word
 	shift 2
-	traced 60 "$work/$name.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --steps 5 --cycle-ms 10 --give-up 2 \
+	traced 60 "$work/$name.run" "$build/bin/commtrace-simjob" --ranks 8 --nodes 2 --steps 5 --cycle-ms 10 --give-up 5 \
 		${fault:+--fault "$fault"} >/dev/null 2>&1 || true
 	"$commtrace" report "$work/$name.run" >"$name.report"
 	for word; do
@@ -41,7 +41,7 @@ join() {
 	pids=()
 }
 start skip skip:rank=1,op=16 MISMATCH: SKIPPED_OP ranks=1 seq=16 left_out=1
-start extra extra:rank=6,op=16 MISMATCH: EXTRA_OP ranks=6 seq=17 more=1
+start extra extra:rank=6,op=16 MISMATCH: EXTRA_OP ranks=6 'seq<=17' more=1
 start count mismatch:rank=2,op=16,field=count MISMATCH: ranks=2 seq=16 field=count
 start dtype mismatch:rank=0,op=16,field=dtype MISMATCH: ranks=0 seq=16 field=dtype
 join

@@ -3,13 +3,13 @@
 # Every fault does what it says, as far as a job shows it: how it ends, how far it came, what is left.
 . "$(dirname "$0")/simjob.sh"
 
-give_up="no progress for 3 s: everything is killed"
+give_up="no progress for 6 s: everything is killed"
 
 # check LINE STATUS STEPS ENDS STDERR JOB...: a job of eight ranks on two nodes.
 check() {
 	local line=$1 status=$2 steps=$3 expected=$4 words=$5 name=fault$1
 	shift 5
-	run "$name" --ranks 8 --nodes 2 --steps 6 --cycle-ms 10 --give-up 3 "$@"
+	run "$name" --ranks 8 --nodes 2 --steps 6 --cycle-ms 10 --give-up 6 "$@"
 	[ "$(cat "$dir/$name.rc")" = "$status" ] || fail "line $line: $*: exit status $(cat "$dir/$name.rc"), not $status"
 	[ "$(wc -l <"$dir/$name.out")" = "$steps" ] || fail "line $line: $*: $(wc -l <"$dir/$name.out") steps, not $steps"
 	[ "$(ends "$name")" = "$expected" ] || fail "line $line: $*: $(ends "$name"), not $expected"

@@ -83,6 +83,8 @@ static void identify(struct job *job, int rank)
 	if (job->o.alive)
 		fx_become(id, fx_child());
 	snprintf(id->host, sizeof(id->host), "host%d", host);
+	if (job->o.jobs_differ)
+		snprintf(id->job, sizeof(id->job), "job%d", rank);
 	if (job->o.host)
 		snprintf(id->host, sizeof(id->host), "%s", job->o.host);
 }

@@ -75,11 +75,16 @@ static void read_findings(const struct ct_report *report, struct told *told)
 static void read_text(const struct ct_report *report, const struct told *told)
 {
 	char *text = job_text(report, 0), score[64], slow[64];
+	size_t compared = 0;
 
+	for (size_t k = 0; k < report->n_links; k++)
+		compared += !isnan(report->links[k].efficiency_ratio);
 	snprintf(score, sizeof(score),
-		 "\nscore     %.0f %s of 100; bandwidth=", report->score.total,
-		 report->score.grade);
-	snprintf(slow, sizeof(slow), "; %u of %zu slow\n", told->slow_rows, report->n_links);
+		 "\nscore     %.0f of 100, no grade; bandwidth=", report->score.total);
+	if (compared)
+		snprintf(slow, sizeof(slow), "; %u of %zu slow\n", told->slow_rows, compared);
+	else
+		snprintf(slow, sizeof(slow), "; none compared\n");
 	assert_non_null(strstr(text, score));
 	/* what is a bound only has no rate to tell */
 	if (strstr(text, "\nlinks     "))

@@ -155,6 +155,34 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	ct_report_free(report);
 }
 
+/* Two pipelines and four communicators of data parallelism, all alike: a line for each role. */
+static void communicators_that_are_alike_are_told_once(void **state)
+{
+	struct ct_synth_options o = options("megatron", 8, 8, 10);
+	unsigned n = 0, named[2] = { 0 };
+	struct ct_report *report;
+
+	(void)state;
+	o.job.tp = 1;
+	o.job.pp = 4;
+	o.job.dp = 2;
+	o.job.cycle_ns = 10000000;
+	report = play(&o, NULL);
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+
+		if (f->kind != CT_FINDING_EXPOSED_COMM)
+			continue;
+		n++;
+		named[0] += strstr(f->line, " role=pp comms=2/2 ") != NULL;
+		named[1] += strstr(f->line, " role=dp comms=4/4 ") != NULL;
+	}
+	assert_int_equal(n, 2);
+	assert_int_equal(named[0], 1);
+	assert_int_equal(named[1], 1);
+	ct_report_free(report);
+}
+
 /* Two stages send and receive in one launch: what goes to the next one is counted all the same. */
 static void two_stages_that_exchange_are_a_pipeline(void **state)
 {
@@ -219,6 +247,7 @@ int main(void)
 		cmocka_unit_test(exposed_time_is_within_its_error_of_the_truth),
 		cmocka_unit_test(the_bubble_of_an_even_pipeline_is_the_schedules),
 		cmocka_unit_test(a_stage_that_takes_longer_makes_the_others_wait_beyond_it),
+		cmocka_unit_test(communicators_that_are_alike_are_told_once),
 		cmocka_unit_test(two_stages_that_exchange_are_a_pipeline),
 		cmocka_unit_test(what_a_slow_link_exposes_is_told_once),
 		cmocka_unit_test(what_the_host_times_has_no_gaps_and_nothing_exposed),

@@ -3,11 +3,13 @@
  * late for it, and nobody without it.
  *
  * unit_workloads --measure SEEDS prints how often each case comes out right. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/gpu_job.h"
+#include "tests/unit/seeds.h"
 
 struct outcome {
 	uint64_t blamed; /* mask of ranks */
@@ -47,7 +49,7 @@ static struct outcome run(struct gpu_job options, unsigned seed)
 
 static void expect(struct gpu_job options, uint64_t blamed, unsigned seeds)
 {
-	for (unsigned seed = 0; seed < seeds; seed++) {
+	for (unsigned seed = 0; seed < SOME_SEEDS(seeds); seed++) {
 		struct outcome out = run(options, seed);
 
 		if (out.blamed != blamed)
@@ -113,7 +115,7 @@ static double told(const char *workload)
 {
 	double loss = 0, truth = 0;
 
-	for (unsigned seed = 0; seed < 3; seed++) {
+	for (unsigned seed = 0; seed < SOME_SEEDS(3); seed++) {
 		struct gpu_job options = {
 			.workload = workload, .ranks = 8, .nodes = 1, .steps = 40
 		};
@@ -134,7 +136,8 @@ static void loss_is_near_the_truth(void **state)
 	for (size_t w = 0; w < N_WORKLOADS; w++) {
 		double ratio = told(workloads[w]);
 
-		if (ratio < 0.9 || ratio > 1.1)
+		/* a single seed tells less */
+		if (fabs(ratio - 1) > (SOME_SEEDS(3) < 3 ? 0.2 : 0.1))
 			fail_msg("%s: told %.2f times the truth", workloads[w], ratio);
 	}
 }

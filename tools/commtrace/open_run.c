@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/cycle/wanted.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/recording.h"
@@ -152,9 +153,16 @@ int ct_open_report_cut(const char *command, const struct ct_paths *paths, const 
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_err err = { 0 };
+	struct ct_wanted_fault fault;
 	char boot_id[64];
 	int status;
 
+	if (anchor && ct_wanted_check(anchor, &fault) != CT_OK) {
+		ct_say("bad value '%s' of option '--cycle-anchor' of '%s': '%.*s' %s", anchor,
+		       command, fault.len, fault.part, fault.why);
+		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:28.1MB'");
+		return CT_CODE_USAGE;
+	}
 	read_boot_id(boot_id, sizeof(boot_id));
 	options.boot_id = boot_id[0] ? boot_id : NULL;
 	options.progress = on_progress;

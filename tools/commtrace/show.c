@@ -225,7 +225,7 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 		code = ct_expect_hold(expect, report);
 	if (!code)
 		code = write_report(&request, report, format);
-	if (!code && (is_found(report, request.fail_on) || report->expect.failures))
+	if (!code && (is_found(report, request.fail_on) || report->expect.failed))
 		code = CT_CODE_FINDING;
 out:
 	ct_expect_free(expect);

@@ -22,15 +22,17 @@ static int is_ours_to_say(const struct ct_run *run)
 	return 0;
 }
 
+/* Whole, on one line: a terminal breaks it by itself, and a log keeps its numbers. */
 static void say_sentence(const struct ct_report *report)
 {
+	const struct ct_text_style style = { .whole = 1 };
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return;
-	ct_verdict_text(report, NULL, out);
+	ct_verdict_text(report, &style, out);
 	if (fclose(out) == 0 && text) {
 		text[strcspn(text, "\n")] = '\0';
 		ct_say("%s", text);

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the calls of ranks do not tell is not told: which of two is right, which end of a message is wrong, which of equal operations is
+# the one left out.
+synth() {
+	commtrace-synth -o run --seed 1 --cycles 12 --on-mismatch go-on "$@" >/dev/null
+	commtrace report run | head -n 1 | sed 's/ (.* at or before/ (... at or before/; s/seq [0-9]*/seq N/g'
+	rm -rf run run.truth.json
+}
+synth --workload ddp --hosts 1 --gpus-per-host 2 --fault skip:rank=1,op=50
+synth --workload moe --hosts 2 --gpus-per-host 4 --fault extra:rank=6,op=200
+synth --workload decode --hosts 2 --gpus-per-host 4 --fault skip:rank=6,op=200

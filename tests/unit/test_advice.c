@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report says of a finding beside its numbers: the cause, advice that follows from it, how sure and how grave it is; and
+ * that the verdict's own finding is the first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/render.h"
+#include "analyzer/why.h"
+#include "tests/unit/job.h"
+
+/* Two ranks of two hosts, with GPUs or without. */
+static struct ct_report_rank ranks[2];
+static struct ct_report report;
+static struct ct_findings list;
+
+static void open_report(int on_gpu)
+{
+	report = (struct ct_report){ .memory = ct_arena_new(), .ranks = ranks, .n_ranks = 2 };
+	report.run.n_hosts = 2;
+	report.verdict.text = "as told below";
+	list = (struct ct_findings){ .memory = report.memory };
+	for (int r = 0; r < 2; r++)
+		ranks[r] = (struct ct_report_rank){
+			.rank = r,
+			.device = on_gpu ? r : -1,
+			.timing = on_gpu ? CT_TIMING_EVENTS : CT_TIMING_CALL,
+			.exposed_ns = CT_UNKNOWN,
+		};
+}
+
+static void close_report(void)
+{
+	ct_findings_fini(&list);
+	ct_arena_free(report.memory);
+}
+
+static struct ct_finding *add(enum ct_finding_kind kind, enum ct_why why, int n)
+{
+	static const int both[] = { 0, 1 };
+	static const char *hosts[] = { "node7", "node8" };
+	struct ct_finding *f = ct_findings_add(&list, kind);
+
+	assert_non_null(f);
+	assert_int_equal(ct_finding_ranks(&list, f, both, (size_t)n), 0);
+	f->hosts = hosts;
+	f->n_hosts = (size_t)n;
+	f->line = "who=somebody";
+	ct_finding_because(f, why);
+	return f;
+}
+
+static int says(const char *text, const char *words)
+{
+	return text && strstr(text, words) != NULL;
+}
+
+static void who_is_late_by_its_gpu_is_not_sent_to_its_input(void **state)
+{
+	struct ct_finding *f;
+
+	(void)state;
+	open_report(1);
+	f = add(CT_FINDING_STRAGGLER, CT_WHY_STREAM_LATE, 1);
+	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	assert_true(says(f->cause, "stream late:"));
+	assert_true(says(f->advice, "rank 0") && says(f->advice, "node7"));
+	assert_true(says(f->advice, "clocks") && says(f->advice, "other work on it"));
+	assert_false(says(f->advice, "Python") || says(f->advice, "data loading"));
+	assert_true(says(f->command, "nvidia-smi"));
+	close_report();
+}
+
+static void who_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
+{
+	struct ct_finding *f;
+
+	(void)state;
+	open_report(1);
+	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
+	ct_finding_because(f, CT_WHY_HOST_LATE); /* what is learnt later holds */
+	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	assert_true(says(f->cause, "host late:"));
+	assert_true(says(f->advice, "ranks 0,1") && says(f->advice, "node7,node8"));
+	assert_true(says(f->advice, "data loading") && says(f->command, "py-spy"));
+	assert_false(says(f->advice, "clocks") || says(f->command, "nvidia-smi"));
+	close_report();
+}
+
+static void a_job_without_gpus_is_told_nothing_of_them(void **state)
+{
+	(void)state;
+	open_report(0);
+	/* of streams nothing is known there */
+	for (int why = CT_WHY_OWN + 1; why <= CT_WHY_LONGER_BOTH; why++) {
+		const struct ct_finding *f = add(CT_FINDING_CHANGE_POINT, (enum ct_why)why, 2);
+
+		assert_int_equal(ct_findings_advise(&list, &report), 0);
+		assert_non_null(f->advice);
+		assert_null(strchr(f->advice, '{'));
+		if (!says(f->cause, "stream") && !says(f->cause, "computing before them") &&
+		    (says(f->advice, "GPU") || says(f->command, "nvidia")))
+			fail_msg("%s: %s; %s", f->cause, f->advice, f->command);
+	}
+	close_report();
+}
+
+static void longer_communication_sends_to_the_network_and_longer_computing_does_not(void **state)
+{
+	struct ct_finding *f;
+
+	(void)state;
+	open_report(1);
+	add(CT_FINDING_CHANGE_POINT, CT_WHY_LONGER_COMMUNICATION, 0);
+	add(CT_FINDING_CHANGE_POINT, CT_WHY_LONGER_COMPUTING, 0);
+	f = list.all;
+	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	assert_true(says(f[0].advice, "network") && !says(f[0].advice, "heat"));
+	assert_true(says(f[0].command, "ethtool") && !says(f[0].command, "nvidia-smi"));
+	assert_true(says(f[1].advice, "heat") && !says(f[1].advice, "network"));
+	close_report();
+}
+
+static void what_ranks_share_is_no_host_where_there_is_only_one(void **state)
+{
+	(void)state;
+	open_report(1);
+	add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
+	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	assert_true(says(list.all[0].advice, "host, switch"));
+	report.run.n_hosts = 1;
+	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	assert_true(says(list.all[0].advice, "shard of the input"));
+	assert_false(says(list.all[0].advice, "host, switch"));
+	close_report();
+}
+
+/* ---- as text ---- */
+
+static char *text_of(int whole)
+{
+	const struct ct_text_style style = { .whole = whole };
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_non_null(file);
+	ct_report_text(&report, &style, file);
+	fclose(file);
+	return text;
+}
+
+static unsigned count(const char *text, const char *words)
+{
+	unsigned n = 0;
+
+	for (const char *at = text; (at = strstr(at, words)); at++)
+		n++;
+	return n;
+}
+
+static void each_finding_says_how_grave_and_how_sure_it_is_and_why(void **state)
+{
+	char *text;
+
+	(void)state;
+	open_report(1);
+	for (int i = 0; i < 5; i++) {
+		struct ct_finding *f = add(CT_FINDING_SLOW_OP, CT_WHY_OWN, 1);
+
+		f->severity = CT_SEVERITY_WARN;
+		f->confidence = CT_CONFIDENCE_MEDIUM;
+		f->cause = ct_arena_printf(list.memory, "cause %d", i / 4);
+		f->advice = "advice";
+		f->command = i ? NULL : "command --of=it";
+	}
+	report.findings = list.all;
+	report.n_findings = list.n;
+	text = text_of(1);
+	assert_int_equal(count(text, "\nSLOW_OP who=somebody severity=warn confidence=medium\n"),
+			 5);
+	/* what is the same as above is not told again */
+	assert_int_equal(count(text, "\n    why:  cause 0\n"), 1);
+	assert_int_equal(count(text, "\n    why:  cause 1\n"), 1);
+	assert_int_equal(count(text, "\n    do:   advice\n"), 1);
+	assert_int_equal(count(text, "\n    run:  command --of=it\n"), 1);
+	free(text);
+	close_report();
+}
+
+static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
+{
+	static const char word[] = "a word and another one and ";
+	char sentence[400] = "";
+	char *text;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		strcat(sentence, word);
+	strcat(sentence, "at last 12.3ms");
+	open_report(1);
+	report.verdict = (struct ct_report_verdict){ .code = CT_VERDICT_HEALTHY,
+						     .confidence = CT_CONFIDENCE_HIGH,
+						     .text = sentence };
+	text = text_of(0);
+	assert_non_null(strstr(text, "at last 12.3ms, confidence high\n"));
+	assert_memory_equal(text, "HEALTHY: a word", 15);
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= 100);
+	free(text);
+	text = text_of(1);
+	assert_non_null(strstr(text, sentence));
+	free(text);
+	close_report();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_late_by_its_gpu_is_not_sent_to_its_input),
+		cmocka_unit_test(who_is_late_by_its_host_is_not_sent_to_its_gpu),
+		cmocka_unit_test(a_job_without_gpus_is_told_nothing_of_them),
+		cmocka_unit_test(
+			longer_communication_sends_to_the_network_and_longer_computing_does_not),
+		cmocka_unit_test(what_ranks_share_is_no_host_where_there_is_only_one),
+		cmocka_unit_test(each_finding_says_how_grave_and_how_sure_it_is_and_why),
+		cmocka_unit_test(no_end_of_a_verdict_or_advice_is_cut_on_a_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict's sentence on jobs whose truth is known: what it says, and whom it does not name.
+ *
+ * unit_verdict --measure RUNS plays so many healthy jobs and prints which first lines there were. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/verdict/one_cause.h"
+#include "analyzer/verdict/stalled.h"
+#include "tests/unit/job.h"
+#include "tools/synth/synth.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct scene {
+	const char *workload;
+	int ranks, nodes;
+	unsigned steps, seed;
+	double noise_pct, hiccup_rate, hiccup_ms;
+	const char *faults[2];
+};
+
+static struct ct_report *play(const struct scene *scene)
+{
+	struct ct_synth_options o = ct_synth_defaults();
+	const struct job job = { .o.run = "run" };
+	struct ct_synth_outcome outcome;
+	struct ct_report *report;
+	struct ct_err err = { 0 };
+	char why[256];
+	int dirfd;
+
+	o.job.name = scene->workload;
+	o.job.ranks = scene->ranks;
+	o.job.nodes = scene->nodes;
+	o.job.steps = scene->steps;
+	o.job.seed = scene->seed;
+	o.world.noise_pct = scene->noise_pct;
+	o.world.hiccup_rate = scene->hiccup_rate;
+	o.world.hiccup_ms = scene->hiccup_ms;
+	for (size_t f = 0; f < 2 && scene->faults[f]; f++, o.job.n_faults++) {
+		if (ct_fault_parse(scene->faults[f], &o.faults[f], why, sizeof(why)))
+			fail_msg("%s", why);
+	}
+	fx_mkdir("run");
+	dirfd = open(fx_path("run"), O_RDONLY | O_DIRECTORY);
+	assert_true(dirfd >= 0);
+	if (ct_synth_write(&o, dirfd, &outcome, &err) != CT_OK)
+		fail_msg("%s", err.text);
+	close(dirfd);
+	ct_synth_outcome_free(&outcome);
+	report = job_report(&job, -1);
+	return report;
+}
+
+/* Is a rank named: "rank 3", "ranks 1,4"; not "on 4 ranks", "of rank"? */
+static int names_rank(const char *text)
+{
+	for (const char *at = text; (at = strstr(at, "rank")); at += 4) {
+		const char *next = at + 4 + (at[4] == 's');
+
+		if (*next == ' ' && isdigit((unsigned char)next[1]))
+			return 1;
+	}
+	return 0;
+}
+
+struct said {
+	const char *name;
+	struct scene scene;
+	enum ct_verdict_code code;
+	const char *says[3]; /* parts of the sentence */
+	const char *never;
+	int names;
+};
+
+static void hold(const struct said *s)
+{
+	struct ct_report *report;
+	const char *text;
+	void *state;
+
+	assert_int_equal(fx_setup(&state), 0);
+	report = play(&s->scene);
+	text = report->verdict.text;
+	if (report->verdict.code != s->code)
+		fail_msg("%s: %s: %s", s->name, ct_verdict_name(report->verdict.code), text);
+	for (size_t i = 0; i < COUNT(s->says) && s->says[i]; i++) {
+		if (!strstr(text, s->says[i]))
+			fail_msg("%s: no \"%s\" in: %s", s->name, s->says[i], text);
+	}
+	if ((s->never && strstr(text, s->never)) || names_rank(text) != s->names)
+		fail_msg("%s: %s", s->name, text);
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&state), 0);
+}
+
+static void hold_all(const struct said *said, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hold(&said[i]);
+}
+
+/* ---- nobody is slow ---- */
+
+/* One of the healthy jobs: all workloads, short and long, with noise, stalls of everybody's and a lost trace now and then. */
+static struct scene healthy(unsigned i)
+{
+	static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
+	static const unsigned steps[] = { 1, 2, 3, 5, 8, 13, 20, 30, 45, 60 };
+	static const double noise[] = { 0, 0.5, 1, 2, 5 };
+	static const char *const lost[] = { NULL, NULL, NULL, "drop-trace:rank=3" };
+	unsigned k = i / COUNT(workloads);
+
+	return (struct scene){ .workload = workloads[i % COUNT(workloads)],
+			       .ranks = k % 3 ? 8 : 4,
+			       .nodes = 1 + (int)(k % 2),
+			       .steps = steps[(k * 7 + i) % COUNT(steps)],
+			       .seed = 1000 + i,
+			       .noise_pct = noise[(i + k) % COUNT(noise)],
+			       .hiccup_rate = i % 2 ? 0.02 : 0,
+			       .hiccup_ms = 20,
+			       .faults = { lost[(i + k) % COUNT(lost)] } };
+}
+
+static void in_healthy_jobs_no_rank_is_named(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 65; i++) {
+		struct scene scene = healthy(i);
+		struct ct_report *report;
+		void *fixture;
+
+		assert_int_equal(fx_setup(&fixture), 0);
+		report = play(&scene);
+		if (names_rank(report->verdict.text))
+			fail_msg("%u, %s, %u steps: %s: %s", i, scene.workload, scene.steps,
+				 ct_verdict_name(report->verdict.code), report->verdict.text);
+		ct_report_free(report);
+		assert_int_equal(fx_teardown(&fixture), 0);
+	}
+}
+
+static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
+{
+	static const struct said said = { "stalls of all",
+					  { "ddp", 8, 2, 60, 3, 2, 0.03, 40, { NULL } },
+					  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+					  { "stalls on ", "none of them alone: in " },
+					  NULL,
+					  0 };
+
+	(void)state;
+	hold(&said);
+}
+
+/* ---- something is missing ---- */
+
+static void a_lost_trace_is_what_is_said_first(void **state)
+{
+	static const struct said said[] = {
+		{ "pipeline, nobody slow",
+		  { "megatron", 8, 1, 30, 1, 2, 0, 0, { "drop-trace:rank=4" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "only 7 of 8 ranks left a trace; ranks waited for each other" },
+		  "too unevenly",
+		  0 },
+		{ "one communicator",
+		  { "ddp", 8, 1, 30, 1, 2, 0, 0, { "drop-trace:rank=4" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "only 7 of 8 ranks left a trace" },
+		  NULL,
+		  0 },
+	};
+
+	(void)state;
+	hold_all(said, COUNT(said));
+}
+
+static void the_end_of_a_file_that_is_cut_is_no_bad_end(void **state)
+{
+	static const struct said said = {
+		"cut",
+		{ "megatron", 8, 1, 30, 1, 2, 0, 0, { "truncate:rank=4,keep=0.5" } },
+		CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		{ "records of rank 4 are missing" },
+		"end",
+		1
+	};
+
+	(void)state;
+	hold(&said);
+}
+
+/* ---- something happened ---- */
+
+static void how_a_rank_was_seen_to_end_is_said(void **state)
+{
+	static const struct said said[] = {
+		{ "exit",
+		  { "ddp", 8, 1, 30, 1, 0, 0, 0, { "exit:rank=3,op=90,code=7" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "rank 3 exited with 7 before the others, at ",
+		    "been under way for longer than COMMTRACE_HANG_AFTER" },
+		  NULL,
+		  1 },
+		{ "silent",
+		  { "ddp", 8, 1, 30, 1, 0, 0, 0, { "kill:rank=2,op=77" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "operations had not returned", "rank 2 was last heard of at ",
+		    "before any other" },
+		  NULL,
+		  1 },
+	};
+
+	(void)state;
+	hold_all(said, COUNT(said));
+}
+
+static void one_long_stall_is_told_and_held_against_nobody(void **state)
+{
+	static const char *const workloads[] = { "ddp", "megatron", "fsdp", "moe", "decode" };
+	struct said said = { "one stall",
+			     { NULL, 8, 1, 30, 1, 2, 0, 0, { "gpu-pause:rank=3,ms=300" } },
+			     CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+			     { "one stall of 300ms at cycle ", " by rank 3 (",
+			       "once is no pattern" },
+			     "keep",
+			     1 };
+
+	(void)state;
+	for (size_t w = 0; w < COUNT(workloads); w++) {
+		said.scene.workload = workloads[w];
+		hold(&said);
+	}
+}
+
+/* Its kernel had no room: that the transfers were not slow these times do not tell. */
+static void what_is_held_against_nobody_is_not_healthy(void **state)
+{
+	static const struct said said[] = {
+		{ "decode",
+		  { "decode", 8, 2, 30, 1, 2, 0, 0, { "starve-sm:rank=2,ms=10" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "late starts or slow transfers of ", "cost up to " },
+		  NULL,
+		  0 },
+		{ "megatron",
+		  { "megatron", 8, 2, 30, 1, 2, 0, 0, { "starve-sm:rank=2,ms=10" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "late starts or slow transfers of ", "cost up to " },
+		  NULL,
+		  0 },
+	};
+
+	(void)state;
+	hold_all(said, COUNT(said));
+}
+
+/* ---- what leads ---- */
+
+static void stalls_say_how_often(void **state)
+{
+	static const struct said said = {
+		"every 10",
+		{ "ddp", 8, 2, 60, 1, 1, 0, 0, { "pause:rank=3,every=10,ms=100" } },
+		CT_VERDICT_STRAGGLER,
+		{ "rank 3 stalls every 10 cycles" },
+		"now and then",
+		1
+	};
+
+	(void)state;
+	hold(&said);
+}
+
+static void the_verdict_is_the_first_finding(void **state)
+{
+	static const struct scene scenes[] = {
+		{ "fsdp", 8, 2, 60, 1, 1, 0, 0, { "slow-rank:rank=5,pct=60" } },
+		{ "fsdp", 8, 2, 60, 1, 1, 0, 0, { "slow-rank:rank=5,pct=10" } },
+	};
+
+	(void)state;
+	for (size_t s = 0; s < COUNT(scenes); s++) {
+		struct ct_report *report;
+		void *fixture;
+		int names;
+
+		assert_int_equal(fx_setup(&fixture), 0);
+		report = play(&scenes[s]);
+		assert_true(report->n_findings >= 2);
+		names = report->findings[0].kind == CT_FINDING_STRAGGLER;
+		assert_int_equal(report->findings[0].id, 1);
+		assert_true(report->verdict.gain_max_pct == report->findings[0].loss_pct);
+		/* communication costs more than the one that is hardly worth a look, and less than the other */
+		assert_int_equal(report->verdict.code == CT_VERDICT_STRAGGLER, names);
+		assert_int_equal(names, s == 0);
+		assert_true(names_rank(report->verdict.text));
+		ct_report_free(report);
+		assert_int_equal(fx_teardown(&fixture), 0);
+	}
+}
+
+static void what_became_much_slower_goes_before_how_it_overlaps(void **state)
+{
+	static const struct said said = {
+		"slow from cycle 40 on",
+		{ "ddp", 8, 2, 80, 1, 1, 0, 0, { "slow-link:src=3,dst=4,factor=0.2,from=40" } },
+		CT_VERDICT_CHANGE_POINT,
+		{ "from cycle ", " on a cycle takes ", "inside of communication is longer" },
+		NULL,
+		0
+	};
+
+	(void)state;
+	hold(&said);
+}
+
+/* One communicator: only its own past tells, and of nobody in particular. */
+static void transfers_that_became_slow_are_not_healthy(void **state)
+{
+	static const struct said said = {
+		"slow from step 28 on",
+		{ "fsdp", 8, 1, 40, 6, 0, 0, 0, { "slow-link:src=0,dst=1,factor=0.4,from=28" } },
+		CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		{ "transfers of ", " became slow at " },
+		NULL,
+		0
+	};
+
+	(void)state;
+	hold(&said);
+}
+
+/* ---- cycles in which somebody stalled ---- */
+
+enum { CYCLES = 40, SEATS = 4, MS = 1000000 };
+
+/* Cycles of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and seat 2 is charged with
+ * `charge_ms`, seat 1 with `other_ms`. */
+static struct ct_stalled one_long_cycle(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
+{
+	uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
+	struct ct_hit all[2] = {
+		{ .cycle = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
+		{ .cycle = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
+	};
+	uint8_t kept[CYCLES];
+	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
+	struct ct_hits hits = { .all = all,
+				.n = 2,
+				.kept = kept,
+				.wait_ns = waits,
+				.n_cycles = CYCLES,
+				.n_kept = CYCLES };
+	struct ct_stalled stalled;
+
+	for (int k = 0; k < CYCLES; k++) {
+		cut[k + 1] = cut[k] + (k == 10 ? 60 : 20) * (uint64_t)MS + (uint64_t)(k % 3) * 1000;
+		waits[k] = MS + (k == 10 ? (SEATS - 1) * wait_ms * MS : 0);
+		kept[k] = 1;
+	}
+	assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &stalled), 0);
+	assert_int_equal(stalled.of, CYCLES);
+	return stalled;
+}
+
+static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
+{
+	struct ct_stalled s = one_long_cycle(40, 35, 5);
+
+	(void)state;
+	assert_int_equal(s.n, 1);
+	assert_in_range(s.sum_ns, 39 * MS, 41 * MS);
+	assert_int_equal(s.longest_cycle, 10);
+	assert_int_equal(s.longest_seat, 2);
+	/* all did more, and nobody waited */
+	assert_int_equal(one_long_cycle(4, 35, 5).n, 0);
+	/* nobody is charged with most of it, or two with as much */
+	assert_int_equal(one_long_cycle(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
+	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
+}
+
+static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **state)
+{
+	struct ct_stalled s = {
+		.n = 9, .known_n = 9, .sum_ns = 900, .most_n = 9, .most_ns = 900, .seats = 1
+	};
+
+	(void)state;
+	assert_true(ct_stalled_is_one(&s, 8));
+	s.most_n = 3; /* of nine, among eight: one in twenty runs has that of some rank */
+	assert_false(ct_stalled_is_one(&s, 8));
+	s.known_n = s.most_n = 2; /* both */
+	assert_false(ct_stalled_is_one(&s, 64));
+	s.known_n = s.most_n = 9;
+	s.most_ns = 400; /* but the long ones were others' */
+	assert_false(ct_stalled_is_one(&s, 8));
+}
+
+/* ---- two findings of one cause ---- */
+
+static struct ct_finding *add(struct ct_findings *list, enum ct_finding_kind kind, uint64_t first,
+			      uint64_t last, uint64_t loss_ns)
+{
+	struct ct_finding *f = ct_findings_add(list, kind);
+
+	assert_non_null(f);
+	ct_finding_loss(f, loss_ns, loss_ns / 20, 1000000000);
+	f->cycle_first = first;
+	f->cycle_last = last;
+	f->begin_at_ns = first * 5000000;
+	f->end_at_ns = (last + 1) * 5000000;
+	f->line = "loss=...";
+	return f;
+}
+
+static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **state)
+{
+	static const struct {
+		uint64_t first, last, loss_ns;
+		int explains;
+	} cases[] = {
+		{ 98, 198, 248000000, 1 }, /* then, and as much */
+		{ 98, 198, 100000000, 0 }, /* then, but too little */
+		{ 0, 198, 248000000, 0 },  /* all the time */
+		{ 98, 140, 248000000, 0 }, /* over before */
+	};
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(cases); c++) {
+		struct ct_findings list = { .memory = ct_arena_new() };
+		struct ct_finding *change = add(&list, CT_FINDING_CHANGE_POINT, 96, 198, 262000000);
+
+		assert_int_equal(
+			ct_finding_evidence(&list, change, "cycle_before", 26e6, "ns", NAN), 0);
+		add(&list, CT_FINDING_STRAGGLER, cases[c].first, cases[c].last, cases[c].loss_ns);
+		assert_int_equal(ct_one_cause(&list), 0);
+		assert_int_equal(list.n, cases[c].explains ? 1 : 2);
+		if (cases[c].explains) {
+			assert_int_equal(list.all[0].kind, CT_FINDING_STRAGGLER);
+			assert_non_null(strstr(list.all[0].line, " since_cycle=96"));
+			assert_int_equal(list.all[0].n_evidence, 2);
+			assert_string_equal(list.all[0].evidence[1].name, "cycle_before");
+		}
+		ct_arena_free(list.memory);
+		ct_findings_fini(&list);
+	}
+}
+
+/* ---- figures ---- */
+
+static int measure(unsigned runs)
+{
+	unsigned named = 0;
+
+	for (unsigned i = 0; i < runs; i++) {
+		struct scene scene = healthy(i);
+		struct ct_report *report;
+		void *fixture;
+
+		assert_int_equal(fx_setup(&fixture), 0);
+		report = play(&scene);
+		named += names_rank(report->verdict.text) != 0;
+		printf("%s %s %u: %s: %s\n", names_rank(report->verdict.text) ? "NAMED" : "-",
+		       scene.workload, scene.steps, ct_verdict_name(report->verdict.code),
+		       report->verdict.text);
+		ct_report_free(report);
+		assert_int_equal(fx_teardown(&fixture), 0);
+	}
+	printf("a rank is named in %u of %u healthy runs\n", named, runs);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_healthy_jobs_no_rank_is_named),
+		cmocka_unit_test(stalls_of_equal_ranks_are_counted_and_nobody_is_named),
+		cmocka_unit_test(a_lost_trace_is_what_is_said_first),
+		cmocka_unit_test(the_end_of_a_file_that_is_cut_is_no_bad_end),
+		cmocka_unit_test(how_a_rank_was_seen_to_end_is_said),
+		cmocka_unit_test(one_long_stall_is_told_and_held_against_nobody),
+		cmocka_unit_test(what_is_held_against_nobody_is_not_healthy),
+		cmocka_unit_test(stalls_say_how_often),
+		cmocka_unit_test(the_verdict_is_the_first_finding),
+		cmocka_unit_test(what_became_much_slower_goes_before_how_it_overlaps),
+		cmocka_unit_test(transfers_that_became_slow_are_not_healthy),
+		cmocka_unit_test(a_cycle_is_a_stall_if_the_others_waited_for_it),
+		cmocka_unit_test(one_rank_has_the_stalls_if_chance_does_not_give_it_as_many),
+		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),
+	};
+
+	if (argc == 3 && strcmp(argv[1], "--measure") == 0)
+		return measure((unsigned)atoi(argv[2]));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
