@@ -10,6 +10,7 @@
 #include "analyzer/units.h"
 #include "analyzer/verdict/one_cause.h"
 #include "analyzer/verdict/say.h"
+#include "analyzer/verdict/together.h"
 #include "analyzer/verdict/waited.h"
 
 /* In the report; the weightiest. */
@@ -110,6 +111,11 @@ static const char *late_text(const struct choice *c)
 			       ct_text_pct(c->late_pct).s);
 }
 
+static int add_oversubscribed(struct choice *c)
+{
+	return ct_verdict_add(c->report, ct_oversubscribed_text(c->j->pass, c->report->memory));
+}
+
 /* Behind a finding: what else there is to know of the run. */
 static int say_rest(struct choice *c)
 {
@@ -118,7 +124,8 @@ static int say_rest(struct choice *c)
 
 	if (ct_say_ends(c->report, &ends) != CT_OK ||
 	    (slow && slow->loss_pct > c->told->loss_pct &&
-	     ct_verdict_add(c->report, ct_finding_in_short(slow, c->report))))
+	     ct_verdict_add(c->report, ct_finding_in_short(slow, c->report))) ||
+	    add_oversubscribed(c))
 		return CT_NOMEM;
 	return ct_verdict_add(c->report, ends) || ct_verdict_add(c->report, c->lacks);
 }
@@ -137,24 +144,45 @@ static int say_exposed(struct choice *c)
 	return ct_verdict_add(report, c->lacks);
 }
 
+/* Several are late together, and nobody is named. */
+static int say_together(struct choice *c, double pct)
+{
+	struct ct_report *report = c->report;
+
+	report->verdict.gain_max_pct = pct;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_together_text(c->j, report)) ||
+	    add_oversubscribed(c))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
 /* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
 static int say_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
+	double together_pct = ct_together_pct(c->j);
 	const char *late;
 
-	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
+	if (c->slow_op &&
+	    c->slow_op->loss_pct >= fmax(together_pct, fmax(c->waited.pct, c->late_pct))) {
 		c->told = c->slow_op;
 		if (ct_say_finding(c->j->pass, c->slow_op, report))
 			return CT_NOMEM;
 		return ct_verdict_add(report, c->lacks);
 	}
-	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT)
-		return ct_waited_say(c->j, &c->waited, c->lacks, report);
+	if (together_pct > c->waited.pct && together_pct > c->late_pct)
+		return say_together(c, together_pct);
+	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
+		int st = ct_waited_say(c->j, &c->waited, c->lacks, report);
+
+		return st == CT_OK ? add_oversubscribed(c) : st;
+	}
 	late = late_text(c);
 	report->verdict.gain_max_pct = c->late_pct;
 	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, late) ||
-	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))))
+	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))) ||
+	    add_oversubscribed(c))
 		return CT_NOMEM;
 	return ct_verdict_add(report, c->lacks);
 }
@@ -167,6 +195,7 @@ static int say_nothing_found(struct choice *c)
 
 	if (c->slow_op)
 		lost = fmax(lost, c->slow_op->loss_pct);
+	lost = fmax(lost, ct_together_pct(c->j));
 	if (c->exposed && !(lost > c->exposed->loss_pct))
 		return say_exposed(c);
 	if (lost > 0)

@@ -252,6 +252,8 @@ static const char *why_not(const struct ct_charge *charge)
 		return "in too few cycles to blame it";
 	case CT_DOUBT_NONE:
 	case CT_DOUBT_OTHERS:
+	case CT_DOUBT_SPREAD:
+	case CT_DOUBT_CORES:
 		break;
 	}
 	return "what held it up these times do not tell";
