@@ -10,6 +10,7 @@
 #include "analyzer/blame/calls.h"
 #include "analyzer/blame/mismatch.h"
 #include "analyzer/blame/order.h"
+#include "analyzer/blame/oversubscribed.h"
 #include "analyzer/blame/pairs.h"
 #include "analyzer/blame/straggler.h"
 #include "analyzer/blame/union.h"
@@ -164,7 +165,8 @@ struct ct_pass {
 	struct ct_overlap *overlap;    /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
-	struct ct_rounds rounds; /* once its cycles are known */
+	struct ct_rounds rounds; /* once its cycles are known; likewise: */
+	struct ct_oversubscribed oversubscribed;
 	struct ct_waits waits;
 	struct ct_window window;
 	struct ct_op_names names;

@@ -117,6 +117,9 @@ enum ct_doubt {
 	CT_DOUBT_FEW,	 /* too few rounds to tell it from chance */
 	CT_DOUBT_CHANCE, /* others are late about as often */
 	CT_DOUBT_OTHERS, /* somebody else came later, or messages were not followed */
+	/* of sets only */
+	CT_DOUBT_SPREAD, /* all ranks differ, and these are the slowest ones */
+	CT_DOUBT_CORES,	 /* processes wait for cores */
 };
 
 /* What one suspect comes to. */
@@ -130,6 +133,7 @@ struct ct_charge {
 	uint64_t hidden_ns; /* ... hidden behind computing */
 	uint64_t most_ns;   /* has_hidden: what somebody stood waiting at most */
 	struct ct_replayed replayed;
+	uint64_t by_cycles_ns;	 /* what the cycles' hits come to (cycle/hits.h); 0: not known */
 	uint64_t by_arrivals_ns; /* what loss_ns was before it was played again */
 	int is_cleared;		 /* held against its peers, it costs nobody anything to speak of */
 	int has_no_peers; /* nobody else does what it does: its share of the work may just be larger */

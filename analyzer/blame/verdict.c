@@ -174,8 +174,9 @@ static int stands_apart(const struct ct_pass *pass, const uint8_t *in_set)
 
 /* Does the set explain what its members cost better than each of them alone? 1, 0 or CT_NOMEM. */
 static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges,
-		     const struct ct_set_result *set, struct ct_charge *charge)
+		     struct ct_set_result *set)
 {
+	struct ct_charge *charge = &set->charge;
 	double n = ranks_met(pass), k = set->size;
 	/* Sets of this size that there could have been. */
 	double family = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
@@ -184,7 +185,7 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	uint64_t best = 0;
 	int apart = stands_apart(pass, set->in_set);
 
-	if (apart != 1)
+	if (apart < 0)
 		return apart;
 	if (chance == UINT64_MAX || set_recurrence(pass, set, &recurs) != CT_OK)
 		return CT_NOMEM;
@@ -192,9 +193,17 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
 	if (charge->guilty &&
 	    (!is_clear(pass, charge) || is_contradicted(pass, pass->n_seats, set->in_set)))
-		charge->guilty = 0;
+		charge->doubt = CT_DOUBT_OTHERS;
+	if (charge->doubt == CT_DOUBT_NONE && !apart)
+		charge->doubt = CT_DOUBT_SPREAD;
+	/* who waits for a core is chance */
+	if (charge->doubt == CT_DOUBT_NONE && pass->oversubscribed.processes)
+		charge->doubt = CT_DOUBT_CORES;
+	charge->guilty = charge->doubt == CT_DOUBT_NONE;
 	charge->replayed = set->replayed;
 	ct_charge_settle(charge, pass->duration_ns);
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		charge->by_cycles_ns += set->in_set[s] ? charges[s].by_cycles_ns : 0;
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;
@@ -215,19 +224,18 @@ uint64_t ct_verdict_order_lost(const struct ct_pass *pass)
 }
 
 int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_set_result *set, const struct ct_report *report,
 		       struct ct_findings *list)
 {
-	struct ct_charge together = { 0 };
 	int ordered = ct_verdict_order_lost(pass) == 0;
-	int use_set = ordered && set->in_set ? weigh_set(pass, charges, set, &together) : 0;
+	int use_set = ordered && set->in_set ? weigh_set(pass, charges, set) : 0;
 	int losses = 0;
 	int st = use_set < 0 ? use_set : CT_OK;
 
 	if (ordered && st == CT_OK)
 		st = ct_order_findings(pass, list);
 	if (st == CT_OK && use_set)
-		st = ct_finding_set(pass, set->blame, &together, list);
+		st = ct_finding_set(pass, set->blame, &set->charge, list);
 	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
 		if (ordered && charges[s].guilty && !(use_set && set->in_set[s]))
 			st = ct_finding_straggler(pass, s, &charges[s], list);

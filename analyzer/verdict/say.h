@@ -16,7 +16,8 @@ int ct_verdict_add(struct ct_report *report, const char *text);
 
 /* ---- findings: say_finding.c ---- */
 
-/* A finding that makes the verdict by itself: contradictions, stragglers, links, stalls, a change. */
+/* A finding that makes the verdict by itself: contradictions, stragglers, links, stalls, a change. Slow transfers of nobody in
+ * particular are NOT_ENOUGH_EVIDENCE. */
 int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *finding,
 		   struct ct_report *report);
 

@@ -30,6 +30,11 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 					ct_text_pct(computing).s, ct_text_pct(stays).s,
 					ct_text_pct(err).s, ct_text_pct(e->share_pct).s,
 					ct_text_pct(e->wait_pct).s));
+	if (isnan(e->share_pct))
+		return ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+				      ct_arena_printf(report->memory,
+						      "%s; at most %s would be saved", f->cause,
+						      ct_text_pct(f->loss_pct).s));
 	return ct_verdict_say(
 		report, CT_VERDICT_POOR_OVERLAP, f->confidence,
 		ct_arena_printf(report->memory,

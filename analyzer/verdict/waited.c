@@ -22,7 +22,8 @@
 
 /* Of the time of all stalls, for the longest one to be all there is to say. */
 #define NEARLY_ALL 0.8
-/* A single stall has its rank told if it is as long, and no less than two cycles: shorter ones every machine has. */
+/* A single stall has its rank told if there was no other, and it is as long and no less than two cycles: shorter ones every
+ * machine has, and one of several may hit anybody. */
 #define LEAST_TOLD_NS 200e6
 /* Who stands out costs so many times what the next one does, and was last more often than chance (log10). */
 #define STANDS_OUT 2.0
@@ -192,8 +193,8 @@ static int say_one_stall(const struct ct_judgement *j, const struct ct_waited *w
 	double pct = 100 * (double)s->longest_ns / (double)j->pass->duration_ns;
 	const char *by = "";
 
-	if (s->longest_seat < j->pass->n_seats && (double)s->longest_ns >= LEAST_TOLD_NS &&
-	    s->longest_ns >= 2 * j->cycles->median_ns)
+	if (s->n == 1 && s->longest_seat < j->pass->n_seats &&
+	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->cycles->median_ns)
 		by = ct_arena_printf(report->memory, " by rank %d",
 				     j->pass->seats[s->longest_seat].rank);
 	if (!by)
@@ -256,6 +257,8 @@ static const char *why_not(const struct ct_charge *charge, const struct ct_repor
 		return "in too few cycles to blame it";
 	case CT_DOUBT_NONE:
 	case CT_DOUBT_OTHERS:
+	case CT_DOUBT_SPREAD:
+	case CT_DOUBT_CORES:
 		break;
 	}
 	return "what held it up these times do not tell";

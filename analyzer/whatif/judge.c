@@ -404,7 +404,7 @@ int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct c
 	struct ct_replayed r = { 0 };
 	int slow;
 
-	if (!set)
+	if (!set || pass->oversubscribed.processes)
 		return CT_OK;
 	replay_set(w, set->seats, set->n, chance_of(w, set), &r);
 	if (!is_worth(pass, &r))
