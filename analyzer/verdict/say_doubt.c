@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+
 #include "analyzer/blame/findings.h"
 #include "analyzer/blame/gain.h"
 #include "analyzer/blame/rest.h"
@@ -316,13 +318,21 @@ static const char *stuck_text(const struct ct_report *report, const struct ct_st
 			       report->run.processes_running ? "their processes" : "recording");
 }
 
+/* By somebody else, as far as that is known: what a launcher, a time limit or Ctrl-C sends. */
+static int was_killed(const struct ct_end *end)
+{
+	return end->kill_ns ||
+	       (end->how == CT_END_SIGNAL && (end->signal == SIGTERM || end->signal == SIGKILL ||
+					      end->signal == SIGINT || end->signal == SIGHUP));
+}
+
 /* Were all those killed of whom an end was seen? Then what they stood in comes first. */
 static int were_killed(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_ended; i++) {
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
-		if (was_seen(p) && !p->how.kill_ns)
+		if (was_seen(p) && !was_killed(&p->how))
 			return 0;
 	}
 	return 1;

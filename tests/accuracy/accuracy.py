@@ -179,6 +179,12 @@ ROWS = [
     ("node.half_of_a_stage", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-host:host=2,pct=8",
      whatif, TOGETHER),
     ("whatif.part_of_run", NODE + " --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-rank:rank=5,pct=20,from=20,to=39", whatif, TOGETHER),
+    # each alone costs nothing, since the other one is as late
+    ("whatif.two_in_two_groups", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60"
+     " --fault slow-rank:rank=5,pct=10 --fault slow-rank:rank=6,pct=10", whatif, TOGETHER),
+    # a first stage of four that is slow in its tensor group and hardly costs anything
+    ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --cycles 40 --fault slow-rank:rank=5,pct=10",
+     unnamed, {"named": (SUM, "0")}),
     ("cycles.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=1")}),
     ("cycles.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      cycles, {"exact": (MEAN, ">=1")}),
