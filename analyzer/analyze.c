@@ -30,6 +30,7 @@ struct analysis {
 	struct ct_pass second; /* a reading for a set of ranks */
 	struct ct_charge *charges;
 	uint8_t *in_set;
+	struct ct_set_result set; /* of those */
 	struct ct_links links;
 	struct ct_findings findings;
 	struct ct_cycles cycles;
@@ -79,16 +80,26 @@ static int find_cycles(struct analysis *a, const struct ct_analyze_options *opti
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
 		ct_verdict_rounds(&a->pass, a->cycles.cut_ns, a->cycles.n);
-	return st;
+	if (st == CT_OK)
+		st = ct_oversubscribed_find(&a->pass, &a->pass.oversubscribed);
+	return st == CT_OK ? ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits) : st;
+}
+
+/* What each rank is charged with by cycles. */
+static void add_hits(const struct ct_hits *hits, struct ct_charge *charges)
+{
+	double share = ct_hits_share(hits);
+
+	for (uint32_t k = 0; k < hits->n && share > 0; k++)
+		charges[hits->all[k].seat]
+			.by_cycles_ns += (uint64_t)((double)hits->all[k].charged_ns / share);
 }
 
 static int look_at_cycles(struct analysis *a)
 {
 	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
-	int st = ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits);
+	int st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 
-	if (st == CT_OK)
-		st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	if (st == CT_OK)
 		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
@@ -96,7 +107,7 @@ static int look_at_cycles(struct analysis *a)
 
 static int choose_verdict(struct analysis *a)
 {
-	const struct ct_judgement j = { &a->pass, a->charges, &a->cycles, &a->hits };
+	const struct ct_judgement j = { &a->pass, a->charges, &a->cycles, &a->hits, &a->set };
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
 }
@@ -104,7 +115,7 @@ static int choose_verdict(struct analysis *a)
 /* Weigh every rank, and the set that looks slow together if there is one. */
 static int judge(struct analysis *a, const struct ct_analyze_options *options, struct ct_err *err)
 {
-	struct ct_set_result set = { 0 };
+	struct ct_set_result *set = &a->set;
 	int size, st;
 
 	a->charges = calloc(a->pass.n_seats + 1, sizeof(*a->charges));
@@ -123,17 +134,18 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 				 options, err);
 		if (st != CT_OK)
 			return st;
-		set = (struct ct_set_result){ .in_set = a->in_set,
-					      .size = (uint32_t)size,
-					      .blame = &a->second.blame };
+		*set = (struct ct_set_result){ .in_set = a->in_set,
+					       .size = (uint32_t)size,
+					       .blame = &a->second.blame };
 	}
 	st = ct_verdict_weigh(&a->pass, a->charges);
+	add_hits(&a->hits, a->charges);
 	if (st == CT_OK)
 		st = ct_whatif_judge(&a->whatif, &a->pass, a->charges);
 	if (st == CT_OK)
-		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, &set);
+		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, set);
 	if (st == CT_OK)
-		st = ct_verdict_collect(&a->pass, a->charges, &set, a->report, &a->findings);
+		st = ct_verdict_collect(&a->pass, a->charges, set, a->report, &a->findings);
 	if (st == CT_OK)
 		st = ct_whatif_findings(&a->whatif, &a->pass, &a->findings);
 	ct_whatif_fill(&a->whatif, a->report);

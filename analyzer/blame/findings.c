@@ -99,6 +99,22 @@ int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *r,
 		       : CT_OK;
 }
 
+/* A bound has to hold what nobody is charged with, too: what came late or transferred slowly, which of the two is not known
+ * (of anybody, since where a kernel waits for room the one who came last may be any); the time in operations that did not
+ * hold the rank up, where its kernel may have waited for room; and the first round, in which all meet for the first time.
+ * But no more than somebody stood waiting. */
+static uint64_t upper_bound(const struct ct_pass *pass, const struct ct_charge *c)
+{
+	uint64_t own = c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
+	uint64_t most = own + pass->late_or_slow.total;
+
+	if (c->recurs.rounds)
+		most += own / c->recurs.rounds;
+	if (c->has_hidden && most > c->most_ns)
+		most = c->most_ns > c->loss_ns ? c->most_ns : c->loss_ns;
+	return most;
+}
+
 /* What all findings about late ranks have in common. */
 static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		    const struct ct_charge *charge, uint32_t seat, struct ct_findings *list,
@@ -108,10 +124,17 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	const struct ct_class *class = ct_classes_costliest(&pass->classes, seat, 1, &cost_ns);
 	int on_gpu = pass->seats[seat].timing >= CT_TIMING_HOST;
 
+	enum ct_severity by_charge;
+
 	ct_finding_loss(f, charge->loss_ns, charge->err_ns, pass->duration_ns);
+	by_charge = f->severity;
 	f->at_most = on_gpu && !charge->replayed.is_known;
 	f->is_bounded = charge->has_hidden;
-	/* a bound that nothing has cut may be several times the truth */
+	if (f->at_most)
+		ct_finding_loss(f, upper_bound(pass, charge), charge->err_ns, pass->duration_ns);
+	/* how severe it is what it is charged with tells; a bound that nothing has cut may be several times the truth */
+	if (f->at_most && f->severity > by_charge)
+		f->severity = by_charge;
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
 		f->severity = CT_SEVERITY_WARN;
 	f->confidence = confidence_of(s, &pass->blame, charge);
@@ -130,6 +153,10 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		return CT_NOMEM;
 	if (charge->replayed.is_known &&
 	    ct_finding_replayed(pass, &charge->replayed, charge->by_arrivals_ns, list, f))
+		return CT_NOMEM;
+	if (f->at_most && pass->late_or_slow.total &&
+	    ct_finding_evidence(list, f, "late_or_slow", (double)pass->late_or_slow.total, "ns",
+				NAN))
 		return CT_NOMEM;
 	return on_gpu ? ct_finding_evidence(list, f, "hidden_behind_computing",
 					    charge->has_hidden ? (double)charge->hidden_ns : NAN,

@@ -29,7 +29,10 @@
 #define CT_BLAME_MIN_SOLO_NS 50000u	/* shorter ones are noise of the host */
 #define CT_BLAME_MIN_GPU_SOLO_NS 10000u /* likewise, where the times are a stream's */
 #define CT_BLAME_GATE_PCT 1.0		/* of the run */
+/* Of chance, among all ranks. Smaller where the host times, since on an overloaded machine latenesses come in bursts that last
+ * for rounds: 10^-4.4 was seen without a slow rank, slow ranks stand below 10^-8. */
 #define CT_BLAME_ALPHA 1e-4
+#define CT_BLAME_HOST_ALPHA 1e-5
 /* For how long a core may be busy with something else: where the host times, rounds that are shorter than this are no
  * independent evidence. */
 #define CT_BLAME_BURST_NS 10000000u
@@ -103,9 +106,10 @@ struct ct_replayed {
 	int is_known; /* 0: the rest means nothing */
 	int names_it; /* it is enough to name the suspect, whatever the rule says */
 	uint64_t loss_ns, err_ns;
-	uint32_t windows, n_windows; /* of the run: in which there is a loss, all */
-	uint64_t wait_ns;	     /* of all others, that would not have been */
-	uint64_t most_wait_ns;	     /* ... and of the one who waited longest */
+	uint64_t alone_ns, alone_err_ns; /* if nobody else came later than usual */
+	uint32_t windows, n_windows;	 /* of the run: in which there is a loss, all */
+	uint64_t wait_ns;		 /* of all others, that would not have been */
+	uint64_t most_wait_ns;		 /* ... and of the one who waited longest */
 	uint32_t most_seat;
 };
 
@@ -117,6 +121,9 @@ enum ct_doubt {
 	CT_DOUBT_FEW,	 /* too few rounds to tell it from chance */
 	CT_DOUBT_CHANCE, /* others are late about as often */
 	CT_DOUBT_OTHERS, /* somebody else came later, or messages were not followed */
+	/* of sets only */
+	CT_DOUBT_SPREAD, /* all ranks differ, and these are the slowest ones */
+	CT_DOUBT_CORES,	 /* processes wait for cores */
 };
 
 /* What one suspect comes to. */
@@ -130,6 +137,7 @@ struct ct_charge {
 	uint64_t hidden_ns; /* ... hidden behind computing */
 	uint64_t most_ns;   /* has_hidden: what somebody stood waiting at most */
 	struct ct_replayed replayed;
+	uint64_t by_cycles_ns;	 /* what the cycles' hits come to (cycle/hits.h); 0: not known */
 	uint64_t by_arrivals_ns; /* what loss_ns was before it was played again */
 	int is_cleared;		 /* held against its peers, it costs nobody anything to speak of */
 	int has_no_peers; /* nobody else does what it does: its share of the work may just be larger */

@@ -2,12 +2,10 @@
 #include "analyzer/blame/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/blame/apart_set.h"
 #include "analyzer/blame/findings.h"
-#include "analyzer/blame/gain.h"
 #include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
 #include "analyzer/environment.h"
@@ -176,8 +174,9 @@ static int stands_apart(const struct ct_pass *pass, const uint8_t *in_set)
 
 /* Does the set explain what its members cost better than each of them alone? 1, 0 or CT_NOMEM. */
 static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges,
-		     const struct ct_set_result *set, struct ct_charge *charge)
+		     struct ct_set_result *set)
 {
+	struct ct_charge *charge = &set->charge;
 	double n = ranks_met(pass), k = set->size;
 	/* Sets of this size that there could have been. */
 	double family = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
@@ -186,7 +185,7 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	uint64_t best = 0;
 	int apart = stands_apart(pass, set->in_set);
 
-	if (apart != 1)
+	if (apart < 0)
 		return apart;
 	if (chance == UINT64_MAX || set_recurrence(pass, set, &recurs) != CT_OK)
 		return CT_NOMEM;
@@ -194,9 +193,17 @@ static int weigh_set(const struct ct_pass *pass, const struct ct_charge *charges
 	bound_by_exposed(pass, pass->n_seats, set->in_set, charge);
 	if (charge->guilty &&
 	    (!is_clear(pass, charge) || is_contradicted(pass, pass->n_seats, set->in_set)))
-		charge->guilty = 0;
+		charge->doubt = CT_DOUBT_OTHERS;
+	if (charge->doubt == CT_DOUBT_NONE && !apart)
+		charge->doubt = CT_DOUBT_SPREAD;
+	/* who waits for a core is chance */
+	if (charge->doubt == CT_DOUBT_NONE && pass->oversubscribed.processes)
+		charge->doubt = CT_DOUBT_CORES;
+	charge->guilty = charge->doubt == CT_DOUBT_NONE;
 	charge->replayed = set->replayed;
 	ct_charge_settle(charge, pass->duration_ns);
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		charge->by_cycles_ns += set->in_set[s] ? charges[s].by_cycles_ns : 0;
 	for (uint32_t s = 0; s < pass->n_seats; s++) {
 		if (set->in_set[s] && charges[s].guilty && charges[s].loss_ns > best)
 			best = charges[s].loss_ns;
@@ -217,19 +224,18 @@ uint64_t ct_verdict_order_lost(const struct ct_pass *pass)
 }
 
 int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_set_result *set, const struct ct_report *report,
 		       struct ct_findings *list)
 {
-	struct ct_charge together = { 0 };
 	int ordered = ct_verdict_order_lost(pass) == 0;
-	int use_set = ordered && set->in_set ? weigh_set(pass, charges, set, &together) : 0;
+	int use_set = ordered && set->in_set ? weigh_set(pass, charges, set) : 0;
 	int losses = 0;
 	int st = use_set < 0 ? use_set : CT_OK;
 
 	if (ordered && st == CT_OK)
 		st = ct_order_findings(pass, list);
 	if (st == CT_OK && use_set)
-		st = ct_finding_set(pass, set->blame, &together, list);
+		st = ct_finding_set(pass, set->blame, &set->charge, list);
 	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
 		if (ordered && charges[s].guilty && !(use_set && set->in_set[s]))
 			st = ct_finding_straggler(pass, s, &charges[s], list);
@@ -244,94 +250,4 @@ int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charg
 int ct_verdict_is_contradicted(const struct ct_pass *pass, uint32_t seat)
 {
 	return is_contradicted(pass, seat, NULL);
-}
-
-/* ---- sentences ---- */
-
-static int say(struct ct_report *report, enum ct_verdict_code code, enum ct_confidence confidence,
-	       const char *text)
-{
-	return ct_verdict_say(report, code, confidence, text);
-}
-
-/* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
- * overlap. What is waited for others is no part of it. */
-int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
-{
-	const struct ct_report_exposed *e = &report->exposed;
-	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
-	int bound = f->kind != CT_FINDING_BUCKETS && stays - e->err_pct >= CT_VERDICT_COMM_PCT;
-
-	report->verdict.gain_max_pct = f->loss_pct;
-	if (bound)
-		return say(report, CT_VERDICT_COMM_BOUND, f->confidence,
-			   ct_arena_printf(report->memory,
-					   "data moves for %s of the time and computing takes %s: "
-					   "however well hidden, %s±%s would stay exposed at this "
-					   "speed; %s are now, %s of the time waiting for others",
-					   ct_text_pct(e->transferring_pct).s,
-					   ct_text_pct(computing).s, ct_text_pct(stays).s,
-					   ct_text_pct(e->err_pct).s, ct_text_pct(e->share_pct).s,
-					   ct_text_pct(e->wait_pct).s));
-	return say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-		   ct_arena_printf(report->memory,
-				   "ranks stand waiting for communication for %s±%s of the time "
-				   "(%s); at most %s would be saved",
-				   ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
-				   ct_text_pct(f->loss_pct).s));
-}
-
-int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
-{
-	struct ct_arena *memory = report->memory;
-	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
-	double gain = ct_gain_pct(report);
-	const char *text, *coarse = ct_gain_why_not(report);
-
-	if (coarse)
-		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, coarse);
-	if (most < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = most;
-		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			   ct_arena_printf(
-				   report->memory,
-				   "exposed at most %s: no rank stood waiting for communication "
-				   "for longer; look elsewhere",
-				   ct_text_pct(most).s));
-	}
-	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = share;
-		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			   ct_arena_printf(report->memory,
-					   "no rank spent more than %s of %s inside communication",
-					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
-	}
-	report->verdict.gain_max_pct = gain;
-	wait = ct_gain_wait_pct(report);
-	/* what has less of it by itself was told above */
-	if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
-		return say(
-			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
-			ct_arena_printf(memory,
-					"played again without any communication the run takes at "
-					"most %s less; look elsewhere",
-					ct_text_pct(gain).s));
-	text = ct_arena_printf(memory,
-			       "no rank steadily costs the others 1 %% of the run, judged by %s "
-			       "operations",
-			       ct_text_count(pass->matched).s);
-	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
-		text = ct_arena_printf(memory,
-				       "%s; how much of the %s in communication computing hides is "
-				       "not known",
-				       text, ct_text_pct(share).s);
-	else if (text && !isnan(gain))
-		text = ct_arena_printf(memory, "%s; without communication at most %s faster", text,
-				       ct_text_pct(gain).s);
-	if (text && gain < CT_VERDICT_COMM_PCT && wait >= CT_VERDICT_COMM_PCT)
-		text = ct_arena_printf(memory,
-				       "%s, but ranks wait for each other for %s of the time", text,
-				       ct_text_pct(wait).s);
-	return say(report, CT_VERDICT_HEALTHY,
-		   report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM, text);
 }

@@ -17,6 +17,7 @@ struct ct_set_result {
 	uint32_t size;
 	const struct ct_blame *blame;
 	struct ct_replayed replayed;
+	struct ct_charge charge; /* once it was weighed */
 };
 
 /* Sets pass->rounds from the cycles of the run (n + 1 times; none, if n is 0). Before all that follows. */
@@ -25,9 +26,9 @@ void ct_verdict_rounds(struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
 int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges);
 
-/* Adds to the list what the pass itself tells. 0 or CT_NOMEM. */
+/* Adds to the list what the pass itself tells; set->charge. 0 or CT_NOMEM. */
 int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		       const struct ct_set_result *set, const struct ct_report *report,
+		       struct ct_set_result *set, const struct ct_report *report,
 		       struct ct_findings *list);
 
 /* Did somebody else come later than the seat in sum? Then it is not known who held up whom. */

@@ -34,6 +34,7 @@ const char *ct_clock_conflict_text(enum ct_clock_conflict_kind kind)
 		[CT_CONFLICT_JUMP] = "the clock was set, or slewed fast",
 		[CT_CONFLICT_ENDS] = "ends of operations contradict their starts",
 		[CT_CONFLICT_ORDER] = "operations stand in no order of time",
+		[CT_CONFLICT_DRIFT] = "the clocks drift apart by more than 300 ppm",
 	};
 
 	return texts[kind];
@@ -125,6 +126,8 @@ static int relate_edges(const struct ct_clock_points *p, double bias, struct ct_
 
 static void note_conflicts(struct ct_clocks *c, const struct ct_relation *r)
 {
+	for (int end = 0; end < 2; end++)
+		c->hosts[r->hosts[end]].compared += r->to[0].n || r->conflict.kind;
 	for (int end = 0; end < 2 && r->conflict.kind; end++) {
 		struct ct_clock_conflict *worst = &c->hosts[r->hosts[end]].conflict;
 

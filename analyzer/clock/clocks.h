@@ -31,6 +31,7 @@ enum ct_clock_conflict_kind {
 	CT_CONFLICT_JUMP,  /* neighbouring windows of ends disagree about the moment between them */
 	CT_CONFLICT_ENDS,  /* ends disagree with cause and effect */
 	CT_CONFLICT_ORDER, /* operations stand in no order of time */
+	CT_CONFLICT_DRIFT, /* the clocks drift apart faster than clocks do */
 };
 const char *ct_clock_conflict_text(enum ct_clock_conflict_kind kind);
 
@@ -51,7 +52,8 @@ struct ct_clock_host {
 	uint64_t selftest_ns;
 	uint64_t first_ns, last_ns;	   /* times measured, on its own clock; 0: none */
 	uint32_t hops;			   /* hosts between it and the reference, plus 1 */
-	uint32_t conflicts;		   /* with so many hosts */
+	uint32_t conflicts;		   /* with so many hosts ... */
+	uint32_t compared;		   /* ... of so many */
 	struct ct_clock_conflict conflict; /* the worst of these */
 };
 

@@ -114,6 +114,7 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 {
 	int64_t origin;
 	double slope, middle, sxx = 0, at = 0, farthest = 0;
+	int64_t first = 0, last = 0;
 	unsigned kept = 0;
 
 	*line = (struct ct_couple_line){ .n = n };
@@ -131,6 +132,8 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 	for (unsigned i = 0; i < n; i++) {
 		if (s[i].is_out)
 			continue;
+		first = kept ? first : s[i].x;
+		last = s[i].x;
 		scratch[kept++] = residual(&s[i], origin, slope);
 		farthest = fmax(farthest, fabs(scratch[kept - 1] - middle));
 		at += (double)(s[i].x - origin);
@@ -142,6 +145,7 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 	line->x = (double)origin + at;
 	line->y = middle + slope * at;
 	line->slope = slope;
+	line->run = (double)(last - first);
 	for (unsigned i = 0; i < n; i++)
 		scratch[i] = s[i].err_ns;
 	line->err = ct_clock_median(scratch, n);

@@ -26,6 +26,7 @@ struct ct_couple_line {
 	double slope;
 	double se;	 /* ... and that standard error */
 	double slope_se; /* per ns */
+	double run;	 /* from the first to the last that counts */
 	double spread; /* 1.4826 median deviations: a standard deviation if there are no outliers */
 	double err;    /* median of the published errors */
 	double by_host; /* share timed by the host */

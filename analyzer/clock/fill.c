@@ -66,11 +66,19 @@ static uint64_t middle(const struct ct_pass *pass, uint32_t host)
 	return mono;
 }
 
+/* The measured moment next to it: the error that is told is of those. */
+static uint64_t nearest(const struct ct_clock_host *from, uint64_t t)
+{
+	if (!from->first_ns)
+		return t; /* the reference's own clock */
+	return t < from->first_ns ? from->first_ns : t > from->last_ns ? from->last_ns : t;
+}
+
 static void by_clocks(const struct ct_pass *pass, uint32_t host, const struct ct_clock_host *from,
 		      struct ct_report_clock *row)
 {
 	const struct ct_clocks *clocks = pass->attempts->clocks;
-	uint64_t t = middle(pass, host), ref, first, last;
+	uint64_t t = nearest(from, middle(pass, host)), ref, first, last;
 	double run = (double)(from->last_ns - from->first_ns);
 
 	if (!ct_clocks_at(clocks, host, t, &ref, NULL))
@@ -115,19 +123,35 @@ static int fill_row(const struct ct_pass *pass, uint32_t host, struct ct_report 
 
 /* ---- the finding ---- */
 
-/* Whose clock it is: the host that is part of most contradictions. More than one where that does not tell. */
+/* Of two hosts, the one whose clock it is more likely: that contradicts a larger share of those it was compared with; of
+ * equal ones, more of them. Negative: a. */
+static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host *b)
+{
+	uint64_t x = (uint64_t)a->conflicts * b->compared, y = (uint64_t)b->conflicts * a->compared;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return a->conflicts > b->conflicts ? -1 : a->conflicts < b->conflicts;
+}
+
+/* Whose clock it is; more than one where that does not tell. Not who is part of most contradictions: where all are compared with
+ * the reference only, that is always the reference. */
 static void find_guilty(const struct ct_pass *pass, uint8_t *guilty)
 {
 	const struct ct_clocks *clocks = pass->attempts->clocks;
-	uint32_t most = 0;
+	const struct ct_clock_host *most = NULL;
 
 	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
-		uint32_t n = ct_clocks_host(clocks, h)->conflicts;
+		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
-		most = n > most ? n : most;
+		if (host->conflicts && (!most || more_guilty(host, most) < 0))
+			most = host;
 	}
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++)
-		guilty[h] = most && ct_clocks_host(clocks, h)->conflicts == most;
+	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
+
+		guilty[h] = most && host->conflicts && more_guilty(host, most) == 0;
+	}
 }
 
 static int name_guilty(const struct ct_pass *pass, const uint8_t *guilty, struct ct_report *report,

@@ -21,6 +21,8 @@
  * U(0, 100 us) later, 96 % lie less apart. */
 #define SKEW_NS 80000.0
 #define OF_MEDIAN 1.2533
+/* Standard errors by which a drift has to be beyond what clocks do. */
+#define SURE_SLOPE 5
 
 struct knot {
 	double x, y, err;
@@ -167,16 +169,37 @@ static void extend(struct ct_relation *r, int end, const struct ct_clock_edge *e
 		slope = e->fits[0].line.slope;
 		growth = fmin(2 * e->fits[0].line.slope_se + WANDER, CT_CLOCK_SLOPE);
 	}
+	/* A slope that is known no better than what clocks do anyway says nothing. */
+	if (growth >= CT_CLOCK_SLOPE) {
+		slope = 0;
+		growth = CT_CLOCK_SLOPE;
+	}
 	r->to[0].slope[end] = slope;
 	r->to[0].growth[end] = growth;
 	r->to[1].slope[end] = -slope / (1 + slope);
 	r->to[1].growth[end] = growth;
 }
 
+/* Clocks do not drift apart as fast as these ends say: something is wrong with one of them, or with what was matched. `b`: what
+ * operations of other kinds, earlier and later ones, may differ by anyway. */
+static void check_drift(const struct ct_clock_edge *e, double b, struct ct_relation *r)
+{
+	for (unsigned i = 0; i < e->n_fits; i++) {
+		const struct ct_couple_line *l = &e->fits[i].line;
+		double beyond = (fabs(l->slope) - CT_CLOCK_SLOPE) * l->run;
+		double limit = SURE_SLOPE * l->slope_se * l->run + 2 * (b + l->err) + MOVED_NS;
+
+		if (l->n >= CT_COUPLE_MIN && beyond > limit)
+			conflict(r, CT_CONFLICT_DRIFT, beyond, limit, e, l->x);
+	}
+}
+
 static int relate_by_ends(const struct ct_clock_edge *e, const double *bias, struct ct_relation *r)
 {
 	double b = systematic(e), ranks = of_ranks(e, bias);
 	int st = CT_OK;
+
+	check_drift(e, b, r);
 
 	for (unsigned i = 0; i < e->n_fits && st == CT_OK; i++) {
 		struct knot k = end_knot(e, i, b, ranks, r);

@@ -10,6 +10,7 @@
 #include "analyzer/units.h"
 #include "analyzer/verdict/one_cause.h"
 #include "analyzer/verdict/say.h"
+#include "analyzer/verdict/together.h"
 #include "analyzer/verdict/waited.h"
 
 /* In the report; the weightiest. */
@@ -32,10 +33,11 @@
 struct choice {
 	const struct ct_judgement *j;
 	struct ct_report *report;
-	const struct ct_finding *order, *named, *change, *exposed; /* the weightiest; NULL none */
+	const struct ct_finding *order, *named, *change, *exposed,
+		*slow_op;	       /* the weightiest; NULL none */
 	const struct ct_finding *told; /* what the sentence is about; NULL: no finding */
 	struct ct_waited waited;
-	double late_pct; /* of the run, at most, by late or slow operations */
+	double late_pct; /* of the run, at most, by late or slow operations; 0: not worth telling */
 	const char *lacks;
 };
 
@@ -58,27 +60,10 @@ static const struct ct_finding *heavier(const struct ct_finding *a, const struct
 	return !a || (b && b < a) ? b : a;
 }
 
-/* A longer stand of a rank in exposed communication than this there was not: what is hidden costs nothing. UINT64_MAX: not
- * known of all. */
-static uint64_t most_exposed(const struct ct_pass *pass)
-{
-	uint64_t most = 0;
-
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		struct ct_exposed sum;
-
-		ct_pass_exposed(pass, s, &sum);
-		if (!sum.is_known)
-			return UINT64_MAX;
-		most = sum.exposed_ns + sum.err_ns > most ? sum.exposed_ns + sum.err_ns : most;
-	}
-	return most;
-}
-
 static int gather(struct choice *c, const struct ct_findings *list)
 {
 	const struct ct_pass *pass = c->j->pass;
-	uint64_t late = pass->late_or_slow.total, most = most_exposed(pass);
+	uint64_t late = pass->late_or_slow.total, most = ct_most_exposed(pass);
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
 	/* a death matters more than somebody's being a little late before it */
@@ -86,11 +71,16 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARN);
 	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE), CT_SEVERITY_WARN),
 			     first_of(list, BIT(BUCKETS), CT_SEVERITY_INFO));
+	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARN);
 	/* what so few launches show is no share of communication */
 	if (c->report->run.timed_ratio < LEAST_TIMED || ct_gain_why_not(c->report))
 		c->exposed = NULL;
 	late = late < most ? late : most;
 	c->late_pct = pass->duration_ns ? 100 * (double)late / (double)pass->duration_ns : 0;
+	/* of slow ones that came in a row more is known */
+	if (c->late_pct <= LATE_OR_SLOW_PCT ||
+	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
+		c->late_pct = 0;
 	if (ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
 		return CT_NOMEM;
 	return ct_say_what_lacks(pass, c->report, &c->lacks);
@@ -121,26 +111,48 @@ static const char *late_text(const struct choice *c)
 			       ct_text_pct(c->late_pct).s);
 }
 
+static int add_oversubscribed(struct choice *c)
+{
+	return ct_verdict_add(c->report, ct_oversubscribed_text(c->j->pass, c->report->memory));
+}
+
 /* Behind a finding: what else there is to know of the run. */
 static int say_rest(struct choice *c)
 {
+	const struct ct_finding *slow = c->slow_op;
 	const char *ends;
 
-	if (ct_say_ends(c->report, &ends) != CT_OK)
+	if (ct_say_ends(c->report, &ends) != CT_OK ||
+	    (slow && slow->loss_pct > c->told->loss_pct &&
+	     ct_verdict_add(c->report, ct_finding_in_short(slow, c->report))) ||
+	    add_oversubscribed(c))
 		return CT_NOMEM;
 	return ct_verdict_add(c->report, ends) || ct_verdict_add(c->report, c->lacks);
 }
 
 static int say_exposed(struct choice *c)
 {
-	const struct ct_finding *beside = heavier(c->named, c->change);
+	const struct ct_finding *beside = heavier(heavier(c->named, c->change), c->slow_op);
 	struct ct_report *report = c->report;
 
 	c->told = c->exposed;
 	if (ct_say_exposed(c->exposed, report) ||
 	    (beside && ct_verdict_add(report, ct_finding_in_short(beside, report))) ||
-	    (c->late_pct > LATE_OR_SLOW_PCT && ct_verdict_add(report, late_text(c))) ||
+	    (c->late_pct > 0 && ct_verdict_add(report, late_text(c))) ||
 	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
+/* Several are late together, and nobody is named. */
+static int say_together(struct choice *c, double pct)
+{
+	struct ct_report *report = c->report;
+
+	report->verdict.gain_max_pct = pct;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_together_text(c->j, report)) ||
+	    add_oversubscribed(c))
 		return CT_NOMEM;
 	return ct_verdict_add(report, c->lacks);
 }
@@ -148,25 +160,42 @@ static int say_exposed(struct choice *c)
 /* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
 static int say_lost(struct choice *c)
 {
+	struct ct_report *report = c->report;
+	double together_pct = ct_together_pct(c->j);
 	const char *late;
 
-	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT)
-		return ct_waited_say(c->j, &c->waited, c->lacks, c->report);
+	if (c->slow_op &&
+	    c->slow_op->loss_pct >= fmax(together_pct, fmax(c->waited.pct, c->late_pct))) {
+		c->told = c->slow_op;
+		if (ct_say_finding(c->j->pass, c->slow_op, report))
+			return CT_NOMEM;
+		return ct_verdict_add(report, c->lacks);
+	}
+	if (together_pct > c->waited.pct && together_pct > c->late_pct)
+		return say_together(c, together_pct);
+	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
+		int st = ct_waited_say(c->j, &c->waited, c->lacks, report);
+
+		return st == CT_OK ? add_oversubscribed(c) : st;
+	}
 	late = late_text(c);
-	c->report->verdict.gain_max_pct = c->late_pct;
-	if (ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, late) ||
-	    (c->waited.pct > 0 &&
-	     ct_verdict_add(c->report, ct_waited_in_short(&c->waited, c->report))))
+	report->verdict.gain_max_pct = c->late_pct;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, late) ||
+	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))) ||
+	    add_oversubscribed(c))
 		return CT_NOMEM;
-	return ct_verdict_add(c->report, c->lacks);
+	return ct_verdict_add(report, c->lacks);
 }
 
 static int say_nothing_found(struct choice *c)
 {
 	struct ct_report *report = c->report;
-	double lost = fmax(c->waited.pct, c->late_pct > LATE_OR_SLOW_PCT ? c->late_pct : 0);
+	double lost = fmax(c->waited.pct, c->late_pct);
 	int st;
 
+	if (c->slow_op)
+		lost = fmax(lost, c->slow_op->loss_pct);
+	lost = fmax(lost, ct_together_pct(c->j));
 	if (c->exposed && !(lost > c->exposed->loss_pct))
 		return say_exposed(c);
 	if (lost > 0)
@@ -185,6 +214,24 @@ static int say_nothing_found(struct choice *c)
 		st = report->verdict.text ? CT_OK : CT_NOMEM;
 	}
 	return st;
+}
+
+/* Too little to judge by; but what there is may tell who of those that are there comes last. */
+static int say_missing(struct choice *c, const char *missing, const char *ends)
+{
+	enum ct_confidence confidence = CT_CONFIDENCE_NONE;
+	struct ct_report *report = c->report;
+	const char *last;
+
+	if (ct_say_last_of_rest(c->j->pass, report, &last) != CT_OK)
+		return CT_NOMEM;
+	if (*last)
+		confidence = CT_CONFIDENCE_LOW;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, confidence,
+			   *last ? c->lacks : missing) ||
+	    ct_verdict_add(report, last))
+		return CT_NOMEM;
+	return ct_verdict_add(report, ends);
 }
 
 static int choose(struct choice *c)
@@ -212,11 +259,8 @@ static int choose(struct choice *c)
 	if (ct_say_what_is_missing(pass, report, &missing) != CT_OK ||
 	    ct_say_ends(report, &ends) != CT_OK)
 		return CT_NOMEM;
-	if (*missing) {
-		st = ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-				    missing);
-		return st == CT_OK ? ct_verdict_add(report, ends) : st;
-	}
+	if (*missing)
+		return say_missing(c, missing, ends);
 	if (*ends || ct_ends_unseen(report))
 		return ct_say_unclear(report, &stuck);
 	return say_nothing_found(c);

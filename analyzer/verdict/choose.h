@@ -6,6 +6,7 @@
 #ifndef CT_VERDICT_CHOOSE_H
 #define CT_VERDICT_CHOOSE_H
 
+#include "analyzer/blame/verdict.h"
 #include "analyzer/cycle/hits.h"
 #include "analyzer/finding_list.h"
 
@@ -15,6 +16,7 @@ struct ct_judgement {
 	const struct ct_charge *charges; /* by seat */
 	const struct ct_cycles *cycles;
 	const struct ct_hits *hits;
+	const struct ct_set_result *set; /* that was weighed together; in_set NULL: none */
 };
 
 /* Makes of all that is in the list report->findings and report->verdict, in a report that is filled in else. What the

@@ -114,24 +114,55 @@ static int say_stalls(const struct ct_pass *pass, const struct ct_finding *f,
 				f->n_ranks == 1 ? "stalls" : "stall by turns", when, loss));
 }
 
-/* What grew from then on, if that is clear (cycle/shift_findings.c). */
+/* Of what a cycle takes longer, for it to be said that communication does. That it does not, one rank's operations do not
+ * prove: a pipeline behind a slow link stands still outside of them. */
+#define MOSTLY 0.7
+
 static int say_change(const struct ct_pass *pass, const struct ct_finding *f,
 		      struct ct_report *report)
 {
 	double before = fact(f, "cycle_before"), after = fact(f, "cycle_after");
+	double inside = fact(f, "in_communication_after") - fact(f, "in_communication_before");
 	const char *loss = loss_text(pass, f, f->at_most, report->memory);
-	const char *cause = f->cause;
 
 	if (!loss)
 		return CT_NOMEM;
-	if (strncmp(cause, "from then on ", 13) == 0)
-		cause += 13;
 	return ct_verdict_say(
 		report, CT_VERDICT_CHANGE_POINT, f->confidence,
 		ct_arena_printf(report->memory,
-				"from cycle %llu on a cycle takes %s, %s before: %s; %s",
+				"from cycle %llu on a cycle takes %s, %s before: %s%s",
 				(unsigned long long)f->cycle_first, ct_text_ns((uint64_t)after).s,
-				ct_text_ns((uint64_t)before).s, loss, cause));
+				ct_text_ns((uint64_t)before).s, loss,
+				inside >= MOSTLY * (after - before)
+					? "; the time inside of communication is longer"
+					: ""));
+}
+
+/* "AllReduce on 6df510e2"; where no communicator is told, the ranks. */
+static const char *what_text(const struct ct_finding *f, struct ct_arena *memory)
+{
+	if (!f->comm_key || !f->op_name)
+		return who_text(f, memory);
+	return ct_arena_printf(memory, "%s on %08llx", f->op_name,
+			       (unsigned long long)(f->comm_key >> 32));
+}
+
+/* A stretch of one communicator's transfers: nobody can be told from it. */
+static int say_slow_op(const struct ct_pass *pass, const struct ct_finding *f,
+		       struct ct_report *report)
+{
+	const char *what = what_text(f, report->memory);
+	const char *loss = loss_text(pass, f, 1, report->memory);
+
+	if (!what || !loss)
+		return CT_NOMEM;
+	return ct_verdict_say(
+		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+		ct_arena_printf(report->memory,
+				"transfers of %s became slow at %s..%s: %s; link or ranks these "
+				"times do not tell",
+				what, ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s,
+				loss));
 }
 
 int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *f, struct ct_report *report)
@@ -149,6 +180,8 @@ int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *f, struc
 		return say_stalls(pass, f, report);
 	case CT_FINDING_CHANGE_POINT:
 		return say_change(pass, f, report);
+	case CT_FINDING_SLOW_OP:
+		return say_slow_op(pass, f, report);
 	case CT_FINDING_UNEVEN_INPUT:
 		return ct_verdict_say(report, CT_VERDICT_UNEVEN_INPUT, f->confidence,
 				      ct_order_sentence(report->memory, f));
@@ -158,32 +191,37 @@ int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *f, struc
 	}
 }
 
-const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *report)
+/* "is late": one; "are late": several. */
+static const char *does_text(const struct ct_finding *f)
 {
-	const char *who = who_text(f, report->memory), *what;
+	int one = f->n_ranks == 1;
 
 	switch (f->kind) {
 	case CT_FINDING_SLOW_LINK:
-		what = "has slow transfers";
-		break;
+		return one ? "has slow transfers" : "have slow transfers";
 	case CT_FINDING_PERIODIC_STALLS:
 	case CT_FINDING_ROTATING_STALLS:
-		what = "stalls now and then";
-		break;
-	case CT_FINDING_CHANGE_POINT:
-		return ct_arena_printf(report->memory, "cycles are longer from cycle %llu on (%s)",
+		return one ? "stalls now and then" : "stall now and then";
+	default:
+		return one ? "is late" : "are late";
+	}
+}
+
+const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	const char *what;
+
+	if (f->kind == CT_FINDING_CHANGE_POINT)
+		return ct_arena_printf(memory, "cycles are longer from cycle %llu on (%s)",
 				       (unsigned long long)f->cycle_first,
 				       ct_text_pct(f->loss_pct).s);
-	default:
-		what = "is late";
-		break;
-	}
-	if (!who)
+	what = f->kind == CT_FINDING_SLOW_OP ? what_text(f, memory) : who_text(f, memory);
+	if (!what)
 		return NULL;
-	if (f->n_ranks != 1)
-		what = f->kind == CT_FINDING_SLOW_LINK ? "have slow transfers"
-		       : strcmp(what, "is late") == 0  ? "are late"
-						       : "stall now and then";
-	return ct_arena_printf(report->memory, "beside that, %s %s (%s%s)", who, what,
+	if (f->kind == CT_FINDING_SLOW_OP)
+		return ct_arena_printf(memory, "transfers of %s became slow (up to %s)", what,
+				       ct_text_pct(f->loss_pct).s);
+	return ct_arena_printf(memory, "beside that, %s %s (%s%s)", what, does_text(f),
 			       f->at_most ? "up to " : "", ct_text_pct(f->loss_pct).s);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/whatif/usual.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/whatif/pace.h"
 #include "trace/status.h"
 
 /* Windows that a median is made of where there are no peers. */
 #define LEAST_WINDOWS 5u
-/* Of the members, for how far gaps usually lie apart. */
-#define SPREAD_MEMBERS 16u
-/* A gap at the usual pace lies no farther from the usual one, but for a few: one in so many. */
-#define MOST_SIGMA 3
-#define RARE 10u
-/* Who needs less than half of what is usual does something else there, and its gaps stay as they are. */
-#define ANOTHER_PACE 0.5
 /* One of so many peers, and less, are few: without them the median of all is another by 0.16 standard deviations. */
 #define FEW 8u
 
@@ -35,14 +28,10 @@ struct finding_usual {
 	const struct ct_peer_group *g;
 	const uint8_t *
 		in; /* by seat: the set whose gaps are looked for, held against all others; NULL: each against all others */
-	int64_t *values;  /* of a median */
-	double *ratios;	  /* likewise */
-	uint32_t *places; /* by position and window; those of a cell: places[times[cell]] .. */
+	int64_t *values; /* of a median */
 	/* by position x window, of one member: sums, and how often */
 	double *own, *usual;
 	uint32_t *times;
-	uint32_t *often;  /* by position: launches of a member */
-	uint32_t *stalls; /* by position x member: those that lie far off */
 };
 
 static int by_value(const void *a, const void *b)
@@ -67,12 +56,6 @@ static int64_t median(int64_t *values, uint32_t n)
 static int is_in(const struct finding_usual *f, uint32_t member)
 {
 	return f->in && f->in[f->peers->seats[f->g->first + member]];
-}
-
-/* Whose gaps are looked for. */
-static int is_wanted(const struct finding_usual *f, uint32_t member)
-{
-	return !f->in || is_in(f, member);
 }
 
 static uint32_t launch_of(const struct finding_usual *f, uint32_t member, uint32_t place)
@@ -198,145 +181,16 @@ static void pace_by_itself(const struct finding_usual *f, uint32_t member)
 	}
 }
 
-/* Places in order of position and window (by the first member's time). */
-static void sort_places(const struct finding_usual *f)
+static int pace_by_peers(const struct finding_usual *f)
 {
-	uint32_t cells = f->g->n_positions * f->s->n_windows;
+	const struct ct_pacing pacing = { .schedule = f->s,
+					  .peers = f->peers,
+					  .group = f->g,
+					  .in = f->in,
+					  .usual_ns = f->usual_ns,
+					  .paced_ns = f->paced_ns };
 
-	for (uint32_t c = 0; c <= cells; c++)
-		f->times[c] = 0;
-	for (uint32_t k = 0; k < f->g->len; k++)
-		f->times[cell(f, 0, k)]++;
-	for (uint32_t c = 1; c <= cells; c++)
-		f->times[c] += f->times[c - 1];
-	for (uint32_t k = f->g->len; k-- > 0;)
-		f->places[--f->times[cell(f, 0, k)]] = k;
-}
-
-/* A gap as a multiple of the usual one; where that is nothing there is no pace. */
-static double ratio(const struct finding_usual *f, uint32_t launch)
-{
-	int64_t usual = f->usual_ns[launch];
-
-	return usual > 0 ? (double)f->s->gap_ns[launch] / (double)usual : 1;
-}
-
-static int by_ratio(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median_ratio(double *ratios, uint32_t n)
-{
-	qsort(ratios, n, sizeof(*ratios), by_ratio);
-	return n % 2 ? ratios[n / 2] : (ratios[n / 2 - 1] + ratios[n / 2]) / 2;
-}
-
-/* How far gaps usually lie from the usual one, in standard deviations (1.4826 times the median distance). */
-static double spread_of(const struct finding_usual *f, const uint32_t *places, uint32_t n)
-{
-	uint32_t members = f->g->n < SPREAD_MEMBERS ? f->g->n : SPREAD_MEMBERS, count = 0;
-
-	for (uint32_t m = 0, taken = 0; m < f->g->n && taken < members; m++) {
-		taken += !is_in(f, m);
-		for (uint32_t k = 0; k < n && !is_in(f, m); k++)
-			f->ratios[count++] = fabs(ratio(f, launch_of(f, m, places[k])) - 1);
-	}
-	return count ? 1.4826 * median_ratio(f->ratios, count) : 0;
-}
-
-/* A member's pace in a cell. */
-static double pace_of(const struct finding_usual *f, uint32_t member, const uint32_t *places,
-		      uint32_t n)
-{
-	double pace;
-
-	for (uint32_t k = 0; k < n; k++)
-		f->ratios[k] = ratio(f, launch_of(f, member, places[k]));
-	pace = median_ratio(f->ratios, n);
-	return pace > 0 ? pace : 1;
-}
-
-/* What is left of a gap beside the pace. */
-static double rest_of(const struct finding_usual *f, uint32_t launch, double pace)
-{
-	return ratio(f, launch) / pace - 1;
-}
-
-static uint32_t far_off(const struct finding_usual *f, uint32_t member, const uint32_t *places,
-			uint32_t n, double pace, double most)
-{
-	uint32_t far = 0;
-
-	for (uint32_t k = 0; k < n; k++)
-		far += fabs(rest_of(f, launch_of(f, member, places[k]), pace)) > most;
-	return far;
-}
-
-/* How often a member's gaps at a position lie far off: a few are stalls, which pace has nothing to do with. */
-static void count_stalls(const struct finding_usual *f, uint32_t position, const uint32_t *places,
-			 uint32_t n)
-{
-	double most = MOST_SIGMA * spread_of(f, places, n);
-
-	f->often[position] += n;
-	for (uint32_t m = 0; m < f->g->n; m++) {
-		if (!is_wanted(f, m))
-			continue;
-		f->stalls[position * f->g->n + m] += far_off(f, m, places, n,
-							     pace_of(f, m, places, n), most);
-	}
-}
-
-static void pace_member(const struct finding_usual *f, uint32_t member, uint32_t position,
-			const uint32_t *places, uint32_t n, double most)
-{
-	double pace = pace_of(f, member, places, n);
-	uint32_t stalls = f->stalls[position * f->g->n + member];
-	int rare = (stalls < 2 || stalls * RARE <= f->often[position]) &&
-		   4 * far_off(f, member, places, n, pace, most) <= n;
-
-	for (uint32_t k = 0; k < n; k++) {
-		uint32_t l = launch_of(f, member, places[k]);
-		double rest = rest_of(f, l, pace);
-
-		if (reach(f, l) == UINT32_MAX || pace < ANOTHER_PACE)
-			continue;
-		if (!rare)
-			rest = fmax(-most, fmin(most, rest));
-		f->paced_ns[l] = (int64_t)((double)f->usual_ns[l] * fmax(0, 1 + rest));
-	}
-}
-
-static void pace_cell(const struct finding_usual *f, uint32_t position, const uint32_t *places,
-		      uint32_t n)
-{
-	double most = MOST_SIGMA * spread_of(f, places, n);
-
-	for (uint32_t m = 0; m < f->g->n; m++) {
-		if (is_wanted(f, m))
-			pace_member(f, m, position, places, n, most);
-	}
-}
-
-static void pace_all(const struct finding_usual *f)
-{
-	uint32_t cells = f->g->n_positions * f->s->n_windows;
-
-	sort_places(f);
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t c = 0; c < cells; c++) {
-			const uint32_t *places = f->places + f->times[c];
-			uint32_t n = f->times[c + 1] - f->times[c], p = c / f->s->n_windows;
-
-			if (n && !pass)
-				count_stalls(f, p, places, n);
-			else if (n)
-				pace_cell(f, p, places, n);
-		}
-	}
+	return ct_pace(&pacing);
 }
 
 static void add_excess(const struct finding_usual *f, uint32_t member, struct ct_usual *u)
@@ -355,32 +209,21 @@ static int allocate(struct finding_usual *f)
 	size_t values = (size_t)f->g->n + f->s->n_windows;
 
 	f->values = malloc((values + 1) * sizeof(*f->values));
-	f->ratios = malloc(((size_t)SPREAD_MEMBERS * f->g->len + 1) * sizeof(*f->ratios));
-	f->places = malloc(((size_t)f->g->len + 1) * sizeof(*f->places));
 	f->own = malloc(cells * sizeof(*f->own));
 	f->usual = malloc(cells * sizeof(*f->usual));
 	f->times = malloc(cells * sizeof(*f->times));
-	f->often = calloc((size_t)f->g->n_positions + 1, sizeof(*f->often));
-	f->stalls = calloc((size_t)f->g->n_positions * f->g->n + 1, sizeof(*f->stalls));
-	return f->values && f->ratios && f->places && f->own && f->usual && f->times && f->often &&
-			       f->stalls
-		       ? CT_OK
-		       : CT_NOMEM;
+	return f->values && f->own && f->usual && f->times ? CT_OK : CT_NOMEM;
 }
 
 static void release(struct finding_usual *f)
 {
 	free(f->values);
-	free(f->ratios);
-	free(f->places);
 	free(f->own);
 	free(f->usual);
 	free(f->times);
-	free(f->often);
-	free(f->stalls);
 }
 
-static void find_group(const struct finding_usual *f, struct ct_usual *u)
+static int find_group(const struct finding_usual *f, struct ct_usual *u)
 {
 	int by_peers = f->g->n >= CT_PEERS_LEAST;
 
@@ -393,8 +236,7 @@ static void find_group(const struct finding_usual *f, struct ct_usual *u)
 			pace_by_itself(f, m);
 		add_excess(f, m, u);
 	}
-	if (by_peers)
-		pace_all(f);
+	return by_peers ? pace_by_peers(f) : CT_OK;
 }
 
 int ct_usual_find(struct ct_usual *u, const struct ct_schedule *s, const struct ct_peers *peers)
@@ -417,7 +259,7 @@ int ct_usual_find(struct ct_usual *u, const struct ct_schedule *s, const struct 
 
 		st = allocate(&f);
 		if (st == CT_OK)
-			find_group(&f, u);
+			st = find_group(&f, u);
 		release(&f);
 	}
 	return st;
@@ -446,7 +288,7 @@ static void copy_paced(const struct finding_usual *f, const struct ct_usual *u)
 	}
 }
 
-static void pace_set(const struct finding_usual *f)
+static int pace_set(const struct finding_usual *f)
 {
 	for (uint32_t k = 0; k < f->g->len; k++)
 		among_peers(f, k);
@@ -454,7 +296,7 @@ static void pace_set(const struct finding_usual *f)
 		for (uint32_t k = 0; k < f->g->len && is_in(f, m); k++)
 			f->paced_ns[launch_of(f, m, k)] = f->s->gap_ns[launch_of(f, m, k)];
 	}
-	pace_all(f);
+	return pace_by_peers(f);
 }
 
 int ct_usual_together(const struct ct_usual *u, const struct ct_schedule *s,
@@ -480,7 +322,7 @@ int ct_usual_together(const struct ct_usual *u, const struct ct_schedule *s,
 		}
 		st = allocate(&f);
 		if (st == CT_OK)
-			pace_set(&f);
+			st = pace_set(&f);
 		release(&f);
 	}
 	free(usual_ns);

@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A host that is as late in each cycle is named, whatever a cycle looks like; it is no stage of a pipeline where everybody
-# exchanges with everybody. What it costs is the generator's truth.
+# exchanges with everybody. Whose kernels have no room on their GPU costs no more than "up to". What it costs is the
+# generator's truth.
 try() {
 	commtrace-synth -o run "$@" >/dev/null
 	commtrace report --format=json run >report.json
+	commtrace report run >report.txt
 	python3 - "$1 $2" <<-'PYTHON'
 		import json, sys
 		report, truth = json.load(open("report.json")), json.load(open("run.truth.json"))
 		lost = truth["duration_ns"] - truth["ideal_ns"]
 		named = [f for f in report["findings"] if f["kind"].startswith("STRAGGLER")]
-		right = len(named) == 1 and abs(named[0]["loss_ns"] / lost - 1) < 0.1
-		print(sys.argv[1], report["verdict"]["code"], [f["ranks"] for f in named], "right" if right else (named, lost))
+		bound = " loss<=" in open("report.txt").read()
+		right = len(named) == 1 and (lost <= named[0]["loss_ns"] < 1.2 * lost if bound else abs(named[0]["loss_ns"] / lost - 1) < 0.1)
+		print(sys.argv[1], report["verdict"]["code"], [f["ranks"] for f in named], ("a bound" if bound else "right") if right else (named, lost))
 	PYTHON
 	rm -r run run.truth.json
 }
 try --workload decode --hosts 1 --gpus-per-host 8 --cycles 40 --noise-pct 2 --fault late-host:rank=3,ms=3
 try --workload moe --hosts 1 --gpus-per-host 4 --cycles 25 --cycle-ms 60 --fault late-host:rank=2,ms=15
+try --workload ddp --hosts 2 --gpus-per-host 4 --cycles 40 --noise-pct 2 --clock-offset-ms 20 --clock-drift-ppm 10 --fault starve-sm:rank=2,ms=10

@@ -433,6 +433,69 @@ static void ends_stay_within_what_causes_allow(void **state)
 	ct_clocks_free(clocks);
 }
 
+/* Operations of 5 ms whose ends are within 50 us of each other, for `seconds`; the second host's clock gains `drift`. */
+static struct ct_clocks *drifting(double drift, double seconds)
+{
+	struct ct_clock_points points;
+	struct ct_clocks *clocks;
+
+	assert_int_equal(ct_clock_points_init(&points, 2, 0), 0);
+	for (int k = 0; k < (int)(seconds / 0.01); k++) {
+		double t = 0.01 * k, by = 50e-6 * (k * 7 % 10) / 10;
+		struct ct_clock_member m[2] = { member(0, t, t + 5e-3),
+						member(1, t + drift * t,
+						       t + 5e-3 + by + drift * (t + 5e-3)) };
+
+		assert_int_equal(add_event(&points, CT_CLOCK_SYNC, m, 2, 0), 0);
+	}
+	assert_int_equal(ct_clocks_solve(&points, 0, &clocks), 0);
+	ct_clock_points_fini(&points);
+	return clocks;
+}
+
+/* Cause and effect leave 5 ms to either side, so that only the ends tell. */
+static void clocks_that_drift_apart_too_fast_fail(void **state)
+{
+	static const double fast[] = { 860e-6, -860e-6, 10000e-6, -10000e-6, 450e-6 };
+	static const double slow[] = { 250e-6, -250e-6, 310e-6, 0 };
+	struct ct_clocks *clocks;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fast) / sizeof(fast[0]); i++) {
+		clocks = drifting(fast[i], 2);
+		assert_int_equal(ct_clocks_host(clocks, 1)->quality, CT_CLOCK_FAIL);
+		assert_int_equal(ct_clocks_host(clocks, 1)->conflict.kind,
+				 fabs(fast[i]) < 5e-3 ? CT_CONFLICT_DRIFT : CT_CONFLICT_CAUSE);
+		assert_int_equal(ct_clocks_host(clocks, 1)->conflicts, 1);
+		assert_int_equal(ct_clocks_host(clocks, 1)->compared, 1);
+		ct_clocks_free(clocks);
+	}
+	for (size_t i = 0; i < sizeof(slow) / sizeof(slow[0]); i++) {
+		clocks = drifting(slow[i], 2);
+		assert_int_equal(ct_clocks_host(clocks, 1)->conflict.kind, CT_CONFLICT_NONE);
+		ct_clocks_free(clocks);
+	}
+	/* so short that the errors explain it */
+	clocks = drifting(450e-6, 0.2);
+	assert_int_equal(ct_clocks_host(clocks, 1)->conflict.kind, CT_CONFLICT_NONE);
+	ct_clocks_free(clocks);
+}
+
+/* What a few operations at one moment say of the drift is less than what clocks do at most. */
+static void a_drift_that_is_not_known_is_not_followed(void **state)
+{
+	struct ct_clocks *clocks = drifting(0, 0.1);
+	uint64_t at = 0, later = 0, err = 0, first = ct_clocks_host(clocks, 1)->first_ns;
+
+	(void)state;
+	assert_int_equal(ct_clocks_at(clocks, 1, first, &at, &err), 1);
+	assert_int_equal(err, ct_clocks_host(clocks, 1)->err_ns);
+	assert_int_equal(ct_clocks_at(clocks, 1, first + 1000000000, &later, &err), 1);
+	assert_int_equal(later - at, 1000000000);
+	assert_int_equal(err - ct_clocks_host(clocks, 1)->err_ns, 300000);
+	ct_clocks_free(clocks);
+}
+
 /* One operation every 10 ms, with this error of every time. */
 static void join_roughly(struct ct_clock_points *points, uint32_t a, uint32_t b, uint32_t err_ns)
 {
@@ -715,6 +778,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_band_allows_exactly_what_its_points_allow),
 		cmocka_unit_test(a_line_is_found_among_outliers),
 		cmocka_unit_test(maps_go_back_and_forth),
+		cmocka_unit_test(clocks_that_drift_apart_too_fast_fail),
+		cmocka_unit_test(a_drift_that_is_not_known_is_not_followed),
 	};
 
 	if (argc == 3 && !strcmp(argv[1], "--measure"))

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oversubscribed.h — does a machine run more processes of the job than it lets them use cores?
+ *
+ * Then processes wait for a core, others than a moment later, and who comes late is chance or the machine's doing: several
+ * that are late together have nothing in common but that. From what processes told when they began (cpu.affinity); a
+ * machine is one boot, whatever host names its processes were given. What was not told counts as enough. Pure. */
+#ifndef CT_BLAME_OVERSUBSCRIBED_H
+#define CT_BLAME_OVERSUBSCRIBED_H
+
+#include <stdint.h>
+
+struct ct_pass;
+
+/* The machine with most processes a core; processes 0: none has too many. */
+struct ct_oversubscribed {
+	uint32_t processes, cores;
+	uint32_t seat; /* one of its ranks */
+};
+
+/* 0 or CT_NOMEM. */
+int ct_oversubscribed_find(const struct ct_pass *pass, struct ct_oversubscribed *out);
+
+/* How many cores a list like "0-3,8" names beyond those in `known` (CT_CORES_MOST bits), to which they are added; what is no
+ * such list names none. */
+#define CT_CORES_MOST 4096u
+uint32_t ct_cores_add(const char *list, uint64_t known[CT_CORES_MOST / 64]);
+
+#endif

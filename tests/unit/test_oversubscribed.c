@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* More processes than cores: told, and nobody is blamed together with others for it. */
+#include <string.h>
+
+#include "analyzer/blame/oversubscribed.h"
+#include "tests/unit/job.h"
+
+static void lists_of_cores_are_counted_once(void **state)
+{
+	uint64_t known[CT_CORES_MOST / 64] = { 0 };
+
+	(void)state;
+	assert_int_equal(ct_cores_add("0-3,8", known), 5);
+	assert_int_equal(ct_cores_add("2-5", known), 2);
+	assert_int_equal(ct_cores_add("64", known), 1);
+	assert_int_equal(ct_cores_add("64-64,4095,4096", known), 1);
+	/* what is no list */
+	assert_int_equal(ct_cores_add("", known), 0);
+	assert_int_equal(ct_cores_add("many", known), 0);
+	assert_int_equal(ct_cores_add("9-", known), 0);
+	assert_int_equal(ct_cores_add("-1", known), 0);
+	assert_int_equal(ct_cores_add("99999999999999999999-", known), 0);
+	assert_int_equal(ct_cores_add("20-10", known), 0);
+}
+
+/* Two of four ranks are 20 % slower. Each process may use the cores of the one list, then of the other. */
+static struct ct_report *slow_pair(const char *one, const char *other)
+{
+	static struct job job;
+	const struct job_loop loop = { .cycles = 60,
+				       .ops = 5,
+				       .cycle_ms = 100,
+				       .noise = 0.01,
+				       .skew_us = 10,
+				       .transfer_us = 1500,
+				       .slow = 0x3,
+				       .slow_pct = 20 };
+	uint64_t end;
+
+	job_open(&job, &(struct job_options){ .run = "run", .ranks = 4 });
+	for (int r = 0; r < 4 && one; r++) {
+		const char *text = r % 2 ? other : one;
+
+		job_rare(&job, r, CT_KIND_ENV, text, strlen(text));
+		job_rare(&job, r, CT_KIND_ENV, "cpu.usable=2", 12);
+	}
+	end = job_run(&job, &loop, 5000000, NULL);
+	job_close(&job, end + 1000000);
+	return job_report(&job, -1);
+}
+
+static void who_waits_for_a_core_has_nothing_in_common(void **state)
+{
+	struct ct_report *report = slow_pair("cpu.affinity=0-1", "cpu.affinity=0-1");
+
+	(void)state;
+	assert_null(job_finding(report, CT_FINDING_STRAGGLER));
+	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
+	assert_non_null(
+		strstr(report->verdict.text, "host0 runs 4 processes of the job on 2 cores"));
+	ct_report_free(report);
+}
+
+static void sets_are_named_where_there_are_cores_enough(void **state)
+{
+	struct ct_report *report = slow_pair("cpu.affinity=0-1", "cpu.affinity=2,3");
+	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 2);
+	assert_null(strstr(report->verdict.text, "cores"));
+	ct_report_free(report);
+}
+
+static void who_did_not_tell_has_enough(void **state)
+{
+	struct ct_report *report = slow_pair(NULL, NULL);
+	const struct ct_finding *f = job_finding(report, CT_FINDING_STRAGGLER);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 2);
+	ct_report_free(report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_of_cores_are_counted_once),
+		cmocka_unit_test_setup_teardown(who_waits_for_a_core_has_nothing_in_common,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(sets_are_named_where_there_are_cores_enough,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(who_did_not_tell_has_enough, fx_setup, fx_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
