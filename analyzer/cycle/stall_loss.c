@@ -9,6 +9,7 @@
 #define NEIGHBOURS 8u /* cycles on either side whose median is what is usual */
 #define MEDIAN_SE 1.2533
 #define SD_OF_MAD 1.4826
+#define ALIKE 0.25
 #define FAR 128u    /* cycles; further away nobody looks for them */
 #define REGULAR 0.1 /* of the period, or one cycle: how far from its place a stall may be */
 
@@ -56,9 +57,12 @@ static double usual(const struct sums *s, uint32_t at)
 	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
 }
 
-/* Robust sd of a cycle without a stall. */
-static double noise(struct sums *s)
+/* Robust sd of a cycle without a stall; *mean: by how much they are longer than usual on average, hiccups and all. */
+static double noise(struct sums *s, double *mean)
 {
+	double sum = 0;
+
+	*mean = 0;
 	s->n_off = 0;
 	for (uint32_t k = 0; k < s->c->n; k++) {
 		double m;
@@ -66,11 +70,14 @@ static double noise(struct sums *s)
 		if (!s->c->kept[k] || s->taken[k])
 			continue;
 		m = usual(s, k);
-		if (!isnan(m))
-			s->off[s->n_off++] = fabs(time_of(s->c, k) - m);
+		if (isnan(m))
+			continue;
+		sum += time_of(s->c, k) - m;
+		s->off[s->n_off++] = fabs(time_of(s->c, k) - m);
 	}
 	if (!s->n_off)
 		return 0;
+	*mean = sum / s->n_off;
 	qsort(s->off, s->n_off, sizeof(*s->off), by_value);
 	return SD_OF_MAD * s->off[s->n_off / 2];
 }
@@ -88,6 +95,9 @@ static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_
 		/* of one that is longer than is usual a part may be something else */
 		if (events[same].ns > typical_ns)
 			s->err += events[same].ns - typical_ns;
+		/* and one that is much shorter all of it */
+		if (events[same].ns < (1 - ALIKE) * typical_ns)
+			s->err += events[same].ns;
 		last = at + events[same].more > last ? at + events[same].more : last;
 	}
 	/* what ran ahead meanwhile makes the next one shorter, unless that has a stall itself */
@@ -154,7 +164,7 @@ int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *
 {
 	struct sums s = { .c = cycles };
 	int st = CT_NOMEM;
-	double sd;
+	double sd, mean;
 
 	*loss = (struct ct_stall_loss){ 0 };
 	s.taken = calloc(cycles->n + 1u, 1);
@@ -163,9 +173,10 @@ int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *
 		take_cycles(&s, events, n);
 		for (uint32_t e = 0; e < n;)
 			e += add_cycle(&s, events + e, n - e, p->typical_ns);
-		sd = noise(&s);
+		sd = noise(&s, &mean);
 		loss->ns = s.both;
-		loss->err_ns = s.err + fabs(s.charged - s.excess) +
+		/* a hiccup of somebody else would have cost something without the stall */
+		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.cycles +
 			       2 * sd * sqrt(s.cycles) *
 				       (1 + MEDIAN_SE * sqrt(1.0 / (2 * NEIGHBOURS)));
 		if (p->every > 0)

@@ -176,13 +176,13 @@ static int tells_when(const struct ct_time_structure *t, const struct ct_finding
 }
 
 /* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
- * quarters of it, no times. `unknown`: what stands for a pattern that is not known. */
+ * quarters of it, no times. */
 static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
-		     const char *unknown, struct ct_finding *f)
+		     struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
-	const char *when = "n/a", *cycles = "n/a";
+	const char *when = "n/a", *cycles = "n/a", *why = "";
 
 	if (pattern == CT_LATE_PERSISTENT ||
 	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
@@ -195,11 +195,12 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 					 (unsigned long long)f->cycle_last);
 	if (!when || !cycles)
 		return CT_NOMEM;
-	if (pattern != CT_LATE_UNKNOWN)
-		unknown = ct_late_pattern_name(pattern);
-	f->line = t->cycles->n ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s", f->line,
-						 when, cycles, unknown)
-			       : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	if (pattern == CT_LATE_UNKNOWN)
+		why = t->cycles->n < 3 * CT_LATE_WINDOW / 2 ? ":few-cycles" : ":not-by-cycle";
+	f->line = t->cycles->n
+			  ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s%s", f->line,
+					    when, cycles, ct_late_pattern_name(pattern), why)
+			  : ct_arena_printf(memory, "%s when=%s", f->line, when);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -288,7 +289,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 		return CT_NOMEM;
 	if (st != CT_OK)
 		span.pattern = pattern_of_replay(f);
-	if (tell_when(t, span.pattern, st == CT_OK ? "n/a:few-cycles" : "n/a:little-on-tape", f))
+	if (tell_when(t, span.pattern, f))
 		return CT_NOMEM;
 	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
 }

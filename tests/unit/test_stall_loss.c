@@ -206,7 +206,8 @@ static void what_nobody_is_charged_with_is_in_the_error(void **state)
 	(void)state;
 	play(2e8, 2e8, 45, &p, &loss);
 	assert_float_equal(loss.ns, 9 * 2e8, 1);
-	assert_float_equal(loss.err_ns, 9e3 + 2e8, 1);
+	/* and the 82 cycles without a stall are that much longer on average, of which the stalls' 18 may hide as much */
+	assert_float_equal(loss.err_ns, 9e3 + 2e8 + 18 * 2e8 / 82, 1e3);
 	assert_int_equal(loss.expected, 10);
 	assert_int_equal(loss.missed, 1);
 }
