@@ -6,7 +6,6 @@
 
 /* Times the gate: as for a single rank. */
 #define SUSPICIOUS 3
-#define RANKS_NAMED 8
 
 double ct_together_pct(const struct ct_judgement *j)
 {
@@ -31,26 +30,13 @@ static const char *why_text(enum ct_doubt doubt)
 	return "who held up whom these times do not tell";
 }
 
+/* Who they are is in the table: in the first line, ranks of which nothing is held against anybody would be searched. */
 const char *ct_together_text(const struct ct_judgement *j, struct ct_report *report)
 {
-	struct ct_arena *memory = report->memory;
-	const struct ct_pass *pass = j->pass;
-	int *ranks = ct_arena_calloc(memory, (size_t)pass->n_seats + 1, sizeof(*ranks));
-	const char *text = NULL;
-	size_t n = 0;
-
-	for (uint32_t s = 0; ranks && s < pass->n_seats; s++) {
-		if (j->set->in_set[s])
-			ranks[n++] = pass->seats[s].rank;
-	}
-	if (ranks)
-		text = ct_ranks_text(memory, ranks, n, RANKS_NAMED);
-	return text ? ct_arena_printf(memory,
-				      "ranks %s come late together, which costs up to %s (%s): %s",
-				      text, ct_text_ns(j->set->charge.loss_ns).s,
-				      ct_text_pct(ct_together_pct(j)).s,
-				      why_text(j->set->charge.doubt))
-		    : NULL;
+	return ct_arena_printf(report->memory,
+			       "%u of %u ranks come late together, which costs up to %s (%s): %s",
+			       j->set->size, j->pass->n_seats, ct_text_ns(j->set->charge.loss_ns).s,
+			       ct_text_pct(ct_together_pct(j)).s, why_text(j->set->charge.doubt));
 }
 
 const char *ct_oversubscribed_text(const struct ct_pass *pass, struct ct_arena *memory)

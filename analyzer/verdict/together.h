@@ -8,7 +8,7 @@
 /* Of the run, %, that they cost, if it is worth telling and not named as a finding; else 0. */
 double ct_together_pct(const struct ct_judgement *judgement);
 
-/* "ranks 0,1 come late together, which costs up to 1.20s (14%): why nobody is named"; NULL: out of memory. */
+/* "2 of 8 ranks come late together, which costs up to 1.20s (14%): why nobody is named"; NULL: out of memory. */
 const char *ct_together_text(const struct ct_judgement *judgement, struct ct_report *report);
 
 /* "vm runs 8 processes of the job on 2 cores: they wait for cores, too"; "": there are enough. NULL: out of memory. */
