@@ -79,8 +79,7 @@ static void read_text(const struct ct_report *report, const struct told *told)
 
 	for (size_t k = 0; k < report->n_links; k++)
 		compared += !isnan(report->links[k].efficiency_ratio);
-	snprintf(score, sizeof(score),
-		 "\nscore     %.0f of 100, no grade; bandwidth=", report->score.total);
+	snprintf(score, sizeof(score), "\nscore     %.0f of 100; bandwidth=", report->score.total);
 	if (compared)
 		snprintf(slow, sizeof(slow), "; %u of %zu slow\n", told->slow_rows, compared);
 	else
