@@ -438,12 +438,14 @@ static void settle_world(struct ct_import *import)
 	uint32_t world = 0;
 
 	for (size_t i = 0; i < import->n_processes; i++) {
-		uint32_t rank = (uint32_t)(import->processes[i].rank + 1);
+		uint32_t rank = (uint32_t)import->processes[i].rank + 1; /* unknown: 0 */
 
 		world = rank > world ? rank : world;
 	}
 	for (size_t i = 0; i < import->n_comms; i++)
 		world = import->comms[i].nranks > world ? import->comms[i].nranks : world;
+	/* a process holds it as a signed number */
+	world = world > INT32_MAX ? INT32_MAX : world;
 	for (size_t i = 0; i < import->n_processes; i++) {
 		if (!import->processes[i].world_size)
 			import->processes[i].world_size = world;
