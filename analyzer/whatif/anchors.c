@@ -15,6 +15,8 @@
 #define LAGS 32u
 #define LEAST_TIMES 8u
 #define FIRST 16u
+/* Positions that come fewer times than that go by one that is alike and comes more often. */
+#define SELDOM 16u
 #define MOST_MEMBERS 64u
 /* Who queues up in less than one of so many launches of a position does not queue up there. */
 #define SELDOM 20u
@@ -419,6 +421,7 @@ static void ready_in_queue(struct telling *t, uint32_t place)
 			s->gap_ns[l] = 0;
 			continue;
 		}
+		s->guessed++;
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
 		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
@@ -430,6 +433,26 @@ static void ready_in_queue(struct telling *t, uint32_t place)
 		if (ready < s->gap_ns[l])
 			s->gap_ns[l] = ready;
 	}
+}
+
+/* What comes too seldom to be told (after a pause, say) waits for what the same launch waits for elsewhere. */
+static int inherit(struct telling *t)
+{
+	size_t n = (size_t)t->g->n_positions + 1;
+	uint32_t *alike = malloc(n * sizeof(*alike)), *times = malloc(n * sizeof(*times));
+	int st = CT_NOMEM;
+
+	if (alike && times)
+		st = ct_peers_alike(t->peers, t->g, t->s, alike, times);
+	for (uint32_t p = 0; p < t->g->n_positions && st == CT_OK; p++) {
+		if (times[p] >= SELDOM || times[alike[p]] < SELDOM)
+			continue;
+		t->lag[p] = t->lag[alike[p]];
+		t->follows[p] = t->follows[alike[p]];
+	}
+	free(alike);
+	free(times);
+	return st;
 }
 
 static int tell(struct telling *t)
@@ -461,6 +484,8 @@ static int tell(struct telling *t)
 			add_member(t, m, lag);
 		open = decide(t, lag);
 	}
+	if (inherit(t) != CT_OK)
+		return CT_NOMEM;
 	for (uint32_t m = 0; m < t->g->n; m++)
 		apply(t, t->peers->seats[t->g->first + m]);
 	for (uint32_t k = 0; k < t->g->len; k++)

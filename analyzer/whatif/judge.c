@@ -12,6 +12,9 @@
 #define LEAST_ON_GPU 0.99
 /* Of a loss: what the play itself may be off by (docs/ANALYSIS.md, "What-if": accuracy). */
 #define MODEL_ERROR 0.05
+/* Likewise, where so many launches wait in queues, so that nobody knows when they were ready. */
+#define MODEL_ERROR_IN_QUEUES 0.1
+#define MANY_IN_QUEUES 0.05
 /* Who is named by the play alone: windows, and what is left of the excess without its largest twentieth. */
 #define LEAST_WINDOWS 3u
 #define STEADY 0.5
@@ -96,6 +99,12 @@ static void find_victims(const struct ct_whatif *w, const uint32_t *seats, uint3
 	out->most_wait_ns = of_run(w, most);
 }
 
+static double model_error(const struct ct_whatif *w)
+{
+	return w->schedule.guessed > MANY_IN_QUEUES * w->schedule.n_launches ? MODEL_ERROR_IN_QUEUES
+									     : MODEL_ERROR;
+}
+
 /* chance_ns: what ranks cost that are like the others. */
 static void replay_set(struct ct_whatif *w, const uint32_t *seats, uint32_t n, int64_t chance_ns,
 		       struct ct_replayed *out)
@@ -110,8 +119,8 @@ static void replay_set(struct ct_whatif *w, const uint32_t *seats, uint32_t n, i
 	*out = (struct ct_replayed){
 		.is_known = 1,
 		.loss_ns = of_run(w, ns),
-		.err_ns = of_run(w,
-				 off + (double)(chance_ns > 0 ? chance_ns : 0) + MODEL_ERROR * ns),
+		.err_ns = of_run(w, off + (double)(chance_ns > 0 ? chance_ns : 0) +
+					    model_error(w) * ns),
 		.windows = loss.windows,
 		.n_windows = w->schedule.n_windows,
 		.most_seat = UINT32_MAX,
@@ -119,7 +128,7 @@ static void replay_set(struct ct_whatif *w, const uint32_t *seats, uint32_t n, i
 	find_victims(w, seats, n, out);
 	ns = (double)ct_whatif_alone(w, seats, n);
 	out->alone_ns = of_run(w, ns);
-	out->alone_err_ns = of_run(w, off + MODEL_ERROR * ns);
+	out->alone_err_ns = of_run(w, off + model_error(w) * ns);
 }
 
 /* Where the last one's own transfer was slow too, often, nobody is named by the play alone: it may have been the transfer. */

@@ -179,6 +179,46 @@ static int number(struct ct_peers *peers, struct ct_peer_group *g, const struct 
 	return st;
 }
 
+/* Of the launch at a place and those before it. */
+static uint64_t what_precedes(const struct ct_peers *peers, const struct ct_peer_group *g,
+			      const struct ct_schedule *s, uint32_t place)
+{
+	uint32_t first = s->seat_first[peers->seats[g->first]];
+	uint64_t hash = 0;
+
+	for (uint32_t j = place; j + CONTEXT > place && j != UINT32_MAX; j--)
+		hash = ct_mix(hash + 1) ^ s->launches[first + j].kind;
+	return hash;
+}
+
+int ct_peers_alike(const struct ct_peers *peers, const struct ct_peer_group *g,
+		   const struct ct_schedule *s, uint32_t *alike, uint32_t *times)
+{
+	const uint32_t *positions = &peers->positions[g->first_position];
+	struct ct_table leaders = { 0 };
+	int st = CT_OK;
+
+	for (uint32_t p = 0; p < g->n_positions; p++) {
+		alike[p] = p;
+		times[p] = 0;
+	}
+	for (uint32_t k = 0; k < g->len; k++)
+		times[positions[k]]++;
+	for (uint32_t k = 0; k < g->len && st == CT_OK; k++) {
+		uint64_t key = what_precedes(peers, g, s, k);
+		uintptr_t known = (uintptr_t)ct_table_get(&leaders, key);
+
+		if (!known || times[positions[k]] > times[known - 1])
+			st = ct_table_put(&leaders, key, (void *)((uintptr_t)positions[k] + 1));
+	}
+	for (uint32_t k = 0; k < g->len && st == CT_OK; k++)
+		alike[positions[k]] = (uint32_t)(uintptr_t)ct_table_get(
+					      &leaders, what_precedes(peers, g, s, k)) -
+				      1;
+	ct_table_fini(&leaders);
+	return st;
+}
+
 static int group_up(struct ct_peers *peers, const struct ct_schedule *s, const struct sequence *all,
 		    uint32_t n)
 {

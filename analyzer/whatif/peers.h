@@ -34,6 +34,11 @@ struct ct_peers {
 int ct_peers_find(struct ct_peers *peers, const struct ct_schedule *schedule);
 void ct_peers_fini(struct ct_peers *peers);
 
+/* By position of the group (room for all): the one that comes most often among those with the same launches before them, whatever
+ * pauses there were; times[p]: how often a position comes. 0 or CT_NOMEM. */
+int ct_peers_alike(const struct ct_peers *peers, const struct ct_peer_group *group,
+		   const struct ct_schedule *schedule, uint32_t *alike, uint32_t *times);
+
 /* Where computing does not wait for a launch to end (gradient buckets), the gap to the next one counts from what it did wait
  * for. Told, for each position of three peers at least, by what happens when a launch took longer than it usually does: the
  * gap stays, or is shorter by as much (anchors.c). Before ct_schedule_order(). 0 or CT_NOMEM. */

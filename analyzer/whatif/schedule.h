@@ -73,6 +73,7 @@ struct ct_schedule {
 	int64_t total_ns;		  /* sum of them */
 	double share;	  /* of the run, as counted by parts, that lies in the stretches */
 	uint32_t untimed; /* meetings left out: a member has no times */
+	uint32_t guessed; /* launches in queues: when they were ready is taken from peers */
 	uint32_t broken; /* launches that would have waited for each other: they start as measured */
 };
 

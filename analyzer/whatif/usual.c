@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/whatif/pace.h"
+#include "analyzer/whatif/schedule_private.h"
 #include "trace/status.h"
 
 /* Windows that a median is made of where there are no peers. */
@@ -71,6 +72,14 @@ static uint32_t reach(const struct finding_usual *f, uint32_t launch)
 	return from == CT_NO_LAUNCH ? UINT32_MAX : launch - from;
 }
 
+/* A launch that queued up behind the one that it counts from was ready before: nobody knows when. */
+static int is_told(const struct finding_usual *f, uint32_t launch)
+{
+	const struct ct_schedule_launch *l = &f->s->launches[launch];
+
+	return l->from == CT_NO_LAUNCH || l->from != l->after || !ct_schedule_is_queued(f->s, l);
+}
+
 /* Where most gaps begin. */
 static uint32_t most_reach(const struct finding_usual *f, uint32_t place)
 {
@@ -108,7 +117,7 @@ static void among_peers(const struct finding_usual *f, uint32_t place)
 		uint32_t l = launch_of(f, m, place);
 
 		f->usual_ns[l] = f->s->gap_ns[l];
-		if (reach(f, l) == most && !is_in(f, m))
+		if (reach(f, l) == most && !is_in(f, m) && is_told(f, l))
 			f->values[n++] = f->s->gap_ns[l];
 	}
 	if (most == UINT32_MAX || n < (f->in ? CT_PEERS_LEAST - 1 : CT_PEERS_LEAST))
@@ -119,8 +128,9 @@ static void among_peers(const struct finding_usual *f, uint32_t place)
 
 		if (reach(f, l) != most)
 			continue;
-		f->usual_ns[l] = is_in(f, m) ? middle(f->values, n)
-					     : median_of_others(f->values, n, f->s->gap_ns[l]);
+		f->usual_ns[l] = is_in(f, m) || !is_told(f, l)
+					 ? middle(f->values, n)
+					 : median_of_others(f->values, n, f->s->gap_ns[l]);
 	}
 }
 

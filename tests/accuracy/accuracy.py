@@ -187,6 +187,9 @@ ROWS = [
     # a first stage of four that is slow in its tensor group and hardly costs anything
     ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --cycles 40 --fault slow-rank:rank=5,pct=10",
      unnamed, {"named": (SUM, "0")}),
+    # the others' buckets queue up behind the slow ones
+    ("whatif.ddp_host", "--workload ddp --hosts 4 --gpus-per-host 4 --cycles 40 --noise-pct 2 --fault slow-host:host=2,pct=20",
+     whatif, TOGETHER),
     ("cycles.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=1")}),
     ("cycles.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      cycles, {"exact": (MEAN, ">=1")}),
