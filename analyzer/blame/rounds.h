@@ -37,7 +37,7 @@ void ct_charge_log_fini(struct ct_charge_log *log);
 
 /* A run cut into rounds: begin_ns[0] .. begin_ns[n - 1]; the first one holds what came before it too. */
 struct ct_rounds {
-	uint64_t begin_ns[CT_ROUNDS_MOST];
+	uint64_t begin_ns[CT_ROUNDS_MOST], end_ns; /* the last one ends there */
 	uint32_t n;
 	int by_cycles; /* else nobody knows what a cycle is */
 };
@@ -70,6 +70,9 @@ struct ct_recurrence {
 	double rest; /* what is left of its loss without the largest rounds: one, and a twentieth of all */
 	double spread_ns; /* error of the loss by how rounds differ: two standard errors, by successive differences, so that
 			   * who is slow in a part of the run has no larger one */
+	double threshold_ns; /* so much counts as much */
+	double longer_ns; /* by which the rounds in which it has much took longer than those in which it has not half of it; NAN:
+			   * there are not enough of those */
 	double bursts_ns; /* what rounds hold beyond the median of their neighbours */
 };
 
@@ -78,9 +81,9 @@ struct ct_recurrence {
 void ct_recurrence_of(const float *own, const float *others, uint32_t n, double p, float *room,
 		      struct ct_recurrence *out);
 
-/* Row `row` of a tally. 0 or CT_NOMEM. */
-int ct_tally_recurrence(const struct ct_tally *tally, uint32_t row, double p,
-			struct ct_recurrence *out);
+/* Row `row` of a tally over these rounds. 0 or CT_NOMEM. */
+int ct_tally_recurrence(const struct ct_tally *tally, const struct ct_rounds *rounds, uint32_t row,
+			double p, struct ct_recurrence *out);
 
 /* log10 P(Bin(n, p) >= k). */
 double ct_binomial_tail(uint64_t k, uint64_t n, double p);

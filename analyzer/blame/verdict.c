@@ -120,8 +120,8 @@ static int weigh_seat(const struct ct_pass *pass, const struct ct_tally *tally, 
 	uint64_t chance = ct_blame_chance(&pass->blame, seat, NULL);
 	struct ct_recurrence recurs;
 
-	if (chance == UINT64_MAX ||
-	    ct_tally_recurrence(tally, seat, ct_blame_odds(suspect), &recurs) != CT_OK)
+	if (chance == UINT64_MAX || ct_tally_recurrence(tally, &pass->rounds, seat,
+							ct_blame_odds(suspect), &recurs) != CT_OK)
 		return CT_NOMEM;
 	ct_blame_weigh(suspect, &recurs, pass->duration_ns, chance, ranks_met(pass), charge);
 	bound_by_exposed(pass, seat, NULL, charge);
@@ -151,7 +151,8 @@ static int set_recurrence(const struct ct_pass *pass, const struct ct_set_result
 	int st = ct_tally_make(&tally, &set->blame->charged, &pass->rounds, 2, set->in_set);
 
 	if (st == CT_OK)
-		st = ct_tally_recurrence(&tally, 1, ct_blame_odds(&set->blame->set), out);
+		st = ct_tally_recurrence(&tally, &pass->rounds, 1, ct_blame_odds(&set->blame->set),
+					 out);
 	ct_tally_fini(&tally);
 	return st;
 }
