@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a pass that deals with instances: from matched members to sums. */
+#include "analyzer/blame/rest.h"
 #include "analyzer/pass.h"
 #include "trace/ops.h"
 
@@ -487,6 +488,8 @@ static int judge_collective(struct ct_pass *pass, struct ct_instance *i, int com
 		if (class->grouped || !i->members[m].group)
 			st = add_span(pass, class, &i->members[m]);
 	}
+	if (st == CT_OK && !complete && !odd && !pass->blame.in_set)
+		return ct_rest_add(pass, i, class->index);
 	return st == CT_OK && judge ? judge_whole(pass, class, i, bytes) : st;
 }
 

@@ -422,6 +422,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_match_free(pass->match);
 	ct_groups_fini(&pass->groups);
 	ct_blame_fini(&pass->blame);
+	ct_blame_fini(&pass->rest);
 	ct_waits_fini(&pass->waits);
 	ct_aligned_fini(&pass->aligned);
 	ct_window_fini(&pass->window);

@@ -165,6 +165,8 @@ struct ct_pass {
 	struct ct_overlap *overlap;    /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
+	/* of operations that lack ranks without a trace (blame/rest.h); zeroed: none */
+	struct ct_blame rest;
 	struct ct_rounds rounds; /* once its cycles are known; likewise: */
 	struct ct_oversubscribed oversubscribed;
 	struct ct_waits waits;
@@ -178,9 +180,10 @@ struct ct_pass {
 	uint64_t followed; /* sends and receives in windows that could be judged */
 	uint64_t incomplete;
 	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
-	uint64_t late_or_slow_n;      /* of them, those that took longer than other sizes can tell ... */
-	struct ct_union late_or_slow; /* ... and what they took longer than usual, since the run began */
-	uint64_t to_self;	      /* of the messages, those of a rank to itself */
+	uint64_t late_or_slow_n; /* of them, those that took longer than other sizes can tell ... */
+	struct ct_union
+		late_or_slow; /* ... and what they took longer than usual, since the run began */
+	uint64_t to_self;     /* of the messages, those of a rank to itself */
 	uint64_t ops;
 	uint64_t time_err_ns;
 	struct ct_hist time_err; /* of the spans */

@@ -127,7 +127,7 @@ static void find_worst(struct ct_tally *t, uint32_t round)
 int ct_tally_make(struct ct_tally *t, const struct ct_charge_log *log, const struct ct_rounds *r,
 		  uint32_t n_rows, const uint8_t *row_of)
 {
-	*t = (struct ct_tally){ .n_rows = n_rows, .n = r->n };
+	*t = (struct ct_tally){ .rounds = r, .n_rows = n_rows, .n = r->n };
 	t->lost_ns = calloc((size_t)n_rows * r->n + 1, sizeof(*t->lost_ns));
 	t->worst = calloc((size_t)r->n + 1, sizeof(*t->worst));
 	t->others = calloc((size_t)r->n + 1, sizeof(*t->others));
@@ -270,8 +270,7 @@ static double longer(const struct ct_rounds *r, const float *own, double thresho
 	return fmax(0, sum);
 }
 
-int ct_tally_recurrence(const struct ct_tally *t, const struct ct_rounds *rounds, uint32_t row,
-			double p, struct ct_recurrence *out)
+int ct_tally_recurrence(const struct ct_tally *t, uint32_t row, double p, struct ct_recurrence *out)
 {
 	float *others = malloc(2 * ((size_t)t->n + 1) * sizeof(*others));
 	const float *own = &t->lost_ns[(size_t)row * t->n];
@@ -282,7 +281,7 @@ int ct_tally_recurrence(const struct ct_tally *t, const struct ct_rounds *rounds
 		others[u] = t->worst[u] == row ? t->others[u]
 					       : t->lost_ns[(size_t)t->worst[u] * t->n + u];
 	ct_recurrence_of(own, others, t->n, p, others + t->n + 1, out);
-	out->longer_ns = longer(rounds, own, out->threshold_ns, others);
+	out->longer_ns = longer(t->rounds, own, out->threshold_ns, others);
 	free(others);
 	return CT_OK;
 }

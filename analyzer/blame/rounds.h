@@ -49,9 +49,10 @@ void ct_rounds_make(struct ct_rounds *rounds, const uint64_t *cut_ns, uint32_t n
 
 /* Charges by row and round. A row is a seat, or all seats of a set. */
 struct ct_tally {
-	float *lost_ns;	 /* by row x round */
-	uint32_t *worst; /* by round: the row with most ... */
-	float *others;	 /* ... and what the next one has */
+	const struct ct_rounds *rounds; /* borrowed */
+	float *lost_ns;			/* by row x round */
+	uint32_t *worst;		/* by round: the row with most ... */
+	float *others;			/* ... and what the next one has */
 	uint32_t n_rows, n;
 };
 
@@ -81,9 +82,9 @@ struct ct_recurrence {
 void ct_recurrence_of(const float *own, const float *others, uint32_t n, double p, float *room,
 		      struct ct_recurrence *out);
 
-/* Row `row` of a tally over these rounds. 0 or CT_NOMEM. */
-int ct_tally_recurrence(const struct ct_tally *tally, const struct ct_rounds *rounds, uint32_t row,
-			double p, struct ct_recurrence *out);
+/* Row `row` of a tally. 0 or CT_NOMEM. */
+int ct_tally_recurrence(const struct ct_tally *tally, uint32_t row, double p,
+			struct ct_recurrence *out);
 
 /* log10 P(Bin(n, p) >= k). */
 double ct_binomial_tail(uint64_t k, uint64_t n, double p);

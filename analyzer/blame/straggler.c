@@ -460,9 +460,15 @@ void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
 	/* nor how much longer they were for it, where it is slow in some only */
 	if (loss - c->recurs.longer_ns > err)
 		err = loss - c->recurs.longer_ns;
-	/* The rule and the play contradict each other: then the loss is what it was, a bound. */
+	/* The rule and the play contradict each other: then the loss is what it was, a bound, unless the play knows
+	 * that it is less however much others cover of it. */
 	if (c->guilty && (loss < gate || loss - err < gate / 2)) {
 		c->replayed.is_known = 0;
+		if (c->replayed.alone_ns + c->replayed.alone_err_ns >= c->loss_ns)
+			return;
+		c->loss_ns = c->replayed.alone_ns;
+		c->err_ns = c->replayed.alone_err_ns;
+		c->guilty = (double)c->loss_ns >= gate;
 		return;
 	}
 	c->loss_ns = c->replayed.loss_ns;

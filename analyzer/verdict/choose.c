@@ -60,27 +60,10 @@ static const struct ct_finding *heavier(const struct ct_finding *a, const struct
 	return !a || (b && b < a) ? b : a;
 }
 
-/* A longer stand of a rank in exposed communication than this there was not: what is hidden costs nothing. UINT64_MAX: not
- * known of all. */
-static uint64_t most_exposed(const struct ct_pass *pass)
-{
-	uint64_t most = 0;
-
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		struct ct_exposed sum;
-
-		ct_pass_exposed(pass, s, &sum);
-		if (!sum.is_known)
-			return UINT64_MAX;
-		most = sum.exposed_ns + sum.err_ns > most ? sum.exposed_ns + sum.err_ns : most;
-	}
-	return most;
-}
-
 static int gather(struct choice *c, const struct ct_findings *list)
 {
 	const struct ct_pass *pass = c->j->pass;
-	uint64_t late = pass->late_or_slow.total, most = most_exposed(pass);
+	uint64_t late = pass->late_or_slow.total, most = ct_most_exposed(pass);
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
 	/* a death matters more than somebody's being a little late before it */
@@ -233,6 +216,24 @@ static int say_nothing_found(struct choice *c)
 	return st;
 }
 
+/* Too little to judge by; but what there is may tell who of those that are there comes last. */
+static int say_missing(struct choice *c, const char *missing, const char *ends)
+{
+	enum ct_confidence confidence = CT_CONFIDENCE_NONE;
+	struct ct_report *report = c->report;
+	const char *last;
+
+	if (ct_say_last_of_rest(c->j->pass, report, &last) != CT_OK)
+		return CT_NOMEM;
+	if (*last)
+		confidence = CT_CONFIDENCE_LOW;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, confidence,
+			   *last ? c->lacks : missing) ||
+	    ct_verdict_add(report, last))
+		return CT_NOMEM;
+	return ct_verdict_add(report, ends);
+}
+
 static int choose(struct choice *c)
 {
 	const struct ct_pass *pass = c->j->pass;
@@ -258,11 +259,8 @@ static int choose(struct choice *c)
 	if (ct_say_what_is_missing(pass, report, &missing) != CT_OK ||
 	    ct_say_ends(report, &ends) != CT_OK)
 		return CT_NOMEM;
-	if (*missing) {
-		st = ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-				    missing);
-		return st == CT_OK ? ct_verdict_add(report, ends) : st;
-	}
+	if (*missing)
+		return say_missing(c, missing, ends);
 	if (*ends || ct_ends_unseen(report))
 		return ct_say_unclear(report, &stuck);
 	return say_nothing_found(c);

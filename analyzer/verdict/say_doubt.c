@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/blame/findings.h"
+#include "analyzer/blame/gain.h"
+#include "analyzer/blame/rest.h"
 #include "analyzer/blame/verdict.h"
 #include "analyzer/units.h"
 #include "analyzer/verdict/say.h"
 
+#include <math.h>
+
 /* Of the operations, that are not whole where the sentence says so. */
 #define MUCH_INCOMPLETE 0.1
+
+uint64_t ct_most_exposed(const struct ct_pass *pass)
+{
+	uint64_t most = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		struct ct_exposed sum;
+
+		ct_pass_exposed(pass, s, &sum);
+		if (!sum.is_known)
+			return UINT64_MAX;
+		most = sum.exposed_ns + sum.err_ns > most ? sum.exposed_ns + sum.err_ns : most;
+	}
+	return most;
+}
 
 /* ---- what is not there ---- */
 
@@ -97,11 +116,13 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 
 int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text)
 {
-	const char *lacks;
+	const char *lacks, *vain = ct_gain_why_not(report);
 
 	if (ct_say_what_lacks(pass, report, &lacks) != CT_OK)
 		return CT_NOMEM;
 	*text = what_is_missing(pass, report, lacks);
+	if (*text && !**text && vain)
+		*text = vain;
 	return *text ? CT_OK : CT_NOMEM;
 }
 
@@ -121,6 +142,29 @@ int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
 					      "traces of two jobs, %s and %s, were read as one "
 					      "run: report each by itself",
 					      first, other));
+}
+
+int ct_say_last_of_rest(const struct ct_pass *pass, struct ct_report *report, const char **text)
+{
+	uint64_t most = ct_most_exposed(pass);
+	struct ct_charge charge;
+	uint32_t seat;
+
+	*text = "";
+	if (!report->run.n_missing)
+		return CT_OK;
+	if (ct_rest_last(pass, &seat, &charge) != CT_OK)
+		return CT_NOMEM;
+	if (seat == pass->n_seats)
+		return CT_OK;
+	charge.loss_ns = charge.loss_ns < most ? charge.loss_ns : most;
+	*text = ct_arena_printf(
+		report->memory,
+		"of those that did, rank %d steadily comes last, up to %s ± %s (%s): "
+		"whether a missing one comes later is not known",
+		pass->seats[seat].rank, ct_text_ns(charge.loss_ns).s, ct_text_ns(charge.err_ns).s,
+		ct_text_pct(100 * (double)charge.loss_ns / (double)pass->duration_ns).s);
+	return *text ? CT_OK : CT_NOMEM;
 }
 
 /* ---- how processes ended ---- */

@@ -12,10 +12,14 @@
 #define LEAST_SHARE 0.1 /* of a cycle */
 #define DEVIATIONS 5.0
 #define MAD_TO_SD 1.4826
-#define LEAST_WAITED 0.4 /* of the stall, by each of the others on average */
-#define LEAST_OWN 0.5	 /* of the stall */
-#define MOST_OF_NEXT 3	 /* times what the next one is charged with */
-#define CHANCE (-3.0)	 /* log10 */
+#define LEAST_WAITED 0.4    /* of the stall, by each of the others on average */
+#define LEAST_OWN 0.5	    /* of the stall */
+#define MOST_OF_NEXT 3	    /* times what the next one is charged with */
+#define FEW 4u		    /* stalls: with fewer nobody knows whether they are alike */
+#define ALIKE 0.25	    /* of their median */
+#define MOST_SHARE 0.75	    /* of the stalls */
+#define LONGEST_PERIOD 256u /* cycles */
+#define CHANCE (-3.0)	    /* log10 */
 #define LEAST_OF_ONE 3u
 
 static int by_value(const void *a, const void *b)
@@ -118,14 +122,42 @@ static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t cycle, ui
 	}
 }
 
+/* Are most as long as each other? Stalls by chance are not: of exponential ones 18 % lie so near their median. */
+static int are_alike(double *ns, uint32_t n)
+{
+	double typical = median(ns, n);
+	uint32_t near = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		near += fabs(ns[k] - typical) <= ALIKE * typical;
+	return n >= FEW && near >= MOST_SHARE * n;
+}
+
+/* Do they come again after as many cycles each? Where a cycle is a part of a step, the longer parts do. */
+static int come_back(const uint8_t *is_stall, uint32_t n)
+{
+	for (uint32_t period = 2; period <= LONGEST_PERIOD && 3 * period <= n; period++) {
+		uint32_t again = 0, all = 0;
+
+		for (uint32_t k = 0; k + period < n; k++) {
+			all += is_stall[k];
+			again += is_stall[k] && is_stall[k + period];
+		}
+		if (all >= FEW && again >= MOST_SHARE * all)
+			return 1;
+	}
+	return 0;
+}
+
 int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint32_t n_seats,
 		    struct ct_stalled *s)
 {
 	double *room = calloc(c->n + 1u, sizeof(*room));
 	struct of_seat *seats = calloc(n_seats + 1u, sizeof(*seats));
+	uint8_t *is_stall = calloc(c->n + 1u, sizeof(*is_stall));
 	struct usual u;
 	uint32_t at = 0;
-	int st = room && seats ? CT_OK : CT_NOMEM;
+	int st = room && seats && is_stall ? CT_OK : CT_NOMEM;
 
 	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_NOBODY,
 				  .most_seat = CT_STALLED_NOBODY };
@@ -139,11 +171,18 @@ int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint3
 
 		if (!hits->kept[k] || stall < u.least_ns || waited < LEAST_WAITED * stall)
 			continue;
+		room[s->n] = stall;
+		is_stall[k] = 1;
 		take(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
+	if ((are_alike(room, s->n) || come_back(is_stall, c->n)) && !ct_stalled_is_one(s, n_seats))
+		*s = (struct ct_stalled){ .of = s->of,
+					  .longest_seat = CT_STALLED_NOBODY,
+					  .most_seat = CT_STALLED_NOBODY };
 out:
 	free(room);
 	free(seats);
+	free(is_stall);
 	return st;
 }
 

@@ -153,7 +153,7 @@ static int stands_out(const struct ct_judgement *j, const struct ct_waited *w)
 {
 	uint64_t next = 0;
 
-	if (w->seat >= j->pass->n_seats || !w->is_charge ||
+	if (w->seat >= j->pass->n_seats || !w->is_charge || j->charges[w->seat].has_no_peers ||
 	    ct_verdict_is_contradicted(j->pass, w->seat))
 		return 0;
 	for (uint32_t s = 0; s < j->pass->n_seats; s++) {
@@ -240,13 +240,8 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 }
 
 /* Which part of the rule does not hold (blame/straggler.h). */
-static const char *why_not(const struct ct_charge *charge, const struct ct_report *report, int rank)
+static const char *why_not(const struct ct_charge *charge)
 {
-	if (charge->has_no_peers)
-		return is_stage(report, rank)
-			       ? "and nobody else does its work to compare it with: a stage of a "
-				 "pipeline may have more to do, or end later"
-			       : "and there is nobody to compare it with: it may have more to do";
 	switch (charge->doubt) {
 	case CT_DOUBT_SMALL:
 		return "but the error is too large to blame it";
@@ -273,12 +268,30 @@ static int say_one_rank(const struct ct_judgement *j, const struct ct_waited *w,
 	return say(report,
 		   ct_arena_printf(report->memory, "others waited for rank %d, up to %s (%s), %s",
 				   rank, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s,
-				   why_not(&j->charges[w->seat], report, rank)));
+				   why_not(&j->charges[w->seat])));
+}
+
+/* Why the latest of them is not named. */
+static const char *why_nobody(const struct ct_charge *latest, int rank,
+			      const struct ct_report *report)
+{
+	/* who has more to do is not slow */
+	if (latest->has_no_peers)
+		return is_stage(report, rank)
+			       ? "and nobody else does the work of the latest: a stage of a "
+				 "pipeline may have more to do, or end later"
+			       : "and nobody else does the work of the latest: it may have more to "
+				 "do";
+	if (latest->doubt == CT_DOUBT_FEW)
+		return "in too few cycles to tell who held up whom";
+	return "none of them alone; who held up whom these times do not tell";
 }
 
 int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
 		  struct ct_report *report)
 {
+	const char *why = "none of them alone; who held up whom these times do not tell";
+
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */
 	if (*lacks)
@@ -297,18 +310,11 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 		return say_stalls(j, w, report);
 	if (stands_out(j, w))
 		return say_one_rank(j, w, report);
-	if (w->seat < j->pass->n_seats && j->charges[w->seat].doubt == CT_DOUBT_FEW)
-		return say(report,
-			   ct_arena_printf(report->memory,
-					   "ranks waited for each other, up to %s (%s), in too few "
-					   "cycles to tell who held up whom",
-					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
-	return say(
-		report,
-		ct_arena_printf(report->memory,
-				"ranks waited for each other, up to %s (%s), none of them alone; "
-				"who held up whom these times do not tell",
-				ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
+	if (w->seat < j->pass->n_seats)
+		why = why_nobody(&j->charges[w->seat], j->pass->seats[w->seat].rank, report);
+	return say(report,
+		   ct_arena_printf(report->memory, "ranks waited for each other, up to %s (%s), %s",
+				   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s, why));
 }
 
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)

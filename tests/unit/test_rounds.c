@@ -265,7 +265,7 @@ static double longer_for(uint32_t late)
 	}
 	ct_rounds_make(&rounds, cuts, 20, cuts[20], 0, 0);
 	assert_int_equal(ct_tally_make(&tally, &log, &rounds, 2, NULL), 0);
-	assert_int_equal(ct_tally_recurrence(&tally, &rounds, 1, 0.5, &recurs), 0);
+	assert_int_equal(ct_tally_recurrence(&tally, 1, 0.5, &recurs), 0);
 	ct_tally_fini(&tally);
 	ct_charge_log_fini(&log);
 	return recurs.longer_ns;

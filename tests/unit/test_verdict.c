@@ -182,6 +182,29 @@ static void a_lost_trace_is_what_is_said_first(void **state)
 	hold_all(said, COUNT(said));
 }
 
+/* Whose trace is lost may have come later still: who came last of the others is said, and not that they waited for it. */
+static void who_comes_last_of_those_that_left_a_trace_is_said(void **state)
+{
+	static const struct said said[] = {
+		{ "rank 2 is slow",
+		  { "ddp", 8, 1, 40, 1, 2, 0, 0, { "slow-rank:rank=2,pct=10", "drop-trace:rank=5" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "only 7 of 8 ranks left a trace; of those that did, rank 2 steadily comes "
+		    "last" },
+		  "waiting",
+		  1 },
+		{ "it is rank 5 that is slow",
+		  { "ddp", 8, 1, 40, 1, 2, 0, 0, { "slow-rank:rank=5,pct=10", "drop-trace:rank=5" } },
+		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		  { "only 7 of 8 ranks left a trace, so too few" },
+		  NULL,
+		  0 },
+	};
+
+	(void)state;
+	hold_all(said, COUNT(said));
+}
+
 static void the_end_of_a_file_that_is_cut_is_no_bad_end(void **state)
 {
 	static const struct said said = {
@@ -387,6 +410,46 @@ static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
 	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
 }
 
+/* The end of a step, where the cycles are its parts; and stalls by chance. */
+static void long_cycles_that_belong_to_the_job_are_no_stalls(void **state)
+{
+	static const struct {
+		unsigned cycles[8], ms[8];
+		uint32_t n;
+	} cases[] = {
+		{ { 2, 9, 11, 20, 33, 38 }, { 30, 31, 29, 30, 32, 30 }, 0 }, /* alike */
+		{ { 3, 9, 15, 21, 27, 33 }, { 10, 90, 20, 40, 15, 60 }, 0 }, /* always after 6 */
+		{ { 3, 7, 13, 17, 23, 27, 33, 37 },
+		  { 10, 90, 10, 90, 20, 60, 15, 40 },
+		  0 }, /* after 4 and 6 by turns */
+		{ { 2, 9, 11, 20, 33, 38 }, { 10, 90, 20, 40, 15, 60 }, 6 },
+	};
+	uint64_t cut[CYCLES + 1], waits[CYCLES];
+	uint8_t kept[CYCLES];
+	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
+	struct ct_hits hits = {
+		.kept = kept, .wait_ns = waits, .n_cycles = CYCLES, .n_kept = CYCLES
+	};
+	struct ct_stalled s;
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(cases); c++) {
+		cut[0] = 0;
+		for (unsigned k = 0; k < CYCLES; k++) {
+			uint64_t more = 0;
+
+			for (size_t i = 0; i < COUNT(cases[c].cycles); i++)
+				more += cases[c].cycles[i] == k ? cases[c].ms[i] : 0;
+			cut[k + 1] = cut[k] + (20 + more) * MS;
+			waits[k] = (SEATS - 1) * more * MS;
+			kept[k] = 1;
+		}
+		assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &s), 0);
+		if (s.n != cases[c].n)
+			fail_msg("case %zu: %u stalls", c, s.n);
+	}
+}
+
 static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **state)
 {
 	struct ct_stalled s = {
@@ -484,6 +547,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(in_healthy_jobs_no_rank_is_named),
 		cmocka_unit_test(stalls_of_equal_ranks_are_counted_and_nobody_is_named),
 		cmocka_unit_test(a_lost_trace_is_what_is_said_first),
+		cmocka_unit_test(who_comes_last_of_those_that_left_a_trace_is_said),
 		cmocka_unit_test(the_end_of_a_file_that_is_cut_is_no_bad_end),
 		cmocka_unit_test(how_a_rank_was_seen_to_end_is_said),
 		cmocka_unit_test(one_long_stall_is_told_and_held_against_nobody),
@@ -493,6 +557,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_became_much_slower_goes_before_how_it_overlaps),
 		cmocka_unit_test(transfers_that_became_slow_are_not_healthy),
 		cmocka_unit_test(a_cycle_is_a_stall_if_the_others_waited_for_it),
+		cmocka_unit_test(long_cycles_that_belong_to_the_job_are_no_stalls),
 		cmocka_unit_test(one_rank_has_the_stalls_if_chance_does_not_give_it_as_many),
 		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),
 	};
