@@ -105,7 +105,9 @@ int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *r,
  * But no more than somebody stood waiting. */
 static uint64_t upper_bound(const struct ct_pass *pass, const struct ct_charge *c)
 {
-	uint64_t own = c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
+	/* what it would cost alone, played, is less than what it is charged with: then that bounds it */
+	int is_alone = c->loss_ns < c->by_arrivals_ns;
+	uint64_t own = !is_alone && c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
 	uint64_t most = own + pass->late_or_slow.total;
 
 	if (c->recurs.rounds)

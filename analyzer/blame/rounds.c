@@ -75,6 +75,7 @@ void ct_rounds_make(struct ct_rounds *r, const uint64_t *cut_ns, uint32_t n_cycl
 	r->by_cycles = n_cycles > 0;
 	most = most < CT_ROUNDS_MOST ? most : CT_ROUNDS_MOST;
 	r->n = parts < most ? parts : (uint32_t)most;
+	r->end_ns = n_cycles ? cut_ns[n_cycles] : duration_ns;
 	for (uint32_t u = 0; u < r->n; u++)
 		r->begin_ns[u] = n_cycles ? cut_ns[(uint64_t)u * n_cycles / r->n]
 					  : (uint64_t)((double)duration_ns * u / r->n);
@@ -126,7 +127,7 @@ static void find_worst(struct ct_tally *t, uint32_t round)
 int ct_tally_make(struct ct_tally *t, const struct ct_charge_log *log, const struct ct_rounds *r,
 		  uint32_t n_rows, const uint8_t *row_of)
 {
-	*t = (struct ct_tally){ .n_rows = n_rows, .n = r->n };
+	*t = (struct ct_tally){ .rounds = r, .n_rows = n_rows, .n = r->n };
 	t->lost_ns = calloc((size_t)n_rows * r->n + 1, sizeof(*t->lost_ns));
 	t->worst = calloc((size_t)r->n + 1, sizeof(*t->worst));
 	t->others = calloc((size_t)r->n + 1, sizeof(*t->others));
@@ -234,11 +235,39 @@ void ct_recurrence_of(const float *own, const float *others, uint32_t n, double 
 		}
 	}
 	out->rest = all - largest;
+	out->threshold_ns = (double)threshold;
+	out->longer_ns = NAN;
 	for (uint32_t u = 0; u < n; u++) {
 		out->trials += own[u] >= threshold || others[u] >= threshold;
 		out->hits += own[u] >= threshold && own[u] > others[u];
 	}
 	out->log10_p = ct_binomial_tail(out->hits, out->trials, p);
+}
+
+static double length_of(const struct ct_rounds *r, uint32_t round)
+{
+	uint64_t end = round + 1 < r->n ? r->begin_ns[round + 1] : r->end_ns;
+
+	return (double)end - (double)r->begin_ns[round];
+}
+
+/* Who is slow in some rounds only cannot cost more than by which these are longer, if all else stays as it is. */
+static double longer(const struct ct_rounds *r, const float *own, double threshold, float *room)
+{
+	double sum = 0, usual;
+	uint32_t n = 0;
+
+	for (uint32_t u = 0; u < r->n; u++) {
+		if (2 * (double)own[u] < threshold)
+			room[n++] = (float)length_of(r, u);
+	}
+	if (n < CT_ROUNDS_LEAST || 4 * n < r->n)
+		return NAN;
+	qsort(room, n, sizeof(*room), by_loss);
+	usual = (double)room[n / 2];
+	for (uint32_t u = 0; u < r->n; u++)
+		sum += (double)own[u] >= threshold ? length_of(r, u) - usual : 0;
+	return fmax(0, sum);
 }
 
 int ct_tally_recurrence(const struct ct_tally *t, uint32_t row, double p, struct ct_recurrence *out)
@@ -252,6 +281,7 @@ int ct_tally_recurrence(const struct ct_tally *t, uint32_t row, double p, struct
 		others[u] = t->worst[u] == row ? t->others[u]
 					       : t->lost_ns[(size_t)t->worst[u] * t->n + u];
 	ct_recurrence_of(own, others, t->n, p, others + t->n + 1, out);
+	out->longer_ns = longer(t->rounds, own, out->threshold_ns, others);
 	free(others);
 	return CT_OK;
 }

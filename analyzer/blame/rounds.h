@@ -37,7 +37,7 @@ void ct_charge_log_fini(struct ct_charge_log *log);
 
 /* A run cut into rounds: begin_ns[0] .. begin_ns[n - 1]; the first one holds what came before it too. */
 struct ct_rounds {
-	uint64_t begin_ns[CT_ROUNDS_MOST];
+	uint64_t begin_ns[CT_ROUNDS_MOST], end_ns; /* the last one ends there */
 	uint32_t n;
 	int by_cycles; /* else nobody knows what a cycle is */
 };
@@ -49,9 +49,10 @@ void ct_rounds_make(struct ct_rounds *rounds, const uint64_t *cut_ns, uint32_t n
 
 /* Charges by row and round. A row is a seat, or all seats of a set. */
 struct ct_tally {
-	float *lost_ns;	 /* by row x round */
-	uint32_t *worst; /* by round: the row with most ... */
-	float *others;	 /* ... and what the next one has */
+	const struct ct_rounds *rounds; /* borrowed */
+	float *lost_ns;			/* by row x round */
+	uint32_t *worst;		/* by round: the row with most ... */
+	float *others;			/* ... and what the next one has */
 	uint32_t n_rows, n;
 };
 
@@ -70,6 +71,9 @@ struct ct_recurrence {
 	double rest; /* what is left of its loss without the largest rounds: one, and a twentieth of all */
 	double spread_ns; /* error of the loss by how rounds differ: two standard errors, by successive differences, so that
 			   * who is slow in a part of the run has no larger one */
+	double threshold_ns; /* so much counts as much */
+	double longer_ns; /* by which the rounds in which it has much took longer than those in which it has not half of it; NAN:
+			   * there are not enough of those */
 	double bursts_ns; /* what rounds hold beyond the median of their neighbours */
 };
 

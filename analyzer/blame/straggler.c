@@ -457,6 +457,9 @@ void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
 	/* how much rounds differ the play does not know */
 	if (c->loss_ns > 0)
 		err = fmax(err, c->recurs.spread_ns * loss / (double)c->loss_ns);
+	/* nor how much longer they were for it, where it is slow in some only */
+	if (loss - c->recurs.longer_ns > err)
+		err = loss - c->recurs.longer_ns;
 	/* The rule and the play contradict each other: then the loss is what it was, a bound, unless the play knows
 	 * that it is less however much others cover of it. */
 	if (c->guilty && (loss < gate || loss - err < gate / 2)) {

@@ -32,7 +32,7 @@
 /* Of chance, among all ranks. Smaller where the host times, since on an overloaded machine latenesses come in bursts that last
  * for rounds: 10^-4.4 was seen without a slow rank, slow ranks stand below 10^-8. */
 #define CT_BLAME_ALPHA 1e-4
-#define CT_BLAME_HOST_ALPHA 1e-5
+#define CT_BLAME_HOST_ALPHA 2e-5
 /* For how long a core may be busy with something else: where the host times, rounds that are shorter than this are no
  * independent evidence. */
 #define CT_BLAME_BURST_NS 10000000u

@@ -249,6 +249,37 @@ static void who_is_slow_in_a_part_of_the_run_has_no_larger_error(void **state)
 	assert_float_equal(noise.spread_ns, 8000, 1200);
 }
 
+/* Twenty cycles, the first eight of 14 ms, the others of 10 ms; rank 1 is charged with 6 ms in the first `late` ones. */
+static double longer_for(uint32_t late)
+{
+	struct ct_charge_log log = { 0 };
+	struct ct_recurrence recurs;
+	struct ct_rounds rounds;
+	struct ct_tally tally;
+	uint64_t cuts[21] = { 0 };
+
+	for (uint32_t u = 0; u < 20; u++) {
+		cuts[u + 1] = cuts[u] + (u < 8 ? 14000000 : 10000000);
+		assert_int_equal(ct_charge_log_add(&log, cuts[u] + 5000, 1, u < late ? 6000000 : 9),
+				 0);
+	}
+	ct_rounds_make(&rounds, cuts, 20, cuts[20], 0, 0);
+	assert_int_equal(ct_tally_make(&tally, &log, &rounds, 2, NULL), 0);
+	assert_int_equal(ct_tally_recurrence(&tally, 1, 0.5, &recurs), 0);
+	ct_tally_fini(&tally);
+	ct_charge_log_fini(&log);
+	return recurs.longer_ns;
+}
+
+static void who_is_slow_in_some_cycles_costs_no_more_than_these_are_longer(void **state)
+{
+	(void)state;
+	assert_float_equal(longer_for(8), 8 * 4e6, 1);
+	/* of who is slow all the time that is not known */
+	assert_true(isnan(longer_for(20)));
+	assert_true(isnan(longer_for(16)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +292,7 @@ int main(void)
 		cmocka_unit_test(sets_stand_apart_or_are_the_end_of_a_spread),
 		cmocka_unit_test(a_full_log_keeps_the_sums_by_rank),
 		cmocka_unit_test(rounds_are_cycles_or_several),
+		cmocka_unit_test(who_is_slow_in_some_cycles_costs_no_more_than_these_are_longer),
 		cmocka_unit_test(who_is_slow_in_a_part_of_the_run_has_no_larger_error),
 	};
 
