@@ -60,8 +60,17 @@ int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *
 int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
 			double value, const char *unit, double err)
 {
-	struct ct_evidence *more = ct_arena_calloc(list->memory, f->n_evidence + 1, sizeof(*more));
+	struct ct_evidence *more;
 
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (strcmp(f->evidence[i].name, name) != 0)
+			continue;
+		f->evidence[i] = (struct ct_evidence){
+			.name = name, .unit = unit, .value = value, .err = err
+		};
+		return CT_OK;
+	}
+	more = ct_arena_calloc(list->memory, f->n_evidence + 1, sizeof(*more));
 	if (!more)
 		return CT_NOMEM;
 	if (f->n_evidence)

@@ -28,7 +28,7 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 /* Who it is about, sorted; copied. 0 or CT_NOMEM. */
 int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n);
 
-/* One more fact. `name` and `unit` live as long as the report; err NAN: exact, or not known. 0 or CT_NOMEM. */
+/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/ANALYSIS.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. 0 or CT_NOMEM. */
 int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
 			double value, const char *unit, double err);
 

@@ -165,8 +165,8 @@ struct ct_pass {
 	struct ct_overlap *overlap;    /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
-	struct ct_blame
-		rest; /* of operations that lack ranks without a trace (blame/rest.h); zeroed: none */
+	/* of operations that lack ranks without a trace (blame/rest.h); zeroed: none */
+	struct ct_blame rest;
 	struct ct_rounds rounds; /* once its cycles are known; likewise: */
 	struct ct_oversubscribed oversubscribed;
 	struct ct_waits waits;

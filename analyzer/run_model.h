@@ -337,7 +337,7 @@ struct ct_report_cycles {
 	uint64_t anchor_bytes;
 	uint64_t count;
 	uint64_t time_p50_ns, time_p99_ns;
-	uint64_t err_ns; /* of each time */
+	uint64_t err_ns;    /* of each time */
 	double covered_pct; /* of the run, by all of them; NAN: there are none */
 	const char *note;   /* what is not sure about them; NULL: nothing */
 	struct ct_report_cycle *items;

@@ -36,9 +36,9 @@ struct ct_end {
 	int signal;    /* 0 none or unknown */
 	uint64_t after_ns;
 	uint64_t before_ns; /* UINT64_MAX: nobody saw */
-	uint64_t said_ns;   /* when it said itself that it ends, by exit() or abort(); 0: it did not */
-	uint32_t seen_by;   /* pid of the parent that waited, 0 none */
-	uint64_t kill_ns;   /* first kill() on it, 0 none seen ... */
+	uint64_t said_ns; /* when it said itself that it ends, by exit() or abort(); 0: it did not */
+	uint32_t seen_by; /* pid of the parent that waited, 0 none */
+	uint64_t kill_ns; /* first kill() on it, 0 none seen ... */
 	int kill_signal;
 	uint32_t kill_by; /* ... by this pid */
 };

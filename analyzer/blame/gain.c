@@ -55,8 +55,7 @@ double ct_gain_wait_pct(const struct ct_report *report)
 	return 100 * sum / n / (double)report->run.duration_ns;
 }
 
-/* Of a rank with as many operations as any: all errors of its spans together. */
-static double errors_pct(const struct ct_report *report)
+double ct_gain_times_err_pct(const struct ct_report *report)
 {
 	uint64_t ops = 0;
 
@@ -70,12 +69,12 @@ static double errors_pct(const struct ct_report *report)
 
 const char *ct_gain_why_not(const struct ct_report *report)
 {
-	if (errors_pct(report) > MOST_ERRORS)
+	if (ct_gain_times_err_pct(report) > MOST_ERRORS)
 		return ct_arena_printf(report->memory,
 				       "operations are timed to ±%s each, together %s of the run: "
 				       "who was late does not show in that",
 				       ct_text_ns(report->run.time_err_p50_ns).s,
-				       ct_text_pct(errors_pct(report)).s);
+				       ct_text_pct(ct_gain_times_err_pct(report)).s);
 	if (report->whatif.is_contradicted)
 		return "played again without communication the run would take longer: its times "
 		       "contradict each other";

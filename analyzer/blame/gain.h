@@ -17,6 +17,9 @@ double ct_gain_exposed_pct(const struct ct_report *report);
 /* How long ranks waited for each other, %: as far as computing stood still, of the median rank; else in all, of the mean rank. */
 double ct_gain_wait_pct(const struct ct_report *report);
 
+/* Errors of the spans of a rank with as many operations as any, together, of the run, %. */
+double ct_gain_times_err_pct(const struct ct_report *report);
+
 /* Why these times say nothing about who was late; NULL: they do. In the report's memory. */
 const char *ct_gain_why_not(const struct ct_report *report);
 

@@ -230,7 +230,7 @@ void ct_recurrence_of(const float *own, const float *others, uint32_t n, double 
 			largest += (double)room[u];
 		if (4 * most < 3 * all) {
 			most += (double)room[u];
-			threshold = room[u];
+			threshold = room[u] / 2;
 		}
 	}
 	out->rest = all - largest;

@@ -64,8 +64,8 @@ void ct_tally_fini(struct ct_tally *tally);
 struct ct_recurrence {
 	uint32_t rounds; /* of the run */
 	uint64_t hits,
-		trials; /* rounds in which it had most, and somebody had much: as much as it has in those that make
-				* three quarters of its loss */
+		trials; /* rounds in which it had most, and somebody had much: half as much as it has in those that
+				* make three quarters of its loss */
 	double log10_p; /* of that by chance */
 	double rest; /* what is left of its loss without the largest rounds: one, and a twentieth of all */
 	double spread_ns; /* error of the loss by how rounds differ: two standard errors, by successive differences, so that

@@ -345,7 +345,7 @@ double ct_blame_odds(const struct ct_suspect *s)
 
 /* The first part of the rule that does not hold. */
 static enum ct_doubt doubt_of(const struct ct_charge *c, uint64_t duration_ns, uint64_t chance_ns,
-			      double family)
+			      double alpha, double family)
 {
 	double gate = (double)duration_ns * CT_BLAME_GATE_PCT / 100;
 	double loss = (double)c->loss_ns;
@@ -357,7 +357,7 @@ static enum ct_doubt doubt_of(const struct ct_charge *c, uint64_t duration_ns, u
 	/* A stall or two is no slow rank: the loss must stand without its largest rounds. */
 	if (2 * c->recurs.rest < loss)
 		return CT_DOUBT_STALLS;
-	if (c->recurs.log10_p >= log10(CT_BLAME_ALPHA / family))
+	if (c->recurs.log10_p >= log10(alpha / family))
 		return c->recurs.hits == c->recurs.trials ? CT_DOUBT_FEW : CT_DOUBT_CHANCE;
 	return loss - (double)c->err_ns < gate / 2 ? CT_DOUBT_SMALL : CT_DOUBT_NONE;
 }
@@ -375,7 +375,8 @@ void ct_blame_weigh(const struct ct_suspect *s, const struct ct_recurrence *recu
 	c->loss_ns = s->lost.total;
 	c->err_ns = s->err_ns +
 		    (by_chance < (double)(UINT64_MAX / 4) ? (uint64_t)by_chance : UINT64_MAX / 4);
-	c->doubt = doubt_of(c, duration_ns, chance_ns, family);
+	c->doubt = doubt_of(c, duration_ns, chance_ns,
+			    2 * s->on_gpu < s->hits ? CT_BLAME_HOST_ALPHA : CT_BLAME_ALPHA, family);
 	c->guilty = c->doubt == CT_DOUBT_NONE;
 }
 
@@ -456,9 +457,15 @@ void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
 	/* how much rounds differ the play does not know */
 	if (c->loss_ns > 0)
 		err = fmax(err, c->recurs.spread_ns * loss / (double)c->loss_ns);
-	/* The rule and the play contradict each other: then the loss is what it was, a bound. */
+	/* The rule and the play contradict each other: then the loss is what it was, a bound, unless the play knows
+	 * that it is less however much others cover of it. */
 	if (c->guilty && (loss < gate || loss - err < gate / 2)) {
 		c->replayed.is_known = 0;
+		if (c->replayed.alone_ns + c->replayed.alone_err_ns >= c->loss_ns)
+			return;
+		c->loss_ns = c->replayed.alone_ns;
+		c->err_ns = c->replayed.alone_err_ns;
+		c->guilty = (double)c->loss_ns >= gate;
 		return;
 	}
 	c->loss_ns = c->replayed.loss_ns;

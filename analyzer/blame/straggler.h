@@ -29,7 +29,10 @@
 #define CT_BLAME_MIN_SOLO_NS 50000u	/* shorter ones are noise of the host */
 #define CT_BLAME_MIN_GPU_SOLO_NS 10000u /* likewise, where the times are a stream's */
 #define CT_BLAME_GATE_PCT 1.0		/* of the run */
+/* Of chance, among all ranks. Smaller where the host times, since on an overloaded machine latenesses come in bursts that last
+ * for rounds: 10^-4.4 was seen without a slow rank, slow ranks stand below 10^-8. */
 #define CT_BLAME_ALPHA 1e-4
+#define CT_BLAME_HOST_ALPHA 1e-5
 /* For how long a core may be busy with something else: where the host times, rounds that are shorter than this are no
  * independent evidence. */
 #define CT_BLAME_BURST_NS 10000000u
@@ -103,9 +106,10 @@ struct ct_replayed {
 	int is_known; /* 0: the rest means nothing */
 	int names_it; /* it is enough to name the suspect, whatever the rule says */
 	uint64_t loss_ns, err_ns;
-	uint32_t windows, n_windows; /* of the run: in which there is a loss, all */
-	uint64_t wait_ns;	     /* of all others, that would not have been */
-	uint64_t most_wait_ns;	     /* ... and of the one who waited longest */
+	uint64_t alone_ns, alone_err_ns; /* if nobody else came later than usual */
+	uint32_t windows, n_windows;	 /* of the run: in which there is a loss, all */
+	uint64_t wait_ns;		 /* of all others, that would not have been */
+	uint64_t most_wait_ns;		 /* ... and of the one who waited longest */
 	uint32_t most_seat;
 };
 

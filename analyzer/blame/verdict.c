@@ -2,12 +2,10 @@
 #include "analyzer/blame/verdict.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/blame/apart_set.h"
 #include "analyzer/blame/findings.h"
-#include "analyzer/blame/gain.h"
 #include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
 #include "analyzer/environment.h"
@@ -252,98 +250,4 @@ int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charg
 int ct_verdict_is_contradicted(const struct ct_pass *pass, uint32_t seat)
 {
 	return is_contradicted(pass, seat, NULL);
-}
-
-/* ---- sentences ---- */
-
-static int say(struct ct_report *report, enum ct_verdict_code code, enum ct_confidence confidence,
-	       const char *text)
-{
-	return ct_verdict_say(report, code, confidence, text);
-}
-
-/* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
- * overlap. What is waited for others is no part of it. */
-int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
-{
-	const struct ct_report_exposed *e = &report->exposed;
-	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
-	int bound = f->kind != CT_FINDING_BUCKETS && stays - e->err_pct >= CT_VERDICT_COMM_PCT;
-
-	report->verdict.gain_max_pct = f->loss_pct;
-	if (bound)
-		return say(report, CT_VERDICT_COMM_BOUND, f->confidence,
-			   ct_arena_printf(report->memory,
-					   "data moves for %s of the time and computing takes %s: "
-					   "however well hidden, %s±%s would stay exposed at this "
-					   "speed; %s are now, %s of the time waiting for others",
-					   ct_text_pct(e->transferring_pct).s,
-					   ct_text_pct(computing).s, ct_text_pct(stays).s,
-					   ct_text_pct(e->err_pct).s, ct_text_pct(e->share_pct).s,
-					   ct_text_pct(e->wait_pct).s));
-	if (isnan(e->share_pct))
-		return say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			   ct_arena_printf(report->memory, "%s; at most %s would be saved",
-					   f->cause, ct_text_pct(f->loss_pct).s));
-	return say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-		   ct_arena_printf(report->memory,
-				   "ranks stand waiting for communication for %s±%s of the time "
-				   "(%s); at most %s would be saved",
-				   ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
-				   ct_text_pct(f->loss_pct).s));
-}
-
-int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
-{
-	struct ct_arena *memory = report->memory;
-	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
-	double gain = ct_gain_pct(report);
-	const char *text, *coarse = ct_gain_why_not(report);
-
-	if (coarse)
-		return say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, coarse);
-	if (most < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = most;
-		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			   ct_arena_printf(
-				   report->memory,
-				   "exposed at most %s: no rank stood waiting for communication "
-				   "for longer; look elsewhere",
-				   ct_text_pct(most).s));
-	}
-	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = share;
-		return say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			   ct_arena_printf(report->memory,
-					   "no rank spent more than %s of %s inside communication",
-					   ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
-	}
-	report->verdict.gain_max_pct = gain;
-	wait = ct_gain_wait_pct(report);
-	/* what has less of it by itself was told above */
-	if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
-		return say(
-			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
-			ct_arena_printf(memory,
-					"played again without any communication the run takes at "
-					"most %s less; look elsewhere",
-					ct_text_pct(gain).s));
-	text = ct_arena_printf(memory,
-			       "no rank steadily costs the others 1 %% of the run, judged by %s "
-			       "operations",
-			       ct_text_count(pass->matched).s);
-	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
-		text = ct_arena_printf(memory,
-				       "%s; how much of the %s in communication computing hides is "
-				       "not known",
-				       text, ct_text_pct(share).s);
-	else if (text && !isnan(gain))
-		text = ct_arena_printf(memory, "%s; without communication at most %s faster", text,
-				       ct_text_pct(gain).s);
-	if (text && gain < CT_VERDICT_COMM_PCT && wait >= CT_VERDICT_COMM_PCT)
-		text = ct_arena_printf(memory,
-				       "%s, but ranks wait for each other for %s of the time", text,
-				       ct_text_pct(wait).s);
-	return say(report, CT_VERDICT_HEALTHY,
-		   report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM, text);
 }

@@ -181,7 +181,7 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 {
 	struct ct_arena *memory = t->list->memory;
 	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
-	const char *when = "n/a", *cycles = "n/a";
+	const char *when = "n/a", *cycles = "n/a", *why = "";
 
 	if (pattern == CT_LATE_PERSISTENT ||
 	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
@@ -194,9 +194,12 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 					 (unsigned long long)f->cycle_last);
 	if (!when || !cycles)
 		return CT_NOMEM;
-	f->line = t->cycles->n ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s", f->line,
-						 when, cycles, ct_late_pattern_name(pattern))
-			       : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	if (pattern == CT_LATE_UNKNOWN)
+		why = t->cycles->n < 3 * CT_LATE_WINDOW / 2 ? ":few-cycles" : ":not-by-cycle";
+	f->line = t->cycles->n
+			  ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s%s", f->line,
+					    when, cycles, ct_late_pattern_name(pattern), why)
+			  : ct_arena_printf(memory, "%s when=%s", f->line, when);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 

@@ -25,31 +25,53 @@ static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_wait
 	return 0;
 }
 
+/* How much it says of who stood waiting: that of the stream that computes, as far as that shows by now, most. */
+static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
+{
+	return 8 * (c->waiter == computing) + 4 * (c->end_ns > c->begin_ns) +
+	       2 * !c->waiter->is_host + !c->waiter->launches;
+}
+
+/* Many may wait for one launch: streams of communication for each other, the host in the end. Who is left out then is who
+ * says least. */
+static void keep(const struct ct_ov_process *p, struct ct_ov_launch *launch,
+		 const struct ct_charged *fresh)
+{
+	const struct ct_waiter *computing;
+	struct ct_charged *least = launch->charged;
+
+	if (launch->n_charged < CT_CHARGED) {
+		launch->charged[launch->n_charged++] = *fresh;
+		return;
+	}
+	computing = ct_ov_computing(p, launch->device);
+	for (uint32_t i = 1; i < CT_CHARGED; i++)
+		if (worth(computing, &launch->charged[i]) < worth(computing, least))
+			least = &launch->charged[i];
+	if (worth(computing, least) < worth(computing, fresh))
+		*least = *fresh;
+}
+
 /* From where the waiter stood, or where the last one left off, to the end; not before the stream of communication had
  * reached it: until then others were waited for. */
-static void charge_one(struct ct_ov_launch *launch, struct ct_waiter *w,
-		       const struct ct_wait_rec *rec)
+static void charge_one(const struct ct_ov_process *p, struct ct_ov_launch *launch,
+		       struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
 	uint64_t begin = later(later(rec->begin_ns, launch->start_ns), w->charged_ns);
 	uint64_t end = w->is_host ? earlier(launch->end_ns, rec->issued_ns) : launch->end_ns;
-	struct ct_charged *c;
+	struct ct_charged c = { .waiter = w, .via = rec->via };
 
-	if (launch->n_charged == CT_CHARGED)
-		return;
 	/* With all streams at once: who was last is not known. */
 	if (rec->flags & CT_WAIT_DEVICE && begin < end) {
 		launch->is_unclear = 1;
 		return;
 	}
-	c = &launch->charged[launch->n_charged++];
-	c->waiter = w;
-	c->via = rec->via;
-	c->err_ns = 0;
 	if (rec->begin_ns < launch->end_ns + launch->end_err_ns + rec->begin_err_ns)
-		c->err_ns = rec->begin_err_ns +
-			    (uint32_t)earlier(launch->end_err_ns, UINT32_MAX / 2);
-	c->begin_ns = earlier(begin, later(begin, end));
-	c->end_ns = later(begin, end);
+		c.err_ns = rec->begin_err_ns +
+			   (uint32_t)earlier(launch->end_err_ns, UINT32_MAX / 2);
+	c.begin_ns = earlier(begin, later(begin, end));
+	c.end_ns = later(begin, end);
+	keep(p, launch, &c);
 	if (end > begin)
 		w->charged_ns = end;
 }
@@ -87,7 +109,7 @@ static void charge(const struct ct_ov_process *p, struct ct_waiter *w,
 	if (rec->flags & CT_WAIT_GAP || is_charged_to(last, w))
 		first = NULL;
 	for (; first; first = first == last ? NULL : first->after)
-		charge_one(first, w, rec);
+		charge_one(p, first, w, rec);
 	if (rec->begin_ns != w->begun_ns)
 		w->released_ns = rec->begin_ns;
 	w->begun_ns = rec->begin_ns;

@@ -138,8 +138,10 @@ int ct_overlap_call(struct ct_overlap *o, const struct ct_overlap_call *call)
 	row->launches++;
 	row->all_ns += added;
 	class->launches++;
-	if (!call->asked_ns)
+	if (!call->asked_ns) {
+		class->err_ns += call->end_ns - call->start_ns;
 		return tell_stall(o, call, from);
+	}
 	exposed = ct_cover_add(&stood->waits, from, call->end_ns);
 	row->measured++;
 	row->comm_ns += added;

@@ -246,7 +246,8 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 		rank->comm_ns += c->comm_ns;
 		rank->waited_ns += c->waited_ns;
 		rank->exposed_ns += c->exposed_ns;
-		rank->err_ns += c->err_ns;
+		/* what is not known may all have been waited for */
+		rank->err_ns += c->err_ns + c->unknown_ns;
 		rank->wait_ns += c->wait_ns;
 		rank->transfer_ns += c->transfer_ns;
 		rank->unclear_ns += c->exposed_ns - c->wait_ns - c->transfer_ns;

@@ -278,7 +278,8 @@ int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
 		class->launches++;
 		class->measured += (uint64_t)m.is_known;
 		class->exposed_ns += m.exposed_ns;
-		class->err_ns += m.err_ns;
+		/* what is not known may all have been waited for */
+		class->err_ns += m.is_known ? m.err_ns : span;
 	}
 	if (o->stall && tell_stalls(o, launch, &m) != CT_OK)
 		return CT_NOMEM;

@@ -41,8 +41,8 @@ void ct_cycles_line(struct ct_text *text, const struct ct_report *report)
 			 c->anchor_comm_key >> 32);
 	if (c->covered_pct < MOST_PCT)
 		snprintf(part, sizeof(part), ", %s of the run", ct_text_pct(c->covered_pct).s);
-	ct_text_line(text, CT_COLOR_NONE, "cycles    %s of %s%s, p99 %s%s, by %s%s%s",
-		     ct_text_count(c->count).s, ct_text_ns(c->time_p50_ns).s, err,
-		     ct_text_ns(c->time_p99_ns).s, part, by, again,
-		     c->note ? "; a step may have several" : "");
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+		     "cycles    %s of %s%s, p99 %s%s, by %s%s%s", ct_text_count(c->count).s,
+		     ct_text_ns(c->time_p50_ns).s, err, ct_text_ns(c->time_p99_ns).s, part, by,
+		     again, c->note ? "; a step may have several" : "");
 }

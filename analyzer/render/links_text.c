@@ -78,7 +78,7 @@ void ct_score_line(struct ct_text *text, const struct ct_report *report)
 	if (!score->n_parts)
 		return;
 	if (isnan(score->total)) {
-		ct_text_line(text, CT_COLOR_NONE, "score     n/a: %s", score->why);
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "score     n/a: %s", score->why);
 		return;
 	}
 	for (size_t i = 0; i < score->n_parts && at < sizeof(parts); i++) {
@@ -94,13 +94,15 @@ void ct_score_line(struct ct_text *text, const struct ct_report *report)
 			snprintf(why, sizeof(why), "; %s %s", part->name, part->from);
 	}
 	if (score->why) {
-		ct_text_line(text, CT_COLOR_NONE, "score     %.0f of 100, no grade;%s%s",
-			     score->total, parts, why);
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "score     %.0f of 100;%s; no grade: %s", score->total, parts,
+			     score->why);
 		return;
 	}
-	ct_text_line(text,
+	ct_text_wrap(text,
 		     strcmp(score->grade, "good") == 0	 ? CT_COLOR_GREEN
 		     : strcmp(score->grade, "fair") == 0 ? CT_COLOR_YELLOW
 							 : CT_COLOR_RED,
-		     "score     %.0f %s of 100;%s%s", score->total, score->grade, parts, why);
+		     CT_TEXT_LABEL, "score     %.0f %s of 100;%s%s", score->total, score->grade,
+		     parts, why);
 }

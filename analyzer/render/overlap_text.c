@@ -29,7 +29,7 @@ void ct_share_line(struct ct_text *text, const struct ct_report *report)
 			ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s);
 		return;
 	}
-	ct_text_line(text, CT_COLOR_NONE,
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "cycle     exposed %s±%s, %s of it waiting for others; data moves for %s; "
 		     "median rank",
 		     ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s,
@@ -49,9 +49,9 @@ void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
 	}
 	if (!most)
 		return;
-	ct_text_line(text, CT_COLOR_NONE,
-		     "gaps      rank %d, streams idle longest: of its cycles %s not ready, %s host "
-		     "late, %s launch, ±%s",
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+		     "gaps      rank %d idles most: of its cycles %s not ready, %s host late, %s "
+		     "launch, ±%s",
 		     most->rank, ct_text_pct(pct(most->not_ready_ns, most->cycles_ns)).s,
 		     ct_text_pct(pct(most->host_late_ns, most->cycles_ns)).s,
 		     ct_text_pct(pct(most->launch_ns, most->cycles_ns)).s,
@@ -77,7 +77,7 @@ void ct_pipeline_line(struct ct_text *text, const struct ct_report *report)
 			     "pipeline  n/a: stages are on hosts whose clocks are not related");
 		return;
 	}
-	ct_text_line(text, CT_COLOR_NONE,
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "pipeline  bubble %s%s±%s of the cycle, ideal %s, stage %d of %d, rank %d",
 		     most->at_most ? "up to " : "",
 		     ct_text_pct(pct(most->bubble_ns, most->cycles_ns)).s,

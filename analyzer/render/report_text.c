@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/render/clocks_text.h"
@@ -18,8 +19,7 @@
 
 /* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 1 next, 5 empty. */
 #define MOST_ROWS 5
-#define HANGING 4u /* columns before the second line of the verdict ... */
-#define NEXT 10u   /* ... and of the commands */
+#define HANGING 4u /* columns before the second line of the verdict */
 #define MOST_INFLIGHT 8
 #define MOST_ENDED 4
 
@@ -67,7 +67,7 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 	else if (run->timing_is_forced)
 		snprintf(timing, sizeof(timing), " (timing %s)", ct_timing_name(run->timing));
 	if (report->verdict.confidence != CT_CONFIDENCE_NONE)
-		snprintf(confidence, sizeof(confidence), ", confidence %s",
+		snprintf(confidence, sizeof(confidence), " (confidence %s)",
 			 ct_confidence_name(report->verdict.confidence));
 	ct_text_wrap(text, color_of(report), HANGING, "%s: %s%s%s",
 		     ct_verdict_name(report->verdict.code), report->verdict.text, timing,
@@ -220,8 +220,9 @@ static void write_cost(struct ct_text *text, const struct ct_report *report)
 	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
 		      "in its threads");
 	if (report->n_costs)
-		ct_text_line(text, CT_COLOR_NONE, "cost      tracer: %s, %s, %s written", wrappers,
-			     threads, ct_text_bytes(report->cost_bytes).s);
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+			     "cost      tracer: %s, %s, %s written", wrappers, threads,
+			     ct_text_bytes(report->cost_bytes).s);
 	else
 		ct_text_line(text, CT_COLOR_NONE, "%s",
 			     "cost      n/a: no process told what recording it cost");
@@ -298,9 +299,18 @@ static void write_table(struct ct_text *text, const struct ct_report *report)
 			     report->n_ops - MOST_ROWS);
 }
 
-static void write_one_inflight(struct ct_text *text, const struct ct_report_inflight *op)
+/* Queued up behind one another: of a rank, on one communicator, one number after the other. */
+static int is_next(const struct ct_report_inflight *a, const struct ct_report_inflight *b)
 {
-	char where[64] = "";
+	return a->rank == b->rank && a->comm_key == b->comm_key && a->launched && b->launched &&
+	       !a->message && !b->message && b->seq == a->seq + 1 && a->call && b->call &&
+	       strcmp(a->call, b->call) == 0;
+}
+
+/* The first of `n` that are queued up. */
+static void write_one_inflight(struct ct_text *text, const struct ct_report_inflight *op, size_t n)
+{
+	char where[96] = "";
 
 	if (op->op_name && op->message && op->peer >= 0)
 		snprintf(where, sizeof(where), " %s %d comm=%016" PRIx64 " seq=%" PRIu64,
@@ -309,15 +319,25 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 	else if (op->op_name)
 		snprintf(where, sizeof(where), "%s comm=%016" PRIx64 " seq=%" PRIu64,
 			 op->message ? " from any" : "", op->comm_key, op->seq);
+	if (n > 1)
+		snprintf(where + strlen(where), sizeof(where) - strlen(where), "..%" PRIu64,
+			 op[n - 1].seq);
 	ct_text_line(text, CT_COLOR_NONE, "    rank %d %s %s%s since %s, for %s", op->rank,
 		     op->launched ? "launched" : "inside", op->call ? op->call : op->op_name, where,
 		     ct_text_ns(op->since_at_ns).s, ct_text_ns(op->age_ns).s);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static void write_inflight(struct ct_text *text, const struct ct_report *report)
 {
 	int ranks[32];
-	size_t n = 0, launched = 0;
+	size_t n = 0, launched = 0, told = 0;
 	const char *had = "had";
 	char list[64];
 
@@ -334,17 +354,22 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 			ranks[n++] = report->inflight[i].rank;
 		launched += report->inflight[i].launched != 0;
 	}
+	qsort(ranks, n, sizeof(*ranks), by_number);
 	list_ranks(list, sizeof(list), ranks, n);
-	ct_text_line(text, CT_COLOR_NONE, "%s", "");
 	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s %s not %s %s (rank%s %s)", report->n_inflight,
 		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
 		     report->run.processes_running ? "so far" : "when recording ended",
 		     n == 1 ? "" : "s", list);
-	for (size_t i = 0; i < report->n_inflight && i < MOST_INFLIGHT; i++)
-		write_one_inflight(text, &report->inflight[i]);
-	if (report->n_inflight > MOST_INFLIGHT)
-		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more",
-			     report->n_inflight - MOST_INFLIGHT);
+	for (size_t rows = 0; told < report->n_inflight && rows < MOST_INFLIGHT; rows++) {
+		size_t i = told++;
+
+		while (told < report->n_inflight &&
+		       is_next(&report->inflight[told - 1], &report->inflight[told]))
+			told++;
+		write_one_inflight(text, &report->inflight[i], told - i);
+	}
+	if (report->n_inflight > told)
+		ct_text_line(text, CT_COLOR_DIM, "    ... %zu more", report->n_inflight - told);
 }
 
 static void write_ended(struct ct_text *text, const struct ct_report_process *p)
@@ -386,8 +411,6 @@ static void write_ends(struct ct_text *text, const struct ct_report *report)
 {
 	size_t n = report->n_ended < MOST_ENDED ? report->n_ended : MOST_ENDED;
 
-	if (n && !report->n_inflight)
-		ct_text_line(text, CT_COLOR_NONE, "%s", "");
 	for (size_t i = 0; i < n; i++)
 		write_ended(text, &report->processes[report->ended[i]]);
 	if (report->n_ended > n)
@@ -401,7 +424,7 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	const char *path = style && style->path ? style->path : report->run.dir;
 
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_wrap(text, CT_COLOR_NONE, NEXT,
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "next      commtrace info %s; commtrace merge %s -o run.pftrace",
 		     path ? path : "RUN", path ? path : "RUN");
 }
@@ -416,9 +439,12 @@ void ct_report_text(const struct ct_report *report, const struct ct_text_style *
 	ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	ct_findings_text(&text, report);
 	ct_expect_text(&text, report);
+	/* how a job died says more of it than how it ran */
+	write_ends(&text, report);
+	write_inflight(&text, report);
+	if (report->n_ended || report->n_inflight)
+		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	write_facts(&text, report);
 	write_table(&text, report);
-	write_inflight(&text, report);
-	write_ends(&text, report);
 	write_next(&text, report, style);
 }

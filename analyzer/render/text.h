@@ -8,6 +8,7 @@
 #include "analyzer/render/render.h"
 
 #define CT_TEXT_COLUMNS 100
+#define CT_TEXT_LABEL 10u /* columns of the word that a line of facts begins with */
 
 enum ct_color {
 	CT_COLOR_NONE,

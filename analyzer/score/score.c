@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/blame/gain.h"
 #include "analyzer/units.h"
 
 #define GOOD 85
@@ -128,6 +129,7 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 /* Why there is no total; NULL: there is one. */
 static const char *no_total(const struct ct_report *report)
 {
+	const char *why;
 	size_t n = 0;
 
 	for (size_t i = 0; i < report->score.n_parts; i++)
@@ -136,6 +138,9 @@ static const char *no_total(const struct ct_report *report)
 		return "traces of two jobs";
 	if (report->n_stuck)
 		return "operations had not returned: how well they communicate they do not tell";
+	why = ct_gain_why_not(report);
+	if (why)
+		return why;
 	return n < LEAST_PARTS ? "fewer than two of its parts are known" : NULL;
 }
 

@@ -24,8 +24,6 @@ int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *finding,
 /* The same in few words, beside something else; NULL: out of memory. */
 const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_report *report);
 
-int ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
-
 /* ---- what keeps from judging: say_doubt.c ---- */
 
 /* The longest that a rank stood waiting for communication in all, with its error: what is hidden costs nothing. UINT64_MAX: not
@@ -55,6 +53,9 @@ int ct_ends_unseen(const struct ct_report *report);
 /* Operations that never ended, and ends of processes. */
 int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 
+/* ---- what communication costs: say_communication.c ---- */
+
+int ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
 int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report);
 
 #endif

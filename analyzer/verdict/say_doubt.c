@@ -2,10 +2,13 @@
 #include <signal.h>
 
 #include "analyzer/blame/findings.h"
+#include "analyzer/blame/gain.h"
 #include "analyzer/blame/rest.h"
 #include "analyzer/blame/verdict.h"
 #include "analyzer/units.h"
 #include "analyzer/verdict/say.h"
+
+#include <math.h>
 
 /* Of the operations, that are not whole where the sentence says so. */
 #define MUCH_INCOMPLETE 0.1
@@ -115,11 +118,13 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 
 int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text)
 {
-	const char *lacks;
+	const char *lacks, *vain = ct_gain_why_not(report);
 
 	if (ct_say_what_lacks(pass, report, &lacks) != CT_OK)
 		return CT_NOMEM;
 	*text = what_is_missing(pass, report, lacks);
+	if (*text && !**text && vain)
+		*text = vain;
 	return *text ? CT_OK : CT_NOMEM;
 }
 

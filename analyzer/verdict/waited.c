@@ -271,6 +271,22 @@ static int say_one_rank(const struct ct_judgement *j, const struct ct_waited *w,
 				   why_not(&j->charges[w->seat])));
 }
 
+/* Why the latest of them is not named. */
+static const char *why_nobody(const struct ct_charge *latest, int rank,
+			      const struct ct_report *report)
+{
+	/* who has more to do is not slow */
+	if (latest->has_no_peers)
+		return is_stage(report, rank)
+			       ? "and nobody else does the work of the latest: a stage of a "
+				 "pipeline may have more to do, or end later"
+			       : "and nobody else does the work of the latest: it may have more to "
+				 "do";
+	if (latest->doubt == CT_DOUBT_FEW)
+		return "in too few cycles to tell who held up whom";
+	return "none of them alone; who held up whom these times do not tell";
+}
+
 int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
 		  struct ct_report *report)
 {
@@ -294,14 +310,8 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 		return say_stalls(j, w, report);
 	if (stands_out(j, w))
 		return say_one_rank(j, w, report);
-	/* who has more to do is not slow */
-	if (w->seat < j->pass->n_seats && j->charges[w->seat].has_no_peers)
-		why = is_stage(report, j->pass->seats[w->seat].rank)
-			      ? "and nobody else does the work of the latest: a stage of a "
-				"pipeline "
-				"may have more to do, or end later"
-			      : "and nobody else does the work of the latest: it may have more to "
-				"do";
+	if (w->seat < j->pass->n_seats)
+		why = why_nobody(&j->charges[w->seat], j->pass->seats[w->seat].rank, report);
 	return say(report,
 		   ct_arena_printf(report->memory, "ranks waited for each other, up to %s (%s), %s",
 				   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s, why));

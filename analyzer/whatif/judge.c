@@ -117,6 +117,9 @@ static void replay_set(struct ct_whatif *w, const uint32_t *seats, uint32_t n, i
 		.most_seat = UINT32_MAX,
 	};
 	find_victims(w, seats, n, out);
+	ns = (double)ct_whatif_alone(w, seats, n);
+	out->alone_ns = of_run(w, ns);
+	out->alone_err_ns = of_run(w, off + MODEL_ERROR * ns);
 }
 
 /* Where the last one's own transfer was slow too, often, nobody is named by the play alone: it may have been the transfer. */
@@ -240,7 +243,7 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 		ct_charge_settle(&charges[s], pass->duration_ns);
 	alone_of = calloc((size_t)pass->n_seats + 1, 1);
 	seats = malloc(((size_t)pass->n_seats + 1) * sizeof(*seats));
-	if (st == CT_OK && (!alone_of || !seats || ct_whatif_alone(w, pass, alone_of) != CT_OK))
+	if (st == CT_OK && (!alone_of || !seats || ct_whatif_peerless(w, pass, alone_of) != CT_OK))
 		st = CT_NOMEM;
 	if (st == CT_OK)
 		compare_likes(w, pass, alone_of, charges);
@@ -387,7 +390,8 @@ static int makes_room(const struct ct_pass *pass, const struct ct_whatif_set *se
 			}
 			return 0;
 		}
-		if ((double)loss_ns < EXPLAINS * (double)f->loss_ns)
+		/* of a bound nobody knows how much is true */
+		if (!f->at_most && (double)loss_ns < EXPLAINS * (double)f->loss_ns)
 			return 0;
 	}
 	for (size_t k = 0; k < list->n; k++) {

@@ -26,7 +26,7 @@ int ct_whatif_recurs(const struct ct_whatif *w, const struct ct_pass *pass, cons
 		     uint32_t n, int is_chosen, struct ct_recurrence *out);
 
 /* Sets alone[seat] where nobody does what it does and it hands work on in messages: a stage of a pipeline. 0 or CT_NOMEM. */
-int ct_whatif_alone(const struct ct_whatif *w, const struct ct_pass *pass, uint8_t *alone);
+int ct_whatif_peerless(const struct ct_whatif *w, const struct ct_pass *pass, uint8_t *alone);
 
 /* The finding about a set, played as `replayed`, into the list. 0 or CT_NOMEM. */
 int ct_whatif_finding(const struct ct_pass *pass, const struct ct_whatif_set *set,

@@ -76,6 +76,25 @@ struct ct_whatif_loss ct_whatif_play(struct ct_whatif *w, const uint32_t *seats,
 	return loss;
 }
 
+int64_t ct_whatif_alone(struct ct_whatif *w, const uint32_t *seats, uint32_t n)
+{
+	const struct ct_schedule *s = &w->schedule;
+	const int64_t *gap_ns = s->gap_ns, *usual_ns = w->usual.usual_ns;
+	int64_t even_ns, with_ns;
+
+	for (uint32_t l = 0; l < s->n_launches; l++)
+		w->gap_ns[l] = usual_ns[l] < gap_ns[l] ? usual_ns[l] : gap_ns[l];
+	even_ns = ct_replay_run(&w->replay, s, w->gap_ns, NULL, 0);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t first = s->seat_first[seats[k]], end = s->seat_first[seats[k] + 1];
+
+		memcpy(w->gap_ns + first, gap_ns + first, (end - first) * sizeof(*gap_ns));
+	}
+	with_ns = ct_replay_run(&w->replay, s, w->gap_ns, NULL, 0);
+	memcpy(w->gap_ns, gap_ns, s->n_launches * sizeof(*gap_ns));
+	return with_ns > even_ns ? with_ns - even_ns : 0;
+}
+
 /* ---- ranks ---- */
 
 /* Those with the longest gaps beyond the usual ones are asked for, too. */

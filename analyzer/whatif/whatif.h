@@ -67,6 +67,10 @@ void ct_whatif_fini(struct ct_whatif *w);
 /* Play with the gaps of these seats at the usual pace. w->replay holds the result until the next one. */
 struct ct_whatif_loss ct_whatif_play(struct ct_whatif *w, const uint32_t *seats, uint32_t n);
 
+/* What these seats would cost if nobody else came later than usual: whose slowness others' covers costs nothing in the play above.
+ * Noise of the others does not cover theirs, so it is rather more than they cost. */
+int64_t ct_whatif_alone(struct ct_whatif *w, const uint32_t *seats, uint32_t n);
+
 /* Are all of them held against peers? */
 int ct_whatif_is_known(const struct ct_whatif *w, const uint32_t *seats, uint32_t n);
 

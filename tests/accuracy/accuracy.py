@@ -26,6 +26,7 @@ ASIDE = ("ENVIRONMENT_DIFFERS", "TRACER_COST", "LOSSES")
 WIDE = "--hosts 8 --gpus-per-host 8 --workload ddp --cycles 200 --cycle-ms 300 --noise-pct 0.2 --event-jitter-us 5 --end-skew-us 10"
 CLOCKS = "--clock-offset-ms 50 --clock-drift-ppm 20 --event-jitter-us 50 --end-skew-us 10"
 NODE = "--workload megatron --noise-pct 2 --clock-offset-ms 20 --clock-drift-ppm 10"
+UNEVEN = "--hosts 4 --gpus-per-host 4 --cycles 40 --noise-pct 3 --hiccup 0.01:50"
 SMALL = "--noise-pct 0.5 --event-jitter-us 5 --end-skew-us 10"
 
 
@@ -116,6 +117,16 @@ def healthy(report, truth):
     return {"findings": float(len([f for f in report["findings"] if f["kind"] not in ASIDE]))}
 
 
+def exposed(report, truth):
+    told, beyond = 0, 0
+    for r in report["ranks"]:
+        true = truth["exposed_ns_per_rank"][r["rank"]]
+        if r["exposed_ns"] is not None:
+            told += 1
+            beyond += abs(r["exposed_ns"] - true) > r["exposed_err_ns"]
+    return {"told": told / len(report["ranks"]), "beyond": float(beyond)}
+
+
 def unnamed(report, truth):
     return {"named": float(bool(named(report)))}
 
@@ -168,6 +179,12 @@ ROWS = [
     ("node.half_of_a_stage", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-host:host=2,pct=8",
      whatif, TOGETHER),
     ("whatif.part_of_run", NODE + " --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-rank:rank=5,pct=20,from=20,to=39", whatif, TOGETHER),
+    # each alone costs nothing, since the other one is as late
+    ("whatif.two_in_two_groups", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60"
+     " --fault slow-rank:rank=5,pct=10 --fault slow-rank:rank=6,pct=10", whatif, TOGETHER),
+    # a first stage of four that is slow in its tensor group and hardly costs anything
+    ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --cycles 40 --fault slow-rank:rank=5,pct=10",
+     unnamed, {"named": (SUM, "0")}),
     ("cycles.ddp", SMALL + " --hosts 1 --gpus-per-host 8 --workload ddp --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=1")}),
     ("cycles.megatron", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      cycles, {"exact": (MEAN, ">=1")}),
@@ -185,6 +202,12 @@ ROWS = [
      unnamed, {"named": (SUM, "0")}),
     ("pipeline.4x4", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      healthy, {"findings": (SUM, "0")}),
+    # what times told by NCCL do not show is not told
+    ("exposed.fsdp", UNEVEN + " --workload fsdp", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
+    ("exposed.megatron", UNEVEN + " --workload megatron", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
+    ("exposed.plugin_fsdp", UNEVEN + " --workload fsdp --timing plugin", exposed, {"beyond": (SUM, "0")}),
+    ("exposed.plugin_megatron", UNEVEN + " --workload megatron --timing plugin", exposed, {"beyond": (SUM, "0")}),
+    ("exposed.plugin_decode", UNEVEN + " --workload decode --timing plugin", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
 ] + [
     ("healthy." + w, SMALL + " --hosts 2 --gpus-per-host 8 --workload " + w + " --cycles 60 --cycle-ms 50", healthy,
      {"findings": (SUM, "0")})

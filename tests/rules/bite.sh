@@ -74,6 +74,8 @@ plant() {
 		printf '%s\n#include "tools/workload/walk.h"\n#include "trace/ops.def"\n' "$licence" >$file
 	done
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
+	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
+	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/ANALYSIS.md
 	compile
 }
 
@@ -114,7 +116,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned; do
+for rule in arrows style no_paths format_doc settings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned; do
 	quiet $rule
 done
 
@@ -161,6 +163,10 @@ bites format_doc 'sed -i "s/struct ct_head/struct ct_tail/" docs/TRACE_FORMAT.md
 bites settings_doc 'sed -i "s/DIR/DIRS/" trace/settings.def'
 bites settings_doc 'sed -i "s/STR, \"\"/STR, \"x\"/" trace/settings.def'
 bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/ENVIRONMENT.md'
+
+bites evidence_doc 'sed -i "s/\"one\"/\"three\"/" analyzer/find.c'
+bites evidence_doc 'echo "| \`gone\` | ns | X | no |" >>docs/ANALYSIS.md'
+bites evidence_doc 'rm analyzer/find.c'
 
 nccl_calls=interpose/abi/nccl_calls.def
 bites nccl_table "sed -i s/ncclCommCount/ncclCommCounts/ $nccl_calls"

@@ -135,6 +135,22 @@ static void what_ranks_share_is_no_host_where_there_is_only_one(void **state)
 	close_report();
 }
 
+static void evidence_of_one_name_is_there_once(void **state)
+{
+	struct ct_finding *f;
+
+	(void)state;
+	open_report(1);
+	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 1);
+	assert_int_equal(ct_finding_evidence(&list, f, "windows", 8, "count", NAN), 0);
+	assert_int_equal(ct_finding_evidence(&list, f, "limit", 3, "ns", 1), 0);
+	assert_int_equal(ct_finding_evidence(&list, f, "windows", 4, "count", NAN), 0);
+	assert_int_equal(f->n_evidence, 2);
+	assert_string_equal(f->evidence[0].name, "windows");
+	assert_true(f->evidence[0].value == 4);
+	close_report();
+}
+
 /* ---- as text ---- */
 
 static char *text_of(int whole)
@@ -203,7 +219,7 @@ static void no_end_of_a_verdict_or_advice_is_cut_on_a_terminal(void **state)
 						     .confidence = CT_CONFIDENCE_HIGH,
 						     .text = sentence };
 	text = text_of(0);
-	assert_non_null(strstr(text, "at last 12.3ms, confidence high\n"));
+	assert_non_null(strstr(text, "at last 12.3ms (confidence high)\n"));
 	assert_memory_equal(text, "HEALTHY: a word", 15);
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
 		assert_true(strcspn(line, "\n") <= 100);
@@ -223,6 +239,7 @@ int main(void)
 		cmocka_unit_test(
 			longer_communication_sends_to_the_network_and_longer_computing_does_not),
 		cmocka_unit_test(what_ranks_share_is_no_host_where_there_is_only_one),
+		cmocka_unit_test(evidence_of_one_name_is_there_once),
 		cmocka_unit_test(each_finding_says_how_grave_and_how_sure_it_is_and_why),
 		cmocka_unit_test(no_end_of_a_verdict_or_advice_is_cut_on_a_terminal),
 	};

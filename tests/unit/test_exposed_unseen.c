@@ -126,8 +126,9 @@ static void put(int rank, uint32_t id, uint64_t at, uint64_t end)
 	job_launch(&job, rank, launch);
 }
 
-/* The host synchronizes with the stream of each operation in the last 100 us of it. */
-static struct ct_report *run(const char *connections)
+/* The host synchronizes with the stream of each operation in the last 100 us of it; of the one numbered `lost`, that is not on
+ * record. */
+static struct ct_report *run(const char *connections, uint32_t lost)
 {
 	const int all[2] = { 0, 1 };
 	uint64_t at = 10 * MS;
@@ -161,7 +162,8 @@ static struct ct_report *run(const char *connections)
 
 			put(r, i + 1, at, at + MS);
 			job_rare(&job, r, CT_KIND_WAIT, &stream, sizeof(stream));
-			job_rare(&job, r, CT_KIND_WAIT, &host, sizeof(host));
+			if (i != lost)
+				job_rare(&job, r, CT_KIND_WAIT, &host, sizeof(host));
 		}
 	}
 	job_close(&job, at);
@@ -170,7 +172,7 @@ static struct ct_report *run(const char *connections)
 
 static void with_one_connection_the_hosts_waits_do_not_stand_for_the_streams(void **state)
 {
-	struct ct_report *report = run("1");
+	struct ct_report *report = run("1", OPS);
 
 	(void)state;
 	assert_true(report->ranks[0].exposed_ns == CT_UNKNOWN);
@@ -181,11 +183,25 @@ static void with_one_connection_the_hosts_waits_do_not_stand_for_the_streams(voi
 
 static void with_several_the_hosts_waits_are_all_that_there_were(void **state)
 {
-	struct ct_report *report = run("32");
+	struct ct_report *report = run("32", OPS);
 
 	(void)state;
 	assert_int_equal(report->ranks[0].exposed_ns, OPS * 100 * US);
+	assert_true(report->ranks[0].exposed_err_ns < 10 * OPS * ERR);
 	assert_int_equal(report->overlap[0].measured, OPS);
+	ct_report_free(report);
+}
+
+static void what_one_wait_that_is_lost_may_have_been_is_in_the_error(void **state)
+{
+	struct ct_report *report = run("32", 7);
+
+	(void)state;
+	assert_int_equal(report->overlap[0].measured, OPS - 1);
+	assert_int_equal(report->ranks[0].exposed_ns, (OPS - 1) * 100 * US);
+	assert_true(report->ranks[0].exposed_err_ns >= MS - 10 * US);
+	assert_int_equal(report->n_ops, 1);
+	assert_true(report->ops[0].exposed_err_ns >= 2 * (MS - 10 * US));
 	ct_report_free(report);
 }
 
@@ -199,6 +215,7 @@ int main(void)
 		ON_DISK(what_runs_where_computing_does_is_exposed_whoever_tells_the_times),
 		ON_DISK(with_one_connection_the_hosts_waits_do_not_stand_for_the_streams),
 		ON_DISK(with_several_the_hosts_waits_are_all_that_there_were),
+		ON_DISK(what_one_wait_that_is_lost_may_have_been_is_in_the_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,6 +207,7 @@ static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 	report = play(&o);
 	assert_int_equal(report->verdict.code, CT_VERDICT_NOT_ENOUGH_EVIDENCE);
 	assert_true(isnan(report->verdict.gain_max_pct));
+	assert_true(isnan(report->score.total));
 	assert_true(isnan(report->exposed.share_pct) && isnan(report->exposed.err_pct));
 	for (size_t r = 0; r < report->n_ranks; r++)
 		assert_true(report->ranks[r].exposed_ns == CT_UNKNOWN);

@@ -250,8 +250,8 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 		"gap_err_ns late_or_slow");
 	assert_keys(json_object_get(o, "exposed"),
 		    "of share_pct err_pct wait_pct most_pct transferring_pct run_pct");
-	assert_keys(json_object_get(o, "cycles"),
-		    "anchor marker count time_p50_ns time_p99_ns err_ns covered_pct why note recurring items");
+	assert_keys(json_object_get(o, "cycles"), "anchor marker count time_p50_ns time_p99_ns "
+						  "err_ns covered_pct why note recurring items");
 	assert_keys(json_object_get(o, "traffic"), "unit model ranks matrix");
 	assert_keys(first(o, "losses"), "rank reason records begin_ns end_ns");
 	assert_keys(json_object_get(o, "scorecard"), "total grade why parts");

@@ -18,7 +18,7 @@ static uint64_t draw(uint64_t *state)
 	return *state >> 33;
 }
 
-/* Four ranks, cycles of forty operations 1 ms apart, to which each rank comes up to 200 us late. Rank 2 comes late_ns late
+/* Four ranks, cycles of forty operations of one class 1 ms apart, to which each rank comes up to 200 us late. Rank 2 comes late_ns late
  * to the first one of every `every`-th cycle. */
 static struct ct_report *many_operations(uint64_t late_ns, int every)
 {
@@ -35,7 +35,7 @@ static struct ct_report *many_operations(uint64_t late_ns, int every)
 			last = come[r] > last ? come[r] : last;
 		}
 		for (int r = 0; r < 4; r++)
-			job_collective(&job, r, CT_OP_AllReduce, k % OPS ? 1000 : 8000, come[r],
+			job_collective(&job, r, CT_OP_AllReduce, k % OPS ? 1100 : 1900, come[r],
 				       last + 100000);
 		now = last + 100000;
 	}

@@ -60,7 +60,7 @@ static int hands_on(const struct ct_tape *tape, uint32_t seat, int8_t *kinds)
 	return 0;
 }
 
-int ct_whatif_alone(const struct ct_whatif *w, const struct ct_pass *pass, uint8_t *alone)
+int ct_whatif_peerless(const struct ct_whatif *w, const struct ct_pass *pass, uint8_t *alone)
 {
 	int8_t *kinds = calloc((size_t)pass->comms.n + 1, sizeof(*kinds));
 	int is = kinds ? 0 : CT_NOMEM;
