@@ -192,9 +192,15 @@ static void take_clock(struct ct_load_facts *facts, const struct ct_clock_rec *r
 		facts->wall_err_ns = rec->maxerror_ns;
 }
 
+/* Of a block whose rare records are all empty there are none. */
+static const uint8_t *bytes_of(const struct ct_block *block, const struct ct_rare *rare)
+{
+	return block->bytes ? block->bytes + rare->at : (const uint8_t *)"";
+}
+
 static int take_rare(struct ct_load *load, const struct ct_block *block, const struct ct_rare *rare)
 {
-	const uint8_t *bytes = block->bytes + rare->at;
+	const uint8_t *bytes = bytes_of(block, rare);
 	union {
 		struct ct_comm_rec comm;
 		struct ct_loss_rec loss;
@@ -306,7 +312,7 @@ int ct_load_rares(struct ct_load *load, const struct ct_block *block)
 
 		tells_open |= rare->kind == CT_KIND_OPEN_OP || rare->kind == CT_KIND_STATUS;
 		if (rare->kind == CT_KIND_STRING)
-			st = take_string(load, block->bytes + rare->at, rare->len);
+			st = take_string(load, bytes_of(block, rare), rare->len);
 	}
 	/* What is open is told anew each time, not added to. */
 	if (tells_open) {

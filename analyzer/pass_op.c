@@ -198,7 +198,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	struct ct_seat *seat = &pass->seats[m->seat];
 	struct ct_group_shape shape;
 
-	reading->group = NULL;
+	reading->launch_has_begun = 1;
 	if (op->launch && op->launch->n_ops > 1) {
 		const struct ct_load_launch *l = op->launch;
 
@@ -265,11 +265,16 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 	uint32_t at = op->joined.launch_at;
 	struct ct_group *group;
 	int exchange;
-	int st = launch && at > 0 ? CT_OK : begin_launch(reading, op, m);
+	int st = launch && reading->launch_has_begun ? CT_OK : begin_launch(reading, op, m);
 
 	if (st != CT_OK)
 		return st;
 	group = launch ? reading->group : NULL;
+	/* All of a launch is of one communicator; if the trace says otherwise, whose time it was is not known. */
+	if (group && group->comm != comm) {
+		group = NULL;
+		m->start_ns = m->end_ns = 0;
+	}
 	m->group = group;
 	m->free_ns = reading->free_ns;
 	m->bytes = total_bytes(op, m, comm);
@@ -398,6 +403,10 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.free_ns = UINT64_MAX,
 	};
 
+	if (!op->launch || j->launch_at == 0) {
+		reading->group = NULL;
+		reading->launch_has_begun = 0;
+	}
 	if (pass->watch && pass->watch->op) {
 		int st = pass->watch->op(pass->watch->arg, pass, reading->process, op);
 

@@ -17,8 +17,9 @@ struct ct_reading {
 	uint32_t seats[CT_LOAD_RANKS]; /* of its ranks seen so far */
 	struct ct_sites_recent sites;
 	struct ct_group *group; /* of the launch whose ops are coming, NULL: alone */
-	uint64_t free_ns;	/* of that launch, see struct ct_member */
-	uint64_t position_ns;	/* how far, since the run began */
+	int launch_has_begun; /* some op of it was taken: not all are, where records are lost or captured */
+	uint64_t free_ns;     /* of that launch, see struct ct_member */
+	uint64_t position_ns; /* how far, since the run began */
 	int begun;
 	struct ct_open_call {
 		uint64_t enter_ns;

@@ -283,6 +283,6 @@ void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void 
 	size_t have = rare->len < len ? rare->len : len;
 
 	memset(out, 0, len);
-	if (rare->at <= block->n_bytes && have <= block->n_bytes - rare->at)
+	if (have && rare->at <= block->n_bytes && have <= block->n_bytes - rare->at)
 		memcpy(out, block->bytes + rare->at, have);
 }

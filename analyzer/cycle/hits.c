@@ -142,6 +142,39 @@ static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own
 	}
 }
 
+static int is_within(const struct ct_tape *tape, const struct ct_tape_instance *i,
+		     const uint8_t *in_set)
+{
+	uint32_t inside = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		inside += in_set[tape->parts[i->first_part + m].seat] != 0;
+	return inside == i->n;
+}
+
+/* What members of a set do among themselves holds up nobody but the set: the time that is its own goes back to the latest
+ * operation with somebody else. */
+static void join_own_times(const struct ct_tape *tape, uint32_t seat, const uint8_t *in_set,
+			   struct own_time *own)
+{
+	uint64_t ended = 0; /* before the part at hand began */
+	uint64_t later = 0; /* one that had not */
+
+	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[k]];
+		struct own_time *o = &own[tape->order[k]];
+
+		if (!p->start_ns || (p->group && !p->leads))
+			continue;
+		if (later && later <= p->start_ns)
+			ended = later;
+		if (ended && o->free_ns != UINT64_MAX && p->start_ns - ended > o->free_ns)
+			o->free_ns = p->start_ns - ended;
+		if (!is_within(tape, &tape->instances[p->instance], in_set))
+			later = p->end_ns > later ? p->end_ns : later;
+	}
+}
+
 /* ---- who was late ---- */
 
 /* Does it wait for the last one: everybody else, or who is not in the set that is looked at? */
@@ -409,8 +442,11 @@ int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const 
 	c.own = calloc((size_t)pass->tape.n_parts + 1, sizeof(*c.own));
 	if (!c.own)
 		st = CT_NOMEM;
-	for (uint32_t s = 0; s < pass->tape.n_seats && st == CT_OK; s++)
+	for (uint32_t s = 0; s < pass->tape.n_seats && st == CT_OK; s++) {
 		find_own_times(&pass->tape, s, c.own);
+		if (in_set && in_set[s])
+			join_own_times(&pass->tape, s, in_set, c.own);
+	}
 	if (st == CT_OK)
 		st = add_instances(&c);
 	if (st == CT_OK) {

@@ -8,8 +8,9 @@
 #define WINDOW CT_LATE_WINDOW
 #define LEAST_LOSS 0.01 /* of a window, for it to count as slow */
 #define TAIL 0.02 /* of the lateness, that may lie before the first and behind the last cycle */
-#define EVERYWHERE 0.75	  /* of the windows */
-#define LEAST_OF_HALF 3.0 /* a third of h */
+#define EVERYWHERE 0.75	    /* of the windows */
+#define MOST_TRANSIENT 0.33 /* of the run */
+#define LEAST_OF_HALF 3.0   /* a third of h */
 
 static int by_value(const void *a, const void *b)
 {
@@ -76,6 +77,13 @@ static void count_windows(const double *charged, const uint64_t *cut_ns, const u
 	}
 }
 
+static int is_short(const struct ct_late_span *span, uint32_t n)
+{
+	uint32_t cycles = span->last - span->first + 1;
+
+	return cycles <= WINDOW && cycles <= MOST_TRANSIENT * n;
+}
+
 int ct_late_span_find(const double *charged, const uint64_t *cut_ns, const uint8_t *kept,
 		      uint32_t n, double scale, struct ct_late_span *span)
 {
@@ -91,8 +99,7 @@ int ct_late_span_find(const double *charged, const uint64_t *cut_ns, const uint8
 	else if (span->slow >= EVERYWHERE * span->windows)
 		span->pattern = CT_LATE_PERSISTENT;
 	else
-		span->pattern = span->last - span->first < WINDOW ? CT_LATE_TRANSIENT
-								  : CT_LATE_PART;
+		span->pattern = is_short(span, n) ? CT_LATE_TRANSIENT : CT_LATE_PART;
 	return CT_OK;
 }
 

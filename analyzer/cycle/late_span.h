@@ -18,7 +18,7 @@ struct ct_late_span {
 	uint32_t windows; /* of 50 cycles, the last of 25 at least, that are on record whole ... */
 	uint32_t slow;	  /* ... and in how many the charges are 1 % of the time or more */
 	/* PERSISTENT: three quarters of the windows or more; TRANSIENT: from the first to the last are no more cycles than
-	 * in a window; else PART. UNKNOWN: less than two windows. */
+	 * in a window, and a third of all; else PART. UNKNOWN: less than two windows. */
 	enum ct_late_pattern pattern;
 };
 

@@ -16,6 +16,9 @@
 #define GATE 0.01	      /* of the run, that the stalls cost */
 #define MANY 3u		      /* ranks with stalls of their own that are one finding */
 #define NEAR 0.1	      /* of the period, or one cycle */
+/* Of stalls by turns: the share that ranks with a period of their own have, and by how much longer that is. */
+#define MOST_OF_TURNS 0.6
+#define LONGER 1.5
 
 struct search {
 	const struct ct_time_structure *t;
@@ -385,15 +388,38 @@ static int search_one(const struct search *s)
 	return st;
 }
 
+static struct ct_stall_pattern pattern_of_all(const struct search *s)
+{
+	struct ct_stall_pattern all;
+
+	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->t->pass->n_seats,
+			 s->threshold_ns, &all);
+	return all;
+}
+
+/* `n` events are those of ranks with a period of their own. If all together come far more regularly, these ranks had their
+ * turns at even distances by chance. */
+static int turns_explain(const struct search *s, uint32_t n)
+{
+	const struct ct_stall_pattern all = pattern_of_all(s);
+
+	if (!n || all.every <= 0 || n > MOST_OF_TURNS * all.n)
+		return 0;
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+		if (s->patterns[seat].n && s->patterns[seat].every < LONGER * all.every)
+			return 0;
+	}
+	return 1;
+}
+
 static int search_all(const struct search *s)
 {
-	const struct ct_pass *pass = s->t->pass;
 	struct ct_stall_pattern all;
 	uint32_t own = 0, n = 0;
 	struct cost cost;
-	int st;
+	int st = CT_OK;
 
-	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
 		struct ct_stall_pattern *p = &s->patterns[seat];
 
 		if (s->taken[seat])
@@ -406,11 +432,11 @@ static int search_all(const struct search *s)
 	}
 	if (own >= MANY)
 		return search_each(s, n);
-	st = search_one(s);
+	if (!turns_explain(s, n))
+		st = search_one(s);
 	if (st != CT_OK)
 		return st;
-	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, pass->n_seats,
-			 s->threshold_ns, &all);
+	all = pattern_of_all(s);
 	mark_seats(s, &all);
 	st = find_cost(s, s->room, &all, 0, &cost);
 	return st == CT_OK && is_costly(s, &cost) ? add_rotating(s, &all, &cost, 0) : st;

@@ -76,7 +76,8 @@ static double noise(struct sums *s)
 }
 
 /* Stalls that begin in one cycle are one: the cycle is longer once. Returns how many events it was. */
-static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_t n)
+static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_t n,
+			  double typical_ns)
 {
 	uint32_t at = events[0].cycle, same = 0, last = at;
 	double charged = 0, longer = 0, m;
@@ -84,6 +85,9 @@ static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_
 	for (; same < n && events[same].cycle == at; same++) {
 		charged += events[same].ns;
 		s->err += events[same].err_ns;
+		/* of one that is longer than is usual a part may be something else */
+		if (events[same].ns > typical_ns)
+			s->err += events[same].ns - typical_ns;
 		last = at + events[same].more > last ? at + events[same].more : last;
 	}
 	/* what ran ahead meanwhile makes the next one shorter, unless that has a stall itself */
@@ -158,7 +162,7 @@ int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *
 	if (s.taken && s.off) {
 		take_cycles(&s, events, n);
 		for (uint32_t e = 0; e < n;)
-			e += add_cycle(&s, events + e, n - e);
+			e += add_cycle(&s, events + e, n - e, p->typical_ns);
 		sd = noise(&s);
 		loss->ns = s.both;
 		loss->err_ns = s.err + fabs(s.charged - s.excess) +

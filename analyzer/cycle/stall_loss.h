@@ -5,7 +5,8 @@
  * By how much the cycle of the stall, together with the next one, took longer than its neighbours may hold what else happened
  * then. The loss is the lesser of the two, stall by stall.
  *
- * Its error is the sum of: that of the charges' times; how far the two figures lie apart; twice the standard error of the
+ * Its error is the sum of: that of the charges' times; how far the two figures lie apart; what stalls are longer than their
+ * median, since something else may have come in addition; twice the standard error of the
  * neighbours' median and of the cycles themselves; and what may have been missed: cycles in which the rule has a stall and
  * that took as much longer, though nobody is charged. docs/ANALYSIS.md, Time structure. */
 #ifndef CT_CYCLE_STALL_LOSS_H

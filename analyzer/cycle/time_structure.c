@@ -12,6 +12,7 @@
 
 #define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
 #define LEAST_CHARGED 0.25 /* of the loss, for the cycles' charges to tell when it was */
+#define EVERYWHERE 0.75	   /* of the eighths of a run that was played again */
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
 
@@ -175,13 +176,13 @@ static int tells_when(const struct ct_time_structure *t, const struct ct_finding
 }
 
 /* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
- * quarters of it, no times. */
+ * quarters of it, no times. `unknown`: what stands for a pattern that is not known. */
 static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
-		     struct ct_finding *f)
+		     const char *unknown, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
-	const char *when = "n/a", *cycles = "n/a", *why = "";
+	const char *when = "n/a", *cycles = "n/a";
 
 	if (pattern == CT_LATE_PERSISTENT ||
 	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
@@ -194,12 +195,11 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 					 (unsigned long long)f->cycle_last);
 	if (!when || !cycles)
 		return CT_NOMEM;
-	if (pattern == CT_LATE_UNKNOWN)
-		why = t->cycles->n < 3 * CT_LATE_WINDOW / 2 ? ":few-cycles" : ":not-by-cycle";
-	f->line = t->cycles->n
-			  ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s%s", f->line,
-					    when, cycles, ct_late_pattern_name(pattern), why)
-			  : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	if (pattern != CT_LATE_UNKNOWN)
+		unknown = ct_late_pattern_name(pattern);
+	f->line = t->cycles->n ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s", f->line,
+						 when, cycles, unknown)
+			       : ct_arena_printf(memory, "%s when=%s", f->line, when);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -238,6 +238,26 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	return st;
 }
 
+static double evidence_of(const struct ct_finding *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (strcmp(f->evidence[i].name, name) == 0)
+			return f->evidence[i].value;
+	}
+	return NAN;
+}
+
+/* Where the run was played again eighths of it tell of a loss: that is persistent if three quarters have one. When in the run
+ * the others are is not told. */
+static enum ct_late_pattern pattern_of_replay(const struct ct_finding *f)
+{
+	double slow = evidence_of(f, "windows_with_loss"), windows = evidence_of(f, "windows");
+
+	if (isnan(slow) || isnan(windows) || windows < 2)
+		return CT_LATE_UNKNOWN;
+	return slow >= EVERYWHERE * windows ? CT_LATE_PERSISTENT : CT_LATE_PART;
+}
+
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
 			     const uint8_t *seats, double *room)
 {
@@ -262,11 +282,13 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 	} else {
 		take_times(t, f);
 	}
-	if (span.pattern != CT_LATE_UNKNOWN &&
+	if (st == CT_OK && span.pattern != CT_LATE_UNKNOWN &&
 	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
 	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
 		return CT_NOMEM;
-	if (tell_when(t, span.pattern, f))
+	if (st != CT_OK)
+		span.pattern = pattern_of_replay(f);
+	if (tell_when(t, span.pattern, st == CT_OK ? "n/a:few-cycles" : "n/a:little-on-tape", f))
 		return CT_NOMEM;
 	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
 }

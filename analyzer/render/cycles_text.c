@@ -2,7 +2,6 @@
 #include "analyzer/render/cycles_text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "analyzer/units.h"

@@ -110,7 +110,16 @@ for way in plain killed; do
 	kill -KILL "$(cat $way/pid.1)"
 	wait $launcher || true
 done
-same "killed: exit code" plain/code killed/code
+# Hydra's code is a race of its own: the signal of the killed rank (9), or of another one that gave up since its peer was gone
+# (6), or that which ends the rest (15), and of several that it has seen by then all bits. 75 runs without a preload: 71 times 9,
+# 4 times 6, and 15 on other days. So either way it has to be one of these; success, an exit code or any other signal is not.
+if [ "$flavour" = mpich ]; then
+	for way in plain killed; do
+		grep -qxE 'exit code (6|9|15)' $way/code || fail "killed, $way: $(cat $way/code)"
+	done
+else
+	same "killed: exit code" plain/code killed/code
+fi
 timeout -k 5 60 "$commtrace" dump --format=jsonl killed/run >killed/dump || fail "killed: commtrace dump: exit $?"
 steps=$(grep -c '^step [0-9]* residual [0-9.]*$' killed/out)
 # Who printed a step had its Allreduce behind it, and the others had entered it.

@@ -48,6 +48,7 @@ static void lateness_has_a_beginning_and_an_end(void **state)
 	assert_int_equal(span.first, 40);
 	assert_int_equal(span.last, 59);
 	assert_int_equal(span.pattern, CT_LATE_TRANSIENT);
+	assert_int_equal(span_of(90, 10, 50).pattern, CT_LATE_PART); /* of a short run */
 	span = span_of(CYCLES, 100, 199);
 	assert_in_range(span.first, 100, 102);
 	assert_in_range(span.last, 197, 199);

@@ -113,6 +113,38 @@ static void stalls_count_in_whichever_order_operations_are_read(void **state)
 	ct_report_free(report);
 }
 
+/* Every second turn is rank 7's, which is a period of its own. */
+static void turns_at_even_distances_are_no_pattern_of_one_rank(void **state)
+{
+	static const int turns[] = { 1, 7, 2, 7, 3, 7, 4, 7, 5, 7 };
+	const struct job_options options = { .run = "run", .ranks = 8 };
+	const struct ct_finding *f;
+	struct ct_report *report;
+	static struct job job;
+	uint64_t now = 1000000;
+
+	(void)state;
+	job_open(&job, &options);
+	for (unsigned k = 0; k < 105; k++) {
+		uint64_t stall = k % 10 == 7 ? 100000000 : 0;
+
+		for (int r = 0; r < 8; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000,
+				       now + 50000000 + (r == turns[k / 10 % 10] ? stall : 0),
+				       now + stall + 51000000);
+		now += stall + 51000000;
+	}
+	job_close(&job, now + 1000000);
+	report = job_report(&job, -1);
+	assert_null(job_finding(report, CT_FINDING_PERIODIC_STALLS));
+	f = job_finding(report, CT_FINDING_ROTATING_STALLS);
+	assert_non_null(f);
+	assert_float_equal(value_of(f, "every"), 10, 0.1);
+	assert_float_equal(value_of(f, "stalls"), 10, 0.1);
+	assert_float_equal((double)f->loss_ns, 1e9, (double)f->loss_err_ns);
+	ct_report_free(report);
+}
+
 /* ---- one figure after the other ---- */
 
 #define CYCLES 100u
@@ -179,6 +211,23 @@ static void what_nobody_is_charged_with_is_in_the_error(void **state)
 	assert_int_equal(loss.missed, 1);
 }
 
+/* Another stall of 50 ms came in addition to one of them. */
+static void what_is_longer_than_usual_is_in_the_error(void **state)
+{
+	const struct ct_stall_cycles cycles = { cut_ns, kept, CYCLES };
+	struct ct_stall_pattern p;
+	struct ct_stall_loss loss;
+
+	(void)state;
+	play(2e8, 2e8, CYCLES, &p, &loss);
+	events[3].ns += 5e7;
+	for (uint32_t k = events[3].cycle + 1; k <= CYCLES; k++)
+		cut_ns[k] += 50000000u;
+	assert_int_equal(ct_stalls_cost(&cycles, events, p.n, &p, &loss), CT_OK);
+	assert_float_equal(loss.ns, 10 * 2e8 + 5e7, 1);
+	assert_float_equal(loss.err_ns, 10e3 + 5e7, 1);
+}
+
 static void noise_of_the_cycles_is_in_the_error(void **state)
 {
 	const struct ct_stall_cycles cycles = { cut_ns, kept, CYCLES };
@@ -201,8 +250,11 @@ int main(void)
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(stalls_count_in_whichever_order_operations_are_read,
 						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(turns_at_even_distances_are_no_pattern_of_one_rank,
+						fx_setup, fx_teardown),
 		cmocka_unit_test(the_lesser_of_charge_and_longer_cycles_counts),
 		cmocka_unit_test(what_nobody_is_charged_with_is_in_the_error),
+		cmocka_unit_test(what_is_longer_than_usual_is_in_the_error),
 		cmocka_unit_test(noise_of_the_cycles_is_in_the_error),
 	};
 
