@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a pass that deals with instances: from matched members to sums. */
+#include "analyzer/blame/late_or_slow.h"
 #include "analyzer/blame/rest.h"
 #include "analyzer/pass.h"
 #include "trace/ops.h"
@@ -320,30 +321,6 @@ static int is_slow_transfer(struct ct_class *class, const struct ct_instance *i,
 					     (uint64_t)m->start_err_ns + m->end_err_ns);
 }
 
-/* What it cost that somebody came late or transferred slowly, as far as that was longer than usual: nobody is charged with it.
- * On the run's clock, each moment once. Sizes in a class may differ by a factor of two, and so may what is usual then. */
-static int note_late_or_slow(struct ct_pass *pass, struct ct_class *class,
-			     const struct ct_instance *i, const struct ct_waits *w)
-{
-	int one_size = bytes_of(i) * class->instances == class->bytes;
-	uint64_t usual = one_size ? class->usual_p50_ns : 2 * class->usual_p50_ns, from, shift;
-	const struct ct_member *m;
-	struct ct_last last;
-
-	pass->slow_transfers++;
-	class->slow_transfers++;
-	ct_waits_last(i, w, &last);
-	m = &i->members[last.last];
-	if (m->end_ns - m->start_ns <= usual)
-		return CT_OK;
-	pass->late_or_slow_n++;
-	shift = pass->shift[pass->host_of[m->seat]];
-	from = last.clear && m->start_ns > last.solo_ns ? m->start_ns - last.solo_ns : m->start_ns;
-	if (ct_union_add(&pass->late_or_slow, from + shift, m->start_ns + shift) != CT_OK)
-		return CT_NOMEM;
-	return ct_union_add(&pass->late_or_slow, m->start_ns + usual + shift, m->end_ns + shift);
-}
-
 /* A whole collective with waits: may somebody be judged by it? */
 static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct ct_instance *i,
 		     const struct ct_waits *w)
@@ -359,7 +336,7 @@ static int add_blame(struct ct_pass *pass, struct ct_class *class, const struct 
 		return CT_OK;
 	}
 	if (!w->is_window && is_slow_transfer(class, i, w))
-		return note_late_or_slow(pass, class, i, w);
+		return ct_late_or_slow_add(pass, class, i, w, bytes_of(i));
 	return ct_blame_add(&pass->blame, i, w, class->index, pass->host_of, pass->shift);
 }
 

@@ -19,7 +19,7 @@
 #define SELDOM 16u
 #define MOST_MEMBERS 64u
 /* Who queues up in less than one of so many launches of a position does not queue up there. */
-#define SELDOM 20u
+#define QUEUES_SELDOM 20u
 /* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
 #define WAITS_ABOVE (-0.4)
 /* A gap that tells at what pace a rank computes is so many times its error. */
@@ -83,7 +83,7 @@ static int is_queue(const struct telling *t, uint32_t position)
  * does not get shorter by what the one before took longer, whether computing waits or not. */
 static int queues_up(const struct queue *q, uint32_t member)
 {
-	return (uint64_t)SELDOM * q->of[member] * q->members > q->n;
+	return (uint64_t)QUEUES_SELDOM * q->of[member] * q->members > q->n;
 }
 
 enum { NOTHING_THERE, UNDER_WAY, ENDED };

@@ -4,14 +4,11 @@
  * unit_verdict --measure RUNS plays so many healthy jobs and prints which first lines there were. */
 #include <ctype.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/verdict/one_cause.h"
-#include "analyzer/verdict/stalled.h"
 #include "tests/unit/job.h"
 #include "tools/synth/synth.h"
 
@@ -361,162 +358,6 @@ static void transfers_that_became_slow_are_not_healthy(void **state)
 	hold(&said);
 }
 
-/* ---- cycles in which somebody stalled ---- */
-
-enum { CYCLES = 40, SEATS = 4, MS = 1000000 };
-
-/* Cycles of 20 ms; in number 10 one of 60 ms, for which each of the others waited `wait_ms`, and seat 2 is charged with
- * `charge_ms`, seat 1 with `other_ms`. */
-static struct ct_stalled one_long_cycle(uint64_t wait_ms, uint64_t charge_ms, uint64_t other_ms)
-{
-	uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
-	struct ct_hit all[2] = {
-		{ .cycle = 10, .seat = 1, .charged_ns = (float)(other_ms * MS) },
-		{ .cycle = 10, .seat = 2, .charged_ns = (float)(charge_ms * MS) },
-	};
-	uint8_t kept[CYCLES];
-	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
-	struct ct_hits hits = { .all = all,
-				.n = 2,
-				.kept = kept,
-				.wait_ns = waits,
-				.n_cycles = CYCLES,
-				.n_kept = CYCLES };
-	struct ct_stalled stalled;
-
-	for (int k = 0; k < CYCLES; k++) {
-		cut[k + 1] = cut[k] + (k == 10 ? 60 : 20) * (uint64_t)MS + (uint64_t)(k % 3) * 1000;
-		waits[k] = MS + (k == 10 ? (SEATS - 1) * wait_ms * MS : 0);
-		kept[k] = 1;
-	}
-	assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &stalled), 0);
-	assert_int_equal(stalled.of, CYCLES);
-	return stalled;
-}
-
-static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
-{
-	struct ct_stalled s = one_long_cycle(40, 35, 5);
-
-	(void)state;
-	assert_int_equal(s.n, 1);
-	assert_in_range(s.sum_ns, 39 * MS, 41 * MS);
-	assert_int_equal(s.longest_cycle, 10);
-	assert_int_equal(s.longest_seat, 2);
-	/* all did more, and nobody waited */
-	assert_int_equal(one_long_cycle(4, 35, 5).n, 0);
-	/* nobody is charged with most of it, or two with as much */
-	assert_int_equal(one_long_cycle(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
-	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
-}
-
-/* The end of a step, where the cycles are its parts; and stalls by chance. */
-static void long_cycles_that_belong_to_the_job_are_no_stalls(void **state)
-{
-	static const struct {
-		unsigned cycles[8], ms[8];
-		uint32_t n;
-	} cases[] = {
-		{ { 2, 9, 11, 20, 33, 38 }, { 30, 31, 29, 30, 32, 30 }, 0 }, /* alike */
-		{ { 3, 9, 15, 21, 27, 33 }, { 10, 90, 20, 40, 15, 60 }, 0 }, /* always after 6 */
-		{ { 3, 7, 13, 17, 23, 27, 33, 37 },
-		  { 10, 90, 10, 90, 20, 60, 15, 40 },
-		  0 }, /* after 4 and 6 by turns */
-		{ { 2, 9, 11, 20, 33, 38 }, { 10, 90, 20, 40, 15, 60 }, 6 },
-	};
-	uint64_t cut[CYCLES + 1], waits[CYCLES];
-	uint8_t kept[CYCLES];
-	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
-	struct ct_hits hits = {
-		.kept = kept, .wait_ns = waits, .n_cycles = CYCLES, .n_kept = CYCLES
-	};
-	struct ct_stalled s;
-
-	(void)state;
-	for (size_t c = 0; c < COUNT(cases); c++) {
-		cut[0] = 0;
-		for (unsigned k = 0; k < CYCLES; k++) {
-			uint64_t more = 0;
-
-			for (size_t i = 0; i < COUNT(cases[c].cycles); i++)
-				more += cases[c].cycles[i] == k ? cases[c].ms[i] : 0;
-			cut[k + 1] = cut[k] + (20 + more) * MS;
-			waits[k] = (SEATS - 1) * more * MS;
-			kept[k] = 1;
-		}
-		assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &s), 0);
-		if (s.n != cases[c].n)
-			fail_msg("case %zu: %u stalls", c, s.n);
-	}
-}
-
-static void one_rank_has_the_stalls_if_chance_does_not_give_it_as_many(void **state)
-{
-	struct ct_stalled s = {
-		.n = 9, .known_n = 9, .sum_ns = 900, .most_n = 9, .most_ns = 900, .seats = 1
-	};
-
-	(void)state;
-	assert_true(ct_stalled_is_one(&s, 8));
-	s.most_n = 3; /* of nine, among eight: one in twenty runs has that of some rank */
-	assert_false(ct_stalled_is_one(&s, 8));
-	s.known_n = s.most_n = 2; /* both */
-	assert_false(ct_stalled_is_one(&s, 64));
-	s.known_n = s.most_n = 9;
-	s.most_ns = 400; /* but the long ones were others' */
-	assert_false(ct_stalled_is_one(&s, 8));
-}
-
-/* ---- two findings of one cause ---- */
-
-static struct ct_finding *add(struct ct_findings *list, enum ct_finding_kind kind, uint64_t first,
-			      uint64_t last, uint64_t loss_ns)
-{
-	struct ct_finding *f = ct_findings_add(list, kind);
-
-	assert_non_null(f);
-	ct_finding_loss(f, loss_ns, loss_ns / 20, 1000000000);
-	f->cycle_first = first;
-	f->cycle_last = last;
-	f->begin_at_ns = first * 5000000;
-	f->end_at_ns = (last + 1) * 5000000;
-	f->line = "loss=...";
-	return f;
-}
-
-static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **state)
-{
-	static const struct {
-		uint64_t first, last, loss_ns;
-		int explains;
-	} cases[] = {
-		{ 98, 198, 248000000, 1 }, /* then, and as much */
-		{ 98, 198, 100000000, 0 }, /* then, but too little */
-		{ 0, 198, 248000000, 0 },  /* all the time */
-		{ 98, 140, 248000000, 0 }, /* over before */
-	};
-
-	(void)state;
-	for (size_t c = 0; c < COUNT(cases); c++) {
-		struct ct_findings list = { .memory = ct_arena_new() };
-		struct ct_finding *change = add(&list, CT_FINDING_CHANGE_POINT, 96, 198, 262000000);
-
-		assert_int_equal(
-			ct_finding_evidence(&list, change, "cycle_before", 26e6, "ns", NAN), 0);
-		add(&list, CT_FINDING_STRAGGLER, cases[c].first, cases[c].last, cases[c].loss_ns);
-		assert_int_equal(ct_one_cause(&list), 0);
-		assert_int_equal(list.n, cases[c].explains ? 1 : 2);
-		if (cases[c].explains) {
-			assert_int_equal(list.all[0].kind, CT_FINDING_STRAGGLER);
-			assert_non_null(strstr(list.all[0].line, " since_cycle=96"));
-			assert_int_equal(list.all[0].n_evidence, 2);
-			assert_string_equal(list.all[0].evidence[1].name, "cycle_before");
-		}
-		ct_arena_free(list.memory);
-		ct_findings_fini(&list);
-	}
-}
-
 /* ---- figures ---- */
 
 static int measure(unsigned runs)
@@ -556,10 +397,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_verdict_is_the_first_finding),
 		cmocka_unit_test(what_became_much_slower_goes_before_how_it_overlaps),
 		cmocka_unit_test(transfers_that_became_slow_are_not_healthy),
-		cmocka_unit_test(a_cycle_is_a_stall_if_the_others_waited_for_it),
-		cmocka_unit_test(long_cycles_that_belong_to_the_job_are_no_stalls),
-		cmocka_unit_test(one_rank_has_the_stalls_if_chance_does_not_give_it_as_many),
-		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--measure") == 0)
