@@ -8,7 +8,7 @@
 /* Times by which they lie farther from the rest than the rest lies apart. */
 #define FARTHER 2.0
 /* How unlikely it must be that a set drawn at random is a host's. */
-#define HOST_BY_CHANCE 1e-3
+#define HOST_BY_CHANCE 1e-2
 
 static int is_host_by_no_chance(const struct ct_pass *pass, const uint8_t *in_set, double in,
 				double all)

@@ -13,7 +13,7 @@ struct ct_pass;
 
 /* slowness[seat] of whoever is compared (NAN: nobody); in_set by seat. Apart are those whose least slow one lies twice
  * as far beyond the slowest of the rest as the rest lies apart. Also if they are all the ranks of one host, where that would be
- * one in a thousand by chance. */
+ * one in a hundred by chance. */
 int ct_set_stands_apart(const struct ct_pass *pass, const double *slowness, const uint8_t *in_set);
 
 #endif
