@@ -170,10 +170,10 @@ ROWS = [
     ("whatif.two_in_one_group", SMALL + " --hosts 2 --gpus-per-host 8 --workload megatron --tp 8 --pp 1 --dp 2 --cycles 60"
      " --cycle-ms 100 --fault slow-rank:rank=2,pct=10 --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
     # one bad node that is a whole tensor group
-    ("node.tp8_dp8", NODE + " --tp 8 --pp 1 --dp 8 --hosts 8 --cycles 60 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
-    ("node.tp8_pp2_dp8", NODE + " --tp 8 --pp 2 --dp 8 --hosts 16 --cycles 40 --fault slow-host:host=5,pct=15", whatif, TOGETHER),
-    ("node.tp8_pp2_dp4", NODE + " --tp 8 --pp 2 --dp 4 --hosts 8 --cycles 60 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
-    ("node.tp4_pp2_dp4", NODE + " --tp 4 --pp 2 --dp 4 --hosts 8 --gpus-per-host 4 --cycles 60 --fault slow-host:host=1,pct=15",
+    ("node.tp8_dp8", NODE + " --tp 8 --pp 1 --dp 8 --hosts 8 --cycles 30 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
+    ("node.tp8_pp2_dp8", NODE + " --tp 8 --pp 2 --dp 8 --hosts 16 --cycles 30 --fault slow-host:host=5,pct=15", whatif, TOGETHER),
+    ("node.tp8_pp2_dp4", NODE + " --tp 8 --pp 2 --dp 4 --hosts 8 --cycles 30 --fault slow-host:host=1,pct=15", whatif, TOGETHER),
+    ("node.tp4_pp2_dp4", NODE + " --tp 4 --pp 2 --dp 4 --hosts 8 --gpus-per-host 4 --cycles 30 --fault slow-host:host=1,pct=15",
      whatif, TOGETHER),
     # and one that is half of a stage
     ("node.half_of_a_stage", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60 --fault slow-host:host=2,pct=8",
@@ -185,7 +185,7 @@ ROWS = [
     ("whatif.two_in_two_groups", NODE + " --tp 2 --pp 2 --dp 4 --hosts 4 --gpus-per-host 4 --cycles 60"
      " --fault slow-rank:rank=5,pct=10 --fault slow-rank:rank=6,pct=10", whatif, TOGETHER),
     # a first stage of four that is slow in its tensor group and hardly costs anything
-    ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --cycles 40 --fault slow-rank:rank=5,pct=10",
+    ("whatif.covered", NODE + " --tp 2 --pp 4 --dp 4 --hosts 4 --gpus-per-host 8 --cycles 30 --fault slow-rank:rank=5,pct=10",
      unnamed, {"named": (SUM, "0")}),
     # the others' buckets queue up behind the slow ones
     ("whatif.ddp_host", "--workload ddp --hosts 4 --gpus-per-host 4 --cycles 40 --noise-pct 2 --fault slow-host:host=2,pct=20",
