@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/clock/clocks.h"
 #include "analyzer/units.h"
 #include "analyzer/why.h"
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
 #define HOST_COLUMNS 24
+/* So many times the distance of ends that are one moment is less than a lateness that it does not decide. */
+#define SKEW_BELOW 10
 
 const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most)
 {
@@ -42,14 +45,32 @@ const char *ct_host_word(struct ct_arena *memory, const char *host)
 	return *word ? word : "?";
 }
 
+/* Is it known how far apart ends are that are one moment? By a communicator of one host, or by two ranks of a host in a
+ * larger one (the clocks' self-test), if that is small beside the lateness. */
+static int is_skew_known(const struct ct_pass *pass, const struct ct_suspect *s)
+{
+	uint64_t late_ns = ct_hist_quantile(&s->charges, 0.5), worst_ns = 0;
+	int n = 0;
+
+	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(pass->attempts->clocks, h);
+
+		if (!host || host->selftest_ns == CT_CLOCK_UNKNOWN)
+			continue;
+		worst_ns = host->selftest_ns > worst_ns ? host->selftest_ns : worst_ns;
+		n++;
+	}
+	return pass->blame.skew_n || (n && SKEW_BELOW * worst_ns < late_ns);
+}
+
 /* How sure the order of arrival is, and with it the blame; and how sure the loss, by the size of its error. */
-static enum ct_confidence confidence_of(const struct ct_suspect *s, const struct ct_blame *blame,
+static enum ct_confidence confidence_of(const struct ct_pass *pass, const struct ct_suspect *s,
 					const struct ct_charge *charge)
 {
 	if (2 * charge->err_ns > charge->loss_ns)
 		return CT_CONFIDENCE_LOW;
 	if (2 * s->loose >= s->hits)
-		return blame->skew_n ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
+		return is_skew_known(pass, s) ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
 	return 4 * charge->err_ns > charge->loss_ns ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
@@ -139,7 +160,7 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 		f->severity = by_charge;
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
 		f->severity = CT_SEVERITY_WARN;
-	f->confidence = confidence_of(s, &pass->blame, charge);
+	f->confidence = confidence_of(pass, s, charge);
 	f->comm_key = class ? class->comm->key : 0;
 	f->op_name = class && class->op ? ct_op_names_get(&pass->names, class->op) : NULL;
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);

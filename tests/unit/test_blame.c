@@ -298,8 +298,9 @@ static void confidence_follows_the_clocks(void **state)
 	loop.slow = 1;
 	loop.slow_pct = 20;
 	assert_int_equal(run(&loop, 4, 0).confidence, CT_CONFIDENCE_HIGH);
-	/* Two hosts, each op across them: nothing tells how far the ends lie apart. */
-	assert_int_equal(run(&loop, 4, 2).confidence, CT_CONFIDENCE_LOW);
+	/* Each op across hosts: two ranks of one tell how far the ends lie apart. */
+	assert_int_equal(run(&loop, 4, 2).confidence, CT_CONFIDENCE_MEDIUM);
+	assert_int_equal(run(&loop, 4, 1).confidence, CT_CONFIDENCE_LOW);
 }
 
 /* By how much the rank is slow is as uncertain as the noise is loud. */
