@@ -21,6 +21,7 @@ benches() {
 	perfetto bench_perfetto
 	accuracy bench_gputime
 	accuracy accuracy.py --seeds 25
+	accuracy accuracy.py --seeds 75 --rows ^stragglers.null$
 	accuracy accuracy.py --seeds 100 --rows ^healthy
 	accuracy accuracy.py --seeds 25 --rows ^stragglers.one_rank --imported
 	EOF
