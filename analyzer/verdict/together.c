@@ -47,9 +47,10 @@ const char *ct_oversubscribed_text(const struct ct_pass *pass, struct ct_arena *
 	if (!o->processes)
 		return "";
 	host = ct_host_word(memory, pass->attempts->hosts[pass->seats[o->seat].host].name);
-	return host ? ct_arena_printf(memory,
-				      "%s runs %u processes of the job on %u core%s: they wait for "
-				      "cores, too",
-				      host, o->processes, o->cores, o->cores == 1 ? "" : "s")
+	return host ? ct_arena_printf(
+			      memory,
+			      "the machine of %s runs %u processes of the job on %u core%s: they "
+			      "wait for cores, too",
+			      host, o->processes, o->cores, o->cores == 1 ? "" : "s")
 		    : NULL;
 }
