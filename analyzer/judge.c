@@ -360,6 +360,8 @@ static int judge_whole(struct ct_pass *pass, struct ct_class *class, const struc
 		st = add_wait(pass, class, &i->members[m], w->wait_ns[m]);
 	if (st != CT_OK)
 		return st;
+	if (ct_late_or_slow_rooted(pass, i, &pass->waits) != CT_OK)
+		return CT_NOMEM;
 	ct_window_collective(pass, i, w);
 	/* Where messages came before it, who was last to it alone tells little: they have handed the lateness on. */
 	st = ct_op_class(i->members[0].op) == CT_CLASS_SYNC ? ct_window_judge(pass, i) : 0;

@@ -59,7 +59,7 @@ double ct_gain_times_err_pct(const struct ct_report *report)
 {
 	uint64_t ops = 0;
 
-	if (report->run.time_err_p50_ns == CT_UNKNOWN)
+	if (report->run.time_err_p50_ns == CT_UNKNOWN || !report->run.duration_ns)
 		return NAN;
 	for (size_t r = 0; r < report->n_ranks; r++)
 		ops = report->ranks[r].ops > ops ? report->ranks[r].ops : ops;
@@ -69,6 +69,8 @@ double ct_gain_times_err_pct(const struct ct_report *report)
 
 const char *ct_gain_why_not(const struct ct_report *report)
 {
+	if (!report->run.duration_ns)
+		return "all times are one moment";
 	if (ct_gain_times_err_pct(report) > MOST_ERRORS)
 		return ct_arena_printf(report->memory,
 				       "operations are timed to ±%s each, together %s of the run: "

@@ -12,4 +12,9 @@ int ct_late_or_slow_add(struct ct_pass *pass, struct ct_class *class,
 			const struct ct_instance *instance, const struct ct_waits *waits,
 			uint64_t bytes);
 
+/* An instance of an operation that hands a root's data out, with waits: a member who has it several times as long as the others
+ * (their median) held its own stream up, waiting for room on its GPU or for its link. 0 or CT_NOMEM. */
+int ct_late_or_slow_rooted(struct ct_pass *pass, const struct ct_instance *instance,
+			   struct ct_waits *waits);
+
 #endif

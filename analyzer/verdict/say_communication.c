@@ -44,6 +44,27 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 				ct_text_pct(f->loss_pct).s));
 }
 
+/* Time in communication, %, from which on it matters whether its links are as fast as they could be. */
+#define MUCH_PCT 20.0
+
+static int is_link_compared(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_links; i++) {
+		if (!isnan(report->links[i].efficiency_ratio))
+			return 1;
+	}
+	return 0;
+}
+
+/* Waits that are nobody's alone may be the order of a pipeline, or stalls too short or too rare for a rule. */
+static enum ct_confidence sure_of_health(const struct ct_report *report, double wait_pct)
+{
+	int is_open = wait_pct >= CT_VERDICT_COMM_PCT ||
+		      (!(report->run.comm_share_pct < MUCH_PCT) && !is_link_compared(report));
+
+	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
+}
+
 int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
@@ -89,13 +110,14 @@ int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 				       "not known",
 				       text, ct_text_pct(share).s);
 	else if (text && !isnan(gain))
-		text = ct_arena_printf(memory, "%s; without communication at most %s faster", text,
-				       ct_text_pct(gain).s);
-	if (text && gain < CT_VERDICT_COMM_PCT && wait >= CT_VERDICT_COMM_PCT)
+		text = ct_arena_printf(memory, "%s; if transfers took no time, at most %s faster",
+				       text, ct_text_pct(gain).s);
+	if (text && wait >= CT_VERDICT_COMM_PCT)
 		text = ct_arena_printf(memory,
-				       "%s, but ranks wait for each other for %s of the time", text,
-				       ct_text_pct(wait).s);
-	return ct_verdict_say(report, CT_VERDICT_HEALTHY,
-			      report->run.complete ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM,
-			      text);
+				       "%s; ranks wait for each other for %s of the time, for none "
+				       "of them alone",
+				       text, ct_text_pct(wait).s);
+	if (text && !(share < MUCH_PCT) && !is_link_compared(report))
+		text = ct_arena_printf(memory, "%s; no link had another to be compared with", text);
+	return ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait), text);
 }

@@ -192,6 +192,8 @@ static void times_that_tell_nothing_are_no_evidence(void **state)
 	model.run.time_err_p50_ns = 1000;
 	model.whatif.is_contradicted = 1;
 	assert_non_null(strstr(ct_gain_why_not(&model), "longer"));
+	model.run.duration_ns = 0;
+	assert_non_null(strstr(ct_gain_why_not(&model), "one moment"));
 	ct_arena_free(model.memory);
 }
 
@@ -231,6 +233,7 @@ static void who_waits_for_others_is_not_told_to_look_elsewhere(void **state)
 	assert_true(report->whatif.free_gain_pct < 5);
 	assert_int_equal(report->verdict.code, CT_VERDICT_HEALTHY);
 	assert_non_null(strstr(report->verdict.text, "wait for each other for "));
+	assert_int_equal(report->verdict.confidence, CT_CONFIDENCE_MEDIUM);
 	ct_report_free(report);
 }
 
