@@ -77,9 +77,11 @@ for rank in range(3):
     assert varying and all(before <= o["submit_ns"] <= o["enter_ns"] <= o["return_ns"] <= after for o in varying), varying
     assert any(o["count"] == n and o["bytes"] == 4 * n for o in varying), (n, varying)
 
-    # What failed, in order; nothing else did.
+    # What failed, in order; nothing else did. torch's barrier waits for the work before it, and if that has failed and is still
+    # in its queue, it fails with the same exception and Gloo is never asked.
     failed = [o["op"] for o in sorted(own, key=lambda o: o["enter_ns"]) if o["state"] == "error"]
-    assert failed == [what for what, _, _ in errors], (failed, errors)
+    thrown = [what for what, _, _ in errors]
+    assert failed == thrown or failed + ["Barrier"] == thrown, (rank, failed, errors)
     assert all(o["result"] == -1 or o["op"] in ("Send", "Recv") for o in own if o["state"] == "error")
     assert not [o for o in own if o["state"] not in ("finished", "error")], rank
     print(f"rank {rank}: {len(own)} ops, {len(errors)} exceptions")
