@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
+
 /* Of the others' time; with fewer members it is not known what is usual. */
 #define MUCH_LONGER 4u
 #define LEAST_MEMBERS 4u
@@ -29,13 +31,6 @@ int ct_late_or_slow_add(struct ct_pass *pass, struct ct_class *class, const stru
 	return ct_union_add(&pass->late_or_slow, m->start_ns + usual + shift, m->end_ns + shift);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* From when it and the data were there. */
 static uint64_t moved_for(const struct ct_instance *i, const struct ct_waits *w, uint32_t m)
 {
@@ -52,7 +47,7 @@ int ct_late_or_slow_rooted(struct ct_pass *pass, const struct ct_instance *i, st
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++)
 		w->scratch[m] = moved_for(i, w, m);
-	qsort(w->scratch, i->n, sizeof(*w->scratch), by_value);
+	qsort(w->scratch, i->n, sizeof(*w->scratch), ct_by_u64);
 	usual = w->scratch[i->n / 2];
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 int ct_blame_init(struct ct_blame *blame, uint32_t n_seats, uint32_t n_hosts, const uint8_t *in_set)
@@ -89,19 +90,12 @@ static uint64_t longest_free(const struct ct_blame *blame, const struct ct_insta
 	return longest;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* What an ordinary member took; of an even number the lower middle, so that of two it is the quicker one. */
 static uint64_t usual_free(const struct ct_instance *i, const struct ct_waits *w)
 {
 	for (uint32_t m = 0; m < i->n; m++)
 		w->scratch[m] = i->members[m].free_ns;
-	qsort(w->scratch, i->n, sizeof(*w->scratch), by_value);
+	qsort(w->scratch, i->n, sizeof(*w->scratch), ct_by_u64);
 	return w->scratch[(i->n - 1) / 2];
 }
 
@@ -392,7 +386,7 @@ uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8
 		if (s != but && !(in_set && in_set[s]) && blame->suspects[s].met)
 			losses[n++] = blame->suspects[s].lost.total;
 	}
-	qsort(losses, n, sizeof(*losses), by_value);
+	qsort(losses, n, sizeof(*losses), ct_by_u64);
 	median = n ? losses[n / 2] : 0;
 	free(losses);
 	return median;

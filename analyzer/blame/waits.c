@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 void ct_waits_fini(struct ct_waits *waits)
@@ -40,20 +41,13 @@ static uint64_t duration(const struct ct_member *m)
 	return m->end_ns - m->start_ns;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 void ct_waits_median(const struct ct_instance *i, struct ct_waits *w)
 {
 	uint32_t n = i->n;
 
 	for (uint32_t m = 0; m < n; m++)
 		w->scratch[m] = w->arrival_ns[m];
-	qsort(w->scratch, n, sizeof(*w->scratch), by_value);
+	qsort(w->scratch, n, sizeof(*w->scratch), ct_by_u64);
 	w->median_ns = n % 2 ? w->scratch[n / 2]
 			     : w->scratch[n / 2 - 1] +
 				       (w->scratch[n / 2] - w->scratch[n / 2 - 1]) / 2;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/clock/hull.h"
+#include "analyzer/sort.h"
 
 #define TO_SD 1.4826	 /* median deviation to standard deviation, of a normal distribution */
 #define OF_MEDIAN 1.2533 /* standard error of a median over that of a mean */
@@ -19,16 +20,9 @@ static int by_x(const void *a, const void *b)
 	return s->x < t->x ? -1 : s->x > t->x;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 double ct_clock_median(double *values, unsigned n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

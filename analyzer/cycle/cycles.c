@@ -6,6 +6,7 @@
 
 #include "analyzer/cycle/period.h"
 #include "analyzer/cycle/wanted.h"
+#include "analyzer/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -25,13 +26,6 @@ void ct_cycles_fini(struct ct_cycles *cycles)
 
 /* ---- cuts ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t median_time(const struct ct_cycles *c)
 {
 	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times)), median;
@@ -40,7 +34,7 @@ static uint64_t median_time(const struct ct_cycles *c)
 		return UINT64_MAX;
 	for (uint32_t k = 0; k < c->n; k++)
 		times[k] = c->cut_ns[k + 1] - c->cut_ns[k];
-	qsort(times, c->n, sizeof(*times), by_time);
+	qsort(times, c->n, sizeof(*times), ct_by_u64);
 	median = times[c->n / 2];
 	free(times);
 	return median;
@@ -171,7 +165,7 @@ static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t firs
 		for (uint32_t k = 0; k < n; k++)
 			c->cut_ns[k] = c->by_ends ? s->ops[places[k]].end_ns
 						  : s->ops[places[k]].at_ns;
-		qsort(c->cut_ns, n, sizeof(*c->cut_ns), by_time);
+		qsort(c->cut_ns, n, sizeof(*c->cut_ns), ct_by_u64);
 		c->err_ns = c->by_ends ? 2 * s->err_ns : CT_UNKNOWN;
 		c->anchor = anchor_of(s, chosen);
 		c->seat = s->seat;

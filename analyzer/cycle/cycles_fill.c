@@ -5,15 +5,9 @@
 
 #include "analyzer/cycle/hits.h"
 #include "analyzer/cycle/time_structure.h"
+#include "analyzer/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
-
-static int by_time(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* The value that `share` of n sorted ones do not exceed. */
 static uint64_t quantile(const uint64_t *sorted, uint32_t n, double share)
@@ -31,7 +25,7 @@ static int fill_times(const struct ct_cycles *cycles, struct ct_report_cycles *t
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < cycles->n; k++)
 		times[k] = cycles->cut_ns[k + 1] - cycles->cut_ns[k];
-	qsort(times, cycles->n, sizeof(*times), by_time);
+	qsort(times, cycles->n, sizeof(*times), ct_by_u64);
 	to->time_p50_ns = quantile(times, cycles->n, 0.5);
 	to->time_p99_ns = quantile(times, cycles->n, 0.99);
 	free(times);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
+
 #define WINDOW CT_SHIFT_WINDOW
 #define LEAST_SHARE 0.05
 #define LEAST_SDS 3.0
@@ -11,17 +13,10 @@
 #define MEDIAN_SE 1.2533 /* of a median, in sd / sqrt(n) */
 #define SD_OF_MAD 1.4826
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Median of n values, which are put in order. */
 static double middle(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -5,6 +5,7 @@
 #include "analyzer/cycle/period.h"
 #include "analyzer/cycle/shift.h"
 #include "analyzer/cycle/time_structure.h"
+#include "analyzer/sort.h"
 #include "analyzer/units.h"
 #include "analyzer/why.h"
 #include "trace/status.h"
@@ -23,13 +24,6 @@ struct rise {
 	double before_ns, after_ns, loss_ns, err_ns, sds;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Median time that the reference was inside of operations, of cycles first .. end - 1; NAN: not known. */
 static double communication(const struct ct_hits *hits, uint32_t first, uint32_t end, double *room)
 {
@@ -41,7 +35,7 @@ static double communication(const struct ct_hits *hits, uint32_t first, uint32_t
 	}
 	if (2 * n < end - first)
 		return NAN;
-	qsort(room, n, sizeof(*room), by_value);
+	qsort(room, n, sizeof(*room), ct_by_double);
 	return room[n / 2];
 }
 

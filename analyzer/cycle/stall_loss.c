@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 #define NEIGHBOURS 8u /* cycles on either side whose median is what is usual */
@@ -22,13 +23,6 @@ struct sums {
 	double charged, excess, both, err;
 	uint32_t cycles; /* that the events took */
 };
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static double time_of(const struct ct_stall_cycles *c, uint32_t k)
 {
@@ -53,7 +47,7 @@ static double usual(const struct sums *s, uint32_t at)
 	}
 	if (!n)
 		return NAN;
-	qsort(room, n, sizeof(*room), by_value);
+	qsort(room, n, sizeof(*room), ct_by_double);
 	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
 }
 
@@ -78,7 +72,7 @@ static double noise(struct sums *s, double *mean)
 	if (!s->n_off)
 		return 0;
 	*mean = sum / s->n_off;
-	qsort(s->off, s->n_off, sizeof(*s->off), by_value);
+	qsort(s->off, s->n_off, sizeof(*s->off), ct_by_double);
 	return SD_OF_MAD * s->off[s->n_off / 2];
 }
 

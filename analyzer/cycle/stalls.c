@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
+
 #define STAND_OUT 0.2 /* of the events, that may lie just below them */
 #define MOST_SHARE 0.75
 #define ALIKE 0.25
@@ -29,16 +31,9 @@ static int by_cycle(const void *a, const void *b)
 	return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return values[n / 2];
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "analyzer/table.h"
 #include "trace/status.h"
 
@@ -36,13 +37,6 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double quantile(const struct weighed *sorted, uint32_t n, double q)
 {
 	double all = 0, sum = 0;
@@ -59,7 +53,7 @@ static double quantile(const struct weighed *sorted, uint32_t n, double q)
 
 static double middle(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_number);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
@@ -129,7 +123,7 @@ static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 			if (!all->moved[t->first + i].had_begun)
 				sizes[measured++] = all->moved[t->first + i].bytes;
 		}
-		qsort(sizes, measured, sizeof(*sizes), by_number);
+		qsort(sizes, measured, sizeof(*sizes), ct_by_double);
 		least = measured ? sizes[(uint32_t)(LARGEST * (measured - 1))] : 0;
 	}
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 #define LEAST_SAMPLES 5u   /* of a class */
@@ -39,13 +40,6 @@ static int by_bytes(const void *a, const void *b)
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? -1 : 1;
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* Of sorted values. */
@@ -89,7 +83,7 @@ static void stand_for(const struct ct_transfer *t, struct point *p, const struct
 
 		scratch[i] = each->ns * here / there;
 	}
-	qsort(scratch, p->n, sizeof(*scratch), by_value);
+	qsort(scratch, p->n, sizeof(*scratch), ct_by_double);
 	p->ns = quantile(scratch, p->n, 0.25);
 }
 
@@ -123,7 +117,7 @@ static double spread(const struct ct_line *line, const struct point *p, uint32_t
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = fabs(relative(line, &p[i]));
-	qsort(scratch, n, sizeof(*scratch), by_value);
+	qsort(scratch, n, sizeof(*scratch), ct_by_double);
 	return 1.4826 * quantile(scratch, n, 0.5) + 1e-3;
 }
 

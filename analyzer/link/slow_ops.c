@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 #define LEAST_SAMPLES 20u
@@ -26,13 +27,6 @@ static int by_end(const void *a, const void *b)
 	if (x->moved->end_ns != y->moved->end_ns)
 		return x->moved->end_ns < y->moved->end_ns ? -1 : 1;
 	return x->moved < y->moved ? -1 : x->moved > y->moved;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t,
@@ -60,7 +54,7 @@ static double threshold(const struct step *steps, uint32_t n, double *scratch)
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = steps[i].over;
-	qsort(scratch, n, sizeof(*scratch), by_number);
+	qsort(scratch, n, sizeof(*scratch), ct_by_double);
 	return fmax(log(1 / CT_SLOW_OP_EFFICIENCY),
 		    DEVIATIONS * (scratch[n / 2] - scratch[n / 4]) / 0.6745);
 }

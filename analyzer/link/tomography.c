@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 double ct_tomo_reference(double *ratios, size_t n)
 {
@@ -21,7 +15,7 @@ double ct_tomo_reference(double *ratios, size_t n)
 
 	if (!n)
 		return NAN;
-	qsort(ratios, n, sizeof(*ratios), by_value);
+	qsort(ratios, n, sizeof(*ratios), ct_by_double);
 	low = (size_t)at;
 	if (low + 1 >= n)
 		return ratios[n - 1];

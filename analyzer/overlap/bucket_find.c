@@ -5,6 +5,7 @@
 
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/gaps.h"
+#include "analyzer/sort.h"
 #include "analyzer/table.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -196,16 +197,9 @@ static void sample(struct finder *f, const struct sequence *s, uint32_t seat, ui
 	*err_sum += err;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t median(const struct finder *f, int of)
 {
-	qsort(f->samples[of], f->n_samples, sizeof(**f->samples), by_value);
+	qsort(f->samples[of], f->n_samples, sizeof(**f->samples), ct_by_u64);
 	return f->samples[of][f->n_samples / 2];
 }
 

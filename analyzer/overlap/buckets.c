@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
+
 #define MIB 1048576.0
 /* docs/ANALYSIS.md, "Gaps, buckets, bubbles". */
 #define TOO_SMALL 0.2	       /* of a bucket's time that is start-up */
@@ -38,20 +40,13 @@ double ct_buckets_model(const double *bytes, uint32_t n, double factor, double b
 	return end - backward_ns;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double startup_of(const struct ct_buckets *b, const struct ct_bucket_speed *speed)
 {
 	double ratios[CT_BUCKETS_MOST];
 
 	for (uint32_t i = 0; i < b->n; i++)
 		ratios[i] = speed->alpha_ns / transfer((double)b->bytes[i], b->factor, speed);
-	qsort(ratios, b->n, sizeof(*ratios), by_value);
+	qsort(ratios, b->n, sizeof(*ratios), ct_by_double);
 	return ratios[(b->n - 1) / 2];
 }
 

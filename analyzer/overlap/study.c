@@ -6,19 +6,13 @@
 #include <string.h>
 
 #include "analyzer/report_rows.h"
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 /* A share is told if that of so much of all communication is known. */
 #define ENOUGH 0.9
 /* Gaps of a rank of which some launches were not timed are longer than they were. */
 #define ENOUGH_TIMED 0.99
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 {
@@ -242,7 +236,7 @@ static double known_part(const struct ct_study *s)
 
 static double median(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n ? values[n / 2] : NAN;
 }
 

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
+
 #include "analyzer/score/score.h"
 
 #define LEAST_SAMPLES 20u
@@ -10,16 +12,9 @@
 #define LEAST_BYTES 0.01
 #define MOST_ALPHA_ERR 0.5
 
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double middle(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_number);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/gain.h"
+#include "analyzer/sort.h"
 #include "analyzer/units.h"
 
 #define GOOD 85
@@ -81,16 +82,9 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 	    "1 - mean share of the run in which a rank waited for others; no replay");
 }
 
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double middle(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), by_number);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/straggler.h"
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 #define LEAST_CYCLES 8u
@@ -22,16 +23,9 @@
 #define CHANCE (-3.0)	    /* log10 */
 #define LEAST_OF_ONE 3u
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n ? values[n / 2] : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "analyzer/whatif/follows.h"
 #include "analyzer/whatif/schedule_private.h"
 #include "trace/status.h"
@@ -367,13 +368,6 @@ static void apply(struct telling *t, uint32_t seat)
 	}
 }
 
-static int by_value_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
  * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
  * of them did. */
@@ -399,7 +393,7 @@ static double ready_peers(const struct telling *t, uint32_t place, uint32_t laun
 	}
 	if (!n)
 		return -1;
-	qsort(t->values, n, sizeof(*t->values), by_value_double);
+	qsort(t->values, n, sizeof(*t->values), ct_by_double);
 	return t->values[n / 2];
 }
 

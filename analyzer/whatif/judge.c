@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/apart_set.h"
+#include "analyzer/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -140,13 +141,6 @@ static int is_worth(const struct ct_pass *pass, const struct ct_replayed *r)
 		       (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Is it late steadily: without its largest excesses at least half of them all remains? 1, 0, CT_NOMEM. */
 static int is_steady(const struct ct_whatif *w, uint32_t seat)
 {
@@ -162,7 +156,7 @@ static int is_steady(const struct ct_whatif *w, uint32_t seat)
 		all[k] = over > 0 ? over : 0;
 		sum += all[k];
 	}
-	qsort(all, n, sizeof(*all), by_value);
+	qsort(all, n, sizeof(*all), ct_by_double);
 	for (uint32_t k = 0; k < n - n / 20; k++)
 		rest += all[k];
 	free(all);

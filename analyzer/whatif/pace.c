@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/sort.h"
 #include "trace/status.h"
 
 /* Of the members, for how far gaps usually lie apart. */
@@ -94,16 +95,9 @@ static double ratio(const struct pacing *f, uint32_t launch)
 	return usual > 0 ? (double)f->p->schedule->gap_ns[launch] / (double)usual : 1;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median(double *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
