@@ -12,8 +12,9 @@
 #       a program for tests/gates.sh; not a test, since its figures need a quiet machine
 #
 # COMMTRACE_BUDGET is off: on a busy machine it would leave operations without times that a test looks at.
-# The tree of the thread sanitizer has only the programs that are labelled tsan (a script's are to be added to ct_tsan_tests), that
-# of the address sanitizer those of unit and fuzz: what is not run there (tools/test.sh) is not built.
+# The tree of the thread sanitizer has only the programs that are labelled tsan, that of the address sanitizer those of unit and fuzz:
+# what is not run there (tools/test.sh) is not built. Their build presets build the target ct_sanitized_tests, to which programs that
+# only a script starts are to be added.
 # All tests: SERIAL (nothing runs beside it), ENV NAME=VALUE... ; in the environment CT_ROOT is the repository
 # and CT_BUILD the build tree. Under a sanitizer the timeout is four times as long.
 find_path(CT_CMOCKA_INCLUDE cmocka.h)
@@ -35,8 +36,8 @@ if(CT_SANITIZE)
 	endif()
 endif()
 
-# What the tests labelled tsan need, and nothing else.
-add_custom_target(ct_tsan_tests)
+# What the tests of a sanitized tree need, and nothing else.
+add_custom_target(ct_sanitized_tests)
 
 set(CT_TEST_OPTIONS SERIAL)
 set(CT_TEST_VALUES NAME TIMEOUT)
@@ -82,9 +83,7 @@ function(ct_test)
 	endif()
 	add_test(NAME ${T_NAME} COMMAND ${CT_LAUNCHER} $<TARGET_FILE:${program}>)
 	ct_test_properties()
-	if("tsan" IN_LIST T_LABELS)
-		add_dependencies(ct_tsan_tests ${program})
-	endif()
+	add_dependencies(ct_sanitized_tests ${program})
 endfunction()
 
 function(ct_script_test)
@@ -113,6 +112,7 @@ function(ct_fuzz)
 		ct_program(${program} SOURCES ${T_SOURCES} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c LIBS ${T_LIBS})
 		add_test(NAME ${T_NAME} COMMAND ${CT_LAUNCHER} $<TARGET_FILE:${program}> ${seeds})
 	endif()
+	add_dependencies(ct_sanitized_tests ${program})
 	ct_test_properties()
 endfunction()
 
