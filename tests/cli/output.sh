@@ -13,6 +13,20 @@ commtrace report run1 -o report.json --force
 commtrace report run1 -o no/report.json || echo "exit $?"
 commtrace report run1 -o - --format=json | cmp - report.json
 commtrace report run1 -o /dev/null --format=text
+# Nor is a recording ever replaced, and a file that may not become that large leaves nothing behind.
+for segment in run1/*.seg; do
+	cksum <"$segment" >before
+	commtrace report run1 -o "$segment" --format=json --force 2>&1 | sed 's/run1.*seg/SEGMENT/'
+	cksum <"$segment" | cmp - before
+	break
+done
+rm before
+(ulimit -f 1 && commtrace report run1 -o large.json) || echo "exit $?"
+# Nor does a result get a name by which it would count as one.
+for name in run1/x.seg x.ring ./x.ring.zst; do
+	commtrace report run1 -o "$name" --format=json --force || echo "exit $?"
+done
+ls run1 | grep '^x'
 # A reader that has gone has seen enough: no message, no death by a signal.
 { sleep 0.3; commtrace dump run1; echo "exit $?" >&2; } | true
 ls

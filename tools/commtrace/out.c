@@ -11,8 +11,10 @@
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/nearest.h"
 #include "tools/commtrace/options.h"
+#include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
+#include "trace/format.h"
 
 /* So large that most results are written at once: why a write failed is known at the end only for the last.
  * glibc takes the size of a buffer only together with the buffer. */
@@ -75,6 +77,26 @@ static int open_beside(struct ct_out *out)
 	return fd;
 }
 
+/* What was recorded is never replaced by a result, whatever --force says. */
+static int is_recording(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint64_t magic = 0;
+	ssize_t n = fd >= 0 ? read(fd, &magic, sizeof(magic)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof(magic) && (magic == CT_SEGMENT_MAGIC || magic == CT_RING_MAGIC);
+}
+
+/* Would it be taken for a part of a recording, were it in the directory of one? */
+static int is_called_recording(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return ct_recording_kind(slash ? slash + 1 : path) != CT_RECORDING_NONE;
+}
+
 int ct_out_open(struct ct_out *out, const char *path, int force)
 {
 	struct stat st;
@@ -92,6 +114,15 @@ int ct_out_open(struct ct_out *out, const char *path, int force)
 	} else if (lstat(path, &st) == 0 && !force) {
 		ct_say("cannot write the result: %s: it is already there", path);
 		ct_hint("--force replaces it");
+		ct_out_drop(out);
+		return CT_CODE_FAILED;
+	} else if (is_recording(path)) {
+		ct_say("cannot write the result: %s: it is a part of a recording", path);
+		ct_out_drop(out);
+		return CT_CODE_FAILED;
+	} else if (is_called_recording(path)) {
+		ct_say("cannot write the result: %s: files of recordings are called so", path);
+		ct_hint("choose a name that does not end in .seg, .ring or .ring.zst");
 		ct_out_drop(out);
 		return CT_CODE_FAILED;
 	} else {

@@ -2,7 +2,7 @@
 /* out.h — where results go: standard output, or a file that appears when it is whole.
  *
  * A regular file is written beside its place and moved there at the end; an existing one is replaced only with
- * --force. Pipes and devices are written as they are. Nothing that could not be written passes in silence:
+ * --force, and none gets a name by which it would be taken for a part of a recording. Pipes and devices are written as they are. Nothing that could not be written passes in silence:
  * ct_out_close() and ct_stdout_close() say so. Main thread only. */
 #ifndef CT_OUT_H
 #define CT_OUT_H

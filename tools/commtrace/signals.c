@@ -14,7 +14,10 @@
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
 #define N_ENDING (sizeof(ending) / sizeof(ending[0]))
 
-static struct sigaction pipe_before;
+static const int ignored[] = { SIGPIPE, SIGXFSZ };
+#define N_IGNORED (sizeof(ignored) / sizeof(ignored[0]))
+
+static struct sigaction ignored_before[N_IGNORED];
 static struct sigaction ending_before[N_ENDING];
 static char remove_path[4096];
 static volatile sig_atomic_t deferring, deferred;
@@ -44,7 +47,8 @@ void ct_signals_begin(void)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			(void)!open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	}
-	sigaction(SIGPIPE, &action, &pipe_before);
+	for (size_t i = 0; i < N_IGNORED; i++)
+		sigaction(ignored[i], &action, &ignored_before[i]);
 	action.sa_handler = on_end;
 	for (size_t i = 0; i < N_ENDING; i++) {
 		sigaction(ending[i], NULL, &ending_before[i]);
@@ -76,7 +80,8 @@ int ct_signals_deferred(void)
 
 void ct_signals_undo(void)
 {
-	sigaction(SIGPIPE, &pipe_before, NULL);
+	for (size_t i = 0; i < N_IGNORED; i++)
+		sigaction(ignored[i], &ignored_before[i], NULL);
 	for (size_t i = 0; i < N_ENDING; i++)
 		sigaction(ending[i], &ending_before[i], NULL);
 }

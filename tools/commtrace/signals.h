@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.h — what commtrace does when it is interrupted, and the signal state that a started program must get.
  *
- * SIGPIPE is ignored, so that a reader that went away is an error of write(2), which ends the command in order. SIGINT, SIGTERM
- * and SIGHUP end the command with 128 + signal after the file being written was removed. Main thread only. */
+ * SIGPIPE and SIGXFSZ are ignored, so that a reader that went away and a file that would be larger than is allowed are errors of
+ * write(2), which end the command in order. SIGINT, SIGTERM and SIGHUP end the command with 128 + signal after the file being written was removed. Main thread only. */
 #ifndef CT_SIGNALS_H
 #define CT_SIGNALS_H
 
@@ -18,7 +18,7 @@ void ct_signals_defer(void);
 /* 128 + signal after a deferred signal came, else 0. */
 int ct_signals_deferred(void);
 
-/* In the child between fork and exec: SIGPIPE as commtrace found it, everything else default. */
+/* In the child between fork and exec: the signals as commtrace found them. */
 void ct_signals_undo(void);
 
 #endif
