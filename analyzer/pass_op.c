@@ -137,7 +137,8 @@ static int add_local(struct ct_pass *pass, struct ct_comm *comm, const struct ct
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;
-	class->bytes += m->bytes;
+	if (__builtin_add_overflow(class->bytes, m->bytes, &class->bytes))
+		class->bytes = CT_UNKNOWN;
 	return m->start_ns && m->end_ns >= m->start_ns && !m->group
 		       ? ct_hist_add(&class->span, m->end_ns - m->start_ns)
 		       : CT_OK;
@@ -423,7 +424,8 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	if (m.captured)
 		return j->state == CT_STATE_ENTERED ? keep_unreturned(pass, op, at) : CT_OK;
 	seat->ops++;
-	seat->bytes += j->bytes;
+	if (__builtin_add_overflow(seat->bytes, j->bytes, &seat->bytes))
+		seat->bytes = CT_UNKNOWN;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
 	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
 		pass->options->progress(pass->options->progress_arg, pass->ops);
