@@ -368,28 +368,30 @@ static void apply(struct telling *t, uint32_t seat)
 	}
 }
 
-/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
- * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
- * of them did. */
-static double ready_peers(const struct telling *t, uint32_t place, uint32_t launch, uint32_t back,
-			  double pace)
+/* What the peers that did not queue up at a place tell, for launches counted from the `distance`-th one before: when they were
+ * ready or, with `back`, that over the gap of the launch that lies `back` before. */
+struct ready {
+	uint32_t place, distance, back;
+	int is_known;
+	double median; /* negative: all of them queued up */
+};
+
+static double ready_median(struct telling *t, const struct ready *r)
 {
 	const struct ct_schedule *s = t->s;
-	int has_pace = pace > PACE_ERRORS * (double)s->launches[launch].err_ns;
 	uint32_t n = 0;
 
 	for (uint32_t o = 0; o < t->g->n; o++) {
-		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + place;
+		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + r->place;
 		const struct ct_schedule_launch *l = &s->launches[other];
 
 		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
-		    s->launches[launch].from == CT_NO_LAUNCH ||
-		    other - l->from != launch - s->launches[launch].from)
+		    other - l->from != r->distance)
 			continue;
-		if (has_pace && s->gap_ns[other - back] <= PACE_ERRORS * l->err_ns)
+		if (r->back && s->gap_ns[other - r->back] <= PACE_ERRORS * l->err_ns)
 			continue;
-		t->values[n++] = (double)s->gap_ns[other] *
-				 (has_pace ? pace / (double)s->gap_ns[other - back] : 1);
+		t->values[n++] = (double)s->gap_ns[other] /
+				 (r->back ? (double)s->gap_ns[other - r->back] : 1);
 	}
 	if (!n)
 		return -1;
@@ -397,11 +399,30 @@ static double ready_peers(const struct telling *t, uint32_t place, uint32_t laun
 	return t->values[n / 2];
 }
 
+/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
+ * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
+ * of them did. Members ask the same one after the other: `last` is what the one before was told. */
+static double ready_peers(struct telling *t, struct ready *last, uint32_t place, uint32_t launch,
+			  uint32_t back, double pace)
+{
+	const struct ct_schedule_launch *l = &t->s->launches[launch];
+	int has_pace = pace > PACE_ERRORS * (double)l->err_ns;
+	struct ready r = { place, launch - l->from, has_pace ? back : 0, 1, 0 };
+
+	if (!last->is_known || last->place != r.place || last->distance != r.distance ||
+	    last->back != r.back) {
+		r.median = ready_median(t, &r);
+		*last = r;
+	}
+	return last->median < 0 || !has_pace ? last->median : last->median * pace;
+}
+
 /* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not
  * after it started. Between these it is taken to be as with peers that did not queue up then. */
 static void ready_in_queue(struct telling *t, uint32_t place)
 {
 	struct ct_schedule *s = t->s;
+	struct ready last = { .is_known = 0 };
 
 	for (uint32_t m = 0; m < t->g->n; m++) {
 		uint32_t l = s->seat_first[t->peers->seats[t->g->first + m]] + place;
@@ -418,7 +439,7 @@ static void ready_in_queue(struct telling *t, uint32_t place)
 		s->guessed++;
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
-		ready = (int64_t)ready_peers(t, place, l, l - ahead, (double)least);
+		ready = (int64_t)ready_peers(t, &last, place, l, l - ahead, (double)least);
 		/* counted from elsewhere, and nobody tells */
 		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
 			continue;
