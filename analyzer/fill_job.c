@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/blame/order_findings.h"
+#include "analyzer/host_order.h"
 #include "analyzer/report_rows.h"
 #include "trace/ops.h"
 
@@ -125,24 +126,23 @@ static int fill_missing(struct ct_report *report)
 	return CT_OK;
 }
 
-/* Hosts and backends, each once. */
+/* Hosts, in the order of their ranks, and backends, each once. */
 static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
+	struct ct_host_place *places;
 	unsigned seen = 0;
+	uint32_t n;
 
 	run->hosts = ct_arena_calloc(report->memory, pass->attempts->n_hosts, sizeof(*run->hosts));
 	run->backends = ct_arena_calloc(report->memory, 8, sizeof(*run->backends));
 	if (!run->hosts || !run->backends)
 		return CT_NOMEM;
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
-		for (uint32_t s = 0; s < pass->n_seats; s++) {
-			if (pass->seats[s].host == h) {
-				run->hosts[run->n_hosts++] = report->ranks[s].host;
-				break;
-			}
-		}
-	}
+	if (ct_host_order(pass, &places, &n) != CT_OK)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < n; h++)
+		run->hosts[run->n_hosts++] = report->ranks[places[h].seat].host;
+	free(places);
 	for (uint32_t c = 0; c < pass->comms.n; c++) {
 		unsigned backend = pass->comms.all[c]->backend;
 
