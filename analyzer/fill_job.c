@@ -167,6 +167,24 @@ static void fill_share(const struct ct_pass *pass, struct ct_report *report)
 					   : NAN;
 }
 
+static void fill_extent(const struct ct_pass *pass, struct ct_report_run *run)
+{
+	run->first_at_ns = run->last_at_ns = CT_UNKNOWN;
+	for (uint32_t p = 0; p < pass->run->n_processes; p++) {
+		const struct ct_pass_process *kept = &pass->processes[p];
+		uint64_t first, last;
+
+		if (!kept->read || !kept->last_ns)
+			continue;
+		first = ct_pass_at(pass, p, kept->first_ns);
+		last = ct_pass_at(pass, p, kept->last_ns);
+		if (run->first_at_ns == CT_UNKNOWN || first < run->first_at_ns)
+			run->first_at_ns = first;
+		if (run->last_at_ns == CT_UNKNOWN || last > run->last_at_ns)
+			run->last_at_ns = last;
+	}
+}
+
 static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
@@ -186,6 +204,7 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 	run->attempts = pass->attempts->n_attempts;
 	run->begin_unix_ns = id ? pass->begin_unix_ns : CT_UNKNOWN;
 	run->duration_ns = pass->duration_ns;
+	fill_extent(pass, run);
 	run->ranks_seen = pass->n_seats;
 	run->ranks_expected = expected_ranks(pass);
 	run->matched = pass->matched;

@@ -134,6 +134,7 @@ struct ct_pass_process {
 	const char **notes;
 	struct ct_port_sums *ports; /* NULL: it told of none */
 	int read;
+	uint64_t first_ns, last_ns; /* its operations, CLOCK_MONOTONIC of its host; 0, 0: none */
 };
 
 struct ct_pass {

@@ -375,6 +375,24 @@ static int add_to_sequence(struct ct_reading *reading, const struct ct_load_op *
 	return ct_sequence_add(&pass->sequence, &call);
 }
 
+/* From when to when the process has operations, as a timeline shows them: what never ended counts up to its begin, what
+ * ended without a known start up to the return of its call. */
+static void note_times(struct ct_pass_process *process, const struct ct_joined_op *j)
+{
+	uint64_t first = j->op->enter_ns, last = j->op->enter_ns;
+
+	if (j->start_ns && j->start_ns < first)
+		first = j->start_ns;
+	if (j->op->return_ns > last)
+		last = j->op->return_ns;
+	if (j->start_ns && j->end_ns > last)
+		last = j->end_ns;
+	if (!process->last_ns || first < process->first_ns)
+		process->first_ns = first;
+	if (last > process->last_ns)
+		process->last_ns = last;
+}
+
 int ct_pass_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
@@ -417,6 +435,7 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 	if (ct_sites_get(&pass->sites, &reading->sites, j->site, &m.site) != CT_OK)
 		return CT_NOMEM;
 	pass->ops++;
+	note_times(&pass->processes[reading->process], j);
 	if (!m.captured && ct_traffic_op(&pass->traffic, reading->process, op,
 					 op->comm ? op->comm->user : NULL) != CT_OK)
 		return CT_NOMEM;

@@ -100,6 +100,7 @@ struct ct_report_run {
 	int attempt, attempts;
 	uint64_t begin_unix_ns;
 	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
+	uint64_t first_at_ns, last_at_ns; /* operations of all ranks; CT_UNKNOWN: there are none */
 	uint64_t ranks_expected, ranks_seen;
 	uint64_t processes_running; /* those still record */
 	int *ranks_missing;
