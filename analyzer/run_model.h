@@ -159,6 +159,11 @@ struct ct_finding {
 	int is_bounded; /* 1: by what computing stood waiting for communication */
 	enum ct_why why;
 	const char *cause, *advice, *command;
+	/* where those that contradict each other made the call: "theirs" (or "one") and "others", "send" and "recv"; site
+	 * NULL: not known */
+	struct ct_finding_site {
+		const char *whose, *site;
+	} sites[2];
 	const char *line; /* greppable "key=value ..." between kind and severity in text */
 	struct ct_evidence *evidence;
 	size_t n_evidence;

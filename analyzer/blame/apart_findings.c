@@ -78,6 +78,17 @@ static const char *sites_of_line(const struct ct_order_maker *k)
 			       (unsigned long long)a->site_seq);
 }
 
+static int keep_sites(struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+	const struct ct_order_side odd = { a->has_minority ? "theirs" : "one",
+					   a->has_sites ? a->odd_site : a->odd.site };
+	const struct ct_order_side usual = { "others",
+					     a->has_sites ? a->usual_site : a->usual.site };
+
+	return ct_order_sites(k, odd, usual);
+}
+
 /* ", called from A against B", or nothing. */
 static const char *sites_of_cause(const struct ct_order_maker *k)
 {
@@ -122,8 +133,8 @@ static int make_call(struct ct_order_maker *k)
 		return CT_NOMEM;
 	k->f->confidence = ct_order_confidence(k, a->is_sure ? CT_CONFIDENCE_HIGH
 							     : CT_CONFIDENCE_MEDIUM);
-	if (!usual || !odd || !sites || !site_cause || ct_order_ranks(k, 1, !a->has_minority) ||
-	    add_counts(k))
+	if (!usual || !odd || !sites || !site_cause || keep_sites(k) ||
+	    ct_order_ranks(k, 1, !a->has_minority) || add_counts(k))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	if (!a->has_minority) {
@@ -239,7 +250,7 @@ static int make_shifted(struct ct_order_maker *k)
 								  (a->fits >= 3 || a->has_sites)
 							  ? CT_CONFIDENCE_HIGH
 							  : CT_CONFIDENCE_MEDIUM);
-	if (!sites || !count || ct_order_ranks(k, 1, 0) || add_counts(k))
+	if (!sites || !count || keep_sites(k) || ct_order_ranks(k, 1, 0) || add_counts(k))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	if (count[0] != 'n')

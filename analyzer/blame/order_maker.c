@@ -76,6 +76,21 @@ const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *si
 	return word;
 }
 
+int ct_order_sites(struct ct_order_maker *k, struct ct_order_side one, struct ct_order_side other)
+{
+	const struct ct_order_side sides[] = { one, other };
+
+	for (int i = 0; i < 2; i++) {
+		k->f->sites[i].whose = sides[i].whose;
+		if (!sides[i].site)
+			continue;
+		k->f->sites[i].site = ct_arena_printf(k->list->memory, "%s", sides[i].site->text);
+		if (!k->f->sites[i].site)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
 struct ct_order_call ct_order_call_of(const struct ct_member *m)
 {
 	return (struct ct_order_call){ .site = m->site,

@@ -53,4 +53,12 @@ int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
 /* Ranks that ended in order while others of the communicator wait for their messages: UNEVEN_INPUT. As above. */
 int ct_awaited_finding(struct ct_order_maker *maker);
 
+/* Where the two sides of maker->f made the call (struct ct_finding_site); NULL: not known. 0 or CT_NOMEM. */
+struct ct_order_side {
+	const char *whose;
+	const struct ct_site *site;
+};
+int ct_order_sites(struct ct_order_maker *maker, struct ct_order_side one,
+		   struct ct_order_side other);
+
 #endif

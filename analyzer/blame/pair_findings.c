@@ -109,7 +109,9 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	const char *ranks = begin(k, pair, only, &send, pair->seq, pair->instances);
 	const char *where = sites(k, &send, &recv);
 
-	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs))
+	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs) ||
+	    ct_order_sites(k, (struct ct_order_side){ "send", send.site },
+			   (struct ct_order_side){ "recv", recv.site }))
 		return CT_NOMEM;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
 	k->f->is_undecided = only < 0;
