@@ -340,9 +340,7 @@ static int fill_op(const struct ct_pass *pass, const struct ct_class *from, stru
 							      : CT_UNKNOWN;
 	op->time_err_ns = from->span.n ? from->time_err_ns : CT_UNKNOWN;
 	fill_last(pass, from, op);
-	op->group = from->grouped == CT_GROUPED_COLLECTIVES ? "collectives"
-		    : from->grouped == CT_GROUPED_MESSAGES  ? "messages"
-							    : NULL;
+	op->group = ct_grouped_name(from->grouped);
 	if (from->op || !from->grouped) {
 		op->op_name = ct_arena_printf(memory, "%s",
 					      ct_op_names_get(&pass->names, from->op));

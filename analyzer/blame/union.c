@@ -50,10 +50,31 @@ static uint32_t reaching(const struct ct_union *u, uint64_t ns)
 	return low;
 }
 
+/* What of [begin, end) parts [from, to) leave free. */
+static int tell_new(const struct ct_union *u, uint32_t from, uint32_t to, uint64_t begin,
+		    uint64_t end, ct_union_fn each, void *arg)
+{
+	for (; from < to; from++) {
+		const struct ct_union_part *part = &u->parts[from];
+		int st = part->begin > begin ? each(arg, begin, part->begin) : CT_OK;
+
+		if (st != CT_OK)
+			return st;
+		begin = part->end > begin ? part->end : begin;
+	}
+	return begin < end ? each(arg, begin, end) : CT_OK;
+}
+
 int ct_union_add(struct ct_union *u, uint64_t begin, uint64_t end)
+{
+	return ct_union_add_each(u, begin, end, NULL, NULL);
+}
+
+int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union_fn each, void *arg)
 {
 	uint32_t from, to;
 	uint64_t covered = 0;
+	int st;
 
 	if (make_room(u) != CT_OK)
 		return CT_NOMEM;
@@ -66,6 +87,9 @@ int ct_union_add(struct ct_union *u, uint64_t begin, uint64_t end)
 		covered += u->parts[to].end - u->parts[to].begin;
 		to++;
 	}
+	st = each ? tell_new(u, from, to, begin, end, each, arg) : CT_OK;
+	if (st != CT_OK)
+		return st;
 	if (from < to) {
 		begin = u->parts[from].begin < begin ? u->parts[from].begin : begin;
 		end = u->parts[to - 1].end > end ? u->parts[to - 1].end : end;

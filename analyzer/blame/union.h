@@ -28,4 +28,10 @@ void ct_union_fini(struct ct_union *u);
 /* Add [begin, end). 0 or CT_NOMEM. */
 int ct_union_add(struct ct_union *u, uint64_t begin, uint64_t end);
 
+/* The same, and `each` is told every part of [begin, end) that is new, in order: together as long as what `total` grows by.
+ * 0, CT_NOMEM, or what `each` returned that is not 0. */
+typedef int (*ct_union_fn)(void *arg, uint64_t begin, uint64_t end);
+int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union_fn each,
+		      void *arg);
+
 #endif

@@ -5,6 +5,13 @@
 
 #include "trace/status.h"
 
+const char *ct_grouped_name(enum ct_grouped grouped)
+{
+	static const char *const names[] = { NULL, "collectives", "messages" };
+
+	return names[grouped];
+}
+
 int ct_classes_init(struct ct_classes *classes)
 {
 	*classes = (struct ct_classes){ .memory = ct_arena_new() };

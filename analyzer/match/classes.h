@@ -10,6 +10,9 @@
 /* Ops that share a launch have one span, so they are one row: what one group end put on one stream. */
 enum ct_grouped { CT_ALONE, CT_GROUPED_COLLECTIVES, CT_GROUPED_MESSAGES };
 
+const char *ct_grouped_name(
+	enum ct_grouped grouped); /* as the outside contract spells it; NULL: alone */
+
 struct ct_class {
 	struct ct_comm *comm;
 	uint32_t index;	    /* in order of first sight */

@@ -68,6 +68,41 @@ int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from)
 	return CT_OK;
 }
 
+/* Add `n` times the value. 0 or CT_NOMEM. */
+static int add_many(struct ct_hist *hist, uint64_t value, uint64_t n)
+{
+	unsigned row = row_of(value);
+	uint64_t *cells = row_at(hist, row), sum;
+
+	if (!cells)
+		return CT_NOMEM;
+	cells[cell_of(value, row)] += n;
+	hist->n += n;
+	if (__builtin_mul_overflow(value, n, &sum) ||
+	    __builtin_add_overflow(hist->sum, sum, &hist->sum))
+		hist->sum = UINT64_MAX;
+	hist->max = value > hist->max ? value : hist->max;
+	return CT_OK;
+}
+
+int ct_hist_merge_scaled(struct ct_hist *into, const struct ct_hist *from, double factor)
+{
+	int st = CT_OK;
+
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
+		for (unsigned cell = 0; from->rows[row] && cell < CT_HIST_CELLS; cell++) {
+			uint64_t n = from->rows[row][cell];
+			uint64_t value = value_of(row, cell);
+			double scaled = factor * (double)(value < from->max ? value : from->max);
+
+			if (n && st == CT_OK)
+				st = add_many(into, scaled < 1e19 ? (uint64_t)scaled : UINT64_MAX,
+					      n);
+		}
+	}
+	return st;
+}
+
 uint64_t ct_hist_quantile(const struct ct_hist *hist, double q)
 {
 	uint64_t want = (uint64_t)ceil(q * (double)hist->n);

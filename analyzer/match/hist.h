@@ -25,6 +25,9 @@ int ct_hist_add(struct ct_hist *hist, uint64_t value);
 /* Add `from` to `into`. 0 or CT_NOMEM. */
 int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from);
 
+/* Likewise its values times `factor`: percentiles are within another 1/64. 0 or CT_NOMEM. */
+int ct_hist_merge_scaled(struct ct_hist *into, const struct ct_hist *from, double factor);
+
 /* The smallest cell that holds at least the share `q` (0..1) of the values; UINT64_MAX if it is empty. */
 uint64_t ct_hist_quantile(const struct ct_hist *hist, double q);
 
