@@ -70,20 +70,19 @@ static void fill_rank(const struct ct_pass *pass, uint32_t seat, struct ct_repor
 
 void ct_pass_exposed(const struct ct_pass *pass, uint32_t seat, struct ct_exposed *sum)
 {
-	const struct ct_overlap_row *rows;
+	const struct ct_overlap_row *row;
 	uint64_t all_ns = 0;
-	size_t n = 0;
 
 	*sum = (struct ct_exposed){ 0 };
-	rows = pass->overlap ? ct_overlap_rows(pass->overlap, &n) : NULL;
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].seat != seat || !is_told(pass, &rows[i]))
+	row = pass->overlap ? ct_overlap_of_seat(pass->overlap, seat) : NULL;
+	for (; row; row = ct_overlap_next(pass->overlap, row)) {
+		if (!is_told(pass, row))
 			continue;
-		all_ns += rows[i].all_ns;
-		sum->comm_ns += rows[i].comm_ns;
-		sum->exposed_ns += rows[i].exposed_ns;
+		all_ns += row->all_ns;
+		sum->comm_ns += row->comm_ns;
+		sum->exposed_ns += row->exposed_ns;
 		/* what is not measured may all have been waited for */
-		sum->err_ns += rows[i].err_ns + rows[i].all_ns - rows[i].comm_ns;
+		sum->err_ns += row->err_ns + row->all_ns - row->comm_ns;
 	}
 	/* what may be off by more than there is to be exposed tells nothing */
 	sum->is_known = sum->comm_ns && sum->err_ns <= sum->comm_ns &&

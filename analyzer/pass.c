@@ -93,8 +93,10 @@ static int keep_stall(void *arg, const struct ct_overlap_stall *stall)
 		.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
 		.is_known = (uint32_t)stall->is_known,
 	};
+	const struct ct_watch *watch = pass->watch;
+	int st = watch && watch->stall ? watch->stall(watch->arg, pass, &exposure) : CT_OK;
 
-	return ct_exposures_add(&pass->exposures, &exposure);
+	return st == CT_OK ? ct_exposures_add(&pass->exposures, &exposure) : st;
 }
 
 /* The seat of the lowest rank; of those without one, the first. */

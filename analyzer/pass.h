@@ -49,6 +49,9 @@ struct ct_watch {
 	/* A complete instance, all of whose members were timed and do the same. With this nothing is judged: the reading
 	 * serves to see the instances, and the other sums are not made. */
 	int (*matched)(void *arg, const struct ct_pass *pass, const struct ct_instance *instance);
+	/* Each moment that somebody stood waiting for communication (overlap/exposures.h), also those that `exposures` has no
+	 * room for. */
+	int (*stall)(void *arg, const struct ct_pass *pass, const struct ct_exposure *stall);
 	/* Everything was read; the pass ends when the analysis does. */
 	int (*read)(void *arg, const struct ct_pass *pass);
 	void *arg;

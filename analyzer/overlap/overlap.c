@@ -80,6 +80,7 @@ void ct_overlap_free(struct ct_overlap *o)
 	free(o->rows);
 	free(o->classes);
 	ct_table_fini(&o->row_at);
+	ct_table_fini(&o->of_seat);
 	ct_table_fini(&o->class_at);
 	free(o);
 }
@@ -289,6 +290,22 @@ const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *o, size_t 
 {
 	*n = o->n_rows;
 	return o->rows;
+}
+
+static const struct ct_overlap_row *row_at(const struct ct_overlap *o, size_t at)
+{
+	return at ? &o->rows[at - 1] : NULL;
+}
+
+const struct ct_overlap_row *ct_overlap_of_seat(const struct ct_overlap *o, uint32_t seat)
+{
+	return row_at(o, (size_t)(uintptr_t)ct_table_get(&o->of_seat, seat));
+}
+
+const struct ct_overlap_row *ct_overlap_next(const struct ct_overlap *o,
+					     const struct ct_overlap_row *row)
+{
+	return row_at(o, row->next);
 }
 
 const struct ct_overlap_class *ct_overlap_classes(const struct ct_overlap *o, size_t *n)

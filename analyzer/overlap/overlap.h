@@ -28,6 +28,7 @@ struct ct_overlap_row {
 	uint64_t all_ns;      /* spans of the launches */
 	uint64_t comm_ns;     /* of the measured ones */
 	uint64_t exposed_ns, err_ns;
+	size_t next; /* of the same seat; ct_overlap_next() */
 };
 
 /* Sums over operations that were alone in their launches, by what a row of the report is. */
@@ -100,6 +101,10 @@ void ct_overlap_stalls(struct ct_overlap *overlap, ct_overlap_stall_fn fn, void 
 
 /* Sums of the processes that have ended, in order of first sight. */
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *overlap, size_t *n);
+/* Those of a seat, in no order; NULL: no more. */
+const struct ct_overlap_row *ct_overlap_of_seat(const struct ct_overlap *overlap, uint32_t seat);
+const struct ct_overlap_row *ct_overlap_next(const struct ct_overlap *overlap,
+					     const struct ct_overlap_row *row);
 const struct ct_overlap_class *ct_overlap_classes(const struct ct_overlap *overlap, size_t *n);
 
 #endif

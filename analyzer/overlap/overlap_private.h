@@ -83,6 +83,7 @@ struct ct_overlap {
 	size_t n_rows, cap_rows;
 	struct ct_table
 		row_at; /* by seat and communicator: place + 1, of those that GPUs time; so the next */
+	struct ct_table of_seat; /* a seat's newest row */
 	struct ct_overlap_class *classes;
 	size_t n_classes, cap_classes;
 	struct ct_table class_at;

@@ -170,9 +170,12 @@ int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *com
 	if (!rows)
 		return CT_NOMEM;
 	o->rows = rows;
-	rows[o->n_rows] = (struct ct_overlap_row){ .seat = seat, .comm = comm };
+	rows[o->n_rows] = (struct ct_overlap_row){ .seat = seat,
+						   .comm = comm,
+						   .next = (size_t)(uintptr_t)ct_table_get(
+							   &o->of_seat, seat) };
 	*at = o->n_rows++;
-	return CT_OK;
+	return ct_table_put(&o->of_seat, seat, (void *)(uintptr_t)o->n_rows);
 }
 
 static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
