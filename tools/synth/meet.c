@@ -151,7 +151,7 @@ static void all_are_there(struct play *p, struct comm *c, struct instance *i)
 		return;
 	}
 	p->sums->busy_ns += ns;
-	c->wire_bytes += ct_play_wire_bytes(op->op.op, op->op.count, op->op.dtype, c->about->n);
+	ct_play_carry(p, c, op);
 	for (int k = 0; k < c->about->n; k++) {
 		if (i->members[k].launch && !i->members[k].is_done)
 			end_member(p, i, k, last, end);
@@ -167,8 +167,7 @@ static void from_root(struct play *p, struct comm *c, struct instance *i, int ro
 		i->root_is_there = 1;
 		i->root_ns = i->members[root].launch->start_ns;
 		p->sums->busy_ns += ns;
-		c->wire_bytes += ct_play_wire_bytes(i->op.op.op, i->op.op.count, i->op.op.dtype,
-						    c->about->n);
+		ct_play_carry(p, c, &i->op);
 	}
 	for (int k = 0; k < c->about->n; k++) {
 		struct launch *l = i->members[k].launch;

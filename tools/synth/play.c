@@ -318,31 +318,6 @@ static void tell_rest(struct play *p, struct rank *r)
 					     r->sums.end_ns));
 }
 
-static void add_matrix(struct play *p)
-{
-	const int ranks = p->config->ranks;
-	uint64_t *matrix = p->sums->wire_bytes;
-
-	for (int i = 0; i < ct_workload_n_comms(p->w); i++) {
-		const struct ct_workload_comm *comm = p->comms[i].about;
-
-		for (int k = 0; k < comm->n && comm->n > 1; k++) {
-			const int src = comm->first + k * comm->stride;
-			const int dst = comm->first + (k + 1) % comm->n * comm->stride;
-
-			matrix[src * ranks + dst] += (uint64_t)p->comms[i].wire_bytes;
-		}
-	}
-	for (size_t i = 0; i < p->channels.cap; i++) {
-		const struct channel *channel = p->channels.at[i].value;
-
-		if (channel)
-			matrix[ct_workload_member(p->w, channel->comm, channel->src) * ranks +
-			       ct_workload_member(p->w, channel->comm,
-						  channel->dst)] += (uint64_t)channel->bytes;
-	}
-}
-
 static void add_comm_bytes(struct play *p)
 {
 	uint64_t *bytes = p->sums->comm_bytes;
@@ -379,7 +354,7 @@ static void sum_up(struct play *p)
 		sums->n_cycles++;
 	add_comm_bytes(p);
 	if (p->config->ranks <= CT_PLAY_MATRIX)
-		add_matrix(p);
+		ct_play_carry_rest(p);
 }
 
 static int make(struct play *p)

@@ -190,7 +190,8 @@ struct comm {
 	struct instance **open; /* a ring of `cap` from base on */
 	uint32_t head, n, cap;
 	struct instance *free;
-	double wire_bytes; /* that each member has sent on to the next, collectives only */
+	double wire_bytes; /* that each member has sent, collectives only ... */
+	double ring_bytes; /* ... and of that, what all of them send on to the next */
 	uint8_t has_slow_edge;
 };
 
@@ -289,6 +290,11 @@ double ct_play_wire_bytes(unsigned op, uint64_t count, unsigned dtype, int n);
 uint64_t ct_play_skew_ns(const struct play *p, const struct rank *r, uint64_t what, uint64_t which);
 double ct_play_ring_ns_per_byte(const struct play *p, const struct ct_workload_comm *comm,
 				uint64_t step);
+
+/* wire.c: a collective of `comm` has taken place: between whom its bytes went, for the matrix of the truth
+ * (docs/INTERFACES.md); and at the end, what went round rings, and messages. What a rank gives itself goes nowhere. */
+void ct_play_carry(struct play *p, struct comm *comm, const struct launch_op *op);
+void ct_play_carry_rest(struct play *p);
 
 /* gpu.c: spans in which a GPU stands still or is full. */
 void ct_play_span_add(struct spans *spans, uint64_t begin_ns, uint64_t ns);
