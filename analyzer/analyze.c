@@ -196,8 +196,6 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	if (st == CT_OK)
 		st = ct_fill_overlap(&a->pass, a->report);
 	if (st == CT_OK)
-		st = ct_fill_traffic(&a->pass, a->report);
-	if (st == CT_OK)
 		st = ct_transport_fill(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_peaks_fill(&a->pass, a->report);
@@ -209,6 +207,8 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 		st = judge_links(a);
 	if (st == CT_OK)
 		st = judge(a, options, err);
+	if (st == CT_OK)
+		st = ct_traffic_fill(&a->pass, &a->links.transfers, a->report);
 	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
 			   : st;
 }

@@ -24,6 +24,7 @@ struct ct_analyze_options {
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
 	void *progress_arg;
 	const char *cycle_anchor; /* COMM:OP[:BYTES] that begins each cycle; NULL: found by itself */
+	enum ct_traffic_model traffic_model; /* 0: ring */
 	const struct ct_watch *watch; /* looks on during the first reading (pass.h); may be NULL */
 };
 

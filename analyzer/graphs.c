@@ -118,6 +118,16 @@ static int look(struct ct_graph *g, struct ct_arena *memory, uint32_t nranks)
 	return g->text ? CT_OK : CT_NOMEM;
 }
 
+int ct_graph_each_run(const struct ct_graph *graph,
+		      int (*each)(void *arg, const struct ct_graph_rec *run), void *arg)
+{
+	int st = 0;
+
+	for (const struct ct_graph_part *p = graph->first; p && !st; p = p->next)
+		st = each(arg, &p->rec);
+	return st;
+}
+
 const struct ct_graph *ct_graphs_get(const struct ct_graphs *graphs, uint32_t list, uint32_t comm,
 				     uint32_t nranks)
 {

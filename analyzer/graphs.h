@@ -35,6 +35,10 @@ void ct_graphs_fini(struct ct_graphs *graphs);
 /* A record, perhaps one that is known. 0 or CT_NOMEM. */
 int ct_graphs_add(struct ct_graphs *graphs, const struct ct_graph_rec *rec);
 
+/* What is known of it, run by run. Nonzero stops and is returned; else 0. */
+int ct_graph_each_run(const struct ct_graph *graph,
+		      int (*each)(void *arg, const struct ct_graph_rec *run), void *arg);
+
 /* NULL: not on record, or no memory. `nranks` of the communicator. */
 const struct ct_graph *ct_graphs_get(const struct ct_graphs *graphs, uint32_t list, uint32_t comm,
 				     uint32_t nranks);

@@ -18,11 +18,13 @@
 
 /* A communicator as one process sees it. Hostile sizes never come through. */
 #define CT_COMM_MAX_RANKS (1u << 20)
+struct ct_traffic_flow;
 struct ct_load_comm {
 	struct ct_comm_rec rec;
-	const char *name; /* NULL none */
-	void *user;	  /* the callbacks' own, NULL at first */
-	int hole;	  /* likewise, 0 at first */
+	const char *name;	      /* NULL none */
+	void *user;		      /* the callbacks' own, NULL at first */
+	int hole;		      /* likewise, 0 at first */
+	struct ct_traffic_flow *flow; /* likewise, NULL at first: traffic/traffic.h */
 	uint64_t left_ns; /* likewise: end and number of its latest synchronising operation, */
 	uint64_t left_seq, left_messages; /* and messages of the rank before it */
 	uint32_t local;			  /* which of the process's ranks this is, from 0 */

@@ -154,6 +154,8 @@ static int prepare(struct ct_pass *pass, struct ct_attempts *attempts, const uin
 	ct_orders_init(&pass->orders, !in_set);
 	ct_pairs_init(&pass->pairs, pass->memory);
 	pass->traffic.memory = pass->memory;
+	if (pass->options)
+		pass->traffic.model = pass->options->traffic_model;
 	pass->match = ct_match_new(limit > CT_PASS_MIN_BYTES ? limit : CT_PASS_MIN_BYTES,
 				   ct_pass_judge, pass);
 	pass->seats = calloc(pass->n_seats + 1, sizeof(*pass->seats));
@@ -212,7 +214,7 @@ static int end_reading(struct ct_reading *reading)
 	if (st == CT_OK)
 		st = ct_facts_copy(&kept->environment, pass->memory,
 				   ct_load_environment(reading->load));
-	if (st == CT_OK)
+	if (st == CT_OK && pass->overlap)
 		st = ct_traffic_process(&pass->traffic, reading->process, reading->load);
 	kept->ports = ct_load_ports(reading->load);
 	pass->open_launches += kept->facts.open_launches;

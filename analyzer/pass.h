@@ -26,7 +26,7 @@
 #include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/tape.h"
-#include "analyzer/traffic.h"
+#include "analyzer/traffic/traffic.h"
 
 struct ct_pass;
 
@@ -165,8 +165,8 @@ struct ct_pass {
 	struct ct_tape tape;	     /* empty in a reading for a set */
 	struct ct_sequence sequence; /* of the rank that is thought to be the first one; likewise */
 	struct ct_markers markers;   /* of its process; likewise */
-	struct ct_traffic traffic;
-	struct ct_overlap *overlap;    /* NULL in a reading for a set */
+	struct ct_traffic traffic;   /* empty in a reading for a set */
+	struct ct_overlap *overlap;  /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */
 	struct ct_blame blame;
 	/* of operations that lack ranks without a trace (blame/rest.h); zeroed: none */

@@ -436,8 +436,9 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		return CT_NOMEM;
 	pass->ops++;
 	note_times(&pass->processes[reading->process], j);
-	if (!m.captured && ct_traffic_op(&pass->traffic, reading->process, op,
-					 op->comm ? op->comm->user : NULL) != CT_OK)
+	if (pass->overlap && !m.captured &&
+	    ct_traffic_op(&pass->traffic, reading->process, op, op->comm ? op->comm->user : NULL,
+			  m.varying) != CT_OK)
 		return CT_NOMEM;
 	/* What is captured runs with its graph, under the graph's numbers. */
 	if (m.captured)

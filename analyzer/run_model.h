@@ -14,6 +14,7 @@
 
 #include "analyzer/link/expect_report.h"
 #include "analyzer/link/transport_report.h"
+#include "analyzer/traffic/traffic_report.h"
 #include "trace/reader.h"
 
 #define CT_UNKNOWN UINT64_MAX
@@ -436,14 +437,6 @@ struct ct_report_stage {
 	uint64_t bubble_ns, err_ns; /* that it waited for late senders */
 	uint64_t ideal_ns;	    /* what the schedule makes unavoidable */
 	int at_most;		    /* computing may have hidden a part of the bubble */
-};
-
-/* Bytes that each rank sent to each other one. */
-struct ct_report_traffic {
-	const char *why; /* it is not known; NULL: it is, exactly */
-	int *ranks;	 /* n_ranks 0: not known */
-	size_t n_ranks;
-	uint64_t *matrix; /* n_ranks x n_ranks, row = sender */
 };
 
 /* Something that could not be seen, and what to do about it. */

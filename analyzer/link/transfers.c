@@ -306,6 +306,7 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 	if (!track)
 		return CT_NOMEM;
 	moved.track = (uint32_t)(track - g->out->tracks);
+	moved.comm = i->comm;
 	track->on_gpu = p[0].on_gpu && p[1].on_gpu;
 	track->shared |= is_edge && has_group(p, 2);
 	track->bytes += moved.bytes;

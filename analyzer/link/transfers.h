@@ -11,6 +11,7 @@ struct ct_moved {
 	double bytes; /* on the wire: of the operation times its bus factor */
 	double ns;    /* X; of a message in a group: at most so long */
 	uint64_t end_ns;
+	const struct ct_comm *comm;
 	uint32_t track;
 	uint32_t err_ns : 31; /* of ns */
 	/* Somebody else whom its launches met came after both its ends: ns counts from then on, and what had been moved

@@ -188,14 +188,17 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 {
 	char line[CT_TEXT_COLUMNS];
 
-	head(text, "traffic (bytes from each rank to each other one, by all operations)");
+	head(text, t->modelled_bytes
+			   ? "traffic (bytes from each rank to each other one; of collectives, by "
+			     "a model)"
+			   : "traffic (bytes from each rank to each other one, by all operations)");
 	if (!t->n_ranks) {
 		ct_text_line(text, CT_COLOR_NONE, "n/a: %s", t->why ? t->why : "not recorded");
 		return;
 	}
 	if (t->n_ranks > TRAFFIC_COLUMNS) {
 		ct_text_line(text, CT_COLOR_NONE, "%s",
-			     "known exactly, of more ranks than fit here: report --format=json");
+			     "of more ranks than fit here: report --format=json");
 		return;
 	}
 	for (size_t from = 0; from <= t->n_ranks; from++) {

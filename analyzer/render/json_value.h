@@ -31,6 +31,7 @@ json_t *ct_json_stages(const struct ct_report *report);
 json_t *ct_json_environment(const struct ct_report *report);
 json_t *ct_json_expect(const struct ct_report *report); /* null: nothing was expected */
 json_t *ct_json_transport(const struct ct_report *report);
+json_t *ct_json_traffic(const struct ct_report_traffic *traffic);
 
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);

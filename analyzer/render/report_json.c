@@ -147,30 +147,6 @@ static json_t *overlaps(const struct ct_report *report)
 	return ct_json_done(array, failed);
 }
 
-static json_t *traffic_row(const struct ct_report_traffic *t, size_t from)
-{
-	json_t *row = json_array();
-	int failed = !row;
-
-	for (size_t to = 0; to < t->n_ranks; to++)
-		ct_json_append(row, ct_json_u64(t->matrix[from * t->n_ranks + to]), &failed);
-	return ct_json_done(row, failed);
-}
-
-static json_t *traffic(const struct ct_report_traffic *t)
-{
-	json_t *o = json_object(), *matrix = json_array();
-	int failed = !o || !matrix;
-
-	for (size_t from = 0; from < t->n_ranks; from++)
-		ct_json_append(matrix, traffic_row(t, from), &failed);
-	ct_json_set(o, "unit", json_string("bytes"), &failed);
-	ct_json_set(o, "model", ct_json_text(t->n_ranks ? "exact" : NULL), &failed);
-	ct_json_set(o, "ranks", ct_json_ranks(t->ranks, t->n_ranks), &failed);
-	ct_json_set(o, "matrix", matrix, &failed);
-	return ct_json_done(o, failed);
-}
-
 json_t *ct_report_json(const struct ct_report *report)
 {
 	json_t *o = json_object();
@@ -196,7 +172,7 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "gaps", ct_json_gaps(report), &failed);
 	ct_json_set(o, "stages", ct_json_stages(report), &failed);
 	ct_json_set(o, "links", ct_json_links(report), &failed);
-	ct_json_set(o, "traffic", traffic(&report->traffic), &failed);
+	ct_json_set(o, "traffic", ct_json_traffic(&report->traffic), &failed);
 	ct_json_set(o, "clocks", ct_json_clocks(report), &failed);
 	ct_json_set(o, "losses", ct_json_losses(report), &failed);
 	ct_json_set(o, "scorecard", ct_json_score(&report->score), &failed);

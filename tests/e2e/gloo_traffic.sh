@@ -41,6 +41,18 @@ for a in truth:
         # (the truth does not count receives from anybody, which only the program itself makes)
         assert sent == received or not d.endswith("/collectives"), (a, b, sent, received)
         assert (sent > 0) == (a != b), (a, b, sent)
+# The layers have the same, messages as well, and those of communicators add up to that of all.
+layers = [l for l in traffic["layers"] if l["scope"] == "rank"]
+assert all(l["model"] == "exact" and l["backend"] in ("gloo", None) for l in layers), layers
+sent = {(a, b): (truth[a][4 * b + 1], truth[a][4 * b]) for a in truth for b in truth if truth[a][4 * b]}
+def pairs(layer):
+    return dict(zip(zip(layer["src"], layer["dst"]), zip(layer["bytes"], layer["count"])))
+assert pairs(layers[0]) == sent, (layers[0], sent)
+of_comms = [pairs(l) for l in layers if l["kind"] == "comm"]
+assert bool(of_comms) == (layers[0]["comm"] is None) and not traffic["comms_left_out"], layers
+for pair in sent if of_comms else ():
+    assert tuple(map(sum, zip(*(p[pair] for p in of_comms if pair in p)))) == sent[pair], (pair, of_comms)
+assert traffic["exact_bytes"] == sum(n for n, _ in sent.values()) and not traffic["modelled_bytes"], traffic
 # What one sent to another inside of a communicator, that one has received, in as many messages.
 rows = collections.defaultdict(dict)
 for line in open(d + "/told"):

@@ -245,6 +245,76 @@ def check_report(report, journals, keys):
         differ("report", "communicator", comm["comm"], comm["name"], "of", comm["nranks"], "ranks has no name in the job")
 
 
+def is_varying(call):
+    """Every rank has counts of its own: MPI_Gatherv, MPI_Alltoallw_init, MPI_Reduce_scatter_c."""
+    name = call.lower().removesuffix("_c").removesuffix("_init")
+    return name.endswith(("v", "alltoallw", "reduce_scatter"))
+
+
+def sent_by(journals, name):
+    """Bytes from each member of a communicator to each other one, in world ranks: messages and what operations say
+    themselves, the rest round the ring, as ANALYSIS.md has it."""
+    members = members_of(journals, name)
+    n, pairs, shares = len(members), collections.Counter(), collections.defaultdict(collections.Counter)
+    for journal in journals:
+        for op in journal.ops:
+            if op["comm"] != name or op["end"] == "cancelled":
+                continue
+            me, kind, bytes_ = journal.comms[name].rank, op["op"], op["bytes"]
+            other = index_of(journal.comms[name], op["peer"] if kind in MESSAGES + ONE_SIDED else op["root"])
+            if kind in ("Send", "Put", "Accumulate"):
+                pairs[me, other] += bytes_
+            elif kind == "Get":
+                pairs[other, me] += bytes_
+            elif kind == "Gather":
+                pairs[me, other] += bytes_
+            elif kind == "Scatter":
+                pairs[other, me] += bytes_
+            elif kind == "AllToAll" and not is_varying(op["call"]):
+                for to in range(n):
+                    pairs[me, to] += bytes_
+            elif (kind == "Broadcast" and other != (me + 1) % n) or (kind == "Reduce" and other != me) or (
+                    kind in ("Scan", "Exscan") and me + 1 < n):
+                pairs[me, (me + 1) % n] += bytes_
+            elif kind in ("AllReduce", "AllGather", "ReduceScatter", "AllToAll"):
+                shares[kind, is_varying(op["call"])][me] += bytes_
+    for (kind, varies), of in shares.items():
+        whole = sum(of.values())
+        for me in range(n):
+            after = (me + 1) % n
+            if kind == "AllToAll":
+                others = of[me] * (n - 1) // n
+                for d in range(1, n):
+                    pairs[me, (me + d) % n] += others * d // (n - 1) - others * (d - 1) // (n - 1)
+            elif kind == "AllReduce":
+                pairs[me, after] += of[me] * 2 * (n - 1) // n
+            elif not varies:
+                pairs[me, after] += of[me] * (n - 1)
+            elif of[me]:
+                pairs[me, after] += whole - of[after if kind == "AllGather" else me]
+    return {(members[a], members[b]): v for (a, b), v in pairs.items() if v and a != b}
+
+
+def check_traffic(traffic, journals, keys):
+    """Of the communicators that have a layer; how an intercommunicator's collectives are laid is nobody's promise."""
+    layers = {layer["comm"]: layer for layer in traffic["layers"] if layer["comm"]}
+    least = 0
+    for name, key in sorted(keys.of_name.items()):
+        if next(j.comms[name].inter for j in journals if name in j.comms):
+            continue
+        layer, truth = layers.get(key), sent_by(journals, name)
+        if layer is None and truth and not traffic["comms_left_out"]:
+            differ("report", "traffic of", name, "is not there, the job says", truth)
+        if layer is None:
+            continue
+        found = dict(zip(zip(layer["src"], layer["dst"]), layer["bytes"], strict=True))
+        same(f"report traffic of {name}", "bytes", sorted((k, v) for k, v in found.items() if v), sorted(truth.items()))
+        least += 1
+    compared["traffic"] += least
+    if not least:
+        differ("report", "has no traffic of any communicator")
+
+
 def check_info(info):
     flavour = os.environ.get("CT_MPI", "openmpi")
     facts = info["environment"]["same"]
@@ -276,7 +346,9 @@ def main():
         check_rank(journal, lines_of[journal.rank], keys)
     check_order(lines_of)
     check_messages(lines_of, {key: members_of(journals, name) for name, key in keys.of_name.items()})
-    check_report(json.load(open(report, encoding="utf-8")), journals, keys)
+    found = json.load(open(report, encoding="utf-8"))
+    check_report(found, journals, keys)
+    check_traffic(found["traffic"], journals, keys)
     check_info(json.load(open(info, encoding="utf-8")))
     limit = len(differences) if os.environ.get("CHECK_ALL") else SHOWN
     for difference in differences[:limit]:

@@ -145,15 +145,18 @@ static void read_boot_id(char *text, size_t size)
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report)
 {
-	return ct_open_report_cut(NULL, paths, run, NULL, report);
+	const struct ct_report_wishes none = { 0 };
+
+	return ct_open_report_as(NULL, paths, run, &none, report);
 }
 
-int ct_open_report_cut(const char *command, const struct ct_paths *paths, const struct ct_run *run,
-		       const char *anchor, struct ct_report **report)
+int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
+		      const struct ct_report_wishes *wishes, struct ct_report **report)
 {
 	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
 	struct ct_err err = { 0 };
 	struct ct_wanted_fault fault;
+	const char *anchor = wishes->anchor;
 	char boot_id[64];
 	int status;
 
@@ -167,6 +170,7 @@ int ct_open_report_cut(const char *command, const struct ct_paths *paths, const 
 	options.boot_id = boot_id[0] ? boot_id : NULL;
 	options.progress = on_progress;
 	options.cycle_anchor = anchor;
+	options.traffic_model = wishes->traffic_model;
 	ct_progress_begin("analyzing, ops");
 	status = ct_analyze(run, &options, report, &err);
 	ct_progress_end();

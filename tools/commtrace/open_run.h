@@ -19,8 +19,12 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report);
 
-/* The same, with cycles that begin with the operation that the option `--cycle-anchor` of `command` names (NULL: found). */
-int ct_open_report_cut(const char *command, const struct ct_paths *paths, const struct ct_run *run,
-		       const char *anchor, struct ct_report **report);
+/* The same, as options of `command` ask for it; zeroed: as they are without. */
+struct ct_report_wishes {
+	const char *anchor;		     /* --cycle-anchor; NULL: cycles are found */
+	enum ct_traffic_model traffic_model; /* --traffic-model */
+};
+int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
+		      const struct ct_report_wishes *wishes, struct ct_report **report);
 
 #endif

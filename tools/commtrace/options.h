@@ -43,6 +43,7 @@ enum {
 	CT_KEY_CALLS,
 	CT_KEY_EXPECT,
 	CT_KEY_CYCLE_ANCHOR,
+	CT_KEY_TRAFFIC_MODEL,
 };
 
 struct ct_options {

@@ -20,12 +20,13 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 struct request {
 	const struct ct_show *show;
 	struct ct_paths paths;
-	const char *out, *format, *fail_on, *expect, *anchor;
+	const char *out, *format, *fail_on, *expect;
+	struct ct_report_wishes wishes;
 	int force;
 };
 
 /* The first rows are for commands that judge. */
-#define FAILING_ROWS 3
+#define FAILING_ROWS 4
 static const struct argp_option table[] = {
 	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
 	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all, "
@@ -37,6 +38,9 @@ static const struct argp_option table[] = {
 	{ "cycle-anchor", CT_KEY_CYCLE_ANCHOR, "COMM:OP[:BYTES]", 0,
 	  "A cycle begins with this operation (COMM: name, first digits of its key, or *); by "
 	  "default, with the one that comes once a cycle",
+	  0 },
+	{ "traffic-model", CT_KEY_TRAFFIC_MODEL, "MODEL", 0,
+	  "How bytes of collectives are laid on pairs of ranks: ring (default), uniform or tree",
 	  0 },
 	{ "output", 'o', "FILE", 0,
 	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
@@ -101,6 +105,7 @@ static int check_kinds(const struct ct_show *show, const char *words)
 static int take(void *into, int key, const char *arg)
 {
 	struct request *request = into;
+	int word;
 
 	switch (key) {
 	case 'o':
@@ -119,8 +124,13 @@ static int take(void *into, int key, const char *arg)
 		request->expect = arg;
 		return 0;
 	case CT_KEY_CYCLE_ANCHOR:
-		request->anchor = arg;
+		request->wishes.anchor = arg;
 		return 0;
+	case CT_KEY_TRAFFIC_MODEL:
+		word = ct_option_word(request->show->command, "--traffic-model",
+				      "ring uniform tree", arg);
+		request->wishes.traffic_model = word < 0 ? CT_TRAFFIC_RING : (unsigned)word;
+		return word < 0 ? CT_CODE_USAGE : 0;
 	case ARGP_KEY_ARG:
 		return ct_paths_add(&request->paths, arg);
 	default:
@@ -219,8 +229,8 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	if (!code)
 		code = ct_open_run(show->command, &request.paths, &run);
 	if (!code)
-		code = ct_open_report_cut(show->command, &request.paths, run, request.anchor,
-					  &report);
+		code = ct_open_report_as(show->command, &request.paths, run, &request.wishes,
+					 &report);
 	if (!code && expect)
 		code = ct_expect_hold(expect, report);
 	if (!code)
