@@ -11,6 +11,8 @@
 #include "analyzer/cycle/time_structure.h"
 #include "analyzer/fill.h"
 #include "analyzer/finding_list.h"
+#include "analyzer/heat/gaps.h"
+#include "analyzer/heat/sizes.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
 #include "analyzer/link/transport.h"
@@ -44,6 +46,8 @@ static int judge_links(struct analysis *a)
 {
 	int st = ct_links_measure(&a->pass, &a->links);
 
+	if (st == CT_OK)
+		st = ct_curves_fill(&a->links, &a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_links_fill(&a->links, &a->pass, a->report);
 	return st == CT_OK ? ct_links_find(&a->links, &a->pass, a->report, &a->findings) : st;
@@ -152,6 +156,8 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	if (st == CT_OK)
 		st = look_at_cycles(a);
 	if (st == CT_OK)
+		st = ct_heat_fill_cycles(&a->pass, &a->cycles, a->report);
+	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
 		st = ct_findings_advise(&a->findings, a->report);
@@ -196,9 +202,13 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	if (st == CT_OK)
 		st = ct_fill_overlap(&a->pass, a->report);
 	if (st == CT_OK)
+		st = ct_heat_fill_waits(&a->pass, a->report);
+	if (st == CT_OK)
 		st = ct_transport_fill(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_peaks_fill(&a->pass, a->report);
+	if (st == CT_OK)
+		st = ct_histogram_fill(&a->pass, a->report);
 	if (st == CT_OK)
 		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
 	if (st == CT_OK)

@@ -97,6 +97,8 @@ int ct_pass_judge(void *arg, struct ct_instance *i, int complete)
 		st = ct_judge_collective(pass, i, complete);
 	if (st == CT_OK && complete)
 		st = keep_on_tape(pass, i);
+	if (st == CT_OK && !pass->blame.in_set)
+		st = ct_heat_judged(pass, i);
 	/* Not before all members were looked at: they look at each other's groups. */
 	drop_groups(pass, i);
 	return st;

@@ -99,6 +99,20 @@ int ct_judge_waits(struct ct_pass *pass, const struct ct_instance *i, uint64_t s
 	return st;
 }
 
+/* Whose new waits are told. */
+struct waiter {
+	struct ct_pass *pass;
+	uint32_t seat;
+};
+
+static int add_to_heat(void *arg, uint64_t begin, uint64_t end)
+{
+	const struct waiter *w = arg;
+
+	return ct_heat_wait(&w->pass->heat, w->seat, ct_heat_at(w->pass, w->seat, begin),
+			    ct_heat_at(w->pass, w->seat, end));
+}
+
 /* Waits of one member, into its class and its rank's sums. */
 int ct_judge_add_wait(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m,
 		      uint64_t wait_ns)
@@ -106,8 +120,10 @@ int ct_judge_add_wait(struct ct_pass *pass, struct ct_class *class, const struct
 	struct ct_seat *seat = &pass->seats[m->seat];
 	uint64_t from = m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
 	uint64_t before_ns = seat->waited.total;
+	struct waiter waiter = { pass, m->seat };
 
-	if (ct_union_add(&seat->waited, from, from + wait_ns) != CT_OK)
+	if (ct_union_add_each(&seat->waited, from, from + wait_ns,
+			      pass->blame.in_set ? NULL : add_to_heat, &waiter) != CT_OK)
 		return CT_NOMEM;
 	note_clocks(pass, class, m);
 	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;

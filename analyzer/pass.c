@@ -445,6 +445,7 @@ void ct_pass_fini(struct ct_pass *pass)
 	ct_sites_fini(&pass->sites);
 	ct_tape_fini(&pass->tape);
 	ct_exposures_fini(&pass->exposures);
+	ct_heat_fini(&pass->heat);
 	ct_sequence_fini(&pass->sequence);
 	ct_markers_fini(&pass->markers);
 	ct_overlap_free(pass->overlap);

@@ -18,6 +18,7 @@
 #include "analyzer/clock/align.h"
 #include "analyzer/cycle/markers.h"
 #include "analyzer/cycle/sequence.h"
+#include "analyzer/heat/heat.h"
 #include "analyzer/load.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/groups.h"
@@ -168,6 +169,7 @@ struct ct_pass {
 	struct ct_traffic traffic;   /* empty in a reading for a set */
 	struct ct_overlap *overlap;  /* NULL in a reading for a set */
 	struct ct_exposures exposures; /* empty in a reading for a set */
+	struct ct_heat heat;	       /* likewise */
 	struct ct_blame blame;
 	/* of operations that lack ranks without a trace (blame/rest.h); zeroed: none */
 	struct ct_blame rest;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/heat/heat_report.h"
 #include "analyzer/link/expect_report.h"
 #include "analyzer/link/transport_report.h"
 #include "analyzer/traffic/traffic_report.h"
@@ -528,6 +529,11 @@ struct ct_report {
 	struct ct_report_exposed exposed;
 	struct ct_report_gaps *gaps; /* ranks of which something is known */
 	size_t n_gaps;
+	struct ct_report_heat heat;
+	struct ct_report_size *histogram; /* by backend, operation and size */
+	size_t n_histogram;
+	struct ct_report_curve *curves; /* those with most transfer time first */
+	size_t n_curves;
 	struct ct_report_stage *stages; /* of pipelines, by communicator and stage */
 	size_t n_stages;
 	struct ct_arena *memory; /* private: holds all of the above */

@@ -30,6 +30,9 @@ json_t *ct_json_gaps(const struct ct_report *report);
 json_t *ct_json_stages(const struct ct_report *report);
 json_t *ct_json_environment(const struct ct_report *report);
 json_t *ct_json_expect(const struct ct_report *report); /* null: nothing was expected */
+json_t *ct_json_heat(const struct ct_report *report);
+json_t *ct_json_histogram(const struct ct_report *report);
+json_t *ct_json_curves(const struct ct_report *report);
 json_t *ct_json_transport(const struct ct_report *report);
 json_t *ct_json_traffic(const struct ct_report_traffic *traffic);
 

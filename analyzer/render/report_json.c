@@ -173,6 +173,9 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "stages", ct_json_stages(report), &failed);
 	ct_json_set(o, "links", ct_json_links(report), &failed);
 	ct_json_set(o, "traffic", ct_json_traffic(&report->traffic), &failed);
+	ct_json_set(o, "heat", ct_json_heat(report), &failed);
+	ct_json_set(o, "histogram", ct_json_histogram(report), &failed);
+	ct_json_set(o, "curves", ct_json_curves(report), &failed);
 	ct_json_set(o, "clocks", ct_json_clocks(report), &failed);
 	ct_json_set(o, "losses", ct_json_losses(report), &failed);
 	ct_json_set(o, "scorecard", ct_json_score(&report->score), &failed);

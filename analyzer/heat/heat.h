@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heat.h — when which rank waited for others, over the whole run, in bounded memory: a row of CT_HEAT_COLUMNS cells for each
+ * seat, whose width doubles when the run turns out longer. Filled while a pass reads; what it becomes is in heat_report.h.
+ *
+ * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does not depend on the order
+ * in which its parts came. Times are ns since the run began. One thread; a zeroed struct is an empty one. */
+#ifndef CT_HEAT_H
+#define CT_HEAT_H
+
+#include <stdint.h>
+
+#include "analyzer/match/match.h"
+
+struct ct_pass;
+struct ct_report;
+
+#define CT_HEAT_COLUMNS 512u
+/* A report shows ranks up to so many, beyond that their hosts. */
+#define CT_HEAT_RANKS 512u
+/* Cells of a report's heatmap: of many rows columns are wider, but there are 16 of them at least. */
+#define CT_HEAT_CELLS (1u << 17)
+
+/* What is known of a rank in a cell. */
+#define CT_HEAT_KNOWN 1u   /* it was in an operation whose waits are known */
+#define CT_HEAT_UNKNOWN 2u /* in one whose waits are not */
+
+struct ct_heat_row {
+	unsigned shift; /* a cell is 2^shift ns wide */
+	uint64_t wait_ns[CT_HEAT_COLUMNS];
+	uint32_t err_ns
+		[CT_HEAT_COLUMNS]; /* of the known waits that begin in it, and what may be waiting in the others;
+				    * UINT32_MAX: that or more */
+	uint8_t seen[CT_HEAT_COLUMNS]; /* CT_HEAT_ */
+};
+
+struct ct_heat {
+	struct ct_heat_row **rows; /* by seat; NULL: nothing is known of it */
+	uint32_t n_rows;
+	uint64_t known, unknown; /* operations of ranks whose waits are known, and others */
+};
+
+void ct_heat_fini(struct ct_heat *heat);
+
+/* The seat waited in [begin, end), of which nothing has been added yet. 0 or CT_NOMEM. */
+int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns);
+
+/* The seat was in an operation from begin to end, whose wait is known (with this error) or not. 0 or CT_NOMEM. */
+int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns,
+		int is_known, uint64_t err_ns);
+
+/* Make all rows' cells equally wide, and so wide that no more than `most` (at most CT_HEAT_COLUMNS) are needed for what is in
+ * them and for a run of duration_ns. Returns how many are, and their width. */
+uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most,
+		       uint64_t *width_ns);
+
+/* A time on the clock of the seat's host as the run's, by where that clock stands at the instance at hand. */
+uint64_t ct_heat_at(const struct ct_pass *pass, uint32_t seat, uint64_t mono_ns);
+
+/* The pass has judged the instance (pass->waits): note whether its members' waits are known. 0 or CT_NOMEM. */
+int ct_heat_judged(struct ct_pass *pass, const struct ct_instance *instance);
+
+/* report->heat.waits. After the other tables of a report, whose ranks still stand by seat. 0 or CT_NOMEM. */
+int ct_heat_fill_waits(struct ct_pass *pass, struct ct_report *report);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sizes.h — how large operations are and how fast by size: over all communicators, and for each of them a curve with its
+ * fit (docs/ANALYSIS.md, "Sizes"). From the classes of a pass, so of the whole run; only fits are the tape's. One thread. */
+#ifndef CT_HEAT_SIZES_H
+#define CT_HEAT_SIZES_H
+
+#include "analyzer/link/links.h"
+
+/* Curves of a report at most: those with most transfer time. */
+#define CT_CURVES 32u
+
+/* report->histogram. After comms with their peaks. 0 or CT_NOMEM. */
+int ct_histogram_fill(const struct ct_pass *pass, struct ct_report *report);
+
+/* report->curves. 0 or CT_NOMEM. */
+int ct_curves_fill(const struct ct_links *links, const struct ct_pass *pass,
+		   struct ct_report *report);
+
+/* What a class's bytes over its time count on the wire; 0: bus bandwidth is not defined. */
+double ct_class_bus_factor(const struct ct_class *class);
+
+#endif
