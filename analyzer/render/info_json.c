@@ -61,7 +61,7 @@ static json_t *order(const struct ct_report *report)
 	return ct_json_done(array, failed);
 }
 
-static json_t *invisible(const struct ct_report *report)
+json_t *ct_json_invisible(const struct ct_report *report)
 {
 	json_t *array = json_array();
 	int failed = !array;
@@ -91,7 +91,7 @@ json_t *ct_info_json(const struct ct_report *report)
 	ct_json_set(o, "clocks", ct_json_clocks(report), &failed);
 	ct_json_set(o, "cost", ct_json_costs(report), &failed);
 	ct_json_set(o, "order", order(report), &failed);
-	ct_json_set(o, "invisible", invisible(report), &failed);
+	ct_json_set(o, "invisible", ct_json_invisible(report), &failed);
 	ct_json_set(o, "environment", ct_json_environment(report), &failed);
 	ct_json_set(o, "transport", ct_json_transport(report), &failed);
 	return ct_json_done(o, failed);

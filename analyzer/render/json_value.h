@@ -35,6 +35,10 @@ json_t *ct_json_histogram(const struct ct_report *report);
 json_t *ct_json_curves(const struct ct_report *report);
 json_t *ct_json_transport(const struct ct_report *report);
 json_t *ct_json_traffic(const struct ct_report_traffic *traffic);
+json_t *ct_json_ended(const struct ct_report *report);
+json_t *ct_json_inflight(const struct ct_report *report);
+json_t *ct_json_invisible(const struct ct_report *report);
+json_t *ct_json_omitted(const struct ct_report *report);
 
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);

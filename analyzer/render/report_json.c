@@ -181,5 +181,9 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "scorecard", ct_json_score(&report->score), &failed);
 	ct_json_set(o, "cost", ct_json_costs(report), &failed);
 	ct_json_set(o, "expect", ct_json_expect(report), &failed);
+	ct_json_set(o, "ended", ct_json_ended(report), &failed);
+	ct_json_set(o, "inflight", ct_json_inflight(report), &failed);
+	ct_json_set(o, "invisible", ct_json_invisible(report), &failed);
+	ct_json_set(o, "omitted", ct_json_omitted(report), &failed);
 	return ct_json_done(o, failed);
 }
