@@ -8,3 +8,13 @@ commtrace report run1 --fail-on=MISMATCH,LOSSES >/dev/null
 echo $?
 commtrace report run1 --fail-on=any >/dev/null
 echo $?
+# The verdict's word means its findings, whatever their kind.
+commtrace-synth -o run2 --gpus-per-host 4 --cycles 400 --cycle-ms 5 --fault pause:rank=2,every=40,ms=60 >/dev/null
+commtrace report run2 | sed -n 's/^\(STRAGGLER\):.*/\1/p; s/^\(PERIODIC_STALLS\) .*/\1/p'
+commtrace report run2 --fail-on=STRAGGLER >/dev/null
+echo $?
+commtrace report run2 --fail-on=SLOW_LINK >/dev/null
+echo $?
+# What a job that was killed had begun is told as such.
+commtrace-synth -o run3 --gpus-per-host 2 --cycles 40 --seed 55 --fault kill:rank=1,op=9 >/dev/null
+commtrace report run3 --format=json | grep -o 'operations that had not ended count in full'

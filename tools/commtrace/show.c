@@ -197,6 +197,10 @@ static int is_found(const struct ct_report *report, const char *kinds)
 {
 	if (kinds && is_among("any", kinds) && (report->n_findings || report->n_stuck))
 		return 1;
+	/* The word that stands first in the report: of several kinds that are one verdict (a rank that stalls, STRAGGLER) whoever
+	 * asks for it means them all. */
+	if (kinds && report->n_findings && is_among(ct_verdict_name(report->verdict.code), kinds))
+		return 1;
 	for (size_t i = 0; kinds && i < report->n_findings; i++) {
 		if (is_among(ct_finding_name(report->findings[i].kind), kinds))
 			return 1;
