@@ -64,6 +64,9 @@ struct ct_chart_arg {
 };
 #define CT_CHART_LIST 16u
 #define CT_CHART_ARGS 24u
+#define CT_CHART_FRAMES 8u
+/* Longer names of functions and files are cut. */
+#define CT_CHART_FRAME_TEXT 255u
 
 enum ct_chart_track_kind { CT_TRACK_GROUP, CT_TRACK_SLICES, CT_TRACK_COUNTER };
 struct ct_chart_track {
@@ -76,15 +79,25 @@ struct ct_chart_track {
 	uint8_t merged; /* one of several that are shown as one: equal name and parent */
 };
 
+/* Where in the program a call was made; texts, 0 unknown. */
+struct ct_chart_frame {
+	uint32_t function, file;
+	uint32_t line;
+};
+
 struct ct_chart_slice {
 	uint32_t track;
 	uint32_t name; /* text */
 	uint64_t begin_ns, end_ns;
-	uint64_t flows[2]; /* slices with an equal one are joined by an arrow; 0 none */
+	uint64_t flows[2];    /* slices with an equal one are joined by an arrow; 0 none */
+	uint64_t correlation; /* slices with an equal one have one colour; 0: that of their name */
+	const uint64_t *ends; /* arrows with these numbers end here; at most CT_CHART_LIST */
+	const struct ct_chart_frame *frames; /* outermost first; at most CT_CHART_FRAMES */
 	uint8_t depth;
 	uint8_t category;
 	uint8_t instant; /* begin_ns only */
 	uint8_t n_args;
+	uint8_t n_ends, n_frames;
 	const struct ct_chart_arg *args;
 };
 
@@ -95,7 +108,7 @@ struct ct_chart_fact {
 	uint64_t number;
 };
 
-/* Each returns 0 or a negative status, which ends the drawing. A track comes before what lies on it and after its
+/* Each returns 0 or a negative status, which ends the drawing. A group may have slices of its own. A track comes before what lies on it and after its
  * parent. The slices of a track come in one go: parents before children, each after the end of its elder sibling. */
 struct ct_chart_sink {
 	int (*begin)(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,

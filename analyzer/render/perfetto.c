@@ -288,7 +288,7 @@ static int on_slice(void *arg, const struct ct_chart_slice *slice)
 	at = room(p, CT_EVENT_MAX, &st);
 	if (!at)
 		return st;
-	wrote(p, ct_event_begin(at, slice));
+	wrote(p, ct_event_begin(at, p->texts, slice));
 	p->reached_ns = slice->begin_ns > p->reached_ns ? slice->begin_ns : p->reached_ns;
 	if (!slice->instant && p->depth < MAX_DEPTH)
 		p->ends[p->depth++] = slice->end_ns;

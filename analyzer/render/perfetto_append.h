@@ -49,6 +49,19 @@ static inline uint8_t *ct_append_double(uint8_t *at, unsigned field, double valu
 	return ct_append_fixed64(at, field, bits);
 }
 
+/* At most `most` bytes of it, and no half of a character of UTF-8. */
+static inline uint8_t *ct_append_text(uint8_t *at, unsigned field, const char *text, size_t most)
+{
+	size_t len = strnlen(text, most + 1);
+
+	if (len > most)
+		for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80; len--)
+			;
+	at = ct_append_varint(ct_append_key(at, field, CT_WIRE_BYTES), len);
+	memcpy(at, text, len);
+	return at + len;
+}
+
 /* Begin a message in a message; *mark is for ct_append_close(). */
 static inline uint8_t *ct_append_open(uint8_t *at, unsigned field, uint8_t **mark)
 {

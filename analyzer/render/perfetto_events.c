@@ -102,7 +102,34 @@ static uint8_t *put_arg(uint8_t *at, const struct ct_chart_arg *arg)
 	return at;
 }
 
-uint8_t *ct_event_begin(uint8_t *at, const struct ct_chart_slice *slice)
+static uint8_t *put_text(uint8_t *at, unsigned field, const struct ct_texts *texts, uint32_t text)
+{
+	return text ? ct_append_text(at, field, ct_texts_get(texts, text), CT_CHART_FRAME_TEXT)
+		    : at;
+}
+
+static uint8_t *put_frames(uint8_t *at, const struct ct_texts *texts,
+			   const struct ct_chart_slice *slice)
+{
+	uint8_t *stack, *mark;
+
+	at = ct_append_open(at, CT_PF_CALLSTACK, &stack);
+	for (unsigned i = 0; i < slice->n_frames && i < CT_CHART_FRAMES; i++) {
+		const struct ct_chart_frame *frame = &slice->frames[i];
+
+		at = ct_append_open(at, CT_PF_FRAMES, &mark);
+		at = put_text(at, CT_PF_FUNCTION, texts, frame->function);
+		at = put_text(at, CT_PF_FILE, texts, frame->file);
+		if (frame->line)
+			at = ct_append_uint(at, CT_PF_LINE, frame->line);
+		ct_append_close(at, mark);
+	}
+	ct_append_close(at, stack);
+	return at;
+}
+
+uint8_t *ct_event_begin(uint8_t *at, const struct ct_texts *texts,
+			const struct ct_chart_slice *slice)
 {
 	struct marks marks;
 
@@ -116,6 +143,12 @@ uint8_t *ct_event_begin(uint8_t *at, const struct ct_chart_slice *slice)
 		if (slice->flows[i])
 			at = ct_append_fixed64(at, CT_PF_FLOW, slice->flows[i]);
 	}
+	for (unsigned i = 0; i < slice->n_ends && i < CT_CHART_LIST; i++)
+		at = ct_append_fixed64(at, CT_PF_FLOW_END, slice->ends[i]);
+	if (slice->correlation)
+		at = ct_append_uint(at, CT_PF_CORRELATION, slice->correlation);
+	if (slice->n_frames)
+		at = put_frames(at, texts, slice);
 	return close_packet(at, &marks);
 }
 

@@ -7,10 +7,12 @@
 #include "analyzer/chart/chart.h"
 
 /* No packet below takes more. */
-#define CT_EVENT_MAX 8192u
+#define CT_EVENT_MAX 14336u
 
-/* Each writes one packet at `at`, with the field of the trace that holds it, and returns its end. */
-uint8_t *ct_event_begin(uint8_t *at, const struct ct_chart_slice *slice); /* also an instant */
+/* Each writes one packet at `at`, with the field of the trace that holds it, and returns its end. Frames are no interned
+ * texts: they come from `texts`. */
+uint8_t *ct_event_begin(uint8_t *at, const struct ct_texts *texts,
+			const struct ct_chart_slice *slice); /* also an instant */
 uint8_t *ct_event_end(uint8_t *at, uint32_t track, uint64_t end_ns);
 uint8_t *ct_event_counter(uint8_t *at, uint32_t track, uint64_t at_ns, double value);
 

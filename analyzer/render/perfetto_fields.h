@@ -20,6 +20,14 @@ enum {
 	CT_PF_TRACK = 11,
 	CT_PF_COUNTER = 44,
 	CT_PF_FLOW = 47,
+	CT_PF_FLOW_END = 48,
+	CT_PF_CORRELATION = 52,
+	CT_PF_CALLSTACK = 55,
+
+	CT_PF_FRAMES = 1, /* TrackEvent.Callstack, and Frame */
+	CT_PF_FUNCTION = 1,
+	CT_PF_FILE = 2,
+	CT_PF_LINE = 3,
 
 	CT_PF_KEY = 1, /* DebugAnnotation */
 	CT_PF_UINT = 3,

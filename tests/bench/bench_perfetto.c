@@ -60,7 +60,7 @@ static uint8_t *append(const struct ct_chart_slice *slices)
 	uint8_t *at = buffer;
 
 	for (uint32_t i = 0; i < SLICES; i++) {
-		at = ct_event_begin(at, &slices[i]);
+		at = ct_event_begin(at, NULL, &slices[i]);
 		at = ct_event_end(at, slices[i].track, slices[i].end_ns);
 	}
 	return at;
@@ -79,7 +79,7 @@ static uint8_t *pack(const struct ct_chart_slice *slices)
 	uint8_t *at = buffer;
 
 	for (uint32_t i = 0; i < SLICES; i++) {
-		same_event_begin(&same, &slices[i]);
+		same_event_begin(&same, NULL, &slices[i]);
 		at = pack_one(at, &same);
 		same_event_end(&same, slices[i].track, slices[i].end_ns);
 		at = pack_one(at, &same);

@@ -9,13 +9,13 @@
 #include "analyzer/render/perfetto_packets.h"
 #include "analyzer/render/tuples.h"
 
-/* A parent with two children that touch, and one that follows at once. */
+/* A parent with two children that touch, and one that follows at once; an arrow leads to it from the first child. */
 enum { OUTER, FIRST, SECOND, NEXT, N };
 static struct ct_chart_slice slices[N] = {
 	[OUTER] = { .track = 2, .begin_ns = 100, .end_ns = 200 },
-	[FIRST] = { .track = 2, .begin_ns = 100, .end_ns = 150, .depth = 1 },
+	[FIRST] = { .track = 2, .begin_ns = 100, .end_ns = 150, .depth = 1, .flows = { 7 } },
 	[SECOND] = { .track = 2, .begin_ns = 150, .end_ns = 200, .depth = 1 },
-	[NEXT] = { .track = 2, .begin_ns = 200, .end_ns = 300 },
+	[NEXT] = { .track = 2, .begin_ns = 200, .end_ns = 300, .flows = { 7 } },
 };
 static const char *const names[] = { "outer", "first", "second", "next" };
 
@@ -37,7 +37,7 @@ static void begin(int slice)
 {
 	uint8_t bytes[CT_EVENT_MAX];
 
-	put(bytes, (size_t)(ct_event_begin(bytes, &slices[slice]) - bytes));
+	put(bytes, (size_t)(ct_event_begin(bytes, NULL, &slices[slice]) - bytes));
 }
 
 static void end(uint64_t end_ns)
@@ -122,6 +122,10 @@ int main(int argc, char **argv)
 	for (int s = 0; s < N; s++)
 		slices[s].name = ct_texts_add(&texts, names[s]);
 	write_tuples(&texts, argv[3]);
+	if (is(fault, "arrow"))
+		slices[OUTER].flows[0] = 7;
+	if (is(fault, "no-arrow"))
+		slices[NEXT].flows[0] = 0;
 	trace = fopen(argv[2], "we");
 	if (!trace)
 		return 1;

@@ -95,7 +95,30 @@ static void set_arg(struct same_event *same, Ct__DebugAnnotation *a, const struc
 	}
 }
 
-void same_event_begin(struct same_event *same, const struct ct_chart_slice *slice)
+static char *text_of(const struct ct_texts *texts, uint32_t number)
+{
+	return number ? (char *)(uintptr_t)ct_texts_get(texts, number) : NULL;
+}
+
+static void set_frames(struct same_event *same, const struct ct_texts *texts,
+		       const struct ct_chart_slice *slice)
+{
+	ct__track_event__callstack__init(&same->callstack);
+	same->event.callstack = &same->callstack;
+	same->callstack.n_frames = slice->n_frames;
+	same->callstack.frames = same->frame_list;
+	for (unsigned i = 0; i < slice->n_frames; i++) {
+		same->frame_list[i] = &same->frames[i];
+		ct__track_event__frame__init(&same->frames[i]);
+		same->frames[i].function_name = text_of(texts, slice->frames[i].function);
+		same->frames[i].source_file = text_of(texts, slice->frames[i].file);
+		same->frames[i].has_line_number = slice->frames[i].line != 0;
+		same->frames[i].line_number = slice->frames[i].line;
+	}
+}
+
+void same_event_begin(struct same_event *same, const struct ct_texts *texts,
+		      const struct ct_chart_slice *slice)
 {
 	Ct__TrackEvent *event = &same->event;
 
@@ -118,6 +141,13 @@ void same_event_begin(struct same_event *same, const struct ct_chart_slice *slic
 		if (slice->flows[i])
 			same->flows[event->n_flow_ids++] = slice->flows[i];
 	}
+	event->terminating_flow_ids = same->ends;
+	for (unsigned i = 0; i < slice->n_ends; i++)
+		same->ends[event->n_terminating_flow_ids++] = slice->ends[i];
+	event->has_correlation_id = slice->correlation != 0;
+	event->correlation_id = slice->correlation;
+	if (slice->n_frames)
+		set_frames(same, texts, slice);
 }
 
 void same_event_end(struct same_event *same, uint32_t track, uint64_t end_ns)

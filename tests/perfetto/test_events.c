@@ -80,27 +80,60 @@ static void random_arg(struct ct_chart_arg *arg, struct ct_chart_part *parts, in
 	}
 }
 
+/* Texts of any length that is written whole. */
+static void make_texts(struct ct_texts *texts, uint32_t n)
+{
+	char text[CT_CHART_FRAME_TEXT + 1];
+
+	assert_int_equal(ct_texts_init(texts), CT_OK);
+	while (texts->n < n) {
+		size_t len = draw() % CT_CHART_FRAME_TEXT + 1;
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = (char)(draw() % 94 + 33);
+		text[len] = '\0';
+		assert_true(ct_texts_add(texts, text) > 0);
+	}
+}
+
 static void slices_are_what_protobuf_c_packs(void **unused)
 {
 	static struct same_event same;
+	struct ct_texts texts;
 	uint8_t bytes[CT_EVENT_MAX];
 	uint8_t *end;
 
 	(void)unused;
+	make_texts(&texts, 100);
 	for (int round = 0; round < 20000; round++) {
 		struct ct_chart_part parts[CT_CHART_LIST];
+		struct ct_chart_frame frames[CT_CHART_FRAMES];
+		uint64_t ends[CT_CHART_LIST];
 		int ints[CT_CHART_LIST];
 		struct ct_chart_arg args[CT_CHART_ARGS];
-		struct ct_chart_slice slice = { .track = (uint32_t)draw(),
-						.name = (uint32_t)draw(),
-						.begin_ns = draw(),
-						.flows = { draw() % 2 ? draw() : 0,
-							   draw() % 2 ? draw() : 0 },
-						.category = (uint8_t)(draw() % CT_CATEGORY_MAX),
-						.instant = draw() % 2 != 0,
-						.n_args = (uint8_t)(draw() % CT_CHART_ARGS),
-						.args = args };
+		struct ct_chart_slice slice = {
+			.track = (uint32_t)draw(),
+			.name = (uint32_t)draw(),
+			.begin_ns = draw(),
+			.flows = { draw() % 2 ? draw() : 0, draw() % 2 ? draw() : 0 },
+			.category = (uint8_t)(draw() % CT_CATEGORY_MAX),
+			.instant = draw() % 2 != 0,
+			.n_args = (uint8_t)(draw() % CT_CHART_ARGS),
+			.correlation = draw() % 2 ? draw() : 0,
+			.n_ends = (uint8_t)(draw() % (CT_CHART_LIST + 1)),
+			.ends = ends,
+			.n_frames = (uint8_t)(draw() % (CT_CHART_FRAMES + 1)),
+			.frames = frames,
+			.args = args
+		};
 		int lists = 0;
+
+		for (unsigned i = 0; i < CT_CHART_LIST; i++)
+			ends[i] = draw();
+		for (unsigned i = 0; i < CT_CHART_FRAMES; i++)
+			frames[i] = (struct ct_chart_frame){ (uint32_t)(draw() % 101),
+							     (uint32_t)(draw() % 101),
+							     (uint32_t)(draw() % 3 ? draw() : 0) };
 
 		for (unsigned i = 0; i < slice.n_args; i++) {
 			random_arg(&args[i], parts, ints);
@@ -108,11 +141,36 @@ static void slices_are_what_protobuf_c_packs(void **unused)
 			if (args[i].type >= CT_VALUE_PARTS && lists++)
 				args[i] = (struct ct_chart_arg){ .type = CT_VALUE_UINT };
 		}
-		end = ct_event_begin(bytes, &slice);
+		end = ct_event_begin(bytes, &texts, &slice);
 		assert_true(end - bytes < CT_EVENT_MAX);
-		same_event_begin(&same, &slice);
+		same_event_begin(&same, &texts, &slice);
 		assert_same(bytes, end, &same);
 	}
+	ct_texts_fini(&texts);
+}
+
+/* A long name of a function is cut between characters. */
+static void long_names_of_frames_are_cut_between_characters(void **unused)
+{
+	static struct same_event same;
+	uint8_t bytes[CT_EVENT_MAX];
+	struct ct_chart_frame frame = { .function = 1 }, cut = { .function = 2 };
+	struct ct_chart_slice slice = { .track = 1, .name = 1, .n_frames = 1, .frames = &frame };
+	struct ct_chart_slice shorter = { .track = 1, .name = 1, .n_frames = 1, .frames = &cut };
+	char text[CT_CHART_FRAME_TEXT + 8];
+	struct ct_texts texts;
+
+	(void)unused;
+	assert_int_equal(ct_texts_init(&texts), CT_OK);
+	memset(text, 'a', sizeof(text));
+	memcpy(text + CT_CHART_FRAME_TEXT - 1, "\303\244", 2);
+	text[CT_CHART_FRAME_TEXT + 4] = '\0';
+	assert_int_equal(ct_texts_add(&texts, text), 1);
+	text[CT_CHART_FRAME_TEXT - 1] = '\0';
+	assert_int_equal(ct_texts_add(&texts, text), 2);
+	same_event_begin(&same, &texts, &shorter);
+	assert_same(bytes, ct_event_begin(bytes, &texts, &slice), &same);
+	ct_texts_fini(&texts);
 }
 
 static void ends_and_values_are_what_protobuf_c_packs(void **unused)
@@ -138,16 +196,33 @@ static void the_largest_slice_has_room(void **unused)
 	uint8_t bytes[CT_EVENT_MAX];
 	struct ct_chart_part parts[CT_CHART_LIST];
 	struct ct_chart_arg args[CT_CHART_ARGS];
+	struct ct_chart_frame frames[CT_CHART_FRAMES];
+	uint64_t ends[CT_CHART_LIST];
 	struct ct_chart_slice slice = { .track = UINT32_MAX,
 					.name = UINT32_MAX,
 					.begin_ns = UINT64_MAX,
 					.flows = { UINT64_MAX, UINT64_MAX },
+					.correlation = UINT64_MAX,
+					.ends = ends,
+					.n_ends = CT_CHART_LIST,
+					.frames = frames,
+					.n_frames = CT_CHART_FRAMES,
 					.n_args = CT_CHART_ARGS,
 					.args = args };
+	char text[CT_CHART_FRAME_TEXT + 1];
+	struct ct_texts texts;
 
 	(void)unused;
-	for (unsigned i = 0; i < CT_CHART_LIST; i++)
+	assert_int_equal(ct_texts_init(&texts), CT_OK);
+	memset(text, 'a', CT_CHART_FRAME_TEXT);
+	text[CT_CHART_FRAME_TEXT] = '\0';
+	for (unsigned i = 0; i < CT_CHART_FRAMES; i++)
+		frames[i] = (struct ct_chart_frame){ ct_texts_add(&texts, text),
+						     ct_texts_add(&texts, text), UINT32_MAX };
+	for (unsigned i = 0; i < CT_CHART_LIST; i++) {
 		parts[i] = (struct ct_chart_part){ UINT32_MAX, INT32_MAX, UINT64_MAX, UINT64_MAX };
+		ends[i] = UINT64_MAX;
+	}
 	for (unsigned i = 0; i < CT_CHART_ARGS; i++)
 		args[i] = (struct ct_chart_arg){ .key = CT_ARG_MAX - 1,
 						 .type = i < 4 ? CT_VALUE_PARTS : CT_VALUE_INT,
@@ -158,7 +233,8 @@ static void the_largest_slice_has_room(void **unused)
 		else
 			args[i].i = -1;
 	}
-	assert_true(ct_event_begin(bytes, &slice) - bytes < CT_EVENT_MAX);
+	assert_true(ct_event_begin(bytes, &texts, &slice) - bytes < CT_EVENT_MAX);
+	ct_texts_fini(&texts);
 }
 
 static unsigned number_of(const ProtobufCMessageDescriptor *message, const char *field)
@@ -175,6 +251,8 @@ static void numbers_are_those_of_the_proto_file(void **unused)
 	const ProtobufCMessageDescriptor *packet = &ct__trace_packet__descriptor;
 	const ProtobufCMessageDescriptor *event = &ct__track_event__descriptor;
 	const ProtobufCMessageDescriptor *note = &ct__debug_annotation__descriptor;
+	const ProtobufCMessageDescriptor *stack = &ct__track_event__callstack__descriptor;
+	const ProtobufCMessageDescriptor *frame = &ct__track_event__frame__descriptor;
 
 	(void)unused;
 	assert_int_equal(number_of(&ct__trace__descriptor, "packet"), CT_PF_PACKET);
@@ -190,6 +268,13 @@ static void numbers_are_those_of_the_proto_file(void **unused)
 	assert_int_equal(number_of(event, "track_uuid"), CT_PF_TRACK);
 	assert_int_equal(number_of(event, "double_counter_value"), CT_PF_COUNTER);
 	assert_int_equal(number_of(event, "flow_ids"), CT_PF_FLOW);
+	assert_int_equal(number_of(event, "terminating_flow_ids"), CT_PF_FLOW_END);
+	assert_int_equal(number_of(event, "correlation_id"), CT_PF_CORRELATION);
+	assert_int_equal(number_of(event, "callstack"), CT_PF_CALLSTACK);
+	assert_int_equal(number_of(stack, "frames"), CT_PF_FRAMES);
+	assert_int_equal(number_of(frame, "function_name"), CT_PF_FUNCTION);
+	assert_int_equal(number_of(frame, "source_file"), CT_PF_FILE);
+	assert_int_equal(number_of(frame, "line_number"), CT_PF_LINE);
 	assert_int_equal(number_of(note, "name_iid"), CT_PF_KEY);
 	assert_int_equal(number_of(note, "uint_value"), CT_PF_UINT);
 	assert_int_equal(number_of(note, "int_value"), CT_PF_INT);
@@ -204,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slices_are_what_protobuf_c_packs),
 		cmocka_unit_test(ends_and_values_are_what_protobuf_c_packs),
+		cmocka_unit_test(long_names_of_frames_are_cut_between_characters),
 		cmocka_unit_test(the_largest_slice_has_room),
 		cmocka_unit_test(numbers_are_those_of_the_proto_file),
 	};
