@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When ranks stood waiting: each moment once, whatever the order; where there is no room for all, their sums are kept. And how
+ * call sites are read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyzer/chart/budget.h"
+#include "analyzer/chart/frames.h"
+#include "analyzer/chart/stood.h"
+
+static uint64_t state = 1;
+
+static uint64_t draw(uint64_t below)
+{
+	state = state * 6364136223846793005ull + 1442695040888963407ull;
+	return (state >> 33) % below;
+}
+
+#define SEATS 3u
+#define LINE 400u
+
+/* Random stalls on a short line: the union is counted moment by moment. */
+static void each_moment_counts_once(void **unused)
+{
+	(void)unused;
+	for (int round = 0; round < 3000; round++) {
+		uint8_t stands[SEATS][LINE] = { 0 };
+		const uint32_t told[SEATS] = { 1u << 1, 1u << 1 | 1u << 2, 0 };
+		uint32_t n = (uint32_t)draw(60);
+		struct ct_stoods s;
+
+		ct_stoods_init(&s, 1000);
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t begin = draw(LINE - 30), len = 1 + draw(30);
+			struct ct_stood one = { .begin_ns = begin,
+						.end_ns = begin + len,
+						.length_ns = len,
+						.err_ns = 1,
+						.seat = (uint32_t)draw(SEATS),
+						.n = 1,
+						.backend = 1 + (uint32_t)draw(2) };
+
+			assert_int_equal(ct_stoods_add(&s, &one), 0);
+			for (uint64_t t = begin; t < begin + len; t++)
+				stands[one.seat][t] |= told[one.seat] >> one.backend & 1;
+		}
+		assert_int_equal(ct_stoods_close(&s, told, SEATS), 0);
+		assert_int_equal(s.width_ns, 0);
+		for (uint32_t seat = 0; seat < SEATS; seat++) {
+			uint8_t got[LINE] = { 0 };
+			uint64_t reached = 0;
+
+			for (uint64_t i = s.first[seat]; i < s.first[seat + 1]; i++) {
+				const struct ct_stood *one = &s.all[i];
+
+				assert_int_equal(one->seat, seat);
+				assert_int_equal(one->length_ns, one->end_ns - one->begin_ns);
+				assert_true(i == s.first[seat] || one->begin_ns > reached);
+				reached = one->end_ns;
+				memset(got + one->begin_ns, 1, one->length_ns);
+			}
+			assert_memory_equal(got, stands[seat], LINE);
+		}
+		ct_stoods_fini(&s);
+	}
+}
+
+static void sums_are_kept_where_there_is_no_room_for_all(void **unused)
+{
+	const uint32_t told[SEATS] = { 2, 2, 2 };
+	uint64_t sums[SEATS] = { 0 }, counts[SEATS] = { 0 };
+	struct ct_stoods s;
+
+	(void)unused;
+	ct_stoods_init(&s, 200);
+	for (uint64_t i = 0; i < 100000; i++) {
+		/* apart from each other, and not quite in order */
+		uint64_t begin = 5000 * (i ^ draw(8)) + draw(3), len = 1 + draw(4000);
+		struct ct_stood one = { .begin_ns = begin,
+					.end_ns = begin + len,
+					.length_ns = len,
+					.seat = (uint32_t)(i % SEATS),
+					.n = 1,
+					.backend = 1 };
+		static uint8_t seen[100008];
+
+		if (seen[begin / 5000]++)
+			continue;
+		sums[one.seat] += len;
+		counts[one.seat]++;
+		assert_int_equal(ct_stoods_add(&s, &one), 0);
+		assert_true(s.n <= 200);
+	}
+	assert_int_equal(ct_stoods_close(&s, told, SEATS), 0);
+	assert_true(s.width_ns > 0);
+	assert_true(s.n <= 200 && s.n > 50);
+	for (uint32_t seat = 0; seat < SEATS; seat++) {
+		for (uint64_t i = s.first[seat]; i < s.first[seat + 1]; i++) {
+			sums[seat] -= s.all[i].length_ns;
+			counts[seat] -= s.all[i].n;
+			assert_true(s.all[i].length_ns <= s.all[i].end_ns - s.all[i].begin_ns);
+		}
+		assert_int_equal(sums[seat], 0);
+		assert_int_equal(counts[seat], 0);
+	}
+	ct_stoods_fini(&s);
+}
+
+static void a_window_around_a_moment_holds_what_it_may(void **unused)
+{
+	static struct ct_budget b;
+
+	(void)unused;
+	for (int round = 0; round < 200; round++) {
+		uint64_t focus = draw(60000) * 1024, limit = 1 + draw(4000), from = 0,
+			 to = UINT64_MAX;
+		uint64_t n = 0, wider = 0;
+
+		b = (struct ct_budget){ .width_ns = 1024 };
+		for (int i = 0; i < 20000; i++)
+			ct_budget_add(&b, draw(65536) * 1024, 1 + draw(3));
+		if (!ct_budget_around(&b, focus, limit, &from, &to)) {
+			assert_true(b.cells[focus / 1024] > limit);
+			continue;
+		}
+		assert_true(from <= focus && focus <= to);
+		for (uint64_t c = 0; c < CT_BUDGET_CELLS; c++) {
+			int in = c * 1024 >= from && c * 1024 <= to;
+			int next = (c + 1) * 1024 == from ||
+				   (to != UINT64_MAX && c * 1024 == to + 1);
+
+			n += in ? b.cells[c] : 0;
+			wider += in || next ? b.cells[c] : 0;
+		}
+		assert_true(n <= limit);
+		assert_true(wider > limit || (from == 0 && to == UINT64_MAX) || wider == n);
+	}
+}
+
+static void call_sites_become_frames(void **unused)
+{
+	static const struct {
+		const char *whose, *site, *function, *file;
+		uint32_t line;
+	} cases[] = {
+		{ NULL, "train.py:41 step", "step", "train.py", 41 },
+		{ "theirs", "train.py:41 step", "theirs: step", "train.py", 41 },
+		{ NULL, "/a b/c:d.py:7 Model.forward", "Model.forward", "/a b/c:d.py", 7 },
+		{ NULL, "train.py:41", "train.py:41", "train.py", 41 },
+		{ NULL, "libtorch.so+0x1f2 (build 12ab)", "libtorch.so+0x1f2 (build 12ab)", "", 0 },
+		{ "others", "step", "others: step", "", 0 },
+		{ NULL, "a:1x b", "a:1x b", "", 0 },
+		{ NULL, ":12 f", ":12 f", "", 0 },
+		{ NULL, "f.py:99999999999 g", "f.py:99999999999 g", "", 0 },
+	};
+	struct ct_texts texts;
+
+	(void)unused;
+	assert_int_equal(ct_texts_init(&texts), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ct_chart_frame frame;
+
+		assert_int_equal(ct_frame_of(&texts, cases[i].whose, cases[i].site, &frame), 0);
+		assert_string_equal(ct_texts_get(&texts, frame.function), cases[i].function);
+		assert_string_equal(frame.file ? ct_texts_get(&texts, frame.file) : "",
+				    cases[i].file);
+		assert_int_equal(frame.line, cases[i].line);
+	}
+	ct_texts_fini(&texts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_moment_counts_once),
+		cmocka_unit_test(sums_are_kept_where_there_is_no_room_for_all),
+		cmocka_unit_test(a_window_around_a_moment_holds_what_it_may),
+		cmocka_unit_test(call_sites_become_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
