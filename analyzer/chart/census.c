@@ -33,32 +33,47 @@ void ct_census_interval(const struct ct_census *census, uint32_t host, const str
 
 /* ---- looking on ---- */
 
-static int in_list(const struct ct_chart_options *options, int rank)
-{
-	for (size_t i = 0; i < options->n_ranks; i++) {
-		if (options->ranks[i] == rank)
-			return 1;
-	}
-	return !options->ranks;
-}
-
 /* Ranks that nobody told are known only after everything was read: they are wanted until then. Seats may come to
  * light while reading. */
 static int look_around(struct ct_census *census, const struct ct_pass *pass)
 {
-	uint8_t *wanted;
+	for (uint32_t v = 0; v < census->n_views && pass->n_seats > census->n_wanted; v++) {
+		struct ct_census_view *view = &census->views[v];
+		uint8_t *wanted = realloc(view->wanted, pass->n_seats);
 
-	if (pass->n_seats <= census->n_wanted)
-		return CT_OK;
-	wanted = realloc(census->wanted, pass->n_seats);
-	if (!wanted)
-		return CT_NOMEM;
-	for (uint32_t s = census->n_wanted; s < pass->n_seats; s++)
-		wanted[s] = pass->seats[s].rank < 0 ||
-			    in_list(census->options, pass->seats[s].rank);
-	census->wanted = wanted;
-	census->n_wanted = pass->n_seats;
+		if (!wanted)
+			return CT_NOMEM;
+		view->wanted = wanted;
+		for (uint32_t s = census->n_wanted; s < pass->n_seats; s++)
+			wanted[s] = pass->seats[s].rank < 0 ||
+				    ct_census_lists(view, pass->seats[s].rank);
+	}
+	if (pass->n_seats > census->n_wanted) {
+		uint8_t *now = realloc(census->now, pass->n_seats);
+
+		if (!now)
+			return CT_NOMEM;
+		census->now = now;
+		census->n_wanted = pass->n_seats;
+	}
 	return CT_OK;
+}
+
+/* So many slices of a seat in an interval, for each view that shows them. Returns how many views do. */
+static uint32_t add_slices(struct ct_census *census, uint32_t seat, uint64_t begin_ns,
+			   uint64_t end_ns, uint64_t slices)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < census->n_views; v++) {
+		struct ct_census_view *view = &census->views[v];
+
+		if (!view->wanted[seat] || end_ns < view->from_ns || begin_ns > view->to_ns)
+			continue;
+		ct_budget_add(view->budget, end_ns, slices);
+		n++;
+	}
+	return n;
 }
 
 /* How the hosts' clocks stand: before anything else is read, and for longer than the pass lives. */
@@ -92,10 +107,7 @@ static int on_op(void *arg, const struct ct_pass *pass, uint32_t process,
 		census->last_ns = begin;
 	if (end != CT_CHART_OPEN && end > census->last_ns)
 		census->last_ns = end;
-	if (!census->wanted[seat])
-		return CT_OK;
-	if (ct_census_inside(census, begin, end))
-		ct_budget_add(census->budget, end, 1u + (op->joined.launch_at == 0));
+	add_slices(census, (uint32_t)seat, begin, end, 1u + (op->joined.launch_at == 0));
 	return CT_OK;
 }
 
@@ -109,9 +121,30 @@ static int on_host(void *arg, const struct ct_pass *pass, uint32_t process,
 	if (take_clocks(census, pass) != CT_OK || look_around(census, pass) != CT_OK)
 		return CT_NOMEM;
 	at = ct_census_at(census, place->host, rec->enter_ns);
-	if (census->wanted[place->seat] && !rec->return_ns && ct_census_inside(census, at, at))
-		ct_budget_add(census->budget, at, 1);
+	if (!rec->return_ns)
+		add_slices(census, place->seat, at, at, 1);
 	return CT_OK;
+}
+
+static int on_stall(void *arg, const struct ct_pass *pass, const struct ct_exposure *stall)
+{
+	struct ct_census *census = arg;
+	const struct ct_stood stood = {
+		.begin_ns = stall->begin_ns,
+		.end_ns = stall->end_ns,
+		.length_ns = stall->end_ns - stall->begin_ns,
+		.err_ns = stall->err_ns,
+		.seat = stall->seat,
+		.n = 1,
+		.backend = pass->comms.all[stall->comm]->backend,
+	};
+
+	if (look_around(census, pass) != CT_OK)
+		return CT_NOMEM;
+	if (!stall->is_known || stall->end_ns <= stall->begin_ns ||
+	    !add_slices(census, stall->seat, stall->begin_ns, stall->end_ns, 1))
+		return CT_OK;
+	return ct_stoods_add(&census->stoods, &stood);
 }
 
 /* From the first arrival to the last completion, on the clock of one host. Members on other hosts count by what they
@@ -145,122 +178,59 @@ static void set_extent(const struct ct_pass *pass, const struct ct_instance *i,
 		extent->begin_ns = extent->end_ns - longest;
 }
 
+static uint64_t seat_at(const void *arg, uint32_t seat, uint64_t mono_ns)
+{
+	const struct ct_pass *pass = arg;
+
+	return ct_pass_host_at(pass, pass->host_of[seat], mono_ns);
+}
+
+/* The slices that an instance adds to its members': the job's, and the parts of those that are shown. Returns 0: no view
+ * shows any. Leaves in census->now which members are shown. */
+static int add_instance(struct ct_census *census, const struct ct_instance *i,
+			const struct ct_kept_extent *extent, int has_parts)
+{
+	int any = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		census->now[i->members[m].seat] = 0;
+	for (uint32_t v = 0; v < census->n_views; v++) {
+		struct ct_census_view *view = &census->views[v];
+		uint64_t slices = 0, members = 0;
+
+		if (extent->end_ns < view->from_ns || extent->begin_ns > view->to_ns)
+			continue;
+		for (uint32_t m = 0; m < i->n; m++) {
+			const struct ct_member *member = &i->members[m];
+
+			if (!view->wanted[member->seat])
+				continue;
+			census->now[member->seat] = 1;
+			members++;
+			/* wait and transfer; messages in groups have none */
+			slices += has_parts && !(i->src >= 0 && member->group) ? 2 : 0;
+		}
+		if (members)
+			ct_budget_add(view->budget, extent->end_ns, slices + (i->src < 0));
+		any |= members != 0;
+	}
+	return any;
+}
+
 static int on_judged(void *arg, const struct ct_pass *pass, const struct ct_instance *i,
 		     const struct ct_waits *waits, uint64_t bytes)
 {
 	struct ct_census *census = arg;
 	struct ct_kept_extent extent = { .bytes = bytes };
-	uint64_t slices = i->src < 0, wanted = 0;
-	int shown, st;
+	const struct ct_kept_instance *shown;
+	int st;
 
 	set_extent(pass, i, &extent);
-	if (!ct_census_inside(census, extent.begin_ns, extent.end_ns))
+	if (!add_instance(census, i, &extent, ct_kept_shows(i, waits)))
 		return CT_OK;
-	st = ct_kept_add(census->kept, i, waits, &extent, census->wanted, &shown);
-	for (uint32_t m = 0; m < i->n; m++) {
-		wanted += census->wanted[i->members[m].seat];
-		/* its parts: wait and transfer; messages in groups have none */
-		if (shown && census->wanted[i->members[m].seat] &&
-		    !(i->src >= 0 && i->members[m].group))
-			slices += 2;
-	}
-	if (wanted)
-		ct_budget_add(census->budget, extent.end_ns, slices);
-	return st;
-}
-
-/* ---- all was read ---- */
-
-uint32_t ct_census_seat(const struct ct_census *census, uint32_t process, uint32_t local)
-{
-	const void *seat = local ? ct_table_get(&census->more_seats,
-						(uint64_t)process << 32 | local)
-				 : NULL;
-
-	return seat ? (uint32_t)(uintptr_t)seat - 1 : census->processes[process].seat;
-}
-
-/* Ranks of a process beside its first one. */
-static int take_more(struct ct_census *census, const struct ct_pass *pass)
-{
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		const struct ct_seat *seat = &pass->seats[s];
-
-		if (!seat->local)
-			continue;
-		if (ct_table_put(&census->more_seats, (uint64_t)seat->process << 32 | seat->local,
-				 (void *)(uintptr_t)(s + 1)) != CT_OK)
-			return CT_NOMEM;
-		census->processes[seat->process].drawn |= census->seats[s].drawn;
-	}
-	return CT_OK;
-}
-
-static int take_seats(struct ct_census *census, const struct ct_pass *pass)
-{
-	census->n_seats = pass->n_seats;
-	census->n_processes = (uint32_t)pass->run->n_processes;
-	census->seats = calloc(pass->n_seats + 1, sizeof(*census->seats));
-	census->processes = calloc(pass->run->n_processes + 1, sizeof(*census->processes));
-	if (!census->seats || !census->processes)
-		return CT_NOMEM;
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		census->seats[s] = (struct ct_census_seat){
-			.rank = pass->seats[s].rank,
-			.host = pass->host_of[s],
-			.drawn = (uint8_t)in_list(census->options, pass->seats[s].rank),
-		};
-	}
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		const struct ct_place *place = &pass->attempts->places[p];
-
-		if (place->attempt != pass->attempt)
-			continue;
-		census->processes[p] = (struct ct_census_process){
-			.seat = place->seat,
-			.host = place->host,
-			.drawn = census->seats[place->seat].drawn,
-		};
-	}
-	return take_more(census, pass);
-}
-
-static int take_hosts(struct ct_census *census, const struct ct_pass *pass)
-{
-	census->hosts = calloc(census->n_hosts + 1, sizeof(*census->hosts));
-	if (!census->hosts)
-		return CT_NOMEM;
-	for (uint32_t h = 0; h < census->n_hosts; h++) {
-		const char *name = pass->attempts->hosts[h].name;
-
-		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
-		if (!census->hosts[h].name)
-			return CT_NOMEM;
-	}
-	for (uint32_t s = 0; s < census->n_seats; s++)
-		census->hosts[census->seats[s].host].drawn |= census->seats[s].drawn;
-	return CT_OK;
-}
-
-static int take_comm(struct ct_census *census, const struct ct_comm *comm)
-{
-	struct ct_census_comm *kept = &census->comms[comm->index];
-	const char *backend = ct_backend_name(comm->backend);
-	char text[160];
-
-	kept->id = ct_kept_comm(comm->key, comm->nranks);
-	kept->nranks = comm->nranks;
-	kept->backend = comm->backend;
-	snprintf(text, sizeof(text), "%.120s:%04" PRIx64,
-		 comm->name ? comm->name
-		 : backend  ? backend
-			    : "comm",
-		 comm->key & 0xffff);
-	kept->label = ct_texts_add(&census->texts, text);
-	snprintf(text, sizeof(text), "%016" PRIx64, comm->key);
-	kept->hash = ct_texts_add(&census->texts, text);
-	return kept->label && kept->hash ? ct_table_put(&census->comm_by_id, kept->id, kept)
-					 : CT_NOMEM;
+	st = ct_kept_add(census->kept, i, waits, &extent, census->now, &shown);
+	return st == CT_OK && shown ? ct_costly_add(&census->costly, i, waits, shown, seat_at, pass)
+				    : st;
 }
 
 static int on_read(void *arg, const struct ct_pass *pass)
@@ -268,69 +238,14 @@ static int on_read(void *arg, const struct ct_pass *pass)
 	struct ct_census *census = arg;
 	int st = take_clocks(census, pass);
 
-	if (st == CT_OK)
-		st = take_seats(census, pass);
-	census->begin_unix_ns = pass->begin_unix_ns;
-	census->duration_ns = pass->duration_ns;
-	if (st == CT_OK)
-		st = take_hosts(census, pass);
-	census->comms = calloc(pass->comms.n + 1, sizeof(*census->comms));
-	if (!census->comms)
-		return CT_NOMEM;
-	census->n_comms = pass->comms.n;
-	for (uint32_t c = 0; c < pass->comms.n && st == CT_OK; c++)
-		st = take_comm(census, pass->comms.all[c]);
-	return st;
-}
-
-const struct ct_census_comm *ct_census_find(const struct ct_census *census, uint64_t key,
-					    uint32_t nranks)
-{
-	return ct_table_get(&census->comm_by_id, ct_kept_comm(key, nranks));
+	return st == CT_OK ? ct_census_places(census, pass) : st;
 }
 
 /* ---- */
 
-/* Is every rank that was asked for there? */
-static int check_ranks(const struct ct_census *census, struct ct_chart_result *result,
-		       struct ct_err *err)
-{
-	for (size_t i = 0; i < census->options->n_ranks; i++) {
-		uint32_t s = 0;
-
-		while (s < census->n_seats && census->seats[s].rank != census->options->ranks[i])
-			s++;
-		if (s == census->n_seats) {
-			result->missing_rank = census->options->ranks[i];
-			return ct_fail(err, CT_NOTFOUND, "rank %d left no trace",
-				       result->missing_rank);
-		}
-	}
-	return CT_OK;
-}
-
-/* What is drawn is the end of what was asked for, as much of it as the limit allows: hangs are at the end. */
-static int choose(struct ct_census *census, const struct ct_report *report,
-		  struct ct_chart_result *result, struct ct_err *err)
-{
-	uint64_t from = 0, recorded = 0;
-
-	for (size_t i = 0; i < report->n_ranks; i++)
-		recorded += report->ranks[i].ops;
-	if (!recorded)
-		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
-	if (!census->budget->total || census->from_ns > census->last_ns)
-		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
-	ct_budget_add(census->budget, CT_CHART_OPEN, report->n_findings);
-	if (!ct_budget_fit(census->budget, census->options->max_slices, &from))
-		return ct_fail(err, CT_FULL,
-			       "the last moment alone holds more than %" PRIu64 " slices",
-			       census->options->max_slices);
-	result->cut = from > census->from_ns;
-	if (result->cut)
-		census->from_ns = from;
-	return CT_OK;
-}
+static const struct ct_watch watch_for = {
+	.op = on_op, .host = on_host, .judged = on_judged, .stall = on_stall, .read = on_read
+};
 
 static void on_progress(void *arg, uint64_t ops)
 {
@@ -339,13 +254,30 @@ static void on_progress(void *arg, uint64_t ops)
 	options->progress(options->progress_arg, ops, 0);
 }
 
+/* Room for what is to be seen. 0 or CT_NOMEM. */
+static int prepare(struct ct_census *census, const struct ct_chart_options *options,
+		   const struct ct_census_view *views, uint32_t n)
+{
+	*census = (struct ct_census){ .options = options, .n_views = n };
+	ct_stoods_init(&census->stoods, options->max_slices / 4);
+	if (ct_texts_init(&census->texts) != CT_OK ||
+	    ct_costly_init(&census->costly, ct_census_timed(options)) != CT_OK)
+		return CT_NOMEM;
+	census->kept = ct_kept_new(options->max_slices / SLICES_PER_MEMBER + 1);
+	for (uint32_t v = 0; v < n; v++) {
+		census->views[v] = views[v];
+		census->views[v].budget = ct_budget_new();
+		if (!census->views[v].budget)
+			return CT_NOMEM;
+	}
+	return census->kept ? CT_OK : CT_NOMEM;
+}
+
 int ct_census_take(struct ct_census *census, const struct ct_run *run,
-		   const struct ct_chart_options *options, struct ct_chart_result *result,
+		   const struct ct_chart_options *options, const struct ct_census_view *view,
 		   struct ct_report **report, struct ct_err *err)
 {
-	const struct ct_watch watch = {
-		.op = on_op, .host = on_host, .judged = on_judged, .read = on_read, .arg = census
-	};
+	struct ct_watch watch = watch_for;
 	const struct ct_analyze_options analysis = {
 		.attempt = options->attempt,
 		.boot_id = options->boot_id,
@@ -353,28 +285,89 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 		.progress_arg = (void *)(uintptr_t)options,
 		.watch = &watch,
 	};
-	int st;
+	int st = prepare(census, options, view, 1);
 
-	*census = (struct ct_census){ .options = options,
-				      .from_ns = options->from_ns,
-				      .to_ns = options->to_ns };
-	census->kept = ct_kept_new(options->max_slices / SLICES_PER_MEMBER + 1);
-	census->budget = ct_budget_new();
-	if (!census->kept || !census->budget || ct_texts_init(&census->texts) != CT_OK)
-		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
-	st = ct_analyze(run, &analysis, report, err);
-	result->duration_ns = census->duration_ns;
+	watch.arg = census;
 	if (st == CT_OK)
-		st = check_ranks(census, result, err);
-	return st == CT_OK ? choose(census, *report, result, err) : st;
+		st = ct_analyze(run, &analysis, report, err);
+	if (st == CT_OK)
+		st = ct_census_flag(census, *report);
+	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
+}
+
+/* The same once more, for other views: what the analysis found out is known by now. */
+int ct_census_again(struct ct_census *census, const struct ct_census *first,
+		    const struct ct_run *run, const struct ct_census_view *views, uint32_t n,
+		    const struct ct_report *report, struct ct_err *err)
+{
+	struct ct_watch watch = watch_for;
+	const struct ct_analyze_options analysis = {
+		.attempt = report->run.attempt,
+		.boot_id = first->options->boot_id,
+		.progress = first->options->progress ? on_progress : NULL,
+		.progress_arg = (void *)(uintptr_t)first->options,
+		.watch = &watch,
+	};
+	struct ct_attempts attempts = { 0 };
+	struct ct_pass pass = { 0 };
+	int st = prepare(census, first->options, views, n);
+
+	watch.arg = census;
+	if (st == CT_OK)
+		st = ct_attempts_find(run, &attempts);
+	attempts.clocks = first->clocks;
+	if (st == CT_OK)
+		st = ct_pass_run(&pass, run, &attempts, report->run.attempt, NULL, &analysis, err);
+	ct_pass_fini(&pass);
+	ct_attempts_fini(&attempts);
+	if (st == CT_OK)
+		st = ct_census_flag(census, report);
+	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
+}
+
+void ct_census_show(struct ct_census *census, const struct ct_census_view *view)
+{
+	census->from_ns = view->from_ns;
+	census->to_ns = view->to_ns;
+	for (uint32_t h = 0; h < census->n_hosts; h++)
+		census->hosts[h].drawn = 0;
+	for (uint32_t s = 0; s < census->n_seats; s++) {
+		struct ct_census_seat *seat = &census->seats[s];
+
+		seat->drawn = (uint8_t)ct_census_lists(view, seat->rank);
+		census->hosts[seat->host].drawn |= seat->drawn;
+	}
+	for (uint32_t p = 0; p < census->n_processes; p++) {
+		struct ct_census_process *process = &census->processes[p];
+
+		process->drawn = process->is_there && census->seats[process->seat].drawn;
+	}
+	for (uint32_t s = 0; s < census->n_seats; s++) {
+		if (census->seats[s].local)
+			census->processes[census->seats[s].process].drawn |= census->seats[s].drawn;
+	}
+}
+
+int ct_census_lists(const struct ct_census_view *view, int rank)
+{
+	for (size_t i = 0; i < view->n_ranks; i++) {
+		if (view->ranks[i] == rank)
+			return 1;
+	}
+	return !view->ranks;
 }
 
 void ct_census_fini(struct ct_census *census)
 {
 	ct_texts_fini(&census->texts);
 	ct_kept_free(census->kept);
-	free(census->budget);
-	free(census->wanted);
+	ct_stoods_fini(&census->stoods);
+	ct_costly_fini(&census->costly);
+	for (uint32_t v = 0; v < census->n_views; v++) {
+		free(census->views[v].budget);
+		free(census->views[v].wanted);
+	}
+	free(census->now);
 	free(census->processes);
 	free(census->seats);
 	free(census->hosts);

@@ -2,14 +2,21 @@
 #include "analyzer/chart/chart.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyzer/analyze.h"
 #include "analyzer/chart/draw.h"
 
-/* A level of its own above the nodes where there are more than a screen holds. */
-#define NODES_PER_GROUP 64u
+struct ct_chart {
+	const struct ct_run *run;
+	const struct ct_chart_options *options;
+	struct ct_report *report;
+	struct ct_census census; /* of all that was asked for ... */
+	struct ct_census close;	 /* ... and of the details, if there are any */
+	struct ct_chart_view views[1 + CT_CENSUS_VIEWS];
+	size_t n_views;
+	int cut;
+};
 
 const char *ct_chart_key_name(enum ct_chart_key key)
 {
@@ -24,245 +31,282 @@ const char *ct_chart_key_name(enum ct_chart_key key)
 
 const char *ct_chart_category_name(enum ct_chart_category category)
 {
-	static const char *const names[] = { "comm.gpu",  "comm.host", "comm.api",
-					     "comm.wait", "comm.job",  "finding" };
+	static const char *const names[] = { "comm.gpu", "comm.host", "comm.api",    "comm.wait",
+					     "comm.job", "finding",   "comm.exposed" };
 
 	return names[category];
 }
 
-/* ---- the whole ---- */
+/* ---- what is drawn ---- */
 
-struct fact_list {
-	struct ct_chart_fact all[24];
-	size_t n;
-};
-
-static void add(struct fact_list *facts, const char *name, const char *text, uint64_t number)
+/* Is every rank that was asked for there? */
+static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *result,
+		       struct ct_err *err)
 {
-	facts->all[facts->n++] = (struct ct_chart_fact){ name, text, number };
-}
+	const struct ct_census *census = &chart->census;
 
-/* How far times of different hosts can be compared. */
-static void tell_clocks(struct ct_pen *pen, char *text, size_t size)
-{
-	const struct ct_census *census = pen->census;
-	struct ct_chart_result *result = pen->result;
+	for (size_t i = 0; i < chart->options->n_ranks; i++) {
+		uint32_t s = 0;
 
-	for (uint32_t h = 0; h < census->n_hosts && result->hosts > 1; h++) {
-		const struct ct_clock_host *host = ct_clocks_host(census->clocks, h);
-
-		if (!census->hosts[h].drawn)
-			continue;
-		if (!host || host->err_ns == CT_CLOCK_UNKNOWN)
-			result->unrelated++;
-		else if (host->err_ns > result->clock_err_ns)
-			result->clock_err_ns = host->err_ns;
+		while (s < census->n_seats && census->seats[s].rank != chart->options->ranks[i])
+			s++;
+		if (s == census->n_seats) {
+			result->missing_rank = chart->options->ranks[i];
+			return ct_fail(err, CT_NOTFOUND, "rank %d left no trace",
+				       result->missing_rank);
+		}
 	}
-	if (result->hosts < 2)
-		snprintf(text, size, "one host, one clock");
-	else if (result->unrelated)
-		snprintf(text, size,
-			 "unsynchronised clocks of %" PRIu32
-			 " hosts: their times differ from others' "
-			 "by an unknown error",
-			 result->unrelated);
-	else
-		snprintf(text, size, "clocks of all hosts related, within %" PRIu64 " ns",
-			 result->clock_err_ns);
-}
-
-static int begin(struct ct_pen *pen, const struct ct_report *report)
-{
-	const struct ct_census *census = pen->census;
-	struct fact_list facts = { .n = 0 };
-	char clocks[160];
-
-	tell_clocks(pen, clocks, sizeof(clocks));
-
-	add(&facts, "commtrace.version", CT_RELEASE, 0);
-	if (report->run.job)
-		add(&facts, "commtrace.job", report->run.job, 0);
-	add(&facts, "commtrace.run", report->run.dir ? report->run.dir : "?", 0);
-	add(&facts, "commtrace.begin_unix_ns", NULL, census->begin_unix_ns);
-	add(&facts, "commtrace.duration_ns", NULL, census->duration_ns);
-	add(&facts, "commtrace.attempt", NULL, (uint64_t)report->run.attempt);
-	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
-	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
-	add(&facts, "commtrace.clocks", clocks, 0);
-	add(&facts, "commtrace.from_ns", NULL, census->from_ns);
-	if (census->to_ns != UINT64_MAX)
-		add(&facts, "commtrace.to_ns", NULL, census->to_ns);
-	if (pen->result->cut)
-		add(&facts, "commtrace.cut",
-		    "only the end is here: the rest exceeds the limit of slices", 0);
-	add(&facts, "commtrace.verdict", report->verdict.text ? report->verdict.text : "?", 0);
-	return pen->sink->begin(pen->sink->arg, &census->texts, census->begin_unix_ns, facts.all,
-				facts.n);
-}
-
-/* ---- nodes and ranks ---- */
-
-/* In the order in which they are drawn: by host of the lowest rank, then by rank. */
-struct stop {
-	uint32_t process;
-	uint32_t seat, host;
-	int first_rank; /* of its host */
-};
-
-struct tour {
-	struct ct_pen *pen;
-	struct stop *stops;
-	uint32_t n;
-	uint32_t nodes; /* drawn so far */
-	uint32_t outer; /* track of a group of nodes */
-};
-
-static int lowest_rank(const struct ct_census *census, uint32_t host, int *highest)
-{
-	int lowest = INT32_MAX;
-
-	*highest = -1;
-	for (uint32_t s = 0; s < census->n_seats; s++) {
-		int rank = census->seats[s].rank;
-
-		if (!census->seats[s].drawn || census->seats[s].host != host || rank < 0)
-			continue;
-		lowest = rank < lowest ? rank : lowest;
-		*highest = rank > *highest ? rank : *highest;
-	}
-	return lowest;
-}
-
-static int by_place(const void *a, const void *b, void *arg)
-{
-	const struct ct_census *census = arg;
-	const struct stop *x = a, *y = b;
-	int r = census->seats[x->seat].rank, s = census->seats[y->seat].rank;
-
-	if (x->first_rank != y->first_rank)
-		return x->first_rank < y->first_rank ? -1 : 1;
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	if (r != s)
-		return r < s ? -1 : 1;
-	if (x->seat != y->seat)
-		return x->seat < y->seat ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
-}
-
-static int plan(struct tour *tour)
-{
-	struct ct_census *census = tour->pen->census;
-	int highest;
-
-	tour->stops = calloc(census->n_processes + 1, sizeof(*tour->stops));
-	if (!tour->stops)
-		return CT_NOMEM;
-	for (uint32_t p = 0; p < census->n_processes; p++) {
-		const struct ct_census_process *process = &census->processes[p];
-
-		if (!process->drawn)
-			continue;
-		tour->stops[tour->n++] = (struct stop){ p, process->seat, process->host,
-							lowest_rank(census, process->host,
-								    &highest) };
-	}
-	qsort_r(tour->stops, tour->n, sizeof(*tour->stops), by_place, census);
-	for (uint32_t i = 0; i < tour->n; i++)
-		tour->pen->result->hosts += !i || tour->stops[i].host != tour->stops[i - 1].host;
-	for (uint32_t s = 0; s < census->n_seats; s++)
-		tour->pen->result->ranks += census->seats[s].drawn;
 	return CT_OK;
 }
 
-/* The track of a host; *node 0 where there is only one. */
-static int draw_node(struct tour *tour, const struct stop *stop, uint32_t *node)
+static int check_ops(const struct ct_chart *chart, struct ct_err *err)
 {
-	const struct ct_census *census = tour->pen->census;
-	char name[160], ranks[40] = "";
-	struct ct_chart_track track = { .name = name, .kind = CT_TRACK_GROUP };
-	int highest, lowest = lowest_rank(census, stop->host, &highest), st;
+	const struct ct_census *census = &chart->census;
+	uint64_t recorded = 0;
 
-	*node = 0;
-	if (tour->pen->result->hosts < 2)
-		return CT_OK;
-	if (tour->pen->result->hosts > NODES_PER_GROUP && tour->nodes % NODES_PER_GROUP == 0) {
-		struct ct_chart_track outer = { .name = name, .kind = CT_TRACK_GROUP };
+	for (size_t i = 0; i < chart->report->n_ranks; i++)
+		recorded += chart->report->ranks[i].ops;
+	if (!recorded)
+		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
+	if (!census->views[0].budget->total || chart->options->from_ns > census->last_ns)
+		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
+	return CT_OK;
+}
 
-		snprintf(name, sizeof(name), "Node group %02u", tour->nodes / NODES_PER_GROUP);
-		st = ct_pen_track(tour->pen, &outer);
-		if (st != CT_OK)
-			return st;
-		tour->outer = outer.id;
+/* Instants of findings, on their own track and on those of the ranks. */
+static uint64_t instants(const struct ct_report *report)
+{
+	uint64_t n = report->n_findings;
+
+	for (size_t i = 0; i < report->n_findings; i++)
+		n += report->findings[i].n_ranks;
+	return n;
+}
+
+/* The end of what was asked for, as much of it as the limit allows: hangs are at the end. */
+static int keep_end(struct ct_chart *chart, struct ct_err *err)
+{
+	struct ct_chart_view *view = &chart->views[0];
+	uint64_t from = 0;
+
+	if (!ct_budget_fit(chart->census.views[0].budget, chart->options->max_slices, &from))
+		return ct_fail(err, CT_FULL,
+			       "the last moment alone holds more than %" PRIu64 " slices",
+			       chart->options->max_slices);
+	chart->cut = from > view->from_ns;
+	if (chart->cut)
+		view->from_ns = from;
+	return CT_OK;
+}
+
+/* Read once more, for what is drawn in detail. */
+static int look_closely(struct ct_chart *chart, struct ct_err *err)
+{
+	struct ct_census_view views[CT_CENSUS_VIEWS];
+	uint64_t most = chart->options->max_slices / CT_CENSUS_VIEWS;
+	int n = ct_views_plan(&chart->census, chart->report, most, &chart->views[1]), st, kept = 1;
+
+	if (n < 0)
+		return n;
+	chart->n_views += (size_t)n;
+	for (int v = 0; v < n; v++) {
+		const struct ct_chart_view *view = &chart->views[1 + v];
+
+		views[v] = (struct ct_census_view){ .from_ns = view->from_ns,
+						    .to_ns = view->to_ns,
+						    .ranks = view->ranks,
+						    .n_ranks = view->n_ranks };
 	}
-	if (lowest == highest)
-		snprintf(ranks, sizeof(ranks), " (rank %d)", lowest);
-	else if (highest >= 0)
-		snprintf(ranks, sizeof(ranks), " (ranks %d-%d)", lowest, highest);
-	snprintf(name, sizeof(name), "Node %03u %.80s%s", tour->nodes,
-		 census->hosts[stop->host].name, ranks);
-	track.parent = tour->outer;
-	track.order = (int32_t)tour->nodes++;
-	st = ct_pen_track(tour->pen, &track);
-	*node = track.id;
+	if (!n)
+		return CT_OK;
+	st = ct_census_again(&chart->close, &chart->census, chart->run, views, (uint32_t)n,
+			     chart->report, err);
+	/* One whose narrowest moment holds too much is left out. */
+	for (int v = 0; v < n && st == CT_OK; v++) {
+		struct ct_chart_view *view = &chart->views[1 + v];
+
+		ct_budget_add(chart->close.views[v].budget, CT_CHART_OPEN, instants(chart->report));
+		if (ct_views_fit(chart->close.views[v].budget, most, view) == CT_OK) {
+			if (kept < 1 + v) {
+				chart->views[kept] = *view;
+				*view = (struct ct_chart_view){ 0 };
+			}
+			kept++;
+			continue;
+		}
+		free(view->ranks);
+		view->ranks = NULL;
+	}
+	chart->n_views = (size_t)kept;
 	return st;
 }
 
-static int draw_stop(struct tour *tour, const struct ct_run *run, const struct stop *stop,
-		     struct ct_op_names *names, uint32_t node, uint32_t *group, struct ct_err *err)
+int ct_chart_split(struct ct_chart *chart, struct ct_err *err)
 {
-	struct ct_drawn drawn;
-	int st = ct_collect(tour->pen->census, run, stop->process, names, &drawn, err);
+	const struct ct_chart_options *options = chart->options;
+	uint64_t slices = chart->census.stoods.n + chart->census.costly.n_timed +
+			  instants(chart->report);
+
+	if (slices > options->max_slices)
+		return ct_fail(err, CT_FULL, "an overview alone holds more than %" PRIu64 " slices",
+			       options->max_slices);
+	chart->views[0].kind = CT_CHART_OVERVIEW;
+	ct_kept_forget(chart->census.kept);
+	return options->split == CT_SPLIT_DETAILS ? look_closely(chart, err) : CT_OK;
+}
+
+static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct ct_err *err)
+{
+	const struct ct_chart_options *options = chart->options;
+	struct ct_budget *budget = chart->census.views[0].budget;
+	int st = check_ranks(chart, result, err);
 
 	if (st == CT_OK)
-		st = ct_draw_process(tour->pen, &drawn, node, group);
-	ct_drawn_fini(&drawn);
+		st = check_ops(chart, err);
+	if (st != CT_OK)
+		return st;
+	ct_budget_add(budget, CT_CHART_OPEN, instants(chart->report));
+	if (budget->total > options->max_slices && options->split != CT_SPLIT_END)
+		return ct_chart_split(chart, err);
+	return keep_end(chart, err);
+}
+
+int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
+		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err)
+{
+	struct ct_chart *c = calloc(1, sizeof(*c));
+	const struct ct_census_view view = { .from_ns = options->from_ns,
+					     .to_ns = options->to_ns,
+					     .ranks = options->ranks,
+					     .n_ranks = options->n_ranks };
+	int st;
+
+	*chart = c;
+	*result = (struct ct_chart_result){ .missing_rank = -1 };
+	if (!c)
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	c->run = run;
+	c->options = options;
+	c->n_views = 1;
+	c->views[0] = (struct ct_chart_view){ .from_ns = view.from_ns, .to_ns = view.to_ns };
+	st = ct_census_take(&c->census, run, options, &view, &c->report, err);
+	result->duration_ns = c->census.duration_ns;
+	if (st == CT_OK)
+		st = choose(c, result, err);
+	if (st == CT_NOMEM)
+		ct_fail(err, st, "%s", ct_status_text(st));
 	return st;
 }
 
-static int draw_ranks(struct tour *tour, const struct ct_run *run, struct ct_err *err)
+void ct_chart_close(struct ct_chart *chart)
 {
-	const struct ct_chart_options *options = tour->pen->census->options;
-	struct ct_op_names names = { .memory = tour->pen->census->texts.memory };
-	uint32_t node = 0, group = 0;
+	if (!chart)
+		return;
+	for (size_t v = 1; v < 1 + CT_CENSUS_VIEWS; v++)
+		free(chart->views[v].ranks);
+	ct_report_free(chart->report);
+	ct_census_fini(&chart->census);
+	ct_census_fini(&chart->close);
+	free(chart);
+}
+
+struct ct_chart_view *ct_chart_views(struct ct_chart *chart, size_t *n)
+{
+	*n = chart->n_views;
+	return chart->views;
+}
+
+const struct ct_report *ct_chart_report(const struct ct_chart *chart)
+{
+	return chart->report;
+}
+
+/* ---- drawing it ---- */
+
+/* What of the census belongs to a view: the ranks of the first one are those that were asked for. */
+static void show(struct ct_pen *pen, const struct ct_chart *chart)
+{
+	const struct ct_chart_view *view = pen->view;
+	const struct ct_census_view shown = {
+		.from_ns = view->from_ns,
+		.to_ns = view->to_ns,
+		.ranks = view->kind == CT_CHART_DETAIL ? view->ranks : chart->options->ranks,
+		.n_ranks = view->kind == CT_CHART_DETAIL ? view->n_ranks : chart->options->n_ranks,
+	};
+	struct ct_census *census = pen->census;
+
+	ct_census_show(census, &shown);
+	for (uint32_t h = 0; h < census->n_hosts; h++)
+		pen->result->hosts += census->hosts[h].drawn;
+	for (uint32_t s = 0; s < census->n_seats; s++)
+		pen->result->ranks += census->seats[s].drawn;
+	for (uint32_t b = 0; b < census->costly.n_blamed; b++) {
+		struct ct_blamed *blamed = &census->costly.blamed[b];
+
+		blamed->drawn = 0;
+		for (uint32_t v = 0; v < blamed->n_victims; v++)
+			blamed->victims[v].drawn = 0;
+	}
+}
+
+/* Arrows from those who waited count where they have both ends. */
+static void count_blame(struct ct_pen *pen)
+{
+	const struct ct_costly *costly = &pen->census->costly;
+
+	for (uint32_t b = 0; b < costly->n_blamed; b++) {
+		for (uint32_t v = 0; v < costly->blamed[b].n_victims; v++)
+			pen->result->flows += costly->blamed[b].drawn &&
+					      costly->blamed[b].victims[v].drawn;
+	}
+}
+
+static int draw(struct ct_pen *pen, const struct ct_chart *chart, struct ct_err *err)
+{
 	int st = CT_OK;
 
-	for (uint32_t i = 0; i < tour->n && st == CT_OK; i++) {
-		const struct stop *stop = &tour->stops[i];
-
-		if (!i || stop->host != stop[-1].host)
-			st = draw_node(tour, stop, &node);
-		if (!i || stop->seat != stop[-1].seat)
-			group = 0;
-		if (st == CT_OK)
-			st = draw_stop(tour, run, stop, &names, node, &group, err);
-		if (options->progress)
-			options->progress(options->progress_arg, i + 1, tour->n);
-	}
-	return st;
-}
-
-static int draw(struct ct_pen *pen, const struct ct_run *run, const struct ct_report *report,
-		struct ct_err *err)
-{
-	struct tour tour = { .pen = pen };
-	int st = plan(&tour);
-
-	if (st == CT_OK && pen->census->options->flows == CT_FLOWS_ALL &&
-	    pen->result->ranks > CT_FLOWS_ALL_RANKS)
+	if (chart->options->flows == CT_FLOWS_ALL && pen->result->ranks > CT_FLOWS_ALL_RANKS)
 		st = ct_fail(err, CT_RANGE, "arrows through more than %u ranks hide what they join",
 			     CT_FLOWS_ALL_RANKS);
 	if (st == CT_OK)
-		st = begin(pen, report);
+		st = ct_draw_facts(pen, chart->report);
 	if (st == CT_OK)
-		st = ct_draw_findings(pen, report);
+		st = ct_pen_findings(pen, chart->report);
+	if (st == CT_OK)
+		st = ct_draw_findings(pen);
 	if (st == CT_OK)
 		st = ct_draw_job(pen);
 	if (st == CT_OK)
-		st = draw_ranks(&tour, run, err);
-	if (st == CT_OK)
-		st = pen->sink->end(pen->sink->arg);
-	free(tour.stops);
+		st = ct_draw_ranks(pen, chart->run, err);
+	count_blame(pen);
+	return st == CT_OK ? pen->sink->end(pen->sink->arg) : st;
+}
+
+int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
+		       struct ct_chart_result *result, struct ct_err *err)
+{
+	const struct ct_chart_view *shown = &chart->views[view];
+	int is_detail = shown->kind == CT_CHART_DETAIL, st;
+	struct ct_pen pen = {
+		.sink = sink,
+		.census = is_detail ? &chart->close : &chart->census,
+		.result = result,
+		.view = shown,
+		.views = chart->views,
+		.n_views = chart->n_views,
+	};
+
+	*result = (struct ct_chart_result){ .duration_ns = chart->census.duration_ns,
+					    .from_ns = shown->from_ns,
+					    .to_ns = shown->to_ns,
+					    .cut = chart->cut,
+					    .stall_width_ns = pen.census->stoods.width_ns,
+					    .missing_rank = -1 };
+	show(&pen, chart);
+	st = draw(&pen, chart, err);
+	ct_pen_fini(&pen);
+	if (st == CT_NOMEM)
+		ct_fail(err, st, "%s", ct_status_text(st));
 	return st;
 }
 
@@ -270,21 +314,11 @@ int ct_chart_draw(const struct ct_run *run, const struct ct_chart_options *optio
 		  const struct ct_chart_sink *sink, struct ct_chart_result *result,
 		  struct ct_err *err)
 {
-	struct ct_census census;
-	struct ct_report *report = NULL;
-	struct ct_pen pen = { .sink = sink, .census = &census, .result = result };
-	int st;
+	struct ct_chart *chart;
+	int st = ct_chart_open(run, options, &chart, result, err);
 
-	*result = (struct ct_chart_result){ .missing_rank = -1 };
-	st = ct_census_take(&census, run, options, result, &report, err);
-	if (st == CT_OK) {
-		result->from_ns = census.from_ns;
-		result->to_ns = census.to_ns;
-		st = draw(&pen, run, report, err);
-	}
-	if (st == CT_NOMEM)
-		ct_fail(err, st, "%s", ct_status_text(st));
-	ct_report_free(report);
-	ct_census_fini(&census);
+	if (st == CT_OK)
+		st = ct_chart_draw_view(chart, 0, sink, result, err);
+	ct_chart_close(chart);
 	return st;
 }

@@ -3,12 +3,14 @@
  * drawn where is decided here; a sink writes it down and decides nothing.
  *
  * The run is read twice: once by the analysis, which tells wait from transfer, and once process by process to
- * draw. Memory follows the largest process and the limit of slices, not the length of the run. One thread.
+ * draw. What is too much for one file takes several, and a third reading in between. Memory follows the largest process
+ * and the limit of slices, not the length of the run. One thread.
  */
 #ifndef CT_CHART_H
 #define CT_CHART_H
 
 #include "analyzer/chart/texts.h"
+#include "analyzer/run_model.h"
 #include "trace/reader.h"
 
 #define CT_CHART_OPEN UINT64_MAX /* end of what had not ended when recording ended */
@@ -30,6 +32,7 @@ enum ct_chart_category {
 	CT_CATEGORY_WAIT,    /* comm.wait: a part, in which it waits for others */
 	CT_CATEGORY_JOB,     /* comm.job: an operation over all its ranks */
 	CT_CATEGORY_FINDING, /* finding */
+	CT_CATEGORY_EXPOSED, /* comm.exposed: a rank stood waiting for communication */
 	CT_CATEGORY_MAX
 };
 const char *ct_chart_category_name(enum ct_chart_category category);
@@ -123,18 +126,51 @@ struct ct_chart_sink {
 enum ct_chart_flows {
 	CT_FLOWS_NONE,
 	CT_FLOWS_LAUNCH, /* from the call to its work on the GPU */
-	CT_FLOWS_ALL,	 /* and through all ranks of each collective, of which there are few */
+	CT_FLOWS_BLAME, /* and from those who waited to whom they waited for, where a finding tells of it */
+	CT_FLOWS_ALL, /* and through all ranks of each collective, of which there are few */
+};
+
+enum ct_chart_color {
+	CT_COLOR_BY_OP,	      /* by name */
+	CT_COLOR_BY_INSTANCE, /* what is one operation has one colour on all ranks */
 };
 #define CT_FLOWS_ALL_RANKS 16u
 
+/* What one file shows. */
+enum ct_chart_kind {
+	CT_CHART_WHOLE, /* all of what was asked for, or its end */
+	CT_CHART_OVERVIEW, /* all ranks and times: findings, when ranks stood waiting, the operations that took longest */
+	CT_CHART_DETAIL, /* all that some ranks did around a finding */
+};
+#define CT_CHART_FILE 256u
+struct ct_chart_view {
+	enum ct_chart_kind kind;
+	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+	uint64_t focus_ns;	 /* of a detail: where the finding shows best */
+	int *ranks;		 /* NULL: all */
+	size_t n_ranks;
+	const char *about; /* of a detail: the kind of its finding, or words */
+	int finding;	   /* of a detail: id of the finding that it is about; 0: of none */
+	char file[CT_CHART_FILE]; /* what the overview calls it; the caller's to set before that is drawn */
+};
+
+/* What to do where there is more than max_slices. */
+enum ct_chart_split {
+	CT_SPLIT_END,	   /* draw the end: hangs are there */
+	CT_SPLIT_OVERVIEW, /* an overview alone */
+	CT_SPLIT_DETAILS,  /* an overview, and details of at most a quarter of max_slices each */
+};
+
 struct ct_chart_options {
-	int attempt; /* -1: the last */
-	const char *boot_id;
+	int attempt;		 /* -1: the last */
+	const char *boot_id;	 /* as struct ct_analyze_options */
 	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
 	const int *ranks;	 /* NULL: all */
 	size_t n_ranks;
 	uint64_t max_slices;
+	enum ct_chart_split split;
 	enum ct_chart_flows flows;
+	enum ct_chart_color color;
 	/* Ops that were analyzed (total 0), then processes that were drawn. May be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -146,14 +182,35 @@ struct ct_chart_result {
 	int cut;		 /* from_ns is later than was asked for: max_slices */
 	uint64_t slices, flows, counters, unfinished;
 	uint64_t not_drawn; /* ops on the GPU of which no start was measured */
+	uint64_t stall_width_ns; /* stalls of a rank that begin within it are drawn as one; 0: each is there */
 	uint32_t ranks, hosts;
 	uint32_t unrelated; /* of the hosts: their times differ from others' by an unknown error */
 	uint64_t clock_err_ns; /* the largest error that relating the others adds to their times */
 	int missing_rank;      /* CT_NOTFOUND: the rank that is not there, else -1 */
 };
 
-/* Draw into `sink`. 0; CT_NOTFOUND (attempt, a rank, or nothing in the window); CT_FULL (one moment alone holds
- * more than max_slices); CT_NOMEM; CT_IO; what the sink returned. *result is filled as far as it went. */
+struct ct_chart;
+
+/* Read the run and decide what is drawn. The options, and what they point to, live as long as the chart. 0; CT_NOTFOUND
+ * (attempt, a rank, or nothing in the window); CT_FULL (one moment alone, or the overview, holds more than max_slices);
+ * CT_NOMEM; CT_IO. *result is filled as far as it went. */
+int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
+		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err);
+void ct_chart_close(struct ct_chart *chart); /* NULL is fine */
+
+/* One or, where the run was split, the overview and its details. */
+struct ct_chart_view *ct_chart_views(struct ct_chart *chart, size_t *n);
+/* The whole turned out too large for one file: from now on it is an overview and, as options->split has it, details. As
+ * ct_chart_open(). */
+int ct_chart_split(struct ct_chart *chart, struct ct_err *err);
+const struct ct_report *ct_chart_report(const struct ct_chart *chart);
+
+/* Draw the view with this number into `sink`. 0; CT_RANGE (too many ranks for all arrows); CT_NOMEM; CT_IO; what the sink
+ * returned. */
+int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
+		       struct ct_chart_result *result, struct ct_err *err);
+
+/* Open, draw the first view, close: for who has one sink and options->split is not CT_SPLIT_DETAILS. As those. */
 int ct_chart_draw(const struct ct_run *run, const struct ct_chart_options *options,
 		  const struct ct_chart_sink *sink, struct ct_chart_result *result,
 		  struct ct_err *err);

@@ -229,8 +229,14 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	const struct ct_census_comm *comm = ct_census_find(d->census, rec->key, rec->nranks);
 	struct ct_drawn_call *c;
 
-	if (!ct_census_inside(d->census, enter, leave) || !d->census->seats[d->place->seat].drawn)
+	if (!d->census->seats[d->place->seat].drawn)
 		return CT_OK;
+	if (!ct_census_inside(d->census, enter, leave)) {
+		/* It had begun, which alone could have meant that it never ended. */
+		if (at)
+			d->calls[at - 1].gone = 1;
+		return CT_OK;
+	}
 	if (!at) {
 		if (grow(&d->calls, d->n_calls, &d->cap_calls, sizeof(*d->calls)) != CT_OK)
 			return CT_NOMEM;

@@ -59,6 +59,7 @@ struct ct_drawn_call {
 	uint32_t tid, name;
 	uint32_t comm; /* census index + 1; 0 unknown */
 	int32_t result;
+	uint8_t gone; /* it was over before what is drawn begins */
 };
 
 struct ct_drawn {

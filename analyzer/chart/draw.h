@@ -6,13 +6,31 @@
 
 #include "analyzer/chart/collect.h"
 #include "analyzer/chart/lanes.h"
+#include "analyzer/chart/views.h"
+
+/* A rank that a finding names. */
+struct ct_named {
+	int rank;
+	uint32_t finding; /* place in pen->findings */
+};
 
 struct ct_pen {
 	const struct ct_chart_sink *sink;
 	struct ct_census *census;
 	struct ct_chart_result *result;
+	const struct ct_finding *
+		*findings; /* that lie in what is drawn, by time; ct_pen_findings() */
+	size_t n_findings;
+	const struct ct_chart_view *view, *views; /* that is drawn, of n_views */
+	size_t n_views;
+	struct ct_named *named; /* by rank, then by time */
+	size_t n_named;
 	uint32_t tracks; /* numbers given out */
 };
+
+/* Choose the findings that lie in what is drawn. 0 or CT_NOMEM. ct_pen_fini() in any case. */
+int ct_pen_findings(struct ct_pen *pen, const struct ct_report *report);
+void ct_pen_fini(struct ct_pen *pen);
 
 /* Where a child of a rank's or the job's group stands. */
 enum ct_draw_order {
@@ -56,13 +74,33 @@ int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key
 /* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined. */
 double ct_draw_gbps(uint64_t bytes, uint64_t ns);
 
+/* The group of a rank, with what it has of its own: when it stood waiting for communication, and the findings that name it.
+ * gpu: as in struct ct_drawing. */
+struct ct_draw_rank {
+	uint32_t seat, pid, host;
+	int64_t gpu;
+};
+int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,
+		 uint32_t *group);
+
+/* An instant on a track that is under way. */
+int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *finding, uint32_t track,
+		    unsigned depth);
+uint64_t ct_draw_finding_at(const struct ct_census *census, const struct ct_finding *finding);
+
 /* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have several processes: its
  * group is made once, *group is 0 before that. */
 int ct_draw_process(struct ct_pen *pen, const struct ct_drawn *drawn, uint32_t parent,
 		    uint32_t *group);
 
+/* Nodes and ranks with all they did, or with what they have of their own. 0 or CT_NOMEM, CT_IO. */
+int ct_draw_ranks(struct ct_pen *pen, const struct ct_run *run, struct ct_err *err);
+
+/* The begin of the file: what it is, of which run. 0 or what the sink returned. */
+int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report);
+
 /* "Findings" and "Job". */
-int ct_draw_findings(struct ct_pen *pen, const struct ct_report *report);
+int ct_draw_findings(struct ct_pen *pen);
 int ct_draw_job(struct ct_pen *pen);
 
 #endif

@@ -1,108 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* draw_job.c — what belongs to no single rank: the findings, and each communicator's operations over all ranks. */
-#include <math.h>
+/* Each communicator's operations over all its ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/chart/draw.h"
 #include "trace/ops.h"
 
-/* ---- findings ---- */
-
-/* When it begins, or what is drawn does. */
-static uint64_t begin_of(const struct ct_census *census, const struct ct_finding *f)
-{
-	uint64_t at = f->begin_at_ns == CT_UNKNOWN ? 0 : f->begin_at_ns;
-
-	return at > census->from_ns ? at : census->from_ns;
-}
-
-static int is_inside(const struct ct_census *census, const struct ct_finding *f)
-{
-	return (f->begin_at_ns == CT_UNKNOWN || f->begin_at_ns <= census->to_ns) &&
-	       (f->end_at_ns == CT_UNKNOWN || f->end_at_ns >= census->from_ns);
-}
-
-static int draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t track)
-{
-	struct ct_args args = { .n = 0 };
-	struct ct_chart_slice slice = {
-		.track = track,
-		.name = ct_texts_add(&pen->census->texts, ct_finding_name(f->kind)),
-		.begin_ns = begin_of(pen->census, f),
-		.end_ns = begin_of(pen->census, f),
-		.category = CT_CATEGORY_FINDING,
-		.instant = 1,
-		.args = args.all,
-	};
-	int st = slice.name ? CT_OK : CT_NOMEM;
-
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_severity, ct_severity_name(f->severity));
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_confidence, ct_confidence_name(f->confidence));
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_op, f->op_name);
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_cause, f->cause);
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_advice, f->advice);
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_text, f->line);
-	ct_args_uint(&args, CT_ARG_loss_ns, f->loss_ns);
-	ct_args_uint(&args, CT_ARG_loss_err_ns, f->loss_err_ns);
-	if (f->n_ranks)
-		args.all[args.n++] = (struct ct_chart_arg){
-			.key = CT_ARG_ranks,
-			.type = CT_VALUE_INTS,
-			.n = (uint16_t)(f->n_ranks < CT_CHART_LIST ? f->n_ranks : CT_CHART_LIST),
-			.ints = f->ranks,
-		};
-	slice.n_args = args.n;
-	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
-}
-
-static int by_time(const void *a, const void *b, void *census)
-{
-	const struct ct_finding *x = *(const struct ct_finding *const *)a;
-	const struct ct_finding *y = *(const struct ct_finding *const *)b;
-	uint64_t s = begin_of(census, x), t = begin_of(census, y);
-
-	if (s != t)
-		return s < t ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
-int ct_draw_findings(struct ct_pen *pen, const struct ct_report *report)
-{
-	struct ct_chart_track track = { .name = "Findings", .kind = CT_TRACK_SLICES };
-	const struct ct_finding **findings = calloc(report->n_findings + 1, sizeof(*findings));
-	size_t n = 0;
-	int st = CT_OK;
-
-	if (!findings)
-		return CT_NOMEM;
-	for (size_t i = 0; i < report->n_findings; i++) {
-		if (is_inside(pen->census, &report->findings[i]))
-			findings[n++] = &report->findings[i];
-	}
-	qsort_r(findings, n, sizeof(*findings), by_time, pen->census);
-	if (n)
-		st = ct_pen_track(pen, &track);
-	for (size_t i = 0; i < n && st == CT_OK; i++)
-		st = draw_finding(pen, findings[i], track.id);
-	free(findings);
-	return st;
-}
-
-/* ---- the job's lanes ---- */
-
 struct job {
 	struct ct_pen *pen;
 	const struct ct_kept_instance **all; /* by communicator */
 	struct ct_lane_item *items;
 	uint32_t n, cap;
-	uint32_t group; /* track */
+	uint32_t group;	 /* track */
+	int is_overview; /* only the operations that took longest are here */
 };
 
 static int collect(void *arg, const struct ct_kept_instance *i)
@@ -144,6 +54,10 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 	const struct ct_census_comm *comm = &pen->census->comms[i->comm];
 	double gbps = i->bytes ? ct_draw_gbps(i->bytes, i->transfer_ns) : 0;
 	const char *name = ct_op_name(i->op);
+	const struct ct_kept_key key = { .comm = comm->id,
+					 .seq = i->seq,
+					 .src = i->exchange ? CT_SRC_EXCHANGE : -1,
+					 .dst = -1 };
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_slice slice = {
 		.track = track,
@@ -155,6 +69,8 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 		.args = args.all,
 	};
 
+	if (pen->census->options->color == CT_COLOR_BY_INSTANCE)
+		slice.correlation = ct_kept_instance_hash(&key);
 	ct_args_text(&args, CT_ARG_comm, comm->label);
 	ct_args_text(&args, CT_ARG_comm_hash, comm->hash);
 	ct_args_uint(&args, CT_ARG_nranks, comm->nranks);
@@ -211,7 +127,11 @@ static int draw_comm(struct job *job, uint32_t from, uint32_t to)
 	char name[160];
 	const struct ct_draw_lanes lanes = {
 		.name = name,
-		.description = "from the first arrival to the last completion of each operation",
+		.description = job->is_overview ? "of the run's operations those that took all "
+						  "ranks together longest, each "
+						  "from the first arrival to the last completion"
+						: "from the first arrival to the last completion "
+						  "of each operation",
 		.parent = job->group,
 		.order = CT_ORDER_COMMS + (int32_t)job->all[from]->comm,
 		.draw = draw_instance,
@@ -226,14 +146,21 @@ static int draw_comm(struct job *job, uint32_t from, uint32_t to)
 							      .end_ns = job->all[k]->end_ns,
 							      .what = k };
 	st = ct_pen_lanes(job->pen, &lanes, job->items, to - from);
-	return st == CT_OK ? draw_busbw(job, from, to) : st;
+	return st == CT_OK && !job->is_overview ? draw_busbw(job, from, to) : st;
 }
 
 int ct_draw_job(struct ct_pen *pen)
 {
 	struct job job = { .pen = pen };
 	struct ct_chart_track group = { .name = "Job", .kind = CT_TRACK_GROUP };
-	int st = ct_kept_each(pen->census->kept, collect, &job);
+	const struct ct_costly *costly = &pen->census->costly;
+	int st = CT_OK;
+
+	job.is_overview = pen->view->kind == CT_CHART_OVERVIEW;
+	for (uint32_t t = 0; t < costly->n_timed && job.is_overview && st == CT_OK; t++)
+		st = collect(&job, &costly->timed[t].instance);
+	if (!job.is_overview)
+		st = ct_kept_each(pen->census->kept, collect, &job);
 
 	if (st == CT_OK && job.n) {
 		qsort(job.all, job.n, sizeof(*job.all), by_comm);

@@ -65,33 +65,6 @@ static int64_t gpu_of(const struct ct_drawing *x)
 	return gpu;
 }
 
-static int draw_group(struct ct_drawing *x, uint32_t parent)
-{
-	const struct ct_process_info *info = x->d->info;
-	char name[96], description[256], device[32] = "";
-	struct ct_chart_track track = {
-		.parent = parent,
-		.name = name,
-		.description = description,
-		.order = x->rank,
-		.kind = CT_TRACK_GROUP,
-	};
-	int st;
-
-	if (x->gpu >= 0)
-		snprintf(device, sizeof(device), " \302\267 GPU %" PRId64, x->gpu);
-	if (x->rank >= 0)
-		snprintf(name, sizeof(name), "rank %04d%s", x->rank, device);
-	else
-		snprintf(name, sizeof(name), "rank ? \302\267 pid %" PRIu32 "%s", info->id.pid,
-			 device);
-	snprintf(description, sizeof(description), "host %.80s, pid %" PRIu32,
-		 x->pen->census->hosts[x->d->place->host].name, info->id.pid);
-	st = ct_pen_track(x->pen, &track);
-	x->group = track.id;
-	return st;
-}
-
 /* Processes of the rank, in which lanes of one name must be told apart. */
 static uint32_t processes_of(const struct ct_census *census, uint32_t seat)
 {
@@ -108,7 +81,11 @@ static int has_something(const struct ct_drawing *x)
 		if (x->d->ops[o].local == x->local)
 			return 1;
 	}
-	return x->local == 0 && x->d->n_calls > 0;
+	for (uint32_t c = 0; c < x->d->n_calls && !x->local; c++) {
+		if (!x->d->calls[c].gone)
+			return 1;
+	}
+	return 0;
 }
 
 static int draw_rank(struct ct_drawing *x, uint32_t parent)
@@ -122,8 +99,14 @@ static int draw_rank(struct ct_drawing *x, uint32_t parent)
 	x->gpu = gpu_of(x);
 	if (processes_of(x->pen->census, seat) > 1)
 		snprintf(x->pid, sizeof(x->pid), "pid %" PRIu32 " ", x->d->info->id.pid);
-	if (!x->group)
-		st = draw_group(x, parent);
+	if (!x->group) {
+		const struct ct_draw_rank own = { .seat = seat,
+						  .pid = x->d->info->id.pid,
+						  .host = x->d->place->host,
+						  .gpu = x->gpu };
+
+		st = ct_draw_rank(x->pen, &own, parent, &x->group);
+	}
 	if (st == CT_OK)
 		st = ct_draw_works(x);
 	if (st == CT_OK)

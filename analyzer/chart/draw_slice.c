@@ -48,6 +48,42 @@ int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const stru
 	return st;
 }
 
+int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *o, uint64_t exchange,
+		      struct ct_kept_key *key)
+{
+	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
+
+	if (!comm || o->captured)
+		return 0;
+	*key = (struct ct_kept_key){ .comm = comm->comm->id,
+				     .seq = o->seq,
+				     .src = -1,
+				     .dst = -1,
+				     .index = (uint32_t)comm->rank };
+	switch (ct_op_class(o->op)) {
+	case CT_CLASS_SYNC:
+	case CT_CLASS_ROOTED:
+		return 1;
+	case CT_CLASS_P2P:
+		if (exchange) {
+			key->src = CT_SRC_EXCHANGE;
+			key->seq = exchange - 1;
+			return 1;
+		}
+		if (o->peer < 0)
+			return 0;
+		key->index = o->op == CT_OP_Recv;
+		key->src = key->index ? o->peer : comm->rank;
+		key->dst = key->index ? comm->rank : o->peer;
+		key->tag = o->tag;
+		return 1;
+	case CT_CLASS_LOCAL:
+	case CT_CLASS_UNKNOWN:
+		break;
+	}
+	return 0;
+}
+
 /* Of the process and its launch. */
 uint64_t ct_drawing_launch_flow(const struct ct_drawing *x, uint32_t launch)
 {

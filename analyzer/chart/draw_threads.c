@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/chart/draw_process.h"
+#include "analyzer/chart/frames.h"
 
 /* Times on one thread come from one clock; they differ by its quantum at most. */
 #define THREAD_SLACK_NS 200u
@@ -15,12 +16,14 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 	const struct ct_drawing *x = arg;
 	const struct ct_drawn *d = x->d;
 	struct ct_args args = { .n = 0 };
+	struct ct_chart_frame frame;
 	struct ct_chart_slice slice = {
 		.track = track,
 		.begin_ns = item->begin_ns,
 		.end_ns = item->end_ns,
 		.depth = (uint8_t)item->depth,
 		.category = CT_CATEGORY_API,
+		.frames = &frame,
 		.args = args.all,
 	};
 	int st = CT_OK;
@@ -28,7 +31,12 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 	if (item->what < d->n_ops) {
 		const struct ct_drawn_op *o = &d->ops[item->what];
 
+		struct ct_kept_key key;
+
 		slice.name = o->call ? o->call : o->name;
+		if (x->pen->census->options->color == CT_COLOR_BY_INSTANCE &&
+		    ct_drawing_member(x, o, 0, &key))
+			slice.correlation = ct_kept_instance_hash(&key);
 		ct_args_text(&args, CT_ARG_op, o->name);
 		st = ct_drawing_what(x, &args, o);
 		if (o->launch)
@@ -42,6 +50,10 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		if (o->captured)
 			ct_args_uint(&args, CT_ARG_captured, 1);
 		ct_args_text(&args, CT_ARG_site, o->site);
+		if (o->site && st == CT_OK)
+			st = ct_frame_of(&x->pen->census->texts, NULL,
+					 ct_texts_get(&x->pen->census->texts, o->site), &frame);
+		slice.n_frames = o->site != 0;
 		if (o->queued_ns != CT_CHART_OPEN)
 			ct_args_uint(&args, CT_ARG_queued_ns, o->queued_ns);
 		/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
@@ -113,7 +125,7 @@ static int item_of(const struct ct_drawing *x, uint32_t what, struct ct_lane_ite
 	}
 	item->begin_ns = d->calls[what - d->n_ops].enter_ns;
 	item->end_ns = d->calls[what - d->n_ops].return_ns;
-	return x->local == 0;
+	return x->local == 0 && !d->calls[what - d->n_ops].gone;
 }
 
 int ct_draw_threads(struct ct_drawing *x)

@@ -7,54 +7,36 @@
 #include "analyzer/chart/draw_process.h"
 #include "trace/ops.h"
 
-/* The instance that an op, or an exchange of messages, belongs to, if the analysis could judge it. */
-static const struct ct_kept_instance *instance_of(const struct ct_drawing *x,
-						  const struct ct_drawn_op *o, uint64_t exchange,
-						  uint64_t *wait_ns)
-{
-	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
-	struct ct_kept_key key = { .seq = o->seq, .src = -1, .dst = -1 };
+/* What a work came to as an instance, and whom others waited for in it. */
+struct judged {
+	const struct ct_kept_instance *instance; /* NULL: not known */
+	uint64_t wait_ns;
+	uint64_t hash;		  /* equal on all ranks; 0: it is no instance */
+	struct ct_blamed *blamed; /* NULL: no finding tells of it */
+	struct ct_victim *victim; /* NULL: the rank is not one who waited longest */
+	int is_last;		  /* it is the one that the others waited for */
+};
 
-	if (!comm || o->captured)
-		return NULL;
-	key.comm = comm->comm->id;
-	key.index = (uint32_t)comm->rank;
-	switch (ct_op_class(o->op)) {
-	case CT_CLASS_SYNC:
-	case CT_CLASS_ROOTED:
-		break;
-	case CT_CLASS_P2P:
-		if (exchange) {
-			key.src = CT_SRC_EXCHANGE;
-			key.seq = exchange - 1;
-			break;
-		}
-		if (o->peer < 0)
-			return NULL;
-		key.index = o->op == CT_OP_Recv;
-		key.src = key.index ? o->peer : comm->rank;
-		key.dst = key.index ? comm->rank : o->peer;
-		key.tag = o->tag;
-		break;
-	case CT_CLASS_LOCAL:
-	case CT_CLASS_UNKNOWN:
-		return NULL;
-	}
-	return ct_kept_find(x->pen->census->kept, &key, wait_ns);
-}
-
-/* What a work came to as an instance: a group of collectives is judged as one by its leader, one of messages only if it
- * is an exchange of all with all. */
-static const struct ct_kept_instance *judged(const struct ct_drawing *x,
-					     const struct ct_drawn_work *w, uint64_t *wait_ns)
+/* A group of collectives is judged as one by its leader, one of messages only if it is an exchange of all with all. */
+static struct judged judge(const struct ct_drawing *x, const struct ct_drawn_work *w)
 {
+	const struct ct_census *census = x->pen->census;
 	uint32_t op = w->n_all == 1 || w->exchange	 ? w->first
 		      : w->group == CT_GROUP_COLLECTIVES ? w->lead
 							 : 0;
+	struct judged j = { .wait_ns = CT_UNKNOWN };
+	struct ct_kept_key key;
 
-	if (!op || w->end_ns == CT_CHART_OPEN)
-		return NULL;
-	return instance_of(x, &x->d->ops[op - 1], w->exchange, wait_ns);
+	if (!op || !ct_drawing_member(x, &x->d->ops[op - 1], w->exchange, &key))
+		return j;
+	j.hash = ct_kept_instance_hash(&key);
+	if (w->end_ns == CT_CHART_OPEN)
+		return j;
+	j.instance = ct_kept_find(census->kept, &key, &j.wait_ns);
+	if (j.instance && census->options->flows >= CT_FLOWS_BLAME)
+		j.blamed = ct_costly_find(&census->costly, &key, &j.victim);
+	j.is_last = j.blamed && j.blamed->key.index == key.index;
+	return j;
 }
 
 /* A group's slice names what all of it is, if that is one thing. */
@@ -135,9 +117,29 @@ static int add_how(const struct ct_drawing *x, struct ct_args *args, const struc
 	return ct_args_word(args, x->pen, CT_ARG_timing, ct_timing_name(w->timing));
 }
 
+/* The arrow from one who waited, if it leads on in time as it is drawn. */
+static uint64_t arrow_from(const struct judged *j, const struct ct_chart_slice *wait)
+{
+	if (!j->victim || wait->begin_ns >= j->blamed->at_ns)
+		return 0;
+	j->victim->drawn = 1;
+	return ct_costly_arrow(j->blamed, j->victim);
+}
+
+/* Those that end at the one who was waited for. */
+static uint8_t arrows_to(const struct judged *j, uint64_t *ends)
+{
+	if (!j->is_last)
+		return 0;
+	j->blamed->drawn = 1;
+	for (uint32_t v = 0; v < j->blamed->n_victims; v++)
+		ends[v] = ct_costly_arrow(j->blamed, &j->blamed->victims[v]);
+	return (uint8_t)j->blamed->n_victims;
+}
+
 /* Wait and transfer inside of a slice, where they can be told apart. */
 static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *whole,
-		      uint64_t from_ns)
+		      uint64_t from_ns, const struct judged *j)
 {
 	struct ct_texts *texts = &x->pen->census->texts;
 	struct ct_chart_slice part = {
@@ -154,15 +156,37 @@ static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *w
 		part.end_ns = whole->end_ns;
 	if (!part.name)
 		return CT_NOMEM;
-	if (part.end_ns > part.begin_ns)
+	if (part.end_ns > part.begin_ns) {
+		part.flows[0] = arrow_from(j, &part);
 		st = ct_pen_slice(x->pen, &part);
+	}
 	if (st != CT_OK || from_ns >= whole->end_ns)
 		return st;
+	part.flows[0] = 0;
 	part.begin_ns = from_ns > whole->begin_ns ? from_ns : whole->begin_ns;
 	part.end_ns = whole->end_ns;
 	part.category = whole->category;
 	part.name = ct_texts_add(texts, "transfer");
 	return part.name ? ct_pen_slice(x->pen, &part) : CT_NOMEM;
+}
+
+/* What the analysis makes of a work. */
+static void add_judged(struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_work *w,
+		       const struct judged *j)
+{
+	const struct ct_kept_instance *i = j->instance;
+
+	if (!i)
+		return;
+	/* In a graph it is not known where within it somebody was waited for, and how long it communicates. */
+	if (x->d->ops[w->first - 1].op != CT_OP_GraphLaunch) {
+		add_bandwidth(x, args, w, i);
+		ct_args_uint(args, CT_ARG_transfer_ns, i->transfer_ns);
+	}
+	ct_args_uint(args, CT_ARG_waited_ns, j->wait_ns);
+	ct_args_uint(args, CT_ARG_skew_ns, i->skew_ns);
+	if (j->is_last || j->victim)
+		ct_args_int(args, CT_ARG_finding, j->blamed->finding);
 }
 
 static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
@@ -172,17 +196,20 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 	const struct ct_drawn_op *first = &x->d->ops[w->first - 1];
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_part parts[CT_CHART_LIST];
-	uint64_t wait_ns = CT_UNKNOWN;
-	const struct ct_kept_instance *i = judged(x, w, &wait_ns);
+	uint64_t ends[CT_COSTLY_VICTIMS];
+	const struct judged j = judge(x, w);
 	struct ct_chart_slice slice = {
 		.track = track,
-		.name = name_of(x, w, i),
+		.name = name_of(x, w, j.instance),
 		.begin_ns = item->begin_ns,
 		.end_ns = item->end_ns,
 		.depth = (uint8_t)item->depth,
 		.category = w->on_gpu ? CT_CATEGORY_GPU : CT_CATEGORY_HOST,
 		.flows = { w->on_gpu ? ct_drawing_launch_flow(x, w->launch) : 0,
 			   ct_drawing_instance_flow(x, first) },
+		.correlation = x->pen->census->options->color == CT_COLOR_BY_INSTANCE ? j.hash : 0,
+		.ends = ends,
+		.n_ends = arrows_to(&j, ends),
 		.args = args.all,
 	};
 	int st = slice.name ? CT_OK : CT_NOMEM;
@@ -191,23 +218,15 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 		add_group(x, &args, w, parts);
 	else if (st == CT_OK)
 		st = ct_drawing_what(x, &args, first);
-	/* In a graph it is not known where within it somebody was waited for, and how long it communicates. */
-	if (i && first->op == CT_OP_GraphLaunch) {
-		ct_args_uint(&args, CT_ARG_waited_ns, wait_ns);
-		ct_args_uint(&args, CT_ARG_skew_ns, i->skew_ns);
-	} else if (i) {
-		add_bandwidth(x, &args, w, i);
-		ct_args_uint(&args, CT_ARG_transfer_ns, i->transfer_ns);
-		ct_args_uint(&args, CT_ARG_waited_ns, wait_ns);
-		ct_args_uint(&args, CT_ARG_skew_ns, i->skew_ns);
-	}
+	add_judged(x, &args, w, &j);
 	if (st == CT_OK)
 		st = add_how(x, &args, w);
 	slice.n_args = args.n;
 	if (st == CT_OK)
 		st = ct_pen_slice(x->pen, &slice);
-	if (st == CT_OK && i && i->waits && first->op != CT_OP_GraphLaunch && wait_ns != CT_UNKNOWN)
-		st = draw_parts(x, &slice, w->start_ns + wait_ns);
+	if (st == CT_OK && j.instance && j.instance->waits && first->op != CT_OP_GraphLaunch &&
+	    j.wait_ns != CT_UNKNOWN)
+		st = draw_parts(x, &slice, w->start_ns + j.wait_ns, &j);
 	return st;
 }
 

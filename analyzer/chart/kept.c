@@ -51,6 +51,12 @@ void ct_kept_free(struct ct_kept *kept)
 	free(kept);
 }
 
+void ct_kept_forget(struct ct_kept *kept)
+{
+	drop(&kept->older);
+	drop(&kept->newer);
+}
+
 uint64_t ct_kept_comm(uint64_t key, uint32_t nranks)
 {
 	return ct_mix(key ^ ct_mix(nranks));
@@ -64,6 +70,14 @@ static uint64_t hash_of(const struct ct_kept_key *k)
 
 	hash = ct_mix(hash ^ ct_mix(pair + 1));
 	hash = ct_mix(hash ^ ((uint64_t)k->tag << 32 | k->index));
+	return hash ? hash : 1;
+}
+
+uint64_t ct_kept_instance_hash(const struct ct_kept_key *k)
+{
+	uint64_t pair = (uint64_t)(uint32_t)k->src << 32 | (uint32_t)k->dst;
+	uint64_t hash = ct_mix(ct_mix(k->comm + ct_mix(k->seq)) ^ ct_mix(pair + ct_mix(k->tag)));
+
 	return hash ? hash : 1;
 }
 
@@ -124,38 +138,57 @@ static struct ct_kept_instance *add_instance(struct generation *g)
 	return &g->instances[g->n_instances++];
 }
 
+/* How late the latest came, and the error of that. */
+static uint64_t skew_of(const struct ct_instance *i, const struct ct_waits *w, uint64_t *err_ns)
+{
+	uint64_t skew = 0;
+
+	*err_ns = 0;
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
+		uint64_t own = 2 * ((uint64_t)member->start_err_ns + member->end_err_ns);
+
+		skew = w->arrival_ns[m] > skew ? w->arrival_ns[m] : skew;
+		own = w->arrival_err_ns[m] > own ? w->arrival_err_ns[m] : own;
+		*err_ns = own > *err_ns ? own : *err_ns;
+	}
+	return skew;
+}
+
+int ct_kept_shows(const struct ct_instance *i, const struct ct_waits *w)
+{
+	uint64_t skew, err;
+
+	if (w->judged != CT_JUDGED_WAITS)
+		return 0;
+	/* What is only begun by its own call is waited for in another one, which has a slice of its own. */
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (i->members[m].posted)
+			return 0;
+	}
+	skew = skew_of(i, w, &err);
+	return skew > err && skew >= MIN_SKEW_NS;
+}
+
 static void set_waits(struct ct_kept_instance *kept, const struct ct_instance *i,
 		      const struct ct_waits *w)
 {
-	uint64_t err = 0;
 	struct ct_last last;
 
 	kept->skew_ns = kept->skew_err_ns = CT_UNKNOWN;
 	kept->slowest_seat = UINT32_MAX;
 	if (w->judged != CT_JUDGED_WAITS)
 		return;
-	kept->skew_ns = 0;
-	for (uint32_t m = 0; m < i->n; m++) {
-		const struct ct_member *member = &i->members[m];
-		uint64_t own = 2 * ((uint64_t)member->start_err_ns + member->end_err_ns);
-
-		if (w->arrival_ns[m] > kept->skew_ns)
-			kept->skew_ns = w->arrival_ns[m];
-		own = w->arrival_err_ns[m] > own ? w->arrival_err_ns[m] : own;
-		err = own > err ? own : err;
-	}
-	kept->skew_err_ns = err;
-	kept->waits = kept->skew_ns > err && kept->skew_ns >= MIN_SKEW_NS;
-	/* What is only begun by its own call is waited for in another one, which has a slice of its own. */
-	for (uint32_t m = 0; m < i->n; m++)
-		kept->waits &= !i->members[m].posted;
+	kept->skew_ns = skew_of(i, w, &kept->skew_err_ns);
+	kept->waits = ct_kept_shows(i, w) != 0;
 	ct_waits_last(i, w, &last);
 	if (last.clear)
 		kept->slowest_seat = i->members[last.last].seat;
 }
 
 int ct_kept_add(struct ct_kept *kept, const struct ct_instance *i, const struct ct_waits *w,
-		const struct ct_kept_extent *extent, const uint8_t *wanted, int *shown)
+		const struct ct_kept_extent *extent, const uint8_t *wanted,
+		const struct ct_kept_instance **shown)
 {
 	struct ct_kept_key key = { .comm = ct_kept_comm(i->comm->key, i->comm->nranks),
 				   .seq = i->seq,
@@ -165,7 +198,7 @@ int ct_kept_add(struct ct_kept *kept, const struct ct_instance *i, const struct 
 	struct ct_kept_instance *instance;
 	uint32_t m = 0;
 
-	*shown = 0;
+	*shown = NULL;
 	while (m < i->n && !wanted[i->members[m].seat])
 		m++;
 	if (m == i->n)
@@ -190,7 +223,7 @@ int ct_kept_add(struct ct_kept *kept, const struct ct_instance *i, const struct 
 	instance->message = i->src >= 0;
 	instance->exchange = i->src == CT_SRC_EXCHANGE;
 	set_waits(instance, i, w);
-	*shown = instance->waits;
+	*shown = instance;
 	for (; m < i->n; m++) {
 		if (!wanted[i->members[m].seat])
 			continue;

@@ -29,15 +29,20 @@ struct ct_kept;
 /* NULL: out of memory. `limit` at least 1. */
 struct ct_kept *ct_kept_new(uint64_t limit);
 void ct_kept_free(struct ct_kept *kept);
+void ct_kept_forget(struct ct_kept *kept); /* all that is kept */
 
 struct ct_kept_extent {
 	uint64_t begin_ns, end_ns, bytes; /* as in struct ct_kept_instance */
 };
 
-/* A judged instance; keep those of its members for which `wanted[seat]`. *shown: its waits are worth showing. 0 or
- * CT_NOMEM. */
+/* Are the waits of a judged instance worth showing? */
+int ct_kept_shows(const struct ct_instance *i, const struct ct_waits *waits);
+
+/* A judged instance; keep those of its members for which `wanted[seat]`. *shown: what is kept of it, valid until the next
+ * one; NULL: nothing. 0 or CT_NOMEM. */
 int ct_kept_add(struct ct_kept *kept, const struct ct_instance *i, const struct ct_waits *waits,
-		const struct ct_kept_extent *extent, const uint8_t *wanted, int *shown);
+		const struct ct_kept_extent *extent, const uint8_t *wanted,
+		const struct ct_kept_instance **shown);
 
 /* Which member; as struct ct_instance and struct ct_member name it. */
 struct ct_kept_key {
@@ -47,6 +52,9 @@ struct ct_kept_key {
 	uint32_t tag;
 	uint32_t index;
 };
+
+/* Of the instance: equal for all its members. Never 0. */
+uint64_t ct_kept_instance_hash(const struct ct_kept_key *key);
 
 /* What identifies a communicator in all processes. */
 uint64_t ct_kept_comm(uint64_t key, uint32_t nranks);

@@ -31,6 +31,8 @@ struct ct_perfetto {
 	uint64_t ends[MAX_DEPTH];
 	uint32_t depth;
 	uint64_t reached_ns; /* latest time written on it */
+	uint64_t instant_ns; /* its latest instant; one of the same moment lies in it */
+	uint32_t instants;   /* of that moment, since a slice began or ended */
 	uint8_t *left;	     /* by track, bit: was under way */
 	uint32_t cap_left;
 	uint64_t wrong;
@@ -204,6 +206,7 @@ static int close_to(struct ct_perfetto *p, uint32_t depth, int leaving)
 		uint64_t end = p->ends[--p->depth];
 		uint8_t *at;
 
+		p->instants = 0;
 		if (end == CT_CHART_OPEN) {
 			if (!leaving)
 				complain(p, "a slice follows one that did not end", p->reached_ns);
@@ -232,6 +235,7 @@ static int enter_track(struct ct_perfetto *p, uint32_t track)
 		return st;
 	p->track = track;
 	p->reached_ns = 0;
+	p->instants = 0;
 	if (p->left[track / 8] & 1u << track % 8)
 		complain(p, "the track was left already", 0);
 	p->left[track / 8] |= (uint8_t)(1u << track % 8);
@@ -240,8 +244,12 @@ static int enter_track(struct ct_perfetto *p, uint32_t track)
 
 static void check_slice(struct ct_perfetto *p, const struct ct_chart_slice *s)
 {
-	if (s->depth != p->depth)
+	if (s->begin_ns != p->instant_ns)
+		p->instants = 0;
+	if (s->instant ? s->depth != p->depth + p->instants : s->depth != p->depth)
 		complain(p, "a slice has no parent", s->begin_ns);
+	if (!s->instant && p->instants)
+		complain(p, "a slice begins at an instant that does not lie in it", s->begin_ns);
 	if (s->begin_ns < p->reached_ns)
 		complain(p, "a slice begins before its elder sibling ended", s->begin_ns);
 	if (s->end_ns < s->begin_ns)
@@ -290,8 +298,13 @@ static int on_slice(void *arg, const struct ct_chart_slice *slice)
 		return st;
 	wrote(p, ct_event_begin(at, p->texts, slice));
 	p->reached_ns = slice->begin_ns > p->reached_ns ? slice->begin_ns : p->reached_ns;
-	if (!slice->instant && p->depth < MAX_DEPTH)
+	if (slice->instant) {
+		p->instant_ns = slice->begin_ns;
+		p->instants++;
+	} else if (p->depth < MAX_DEPTH) {
 		p->ends[p->depth++] = slice->end_ns;
+		p->instants = 0;
+	}
 	return CT_OK;
 }
 

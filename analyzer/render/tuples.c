@@ -72,6 +72,29 @@ static int on_track(void *arg, const struct ct_chart_track *track)
 	return CT_OK;
 }
 
+/* Something that a slice has, by number; 0: it has not. */
+static void write_number(struct ct_tuples *t, const struct ct_chart_slice *s, const char *kind,
+			 uint64_t number)
+{
+	if (number)
+		fprintf(t->out, "%" PRIu64 "\t%" PRIu64 "\t%s\t%s\t%s\n", s->begin_ns, number, kind,
+			t->paths[s->track - 1], ct_texts_get(t->texts, s->name));
+}
+
+static void write_stack(struct ct_tuples *t, const struct ct_chart_slice *s)
+{
+	fprintf(t->out, "%" PRIu64 "\t", s->begin_ns);
+	for (size_t f = 0; f < s->n_frames; f++) {
+		const struct ct_chart_frame *frame = &s->frames[f];
+
+		fprintf(t->out, "%s%s (%s:%" PRIu32 ")", f ? " > " : "",
+			frame->function ? ct_texts_get(t->texts, frame->function) : "",
+			frame->file ? ct_texts_get(t->texts, frame->file) : "", frame->line);
+	}
+	fprintf(t->out, "\tstack\t%s\t%s\n", t->paths[s->track - 1],
+		ct_texts_get(t->texts, s->name));
+}
+
 static int on_slice(void *arg, const struct ct_chart_slice *s)
 {
 	struct ct_tuples *t = arg;
@@ -79,6 +102,13 @@ static int on_slice(void *arg, const struct ct_chart_slice *s)
 
 	fprintf(t->out, "%" PRIu64 "\t%" PRId64 "\t%u\t%s\t%s\n", s->begin_ns, duration, s->depth,
 		t->paths[s->track - 1], ct_texts_get(t->texts, s->name));
+	for (size_t f = 0; f < sizeof(s->flows) / sizeof(s->flows[0]); f++)
+		write_number(t, s, "arrow", s->flows[f]);
+	for (size_t e = 0; e < s->n_ends; e++)
+		write_number(t, s, "end", s->ends[e]);
+	write_number(t, s, "colour", s->correlation);
+	if (s->n_frames)
+		write_stack(t, s);
 	return ferror(t->out) ? CT_IO : CT_OK;
 }
 

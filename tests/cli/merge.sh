@@ -21,10 +21,25 @@ cut -f 4 slices.tsv | sort | uniq -c
 # A part of it.
 try merge run1 -o - --format=tuples --ranks 2 --window 1.0s..1.2s
 try merge run1 -o - --format=tuples --window 1.3s.. --ranks 0-1
-try merge run1 -o - --format=tuples --max-slices 60 | cut -f 4 | sort | uniq -c
-try merge run1 -o - --format=tuples --max-slices 4
-try merge run1 -o w.pftrace --max-slices 2
-try merge run1 -o few.pftrace --max-slices 60
+try merge run1 -o - --format=tuples --window 0s.. --max-slices 60 | cut -f 4 | sort | uniq -c
+try merge run1 -o - --format=tuples --window 0s.. --max-slices 2
+try merge run1 -o w.pftrace --ranks 0-3 --max-slices 2
+try merge run1 -o few.pftrace --window 0s.. --max-slices 60
+# What is too much for one file: an overview, and details beside it; on standard output the overview alone.
+try merge run1 -o many.pftrace --max-slices 150
+try merge run1 -o many.pftrace --max-slices 150 --force
+rm many.pftrace
+try merge run1 -o many.pftrace --max-slices 150
+try merge run1 -o many.pftrace --force
+try merge run1 -o many.tsv --max-slices 150
+commtrace merge run1 -o - --format=tuples --max-slices 150 2>overview | cmp - many.tsv
+cat overview >&2
+rm overview
+cut -f 4 many.tsv | sort | uniq -c
+cut -f 4 many.detail-1.tsv | sort | uniq -c
+try merge run1 -o w.pftrace --max-slices 1
+try merge run1 -o - --format=tuples --color=instance --flows=blame | grep -vP '\tcolour\t' | cmp - slices.tsv
+try merge run1 -o w.pftrace --color=blue
 # What cannot be.
 try merge run1 -o w.pftrace --window 20s..30s
 try merge run1 -o w.pftrace --ranks 2,7

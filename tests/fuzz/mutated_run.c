@@ -95,11 +95,8 @@ static void render(const struct ct_report *report, FILE *out)
 	json_decref(json);
 }
 
-static void draw(const struct ct_run *run, FILE *out)
+static void draw_view(struct ct_chart *chart, size_t view, FILE *out)
 {
-	struct ct_chart_options options = {
-		.attempt = -1, .to_ns = UINT64_MAX, .max_slices = 100000, .flows = 1
-	};
 	struct ct_perfetto *perfetto = ct_perfetto_new(out, 0);
 	struct ct_chart_result result;
 	struct ct_chart_sink sink;
@@ -108,8 +105,34 @@ static void draw(const struct ct_run *run, FILE *out)
 	if (!perfetto)
 		return;
 	sink = ct_perfetto_sink(perfetto);
-	ct_chart_draw(run, &options, &sink, &result, &err);
+	ct_chart_draw_view(chart, view, &sink, &result, &err);
 	ct_perfetto_free(perfetto);
+}
+
+/* Whole, and as an overview with details. */
+static void draw(const struct ct_run *run, FILE *out)
+{
+	struct ct_chart_options options = { .attempt = -1,
+					    .to_ns = UINT64_MAX,
+					    .max_slices = 100000,
+					    .split = CT_SPLIT_DETAILS,
+					    .flows = CT_FLOWS_BLAME,
+					    .color = CT_COLOR_BY_INSTANCE };
+
+	for (int split = 0; split < 2; split++) {
+		struct ct_chart_result result;
+		struct ct_chart *chart;
+		struct ct_err err;
+		size_t n;
+
+		if (ct_chart_open(run, &options, &chart, &result, &err) == CT_OK) {
+			ct_chart_views(chart, &n);
+			for (size_t v = 0; v < n; v++)
+				draw_view(chart, v, out);
+		}
+		ct_chart_close(chart);
+		options.max_slices = 300;
+	}
 }
 
 /* Whatever it is worth: nothing here may crash. */

@@ -135,6 +135,8 @@ static void what_finds_no_lane_is_not_placed(void **unused)
 
 /* ---- the writer's own check ---- */
 
+#define INSTANT (UINT64_MAX - 1) /* as an end */
+
 struct drawn {
 	uint32_t track;
 	uint64_t begin_ns, end_ns;
@@ -157,11 +159,14 @@ static const char *complaint(const struct drawn *slices, size_t n)
 	assert_int_equal(ct_texts_add(&texts, "slice"), 1);
 	assert_int_equal(sink.begin(sink.arg, &texts, 1, NULL, 0), CT_OK);
 	for (size_t i = 0; i < n; i++) {
+		int is_instant = slices[i].end_ns == INSTANT;
 		const struct ct_chart_slice slice = { .track = slices[i].track,
 						      .name = 1,
 						      .begin_ns = slices[i].begin_ns,
-						      .end_ns = slices[i].end_ns,
-						      .depth = slices[i].depth };
+						      .end_ns = is_instant ? slices[i].begin_ns
+									   : slices[i].end_ns,
+						      .depth = slices[i].depth,
+						      .instant = (uint8_t)is_instant };
 
 		assert_int_equal(sink.slice(sink.arg, &slice), CT_OK);
 	}
@@ -186,6 +191,22 @@ static void the_writer_takes_what_nests(void **unused)
 				      { 1, 10, 10, 0 }, { 1, 10, UINT64_MAX, 0 }, { 1, 12, 20, 1 },
 				      { 2, 0, UINT64_MAX, 0 }, { 3, 0, 1, 0 }),
 			    "");
+}
+
+/* The engine puts instants of one moment into each other. */
+static void the_writer_takes_instants_that_lie_in_each_other(void **unused)
+{
+	(void)unused;
+	assert_string_equal(COMPLAINT({ 1, 5, INSTANT, 0 }, { 1, 5, INSTANT, 1 },
+				      { 1, 5, INSTANT, 2 }, { 1, 6, INSTANT, 0 }, { 1, 7, 9, 0 },
+				      { 1, 8, INSTANT, 1 }, { 1, 8, INSTANT, 2 },
+				      { 1, 9, INSTANT, 0 }),
+			    "");
+	assert_non_null(
+		strstr(COMPLAINT({ 1, 5, INSTANT, 0 }, { 1, 5, INSTANT, 0 }), "has no parent"));
+	assert_non_null(
+		strstr(COMPLAINT({ 1, 5, INSTANT, 0 }, { 1, 6, INSTANT, 1 }), "has no parent"));
+	assert_non_null(strstr(COMPLAINT({ 1, 5, INSTANT, 0 }, { 1, 5, 9, 0 }), "at an instant"));
 }
 
 static void the_writer_complains_about_anything_else(void **unused)
@@ -270,6 +291,7 @@ int main(void)
 		cmocka_unit_test(jitter_is_no_overlap_and_overlap_is_no_jitter),
 		cmocka_unit_test(what_finds_no_lane_is_not_placed),
 		cmocka_unit_test(the_writer_takes_what_nests),
+		cmocka_unit_test(the_writer_takes_instants_that_lie_in_each_other),
 		cmocka_unit_test(the_writer_complains_about_anything_else),
 		cmocka_unit_test(the_writer_stops_at_its_limit),
 		cmocka_unit_test(the_end_of_a_run_fits_the_limit),

@@ -130,16 +130,17 @@ static void on_progress(void *arg, uint64_t ops)
 	ct_progress_at(ops, 0);
 }
 
-/* "" if it cannot be read. */
-static void read_boot_id(char *text, size_t size)
+const char *ct_open_boot_id(void)
 {
+	static char text[64];
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, size - 1) : 0;
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
 
 	text[n > 0 ? n : 0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	if (fd >= 0)
 		close(fd);
+	return text[0] ? text : NULL;
 }
 
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
@@ -157,7 +158,6 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	struct ct_err err = { 0 };
 	struct ct_wanted_fault fault;
 	const char *anchor = wishes->anchor;
-	char boot_id[64];
 	int status;
 
 	if (anchor && ct_wanted_check(anchor, &fault) != CT_OK) {
@@ -166,8 +166,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:28.1MB'");
 		return CT_CODE_USAGE;
 	}
-	read_boot_id(boot_id, sizeof(boot_id));
-	options.boot_id = boot_id[0] ? boot_id : NULL;
+	options.boot_id = ct_open_boot_id();
 	options.progress = on_progress;
 	options.cycle_anchor = anchor;
 	options.traffic_model = wishes->traffic_model;

@@ -11,6 +11,10 @@
  * there too. */
 void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4]);
 
+/* What tells this boot of this machine from others, as options of the analysis want it: a text that lives on, NULL if it
+ * cannot be read. One thread. */
+const char *ct_open_boot_id(void);
+
 /* Open the paths as one run and say on stderr what could not be read of it. `command` for usage errors. 0, or
  * an exit status after it was said why. */
 int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run);

@@ -127,6 +127,23 @@ static void bad_option(const struct ct_options *options, const struct argp_state
 	ct_hint("commtrace %s --help lists the options", options->command);
 }
 
+/* What is no word of the common ones. */
+static error_t take_color(struct parse *parse, const char *arg)
+{
+	const struct ct_options *options = parse->options;
+	const char *own = options->colors ? options->colors : "";
+	char words[128];
+
+	snprintf(words, sizeof(words), "auto always never%s%s", own[0] ? " " : "", own);
+	parse->code = ct_option_word(options->command, "--color", words, arg) < 0
+			      ? CT_CODE_USAGE
+			      : options->take(options->into, CT_KEY_COLOR, arg);
+	if (parse->code)
+		return EINVAL;
+	parse->code = -1;
+	return 0;
+}
+
 /* The options of every command: a group of its own for argp. */
 static error_t take_common(int key, char *arg, struct argp_state *state)
 {
@@ -139,9 +156,7 @@ static error_t take_common(int key, char *arg, struct argp_state *state)
 	case CT_KEY_COLOR:
 		if (ct_color_set(arg))
 			return 0;
-		ct_option_word(parse->options->command, "--color", "auto always never", arg);
-		parse->code = CT_CODE_USAGE;
-		return EINVAL;
+		return take_color(parse, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -54,6 +54,8 @@ struct ct_options {
 	int (*take)(void *into, int key, const char *arg);
 	void *into;
 	const char *example; /* shown by --help: one or more lines, each indented by two spaces */
+	/* Words that --color takes beside auto, always and never, for take(). NULL: none. */
+	const char *colors;
 	/* Where not NULL: options end at the first argument, which is put there with all that follow it. */
 	char ***rest;
 };

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/merge_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyzer/render/perfetto.h"
+#include "analyzer/render/tuples.h"
+#include "analyzer/units.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/progress.h"
+#include "tools/commtrace/say.h"
+
+/* Timelines compress six-fold at this level, and hardly more at higher ones. */
+#define DEFLATE_LEVEL 3
+
+/* Below it nobody sees in the picture that clocks were not one. */
+#define CLOCK_ERR_NS 1000000u
+
+#define TOO_LARGE "the file would be larger than 1 GB"
+
+/* What is under way. */
+struct files {
+	const struct ct_merge *merge;
+	struct ct_chart *chart;
+	struct ct_chart_view *views;
+	size_t n;
+};
+
+static void on_progress(void *arg, uint64_t done, uint64_t total)
+{
+	int *drawing = arg;
+
+	if (total && !*drawing) {
+		ct_progress_end();
+		ct_progress_begin("drawing");
+		*drawing = 1;
+	}
+	ct_progress_at(done, total);
+}
+
+/* ---- what is said ---- */
+
+/* Why nothing came of it, and what to do. */
+static int say_failure(const struct ct_merge *merge, int status,
+		       const struct ct_chart_result *result, const struct ct_err *err)
+{
+	ct_say("cannot merge %s: %s", merge->paths.path[0],
+	       err->text[0] ? err->text : ct_status_text(status));
+	if (result->missing_rank >= 0)
+		ct_hint("'commtrace info' lists the ranks");
+	else if (status == CT_NOTFOUND && result->duration_ns)
+		ct_hint("the run lasts %s", ct_text_ns(result->duration_ns).s);
+	else if (status == CT_FULL)
+		ct_hint("choose fewer with --window or --ranks");
+	return CT_CODE_FAILED;
+}
+
+static void say_limits(const struct files *f, const struct ct_chart_view *view,
+		       const struct ct_chart_result *result)
+{
+	uint64_t most = f->merge->chart.max_slices;
+
+	if (result->cut) {
+		ct_warn("only the run from %s on is in the file: %" PRIu64 " slices are the limit",
+			ct_text_ns(result->from_ns).s, most);
+		ct_hint("--window and --ranks choose another part, --max-slices allows more");
+	}
+	if (view->kind == CT_CHART_OVERVIEW) {
+		ct_warn("the run is more than a file may hold (%" PRIu64
+			" slices, 1 GB): this is an overview of it",
+			most);
+		ct_hint("--window and --ranks draw any part in full%s",
+			f->merge->chart.split == CT_SPLIT_DETAILS
+				? ""
+				: ", -o FILE writes details beside the overview");
+	}
+	if (result->not_drawn)
+		ct_warn("%" PRIu64 " operations have no work drawn: when it began was not measured",
+			result->not_drawn);
+	if (view->kind == CT_CHART_DETAIL)
+		return;
+	if (result->unrelated)
+		ct_warn("the clocks of %" PRIu32 " of the %" PRIu32
+			" hosts are not related: their times differ from others' by an unknown "
+			"error",
+			result->unrelated, result->hosts);
+	else if (result->clock_err_ns > CLOCK_ERR_NS)
+		ct_warn("times of different hosts differ by up to %s more than they should",
+			ct_text_ns(result->clock_err_ns).s);
+}
+
+/* What one file of several is. */
+static void say_what(const struct ct_chart_view *view, const struct ct_chart_result *result)
+{
+	uint64_t to = view->to_ns < result->duration_ns ? view->to_ns : result->duration_ns;
+
+	if (view->kind == CT_CHART_OVERVIEW)
+		printf(", an overview");
+	if (view->kind == CT_CHART_DETAIL)
+		printf(", %s..%s around %s", ct_text_ns(view->from_ns).s, ct_text_ns(to).s,
+		       view->about);
+}
+
+static void say_done(const struct ct_chart_view *view, const char *path,
+		     const struct ct_chart_result *result, const struct ct_perfetto_size *size)
+{
+	printf("merged %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64 " unfinished), %" PRIu64
+	       " arrows, %s into %s",
+	       result->ranks, result->slices, result->unfinished, result->flows,
+	       ct_text_bytes(size->bytes).s, path);
+	say_what(view, result);
+	puts("");
+}
+
+/* ---- one file ---- */
+
+/* Draw one view into the open file. 0 or a status. */
+static int draw(const struct files *f, size_t view, FILE *file, struct ct_chart_result *result,
+		struct ct_perfetto_size *size, struct ct_err *err)
+{
+	struct ct_perfetto *perfetto = NULL;
+	struct ct_tuples *tuples = NULL;
+	struct ct_chart_sink sink = { 0 };
+	int status = CT_NOMEM;
+
+	if (f->merge->format == CT_MERGE_PFTRACE)
+		perfetto = ct_perfetto_new(file, DEFLATE_LEVEL);
+	else
+		tuples = ct_tuples_new(file);
+	if (perfetto)
+		sink = ct_perfetto_sink(perfetto);
+	else if (tuples)
+		sink = ct_tuples_sink(tuples);
+	if (perfetto || tuples)
+		status = ct_chart_draw_view(f->chart, view, &sink, result, err);
+	ct_progress_end();
+	if (status == CT_OK && perfetto)
+		status = ct_perfetto_check(perfetto, size, err);
+	if (status == CT_FULL && !err->text[0])
+		ct_fail(err, CT_FULL, TOO_LARGE);
+	ct_perfetto_free(perfetto);
+	ct_tuples_free(tuples);
+	return status;
+}
+
+/* Into an open file, which is closed. Returns an exit status, or -1: it would be too large, and could be split. */
+static int write_view(const struct files *f, size_t view, const char *path, struct ct_out *out)
+{
+	int is_whole = f->views[view].kind == CT_CHART_WHOLE;
+	struct ct_perfetto_size size = { 0 };
+	struct ct_chart_result result = { .missing_rank = -1 };
+	struct ct_err err = { 0 };
+	int code, status;
+
+	errno = 0;
+	status = draw(f, view, out->file, &result, &size, &err);
+	if (ferror(out->file)) {
+		out->error = errno;
+		return ct_out_close(out);
+	}
+	if (status != CT_OK) {
+		ct_out_drop(out);
+		return status == CT_FULL && is_whole && f->merge->chart.split != CT_SPLIT_END
+			       ? -1
+			       : say_failure(f->merge, status, &result, &err);
+	}
+	say_limits(f, &f->views[view], &result);
+	code = ct_out_close(out);
+	if (!code && f->merge->format == CT_MERGE_PFTRACE && strcmp(path, "-") != 0)
+		say_done(&f->views[view], path, &result, &size);
+	return code;
+}
+
+/* ---- the details ---- */
+
+/* "dir/x.pftrace" and 2: "dir/x.detail-2.pftrace"; NULL after it was said that memory is out. The caller's. */
+static char *path_of(const struct files *f, size_t number)
+{
+	const char *path = f->merge->out_path, *slash = strrchr(path, '/');
+	const char *dot = strrchr(path, '.'), *name = slash ? slash + 1 : path;
+	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path);
+	char *made;
+
+	if (asprintf(&made, "%.*s.detail-%zu%s", (int)stem, path, number, path + stem) >= 0)
+		return made;
+	ct_say("cannot merge %s: %s", f->merge->paths.path[0], ct_status_text(CT_NOMEM));
+	return NULL;
+}
+
+/* What they are called, for the overview to tell. None of them may be there already: that is said before anything is drawn. */
+static int name_details(const struct files *f)
+{
+	int code = 0;
+
+	for (size_t v = 1; v < f->n && !code; v++) {
+		char *path = path_of(f, v);
+		const char *slash = path ? strrchr(path, '/') : NULL;
+		struct stat st;
+
+		if (!path)
+			return CT_CODE_FAILED;
+		snprintf(f->views[v].file, sizeof(f->views[v].file), "%s",
+			 slash ? slash + 1 : path);
+		if (!f->merge->force && lstat(path, &st) == 0) {
+			ct_say("cannot write the result: %s: it is already there", path);
+			ct_hint("--force replaces it");
+			code = CT_CODE_FAILED;
+		}
+		free(path);
+	}
+	return code;
+}
+
+static int write_details(const struct files *f)
+{
+	int code = 0;
+
+	for (size_t v = 1; v < f->n && !code; v++) {
+		char *path = path_of(f, v);
+		struct ct_out out;
+
+		code = path ? ct_out_open(&out, path, f->merge->force) : CT_CODE_FAILED;
+		if (!code) {
+			ct_progress_begin("drawing details");
+			code = write_view(f, v, path, &out);
+		}
+		free(path);
+	}
+	return code;
+}
+
+/* ---- all of them ---- */
+
+/* Can files be put beside it? */
+static int is_regular(const char *path)
+{
+	struct stat st;
+
+	return path && strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+/* Details with higher numbers belong to what stood in this place before. */
+static void say_left(const struct files *f)
+{
+	int is_there = 1;
+
+	for (size_t v = f->n; is_there; v++) {
+		char *path = path_of(f, v);
+		struct stat st;
+
+		is_there = path && lstat(path, &st) == 0;
+		if (is_there)
+			ct_warn("%s is of an earlier merge", path);
+		free(path);
+	}
+}
+
+/* The first file, open already; it is closed. */
+static int write_first(struct files *f, struct ct_out *out)
+{
+	int code;
+
+	f->views = ct_chart_views(f->chart, &f->n);
+	code = name_details(f);
+	if (!code)
+		return write_view(f, 0, f->merge->out_path ? f->merge->out_path : "-", out);
+	ct_progress_end();
+	ct_out_drop(out);
+	return code;
+}
+
+/* The run is read, the first file is open. */
+static int write_all(struct files *f, struct ct_out *out)
+{
+	const struct ct_chart_result unknown = { .missing_rank = -1 };
+	struct ct_err err = { 0 };
+	int code = write_first(f, out), status;
+
+	if (code < 0) {
+		/* What was written of the whole to a pipe is there; a file begins anew. */
+		code = is_regular(f->merge->out_path)
+			       ? ct_out_open(out, f->merge->out_path, f->merge->force)
+			       : say_failure(f->merge, ct_fail(&err, CT_FULL, TOO_LARGE), &unknown,
+					     &err);
+		if (code)
+			return code;
+		status = ct_chart_split(f->chart, &err);
+		if (status != CT_OK) {
+			ct_out_drop(out);
+			return say_failure(f->merge, status, &unknown, &err);
+		}
+		code = write_first(f, out);
+	}
+	if (!code)
+		code = write_details(f);
+	if (!code && is_regular(f->merge->out_path))
+		say_left(f);
+	if (!code && f->merge->format == CT_MERGE_PFTRACE && f->merge->out_path &&
+	    strcmp(f->merge->out_path, "-") != 0)
+		puts(f->n > 1 ? "open them at https://ui.perfetto.dev"
+			      : "open it at https://ui.perfetto.dev");
+	return code;
+}
+
+int ct_merge_files(struct ct_merge *merge, const struct ct_run *run)
+{
+	struct files f = { .merge = merge };
+	struct ct_chart_result result;
+	struct ct_err err = { 0 };
+	struct ct_out out;
+	int drawing = 0, code = ct_out_open(&out, merge->out_path, merge->force), status;
+
+	if (code)
+		return code;
+	if (merge->chart.split == CT_SPLIT_DETAILS && !is_regular(merge->out_path))
+		merge->chart.split = CT_SPLIT_OVERVIEW;
+	merge->chart.boot_id = ct_open_boot_id();
+	merge->chart.progress = on_progress;
+	merge->chart.progress_arg = &drawing;
+	ct_progress_begin("analyzing, ops");
+	status = ct_chart_open(run, &merge->chart, &f.chart, &result, &err);
+	if (status == CT_OK) {
+		code = write_all(&f, &out);
+	} else {
+		ct_progress_end();
+		ct_out_drop(&out);
+		code = say_failure(merge, status, &result, &err);
+	}
+	ct_chart_close(f.chart);
+	return code;
+}
