@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "analyzer/render/deep_link.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
 #include "trace/ops.h"
@@ -35,7 +36,24 @@ static json_t *evidence(const struct ct_finding *f)
 	return ct_json_done(array, failed);
 }
 
-static json_t *finding(const struct ct_finding *f)
+/* Where it is seen in what `commtrace open` serves. */
+static json_t *timeline(const struct ct_report *report, const struct ct_finding *f)
+{
+	struct ct_deep_range range = ct_deep_range(report, f);
+	struct ct_arena *memory;
+	const char *link;
+	json_t *value;
+
+	if (range.from_ns == CT_UNKNOWN)
+		return json_null();
+	memory = ct_arena_new();
+	link = memory ? ct_deep_link(memory, CT_DEEP_LINK_PORT, range, f) : NULL;
+	value = link ? json_string(link) : NULL;
+	ct_arena_free(memory);
+	return value;
+}
+
+static json_t *finding(const struct ct_report *report, const struct ct_finding *f)
 {
 	json_t *o = json_object();
 	int failed = !o;
@@ -60,6 +78,7 @@ static json_t *finding(const struct ct_finding *f)
 	ct_json_set(o, "evidence", evidence(f), &failed);
 	ct_json_set(o, "advice", ct_json_text(f->advice), &failed);
 	ct_json_set(o, "command", ct_json_text(f->command), &failed);
+	ct_json_set(o, "timeline", timeline(report, f), &failed);
 	return ct_json_done(o, failed);
 }
 
@@ -154,7 +173,7 @@ json_t *ct_report_json(const struct ct_report *report)
 	int failed = !o || !findings || !ranks || !ops;
 
 	for (size_t i = 0; i < report->n_findings; i++)
-		ct_json_append(findings, finding(&report->findings[i]), &failed);
+		ct_json_append(findings, finding(report, &report->findings[i]), &failed);
 	for (size_t i = 0; i < report->n_ranks; i++)
 		ct_json_append(ranks, rank(&report->ranks[i]), &failed);
 	for (size_t i = 0; i < report->n_ops; i++)
