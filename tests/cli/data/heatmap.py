@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""heatmap.py RUN OPTION...: draws the same heatmap as CSV, SVG and PNG and holds the three against each other and against the
+report's JSON. Says what was looked at, or what is not so."""
+
+import base64
+import csv
+import json
+import math
+import struct
+import subprocess
+import sys
+import xml.etree.ElementTree
+import zlib
+
+RUN, OPTIONS = sys.argv[1], sys.argv[2:]
+SVG = "{http://www.w3.org/2000/svg}"
+GROUND, AXIS, BLANK, UNKNOWN, HATCH = "ffffff", "868e98", "f3f4f6", "d5d9de", "8b939d"
+
+
+def option(name, otherwise=None):
+    return OPTIONS[OPTIONS.index(name) + 1] if name in OPTIONS else otherwise
+
+
+def fail(*what):
+    sys.exit("not so: " + " ".join(map(str, what)))
+
+
+def check(ok, *what):
+    if not ok:
+        fail(*what)
+
+
+def draw(form):
+    return subprocess.check_output(["commtrace", "heatmap", RUN, *OPTIONS, "--format", form])
+
+
+# ---- what it ought to show ----
+
+def three(value, units):
+    """As analyzer/units.c has it."""
+    u, v = 0, float(value)
+    while u + 1 < len(units) and v >= 999.5:
+        u, v = u + 1, v / 1000
+    return f"{value}{units[0]}" if u == 0 else f"{v:.{2 if v < 9.995 else 1 if v < 99.95 else 0}f}{units[u]}"
+
+
+WRITE = {
+    "bytes": lambda v: three(v, ["B", "kB", "MB", "GB", "TB", "PB"]),
+    "ns": lambda v: three(v, ["ns", "us", "ms", "s"]),
+    "bytes per second": lambda v: three(v, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"]),
+    "count": lambda v: str(v) if v <= 99999 else three(v, ["", "k", "M", "G", "T"]),
+}
+
+
+def traffic(report):
+    t, by = report["traffic"], option("--by")
+    kinds = [k for k in ("comm", "backend", "role") if "--" + k in OPTIONS]
+    kind = kinds[0] if kinds else "all"
+    name = option("--" + kind)
+    scopes = {one["scope"] for one in t["layers"]}
+    scope = by or ("host" if "host" in scopes and len(report["ranks"]) > 512 else min(scopes, key=["rank", "host"].index))
+
+    def is_wanted(one):
+        # Where there is one of a kind only, that is the layer of all.
+        if one["scope"] != scope or one["kind"] not in (kind, "all") or (kind != "all" and one[kind] is None):
+            return False
+        return name in (None, one["name"] if kind == "comm" else one.get(kind)) or (kind == "comm" and one["comm"].startswith(name))
+
+    layers = [one for one in t["layers"] if is_wanted(one)]
+    layer = max(layers, key=lambda one: one["exact_bytes"] + one["modelled_bytes"])
+    column = {"bytes": "bytes", "count": "count", "bandwidth": "bandwidth_Bps"}[option("--layer", "bytes")]
+    cells = dict(zip(zip(layer["src"], layer["dst"]), layer[column]))
+    if scope == "host":
+        ends, names = range(len(t["hosts"])), t["hosts"]
+    else:
+        comm = next((c for c in report["comms"] if kind == "comm" and c["comm"] == layer["comm"]), None)
+        ends = sorted(comm["ranks"] if comm else [r["rank"] for r in report["ranks"]])
+        names = [str(rank) for rank in ends]
+    nothing = "-" if column == "bandwidth_Bps" else 0
+    return names, names, [[cells.get((a, b), nothing) for b in ends] for a in ends], "from" if scope == "host" else "from rank"
+
+
+def fold(report, part, cells):
+    """By host: the largest of its ranks."""
+    if part["rows"] == "hosts" or option("--by") != "host":
+        return [str(one) for one in part["ids"]], cells
+    host = {rank["rank"]: rank["host"] for rank in report["ranks"]}
+    rows = []
+    for name in report["run"]["hosts"]:
+        mine = [cells[i] for i, rank in enumerate(part["ids"]) if host[rank] == name]
+        rows.append([max((v for v in column if v is not None), default=None) for column in zip(*mine)])
+    return report["run"]["hosts"], rows
+
+
+def waits(report):
+    w = report["heat"]["waits"]
+    names, cells = fold(report, w, w["wait_ns" if option("--layer", "wait") == "wait" else "lateness_ns"])
+    columns = [str(w["begin_ns"] + c * w["column_ns"]) for c in range(w["columns"])]
+    return names, columns, cells, "host" if option("--by") == "host" or w["rows"] == "hosts" else "rank"
+
+
+def cycles(report):
+    h = report["heat"]["cycles"]
+    names, cells = fold(report, h, h["gap_ns"])
+    return names, [str(c) for c in h["first_cycle"]], cells, "host" if option("--by") == "host" or h["rows"] == "hosts" else "rank"
+
+
+def histogram(report):
+    key = {"count": "instances", "bytes": "bytes", "transfer": "transfer_ns", "wait": "wait_ns",
+           "bandwidth": "busbw_p50_Bps"}[option("--layer", "count")]
+    rows, sizes = {}, [row["bytes_class"] for row in report["histogram"]]
+    columns = [v for v in [0] + [1 << k for k in range(64)] if min(sizes) <= v <= max(sizes)]
+    for row in report["histogram"]:
+        name = f"{row['backend']} {row['op'] or 'several'}" + (" grouped" if row["group"] else "")
+        rows.setdefault(name, ["-"] * len(columns))[columns.index(row["bytes_class"])] = row[key]
+    return list(rows), [str(c) for c in columns], list(rows.values()), "operation"
+
+
+# ---- what the files hold ----
+
+def read_csv(text):
+    lines = text.decode().split("\n")
+    head = [line for line in lines if line.startswith("# ")]
+    rows = list(csv.reader(line for line in lines if line and not line.startswith("# ")))
+    cells = [[None if v == "" else v if v == "-" else int(v) for v in row[1:]] for row in rows[1:]]
+    return head, rows[0][1:], [row[0] for row in rows[1:]], cells
+
+
+def luminance(colour):
+    return sum(w * int(colour[i:i + 2], 16) for w, i in ((0.2126, 0), (0.7152, 2), (0.0722, 4)))
+
+
+def read_png(data):
+    """Width and rows of colours, of an image with a palette."""
+    check(data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG")
+    at, packed, palette = 8, b"", []
+    while at < len(data):
+        n, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + n]
+        check(zlib.crc32(kind + body) == struct.unpack(">I", data[at + 8 + n:at + 12 + n])[0], "checksum of", kind)
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+            check((depth, colour) == (8, 3), "no palette")
+        elif kind == b"PLTE":
+            palette = [body[i:i + 3].hex() for i in range(0, len(body), 3)]
+        elif kind == b"IDAT":
+            packed += body
+        at += 12 + n
+    raw = zlib.decompress(packed)
+    rows = [raw[y * (width + 1):(y + 1) * (width + 1)] for y in range(height)]
+    check(all(row[0] == 0 for row in rows), "rows are filtered")
+    return width, [[palette[v] for v in row[1:]] for row in rows]
+
+
+def read_svg(text, n_rows, n_columns):
+    """Colours and titles of the cells; titles None where there is an image."""
+    root = xml.etree.ElementTree.fromstring(text)
+    check(root.tag == SVG + "svg", "no SVG")
+    for one in root.iter():
+        check(one.tag in {SVG + t for t in ("svg", "title", "desc", "defs", "pattern", "rect", "g", "image", "text")}, one.tag)
+        for name, value in one.attrib.items():
+            check(not name.startswith("on") and (not name.endswith("href") or value.startswith("data:image/png;base64,")), name)
+    images = list(root.iter(SVG + "image"))
+    if images:
+        width, rows = read_png(base64.b64decode(images[0].get("href").split(",")[1], validate=True))
+        check((width, len(rows)) == (n_columns, n_rows), "image of", width, len(rows))
+        return rows, None, root
+    cells = [rect for rect in root.iter(SVG + "rect") if rect.find(SVG + "title") is not None]
+    check(len(cells) == n_rows * n_columns, len(cells), "cells")
+    colours = [UNKNOWN if rect.get("fill").startswith("url(") else rect.get("fill")[1:] for rect in cells]
+    titles = [rect.find(SVG + "title").text for rect in cells]
+    split = lambda flat: [flat[r * n_columns:(r + 1) * n_columns] for r in range(n_rows)]
+    return split(colours), split(titles), root
+
+
+def cells_of_png(rows, n_rows, n_columns):
+    """The set of colours of each cell: within the frame, which is the first line of its colour."""
+    top = next(y for y, row in enumerate(rows) if row.count(AXIS) > n_columns)
+    left = rows[top].index(AXIS)
+    wide = 0
+    while rows[top][left + wide] == AXIS:
+        wide += 1
+    high = 0
+    while rows[top + high][left] == AXIS:
+        high += 1
+    cell_x, cell_y = (wide - 2) // n_columns, (high - 2) // n_rows
+    check((wide - 2, high - 2) == (cell_x * n_columns, cell_y * n_rows), "frame of", wide, high)
+    return [[{rows[top + 1 + r * cell_y + y][left + 1 + c * cell_x + x] for y in range(cell_y) for x in range(cell_x)}
+             for c in range(n_columns)] for r in range(n_rows)]
+
+
+def is_close(a, b):
+    """Scales of a PNG have 249 colours."""
+    return all(abs(int(a[i:i + 2], 16) - int(b[i:i + 2], 16)) <= 3 for i in (0, 2, 4))
+
+
+def grow_darker(values, colours, what):
+    seen = sorted((v, -luminance(c)) for v, c in zip(values, colours) if isinstance(v, int) and c != BLANK)
+    check(all(a[1] <= b[1] + 1 for a, b in zip(seen, seen[1:])), what, "values do not grow darker")
+    if seen and seen[-1][0] > 2 * max(seen[0][0], 1):
+        check(seen[-1][1] > seen[0][1] + 20, what, "smallest and largest look the same")
+
+
+def main():
+    of = option("--of", "traffic")
+    report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json", *(
+        ["--traffic-model", option("--traffic-model")] if "--traffic-model" in OPTIONS else [])]))
+    names, columns, cells, word = {"traffic": traffic, "waits": waits, "cycles": cycles, "histogram": histogram}[of](report)
+    flat = [v for row in cells for v in row]
+    guarded = lambda texts: ["'" + t if t[:1] in "=+-@" else t for t in texts]
+
+    text = draw("csv")
+    head, got_columns, got_rows, got = read_csv(text)
+    check(got_columns == guarded(columns), "columns", got_columns, columns)
+    check(got_rows == guarded(names), "rows", got_rows, names)
+    check(got == cells, "cells of the CSV")
+    unit = head[1].split("unit: ")[1].split(";")[0]
+
+    svg = draw("svg")
+    colours, titles, root = read_svg(svg, len(names), len(columns))
+    shown = [c for row in colours for c in row]
+    for v, c in zip(flat, shown):
+        check((v is None) == (c == UNKNOWN), "unknown", v, c)
+        check((v == "-" or (v == 0 and (of == "traffic" or option("--layer") == "lateness"))) == (c == BLANK), "nothing", v, c)
+    if of != "cycles":
+        grow_darker(flat, shown, "SVG")
+    if titles:
+        for r, row in enumerate(titles):
+            for c, title in enumerate(row):
+                v = cells[r][c]
+                end = "n/a" if v is None else WRITE[unit](v) if v != "-" else None
+                check(title.startswith(f"{word} {names[r]}, ") and
+                      (end is None or title.endswith(": " + end)), title, v)
+    texts = " ".join(t.text for t in root.iter(SVG + "text"))
+    notes = "".join(root.find(SVG + "desc").text.split())
+    check(notes in "".join(texts.split()), "notes are not shown")
+    if of == "traffic":
+        check("P2P bytes are exact" in root.find(SVG + "desc").text or "P2P exact" in root.find(SVG + "desc").text, "model")
+    if of in ("waits", "cycles"):
+        check("known to \u00b1" in root.find(SVG + "desc").text, "no error bound")
+
+    png = draw("png")
+    width, rows = read_png(png)
+    check((2 * int(root.get("width")), 2 * int(root.get("height"))) == (width, len(rows)), "size of the PNG")
+    drawn = [c for row in cells_of_png(rows, len(names), len(columns)) for c in row]
+    for v, c, s in zip(flat, drawn, shown):
+        if v is None:
+            check(c <= {UNKNOWN, HATCH}, "unknown", c)
+        else:
+            check(len(c) == 1 and is_close(next(iter(c)), s), "colours of PNG and SVG", c, s)
+    check(not any(v is None for v in flat) or HATCH in set().union(*drawn), "nothing is hatched")
+    check(rows[0][0] == rows[-1][-1] == GROUND, "ground")
+
+    check((text, svg, png) == (draw("csv"), draw("svg"), draw("png")), "not the same bytes again")
+    print(f"{' '.join(OPTIONS) or 'traffic'}: {len(names)} x {len(columns)} {unit}, "
+          f"{'cells tell' if titles else 'an image'}{', some not known' if None in flat else ''}"
+          f"{'' if any(isinstance(v, int) and v for v in flat) else ', ALL THE SAME'}")
+
+
+main()

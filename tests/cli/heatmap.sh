@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Heatmaps: numbers, SVG and PNG agree with the report and with each other; and each way in which there is none.
+commtrace-synth -o run1 --seed 3 --hosts 2 --gpus-per-host 4 --cycles 6 --workload megatron --tp 2 --pp 2 --dp 2 \
+	--fault slow-rank:rank=5,ms=20 >/dev/null
+look() {
+	python3 "$data/heatmap.py" "$@" || echo "failed: $*"
+}
+look run1
+look run1 --layer count --by host
+look run1 --role pp --layer bandwidth
+look run1 --role tp --traffic-model uniform
+look run1 --backend nccl
+look run1 --of waits
+look run1 --of waits --layer lateness --by host
+look run1 --of cycles
+look run1 --of cycles --by host
+look run1 --of histogram --layer transfer --backend nccl
+# Too many cells for each to tell.
+commtrace-synth -o run2 --seed 3 --hosts 2 --gpus-per-host 8 --cycles 5 --workload ddp >/dev/null
+look run2 --of waits
+
+# Names as foreign programs may have them, whatever a spreadsheet, XML or a terminal would make of them.
+sed 's|"node1"|"<text><script>alert(1)\&amp;"|; s|"node2"|"=1+1,\\"x\\u202e\\ud83d\\ude00"|; s|"world"|"]]><!--"|' \
+	"$data/four_ranks.jsonl" >hostile.jsonl
+commtrace import jsonl hostile.jsonl -o hostile >/dev/null
+look hostile --by host
+look hostile --comm ']]><!--'
+look hostile --comm 00000000c0ff
+look hostile --of waits --by host
+look hostile --of histogram
+
+try() {
+	printf '$ commtrace heatmap %s\n' "$*" >&2
+	commtrace heatmap "$@" || echo "exit $?" >&2
+}
+try run1 -o x.svg
+try run1 -o x.svg
+try run1 -o y.png --of waits
+commtrace heatmap run1 --format png --of waits | cmp - y.png
+commtrace heatmap run1 -o - --format svg | cmp - x.svg
+try run1 -o w.csv --comm nobody 2>&1 | sed 's/[0-9a-f]\{16\}/KEY/g'
+try run1 -o w.csv --role ep
+try run1 -o w.csv --backend mpi
+try run1 -o w.csv --of histogram --backend mpi
+try run1 -o w.csv --role tp --layer bandwidth
+commtrace-synth -o short --seed 3 --hosts 1 --gpus-per-host 2 --cycles 1 --workload ddp >/dev/null
+try short -o w.csv --of cycles
+commtrace-synth -o none --seed 55 --gpus-per-host 2 --cycles 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
+try none -o w.csv --of cycles
+try none -o anchored.csv --of cycles --cycle-anchor '*:AllReduce'
+try short -o w.csv --by host
+mkdir empty
+try empty -o w.csv
+try run1 -o no/w.svg
+try run1 -o /dev/full --format svg
+try run1 -o /dev/full --format png
+# What is wrongly asked for.
+try run1
+try -o w.svg
+try run1 -o w.txt
+try run1 -o w.svg --of everything
+try run1 -o w.svg --of waits --layer bytes
+try run1 -o w.svg --of waits --comm 1234
+try run1 -o w.svg --of cycles --backend nccl
+try run1 -o w.svg --of waits --traffic-model tree
+try run1 -o w.svg --of waits --cycle-anchor '*:AllReduce'
+try run1 -o w.svg --of histogram --by host
+try run1 -o w.svg --comm a --role b
+try run1 -o w.svg --by node
+try run1 -o w.svg --traffic-model star
+ls
