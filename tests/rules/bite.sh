@@ -142,6 +142,7 @@ bites arrows 'touch trace/misc.h'
 bites style 'echo "int x; // T""ODO" >>interpose/guard.c'
 bites style 'echo >interpose/real.c'
 bites style 'echo >tools/run.sh'
+bites style 'echo >tools/page.js'
 bites style 'sed -i "/#define/d" trace/format.h'
 bites style 'cp trace/format.h trace/segment.h'
 

@@ -14,7 +14,7 @@ look() {
 look -nE '(^|[^A-Za-z0-9_.])/([w]ork|[r]oot)(/|[^A-Za-z0-9_/]|$)|/[h]ome/[a-z]|[.]py[e]nv' | verdict "paths of a build machine"
 
 # Hosts that a document may link to; whatever else is fetched comes from the system's own package manager.
-known='no-color[.]org|www[.]apache[.]org|ui[.]perfetto[.]dev|github[.]com|docs[.]kernel[.]org|www[.]w3[.]org|llvm[.]org'
+known='no-color[.]org|www[.]apache[.]org|ui[.]perfetto[.]dev|github[.]com|docs[.]kernel[.]org|www[.]w3[.]org|llvm[.]org|127[.]0[.]0[.]1|example[.]org'
 look -onE '(https?|ftp)://[^][ )>"]*' |
 	awk -v known="://($known)([/:,.;]|\$)" '{ host = $0; sub(/^.*:\/\//, "://", host) } host !~ known' |
 	verdict "hosts that are not on the list of this rule"

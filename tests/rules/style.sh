@@ -12,6 +12,7 @@ awk '/(^|[^A-Za-z_])(T[O]DO|F[I]XME|X[X]X)([^A-Za-z_]|$)/ { printf "%s:%d: %s\n"
 
 mapfile -t code < <(sources '[.](c|cc|h|def|S)$')
 mapfile -t scripts < <(sources '[.](sh|py|awk)$')
+mapfile -t pages < <(sources '[.](js|mjs|css|html)$')
 mapfile -t headers < <(sources '[.]h$')
 {
 	# A script has its #! first.
@@ -19,6 +20,9 @@ mapfile -t headers < <(sources '[.]h$')
 		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] }' "${code[@]}"
 	awk 'FNR <= 2 && /^# SPDX-License-Identifier: Apache-2.0$/ { ok[FILENAME] = 1 }
 		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] }' "${scripts[@]}"
+	# A page has its doctype first, a program its #!.
+	awk 'FNR <= 2 && /SPDX-License-Identifier: Apache-2.0/ { ok[FILENAME] = 1 }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in ok)) print ARGV[i] }' "${pages[@]}"
 } </dev/null | verdict "no SPDX line at the top"
 
 awk '

@@ -1,0 +1,22 @@
+# cmake -D FILES="a;b" -D OUT=c -P Bundle.cmake: puts FILES together as OUT, and the SHA-256 of that in base64 into OUT.sha256.
+set(whole "")
+foreach(file IN LISTS FILES)
+	file(READ ${file} text)
+	string(APPEND whole "${text}")
+endforeach()
+file(WRITE ${OUT} "${whole}")
+file(SHA256 ${OUT} hash)
+
+# Three bytes are six hex digits, and four letters; the last two bytes of 32 are three letters and '='.
+set(letters "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+set(base64 "")
+foreach(at RANGE 0 60 6)
+	string(SUBSTRING "${hash}00" ${at} 6 digits)
+	foreach(shift IN ITEMS 18 12 6 0)
+		math(EXPR letter "(0x${digits} >> ${shift}) & 63")
+		string(SUBSTRING ${letters} ${letter} 1 letter)
+		string(APPEND base64 ${letter})
+	endforeach()
+endforeach()
+string(SUBSTRING ${base64} 0 43 base64)
+file(WRITE ${OUT}.sha256 "${base64}=")

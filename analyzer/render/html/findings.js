@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// findings.js: each finding as a card: who, what it costs, why, how sure, what to do about it, and the evidence.
+(function () {
+	const TIMELINE = 'https://ui.perfetto.dev/'; // where a link may lead to
+	const cards = [];
+
+	function who(f, path) {
+		const parts = [];
+
+		if (f.ranks.length)
+			parts.push(ct.el('span', null, f.ranks.length === 1 ? 'rank ' : 'ranks ', ct.chip.ranks(f.ranks, path + '.ranks')));
+		if (f.hosts.length)
+			parts.push(ct.el('span', null, f.hosts.length === 1 ? 'host ' : 'hosts ', ct.chip.hosts(f.hosts, path + '.hosts')));
+		return parts.length ? ct.el('p', { class: 'who' }, parts) : null;
+	}
+
+	// `of` of the exposed communication is what these are shares of, too.
+	function share(f, path) {
+		return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_pct', f.loss_pct, 'pct'),
+			ct.el('span', { class: 'share' }, ct.report.exposed.of === 'cycles' ? 'share of the cycles' : 'share of the run'));
+	}
+
+	function loss(f, path) {
+		if (ct.isShare(f.kind))
+			return share(f, path);
+		if (f.loss_ns === null)
+			return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'loss not known'));
+		return ct.el('p', { class: 'loss' }, ct.valueOf(path, f, 'loss_ns', 'ns', 'loss_err_ns'),
+			f.loss_pct === null ? null :
+				ct.el('span', { class: 'share' }, ct.value(path + '.loss_pct', f.loss_pct, 'pct'), ' of the run'));
+	}
+
+	function between(f, path, first, last, unit) {
+		return [ct.value(path + '.' + first, f[first], unit), ' to ', ct.value(path + '.' + last, f[last], unit)];
+	}
+
+	function facts(f, path) {
+		return ct.facts([
+			['confidence', ct.value(path + '.confidence', f.confidence, 'text')],
+			['severity', ct.value(path + '.severity', f.severity, 'text')],
+			f.gpu_seconds === null ? null : ['GPU time held up', ct.value(path + '.gpu_seconds', f.gpu_seconds, 'number'), ' GPU-seconds'],
+			f.op === null ? null : ['operation', ct.value(path + '.op', f.op, 'text')],
+			f.comm === null ? null : ['communicator', ct.chip.comm(f.comm, path + '.comm')],
+			f.cycle_first === null ? null : ['cycles', between(f, path, 'cycle_first', 'cycle_last', 'count')],
+			f.begin_ns === null ? null : ['time', between(f, path, 'begin_ns', 'end_ns', 'ns')],
+		]);
+	}
+
+	function evidence(f, path) {
+		if (!f.evidence.length)
+			return null;
+		return ct.el('details', null, ct.el('summary', null, 'Evidence'),
+			ct.facts(f.evidence.map((e, i) => {
+				const at = path + '.evidence.' + i;
+
+				return [ct.evidenceName(e.name), ct.value(at + '.value', e.value, e.unit), ct.error(at + '.err', e.value, e.err, e.unit),
+					e.value === null ? null : ct.format.behind(e.unit)];
+			})));
+	}
+
+	// The link works while `commtrace open --keep` serves the run to the page that it leads to.
+	function timeline(f) {
+		if (typeof f.timeline !== 'string' || !f.timeline.startsWith(TIMELINE))
+			return null;
+		return ct.el('p', { class: 'note timeline' },
+			ct.el('a', { href: f.timeline, target: '_blank', rel: 'noopener noreferrer' }, 'Show in the timeline'),
+			' while ', ct.el('code', null, 'commtrace open ' + (ct.report.run.dir || 'RUN') + ' --keep'), ' runs');
+	}
+
+	function card(f, i) {
+		const path = 'findings.' + i;
+
+		return ct.el('article', { class: 'finding ' + f.severity, id: 'finding-' + f.id, 'aria-labelledby': 'finding-title-' + f.id },
+			ct.el('div', { class: 'title' },
+				ct.el('div', null,
+					ct.el('p', { class: 'code' }, ct.mark(f.severity), ct.value(path + '.kind', f.kind, 'text')),
+					ct.el('h3', { id: 'finding-title-' + f.id }, ct.findingTitle(f.kind)),
+					who(f, path)),
+				loss(f, path)),
+			f.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', f.cause, 'text')),
+			f.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', f.advice, 'text')),
+			f.command === null ? null : ct.command(f.command, path + '.command'),
+			facts(f, path),
+			evidence(f, path),
+			timeline(f));
+	}
+
+	function follow() {
+		for (const { node, finding } of cards)
+			node.classList.toggle('dimmed', !ct.state.relates(finding));
+	}
+
+	function none(report) {
+		return report.verdict.code === 'NOT_ENOUGH_EVIDENCE' ?
+			'No finding: there is not enough evidence for one.' :
+			'Nothing was found that costs the job time.';
+	}
+
+	ct.section('findings', (body, report) => {
+		if (!report.findings.length) {
+			ct.empty(body, none(report));
+			return;
+		}
+		report.findings.forEach((finding, i) => {
+			const node = card(finding, i);
+
+			cards.push({ node, finding });
+			body.append(node);
+		});
+		ct.omitted(body, 'findings', 'less weighty findings are not in the report.');
+		follow();
+	});
+	ct.state.on(follow);
+})();

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/html/html.h"
+
+#include <string.h>
+
+#include "analyzer/render/html/escape.h"
+#include "analyzer/render/render.h"
+#include "trace/status.h"
+
+/* The files of assets.def, as Embed.cmake puts them into the program. */
+#define EMBEDDED(name) extern const char ct_html_##name[], ct_html_##name##_end[];
+EMBEDDED(template)
+EMBEDDED(style)
+EMBEDDED(script)
+EMBEDDED(script_sha256)
+
+#define PUT_EMBEDDED(name, out)                                                                    \
+	fwrite(ct_html_##name, 1, (size_t)(ct_html_##name##_end - ct_html_##name), out)
+
+static int put_style(const struct ct_report *report, FILE *out)
+{
+	(void)report;
+	PUT_EMBEDDED(style, out);
+	return CT_OK;
+}
+
+static int put_script(const struct ct_report *report, FILE *out)
+{
+	(void)report;
+	PUT_EMBEDDED(script, out);
+	return CT_OK;
+}
+
+static int put_script_sha256(const struct ct_report *report, FILE *out)
+{
+	(void)report;
+	PUT_EMBEDDED(script_sha256, out);
+	return CT_OK;
+}
+
+static int put_release(const struct ct_report *report, FILE *out)
+{
+	(void)report;
+	ct_html_text(CT_RELEASE, out);
+	return CT_OK;
+}
+
+static int put_job(const struct ct_report *report, FILE *out)
+{
+	ct_html_text(report->run.job ? report->run.job : "", out);
+	return CT_OK;
+}
+
+static int put_verdict_code(const struct ct_report *report, FILE *out)
+{
+	ct_html_text(ct_verdict_name(report->verdict.code), out);
+	return CT_OK;
+}
+
+static int put_verdict_text(const struct ct_report *report, FILE *out)
+{
+	ct_html_text(report->verdict.text ? report->verdict.text : "", out);
+	return CT_OK;
+}
+
+static int put_title(const struct ct_report *report, FILE *out)
+{
+	put_verdict_code(report, out);
+	if (report->run.job) {
+		ct_html_text(" · ", out);
+		put_job(report, out);
+	}
+	ct_html_text(" · commtrace", out);
+	return CT_OK;
+}
+
+static int put_json(const char *bytes, size_t n, void *out)
+{
+	ct_html_json(bytes, n, out);
+	return 0;
+}
+
+/* A matrix of more ranks is millions of bytes that a browser would have to read; pictures are drawn from the layers. */
+#define MATRIX_RANKS 256u
+
+/* What --format=json writes, but for a large matrix, and for blanks, which take a browser a quarter of the time to load a large
+ * report. */
+static int put_report(const struct ct_report *report, FILE *out)
+{
+	json_t *object = ct_report_json(report);
+	int failed = !object;
+
+	if (report->traffic.n_ranks > MATRIX_RANKS)
+		failed |= json_array_clear(
+			json_object_get(json_object_get(object, "traffic"), "matrix"));
+	failed = failed || json_dump_callback(object, put_json, out, JSON_COMPACT) != 0;
+
+	json_decref(object);
+	if (failed)
+		return CT_NOMEM;
+	fputc('\n', out);
+	return CT_OK;
+}
+
+/* What stands for {{name}} in the template. */
+static const struct place {
+	const char *name;
+	int (*put)(const struct ct_report *report, FILE *out);
+} places[] = {
+#define PLACE(name) { #name, put_##name },
+	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(job)
+		PLACE(verdict_code) PLACE(verdict_text) PLACE(title) PLACE(report)
+#undef PLACE
+};
+
+static const struct place *place_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (strlen(places[i].name) == len && memcmp(places[i].name, name, len) == 0)
+			return &places[i];
+	}
+	return NULL;
+}
+
+int ct_report_html(const struct ct_report *report, FILE *out)
+{
+	const char *at = ct_html_template;
+
+	for (;;) {
+		const char *open = strstr(at, "{{"), *close = open ? strstr(open, "}}") : NULL;
+		const struct place *place = close ? place_of(open + 2, (size_t)(close - open) - 2)
+						  : NULL;
+		int st;
+
+		if (!place)
+			break;
+		fwrite(at, 1, (size_t)(open - at), out);
+		st = place->put(report, out);
+		if (st)
+			return st;
+		at = close + 2;
+	}
+	fputs(at, out);
+	return CT_OK;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// main.js: brings the page to life, after everything that is named here was read.
+(function () {
+	document.getElementById('scheme').addEventListener('click', ct.theme.toggle);
+	document.getElementById('print').addEventListener('click', () => print());
+	document.documentElement.dataset.script = 'on';
+	ct.fillVerdict();
+	ct.fillContents();
+	ct.buildSections();
+	performance.mark('ready');
+	document.documentElement.dataset.ready = '';
+})();

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// report.js: the report, read once, and who belongs to whom in it.
+(function () {
+	const report = JSON.parse(document.getElementById('report').textContent);
+	const hostOf = new Map(report.ranks.map((row) => [row.rank, row.host]));
+	const commOf = new Map(report.comms.map((row) => [row.comm, row]));
+	const members = new Map(); // communicator: Set of its ranks, made when it is asked for
+
+	function membersOf(comm) {
+		if (!members.has(comm))
+			members.set(comm, new Set(commOf.has(comm) ? commOf.get(comm).ranks : []));
+		return members.get(comm);
+	}
+
+	ct.report = report;
+	ct.hostOf = (rank) => hostOf.has(rank) ? hostOf.get(rank) : null;
+	ct.commOf = (comm) => commOf.get(comm) || null;
+	ct.membersOf = membersOf;
+	// What a communicator is called, or what it is there for; null where neither is known.
+	ct.commLabel = (comm) => {
+		const row = commOf.get(comm);
+
+		return row && (row.name || row.role) || null;
+	};
+	// Its key as the text report has it, and that.
+	ct.commName = (comm) => comm === null ? ct.format.text(null) :
+		[comm.slice(0, 8), ct.commLabel(comm)].filter((part) => part).join(' ');
+})();

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// verdict.js: what goes with the verdict's sentence: how sure it is, what could be gained, and the run in a few figures.
+(function () {
+	const LONG = 100; // letters of a sentence that is set smaller
+	const report = ct.report, run = report.run;
+
+	function tile(word, what, below) {
+		return ct.el('div', { class: 'tile' }, ct.el('dt', null, word), ct.el('dd', null, what),
+			below ? ct.el('dd', { class: 'below' }, below) : null);
+	}
+
+	function ranks() {
+		return tile('ranks', [ct.value('run.ranks_seen', run.ranks_seen, 'count'), ' of ',
+			ct.value('run.ranks_expected', run.ranks_expected, 'count')],
+			['on ', ct.el('span', { 'data-count': true }, String(run.hosts.length)), run.hosts.length === 1 ? ' host' : ' hosts']);
+	}
+
+	function exposed() {
+		const e = report.exposed;
+
+		return tile('exposed communication', ct.valueOf('exposed', e, 'share_pct', 'pct', 'err_pct'),
+			e.share_pct === null ? 'known of too little of the time' :
+				(e.of === 'cycles' ? 'of each cycle' : 'of the run') + ', on the median rank');
+	}
+
+	function score() {
+		const s = report.scorecard;
+
+		return tile('score', [ct.value('scorecard.total', s.total, 'whole', s.why), s.total === null ? null : ' of 100'],
+			s.grade === 'n/a' ? 'no grade' : s.grade);
+	}
+
+	ct.fillVerdict = () => {
+		const section = document.getElementById('verdict'), v = report.verdict;
+		const level = ct.verdictLevel(v.code, report.findings);
+
+		section.classList.add(level);
+		section.classList.toggle('long', v.text.length > LONG);
+		section.querySelector('.code').prepend(ct.mark(level));
+		ct.add(section.querySelector('.body'), [
+			ct.el('p', { class: 'sure' }, 'Confidence: ', ct.value('verdict.confidence', v.confidence, 'text'),
+				v.gain_max_pct === null ? null :
+					[' \u00b7 to be gained: at most ', ct.value('verdict.gain_max_pct', v.gain_max_pct, 'pct'), ' of the run']),
+			ct.el('dl', { class: 'tiles' },
+				tile('run', ct.value('run.duration_ns', run.duration_ns, 'ns'), run.backends.join(', ') || 'nothing communicated'),
+				ranks(), exposed(), score(),
+				tile('timing', ct.value('run.timing', run.timing, 'text'), run.complete ? 'records lost: none' : 'the trace is not whole')),
+			ct.notices(report),
+		]);
+	};
+})();

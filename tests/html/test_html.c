@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page as a file: the report is in it to the byte, and nothing in a report is ever markup. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/render/html/escape.h"
+#include "analyzer/render/html/html.h"
+#include "analyzer/render/render.h"
+#include "tests/unit/fixture.h"
+
+/* What a name could do harm with; \\u003c: a backslash, and no '<'. */
+#define EVIL                                                                                       \
+	"</script><!--<script>alert(1)</script>]]> & &amp; \\u003c \\\\ \" ' {{report}} "          \
+	"\xe2\x80\xa8"                                                                             \
+	"\xe2\x80\xa9 \xe2\x80\xae \xc3\xa9 \xf0\x9f\x98\x80"
+
+static struct ct_report evil_report(void)
+{
+	static struct ct_finding finding = {
+		.id = 1, .cause = EVIL, .advice = EVIL, .command = EVIL
+	};
+	static struct ct_report_comm comm = { .key = 7, .name = EVIL, .role = NULL };
+	static struct ct_report_rank rank = { .host = EVIL };
+	struct ct_report report = { 0 };
+
+	report.run.job = EVIL;
+	report.verdict.code = CT_VERDICT_STRAGGLER;
+	report.verdict.text = EVIL;
+	report.findings = &finding;
+	report.n_findings = 1;
+	report.comms = &comm;
+	report.n_comms = 1;
+	report.ranks = &rank;
+	report.n_ranks = 1;
+	return report;
+}
+
+/* The caller frees it. */
+static char *page_of(const struct ct_report *report)
+{
+	size_t size;
+	char *page;
+	FILE *out = open_memstream(&page, &size);
+
+	assert_non_null(out);
+	assert_int_equal(ct_report_html(report, out), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(strlen(page), size);
+	return page;
+}
+
+/* What stands between two texts, of which the first is there once; ends `page` there. */
+static char *between(char *page, const char *before, const char *after)
+{
+	char *begin = strstr(page, before), *end;
+
+	assert_non_null(begin);
+	begin += strlen(before);
+	assert_null(strstr(begin, before));
+	end = strstr(begin, after);
+	assert_non_null(end);
+	*end = '\0';
+	return begin;
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+/* The character that \\uXXXX, or a pair of them, stands for, and how long that is; 0: it is nothing that the page escapes. */
+static uint32_t escaped(const char *json, size_t *len)
+{
+	unsigned first, second;
+
+	*len = 6;
+	if (sscanf(json, "\\u%4x", &first) != 1 || (first < 0x80 && !strchr("<>&", (int)first)))
+		return 0;
+	if (first < 0xd800 || first >= 0xe000)
+		return first;
+	*len = 12;
+	assert_int_equal(sscanf(json + 6, "\\u%4x", &second), 1);
+	return 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+}
+
+static char *put_utf8(char *to, uint32_t code)
+{
+	if (code < 0x80) {
+		*to++ = (char)code;
+		return to;
+	}
+	if (code < 0x800) {
+		*to++ = (char)(0xc0 | code >> 6);
+	} else {
+		*to++ = (char)(code < 0x10000 ? 0xe0 | code >> 12 : 0xf0 | code >> 18);
+		if (code >= 0x10000)
+			*to++ = (char)(0x80 | (code >> 12 & 0x3f));
+		*to++ = (char)(0x80 | (code >> 6 & 0x3f));
+	}
+	*to++ = (char)(0x80 | (code & 0x3f));
+	return to;
+}
+
+/* What the page escapes in JSON back to what it stands for; the rest is left as it is. */
+static void unescape(char *json)
+{
+	char *to = json;
+
+	while (*json) {
+		size_t len;
+		uint32_t code = *json == '\\' ? escaped(json, &len) : 0;
+
+		if (code) {
+			to = put_utf8(to, code);
+			json += len;
+			continue;
+		}
+		if (*json == '\\')
+			*to++ = *json++;
+		*to++ = *json++;
+	}
+	*to = '\0';
+}
+
+static void assert_ascii(const char *text)
+{
+	for (; *text; text++)
+		assert_true((unsigned char)*text < 0x80);
+}
+
+static void the_report_is_in_the_page_to_the_byte(void **state)
+{
+	struct ct_report report = evil_report();
+	char *page = page_of(&report), *dump, *data;
+	json_t *json = ct_report_json(&report);
+
+	(void)state;
+	assert_non_null(json);
+	dump = json_dumps(json, JSON_COMPACT);
+	assert_non_null(dump);
+	data = between(page, "<script type=\"application/json\" id=\"report\">", "</script>");
+	assert_null(strpbrk(data, "<>&"));
+	assert_ascii(data);
+	unescape(data);
+	assert_int_equal(data[strlen(data) - 1], '\n');
+	data[strlen(data) - 1] = '\0';
+	assert_string_equal(data, dump);
+	free(dump);
+	json_decref(json);
+	free(page);
+}
+
+static void no_name_is_markup(void **state)
+{
+	struct ct_report evil = evil_report(), none = { .verdict.text = "" };
+	char *page = page_of(&evil), *tame = page_of(&none);
+	static const char *const tags[] = {
+		"<script", "</script", "<!--", "<title", "<meta", "<h1"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+		assert_int_equal(count(page, tags[i]), count(tame, tags[i]));
+	assert_null(strstr(page, "alert(1)</"));
+	/* in the title, as the job, as the sentence */
+	assert_int_equal(count(page, "&#60;/script&#62;&#60;!--&#60;script&#62;alert(1)&#60;/"
+				     "script&#62;]]&#62; &#38; &#38;amp; "
+				     "\\u003c \\\\ &#34; &#39; {{report}}"),
+			 3);
+	free(page);
+	free(tame);
+}
+
+static void the_page_is_small_and_ascii_and_has_no_places_left(void **state)
+{
+	struct ct_report none = { .verdict.text = "" };
+	char *page = page_of(&none);
+
+	(void)state;
+	assert_null(strstr(page, "{{"));
+	assert_true(strlen(page) < 300000);
+	assert_ascii(page);
+	free(page);
+}
+
+static void text_and_json_are_escaped_as_said(void **state)
+{
+	char *got;
+	size_t size;
+	FILE *out = open_memstream(&got, &size);
+
+	(void)state;
+	assert_non_null(out);
+	ct_html_text("a<b>&\"'c\xc3\xa9\xf0\x9f\x98\x80\xff", out);
+	ct_html_json("", 0, out);
+	ct_html_json("\"\xe2\x80\xa6\xe2\x80", 6, out); /* an ellipsis, and an end in the middle */
+	ct_html_json("<\xe2\x80\xa8>&\xf0\x9f\x98\x80", 10, out);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(got,
+			    "a&#60;b&#62;&#38;&#34;&#39;c&#233;&#128512;&#65533;"
+			    "\"\\u2026\\ufffd\\ufffd\\u003c\\u2028\\u003e\\u0026\\ud83d\\ude00");
+	free(got);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_report_is_in_the_page_to_the_byte),
+		cmocka_unit_test(no_name_is_markup),
+		cmocka_unit_test(the_page_is_small_and_ascii_and_has_no_places_left),
+		cmocka_unit_test(text_and_json_are_escaped_as_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
