@@ -204,7 +204,7 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	f->comm_key = *told == TOLD_ONE && most->alike == 1 ? most->comm->key : 0;
 	f->cause = "computing stands still for communication";
 	f->advice = "begin operations earlier so that computing hides them, or move fewer bytes; "
-		    "`exposed_ns` of ops[] in JSON says where";
+		    "on the HTML page, Operations, column exposed, says where";
 	f->line = ct_arena_printf(list->memory,
 				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
 				  ct_text_pct(e->share_pct - e->wait_pct).s,

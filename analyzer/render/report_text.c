@@ -17,7 +17,7 @@
 #include "analyzer/units.h"
 #include "trace/ops.h"
 
-/* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 1 next, 5 empty. */
+/* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty. */
 #define MOST_ROWS 5
 #define HANGING 4u /* columns before the second line of the verdict */
 #define MOST_INFLIGHT 8
@@ -425,8 +425,10 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "next      commtrace info %s; commtrace merge %s -o run.pftrace",
-		     path ? path : "RUN", path ? path : "RUN");
+		     "next      commtrace info %s; commtrace report %s -o report.html; commtrace "
+		     "merge %s "
+		     "-o run.pftrace",
+		     path ? path : "RUN", path ? path : "RUN", path ? path : "RUN");
 }
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)

@@ -21,8 +21,8 @@ try report --format
 try report --force=1 run1
 try report --fo=json run1
 try report
-try report --format=html run1
-try report -o report.html run1
+try report --format=pdf run1
+try report -o report.pdf run1
 try report -o report run1
 try report --fail-on=LATE run1
 try report --fail-on= run1

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/html/html.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/show.h"
 
@@ -8,8 +9,10 @@ int ct_cmd_report(int argc, char **argv)
 		.command = "report",
 		.text = ct_report_text,
 		.json = ct_report_json,
+		.html = ct_report_html,
 		.can_fail = 1,
 		.example = "  commtrace report run1\n"
+			   "  commtrace report run1 -o report.html\n"
 			   "  commtrace report run1 -o report.json --fail-on=STRAGGLER",
 	};
 

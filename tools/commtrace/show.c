@@ -14,8 +14,7 @@
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/say.h"
 
-#define FORMATS "text json"
-enum { FORMAT_TEXT, FORMAT_JSON };
+enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HTML };
 
 struct request {
 	const struct ct_show *show;
@@ -43,8 +42,10 @@ static const struct argp_option table[] = {
 	  "How bytes of collectives are laid on pairs of ranks: ring (default), uniform or tree",
 	  0 },
 	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
-	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
+	  "Write to FILE, in the format of its extension (.txt, .json, and .html for report); - is "
+	  "standard output",
+	  0 },
+	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default), json, or html for report", 0 },
 	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
 	{ 0 }
 };
@@ -154,6 +155,16 @@ static int write_json(const struct ct_show *show, const struct ct_report *report
 	return CT_CODE_FAILED;
 }
 
+static int write_html(const struct ct_show *show, const struct ct_report *report, FILE *file)
+{
+	int st = show->html(report, file);
+
+	if (!st)
+		return 0;
+	ct_say("cannot write the result: %s", ct_status_text(st));
+	return CT_CODE_FAILED;
+}
+
 /* Where the first path lies; NULL: there where the run was recorded. */
 static const char *place_of(const struct request *request, const struct ct_report *report,
 			    char place[PATH_MAX])
@@ -177,6 +188,8 @@ static int write_report(const struct request *request, const struct ct_report *r
 		return code;
 	if (format == FORMAT_JSON) {
 		code = write_json(request->show, report, out.file);
+	} else if (format == FORMAT_HTML) {
+		code = write_html(request->show, report, out.file);
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = request->paths.path[0],
@@ -225,7 +238,9 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 
 	if (code >= 0)
 		goto out;
-	format = ct_out_format(show->command, FORMATS, "txt json", request.format, request.out);
+	format = ct_out_format(show->command, show->html ? "text json html" : "text json",
+			       show->html ? "txt json html" : "txt json", request.format,
+			       request.out);
 	code = CT_CODE_USAGE;
 	if (format < 0)
 		goto out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show.h — the commands that analyze a run and render it as text or JSON: report and info. */
+/* show.h — the commands that analyze a run and render it as text, JSON or HTML: report and info. */
 #ifndef CT_SHOW_H
 #define CT_SHOW_H
 
@@ -12,6 +12,8 @@ struct ct_show {
 	const char *command;
 	void (*text)(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 	json_t *(*json)(const struct ct_report *report);
+	/* 0 or a negative status; NULL: not as HTML */
+	int (*html)(const struct ct_report *report, FILE *out);
 	int can_fail; /* takes --fail-on */
 	const char *example;
 };
