@@ -49,6 +49,10 @@ enum {
 	CT_KEY_BACKEND,
 	CT_KEY_ROLE,
 	CT_KEY_TRAFFIC_MODEL,
+	CT_KEY_NO_BROWSER,
+	CT_KEY_KEEP,
+	CT_KEY_IDLE,
+	CT_KEY_PORT,
 };
 
 struct ct_options {

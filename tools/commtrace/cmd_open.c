@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/units.h"
+#include "tools/commtrace/browser.h"
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/codes.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/out.h"
+#include "tools/commtrace/port_owner.h"
+#include "tools/commtrace/say.h"
+#include "tools/commtrace/serve.h"
+#include "tools/commtrace/timeline_file.h"
+
+#define IDLE_S "600"
+#define NS_PER_S 1000000000ull
+
+struct request {
+	struct ct_paths paths;
+	struct ct_serve serve;
+	int no_browser;
+	long long idle_s, port;
+};
+
+static const struct argp_option table[] = {
+	{ "no-browser", CT_KEY_NO_BROWSER, 0, 0, "Only print the link", 0 },
+	{ "keep", CT_KEY_KEEP, 0, 0,
+	  "Go on until Ctrl-C: while it runs, the links of report.html work, and pages can be "
+	  "reloaded",
+	  0 },
+	{ "idle", CT_KEY_IDLE, "SECONDS", 0,
+	  "Give up when nobody has asked for anything for so long (default " IDLE_S ")", 0 },
+	{ "port", CT_KEY_PORT, "N", 0,
+	  "Port on 127.0.0.1 (default 9001, the only one that ui.perfetto.dev may read from)", 0 },
+	{ 0 }
+};
+
+static int take(void *into, int key, const char *arg)
+{
+	struct request *request = into;
+
+	switch (key) {
+	case CT_KEY_NO_BROWSER:
+		request->no_browser = 1;
+		return 0;
+	case CT_KEY_KEEP:
+		request->serve.keep = 1;
+		return 0;
+	case CT_KEY_IDLE:
+		return ct_option_number("open", "--idle", arg, 1, 1000000, &request->idle_s);
+	case CT_KEY_PORT:
+		return ct_option_number("open", "--port", arg, 1, 65535, &request->port);
+	case ARGP_KEY_ARG:
+		return ct_paths_add(&request->paths, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Before anything is drawn, which may take long. */
+static int take_port(struct request *request)
+{
+	char name[64];
+	int error;
+	pid_t pid;
+
+	request->serve.port = (unsigned)request->port;
+	error = -ct_serve_open(&request->serve);
+	if (!error)
+		return 0;
+	pid = error == EADDRINUSE ? ct_port_owner(request->serve.port, name) : 0;
+	if (pid)
+		ct_say("cannot serve on port %u: '%s' (pid %d) has it", request->serve.port, name,
+		       (int)pid);
+	else
+		ct_say("cannot serve on port %u: %s", request->serve.port, strerror(error));
+	if (error == EADDRINUSE)
+		ct_hint("end it, or drop a file of 'commtrace merge' on " CT_DEEP_LINK_ORIGIN);
+	return CT_CODE_FAILED;
+}
+
+/* The finding that is to be looked at first, of those that have a place in the file. */
+static const struct ct_finding *choose(const struct ct_report *report, struct ct_deep_range bounds,
+				       struct ct_deep_range *range)
+{
+	for (size_t i = 0; i < report->n_findings; i++) {
+		*range = ct_deep_range_within(ct_deep_range(report, &report->findings[i]), bounds);
+		if (range->from_ns != CT_UNKNOWN)
+			return &report->findings[i];
+	}
+	*range = (struct ct_deep_range){ CT_UNKNOWN, CT_UNKNOWN };
+	return NULL;
+}
+
+/* Make or take the timeline, and the link to it. 0, or an exit status after it was said why. */
+static int prepare(struct request *request, struct ct_timeline_file *file, struct ct_arena *memory,
+		   const char **link)
+{
+	const char *path = request->paths.n == 1 ? request->paths.path[0] : "";
+	struct ct_deep_range range = { CT_UNKNOWN, CT_UNKNOWN };
+	const struct ct_finding *finding = NULL;
+	struct ct_run *run = NULL;
+	int code;
+
+	if (ct_timeline_is_file(path)) {
+		code = ct_timeline_take(file, path);
+	} else {
+		code = ct_open_run("open", &request->paths, &run);
+		if (!code)
+			code = ct_timeline_draw(file, &request->paths, run);
+	}
+	if (!code && file->chart)
+		finding = choose(ct_chart_report(file->chart), file->bounds, &range);
+	*link = code ? NULL : ct_deep_link(memory, request->serve.port, range, finding);
+	if (!code && !*link) {
+		ct_say("cannot make the link: %s", ct_status_text(CT_NOMEM));
+		code = CT_CODE_FAILED;
+	}
+	ct_timeline_forget(file);
+	ct_run_close(run);
+	return code;
+}
+
+static void say_serving(const struct request *request)
+{
+	const struct ct_serve *serve = &request->serve;
+
+	fprintf(stderr, "serving %s on http://127.0.0.1:%u/%s ", ct_text_bytes(serve->size).s,
+		serve->port, serve->name);
+	if (serve->keep)
+		fputs("until Ctrl-C\n", stderr);
+	else
+		fputs("until it was fetched\n", stderr);
+	if (serve->port != CT_DEEP_LINK_PORT)
+		ct_warn("ui.perfetto.dev may read from port %u only", CT_DEEP_LINK_PORT);
+	if (getenv("SSH_CONNECTION"))
+		ct_hint("in a browser of another machine the link works through 'ssh -L "
+			"%u:127.0.0.1:%u' to this one",
+			serve->port, serve->port);
+}
+
+static int serve(struct request *request, const char *link)
+{
+	int status, want_browser = !request->no_browser && ct_browser_is_there();
+
+	puts(link);
+	if (fflush(stdout) != 0)
+		return ct_stdout_close();
+	say_serving(request);
+	if (want_browser && ct_browser_open(link) != 0)
+		ct_warn("cannot start a browser: open the link yourself");
+	status = ct_serve_run(&request->serve);
+	if (status != 0) {
+		ct_say("cannot serve the timeline: %s", strerror(-status));
+		return CT_CODE_FAILED;
+	}
+	if (request->serve.fetched)
+		return CT_CODE_DONE;
+	ct_say("nobody fetched the timeline in %llds", request->idle_s);
+	return CT_CODE_FAILED;
+}
+
+int ct_cmd_open(int argc, char **argv)
+{
+	struct request request = { .serve = { .name = CT_DEEP_LINK_FILE,
+					      .origin = CT_DEEP_LINK_ORIGIN,
+					      .listener = -1 },
+				   .idle_s = strtoll(IDLE_S, NULL, 10),
+				   .port = CT_DEEP_LINK_PORT };
+	const struct ct_options options = {
+		.command = "open",
+		.table = table,
+		.take = take,
+		.into = &request,
+		.example = "  commtrace open run1\n"
+			   "  commtrace open run1.pftrace --no-browser",
+	};
+	struct ct_timeline_file file = { .fd = -1 };
+	struct ct_arena *memory = NULL;
+	const char *link = NULL;
+	int code = ct_options_parse(&options, argc, argv);
+
+	if (code >= 0)
+		goto out;
+	if (!request.paths.n) {
+		code = ct_usage("open", "'open' needs a RUN: the directory of a recording, or a "
+					"file of 'merge'");
+		goto out;
+	}
+	memory = ct_arena_new();
+	code = memory ? take_port(&request) : CT_CODE_FAILED;
+	if (!code)
+		code = prepare(&request, &file, memory, &link);
+	if (!code) {
+		request.serve.fd = file.fd;
+		request.serve.size = file.size;
+		request.serve.idle_ns = request.serve.keep ? UINT64_MAX
+							   : (uint64_t)request.idle_s * NS_PER_S;
+		code = serve(&request, link);
+	}
+out:
+	ct_timeline_close(&file);
+	ct_arena_free(memory);
+	ct_paths_fini(&request.paths);
+	return code;
+}

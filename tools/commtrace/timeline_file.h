@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline_file.h — a timeline to be served: drawn from runs into a file without a name, or a file that somebody has merged.
+ * Main thread only. */
+#ifndef CT_TIMELINE_FILE_H
+#define CT_TIMELINE_FILE_H
+
+#include <stdint.h>
+
+#include "analyzer/chart/chart.h"
+#include "analyzer/render/deep_link.h"
+#include "tools/commtrace/options.h"
+#include "trace/reader.h"
+
+struct ct_timeline_file {
+	int fd; /* -1: none */
+	uint64_t size;
+	struct ct_deep_range bounds; /* first and last time in it; from_ns CT_UNKNOWN: not known */
+	struct ct_chart *chart;	     /* that it was drawn from; NULL: it was there */
+};
+
+/* Is it meant as a timeline, and not as a run? By its name. */
+int ct_timeline_is_file(const char *path);
+
+/* Take a file. 0, or an exit status after it was said why. */
+int ct_timeline_take(struct ct_timeline_file *file, const char *path);
+
+/* Draw the runs' timeline, of large ones the overview. The file lies in $TMPDIR, is this user's only, and is gone when this process is, however that ends.
+ * 0, or an exit status after it was said why. */
+int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths,
+		     const struct ct_run *run);
+
+/* Let go of the chart, which reads the run. */
+void ct_timeline_forget(struct ct_timeline_file *file);
+
+void ct_timeline_close(struct ct_timeline_file *file);
+
+#endif
