@@ -1,27 +1,58 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check.sh RUN... [-- OPTION...]: merges each run (with these options of `commtrace merge`), loads the file into Perfetto's own
-# engine and compares what that sees, slice by slice, with what the analyzer meant. Says what differs, exit 1.
+# check.sh RUN... [-- OPTION...] [+ RUN... [-- OPTION...]]...: merges each run (with these options of `commtrace merge`), loads the file into
+# Perfetto's own engine and compares what that sees, slice by slice, value by value and arrow by arrow, with what the analyzer
+# meant. Says what differs, exit 1.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CT_BUILD:-$here/../../build}
 commtrace=$build/bin/commtrace
-runs=()
-while [ $# -gt 0 ] && [ "$1" != -- ]; do
-	runs+=("$1")
-	shift
-done
-[ $# = 0 ] || shift
-[ ${#runs[@]} -gt 0 ] || { echo "usage: check.sh RUN... [-- OPTION...]" >&2; exit 2; }
-
+[ $# -gt 0 ] || { echo "usage: check.sh RUN... [-- OPTION...] [+ RUN... [-- OPTION...]]..." >&2; exit 2; }
+engine=$("$here/fetch.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for run in "${runs[@]}"; do
-	rm -f "$work"/*
-	"$commtrace" merge "$run" "$@" -o "$work/run.pftrace" >"$work/said" 2>"$work/warned" || { cat "$work/warned"; exit 1; }
-	"$commtrace" merge "$run" "$@" --format=tuples >"$work/tuples" 2>/dev/null
-	arrows=$(sed -n 's/.* \([0-9]*\) arrows,.*/\1/p' "$work/said")
-	case " $* " in *" --flows=all "*) arrows= ;; esac # those are chains: not one arrow each
-	"$here/judge.sh" "$work/run.pftrace" "$work/tuples" "$arrows"
-	printf '%s: %s\n' "$run" "$(head -n 1 "$work/said" | sed "s| into .*||")"
-done
+
+# draw RUN OPTION...: a line for judge.mjs for each file: that of the run and, of a large run, its details. Chains through the
+# ranks are more arrows than merge says.
+draw() {
+	local run=$1 at file arrows=
+	at=$(mktemp -u "$work/XXXXXX")
+	shift
+	"$commtrace" merge "$run" "$@" -o "$at.pftrace" >"$at.said" 2>"$at.warned" || { cat "$at.warned" >&2; return 1; }
+	"$commtrace" merge "$run" "$@" -o "$at.tsv" >/dev/null 2>&1
+	for file in "$at" "$at".detail-*.pftrace; do
+		file=${file%.pftrace}
+		[ -e "$file.pftrace" ] || continue
+		[[ " $* " == *" --flows=all "* ]] || arrows=$(sed -n "s|.* \([0-9]*\) arrows, .* into $file.pftrace.*|\1|p" "$at.said")
+		printf '%s\t%s\t%s\t%s\n' "$run${*:+ $*}${file#"$at"}" "$file.pftrace" "$file.tsv" "$arrows"
+	done
+}
+
+draw_all() {
+	local runs run
+	while [ $# -gt 0 ]; do
+		runs=()
+		while [ $# -gt 0 ] && [ "$1" != -- ] && [ "$1" != + ]; do
+			runs+=("$1")
+			shift
+		done
+		options=()
+		if [ "${1:-}" = -- ]; then
+			shift
+			while [ $# -gt 0 ] && [ "$1" != + ]; do
+				options+=("$1")
+				shift
+			done
+		fi
+		[ $# = 0 ] || shift
+		for run in "${runs[@]}"; do
+			draw "$run" "${options[@]}"
+		done
+	done
+}
+
+# Files are drawn while others are judged. Optimizing the engine takes longer than loading small files into it.
+quick=--liftoff-only
+[ -z "${CT_PERFETTO_LARGE:-}" ] || quick=
+# shellcheck disable=SC2086
+draw_all "$@" | node $quick "$here/judge.mjs" "$engine"
