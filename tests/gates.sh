@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/steps.sh
 
-# area, program in build/tests/bench, or script in tests/accuracy (its arguments after it)
+# area, program in build/tests/bench, or script in tests/AREA (its arguments after it)
 benches() {
 	cat <<-'EOF'
 	overhead bench_wrapper
@@ -19,6 +19,8 @@ benches() {
 	overhead bench_mpi.mpich
 	size     bench_codec
 	perfetto bench_perfetto
+	perfetto matrix.sh --whole
+	browser  load.py
 	accuracy bench_gputime
 	accuracy accuracy.py --seeds 25
 	accuracy accuracy.py --seeds 75 --rows ^stragglers.null$
@@ -49,13 +51,13 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.]py$/ ? "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {
 	local area=$1 program=$2 path=build/tests/bench out status=0
 	shift 2
-	[[ $program != *.py ]] || path=tests/accuracy
+	[[ $program != *.py && $program != *.sh ]] || path=tests/$area
 	out=$("$path/$program" "$@" </dev/null) || status=$?
 	awk 'NF && !/^METRIC /' <<<"$out" >&2
 	awk '/^METRIC /' <<<"$out"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds on every page, whatever it shows. Each check takes a Browser with the page open and returns complaints: a list
+of sentences, empty when all is well. tests/browser/bites.py breaks each of them.
+"""
+import base64
+import pathlib
+import re
+
+import values
+
+PROBE = pathlib.Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
+# Roles that somebody acts on or that stand for something seen: without a name they are nothing to a screen reader.
+NAMED = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "slider", "tab", "image", "img", "application",
+         "table", "grid", "region", "navigation", "spinbutton", "switch", "graphics-document", "listbox"}
+LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3 (AA), for text of any size
+
+
+def probe(browser, name, argument=None):
+    return browser.run(PROBE, name, argument)
+
+
+def console(browser):
+    """Nothing at all is printed, not even a warning."""
+    return [f"console: {entry['level']} {entry['message']}" for entry in browser.console()]
+
+
+def requests(browser):
+    """Only the file itself is asked for, and what the page holds in itself."""
+    own = browser.run("return location.href.split('#')[0]")
+    return [f"asks for {url[:120]}" for url in browser.requests()
+            if url.split("#")[0] != own and not url.startswith(("data:", "blob:"))]
+
+
+def width(browser):
+    """The page is not wider than the window."""
+    seen, inner = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
+    return [f"is {seen} wide in a window of {inner}: {', '.join(probe(browser, 'wide'))}"] if seen > inner else []
+
+
+def overlap(browser):
+    """No text lies on another."""
+    return ["overlap: " + text for text in probe(browser, "overlaps")]
+
+
+def contrast(browser):
+    return probe(browser, "faint", LEAST_CONTRAST)
+
+
+def outline(browser):
+    """One h1, no level left out, no heading without words."""
+    found = probe(browser, "headings")
+    wrong = [f"heading of level {level} is empty" for level, text in found if not text]
+    if [level for level, _ in found].count(1) != 1 or found[0][0] != 1:
+        wrong.append(f"headings begin {found[:3]}, not with the only h1")
+    for (above, _), (below, text) in zip(found, found[1:]):
+        if below > above + 1:
+            wrong.append(f"'{text}' is a heading of level {below} below one of level {above}")
+    return wrong
+
+
+def names(browser):
+    """What the browser tells a screen reader: everything to act on and every picture has a name."""
+    wrong = []
+    for node in browser.cdp("Accessibility.getFullAXTree")["nodes"]:
+        role = node.get("role", {}).get("value", "")
+        if not node.get("ignored") and role in NAMED and not node.get("name", {}).get("value", "").strip():
+            wrong.append(f"a {role} has no name (node {node.get('backendDOMNodeId')})")
+    return wrong[:8]
+
+
+def document(browser):
+    """A language, a title, one main part, no id twice."""
+    language, title, mains = browser.run(
+        "return [document.documentElement.lang, document.title, document.querySelectorAll('main').length]")
+    wrong = [f"{what} is missing" for what, there in (("lang", language), ("title", title), ("main", mains == 1)) if not there]
+    return wrong + [f"id {name} is there twice" for name in probe(browser, "twins")]
+
+
+def own_words(browser, page):
+    """Every number that is seen outside of its place stands in a sentence of the JSON or in the page's own text, or it is a value
+    of the JSON that the page tells of in a sentence of its own, or a round number on an axis."""
+    foreign = []
+    for text, is_drawn in probe(browser, "digits").items():
+        if any(text in known for known in page.sentences):
+            continue
+        for number in re.findall(r"(?<![\w.])\d[\d.]*(?:[kMGTP]?B(?:/s)?|[num]?s|%|[kMGT])?(?![\w])", text):
+            number = number.rstrip(".")
+            if number not in page.numbers and not (is_drawn and values.is_round(number)):
+                foreign.append(f"{number} in '{text[:80]}' is a number from nowhere")
+    return foreign
+
+
+def printed(browser, is_tried):
+    """On paper every part is there, and nothing that is for clicking. Whether it can be printed is tried only where asked for."""
+    parts = "return [...document.querySelectorAll('main section')].map(e => [e.id, e.checkVisibility(), e.innerText.length])"
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    browser.scheme("light", "print")
+    wrong = [f"section {name} is not printed" for name, there, _ in browser.run(parts) if not there]
+    if browser.run("return [...document.querySelectorAll('button:not(.chip, .sort), input, select')].some(e => e.checkVisibility())"):
+        wrong.append("controls are printed")
+    browser.scheme("light")
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    if not is_tried:
+        return wrong
+    pdf = base64.b64decode(browser.cdp("Page.printToPDF", printBackground=True)["data"])
+    if not pdf.startswith(b"%PDF") or not re.search(rb"/Type\s*/Page\b", pdf):
+        wrong.append("nothing can be printed")
+    return wrong
+
+
+SAID = (outline, names, document)
+STILL = (width, overlap, contrast) + SAID

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""report.html of every kind of run: whatever was recorded, the page prints nothing, asks for nothing, stays in its window, lies
+nowhere on its own text, and shows the numbers of the report and no others.
+"""
+import json
+
+import checks
+import load
+import values
+from fixture import WithPages
+
+MOST_BYTES = 300_000  # of the page without its data
+WIDTHS = (390, 1280)
+
+
+class Pages(WithPages):
+    def test_pages_are_right_at_every_width_and_in_both_schemes(self):
+        for page in self.pages.values():
+            self.open(page)
+            for width in WIDTHS:
+                where = {"page": page.name, "width": width}
+                self.browser.size(width)
+                self.none(checks.width(self.browser), check="width", **where)
+                self.unroll(width)
+                for check in (checks.width, checks.overlap):
+                    self.none(check(self.browser), check=check.__name__, **where)
+            for scheme in ("light", "dark"):
+                self.browser.scheme(scheme)
+                self.browser.frame()
+                for check in (checks.width, checks.contrast):
+                    self.none(check(self.browser), check=check.__name__, page=page.name, scheme=scheme, width=width)
+            self.browser.size(WIDTHS[0])
+            self.none(checks.width(self.browser), check="width", page=page.name, scheme=scheme, width=WIDTHS[0])
+            for check in checks.SAID:
+                self.none(check(self.browser), check=check.__name__, page=page.name)
+            self.none(values.complaints(page.report, checks.probe(self.browser, "values")), check="values", page=page.name)
+            self.none(checks.own_words(self.browser, page), check="own_words", page=page.name)
+            # Names stay text: two scripts are the page's own, and nothing in it is an image.
+            self.assertEqual(self.browser.run("return [document.scripts.length, document.querySelectorAll('img, iframe, [onerror]').length, "
+                                              "document.title === 'taken']"), [2, 0, False], page.name)
+            self.none(checks.printed(self.browser, page.name == "gpu"), check="printed", page=page.name)
+            self.none(checks.console(self.browser) + checks.requests(self.browser), check="still", page=page.name)
+
+    def test_1024_ranks_are_ready_not_much_later_than_none(self):
+        if {"wide", "empty"} <= self.pages.keys():
+            self.assertLess(load.ratio(self.browser, *(self.pages[name].file.as_uri() for name in ("wide", "empty")), 3),
+                            3 * load.LIMIT)
+
+    def test_pages_are_small_and_hold_the_report_as_it_is(self):
+        for page in self.pages.values():
+            with self.subTest(page=page.name):
+                self.assertLess(len(page.own.encode()), MOST_BYTES)
+                held = page.html.split('<script type="application/json" id="report">')[1].split("</script>")[0]
+                report = page.report
+                if len(report["traffic"]["ranks"]) > 256:  # the page leaves a large matrix out
+                    report = {**report, "traffic": {**report["traffic"], "matrix": []}}
+                self.assertEqual(json.loads(held), report)

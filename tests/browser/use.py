@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody does with report.html: sort, filter, choose, point, go by keyboard, save; and what the page shows then."""
+import csv
+import pathlib
+import re
+import struct
+import time
+import xml.etree.ElementTree
+
+import checks
+import values
+from fixture import WithPages, place
+
+RANKS = "#ranks"
+PICTURES = ("traffic", "waits", "cycles", "histogram", "curves", "exposed")
+LEFT = f"{RANKS} tbody tr"
+
+
+class Tables(WithPages):
+    def setUp(self):
+        self.look_at("gpu")  # anew: columns keep their order
+
+    def look_at(self, name):
+        page = self.pages.get(name) or next(iter(self.pages.values()))
+        self.report = page.report
+        self.open(page)
+
+    def shown(self, key):
+        """[row of the report, its value of that key] of the table of ranks, as it stands there."""
+        found = self.browser.run("return [...document.querySelectorAll(arguments[0] + ' tbody [data-key]')].map(e => e.dataset.key)", RANKS)
+        rows = [int(path.split(".")[1]) for path in found if re.fullmatch(rf"ranks\.\d+\.{key}", path)]
+        return [(row, self.report["ranks"][row][key]) for row in rows]
+
+    def right(self):
+        """What is shown now is right, too."""
+        self.assertEqual(values.complaints(self.report, checks.probe(self.browser, "values")), [])
+        self.assertEqual(checks.console(self.browser), [])
+
+    def test_a_column_sorts_all_rows_and_says_so(self):
+        heads = self.browser.run("return [...document.querySelectorAll(arguments[0] + ' th button')].map(e => e.textContent)", RANKS)
+        column = next(i for i, text in enumerate(heads) if text.startswith("wait"))
+        button = self.browser.find(f"{RANKS} th:nth-child({column + 1}) button")
+        for way in (True, False):
+            self.browser.click(button)
+            self.assertEqual(self.browser.run("return arguments[0].closest('th').ariaSort", button), "descending" if way else "ascending")
+            shown = [value for _, value in self.shown("wait_ns")]
+            self.assertEqual(shown, sorted((rank["wait_ns"] for rank in self.report["ranks"]), reverse=way)[:len(shown)])
+            self.assertGreater(len(shown), 1)
+            self.right()
+
+    def test_rows_are_told_and_leafed_through(self):
+        if "wide" not in self.pages:
+            return
+        self.look_at("wide")
+        seen = []
+        for _ in range(2):
+            first, last, of = map(int, re.match(r"rows (\d+) to (\d+) of (\d+)", self.count()).groups())
+            seen += [row for row, _ in self.shown("wait_ns")]
+            self.assertEqual(len(seen), last)
+            self.browser.click(self.browser.find(f"{RANKS} .leaf button:last-child"))
+        self.assertEqual(of, len(self.report["ranks"]))
+        self.assertEqual(seen, list(range(last)))
+        self.right()
+
+    def count(self):
+        return self.browser.run("return document.querySelector(arguments[0] + ' .count').textContent", RANKS)
+
+    def test_a_filter_leaves_the_rows_that_it_names(self):
+        host = self.report["ranks"][-1]["host"]
+        wanted = [i for i, rank in enumerate(self.report["ranks"]) if host in rank["host"]]
+        self.browser.run("document.querySelector(arguments[0] + ' input[type=search]').focus()", RANKS)
+        self.browser.press(host)
+        self.assertEqual([row for row, _ in self.shown("wait_ns")], wanted)
+        self.assertIn(str(len(self.report["ranks"])), self.count())
+        self.browser.press(" no such")
+        self.assertEqual(self.shown("wait_ns"), [])
+        self.right()
+
+    def test_a_rank_that_is_chosen_is_what_the_page_is_about_until_it_is_let_go(self):
+        rank = self.report["ranks"][3]["rank"]
+        self.browser.click(self.browser.find(f"{RANKS} tbody [data-key='ranks.3.rank']"))
+        self.assertEqual(self.shown("rank"), [(3, rank)])
+        self.assertIn(f"rank {rank}", self.browser.run("return document.getElementById('filter').innerText"))
+        self.right()
+        self.browser.click(self.browser.find("#filter > button:last-child"))
+        self.assertGreater(len(self.shown("rank")), 1)
+        self.assertFalse(self.browser.run("return document.getElementById('filter').checkVisibility()"))
+
+    def test_the_keyboard_gets_everywhere_and_it_is_seen_where_it_is(self):
+        self.browser.run("document.activeElement.blur(); scrollTo(0, 0)")
+        seen = []
+        for _ in range(40):
+            self.browser.press("Tab")
+            seen.append(self.browser.run("""
+                const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
+                return [e.textContent.slice(0, 30), (s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0) || s.boxShadow !== 'none',
+                        b.width > 0 && b.bottom > 0 && b.top < innerHeight]"""))
+        self.assertIn("Skip", seen[0][0])
+        self.none([f"focus on '{text}' is not seen" for text, is_marked, is_there in seen if not (is_marked and is_there)])
+        self.browser.run("document.querySelector(arguments[0] + ' th button').focus()", RANKS)
+        self.browser.press("Enter")
+        self.assertTrue(self.browser.run("return document.querySelector(arguments[0] + ' th').ariaSort", RANKS))
+
+    def test_the_switch_makes_it_dark_and_light_again(self):
+        light = "return getComputedStyle(document.body).color + getComputedStyle(document.documentElement).backgroundColor"
+        before = self.browser.run(light)
+        for is_same in (False, True):
+            self.browser.click(self.browser.find("#scheme"))
+            self.assertEqual(self.browser.run(light) == before, is_same)
+            self.unroll(1280)
+            self.assertEqual(checks.contrast(self.browser), [])
+
+
+class Pictures(WithPages):
+    def setUp(self):
+        self.page = self.pages.get("gpu") or next(iter(self.pages.values()))
+        self.reopen(self.page)
+
+    def plot(self, name):
+        """The place of the plot in the window: its rectangle, once it is drawn and in sight."""
+        self.browser.run("document.querySelector(`[data-picture=${arguments[0]}]`).scrollIntoView({block: 'center'})", name)
+        self.browser.wait(f"return document.querySelector('[data-picture={name}] .plot svg')")
+        self.browser.frame()
+        return self.browser.run("const b = document.querySelector(`[data-picture=${arguments[0]}] .plot`).getBoundingClientRect();"
+                                "return [b.left, b.top, b.width, b.height]", name)
+
+    def told(self):
+        """What the box beside the pointer tells: [[place in the report or null, text, place of its error or null]]; None: it is not there."""
+        return self.browser.run("""
+            const tip = document.querySelector('.tip');
+            return tip && !tip.hidden ? [...tip.querySelectorAll('dd')].map(e => [e.dataset.key ?? null, e.textContent, e.dataset.err ?? null]) : null""")
+
+    def right(self, told=None):
+        """What was told, or all that is shown now, is what the report has."""
+        shown = checks.probe(self.browser, "values") if told is None else [(key, err, text) for key, text, err in told if key]
+        self.assertEqual(values.complaints(self.page.report, shown), [])
+
+    def test_what_is_pointed_at_is_told_to_the_digit(self):
+        for name in PICTURES:
+            left, top, width, height = self.plot(name)
+            told = []
+            for part in range(1, 14):
+                self.browser.point(left + width * part / 14, top + height * 0.6)
+                told.append(self.told() or [])
+            with self.subTest(picture=name):
+                self.right(sum(told, []))
+                self.assertGreater(len(set(map(str, told))), 3 if name != "curves" else 1, "hover tells nothing, or everywhere the same")
+        self.browser.point(2, 2)
+        self.assertIsNone(self.told())
+
+    def test_pointing_at_a_cell_of_the_waits_tells_of_its_row_and_column(self):
+        """Where a cell has to be follows from the axes: equal rows and columns from the first to the last."""
+        self.plot("waits")
+        waits = self.page.report["heat"]["waits"]
+        left, top, width, height = self.browser.run(
+            "const b = document.querySelector('[data-picture=waits] canvas').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
+        rows, columns = len(waits["ids"]), waits["columns"]
+        for row, column in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 3)):
+            self.browser.point(left + width * (column + 0.5) / columns, top + height * (row + 0.5) / rows)
+            self.assertIn(f"heat.waits.wait_ns.{row}.{column}", [key for key, *_ in self.told()])
+
+    def test_arrows_go_from_cell_to_cell_and_are_spoken(self):
+        for name in PICTURES:
+            with self.subTest(picture=name):
+                self.plot(name)
+                self.browser.run("document.querySelector(`[data-picture=${arguments[0]}] .plot`).focus({preventScroll: true})", name)
+                self.browser.press("Right")
+                first = self.told()
+                self.browser.press("Right")
+                second = self.told()
+                self.assertTrue(first and second)
+                self.assertNotEqual(first, second)
+                spoken = self.browser.run("return document.querySelector(`[data-picture=${arguments[0]}] [aria-live]`).textContent", name)
+                self.assertEqual([text for _, text, _ in second if text not in spoken], [])
+                self.right(first + second)
+                self.browser.press("Home")
+                self.assertEqual(self.told(), first)
+                self.browser.press("Escape")
+                self.assertIsNone(self.told())
+
+    def test_a_cell_that_is_clicked_is_what_the_page_is_about(self):
+        self.plot("cycles")
+        self.browser.run("document.querySelector('[data-picture=cycles] .plot').focus({preventScroll: true})")
+        self.browser.press("Right", "Down", "Enter")
+        rank = self.page.report["heat"]["cycles"]["ids"][1]
+        self.assertIn(f"rank {rank}", self.browser.run("return document.getElementById('filter').innerText"))
+        self.assertEqual(self.browser.run(f"return document.querySelectorAll('{LEFT}').length"), 1)
+
+    def test_a_pair_of_hosts_leads_to_its_ranks_and_back(self):
+        if "wide" not in self.pages:
+            return
+        self.page = self.pages["wide"]
+        self.reopen(self.page)
+        self.plot("traffic")
+        cell = "const c = document.querySelector('[data-picture=traffic] canvas').getBoundingClientRect(); return [c.left, c.top, c.width, c.height]"
+        left, top, width, height = self.browser.run(cell)
+        hosts = len(self.page.report["traffic"]["hosts"])
+        self.browser.press_at(left + width * 3.5 / hosts, top + height * 3.5 / hosts)
+        self.plot("traffic")
+        left, top, width, height = self.browser.run(cell)
+        on = [rank["rank"] for rank in self.page.report["ranks"] if rank["host"] == self.page.report["traffic"]["hosts"][3]]
+        self.browser.point(left + width * 1.5 / len(on), top + height * 0.5 / len(on))
+        told = self.told()
+        layer = int(next(key for key, *_ in told if key).split(".")[2])
+        entry = int(next(key for key, *_ in told if key).split(".")[4])
+        edges = self.page.report["traffic"]["layers"][layer]
+        self.assertEqual((edges["scope"], edges["src"][entry], edges["dst"][entry]), ("rank", on[0], on[1]))
+        self.right(told)
+        self.browser.click(self.browser.run("return [...document.querySelectorAll('[data-picture=traffic] button')].find(e => /Back/.test(e.textContent))"))
+        self.plot("traffic")
+        left, top, width, height = self.browser.run(cell)
+        self.browser.point(left + width * 0.5 / hosts, top + height * 0.5 / hosts)
+        layer = int(next(key for key, *_ in self.told() if key).split(".")[2])
+        self.assertEqual(self.page.report["traffic"]["layers"][layer]["scope"], "host")
+
+    def test_tables_of_pictures_have_their_numbers(self):
+        for name in PICTURES:
+            opened = self.browser.run("const d = document.querySelector(`[data-picture=${arguments[0]}] details`); if (d) d.open = true; return !!d", name)
+            with self.subTest(picture=name):
+                self.assertTrue(opened)
+        self.browser.frame()
+        self.right()
+        self.assertEqual(checks.own_words(self.browser, self.page), [])
+
+    def saved(self, name, kind):
+        """The bytes of the file that the button makes."""
+        for file in pathlib.Path(place()).glob(f"*.{kind}"):
+            file.unlink()
+        self.browser.click(self.browser.run("return [...document.querySelectorAll(`[data-picture=${arguments[0]}] .save button`)]"
+                                            ".find(e => e.textContent === arguments[1])", name, kind.upper()))
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for file in pathlib.Path(place()).glob(f"*.{kind}"):
+                if file.stat().st_size:
+                    return file.read_bytes()
+            time.sleep(0.02)
+        self.fail(f"{name}: no {kind} was saved")
+
+    def test_pictures_are_saved_as_svg_png_and_csv(self):
+        for name in PICTURES:
+            self.plot(name)
+            with self.subTest(picture=name):
+                root = xml.etree.ElementTree.fromstring(self.saved(name, "svg"))
+                self.assertTrue(root.tag.endswith("}svg"))
+                self.assertFalse([e.tag for e in root.iter() if e.tag.endswith("}script")])
+                png = self.saved(name, "png")
+                self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
+                self.assertGreater(min(struct.unpack(">II", png[16:24])), 100)
+                head, *rows = csv.reader(self.saved(name, "csv").decode().splitlines())
+                self.assertGreater(len(rows), 1)
+                self.assertEqual({len(row) for row in rows}, {len(head)})
+        self.assertEqual(checks.console(self.browser) + checks.requests(self.browser), [])
+
+    def test_the_csv_of_the_waits_has_every_cell_as_it_is(self):
+        self.plot("waits")
+        waits = self.page.report["heat"]["waits"]
+        rows = list(csv.DictReader(self.saved("waits", "csv").decode().splitlines()))
+        column = next(key for key in rows[0] if key.startswith("wait"))
+        cells = sorted("" if cell is None else str(cell) for row in waits["wait_ns"] for cell in row)
+        self.assertEqual(sorted(row[column] for row in rows), cells)
