@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh — the whole path in one command, without a GPU: build; record a job of 8 ranks on simulated GPUs of two nodes,
-# report on it and draw its timeline; record a real PyTorch job. In each job one rank is slow; exits 1 if commtrace names
-# another one, or none.
+# report on it and draw its pictures and its timeline; record a real PyTorch job. In each job one rank is slow; exits 1 if
+# commtrace names another one, or none.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/steps.sh
@@ -35,18 +35,23 @@ say "recording 40 steps of training on 8 simulated GPUs of 2 nodes; the GPU of r
 "$commtrace" run -q -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
 	--workload ddp --steps 40 --fault slow-rank:rank=5,ms=4 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
 blamed "$out/gpu" 5
-say "$commtrace merge $out/gpu -o $out/run.pftrace"
+say "drawing what was recorded: report.html, who sends to whom, who waited when, and the timeline"
+pictures "$commtrace" "$out/gpu" "$out/gpu" traffic waits cycles histogram
 "$commtrace" merge "$out/gpu" -o "$out/run.pftrace" || die "commtrace merge failed"
 
 say "recording 20 steps of torchrun with 4 ranks over Gloo; rank 2 sleeps 60 ms in each"
 record_ddp "$commtrace" "$out/torch" --steps 20 --slow-rank 2 --slow-ms 60 ||
 	die "the job failed; its output is above"
 blamed "$out/torch/run" 2
+pictures "$commtrace" "$out/torch/run" "$out/torch" traffic
 
 cat <<EOF
 
 Each report names the rank that was slowed down. What next:
-  https://ui.perfetto.dev, "Open trace file"     $out/run.pftrace: every rank, stream and call on one time axis
+  open in a browser      $out/gpu.html, $out/torch.html: the report as one file that can be sent around
+                         $out/gpu-waits.svg, -cycles.svg, -traffic.svg, -histogram.svg: single pictures of it
+  the timeline           $commtrace open $out/gpu: every rank, stream and call on one time axis in ui.perfetto.dev;
+                         the file for its "Open trace file" is $out/run.pftrace
   $commtrace info $out/gpu                is the trace whole, and what did recording cost
   $commtrace dump $out/gpu --format=jsonl      every call, one a line
   $commtrace run -o DIR -- COMMAND...           the same for your own job
