@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hang_case.h — what is known of every rank when it was heard of last: all that a verdict on a hang is made of.
+ *
+ * Plain values, made of a run by hang/collect.h or of a text file by the tests, read by hang/diagnose.h. A case owns its
+ * arrays and strings by its arena. Ranks are global; indices are into the arrays of the case. Times are ns since the run
+ * began, on one clock for all (`err_ns`: by how much that of a rank may be wrong); CT_UNKNOWN: not known. */
+#ifndef CT_HANG_CASE_H
+#define CT_HANG_CASE_H
+
+#include <stdint.h>
+
+#include "analyzer/analyze.h"
+
+enum ct_hang_life {
+	CT_LIFE_ALIVE, /* runs, or was there until somebody ended the whole job */
+	CT_LIFE_DEAD, /* failed by itself: the first that did, or as early as the first can be told */
+	CT_LIFE_EXITED,	  /* ended by itself and in order */
+	CT_LIFE_NO_TRACE, /* others tell of it, and it left no file */
+};
+
+struct ct_hang_rank {
+	int rank;
+	const char *host; /* NULL unknown */
+	enum ct_hang_life life;
+	uint64_t last_sign_ns;	   /* last record or heartbeat ... */
+	uint64_t heartbeat_age_ns; /* ... how long before the latest one of the whole run */
+	uint64_t ended_ns;
+	uint64_t err_ns;
+	const char *
+		how_ended; /* "signal 11 (SIGSEGV)", "exit status 3"; NULL: it did not, or was ended with the others */
+	const char *error;   /* of a communicator of its own, as the library told; NULL none */
+	uint32_t error_comm; /* index */
+	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
+	int cut;	  /* records of it are lost, or older than the others' */
+	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
+	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
+};
+
+struct ct_hang_comm {
+	uint64_t key;
+	const char *name; /* NULL none */
+	const char *role; /* "TP", "DP"; NULL unknown */
+	unsigned backend;
+	uint32_t n;
+	const int *ranks; /* global, by rank in the communicator; -1 unknown */
+};
+
+/* One op of one rank. Of each communicator all that are not finished, the one that is known last of each rank, and as many before
+ * that as it takes to compare. Of one rank in the order of their issue. */
+struct ct_hang_op {
+	uint32_t rank; /* index */
+	uint32_t comm; /* index */
+	uint64_t seq; /* of the collective in its comm, of the message between its two ends with its tag */
+	uint64_t count, bytes;
+	const char *call; /* NULL unknown */
+	const char *site; /* NULL unknown */
+	uint64_t enter_ns;
+	uint32_t tag;
+	int32_t peer;	 /* the other end, or the root: rank in the comm, -1 none */
+	uint32_t stream; /* with device; 0: on none */
+	uint32_t launch; /* ops of one rank with the same number are one kernel; 0: the call is its own */
+	uint32_t thread; /* of its call, equal where it is the same */
+	uint8_t op, dtype, redop;
+	uint8_t by_host; /* runs on no GPU: the call, or a request of the library, does the work */
+	uint8_t graph;	 /* launch of a CUDA graph, whose ops have no states of their own */
+	uint8_t stalled; /* not finished, and for longer than is usual (docs/HANG.md) */
+	enum ct_op_state state;
+};
+
+/* Host-blocking calls that move no data. */
+enum ct_hang_call_kind {
+	CT_HANG_INIT,	  /* making a communicator: all its ranks meet */
+	CT_HANG_SPLIT,	  /* of a communicator: all of the parent meet */
+	CT_HANG_FINALIZE, /* finalize, destroy, MPI_Finalize: all meet */
+	CT_HANG_GROUP_END,
+	CT_HANG_ABORT,
+	CT_HANG_SYNC, /* waits for a stream, an event, a device or requests of its own */
+	CT_HANG_GRAPH_LAUNCH,
+	CT_HANG_OTHER,
+};
+
+struct ct_hang_call {
+	uint32_t rank; /* index */
+	enum ct_hang_call_kind kind;
+	const char *call;
+	uint32_t comm; /* index, of the one that is made, or the parent; UINT32_MAX unknown */
+	uint64_t enter_ns;
+	uint32_t thread;
+	uint32_t stream; /* of a CT_HANG_SYNC; 0: all, or unknown */
+	uint8_t stalled;
+	uint8_t returned; /* 1: a rendezvous that is over for this rank: it was there */
+};
+
+struct ct_hang_case {
+	struct ct_hang_rank *ranks;
+	uint32_t n_ranks;
+	struct ct_hang_comm *comms;
+	uint32_t n_comms;
+	struct ct_hang_op *ops;
+	uint32_t n_ops;
+	struct ct_hang_call *calls;
+	uint32_t n_calls;
+	int died_first; /* some process died by itself before the others ended: any age is a stall */
+};
+
+#endif
