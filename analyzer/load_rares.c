@@ -166,6 +166,15 @@ static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 		       : CT_OK;
 }
 
+static int take_error(struct ct_load *load, const struct ct_error_rec *rec)
+{
+	/* as in take_host() */
+	if (!load->sink.error || rec->told_ns > INT64_MAX)
+		return CT_OK;
+	return load->sink.error(load->sink.arg, rec, ct_load_string(load, rec->call),
+				ct_load_string(load, rec->text));
+}
+
 static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
 {
 	struct ct_load_loss *loss;
@@ -218,6 +227,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_traffic_rec traffic;
 		struct ct_submit_rec submit;
 		struct ct_nvtx_rec nvtx;
+		struct ct_error_rec error;
 	} u;
 
 	switch (rare->kind) {
@@ -287,6 +297,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.nvtx, sizeof(u.nvtx));
 		u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
 		return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, &u.nvtx) : CT_OK;
+	case CT_KIND_ERROR:
+		ct_rare_get(block, rare, &u.error, sizeof(u.error));
+		return take_error(load, &u.error);
 	case CT_KIND_TRAFFIC:
 		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
 		return ct_load_take_traffic(load, &u.traffic);

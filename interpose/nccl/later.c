@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "interpose/nccl/failed.h"
 #include "interpose/recorder.h"
 
 #define ENTRIES 256u
@@ -151,9 +152,13 @@ ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 	ct_ncclCommGetAsyncError_fn *next = CT_NCCL_NEXT(ncclCommGetAsyncError);
 	ncclResult_t result = next ? next(comm, error) : CT_NCCL_ABSENT;
 
-	if (result != ncclSuccess || !ct_nccl_later_count())
+	int is_error = result == ncclSuccess && error && ct_nccl_is_error(*error);
+
+	if (result != ncclSuccess || (!is_error && !ct_nccl_later_count()))
 		return result;
 	if (ct_nccl_enter(CT_CALL_DATA)) {
+		if (is_error)
+			ct_nccl_failed_async(comm, *error, (const void *)(uintptr_t)next);
 		ct_nccl_later_settle(comm, *error);
 		ct_guard_leave();
 	} else if (ct_guard_frame()) {
