@@ -42,8 +42,8 @@ int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, cons
 	};
 
 	note_open(reading, rec, name);
-	/* what its work waits for, its launch tells */
-	if (ct_call_only_launches(name))
+	/* what its work waits for, its launch tells; what a GPU was waited for, WAIT records do */
+	if (ct_call_only_launches(name) || ct_call_waits_for_gpu(name))
 		return CT_OK;
 	return ct_calls_wait(&seat->calls, &call);
 }

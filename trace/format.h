@@ -452,7 +452,8 @@ struct ct_host_rec {
 	uint64_t return_ns;
 	uint32_t tid;
 	uint32_t call;	 /* string id of the function's name */
-	uint32_t nranks; /* of the communicator that it is about, 0 unknown */
+	uint32_t nranks; /* of the communicator that it is about, 0 unknown; of a wait for a GPU: the
+			    stream as in LAUNCH, 0 unknown or all */
 	int32_t rank;	 /* in it */
 	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
 	int32_t result;
