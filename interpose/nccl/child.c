@@ -46,7 +46,7 @@ static ncclResult_t deliver(struct birth *b, ncclResult_t result)
 {
 	if (b->child.key && (result == ncclSuccess || result == ncclInProgress))
 		ct_nccl_group_child(&b->child, result);
-	ct_nccl_host_end(&b->host, result, b->child.library);
+	ct_nccl_host_end(&b->host, result, b->child.made_from, b->child.library);
 	return result;
 }
 

@@ -156,14 +156,23 @@ static void end_all(struct ct_nccl_thread *t)
 }
 
 /* NCCL goes on with it in a thread of its own. */
-static void put_off_all(struct ct_nccl_thread *t)
+static void put_off_all(struct ct_nccl_thread *t, const struct ct_host_rec *call)
 {
+	struct ct_host_rec rec = *call;
+
 	for (uint32_t i = 0; i < t->n_pairs; i++)
 		ct_nccl_later_passed(t->pairs[i].comm);
 	for (uint32_t i = 0; i < t->n_pairs; i++)
 		ct_nccl_later_span(t->pairs[i].comm, t->pairs[i].span, t->pairs[i].launch.stream);
-	for (uint32_t i = 0; i < t->n_children; i++)
-		ct_nccl_later_child(&t->children[i]);
+	for (uint32_t i = 0; i < t->n_children; i++) {
+		const struct ct_nccl_child *child = &t->children[i];
+
+		ct_nccl_later_child(child);
+		rec.key = child->key;
+		rec.nranks = child->nranks;
+		rec.rank = child->rank;
+		ct_nccl_later_call(child->seen ? child->seen : child->made_from, &rec);
+	}
 	forget_all(t);
 }
 
@@ -242,11 +251,11 @@ static ncclResult_t return_end(struct end_frame *f, ncclResult_t result, const v
 		if (result == ncclSuccess)
 			end_all(t);
 		else if (result == ncclInProgress)
-			put_off_all(t);
+			put_off_all(t, &f->host.rec);
 		else
 			drop_all(t, result);
 	}
-	ct_nccl_host_end(&f->host, result, library);
+	ct_nccl_host_end(&f->host, result, NULL, library);
 	return result;
 }
 

@@ -69,7 +69,7 @@ static ncclResult_t end_init(struct init *f, ncclResult_t result)
 			ct_nccl_group_child(child, result);
 	}
 	f->host.rec.comm = comm ? comm->id : 0;
-	ct_nccl_host_end(&f->host, result, child->library);
+	ct_nccl_host_end(&f->host, result, child->seen, child->library);
 	return result;
 }
 
@@ -259,7 +259,7 @@ static ncclResult_t end_init_all(struct init_all *f, const ncclComm_t *newcomms,
 		ct_nccl_comm_create(&child, newcomms[i]);
 	}
 	ct_gpu_context_await();
-	ct_nccl_host_end(&f->host, result, library);
+	ct_nccl_host_end(&f->host, result, NULL, library);
 	return result;
 }
 
@@ -296,7 +296,7 @@ static CT_UNWIND_WHOLE ncclResult_t get_id(ncclUniqueId *id, ct_ncclGetUniqueId_
 	ct_host_begin(&f);
 	result = real(id);
 	f.rec.key = result == ncclSuccess ? ct_nccl_key_of_id(id) : 0;
-	ct_nccl_host_end(&f, result, (const void *)(uintptr_t)real);
+	ct_nccl_host_end(&f, result, NULL, (const void *)(uintptr_t)real);
 	return result;
 }
 

@@ -419,6 +419,54 @@ static void a_child_is_there_when_its_parent_is_done(void **state)
 	assert_int_equal(r->ops[0].comm, 2);
 }
 
+static void over_later(const struct recorded_lists *r, const char *call, int nth, int result)
+{
+	const struct ct_host_rec *first = recorded_host(r, call, nth);
+	const struct ct_host_rec *last = recorded_host(r, call, nth + 1);
+
+	assert_non_null(first);
+	assert_non_null(last);
+	assert_int_equal(first->result, ncclInProgress);
+	assert_int_equal(first->polled_ns, 0);
+	assert_int_equal(last->result, result);
+	assert_int_not_equal(last->polled_ns, 0);
+	assert_int_equal(last->enter_ns, first->enter_ns);
+	assert_int_equal(last->tid, first->tid);
+	assert_true(last->return_ns > first->return_ns);
+}
+
+static void a_making_that_goes_on_ends_when_the_library_says_so(void **state)
+{
+	const struct recorded_lists *r = records_of(split_later);
+
+	(void)state;
+	over_later(r, "ncclCommInitRank", 0, ncclSuccess);
+	over_later(r, "ncclCommSplit", 0, ncclSuccess);
+	over_later(r, "ncclCommSplit", 2, ncclRemoteError);
+}
+
+static void never_over(void)
+{
+	ncclComm_t comm;
+
+	fake_nonblocking(1);
+	comm = make_comm(8, 5, ncclInProgress);
+	returns(state_of(comm), ncclInProgress);
+	returns(ncclCommAbort(comm), ncclSuccess);
+	comm = make_comm(8, 5, ncclInProgress);
+	returns(state_of(comm), ncclInProgress);
+}
+
+static void a_making_that_never_ends_has_no_second_end(void **state)
+{
+	const struct recorded_lists *r = records_of(never_over);
+
+	(void)state;
+	over_later(r, "ncclCommInitRank", 0, CT_RESULT_ABORTED);
+	assert_int_equal(recorded_host(r, "ncclCommInitRank", 2)->result, ncclInProgress);
+	assert_null(recorded_host(r, "ncclCommInitRank", 3));
+}
+
 /* ---- ends ------------------------------------------------------------------------------------------------ */
 
 static void end_and_reuse(void)
@@ -542,6 +590,8 @@ int main(void)
 		cmocka_unit_test(an_end_waits_until_the_library_says_so),
 		cmocka_unit_test(an_end_that_nobody_saw_stays_unknown),
 		cmocka_unit_test(a_child_is_there_when_its_parent_is_done),
+		cmocka_unit_test(a_making_that_goes_on_ends_when_the_library_says_so),
+		cmocka_unit_test(a_making_that_never_ends_has_no_second_end),
 		cmocka_unit_test(an_address_that_comes_again_is_another_communicator),
 		cmocka_unit_test(a_call_without_communicator_is_recorded_as_the_error_that_it_is),
 		cmocka_unit_test(the_first_of_each_error_is_told_in_the_librarys_words),
