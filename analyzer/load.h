@@ -82,6 +82,8 @@ struct ct_load_sink {
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
 	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
+	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
+	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
 	void *arg;
 };
 

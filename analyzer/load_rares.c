@@ -287,6 +287,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.nvtx, sizeof(u.nvtx));
 		u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
 		return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, &u.nvtx) : CT_OK;
+	case CT_KIND_STACK:
+		return load->sink.stack ? load->sink.stack(load->sink.arg, bytes, rare->len)
+					: CT_OK;
 	case CT_KIND_TRAFFIC:
 		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
 		return ct_load_take_traffic(load, &u.traffic);
