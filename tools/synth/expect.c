@@ -73,6 +73,12 @@ static const char *hang_of(const struct ct_fault *fault)
 		return "P2P_UNMATCHED";
 	case CT_FAULT_UNBATCHED_P2P:
 		return "P2P_CYCLE";
+	case CT_FAULT_TRANSPORT_STALL:
+		return "TRANSPORT_STALL";
+	case CT_FAULT_NEVER_ENDS:
+		return "PARTIAL_COMPLETE";
+	case CT_FAULT_STRAY_SPLIT:
+		return "HOST_ORDER_DEADLOCK";
 	case CT_FAULT_HOST_STALL:
 		return fault->call == CT_CALL_groupend ? "HOST_BLOCKED_CALL" : "HOST_CALL_STALL";
 	default:

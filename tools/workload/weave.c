@@ -220,6 +220,16 @@ static void before_call(struct loom *l, const struct ct_action *action)
 	}
 }
 
+/* Into no communicator of its own: the others need not be told what would become of it. */
+static void stray_split(struct loom *l, const struct ct_action *op)
+{
+	struct ct_action *action = put(l, CT_ACTION_SPLIT, CT_STREAM_COMPUTE);
+
+	action->parent = op->comm;
+	action->colour = -1;
+	action->place = l->to->rank;
+}
+
 /* Before what launches the op of the fault: the op itself, or the group it is in. */
 static void before_launch(struct loom *l, const struct ct_action *action)
 {
@@ -237,7 +247,14 @@ static void before_launch(struct loom *l, const struct ct_action *action)
 		put(l, CT_ACTION_FAIL, action->stream)->comm = action->comm;
 		break;
 	case CT_FAULT_ABORT_COMPLETES:
+	case CT_FAULT_TRANSPORT_STALL:
 		put(l, CT_ACTION_HANG, action->stream)->comm = action->comm;
+		break;
+	case CT_FAULT_NEVER_ENDS:
+		put(l, CT_ACTION_LINGER, action->stream)->comm = action->comm;
+		break;
+	case CT_FAULT_STRAY_SPLIT:
+		stray_split(l, action);
 		break;
 	case CT_FAULT_HOST_STALL:
 		put(l, CT_ACTION_STALL_CALL, action->stream);

@@ -23,6 +23,12 @@ void simNcclHang(ncclComm_t comm)
 		atomic_store(&comm->stuck, true);
 }
 
+void simNcclLinger(ncclComm_t comm)
+{
+	if (!sim_comm_check(comm, __func__))
+		atomic_store(&comm->lingers, true);
+}
+
 void simNcclAbortTakes(uint64_t ns)
 {
 	atomic_store(&abort_takes_ns, ns);

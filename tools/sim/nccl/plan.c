@@ -120,6 +120,10 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 		end = sim_run_messages(launch, start_ns, &wait);
 	else
 		end = sim_run_one_sided(launch, start_ns, &wait);
+	if (end && atomic_load(&comm->lingers)) {
+		sim_hang(&wait.waiter);
+		return 0;
+	}
 	if (end && sim_driver()->simTiming())
 		end += sim_model_skew(comm->hash,
 				      launch->captured ? launch->first + launch->runs
