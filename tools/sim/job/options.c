@@ -34,6 +34,7 @@ enum key {
 	KEY_ON_DEATH,
 	KEY_GIVE_UP,
 	KEY_NODE_ENV,
+	KEY_WHERE,
 	KEY_WORKER,
 };
 
@@ -78,6 +79,10 @@ static const struct argp_option table[] = {
 	  "Kill everything after so long without any progress (60)", 4 },
 	{ "node-env", KEY_NODE_ENV, "NAME", 0,
 	  "Set this variable to node0, node1, ... on the nodes", 4 },
+	{ "where", KEY_WHERE, 0, 0,
+	  "Run nothing: write which operation each fault is about, as JSON, and how many each rank "
+	  "has",
+	  4 },
 	{ "worker", KEY_WORKER, "FD,PROCESS", OPTION_HIDDEN, 0, 4 },
 	{ 0 }
 };
@@ -248,6 +253,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NODE_ENV:
 		o->node_env = arg;
+		return 0;
+	case KEY_WHERE:
+		o->only_where = 1;
 		return 0;
 	case KEY_WORKER:
 		set_worker(state, o, arg);
