@@ -110,6 +110,7 @@ def draw(rng):
     elif kind in ("order-inversion", "host-inversion", "unbatched-p2p"):
         fault, rank = f"{kind}:ranks={a}+{b}", {a, b}
     elif kind == "skip-init":
+        rank = rank or 1  # without rank 0 there is no unique id, and nobody calls anything
         fault = f"{kind}:rank={rank}"
     elif kind == "skip-send":
         fault = f"{kind}:rank={rank},peer={(rank + rng.choice([1, n - 1, n // 2])) % n},op={op}"
