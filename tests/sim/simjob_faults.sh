@@ -56,6 +56,7 @@ jobs_of() {
 		2 ddp block-stream:rank=2,op=16
 		1 ddp order-inversion:ranks=0+5
 		3 ddp order-inversion:ranks=5+0,from=3
+		1 ddp kernel-inversion:ranks=0+5
 		1 moe host-inversion:ranks=2+1
 		1 fsdp unbatched-p2p:ranks=0+1
 		0 ddp skip-init:rank=3
@@ -100,7 +101,7 @@ while IFS='|' read -r status steps expected words workload fault; do
 	[ $((line % 12)) != 0 ] || join
 done < <(jobs_of)
 join
-[ $line = 45 ] || fail "$line faults were looked at"
+[ $line = 46 ] || fail "$line faults were looked at"
 [ $bad = 0 ] || exit 1
 
 # A kill at a time and not at an op; and a launcher that leaves the others alone.

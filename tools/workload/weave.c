@@ -97,6 +97,24 @@ static void order_inversion(struct loom *l)
 	}
 }
 
+/* Each on the stream of its communicator; what is computed afterwards waits for both. */
+static void kernel_inversion(struct loom *l)
+{
+	const int second = l->to->rank == l->fault->ranks[1];
+
+	put(l, CT_ACTION_CROWD, CT_STREAM_COMPUTE);
+	for (int k = 0; k < 2; k++) {
+		const int comm = l->w->pair + (k ^ second);
+		const int stream = ct_workload_comm_stream(comm);
+		const struct ct_workload_op op = pair_op(l, comm, CT_OP_AllReduce, -1, 1 << 14,
+							 2 + (uint32_t)(k ^ second));
+
+		put_op(l, stream, &op);
+		put(l, CT_ACTION_RECORD, stream)->event = CT_EVENT_FAULT;
+		put(l, CT_ACTION_WAIT, CT_STREAM_COMPUTE)->event = CT_EVENT_FAULT;
+	}
+}
+
 static void host_inversion(struct loom *l)
 {
 	const int second = l->to->rank == l->fault->ranks[1];
@@ -161,6 +179,10 @@ static void in_range(struct loom *l, uint64_t cycle)
 	case CT_FAULT_UNBATCHED_P2P:
 		if (cycle == fault->from)
 			unbatched(l);
+		break;
+	case CT_FAULT_KERNEL_INVERSION:
+		if (cycle == fault->from)
+			kernel_inversion(l);
 		break;
 	case CT_FAULT_ORDER_INVERSION:
 		if (cycle == fault->from)

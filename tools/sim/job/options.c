@@ -22,6 +22,7 @@ enum key {
 	KEY_CYCLE_MS,
 	KEY_SCALE,
 	KEY_GRAPH,
+	KEY_NONBLOCKING,
 	KEY_FAULT,
 	KEY_TIMING,
 	KEY_OFFSET,
@@ -55,6 +56,10 @@ static const struct argp_option table[] = {
 	  "Real sizes and real bandwidths are divided by this (256): all durations stay", 1 },
 	{ "graph", KEY_GRAPH, "global|thread|relaxed", OPTION_ARG_OPTIONAL,
 	  "With workload decode: communication is captured into CUDA graphs, in this mode (global)",
+	  1 },
+	{ "nonblocking", KEY_NONBLOCKING, 0, 0,
+	  "Communicators are nonblocking: calls come back at once, and are asked after until they "
+	  "are done",
 	  1 },
 	{ 0, 0, 0, 0, "What is not as it should be:", 2 },
 	{ "fault", KEY_FAULT, "KIND:key=value,...", 0, "Repeatable; see below", 2 },
@@ -214,6 +219,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SCALE:
 		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);
+		return 0;
+	case KEY_NONBLOCKING:
+		o->nonblocking = 1;
 		return 0;
 	case KEY_GRAPH:
 		set_graph(state, o, arg);

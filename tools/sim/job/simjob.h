@@ -18,8 +18,9 @@ struct simjob_options {
 	struct ct_workload_config config;
 	struct ct_fault faults[SIMJOB_FAULTS];
 	int ranks_per_process;
-	int graph;  /* 0: no CUDA graphs; 1 + the capture mode */
-	int timing; /* 0: every simulated duration is zero */
+	int nonblocking; /* communicators are */
+	int graph;	 /* 0: no CUDA graphs; 1 + the capture mode */
+	int timing;	 /* 0: every simulated duration is zero */
 	int kill_on_death;
 	int only_where; /* no job is run */
 	double give_up_s;

@@ -42,6 +42,10 @@ SIM_EXPORT void simNcclHang(ncclComm_t comm);
 /* The communicator's next kernel on this rank moves what it has to, so that the others' end, and never ends itself. */
 SIM_EXPORT void simNcclLinger(ncclComm_t comm);
 
+/* From now on, devices of this process have room for one kernel of a communicator at a time: others wait, although their
+ * streams have reached them. */
+SIM_EXPORT void simNcclOneAtATime(void);
+
 /* Kernels that an abort of this process ends from now on end so long after it. */
 SIM_EXPORT void simNcclAbortTakes(uint64_t ns);
 
