@@ -27,7 +27,7 @@ def told(job, when, truth):
     """Asks, prints a line, returns what it was: right, weak or wrong."""
     play = job.play
     try:
-        answer = judge.ask(job.run)
+        answer = judge.ask(job.run, rings=os.environ["COMMTRACE_RING_DIR"])
         # What somebody has seen who was asked too early is no victim less.
         victims = play.victims if when != "live" else None
         verdict, why = judge.judge(answer, truth, play.says if truth == play.truth else (), victims)

@@ -39,9 +39,11 @@ class Answer:
         return f"{self.state} {self.verdicts or 'nobody'} exit {self.status}"
 
 
-def ask(*runs, options=()):
-    """commtrace hang RUNS: an Answer; AssertionError where the command itself is at fault."""
-    asked = subprocess.run([COMMTRACE, "hang", "--format=json", *options, *runs], env=clean_environment(), text=True,
+def ask(*runs, options=(), rings=None):
+    """commtrace hang RUNS: an Answer; AssertionError where the command itself is at fault. `rings`: where the job had its rings,
+    if not in /dev/shm."""
+    where = {"COMMTRACE_RING_DIR": str(rings)} if rings else {}
+    asked = subprocess.run([COMMTRACE, "hang", "--format=json", *options, *runs], env=clean_environment(**where), text=True,
                            capture_output=True, timeout=PATIENCE_S, check=False)
     assert asked.returncode in (0, 3), f"commtrace hang: exit {asked.returncode}: {asked.stderr or asked.stdout}"
     answer = Answer(asked.returncode, json.loads(asked.stdout), asked.stdout)

@@ -66,7 +66,7 @@ def play(number, options, work):
     what = f"rank {rank} {way} in {phase} {step}, torchrun looks every {interval} s"
     try:
         folder = launch(number, options, work)
-        answer = judge.ask(folder / "run")
+        answer = judge.ask(folder / "run", rings=options.rings)
         verdict, why = judge.judge(answer, [[("DEAD_RANK", [rank])], [("EXITED_RANK", [rank])]], [ENDS[way]])
     except AssertionError as error:
         answer, verdict, why = None, "wrong", str(error)
