@@ -26,6 +26,7 @@ def ranks_of(launcher):
 
 
 def main():
+    judge.with_torch()
     seed = int(os.environ.get("CT_SEED", time.time_ns() % 1000000))
     sleeper = random.Random(seed).randrange(RANKS)
     print("seed", seed, "sleeper", sleeper, flush=True)

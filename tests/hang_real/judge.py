@@ -8,9 +8,11 @@ A truth is a list of ways to say it, each a pair (code, ranks); [] is "nobody is
     wrong   anything else: it blames somebody who has done nothing, or for something else
 """
 
+import importlib.util
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
@@ -27,6 +29,13 @@ def clean_environment(**more):
     ours = ("COMMTRACE", "RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_", "SLURM_", "OMPI_", "PMI", "LD_PRELOAD")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     return {**kept, **more}
+
+
+def with_torch():
+    """This program again under a Python that has torch, if this one has none."""
+    if not importlib.util.find_spec("torch"):
+        assert sys.executable != "/usr/bin/python3", "no Python with torch"
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
 
 class Answer:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mpi_hang.py [PLAY...] [--seed N] — jobs on OpenMPI or MPICH (CT_MPI) that hang or crash, and are killed or end; `commtrace
+"""mpi_hang.py [PLAY...] [--seed N] [--flavour F] — jobs on OpenMPI or MPICH that hang or crash, and are killed or end; `commtrace
 hang` has to tell who is to blame. Without names all of PLAYS: those of mpi_plays.c, and examples/mpi_stencil with its faults."""
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import judge
 
-FLAVOUR = os.environ.get("CT_MPI", "openmpi")
+FLAVOUR = None  # openmpi or mpich
 RANKS = 3
 # How long a job is left alone after its last rank has marked; see stage.py.
 AT_REST_S = 3.0
@@ -171,10 +171,13 @@ def play(name, work, rings):
 
 
 def main():
+    global FLAVOUR
     parser = argparse.ArgumentParser()
     parser.add_argument("plays", nargs="*")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("CT_SEED", time.time_ns() % 1000000)))
+    parser.add_argument("--flavour", choices=["openmpi", "mpich"], default=os.environ.get("CT_MPI", "openmpi"))
     options = parser.parse_args()
+    FLAVOUR = options.flavour
     random.seed(options.seed)
     print("seed", options.seed, flush=True)
     work = tempfile.mkdtemp(prefix="commtrace-mpi.")

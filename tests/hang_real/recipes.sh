@@ -29,14 +29,14 @@ names() {
 	echo "$1 of rank $2"
 }
 
-# hanging_job: three ranks, of which 1 does nothing for an hour after its first operation. `pids` are theirs.
+# hanging_job: three ranks, of which 1 does nothing for a minute after its first operation. `pids` are theirs.
 hanging_job() {
 	local rank pace
 	pids=()
 	mkdir "$work/store"
 	for rank in 0 1 2; do
 		pace=0
-		[ $rank != 1 ] || pace=3600000000
+		[ $rank != 1 ] || pace=60000000
 		RANK=$rank WORLD_SIZE=3 LD_PRELOAD=$library "$gloo_job" --rank $rank --size 3 --store "$work/store" \
 			--mode collectives --timeout-s 3600 --ops 5 --pace-us $pace >"$work/job.$rank" 2>&1 </dev/null &
 		pids+=($!)

@@ -77,6 +77,7 @@ def play(number, options, work):
 
 
 def main():
+    judge.with_torch()
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="the number of the first round (0)")
