@@ -31,6 +31,7 @@
 #include "interpose/profiler/profiler.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
+#include "interpose/site.h"
 #include "interpose/start_line.h"
 #include "interpose/writer.h"
 #include "trace/ring_dir.h"
@@ -148,6 +149,7 @@ static int set_up(uint32_t nth)
 	options.dirfd = ct_run_dir_open(settings.DIR, tmpdir, process, &notes);
 	if (make_memory(options.ring_dirs) != 0)
 		return -1;
+	ct_site_init(settings.STACKS, &notes);
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_gloo_init(is_listed("gloo"));
 	ct_mpi_poll_init();

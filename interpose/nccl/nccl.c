@@ -335,6 +335,7 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 			return CT_NCCL_ABSENT;                                                     \
 		if (!ct_nccl_enter(CT_CALL_DATA))                                                  \
 			return next args;                                                          \
+		ct_self.caller = caller;                                                           \
 		return record_##name_ WITH(args, next);                                            \
 	}                                                                                          \
                                                                                                    \
@@ -350,6 +351,7 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 		if (answer != CT_GUARD_RECORD || !ct_nccl_is_wanted)                               \
 			return next args;                                                          \
 		ct_self.depth = 1;                                                                 \
+		ct_self.caller = caller;                                                           \
 		return record_##name_ WITH(args, next);                                            \
 	}
 #include "interpose/abi/nccl_calls.def"
