@@ -57,7 +57,7 @@ static const char *entered_in(const struct ct_slot *slot)
 	case CT_KIND_OP:
 		return slot->w[CT_OP_W_END] ? NULL : string(CT_TAG_CALL(slot->w[0]));
 	case CT_KIND_HOST_BEGIN:
-		memcpy(&rec, (const void *)&slot->w[1], sizeof(rec));
+		memcpy(&rec, (const void *)(uintptr_t)&slot->w[1], sizeof(rec));
 		return rec.return_ns ? NULL : string(rec.call);
 	default:
 		return NULL;
@@ -73,7 +73,7 @@ static void must_be_on_record(const char *name)
 	if (!ct_guard_frame() || strcmp(name, "ncclBroadcast") == 0 ||
 	    strcmp(name, "ncclGetUniqueId") == 0)
 		return;
-	for (int i = 0; i < 8 && ((uintptr_t)slot & (CT_CHUNK_BYTES - 1)) > CT_SLOT_BYTES; i++) {
+	while (slot > ct_self.lane.end - CT_CHUNK_SLOTS) {
 		const char *entered = entered_in(--slot);
 
 		if (entered && strcmp(entered, name) == 0)
