@@ -76,7 +76,7 @@ def play(one):
                 job.until_over()
                 return blamed(job, ("ended",)), time.monotonic() - begin
             job.until_steps(one["steps"])
-            while not job.journal.counts() or not any(e for e, _ in job.journal.counts()):
+            while not job.has_recorded():
                 time.sleep(0.02)
             time.sleep(one["after_s"])
             problem = blamed(job, ("running",)) if one["steps"] else None
