@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ops and calls of a case, and which of them are stalled. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/hang/call_kind.h"
 #include "analyzer/hang/gather.h"
@@ -249,10 +250,12 @@ static int is_met(const struct ct_gather *g, uint32_t comm)
 	return 0;
 }
 
-/* One that leaves its library leaves all communicators of it: the one of all ranks stands for them. */
-static uint32_t comm_of(const struct ct_gather *g, const struct ct_hang_seen_call *call)
+/* A host that waits for a GPU tells which stream of it where others tell the size of their communicator. */
+static uint32_t stream_of(const struct ct_hang_seen_call *call, const struct ct_hang_process *p)
 {
-	return call->comm < g->comms.n ? call->comm : UINT32_MAX;
+	if (call->kind != CT_HANG_SYNC || !call->call || strncmp(call->call, "cu", 2) != 0)
+		return 0;
+	return call->rec.nranks ? ct_gather_stream(call->rec.nranks, p->device) : 0;
 }
 
 int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
@@ -277,9 +280,10 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 			.rank = rank,
 			.kind = call->kind,
 			.call = call->call,
-			.comm = comm_of(g, call),
+			.comm = call->comm < c->n_comms ? call->comm : UINT32_MAX,
 			.enter_ns = ct_gather_at(g, call->process, call->rec.enter_ns),
 			.thread = call->rec.tid,
+			.stream = stream_of(call, p),
 			.returned = call->rec.return_ns != 0,
 		};
 		if (to->returned)

@@ -192,7 +192,8 @@ static struct ct_hang_kept_op kept_of(const struct ct_load_op *in)
 			.enter_ns = o->enter_ns,
 			.tag = o->tag,
 			.peer = o->peer,
-			.stream = o->launch && has_stream ? (j->stream << 6 | (j->device & 63)) + 1 : 0,
+			.stream = o->launch && has_stream ? ct_gather_stream(j->stream, j->device)
+						  : 0,
 			.launch = o->launch,
 			.thread = o->tid,
 			.op = o->op,
@@ -233,6 +234,17 @@ static void note_act(struct ct_hang_process *process, const struct ct_joined_op 
 	process->failed_ns = j->state == CT_STATE_ERROR ? at : 0;
 }
 
+/* A thread that calls something has left what it was in, however it did that. */
+static void leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
+{
+	for (uint32_t i = 0; i < g->n_open_calls;) {
+		if (g->open_calls[i].rec.tid == tid && g->open_calls[i].rec.enter_ns < enter_ns)
+			g->open_calls[i] = g->open_calls[--g->n_open_calls];
+		else
+			i++;
+	}
+}
+
 static int on_op(void *arg, const struct ct_load_op *in)
 {
 	struct ct_gather *g = arg;
@@ -244,6 +256,10 @@ static int on_op(void *arg, const struct ct_load_op *in)
 
 	process->ops++;
 	note_act(process, j);
+	if (g->n_open_calls)
+		leave_calls(g, j->op->tid, j->op->enter_ns);
+	if (j->stream)
+		process->device = j->device;
 	if (j->start_source == CT_SOURCE_EVENT || j->start_source == CT_SOURCE_PLUGIN ||
 	    (in->open && CT_OPEN_WORD(in->open, start_ns)))
 		process->has_starts = 1;
@@ -284,6 +300,16 @@ static int keep_call(struct ct_hang_seen_call **all, uint32_t *n, uint32_t *cap,
 	return CT_OK;
 }
 
+static struct ct_hang_seen_call *find_open(struct ct_gather *g, const struct ct_host_rec *rec)
+{
+	for (uint32_t i = 0; i < g->n_open_calls; i++) {
+		if (g->open_calls[i].rec.tid == rec->tid &&
+		    g->open_calls[i].rec.enter_ns == rec->enter_ns)
+			return &g->open_calls[i];
+	}
+	return NULL;
+}
+
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
 {
 	struct ct_gather *g = arg;
@@ -292,20 +318,18 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
 					  .kind = ct_hang_call_kind(name),
 					  .process = g->process,
 					  .comm = UINT32_MAX };
-	uint32_t i = 0;
+	struct ct_hang_seen_call *open = find_open(g, rec);
 
-	while (i < g->n_open_calls && (g->open_calls[i].rec.tid != rec->tid ||
-				       g->open_calls[i].rec.enter_ns != rec->enter_ns))
-		i++;
 	if (!rec->return_ns) {
-		if (i == g->n_open_calls)
-			return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls,
-					 &call);
-		g->open_calls[i].rec.polled_ns = rec->polled_ns;
-		return CT_OK;
+		if (open) {
+			open->rec.polled_ns = rec->polled_ns;
+			return CT_OK;
+		}
+		leave_calls(g, rec->tid, rec->enter_ns);
+		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
 	}
-	if (i < g->n_open_calls)
-		g->open_calls[i] = g->open_calls[--g->n_open_calls];
+	if (open)
+		*open = g->open_calls[--g->n_open_calls];
 	/* somebody else may still stand where this one has been */
 	if (!ct_hang_call_meets(call.kind) || !rec->key)
 		return CT_OK;

@@ -31,6 +31,7 @@ struct ct_hang_process {
 	uint64_t failed_ns; /* when its latest operation that failed did; 0: none, or others came after it */
 	uint64_t until_ns; /* up to here its records are whole */
 	uint64_t ops;
+	uint32_t device; /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 };
@@ -91,6 +92,12 @@ int ct_gather_name_seats(struct ct_gather *g);
 
 /* A time of a host as ns since the run began. */
 uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process, uint64_t mono_ns);
+/* The number of a stream of a device in a case; 0 is none. */
+static inline uint32_t ct_gather_stream(uint32_t stream, uint32_t device)
+{
+	return (stream << 6 | (device & 63)) + 1;
+}
+
 /* By how much such times of two hosts may be apart from the truth; 0 of the first host. */
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process);
 
