@@ -327,6 +327,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 	case CT_KIND_ERROR:
 		ct_rare_get(block, rare, &u.error, sizeof(u.error));
 		return take_error(load, &u.error);
+	case CT_KIND_STACK:
+		return load->sink.stack ? load->sink.stack(load->sink.arg, bytes, rare->len)
+					: CT_OK;
 	case CT_KIND_TRAFFIC:
 		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
 		return ct_load_take_traffic(load, &u.traffic);

@@ -32,6 +32,7 @@
 #include "interpose/profiler/profiler.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
+#include "interpose/stacks/stacks.h"
 #include "interpose/start_line.h"
 #include "interpose/writer.h"
 #include "trace/ring_dir.h"
@@ -142,6 +143,11 @@ static int set_up(uint32_t nth)
 	ct_environ_read(environ);
 	ct_counters_reset();
 	ct_ranges_reset();
+	ct_stacks_reset(&(struct ct_stacks_options){
+		.hang_after_ns = (uint64_t)settings.HANG_AFTER,
+		.is_on = 1,
+		.with_python = 1,
+	});
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);

@@ -18,6 +18,7 @@
 #include "interpose/log.h"
 #include "interpose/output.h"
 #include "interpose/recorder.h"
+#include "interpose/stacks/stacks.h"
 #include "interpose/threads.h"
 #include "trace/drain.h"
 #include "trace/ring_dir.h"
@@ -149,7 +150,8 @@ static void update_cost(struct writer *w)
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	ct_gpu_ledger(cost);
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns();
+	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns() +
+			     ct_stacks_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
@@ -270,6 +272,7 @@ static int is_due(const struct writer *w, uint64_t now)
 static void serve(struct writer *w)
 {
 	uint64_t now = ct_now_ns();
+	int has_stacks;
 
 	if (now - w->looked_at >= SECOND_NS) {
 		w->looked_at = now;
@@ -278,7 +281,8 @@ static void serve(struct writer *w)
 	}
 	ct_environ_serve(now);
 	ct_counters_serve(now);
-	if (is_due(w, now))
+	has_stacks = ct_stacks_serve(now);
+	if (is_due(w, now) || (has_stacks && now >= w->retry_at))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
 		w->status_at = now;

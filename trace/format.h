@@ -628,6 +628,53 @@ struct ct_counters_rec {
 };
 _Static_assert(sizeof(struct ct_counters_rec) == 24, "the values follow");
 
+/* What a thread was doing while something stood still. Its frames follow, innermost first: those of the machine, then
+ * those of Python. Each is a struct ct_stack_frame, the function and the file, which end in NUL ("" unknown). */
+struct ct_stack_rec {
+	uint64_t taken_ns;
+	uint64_t since_ns; /* what stands still has done so since */
+	uint64_t cpu_ns;   /* that the thread had used until then, 0 not known */
+	uint32_t tid;
+	uint32_t take;	/* the threads of one look have the same number, from 1 */
+	uint16_t flags; /* enum ct_stack_flag */
+	uint8_t why;	/* enum ct_stack_why */
+	char state;	/* as in /proc/PID/stat, 0 not known */
+	int32_t call;	/* number of the system call that it was in, -1 none or not known */
+	uint16_t n_frames;
+	uint16_t n_threads; /* of this look */
+	uint32_t reserved;
+	char thread[16]; /* its name, ends in NUL */
+};
+_Static_assert(sizeof(struct ct_stack_rec) == 64, "its frames follow");
+enum ct_stack_flag {
+	CT_STACK_MAIN = 1 << 0,	   /* the process's first thread */
+	CT_STACK_IN_CALL = 1 << 1, /* inside of a recorded call */
+	CT_STACK_RUNNING = 1 << 2, /* on a CPU: its innermost frames are not known */
+	CT_STACK_MOVED = 1 << 3,   /* it went on while it was looked at: frames may be wrong */
+	CT_STACK_CUT = 1 << 4,	   /* the outermost frames are not known */
+	CT_STACK_HIDDEN = 1 << 5,  /* the kernel does not tell where the thread is */
+};
+enum ct_stack_why {
+	CT_STALL_NONE = 0,
+	CT_STALL_CALL = 1,    /* a thread is inside of a recorded call */
+	CT_STALL_LAUNCH = 2,  /* what a call has launched does not end */
+	CT_STALL_IDLE = 3,    /* there are communicators, and no thread enters a call */
+	CT_STALL_AWAITED = 4, /* another process waits for this one's next op of a communicator */
+};
+enum ct_frame_kind { CT_FRAME_NATIVE = 1, CT_FRAME_PYTHON = 2 };
+enum ct_frame_flag {
+	CT_FRAME_GUESSED = 1 << 0, /* looked for on the stack */
+	CT_FRAME_GAP = 1 << 1,	   /* frames before this one are missing */
+};
+struct ct_stack_frame {
+	uint8_t kind; /* enum ct_frame_kind */
+	uint8_t flags;
+	uint16_t reserved;
+	uint32_t line;	 /* 0 not known */
+	uint64_t offset; /* of the instruction, in the file's own addresses; 0 for Python's */
+};
+_Static_assert(sizeof(struct ct_stack_frame) == 16, "function and file follow");
+
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
  * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of "ID=object", ID of
  * invisible.def. */

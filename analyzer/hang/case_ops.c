@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ops and calls of a case, and which of them are stalled. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/hang/call_kind.h"
 #include "analyzer/hang/gather.h"
@@ -217,6 +218,22 @@ static int by_issue(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* A second reading finds some once more. */
+static uint32_t without_twins(struct ct_hang_op *ops, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_hang_op *last = kept ? &ops[kept - 1] : NULL;
+
+		if (last && by_issue(last, &ops[i]) == 0 && last->op == ops[i].op &&
+		    last->peer == ops[i].peer && last->tag == ops[i].tag)
+			continue;
+		ops[kept++] = ops[i];
+	}
+	return kept;
+}
+
 int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 {
 	struct filling f = { .g = g, .out = out };
@@ -232,9 +249,9 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 		return CT_NOMEM;
 	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
 		st = ct_hang_kept_each(k, fill_op, &f);
-	c->n_ops = f.n;
-	if (c->n_ops)
-		qsort(c->ops, c->n_ops, sizeof(*c->ops), by_issue);
+	if (f.n)
+		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);
+	c->n_ops = without_twins(c->ops, f.n);
 	return st;
 }
 
@@ -249,10 +266,12 @@ static int is_met(const struct ct_gather *g, uint32_t comm)
 	return 0;
 }
 
-/* One that leaves its library leaves all communicators of it: the one of all ranks stands for them. */
-static uint32_t comm_of(const struct ct_gather *g, const struct ct_hang_seen_call *call)
+/* A host that waits for a GPU tells which stream of it where others tell the size of their communicator. */
+static uint32_t stream_of(const struct ct_hang_seen_call *call, const struct ct_hang_process *p)
 {
-	return call->comm < g->comms.n ? call->comm : UINT32_MAX;
+	if (call->kind != CT_HANG_SYNC || !call->call || strncmp(call->call, "cu", 2) != 0)
+		return 0;
+	return call->rec.nranks ? ct_gather_stream(call->rec.nranks, p->device) : 0;
 }
 
 int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
@@ -277,9 +296,10 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 			.rank = rank,
 			.kind = call->kind,
 			.call = call->call,
-			.comm = comm_of(g, call),
+			.comm = call->comm < c->n_comms ? call->comm : UINT32_MAX,
 			.enter_ns = ct_gather_at(g, call->process, call->rec.enter_ns),
 			.thread = call->rec.tid,
+			.stream = stream_of(call, p),
 			.returned = call->rec.return_ns != 0,
 		};
 		if (to->returned)

@@ -27,6 +27,13 @@ static uint32_t expected(const struct ct_gather *g)
 		if (comm->nranks > n && comm->nranks <= 4096 + 64 * comm->n_known)
 			n = comm->nranks;
 	}
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+
+		if (call->kind == CT_HANG_INIT && call->rec.nranks > n &&
+		    call->rec.nranks <= 4096 + 64 * g->n_seats)
+			n = call->rec.nranks;
+	}
 	return n;
 }
 
@@ -229,16 +236,51 @@ static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const st
 	return CT_OK;
 }
 
+/* Those who are in the making of a communicator of the whole job that has no key yet are in the same one. */
+static int join_making(struct ct_gather *g, struct ct_hang_case *c, struct ct_hang_seen_call *call)
+{
+	struct ct_hang_comm *making;
+	uint32_t i = g->comms.n;
+	int *ranks;
+
+	while (i < c->n_comms && c->comms[i].n != call->rec.nranks)
+		i++;
+	call->comm = i;
+	if (i < c->n_comms)
+		return CT_OK;
+	ranks = ct_arena_calloc(g->memory, call->rec.nranks, sizeof(*ranks));
+	if (!ranks)
+		return CT_NOMEM;
+	making = &c->comms[c->n_comms++];
+	*making = (struct ct_hang_comm){ .n = call->rec.nranks, .ranks = ranks };
+	for (i = 0; i < making->n && i < c->n_ranks; i++)
+		ranks[i] = c->ranks[i].rank;
+	return CT_OK;
+}
+
+static int is_making_world(const struct ct_hang_seen_call *call, const struct ct_hang_case *c)
+{
+	return !call->rec.return_ns && call->kind == CT_HANG_INIT && call->comm == UINT32_MAX &&
+	       call->rec.nranks && call->rec.nranks == c->n_ranks;
+}
+
 int ct_hang_fill_comms(struct ct_gather *g, struct ct_hang_run *out)
 {
 	struct ct_hang_case *c = &out->hang_case;
+	uint32_t making = 0;
 	int st = CT_OK;
 
-	c->comms = ct_arena_calloc(g->memory, g->comms.n, sizeof(*c->comms));
+	for (uint32_t i = 0; i < g->n_calls; i++)
+		making += is_making_world(&g->calls[i], c) != 0;
+	c->comms = ct_arena_calloc(g->memory, (size_t)g->comms.n + making, sizeof(*c->comms));
 	if (!c->comms)
 		return CT_NOMEM;
 	c->n_comms = g->comms.n;
 	for (uint32_t i = 0; i < c->n_comms && st == CT_OK; i++)
 		st = fill_comm(g, c, g->comms.all[i], &c->comms[i]);
+	for (uint32_t i = 0; i < g->n_calls && st == CT_OK; i++) {
+		if (is_making_world(&g->calls[i], c))
+			st = join_making(g, c, &g->calls[i]);
+	}
 	return st;
 }
