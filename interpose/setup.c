@@ -12,6 +12,7 @@
 #include "interpose/beat.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
+#include "interpose/errors.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/gpu/cudart.h"
 #include "interpose/gpu/graph.h"
@@ -155,6 +156,7 @@ static int set_up(uint32_t nth)
 	if (make_memory(options.ring_dirs) != 0)
 		return -1;
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
+	ct_errors_init();
 	ct_gloo_init(is_listed("gloo"));
 	ct_mpi_poll_init();
 	ct_mpi_init(is_listed("mpi"));

@@ -452,7 +452,8 @@ struct ct_host_rec {
 	uint64_t return_ns;
 	uint32_t tid;
 	uint32_t call;	 /* string id of the function's name */
-	uint32_t nranks; /* of the communicator that it is about, 0 unknown */
+	uint32_t nranks; /* of the communicator that it is about, 0 unknown; of a wait for a GPU: the
+			    stream as in LAUNCH, 0 unknown or all */
 	int32_t rank;	 /* in it */
 	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
 	int32_t result;
@@ -581,6 +582,26 @@ enum ct_detail_flag {
 	CT_DETAIL_SEQ = 1 << 0,	  /* `seq` is known */
 	CT_DETAIL_ALONE = 1 << 1, /* op 0: the communicator's calls pass no wrapper */
 	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
+};
+
+/* An error that a library told: what a call returned, or what it answered when it was asked whether something that was
+ * called before had failed. Of one communicator, of each such result, the first. */
+struct ct_error_rec {
+	uint64_t told_ns;
+	uint64_t key;  /* of the communicator, 0 none or not known */
+	uint32_t comm; /* its id, 0 likewise */
+	uint32_t tid;
+	uint32_t call;	 /* string id of the function that told */
+	uint32_t text;	 /* string id of the library's own words, 0 none */
+	int32_t result;	 /* as the library numbers them; MPI: class of the error */
+	uint32_t flags;	 /* enum ct_error_flag */
+	uint8_t backend; /* enum ct_backend */
+	uint8_t reserved[15];
+};
+_Static_assert(sizeof(struct ct_error_rec) == 56, "fills words 1..7");
+enum ct_error_flag {
+	CT_ERROR_ASYNC = 1
+			 << 0, /* of something that had been called before: the call itself worked */
 };
 
 /* A network port of the host, as it was found; again when that changes. Its name follows: "eth0", "mlx5_0/1". */
