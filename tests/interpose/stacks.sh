@@ -7,8 +7,8 @@ set -u
 library=$1 fake=$2 job=$3 read=$4
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$work"' EXIT
+declare -A pids
+trap 'for name in "${!pids[@]}"; do kill -9 "${pids[$name]}"; done 2>/dev/null; rm -rf "$work"' EXIT
 failed=0
 wrong() {
 	echo "FAIL: $*"
@@ -18,33 +18,45 @@ wrong() {
 
 # start NAME SETTING PROGRAM... : in the background, recorded.
 start() {
-	local d=$work/$1 setting=$2
+	local name=$1 d=$work/$1 setting=$2
 	shift 2
 	mkdir -p "$d/ring"
 	env LD_PRELOAD="$library" COMMTRACE_DIR="$d/run" COMMTRACE_RING_DIR="$d/ring" COMMTRACE_QUIET=1 COMMTRACE_HANG_AFTER=1s \
 		"$setting" "$@" &
-	pid=$!
+	pids[$name]=$!
 }
 
-# Wait until the process has been looked at COUNT times, then kill it; what is left is in $work/is.
+# What is left of it goes to $work/is.
+is_left() {
+	"$read" "$work/$1/run" "$work/$1/ring" >"$work/is" 2>/dev/null
+}
+
+# Wait until the process has been looked at COUNT times, then kill it.
 looked() {
-	local d=$work/$1 looks=0
+	local looks=0
 	for _ in $(seq 600); do
-		"$read" "$d/run" "$d/ring" >"$work/is" 2>/dev/null && looks=$(sed -n 's/^looks \([0-9]*\).*/\1/p' "$work/is")
+		is_left "$1" && looks=$(sed -n 's/^looks \([0-9]*\).*/\1/p' "$work/is")
 		[ "${looks:-0}" -lt "$2" ] || break
 		sleep 0.1
 	done
-	end
-	"$read" "$d/run" "$d/ring" >"$work/is"
+	end "$1"
+	is_left "$1"
 	grep -q ' damaged 0 ' "$work/is" || wrong "$1: damaged records"
 }
 end() {
-	kill -9 "$pid" 2>/dev/null
-	wait "$pid" 2>/dev/null
-	pid=
+	kill -9 "${pids[$1]}" 2>/dev/null
+	wait "${pids[$1]}" 2>/dev/null
+	unset "pids[$1]"
 }
 
-# frames FILE: the functions of known name of the first thread, in one line.
+# It ends by itself, as it would without being looked at.
+ended() {
+	wait "${pids[$1]}" || wrong "$1: exit status $?"
+	unset "pids[$1]"
+	is_left "$1"
+}
+
+# frames: the functions of known name of the first thread, in one line.
 frames() {
 	awk '/^thread/ { n++ } n == 1 && ($1 == "native" || $1 == "python") && $2 != "-" { printf "%s ", $2 }' "$work/is"
 }
@@ -58,70 +70,60 @@ has() {
 	esac
 }
 
+# All at once: most of the time they wait.
 gloo=_ZN4gloo7barrierERNS_14BarrierOptionsE
-start asleep A=1 "$job" asleep
+for way in spins asleep pointer idle signalled threads churn "healthy 2500" "computes 2500"; do
+	# shellcheck disable=SC2086 # a way may have an argument
+	start "${way% *}" A=1 "$job" $way
+done
+start off COMMTRACE_STACKS=off "$job" asleep
+pythons=0
+for python in $("$here/../python/interpreters.sh"); do
+	pythons=$((pythons + 1))
+	start "python$pythons" A=1 "$python" "$here/stack_job.py" "$fake" "$work/where$pythons"
+done
+start native COMMTRACE_STACKS=native "$python" "$here/stack_job.py" "$fake" "$work/where"
+
+looked spins 2
+has spins ' main call runs why 1 state R takes [2-9] same 0 before 1' "train_step train_epoch main"
 looked asleep 2
 has asleep ' main call why 1 state S takes [2-9] same 1 before 1' "nanosleep sleeps $gloo train_step train_epoch main"
-
-start pointer A=1 "$job" pointer
 looked pointer 1
 has pointer ' main call why 1 ' "sleeps $gloo train_step train_epoch with_room compare"
 has pointer ' main call why 1 ' "qsort_r sorts main"
-
-start spins A=1 "$job" spins
-looked spins 2
-has spins ' main call runs why 1 state R takes [2-9] same 0 before 1' "train_step train_epoch main"
-
-start idle A=1 "$job" idle
 looked idle 1
 has idle ' main why 3 state S' "nanosleep sleeps lost_in_thought main"
-
-start signalled A=1 "$job" signalled
 looked signalled 1
 has signalled ' main call why 1 ' "sleeps lost_in_thought handles"
 has signalled ' main call why 1 ' "signals $gloo train_step train_epoch main"
 
 # Those in a call and the first thread; no more than can be told.
-start threads A=1 "$job" threads
 looked threads 1
 has threads ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
 [ "$(grep -c '^thread' "$work/is")" = 16 ] || wrong "threads: not 16 of them"
 [ "$(grep -c '^thread.* call ' "$work/is")" = 15 ] || wrong "threads: not 15 in a call"
 [ "$(grep -c '^thread.* main ' "$work/is")" = 1 ] || wrong "threads: not the first one"
-
-start churn A=1 "$job" churn
 looked churn 3
 has churn ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
 grep -q '^native lost_in_thought ' "$work/is" || wrong "churn: the first thread is not told"
 
-# What goes on is not looked at; nor is anything where it is switched off.
-start healthy A=1 "$job" healthy 2500
-wait "$pid"
-pid=
-"$read" "$work/healthy/run" "$work/healthy/ring" >"$work/is"
-grep -q '^looks 0 ' "$work/is" || wrong "healthy: looked at"
-start computes A=1 "$job" computes 2500
-wait "$pid" || wrong "computes: exit status $?"
-pid=
-"$read" "$work/computes/run" "$work/computes/ring" >"$work/is"
-grep -q '^native main ' "$work/is" || wrong "computes: not looked at in its long step"
-start off COMMTRACE_STACKS=off "$job" asleep
-sleep 2.5
-end
-"$read" "$work/off/run" "$work/off/ring" >"$work/is"
-grep -q '^looks 0 ' "$work/is" || wrong "off: looked at"
-
-for python in $("$here/../python/interpreters.sh"); do
-	rm -rf "$work/python"
-	start python A=1 "$python" "$here/stack_job.py" "$fake" "$work/where"
-	looked python 1
-	grep -q '^thread.* main why 3 state S' "$work/is" || wrong "$python: the first thread is not told"
-	sed -n 's/^python \([^ ]* [0-9]*\) stack_job.py$/\1/p' "$work/is" | cmp -s - "$work/where" ||
-		wrong "$python: not the frames that the interpreter tells: $(cat "$work/where")"
-	rm "$work/where"
+for i in $(seq $pythons); do
+	looked "python$i" 1
+	grep -q '^thread.* main why 3 state S' "$work/is" || wrong "Python $i: the first thread is not told"
+	sed -n 's/^python \([^ ]* [0-9]*\) stack_job.py$/\1/p' "$work/is" | cmp -s - "$work/where$i" ||
+		wrong "Python $i: not the frames that the interpreter tells: $(cat "$work/where$i")"
 done
-start native COMMTRACE_STACKS=native "$python" "$here/stack_job.py" "$fake" "$work/where"
+[ $pythons -gt 0 ] || wrong "no Python"
 looked native 1
 grep -q '^native ' "$work/is" || wrong "native: no frames"
 ! grep -q '^python ' "$work/is" || wrong "native: frames of Python"
+
+# What goes on is not looked at; nor is anything where it is switched off.
+ended healthy
+grep -q '^looks 0 ' "$work/is" || wrong "healthy: looked at"
+ended computes
+grep -q '^native main ' "$work/is" || wrong "computes: not looked at in its long step"
+end off
+is_left off
+grep -q '^looks 0 ' "$work/is" || wrong "off: looked at"
 exit $failed
