@@ -233,7 +233,7 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		if (is_told(&roots.all[r]))
 			rc = describe(w, &components, &roots.all[r],
 				      &result->verdicts[result->n_verdicts++]);
-	ct_waits_fini(w);
+	ct_waits_for_fini(w);
 	if (rc != CT_OK)
 		return rc;
 	qsort(result->verdicts, result->n_verdicts, sizeof(*result->verdicts), by_weight);

@@ -402,7 +402,7 @@ int ct_waits_make(const struct ct_hang_index *ix, struct ct_waits **waits)
 	return rc;
 }
 
-void ct_waits_fini(struct ct_waits *w)
+void ct_waits_for_fini(struct ct_waits *w)
 {
 	if (w)
 		free(w->edges);

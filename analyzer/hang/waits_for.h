@@ -69,9 +69,9 @@ struct ct_waits {
 	struct ct_hang_mismatch **mismatched; /* by instance: a message */
 };
 
-/* Make the graph of what is stalled. 0 or CT_NOMEM; ct_waits_fini() in any case. */
+/* Make the graph of what is stalled. 0 or CT_NOMEM; ct_waits_for_fini() in any case. */
 int ct_waits_make(const struct ct_hang_index *ix, struct ct_waits **waits);
-void ct_waits_fini(struct ct_waits *waits); /* NULL is fine */
+void ct_waits_for_fini(struct ct_waits *waits); /* NULL is fine */
 
 static inline uint32_t ct_wait_id(const struct ct_waits *w, enum ct_wait_kind kind, uint32_t at)
 {
