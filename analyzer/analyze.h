@@ -85,6 +85,8 @@ struct ct_joined_op {
 	uint8_t channels, warps;  /* 0 unknown */
 	uint64_t submit_ns;  /* when another thread had asked for it; 0 unknown, or none had ... */
 	uint32_t submit_tid; /* ... and which one */
+	const char *
+		error; /* the library's words of an error, see ct_calls_each(); NULL unknown, none */
 };
 
 /* Yield all ops of the run, process by process (in the order of run->processes, all attempts), within a
@@ -95,7 +97,7 @@ int ct_ops_each(const struct ct_run *run, int (*each)(const struct ct_joined_op 
 
 /* The same, and beside the ops each call that moves no data and blocks the host (MPI_Waitall, the making of a
  * communicator), as an op without a name: once it has returned, or at the end of its process. Of its `op` hold times,
- * tid and result. */
+ * tid and result. An error that a library told is such an op as well, in CT_STATE_ERROR, by the function that told. */
 int ct_calls_each(const struct ct_run *run, int (*each)(const struct ct_joined_op *op, void *arg),
 		  void *arg, struct ct_err *err);
 

@@ -35,6 +35,11 @@ int ct_call_ends_several(const char *call)
 	return call && (strcmp(call, "MPI_Waitall") == 0 || strcmp(call, "MPI_Testall") == 0);
 }
 
+int ct_call_waits_for_gpu(const char *call)
+{
+	return call && strncmp(call, "cu", 2) == 0;
+}
+
 int ct_call_only_launches(const char *call)
 {
 	return call && (strcmp(call, "ncclGroupEnd") == 0 || strcmp(call, "pncclGroupEnd") == 0);

@@ -13,6 +13,9 @@ int ct_call_is_two_way(const char *call);
 /* It returns when several operations have ended: MPI_Waitall, MPI_Testall. NULL: 0. */
 int ct_call_ends_several(const char *call);
 
+/* The host waits in it for a stream, an event or a device: a function of CUDA. NULL: 0. */
+int ct_call_waits_for_gpu(const char *call);
+
 /* It puts work onto streams and waits for nobody: ncclGroupEnd. NULL: 0. */
 int ct_call_only_launches(const char *call);
 

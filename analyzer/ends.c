@@ -6,9 +6,33 @@
 
 #include "analyzer/clock/clocks.h"
 
+struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_load_facts *facts)
+{
+	struct ct_end end = info->end;
+
+	if (end.how != CT_END_UNKNOWN || !facts->has_end)
+		return end;
+	end.how = CT_END_CLEAN;
+	if (facts->end.kind == CT_EXIT_UNDERSCORE)
+		end.how = CT_END_EXIT;
+	if (facts->end.kind == CT_EXIT_ABORT) {
+		end.how = CT_END_SIGNAL;
+		end.signal = SIGABRT;
+	}
+	end.exit_code = (int)facts->end.code;
+	end.after_ns = end.said_ns = facts->end.end_ns;
+	return end;
+}
+
+int ct_end_is_well(const struct ct_end *end)
+{
+	return end->how == CT_END_RUNNING || (end->how == CT_END_CLEAN && end->exit_code <= 0) ||
+	       (end->how == CT_END_EXIT && end->exit_code == 0);
+}
+
 /* Did it end of the signal that somebody was seen to send it? A handler of that may have ended it in order, and a
  * launcher that has waited long enough sends SIGKILL. */
-static int died_of_kill(const struct ct_end *end)
+int ct_end_was_sent(const struct ct_end *end)
 {
 	if (!end->kill_ns || (end->said_ns && end->said_ns < end->kill_ns))
 		return 0;
@@ -23,7 +47,7 @@ struct ct_ends_moment ct_ends_moment_of(const struct ct_end *end)
 	m.how_unknown = end->how == CT_END_UNKNOWN;
 	m.was_killed = end->how == CT_END_SIGNAL &&
 		       (end->signal == SIGTERM || end->signal == SIGKILL);
-	if (died_of_kill(end)) {
+	if (ct_end_was_sent(end)) {
 		m.was_killed = 1;
 		m.lo_ns = m.hi_ns = end->kill_ns;
 	} else if (end->said_ns) {

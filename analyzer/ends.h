@@ -19,6 +19,15 @@ struct ct_ends_moment {
 	int how_unknown;
 };
 
+/* How a process ended as its ring, its parent and its last block tell together. */
+struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_load_facts *facts);
+
+/* In order, or it still runs. */
+int ct_end_is_well(const struct ct_end *end);
+
+/* Did it end of a signal that somebody was seen to send it? */
+int ct_end_was_sent(const struct ct_end *end);
+
 /* The moment in terms of the process's own host. */
 struct ct_ends_moment ct_ends_moment_of(const struct ct_end *end);
 

@@ -30,25 +30,6 @@ static uint64_t at_or_unknown(const struct ct_pass *pass, size_t process, uint64
 
 /* ---- processes ---- */
 
-/* How it ended as the ring, its parent and its last block tell together. */
-static struct ct_end end_of(const struct ct_process_info *info, const struct ct_load_facts *facts)
-{
-	struct ct_end end = info->end;
-
-	if (end.how != CT_END_UNKNOWN || !facts->has_end)
-		return end;
-	end.how = CT_END_CLEAN;
-	if (facts->end.kind == CT_EXIT_UNDERSCORE)
-		end.how = CT_END_EXIT;
-	if (facts->end.kind == CT_EXIT_ABORT) {
-		end.how = CT_END_SIGNAL;
-		end.signal = 6;
-	}
-	end.exit_code = (int)facts->end.code;
-	end.after_ns = end.said_ns = facts->end.end_ns;
-	return end;
-}
-
 static const char *end_name(enum ct_end_how how)
 {
 	switch (how) {
@@ -81,12 +62,6 @@ static const char *ring_name(const struct ct_pass *pass, const struct ct_process
 	    strncmp(here, info->id.boot_id, sizeof(info->id.boot_id)) != 0)
 		return "foreign";
 	return "lost";
-}
-
-static int ended_well(const struct ct_end *end)
-{
-	return end->how == CT_END_RUNNING || (end->how == CT_END_CLEAN && end->exit_code <= 0) ||
-	       (end->how == CT_END_EXIT && end->exit_code == 0);
 }
 
 static int by_value(const void *a, const void *b)
@@ -137,14 +112,14 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 	out->start_unix_ns = info->id.start_unix_ns;
 	out->segments = info->n_segments;
 	out->bytes = info->segment_bytes;
-	out->how = end_of(info, &kept->facts);
+	out->how = ct_end_whole(info, &kept->facts);
 	out->end = end_name(out->how.how);
 	out->ring = ring_name(pass, info, &out->how);
 	out->last_heartbeat_ns = beat ? beat : CT_UNKNOWN;
 	out->last_heartbeat_at_ns = at_or_unknown(pass, p, beat);
 	out->ended_after_at_ns = at_or_unknown(pass, p, out->how.after_ns);
 	out->ended_before_at_ns = at_or_unknown(pass, p, out->how.before_ns);
-	out->ended_badly = !ended_well(&out->how);
+	out->ended_badly = !ct_end_is_well(&out->how);
 	if (!kept->read)
 		return CT_OK;
 	out->missing_blocks = kept->gaps.missing_blocks;

@@ -62,6 +62,7 @@ void ct_load_close(struct ct_load *load)
 	ct_join_free(load->join);
 	ct_table_fini(&load->strings);
 	ct_table_fini(&load->comms);
+	ct_table_fini(&load->syncs);
 	ct_facts_fini(&load->environment);
 	ct_graphs_fini(&load->graphs);
 	ct_port_sums_free(load->ports);

@@ -80,8 +80,12 @@ struct ct_load_sink {
 		     struct ct_load_comm *comm); /* got a name, or another; may be NULL */
 	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
 	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
+	/* A library told an error, by this function and in these words; NULL unknown, none. May be NULL. */
+	int (*error)(void *arg, const struct ct_error_rec *rec, const char *call, const char *text);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
 	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
+	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
+	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
 	void *arg;
 };
 

@@ -24,6 +24,8 @@ struct ct_load {
 	struct ct_arena *memory;
 	struct ct_table strings; /* id -> const char * */
 	struct ct_table comms;	 /* id -> struct ct_load_comm */
+	struct ct_table
+		syncs; /* tid -> uint64_t, when its latest wait for a GPU that is over was entered */
 	struct ct_join *join;
 	struct ct_graphs graphs;
 	struct ct_table matches; /* launch -> struct ct_load_got */

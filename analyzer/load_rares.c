@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/arena.h"
+#include "analyzer/call_name.h"
 #include "analyzer/load_private.h"
 #include "trace/ops.h"
 
@@ -156,14 +157,49 @@ static int take_open_launch(struct ct_load *load, const struct ct_open_launch_re
 	return CT_OK;
 }
 
+/* The begin of such a call is told by another thread than its end, which may come first. */
+static int is_over(struct ct_load *load, const struct ct_host_rec *rec)
+{
+	const uint64_t *ended_ns = ct_table_get(&load->syncs, rec->tid);
+
+	return ended_ns && rec->enter_ns <= *ended_ns;
+}
+
+static int note_over(struct ct_load *load, const struct ct_host_rec *rec)
+{
+	uint64_t *ended_ns = ct_table_get(&load->syncs, rec->tid);
+
+	if (!ended_ns) {
+		ended_ns = ct_arena_calloc(load->memory, 1, sizeof(*ended_ns));
+		if (!ended_ns || ct_table_put(&load->syncs, rec->tid, ended_ns) != CT_OK)
+			return CT_NOMEM;
+	}
+	ct_load_seen_at(ended_ns, rec->enter_ns);
+	return CT_OK;
+}
+
 static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 {
+	const char *call = ct_load_string(load, rec->call);
+	int is_sync = ct_call_waits_for_gpu(call);
+
 	/* A time that no clock shows, in three centuries: sums of such would not end where they begin. */
 	if (rec->enter_ns > INT64_MAX || rec->return_ns > INT64_MAX)
 		return CT_OK;
-	return load->sink.host
-		       ? load->sink.host(load->sink.arg, rec, ct_load_string(load, rec->call))
-		       : CT_OK;
+	if (is_sync && !rec->return_ns && is_over(load, rec))
+		return CT_OK;
+	if (is_sync && rec->return_ns && note_over(load, rec) != CT_OK)
+		return CT_NOMEM;
+	return load->sink.host ? load->sink.host(load->sink.arg, rec, call) : CT_OK;
+}
+
+static int take_error(struct ct_load *load, const struct ct_error_rec *rec)
+{
+	/* as in take_host() */
+	if (!load->sink.error || rec->told_ns > INT64_MAX)
+		return CT_OK;
+	return load->sink.error(load->sink.arg, rec, ct_load_string(load, rec->call),
+				ct_load_string(load, rec->text));
 }
 
 static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
@@ -218,6 +254,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_traffic_rec traffic;
 		struct ct_submit_rec submit;
 		struct ct_nvtx_rec nvtx;
+		struct ct_error_rec error;
 	} u;
 
 	switch (rare->kind) {
@@ -287,6 +324,12 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.nvtx, sizeof(u.nvtx));
 		u.nvtx.name[sizeof(u.nvtx.name) - 1] = '\0';
 		return load->sink.nvtx ? load->sink.nvtx(load->sink.arg, &u.nvtx) : CT_OK;
+	case CT_KIND_ERROR:
+		ct_rare_get(block, rare, &u.error, sizeof(u.error));
+		return take_error(load, &u.error);
+	case CT_KIND_STACK:
+		return load->sink.stack ? load->sink.stack(load->sink.arg, bytes, rare->len)
+					: CT_OK;
 	case CT_KIND_TRAFFIC:
 		ct_rare_get(block, rare, &u.traffic, sizeof(u.traffic));
 		return ct_load_take_traffic(load, &u.traffic);

@@ -83,6 +83,33 @@ static int one_call(void *arg, const struct ct_host_rec *rec, const char *name)
 	return CT_OK;
 }
 
+static int one_error(void *arg, const struct ct_error_rec *rec, const char *name, const char *text)
+{
+	struct each *e = arg;
+	const struct ct_process_info *process = &e->run->processes[e->process];
+	const struct ct_op op = {
+		.enter_ns = rec->told_ns,
+		.return_ns = rec->told_ns,
+		.tid = rec->tid,
+		.result = (int16_t)rec->result,
+		.peer = -1,
+	};
+	const struct ct_joined_op told = {
+		.op = &op,
+		.process = process,
+		.process_index = e->process,
+		.call = name,
+		.error = text,
+		.comm_key = rec->key,
+		.comm_rank = -1,
+		.backend = rec->backend,
+		.rank = process->id.rank,
+		.state = CT_STATE_ERROR,
+	};
+
+	return give(e, &told);
+}
+
 static int read_process(struct each *e, const struct ct_load_sink *sink, struct ct_op_names *names,
 			struct ct_err *err)
 {
@@ -106,6 +133,7 @@ static int read_all(struct each *e, struct ct_err *err)
 {
 	const struct ct_load_sink sink = { .op = one,
 					   .host = e->with_calls ? one_call : NULL,
+					   .error = e->with_calls ? one_error : NULL,
 					   .arg = e };
 	struct ct_op_names names = { .memory = ct_arena_new() };
 	int st = names.memory ? CT_OK : ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the host times: when a rank was in calls that communicate. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/call_name.h"
 #include "analyzer/pass_private.h"
@@ -42,8 +43,11 @@ int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, cons
 	};
 
 	note_open(reading, rec, name);
-	/* what its work waits for, its launch tells */
-	if (ct_call_only_launches(name))
+	/* such a call of NCCL's had returned before: nobody stood in it so long */
+	if (rec->polled_ns && rec->return_ns && name && strncmp(name, "nccl", 4) == 0)
+		return CT_OK;
+	/* what its work waits for, its launch tells; what a GPU was waited for, WAIT records do */
+	if (ct_call_only_launches(name) || ct_call_waits_for_gpu(name))
 		return CT_OK;
 	return ct_calls_wait(&seat->calls, &call);
 }

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "interpose/gpu/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/threads.h"
 
@@ -19,6 +20,8 @@ static void *beat(void *arg)
 	       gate) {
 		atomic_store_explicit(beat_ns, ct_now_ns(), memory_order_relaxed);
 		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+		if (ct_guard_is_on())
+			ct_syncs_look(ct_now_ns());
 		nanosleep(&second, NULL);
 	}
 	return NULL;

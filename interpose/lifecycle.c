@@ -17,6 +17,7 @@
 #include "interpose/nvtx/open_ranges.h"
 #include "interpose/recorder.h"
 #include "interpose/setup.h"
+#include "interpose/stacks/callers.h"
 #include "interpose/writer.h"
 
 #define START_WAIT_NS 2000000000ull
@@ -52,6 +53,7 @@ static void thread_end(void *unused)
 		ct_gpu_thread_end();
 		ct_ranges_thread_end();
 		ct_lane_close(&ct_self.lane);
+		ct_callers_leave();
 	}
 	memset(&ct_self, 0, sizeof(ct_self));
 }
@@ -62,6 +64,7 @@ static void bind_thread(uint32_t gate)
 	ct_self.gate = gate;
 	if (has_key)
 		pthread_setspecific(thread_key, &ct_self);
+	ct_callers_join();
 }
 
 static void at_exit(int status, void *unused)

@@ -12,6 +12,7 @@
 #include "interpose/beat.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
+#include "interpose/errors.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/gpu/cudart.h"
 #include "interpose/gpu/graph.h"
@@ -31,6 +32,7 @@
 #include "interpose/profiler/profiler.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
+#include "interpose/stacks/stacks.h"
 #include "interpose/start_line.h"
 #include "interpose/writer.h"
 #include "trace/ring_dir.h"
@@ -141,6 +143,11 @@ static int set_up(uint32_t nth)
 	ct_environ_read(environ);
 	ct_counters_reset();
 	ct_ranges_reset();
+	ct_stacks_reset(&(struct ct_stacks_options){
+		.hang_after_ns = (uint64_t)settings.HANG_AFTER,
+		.is_on = 1,
+		.with_python = 1,
+	});
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);
@@ -149,6 +156,7 @@ static int set_up(uint32_t nth)
 	if (make_memory(options.ring_dirs) != 0)
 		return -1;
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
+	ct_errors_init();
 	ct_gloo_init(is_listed("gloo"));
 	ct_mpi_poll_init();
 	ct_mpi_init(is_listed("mpi"));

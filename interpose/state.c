@@ -8,6 +8,7 @@
 
 #include "interpose/gpu/graph.h"
 #include "interpose/recorder.h"
+#include "interpose/stacks/stacks.h"
 #include "trace/ring_traffic.h"
 
 /* NULL-safe chain: the first failure is what counts. */
@@ -142,6 +143,7 @@ int ct_state_new(struct ct_state *s, struct ct_block *block)
 {
 	TRY(add_comms(s, block, 0));
 	TRY(ct_environ_add(&s->environ, block, 0));
+	TRY(ct_stacks_add(&s->stacks, block, 0));
 	TRY(ct_counters_add(&s->counters, block, 0));
 	return add_strings(s, block, 0);
 }
@@ -150,6 +152,7 @@ void ct_state_again(struct ct_state *s)
 {
 	s->strings_at = 0;
 	memset(&s->environ, 0, sizeof(s->environ));
+	s->stacks = 0;
 	memset(&s->counters, 0, sizeof(s->counters));
 	memset(s->comms_seen, 0, s->ring->header->n_comms * sizeof(*s->comms_seen));
 	memset(s->comms_pass, 0, s->ring->header->n_comms * sizeof(*s->comms_pass));
@@ -337,6 +340,7 @@ int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)
 	TRY(add_comms(s, block, 1));
 	TRY(add_op_names(block));
 	TRY(ct_environ_add(&s->environ, block, 1));
+	TRY(ct_stacks_add(&s->stacks, block, 1));
 	TRY(ct_counters_add(&s->counters, block, 1));
 	TRY(ct_graph_again(block));
 	TRY(ct_state_status(s, block, UINT64_MAX));

@@ -27,6 +27,7 @@ struct ct_state {
 	uint64_t losses[CT_LOSS_MAX];
 	struct ct_environ_seen environ;
 	struct ct_counters_seen counters;
+	uint32_t stacks;	 /* the look at threads that is in a segment */
 	struct ct_cost_rec cost; /* kept by the caller */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/unwind.h"
 
+#include "interpose/errors.h"
 #include "interpose/guard.h"
 
 #define ACTION_CLEANUP 2  /* _UA_CLEANUP_PHASE, also of a forced unwind */
@@ -13,14 +14,14 @@ __attribute__((visibility("hidden"))) int ct_unwind_personality(int version, int
 	struct ct_frame *frame = ct_guard_frame();
 
 	(void)version;
-	(void)class;
-	(void)exception;
 	(void)context;
 	if (!(actions & ACTION_CLEANUP))
 		return CONTINUE_UNWIND;
-	if (frame)
-		frame->leave(frame);
-	else
+	if (!frame) {
 		ct_guard_leave();
+		return CONTINUE_UNWIND;
+	}
+	ct_error_thrown(frame, class, exception);
+	frame->leave(frame);
 	return CONTINUE_UNWIND;
 }

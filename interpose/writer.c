@@ -18,6 +18,7 @@
 #include "interpose/log.h"
 #include "interpose/output.h"
 #include "interpose/recorder.h"
+#include "interpose/stacks/stacks.h"
 #include "interpose/threads.h"
 #include "trace/drain.h"
 #include "trace/ring_dir.h"
@@ -38,8 +39,9 @@ struct writer {
 	uint64_t flushed_at; /* when the last flush was over ... */
 	uint64_t claims;     /* ... and the chunks claimed until then */
 	uint64_t status_at;
-	uint64_t looked_at; /* when the ring file was last looked for */
-	uint64_t retry_at;  /* nothing can be written before then, 0: it can */
+	uint64_t looked_at; /* when the ring file, and silence, was last looked for */
+	uint64_t silent_since; /* when this rank had last entered a call, as of the last silence that was told */
+	uint64_t retry_at; /* nothing can be written before then, 0: it can */
 };
 
 static struct writer writer;
@@ -148,7 +150,8 @@ static void update_cost(struct writer *w)
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	ct_gpu_ledger(cost);
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
-	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns();
+	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns() +
+			     ct_stacks_cpu_ns();
 	cost->beat_cpu_ns = ct_beat_cpu_ns();
 	atomic_store_explicit(&w->ring->header->wrapper_ns, cost->wrapper_ns, memory_order_relaxed);
 }
@@ -185,13 +188,12 @@ static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
 }
 
 /* Somebody cleaned up /dev/shm: what is not in a segment when the process is killed is gone, so flush often. */
-static void look_for_ring(struct writer *w, uint64_t now)
+static void look_for_ring(struct writer *w)
 {
 	struct stat st;
 
-	if (now - w->looked_at < SECOND_NS || w->ring->fd < 0 || !w->ring_ino)
+	if (w->ring->fd < 0 || !w->ring_ino)
 		return;
-	w->looked_at = now;
 	if (fstat(w->ring->fd, &st) != 0 || st.st_ino != w->ring_ino || st.st_nlink > 0)
 		return;
 	w->ring_ino = 0;
@@ -232,6 +234,31 @@ static void sweep(struct writer *w)
 	}
 }
 
+static uint64_t last_call(const struct writer *w)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < w->ring->header->n_comms; i++) {
+		uint64_t ns = load(&w->ring->comms[i].id) ? load(&w->ring->comms[i].last_enter) : 0;
+
+		last = ns > last ? ns : last;
+	}
+	return last;
+}
+
+/* Nothing was called for so long: what there is goes to the segments at once, once, since a rank that hangs is killed. */
+static void look_for_silence(struct writer *w, uint64_t now)
+{
+	uint64_t last = last_call(w);
+
+	if (!last || last == w->silent_since || now < last ||
+	    now - last < (uint64_t)w->options.settings->HANG_AFTER || now < w->retry_at)
+		return;
+	w->silent_since = last;
+	if (flush(w, CT_DRAIN_RETURNED) && write_state(w, CT_BLOCK_STATUS, now))
+		w->status_at = now;
+}
+
 static int is_due(const struct writer *w, uint64_t now)
 {
 	uint64_t fresh = load(&w->ring->header->claims) - w->claims;
@@ -245,11 +272,17 @@ static int is_due(const struct writer *w, uint64_t now)
 static void serve(struct writer *w)
 {
 	uint64_t now = ct_now_ns();
+	int has_stacks;
 
-	look_for_ring(w, now);
+	if (now - w->looked_at >= SECOND_NS) {
+		w->looked_at = now;
+		look_for_ring(w);
+		look_for_silence(w, now);
+	}
 	ct_environ_serve(now);
 	ct_counters_serve(now);
-	if (is_due(w, now))
+	has_stacks = ct_stacks_serve(now);
+	if (is_due(w, now) || (has_stacks && now >= w->retry_at))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
 		w->status_at = now;

@@ -26,6 +26,10 @@ benches() {
 	accuracy accuracy.py --seeds 75 --rows ^stragglers.null$
 	accuracy accuracy.py --seeds 100 --rows ^healthy
 	accuracy accuracy.py --seeds 25 --rows ^stragglers.one_rank --imported
+	hang     ../hang_real/gloo.py
+	hang     ../hang_real/mpi_hang.py --flavour openmpi
+	hang     ../hang_real/mpi_hang.py --flavour mpich
+	hang     ../hang_real/torchrun_crash.py --rounds 100
 	EOF
 }
 
@@ -51,7 +55,7 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {

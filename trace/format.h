@@ -452,7 +452,8 @@ struct ct_host_rec {
 	uint64_t return_ns;
 	uint32_t tid;
 	uint32_t call;	 /* string id of the function's name */
-	uint32_t nranks; /* of the communicator that it is about, 0 unknown */
+	uint32_t nranks; /* of the communicator that it is about, 0 unknown; of a wait for a GPU: the
+			    stream as in LAUNCH, 0 unknown or all */
 	int32_t rank;	 /* in it */
 	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
 	int32_t result;
@@ -583,6 +584,26 @@ enum ct_detail_flag {
 	CT_DETAIL_COPY = 1 << 2,  /* op 0: NCCL has loaded a copy of the preloaded file */
 };
 
+/* An error that a library told: what a call returned, or what it answered when it was asked whether something that was
+ * called before had failed. Of one communicator, of each such result, the first. */
+struct ct_error_rec {
+	uint64_t told_ns;
+	uint64_t key;  /* of the communicator, 0 none or not known */
+	uint32_t comm; /* its id, 0 likewise */
+	uint32_t tid;
+	uint32_t call;	 /* string id of the function that told */
+	uint32_t text;	 /* string id of the library's own words, 0 none */
+	int32_t result;	 /* as the library numbers them; MPI: class of the error */
+	uint32_t flags;	 /* enum ct_error_flag */
+	uint8_t backend; /* enum ct_backend */
+	uint8_t reserved[15];
+};
+_Static_assert(sizeof(struct ct_error_rec) == 56, "fills words 1..7");
+enum ct_error_flag {
+	CT_ERROR_ASYNC = 1
+			 << 0, /* of something that had been called before: the call itself worked */
+};
+
 /* A network port of the host, as it was found; again when that changes. Its name follows: "eth0", "mlx5_0/1". */
 enum ct_port_kind { CT_PORT_UNKNOWN = 0, CT_PORT_NET = 1, CT_PORT_IB = 2 };
 enum ct_port_layer { CT_LAYER_UNKNOWN = 0, CT_LAYER_ETHERNET = 1, CT_LAYER_INFINIBAND = 2 };
@@ -606,6 +627,53 @@ struct ct_counters_rec {
 	uint32_t base;	 /* number of the whole sample that this one differs from; 0: it is whole */
 };
 _Static_assert(sizeof(struct ct_counters_rec) == 24, "the values follow");
+
+/* What a thread was doing while something stood still. Its frames follow, innermost first: those of the machine, then
+ * those of Python. Each is a struct ct_stack_frame, the function and the file, which end in NUL ("" unknown). */
+struct ct_stack_rec {
+	uint64_t taken_ns;
+	uint64_t since_ns; /* what stands still has done so since */
+	uint64_t cpu_ns;   /* that the thread had used until then, 0 not known */
+	uint32_t tid;
+	uint32_t take;	/* the threads of one look have the same number, from 1 */
+	uint16_t flags; /* enum ct_stack_flag */
+	uint8_t why;	/* enum ct_stack_why */
+	char state;	/* as in /proc/PID/stat, 0 not known */
+	int32_t call;	/* number of the system call that it was in, -1 none or not known */
+	uint16_t n_frames;
+	uint16_t n_threads; /* of this look */
+	uint32_t reserved;
+	char thread[16]; /* its name, ends in NUL */
+};
+_Static_assert(sizeof(struct ct_stack_rec) == 64, "its frames follow");
+enum ct_stack_flag {
+	CT_STACK_MAIN = 1 << 0,	   /* the process's first thread */
+	CT_STACK_IN_CALL = 1 << 1, /* inside of a recorded call */
+	CT_STACK_RUNNING = 1 << 2, /* on a CPU: its innermost frames are not known */
+	CT_STACK_MOVED = 1 << 3,   /* it went on while it was looked at: frames may be wrong */
+	CT_STACK_CUT = 1 << 4,	   /* the outermost frames are not known */
+	CT_STACK_HIDDEN = 1 << 5,  /* the kernel does not tell where the thread is */
+};
+enum ct_stack_why {
+	CT_STALL_NONE = 0,
+	CT_STALL_CALL = 1,    /* a thread is inside of a recorded call */
+	CT_STALL_LAUNCH = 2,  /* what a call has launched does not end */
+	CT_STALL_IDLE = 3,    /* there are communicators, and no thread enters a call */
+	CT_STALL_AWAITED = 4, /* another process waits for this one's next op of a communicator */
+};
+enum ct_frame_kind { CT_FRAME_NATIVE = 1, CT_FRAME_PYTHON = 2 };
+enum ct_frame_flag {
+	CT_FRAME_GUESSED = 1 << 0, /* looked for on the stack */
+	CT_FRAME_GAP = 1 << 1,	   /* frames before this one are missing */
+};
+struct ct_stack_frame {
+	uint8_t kind; /* enum ct_frame_kind */
+	uint8_t flags;
+	uint16_t reserved;
+	uint32_t line;	 /* 0 not known */
+	uint64_t offset; /* of the instruction, in the file's own addresses; 0 for Python's */
+};
+_Static_assert(sizeof(struct ct_stack_frame) == 16, "function and file follow");
 
 /* STRING: u32 id, then the bytes. NAME: u8 table (0 op, 1 call), u8 0, u16 id, then the bytes.
  * NOTE: u64 time, then the bytes. ENV: the bytes of "key=value". INVISIBLE: the bytes of "ID=object", ID of

@@ -29,7 +29,8 @@ struct ct_hang_rank {
 	const char *
 		how_ended; /* "signal 11 (SIGSEGV)", "exit status 3"; NULL: it did not, or was ended with the others */
 	const char *error;   /* of a communicator of its own, as the library told; NULL none */
-	uint32_t error_comm; /* index */
+	uint32_t error_comm; /* index; UINT32_MAX unknown */
+	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
 	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
@@ -45,8 +46,10 @@ struct ct_hang_comm {
 	const int *ranks; /* global, by rank in the communicator; -1 unknown */
 };
 
-/* One op of one rank. Of each communicator all that are not finished, the one that is known last of each rank, and as many before
- * that as it takes to compare. Of one rank in the order of their issue. */
+/* One op of one rank. Of each communicator all that are not finished, the collective that is known last of each rank, and as many
+ * before that as it takes to compare; of messages the latest of each rank, direction, peer and tag. So a number below the
+ * highest that is listed here was issued and is finished, and one above it was not issued. Of one rank in the order of their
+ * issue. */
 struct ct_hang_op {
 	uint32_t rank; /* index */
 	uint32_t comm; /* index */
@@ -63,7 +66,10 @@ struct ct_hang_op {
 	uint8_t op, dtype, redop;
 	uint8_t by_host; /* runs on no GPU: the call, or a request of the library, does the work */
 	uint8_t graph;	 /* launch of a CUDA graph, whose ops have no states of their own */
-	uint8_t stalled; /* not finished, and for longer than is usual (docs/HANG.md) */
+	uint8_t varying; /* its count may differ between ranks: a v-collective */
+	uint8_t start_unseen; /* it alone has no start, though its rank has (left out by sampling, or its events failed) */
+	uint8_t stalled; /* not finished, and 1: for longer than is usual (docs/HANG.md); 2: not for long, but some process
+			    had died first by itself, and only that can be the reason */
 	enum ct_op_state state;
 };
 
@@ -86,8 +92,8 @@ struct ct_hang_call {
 	uint32_t comm; /* index, of the one that is made, or the parent; UINT32_MAX unknown */
 	uint64_t enter_ns;
 	uint32_t thread;
-	uint32_t stream; /* of a CT_HANG_SYNC; 0: all, or unknown */
-	uint8_t stalled;
+	uint32_t stream;  /* of a CT_HANG_SYNC; 0: all, or unknown */
+	uint8_t stalled;  /* as of an op */
 	uint8_t returned; /* 1: a rendezvous that is over for this rank: it was there */
 };
 

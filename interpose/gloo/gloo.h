@@ -65,4 +65,7 @@ struct ct_comm *ct_gloo_comm(const void *context);
 /* The same for a transport::Context. */
 struct ct_comm *ct_gloo_transport_comm(const void *transport);
 
+/* A send or receive of the program's own has thrown: struct ct_frame's `leave` of those, whose frame is an op's. */
+void ct_gloo_transfer_leave(struct ct_frame *frame) CT_NEAR;
+
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "interpose/extent.h"
+#include "interpose/gpu/syncs.h"
+#include "interpose/recorder.h"
 #include "interpose/unwind.h"
 
 /* By soname: who calls goes first, these are for callers that have none of their own. A program may have another
@@ -43,9 +45,17 @@ struct ct_real *ct_cudart_real(const char *symbol)
 	return NULL;
 }
 
+/* Names of the calls in which the host waits, in the ring's string table. */
+static uint32_t call_ids[CT_CUDART_CALLS];
+
 void ct_cudart_init(int wanted)
 {
 	is_wanted = wanted;
+	ct_syncs_init();
+	for (int i = 0; i < CT_CUDART_CALLS; i++)
+		call_ids[i] = wanted && strstr(ct_cudart_reals[i].symbol, "Synchronize")
+				      ? ct_ring_string(&ct_recorder.ring, ct_cudart_reals[i].symbol)
+				      : 0;
 }
 
 /* ---- whose call is it? ------------------------------------------------------------------------------------ */
@@ -172,6 +182,26 @@ static void launch_graph(struct ct_cudart_frame *f, CUgraphExec exec, CUstream s
 	f->failed = launch_failed;
 }
 
+/* While the host waits, the thread is not inside of a recorded call: a signal handler that runs meanwhile may communicate,
+ * or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
+static inline void stand(struct ct_cudart_frame *f)
+{
+	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, f);
+	ct_guard_leave();
+}
+
+/* 0: nothing is recorded any more. */
+static inline int go_on(struct ct_cudart_frame *f, int result)
+{
+	int is_told = ct_sync_end(f->sync);
+
+	if (!ct_guard_enter(CT_CALL_DATA))
+		return 0;
+	if (__builtin_expect(is_told, 0))
+		ct_sync_record(f->sync, f->host.enter_ns, result);
+	return 1;
+}
+
 static inline void begin(struct ct_cudart_frame *f, enum ct_cudart_call call)
 {
 	f->frame.leave = leave;
@@ -209,8 +239,6 @@ static int enter(const void *caller)
 #define WITH_(...) __VA_ARGS__
 #define WITH(args, ...) (WITH_ args, __VA_ARGS__)
 
-/* While the host waits, the thread is not inside of a recorded call: a signal handler that runs meanwhile may communicate,
- * or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
 #define BODIES(ret, name, params, args, record_params, record_with, ask_params, ask_with, before,  \
 	       after)                                                                              \
 	static CT_UNWIND_WHOLE ret record_##name record_params                                     \
@@ -222,9 +250,9 @@ static int enter(const void *caller)
 		begin(f, CT_CUDART_##name);                                                        \
 		before;                                                                            \
 		if (f->host.enter_ns)                                                              \
-			ct_guard_leave();                                                          \
+			stand(f);                                                                  \
 		result = real args;                                                                \
-		if (f->host.enter_ns && !ct_guard_enter(CT_CALL_DATA))                             \
+		if (f->host.enter_ns && !go_on(f, (int)result))                                    \
 			return result;                                                             \
 		if (result == 0) {                                                                 \
 			after;                                                                     \

@@ -36,7 +36,8 @@ enum ct_cudart_call {
 struct ct_cudart_frame {
 	struct ct_frame frame;
 	enum ct_cudart_call call;
-	struct ct_waits_host host; /* where the host waits */
+	struct ct_waits_host host; /* where the host waits ... */
+	struct ct_sync *sync;	   /* ... and while it does; NULL: no place */
 	void (*failed)(struct ct_cudart_frame *frame,
 		       int result); /* instead of `after`; NULL: nothing */
 	struct ct_graph_call graph;

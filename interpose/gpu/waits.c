@@ -269,11 +269,10 @@ void ct_waits_stream(CUstream stream, CUevent event)
 
 void ct_waits_host_event(struct ct_waits_host *host, CUevent event)
 {
-	host->found.n = 0;
-	if (how == CT_WAITS_OFF)
-		return;
+	host->found.n = host->found.via = 0;
 	host->enter_ns = ct_now_ns();
-	ct_waits_look_event((uintptr_t)event, &host->found);
+	if (how != CT_WAITS_OFF)
+		ct_waits_look_event((uintptr_t)event, &host->found);
 }
 
 void ct_waits_host_stream(struct ct_waits_host *host, CUstream stream)
@@ -281,7 +280,7 @@ void ct_waits_host_stream(struct ct_waits_host *host, CUstream stream)
 	struct ct_waits_key key;
 	int saved = errno;
 
-	host->found.n = 0;
+	host->found.n = host->found.via = 0;
 	host->enter_ns = ct_now_ns();
 	if (how != CT_WAITS_OFF && key_of(stream, &key))
 		ct_waits_look_stream(&key, &host->found);
@@ -294,7 +293,7 @@ void ct_waits_host_device(struct ct_waits_host *host)
 	CUcontext current = NULL;
 	int saved = errno;
 
-	host->found.n = 0;
+	host->found.n = host->found.via = 0;
 	host->enter_ns = ct_now_ns();
 	if (how != CT_WAITS_OFF && cuda && cuda->ctx_get_current(&current) == CUDA_SUCCESS &&
 	    current)

@@ -17,7 +17,7 @@ void ct_mpi_end_receive(struct ct_mpi_begun *b, const void *status, int result)
 
 	if (result == CT_MPI_SUCCESS)
 		ct_mpi_tell_op(b->op.slot, &b->request, status);
-	ct_op_end(&b->op, now_ns, ct_mpi_result(result));
+	ct_mpi_end_op(&b->op, now_ns, result);
 }
 
 static void leave(struct ct_frame *frame)
@@ -59,7 +59,7 @@ void ct_mpi_begun(struct ct_mpi_begun *b, const void *request, int result)
 	} else {
 		ct_mpi_requests_failed(&b->request, now_ns, told);
 	}
-	ct_op_end(&b->op, now_ns, told);
+	ct_mpi_end_op(&b->op, now_ns, result);
 }
 
 void ct_mpi_keep(struct ct_comm *comm, const struct ct_mpi_transfer *transfer, const void *request,

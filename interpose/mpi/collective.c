@@ -103,7 +103,7 @@ static __attribute__((noinline)) void begin_small(struct ct_op_frame *f, const s
                                                                                                    \
 			BEGIN(&f, &c, known, &share);                                              \
 			result = real args;                                                        \
-			ct_op_end(&f, ct_now_ns(), ct_mpi_result(result));                         \
+			ct_mpi_end_op(&f, ct_now_ns(), result);                                    \
 		} else {                                                                           \
 			struct ct_frame unrecorded;                                                \
                                                                                                    \

@@ -25,7 +25,7 @@ static void end(struct make *m, int result, const void *made)
 {
 	if (result == CT_MPI_SUCCESS)
 		ct_mpi_comm_made(made, m->parent, NULL);
-	ct_host_end(&m->host, ct_mpi_result(result));
+	ct_mpi_end_host(&m->host, result);
 }
 
 #define MPI_CALL_MAKE(name, params, args, callers, parent, made)                                   \
@@ -41,7 +41,7 @@ static void end_copy(struct make *m, int result, ct_mpi_handle original, const v
 	if (result == CT_MPI_SUCCESS && ct_mpi_handle_at(made, 0) &&
 	    ct_mpi_members_of_comm(original, &members))
 		ct_mpi_comm_made(made, m->parent, &members);
-	ct_host_end(&m->host, ct_mpi_result(result));
+	ct_mpi_end_host(&m->host, result);
 }
 
 #define MPI_CALL_COPY(name, params, args)                                                          \
@@ -53,7 +53,7 @@ static void end_window(struct make *m, int result, const void *made)
 {
 	if (result == CT_MPI_SUCCESS)
 		ct_mpi_win_made(made, m->parent);
-	ct_host_end(&m->host, ct_mpi_result(result));
+	ct_mpi_end_host(&m->host, result);
 }
 
 #define RECORD_WINDOW(name, params, args)                                                          \
@@ -91,8 +91,7 @@ static int begin_end(struct ct_host_frame *f, enum ct_mpi_function function, con
 
 #define RECORD_END(name, params, args)                                                             \
 	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_host_frame,                        \
-			    begin_end(&f, CT_MPI_##name, handle),                                  \
-			    ct_host_end(&f, ct_mpi_result(result)))
+			    begin_end(&f, CT_MPI_##name, handle), ct_mpi_end_host(&f, result))
 #define MPI_CALL_END(name, params, args) RECORD_END(name, params, args)
 #define MPI_CALL_UNWINDOW(name, params, args) RECORD_END(name, params, args)
 
@@ -102,7 +101,7 @@ static int begin_end(struct ct_host_frame *f, enum ct_mpi_function function, con
 	CT_MPI_RECORD_SMALL(DATA, name, params, args, struct ct_host_frame,                        \
 			    ct_mpi_host_begin(&f, CT_MPI_##name,                                   \
 					      (comm) ? ct_mpi_comm(comm) : NULL),                  \
-			    ct_host_end(&f, ct_mpi_result(result)))
+			    ct_mpi_end_host(&f, result))
 #define ABOUT(name, params, args, comm) MPI_CALL_ABOUT(name, params, args, comm)
 #define MPI_CALL_ABOUT_C(name, params, args, comm)                                                 \
 	ABOUT(name, params, args, comm) ABOUT(name##_c, params, args, comm)

@@ -7,7 +7,7 @@
 #define MPI_CALL_EPOCH(name, params, args)                                                         \
 	CT_MPI_RECORD(DATA, name, params, args, struct ct_host_frame,                              \
 		      ct_mpi_host_begin(&f, CT_MPI_##name, ct_mpi_win(win)),                       \
-		      ct_host_end(&f, ct_mpi_result(result)))
+		      ct_mpi_end_host(&f, result))
 
 /* Asked again and again until it is time, which is a wait (poll.h). */
 static int ask(struct ct_mpi_question *q, enum ct_mpi_function function, const struct ct_comm *win)
@@ -34,6 +34,6 @@ static int begin_fence(struct ct_op_frame *f, enum ct_mpi_function function, str
 #define MPI_CALL_FENCE(name, params, args)                                                         \
 	CT_MPI_RECORD_MEETING(ct_mpi_win_after(win, result), DATA, name, params, args,             \
 			      struct ct_op_frame, begin_fence(&f, CT_MPI_##name, ct_mpi_win(win)), \
-			      ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
+			      ct_mpi_end_op(&f, ct_now_ns(), result))
 
 #include "interpose/abi/mpi_rma_calls.def"

@@ -12,18 +12,13 @@ struct exchange {
 	int receives, sends;
 };
 
-static void end_send(struct exchange *e, uint64_t now_ns, int result)
-{
-	if (e->sends)
-		ct_op_end(&e->send.op, now_ns, result);
-}
-
 static void leave_both(struct ct_frame *frame)
 {
 	struct exchange *e = (struct exchange *)frame;
 	uint64_t now_ns = ct_now_ns();
 
-	end_send(e, now_ns, CT_RESULT_EXCEPTION);
+	if (e->sends)
+		ct_op_end(&e->send.op, now_ns, CT_RESULT_EXCEPTION);
 	ct_op_end(&e->receive.op, now_ns, CT_RESULT_EXCEPTION);
 }
 
@@ -41,7 +36,8 @@ static int begin(struct exchange *e, struct ct_comm *comm, const struct ct_mpi_t
 
 static void end(struct exchange *e, const void *status, int result)
 {
-	end_send(e, ct_now_ns(), ct_mpi_result(result));
+	if (e->sends)
+		ct_mpi_end_op(&e->send.op, ct_now_ns(), result);
 	if (e->receives)
 		ct_mpi_end_receive(&e->receive, status, result);
 	ct_guard_leave();
@@ -105,7 +101,7 @@ static int begin_both(struct begun *b, struct ct_comm *comm, const struct ct_mpi
 static void both_begun(struct begun *b, const void *request, int result)
 {
 	if (b->n == 2)
-		ct_op_end(&b->send, ct_now_ns(), ct_mpi_result(result));
+		ct_mpi_end_op(&b->send, ct_now_ns(), result);
 	ct_mpi_begun(&b->receive, request, result);
 }
 

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "interpose/errors.h"
 #include "interpose/log.h"
 #include "interpose/mpi/comm.h"
 
@@ -111,6 +112,43 @@ int ct_mpi_class(int result)
 	int class = 0;
 
 	return ct_mpi.call.Error_class(result, &class) == CT_MPI_SUCCESS ? class : result;
+}
+
+/* MPI_MAX_ERROR_STRING of all flavours is at most half of it. */
+#define ERROR_BYTES 1024
+
+static void record_error(uint32_t comm, uint32_t call, int result, int class)
+{
+	const struct ct_error error = {
+		.comm = comm, .call = call, .result = class, .backend = CT_BACKEND_MPI
+	};
+	char text[ERROR_BYTES] = "";
+	int len = 0;
+
+	if (!ct_error_is_new(&error))
+		return;
+	if (ct_mpi.call.Error_string &&
+	    ct_mpi.call.Error_string(result, text, &len) != CT_MPI_SUCCESS)
+		text[0] = '\0';
+	ct_error_record(&error, text);
+}
+
+void ct_mpi_failed_op(struct ct_op_frame *f, uint64_t now_ns, int result)
+{
+	int class = ct_mpi_class(result);
+	uint32_t comm, call;
+
+	if (ct_error_of_slot(f->slot, &comm, &call))
+		record_error(comm, call, result, class);
+	ct_op_end(f, now_ns, class);
+}
+
+void ct_mpi_failed_host(struct ct_host_frame *f, int result)
+{
+	int class = ct_mpi_class(result);
+
+	record_error(f->rec.comm, f->rec.call, result, class);
+	ct_host_end(f, class);
 }
 
 static enum ct_mpi_way get_to_know(const void *caller)

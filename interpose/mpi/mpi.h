@@ -103,6 +103,26 @@ static inline int ct_mpi_result(int result)
 	return __builtin_expect(result == CT_MPI_SUCCESS, 1) ? 0 : ct_mpi_class(result);
 }
 
+/* Ends of an op and of a host-blocking call with the result that MPI returned: an error goes on record, with its words. */
+void ct_mpi_failed_op(struct ct_op_frame *f, uint64_t now_ns, int result);
+void ct_mpi_failed_host(struct ct_host_frame *f, int result);
+
+static inline void ct_mpi_end_op(struct ct_op_frame *f, uint64_t now_ns, int result)
+{
+	if (__builtin_expect(result == CT_MPI_SUCCESS, 1))
+		ct_op_end(f, now_ns, 0);
+	else
+		ct_mpi_failed_op(f, now_ns, result);
+}
+
+static inline void ct_mpi_end_host(struct ct_host_frame *f, int result)
+{
+	if (__builtin_expect(result == CT_MPI_SUCCESS, 1))
+		ct_host_end(f, 0);
+	else
+		ct_mpi_failed_host(f, result);
+}
+
 /* What a wrapper asks when it is not clear that the call is to be recorded: its function goes to *next, NULL if there
  * is none. 1: record the call, entered with depth 1; 0: only pass it on. */
 int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_call_kind kind,

@@ -33,7 +33,7 @@ static int end(struct around *a, int result, const void *made)
 {
 	if (made && result == CT_MPI_SUCCESS)
 		ct_mpi_comm_made(made, a->parent, NULL);
-	ct_host_end(&a->host, ct_mpi_result(result));
+	ct_mpi_end_host(&a->host, result);
 	return result;
 }
 

@@ -58,14 +58,13 @@ static void end_matched(struct probe *p, const void *message, const void *status
 {
 	if (result == CT_MPI_SUCCESS)
 		keep_message(p->comm, message, status);
-	ct_host_end(&p->host, ct_mpi_result(result));
+	ct_mpi_end_host(&p->host, result);
 }
 
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Probe,
 		      (int source, int tag, ct_mpi_handle comm, void *status),
 		      (source, tag, comm, status), struct probe,
-		      begin(&f, CT_MPI_Probe, source, comm),
-		      ct_host_end(&f.host, ct_mpi_result(result)))
+		      begin(&f, CT_MPI_Probe, source, comm), ct_mpi_end_host(&f.host, result))
 CT_MPI_RECORD_MEETING(ct_mpi_comm_after(comm, result), DATA, Mprobe,
 		      (int source, int tag, ct_mpi_handle comm, void *message, void *status),
 		      (source, tag, comm, message, status), struct probe,

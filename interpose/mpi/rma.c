@@ -57,7 +57,7 @@ static EACH_ROW int begin(struct ct_op_frame *f, enum ct_mpi_function function,
 #define RECORD_TRANSFER(name, params, args, what)                                                  \
 	RECORD_AS(ct_mpi_win_after(win, result), DATA, name, params, args, struct ct_op_frame,     \
 		  begin(&f, CT_MPI_##name, &what, window_of(win, target)),                         \
-		  ct_op_end(&f, ct_now_ns(), ct_mpi_result(result)))
+		  ct_mpi_end_op(&f, ct_now_ns(), result))
 
 /* The request says when the origin's part is done. */
 static EACH_ROW int begin_request(struct ct_mpi_begun *b, enum ct_mpi_function function,

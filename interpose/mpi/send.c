@@ -9,7 +9,7 @@
 #define RECORD_BLOCKING(name, params, args)                                                        \
 	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct ct_mpi_begun,  \
 		  ct_mpi_begin_blocking(&f, ct_mpi_comm(comm), &TRANSFER(name)),                   \
-		  ct_op_end(&f.op, ct_now_ns(), ct_mpi_result(result)))
+		  ct_mpi_end_op(&f.op, ct_now_ns(), result))
 #define RECORD_NONBLOCKING(name, params, args)                                                     \
 	RECORD_AS(ct_mpi_comm_after(comm, result), DATA, name, params, args, struct ct_mpi_begun,  \
 		  ct_mpi_begin(&f, ct_mpi_comm(comm), &TRANSFER(name)),                            \

@@ -50,4 +50,4 @@ static int begin_finalize(struct ct_host_frame *f, const void *session)
 }
 
 CT_MPI_RECORD_SMALL(DATA, Session_finalize, (void *session), (session), struct ct_host_frame,
-		    begin_finalize(&f, session), ct_host_end(&f, ct_mpi_result(result)))
+		    begin_finalize(&f, session), ct_mpi_end_host(&f, result))

@@ -43,7 +43,7 @@ static void end_one(struct wait *w, const void *status, int result)
 
 	if (!ct_mpi_was_refused(result) && ct_mpi_requests_take(&w->held, &request))
 		ct_mpi_complete(&request, status, ct_now_ns(), ct_mpi_result(result));
-	ct_host_end(&w->host, ct_mpi_result(result));
+	ct_mpi_end_host(&w->host, result);
 }
 
 CT_MPI_RECORD(DATA, Wait, (void *request, void *status), (request, status), struct wait,
@@ -85,7 +85,7 @@ static int begin_any(struct waits *w, int n, const void *requests, void **status
 static void end(struct waits *w, int result)
 {
 	ct_mpi_several_end(&w->several);
-	ct_host_end(&w->host, ct_mpi_result(result));
+	ct_mpi_end_host(&w->host, result);
 }
 
 static void end_all(struct waits *w, const void *requests, int result)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and NCCL writes the handle
  * when all is done: at the end of the call, of its group, or later. */
+#include "interpose/nccl/failed.h"
 #include "interpose/nccl/freeze.h"
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/key.h"
@@ -45,7 +46,7 @@ static ncclResult_t deliver(struct birth *b, ncclResult_t result)
 {
 	if (b->child.key && (result == ncclSuccess || result == ncclInProgress))
 		ct_nccl_group_child(&b->child, result);
-	ct_host_end(&b->host, result);
+	ct_nccl_host_end(&b->host, result, b->child.made_from, b->child.library);
 	return result;
 }
 

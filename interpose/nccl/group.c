@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/nccl/failed.h"
 #include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
 
@@ -155,14 +156,23 @@ static void end_all(struct ct_nccl_thread *t)
 }
 
 /* NCCL goes on with it in a thread of its own. */
-static void put_off_all(struct ct_nccl_thread *t)
+static void put_off_all(struct ct_nccl_thread *t, const struct ct_host_rec *call)
 {
+	struct ct_host_rec rec = *call;
+
 	for (uint32_t i = 0; i < t->n_pairs; i++)
 		ct_nccl_later_passed(t->pairs[i].comm);
 	for (uint32_t i = 0; i < t->n_pairs; i++)
 		ct_nccl_later_span(t->pairs[i].comm, t->pairs[i].span, t->pairs[i].launch.stream);
-	for (uint32_t i = 0; i < t->n_children; i++)
-		ct_nccl_later_child(&t->children[i]);
+	for (uint32_t i = 0; i < t->n_children; i++) {
+		const struct ct_nccl_child *child = &t->children[i];
+
+		ct_nccl_later_child(child);
+		rec.key = child->key;
+		rec.nranks = child->nranks;
+		rec.rank = child->rank;
+		ct_nccl_later_call(child->seen ? child->seen : child->made_from, &rec);
+	}
 	forget_all(t);
 }
 
@@ -232,7 +242,7 @@ int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_
 	return found == 1;
 }
 
-static ncclResult_t return_end(struct end_frame *f, ncclResult_t result)
+static ncclResult_t return_end(struct end_frame *f, ncclResult_t result, const void *library)
 {
 	struct ct_nccl_thread *t = f->thread;
 
@@ -241,11 +251,11 @@ static ncclResult_t return_end(struct end_frame *f, ncclResult_t result)
 		if (result == ncclSuccess)
 			end_all(t);
 		else if (result == ncclInProgress)
-			put_off_all(t);
+			put_off_all(t, &f->host.rec);
 		else
 			drop_all(t, result);
 	}
-	ct_host_end(&f->host, result);
+	ct_nccl_host_end(&f->host, result, NULL, library);
 	return result;
 }
 
@@ -257,7 +267,7 @@ static CT_UNWIND_WHOLE ncclResult_t end_group(ct_ncclGroupEnd_fn *real)
 	enter_end(&f, CT_NCCL_ncclGroupEnd);
 	if (f.thread)
 		begin_all(f.thread);
-	return return_end(&f, real());
+	return return_end(&f, real(), (const void *)(uintptr_t)real);
 }
 
 static void simulate_leave(struct ct_frame *frame)
@@ -271,13 +281,13 @@ static void simulate_leave(struct ct_frame *frame)
 
 /* NCCL only computes how long it would take. But what it leaves to a thread of its own, for nonblocking communicators,
  * it launches all the same, some time: nothing is known of when. */
-static ncclResult_t return_simulated(struct end_frame *f, ncclResult_t result)
+static ncclResult_t return_simulated(struct end_frame *f, ncclResult_t result, const void *library)
 {
 	if (f->thread)
 		give_up_launches(f->thread, result == ncclSuccess      ? CT_RESULT_ABORTED
 					    : result == ncclInProgress ? ncclSuccess
 								       : (int)result);
-	return return_end(f, result);
+	return return_end(f, result, library);
 }
 
 static CT_UNWIND_WHOLE ncclResult_t simulate_end(ncclSimInfo_t *info,
@@ -288,7 +298,7 @@ static CT_UNWIND_WHOLE ncclResult_t simulate_end(ncclSimInfo_t *info,
 	CT_UNWIND_HERE();
 	enter_end(&f, CT_NCCL_ncclGroupSimulateEnd);
 	f.host.frame.leave = simulate_leave;
-	return return_simulated(&f, real(info));
+	return return_simulated(&f, real(info), (const void *)(uintptr_t)real);
 }
 
 /* Is this one inside another, where it does nothing? */

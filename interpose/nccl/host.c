@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that may wait for other ranks and move no data, and how communicators end. */
 #include "interpose/nccl/comm.h"
+#include "interpose/nccl/failed.h"
 #include "interpose/nccl/freeze.h"
 #include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
@@ -15,11 +16,14 @@ static void begin(struct ct_host_frame *f, enum ct_nccl_call call, ncclComm_t co
 	ct_host_begin(f);
 }
 
-static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result)
+static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
+			const void *library)
 {
-	ct_host_end(f, result);
+	ct_nccl_host_end(f, result, asked, library);
 	return result;
 }
+
+#define LIBRARY(real) ((const void *)(uintptr_t)(real))
 
 #define NCCL_CALL_HOST(symbol, name, since, params, args)                                          \
 	static CT_UNWIND_WHOLE ncclResult_t record_##name(LIST params, ct_##name##_fn *real)       \
@@ -28,7 +32,7 @@ static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result)
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		begin(&f, CT_NCCL_##name, comm);                                                   \
-		return end(&f, real args);                                                         \
+		return end(&f, real args, comm, LIBRARY(real));                                    \
 	}                                                                                          \
                                                                                                    \
 	ncclResult_t ct_##name params                                                              \
@@ -59,7 +63,7 @@ static CT_UNWIND_WHOLE ncclResult_t revoke(ncclComm_t comm, int flags, ct_ncclCo
 		ct_freeze_undo(f.rec.comm, was);
 	else
 		ct_nccl_later_gone(comm, CT_RESULT_ABORTED);
-	return end(&f, result);
+	return end(&f, result, comm, LIBRARY(real));
 }
 
 ncclResult_t ct_ncclCommRevoke(ncclComm_t comm, int flags)
@@ -85,7 +89,7 @@ static CT_UNWIND_WHOLE ncclResult_t end_comm(ncclComm_t comm, enum ct_nccl_call 
 		ct_freeze(f.rec.comm);
 	ct_nccl_later_gone(comm, result);
 	ct_comms_end(comm);
-	return end(&f, real(comm));
+	return end(&f, real(comm), NULL, LIBRARY(real)); /* the handle is NCCL's again */
 }
 
 ncclResult_t ct_ncclCommDestroy(ncclComm_t comm)
@@ -116,7 +120,7 @@ static CT_UNWIND_WHOLE ncclResult_t get_version(int *version, ct_ncclGetVersion_
 
 	CT_UNWIND_HERE();
 	begin(&f, CT_NCCL_ncclGetVersion, NULL);
-	return end(&f, real(version));
+	return end(&f, real(version), NULL, LIBRARY(real));
 }
 
 /* Asked by programs that never communicate, too: no reason to begin recording. */

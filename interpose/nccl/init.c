@@ -4,6 +4,7 @@
 #include "interpose/gpu/hint.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/hash.h"
+#include "interpose/nccl/failed.h"
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/key.h"
 #include "interpose/unwind.h"
@@ -68,7 +69,7 @@ static ncclResult_t end_init(struct init *f, ncclResult_t result)
 			ct_nccl_group_child(child, result);
 	}
 	f->host.rec.comm = comm ? comm->id : 0;
-	ct_host_end(&f->host, result);
+	ct_nccl_host_end(&f->host, result, child->seen, child->library);
 	return result;
 }
 
@@ -235,7 +236,7 @@ static void take_id(struct ct_frame *frame, const ncclUniqueId *id)
 }
 
 static ncclResult_t end_init_all(struct init_all *f, const ncclComm_t *newcomms, int ndev,
-				 const int *devices, ncclResult_t result)
+				 const int *devices, ncclResult_t result, const void *library)
 {
 	const struct ct_process *process = &ct_recorder.process;
 	struct ct_host_rec *rec = &f->host.rec;
@@ -258,7 +259,7 @@ static ncclResult_t end_init_all(struct init_all *f, const ncclComm_t *newcomms,
 		ct_nccl_comm_create(&child, newcomms[i]);
 	}
 	ct_gpu_context_await();
-	ct_host_end(&f->host, result);
+	ct_nccl_host_end(&f->host, result, NULL, library);
 	return result;
 }
 
@@ -271,7 +272,8 @@ static CT_UNWIND_WHOLE ncclResult_t init_all(ncclComm_t *newcomms, int ndev, con
 	f.host.rec.nranks = (uint32_t)ndev;
 	ct_host_begin(&f.host);
 	f.host.frame.leave = init_all_leave;
-	return end_init_all(&f, newcomms, ndev, devices, real(newcomms, ndev, devices));
+	return end_init_all(&f, newcomms, ndev, devices, real(newcomms, ndev, devices),
+			    (const void *)(uintptr_t)real);
 }
 
 ncclResult_t ct_ncclCommInitAll(ncclComm_t *newcomms, int ndev, const int *devices)
@@ -294,7 +296,7 @@ static CT_UNWIND_WHOLE ncclResult_t get_id(ncclUniqueId *id, ct_ncclGetUniqueId_
 	ct_host_begin(&f);
 	result = real(id);
 	f.rec.key = result == ncclSuccess ? ct_nccl_key_of_id(id) : 0;
-	ct_host_end(&f, result);
+	ct_nccl_host_end(&f, result, NULL, (const void *)(uintptr_t)real);
 	return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "interpose/nccl/failed.h"
 #include "interpose/recorder.h"
 
 #define ENTRIES 256u
@@ -13,8 +14,9 @@ struct entry {
 	struct ct_gpu_span *span;
 	CUstream stream;
 	uint32_t tid; /* which launched */
-	int is_child;
+	enum { SPAN, CHILD, CALL } kind;
 	struct ct_nccl_child child;
+	struct ct_host_rec call;
 };
 
 /* Whoever exchanges a key for BUSY owns its entry. */
@@ -90,10 +92,27 @@ void ct_nccl_later_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stre
 
 void ct_nccl_later_child(const struct ct_nccl_child *child)
 {
-	const struct entry entry = { .child = *child, .is_child = 1 };
+	const struct entry entry = { .child = *child, .kind = CHILD };
 
 	if (!child->seen && child->made_from)
 		add(child->made_from, &entry);
+}
+
+void ct_nccl_later_call(ncclComm_t comm, const struct ct_host_rec *call)
+{
+	const struct entry entry = { .call = *call, .kind = CALL };
+
+	if (comm)
+		add(comm, &entry);
+}
+
+static void end_call(const struct entry *e, int result)
+{
+	struct ct_host_rec rec = e->call;
+
+	rec.return_ns = rec.polled_ns = ct_now_ns();
+	rec.result = result;
+	ct_recorder_rare(CT_KIND_HOST_END, &rec);
 }
 
 /* Each thread has its own stream of that name. */
@@ -104,7 +123,9 @@ static int is_foreign(const struct entry *e)
 
 static void settle(const struct entry *e, ncclResult_t state)
 {
-	if (e->is_child) {
+	if (e->kind == CALL) {
+		end_call(e, state);
+	} else if (e->kind == CHILD) {
 		if (state == ncclSuccess)
 			ct_nccl_child_arrives(&e->child);
 	} else if (state == ncclSuccess && !is_foreign(e)) {
@@ -129,7 +150,9 @@ void ct_nccl_later_passed(ncclComm_t comm)
 	struct entry entry;
 
 	for (uint32_t at = 0; ct_nccl_later_count() && take(comm, &at, &entry);) {
-		if (entry.is_child)
+		if (entry.kind == CALL)
+			end_call(&entry, ncclSuccess);
+		else if (entry.kind == CHILD)
 			ct_nccl_child_arrives(&entry.child);
 		else
 			ct_gpu_drop(entry.span, ncclSuccess);
@@ -141,7 +164,9 @@ void ct_nccl_later_gone(ncclComm_t comm, int result)
 	struct entry entry;
 
 	for (uint32_t at = 0; ct_nccl_later_count() && take(comm, &at, &entry);)
-		if (!entry.is_child)
+		if (entry.kind == CALL)
+			end_call(&entry, result);
+		else if (entry.kind == SPAN)
 			ct_gpu_drop(entry.span, result);
 }
 
@@ -151,9 +176,13 @@ ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 	ct_ncclCommGetAsyncError_fn *next = CT_NCCL_NEXT(ncclCommGetAsyncError);
 	ncclResult_t result = next ? next(comm, error) : CT_NCCL_ABSENT;
 
-	if (result != ncclSuccess || !ct_nccl_later_count())
+	int is_error = result == ncclSuccess && error && ct_nccl_is_error(*error);
+
+	if (result != ncclSuccess || (!is_error && !ct_nccl_later_count()))
 		return result;
 	if (ct_nccl_enter(CT_CALL_DATA)) {
+		if (is_error)
+			ct_nccl_failed_async(comm, *error, (const void *)(uintptr_t)next);
 		ct_nccl_later_settle(comm, *error);
 		ct_guard_leave();
 	} else if (ct_guard_frame()) {

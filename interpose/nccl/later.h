@@ -21,6 +21,10 @@ void ct_nccl_later_span(ncclComm_t comm, struct ct_gpu_span *span, CUstream stre
 /* A communicator that is being made: there when its parent is done. */
 void ct_nccl_later_child(const struct ct_nccl_child *child);
 
+/* A call that makes, ends or changes communicators, which has returned ncclInProgress: when `comm` is done, it has another
+ * HOST_END, with the result that came of it. NULL: nobody can be asked. */
+void ct_nccl_later_call(ncclComm_t comm, const struct ct_host_rec *call);
+
 /* What `comm` was doing is done, or has failed. ncclInProgress: neither. */
 void ct_nccl_later_settle(ncclComm_t comm, ncclResult_t state);
 

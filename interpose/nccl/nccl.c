@@ -5,6 +5,7 @@
 
 #include "interpose/gpu/graph.h"
 #include "interpose/gpu/pick.h"
+#include "interpose/nccl/failed.h"
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
@@ -283,7 +284,7 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 	}
 }
 
-static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
+static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, ncclResult_t result)
 {
 	uint64_t now_ns = 0;
 
@@ -294,6 +295,8 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
 	} else if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW) {
 		settle_launch(f, result);
 	}
+	if (ct_nccl_is_error(result))
+		ct_nccl_failed(c->name, f->comm, result, c->library);
 	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);
 	return result;
 }
@@ -323,7 +326,7 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, ncclResult_t result)
                                                                                                    \
 		CT_UNWIND_HERE();                                                                  \
 		begin(&f, &c);                                                                     \
-		return end(&f, real args);                                                         \
+		return end(&f, &c, real args);                                                     \
 	}                                                                                          \
                                                                                                    \
 	static __attribute__((noinline)) ncclResult_t ask_##name_(LIST params, const void *caller) \

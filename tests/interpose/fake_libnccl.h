@@ -15,6 +15,7 @@
 #define NCCL_CALL_HAND(symbol, name, since, params, args) FAKE_PROTOTYPE(name, params)
 #include "interpose/abi/nccl_calls.def"
 ncclResult_t ncclCommCount(const ncclComm_t comm, int *count);
+const char *ncclGetLastError(ncclComm_t comm); /* always the same words */
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank);
 
 struct ncclComm {

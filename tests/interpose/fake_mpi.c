@@ -70,6 +70,12 @@ int PMPI_Error_class(int code, int *class)
 	return ask();
 }
 
+int PMPI_Error_string(int code, char *text, int *len)
+{
+	*len = snprintf(text, 256, "error %d", code);
+	return ask();
+}
+
 int PMPI_Comm_rank(ct_mpi_handle comm, int *rank)
 {
 	*rank = FAKE_RANK;

@@ -47,10 +47,26 @@ int recorded_run(void (*body)(void), const char *const *env)
 	return status;
 }
 
+/* The words of the errors come before them, or in the same block. */
+static void take_string(struct recorded *r, const struct ct_block *block,
+			const struct ct_rare *rare)
+{
+	struct {
+		uint32_t id;
+		char text[60];
+	} s;
+
+	ct_rare_get(block, rare, &s, sizeof(s));
+	s.text[sizeof(s.text) - 1] = '\0';
+	snprintf(r->strings[s.id % RECORDED_STRINGS], sizeof(r->strings[0]), "%.*s",
+		 (int)(rare->len > 4 ? rare->len - 4 : 0), s.text);
+}
+
 static void count_rare(struct recorded *r, const struct ct_block *block, const struct ct_rare *rare)
 {
 	struct ct_comm_rec comm;
 	struct ct_host_rec host;
+	struct ct_error_rec error;
 
 	switch (rare->kind) {
 	case CT_KIND_COMM:
@@ -69,6 +85,14 @@ static void count_rare(struct recorded *r, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &host, sizeof(host));
 		r->hosts_ended++;
 		r->hosts_thrown += host.result == CT_RESULT_EXCEPTION;
+		break;
+	case CT_KIND_ERROR:
+		ct_rare_get(block, rare, &error, sizeof(error));
+		r->errors++;
+		r->error_string = error.text;
+		break;
+	case CT_KIND_STRING:
+		take_string(r, block, rare);
 		break;
 	default:
 		break;

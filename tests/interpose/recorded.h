@@ -10,6 +10,8 @@
 
 #include "trace/reader.h"
 
+#define RECORDED_STRINGS 2048
+
 /* Counted over all processes of the run. */
 struct recorded {
 	size_t processes;
@@ -20,6 +22,9 @@ struct recorded {
 	uint64_t comms;
 	uint64_t hosts_ended;
 	uint64_t hosts_thrown;
+	uint64_t errors;
+	uint32_t error_string;		    /* of the last one */
+	char strings[RECORDED_STRINGS][64]; /* by id modulo */
 	uint64_t losses[CT_LOSS_MAX];
 	uint64_t keys[16]; /* of the first communicators */
 	int key_sources[16];

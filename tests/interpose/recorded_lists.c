@@ -53,6 +53,10 @@ static void take_rare(const struct ct_block *block, const struct ct_rare *rare)
 		ct_rare_get(block, rare, &lists.vcounts[lists.n_vcounts++ % LIST_MAX],
 			    sizeof(lists.vcounts[0]));
 		break;
+	case CT_KIND_ERROR:
+		ct_rare_get(block, rare, &lists.errors[lists.n_errors++ % LIST_MAX],
+			    sizeof(lists.errors[0]));
+		break;
 	case CT_KIND_ENV:
 		take_text(block, rare, lists.facts[lists.n_facts++ % LIST_MAX]);
 		break;
@@ -116,6 +120,11 @@ static const char *value_of(const char texts[][sizeof(lists.facts[0])], uint32_t
 		if (strncmp(texts[i], key, len) == 0 && texts[i][len] == '=')
 			return texts[i] + len + 1;
 	return NULL;
+}
+
+const struct ct_error_rec *recorded_error(const struct recorded_lists *r, uint32_t nth)
+{
+	return nth < r->n_errors && r->n_errors <= LIST_MAX ? &r->errors[nth] : NULL;
 }
 
 const char *recorded_fact(const struct recorded_lists *r, const char *key)

@@ -20,6 +20,8 @@ struct recorded_lists {
 	char facts[LIST_MAX][128];
 	char unseen[LIST_MAX][128];
 	uint32_t n_facts, n_unseen;
+	struct ct_error_rec errors[LIST_MAX];
+	uint32_t n_errors;
 	struct ct_vcounts_rec vcounts[LIST_MAX];
 	uint32_t n_vcounts;
 	uint64_t losses[CT_LOSS_MAX];
@@ -34,6 +36,9 @@ const struct ct_launch *recorded_launch(const struct recorded_lists *r, uint32_t
 
 /* The nth finished host call of this name, from 0; NULL if there are fewer. */
 const struct ct_host_rec *recorded_host(const struct recorded_lists *r, const char *call, int nth);
+
+/* The nth error in the order in which the process's thread told them, from 0; NULL if there are fewer. */
+const struct ct_error_rec *recorded_error(const struct recorded_lists *r, uint32_t nth);
 
 /* The value of a key among facts or unseen, NULL: it is not there. Long ones are cut. */
 const char *recorded_fact(const struct recorded_lists *r, const char *key);

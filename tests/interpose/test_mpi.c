@@ -233,6 +233,7 @@ static void errors(void)
 	errno = 0;
 	MUST(all_reduce(0, 1) == 0x0c08db0f);
 	MUST(errno == 77);
+	MUST(all_reduce(0, 1) == 0x0c08db0f); /* recorded once */
 	/* a weak reference finds a wrapper without a function behind it */
 	MUST(ct_MPI_Bcast_c(NULL, 0, 0, 0, MPICH_WORLD) != CT_MPI_SUCCESS);
 }
@@ -242,8 +243,15 @@ static void an_error_is_handed_on_and_its_class_recorded(void **state)
 	const struct recorded_lists *r = records_of(errors);
 
 	(void)state;
-	assert_int_equal(r->n_ops, 1);
+	assert_int_equal(r->n_ops, 2);
 	assert_int_equal(r->ops[0].result, 0x0f);
+	assert_int_equal(r->n_errors, 1);
+	assert_int_equal(r->errors[0].result, 0x0f);
+	assert_int_equal(r->errors[0].backend, CT_BACKEND_MPI);
+	assert_int_equal(r->errors[0].comm, r->ops[0].comm);
+	assert_true(r->errors[0].key == r->comms[r->ops[0].comm - 1].key);
+	assert_string_equal(recorded_name(r, r->errors[0].call), "MPI_Allreduce");
+	assert_string_equal(recorded_name(r, r->errors[0].text), "error 201906959");
 }
 
 #define NO_TYPE 0x12345678u

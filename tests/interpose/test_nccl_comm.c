@@ -419,6 +419,54 @@ static void a_child_is_there_when_its_parent_is_done(void **state)
 	assert_int_equal(r->ops[0].comm, 2);
 }
 
+static void over_later(const struct recorded_lists *r, const char *call, int nth, int result)
+{
+	const struct ct_host_rec *first = recorded_host(r, call, nth);
+	const struct ct_host_rec *last = recorded_host(r, call, nth + 1);
+
+	assert_non_null(first);
+	assert_non_null(last);
+	assert_int_equal(first->result, ncclInProgress);
+	assert_int_equal(first->polled_ns, 0);
+	assert_int_equal(last->result, result);
+	assert_int_not_equal(last->polled_ns, 0);
+	assert_int_equal(last->enter_ns, first->enter_ns);
+	assert_int_equal(last->tid, first->tid);
+	assert_true(last->return_ns > first->return_ns);
+}
+
+static void a_making_that_goes_on_ends_when_the_library_says_so(void **state)
+{
+	const struct recorded_lists *r = records_of(split_later);
+
+	(void)state;
+	over_later(r, "ncclCommInitRank", 0, ncclSuccess);
+	over_later(r, "ncclCommSplit", 0, ncclSuccess);
+	over_later(r, "ncclCommSplit", 2, ncclRemoteError);
+}
+
+static void never_over(void)
+{
+	ncclComm_t comm;
+
+	fake_nonblocking(1);
+	comm = make_comm(8, 5, ncclInProgress);
+	returns(state_of(comm), ncclInProgress);
+	returns(ncclCommAbort(comm), ncclSuccess);
+	comm = make_comm(8, 5, ncclInProgress);
+	returns(state_of(comm), ncclInProgress);
+}
+
+static void a_making_that_never_ends_has_no_second_end(void **state)
+{
+	const struct recorded_lists *r = records_of(never_over);
+
+	(void)state;
+	over_later(r, "ncclCommInitRank", 0, CT_RESULT_ABORTED);
+	assert_int_equal(recorded_host(r, "ncclCommInitRank", 2)->result, ncclInProgress);
+	assert_null(recorded_host(r, "ncclCommInitRank", 3));
+}
+
 /* ---- ends ------------------------------------------------------------------------------------------------ */
 
 static void end_and_reuse(void)
@@ -476,6 +524,61 @@ static void a_call_without_communicator_is_recorded_as_the_error_that_it_is(void
 	}
 }
 
+/* ---- errors ------------------------------------------------------------------------------------------------ */
+
+static void errors_told(void)
+{
+	ncclComm_t comm = make_comm(4, 0, ncclSuccess), other = make_comm(2, 0, ncclSuccess);
+
+	fake_result(ncclSystemError);
+	errno = 7;
+	for (int i = 0; i < 3; i++)
+		all_reduce(comm, ncclSystemError);
+	MUST(errno == 7);
+	returns(ncclCommFinalize(comm), ncclSystemError);
+	fake_result(ncclSuccess);
+	all_reduce(other, ncclSuccess);
+	comm->state = ncclInProgress;
+	returns(state_of(comm), ncclInProgress);
+	comm->state = ncclRemoteError;
+	for (int i = 0; i < 3; i++)
+		returns(state_of(comm), ncclRemoteError);
+	other->state = ncclRemoteError;
+	returns(state_of(other), ncclRemoteError);
+	MUST(errno == 7);
+	fake_result(ncclInvalidUsage);
+	make_comm(2, 0, ncclInvalidUsage);
+}
+
+static void error_is(const struct recorded_lists *r, uint32_t nth, const char *call, uint32_t comm,
+		     ncclResult_t result, uint32_t flags)
+{
+	const struct ct_error_rec *e = recorded_error(r, nth);
+
+	assert_non_null(e);
+	assert_string_equal(recorded_name(r, e->call), call);
+	assert_int_equal(e->comm, comm);
+	assert_true(e->key == (comm ? KEY_7 : 0));
+	assert_int_equal(e->result, result);
+	assert_int_equal(e->flags, flags);
+	assert_int_equal(e->backend, CT_BACKEND_NCCL);
+	assert_string_equal(recorded_name(r, e->text), "a cable was pulled");
+	assert_int_not_equal(e->tid, 0);
+	assert_in_range(e->told_ns, r->ops[0].enter_ns, UINT64_MAX - 1);
+}
+
+static void the_first_of_each_error_is_told_in_the_librarys_words(void **state)
+{
+	const struct recorded_lists *r = records_of(errors_told);
+
+	(void)state;
+	assert_int_equal(r->n_errors, 4);
+	error_is(r, 0, "ncclAllReduce", 1, ncclSystemError, 0);
+	error_is(r, 1, "ncclCommGetAsyncError", 1, ncclRemoteError, CT_ERROR_ASYNC);
+	error_is(r, 2, "ncclCommGetAsyncError", 2, ncclRemoteError, CT_ERROR_ASYNC);
+	error_is(r, 3, "ncclCommInitRank", 0, ncclInvalidUsage, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,8 +590,11 @@ int main(void)
 		cmocka_unit_test(an_end_waits_until_the_library_says_so),
 		cmocka_unit_test(an_end_that_nobody_saw_stays_unknown),
 		cmocka_unit_test(a_child_is_there_when_its_parent_is_done),
+		cmocka_unit_test(a_making_that_goes_on_ends_when_the_library_says_so),
+		cmocka_unit_test(a_making_that_never_ends_has_no_second_end),
 		cmocka_unit_test(an_address_that_comes_again_is_another_communicator),
 		cmocka_unit_test(a_call_without_communicator_is_recorded_as_the_error_that_it_is),
+		cmocka_unit_test(the_first_of_each_error_is_told_in_the_librarys_words),
 	};
 	int failed = cmocka_run_group_tests_name("nccl_comm", tests, NULL, NULL);
 

@@ -21,7 +21,8 @@ extern "C" {
 // The headers of the reader are C11, atomics and all: recorded_cxx.c stands between.
 extern "C" {
 struct unwound {
-	uint64_t ops, unreturned, exceptions, launches, launches_thrown, hosts, hosts_thrown;
+	uint64_t ops, unreturned, exceptions, launches, launches_thrown, hosts, hosts_thrown, errors;
+	char words[64];
 };
 int unwound_run(void (*body)(void));
 struct unwound unwound_read(void);
@@ -83,6 +84,8 @@ void an_exception_passes_and_ends_the_op(void **)
 	assert_int_equal(u.ops, 5);
 	assert_int_equal(u.exceptions, 3);
 	assert_int_equal(u.unreturned, 0);
+	assert_int_equal(u.errors, 1); // the first of its kind
+	assert_string_equal(u.words, "connection closed by peer");
 }
 
 #if CANCEL
@@ -151,6 +154,8 @@ void a_mesh_that_cannot_be_connected_is_told(void **)
 	assert_int_equal(u.hosts, 2);
 	assert_int_equal(u.hosts_thrown, 1);
 	assert_int_equal(u.ops, 1);
+	assert_int_equal(u.errors, 1);
+	assert_string_equal(u.words, "connection closed by peer");
 }
 
 void send_job()
@@ -176,6 +181,38 @@ void a_transfer_that_cannot_begin_ends_its_launch(void **)
 	assert_int_equal(u.exceptions, 1);
 	assert_int_equal(u.launches, 1);
 	assert_int_equal(u.launches_thrown, 1);
+	assert_int_equal(u.errors, 1);
+	assert_string_equal(u.words, "connection closed by peer");
+}
+
+struct odd_error {
+	int code = 3;
+	virtual ~odd_error() = default;
+};
+
+void throw_odd(void *)
+{
+	throw odd_error();
+}
+
+void odd_job()
+{
+	fake_set_body(throw_odd);
+	try {
+		barrier(0);
+		fail_job();
+	} catch (const odd_error &) {
+	}
+}
+
+// Of any other only the type is told: what lies in it is not known.
+void of_an_exception_that_is_not_known_the_type_is_told(void **)
+{
+	assert_int_equal(unwound_run(odd_job), 0);
+	const unwound u = unwound_read();
+	assert_int_equal(u.exceptions, 1);
+	assert_int_equal(u.errors, 1);
+	assert_non_null(std::strstr(u.words, "odd_error"));
 }
 
 } // namespace
@@ -189,6 +226,7 @@ int main()
 #endif
 		cmocka_unit_test(a_mesh_that_cannot_be_connected_is_told),
 		cmocka_unit_test(a_transfer_that_cannot_begin_ends_its_launch),
+		cmocka_unit_test(of_an_exception_that_is_not_known_the_type_is_told),
 	};
 	int failed = cmocka_run_group_tests_name("unwind", tests, nullptr, nullptr);
 

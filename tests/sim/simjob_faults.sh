@@ -72,6 +72,7 @@ jobs_of() {
 		2 ddp block-stream:rank=2,op=16
 		1 ddp order-inversion:ranks=0+5
 		3 ddp order-inversion:ranks=5+0,from=3
+		1 ddp kernel-inversion:ranks=0+5
 		1 moe host-inversion:ranks=2+1
 		1 fsdp unbatched-p2p:ranks=0+1
 		0 ddp skip-init:rank=3
@@ -83,6 +84,9 @@ jobs_of() {
 		0 moe missing:rank=1,op=30
 		0 moe skip:rank=1,op=30
 		0 moe host-stall:rank=1,call=groupend,op=30
+		2 ddp transport-stall:rank=1,op=16
+		2 ddp never-ends:rank=1,op=16
+		2 ddp stray-split:rank=1,op=16
 	END
 	echo "1|2|1 exit 0, 7 stopped 9|$give_up|ddp|exit:rank=3,op=16"
 	# Somebody dies, and the launcher ends the others.
@@ -113,7 +117,7 @@ while IFS='|' read -r status steps expected words workload fault; do
 	[ $((line % 12)) != 0 ] || join
 done < <(jobs_of)
 join
-[ $line = 42 ] || fail "$line faults were looked at"
+[ $line = 46 ] || fail "$line faults were looked at"
 [ $bad = 0 ] || exit 1
 
 # A kill at a time and not at an op; and a launcher that leaves the others alone.

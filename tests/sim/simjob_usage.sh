@@ -32,6 +32,14 @@ refused "fault kill would never happen in this workload" --fault kill:rank=1,op=
 refused "fault drop-trace is for traces that are generated, not for a job" --fault drop-trace:rank=1
 refused "fault truncate is for traces that are generated, not for a job" --fault truncate:rank=1,keep=0.5
 
+# Which operations faults are about, without a job: the all-reduce of a bucket; the first send from there on.
+where=$("$simjob" --where --workload ddp --ranks 4 --steps 2 --fault skip:rank=1,op=9)
+[ "$where" = '{"ops": [14, 14, 14, 14], "faults": [{"kind": "skip", "op": 9, "operation": "AllReduce", "bytes": 32012, "role": "world", "peer": null, "members": [0, 1, 2, 3]}]}' ] ||
+	fail "--where: $where"
+where=$("$simjob" --where --workload megatron --ranks 4 --tp 1 --pp 2 --dp 2 --steps 2 --fault skip-send:rank=2,peer=0,op=3 --fault skip-init:rank=1)
+grep -qF '"operation": "Send", "bytes": 65536, "role": "pp", "peer": 0, "members": [0, 2]}, {"kind": "skip-init"}]}' <<<"$where" ||
+	fail "--where: $where"
+
 "$simjob" --help >"$dir/help"
 for word in --workload --fault megatron slow-rank:rank= host-stall:rank= "Exit status"; do
 	grep -qF -- "$word" "$dir/help" || fail "help has no $word"

@@ -58,6 +58,15 @@ static void calls_with_several_ends_are_known(void **state)
 	assert_false(ct_call_ends_several(NULL));
 }
 
+static void functions_of_cuda_wait_for_a_gpu(void **state)
+{
+	(void)state;
+	assert_true(ct_call_waits_for_gpu("cudaStreamSynchronize"));
+	assert_true(ct_call_waits_for_gpu("cuEventSynchronize"));
+	assert_false(ct_call_waits_for_gpu("ncclCommDestroy"));
+	assert_false(ct_call_waits_for_gpu(NULL));
+}
+
 static void a_group_end_only_launches(void **state)
 {
 	(void)state;
@@ -73,6 +82,7 @@ int main(void)
 		cmocka_unit_test(calls_with_counts_for_each_rank_vary_in_every_form),
 		cmocka_unit_test(calls_whose_ranks_all_say_the_same_do_not),
 		cmocka_unit_test(calls_with_several_ends_are_known),
+		cmocka_unit_test(functions_of_cuda_wait_for_a_gpu),
 		cmocka_unit_test(a_group_end_only_launches),
 	};
 

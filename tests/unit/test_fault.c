@@ -71,6 +71,10 @@ static void every_fault_of_the_contract_is_understood(void **state)
 		"host-stall:rank=0,call=split",
 		"host-stall:rank=0,call=finalize",
 		"unbatched-p2p:ranks=0+1",
+		"transport-stall:rank=1,op=60",
+		"kernel-inversion:ranks=0+1",
+		"never-ends:rank=1,op=60",
+		"stray-split:rank=1,op=60",
 	};
 	uint64_t seen = 0;
 

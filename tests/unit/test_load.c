@@ -95,11 +95,50 @@ static void times_that_no_clock_shows_are_left_out(void **state)
 	loaded_close(&loaded);
 }
 
+static int see_error(void *arg, const struct ct_error_rec *rec, const char *call, const char *text)
+{
+	int *seen = arg;
+
+	assert_int_equal(rec->result, 6);
+	assert_int_equal(rec->comm, 3);
+	assert_string_equal(call, "ncclCommGetAsyncError");
+	assert_string_equal(text, "remote error");
+	++*seen;
+	return 0;
+}
+
+static void an_error_comes_with_the_names_that_its_record_refers_to(void **state)
+{
+	const struct job_options options = { .run = "run", .ranks = 1 };
+	struct ct_error_rec rec = { .told_ns = 500, .result = 6, .comm = 3, .call = 70, .text = 71 };
+	static const char call[] = "\106\0\0\0ncclCommGetAsyncError",
+			  text[] = "\107\0\0\0remote error";
+	int seen = 0;
+	const struct ct_load_sink sink = { .op = no_op, .error = see_error, .arg = &seen };
+	struct loaded loaded;
+	struct job job;
+
+	(void)state;
+	job_open(&job, &options);
+	job_rare(&job, 0, CT_KIND_ERROR, &rec, sizeof(rec));
+	job_rare(&job, 0, CT_KIND_STRING, call, sizeof(call) - 1);
+	job_rare(&job, 0, CT_KIND_STRING, text, sizeof(text) - 1);
+	rec.told_ns = UINT64_MAX; /* no clock shows that */
+	job_rare(&job, 0, CT_KIND_ERROR, &rec, sizeof(rec));
+	job_close(&job, 1000);
+	load_all(&loaded, &sink);
+	assert_int_equal(seen, 1);
+	loaded_close(&loaded);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_has_ended_stays_so_when_older_news_come_last,
 						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_error_comes_with_the_names_that_its_record_refers_to, fx_setup,
+			fx_teardown),
 		cmocka_unit_test_setup_teardown(times_that_no_clock_shows_are_left_out, fx_setup,
 						fx_teardown),
 	};

@@ -343,6 +343,9 @@ static void a_hung_job_leaves_work_open(void **state)
 		{ "mismatch:rank=1,op=20,field=count", CT_PLAY_STUCK },
 		{ "order-inversion:ranks=0+1", CT_PLAY_STUCK },
 		{ "unbatched-p2p:ranks=0+1", CT_PLAY_STUCK },
+		{ "transport-stall:rank=1,op=20", CT_PLAY_STUCK },
+		{ "never-ends:rank=1,op=20", CT_PLAY_STUCK },
+		{ "stray-split:rank=1,op=20", CT_PLAY_STUCK },
 		{ "host-inversion:ranks=0+1", CT_PLAY_STUCK },
 		{ "skip-init:rank=1", CT_PLAY_STUCK },
 	};

@@ -167,6 +167,9 @@ static void one_action_stands_before_the_op(void **state)
 		{ "block-stream:rank=2,op=20", CT_ACTION_BLOCK },
 		{ "async-error:rank=2,op=20", CT_ACTION_FAIL },
 		{ "abort-completes:rank=2,op=20", CT_ACTION_HANG },
+		{ "transport-stall:rank=2,op=20", CT_ACTION_HANG },
+		{ "never-ends:rank=2,op=20", CT_ACTION_LINGER },
+		{ "stray-split:rank=2,op=20", CT_ACTION_SPLIT },
 		{ "host-stall:rank=2,call=groupend,op=20", CT_ACTION_STALL_CALL },
 	};
 

@@ -206,6 +206,8 @@ void ct_dump_json(const struct ct_joined_op *joined, uint32_t lane, FILE *out)
 	put_int(&line, CT_JSONL_warps, joined->warps > 0, joined->warps);
 	put_int(&line, CT_JSONL_submit_ns, joined->submit_ns != 0, (int64_t)joined->submit_ns);
 	put_int(&line, CT_JSONL_submit_tid, joined->submit_ns != 0, joined->submit_tid);
+	if (joined->error)
+		put_text(&line, CT_JSONL_error, joined->error);
 	put_raw(&line, "}\n", 2);
 	fwrite(line.text, 1, line.n, out);
 }
@@ -252,8 +254,11 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 	else
 		fprintf(out, " %10s", "n/a");
 	if (!joined->op_name) {
-		fprintf(out, " %-18s %16s %4s %9s %12s %-8s %s\n", "-", "-", "-", "-", "-",
+		fprintf(out, " %-18s %16s %4s %9s %12s %-8s %s", "-", "-", "-", "-", "-",
 			ct_op_state_name(joined->state), joined->call ? joined->call : "?");
+		if (joined->state == CT_STATE_ERROR)
+			fprintf(out, ": result %d", op->result);
+		fprintf(out, joined->error ? ", \"%s\"\n" : "\n", joined->error);
 		return;
 	}
 	fprintf(out, " %-18s %016" PRIx64 " %4" PRIu64, joined->op_name, joined->comm_key, op->seq);

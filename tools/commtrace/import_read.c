@@ -376,6 +376,9 @@ static int read_op(struct line *line)
 	if (!process)
 		return CT_CODE_FAILED;
 	op.op.tid = (uint32_t)integer(line, CT_JSONL_tid, 0, UINT32_MAX, process->pid);
+	/* An error that a library told is known from its call, too. */
+	if (line->is_call && word_is(line, CT_JSONL_state, "error"))
+		return line->code;
 	if (line->is_call)
 		return read_call(line, process, &op.op);
 	read_comm(line, process, &op.op);

@@ -53,7 +53,8 @@
 	KEY(channels, INT)                                                                         \
 	KEY(warps, INT)                                                                            \
 	KEY(submit_ns, INT)                                                                        \
-	KEY(submit_tid, INT)
+	KEY(submit_tid, INT)                                                                       \
+	KEY(error, TEXT)
 
 enum ct_jsonl_key {
 #define CT_JSONL_ENUM(name, type) CT_JSONL_##name,

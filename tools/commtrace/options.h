@@ -53,6 +53,8 @@ enum {
 	CT_KEY_KEEP,
 	CT_KEY_IDLE,
 	CT_KEY_PORT,
+	CT_KEY_JSON,
+	CT_KEY_ATTEMPT,
 };
 
 struct ct_options {

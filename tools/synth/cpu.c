@@ -217,6 +217,15 @@ static void tell_stream(struct rank *r, struct stream *s, uint32_t launch)
 	s->told = tells;
 }
 
+static void break_launch(struct seat *seat, struct launch *l)
+{
+	if (!seat)
+		return;
+	l->is_stuck = seat->is_stuck;
+	l->lingers = seat->lingers;
+	seat->lingers = 0;
+}
+
 static void end_group(struct rank *r, struct stream *s)
 {
 	struct launch *l = r->group;
@@ -230,6 +239,7 @@ static void end_group(struct rank *r, struct stream *s)
 	l->stream = s;
 	l->left = l->n_ops;
 	l->issued_ns = r->host_ns;
+	break_launch(seat_in(r, l->comm), l);
 	s->own.count++;
 	s->own.launch = l->id;
 	tell_stream(r, s, l->id);
@@ -308,6 +318,12 @@ static void strike(struct rank *r, struct stream *s)
 	switch (a->kind) {
 	case CT_ACTION_STOP:
 		end_now(r, CT_PLAY_STUCK);
+		break;
+	case CT_ACTION_HANG:
+		seat_in(r, a->comm)->is_stuck = 1;
+		break;
+	case CT_ACTION_LINGER:
+		seat_in(r, a->comm)->lingers = 1;
 		break;
 	case CT_ACTION_STALL_CALL:
 		r->stalls = (uint8_t)(a->fault->call + 1);

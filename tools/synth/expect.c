@@ -2,6 +2,7 @@
 /* expect.c — which finding, or which verdict of a hang, belongs to which fault. */
 #include "tools/synth/truth.h"
 
+#include "tools/workload/strike.h"
 #include "trace/ops.h"
 
 #define GATE 0.01 /* what costs less of the run is no finding */
@@ -73,6 +74,12 @@ static const char *hang_of(const struct ct_fault *fault)
 		return "P2P_UNMATCHED";
 	case CT_FAULT_UNBATCHED_P2P:
 		return "P2P_CYCLE";
+	case CT_FAULT_TRANSPORT_STALL:
+		return "TRANSPORT_STALL";
+	case CT_FAULT_NEVER_ENDS:
+		return "PARTIAL_COMPLETE";
+	case CT_FAULT_STRAY_SPLIT:
+		return "HOST_ORDER_DEADLOCK";
 	case CT_FAULT_HOST_STALL:
 		return fault->call == CT_CALL_groupend ? "HOST_BLOCKED_CALL" : "HOST_CALL_STALL";
 	default:
@@ -177,6 +184,48 @@ static int is_culprit(const json_t *ranks, int rank)
 	return 0;
 }
 
+/* All that share the communicator of the operation that the fault is about. */
+static json_t *members(const struct ct_synth_options *o, const struct ct_fault *fault)
+{
+	struct ct_workload_config config = o->job;
+	struct ct_workload_op op;
+	struct ct_workload *plain;
+	json_t *ranks = json_array();
+	char why[256];
+
+	config.n_faults = 0;
+	plain = ct_workload_make(&config, why, sizeof(why));
+	if (plain && ct_workload_strike(plain, fault, &op) > 0) {
+		for (int i = 0; i < ct_workload_comm(plain, op.comm)->n; i++)
+			json_array_append_new(ranks,
+					      json_integer(ct_workload_member(plain, op.comm, i)));
+	}
+	ct_workload_free(plain);
+	return ranks;
+}
+
+/* Whom a verdict has to name. Where all are in the same call, or in the same cycle, nobody can tell who it was. */
+static json_t *named(const struct ct_synth_options *o, const struct ct_synth_outcome *out,
+		     const struct ct_fault *fault)
+{
+	json_t *ranks;
+
+	if (fault->kind == CT_FAULT_TRANSPORT_STALL || fault->kind == CT_FAULT_STRAY_SPLIT)
+		return members(o, fault);
+	if (fault->kind == CT_FAULT_HOST_STALL && fault->call != CT_CALL_groupend) {
+		ranks = json_array();
+		for (int r = 0; r < o->job.ranks; r++) {
+			if (out->sums.ranks[r].end == CT_PLAY_STUCK)
+				json_array_append_new(ranks, json_integer(r));
+		}
+		return ranks;
+	}
+	ranks = ct_synth_fault_ranks(o, fault);
+	if (ct_fault_has(fault, CT_KEY_peer))
+		json_array_append_new(ranks, json_integer(fault->peer));
+	return ranks;
+}
+
 /* By the first fault that can hang a job, if this one did. */
 static json_t *hang(const struct ct_synth_options *o, const struct ct_synth_outcome *out)
 {
@@ -189,7 +238,7 @@ static json_t *hang(const struct ct_synth_options *o, const struct ct_synth_outc
 	}
 	if (!out->sums.is_stuck)
 		return json_null();
-	ranks = fault ? ct_synth_fault_ranks(o, fault) : json_array();
+	ranks = fault ? named(o, out, fault) : json_array();
 	victims = json_array();
 	for (int r = 0; r < o->job.ranks; r++) {
 		if (out->sums.ranks[r].end == CT_PLAY_STUCK && !is_culprit(ranks, r))

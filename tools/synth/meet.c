@@ -292,6 +292,8 @@ void ct_play_meet(struct launch *l)
 	struct play *p = l->rank->play;
 	const uint32_t n = l->n_ops;
 
+	if (l->is_stuck)
+		return;
 	/* With the last one of them the launch may be done, and used again. */
 	for (uint32_t i = 0; i < n && !p->status; i++) {
 		if (ct_op_class(l->ops[i].op.op) == CT_CLASS_P2P)

@@ -120,6 +120,7 @@ struct launch *ct_play_launch_new(struct rank *r)
 	l->id = ++r->launches;
 	l->n_ops = l->left = 0;
 	l->reached_ns = l->start_ns = l->end_ns = l->wait_ns = 0;
+	l->is_stuck = l->lingers = 0;
 	return l;
 }
 

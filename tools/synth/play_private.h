@@ -54,6 +54,7 @@ struct launch {
 	uint32_t id, n_ops, cap_ops, left;
 	uint64_t issued_ns, reached_ns, start_ns, end_ns, wait_ns;
 	struct launch_op *ops;
+	uint8_t is_stuck, lingers; /* it moves nothing; or moves all and does not end */
 	struct launch *free, *all;
 };
 
@@ -122,7 +123,8 @@ struct lag {
 struct seat { /* of a rank in a communicator */
 	int comm, place;
 	uint64_t seq;
-	uint64_t *messages; /* by peer: sent, received; NULL: none yet */
+	uint64_t *messages;	   /* by peer: sent, received; NULL: none yet */
+	uint8_t is_stuck, lingers; /* what is launched from now on; what is launched next */
 };
 
 struct rank {

@@ -116,6 +116,8 @@ void ct_play_launch_done(struct launch *l)
 		.first_seq = l->ops[0].seq,
 	};
 
+	if (l->lingers)
+		return;
 	if (sink && sink->launch)
 		ct_play_fail(r->play, sink->launch(sink->arg, r->number, &told));
 	ct_play_cover_add(&r->waits, l->start_ns, l->start_ns + l->wait_ns);

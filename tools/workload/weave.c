@@ -97,6 +97,24 @@ static void order_inversion(struct loom *l)
 	}
 }
 
+/* Each on the stream of its communicator; what is computed afterwards waits for both. */
+static void kernel_inversion(struct loom *l)
+{
+	const int second = l->to->rank == l->fault->ranks[1];
+
+	put(l, CT_ACTION_CROWD, CT_STREAM_COMPUTE);
+	for (int k = 0; k < 2; k++) {
+		const int comm = l->w->pair + (k ^ second);
+		const int stream = ct_workload_comm_stream(comm);
+		const struct ct_workload_op op = pair_op(l, comm, CT_OP_AllReduce, -1, 1 << 14,
+							 2 + (uint32_t)(k ^ second));
+
+		put_op(l, stream, &op);
+		put(l, CT_ACTION_RECORD, stream)->event = CT_EVENT_FAULT;
+		put(l, CT_ACTION_WAIT, CT_STREAM_COMPUTE)->event = CT_EVENT_FAULT;
+	}
+}
+
 static void host_inversion(struct loom *l)
 {
 	const int second = l->to->rank == l->fault->ranks[1];
@@ -162,6 +180,10 @@ static void in_range(struct loom *l, uint64_t cycle)
 		if (cycle == fault->from)
 			unbatched(l);
 		break;
+	case CT_FAULT_KERNEL_INVERSION:
+		if (cycle == fault->from)
+			kernel_inversion(l);
+		break;
 	case CT_FAULT_ORDER_INVERSION:
 		if (cycle == fault->from)
 			order_inversion(l);
@@ -220,6 +242,16 @@ static void before_call(struct loom *l, const struct ct_action *action)
 	}
 }
 
+/* Into no communicator of its own: the others need not be told what would become of it. */
+static void stray_split(struct loom *l, const struct ct_action *op)
+{
+	struct ct_action *action = put(l, CT_ACTION_SPLIT, CT_STREAM_COMPUTE);
+
+	action->parent = op->comm;
+	action->colour = -1;
+	action->place = l->to->rank;
+}
+
 /* Before what launches the op of the fault: the op itself, or the group it is in. */
 static void before_launch(struct loom *l, const struct ct_action *action)
 {
@@ -237,7 +269,14 @@ static void before_launch(struct loom *l, const struct ct_action *action)
 		put(l, CT_ACTION_FAIL, action->stream)->comm = action->comm;
 		break;
 	case CT_FAULT_ABORT_COMPLETES:
+	case CT_FAULT_TRANSPORT_STALL:
 		put(l, CT_ACTION_HANG, action->stream)->comm = action->comm;
+		break;
+	case CT_FAULT_NEVER_ENDS:
+		put(l, CT_ACTION_LINGER, action->stream)->comm = action->comm;
+		break;
+	case CT_FAULT_STRAY_SPLIT:
+		stray_split(l, action);
 		break;
 	case CT_FAULT_HOST_STALL:
 		put(l, CT_ACTION_STALL_CALL, action->stream);

@@ -137,12 +137,14 @@ static int add_pair(struct ct_workload *w, char *why, size_t size)
 	for (size_t i = 0; i < w->config.n_faults; i++) {
 		const struct ct_fault *fault = &w->faults[i];
 		const int a = fault->ranks[0], b = fault->ranks[1];
-		const int split = fault->kind == CT_FAULT_ORDER_INVERSION;
+		const int split = fault->kind != CT_FAULT_HOST_INVERSION;
 
-		if (!split && fault->kind != CT_FAULT_HOST_INVERSION)
+		if (fault->kind != CT_FAULT_ORDER_INVERSION &&
+		    fault->kind != CT_FAULT_KERNEL_INVERSION &&
+		    fault->kind != CT_FAULT_HOST_INVERSION)
 			continue;
 		if (w->pair >= 0)
-			return wrong(why, size, "only one order-inversion or host-inversion");
+			return wrong(why, size, "only one inversion of an order");
 		w->pair = w->n_comms;
 		for (int k = 0; k < 2; k++) {
 			w->comms[w->n_comms++] = (struct ct_workload_comm){

@@ -95,6 +95,8 @@ enum ct_action_kind {
 	CT_ACTION_BLOCK,      /* put onto a stream: what never ends */
 	CT_ACTION_FAIL,	      /* `comm` gets an asynchronous error */
 	CT_ACTION_HANG,	      /* the transport of `comm` hangs from its next op on */
+	CT_ACTION_LINGER,     /* the next kernel of `comm` never ends on this rank */
+	CT_ACTION_CROWD,      /* from now on the GPU has room for one communication kernel only */
 	CT_ACTION_STALL_CALL, /* the next call of fault->call never returns */
 	CT_ACTION_STARVE,     /* the GPU has no room for communication kernels for ns */
 	CT_ACTION_PAUSE_GPU,  /* the GPU stands still for ns */

@@ -9,7 +9,7 @@
 #include "tools/sim/nccl/job.h"
 #include "trace/ops.h"
 
-enum { NOTICED_AFTER_NS = 500 * 1000 * 1000 };
+enum { NOTICED_AFTER_NS = 500 * 1000 * 1000, ASKED_EVERY_NS = 200 * 1000 };
 
 #define NCCL(r, call, args, op, bytes)                                                             \
 	do {                                                                                       \
@@ -17,15 +17,41 @@ enum { NOTICED_AFTER_NS = 500 * 1000 * 1000 };
 		simjob_journal_enter((r)->journal, SIMJOB_OWN_LANE, op, bytes);                    \
 		result_ = call args;                                                               \
 		simjob_journal_leave((r)->journal, SIMJOB_OWN_LANE);                               \
+		if (result_ == ncclInProgress)                                                     \
+			result_ = settle_all(r);                                                   \
 		if (result_)                                                                       \
 			simjob_rank_fail(r, #call, ncclGetErrorString(result_));                   \
 	} while (0)
 
-static ncclConfig_t config(const struct ct_workload_comm *comm)
+/* Ask until a nonblocking communicator is through with what it was told. */
+static ncclResult_t settle(ncclComm_t comm)
+{
+	ncclResult_t is = ncclSuccess, asked = ncclCommGetAsyncError(comm, &is);
+
+	while (!asked && is == ncclInProgress) {
+		simSleepUntil(simNow() + ASKED_EVERY_NS);
+		asked = ncclCommGetAsyncError(comm, &is);
+	}
+	return asked ? asked : is;
+}
+
+static ncclResult_t settle_all(struct simjob_rank *r)
+{
+	const int n = ct_workload_n_comms(r->job->workload);
+	ncclResult_t worst = ncclSuccess;
+
+	for (int i = 0; i < n && !worst; i++) {
+		if (r->comms[i])
+			worst = settle(r->comms[i]);
+	}
+	return worst;
+}
+
+static ncclConfig_t config(const struct simjob_rank *r, const struct ct_workload_comm *comm)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 
-	config.blocking = 1;
+	config.blocking = !r->job->options.nonblocking;
 	config.commName = comm->role;
 	return config;
 }
@@ -45,6 +71,14 @@ static void make_stream(struct simjob_rank *r, int comm)
 		    (&r->streams[ct_workload_comm_stream(comm)], cudaStreamNonBlocking, -1));
 }
 
+static void must_be_made(struct simjob_rank *r, const char *call, ncclComm_t comm)
+{
+	const ncclResult_t result = r->job->options.nonblocking ? settle(comm) : ncclSuccess;
+
+	if (result)
+		simjob_rank_fail(r, call, ncclGetErrorString(result));
+}
+
 /* Its first member makes the id, the others find it on the board. */
 void simjob_nccl_init(struct simjob_rank *r, int comm)
 {
@@ -53,7 +87,7 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 	const int place = ct_workload_peer(r->job->workload, comm, r->rank);
 	struct simjob_board *board = r->job->board;
 	const int at = comm == 0 ? 0 : 1 + comm - pairs;
-	ncclConfig_t how = config(c);
+	ncclConfig_t how = config(r, c);
 	ncclComm_t handle = NULL;
 
 	if (place == 0) {
@@ -65,6 +99,7 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 	NCCL(r, ncclCommInitRankConfig, (&handle, c->n, board->ids[at].id, place, &how),
 	     SIMJOB_INIT, 0);
 	set_comm(r, comm, handle);
+	must_be_made(r, "ncclCommInitRankConfig", handle);
 	make_stream(r, comm);
 }
 
@@ -74,7 +109,7 @@ void simjob_nccl_split(struct simjob_rank *r, const struct ct_action *action)
 	const struct ct_workload_comm *c = action->comm < 0 ? &nobody
 							    : ct_workload_comm(r->job->workload,
 									       action->comm);
-	ncclConfig_t how = config(c);
+	ncclConfig_t how = config(r, c);
 	ncclComm_t handle = NULL;
 
 	NCCL(r, ncclCommSplit,
@@ -84,6 +119,7 @@ void simjob_nccl_split(struct simjob_rank *r, const struct ct_action *action)
 	if (action->comm < 0)
 		return;
 	set_comm(r, action->comm, handle);
+	must_be_made(r, "ncclCommSplit", handle);
 	make_stream(r, action->comm);
 }
 

@@ -22,6 +22,7 @@ enum key {
 	KEY_CYCLE_MS,
 	KEY_SCALE,
 	KEY_GRAPH,
+	KEY_NONBLOCKING,
 	KEY_FAULT,
 	KEY_TIMING,
 	KEY_OFFSET,
@@ -34,6 +35,7 @@ enum key {
 	KEY_ON_DEATH,
 	KEY_GIVE_UP,
 	KEY_NODE_ENV,
+	KEY_WHERE,
 	KEY_WORKER,
 };
 
@@ -54,6 +56,10 @@ static const struct argp_option table[] = {
 	  "Real sizes and real bandwidths are divided by this (256): all durations stay", 1 },
 	{ "graph", KEY_GRAPH, "global|thread|relaxed", OPTION_ARG_OPTIONAL,
 	  "With workload decode: communication is captured into CUDA graphs, in this mode (global)",
+	  1 },
+	{ "nonblocking", KEY_NONBLOCKING, 0, 0,
+	  "Communicators are nonblocking: calls come back at once, and are asked after until they "
+	  "are done",
 	  1 },
 	{ 0, 0, 0, 0, "What is not as it should be:", 2 },
 	{ "fault", KEY_FAULT, "KIND:key=value,...", 0, "Repeatable; see below", 2 },
@@ -78,6 +84,10 @@ static const struct argp_option table[] = {
 	  "Kill everything after so long without any progress (60)", 4 },
 	{ "node-env", KEY_NODE_ENV, "NAME", 0,
 	  "Set this variable to node0, node1, ... on the nodes", 4 },
+	{ "where", KEY_WHERE, 0, 0,
+	  "Run nothing: write which operation each fault is about, as JSON, and how many each rank "
+	  "has",
+	  4 },
 	{ "worker", KEY_WORKER, "FD,PROCESS", OPTION_HIDDEN, 0, 4 },
 	{ 0 }
 };
@@ -210,6 +220,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	case KEY_SCALE:
 		c->scale = (unsigned)whole(state, "scale", arg, 1, 1000000);
 		return 0;
+	case KEY_NONBLOCKING:
+		o->nonblocking = 1;
+		return 0;
 	case KEY_GRAPH:
 		set_graph(state, o, arg);
 		return 0;
@@ -248,6 +261,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NODE_ENV:
 		o->node_env = arg;
+		return 0;
+	case KEY_WHERE:
+		o->only_where = 1;
 		return 0;
 	case KEY_WORKER:
 		set_worker(state, o, arg);

@@ -111,6 +111,12 @@ static void strike(struct simjob_rank *r, const struct ct_action *action)
 	case CT_ACTION_HANG:
 		simNcclHang(r->comms[action->comm]);
 		break;
+	case CT_ACTION_LINGER:
+		simNcclLinger(r->comms[action->comm]);
+		break;
+	case CT_ACTION_CROWD:
+		simNcclOneAtATime();
+		break;
 	case CT_ACTION_STALL_CALL:
 		simNcclStallCall(stalled_calls[fault->call]);
 		break;

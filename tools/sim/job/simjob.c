@@ -15,5 +15,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "commtrace-simjob: %s\n", why);
 		return SIMJOB_USAGE;
 	}
+	if (job.options.only_where)
+		return simjob_where(&job);
 	return job.options.process < 0 ? simjob_launch(&job, argv) : simjob_process(&job);
 }

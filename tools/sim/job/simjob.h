@@ -18,9 +18,11 @@ struct simjob_options {
 	struct ct_workload_config config;
 	struct ct_fault faults[SIMJOB_FAULTS];
 	int ranks_per_process;
-	int graph;  /* 0: no CUDA graphs; 1 + the capture mode */
-	int timing; /* 0: every simulated duration is zero */
+	int nonblocking; /* communicators are */
+	int graph;	 /* 0: no CUDA graphs; 1 + the capture mode */
+	int timing;	 /* 0: every simulated duration is zero */
 	int kill_on_death;
+	int only_where; /* no job is run */
 	double give_up_s;
 	double clock_offset_ms, drift_ppm; /* at most, of each device */
 	double end_skew_us;
@@ -62,6 +64,9 @@ int simjob_launch(struct simjob *job, char **argv);
 
 /* A launched process: exit status. */
 int simjob_process(struct simjob *job);
+
+/* Write where each fault strikes, as JSON: exit status. */
+int simjob_where(const struct simjob *job);
 
 /* The clock of a rank's device. */
 void simjob_clock(const struct simjob *job, int rank, int64_t *offset_ns, double *ppm);

@@ -33,6 +33,11 @@ ncclResult_t sim_group_job(struct sim_job *job);
 
 /* If simNcclStallCall() asked for this function: never returns. `call`: __func__ of the exported one. */
 void sim_stall(const char *call);
+bool sim_stalls(const char *call); /* whether it asked */
+
+/* Room on the communicator's device for a kernel, after simNcclOneAtATime(). False: none is needed, or it is stopped. */
+bool sim_room_enter(const struct ncclComm *comm, const struct sim_waiter *who);
+void sim_room_leave(const struct ncclComm *comm);
 
 /* What simNcclAbortTakes() said. */
 uint64_t sim_abort_takes(void);

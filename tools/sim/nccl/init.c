@@ -15,6 +15,7 @@ struct init {
 	const char *call;
 	ncclComm_t *newcomm;
 	ncclUniqueId id;
+	bool stalls; /* it is at work for ever */
 };
 
 static ncclResult_t run_init(struct sim_job *job)
@@ -27,6 +28,12 @@ static ncclResult_t run_init(struct sim_job *job)
 		 "%s comm %p rank %d nranks %d cudaDev %d nvmlDev %d commId 0x%llx - Init START",
 		 init->call + 1, (void *)comm, comm->rank, comm->n_ranks, comm->device,
 		 comm->device, (unsigned long long)comm->hash);
+	if (init->stalls) {
+		struct sim_comm_wait wait;
+
+		sim_comm_waiter(&wait, comm, SIM_HOST);
+		sim_hang(&wait.waiter);
+	}
 	result = sim_comm_connect(comm, &init->id);
 	if (!result)
 		sim_info(comm->device,
@@ -94,9 +101,11 @@ static ncclResult_t add_init(const char *call, ncclComm_t *newcomm, int n_ranks,
 		free(init);
 		return result;
 	}
-	*init = (struct init){
-		{ run_init, undo_init, comm, ncclSuccess, NULL }, call, newcomm, *id
-	};
+	*init = (struct init){ { run_init, undo_init, comm, ncclSuccess, NULL },
+			       call,
+			       newcomm,
+			       *id,
+			       sim_stalls(call) };
 	*newcomm = comm;
 	return sim_group_job(&init->job);
 }
@@ -106,7 +115,8 @@ static ncclResult_t init_one(const char *call, ncclComm_t *newcomm, int n_ranks,
 {
 	ncclResult_t result, ended;
 
-	sim_stall(call);
+	if (!config || config->blocking != 0)
+		sim_stall(call);
 	sim_log_version();
 	sim_group_start();
 	result = add_init(call, newcomm, n_ranks, id, rank, config);

@@ -39,6 +39,13 @@ SIM_EXPORT void simNcclFail(ncclComm_t comm, ncclResult_t error);
  * is seen. Aborting the communicator ends this rank's kernels, as if they had completed. */
 SIM_EXPORT void simNcclHang(ncclComm_t comm);
 
+/* The communicator's next kernel on this rank moves what it has to, so that the others' end, and never ends itself. */
+SIM_EXPORT void simNcclLinger(ncclComm_t comm);
+
+/* From now on, devices of this process have room for one kernel of a communicator at a time: others wait, although their
+ * streams have reached them. */
+SIM_EXPORT void simNcclOneAtATime(void);
+
 /* Kernels that an abort of this process ends from now on end so long after it. */
 SIM_EXPORT void simNcclAbortTakes(uint64_t ns);
 

@@ -106,6 +106,7 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 	struct ncclComm *comm = launch->comm;
 	struct sim_comm_wait wait;
 	uint64_t end;
+	bool has_room;
 
 	sim_comm_waiter(&wait, comm, launch->number);
 	if (wait.waiter.stopped(&wait.waiter))
@@ -114,12 +115,19 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 		sim_hang(&wait.waiter);
 		return 0;
 	}
+	has_room = sim_room_enter(comm, &wait.waiter);
 	if (launch->tasks.list[0].func < SIM_SEND)
 		end = sim_run_colls(launch, start_ns, &wait);
 	else if (launch->tasks.list[0].func < SIM_PUT)
 		end = sim_run_messages(launch, start_ns, &wait);
 	else
 		end = sim_run_one_sided(launch, start_ns, &wait);
+	if (has_room)
+		sim_room_leave(comm);
+	if (end && atomic_load(&comm->lingers)) {
+		sim_hang(&wait.waiter);
+		return 0;
+	}
 	if (end && sim_driver()->simTiming())
 		end += sim_model_skew(comm->hash,
 				      launch->captured ? launch->first + launch->runs

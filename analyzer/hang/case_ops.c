@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ops and calls of a case, and which of them are stalled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/hang/call_kind.h"
+#include "analyzer/hang/gather.h"
+#include "trace/ops.h"
+
+struct filling {
+	struct ct_gather *g;
+	struct ct_hang_run *out;
+	uint32_t n, cap;
+};
+
+static uint64_t member_key(const struct ct_comm *comm, uint32_t rank)
+{
+	return (uint64_t)comm->index << 32 | rank;
+}
+
+static const struct ct_hang_kept *member(const struct ct_gather *g, const struct ct_comm *comm,
+					 int64_t rank)
+{
+	if (rank < 0 || rank >= comm->nranks)
+		return NULL;
+	return ct_table_get(&g->members, member_key(comm, (uint32_t)rank));
+}
+
+static int list_members(struct ct_gather *g)
+{
+	int st = CT_OK;
+
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next) {
+		uint64_t key = member_key(k->comm, (uint32_t)k->me);
+		struct ct_hang_kept *other = ct_table_get(&g->members, key);
+
+		if (!other || other->issued < k->issued)
+			st = ct_table_put(&g->members, key, k);
+	}
+	return st;
+}
+
+/* ---- for how long ---- */
+
+/* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. */
+static uint64_t seen_until(const struct ct_hang_process *p, const struct ct_hang_kept_op *op)
+{
+	return op->failed ? op->return_ns : p->last_sign_ns;
+}
+
+static uint64_t since(const struct ct_gather *g, const struct ct_hang_kept *kept,
+		      const struct ct_hang_kept_op *op)
+{
+	const struct ct_hang_stream *s = NULL;
+
+	if (op->op.stream)
+		s = ct_table_get(&g->streams, (uint64_t)kept->process << 32 | op->op.stream);
+	return s && s->end_ns > op->op.enter_ns ? s->end_ns : op->op.enter_ns;
+}
+
+static int is_unfinished(const struct ct_hang_op *op)
+{
+	return op->state == CT_STATE_ENTERED || op->state == CT_STATE_RETURNED ||
+	       op->state == CT_STATE_STARTED;
+}
+
+static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[kept->process];
+	uint64_t until = seen_until(p, op), from = since(g, kept, op);
+	int counts = op->failed ? op->return_ns == p->failed_ns
+				: is_unfinished(&op->op) && !op->vague;
+
+	if (counts && until > from && until - from > p->waited_ns)
+		p->waited_ns = until - from;
+	return CT_OK;
+}
+
+int ct_hang_waited(struct ct_gather *g)
+{
+	int st = CT_OK;
+
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_hang_kept_each(k, note_wait, g);
+	return st;
+}
+
+/* Its age when it was last seen; after others began to end the job, nothing is held against anybody. */
+static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_ns,
+		       uint64_t until_ns)
+{
+	uint64_t from = ct_gather_at(f->g, process, from_ns);
+	uint64_t until = ct_gather_at(f->g, process, until_ns);
+
+	if (until > f->out->torn_down_ns)
+		until = f->out->torn_down_ns;
+	return until > from ? until - from : 0;
+}
+
+/* Messages are waited for while other things go on: of a rank that does other things it means nothing. */
+static int is_silent(const struct filling *f, const struct ct_hang_kept *kept, uint64_t limit_ns)
+{
+	const struct ct_hang_process *p = &f->g->processes[kept->process];
+
+	return age_of(f, kept->process, p->last_act_ns, p->last_sign_ns) > limit_ns;
+}
+
+static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
+		       const struct ct_hang_kept_op *op)
+{
+	uint64_t limit = ct_hang_limit(f->g, kept->comm, op->op.op, f->out->limit_ns);
+	uint64_t age = age_of(f, kept->process, since(f->g, kept, op),
+			      seen_until(&f->g->processes[kept->process], op));
+	int is_old = age > limit;
+
+	if (is_old && !op->failed && ct_op_class(op->op.op) == CT_CLASS_P2P)
+		is_old = is_silent(f, kept, limit);
+	if (is_old)
+		return 1;
+	return f->out->hang_case.died_first ? 2 : 0;
+}
+
+/* ---- ops ---- */
+
+/* Of what nobody looked at whether it ended: it cannot have, if somebody has not come to it. Else nothing is held against
+ * anybody. */
+static int may_have_ended(const struct filling *f, const struct ct_hang_kept *kept,
+			  const struct ct_hang_kept_op *op)
+{
+	const struct ct_hang_kept *other;
+
+	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
+		other = member(f->g, kept->comm, op->op.peer);
+		for (uint32_t i = 0; other && i < other->n_messages; i++) {
+			const struct ct_hang_op *o = &other->messages[i].op;
+
+			if (o->peer == kept->me && o->tag == op->op.tag && o->op != op->op.op &&
+			    o->seq >= op->op.seq)
+				return 1;
+		}
+		return 0;
+	}
+	for (uint32_t r = 0; r < kept->comm->nranks; r++) {
+		other = member(f->g, kept->comm, r);
+		if (!other || other->issued <= op->op.seq)
+			return 0;
+	}
+	return 1;
+}
+
+/* The last that a rank did failed because it had waited, or because others were gone: it stood in it until then. */
+static int failed_waiting(const struct filling *f, const struct ct_hang_kept *kept,
+			  const struct ct_hang_kept_op *op)
+{
+	const struct ct_hang_process *p = &f->g->processes[kept->process];
+	const struct ct_hang_case *c = &f->out->hang_case;
+	uint64_t at = ct_gather_at(f->g, kept->process, op->return_ns);
+
+	if (!op->failed || !op->op.by_host || op->return_ns != p->failed_ns)
+		return 0;
+	if (op->return_ns - op->op.enter_ns > f->out->limit_ns)
+		return 1;
+	if (at >= f->out->torn_down_ns)
+		return 1;
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
+		if (c->ranks[i].life != CT_LIFE_ALIVE && c->ranks[i].life != CT_LIFE_NO_TRACE &&
+		    c->ranks[i].ended_ns <= at)
+			return 1;
+	}
+	return 0;
+}
+
+static int count(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+{
+	struct filling *f = arg;
+
+	(void)kept;
+	(void)op;
+	f->cap++;
+	return CT_OK;
+}
+
+static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+{
+	struct filling *f = arg;
+	uint32_t rank = f->g->seats[kept->seat].index;
+	struct ct_hang_op *out = &f->out->hang_case.ops[f->n];
+
+	if (rank == UINT32_MAX)
+		return CT_OK;
+	f->n++;
+	*out = op->op;
+	out->rank = rank;
+	out->comm = kept->comm->index;
+	out->enter_ns = ct_gather_at(f->g, kept->process, op->op.enter_ns);
+	if (failed_waiting(f, kept, op)) {
+		out->state = CT_STATE_ENTERED;
+	} else if (op->vague) {
+		out->state = may_have_ended(f, kept, op) ? CT_STATE_FINISHED : CT_STATE_RETURNED;
+		out->start_unseen = 1;
+	}
+	if (is_unfinished(out))
+		out->stalled = stalled(f, kept, op);
+	return CT_OK;
+}
+
+static int by_issue(const void *a, const void *b)
+{
+	const struct ct_hang_op *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->enter_ns != y->enter_ns)
+		return x->enter_ns < y->enter_ns ? -1 : 1;
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+/* A second reading finds some once more. */
+static uint32_t without_twins(struct ct_hang_op *ops, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_hang_op *last = kept ? &ops[kept - 1] : NULL;
+
+		if (last && by_issue(last, &ops[i]) == 0 && last->op == ops[i].op &&
+		    last->peer == ops[i].peer && last->tag == ops[i].tag)
+			continue;
+		ops[kept++] = ops[i];
+	}
+	return kept;
+}
+
+int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
+{
+	struct filling f = { .g = g, .out = out };
+	struct ct_hang_case *c = &out->hang_case;
+	int st = list_members(g);
+
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_hang_kept_each(k, count, &f);
+	if (st != CT_OK)
+		return st;
+	c->ops = ct_arena_calloc(g->memory, f.cap, sizeof(*c->ops));
+	if (!c->ops)
+		return CT_NOMEM;
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_hang_kept_each(k, fill_op, &f);
+	if (f.n)
+		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);
+	c->n_ops = without_twins(c->ops, f.n);
+	return st;
+}
+
+/* ---- calls ---- */
+
+static int is_met(const struct ct_gather *g, uint32_t comm)
+{
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		if (!g->calls[i].rec.return_ns && g->calls[i].comm == comm)
+			return 1;
+	}
+	return 0;
+}
+
+/* A host that waits for a GPU tells which stream of it where others tell the size of their communicator. */
+static uint32_t stream_of(const struct ct_hang_seen_call *call, const struct ct_hang_process *p)
+{
+	if (call->kind != CT_HANG_SYNC || !call->call || strncmp(call->call, "cu", 2) != 0)
+		return 0;
+	return call->rec.nranks ? ct_gather_stream(call->rec.nranks, p->device) : 0;
+}
+
+int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
+{
+	struct filling f = { .g = g, .out = out };
+	struct ct_hang_case *c = &out->hang_case;
+
+	c->calls = ct_arena_calloc(g->memory, g->n_calls, sizeof(*c->calls));
+	if (!c->calls)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+		const struct ct_hang_process *p = &g->processes[call->process];
+		uint32_t rank = g->seats[g->attempts.places[call->process].seat].index;
+		struct ct_hang_call *to = &c->calls[c->n_calls];
+
+		if (rank == UINT32_MAX ||
+		    (call->rec.return_ns && (call->comm == UINT32_MAX || !is_met(g, call->comm))))
+			continue;
+		c->n_calls++;
+		*to = (struct ct_hang_call){
+			.rank = rank,
+			.kind = call->kind,
+			.call = call->call,
+			.comm = call->comm < c->n_comms ? call->comm : UINT32_MAX,
+			.enter_ns = ct_gather_at(g, call->process, call->rec.enter_ns),
+			.thread = call->rec.tid,
+			.stream = stream_of(call, p),
+			.returned = call->rec.return_ns != 0,
+		};
+		if (to->returned)
+			continue;
+		to->stalled = age_of(&f, call->process, call->rec.enter_ns, p->last_sign_ns) >
+			      out->limit_ns;
+		if (!to->stalled && c->died_first)
+			to->stalled = 2;
+	}
+	return CT_OK;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ranks of a case, those without a trace too, and who is in which communicator. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cycle/roles.h"
+#include "analyzer/hang/gather.h"
+
+/* A damaged file must not make a rank of every number. */
+#define MOST_RANKS (1u << 20)
+
+static uint32_t expected(const struct ct_gather *g)
+{
+	uint32_t n = 0;
+
+	for (size_t p = 0; p < g->run->n_processes; p++) {
+		int world = g->run->processes[p].id.world_size;
+
+		if (g->attempts.places[p].attempt == g->attempt && world > 0 &&
+		    (uint32_t)world > n && (uint32_t)world <= MOST_RANKS)
+			n = (uint32_t)world;
+	}
+	for (uint32_t c = 0; c < g->comms.n; c++) {
+		const struct ct_comm *comm = g->comms.all[c];
+
+		/* a few that claim to be a million are no reason to believe in a million */
+		if (comm->nranks > n && comm->nranks <= 4096 + 64 * comm->n_known)
+			n = comm->nranks;
+	}
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+
+		if (call->kind == CT_HANG_INIT && call->rec.nranks > n &&
+		    call->rec.nranks <= 4096 + 64 * g->n_seats)
+			n = call->rec.nranks;
+	}
+	return n;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ct_hang_rank *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* What its process tells of a rank. */
+static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struct ct_hang_rank *out)
+{
+	const struct ct_hang_process *p = &g->processes[seat->process];
+	const char *host = g->run->processes[seat->process].id.host;
+
+	out->host = ct_gather_text(g, ct_arena_text(g->scratch, host, 64));
+	out->last_sign_ns = ct_gather_at(g, seat->process, p->last_sign_ns);
+	out->records_until_ns = ct_gather_at(g, seat->process, p->until_ns);
+	out->err_ns = ct_gather_err(g, seat->process);
+	out->starts_known = p->has_starts;
+	out->cut = p->lost;
+}
+
+static struct ct_hang_rank unknown_rank(int rank)
+{
+	return (struct ct_hang_rank){ .rank = rank,
+				      .life = CT_LIFE_NO_TRACE,
+				      .last_sign_ns = CT_UNKNOWN,
+				      .heartbeat_age_ns = CT_UNKNOWN,
+				      .ended_ns = CT_UNKNOWN,
+				      .error_comm = UINT32_MAX,
+				      .error_ns = CT_UNKNOWN,
+				      .records_until_ns = CT_UNKNOWN,
+				      .cpu_ns = CT_UNKNOWN };
+}
+
+/* Is it somebody whom the case speaks of? Without rank and without communicators it is a process like any other. */
+static int counts(const struct ct_gather *g, uint32_t s)
+{
+	const struct ct_hang_seat *seat = &g->seats[s];
+
+	if (!seat->is_used || !g->processes[seat->process].read)
+		return 0;
+	if (seat->rank >= 0)
+		return 1;
+	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+		if (k->seat == s)
+			return 1;
+	}
+	return 0;
+}
+
+/* One for each seat, and one for each rank that is expected and has none. Two seats of one rank are one. */
+static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_expected)
+{
+	struct ct_hang_case *c = &out->hang_case;
+	struct ct_table seen = { 0 };
+	int st = CT_OK;
+
+	c->ranks = ct_arena_calloc(g->memory, (size_t)g->n_seats + n_expected, sizeof(*c->ranks));
+	if (!c->ranks)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
+		struct ct_hang_seat *seat = &g->seats[s];
+		uint64_t key = (uint64_t)(seat->rank + 1);
+
+		seat->index = UINT32_MAX;
+		if (!counts(g, s) || (seat->rank >= 0 && ct_table_get(&seen, key)))
+			continue;
+		c->ranks[c->n_ranks] = unknown_rank(seat->rank);
+		c->ranks[c->n_ranks].life = CT_LIFE_ALIVE;
+		describe(g, seat, &c->ranks[c->n_ranks++]);
+		if (seat->rank >= 0)
+			st = ct_table_put(&seen, key, seat);
+	}
+	out->ranks_seen = c->n_ranks;
+	for (uint32_t r = 0; r < n_expected && c->n_ranks < n_expected && st == CT_OK; r++) {
+		if (!ct_table_get(&seen, (uint64_t)r + 1))
+			c->ranks[c->n_ranks++] = unknown_rank((int)r);
+	}
+	ct_table_fini(&seen);
+	return st;
+}
+
+int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
+{
+	struct ct_hang_case *c = &out->hang_case;
+	struct ct_table index = { 0 };
+	int st;
+
+	out->ranks_expected = expected(g);
+	st = list_ranks(g, out, out->ranks_expected);
+	if (st != CT_OK)
+		return st;
+	qsort(c->ranks, c->n_ranks, sizeof(*c->ranks), by_rank);
+	for (uint32_t i = 0; i < c->n_ranks && st == CT_OK; i++) {
+		const struct ct_hang_rank *r = &c->ranks[i];
+
+		if (r->last_sign_ns != CT_UNKNOWN && r->last_sign_ns > out->last_sign_ns)
+			out->last_sign_ns = r->last_sign_ns;
+		st = ct_table_put(&index, (uint64_t)(r->rank + 1), (void *)(uintptr_t)(i + 1));
+	}
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
+		struct ct_hang_rank *r = &c->ranks[i];
+
+		if (r->last_sign_ns != CT_UNKNOWN)
+			r->heartbeat_age_ns = out->last_sign_ns - r->last_sign_ns;
+	}
+	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
+		uint64_t key = (uint64_t)(g->seats[s].rank + 1);
+
+		if (counts(g, s))
+			g->seats[s].index = (uint32_t)(uintptr_t)ct_table_get(&index, key) - 1;
+	}
+	ct_table_fini(&index);
+	return st;
+}
+
+/* ---- communicators ---- */
+
+static int has_trace(const struct ct_hang_case *c, int rank)
+{
+	struct ct_hang_rank key = { .rank = rank };
+	const struct ct_hang_rank *r = bsearch(&key, c->ranks, c->n_ranks, sizeof(*c->ranks),
+					       by_rank);
+
+	return !r || r->life != CT_LIFE_NO_TRACE;
+}
+
+/* Of members that left no trace others tell nothing but that there are such. Who they are follows where the ranks that are known
+ * go up in equal steps, as all layouts do that launchers and frameworks make, and the rank in question left no trace. */
+static void infer_members(const struct ct_hang_case *c, const struct ct_comm *comm, int *ranks)
+{
+	uint32_t first = 0, second;
+	int64_t step;
+
+	while (first < comm->nranks && ranks[first] < 0)
+		first++;
+	second = first + 1;
+	while (second < comm->nranks && ranks[second] < 0)
+		second++;
+	if (second >= comm->nranks)
+		return;
+	step = ((int64_t)ranks[second] - ranks[first]) / (int64_t)(second - first);
+	for (uint32_t i = 0; i < comm->nranks; i++) {
+		if (ranks[i] >= 0 &&
+		    ranks[i] != ranks[first] + step * ((int64_t)i - (int64_t)first))
+			return;
+	}
+	for (uint32_t i = 0; i < comm->nranks; i++) {
+		int64_t rank = ranks[first] + step * ((int64_t)i - (int64_t)first);
+
+		if (ranks[i] < 0 && rank >= 0 && rank < INT32_MAX && !has_trace(c, (int)rank))
+			ranks[i] = (int)rank;
+	}
+}
+
+/* The only rank without a trace is the only member that is not known. */
+static void infer_last(const struct ct_hang_case *c, const struct ct_comm *comm, int *ranks)
+{
+	uint32_t unknown = 0, at = 0, missing = 0;
+	int rank = -1;
+
+	for (uint32_t i = 0; i < comm->nranks; i++) {
+		if (ranks[i] < 0) {
+			unknown++;
+			at = i;
+		}
+	}
+	for (uint32_t i = 0; unknown == 1 && i < c->n_ranks; i++) {
+		if (c->ranks[i].life == CT_LIFE_NO_TRACE) {
+			missing++;
+			rank = c->ranks[i].rank;
+		}
+	}
+	if (unknown == 1 && missing == 1)
+		ranks[at] = rank;
+}
+
+static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const struct ct_comm *comm,
+		     struct ct_hang_comm *out)
+{
+	enum ct_role_id role = ct_role_of_name(comm->name);
+	int *ranks = ct_arena_calloc(g->memory, comm->nranks, sizeof(*ranks));
+
+	*out = (struct ct_hang_comm){ .key = comm->key,
+				      .name = ct_gather_text(g, comm->name),
+				      .backend = comm->backend,
+				      .n = comm->nranks,
+				      .ranks = ranks };
+	if (!ranks)
+		return CT_NOMEM;
+	if (role != CT_ROLE_UNKNOWN)
+		out->role = ct_role_name(role);
+	for (uint32_t i = 0; i < comm->nranks; i++)
+		ranks[i] = comm->seats[i] && !comm->clash ? g->seats[comm->seats[i] - 1].rank : -1;
+	infer_members(c, comm, ranks);
+	infer_last(c, comm, ranks);
+	return CT_OK;
+}
+
+/* Those who are in the making of a communicator of the whole job that has no key yet are in the same one. */
+static int join_making(struct ct_gather *g, struct ct_hang_case *c, struct ct_hang_seen_call *call)
+{
+	struct ct_hang_comm *making;
+	uint32_t i = g->comms.n;
+	int *ranks;
+
+	while (i < c->n_comms && c->comms[i].n != call->rec.nranks)
+		i++;
+	call->comm = i;
+	if (i < c->n_comms)
+		return CT_OK;
+	ranks = ct_arena_calloc(g->memory, call->rec.nranks, sizeof(*ranks));
+	if (!ranks)
+		return CT_NOMEM;
+	making = &c->comms[c->n_comms++];
+	*making = (struct ct_hang_comm){ .n = call->rec.nranks, .ranks = ranks };
+	for (i = 0; i < making->n && i < c->n_ranks; i++)
+		ranks[i] = c->ranks[i].rank;
+	return CT_OK;
+}
+
+static int is_making_world(const struct ct_hang_seen_call *call, const struct ct_hang_case *c)
+{
+	return !call->rec.return_ns && call->kind == CT_HANG_INIT && call->comm == UINT32_MAX &&
+	       call->rec.nranks && call->rec.nranks == c->n_ranks;
+}
+
+int ct_hang_fill_comms(struct ct_gather *g, struct ct_hang_run *out)
+{
+	struct ct_hang_case *c = &out->hang_case;
+	uint32_t making = 0;
+	int st = CT_OK;
+
+	for (uint32_t i = 0; i < g->n_calls; i++)
+		making += is_making_world(&g->calls[i], c) != 0;
+	c->comms = ct_arena_calloc(g->memory, (size_t)g->comms.n + making, sizeof(*c->comms));
+	if (!c->comms)
+		return CT_NOMEM;
+	c->n_comms = g->comms.n;
+	for (uint32_t i = 0; i < c->n_comms && st == CT_OK; i++)
+		st = fill_comm(g, c, g->comms.all[i], &c->comms[i]);
+	for (uint32_t i = 0; i < g->n_calls && st == CT_OK; i++) {
+		if (is_making_world(&g->calls[i], c))
+			st = join_making(g, c, &g->calls[i]);
+	}
+	return st;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/hang.h"
+
+#include "analyzer/units.h"
+
+const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
+{
+	uint32_t lo = 0, hi = c->n_ranks;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->ranks[mid].rank < rank)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->n_ranks && c->ranks[lo].rank == rank ? &c->ranks[lo] : NULL;
+}
+
+const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
+{
+	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);
+	uint32_t index = r ? (uint32_t)(r - c->ranks) : UINT32_MAX, lo = 0, hi = c->n_ops;
+	const struct ct_hang_op *last = NULL;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->ops[mid].rank < index)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < c->n_ops && c->ops[lo].rank == index; lo++) {
+		enum ct_op_state state = c->ops[lo].state;
+
+		last = &c->ops[lo];
+		if (state == CT_STATE_ENTERED || state == CT_STATE_RETURNED ||
+		    state == CT_STATE_STARTED)
+			break;
+	}
+	return last;
+}
+
+/* ---- ranks that died, and nobody waits for them ---- */
+
+static int is_among(int rank, const int *ranks, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ranks[i] == rank)
+			return 1;
+	}
+	return 0;
+}
+
+static int is_told(const struct ct_hang_result *result, int rank)
+{
+	for (uint32_t v = 0; v < result->n_verdicts; v++) {
+		const struct ct_hang_verdict *verdict = &result->verdicts[v];
+
+		if (is_among(rank, verdict->ranks, verdict->n_ranks) ||
+		    is_among(rank, verdict->victims, verdict->n_victims))
+			return 1;
+	}
+	return 0;
+}
+
+static int say_death(struct ct_hang_verdict *v, const struct ct_hang_rank *first,
+		     struct ct_arena *memory)
+{
+	const char *how = first->how_ended ? first->how_ended : "nobody saw how";
+
+	v->advice = "look for its end: its own log, dmesg (OOM killer, Xid), core file";
+	if (v->n_ranks == 1)
+		v->sentence = ct_arena_printf(
+			memory,
+			"rank %d died (%s) %s after the run began; nobody was seen to wait for it",
+			first->rank, how, ct_text_ns(first->ended_ns).s);
+	else
+		v->sentence = ct_arena_printf(memory,
+					      "rank %d and %u others died (%s), as far as it can "
+					      "be told at the same time; nobody "
+					      "was seen to wait for them",
+					      first->rank, v->n_ranks - 1, how);
+	return v->sentence ? CT_OK : CT_NOMEM;
+}
+
+static int add_death(const struct ct_hang_case *c, struct ct_hang_result *result,
+		     struct ct_arena *memory, const int *ranks, uint32_t n)
+{
+	struct ct_hang_verdict *all = ct_arena_calloc(memory, result->n_verdicts + 1u,
+						      sizeof(*all));
+	const struct ct_hang_rank *first = ct_hang_rank_of(c, ranks[0]);
+
+	if (!all)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < result->n_verdicts; i++)
+		all[i] = result->verdicts[i];
+	all[result->n_verdicts] = (struct ct_hang_verdict){ .code = CT_HANG_IS_DEAD_RANK,
+							    .confidence = CT_CONFIDENCE_MEDIUM,
+							    .ranks = ranks,
+							    .n_ranks = n,
+							    .comm = UINT32_MAX,
+							    .op = UINT32_MAX,
+							    .seq = CT_UNKNOWN,
+							    .since_ns = first->ended_ns,
+							    .since_err_ns = first->err_ns,
+							    .age_ns = CT_UNKNOWN,
+							    .anchor = "dead_rank" };
+	result->verdicts = all;
+	return say_death(&all[result->n_verdicts++], first, memory);
+}
+
+static int add_deaths(const struct ct_hang_case *c, struct ct_hang_result *result,
+		      struct ct_arena *memory)
+{
+	int *ranks = ct_arena_calloc(memory, c->n_ranks, sizeof(*ranks));
+	uint32_t n = 0, dead = 0, with_trace = 0;
+
+	if (!ranks)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
+		with_trace += c->ranks[i].life != CT_LIFE_NO_TRACE;
+		if (c->ranks[i].life != CT_LIFE_DEAD)
+			continue;
+		dead++;
+		if (!is_told(result, c->ranks[i].rank))
+			ranks[n++] = c->ranks[i].rank;
+	}
+	/* where all ranks failed by themselves, it is the program, and no rank of it */
+	if (!n || dead == with_trace)
+		return CT_OK;
+	return add_death(c, result, memory, ranks, n);
+}
+
+int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
+		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
+{
+	struct ct_hang_result *result = NULL;
+	int st = ct_hang_collect(run, options, memory, out, err);
+
+	if (st != CT_OK)
+		return st;
+	st = ct_hang_diagnose(&(*out)->hang_case, memory, &result);
+	if (st == CT_OK)
+		st = add_deaths(&(*out)->hang_case, result, memory);
+	if (st != CT_OK)
+		return ct_fail(err, st, "%s", ct_status_text(st));
+	(*out)->result = result;
+	if (result->n_verdicts && (*out)->state == CT_HANG_INTERRUPTED)
+		(*out)->state = CT_HANG_KILLED;
+	return CT_OK;
+}

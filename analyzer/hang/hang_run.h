@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hang_run.h — a run as `hang` looks at it: what was collected, and how the job stands. Plain values of an arena. */
+#ifndef CT_HANG_RUN_H
+#define CT_HANG_RUN_H
+
+#include "analyzer/hang/diagnose.h"
+#include "analyzer/hang/hang_case.h"
+
+#define CT_HANG_STATE_MAP(XX)                                                                      \
+	XX(RUNNING, "running")	       /* somebody still records */                                \
+	XX(ENDED, "ended")	       /* everybody ended in order */                              \
+	XX(KILLED, "killed")	       /* not in order: it was stuck, or somebody failed */        \
+	XX(INTERRUPTED, "interrupted") /* ended from outside, while it went on or may have */
+
+enum ct_hang_state {
+#define CT_HANG_STATE_ENUM(name, word) CT_HANG_##name,
+	CT_HANG_STATE_MAP(CT_HANG_STATE_ENUM)
+#undef CT_HANG_STATE_ENUM
+};
+const char *ct_hang_state_word(enum ct_hang_state state);
+
+struct ct_hang_run {
+	const char *dir; /* NULL unknown */
+	const char *job;
+	int attempt, attempts;	/* from 0 */
+	uint64_t begin_unix_ns; /* what the times of the case count from */
+	uint64_t last_sign_ns;	/* of anybody */
+	uint64_t torn_down_ns; /* when somebody began to end the job from outside; CT_UNKNOWN: nobody did */
+	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
+	uint64_t limit_ns;	/* what an op must at least be old to be stalled */
+	enum ct_hang_state state;
+	uint32_t ranks_expected; /* 0 unknown */
+	uint32_t ranks_seen;
+	uint32_t hosts;
+	uint32_t running, failed;  /* processes; failed: ended by themselves, not in order */
+	const char **missing_data; /* a sentence each */
+	size_t n_missing_data;
+	struct ct_hang_case hang_case;
+	const struct ct_hang_result *result; /* NULL until it was judged */
+};
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who failed by itself, who was ended by others, and since when the job was being torn down. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/ends.h"
+#include "analyzer/hang/gather.h"
+
+/* After an end that was not in order, this replaces COMMTRACE_HANG_AFTER if that is longer. */
+#define UNCLEAN_NS 5000000000ull
+/* Beats come once a second: who has no later one may have lived so much longer. */
+#define BEAT_NS 2000000000ull
+/* Who is asked to end (SIGTERM) is given half a minute as a rule. */
+#define GRACE_NS 60000000000ull
+/* A job that still runs is not called stuck by one look, unless it has been for this long. */
+#define LOOK_NS 5000000000ull
+
+/* How a process ended, as far as blame goes. */
+enum manner {
+	RUNS,
+	WELL,	   /* by itself, in order */
+	BY_ITSELF, /* and not in order */
+	SENT,	   /* of a signal that somebody in the job was seen to send */
+	ASKED, /* of a signal by which people and schedulers end things; nobody was seen to send it */
+	SHOT,	  /* SIGKILL, and nobody was seen to send it */
+	VANISHED, /* nobody knows how */
+};
+
+struct life {
+	uint32_t process;
+	enum manner manner;
+	int crashed; /* BY_ITSELF of a signal */
+	int waited; /* it had waited for longer than a job should when it ended: that is what ended it */
+	int told; /* the last that it did failed: its peers' end is told to it so */
+	int dead;
+	uint64_t lo_ns, hi_ns; /* when, since the run began; hi UINT64_MAX: nobody saw */
+};
+
+struct lives {
+	struct ct_gather *g;
+	struct life *all;
+	uint32_t n;
+	uint64_t limit_ns;
+};
+
+static enum manner manner_of(const struct ct_process_info *info, const struct ct_end *end)
+{
+	int own = end->kill_by == info->id.pid;
+
+	if (end->how == CT_END_RUNNING)
+		return RUNS;
+	if (ct_end_was_sent(end) && !own)
+		return SENT;
+	if (ct_end_is_well(end) || end->how == CT_END_EXEC)
+		return WELL;
+	if (end->how == CT_END_UNKNOWN)
+		return VANISHED;
+	if (end->how != CT_END_SIGNAL || own)
+		return BY_ITSELF;
+	if (end->signal == SIGKILL)
+		return SHOT;
+	return end->signal == SIGTERM || end->signal == SIGINT || end->signal == SIGHUP ||
+			       end->signal == SIGQUIT
+		       ? ASKED
+		       : BY_ITSELF;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static void take_process(struct lives *lives, uint32_t p)
+{
+	const struct ct_gather *g = lives->g;
+	const struct ct_hang_process *process = &g->processes[p];
+	struct ct_ends_moment moment = ct_ends_moment_of(&process->end);
+	uint64_t err = ct_gather_err(g, p);
+	struct life *life = &lives->all[lives->n++];
+
+	life->process = p;
+	life->manner = manner_of(&g->run->processes[p], &process->end);
+	life->crashed = process->end.how == CT_END_SIGNAL;
+	life->waited = process->waited_ns > g->run->processes[p].id.hang_after_ns;
+	life->told = process->failed_ns != 0;
+	if (moment.lo_ns < process->last_sign_ns && !ct_end_was_sent(&process->end) &&
+	    !process->end.said_ns)
+		moment.lo_ns = process->last_sign_ns;
+	if (life->manner == RUNS)
+		moment = (struct ct_ends_moment){ .lo_ns = process->last_sign_ns,
+						  .hi_ns = UINT64_MAX };
+	life->lo_ns = less(ct_gather_at(g, p, moment.lo_ns), err);
+	life->hi_ns = moment.hi_ns == UINT64_MAX ? UINT64_MAX
+						 : ct_gather_at(g, p, moment.hi_ns) + err;
+}
+
+/* ---- who failed first ---- */
+
+/* Did something else certainly happen before it, of which it may be a consequence? */
+static int is_consequence(const struct lives *lives, const struct life *life)
+{
+	int somebody_sent = 0, asked_then = 0;
+
+	for (uint32_t i = 0; i < lives->n; i++) {
+		const struct life *other = &lives->all[i];
+
+		if (other == life || other->manner == RUNS || other->manner == WELL)
+			continue;
+		if (other->hi_ns < life->lo_ns ||
+		    (life->told && !other->told && other->lo_ns < life->lo_ns))
+			return 1;
+		somebody_sent |= other->manner == SENT;
+		asked_then |= other->manner == ASKED && other->lo_ns <= life->hi_ns;
+	}
+	/* A program that is asked to end may do so with a status of its own. */
+	return !life->crashed && asked_then && !somebody_sent;
+}
+
+static void find_failed(struct lives *lives)
+{
+	for (uint32_t i = 0; i < lives->n; i++) {
+		struct life *life = &lives->all[i];
+
+		life->dead = life->manner == BY_ITSELF && !life->waited &&
+			     !is_consequence(lives, life);
+	}
+}
+
+static int by_lo(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+
+	if (x->lo_ns != y->lo_ns)
+		return x->lo_ns < y->lo_ns ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* The launcher killed all others when it had seen this one dead. */
+static int launcher_followed(const struct lives *lives, const struct life *life)
+{
+	const struct ct_hang_process *all = lives->g->processes;
+	uint32_t parent = all[life->process].end.seen_by, others = 0;
+
+	for (uint32_t i = 0; i < lives->n; i++) {
+		const struct life *other = &lives->all[i];
+
+		if (other == life || other->manner == RUNS || other->manner == WELL)
+			continue;
+		if (other->manner != SENT || all[other->process].end.kill_by != parent ||
+		    other->lo_ns < life->lo_ns)
+			return 0;
+		others++;
+	}
+	return parent && others;
+}
+
+/* Of those that were killed by nobody knows whom, or are gone, those that were long before all others. Who ends a job from
+ * outside ends all of it at about the same time. */
+static void find_gone_before(struct lives *lives)
+{
+	uint64_t gone_ns = 0, limit_ns = lives->limit_ns;
+
+	qsort(lives->all, lives->n, sizeof(*lives->all), by_lo);
+	for (uint32_t i = 0; i + 1 < lives->n; i++) {
+		const struct life *life = &lives->all[i];
+		uint64_t gone = life->hi_ns != UINT64_MAX ? life->hi_ns : life->lo_ns + BEAT_NS;
+
+		if (life->manner == WELL) {
+			gone = life->lo_ns;
+		} else if (life->manner == ASKED) {
+			limit_ns = limit_ns > GRACE_NS ? limit_ns : GRACE_NS;
+		} else if (life->manner != SHOT && life->manner != VANISHED) {
+			return;
+		}
+		gone_ns = gone > gone_ns ? gone : gone_ns;
+		if (lives->all[i + 1].lo_ns <= gone_ns + limit_ns)
+			continue;
+		for (uint32_t k = 0; k <= i; k++)
+			lives->all[k].dead = lives->all[k].manner != WELL;
+		return;
+	}
+}
+
+static int any_dead(const struct lives *lives)
+{
+	int any = 0;
+
+	for (uint32_t i = 0; i < lives->n; i++)
+		any |= lives->all[i].dead;
+	return any;
+}
+
+static void find_dead(struct lives *lives)
+{
+	struct life *shot = NULL;
+	uint32_t n_shot = 0;
+
+	find_failed(lives);
+	if (any_dead(lives))
+		return;
+	find_gone_before(lives);
+	if (any_dead(lives))
+		return;
+	for (uint32_t i = 0; i < lives->n; i++) {
+		if (lives->all[i].manner == SHOT) {
+			shot = &lives->all[i];
+			n_shot++;
+		}
+	}
+	if (n_shot == 1 && launcher_followed(lives, shot))
+		shot->dead = 1;
+}
+
+/* ---- what of it goes into the result ---- */
+
+static const char *how_ended(struct ct_gather *g, const struct life *life)
+{
+	const struct ct_end *end = &g->processes[life->process].end;
+	const char *name;
+
+	if (life->manner == VANISHED)
+		return ct_gather_text(g, "without a word: its signs of life stop");
+	if (end->how != CT_END_SIGNAL)
+		return ct_arena_printf(g->memory, "exit status %d", end->exit_code);
+	name = sigabbrev_np(end->signal);
+	return ct_arena_printf(g->memory, "signal %d (%s%s)", end->signal, name ? "SIG" : "?",
+			       name ? name : "");
+}
+
+static int fill_rank(struct lives *lives, const struct life *life, struct ct_hang_rank *rank)
+{
+	struct ct_gather *g = lives->g;
+	int tells = life->dead || life->manner == BY_ITSELF;
+
+	rank->life = CT_LIFE_ALIVE;
+	if (life->dead)
+		rank->life = CT_LIFE_DEAD;
+	else if (life->manner == WELL)
+		rank->life = CT_LIFE_EXITED;
+	rank->ended_ns = life->manner == RUNS ? CT_UNKNOWN : life->lo_ns;
+	rank->how_ended = tells ? how_ended(g, life) : NULL;
+	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
+}
+
+/* When somebody began to end the job, who was not part of it. */
+static uint64_t torn_down(const struct lives *lives)
+{
+	uint64_t at = CT_UNKNOWN;
+
+	for (uint32_t i = 0; i < lives->n; i++) {
+		const struct life *life = &lives->all[i];
+		int by_others = life->manner == SENT || life->manner == ASKED ||
+				life->manner == SHOT || life->manner == VANISHED;
+
+		if (by_others && !life->dead && life->lo_ns < at)
+			at = life->lo_ns;
+	}
+	return at;
+}
+
+static void set_state(const struct lives *lives, struct ct_hang_run *out)
+{
+	uint32_t n[VANISHED + 1] = { 0 }, unclean;
+
+	for (uint32_t i = 0; i < lives->n; i++)
+		n[lives->all[i].manner]++;
+	unclean = lives->n - n[RUNS] - n[WELL];
+	out->running = n[RUNS];
+	out->failed = n[BY_ITSELF];
+	if (n[RUNS])
+		out->state = CT_HANG_RUNNING;
+	else if (!unclean)
+		out->state = CT_HANG_ENDED;
+	else
+		out->state = n[BY_ITSELF] || any_dead(lives) ? CT_HANG_KILLED : CT_HANG_INTERRUPTED;
+	out->limit_ns = out->hang_after_ns;
+	if (unclean && out->limit_ns > UNCLEAN_NS)
+		out->limit_ns = UNCLEAN_NS;
+	if (n[RUNS] && out->limit_ns < LOOK_NS)
+		out->limit_ns = LOOK_NS;
+}
+
+int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
+{
+	struct lives lives = { .g = g };
+	struct ct_hang_case *c = &out->hang_case;
+	int st = CT_OK;
+
+	lives.all = calloc(g->n_seats + 1, sizeof(*lives.all));
+	if (!lives.all)
+		return CT_NOMEM;
+	lives.limit_ns = out->hang_after_ns < UNCLEAN_NS ? out->hang_after_ns : UNCLEAN_NS;
+	for (uint32_t s = 0; s < g->n_seats; s++) {
+		/* several ranks of one process end together */
+		if (g->seats[s].is_used && !g->seats[s].local &&
+		    g->processes[g->seats[s].process].read)
+			take_process(&lives, g->seats[s].process);
+	}
+	find_dead(&lives);
+	set_state(&lives, out);
+	out->torn_down_ns = torn_down(&lives);
+	for (uint32_t i = 0; i < lives.n && st == CT_OK; i++) {
+		c->died_first |= lives.all[i].dead && lives.n > 1;
+		for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
+			if (g->seats[s].is_used && g->seats[s].process == lives.all[i].process &&
+			    g->seats[s].index != UINT32_MAX)
+				st = fill_rank(&lives, &lives.all[i], &c->ranks[g->seats[s].index]);
+		}
+	}
+	free(lives.all);
+	return st;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a run is not there, as far as it matters for a verdict on a hang. */
+#include <inttypes.h>
+
+#include "analyzer/hang/gather.h"
+#include "analyzer/units.h"
+
+#define MOST 16u /* sentences: files that could not be read are told of one by one */
+
+static int add(struct ct_hang_run *out, const char *text)
+{
+	if (!text)
+		return CT_NOMEM;
+	out->missing_data[out->n_missing_data++] = text;
+	return CT_OK;
+}
+
+/* Processes that ended without a word, and whose ring is gone: what they did last may not be there. */
+static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
+{
+	uint32_t n = 0;
+	uint64_t longest = 0;
+
+	for (size_t p = 0; p < g->run->n_processes; p++) {
+		const struct ct_process_info *info = &g->run->processes[p];
+		const struct ct_hang_process *process = &g->processes[p];
+
+		if (!process->read || info->ring != CT_RING_NOT_FOUND || process->facts.has_end ||
+		    process->ended_well)
+			continue;
+		n++;
+		if (out->last_sign_ns - ct_gather_at(g, (uint32_t)p, process->until_ns) > longest)
+			longest = out->last_sign_ns -
+				  ct_gather_at(g, (uint32_t)p, process->until_ns);
+	}
+	if (!n)
+		return CT_OK;
+	return add(out, ct_arena_printf(g->memory,
+					"the rings of %" PRIu32
+					" processes are gone: what they did after they last wrote "
+					"to the run (every 10 s at least) is not known",
+					n));
+}
+
+int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)
+{
+	int st;
+
+	out->missing_data = ct_arena_calloc(g->memory, MOST + 4, sizeof(*out->missing_data));
+	if (!out->missing_data)
+		return CT_NOMEM;
+	st = add_lost_rings(g, out);
+	for (size_t w = 0; w < g->run->n_warnings && w < MOST && st == CT_OK; w++)
+		st = add(out, ct_arena_printf(g->memory, "%s", g->run->warnings[w]));
+	return st;
+}

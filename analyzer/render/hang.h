@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hang.h — the verdict on a hang as text for people and as JSON for programs. The FILE stays the caller's. */
+#ifndef CT_RENDER_HANG_H
+#define CT_RENDER_HANG_H
+
+#include "analyzer/hang/hang.h"
+#include "analyzer/render/render.h"
+
+/* The first sentence alone, without its line's end. */
+void ct_hang_sentence(const struct ct_hang_run *run, FILE *out);
+
+/* `commtrace hang`: the sentence, its evidence, who waits for it, what is not known, what to do. `style` may be NULL. */
+void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *style, FILE *out);
+
+/* Object "commtrace.hang/1". A new reference, NULL when out of memory. */
+json_t *ct_hang_json(const struct ct_hang_run *run);
+
+/* "0-3,5 and 500 more" of ranks in ascending order: at most `most` numbers. */
+void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks.h — what the threads of one process were doing while something stood still: the STACK records of a process, put
+ * together from all its blocks.
+ *
+ * Of each thread the latest look counts, and whether the one before it, at the same standstill, found it at the same place.
+ * Strings are printable UTF-8 and live, with all else, as long as the arena. One thread per list. */
+#ifndef CT_STACKS_H
+#define CT_STACKS_H
+
+#include <stddef.h>
+
+#include "analyzer/arena.h"
+#include "trace/format.h"
+
+/* Bounds on what a damaged file may ask for. */
+#define CT_STACK_THREADS 64u
+#define CT_STACK_FRAMES 512u
+
+struct ct_stack_line {
+	enum ct_frame_kind kind;
+	unsigned flags;	      /* enum ct_frame_flag */
+	const char *function; /* "" not known */
+	const char *file;     /* likewise */
+	uint64_t offset;      /* in the file; native frames only */
+	uint32_t line;	      /* 0 not known */
+};
+
+struct ct_stack {
+	struct ct_stack_rec rec;     /* `thread` is printable and ends in NUL */
+	struct ct_stack_line *lines; /* innermost first: native ones, then Python's */
+	uint32_t n;
+	/* The look before at the same standstill: 0 there was none. Then has the thread been at the same place, and how
+	 * much CPU time has it used since? */
+	uint64_t before_ns;
+	int is_same;
+	uint64_t cpu_since_ns; /* UINT64_MAX: not known */
+};
+
+/* All of them: of the latest look first, those inside of a recorded call first, then the main thread. */
+struct ct_stack_list {
+	struct ct_arena *memory;
+	struct ct_stack stacks[CT_STACK_THREADS];
+	uint32_t n;
+	uint32_t damaged; /* records that make no sense */
+};
+
+/* Take one record. Records may come twice, in any order of looks. 0 or CT_NOMEM. */
+int ct_stack_list_take(struct ct_stack_list *list, const uint8_t *bytes, size_t len);
+
+/* Put them in order. Once, when the process has been read. */
+void ct_stack_list_sort(struct ct_stack_list *list);
+
+/* The frame that tells most: the innermost of Python, else the innermost native one that has a name; NULL: there is none. */
+const struct ct_stack_line *ct_stack_top(const struct ct_stack *stack);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/errors.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interpose/gloo/gloo.h"
+#include "interpose/recorder.h"
+
+#define PLACES 1024u
+#define TEXT_BYTES 512u
+
+/* Who << 32 | results that were told, one bit each, in the upper half those of what had been called before. Of two
+ * communicators with the same place the later one forgets the earlier one, which may then be told of again. */
+static _Atomic uint64_t told[PLACES];
+static _Atomic uint32_t any;
+
+void ct_errors_init(void)
+{
+	for (uint32_t i = 0; i < PLACES && atomic_load_explicit(&any, memory_order_relaxed); i++)
+		atomic_store_explicit(&told[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&any, 0, memory_order_relaxed);
+}
+
+int ct_error_is_new(const struct ct_error *error)
+{
+	uint32_t who = error->comm ? error->comm : 1u << 31 | error->call;
+	uint64_t bit = 1ull << (((uint32_t)error->result & 15) + (error->is_async ? 16 : 0));
+	_Atomic uint64_t *at = &told[who % PLACES];
+	uint64_t was = atomic_load_explicit(at, memory_order_relaxed);
+	uint64_t is;
+
+	atomic_store_explicit(&any, 1, memory_order_relaxed);
+	do {
+		is = was >> 32 == who ? was : (uint64_t)who << 32;
+		if (is & bit)
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(at, &was, is | bit, memory_order_relaxed,
+							memory_order_relaxed));
+	return 1;
+}
+
+static uint64_t key_of(uint32_t comm)
+{
+	const struct ct_ring *ring = &ct_recorder.ring;
+
+	for (uint32_t i = 0; comm && i < ring->header->n_comms; i++) {
+		struct ct_ring_comm *c = &ring->comms[i];
+
+		if (atomic_load_explicit(&c->id, memory_order_acquire) == comm)
+			return atomic_load_explicit(&c->key, memory_order_relaxed);
+	}
+	return 0;
+}
+
+/* Another thread may be writing a new one over it. */
+static uint32_t keep_text(const char *text)
+{
+	char copy[TEXT_BYTES];
+	size_t n = 0;
+
+	for (; text && n < sizeof(copy) - 1 && text[n]; n++)
+		copy[n] = text[n];
+	while (n && (copy[n - 1] == '\n' || copy[n - 1] == ' '))
+		n--;
+	copy[n] = '\0';
+	return ct_ring_string(&ct_recorder.ring, copy);
+}
+
+void ct_error_record(const struct ct_error *error, const char *text)
+{
+	int saved = errno;
+	struct ct_error_rec rec = {
+		.told_ns = ct_now_ns(),
+		.key = key_of(error->comm),
+		.comm = error->comm,
+		.tid = ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid),
+		.call = error->call,
+		.text = keep_text(text),
+		.result = error->result,
+		.flags = error->is_async ? CT_ERROR_ASYNC : 0,
+		.backend = (uint8_t)error->backend,
+	};
+
+	ct_recorder_rare(CT_KIND_ERROR, &rec);
+	errno = saved;
+}
+
+/* ---- exceptions ----------------------------------------------------------------------------------------- */
+
+#define CLASS_GNU_CXX                                                                              \
+	0x474e5543432b2b00ull /* "GNUCC++\0": thrown here, not handed on by exception_ptr */
+#define HEADER_BYTES 32u      /* struct _Unwind_Exception; the thrown object lies behind it */
+#define TYPE_BEFORE 80u	      /* so far before it, in struct __cxa_exception, stands its type */
+
+_Static_assert(sizeof(void *) == 8, "as laid out for 64 bits");
+
+/* They have no member before std::runtime_error's, which is a virtual table and a pointer to the words. */
+static const char *const plain_types[] = {
+	"N4gloo9ExceptionE",	     "N4gloo11IoExceptionE",
+	"N4gloo16TimeoutExceptionE", "N4gloo25InvalidOperationExceptionE",
+	"St13runtime_error",
+};
+
+static const char *words_of(uint64_t class, const void *exception)
+{
+	const char *header = exception;
+	const void *const *type;
+	const char *name;
+
+	if (class != CLASS_GNU_CXX || !exception)
+		return NULL;
+	type = *(const void *const *const *)(const void *)(header - TYPE_BEFORE);
+	if (!type)
+		return NULL;
+	name = (const char *)type[1];
+	for (size_t i = 0; name && i < sizeof(plain_types) / sizeof(plain_types[0]); i++)
+		if (strcmp(name + (name[0] == '*'), plain_types[i]) == 0)
+			return ((const char *const *)(const void *)(header + HEADER_BYTES))[1];
+	return name;
+}
+
+int ct_error_of_slot(struct ct_slot *slot, uint32_t *comm, uint32_t *call)
+{
+	if (!slot)
+		return 0;
+	*comm = (uint32_t)(atomic_load_explicit(&slot->w[CT_OP_W_WHAT], memory_order_relaxed) >>
+			   32);
+	*call = CT_TAG_CALL(atomic_load_explicit(&slot->w[0], memory_order_relaxed));
+	return 1;
+}
+
+static uint8_t backend_of(uint32_t comm)
+{
+	const struct ct_ring *ring = &ct_recorder.ring;
+
+	for (uint32_t i = 0; comm && i < ring->header->n_comms; i++) {
+		struct ct_ring_comm *c = &ring->comms[i];
+
+		if (atomic_load_explicit(&c->id, memory_order_acquire) == comm)
+			return (uint8_t)atomic_load_explicit(&c->bits, memory_order_relaxed);
+	}
+	return CT_BACKEND_GLOO; /* a rendezvous */
+}
+
+void ct_error_thrown(const struct ct_frame *frame, uint64_t class, const void *exception)
+{
+	struct ct_error error = { .result = CT_RESULT_EXCEPTION };
+
+	if (class != CLASS_GNU_CXX)
+		return; /* a thread that is cancelled, or another language's */
+	if (frame->leave == ct_op_leave || frame->leave == ct_gloo_transfer_leave)
+		ct_error_of_slot(((const struct ct_op_frame *)frame)->slot, &error.comm,
+				 &error.call);
+	else if (frame->leave == ct_host_leave) {
+		error.comm = ((const struct ct_host_frame *)frame)->rec.comm;
+		error.call = ((const struct ct_host_frame *)frame)->rec.call;
+	} else {
+		return;
+	}
+	error.backend = backend_of(error.comm);
+	if (error.call && ct_error_is_new(&error))
+		ct_error_record(&error, words_of(class, exception));
+}

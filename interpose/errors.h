@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* errors.h — errors that a library told the program, as records: what a call returned, or answered when it was asked
+ * whether something earlier had failed, or threw. Of one communicator, of each such result, the first, so that a program
+ * that tries again and again fills nothing. A fixed table; any thread, inside a recorded call; nothing waits. What is
+ * recorded is in the ring when ct_error_record() returns, so it survives the process.
+ */
+#ifndef CT_ERRORS_H
+#define CT_ERRORS_H
+
+#include <stdint.h>
+
+#include "interpose/guard.h"
+#include "trace/format.h"
+
+struct ct_error {
+	uint32_t comm; /* id, 0 none or not known */
+	uint32_t call; /* string id of the function that told */
+	int result;
+	enum ct_backend backend;
+	int is_async;
+};
+
+/* None has been told. Before the gate opens. */
+void ct_errors_init(void);
+
+/* 1: it is the first of its kind, and the caller records it; 0: it is known. */
+int ct_error_is_new(const struct ct_error *error);
+
+/* Communicator and function of the op in this slot, its thread's own; 0: its record was lost (`slot` is NULL). */
+int ct_error_of_slot(struct ct_slot *slot, uint32_t *comm, uint32_t *call);
+
+/* `text`: the library's words, NULL none; at most 511 bytes are kept. Keeps errno. */
+void ct_error_record(const struct ct_error *error, const char *text);
+
+/* A C++ exception of this class (Itanium C++ ABI) leaves the call of `frame`, which is a communicating one. What it says
+ * is read where that is certain: GNU's C++ library, std::runtime_error and Gloo's exceptions, which derive from it. */
+void ct_error_thrown(const struct ct_frame *frame, uint64_t class, const void *exception);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/nccl/failed.h"
+
+#include <errno.h>
+
+#include "interpose/errors.h"
+#include "interpose/nccl/group.h"
+#include "interpose/nccl/later.h"
+#include "interpose/recorder.h"
+
+/* A read of a text: harmless at any time, also of a communicator that hangs. Not wrapped. */
+typedef const char *last_error_fn(ncclComm_t comm);
+static struct ct_real real_last_error = { .symbol = "ncclGetLastError", .names = ct_nccl_sonames };
+
+static void record(const struct ct_error *error, const void *library)
+{
+	last_error_fn *ask;
+	int saved = errno;
+
+	if (!ct_error_is_new(error))
+		return;
+	ask = (last_error_fn *)ct_real_find(&real_last_error, library);
+	ct_error_record(error, ask ? ask(NULL) : NULL);
+	errno = saved;
+}
+
+void ct_nccl_failed(uint32_t call, uint32_t comm, int result, const void *library)
+{
+	record(
+		&(struct ct_error){
+			.comm = comm, .call = call, .result = result, .backend = CT_BACKEND_NCCL },
+		library);
+}
+
+void ct_nccl_failed_async(ncclComm_t comm, int result, const void *library)
+{
+	const struct ct_comm *known = comm ? ct_comms_find(comm) : NULL;
+
+	record(&(struct ct_error){ .comm = known ? known->id : 0,
+				   .call = ct_nccl_call_ids[CT_NCCL_ncclCommGetAsyncError],
+				   .result = result,
+				   .backend = CT_BACKEND_NCCL,
+				   .is_async = 1 },
+	       library);
+}
+
+void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
+		      const void *library)
+{
+	if (ct_nccl_is_error(result))
+		ct_nccl_failed(f->rec.call, f->rec.comm, result, library);
+	else if (result == ncclInProgress && !ct_nccl_in_group())
+		ct_nccl_later_call(asked, &f->rec);
+	ct_host_end(f, result);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* failed.h — what NCCL told the program of errors goes on record, with NCCL's last words (ncclGetLastError). Those are
+ * one text for the whole process, which another thread's error may have replaced. ncclInProgress is none. Inside a recorded
+ * call; any thread; `library` is an address in the copy of NCCL that told.
+ */
+#ifndef CT_NCCL_FAILED_H
+#define CT_NCCL_FAILED_H
+
+#include "interpose/nccl/nccl.h"
+
+struct ct_host_frame;
+
+static inline int ct_nccl_is_error(ncclResult_t result)
+{
+	return __builtin_expect(result != ncclSuccess, 0) && result != ncclInProgress;
+}
+
+/* A call has returned it: string id of its name, id of the communicator or 0. */
+void ct_nccl_failed(uint32_t call, uint32_t comm, int result, const void *library);
+
+/* ncclCommGetAsyncError has answered it. */
+void ct_nccl_failed_async(ncclComm_t comm, int result, const void *library);
+
+/* ct_host_end() with a result of NCCL's. If that is ncclInProgress, and the thread is in no group, `asked` is the
+ * communicator that will tell when it is over; NULL none. */
+void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
+		      const void *library);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/stacks/callers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interpose/environ/peek.h"
+#include "interpose/guard.h"
+#include "interpose/hash.h"
+
+/* A thread takes a free entry by its id, then says where its block is. */
+static struct seat {
+	_Atomic uint32_t tid;
+	_Atomic uintptr_t block; /* struct ct_thread; 0 not yet */
+} seats[CT_CALLERS];
+
+void ct_callers_reset(void)
+{
+	for (unsigned i = 0; i < CT_CALLERS; i++) {
+		atomic_store_explicit(&seats[i].block, 0, memory_order_relaxed);
+		atomic_store_explicit(&seats[i].tid, 0, memory_order_relaxed);
+	}
+}
+
+void ct_callers_join(void)
+{
+	int saved = errno;
+	uint32_t me = (uint32_t)syscall(SYS_gettid);
+
+	for (unsigned i = 0; i < CT_CALLERS; i++) {
+		uint32_t free_one = 0;
+
+		if (atomic_load_explicit(&seats[i].tid, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong_explicit(&seats[i].tid, &free_one, me,
+							     memory_order_relaxed,
+							     memory_order_relaxed))
+			continue;
+		atomic_store_explicit(&seats[i].block, (uintptr_t)&ct_self, memory_order_release);
+		break;
+	}
+	errno = saved;
+}
+
+void ct_callers_leave(void)
+{
+	for (unsigned i = 0; i < CT_CALLERS; i++) {
+		if (atomic_load_explicit(&seats[i].block, memory_order_relaxed) !=
+		    (uintptr_t)&ct_self)
+			continue;
+		atomic_store_explicit(&seats[i].block, 0, memory_order_relaxed);
+		/* release: who takes the entry finds it empty */
+		atomic_store_explicit(&seats[i].tid, 0, memory_order_release);
+	}
+}
+
+/* It has ended without saying so, or its memory is another's now. */
+static void free_seat(struct seat *seat, uint32_t tid, uintptr_t block)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u", tid);
+	if (access(path, F_OK) == 0 || errno != ENOENT)
+		return;
+	if (atomic_compare_exchange_strong(&seat->block, &block, 0))
+		atomic_compare_exchange_strong(&seat->tid, &tid, 0);
+}
+
+uint32_t ct_callers_read(struct ct_caller *callers, uint32_t room)
+{
+	uint32_t gate = ct_guard_gate();
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < CT_CALLERS && n < room; i++) {
+		uintptr_t block = atomic_load_explicit(&seats[i].block, memory_order_acquire);
+		uint32_t tid = atomic_load_explicit(&seats[i].tid, memory_order_relaxed);
+		struct ct_thread thread;
+
+		if (!block || !tid)
+			continue;
+		if (ct_peek(block, &thread, sizeof(thread)) != sizeof(thread) ||
+		    thread.gate != gate || (thread.lane.tid && thread.lane.tid != tid)) {
+			free_seat(&seats[i], tid, block);
+			continue;
+		}
+		callers[n++] = (struct ct_caller){
+			.tid = tid,
+			.depth = thread.depth,
+			.wrapper = thread.depth ? (uintptr_t)thread.frame : 0,
+			.progress = ct_hash_mix((uintptr_t)thread.lane.next,
+						(uint64_t)thread.lane.lap << 1 |
+							(thread.depth & 1)),
+		};
+	}
+	return n;
+}

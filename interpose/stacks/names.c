@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/stacks/names.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEPT 256u /* names */
+#define KEPT_BYTES 160u
+#define MOST_SECTIONS 256u
+#define PIECE 1024u /* symbols that are read at once */
+#define MOST_SYMBOLS (1u << 24)
+
+struct kept {
+	uintptr_t pc, image;
+	char name[KEPT_BYTES];
+};
+
+struct file {
+	int fd;
+	ElfW(Shdr) sections[MOST_SECTIONS];
+	unsigned n;
+};
+
+static int read_at(int fd, uint64_t at, void *to, size_t len)
+{
+	return pread(fd, to, len, (off_t)at) == (ssize_t)len ? 0 : -1;
+}
+
+static int open_file(struct file *file, const char *path)
+{
+	ElfW(Ehdr) head;
+	struct stat st;
+
+	file->n = 0;
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (file->fd < 0)
+		return -1;
+	if (fstat(file->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    read_at(file->fd, 0, &head, sizeof(head)) != 0 ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    head.e_shentsize != sizeof(file->sections[0]) || head.e_shnum > MOST_SECTIONS ||
+	    read_at(file->fd, head.e_shoff, file->sections,
+		    head.e_shnum * sizeof(file->sections[0])) != 0) {
+		close(file->fd);
+		return -1;
+	}
+	file->n = head.e_shnum;
+	return 0;
+}
+
+/* The symbol of this table that covers `at`, else the last function before it without a size. 1 and *best. */
+static int search_table(const struct file *file, const ElfW(Shdr) * table, uint64_t at,
+			ElfW(Sym) * best)
+{
+	static ElfW(Sym) symbols[PIECE];
+	uint64_t n = table->sh_size / sizeof(symbols[0]), done = 0;
+	int found = 0;
+
+	n = n < MOST_SYMBOLS ? n : MOST_SYMBOLS;
+	while (done < n) {
+		size_t now = n - done < PIECE ? (size_t)(n - done) : PIECE;
+
+		if (read_at(file->fd, table->sh_offset + done * sizeof(symbols[0]), symbols,
+			    now * sizeof(symbols[0])) != 0)
+			return found;
+		for (size_t i = 0; i < now; i++) {
+			const ElfW(Sym) *s = &symbols[i];
+			unsigned type = s->st_info & 15;
+
+			if ((type != STT_FUNC && type != STT_GNU_IFUNC) ||
+			    s->st_shndx == SHN_UNDEF || at < s->st_value ||
+			    (at - s->st_value >= s->st_size && s->st_size) ||
+			    (!s->st_size && at - s->st_value > 4096))
+				continue;
+			if (!found || s->st_value > best->st_value ||
+			    (s->st_value == best->st_value && s->st_size && !best->st_size)) {
+				*best = *s;
+				found = 1;
+			}
+		}
+		done += now;
+	}
+	return found;
+}
+
+static void read_name(const struct file *file, const ElfW(Shdr) * table, const ElfW(Sym) * symbol,
+		      char *name, size_t size)
+{
+	const ElfW(Shdr) * strings;
+	ssize_t got;
+
+	if (table->sh_link >= file->n)
+		return;
+	strings = &file->sections[table->sh_link];
+	if (symbol->st_name >= strings->sh_size)
+		return;
+	got = pread(file->fd, name, size - 1, (off_t)(strings->sh_offset + symbol->st_name));
+	name[got > 0 ? got : 0] = '\0';
+}
+
+/* The full table has more than the dynamic one, where it was not stripped. */
+static void search_file(const char *path, uint64_t at, char *name, size_t size)
+{
+	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
+	static struct file file;
+
+	if (open_file(&file, path) != 0)
+		return;
+	for (unsigned t = 0; t < 2 && !name[0]; t++) {
+		for (unsigned i = 0; i < file.n && !name[0]; i++) {
+			ElfW(Sym) symbol = { .st_size = 0 };
+
+			if (file.sections[i].sh_type == tables[t] &&
+			    search_table(&file, &file.sections[i], at, &symbol))
+				read_name(&file, &file.sections[i], &symbol, name, size);
+		}
+	}
+	close(file.fd);
+}
+
+void ct_name_of(const struct ct_code_map *map, const struct ct_code *code, uintptr_t pc, char *name,
+		size_t size)
+{
+	static struct kept table[KEPT];
+	struct kept *kept = &table[(pc * 0x9e3779b97f4a7c15ull) >> 56];
+	const char *path = code ? ct_code_path(map, code) : "";
+
+	_Static_assert(KEPT == 256, "eight bits choose one");
+	name[0] = '\0';
+	if (path[0] != '/' || code->is_deleted)
+		return;
+	if (kept->pc != pc || kept->image != code->image) {
+		memset(kept, 0, sizeof(*kept));
+		search_file(path, pc - code->bias, kept->name, sizeof(kept->name));
+		kept->pc = pc;
+		kept->image = code->image;
+	}
+	strncpy(name, kept->name, size - 1);
+	name[size - 1] = '\0';
+}

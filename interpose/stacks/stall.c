@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/stacks/stall.h"
+
+#include <string.h>
+
+#include "interpose/recorder.h"
+#include "interpose/stacks/callers.h"
+
+/* A thread, and since when it has recorded nothing. */
+struct seen {
+	uint32_t tid;
+	uint64_t progress, since_ns;
+};
+
+static struct seen seen[CT_CALLERS];
+static struct ct_caller callers[CT_CALLERS];
+static uint32_t n_seen;
+static uint64_t moved_ns; /* when any thread was seen to have recorded something */
+
+void ct_stall_reset(void)
+{
+	n_seen = 0;
+	moved_ns = 0;
+}
+
+static uint64_t load(ct_word *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static const struct seen *seen_before(uint32_t tid)
+{
+	for (uint32_t i = 0; i < n_seen; i++)
+		if (seen[i].tid == tid)
+			return &seen[i];
+	return NULL;
+}
+
+/* Since when the thread that is longest in a call has been there; UINT64_MAX none. */
+static uint64_t look_at_callers(uint64_t now)
+{
+	static struct seen next[CT_CALLERS];
+	uint32_t n = ct_callers_read(callers, CT_CALLERS);
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct seen *before = seen_before(callers[i].tid);
+
+		next[i] = (struct seen){ .tid = callers[i].tid,
+					 .progress = callers[i].progress,
+					 .since_ns = now };
+		if (before && before->progress == callers[i].progress)
+			next[i].since_ns = before->since_ns;
+		else
+			moved_ns = now;
+		if (callers[i].depth && next[i].since_ns < oldest)
+			oldest = next[i].since_ns;
+	}
+	memcpy(seen, next, n * sizeof(seen[0]));
+	n_seen = n;
+	if (!moved_ns)
+		moved_ns = now;
+	return oldest;
+}
+
+static uint64_t oldest_launch(void)
+{
+	struct ct_ring *ring = &ct_recorder.ring;
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < ring->header->n_opens; i++) {
+		uint64_t tag = load(&ring->opens[i].tag);
+		uint64_t opened = load(&ring->opens[i].opened_ns);
+
+		if (tag >> 32 == 1 && opened && opened < oldest && load(&ring->opens[i].tag) == tag)
+			oldest = opened;
+	}
+	return oldest;
+}
+
+static int has_comms(void)
+{
+	struct ct_ring *ring = &ct_recorder.ring;
+
+	for (uint32_t i = 0; i < ring->header->n_comms; i++) {
+		uint64_t id = load(&ring->comms[i].id);
+
+		if (id && id <= UINT32_MAX && !load(&ring->comms[i].ended_ns))
+			return 1;
+	}
+	return 0;
+}
+
+int ct_stall_find(struct ct_stall *stall, uint64_t after_ns, uint64_t now)
+{
+	uint64_t in_call = look_at_callers(now), launch = oldest_launch();
+	uint64_t old = now > after_ns ? now - after_ns : 0;
+
+	if (in_call <= old)
+		*stall = (struct ct_stall){ CT_STALL_CALL, in_call };
+	else if (launch <= old)
+		*stall = (struct ct_stall){ CT_STALL_LAUNCH, launch };
+	else if (moved_ns <= old && has_comms())
+		*stall = (struct ct_stall){ CT_STALL_IDLE, moved_ns };
+	else
+		return 0;
+	return 1;
+}

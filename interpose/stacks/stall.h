@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stall.h — does anything of this process stand still? From its own ring and blocks alone. The write thread; waits for
+ * nothing. */
+#ifndef CT_STACKS_STALL_H
+#define CT_STACKS_STALL_H
+
+#include <stdint.h>
+
+#include "trace/format.h"
+
+struct ct_stall {
+	enum ct_stack_why why;
+	uint64_t since_ns; /* at the latest: when it was seen so first */
+};
+
+void ct_stall_reset(void);
+
+/* 1 and *stall: something has stood still for `after_ns` at least, in the order of enum ct_stack_why. To be asked again and again:
+ * what moves is seen from one time to the next. */
+int ct_stall_find(struct ct_stall *stall, uint64_t after_ns, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `commtrace hang` says of a run, held against what is true: used by every test of this folder.
+
+A truth is a list of ways to say it, each a pair (code, ranks); [] is "nobody is to blame". An answer is
+
+    right   its verdicts are one of the ways
+    weak    it blames nobody although somebody is to blame: not enough evidence
+    wrong   anything else: it blames somebody who has done nothing, or for something else
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
+BUILD = Path(os.environ.get("CT_BUILD") or ROOT / "build")
+LIBRARY = BUILD / "lib" / "libcommtrace.so"
+COMMTRACE = BUILD / "bin" / "commtrace"
+
+# Who waits in a test waits so long at most; nothing is right or wrong by its time.
+PATIENCE_S = 120
+
+
+def clean_environment(**more):
+    """The environment without anything of a launcher, and without the tracer."""
+    ours = ("COMMTRACE", "RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_", "SLURM_", "OMPI_", "PMI", "LD_PRELOAD")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    return {**kept, **more}
+
+
+def with_torch():
+    """This program again under a Python that has torch, if this one has none."""
+    if not importlib.util.find_spec("torch"):
+        assert sys.executable != "/usr/bin/python3", "no Python with torch"
+        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+
+
+class Answer:
+    def __init__(self, status, said, text):
+        self.status, self.said, self.text = status, said, text
+        self.verdicts = [(v["code"], sorted(v["ranks"])) for v in said["verdicts"]]
+        self.state = said.get("state")
+
+    def __str__(self):
+        return f"{self.state} {self.verdicts or 'nobody'} exit {self.status}"
+
+
+def ask(*runs, options=(), rings=None):
+    """commtrace hang RUNS: an Answer; AssertionError where the command itself is at fault. `rings`: where the job had its rings,
+    if not in /dev/shm."""
+    where = {"COMMTRACE_RING_DIR": str(rings)} if rings else {}
+    asked = subprocess.run([COMMTRACE, "hang", "--format=json", *options, *runs], env=clean_environment(**where), text=True,
+                           capture_output=True, timeout=PATIENCE_S, check=False)
+    assert asked.returncode in (0, 3), f"commtrace hang: exit {asked.returncode}: {asked.stderr or asked.stdout}"
+    answer = Answer(asked.returncode, json.loads(asked.stdout), asked.stdout)
+    assert (asked.returncode == 3) == bool(answer.verdicts), f"exit {asked.returncode}: {asked.stdout}"
+    return answer
+
+
+def judge(answer, ways, says=(), victims=None):
+    """("right" | "weak" | "wrong", why)."""
+    ways = [[(code, sorted(ranks)) for code, ranks in way] for way in ways]
+    if sorted(answer.verdicts) in [sorted(way) for way in ways]:
+        missing = [words for words in says if words not in answer.text]
+        if missing:
+            return "wrong", f"does not say {missing}"
+        if victims is not None:
+            found = sorted({v for verdict in answer.said["verdicts"] for v in verdict["victims"]})
+            if found != sorted(victims):
+                return "wrong", f"victims {found}, not {sorted(victims)}"
+        return "right", ""
+    guilty = {rank for way in ways for _, ranks in way for rank in ranks}
+    named = {rank for code, ranks in answer.verdicts if code not in ("UNKNOWN",) for rank in ranks}
+    if guilty and not named:
+        return "weak", "blames nobody"
+    return "wrong", f"not {' or '.join(map(str, ways))}"

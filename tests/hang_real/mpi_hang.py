@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mpi_hang.py [PLAY...] [--seed N] [--flavour F] — jobs on OpenMPI or MPICH that hang or crash, and are killed or end; `commtrace
+hang` has to tell who is to blame. Without names all of PLAYS: those of mpi_plays.c, and examples/mpi_stencil with its faults."""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import judge
+
+FLAVOUR = None  # openmpi or mpich
+RANKS = 3
+# How long a job is left alone after its last rank has marked; see stage.py.
+AT_REST_S = 3.0
+
+NOBODY = [[]]
+CIRCLE = [[(code, [0, 1, 2])] for code in ("HOST_ORDER_DEADLOCK", "HOST_CALL_STALL", "UNKNOWN")]
+
+# Name: what is true, and who are the victims (None: not asked).
+PLAYS = {
+    "missing": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "missing_at_the_end": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "missing_in_split": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "receive_without_send": ([[("P2P_UNMATCHED", [0, 1])]], [2]),
+    "receive_from_a_sleeper": ([[("HOST_MISSING", [0])]], [1, 2]),
+    "both_send_large": ([[("P2P_CYCLE", [0, 1])]], [2]),
+    "both_send_small": (NOBODY, []),
+    "another_tag": ([[("P2P_UNMATCHED", [0, 1])]], [2]),
+    "another_operation": ([[("MISMATCH_OP", [1])]], None),
+    "another_root": ([[("MISMATCH_ROOT", [1])]], None),
+    "another_count": ([[("MISMATCH_COUNT", [1])]], None),
+    "skipped": ([[("SKIPPED_OP", [1])], [("MISMATCH_OP", [1])]], None),
+    "order_of_two_communicators": ([[("HOST_ORDER_DEADLOCK", [0, 1, 2])]], []),
+    "pairs_in_a_circle": (CIRCLE, []),
+    "segfault": ([[("DEAD_RANK", [1])]], None),
+    "aborted": ([[("DEAD_RANK", [1])], [("EXITED_RANK", [1])]], None),
+    "exited": ([[("EXITED_RANK", [1])]], None),
+    "slow": (NOBODY, []),
+    "stencil_hangs": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "stencil_mismatch": ([[("MISMATCH_OP", [1])]], None),
+    # The rank that left its residual out goes on to the next step's messages, where its neighbours are not.
+    "stencil_skips": ([[("P2P_UNMATCHED", [0, 1, 2])], [("HOST_ORDER_DEADLOCK", [0, 1, 2])], [("SKIPPED_OP", [1])],
+                       [("HOST_MISSING", [1])]], None),
+}
+STENCIL = {
+    "stencil_hangs": ["--hang-rank", "1", "--hang-step", "3"],
+    "stencil_mismatch": ["--mismatch-rank", "1", "--mismatch-step", "3", "--steps", "6"],
+    "stencil_skips": ["--skip-rank", "1", "--steps", "8"],
+}
+# These end by themselves, or by their launcher.
+ENDS = ("segfault", "aborted", "exited", "another_count")
+
+# As in ../mpi/mpi.sh: as root, with more ranks than cores, without a network.
+LAUNCHED = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_plm_rsh_agent": "false", "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_base_warn_component_unused": "0",
+    "OMPI_MCA_orte_base_help_aggregate": "0", "OMPI_MCA_mpi_yield_when_idle": "1", "HYDRA_LAUNCHER": "fork",
+}
+
+
+def program(name, folder):
+    if name in STENCIL:
+        suffix = "" if FLAVOUR == "openmpi" else ".mpich"
+        return [judge.BUILD / "bin" / f"mpi_stencil{suffix}", *STENCIL[name]]
+    return [judge.BUILD / "tests" / "hang_real" / f"mpi_plays.{FLAVOUR}", name, folder]
+
+
+class Job:
+    def __init__(self, name, work, rings, launcher_traced):
+        self.name, self.folder, self.rings = name, Path(work) / name, rings
+        self.folder.mkdir()
+        self.run = self.folder / "run"
+        yielding = f":{judge.BUILD}/tests/mpi/mpi_yield.so" if FLAVOUR == "mpich" else ""
+        preload = f"{judge.LIBRARY}{yielding}"
+        environment = judge.clean_environment(
+            **LAUNCHED, OMPI_MCA_orte_tmpdir_base=str(work), COMMTRACE_DIR=str(self.run), COMMTRACE_RING_DIR=rings,
+            COMMTRACE_QUIET="1", COMMTRACE_HANG_AFTER="1s", COMMTRACE_BUDGET="off")
+        if launcher_traced:
+            environment["LD_PRELOAD"] = preload
+        self.out = open(self.folder / "out", "w+")
+        self.launcher = subprocess.Popen(
+            [f"mpirun.{FLAVOUR}", "-n", str(RANKS), "env", f"LD_PRELOAD={preload}", "sh", "-c",
+             'echo $$ >"$0/pid.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"; exec "$@"', self.folder, *program(name, self.folder)],
+            env=environment, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.out)
+
+    def rests(self):
+        if self.launcher.poll() is not None:
+            return True
+        if self.name in STENCIL:  # knows nothing of marks; its steps take microseconds
+            started = [file.stat().st_mtime for file in self.folder.glob("pid.*")]
+            return len(started) == RANKS and time.time() > max(started) + 2
+        return len(list(self.folder.glob("at.*"))) == RANKS
+
+    def wait(self):
+        limit = time.monotonic() + judge.PATIENCE_S
+        while not self.rests():
+            assert time.monotonic() < limit, f"does not come to rest: {(self.folder / 'out').read_text()[-600:]}"
+            time.sleep(0.05)
+        if self.launcher.poll() is None:
+            time.sleep(AT_REST_S)
+
+    def pids(self):
+        return [int(file.read_text()) for file in self.folder.glob("pid.*") if file.read_text().strip()]
+
+    def kill(self, manner):
+        """"at once": SIGKILL to all ranks; "launcher": SIGTERM to the launcher, which ends them in its own way."""
+        if self.launcher.poll() is None:
+            if manner == "launcher":
+                self.launcher.send_signal(signal.SIGTERM)
+            else:
+                for pid in self.pids():
+                    kill(pid)
+        try:
+            self.launcher.wait(20)
+        except subprocess.TimeoutExpired:
+            self.launcher.kill()
+            self.launcher.wait()
+        for pid in self.pids():
+            if is_ours(pid, self.folder):
+                kill(pid)
+        self.out.close()
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def is_ours(pid, folder):
+    """A number that has come again would be somebody else's."""
+    try:
+        return str(folder).encode() in Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+
+
+def told(job, when, truth, victims):
+    try:
+        answer = judge.ask(job.run, rings=job.rings)
+        verdict, why = judge.judge(answer, truth, (), victims)
+    except AssertionError as error:
+        answer, verdict, why = None, "wrong", str(error)
+    print(f"{verdict:6}{when:10}{FLAVOUR} {job.name:30}{answer if verdict == 'right' else f'{answer} {why}'}", flush=True)
+    return verdict
+
+
+def play(name, work, rings):
+    truth, victims = PLAYS[name]
+    job = Job(name, work, rings, random.random() < 0.5)
+    manner = random.choice(["at once", "launcher"])
+    verdicts = []
+    try:
+        job.wait()
+        if name not in ENDS:
+            verdicts.append(told(job, "live", truth, None))
+    finally:
+        job.kill(manner)
+    verdicts.append(told(job, "ended" if name in ENDS else manner, truth, victims))
+    return verdicts
+
+
+def main():
+    global FLAVOUR
+    parser = argparse.ArgumentParser()
+    parser.add_argument("plays", nargs="*")
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("CT_SEED", time.time_ns() % 1000000)))
+    parser.add_argument("--flavour", choices=["openmpi", "mpich"], default=os.environ.get("CT_MPI", "openmpi"))
+    options = parser.parse_args()
+    FLAVOUR = options.flavour
+    random.seed(options.seed)
+    print("seed", options.seed, flush=True)
+    work = tempfile.mkdtemp(prefix="commtrace-mpi.")
+    rings = tempfile.mkdtemp(prefix="commtrace-mpi.", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    verdicts = []
+    try:
+        for name in options.plays or PLAYS:
+            verdicts += play(name, work, rings)
+    finally:
+        if os.environ.get("CT_KEEP"):
+            print("kept:", work, rings)
+        else:
+            shutil.rmtree(work, ignore_errors=True)
+            shutil.rmtree(rings, ignore_errors=True)
+    count = {verdict: verdicts.count(verdict) for verdict in ("right", "weak", "wrong")}
+    print(", ".join(f"{n} {verdict}" for verdict, n in count.items()))
+    if not options.plays:
+        print(f"METRIC hang.{FLAVOUR}_right_pct {100 * count['right'] / len(verdicts):.1f} >=100")
+        print(f"METRIC hang.{FLAVOUR}_wrong {count['wrong']} 0")
+    return count["right"] != len(verdicts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
