@@ -56,6 +56,9 @@ static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struc
 	out->err_ns = ct_gather_err(g, seat->process);
 	out->starts_known = p->has_starts;
 	out->cut = p->lost;
+	out->cpu_ns = ct_gather_main_cpu(p);
+	out->stacks = p->stacks;
+	out->n_stacks = p->n_stacks;
 }
 
 static struct ct_hang_rank unknown_rank(int rank)

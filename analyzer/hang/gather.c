@@ -292,6 +292,7 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	struct ct_hang_kept_op op;
 
 	process->ops++;
+	ct_gather_entered(g, j->op->tid, j->op->enter_ns);
 	note_act(process, j);
 	if (g->n_open_calls)
 		leave_calls(g, j->op->tid, j->op->enter_ns);
@@ -447,6 +448,13 @@ static int is_cut(const struct ct_hang_process *p)
 	return lost != 0;
 }
 
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct ct_gather *g = arg;
+
+	return ct_stack_list_take(&g->stacks, bytes, len);
+}
+
 static int end_process(struct ct_gather *g)
 {
 	const struct ct_process_info *info = &g->run->processes[g->process];
@@ -456,7 +464,7 @@ static int end_process(struct ct_gather *g)
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || keep_open_calls(g) != CT_OK)
+	if (st != CT_OK || keep_open_calls(g) != CT_OK || ct_gather_stacks_end(g) != CT_OK)
 		return CT_NOMEM;
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
@@ -487,6 +495,7 @@ int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, stru
 	if (st != CT_OK)
 		return st;
 	memset(g->sites, 0, sizeof(g->sites));
+	ct_gather_stacks_begin(g);
 	if (seat_of(g, 0) < 0)
 		st = CT_NOMEM;
 	while (st == CT_OK) {
@@ -527,9 +536,12 @@ static void set_begin(struct ct_gather *g)
 
 int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, struct ct_err *err)
 {
-	const struct ct_load_sink sink = {
-		.op = on_op, .comm = on_comm, .named = on_comm, .host = on_host, .arg = g
-	};
+	const struct ct_load_sink sink = { .op = on_op,
+					   .comm = on_comm,
+					   .named = on_comm,
+					   .host = on_host,
+					   .stack = on_stack,
+					   .arg = g };
 	int *ranks = NULL;
 	uint32_t n = 0;
 	int st;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/hang.h"
+#include "analyzer/render/hang_stacks.h"
 #include "analyzer/render/json_value.h"
 #include "trace/ops.h"
 
@@ -100,7 +101,7 @@ static json_t *verdict(const struct ct_hang_run *run, const struct ct_hang_verdi
 	ct_json_set(o, "text", ct_json_text(v->sentence), &failed);
 	ct_json_set(o, "evidence", evidence(v), &failed);
 	ct_json_set(o, "divergence", divergence(v->divergence), &failed);
-	ct_json_set(o, "stacks", json_array(), &failed);
+	ct_json_set(o, "stacks", ct_hang_stacks_json(run, v), &failed);
 	ct_json_set(o, "advice", ct_json_text(v->advice), &failed);
 	return ct_json_done(o, failed);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/render/hang_stacks.h"
 #include "analyzer/render/text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
@@ -237,6 +238,7 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 	if (v->n_ranks > MOST_LINES)
 		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " more ranks", HANGING, "",
 			     v->n_ranks - MOST_LINES);
+	ct_hang_stacks_text(text, run, v);
 	write_facts(text, v);
 	write_divergence(text, v->divergence);
 	if (make(&m)) {
