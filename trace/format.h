@@ -118,7 +118,8 @@ struct ct_ring_header {
 	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
 	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
 	ct_word traffic; /* creator: byte offset of the traffic table | its entries << 32, 0 none */
-	ct_word reserved[9];
+	ct_word stacks; /* creator: byte offset of two places for stacks | bytes of one << 32, 0 none */
+	ct_word reserved[8];
 	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
 	struct ct_process process;
@@ -173,6 +174,14 @@ struct ct_ring_traffic {
 _Static_assert(sizeof(struct ct_ring_traffic) == 32, "a traffic entry is half a cache line");
 #define CT_TRAFFIC_RECEIVED (1u << 31)
 #define CT_TRAFFIC_ANYBODY 0x7fffffffu
+
+/* The head of a place for STACK records; they follow, each its length and its bytes, filled up to whole words. */
+struct ct_ring_stacks {
+	ct_word version; /* who looks at threads: 0 never written, odd while being written */
+	ct_word words;	 /* of records, with their lengths */
+};
+_Static_assert(sizeof(struct ct_ring_stacks) == 16, "records follow");
+#define CT_RING_STACKS_MOST 16384u /* bytes of one place */
 
 /* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
  * (id 0 = no string). The length is stored last (release), 0 = not written yet. */
