@@ -392,6 +392,37 @@ static int keep_open_calls(struct ct_gather *g)
 	return CT_OK;
 }
 
+/* ---- what libraries and threads tell ---- */
+
+/* Of NCCL only what ends the communicator: a refused argument (4) and a wrong use (5) end nothing. */
+static int is_end_of_comm(const struct ct_error_rec *rec)
+{
+	return rec->backend != CT_BACKEND_NCCL ||
+	       (rec->result > 0 && rec->result <= 8 && (1 << rec->result & 0x14e));
+}
+
+static int on_error(void *arg, const struct ct_error_rec *rec, const char *call, const char *text)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[g->process];
+	struct ct_hang_kept *kept = ct_table_get(&g->by_id, (uint64_t)g->process << 32 | rec->comm);
+
+	/* an exception is told by the operation that it left */
+	if (p->error || rec->result < 0 || !is_end_of_comm(rec))
+		return CT_OK;
+	p->error = text ? ct_gather_text(g, text)
+			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
+					  rec->result);
+	p->error_ns = rec->told_ns;
+	p->error_comm = kept ? kept->comm->index : UINT32_MAX;
+	return p->error ? CT_OK : CT_NOMEM;
+}
+
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	return ct_gather_stack(arg, bytes, len);
+}
+
 /* ---- a process ---- */
 
 static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
@@ -448,13 +479,6 @@ static int is_cut(const struct ct_hang_process *p)
 	return lost != 0;
 }
 
-static int on_stack(void *arg, const uint8_t *bytes, size_t len)
-{
-	struct ct_gather *g = arg;
-
-	return ct_stack_list_take(&g->stacks, bytes, len);
-}
-
 static int end_process(struct ct_gather *g)
 {
 	const struct ct_process_info *info = &g->run->processes[g->process];
@@ -464,8 +488,9 @@ static int end_process(struct ct_gather *g)
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || keep_open_calls(g) != CT_OK || ct_gather_stacks_end(g) != CT_OK)
+	if (st != CT_OK || keep_open_calls(g) != CT_OK)
 		return CT_NOMEM;
+	ct_gather_stacks_end(g);
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
@@ -480,8 +505,7 @@ static int end_process(struct ct_gather *g)
 		if (info->ring != CT_RING_NOT_FOUND || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
-	p->lost = is_cut(p) ||
-		  (info->ring == CT_RING_NOT_FOUND && !p->ended_well && !p->facts.has_end);
+	p->lost = is_cut(p);
 	if (p->facts.cost.timed_by == CT_TIMED_BY_EVENTS ||
 	    p->facts.cost.timed_by == CT_TIMED_BY_PLUGIN)
 		p->has_starts = 1;
@@ -540,6 +564,7 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 					   .comm = on_comm,
 					   .named = on_comm,
 					   .host = on_host,
+					   .error = on_error,
 					   .stack = on_stack,
 					   .arg = g };
 	int *ranks = NULL;

@@ -6,9 +6,21 @@
 
 void ct_gather_stacks_begin(struct ct_gather *g)
 {
-	g->stacks = (struct ct_stack_list){ .memory = g->memory };
 	memset(g->entered, 0, sizeof(g->entered));
 	g->last_enter_ns = 0;
+}
+
+int ct_gather_stack(struct ct_gather *g, const uint8_t *bytes, size_t len)
+{
+	struct ct_hang_process *p = &g->processes[g->process];
+
+	if (!p->stacks) {
+		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
+		if (!p->stacks)
+			return CT_NOMEM;
+		p->stacks->memory = g->memory;
+	}
+	return ct_stack_list_take(p->stacks, bytes, len);
 }
 
 void ct_gather_entered(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
@@ -31,25 +43,16 @@ static int is_past(const struct ct_gather *g, const struct ct_stack *stack)
 	return stack->rec.why == CT_STALL_IDLE && g->last_enter_ns > stack->rec.taken_ns;
 }
 
-int ct_gather_stacks_end(struct ct_gather *g)
+void ct_gather_stacks_end(struct ct_gather *g)
 {
-	struct ct_hang_process *p = &g->processes[g->process];
-	struct ct_stack *kept = ct_arena_calloc(g->memory, g->stacks.n, sizeof(*kept));
+	struct ct_stack_list *list = g->processes[g->process].stacks;
+	uint32_t n = 0;
 
-	if (!kept)
-		return CT_NOMEM;
-	ct_stack_list_sort(&g->stacks);
-	for (uint32_t i = 0; i < g->stacks.n; i++)
-		if (!is_past(g, &g->stacks.stacks[i]))
-			kept[p->n_stacks++] = g->stacks.stacks[i];
-	p->stacks = kept;
-	return CT_OK;
-}
-
-uint64_t ct_gather_main_cpu(const struct ct_hang_process *p)
-{
-	for (uint32_t i = 0; i < p->n_stacks; i++)
-		if (p->stacks[i].rec.flags & CT_STACK_MAIN)
-			return p->stacks[i].cpu_since_ns;
-	return CT_UNKNOWN;
+	if (!list)
+		return;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!is_past(g, &list->stacks[i]))
+			list->stacks[n++] = list->stacks[i];
+	list->n = n;
+	ct_stack_list_sort(list);
 }

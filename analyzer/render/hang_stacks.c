@@ -20,6 +20,14 @@ static const char *base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* NULL: none were taken. */
+static const struct ct_stack_list *stacks_of(const struct ct_hang_run *run, int rank)
+{
+	const struct ct_hang_rank *r = ct_hang_rank_of(&run->hang_case, rank);
+
+	return r ? run->stacks[r - run->hang_case.ranks] : NULL;
+}
+
 /* ---- for people ---- */
 
 static int is_python(const struct ct_stack *stack)
@@ -31,12 +39,12 @@ static int is_python(const struct ct_stack *stack)
 }
 
 /* The first thread is what a program is written in: its frames of Python say more than a worker's of a library. */
-static const struct ct_stack *most_telling(const struct ct_hang_rank *rank)
+static const struct ct_stack *most_telling(const struct ct_stack_list *list)
 {
-	for (uint32_t i = 0; i < rank->n_stacks; i++)
-		if (rank->stacks[i].rec.flags & CT_STACK_MAIN && is_python(&rank->stacks[i]))
-			return &rank->stacks[i];
-	return rank->n_stacks ? &rank->stacks[0] : NULL;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->stacks[i].rec.flags & CT_STACK_MAIN && is_python(&list->stacks[i]))
+			return &list->stacks[i];
+	return list->n ? &list->stacks[0] : NULL;
 }
 
 static const char *doing(const struct ct_stack *stack)
@@ -98,8 +106,8 @@ void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
 			 const struct ct_hang_verdict *v)
 {
 	for (uint32_t i = 0; i < v->n_ranks && i < TEXT_RANKS; i++) {
-		const struct ct_hang_rank *rank = ct_hang_rank_of(&run->hang_case, v->ranks[i]);
-		const struct ct_stack *stack = rank ? most_telling(rank) : NULL;
+		const struct ct_stack_list *list = stacks_of(run, v->ranks[i]);
+		const struct ct_stack *stack = list ? most_telling(list) : NULL;
 
 		if (stack)
 			write_stack(text, v->ranks[i], stack);
@@ -150,9 +158,10 @@ static json_t *stack_of(int rank, const struct ct_stack *stack)
 	int failed = !o;
 
 	ct_json_set(o, "rank", ct_json_rank(rank), &failed);
-	ct_json_set(o, "thread", json_integer(rec->tid), &failed);
-	ct_json_set(o, "name", ct_json_text(rec->thread[0] ? rec->thread : NULL), &failed);
+	ct_json_set(o, "thread", ct_json_text(rec->thread[0] ? rec->thread : NULL), &failed);
+	ct_json_set(o, "tid", json_integer(rec->tid), &failed);
 	ct_json_set(o, "main", json_boolean(rec->flags & CT_STACK_MAIN), &failed);
+	ct_json_set(o, "running", json_boolean(rec->flags & CT_STACK_RUNNING), &failed);
 	ct_json_set(o, "in_call", json_boolean(rec->flags & CT_STACK_IN_CALL), &failed);
 	ct_json_set(o, "state", ct_json_text(state_of(stack)), &failed);
 	ct_json_set(o, "after_ns",
@@ -172,10 +181,10 @@ json_t *ct_hang_stacks_json(const struct ct_hang_run *run, const struct ct_hang_
 	int failed = !array;
 
 	for (uint32_t i = 0; i < v->n_ranks && i < JSON_RANKS; i++) {
-		const struct ct_hang_rank *rank = ct_hang_rank_of(&run->hang_case, v->ranks[i]);
+		const struct ct_stack_list *list = stacks_of(run, v->ranks[i]);
 
-		for (uint32_t s = 0; rank && s < rank->n_stacks && s < JSON_THREADS; s++)
-			ct_json_append(array, stack_of(v->ranks[i], &rank->stacks[s]), &failed);
+		for (uint32_t s = 0; list && s < list->n && s < JSON_THREADS; s++)
+			ct_json_append(array, stack_of(v->ranks[i], &list->stacks[s]), &failed);
 	}
 	return ct_json_done(array, failed);
 }

@@ -142,16 +142,14 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 
 static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
 {
+	char within[48] = "";
+
 	if (v->since_ns == CT_UNKNOWN)
 		return;
-	ct_text_line(
-		text, CT_COLOR_NONE, "%-*s%s after the run began%s%s%s%s", HANGING, "since",
-		ct_text_ns(v->since_ns).s,
-		v->since_err_ns && v->since_err_ns != CT_UNKNOWN ? " (within " : "",
-		v->since_err_ns && v->since_err_ns != CT_UNKNOWN ? ct_text_ns(v->since_err_ns).s
-								 : "",
-		v->since_err_ns && v->since_err_ns != CT_UNKNOWN ? ")" : "",
-		v->age_ns == CT_UNKNOWN ? "" : ", for longer than anything is expected to take");
+	if (v->since_err_ns && v->since_err_ns != CT_UNKNOWN)
+		snprintf(within, sizeof(within), " (within %s)", ct_text_ns(v->since_err_ns).s);
+	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s", HANGING, "since",
+		     ct_text_ns(v->since_ns).s, within);
 }
 
 static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank)
