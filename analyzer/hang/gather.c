@@ -292,6 +292,7 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	struct ct_hang_kept_op op;
 
 	process->ops++;
+	ct_gather_entered(g, j->op->tid, j->op->enter_ns);
 	note_act(process, j);
 	if (g->n_open_calls)
 		leave_calls(g, j->op->tid, j->op->enter_ns);
@@ -419,16 +420,7 @@ static int on_error(void *arg, const struct ct_error_rec *rec, const char *call,
 
 static int on_stack(void *arg, const uint8_t *bytes, size_t len)
 {
-	struct ct_gather *g = arg;
-	struct ct_hang_process *p = &g->processes[g->process];
-
-	if (!p->stacks) {
-		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
-		if (!p->stacks)
-			return CT_NOMEM;
-		p->stacks->memory = g->memory;
-	}
-	return ct_stack_list_take(p->stacks, bytes, len);
+	return ct_gather_stack(arg, bytes, len);
 }
 
 /* ---- a process ---- */
@@ -498,8 +490,7 @@ static int end_process(struct ct_gather *g)
 		st = end_kept(g, k);
 	if (st != CT_OK || keep_open_calls(g) != CT_OK)
 		return CT_NOMEM;
-	if (p->stacks)
-		ct_stack_list_sort(p->stacks);
+	ct_gather_stacks_end(g);
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
@@ -528,6 +519,7 @@ int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, stru
 	if (st != CT_OK)
 		return st;
 	memset(g->sites, 0, sizeof(g->sites));
+	ct_gather_stacks_begin(g);
 	if (seat_of(g, 0) < 0)
 		st = CT_NOMEM;
 	while (st == CT_OK) {

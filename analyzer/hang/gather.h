@@ -74,6 +74,13 @@ struct ct_hang_site {
 	uint64_t hash;
 };
 
+/* When a thread called something last, by its number. */
+#define CT_HANG_ENTERED 128u
+struct ct_hang_entered {
+	uint32_t tid;
+	uint64_t enter_ns;
+};
+
 struct ct_gather {
 	const struct ct_run *run;
 	struct ct_attempts attempts;
@@ -102,6 +109,8 @@ struct ct_gather {
 	uint32_t process;
 	struct ct_load *load;
 	struct ct_hang_site sites[CT_HANG_SITES];
+	struct ct_hang_entered entered[CT_HANG_ENTERED];
+	uint64_t last_enter_ns;
 	struct ct_hang_seen_call *open_calls;
 	uint32_t n_open_calls, cap_open_calls;
 };
@@ -121,6 +130,13 @@ int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept);
 /* Where sums say that ranks differ, or where what is kept of them does not overlap, read once more what is there
  * (gather_again.c). to_the_end: also what it takes to compare the last ones exactly. 0, CT_NOMEM, CT_IO. */
 int ct_gather_again(struct ct_gather *g, int to_the_end, struct ct_err *err);
+
+/* What the threads of the process that is read were doing (gather_stacks.c): forget the last process; a record (0 or CT_NOMEM); a thread
+ * has called something; leave what holds until the end, in the order of stacks.h. */
+void ct_gather_stacks_begin(struct ct_gather *g);
+int ct_gather_stack(struct ct_gather *g, const uint8_t *bytes, size_t len);
+void ct_gather_entered(struct ct_gather *g, uint32_t tid, uint64_t enter_ns);
+void ct_gather_stacks_end(struct ct_gather *g);
 
 /* Global ranks of seats that know none (gather_ranks.c). 0 or CT_NOMEM. */
 int ct_gather_name_seats(struct ct_gather *g);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the threads of a process were doing, as far as they have not gone on since. */
+#include <string.h>
+
+#include "analyzer/hang/gather.h"
+
+void ct_gather_stacks_begin(struct ct_gather *g)
+{
+	memset(g->entered, 0, sizeof(g->entered));
+	g->last_enter_ns = 0;
+}
+
+int ct_gather_stack(struct ct_gather *g, const uint8_t *bytes, size_t len)
+{
+	struct ct_hang_process *p = &g->processes[g->process];
+
+	if (!p->stacks) {
+		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
+		if (!p->stacks)
+			return CT_NOMEM;
+		p->stacks->memory = g->memory;
+	}
+	return ct_stack_list_take(p->stacks, bytes, len);
+}
+
+void ct_gather_entered(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
+{
+	struct ct_hang_entered *last = &g->entered[tid % CT_HANG_ENTERED];
+
+	if (enter_ns > g->last_enter_ns)
+		g->last_enter_ns = enter_ns;
+	if (enter_ns > last->enter_ns)
+		*last = (struct ct_hang_entered){ tid, enter_ns };
+}
+
+/* The thread itself called something afterwards; where nobody did anything, any thread that did ends that. */
+static int is_past(const struct ct_gather *g, const struct ct_stack *stack)
+{
+	const struct ct_hang_entered *last = &g->entered[stack->rec.tid % CT_HANG_ENTERED];
+
+	if (last->tid == stack->rec.tid && last->enter_ns > stack->rec.taken_ns)
+		return 1;
+	return stack->rec.why == CT_STALL_IDLE && g->last_enter_ns > stack->rec.taken_ns;
+}
+
+void ct_gather_stacks_end(struct ct_gather *g)
+{
+	struct ct_stack_list *list = g->processes[g->process].stacks;
+	uint32_t n = 0;
+
+	if (!list)
+		return;
+	for (uint32_t i = 0; i < list->n; i++)
+		if (!is_past(g, &list->stacks[i]))
+			list->stacks[n++] = list->stacks[i];
+	list->n = n;
+	ct_stack_list_sort(list);
+}
