@@ -76,8 +76,7 @@ static const uint8_t has_equal[256] = {
 	[CT_OP_GraphLaunch] = NOTHING,
 };
 
-/* Whatever of it may differ between members by right is left out. */
-static uint64_t hash_of(const struct ct_member *m)
+uint64_t ct_order_what(const struct ct_member *m)
 {
 	uint8_t equal = has_equal[m->op];
 	uint64_t what = (uint64_t)m->op << 56 | (uint64_t)m->dtype << 48 | (uint64_t)m->redop << 40;
@@ -89,8 +88,7 @@ static uint64_t hash_of(const struct ct_member *m)
 	return what;
 }
 
-/* Not all that would have to agree is on record, or one member may say it otherwise than another. */
-static int is_vague(const struct ct_member *m)
+int ct_order_is_vague(const struct ct_member *m)
 {
 	uint8_t equal = has_equal[m->op];
 
@@ -109,8 +107,8 @@ int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t se
 		return CT_NOMEM;
 	if (!orders->with_hash)
 		return CT_OK;
-	return ct_order_hash_add(&order->hash, comm->nranks, m->index, seq, hash_of(m),
-				 is_vague(m));
+	return ct_order_hash_add(&order->hash, comm->nranks, m->index, seq, ct_order_what(m),
+				 ct_order_is_vague(m));
 }
 
 int ct_orders_graph(struct ct_orders *orders, struct ct_comm *comm)

@@ -64,6 +64,13 @@ struct ct_order *ct_orders_get(struct ct_orders *orders, struct ct_comm *comm);
 /* NULL: nothing was called on it. */
 const struct ct_order *ct_orders_find(const struct ct_orders *orders, const struct ct_comm *comm);
 
+/* What a member called, as a number, without what may differ between members by right: op, dtype, redop, root, bytes and varying
+ * count. */
+uint64_t ct_order_what(const struct ct_member *member);
+
+/* Not all that would have to agree is on record, or one member may say it otherwise than another. */
+int ct_order_is_vague(const struct ct_member *member);
+
 /* A member called an operation of the communicator, for the hash. 0 or CT_NOMEM. */
 int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t seq,
 		     const struct ct_member *member);

@@ -218,6 +218,22 @@ static int by_issue(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* A second reading finds some once more. */
+static uint32_t without_twins(struct ct_hang_op *ops, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_hang_op *last = kept ? &ops[kept - 1] : NULL;
+
+		if (last && by_issue(last, &ops[i]) == 0 && last->op == ops[i].op &&
+		    last->peer == ops[i].peer && last->tag == ops[i].tag)
+			continue;
+		ops[kept++] = ops[i];
+	}
+	return kept;
+}
+
 int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 {
 	struct filling f = { .g = g, .out = out };
@@ -233,9 +249,9 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 		return CT_NOMEM;
 	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
 		st = ct_hang_kept_each(k, fill_op, &f);
-	c->n_ops = f.n;
-	if (c->n_ops)
-		qsort(c->ops, c->n_ops, sizeof(*c->ops), by_issue);
+	if (f.n)
+		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);
+	c->n_ops = without_twins(c->ops, f.n);
 	return st;
 }
 

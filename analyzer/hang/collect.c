@@ -27,6 +27,11 @@ static void fini(struct ct_gather *g)
 			ct_hist_fini(&class->took);
 		free(class);
 	}
+	for (uint32_t i = 0; i < g->n_orders; i++)
+		ct_hang_sums_fini(&g->orders[i].all);
+	free(g->orders);
+	free(g->wants);
+	ct_table_fini(&g->by_id);
 	ct_table_fini(&g->classes);
 	ct_table_fini(&g->streams);
 	ct_table_fini(&g->members);
@@ -67,6 +72,8 @@ static int collect(struct ct_gather *g, const struct ct_hang_options *options,
 {
 	int st = ct_gather_read(g, options, err);
 
+	if (st == CT_OK)
+		st = ct_gather_again(g, options && options->check, err);
 	if (st != CT_OK)
 		return st;
 	describe(g, out);

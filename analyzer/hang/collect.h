@@ -12,6 +12,7 @@
 
 struct ct_hang_options {
 	int attempt; /* which start of the job, from 0; -1: the last one */
+	int check;   /* also compare all that the ranks called: hang_run.h, equals */
 	void (*progress)(void *arg, uint64_t done, uint64_t all); /* processes; may be NULL */
 	void *progress_arg;
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/blame/order.h"
 #include "analyzer/call_name.h"
 #include "analyzer/ends.h"
 #include "analyzer/fill.h"
@@ -29,15 +30,23 @@ uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 	return facts->wall_unset || !facts->clocks ? unset_ns : facts->wall_err_ns;
 }
 
-const char *ct_gather_text(struct ct_gather *g, const char *text)
+static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = 0x6e1f;
+
+	for (; *text; text++)
+		hash = ct_mix(hash ^ (uint8_t)*text);
+	return hash;
+}
+
+const char *ct_gather_text(struct ct_gather *g, const char *text)
+{
+	uint64_t hash;
 	const char *known;
 
 	if (!text)
 		return NULL;
-	for (const char *c = text; *c; c++)
-		hash = ct_mix(hash ^ (uint8_t)*c);
+	hash = hash_of(text);
 	known = ct_table_get(&g->texts, hash);
 	if (known && strcmp(known, text) == 0)
 		return known;
@@ -103,7 +112,7 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 	kept->next = g->kept;
 	g->kept = kept;
 	comm->user = kept;
-	return CT_OK;
+	return ct_table_put(&g->by_id, (uint64_t)g->process << 32 | comm->rec.id, kept);
 }
 
 uint32_t ct_gather_comm(struct ct_gather *g, const struct ct_host_rec *rec)
@@ -177,7 +186,7 @@ static int note_end(struct ct_gather *g, const struct ct_joined_op *j, const str
 	return op->stream ? note_stream(g, op->stream, j->end_ns) : CT_OK;
 }
 
-static struct ct_hang_kept_op kept_of(const struct ct_load_op *in)
+struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
 {
 	const struct ct_joined_op *j = &in->joined;
 	const struct ct_op *o = j->op;
@@ -234,6 +243,34 @@ static void note_act(struct ct_hang_process *process, const struct ct_joined_op 
 	process->failed_ns = j->state == CT_STATE_ERROR ? at : 0;
 }
 
+/* Texts of a process have one address each. */
+static uint64_t site_of(struct ct_gather *g, const char *text)
+{
+	struct ct_hang_site *site = &g->sites[(uintptr_t)text / 16 % CT_HANG_SITES];
+
+	if (!text)
+		return 0;
+	if (site->text != text)
+		*site = (struct ct_hang_site){ text, hash_of(text) };
+	return site->hash;
+}
+
+static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const struct ct_joined_op *j,
+		       uint8_t varying)
+{
+	const struct ct_op *o = j->op;
+	const struct ct_member m = { .count = o->count,
+				     .bytes = j->bytes,
+				     .root = o->peer,
+				     .op = o->op,
+				     .dtype = o->dtype,
+				     .redop = o->redop,
+				     .varying = varying };
+
+	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(g, j->site),
+				ct_order_is_vague(&m));
+}
+
 /* A thread that calls something has left what it was in, however it did that. */
 static void leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
 {
@@ -270,9 +307,11 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	if (j->op->flags & CT_OP_CAPTURED || kept->comm->nranks == 1 || class == CT_CLASS_LOCAL ||
 	    class == CT_CLASS_UNKNOWN)
 		return CT_OK;
-	op = kept_of(in);
+	op = ct_gather_kept_op(in);
 	if (class != CT_CLASS_P2P && j->op->seq >= kept->issued)
 		kept->issued = j->op->seq + 1;
+	if (class != CT_CLASS_P2P && add_to_sums(g, kept, j, op.op.varying) != CT_OK)
+		return CT_NOMEM;
 	if (j->end_ns && note_end(g, j, kept->comm, &op.op) != CT_OK)
 		return CT_NOMEM;
 	if (is_under_way(in))
@@ -352,6 +391,46 @@ static int keep_open_calls(struct ct_gather *g)
 	return CT_OK;
 }
 
+/* ---- what libraries and threads tell ---- */
+
+/* Of NCCL only what ends the communicator: a refused argument (4) and a wrong use (5) end nothing. */
+static int is_end_of_comm(const struct ct_error_rec *rec)
+{
+	return rec->backend != CT_BACKEND_NCCL ||
+	       (rec->result > 0 && rec->result <= 8 && (1 << rec->result & 0x14e));
+}
+
+static int on_error(void *arg, const struct ct_error_rec *rec, const char *call, const char *text)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[g->process];
+	struct ct_hang_kept *kept = ct_table_get(&g->by_id, (uint64_t)g->process << 32 | rec->comm);
+
+	/* an exception is told by the operation that it left */
+	if (p->error || rec->result < 0 || !is_end_of_comm(rec))
+		return CT_OK;
+	p->error = text ? ct_gather_text(g, text)
+			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
+					  rec->result);
+	p->error_ns = rec->told_ns;
+	p->error_comm = kept ? kept->comm->index : UINT32_MAX;
+	return p->error ? CT_OK : CT_NOMEM;
+}
+
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[g->process];
+
+	if (!p->stacks) {
+		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
+		if (!p->stacks)
+			return CT_NOMEM;
+		p->stacks->memory = g->memory;
+	}
+	return ct_stack_list_take(p->stacks, bytes, len);
+}
+
 /* ---- a process ---- */
 
 static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
@@ -363,6 +442,37 @@ static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_
 	op->op.call = ct_gather_text(g, call);
 	op->op.site = ct_gather_text(g, site);
 	return (call && !op->op.call) || (site && !op->op.site) ? CT_NOMEM : CT_OK;
+}
+
+int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept)
+{
+	return ct_hang_kept_each(kept, keep_texts, g);
+}
+
+static struct ct_hang_order *order_of(struct ct_gather *g, const struct ct_comm *comm)
+{
+	if (comm->index >= g->cap_orders) {
+		uint32_t cap = 2 * comm->index + 16;
+		struct ct_hang_order *grown = reallocarray(g->orders, cap, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		g->orders = grown;
+		g->cap_orders = cap;
+	}
+	for (; g->n_orders <= comm->index; g->n_orders++)
+		ct_hang_order_init(&g->orders[g->n_orders]);
+	return &g->orders[comm->index];
+}
+
+/* Before its process is closed. */
+static int end_kept(struct ct_gather *g, struct ct_hang_kept *kept)
+{
+	struct ct_hang_order *order = order_of(g, kept->comm);
+
+	if (!order || ct_hang_order_take(order, &kept->sums) != CT_OK)
+		return CT_NOMEM;
+	return ct_gather_keep_texts(g, kept);
 }
 
 static int is_cut(const struct ct_hang_process *p)
@@ -385,9 +495,11 @@ static int end_process(struct ct_gather *g)
 
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
-		st = ct_hang_kept_each(k, keep_texts, g);
+		st = end_kept(g, k);
 	if (st != CT_OK || keep_open_calls(g) != CT_OK)
 		return CT_NOMEM;
+	if (p->stacks)
+		ct_stack_list_sort(p->stacks);
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
@@ -402,23 +514,20 @@ static int end_process(struct ct_gather *g)
 		if (info->ring != CT_RING_NOT_FOUND || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
-	p->lost = is_cut(p) ||
-		  (info->ring == CT_RING_NOT_FOUND && !p->ended_well && !p->facts.has_end);
+	p->lost = is_cut(p);
 	if (p->facts.cost.timed_by == CT_TIMED_BY_EVENTS ||
 	    p->facts.cost.timed_by == CT_TIMED_BY_PLUGIN)
 		p->has_starts = 1;
 	return CT_OK;
 }
 
-static int read_process(struct ct_gather *g, struct ct_err *err)
+int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, struct ct_err *err)
 {
-	const struct ct_load_sink sink = {
-		.op = on_op, .comm = on_comm, .named = on_comm, .host = on_host, .arg = g
-	};
-	int st = ct_load_open(g->run, g->process, &sink, &g->names, &g->load, err);
+	int st = ct_load_open(g->run, g->process, sink, &g->names, &g->load, err);
 
 	if (st != CT_OK)
 		return st;
+	memset(g->sites, 0, sizeof(g->sites));
 	if (seat_of(g, 0) < 0)
 		st = CT_NOMEM;
 	while (st == CT_OK) {
@@ -428,8 +537,12 @@ static int read_process(struct ct_gather *g, struct ct_err *err)
 			break;
 		st = got < 0 ? got : CT_OK;
 	}
-	if (st == CT_OK)
+	if (st == CT_OK && !g->wants)
 		st = end_process(g);
+	for (struct ct_hang_kept *k = g->kept; g->wants && k && st == CT_OK; k = k->next) {
+		if (k->process == g->process)
+			st = ct_gather_keep_texts(g, k);
+	}
 	ct_load_close(g->load);
 	g->load = NULL;
 	return st;
@@ -455,6 +568,13 @@ static void set_begin(struct ct_gather *g)
 
 int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, struct ct_err *err)
 {
+	const struct ct_load_sink sink = { .op = on_op,
+					   .comm = on_comm,
+					   .named = on_comm,
+					   .host = on_host,
+					   .error = on_error,
+					   .stack = on_stack,
+					   .arg = g };
 	int *ranks = NULL;
 	uint32_t n = 0;
 	int st;
@@ -478,7 +598,7 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 		if (options && options->progress)
 			options->progress(options->progress_arg, p, g->run->n_processes);
 		g->process = (uint32_t)p;
-		st = read_process(g, err);
+		st = ct_gather_process(g, &sink, err);
 		if (st != CT_OK)
 			return st;
 	}

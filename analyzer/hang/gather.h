@@ -9,6 +9,7 @@
 #include "analyzer/hang/kept.h"
 #include "analyzer/load.h"
 #include "analyzer/match/hist.h"
+#include "analyzer/stacks.h"
 
 /* A call that moves no data, entered or over. */
 struct ct_hang_seen_call {
@@ -31,7 +32,11 @@ struct ct_hang_process {
 	uint64_t failed_ns; /* when its latest operation that failed did; 0: none, or others came after it */
 	uint64_t until_ns; /* up to here its records are whole */
 	uint64_t ops;
-	uint32_t device; /* of its latest work on a GPU */
+	const char *error; /* that a library told of first; NULL none */
+	uint64_t error_ns;
+	uint32_t error_comm;
+	struct ct_stack_list *stacks; /* NULL none */
+	uint32_t device;	      /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 };
@@ -57,6 +62,18 @@ struct ct_hang_stream {
 	uint32_t process, stream;
 };
 
+/* Operations of a communicator that a second reading keeps: from .. to - 1. */
+struct ct_hang_want {
+	uint64_t from, to;
+};
+
+/* Hashes of call sites, by the address of the text. */
+#define CT_HANG_SITES 64u
+struct ct_hang_site {
+	const char *text;
+	uint64_t hash;
+};
+
 struct ct_gather {
 	const struct ct_run *run;
 	struct ct_attempts attempts;
@@ -73,19 +90,37 @@ struct ct_gather {
 	uint32_t n_calls, cap_calls;
 	struct ct_table classes; /* communicator and operation -> struct ct_hang_class */
 	struct ct_table streams;
-	struct ct_table members; /* communicator and rank in it -> struct ct_hang_kept */
-	struct ct_table texts;	 /* hash -> text of the result */
+	struct ct_table by_id; /* process and its number for a communicator -> struct ct_hang_kept */
+	struct ct_hang_order *orders; /* by communicator */
+	uint32_t n_orders, cap_orders;
+	struct ct_hang_want *wants; /* by communicator; NULL in the first reading */
+	struct ct_table members;    /* communicator and rank in it -> struct ct_hang_kept */
+	struct ct_table texts;	    /* hash -> text of the result */
 	uint64_t *shift; /* by host: CLOCK_MONOTONIC to time of day, then to the run's time */
 	uint64_t begin_unix_ns;
 	/* while a process is read */
 	uint32_t process;
 	struct ct_load *load;
+	struct ct_hang_site sites[CT_HANG_SITES];
 	struct ct_hang_seen_call *open_calls;
 	uint32_t n_open_calls, cap_open_calls;
 };
 
 /* Read all processes of the attempt (gather.c). 0, CT_NOMEM, CT_IO. */
 int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, struct ct_err *err);
+
+/* Read one process; what is handed out goes to `sink`. */
+int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, struct ct_err *err);
+
+/* What of an op is kept. */
+struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *op);
+
+/* The texts of what is kept of a process, before it is closed. 0 or CT_NOMEM. */
+int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept);
+
+/* Where sums say that ranks differ, or where what is kept of them does not overlap, read once more what is there
+ * (gather_again.c). to_the_end: also what it takes to compare the last ones exactly. 0, CT_NOMEM, CT_IO. */
+int ct_gather_again(struct ct_gather *g, int to_the_end, struct ct_err *err);
 
 /* Global ranks of seats that know none (gather_ranks.c). 0 or CT_NOMEM. */
 int ct_gather_name_seats(struct ct_gather *g);

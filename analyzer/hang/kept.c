@@ -48,6 +48,33 @@ int ct_hang_kept_done(struct ct_hang_kept *kept, const struct ct_hang_kept_op *o
 	return CT_OK;
 }
 
+int ct_hang_kept_wanted(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op)
+{
+	struct ct_hang_kept_op *place;
+
+	if (kept->n_wanted == CT_HANG_KEEP_WANTED)
+		return CT_OK;
+	place = room(&kept->wanted, kept->n_wanted, &kept->cap_wanted);
+	if (!place)
+		return CT_NOMEM;
+	*place = *op;
+	kept->n_wanted++;
+	return CT_OK;
+}
+
+uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept)
+{
+	uint64_t from = UINT64_MAX;
+
+	if (kept->skipped_open)
+		return UINT64_MAX;
+	if (kept->n_done <= CT_HANG_KEEP)
+		return 0;
+	for (uint32_t i = 0; i < CT_HANG_KEEP; i++)
+		from = kept->done[i].op.seq < from ? kept->done[i].op.seq : from;
+	return from;
+}
+
 static uint64_t channel_of(const struct ct_hang_op *op)
 {
 	uint64_t ends = (uint64_t)(uint32_t)op->peer << 32 | op->tag;
@@ -97,6 +124,8 @@ int ct_hang_kept_each(struct ct_hang_kept *kept,
 
 	for (uint64_t i = 0; i < done && st == CT_OK; i++)
 		st = each(arg, kept, &kept->done[i]);
+	for (uint32_t i = 0; i < kept->n_wanted && st == CT_OK; i++)
+		st = each(arg, kept, &kept->wanted[i]);
 	for (uint32_t i = 0; i < kept->n_messages && st == CT_OK; i++)
 		st = each(arg, kept, &kept->messages[i]);
 	for (uint32_t i = 0; i < kept->n_open && st == CT_OK; i++)
@@ -110,4 +139,6 @@ void ct_hang_kept_fini(struct ct_hang_kept *kept)
 	free(kept->done);
 	free(kept->open);
 	free(kept->messages);
+	free(kept->wanted);
+	ct_hang_sums_fini(&kept->sums);
 }

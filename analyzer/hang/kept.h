@@ -5,11 +5,13 @@
 #define CT_HANG_KEPT_H
 
 #include "analyzer/hang/hang_case.h"
+#include "analyzer/hang/sums.h"
 #include "analyzer/match/comms.h"
 #include "analyzer/table.h"
 
 #define CT_HANG_KEEP 16u	    /* finished collectives, the last ones */
 #define CT_HANG_KEEP_OPEN 1024u	    /* unfinished ops: more than that are counted only */
+#define CT_HANG_KEEP_WANTED 4096u   /* of those that a second reading looks for */
 #define CT_HANG_KEEP_CHANNELS 4096u /* of messages: more than that displace others */
 
 struct ct_hang_kept_op {
@@ -31,6 +33,9 @@ struct ct_hang_kept {
 	uint64_t n_done;
 	struct ct_hang_kept_op *open;
 	uint32_t n_open, cap_open, skipped_open;
+	struct ct_hang_kept_op *wanted; /* a second reading's */
+	uint32_t n_wanted, cap_wanted;
+	struct ct_hang_sums sums; /* of collectives, while its process is read */
 	struct ct_hang_kept_op *messages;
 	uint32_t n_messages, cap_messages, hand;
 	uint64_t displaced;	    /* channels of which nothing is known any more */
@@ -40,9 +45,13 @@ struct ct_hang_kept {
 /* Take in one op of it. 0 or CT_NOMEM. */
 int ct_hang_kept_open(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
 int ct_hang_kept_done(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
+int ct_hang_kept_wanted(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
 int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
 
-/* Every op that is kept of it, in no order. Nonzero stops and is returned. */
+/* From this number on all of its collectives are kept, as far as it called them; UINT64_MAX: too many of them are unfinished. */
+uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept);
+
+/* Every op that is kept of it, in no order; some may come twice. Nonzero stops and is returned. */
 int ct_hang_kept_each(struct ct_hang_kept *kept,
 		      int (*each)(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op),
 		      void *arg);

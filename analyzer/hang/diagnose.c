@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/diagnose.h"
+
+#include <stdlib.h>
+
+#include "analyzer/hang/say.h"
+#include "trace/status.h"
+
+static const struct {
+	const char *name, *advice, *anchor;
+	int place;
+} codes[] = {
+#define X(CODE, place, pattern, advice, anchor) { #CODE, advice, anchor, place },
+#include "analyzer/hang/hang_codes.def"
+};
+
+const char *ct_hang_code_name(enum ct_hang_code code)
+{
+	return (unsigned)code < CT_HANG_CODES ? codes[code].name : NULL;
+}
+
+static int *numbers(const struct ct_hang_index *ix, const uint32_t *ranks, uint32_t n)
+{
+	int *all = ct_arena_calloc(ix->arena, (size_t)n + 1, sizeof(*all));
+
+	for (uint32_t k = 0; all && k < n; k++)
+		all[k] = ix->c->ranks[ranks[k]].rank;
+	return all;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Which of several roots are told, and as what. */
+static int is_told(const struct ct_waiting *w, struct ct_root *root)
+{
+	enum ct_wait_kind kind = ct_wait_kind(w, root->nodes[0]);
+
+	if (!root->n_ranks)
+		return 0;
+	/* Of what was going on well until a process died, only that is the reason. */
+	if (root->died_first)
+		return root->code == CT_HANG_IS_DEAD_RANK ||
+		       (root->killed && (kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED ||
+					 root->code == CT_HANG_IS_ASYNC_ERROR));
+	/* If anybody might have sent it, none of several is at fault. */
+	if (root->by_any && root->n_ranks > 1 && root->code != CT_HANG_IS_NO_TRACE)
+		root->code = CT_HANG_IS_UNKNOWN;
+	return 1;
+}
+
+/* The op that the verdict is about: in what others wait for the root, its longest; else the first of the root itself. */
+static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
+{
+	uint32_t node = root->nodes[0], best = CT_HANG_NONE, of;
+	const struct ct_hang_instance *i = NULL;
+
+	if (ct_wait_kind(w, node) == CT_NODE_MISMATCH)
+		i = &w->ix->instances[w->mismatches[ct_wait_of(w, node)]->instance];
+	else if (ct_wait_kind(w, node) == CT_NODE_MISMATCHED)
+		i = &w->ix->instances[ct_wait_of(w, node)];
+	else if (root->met != CT_HANG_NONE && ct_wait_kind(w, root->met) == CT_NODE_INSTANCE)
+		i = &w->ix->instances[ct_wait_of(w, root->met)];
+	for (uint32_t k = i ? i->first : 0; i && k < i->first + i->n; k++) {
+		const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[k]];
+
+		if (op->state == CT_STATE_FINISHED && i->n > 1 && best != CT_HANG_NONE)
+			continue;
+		if (best == CT_HANG_NONE || w->ix->c->ops[best].state == CT_STATE_FINISHED ||
+		    (op->enter_ns != CT_UNKNOWN && op->enter_ns < w->ix->c->ops[best].enter_ns))
+			best = w->ix->parts[k];
+	}
+	if (i || root->met != CT_HANG_NONE)
+		return best;
+	for (uint32_t k = 0; k < root->n_nodes; k++) {
+		of = ct_wait_of(w, root->nodes[k]);
+		if (ct_wait_kind(w, root->nodes[k]) == CT_NODE_KERNEL)
+			return w->ix->kernel_ops[w->ix->kernels[of].first];
+	}
+	return CT_HANG_NONE;
+}
+
+static int describe(const struct ct_waiting *w, const struct ct_components *c,
+		    const struct ct_root *root, struct ct_hang_verdict *v)
+{
+	const struct ct_hang_index *ix = w->ix;
+	struct ct_say say = { .w = w, .c = c, .root = root, .v = v };
+	uint32_t rank = CT_HANG_NONE;
+	int rc = CT_OK, *ranks, *victims;
+
+	v->code = root->code;
+	ranks = numbers(ix, root->ranks, root->n_ranks);
+	victims = numbers(ix, root->victims, root->n_victims);
+	if (!ranks || !victims)
+		return CT_NOMEM;
+	qsort(ranks, root->n_ranks, sizeof(*ranks), by_value);
+	qsort(victims, root->n_victims, sizeof(*victims), by_value);
+	v->ranks = ranks;
+	v->victims = victims;
+	v->n_ranks = root->n_ranks;
+	v->n_victims = root->n_victims;
+	v->advice = codes[root->code].advice;
+	v->anchor = codes[root->code].anchor;
+	v->op = main_op(w, root);
+	v->comm = CT_HANG_NONE;
+	v->seq = v->since_ns = v->since_err_ns = v->age_ns = CT_UNKNOWN;
+	if (v->op != CT_HANG_NONE) {
+		const struct ct_hang_op *op = &ix->c->ops[v->op];
+
+		rank = op->rank;
+		v->comm = op->comm < ix->c->n_comms ? op->comm : CT_HANG_NONE;
+		v->call = op->call;
+		v->seq = op->seq;
+		v->since_ns = op->enter_ns;
+	} else if (root->met != CT_HANG_NONE && w->nodes[root->met].about != CT_HANG_NONE) {
+		const struct ct_hang_call *call = &ix->c->calls[w->nodes[root->met].about];
+
+		rank = call->rank;
+		v->comm = call->comm < ix->c->n_comms ? call->comm : CT_HANG_NONE;
+		v->call = call->call;
+		v->since_ns = call->enter_ns;
+	}
+	if (rank != CT_HANG_NONE)
+		v->since_err_ns = ix->c->ranks[rank].err_ns;
+	if (v->since_ns != CT_UNKNOWN && ix->latest_ns >= v->since_ns)
+		v->age_ns = ix->latest_ns - v->since_ns;
+	if (v->op != CT_HANG_NONE && ix->instance_of[v->op] != CT_HANG_NONE &&
+	    ct_wait_kind(w, root->nodes[0]) != CT_NODE_MISMATCH)
+		rc = ct_hang_diverge(ix, ix->instance_of[v->op], &v->divergence);
+	if (rc == CT_OK)
+		rc = ct_say_confidence(&say);
+	if (rc == CT_OK)
+		rc = ct_say_sentence(&say);
+	return rc == CT_OK ? ct_say_facts(&say) : rc;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ct_hang_verdict *x = a, *y = b;
+
+	if (x->n_victims != y->n_victims)
+		return x->n_victims > y->n_victims ? -1 : 1;
+	if (codes[x->code].place != codes[y->code].place)
+		return codes[x->code].place - codes[y->code].place;
+	if (x->since_ns != y->since_ns)
+		return x->since_ns < y->since_ns ? -1 : 1;
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	return x->n_ranks && y->n_ranks ? (x->ranks[0] > y->ranks[0]) - (x->ranks[0] < y->ranks[0])
+					: 0;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct ct_hang_slow *x = a, *y = b;
+
+	if (x->age_ns != y->age_ns)
+		return x->age_ns > y->age_ns ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+/* What is under way and not stalled, the oldest first. */
+static int list_slow(const struct ct_hang_index *ix, struct ct_hang_result *result)
+{
+	struct ct_hang_slow *all = ct_arena_calloc(ix->arena, (size_t)ix->c->n_ops + 1,
+						   sizeof(*all));
+	uint32_t n = 0;
+
+	if (!all)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < ix->c->n_ops; i++) {
+		const struct ct_hang_op *op = &ix->c->ops[i];
+
+		if (op->stalled || op->rank >= ix->c->n_ranks || op->enter_ns == CT_UNKNOWN ||
+		    op->enter_ns > ix->latest_ns ||
+		    (op->state != CT_STATE_ENTERED && op->state != CT_STATE_RETURNED &&
+		     op->state != CT_STATE_STARTED))
+			continue;
+		all[n++] = (struct ct_hang_slow){ i, ix->latest_ns - op->enter_ns };
+	}
+	qsort(all, n, sizeof(*all), by_age);
+	result->not_stalled = all;
+	result->n_not_stalled = n < CT_HANG_SLOW ? n : CT_HANG_SLOW;
+	return CT_OK;
+}
+
+static int list_missing(const struct ct_hang_index *ix, struct ct_hang_result *result)
+{
+	result->missing = ct_arena_calloc(ix->arena, (size_t)ix->c->n_ranks + 1,
+					  sizeof(*result->missing));
+	if (!result->missing)
+		return CT_NOMEM;
+	for (uint32_t r = 0; r < ix->c->n_ranks; r++) {
+		const struct ct_hang_rank *rank = &ix->c->ranks[r];
+		const char *text = rank->life == CT_LIFE_NO_TRACE ? "left no trace"
+				   : rank->cut			  ? "records of it are lost"
+								  : NULL;
+
+		if (text)
+			result->missing[result->n_missing++] = (struct ct_hang_missing){ rank->rank,
+											 text };
+	}
+	return CT_OK;
+}
+
+int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
+		     struct ct_hang_result **out)
+{
+	struct ct_hang_result *result = ct_arena_calloc(arena, 1, sizeof(*result));
+	struct ct_hang_index *ix;
+	struct ct_waiting *w = NULL;
+	struct ct_components components;
+	struct ct_roots roots = { 0 };
+	int rc = CT_NOMEM;
+
+	if (!result || ct_hang_index(c, arena, &ix) != CT_OK)
+		return CT_NOMEM;
+	if (list_slow(ix, result) != CT_OK || list_missing(ix, result) != CT_OK)
+		return CT_NOMEM;
+	rc = ct_waiting_make(ix, &w);
+	if (rc == CT_OK)
+		rc = ct_components_find(w, &components);
+	if (rc == CT_OK)
+		rc = ct_roots_find(w, &components, &roots);
+	if (rc == CT_OK)
+		rc = ct_roots_victims(w, &roots);
+	if (rc == CT_OK) {
+		result->verdicts = ct_arena_calloc(arena, (size_t)roots.n + 1,
+						   sizeof(*result->verdicts));
+		rc = result->verdicts ? CT_OK : CT_NOMEM;
+	}
+	for (uint32_t r = 0; r < roots.n && rc == CT_OK; r++)
+		if (is_told(w, &roots.all[r]))
+			rc = describe(w, &components, &roots.all[r],
+				      &result->verdicts[result->n_verdicts++]);
+	ct_waiting_fini(w);
+	if (rc != CT_OK)
+		return rc;
+	qsort(result->verdicts, result->n_verdicts, sizeof(*result->verdicts), by_weight);
+	*out = result;
+	return CT_OK;
+}

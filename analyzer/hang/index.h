@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index.h — a case put in order: members of communicators, kernels of ranks, instances over ranks. For the files of hang/ only.
+ *
+ * Built once, linear in ops and members but for sorting; all arrays are the arena's. Indices that lead nowhere become CT_HANG_NONE
+ * here, so that later steps need not ask. */
+#ifndef CT_HANG_INDEX_H
+#define CT_HANG_INDEX_H
+
+#include "analyzer/arena.h"
+#include "analyzer/hang/hang_case.h"
+#include "trace/format.h"
+#include "trace/ops.h"
+
+#define CT_HANG_NONE UINT32_MAX
+
+/* How sure it is that a kernel, or a call that is its own kernel, does its work. */
+enum ct_hang_progress {
+	CT_HANG_OVER,	 /* finished */
+	CT_HANG_RUNS,	 /* its stream has reached it; of what has no stream, the library has it */
+	CT_HANG_MAY_RUN, /* issued, and when it starts cannot be seen */
+	CT_HANG_QUEUED,	 /* issued and not started */
+	CT_HANG_INSIDE,	 /* the call, or the end of its group, has not come back */
+	CT_HANG_GAVE_UP, /* its call failed, or the program aborted it */
+};
+
+/* All ops of one rank that go together: one launch, or one call. */
+struct ct_hang_kernel {
+	uint32_t rank;
+	uint32_t first, n; /* kernel_ops */
+	uint32_t before;   /* the last one before it on its stream that is not finished */
+	uint32_t order;	   /* by issue, within its rank */
+	uint8_t progress;
+	uint8_t by_host;
+	uint8_t graph;
+	uint8_t grouped; /* INSIDE of the end of its group rather than of its own call */
+	uint8_t stalled; /* the lowest but 0 of its ops' */
+};
+
+/* The same op on all its ranks. */
+struct ct_hang_instance {
+	uint64_t seq;
+	uint64_t begin_ns; /* the first that entered it; CT_UNKNOWN */
+	uint32_t comm;
+	uint32_t tag;
+	int32_t src, dst;  /* of a message, in the communicator; -1: a collective */
+	uint32_t first, n; /* parts */
+	uint8_t p2p;
+	uint8_t any; /* a receive that does not say whose message, or which: it has no other part */
+	uint8_t sent, taken;  /* of a message: this side was issued, though perhaps not listed */
+	uint8_t taken_by_any; /* ... by a receive that does not say what it takes */
+};
+
+struct ct_hang_member {
+	uint32_t rank; /* index; NONE unknown */
+	uint32_t seat; /* rank in the communicator */
+	uint64_t last; /* highest collective that is listed ... */
+	uint8_t has_last;
+	uint8_t takes_any;  /* has an unfinished receive from anybody or with any tag ... */
+	int32_t takes_from; /* ... from this one; -1: from anybody ... */
+	uint32_t takes_tag; /* ... with this tag, or CT_TAG_ANY */
+};
+
+struct ct_hang_index {
+	const struct ct_hang_case *c;
+	struct ct_arena *arena;
+	uint64_t latest_ns; /* sign of life of any rank */
+
+	uint32_t *member_first;		/* by comm, one more than there are */
+	struct ct_hang_member *members; /* of a comm by rank index, unknown ones last */
+	uint32_t *seats;     /* of a comm by rank in it: its place among the comm's members */
+	uint32_t *member_of; /* by op: into members; NONE: not a member, or its comm is unknown */
+
+	struct ct_hang_kernel *kernels; /* of each rank in the order of their issue */
+	uint32_t n_kernels;
+	uint32_t *kernel_ops;
+	uint32_t *kernel_of;	/* by op */
+	uint32_t *rank_kernels; /* by rank, one more than there are */
+
+	struct ct_hang_instance *
+		instances; /* by comm, collectives first by number; then messages by ends, tag, number */
+	uint32_t n_instances;
+	uint32_t *instance_first; /* by comm, one more than there are */
+	uint32_t *parts;	  /* ops of instances, by rank */
+	uint32_t *instance_of;	  /* by op; NONE: of which nobody knows who takes part */
+
+	uint32_t *rank_calls; /* by rank, one more than there are: into calls */
+	uint32_t *calls;      /* indices of those that have not returned */
+	uint8_t *one_thread;  /* by rank: all that is known of it is of one thread */
+};
+
+/* 0 or CT_NOMEM. */
+int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
+		  struct ct_hang_index **index);
+
+/* Of rank `rank` (index) in `comm`; NULL: it is none, or not known as one. */
+struct ct_hang_member *ct_hang_member(const struct ct_hang_index *ix, uint32_t comm, uint32_t rank);
+
+/* The member with rank `seat` in `comm`; NULL: there is none. */
+static inline struct ct_hang_member *ct_hang_at_seat(const struct ct_hang_index *ix, uint32_t comm,
+						     int32_t seat)
+{
+	if (seat < 0 || (uint32_t)seat >= ix->c->comms[comm].n)
+		return NULL;
+	return &ix->members[ix->member_first[comm] +
+			    ix->seats[ix->member_first[comm] + (uint32_t)seat]];
+}
+
+/* The op of `rank` in an instance, `op` 0: any, else CT_OP_Send or CT_OP_Recv; NONE. */
+uint32_t ct_hang_part(const struct ct_hang_index *ix, const struct ct_hang_instance *instance,
+		      uint32_t rank, unsigned op);
+
+static inline int ct_hang_is_p2p(unsigned op)
+{
+	return op == CT_OP_Send || op == CT_OP_Recv;
+}
+
+/* ---- the parts of building, in this order ---- */
+int ct_hang_index_members(struct ct_hang_index *ix);   /* index_members.c */
+int ct_hang_index_kernels(struct ct_hang_index *ix);   /* index_kernels.c */
+int ct_hang_index_instances(struct ct_hang_index *ix); /* index_instances.c */
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/match.h"
+
+#include <string.h>
+
+#include "trace/status.h"
+
+/* Numbers behind the first difference that are compared to see whether one was left out or is too many. */
+#define CT_SHIFT_OPS 8u
+
+static int is_width_only(unsigned dtype)
+{
+	return dtype >= CT_DTYPE_elem1 && dtype <= CT_DTYPE_elem16;
+}
+
+/* 0 is unknown; of elemN only the width is known, and elem1 is what is counted in bytes. */
+static int types_differ(unsigned a, unsigned b)
+{
+	if (!a || !b || a == b || a == CT_DTYPE_elem1 || b == CT_DTYPE_elem1)
+		return 0;
+	if (is_width_only(a) || is_width_only(b))
+		return ct_dtype_bytes(a) != ct_dtype_bytes(b);
+	return 1;
+}
+
+static int says_size(const struct ct_hang_op *op)
+{
+	switch (op->op) {
+	case CT_OP_AllReduce:
+	case CT_OP_Broadcast:
+	case CT_OP_Reduce:
+	case CT_OP_AllGather:
+	case CT_OP_ReduceScatter:
+		return !op->varying && (op->bytes || op->dtype);
+	default:
+		return 0;
+	}
+}
+
+/* CT_HANG_CODES: in nothing. */
+static enum ct_hang_code between(const struct ct_hang_op *a, const struct ct_hang_op *b)
+{
+	if (!a->op || !b->op || a->graph || b->graph)
+		return CT_HANG_CODES;
+	if (a->op != b->op)
+		return CT_HANG_IS_MISMATCH_OP;
+	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->peer >= 0 && b->peer >= 0 &&
+	    a->peer != b->peer)
+		return CT_HANG_IS_MISMATCH_ROOT;
+	if (says_size(a) && says_size(b) && a->bytes != b->bytes)
+		return a->count == b->count && types_differ(a->dtype, b->dtype)
+			       ? CT_HANG_IS_MISMATCH_DTYPE
+			       : CT_HANG_IS_MISMATCH_COUNT;
+	if (types_differ(a->dtype, b->dtype))
+		return CT_HANG_IS_MISMATCH_DTYPE;
+	if (a->redop && b->redop && a->redop != b->redop)
+		return CT_HANG_IS_MISMATCH_REDOP;
+	return CT_HANG_CODES;
+}
+
+static const struct ct_hang_op *part(const struct ct_hang_index *ix,
+				     const struct ct_hang_instance *i, uint32_t at)
+{
+	return &ix->c->ops[ix->parts[i->first + at]];
+}
+
+/* The part that most others agree with (Boyer and Moore's vote), and how many do. */
+static uint32_t vote(const struct ct_hang_index *ix, const struct ct_hang_instance *i,
+		     uint32_t *agree)
+{
+	uint32_t candidate = 0, votes = 0;
+
+	for (uint32_t k = 0; k < i->n; k++) {
+		if (votes == 0)
+			candidate = k;
+		if (between(part(ix, i, candidate), part(ix, i, k)) == CT_HANG_CODES)
+			votes++;
+		else
+			votes--;
+	}
+	*agree = 0;
+	for (uint32_t k = 0; k < i->n; k++)
+		*agree += between(part(ix, i, candidate), part(ix, i, k)) == CT_HANG_CODES;
+	return candidate;
+}
+
+static int signature_differs(const struct ct_hang_op *a, const struct ct_hang_op *b)
+{
+	return a->op != b->op || between(a, b) != CT_HANG_CODES;
+}
+
+/* How many numbers from instance `at` on agree if those of `a` are compared with those of `b` `ahead` numbers later; 0 as soon as
+ * one does not. */
+static uint32_t agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b)
+{
+	const struct ct_hang_instance *i = &ix->instances[at];
+	uint32_t end = ix->instance_first[i->comm + 1], n = 0;
+
+	for (uint32_t k = at; k + 1 < end && k < at + CT_SHIFT_OPS; k++) {
+		const struct ct_hang_instance *here = &ix->instances[k], *next = here + 1;
+		uint32_t x, y;
+
+		if (next->p2p || next->seq != here->seq + 1)
+			break;
+		x = ct_hang_part(ix, here, a, 0);
+		y = ct_hang_part(ix, next, b, 0);
+		if (x == CT_HANG_NONE || y == CT_HANG_NONE)
+			continue;
+		if (signature_differs(&ix->c->ops[x], &ix->c->ops[y]))
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_mismatch **found)
+{
+	const struct ct_hang_instance *i = &ix->instances[at];
+	struct ct_hang_mismatch *m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
+	uint32_t agree, usual = vote(ix, i, &agree), skipped, extra;
+
+	if (!m)
+		return CT_NOMEM;
+	m->culprits = ct_arena_calloc(ix->arena, i->n, sizeof(*m->culprits));
+	if (!m->culprits)
+		return CT_NOMEM;
+	m->instance = at;
+	m->tie = 2 * (uint64_t)agree <= i->n;
+	m->usual = ix->parts[i->first + usual];
+	m->code = CT_HANG_CODES;
+	for (uint32_t k = 0; k < i->n; k++) {
+		enum ct_hang_code code = between(part(ix, i, usual), part(ix, i, k));
+
+		if (code != CT_HANG_CODES && m->code == CT_HANG_CODES) {
+			m->code = code;
+			m->odd = ix->parts[i->first + k];
+		}
+		if (m->tie || code != CT_HANG_CODES)
+			m->culprits[m->n_culprits++] = part(ix, i, k)->rank;
+	}
+	*found = m;
+	if (m->tie)
+		return CT_OK;
+	skipped = agree_shifted(ix, at, ix->c->ops[m->odd].rank, ix->c->ops[m->usual].rank);
+	extra = agree_shifted(ix, at, ix->c->ops[m->usual].rank, ix->c->ops[m->odd].rank);
+	if (skipped && skipped >= extra)
+		m->code = CT_HANG_IS_SKIPPED_OP;
+	else if (extra)
+		m->code = CT_HANG_IS_EXTRA_OP;
+	return CT_OK;
+}
+
+/* The highest number up to which all whose ops are on record have finished. */
+static uint64_t finished_by_all(const struct ct_hang_index *ix, uint32_t comm, int *any)
+{
+	uint64_t least = UINT64_MAX;
+
+	*any = 1;
+	for (uint32_t m = ix->member_first[comm]; m < ix->member_first[comm + 1]; m++)
+		if (ix->members[m].has_last && ix->members[m].last < least)
+			least = ix->members[m].last;
+	for (uint32_t at = ix->instance_first[comm]; at < ix->instance_first[comm + 1]; at++) {
+		const struct ct_hang_instance *i = &ix->instances[at];
+
+		if (i->p2p || i->seq > least)
+			break;
+		for (uint32_t k = 0; k < i->n; k++) {
+			if (part(ix, i, k)->state == CT_STATE_FINISHED)
+				continue;
+			*any = i->seq > 0;
+			return i->seq - 1;
+		}
+	}
+	return least;
+}
+
+int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_mismatch **found)
+{
+	int any;
+	uint64_t done = finished_by_all(ix, comm, &any);
+
+	*found = NULL;
+	for (uint32_t at = ix->instance_first[comm]; at < ix->instance_first[comm + 1]; at++) {
+		const struct ct_hang_instance *i = &ix->instances[at];
+
+		if (i->p2p)
+			break;
+		if (any && i->seq < done) /* all went past it */
+			continue;
+		for (uint32_t k = 1; k < i->n; k++)
+			if (between(part(ix, i, 0), part(ix, i, k)) != CT_HANG_CODES)
+				return describe(ix, at, found);
+	}
+	return CT_OK;
+}
+
+int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t at,
+			  struct ct_hang_mismatch **found)
+{
+	const struct ct_hang_instance *i = &ix->instances[at];
+	const struct ct_hang_op *send = NULL, *recv = NULL;
+	struct ct_hang_mismatch *m;
+
+	*found = NULL;
+	for (uint32_t k = 0; k < i->n; k++) {
+		if (part(ix, i, k)->op == CT_OP_Send)
+			send = part(ix, i, k);
+		else
+			recv = part(ix, i, k);
+	}
+	if (!i->p2p || !send || !recv || send->bytes == recv->bytes || !send->bytes || !recv->bytes)
+		return CT_OK;
+	/* MPI's receive says how much there is room for. */
+	if (ix->c->comms[i->comm].backend == CT_BACKEND_MPI && send->bytes <= recv->bytes)
+		return CT_OK;
+	m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
+	if (!m)
+		return CT_NOMEM;
+	m->culprits = ct_arena_calloc(ix->arena, 2, sizeof(*m->culprits));
+	if (!m->culprits)
+		return CT_NOMEM;
+	m->instance = at;
+	m->tie = 1;
+	m->code = send->count == recv->count && types_differ(send->dtype, recv->dtype)
+			  ? CT_HANG_IS_MISMATCH_DTYPE
+			  : CT_HANG_IS_MISMATCH_COUNT;
+	m->usual = (uint32_t)(send - ix->c->ops);
+	m->odd = (uint32_t)(recv - ix->c->ops);
+	m->culprits[m->n_culprits++] = send->rank < recv->rank ? send->rank : recv->rank;
+	if (send->rank != recv->rank)
+		m->culprits[m->n_culprits++] = send->rank < recv->rank ? recv->rank : send->rank;
+	*found = m;
+	return CT_OK;
+}

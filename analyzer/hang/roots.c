@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/roots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/table.h"
+#include "trace/status.h"
+
+uint32_t ct_group_of(uint32_t *group, uint32_t c)
+{
+	while (group[c] != c) {
+		group[c] = group[group[c]];
+		c = group[c];
+	}
+	return c;
+}
+
+void ct_group_join(uint32_t *group, uint32_t a, uint32_t b)
+{
+	a = ct_group_of(group, a);
+	b = ct_group_of(group, b);
+	if (a < b)
+		group[b] = a;
+	else
+		group[a] = b;
+}
+
+/* Ranks that a root names, gathered. */
+struct names {
+	uint32_t *ranks;
+	uint32_t n, cap;
+};
+
+static int name_rank(struct names *names, uint32_t rank)
+{
+	if (rank == CT_HANG_NONE)
+		return CT_OK;
+	if (names->n == names->cap) {
+		uint32_t cap = names->cap ? 2 * names->cap : 64;
+		uint32_t *grown = realloc(names->ranks, cap * sizeof(*grown));
+
+		if (!grown)
+			return CT_NOMEM;
+		names->ranks = grown;
+		names->cap = cap;
+	}
+	names->ranks[names->n++] = rank;
+	return CT_OK;
+}
+
+static int name_parts(const struct ct_waiting *w, uint32_t at, struct names *names)
+{
+	const struct ct_hang_instance *i = &w->ix->instances[at];
+	int rc = CT_OK;
+
+	for (uint32_t k = i->first; k < i->first + i->n && rc == CT_OK; k++)
+		if (w->ix->c->ops[w->ix->parts[k]].state != CT_STATE_FINISHED)
+			rc = name_rank(names, w->ix->c->ops[w->ix->parts[k]].rank);
+	return rc;
+}
+
+static int name_all(const uint32_t *ranks, uint32_t n, struct names *names)
+{
+	int rc = CT_OK;
+
+	for (uint32_t k = 0; k < n && rc == CT_OK; k++)
+		rc = name_rank(names, ranks[k]);
+	return rc;
+}
+
+static int name_meeting(const struct ct_waiting *w, uint32_t at, struct names *names)
+{
+	const struct ct_hang_case *c = w->ix->c;
+	int rc = CT_OK;
+
+	for (uint32_t i = w->meetings[at].call; i != CT_HANG_NONE && rc == CT_OK;
+	     i = w->next_of_meeting[i])
+		if (!c->calls[i].returned)
+			rc = name_rank(names, c->calls[i].rank);
+	return rc;
+}
+
+/* Of a leaf. */
+static int name_of(const struct ct_waiting *w, uint32_t node, struct names *names)
+{
+	uint32_t of = ct_wait_of(w, node);
+
+	switch (ct_wait_kind(w, node)) {
+	case CT_NODE_INSTANCE:
+		return name_parts(w, of, names);
+	case CT_NODE_MEETING:
+		return name_meeting(w, of, names);
+	case CT_NODE_MISMATCH:
+		return name_all(w->mismatches[of]->culprits, w->mismatches[of]->n_culprits, names);
+	case CT_NODE_MISMATCHED:
+		return name_all(w->mismatched[of]->culprits, w->mismatched[of]->n_culprits, names);
+	default:
+		return name_rank(names, ct_wait_rank(w, node));
+	}
+}
+
+static int name_in_circle(const struct ct_waiting *w, uint32_t node, enum ct_hang_code code,
+			  struct names *names)
+{
+	uint32_t rank = ct_wait_rank(w, node);
+
+	if (code == CT_HANG_IS_ASYNC_ERROR) {
+		/* Those that failed, not those that they wait for. */
+		if (ct_wait_kind(w, node) == CT_NODE_KERNEL
+			    ? w->ix->kernels[ct_wait_of(w, node)].progress != CT_HANG_GAVE_UP
+			    : rank == CT_HANG_NONE || !w->ix->c->ranks[rank].error)
+			return CT_OK;
+	}
+	return name_rank(names, rank);
+}
+
+/* ---- which roots are one ---- */
+
+/* Leaves that say the same of several ranks, and that one and the same thing waits for. */
+static void join_by_waiters(const struct ct_waiting *w, const struct ct_components *c,
+			    uint32_t *group)
+{
+	for (uint32_t i = 0; i < w->n_found; i++) {
+		const struct ct_wait_node *n = &w->nodes[w->found[i]];
+		enum ct_wait_kind kind = ct_wait_kind(w, w->found[i]);
+		uint32_t first[CT_HANG_CODES];
+
+		if (kind != CT_NODE_INSTANCE && kind != CT_NODE_MEETING && kind != CT_NODE_ERROR)
+			continue;
+		memset(first, 0xff, sizeof(first));
+		for (uint32_t e = n->first; e < n->first + n->n; e++) {
+			uint32_t to = w->edges[e].to;
+
+			if (w->nodes[to].n || w->nodes[to].code == CT_HANG_CODES)
+				continue;
+			if (first[w->nodes[to].code] == CT_HANG_NONE)
+				first[w->nodes[to].code] = to;
+			else
+				ct_group_join(group, c->of[first[w->nodes[to].code]], c->of[to]);
+		}
+	}
+}
+
+static int join_by_key(struct ct_table *seen, uint64_t key, uint32_t component, uint32_t *group)
+{
+	uintptr_t known = (uintptr_t)ct_table_get(seen, key);
+
+	if (known) {
+		ct_group_join(group, (uint32_t)known - 1, component);
+		return CT_OK;
+	}
+	return ct_table_put(seen, key, (void *)((uintptr_t)component + 1));
+}
+
+/* Ops that do not go on by themselves: those of one communicator that have a rank in common, or of the same ranks. */
+static int join_instances(const struct ct_waiting *w, const struct ct_components *c,
+			  uint32_t *group, const uint8_t *inverted)
+{
+	struct ct_table seen = { 0 };
+	int rc = CT_OK;
+
+	for (uint32_t f = 0; f < w->n_found && rc == CT_OK; f++) {
+		uint32_t node = w->found[f], of = ct_wait_of(w, node);
+		const struct ct_hang_instance *i;
+		uint64_t all, code;
+
+		if (ct_wait_kind(w, node) != CT_NODE_INSTANCE || w->nodes[node].n)
+			continue;
+		i = &w->ix->instances[of];
+		code = inverted[c->of[node]] ? CT_HANG_IS_ORDER_DEADLOCK : w->nodes[node].code;
+		all = ct_mix(code + 1);
+		for (uint32_t k = i->first; k < i->first + i->n && rc == CT_OK; k++) {
+			uint64_t rank = w->ix->c->ops[w->ix->parts[k]].rank;
+
+			all = ct_mix(all ^ (rank + 1));
+			rc = join_by_key(&seen, ct_mix(ct_mix(rank << 32 | i->comm) ^ (code + 1)),
+					 c->of[node], group);
+		}
+		if (rc == CT_OK)
+			rc = join_by_key(&seen, all, c->of[node], group);
+	}
+	ct_table_fini(&seen);
+	return rc;
+}
+
+/* ---- what a root is ---- */
+
+static int is_long(const struct ct_waiting *w, uint32_t node)
+{
+	uint32_t of = ct_wait_of(w, node);
+	const struct ct_hang_instance *i;
+
+	switch (ct_wait_kind(w, node)) {
+	case CT_NODE_KERNEL:
+		return w->ix->kernels[of].stalled == 1;
+	case CT_NODE_INSTANCE:
+		i = &w->ix->instances[of];
+		for (uint32_t k = i->first; k < i->first + i->n; k++)
+			if (w->ix->kernels[w->ix->kernel_of[w->ix->parts[k]]].stalled == 1)
+				return 1;
+		return 0;
+	case CT_NODE_MEETING:
+		for (uint32_t k = w->meetings[of].call; k != CT_HANG_NONE;
+		     k = w->next_of_meeting[k])
+			if (w->ix->c->calls[k].stalled == 1)
+				return 1;
+		return 0;
+	default:
+		return w->nodes[node].start == 1;
+	}
+}
+
+static int is_unseen(const struct ct_waiting *w, uint32_t node)
+{
+	uint32_t of = ct_wait_of(w, node);
+	const struct ct_hang_instance *i;
+
+	if (ct_wait_kind(w, node) == CT_NODE_KERNEL)
+		return w->ix->kernels[of].progress == CT_HANG_MAY_RUN;
+	if (ct_wait_kind(w, node) != CT_NODE_INSTANCE)
+		return 0;
+	i = &w->ix->instances[of];
+	for (uint32_t k = i->first; k < i->first + i->n; k++)
+		if (w->ix->kernels[w->ix->kernel_of[w->ix->parts[k]]].progress == CT_HANG_MAY_RUN)
+			return 1;
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int keep_names(const struct ct_waiting *w, struct names *names, struct ct_root *root)
+{
+	uint32_t n = 0;
+
+	if (names->n)
+		qsort(names->ranks, names->n, sizeof(*names->ranks), by_number);
+	for (uint32_t k = 0; k < names->n; k++)
+		if (!k || names->ranks[k] != names->ranks[k - 1])
+			names->ranks[n++] = names->ranks[k];
+	root->ranks = ct_arena_calloc(w->ix->arena, (size_t)n + 1, sizeof(*root->ranks));
+	if (!root->ranks)
+		return CT_NOMEM;
+	if (n)
+		memcpy(root->ranks, names->ranks, n * sizeof(*names->ranks));
+	root->n_ranks = n;
+	return CT_OK;
+}
+
+/* As many say the one as the other, and somebody who would decide left no trace: then that is what lacks. */
+static int name_undecided(const struct ct_waiting *w, struct ct_root *root, struct names *names)
+{
+	uint32_t node = root->nodes[0], comm;
+	const struct ct_hang_mismatch *m;
+	int rc = CT_OK;
+
+	if (ct_wait_kind(w, node) != CT_NODE_MISMATCH)
+		return CT_OK;
+	comm = ct_wait_of(w, node);
+	m = w->mismatches[comm];
+	root->tie = m->tie != 0;
+	for (uint32_t k = w->ix->member_first[comm];
+	     m->tie && k < w->ix->member_first[comm + 1] && rc == CT_OK; k++) {
+		uint32_t rank = w->ix->members[k].rank;
+
+		if (rank == CT_HANG_NONE || w->ix->c->ranks[rank].life != CT_LIFE_NO_TRACE)
+			continue;
+		if (root->code != CT_HANG_IS_NO_TRACE)
+			names->n = 0;
+		root->code = CT_HANG_IS_NO_TRACE;
+		rc = name_rank(names, rank);
+	}
+	return rc;
+}
+
+/* Of what can be slow rather than stuck: nothing in it has been waiting for long. */
+static void see_ages(const struct ct_waiting *w, struct ct_root *root)
+{
+	int aged = 0, is_any_long = 0;
+
+	for (uint32_t k = 0; k < root->n_nodes; k++) {
+		enum ct_wait_kind kind = ct_wait_kind(w, root->nodes[k]);
+
+		root->unseen |= is_unseen(w, root->nodes[k]);
+		if (kind != CT_NODE_KERNEL && kind != CT_NODE_INSTANCE && kind != CT_NODE_MEETING)
+			continue;
+		aged = 1;
+		is_any_long |= is_long(w, root->nodes[k]);
+	}
+	root->fresh = aged && !is_any_long;
+}
+
+static void see_circle(const struct ct_waiting *w, const struct ct_components *c,
+		       struct ct_root *root)
+{
+	root->circle = 1;
+	for (uint32_t k = 0; k < root->n_nodes; k++) {
+		const struct ct_wait_node *n = &w->nodes[root->nodes[k]];
+
+		for (uint32_t e = n->first; e < n->first + n->n; e++)
+			if (c->of[w->edges[e].to] == c->of[root->nodes[k]])
+				root->soft |= w->edges[e].flags & CT_EDGE_SOFT;
+	}
+}
+
+static int make(const struct ct_waiting *w, const struct ct_components *c, struct ct_root *root,
+		struct names *names)
+{
+	uint32_t component = c->of[root->nodes[0]];
+	uint32_t size = c->first[component + 1] - c->first[component];
+	int circle = size > 1 || w->nodes[root->nodes[0]].n, rc = CT_OK;
+
+	names->n = 0;
+	if (circle) {
+		root->code = ct_root_circle_code(w, c, component);
+		see_circle(w, c, root);
+	} else {
+		root->code = root->inverted ? CT_HANG_IS_ORDER_DEADLOCK
+					    : (enum ct_hang_code)w->nodes[root->nodes[0]].code;
+	}
+	see_ages(w, root);
+	for (uint32_t k = 0; k < root->n_nodes && rc == CT_OK; k++)
+		rc = circle ? name_in_circle(w, root->nodes[k], root->code, names)
+			    : name_of(w, root->nodes[k], names);
+	if (rc == CT_OK && !circle)
+		rc = name_undecided(w, root, names);
+	if (root->fresh && root->code != CT_HANG_IS_NO_TRACE)
+		root->code = CT_HANG_IS_UNKNOWN;
+	return rc == CT_OK ? keep_names(w, names, root) : rc;
+}
+
+/* Nodes of all components of a group side by side, groups one after the other. */
+static int gather(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
+		  const uint8_t *inverted, struct ct_roots *roots)
+{
+	struct ct_arena *a = w->ix->arena;
+	uint32_t *root_of = ct_arena_calloc(a, (size_t)c->n + 1, sizeof(*root_of)), at = 0;
+	uint32_t *nodes;
+
+	if (!root_of)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->is_sink[i] && ct_group_of(group, i) == i)
+			root_of[i] = roots->n++;
+	roots->all = ct_arena_calloc(a, (size_t)roots->n + 1, sizeof(*roots->all));
+	nodes = ct_arena_calloc(a, (size_t)w->n_found + 1, sizeof(*nodes));
+	if (!roots->all || !nodes)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->is_sink[i])
+			roots->all[root_of[ct_group_of(group, i)]].n_nodes += c->first[i + 1] -
+									      c->first[i];
+	for (uint32_t r = 0; r < roots->n; r++) {
+		roots->all[r].nodes = &nodes[at];
+		at += roots->all[r].n_nodes;
+		roots->all[r].n_nodes = 0;
+	}
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct ct_root *root = &roots->all[root_of[ct_group_of(group, i)]];
+
+		if (!c->is_sink[i])
+			continue;
+		root->inverted |= inverted[i];
+		for (uint32_t k = c->first[i]; k < c->first[i + 1]; k++)
+			root->nodes[root->n_nodes++] = c->nodes[k];
+	}
+	return CT_OK;
+}
+
+int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c, struct ct_roots *roots)
+{
+	struct ct_arena *a = w->ix->arena;
+	uint32_t *group = ct_arena_calloc(a, (size_t)c->n + 1, sizeof(*group));
+	uint8_t *inverted = ct_arena_calloc(a, (size_t)c->n + 1, 1);
+	struct names names = { 0 };
+	int rc;
+
+	*roots = (struct ct_roots){ 0 };
+	if (!group || !inverted)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < c->n; i++)
+		group[i] = i;
+	rc = ct_roots_inversions(w, c, group, inverted);
+	if (rc == CT_OK)
+		rc = join_instances(w, c, group, inverted);
+	if (rc == CT_OK) {
+		join_by_waiters(w, c, group);
+		rc = gather(w, c, group, inverted, roots);
+	}
+	for (uint32_t r = 0; r < roots->n && rc == CT_OK; r++)
+		rc = make(w, c, &roots->all[r], &names);
+	free(names.ranks);
+	return rc;
+}

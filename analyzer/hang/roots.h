@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* roots.h — what everything that is stalled waits for in the end, and what that is called. For the files of hang/ only. */
+#ifndef CT_HANG_ROOTS_H
+#define CT_HANG_ROOTS_H
+
+#include "analyzer/hang/scc.h"
+
+struct ct_root {
+	enum ct_hang_code code;
+	uint32_t *nodes; /* of the graph */
+	uint32_t n_nodes;
+	uint32_t *ranks; /* index, ascending */
+	uint32_t n_ranks;
+	uint8_t circle;	    /* they wait for each other */
+	uint8_t soft;	    /* ... by what is only probable */
+	uint8_t fresh;	    /* nothing in it has been waiting for long: slow, perhaps */
+	uint8_t unseen;	    /* without seeing when kernels start */
+	uint8_t inverted;   /* its ops were issued in different order */
+	uint8_t tie;	    /* nobody can say who is right */
+	uint8_t died_first; /* only what is no longer than usual leads to it */
+	uint8_t killed; /* a process died of it: of a difference, or an error that it was told of */
+	/* victims.c */
+	uint32_t *victims; /* ranks (index), ascending, without `ranks` */
+	uint32_t n_victims;
+	uint8_t hard;	/* some stalled op leads to it by nothing that is only probable */
+	uint8_t by_any; /* all that leads to it would be satisfied by somebody else, too */
+	uint8_t lacks;	/* what leads to it also leads to a rank without a trace */
+	uint8_t graph;	/* launches of graphs lead to it */
+	uint32_t met; /* the instance or meeting (node) at which others wait for it, the first; NONE */
+};
+
+struct ct_roots {
+	struct ct_root *all;
+	uint32_t n;
+};
+
+/* Roots that belong together are one. Arrays are the arena's of the graph's index. 0 or CT_NOMEM. */
+int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c,
+		  struct ct_roots *roots);
+
+/* What a circle is called: roots_circle.c. */
+enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
+				      uint32_t component);
+
+/* Instances (leaves) of different communicators that ranks issued in different order are joined, and become ORDER_DEADLOCK:
+ * order_inversion.c. `group` is by component: those with the same number are one root. 0 or CT_NOMEM. */
+int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
+			uint8_t *inverted);
+
+/* Sets are joined: the group of a component. */
+uint32_t ct_group_of(uint32_t *group, uint32_t component);
+void ct_group_join(uint32_t *group, uint32_t a, uint32_t b);
+
+/* What leads to each root, and how: victims.c. 0 or CT_NOMEM. */
+int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
+
+#endif

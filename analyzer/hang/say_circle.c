@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "analyzer/hang/say.h"
+
+/* Stations of a circle that are spelled out. */
+#define CT_STATIONS 6u
+
+/* A way from `start` back to it within its component, shortest first; `from` gets by whom each was reached. 0: out of memory. */
+static int find_way(const struct ct_say *s, uint32_t start, uint32_t *way, uint32_t *n)
+{
+	const struct ct_waiting *w = s->w;
+	struct ct_arena *a = w->ix->arena;
+	uint32_t size = s->root->n_nodes, done = 0, reached = 0, at, steps = 0;
+	uint32_t *queue = ct_arena_calloc(a, (size_t)size + 1, sizeof(*queue));
+	uint32_t *from = ct_arena_calloc(a, (size_t)w->base[CT_NODE_KINDS] + 1, sizeof(*from));
+
+	if (!queue || !from)
+		return 0;
+	queue[reached++] = start;
+	while (done < reached) {
+		uint32_t node = queue[done++];
+		const struct ct_wait_node *k = &w->nodes[node];
+
+		for (uint32_t e = k->first; e < k->first + k->n; e++) {
+			uint32_t to = w->edges[e].to;
+
+			if (s->c->of[to] != s->c->of[start] || from[to])
+				continue;
+			from[to] = node + 1;
+			if (to == start)
+				done = reached + 1;
+			else
+				queue[reached++] = to;
+			if (to == start)
+				break;
+		}
+		if (from[start])
+			break;
+	}
+	for (at = start; from[start] && steps < size;) {
+		at = from[at] - 1;
+		way[steps++] = at;
+		if (at == start)
+			break;
+	}
+	/* From the end to the begin: turn it. */
+	for (uint32_t k = 0; k < steps / 2; k++) {
+		uint32_t other = way[steps - 1 - k];
+
+		way[steps - 1 - k] = way[k];
+		way[k] = other;
+	}
+	*n = steps;
+	return 1;
+}
+
+/* What the node is to a rank: its own end of a message. */
+static const char *say_own(const struct ct_waiting *w, uint32_t node, uint32_t rank)
+{
+	uint32_t op = CT_HANG_NONE;
+
+	if (ct_wait_kind(w, node) == CT_NODE_INSTANCE)
+		op = ct_hang_part(w->ix, &w->ix->instances[ct_wait_of(w, node)], rank, 0);
+	return op == CT_HANG_NONE ? ct_say_node(w, node) : ct_say_op(w->ix, op);
+}
+
+const char *ct_say_circle(const struct ct_say *s)
+{
+	const struct ct_waiting *w = s->w;
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t start = CT_HANG_NONE, n = 0, said = 0, last = CT_HANG_NONE;
+	uint32_t *way = ct_arena_calloc(ix->arena, (size_t)s->root->n_nodes + 1, sizeof(*way));
+	const char *text = "";
+
+	if (!way)
+		return NULL;
+	/* Begin at the lowest rank, so that the same circle is always told in the same way. */
+	for (uint32_t k = 0; k < s->root->n_nodes; k++) {
+		uint32_t rank = ct_wait_rank(w, s->root->nodes[k]);
+
+		if (rank != CT_HANG_NONE &&
+		    (start == CT_HANG_NONE || rank < ct_wait_rank(w, start) ||
+		     (rank == ct_wait_rank(w, start) && s->root->nodes[k] < start)))
+			start = s->root->nodes[k];
+	}
+	if (start == CT_HANG_NONE)
+		return "";
+	if (!find_way(s, start, way, &n))
+		return NULL;
+	/* Per rank: the instance or meeting that it waits in, for the next rank. */
+	for (uint32_t k = 0; k < n && text && said < CT_STATIONS; k++) {
+		uint32_t rank = ct_wait_rank(w, way[k]), next = CT_HANG_NONE, in = CT_HANG_NONE;
+		const char *what;
+
+		if (rank == CT_HANG_NONE)
+			continue;
+		for (uint32_t j = k + 1; j <= n && next == CT_HANG_NONE; j++) {
+			uint32_t node = way[j % n];
+			enum ct_wait_kind kind = ct_wait_kind(w, node);
+
+			if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING ||
+			    (kind == CT_NODE_KERNEL && in == CT_HANG_NONE))
+				in = node;
+			if (ct_wait_rank(w, node) != CT_HANG_NONE && ct_wait_rank(w, node) != rank)
+				next = ct_wait_rank(w, node);
+		}
+		if (next == CT_HANG_NONE || rank == last || in == CT_HANG_NONE ||
+		    ct_wait_kind(w, in) == CT_NODE_KERNEL)
+			continue;
+		/* Only its last node before the next rank speaks for it. */
+		if (ct_wait_rank(w, way[(k + 1) % n]) == rank)
+			continue;
+		what = say_own(w, in, rank);
+		text = what ? ct_arena_printf(
+				      ix->arena, "%srank %d waits in %s for rank %d",
+				      !said ? text : ct_arena_printf(ix->arena, "%s, ", text),
+				      ix->c->ranks[rank].rank, what, ix->c->ranks[next].rank)
+			    : NULL;
+		last = rank;
+		said++;
+	}
+	return text;
+}

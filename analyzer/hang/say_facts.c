@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/say.h"
+
+#include "trace/status.h"
+
+/* Ranks that are described one by one, and facts of each. */
+#define CT_DESCRIBED 8u
+#define CT_FACTS (CT_DESCRIBED * 8u + 8u)
+
+static void add_text(struct ct_hang_verdict *v, const char *name, const char *text, int rank)
+{
+	if (text && *text && v->n_facts < CT_FACTS)
+		v->facts[v->n_facts++] = (struct ct_hang_fact){ name, text, NULL, CT_UNKNOWN,
+								rank };
+}
+
+static void add_value(struct ct_hang_verdict *v, const char *name, uint64_t value, const char *unit,
+		      int rank)
+{
+	if (value != CT_UNKNOWN && v->n_facts < CT_FACTS)
+		v->facts[v->n_facts++] = (struct ct_hang_fact){ name, NULL, unit, value, rank };
+}
+
+static const char *const states[] = {
+	[CT_STATE_ENTERED] = "entered",	  [CT_STATE_RETURNED] = "returned",
+	[CT_STATE_FINISHED] = "finished", [CT_STATE_ERROR] = "error",
+	[CT_STATE_STARTED] = "started",	  [CT_STATE_ABORTED] = "aborted",
+};
+
+static int add_rank(const struct ct_say *s, uint32_t rank)
+{
+	const struct ct_hang_index *ix = s->w->ix;
+	const struct ct_hang_rank *r = &ix->c->ranks[rank];
+	uint32_t last = ct_say_last_op(ix, rank);
+
+	add_text(s->v, "host", r->host, r->rank);
+	add_text(s->v, "how_it_ended", r->how_ended, r->rank);
+	add_text(s->v, "error", r->error, r->rank);
+	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++)
+		add_text(s->v, "inside_call", ix->c->calls[ix->calls[i]].call, r->rank);
+	if (last != CT_HANG_NONE) {
+		const struct ct_hang_op *op = &ix->c->ops[last];
+		const char *text = ct_say_op(ix, last);
+
+		if (!text)
+			return CT_NOMEM;
+		add_text(s->v, "last_op", text, r->rank);
+		if ((unsigned)op->state < sizeof(states) / sizeof(states[0]))
+			add_text(s->v, "last_op_state", states[op->state], r->rank);
+		add_text(s->v, "last_op_site", op->site, r->rank);
+		if (op->enter_ns != CT_UNKNOWN && ix->latest_ns >= op->enter_ns)
+			add_value(s->v, "last_op_entered_ago", ix->latest_ns - op->enter_ns, "ns",
+				  r->rank);
+	}
+	if (r->life != CT_LIFE_NO_TRACE)
+		add_value(s->v, "heartbeat_age", r->heartbeat_age_ns, "ns", r->rank);
+	add_value(s->v, "processor_time", r->cpu_ns, "ns", r->rank);
+	return CT_OK;
+}
+
+int ct_say_facts(const struct ct_say *s)
+{
+	const struct ct_hang_index *ix = s->w->ix;
+	const char *met = s->root->met == CT_HANG_NONE ? "" : ct_say_node(s->w, s->root->met);
+	int rc = CT_OK;
+
+	s->v->facts = ct_arena_calloc(ix->arena, CT_FACTS, sizeof(*s->v->facts));
+	if (!s->v->facts || !met)
+		return CT_NOMEM;
+	add_text(s->v, "waited_in", met, -1);
+	add_value(s->v, "waited_for", s->v->age_ns, "ns", -1);
+	if (s->v->op != CT_HANG_NONE)
+		add_text(s->v, "waited_at", ix->c->ops[s->v->op].site,
+			 ix->c->ranks[ix->c->ops[s->v->op].rank].rank);
+	if (s->v->divergence) {
+		const struct ct_hang_divergence *d = s->v->divergence;
+
+		add_value(s->v, "sites_differ_from", d->seq, "count", -1);
+		add_text(s->v, "site", d->site, d->n_ranks == 1 ? d->ranks[0] : -1);
+		add_text(s->v, "site_of_the_others", d->usual_site, -1);
+	}
+	for (uint32_t k = 0; k < s->root->n_ranks && k < CT_DESCRIBED && rc == CT_OK; k++)
+		rc = add_rank(s, s->root->ranks[k]);
+	return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/say.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Stretches of ranks that are spelled out. */
+#define CT_STRETCHES 8u
+
+const char *ct_say_ranks(struct ct_arena *a, const int *ranks, uint32_t n)
+{
+	const char *text = "";
+	uint32_t said = 0, stretches = 0;
+
+	if (n == 0)
+		return "no rank";
+	if (n == 1)
+		return ct_arena_printf(a, "rank %d", ranks[0]);
+	while (text && said < n && stretches < CT_STRETCHES) {
+		uint32_t end = said;
+		const char *before;
+
+		while (end + 1 < n && ranks[end + 1] == ranks[end] + 1)
+			end++;
+		if (end == said + 1) /* two are no stretch */
+			end = said;
+		stretches++;
+		before = !said ? "ranks " : end + 1 == n ? " and " : ", ";
+		text = end > said ? ct_arena_printf(a, "%s%s%d to %d", text, before, ranks[said],
+						    ranks[end])
+				  : ct_arena_printf(a, "%s%s%d", text, before, ranks[said]);
+		said = end + 1;
+	}
+	if (text && said < n)
+		text = ct_arena_printf(a, "%s and %" PRIu32 " more", text, n - said);
+	return text;
+}
+
+const char *ct_say_indices(const struct ct_hang_index *ix, const uint32_t *ranks, uint32_t n)
+{
+	int *numbers = ct_arena_calloc(ix->arena, (size_t)n + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return NULL;
+	for (uint32_t k = 0; k < n; k++)
+		numbers[k] = ix->c->ranks[ranks[k]].rank;
+	return ct_say_ranks(ix->arena, numbers, n);
+}
+
+const char *ct_say_comm(const struct ct_hang_index *ix, uint32_t comm)
+{
+	const struct ct_hang_comm *c;
+
+	if (comm >= ix->c->n_comms)
+		return "the job";
+	c = &ix->c->comms[comm];
+	if (c->name && c->role)
+		return ct_arena_printf(ix->arena, "comm %s (%s)", c->name, c->role);
+	if (c->name)
+		return ct_arena_printf(ix->arena, "comm %s", c->name);
+	if (c->role)
+		return ct_arena_printf(ix->arena, "comm %016" PRIx64 " (%s)", c->key, c->role);
+	return ct_arena_printf(ix->arena, "comm %016" PRIx64, c->key);
+}
+
+static const char *name_of(const struct ct_hang_op *op)
+{
+	const char *name = ct_op_name(op->op);
+
+	return name ? name : op->call ? op->call : "an operation";
+}
+
+static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op)
+{
+	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody";
+	const struct ct_hang_member *peer = NULL;
+
+	if (!comm)
+		return NULL;
+	if (!ct_hang_is_p2p(op->op))
+		return ct_arena_printf(ix->arena, "%s #%" PRIu64 " of %s", name_of(op), op->seq,
+				       comm);
+	if (op->comm < ix->c->n_comms && op->peer >= 0)
+		peer = ct_hang_at_seat(ix, op->comm, op->peer);
+	if (peer && peer->rank != CT_HANG_NONE)
+		end = ct_arena_printf(ix->arena, "%s rank %d", op->op == CT_OP_Send ? "to" : "from",
+				      ix->c->ranks[peer->rank].rank);
+	else if (op->peer >= 0)
+		end = ct_arena_printf(ix->arena, "%s member %d",
+				      op->op == CT_OP_Send ? "to" : "from", op->peer);
+	if (!end)
+		return NULL;
+	return ct_arena_printf(ix->arena, "%s #%" PRIu64 " %s of %s", name_of(op), op->seq, end,
+			       comm);
+}
+
+const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)
+{
+	return say_op(ix, &ix->c->ops[at]);
+}
+
+const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at)
+{
+	struct ct_hang_op op = ix->c->ops[at];
+
+	if (!ct_hang_is_p2p(op.op) || op.peer < 0 || ix->member_of[at] == CT_HANG_NONE)
+		return ct_say_op(ix, at);
+	op.op = op.op == CT_OP_Send ? CT_OP_Recv : CT_OP_Send;
+	op.peer = (int32_t)ix->members[ix->member_of[at]].seat;
+	return say_op(ix, &op);
+}
+
+const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
+{
+	const struct ct_hang_op *op = &ix->c->ops[at];
+	const char *dtype = ct_dtype_name(op->dtype), *redop = ct_redop_name(op->redop);
+	const char *root = "";
+
+	if (ct_op_class(op->op) == CT_CLASS_ROOTED && op->peer >= 0)
+		root = ct_arena_printf(ix->arena, ", root %d", op->peer);
+	if (!root)
+		return NULL;
+	return ct_arena_printf(ix->arena, "%s(%" PRIu64 "%s%s%s%s%s)%s%s", name_of(op), op->count,
+			       dtype ? " " : "", dtype ? dtype : "", redop ? " " : "",
+			       redop ? redop : "", root, op->site ? " at " : "",
+			       op->site ? op->site : "");
+}
+
+static const char *kind_name(enum ct_hang_call_kind kind)
+{
+	static const char *const names[] = {
+		[CT_HANG_INIT] = "the making of a communicator",
+		[CT_HANG_SPLIT] = "the split of a communicator",
+		[CT_HANG_FINALIZE] = "the end of a communicator",
+		[CT_HANG_GROUP_END] = "the end of a group",
+		[CT_HANG_ABORT] = "the abort of a communicator",
+		[CT_HANG_SYNC] = "a wait",
+		[CT_HANG_GRAPH_LAUNCH] = "the launch of a graph",
+		[CT_HANG_OTHER] = "a call",
+	};
+
+	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "a call";
+}
+
+static const char *say_call(const struct ct_hang_index *ix, uint32_t at)
+{
+	const struct ct_hang_call *call = &ix->c->calls[at];
+	const char *name = call->call ? call->call : kind_name(call->kind);
+	const char *comm;
+
+	if (call->comm >= ix->c->n_comms)
+		return name;
+	comm = ct_say_comm(ix, call->comm);
+	return comm ? ct_arena_printf(ix->arena, "%s of %s", name, comm) : NULL;
+}
+
+uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank)
+{
+	const struct ct_hang_kernel *k;
+
+	if (ix->rank_kernels[rank] == ix->rank_kernels[rank + 1])
+		return CT_HANG_NONE;
+	k = &ix->kernels[ix->rank_kernels[rank + 1] - 1];
+	return ix->kernel_ops[k->first + k->n - 1];
+}
+
+const char *ct_say_node(const struct ct_waiting *w, uint32_t node)
+{
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t of = ct_wait_of(w, node);
+
+	switch (ct_wait_kind(w, node)) {
+	case CT_NODE_KERNEL:
+		return ct_say_op(ix, ix->kernel_ops[ix->kernels[of].first]);
+	case CT_NODE_INSTANCE:
+	case CT_NODE_MISMATCHED:
+		return ct_say_op(ix, ix->parts[ix->instances[of].first]);
+	case CT_NODE_MISMATCH:
+		return ct_say_op(ix, w->mismatches[of]->usual);
+	case CT_NODE_MEETING:
+		return say_call(ix, w->meetings[of].call);
+	case CT_NODE_HOST:
+		return w->nodes[node].about == CT_HANG_NONE ? ""
+							    : say_call(ix, w->nodes[node].about);
+	default:
+		return "";
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waits_for.h — what waits for what: one graph over all that is not finished. For the files of hang/ only.
+ *
+ * Begun at what is stalled and followed from there, so that what nobody waits for costs nothing. A node's edges are made once. A
+ * node without edges is a leaf and has a code. One thread. */
+#ifndef CT_HANG_WAITS_FOR_H
+#define CT_HANG_WAITS_FOR_H
+
+#include "analyzer/hang/diagnose.h"
+#include "analyzer/hang/index.h"
+#include "analyzer/hang/match.h"
+
+enum ct_wait_kind {
+	CT_NODE_KERNEL, /* of a rank: waits for the instances of its ops, or for what is before it */
+	CT_NODE_INSTANCE, /* waits for ranks that have not come to it */
+	CT_NODE_HOST,	  /* of a rank: what keeps its program from issuing anything */
+	CT_NODE_LEFT,	 /* a rank that takes leave of a communicator in which others wait for it */
+	CT_NODE_LOST,	 /* a rank whose records end before it can be told */
+	CT_NODE_MEETING, /* of a call that all ranks of a communicator have to make */
+	CT_NODE_ERROR, /* of a communicator: the first of its ranks that the library told of an error */
+	CT_NODE_MISMATCH,   /* of a communicator */
+	CT_NODE_MISMATCHED, /* an instance whose ends disagree */
+	CT_NODE_KINDS
+};
+
+/* How an edge is known. */
+enum ct_wait_edge_flags {
+	CT_EDGE_SOFT = 1,   /* probably: the program may do something else */
+	CT_EDGE_ABSENT = 2, /* that rank has not issued it */
+	CT_EDGE_ANY = 4,    /* one of several would do */
+	CT_EDGE_UNSEEN = 8, /* by what is known without starts */
+};
+
+struct ct_wait_edge {
+	uint32_t to;
+	uint32_t flags;
+};
+
+struct ct_wait_node {
+	uint32_t first, n; /* edges */
+	uint32_t about; /* HOST: the call that it is inside of; MEETING: one of its calls; else NONE */
+	uint8_t made;
+	uint8_t code;  /* enum ct_hang_code of a leaf; CT_HANG_CODES: none */
+	uint8_t start; /* stalled by itself: 1, or because a process died: 2 */
+};
+
+/* A call that all ranks of a communicator have to make. */
+struct ct_wait_meeting {
+	enum ct_hang_call_kind kind;
+	uint32_t comm; /* NONE: the whole job */
+	uint32_t call; /* the first of them; the others follow by next_of_meeting */
+};
+
+struct ct_waiting {
+	const struct ct_hang_index *ix;
+	uint32_t base[CT_NODE_KINDS + 1]; /* numbers of nodes by kind */
+	struct ct_wait_node *nodes;
+	struct ct_wait_edge *edges; /* malloc'ed */
+	uint32_t n_edges, cap_edges;
+	uint32_t *found; /* nodes that have been made, in that order */
+	uint32_t n_found;
+	struct ct_wait_meeting *meetings;
+	uint32_t n_meetings;
+	uint32_t *meeting_of; /* by call of the case; NONE */
+	uint32_t *next_of_meeting;
+	uint32_t *there; /* by rank: 1 + the meeting that it was last seen in */
+	struct ct_hang_mismatch **mismatches; /* by comm */
+	uint8_t *matched;		      /* by comm: has been looked at */
+	struct ct_hang_mismatch **mismatched; /* by instance: a message */
+};
+
+/* Make the graph of what is stalled. 0 or CT_NOMEM; ct_waiting_fini() in any case. */
+int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits);
+void ct_waiting_fini(struct ct_waiting *waits); /* NULL is fine */
+
+static inline uint32_t ct_wait_id(const struct ct_waiting *w, enum ct_wait_kind kind, uint32_t at)
+{
+	return w->base[kind] + at;
+}
+
+enum ct_wait_kind ct_wait_kind(const struct ct_waiting *w, uint32_t node);
+
+/* What it is of: index of the kernel, instance, rank, meeting or comm. */
+uint32_t ct_wait_of(const struct ct_waiting *w, uint32_t node);
+
+/* Rank (index) that a node is of; NONE: of no single one. */
+uint32_t ct_wait_rank(const struct ct_waiting *w, uint32_t node);
+
+/* ---- for the files that make edges ---- */
+
+int ct_wait_edge(struct ct_waiting *w, uint32_t node, uint32_t to, uint32_t flags);
+
+/* Edges of a node of each kind; they must be added one after the other. 0 or CT_NOMEM. */
+int ct_waiting_of_kernel(struct ct_waiting *w, uint32_t node);
+int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node); /* waits_for_instance.c */
+int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
+int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
+int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
+
+/* Make the edges of `node` now, if they have not been made. */
+int ct_waiting_visit(struct ct_waiting *w, uint32_t node);
+
+/* Did this rank fail, or hear of an error, only after it had waited for long in an op of its own? Then it died of the hang. */
+int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank);
+
+/* The node of the difference that an op comes after or has part in; NONE: there is none. 0 or CT_NOMEM. */
+int ct_wait_mismatch_of(struct ct_waiting *w, uint32_t op, uint32_t *node);
+
+/* An op that its rank has not finished and still waits in, or waited in when it gave up. */
+int ct_wait_is_open(const struct ct_waiting *w, uint32_t kernel);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What keeps the program of a rank from issuing anything, and whom calls wait for that all ranks have to make. */
+#include "analyzer/hang/waits_for.h"
+
+#include "trace/status.h"
+
+/* To what of its own it has not finished. `stream` 0: all. `requests` 0: but for those that a program waits for by a call, and
+ * there is none. */
+static int to_own(struct ct_waiting *w, uint32_t node, uint32_t rank, uint32_t stream, int requests,
+		  uint32_t flags)
+{
+	const struct ct_hang_index *ix = w->ix;
+	int rc = CT_OK;
+
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1] && rc == CT_OK;
+	     k++) {
+		const struct ct_hang_op *op = &ix->c->ops[ix->kernel_ops[ix->kernels[k].first]];
+
+		if (!ct_wait_is_open(w, k) || (stream && op->stream != stream) ||
+		    (!requests && op->by_host && op->state == CT_STATE_RETURNED))
+			continue;
+		rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k), flags);
+	}
+	return rc;
+}
+
+/* Calls of libraries that do their work inside of them. */
+static int to_blocking_ops(struct ct_waiting *w, uint32_t node, uint32_t rank)
+{
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t flags = ix->one_thread[rank] ? 0 : CT_EDGE_SOFT;
+	int rc = CT_OK;
+
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1] && rc == CT_OK;
+	     k++) {
+		const struct ct_hang_kernel *kernel = &ix->kernels[k];
+		const struct ct_hang_op *op = &ix->c->ops[ix->kernel_ops[kernel->first]];
+		int inside = kernel->progress == CT_HANG_INSIDE && !kernel->grouped;
+
+		if (inside || kernel->progress == CT_HANG_GAVE_UP
+			    ? ct_wait_is_open(w, k)
+			    : kernel->by_host && op->state == CT_STATE_ENTERED)
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k), flags);
+	}
+	return rc;
+}
+
+static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
+{
+	const struct ct_hang_index *ix = w->ix;
+	const struct ct_hang_call *call = &ix->c->calls[at];
+	uint32_t n = w->nodes[node].n, flags = ix->one_thread[call->rank] ? 0 : CT_EDGE_SOFT;
+	int rc = CT_OK;
+
+	switch (call->kind) {
+	case CT_HANG_INIT:
+	case CT_HANG_SPLIT:
+	case CT_HANG_FINALIZE:
+		if (w->meeting_of[at] != CT_HANG_NONE)
+			return ct_wait_edge(
+				w, node, ct_wait_id(w, CT_NODE_MEETING, w->meeting_of[at]), flags);
+		w->nodes[node].code = CT_HANG_IS_UNKNOWN;
+		return CT_OK;
+	case CT_HANG_SYNC:
+		if (call->stream)
+			rc = to_own(w, node, call->rank, call->stream, 1, flags);
+		if (rc == CT_OK && w->nodes[node].n == n)
+			rc = to_own(w, node, call->rank, 0, 1, flags);
+		if (rc == CT_OK && w->nodes[node].n == n)
+			w->nodes[node].code = CT_HANG_IS_HOST_MISSING;
+		return rc;
+	default: /* the library may wait for what is under way before it does this */
+		rc = to_own(w, node, call->rank, 0, 1, CT_EDGE_SOFT);
+		if (rc == CT_OK && w->nodes[node].n == n)
+			w->nodes[node].code = CT_HANG_IS_HOST_BLOCKED_CALL;
+		return rc;
+	}
+}
+
+/* A library may end a process whose op does not fit those of the others: then that was the cause. */
+static int to_mismatch(struct ct_waiting *w, uint32_t node, uint32_t rank)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {
+		const struct ct_hang_kernel *kernel = &ix->kernels[k];
+
+		for (uint32_t o = kernel->first; o < kernel->first + kernel->n; o++) {
+			uint32_t to;
+			int rc;
+
+			if (ix->c->ops[ix->kernel_ops[o]].state == CT_STATE_FINISHED ||
+			    !ct_wait_is_open(w, k))
+				continue;
+			rc = ct_wait_mismatch_of(w, ix->kernel_ops[o], &to);
+			if (rc != CT_OK)
+				return rc;
+			if (to != CT_HANG_NONE)
+				return ct_wait_edge(w, node, to, 0);
+		}
+	}
+	return CT_OK;
+}
+
+/* 1: it ended, or nothing is known of it; this is its code. */
+static int is_over(struct ct_waiting *w, uint32_t node, uint32_t rank)
+{
+	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
+
+	switch (r->life) {
+	case CT_LIFE_NO_TRACE:
+		w->nodes[node].code = CT_HANG_IS_NO_TRACE;
+		return 1;
+	case CT_LIFE_DEAD:
+		w->nodes[node].code = CT_HANG_IS_DEAD_RANK;
+		break;
+	case CT_LIFE_EXITED:
+		w->nodes[node].code = CT_HANG_IS_EXITED_RANK;
+		break;
+	case CT_LIFE_ALIVE:
+		return 0;
+	}
+	return !ct_wait_died_of_it(w, rank);
+}
+
+static int to_error(struct ct_waiting *w, uint32_t node, const struct ct_hang_rank *r)
+{
+	if (r->error_comm < w->ix->c->n_comms)
+		return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_ERROR, r->error_comm), 0);
+	w->nodes[node].code = CT_HANG_IS_ASYNC_ERROR;
+	return CT_OK;
+}
+
+int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
+{
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t rank = ct_wait_of(w, node);
+	const struct ct_hang_rank *r = &ix->c->ranks[rank];
+	struct ct_wait_node *n = &w->nodes[node];
+	int rc;
+
+	if (is_over(w, node, rank)) {
+		rc = r->life == CT_LIFE_NO_TRACE ? CT_OK : to_mismatch(w, node, rank);
+		/* What the library told it before is why it ended. */
+		if (rc == CT_OK && !n->n && r->error && r->life != CT_LIFE_NO_TRACE)
+			rc = to_error(w, node, r);
+		if (n->n)
+			n->code = CT_HANG_CODES;
+		return rc;
+	}
+	if (r->error && !ct_wait_died_of_it(w, rank))
+		return to_error(w, node, r);
+	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
+		n->about = ix->calls[i];
+		rc = in_call(w, node, ix->calls[i]);
+		if (rc != CT_OK)
+			return rc;
+	}
+	rc = to_blocking_ops(w, node, rank);
+	if (rc != CT_OK)
+		return rc;
+	if (!n->n && n->about == CT_HANG_NONE)
+		rc = to_own(w, node, rank, 0, 0, CT_EDGE_SOFT);
+	if (rc != CT_OK)
+		return rc;
+	if (n->n)
+		n->code = CT_HANG_CODES;
+	else if (n->code == CT_HANG_CODES)
+		n->code = CT_HANG_IS_HOST_MISSING;
+	return CT_OK;
+}
+
+/* ---- calls that all have to make ---- */
+
+/* Has this rank made the call of the meeting, whether it came back or not? */
+static int was_there(const struct ct_waiting *w, uint32_t rank,
+		     const struct ct_wait_meeting *meeting, const struct ct_hang_member *member)
+{
+	if (w->there[rank] == (uint32_t)(meeting - w->meetings) + 1)
+		return 1;
+	if (meeting->kind == CT_HANG_FINALIZE)
+		return w->ix->c->ranks[rank].life == CT_LIFE_EXITED;
+	/* Whoever has used a communicator has made it. */
+	return meeting->kind == CT_HANG_INIT && member && member->has_last;
+}
+
+int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)
+{
+	const struct ct_hang_index *ix = w->ix;
+	const struct ct_hang_case *c = ix->c;
+	const struct ct_wait_meeting *meeting = &w->meetings[ct_wait_of(w, node)];
+	uint32_t at = ct_wait_of(w, node), unknown = 0;
+	int rc = CT_OK;
+
+	w->nodes[node].about = meeting->call;
+	for (uint32_t i = meeting->call; i != CT_HANG_NONE; i = w->next_of_meeting[i])
+		w->there[c->calls[i].rank] = at + 1;
+	if (meeting->comm == CT_HANG_NONE) {
+		for (uint32_t r = 0; r < c->n_ranks && rc == CT_OK; r++)
+			if (!was_there(w, r, meeting, NULL))
+				rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, r),
+						  CT_EDGE_ABSENT);
+	} else {
+		for (uint32_t m = ix->member_first[meeting->comm];
+		     m < ix->member_first[meeting->comm + 1] && rc == CT_OK; m++) {
+			const struct ct_hang_member *member = &ix->members[m];
+
+			unknown += member->rank == CT_HANG_NONE;
+			if (member->rank != CT_HANG_NONE &&
+			    !was_there(w, member->rank, meeting, member))
+				rc = ct_wait_edge(w, node,
+						  ct_wait_id(w, CT_NODE_HOST, member->rank),
+						  CT_EDGE_ABSENT);
+		}
+	}
+	if (rc == CT_OK && !w->nodes[node].n)
+		w->nodes[node].code = unknown ? CT_HANG_IS_UNKNOWN : CT_HANG_IS_HOST_CALL_STALL;
+	return rc;
+}
+
+/* ---- errors ---- */
+
+/* The first of a communicator's ranks that was told of an error, with all that may have been as early; but a rank that is gone
+ * explains errors of the others. */
+int ct_waiting_of_error(struct ct_waiting *w, uint32_t node)
+{
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t comm = ct_wait_of(w, node);
+	uint64_t first = UINT64_MAX;
+	int rc = CT_OK;
+
+	for (uint32_t m = ix->member_first[comm]; m < ix->member_first[comm + 1]; m++) {
+		const struct ct_hang_rank *r;
+
+		if (ix->members[m].rank == CT_HANG_NONE)
+			continue;
+		r = &ix->c->ranks[ix->members[m].rank];
+		if (r->life != CT_LIFE_ALIVE && !r->error) {
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, ix->members[m].rank),
+					  0);
+			if (rc != CT_OK)
+				return rc;
+		}
+		if (r->error && r->error_ns != CT_UNKNOWN && r->error_ns + r->err_ns < first)
+			first = r->error_ns + r->err_ns;
+	}
+	if (w->nodes[node].n)
+		return CT_OK;
+	for (uint32_t m = ix->member_first[comm]; m < ix->member_first[comm + 1] && rc == CT_OK;
+	     m++) {
+		const struct ct_hang_rank *r;
+
+		if (ix->members[m].rank == CT_HANG_NONE)
+			continue;
+		r = &ix->c->ranks[ix->members[m].rank];
+		if (r->error && r->error_comm == comm &&
+		    (r->error_ns == CT_UNKNOWN ||
+		     (r->error_ns > r->err_ns ? r->error_ns - r->err_ns : 0) <= first))
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, ix->members[m].rank),
+					  0);
+	}
+	return rc;
+}

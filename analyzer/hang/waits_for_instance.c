@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom an op waits for, of those that take part in it. */
+#include "analyzer/hang/waits_for.h"
+
+#include "trace/status.h"
+
+/* Every rank lists its finalize under the communicator that it leaves, or under none: then it leaves all. */
+static int leaves(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
+		const struct ct_hang_call *call = &ix->c->calls[ix->calls[i]];
+
+		if (call->kind == CT_HANG_FINALIZE &&
+		    (call->comm == comm || call->comm >= ix->c->n_comms))
+			return 1;
+	}
+	return 0;
+}
+
+/* To a rank that is not on record as having issued the instance. */
+static int to_absent(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i,
+		     uint32_t rank, uint32_t flags)
+{
+	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
+	enum ct_wait_kind kind = CT_NODE_HOST;
+
+	if (r->life == CT_LIFE_ALIVE && leaves(w, rank, i->comm))
+		kind = CT_NODE_LEFT;
+	else if (r->life == CT_LIFE_ALIVE && r->cut)
+		kind = CT_NODE_LOST;
+	else if (r->life == CT_LIFE_ALIVE && r->records_until_ns != CT_UNKNOWN &&
+		 i->begin_ns != CT_UNKNOWN && r->records_until_ns < i->begin_ns)
+		kind = CT_NODE_LOST;
+	return ct_wait_edge(w, node, ct_wait_id(w, kind, rank), flags | CT_EDGE_ABSENT);
+}
+
+static int errs_in(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
+{
+	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
+
+	return r->error && (r->error_comm == comm || r->error_comm >= w->ix->c->n_comms) &&
+	       !ct_wait_died_of_it(w, rank);
+}
+
+/* Requests move on only while their rank is inside of the library. */
+static int leaves_request_alone(const struct ct_waiting *w, const struct ct_hang_op *op)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	if (!op->by_host || !op->launch || op->state != CT_STATE_RETURNED ||
+	    ix->c->comms[op->comm].backend != CT_BACKEND_MPI ||
+	    ix->rank_calls[op->rank] != ix->rank_calls[op->rank + 1])
+		return 0;
+	for (uint32_t k = ix->rank_kernels[op->rank]; k < ix->rank_kernels[op->rank + 1]; k++) {
+		const struct ct_hang_kernel *kernel = &ix->kernels[k];
+
+		if (kernel->by_host &&
+		    ix->c->ops[ix->kernel_ops[kernel->first]].state == CT_STATE_ENTERED)
+			return 0;
+	}
+	return 1;
+}
+
+/* To a rank that has issued it, as far as it keeps the others. */
+static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i,
+		   uint32_t at)
+{
+	const struct ct_hang_op *op = &w->ix->c->ops[at];
+	uint32_t kernel = w->ix->kernel_of[at];
+	const struct ct_hang_kernel *k = &w->ix->kernels[kernel];
+	const struct ct_hang_rank *r = &w->ix->c->ranks[op->rank];
+	uint32_t host = ct_wait_id(w, CT_NODE_HOST, op->rank);
+
+	if (r->life == CT_LIFE_DEAD && !ct_wait_died_of_it(w, op->rank))
+		return ct_wait_edge(w, node, host, 0);
+	if (op->state == CT_STATE_FINISHED)
+		return CT_OK;
+	if (r->life == CT_LIFE_EXITED && !ct_wait_died_of_it(w, op->rank))
+		return ct_wait_edge(w, node, host, 0);
+	if (k->progress == CT_HANG_GAVE_UP || errs_in(w, op->rank, i->comm))
+		return ct_wait_edge(w, node, host, 0);
+	if (k->progress == CT_HANG_QUEUED || k->progress == CT_HANG_INSIDE ||
+	    (k->progress == CT_HANG_MAY_RUN && k->before != CT_HANG_NONE))
+		return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, kernel), 0);
+	if (leaves_request_alone(w, op))
+		return ct_wait_edge(w, node, host, CT_EDGE_SOFT);
+	return CT_OK;
+}
+
+struct parts {
+	uint32_t finished, unseen, graphs;
+};
+
+/* Parts that are not listed and have a later one of their rank behind them are finished, too. */
+static uint32_t unlisted(const struct ct_waiting *w, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t n = 0;
+
+	if (i->p2p)
+		return !i->any && !i->taken_by_any && i->n < 2 && i->sent && i->taken;
+	for (uint32_t m = ix->member_first[i->comm]; m < ix->member_first[i->comm + 1]; m++)
+		n += ix->members[m].has_last && ix->members[m].last >= i->seq;
+	return n > i->n ? n - i->n : 0;
+}
+
+static void count_parts(const struct ct_waiting *w, const struct ct_hang_instance *i,
+			struct parts *p)
+{
+	*p = (struct parts){ .finished = unlisted(w, i) };
+	for (uint32_t k = i->first; k < i->first + i->n; k++) {
+		const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[k]];
+		const struct ct_hang_kernel
+			*kernel = &w->ix->kernels[w->ix->kernel_of[w->ix->parts[k]]];
+
+		p->finished += op->state == CT_STATE_FINISHED;
+		p->unseen += op->state != CT_STATE_FINISHED && kernel->progress == CT_HANG_MAY_RUN;
+		p->graphs += op->graph;
+	}
+}
+
+/* All take part in it and nobody is kept: it itself does not go on. */
+static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[i->first]];
+	struct parts p;
+
+	count_parts(w, i, &p);
+	if (p.graphs)
+		return CT_HANG_IS_GRAPH_REPLAY;
+	if (i->any)
+		return CT_HANG_IS_UNKNOWN;
+	if (p.finished) /* where nobody ends before all have started, an end tells that all did */
+		return p.unseen && ct_op_class(op->op) != CT_CLASS_SYNC
+			       ? CT_HANG_IS_UNKNOWN
+			       : CT_HANG_IS_PARTIAL_COMPLETE;
+	return p.unseen ? CT_HANG_IS_UNKNOWN : CT_HANG_IS_TRANSPORT_STALL;
+}
+
+/* ---- messages ---- */
+
+static uint32_t at_seat(const struct ct_waiting *w, uint32_t comm, int32_t seat)
+{
+	const struct ct_hang_member *member = ct_hang_at_seat(w->ix, comm, seat);
+
+	return member ? member->rank : CT_HANG_NONE;
+}
+
+static int of_message(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	uint32_t src = at_seat(w, i->comm, i->src), dst = at_seat(w, i->comm, i->dst);
+	int rc = CT_OK;
+
+	for (uint32_t k = i->first; k < i->first + i->n && rc == CT_OK; k++)
+		rc = to_part(w, node, i, w->ix->parts[k]);
+	if (rc == CT_OK && !i->sent && src != CT_HANG_NONE)
+		rc = to_absent(w, node, i, src, 0);
+	if (rc == CT_OK && !i->taken && dst != CT_HANG_NONE)
+		rc = to_absent(w, node, i, dst, 0);
+	if (rc == CT_OK && !w->nodes[node].n &&
+	    ((!i->sent && src == CT_HANG_NONE) || (!i->taken && dst == CT_HANG_NONE)))
+		w->nodes[node].code = CT_HANG_IS_UNKNOWN;
+	return rc;
+}
+
+/* Has `rank` a message under way that this receive may take? */
+static int sends_to(const struct ct_waiting *w, const struct ct_hang_instance *i, uint32_t rank)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {
+		const struct ct_hang_kernel *kernel = &ix->kernels[k];
+
+		for (uint32_t o = kernel->first; o < kernel->first + kernel->n; o++) {
+			const struct ct_hang_op *op = &ix->c->ops[ix->kernel_ops[o]];
+
+			if (op->op == CT_OP_Send && op->comm == i->comm && op->peer == i->dst &&
+			    op->state != CT_STATE_FINISHED &&
+			    (i->tag == CT_TAG_ANY || op->tag == i->tag))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* A receive that anybody, or any message, would satisfy. */
+static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	uint32_t from = w->ix->member_first[i->comm], to = w->ix->member_first[i->comm + 1];
+	int rc = CT_OK;
+
+	for (uint32_t m = from; m < to; m++) {
+		const struct ct_hang_member *member = &w->ix->members[m];
+
+		if (member->rank != CT_HANG_NONE && (int32_t)member->seat != i->dst &&
+		    (i->src < 0 || (int32_t)member->seat == i->src) && sends_to(w, i, member->rank))
+			return CT_OK;
+	}
+	for (uint32_t m = from; m < to && rc == CT_OK; m++) {
+		const struct ct_hang_member *member = &w->ix->members[m];
+
+		if (member->rank == CT_HANG_NONE || (int32_t)member->seat == i->dst ||
+		    (i->src >= 0 && (int32_t)member->seat != i->src))
+			continue;
+		/* Who has ended cannot send any more; the others can. */
+		if (i->src < 0 && w->ix->c->ranks[member->rank].life == CT_LIFE_EXITED)
+			continue;
+		rc = to_absent(w, node, i, member->rank,
+			       i->src < 0 ? CT_EDGE_SOFT | CT_EDGE_ANY : CT_EDGE_SOFT);
+	}
+	return rc;
+}
+
+/* ---- collectives ---- */
+
+struct wanted {
+	uint32_t root;	/* rank; NONE */
+	uint32_t flags; /* of edges to the others */
+	int32_t below;	/* only members with a lower seat are waited for; -1: all */
+	int only_root;	/* the others are not missed */
+};
+
+static void rooted(const struct ct_waiting *w, const struct ct_hang_instance *i,
+		   const struct ct_hang_op *op, struct wanted *want)
+{
+	uint32_t part;
+	int gathers = op->op == CT_OP_Reduce || op->op == CT_OP_Gather;
+
+	if (op->op == CT_OP_Scan || op->op == CT_OP_Exscan) {
+		for (uint32_t k = i->first; k < i->first + i->n; k++) {
+			const struct ct_hang_op *o = &w->ix->c->ops[w->ix->parts[k]];
+			int32_t seat = (int32_t)w->ix->members[w->ix->member_of[w->ix->parts[k]]]
+					       .seat;
+
+			if (o->state != CT_STATE_FINISHED && seat > want->below)
+				want->below = seat;
+		}
+		return;
+	}
+	want->root = op->peer >= 0 ? at_seat(w, i->comm, op->peer) : CT_HANG_NONE;
+	if (want->root == CT_HANG_NONE)
+		return;
+	part = ct_hang_part(w->ix, i, want->root, 0);
+	/* Without the root nobody else is missed: the others need not come before it. */
+	want->only_root = part == CT_HANG_NONE;
+	if (part != CT_HANG_NONE && !(gathers && w->ix->c->ops[part].state != CT_STATE_FINISHED))
+		want->flags = CT_EDGE_SOFT;
+}
+
+static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_index *ix = w->ix;
+	const struct ct_hang_op *op = &ix->c->ops[ix->parts[i->first]];
+	struct wanted want = { .root = CT_HANG_NONE, .below = -1 };
+	struct parts p;
+	uint32_t part = i->first;
+	int rc = CT_OK, unknown = 0;
+
+	count_parts(w, i, &p);
+	if (ct_op_class(op->op) == CT_CLASS_ROOTED)
+		rooted(w, i, op, &want);
+	for (uint32_t m = ix->member_first[i->comm];
+	     m < ix->member_first[i->comm + 1] && rc == CT_OK; m++) {
+		const struct ct_hang_member *member = &ix->members[m];
+
+		if (member->rank == CT_HANG_NONE) {
+			unknown = 1;
+			continue;
+		}
+		while (part < i->first + i->n && ix->c->ops[ix->parts[part]].rank < member->rank)
+			part++;
+		if (part < i->first + i->n && ix->c->ops[ix->parts[part]].rank == member->rank) {
+			rc = to_part(w, node, i, ix->parts[part]);
+			continue;
+		}
+		if ((member->has_last && member->last >= i->seq) ||
+		    (want.only_root && member->rank != want.root) ||
+		    (want.below >= 0 && (int32_t)member->seat > want.below))
+			continue;
+		/* An op that somebody has ended had begun everywhere, also where that is not on record. */
+		if (p.finished && ct_op_class(op->op) == CT_CLASS_SYNC &&
+		    ix->c->ranks[member->rank].life == CT_LIFE_NO_TRACE)
+			continue;
+		rc = to_absent(w, node, i, member->rank, want.flags);
+	}
+	if (rc == CT_OK && !w->nodes[node].n && unknown)
+		w->nodes[node].code = CT_HANG_IS_UNKNOWN;
+	return rc;
+}
+
+/* All have issued it, and when kernels start cannot be seen: what was issued before it may hold it up. */
+static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_index *ix = w->ix;
+	int rc = CT_OK;
+
+	for (uint32_t p = i->first; p < i->first + i->n; p++) {
+		uint32_t own = ix->kernel_of[ix->parts[p]], rank = ix->kernels[own].rank;
+
+		if (ix->kernels[own].progress != CT_HANG_MAY_RUN)
+			continue;
+		for (uint32_t k = ix->rank_kernels[rank]; k < own && rc == CT_OK; k++)
+			if (!ix->kernels[k].by_host && (ix->kernels[k].progress == CT_HANG_RUNS ||
+							ix->kernels[k].progress == CT_HANG_MAY_RUN))
+				rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k),
+						  CT_EDGE_SOFT);
+	}
+	return rc;
+}
+
+int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
+{
+	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
+	int rc;
+
+	if (i->any)
+		rc = of_any(w, node, i);
+	else
+		rc = i->p2p ? of_message(w, node, i) : of_collective(w, node, i);
+	if (rc != CT_OK || w->nodes[node].n || w->nodes[node].code != CT_HANG_CODES)
+		return rc;
+	w->nodes[node].code = leaf_code(w, i);
+	if (w->nodes[node].code != CT_HANG_IS_UNKNOWN || i->any)
+		return CT_OK;
+	rc = to_earlier(w, node, i);
+	if (w->nodes[node].n)
+		w->nodes[node].code = CT_HANG_CODES;
+	return rc;
+}

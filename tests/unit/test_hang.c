@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verdicts on hangs: the cases of hang/ as text, and what must hold of every one of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/hang_text.h"
+
+static const char *const files[] = { "scenarios.txt", "more.txt" };
+#define FILES (sizeof(files) / sizeof(files[0]))
+
+static struct ct_text_case *cases_of(const char *file, struct ct_arena *a)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/tests/unit/hang/%s", getenv("CT_ROOT"), file);
+	return ct_text_cases(ct_arena_printf(a, "%s", path), a);
+}
+
+/* A list in one spelling. */
+static const char *spelled(const char *list, struct ct_arena *a)
+{
+	int numbers[4096];
+	uint32_t n = 0;
+
+	while (*list && *list != '-') {
+		char *end;
+		long from = strtol(list, &end, 10),
+		     to = *end == '-' ? strtol(end + 1, &end, 10) : from;
+
+		for (; from <= to; from++)
+			numbers[n++] = (int)from;
+		list = *end == ',' ? end + 1 : end;
+	}
+	return ct_text_list(numbers, n, a);
+}
+
+static const char *wanted(const struct ct_text_case *t, int timing, struct ct_arena *a)
+{
+	const char *text = "";
+
+	for (uint32_t i = 0; i < t->n_expected[timing]; i++) {
+		const struct ct_text_expected *e = &t->expected[timing][i];
+
+		text = ct_arena_printf(a, "%s%s %s %s %s\n", text, e->code, spelled(e->ranks, a),
+				       spelled(e->victims, a), e->confidence);
+	}
+	return text;
+}
+
+static struct ct_hang_result *judge(const struct ct_hang_case *c, struct ct_arena *a)
+{
+	struct ct_hang_result *result = NULL;
+
+	assert_int_equal(ct_hang_diagnose(c, a, &result), 0);
+	return result;
+}
+
+static unsigned wrong(const struct ct_text_case *t, int timing, const struct ct_hang_case *c,
+		      struct ct_arena *a)
+{
+	struct ct_hang_result *result = judge(c, a);
+	const char *got = ct_text_verdicts(result, a), *want = wanted(t, timing, a);
+	unsigned n = 0;
+
+	if (!t->n_expected[timing] && !t->says_nothing[timing]) {
+		fprintf(stderr, "%s:%u: nothing expected\n", t->file, t->line);
+		return 1;
+	}
+	if (strcmp(got, want)) {
+		fprintf(stderr, "%s:%u: %s, in %s timing:\ngot\n%swanted\n%s", t->file, t->line,
+			t->name, timing ? "host" : "events", got, want);
+		n++;
+	}
+	for (uint32_t i = 0; i < t->n_says; i++) {
+		if (result->n_verdicts && strstr(result->verdicts[0].sentence, t->says[i]))
+			continue;
+		fprintf(stderr, "%s:%u: %s, in %s timing: \"%s\" does not say \"%s\"\n", t->file,
+			t->line, t->name, timing ? "host" : "events",
+			result->n_verdicts ? result->verdicts[0].sentence : "", t->says[i]);
+		n++;
+	}
+	if (getenv("CT_SHOW"))
+		for (uint32_t i = 0; i < result->n_verdicts; i++)
+			fprintf(stderr, "%s [%d]: %s\n", t->name, timing,
+				result->verdicts[i].sentence);
+	return n;
+}
+
+static void every_case_is_judged_as_it_says(void **state)
+{
+	unsigned n = 0, cases = 0;
+
+	(void)state;
+	for (size_t f = 0; f < FILES; f++) {
+		struct ct_arena *a = ct_arena_new();
+
+		for (struct ct_text_case *t = cases_of(files[f], a); t; t = t->next) {
+			n += wrong(t, 0, &t->c, a);
+			n += wrong(t, 1, ct_text_host_timing(&t->c, a), a);
+			cases++;
+		}
+		ct_arena_free(a);
+	}
+	fprintf(stderr, "%u cases, %u wrong\n", cases, n);
+	assert_int_equal(n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_case_is_judged_as_it_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
