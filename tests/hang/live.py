@@ -22,9 +22,6 @@ import scenarios
 
 def check(row, report, truth, dropped):
     """right, wrong or silent, and why."""
-    problem = judge.shape(report)
-    if problem:
-        return "wrong", problem
     result = judge.judge(report, truth)
     if dropped:
         # of those who left nothing, nothing more is known
@@ -34,7 +31,7 @@ def check(row, report, truth, dropped):
     if result == "right" and row.get("low") and any(v["confidence"] != "low" for v in report["verdicts"]):
         return "wrong", "too sure"
     victims = sum(v["victims_count"] or 0 for v in report["verdicts"])
-    if result == "right" and "victims" in row and len(report["verdicts"]) == 1 and victims != row["victims"]:
+    if result == "right" and "victims" in row and len(judge.said_of(report)) == len(report["verdicts"]) == 1 and victims != row["victims"]:
         return "wrong", f"{victims} victims, not {row['victims']}"
     return result, ""
 
@@ -51,15 +48,15 @@ def play(row, timing, how, drop=()):
             if row.get("on_death") == "kill":
                 job.until_over()
             else:
-                job.until_stuck(max(jobs.QUIET_S, row.get("after_s", 0)))
+                job.until_stuck(row.get("quiet_s", max(jobs.QUIET_S, row.get("after_s", 0))))
                 if job.is_over():
                     raise jobs.Failed(f"it has ended by itself: {job.errors()}")
                 job.kill("launcher" if row.get("after_s") else how, rng)
             if dropped:
                 job.drop(dropped)
             code, report, _, errors = job.hang()
-        if report is None or code > 1:
-            return "wrong", f"exit {code}: {errors.strip()[-200:]}", time.monotonic() - begin
+        if judge.shape(code, report):
+            return "wrong", f"{judge.shape(code, report)} {errors.strip()[-200:]}", time.monotonic() - begin
         result, why = check(row, report, truth, list(drop))
         said = judge.show(report)
         return result, said if result == "right" else f"{said}, not {truth}{': ' if why else ''}{why}", time.monotonic() - begin
