@@ -75,11 +75,14 @@ static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_ins
 
 	if (r->life == CT_LIFE_DEAD && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
+	/* What ended with its communicator's error did not end well. */
+	if (errs_in(w, op->rank, i->comm))
+		return ct_wait_edge(w, node, host, 0);
 	if (op->state == CT_STATE_FINISHED)
 		return CT_OK;
 	if (r->life == CT_LIFE_EXITED && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
-	if (k->progress == CT_HANG_GAVE_UP || errs_in(w, op->rank, i->comm))
+	if (k->progress == CT_HANG_GAVE_UP)
 		return ct_wait_edge(w, node, host, 0);
 	if (k->progress == CT_HANG_QUEUED || k->progress == CT_HANG_INSIDE ||
 	    (k->progress == CT_HANG_MAY_RUN && k->before != CT_HANG_NONE))
@@ -310,6 +313,22 @@ static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_
 	return rc;
 }
 
+/* A message of a launch of several: who is held up in another one of them holds up this one. */
+static int to_fused(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	int rc = CT_OK;
+
+	for (uint32_t p = i->first; p < i->first + i->n && rc == CT_OK; p++) {
+		uint32_t k = w->ix->kernel_of[w->ix->parts[p]];
+
+		if (w->ix->kernels[k].n > 1 && w->ix->kernels[k].progress != CT_HANG_OVER)
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k),
+					  CT_EDGE_SOFT | CT_EDGE_FUSED);
+	}
+	w->nodes[node].fused = w->nodes[node].n > 0;
+	return rc;
+}
+
 int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
@@ -322,6 +341,13 @@ int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 	if (rc != CT_OK || w->nodes[node].n || w->nodes[node].code != CT_HANG_CODES)
 		return rc;
 	w->nodes[node].code = leaf_code(w, i);
+	if (i->p2p && !i->any) {
+		rc = to_fused(w, node, i);
+		if (w->nodes[node].n)
+			w->nodes[node].code = CT_HANG_CODES;
+		if (rc != CT_OK || w->nodes[node].n)
+			return rc;
+	}
 	if (w->nodes[node].code != CT_HANG_IS_UNKNOWN || i->any)
 		return CT_OK;
 	rc = to_earlier(w, node, i);
