@@ -8,13 +8,16 @@
  *   threads    300 threads asleep in a call
  *   churn      likewise two, while others come, call and go
  *   signalled  in a signal handler on a stack of its own, inside of a call
+ *   loader     in a call, with the loader's lock, as in a library's constructor
  *   healthy    calls and calls, for as long as its second argument says in ms, then ends
  *   computes   likewise, with as long a time without any call, then ends
  *
  * All but the last two wait to be killed. Exit 2: no such way. */
 #include <alloca.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,6 +28,7 @@
 #define KEEP __attribute__((noinline, noclone))
 #define POINTER __attribute__((noinline, noclone, optimize("no-omit-frame-pointer")))
 
+static atomic_int n_asleep;
 static volatile int after; /* what is done behind a call keeps it from being a jump */
 
 typedef void (*way)(void);
@@ -34,6 +38,7 @@ KEEP static void sleeps(void *arg)
 	const struct timespec hour = { .tv_sec = 3600 };
 
 	(void)arg;
+	atomic_fetch_add(&n_asleep, 1);
 	for (;;)
 		nanosleep(&hour, NULL);
 }
@@ -140,6 +145,15 @@ KEEP static void signals(void *arg)
 	after++;
 }
 
+KEEP static int loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)info;
+	(void)size;
+	(void)arg;
+	train_epoch();
+	return 1;
+}
+
 static void start(void *(*body)(void *), int n)
 {
 	pthread_attr_t small;
@@ -188,12 +202,16 @@ int main(int argc, char **argv)
 	} else if (strcmp(how, "churn") == 0) {
 		fake_set_body(sleeps);
 		start(worker, 2);
-		usleep(100000);
+		while (atomic_load(&n_asleep) < 2)
+			usleep(1000);
 		start(passes, 2);
 		lost_in_thought();
 	} else if (strcmp(how, "signalled") == 0) {
 		fake_set_body(signals);
 		train_epoch();
+	} else if (strcmp(how, "loader") == 0) {
+		fake_set_body(sleeps);
+		dl_iterate_phdr(loaded, NULL);
 	} else if (strcmp(how, "healthy") == 0) {
 		fake_set_body(returns);
 		call_for(ms);
