@@ -77,6 +77,17 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 		ct_op_name(c->ops[r->not_stalled[0].op].op), c->ops[r->not_stalled[0].op].seq);
 }
 
+static void say_ended(const struct ct_hang_run *run, FILE *out)
+{
+	if (run->ranks_seen >= run->ranks_expected)
+		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") ended in order", run->ranks_seen);
+	else
+		fprintf(out,
+			"nothing hung, as far as is known: %" PRIu32 " of %" PRIu32
+			" ranks ended in order, and the others left no trace",
+			run->ranks_seen, run->ranks_expected);
+}
+
 static void say_nothing(const struct ct_hang_run *run, FILE *out)
 {
 	switch (run->state) {
@@ -84,7 +95,7 @@ static void say_nothing(const struct ct_hang_run *run, FILE *out)
 		say_running(run, out);
 		return;
 	case CT_HANG_ENDED:
-		fprintf(out, "nothing hung: all %" PRIu32 " ranks ended in order", run->ranks_seen);
+		say_ended(run, out);
 		return;
 	case CT_HANG_INTERRUPTED:
 		fputs("nothing hung: the job was ended from outside while it went on", out);
