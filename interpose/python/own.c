@@ -95,10 +95,28 @@ static inline uintptr_t settle(const struct ct_python *py, uintptr_t frame)
 	return frame;
 }
 
-static void add(const struct ct_python *py, struct ct_python_own *own, uintptr_t frame,
-		uint64_t code_key)
+/* Code that is compiled again and again comes to lie where other code was, with the same names: its table of lines tells it
+ * apart, by its length and both ends. */
+static inline uint64_t lines_of(const struct ct_python *py, uintptr_t code, uint64_t key)
 {
-	own->key = ct_site_mix(ct_site_mix(own->key, code_key), place_of(py, frame));
+	uintptr_t table = load(code + py->at.code_lines), data = table + py->at.bytes_data;
+	uint64_t bytes = load(table + py->at.bytes_size), ends[2] = { 0, 0 };
+
+	if (bytes >= sizeof(ends[0])) {
+		memcpy(&ends[0], (const void *)data, sizeof(ends[0]));
+		memcpy(&ends[1], (const void *)(data + bytes - sizeof(ends[1])), sizeof(ends[1]));
+	} else {
+		memcpy(&ends[0], (const void *)data, bytes);
+	}
+	key = ct_site_mix(key, table ^ bytes << 48);
+	return ct_site_mix(ct_site_mix(key, ends[0]), ends[1]);
+}
+
+static void add(const struct ct_python *py, struct ct_python_own *own, uintptr_t frame,
+		uintptr_t code, uint64_t code_key)
+{
+	own->key = ct_site_mix(own->key, lines_of(py, code, code_key));
+	own->key = ct_site_mix(own->key, place_of(py, frame));
 	own->frames[own->n++] = frame;
 }
 
@@ -121,14 +139,17 @@ int ct_python_own(const struct ct_python *py, uintptr_t state, struct ct_python_
 		uint64_t key = key_of(py, code);
 
 		if (class_of(py, code, key) == OWN)
-			add(py, own, frame, key);
+			add(py, own, frame, code, key);
 		frame = settle(py, load(frame + py->at.frame_previous));
 	}
 	/* all of them pass on what somebody else calls: a thread of the library's own */
 	frame = own->n ? 0 : first;
-	for (; frame && own->n < CT_PYTHON_OWN_FRAMES;
-	     frame = settle(py, load(frame + py->at.frame_previous)))
-		add(py, own, frame, key_of(py, load(frame + py->at.frame_code) & ~(uintptr_t)TAGS));
+	while (frame && own->n < CT_PYTHON_OWN_FRAMES) {
+		uintptr_t code = load(frame + py->at.frame_code) & ~(uintptr_t)TAGS;
+
+		add(py, own, frame, code, key_of(py, code));
+		frame = settle(py, load(frame + py->at.frame_previous));
+	}
 	own->key += own->key == 0;
 	return own->n > 0;
 }

@@ -3,7 +3,7 @@
  *
  * Only after ct_python_own_check() found that all numbers are right. A thread's frames are its own and do not change while it
  * is inside a call, with the GIL or without. Code objects may go and others come in their place: each is known by its
- * address, file, name and first line together. Frames of libraries that pass calls on (PASSED_OVER in own.c) are passed over,
+ * address, file, name, first line and table of lines together. Frames of libraries that pass calls on (PASSED_OVER in own.c) are passed over,
  * unless there is nothing else. Any thread; no lock, nothing allocates. */
 #ifndef CT_PYTHON_OWN_H
 #define CT_PYTHON_OWN_H
