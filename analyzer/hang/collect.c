@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/hang/check.h"
 #include "analyzer/hang/gather.h"
 
 const char *ct_hang_state_word(enum ct_hang_state state)
@@ -88,6 +89,8 @@ static int collect(struct ct_gather *g, const struct ct_hang_options *options,
 		st = ct_hang_fill_ops(g, out);
 	if (st == CT_OK)
 		st = ct_hang_fill_calls(g, out);
+	if (st == CT_OK && options && options->check)
+		st = ct_hang_check(g, out);
 	return st == CT_OK ? ct_hang_missing(g, out) : st;
 }
 

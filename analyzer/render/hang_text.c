@@ -80,7 +80,8 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 static void say_ended(const struct ct_hang_run *run, FILE *out)
 {
 	if (run->ranks_seen >= run->ranks_expected)
-		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") ended in order", run->ranks_seen);
+		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") ended in order",
+			run->ranks_seen);
 	else
 		fprintf(out,
 			"nothing hung, as far as is known: %" PRIu32 " of %" PRIu32
@@ -340,6 +341,7 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	write_slow(&text, run);
 	if (r->n_verdicts > 1)
 		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
+	ct_hang_check_text(run, &text);
 	write_job(&text, run);
 	write_missing(&text, run);
 }
