@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/hang/check.h"
 #include "analyzer/hang/gather.h"
 
 const char *ct_hang_state_word(enum ct_hang_state state)
@@ -58,9 +59,9 @@ static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 
 		if (g->attempts.places[p].attempt != g->attempt)
 			continue;
-		if (!out->job)
+		if (!out->job && id->job[0])
 			out->job = ct_arena_text(g->memory, id->job, sizeof(id->job));
-		if (!out->dir)
+		if (!out->dir && id->run_dir[0])
 			out->dir = ct_arena_text(g->memory, id->run_dir, sizeof(id->run_dir));
 		if (id->hang_after_ns > out->hang_after_ns)
 			out->hang_after_ns = id->hang_after_ns;
@@ -88,6 +89,8 @@ static int collect(struct ct_gather *g, const struct ct_hang_options *options,
 		st = ct_hang_fill_ops(g, out);
 	if (st == CT_OK)
 		st = ct_hang_fill_calls(g, out);
+	if (st == CT_OK && options && options->check)
+		st = ct_hang_check(g, out);
 	return st == CT_OK ? ct_hang_missing(g, out) : st;
 }
 

@@ -20,6 +20,20 @@ enum ct_hang_state {
 };
 const char *ct_hang_state_word(enum ct_hang_state state);
 
+/* What the members of one communicator that left a trace called. Numbers of operations; CT_UNKNOWN: none. */
+struct ct_hang_equal {
+	uint32_t comm; /* index */
+	uint32_t members;
+	uint64_t since, equal_to; /* the same on all of them from since to equal_to - 1 */
+	uint64_t issued,
+		issued_most;   /* by all of them, and by the one that called most, below this */
+	uint64_t differs;      /* the first that is not the same ... */
+	const char *field;     /* ... in this: op, count, dtype, redop, root ... */
+	uint32_t odd, usual;   /* ... as two of its ops show */
+	uint64_t site_differs; /* the first that was called from different places, likewise */
+	uint32_t site_odd, site_usual;
+};
+
 struct ct_hang_run {
 	const char *dir; /* NULL unknown */
 	const char *job;
@@ -36,6 +50,8 @@ struct ct_hang_run {
 	uint32_t running, failed;  /* processes; failed: ended by themselves, not in order */
 	const char **missing_data; /* a sentence each */
 	size_t n_missing_data;
+	struct ct_hang_equal *equals; /* NULL: was not asked for */
+	uint32_t n_equals;
 	struct ct_hang_case hang_case;
 	const struct ct_stack_list **stacks; /* by rank of the case, NULL where none were taken */
 	const struct ct_hang_result *result; /* NULL until it was judged */

@@ -15,6 +15,14 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 /* Object "commtrace.hang/1". A new reference, NULL when out of memory. */
 json_t *ct_hang_json(const struct ct_hang_run *run);
 
+/* What was compared, if it was asked for: a line a communicator that differs, and one for the others; null or an array. */
+struct ct_text;
+void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text);
+json_t *ct_hang_check_json(const struct ct_hang_run *run);
+
+/* Does any communicator differ? */
+int ct_hang_differs(const struct ct_hang_run *run);
+
 /* "0-3,5 and 500 more" of ranks in ascending order: at most `most` numbers. */
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out);
 

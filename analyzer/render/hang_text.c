@@ -15,6 +15,7 @@
 #define MOST_LINES 4u  /* ranks of a verdict that are told of one by one */
 #define MOST_MISSING 6u
 #define MOST_SLOW 3u
+#define MOST_FACTS 12u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 {
@@ -76,6 +77,18 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 		ct_op_name(c->ops[r->not_stalled[0].op].op), c->ops[r->not_stalled[0].op].seq);
 }
 
+static void say_ended(const struct ct_hang_run *run, FILE *out)
+{
+	if (run->ranks_seen >= run->ranks_expected)
+		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") ended in order",
+			run->ranks_seen);
+	else
+		fprintf(out,
+			"nothing hung, as far as is known: %" PRIu32 " of %" PRIu32
+			" ranks ended in order, and the others left no trace",
+			run->ranks_seen, run->ranks_expected);
+}
+
 static void say_nothing(const struct ct_hang_run *run, FILE *out)
 {
 	switch (run->state) {
@@ -83,7 +96,7 @@ static void say_nothing(const struct ct_hang_run *run, FILE *out)
 		say_running(run, out);
 		return;
 	case CT_HANG_ENDED:
-		fprintf(out, "nothing hung: all %" PRIu32 " ranks ended in order", run->ranks_seen);
+		say_ended(run, out);
 		return;
 	case CT_HANG_INTERRUPTED:
 		fputs("nothing hung: the job was ended from outside while it went on", out);
@@ -190,7 +203,7 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 
 static void write_facts(struct ct_text *text, const struct ct_hang_verdict *v)
 {
-	for (uint32_t i = 0; i < v->n_facts; i++) {
+	for (uint32_t i = 0; i < v->n_facts && i < MOST_FACTS; i++) {
 		const struct ct_hang_fact *fact = &v->facts[i];
 		char who[32] = "";
 
@@ -328,6 +341,7 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	write_slow(&text, run);
 	if (r->n_verdicts > 1)
 		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
+	ct_hang_check_text(run, &text);
 	write_job(&text, run);
 	write_missing(&text, run);
 }

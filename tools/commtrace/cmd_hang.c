@@ -17,7 +17,7 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 struct request {
 	struct ct_paths paths;
 	const char *out, *format_word;
-	int force, format;
+	int force, format, check;
 	long long attempt; /* from 1, 0: the last one */
 };
 
@@ -26,6 +26,10 @@ static const struct argp_option table[] = {
 	  "Write to FILE, in the format of its extension (.txt, .json); - is standard output", 0 },
 	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
 	{ "json", CT_KEY_JSON, 0, 0, "The same as --format=json", 0 },
+	{ "check", CT_KEY_CHECK, 0, 0,
+	  "Also compare what the ranks called: the same up to where, or the first difference (then "
+	  "exit with 3)",
+	  0 },
 	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
 	{ "attempt", CT_KEY_ATTEMPT, "N", 0,
 	  "Of a job that was started again: which start, from 1 (default: the last one)", 0 },
@@ -45,6 +49,9 @@ static int take(void *into, int key, const char *arg)
 		return 0;
 	case CT_KEY_JSON:
 		request->format_word = "json";
+		return 0;
+	case CT_KEY_CHECK:
+		request->check = 1;
 		return 0;
 	case CT_KEY_FORCE:
 		request->force = 1;
@@ -104,6 +111,7 @@ static int judge(const struct request *request, const struct ct_run *run, struct
 		 struct ct_hang_run **hang)
 {
 	const struct ct_hang_options options = { .attempt = (int)request->attempt - 1,
+						 .check = request->check,
 						 .progress = on_progress };
 	struct ct_err err = { .text = "" };
 	int st;
@@ -155,7 +163,7 @@ int ct_cmd_hang(int argc, char **argv)
 	code = judge(&request, run, memory, &hang);
 	if (!code)
 		code = write_result(&request, hang);
-	if (!code && hang->result->n_verdicts)
+	if (!code && (hang->result->n_verdicts || ct_hang_differs(hang)))
 		code = CT_CODE_FINDING;
 out:
 	ct_arena_free(memory);

@@ -55,6 +55,7 @@ enum {
 	CT_KEY_PORT,
 	CT_KEY_JSON,
 	CT_KEY_ATTEMPT,
+	CT_KEY_CHECK,
 };
 
 struct ct_options {

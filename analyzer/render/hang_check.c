@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ranks called, held against one another. */
+#include <inttypes.h>
+
+#include "analyzer/render/hang.h"
+#include "analyzer/render/json_value.h"
+#include "analyzer/render/text.h"
+#include "trace/ops.h"
+
+#define MOST_LINES 8u
+
+int ct_hang_differs(const struct ct_hang_run *run)
+{
+	for (uint32_t i = 0; i < run->n_equals; i++) {
+		if (run->equals[i].differs != CT_UNKNOWN ||
+		    run->equals[i].site_differs != CT_UNKNOWN)
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *side(const struct ct_hang_run *run, uint32_t at)
+{
+	const struct ct_hang_op *op = &run->hang_case.ops[at];
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "rank", ct_json_rank(run->hang_case.ranks[op->rank].rank), &failed);
+	ct_json_set(o, "op", ct_json_text(ct_op_name(op->op)), &failed);
+	ct_json_set(o, "count", ct_json_u64(op->count), &failed);
+	ct_json_set(o, "dtype", ct_json_text(ct_dtype_name(op->dtype)), &failed);
+	ct_json_set(o, "redop", ct_json_text(ct_redop_name(op->redop)), &failed);
+	ct_json_set(o, "root", ct_json_rank(op->peer), &failed);
+	ct_json_set(o, "site", ct_json_text(op->site), &failed);
+	return ct_json_done(o, failed);
+}
+
+static json_t *difference(const struct ct_hang_run *run, uint64_t seq, const char *field,
+			  uint32_t odd, uint32_t usual)
+{
+	json_t *o;
+	int failed;
+
+	if (seq == CT_UNKNOWN)
+		return json_null();
+	o = json_object();
+	failed = !o;
+	ct_json_set(o, "seq", ct_json_u64(seq), &failed);
+	if (field)
+		ct_json_set(o, "field", ct_json_text(field), &failed);
+	ct_json_set(o, "one", side(run, odd), &failed);
+	ct_json_set(o, "other", side(run, usual), &failed);
+	return ct_json_done(o, failed);
+}
+
+static json_t *equal(const struct ct_hang_run *run, const struct ct_hang_equal *e)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "comm", ct_json_hex(run->hang_case.comms[e->comm].key), &failed);
+	ct_json_set(o, "members", json_integer(e->members), &failed);
+	ct_json_set(o, "since_seq", ct_json_u64(e->since), &failed);
+	ct_json_set(o, "equal_to_seq", ct_json_u64(e->equal_to), &failed);
+	ct_json_set(o, "issued_by_all", ct_json_u64(e->issued), &failed);
+	ct_json_set(o, "issued_by_most", ct_json_u64(e->issued_most), &failed);
+	ct_json_set(o, "first_difference", difference(run, e->differs, e->field, e->odd, e->usual),
+		    &failed);
+	ct_json_set(o, "site_difference",
+		    difference(run, e->site_differs, NULL, e->site_odd, e->site_usual), &failed);
+	return ct_json_done(o, failed);
+}
+
+json_t *ct_hang_check_json(const struct ct_hang_run *run)
+{
+	json_t *array;
+	int failed;
+
+	if (!run->equals)
+		return json_null();
+	array = json_array();
+	failed = !array;
+	for (uint32_t i = 0; i < run->n_equals; i++)
+		ct_json_append(array, equal(run, &run->equals[i]), &failed);
+	return ct_json_done(array, failed);
+}
+
+/* ---- text ---- */
+
+static void write_side(struct ct_text *text, const struct ct_hang_run *run, uint32_t at)
+{
+	const struct ct_hang_op *op = &run->hang_case.ops[at];
+	const char *dtype = ct_dtype_name(op->dtype), *redop = ct_redop_name(op->redop);
+	char root[32] = "";
+
+	if (op->peer >= 0)
+		snprintf(root, sizeof(root), " root=%d", op->peer);
+	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%" PRIu64 "%s%s%s%s%s) at %s", "",
+		     run->hang_case.ranks[op->rank].rank, ct_op_name(op->op), op->count,
+		     dtype ? " " : "", dtype ? dtype : "", redop ? " " : "", redop ? redop : "",
+		     root, op->site ? op->site : "an unknown place");
+}
+
+static void write_difference(struct ct_text *text, const struct ct_hang_run *run,
+			     const struct ct_hang_equal *e)
+{
+	uint64_t key = run->hang_case.comms[e->comm].key;
+
+	if (e->differs != CT_UNKNOWN) {
+		ct_text_wrap(text, CT_COLOR_RED, 12,
+			     "%-12soperation #%" PRIu64 " of comm=%016" PRIx64
+			     " differs in its %s; the same up to #%" PRIu64 " on %" PRIu32 " ranks",
+			     "differs", e->differs, key, e->field, e->equal_to, e->members);
+		write_side(text, run, e->odd);
+		write_side(text, run, e->usual);
+	}
+	if (e->site_differs == CT_UNKNOWN)
+		return;
+	ct_text_wrap(text, CT_COLOR_YELLOW, 12,
+		     "%-12soperation #%" PRIu64 " of comm=%016" PRIx64
+		     " was called from different places",
+		     "places", e->site_differs, key);
+	write_side(text, run, e->site_odd);
+	write_side(text, run, e->site_usual);
+}
+
+void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text)
+{
+	uint64_t proved = 0, all = 0;
+	uint32_t shown = 0, partly = 0;
+
+	if (!run->equals)
+		return;
+	for (uint32_t i = 0; i < run->n_equals; i++) {
+		const struct ct_hang_equal *e = &run->equals[i];
+		int differs = e->differs != CT_UNKNOWN || e->site_differs != CT_UNKNOWN;
+
+		proved += e->equal_to - e->since;
+		all += e->issued_most;
+		partly += !differs && e->equal_to < e->issued;
+		if (differs && shown++ < MOST_LINES)
+			write_difference(text, run, e);
+	}
+	if (shown > MOST_LINES)
+		ct_text_line(text, CT_COLOR_RED, "%-12sand %" PRIu32 " more communicators", "",
+			     shown - MOST_LINES);
+	ct_text_wrap(text, CT_COLOR_NONE, 12,
+		     "%-12s%" PRIu64 " of %" PRIu64 " collectives on %" PRIu32
+		     " communicators are proved to be the same on all ranks that left a trace",
+		     "equal", proved, all, run->n_equals);
+	if (partly)
+		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
+			     "%-12sof %" PRIu32 " communicators it is not known of all: records "
+						"are missing, or may say it otherwise "
+			     "by right",
+			     "not known", partly);
+}
