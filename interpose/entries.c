@@ -8,11 +8,14 @@
 #include "interpose/gpu/cudart.h"
 #include "interpose/nccl/nccl.h"
 
-/* A call and not a jump: the wrapper is told by its return address. */
+/* A call and not a jump: the wrapper is told by its return address. What the program's call returns to is noted before. */
 #define ENTRY(n, ret, name, params, args)                                                          \
 	static __attribute__((section("ct_entries_" #n), noinline)) ret entry##n##_##name params   \
 	{                                                                                          \
-		ret result = ct_##name args;                                                       \
+		ret result;                                                                        \
+                                                                                                   \
+		ct_self.caller = __builtin_return_address(0);                                      \
+		result = ct_##name args;                                                           \
                                                                                                    \
 		__asm__ volatile("");                                                              \
 		return result;                                                                     \

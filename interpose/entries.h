@@ -12,12 +12,36 @@
 #ifndef CT_ENTRIES_H
 #define CT_ENTRIES_H
 
+#include <stdint.h>
+
+#include "interpose/guard.h"
+
 #define CT_ENTRY_COPIES 4
 
 struct ct_real;
 
 /* The copy whose entries the address lies in, -1: in none. */
 int ct_entry_copy(const void *address);
+
+/* The linker's names for the ends of the first and the last copy's entries. It puts the sections one after the other, from the first
+ * on or from the last; ct_entry_copy() does not count on that. */
+extern const char __start_ct_entries_0[],
+	__stop_ct_entries_0[] __attribute__((visibility("hidden")));
+extern const char __start_ct_entries_3[],
+	__stop_ct_entries_3[] __attribute__((visibility("hidden")));
+
+/* A wrapper is called, and what it returns to is `caller`: the thread's block gets that, or if that is an entry, keeps what
+ * the entry returns to. */
+static inline __attribute__((always_inline)) void ct_entry_called_from(const void *caller)
+{
+	uintptr_t first = (uintptr_t)__start_ct_entries_0, last = (uintptr_t)__start_ct_entries_3;
+	uintptr_t begin = first < last ? first : last;
+	uintptr_t end = first < last ? (uintptr_t)__stop_ct_entries_3
+				     : (uintptr_t)__stop_ct_entries_0;
+
+	if (__builtin_expect((uintptr_t)caller - begin >= end - begin, 1))
+		ct_self.caller = caller;
+}
 
 /* The entry of wrapper `real` for the copy that `function` lies in. NULL: there is no room for another copy, or the function
  * is that of a preload before us, which calls us by itself. */

@@ -11,7 +11,6 @@
 #define CT_GUARD_H
 
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/ring.h"
@@ -145,7 +144,6 @@ static inline int ct_guard_enter(enum ct_call_kind kind)
 	if (answer == CT_GUARD_PASS || (answer == CT_GUARD_ASK && !ct_guard_slow(gate, kind)))
 		return 0;
 	ct_self.depth = 1;
-	ct_self.caller = NULL;
 	return 1;
 }
 

@@ -60,8 +60,11 @@ static void thread_end(void *unused)
 
 static void bind_thread(uint32_t gate)
 {
+	const void *caller = ct_self.caller;
+
 	memset(&ct_self, 0, sizeof(ct_self));
 	ct_self.gate = gate;
+	ct_self.caller = caller;
 	if (has_key)
 		pthread_setspecific(thread_key, &ct_self);
 	ct_callers_join();

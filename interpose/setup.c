@@ -127,6 +127,8 @@ static void start_threads(const struct ct_writer_options *options)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_THREAD_FAILED, 1);
 		ct_notes_add(&notes, "no thread can be started: records stay in memory");
 	}
+	if (ct_stacks_start() != 0)
+		ct_notes_add(&notes, "no thread can be started: no stacks if the process hangs");
 }
 
 static int set_up(uint32_t nth)

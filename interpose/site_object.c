@@ -12,7 +12,7 @@ struct found {
 	uintptr_t address, base;
 	char name[128];
 	unsigned char id[4];
-	int has_id;
+	int has_id, is_ours;
 };
 
 /* A note: name's length, text's length, type, then both, each padded to four bytes. */
@@ -48,6 +48,7 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!ct_extent_has(ct_extent_of(info), found->address))
 		return 0;
 	found->base = info->dlpi_addr;
+	found->is_ours = ct_extent_has(ct_extent_of(info), (uintptr_t)&ct_site_object_text);
 	snprintf(found->name, sizeof(found->name), "%s", slash ? slash + 1 : info->dlpi_name);
 	for (int i = 0; i < info->dlpi_phnum && !found->has_id; i++)
 		if (info->dlpi_phdr[i].p_type == PT_NOTE)
@@ -63,7 +64,7 @@ int ct_site_object_text(uintptr_t address, const char *program, char *text, size
 	const char *slash = strrchr(program, '/');
 	int n;
 
-	if (!dl_iterate_phdr(take_object, &found))
+	if (!dl_iterate_phdr(take_object, &found) || found.is_ours)
 		return -1;
 	if (!found.name[0])
 		snprintf(found.name, sizeof(found.name), "%s", slash ? slash + 1 : program);

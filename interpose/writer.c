@@ -294,7 +294,7 @@ static void serve(struct writer *w)
 	}
 	ct_environ_serve(now);
 	ct_counters_serve(now);
-	has_stacks = ct_stacks_serve(now);
+	has_stacks = ct_stacks_serve();
 	if (is_due(w, now) || (has_stacks && now >= w->retry_at))
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {

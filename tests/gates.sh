@@ -15,6 +15,7 @@ benches() {
 	overhead bench_wrapper
 	overhead bench_nccl
 	overhead bench_waits
+	overhead ../python/site_cost.py
 	overhead bench_mpi.openmpi
 	overhead bench_mpi.mpich
 	size     bench_codec
@@ -55,13 +56,14 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs " : $2 ~ /python/ ? "python_walker " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {
 	local area=$1 program=$2 path=build/tests/bench out status=0
 	shift 2
 	[[ $program != *.py && $program != *.sh ]] || path=tests/$area
+	[[ $program != ../* ]] || path=tests/bench # not every area has a folder
 	out=$("$path/$program" "$@" </dev/null) || status=$?
 	awk 'NF && !/^METRIC /' <<<"$out" >&2
 	awk '/^METRIC /' <<<"$out"

@@ -121,7 +121,8 @@ struct ct_ring_header {
 	ct_word oom_where; /* write thread: which counter of processes that the kernel killed, 0 not known ... */
 	ct_word oom_kills; /* ... and how far that was when it last looked; stored before `where` */
 	ct_word oom_seen; /* its parent, when that saw it killed: how far that counter was then, + 1; 0 not known */
-	ct_word reserved[6];
+	ct_word stacks; /* creator: byte offset of two places for stacks | bytes of one << 32, 0 none */
+	ct_word reserved[5];
 	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
 	struct ct_process process;
@@ -176,6 +177,14 @@ struct ct_ring_traffic {
 _Static_assert(sizeof(struct ct_ring_traffic) == 32, "a traffic entry is half a cache line");
 #define CT_TRAFFIC_RECEIVED (1u << 31)
 #define CT_TRAFFIC_ANYBODY 0x7fffffffu
+
+/* The head of a place for STACK records; they follow, each its length and its bytes, filled up to whole words. */
+struct ct_ring_stacks {
+	ct_word version; /* who looks at threads: 0 never written, odd while being written */
+	ct_word words;	 /* of records, with their lengths */
+};
+_Static_assert(sizeof(struct ct_ring_stacks) == 16, "records follow");
+#define CT_RING_STACKS_MOST 16384u /* bytes of one place */
 
 /* The string table: entries of { u32 length, bytes, NUL, padding to 4 }, an entry's id is its offset / 4 + 1
  * (id 0 = no string). The length is stored last (release), 0 = not written yet. */

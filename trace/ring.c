@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "trace/append.h"
+#include "trace/ring_stacks.h"
 #include "trace/ring_traffic.h"
 
 #define TMPFS_MAGIC 0x01021994
@@ -74,6 +75,7 @@ static int put_path(char path[256], const char *dir, const char *name, uint64_t 
 static void lay_out(struct ct_ring_header *h, size_t bytes)
 {
 	uint32_t n_traffic = clamp(bytes / 1024, 256, 4096);
+	uint32_t stacks = clamp(bytes / 256, 4096, CT_RING_STACKS_MOST);
 	uint64_t at = sizeof(*h);
 
 	h->magic = CT_RING_MAGIC;
@@ -90,6 +92,8 @@ static void lay_out(struct ct_ring_header *h, size_t bytes)
 	at += (uint64_t)h->n_opens * sizeof(struct ct_ring_open);
 	atomic_store_explicit(&h->traffic, (uint64_t)n_traffic << 32 | at, memory_order_relaxed);
 	at += (uint64_t)n_traffic * sizeof(struct ct_ring_traffic);
+	atomic_store_explicit(&h->stacks, (uint64_t)stacks << 32 | at, memory_order_relaxed);
+	at += 2ull * stacks;
 	h->strings_at = (uint32_t)at;
 	at += h->strings_bytes;
 	at = (at + CT_CHUNK_BYTES - 1) / CT_CHUNK_BYTES * CT_CHUNK_BYTES;
@@ -203,6 +207,7 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 	ring->header = h;
 	ring->comms = (struct ct_ring_comm *)((char *)map + h->comms_at);
 	ring->opens = (struct ct_ring_open *)((char *)map + h->opens_at);
+	ring->stacks = (char *)map + ct_ring_stacks_at(h);
 	ring->traffic = (struct ct_ring_traffic *)((char *)map + ct_ring_traffic_at(h));
 	ring->strings = (char *)map + h->strings_at;
 	ring->chunks = (struct ct_chunk *)((char *)map + h->chunks_at);

@@ -27,6 +27,7 @@ struct ct_ring {
 	struct ct_ring_comm *comms;
 	struct ct_ring_open *opens;
 	struct ct_ring_traffic *traffic; /* ring_traffic.h */
+	char *stacks;			 /* ring_stacks.h */
 	char *strings;
 	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
 	int fd;		/* -1 for private memory; carries the lock that says the owner lives */

@@ -11,6 +11,7 @@
 
 #include "trace/ring_archive.h"
 #include "trace/ring_dir.h"
+#include "trace/ring_stacks.h"
 #include "trace/ring_traffic.h"
 
 void ct_process_terminate(struct ct_process *p)
@@ -57,6 +58,9 @@ static int check_header(const struct ct_ring_header *h, uint64_t bytes, struct c
 	    !table_fits(h->opens_at, h->n_opens, sizeof(struct ct_ring_open), 8, bytes) ||
 	    (load(&h->traffic) && !table_fits(ct_ring_traffic_at(h), ct_ring_traffic_entries(h),
 					      sizeof(struct ct_ring_traffic), 8, bytes)) ||
+	    (load(&h->stacks) &&
+	     !table_fits(ct_ring_stacks_at(h), 2 * (uint64_t)ct_ring_stacks_bytes(h) / 8, 8, 8,
+			 bytes)) ||
 	    !table_fits(h->strings_at, h->strings_bytes, 1, 4, bytes) ||
 	    !table_fits(h->chunks_at, h->n_chunks, CT_CHUNK_BYTES, CT_SLOT_BYTES, bytes))
 		return ct_fail(err, CT_FORMAT, "ring header is damaged: a table runs past the end");
@@ -76,6 +80,7 @@ static void set_view(struct ct_ring_view *v, void *base, size_t bytes, int mappe
 	v->ring.comms = (struct ct_ring_comm *)(void *)(p + h->comms_at);
 	v->ring.opens = (struct ct_ring_open *)(void *)(p + h->opens_at);
 	v->ring.traffic = (struct ct_ring_traffic *)(void *)(p + ct_ring_traffic_at(h));
+	v->ring.stacks = p + ct_ring_stacks_at(h);
 	v->ring.strings = p + h->strings_at;
 	v->ring.chunks = (struct ct_chunk *)(void *)(p + h->chunks_at);
 	v->bytes = bytes;
@@ -83,6 +88,7 @@ static void set_view(struct ct_ring_view *v, void *base, size_t bytes, int mappe
 	v->n_comms = h->n_comms;
 	v->n_opens = h->n_opens;
 	v->n_traffic = ct_ring_traffic_entries(h);
+	v->stacks_bytes = ct_ring_stacks_bytes(h);
 	v->strings_bytes = h->strings_bytes;
 	v->n_chunks = h->n_chunks;
 }
@@ -445,5 +451,7 @@ int ct_ring_view_state(const struct ct_ring_view *view, struct ct_block *block)
 		st = add_open(&view->ring.opens[i], block);
 	if (st == CT_OK)
 		st = add_traffic(view, block);
+	if (st == CT_OK)
+		st = ct_ring_stacks_read(&view->ring, view->stacks_bytes, block);
 	return st == CT_OK ? add_header(view->ring.header, block) : st;
 }

@@ -15,7 +15,7 @@ struct ct_ring_view {
 	struct ct_ring ring; /* header, tables and chunks; never to be written through */
 	size_t bytes;
 	int mapped; /* 1: live mapping, 0: private copy */
-	uint32_t n_comms, n_opens, n_traffic, strings_bytes,
+	uint32_t n_comms, n_opens, n_traffic, stacks_bytes, strings_bytes,
 		n_chunks; /* as checked: of a live ring do not ask the header */
 };
 
@@ -38,7 +38,7 @@ int ct_ring_header_read(const char *path, struct ct_ring_header *header, int *li
 const char *ct_ring_view_string(const struct ct_ring_view *view, uint32_t id, size_t *len);
 
 /* Append to *block what the ring knows and the segments may not: communicators and how far they came, strings,
- * open launches, traffic, losses, sign of life. Ops inside their call are not among them: they are slots, which
+ * open launches, traffic, stacks, losses, sign of life. Ops inside their call are not among them: they are slots, which
  * ct_drain_next() takes with CT_DRAIN_ALL. 0 or CT_NOMEM. */
 int ct_ring_view_state(const struct ct_ring_view *view, struct ct_block *block);
 

@@ -115,15 +115,24 @@ static int name_in_circle(const struct ct_waiting *w, uint32_t node, enum ct_han
 	return name_rank(names, rank);
 }
 
-/* Of an instance: who waits in it, and for whom. */
+/* Of an instance: who waits in it, or for whom: the fewer; both if they are as many, or of a message. Returns 1 for both, 0, or
+ * CT_NOMEM. */
 static int name_ends(const struct ct_waiting *w, uint32_t at, struct names *names)
 {
 	const struct ct_wait_node *n = &w->nodes[ct_wait_id(w, CT_NODE_INSTANCE, at)];
-	int rc = name_parts(w, at, names);
+	uint32_t absent = 0, present = w->ix->instances[at].n;
+	int rc = CT_OK;
 
-	for (uint32_t e = n->first; e < n->first + n->n && rc == CT_OK; e++)
-		rc = name_rank(names, ct_wait_rank(w, w->edges[e].to));
-	return rc;
+	for (uint32_t e = n->first; e < n->first + n->n; e++)
+		absent += (w->edges[e].flags & CT_EDGE_ABSENT) != 0;
+	if (w->ix->instances[at].p2p)
+		present = absent;
+	if (present <= absent)
+		rc = name_parts(w, at, names);
+	for (uint32_t e = n->first; e < n->first + n->n && rc == CT_OK && absent <= present; e++)
+		if (w->edges[e].flags & CT_EDGE_ABSENT)
+			rc = name_rank(names, ct_wait_rank(w, w->edges[e].to));
+	return rc == CT_OK ? present == absent : rc;
 }
 
 /* ---- which roots are one ---- */
@@ -356,8 +365,11 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 					    : (enum ct_hang_code)w->nodes[root->nodes[0]].code;
 	}
 	see_ages(w, root);
-	if (root->first != CT_HANG_NONE)
+	if (root->first != CT_HANG_NONE) {
 		rc = name_ends(w, root->first, names);
+		root->tie = rc == 1 && root->code == CT_HANG_IS_MISMATCH_OP;
+		rc = rc == 1 ? CT_OK : rc;
+	}
 	for (uint32_t k = 0; k < root->n_nodes && rc == CT_OK && root->first == CT_HANG_NONE; k++)
 		rc = circle ? name_in_circle(w, root->nodes[k], root->code, names)
 			    : name_of(w, root->nodes[k], names);

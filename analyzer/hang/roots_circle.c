@@ -13,9 +13,10 @@ struct circle {
 	int meetings;
 	int by_itself; /* kept by more than what else its launches do */
 	int unseen;
-	int open_ends;	/* a message that neither end has finished */
-	int crossed;	/* a send and a receive between the same two that do not fit */
-	uint32_t first; /* instance that some rank has not come to: the one begun first */
+	int open_ends;	    /* a message that neither end has finished */
+	int crossed;	    /* a send and a receive between the same two that do not fit */
+	uint64_t second_ns; /* when the next one was */
+	uint32_t first;	    /* instance that some rank has not come to: the one begun first */
 };
 
 static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *circle)
@@ -34,14 +35,43 @@ static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *c
 static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *circle)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[at], *first;
+	uint64_t later = i->begin_ns;
 
+	if (circle->first == at)
+		return;
 	if (circle->first != CT_HANG_NONE) {
 		first = &w->ix->instances[circle->first];
-		if (i->begin_ns > first->begin_ns ||
-		    (i->begin_ns == first->begin_ns && (first->p2p || !i->p2p)))
-			return;
+		if (i->begin_ns < first->begin_ns ||
+		    (i->begin_ns == first->begin_ns && i->p2p && !first->p2p)) {
+			later = first->begin_ns;
+			circle->first = at;
+		}
+		if (later < circle->second_ns)
+			circle->second_ns = later;
+		return;
 	}
 	circle->first = at;
+}
+
+/* A collective that was begun, clocks considered, before all others that somebody has not come to, by few of many or by all but
+ * few: those few are on another path. */
+static int began_it(const struct ct_waiting *w, const struct circle *circle)
+{
+	const struct ct_hang_instance *i;
+	uint64_t err = 0;
+
+	if (circle->first == CT_HANG_NONE)
+		return 0;
+	i = &w->ix->instances[circle->first];
+	for (uint32_t k = i->first; k < i->first + i->n; k++) {
+		uint64_t own = w->ix->c->ranks[w->ix->c->ops[w->ix->parts[k]].rank].err_ns;
+
+		if (own > err)
+			err = own;
+	}
+	return !i->p2p && i->n != w->ix->c->comms[i->comm].n - i->n && i->begin_ns != CT_UNKNOWN &&
+	       w->ix->c->comms[i->comm].n > 2 && err < circle->second_ns &&
+	       circle->second_ns != CT_UNKNOWN && i->begin_ns < circle->second_ns - err;
 }
 
 /* Between the ends of a message that nobody sent: is there one that nobody takes? */
@@ -109,7 +139,7 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
 				      uint32_t component, uint32_t *first)
 {
-	struct circle circle = { .first = CT_HANG_NONE };
+	struct circle circle = { .first = CT_HANG_NONE, .second_ns = CT_UNKNOWN };
 
 	*first = CT_HANG_NONE;
 	for (uint32_t k = c->first[component]; k < c->first[component + 1]; k++) {
@@ -142,6 +172,10 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 		*first = circle.first;
 		return w->ix->instances[circle.first].p2p ? CT_HANG_IS_P2P_UNMATCHED
 							  : CT_HANG_IS_MISMATCH_OP;
+	}
+	if (circle.missed && began_it(w, &circle)) {
+		*first = circle.first;
+		return CT_HANG_IS_MISMATCH_OP;
 	}
 	if (circle.missed || (circle.inside && circle.running))
 		return CT_HANG_IS_HOST_ORDER_DEADLOCK;

@@ -75,11 +75,14 @@ static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_ins
 
 	if (r->life == CT_LIFE_DEAD && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
+	/* What ended with its communicator's error did not end well. */
+	if (errs_in(w, op->rank, i->comm))
+		return ct_wait_edge(w, node, host, 0);
 	if (op->state == CT_STATE_FINISHED)
 		return CT_OK;
 	if (r->life == CT_LIFE_EXITED && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
-	if (k->progress == CT_HANG_GAVE_UP || errs_in(w, op->rank, i->comm))
+	if (k->progress == CT_HANG_GAVE_UP)
 		return ct_wait_edge(w, node, host, 0);
 	if (k->progress == CT_HANG_QUEUED || k->progress == CT_HANG_INSIDE ||
 	    (k->progress == CT_HANG_MAY_RUN && k->before != CT_HANG_NONE))

@@ -227,7 +227,7 @@ static int enter(const void *caller)
 		return 0;
 	if (!ct_guard_enter(CT_CALL_DATA))
 		return 0;
-	ct_self.caller = caller;
+	ct_entry_called_from(caller);
 	return 1;
 }
 
@@ -290,7 +290,7 @@ static int enter(const void *caller)
 		if (answer != CT_GUARD_RECORD || !is_wanted || is_quiet(caller))                   \
 			return next args;                                                          \
 		ct_self.depth = 1;                                                                 \
-		ct_self.caller = caller;                                                           \
+		ct_entry_called_from(caller);                                                      \
 		return record_##name record_with;                                                  \
 	}
 #define CUDART_CALL(symbol, ret, name, params, args, before, after)                                \

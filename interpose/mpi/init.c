@@ -3,7 +3,6 @@
  * before the first. No function of MPI may be called before the one, or after the other. */
 #include "interpose/environ/environ.h"
 #include "interpose/mpi/comm.h"
-#include "interpose/stacks/stacks.h"
 
 /* Initialised: who this is. Before, the launcher's environment has told, if anybody. */
 static void tell_who(struct ct_host_frame *f)
@@ -108,7 +107,6 @@ static CT_UNWIND_WHOLE int record_Finalize(ct_MPI_Finalize_fn *real)
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
-		ct_stacks_alone();                                                                 \
 		ct_environ_alone();                                                                \
 		ct_guard_settle(__builtin_frame_address(0));                                       \
 		if (!ct_mpi_enter(CT_CALL_DATA, caller))                                           \

@@ -78,7 +78,7 @@ static uint16_t walk_task(struct ct_walk *walk, const struct ct_task *task, uint
 	return walk->is_whole ? flags : flags | CT_STACK_CUT;
 }
 
-static void add_native(struct ct_frames *frames, const struct ct_walk *walk)
+static void add_native(struct ct_frames *frames, const struct ct_walk *walk, int with_names)
 {
 	for (uint32_t i = 0; i < walk->n; i++) {
 		const struct ct_walk_frame *at = &walk->frames[i];
@@ -90,7 +90,9 @@ static void add_native(struct ct_frames *frames, const struct ct_walk *walk)
 		};
 		char name[192];
 
-		ct_name_of(&map, at->code, at->pc, name, sizeof(name));
+		name[0] = '\0';
+		if (with_names)
+			ct_name_of(&map, at->code, at->pc, name, sizeof(name));
 		if (ct_frames_add(frames, &frame, name,
 				  at->code ? ct_code_path(&map, at->code) : "") != 0) {
 			frames->head.flags |= CT_STACK_CUT;
@@ -125,7 +127,7 @@ static size_t look_at(const struct ct_look *look, const struct ct_caller *caller
 		frames.head.flags |= CT_STACK_MAIN;
 	if (caller->depth)
 		frames.head.flags |= CT_STACK_IN_CALL;
-	add_native(&frames, &walk);
+	add_native(&frames, &walk, look->with_names);
 	if (look->with_python)
 		ct_python_stack(&frames, task.tid);
 	return ct_frames_end(&frames);

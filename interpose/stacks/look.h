@@ -19,6 +19,7 @@ struct ct_look {
 	uint32_t take;
 	enum ct_stack_why why;
 	int with_python;
+	int with_names; /* of the machine's functions, which are in files */
 	/* answered: records of this length one behind the other */
 	uint16_t n_threads; /* of the process, 0 not known */
 	uint32_t n;

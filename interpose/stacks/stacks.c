@@ -3,40 +3,40 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
-#include "interpose/environ/environ.h"
 #include "interpose/recorder.h"
 #include "interpose/stacks/callers.h"
 #include "interpose/stacks/look.h"
 #include "interpose/stacks/stall.h"
 #include "interpose/threads.h"
+#include "trace/ring_stacks.h"
 
 #define SECOND_NS 1000000000ull
 #define LONGEST_NS (600 * SECOND_NS) /* between two looks at the same standstill */
 #define MOST_LOOKS 256u
-#define STUCK_NS (10 * SECOND_NS) /* a look takes a small part of a second */
-
-enum phase { NOBODY_LOOKS, LOOKS, HAS_LOOKED };
 
 static struct ct_stacks_options options;
-static _Atomic uint32_t phase; /* HAS_LOOKED: `under_way` is the write thread's again */
-static _Atomic uint32_t alone; /* 1: no thread is started any more */
 static _Atomic uint64_t cpu_ns;
-static struct ct_look under_way, latest; /* of who looks; of the write thread */
 
-/* The write thread's. */
+/* The thread's. */
+static struct ct_look under_way;
 static struct {
-	uint64_t asked_at, begun_at, looked_at, since_ns;
+	uint64_t looked_at, since_ns;
 	uint32_t looks;	   /* in all */
 	uint32_t of_stall; /* at this standstill */
-	int told_stuck;
 } watch;
+
+/* 1: `handed` is the write thread's, else it is the watching thread's. */
+static _Atomic uint32_t is_handed;
+static struct ct_look handed;
+
+static struct ct_look latest; /* the write thread's */
 
 void ct_stacks_reset(const struct ct_stacks_options *wanted)
 {
 	options = *wanted;
-	atomic_store(&phase, NOBODY_LOOKS);
-	atomic_store(&alone, 0);
+	atomic_store(&is_handed, 0);
 	atomic_store(&cpu_ns, 0);
 	memset(&watch, 0, sizeof(watch));
 	latest.n = latest.take = 0;
@@ -44,44 +44,44 @@ void ct_stacks_reset(const struct ct_stacks_options *wanted)
 	ct_stall_reset();
 }
 
-void ct_stacks_alone(void)
-{
-	atomic_store(&alone, 1);
-}
-
 uint64_t ct_stacks_cpu_ns(void)
 {
 	return atomic_load_explicit(&cpu_ns, memory_order_relaxed);
 }
 
-static void look(void)
+/* ---- the watching thread ---- */
+
+static void put_into_ring(int again)
 {
-	ct_look_take(&under_way);
-	/* release: pairs with the write thread's look at it */
-	atomic_store_explicit(&phase, HAS_LOOKED, memory_order_release);
+	ct_ring_stacks_put(&ct_recorder.ring, under_way.bytes, under_way.len, under_way.n, again);
 }
 
-static void *look_alone(void *unused)
+/* If the write thread has not taken the last one, it is stuck, and the ring has to do. */
+static void hand_over(void)
 {
-	(void)unused;
-	look();
-	atomic_fetch_add_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+	/* acquire: it has read it; release: it finds it whole */
+	if (!under_way.n || atomic_load_explicit(&is_handed, memory_order_acquire))
+		return;
+	handed = under_way;
+	atomic_store_explicit(&is_handed, 1, memory_order_release);
 	ct_recorder_wake();
-	return NULL;
 }
 
-static void begin_look(const struct ct_stall *stall, uint64_t now)
+/* First without what takes files: these may lie where nobody gets an answer from. */
+static void look(const struct ct_stall *stall, uint64_t now)
 {
 	under_way.since_ns = stall->since_ns;
 	under_way.why = stall->why;
 	under_way.take = ++watch.looks;
 	under_way.with_python = options.with_python;
-	watch.begun_at = watch.looked_at = now;
+	watch.looked_at = now;
 	watch.of_stall++;
-	atomic_store_explicit(&phase, LOOKS, memory_order_relaxed);
-	if (atomic_load_explicit(&alone, memory_order_relaxed) ||
-	    ct_thread_start(look_alone, NULL) != 0)
-		look();
+	for (int names = 0; names < 2; names++) {
+		under_way.with_names = names;
+		ct_look_take(&under_way);
+		put_into_ring(names);
+	}
+	hand_over();
 }
 
 /* The first look when something has stood still for so long, then twice as long after each one. */
@@ -99,40 +99,46 @@ static int is_time(const struct ct_stall *stall, uint64_t now)
 	return watch.looks < MOST_LOOKS && (!watch.looked_at || now - watch.looked_at >= wait);
 }
 
-static void serve_look(uint64_t now)
+static void *watch_on(void *arg)
 {
-	struct ct_stall stall;
 	uint64_t often = options.hang_after_ns / 4 < SECOND_NS ? options.hang_after_ns / 4
 							       : SECOND_NS;
+	const struct timespec t = { .tv_sec = (time_t)(often / SECOND_NS),
+				    .tv_nsec = (long)(often % SECOND_NS) };
+	uint32_t epoch = (uint32_t)(uintptr_t)arg;
 
-	if (now - watch.asked_at < often)
-		return;
-	watch.asked_at = now;
-	if (ct_stall_find(&stall, options.hang_after_ns, now) && is_time(&stall, now))
-		begin_look(&stall, now);
+	for (;;) {
+		uint32_t gate = ct_guard_gate();
+		uint64_t now = ct_now_ns();
+		struct ct_stall stall;
+
+		if (gate >> CT_GATE_EPOCH_SHIFT != epoch || CT_GATE_STATE(gate) == CT_GATE_OFF)
+			return NULL;
+		if (gate & CT_GATE_ON && ct_stall_find(&stall, options.hang_after_ns, now) &&
+		    is_time(&stall, now))
+			look(&stall, now);
+		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
+		nanosleep(&t, NULL);
+	}
 }
 
-int ct_stacks_serve(uint64_t now)
+int ct_stacks_start(void)
 {
 	if (!options.is_on)
 		return 0;
-	if (atomic_load_explicit(&phase, memory_order_relaxed) == NOBODY_LOOKS)
-		serve_look(now);
-	/* acquire: what the look wrote */
-	switch (atomic_load_explicit(&phase, memory_order_acquire)) {
-	case HAS_LOOKED:
-		latest = under_way;
-		atomic_store_explicit(&phase, NOBODY_LOOKS, memory_order_relaxed);
-		return latest.n != 0;
-	case LOOKS:
-		if (now - watch.begun_at > STUCK_NS && !watch.told_stuck) {
-			watch.told_stuck = 1;
-			ct_environ_watch("stacks_stuck",
-					 "looking at this process's threads does not come back");
-		}
-		break;
-	}
-	return 0;
+	return ct_thread_start(watch_on,
+			       (void *)(uintptr_t)(ct_guard_gate() >> CT_GATE_EPOCH_SHIFT));
+}
+
+/* ---- the write thread ---- */
+
+int ct_stacks_serve(void)
+{
+	if (!atomic_load_explicit(&is_handed, memory_order_acquire))
+		return 0;
+	latest = handed;
+	atomic_store_explicit(&is_handed, 0, memory_order_release);
+	return 1;
 }
 
 int ct_stacks_add(uint32_t *seen, struct ct_block *block, int all)

@@ -91,6 +91,9 @@ has asleep ' main call why 1 state S takes [2-9] same 1 before 1' "nanosleep sle
 looked pointer 1
 has pointer ' main call why 1 ' "sleeps $gloo train_step train_epoch with_room compare"
 has pointer ' main call why 1 ' "qsort_r sorts main"
+# Where nothing could be written, the ring has it.
+"$read" "$work/pointer/ring"/*.ring "$work/pointer/ring" >"$work/is"
+has "pointer, the ring alone" ' main call why 1 ' "sleeps $gloo train_step train_epoch with_room compare"
 looked idle 1
 has idle ' main why 3 state S' "nanosleep sleeps lost_in_thought main"
 looked signalled 1

@@ -49,6 +49,30 @@ grep -qvE '^[^/ ]+\+0x[0-9a-f]+( \(build [0-9a-f]{8}\))?$' native/got.0 && fail 
 COMMTRACE_STACKS=off job off /usr/bin/python3
 [ "$(sort -u off/got.0)" = None ] || fail "off: a site: $(sort -u off/got.0)"
 
+# A program without Python: each call is in the function of the program that makes it, in the file with the build id that is told.
+simjob=$build/bin/commtrace-simjob
+COMMTRACE_JOB=simjob COMMTRACE_DIR=$work/simjob LD_LIBRARY_PATH=$sim LD_PRELOAD=$library "$simjob" --ranks 4 --ranks-per-process 2 \
+	--workload fsdp --steps 2 --timing none >out 2>err || fail "simjob: exit $?: $(tail -n 3 err)"
+"$commtrace" dump --format=jsonl simjob >dump || fail "simjob: dump: exit $?"
+id=$(readelf -n "$simjob" | awk '/Build ID/ { print substr($3, 1, 8) }')
+"$python" - "$simjob" "$id" <<'PY' || fail "sites of a program without Python"
+import collections, json, re, subprocess, sys
+ops = [json.loads(line) for line in open("dump")]
+by_instance = collections.defaultdict(set)
+places = set()
+for op in ops:
+    if not op["site"]:
+        sys.exit("no site: %s" % op)
+    m = re.fullmatch(r"commtrace-simjob\+(0x[0-9a-f]+)( \(build %s\))" % sys.argv[2], op["site"])
+    assert m, op["site"]
+    places.add(m.group(1))
+    by_instance[op["comm"], op["seq"]].add(op["site"])
+assert len(ops) > 20 and len(places) > 1 and all(len(sites) == 1 for sites in by_instance.values()), by_instance
+before = [hex(int(place, 16) - 1) for place in places]  # the call, not what it returns to
+told = subprocess.run(["addr2line", "-e", sys.argv[1]] + before, stdout=subprocess.PIPE, check=True).stdout.decode()
+assert all("/sim/job/" in line for line in told.split("\n")[:-1]), told
+PY
+
 # Code that is made again and again from few places has their sites, however often; what comes from more places than there is
 # room for is unknown, and counted.
 SITES_MADE=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job again /usr/bin/python3

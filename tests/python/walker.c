@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walker.c — the walker over Python's frames as a library that a Python program calls by ctypes (frames.py). */
+/* walker.c — the walker over Python's frames as a library that a Python program calls by ctypes (frames.py), and what a call
+ * site costs (site_cost.py). */
 #include "interpose/python/python.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "interpose/recorder.h"
+#include "interpose/site.h"
+
 #pragma GCC visibility push(default)
 int walker_find(void);
 int walker_shift(unsigned field, int by);
 void walker_own(int plainly, char *out, size_t room);
 void walker_of(uint32_t tid, char *out, size_t room);
+int walker_start(const char *setting);
+double walker_site_ns(void);
+double walker_clock_ns(void);
+uint32_t walker_site(void);
 #pragma GCC visibility pop
 
 static struct ct_python py;
@@ -71,4 +79,48 @@ void walker_of(uint32_t tid, char *out, size_t room)
 	for (uint32_t i = 0; i < n; i++)
 		if (threads[i].tid == tid)
 			write_frames(threads[i].state, ct_python_read_safely, out, room);
+}
+
+/* Sites as in a recording, but nothing is recorded. */
+int walker_start(const char *setting)
+{
+	static struct ct_notes notes;
+	struct ct_err err = { .status = CT_OK };
+	const char *const none[] = { NULL };
+
+	if (ct_ring_create(&ct_recorder.ring, &ct_recorder.process, none, 1 << 20, &err) != CT_OK)
+		return -1;
+	ct_site_init(setting, &notes);
+	return notes.n ? -1 : 0;
+}
+
+uint32_t walker_site(void)
+{
+	return ct_site_of(__builtin_return_address(0));
+}
+
+/* ns for one of what is repeated, in the fastest of many short batches: all others were interrupted. */
+#define FASTEST(what)                                                                              \
+	({                                                                                         \
+		uint64_t best_ = UINT64_MAX;                                                       \
+                                                                                                   \
+		for (int batch_ = 0; batch_ < 300; batch_++) {                                     \
+			uint64_t begin_ = ct_now_ns(), took_;                                      \
+                                                                                                   \
+			for (int i_ = 0; i_ < 100; i_++)                                           \
+				what;                                                              \
+			took_ = ct_now_ns() - begin_;                                              \
+			best_ = took_ < best_ ? took_ : best_;                                     \
+		}                                                                                  \
+		(double)best_ / 100;                                                               \
+	})
+
+double walker_site_ns(void)
+{
+	return FASTEST(ct_site_of(__builtin_return_address(0)));
+}
+
+double walker_clock_ns(void)
+{
+	return FASTEST(ct_now_ns());
 }
