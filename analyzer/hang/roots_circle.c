@@ -15,6 +15,7 @@ struct circle {
 	int unseen;
 	int open_ends;	    /* a message that neither end has finished */
 	int crossed;	    /* a send and a receive between the same two that do not fit */
+	uint32_t message;   /* of the messages the one begun first */
 	uint64_t second_ns; /* when the next one was */
 	uint32_t first;	    /* instance that some rank has not come to: the one begun first */
 };
@@ -37,6 +38,9 @@ static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *c
 	const struct ct_hang_instance *i = &w->ix->instances[at], *first;
 	uint64_t later = i->begin_ns;
 
+	if (i->p2p && (circle->message == CT_HANG_NONE ||
+		       i->begin_ns < w->ix->instances[circle->message].begin_ns))
+		circle->message = at;
 	if (circle->first == at)
 		return;
 	if (circle->first != CT_HANG_NONE) {
@@ -139,7 +143,9 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
 				      uint32_t component, uint32_t *first)
 {
-	struct circle circle = { .first = CT_HANG_NONE, .second_ns = CT_UNKNOWN };
+	struct circle circle = { .first = CT_HANG_NONE,
+				 .message = CT_HANG_NONE,
+				 .second_ns = CT_UNKNOWN };
 
 	*first = CT_HANG_NONE;
 	for (uint32_t k = c->first[component]; k < c->first[component + 1]; k++) {
@@ -170,8 +176,11 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 	if (circle.missed_messages) {
 		/* The others follow from the one that was waited for first. */
 		*first = circle.first;
-		return w->ix->instances[circle.first].p2p ? CT_HANG_IS_P2P_UNMATCHED
-							  : CT_HANG_IS_MISMATCH_OP;
+		/* Of more than two nobody can tell who is wrong; of a message, its ends. */
+		if (w->ix->c->comms[w->ix->instances[circle.first].comm].n > 2)
+			*first = circle.message;
+		return w->ix->instances[*first].p2p ? CT_HANG_IS_P2P_UNMATCHED
+						    : CT_HANG_IS_MISMATCH_OP;
 	}
 	if (circle.missed && began_it(w, &circle)) {
 		*first = circle.first;
