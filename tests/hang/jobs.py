@@ -147,9 +147,10 @@ class Job:
                 return
             time.sleep(0.05)
 
-    def has_recorded(self):
-        """Whether anything of it is there: who is killed before that has left nothing to be judged."""
-        return self.is_over() or any(name.endswith(".seg") for name in (os.listdir(self.run) if os.path.isdir(self.run) else []))
+    def all_have_recorded(self):
+        """Whether something of every rank is there: who is killed before that has left nothing to be judged."""
+        counts = self.journal.counts()
+        return self.is_over() or bool(counts) and all(returned for _, returned in counts)
 
     def until_over(self):
         try:
