@@ -11,11 +11,13 @@ struct ct_root {
 	uint32_t n_nodes;
 	uint32_t *ranks; /* index, ascending */
 	uint32_t n_ranks;
+	uint32_t first;	    /* of a circle: the instance by which it began; NONE */
 	uint8_t circle;	    /* they wait for each other */
 	uint8_t soft;	    /* ... by what is only probable */
 	uint8_t fresh;	    /* nothing in it has been waiting for long: slow, perhaps */
 	uint8_t unseen;	    /* without seeing when kernels start */
 	uint8_t inverted;   /* its ops were issued in different order */
+	uint8_t unnamed;    /* a circle through ranks that nobody has told */
 	uint8_t tie;	    /* nobody can say who is right */
 	uint8_t died_first; /* only what is no longer than usual leads to it */
 	uint8_t killed; /* a process died of it: of a difference, or an error that it was told of */
@@ -38,9 +40,9 @@ struct ct_roots {
 int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c,
 		  struct ct_roots *roots);
 
-/* What a circle is called: roots_circle.c. */
+/* What a circle is called; *first: the instance that it is about, or NONE: all of it. roots_circle.c */
 enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
-				      uint32_t component);
+				      uint32_t component, uint32_t *first);
 
 /* Instances (leaves) of different communicators that ranks issued in different order are joined, and become ORDER_DEADLOCK:
  * order_inversion.c. `group` is by component: those with the same number are one root. 0 or CT_NOMEM. */
@@ -53,5 +55,8 @@ void ct_group_join(uint32_t *group, uint32_t a, uint32_t b);
 
 /* What leads to each root, and how: victims.c. 0 or CT_NOMEM. */
 int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
+
+/* Calls of which nobody knows who is missing, and all wait for who is inside: roots_unknown.c. After the victims. 0 or CT_NOMEM. */
+int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots);
 
 #endif
