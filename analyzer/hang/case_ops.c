@@ -45,7 +45,7 @@ static int list_members(struct ct_gather *g)
 /* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. */
 static uint64_t seen_until(const struct ct_hang_process *p, const struct ct_hang_kept_op *op)
 {
-	return op->failed ? op->return_ns : p->last_sign_ns;
+	return op->failed ? op->failed_ns : p->last_sign_ns;
 }
 
 static uint64_t since(const struct ct_gather *g, const struct ct_hang_kept *kept,
@@ -69,7 +69,7 @@ static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_o
 	struct ct_gather *g = arg;
 	struct ct_hang_process *p = &g->processes[kept->process];
 	uint64_t until = seen_until(p, op), from = since(g, kept, op);
-	int counts = op->failed ? op->return_ns == p->failed_ns
+	int counts = op->failed ? op->failed_ns == p->failed_ns
 				: is_unfinished(&op->op) && !op->vague;
 
 	if (counts && until > from && until - from > p->waited_ns)
@@ -143,10 +143,20 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 	}
 	for (uint32_t r = 0; r < kept->comm->nranks; r++) {
 		other = member(f->g, kept->comm, r);
-		if (!other || other->issued <= op->op.seq)
+		if (!other ||
+		    (other->issued <= op->op.seq && other->reached.next_seq <= op->op.seq))
 			return 0;
 	}
 	return 1;
+}
+
+static int somebody_left(const struct ct_hang_case *c, uint64_t before_ns, enum ct_hang_life how)
+{
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
+		if (c->ranks[i].life == how && c->ranks[i].ended_ns <= before_ns)
+			return 1;
+	}
+	return 0;
 }
 
 /* The last that a rank did failed because it had waited, or because others were gone: it stood in it until then. */
@@ -155,20 +165,15 @@ static int failed_waiting(const struct filling *f, const struct ct_hang_kept *ke
 {
 	const struct ct_hang_process *p = &f->g->processes[kept->process];
 	const struct ct_hang_case *c = &f->out->hang_case;
-	uint64_t at = ct_gather_at(f->g, kept->process, op->return_ns);
+	uint64_t at = ct_gather_at(f->g, kept->process, op->failed_ns);
 
-	if (!op->failed || !op->op.by_host || op->return_ns != p->failed_ns)
+	if (!op->failed || !op->op.by_host || op->failed_ns != p->failed_ns)
 		return 0;
-	if (op->return_ns - op->op.enter_ns > f->out->limit_ns)
+	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;
 	if (at >= f->out->torn_down_ns)
 		return 1;
-	for (uint32_t i = 0; i < c->n_ranks; i++) {
-		if (c->ranks[i].life != CT_LIFE_ALIVE && c->ranks[i].life != CT_LIFE_NO_TRACE &&
-		    c->ranks[i].ended_ns <= at)
-			return 1;
-	}
-	return 0;
+	return somebody_left(c, at, CT_LIFE_EXITED) || somebody_left(c, at, CT_LIFE_DEAD);
 }
 
 static int count(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
@@ -202,7 +207,33 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 	}
 	if (is_unfinished(out))
 		out->stalled = stalled(f, kept, op);
+	/* who is told that a peer is gone need not wait to know that it never comes */
+	if (op->failed && out->state == CT_STATE_ENTERED &&
+	    somebody_left(&f->out->hang_case, ct_gather_at(f->g, kept->process, op->failed_ns),
+			  CT_LIFE_EXITED))
+		out->stalled = 1;
 	return CT_OK;
+}
+
+/* Records of it are lost, but it told how far it had come. */
+static void fill_reached(struct filling *f, const struct ct_hang_kept *kept)
+{
+	uint32_t rank = f->g->seats[kept->seat].index;
+
+	if (rank == UINT32_MAX || !f->g->processes[kept->process].lost ||
+	    kept->reached.next_seq <= kept->issued)
+		return;
+	f->out->hang_case.ops[f->n++] = (struct ct_hang_op){
+		.rank = rank,
+		.comm = kept->comm->index,
+		.seq = kept->reached.next_seq - 1,
+		.enter_ns = ct_gather_at(f->g, kept->process, kept->reached.last_enter_ns),
+		.peer = -1,
+		.op = (uint8_t)kept->reached.last_op,
+		.by_host = kept->comm->backend != CT_BACKEND_NCCL,
+		.start_unseen = 1,
+		.state = CT_STATE_RETURNED,
+	};
 }
 
 static int by_issue(const void *a, const void *b)
@@ -244,11 +275,15 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 		st = ct_hang_kept_each(k, count, &f);
 	if (st != CT_OK)
 		return st;
+	for (struct ct_hang_kept *k = g->kept; k; k = k->next)
+		f.cap++;
 	c->ops = ct_arena_calloc(g->memory, f.cap, sizeof(*c->ops));
 	if (!c->ops)
 		return CT_NOMEM;
 	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
 		st = ct_hang_kept_each(k, fill_op, &f);
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		fill_reached(&f, k);
 	if (f.n)
 		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);
 	c->n_ops = without_twins(c->ops, f.n);

@@ -217,6 +217,9 @@ struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
 		.end_ns = j->end_ns,
 		.return_ns = o->return_ns,
 		.failed = j->state == CT_STATE_ERROR,
+		.failed_ns = j->state != CT_STATE_ERROR ? 0
+			     : j->end_ns > o->return_ns ? j->end_ns
+						       : o->return_ns,
 	};
 
 	return out;
@@ -275,7 +278,8 @@ static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const str
 static void leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
 {
 	for (uint32_t i = 0; i < g->n_open_calls;) {
-		if (g->open_calls[i].rec.tid == tid && g->open_calls[i].rec.enter_ns < enter_ns)
+		if (g->open_calls[i].rec.tid == tid && !g->open_calls[i].goes_on &&
+		    g->open_calls[i].rec.enter_ns < enter_ns)
 			g->open_calls[i] = g->open_calls[--g->n_open_calls];
 		else
 			i++;
@@ -292,6 +296,7 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	struct ct_hang_kept_op op;
 
 	process->ops++;
+	ct_gather_entered(g, j->op->tid, j->op->enter_ns);
 	note_act(process, j);
 	if (g->n_open_calls)
 		leave_calls(g, j->op->tid, j->op->enter_ns);
@@ -349,6 +354,14 @@ static struct ct_hang_seen_call *find_open(struct ct_gather *g, const struct ct_
 	return NULL;
 }
 
+/* A call of NCCL on a nonblocking communicator is back, and what it does is not over: then it has another record. */
+static int goes_on(const struct ct_host_rec *rec, const char *name)
+{
+	const int in_progress = 7; /* nccl.h: ncclInProgress */
+
+	return rec->result == in_progress && !rec->polled_ns && name && strstr(name, "nccl");
+}
+
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
 {
 	struct ct_gather *g = arg;
@@ -369,6 +382,12 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
 	}
 	if (open)
 		*open = g->open_calls[--g->n_open_calls];
+	/* of several communicators nobody knows which are not done */
+	if (goes_on(rec, name) && call.kind != CT_HANG_GROUP_END) {
+		call.goes_on = 1;
+		call.rec.return_ns = 0;
+		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
+	}
 	/* somebody else may still stand where this one has been */
 	if (!ct_hang_call_meets(call.kind) || !rec->key)
 		return CT_OK;
@@ -417,18 +436,14 @@ static int on_error(void *arg, const struct ct_error_rec *rec, const char *call,
 	return p->error ? CT_OK : CT_NOMEM;
 }
 
-static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
 {
-	struct ct_gather *g = arg;
-	struct ct_hang_process *p = &g->processes[g->process];
+	struct ct_hang_kept *kept = comm->user;
 
-	if (!p->stacks) {
-		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
-		if (!p->stacks)
-			return CT_NOMEM;
-		p->stacks->memory = g->memory;
-	}
-	return ct_stack_list_take(p->stacks, bytes, len);
+	(void)arg;
+	if (kept && rec->next_seq > kept->reached.next_seq)
+		kept->reached = *rec;
+	return CT_OK;
 }
 
 /* ---- a process ---- */
@@ -487,6 +502,13 @@ static int is_cut(const struct ct_hang_process *p)
 	return lost != 0;
 }
 
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct ct_gather *g = arg;
+
+	return ct_stack_list_take(&g->stacks, bytes, len);
+}
+
 static int end_process(struct ct_gather *g)
 {
 	const struct ct_process_info *info = &g->run->processes[g->process];
@@ -496,10 +518,8 @@ static int end_process(struct ct_gather *g)
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || keep_open_calls(g) != CT_OK)
+	if (st != CT_OK || keep_open_calls(g) != CT_OK || ct_gather_stacks_end(g) != CT_OK)
 		return CT_NOMEM;
-	if (p->stacks)
-		ct_stack_list_sort(p->stacks);
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
@@ -528,6 +548,7 @@ int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, stru
 	if (st != CT_OK)
 		return st;
 	memset(g->sites, 0, sizeof(g->sites));
+	ct_gather_stacks_begin(g);
 	if (seat_of(g, 0) < 0)
 		st = CT_NOMEM;
 	while (st == CT_OK) {
@@ -573,6 +594,7 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 					   .named = on_comm,
 					   .host = on_host,
 					   .error = on_error,
+					   .reached = on_reached,
 					   .stack = on_stack,
 					   .arg = g };
 	int *ranks = NULL;
