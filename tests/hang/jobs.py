@@ -83,7 +83,8 @@ class Job:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("COMMTRACE", "SLURM_", "OMPI_", "PMI"))
                     and k not in ("LD_PRELOAD", "RANK", "WORLD_SIZE")}
         self.env.update(COMMTRACE_DIR=self.run, COMMTRACE_RING_DIR=self.rings, COMMTRACE_HANG_AFTER=hang_after,
-                        COMMTRACE_TIMING=timing, COMMTRACE_BUDGET="off", COMMTRACE_QUIET="1", LC_ALL="C")
+                        COMMTRACE_TIMING=timing, COMMTRACE_BUDGET="off", COMMTRACE_RING_MB="1",
+                        COMMTRACE_QUIET="1", LC_ALL="C")
         self.env.update(env or {})
         self.env["LD_PRELOAD"] = os.path.join(build_dir(), "lib", "libcommtrace.so")
         self.longest_pause_s = 0.0
@@ -200,6 +201,8 @@ class Job:
 
     def hang(self, *options):
         """What `commtrace hang` says of it now."""
+        if not os.path.isdir(self.run):
+            raise Failed(f"nothing was recorded: {self.errors()[-300:]}")
         return hang(self.run, *options, env=self.env | {"LD_PRELOAD": ""})
 
     @staticmethod
