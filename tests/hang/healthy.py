@@ -74,7 +74,7 @@ def play(one):
                 job.until_over()
                 return blamed(job, ("ended",)), time.monotonic() - begin
             job.until_steps(one["steps"])
-            while not job.has_recorded():
+            while not job.all_have_recorded():
                 time.sleep(0.02)
             time.sleep(one["after_s"])
             problem = blamed(job, ("running",)) if one["steps"] else None

@@ -83,7 +83,8 @@ class Job:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("COMMTRACE", "SLURM_", "OMPI_", "PMI"))
                     and k not in ("LD_PRELOAD", "RANK", "WORLD_SIZE")}
         self.env.update(COMMTRACE_DIR=self.run, COMMTRACE_RING_DIR=self.rings, COMMTRACE_HANG_AFTER=hang_after,
-                        COMMTRACE_TIMING=timing, COMMTRACE_BUDGET="off", COMMTRACE_QUIET="1", LC_ALL="C")
+                        COMMTRACE_TIMING=timing, COMMTRACE_BUDGET="off", COMMTRACE_RING_MB="1",
+                        COMMTRACE_QUIET="1", LC_ALL="C")
         self.env.update(env or {})
         self.env["LD_PRELOAD"] = os.path.join(build_dir(), "lib", "libcommtrace.so")
         self.longest_pause_s = 0.0
@@ -147,9 +148,10 @@ class Job:
                 return
             time.sleep(0.05)
 
-    def has_recorded(self):
-        """Whether anything of it is there: who is killed before that has left nothing to be judged."""
-        return self.is_over() or any(name.endswith(".seg") for name in (os.listdir(self.run) if os.path.isdir(self.run) else []))
+    def all_have_recorded(self):
+        """Whether something of every rank is there: who is killed before that has left nothing to be judged."""
+        counts = self.journal.counts()
+        return self.is_over() or bool(counts) and all(returned for _, returned in counts)
 
     def until_over(self):
         try:
@@ -199,6 +201,8 @@ class Job:
 
     def hang(self, *options):
         """What `commtrace hang` says of it now."""
+        if not os.path.isdir(self.run):
+            raise Failed(f"nothing was recorded: {self.errors()[-300:]}")
         return hang(self.run, *options, env=self.env | {"LD_PRELOAD": ""})
 
     @staticmethod

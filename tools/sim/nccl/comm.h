@@ -49,10 +49,11 @@ struct ncclComm {
 	int n_grow_ids, n_windows;
 	bool finalized, suspended;
 
-	_Atomic int async;    /* ncclInProgress while a nonblocking call is at work */
-	_Atomic int failed;   /* simNcclFail() */
-	_Atomic bool stuck;   /* its kernels move nothing */
-	_Atomic bool lingers; /* its kernels move everything and do not end */
+	_Atomic int async;	    /* ncclInProgress while a nonblocking call is at work */
+	_Atomic int failed;	    /* simNcclFail() */
+	_Atomic bool stuck;	    /* its kernels move nothing */
+	_Atomic uint64_t breaks_at; /* the first launch that is stuck, or lingers */
+	_Atomic bool lingers;	    /* its kernels move everything and do not end */
 	_Atomic bool aborted, revoked;
 	_Atomic uint64_t cancelled;	   /* launches before this one end without more ado */
 	_Atomic uint32_t background;	   /* nonblocking groups at work on it */

@@ -18,19 +18,24 @@ void simNcclFail(ncclComm_t comm, ncclResult_t error)
 	if (sim_comm_check(comm, __func__))
 		return;
 	atomic_store(&comm->failed, (int)error);
+	atomic_store(&comm->breaks_at, 0);
 	atomic_store(&comm->stuck, true);
 }
 
 void simNcclHang(ncclComm_t comm)
 {
-	if (!sim_comm_check(comm, __func__))
-		atomic_store(&comm->stuck, true);
+	if (sim_comm_check(comm, __func__))
+		return;
+	atomic_store(&comm->breaks_at, atomic_load(&comm->launches));
+	atomic_store(&comm->stuck, true);
 }
 
 void simNcclLinger(ncclComm_t comm)
 {
-	if (!sim_comm_check(comm, __func__))
-		atomic_store(&comm->lingers, true);
+	if (sim_comm_check(comm, __func__))
+		return;
+	atomic_store(&comm->breaks_at, atomic_load(&comm->launches));
+	atomic_store(&comm->lingers, true);
 }
 
 void simNcclOneAtATime(void)

@@ -106,12 +106,13 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 	struct ncclComm *comm = launch->comm;
 	struct sim_comm_wait wait;
 	uint64_t end;
-	bool has_room;
+	bool has_room, breaks;
 
 	sim_comm_waiter(&wait, comm, launch->number);
+	breaks = launch->number >= atomic_load(&comm->breaks_at);
 	if (wait.waiter.stopped(&wait.waiter))
 		return 0;
-	if (atomic_load(&comm->stuck)) {
+	if (atomic_load(&comm->stuck) && breaks) {
 		sim_hang(&wait.waiter);
 		return 0;
 	}
@@ -124,7 +125,7 @@ static uint64_t run_tasks(struct sim_launch *launch, uint64_t start_ns)
 		end = sim_run_one_sided(launch, start_ns, &wait);
 	if (has_room)
 		sim_room_leave(comm);
-	if (end && atomic_load(&comm->lingers)) {
+	if (end && atomic_load(&comm->lingers) && breaks) {
 		sim_hang(&wait.waiter);
 		return 0;
 	}
