@@ -84,6 +84,8 @@ struct ct_load_sink {
 	int (*error)(void *arg, const struct ct_error_rec *rec, const char *call, const char *text);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
 	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
+	/* How far its communicator had come, in numbers: also where records are lost. May be NULL. */
+	int (*reached)(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
 	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
 	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
 	void *arg;

@@ -121,6 +121,13 @@ static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 	return load->sink.comm ? load->sink.comm(load->sink.arg, comm) : CT_OK;
 }
 
+static int take_comm_status(struct ct_load *load, const struct ct_comm_status_rec *rec)
+{
+	struct ct_load_comm *comm = ct_table_get(&load->comms, rec->comm);
+
+	return comm && load->sink.reached ? load->sink.reached(load->sink.arg, comm, rec) : CT_OK;
+}
+
 static int take_open_op(struct ct_load *load, const struct ct_open_op_rec *rec)
 {
 	if (load->n_open == CT_LOAD_MAX_OPEN)
@@ -241,6 +248,7 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		struct ct_comm_rec comm;
 		struct ct_loss_rec loss;
 		struct ct_status_rec status;
+		struct ct_comm_status_rec comm_status;
 		struct ct_open_op_rec open_op;
 		struct ct_open_launch_rec open_launch;
 		struct ct_host_rec host;
@@ -283,6 +291,9 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.status, sizeof(u.status));
 		ct_load_seen_at(&load->facts.beat_ns, u.status.beat_ns);
 		return CT_OK;
+	case CT_KIND_COMM_STATUS:
+		ct_rare_get(block, rare, &u.comm_status, sizeof(u.comm_status));
+		return take_comm_status(load, &u.comm_status);
 	case CT_KIND_OPEN_OP:
 		ct_rare_get(block, rare, &u.open_op, sizeof(u.open_op));
 		return take_open_op(load, &u.open_op);

@@ -143,7 +143,8 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 	}
 	for (uint32_t r = 0; r < kept->comm->nranks; r++) {
 		other = member(f->g, kept->comm, r);
-		if (!other || other->issued <= op->op.seq)
+		if (!other ||
+		    (other->issued <= op->op.seq && other->reached.next_seq <= op->op.seq))
 			return 0;
 	}
 	return 1;
@@ -205,6 +206,27 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 	return CT_OK;
 }
 
+/* Records of it are lost, but it told how far it had come. */
+static void fill_reached(struct filling *f, const struct ct_hang_kept *kept)
+{
+	uint32_t rank = f->g->seats[kept->seat].index;
+
+	if (rank == UINT32_MAX || !f->g->processes[kept->process].lost ||
+	    kept->reached.next_seq <= kept->issued)
+		return;
+	f->out->hang_case.ops[f->n++] = (struct ct_hang_op){
+		.rank = rank,
+		.comm = kept->comm->index,
+		.seq = kept->reached.next_seq - 1,
+		.enter_ns = ct_gather_at(f->g, kept->process, kept->reached.last_enter_ns),
+		.peer = -1,
+		.op = (uint8_t)kept->reached.last_op,
+		.by_host = kept->comm->backend != CT_BACKEND_NCCL,
+		.start_unseen = 1,
+		.state = CT_STATE_RETURNED,
+	};
+}
+
 static int by_issue(const void *a, const void *b)
 {
 	const struct ct_hang_op *x = a, *y = b;
@@ -244,11 +266,15 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 		st = ct_hang_kept_each(k, count, &f);
 	if (st != CT_OK)
 		return st;
+	for (struct ct_hang_kept *k = g->kept; k; k = k->next)
+		f.cap++;
 	c->ops = ct_arena_calloc(g->memory, f.cap, sizeof(*c->ops));
 	if (!c->ops)
 		return CT_NOMEM;
 	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
 		st = ct_hang_kept_each(k, fill_op, &f);
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		fill_reached(&f, k);
 	if (f.n)
 		qsort(c->ops, f.n, sizeof(*c->ops), by_issue);
 	c->n_ops = without_twins(c->ops, f.n);

@@ -275,7 +275,8 @@ static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const str
 static void leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
 {
 	for (uint32_t i = 0; i < g->n_open_calls;) {
-		if (g->open_calls[i].rec.tid == tid && g->open_calls[i].rec.enter_ns < enter_ns)
+		if (g->open_calls[i].rec.tid == tid && !g->open_calls[i].goes_on &&
+		    g->open_calls[i].rec.enter_ns < enter_ns)
 			g->open_calls[i] = g->open_calls[--g->n_open_calls];
 		else
 			i++;
@@ -349,6 +350,14 @@ static struct ct_hang_seen_call *find_open(struct ct_gather *g, const struct ct_
 	return NULL;
 }
 
+/* A call of NCCL on a nonblocking communicator is back, and what it does is not over: then it has another record. */
+static int goes_on(const struct ct_host_rec *rec, const char *name)
+{
+	const int in_progress = 7; /* nccl.h: ncclInProgress */
+
+	return rec->result == in_progress && !rec->polled_ns && name && strstr(name, "nccl");
+}
+
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
 {
 	struct ct_gather *g = arg;
@@ -369,6 +378,12 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
 	}
 	if (open)
 		*open = g->open_calls[--g->n_open_calls];
+	/* of several communicators nobody knows which are not done */
+	if (goes_on(rec, name) && call.kind != CT_HANG_GROUP_END) {
+		call.goes_on = 1;
+		call.rec.return_ns = 0;
+		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
+	}
 	/* somebody else may still stand where this one has been */
 	if (!ct_hang_call_meets(call.kind) || !rec->key)
 		return CT_OK;
@@ -429,6 +444,16 @@ static int on_stack(void *arg, const uint8_t *bytes, size_t len)
 		p->stacks->memory = g->memory;
 	}
 	return ct_stack_list_take(p->stacks, bytes, len);
+}
+
+static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
+{
+	struct ct_hang_kept *kept = comm->user;
+
+	(void)arg;
+	if (kept && rec->next_seq > kept->reached.next_seq)
+		kept->reached = *rec;
+	return CT_OK;
 }
 
 /* ---- a process ---- */
@@ -573,6 +598,7 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 					   .named = on_comm,
 					   .host = on_host,
 					   .error = on_error,
+					   .reached = on_reached,
 					   .stack = on_stack,
 					   .arg = g };
 	int *ranks = NULL;

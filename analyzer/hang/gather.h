@@ -17,6 +17,7 @@ struct ct_hang_seen_call {
 	const char *call;
 	enum ct_hang_call_kind kind;
 	uint32_t process;
+	int goes_on;   /* it has returned, and its work has not ended */
 	uint32_t comm; /* of the gathering, UINT32_MAX unknown */
 };
 

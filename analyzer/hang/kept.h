@@ -29,6 +29,7 @@ struct ct_hang_kept {
 	uint32_t seat, process;
 	int32_t me;		      /* rank in the communicator */
 	uint64_t issued;	      /* highest sequence number of a collective so far, + 1 */
+	struct ct_comm_status_rec reached; /* how far its process itself told that it had come */
 	struct ct_hang_kept_op *done; /* CT_HANG_KEEP of them, used as a ring */
 	uint64_t n_done;
 	struct ct_hang_kept_op *open;

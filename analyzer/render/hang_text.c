@@ -15,6 +15,7 @@
 #define MOST_MISSING 6u
 #define MOST_SLOW 3u
 #define MOST_FRAMES 6u
+#define MOST_FACTS 12u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 {
@@ -230,7 +231,7 @@ static void write_stack(struct ct_text *text, const struct ct_hang_run *run, int
 
 static void write_facts(struct ct_text *text, const struct ct_hang_verdict *v)
 {
-	for (uint32_t i = 0; i < v->n_facts; i++) {
+	for (uint32_t i = 0; i < v->n_facts && i < MOST_FACTS; i++) {
 		const struct ct_hang_fact *fact = &v->facts[i];
 		char who[32] = "";
 
