@@ -45,7 +45,8 @@ static int is_told(const struct ct_waiting *w, struct ct_root *root)
 	/* Of what was going on well until a process died, only that is the reason. */
 	if (root->died_first)
 		return root->code == CT_HANG_IS_DEAD_RANK ||
-		       (root->killed && (kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED));
+		       (root->killed && (kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED ||
+					 root->code == CT_HANG_IS_ASYNC_ERROR));
 	/* If anybody might have sent it, none of several is at fault. */
 	if (root->by_any && root->n_ranks > 1 && root->code != CT_HANG_IS_NO_TRACE)
 		root->code = CT_HANG_IS_UNKNOWN;

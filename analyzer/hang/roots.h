@@ -18,7 +18,7 @@ struct ct_root {
 	uint8_t inverted;   /* its ops were issued in different order */
 	uint8_t tie;	    /* nobody can say who is right */
 	uint8_t died_first; /* only what is no longer than usual leads to it */
-	uint8_t killed;	    /* a rank that died was in it: a difference that ended its process */
+	uint8_t killed; /* a process died of it: of a difference, or an error that it was told of */
 	/* victims.c */
 	uint32_t *victims; /* ranks (index), ascending, without `ranks` */
 	uint32_t n_victims;

@@ -216,7 +216,7 @@ int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots)
 			root->lacks |= b.lacks[node];
 			root->killed |= ct_wait_kind(w, node) == CT_NODE_HOST &&
 					w->ix->c->ranks[ct_wait_of(w, node)].life == CT_LIFE_DEAD &&
-					w->nodes[node].n > 0;
+					w->nodes[node].code != CT_HANG_IS_DEAD_RANK;
 			if (ct_wait_kind(w, node) == CT_NODE_KERNEL)
 				root->graph |= w->ix->kernels[ct_wait_of(w, node)].graph;
 		}

@@ -123,6 +123,14 @@ static int is_over(struct ct_waiting *w, uint32_t node, uint32_t rank)
 	return !ct_wait_died_of_it(w, rank);
 }
 
+static int to_error(struct ct_waiting *w, uint32_t node, const struct ct_hang_rank *r)
+{
+	if (r->error_comm < w->ix->c->n_comms)
+		return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_ERROR, r->error_comm), 0);
+	w->nodes[node].code = CT_HANG_IS_ASYNC_ERROR;
+	return CT_OK;
+}
+
 int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -133,17 +141,15 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 
 	if (is_over(w, node, rank)) {
 		rc = r->life == CT_LIFE_NO_TRACE ? CT_OK : to_mismatch(w, node, rank);
+		/* What the library told it before is why it ended. */
+		if (rc == CT_OK && !n->n && r->error && r->life != CT_LIFE_NO_TRACE)
+			rc = to_error(w, node, r);
 		if (n->n)
 			n->code = CT_HANG_CODES;
 		return rc;
 	}
-	if (r->error && !ct_wait_died_of_it(w, rank)) {
-		if (r->error_comm < ix->c->n_comms)
-			return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_ERROR, r->error_comm),
-					    0);
-		n->code = CT_HANG_IS_ASYNC_ERROR;
-		return CT_OK;
-	}
+	if (r->error && !ct_wait_died_of_it(w, rank))
+		return to_error(w, node, r);
 	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
 		n->about = ix->calls[i];
 		rc = in_call(w, node, ix->calls[i]);
@@ -229,7 +235,7 @@ int ct_waiting_of_error(struct ct_waiting *w, uint32_t node)
 		if (ix->members[m].rank == CT_HANG_NONE)
 			continue;
 		r = &ix->c->ranks[ix->members[m].rank];
-		if (r->life != CT_LIFE_ALIVE) {
+		if (r->life != CT_LIFE_ALIVE && !r->error) {
 			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, ix->members[m].rank),
 					  0);
 			if (rc != CT_OK)

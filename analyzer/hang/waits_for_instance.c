@@ -28,6 +28,8 @@ static int to_absent(struct ct_waiting *w, uint32_t node, const struct ct_hang_i
 
 	if (r->life == CT_LIFE_ALIVE && leaves(w, rank, i->comm))
 		kind = CT_NODE_LEFT;
+	else if (r->life == CT_LIFE_ALIVE && r->cut)
+		kind = CT_NODE_LOST;
 	else if (r->life == CT_LIFE_ALIVE && r->records_until_ns != CT_UNKNOWN &&
 		 i->begin_ns != CT_UNKNOWN && r->records_until_ns < i->begin_ns)
 		kind = CT_NODE_LOST;
@@ -288,6 +290,26 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 	return rc;
 }
 
+/* All have issued it, and when kernels start cannot be seen: what was issued before it may hold it up. */
+static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_index *ix = w->ix;
+	int rc = CT_OK;
+
+	for (uint32_t p = i->first; p < i->first + i->n; p++) {
+		uint32_t own = ix->kernel_of[ix->parts[p]], rank = ix->kernels[own].rank;
+
+		if (ix->kernels[own].progress != CT_HANG_MAY_RUN)
+			continue;
+		for (uint32_t k = ix->rank_kernels[rank]; k < own && rc == CT_OK; k++)
+			if (!ix->kernels[k].by_host && (ix->kernels[k].progress == CT_HANG_RUNS ||
+							ix->kernels[k].progress == CT_HANG_MAY_RUN))
+				rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k),
+						  CT_EDGE_SOFT);
+	}
+	return rc;
+}
+
 int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
@@ -297,7 +319,13 @@ int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 		rc = of_any(w, node, i);
 	else
 		rc = i->p2p ? of_message(w, node, i) : of_collective(w, node, i);
-	if (rc == CT_OK && !w->nodes[node].n && w->nodes[node].code == CT_HANG_CODES)
-		w->nodes[node].code = leaf_code(w, i);
+	if (rc != CT_OK || w->nodes[node].n || w->nodes[node].code != CT_HANG_CODES)
+		return rc;
+	w->nodes[node].code = leaf_code(w, i);
+	if (w->nodes[node].code != CT_HANG_IS_UNKNOWN || i->any)
+		return CT_OK;
+	rc = to_earlier(w, node, i);
+	if (w->nodes[node].n)
+		w->nodes[node].code = CT_HANG_CODES;
 	return rc;
 }

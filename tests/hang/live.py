@@ -31,7 +31,7 @@ def check(row, report, truth, dropped):
     if result == "right" and row.get("low") and any(v["confidence"] != "low" for v in report["verdicts"]):
         return "wrong", "too sure"
     victims = sum(v["victims_count"] or 0 for v in report["verdicts"])
-    if result == "right" and "victims" in row and len(report["verdicts"]) == 1 and victims != row["victims"]:
+    if result == "right" and "victims" in row and len(judge.said_of(report)) == len(report["verdicts"]) == 1 and victims != row["victims"]:
         return "wrong", f"{victims} victims, not {row['victims']}"
     return result, ""
 
@@ -48,7 +48,7 @@ def play(row, timing, how, drop=()):
             if row.get("on_death") == "kill":
                 job.until_over()
             else:
-                job.until_stuck(max(jobs.QUIET_S, row.get("after_s", 0)))
+                job.until_stuck(row.get("quiet_s", max(jobs.QUIET_S, row.get("after_s", 0))))
                 if job.is_over():
                     raise jobs.Failed(f"it has ended by itself: {job.errors()}")
                 job.kill("launcher" if row.get("after_s") else how, rng)

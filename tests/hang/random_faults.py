@@ -8,6 +8,7 @@ right: the code and the ranks that were planted. wrong: anything else that accus
 What is the same to everybody who looks from outside counts as right:
   - a rank that leaves an operation out or puts one in differs from there on, so it may be told as that difference, or, where
     everything else looks the same, as the one that is missing in the end;
+  - a message that becomes one the other way round makes the next ones meet others than they were meant for;
   - of two, nobody can tell which one is wrong: then both are named; and of messages, both ends;
   - where nothing was timed on the GPU, what only starts can show is not known.
 Prints METRIC lines: right >= 0.95, wrong 0, silent <= 0.05.
@@ -46,7 +47,7 @@ def alternatives(codes, ranks):
     return " | ".join(f"{code} {' '.join(map(str, sorted(ranks)))}" for code in codes)
 
 
-def truth_of(kind, rank, strike, n, detail):
+def truth_of(kind, rank, strike, detail):
     """In the notation of judge.py."""
     members = strike.get("members") or []
     is_message = strike.get("operation") in ("Send", "Recv")
@@ -55,7 +56,7 @@ def truth_of(kind, rank, strike, n, detail):
 
     if kind == "mismatch":
         if is_message:
-            return alternatives([f"MISMATCH_{detail.upper()}", "P2P_UNMATCHED", "P2P_CYCLE"] if detail == "op" else
+            return alternatives(["MISMATCH_OP", "MISMATCH_COUNT", "P2P_UNMATCHED", "P2P_CYCLE"] if detail == "op" else
                                 [f"MISMATCH_{detail.upper()}"], pair)
         return alternatives([f"MISMATCH_{detail.upper()}"], both or {rank})
     if kind in ("skip", "extra"):
@@ -67,10 +68,13 @@ def truth_of(kind, rank, strike, n, detail):
     if kind == "skip-send":
         return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT"], {rank, strike["peer"]})
     if kind in ("transport-stall", "stray-split"):
-        return alternatives(["TRANSPORT_STALL" if kind == "transport-stall" else "HOST_ORDER_DEADLOCK"], members)
+        text = alternatives(["TRANSPORT_STALL" if kind == "transport-stall" else "HOST_ORDER_DEADLOCK"], members)
+        # the others need not wait for this rank's part of a broadcast, which ends early on them
+        early = kind == "transport-stall" and strike["operation"] in ("Broadcast", "Reduce", "Send", "Recv")
+        return text + (" | " + alternatives(["PARTIAL_COMPLETE"], {rank}) if early else "")
     if kind == "host-stall":
         if detail != "groupend":
-            return alternatives(["HOST_CALL_STALL"], range(n))
+            return alternatives(["HOST_CALL_STALL"], members)
         return alternatives(["HOST_BLOCKED_CALL", "INSIDE_LIBRARY"], {rank})
     if kind == "exit":
         return alternatives(["EXITED_RANK"] + (["DEAD_RANK"] if detail else []), {rank})
@@ -125,7 +129,7 @@ def draw(rng):
     if detail == "dtype" and strike.get("operation") in ("Send", "Recv"):
         return None
     timing = rng.choice(["events", "host"])
-    truth = truth_of(kind, rank, strike, n, detail)
+    truth = truth_of(kind, rank, strike, detail)
     if timing == "host" and kind in SEEN_WITH_STARTS:
         truth += " | -"
     return {"n": n, "options": options[2:], "fault": fault, "timing": timing, "truth": truth, "on_death": on_death,

@@ -5,6 +5,7 @@ A row has a name, the options and faults of a simulated job, and the truth: `eve
 they are not (the same if left out). The notation of a truth is judge.py's. Other keys:
 
     ranks     8
+    quiet_s   how long nobody may have got on
     victims   how many have to wait because of them, where that is the same whenever the job is killed
     drop      ranks whose files are taken away before anybody looks
     on_death  wait: who is left stays; kill: the launcher ends the others (and with them the job)
@@ -25,7 +26,7 @@ ROWS = [
     dict(name="01 host_missing", job=DDP, faults=["missing:rank=2,op=16"], events="HOST_MISSING 2", victims=7, default=True),
     dict(name="02 two_missing", job=DDP, faults=["missing:rank=2,op=16", "missing:rank=3,op=16"], events="HOST_MISSING 2 3", victims=6),
     dict(name="03 dead", job=DDP, faults=["kill:rank=1,op=16"], events="DEAD_RANK 1", victims=7, default=True),
-    dict(name="04 dead_after_start", job=DDP, faults=["slow-rank:rank=2,ms=1500,from=2,to=2", "kill:rank=1,ms=800"], events="DEAD_RANK 1"),
+    dict(name="04 dead_after_start", job=DDP, faults=["slow-rank:rank=2,ms=1500,from=2,to=2", "kill:rank=1,ms=800"], events="DEAD_RANK 1", quiet_s=6),
     dict(name="05 exited", job=DDP, faults=["exit:rank=3,op=16"], events="EXITED_RANK 3", victims=7, default=True),
     dict(name="06 mismatch_op", job=DDP, faults=["mismatch:rank=2,op=16,field=op"], events="MISMATCH_OP 2", victims=7),
     dict(name="07 mismatch_count", job=DDP, faults=["mismatch:rank=0,op=16,field=count"], events="MISMATCH_COUNT 0", victims=7,
@@ -62,11 +63,11 @@ ROWS = [
     dict(name="25 async_error", job=DDP, faults=["async-error:rank=1,op=16"], events="ASYNC_ERROR 1", default=True),
     dict(name="26 all_to_all", job=MOE, ranks=4, faults=["missing:rank=3,op=30"], events="HOST_MISSING 3", victims=3),
     dict(name="27 extra", job=DDP, faults=["extra:rank=0,op=16"], events="EXTRA_OP 0", victims=7),
-    dict(name="28 independent", job=TP_DP, ranks=4, faults=["kill:rank=3,op=40", "missing:rank=1,op=40"],
+    dict(name="28 independent", job=TP_DP, ranks=4, faults=["kill:rank=3,op=44", "missing:rank=1,op=44"],
          events="DEAD_RANK 3; HOST_MISSING 1"),
     dict(name="29 order_of_kernels", job=DDP, faults=["kernel-inversion:ranks=0+5"], events="ORDER_DEADLOCK 0 5",
          host="ORDER_DEADLOCK 0 5 | -"),
-    dict(name="30 two_transports", job=TP_DP, ranks=4, faults=["transport-stall:rank=0,op=40", "transport-stall:rank=2,op=40"],
+    dict(name="30 two_transports", job=TP_DP, ranks=4, faults=["transport-stall:rank=0,op=44", "transport-stall:rank=2,op=44"],
          events="TRANSPORT_STALL 0-3", host="-"),
     dict(name="31 split_against_op", job=DDP, faults=["stray-split:rank=2,op=16"], events="HOST_ORDER_DEADLOCK" + ALL8),
     # and those under it

@@ -205,21 +205,13 @@ static json_t *members(const struct ct_synth_options *o, const struct ct_fault *
 }
 
 /* Whom a verdict has to name. Where all are in the same call, or in the same cycle, nobody can tell who it was. */
-static json_t *named(const struct ct_synth_options *o, const struct ct_synth_outcome *out,
-		     const struct ct_fault *fault)
+static json_t *named(const struct ct_synth_options *o, const struct ct_fault *fault)
 {
 	json_t *ranks;
 
-	if (fault->kind == CT_FAULT_TRANSPORT_STALL || fault->kind == CT_FAULT_STRAY_SPLIT)
+	if (fault->kind == CT_FAULT_TRANSPORT_STALL || fault->kind == CT_FAULT_STRAY_SPLIT ||
+	    (fault->kind == CT_FAULT_HOST_STALL && fault->call != CT_CALL_groupend))
 		return members(o, fault);
-	if (fault->kind == CT_FAULT_HOST_STALL && fault->call != CT_CALL_groupend) {
-		ranks = json_array();
-		for (int r = 0; r < o->job.ranks; r++) {
-			if (out->sums.ranks[r].end == CT_PLAY_STUCK)
-				json_array_append_new(ranks, json_integer(r));
-		}
-		return ranks;
-	}
 	ranks = ct_synth_fault_ranks(o, fault);
 	if (ct_fault_has(fault, CT_KEY_peer))
 		json_array_append_new(ranks, json_integer(fault->peer));
@@ -238,7 +230,7 @@ static json_t *hang(const struct ct_synth_options *o, const struct ct_synth_outc
 	}
 	if (!out->sums.is_stuck)
 		return json_null();
-	ranks = fault ? named(o, out, fault) : json_array();
+	ranks = fault ? named(o, fault) : json_array();
 	victims = json_array();
 	for (int r = 0; r < o->job.ranks; r++) {
 		if (out->sums.ranks[r].end == CT_PLAY_STUCK && !is_culprit(ranks, r))

@@ -12,23 +12,34 @@ static int is_it(const struct ct_workload *w, const struct ct_fault *fault,
 	       ct_workload_member(w, op->comm, op->peer) == fault->peer;
 }
 
+/* The first call of that kind: of a split the communicator that is split. */
+static int is_call(const struct ct_fault *fault, const struct ct_action *action, int *comm)
+{
+	*comm = action->kind == CT_ACTION_SPLIT ? action->parent : action->comm;
+	return action->kind == (fault->call == CT_CALL_init    ? CT_ACTION_INIT
+				: fault->call == CT_CALL_split ? CT_ACTION_SPLIT
+							       : CT_ACTION_FINALIZE);
+}
+
 int ct_workload_strike(const struct ct_workload *plain, const struct ct_fault *fault,
 		       struct ct_workload_op *op)
 {
 	struct ct_workload_rank *it;
 	struct ct_action action;
-	int more, found = 0;
+	const int calls = fault->kind == CT_FAULT_HOST_STALL && !ct_fault_has(fault, CT_KEY_op);
+	int more, comm = 0, found = 0;
 
-	if (!ct_fault_has(fault, CT_KEY_op))
+	if (!calls && !ct_fault_has(fault, CT_KEY_op))
 		return 0;
 	it = ct_workload_open(plain, fault->rank);
 	if (!it)
 		return -1;
 	while (!found && (more = ct_workload_next(it, &action)) > 0)
-		found = action.kind == CT_ACTION_OP && is_it(plain, fault, &action.op);
+		found = calls ? is_call(fault, &action, &comm)
+			      : action.kind == CT_ACTION_OP && is_it(plain, fault, &action.op);
 	ct_workload_close(it);
 	if (found)
-		*op = action.op;
+		*op = calls ? (struct ct_workload_op){ .comm = comm, .peer = -1 } : action.op;
 	return found ? 1 : more;
 }
 

@@ -6,7 +6,8 @@
 #include "tools/workload/workload.h"
 
 /* `plain`: the job without faults. 1: *op is the operation that the fault leaves out, changes or comes before, as it would
- * have been. 0: the fault names none, or its rank has no such one. -1: no memory. */
+ * have been; of a call that stalls only its communicator is set, `op` is 0. 0: the fault names none, or its rank has no
+ * such one. -1: no memory. */
 int ct_workload_strike(const struct ct_workload *plain, const struct ct_fault *fault,
 		       struct ct_workload_op *op);
 

@@ -109,6 +109,9 @@ static void kernel_inversion(struct loom *l)
 		const struct ct_workload_op op = pair_op(l, comm, CT_OP_AllReduce, -1, 1 << 14,
 							 2 + (uint32_t)(k ^ second));
 
+		/* The first one has taken the room before the second one comes. */
+		if (k == 1)
+			put(l, CT_ACTION_HOST, CT_STREAM_COMPUTE)->ns = as_ns(50);
 		put_op(l, stream, &op);
 		put(l, CT_ACTION_RECORD, stream)->event = CT_EVENT_FAULT;
 		put(l, CT_ACTION_WAIT, CT_STREAM_COMPUTE)->event = CT_EVENT_FAULT;

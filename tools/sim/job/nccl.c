@@ -90,9 +90,12 @@ void simjob_nccl_init(struct simjob_rank *r, int comm)
 	ncclConfig_t how = config(r, c);
 	ncclComm_t handle = NULL;
 
-	if (place == 0) {
-		NCCL(r, ncclGetUniqueId, (&board->ids[at].id), SIMJOB_UNIQUE_ID, 0);
-		atomic_store(&board->ids[at].is_there, 1);
+	/* Both of a pair, so that who makes them in another order finds its own. */
+	for (int id = at ? 1 : 0; place == 0 && id < (at ? SIMJOB_IDS : 1); id++) {
+		if (atomic_load(&board->ids[id].is_there))
+			continue;
+		NCCL(r, ncclGetUniqueId, (&board->ids[id].id), SIMJOB_UNIQUE_ID, 0);
+		atomic_store(&board->ids[id].is_there, 1);
 	}
 	while (!atomic_load(&board->ids[at].is_there))
 		simSleepUntil(simNow() + 1000 * 1000);

@@ -16,10 +16,10 @@ static void put_op(const struct ct_workload *w, const struct ct_workload_op *op)
 {
 	const struct ct_workload_comm *comm = ct_workload_comm(w, op->comm);
 
-	printf(", \"op\": %" PRIu64 ", \"operation\": \"%s\", \"bytes\": %" PRIu64
-	       ", \"role\": \"%s\", \"peer\": ",
-	       op->index, names[op->op], op->count * ct_workload_dtype_bytes(op->dtype),
-	       comm->role);
+	if (op->op)
+		printf(", \"op\": %" PRIu64 ", \"operation\": \"%s\", \"bytes\": %" PRIu64,
+		       op->index, names[op->op], op->count * ct_workload_dtype_bytes(op->dtype));
+	printf(", \"role\": \"%s\", \"peer\": ", comm->role);
 	if (op->peer >= 0)
 		printf("%d", ct_workload_member(w, op->comm, op->peer));
 	else
