@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/sort.h"
 #include "analyzer/whatif/follows.h"
+#include "analyzer/whatif/in_queue.h"
 #include "analyzer/whatif/schedule_private.h"
 #include "trace/status.h"
 
@@ -23,8 +23,6 @@
 #define QUEUES_SELDOM 20u
 /* Of (change of the gap) / (change of the earlier span): 0 computing waits, -1 it does not. */
 #define WAITS_ABOVE (-0.4)
-/* A gap that tells at what pace a rank computes is so many times its error. */
-#define PACE_ERRORS 8
 
 enum { FURTHER_BACK = 0, FOLLOWS = 254, QUEUED = 255 };
 
@@ -368,88 +366,6 @@ static void apply(struct telling *t, uint32_t seat)
 	}
 }
 
-/* What the peers that did not queue up at a place tell, for launches counted from the `distance`-th one before: when they were
- * ready or, with `back`, that over the gap of the launch that lies `back` before. */
-struct ready {
-	uint32_t place, distance, back;
-	int is_known;
-	double median; /* negative: all of them queued up */
-};
-
-static double ready_median(struct telling *t, const struct ready *r)
-{
-	const struct ct_schedule *s = t->s;
-	uint32_t n = 0;
-
-	for (uint32_t o = 0; o < t->g->n; o++) {
-		uint32_t other = s->seat_first[t->peers->seats[t->g->first + o]] + r->place;
-		const struct ct_schedule_launch *l = &s->launches[other];
-
-		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
-		    other - l->from != r->distance)
-			continue;
-		if (r->back && s->gap_ns[other - r->back] <= PACE_ERRORS * l->err_ns)
-			continue;
-		t->values[n++] = (double)s->gap_ns[other] /
-				 (r->back ? (double)s->gap_ns[other - r->back] : 1);
-	}
-	if (!n)
-		return -1;
-	qsort(t->values, n, sizeof(*t->values), ct_by_double);
-	return t->values[n / 2];
-}
-
-/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
- * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
- * of them did. Members ask the same one after the other: `last` is what the one before was told. */
-static double ready_peers(struct telling *t, struct ready *last, uint32_t place, uint32_t launch,
-			  uint32_t back, double pace)
-{
-	const struct ct_schedule_launch *l = &t->s->launches[launch];
-	int has_pace = pace > PACE_ERRORS * (double)l->err_ns;
-	struct ready r = { place, launch - l->from, has_pace ? back : 0, 1, 0 };
-
-	if (!last->is_known || last->place != r.place || last->distance != r.distance ||
-	    last->back != r.back) {
-		r.median = ready_median(t, &r);
-		*last = r;
-	}
-	return last->median < 0 || !has_pace ? last->median : last->median * pace;
-}
-
-/* When a launch that had to queue up would have been ready is not known: not before the one ahead of it on its stream, and not
- * after it started. Between these it is taken to be as with peers that did not queue up then. */
-static void ready_in_queue(struct telling *t, uint32_t place)
-{
-	struct ct_schedule *s = t->s;
-	struct ready last = { .is_known = 0 };
-
-	for (uint32_t m = 0; m < t->g->n; m++) {
-		uint32_t l = s->seat_first[t->peers->seats[t->g->first + m]] + place;
-		uint32_t ahead = s->launches[l].after;
-		int64_t least = 0, ready;
-
-		if (!ct_schedule_is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
-		    s->launches[l].from == CT_NO_LAUNCH)
-			continue;
-		if (t->lag[t->peers->positions[t->g->first_position + place]] == FOLLOWS) {
-			s->gap_ns[l] = 0;
-			continue;
-		}
-		s->guessed++;
-		if (s->launches[ahead].from == s->launches[l].from)
-			least = s->gap_ns[ahead];
-		ready = (int64_t)ready_peers(t, &last, place, l, l - ahead, (double)least);
-		/* counted from elsewhere, and nobody tells */
-		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
-			continue;
-		if (ready < least)
-			ready = least;
-		if (ready < s->gap_ns[l])
-			s->gap_ns[l] = ready;
-	}
-}
-
 /* What comes too seldom to be told (after a pause, say) waits for what the same launch waits for elsewhere. */
 static int inherit(struct telling *t)
 {
@@ -473,6 +389,7 @@ static int inherit(struct telling *t)
 static int tell(struct telling *t)
 {
 	uint32_t members = t->g->n < MOST_MEMBERS ? t->g->n : MOST_MEMBERS, open = 1;
+	struct ct_in_queue queue = { .s = t->s, .peers = t->peers, .g = t->g };
 	size_t n = t->g->n_positions;
 
 	t->lag = calloc(n + 1, 1);
@@ -481,7 +398,7 @@ static int tell(struct telling *t)
 	t->n_slopes = calloc(n + 1, sizeof(*t->n_slopes));
 	t->anchors = malloc(((size_t)t->g->len + 1) * sizeof(*t->anchors));
 	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
-	t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
+	queue.values = t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
 	t->common = malloc((n + 1) * sizeof(*t->common));
 	t->queues = calloc(n + 1, sizeof(*t->queues));
 	t->follows = malloc((n + 1) * sizeof(*t->follows));
@@ -504,7 +421,8 @@ static int tell(struct telling *t)
 	for (uint32_t m = 0; m < t->g->n; m++)
 		apply(t, t->peers->seats[t->g->first + m]);
 	for (uint32_t k = 0; k < t->g->len; k++)
-		ready_in_queue(t, k);
+		ct_in_queue_ready(&queue, k,
+				  t->lag[t->peers->positions[t->g->first_position + k]] == FOLLOWS);
 	return CT_OK;
 }
 

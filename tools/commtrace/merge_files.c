@@ -16,6 +16,7 @@
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/signals.h"
 
 /* Timelines compress six-fold at this level, and hardly more at higher ones. */
 #define DEFLATE_LEVEL 3
@@ -25,11 +26,22 @@
 
 #define TOO_LARGE "the file would be larger than 1 GB"
 
+static const struct ct_chart_result no_result = { .missing_rank = -1 };
+static const struct ct_err no_error;
+
+/* A file that is whole, and put in its place when all are: an overview must not name details that are missing. */
+struct written {
+	struct ct_out out;
+	struct ct_chart_result result;
+	struct ct_perfetto_size size;
+};
+
 /* What is under way. */
 struct files {
 	const struct ct_merge *merge;
 	struct ct_chart *chart;
 	struct ct_chart_view *views;
+	struct written *written; /* by view */
 	size_t n;
 };
 
@@ -150,32 +162,29 @@ static int draw(const struct files *f, size_t view, FILE *file, struct ct_chart_
 	return status;
 }
 
-/* Into an open file, which is closed. Returns an exit status, or -1: it would be too large, and could be split. */
-static int write_view(const struct files *f, size_t view, const char *path, struct ct_out *out)
+/* Into its open file. Returns an exit status, or -1: it would be too large, and could be split. */
+static int write_view(const struct files *f, size_t view)
 {
 	int is_whole = f->views[view].kind == CT_CHART_WHOLE;
-	struct ct_perfetto_size size = { 0 };
-	struct ct_chart_result result = { .missing_rank = -1 };
+	struct written *w = &f->written[view];
 	struct ct_err err = { 0 };
-	int code, status;
+	int status;
 
+	w->result.missing_rank = -1;
 	errno = 0;
-	status = draw(f, view, out->file, &result, &size, &err);
-	if (ferror(out->file)) {
-		out->error = errno;
-		return ct_out_close(out);
+	status = draw(f, view, w->out.file, &w->result, &w->size, &err);
+	if (ferror(w->out.file)) {
+		w->out.error = errno;
+		return ct_out_close(&w->out);
 	}
 	if (status != CT_OK) {
-		ct_out_drop(out);
+		ct_out_drop(&w->out);
 		return status == CT_FULL && is_whole && f->merge->chart.split != CT_SPLIT_END
 			       ? -1
-			       : say_failure(f->merge, status, &result, &err);
+			       : say_failure(f->merge, status, &w->result, &err);
 	}
-	say_limits(f, &f->views[view], &result);
-	code = ct_out_close(out);
-	if (!code && f->merge->format == CT_MERGE_PFTRACE && strcmp(path, "-") != 0)
-		say_done(&f->views[view], path, &result, &size);
-	return code;
+	say_limits(f, &f->views[view], &w->result);
+	return ct_out_finish(&w->out);
 }
 
 /* ---- the details ---- */
@@ -224,12 +233,12 @@ static int write_details(const struct files *f)
 
 	for (size_t v = 1; v < f->n && !code; v++) {
 		char *path = path_of(f, v);
-		struct ct_out out;
 
-		code = path ? ct_out_open(&out, path, f->merge->force) : CT_CODE_FAILED;
+		code = path ? ct_out_open(&f->written[v].out, path, f->merge->force)
+			    : CT_CODE_FAILED;
 		if (!code) {
 			ct_progress_begin("drawing details");
-			code = write_view(f, v, path, &out);
+			code = write_view(f, v);
 		}
 		free(path);
 	}
@@ -262,24 +271,60 @@ static void say_left(const struct files *f)
 	}
 }
 
-/* The first file, open already; it is closed. */
+/* The first file, open already. */
 static int write_first(struct files *f, struct ct_out *out)
 {
 	int code;
 
 	f->views = ct_chart_views(f->chart, &f->n);
-	code = name_details(f);
-	if (!code)
-		return write_view(f, 0, f->merge->out_path ? f->merge->out_path : "-", out);
-	ct_progress_end();
-	ct_out_drop(out);
+	free(f->written);
+	f->written = calloc(f->n, sizeof(*f->written));
+	code = f->written ? name_details(f)
+			  : say_failure(f->merge, CT_NOMEM, &no_result, &no_error);
+	if (code) {
+		ct_progress_end();
+		ct_out_drop(out);
+		return code;
+	}
+	f->written[0].out = *out;
+	return write_view(f, 0);
+}
+
+/* The overview comes last. */
+static int put_in_place(const struct files *f)
+{
+	int code = 0;
+
+	/* One alone may be a pipe, which takes the time that its reader takes. */
+	if (f->n > 1)
+		ct_signals_hold();
+	for (size_t v = f->n; v-- > 0 && !code;)
+		code = ct_out_close(&f->written[v].out);
+	if (f->n > 1)
+		ct_signals_release();
 	return code;
+}
+
+static void say_all(const struct files *f)
+{
+	const char *path = f->merge->out_path;
+
+	if (f->merge->format != CT_MERGE_PFTRACE || !path || strcmp(path, "-") == 0)
+		return;
+	for (size_t v = 0; v < f->n; v++) {
+		char *own = v ? path_of(f, v) : NULL;
+
+		say_done(&f->views[v], own ? own : path, &f->written[v].result,
+			 &f->written[v].size);
+		free(own);
+	}
+	puts(f->n > 1 ? "open them at https://ui.perfetto.dev"
+		      : "open it at https://ui.perfetto.dev");
 }
 
 /* The run is read, the first file is open. */
 static int write_all(struct files *f, struct ct_out *out)
 {
-	const struct ct_chart_result unknown = { .missing_rank = -1 };
 	struct ct_err err = { 0 };
 	int code = write_first(f, out), status;
 
@@ -287,25 +332,25 @@ static int write_all(struct files *f, struct ct_out *out)
 		/* What was written of the whole to a pipe is there; a file begins anew. */
 		code = is_regular(f->merge->out_path)
 			       ? ct_out_open(out, f->merge->out_path, f->merge->force)
-			       : say_failure(f->merge, ct_fail(&err, CT_FULL, TOO_LARGE), &unknown,
-					     &err);
+			       : say_failure(f->merge, ct_fail(&err, CT_FULL, TOO_LARGE),
+					     &no_result, &err);
 		if (code)
 			return code;
 		status = ct_chart_split(f->chart, &err);
 		if (status != CT_OK) {
 			ct_out_drop(out);
-			return say_failure(f->merge, status, &unknown, &err);
+			return say_failure(f->merge, status, &no_result, &err);
 		}
 		code = write_first(f, out);
 	}
 	if (!code)
 		code = write_details(f);
+	if (!code)
+		code = put_in_place(f);
 	if (!code && is_regular(f->merge->out_path))
 		say_left(f);
-	if (!code && f->merge->format == CT_MERGE_PFTRACE && f->merge->out_path &&
-	    strcmp(f->merge->out_path, "-") != 0)
-		puts(f->n > 1 ? "open them at https://ui.perfetto.dev"
-			      : "open it at https://ui.perfetto.dev");
+	if (!code)
+		say_all(f);
 	return code;
 }
 
@@ -328,6 +373,10 @@ int ct_merge_files(struct ct_merge *merge, const struct ct_run *run)
 	status = ct_chart_open(run, &merge->chart, &f.chart, &result, &err);
 	if (status == CT_OK) {
 		code = write_all(&f, &out);
+		/* Of those that are in place there is nothing left to drop. */
+		for (size_t v = 0; f.written && v < f.n; v++)
+			ct_out_drop(&f.written[v].out);
+		free(f.written);
 	} else {
 		ct_progress_end();
 		ct_out_drop(&out);

@@ -140,29 +140,46 @@ int ct_out_open(struct ct_out *out, const char *path, int force)
 	return code;
 }
 
-int ct_out_close(struct ct_out *out)
+static int give_up(struct ct_out *out, int error)
 {
-	int code = 0, error = 0;
+	int code = cannot(out->path, error);
 
-	if (!out->path)
-		return stdout_close(out->error);
+	ct_out_drop(out);
+	return code;
+}
+
+int ct_out_finish(struct ct_out *out)
+{
+	int error = 0;
+
+	if (!out->path || !out->file)
+		return 0;
 	if (ferror(out->file))
 		error = out->error ? out->error : EIO;
 	if (fclose(out->file) != 0 && !error)
 		error = errno;
 	out->file = NULL;
-	if (!error && out->temp && rename(out->temp, out->path) != 0)
-		error = errno;
-	if (error)
-		code = cannot(out->path, error);
-	else
-		ct_signals_remove_on_end(NULL);
-	if (!error) {
+	return error ? give_up(out, error) : 0;
+}
+
+int ct_out_close(struct ct_out *out)
+{
+	int code;
+
+	if (!out->path)
+		return stdout_close(out->error);
+	code = ct_out_finish(out);
+	if (code)
+		return code;
+	if (out->temp) {
+		if (rename(out->temp, out->path) != 0)
+			return give_up(out, errno);
+		ct_signals_keep(out->temp);
 		free(out->temp);
 		out->temp = NULL;
 	}
 	ct_out_drop(out);
-	return code;
+	return 0;
 }
 
 void ct_out_drop(struct ct_out *out)
@@ -171,7 +188,7 @@ void ct_out_drop(struct ct_out *out)
 		fclose(out->file);
 	if (out->temp) {
 		unlink(out->temp);
-		ct_signals_remove_on_end(NULL);
+		ct_signals_keep(out->temp);
 	}
 	free(out->temp);
 	free(out->path);

@@ -4,10 +4,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -33,6 +35,7 @@ struct client {
 	enum state state;
 	int fd;
 	uint64_t until_ns, moved_ns;
+	uint64_t limit_ns;	 /* of LEAVING: nobody may take longer */
 	char head[CT_HTTP_HEAD]; /* of the request, then of the answer */
 	size_t head_len, head_sent;
 	uint64_t at, end; /* of the file, what is still to be sent */
@@ -204,17 +207,39 @@ static void answer_request(struct ct_serve *serve, struct client *client)
 
 /* ---- clients ---- */
 
-/* What one of them was given has all been sent: say so, and let it be the first to close. */
-static void leave(struct server *server, struct client *client)
+/* What one of them was given has all been sent: let it be the first to close. Whether it took it is not known yet: what was sent may
+ * still lie in this machine. */
+static void leave(struct client *client)
+{
+	client->state = LEAVING;
+	client->limit_ns = client->until_ns;
+	client->until_ns = now() + LEAVE_NS;
+	shutdown(client->fd, SHUT_WR);
+}
+
+/* It has taken all that it was given. */
+static void took(struct server *server, struct client *client)
 {
 	if (client->is_fetch) {
 		server->serve->fetched++;
 		server->is_done = !server->serve->keep;
 		server->over_ns = server->is_done ? now() + OVER_NS : UINT64_MAX;
 	}
-	client->state = LEAVING;
-	client->until_ns = now() + LEAVE_NS;
-	shutdown(client->fd, SHUT_WR);
+	drop(client);
+}
+
+/* The time to close is over. Who has all and keeps the line has taken it; on a slow line it gets there later. */
+static void stay(struct server *server, struct client *client)
+{
+	uint64_t t = now();
+	int left = 0;
+
+	if (ioctl(client->fd, SIOCOUTQ, &left) == 0 && left == 0)
+		took(server, client);
+	else if (t < client->limit_ns && t < server->over_ns)
+		client->until_ns = t + LEAVE_NS;
+	else
+		drop(client);
 }
 
 static void read_request(struct server *server, struct client *client)
@@ -269,15 +294,18 @@ static void write_answer(struct server *server, struct client *client)
 		return;
 	client->moved_ns = server->asked_ns = now();
 	if (client->head_sent == client->head_len && client->at == client->end)
-		leave(server, client);
+		leave(client);
 }
 
-static void read_rest(struct client *client)
+/* Closed in order: it has taken all. Torn off (ECONNRESET): it went away from what it was sent. */
+static void read_rest(struct server *server, struct client *client)
 {
 	char rest[4096];
 	ssize_t n = recv(client->fd, rest, sizeof(rest), 0);
 
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+	if (n == 0)
+		took(server, client);
+	else if (n < 0 && errno != EAGAIN && errno != EINTR)
 		drop(client);
 }
 
@@ -318,6 +346,11 @@ static int let_in(struct server *server)
 
 /* ---- the loop ---- */
 
+static uint64_t end_of(const struct server *server, const struct client *client)
+{
+	return client->until_ns < server->over_ns ? client->until_ns : server->over_ns;
+}
+
 /* Those whose time is up go; once it is done, also those who have not asked for anything yet. When the next time is up. */
 static uint64_t expire(struct server *server)
 {
@@ -325,15 +358,16 @@ static uint64_t expire(struct server *server)
 
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *client = &server->clients[i];
-		uint64_t until = client->until_ns < server->over_ns ? client->until_ns
-								    : server->over_ns;
 
 		if (client->state == FREE)
 			continue;
-		if (t >= until || (server->is_done && client->state == READING))
+		if (t >= end_of(server, client) && client->state == LEAVING)
+			stay(server, client);
+		else if (t >= end_of(server, client) ||
+			 (server->is_done && client->state == READING))
 			drop(client);
-		else if (until < next)
-			next = until;
+		if (client->state != FREE && end_of(server, client) < next)
+			next = end_of(server, client);
 	}
 	return next;
 }
@@ -352,7 +386,7 @@ static void serve_client(struct server *server, struct client *client)
 	else if (client->state == ANSWERING)
 		write_answer(server, client);
 	else
-		read_rest(client);
+		read_rest(server, client);
 }
 
 /* Wait for whoever is next. 0, 1: there is nobody left to wait for; or a negative errno. */

@@ -25,7 +25,7 @@ struct ct_serve {
 	uint64_t idle_ns; /* give up when nobody has asked for anything for so long; UINT64_MAX: never */
 	/* filled */
 	int listener;
-	uint64_t fetched; /* times that the whole of it was sent to somebody who may read it */
+	uint64_t fetched; /* times that somebody who may read it took the whole of it */
 };
 
 /* Listen. 0 or a negative errno. */

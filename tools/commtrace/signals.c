@@ -19,7 +19,9 @@ static const int ignored[] = { SIGPIPE, SIGXFSZ };
 
 static struct sigaction ignored_before[N_IGNORED];
 static struct sigaction ending_before[N_ENDING];
-static char remove_path[4096];
+static sigset_t held_before;
+/* Empty: a free place. */
+static char remove_paths[CT_SIGNALS_FILES][4096];
 static volatile sig_atomic_t deferring, deferred;
 
 static void on_end(int sig)
@@ -30,8 +32,10 @@ static void on_end(int sig)
 		deferred = 128 + sig;
 		return;
 	}
-	if (remove_path[0])
-		unlink(remove_path);
+	for (size_t i = 0; i < CT_SIGNALS_FILES; i++) {
+		if (remove_paths[i][0])
+			unlink(remove_paths[i]);
+	}
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(128 + sig); /* nowhere to say it */
 	_exit(128 + sig);
@@ -59,13 +63,38 @@ void ct_signals_begin(void)
 
 void ct_signals_remove_on_end(const char *path)
 {
-	/* Emptied first: the handler must never see a half-copied path. */
-	remove_path[0] = '\0';
-	if (path && strlen(path) < sizeof(remove_path)) {
-		memcpy(remove_path + 1, path + 1, strlen(path));
+	for (size_t i = 0; i < CT_SIGNALS_FILES && strlen(path) < sizeof(remove_paths[i]); i++) {
+		if (remove_paths[i][0])
+			continue;
+		/* Its first letter comes last: the handler must never see a half-copied path. */
+		memcpy(remove_paths[i] + 1, path + 1, strlen(path));
 		atomic_signal_fence(memory_order_seq_cst);
-		remove_path[0] = path[0];
+		remove_paths[i][0] = path[0];
+		return;
 	}
+}
+
+void ct_signals_keep(const char *path)
+{
+	for (size_t i = 0; i < CT_SIGNALS_FILES; i++) {
+		if (strcmp(remove_paths[i], path) == 0)
+			remove_paths[i][0] = '\0';
+	}
+}
+
+void ct_signals_hold(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < N_ENDING; i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, &held_before);
+}
+
+void ct_signals_release(void)
+{
+	sigprocmask(SIG_SETMASK, &held_before, NULL);
 }
 
 void ct_signals_defer(void)

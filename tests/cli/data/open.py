@@ -188,13 +188,19 @@ def main():
     idle.close()
 
     server = Serving(FILE)
+    torn = connect()
+    torn.sendall(f"GET /run.pftrace HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n".encode())
+    while len(torn.recv(1 << 16, socket.MSG_PEEK)) < len(TIMELINE):
+        pass  # until all was sent, and nothing of it taken
+    torn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    torn.close()
     ask(Range="bytes=0-3")
     ask(origin="https://example.org")
     ask(Sec_Fetch_Site="cross-site")
     ask(Sec_Fetch_Site="none")
     _, _, body = ask()
     code, said = server.end()
-    check("a file is served as it is, and its link shows the findings", (code, body) == (0, TIMELINE) and
+    check("who tears the line off has not fetched it; a file is served as it is, and its link shows the findings", (code, body) == (0, TIMELINE) and
           "visStart" not in server.link and "Findings" in server.link, code, said, server.link)
 
     with open("large.pftrace", "wb") as file:
