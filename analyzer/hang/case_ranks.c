@@ -61,12 +61,9 @@ static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struc
 		out->error_ns = ct_gather_at(g, seat->process, p->error_ns);
 		out->error_comm = p->error_comm;
 	}
-	for (uint32_t i = 0; p->stacks && i < p->stacks->n; i++) {
-		const struct ct_stack *stack = &p->stacks->stacks[i];
-
-		if (stack->rec.flags & CT_STACK_MAIN && stack->before_ns)
-			out->cpu_ns = stack->cpu_since_ns;
-	}
+	out->cpu_ns = ct_gather_main_cpu(p);
+	out->stacks = p->stacks;
+	out->n_stacks = p->n_stacks;
 }
 
 static struct ct_hang_rank unknown_rank(int rank)
@@ -140,9 +137,6 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	st = list_ranks(g, out, out->ranks_expected);
 	if (st != CT_OK)
 		return st;
-	out->stacks = ct_arena_calloc(g->memory, c->n_ranks, sizeof(*out->stacks));
-	if (!out->stacks)
-		return CT_NOMEM;
 	qsort(c->ranks, c->n_ranks, sizeof(*c->ranks), by_rank);
 	for (uint32_t i = 0; i < c->n_ranks && st == CT_OK; i++) {
 		const struct ct_hang_rank *r = &c->ranks[i];
@@ -160,11 +154,8 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
 		uint64_t key = (uint64_t)(g->seats[s].rank + 1);
 
-		if (!counts(g, s))
-			continue;
-		g->seats[s].index = (uint32_t)(uintptr_t)ct_table_get(&index, key) - 1;
-		if (g->processes[g->seats[s].process].stacks)
-			out->stacks[g->seats[s].index] = g->processes[g->seats[s].process].stacks;
+		if (counts(g, s))
+			g->seats[s].index = (uint32_t)(uintptr_t)ct_table_get(&index, key) - 1;
 	}
 	ct_table_fini(&index);
 	return st;

@@ -58,9 +58,9 @@ static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 
 		if (g->attempts.places[p].attempt != g->attempt)
 			continue;
-		if (!out->job)
+		if (!out->job && id->job[0])
 			out->job = ct_arena_text(g->memory, id->job, sizeof(id->job));
-		if (!out->dir)
+		if (!out->dir && id->run_dir[0])
 			out->dir = ct_arena_text(g->memory, id->run_dir, sizeof(id->run_dir));
 		if (id->hang_after_ns > out->hang_after_ns)
 			out->hang_after_ns = id->hang_after_ns;

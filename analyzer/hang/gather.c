@@ -293,6 +293,7 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	struct ct_hang_kept_op op;
 
 	process->ops++;
+	ct_gather_entered(g, j->op->tid, j->op->enter_ns);
 	note_act(process, j);
 	if (g->n_open_calls)
 		leave_calls(g, j->op->tid, j->op->enter_ns);
@@ -432,20 +433,6 @@ static int on_error(void *arg, const struct ct_error_rec *rec, const char *call,
 	return p->error ? CT_OK : CT_NOMEM;
 }
 
-static int on_stack(void *arg, const uint8_t *bytes, size_t len)
-{
-	struct ct_gather *g = arg;
-	struct ct_hang_process *p = &g->processes[g->process];
-
-	if (!p->stacks) {
-		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
-		if (!p->stacks)
-			return CT_NOMEM;
-		p->stacks->memory = g->memory;
-	}
-	return ct_stack_list_take(p->stacks, bytes, len);
-}
-
 static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
 {
 	struct ct_hang_kept *kept = comm->user;
@@ -512,6 +499,13 @@ static int is_cut(const struct ct_hang_process *p)
 	return lost != 0;
 }
 
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct ct_gather *g = arg;
+
+	return ct_stack_list_take(&g->stacks, bytes, len);
+}
+
 static int end_process(struct ct_gather *g)
 {
 	const struct ct_process_info *info = &g->run->processes[g->process];
@@ -521,10 +515,8 @@ static int end_process(struct ct_gather *g)
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || keep_open_calls(g) != CT_OK)
+	if (st != CT_OK || keep_open_calls(g) != CT_OK || ct_gather_stacks_end(g) != CT_OK)
 		return CT_NOMEM;
-	if (p->stacks)
-		ct_stack_list_sort(p->stacks);
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
@@ -553,6 +545,7 @@ int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, stru
 	if (st != CT_OK)
 		return st;
 	memset(g->sites, 0, sizeof(g->sites));
+	ct_gather_stacks_begin(g);
 	if (seat_of(g, 0) < 0)
 		st = CT_NOMEM;
 	while (st == CT_OK) {

@@ -36,10 +36,11 @@ struct ct_hang_process {
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;
 	uint32_t error_comm;
-	struct ct_stack_list *stacks; /* NULL none */
 	uint32_t device;	      /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
+	const struct ct_stack *stacks; /* what its threads do since, in the order of stacks.h */
+	uint32_t n_stacks;
 };
 
 struct ct_hang_seat {
@@ -75,6 +76,13 @@ struct ct_hang_site {
 	uint64_t hash;
 };
 
+/* When a thread called something last, by its number. */
+#define CT_HANG_ENTERED 128u
+struct ct_hang_entered {
+	uint32_t tid;
+	uint64_t enter_ns;
+};
+
 struct ct_gather {
 	const struct ct_run *run;
 	struct ct_attempts attempts;
@@ -103,6 +111,9 @@ struct ct_gather {
 	uint32_t process;
 	struct ct_load *load;
 	struct ct_hang_site sites[CT_HANG_SITES];
+	struct ct_stack_list stacks;
+	struct ct_hang_entered entered[CT_HANG_ENTERED];
+	uint64_t last_enter_ns;
 	struct ct_hang_seen_call *open_calls;
 	uint32_t n_open_calls, cap_open_calls;
 };
@@ -122,6 +133,15 @@ int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept);
 /* Where sums say that ranks differ, or where what is kept of them does not overlap, read once more what is there
  * (gather_again.c). to_the_end: also what it takes to compare the last ones exactly. 0, CT_NOMEM, CT_IO. */
 int ct_gather_again(struct ct_gather *g, int to_the_end, struct ct_err *err);
+
+/* What the threads of the process that is read were doing (gather_stacks.c): forget the last one; a thread has called something; keep
+ * what holds until the end: 0 or CT_NOMEM. */
+void ct_gather_stacks_begin(struct ct_gather *g);
+void ct_gather_entered(struct ct_gather *g, uint32_t tid, uint64_t enter_ns);
+int ct_gather_stacks_end(struct ct_gather *g);
+
+/* Processor time that its first thread used between the last two looks at it; CT_UNKNOWN. */
+uint64_t ct_gather_main_cpu(const struct ct_hang_process *process);
 
 /* Global ranks of seats that know none (gather_ranks.c). 0 or CT_NOMEM. */
 int ct_gather_name_seats(struct ct_gather *g);

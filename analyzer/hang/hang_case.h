@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analyzer/analyze.h"
+#include "analyzer/stacks.h"
 
 enum ct_hang_life {
 	CT_LIFE_ALIVE, /* runs, or was there until somebody ended the whole job */
@@ -35,6 +36,9 @@ struct ct_hang_rank {
 	int cut;	  /* records of it are lost, or older than the others' */
 	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
 	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
+	const struct ct_stack
+		*stacks; /* what its threads were doing since, most telling first; not judged by */
+	uint32_t n_stacks;
 };
 
 struct ct_hang_comm {

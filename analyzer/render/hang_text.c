@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/render/hang_stacks.h"
 #include "analyzer/render/text.h"
 #include "analyzer/units.h"
 #include "trace/ops.h"
@@ -14,7 +15,6 @@
 #define MOST_LINES 4u  /* ranks of a verdict that are told of one by one */
 #define MOST_MISSING 6u
 #define MOST_SLOW 3u
-#define MOST_FRAMES 6u
 #define MOST_FACTS 12u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
@@ -34,18 +34,6 @@ void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 	}
 	if (i < n)
 		fprintf(out, " and %" PRIu32 " more", n - i);
-}
-
-struct line_text {
-	char s[16];
-};
-
-static struct line_text line_text(uint32_t line)
-{
-	struct line_text t;
-
-	snprintf(t.s, sizeof(t.s), ":%" PRIu32, line);
-	return t;
 }
 
 /* A text made by printing into a stream; the caller frees it. */
@@ -89,6 +77,17 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 		ct_op_name(c->ops[r->not_stalled[0].op].op), c->ops[r->not_stalled[0].op].seq);
 }
 
+static void say_ended(const struct ct_hang_run *run, FILE *out)
+{
+	if (run->ranks_seen >= run->ranks_expected)
+		fprintf(out, "nothing hung: all ranks (%" PRIu32 ") ended in order", run->ranks_seen);
+	else
+		fprintf(out,
+			"nothing hung, as far as is known: %" PRIu32 " of %" PRIu32
+			" ranks ended in order, and the others left no trace",
+			run->ranks_seen, run->ranks_expected);
+}
+
 static void say_nothing(const struct ct_hang_run *run, FILE *out)
 {
 	switch (run->state) {
@@ -96,7 +95,7 @@ static void say_nothing(const struct ct_hang_run *run, FILE *out)
 		say_running(run, out);
 		return;
 	case CT_HANG_ENDED:
-		fprintf(out, "nothing hung: all %" PRIu32 " ranks ended in order", run->ranks_seen);
+		say_ended(run, out);
 		return;
 	case CT_HANG_INTERRUPTED:
 		fputs("nothing hung: the job was ended from outside while it went on", out);
@@ -201,34 +200,6 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 	}
 }
 
-/* What the thread does that matters most: where it is, and who called that. */
-static void write_stack(struct ct_text *text, const struct ct_hang_run *run, int rank)
-{
-	const struct ct_hang_rank *r = ct_hang_rank_of(&run->hang_case, rank);
-	const struct ct_stack_list *list = r ? run->stacks[r - run->hang_case.ranks] : NULL;
-	const struct ct_stack *stack = list && list->n ? list->stacks : NULL;
-	uint32_t shown = 0;
-
-	if (!stack)
-		return;
-	ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*sof rank %d, thread %s%s:", HANGING, "stack",
-		     rank, stack->rec.thread[0] ? stack->rec.thread : "?",
-		     stack->rec.flags & CT_STACK_RUNNING ? ", on a CPU" : "");
-	/* Python's frames tell more, and come last. */
-	for (int python = 1; python >= 0 && shown < MOST_FRAMES; python--) {
-		for (uint32_t i = 0; i < stack->n && shown < MOST_FRAMES; i++) {
-			const struct ct_stack_line *line = &stack->lines[i];
-
-			if ((line->kind == CT_FRAME_PYTHON) != python || !line->function[0])
-				continue;
-			shown++;
-			ct_text_wrap(text, CT_COLOR_NONE, HANGING + 4, "%-*s  %s%s%s%s", HANGING,
-				     "", line->function, line->file[0] ? " " : "", line->file,
-				     line->line ? line_text(line->line).s : "");
-		}
-	}
-}
-
 static void write_facts(struct ct_text *text, const struct ct_hang_verdict *v)
 {
 	for (uint32_t i = 0; i < v->n_facts && i < MOST_FACTS; i++) {
@@ -274,11 +245,10 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 	write_since(text, v);
 	for (uint32_t i = 0; i < v->n_ranks && i < MOST_LINES; i++)
 		write_rank(text, run, v->ranks[i]);
-	if (v->n_ranks)
-		write_stack(text, run, v->ranks[0]);
 	if (v->n_ranks > MOST_LINES)
 		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " more ranks", HANGING, "",
 			     v->n_ranks - MOST_LINES);
+	ct_hang_stacks_text(text, run, v);
 	write_facts(text, v);
 	write_divergence(text, v->divergence);
 	if (make(&m)) {

@@ -11,7 +11,7 @@ sed -n 's/^CMD(\([a-z]*\),.*/\1/p' "$root/tools/commtrace/commands.def" | while 
 			/^\.SH COMMANDS/ { in_commands = 1 }
 			/^\.SH OPTIONS/ { in_commands = 0; mine = 1 }
 			/^\.SH EXIT/ { mine = 0 }
-			in_commands && $0 ~ "^\\.BR? \"?" "(run|preload|info|report|heatmap|merge|open|dump|import|collect|doctor|version|help)" {
+			in_commands && $0 ~ "^\\.BR? \"?" "(run|preload|info|report|heatmap|merge|open|dump|import|hang|collect|doctor|version|help)" {
 				mine = $0 ~ "^\\.BR? \"?" command "( |$|\")"
 			}
 			mine { print }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/hang_stacks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyzer/render/json_value.h"
+#include "analyzer/units.h"
+
+#define HANGING 12u /* columns, as in hang_text.c */
+#define TEXT_RANKS 4u
+#define TEXT_FRAMES 8u
+#define JSON_RANKS 64u
+#define JSON_THREADS 4u
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* ---- for people ---- */
+
+static int is_python(const struct ct_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (stack->lines[i].kind == CT_FRAME_PYTHON)
+			return 1;
+	return 0;
+}
+
+/* The first thread is what a program is written in: its frames of Python say more than a worker's of a library. */
+static const struct ct_stack *most_telling(const struct ct_hang_rank *rank)
+{
+	for (uint32_t i = 0; i < rank->n_stacks; i++)
+		if (rank->stacks[i].rec.flags & CT_STACK_MAIN && is_python(&rank->stacks[i]))
+			return &rank->stacks[i];
+	return rank->n_stacks ? &rank->stacks[0] : NULL;
+}
+
+static const char *doing(const struct ct_stack *stack)
+{
+	if (stack->rec.flags & CT_STACK_RUNNING)
+		return "running";
+	if (stack->rec.flags & CT_STACK_HIDDEN)
+		return "where it is not known";
+	if (stack->rec.state == 'D')
+		return "asleep in a driver or file system";
+	return stack->before_ns && stack->is_same
+		       ? "asleep, and at the same place when looked at before"
+		       : "asleep";
+}
+
+static void write_frames(struct ct_text *text, const struct ct_stack *stack)
+{
+	int python = is_python(stack);
+	uint32_t shown = 0, left = 0;
+
+	for (uint32_t i = 0; i < stack->n; i++) {
+		const struct ct_stack_line *line = &stack->lines[i];
+
+		if ((line->kind == CT_FRAME_PYTHON) != python || !line->function[0])
+			continue;
+		if (shown == TEXT_FRAMES) {
+			left++;
+			continue;
+		}
+		shown++;
+		if (python)
+			ct_text_line(text, CT_COLOR_NONE, "%-*s%s (%s:%" PRIu32 ")", HANGING, "",
+				     line->function, line->file, line->line);
+		else
+			ct_text_line(text, CT_COLOR_NONE, "%-*s%s%s (%s)", HANGING, "",
+				     line->flags & CT_FRAME_GUESSED ? "? " : "", line->function,
+				     base(line->file));
+	}
+	if (left)
+		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " outer ones", HANGING, "",
+			     left);
+}
+
+static void write_stack(struct ct_text *text, int rank, const struct ct_stack *stack)
+{
+	const struct ct_stack_rec *rec = &stack->rec;
+
+	ct_text_wrap(
+		text, CT_COLOR_NONE, HANGING, "%-*srank %d, %s%s%s%s, %s into it: %s%s", HANGING,
+		"stack", rank, rec->flags & CT_STACK_MAIN ? "its first thread" : "thread ",
+		rec->flags & CT_STACK_MAIN ? "" : rec->thread,
+		rec->flags & CT_STACK_IN_CALL ? " (inside of a call)" : "", "",
+		ct_text_ns(rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0).s,
+		doing(stack), rec->flags & CT_STACK_MOVED ? ", on its way" : "");
+	write_frames(text, stack);
+}
+
+void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
+			 const struct ct_hang_verdict *v)
+{
+	for (uint32_t i = 0; i < v->n_ranks && i < TEXT_RANKS; i++) {
+		const struct ct_hang_rank *rank = ct_hang_rank_of(&run->hang_case, v->ranks[i]);
+		const struct ct_stack *stack = rank ? most_telling(rank) : NULL;
+
+		if (stack)
+			write_stack(text, v->ranks[i], stack);
+	}
+}
+
+/* ---- for programs ---- */
+
+static json_t *frames_of(const struct ct_stack *stack)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (uint32_t i = 0; i < stack->n; i++) {
+		const struct ct_stack_line *line = &stack->lines[i];
+		json_t *o = json_object();
+		int bad = !o;
+
+		ct_json_set(o, "kind",
+			    ct_json_text(line->kind == CT_FRAME_PYTHON ? "python" : "native"),
+			    &bad);
+		ct_json_set(o, "func", ct_json_text(line->function[0] ? line->function : NULL),
+			    &bad);
+		ct_json_set(o, "file", ct_json_text(line->file[0] ? line->file : NULL), &bad);
+		ct_json_set(o, "line", line->line ? json_integer(line->line) : json_null(), &bad);
+		ct_json_set(o, "offset",
+			    line->kind == CT_FRAME_NATIVE ? ct_json_u64(line->offset) : json_null(),
+			    &bad);
+		ct_json_set(o, "guessed", json_boolean(line->flags & CT_FRAME_GUESSED), &bad);
+		ct_json_append(array, ct_json_done(o, bad), &failed);
+	}
+	return ct_json_done(array, failed);
+}
+
+static const char *state_of(const struct ct_stack *stack)
+{
+	if (stack->rec.flags & CT_STACK_RUNNING)
+		return "running";
+	if (stack->rec.flags & CT_STACK_HIDDEN || !stack->rec.state)
+		return NULL;
+	return stack->rec.state == 'D' ? "uninterruptible" : "asleep";
+}
+
+static json_t *stack_of(int rank, const struct ct_stack *stack)
+{
+	const struct ct_stack_rec *rec = &stack->rec;
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "rank", ct_json_rank(rank), &failed);
+	ct_json_set(o, "thread", json_integer(rec->tid), &failed);
+	ct_json_set(o, "name", ct_json_text(rec->thread[0] ? rec->thread : NULL), &failed);
+	ct_json_set(o, "main", json_boolean(rec->flags & CT_STACK_MAIN), &failed);
+	ct_json_set(o, "in_call", json_boolean(rec->flags & CT_STACK_IN_CALL), &failed);
+	ct_json_set(o, "state", ct_json_text(state_of(stack)), &failed);
+	ct_json_set(o, "after_ns",
+		    ct_json_u64(rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0),
+		    &failed);
+	ct_json_set(o, "moved", stack->before_ns ? json_boolean(!stack->is_same) : json_null(),
+		    &failed);
+	ct_json_set(o, "cpu_since_ns",
+		    stack->before_ns ? ct_json_u64(stack->cpu_since_ns) : json_null(), &failed);
+	ct_json_set(o, "frames", frames_of(stack), &failed);
+	return ct_json_done(o, failed);
+}
+
+json_t *ct_hang_stacks_json(const struct ct_hang_run *run, const struct ct_hang_verdict *v)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (uint32_t i = 0; i < v->n_ranks && i < JSON_RANKS; i++) {
+		const struct ct_hang_rank *rank = ct_hang_rank_of(&run->hang_case, v->ranks[i]);
+
+		for (uint32_t s = 0; rank && s < rank->n_stacks && s < JSON_THREADS; s++)
+			ct_json_append(array, stack_of(v->ranks[i], &rank->stacks[s]), &failed);
+	}
+	return ct_json_done(array, failed);
+}

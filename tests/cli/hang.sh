@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Which rank a job waits for: the beginnings of the sentence and of what stands below it, for jobs that hang, end in order, or are ended from outside;
+# the exit status tells whether there is a verdict.
+made() {
+	rm -rf run run.truth.json
+	commtrace-synth -o run --seed 1 --gpus-per-host 4 --cycles 6 "$@" >/dev/null
+	echo "# $*"
+}
+judged() {
+	commtrace hang "$@" | grep -v '^evidence\|^  \|^do' | cut -c 1-50
+	echo "exit ${PIPESTATUS[0]}"
+}
+made --fault missing:rank=1,op=20
+judged run
+made --fault exit:rank=1,op=20,code=3
+judged run
+made
+judged run
