@@ -45,7 +45,7 @@ static int list_members(struct ct_gather *g)
 /* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. */
 static uint64_t seen_until(const struct ct_hang_process *p, const struct ct_hang_kept_op *op)
 {
-	return op->failed ? op->return_ns : p->last_sign_ns;
+	return op->failed ? op->failed_ns : p->last_sign_ns;
 }
 
 static uint64_t since(const struct ct_gather *g, const struct ct_hang_kept *kept,
@@ -69,7 +69,7 @@ static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_o
 	struct ct_gather *g = arg;
 	struct ct_hang_process *p = &g->processes[kept->process];
 	uint64_t until = seen_until(p, op), from = since(g, kept, op);
-	int counts = op->failed ? op->return_ns == p->failed_ns
+	int counts = op->failed ? op->failed_ns == p->failed_ns
 				: is_unfinished(&op->op) && !op->vague;
 
 	if (counts && until > from && until - from > p->waited_ns)
@@ -150,26 +150,30 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 	return 1;
 }
 
+static int somebody_left(const struct ct_hang_case *c, uint64_t before_ns, enum ct_hang_life how)
+{
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
+		if (c->ranks[i].life == how && c->ranks[i].ended_ns <= before_ns)
+			return 1;
+	}
+	return 0;
+}
+
 /* The last that a rank did failed because it had waited, or because others were gone: it stood in it until then. */
 static int failed_waiting(const struct filling *f, const struct ct_hang_kept *kept,
 			  const struct ct_hang_kept_op *op)
 {
 	const struct ct_hang_process *p = &f->g->processes[kept->process];
 	const struct ct_hang_case *c = &f->out->hang_case;
-	uint64_t at = ct_gather_at(f->g, kept->process, op->return_ns);
+	uint64_t at = ct_gather_at(f->g, kept->process, op->failed_ns);
 
-	if (!op->failed || !op->op.by_host || op->return_ns != p->failed_ns)
+	if (!op->failed || !op->op.by_host || op->failed_ns != p->failed_ns)
 		return 0;
-	if (op->return_ns - op->op.enter_ns > f->out->limit_ns)
+	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;
 	if (at >= f->out->torn_down_ns)
 		return 1;
-	for (uint32_t i = 0; i < c->n_ranks; i++) {
-		if (c->ranks[i].life != CT_LIFE_ALIVE && c->ranks[i].life != CT_LIFE_NO_TRACE &&
-		    c->ranks[i].ended_ns <= at)
-			return 1;
-	}
-	return 0;
+	return somebody_left(c, at, CT_LIFE_EXITED) || somebody_left(c, at, CT_LIFE_DEAD);
 }
 
 static int count(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
@@ -203,6 +207,11 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 	}
 	if (is_unfinished(out))
 		out->stalled = stalled(f, kept, op);
+	/* who is told that a peer is gone need not wait to know that it never comes */
+	if (op->failed && out->state == CT_STATE_ENTERED &&
+	    somebody_left(&f->out->hang_case, ct_gather_at(f->g, kept->process, op->failed_ns),
+			  CT_LIFE_EXITED))
+		out->stalled = 1;
 	return CT_OK;
 }
 

@@ -217,6 +217,9 @@ struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
 		.end_ns = j->end_ns,
 		.return_ns = o->return_ns,
 		.failed = j->state == CT_STATE_ERROR,
+		.failed_ns = j->state != CT_STATE_ERROR ? 0
+			     : j->end_ns > o->return_ns ? j->end_ns
+						       : o->return_ns,
 	};
 
 	return out;

@@ -36,7 +36,7 @@ struct ct_hang_process {
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;
 	uint32_t error_comm;
-	uint32_t device;	      /* of its latest work on a GPU */
+	uint32_t device; /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 	const struct ct_stack *stacks; /* what its threads do since, in the order of stacks.h */

@@ -19,6 +19,7 @@ struct ct_hang_kept_op {
 		op; /* without rank and comm; its strings are the loader's until kept.h's owner copies them */
 	uint64_t end_ns;    /* 0 unknown */
 	uint64_t return_ns; /* of the call; 0: it has not */
+	uint64_t failed_ns; /* when the call, or what it had begun, failed; 0: it did not */
 	uint8_t vague;	    /* returned, and nobody looked whether its work ended */
 	uint8_t failed;	    /* the call ended with an error or an exception */
 };
@@ -27,10 +28,10 @@ struct ct_hang_kept {
 	struct ct_hang_kept *next; /* of all, and ... */
 	struct ct_comm *comm;
 	uint32_t seat, process;
-	int32_t me;		      /* rank in the communicator */
-	uint64_t issued;	      /* highest sequence number of a collective so far, + 1 */
+	int32_t me;			   /* rank in the communicator */
+	uint64_t issued;		   /* highest sequence number of a collective so far, + 1 */
 	struct ct_comm_status_rec reached; /* how far its process itself told that it had come */
-	struct ct_hang_kept_op *done; /* CT_HANG_KEEP of them, used as a ring */
+	struct ct_hang_kept_op *done;	   /* CT_HANG_KEEP of them, used as a ring */
 	uint64_t n_done;
 	struct ct_hang_kept_op *open;
 	uint32_t n_open, cap_open, skipped_open;

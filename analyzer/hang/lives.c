@@ -32,6 +32,7 @@ struct life {
 	uint32_t process;
 	enum manner manner;
 	int crashed; /* BY_ITSELF of a signal */
+	int aborted; /* it called MPI_Abort */
 	int waited; /* it had waited for longer than a job should when it ended: that is what ended it */
 	int told; /* the last that it did failed: its peers' end is told to it so */
 	int dead;
@@ -80,6 +81,19 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Whoever calls MPI_Abort ends the job itself, however its process goes then. */
+static uint64_t aborted_ns(const struct ct_gather *g, uint32_t p)
+{
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+
+		if (call->process == p && call->kind == CT_HANG_ABORT && !call->rec.return_ns &&
+		    call->call && strstr(call->call, "MPI_Abort"))
+			return call->rec.enter_ns;
+	}
+	return 0;
+}
+
 static void take_process(struct lives *lives, uint32_t p)
 {
 	const struct ct_gather *g = lives->g;
@@ -99,6 +113,12 @@ static void take_process(struct lives *lives, uint32_t p)
 	if (life->manner == SHOT)
 		moment = (struct ct_ends_moment){ .lo_ns = process->last_sign_ns,
 						  .hi_ns = process->end.before_ns };
+	life->aborted = life->manner != RUNS && aborted_ns(g, p);
+	if (life->aborted) {
+		life->manner = BY_ITSELF;
+		life->crashed = 1;
+		moment.lo_ns = moment.hi_ns = aborted_ns(g, p);
+	}
 	if (life->manner == RUNS)
 		moment = (struct ct_ends_moment){ .lo_ns = process->last_sign_ns,
 						  .hi_ns = UINT64_MAX };
@@ -231,6 +251,8 @@ static const char *how_ended(struct ct_gather *g, const struct life *life)
 	const struct ct_end *end = &g->processes[life->process].end;
 	const char *name;
 
+	if (life->aborted)
+		return ct_gather_text(g, "it called MPI_Abort");
 	if (life->manner == VANISHED)
 		return ct_gather_text(g, "without a word: its signs of life stop");
 	if (end->how != CT_END_SIGNAL)
