@@ -86,21 +86,22 @@ static uint32_t vote(const struct ct_hang_index *ix, const struct ct_hang_instan
 
 static int signature_differs(const struct ct_hang_op *a, const struct ct_hang_op *b)
 {
-	return a->op != b->op || between(a, b) != CT_HANG_CODES;
+	return between(a, b) != CT_HANG_CODES || (a->site && b->site && strcmp(a->site, b->site));
 }
 
-/* How many numbers from instance `at` on agree if those of `a` are compared with those of `b` `ahead` numbers later; 0 as soon as
- * one does not. */
-static uint32_t agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b)
+/* How many numbers from instance `at` on agree if those of `a` are compared with those of `b`, `ahead` (0 or 1) numbers later; 0 as
+ * soon as one does not. */
+static uint32_t agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b,
+			      uint32_t ahead)
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
 	uint32_t end = ix->instance_first[i->comm + 1], n = 0;
 
-	for (uint32_t k = at; k + 1 < end && k < at + CT_SHIFT_OPS; k++) {
-		const struct ct_hang_instance *here = &ix->instances[k], *next = here + 1;
+	for (uint32_t k = at; k + ahead < end && k < at + CT_SHIFT_OPS; k++) {
+		const struct ct_hang_instance *here = &ix->instances[k], *next = here + ahead;
 		uint32_t x, y;
 
-		if (next->p2p || next->seq != here->seq + 1)
+		if (next->p2p || next->seq != here->seq + ahead)
 			break;
 		x = ct_hang_part(ix, here, a, 0);
 		y = ct_hang_part(ix, next, b, 0);
@@ -117,7 +118,7 @@ static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
 	struct ct_hang_mismatch *m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
-	uint32_t agree, usual = vote(ix, i, &agree), skipped, extra;
+	uint32_t agree, usual = vote(ix, i, &agree), skipped, extra, odd, other;
 
 	if (!m)
 		return CT_NOMEM;
@@ -141,11 +142,16 @@ static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_
 	*found = m;
 	if (m->tie)
 		return CT_OK;
-	skipped = agree_shifted(ix, at, ix->c->ops[m->odd].rank, ix->c->ops[m->usual].rank);
-	extra = agree_shifted(ix, at, ix->c->ops[m->usual].rank, ix->c->ops[m->odd].rank);
-	if (skipped && skipped >= extra)
+	odd = ix->c->ops[m->odd].rank;
+	other = ix->c->ops[m->usual].rank;
+	/* What goes on alike afterwards was only bent, and what both explain is explained by neither. */
+	if (at + 1 < ix->instance_first[i->comm + 1] && agree_shifted(ix, at + 1, odd, other, 0))
+		return CT_OK;
+	skipped = agree_shifted(ix, at, odd, other, 1);
+	extra = agree_shifted(ix, at, other, odd, 1);
+	if (skipped && !extra)
 		m->code = CT_HANG_IS_SKIPPED_OP;
-	else if (extra)
+	else if (extra && !skipped)
 		m->code = CT_HANG_IS_EXTRA_OP;
 	return CT_OK;
 }

@@ -115,6 +115,17 @@ static int name_in_circle(const struct ct_waiting *w, uint32_t node, enum ct_han
 	return name_rank(names, rank);
 }
 
+/* Of an instance: who waits in it, and for whom. */
+static int name_ends(const struct ct_waiting *w, uint32_t at, struct names *names)
+{
+	const struct ct_wait_node *n = &w->nodes[ct_wait_id(w, CT_NODE_INSTANCE, at)];
+	int rc = name_parts(w, at, names);
+
+	for (uint32_t e = n->first; e < n->first + n->n && rc == CT_OK; e++)
+		rc = name_rank(names, ct_wait_rank(w, w->edges[e].to));
+	return rc;
+}
+
 /* ---- which roots are one ---- */
 
 /* Leaves that say the same of several ranks, and that one and the same thing waits for. */
@@ -182,6 +193,25 @@ static int join_instances(const struct ct_waiting *w, const struct ct_components
 	}
 	ct_table_fini(&seen);
 	return rc;
+}
+
+/* What is not known is said once. */
+static void join_unknown(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
+			 const uint8_t *inverted)
+{
+	uint32_t first = CT_HANG_NONE;
+
+	for (uint32_t f = 0; f < w->n_found; f++) {
+		uint32_t node = w->found[f];
+
+		if (w->nodes[node].n || w->nodes[node].code != CT_HANG_IS_UNKNOWN ||
+		    inverted[c->of[node]])
+			continue;
+		if (first == CT_HANG_NONE)
+			first = c->of[node];
+		else
+			ct_group_join(group, first, c->of[node]);
+	}
 }
 
 /* ---- what a root is ---- */
@@ -316,15 +346,18 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 	int circle = size > 1 || w->nodes[root->nodes[0]].n, rc = CT_OK;
 
 	names->n = 0;
+	root->first = CT_HANG_NONE;
 	if (circle) {
-		root->code = ct_root_circle_code(w, c, component);
+		root->code = ct_root_circle_code(w, c, component, &root->first);
 		see_circle(w, c, root);
 	} else {
 		root->code = root->inverted ? CT_HANG_IS_ORDER_DEADLOCK
 					    : (enum ct_hang_code)w->nodes[root->nodes[0]].code;
 	}
 	see_ages(w, root);
-	for (uint32_t k = 0; k < root->n_nodes && rc == CT_OK; k++)
+	if (root->first != CT_HANG_NONE)
+		rc = name_ends(w, root->first, names);
+	for (uint32_t k = 0; k < root->n_nodes && rc == CT_OK && root->first == CT_HANG_NONE; k++)
 		rc = circle ? name_in_circle(w, root->nodes[k], root->code, names)
 			    : name_of(w, root->nodes[k], names);
 	if (rc == CT_OK && !circle)
@@ -390,6 +423,7 @@ int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c, str
 		rc = join_instances(w, c, group, inverted);
 	if (rc == CT_OK) {
 		join_by_waiters(w, c, group);
+		join_unknown(w, c, group, inverted);
 		rc = gather(w, c, group, inverted, roots);
 	}
 	for (uint32_t r = 0; r < roots->n && rc == CT_OK; r++)

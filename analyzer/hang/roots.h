@@ -11,6 +11,7 @@ struct ct_root {
 	uint32_t n_nodes;
 	uint32_t *ranks; /* index, ascending */
 	uint32_t n_ranks;
+	uint32_t first;	    /* of a circle: the instance by which it began; NONE */
 	uint8_t circle;	    /* they wait for each other */
 	uint8_t soft;	    /* ... by what is only probable */
 	uint8_t fresh;	    /* nothing in it has been waiting for long: slow, perhaps */
@@ -38,9 +39,9 @@ struct ct_roots {
 int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c,
 		  struct ct_roots *roots);
 
-/* What a circle is called: roots_circle.c. */
+/* What a circle is called; *first: the instance that it is about, or NONE: all of it. roots_circle.c */
 enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
-				      uint32_t component);
+				      uint32_t component, uint32_t *first);
 
 /* Instances (leaves) of different communicators that ranks issued in different order are joined, and become ORDER_DEADLOCK:
  * order_inversion.c. `group` is by component: those with the same number are one root. 0 or CT_NOMEM. */

@@ -10,6 +10,11 @@ struct circle {
 	int beyond;  /* an instance whose other ranks are through with the call */
 	int grouped; /* of those inside */
 	int on_gpu;
+	int meetings;
+	int by_itself; /* kept by more than what else its launches do */
+	int unseen;
+	int crossed;	/* a send and a receive between the same two that do not fit */
+	uint32_t first; /* instance that some rank has not come to: the one begun first */
 };
 
 static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *circle)
@@ -21,6 +26,50 @@ static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *c
 	circle->grouped |= k->grouped;
 	circle->running |= k->progress != CT_HANG_INSIDE;
 	circle->on_gpu |= !k->by_host;
+	circle->unseen |= k->progress == CT_HANG_MAY_RUN;
+}
+
+/* Of those begun at once a message comes first: what all call is called by more. */
+static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *circle)
+{
+	const struct ct_hang_instance *i = &w->ix->instances[at], *first;
+
+	if (circle->first != CT_HANG_NONE) {
+		first = &w->ix->instances[circle->first];
+		if (i->begin_ns > first->begin_ns ||
+		    (i->begin_ns == first->begin_ns && (first->p2p || !i->p2p)))
+			return;
+	}
+	circle->first = at;
+}
+
+/* Between the ends of a message that nobody sent: is there one that nobody takes? */
+static int is_crossed(const struct ct_waiting *w, const struct ct_components *c, uint32_t component)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (uint32_t k = c->first[component]; k < c->first[component + 1]; k++) {
+		const struct ct_hang_instance *i;
+
+		if (ct_wait_kind(w, c->nodes[k]) != CT_NODE_INSTANCE)
+			continue;
+		i = &ix->instances[ct_wait_of(w, c->nodes[k])];
+		/* Messages between the same two lie side by side, by tag. */
+		for (const struct ct_hang_instance *o = i - 1;
+		     i->p2p && !i->sent && o >= ix->instances && o->comm == i->comm && o->p2p &&
+		     !o->any && o->src == i->src && o->dst == i->dst;
+		     o--)
+			if (!o->taken)
+				return 1;
+		for (const struct ct_hang_instance *o = i + 1;
+		     i->p2p && !i->sent && o < ix->instances + ix->n_instances &&
+		     o->comm == i->comm && o->p2p && !o->any && o->src == i->src &&
+		     o->dst == i->dst;
+		     o++)
+			if (!o->taken)
+				return 1;
+	}
+	return 0;
 }
 
 static void see_instance(const struct ct_waiting *w, const struct ct_components *c, uint32_t node,
@@ -29,6 +78,7 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 	const struct ct_wait_node *n = &w->nodes[node];
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
 
+	circle->by_itself |= !n->fused;
 	circle->messages |= i->p2p;
 	circle->collectives |= !i->p2p;
 	for (uint32_t k = i->first; k < i->first + i->n; k++)
@@ -39,14 +89,16 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 			continue;
 		circle->missed = 1;
 		circle->missed_messages |= i->p2p;
+		see_missed(w, ct_wait_of(w, node), circle);
 	}
 }
 
 enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
-				      uint32_t component)
+				      uint32_t component, uint32_t *first)
 {
-	struct circle circle = { 0 };
+	struct circle circle = { .first = CT_HANG_NONE };
 
+	*first = CT_HANG_NONE;
 	for (uint32_t k = c->first[component]; k < c->first[component + 1]; k++) {
 		switch (ct_wait_kind(w, c->nodes[k])) {
 		case CT_NODE_KERNEL:
@@ -56,7 +108,7 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 			see_instance(w, c, c->nodes[k], &circle);
 			break;
 		case CT_NODE_MEETING:
-			circle.missed = 1;
+			circle.missed = circle.meetings = 1;
 			break;
 		case CT_NODE_ERROR:
 			circle.errors = 1;
@@ -67,15 +119,24 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 	}
 	if (circle.errors || (circle.gave_up && !circle.missed))
 		return CT_HANG_IS_ASYNC_ERROR;
-	if (circle.missed_messages && !circle.on_gpu && !circle.collectives)
+	if (circle.meetings)
+		return CT_HANG_IS_HOST_ORDER_DEADLOCK;
+	circle.crossed = circle.missed_messages && is_crossed(w, c, component);
+	if (circle.missed_messages && !circle.on_gpu && !circle.collectives && !circle.crossed)
 		return CT_HANG_IS_P2P_CYCLE;
-	if (circle.missed_messages)
-		return CT_HANG_IS_P2P_UNMATCHED;
+	if (circle.missed_messages) {
+		/* The others follow from the one that was waited for first. */
+		*first = circle.first;
+		return w->ix->instances[circle.first].p2p ? CT_HANG_IS_P2P_UNMATCHED
+							  : CT_HANG_IS_MISMATCH_OP;
+	}
 	if (circle.missed || (circle.inside && circle.running))
 		return CT_HANG_IS_HOST_ORDER_DEADLOCK;
 	if (circle.inside && circle.beyond)
 		return circle.grouped ? CT_HANG_IS_HOST_BLOCKED_CALL : CT_HANG_IS_INSIDE_LIBRARY;
 	if (circle.inside)
 		return CT_HANG_IS_HOST_CALL_STALL;
+	if (!circle.by_itself)
+		return circle.unseen ? CT_HANG_IS_UNKNOWN : CT_HANG_IS_TRANSPORT_STALL;
 	return circle.collectives ? CT_HANG_IS_ORDER_DEADLOCK : CT_HANG_IS_P2P_CYCLE;
 }

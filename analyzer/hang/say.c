@@ -118,24 +118,15 @@ static const char *say_what(const struct ct_say *s)
 	return text && !*text ? "what others wait in" : text;
 }
 
-int ct_say_sentence(const struct ct_say *s)
+struct word {
+	const char *name, *text;
+};
+#define CT_WORDS 6u
+
+/* `pattern` with its words filled in; NULL: out of memory. */
+static const char *fill(struct ct_arena *a, const char *pattern, const struct word *words)
 {
-	struct ct_arena *a = s->w->ix->arena;
-	const char *met = s->root->met == CT_HANG_NONE ? NULL : ct_say_node(s->w, s->root->met);
-	const struct {
-		const char *name, *text;
-	} words[] = {
-		{ "{who}", ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks) },
-		{ "{was}", s->root->n_ranks == 1 ? "is" : "are" },
-		{ "{op}", say_what(s) },
-		{ "{waiting}", say_waiting(s, NULL) },
-		{ "{waiting_in}", say_waiting(s, met ? met : "what it left open") },
-		{ "{more}", ct_say_more(s) },
-	};
-	const char *rest = s->root->tie && s->root->code != CT_HANG_IS_NO_TRACE
-				   ? "{who} do not agree on {op}{more}"
-				   : patterns[s->root->code];
-	const char *text = "";
+	const char *rest = pattern, *text = "";
 
 	while (*rest && text) {
 		const char *brace = strchr(rest, '{');
@@ -147,16 +138,34 @@ int ct_say_sentence(const struct ct_say *s)
 		rest = brace;
 		if (!*rest)
 			break;
-		while (k < sizeof(words) / sizeof(words[0]) &&
-		       strncmp(rest, words[k].name, strlen(words[k].name)) != 0)
+		while (k < CT_WORDS && strncmp(rest, words[k].name, strlen(words[k].name)) != 0)
 			k++;
-		if (k == sizeof(words) / sizeof(words[0]))
-			return CT_NOMEM; /* a pattern with a word that there is not: no test passes */
-		if (!words[k].text)
-			return CT_NOMEM;
+		if (k == CT_WORDS || !words[k].text)
+			return NULL;
 		text = text ? ct_arena_printf(a, "%s%s", text, words[k].text) : NULL;
 		rest += strlen(words[k].name);
 	}
-	s->v->sentence = text;
-	return text ? CT_OK : CT_NOMEM;
+	return text;
+}
+
+int ct_say_sentence(const struct ct_say *s)
+{
+	struct ct_arena *a = s->w->ix->arena;
+	const char *met = s->root->met == CT_HANG_NONE ? NULL : ct_say_node(s->w, s->root->met);
+	const struct word words[CT_WORDS] = {
+		{ "{who}", ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks) },
+		{ "{was}", s->root->n_ranks == 1 ? "is" : "are" },
+		{ "{op}", say_what(s) },
+		{ "{waiting}", say_waiting(s, NULL) },
+		{ "{waiting_in}", say_waiting(s, met ? met : "what it left open") },
+		{ "{more}", ct_say_more(s) },
+	};
+
+	s->v->sentence = fill(a,
+			      s->root->tie && s->root->code != CT_HANG_IS_NO_TRACE
+				      ? "{who} do not agree on {op}{more}"
+				      : patterns[s->root->code],
+			      words);
+	s->v->advice = fill(a, s->v->advice, words);
+	return s->v->sentence && s->v->advice ? CT_OK : CT_NOMEM;
 }

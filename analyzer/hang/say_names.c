@@ -73,7 +73,7 @@ static const char *name_of(const struct ct_hang_op *op)
 
 static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op)
 {
-	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody";
+	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody", *tag = "";
 	const struct ct_hang_member *peer = NULL;
 
 	if (!comm)
@@ -91,8 +91,13 @@ static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_o
 				      op->op == CT_OP_Send ? "to" : "from", op->peer);
 	if (!end)
 		return NULL;
-	return ct_arena_printf(ix->arena, "%s #%" PRIu64 " %s of %s", name_of(op), op->seq, end,
-			       comm);
+	if (op->tag && op->tag != CT_TAG_ANY && op->comm < ix->c->n_comms)
+		tag = ct_arena_printf(ix->arena, " with tag %" PRIu32,
+				      ct_op_program_tag(ix->c->comms[op->comm].backend, op->tag));
+	if (!tag)
+		return NULL;
+	return ct_arena_printf(ix->arena, "%s #%" PRIu64 " %s%s of %s", name_of(op), op->seq, end,
+			       tag, comm);
 }
 
 const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)

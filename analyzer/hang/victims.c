@@ -151,29 +151,22 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 	return CT_OK;
 }
 
-/* Of a message that nobody has called at one end. */
-static int is_missed_message(const struct ct_waiting *w, uint32_t node)
-{
-	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
-
-	return i->p2p && (!i->sent || !i->taken);
-}
-
 /* Where others first wait for it: the instance or meeting right before it that was begun first. */
 static void find_met(const struct back *b, struct ct_root *root)
 {
 	const struct ct_waiting *w = b->w;
 	uint64_t first = UINT64_MAX;
 
-	root->met = CT_HANG_NONE;
+	root->met = root->first == CT_HANG_NONE ? CT_HANG_NONE
+						: ct_wait_id(w, CT_NODE_INSTANCE, root->first);
+	if (root->met != CT_HANG_NONE)
+		return;
 	for (uint32_t k = 0; k < root->n_nodes; k++) {
 		uint32_t node = root->nodes[k];
 		enum ct_wait_kind kind = ct_wait_kind(w, node);
 
 		if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING) {
-			if (root->met == CT_HANG_NONE ||
-			    (root->code == CT_HANG_IS_P2P_UNMATCHED && kind == CT_NODE_INSTANCE &&
-			     is_missed_message(w, node)))
+			if (root->met == CT_HANG_NONE)
 				root->met = node;
 			continue;
 		}

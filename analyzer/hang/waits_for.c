@@ -141,7 +141,7 @@ static int to_instances(struct ct_waiting *w, uint32_t node, const struct ct_han
 		if (rc == CT_OK && to == CT_HANG_NONE) {
 			to = ct_wait_id(w, CT_NODE_INSTANCE, ix->instance_of[op]);
 			rc = ct_waiting_visit(w, to);
-			kept |= w->nodes[to].n > 0;
+			kept |= w->nodes[to].n > 0 && !w->nodes[to].fused;
 		} else {
 			kept = 1;
 		}
@@ -157,7 +157,7 @@ static int to_instances(struct ct_waiting *w, uint32_t node, const struct ct_han
 			return rc;
 		if (to == CT_HANG_NONE) {
 			to = ct_wait_id(w, CT_NODE_INSTANCE, ix->instance_of[op]);
-			if (kept && !w->nodes[to].n)
+			if (kept && (!w->nodes[to].n || w->nodes[to].fused))
 				continue;
 		}
 		rc = ct_wait_edge(w, node, to, flags);
@@ -333,9 +333,13 @@ static int begin(struct ct_waiting *w)
 	for (uint32_t k = 0; k < w->ix->n_kernels && rc == CT_OK; k++) {
 		const struct ct_hang_kernel *kernel = &w->ix->kernels[k];
 
-		if (!kernel->stalled || !ct_wait_is_open(w, k))
+		/* What a process was in when it died may be why. */
+		int died = c->ranks[kernel->rank].life == CT_LIFE_DEAD;
+
+		if ((!kernel->stalled && !died) || !ct_wait_is_open(w, k))
 			continue;
-		w->nodes[ct_wait_id(w, CT_NODE_KERNEL, k)].start = kernel->stalled;
+		w->nodes[ct_wait_id(w, CT_NODE_KERNEL, k)].start = kernel->stalled ? kernel->stalled
+										   : 2;
 		rc = ct_waiting_visit(w, ct_wait_id(w, CT_NODE_KERNEL, k));
 	}
 	for (uint32_t i = 0; i < c->n_calls && rc == CT_OK; i++) {

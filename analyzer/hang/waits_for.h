@@ -28,7 +28,7 @@ enum ct_wait_edge_flags {
 	CT_EDGE_SOFT = 1,   /* probably: the program may do something else */
 	CT_EDGE_ABSENT = 2, /* that rank has not issued it */
 	CT_EDGE_ANY = 4,    /* one of several would do */
-	CT_EDGE_UNSEEN = 8, /* by what is known without starts */
+	CT_EDGE_FUSED = 8,  /* of the same launch */
 };
 
 struct ct_wait_edge {
@@ -41,6 +41,7 @@ struct ct_wait_node {
 	uint32_t about; /* HOST: the call that it is inside of; MEETING: one of its calls; else NONE */
 	uint8_t made;
 	uint8_t code;  /* enum ct_hang_code of a leaf; CT_HANG_CODES: none */
+	uint8_t fused; /* an instance that nothing keeps but what else its kernels do */
 	uint8_t start; /* stalled by itself: 1, or because a process died: 2 */
 };
 

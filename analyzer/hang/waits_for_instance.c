@@ -310,6 +310,22 @@ static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_
 	return rc;
 }
 
+/* A message of a launch of several: who is held up in another one of them holds up this one. */
+static int to_fused(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	int rc = CT_OK;
+
+	for (uint32_t p = i->first; p < i->first + i->n && rc == CT_OK; p++) {
+		uint32_t k = w->ix->kernel_of[w->ix->parts[p]];
+
+		if (w->ix->kernels[k].n > 1 && w->ix->kernels[k].progress != CT_HANG_OVER)
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k),
+					  CT_EDGE_SOFT | CT_EDGE_FUSED);
+	}
+	w->nodes[node].fused = w->nodes[node].n > 0;
+	return rc;
+}
+
 int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
@@ -322,6 +338,13 @@ int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 	if (rc != CT_OK || w->nodes[node].n || w->nodes[node].code != CT_HANG_CODES)
 		return rc;
 	w->nodes[node].code = leaf_code(w, i);
+	if (i->p2p && !i->any) {
+		rc = to_fused(w, node, i);
+		if (w->nodes[node].n)
+			w->nodes[node].code = CT_HANG_CODES;
+		if (rc != CT_OK || w->nodes[node].n)
+			return rc;
+	}
 	if (w->nodes[node].code != CT_HANG_IS_UNKNOWN || i->any)
 		return CT_OK;
 	rc = to_earlier(w, node, i);
