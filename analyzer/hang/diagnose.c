@@ -228,6 +228,8 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		rc = ct_roots_find(w, &components, &roots);
 	if (rc == CT_OK)
 		rc = ct_roots_victims(w, &roots);
+	if (rc == CT_OK)
+		rc = ct_roots_unknown_members(w, &roots);
 	if (rc == CT_OK) {
 		result->verdicts = ct_arena_calloc(arena, (size_t)roots.n + 1,
 						   sizeof(*result->verdicts));

@@ -12,24 +12,6 @@
 #include "analyzer/hang/call_kind.h"
 #include "trace/ops.h"
 
-uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process, uint64_t mono_ns)
-{
-	uint64_t at = mono_ns + g->shift[g->attempts.places[process].host];
-
-	return (int64_t)at < 0 ? 0 : at;
-}
-
-uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
-{
-	/* what an unset clock may be wrong by is not known; a day is more than any step is believed to be */
-	const uint64_t unset_ns = 86400000000000ull;
-	const struct ct_load_facts *facts = &g->processes[process].facts;
-
-	if (g->attempts.places[process].host == g->attempts.places[0].host)
-		return 0;
-	return facts->wall_unset || !facts->clocks ? unset_ns : facts->wall_err_ns;
-}
-
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = 0x6e1f;
@@ -274,18 +256,6 @@ static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const str
 				ct_order_is_vague(&m));
 }
 
-/* A thread that calls something has left what it was in, however it did that. */
-static void leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
-{
-	for (uint32_t i = 0; i < g->n_open_calls;) {
-		if (g->open_calls[i].rec.tid == tid && !g->open_calls[i].goes_on &&
-		    g->open_calls[i].rec.enter_ns < enter_ns)
-			g->open_calls[i] = g->open_calls[--g->n_open_calls];
-		else
-			i++;
-	}
-}
-
 static int on_op(void *arg, const struct ct_load_op *in)
 {
 	struct ct_gather *g = arg;
@@ -299,7 +269,7 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	ct_gather_entered(g, j->op->tid, j->op->enter_ns);
 	note_act(process, j);
 	if (g->n_open_calls)
-		leave_calls(g, j->op->tid, j->op->enter_ns);
+		ct_gather_leave_calls(g, j->op->tid, j->op->enter_ns);
 	if (j->stream)
 		process->device = j->device;
 	if (j->start_source == CT_SOURCE_EVENT || j->start_source == CT_SOURCE_PLUGIN ||
@@ -327,115 +297,7 @@ static int on_op(void *arg, const struct ct_load_op *in)
 				     : ct_hang_kept_done(kept, &op);
 }
 
-/* ---- calls that move no data ---- */
-
-static int keep_call(struct ct_hang_seen_call **all, uint32_t *n, uint32_t *cap,
-		     const struct ct_hang_seen_call *call)
-{
-	if (*n == *cap) {
-		uint32_t more = *cap ? 2 * *cap : 16;
-		struct ct_hang_seen_call *grown = reallocarray(*all, more, sizeof(*grown));
-
-		if (!grown)
-			return CT_NOMEM;
-		*all = grown;
-		*cap = more;
-	}
-	(*all)[(*n)++] = *call;
-	return CT_OK;
-}
-
-static struct ct_hang_seen_call *find_open(struct ct_gather *g, const struct ct_host_rec *rec)
-{
-	for (uint32_t i = 0; i < g->n_open_calls; i++) {
-		if (g->open_calls[i].rec.tid == rec->tid &&
-		    g->open_calls[i].rec.enter_ns == rec->enter_ns)
-			return &g->open_calls[i];
-	}
-	return NULL;
-}
-
-/* A call of NCCL on a nonblocking communicator is back, and what it does is not over: then it has another record. */
-static int goes_on(const struct ct_host_rec *rec, const char *name)
-{
-	const int in_progress = 7; /* nccl.h: ncclInProgress */
-
-	return rec->result == in_progress && !rec->polled_ns && name && strstr(name, "nccl");
-}
-
-static int on_host(void *arg, const struct ct_host_rec *rec, const char *name)
-{
-	struct ct_gather *g = arg;
-	struct ct_hang_seen_call call = { .rec = *rec,
-					  .call = name,
-					  .kind = ct_hang_call_kind(name),
-					  .process = g->process,
-					  .comm = UINT32_MAX };
-	struct ct_hang_seen_call *open = find_open(g, rec);
-
-	if (!rec->return_ns) {
-		if (open) {
-			open->rec.polled_ns = rec->polled_ns;
-			return CT_OK;
-		}
-		leave_calls(g, rec->tid, rec->enter_ns);
-		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
-	}
-	if (open)
-		*open = g->open_calls[--g->n_open_calls];
-	/* of several communicators nobody knows which are not done */
-	if (goes_on(rec, name) && call.kind != CT_HANG_GROUP_END) {
-		call.goes_on = 1;
-		call.rec.return_ns = 0;
-		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
-	}
-	/* somebody else may still stand where this one has been */
-	if (!ct_hang_call_meets(call.kind) || !rec->key)
-		return CT_OK;
-	call.call = ct_gather_text(g, name);
-	call.comm = ct_gather_comm(g, rec);
-	return keep_call(&g->calls, &g->n_calls, &g->cap_calls, &call);
-}
-
-static int keep_open_calls(struct ct_gather *g)
-{
-	for (uint32_t i = 0; i < g->n_open_calls; i++) {
-		struct ct_hang_seen_call *call = &g->open_calls[i];
-
-		call->call = ct_gather_text(g, call->call);
-		call->comm = ct_gather_comm(g, &call->rec);
-		if (keep_call(&g->calls, &g->n_calls, &g->cap_calls, call) != CT_OK)
-			return CT_NOMEM;
-	}
-	g->n_open_calls = 0;
-	return CT_OK;
-}
-
-/* ---- what libraries and threads tell ---- */
-
-/* Of NCCL only what ends the communicator: a refused argument (4) and a wrong use (5) end nothing. */
-static int is_end_of_comm(const struct ct_error_rec *rec)
-{
-	return rec->backend != CT_BACKEND_NCCL ||
-	       (rec->result > 0 && rec->result <= 8 && (1 << rec->result & 0x14e));
-}
-
-static int on_error(void *arg, const struct ct_error_rec *rec, const char *call, const char *text)
-{
-	struct ct_gather *g = arg;
-	struct ct_hang_process *p = &g->processes[g->process];
-	struct ct_hang_kept *kept = ct_table_get(&g->by_id, (uint64_t)g->process << 32 | rec->comm);
-
-	/* an exception is told by the operation that it left */
-	if (p->error || rec->result < 0 || !is_end_of_comm(rec))
-		return CT_OK;
-	p->error = text ? ct_gather_text(g, text)
-			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
-					  rec->result);
-	p->error_ns = rec->told_ns;
-	p->error_comm = kept ? kept->comm->index : UINT32_MAX;
-	return p->error ? CT_OK : CT_NOMEM;
-}
+/* ---- a process ---- */
 
 static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
 {
@@ -446,8 +308,6 @@ static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm
 		kept->reached = *rec;
 	return CT_OK;
 }
-
-/* ---- a process ---- */
 
 static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
 {
@@ -519,7 +379,7 @@ static int end_process(struct ct_gather *g)
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || keep_open_calls(g) != CT_OK || ct_gather_stacks_end(g) != CT_OK)
+	if (st != CT_OK || ct_gather_end_calls(g) != CT_OK || ct_gather_stacks_end(g) != CT_OK)
 		return CT_NOMEM;
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
@@ -572,29 +432,13 @@ int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, stru
 
 /* ---- all of them ---- */
 
-static void set_begin(struct ct_gather *g)
-{
-	g->begin_unix_ns = UINT64_MAX;
-	for (uint32_t h = 0; h < g->attempts.n_hosts; h++)
-		g->shift[h] = g->attempts.hosts[h].unix_minus_mono;
-	for (size_t p = 0; p < g->run->n_processes; p++) {
-		uint64_t at = g->run->processes[p].id.start_ns +
-			      g->shift[g->attempts.places[p].host];
-
-		if (g->attempts.places[p].attempt == g->attempt && at < g->begin_unix_ns)
-			g->begin_unix_ns = at;
-	}
-	for (uint32_t h = 0; h < g->attempts.n_hosts; h++)
-		g->shift[h] -= g->begin_unix_ns;
-}
-
 int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, struct ct_err *err)
 {
 	const struct ct_load_sink sink = { .op = on_op,
 					   .comm = on_comm,
 					   .named = on_comm,
-					   .host = on_host,
-					   .error = on_error,
+					   .host = ct_gather_host,
+					   .error = ct_gather_error,
 					   .reached = on_reached,
 					   .stack = on_stack,
 					   .arg = g };
@@ -614,7 +458,7 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 	g->shift = calloc(g->attempts.n_hosts + 1, sizeof(*g->shift));
 	if (!g->processes || !g->shift)
 		return CT_NOMEM;
-	set_begin(g);
+	ct_gather_set_begin(g);
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		if (g->attempts.places[p].attempt != g->attempt)
 			continue;

@@ -124,6 +124,13 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 /* Read one process; what is handed out goes to `sink`. */
 int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, struct ct_err *err);
 
+/* Of a process: callbacks of its loader, a thread that has called something, and the end of its reading (gather_calls.c). */
+int ct_gather_host(void *gather, const struct ct_host_rec *rec, const char *name);
+int ct_gather_error(void *gather, const struct ct_error_rec *rec, const char *call,
+		    const char *text);
+void ct_gather_leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns);
+int ct_gather_end_calls(struct ct_gather *g);
+
 /* What of an op is kept. */
 struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *op);
 
@@ -145,6 +152,9 @@ uint64_t ct_gather_main_cpu(const struct ct_hang_process *process);
 
 /* Global ranks of seats that know none (gather_ranks.c). 0 or CT_NOMEM. */
 int ct_gather_name_seats(struct ct_gather *g);
+
+/* When the run began, by the first of its processes. */
+void ct_gather_set_begin(struct ct_gather *g);
 
 /* A time of a host as ns since the run began. */
 uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process, uint64_t mono_ns);

@@ -34,7 +34,8 @@ struct life {
 	int crashed; /* BY_ITSELF of a signal */
 	int aborted; /* it called MPI_Abort */
 	int waited; /* it had waited for longer than a job should when it ended: that is what ended it */
-	int told; /* the last that it did failed: its peers' end is told to it so */
+	int told;	  /* the last that it did failed: its peers' end is told to it so */
+	uint64_t told_ns; /* when that was */
 	int dead;
 	uint64_t lo_ns, hi_ns; /* when, since the run began; hi UINT64_MAX: nobody saw */
 };
@@ -107,6 +108,7 @@ static void take_process(struct lives *lives, uint32_t p)
 	life->crashed = process->end.how == CT_END_SIGNAL;
 	life->waited = process->waited_ns > g->run->processes[p].id.hang_after_ns;
 	life->told = process->failed_ns != 0;
+	life->told_ns = ct_gather_at(g, p, process->failed_ns);
 	if (moment.lo_ns < process->last_sign_ns && !ct_end_was_sent(&process->end) &&
 	    !process->end.said_ns)
 		moment.lo_ns = process->last_sign_ns;
@@ -214,6 +216,41 @@ static void find_gone_before(struct lives *lives)
 	}
 }
 
+/* When a library first told somebody that a peer was gone; UINT64_MAX: it did not. */
+static uint64_t first_told(const struct lives *lives)
+{
+	uint64_t at = UINT64_MAX;
+
+	for (uint32_t i = 0; i < lives->n; i++) {
+		const struct life *life = &lives->all[i];
+
+		if (life->manner == BY_ITSELF && life->told && life->told_ns < at)
+			at = life->told_ns;
+	}
+	return at;
+}
+
+/* Peers of one that is gone are told so by their library, and fail. The only one who was not told, and of whom there is no later
+ * sign of life, is the one who was gone. */
+static void find_missed(struct lives *lives)
+{
+	struct life *missed = NULL;
+	uint64_t told_ns = first_told(lives);
+
+	for (uint32_t i = 0; i < lives->n && told_ns != UINT64_MAX; i++) {
+		struct life *life = &lives->all[i];
+
+		if (life->told || life->manner == RUNS || life->manner == WELL ||
+		    life->lo_ns > told_ns)
+			continue;
+		if (missed)
+			return;
+		missed = life;
+	}
+	if (missed && (missed->manner == SHOT || missed->manner == VANISHED))
+		missed->dead = 1;
+}
+
 static int any_dead(const struct lives *lives)
 {
 	int any = 0;
@@ -232,6 +269,8 @@ static void find_dead(struct lives *lives)
 	if (any_dead(lives))
 		return;
 	find_gone_before(lives);
+	if (!any_dead(lives))
+		find_missed(lives);
 	if (any_dead(lives))
 		return;
 	for (uint32_t i = 0; i < lives->n; i++) {

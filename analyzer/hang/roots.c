@@ -334,7 +334,8 @@ static void see_circle(const struct ct_waiting *w, const struct ct_components *c
 
 		for (uint32_t e = n->first; e < n->first + n->n; e++)
 			if (c->of[w->edges[e].to] == c->of[root->nodes[k]])
-				root->soft |= w->edges[e].flags & CT_EDGE_SOFT;
+				root->soft |= (w->edges[e].flags & CT_EDGE_SOFT) &&
+					      !(w->edges[e].flags & CT_EDGE_FUSED);
 	}
 }
 

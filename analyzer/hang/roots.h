@@ -17,6 +17,7 @@ struct ct_root {
 	uint8_t fresh;	    /* nothing in it has been waiting for long: slow, perhaps */
 	uint8_t unseen;	    /* without seeing when kernels start */
 	uint8_t inverted;   /* its ops were issued in different order */
+	uint8_t unnamed;    /* a circle through ranks that nobody has told */
 	uint8_t tie;	    /* nobody can say who is right */
 	uint8_t died_first; /* only what is no longer than usual leads to it */
 	uint8_t killed; /* a process died of it: of a difference, or an error that it was told of */
@@ -54,5 +55,8 @@ void ct_group_join(uint32_t *group, uint32_t a, uint32_t b);
 
 /* What leads to each root, and how: victims.c. 0 or CT_NOMEM. */
 int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
+
+/* Calls of which nobody knows who is missing, and all wait for who is inside: roots_unknown.c. After the victims. 0 or CT_NOMEM. */
+int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots);
 
 #endif

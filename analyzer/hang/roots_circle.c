@@ -13,6 +13,7 @@ struct circle {
 	int meetings;
 	int by_itself; /* kept by more than what else its launches do */
 	int unseen;
+	int open_ends;	/* a message that neither end has finished */
 	int crossed;	/* a send and a receive between the same two that do not fit */
 	uint32_t first; /* instance that some rank has not come to: the one begun first */
 };
@@ -72,6 +73,17 @@ static int is_crossed(const struct ct_waiting *w, const struct ct_components *c,
 	return 0;
 }
 
+static uint32_t count_open(const struct ct_waiting *w, const struct ct_hang_instance *i)
+{
+	uint32_t n = 0;
+
+	if (i->p2p && i->src == i->dst) /* both ends are one rank's */
+		return 1;
+	for (uint32_t k = i->first; k < i->first + i->n; k++)
+		n += w->ix->c->ops[w->ix->parts[k]].state != CT_STATE_FINISHED;
+	return n;
+}
+
 static void see_instance(const struct ct_waiting *w, const struct ct_components *c, uint32_t node,
 			 struct circle *circle)
 {
@@ -79,6 +91,7 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
 
 	circle->by_itself |= !n->fused;
+	circle->open_ends |= count_open(w, i) > 1;
 	circle->messages |= i->p2p;
 	circle->collectives |= !i->p2p;
 	for (uint32_t k = i->first; k < i->first + i->n; k++)
@@ -136,7 +149,9 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 		return circle.grouped ? CT_HANG_IS_HOST_BLOCKED_CALL : CT_HANG_IS_INSIDE_LIBRARY;
 	if (circle.inside)
 		return CT_HANG_IS_HOST_CALL_STALL;
+	if (!circle.by_itself && circle.unseen)
+		return CT_HANG_IS_UNKNOWN;
 	if (!circle.by_itself)
-		return circle.unseen ? CT_HANG_IS_UNKNOWN : CT_HANG_IS_TRANSPORT_STALL;
+		return circle.open_ends ? CT_HANG_IS_TRANSPORT_STALL : CT_HANG_IS_PARTIAL_COMPLETE;
 	return circle.collectives ? CT_HANG_IS_ORDER_DEADLOCK : CT_HANG_IS_P2P_CYCLE;
 }

@@ -175,7 +175,9 @@ const char *ct_say_more(const struct ct_say *s)
 		text = s->root->tie ? "; those that did disagree, and nobody decides" : "";
 		break;
 	default:
-		text = s->root->circle	   ? ct_say_circle(s)
+		text = s->root->unnamed	 ? ": not all ranks of these calls are on record, and all "
+					   "that run are inside of them or wait for who is"
+		       : s->root->circle ? ct_say_circle(s)
 		       : s->root->inverted ? more_of_inversion(s)
 					   : more_of_mismatch(s);
 		if (text && *text && s->root->circle)

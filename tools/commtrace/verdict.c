@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/render/hang.h"
 #include "analyzer/render/render.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/recording.h"
@@ -57,6 +58,31 @@ static void say_size(const struct ct_report *report)
 	       expected, ops, report->run.processes_running ? " so far" : "", lost);
 }
 
+/* What the job waited for, or who of it died; 0: nothing to say. */
+static int say_hang(const struct ct_run *run)
+{
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_hang_run *hang = NULL;
+	struct ct_err err = { .text = "" };
+	const struct ct_hang_options options = { .attempt = -1 };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	int says;
+
+	says = memory && ct_hang_of_run(run, &options, memory, &hang, &err) == CT_OK &&
+	       hang->result->n_verdicts;
+	out = says ? open_memstream(&text, &size) : NULL;
+	if (out) {
+		ct_hang_sentence(hang, out);
+		if (fclose(out) == 0 && text)
+			ct_say("%s", text);
+	}
+	free(text);
+	ct_arena_free(memory);
+	return says;
+}
+
 static int failed(const struct ct_end *end)
 {
 	return end->how == CT_END_SIGNAL ||
@@ -101,6 +127,7 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
 	char what[512];
+	int hangs;
 
 	if (!ct_recording_of_another(dir->path, ring_dirs, NULL, what)) {
 		ct_say("nothing recorded in %s: no process called a function that is recorded (%s)",
@@ -124,7 +151,8 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 		say_sentence(report);
 		say_size(report);
 		say_end(report);
-		ct_say("next: commtrace report %s", dir->shown);
+		hangs = report->n_ended && say_hang(run);
+		ct_say("next: commtrace %s %s", hangs ? "hang" : "report", dir->shown);
 	}
 	ct_report_free(report);
 	ct_run_close(run);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that make communicators whose other ranks nobody has told. If all that run are inside of such calls or wait for who is, then
+ * whoever is meant waits for them as well. */
+#include "analyzer/hang/roots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+/* Calls of unknown ranks, and of more than one communicator only if they are known to be different. */
+static int is_of_meetings(const struct ct_waiting *w, const struct ct_root *root)
+{
+	const struct ct_hang_case *c = w->ix->c;
+
+	if (root->code != CT_HANG_IS_UNKNOWN || root->circle || root->fresh)
+		return 0;
+	for (uint32_t k = 0; k < root->n_nodes; k++) {
+		uint32_t comm;
+
+		if (ct_wait_kind(w, root->nodes[k]) != CT_NODE_MEETING)
+			return 0;
+		comm = w->meetings[ct_wait_of(w, root->nodes[k])].comm;
+		if (comm == CT_HANG_NONE || (!c->comms[comm].key && root->n_nodes > 1))
+			return 0;
+		for (uint32_t j = 0; j < k && root->n_nodes > 1; j++)
+			if (c->comms[w->meetings[ct_wait_of(w, root->nodes[j])].comm].key ==
+			    c->comms[comm].key)
+				return 0;
+	}
+	return 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots)
+{
+	const struct ct_hang_case *c = w->ix->c;
+
+	for (uint32_t r = 0; r < roots->n; r++) {
+		struct ct_root *root = &roots->all[r];
+		uint32_t *all;
+
+		/* Ranks and victims are apart, so that together they are all if they are as many. */
+		if (!is_of_meetings(w, root) || root->n_ranks + root->n_victims != c->n_ranks)
+			continue;
+		root->code = CT_HANG_IS_HOST_ORDER_DEADLOCK;
+		root->soft = 1;
+		root->unnamed = 1;
+		if (root->n_nodes > 1)
+			continue;
+		all = ct_arena_calloc(w->ix->arena, c->n_ranks, sizeof(*all));
+		if (!all)
+			return CT_NOMEM;
+		memcpy(all, root->ranks, root->n_ranks * sizeof(*all));
+		memcpy(all + root->n_ranks, root->victims, root->n_victims * sizeof(*all));
+		qsort(all, c->n_ranks, sizeof(*all), by_number);
+		root->ranks = all;
+		root->n_ranks = c->n_ranks;
+		root->n_victims = 0;
+	}
+	return CT_OK;
+}
