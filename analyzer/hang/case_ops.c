@@ -167,8 +167,13 @@ static int failed_waiting(const struct filling *f, const struct ct_hang_kept *ke
 	const struct ct_hang_case *c = &f->out->hang_case;
 	uint64_t at = ct_gather_at(f->g, kept->process, op->failed_ns);
 
-	if (!op->failed || !op->op.by_host || op->failed_ns != p->failed_ns)
+	if (!op->failed || !op->op.by_host)
 		return 0;
+	/* what a queue begins while the job is being ended has waited for nobody */
+	if (ct_gather_at(f->g, kept->process, op->op.enter_ns) >= f->out->torn_down_ns)
+		return 0;
+	if (op->failed_ns != p->failed_ns)
+		return at >= f->out->torn_down_ns;
 	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;
 	if (at >= f->out->torn_down_ns)

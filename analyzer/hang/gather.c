@@ -287,7 +287,8 @@ static int on_op(void *arg, const struct ct_load_op *in)
 		kept->issued = j->op->seq + 1;
 	if (class != CT_CLASS_P2P && add_to_sums(g, kept, j, op.op.varying) != CT_OK)
 		return CT_NOMEM;
-	if (j->end_ns && note_end(g, j, kept->comm, &op.op) != CT_OK)
+	/* what failed took as long as somebody waited, not as long as its like take */
+	if (j->end_ns && !op.failed && note_end(g, j, kept->comm, &op.op) != CT_OK)
 		return CT_NOMEM;
 	if (is_under_way(in))
 		return ct_hang_kept_open(kept, &op);

@@ -25,6 +25,13 @@ def ranks_of(launcher):
     return [int(pid) for pid in children if b"train.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def main():
     judge.with_torch()
     seed = int(os.environ.get("CT_SEED", time.time_ns() % 1000000))
@@ -48,16 +55,20 @@ def main():
         while "step 2 " not in (work / "out").read_text():
             assert launcher.poll() is None and time.monotonic() < limit, (work / "out").read_text()
             time.sleep(0.1)
-        # A stall is seen, and stacks are taken, a while after HANG_AFTER.
-        time.sleep(5)
         pids = ranks_of(launcher.pid)
         assert len(pids) == RANKS, pids
+        truth = [[("HOST_MISSING", [sleeper])]]
+        answer, (verdict, why) = judge.watch(lambda: judge.ask(work / "run", rings=rings), truth)
+        assert verdict == "right", f"while it hangs: {answer} {why}\n{answer.text}"
+        time.sleep(3)  # stacks are taken a while after HANG_AFTER
         launcher.kill()  # nobody is left to see how the ranks end
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         launcher.wait()
+        while any(is_alive(pid) for pid in pids):
+            time.sleep(0.05)
         answer = judge.ask(work / "run", rings=rings)
-        verdict, why = judge.judge(answer, [[("HOST_MISSING", [sleeper])]], (), [r for r in range(RANKS) if r != sleeper])
+        verdict, why = judge.judge(answer, truth, (), [r for r in range(RANKS) if r != sleeper])
         assert verdict == "right", f"{answer} {why}\n{answer.text}"
         frames = [frame for stack in answer.said["verdicts"][0]["stacks"] if stack["rank"] == sleeper for frame in stack["frames"]]
         here = [frame for frame in frames if frame["kind"] == "python" and frame["file"].endswith("torch_ddp/train.py")]

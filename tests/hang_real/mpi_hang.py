@@ -164,8 +164,8 @@ def told(job, when, truth, victims):
 
 def play(name, work, rings):
     truth, victims = PLAYS[name]
-    # Who ends by a signal leaves no word of it: that is seen by its launcher only, before it ends the others at once.
-    job = Job(name, work, rings, name == "segfault" or random.random() < 0.5)
+    # Who ends by a signal, or by the library's own decision, leaves no word of it: its launcher only sees it, and ends the others.
+    job = Job(name, work, rings, name in ("segfault", "another_count") or random.random() < 0.5)
     manner = random.choice(["at once", "launcher"])
     verdicts = []
     try:

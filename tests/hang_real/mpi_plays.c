@@ -89,6 +89,7 @@ static void receive_without_send(void)
 	mark();
 	if (rank == 1)
 		MPI_Recv(here, SMALL, MPI_CHAR, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	nap(0.3); /* what was waited for first is what is told */
 	sum(4);
 }
 

@@ -10,10 +10,10 @@ export PATH=$work/bin:$PATH
 
 # recipe LANGUAGE N: the N-th block of that language in the section.
 recipe() {
-	awk -v fence="\`\`\`$1" -v n="$2" '
+	(cd "$root/docs" && awk -v fence="\`\`\`$1" -v n="$2" '
 		/^## / { here = /^## Recipes/ }
 		here && /^```/ { inside = !inside && $0 == fence && ++k == n; next }
-		inside' "$root/docs/HANG.md"
+		inside' HANG.md)
 }
 
 # names CODE RANK RUN: the one verdict.

@@ -5,6 +5,7 @@ The stage is a process that carries the preload and has imported torch; the rank
 their first communicator, as programs of their own do. Many jobs are on stage at a time: all they do is wait. Only what is
 told apart by addresses needs programs of its own (Play.executed)."""
 
+import ctypes
 import os
 import random
 import shutil
@@ -54,9 +55,11 @@ class Job:
         if self.play.executed:
             with open(self.folder / f"out.{rank}", "w") as out:
                 return subprocess.Popen([sys.executable, __file__, self.play.name, str(rank), str(self.folder)],
-                                        env={**os.environ, **environment}, stdout=out, stderr=out).pid
+                                        env={**os.environ, **environment}, stdout=out, stderr=out,
+                                        preexec_fn=end_with_stage).pid
         pid = os.fork()
         if pid == 0:
+            end_with_stage()
             os.environ.update(environment)
             out = os.open(self.folder / f"out.{rank}", os.O_CREAT | os.O_WRONLY, 0o600)
             os.dup2(out, 1)
@@ -96,6 +99,12 @@ class Job:
         return "\n".join(f"rank {rank}: {(self.folder / f'out.{rank}').read_text()[-600:]}" for rank in self.pids)
 
 
+def end_with_stage():
+    """No rank is left behind where the test itself is ended."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def act(name, rank, folder):
     """What a rank does, to its end."""
     status = 0
@@ -113,8 +122,6 @@ def act(name, rank, folder):
 
 def leave(status):
     """As the interpreter ends a program: the C library's handlers run. (A fork of the stage must not run Python's.)"""
-    import ctypes
-
     ctypes.CDLL(None).exit(status)
 
 
