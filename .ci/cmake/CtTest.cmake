@@ -102,7 +102,7 @@ function(ct_fuzz)
 	string(REPLACE "." "_" program "${T_NAME}")
 	get_filename_component(seeds ${T_SEEDS} ABSOLUTE)
 	if(CT_FUZZER)
-		ct_program(${program} SOURCES ${T_SOURCES} LIBS ${T_LIBS})
+		ct_program(${program} SOURCES ${T_SOURCES} LIBS ct_fuzzed ${T_LIBS})
 		target_link_options(${program} PRIVATE -fsanitize=fuzzer)
 		# What it finds new goes to the build tree, never into the seeds.
 		file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${program}.corpus)
