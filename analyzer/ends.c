@@ -45,7 +45,8 @@ struct ct_ends_moment ct_ends_moment_of(const struct ct_end *end)
 	struct ct_ends_moment m = { .lo_ns = end->after_ns, .hi_ns = end->before_ns };
 
 	m.how_unknown = end->how == CT_END_UNKNOWN;
-	m.was_killed = end->how == CT_END_SIGNAL &&
+	/* whom the kernel kills for want of memory has failed by itself */
+	m.was_killed = end->how == CT_END_SIGNAL && !end->for_memory &&
 		       (end->signal == SIGTERM || end->signal == SIGKILL);
 	if (ct_end_was_sent(end)) {
 		m.was_killed = 1;

@@ -11,6 +11,7 @@
 #define CT_GUARD_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/ring.h"
@@ -60,6 +61,7 @@ struct ct_thread {
 	struct ct_frame *frame;	     /* that call, NULL outside */
 	struct ct_comm *comm;	     /* the one used last */
 	struct ct_nccl_thread *nccl; /* its groups (nccl/group.h), NULL before the first */
+	const void *caller;	     /* what that call returns to (site.h), NULL not known */
 };
 _Static_assert(sizeof(struct ct_thread) <= 64, "static TLS is scarce");
 extern __thread struct ct_thread ct_self CT_NEAR __attribute__((tls_model("initial-exec")));
@@ -143,6 +145,7 @@ static inline int ct_guard_enter(enum ct_call_kind kind)
 	if (answer == CT_GUARD_PASS || (answer == CT_GUARD_ASK && !ct_guard_slow(gate, kind)))
 		return 0;
 	ct_self.depth = 1;
+	ct_self.caller = NULL;
 	return 1;
 }
 

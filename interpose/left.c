@@ -15,7 +15,8 @@ void ct_guard_passed(struct ct_frame *frame)
 
 static struct ct_slot *first_of(struct ct_lane *lane)
 {
-	return (struct ct_slot *)lane->chunk + 1; /* the chunk's header is as large as a slot */
+	return (struct ct_slot *)ct_lane_chunk(lane) +
+	       1; /* the chunk's header is as large as a slot */
 }
 
 /* Its ops that had not returned. They lie in the chunk that the thread fills: it writes nothing else while in a call. */
@@ -71,7 +72,7 @@ int ct_guard_end_left(void)
 	if (is_other)
 		return 0;
 	now_ns = ct_now_ns();
-	if (lane->chunk && !end_ops(lane, now_ns))
+	if (lane->end && !end_ops(lane, now_ns))
 		end_host(lane, now_ns);
 	ct_guard_leave();
 	return 1;

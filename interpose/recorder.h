@@ -14,6 +14,7 @@
 
 #include "interpose/comms.h"
 #include "interpose/guard.h"
+#include "interpose/site.h"
 #include "trace/ops.h"
 
 /* In launch ids that come from a counter. Chunks are 64 slots, of which the first is none. */
@@ -85,14 +86,15 @@ static inline __attribute__((always_inline)) void ct_op_enter(struct ct_op_frame
 	f->enter_ns = ct_now_ns();
 }
 
-/* Publish the op, which was entered at f->enter_ns. op->enter_ns and op->comm are filled in; the rest is the caller's.
- * Inlined, the op never exists in memory but in its slot. */
+/* Publish the op, which was entered at f->enter_ns. op->enter_ns and op->comm are filled in; the rest is the caller's,
+ * and so is the call site where op->site is not 0. Inlined, the op never exists in memory but in its slot. */
 static inline __attribute__((always_inline)) void ct_op_begin_entered(struct ct_op_frame *f,
 								      struct ct_comm *comm,
 								      struct ct_op *op)
 {
 	struct ct_ring_comm *entry = comm->entry;
 	uint64_t w[8];
+	uint32_t site = op->site ? op->site : ct_site();
 
 	f->slot = ct_recorder_slot();
 	/* The ring is larger than the inner caches. The next slot is fetched during this call, or the locked
@@ -103,6 +105,7 @@ static inline __attribute__((always_inline)) void ct_op_begin_entered(struct ct_
 	op->comm = comm->id;
 	if (__builtin_expect(f->slot != NULL, 1)) {
 		ct_op_pack(op, w);
+		w[CT_OP_W_LINK] |= (uint64_t)site << 32;
 		w[CT_OP_W_END] = 0;
 		ct_slot_publish(f->slot, CT_TAG(ct_self.lane.lap, CT_KIND_OP, op->call), w);
 	}

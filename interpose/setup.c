@@ -32,6 +32,7 @@
 #include "interpose/profiler/profiler.h"
 #include "interpose/recorder.h"
 #include "interpose/run_dir.h"
+#include "interpose/site.h"
 #include "interpose/stacks/stacks.h"
 #include "interpose/start_line.h"
 #include "interpose/writer.h"
@@ -145,8 +146,9 @@ static int set_up(uint32_t nth)
 	ct_ranges_reset();
 	ct_stacks_reset(&(struct ct_stacks_options){
 		.hang_after_ns = (uint64_t)settings.HANG_AFTER,
-		.is_on = 1,
-		.with_python = 1,
+		.is_on = strcmp(settings.STACKS, "off") != 0,
+		.with_python = strcmp(settings.STACKS, "off") != 0 &&
+			       strcmp(settings.STACKS, "native") != 0,
 	});
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -155,6 +157,7 @@ static int set_up(uint32_t nth)
 	options.dirfd = ct_run_dir_open(settings.DIR, tmpdir, process, &notes);
 	if (make_memory(options.ring_dirs) != 0)
 		return -1;
+	ct_site_init(settings.STACKS, &notes);
 	ct_recorder.call_cost_ns = ct_recorder_calibrate();
 	ct_errors_init();
 	ct_gloo_init(is_listed("gloo"));

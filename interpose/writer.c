@@ -21,6 +21,7 @@
 #include "interpose/stacks/stacks.h"
 #include "interpose/threads.h"
 #include "trace/drain.h"
+#include "trace/oom.h"
 #include "trace/ring_dir.h"
 
 #define SECOND_NS 1000000000ull
@@ -259,6 +260,18 @@ static void look_for_silence(struct writer *w, uint64_t now)
 		w->status_at = now;
 }
 
+/* So that whoever sees this process killed can tell whether the kernel did it. */
+static void look_at_memory(const struct writer *w)
+{
+	struct ct_oom oom;
+
+	if (!ct_oom_read("", &oom))
+		return;
+	atomic_store_explicit(&w->ring->header->oom_kills, oom.kills, memory_order_relaxed);
+	/* release: who sees it sees the number */
+	atomic_store_explicit(&w->ring->header->oom_where, oom.where, memory_order_release);
+}
+
 static int is_due(const struct writer *w, uint64_t now)
 {
 	uint64_t fresh = load(&w->ring->header->claims) - w->claims;
@@ -286,6 +299,7 @@ static void serve(struct writer *w)
 		flush(w, CT_DRAIN_RETURNED);
 	if (now - w->status_at >= STATUS_NS && now >= w->retry_at) {
 		w->status_at = now;
+		look_at_memory(w);
 		write_state(w, CT_BLOCK_STATUS, now);
 	}
 	if (pool_below(w, 4)) {
@@ -320,6 +334,7 @@ static void *run(void *arg)
 	struct writer *w = arg;
 	struct ct_collected collected;
 
+	look_at_memory(w);
 	ct_ring_dir_collect(w->options.ring_dirs, NULL, &collected);
 	ct_log("rings of dead processes: %u archived, %u removed, %u kept %s", collected.moved,
 	       collected.removed, collected.kept, collected.why_kept);

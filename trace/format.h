@@ -118,7 +118,10 @@ struct ct_ring_header {
 	ct_word kill_note;  /* ... killer pid << 32 | signal; stored after kill_ns */
 	ct_word wrapper_ns; /* write thread: observer ledger, see struct ct_cost_rec */
 	ct_word traffic; /* creator: byte offset of the traffic table | its entries << 32, 0 none */
-	ct_word reserved[9];
+	ct_word oom_where; /* write thread: which counter of processes that the kernel killed, 0 not known ... */
+	ct_word oom_kills; /* ... and how far that was when it last looked; stored before `where` */
+	ct_word oom_seen; /* its parent, when that saw it killed: how far that counter was then, + 1; 0 not known */
+	ct_word reserved[6];
 	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
 	struct ct_process process;

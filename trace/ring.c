@@ -265,7 +265,6 @@ int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
 			lane->tid = (uint32_t)syscall(SYS_gettid);
 		/* ordered before the first record by that record's release */
 		atomic_store_explicit(&chunk->owner, lane->tid, memory_order_relaxed);
-		lane->chunk = chunk;
 		lane->lap = (uint32_t)lap;
 		lane->next = ct_chunk_slots(chunk);
 		lane->end = lane->next + CT_CHUNK_SLOTS;
@@ -277,14 +276,15 @@ int ct_ring_claim(struct ct_ring *ring, struct ct_lane *lane)
 
 void ct_lane_close(struct ct_lane *lane)
 {
-	if (lane->chunk) {
-		uint64_t state = atomic_load_explicit(&lane->chunk->state, memory_order_relaxed);
+	struct ct_chunk *chunk = ct_lane_chunk(lane);
+
+	if (chunk) {
+		uint64_t state = atomic_load_explicit(&chunk->state, memory_order_relaxed);
 
 		/* release: who sees CLOSED sees every slot */
-		atomic_store_explicit(&lane->chunk->state, (state & ~0xffull) | CT_CHUNK_CLOSED,
+		atomic_store_explicit(&chunk->state, (state & ~0xffull) | CT_CHUNK_CLOSED,
 				      memory_order_release);
 	}
-	lane->chunk = NULL;
 	lane->next = NULL;
 	lane->end = NULL;
 }

@@ -38,8 +38,7 @@ struct ct_ring {
 /* What one thread fills. Zero-initialised = no chunk yet. */
 struct ct_lane {
 	struct ct_slot *next; /* slot to fill ... */
-	struct ct_slot *end;  /* ... up to here */
-	struct ct_chunk *chunk;
+	struct ct_slot *end;  /* ... up to here, where its chunk ends */
 	uint32_t lap;
 	uint32_t tid;
 };
@@ -113,6 +112,12 @@ static inline struct ct_chunk *ct_ring_chunk(const struct ct_ring *ring, uint32_
 static inline struct ct_slot *ct_chunk_slots(const struct ct_chunk *chunk)
 {
 	return (struct ct_slot *)((uintptr_t)chunk + CT_SLOT_BYTES);
+}
+
+/* The chunk that the lane fills, NULL if it has none. */
+static inline struct ct_chunk *ct_lane_chunk(const struct ct_lane *lane)
+{
+	return lane->end ? (struct ct_chunk *)((uintptr_t)lane->end - CT_CHUNK_BYTES) : NULL;
 }
 
 /* Count `n` losses of one reason. Any thread. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/ring_dir.h"
+#include "trace/oom.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,6 +211,18 @@ static int is_meant(struct ct_ring_header *h, uint64_t now_ns)
 	       atomic_load_explicit(&h->beat_ns, memory_order_relaxed) + 60 * SECOND_NS > now_ns;
 }
 
+/* Killed, and not by this process: did the kernel do it? Told only where both look at one counter. */
+static void note_oom(struct ct_ring_header *h)
+{
+	struct ct_oom oom;
+
+	if (atomic_load_explicit(&h->kill_ns, memory_order_relaxed) ||
+	    !atomic_load_explicit(&h->oom_where, memory_order_acquire) || !ct_oom_read("", &oom) ||
+	    oom.where != atomic_load_explicit(&h->oom_where, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&h->oom_seen, oom.kills + 1, memory_order_relaxed);
+}
+
 int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t now_ns)
 {
 	uint64_t note = (uint64_t)(uint32_t)getpid() << 32 | (uint32_t)status;
@@ -233,6 +246,9 @@ int ct_ring_note_death(const char *const *dirs, pid_t pid, int status, uint64_t 
 			continue;
 		if (is_meant(h, now_ns)) {
 			found = 1;
+			if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL &&
+			    !atomic_load_explicit(&h->death_seen_ns, memory_order_relaxed))
+				note_oom(h);
 			/* The first note stays. release: who sees the time sees the note. */
 			atomic_compare_exchange_strong_explicit(&h->death_note, &none, note,
 								memory_order_relaxed,

@@ -104,6 +104,8 @@ static void parents_word(struct ct_end *e, const struct ct_ring_header *h, const
 	if (WIFSIGNALED(status)) {
 		e->how = CT_END_SIGNAL;
 		e->signal = WTERMSIG(status);
+		e->for_memory = e->signal == SIGKILL && !e->kill_ns &&
+				load(&h->oom_seen) > load(&h->oom_kills) + 1;
 		return;
 	}
 	/* With neither note nor END block no exit handler ran: exit_group called directly. */

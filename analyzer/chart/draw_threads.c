@@ -16,14 +16,14 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 	const struct ct_drawing *x = arg;
 	const struct ct_drawn *d = x->d;
 	struct ct_args args = { .n = 0 };
-	struct ct_chart_frame frame;
+	struct ct_chart_frame frames[CT_CHART_FRAMES];
 	struct ct_chart_slice slice = {
 		.track = track,
 		.begin_ns = item->begin_ns,
 		.end_ns = item->end_ns,
 		.depth = (uint8_t)item->depth,
 		.category = CT_CATEGORY_API,
-		.frames = &frame,
+		.frames = frames,
 		.args = args.all,
 	};
 	int st = CT_OK;
@@ -51,9 +51,9 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 			ct_args_uint(&args, CT_ARG_captured, 1);
 		ct_args_text(&args, CT_ARG_site, o->site);
 		if (o->site && st == CT_OK)
-			st = ct_frame_of(&x->pen->census->texts, NULL,
-					 ct_texts_get(&x->pen->census->texts, o->site), &frame);
-		slice.n_frames = o->site != 0;
+			st = ct_frames_of(&x->pen->census->texts,
+					  ct_texts_get(&x->pen->census->texts, o->site), frames,
+					  &slice.n_frames);
 		if (o->queued_ns != CT_CHART_OPEN)
 			ct_args_uint(&args, CT_ARG_queued_ns, o->queued_ns);
 		/* The arrow starts at the last call of a group: the one that is nearest to the launch. */

@@ -9,6 +9,10 @@
 
 /* Longer ones are cut; in the file they are, too. */
 #define TEXT (CT_CHART_FRAME_TEXT + 32)
+#define SITE 1024 /* a string of a ring has at most 1000 bytes */
+
+/* Between a frame and the one that called it. */
+#define CALLER " < "
 
 /* The colon before the line's number; NULL: there is none. A file's name may have a colon and a blank, too. */
 static const char *colon_of(const char *site, size_t *digits)
@@ -22,8 +26,8 @@ static const char *colon_of(const char *site, size_t *digits)
 	return NULL;
 }
 
-int ct_frame_of(struct ct_texts *texts, const char *whose, const char *site,
-		struct ct_chart_frame *frame)
+static int frame_of(struct ct_texts *texts, const char *whose, const char *site,
+		    struct ct_chart_frame *frame)
 {
 	size_t digits = 0;
 	const char *colon = colon_of(site, &digits), *function = site;
@@ -42,7 +46,34 @@ int ct_frame_of(struct ct_texts *texts, const char *whose, const char *site,
 	/* Where no function is told, the place stands for it: a frame without a name is not shown. */
 	if (!*function)
 		function = site;
-	snprintf(text, sizeof(text), "%s%s%s", whose ? whose : "", whose ? ": " : "", function);
+	snprintf(text, sizeof(text), "%s%s%.*s", whose ? whose : "", whose ? ": " : "",
+		 (int)CT_CHART_FRAME_TEXT, function);
 	frame->function = ct_texts_add(texts, text);
 	return frame->function ? CT_OK : CT_NOMEM;
+}
+
+int ct_frame_of(struct ct_texts *texts, const char *whose, const char *all,
+		struct ct_chart_frame *frame)
+{
+	const char *end = strstr(all, CALLER);
+	char site[SITE];
+
+	snprintf(site, sizeof(site), "%.*s", end ? (int)(end - all) : SITE, all);
+	return frame_of(texts, whose, site, frame);
+}
+
+int ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames,
+		 uint8_t *n)
+{
+	const char *parts[CT_CHART_FRAMES];
+	int st = CT_OK;
+
+	*n = 0;
+	for (const char *at = site; at && *n < CT_CHART_FRAMES; at = strstr(at, CALLER)) {
+		at += at == site ? 0 : strlen(CALLER);
+		parts[(*n)++] = at;
+	}
+	for (uint8_t i = 0; i < *n && st == CT_OK; i++)
+		st = ct_frame_of(texts, NULL, parts[*n - 1 - i], &frames[i]);
+	return st;
 }

@@ -56,6 +56,17 @@ static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struc
 	out->err_ns = ct_gather_err(g, seat->process);
 	out->starts_known = p->has_starts;
 	out->cut = p->lost;
+	if (p->error) {
+		out->error = p->error;
+		out->error_ns = ct_gather_at(g, seat->process, p->error_ns);
+		out->error_comm = p->error_comm;
+	}
+	for (uint32_t i = 0; p->stacks && i < p->stacks->n; i++) {
+		const struct ct_stack *stack = &p->stacks->stacks[i];
+
+		if (stack->rec.flags & CT_STACK_MAIN && stack->before_ns)
+			out->cpu_ns = stack->cpu_since_ns;
+	}
 }
 
 static struct ct_hang_rank unknown_rank(int rank)
@@ -129,6 +140,9 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	st = list_ranks(g, out, out->ranks_expected);
 	if (st != CT_OK)
 		return st;
+	out->stacks = ct_arena_calloc(g->memory, c->n_ranks, sizeof(*out->stacks));
+	if (!out->stacks)
+		return CT_NOMEM;
 	qsort(c->ranks, c->n_ranks, sizeof(*c->ranks), by_rank);
 	for (uint32_t i = 0; i < c->n_ranks && st == CT_OK; i++) {
 		const struct ct_hang_rank *r = &c->ranks[i];
@@ -146,8 +160,11 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
 		uint64_t key = (uint64_t)(g->seats[s].rank + 1);
 
-		if (counts(g, s))
-			g->seats[s].index = (uint32_t)(uintptr_t)ct_table_get(&index, key) - 1;
+		if (!counts(g, s))
+			continue;
+		g->seats[s].index = (uint32_t)(uintptr_t)ct_table_get(&index, key) - 1;
+		if (g->processes[g->seats[s].process].stacks)
+			out->stacks[g->seats[s].index] = g->processes[g->seats[s].process].stacks;
 	}
 	ct_table_fini(&index);
 	return st;

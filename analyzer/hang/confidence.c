@@ -39,6 +39,28 @@ static int is_by_host(const struct ct_say *s)
 	return s->v->op != CT_HANG_NONE && s->w->ix->c->ops[s->v->op].by_host;
 }
 
+/* Those who left no trace, or not all of it, might have said the same as the fewer. */
+static int may_tip(const struct ct_say *s)
+{
+	const struct ct_hang_index *ix = s->w->ix;
+	uint32_t node = s->root->nodes[0], unknown = 0;
+	const struct ct_hang_instance *i;
+	const struct ct_hang_mismatch *m;
+
+	if (ct_wait_kind(s->w, node) != CT_NODE_MISMATCH)
+		return 0;
+	m = s->w->mismatches[ct_wait_of(s->w, node)];
+	i = &ix->instances[m->instance];
+	for (uint32_t k = ix->member_first[i->comm]; k < ix->member_first[i->comm + 1]; k++) {
+		uint32_t rank = ix->members[k].rank;
+
+		unknown += rank == CT_HANG_NONE || ((ix->c->ranks[rank].life == CT_LIFE_NO_TRACE ||
+						     ix->c->ranks[rank].cut) &&
+						    ct_hang_part(ix, i, rank, 0) == CT_HANG_NONE);
+	}
+	return unknown && i->n - m->n_culprits <= m->n_culprits + unknown;
+}
+
 int ct_say_confidence(const struct ct_say *s)
 {
 	const struct ct_root *root = s->root;
@@ -66,6 +88,9 @@ int ct_say_confidence(const struct ct_say *s)
 		lower(v, CT_CONFIDENCE_LOW, "what is known of a rank is older than 10 s");
 	if (cut && by_absence(root->code))
 		lower(v, CT_CONFIDENCE_LOW, "records of a rank are lost, so it may have issued it");
+	if (may_tip(s))
+		lower(v, CT_CONFIDENCE_LOW,
+		      "ranks of which nothing is on record might tip the vote");
 	if (root->graph)
 		lower(v, CT_CONFIDENCE_LOW, "what happens inside of a CUDA graph is not on record");
 	if (root->by_any)

@@ -36,13 +36,17 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Which of several roots are told, and as what. */
-static int is_told(struct ct_root *root)
+static int is_told(const struct ct_waiting *w, struct ct_root *root)
 {
+	enum ct_wait_kind kind = ct_wait_kind(w, root->nodes[0]);
+
 	if (!root->n_ranks)
 		return 0;
 	/* Of what was going on well until a process died, only that is the reason. */
 	if (root->died_first)
-		return root->code == CT_HANG_IS_DEAD_RANK;
+		return root->code == CT_HANG_IS_DEAD_RANK ||
+		       (root->killed && (kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED ||
+					 root->code == CT_HANG_IS_ASYNC_ERROR));
 	/* If anybody might have sent it, none of several is at fault. */
 	if (root->by_any && root->n_ranks > 1 && root->code != CT_HANG_IS_NO_TRACE)
 		root->code = CT_HANG_IS_UNKNOWN;
@@ -50,7 +54,7 @@ static int is_told(struct ct_root *root)
 }
 
 /* The op that the verdict is about: in what others wait for the root, its longest; else the first of the root itself. */
-static uint32_t main_op(const struct ct_waits *w, const struct ct_root *root)
+static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 {
 	uint32_t node = root->nodes[0], best = CT_HANG_NONE, of;
 	const struct ct_hang_instance *i = NULL;
@@ -80,7 +84,7 @@ static uint32_t main_op(const struct ct_waits *w, const struct ct_root *root)
 	return CT_HANG_NONE;
 }
 
-static int describe(const struct ct_waits *w, const struct ct_components *c,
+static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		    const struct ct_root *root, struct ct_hang_verdict *v)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -208,7 +212,7 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 {
 	struct ct_hang_result *result = ct_arena_calloc(arena, 1, sizeof(*result));
 	struct ct_hang_index *ix;
-	struct ct_waits *w = NULL;
+	struct ct_waiting *w = NULL;
 	struct ct_components components;
 	struct ct_roots roots = { 0 };
 	int rc = CT_NOMEM;
@@ -217,7 +221,7 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		return CT_NOMEM;
 	if (list_slow(ix, result) != CT_OK || list_missing(ix, result) != CT_OK)
 		return CT_NOMEM;
-	rc = ct_waits_make(ix, &w);
+	rc = ct_waiting_make(ix, &w);
 	if (rc == CT_OK)
 		rc = ct_components_find(w, &components);
 	if (rc == CT_OK)
@@ -230,10 +234,10 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		rc = result->verdicts ? CT_OK : CT_NOMEM;
 	}
 	for (uint32_t r = 0; r < roots.n && rc == CT_OK; r++)
-		if (is_told(&roots.all[r]))
+		if (is_told(w, &roots.all[r]))
 			rc = describe(w, &components, &roots.all[r],
 				      &result->verdicts[result->n_verdicts++]);
-	ct_waits_fini(w);
+	ct_waiting_fini(w);
 	if (rc != CT_OK)
 		return rc;
 	qsort(result->verdicts, result->n_verdicts, sizeof(*result->verdicts), by_weight);

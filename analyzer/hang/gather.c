@@ -391,6 +391,46 @@ static int keep_open_calls(struct ct_gather *g)
 	return CT_OK;
 }
 
+/* ---- what libraries and threads tell ---- */
+
+/* Of NCCL only what ends the communicator: a refused argument (4) and a wrong use (5) end nothing. */
+static int is_end_of_comm(const struct ct_error_rec *rec)
+{
+	return rec->backend != CT_BACKEND_NCCL ||
+	       (rec->result > 0 && rec->result <= 8 && (1 << rec->result & 0x14e));
+}
+
+static int on_error(void *arg, const struct ct_error_rec *rec, const char *call, const char *text)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[g->process];
+	struct ct_hang_kept *kept = ct_table_get(&g->by_id, (uint64_t)g->process << 32 | rec->comm);
+
+	/* an exception is told by the operation that it left */
+	if (p->error || rec->result < 0 || !is_end_of_comm(rec))
+		return CT_OK;
+	p->error = text ? ct_gather_text(g, text)
+			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
+					  rec->result);
+	p->error_ns = rec->told_ns;
+	p->error_comm = kept ? kept->comm->index : UINT32_MAX;
+	return p->error ? CT_OK : CT_NOMEM;
+}
+
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[g->process];
+
+	if (!p->stacks) {
+		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
+		if (!p->stacks)
+			return CT_NOMEM;
+		p->stacks->memory = g->memory;
+	}
+	return ct_stack_list_take(p->stacks, bytes, len);
+}
+
 /* ---- a process ---- */
 
 static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
@@ -458,6 +498,8 @@ static int end_process(struct ct_gather *g)
 		st = end_kept(g, k);
 	if (st != CT_OK || keep_open_calls(g) != CT_OK)
 		return CT_NOMEM;
+	if (p->stacks)
+		ct_stack_list_sort(p->stacks);
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
@@ -472,8 +514,7 @@ static int end_process(struct ct_gather *g)
 		if (info->ring != CT_RING_NOT_FOUND || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
-	p->lost = is_cut(p) ||
-		  (info->ring == CT_RING_NOT_FOUND && !p->ended_well && !p->facts.has_end);
+	p->lost = is_cut(p);
 	if (p->facts.cost.timed_by == CT_TIMED_BY_EVENTS ||
 	    p->facts.cost.timed_by == CT_TIMED_BY_PLUGIN)
 		p->has_starts = 1;
@@ -527,9 +568,13 @@ static void set_begin(struct ct_gather *g)
 
 int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, struct ct_err *err)
 {
-	const struct ct_load_sink sink = {
-		.op = on_op, .comm = on_comm, .named = on_comm, .host = on_host, .arg = g
-	};
+	const struct ct_load_sink sink = { .op = on_op,
+					   .comm = on_comm,
+					   .named = on_comm,
+					   .host = on_host,
+					   .error = on_error,
+					   .stack = on_stack,
+					   .arg = g };
 	int *ranks = NULL;
 	uint32_t n = 0;
 	int st;

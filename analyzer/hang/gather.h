@@ -9,6 +9,7 @@
 #include "analyzer/hang/kept.h"
 #include "analyzer/load.h"
 #include "analyzer/match/hist.h"
+#include "analyzer/stacks.h"
 
 /* A call that moves no data, entered or over. */
 struct ct_hang_seen_call {
@@ -31,7 +32,11 @@ struct ct_hang_process {
 	uint64_t failed_ns; /* when its latest operation that failed did; 0: none, or others came after it */
 	uint64_t until_ns; /* up to here its records are whole */
 	uint64_t ops;
-	uint32_t device; /* of its latest work on a GPU */
+	const char *error; /* that a library told of first; NULL none */
+	uint64_t error_ns;
+	uint32_t error_comm;
+	struct ct_stack_list *stacks; /* NULL none */
+	uint32_t device;	      /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 };

@@ -5,6 +5,7 @@
 
 #include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/hang_case.h"
+#include "analyzer/stacks.h"
 
 #define CT_HANG_STATE_MAP(XX)                                                                      \
 	XX(RUNNING, "running")	       /* somebody still records */                                \
@@ -36,6 +37,7 @@ struct ct_hang_run {
 	const char **missing_data; /* a sentence each */
 	size_t n_missing_data;
 	struct ct_hang_case hang_case;
+	const struct ct_stack_list **stacks; /* by rank of the case, NULL where none were taken */
 	const struct ct_hang_result *result; /* NULL until it was judged */
 };
 

@@ -46,7 +46,8 @@ struct ct_hang_instance {
 	uint32_t first, n; /* parts */
 	uint8_t p2p;
 	uint8_t any; /* a receive that does not say whose message, or which: it has no other part */
-	uint8_t sent, taken; /* of a message: this side was issued, though perhaps not listed */
+	uint8_t sent, taken;  /* of a message: this side was issued, though perhaps not listed */
+	uint8_t taken_by_any; /* ... by a receive that does not say what it takes */
 };
 
 struct ct_hang_member {

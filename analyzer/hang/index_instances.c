@@ -120,7 +120,7 @@ static void complete_messages(struct ct_hang_index *ix)
 							    : NULL;
 
 		if (taker && !i->taken)
-			i->taken = may_take(taker, i);
+			i->taken = i->taken_by_any = may_take(taker, i);
 	}
 }
 

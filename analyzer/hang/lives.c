@@ -13,6 +13,7 @@
 #define BEAT_NS 2000000000ull
 /* Who is asked to end (SIGTERM) is given half a minute as a rule. */
 #define GRACE_NS 60000000000ull
+#define AT_ONCE_NS 900000000ull
 /* A job that still runs is not called stuck by one look, unless it has been for this long. */
 #define LOOK_NS 5000000000ull
 
@@ -44,13 +45,21 @@ struct lives {
 	uint64_t limit_ns;
 };
 
+/* Whoever is asked to end and is gone at once, but of SIGKILL, was killed by somebody else: who asks first gives time. It may have
+ * been dead when it was asked. */
+static int is_of_another(const struct ct_end *end)
+{
+	return end->how == CT_END_SIGNAL && end->signal == SIGKILL && end->kill_signal != SIGKILL &&
+	       end->before_ns < end->kill_ns + AT_ONCE_NS;
+}
+
 static enum manner manner_of(const struct ct_process_info *info, const struct ct_end *end)
 {
 	int own = end->kill_by == info->id.pid;
 
 	if (end->how == CT_END_RUNNING)
 		return RUNS;
-	if (ct_end_was_sent(end) && !own)
+	if (ct_end_was_sent(end) && !own && !is_of_another(end))
 		return SENT;
 	if (ct_end_is_well(end) || end->how == CT_END_EXEC)
 		return WELL;
@@ -87,6 +96,9 @@ static void take_process(struct lives *lives, uint32_t p)
 	if (moment.lo_ns < process->last_sign_ns && !ct_end_was_sent(&process->end) &&
 	    !process->end.said_ns)
 		moment.lo_ns = process->last_sign_ns;
+	if (life->manner == SHOT)
+		moment = (struct ct_ends_moment){ .lo_ns = process->last_sign_ns,
+						  .hi_ns = process->end.before_ns };
 	if (life->manner == RUNS)
 		moment = (struct ct_ends_moment){ .lo_ns = process->last_sign_ns,
 						  .hi_ns = UINT64_MAX };

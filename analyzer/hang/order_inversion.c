@@ -8,7 +8,7 @@
 /* Instances of one rank that are compared with each other; more of them at once would be no order any more. */
 #define CT_COMPARED 32u
 
-static int is_candidate(const struct ct_waits *w, const struct ct_components *c, uint32_t op)
+static int is_candidate(const struct ct_waiting *w, const struct ct_components *c, uint32_t op)
 {
 	uint32_t at = w->ix->instance_of[op], node;
 	const struct ct_hang_instance *i;
@@ -25,7 +25,7 @@ static int is_candidate(const struct ct_waits *w, const struct ct_components *c,
 }
 
 /* `a` was issued before `b` on some rank: has another one done it the other way round? */
-static int compare(const struct ct_waits *w, const struct ct_components *c, struct ct_table *seen,
+static int compare(const struct ct_waiting *w, const struct ct_components *c, struct ct_table *seen,
 		   uint32_t a, uint32_t b, uint32_t *group, uint8_t *inverted)
 {
 	uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -44,7 +44,7 @@ static int compare(const struct ct_waits *w, const struct ct_components *c, stru
 	return ct_table_put(seen, key, (void *)bits);
 }
 
-int ct_roots_inversions(const struct ct_waits *w, const struct ct_components *c, uint32_t *group,
+int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
 			uint8_t *inverted)
 {
 	const struct ct_hang_index *ix = w->ix;

@@ -49,7 +49,7 @@ static int name_rank(struct names *names, uint32_t rank)
 	return CT_OK;
 }
 
-static int name_parts(const struct ct_waits *w, uint32_t at, struct names *names)
+static int name_parts(const struct ct_waiting *w, uint32_t at, struct names *names)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[at];
 	int rc = CT_OK;
@@ -69,7 +69,7 @@ static int name_all(const uint32_t *ranks, uint32_t n, struct names *names)
 	return rc;
 }
 
-static int name_meeting(const struct ct_waits *w, uint32_t at, struct names *names)
+static int name_meeting(const struct ct_waiting *w, uint32_t at, struct names *names)
 {
 	const struct ct_hang_case *c = w->ix->c;
 	int rc = CT_OK;
@@ -82,7 +82,7 @@ static int name_meeting(const struct ct_waits *w, uint32_t at, struct names *nam
 }
 
 /* Of a leaf. */
-static int name_of(const struct ct_waits *w, uint32_t node, struct names *names)
+static int name_of(const struct ct_waiting *w, uint32_t node, struct names *names)
 {
 	uint32_t of = ct_wait_of(w, node);
 
@@ -100,7 +100,7 @@ static int name_of(const struct ct_waits *w, uint32_t node, struct names *names)
 	}
 }
 
-static int name_in_circle(const struct ct_waits *w, uint32_t node, enum ct_hang_code code,
+static int name_in_circle(const struct ct_waiting *w, uint32_t node, enum ct_hang_code code,
 			  struct names *names)
 {
 	uint32_t rank = ct_wait_rank(w, node);
@@ -118,7 +118,7 @@ static int name_in_circle(const struct ct_waits *w, uint32_t node, enum ct_hang_
 /* ---- which roots are one ---- */
 
 /* Leaves that say the same of several ranks, and that one and the same thing waits for. */
-static void join_by_waiters(const struct ct_waits *w, const struct ct_components *c,
+static void join_by_waiters(const struct ct_waiting *w, const struct ct_components *c,
 			    uint32_t *group)
 {
 	for (uint32_t i = 0; i < w->n_found; i++) {
@@ -154,8 +154,8 @@ static int join_by_key(struct ct_table *seen, uint64_t key, uint32_t component, 
 }
 
 /* Ops that do not go on by themselves: those of one communicator that have a rank in common, or of the same ranks. */
-static int join_instances(const struct ct_waits *w, const struct ct_components *c, uint32_t *group,
-			  const uint8_t *inverted)
+static int join_instances(const struct ct_waiting *w, const struct ct_components *c,
+			  uint32_t *group, const uint8_t *inverted)
 {
 	struct ct_table seen = { 0 };
 	int rc = CT_OK;
@@ -186,7 +186,7 @@ static int join_instances(const struct ct_waits *w, const struct ct_components *
 
 /* ---- what a root is ---- */
 
-static int is_long(const struct ct_waits *w, uint32_t node)
+static int is_long(const struct ct_waiting *w, uint32_t node)
 {
 	uint32_t of = ct_wait_of(w, node);
 	const struct ct_hang_instance *i;
@@ -211,7 +211,7 @@ static int is_long(const struct ct_waits *w, uint32_t node)
 	}
 }
 
-static int is_unseen(const struct ct_waits *w, uint32_t node)
+static int is_unseen(const struct ct_waiting *w, uint32_t node)
 {
 	uint32_t of = ct_wait_of(w, node);
 	const struct ct_hang_instance *i;
@@ -234,7 +234,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static int keep_names(const struct ct_waits *w, struct names *names, struct ct_root *root)
+static int keep_names(const struct ct_waiting *w, struct names *names, struct ct_root *root)
 {
 	uint32_t n = 0;
 
@@ -253,7 +253,7 @@ static int keep_names(const struct ct_waits *w, struct names *names, struct ct_r
 }
 
 /* As many say the one as the other, and somebody who would decide left no trace: then that is what lacks. */
-static int name_undecided(const struct ct_waits *w, struct ct_root *root, struct names *names)
+static int name_undecided(const struct ct_waiting *w, struct ct_root *root, struct names *names)
 {
 	uint32_t node = root->nodes[0], comm;
 	const struct ct_hang_mismatch *m;
@@ -279,7 +279,7 @@ static int name_undecided(const struct ct_waits *w, struct ct_root *root, struct
 }
 
 /* Of what can be slow rather than stuck: nothing in it has been waiting for long. */
-static void see_ages(const struct ct_waits *w, struct ct_root *root)
+static void see_ages(const struct ct_waiting *w, struct ct_root *root)
 {
 	int aged = 0, is_any_long = 0;
 
@@ -295,7 +295,7 @@ static void see_ages(const struct ct_waits *w, struct ct_root *root)
 	root->fresh = aged && !is_any_long;
 }
 
-static void see_circle(const struct ct_waits *w, const struct ct_components *c,
+static void see_circle(const struct ct_waiting *w, const struct ct_components *c,
 		       struct ct_root *root)
 {
 	root->circle = 1;
@@ -308,7 +308,7 @@ static void see_circle(const struct ct_waits *w, const struct ct_components *c,
 	}
 }
 
-static int make(const struct ct_waits *w, const struct ct_components *c, struct ct_root *root,
+static int make(const struct ct_waiting *w, const struct ct_components *c, struct ct_root *root,
 		struct names *names)
 {
 	uint32_t component = c->of[root->nodes[0]];
@@ -335,7 +335,7 @@ static int make(const struct ct_waits *w, const struct ct_components *c, struct 
 }
 
 /* Nodes of all components of a group side by side, groups one after the other. */
-static int gather(const struct ct_waits *w, const struct ct_components *c, uint32_t *group,
+static int gather(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
 		  const uint8_t *inverted, struct ct_roots *roots)
 {
 	struct ct_arena *a = w->ix->arena;
@@ -372,7 +372,7 @@ static int gather(const struct ct_waits *w, const struct ct_components *c, uint3
 	return CT_OK;
 }
 
-int ct_roots_find(const struct ct_waits *w, const struct ct_components *c, struct ct_roots *roots)
+int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c, struct ct_roots *roots)
 {
 	struct ct_arena *a = w->ix->arena;
 	uint32_t *group = ct_arena_calloc(a, (size_t)c->n + 1, sizeof(*group));

@@ -18,6 +18,7 @@ struct ct_root {
 	uint8_t inverted;   /* its ops were issued in different order */
 	uint8_t tie;	    /* nobody can say who is right */
 	uint8_t died_first; /* only what is no longer than usual leads to it */
+	uint8_t killed; /* a process died of it: of a difference, or an error that it was told of */
 	/* victims.c */
 	uint32_t *victims; /* ranks (index), ascending, without `ranks` */
 	uint32_t n_victims;
@@ -34,15 +35,16 @@ struct ct_roots {
 };
 
 /* Roots that belong together are one. Arrays are the arena's of the graph's index. 0 or CT_NOMEM. */
-int ct_roots_find(const struct ct_waits *w, const struct ct_components *c, struct ct_roots *roots);
+int ct_roots_find(const struct ct_waiting *w, const struct ct_components *c,
+		  struct ct_roots *roots);
 
 /* What a circle is called: roots_circle.c. */
-enum ct_hang_code ct_root_circle_code(const struct ct_waits *w, const struct ct_components *c,
+enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
 				      uint32_t component);
 
 /* Instances (leaves) of different communicators that ranks issued in different order are joined, and become ORDER_DEADLOCK:
  * order_inversion.c. `group` is by component: those with the same number are one root. 0 or CT_NOMEM. */
-int ct_roots_inversions(const struct ct_waits *w, const struct ct_components *c, uint32_t *group,
+int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
 			uint8_t *inverted);
 
 /* Sets are joined: the group of a component. */
@@ -50,6 +52,6 @@ uint32_t ct_group_of(uint32_t *group, uint32_t component);
 void ct_group_join(uint32_t *group, uint32_t a, uint32_t b);
 
 /* What leads to each root, and how: victims.c. 0 or CT_NOMEM. */
-int ct_roots_victims(const struct ct_waits *w, struct ct_roots *roots);
+int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
 
 #endif

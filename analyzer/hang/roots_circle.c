@@ -12,7 +12,7 @@ struct circle {
 	int on_gpu;
 };
 
-static void see_kernel(const struct ct_waits *w, uint32_t of, struct circle *circle)
+static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *circle)
 {
 	const struct ct_hang_kernel *k = &w->ix->kernels[of];
 
@@ -23,7 +23,7 @@ static void see_kernel(const struct ct_waits *w, uint32_t of, struct circle *cir
 	circle->on_gpu |= !k->by_host;
 }
 
-static void see_instance(const struct ct_waits *w, const struct ct_components *c, uint32_t node,
+static void see_instance(const struct ct_waiting *w, const struct ct_components *c, uint32_t node,
 			 struct circle *circle)
 {
 	const struct ct_wait_node *n = &w->nodes[node];
@@ -42,7 +42,7 @@ static void see_instance(const struct ct_waits *w, const struct ct_components *c
 	}
 }
 
-enum ct_hang_code ct_root_circle_code(const struct ct_waits *w, const struct ct_components *c,
+enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,
 				      uint32_t component)
 {
 	struct circle circle = { 0 };

@@ -15,7 +15,7 @@ static const char *const patterns[] = {
 /* Ranks that are in the op or call where others first wait for the root, without those that it names. */
 static uint32_t waiting_in_met(const struct ct_say *s, uint32_t *all)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	const struct ct_hang_instance *i;
 	uint32_t n = 0, of;
 
@@ -43,7 +43,14 @@ static uint32_t waiting_in_met(const struct ct_say *s, uint32_t *all)
 	return n;
 }
 
-static const char *say_waiting(const struct ct_say *s)
+static int is_message(const struct ct_waiting *w, uint32_t node)
+{
+	return ct_wait_kind(w, node) == CT_NODE_INSTANCE &&
+	       w->ix->instances[ct_wait_of(w, node)].p2p;
+}
+
+/* `in`: what they wait in; NULL: "it". */
+static const char *say_waiting(const struct ct_say *s, const char *in)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	uint32_t all, n = waiting_in_met(s, &all), victims = s->v->n_victims;
@@ -59,14 +66,32 @@ static const char *say_waiting(const struct ct_say *s)
 		return NULL;
 	if (!n)
 		return *more ? more : "nobody else is known to wait for it";
-	return ct_arena_printf(a, "%" PRIu32 " of its %" PRIu32 " ranks %s waited in it%s%s", n,
-			       all, n == 1 ? "has" : "have", since, more);
+	if (is_message(s->w, s->root->met))
+		return ct_arena_printf(a, "rank %d has waited in %s%s%s",
+				       s->w->ix->c->ranks[s->w->ix->c->ops[s->v->op].rank].rank,
+				       ct_say_op(s->w->ix, s->v->op), since, more);
+	return ct_arena_printf(a, "%" PRIu32 " of %s%" PRIu32 " ranks %s waited in %s%s%s", n,
+			       in ? "" : "its ", all, n == 1 ? "has" : "have", in ? in : "it",
+			       since, more);
+}
+
+/* What those that are waited for have not called: of a message its other end. */
+static const char *say_missed(const struct ct_say *s)
+{
+	const struct ct_waiting *w = s->w;
+	const struct ct_hang_instance *i;
+
+	if (ct_wait_kind(w, s->root->met) != CT_NODE_INSTANCE)
+		return ct_say_node(w, s->root->met);
+	i = &w->ix->instances[ct_wait_of(w, s->root->met)];
+	return i->p2p && (!i->sent || !i->taken) ? ct_say_other_end(w->ix, w->ix->parts[i->first])
+						 : ct_say_node(w, s->root->met);
 }
 
 /* The op or call that the sentence is about. */
 static const char *say_what(const struct ct_say *s)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	uint32_t node = s->root->nodes[0];
 	enum ct_wait_kind kind = ct_wait_kind(w, node);
 	const char *text = "";
@@ -85,10 +110,10 @@ static const char *say_what(const struct ct_say *s)
 					return w->ix->c->calls[w->ix->calls[i]].call;
 			return "the end of a group";
 		}
-		text = ct_say_node(w, s->root->circle && s->root->met != CT_HANG_NONE ? s->root->met
-										      : node);
+		text = s->root->circle && s->root->met != CT_HANG_NONE ? say_missed(s)
+								       : ct_say_node(w, node);
 	} else if (s->root->met != CT_HANG_NONE) {
-		text = ct_say_node(w, s->root->met);
+		text = say_missed(s);
 	}
 	return text && !*text ? "what others wait in" : text;
 }
@@ -96,16 +121,21 @@ static const char *say_what(const struct ct_say *s)
 int ct_say_sentence(const struct ct_say *s)
 {
 	struct ct_arena *a = s->w->ix->arena;
+	const char *met = s->root->met == CT_HANG_NONE ? NULL : ct_say_node(s->w, s->root->met);
 	const struct {
 		const char *name, *text;
 	} words[] = {
 		{ "{who}", ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks) },
 		{ "{was}", s->root->n_ranks == 1 ? "is" : "are" },
 		{ "{op}", say_what(s) },
-		{ "{waiting}", say_waiting(s) },
+		{ "{waiting}", say_waiting(s, NULL) },
+		{ "{waiting_in}", say_waiting(s, met ? met : "what it left open") },
 		{ "{more}", ct_say_more(s) },
 	};
-	const char *rest = patterns[s->root->code], *text = "";
+	const char *rest = s->root->tie && s->root->code != CT_HANG_IS_NO_TRACE
+				   ? "{who} do not agree on {op}{more}"
+				   : patterns[s->root->code];
+	const char *text = "";
 
 	while (*rest && text) {
 		const char *brace = strchr(rest, '{');

@@ -8,7 +8,7 @@
 #include "analyzer/hang/roots.h"
 
 struct ct_say {
-	const struct ct_waits *w;
+	const struct ct_waiting *w;
 	const struct ct_components *c;
 	const struct ct_root *root;
 	struct ct_hang_verdict *v;
@@ -24,10 +24,12 @@ const char *ct_say_indices(const struct ct_hang_index *ix, const uint32_t *ranks
 const char *ct_say_comm(const struct ct_hang_index *ix, uint32_t comm);
 /* "AllReduce #3 of comm W", "Recv #0 from rank 0 of comm W" */
 const char *ct_say_op(const struct ct_hang_index *ix, uint32_t op);
+/* Of a message: the op at its other end, "Send #0 to rank 1 of comm W"; of others, the op. */
+const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t op);
 /* "AllReduce(1024 float32 sum)" with where it was called */
 const char *ct_say_called(const struct ct_hang_index *ix, uint32_t op);
 /* What a node of the graph is: an op, or a call of a communicator. "": neither. */
-const char *ct_say_node(const struct ct_waits *w, uint32_t node);
+const char *ct_say_node(const struct ct_waiting *w, uint32_t node);
 /* The op listed last of a rank; NONE: there is none. */
 uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank);
 

@@ -9,7 +9,7 @@
 /* A way from `start` back to it within its component, shortest first; `from` gets by whom each was reached. 0: out of memory. */
 static int find_way(const struct ct_say *s, uint32_t start, uint32_t *way, uint32_t *n)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	struct ct_arena *a = w->ix->arena;
 	uint32_t size = s->root->n_nodes, done = 0, reached = 0, at, steps = 0;
 	uint32_t *queue = ct_arena_calloc(a, (size_t)size + 1, sizeof(*queue));
@@ -55,9 +55,19 @@ static int find_way(const struct ct_say *s, uint32_t start, uint32_t *way, uint3
 	return 1;
 }
 
+/* What the node is to a rank: its own end of a message. */
+static const char *say_own(const struct ct_waiting *w, uint32_t node, uint32_t rank)
+{
+	uint32_t op = CT_HANG_NONE;
+
+	if (ct_wait_kind(w, node) == CT_NODE_INSTANCE)
+		op = ct_hang_part(w->ix, &w->ix->instances[ct_wait_of(w, node)], rank, 0);
+	return op == CT_HANG_NONE ? ct_say_node(w, node) : ct_say_op(w->ix, op);
+}
+
 const char *ct_say_circle(const struct ct_say *s)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t start = CT_HANG_NONE, n = 0, said = 0, last = CT_HANG_NONE;
 	uint32_t *way = ct_arena_calloc(ix->arena, (size_t)s->root->n_nodes + 1, sizeof(*way));
@@ -101,7 +111,7 @@ const char *ct_say_circle(const struct ct_say *s)
 		/* Only its last node before the next rank speaks for it. */
 		if (ct_wait_rank(w, way[(k + 1) % n]) == rank)
 			continue;
-		what = ct_say_node(w, in);
+		what = say_own(w, in, rank);
 		text = what ? ct_arena_printf(
 				      ix->arena, "%srank %d waits in %s for rank %d",
 				      !said ? text : ct_arena_printf(ix->arena, "%s, ", text),

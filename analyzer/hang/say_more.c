@@ -33,7 +33,7 @@ static const char *more_of_divergence(const struct ct_say *s)
 /* What a rank does that is missing. */
 static const char *more_of_absent(const struct ct_say *s)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	struct ct_arena *a = w->ix->arena;
 	uint32_t node = s->root->nodes[0], last;
 	const struct ct_hang_rank *r;
@@ -44,34 +44,41 @@ static const char *more_of_absent(const struct ct_say *s)
 	r = &w->ix->c->ranks[s->root->ranks[0]];
 	last = ct_say_last_op(w->ix, s->root->ranks[0]);
 	if (ct_wait_kind(w, node) == CT_NODE_LEFT)
-		return "; it takes leave (finalize, destroy) while the others go on: an uneven "
-		       "number of steps?";
+		return ct_arena_printf(a,
+				       "; rank %d takes leave (finalize, destroy) while the others "
+				       "go on: an uneven number of steps?",
+				       r->rank);
 	if (w->nodes[node].about != CT_HANG_NONE) {
 		text = ct_say_node(w, node);
-		text = text ? ct_arena_printf(
-				      a,
-				      "; it is inside of %s with no operation of its own under way",
-				      text)
+		text = text ? ct_arena_printf(a,
+					      "; rank %d is inside of %s with no operation of its "
+					      "own under way",
+					      r->rank, text)
 			    : NULL;
 	} else if (r->cpu_ns != CT_UNKNOWN) {
 		text = r->cpu_ns > CT_BUSY_NS
-			       ? ct_arena_printf(
-					 a, "; it is busy in its own code (processor time advances, %s)",
-					 ct_text_ns(r->cpu_ns).s)
-			       : "; it uses no processor time: it sleeps or is blocked outside of "
-				 "communication";
+			       ? ct_arena_printf(a,
+						 "; rank %d is busy in its own code (processor "
+						 "time advances, %s)",
+						 r->rank, ct_text_ns(r->cpu_ns).s)
+			       : ct_arena_printf(a,
+						 "; rank %d uses no processor time: it sleeps or "
+						 "is blocked outside of communication",
+						 r->rank);
 	}
 	if (text && last != CT_HANG_NONE) {
 		const char *op = ct_say_op(w->ix, last);
 
-		text = op ? ct_arena_printf(a, "%s; its last operation was %s", text, op) : NULL;
+		text = op ? ct_arena_printf(a, "%s; rank %d's last operation was %s", text, r->rank,
+					    op)
+			  : NULL;
 	}
 	return text;
 }
 
 static const char *more_of_mismatch(const struct ct_say *s)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	struct ct_arena *a = w->ix->arena;
 	uint32_t node = s->root->nodes[0], of = ct_wait_of(w, node);
 	const struct ct_hang_mismatch *m;
@@ -98,7 +105,7 @@ static const char *more_of_mismatch(const struct ct_say *s)
 /* Two instances of the root that were issued in different order: the first two of different communicators. */
 static const char *more_of_inversion(const struct ct_say *s)
 {
-	const struct ct_waits *w = s->w;
+	const struct ct_waiting *w = s->w;
 	const char *a, *b;
 
 	for (uint32_t k = 1; k < s->root->n_nodes; k++) {

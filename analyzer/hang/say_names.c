@@ -71,9 +71,8 @@ static const char *name_of(const struct ct_hang_op *op)
 	return name ? name : op->call ? op->call : "an operation";
 }
 
-const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)
+static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op)
 {
-	const struct ct_hang_op *op = &ix->c->ops[at];
 	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody";
 	const struct ct_hang_member *peer = NULL;
 
@@ -94,6 +93,22 @@ const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)
 		return NULL;
 	return ct_arena_printf(ix->arena, "%s #%" PRIu64 " %s of %s", name_of(op), op->seq, end,
 			       comm);
+}
+
+const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)
+{
+	return say_op(ix, &ix->c->ops[at]);
+}
+
+const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at)
+{
+	struct ct_hang_op op = ix->c->ops[at];
+
+	if (!ct_hang_is_p2p(op.op) || op.peer < 0 || ix->member_of[at] == CT_HANG_NONE)
+		return ct_say_op(ix, at);
+	op.op = op.op == CT_OP_Send ? CT_OP_Recv : CT_OP_Send;
+	op.peer = (int32_t)ix->members[ix->member_of[at]].seat;
+	return say_op(ix, &op);
 }
 
 const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
@@ -150,7 +165,7 @@ uint32_t ct_say_last_op(const struct ct_hang_index *ix, uint32_t rank)
 	return ix->kernel_ops[k->first + k->n - 1];
 }
 
-const char *ct_say_node(const struct ct_waits *w, uint32_t node)
+const char *ct_say_node(const struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t of = ct_wait_of(w, node);

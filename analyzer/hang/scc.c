@@ -8,7 +8,7 @@ struct visit {
 };
 
 struct search {
-	const struct ct_waits *w;
+	const struct ct_waiting *w;
 	struct ct_components *c;
 	uint32_t *index, *low, *stack; /* by node: when it was reached, the earliest it reaches */
 	uint32_t n_stack, next, n_nodes;
@@ -67,7 +67,7 @@ static void search_from(struct search *s, uint32_t start)
 	}
 }
 
-static void find_sinks(const struct ct_waits *w, struct ct_components *c)
+static void find_sinks(const struct ct_waiting *w, struct ct_components *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		c->is_sink[i] = 1;
@@ -80,7 +80,7 @@ static void find_sinks(const struct ct_waits *w, struct ct_components *c)
 	}
 }
 
-int ct_components_find(const struct ct_waits *w, struct ct_components *c)
+int ct_components_find(const struct ct_waiting *w, struct ct_components *c)
 {
 	struct ct_arena *a = w->ix->arena;
 	size_t all = (size_t)w->base[CT_NODE_KINDS] + 1, found = (size_t)w->n_found + 1;

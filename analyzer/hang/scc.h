@@ -15,6 +15,6 @@ struct ct_components {
 };
 
 /* Arrays are the arena's of the graph's index. 0 or CT_NOMEM. */
-int ct_components_find(const struct ct_waits *w, struct ct_components *components);
+int ct_components_find(const struct ct_waiting *w, struct ct_components *components);
 
 #endif

@@ -6,7 +6,7 @@
 #include "trace/status.h"
 
 struct back {
-	const struct ct_waits *w;
+	const struct ct_waiting *w;
 	uint32_t *first; /* by node, one more: edges that lead to it */
 	uint32_t *from;
 	uint32_t *flags;
@@ -18,7 +18,7 @@ struct back {
 
 static int turn_round(struct back *b)
 {
-	const struct ct_waits *w = b->w;
+	const struct ct_waiting *w = b->w;
 	struct ct_arena *a = w->ix->arena;
 	size_t all = (size_t)w->base[CT_NODE_KINDS] + 2;
 	uint32_t *at;
@@ -58,7 +58,7 @@ static int turn_round(struct back *b)
 
 static void mark_lacking(struct back *b)
 {
-	const struct ct_waits *w = b->w;
+	const struct ct_waiting *w = b->w;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < w->n_found; i++) {
@@ -86,7 +86,7 @@ static void mark_lacking(struct back *b)
 static int walk(struct back *b, const struct ct_root *root, uint32_t *seen, uint32_t stamp,
 		uint32_t avoid, uint32_t *n_reached)
 {
-	const struct ct_waits *w = b->w;
+	const struct ct_waiting *w = b->w;
 	uint32_t n = 0, done = 0;
 	int stalled = 0;
 
@@ -119,7 +119,7 @@ static int by_number(const void *a, const void *b)
 /* Ranks of what was reached, without those that the root names. */
 static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, uint32_t n_reached)
 {
-	const struct ct_waits *w = b->w;
+	const struct ct_waiting *w = b->w;
 	uint32_t n = 0, *list = NULL;
 
 	for (uint32_t k = 0; k < root->n_ranks; k++)
@@ -151,10 +151,18 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 	return CT_OK;
 }
 
+/* Of a message that nobody has called at one end. */
+static int is_missed_message(const struct ct_waiting *w, uint32_t node)
+{
+	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
+
+	return i->p2p && (!i->sent || !i->taken);
+}
+
 /* Where others first wait for it: the instance or meeting right before it that was begun first. */
 static void find_met(const struct back *b, struct ct_root *root)
 {
-	const struct ct_waits *w = b->w;
+	const struct ct_waiting *w = b->w;
 	uint64_t first = UINT64_MAX;
 
 	root->met = CT_HANG_NONE;
@@ -163,7 +171,9 @@ static void find_met(const struct back *b, struct ct_root *root)
 		enum ct_wait_kind kind = ct_wait_kind(w, node);
 
 		if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING) {
-			if (root->met == CT_HANG_NONE)
+			if (root->met == CT_HANG_NONE ||
+			    (root->code == CT_HANG_IS_P2P_UNMATCHED && kind == CT_NODE_INSTANCE &&
+			     is_missed_message(w, node)))
 				root->met = node;
 			continue;
 		}
@@ -183,7 +193,7 @@ static void find_met(const struct back *b, struct ct_root *root)
 	}
 }
 
-int ct_roots_victims(const struct ct_waits *w, struct ct_roots *roots)
+int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots)
 {
 	struct back b = { .w = w };
 	uint32_t n = 0;
@@ -204,6 +214,9 @@ int ct_roots_victims(const struct ct_waits *w, struct ct_roots *roots)
 			uint32_t node = b.queue[k];
 
 			root->lacks |= b.lacks[node];
+			root->killed |= ct_wait_kind(w, node) == CT_NODE_HOST &&
+					w->ix->c->ranks[ct_wait_of(w, node)].life == CT_LIFE_DEAD &&
+					w->nodes[node].code != CT_HANG_IS_DEAD_RANK;
 			if (ct_wait_kind(w, node) == CT_NODE_KERNEL)
 				root->graph |= w->ix->kernels[ct_wait_of(w, node)].graph;
 		}

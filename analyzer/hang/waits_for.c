@@ -6,7 +6,7 @@
 #include "analyzer/table.h"
 #include "trace/status.h"
 
-enum ct_wait_kind ct_wait_kind(const struct ct_waits *w, uint32_t node)
+enum ct_wait_kind ct_wait_kind(const struct ct_waiting *w, uint32_t node)
 {
 	int kind = 0;
 
@@ -15,12 +15,12 @@ enum ct_wait_kind ct_wait_kind(const struct ct_waits *w, uint32_t node)
 	return (enum ct_wait_kind)kind;
 }
 
-uint32_t ct_wait_of(const struct ct_waits *w, uint32_t node)
+uint32_t ct_wait_of(const struct ct_waiting *w, uint32_t node)
 {
 	return node - w->base[ct_wait_kind(w, node)];
 }
 
-uint32_t ct_wait_rank(const struct ct_waits *w, uint32_t node)
+uint32_t ct_wait_rank(const struct ct_waiting *w, uint32_t node)
 {
 	enum ct_wait_kind kind = ct_wait_kind(w, node);
 	uint32_t of = node - w->base[kind];
@@ -37,7 +37,7 @@ uint32_t ct_wait_rank(const struct ct_waits *w, uint32_t node)
 	}
 }
 
-int ct_wait_edge(struct ct_waits *w, uint32_t node, uint32_t to, uint32_t flags)
+int ct_wait_edge(struct ct_waiting *w, uint32_t node, uint32_t to, uint32_t flags)
 {
 	if (w->n_edges == w->cap_edges) {
 		uint32_t cap = w->cap_edges ? 2 * w->cap_edges : 1024;
@@ -56,7 +56,7 @@ int ct_wait_edge(struct ct_waits *w, uint32_t node, uint32_t to, uint32_t flags)
 	return CT_OK;
 }
 
-int ct_wait_is_open(const struct ct_waits *w, uint32_t at)
+int ct_wait_is_open(const struct ct_waiting *w, uint32_t at)
 {
 	const struct ct_hang_kernel *k = &w->ix->kernels[at];
 
@@ -70,7 +70,7 @@ int ct_wait_is_open(const struct ct_waits *w, uint32_t at)
 /* The error that a rank was told of came when it had been waiting for longer than this: it follows from that, ns. */
 #define CT_LONG_NS 10000000000ull
 
-int ct_wait_died_of_it(const struct ct_waits *w, uint32_t rank)
+int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 
@@ -89,14 +89,15 @@ int ct_wait_died_of_it(const struct ct_waits *w, uint32_t rank)
 	return 0;
 }
 
-/* What does the first difference in its communicator say of an op? */
-static int mismatch_of(struct ct_waits *w, uint32_t op, uint32_t *node)
+int ct_wait_mismatch_of(struct ct_waiting *w, uint32_t op, uint32_t *node)
 {
 	uint32_t at = w->ix->instance_of[op];
-	const struct ct_hang_instance *i = &w->ix->instances[at];
+	const struct ct_hang_instance *i = at == CT_HANG_NONE ? NULL : &w->ix->instances[at];
 	int rc;
 
 	*node = CT_HANG_NONE;
+	if (!i)
+		return CT_OK;
 	if (i->p2p) {
 		if (i->any)
 			return CT_OK;
@@ -123,7 +124,7 @@ static int is_open_op(const struct ct_hang_op *op)
 }
 
 /* To the instances of its ops: those that something keeps, or if nothing does, all. */
-static int to_instances(struct ct_waits *w, uint32_t node, const struct ct_hang_kernel *k,
+static int to_instances(struct ct_waiting *w, uint32_t node, const struct ct_hang_kernel *k,
 			uint32_t flags)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -136,10 +137,10 @@ static int to_instances(struct ct_waits *w, uint32_t node, const struct ct_hang_
 
 		if (!is_open_op(&ix->c->ops[op]) || ix->instance_of[op] == CT_HANG_NONE)
 			continue;
-		rc = mismatch_of(w, op, &to);
+		rc = ct_wait_mismatch_of(w, op, &to);
 		if (rc == CT_OK && to == CT_HANG_NONE) {
 			to = ct_wait_id(w, CT_NODE_INSTANCE, ix->instance_of[op]);
-			rc = ct_waits_visit(w, to);
+			rc = ct_waiting_visit(w, to);
 			kept |= w->nodes[to].n > 0;
 		} else {
 			kept = 1;
@@ -151,7 +152,7 @@ static int to_instances(struct ct_waits *w, uint32_t node, const struct ct_hang_
 
 		if (!is_open_op(&ix->c->ops[op]) || ix->instance_of[op] == CT_HANG_NONE)
 			continue;
-		rc = mismatch_of(w, op, &to);
+		rc = ct_wait_mismatch_of(w, op, &to);
 		if (rc != CT_OK)
 			return rc;
 		if (to == CT_HANG_NONE) {
@@ -165,7 +166,7 @@ static int to_instances(struct ct_waits *w, uint32_t node, const struct ct_hang_
 }
 
 /* Kernels of the same rank that may hold the GPU, or the queue that leads there. */
-static int to_running(struct ct_waits *w, uint32_t node, uint32_t at, int earlier_only)
+static int to_running(struct ct_waiting *w, uint32_t node, uint32_t at, int earlier_only)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t rank = ix->kernels[at].rank;
@@ -184,7 +185,7 @@ static int to_running(struct ct_waits *w, uint32_t node, uint32_t at, int earlie
 }
 
 /* Its host is inside of the library: held up by a full queue, by ranks that have not come to connect, or by the library. */
-static int of_inside(struct ct_waits *w, uint32_t node, const struct ct_hang_kernel *k)
+static int of_inside(struct ct_waiting *w, uint32_t node, const struct ct_hang_kernel *k)
 {
 	struct ct_wait_node *n = &w->nodes[node];
 	uint32_t op = w->ix->kernel_ops[k->first];
@@ -219,7 +220,7 @@ static int of_inside(struct ct_waits *w, uint32_t node, const struct ct_hang_ker
 	return CT_OK;
 }
 
-int ct_waits_of_kernel(struct ct_waits *w, uint32_t node)
+int ct_waiting_of_kernel(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_kernel *k = &w->ix->kernels[ct_wait_of(w, node)];
 	const struct ct_hang_rank *rank = &w->ix->c->ranks[k->rank];
@@ -245,7 +246,7 @@ int ct_waits_of_kernel(struct ct_waits *w, uint32_t node)
 	return rc;
 }
 
-int ct_waits_visit(struct ct_waits *w, uint32_t node)
+int ct_waiting_visit(struct ct_waiting *w, uint32_t node)
 {
 	struct ct_wait_node *n = &w->nodes[node];
 
@@ -256,15 +257,15 @@ int ct_waits_visit(struct ct_waits *w, uint32_t node)
 	w->found[w->n_found++] = node;
 	switch (ct_wait_kind(w, node)) {
 	case CT_NODE_KERNEL:
-		return ct_waits_of_kernel(w, node);
+		return ct_waiting_of_kernel(w, node);
 	case CT_NODE_INSTANCE:
-		return ct_waits_of_instance(w, node);
+		return ct_waiting_of_instance(w, node);
 	case CT_NODE_HOST:
-		return ct_waits_of_host(w, node);
+		return ct_waiting_of_host(w, node);
 	case CT_NODE_MEETING:
-		return ct_waits_of_meeting(w, node);
+		return ct_waiting_of_meeting(w, node);
 	case CT_NODE_ERROR:
-		return ct_waits_of_error(w, node);
+		return ct_waiting_of_error(w, node);
 	case CT_NODE_LEFT:
 		n->code = CT_HANG_IS_HOST_MISSING;
 		return CT_OK;
@@ -283,7 +284,7 @@ int ct_waits_visit(struct ct_waits *w, uint32_t node)
 	return CT_OK;
 }
 
-static int find_meetings(struct ct_waits *w)
+static int find_meetings(struct ct_waiting *w)
 {
 	const struct ct_hang_case *c = w->ix->c;
 	struct ct_table seen = { 0 };
@@ -324,7 +325,7 @@ static int is_meeting_or_library(enum ct_hang_call_kind kind)
 	       kind == CT_HANG_GROUP_END || kind == CT_HANG_ABORT;
 }
 
-static int begin(struct ct_waits *w)
+static int begin(struct ct_waiting *w)
 {
 	const struct ct_hang_case *c = w->ix->c;
 	int rc = CT_OK;
@@ -335,7 +336,7 @@ static int begin(struct ct_waits *w)
 		if (!kernel->stalled || !ct_wait_is_open(w, k))
 			continue;
 		w->nodes[ct_wait_id(w, CT_NODE_KERNEL, k)].start = kernel->stalled;
-		rc = ct_waits_visit(w, ct_wait_id(w, CT_NODE_KERNEL, k));
+		rc = ct_waiting_visit(w, ct_wait_id(w, CT_NODE_KERNEL, k));
 	}
 	for (uint32_t i = 0; i < c->n_calls && rc == CT_OK; i++) {
 		const struct ct_hang_call *call = &c->calls[i];
@@ -349,16 +350,16 @@ static int begin(struct ct_waits *w)
 		node = ct_wait_id(w, CT_NODE_HOST, call->rank);
 		if (!w->nodes[node].start || call->stalled < w->nodes[node].start)
 			w->nodes[node].start = call->stalled;
-		rc = ct_waits_visit(w, node);
+		rc = ct_waiting_visit(w, node);
 	}
 	return rc;
 }
 
-int ct_waits_make(const struct ct_hang_index *ix, struct ct_waits **waits)
+int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits)
 {
 	const struct ct_hang_case *c = ix->c;
 	struct ct_arena *a = ix->arena;
-	struct ct_waits *w = ct_arena_calloc(a, 1, sizeof(*w));
+	struct ct_waiting *w = ct_arena_calloc(a, 1, sizeof(*w));
 	const uint32_t n[CT_NODE_KINDS] = { ix->n_kernels, ix->n_instances, c->n_ranks,
 					    c->n_ranks,	   c->n_ranks,	    c->n_calls,
 					    c->n_comms,	   c->n_comms,	    ix->n_instances };
@@ -397,12 +398,12 @@ int ct_waits_make(const struct ct_hang_index *ix, struct ct_waits **waits)
 		const struct ct_wait_node *node = &w->nodes[w->found[i]];
 
 		for (uint32_t e = 0; e < node->n && rc == CT_OK; e++)
-			rc = ct_waits_visit(w, w->edges[node->first + e].to);
+			rc = ct_waiting_visit(w, w->edges[node->first + e].to);
 	}
 	return rc;
 }
 
-void ct_waits_fini(struct ct_waits *w)
+void ct_waiting_fini(struct ct_waiting *w)
 {
 	if (w)
 		free(w->edges);

@@ -51,7 +51,7 @@ struct ct_wait_meeting {
 	uint32_t call; /* the first of them; the others follow by next_of_meeting */
 };
 
-struct ct_waits {
+struct ct_waiting {
 	const struct ct_hang_index *ix;
 	uint32_t base[CT_NODE_KINDS + 1]; /* numbers of nodes by kind */
 	struct ct_wait_node *nodes;
@@ -69,41 +69,44 @@ struct ct_waits {
 	struct ct_hang_mismatch **mismatched; /* by instance: a message */
 };
 
-/* Make the graph of what is stalled. 0 or CT_NOMEM; ct_waits_fini() in any case. */
-int ct_waits_make(const struct ct_hang_index *ix, struct ct_waits **waits);
-void ct_waits_fini(struct ct_waits *waits); /* NULL is fine */
+/* Make the graph of what is stalled. 0 or CT_NOMEM; ct_waiting_fini() in any case. */
+int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits);
+void ct_waiting_fini(struct ct_waiting *waits); /* NULL is fine */
 
-static inline uint32_t ct_wait_id(const struct ct_waits *w, enum ct_wait_kind kind, uint32_t at)
+static inline uint32_t ct_wait_id(const struct ct_waiting *w, enum ct_wait_kind kind, uint32_t at)
 {
 	return w->base[kind] + at;
 }
 
-enum ct_wait_kind ct_wait_kind(const struct ct_waits *w, uint32_t node);
+enum ct_wait_kind ct_wait_kind(const struct ct_waiting *w, uint32_t node);
 
 /* What it is of: index of the kernel, instance, rank, meeting or comm. */
-uint32_t ct_wait_of(const struct ct_waits *w, uint32_t node);
+uint32_t ct_wait_of(const struct ct_waiting *w, uint32_t node);
 
 /* Rank (index) that a node is of; NONE: of no single one. */
-uint32_t ct_wait_rank(const struct ct_waits *w, uint32_t node);
+uint32_t ct_wait_rank(const struct ct_waiting *w, uint32_t node);
 
 /* ---- for the files that make edges ---- */
 
-int ct_wait_edge(struct ct_waits *w, uint32_t node, uint32_t to, uint32_t flags);
+int ct_wait_edge(struct ct_waiting *w, uint32_t node, uint32_t to, uint32_t flags);
 
 /* Edges of a node of each kind; they must be added one after the other. 0 or CT_NOMEM. */
-int ct_waits_of_kernel(struct ct_waits *w, uint32_t node);
-int ct_waits_of_instance(struct ct_waits *w, uint32_t node); /* waits_for_instance.c */
-int ct_waits_of_host(struct ct_waits *w, uint32_t node);     /* waits_for_host.c */
-int ct_waits_of_meeting(struct ct_waits *w, uint32_t node);  /* waits_for_host.c */
-int ct_waits_of_error(struct ct_waits *w, uint32_t node);    /* waits_for_host.c */
+int ct_waiting_of_kernel(struct ct_waiting *w, uint32_t node);
+int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node); /* waits_for_instance.c */
+int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
+int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
+int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 
 /* Make the edges of `node` now, if they have not been made. */
-int ct_waits_visit(struct ct_waits *w, uint32_t node);
+int ct_waiting_visit(struct ct_waiting *w, uint32_t node);
 
 /* Did this rank fail, or hear of an error, only after it had waited for long in an op of its own? Then it died of the hang. */
-int ct_wait_died_of_it(const struct ct_waits *w, uint32_t rank);
+int ct_wait_died_of_it(const struct ct_waiting *w, uint32_t rank);
+
+/* The node of the difference that an op comes after or has part in; NONE: there is none. 0 or CT_NOMEM. */
+int ct_wait_mismatch_of(struct ct_waiting *w, uint32_t op, uint32_t *node);
 
 /* An op that its rank has not finished and still waits in, or waited in when it gave up. */
-int ct_wait_is_open(const struct ct_waits *w, uint32_t kernel);
+int ct_wait_is_open(const struct ct_waiting *w, uint32_t kernel);
 
 #endif

@@ -4,8 +4,10 @@
 
 #include "trace/status.h"
 
-/* To what of its own it has not finished. `stream` 0: all. */
-static int to_own(struct ct_waits *w, uint32_t node, uint32_t rank, uint32_t stream, uint32_t flags)
+/* To what of its own it has not finished. `stream` 0: all. `requests` 0: but for those that a program waits for by a call, and
+ * there is none. */
+static int to_own(struct ct_waiting *w, uint32_t node, uint32_t rank, uint32_t stream, int requests,
+		  uint32_t flags)
 {
 	const struct ct_hang_index *ix = w->ix;
 	int rc = CT_OK;
@@ -14,7 +16,8 @@ static int to_own(struct ct_waits *w, uint32_t node, uint32_t rank, uint32_t str
 	     k++) {
 		const struct ct_hang_op *op = &ix->c->ops[ix->kernel_ops[ix->kernels[k].first]];
 
-		if (!ct_wait_is_open(w, k) || (stream && op->stream != stream))
+		if (!ct_wait_is_open(w, k) || (stream && op->stream != stream) ||
+		    (!requests && op->by_host && op->state == CT_STATE_RETURNED))
 			continue;
 		rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k), flags);
 	}
@@ -22,7 +25,7 @@ static int to_own(struct ct_waits *w, uint32_t node, uint32_t rank, uint32_t str
 }
 
 /* Calls of libraries that do their work inside of them. */
-static int to_blocking_ops(struct ct_waits *w, uint32_t node, uint32_t rank)
+static int to_blocking_ops(struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t flags = ix->one_thread[rank] ? 0 : CT_EDGE_SOFT;
@@ -42,7 +45,7 @@ static int to_blocking_ops(struct ct_waits *w, uint32_t node, uint32_t rank)
 	return rc;
 }
 
-static int in_call(struct ct_waits *w, uint32_t node, uint32_t at)
+static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 {
 	const struct ct_hang_index *ix = w->ix;
 	const struct ct_hang_call *call = &ix->c->calls[at];
@@ -60,22 +63,47 @@ static int in_call(struct ct_waits *w, uint32_t node, uint32_t at)
 		return CT_OK;
 	case CT_HANG_SYNC:
 		if (call->stream)
-			rc = to_own(w, node, call->rank, call->stream, flags);
+			rc = to_own(w, node, call->rank, call->stream, 1, flags);
 		if (rc == CT_OK && w->nodes[node].n == n)
-			rc = to_own(w, node, call->rank, 0, flags);
+			rc = to_own(w, node, call->rank, 0, 1, flags);
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_HOST_MISSING;
 		return rc;
 	default: /* the library may wait for what is under way before it does this */
-		rc = to_own(w, node, call->rank, 0, CT_EDGE_SOFT);
+		rc = to_own(w, node, call->rank, 0, 1, CT_EDGE_SOFT);
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_HOST_BLOCKED_CALL;
 		return rc;
 	}
 }
 
+/* A library may end a process whose op does not fit those of the others: then that was the cause. */
+static int to_mismatch(struct ct_waiting *w, uint32_t node, uint32_t rank)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {
+		const struct ct_hang_kernel *kernel = &ix->kernels[k];
+
+		for (uint32_t o = kernel->first; o < kernel->first + kernel->n; o++) {
+			uint32_t to;
+			int rc;
+
+			if (ix->c->ops[ix->kernel_ops[o]].state == CT_STATE_FINISHED ||
+			    !ct_wait_is_open(w, k))
+				continue;
+			rc = ct_wait_mismatch_of(w, ix->kernel_ops[o], &to);
+			if (rc != CT_OK)
+				return rc;
+			if (to != CT_HANG_NONE)
+				return ct_wait_edge(w, node, to, 0);
+		}
+	}
+	return CT_OK;
+}
+
 /* 1: it ended, or nothing is known of it; this is its code. */
-static int is_over(struct ct_waits *w, uint32_t node, uint32_t rank)
+static int is_over(struct ct_waiting *w, uint32_t node, uint32_t rank)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 
@@ -95,7 +123,15 @@ static int is_over(struct ct_waits *w, uint32_t node, uint32_t rank)
 	return !ct_wait_died_of_it(w, rank);
 }
 
-int ct_waits_of_host(struct ct_waits *w, uint32_t node)
+static int to_error(struct ct_waiting *w, uint32_t node, const struct ct_hang_rank *r)
+{
+	if (r->error_comm < w->ix->c->n_comms)
+		return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_ERROR, r->error_comm), 0);
+	w->nodes[node].code = CT_HANG_IS_ASYNC_ERROR;
+	return CT_OK;
+}
+
+int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t rank = ct_wait_of(w, node);
@@ -103,15 +139,17 @@ int ct_waits_of_host(struct ct_waits *w, uint32_t node)
 	struct ct_wait_node *n = &w->nodes[node];
 	int rc;
 
-	if (is_over(w, node, rank))
-		return CT_OK;
-	if (r->error && !ct_wait_died_of_it(w, rank)) {
-		if (r->error_comm < ix->c->n_comms)
-			return ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_ERROR, r->error_comm),
-					    0);
-		n->code = CT_HANG_IS_ASYNC_ERROR;
-		return CT_OK;
+	if (is_over(w, node, rank)) {
+		rc = r->life == CT_LIFE_NO_TRACE ? CT_OK : to_mismatch(w, node, rank);
+		/* What the library told it before is why it ended. */
+		if (rc == CT_OK && !n->n && r->error && r->life != CT_LIFE_NO_TRACE)
+			rc = to_error(w, node, r);
+		if (n->n)
+			n->code = CT_HANG_CODES;
+		return rc;
 	}
+	if (r->error && !ct_wait_died_of_it(w, rank))
+		return to_error(w, node, r);
 	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
 		n->about = ix->calls[i];
 		rc = in_call(w, node, ix->calls[i]);
@@ -122,7 +160,7 @@ int ct_waits_of_host(struct ct_waits *w, uint32_t node)
 	if (rc != CT_OK)
 		return rc;
 	if (!n->n && n->about == CT_HANG_NONE)
-		rc = to_own(w, node, rank, 0, CT_EDGE_SOFT);
+		rc = to_own(w, node, rank, 0, 0, CT_EDGE_SOFT);
 	if (rc != CT_OK)
 		return rc;
 	if (n->n)
@@ -135,8 +173,8 @@ int ct_waits_of_host(struct ct_waits *w, uint32_t node)
 /* ---- calls that all have to make ---- */
 
 /* Has this rank made the call of the meeting, whether it came back or not? */
-static int was_there(const struct ct_waits *w, uint32_t rank, const struct ct_wait_meeting *meeting,
-		     const struct ct_hang_member *member)
+static int was_there(const struct ct_waiting *w, uint32_t rank,
+		     const struct ct_wait_meeting *meeting, const struct ct_hang_member *member)
 {
 	if (w->there[rank] == (uint32_t)(meeting - w->meetings) + 1)
 		return 1;
@@ -146,7 +184,7 @@ static int was_there(const struct ct_waits *w, uint32_t rank, const struct ct_wa
 	return meeting->kind == CT_HANG_INIT && member && member->has_last;
 }
 
-int ct_waits_of_meeting(struct ct_waits *w, uint32_t node)
+int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
 	const struct ct_hang_case *c = ix->c;
@@ -184,7 +222,7 @@ int ct_waits_of_meeting(struct ct_waits *w, uint32_t node)
 
 /* The first of a communicator's ranks that was told of an error, with all that may have been as early; but a rank that is gone
  * explains errors of the others. */
-int ct_waits_of_error(struct ct_waits *w, uint32_t node)
+int ct_waiting_of_error(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t comm = ct_wait_of(w, node);
@@ -197,7 +235,7 @@ int ct_waits_of_error(struct ct_waits *w, uint32_t node)
 		if (ix->members[m].rank == CT_HANG_NONE)
 			continue;
 		r = &ix->c->ranks[ix->members[m].rank];
-		if (r->life != CT_LIFE_ALIVE) {
+		if (r->life != CT_LIFE_ALIVE && !r->error) {
 			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, ix->members[m].rank),
 					  0);
 			if (rc != CT_OK)

@@ -5,7 +5,7 @@
 #include "trace/status.h"
 
 /* Every rank lists its finalize under the communicator that it leaves, or under none: then it leaves all. */
-static int leaves(const struct ct_waits *w, uint32_t rank, uint32_t comm)
+static int leaves(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 {
 	const struct ct_hang_index *ix = w->ix;
 
@@ -20,7 +20,7 @@ static int leaves(const struct ct_waits *w, uint32_t rank, uint32_t comm)
 }
 
 /* To a rank that is not on record as having issued the instance. */
-static int to_absent(struct ct_waits *w, uint32_t node, const struct ct_hang_instance *i,
+static int to_absent(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i,
 		     uint32_t rank, uint32_t flags)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
@@ -28,13 +28,15 @@ static int to_absent(struct ct_waits *w, uint32_t node, const struct ct_hang_ins
 
 	if (r->life == CT_LIFE_ALIVE && leaves(w, rank, i->comm))
 		kind = CT_NODE_LEFT;
+	else if (r->life == CT_LIFE_ALIVE && r->cut)
+		kind = CT_NODE_LOST;
 	else if (r->life == CT_LIFE_ALIVE && r->records_until_ns != CT_UNKNOWN &&
 		 i->begin_ns != CT_UNKNOWN && r->records_until_ns < i->begin_ns)
 		kind = CT_NODE_LOST;
 	return ct_wait_edge(w, node, ct_wait_id(w, kind, rank), flags | CT_EDGE_ABSENT);
 }
 
-static int errs_in(const struct ct_waits *w, uint32_t rank, uint32_t comm)
+static int errs_in(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 
@@ -43,7 +45,7 @@ static int errs_in(const struct ct_waits *w, uint32_t rank, uint32_t comm)
 }
 
 /* Requests move on only while their rank is inside of the library. */
-static int leaves_request_alone(const struct ct_waits *w, const struct ct_hang_op *op)
+static int leaves_request_alone(const struct ct_waiting *w, const struct ct_hang_op *op)
 {
 	const struct ct_hang_index *ix = w->ix;
 
@@ -62,7 +64,8 @@ static int leaves_request_alone(const struct ct_waits *w, const struct ct_hang_o
 }
 
 /* To a rank that has issued it, as far as it keeps the others. */
-static int to_part(struct ct_waits *w, uint32_t node, const struct ct_hang_instance *i, uint32_t at)
+static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i,
+		   uint32_t at)
 {
 	const struct ct_hang_op *op = &w->ix->c->ops[at];
 	uint32_t kernel = w->ix->kernel_of[at];
@@ -91,19 +94,20 @@ struct parts {
 };
 
 /* Parts that are not listed and have a later one of their rank behind them are finished, too. */
-static uint32_t unlisted(const struct ct_waits *w, const struct ct_hang_instance *i)
+static uint32_t unlisted(const struct ct_waiting *w, const struct ct_hang_instance *i)
 {
 	const struct ct_hang_index *ix = w->ix;
 	uint32_t n = 0;
 
 	if (i->p2p)
-		return !i->any && i->n < 2 && i->sent && i->taken;
+		return !i->any && !i->taken_by_any && i->n < 2 && i->sent && i->taken;
 	for (uint32_t m = ix->member_first[i->comm]; m < ix->member_first[i->comm + 1]; m++)
 		n += ix->members[m].has_last && ix->members[m].last >= i->seq;
 	return n > i->n ? n - i->n : 0;
 }
 
-static void count_parts(const struct ct_waits *w, const struct ct_hang_instance *i, struct parts *p)
+static void count_parts(const struct ct_waiting *w, const struct ct_hang_instance *i,
+			struct parts *p)
 {
 	*p = (struct parts){ .finished = unlisted(w, i) };
 	for (uint32_t k = i->first; k < i->first + i->n; k++) {
@@ -118,7 +122,7 @@ static void count_parts(const struct ct_waits *w, const struct ct_hang_instance 
 }
 
 /* All take part in it and nobody is kept: it itself does not go on. */
-static enum ct_hang_code leaf_code(const struct ct_waits *w, const struct ct_hang_instance *i)
+static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_hang_instance *i)
 {
 	const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[i->first]];
 	struct parts p;
@@ -137,14 +141,14 @@ static enum ct_hang_code leaf_code(const struct ct_waits *w, const struct ct_han
 
 /* ---- messages ---- */
 
-static uint32_t at_seat(const struct ct_waits *w, uint32_t comm, int32_t seat)
+static uint32_t at_seat(const struct ct_waiting *w, uint32_t comm, int32_t seat)
 {
 	const struct ct_hang_member *member = ct_hang_at_seat(w->ix, comm, seat);
 
 	return member ? member->rank : CT_HANG_NONE;
 }
 
-static int of_message(struct ct_waits *w, uint32_t node, const struct ct_hang_instance *i)
+static int of_message(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
 	uint32_t src = at_seat(w, i->comm, i->src), dst = at_seat(w, i->comm, i->dst);
 	int rc = CT_OK;
@@ -162,7 +166,7 @@ static int of_message(struct ct_waits *w, uint32_t node, const struct ct_hang_in
 }
 
 /* Has `rank` a message under way that this receive may take? */
-static int sends_to(const struct ct_waits *w, const struct ct_hang_instance *i, uint32_t rank)
+static int sends_to(const struct ct_waiting *w, const struct ct_hang_instance *i, uint32_t rank)
 {
 	const struct ct_hang_index *ix = w->ix;
 
@@ -182,7 +186,7 @@ static int sends_to(const struct ct_waits *w, const struct ct_hang_instance *i, 
 }
 
 /* A receive that anybody, or any message, would satisfy. */
-static int of_any(struct ct_waits *w, uint32_t node, const struct ct_hang_instance *i)
+static int of_any(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
 	uint32_t from = w->ix->member_first[i->comm], to = w->ix->member_first[i->comm + 1];
 	int rc = CT_OK;
@@ -218,7 +222,7 @@ struct wanted {
 	int only_root;	/* the others are not missed */
 };
 
-static void rooted(const struct ct_waits *w, const struct ct_hang_instance *i,
+static void rooted(const struct ct_waiting *w, const struct ct_hang_instance *i,
 		   const struct ct_hang_op *op, struct wanted *want)
 {
 	uint32_t part;
@@ -245,7 +249,7 @@ static void rooted(const struct ct_waits *w, const struct ct_hang_instance *i,
 		want->flags = CT_EDGE_SOFT;
 }
 
-static int of_collective(struct ct_waits *w, uint32_t node, const struct ct_hang_instance *i)
+static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
 {
 	const struct ct_hang_index *ix = w->ix;
 	const struct ct_hang_op *op = &ix->c->ops[ix->parts[i->first]];
@@ -286,7 +290,27 @@ static int of_collective(struct ct_waits *w, uint32_t node, const struct ct_hang
 	return rc;
 }
 
-int ct_waits_of_instance(struct ct_waits *w, uint32_t node)
+/* All have issued it, and when kernels start cannot be seen: what was issued before it may hold it up. */
+static int to_earlier(struct ct_waiting *w, uint32_t node, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_index *ix = w->ix;
+	int rc = CT_OK;
+
+	for (uint32_t p = i->first; p < i->first + i->n; p++) {
+		uint32_t own = ix->kernel_of[ix->parts[p]], rank = ix->kernels[own].rank;
+
+		if (ix->kernels[own].progress != CT_HANG_MAY_RUN)
+			continue;
+		for (uint32_t k = ix->rank_kernels[rank]; k < own && rc == CT_OK; k++)
+			if (!ix->kernels[k].by_host && (ix->kernels[k].progress == CT_HANG_RUNS ||
+							ix->kernels[k].progress == CT_HANG_MAY_RUN))
+				rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_KERNEL, k),
+						  CT_EDGE_SOFT);
+	}
+	return rc;
+}
+
+int ct_waiting_of_instance(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
 	int rc;
@@ -295,7 +319,13 @@ int ct_waits_of_instance(struct ct_waits *w, uint32_t node)
 		rc = of_any(w, node, i);
 	else
 		rc = i->p2p ? of_message(w, node, i) : of_collective(w, node, i);
-	if (rc == CT_OK && !w->nodes[node].n && w->nodes[node].code == CT_HANG_CODES)
-		w->nodes[node].code = leaf_code(w, i);
+	if (rc != CT_OK || w->nodes[node].n || w->nodes[node].code != CT_HANG_CODES)
+		return rc;
+	w->nodes[node].code = leaf_code(w, i);
+	if (w->nodes[node].code != CT_HANG_IS_UNKNOWN || i->any)
+		return CT_OK;
+	rc = to_earlier(w, node, i);
+	if (w->nodes[node].n)
+		w->nodes[node].code = CT_HANG_CODES;
 	return rc;
 }

@@ -3,6 +3,8 @@
 #include "analyzer/render/json_value.h"
 #include "trace/ops.h"
 
+#define MOST_RANKS 16u /* whose stacks are shown */
+
 static json_t *comm_key(const struct ct_hang_case *c, uint32_t comm)
 {
 	return comm < c->n_comms ? ct_json_hex(c->comms[comm].key) : json_null();
@@ -72,6 +74,51 @@ static json_t *divergence(const struct ct_hang_divergence *d)
 	return ct_json_done(o, failed);
 }
 
+static json_t *frame(const struct ct_stack_line *line)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "kind", json_string(line->kind == CT_FRAME_PYTHON ? "python" : "native"),
+		    &failed);
+	ct_json_set(o, "func", ct_json_text(line->function[0] ? line->function : NULL), &failed);
+	ct_json_set(o, "file", ct_json_text(line->file[0] ? line->file : NULL), &failed);
+	ct_json_set(o, "line", line->line ? json_integer(line->line) : json_null(), &failed);
+	return ct_json_done(o, failed);
+}
+
+static json_t *stack(int rank, const struct ct_stack *s)
+{
+	json_t *o = json_object(), *frames = json_array();
+	int failed = !o || !frames;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		ct_json_append(frames, frame(&s->lines[i]), &failed);
+	ct_json_set(o, "rank", ct_json_rank(rank), &failed);
+	ct_json_set(o, "thread", ct_json_text(s->rec.thread), &failed);
+	ct_json_set(o, "tid", json_integer(s->rec.tid), &failed);
+	ct_json_set(o, "main", json_boolean(s->rec.flags & CT_STACK_MAIN), &failed);
+	ct_json_set(o, "running", json_boolean(s->rec.flags & CT_STACK_RUNNING), &failed);
+	ct_json_set(o, "frames", frames, &failed);
+	return ct_json_done(o, failed);
+}
+
+/* Of the first ranks that the verdict names. */
+static json_t *stacks(const struct ct_hang_run *run, const struct ct_hang_verdict *v)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (uint32_t i = 0; i < v->n_ranks && i < MOST_RANKS; i++) {
+		const struct ct_hang_rank *r = ct_hang_rank_of(&run->hang_case, v->ranks[i]);
+		const struct ct_stack_list *list = r ? run->stacks[r - run->hang_case.ranks] : NULL;
+
+		for (uint32_t k = 0; list && k < list->n; k++)
+			ct_json_append(array, stack(v->ranks[i], &list->stacks[k]), &failed);
+	}
+	return ct_json_done(array, failed);
+}
+
 static json_t *verdict(const struct ct_hang_run *run, const struct ct_hang_verdict *v)
 {
 	const struct ct_hang_case *c = &run->hang_case;
@@ -100,7 +147,7 @@ static json_t *verdict(const struct ct_hang_run *run, const struct ct_hang_verdi
 	ct_json_set(o, "text", ct_json_text(v->sentence), &failed);
 	ct_json_set(o, "evidence", evidence(v), &failed);
 	ct_json_set(o, "divergence", divergence(v->divergence), &failed);
-	ct_json_set(o, "stacks", json_array(), &failed);
+	ct_json_set(o, "stacks", stacks(run, v), &failed);
 	ct_json_set(o, "advice", ct_json_text(v->advice), &failed);
 	return ct_json_done(o, failed);
 }

@@ -14,6 +14,7 @@
 #define MOST_LINES 4u  /* ranks of a verdict that are told of one by one */
 #define MOST_MISSING 6u
 #define MOST_SLOW 3u
+#define MOST_FRAMES 6u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 {
@@ -32,6 +33,18 @@ void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 	}
 	if (i < n)
 		fprintf(out, " and %" PRIu32 " more", n - i);
+}
+
+struct line_text {
+	char s[16];
+};
+
+static struct line_text line_text(uint32_t line)
+{
+	struct line_text t;
+
+	snprintf(t.s, sizeof(t.s), ":%" PRIu32, line);
+	return t;
 }
 
 /* A text made by printing into a stream; the caller frees it. */
@@ -141,16 +154,14 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 
 static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
 {
+	char within[48] = "";
+
 	if (v->since_ns == CT_UNKNOWN)
 		return;
-	ct_text_line(
-		text, CT_COLOR_NONE, "%-*s%s after the run began%s%s%s%s", HANGING, "since",
-		ct_text_ns(v->since_ns).s,
-		v->since_err_ns && v->since_err_ns != CT_UNKNOWN ? " (within " : "",
-		v->since_err_ns && v->since_err_ns != CT_UNKNOWN ? ct_text_ns(v->since_err_ns).s
-								 : "",
-		v->since_err_ns && v->since_err_ns != CT_UNKNOWN ? ")" : "",
-		v->age_ns == CT_UNKNOWN ? "" : ", for longer than anything is expected to take");
+	if (v->since_err_ns && v->since_err_ns != CT_UNKNOWN)
+		snprintf(within, sizeof(within), " (within %s)", ct_text_ns(v->since_err_ns).s);
+	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s", HANGING, "since",
+		     ct_text_ns(v->since_ns).s, within);
 }
 
 static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank)
@@ -186,6 +197,34 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 	if (op && op->site && make(&m)) {
 		fprintf(m.out, "%-*scalled at %s", HANGING, "", op->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
+	}
+}
+
+/* What the thread does that matters most: where it is, and who called that. */
+static void write_stack(struct ct_text *text, const struct ct_hang_run *run, int rank)
+{
+	const struct ct_hang_rank *r = ct_hang_rank_of(&run->hang_case, rank);
+	const struct ct_stack_list *list = r ? run->stacks[r - run->hang_case.ranks] : NULL;
+	const struct ct_stack *stack = list && list->n ? list->stacks : NULL;
+	uint32_t shown = 0;
+
+	if (!stack)
+		return;
+	ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*sof rank %d, thread %s%s:", HANGING, "stack",
+		     rank, stack->rec.thread[0] ? stack->rec.thread : "?",
+		     stack->rec.flags & CT_STACK_RUNNING ? ", on a CPU" : "");
+	/* Python's frames tell more, and come last. */
+	for (int python = 1; python >= 0 && shown < MOST_FRAMES; python--) {
+		for (uint32_t i = 0; i < stack->n && shown < MOST_FRAMES; i++) {
+			const struct ct_stack_line *line = &stack->lines[i];
+
+			if ((line->kind == CT_FRAME_PYTHON) != python || !line->function[0])
+				continue;
+			shown++;
+			ct_text_wrap(text, CT_COLOR_NONE, HANGING + 4, "%-*s  %s%s%s%s", HANGING,
+				     "", line->function, line->file[0] ? " " : "", line->file,
+				     line->line ? line_text(line->line).s : "");
+		}
 	}
 }
 
@@ -234,6 +273,8 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 	write_since(text, v);
 	for (uint32_t i = 0; i < v->n_ranks && i < MOST_LINES; i++)
 		write_rank(text, run, v->ranks[i]);
+	if (v->n_ranks)
+		write_stack(text, run, v->ranks[0]);
 	if (v->n_ranks > MOST_LINES)
 		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " more ranks", HANGING, "",
 			     v->n_ranks - MOST_LINES);

@@ -42,7 +42,8 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 	if (!first)
 		return;
 	if (first->how.how == CT_END_SIGNAL)
-		snprintf(how, sizeof(how), "killed by signal %d", first->how.signal);
+		snprintf(how, sizeof(how), "killed by signal %d%s", first->how.signal,
+			 first->how.for_memory ? " for want of memory" : "");
 	else
 		snprintf(how, sizeof(how), "exited with %d", first->how.exit_code);
 	ct_text_line(text, CT_COLOR_YELLOW, "failed    %zu process%s%s rank %d (pid %u) %s", n,

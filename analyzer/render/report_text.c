@@ -378,7 +378,8 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 
 	switch (p->how.how) {
 	case CT_END_SIGNAL:
-		snprintf(how, sizeof(how), "killed by signal %d", p->how.signal);
+		snprintf(how, sizeof(how), "killed by signal %d%s", p->how.signal,
+			 p->how.for_memory ? " for want of memory" : "");
 		break;
 	case CT_END_CLEAN:
 		snprintf(how, sizeof(how), "exited with %d", p->how.exit_code);

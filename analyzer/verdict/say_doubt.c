@@ -200,7 +200,8 @@ static const char *how_text(const struct ct_report_process *p, struct ct_arena *
 {
 	switch (p->how.how) {
 	case CT_END_SIGNAL:
-		return ct_arena_printf(memory, "was killed by signal %d", p->how.signal);
+		return ct_arena_printf(memory, "was killed by signal %d%s", p->how.signal,
+				       p->how.for_memory ? " for want of memory" : "");
 	case CT_END_EXIT:
 		return ct_arena_printf(memory, "left by _exit(%d)", p->how.exit_code);
 	case CT_END_EXEC:

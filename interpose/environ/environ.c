@@ -348,6 +348,11 @@ uint64_t ct_environ_cpu_ns(void)
 	return atomic_load_explicit(&look.cpu_ns, memory_order_relaxed);
 }
 
+void ct_environ_tell(const char *key, const char *value)
+{
+	ct_facts_add(&lists[VARIABLES], key, value);
+}
+
 void ct_environ_watch(const char *key, const char *value)
 {
 	ct_facts_add(&lists[WATCH], key, value);

@@ -25,6 +25,9 @@ struct ct_cuda;
 /* Forget everything, also what a parent process knew, and read the environment. Before there are threads. */
 void ct_environ_read(char *const *env);
 
+/* A fact of the start. Before there are threads. */
+void ct_environ_tell(const char *key, const char *value);
+
 /* The GPU of the calling thread's current context. The poll thread; CUDA may take its time in it. */
 void ct_environ_gpu(const struct ct_cuda *cuda, int device);
 

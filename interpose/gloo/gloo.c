@@ -128,16 +128,18 @@ static EACH_ROW void describe(const struct collective *c, const void *options, s
 				    (uint32_t)ct_gloo_i32(options, (size_t)c->tag_at));
 	uint8_t dtype = esize ? ct_dtype_of_width(esize) : 0;
 	uint64_t count = esize ? count_of(c, options, comm, esize) : 0;
+	uint32_t site = 0;
 
 	if (esize && (c->rule == COUNTS || c->rule == BYTES || c->rule == V_BUFFER))
 		record_counts(c, options, comm->id, seq, esize);
 	if (__builtin_expect(atomic_load_explicit(&ct_gloo_carried, memory_order_relaxed), 0))
-		ct_gloo_submit_record(comm->id, seq);
+		site = ct_gloo_submit_record(comm->id, seq);
 	*op = (struct ct_op){
 		.op = c->op,
 		.call = call_ids[c - collectives],
 		.peer = c->root_at < 0 ? -1 : ct_gloo_i32(options, (size_t)c->root_at),
 		.seq = seq,
+		.site = site,
 		.dtype = dtype,
 		.count = dtype == CT_DTYPE_elem1 ? count * esize : count,
 	};
@@ -188,10 +190,12 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
 		if (!next)                                                                         \
 			return;                                                                    \
 		atomic_store_explicit(&ct_gloo_heard, 1, memory_order_relaxed);                    \
-		if (ct_guard_enter(CT_CALL_DATA))                                                  \
+		if (ct_guard_enter(CT_CALL_DATA)) {                                                \
+			ct_self.caller = caller;                                                   \
 			record_##name(options, next);                                              \
-		else                                                                               \
+		} else {                                                                           \
 			next(options);                                                             \
+		}                                                                                  \
 	}                                                                                          \
                                                                                                    \
 	void ct_gloo_##name(void *options)                                                         \
@@ -204,6 +208,7 @@ static EACH_ROW void record(const struct collective *c, void *options, collectiv
 			ask_##name(options, caller);                                               \
 		} else if (answer == CT_GUARD_RECORD) {                                            \
 			ct_self.depth = 1;                                                         \
+			ct_self.caller = caller;                                                   \
 			record_##name(options, next);                                              \
 		} else {                                                                           \
 			next(options);                                                             \

@@ -259,10 +259,12 @@ static void drop(const void *buffer, uint32_t directions, int result)
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
-		if (ct_guard_enter(CT_CALL_DATA))                                                  \
+		if (ct_guard_enter(CT_CALL_DATA)) {                                                \
+			ct_self.caller = __builtin_return_address(0);                              \
 			transfer(&t, next);                                                        \
-		else                                                                               \
+		} else {                                                                           \
 			pass(&t, next);                                                            \
+		}                                                                                  \
 	}
 
 /* The only rank of a set is a known one. */
@@ -288,10 +290,12 @@ static int32_t only_of(const void *ranks)
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
-		if (ct_guard_enter(CT_CALL_DATA))                                                  \
+		if (ct_guard_enter(CT_CALL_DATA)) {                                                \
+			ct_self.caller = __builtin_return_address(0);                              \
 			transfer_any(&t, ranks, next);                                             \
-		else                                                                               \
+		} else {                                                                           \
 			pass_any(&t, ranks, next);                                                 \
+		}                                                                                  \
 	}
 
 #define GLOO_CALL_WAIT(symbol, name, direction_)                                                   \

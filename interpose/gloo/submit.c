@@ -58,8 +58,9 @@ static uint32_t own_tid(void)
 }
 
 /* A work that was queued and never carried out may have had the same address. */
-static void put(uintptr_t work)
+static void put(uintptr_t work, const void *caller)
 {
+	const struct ct_submitted what = { ct_now_ns(), own_tid(), ct_site_of(caller) };
 	uint64_t at = place_of(work);
 
 	for (int again = 1; again >= 0; again--) {
@@ -68,7 +69,7 @@ static void put(uintptr_t work)
 
 			if (!take(&q->work, again ? work : 0))
 				continue;
-			q->what = (struct ct_submitted){ ct_now_ns(), own_tid() };
+			q->what = what;
 			/* release: pairs with the acquire of who takes it */
 			atomic_store_explicit(&q->work, work, memory_order_release);
 			return;
@@ -145,18 +146,21 @@ struct ct_submitted ct_gloo_submitted(void)
 {
 	const struct carried *c = find_own();
 
-	return c ? c->what : (struct ct_submitted){ 0, 0 };
+	return c ? c->what : (struct ct_submitted){ 0, 0, 0 };
 }
 
-void ct_gloo_submit_record(uint32_t comm, uint64_t seq)
+uint32_t ct_gloo_submit_record(uint32_t comm, uint64_t seq)
 {
 	struct ct_submitted what = ct_gloo_submitted();
 	const struct ct_submit_rec rec = {
 		.comm = comm, .tid = what.tid, .seq = seq, .submit_ns = what.at_ns
 	};
 
-	if (what.at_ns)
-		ct_recorder_rare(CT_KIND_SUBMIT, &rec);
+	if (!what.at_ns)
+		return 0;
+	ct_recorder_rare(CT_KIND_SUBMIT, &rec);
+	ct_self.caller = NULL; /* not from here, whether it is known from where or not */
+	return what.site;
 }
 
 _Atomic uint32_t ct_gloo_heard;
@@ -190,7 +194,7 @@ typedef void (*enqueue_fn)(void *group, void *const *work);
 		if (!next)                                                                         \
 			return;                                                                    \
 		if (ct_guard_is_on() && *work)                                                     \
-			put((uintptr_t)*work);                                                     \
+			put((uintptr_t)*work, __builtin_return_address(0));                        \
 		next(group, work);                                                                 \
 	}
 

@@ -16,7 +16,8 @@
 
 struct ct_submitted {
 	uint64_t at_ns; /* 0: not known */
-	uint32_t tid;	/* of the thread that asked */
+	uint32_t tid;	/* of the thread that asked ... */
+	uint32_t site;	/* ... and from where, as in an op */
 };
 
 /* Forget what was there. Before the gate opens. */
@@ -28,7 +29,8 @@ extern _Atomic uint32_t ct_gloo_carried CT_NEAR;
 /* That of the work that this thread carries out. */
 struct ct_submitted ct_gloo_submitted(void);
 
-/* Record it for the collective that this thread is about to record. */
-void ct_gloo_submit_record(uint32_t comm, uint64_t seq);
+/* Record it for the collective that this thread is about to record. The call site of that: the one of the thread that asked,
+ * 0 not known, or if this thread carries out nothing. */
+uint32_t ct_gloo_submit_record(uint32_t comm, uint64_t seq);
 
 #endif

@@ -225,7 +225,10 @@ static int enter(const void *caller)
 {
 	if (look() == CT_GUARD_PASS || !is_wanted || is_quiet(caller))
 		return 0;
-	return ct_guard_enter(CT_CALL_DATA);
+	if (!ct_guard_enter(CT_CALL_DATA))
+		return 0;
+	ct_self.caller = caller;
+	return 1;
 }
 
 /* What a wrapper returns when there is no such function, like the libraries before they are initialised: a program has
@@ -287,6 +290,7 @@ static int enter(const void *caller)
 		if (answer != CT_GUARD_RECORD || !is_wanted || is_quiet(caller))                   \
 			return next args;                                                          \
 		ct_self.depth = 1;                                                                 \
+		ct_self.caller = caller;                                                           \
 		return record_##name record_with;                                                  \
 	}
 #define CUDART_CALL(symbol, ret, name, params, args, before, after)                                \

@@ -213,8 +213,10 @@ int ct_mpi_enter(enum ct_call_kind kind, const void *caller)
 {
 	if (!ct_guard_enter(kind))
 		return 0;
-	if (ct_mpi_adopt(caller))
+	if (ct_mpi_adopt(caller)) {
+		ct_self.caller = caller;
 		return 1;
+	}
 	ct_guard_leave();
 	return 0;
 }

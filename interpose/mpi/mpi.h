@@ -145,6 +145,7 @@ int ct_mpi_ask(enum ct_mpi_function function, enum ct_mpi_name name, enum ct_cal
 			if (ct_guard_is_ready(gate) &&                                             \
 			    __builtin_expect(ct_mpi_look() == CT_MPI_RECORD, 1)) {                 \
 				ct_self.depth = 1;                                                 \
+				ct_self.caller = caller;                                           \
 				return record_##name CT_MPI_WITH(args, next);                      \
 			}                                                                          \
 			if (ct_mpi_passes(gate, kind))                                             \

@@ -338,6 +338,7 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, n
 			return CT_NCCL_ABSENT;                                                     \
 		if (!ct_nccl_enter(CT_CALL_DATA))                                                  \
 			return next args;                                                          \
+		ct_self.caller = caller;                                                           \
 		return record_##name_ WITH(args, next);                                            \
 	}                                                                                          \
                                                                                                    \
@@ -353,6 +354,7 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, n
 		if (answer != CT_GUARD_RECORD || !ct_nccl_is_wanted)                               \
 			return next args;                                                          \
 		ct_self.depth = 1;                                                                 \
+		ct_self.caller = caller;                                                           \
 		return record_##name_ WITH(args, next);                                            \
 	}
 #include "interpose/abi/nccl_calls.def"

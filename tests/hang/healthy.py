@@ -58,13 +58,11 @@ def drawn(seed, count):
 def blamed(job, states):
     """None, or what is wrong with what is said now."""
     code, report, _, errors = job.hang()
-    if report is None:
-        return f"exit {code}: {errors.strip()[-200:]}"
-    problem = judge.shape(report)
+    problem = judge.shape(code, report)
     if problem:
-        return problem
-    if report["verdicts"] or code != 0:
-        return f"exit {code}: {judge.show(report)}"
+        return f"{problem} {errors.strip()[-200:]}"
+    if report["verdicts"]:
+        return judge.show(report)
     return None if report["state"] in states else f"state {report['state']}"
 
 
@@ -76,7 +74,7 @@ def play(one):
                 job.until_over()
                 return blamed(job, ("ended",)), time.monotonic() - begin
             job.until_steps(one["steps"])
-            while not job.journal.counts() or not any(e for e, _ in job.journal.counts()):
+            while not job.has_recorded():
                 time.sleep(0.02)
             time.sleep(one["after_s"])
             problem = blamed(job, ("running",)) if one["steps"] else None

@@ -147,6 +147,10 @@ class Job:
                 return
             time.sleep(0.05)
 
+    def has_recorded(self):
+        """Whether anything of it is there: who is killed before that has left nothing to be judged."""
+        return self.is_over() or any(name.endswith(".seg") for name in (os.listdir(self.run) if os.path.isdir(self.run) else []))
+
     def until_over(self):
         try:
             self.process.wait(LIMIT_S)
@@ -187,7 +191,9 @@ class Job:
         """Nobody waits for the children of a launcher that was killed at once: a dead one may stay in the list."""
         try:
             with open(f"/proc/{pid}/stat") as f:
-                return f.read().rpartition(")")[2].split()[0] not in "ZX"
+                words = f.read().rpartition(")")[2].split()
+                # its first thread may be gone before the others
+                return words[0] not in "ZX" or int(words[17]) > 1
         except OSError:
             return False
 

@@ -54,8 +54,10 @@ def show(report):
                      for v in report["verdicts"]) or f"- ({report['state']})"
 
 
-def shape(report):
-    """What is wrong with the report itself, whatever it says: None or a sentence."""
+def shape(code, report):
+    """What is wrong with the exit code and the report itself, whatever it says: None or a sentence."""
+    if report is None or code not in (0, 3):
+        return f"exit {code}"
     keys = ["schema", "run", "state", "verdicts", "not_stalled", "missing_data", "ranks"]
     if list(report)[:1] != ["schema"] or report["schema"] != "commtrace.hang/1":
         return "the first key is not the schema"
@@ -69,4 +71,6 @@ def shape(report):
             return "fewer victims counted than named"
         if set(v["ranks"]) & set(v["victims"]):
             return "a culprit is its own victim"
+    if code != (3 if report["verdicts"] else 0):
+        return f"exit {code} with {len(report['verdicts'])} verdicts"
     return None

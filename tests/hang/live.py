@@ -22,9 +22,6 @@ import scenarios
 
 def check(row, report, truth, dropped):
     """right, wrong or silent, and why."""
-    problem = judge.shape(report)
-    if problem:
-        return "wrong", problem
     result = judge.judge(report, truth)
     if dropped:
         # of those who left nothing, nothing more is known
@@ -58,8 +55,8 @@ def play(row, timing, how, drop=()):
             if dropped:
                 job.drop(dropped)
             code, report, _, errors = job.hang()
-        if report is None or code > 1:
-            return "wrong", f"exit {code}: {errors.strip()[-200:]}", time.monotonic() - begin
+        if judge.shape(code, report):
+            return "wrong", f"{judge.shape(code, report)} {errors.strip()[-200:]}", time.monotonic() - begin
         result, why = check(row, report, truth, list(drop))
         said = judge.show(report)
         return result, said if result == "right" else f"{said}, not {truth}{': ' if why else ''}{why}", time.monotonic() - begin

@@ -152,8 +152,8 @@ def play(one):
             elif one["on_death"] != "kill":
                 raise jobs.Failed(f"it has ended by itself: {job.errors()}")
             code, report, _, errors = job.hang()
-        if report is None or code > 1 or judge.shape(report):
-            return "wrong", f"exit {code}: {judge.shape(report) if report else errors.strip()[-200:]}", time.monotonic() - begin
+        if judge.shape(code, report):
+            return "wrong", f"{judge.shape(code, report)} {errors.strip()[-200:]}", time.monotonic() - begin
         result = judge.judge(report, one["truth"])
         return result, judge.show(report), time.monotonic() - begin
     except jobs.Failed as e:

@@ -51,8 +51,6 @@ def make(dir_, options):
 def wanted(truth, fault, timing):
     """The truth of the generator, with what counts as the same to who looks from outside (random_faults.py)."""
     hang = truth["expected"]["hang"]
-    if hang is None:
-        return "-"
     ranks = " ".join(map(str, hang["ranks"]))
     out = [f"{hang['code']} {ranks}"]
     kind = fault.split(":")[0]
@@ -61,7 +59,7 @@ def wanted(truth, fault, timing):
                                               "HOST_MISSING")]
     if timing == "host" and kind in HOST_SILENT:
         out.append("-")
-    return " | ".join(out)
+    return " | ".join(dict.fromkeys(out))
 
 
 def strike(fault, options):
@@ -78,9 +76,9 @@ def play(name, workload, fault, timing, damage):
     dir_ = tempfile.mkdtemp(prefix="commtrace-hang.")
     try:
         options = ["--hosts", "2", "--gpus-per-host", "4", "--cycles", "6", "--workload", workload, *WORKLOADS[workload].split(),
-                   "--timing", timing, "--fault", fault]
+                   "--timing", timing, "--fault", fault, "--on-death", "wait"]
         truth = make(dir_, options + [w for d in damage for w in ("--fault", d)])
-        if truth is None:
+        if truth is None or truth["expected"]["hang"] is None:
             return None
         text = wanted(truth, fault, timing)
         members, ends = strike(fault, ["--workload", workload, *WORKLOADS[workload].split()])
@@ -90,8 +88,8 @@ def play(name, workload, fault, timing, damage):
             text += " | " + " | ".join(f"{code} {' '.join(map(str, sorted(group)))}" for code in (
                 "MISMATCH_OP", "MISMATCH_COUNT", "MISMATCH_DTYPE", "MISMATCH_ROOT", "P2P_UNMATCHED", "P2P_CYCLE"))
         code, report, seconds, errors = jobs.hang(os.path.join(dir_, "run"))
-        if report is None or code > 1 or judge.shape(report):
-            return "wrong", f"exit {code}: {judge.shape(report) if report else errors.strip()[-200:]}", text
+        if judge.shape(code, report):
+            return "wrong", f"{judge.shape(code, report)} {errors.strip()[-200:]}", text
         result = judge.judge(report, text)
         if damage and result == "wrong":
             lost = {int(m) for d in damage for m in re.findall(r"rank=(\d+)", d)}
@@ -130,7 +128,7 @@ def table(args):
             if result is None:
                 continue
             counts[result[0]] += 1
-            print(f"{result[0]:6} {one[0]}  {result[1]}{'' if result[0] == 'right' else f'; not {result[2]}'}", flush=True)
+            print(f"{result[0]:6} {one[0]}  {result[1]}{'' if result[0] == 'right' else f'; not {result[2][:60]}'}", flush=True)
     n = sum(counts.values())
     print(f"{n} runs: " + ", ".join(f"{v} {k}" for k, v in counts.items()))
     what = "damaged" if args.damaged else "synthetic"

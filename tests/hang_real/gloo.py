@@ -27,10 +27,14 @@ def told(job, when, truth):
     """Asks, prints a line, returns what it was: right, weak or wrong."""
     play = job.play
     try:
-        answer = judge.ask(job.run, rings=os.environ["COMMTRACE_RING_DIR"])
-        # What somebody has seen who was asked too early is no victim less.
-        victims = play.victims if when != "live" else None
-        verdict, why = judge.judge(answer, truth, play.says if truth == play.truth else (), victims)
+        def ask():
+            return judge.ask(job.run, rings=os.environ["COMMTRACE_RING_DIR"])
+
+        if when == "live":
+            answer, (verdict, why) = judge.watch(ask, truth)
+        else:
+            answer = ask()
+            verdict, why = judge.judge(answer, truth, play.says, play.victims)
     except AssertionError as error:
         answer, verdict, why = None, "wrong", str(error)
     print(f"{verdict:6}{when:10}{play.name:45}{answer if verdict == 'right' else f'{answer} {why}'}", flush=True)

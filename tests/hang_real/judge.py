@@ -4,7 +4,7 @@
 A truth is a list of ways to say it, each a pair (code, ranks); [] is "nobody is to blame". An answer is
 
     right   its verdicts are one of the ways
-    weak    it blames nobody although somebody is to blame: not enough evidence
+    weak    it blames nobody although somebody is to blame, or not all of them: not enough evidence
     wrong   anything else: it blames somebody who has done nothing, or for something else
 """
 
@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
@@ -72,8 +73,19 @@ def judge(answer, ways, says=(), victims=None):
             if found != sorted(victims):
                 return "wrong", f"victims {found}, not {sorted(victims)}"
         return "right", ""
-    guilty = {rank for way in ways for _, ranks in way for rank in ranks}
-    named = {rank for code, ranks in answer.verdicts if code not in ("UNKNOWN",) for rank in ranks}
-    if guilty and not named:
-        return "weak", "blames nobody"
+    told = [verdict for verdict in answer.verdicts if verdict[0] != "UNKNOWN"]
+    if any(way and set(map(str, told)) <= set(map(str, way)) for way in ways):
+        return "weak", "not all" if told else "blames nobody"
     return "wrong", f"not {' or '.join(map(str, ways))}"
+
+
+def watch(ask_once, ways):
+    """Of a job that hangs for good: the answer as soon as it is right, or wrong, or nothing new comes. What is stalled is what takes
+    much longer than usual, and on a busy machine everything does at first."""
+    limit = time.monotonic() + 40
+    while True:
+        answer = ask_once()
+        verdict = judge(answer, ways)
+        if verdict[0] != "weak" or time.monotonic() > limit:
+            return answer, verdict
+        time.sleep(2)

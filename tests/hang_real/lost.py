@@ -62,8 +62,14 @@ def one_rank_gone(job):
 
 
 def rings_gone(job, when):
-    answer = judge.ask(job.run, rings=os.environ["COMMTRACE_RING_DIR"])
-    verdict, why = judge.judge(answer, job.play.truth, (), None)
+    def ask():
+        return judge.ask(job.run, rings=os.environ["COMMTRACE_RING_DIR"])
+
+    if when == "live":
+        answer, (verdict, why) = judge.watch(ask, job.play.truth)
+    else:
+        answer = ask()
+        verdict, why = judge.judge(answer, job.play.truth)
     if verdict == "right" and not answer.said["missing_data"]:
         verdict, why = "wrong", "does not say that the rings are gone"
     print(f"{verdict:6}{job.play.name} without rings, {when}: {answer} {why}", flush=True)

@@ -23,6 +23,7 @@ AT_REST_S = 3.0
 
 NOBODY = [[]]
 CIRCLE = [[(code, [0, 1, 2])] for code in ("HOST_ORDER_DEADLOCK", "HOST_CALL_STALL", "UNKNOWN")]
+CIRCLE += [[("UNKNOWN", [rank]) for rank in range(3)]]
 
 # Name: what is true, and who are the victims (None: not asked).
 PLAYS = {
@@ -147,8 +148,14 @@ def is_ours(pid, folder):
 
 def told(job, when, truth, victims):
     try:
-        answer = judge.ask(job.run, rings=job.rings)
-        verdict, why = judge.judge(answer, truth, (), victims)
+        def ask():
+            return judge.ask(job.run, rings=job.rings)
+
+        if when == "live":
+            answer, (verdict, why) = judge.watch(ask, truth)
+        else:
+            answer = ask()
+            verdict, why = judge.judge(answer, truth, (), victims)
     except AssertionError as error:
         answer, verdict, why = None, "wrong", str(error)
     print(f"{verdict:6}{when:10}{FLAVOUR} {job.name:30}{answer if verdict == 'right' else f'{answer} {why}'}", flush=True)
@@ -157,7 +164,8 @@ def told(job, when, truth, victims):
 
 def play(name, work, rings):
     truth, victims = PLAYS[name]
-    job = Job(name, work, rings, random.random() < 0.5)
+    # Who ends by a signal leaves no word of it: that is seen by its launcher only, before it ends the others at once.
+    job = Job(name, work, rings, name == "segfault" or random.random() < 0.5)
     manner = random.choice(["at once", "launcher"])
     verdicts = []
     try:

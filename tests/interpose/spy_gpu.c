@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/recorder.h"
 #include "tests/interpose/fake_libnccl.h"
 
 struct ct_gpu_span *__real_ct_gpu_begin(const struct ct_gpu_launch *launch);
@@ -42,8 +43,49 @@ static __attribute__((format(printf, 1, 2))) void hear(const char *format, ...)
 	pthread_mutex_unlock(&lock);
 }
 
+static const char *string(uint32_t id)
+{
+	return id ? ct_recorder.ring.strings + (id - 1) * 4 + 4 : "";
+}
+
+/* An op, or a call that blocks the host, that has been entered and not left. */
+static const char *entered_in(const struct ct_slot *slot)
+{
+	struct ct_host_rec rec;
+
+	switch (CT_TAG_KIND(slot->w[0])) {
+	case CT_KIND_OP:
+		return slot->w[CT_OP_W_END] ? NULL : string(CT_TAG_CALL(slot->w[0]));
+	case CT_KIND_HOST_BEGIN:
+		memcpy(&rec, (const void *)(uintptr_t)&slot->w[1], sizeof(rec));
+		return rec.return_ns ? NULL : string(rec.call);
+	default:
+		return NULL;
+	}
+}
+
+/* If this never returns, the ring has to tell. Among the thread's latest records, since launches may come behind. What
+ * NCCL calls in turn is not recorded. */
+static void must_be_on_record(const char *name)
+{
+	const struct ct_slot *slot = ct_self.lane.next;
+
+	if (!ct_guard_frame() || strcmp(name, "ncclBroadcast") == 0 ||
+	    strcmp(name, "ncclGetUniqueId") == 0)
+		return;
+	while (slot > ct_self.lane.end - CT_CHUNK_SLOTS) {
+		const char *entered = entered_in(--slot);
+
+		if (entered && strcmp(entered, name) == 0)
+			return;
+	}
+	fprintf(stderr, "%s is called and not on record\n", name);
+	_exit(1);
+}
+
 static void hear_call(const char *name)
 {
+	must_be_on_record(name);
 	hear("%s", name);
 }
 

@@ -67,6 +67,24 @@ static void whom_the_launcher_killed_comes_after_who_failed(void **state)
 	assert_int_equal(processes[0], 2);
 }
 
+/* The kernel killed rank 1, which the launcher did not see at once; then it killed the rest. */
+static void whom_the_kernel_killed_for_memory_failed_by_itself(void **state)
+{
+	struct ct_end ends[] = {
+		killed(SIGTERM, 9 * SECOND, 10 * SECOND + 8000000, 11 * SECOND),
+		signalled(SIGKILL, 9 * SECOND, 11 * SECOND),
+		killed(SIGKILL, 9 * SECOND, 10 * SECOND + 8000000, 11 * SECOND),
+	};
+	size_t processes[3];
+
+	(void)state;
+	assert_true(ct_ends_moment_of(&ends[1]).was_killed);
+	ends[1].for_memory = 1;
+	assert_false(ct_ends_moment_of(&ends[1]).was_killed);
+	order(ends, 3, processes);
+	assert_int_equal(processes[0], 1);
+}
+
 static void who_was_killed_before_the_others_failed_is_the_first(void **state)
 {
 	const struct ct_end ends[] = {
@@ -152,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whom_the_launcher_killed_comes_after_who_failed),
+		cmocka_unit_test(whom_the_kernel_killed_for_memory_failed_by_itself),
 		cmocka_unit_test(who_was_killed_before_the_others_failed_is_the_first),
 		cmocka_unit_test(what_nobody_saw_the_order_of_has_no_first),
 		cmocka_unit_test(who_was_alive_when_the_first_was_gone_is_not_the_first),

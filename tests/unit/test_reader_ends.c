@@ -69,6 +69,42 @@ static struct ct_end end_of(uint64_t state, uint64_t death_ns, int status, uint6
 	return end;
 }
 
+/* With this counter before and, + 1, after. */
+static int died_for_memory(uint64_t before, uint64_t after, uint64_t kill_ns, int status)
+{
+	struct ct_process p;
+	struct fx_ring r;
+	struct ct_run *run;
+	int told;
+
+	fx_mkdir("run");
+	p = fx_process(0, "run");
+	fx_ring_open(&r, &p, "run");
+	atomic_store(&r.ring.header->death_note, 321ull << 32 | (uint32_t)status);
+	atomic_store(&r.ring.header->death_seen_ns, 700);
+	atomic_store(&r.ring.header->kill_ns, kill_ns);
+	atomic_store(&r.ring.header->oom_where, 5);
+	atomic_store(&r.ring.header->oom_kills, before);
+	atomic_store(&r.ring.header->oom_seen, after);
+	fx_ring_leave(&r);
+	run = fx_open_run("run");
+	told = run->processes[0].end.for_memory;
+	ct_run_close(run);
+	fx_teardown(NULL);
+	fx_setup(NULL);
+	return told;
+}
+
+static void a_kill_while_the_kernel_kills_is_for_memory(void **state)
+{
+	(void)state;
+	assert_true(died_for_memory(3, 5, 0, SIGKILL));
+	assert_false(died_for_memory(3, 4, 0, SIGKILL));   /* it has not killed since */
+	assert_false(died_for_memory(3, 0, 0, SIGKILL));   /* not known */
+	assert_false(died_for_memory(3, 5, 650, SIGKILL)); /* somebody was seen to */
+	assert_false(died_for_memory(3, 5, 0, SIGSEGV));
+}
+
 static void notes_in_the_ring_tell_the_end(void **state)
 {
 	struct ct_end end = end_of(CT_RING_LIVE, 700, SIGKILL, 0, 0);
@@ -157,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		READER_TEST(an_end_block_is_a_clean_end),
+		READER_TEST(a_kill_while_the_kernel_kills_is_for_memory),
 		READER_TEST(notes_in_the_ring_tell_the_end),
 		READER_TEST(a_program_that_replaced_another_ends_it),
 		READER_TEST(a_status_block_is_a_sign_of_life),

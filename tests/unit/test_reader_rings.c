@@ -208,17 +208,17 @@ static void a_live_process_loses_nothing_between_ring_and_segment(void **state)
 	for (uint64_t n = 0; n < 30; n++)
 		fx_ring_op(&r, n, 1);
 	fx_ops(&w, 1, 0, 0, 10);
-	atomic_store(&r.lane.chunk->drained, 10);
+	atomic_store(&ct_lane_chunk(&r.lane)->drained, 10);
 	run = fx_open_runs("run", NULL, "rings");
 	assert_int_equal(run->processes[0].end.how, CT_END_RUNNING);
 	/* goes on, into a segment that was not there when the run was opened */
 	fx_next_segment(&w);
 	fx_ops(&w, 1, 10, 10, 10);
-	atomic_store(&r.lane.chunk->drained, 20);
+	atomic_store(&ct_lane_chunk(&r.lane)->drained, 20);
 	assert_int_equal(ct_process_open(run, 0, &reader, NULL), CT_OK);
 	/* and even while it is read */
 	fx_ops(&w, 1, 20, 20, 10);
-	atomic_store(&r.lane.chunk->drained, 30);
+	atomic_store(&ct_lane_chunk(&r.lane)->drained, 30);
 	while (ct_process_next(reader, &block, NULL) == 1) {
 		for (uint32_t i = 0; i < block->n_ops; i++) {
 			assert_int_equal(seen >> block->ops[i].seq & 1, 0);

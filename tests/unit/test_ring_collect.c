@@ -193,7 +193,7 @@ static void a_ring_that_is_all_in_segments_is_removed(void **state)
 	fx_ring_open(&r, &p, "rings");
 	for (uint64_t n = 0; n < 10; n++)
 		fx_ring_op(&r, n, 1);
-	atomic_store(&r.lane.chunk->drained, 10);
+	atomic_store(&ct_lane_chunk(&r.lane)->drained, 10);
 	end_it(r.ring.header);
 	fx_ring_leave(&r);
 	c = collect();

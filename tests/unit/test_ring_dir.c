@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/oom.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
 
@@ -335,6 +336,39 @@ static void the_first_note_of_a_death_stays(void **state)
 	assert_true(atomic_load(&h.death_note) == ((uint64_t)getpid() << 32 | SIGKILL));
 }
 
+/* What the ring of a process holds after this end, that had this counter at this number before. */
+static uint64_t oom_seen(uint64_t where, uint64_t kills, uint64_t kill_ns, int status)
+{
+	struct ct_process p = fx_process(0, "run");
+	struct ct_ring_header h;
+	struct fx_ring r;
+
+	p.ppid = (uint32_t)getpid();
+	fx_ring_open(&r, &p, "rings");
+	atomic_store(&r.ring.header->oom_where, where);
+	atomic_store(&r.ring.header->oom_kills, kills);
+	atomic_store(&r.ring.header->kill_ns, kill_ns);
+	fx_ring_leave(&r);
+	assert_int_equal(ct_ring_note_death(rings(), (pid_t)p.pid, status, 2000000), 1);
+	h = header_of_only_ring();
+	unlink(fx_path(fx_only("rings", ".ring")));
+	return atomic_load(&h.oom_seen);
+}
+
+/* The counter is this machine's own; where it has none, nothing is told. */
+static void a_kill_that_nobody_sent_tells_of_the_kernels(void **state)
+{
+	struct ct_oom oom = { 0 };
+	int known = ct_oom_read("", &oom);
+
+	(void)state;
+	assert_int_equal(oom_seen(oom.where, oom.kills, 0, SIGKILL), known ? oom.kills + 1 : 0);
+	/* another counter, another end, somebody who was seen to do it */
+	assert_int_equal(oom_seen(oom.where + 1, oom.kills, 0, SIGKILL), 0);
+	assert_int_equal(oom_seen(oom.where, oom.kills, 0, SIGSEGV), 0);
+	assert_int_equal(oom_seen(oom.where, oom.kills, 1500000, SIGKILL), 0);
+}
+
 static void only_ends_are_noted_and_only_in_the_right_ring(void **state)
 {
 	struct ct_process p = fx_process(0, "run");
@@ -462,6 +496,7 @@ int main(void)
 		DIR_TEST(another_namespace_is_judged_by_lock_and_beat),
 		DIR_TEST(a_ring_from_before_a_reboot_is_dead),
 		DIR_TEST(the_first_note_of_a_death_stays),
+		DIR_TEST(a_kill_that_nobody_sent_tells_of_the_kernels),
 		DIR_TEST(only_ends_are_noted_and_only_in_the_right_ring),
 		DIR_TEST(what_is_no_ring_is_never_written_to),
 		DIR_TEST(the_first_kill_stays_and_tells_who),

@@ -146,7 +146,7 @@ static void drained_slots_do_not_come_again(void **state)
 	for (uint32_t i = 0; i < 70; i++)
 		fx_ring_op(&r, i, 1);
 	/* what the write thread does when it is through with the first chunk and half of the second */
-	atomic_store(&r.lane.chunk->drained, 4);
+	atomic_store(&ct_lane_chunk(&r.lane)->drained, 4);
 	ct_ring_free_chunk(&r.ring, ct_ring_chunk(&r.ring, 1 % r.ring.header->n_chunks));
 	fx_ring_leave(&r);
 	left = take(ring_path());

@@ -157,6 +157,8 @@ static void call_sites_become_frames(void **unused)
 		{ NULL, "a:1x b", "a:1x b", "", 0 },
 		{ NULL, ":12 f", ":12 f", "", 0 },
 		{ NULL, "f.py:99999999999 g", "f.py:99999999999 g", "", 0 },
+		{ NULL, "a.py:3 f < b.py:4 g < c.py:5 h", "f", "a.py", 3 },
+		{ "theirs", "a.py:3 f < b.py:4 g", "theirs: f", "a.py", 3 },
 	};
 	struct ct_texts texts;
 
@@ -174,6 +176,30 @@ static void call_sites_become_frames(void **unused)
 	ct_texts_fini(&texts);
 }
 
+/* The innermost is written first, and drawn last. */
+static void call_sites_become_stacks(void **unused)
+{
+	struct ct_chart_frame frames[CT_CHART_FRAMES];
+	struct ct_texts texts;
+	uint8_t n;
+
+	(void)unused;
+	assert_int_equal(ct_texts_init(&texts), 0);
+	assert_int_equal(ct_frames_of(&texts, "a.py:3 f < b.py:4 g < c.py:5 h", frames, &n), 0);
+	assert_int_equal(n, CT_CHART_FRAMES < 3 ? CT_CHART_FRAMES : 3);
+	assert_string_equal(ct_texts_get(&texts, frames[0].function), n == 3 ? "h" : "g");
+	assert_string_equal(ct_texts_get(&texts, frames[n - 1].function), "f");
+	assert_int_equal(frames[n - 1].line, 3);
+	assert_int_equal(ct_frames_of(&texts, "libtorch.so+0x1f2 (build 12ab)", frames, &n), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(ct_texts_get(&texts, frames[0].function),
+			    "libtorch.so+0x1f2 (build 12ab)");
+	assert_int_equal(ct_frames_of(&texts, "a < b < c < d < e < f < g < h < i", frames, &n), 0);
+	assert_int_equal(n, CT_CHART_FRAMES);
+	assert_string_equal(ct_texts_get(&texts, frames[n - 1].function), "a");
+	ct_texts_fini(&texts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +207,7 @@ int main(void)
 		cmocka_unit_test(sums_are_kept_where_there_is_no_room_for_all),
 		cmocka_unit_test(a_window_around_a_moment_holds_what_it_may),
 		cmocka_unit_test(call_sites_become_frames),
+		cmocka_unit_test(call_sites_become_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,8 @@ static void end_now(struct rank *r, enum ct_play_end end)
 static void tell_host(struct rank *r, enum ct_play_host call, int comm, uint64_t enter_ns,
 		      uint64_t return_ns)
 {
-	const struct ct_play_host_call told = { call, comm, enter_ns, return_ns };
+	const int parent = call == CT_PLAY_SPLIT ? r->action.parent : -1;
+	const struct ct_play_host_call told = { call, comm, parent, enter_ns, return_ns };
 	const struct ct_play_sink *sink = r->play->sink;
 
 	if (sink && sink->host)
@@ -360,11 +361,11 @@ static void act(struct rank *r)
 
 	switch (a->kind) {
 	case CT_ACTION_INIT:
-		if (!enter(r, CT_PLAY_INIT, CT_CALL_init, -1))
+		if (!enter(r, CT_PLAY_INIT, CT_CALL_init, a->comm))
 			gather(r, CT_PLAY_INIT, 1ull << 62 | (uint64_t)a->comm, a->comm);
 		break;
 	case CT_ACTION_SPLIT:
-		if (!enter(r, CT_PLAY_SPLIT, CT_CALL_split, -1))
+		if (!enter(r, CT_PLAY_SPLIT, CT_CALL_split, a->comm))
 			gather(r, CT_PLAY_SPLIT, 1ull << 63 | r->splits++, a->parent);
 		break;
 	case CT_ACTION_FINALIZE:

@@ -92,10 +92,10 @@ struct ct_play_stream {
 /* Calls that move no data and may wait: told when they are entered, with return_ns 0, and when they return. */
 enum ct_play_host { CT_PLAY_INIT, CT_PLAY_SPLIT, CT_PLAY_GROUP_END, CT_PLAY_FINALIZE };
 
-/* comm: the one that it is about; -1: none, or (of one that makes it) not yet. */
+/* comm: the one that it is about, or makes; -1: none. parent: the one that is split, else -1. */
 struct ct_play_host_call {
 	enum ct_play_host call;
-	int comm;
+	int comm, parent;
 	uint64_t enter_ns, return_ns;
 };
 

@@ -241,6 +241,7 @@ static int told_host(void *arg, int rank, const struct ct_play_host_call *c)
 	static const char *const names[] = { "ncclCommInitRank", "ncclCommSplit", "ncclGroupEnd",
 					     "ncclCommFinalize" };
 	const int makes = c->call == CT_PLAY_INIT || c->call == CT_PLAY_SPLIT;
+	const int about = c->parent >= 0 ? c->parent : c->comm;
 	struct ct_synth_record *r = arg;
 	struct process *p = process_of(r, rank);
 	struct ct_host_rec rec = {
@@ -253,11 +254,12 @@ static int told_host(void *arg, int rank, const struct ct_play_host_call *c)
 
 	if (!st)
 		st = ct_record_name(r, p, rec.call, names[c->call]);
-	if (c->comm >= 0) {
-		rec.comm = comm_id(r, rank, c->comm);
-		rec.key = comm_key(r, c->comm);
-		rec.nranks = (uint32_t)ct_workload_comm(r->w, c->comm)->n;
-		rec.rank = ct_workload_peer(r->w, c->comm, rank);
+	if (about >= 0) {
+		/* what is being made has no number yet */
+		rec.comm = c->call == CT_PLAY_INIT && !c->return_ns ? 0 : comm_id(r, rank, about);
+		rec.key = comm_key(r, about);
+		rec.nranks = (uint32_t)ct_workload_comm(r->w, about)->n;
+		rec.rank = ct_workload_peer(r->w, about, rank);
 	}
 	if (!st && !c->return_ns)
 		return ct_record_rare(r, p, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));

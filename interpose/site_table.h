@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* site_table.h — string ids by 64-bit keys: of places in the program, and of texts. Fixed memory, filled by any thread
+ * without a lock, emptied only where recording starts. */
+#ifndef CT_SITE_TABLE_H
+#define CT_SITE_TABLE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define CT_SITE_TABLE 8192u	   /* places, a power of two */
+#define CT_SITE_UNKNOWN UINT32_MAX /* the place is known to have no text */
+
+void ct_site_table_clear(void);
+
+/* The string id of a key (not 0), CT_SITE_UNKNOWN, or 0: not there yet. */
+uint32_t ct_site_table_get(uint64_t key);
+
+/* Enters it; what another thread entered meanwhile stays. -1: there is no room. */
+int ct_site_table_put(uint64_t key, uint32_t id);
+
+/* Puts the text into the ring's string table, if it is not there yet from another place. 0: no room, or another thread is
+ * just at it. */
+uint32_t ct_site_table_intern(const char *text);
+
+static inline uint64_t ct_site_mix(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15ull;
+	return key ^ key >> 29;
+}
+
+#endif

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sites.py LIBNCCL DIR: rank RANK of two calls NCCL from places that it notes, one a line, in DIR/want.RANK."""
+import ctypes
+import os
+import sys
+import threading
+import time
+
+RANK, DIR = int(os.environ["RANK"]), sys.argv[2]
+ROUNDS = int(os.environ.get("SITES_ROUNDS", "3"))
+LINES = int(os.environ.get("SITES_LINES", "7"))
+want = open(os.path.join(DIR, "want.%d" % RANK), "w", encoding="utf-8")
+
+
+class UniqueId(ctypes.Structure):
+    _fields_ = [("internal", ctypes.c_ubyte * 128)]
+
+
+nccl = ctypes.CDLL(sys.argv[1])
+nccl.ncclCommInitRank.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, UniqueId, ctypes.c_int]
+nccl.ncclAllReduce.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                               ctypes.c_void_p, ctypes.c_void_p]
+buffer = (ctypes.c_float * 4)(1, 2, 3, 4)
+comm = ctypes.c_void_p()
+
+
+def passed_over(file):
+    return file.startswith("<frozen ") or "-packages/torch/" in file or file.endswith(("/functools.py", "/contextlib.py"))
+
+
+def note():
+    """The caller's place, as the interpreter tells it."""
+    frame, places = sys._getframe(1), []
+    while frame is not None and len(places) < 3:
+        name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+        if not passed_over(frame.f_code.co_filename):
+            places.append("%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, name))
+        frame = frame.f_back
+    print(" < ".join(places), file=want)
+
+
+def reduce():
+    return nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+
+
+class Model:
+    def step(self):
+        note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+        for _ in range(2):
+            note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+
+
+def save_checkpoint():
+    note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+
+
+def finalize():
+    note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+
+
+def generator():
+    for _ in range(2):
+        note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+        yield
+
+
+# A library that passes calls on, where it is installed: the place that is told is that of who called it.
+LIBRARY = """
+def barrier(do):
+    def inner():
+        return do()
+    return inner()
+"""
+scope = {}
+exec(compile(LIBRARY, "/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py", "exec"), scope)
+barrier = scope["barrier"]
+
+
+def through_library():
+    barrier(lambda: (note(), nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)))
+
+
+def made_anew(n):
+    """Code objects that come where others were."""
+    for i in range(n):
+        names = {"note": note, "nccl": nccl, "buffer": buffer, "comm": comm}
+        line = i % LINES + 1
+        exec(compile("\n" * line + "note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)\n", "made.py", "exec"), names)
+
+
+path = os.path.join(DIR, "id")
+unique = UniqueId()
+if RANK == 0:
+    nccl.ncclGetUniqueId(ctypes.byref(unique))
+    with open(path + ".new", "wb") as file:
+        file.write(bytes(unique.internal))
+    os.rename(path + ".new", path)
+else:
+    while not os.path.exists(path):
+        time.sleep(0.01)
+    with open(path, "rb") as file:
+        ctypes.memmove(unique.internal, file.read(128), 128)
+if nccl.ncclCommInitRank(ctypes.byref(comm), 2, unique, RANK) != 0:
+    sys.exit("no communicator")
+for _ in range(ROUNDS):
+    Model().step()
+    list(generator())
+    through_library()
+if RANK == 0:
+    save_checkpoint()
+else:
+    finalize()
+thread = threading.Thread(target=save_checkpoint)
+thread.start()
+thread.join()
+made_anew(int(os.environ.get("SITES_MADE", "50")))
+want.close()
+nccl.ncclCommDestroy(comm)

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Call sites of two ranks in each interpreter of this machine are what the program noted of itself, wherever the loader
+# puts things. COMMTRACE_STACKS=native tells what the calls return to, the same on both; off, nothing.
+. "$(dirname "$0")/../e2e/e2e.sh"
+sim=$build/lib/sim
+
+job() { # NAME PYTHON
+	local d=$work/$1 rank pids=() status
+	mkdir -p "$d"
+	for rank in 0 1; do
+		RANK=$rank WORLD_SIZE=2 COMMTRACE_JOB=sites COMMTRACE_QUIET=1 COMMTRACE_DIR=$d/run COMMTRACE_TIMING=host LD_LIBRARY_PATH=$sim \
+			LD_PRELOAD=$library timeout 60 "$2" "$root/tests/python/sites.py" "$sim/libnccl.so.2" "$d" >"$d/out.$rank" 2>&1 &
+		pids+=($!)
+	done
+	for rank in 0 1; do
+		status=0
+		wait "${pids[rank]}" || status=$?
+		[ $status = 0 ] || fail "$1: rank $rank: exit $status: $(tail -n 5 "$d/out.$rank")"
+	done
+	"$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$1: dump: exit $?"
+	for rank in 0 1; do
+		"$python" - "$d" $rank >"$d/got.$rank" <<'PY'
+import json, sys
+ops = [json.loads(line) for line in open(sys.argv[1] + "/dump")]
+for op in sorted((o for o in ops if o["rank"] == int(sys.argv[2])), key=lambda o: o["seq"]):
+    print(op["site"])
+PY
+	done
+}
+
+n=0
+for interpreter in $("$root/tests/python/interpreters.sh"); do
+	n=$((n + 1))
+	job "$n" "$interpreter"
+	for rank in 0 1; do
+		same "$interpreter: sites of rank $rank" "$n/want.$rank" "$n/got.$rank"
+	done
+	[ "$(wc -l <"$n/want.0")" -gt 60 ] || fail "$interpreter: too few calls"
+	# the ranks part where the program did, and nowhere else
+	parted=$(diff "$n/got.0" "$n/got.1" | grep -c '^[<>]') || true
+	[ "$parted" = 2 ] || fail "$interpreter: the ranks differ in $parted lines"
+done
+[ $n -gt 0 ] || fail "no Python 3.8 or later"
+
+COMMTRACE_STACKS=native job native /usr/bin/python3
+same "native sites of the ranks" native/got.0 native/got.1
+grep -qvE '^[^/ ]+\+0x[0-9a-f]+( \(build [0-9a-f]{8}\))?$' native/got.0 && fail "a native site: $(head -n 1 native/got.0)"
+COMMTRACE_STACKS=off job off /usr/bin/python3
+[ "$(sort -u off/got.0)" = None ] || fail "off: a site: $(sort -u off/got.0)"
+
+# Code that is made again and again from few places has their sites, however often; what comes from more places than there is
+# room for is unknown, and counted.
+SITES_MADE=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job again /usr/bin/python3
+same "again: sites of rank 0" again/want.0 again/got.0
+SITES_MADE=20000 SITES_LINES=20000 SITES_ROUNDS=1 COMMTRACE_RING_MB=1 job many /usr/bin/python3
+paste -d '|' many/want.0 many/got.0 | awk -F'|' '$2 == "None" { none++; next } $1 != $2 { bad++ } END { exit bad > 0 || none < 1000 || NR - none < 20 }' ||
+	fail "many: what is told is not what is, or all is"
+"$commtrace" info many/run | grep -q STRINGS_FULL || fail "many: no loss is told"

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel's counter of processes killed for want of memory, from files as both versions of cgroups have them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/fixture.h"
+#include "trace/oom.h"
+
+static void put(const char *name, const char *text)
+{
+	char path[256];
+
+	/* its directories first */
+	for (const char *at = strchr(name, '/'); at; at = strchr(at + 1, '/')) {
+		snprintf(path, sizeof(path), "%.*s", (int)(at - name), name);
+		if (access(fx_path(path), F_OK) != 0)
+			fx_mkdir(path);
+	}
+	fx_write(name, text, strlen(text));
+}
+
+static int read_here(struct ct_oom *oom)
+{
+	char root[4096];
+
+	snprintf(root, sizeof(root), "%s", fx_path("."));
+	errno = 55;
+	*oom = (struct ct_oom){ 0 };
+	if (!ct_oom_read(root, oom)) {
+		assert_int_equal(errno, 55);
+		return 0;
+	}
+	assert_int_equal(errno, 55);
+	assert_int_not_equal(oom->where, 0);
+	return 1;
+}
+
+#define EVENTS "low 0\nhigh 0\nmax 12\noom 4\noom_kill 3\noom_group_kill 0\n"
+
+static void version_2_tells_by_group(void **state)
+{
+	struct ct_oom oom, other;
+
+	(void)state;
+	put("proc/self/cgroup", "0::/job/step_0\n");
+	put("sys/fs/cgroup/job/step_0/memory.events", EVENTS);
+	put("sys/fs/cgroup/job/memory.events", "oom_kill 9\n");
+	assert_true(read_here(&oom));
+	assert_int_equal(oom.kills, 3);
+	put("proc/self/cgroup", "0::/job\n");
+	assert_true(read_here(&other));
+	assert_int_equal(other.kills, 9);
+	assert_true(oom.where != other.where);
+}
+
+static void version_1_tells_by_group(void **state)
+{
+	struct ct_oom oom;
+
+	(void)state;
+	put("proc/self/cgroup", "9:name=systemd:/x\n4:cpuset,memory:/job\n1:cpu:/\n0::/\n");
+	put("sys/fs/cgroup/memory/job/memory.oom_control",
+	    "oom_kill_disable 0\nunder_oom 0\noom_kill 17\n");
+	assert_true(read_here(&oom));
+	assert_int_equal(oom.kills, 17);
+}
+
+/* As in a container whose own group is mounted as the root. */
+static void of_a_group_that_cannot_be_seen_the_nearest_above_tells(void **state)
+{
+	struct ct_oom oom;
+
+	(void)state;
+	put("proc/self/cgroup", "0::/kubepods/pod1/main\n");
+	put("sys/fs/cgroup/memory.events", EVENTS);
+	assert_true(read_here(&oom));
+	assert_int_equal(oom.kills, 3);
+}
+
+static void where_nothing_counts_nothing_is_known(void **state)
+{
+	struct ct_oom oom;
+
+	(void)state;
+	assert_false(read_here(&oom));
+	put("proc/self/cgroup", "0::/job\n");
+	assert_false(read_here(&oom));
+	put("sys/fs/cgroup/job/memory.events", "low 0\noom 4\n");
+	assert_false(read_here(&oom));
+	put("proc/self/cgroup", "nonsense");
+	assert_false(read_here(&oom));
+	put("proc/self/cgroup", "");
+	assert_false(read_here(&oom));
+}
+
+#define OOM_TEST(f) cmocka_unit_test_setup_teardown(f, fx_setup, fx_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OOM_TEST(version_2_tells_by_group),
+		OOM_TEST(version_1_tells_by_group),
+		OOM_TEST(of_a_group_that_cannot_be_seen_the_nearest_above_tells),
+		OOM_TEST(where_nothing_counts_nothing_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oom.h — how many processes the kernel has killed for want of memory in the calling process's cgroup: memory.events of
+ * version 2, memory.oom_control of version 1. Three system calls on files that the kernel keeps itself; no allocation, any
+ * thread, also in a signal handler. Keeps errno.
+ */
+#ifndef CT_OOM_H
+#define CT_OOM_H
+
+#include <stdint.h>
+
+struct ct_oom {
+	uint64_t where; /* which counter that is, equal for processes that share it, never 0 */
+	uint64_t kills; /* so far */
+};
+
+/* `root`: "" or, in tests, the directory that has proc and sys. 1, or 0 if there is no such counter: not known. */
+int ct_oom_read(const char *root, struct ct_oom *oom);
+
+#endif
