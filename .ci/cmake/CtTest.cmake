@@ -57,10 +57,12 @@ function(ct_test_properties)
 	if(NOT T_TIMEOUT)
 		set(T_TIMEOUT 60)
 	endif()
+	# Those that may take longest begin first, so that no core waits for the last one alone.
+	set(T_COST ${T_TIMEOUT})
 	if(CT_SANITIZE)
 		math(EXPR T_TIMEOUT "${T_TIMEOUT} * 4")
 	endif()
-	set_tests_properties(${T_NAME} PROPERTIES
+	set_tests_properties(${T_NAME} PROPERTIES COST ${T_COST}
 		LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} RUN_SERIAL "${T_SERIAL}"
 		ENVIRONMENT "CT_ROOT=${PROJECT_SOURCE_DIR};CT_BUILD=${PROJECT_BINARY_DIR};COMMTRACE_BUDGET=off;${T_ENV}")
 endfunction()
@@ -102,7 +104,7 @@ function(ct_fuzz)
 	string(REPLACE "." "_" program "${T_NAME}")
 	get_filename_component(seeds ${T_SEEDS} ABSOLUTE)
 	if(CT_FUZZER)
-		ct_program(${program} SOURCES ${T_SOURCES} LIBS ${T_LIBS})
+		ct_program(${program} SOURCES ${T_SOURCES} LIBS ct_fuzzed ${T_LIBS})
 		target_link_options(${program} PRIVATE -fsanitize=fuzzer)
 		# What it finds new goes to the build tree, never into the seeds.
 		file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${program}.corpus)

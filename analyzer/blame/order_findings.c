@@ -42,9 +42,11 @@ static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 	if (!k->order || !ct_apart_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
 		apart_of_vote(k, m);
 	st = ct_apart_finding(k);
-	if (st == CT_OK && m->odd.start_ns)
+	/* What never began on a GPU was called all the same. */
+	if (st == CT_OK && (m->odd.start_ns || m->odd.enter_ns))
 		k->f->begin_at_ns = ct_pass_host_at(k->pass, k->pass->host_of[m->odd.seat],
-						    m->odd.start_ns);
+						    m->odd.start_ns ? m->odd.start_ns
+								    : m->odd.enter_ns);
 	return st;
 }
 

@@ -82,7 +82,8 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 	add(&facts, "commtrace.version", CT_RELEASE, 0);
 	if (report->run.job)
 		add(&facts, "commtrace.job", report->run.job, 0);
-	add(&facts, "commtrace.run", report->run.dir ? report->run.dir : "?", 0);
+	if (report->run.dir)
+		add(&facts, "commtrace.run", report->run.dir, 0);
 	add(&facts, "commtrace.begin_unix_ns", NULL, census->begin_unix_ns);
 	add(&facts, "commtrace.duration_ns", NULL, census->duration_ns);
 	add(&facts, "commtrace.attempt", NULL, (uint64_t)report->run.attempt);
@@ -100,7 +101,8 @@ int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
 		    "only the end is here: the rest exceeds the limit of slices", 0);
 	if (census->stoods.width_ns)
 		add(&facts, "commtrace.stall_width_ns", NULL, census->stoods.width_ns);
-	add(&facts, "commtrace.verdict", report->verdict.text ? report->verdict.text : "?", 0);
+	if (report->verdict.text)
+		add(&facts, "commtrace.verdict", report->verdict.text, 0);
 	return pen->sink->begin(pen->sink->arg, &census->texts, census->begin_unix_ns, facts.all,
 				facts.n);
 }

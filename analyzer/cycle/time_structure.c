@@ -143,6 +143,9 @@ int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 	if (why.host_ns + why.stream_ns <= 0)
 		return CT_OK;
 	kind = why_of(f, &why, ct_hits_share(t->hits));
+	/* On GPUs the calls may all have been in time. */
+	if (kind == CT_WHY_OWN && f->why == CT_WHY_LATE)
+		kind = CT_WHY_LATE_BEFORE;
 	if (kind != CT_WHY_OWN)
 		ct_finding_because(f, kind);
 	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
