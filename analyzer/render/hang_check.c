@@ -153,7 +153,7 @@ void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text)
 	if (partly)
 		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
 			     "%-12sof %" PRIu32 " communicators it is not known of all: records "
-						"are missing, or may say it otherwise "
+			     "are missing, or may say it otherwise "
 			     "by right",
 			     "not known", partly);
 }

@@ -109,7 +109,8 @@ static void say_end(const struct ct_report *report)
 		return;
 	if (first->how.how == CT_END_SIGNAL)
 		snprintf(how, sizeof(how), "was killed by signal %d (%s)", first->how.signal,
-			 first->how.for_memory ? "for want of memory" : strsignal(first->how.signal));
+			 first->how.for_memory ? "for want of memory"
+					       : strsignal(first->how.signal));
 	else
 		snprintf(how, sizeof(how), "ended with status %d", first->how.exit_code);
 	if (n > 1)
