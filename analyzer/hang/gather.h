@@ -105,6 +105,7 @@ struct ct_gather {
 	struct ct_table members;    /* communicator and rank in it -> struct ct_hang_kept */
 	struct ct_table texts;	    /* hash -> text of the result */
 	uint64_t *shift; /* by host: CLOCK_MONOTONIC to time of day, then to the run's time */
+	uint64_t *torn_down; /* by host: when somebody began to end the job, in the run's time; CT_UNKNOWN */
 	uint64_t begin_unix_ns;
 	/* while a process is read */
 	uint32_t process;
