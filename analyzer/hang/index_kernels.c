@@ -108,25 +108,33 @@ static void judge(const struct ct_hang_index *ix, struct ct_hang_kernel *k)
 }
 
 /* Of a rank that is inside of the end of a group, which kernels are that group's: those with no start that nothing is ahead of;
- * where starts cannot be seen, only the one that was issued last. */
+ * where starts cannot be seen, only the one that was issued last, and so with a start that was marked before the library began
+ * to launch. */
 static void judge_group(const struct ct_hang_index *ix, uint32_t rank)
 {
-	uint32_t last = CT_HANG_NONE;
+	uint32_t last = CT_HANG_NONE, marked = CT_HANG_NONE, thread = 0;
 	uint64_t enter_ns = 0;
 
 	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
 		const struct ct_hang_call *call = &ix->c->calls[ix->calls[i]];
 
-		if (call->kind == CT_HANG_GROUP_END && call->enter_ns >= enter_ns)
+		if (call->kind == CT_HANG_GROUP_END && call->enter_ns >= enter_ns) {
 			enter_ns = call->enter_ns;
+			thread = call->thread;
+		}
 	}
 	if (!enter_ns)
 		return;
 	for (uint32_t k = ix->rank_kernels[rank]; k < ix->rank_kernels[rank + 1]; k++) {
 		struct ct_hang_kernel *kernel = &ix->kernels[k];
+		const struct ct_hang_op *op = &ix->c->ops[ix->kernel_ops[kernel->first]];
 
-		if (ix->c->ops[ix->kernel_ops[kernel->first]].enter_ns > enter_ns)
+		if (op->enter_ns > enter_ns)
 			continue;
+		if (!kernel->by_host && op->thread == thread)
+			marked = kernel->progress == CT_HANG_RUNS && kernel->before == CT_HANG_NONE
+					 ? k
+					 : CT_HANG_NONE;
 		if (kernel->progress == CT_HANG_MAY_RUN)
 			last = k;
 		if (kernel->progress != CT_HANG_QUEUED || kernel->before != CT_HANG_NONE)
@@ -134,6 +142,8 @@ static void judge_group(const struct ct_hang_index *ix, uint32_t rank)
 		kernel->progress = CT_HANG_INSIDE;
 		kernel->grouped = 1;
 	}
+	if (last == CT_HANG_NONE)
+		last = marked;
 	if (last == CT_HANG_NONE)
 		return;
 	ix->kernels[last].progress = CT_HANG_INSIDE;

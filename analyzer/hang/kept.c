@@ -79,12 +79,13 @@ static uint64_t channel_of(const struct ct_hang_op *op)
 {
 	uint64_t ends = (uint64_t)(uint32_t)op->peer << 32 | op->tag;
 
-	return ct_mix(ct_mix(ends) ^ op->op);
+	return ct_mix(ct_mix(ends) ^ op->op ^ op->seq % CT_HANG_KEEP_MESSAGES << 8);
 }
 
 static int is_channel_of(const struct ct_hang_op *a, const struct ct_hang_op *b)
 {
-	return a->peer == b->peer && a->tag == b->tag && a->op == b->op;
+	return a->peer == b->peer && a->tag == b->tag && a->op == b->op &&
+	       a->seq % CT_HANG_KEEP_MESSAGES == b->seq % CT_HANG_KEEP_MESSAGES;
 }
 
 int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op)

@@ -13,6 +13,7 @@
 #define CT_HANG_KEEP_OPEN 1024u	    /* unfinished ops: more than that are counted only */
 #define CT_HANG_KEEP_WANTED 4096u   /* of those that a second reading looks for */
 #define CT_HANG_KEEP_CHANNELS 4096u /* of messages: more than that displace others */
+#define CT_HANG_KEEP_MESSAGES 4u    /* the latest of each direction, peer and tag */
 
 struct ct_hang_kept_op {
 	struct ct_hang_op

@@ -194,6 +194,17 @@ static int launcher_followed(const struct lives *lives, const struct life *life)
 	return parent && others;
 }
 
+/* Somebody in the job killed this one and nobody else, and not for having waited. */
+static int was_killed_alone(const struct lives *lives, const struct life *life)
+{
+	uint32_t n_sent = 0;
+
+	for (uint32_t i = 0; i < lives->n; i++)
+		n_sent += lives->all[i].manner == SENT;
+	return life->manner == SENT && n_sent == 1 && !life->waited &&
+	       lives->g->processes[life->process].end.signal == SIGKILL;
+}
+
 /* Of those that were killed by nobody knows whom, or are gone, those that were long before all others. Who ends a job from
  * outside ends all of it at about the same time. */
 static void find_gone_before(struct lives *lives)
@@ -209,7 +220,8 @@ static void find_gone_before(struct lives *lives)
 			gone = life->lo_ns;
 		} else if (life->manner == ASKED) {
 			limit_ns = limit_ns > GRACE_NS ? limit_ns : GRACE_NS;
-		} else if (life->manner != SHOT && life->manner != VANISHED) {
+		} else if (life->manner != SHOT && life->manner != VANISHED &&
+			   !(i == 0 && was_killed_alone(lives, life))) {
 			return;
 		}
 		gone_ns = gone > gone_ns ? gone : gone_ns;

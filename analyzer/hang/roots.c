@@ -348,6 +348,17 @@ static void see_circle(const struct ct_waiting *w, const struct ct_components *c
 	}
 }
 
+/* A circle of more ranks than this is a chain of consequences more often than an order that all of them chose. */
+#define CT_CIRCLE_RANKS 3u
+
+static int has_meeting(const struct ct_waiting *w, const struct ct_root *root)
+{
+	for (uint32_t k = 0; k < root->n_nodes; k++)
+		if (ct_wait_kind(w, root->nodes[k]) == CT_NODE_MEETING)
+			return 1;
+	return 0;
+}
+
 static int make(const struct ct_waiting *w, const struct ct_components *c, struct ct_root *root,
 		struct names *names)
 {
@@ -377,7 +388,13 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 		rc = name_undecided(w, root, names);
 	if (root->fresh && root->code != CT_HANG_IS_NO_TRACE)
 		root->code = CT_HANG_IS_UNKNOWN;
-	return rc == CT_OK ? keep_names(w, names, root) : rc;
+	if (rc == CT_OK)
+		rc = keep_names(w, names, root);
+	/* Without starts a circle of many by what is only probable may as well have been closed by one of them that differs. */
+	if (circle && root->soft && root->unseen && root->n_ranks > CT_CIRCLE_RANKS &&
+	    root->code == CT_HANG_IS_HOST_ORDER_DEADLOCK && !has_meeting(w, root))
+		root->code = CT_HANG_IS_UNKNOWN;
+	return rc;
 }
 
 /* Nodes of all components of a group side by side, groups one after the other. */

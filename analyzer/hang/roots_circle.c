@@ -13,6 +13,7 @@ struct circle {
 	int meetings;
 	int by_itself; /* kept by more than what else its launches do */
 	int unseen;
+	int unlisted;	    /* a message whose other end is through with it and not listed */
 	int open_ends;	    /* a message that neither end has finished */
 	int crossed;	    /* a send and a receive between the same two that do not fit */
 	uint32_t message;   /* of the messages the one begun first */
@@ -126,6 +127,8 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 
 	circle->by_itself |= !n->fused;
 	circle->open_ends |= count_open(w, i) > 1;
+	circle->unlisted |= i->p2p && !i->any && !i->taken_by_any && i->n < 2 && i->sent &&
+			    i->taken;
 	circle->messages |= i->p2p;
 	circle->collectives |= !i->p2p;
 	for (uint32_t k = i->first; k < i->first + i->n; k++)
@@ -192,7 +195,7 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 		return circle.grouped ? CT_HANG_IS_HOST_BLOCKED_CALL : CT_HANG_IS_INSIDE_LIBRARY;
 	if (circle.inside)
 		return CT_HANG_IS_HOST_CALL_STALL;
-	if (!circle.by_itself && circle.unseen)
+	if (!circle.by_itself && (circle.unseen || circle.unlisted))
 		return CT_HANG_IS_UNKNOWN;
 	if (!circle.by_itself)
 		return circle.open_ends ? CT_HANG_IS_TRANSPORT_STALL : CT_HANG_IS_PARTIAL_COMPLETE;

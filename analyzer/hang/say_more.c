@@ -145,6 +145,9 @@ static const char *more_of_unknown(const struct ct_say *s)
 	if (s->root->fresh)
 		return ": what the others wait for was entered only just now, so it may be slow "
 		       "rather than stuck";
+	if (s->root->unseen && s->root->circle)
+		return ": ranks wait for each other in a circle, and whether their kernels run "
+		       "cannot be seen in host timing";
 	if (s->root->unseen)
 		return ": all ranks issued it, and whether their kernels run cannot be seen in "
 		       "host timing";

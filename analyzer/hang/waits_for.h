@@ -98,6 +98,10 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.
 int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 
+/* Do the ranks that have not ended this collective and the others disagree on how many messages they had exchanged before it? */
+int ct_waiting_messages_differ(const struct ct_waiting *w,
+			       const struct ct_hang_instance *i); /* tally.c */
+
 /* Make the edges of `node` now, if they have not been made. */
 int ct_waiting_visit(struct ct_waiting *w, uint32_t node);
 

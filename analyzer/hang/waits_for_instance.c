@@ -40,7 +40,10 @@ static int errs_in(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 {
 	const struct ct_hang_rank *r = &w->ix->c->ranks[rank];
 
-	return r->error && (r->error_comm == comm || r->error_comm >= w->ix->c->n_comms) &&
+	/* Who ended after an error ended in all of its communicators. */
+	return r->error &&
+	       (r->error_comm == comm || r->error_comm >= w->ix->c->n_comms ||
+		r->life != CT_LIFE_ALIVE) &&
 	       !ct_wait_died_of_it(w, rank);
 }
 
@@ -134,6 +137,11 @@ static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_h
 	if (p.graphs)
 		return CT_HANG_IS_GRAPH_REPLAY;
 	if (i->any)
+		return CT_HANG_IS_UNKNOWN;
+	/* The other end is not listed: whether the two fit is not known, and NCCL does not check it. */
+	if (i->p2p && !op->by_host && unlisted(w, i))
+		return CT_HANG_IS_UNKNOWN;
+	if (p.finished && ct_waiting_messages_differ(w, i))
 		return CT_HANG_IS_UNKNOWN;
 	if (p.finished) /* where nobody ends before all have started, an end tells that all did */
 		return p.unseen && ct_op_class(op->op) != CT_CLASS_SYNC
@@ -276,6 +284,12 @@ static int of_collective(struct ct_waiting *w, uint32_t node, const struct ct_ha
 			part++;
 		if (part < i->first + i->n && ix->c->ops[ix->parts[part]].rank == member->rank) {
 			rc = to_part(w, node, i, ix->parts[part]);
+			continue;
+		}
+		/* Its part is not listed and is over, or ended with its communicator. */
+		if (member->has_last && member->last >= i->seq &&
+		    errs_in(w, member->rank, i->comm)) {
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, member->rank), 0);
 			continue;
 		}
 		if ((member->has_last && member->last >= i->seq) ||
