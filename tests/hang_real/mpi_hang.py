@@ -47,9 +47,9 @@ PLAYS = {
     "slow": (NOBODY, []),
     "stencil_hangs": ([[("HOST_MISSING", [1])]], [0, 2]),
     "stencil_mismatch": ([[("MISMATCH_OP", [1])]], None),
-    # The rank that left its residual out goes on to the next step's messages, where its neighbours are not.
-    "stencil_skips": ([[("P2P_UNMATCHED", [0, 1, 2])], [("HOST_ORDER_DEADLOCK", [0, 1, 2])], [("SKIPPED_OP", [1])],
-                       [("HOST_MISSING", [1])]], None),
+    # The rank that left its residual out goes on to the next step's messages, where its neighbours are not: of one, or both.
+    "stencil_skips": ([[("P2P_UNMATCHED", [0, 1, 2])], [("P2P_UNMATCHED", [0, 1])], [("P2P_UNMATCHED", [1, 2])],
+                       [("HOST_ORDER_DEADLOCK", [0, 1, 2])], [("SKIPPED_OP", [1])], [("HOST_MISSING", [1])]], None),
 }
 STENCIL = {
     "stencil_hangs": ["--hang-rank", "1", "--hang-step", "3"],
