@@ -104,6 +104,8 @@ def main():
             verdicts += one_rank_gone(job)
     count = {verdict: verdicts.count(verdict) for verdict in ("right", "weak", "wrong")}
     print(", ".join(f"{n} {verdict}" for verdict, n in count.items()))
+    if not sys.argv[1:]:
+        print(f"METRIC hang.lost_files_wrong {count['wrong']} 0")
     return count["wrong"] != 0 or count["weak"] > len(verdicts) // 4
 
 
