@@ -31,6 +31,7 @@ benches() {
 	hang     ../hang_real/mpi_hang.py --flavour openmpi
 	hang     ../hang_real/mpi_hang.py --flavour mpich
 	hang     ../hang_real/torchrun_crash.py --rounds 100
+	hang     ../hang_real/lost.py
 	hang     live.py --all --kill all,staggered --gate
 	hang     live.py --all --kill all --timing events --drop-each --gate
 	hang     random_faults.py

@@ -77,12 +77,26 @@ static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_o
 	return CT_OK;
 }
 
+static int is_meeting(enum ct_hang_call_kind kind)
+{
+	return kind == CT_HANG_INIT || kind == CT_HANG_SPLIT || kind == CT_HANG_FINALIZE;
+}
+
 int ct_hang_waited(struct ct_gather *g)
 {
 	int st = CT_OK;
 
 	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
 		st = ct_hang_kept_each(k, note_wait, g);
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+		struct ct_hang_process *p = &g->processes[call->process];
+
+		if (!call->rec.return_ns && is_meeting(call->kind) &&
+		    p->last_sign_ns > call->rec.enter_ns &&
+		    p->last_sign_ns - call->rec.enter_ns > p->waited_ns)
+			p->waited_ns = p->last_sign_ns - call->rec.enter_ns;
+	}
 	return st;
 }
 

@@ -296,7 +296,7 @@ static void find_dead(struct lives *lives)
 			n_shot++;
 		}
 	}
-	if (n_shot == 1 && launcher_followed(lives, shot))
+	if (n_shot == 1 && !shot->waited && launcher_followed(lives, shot))
 		shot->dead = 1;
 }
 

@@ -15,23 +15,19 @@ static int add(struct ct_hang_run *out, const char *text)
 	return CT_OK;
 }
 
-/* Processes that ended without a word, and whose ring is gone: what they did last may not be there. */
+/* Processes that run, or ended without a word, and whose ring is gone: what they did last may not be there. */
 static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 {
 	uint32_t n = 0;
-	uint64_t longest = 0;
 
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		const struct ct_process_info *info = &g->run->processes[p];
 		const struct ct_hang_process *process = &g->processes[p];
 
 		if (!process->read || info->ring != CT_RING_NOT_FOUND || process->facts.has_end ||
-		    process->ended_well)
+		    (process->ended_well && process->end.how != CT_END_RUNNING))
 			continue;
 		n++;
-		if (out->last_sign_ns - ct_gather_at(g, (uint32_t)p, process->until_ns) > longest)
-			longest = out->last_sign_ns -
-				  ct_gather_at(g, (uint32_t)p, process->until_ns);
 	}
 	if (!n)
 		return CT_OK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/roots.h"
 
+#include <string.h>
+
 /* What a circle is made of. */
 struct circle {
 	int messages, collectives; /* instances */
@@ -16,6 +18,7 @@ struct circle {
 	int unlisted;	    /* a message whose other end is through with it and not listed */
 	int open_ends;	    /* a message that neither end has finished */
 	int crossed;	    /* a send and a receive between the same two that do not fit */
+	int swapped;	    /* two collectives of the same ranks in two communicators */
 	uint32_t message;   /* of the messages the one begun first */
 	uint64_t second_ns; /* when the next one was */
 	uint32_t first;	    /* instance that some rank has not come to: the one begun first */
@@ -33,6 +36,16 @@ static void see_kernel(const struct ct_waiting *w, uint32_t of, struct circle *c
 	circle->unseen |= k->progress == CT_HANG_MAY_RUN;
 }
 
+/* Two collectives of the same ranks, each in a communicator of its own. */
+static int is_swap(const struct ct_waiting *w, const struct ct_hang_instance *a,
+		   const struct ct_hang_instance *b)
+{
+	const struct ct_hang_comm *x = &w->ix->c->comms[a->comm], *y = &w->ix->c->comms[b->comm];
+
+	return !a->p2p && !b->p2p && x != y && x->n == y->n &&
+	       memcmp(x->ranks, y->ranks, x->n * sizeof(*x->ranks)) == 0;
+}
+
 /* Of those begun at once a message comes first: what all call is called by more. */
 static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *circle)
 {
@@ -45,6 +58,7 @@ static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *c
 	if (circle->first == at)
 		return;
 	if (circle->first != CT_HANG_NONE) {
+		circle->swapped |= is_swap(w, i, &w->ix->instances[circle->first]);
 		first = &w->ix->instances[circle->first];
 		if (i->begin_ns < first->begin_ns ||
 		    (i->begin_ns == first->begin_ns && i->p2p && !first->p2p)) {
@@ -59,13 +73,14 @@ static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *c
 }
 
 /* A collective that was begun, clocks considered, before all others that somebody has not come to, by few of many or by all but
- * few: those few are on another path. */
+ * few: those few are on another path. Where the same ranks have two communicators it is as likely that some only call in another
+ * order, and who is wrong then cannot be told. */
 static int began_it(const struct ct_waiting *w, const struct circle *circle)
 {
 	const struct ct_hang_instance *i;
 	uint64_t err = 0;
 
-	if (circle->first == CT_HANG_NONE)
+	if (circle->first == CT_HANG_NONE || circle->swapped)
 		return 0;
 	i = &w->ix->instances[circle->first];
 	for (uint32_t k = i->first; k < i->first + i->n; k++) {

@@ -46,7 +46,8 @@ class Job:
         self.folder.mkdir()
         self.run = self.folder / "run"
         self.environment = {"COMMTRACE_DIR": str(self.run), "COMMTRACE_JOB": self.folder.name, **(environment or {})}
-        self.pids, self.ends = {}, {}
+        # A Popen that is thrown away is waited for by the next one, and look() would find nobody.
+        self.pids, self.ends, self.programs = {}, {}, []
         for rank in range(play.size):
             self.pids[rank] = self.start(rank)
 
@@ -54,9 +55,11 @@ class Job:
         environment = {**self.environment, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(self.play.size)}
         if self.play.executed:
             with open(self.folder / f"out.{rank}", "w") as out:
-                return subprocess.Popen([sys.executable, __file__, self.play.name, str(rank), str(self.folder)],
-                                        env={**os.environ, **environment}, stdout=out, stderr=out,
-                                        preexec_fn=end_with_stage).pid
+                program = subprocess.Popen([sys.executable, __file__, self.play.name, str(rank), str(self.folder)],
+                                           env={**os.environ, **environment}, stdout=out, stderr=out,
+                                           preexec_fn=end_with_stage)
+            self.programs.append(program)
+            return program.pid
         pid = os.fork()
         if pid == 0:
             end_with_stage()
