@@ -86,6 +86,12 @@ int ct_hang_waited(struct ct_gather *g)
 	return st;
 }
 
+/* When somebody began to end the job, as the host of a process has it. */
+static uint64_t torn_down(const struct filling *f, uint32_t process)
+{
+	return f->g->torn_down[f->g->attempts.places[process].host];
+}
+
 /* Its age when it was last seen; after others began to end the job, nothing is held against anybody. */
 static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_ns,
 		       uint64_t until_ns)
@@ -93,8 +99,8 @@ static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_
 	uint64_t from = ct_gather_at(f->g, process, from_ns);
 	uint64_t until = ct_gather_at(f->g, process, until_ns);
 
-	if (until > f->out->torn_down_ns)
-		until = f->out->torn_down_ns;
+	if (until > torn_down(f, process))
+		until = torn_down(f, process);
 	return until > from ? until - from : 0;
 }
 
@@ -170,13 +176,13 @@ static int failed_waiting(const struct filling *f, const struct ct_hang_kept *ke
 	if (!op->failed || !op->op.by_host)
 		return 0;
 	/* what a queue begins while the job is being ended has waited for nobody */
-	if (ct_gather_at(f->g, kept->process, op->op.enter_ns) >= f->out->torn_down_ns)
+	if (ct_gather_at(f->g, kept->process, op->op.enter_ns) >= torn_down(f, kept->process))
 		return 0;
 	if (op->failed_ns != p->failed_ns)
-		return at >= f->out->torn_down_ns;
+		return at >= torn_down(f, kept->process);
 	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;
-	if (at >= f->out->torn_down_ns)
+	if (at >= torn_down(f, kept->process))
 		return 1;
 	return somebody_left(c, at, CT_LIFE_EXITED) || somebody_left(c, at, CT_LIFE_DEAD);
 }

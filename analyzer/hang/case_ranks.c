@@ -54,6 +54,8 @@ static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struc
 	out->last_sign_ns = ct_gather_at(g, seat->process, p->last_sign_ns);
 	out->records_until_ns = ct_gather_at(g, seat->process, p->until_ns);
 	out->err_ns = ct_gather_err(g, seat->process);
+	if (out->err_ns >= CT_GATHER_ERR_UNSET)
+		out->err_ns = CT_UNKNOWN;
 	out->starts_known = p->has_starts;
 	out->cut = p->lost;
 	if (p->error) {

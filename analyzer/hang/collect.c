@@ -45,6 +45,7 @@ static void fini(struct ct_gather *g)
 	free(g->calls);
 	free(g->open_calls);
 	free(g->shift);
+	free(g->torn_down);
 }
 
 /* What is true of all processes of the attempt. */

@@ -455,7 +455,8 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 	free(ranks);
 	g->processes = calloc(g->run->n_processes + 1, sizeof(*g->processes));
 	g->shift = calloc(g->attempts.n_hosts + 1, sizeof(*g->shift));
-	if (!g->processes || !g->shift)
+	g->torn_down = calloc(g->attempts.n_hosts + 1, sizeof(*g->torn_down));
+	if (!g->processes || !g->shift || !g->torn_down)
 		return CT_NOMEM;
 	ct_gather_set_begin(g);
 	for (size_t p = 0; p < g->run->n_processes; p++) {

@@ -105,6 +105,7 @@ struct ct_gather {
 	struct ct_table members;    /* communicator and rank in it -> struct ct_hang_kept */
 	struct ct_table texts;	    /* hash -> text of the result */
 	uint64_t *shift; /* by host: CLOCK_MONOTONIC to time of day, then to the run's time */
+	uint64_t *torn_down; /* by host: when somebody began to end the job, in the run's time; CT_UNKNOWN */
 	uint64_t begin_unix_ns;
 	/* while a process is read */
 	uint32_t process;
@@ -160,7 +161,9 @@ static inline uint32_t ct_gather_stream(uint32_t stream, uint32_t device)
 	return (stream << 6 | (device & 63)) + 1;
 }
 
-/* By how much such times of two hosts may be apart from the truth; 0 of the first host. */
+/* By how much such times of two hosts may be apart from the truth; 0 of the first host. A day where the time of day was never set:
+ * it is not known, and that is more than any step is believed to be. */
+#define CT_GATHER_ERR_UNSET 86400000000000ull
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process);
 
 /* A text of the result, equal ones once; NULL: out of memory, or `text` is NULL. */

@@ -11,13 +11,11 @@ uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process, uint64_t mono
 
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 {
-	/* what an unset clock may be wrong by is not known; a day is more than any step is believed to be */
-	const uint64_t unset_ns = 86400000000000ull;
 	const struct ct_load_facts *facts = &g->processes[process].facts;
 
 	if (g->attempts.places[process].host == g->attempts.places[0].host)
 		return 0;
-	return facts->wall_unset || !facts->clocks ? unset_ns : facts->wall_err_ns;
+	return facts->wall_unset || !facts->clocks ? CT_GATHER_ERR_UNSET : facts->wall_err_ns;
 }
 
 void ct_gather_set_begin(struct ct_gather *g)

@@ -16,6 +16,8 @@
 #define AT_ONCE_NS 900000000ull
 /* A job that still runs is not called stuck by one look, unless it has been for this long. */
 #define LOOK_NS 5000000000ull
+/* With clocks that may be further apart nothing on one host comes after something on another one. */
+#define MOST_ERR_NS 2000000000ull
 
 /* How a process ended, as far as blame goes. */
 enum manner {
@@ -37,7 +39,8 @@ struct life {
 	int told;	  /* the last that it did failed: its peers' end is told to it so */
 	uint64_t told_ns; /* when that was */
 	int dead;
-	uint64_t lo_ns, hi_ns; /* when, since the run began; hi UINT64_MAX: nobody saw */
+	uint64_t lo_ns, hi_ns;	/* when, since the run began; hi UINT64_MAX: nobody saw */
+	uint64_t at_ns, err_ns; /* lo_ns as its own host has it, and what that is less by */
 };
 
 struct lives {
@@ -124,7 +127,9 @@ static void take_process(struct lives *lives, uint32_t p)
 	if (life->manner == RUNS)
 		moment = (struct ct_ends_moment){ .lo_ns = process->last_sign_ns,
 						  .hi_ns = UINT64_MAX };
-	life->lo_ns = less(ct_gather_at(g, p, moment.lo_ns), err);
+	life->at_ns = ct_gather_at(g, p, moment.lo_ns);
+	life->err_ns = err;
+	life->lo_ns = less(life->at_ns, err);
 	life->hi_ns = moment.hi_ns == UINT64_MAX ? UINT64_MAX
 						 : ct_gather_at(g, p, moment.hi_ns) + err;
 }
@@ -316,18 +321,32 @@ static int fill_rank(struct lives *lives, const struct life *life, struct ct_han
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
 }
 
-/* When somebody began to end the job, who was not part of it. */
-static uint64_t torn_down(const struct lives *lives)
+/* When somebody began to end the job, who was not part of it, as a host has it: what happened on others counts if the clocks
+ * tell when that was. */
+static uint64_t torn_down(const struct lives *lives, uint32_t host)
 {
-	uint64_t at = CT_UNKNOWN;
+	const struct ct_gather *g = lives->g;
+	uint64_t at = CT_UNKNOWN, own_err = 0;
 
+	for (uint32_t i = 0; i < lives->n; i++) {
+		if (g->attempts.places[lives->all[i].process].host == host &&
+		    lives->all[i].err_ns > own_err)
+			own_err = lives->all[i].err_ns;
+	}
 	for (uint32_t i = 0; i < lives->n; i++) {
 		const struct life *life = &lives->all[i];
 		int by_others = life->manner == SENT || life->manner == ASKED ||
 				life->manner == SHOT || life->manner == VANISHED;
+		uint64_t then = life->at_ns;
 
-		if (by_others && !life->dead && life->lo_ns < at)
-			at = life->lo_ns;
+		if (!by_others || life->dead)
+			continue;
+		if (g->attempts.places[life->process].host != host) {
+			if (life->err_ns > MOST_ERR_NS || own_err > MOST_ERR_NS)
+				continue;
+			then = less(then, life->err_ns + own_err);
+		}
+		at = then < at ? then : at;
 	}
 	return at;
 }
@@ -372,7 +391,12 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 	}
 	find_dead(&lives);
 	set_state(&lives, out);
-	out->torn_down_ns = torn_down(&lives);
+	out->torn_down_ns = CT_UNKNOWN;
+	for (uint32_t h = 0; h < g->attempts.n_hosts; h++) {
+		g->torn_down[h] = torn_down(&lives, h);
+		if (g->torn_down[h] < out->torn_down_ns)
+			out->torn_down_ns = g->torn_down[h];
+	}
 	for (uint32_t i = 0; i < lives.n && st == CT_OK; i++) {
 		c->died_first |= lives.all[i].dead && lives.n > 1;
 		for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {

@@ -159,7 +159,9 @@ static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
 
 	if (v->since_ns == CT_UNKNOWN)
 		return;
-	if (v->since_err_ns && v->since_err_ns != CT_UNKNOWN)
+	if (v->since_err_ns == CT_UNKNOWN)
+		snprintf(within, sizeof(within), " (of its host: clocks are not related)");
+	else if (v->since_err_ns)
 		snprintf(within, sizeof(within), " (within %s)", ct_text_ns(v->since_err_ns).s);
 	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s", HANGING, "since",
 		     ct_text_ns(v->since_ns).s, within);

@@ -24,6 +24,8 @@ ALL8 = " 0-7"
 ROWS = [
     # the table of scenarios: those that a job without real GPUs can play
     dict(name="01 host_missing", job=DDP, faults=["missing:rank=2,op=16"], events="HOST_MISSING 2", victims=7, default=True),
+    dict(name="01 on_two_hosts", job=DDP + " --node-env COMMTRACE_HOST", faults=["missing:rank=2,op=16"], events="HOST_MISSING 2", victims=7,
+         default=True),
     dict(name="02 two_missing", job=DDP, faults=["missing:rank=2,op=16", "missing:rank=3,op=16"], events="HOST_MISSING 2 3", victims=6),
     dict(name="03 dead", job=DDP, faults=["kill:rank=1,op=16"], events="DEAD_RANK 1", victims=7, default=True),
     dict(name="04 dead_after_start", job=DDP, faults=["slow-rank:rank=2,ms=1500,from=2,to=2", "kill:rank=1,ms=800"], events="DEAD_RANK 1", quiet_s=6),

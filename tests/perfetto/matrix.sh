@@ -22,7 +22,7 @@ faults=(none slow-rank:rank=1,pct=50 slow-host:host=0,ms=5 slow-link:src=0,dst=1
 	mismatch:rank=1,op=4,field=count kill:rank=1,op=4 exit:rank=1,op=4 block-stream:rank=1,op=4 order-inversion:ranks=0+1
 	async-error:rank=1,op=4 drop-trace:rank=1 truncate:rank=1,keep=0.5 starve-sm:rank=1,ms=5 run-ahead:ms=20
 	gpu-pause:rank=1,ms=20 skip-send:rank=0,peer=1,op=0 host-inversion:ranks=0+1 host-stall:rank=1,call=groupend,op=4
-	unbatched-p2p:ranks=0+1)
+	unbatched-p2p:ranks=0+1 never-ends:rank=1,op=4 stray-split:rank=1,op=4 transport-stall:rank=1,op=4)
 
 every_fault_is_listed() {
 	local known
