@@ -29,6 +29,7 @@
 	XX(COMM_BOUND)                                                                             \
 	XX(MISMATCH)                                                                               \
 	XX(UNEVEN_INPUT)                                                                           \
+	XX(HANG)                                                                                   \
 	XX(NOT_COMMUNICATION)                                                                      \
 	XX(NOT_ENOUGH_EVIDENCE)
 #define CT_FINDING_MAP(XX)                                                                         \

@@ -41,6 +41,7 @@ static enum ct_color color_of(const struct ct_report *report)
 	case CT_VERDICT_SLOW_LINK:
 	case CT_VERDICT_MISMATCH:
 	case CT_VERDICT_UNEVEN_INPUT:
+	case CT_VERDICT_HANG:
 		return CT_COLOR_RED;
 	case CT_VERDICT_CHANGE_POINT:
 	case CT_VERDICT_POOR_OVERLAP:
@@ -425,6 +426,11 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	const char *path = style && style->path ? style->path : report->run.dir;
 
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	if (report->verdict.code == CT_VERDICT_HANG) {
+		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "next      commtrace hang %s",
+			     path ? path : "RUN");
+		return;
+	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "next      commtrace info %s; commtrace report %s -o report.html; commtrace "
 		     "merge %s "

@@ -8,6 +8,7 @@
 #include "analyzer/blame/two_jobs.h"
 #include "analyzer/blame/verdict.h"
 #include "analyzer/units.h"
+#include "analyzer/verdict/hung.h"
 #include "analyzer/verdict/one_cause.h"
 #include "analyzer/verdict/say.h"
 #include "analyzer/verdict/together.h"
@@ -37,6 +38,7 @@ struct choice {
 		*slow_op;	       /* the weightiest; NULL none */
 	const struct ct_finding *told; /* what the sentence is about; NULL: no finding */
 	struct ct_waited waited;
+	struct ct_hung hung;
 	double late_pct; /* of the run, at most, by late or slow operations; 0: not worth telling */
 	const char *lacks;
 };
@@ -81,7 +83,8 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	if (c->late_pct <= LATE_OR_SLOW_PCT ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
-	if (ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
+	if (ct_hung_find(pass, c->report, &c->hung) != CT_OK ||
+	    ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
 		return CT_NOMEM;
 	return ct_say_what_lacks(pass, c->report, &c->lacks);
 }
@@ -249,6 +252,9 @@ static int choose(struct choice *c)
 	st = ct_two_jobs(pass, processes);
 	if (st != 0)
 		return st < 0 ? st : ct_say_two_jobs(pass, processes, report);
+	/* a contradiction tells more of itself as a finding */
+	if (c->hung.text && !c->order)
+		return ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, c->hung.text);
 	c->told = c->order ? c->order : leader(c);
 	if (c->told) {
 		st = ct_say_finding(pass, c->told, report);

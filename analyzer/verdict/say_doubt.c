@@ -347,15 +347,14 @@ int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 	if (!open || ct_say_ends(report, &ends) != CT_OK)
 		return CT_NOMEM;
 	if (*ends && *open && were_killed(report))
-		text = ct_arena_printf(memory, "%s; %s; why is not judged here", open, ends);
+		text = ct_arena_printf(memory, "%s; %s; why is not known", open, ends);
 	else if (*ends && *open)
-		text = ct_arena_printf(memory, "%s; %s; why is not judged here", ends, open);
+		text = ct_arena_printf(memory, "%s; %s; why is not known", ends, open);
 	else if (*ends || *open)
-		text = ct_arena_printf(memory, "%s%s; why is not judged here", ends, open);
+		text = ct_arena_printf(memory, "%s%s; why is not known", ends, open);
 	else
 		text = ct_arena_printf(memory,
-				       "%zu process%s ended and nobody saw how; why is not judged "
-				       "here",
+				       "%zu process%s ended and nobody saw how; why is not known",
 				       report->n_ended, report->n_ended == 1 ? "" : "es");
 	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
 }

@@ -18,7 +18,7 @@ is_whole() {
 	same "$1: the copy of the run" <(grep -v '^next\|commtrace ' "$1.report") <(grep -v '^next\|commtrace ' "$1.copied")
 	grep -q " $ranks of $ranks ranks " "$1.report" || fail "$1: not all ranks: $(cat "$1.report")"
 	stuck=$(grep -oE '^[0-9]+ ops? had not returned when recording ended' "$1.report") || fail "$1: $(cat "$1.report")"
-	grep -qE "NOT_ENOUGH_EVIDENCE: ${stuck%% *} operations? had not returned when recording ended" "$1.said" ||
+	grep -qE "HANG: |NOT_ENOUGH_EVIDENCE: ${stuck%% *} operations? had not returned when recording ended" "$1.said" ||
 		fail "$1: the report says '$stuck', and run: $(cat "$1.said")"
 }
 

@@ -224,9 +224,9 @@ static void how_a_rank_was_seen_to_end_is_said(void **state)
 	static const struct said said[] = {
 		{ "exit",
 		  { "ddp", 8, 1, 30, 1, 0, 0, 0, { "exit:rank=3,op=90,code=7" } },
-		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-		  { "rank 3 exited with 7 before the others, at ",
-		    "been under way for longer than COMMTRACE_HANG_AFTER" },
+		  CT_VERDICT_HANG,
+		  { "DEAD_RANK: rank 3 died (exit status 7); ",
+		    "7 of 8 ranks have waited in AllReduce #90 " },
 		  NULL,
 		  1 },
 		{ "silent",

@@ -50,13 +50,14 @@ static const struct argp_option table[] = {
 	{ 0 }
 };
 
-/* Every kind that a finding may have, one after the other; NULL at the end. */
+/* Every kind that a finding may have, one after the other, and the verdict that is no finding; NULL at the end. */
 static const char *each_kind(size_t i)
 {
 	static const char *const kinds[] = {
 #define KIND(name) #name,
 		CT_FINDING_MAP(KIND)
 #undef KIND
+			"HANG",
 	};
 
 	return i < sizeof(kinds) / sizeof(kinds[0]) ? kinds[i] : NULL;
@@ -94,7 +95,7 @@ static int check_kinds(const struct ct_show *show, const char *words)
 #define KIND(name) ", " #name
 				CT_FINDING_MAP(KIND)
 #undef KIND
-			);
+					", HANG");
 			return CT_CODE_USAGE;
 		}
 		word += n;
@@ -204,15 +205,18 @@ static int write_report(const struct request *request, const struct ct_report *r
 	return code;
 }
 
-/* Operations that never ended are no finding: whether that is a hang, and whose, is not judged here. But who asks for
+/* Operations that never ended are no finding: they may be of a job that was ended in the middle. But who asks for
  * anything at all must not be told that a job without an end is fine. */
 static int is_found(const struct ct_report *report, const char *kinds)
 {
-	if (kinds && is_among("any", kinds) && (report->n_findings || report->n_stuck))
+	int hangs = report->verdict.code == CT_VERDICT_HANG;
+
+	if (kinds && is_among("any", kinds) && (report->n_findings || report->n_stuck || hangs))
 		return 1;
 	/* The word that stands first in the report: of several kinds that are one verdict (a rank that stalls, STRAGGLER) whoever
 	 * asks for it means them all. */
-	if (kinds && report->n_findings && is_among(ct_verdict_name(report->verdict.code), kinds))
+	if (kinds && (report->n_findings || hangs) &&
+	    is_among(ct_verdict_name(report->verdict.code), kinds))
 		return 1;
 	for (size_t i = 0; kinds && i < report->n_findings; i++) {
 		if (is_among(ct_finding_name(report->findings[i].kind), kinds))

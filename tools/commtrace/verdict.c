@@ -152,7 +152,8 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 		say_sentence(report);
 		say_size(report);
 		say_end(report);
-		hangs = report->n_ended && say_hang(run);
+		hangs = report->verdict.code == CT_VERDICT_HANG ||
+			(report->n_ended && say_hang(run));
 		ct_say("next: commtrace %s %s", hangs ? "hang" : "report", dir->shown);
 	}
 	ct_report_free(report);

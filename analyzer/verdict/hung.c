@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/verdict/hung.h"
+
+#include "analyzer/blame/stuck.h"
+#include "analyzer/hang/hang.h"
+
+/* A rank that died and that nobody waits for is no hang. */
+static const struct ct_hang_verdict *first_of(const struct ct_hang_result *result)
+{
+	for (uint32_t v = 0; v < result->n_verdicts; v++) {
+		const struct ct_hang_verdict *verdict = &result->verdicts[v];
+
+		if (verdict->code != CT_HANG_IS_UNKNOWN && verdict->n_victims)
+			return verdict;
+	}
+	return NULL;
+}
+
+static int take(const struct ct_hang_run *run, const struct ct_report *report, struct ct_hung *hung)
+{
+	const struct ct_hang_verdict *first = first_of(run->result);
+
+	if (!first)
+		return CT_OK;
+	hung->confidence = first->confidence;
+	hung->text = ct_arena_printf(report->memory, "%s: %s", ct_hang_code_name(first->code),
+				     first->sentence);
+	return hung->text ? CT_OK : CT_NOMEM;
+}
+
+int ct_hung_find(const struct ct_pass *pass, const struct ct_report *report, struct ct_hung *hung)
+{
+	const struct ct_hang_options options = { .attempt = pass->attempt };
+	struct ct_err err = { .text = "" };
+	struct ct_hang_run *run = NULL;
+	struct ct_stuck_sum stuck;
+	struct ct_arena *memory;
+	int st;
+
+	*hung = (struct ct_hung){ .text = NULL };
+	ct_stuck_sum(pass, &stuck);
+	if (!stuck.all && !report->n_ended)
+		return CT_OK;
+	memory = ct_arena_new();
+	if (!memory)
+		return CT_NOMEM;
+	st = ct_hang_of_run(pass->run, &options, memory, &run, &err);
+	if (st == CT_OK)
+		st = take(run, report, hung);
+	ct_arena_free(memory);
+	return st == CT_NOMEM ? st : CT_OK;
+}
