@@ -358,7 +358,7 @@ static int end_kept(struct ct_gather *g, struct ct_hang_kept *kept)
 
 static int is_cut(const struct ct_hang_process *p)
 {
-	uint64_t lost = p->gaps.missing_blocks + p->gaps.damage.skipped_bytes;
+	uint64_t lost = (uint64_t)p->damaged;
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
 		/* the oldest records matter least */
@@ -394,6 +394,9 @@ static int end_process(struct ct_gather *g)
 		if (info->ring != CT_RING_NOT_FOUND || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
+	/* a torn end is what a kill leaves; its ring has what stood there */
+	p->damaged = p->gaps.missing_blocks || p->gaps.damage.skipped_bytes ||
+		     (p->gaps.damage.torn_bytes && info->ring == CT_RING_NOT_FOUND);
 	p->lost = is_cut(p);
 	if (p->facts.cost.timed_by == CT_TIMED_BY_EVENTS ||
 	    p->facts.cost.timed_by == CT_TIMED_BY_PLUGIN)

@@ -40,6 +40,7 @@ struct ct_hang_process {
 	uint32_t device;	      /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
+	int damaged; /* its files are, and it is not known what stood there */
 };
 
 struct ct_hang_seat {

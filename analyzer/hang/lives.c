@@ -11,6 +11,8 @@
 #define UNCLEAN_NS 5000000000ull
 /* Beats come once a second: who has no later one may have lived so much longer. */
 #define BEAT_NS 2000000000ull
+/* Whose ring is gone may have lived until it would have written to the run again. */
+#define WRITE_NS 11000000000ull
 /* Who is asked to end (SIGTERM) is given half a minute as a rule. */
 #define GRACE_NS 60000000000ull
 #define AT_ONCE_NS 900000000ull
@@ -39,6 +41,7 @@ struct life {
 	int told;	  /* the last that it did failed: its peers' end is told to it so */
 	uint64_t told_ns; /* when that was */
 	int dead;
+	int damaged;		/* its files are: where they end says nothing about its end */
 	uint64_t lo_ns, hi_ns;	/* when, since the run began; hi UINT64_MAX: nobody saw */
 	uint64_t at_ns, err_ns; /* lo_ns as its own host has it, and what that is less by */
 };
@@ -108,6 +111,7 @@ static void take_process(struct lives *lives, uint32_t p)
 
 	life->process = p;
 	life->manner = manner_of(&g->run->processes[p], &process->end);
+	life->damaged = life->manner == VANISHED && process->damaged;
 	life->crashed = process->end.how == CT_END_SIGNAL;
 	life->waited = process->waited_ns > g->run->processes[p].id.hang_after_ns;
 	life->told = process->failed_ns != 0;
@@ -205,6 +209,18 @@ static int was_killed_alone(const struct lives *lives, const struct life *life)
 	       lives->g->processes[life->process].end.signal == SIGKILL;
 }
 
+/* Until when it may have lived. */
+static uint64_t gone_by(const struct lives *lives, const struct life *life)
+{
+	const struct ct_process_info *info = &lives->g->run->processes[life->process];
+
+	if (life->manner == WELL)
+		return life->lo_ns;
+	if (life->hi_ns != UINT64_MAX)
+		return life->hi_ns;
+	return life->lo_ns + (info->ring == CT_RING_NOT_FOUND ? WRITE_NS : BEAT_NS);
+}
+
 /* Of those that were killed by nobody knows whom, or are gone, those that were long before all others. Who ends a job from
  * outside ends all of it at about the same time. */
 static void find_gone_before(struct lives *lives)
@@ -214,21 +230,20 @@ static void find_gone_before(struct lives *lives)
 	qsort(lives->all, lives->n, sizeof(*lives->all), by_lo);
 	for (uint32_t i = 0; i + 1 < lives->n; i++) {
 		const struct life *life = &lives->all[i];
-		uint64_t gone = life->hi_ns != UINT64_MAX ? life->hi_ns : life->lo_ns + BEAT_NS;
+		uint64_t gone = gone_by(lives, life);
 
-		if (life->manner == WELL) {
-			gone = life->lo_ns;
-		} else if (life->manner == ASKED) {
+		if (life->damaged)
+			continue;
+		if (life->manner == ASKED)
 			limit_ns = limit_ns > GRACE_NS ? limit_ns : GRACE_NS;
-		} else if (life->manner != SHOT && life->manner != VANISHED &&
-			   !(i == 0 && was_killed_alone(lives, life))) {
+		else if (life->manner != WELL && life->manner != SHOT && life->manner != VANISHED &&
+			 !(i == 0 && was_killed_alone(lives, life)))
 			return;
-		}
 		gone_ns = gone > gone_ns ? gone : gone_ns;
 		if (lives->all[i + 1].lo_ns <= gone_ns + limit_ns)
 			continue;
 		for (uint32_t k = 0; k <= i; k++)
-			lives->all[k].dead = lives->all[k].manner != WELL;
+			lives->all[k].dead = lives->all[k].manner != WELL && !lives->all[k].damaged;
 		return;
 	}
 }
@@ -264,7 +279,7 @@ static void find_missed(struct lives *lives)
 			return;
 		missed = life;
 	}
-	if (missed && (missed->manner == SHOT || missed->manner == VANISHED))
+	if (missed && !missed->damaged && (missed->manner == SHOT || missed->manner == VANISHED))
 		missed->dead = 1;
 }
 
@@ -351,7 +366,7 @@ static uint64_t torn_down(const struct lives *lives, uint32_t host)
 				life->manner == SHOT || life->manner == VANISHED;
 		uint64_t then = life->at_ns;
 
-		if (!by_others || life->dead)
+		if (!by_others || life->dead || life->damaged)
 			continue;
 		if (g->attempts.places[life->process].host != host) {
 			if (life->err_ns > MOST_ERR_NS || own_err > MOST_ERR_NS)

@@ -38,6 +38,21 @@ static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 					n));
 }
 
+/* Files that cannot be read in whole. */
+static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
+{
+	uint32_t n = 0;
+
+	for (size_t p = 0; p < g->run->n_processes; p++)
+		n += g->processes[p].read && g->processes[p].damaged;
+	return !n ? CT_OK
+		  : add(out, ct_arena_printf(
+				     g->memory,
+				     "files of %" PRIu32 " processes are damaged or cut off "
+				     "(commtrace info tells which): what stood there is not known",
+				     n));
+}
+
 int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)
 {
 	int st;
@@ -46,6 +61,8 @@ int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)
 	if (!out->missing_data)
 		return CT_NOMEM;
 	st = add_lost_rings(g, out);
+	if (st == CT_OK)
+		st = add_damaged(g, out);
 	for (size_t w = 0; w < g->run->n_warnings && w < MOST && st == CT_OK; w++)
 		st = add(out, ct_arena_printf(g->memory, "%s", g->run->warnings[w]));
 	return st;
