@@ -43,8 +43,9 @@ static int find_kills(const char *text, uint64_t *kills)
 
 	while (strncmp(at, word, sizeof(word) - 1) != 0) {
 		at = strchr(at, '\n');
-		if (!at++)
+		if (!at)
 			return 0;
+		at++;
 	}
 	*kills = 0;
 	for (at += sizeof(word) - 1; *at >= '0' && *at <= '9'; at++)
