@@ -127,6 +127,20 @@ static void count_parts(const struct ct_waiting *w, const struct ct_hang_instanc
 	}
 }
 
+/* What a rank ended, or whether it began at all, may stand in what is lost of it. */
+static int is_cut(const struct ct_waiting *w, const struct ct_hang_instance *i)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (uint32_t m = ix->member_first[i->comm]; m < ix->member_first[i->comm + 1]; m++) {
+		uint32_t rank = ix->members[m].rank;
+
+		if (rank != CT_HANG_NONE && ix->c->ranks[rank].cut)
+			return 1;
+	}
+	return 0;
+}
+
 /* All take part in it and nobody is kept: it itself does not go on. */
 static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_hang_instance *i)
 {
@@ -136,18 +150,16 @@ static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_h
 	count_parts(w, i, &p);
 	if (p.graphs)
 		return CT_HANG_IS_GRAPH_REPLAY;
-	if (i->any)
+	if (i->any || is_cut(w, i))
 		return CT_HANG_IS_UNKNOWN;
 	/* The other end is not listed: whether the two fit is not known, and NCCL does not check it. */
 	if (i->p2p && !op->by_host && unlisted(w, i))
 		return CT_HANG_IS_UNKNOWN;
 	if (p.finished && ct_waiting_messages_differ(w, i))
 		return CT_HANG_IS_UNKNOWN;
-	if (p.finished) /* where nobody ends before all have started, an end tells that all did */
-		return p.unseen && ct_op_class(op->op) != CT_CLASS_SYNC
-			       ? CT_HANG_IS_UNKNOWN
-			       : CT_HANG_IS_PARTIAL_COMPLETE;
-	return p.unseen ? CT_HANG_IS_UNKNOWN : CT_HANG_IS_TRANSPORT_STALL;
+	if (p.unseen)
+		return CT_HANG_IS_UNKNOWN;
+	return p.finished ? CT_HANG_IS_PARTIAL_COMPLETE : CT_HANG_IS_TRANSPORT_STALL;
 }
 
 /* ---- messages ---- */

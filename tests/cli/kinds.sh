@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/INTERFACES.md says which of its verdicts and kinds of findings this version has: those that it can give, and no other.
+# docs/INTERFACES.md says which of its verdicts and kinds of findings this version has: those that it can give, and no other. HANG is a
+# verdict without a finding, and can be asked for as well.
 root=$data/../../..
 page=$(cd "$root/docs" && pwd)/INTERFACES.md
 words() { tr -cs 'A-Z_' '\n' | grep -E '^[A-Z_]{4,}$' | sort; }
@@ -11,4 +12,4 @@ told() { tr '\n' ' ' <"$page" | grep -oE "\`$1\` in this version: [A-Z_ ]+\\." |
 for pair in CT_VERDICT_MAP:verdict.code CT_FINDING_MAP:findings.kind; do
 	diff <(map "${pair%:*}") <(told "${pair#*:}") >&2 && map "${pair%:*}" | grep -c .
 done
-commtrace report --fail-on=nothing run1 2>&1 | sed -n 's/^hint: .*any, //p' | words | diff - <(told findings.kind) >&2
+commtrace report --fail-on=nothing run1 2>&1 | sed -n 's/^hint: .*any, //p' | words | diff - <({ told findings.kind; echo HANG; } | sort) >&2
