@@ -158,3 +158,17 @@ double ct_op_bus_factor(unsigned op, uint32_t nranks)
 	}
 	return 0;
 }
+
+static int is_width_only(unsigned dtype)
+{
+	return dtype >= CT_DTYPE_elem1 && dtype <= CT_DTYPE_elem16;
+}
+
+int ct_dtypes_differ(unsigned a, unsigned b)
+{
+	if (!a || !b || a == b || a == CT_DTYPE_elem1 || b == CT_DTYPE_elem1)
+		return 0;
+	if (is_width_only(a) || is_width_only(b))
+		return ct_dtype_bytes(a) != ct_dtype_bytes(b);
+	return 1;
+}

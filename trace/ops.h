@@ -50,6 +50,10 @@ uint32_t ct_op_program_tag(unsigned backend, uint32_t tag);
 /* Bytes of one element; 1 for unknown types, so that a count of bytes stays one. */
 uint32_t ct_dtype_bytes(unsigned dtype);
 
+/* Do two types contradict each other? Not if one is unknown (0), nor with elem1: what the program made of others (MPI), or what is
+ * counted in bytes. Of the other elemN only the width is known, and widths are compared. */
+int ct_dtypes_differ(unsigned a, unsigned b);
+
 /* Of an element of which only its width is known: elemN, elem1 where there is none of that width, which is then counted
  * in bytes. */
 static inline uint8_t ct_dtype_of_width(uint64_t bytes)

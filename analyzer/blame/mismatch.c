@@ -54,22 +54,6 @@ static int says_size(const struct ct_member *m)
 	return m->dtype || m->bytes;
 }
 
-static int is_width_only(unsigned dtype)
-{
-	return dtype >= CT_DTYPE_elem1 && dtype <= CT_DTYPE_elem16;
-}
-
-/* A type of which only the width is known contradicts other widths; one that the program made of others (MPI) is counted
- * in bytes, and those are compared. */
-static int types_differ(unsigned a, unsigned b)
-{
-	if (!a || !b || a == b || a == CT_DTYPE_elem1 || b == CT_DTYPE_elem1)
-		return 0;
-	if (is_width_only(a) || is_width_only(b))
-		return ct_dtype_bytes(a) != ct_dtype_bytes(b);
-	return 1;
-}
-
 enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b)
 {
 	/* A rank may carry out by a graph what another one calls by itself, or by a graph that holds more. */
@@ -83,9 +67,10 @@ enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const stru
 		return CT_MISMATCH_ROOT;
 	if (ct_mismatch_sizes_agree(a) && ct_mismatch_sizes_agree(b) && says_size(a) &&
 	    says_size(b) && a->bytes != b->bytes)
-		return a->count == b->count && types_differ(a->dtype, b->dtype) ? CT_MISMATCH_DTYPE
-										: CT_MISMATCH_BYTES;
-	if (types_differ(a->dtype, b->dtype))
+		return a->count == b->count && ct_dtypes_differ(a->dtype, b->dtype)
+			       ? CT_MISMATCH_DTYPE
+			       : CT_MISMATCH_BYTES;
+	if (ct_dtypes_differ(a->dtype, b->dtype))
 		return CT_MISMATCH_DTYPE;
 	if (a->redop && b->redop && a->redop != b->redop)
 		return CT_MISMATCH_REDOP;

@@ -3,17 +3,6 @@
 
 /* What a person who looks at a job would not call stuck yet, ns. */
 #define LEAST_NS 1000000000ull
-/* Longer than these times what all but one in a hundred of its like took is unusual, and so is longer than these times
- * the longest: of few, one in a hundred is the first, which has connections to make. */
-#define TIMES_P99 20u
-#define TIMES_LONGEST 2u
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
 
 /* What operations of this name on its communicator, or all of them, do not take. 0: there is none with a time. */
 static uint64_t unusual_ns(const struct ct_pass *pass, const struct ct_unreturned *u,
@@ -32,9 +21,7 @@ static uint64_t unusual_ns(const struct ct_pass *pass, const struct ct_unreturne
 		p99 = q > p99 ? q : p99;
 		longest = class->span.max > longest ? class->span.max : longest;
 	}
-	p99 = times(p99, TIMES_P99);
-	longest = times(longest, TIMES_LONGEST);
-	return p99 < longest ? p99 : longest;
+	return ct_hist_unusual(p99, longest);
 }
 
 /* Since when its process has recorded nothing but signs of life. */

@@ -3,25 +3,11 @@
 
 #include <string.h>
 
+#include "trace/ops.h"
 #include "trace/status.h"
 
 /* Numbers behind the first difference that are compared to see whether one was left out or is too many. */
 #define CT_SHIFT_OPS 8u
-
-static int is_width_only(unsigned dtype)
-{
-	return dtype >= CT_DTYPE_elem1 && dtype <= CT_DTYPE_elem16;
-}
-
-/* 0 is unknown; of elemN only the width is known, and elem1 is what is counted in bytes. */
-static int types_differ(unsigned a, unsigned b)
-{
-	if (!a || !b || a == b || a == CT_DTYPE_elem1 || b == CT_DTYPE_elem1)
-		return 0;
-	if (is_width_only(a) || is_width_only(b))
-		return ct_dtype_bytes(a) != ct_dtype_bytes(b);
-	return 1;
-}
 
 static int says_size(const struct ct_hang_op *op)
 {
@@ -48,10 +34,10 @@ static enum ct_hang_code between(const struct ct_hang_op *a, const struct ct_han
 	    a->peer != b->peer)
 		return CT_HANG_IS_MISMATCH_ROOT;
 	if (says_size(a) && says_size(b) && a->bytes != b->bytes)
-		return a->count == b->count && types_differ(a->dtype, b->dtype)
+		return a->count == b->count && ct_dtypes_differ(a->dtype, b->dtype)
 			       ? CT_HANG_IS_MISMATCH_DTYPE
 			       : CT_HANG_IS_MISMATCH_COUNT;
-	if (types_differ(a->dtype, b->dtype))
+	if (ct_dtypes_differ(a->dtype, b->dtype))
 		return CT_HANG_IS_MISMATCH_DTYPE;
 	if (a->redop && b->redop && a->redop != b->redop)
 		return CT_HANG_IS_MISMATCH_REDOP;
@@ -227,7 +213,7 @@ int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t at,
 		return CT_NOMEM;
 	m->instance = at;
 	m->tie = 1;
-	m->code = send->count == recv->count && types_differ(send->dtype, recv->dtype)
+	m->code = send->count == recv->count && ct_dtypes_differ(send->dtype, recv->dtype)
 			  ? CT_HANG_IS_MISMATCH_DTYPE
 			  : CT_HANG_IS_MISMATCH_COUNT;
 	m->usual = (uint32_t)(send - ix->c->ops);

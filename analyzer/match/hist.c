@@ -147,3 +147,22 @@ void ct_hist_fini(struct ct_hist *hist)
 		free(hist->rows[row]);
 	*hist = (struct ct_hist){ 0 };
 }
+
+/* Longer than these times what all but one in a hundred of its like took is unusual, and so is longer than these times
+ * the longest: of few, one in a hundred is the first, which has connections to make. */
+#define TIMES_P99 20u
+#define TIMES_LONGEST 2u
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+uint64_t ct_hist_unusual(uint64_t p99, uint64_t longest)
+{
+	p99 = times(p99, TIMES_P99);
+	longest = times(longest, TIMES_LONGEST);
+	return p99 < longest ? p99 : longest;
+}
