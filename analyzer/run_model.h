@@ -39,6 +39,8 @@ const char *ct_timing_name(enum ct_timing timing);
 enum ct_timing ct_timing_of(enum ct_source source);
 const char *ct_timed_by_name(enum ct_timed_by by);
 
+struct ct_hang_run;
+
 struct ct_report_run {
 	const char *dir;
 	const char *job;
@@ -267,6 +269,8 @@ struct ct_report_invisible {
 struct ct_report {
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
+	const struct ct_hang_run *
+		hang; /* what `hang` says of it (analyzer/hang/hang_run.h); NULL: no verdict, or it was not asked */
 	struct ct_finding *findings; /* what is to be done first comes first */
 	size_t n_findings;
 	uint64_t findings_left_out;   /* less weighty ones */
