@@ -252,8 +252,7 @@ static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const str
 				     .redop = o->redop,
 				     .varying = varying };
 
-	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(g, j->site),
-				ct_order_is_vague(&m));
+	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(g, j->site));
 }
 
 static int on_op(void *arg, const struct ct_load_op *in)
