@@ -11,136 +11,28 @@
 
 #include <cmocka.h>
 
-#include "analyzer/hang/gather.h"
-#include "trace/status.h"
+#include "tests/unit/hang_scene.h"
 
 #define MS 1000000ull
-#define MOST 8u
-#define LAUNCHER 77u
-#define PID(p) (100u + (p))
-
-/* One process, which is one rank. */
-struct process {
-	enum ct_end_how how;
-	int signal, code;
-	uint64_t last;	 /* sign of life */
-	uint64_t gone;	 /* when its parent saw that; 0 nobody did */
-	uint64_t said;	 /* that it ends; 0 it did not */
-	uint64_t killed; /* somebody was seen to send it a signal; 0 nobody */
-	int kill_signal;
-	uint32_t kill_by;
-	uint64_t failed; /* the last that it did, did so; 0 it did not */
-	uint64_t waited; /* in its oldest unfinished operation */
-	uint64_t err;	 /* of its host's clock */
-	uint64_t aborts; /* called MPI_Abort then; 0 it did not */
-	uint32_t host;
-	int damaged, ring_gone;
-};
-
-struct scene {
-	struct ct_run run;
-	struct ct_process_info infos[MOST];
-	struct ct_hang_process processes[MOST];
-	struct ct_place places[MOST];
-	struct ct_hang_seat seats[MOST];
-	struct ct_hang_seen_call calls[MOST];
-	struct ct_hang_rank ranks[MOST];
-	uint64_t shift[MOST], torn_down[MOST];
-	struct ct_gather g;
-	struct ct_hang_run out;
-};
-
-static struct ct_end end_of(const struct process *p)
-{
-	return (struct ct_end){ .how = p->how,
-				.signal = p->signal,
-				.exit_code = p->code,
-				.after_ns = p->last * MS,
-				.before_ns = p->gone ? p->gone * MS : UINT64_MAX,
-				.said_ns = p->said * MS,
-				.seen_by = p->gone ? LAUNCHER : 0,
-				.kill_ns = p->killed * MS,
-				.kill_signal = p->kill_signal,
-				.kill_by = p->kill_by };
-}
-
-/* `after_ms`: COMMTRACE_HANG_AFTER. */
-static struct scene *judged(const struct process *all, uint32_t n, uint64_t after_ms)
-{
-	struct scene *s = calloc(1, sizeof(*s));
-
-	assert_non_null(s);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct process *p = &all[i];
-		struct ct_load_facts facts = { .clocks = 1, .wall_err_ns = p->err * MS };
-
-		s->infos[i].id.pid = PID(i);
-		s->infos[i].id.hang_after_ns = after_ms * MS;
-		s->infos[i].ring = p->ring_gone ? CT_RING_NOT_FOUND : CT_RING_ARCHIVED;
-		s->processes[i] = (struct ct_hang_process){ .end = end_of(p),
-							    .facts = facts,
-							    .read = 1,
-							    .last_sign_ns = p->last * MS,
-							    .failed_ns = p->failed * MS,
-							    .waited_ns = p->waited * MS,
-							    .damaged = p->damaged };
-		s->places[i].host = p->host;
-		s->seats[i] = (struct ct_hang_seat){
-			.rank = (int)i, .process = i, .index = i, .is_used = 1
-		};
-		s->ranks[i].rank = (int)i;
-		if (p->aborts)
-			s->calls[s->g.n_calls++] = (struct ct_hang_seen_call){
-				.rec.enter_ns = p->aborts * MS,
-				.call = "MPI_Abort",
-				.kind = CT_HANG_ABORT,
-				.process = i,
-			};
-		if (p->host >= s->g.attempts.n_hosts)
-			s->g.attempts.n_hosts = p->host + 1;
-	}
-	s->run = (struct ct_run){ .processes = s->infos, .n_processes = n };
-	s->g.run = &s->run;
-	s->g.attempts.places = s->places;
-	s->g.processes = s->processes;
-	s->g.seats = s->seats;
-	s->g.n_seats = n;
-	s->g.calls = s->calls;
-	s->g.shift = s->shift;
-	s->g.torn_down = s->torn_down;
-	s->g.memory = ct_arena_new();
-	s->out.hang_after_ns = after_ms * MS;
-	s->out.hang_case.ranks = s->ranks;
-	s->out.hang_case.n_ranks = n;
-	assert_int_equal(ct_hang_lives(&s->g, &s->out), CT_OK);
-	return s;
-}
-
-static void free_scene(struct scene *s)
-{
-	ct_table_fini(&s->g.texts);
-	ct_arena_free(s->g.memory);
-	free(s);
-}
 
 /* One letter a rank: A alive, D dead, E exited; then the state's first letter: r, e, k, i. */
-static void expect(const struct process *all, uint32_t n, const char *want)
+static void expect(const struct ct_scene_process *all, uint32_t n, const char *want)
 {
-	struct scene *s = judged(all, n, 30000);
-	char got[MOST + 3] = "";
+	struct ct_scene *s = ct_scene_judged(all, n, 30000);
+	char got[CT_SCENE_MOST + 3] = "";
 
 	for (uint32_t i = 0; i < n; i++)
 		got[i] = "ADEN"[s->ranks[i].life];
 	got[n] = ' ';
 	got[n + 1] = ct_hang_state_word(s->out.state)[0];
 	assert_string_equal(got, want);
-	free_scene(s);
+	ct_scene_free(s);
 }
 
 #define N(all) (sizeof(all) / sizeof((all)[0]))
 #define EXPECT(want, ...)                                                                          \
 	do {                                                                                       \
-		const struct process all_[] = { __VA_ARGS__ };                                     \
+		const struct ct_scene_process all_[] = { __VA_ARGS__ };                            \
 		expect(all_, N(all_), want);                                                       \
 	} while (0)
 
@@ -165,7 +57,7 @@ static void expect(const struct process *all, uint32_t n, const char *want)
 #define SENT(at, number)                                                                           \
 	{                                                                                          \
 		.how = CT_END_SIGNAL, .signal = (number), .kill_signal = (number), .last = (at),   \
-		.killed = (at), .kill_by = LAUNCHER, .gone = (at) + 5                              \
+		.killed = (at), .kill_by = CT_SCENE_LAUNCHER, .gone = (at) + 5                     \
 	}
 /* nobody was seen to send it */
 #define GOT(at, number)                                                                            \
@@ -193,7 +85,7 @@ static void who_crashes_first_is_dead_and_whom_the_launcher_kills_then_is_not(vo
 		 .signal = SIGKILL,
 		 .kill_signal = SIGTERM,
 		 .killed = 6000,
-		 .kill_by = LAUNCHER,
+		 .kill_by = CT_SCENE_LAUNCHER,
 		 .last = 6000,
 		 .gone = 36000 });
 }
@@ -372,7 +264,7 @@ static void who_kills_itself_failed_by_itself(void **state)
 		 .signal = SIGKILL,
 		 .kill_signal = SIGKILL,
 		 .killed = 5000,
-		 .kill_by = PID(0),
+		 .kill_by = CT_SCENE_PID(0),
 		 .last = 5000,
 		 .gone = 5001 },
 	       SENT(6000, SIGTERM));
@@ -382,7 +274,7 @@ static void who_kills_itself_failed_by_itself(void **state)
 		 .signal = SIGKILL,
 		 .kill_signal = SIGTERM,
 		 .killed = 6000,
-		 .kill_by = LAUNCHER,
+		 .kill_by = CT_SCENE_LAUNCHER,
 		 .last = 5000,
 		 .gone = 6100 },
 	       SENT(6001, SIGTERM), SENT(6002, SIGTERM));
@@ -391,7 +283,7 @@ static void who_kills_itself_failed_by_itself(void **state)
 		 .signal = SIGKILL,
 		 .kill_signal = SIGTERM,
 		 .killed = 6000,
-		 .kill_by = LAUNCHER,
+		 .kill_by = CT_SCENE_LAUNCHER,
 		 .last = 5000,
 		 .gone = 6900 },
 	       SENT(6001, SIGTERM), SENT(6002, SIGTERM));
@@ -399,19 +291,19 @@ static void who_kills_itself_failed_by_itself(void **state)
 
 static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 {
-	const struct process all[] = {
+	const struct ct_scene_process all[] = {
 		{ .how = CT_END_SIGNAL,
 		  .signal = SIGTERM,
 		  .kill_signal = SIGTERM,
 		  .killed = 5100,
-		  .kill_by = LAUNCHER,
+		  .kill_by = CT_SCENE_LAUNCHER,
 		  .last = 5050,
 		  .gone = 5200,
 		  .aborts = 5000,
 		  .waited = 1000 },
 		SENT(5100, SIGTERM),
 	};
-	struct scene *s = judged(all, 2, 30000);
+	struct ct_scene *s = ct_scene_judged(all, 2, 30000);
 
 	(void)state;
 	assert_int_equal(s->ranks[0].life, CT_LIFE_DEAD);
@@ -419,16 +311,16 @@ static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 	assert_int_equal(s->ranks[0].ended_ns, 5000 * MS);
 	assert_int_equal(s->ranks[1].life, CT_LIFE_ALIVE);
 	assert_true(s->out.hang_case.died_first);
-	free_scene(s);
+	ct_scene_free(s);
 	/* it had a call under way and came back from it: it did not abort by itself */
 	EXPECT("AA r", { .how = CT_END_RUNNING, .last = 5000, .aborts = 4000 }, RUNS(5000));
 }
 
 static void ends_are_told_in_words(void **state)
 {
-	const struct process all[] = { CRASHED(5000), FAILED(5000), SENT(6000, SIGTERM),
-				       RUNS(6000) };
-	struct scene *s = judged(all, 4, 30000);
+	const struct ct_scene_process all[] = { CRASHED(5000), FAILED(5000), SENT(6000, SIGTERM),
+						RUNS(6000) };
+	struct ct_scene *s = ct_scene_judged(all, 4, 30000);
 
 	(void)state;
 	assert_string_equal(s->ranks[0].how_ended, "signal 11 (SIGSEGV)");
@@ -438,13 +330,13 @@ static void ends_are_told_in_words(void **state)
 	assert_true(s->ranks[3].ended_ns == CT_UNKNOWN);
 	assert_int_equal(s->out.failed, 2);
 	assert_int_equal(s->out.running, 1);
-	free_scene(s);
+	ct_scene_free(s);
 }
 
 static void how_a_job_stands_and_how_long_is_too_long(void **state)
 {
 	static const struct {
-		struct process one, other;
+		struct ct_scene_process one, other;
 		const char *word;
 		uint64_t after_ms, limit_ms;
 	} cases[] = {
@@ -459,63 +351,64 @@ static void how_a_job_stands_and_how_long_is_too_long(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N(cases); i++) {
-		const struct process both[] = { cases[i].one, cases[i].other };
-		struct scene *s = judged(both, 2, cases[i].after_ms);
+		const struct ct_scene_process both[] = { cases[i].one, cases[i].other };
+		struct ct_scene *s = ct_scene_judged(both, 2, cases[i].after_ms);
 
 		assert_string_equal(ct_hang_state_word(s->out.state), cases[i].word);
 		assert_int_equal(s->out.limit_ns, cases[i].limit_ms * MS);
-		free_scene(s);
+		ct_scene_free(s);
 	}
 }
 
 /* From when on nothing is held against anybody: somebody else's signal, told on each host as far as clocks allow. */
 static void it_is_torn_down_when_the_first_is_ended_by_others(void **state)
 {
-	const struct process here[] = { CRASHED(5000), SENT(6000, SIGTERM), SENT(5900, SIGTERM),
-					WELL(3000) };
-	const struct process two[] = {
+	const struct ct_scene_process here[] = { CRASHED(5000), SENT(6000, SIGTERM),
+						 SENT(5900, SIGTERM), WELL(3000) };
+	const struct ct_scene_process two[] = {
 		SENT(6000, SIGTERM),
 		{ .how = CT_END_UNKNOWN, .last = 7000, .host = 1, .err = 300 },
 	};
-	const struct process apart[] = {
+	const struct ct_scene_process apart[] = {
 		SENT(6000, SIGTERM),
 		{ .how = CT_END_UNKNOWN, .last = 5000, .host = 1, .err = 2001 },
 	};
-	const struct process damaged[] = { SENT(6000, SIGTERM),
-					   { .how = CT_END_UNKNOWN, .last = 5000, .damaged = 1 } };
-	const struct process nobody[] = { CRASHED(5000), WELL(6000) };
-	struct scene *s = judged(here, 4, 30000);
+	const struct ct_scene_process damaged[] = {
+		SENT(6000, SIGTERM), { .how = CT_END_UNKNOWN, .last = 5000, .damaged = 1 }
+	};
+	const struct ct_scene_process nobody[] = { CRASHED(5000), WELL(6000) };
+	struct ct_scene *s = ct_scene_judged(here, 4, 30000);
 
 	(void)state;
 	assert_int_equal(s->out.torn_down_ns, 5900 * MS);
-	free_scene(s);
-	s = judged(two, 2, 30000);
+	ct_scene_free(s);
+	s = ct_scene_judged(two, 2, 30000);
 	assert_int_equal(s->torn_down[0], 6000 * MS);
 	assert_int_equal(s->torn_down[1], 5700 * MS);
 	assert_int_equal(s->out.torn_down_ns, 5700 * MS);
-	free_scene(s);
-	s = judged(apart, 2, 30000);
+	ct_scene_free(s);
+	s = ct_scene_judged(apart, 2, 30000);
 	assert_int_equal(s->torn_down[0], 6000 * MS);
 	assert_int_equal(s->torn_down[1], 5000 * MS);
-	free_scene(s);
-	s = judged(damaged, 2, 30000);
+	ct_scene_free(s);
+	s = ct_scene_judged(damaged, 2, 30000);
 	assert_int_equal(s->out.torn_down_ns, 6000 * MS);
-	free_scene(s);
-	s = judged(nobody, 2, 30000);
+	ct_scene_free(s);
+	s = ct_scene_judged(nobody, 2, 30000);
 	assert_true(s->out.torn_down_ns == CT_UNKNOWN);
-	free_scene(s);
+	ct_scene_free(s);
 }
 
 /* Where one is dead alone, others are judged by any age; where one rank is all there is, nobody waits. */
 static void one_process_is_nobodys_cause(void **state)
 {
-	const struct process alone[] = { CRASHED(5000) };
-	struct scene *s = judged(alone, 1, 30000);
+	const struct ct_scene_process alone[] = { CRASHED(5000) };
+	struct ct_scene *s = ct_scene_judged(alone, 1, 30000);
 
 	(void)state;
 	assert_int_equal(s->ranks[0].life, CT_LIFE_DEAD);
 	assert_false(s->out.hang_case.died_first);
-	free_scene(s);
+	ct_scene_free(s);
 }
 
 int main(void)
