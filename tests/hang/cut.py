@@ -5,7 +5,7 @@
     cut.py [--all] [--only REGEX]
 
 A simulated job of four ranks is played until it hangs, and killed: its rings stay, and its segments. A made one of eight has segments
-alone, of two of whose ranks several. Of copies of these the files of one rank are cut, emptied, overwritten with zeros, or taken away,
+alone. Of copies of these the files of one rank are cut, emptied, overwritten with zeros, or taken away,
 and asked what hangs. Right is what the whole run says; said with less confidence, or not at all, is allowed, and so is NO_TRACE of that
 rank. Wrong is whoever else is named, or another reason, and above all DEAD_RANK or PARTIAL_COMPLETE of the rank whose file it is; and to
 say nothing of it in missing_data.
@@ -108,26 +108,21 @@ def files_of(run, pid):
     return sorted(f for f in os.listdir(run) if str(pid) in re.split(r"[._-]", f))
 
 
-def played(ranks, counts, only):
+def played(ranks, counts):
     """Rings beside segments, as a job leaves them that is killed."""
-    for fault in [f"missing:rank={CULPRIT},op=12"]:
-        with jobs.Job(4, ["--steps", "200"], [fault]) as job:
-            job.until_stuck()
-            pids = {}
-            for rank in range(4):
-                pids[rank] = job.pid_of(rank)
-            job.kill("all")
-            subprocess.run([jobs.program("commtrace"), "collect", job.run], env=job.env | {"LD_PRELOAD": ""}, check=True,
-                           capture_output=True)
-            env = job.env | {"LD_PRELOAD": ""}
-            whole = said(job.run, env)
-            if judge.said_of(whole) != {"HOST_MISSING": {CULPRIT}}:
-                raise jobs.Failed(f"the whole run: {judge.show(whole)}")
-            for rank in ranks(4):
-                mine = files_of(job.run, pids[rank])
-                for kind in sorted({f.rpartition(".")[2] for f in mine}):
-                    if re.search(only, f"played {kind}"):
-                        play("played", job.run, [f for f in mine if f.endswith(kind)], whole, rank, counts, env)
+    with jobs.Job(4, ["--steps", "200"], [f"missing:rank={CULPRIT},op=12"]) as job:
+        job.until_stuck()
+        pids = [job.pid_of(rank) for rank in range(4)]
+        job.kill("all")
+        env = job.env | {"LD_PRELOAD": ""}
+        subprocess.run([jobs.program("commtrace"), "collect", job.run], env=env, check=True, capture_output=True)
+        whole = said(job.run, env)
+        if judge.said_of(whole) != {"HOST_MISSING": {CULPRIT}}:
+            raise jobs.Failed(f"the whole run: {judge.show(whole)}")
+        for rank in ranks(4):
+            mine = files_of(job.run, pids[rank])
+            for kind in (".seg", ".zst"):
+                play("played", job.run, [f for f in mine if f.endswith(kind)], whole, rank, counts, env)
 
 
 def made(ranks, counts, only):
@@ -158,7 +153,8 @@ def main():
     def ranks(n):
         return range(n) if args.all else (0, CULPRIT)
 
-    played(ranks, counts, args.only)
+    if re.search(args.only, "played"):
+        played(ranks, counts)
     made(ranks, counts, args.only)
     n = sum(counts.values())
     print(f"{n} runs with damaged files: " + ", ".join(f"{counts[k]} {k}" for k in ("right", "silent", "wrong")))
