@@ -147,8 +147,8 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 	if (op && op->bytes && op->bytes != CT_UNKNOWN)
 		fprintf(m.out, ", %s", ct_text_bytes(op->bytes).s);
 	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (op && op->site && make(&m)) {
-		fprintf(m.out, "%-*s%s", HANGING, "called at", op->site);
+	if (v->site && make(&m)) {
+		fprintf(m.out, "%-*s%s", HANGING, "called at", v->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
 }
@@ -165,6 +165,21 @@ static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
 		snprintf(within, sizeof(within), " (within %s)", ct_text_ns(v->since_err_ns).s);
 	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s", HANGING, "since",
 		     ct_text_ns(v->since_ns).s, within);
+}
+
+/* Calls that move no data and have not come back. */
+static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int rank)
+{
+	for (uint32_t i = 0; i < c->n_calls; i++) {
+		const struct ct_hang_call *call = &c->calls[i];
+		struct made m;
+
+		if (c->ranks[call->rank].rank != rank || call->returned || !call->site || !make(&m))
+			continue;
+		fprintf(m.out, "%-*sinside of %s, called at %s", HANGING, "",
+			call->call ? call->call : "a call", call->site);
+		show(text, CT_COLOR_NONE, HANGING, &m);
+	}
 }
 
 static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank)
@@ -201,6 +216,7 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 		fprintf(m.out, "%-*scalled at %s", HANGING, "", op->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
+	write_inside(text, c, rank);
 }
 
 static void write_facts(struct ct_text *text, const struct ct_hang_verdict *v)
