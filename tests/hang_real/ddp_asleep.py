@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ddp_asleep.py [--busy] — DistributedDataParallel under the real torchrun, one rank of which sleeps in its own Python code, or computes there
-without end; then all of it is killed with SIGKILL. `commtrace hang` has to name the rank, and the line at which it is
+"""ddp_asleep.py — DistributedDataParallel under the real torchrun, one rank of which sleeps in its own Python code, or computes there
+without end (the seed decides); then all of it is killed with SIGKILL. `commtrace hang` has to name the rank, and the line at which it is
 (examples/torch_ddp/train.py)."""
 
 import os
@@ -49,15 +49,15 @@ def is_alive(pid):
 def main():
     judge.with_torch()
     seed = int(os.environ.get("CT_SEED", time.time_ns() % 1000000))
-    sleeper = random.Random(seed).randrange(RANKS)
-    print("seed", seed, "sleeper", sleeper, flush=True)
+    draw = random.Random(seed)
+    sleeper, is_busy = draw.randrange(RANKS), draw.random() < 0.5
+    print("seed", seed, "sleeper", sleeper, "busy" if is_busy else "asleep", flush=True)
     work = Path(tempfile.mkdtemp(prefix="commtrace-ddp."))
     rings = tempfile.mkdtemp(prefix="commtrace-ddp.", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     port = subprocess.run([sys.executable, judge.ROOT / "tools" / "free_port.py"], capture_output=True, text=True, check=True)
     environment = judge.clean_environment(
         LD_PRELOAD=str(judge.LIBRARY), COMMTRACE_DIR=str(work / "run"), COMMTRACE_RING_DIR=rings, COMMTRACE_QUIET="1",
         COMMTRACE_HANG_AFTER="1s", COMMTRACE_BUDGET="off", OMP_NUM_THREADS="1")
-    is_busy = "--busy" in sys.argv[1:]
     if is_busy:
         (work / "sitecustomize.py").write_text(SPIN)
         environment["PYTHONPATH"] = f"{work}:{environment.get('PYTHONPATH', '')}"
