@@ -133,10 +133,16 @@ struct ct_host_rec {
 			    stream as in LAUNCH, 0 unknown or all */
 	int32_t rank;	 /* in it */
 	uint32_t comm;	 /* its id; 0 unknown, as in every HOST_BEGIN of a creation */
-	int32_t result;
-	uint64_t key;	    /* of the comm, 0 unknown */
+	int32_t result;	 /* of HOST_BEGIN: string id of the call site, 0 unknown */
+	uint64_t key;	 /* of the comm, 0 unknown */
 	uint64_t polled_ns; /* no single call, but the program asking again and again: last time so far */
 };
+
+/* The call site in a HOST_BEGIN; 0 unknown, and in a HOST_END. */
+static inline uint32_t ct_host_site(const struct ct_host_rec *rec)
+{
+	return rec->return_ns ? 0 : (uint32_t)rec->result;
+}
 
 /* Part of a v-collective's per-peer counts: what this rank sends to peers first.., or, where all ranks are told
  * the same counts, what those ranks contribute. Counts beyond 32 bits are cut to UINT32_MAX. */

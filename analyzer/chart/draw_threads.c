@@ -10,6 +10,15 @@
 /* Times on one thread come from one clock; they differ by its quantum at most. */
 #define THREAD_SLACK_NS 200u
 
+static int add_site(const struct ct_drawing *x, uint32_t site, struct ct_args *args,
+		    struct ct_chart_frame *frames, uint8_t *n_frames)
+{
+	struct ct_texts *texts = &x->pen->census->texts;
+
+	ct_args_text(args, CT_ARG_site, site);
+	return site ? ct_frames_of(texts, ct_texts_get(texts, site), frames, n_frames) : CT_OK;
+}
+
 /* Items of a thread are ops, then calls. */
 static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 {
@@ -51,11 +60,8 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 			ct_args_int(&args, CT_ARG_result, o->result);
 		if (o->captured)
 			ct_args_uint(&args, CT_ARG_captured, 1);
-		ct_args_text(&args, CT_ARG_site, o->site);
-		if (o->site && st == CT_OK)
-			st = ct_frames_of(&x->pen->census->texts,
-					  ct_texts_get(&x->pen->census->texts, o->site), frames,
-					  &slice.n_frames);
+		if (st == CT_OK)
+			st = add_site(x, o->site, &args, frames, &slice.n_frames);
 		if (o->queued_ns != CT_CHART_OPEN)
 			ct_args_uint(&args, CT_ARG_queued_ns, o->queued_ns);
 		/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
@@ -75,6 +81,7 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		}
 		if (c->result)
 			ct_args_int(&args, CT_ARG_result, c->result);
+		st = add_site(x, c->site, &args, frames, &slice.n_frames);
 	}
 	slice.n_args = args.n;
 	return st == CT_OK ? ct_pen_slice(x->pen, &slice) : st;

@@ -234,7 +234,7 @@ def groups(run):
 
 
 def sites(run):
-    want = collections.Counter(op["site"].split()[0] for op in run.ops if op["site"])
+    want = collections.Counter(call["site"].split()[0] for call in run.calls if call["site"])
     got = {f"{r['file']}:{r['line']}": r for r in run.answers["sites"]}
     for site in run.same_keys("sites", want, got):
         run.same("sites", site, want[site], got[site]["n"], 0)
