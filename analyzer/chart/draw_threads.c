@@ -50,7 +50,9 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		st = ct_drawing_what(x, &args, o);
 		if (o->launch)
 			ct_args_uint(&args, CT_ARG_launch, o->launch);
-		if (o->state != CT_STATE_FINISHED)
+		if (item->end_ns == CT_CHART_OPEN)
+			st = st ? st : ct_drawing_end(x, &args, &slice, o->state);
+		else if (o->state != CT_STATE_FINISHED)
 			st = st ? st
 				: ct_args_word(&args, x->pen, CT_ARG_state,
 					       ct_op_state_name(o->state));
@@ -71,6 +73,7 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		const struct ct_drawn_call *c = &d->calls[item->what - d->n_ops];
 
 		slice.name = c->name;
+		st = ct_drawing_end(x, &args, &slice, CT_STATE_ENTERED);
 		if (c->comm) {
 			ct_args_text(&args, CT_ARG_comm, x->pen->census->comms[c->comm - 1].label);
 			ct_args_text(&args, CT_ARG_comm_hash,

@@ -177,6 +177,10 @@ uint32_t ct_gather_comm(struct ct_gather *g, const struct ct_host_rec *rec);
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
 
+/* The longest that a process of the attempt has of late waited for a processor, as its heartbeat shows, ns; 0 also: not known, without
+ * its ring (stalls.c). */
+uint64_t ct_hang_late(const struct ct_gather *g);
+
 /* Of ranks how they ended, and of the run when it was torn down (lives.c). */
 int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out);
 
