@@ -360,8 +360,8 @@ static const char *how_ended(struct ct_gather *g, const struct life *life)
 	if (end->how != CT_END_SIGNAL)
 		return ct_arena_printf(g->memory, "exit status %d", end->exit_code);
 	name = sigabbrev_np(end->signal);
-	return ct_arena_printf(g->memory, "signal %d (%s%s)", end->signal, name ? "SIG" : "?",
-			       name ? name : "");
+	return ct_arena_printf(g->memory, "signal %d (%s%s)%s", end->signal, name ? "SIG" : "?",
+			       name ? name : "", end->for_memory ? " for want of memory" : "");
 }
 
 static int fill_rank(struct lives *lives, const struct life *life, struct ct_hang_rank *rank)
