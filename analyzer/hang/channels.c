@@ -91,8 +91,10 @@ static uint64_t what(const struct ct_comm *comm, const struct ct_joined_op *j)
 
 static int is_message(const struct ct_hang_kept *kept, const struct ct_op *o)
 {
-	return (o->op == CT_OP_Send || o->op == CT_OP_Recv) &&
-	       o->peer < (int64_t)kept->comm->nranks;
+	int64_t n = kept->comm->nranks;
+
+	return (o->op == CT_OP_Send || o->op == CT_OP_Recv) && o->peer < n && kept->me >= 0 &&
+	       kept->me < n;
 }
 
 int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept,
