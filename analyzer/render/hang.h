@@ -19,6 +19,9 @@ json_t *ct_hang_json(const struct ct_hang_run *run);
 struct ct_text;
 void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text);
 json_t *ct_hang_check_json(const struct ct_hang_run *run);
+/* The same of messages (hang_messages.c). */
+void ct_hang_messages_text(const struct ct_hang_run *run, struct ct_text *text);
+json_t *ct_hang_messages_json(const struct ct_hang_run *run);
 
 /* Does any communicator differ? */
 int ct_hang_differs(const struct ct_hang_run *run);

@@ -230,6 +230,7 @@ json_t *ct_hang_json(const struct ct_hang_run *run)
 	ct_json_set(o, "state", json_string(ct_hang_state_word(run->state)), &failed);
 	ct_json_set(o, "verdicts", verdicts, &failed);
 	ct_json_set(o, "order", ct_hang_check_json(run), &failed);
+	ct_json_set(o, "messages", ct_hang_messages_json(run), &failed);
 	ct_json_set(o, "not_stalled", not_stalled(run), &failed);
 	ct_json_set(o, "missing_data", missing_data(run), &failed);
 	ct_json_set(o, "ranks", ranks, &failed);

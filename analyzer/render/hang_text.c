@@ -354,6 +354,7 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	if (r->n_verdicts > 1)
 		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	ct_hang_check_text(run, &text);
+	ct_hang_messages_text(run, &text);
 	write_job(&text, run);
 	write_missing(&text, run);
 }
