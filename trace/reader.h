@@ -51,6 +51,7 @@ struct ct_gaps {
 	uint64_t missing_blocks; /* gaps in the block numbers, damaged blocks included; blocks before the
 					 first one only if no MAX_BYTES loss tells of them */
 	struct ct_damage damage; /* summed over the segments; first_why names the file */
+	int ring_unread; /* there is a ring, and nothing in it could be read: what was last may be missing */
 };
 
 struct ct_process_info {
@@ -60,6 +61,7 @@ struct ct_process_info {
 	enum ct_ring_found ring;
 	char ring_path[512];
 	uint64_t last_beat_ns;
+	uint64_t late_ns; /* by how much its heartbeat came late of late; 0 also: not known */
 	struct ct_end end;
 };
 

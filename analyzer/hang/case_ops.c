@@ -359,6 +359,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 			.rank = rank,
 			.kind = call->kind,
 			.call = call->call,
+			.site = call->site,
 			.comm = call->comm < c->n_comms ? call->comm : UINT32_MAX,
 			.enter_ns = ct_gather_at(g, call->process, call->rec.enter_ns),
 			.thread = call->rec.tid,

@@ -124,6 +124,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		rank = op->rank;
 		v->comm = op->comm < ix->c->n_comms ? op->comm : CT_HANG_NONE;
 		v->call = op->call;
+		v->site = op->site;
 		v->seq = op->seq;
 		v->since_ns = op->enter_ns;
 	} else if (root->met != CT_HANG_NONE && w->nodes[root->met].about != CT_HANG_NONE) {
@@ -132,6 +133,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		rank = call->rank;
 		v->comm = call->comm < ix->c->n_comms ? call->comm : CT_HANG_NONE;
 		v->call = call->call;
+		v->site = call->site;
 		v->since_ns = call->enter_ns;
 	}
 	if (rank != CT_HANG_NONE)

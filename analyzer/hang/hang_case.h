@@ -92,7 +92,8 @@ struct ct_hang_call {
 	uint32_t rank; /* index */
 	enum ct_hang_call_kind kind;
 	const char *call;
-	uint32_t comm; /* index, of the one that is made, or the parent; UINT32_MAX unknown */
+	const char *site; /* NULL unknown */
+	uint32_t comm;	  /* index, of the one that is made, or the parent; UINT32_MAX unknown */
 	uint64_t enter_ns;
 	uint64_t due_ns; /* as of an op */
 	uint32_t thread;

@@ -18,6 +18,9 @@
 #define AT_ONCE_NS 900000000ull
 /* A job that still runs is not called stuck by one look, unless it has been for this long. */
 #define LOOK_NS 5000000000ull
+/* Where somebody waited for a processor, each of the calls, threads and processes that it takes to go on may have to: so many times
+ * as long counts for nothing. On two cores with 50 to 200 threads that wanted them healthy operations stood still for at most 3 times. */
+#define LATE_TIMES 10u
 /* With clocks that may be further apart nothing on one host comes after something on another one. */
 #define MOST_ERR_NS 2000000000ull
 
@@ -51,6 +54,7 @@ struct lives {
 	struct ct_gather *g;
 	struct life *all;
 	uint32_t n;
+	uint64_t busy_ns; /* what hosts that are busy let anything take */
 	uint64_t limit_ns;
 };
 
@@ -440,6 +444,10 @@ static void set_state(const struct lives *lives, struct ct_hang_run *out)
 		out->limit_ns = UNCLEAN_NS;
 	if (n[RUNS] && out->limit_ns < LOOK_NS)
 		out->limit_ns = LOOK_NS;
+	if (lives->busy_ns > out->limit_ns) {
+		out->limit_ns = lives->busy_ns;
+		out->is_busy = 1;
+	}
 }
 
 int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
@@ -451,7 +459,11 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 	lives.all = calloc(g->n_seats + 1, sizeof(*lives.all));
 	if (!lives.all)
 		return CT_NOMEM;
+	out->late_ns = ct_hang_late(g);
+	lives.busy_ns = out->late_ns * LATE_TIMES;
 	lives.limit_ns = out->hang_after_ns < UNCLEAN_NS ? out->hang_after_ns : UNCLEAN_NS;
+	if (lives.busy_ns > lives.limit_ns)
+		lives.limit_ns = lives.busy_ns;
 	for (uint32_t s = 0; s < g->n_seats; s++) {
 		/* several ranks of one process end together */
 		if (g->seats[s].is_used && !g->seats[s].local &&

@@ -15,7 +15,6 @@
 #define MOST_LINES 4u  /* ranks of a verdict that are told of one by one */
 #define MOST_MISSING 6u
 #define MOST_SLOW 3u
-#define MOST_FACTS 12u
 
 void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 {
@@ -147,15 +146,15 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 	if (op && op->bytes && op->bytes != CT_UNKNOWN)
 		fprintf(m.out, ", %s", ct_text_bytes(op->bytes).s);
 	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (op && op->site && make(&m)) {
-		fprintf(m.out, "%-*s%s", HANGING, "called at", op->site);
+	if (v->site && make(&m)) {
+		fprintf(m.out, "%-*s%s", HANGING, "called at", v->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
 }
 
 static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
 {
-	char within[48] = "";
+	char within[48] = "", ago[64] = "";
 
 	if (v->since_ns == CT_UNKNOWN)
 		return;
@@ -163,8 +162,37 @@ static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
 		snprintf(within, sizeof(within), " (of its host: clocks are not related)");
 	else if (v->since_err_ns)
 		snprintf(within, sizeof(within), " (within %s)", ct_text_ns(v->since_err_ns).s);
-	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s", HANGING, "since",
-		     ct_text_ns(v->since_ns).s, within);
+	if (v->age_ns != CT_UNKNOWN)
+		snprintf(ago, sizeof(ago), ", %s before the last record", ct_text_ns(v->age_ns).s);
+	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s%s", HANGING, "since",
+		     ct_text_ns(v->since_ns).s, within, ago);
+}
+
+static void write_op(const struct ct_hang_run *run, const struct ct_hang_op *op, FILE *out)
+{
+	const struct ct_hang_case *c = &run->hang_case;
+
+	fprintf(out, "%s %s #%" PRIu64, op->state == CT_STATE_FINISHED ? "last:" : "in",
+		ct_op_name(op->op), op->seq);
+	if (op->comm < c->n_comms)
+		fprintf(out, " of comm=%016" PRIx64, c->comms[op->comm].key);
+	fprintf(out, " %s, called %s after the run began", ct_op_state_name(op->state),
+		ct_text_ns(op->enter_ns).s);
+}
+
+/* Calls that move no data and have not come back. */
+static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int rank)
+{
+	for (uint32_t i = 0; i < c->n_calls; i++) {
+		const struct ct_hang_call *call = &c->calls[i];
+		struct made m;
+
+		if (c->ranks[call->rank].rank != rank || call->returned || !call->site || !make(&m))
+			continue;
+		fprintf(m.out, "%-*sinside of %s, called at %s", HANGING, "",
+			call->call ? call->call : "a call", call->site);
+		show(text, CT_COLOR_NONE, HANGING, &m);
+	}
 }
 
 static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank)
@@ -186,42 +214,27 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 	}
 	fprintf(m.out, "on %s; ", r->host ? r->host : "an unknown host");
 	if (op)
-		fprintf(m.out, "%s %s #%" PRIu64 " %s, called %s after the run began",
-			op->state == CT_STATE_FINISHED ? "last:" : "in", ct_op_name(op->op),
-			op->seq, ct_op_state_name(op->state), ct_text_ns(op->enter_ns).s);
+		write_op(run, op, m.out);
 	else
 		fputs("no operation on record", m.out);
+	for (uint32_t i = 0; i < c->n_calls; i++)
+		if (&c->ranks[c->calls[i].rank] == r && !c->calls[i].returned && c->calls[i].call)
+			fprintf(m.out, "; inside of %s", c->calls[i].call);
 	if (r->heartbeat_age_ns != CT_UNKNOWN)
 		fprintf(m.out, "; last sign of life %s before the latest of all",
 			ct_text_ns(r->heartbeat_age_ns).s);
+	if (r->cpu_ns != CT_UNKNOWN)
+		fprintf(m.out, "; processor time while looked at %s", ct_text_ns(r->cpu_ns).s);
 	if (r->how_ended)
 		fprintf(m.out, "; ended: %s", r->how_ended);
+	if (r->error)
+		fprintf(m.out, "; its library told: %s", r->error);
 	show(text, CT_COLOR_NONE, HANGING, &m);
 	if (op && op->site && make(&m)) {
 		fprintf(m.out, "%-*scalled at %s", HANGING, "", op->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
-}
-
-static void write_facts(struct ct_text *text, const struct ct_hang_verdict *v)
-{
-	for (uint32_t i = 0; i < v->n_facts && i < MOST_FACTS; i++) {
-		const struct ct_hang_fact *fact = &v->facts[i];
-		char who[32] = "";
-
-		if (fact->rank >= 0)
-			snprintf(who, sizeof(who), " rank=%d", fact->rank);
-		if (fact->text)
-			ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*s%s%s: %s", HANGING,
-				     i ? "" : "evidence", fact->name, who, fact->text);
-		else if (fact->unit && strcmp(fact->unit, "ns") == 0)
-			ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*s%s%s: %s", HANGING,
-				     i ? "" : "evidence", fact->name, who,
-				     ct_text_ns(fact->value).s);
-		else
-			ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*s%s%s: %" PRIu64, HANGING,
-				     i ? "" : "evidence", fact->name, who, fact->value);
-	}
+	write_inside(text, c, rank);
 }
 
 static void write_divergence(struct ct_text *text, const struct ct_hang_divergence *d)
@@ -252,7 +265,6 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 		ct_text_line(text, CT_COLOR_NONE, "%-*sand %" PRIu32 " more ranks", HANGING, "",
 			     v->n_ranks - MOST_LINES);
 	ct_hang_stacks_text(text, run, v);
-	write_facts(text, v);
 	write_divergence(text, v->divergence);
 	if (make(&m)) {
 		fprintf(m.out, "%-*s%" PRIu32, HANGING, "waiting", v->n_victims);

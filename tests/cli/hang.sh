@@ -8,7 +8,7 @@ made() {
 	echo "# $*"
 }
 judged() {
-	commtrace hang "$@" | grep -v '^evidence\|^  \|^do' | cut -c 1-50
+	commtrace hang "$@" | grep -v '^  \|^do' | cut -c 1-50
 	echo "exit ${PIPESTATUS[0]}"
 }
 made --fault missing:rank=1,op=20
