@@ -375,6 +375,8 @@ static int fill_rank(struct lives *lives, const struct life *life, struct ct_han
 	else if (life->manner == WELL)
 		rank->life = CT_LIFE_EXITED;
 	rank->left = life->left;
+	rank->killed = life->dead && life->manner != BY_ITSELF &&
+		       !g->processes[life->process].end.for_memory;
 	rank->ended_ns = life->manner == RUNS ? CT_UNKNOWN : life->lo_ns;
 	rank->how_ended = tells ? how_ended(g, life) : NULL;
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
