@@ -75,6 +75,7 @@ def main():
         assert here, f"no line of rank {sleeper}: {frames}"
         assert (here[0]["func"].split(".")[-1], here[0]["line"]) == ("load_batch", SLEEPS), here
         print(answer, f"{here[0]['file'].rsplit('/', 1)[1]}:{here[0]['line']} {here[0]['func']}")
+        print("METRIC hang.ddp_asleep_right 1 >=1")
     finally:
         if launcher.poll() is None:
             pids += ranks_of(launcher.pid)
