@@ -33,7 +33,7 @@ struct ct_hang_rank {
 	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
-	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
+	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed; CT_UNKNOWN: all are there */
 	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
 };
 

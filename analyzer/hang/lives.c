@@ -187,7 +187,8 @@ static int by_lo(const void *a, const void *b)
 static int launcher_followed(const struct lives *lives, const struct life *life)
 {
 	const struct ct_hang_process *all = lives->g->processes;
-	uint32_t parent = all[life->process].end.seen_by, others = 0;
+	const struct ct_end *end = &all[life->process].end;
+	uint32_t parent = end->seen_by, others = 0;
 
 	for (uint32_t i = 0; i < lives->n; i++) {
 		const struct life *other = &lives->all[i];
@@ -196,6 +197,9 @@ static int launcher_followed(const struct lives *lives, const struct life *life)
 			continue;
 		if (other->manner != SENT || all[other->process].end.kill_by != parent ||
 		    other->lo_ns < life->lo_ns)
+			return 0;
+		/* who is stopped shows no sign of life, and is the last that a launcher gets rid of */
+		if (all[other->process].end.kill_ns < end->before_ns)
 			return 0;
 		others++;
 	}
@@ -352,6 +356,27 @@ static int fill_rank(struct lives *lives, const struct life *life, struct ct_han
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
 }
 
+/* When it was ended by others, as its own host has it. A launcher that had begun to end the job before it saw this one dead shot it
+ * then or later: who is stopped shows no sign of life for long before. */
+static uint64_t ended_by_others_ns(const struct lives *lives, const struct life *life)
+{
+	const struct ct_gather *g = lives->g;
+	const struct ct_end *end = &g->processes[life->process].end;
+	uint64_t first = UINT64_MAX, at;
+
+	for (uint32_t i = 0; i < lives->n && life->manner == SHOT && end->seen_by; i++) {
+		const struct ct_end *other = &g->processes[lives->all[i].process].end;
+
+		if (lives->all[i].manner == SENT && other->kill_by == end->seen_by &&
+		    other->kill_ns < first)
+			first = other->kill_ns;
+	}
+	if (first >= end->before_ns)
+		return life->at_ns;
+	at = ct_gather_at(g, life->process, first);
+	return at > life->at_ns ? at : life->at_ns;
+}
+
 /* When somebody began to end the job, who was not part of it, as a host has it: what happened on others counts if the clocks
  * tell when that was. */
 static uint64_t torn_down(const struct lives *lives, uint32_t host)
@@ -368,7 +393,7 @@ static uint64_t torn_down(const struct lives *lives, uint32_t host)
 		const struct life *life = &lives->all[i];
 		int by_others = life->manner == SENT || life->manner == ASKED ||
 				life->manner == SHOT || life->manner == VANISHED;
-		uint64_t then = life->at_ns;
+		uint64_t then = ended_by_others_ns(lives, life);
 
 		if (!by_others || life->dead || life->damaged)
 			continue;
