@@ -41,6 +41,7 @@ benches() {
 	hang     stopped.py
 	hang     synthetic.py --all
 	hang     synthetic.py --all --damaged
+	hang     cut.py --all
 	hang     synthetic.py --big
 	EOF
 }

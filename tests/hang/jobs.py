@@ -222,13 +222,14 @@ class Job:
         except ProcessLookupError:
             pass
 
+    def pid_of(self, rank):
+        with open(self.journal.path, "rb") as f:
+            f.seek(rank * RANK_BYTES + 24)
+            return struct.unpack("<i", f.read(4))[0]
+
     def drop(self, ranks):
         """Takes away what these ranks left: their segments and their rings."""
-        pids = {}
-        for rank in ranks:
-            with open(self.journal.path, "rb") as f:
-                f.seek(rank * RANK_BYTES + 24)
-                pids[struct.unpack("<i", f.read(4))[0]] = rank
+        pids = {self.pid_of(rank): rank for rank in ranks}
         gone = 0
         for folder in (self.run, self.rings):
             for base, _, names in os.walk(folder):
