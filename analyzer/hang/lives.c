@@ -13,6 +13,8 @@
 #define BEAT_NS 2000000000ull
 /* Whose ring is gone may have lived until it would have written to the run again. */
 #define WRITE_NS 11000000000ull
+/* Launchers see a child's end at once, or look every 5 s (torchrun). */
+#define LAUNCHER_NS 7000000000ull
 /* Who is asked to end (SIGTERM) is given half a minute as a rule. */
 #define GRACE_NS 60000000000ull
 #define AT_ONCE_NS 900000000ull
@@ -207,12 +209,19 @@ static int by_lo(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
+/* A launcher that had begun to end the others before it saw this one dead, which had shown no sign of life for longer than launchers
+ * take to see that: it was stopped, and is the last that the launcher got rid of. */
+static int was_stopped(const struct ct_hang_process *process, const struct ct_end *other)
+{
+	return other->kill_ns < process->end.before_ns &&
+	       other->kill_ns > process->last_sign_ns + LAUNCHER_NS;
+}
+
 /* The launcher killed all others when it had seen this one dead. */
 static int launcher_followed(const struct lives *lives, const struct life *life)
 {
 	const struct ct_hang_process *all = lives->g->processes;
-	const struct ct_end *end = &all[life->process].end;
-	uint32_t parent = end->seen_by, others = 0;
+	uint32_t parent = all[life->process].end.seen_by, others = 0;
 
 	for (uint32_t i = 0; i < lives->n; i++) {
 		const struct life *other = &lives->all[i];
@@ -222,8 +231,7 @@ static int launcher_followed(const struct lives *lives, const struct life *life)
 		if (other->manner != SENT || all[other->process].end.kill_by != parent ||
 		    other->lo_ns < life->lo_ns)
 			return 0;
-		/* who is stopped shows no sign of life, and is the last that a launcher gets rid of */
-		if (all[other->process].end.kill_ns < end->before_ns)
+		if (was_stopped(&all[life->process], &all[other->process].end))
 			return 0;
 		others++;
 	}
@@ -384,25 +392,21 @@ static int fill_rank(struct lives *lives, const struct life *life, struct ct_han
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
 }
 
-/* When it was ended by others, as its own host has it. A launcher that had begun to end the job before it saw this one dead shot it
- * then or later: who is stopped shows no sign of life for long before. */
+/* When it was ended by others, as its own host has it. */
 static uint64_t ended_by_others_ns(const struct lives *lives, const struct life *life)
 {
 	const struct ct_gather *g = lives->g;
-	const struct ct_end *end = &g->processes[life->process].end;
-	uint64_t first = UINT64_MAX, at;
+	const struct ct_hang_process *process = &g->processes[life->process];
+	uint64_t first = UINT64_MAX;
 
-	for (uint32_t i = 0; i < lives->n && life->manner == SHOT && end->seen_by; i++) {
+	for (uint32_t i = 0; i < lives->n && life->manner == SHOT && process->end.seen_by; i++) {
 		const struct ct_end *other = &g->processes[lives->all[i].process].end;
 
-		if (lives->all[i].manner == SENT && other->kill_by == end->seen_by &&
-		    other->kill_ns < first)
+		if (lives->all[i].manner == SENT && other->kill_by == process->end.seen_by &&
+		    other->kill_ns < first && was_stopped(process, other))
 			first = other->kill_ns;
 	}
-	if (first >= end->before_ns)
-		return life->at_ns;
-	at = ct_gather_at(g, life->process, first);
-	return at > life->at_ns ? at : life->at_ns;
+	return first == UINT64_MAX ? life->at_ns : ct_gather_at(g, life->process, first);
 }
 
 /* When somebody began to end the job, who was not part of it, as a host has it: what happened on others counts if the clocks
