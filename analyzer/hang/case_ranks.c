@@ -52,7 +52,9 @@ static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struc
 
 	out->host = ct_gather_text(g, ct_arena_text(g->scratch, host, 64));
 	out->last_sign_ns = ct_gather_at(g, seat->process, p->last_sign_ns);
-	out->records_until_ns = ct_gather_at(g, seat->process, p->until_ns);
+	out->records_until_ns = p->until_ns == UINT64_MAX
+					? CT_UNKNOWN
+					: ct_gather_at(g, seat->process, p->until_ns);
 	out->err_ns = ct_gather_err(g, seat->process);
 	if (out->err_ns >= CT_GATHER_ERR_UNSET)
 		out->err_ns = CT_UNKNOWN;
