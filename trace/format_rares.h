@@ -113,7 +113,7 @@ struct ct_cost_rec {
 
 struct ct_end_rec {
 	uint64_t end_ns;
-	uint32_t kind; /* enum ct_exit_kind */
+	uint32_t kind; /* enum ct_exit_kind | CT_EXIT_UNASKED */
 	uint32_t code; /* exit status */
 };
 

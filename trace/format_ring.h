@@ -29,6 +29,9 @@ enum ct_exit_kind {
 	CT_EXIT_ABORT = 2,
 	CT_EXIT_NORMAL = 3
 };
+/* Or'ed to the kind: the process handled neither SIGTERM nor SIGINT, so that it was not asked to end by one of them. */
+#define CT_EXIT_UNASKED 0x100u
+#define CT_EXIT_KIND(said) ((said)&0xffu)
 
 struct ct_ring_header {
 	uint64_t magic;

@@ -41,6 +41,7 @@ struct ct_end {
 	uint64_t kill_ns; /* first kill() on it, 0 none seen ... */
 	int kill_signal;
 	uint32_t kill_by; /* ... by this pid */
+	int unasked; /* 1: it said that it ends, and handled neither SIGTERM nor SIGINT: nobody had asked it to */
 	int for_memory; /* 1: killed while the kernel killed for want of memory, and nobody else was seen to */
 };
 

@@ -87,8 +87,9 @@ int ct_ring_dir_scan_of(const char *const *dirs, uid_t uid,
 /* Move the rings of dead processes of this user into their run directories, compressed as
  * "<segment name without number>.ring.zst"; remove those whose every record is in segments and whose process
  * ended in order, and those whose run directory has been gone for a day or which together take more than a
- * quarter of the ring directory (at most 64 MB), oldest first. `only`: of one run, NULL: of all. Rings that cannot be written stay. May wait for file systems and allocates: a thread of its own, or the
- * write thread. errno is kept. */
+ * quarter of the ring directory (at most 64 MB), oldest first. `only`: of one run, whose directory is where the caller knows it
+ * to be: none is removed for want of it. NULL: of all. Rings that cannot be written stay. May wait for file systems and
+ * allocates: a thread of its own, or the write thread. errno is kept. */
 struct ct_collected {
 	uint32_t moved, removed, kept;
 	uint64_t bytes; /* of ring files taken away */

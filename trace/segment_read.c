@@ -104,6 +104,16 @@ static int header_at(struct ct_segment_reader *r, uint64_t at, struct ct_block_h
 	return ct_block_header_check(h, at, NULL) == CT_OK;
 }
 
+/* Where the next bytes are that were ever written: a file with holes may seem to be terabytes long, and reads as zeros there. */
+static uint64_t behind_hole(const struct ct_segment_reader *r, uint64_t at)
+{
+	off_t data = r->fd >= 0 ? lseek(r->fd, (off_t)at, SEEK_DATA) : -1;
+
+	if (data < 0 && r->fd >= 0 && errno == ENXIO)
+		data = lseek(r->fd, 0, SEEK_END);
+	return data > 0 && (uint64_t)data > at ? (uint64_t)data : at;
+}
+
 /* The first block header from *at on. 1 and *at, 0 if there is none, or a failure. */
 static int find_header(struct ct_segment_reader *r, uint64_t *at, struct ct_err *err)
 {
@@ -114,8 +124,10 @@ static int find_header(struct ct_segment_reader *r, uint64_t *at, struct ct_err 
 		const uint8_t *p = NULL;
 		const uint8_t *hit;
 		size_t avail = 0;
-		int st = look(r, *at, sizeof(h), &p, &avail, err);
+		int st;
 
+		*at = behind_hole(r, *at);
+		st = look(r, *at, sizeof(h), &p, &avail, err);
 		if (st != CT_OK)
 			return st;
 		if (avail < sizeof(h))
@@ -268,20 +280,14 @@ static void note_damage(struct ct_segment_reader *r, uint64_t at, const char *wh
 }
 
 /* How many bytes are there from `at` to the end? */
-static int count_rest(struct ct_segment_reader *r, uint64_t at, uint64_t *rest, struct ct_err *err)
+static uint64_t count_rest(const struct ct_segment_reader *r, uint64_t at)
 {
-	const uint8_t *p;
-	size_t avail;
+	uint64_t end = r->base + r->have;
+	struct stat st;
 
-	*rest = 0;
-	do {
-		int st = look(r, at + *rest, 1, &p, &avail, err);
-
-		if (st != CT_OK)
-			return st;
-		*rest += avail;
-	} while (avail);
-	return CT_OK;
+	if (r->fd >= 0 && fstat(r->fd, &st) == 0 && (uint64_t)st.st_size > end)
+		end = (uint64_t)st.st_size;
+	return end > at ? end - at : 0;
 }
 
 static int starts_like_block(const uint8_t *p, size_t avail)
@@ -309,7 +315,6 @@ static void skip_tail(struct ct_segment_reader *r, int torn, uint64_t bytes)
 static int skip_garbage(struct ct_segment_reader *r, int torn, struct ct_err *err)
 {
 	uint64_t next = r->at + 1;
-	uint64_t rest;
 	int st = find_header(r, &next, err);
 
 	if (st < 0)
@@ -320,10 +325,8 @@ static int skip_garbage(struct ct_segment_reader *r, int torn, struct ct_err *er
 		r->at = next;
 		return CT_OK;
 	}
-	st = count_rest(r, r->at, &rest, err);
-	if (st == CT_OK)
-		skip_tail(r, torn, rest);
-	return st;
+	skip_tail(r, torn, count_rest(r, r->at));
+	return CT_OK;
 }
 
 /* The file ends within the block at r->at. That is the tail of a process that died while writing, unless

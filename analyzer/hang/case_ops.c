@@ -138,7 +138,7 @@ static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
 		is_old = is_silent(f, kept, limit);
 	if (is_old)
 		return 1;
-	return f->out->hang_case.died_first ? 2 : 0;
+	return f->out->hang_case.died_first || f->out->hang_case.broken_off ? 2 : 0;
 }
 
 /* ---- ops ---- */

@@ -40,6 +40,7 @@ struct life {
 	enum manner manner;
 	int crashed; /* BY_ITSELF of a signal */
 	int aborted; /* it called MPI_Abort */
+	int left;    /* WELL, but without MPI_Finalize: launchers end the job for that */
 	int waited; /* it had waited for longer than a job should when it ended: that is what ended it */
 	int told;	  /* the last that it did failed: its peers' end is told to it so */
 	uint64_t told_ns; /* when that was */
@@ -105,6 +106,27 @@ static uint64_t aborted_ns(const struct ct_gather *g, uint32_t p)
 	return 0;
 }
 
+/* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so because it
+ * is asked to end: then it is not the first. */
+static int left_library(const struct ct_gather *g, uint32_t p)
+{
+	const struct ct_hang_process *process = &g->processes[p];
+	int in = 0;
+
+	if (!process->end.unasked || process->lost || process->damaged)
+		return 0;
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+
+		if (call->process != p || !call->call)
+			continue;
+		if (strstr(call->call, "MPI_Finalize"))
+			return 0;
+		in |= call->rec.return_ns && strstr(call->call, "MPI_Init");
+	}
+	return in;
+}
+
 static void take_process(struct lives *lives, uint32_t p)
 {
 	const struct ct_gather *g = lives->g;
@@ -116,6 +138,7 @@ static void take_process(struct lives *lives, uint32_t p)
 	life->process = p;
 	life->manner = manner_of(&g->run->processes[p], &process->end);
 	life->damaged = life->manner == VANISHED && process->damaged;
+	life->left = life->manner == WELL && left_library(g, p);
 	life->crashed = process->end.how == CT_END_SIGNAL;
 	life->waited = process->waited_ns > g->run->processes[p].id.hang_after_ns;
 	life->told = process->failed_ns != 0;
@@ -152,7 +175,8 @@ static int is_consequence(const struct lives *lives, const struct life *life)
 	for (uint32_t i = 0; i < lives->n; i++) {
 		const struct life *other = &lives->all[i];
 
-		if (other == life || other->manner == RUNS || other->manner == WELL)
+		if (other == life || other->manner == RUNS ||
+		    (other->manner == WELL && !other->left))
 			continue;
 		if (other->hi_ns < life->lo_ns ||
 		    (life->told && !other->told && other->lo_ns < life->lo_ns))
@@ -330,6 +354,9 @@ static const char *how_ended(struct ct_gather *g, const struct life *life)
 		return ct_gather_text(g, "it called MPI_Abort");
 	if (life->manner == VANISHED)
 		return ct_gather_text(g, "without a word: its signs of life stop");
+	if (life->left)
+		return ct_arena_printf(g->memory, "exit status %d without MPI_Finalize",
+				       end->exit_code);
 	if (end->how != CT_END_SIGNAL)
 		return ct_arena_printf(g->memory, "exit status %d", end->exit_code);
 	name = sigabbrev_np(end->signal);
@@ -340,13 +367,14 @@ static const char *how_ended(struct ct_gather *g, const struct life *life)
 static int fill_rank(struct lives *lives, const struct life *life, struct ct_hang_rank *rank)
 {
 	struct ct_gather *g = lives->g;
-	int tells = life->dead || life->manner == BY_ITSELF;
+	int tells = life->dead || life->left || life->manner == BY_ITSELF;
 
 	rank->life = CT_LIFE_ALIVE;
 	if (life->dead)
 		rank->life = CT_LIFE_DEAD;
 	else if (life->manner == WELL)
 		rank->life = CT_LIFE_EXITED;
+	rank->left = life->left;
 	rank->ended_ns = life->manner == RUNS ? CT_UNKNOWN : life->lo_ns;
 	rank->how_ended = tells ? how_ended(g, life) : NULL;
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
@@ -382,6 +410,15 @@ static uint64_t torn_down(const struct lives *lives, uint32_t host)
 	return at;
 }
 
+static int any_left(const struct lives *lives)
+{
+	int any = 0;
+
+	for (uint32_t i = 0; i < lives->n; i++)
+		any |= lives->all[i].left;
+	return any;
+}
+
 static void set_state(const struct lives *lives, struct ct_hang_run *out)
 {
 	uint32_t n[VANISHED + 1] = { 0 }, unclean;
@@ -396,7 +433,10 @@ static void set_state(const struct lives *lives, struct ct_hang_run *out)
 	else if (!unclean)
 		out->state = CT_HANG_ENDED;
 	else
-		out->state = n[BY_ITSELF] || any_dead(lives) ? CT_HANG_KILLED : CT_HANG_INTERRUPTED;
+		out->state = n[BY_ITSELF] || any_dead(lives) || any_left(lives)
+				     ? CT_HANG_KILLED
+				     : CT_HANG_INTERRUPTED;
+	out->hang_case.broken_off = !n[RUNS] && unclean;
 	out->limit_ns = out->hang_after_ns;
 	if (unclean && out->limit_ns > UNCLEAN_NS)
 		out->limit_ns = UNCLEAN_NS;
@@ -437,7 +477,7 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 			out->torn_down_ns = g->torn_down[h];
 	}
 	for (uint32_t i = 0; i < lives.n && st == CT_OK; i++) {
-		c->died_first |= lives.all[i].dead && lives.n > 1;
+		c->died_first |= (lives.all[i].dead || lives.all[i].left) && lives.n > 1;
 		for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
 			if (g->seats[s].is_used && g->seats[s].process == lives.all[i].process &&
 			    g->seats[s].index != UINT32_MAX)

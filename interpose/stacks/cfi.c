@@ -175,7 +175,7 @@ static int caller_value(const struct ct_rule *rule, unsigned number, uint64_t fr
 		*value = at;
 		return 1;
 	case CT_RULE_REGISTER:
-		if (!ct_regs_knows(regs, (unsigned)rule->offset))
+		if (!ct_regs_knows(regs, (uint64_t)rule->offset))
 			return 0;
 		*value = regs->value[rule->offset];
 		return 1;
@@ -195,7 +195,7 @@ static int frame_address(const struct ct_row *row, const struct ct_regs *regs, u
 {
 	if (row->frame_expression.at)
 		return ct_expression(row->frame_expression, regs, NULL, frame);
-	if (row->frame_register >= CT_REGS || !ct_regs_knows(regs, (unsigned)row->frame_register))
+	if (!ct_regs_knows(regs, row->frame_register))
 		return -1;
 	*frame = regs->value[row->frame_register] + (uint64_t)row->frame_offset;
 	return 0;

@@ -115,7 +115,7 @@ static void push_register(struct stack *s, const struct ct_regs *regs, uint64_t 
 
 	if (number == CT_REG_PC)
 		value = regs->pc;
-	else if (number < CT_REGS && ct_regs_knows(regs, (unsigned)number))
+	else if (ct_regs_knows(regs, number))
 		value = regs->value[number];
 	else
 		s->bad = 1;

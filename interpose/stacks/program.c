@@ -47,6 +47,12 @@ struct run {
 	uint64_t at;
 };
 
+/* Numbers of a damaged table wrap around. */
+static int64_t in_units(const struct run *r, uint64_t value)
+{
+	return (int64_t)(value * (uint64_t)r->of->data_unit);
+}
+
 static void set(struct run *r, uint64_t number, int how, int64_t offset)
 {
 	/* floating-point and vector registers have numbers, too */
@@ -88,7 +94,7 @@ static int frame_step(struct run *r, unsigned code)
 		return 1;
 	case CFA_DEF_SF:
 		number = ct_bytes_uleb(&r->b);
-		define(r, number, ct_bytes_sleb(&r->b) * r->of->data_unit);
+		define(r, number, in_units(r, (uint64_t)ct_bytes_sleb(&r->b)));
 		return 1;
 	case CFA_DEF_REGISTER:
 		define(r, ct_bytes_uleb(&r->b), row->frame_offset);
@@ -97,7 +103,7 @@ static int frame_step(struct run *r, unsigned code)
 		row->frame_offset = (int64_t)ct_bytes_uleb(&r->b);
 		return 1;
 	case CFA_DEF_OFFSET_SF:
-		row->frame_offset = ct_bytes_sleb(&r->b) * r->of->data_unit;
+		row->frame_offset = in_units(r, (uint64_t)ct_bytes_sleb(&r->b));
 		return 1;
 	case CFA_DEF_EXPRESSION:
 		row->frame_expression = ct_bytes_take(&r->b, ct_bytes_uleb(&r->b));
@@ -109,7 +115,6 @@ static int frame_step(struct run *r, unsigned code)
 /* What tells of one register. 0: it is none of these. */
 static int register_step(struct run *r, unsigned code)
 {
-	int64_t unit = r->of->data_unit;
 	uint64_t number;
 
 	if (code < CFA_OFFSET_EXTENDED || (code > CFA_REGISTER && code < CFA_EXPRESSION) ||
@@ -118,19 +123,19 @@ static int register_step(struct run *r, unsigned code)
 	number = ct_bytes_uleb(&r->b);
 	switch (code) {
 	case CFA_OFFSET_EXTENDED:
-		set(r, number, CT_RULE_AT, (int64_t)ct_bytes_uleb(&r->b) * unit);
+		set(r, number, CT_RULE_AT, in_units(r, ct_bytes_uleb(&r->b)));
 		break;
 	case CFA_NEGATIVE_OFFSET:
-		set(r, number, CT_RULE_AT, -(int64_t)ct_bytes_uleb(&r->b) * unit);
+		set(r, number, CT_RULE_AT, in_units(r, 0 - ct_bytes_uleb(&r->b)));
 		break;
 	case CFA_OFFSET_SF:
-		set(r, number, CT_RULE_AT, ct_bytes_sleb(&r->b) * unit);
+		set(r, number, CT_RULE_AT, in_units(r, (uint64_t)ct_bytes_sleb(&r->b)));
 		break;
 	case CFA_VAL_OFFSET:
-		set(r, number, CT_RULE_IS, (int64_t)ct_bytes_uleb(&r->b) * unit);
+		set(r, number, CT_RULE_IS, in_units(r, ct_bytes_uleb(&r->b)));
 		break;
 	case CFA_VAL_OFFSET_SF:
-		set(r, number, CT_RULE_IS, ct_bytes_sleb(&r->b) * unit);
+		set(r, number, CT_RULE_IS, in_units(r, (uint64_t)ct_bytes_sleb(&r->b)));
 		break;
 	case CFA_RESTORE_EXTENDED:
 		restore(r, number);
@@ -200,7 +205,7 @@ static void step(struct run *r)
 		r->at += (code & 0x3f) * r->of->code_unit;
 		return;
 	case CFA_OFFSET:
-		set(r, code & 0x3f, CT_RULE_AT, (int64_t)ct_bytes_uleb(&r->b) * r->of->data_unit);
+		set(r, code & 0x3f, CT_RULE_AT, in_units(r, ct_bytes_uleb(&r->b)));
 		return;
 	case CFA_RESTORE:
 		restore(r, code & 0x3f);

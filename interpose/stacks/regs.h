@@ -31,7 +31,7 @@ struct ct_regs {
 	uint64_t value[CT_REGS];
 };
 
-static inline int ct_regs_knows(const struct ct_regs *regs, unsigned number)
+static inline int ct_regs_knows(const struct ct_regs *regs, uint64_t number)
 {
 	return number < CT_REGS && regs->known >> number & 1;
 }

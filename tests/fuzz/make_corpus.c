@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* make_corpus.c — seeds for the fuzz targets: DIR/ring, DIR/block and DIR/segment, made by the writing half.
+/* make_corpus.c — seeds for the fuzz targets: DIR/ring, DIR/block and DIR/segment, made by the writing half, and DIR/unwind.
  * A fuzzer that starts from them is behind the first checks at once. */
 #include <fcntl.h>
 #include <stdio.h>
@@ -254,9 +254,90 @@ static void make_rings(struct ct_process *process)
 	ct_ring_close(&ring, 1);
 }
 
+/* ---- stacks (fuzz_unwind.c says how they are laid out) ------------------------------------------------- */
+
+enum { CODE_AT = 512, STACK_AT = 1024, MEMORY = 1536, FRAME = 48 };
+
+static void put32(uint8_t *to, uint32_t value)
+{
+	memcpy(to, &value, sizeof(value));
+}
+
+/* What every function's entry begins with: the frame is at rsp + 8 and the return address just below it. */
+static const uint8_t common[] = { 20, 0,    0,	0, 0,	 0,    0, 0, 1,	   'z', 'R', 0,
+				  1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,	0,   0 };
+
+/* Two functions of 256 bytes; the first keeps to what `program` says, the other is the thread's first. */
+static void make_unwind(const char *name, const uint8_t *program, uint8_t n)
+{
+	static const uint8_t head[] = { 1, 0x1b, 3, 0x3b }, last[] = { 0x07, 16, 0, 0 };
+	uint8_t registers[32] = { 0 }, memory[MEMORY] = { 0 };
+
+	registers[0] = CODE_AT * 256 / MEMORY + 3;
+	registers[1] = registers[7] = STACK_AT * 256 / MEMORY + 1;
+	registers[3] = 1;
+	registers[6] = registers[7] + 4;
+	memcpy(memory, head, sizeof(head));
+	put32(memory + 8, 2);
+	memcpy(memory + 32, common, sizeof(common));
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint32_t at = 64 + i * 96, begin = CODE_AT + i * 256;
+		uint8_t len = i ? sizeof(last) : n;
+
+		put32(memory + 12 + 8 * i, begin);
+		put32(memory + 16 + 8 * i, at);
+		put32(memory + at, 13u + len);
+		put32(memory + at + 4, at + 4 - 32);
+		put32(memory + at + 8, begin - (at + 8));
+		put32(memory + at + 12, 256);
+		memcpy(memory + at + 17, i ? last : program, len);
+		/* each calls the first one */
+		memory[begin + 100] = 0xe8;
+		put32(memory + begin + 101, CODE_AT - (begin + 105));
+	}
+	for (uint32_t at = STACK_AT; at < MEMORY; at += 8) {
+		const uint64_t word = 0xc0decafeull << 32 |
+				      (at % FRAME	? at + 64
+				       : at / FRAME % 2 ? CODE_AT + 105
+							: CODE_AT + 256 + 105);
+
+		memcpy(memory + at, &word, sizeof(word));
+	}
+	put(name, registers, sizeof(registers), memory, sizeof(memory));
+}
+
+static const char maps
+	[] = "55d0c0000000-55d0c0001000 r--p 00000000 08:01 1234                       "
+	     "/usr/bin/python3.11\n"
+	     "55d0c0001000-55d0c0009000 r-xp 00001000 08:01 1234                       "
+	     "/usr/bin/python3.11\n"
+	     "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+	     "7f0000010000-7f0000011000 r-xp 00000000 08:01 77 /tmp/a b.so (deleted)\n"
+	     "7ffe00000000-7ffe00002000 r-xp 00000000 00:00 0                          [vdso]\n";
+
+static void make_stacks(void)
+{
+	static const uint8_t plain[] = { 0x41, 0x0e, 16,   0x86, 2, 0x43, 0x0d, 6,
+					 0x0a, 0x7f, 0x0c, 7,	 8, 0xc6, 0x0b };
+	static const uint8_t registers[] = { 0x09, 3, 6,    0x09, 16,	3,  0x14,
+					     7,	   1, 0x08, 12,	  0x11, 13, 0x7e };
+	static const uint8_t expressions[] = { 0x0f, 3,	   0x77, 8,    0x06, 0x10, 16,	 6,
+					       0x12, 0x38, 0x1c, 0x23, 0,    0x96, 0x16, 6,
+					       5,    0x76, 0,	 0x31, 0x24, 0x20 };
+
+	/* 2^32 + 3 is no register, though 3 is known */
+	static const uint8_t far[] = { 0x09, 16, 0x83, 0x80, 0x80, 0x80, 0x10 };
+
+	make_unwind("unwind/plain", plain, sizeof(plain));
+	make_unwind("unwind/registers", registers, sizeof(registers));
+	make_unwind("unwind/far", far, sizeof(far));
+	make_unwind("unwind/expressions", expressions, sizeof(expressions));
+	put("unwind/map", "", 0, maps, sizeof(maps) - 1);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = { "", "/ring", "/block", "/segment" };
+	static const char *const kinds[] = { "", "/ring", "/block", "/segment", "/unwind" };
 	struct ct_process process = { .hostkey = 1,
 				      .start_ns = 1000,
 				      .pid = 4000000,
@@ -272,13 +353,14 @@ int main(int argc, char **argv)
 	}
 	must(encoder != NULL, "encoder");
 	root = argv[1];
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s", root, kinds[i]);
 		mkdir(path, 0700);
 	}
 	make_blocks(encoder);
 	make_segments(encoder, &process);
 	make_rings(&process);
+	make_stacks();
 	ct_encoder_free(encoder);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutated_run.c — whole runs with wrong contents and right checksums (mutate.h), through everything that reads a run: report,
- * info, dump and merge. Each in a process of its own, which has 60 s; under a sanitizer of addresses or of undefined
+ * info, dump, merge and hang. Each in a process of its own, which has 60 s; under a sanitizer of addresses or of undefined
  * behaviour what it finds ends that process.
  *
  *     mutated_run FIRST N [--keep DIR] [RUN...]: seeds FIRST .. FIRST + N - 1, of runs that are given, or made here. The mutated
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analyzer/analyze.h"
+#include "analyzer/render/hang.h"
 #include "analyzer/render/perfetto.h"
 #include "analyzer/render/render.h"
 #include "tests/fuzz/mutate.h"
@@ -31,6 +32,10 @@ static char place[256];
 
 static int make_run(const char *path, const char *workload, int number)
 {
+	static const char *const faults[] = { "missing:rank=2,op=9",
+					      "mismatch:rank=1,field=count,op=9",
+					      "kill:rank=1,op=7", NULL,
+					      "block-stream:rank=3,op=5" };
 	struct ct_synth_options o = ct_synth_defaults();
 	struct ct_synth_outcome outcome = { 0 };
 	struct ct_err err = { 0 };
@@ -46,8 +51,8 @@ static int make_run(const char *path, const char *workload, int number)
 	o.per_process = 1 + (number == 3);
 	o.offset_ms = 20;
 	o.drift_ppm = 20;
-	if (number == 2 &&
-	    ct_fault_parse("kill:rank=1,op=7", &o.faults[o.job.n_faults++], why, sizeof(why)))
+	if (faults[number] &&
+	    ct_fault_parse(faults[number], &o.faults[o.job.n_faults++], why, sizeof(why)))
 		return -1;
 	if (mkdir(path, 0700))
 		return -1;
@@ -135,6 +140,23 @@ static void draw(const struct ct_run *run, FILE *out)
 	}
 }
 
+static void judge(const struct ct_run *run, FILE *out)
+{
+	const struct ct_hang_options options = { .attempt = -1, .check = 1 };
+	const struct ct_text_style plain = { .path = "run", .whole = 1 };
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_hang_run *hang;
+	struct ct_err err;
+
+	if (memory && ct_hang_of_run(run, &options, memory, &hang, &err) == CT_OK) {
+		json_t *json = ct_hang_json(hang);
+
+		ct_hang_text(hang, &plain, out);
+		json_decref(json);
+	}
+	ct_arena_free(memory);
+}
+
 /* Whatever it is worth: nothing here may crash. */
 static void read_it(const char *path)
 {
@@ -152,6 +174,7 @@ static void read_it(const char *path)
 	ct_ops_each(run, on_op, &sum, &err);
 	ct_calls_each(run, on_op, &sum, &err);
 	draw(run, out);
+	judge(run, out);
 	ct_run_close(run);
 	fclose(out);
 	exit(0);

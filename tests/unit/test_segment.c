@@ -250,6 +250,37 @@ static void bytes_behind_the_last_block_are_told_from_a_torn_block(void **state)
 	free(data);
 }
 
+/* Eight terabytes of nothing, which nobody reads: behind the first block, and behind the last one. */
+static void holes_are_passed_over(void **state)
+{
+	const off_t hole = (off_t)1 << 42;
+	struct ct_segment_reader *r;
+	struct ct_block block = { 0 };
+	size_t ends[3];
+	size_t bytes;
+	char *data = make_segment(2, &bytes, ends);
+	int fd = open(fx_path("holes"), O_WRONLY | O_CREAT, 0600);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, data, ends[1], 0), ends[1]);
+	assert_int_equal(pwrite(fd, data + ends[1], bytes - ends[1], hole), bytes - ends[1]);
+	assert_int_equal(ftruncate(fd, 2 * hole), 0);
+	close(fd);
+	assert_int_equal(ct_segment_open_read(fx_path("holes"), &r, NULL), CT_OK);
+	for (uint32_t n = 0; n < 2; n++) {
+		assert_int_equal(ct_segment_next_block(r, &block, NULL), 1);
+		assert_int_equal(block.number, n);
+	}
+	assert_int_equal(ct_segment_next_block(r, &block, NULL), 0);
+	assert_int_equal(ct_segment_damage(r)->skipped_bytes, 2 * hole - bytes);
+	assert_int_equal(ct_segment_seek_last(r, NULL), 1);
+	assert_int_equal(ct_segment_next_block(r, &block, NULL), 0); /* judged already */
+	ct_segment_close_read(r);
+	ct_block_fini(&block);
+	free(data);
+}
+
 static void the_last_block_is_found_without_reading_the_rest(void **state)
 {
 	struct ct_process p = fx_process(0, NULL);
@@ -469,6 +500,7 @@ int main(void)
 		SEGMENT_TEST(garbage_between_blocks_is_skipped_and_counted),
 		SEGMENT_TEST(half_a_block_before_whole_ones_hides_none_of_them),
 		SEGMENT_TEST(bytes_behind_the_last_block_are_told_from_a_torn_block),
+		SEGMENT_TEST(holes_are_passed_over),
 		SEGMENT_TEST(the_last_block_is_found_without_reading_the_rest),
 		SEGMENT_TEST(a_newer_format_says_so),
 		SEGMENT_TEST(what_is_no_segment_is_refused_without_waiting),
