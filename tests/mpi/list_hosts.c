@@ -34,7 +34,6 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 	const int *rank = arg;
 
 	(void)site;
-
 	last_ns = rec->enter_ns > last_ns ? rec->enter_ns : last_ns;
 	if (rec->return_ns)
 		printf("%d %s %016" PRIx64 " %d\n", *rank, call ? call : "?", rec->key,
