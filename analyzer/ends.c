@@ -13,9 +13,10 @@ struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_l
 	if (end.how != CT_END_UNKNOWN || !facts->has_end)
 		return end;
 	end.how = CT_END_CLEAN;
-	if (facts->end.kind == CT_EXIT_UNDERSCORE)
+	end.unasked = (facts->end.kind & CT_EXIT_UNASKED) != 0;
+	if (CT_EXIT_KIND(facts->end.kind) == CT_EXIT_UNDERSCORE)
 		end.how = CT_END_EXIT;
-	if (facts->end.kind == CT_EXIT_ABORT) {
+	if (CT_EXIT_KIND(facts->end.kind) == CT_EXIT_ABORT) {
 		end.how = CT_END_SIGNAL;
 		end.signal = SIGABRT;
 	}

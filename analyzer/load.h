@@ -78,8 +78,9 @@ struct ct_load_sink {
 	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
 	int (*named)(void *arg,
 		     struct ct_load_comm *comm); /* got a name, or another; may be NULL */
-	/* A call that moves no data: entered (return_ns 0), and again when it has returned; may be NULL. */
-	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call);
+	/* A call that moves no data: entered (return_ns 0), with the call site (NULL unknown), and again when it has returned;
+	 * may be NULL. */
+	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call, const char *site);
 	/* A library told an error, by this function and in these words; NULL unknown, none. May be NULL. */
 	int (*error)(void *arg, const struct ct_error_rec *rec, const char *call, const char *text);
 	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */

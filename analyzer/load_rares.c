@@ -197,7 +197,9 @@ static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 		return CT_OK;
 	if (is_sync && rec->return_ns && note_over(load, rec) != CT_OK)
 		return CT_NOMEM;
-	return load->sink.host ? load->sink.host(load->sink.arg, rec, call) : CT_OK;
+	if (!load->sink.host)
+		return CT_OK;
+	return load->sink.host(load->sink.arg, rec, call, ct_load_string(load, ct_host_site(rec)));
 }
 
 static int take_error(struct ct_load *load, const struct ct_error_rec *rec)

@@ -19,7 +19,7 @@ struct each {
 	uint32_t process;
 	struct open_call {
 		struct ct_host_rec rec;
-		const char *name;
+		const char *name, *site;
 	} * open;
 	uint32_t n_open;
 };
@@ -35,14 +35,15 @@ static int one(void *arg, const struct ct_load_op *op)
 	return give(arg, &op->joined);
 }
 
-static int give_call(struct each *e, const struct ct_host_rec *rec, const char *name)
+static int give_call(struct each *e, const struct ct_host_rec *rec, const char *name,
+		     const char *site)
 {
 	const struct ct_process_info *process = &e->run->processes[e->process];
 	const struct ct_op op = {
 		.enter_ns = rec->enter_ns,
 		.return_ns = rec->return_ns,
 		.tid = rec->tid,
-		.result = (int16_t)rec->result,
+		.result = rec->return_ns ? (int16_t)rec->result : 0,
 		.peer = -1,
 	};
 	const struct ct_joined_op call = {
@@ -50,6 +51,7 @@ static int give_call(struct each *e, const struct ct_host_rec *rec, const char *
 		.process = process,
 		.process_index = e->process,
 		.call = name,
+		.site = site,
 		.comm_key = rec->key,
 		.nranks = rec->key ? rec->nranks : 0,
 		.comm_rank = rec->key ? rec->rank : -1,
@@ -65,7 +67,7 @@ static int give_call(struct each *e, const struct ct_host_rec *rec, const char *
 }
 
 /* Entry and return have a record each, with the thread and the time of entry in common. */
-static int one_call(void *arg, const struct ct_host_rec *rec, const char *name)
+static int one_call(void *arg, const struct ct_host_rec *rec, const char *name, const char *site)
 {
 	struct each *e = arg;
 	uint32_t i = 0;
@@ -74,12 +76,14 @@ static int one_call(void *arg, const struct ct_host_rec *rec, const char *name)
 	       (e->open[i].rec.tid != rec->tid || e->open[i].rec.enter_ns != rec->enter_ns))
 		i++;
 	if (rec->return_ns) {
-		if (i < e->n_open)
+		if (i < e->n_open) {
+			site = e->open[i].site;
 			e->open[i] = e->open[--e->n_open];
-		return give_call(e, rec, name);
+		}
+		return give_call(e, rec, name, site);
 	}
 	if (i == e->n_open && i < MOST_OPEN)
-		e->open[e->n_open++] = (struct open_call){ *rec, name };
+		e->open[e->n_open++] = (struct open_call){ *rec, name, site };
 	return CT_OK;
 }
 
@@ -124,7 +128,7 @@ static int read_process(struct each *e, const struct ct_load_sink *sink, struct 
 	} while (st == 1);
 	/* names live as long as the load */
 	for (uint32_t i = 0; i < e->n_open && st == CT_OK; i++)
-		st = give_call(e, &e->open[i].rec, e->open[i].name);
+		st = give_call(e, &e->open[i].rec, e->open[i].name, e->open[i].site);
 	ct_load_close(load);
 	return st;
 }

@@ -45,11 +45,12 @@ static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *re
 	return CT_OK;
 }
 
-static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
+static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	struct ct_reading *reading = arg;
 	const struct ct_watch *watch = reading->pass->watch;
 
+	(void)site;
 	if (ct_pass_host(reading, rec, call) != CT_OK || note_leaving(reading, rec, call) != CT_OK)
 		return CT_NOMEM;
 	return watch && watch->host ? watch->host(watch->arg, reading->pass, reading->process, rec)

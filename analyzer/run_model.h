@@ -12,72 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/cycle/cycles_report.h"
+#include "analyzer/environment_report.h"
+#include "analyzer/finding.h"
 #include "analyzer/heat/heat_report.h"
 #include "analyzer/link/expect_report.h"
 #include "analyzer/link/transport_report.h"
+#include "analyzer/overlap/overlap_report.h"
 #include "analyzer/traffic/traffic_report.h"
 #include "trace/reader.h"
 
 #define CT_UNKNOWN UINT64_MAX
 
-#define CT_VERDICT_MAP(XX)                                                                         \
-	XX(HEALTHY)                                                                                \
-	XX(STRAGGLER)                                                                              \
-	XX(SLOW_LINK)                                                                              \
-	XX(CHANGE_POINT)                                                                           \
-	XX(POOR_OVERLAP)                                                                           \
-	XX(COMM_BOUND)                                                                             \
-	XX(MISMATCH)                                                                               \
-	XX(UNEVEN_INPUT)                                                                           \
-	XX(HANG)                                                                                   \
-	XX(NOT_COMMUNICATION)                                                                      \
-	XX(NOT_ENOUGH_EVIDENCE)
-#define CT_FINDING_MAP(XX)                                                                         \
-	XX(STRAGGLER)                                                                              \
-	XX(STRAGGLER_HOST)                                                                         \
-	XX(STRAGGLER_GROUP)                                                                        \
-	XX(ROTATING_STALLS)                                                                        \
-	XX(PERIODIC_STALLS)                                                                        \
-	XX(CHANGE_POINT)                                                                           \
-	XX(SLOW_LINK)                                                                              \
-	XX(SLOW_OP)                                                                                \
-	XX(SOCKET_FALLBACK)                                                                        \
-	XX(LINK_ERRORS)                                                                            \
-	XX(EXPOSED_COMM)                                                                           \
-	XX(BUCKETS)                                                                                \
-	XX(COMM_SHARE)                                                                             \
-	XX(MISMATCH)                                                                               \
-	XX(SKIPPED_OP)                                                                             \
-	XX(EXTRA_OP)                                                                               \
-	XX(UNEVEN_INPUT)                                                                           \
-	XX(CLOCK_CONFLICT)                                                                         \
-	XX(LOSSES)                                                                                 \
-	XX(TRACER_COST)                                                                            \
-	XX(ENVIRONMENT_DIFFERS)
-
-enum ct_verdict_code {
-#define CT_VERDICT_ENUM(name) CT_VERDICT_##name,
-	CT_VERDICT_MAP(CT_VERDICT_ENUM)
-#undef CT_VERDICT_ENUM
-};
-enum ct_finding_kind {
-#define CT_FINDING_ENUM(name) CT_FINDING_##name,
-	CT_FINDING_MAP(CT_FINDING_ENUM)
-#undef CT_FINDING_ENUM
-};
-/* Causes that findings have in common; OWN: the finding has its own words. */
-enum ct_why {
-	CT_WHY_OWN,
-#define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
-#include "analyzer/why.def"
-};
-enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
-enum ct_confidence {
-	CT_CONFIDENCE_NONE,
-	CT_CONFIDENCE_LOW,
-	CT_CONFIDENCE_MEDIUM,
-	CT_CONFIDENCE_HIGH
-};
 enum ct_timing {
 	CT_TIMING_OFF,
 	CT_TIMING_CALL,
@@ -86,16 +32,14 @@ enum ct_timing {
 	CT_TIMING_EVENTS
 };
 
-/* Names as the outside contract spells them. */
-const char *ct_verdict_name(enum ct_verdict_code code);
-const char *ct_finding_name(enum ct_finding_kind kind);
-const char *ct_severity_name(enum ct_severity severity);
-const char *ct_confidence_name(enum ct_confidence confidence);
+/* As the outside contract spells it. */
 const char *ct_timing_name(enum ct_timing timing);
 
 /* How a time from this source was taken. */
 enum ct_timing ct_timing_of(enum ct_source source);
 const char *ct_timed_by_name(enum ct_timed_by by);
+
+struct ct_hang_run;
 
 struct ct_report_run {
 	const char *dir;
@@ -126,50 +70,6 @@ struct ct_report_run {
 	uint64_t messages;     /* sends that met their receives */
 	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
 	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
-};
-
-struct ct_report_verdict {
-	enum ct_verdict_code code;
-	enum ct_confidence confidence;
-	const char *text; /* one sentence */
-	double gain_max_pct;
-};
-
-struct ct_evidence {
-	const char *name, *unit;
-	double value;
-	double err; /* NAN: exact, or not known */
-};
-
-struct ct_finding {
-	int id;
-	enum ct_finding_kind kind;
-	enum ct_severity severity;
-	enum ct_confidence confidence;
-	int *ranks;
-	size_t n_ranks;
-	const char **hosts;
-	size_t n_hosts;
-	uint64_t comm_key;   /* 0: not about one communicator */
-	const char *op_name; /* NULL: not about one operation */
-	uint64_t begin_at_ns, end_at_ns;
-	uint64_t loss_ns, loss_err_ns;
-	double loss_pct;
-	double gpu_seconds; /* the loss on all GPUs that it held up; NAN unknown, or no GPUs */
-	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
-	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
-	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
-	int is_bounded; /* 1: by what computing stood waiting for communication */
-	enum ct_why why;
-	const char *cause, *advice, *command;
-	/* where those that contradict each other made the call: "theirs" (or "one") and "others", "send" and "recv"; site
-	 * NULL: not known */
-	struct ct_finding_site {
-		const char *whose, *site;
-	} sites[2];
-	const char *line; /* greppable "key=value ..." between kind and severity in text */
-	struct ct_evidence *evidence;
-	size_t n_evidence;
 };
 
 struct ct_report_rank {
@@ -243,17 +143,6 @@ struct ct_report_op {
 	double last_pct;       /* last_count of the instances */
 };
 
-/* A communicator on a rank, as far as its launches were followed. */
-struct ct_report_overlap {
-	int rank;
-	uint64_t comm_key;
-	const char *comm_name;	     /* NULL none */
-	uint64_t launches, measured; /* the rest of the row is about the measured ones */
-	uint64_t comm_ns, hidden_ns, exposed_ns, err_ns;
-	double overlap_ratio;
-	const char *method;
-};
-
 struct ct_report_loss {
 	int rank;
 	const char *reason; /* name from losses.def, or MISSING_BLOCKS, DAMAGED, TORN */
@@ -322,39 +211,6 @@ struct ct_report_inflight {
 			 stood in a call that waits */
 };
 
-/* The run cut into cycles, where its operations repeat. */
-struct ct_report_cycle {
-	uint64_t index; /* from 0, of the run's; some may not be on record */
-	uint64_t begin_at_ns, time_ns;
-	uint64_t exposed_ns, wait_ns; /* of the rank that has most, mean over ranks */
-	int last_rank;		      /* for whom the others waited longest, -1 nobody */
-};
-
-/* A small operation that comes again every so many cycles: accumulation, logging. */
-struct ct_report_recurring {
-	uint64_t comm_key;
-	const char *op_name;
-	uint64_t bytes; /* of a call; CT_UNKNOWN: they differ */
-	uint64_t every, count;
-};
-
-struct ct_report_cycles {
-	const char *marker; /* NVTX ranges of this name begin them; NULL: an operation does ... */
-	uint64_t anchor_comm_key; /* ... or 0, no cycles were found, and why they were not */
-	const char *why;
-	const char *anchor_op;
-	uint64_t anchor_bytes;
-	uint64_t count;
-	uint64_t time_p50_ns, time_p99_ns;
-	uint64_t err_ns;    /* of each time */
-	double covered_pct; /* of the run, by all of them; NAN: there are none */
-	const char *note;   /* what is not sure about them; NULL: nothing */
-	struct ct_report_cycle *items;
-	size_t n_items; /* those that are told one by one */
-	struct ct_report_recurring *recurring;
-	size_t n_recurring;
-};
-
 /* How fast a connection is: between two ranks, of a communicator, or of a host. */
 struct ct_report_link {
 	const char *scope;   /* edge, comm, host */
@@ -405,84 +261,16 @@ struct ct_report_score {
 	size_t n_parts;
 };
 
-/* Of one rank, sums over the cycles that are on record: when it stood waiting for communication, and when its streams of
- * communication stood idle. */
-struct ct_report_gaps {
-	int rank;
-	uint64_t cycles, cycles_ns;
-	uint64_t exposed_ns, exposed_err_ns;
-	uint64_t exposed_wait_ns,
-		exposed_transfer_ns; /* of that, until the others had come, and after */
-	uint64_t launch_ns; /* gaps that are no longer than a launch takes; of the longer ones ... */
-	uint64_t host_late_ns; /* ... what the host was late to call, ... */
-	uint64_t not_ready_ns; /* ... and what the input was not ready */
-	uint64_t gaps_err_ns;  /* of the sum of all three */
-};
-
-/* How much of the time ranks stood waiting for communication; NAN: known of less than 90 % of it. */
-struct ct_report_exposed {
-	double share_pct,
-		err_pct; /* of the median rank, of its cycles, or of the run if there are none */
-	double wait_pct; /* of the same time: the part until the others had come */
-	double most_pct; /* of the rank that stood longest */
-	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
-	double run_pct;		 /* of the run, that time: what lies in cycles that are on record */
-	int of_cycles;
-};
-
-/* One stage of a pipeline, over the cycles that are on record. */
-struct ct_report_stage {
-	uint64_t comm_key;
-	int rank, stage, n_stages;
-	double microbatches; /* a stage hands on in a cycle; NAN: not the same everywhere */
-	uint64_t cycles, cycles_ns;
-	uint64_t bubble_ns, err_ns; /* that it waited for late senders */
-	uint64_t ideal_ns;	    /* what the schedule makes unavoidable */
-	int at_most;		    /* computing may have hidden a part of the bubble */
-};
-
 /* Something that could not be seen, and what to do about it. */
 struct ct_report_invisible {
 	const char *what, *why, *remedy; /* remedy may be NULL */
 };
 
-/* The start records of the ranks, side by side. */
-struct ct_report_fact {
-	const char *name, *value;
-};
-
-struct ct_report_env_value {
-	const char *value; /* NULL: not set */
-	int *ranks;
-	size_t n_ranks;
-};
-
-struct ct_report_env_differs {
-	const char *name;
-	struct ct_report_env_value *values;
-	size_t n_values;
-	int matters; /* has to be equal; then ... */
-	enum ct_severity severity;
-};
-
-struct ct_report_env_rank {
-	int rank;
-	struct ct_report_fact *facts;
-	size_t n_facts;
-};
-
-struct ct_report_environment {
-	struct ct_report_fact *same; /* by name */
-	size_t n_same;
-	struct ct_report_env_differs *differs; /* by name */
-	size_t n_differs;
-	struct ct_report_env_rank *ranks; /* what is each one's own; only ranks with a start record */
-	size_t n_ranks;
-};
-
 struct ct_report {
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
+	const struct ct_hang_run *
+		hang; /* what `hang` says of it (analyzer/hang/hang_run.h); NULL: no verdict, or it was not asked */
 	struct ct_finding *findings; /* what is to be done first comes first */
 	size_t n_findings;
 	uint64_t findings_left_out;   /* less weighty ones */

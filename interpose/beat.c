@@ -9,16 +9,33 @@
 
 static _Atomic uint64_t cpu_ns;
 
+#define SECOND_NS 1000000000ull
+
+/* A host that is so busy that this thread runs late lets the program stand still, too: who reads the ring has to know. What was
+ * long ago matters less with every beat. */
+static void note_late(ct_word *late_ns, uint64_t since_beat_ns)
+{
+	uint64_t late = since_beat_ns > SECOND_NS ? since_beat_ns - SECOND_NS : 0;
+	uint64_t before = atomic_load_explicit(late_ns, memory_order_relaxed);
+
+	before -= before / 8;
+	atomic_store_explicit(late_ns, late > before ? late : before, memory_order_relaxed);
+}
+
 static void *beat(void *arg)
 {
 	const struct timespec second = { .tv_sec = 1 };
-	ct_word *beat_ns = &ct_recorder.ring.header->beat_ns;
+	struct ct_ring_header *ring = ct_recorder.ring.header;
 	uint32_t gate = (uint32_t)(uintptr_t)arg;
+	uint64_t now, last = 0;
 
 	/* through the end of recording, as long as the process is there */
 	while (atomic_load_explicit(&ct_gate.word, memory_order_relaxed) >> CT_GATE_EPOCH_SHIFT ==
 	       gate) {
-		atomic_store_explicit(beat_ns, ct_now_ns(), memory_order_relaxed);
+		now = ct_now_ns();
+		note_late(&ring->late_ns, last ? now - last : 0);
+		last = now;
+		atomic_store_explicit(&ring->beat_ns, now, memory_order_relaxed);
 		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 		if (ct_guard_is_on())
 			ct_syncs_look(ct_now_ns());

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "interpose/dlsym_real.h"
+#include "interpose/exit_note.h"
 #include "interpose/guard.h"
 #include "interpose/recorder.h"
 #include "interpose/ring_places.h"
@@ -87,10 +88,7 @@ static void note_exit(enum ct_exit_kind kind, int code)
 
 	if (!ct_guard_is_on() || (uint32_t)getpid() != header->process.pid)
 		return;
-	atomic_store_explicit(&header->exit_note, (uint64_t)kind << 32 | (uint32_t)code,
-			      memory_order_relaxed);
-	/* release: who sees the time sees the note */
-	atomic_store_explicit(&header->exit_ns, ct_now_ns(), memory_order_release);
+	ct_exit_note(header, kind, code);
 }
 
 EXPORT pid_t waitpid(pid_t pid, int *status, int options)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/exit_note.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/time.h"
 #include "interpose/guard.h"
@@ -206,9 +207,7 @@ void ct_lifecycle_end(int code)
 	if (!(gate & CT_GATE_ON) || (uint32_t)getpid() != header->process.pid ||
 	    !atomic_compare_exchange_strong(&ct_gate.word, &gate, (gate & ~7u) | CT_GATE_OFF))
 		return;
-	atomic_store_explicit(&header->exit_note, (uint64_t)CT_EXIT_NORMAL << 32 | (uint32_t)code,
-			      memory_order_relaxed);
-	atomic_store_explicit(&header->exit_ns, ct_now_ns(), memory_order_release);
+	ct_exit_note(header, CT_EXIT_NORMAL, code);
 	if (!ct_poll_finish(POLL_WAIT_NS)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
 		ct_log("the driver hangs: launches that are not done stay open");

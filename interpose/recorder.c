@@ -107,6 +107,7 @@ void ct_host_begin(struct ct_host_frame *f)
 	f->frame.leave = ct_host_leave;
 	f->rec.tid = ct_self.lane.tid ? ct_self.lane.tid : (uint32_t)syscall(SYS_gettid);
 	f->rec.enter_ns = ct_now_ns();
+	f->rec.result = (int32_t)ct_site();
 	ct_recorder_rare(CT_KIND_HOST_BEGIN, &f->rec);
 	ct_self.frame = &f->frame;
 }

@@ -163,7 +163,7 @@ static inline uint32_t ct_recorder_slot_launch(void)
 	return (lane->lap << 6 | ((uintptr_t)lane->next / CT_SLOT_BYTES) % 64) & ~CT_LAUNCH_SHARED;
 }
 
-/* Host-blocking calls: HOST_BEGIN now, HOST_END at the end. The caller has filled rec.call, rec.nranks and
+/* Host-blocking calls: HOST_BEGIN now, with the call site (the wrapper has noted what it returns to), HOST_END at the end. The caller has filled rec.call, rec.nranks and
  * rec.rank, and may fill rec.comm and rec.key before the end; ct_host_rec_of() does so for a call by its string id, on a
  * communicator or, NULL, on none that is known. */
 struct ct_host_rec ct_host_rec_of(uint32_t call, const struct ct_comm *comm);

@@ -169,7 +169,7 @@ static int write_state_block(struct writer *w, enum ct_block_type type, uint64_t
 	if (type == CT_BLOCK_END) {
 		const struct ct_end_rec end = {
 			.end_ns = load(&w->ring->header->exit_ns),
-			.kind = CT_EXIT_NORMAL,
+			.kind = (uint32_t)(load(&w->ring->header->exit_note) >> 32),
 			.code = (uint32_t)exit_code,
 		};
 

@@ -38,6 +38,7 @@ benches() {
 	hang     healthy.py
 	hang     synthetic.py --all
 	hang     synthetic.py --all --damaged
+	hang     cut.py --all
 	hang     synthetic.py --big
 	EOF
 }

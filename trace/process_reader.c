@@ -65,8 +65,10 @@ static int take_ring(struct ct_process_reader *r, const struct ct_process_files 
 	}
 	if (st == CT_NOMEM)
 		return st;
-	if (st != CT_OK && st != CT_NOTFOUND && p->ring_path)
+	if (st != CT_OK && st != CT_NOTFOUND && p->ring_path) {
 		note_damage(r, 0, p->ring_path, reason(err.text, p->ring_path));
+		r->gaps.ring_unread = 1;
+	}
 	for (uint32_t i = 0; r->left && i < CT_LOSS_MAX; i++) {
 		ct_word *lost = (ct_word *)(uintptr_t)&ct_leftover_header(r->left)->losses[i];
 

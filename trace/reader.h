@@ -41,6 +41,7 @@ struct ct_end {
 	uint64_t kill_ns; /* first kill() on it, 0 none seen ... */
 	int kill_signal;
 	uint32_t kill_by; /* ... by this pid */
+	int unasked; /* 1: it said that it ends, and handled neither SIGTERM nor SIGINT: nobody had asked it to */
 	int for_memory; /* 1: killed while the kernel killed for want of memory, and nobody else was seen to */
 };
 
@@ -50,6 +51,7 @@ struct ct_gaps {
 	uint64_t missing_blocks; /* gaps in the block numbers, damaged blocks included; blocks before the
 					 first one only if no MAX_BYTES loss tells of them */
 	struct ct_damage damage; /* summed over the segments; first_why names the file */
+	int ring_unread; /* there is a ring, and nothing in it could be read: what was last may be missing */
 };
 
 struct ct_process_info {
@@ -59,6 +61,7 @@ struct ct_process_info {
 	enum ct_ring_found ring;
 	char ring_path[512];
 	uint64_t last_beat_ns;
+	uint64_t late_ns; /* by how much its heartbeat came late of late; 0 also: not known */
 	struct ct_end end;
 };
 

@@ -74,7 +74,7 @@ static int read_tail(const struct ct_process_files *p, struct tail *t)
 
 static enum ct_end_how how_of_kind(uint32_t kind)
 {
-	switch (kind) {
+	switch (CT_EXIT_KIND(kind)) {
 	case CT_EXIT_UNDERSCORE:
 		return CT_END_EXIT;
 	case CT_EXIT_ABORT:
@@ -161,6 +161,7 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	info->last_beat_ns = later(t.beat_ns, t.seen_ns);
 	if (h)
 		info->last_beat_ns = later(info->last_beat_ns, load(&h->beat_ns));
+	info->late_ns = h ? load(&h->late_ns) : 0;
 	*e = (struct ct_end){ .exit_code = -1, .before_ns = UINT64_MAX };
 	e->after_ns = info->last_beat_ns;
 	if (t.ended)
@@ -169,6 +170,9 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	if (h)
 		e->said_ns = later(e->said_ns, load(&h->exit_ns));
 	e->after_ns = later(e->after_ns, e->said_ns);
+	e->unasked = t.ended && (t.end.kind & CT_EXIT_UNASKED);
+	if (h && load(&h->exit_ns))
+		e->unasked = (load(&h->exit_note) >> 32 & CT_EXIT_UNASKED) != 0;
 	/* An archived ring is a dead process's; without a ring the process table may still tell. */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
 	tell_end(p, &t, replaced_ns, lives, e);

@@ -79,6 +79,15 @@ static int take_exposed(struct ct_census *census, const struct ct_pass *pass)
 	return st;
 }
 
+static uint64_t sign_of(const struct ct_census *census, const struct ct_pass *pass, size_t p)
+{
+	uint64_t last_ns = pass->processes[p].facts.last_ns;
+	uint64_t beat_ns = pass->run->processes[p].last_beat_ns;
+
+	return ct_census_at(census, pass->attempts->places[p].host,
+			    beat_ns > last_ns ? beat_ns : last_ns);
+}
+
 static int take_seats(struct ct_census *census, const struct ct_pass *pass)
 {
 	census->n_seats = pass->n_seats;
@@ -110,8 +119,11 @@ static int take_seats(struct ct_census *census, const struct ct_pass *pass)
 		census->processes[p] = (struct ct_census_process){
 			.seat = place->seat,
 			.host = place->host,
+			.sign_ns = sign_of(census, pass, p),
 			.is_there = 1,
 		};
+		if (census->processes[p].sign_ns > census->sign_ns)
+			census->sign_ns = census->processes[p].sign_ns;
 	}
 	return take_more(census, pass);
 }

@@ -31,8 +31,8 @@ const char *ct_chart_key_name(enum ct_chart_key key)
 
 const char *ct_chart_category_name(enum ct_chart_category category)
 {
-	static const char *const names[] = { "comm.gpu", "comm.host", "comm.api",    "comm.wait",
-					     "comm.job", "finding",   "comm.exposed" };
+	static const char *const names[] = { "comm.gpu", "comm.host", "comm.api",     "comm.wait",
+					     "comm.job", "finding",   "comm.exposed", "hang" };
 
 	return names[category];
 }
@@ -68,15 +68,16 @@ static int check_ops(const struct ct_chart *chart, struct ct_err *err)
 		recorded += chart->report->ranks[i].ops;
 	if (!recorded)
 		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
-	if (!census->views[0].budget->total || chart->options->from_ns > census->last_ns)
+	if (!census->views[0].budget->total ||
+	    chart->options->from_ns > ct_hangs_last_ns(census, chart->report))
 		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
 	return CT_OK;
 }
 
-/* Instants of findings, on their own track and on those of the ranks. */
+/* Instants of findings, on their own track and on those of the ranks, and what is drawn of a hang. */
 static uint64_t instants(const struct ct_report *report)
 {
-	uint64_t n = report->n_findings;
+	uint64_t n = report->n_findings + ct_hangs_slices(report);
 
 	for (size_t i = 0; i < report->n_findings; i++)
 		n += report->findings[i].n_ranks;
@@ -121,6 +122,8 @@ static int look_closely(struct ct_chart *chart, struct ct_err *err)
 		return CT_OK;
 	st = ct_census_again(&chart->close, &chart->census, chart->run, views, (uint32_t)n,
 			     chart->report, err);
+	if (st == CT_OK)
+		ct_hangs_signs(&chart->close, chart->report);
 	/* One whose narrowest moment holds too much is left out. */
 	for (int v = 0; v < n && st == CT_OK; v++) {
 		struct ct_chart_view *view = &chart->views[1 + v];
@@ -171,6 +174,14 @@ static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct
 	return keep_end(chart, err);
 }
 
+/* The run, and the time after it in which nothing but signs of life came. */
+static uint64_t drawn_until(const struct ct_chart *chart)
+{
+	uint64_t last_ns = ct_hangs_last_ns(&chart->census, chart->report);
+
+	return last_ns > chart->census.duration_ns ? last_ns : chart->census.duration_ns;
+}
+
 int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
 		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err)
 {
@@ -191,8 +202,11 @@ int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *optio
 	c->views[0] = (struct ct_chart_view){ .from_ns = view.from_ns, .to_ns = view.to_ns };
 	st = ct_census_take(&c->census, run, options, &view, &c->report, err);
 	result->duration_ns = c->census.duration_ns;
-	if (st == CT_OK)
+	if (st == CT_OK) {
+		ct_hangs_signs(&c->census, c->report);
+		result->duration_ns = drawn_until(c);
 		st = choose(c, result, err);
+	}
 	if (st == CT_NOMEM)
 		ct_fail(err, st, "%s", ct_status_text(st));
 	return st;
@@ -272,8 +286,12 @@ static int draw(struct ct_pen *pen, const struct ct_chart *chart, struct ct_err 
 		st = ct_draw_facts(pen, chart->report);
 	if (st == CT_OK)
 		st = ct_pen_findings(pen, chart->report);
-	if (st == CT_OK)
+	if (st == CT_OK) {
+		ct_hangs_init(pen, chart->report);
 		st = ct_draw_findings(pen);
+	}
+	if (st == CT_OK)
+		st = ct_draw_hangs(pen);
 	if (st == CT_OK)
 		st = ct_draw_job(pen);
 	if (st == CT_OK)
@@ -296,7 +314,7 @@ int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_char
 		.n_views = chart->n_views,
 	};
 
-	*result = (struct ct_chart_result){ .duration_ns = chart->census.duration_ns,
+	*result = (struct ct_chart_result){ .duration_ns = drawn_until(chart),
 					    .from_ns = shown->from_ns,
 					    .to_ns = shown->to_ns,
 					    .cut = chart->cut,

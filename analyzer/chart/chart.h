@@ -33,6 +33,7 @@ enum ct_chart_category {
 	CT_CATEGORY_JOB,     /* comm.job: an operation over all its ranks */
 	CT_CATEGORY_FINDING, /* finding */
 	CT_CATEGORY_EXPOSED, /* comm.exposed: a rank stood waiting for communication */
+	CT_CATEGORY_HANG,    /* hang: why the job does not go on, and who waits for that */
 	CT_CATEGORY_MAX
 };
 const char *ct_chart_category_name(enum ct_chart_category category);
@@ -177,7 +178,7 @@ struct ct_chart_options {
 };
 
 struct ct_chart_result {
-	uint64_t duration_ns;	 /* of the run */
+	uint64_t duration_ns; /* of the run, with what is drawn of a hang after its last operation */
 	uint64_t from_ns, to_ns; /* what is drawn; CT_CHART_OPEN: to the end */
 	int cut;		 /* from_ns is later than was asked for: max_slices */
 	uint64_t slices, flows, counters, unfinished;

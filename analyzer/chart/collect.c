@@ -219,7 +219,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 
 /* Begin and end of a call are told apart by return_ns and belong together by thread and entry; either may be
  * missing. */
-static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
+static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	struct ct_drawn *d = arg;
 	uint64_t enter = time_of(d, rec->enter_ns);
@@ -228,6 +228,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 	uint32_t at = (uint32_t)(uintptr_t)ct_table_get(&d->call_by_enter, key);
 	const struct ct_census_comm *comm = ct_census_find(d->census, rec->key, rec->nranks);
 	struct ct_drawn_call *c;
+	int failed = 0;
 
 	if (!d->census->seats[d->place->seat].drawn)
 		return CT_OK;
@@ -256,8 +257,11 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
 		c->return_ns = leave > c->enter_ns ? leave : c->enter_ns;
 	if (comm)
 		c->comm = (uint32_t)(comm - d->census->comms) + 1;
-	c->result = rec->result;
-	return CT_OK;
+	if (rec->return_ns)
+		c->result = rec->result;
+	if (site)
+		c->site = text(d, site, &failed);
+	return failed ? CT_NOMEM : CT_OK;
 }
 
 int ct_collect(struct ct_census *census, const struct ct_run *run, uint32_t process,

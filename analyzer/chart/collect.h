@@ -56,8 +56,8 @@ struct ct_drawn_work {
 
 struct ct_drawn_call {
 	uint64_t enter_ns, return_ns;
-	uint32_t tid, name;
-	uint32_t comm; /* census index + 1; 0 unknown */
+	uint32_t tid, name, site; /* texts; site 0 unknown */
+	uint32_t comm;		  /* census index + 1; 0 unknown */
 	int32_t result;
 	uint8_t gone; /* it was over before what is drawn begins */
 };

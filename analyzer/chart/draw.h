@@ -5,6 +5,7 @@
 #define CT_DRAW_H
 
 #include "analyzer/chart/collect.h"
+#include "analyzer/chart/draw_hang.h"
 #include "analyzer/chart/lanes.h"
 #include "analyzer/chart/views.h"
 
@@ -25,6 +26,7 @@ struct ct_pen {
 	size_t n_views;
 	struct ct_named *named; /* by rank, then by time */
 	size_t n_named;
+	struct ct_hangs hangs;
 	uint32_t tracks; /* numbers given out */
 };
 
@@ -68,6 +70,8 @@ void ct_args_uint(struct ct_args *args, enum ct_chart_key key, uint64_t value); 
 void ct_args_int(struct ct_args *args, enum ct_chart_key key, int64_t value);
 void ct_args_double(struct ct_args *args, enum ct_chart_key key, double value); /* 0 or less */
 void ct_args_text(struct ct_args *args, enum ct_chart_key key, uint32_t text);	/* 0 */
+/* The first CT_CHART_LIST; none: left out. */
+void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values, size_t n);
 int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key,
 		 const char *word); /* NULL; 0 or CT_NOMEM */
 
@@ -86,6 +90,10 @@ int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t p
 /* An instant on a track that is under way. */
 int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *finding, uint32_t track,
 		    unsigned depth);
+/* Text: what a communicator with this key is called, of several the first; 0: nobody. */
+uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key);
+
+/* No earlier than what is drawn begins. */
 uint64_t ct_draw_finding_at(const struct ct_census *census, const struct ct_finding *finding);
 
 /* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have several processes: its

@@ -64,8 +64,7 @@ static int add_sites(struct ct_pen *pen, const struct ct_finding *f, struct ct_c
 	return st;
 }
 
-/* Of communicators with this key: the first. */
-static uint32_t label_of(const struct ct_census *census, uint64_t key)
+uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key)
 {
 	for (uint32_t c = 0; c < census->n_comms && key; c++) {
 		if (census->comms[c].id == ct_kept_comm(key, census->comms[c].nranks))
@@ -97,7 +96,7 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 	if (st == CT_OK && detail && detail != pen->view && detail->file[0])
 		st = ct_args_word(&args, pen, CT_ARG_file, detail->file);
 	ct_args_int(&args, CT_ARG_finding, f->id);
-	ct_args_text(&args, CT_ARG_comm, label_of(pen->census, f->comm_key));
+	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->census, f->comm_key));
 	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);
 	ct_args_uint(&args, CT_ARG_end_ns, f->end_at_ns);
 	ct_args_uint(&args, CT_ARG_cycle_first, f->cycle_first);
@@ -110,12 +109,7 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 		ct_args_double(&args, CT_ARG_gpu_seconds, f->gpu_seconds);
 	if (f->n_ranks) {
 		ct_args_uint(&args, CT_ARG_n_ranks, f->n_ranks);
-		args.all[args.n++] = (struct ct_chart_arg){
-			.key = CT_ARG_ranks,
-			.type = CT_VALUE_INTS,
-			.n = (uint16_t)(f->n_ranks < CT_CHART_LIST ? f->n_ranks : CT_CHART_LIST),
-			.ints = f->ranks,
-		};
+		ct_args_ints(&args, CT_ARG_ranks, f->ranks, f->n_ranks);
 	}
 	slice.n_args = args.n;
 	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;

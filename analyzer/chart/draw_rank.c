@@ -29,15 +29,23 @@ static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, 
 struct own {
 	struct ct_pen *pen;
 	const struct ct_named *named;
-	size_t n_named; /* not drawn yet */
+	size_t n_named;	     /* not drawn yet */
+	uint64_t instant_ns; /* where the last instant is; UINT64_MAX: there was none */
+	unsigned deeper;     /* how many others it lies in */
 	uint32_t track;
 };
 
-/* Findings before `until_ns`; those of one moment lie in each other. */
+/* Instants of one moment lie in each other. */
+static unsigned depth_of_instant(struct own *own, uint64_t at_ns, unsigned depth)
+{
+	own->deeper = at_ns == own->instant_ns ? own->deeper + 1 : 0;
+	own->instant_ns = at_ns;
+	return depth + own->deeper;
+}
+
+/* Findings before `until_ns`. */
 static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
 {
-	uint64_t last_ns = UINT64_MAX;
-	unsigned deeper = 0;
 	int st = CT_OK;
 
 	for (; own->n_named && st == CT_OK; own->named++, own->n_named--) {
@@ -46,9 +54,7 @@ static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
 
 		if (at_ns >= until_ns)
 			break;
-		deeper = at_ns == last_ns ? deeper + 1 : 0;
-		last_ns = at_ns;
-		st = ct_draw_finding(own->pen, f, own->track, depth + deeper);
+		st = ct_draw_finding(own->pen, f, own->track, depth_of_instant(own, at_ns, depth));
 	}
 	return st;
 }
@@ -80,10 +86,46 @@ static int draw_stood(struct own *own, const struct ct_stood *stood, uint64_t *r
 	return st == CT_OK ? draw_named(own, slice.end_ns, 1) : st;
 }
 
+/* What comes before the rank was heard of last, and that. */
+static int draw_sign(struct own *own, uint32_t seat, uint64_t at_ns, unsigned depth)
+{
+	int st = draw_named(own, at_ns + 1, depth);
+
+	return st == CT_OK ? ct_draw_sign(own->pen, seat, own->track, at_ns,
+					  depth_of_instant(own, at_ns, depth))
+			   : st;
+}
+
+/* After when the rank stood waiting for communication: why it does not go on, to the end, and its last sign of life, which
+ * may lie before that. */
+static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
+{
+	struct ct_hang_part part = ct_hangs_part(own->pen, seat);
+	uint64_t sign_ns = ct_hangs_sign_ns(own->pen, seat);
+	int st = CT_OK;
+
+	if (part.begin_ns < reached)
+		part.begin_ns = reached < own->pen->hangs.end_ns ? reached : UINT64_MAX;
+	if (sign_ns < reached)
+		sign_ns = reached;
+	if (sign_ns < part.begin_ns)
+		st = draw_sign(own, seat, sign_ns, 0);
+	if (st == CT_OK)
+		st = draw_named(own, part.begin_ns, 0);
+	if (st != CT_OK || part.begin_ns == UINT64_MAX)
+		return st;
+	st = ct_draw_hang_part(own->pen, &part, seat, own->track);
+	if (st == CT_OK && sign_ns >= part.begin_ns && sign_ns != UINT64_MAX)
+		st = draw_sign(own, seat, sign_ns, 1);
+	return st == CT_OK ? draw_named(own, UINT64_MAX, 1) : st;
+}
+
 static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 {
 	const struct ct_stoods *stoods = &pen->census->stoods;
-	struct own own = { .pen = pen, .named = pen->named, .track = track };
+	struct own own = {
+		.pen = pen, .named = pen->named, .instant_ns = UINT64_MAX, .track = track
+	};
 	size_t low = 0, high = pen->n_named;
 	int rank = pen->census->seats[seat].rank, st = CT_OK;
 	uint64_t reached = 0;
@@ -105,7 +147,7 @@ static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 		if (ct_census_inside(pen->census, stoods->all[i].begin_ns, stoods->all[i].end_ns))
 			st = draw_stood(&own, &stoods->all[i], &reached);
 	}
-	return st == CT_OK ? draw_named(&own, UINT64_MAX, 0) : st;
+	return st == CT_OK ? draw_end(&own, seat, reached) : st;
 }
 
 int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,

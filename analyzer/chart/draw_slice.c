@@ -15,6 +15,27 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
 	return c ? ct_texts_get(&x->pen->census->texts, c->comm->label) : "no communicator";
 }
 
+/* A process that was heard of last so long before others was gone then, whatever else kept the job. Signs of life come about once a
+ * second. */
+#define GONE_EARLIER_NS 3000000000u
+
+int ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
+		   enum ct_op_state state)
+{
+	uint64_t sign_ns = x->d->place->sign_ns;
+
+	if (slice->end_ns != CT_CHART_OPEN)
+		return CT_OK;
+	if (sign_ns < slice->begin_ns)
+		sign_ns = slice->begin_ns;
+	ct_args_uint(args, CT_ARG_age_ns, sign_ns - slice->begin_ns);
+	if (sign_ns + GONE_EARLIER_NS < x->pen->census->sign_ns) {
+		slice->end_ns = sign_ns;
+		x->pen->result->unfinished++;
+	}
+	return ct_args_word(args, x->pen, CT_ARG_state, ct_op_state_name(state));
+}
+
 int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_op *o)
 {
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);

@@ -10,6 +10,15 @@
 /* Times on one thread come from one clock; they differ by its quantum at most. */
 #define THREAD_SLACK_NS 200u
 
+static int add_site(const struct ct_drawing *x, uint32_t site, struct ct_args *args,
+		    struct ct_chart_frame *frames, uint8_t *n_frames)
+{
+	struct ct_texts *texts = &x->pen->census->texts;
+
+	ct_args_text(args, CT_ARG_site, site);
+	return site ? ct_frames_of(texts, ct_texts_get(texts, site), frames, n_frames) : CT_OK;
+}
+
 /* Items of a thread are ops, then calls. */
 static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 {
@@ -41,7 +50,9 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		st = ct_drawing_what(x, &args, o);
 		if (o->launch)
 			ct_args_uint(&args, CT_ARG_launch, o->launch);
-		if (o->state != CT_STATE_FINISHED)
+		if (item->end_ns == CT_CHART_OPEN)
+			st = st ? st : ct_drawing_end(x, &args, &slice, o->state);
+		else if (o->state != CT_STATE_FINISHED)
 			st = st ? st
 				: ct_args_word(&args, x->pen, CT_ARG_state,
 					       ct_op_state_name(o->state));
@@ -49,11 +60,8 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 			ct_args_int(&args, CT_ARG_result, o->result);
 		if (o->captured)
 			ct_args_uint(&args, CT_ARG_captured, 1);
-		ct_args_text(&args, CT_ARG_site, o->site);
-		if (o->site && st == CT_OK)
-			st = ct_frames_of(&x->pen->census->texts,
-					  ct_texts_get(&x->pen->census->texts, o->site), frames,
-					  &slice.n_frames);
+		if (st == CT_OK)
+			st = add_site(x, o->site, &args, frames, &slice.n_frames);
 		if (o->queued_ns != CT_CHART_OPEN)
 			ct_args_uint(&args, CT_ARG_queued_ns, o->queued_ns);
 		/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
@@ -65,6 +73,7 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		const struct ct_drawn_call *c = &d->calls[item->what - d->n_ops];
 
 		slice.name = c->name;
+		st = ct_drawing_end(x, &args, &slice, CT_STATE_ENTERED);
 		if (c->comm) {
 			ct_args_text(&args, CT_ARG_comm, x->pen->census->comms[c->comm - 1].label);
 			ct_args_text(&args, CT_ARG_comm_hash,
@@ -72,6 +81,7 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		}
 		if (c->result)
 			ct_args_int(&args, CT_ARG_result, c->result);
+		st = add_site(x, c->site, &args, frames, &slice.n_frames);
 	}
 	slice.n_args = args.n;
 	return st == CT_OK ? ct_pen_slice(x->pen, &slice) : st;

@@ -221,6 +221,8 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 	add_judged(x, &args, w, &j);
 	if (st == CT_OK)
 		st = add_how(x, &args, w);
+	if (st == CT_OK)
+		st = ct_drawing_end(x, &args, &slice, first->state);
 	slice.n_args = args.n;
 	if (st == CT_OK)
 		st = ct_pen_slice(x->pen, &slice);

@@ -82,6 +82,16 @@ void ct_args_text(struct ct_args *args, enum ct_chart_key key, uint32_t text)
 		next(args, key, CT_VALUE_TEXT)->text = text;
 }
 
+void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values, size_t n)
+{
+	struct ct_chart_arg *arg = n ? next(args, key, CT_VALUE_INTS) : NULL;
+
+	if (!arg)
+		return;
+	arg->n = (uint16_t)(n < CT_CHART_LIST ? n : CT_CHART_LIST);
+	arg->ints = values;
+}
+
 int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key, const char *word)
 {
 	uint32_t text = word ? ct_texts_add(&pen->census->texts, word) : 0;

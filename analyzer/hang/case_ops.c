@@ -138,7 +138,7 @@ static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
 		is_old = is_silent(f, kept, limit);
 	if (is_old)
 		return 1;
-	return f->out->hang_case.died_first ? 2 : 0;
+	return f->out->hang_case.died_first || f->out->hang_case.broken_off ? 2 : 0;
 }
 
 /* ---- ops ---- */
@@ -356,6 +356,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 			.rank = rank,
 			.kind = call->kind,
 			.call = call->call,
+			.site = call->site,
 			.comm = call->comm < c->n_comms ? call->comm : UINT32_MAX,
 			.enter_ns = ct_gather_at(g, call->process, call->rec.enter_ns),
 			.thread = call->rec.tid,

@@ -99,6 +99,9 @@ int ct_say_confidence(const struct ct_say *s)
 		lower(v, CT_CONFIDENCE_MEDIUM,
 		      "that a rank's program waits for its own operations is probable, not on "
 		      "record");
+	if (root->died_first && c->broken_off && !c->died_first)
+		lower(v, CT_CONFIDENCE_MEDIUM,
+		      "nothing had waited for long when the job was ended");
 	if (root->tie)
 		lower(v, CT_CONFIDENCE_MEDIUM, "as many ranks say the one as the other");
 	if (root->unseen)

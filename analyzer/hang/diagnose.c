@@ -35,6 +35,15 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* All of them ended without their library's end, for which launchers end a job. */
+static int has_left(const struct ct_waiting *w, const struct ct_root *root)
+{
+	for (uint32_t k = 0; k < root->n_ranks; k++)
+		if (!w->ix->c->ranks[root->ranks[k]].left)
+			return 0;
+	return root->code == CT_HANG_IS_EXITED_RANK;
+}
+
 /* Which of several roots are told, and as what. */
 static int is_told(const struct ct_waiting *w, struct ct_root *root)
 {
@@ -42,11 +51,12 @@ static int is_told(const struct ct_waiting *w, struct ct_root *root)
 
 	if (!root->n_ranks)
 		return 0;
-	/* Of what was going on well until a process died, only that is the reason. */
+	/* Of what was going on well until a process died or the job was ended, only that is the reason, and what differs. */
 	if (root->died_first)
-		return root->code == CT_HANG_IS_DEAD_RANK ||
-		       (root->killed && (kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED ||
-					 root->code == CT_HANG_IS_ASYNC_ERROR));
+		return root->code == CT_HANG_IS_DEAD_RANK || has_left(w, root) ||
+		       ((root->killed || w->ix->c->broken_off) &&
+			(kind == CT_NODE_MISMATCH || kind == CT_NODE_MISMATCHED)) ||
+		       (root->killed && root->code == CT_HANG_IS_ASYNC_ERROR);
 	/* If anybody might have sent it, none of several is at fault. */
 	if (root->by_any && root->n_ranks > 1 && root->code != CT_HANG_IS_NO_TRACE)
 		root->code = CT_HANG_IS_UNKNOWN;
@@ -114,6 +124,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		rank = op->rank;
 		v->comm = op->comm < ix->c->n_comms ? op->comm : CT_HANG_NONE;
 		v->call = op->call;
+		v->site = op->site;
 		v->seq = op->seq;
 		v->since_ns = op->enter_ns;
 	} else if (root->met != CT_HANG_NONE && w->nodes[root->met].about != CT_HANG_NONE) {
@@ -122,6 +133,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		rank = call->rank;
 		v->comm = call->comm < ix->c->n_comms ? call->comm : CT_HANG_NONE;
 		v->call = call->call;
+		v->site = call->site;
 		v->since_ns = call->enter_ns;
 	}
 	if (rank != CT_HANG_NONE)
@@ -175,7 +187,7 @@ static int list_slow(const struct ct_hang_index *ix, struct ct_hang_result *resu
 	for (uint32_t i = 0; i < ix->c->n_ops; i++) {
 		const struct ct_hang_op *op = &ix->c->ops[i];
 
-		if (op->stalled || op->rank >= ix->c->n_ranks || op->enter_ns == CT_UNKNOWN ||
+		if (op->stalled == 1 || op->rank >= ix->c->n_ranks || op->enter_ns == CT_UNKNOWN ||
 		    op->enter_ns > ix->latest_ns ||
 		    (op->state != CT_STATE_ENTERED && op->state != CT_STATE_RETURNED &&
 		     op->state != CT_STATE_STARTED))

@@ -48,7 +48,8 @@ struct ct_hang_verdict {
 				`ranks`; UINT32_MAX none */
 	const char *
 		call; /* the function that does not come back or that others are in; NULL unknown */
-	uint64_t seq; /* of the operation; CT_UNKNOWN none */
+	const char *site;  /* of that call, or of `op`; NULL unknown */
+	uint64_t seq;	   /* of the operation; CT_UNKNOWN none */
 	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */
 	uint64_t since_err_ns;
 	uint64_t age_ns; /* from then to the last sign of life of the run; CT_UNKNOWN */

@@ -252,8 +252,7 @@ static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const str
 				     .redop = o->redop,
 				     .varying = varying };
 
-	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(g, j->site),
-				ct_order_is_vague(&m));
+	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(g, j->site));
 }
 
 static int on_op(void *arg, const struct ct_load_op *in)
@@ -372,7 +371,7 @@ static int end_process(struct ct_gather *g)
 {
 	const struct ct_process_info *info = &g->run->processes[g->process];
 	struct ct_hang_process *p = &g->processes[g->process];
-	int st = CT_OK;
+	int st = CT_OK, has_ring;
 
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
@@ -383,6 +382,7 @@ static int end_process(struct ct_gather *g)
 	p->facts = *ct_load_facts(g->load);
 	p->facts.notes = NULL;
 	p->gaps = *ct_load_gaps(g->load);
+	has_ring = info->ring != CT_RING_NOT_FOUND && !p->gaps.ring_unread;
 	p->end = ct_end_whole(info, &p->facts);
 	p->ended_well = ct_end_is_well(&p->end);
 	p->read = 1;
@@ -391,12 +391,12 @@ static int end_process(struct ct_gather *g)
 	/* a ring that is there has all; segments alone have what was written until then */
 	if (info->last_beat_ns > p->last_sign_ns) {
 		p->last_sign_ns = info->last_beat_ns;
-		if (info->ring != CT_RING_NOT_FOUND || p->end.how == CT_END_CLEAN)
+		if (has_ring || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
 	/* a torn end is what a kill leaves; its ring has what stood there */
 	p->damaged = p->gaps.missing_blocks || p->gaps.damage.skipped_bytes ||
-		     (p->gaps.damage.torn_bytes && info->ring == CT_RING_NOT_FOUND);
+		     p->gaps.ring_unread || (p->gaps.damage.torn_bytes && !has_ring);
 	p->lost = is_cut(p);
 	if (p->facts.cost.timed_by == CT_TIMED_BY_EVENTS ||
 	    p->facts.cost.timed_by == CT_TIMED_BY_PLUGIN)

@@ -14,7 +14,7 @@
 /* A call that moves no data, entered or over. */
 struct ct_hang_seen_call {
 	struct ct_host_rec rec;
-	const char *call;
+	const char *call, *site;
 	enum ct_hang_call_kind kind;
 	uint32_t process;
 	int goes_on;   /* it has returned, and its work has not ended */
@@ -125,7 +125,7 @@ int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, s
 int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, struct ct_err *err);
 
 /* Of a process: callbacks of its loader, a thread that has called something, and the end of its reading (gather_calls.c). */
-int ct_gather_host(void *gather, const struct ct_host_rec *rec, const char *name);
+int ct_gather_host(void *gather, const struct ct_host_rec *rec, const char *name, const char *site);
 int ct_gather_error(void *gather, const struct ct_error_rec *rec, const char *call,
 		    const char *text);
 void ct_gather_leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns);
@@ -176,6 +176,10 @@ uint32_t ct_gather_comm(struct ct_gather *g, const struct ct_host_rec *rec);
 /* What an op of this class must be older than to be stalled, if `least_ns` is the least (stalls.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
+
+/* The longest that a process of the attempt has of late waited for a processor, as its heartbeat shows, ns; 0 also: not known, without
+ * its ring (stalls.c). */
+uint64_t ct_hang_late(const struct ct_gather *g);
 
 /* Of ranks how they ended, and of the run when it was torn down (lives.c). */
 int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out);

@@ -52,11 +52,12 @@ static int goes_on(const struct ct_host_rec *rec, const char *name)
 	return rec->result == in_progress && !rec->polled_ns && name && strstr(name, "nccl");
 }
 
-int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name)
+int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name, const char *site)
 {
 	struct ct_gather *g = arg;
 	struct ct_hang_seen_call call = { .rec = *rec,
 					  .call = name,
+					  .site = site,
 					  .kind = ct_hang_call_kind(name),
 					  .process = g->process,
 					  .comm = UINT32_MAX };
@@ -65,13 +66,16 @@ int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name)
 	if (!rec->return_ns) {
 		if (open) {
 			open->rec.polled_ns = rec->polled_ns;
+			open->site = site;
 			return CT_OK;
 		}
 		ct_gather_leave_calls(g, rec->tid, rec->enter_ns);
 		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
 	}
-	if (open)
+	if (open) {
+		call.site = open->site;
 		*open = g->open_calls[--g->n_open_calls];
+	}
 	/* of several communicators nobody knows which are not done */
 	if (goes_on(rec, name) && call.kind != CT_HANG_GROUP_END) {
 		call.goes_on = 1;
@@ -82,6 +86,7 @@ int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name)
 	if (!ct_hang_call_meets(call.kind) || !rec->key)
 		return CT_OK;
 	call.call = ct_gather_text(g, name);
+	call.site = ct_gather_text(g, call.site);
 	call.comm = ct_gather_comm(g, rec);
 	return keep_call(&g->calls, &g->n_calls, &g->cap_calls, &call);
 }
@@ -92,6 +97,7 @@ int ct_gather_end_calls(struct ct_gather *g)
 		struct ct_hang_seen_call *call = &g->open_calls[i];
 
 		call->call = ct_gather_text(g, call->call);
+		call->site = ct_gather_text(g, call->site);
 		call->comm = ct_gather_comm(g, &call->rec);
 		if (keep_call(&g->calls, &g->n_calls, &g->cap_calls, call) != CT_OK)
 			return CT_NOMEM;

@@ -31,6 +31,7 @@ struct ct_hang_rank {
 	const char *error;   /* of a communicator of its own, as the library told; NULL none */
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
 	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
+	int left; /* ended in order, but not its library (MPI_Finalize), and was not asked to */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
 	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
@@ -89,7 +90,8 @@ struct ct_hang_call {
 	uint32_t rank; /* index */
 	enum ct_hang_call_kind kind;
 	const char *call;
-	uint32_t comm; /* index, of the one that is made, or the parent; UINT32_MAX unknown */
+	const char *site; /* NULL unknown */
+	uint32_t comm;	  /* index, of the one that is made, or the parent; UINT32_MAX unknown */
 	uint64_t enter_ns;
 	uint32_t thread;
 	uint32_t stream;  /* of a CT_HANG_SYNC; 0: all, or unknown */
@@ -107,6 +109,7 @@ struct ct_hang_case {
 	struct ct_hang_call *calls;
 	uint32_t n_calls;
 	int died_first; /* some process died by itself before the others ended: any age is a stall */
+	int broken_off; /* all ended, and not in order: what cannot go well is told whatever its age */
 };
 
 #endif

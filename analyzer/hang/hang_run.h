@@ -43,6 +43,8 @@ struct ct_hang_run {
 	uint64_t torn_down_ns; /* when somebody began to end the job from outside; CT_UNKNOWN: nobody did */
 	uint64_t hang_after_ns; /* COMMTRACE_HANG_AFTER of the job */
 	uint64_t limit_ns;	/* what an op must at least be old to be stalled */
+	uint64_t late_ns; /* how long a host kept somebody waiting for a processor of late ... */
+	int is_busy;	  /* ... and 1: that is why limit_ns is longer */
 	enum ct_hang_state state;
 	uint32_t ranks_expected; /* 0 unknown */
 	uint32_t ranks_seen;

@@ -18,6 +18,9 @@
 #define AT_ONCE_NS 900000000ull
 /* A job that still runs is not called stuck by one look, unless it has been for this long. */
 #define LOOK_NS 5000000000ull
+/* Where somebody waited for a processor, each of the calls, threads and processes that it takes to go on may have to: so many times
+ * as long counts for nothing. On two cores with 50 to 200 threads that wanted them healthy operations stood still for at most 3 times. */
+#define LATE_TIMES 10u
 /* With clocks that may be further apart nothing on one host comes after something on another one. */
 #define MOST_ERR_NS 2000000000ull
 
@@ -37,6 +40,7 @@ struct life {
 	enum manner manner;
 	int crashed; /* BY_ITSELF of a signal */
 	int aborted; /* it called MPI_Abort */
+	int left;    /* WELL, but without MPI_Finalize: launchers end the job for that */
 	int waited; /* it had waited for longer than a job should when it ended: that is what ended it */
 	int told;	  /* the last that it did failed: its peers' end is told to it so */
 	uint64_t told_ns; /* when that was */
@@ -50,6 +54,7 @@ struct lives {
 	struct ct_gather *g;
 	struct life *all;
 	uint32_t n;
+	uint64_t busy_ns; /* what hosts that are busy let anything take */
 	uint64_t limit_ns;
 };
 
@@ -101,6 +106,27 @@ static uint64_t aborted_ns(const struct ct_gather *g, uint32_t p)
 	return 0;
 }
 
+/* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so because it
+ * is asked to end: then it is not the first. */
+static int left_library(const struct ct_gather *g, uint32_t p)
+{
+	const struct ct_hang_process *process = &g->processes[p];
+	int in = 0;
+
+	if (!process->end.unasked || process->lost || process->damaged)
+		return 0;
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+
+		if (call->process != p || !call->call)
+			continue;
+		if (strstr(call->call, "MPI_Finalize"))
+			return 0;
+		in |= call->rec.return_ns && strstr(call->call, "MPI_Init");
+	}
+	return in;
+}
+
 static void take_process(struct lives *lives, uint32_t p)
 {
 	const struct ct_gather *g = lives->g;
@@ -112,6 +138,7 @@ static void take_process(struct lives *lives, uint32_t p)
 	life->process = p;
 	life->manner = manner_of(&g->run->processes[p], &process->end);
 	life->damaged = life->manner == VANISHED && process->damaged;
+	life->left = life->manner == WELL && left_library(g, p);
 	life->crashed = process->end.how == CT_END_SIGNAL;
 	life->waited = process->waited_ns > g->run->processes[p].id.hang_after_ns;
 	life->told = process->failed_ns != 0;
@@ -148,7 +175,8 @@ static int is_consequence(const struct lives *lives, const struct life *life)
 	for (uint32_t i = 0; i < lives->n; i++) {
 		const struct life *other = &lives->all[i];
 
-		if (other == life || other->manner == RUNS || other->manner == WELL)
+		if (other == life || other->manner == RUNS ||
+		    (other->manner == WELL && !other->left))
 			continue;
 		if (other->hi_ns < life->lo_ns ||
 		    (life->told && !other->told && other->lo_ns < life->lo_ns))
@@ -326,6 +354,9 @@ static const char *how_ended(struct ct_gather *g, const struct life *life)
 		return ct_gather_text(g, "it called MPI_Abort");
 	if (life->manner == VANISHED)
 		return ct_gather_text(g, "without a word: its signs of life stop");
+	if (life->left)
+		return ct_arena_printf(g->memory, "exit status %d without MPI_Finalize",
+				       end->exit_code);
 	if (end->how != CT_END_SIGNAL)
 		return ct_arena_printf(g->memory, "exit status %d", end->exit_code);
 	name = sigabbrev_np(end->signal);
@@ -336,13 +367,14 @@ static const char *how_ended(struct ct_gather *g, const struct life *life)
 static int fill_rank(struct lives *lives, const struct life *life, struct ct_hang_rank *rank)
 {
 	struct ct_gather *g = lives->g;
-	int tells = life->dead || life->manner == BY_ITSELF;
+	int tells = life->dead || life->left || life->manner == BY_ITSELF;
 
 	rank->life = CT_LIFE_ALIVE;
 	if (life->dead)
 		rank->life = CT_LIFE_DEAD;
 	else if (life->manner == WELL)
 		rank->life = CT_LIFE_EXITED;
+	rank->left = life->left;
 	rank->ended_ns = life->manner == RUNS ? CT_UNKNOWN : life->lo_ns;
 	rank->how_ended = tells ? how_ended(g, life) : NULL;
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
@@ -378,6 +410,15 @@ static uint64_t torn_down(const struct lives *lives, uint32_t host)
 	return at;
 }
 
+static int any_left(const struct lives *lives)
+{
+	int any = 0;
+
+	for (uint32_t i = 0; i < lives->n; i++)
+		any |= lives->all[i].left;
+	return any;
+}
+
 static void set_state(const struct lives *lives, struct ct_hang_run *out)
 {
 	uint32_t n[VANISHED + 1] = { 0 }, unclean;
@@ -392,12 +433,19 @@ static void set_state(const struct lives *lives, struct ct_hang_run *out)
 	else if (!unclean)
 		out->state = CT_HANG_ENDED;
 	else
-		out->state = n[BY_ITSELF] || any_dead(lives) ? CT_HANG_KILLED : CT_HANG_INTERRUPTED;
+		out->state = n[BY_ITSELF] || any_dead(lives) || any_left(lives)
+				     ? CT_HANG_KILLED
+				     : CT_HANG_INTERRUPTED;
+	out->hang_case.broken_off = !n[RUNS] && unclean;
 	out->limit_ns = out->hang_after_ns;
 	if (unclean && out->limit_ns > UNCLEAN_NS)
 		out->limit_ns = UNCLEAN_NS;
 	if (n[RUNS] && out->limit_ns < LOOK_NS)
 		out->limit_ns = LOOK_NS;
+	if (lives->busy_ns > out->limit_ns) {
+		out->limit_ns = lives->busy_ns;
+		out->is_busy = 1;
+	}
 }
 
 int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
@@ -409,7 +457,11 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 	lives.all = calloc(g->n_seats + 1, sizeof(*lives.all));
 	if (!lives.all)
 		return CT_NOMEM;
+	out->late_ns = ct_hang_late(g);
+	lives.busy_ns = out->late_ns * LATE_TIMES;
 	lives.limit_ns = out->hang_after_ns < UNCLEAN_NS ? out->hang_after_ns : UNCLEAN_NS;
+	if (lives.busy_ns > lives.limit_ns)
+		lives.limit_ns = lives.busy_ns;
 	for (uint32_t s = 0; s < g->n_seats; s++) {
 		/* several ranks of one process end together */
 		if (g->seats[s].is_used && !g->seats[s].local &&
@@ -425,7 +477,7 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 			out->torn_down_ns = g->torn_down[h];
 	}
 	for (uint32_t i = 0; i < lives.n && st == CT_OK; i++) {
-		c->died_first |= lives.all[i].dead && lives.n > 1;
+		c->died_first |= (lives.all[i].dead || lives.all[i].left) && lives.n > 1;
 		for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
 			if (g->seats[s].is_used && g->seats[s].process == lives.all[i].process &&
 			    g->seats[s].index != UINT32_MAX)

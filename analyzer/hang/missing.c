@@ -53,16 +53,30 @@ static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
 				     n));
 }
 
+/* Somebody who was to run did not: then others may be late for no other reason. */
+static int add_busy(struct ct_gather *g, struct ct_hang_run *out)
+{
+	if (!out->is_busy)
+		return CT_OK;
+	return add(out,
+		   ct_arena_printf(g->memory,
+				   "a host was so busy that a process waited %s for a "
+				   "processor: only what stood still for longer than %s counts",
+				   ct_text_ns(out->late_ns).s, ct_text_ns(out->limit_ns).s));
+}
+
 int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)
 {
 	int st;
 
-	out->missing_data = ct_arena_calloc(g->memory, MOST + 4, sizeof(*out->missing_data));
+	out->missing_data = ct_arena_calloc(g->memory, MOST + 5, sizeof(*out->missing_data));
 	if (!out->missing_data)
 		return CT_NOMEM;
 	st = add_lost_rings(g, out);
 	if (st == CT_OK)
 		st = add_damaged(g, out);
+	if (st == CT_OK)
+		st = add_busy(g, out);
 	for (size_t w = 0; w < g->run->n_warnings && w < MOST && st == CT_OK; w++)
 		st = add(out, ct_arena_printf(g->memory, "%s", g->run->warnings[w]));
 	return st;

@@ -36,8 +36,10 @@ static int add_rank(const struct ct_say *s, uint32_t rank)
 	add_text(s->v, "host", r->host, r->rank);
 	add_text(s->v, "how_it_ended", r->how_ended, r->rank);
 	add_text(s->v, "error", r->error, r->rank);
-	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++)
+	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
 		add_text(s->v, "inside_call", ix->c->calls[ix->calls[i]].call, r->rank);
+		add_text(s->v, "inside_call_site", ix->c->calls[ix->calls[i]].site, r->rank);
+	}
 	if (last != CT_HANG_NONE) {
 		const struct ct_hang_op *op = &ix->c->ops[last];
 		const char *text = ct_say_op(ix, last);
@@ -58,6 +60,15 @@ static int add_rank(const struct ct_say *s, uint32_t rank)
 	return CT_OK;
 }
 
+/* Whose call site the verdict's is. */
+static uint32_t who_waits(const struct ct_say *s)
+{
+	const struct ct_hang_case *c = s->w->ix->c;
+
+	return s->v->op != CT_HANG_NONE ? c->ops[s->v->op].rank
+					: c->calls[s->w->nodes[s->root->met].about].rank;
+}
+
 int ct_say_facts(const struct ct_say *s)
 {
 	const struct ct_hang_index *ix = s->w->ix;
@@ -69,9 +80,8 @@ int ct_say_facts(const struct ct_say *s)
 		return CT_NOMEM;
 	add_text(s->v, "waited_in", met, -1);
 	add_value(s->v, "waited_for", s->v->age_ns, "ns", -1);
-	if (s->v->op != CT_HANG_NONE)
-		add_text(s->v, "waited_at", ix->c->ops[s->v->op].site,
-			 ix->c->ranks[ix->c->ops[s->v->op].rank].rank);
+	if (s->v->site)
+		add_text(s->v, "waited_at", s->v->site, ix->c->ranks[who_waits(s)].rank);
 	if (s->v->divergence) {
 		const struct ct_hang_divergence *d = s->v->divergence;
 

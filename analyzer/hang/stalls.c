@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long an operation must have been under way to be stalled. */
+/* How long an operation must have been under way to be stalled, and what makes that longer. */
 #include "analyzer/hang/gather.h"
 
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
@@ -13,4 +13,20 @@ uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned
 		class->limit_ns = ct_hist_unusual(ct_hist_quantile(&class->took, 0.99),
 						  class->took.max);
 	return class->limit_ns > least_ns ? class->limit_ns : least_ns;
+}
+
+uint64_t ct_hang_late(const struct ct_gather *g)
+{
+	uint64_t most = 0;
+
+	for (size_t p = 0; p < g->run->n_processes; p++) {
+		const struct ct_process_info *info = &g->run->processes[p];
+
+		/* more than it has lived is no time but damage */
+		if (g->processes[p].read && info->late_ns > most &&
+		    info->last_beat_ns > info->id.start_ns &&
+		    info->late_ns < info->last_beat_ns - info->id.start_ns)
+			most = info->late_ns;
+	}
+	return most;
 }

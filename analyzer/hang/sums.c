@@ -31,7 +31,6 @@ static void add(struct ct_hang_sum *to, const struct ct_hang_sum *from)
 	to->what += from->what;
 	to->site += from->site;
 	to->n += from->n;
-	to->vague += from->vague;
 }
 
 static void widen(struct ct_hang_sums *sums)
@@ -46,10 +45,9 @@ static void widen(struct ct_hang_sums *sums)
 	sums->shift++;
 }
 
-int ct_hang_sums_add(struct ct_hang_sums *sums, uint64_t seq, uint64_t what, uint64_t site,
-		     int vague)
+int ct_hang_sums_add(struct ct_hang_sums *sums, uint64_t seq, uint64_t what, uint64_t site)
 {
-	struct ct_hang_sum one = { .n = 1, .vague = (uint32_t)vague };
+	struct ct_hang_sum one = { .n = 1 };
 
 	if (!sums->shift) {
 		sums->shift = CT_HANG_SUM_SHIFT;

@@ -16,7 +16,7 @@
 
 struct ct_hang_sum {
 	uint64_t what, site;
-	uint32_t n, vague; /* operations, and those of which not all is on record */
+	uint64_t n; /* operations */
 };
 
 struct ct_hang_sums {
@@ -27,8 +27,7 @@ struct ct_hang_sums {
 };
 
 /* 0 or CT_NOMEM. */
-int ct_hang_sums_add(struct ct_hang_sums *sums, uint64_t seq, uint64_t what, uint64_t site,
-		     int vague);
+int ct_hang_sums_add(struct ct_hang_sums *sums, uint64_t seq, uint64_t what, uint64_t site);
 void ct_hang_sums_fini(struct ct_hang_sums *sums);
 
 /* All members of a communicator so far. */

@@ -146,8 +146,8 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 	if (op && op->bytes && op->bytes != CT_UNKNOWN)
 		fprintf(m.out, ", %s", ct_text_bytes(op->bytes).s);
 	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (op && op->site && make(&m)) {
-		fprintf(m.out, "%-*s%s", HANGING, "called at", op->site);
+	if (v->site && make(&m)) {
+		fprintf(m.out, "%-*s%s", HANGING, "called at", v->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
 }
@@ -178,6 +178,21 @@ static void write_op(const struct ct_hang_run *run, const struct ct_hang_op *op,
 		fprintf(out, " of comm=%016" PRIx64, c->comms[op->comm].key);
 	fprintf(out, " %s, called %s after the run began", ct_op_state_name(op->state),
 		ct_text_ns(op->enter_ns).s);
+}
+
+/* Calls that move no data and have not come back. */
+static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int rank)
+{
+	for (uint32_t i = 0; i < c->n_calls; i++) {
+		const struct ct_hang_call *call = &c->calls[i];
+		struct made m;
+
+		if (c->ranks[call->rank].rank != rank || call->returned || !call->site || !make(&m))
+			continue;
+		fprintf(m.out, "%-*sinside of %s, called at %s", HANGING, "",
+			call->call ? call->call : "a call", call->site);
+		show(text, CT_COLOR_NONE, HANGING, &m);
+	}
 }
 
 static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int rank)
@@ -219,6 +234,7 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 		fprintf(m.out, "%-*scalled at %s", HANGING, "", op->site);
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
+	write_inside(text, c, rank);
 }
 
 static void write_divergence(struct ct_text *text, const struct ct_hang_divergence *d)

@@ -28,25 +28,22 @@ static int take(const struct ct_hang_run *run, const struct ct_report *report, s
 	return hung->text ? CT_OK : CT_NOMEM;
 }
 
-int ct_hung_find(const struct ct_pass *pass, const struct ct_report *report, struct ct_hung *hung)
+int ct_hung_find(const struct ct_pass *pass, struct ct_report *report, struct ct_hung *hung)
 {
 	const struct ct_hang_options options = { .attempt = pass->attempt };
 	struct ct_err err = { .text = "" };
 	struct ct_hang_run *run = NULL;
 	struct ct_stuck_sum stuck;
-	struct ct_arena *memory;
 	int st;
 
 	*hung = (struct ct_hung){ .text = NULL };
 	ct_stuck_sum(pass, &stuck);
 	if (!stuck.all && !report->n_ended)
 		return CT_OK;
-	memory = ct_arena_new();
-	if (!memory)
-		return CT_NOMEM;
-	st = ct_hang_of_run(pass->run, &options, memory, &run, &err);
-	if (st == CT_OK)
-		st = take(run, report, hung);
-	ct_arena_free(memory);
-	return st == CT_NOMEM ? st : CT_OK;
+	st = ct_hang_of_run(pass->run, &options, report->memory, &run, &err);
+	if (st != CT_OK)
+		return st == CT_NOMEM ? st : CT_OK;
+	if (run->result->n_verdicts)
+		report->hang = run;
+	return take(run, report, hung);
 }

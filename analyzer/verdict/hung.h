@@ -12,7 +12,8 @@ struct ct_hung {
 	enum ct_confidence confidence;
 };
 
-/* Nothing where `hang` only says UNKNOWN, and nothing where a run cannot be read. 0 or CT_NOMEM. */
-int ct_hung_find(const struct ct_pass *pass, const struct ct_report *report, struct ct_hung *hung);
+/* Nothing where `hang` only says UNKNOWN, and nothing where a run cannot be read. report->hang is set where it says anything. 0 or
+ * CT_NOMEM. */
+int ct_hung_find(const struct ct_pass *pass, struct ct_report *report, struct ct_hung *hung);
 
 #endif

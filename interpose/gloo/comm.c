@@ -124,13 +124,14 @@ static CT_UNWIND_WHOLE void connect_mesh(void *context, void *store, void *devic
 	ct_host_end(&f.host, 0);
 }
 
-static int enter_mesh(void)
+static int enter_mesh(const void *caller)
 {
 	atomic_store_explicit(&ct_gloo_heard, 1, memory_order_relaxed);
 	if (!ct_guard_enter(CT_CALL_CREATE))
 		return 0;
 	if (!is_wanted)
 		ct_guard_leave();
+	ct_self.caller = caller;
 	return is_wanted;
 }
 
@@ -142,7 +143,7 @@ static int enter_mesh(void)
                                                                                                    \
 		if (!next)                                                                         \
 			return;                                                                    \
-		if (enter_mesh())                                                                  \
+		if (enter_mesh(__builtin_return_address(0)))                                       \
 			connect_mesh(context, store, device, next);                                \
 		else                                                                               \
 			next(context, store, device);                                              \

@@ -186,7 +186,8 @@ static void launch_graph(struct ct_cudart_frame *f, CUgraphExec exec, CUstream s
  * or never come back (siglongjmp). What CUDA calls in turn is known by who calls (is_quiet). */
 static inline void stand(struct ct_cudart_frame *f)
 {
-	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, f);
+	f->sync = ct_sync_begin(call_ids[f->call], f->host.enter_ns, f->host.found.via, ct_site(),
+				f);
 	ct_guard_leave();
 }
 

@@ -21,7 +21,8 @@ struct ct_sync {
 				      compare-and-swap the beat thread, which may trust the words below if that works */
 	_Atomic uint32_t tid;  /* of that thread */
 	_Atomic uint64_t what; /* string id of the call's name << 32 | stream */
-	const void *frame;     /* the thread's own */
+	_Atomic uint32_t site;
+	const void *frame; /* the thread's own */
 };
 
 static struct ct_sync syncs[SYNCS];
@@ -80,7 +81,8 @@ static struct ct_sync *place(const void *frame)
 	return NULL;
 }
 
-struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, const void *frame)
+struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, uint32_t site,
+			      const void *frame)
 {
 	struct ct_sync *s = place(frame);
 
@@ -88,6 +90,7 @@ struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream,
 		return NULL;
 	atomic_store_explicit(&s->tid, my_tid(), memory_order_relaxed);
 	atomic_store_explicit(&s->what, (uint64_t)call << 32 | stream, memory_order_relaxed);
+	atomic_store_explicit(&s->site, site, memory_order_relaxed);
 	s->frame = frame;
 	/* release: pairs with the acquire in ct_syncs_look() */
 	atomic_store_explicit(&s->enter_ns, enter_ns, memory_order_release);
@@ -139,6 +142,7 @@ static void look(struct ct_sync *s, uint64_t now_ns)
 	rec = rec_of(s, enter_ns);
 	if (!lives(rec.tid))
 		return;
+	rec.result = (int32_t)atomic_load_explicit(&s->site, memory_order_relaxed);
 	if (atomic_compare_exchange_strong_explicit(&s->enter_ns, &was, enter_ns | TOLD,
 						    memory_order_acq_rel, memory_order_relaxed))
 		ct_recorder_rare(CT_KIND_HOST_BEGIN, &rec);

@@ -17,9 +17,10 @@ struct ct_sync;
 /* Nobody waits. Before the gate opens. */
 void ct_syncs_init(void);
 
-/* The call of this name (a string id) has been entered at `enter_ns`, for this stream as in LAUNCH, 0 not known or all.
- * `frame` lies in its wrapper's frame. NULL: no place. */
-struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, const void *frame);
+/* The call of this name (a string id) has been entered at `enter_ns`, for this stream as in LAUNCH, 0 not known or all,
+ * from this call site (a string id). `frame` lies in its wrapper's frame. NULL: no place. */
+struct ct_sync *ct_sync_begin(uint32_t call, uint64_t enter_ns, uint32_t stream, uint32_t site,
+			      const void *frame);
 
 /* It has returned; NULL is none. 1: its begin is on record, and ct_sync_record() is due, inside of a recorded call. */
 int ct_sync_end(struct ct_sync *sync);

@@ -54,12 +54,13 @@ static CT_UNWIND_WHOLE int record_Init_thread(int *argc, char ***argv, int requi
 	return result;
 }
 
-int ct_mpi_enter_init(void)
+int ct_mpi_enter_init(const void *caller)
 {
 	if (!ct_guard_enter(CT_CALL_CREATE))
 		return 0;
 	if (ct_mpi_look() == CT_MPI_PASS)
 		ct_guard_leave();
+	ct_self.caller = caller;
 	return ct_mpi_look() != CT_MPI_PASS;
 }
 
@@ -72,7 +73,7 @@ int ct_mpi_enter_init(void)
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
-		if (!ct_mpi_enter_init())                                                          \
+		if (!ct_mpi_enter_init(caller))                                                    \
 			return next args;                                                          \
 		return record_##name CT_MPI_WITH(args, next, caller);                              \
 	}

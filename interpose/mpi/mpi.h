@@ -90,7 +90,7 @@ int ct_mpi_adopt(const void *caller);
 int ct_mpi_enter(enum ct_call_kind kind, const void *caller);
 
 /* The same for a call that initialises MPI: there is no library to get to know yet. */
-int ct_mpi_enter_init(void);
+int ct_mpi_enter_init(const void *caller);
 
 /* The library is finalised, or about to be: from now on its calls pass. */
 void ct_mpi_over(void);

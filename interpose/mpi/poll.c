@@ -127,6 +127,7 @@ static void end(struct poll *p, uint64_t now_ns)
 void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_t return_ns)
 {
 	struct poll *p = find();
+	struct ct_host_rec begun;
 
 	if (!p) {
 		p = make();
@@ -145,7 +146,9 @@ void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_
 	    (p->told_ns && return_ns - p->told_ns < REPEAT_NS))
 		return;
 	p->told_ns = return_ns;
-	ct_recorder_rare(CT_KIND_HOST_BEGIN, &p->rec);
+	begun = p->rec;
+	begun.result = (int32_t)ct_site();
+	ct_recorder_rare(CT_KIND_HOST_BEGIN, &begun);
 }
 
 void ct_mpi_poll_done_slow(uint64_t enter_ns, uint64_t return_ns)

@@ -32,7 +32,7 @@ static CT_UNWIND_WHOLE int record_Session_init(ct_mpi_handle info, ct_mpi_handle
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_MPI_ABSENT;                                                      \
-		if (!ct_mpi_enter_init())                                                          \
+		if (!ct_mpi_enter_init(caller))                                                    \
 			return next(info, errhandler, session);                                    \
 		return record_Session_init(info, errhandler, session, next, caller);               \
 	}

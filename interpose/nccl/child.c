@@ -89,7 +89,7 @@ ncclResult_t ct_ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *n
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(comm, color, key, newcomm, config);
 	return split(comm, color, key, newcomm, config, next);
 }
@@ -158,7 +158,7 @@ ncclResult_t ct_ncclCommShrink(ncclComm_t comm, int *excluded, int n_excluded, n
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(comm, excluded, n_excluded, newcomm, config, flags);
 	return shrink(comm, excluded, n_excluded, newcomm, config, flags, next);
 }

@@ -392,7 +392,7 @@ ncclResult_t ct_ncclGroupStart(void)
 	if (result != ncclSuccess)
 		return result;
 	/* whatever comes in the group has to know of it, so recording starts here */
-	if (ct_nccl_enter(CT_CALL_DATA)) {
+	if (ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0))) {
 		t = ct_self.nccl ? ct_self.nccl : take_block();
 		if (t != &no_room)
 			t->depth++;
@@ -404,9 +404,9 @@ ncclResult_t ct_ncclGroupStart(void)
 }
 
 /* The end of a group is not recorded. */
-static int is_unrecorded_end(void)
+static int is_unrecorded_end(const void *caller)
 {
-	if (ct_nccl_enter(CT_CALL_DATA))
+	if (ct_nccl_enter(CT_CALL_DATA, caller))
 		return leaves_inner();
 	if (is_silent_child())
 		end_early();
@@ -419,7 +419,7 @@ ncclResult_t ct_ncclGroupEnd(void)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (is_unrecorded_end())
+	if (is_unrecorded_end(__builtin_return_address(0)))
 		return next();
 	return end_group(next);
 }
@@ -430,7 +430,7 @@ ncclResult_t ct_ncclGroupSimulateEnd(ncclSimInfo_t *info)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (is_unrecorded_end())
+	if (is_unrecorded_end(__builtin_return_address(0)))
 		return next(info);
 	return simulate_end(info, next);
 }

@@ -41,7 +41,7 @@ static ncclResult_t end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_NCCL_ABSENT;                                                     \
-		if (!ct_nccl_enter(CT_CALL_DATA))                                                  \
+		if (!ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0)))                     \
 			return next args;                                                          \
 		return record_##name WITH(args, next);                                             \
 	}
@@ -72,7 +72,7 @@ ncclResult_t ct_ncclCommRevoke(ncclComm_t comm, int flags)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA))
+	if (!ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0)))
 		return next(comm, flags);
 	return revoke(comm, flags, next);
 }
@@ -98,7 +98,7 @@ ncclResult_t ct_ncclCommDestroy(ncclComm_t comm)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA))
+	if (!ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0)))
 		return next(comm);
 	return end_comm(comm, CT_NCCL_ncclCommDestroy, 0, next);
 }
@@ -109,7 +109,7 @@ ncclResult_t ct_ncclCommAbort(ncclComm_t comm)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_DATA))
+	if (!ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0)))
 		return next(comm);
 	return end_comm(comm, CT_NCCL_ncclCommAbort, CT_RESULT_ABORTED, next);
 }
@@ -130,7 +130,7 @@ ncclResult_t ct_ncclGetVersion(int *version)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_guard_is_on() || !ct_nccl_enter(CT_CALL_DATA))
+	if (!ct_guard_is_on() || !ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0)))
 		return next(version);
 	return get_version(version, next);
 }

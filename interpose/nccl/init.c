@@ -100,7 +100,7 @@ ncclResult_t ct_ncclCommInitRank(ncclComm_t *newcomm, int nranks, ncclUniqueId i
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(newcomm, nranks, id, rank);
 	return init_rank(newcomm, nranks, id, rank, next);
 }
@@ -123,7 +123,7 @@ ncclResult_t ct_ncclCommInitRankConfig(ncclComm_t *newcomm, int nranks, ncclUniq
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(newcomm, nranks, id, rank, config);
 	return init_config(newcomm, nranks, id, rank, config, next);
 }
@@ -147,7 +147,7 @@ ncclResult_t ct_ncclCommInitRankScalable(ncclComm_t *newcomm, int nranks, int ra
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(newcomm, nranks, rank, n_ids, ids, config);
 	return init_scalable(newcomm, nranks, rank, n_ids, ids, config, next);
 }
@@ -207,7 +207,7 @@ ncclResult_t ct_ncclCommGrow(ncclComm_t comm, int nranks, const ncclUniqueId *id
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(comm, nranks, id, rank, newcomm, config);
 	return grow(comm, nranks, id, rank, newcomm, config, next);
 }
@@ -282,7 +282,7 @@ ncclResult_t ct_ncclCommInitAll(ncclComm_t *newcomms, int ndev, const int *devic
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (!ct_nccl_enter(CT_CALL_CREATE))
+	if (!ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return next(newcomms, ndev, devices);
 	return init_all(newcomms, ndev, devices, next);
 }
@@ -307,7 +307,7 @@ ncclResult_t ct_ncclGetUniqueId(ncclUniqueId *id)
 
 	if (!next)
 		return CT_NCCL_ABSENT;
-	if (ct_nccl_enter(CT_CALL_CREATE))
+	if (ct_nccl_enter(CT_CALL_CREATE, __builtin_return_address(0)))
 		return get_id(id, next);
 	result = next(id);
 	if (result == ncclSuccess)

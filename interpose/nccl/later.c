@@ -180,7 +180,7 @@ ncclResult_t ct_ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 
 	if (result != ncclSuccess || (!is_error && !ct_nccl_later_count()))
 		return result;
-	if (ct_nccl_enter(CT_CALL_DATA)) {
+	if (ct_nccl_enter(CT_CALL_DATA, __builtin_return_address(0))) {
 		if (is_error)
 			ct_nccl_failed_async(comm, *error, (const void *)(uintptr_t)next);
 		ct_nccl_later_settle(comm, *error);

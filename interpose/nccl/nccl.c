@@ -336,9 +336,8 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, n
                                                                                                    \
 		if (!next)                                                                         \
 			return CT_NCCL_ABSENT;                                                     \
-		if (!ct_nccl_enter(CT_CALL_DATA))                                                  \
+		if (!ct_nccl_enter(CT_CALL_DATA, caller))                                          \
 			return next args;                                                          \
-		ct_entry_called_from(caller);                                                      \
 		return record_##name_ WITH(args, next);                                            \
 	}                                                                                          \
                                                                                                    \

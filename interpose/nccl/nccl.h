@@ -14,6 +14,7 @@
 
 #include "interpose/abi/nccl.h"
 #include "interpose/comms.h"
+#include "interpose/entries.h"
 #include "interpose/guard.h"
 #include "interpose/real.h"
 
@@ -63,8 +64,8 @@ extern int ct_nccl_is_wanted __attribute__((visibility("hidden")));
 extern _Atomic uint32_t ct_nccl_early __attribute__((visibility("hidden")));
 void ct_nccl_group_adopt(void);
 
-/* ct_guard_enter() where NCCL is to be recorded. */
-static inline int ct_nccl_enter(enum ct_call_kind kind)
+/* ct_guard_enter() where NCCL is to be recorded, of a wrapper that returns to `caller`. */
+static inline int ct_nccl_enter(enum ct_call_kind kind, const void *caller)
 {
 	if (!ct_guard_enter(kind))
 		return 0;
@@ -73,6 +74,7 @@ static inline int ct_nccl_enter(enum ct_call_kind kind)
 	else if (kind == CT_CALL_CREATE &&
 		 atomic_load_explicit(&ct_nccl_early, memory_order_relaxed))
 		ct_nccl_group_adopt();
+	ct_entry_called_from(caller);
 	return ct_nccl_is_wanted;
 }
 

@@ -26,13 +26,13 @@ try merge run1 -o - --format=tuples --window 0s.. --max-slices 2
 try merge run1 -o w.pftrace --ranks 0-3 --max-slices 2
 try merge run1 -o few.pftrace --window 0s.. --max-slices 60
 # What is too much for one file: an overview, and details beside it; on standard output the overview alone.
-try merge run1 -o many.pftrace --max-slices 150
-try merge run1 -o many.pftrace --max-slices 150 --force
+try merge run1 -o many.pftrace --max-slices 166
+try merge run1 -o many.pftrace --max-slices 166 --force
 rm many.pftrace
-try merge run1 -o many.pftrace --max-slices 150
+try merge run1 -o many.pftrace --max-slices 166
 try merge run1 -o many.pftrace --force
-try merge run1 -o many.tsv --max-slices 150
-commtrace merge run1 -o - --format=tuples --max-slices 150 2>overview | cmp - many.tsv
+try merge run1 -o many.tsv --max-slices 166
+commtrace merge run1 -o - --format=tuples --max-slices 166 2>overview | cmp - many.tsv
 cat overview >&2
 rm overview
 cut -f 4 many.tsv | sort | uniq -c

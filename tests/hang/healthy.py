@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Healthy jobs, and slow ones, ended from outside at a moment drawn by a seed: nobody may be blamed.
 
-    healthy.py [--count N] [--seed N] [--jobs N] [--only INDEX]
+    healthy.py [--count N] [--seed N] [--jobs N] [--only INDEX] [--hang-after TIME]
+
+--hang-after  COMMTRACE_HANG_AFTER of those that wait for nothing but the machine: 1s beside a load shows what that may be blamed on
 
 Each is read while it runs as well. No verdict, exit 0, the state running, and killed, interrupted or ended afterwards.
 Prints METRIC lines: jobs that were blamed 0.
@@ -18,17 +20,19 @@ import judge
 
 EVERYBODY = [f"pause:rank={rank},every=2,ms=2500" for rank in range(8)]
 
-# options, faults, COMMTRACE_HANG_AFTER: how long operations of the slow ones really wait, users have to know. On a machine that has more
-# to do, any rank may stand still for a second.
+# On a machine that has more to do, any rank may stand still for longer than a second. --hang-after sets another one for these.
+BUSY = "5s"
+
+# options, faults, COMMTRACE_HANG_AFTER: how long operations of the slow ones really wait, users have to know
 KINDS = [
-    ("healthy", "--workload ddp --cycle-ms 10", [], "5s"),
-    ("healthy", "--workload fsdp --cycle-ms 10", [], "5s"),
-    ("healthy", "--workload moe --cycle-ms 10", [], "5s"),
-    ("healthy", "--workload megatron --tp 2 --pp 2 --dp 2 --cycle-ms 10", [], "5s"),
-    ("healthy", "--workload megatron --tp 1 --pp 4 --dp 2 --cycle-ms 10", [], "5s"),
-    ("healthy", "--workload decode --cycle-ms 5", [], "5s"),
-    ("healthy graphs", "--workload decode --cycle-ms 5 --graph", [], "5s"),
-    ("run ahead", "--workload ddp --cycle-ms 25", ["run-ahead:ms=24"], "5s"),
+    ("healthy", "--workload ddp --cycle-ms 10", [], BUSY),
+    ("healthy", "--workload fsdp --cycle-ms 10", [], BUSY),
+    ("healthy", "--workload moe --cycle-ms 10", [], BUSY),
+    ("healthy", "--workload megatron --tp 2 --pp 2 --dp 2 --cycle-ms 10", [], BUSY),
+    ("healthy", "--workload megatron --tp 1 --pp 4 --dp 2 --cycle-ms 10", [], BUSY),
+    ("healthy", "--workload decode --cycle-ms 5", [], BUSY),
+    ("healthy graphs", "--workload decode --cycle-ms 5 --graph", [], BUSY),
+    ("run ahead", "--workload ddp --cycle-ms 25", ["run-ahead:ms=24"], BUSY),
     ("slow rank", "--workload ddp --cycle-ms 20", ["slow-rank:rank=5,pct=300"], "30s"),
     ("late host", "--workload fsdp --cycle-ms 10", ["late-host:rank=3,ms=300"], "30s"),
     ("pause", "--workload ddp --cycle-ms 10", ["pause:rank=3,every=5,ms=3000"], "30s"),
@@ -37,7 +41,7 @@ KINDS = [
     ("starved", "--workload decode --cycle-ms 10", ["starve-sm:rank=2,ms=30"], "30s"),
     ("long computing", "--workload ddp --cycle-ms 1500", [], "1s"),
     ("nothing in flight", "--workload ddp --cycle-ms 5", EVERYBODY, "1s"),
-    ("ends by itself", "--workload ddp --cycle-ms 5 --steps 20", [], "5s"),
+    ("ends by itself", "--workload ddp --cycle-ms 5 --steps 20", [], BUSY),
 ]
 
 
@@ -92,8 +96,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=6)
     parser.add_argument("--only", type=int)
+    parser.add_argument("--hang-after")
     args = parser.parse_args()
     plan = [p for p in drawn(args.seed, args.count) if args.only in (None, p["index"])]
+    for one in plan:
+        if args.hang_after and one["hang_after"] == BUSY:
+            one["hang_after"] = args.hang_after
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for one, (problem, seconds) in pool.map(lambda p: (p, play(p)), plan):

@@ -134,7 +134,7 @@ class Job:
 
     def until_stuck(self, quiet_s=QUIET_S):
         """Until nobody has entered or left a call for long, or the job has ended."""
-        limit, since, before = time.monotonic() + LIMIT_S, time.monotonic(), None
+        limit, since, before, overslept = time.monotonic() + LIMIT_S, time.monotonic(), None, 0.0
         while not self.is_over():
             now, counts = time.monotonic(), self.journal.counts()
             if now > limit:
@@ -143,10 +143,11 @@ class Job:
                 if before and sum(e for e, _ in before) > 0:
                     self.longest_pause_s = max(self.longest_pause_s, now - since)
                 before, since = counts, now
-            wanted = max(quiet_s, min(PAUSES * self.longest_pause_s, QUIET_MOST_S))
+            wanted = max(quiet_s, min(PAUSES * max(self.longest_pause_s, overslept), QUIET_MOST_S))
             if counts and any(e for e, _ in counts) and now - since > wanted:
                 return
             time.sleep(0.05)
+            overslept = max(overslept * 0.99, time.monotonic() - now - 0.05)
 
     def all_have_recorded(self):
         """Whether something of every rank is there: who is killed before that has left nothing to be judged."""
@@ -188,6 +189,15 @@ class Job:
         while any(self.lives(pid) for pid in pids) and time.monotonic() < limit:
             time.sleep(0.01)
 
+    def suspend(self, seconds):
+        """Nobody gets a processor for so long."""
+        pids = self.workers()
+        for pid in pids:
+            self.signal(pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        for pid in pids:
+            self.signal(pid, signal.SIGCONT)
+
     @staticmethod
     def lives(pid):
         """Nobody waits for the children of a launcher that was killed at once: a dead one may stay in the list."""
@@ -212,13 +222,14 @@ class Job:
         except ProcessLookupError:
             pass
 
+    def pid_of(self, rank):
+        with open(self.journal.path, "rb") as f:
+            f.seek(rank * RANK_BYTES + 24)
+            return struct.unpack("<i", f.read(4))[0]
+
     def drop(self, ranks):
         """Takes away what these ranks left: their segments and their rings."""
-        pids = {}
-        for rank in ranks:
-            with open(self.journal.path, "rb") as f:
-                f.seek(rank * RANK_BYTES + 24)
-                pids[struct.unpack("<i", f.read(4))[0]] = rank
+        pids = {self.pid_of(rank): rank for rank in ranks}
         gone = 0
         for folder in (self.run, self.rings):
             for base, _, names in os.walk(folder):
@@ -234,8 +245,11 @@ class Job:
 def hang(paths, *options, limit_s=120, env=None):
     """What `commtrace hang` says of a run: (exit code, parsed JSON, seconds, text of stderr)."""
     begin = time.monotonic()
-    done = subprocess.run([program("commtrace"), "hang", *([paths] if isinstance(paths, str) else paths), "--format=json", *options],
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s, env=env)
+    command = [program("commtrace"), "hang", *([paths] if isinstance(paths, str) else paths), "--format=json", *options]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit_s, env=env)
+    except subprocess.TimeoutExpired as e:
+        raise Failed(f"no answer in {limit_s} s") from e
     try:
         said = json.loads(done.stdout)
     except ValueError:

@@ -52,6 +52,8 @@ def truth_of(kind, rank, strike, detail):
     members = strike.get("members") or []
     is_message = strike.get("operation") in ("Send", "Recv")
     pair = {rank, strike["peer"]} if is_message else set()
+    # of a message to itself NCCL misses the other half at once, and the job ends over that
+    refused = f" | DEAD_RANK {rank}" if is_message and strike["peer"] == rank else ""
     both = set(members) if len(members) == 2 else set()
 
     if kind == "mismatch":
@@ -62,13 +64,13 @@ def truth_of(kind, rank, strike, detail):
     if kind in ("skip", "extra"):
         own = "SKIPPED_OP" if kind == "skip" else "EXTRA_OP"
         if is_message:
-            return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT", own], pair) + " | " + alternatives([own, "HOST_MISSING"], {rank})
+            return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT", own], pair) + " | " + alternatives([own, "HOST_MISSING"], {rank}) + refused
         text = alternatives([own, "HOST_MISSING"] + DIFFERENCES, {rank})
         return text + (" | " + alternatives(DIFFERENCES, both) if both else "")
     if kind == "skip-send":
         return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT"], {rank, strike["peer"]})
     if kind in ("transport-stall", "stray-split"):
-        text = alternatives(["TRANSPORT_STALL" if kind == "transport-stall" else "HOST_ORDER_DEADLOCK"], members)
+        text = alternatives(["TRANSPORT_STALL" if kind == "transport-stall" else "HOST_ORDER_DEADLOCK"], pair or members)
         # the others need not wait for this rank's part of a broadcast, which ends early on them
         early = kind == "transport-stall" and strike["operation"] in ("Broadcast", "Reduce", "Send", "Recv")
         return text + (" | " + alternatives(["PARTIAL_COMPLETE"], {rank}) if early else "")

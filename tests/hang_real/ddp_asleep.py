@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ddp_asleep.py — DistributedDataParallel under the real torchrun, one rank of which sleeps in its own Python code; then all of it
-is killed with SIGKILL. `commtrace hang` has to name the rank, and the line at which it sleeps (examples/torch_ddp/train.py)."""
+"""ddp_asleep.py — DistributedDataParallel under the real torchrun, one rank of which sleeps in its own Python code, or computes there
+without end (the seed decides); then all of it is killed with SIGKILL. `commtrace hang` has to name the rank, and the line at which it is
+(examples/torch_ddp/train.py)."""
 
 import os
 import random
@@ -20,6 +21,19 @@ TRAIN = judge.ROOT / "examples" / "torch_ddp" / "train.py"
 SLEEPS = next(n for n, line in enumerate(TRAIN.read_text().split("\n"), 1) if "time.sleep(3600)" in line)
 
 
+# What makes it compute: a long sleep never comes to sleep.
+SPIN = """
+import time
+short = time.sleep
+def sleep(s):
+    n = 0
+    while s > 600:
+        n += 1
+    short(s)
+time.sleep = sleep
+"""
+
+
 def ranks_of(launcher):
     children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
     return [int(pid) for pid in children if b"train.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
@@ -35,14 +49,18 @@ def is_alive(pid):
 def main():
     judge.with_torch()
     seed = int(os.environ.get("CT_SEED", time.time_ns() % 1000000))
-    sleeper = random.Random(seed).randrange(RANKS)
-    print("seed", seed, "sleeper", sleeper, flush=True)
+    draw = random.Random(seed)
+    sleeper, is_busy = draw.randrange(RANKS), draw.random() < 0.5
+    print("seed", seed, "sleeper", sleeper, "busy" if is_busy else "asleep", flush=True)
     work = Path(tempfile.mkdtemp(prefix="commtrace-ddp."))
     rings = tempfile.mkdtemp(prefix="commtrace-ddp.", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     port = subprocess.run([sys.executable, judge.ROOT / "tools" / "free_port.py"], capture_output=True, text=True, check=True)
     environment = judge.clean_environment(
         LD_PRELOAD=str(judge.LIBRARY), COMMTRACE_DIR=str(work / "run"), COMMTRACE_RING_DIR=rings, COMMTRACE_QUIET="1",
         COMMTRACE_HANG_AFTER="1s", COMMTRACE_BUDGET="off", OMP_NUM_THREADS="1")
+    if is_busy:
+        (work / "sitecustomize.py").write_text(SPIN)
+        environment["PYTHONPATH"] = f"{work}:{environment.get('PYTHONPATH', '')}"
     pids = []
     try:
         with open(work / "out", "w") as out:
@@ -74,6 +92,9 @@ def main():
         here = [frame for frame in frames if frame["kind"] == "python" and frame["file"].endswith("torch_ddp/train.py")]
         assert here, f"no line of rank {sleeper}: {frames}"
         assert (here[0]["func"].split(".")[-1], here[0]["line"]) == ("load_batch", SLEEPS), here
+        if is_busy:  # it did run, and was looked at while it did
+            spinning = [frame for frame in frames if frame["kind"] == "python"][0]
+            assert spinning["file"].endswith("sitecustomize.py") and spinning["func"] == "sleep", spinning
         print(answer, f"{here[0]['file'].rsplit('/', 1)[1]}:{here[0]['line']} {here[0]['func']}")
     finally:
         if launcher.poll() is None:

@@ -232,6 +232,25 @@ static void exited(void)
 	sum(4);
 }
 
+static void asked_to_end(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+/* Somebody ends the job, and one rank obeys before the others are killed. */
+static void asked(void)
+{
+	if (rank == 1)
+		signal(SIGTERM, asked_to_end);
+	for (int step = 0;; step++) {
+		if (step == 3)
+			mark();
+		sum(4);
+		nap(0.01);
+	}
+}
+
 /* ---- nobody is to blame ------------------------------------------------------------------------- */
 
 static void slow(void)
@@ -270,6 +289,7 @@ static const struct {
 	PLAY(segfault),
 	PLAY(aborted),
 	PLAY(exited),
+	PLAY(asked),
 	PLAY(slow),
 #undef PLAY
 };

@@ -82,6 +82,7 @@ static void one_that_lasts_has_begin_and_end(void **state)
 {
 	const struct ct_host_rec *begin, *end;
 	const struct recorded_lists *r;
+	const char *site;
 
 	(void)state;
 	assert_int_equal(recorded_run(short_and_long, NULL), 0);
@@ -96,10 +97,14 @@ static void one_that_lasts_has_begin_and_end(void **state)
 	assert_in_range(end->return_ns - end->enter_ns, 1500ull * MS, 60000ull * MS);
 	assert_int_not_equal(begin->nranks, 0);
 	assert_int_equal(begin->nranks, r->launches[1].stream);
+	site = recorded_name(r, ct_host_site(begin));
+	assert_int_equal(strncmp(site, "interpose_syncs+0x", 18), 0);
+	assert_int_equal(end->result, 0);
 	begin = only(r, r->begins, r->n_begins, "cudaDeviceSynchronize");
 	assert_non_null(begin);
 	assert_non_null(only(r, r->ends, r->n_ends, "cudaDeviceSynchronize"));
 	assert_int_equal(begin->nranks, 0);
+	assert_string_not_equal(recorded_name(r, ct_host_site(begin)), site);
 	recorded_remove();
 }
 

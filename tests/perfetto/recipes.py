@@ -182,6 +182,38 @@ def unfinished(run):
     run.same("unfinished", "works", on_lanes, lanes[False], 0)
 
 
+def hang(run):
+    """Rank 5 of 8 was made to stop calling; the recording went on until it was known to hang."""
+    rows = run.answers["hang"]
+    run.same("hang", "verdicts", 1, len(rows), 0)
+    if rows[0]["code"] != "HOST_MISSING" or rows[0]["first_rank"] != 5:
+        failures.append(f"{run.name}: hang: rank 5 was made to stop, and the query tells {rows}")
+    truth = json.load(open(run.name + ".truth.json"))
+    run.same("hang", "ranks", 1, rows[0]["n_ranks"], 0)
+    run.same("hang", "victims", 7, rows[0]["n_victims"], 0)
+    run.same("hang", "lasts to the end", truth["duration_ns"] / 1e9, rows[0]["since_s"] + rows[0]["for_s"], 0.01)
+
+
+def waiting(run):
+    got = run.by("waiting", "rank")
+    issued = collections.defaultdict(int)
+    for op in run.ops:
+        issued[op["rank"]] = max(issued[op["rank"]], op["enter_ns"] + op["clock_offset_ns"])
+    for r in run.same_keys("waiting", set(range(8)), got):
+        if got[r]["name"] != ("HOST_MISSING" if r == 5 else "waits for rank 5"):
+            failures.append(f"{run.name}: waiting: rank 5 was made to stop, and rank {r} has {got[r]}")
+        # nobody calls anything any more once it waits, and the recording lasts a minute from then on
+        run.same("waiting", f"rank {r}", (issued[r] - run.report["run"]["begin_unix_ns"]) / 1e9, got[r]["since_s"], 0.1)
+        if r != 5 and got[r]["state"] not in ("entered", "returned", "started"):
+            failures.append(f"{run.name}: waiting: rank {r} waits in what is {got[r]['state']}")
+
+
+def ages(run):
+    for r in run.answers["unfinished"]:
+        if not 59 < r["age_s"] < 61:
+            failures.append(f"{run.name}: unfinished: {r} after a minute")
+
+
 def ahead(run):
     want = collections.defaultdict(list)
     for op in run.ops:
@@ -202,7 +234,7 @@ def groups(run):
 
 
 def sites(run):
-    want = collections.Counter(op["site"].split()[0] for op in run.ops if op["site"])
+    want = collections.Counter(call["site"].split()[0] for call in run.calls if call["site"])
     got = {f"{r['file']}:{r['line']}": r for r in run.answers["sites"]}
     for site in run.same_keys("sites", want, got):
         run.same("sites", site, want[site], got[site]["n"], 0)
@@ -213,6 +245,7 @@ CHECKS = {
     "slow": (findings, links, exposed, waits, blamed, apart, slowest, bytes_, sizes, gaps, calls, unfinished, ahead, groups, sites),
     "host": (findings, links, exposed, waits, blamed, slowest, bytes_, sizes, gaps, unfinished, groups, sites),
     "gpu": (findings, exposed, waits, blamed, calls, unfinished, groups, sites),
+    "hung": (hang, waiting, ages),
 }
 answers = json.load(open(sys.argv[1]))
 for name in sys.argv[2:]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sites.py LIBNCCL DIR: rank RANK of two calls NCCL from places that it notes, one a line, in DIR/want.RANK."""
+"""sites.py LIBNCCL DIR: rank RANK of two calls NCCL from places that it notes, one a line, in DIR/want.RANK; those of calls that
+move no data, after the first, in DIR/want_calls.RANK."""
 import ctypes
 import os
 import sys
@@ -10,6 +11,7 @@ RANK, DIR = int(os.environ["RANK"]), sys.argv[2]
 ROUNDS = int(os.environ.get("SITES_ROUNDS", "3"))
 LINES = int(os.environ.get("SITES_LINES", "7"))
 want = open(os.path.join(DIR, "want.%d" % RANK), "w", encoding="utf-8")
+want_calls = open(os.path.join(DIR, "want_calls.%d" % RANK), "w", encoding="utf-8")
 
 
 class UniqueId(ctypes.Structure):
@@ -28,7 +30,7 @@ def passed_over(file):
     return file.startswith("<frozen ") or "-packages/torch/" in file or file.endswith(("/functools.py", "/contextlib.py"))
 
 
-def note():
+def note(to=None):
     """The caller's place, as the interpreter tells it."""
     frame, places = sys._getframe(1), []
     while frame is not None and len(places) < 3:
@@ -36,7 +38,7 @@ def note():
         if not passed_over(frame.f_code.co_filename):
             places.append("%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, name))
         frame = frame.f_back
-    print(" < ".join(places), file=want)
+    print(" < ".join(places), file=to or want)
 
 
 def reduce():
@@ -76,6 +78,19 @@ exec(compile(LIBRARY, "/usr/lib/python3/dist-packages/torch/distributed/distribu
 barrier = scope["barrier"]
 
 
+def group_of_two():
+    nccl.ncclGroupStart()
+    for _ in range(2):
+        note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)
+    note(want_calls); nccl.ncclGroupEnd()
+
+
+def split():
+    child = ctypes.c_void_p()
+    note(want_calls); nccl.ncclCommSplit(comm, 0, RANK, ctypes.byref(child), None)
+    note(want_calls); nccl.ncclCommDestroy(child)
+
+
 def through_library():
     barrier(lambda: (note(), nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)))
 
@@ -100,7 +115,8 @@ else:
         time.sleep(0.01)
     with open(path, "rb") as file:
         ctypes.memmove(unique.internal, file.read(128), 128)
-if nccl.ncclCommInitRank(ctypes.byref(comm), 2, unique, RANK) != 0:
+note(want_calls); made = nccl.ncclCommInitRank(ctypes.byref(comm), 2, unique, RANK)
+if made != 0:
     sys.exit("no communicator")
 for _ in range(ROUNDS):
     Model().step()
@@ -114,5 +130,8 @@ thread = threading.Thread(target=save_checkpoint)
 thread.start()
 thread.join()
 made_anew(int(os.environ.get("SITES_MADE", "50")))
+group_of_two()
+split()
 want.close()
-nccl.ncclCommDestroy(comm)
+note(want_calls); nccl.ncclCommDestroy(comm)
+want_calls.close()

@@ -18,13 +18,16 @@ job() { # NAME PYTHON
 		wait "${pids[rank]}" || status=$?
 		[ $status = 0 ] || fail "$1: rank $rank: exit $status: $(tail -n 5 "$d/out.$rank")"
 	done
-	"$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$1: dump: exit $?"
+	"$commtrace" dump --format=jsonl --calls "$d/run" >"$d/dump" || fail "$1: dump: exit $?"
 	for rank in 0 1; do
 		"$python" - "$d" $rank >"$d/got.$rank" <<'PY'
 import json, sys
-ops = [json.loads(line) for line in open(sys.argv[1] + "/dump")]
-for op in sorted((o for o in ops if o["rank"] == int(sys.argv[2])), key=lambda o: o["seq"]):
+ops = [o for o in map(json.loads, open(sys.argv[1] + "/dump")) if o["rank"] == int(sys.argv[2])]
+for op in sorted((o for o in ops if o["op"]), key=lambda o: o["seq"]):
     print(op["site"])
+with open(sys.argv[1] + "/got_calls." + sys.argv[2], "w") as out:
+    for call in sorted((o for o in ops if not o["op"] and o["state"] != "error" and o["call"] != "ncclGetUniqueId"), key=lambda o: o["enter_ns"]):
+        print(call["site"], file=out)
 PY
 	done
 }
@@ -35,6 +38,7 @@ for interpreter in $("$root/tests/python/interpreters.sh"); do
 	job "$n" "$interpreter"
 	for rank in 0 1; do
 		same "$interpreter: sites of rank $rank" "$n/want.$rank" "$n/got.$rank"
+		same "$interpreter: sites of calls of rank $rank" "$n/want_calls.$rank" "$n/got_calls.$rank"
 	done
 	[ "$(wc -l <"$n/want.0")" -gt 60 ] || fail "$interpreter: too few calls"
 	# the ranks part where the program did, and nowhere else
@@ -53,20 +57,24 @@ COMMTRACE_STACKS=off job off /usr/bin/python3
 simjob=$build/bin/commtrace-simjob
 COMMTRACE_JOB=simjob COMMTRACE_DIR=$work/simjob LD_LIBRARY_PATH=$sim LD_PRELOAD=$library "$simjob" --ranks 4 --ranks-per-process 2 \
 	--workload fsdp --steps 2 --timing none >out 2>err || fail "simjob: exit $?: $(tail -n 3 err)"
-"$commtrace" dump --format=jsonl simjob >dump || fail "simjob: dump: exit $?"
+"$commtrace" dump --format=jsonl --calls simjob >dump || fail "simjob: dump: exit $?"
 id=$(readelf -n "$simjob" | awk '/Build ID/ { print substr($3, 1, 8) }')
 "$python" - "$simjob" "$id" <<'PY' || fail "sites of a program without Python"
 import collections, json, re, subprocess, sys
 ops = [json.loads(line) for line in open("dump")]
 by_instance = collections.defaultdict(set)
-places = set()
+places, calls = set(), {}
 for op in ops:
     if not op["site"]:
         sys.exit("no site: %s" % op)
     m = re.fullmatch(r"commtrace-simjob\+(0x[0-9a-f]+)( \(build %s\))" % sys.argv[2], op["site"])
     assert m, op["site"]
     places.add(m.group(1))
-    by_instance[op["comm"], op["seq"]].add(op["site"])
+    if op["op"]:
+        by_instance[op["comm"], op["seq"]].add(op["site"])
+    else:
+        calls.setdefault(op["call"], op["site"])
+assert {"ncclCommInitRankConfig", "ncclCommDestroy"} <= set(calls) and len(set(calls.values())) == len(calls), calls
 assert len(ops) > 20 and len(places) > 1 and all(len(sites) == 1 for sites in by_instance.values()), by_instance
 before = [hex(int(place, 16) - 1) for place in places]  # the call, not what it returns to
 told = subprocess.run(["addr2line", "-e", sys.argv[1]] + before, stdout=subprocess.PIPE, check=True).stdout.decode()

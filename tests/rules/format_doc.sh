@@ -25,7 +25,7 @@ done | verdict "$doc and the tables differ"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-structs=$(sed -nE 's/^_Static_assert\(sizeof\(struct (ct_[a-z_]+)\).*/\1/p' trace/format.h)
+structs=$(sed -nE 's/^_Static_assert\(sizeof\(struct (ct_[a-z_]+)\).*/\1/p' trace/format*.h)
 {
 	printf '#include <stddef.h>\n#include "trace/format.h"\n'
 	for struct in $structs; do
@@ -44,4 +44,4 @@ structs=$(sed -nE 's/^_Static_assert\(sizeof\(struct (ct_[a-z_]+)\).*/\1/p' trac
 } >"$work/doc.c"
 { "${CC:-cc}" -std=gnu11 -I . -fsyntax-only "$work/doc.c" 2>&1 || [ $? = 1 ]; } |
 	sed -nE 's/.*static assertion failed: //p; /error:/{/static assertion/!p}' |
-	verdict "$doc and trace/format.h differ"
+	verdict "$doc and trace/format*.h differ"

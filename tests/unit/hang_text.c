@@ -265,6 +265,7 @@ static void read_rank(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 			r->life = (enum ct_hang_life)named(words[2], lives, 4);
 			r->ended_ns = seconds(option(words, n, 3, "at"), 39 * NS);
 			r->how_ended = how ? text_of(a, how) : NULL;
+			r->left = option(words, n, 3, "left") != NULL;
 		} else if (!strcmp(words[0], "error")) {
 			r->error_comm = comm_named(c, words[2]);
 			r->error = text_of(a, words[3]);
@@ -316,6 +317,8 @@ static void read_line(struct ct_text_case *t, struct ct_arena *a, char *line)
 		bad("too short", words[0]);
 	if (!strcmp(words[0], "ranks"))
 		set_ranks(&t->c, number(words[1], 4));
+	else if (!strcmp(words[0], "broken_off"))
+		t->c.broken_off = (int)number(words[1], 0);
 	else if (!strcmp(words[0], "comm"))
 		read_comm(&t->c, a, words, n);
 	else if (!strcmp(words[0], "op"))

@@ -65,10 +65,11 @@ static void what_has_ended_stays_so_when_older_news_come_last(void **state)
 	loaded_close(&loaded);
 }
 
-static int count_host(void *arg, const struct ct_host_rec *rec, const char *call)
+static int count_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	(void)rec;
 	(void)call;
+	(void)site;
 	++*(int *)arg;
 	return 0;
 }

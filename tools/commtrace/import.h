@@ -24,6 +24,7 @@ struct ct_import_call {
 	uint64_t enter_ns, return_ns; /* 0: it had not returned */
 	uint32_t tid;
 	uint32_t call; /* string id, 0 none */
+	uint32_t site; /* likewise */
 	uint32_t comm; /* index + 1, 0 none */
 	int32_t result;
 };

@@ -352,6 +352,8 @@ static int read_call(struct line *line, struct ct_import_process *process, struc
 		fail(line, CT_JSONL_call, "is missing: a line without op tells of a call");
 	else
 		call.call = ct_import_call(line->import, text(line, CT_JSONL_call));
+	if (has(line, CT_JSONL_site))
+		call.site = ct_import_site(line->import, text(line, CT_JSONL_site));
 	read_comm(line, process, op);
 	read_times(line, op);
 	call.comm = op->comm;

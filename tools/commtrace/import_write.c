@@ -112,6 +112,8 @@ static int put_strings(struct writer *w)
 	for (size_t i = 0; i < w->process->n_calls; i++) {
 		if (w->process->calls[i].call)
 			w->used_calls[w->process->calls[i].call - 1] = 1;
+		if (w->process->calls[i].site)
+			w->used_sites[w->process->calls[i].site - CT_IMPORT_FIRST_SITE] = 1;
 	}
 	for (size_t i = 0; i < w->process->n_ops; i++) {
 		const struct ct_op *op = &w->process->ops[i].op;
@@ -343,6 +345,7 @@ static int put_call(struct writer *w, const struct ct_import_call *call)
 		.tid = call->tid,
 		.call = call->call,
 		.rank = -1,
+		.result = (int32_t)call->site, /* as HOST_BEGIN has it */
 	};
 	int st = ct_block_add_rare(&w->block, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
 

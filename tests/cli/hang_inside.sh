@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A rank that stands inside of a call that moves no data: from where that was called, as text, JSON and in the timeline. It is a call's begin that
+# tells; what import reads, dump writes again.
+commtrace import jsonl "$data/inside_call.jsonl" -o run
+commtrace hang run | grep -E '^  .*(inside of|inside_call|waited_at)'
+commtrace hang run --json | tr -d '\n ' | grep -o '"name":"inside_call_site","rank":1,"value":null,"unit":null,"text":"[^"]*"'
+commtrace dump --calls --format=jsonl run >dump
+grep -c '"site":"train.py:77 log_loss < train.py:90 main"' dump
+grep -c '"site":"watch.py:3 watch"' dump
+commtrace import jsonl dump -o again
+commtrace dump --calls --format=jsonl again | cmp - dump
+commtrace merge run -o - --format=tuples | grep cuda

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* format_segment.h — the bytes of a segment file: its header, and that of each block. See format.h.
+ */
+#ifndef CT_FORMAT_SEGMENT_H
+#define CT_FORMAT_SEGMENT_H
+
+#include <stdint.h>
+
+#include "trace/format_process.h"
+
+#define CT_SEGMENT_MAGIC 0x0000474553544331ull /* "1CTSEG\0\0" */
+#define CT_BLOCK_MAGIC 0x4b425443u	       /* "CTBK" */
+
+struct ct_segment_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes; /* the first block follows here */
+	uint32_t number;       /* 0, 1, ... within the process */
+	uint32_t crc;	       /* CRC-32C of the header with this field 0 */
+	uint64_t opened_ns;
+	uint8_t reserved[224];
+	struct ct_process process;
+};
+_Static_assert(sizeof(struct ct_segment_header) == 1280, "segment header");
+
+enum ct_block_type {
+	CT_BLOCK_DATA = 0,
+	CT_BLOCK_CHECKPOINT = 1, /* first of a segment: all that later blocks lean on */
+	CT_BLOCK_STATUS = 2,	 /* sign of life */
+	CT_BLOCK_END = 3,	 /* last of a process that ended in order */
+};
+
+struct ct_block_header {
+	uint32_t magic;
+	uint32_t header_crc; /* CRC-32C of the 64 bytes with this field 0 */
+	uint32_t bytes;	     /* of the zstd frame that follows */
+	uint32_t raw_bytes;  /* of the columns in it */
+	uint32_t crc;	     /* CRC-32C of the frame */
+	uint16_t type;	     /* enum ct_block_type */
+	uint16_t reserved;
+	uint32_t number; /* counts the blocks of a process over its segments: a gap is a loss */
+	uint32_t n_ops;
+	uint32_t n_launches;
+	uint32_t n_rares;
+	uint32_t n_extents;
+	uint32_t quantum_ns; /* host times are multiples of it */
+	uint64_t begin_ns;   /* earliest and latest time in the block */
+	uint64_t end_ns;
+};
+_Static_assert(sizeof(struct ct_block_header) == 64, "block header");
+
+/* Bounds that a reader holds a block header against before it allocates. */
+#define CT_BLOCK_MAX_RECORDS 16384u
+#define CT_BLOCK_MAX_RAW (16u << 20)
+
+/* Columns of a block: each { u8 id, varint length, bytes }. docs/TRACE_FORMAT.md tells each coding. */
+enum ct_column {
+	CT_COL_EXTENTS = 1,
+	CT_COL_OP_TUPLES = 2,	/* table of what repeats from op to op */
+	CT_COL_OP_TUPLE = 3,	/* which tuple */
+	CT_COL_OP_ENTER = 4,	/* class bytes */
+	CT_COL_OP_DURATION = 5, /* class bytes */
+	CT_COL_OP_SEQ = 6,	/* exceptions */
+	CT_COL_OP_COUNT = 7,	/* for point-to-point ops, whose counts do not repeat */
+	CT_COL_OP_LAUNCH = 8,
+	CT_COL_LAUNCH_TUPLES = 9,
+	CT_COL_LAUNCH_TUPLE = 10,
+	CT_COL_LAUNCH_ID = 11,
+	CT_COL_LAUNCH_START = 12,    /* class bytes */
+	CT_COL_LAUNCH_DURATION = 13, /* class bytes */
+	CT_COL_LAUNCH_ERR = 14,
+	CT_COL_BITS = 15, /* low bits of all class bytes, in column order */
+	CT_COL_RARES = 16,
+};
+
+#endif
