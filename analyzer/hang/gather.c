@@ -398,6 +398,9 @@ static int end_process(struct ct_gather *g)
 		if (has_ring || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
+	/* and of a process that is there it goes on having all, also if that is stopped */
+	if (info->ring == CT_RING_PRESENT && p->end.how == CT_END_RUNNING)
+		p->until_ns = UINT64_MAX;
 	/* a torn end is what a kill leaves; its ring has what stood there */
 	p->damaged = p->gaps.missing_blocks || p->gaps.damage.skipped_bytes ||
 		     p->gaps.ring_unread || (p->gaps.damage.torn_bytes && !has_ring);

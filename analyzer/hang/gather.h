@@ -32,7 +32,7 @@ struct ct_hang_process {
 	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next three */
 	uint64_t last_act_ns;  /* begin, return or end of an operation */
 	uint64_t failed_ns; /* when its latest operation that failed did; 0: none, or others came after it */
-	uint64_t until_ns; /* up to here its records are whole */
+	uint64_t until_ns; /* up to here its records are whole; UINT64_MAX: they are, and it lives */
 	uint64_t ops;
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;

@@ -150,8 +150,8 @@ void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text)
 		ct_text_wrap(
 			text, CT_COLOR_NONE, 12,
 			"%-12s%" PRIu64 " of %" PRIu64 " collectives on %" PRIu32
-			" communicators are proved to be the same on all ranks that left a trace",
-			"equal", proved, all, run->n_equals);
+			" communicator%s are proved to be the same on all ranks that left a trace",
+			"equal", proved, all, run->n_equals, run->n_equals == 1 ? "" : "s");
 	if (partly)
 		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
 			     "%-12sof %" PRIu32 " communicators it is not known of all: records "

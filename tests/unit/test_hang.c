@@ -86,6 +86,11 @@ static unsigned wrong(const struct ct_text_case *t, int timing, const struct ct_
 			result->n_verdicts ? result->verdicts[0].sentence : "", t->says[i]);
 		n++;
 	}
+	if (t->advises && !(result->n_verdicts && strstr(result->verdicts[0].advice, t->advises))) {
+		fprintf(stderr, "%s:%u: %s: no advice of \"%s\"\n", t->file, t->line, t->name,
+			t->advises);
+		n++;
+	}
 	if (getenv("CT_SHOW"))
 		for (uint32_t i = 0; i < result->n_verdicts; i++)
 			fprintf(stderr, "%s [%d]: %s\n", t->name, timing,
