@@ -203,10 +203,11 @@ static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int
 		const struct ct_hang_call *call = &c->calls[i];
 		struct made m;
 
-		if (c->ranks[call->rank].rank != rank || call->returned || !call->site || !make(&m))
+		if (c->ranks[call->rank].rank != rank || call->returned || !make(&m))
 			continue;
-		fprintf(m.out, "%-*sinside of %s, called at %s", HANGING, "",
-			call->call ? call->call : "a call", call->site);
+		fprintf(m.out, "%-*sinside of %s%s%s", HANGING, "",
+			call->call ? call->call : "a call", call->site ? ", called at " : "",
+			call->site ? call->site : "");
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
 }
@@ -233,9 +234,6 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 		write_op(run, op, m.out);
 	else
 		fputs("no operation on record", m.out);
-	for (uint32_t i = 0; i < c->n_calls; i++)
-		if (&c->ranks[c->calls[i].rank] == r && !c->calls[i].returned && c->calls[i].call)
-			fprintf(m.out, "; inside of %s", c->calls[i].call);
 	if (r->heartbeat_age_ns != CT_UNKNOWN)
 		fprintf(m.out, "; last sign of life %s before the latest of all",
 			ct_text_ns(r->heartbeat_age_ns).s);
@@ -374,6 +372,7 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	if (r->n_verdicts > 1)
 		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	ct_hang_check_text(run, &text);
+	ct_hang_messages_text(run, &text);
 	write_job(&text, run);
 	write_missing(&text, run);
 }

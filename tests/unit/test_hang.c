@@ -12,7 +12,7 @@
 
 #include "tests/unit/hang_text.h"
 
-static const char *const files[] = { "scenarios.txt", "calls.txt", "more.txt" };
+static const char *const files[] = { "scenarios.txt", "calls.txt", "more.txt", "edges.txt" };
 #define FILES (sizeof(files) / sizeof(files[0]))
 
 static struct ct_text_case *cases_of(const char *file, struct ct_arena *a)
