@@ -222,7 +222,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	json_t *o = ct_report_json(report);
 
 	(void)state;
-	assert_keys(o, "schema run verdict findings ranks comms ops cycles overlap exposed gaps "
+	assert_keys(o, "schema run verdict hang findings ranks comms ops cycles overlap exposed gaps "
 		       "stages links traffic heat histogram curves clocks "
 		       "losses scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
