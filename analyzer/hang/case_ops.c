@@ -18,8 +18,8 @@ static uint64_t member_key(const struct ct_comm *comm, uint32_t rank)
 	return (uint64_t)comm->index << 32 | rank;
 }
 
-static const struct ct_hang_kept *member(const struct ct_gather *g, const struct ct_comm *comm,
-					 int64_t rank)
+const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,
+					    int64_t rank)
 {
 	if (rank < 0 || rank >= comm->nranks)
 		return NULL;
@@ -150,7 +150,7 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 	const struct ct_hang_kept *other;
 
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
-		other = member(f->g, kept->comm, op->op.peer);
+		other = ct_gather_member(f->g, kept->comm, op->op.peer);
 		for (uint32_t i = 0; other && i < other->n_messages; i++) {
 			const struct ct_hang_op *o = &other->messages[i].op;
 
@@ -161,7 +161,7 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 		return 0;
 	}
 	for (uint32_t r = 0; r < kept->comm->nranks; r++) {
-		other = member(f->g, kept->comm, r);
+		other = ct_gather_member(f->g, kept->comm, r);
 		if (!other ||
 		    (other->issued <= op->op.seq && other->reached.next_seq <= op->op.seq))
 			return 0;

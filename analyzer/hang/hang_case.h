@@ -35,7 +35,7 @@ struct ct_hang_rank {
 	int left;   /* ended in order, but not its library (MPI_Finalize), and was not asked to */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
-	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
+	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed; CT_UNKNOWN: all are there */
 	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
 };
 

@@ -338,6 +338,9 @@ static void read_line(struct ct_text_case *t, struct ct_arena *a, char *line)
 	else if (!strcmp(words[0], "says") && t->n_says < CT_TEXT_EXPECTED) {
 		whole[strcspn(whole, "\n")] = 0;
 		t->says[t->n_says++] = word_of(a, strstr(whole, "says ") + 5);
+	} else if (!strcmp(words[0], "advises")) {
+		whole[strcspn(whole, "\n")] = 0;
+		t->advises = word_of(a, strstr(whole, "advises ") + 8);
 	} else {
 		bad("not understood", words[0]);
 	}
