@@ -161,14 +161,15 @@ static int by_lo(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
-/* Killed with SIGKILL, though its launcher was seen to ask it in another way, and not heard of since: whoever shot one may have shot it
- * as well, before the launcher had noticed. */
+/* Killed with SIGKILL though its launcher was seen to ask it in another way, or nobody saw by what, and not heard of since it was asked:
+ * whoever shot one may have shot it as well, before the launcher had noticed. */
 static int may_be_shot_too(const struct ct_hang_process *process)
 {
 	const struct ct_end *end = &process->end;
+	int by_another = end->how == CT_END_SIGNAL && end->signal == SIGKILL &&
+			 end->kill_signal != SIGKILL;
 
-	return end->how == CT_END_SIGNAL && end->signal == SIGKILL && end->kill_signal != SIGKILL &&
-	       process->last_sign_ns < end->kill_ns;
+	return (by_another || end->how == CT_END_UNKNOWN) && process->last_sign_ns < end->kill_ns;
 }
 
 /* The launcher killed all others when it had seen this one dead. */

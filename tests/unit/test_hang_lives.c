@@ -252,12 +252,19 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 		.killed = (at), .kill_by = CT_SCENE_LAUNCHER, .gone = (at) + 2000                  \
 	}
 
+#define ASKED_AND_NOT_SEEN(at)                                                                     \
+	{                                                                                          \
+		.how = CT_END_UNKNOWN, .kill_signal = SIGTERM, .last = (at)-500, .killed = (at),   \
+		.kill_by = CT_SCENE_LAUNCHER                                                       \
+	}
+
 /* Somebody kills all at once; the launcher sees the first one dead, and asks the others, who are dead, to end. */
 static void of_all_that_were_killed_at_once_nobody_died_first(void **state)
 {
 	(void)state;
 	EXPECT("AAA i", GOT(5000, SIGKILL), SHOT_BEFORE_ASKED(5010), SHOT_BEFORE_ASKED(5011));
 	EXPECT("AAA i", GOT(5000, SIGKILL), SENT(5010, SIGTERM), SHOT_BEFORE_ASKED(5011));
+	EXPECT("AAA i", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5010), ASKED_AND_NOT_SEEN(5011));
 }
 
 /* Somebody in the job kills one alone, long before the rest is gone. */
