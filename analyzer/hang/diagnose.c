@@ -196,7 +196,8 @@ static int list_slow(const struct ct_hang_index *ix, struct ct_hang_result *resu
 	for (uint32_t i = 0; i < ix->c->n_ops; i++) {
 		const struct ct_hang_op *op = &ix->c->ops[i];
 
-		if (op->stalled == 1 || op->rank >= ix->c->n_ranks || op->enter_ns == CT_UNKNOWN ||
+		if (op->stalled == 1 || (op->stalled && ix->c->died_first) ||
+		    op->rank >= ix->c->n_ranks || op->enter_ns == CT_UNKNOWN ||
 		    op->enter_ns > ix->latest_ns ||
 		    (op->state != CT_STATE_ENTERED && op->state != CT_STATE_RETURNED &&
 		     op->state != CT_STATE_STARTED))

@@ -86,6 +86,7 @@ enum ct_hang_call_kind {
 	CT_HANG_SYNC, /* waits for a stream, an event, a device or requests of its own */
 	CT_HANG_GRAPH_LAUNCH,
 	CT_HANG_OTHER,
+	CT_HANG_PEERS, /* waits for others of the communicator, and nobody knows for whom: a probe, a lock */
 };
 
 struct ct_hang_call {

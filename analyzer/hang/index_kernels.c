@@ -2,12 +2,20 @@
 /* What of each rank runs as one, how far it came, and what is ahead of it on its stream. */
 #include "analyzer/hang/index.h"
 #include "analyzer/table.h"
+#include "trace/ops.h"
 #include "trace/status.h"
 
 /* Keys of ranks with a launch or a stream; both have 32 bits. */
 static uint64_t key_of(uint32_t rank, uint32_t number)
 {
 	return ct_mix((uint64_t)rank << 32 | number);
+}
+
+/* A thread is inside of one call at a time: of two messages that it has entered, that call does both (MPI_Sendrecv). */
+static int is_of_call(const struct ct_hang_op *op)
+{
+	return !op->launch && op->by_host && op->state == CT_STATE_ENTERED &&
+	       ct_op_class(op->op) == CT_CLASS_P2P;
 }
 
 /* Number the kernels in the order of ranks and of issue; kernel_of gets them. */
@@ -17,12 +25,14 @@ static int number(struct ct_hang_index *ix, const uint32_t *ops, uint32_t n, str
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_hang_op *op = &c->ops[ops[i]];
-		uint64_t key = key_of(op->rank, op->launch);
-		uintptr_t known = op->launch ? (uintptr_t)ct_table_get(seen, key) : 0;
+		int one_call = is_of_call(op), fused = op->launch || one_call;
+		uint64_t key = one_call ? ct_mix(key_of(op->rank, op->thread))
+					: key_of(op->rank, op->launch);
+		uintptr_t known = fused ? (uintptr_t)ct_table_get(seen, key) : 0;
 
 		if (!known) {
 			known = ++ix->n_kernels;
-			if (op->launch && ct_table_put(seen, key, (void *)known) != CT_OK)
+			if (fused && ct_table_put(seen, key, (void *)known) != CT_OK)
 				return CT_NOMEM;
 		}
 		ix->kernel_of[ops[i]] = (uint32_t)known - 1;

@@ -161,6 +161,17 @@ static int by_lo(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
+/* Killed with SIGKILL though its launcher was seen to ask it in another way, or nobody saw by what, and not heard of since it was asked:
+ * whoever shot one may have shot it as well, before the launcher had noticed. */
+static int may_be_shot_too(const struct ct_hang_process *process)
+{
+	const struct ct_end *end = &process->end;
+	int by_another = end->how == CT_END_SIGNAL && end->signal == SIGKILL &&
+			 end->kill_signal != SIGKILL;
+
+	return (by_another || end->how == CT_END_UNKNOWN) && process->last_sign_ns < end->kill_ns;
+}
+
 /* The launcher killed all others when it had seen this one dead. */
 static int launcher_followed(const struct ct_lives *lives, const struct ct_life *life)
 {
@@ -176,7 +187,8 @@ static int launcher_followed(const struct ct_lives *lives, const struct ct_life 
 		if (other->manner != CT_MANNER_SENT || all[other->process].end.kill_by != parent ||
 		    other->lo_ns < life->lo_ns)
 			return 0;
-		if (ct_life_was_stopped(&all[life->process], &all[other->process].end))
+		if (ct_life_was_stopped(&all[life->process], &all[other->process].end) ||
+		    may_be_shot_too(&all[other->process]))
 			return 0;
 		others++;
 	}

@@ -146,13 +146,15 @@ static void join_by_waiters(const struct ct_waiting *w, const struct ct_componen
 		enum ct_wait_kind kind = ct_wait_kind(w, w->found[i]);
 		uint32_t first[CT_HANG_CODES];
 
-		if (kind != CT_NODE_INSTANCE && kind != CT_NODE_MEETING && kind != CT_NODE_ERROR)
+		if (kind != CT_NODE_INSTANCE && kind != CT_NODE_MEETING && kind != CT_NODE_ERROR &&
+		    kind != CT_NODE_HOST)
 			continue;
 		memset(first, 0xff, sizeof(first));
 		for (uint32_t e = n->first; e < n->first + n->n; e++) {
 			uint32_t to = w->edges[e].to;
 
-			if (w->nodes[to].n || w->nodes[to].code == CT_HANG_CODES)
+			if (w->nodes[to].n || w->nodes[to].code == CT_HANG_CODES ||
+			    (kind == CT_NODE_HOST && !(w->edges[e].flags & CT_EDGE_ANY)))
 				continue;
 			if (first[w->nodes[to].code] == CT_HANG_NONE)
 				first[w->nodes[to].code] = to;

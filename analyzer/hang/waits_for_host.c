@@ -2,6 +2,8 @@
 /* What keeps the program of a rank from issuing anything, and whom calls wait for that all ranks have to make. */
 #include "analyzer/hang/waits_for.h"
 
+#include <string.h>
+
 #include "trace/status.h"
 
 /* To what of its own it has not finished. `stream` 0: all. `requests` 0: but for those that a program waits for by a call, and
@@ -45,6 +47,25 @@ static int to_blocking_ops(struct ct_waiting *w, uint32_t node, uint32_t rank)
 	return rc;
 }
 
+/* To all that may have to do something first; who ended cannot. */
+static int to_peers(struct ct_waiting *w, uint32_t node, const struct ct_hang_call *call)
+{
+	const struct ct_hang_index *ix = w->ix;
+	uint32_t first = call->comm < ix->c->n_comms ? ix->member_first[call->comm] : 0;
+	uint32_t end = call->comm < ix->c->n_comms ? ix->member_first[call->comm + 1] : 0;
+	int rc = CT_OK;
+
+	for (uint32_t m = first; m < end && rc == CT_OK; m++) {
+		uint32_t rank = ix->members[m].rank;
+
+		if (rank != CT_HANG_NONE && rank != call->rank &&
+		    ix->c->ranks[rank].life != CT_LIFE_EXITED)
+			rc = ct_wait_edge(w, node, ct_wait_id(w, CT_NODE_HOST, rank),
+					  CT_EDGE_SOFT | CT_EDGE_ANY);
+	}
+	return rc;
+}
+
 static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -68,6 +89,11 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 			rc = to_own(w, node, call->rank, 0, 1, flags);
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_HOST_MISSING;
+		return rc;
+	case CT_HANG_PEERS:
+		rc = to_peers(w, node, call);
+		if (rc == CT_OK && w->nodes[node].n == n)
+			w->nodes[node].code = CT_HANG_IS_UNKNOWN;
 		return rc;
 	default: /* the library may wait for what is under way before it does this */
 		rc = to_own(w, node, call->rank, 0, 1, CT_EDGE_SOFT);
@@ -184,6 +210,12 @@ static int was_there(const struct ct_waiting *w, uint32_t rank,
 	return meeting->kind == CT_HANG_INIT && member && member->has_last;
 }
 
+/* Others have to come that are no members of the communicator that it is called on. */
+static int needs_others(const struct ct_hang_call *call)
+{
+	return call->call && strstr(call->call, "Intercomm") && strstr(call->call, "create");
+}
+
 int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)
 {
 	const struct ct_hang_index *ix = w->ix;
@@ -193,6 +225,7 @@ int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)
 	int rc = CT_OK;
 
 	w->nodes[node].about = meeting->call;
+	unknown = needs_others(&c->calls[meeting->call]);
 	for (uint32_t i = meeting->call; i != CT_HANG_NONE; i = w->next_of_meeting[i])
 		w->there[c->calls[i].rank] = at + 1;
 	if (meeting->comm == CT_HANG_NONE) {

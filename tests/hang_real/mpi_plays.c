@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LARGE = 1 << 20, SMALL = 64, TAG = 7, OTHER_TAG = 8 };
+#include "mpi_plays.h"
 
-static int rank, size;
+int rank, size;
+char here[LARGE], there[LARGE];
 static const char *folder;
-static char here[LARGE], there[LARGE];
 
-static void mark(void)
+void mark(void)
 {
 	char path[4096];
 	int fd;
@@ -30,7 +30,7 @@ static void mark(void)
 		close(fd);
 }
 
-static void nap(double s)
+void nap(double s)
 {
 	struct timespec rest = { .tv_sec = (time_t)s,
 				 .tv_nsec = (long)((s - (double)(time_t)s) * 1e9) };
@@ -39,14 +39,14 @@ static void nap(double s)
 		;
 }
 
-static void rest(void)
+void rest(void)
 {
 	mark();
 	for (;;)
 		nap(3600);
 }
 
-static void sum(int count)
+void sum(int count)
 {
 	static int mine[4096], all[4096];
 
@@ -270,40 +270,43 @@ static void slow(void)
 	}
 }
 
+#define PLAYS                                                                                      \
+	PLAY(missing)                                                                              \
+	PLAY(missing_then_killed)                                                                  \
+	PLAY(missing_at_the_end)                                                                   \
+	PLAY(missing_in_split)                                                                     \
+	PLAY(receive_without_send)                                                                 \
+	PLAY(receive_from_a_sleeper)                                                               \
+	PLAY(both_send_large)                                                                      \
+	PLAY(both_send_small)                                                                      \
+	PLAY(another_tag)                                                                          \
+	PLAY(another_operation)                                                                    \
+	PLAY(another_root)                                                                         \
+	PLAY(another_count)                                                                        \
+	PLAY(skipped)                                                                              \
+	PLAY(order_of_two_communicators)                                                           \
+	PLAY(pairs_in_a_circle)                                                                    \
+	PLAY(segfault)                                                                             \
+	PLAY(aborted)                                                                              \
+	PLAY(exited)                                                                               \
+	PLAY(asked)                                                                                \
+	PLAY(slow)                                                                                 \
+	MORE_PLAYS
+
 static const struct {
 	const char *name;
 	void (*act)(void);
 } plays[] = {
-#define PLAY(name)                                                                                 \
-	{                                                                                          \
-#name, name                                                                        \
-	}
-	PLAY(missing),
-	PLAY(missing_then_killed),
-	PLAY(missing_at_the_end),
-	PLAY(missing_in_split),
-	PLAY(receive_without_send),
-	PLAY(receive_from_a_sleeper),
-	PLAY(both_send_large),
-	PLAY(both_send_small),
-	PLAY(another_tag),
-	PLAY(another_operation),
-	PLAY(another_root),
-	PLAY(another_count),
-	PLAY(skipped),
-	PLAY(order_of_two_communicators),
-	PLAY(pairs_in_a_circle),
-	PLAY(segfault),
-	PLAY(aborted),
-	PLAY(exited),
-	PLAY(asked),
-	PLAY(slow),
+#define PLAY(name) { #name, name },
+	PLAYS
 #undef PLAY
 };
 
 int main(int argc, char **argv)
 {
-	MPI_Init(&argc, &argv);
+	int many = argc == 3 && strcmp(argv[1], "threads") == 0, level;
+
+	MPI_Init_thread(&argc, &argv, many ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (size_t i = 0; argc == 3 && i < sizeof(plays) / sizeof(plays[0]); i++) {

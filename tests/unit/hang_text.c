@@ -229,8 +229,9 @@ static void read_op(struct ct_hang_case *c, struct ct_arena *a, char **words, in
 
 static void read_call(struct ct_hang_case *c, struct ct_arena *a, char **words, int n)
 {
-	static const char *const kinds[] = { "init",  "split", "finalize",     "groupend",
-					     "abort", "sync",  "graph_launch", "other" };
+	static const char *const kinds[] = { "init",	     "split", "finalize",
+					     "groupend",     "abort", "sync",
+					     "graph_launch", "other", "peers" };
 	static uint32_t ranks[LISTED];
 	uint32_t n_ranks = list(words[1], ranks);
 	const char *name = option(words, n, 4, "name");
@@ -239,7 +240,7 @@ static void read_call(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 		struct ct_hang_call *call = &c->calls[c->n_calls++];
 
 		*call = (struct ct_hang_call){ .rank = ranks[r] };
-		call->kind = (enum ct_hang_call_kind)named(words[2], kinds, 8);
+		call->kind = (enum ct_hang_call_kind)named(words[2], kinds, 9);
 		call->comm = comm_named(c, words[3]);
 		call->call = name ? text_of(a, name) : NULL;
 		call->enter_ns = seconds(option(words, n, 4, "at"), 38 * NS);

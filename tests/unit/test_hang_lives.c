@@ -246,6 +246,27 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 	EXPECT("AE i", GOT(5000, SIGKILL), WELL(5000));
 }
 
+#define SHOT_BEFORE_ASKED(at)                                                                      \
+	{                                                                                          \
+		.how = CT_END_SIGNAL, .signal = SIGKILL, .kill_signal = SIGTERM, .last = (at)-500, \
+		.killed = (at), .kill_by = CT_SCENE_LAUNCHER, .gone = (at) + 2000                  \
+	}
+
+#define ASKED_AND_NOT_SEEN(at)                                                                     \
+	{                                                                                          \
+		.how = CT_END_UNKNOWN, .kill_signal = SIGTERM, .last = (at)-500, .killed = (at),   \
+		.kill_by = CT_SCENE_LAUNCHER                                                       \
+	}
+
+/* Somebody kills all at once; the launcher sees the first one dead, and asks the others, who are dead, to end. */
+static void of_all_that_were_killed_at_once_nobody_died_first(void **state)
+{
+	(void)state;
+	EXPECT("AAA i", GOT(5000, SIGKILL), SHOT_BEFORE_ASKED(5010), SHOT_BEFORE_ASKED(5011));
+	EXPECT("AAA i", GOT(5000, SIGKILL), SENT(5010, SIGTERM), SHOT_BEFORE_ASKED(5011));
+	EXPECT("AAA i", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5010), ASKED_AND_NOT_SEEN(5011));
+}
+
 /* Somebody in the job kills one alone, long before the rest is gone. */
 static void whom_the_job_itself_killed_alone_is_dead(void **state)
 {
@@ -432,6 +453,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_is_ended_from_outside_has_no_dead),
 		cmocka_unit_test(a_kill_that_nobody_else_got_is_a_death),
 		cmocka_unit_test(a_kill_after_which_the_launcher_ended_the_rest_is_a_death),
+		cmocka_unit_test(of_all_that_were_killed_at_once_nobody_died_first),
 		cmocka_unit_test(whom_the_job_itself_killed_alone_is_dead),
 		cmocka_unit_test(who_kills_itself_failed_by_itself),
 		cmocka_unit_test(who_calls_mpi_abort_is_dead_and_the_others_follow),
