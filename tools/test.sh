@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # test.sh — everything that is checked before a change goes in. The tests of the release build wait more than they compute, so
-# the other trees are built beneath them. The closing lines are those of ctest over the whole suite.
+# the other trees are built, and what computes in them is run, beneath them. The closing lines are those of ctest over the whole suite.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/steps.sh
@@ -17,20 +17,29 @@ tree() {
 # labelled PRESET REGEX: runs the tests that carry such a label.
 labelled() {
 	quietly "$1-test" ctest --preset "$1" -j "$jobs" -L "$2" --no-tests=error
-	grep 'tests passed' "$LOGS/$1-test.log"
 }
 
-trees() {
-	for preset in asan tsan clang; do
-		tree "$preset"
-	done
+# once NAME COMMAND...: unless it has succeeded in this run.
+once() {
+	[ ! -e "$LOGS/$1.done" ] || return 0
+	once=$1
+	shift
+	"$@"
+	touch "$LOGS/$once.done"
+}
+
+# What waits for nothing, and nothing in it for time to pass.
+others() {
+	once asan-tree tree asan
+	once tsan-tree tree tsan
+	once clang-tree tree clang
+	once asan-tests labelled asan '^(unit|cli|fuzz)$'
 }
 
 # In the time of the processors that nobody else wants: what the tests wait for comes no later for it.
 if [ "${1-}" = beneath ]; then
-	chrt -i -p 0 $$ 2>/dev/null || renice -n 19 -p $$ >/dev/null || :
-	trees
-	touch "$LOGS/trees-built"
+	chrt -i -p 0 $$ || renice -n 19 -p $$ || :
+	others
 	exit
 fi
 
@@ -45,8 +54,8 @@ say "gcc, release"
 tree release
 
 # A session of its own: it is ended as a whole.
-rm -f "$LOGS/trees-built"
-setsid tools/test.sh beneath 2>/dev/null &
+rm -f "$LOGS"/*.done
+setsid tools/test.sh beneath >/dev/null 2>&1 &
 beneath=$!
 trap 'kill -- "-$beneath" 2>/dev/null || :' EXIT
 trap 'exit 1' HUP INT TERM
@@ -56,19 +65,21 @@ say "all tests of the release build; beneath them, clang builds the trees of its
 failed=0
 ctest --preset release -j $((jobs + 1)) --no-tests=error --output-log "$LOGS/release-test.log" || failed=1
 
-# Where others want all the time there is, it goes on as one of them.
-if [ ! -e "$LOGS/trees-built" ]; then
-	kill -- "-$beneath" 2>/dev/null || :
-	wait "$beneath" || :
-	trees
-fi
-trap - EXIT
-
+# What was not done or has failed in idle time is done now, and decides.
+kill -- "-$beneath" 2>/dev/null || :
+wait "$beneath" 2>/dev/null || :
+for _ in $(seq 50); do # compilers are ended by then, and half of a file taken away
+	kill -0 -- "-$beneath" 2>/dev/null || break
+	sleep 0.1
+done
+trap - EXIT HUP INT TERM
 say "address and undefined behaviour sanitizers: unit, cli and fuzz tests"
-labelled asan '^(unit|cli|fuzz)$'
+others
+grep 'tests passed' "$LOGS/asan-test.log"
 
 say "thread sanitizer: the tests that have threads"
 labelled tsan '^tsan$'
+grep 'tests passed' "$LOGS/tsan-test.log"
 
 say "all tests of the release build, as said above"
 sed -n '/% tests passed/,$p' "$LOGS/release-test.log"

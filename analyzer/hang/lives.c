@@ -311,8 +311,8 @@ static const char *how_ended(struct ct_gather *g, const struct ct_life *life)
 	if (end->how != CT_END_SIGNAL)
 		return ct_arena_printf(g->memory, "exit status %d", end->exit_code);
 	name = sigabbrev_np(end->signal);
-	return ct_arena_printf(g->memory, "signal %d (%s%s)", end->signal, name ? "SIG" : "?",
-			       name ? name : "");
+	return ct_arena_printf(g->memory, "signal %d (%s%s)%s", end->signal, name ? "SIG" : "?",
+			       name ? name : "", end->for_memory ? " for want of memory" : "");
 }
 
 static int fill_rank(struct ct_lives *lives, const struct ct_life *life, struct ct_hang_rank *rank)
@@ -326,6 +326,8 @@ static int fill_rank(struct ct_lives *lives, const struct ct_life *life, struct 
 	else if (life->manner == CT_MANNER_WELL)
 		rank->life = CT_LIFE_EXITED;
 	rank->left = life->left;
+	rank->killed = life->dead && life->manner != CT_MANNER_BY_ITSELF &&
+		       !g->processes[life->process].end.for_memory;
 	rank->ended_ns = life->manner == CT_MANNER_RUNS ? CT_UNKNOWN : life->lo_ns;
 	rank->how_ended = tells ? how_ended(g, life) : NULL;
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;

@@ -59,7 +59,7 @@ run() {
 		*) settings+=(-E "$setting") ;;
 		esac
 	done
-	said=$(timeout -k 5 120 "$qemu" -L "$system" \
+	said=$(timeout -k 5 480 "$qemu" -L "$system" \
 		-E LD_LIBRARY_PATH="$CT_CROSS_ROOT/usr/lib/aarch64-linux-gnu:$build/tests/e2e" -E COMMTRACE_QUIET=1 "${settings[@]}" \
 		"$build/tests/$program" 2>&1) || true
 	grep -q '\] [0-9]* test(s) run\.' <<<"$said" || fail "$name: $said"
@@ -84,5 +84,5 @@ if [ "$long" != 0 ]; then
 	run "nccl communicators" interpose/interpose_nccl_comm
 	run spans interpose/interpose_gpuspan
 fi
-timeout -k 5 60 "$host/bin/commtrace" info "$work/run" >"$work/info" 2>&1 || fail "commtrace info: $(cat "$work/info")"
+timeout -k 5 240 "$host/bin/commtrace" info "$work/run" >"$work/info" 2>&1 || fail "commtrace info: $(cat "$work/info")"
 echo "$tests tests passed on an emulated aarch64"

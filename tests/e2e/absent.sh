@@ -10,7 +10,7 @@ shift
 mapfile -t symbols < <(sed -n 's/^NCCL_CALL[A-Z_]*("\([A-Za-z]*\)".*/\1/p' "$CT_ROOT/interpose/abi/nccl_calls.def")
 [ ${#symbols[@]} -gt 30 ] || fail "only ${#symbols[@]} functions are wrapped"
 
-timeout -k 5 60 env LD_PRELOAD="$library" LD_LIBRARY_PATH="$CT_BUILD/lib/sim" COMMTRACE_DIR="$work/run" \
+timeout -k 5 240 env LD_PRELOAD="$library" LD_LIBRARY_PATH="$CT_BUILD/lib/sim" COMMTRACE_DIR="$work/run" \
 	"$e2e/ask_dlsym" "$library_asked" "${symbols[@]}" >answers || fail "ask_dlsym: exit $?"
 nm -D --defined-only "$library_asked" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort >there
 for i in "${!symbols[@]}"; do

@@ -10,7 +10,7 @@ calls() {
 	local name=$1 recorded=$2 d=$work/$1 n=0
 	shift 2
 	mkdir "$d"
-	timeout 20 "$@" >"$d/plain" 2>&1 || fail "$name, without the preload: $(cat "$d/plain")"
+	timeout 80 "$@" >"$d/plain" 2>&1 || fail "$name, without the preload: $(cat "$d/plain")"
 	traced 20 "$d/run" "$@" >"$d/out" 2>&1 || fail "$name: exit $?: $(cat "$d/out")"
 	same "$name: output" "$d/plain" "$d/out"
 	if [ -e "$d/run" ]; then

@@ -13,7 +13,7 @@ job() {
 		cd "$d"
 		export COMMTRACE_DIR=$d/run COMMTRACE_QUIET=1 NCCL_SHIM_LOG=$d/log
 		[ -z "$2" ] || export LD_PRELOAD=$2
-		exec timeout -k 5 60 "$build/bin/commtrace-simjob" --ranks=4 --tp=2 --workload=megatron --steps=2 --scale=4096 --timing=none
+		exec timeout -k 5 240 "$build/bin/commtrace-simjob" --ranks=4 --tp=2 --workload=megatron --steps=2 --scale=4096 --timing=none
 	) >"$d/out" 2>"$d/err" || fail "$1: exit $?: $(cat "$d/err")"
 }
 
@@ -32,7 +32,7 @@ for order in before behind; do
 	same "$order: stdout" plain/out $order/out
 	seen $order >$order/seen
 	same "$order: what the other preload saw" expected $order/seen
-	timeout -k 5 60 "$commtrace" dump $order/run >$order/dump || fail "$order: commtrace dump: exit $?"
+	timeout -k 5 240 "$commtrace" dump $order/run >$order/dump || fail "$order: commtrace dump: exit $?"
 	calls=$(grep -c ncclAllReduce $order/dump) here=$(grep -c '^allreduce' $order/log)
 	[ "$calls" = "$here" ] || fail "$order: $calls of $here calls are on record"
 done

@@ -56,23 +56,24 @@ between() {
 	printf -v "$1" %d $(($2 + (RANDOM * 32768 + RANDOM) % ($3 - $2 + 1)))
 }
 
-# traced SECONDS DIR COMMAND...: under the preload, recording into DIR, in bounded time. Settings come from the environment.
+# traced SECONDS DIR COMMAND...: under the preload, recording into DIR, in bounded time (four times as long: on a machine where others
+# work, too). Settings come from the environment.
 traced() {
-	local limit=$1 dir=$2
+	local limit=$(($1 * 4)) dir=$2
 	shift 2
 	timeout -k 5 "$limit" env COMMTRACE_DIR="$dir" LD_PRELOAD="$library" "$@"
 }
 
 # untraced SECONDS DIR COMMAND...: the same without the preload; the command gives it to whom it likes.
 untraced() {
-	local limit=$1 dir=$2
+	local limit=$(($1 * 4)) dir=$2
 	shift 2
 	timeout -k 5 "$limit" env COMMTRACE_DIR="$dir" "$@"
 }
 
 # info_json RUN...: what `commtrace info` says.
 info_json() {
-	timeout -k 5 60 "$commtrace" info --format=json "$@"
+	timeout -k 5 240 "$commtrace" info --format=json "$@"
 }
 
 # kill_round NAME CHECK_OPTIONS KILL_RANKS_ARGUMENTS...: a job with kill_ranks as its launcher, held against its journals
@@ -90,7 +91,7 @@ kill_round() {
 	check_round "$name" "$checks"
 	# What was read where the processes left it must read the same after it was brought together.
 	if [ $((RANDOM % 2)) = 0 ]; then
-		timeout -k 5 60 "$commtrace" collect "$d/run" -o "$d/collected" >"$d/collect.out" 2>&1 ||
+		timeout -k 5 240 "$commtrace" collect "$d/run" -o "$d/collected" >"$d/collect.out" 2>&1 ||
 			fail "$name: collect: $(cat "$d/collect.out")"
 		rm -rf "$d/run"
 		mv "$d/collected" "$d/run"
@@ -104,13 +105,13 @@ kill_round() {
 check_round() {
 	local name=$1 checks=$2 d=${3:-$work/$1} said ends
 	# shellcheck disable=SC2086
-	said=$(timeout -k 5 60 "$e2e/check_journal" $checks -r "$d/run" "$d"/*.journal 2>&1) || fail "$name: $said"
+	said=$(timeout -k 5 240 "$e2e/check_journal" $checks -r "$d/run" "$d"/*.journal 2>&1) || fail "$name: $said"
 	if [ "$(word "$said" ' processes')" = 0 ]; then
 		echo "$name: all were killed before they recorded anything"
 		return 0
 	fi
 	info_json "$d/run" >"$d/info.json" || fail "$name: commtrace info: exit $?"
-	ends=$(timeout -k 5 60 "$e2e/check_ends" "$d/truth" "$d/run" "$d/info.json" 2>&1) || fail "$name: $ends"
+	ends=$(timeout -k 5 240 "$e2e/check_ends" "$d/truth" "$d/run" "$d/info.json" 2>&1) || fail "$name: $ends"
 	[ $# -le 2 ] || return 0
 	processes=$((processes + $(word "$said" ' processes')))
 	calls=$((calls + $(word "$said" ' calls')))

@@ -26,7 +26,7 @@ for workload in fsdp ddp; do
 		job "$workload.$cycle" $workload $cycle || job "$workload.$cycle" $workload $cycle ||
 			job "$workload.$cycle" $workload $cycle || fail "$workload, $cycle ms: not what the streams did"
 	done
-	timeout 60 "$build/bin/commtrace-simjob" --ranks 2 --workload $workload --steps 8 --cycle-ms 60 >"$workload.bare"
+	timeout 240 "$build/bin/commtrace-simjob" --ranks 2 --workload $workload --steps 8 --cycle-ms 60 >"$workload.bare"
 	same "$workload" "$workload.bare" "$workload.60.out"
 done
 

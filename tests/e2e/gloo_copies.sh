@@ -73,7 +73,7 @@ users() { # WAY
 		(
 			export RANK=$rank WORLD_SIZE=2 COMMTRACE_DIR=$d/run
 			[ "$1" = plain ] || export LD_PRELOAD=$library
-			exec timeout 30 "$e2e/gloo_users" $rank 2 "$d/store" 3 "$e2e/libgloo_user1.so" "$e2e/libgloo_user2.so"
+			exec timeout 120 "$e2e/gloo_users" $rank 2 "$d/store" 3 "$e2e/libgloo_user1.so" "$e2e/libgloo_user2.so"
 		) >"$d/out.$rank" 2>"$d/err.$rank" &
 		pids+=($!)
 	done

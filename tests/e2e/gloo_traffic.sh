@@ -15,7 +15,7 @@ job() {
 	mkdir -p "$d/store" "$d/truth"
 	for ((rank = 0; rank < size; rank++)); do
 		RANK=$rank WORLD_SIZE=$size GLOO_SHIM_DIR=$d/truth COMMTRACE_DIR=$d/run \
-			LD_PRELOAD="$library $e2e/libgloo_shim.so" timeout -k 5 60 "$gloo_job" --rank $rank --size "$size" \
+			LD_PRELOAD="$library $e2e/libgloo_shim.so" timeout -k 5 240 "$gloo_job" --rank $rank --size "$size" \
 			--store "$d/store" --threads $threads "$@" >"$d/out.$rank" 2>"$d/err.$rank" &
 		pids[rank]=$!
 	done

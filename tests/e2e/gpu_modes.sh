@@ -31,12 +31,12 @@ job() {
 	shift 2
 	mkdir "$out"
 	cd "$out"
-	env "$@" COMMTRACE_QUIET=1 COMMTRACE_BUDGET=off COMMTRACE_DIR="$out/run" LD_PRELOAD="$preload" timeout -k 5 120 \
+	env "$@" COMMTRACE_QUIET=1 COMMTRACE_BUDGET=off COMMTRACE_DIR="$out/run" LD_PRELOAD="$preload" timeout -k 5 480 \
 		"$simjob" --ranks 4 --nodes 2 --workload "$(basename "${out%.*}")" --steps 5 --cycle-ms 15 --spans spans \
 		--result result.json >stdout 2>stderr || status=$?
 	echo $status >status
 	if [ -n "$preload" ] && [ $status = 0 ]; then
-		timeout -k 5 60 "$commtrace" dump --format=jsonl run | sed 's/.*"enter_ns":\([0-9]*\).*/\1 &/' |
+		timeout -k 5 240 "$commtrace" dump --format=jsonl run | sed 's/.*"enter_ns":\([0-9]*\).*/\1 &/' |
 			sort -n | cut -d ' ' -f 2- >dump.jsonl
 		awk -f "$spans_awk" spans dump.jsonl >told
 	fi

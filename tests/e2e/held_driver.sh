@@ -13,7 +13,7 @@ ends() {
 	local name=$work/$1.$3 begin status=0
 	begin=$(date +%s%N)
 	if [ "$3" = plain ]; then
-		timeout -k 5 90 "$job" "$1" "$2" >"$name.out" 2>"$name.err" || status=$?
+		timeout -k 5 360 "$job" "$1" "$2" >"$name.out" 2>"$name.err" || status=$?
 	else
 		traced 90 "$work/$1.run" "$job" "$1" "$2" >"$name.out" 2>"$name.err" || status=$?
 	fi

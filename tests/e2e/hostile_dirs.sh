@@ -14,7 +14,7 @@ if [ $# = 0 ]; then
 	status=0
 	for name in "${cases[@]}"; do
 		while [ "$(jobs -rp | wc -l)" -ge 4 ]; do wait -n || true; done
-		(timeout -k 5 120 unshare -m --propagation private "$0" "$name" >"$logs/$name" 2>&1 || echo "FAILED: $?" >>"$logs/$name") &
+		(timeout -k 5 480 unshare -m --propagation private "$0" "$name" >"$logs/$name" 2>&1 || echo "FAILED: $?" >>"$logs/$name") &
 	done
 	wait
 	for name in "${cases[@]}"; do
@@ -69,7 +69,7 @@ job() {
 			export RANK=$rank WORLD_SIZE=2 COMMTRACE_JOB=e2e COMMTRACE_DIR=$dir
 			[ "$way" = plain ] || export LD_PRELOAD=$library
 			code=0
-			timeout -k 5 60 "$gloo_job" --rank $rank --size 2 --store "$work/$way" --threads 2 --ops $ops \
+			timeout -k 5 240 "$gloo_job" --rank $rank --size 2 --store "$work/$way" --threads 2 --ops $ops \
 				--pace-us $pace --journal "$work/$way-$rank.journal" \
 				>"$work/$way.out.$rank" 2>"$work/$way.err.$rank" || code=$?
 			echo "exit code $code" >>"$work/$way.out.$rank"
@@ -113,7 +113,7 @@ whole() {
 	shift
 	for path in "$@"; do paths+=(-r "$path"); done
 	# shellcheck disable=SC2086
-	timeout -k 5 60 "$e2e/check_journal" $options "${paths[@]}" "$work"/traced-[01].journal >"$work/said" 2>&1 ||
+	timeout -k 5 240 "$e2e/check_journal" $options "${paths[@]}" "$work"/traced-[01].journal >"$work/said" 2>&1 ||
 		fail "$(cat "$work/said")"
 	sed 's/^check_journal: //' "$work/said"
 	grep -q '^check_journal: 2 processes' "$work/said" || fail "not both ranks recorded"
@@ -124,7 +124,7 @@ says() {
 	local reason=$1 command
 	shift
 	for command in info report; do
-		timeout -k 5 60 "$commtrace" $command --format=json "$@" >"$work/$command" 2>"$work/$command.err" ||
+		timeout -k 5 240 "$commtrace" $command --format=json "$@" >"$work/$command" 2>"$work/$command.err" ||
 			fail "$command: exit $?: $(cat "$work/$command.err")"
 		tr -d ' \n' <"$work/$command" | grep -Eq "\"reason\":\"$reason\",\"records\":[1-9]" ||
 			fail "$command does not tell $reason: $(tr -d ' \n' <"$work/$command" | grep -o '"losses":[^]]*]')"
@@ -154,9 +154,9 @@ killed() {
 # evidence RUN: of the killed ones.
 evidence() {
 	local d=$work/killed
-	timeout -k 5 60 "$e2e/check_journal" -r "$1" "$d"/*.journal >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+	timeout -k 5 240 "$e2e/check_journal" -r "$1" "$d"/*.journal >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 	info_json "$1" >"$work/info.json" || fail "info: exit $?"
-	timeout -k 5 60 "$e2e/check_ends" "$d/truth" "$1" "$work/info.json" >>"$work/said" 2>&1 || fail "$(cat "$work/said")"
+	timeout -k 5 240 "$e2e/check_ends" "$d/truth" "$1" "$work/info.json" >>"$work/said" 2>&1 || fail "$(cat "$work/said")"
 	grep -q ' 2 kills' "$work/said" || fail "nothing recorded: $(cat "$work/said")"
 	sed 's/^/killed: /' "$work/said"
 }
@@ -215,7 +215,7 @@ remove_rings() {
 # What was in the ring only is gone. What had been flushed is not, and somebody says that the end is missing.
 ring_removed_and_killed() {
 	killed "$work/run" remove_rings
-	timeout -k 5 60 "$e2e/check_journal" --cut -r "$work/run" "$work/killed"/*.journal >"$work/said" 2>&1 ||
+	timeout -k 5 240 "$e2e/check_journal" --cut -r "$work/run" "$work/killed"/*.journal >"$work/said" 2>&1 ||
 		fail "$(cat "$work/said")"
 	sed 's/^/killed: /' "$work/said"
 	grep -q '^check_journal: 2 processes' "$work/said" || fail "not both ranks recorded"
@@ -232,7 +232,7 @@ parent_is_file() {
 	grep -q "COMMTRACE_DIR $work/file/run cannot be used" <<<"$line" || fail "not in the start line: $line"
 	[ "$run" = "$work/cwd/commtrace-e2e" ] || fail "it went to $run"
 	whole "" "$run"
-	timeout 60 "$commtrace" info "$run" | grep -q 'cannot be used' || fail "info does not repeat it"
+	timeout 240 "$commtrace" info "$run" | grep -q 'cannot be used' || fail "info does not repeat it"
 }
 
 readonly_dir() {
@@ -286,7 +286,7 @@ full_for_a_while() {
 	compare "$work/run" make_room
 	whole "" "$run"
 	loses_nothing "$run"
-	timeout 60 "$commtrace" info "$run" | grep -q 'could not be written' || fail "info does not tell it"
+	timeout 240 "$commtrace" info "$run" | grep -q 'could not be written' || fail "info does not tell it"
 	umount "$work/run"
 }
 # It is noticed soon, not at the end of the job.

@@ -15,7 +15,7 @@ compare() {
 		status=0
 		mkdir -p "$d/own"
 		if [ $how = plain ]; then
-			timeout -k 5 60 "$job" "$1" "$d/own" >"$d/out" 2>"$d/err" || status=$?
+			timeout -k 5 240 "$job" "$1" "$d/own" >"$d/out" 2>"$d/err" || status=$?
 		else
 			traced 60 "$d/run" "$job" "$1" "$d/own" >"$d/out" 2>"$d/err" || status=$?
 		fi

@@ -27,7 +27,7 @@ device() {
 	for pause in 1 4 16; do
 		status=0
 		rm -rf "$name.run"
-		(with "$how" "$name.run" && exec timeout -k 5 120 "$e2e/device_job" "$name" $((pause * seconds * 1500)) "$@") \
+		(with "$how" "$name.run" && exec timeout -k 5 480 "$e2e/device_job" "$name" $((pause * seconds * 1500)) "$@") \
 			>"$name.out" 2>"$name.err" || status=$?
 		[ $status = 9 ] || break
 	done
@@ -88,14 +88,14 @@ job() {
 	local d=$work/$1.$2 how=$2 status=0
 	shift 2
 	mkdir "$d"
-	(with "$how" "$d/run" && exec timeout -k 5 120 "$simjob" --ranks 4 --nodes 2 --cycle-ms 10 --seed 3 --give-up 20 \
+	(with "$how" "$d/run" && exec timeout -k 5 480 "$simjob" --ranks 4 --nodes 2 --cycle-ms 10 --seed 3 --give-up 20 \
 		--result "$d/result.json" --journal "$d/journal" "$@") >"$d/out" 2>"$d/err" || status=$?
 	echo $status >"$d/status"
 }
 
 # whole NAME HOW: the journal is on record.
 whole() {
-	timeout -k 5 60 "$e2e/check_journal" --nccl -r "$work/$1.$2/run" "$work/$1.$2/journal" >"$work/said" 2>&1 ||
+	timeout -k 5 240 "$e2e/check_journal" --nccl -r "$work/$1.$2/run" "$work/$1.$2/journal" >"$work/said" 2>&1 ||
 		fail "$1, $2: $(cat "$work/said")"
 	grep -q '^check_journal: 4 processes' "$work/said" || fail "$1, $2: $(cat "$work/said")"
 }
@@ -133,7 +133,7 @@ hang=5
 [ "$long" = 0 ] || hang=10
 mkdir "$work/both.auto"
 with auto "$work/both.auto/run"
-LD_PRELOAD='' "$e2e/watch_beat" "$rings" "$work/beat" env LD_PRELOAD="$library" timeout -k 5 120 "$simjob" --ranks 4 --nodes 2 \
+LD_PRELOAD='' "$e2e/watch_beat" "$rings" "$work/beat" env LD_PRELOAD="$library" timeout -k 5 480 "$simjob" --ranks 4 --nodes 2 \
 	--steps 20 --cycle-ms 10 --journal "$work/both.auto/journal" --fault driver-lock:rank=1,s=$hang \
 	--fault slow-write:rank=1,s=$hang >"$work/both.auto/out" 2>&1 || fail "both: $(cat "$work/both.auto/out")"
 unset LD_PRELOAD

@@ -9,7 +9,7 @@ compared=0
 # ends_of COMMAND...: runs it in the empty folder ./here; its output goes to out, its stderr to err, its exit code to code.
 ends_of() {
 	local code=0
-	timeout -k 5 60 "$@" >out 2>err </dev/null || code=$?
+	timeout -k 5 240 "$@" >out 2>err </dev/null || code=$?
 	echo "exit code $code" >code
 }
 

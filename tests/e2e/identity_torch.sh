@@ -25,7 +25,7 @@ job() {
 			[ "$way" = plain ] || export LD_PRELOAD=$library
 			exec 2>/dev/null
 			code=0
-			timeout -k 5 100 "$python" "$train" "$@" >out 2>err </dev/null || code=$?
+			timeout -k 5 400 "$python" "$train" "$@" >out 2>err </dev/null || code=$?
 			echo "exit code $code" >code
 		) &
 		pids+=($!)
@@ -81,7 +81,7 @@ launched() {
 			export COMMTRACE_DIR=$work/$way/run
 			[ $way = plain ] || export LD_PRELOAD=$library
 			code=0
-			timeout -k 5 100 "$python" -m torch.distributed.run -r 1 -t 1 --log_dir "$way/log" --nproc_per_node=2 \
+			timeout -k 5 400 "$python" -m torch.distributed.run -r 1 -t 1 --log_dir "$way/log" --nproc_per_node=2 \
 				--master_addr 127.0.0.1 --master_port "$("$python" "$root/tools/free_port.py")" --monitor_interval 0.5 \
 				"$train" "$@" >"$way/out" 2>"$way/err" || code=$?
 			echo "exit code $code" >>"$way/out"

@@ -59,14 +59,14 @@ round() {
 		--monitor_interval 0.5 "$root/examples/torch_ddp/train.py" --steps 100000 --hidden 64 --groups \
 		--journal "$d" --timeout-s 20 >"$d/out" 2>"$d/err" &
 	launcher=$!
-	wait_for 60 under_way || fail "round $n: the job does not get going: $(tail -n 5 "$d/err")"
+	wait_for 240 under_way || fail "round $n: the job does not get going: $(tail -n 5 "$d/err")"
 	sleep "$(printf '%d.%03d' $((pause / 1000)) $((pause % 1000)))"
 	pid=$(field "$d/rank-$victim.journal" 24 4)
 	before=$(clock)
 	# shellcheck disable=SC2016
 	env LD_PRELOAD="$library" bash -c 'echo $$; kill -KILL "$0"' "$pid" >"$d/killer"
 	after=$(clock)
-	wait_for 60 gone || fail "round $n: torchrun does not end"
+	wait_for 240 gone || fail "round $n: torchrun does not end"
 	wait "$launcher" || status=$?
 	[ $status = 1 ] || fail "round $n: torchrun's exit code is $status: $(tail -n 5 "$d/err")"
 	grep -q "pid: $pid).*exitcode *: -9\|exitcode: -9.*pid: $pid" "$d/err" || grep -q -- "-9" "$d/err" ||

@@ -12,12 +12,12 @@ job=$e2e/nvtx_job
 ran() {
 	local dir=$1
 	shift
-	timeout -k 5 60 "$commtrace" run -o "$work/$dir" -- env "$@" "$job" "$work/$dir.known" >"$dir.out" 2>"$dir.err" ||
+	timeout -k 5 240 "$commtrace" run -o "$work/$dir" -- env "$@" "$job" "$work/$dir.known" >"$dir.out" 2>"$dir.err" ||
 		fail "$dir: exit $? $(cat "$dir.err")"
 	"$e2e/nvtx_records" "$work/$dir" >"$dir.seen" || fail "$dir: cannot be read"
 }
 
-timeout -k 5 60 "$job" bare.known >bare.out
+timeout -k 5 240 "$job" bare.known >bare.out
 ran run
 same "what the job prints" bare.out run.out
 

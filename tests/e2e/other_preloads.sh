@@ -11,7 +11,7 @@ run() {
 	local as=$1 preloads=$2 code=0
 	shift 2
 	mkdir -p "$work/here"
-	(cd "$work/here" && exec timeout -k 5 60 env ${preloads:+LD_PRELOAD="$preloads"} "$@" </dev/null) \
+	(cd "$work/here" && exec timeout -k 5 240 env ${preloads:+LD_PRELOAD="$preloads"} "$@" </dev/null) \
 		>"$as.out" 2>"$as.err" || code=$?
 	echo "exit code $code" >>"$as.out"
 }

@@ -34,7 +34,7 @@ run() {
 	local d=$work/$1 code=0
 	shift
 	mkdir "$d"
-	(cd "$d" && exec timeout -k 5 60 env COMMTRACE_DIR="$d/run" "$@" "${job[@]}") >"$d/out" 2>"$d/err" || code=$?
+	(cd "$d" && exec timeout -k 5 240 env COMMTRACE_DIR="$d/run" "$@" "${job[@]}") >"$d/out" 2>"$d/err" || code=$?
 	echo "exit code $code" >>"$d/out"
 }
 
@@ -81,7 +81,7 @@ recorded() {
 	"$e2e/list_calls" "$d/run" >"$d/listed" || fail "$1: list_calls: exit $?"
 	sed -E '/ncclCommInitAll/s/[0-9a-f]{16}/ITS-OWN/' "$d/listed" >"$d/recorded"
 	same "$1: what is recorded" "$d/expected" "$d/recorded"
-	timeout -k 5 60 "$commtrace" dump "$d/run" >"$d/dump" || fail "$1: commtrace dump: exit $?"
+	timeout -k 5 240 "$commtrace" dump "$d/run" >"$d/dump" || fail "$1: commtrace dump: exit $?"
 	[ "$(grep -c ncclAllReduce "$d/dump")" = 1 ] || fail "$1: commtrace dump does not show the call:"$'\n'"$(cat "$d/dump")"
 	info_json "$d/run" >"$d/info" || fail "$1: commtrace info: exit $?"
 }

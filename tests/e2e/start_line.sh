@@ -19,7 +19,7 @@ job() {
 		(
 			cd "$d/cwd"
 			export COMMTRACE_DIR=$d/run COMMTRACE_JOB=e2e
-			timeout -k 5 30 env "${settings[@]}" RANK=$rank WORLD_SIZE=2 \
+			timeout -k 5 120 env "${settings[@]}" RANK=$rank WORLD_SIZE=2 \
 				LD_PRELOAD="$library" "$gloo_job" --rank $rank --size 2 --store "$d/store" --ops 20 "$@" \
 				>"$d/out.$rank" 2>"$d/err.$rank"
 		) &
@@ -42,7 +42,7 @@ says() {
 notes() {
 	local command
 	for command in info report; do
-		timeout -k 5 60 "$commtrace" $command "$work/$1/run" >"$work/$1/$command" 2>&1 || fail "$1: $command: exit $?"
+		timeout -k 5 240 "$commtrace" $command "$work/$1/run" >"$work/$1/$command" 2>&1 || fail "$1: $command: exit $?"
 		grep -Fq "$2" "$work/$1/$command" || fail "$1: $command does not repeat '$2':"$'\n'"$(cat "$work/$1/$command")"
 	done
 }
@@ -99,7 +99,7 @@ exec 9>&-
 threads() {
 	local pid guard store
 	store=$(mktemp -d "$work/store.XXXXXX")
-	timeout -k 5 30 env "$@" "$gloo_job" --rank 0 --size 1 --store "$store" --ops 100000 --pace-us 1000 \
+	timeout -k 5 120 env "$@" "$gloo_job" --rank 0 --size 1 --store "$store" --ops 100000 --pace-us 1000 \
 		--journal "$work/threads.journal" >/dev/null 2>&1 &
 	guard=$!
 	for _ in $(seq 200); do

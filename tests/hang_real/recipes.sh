@@ -19,7 +19,7 @@ recipe() {
 # names CODE RANK RUN: the one verdict.
 names() {
 	local code=0
-	timeout -k 5 60 env -u COMMTRACE_RING_DIR commtrace hang --format=json "$3" >said || code=$?
+	timeout -k 5 240 env -u COMMTRACE_RING_DIR commtrace hang --format=json "$3" >said || code=$?
 	[ $code = 3 ] || fail "commtrace hang: exit $code: $(cat said)"
 	"$python" - "$1" "$2" said <<-'END' || fail "not $1 of rank $2: $(cat said)"
 		import json, sys
@@ -49,7 +49,7 @@ if [ "${1:-}" = torch ]; then
 	printf '#!/bin/sh\nexec "%s" -m torch.distributed.run "$@"\n' "$python" >bin/torchrun
 	chmod +x bin/torchrun recorded.sh
 	status=0
-	OMP_NUM_THREADS=1 timeout -k 5 100 sh recorded.sh -r 1 -t 1 --log_dir log --nproc_per_node=2 --master_addr 127.0.0.1 \
+	OMP_NUM_THREADS=1 timeout -k 5 400 sh recorded.sh -r 1 -t 1 --log_dir log --nproc_per_node=2 --master_addr 127.0.0.1 \
 		--master_port "$("$python" "$root/tools/free_port.py")" "$root/tests/hang_real/crash_job.py" \
 		--rank 1 --phase step --way segfault >out 2>err || status=$?
 	[ $status = 1 ] || fail "torchrun: exit $status: $(cat err)"
@@ -85,7 +85,7 @@ if unshare -mpf --mount-proc true 2>/dev/null; then
 	export -f hanging_job
 	export library gloo_job work hook
 	# shellcheck disable=SC2016
-	timeout -k 5 60 unshare -mpf --mount-proc --propagation private bash -c '
+	timeout -k 5 240 unshare -mpf --mount-proc --propagation private bash -c '
 		mount -t tmpfs -o size=64m tmpfs /dev/shm && unset COMMTRACE_RING_DIR && hanging_job && sh -c "$hook"' >hook.out 2>&1 ||
 		fail "preStop: exit $?: $(cat hook.out)"
 	printf 'preStop: '

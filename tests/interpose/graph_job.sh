@@ -67,9 +67,15 @@ job skips --steps 4 --graph --fault skip:rank=2,op=131 --timing none --give-up 3
 [ "$(ops skips | grep '^{"rank":2,' | grep -c GraphLaunch)" = 50 ] || fail "rank 2 has launched all"
 [ "$(ops skips | grep '^{"rank":1,' | grep -c GraphLaunch)" = 51 ] || fail "rank 1 has not launched all"
 
-# Late between its graphs: named.
-job slow --steps 30 --cycle-ms 20 --graph --fault slow-rank:rank=2,pct=15 || fail "a job with a slow rank"
-"$bin/commtrace" report slow | grep -q '^STRAGGLER rank=2 ' || fail "rank 2 is not named: $("$bin/commtrace" report slow | head -3)"
+# Late between its graphs: named. Where others work on this machine one job may not tell who it was; never is it somebody else.
+for try in 1 2 3 4; do
+	rm -rf slow
+	job slow --steps 30 --cycle-ms 20 --graph --fault slow-rank:rank=2,pct=15 || fail "a job with a slow rank"
+	"$bin/commtrace" report slow >slow.report || fail "report of a job with a slow rank"
+	! grep -q '^STRAGGLER rank=2 ' slow.report || break
+	! grep -q '^STRAGGLER' slow.report || fail "somebody else is named: $(head -3 slow.report)"
+	[ $try -lt 4 ] || fail "rank 2 is not named: $(head -3 slow.report)"
+done
 
 # A segment tells again what its graphs hold: the first ones can go.
 COMMTRACE_SEGMENT_BYTES=64K COMMTRACE_FLUSH=100ms job long --ranks 2 --steps 1500 --graph --timing none || fail "a long job"

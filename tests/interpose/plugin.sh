@@ -12,7 +12,7 @@ job() {
 	local d=$work/$1 program=$build/bin/commtrace-simjob$2
 	shift 2
 	mkdir -p "$d"
-	(cd "$d" && timeout -k 5 90 env COMMTRACE_QUIET=1 COMMTRACE_DIR="$d/run" "$@" "$program" --ranks $ranks --workload "${workload:-moe}" \
+	(cd "$d" && timeout -k 5 360 env COMMTRACE_QUIET=1 COMMTRACE_DIR="$d/run" "$@" "$program" --ranks $ranks --workload "${workload:-moe}" \
 		--steps 3 --cycle-ms 10 --seed 3 --result result.json --journal journal >out 2>err) ||
 		fail "$d: exit $?: $(tail -n 3 "$d/err")"
 	same "$d: stdout" "$work/bare/out" "$d/out"
@@ -23,7 +23,7 @@ job() {
 
 # dumped NAME PATTERN: how many of its ops have it.
 dumped() {
-	timeout -k 5 60 "$commtrace" dump "$work/$1/run" --format=jsonl >"$work/$1/ops"
+	timeout -k 5 240 "$commtrace" dump "$work/$1/run" --format=jsonl >"$work/$1/ops"
 	grep -cE "$2" "$work/$1/ops" || true
 }
 
@@ -34,7 +34,7 @@ no_losses() {
 }
 
 mkdir "$work/bare"
-(cd "$work/bare" && timeout -k 5 90 "$build/bin/commtrace-simjob" --ranks $ranks --workload moe --steps 3 --cycle-ms 10 --seed 3 \
+(cd "$work/bare" && timeout -k 5 360 "$build/bin/commtrace-simjob" --ranks $ranks --workload moe --steps 3 --cycle-ms 10 --seed 3 \
 	--result result.json --journal journal >out 2>err)
 cp "$library" "$work/copy.so"
 
@@ -99,7 +99,7 @@ NCCL_PROFILER_PLUGIN=mine "$commtrace" run -q --plugin -o "$work/asked3" -- "$BA
 between ms 150 400
 d=$work/killed
 mkdir "$d"
-(cd "$d" && timeout -k 5 60 env COMMTRACE_QUIET=1 COMMTRACE_DIR="$d/run" NCCL_PROFILER_PLUGIN="$library" "$build/bin/commtrace-simjob-static" \
+(cd "$d" && timeout -k 5 240 env COMMTRACE_QUIET=1 COMMTRACE_DIR="$d/run" NCCL_PROFILER_PLUGIN="$library" "$build/bin/commtrace-simjob-static" \
 	--ranks $ranks --workload moe --steps 100000 --cycle-ms 10 --journal journal --on-death wait \
 	$(for r in 0 1 2 3; do echo "--fault kill:rank=$r,ms=$((ms + 7 * r))"; done) >out 2>err) && fail "nobody was killed"
 "$ops" --killed "$d/run" "$d/journal" $ranks

@@ -9,7 +9,7 @@ asker=$mpi/libask_next.so tool=$mpi/liblast_threads.so
 
 # answers NAME PRELOADS PROGRAM: how and where, in NAME.
 answers() {
-	timeout -k 5 30 env LD_PRELOAD="$2" ASK_NEXT_LOG="$work/$1" COMMTRACE_DIR="$work/run" "$3" --help >out 2>&1 || :
+	timeout -k 5 120 env LD_PRELOAD="$2" ASK_NEXT_LOG="$work/$1" COMMTRACE_DIR="$work/run" "$3" --help >out 2>&1 || :
 	grep -q malloc "$1" || fail "$1: nothing was asked: $(cat out)"
 }
 

@@ -23,14 +23,14 @@ is_whole() {
 }
 
 for n in 1 2; do
-	timeout -k 5 60 "$commtrace" run -o abort$n -- "mpirun.$flavour" -n $ranks "$program" abort reached$n >out 2>abort$n.said &&
+	timeout -k 5 240 "$commtrace" run -o abort$n -- "mpirun.$flavour" -n $ranks "$program" abort reached$n >out 2>abort$n.said &&
 		fail "abort: exit 0"
 	is_whole abort$n
 done
 
 "$commtrace" run -o stand -- "mpirun.$flavour" -n $ranks "$program" stand standing >out 2>stand.said &
 run=$!
-limit=$((SECONDS + 50)) code=0
+limit=$((SECONDS + 200)) code=0
 until [ $code = 3 ]; do
 	[ $SECONDS -lt $limit ] || fail "stand: --fail-on=any: exit $code: $(cat stand.report stand.said)"
 	sleep 0.2

@@ -29,7 +29,7 @@ job() {
 
 # printed FILE N: rank 0 has printed step N.
 printed() {
-	local limit=$((SECONDS + 40))
+	local limit=$((SECONDS + 160))
 	until grep -q "^step $2 " "$1" 2>/dev/null; do
 		[ $SECONDS -lt $limit ] || fail "${1%/*}: step $2 does not come: $(cat "$1" "${1%out}err")"
 		sleep 0.05
@@ -38,7 +38,7 @@ printed() {
 
 # stuck NAME FAULT ARGUMENTS...: everybody is where he stays when the records no longer change; then all are killed.
 stuck() {
-	local name=$1 before="" now=none limit=$((SECONDS + 30))
+	local name=$1 before="" now=none limit=$((SECONDS + 120))
 	shift
 	job "$name" "$library" --steps 20 "$@"
 	printed "$name/out" 4
@@ -46,13 +46,13 @@ stuck() {
 		[ $SECONDS -lt $limit ] || fail "$name: goes on"
 		sleep 0.3
 		before=$now
-		now=$(timeout -k 5 60 "$commtrace" dump "$name/run" 2>&1) || true
+		now=$(timeout -k 5 240 "$commtrace" dump "$name/run" 2>&1) || true
 	done
 	# shellcheck disable=SC2046
 	kill -KILL $(cat "$name"/pid.*)
 	wait $launcher || true
-	timeout -k 5 60 "$commtrace" dump --format=jsonl "$name/run" >"$name/dump" || fail "$name: commtrace dump: exit $?"
-	timeout -k 5 60 "$commtrace" report "$name/run" >"$name/report" || fail "$name: commtrace report: exit $?"
+	timeout -k 5 240 "$commtrace" dump --format=jsonl "$name/run" >"$name/dump" || fail "$name: commtrace dump: exit $?"
+	timeout -k 5 240 "$commtrace" report "$name/run" >"$name/report" || fail "$name: commtrace report: exit $?"
 	info_json "$name/run" >"$name/info" || fail "$name: commtrace info: exit $?"
 	[ "$(grep -c '"pid"' "$name/info")" = $ranks ] || fail "$name: not $ranks processes: $(cat "$name/info")"
 	# RANK CALL OP PEER SEQ STATE of what had not ended, and RANK allreduces N of what had
@@ -120,7 +120,7 @@ if [ "$flavour" = mpich ]; then
 else
 	same "killed: exit code" plain/code killed/code
 fi
-timeout -k 5 60 "$commtrace" dump --format=jsonl killed/run >killed/dump || fail "killed: commtrace dump: exit $?"
+timeout -k 5 240 "$commtrace" dump --format=jsonl killed/run >killed/dump || fail "killed: commtrace dump: exit $?"
 steps=$(grep -c '^step [0-9]* residual [0-9.]*$' killed/out)
 # Who printed a step had its Allreduce behind it, and the others had entered it.
 "$python" - killed/dump "$steps" $ranks <<-'END' || fail "killed: the records of $steps steps are not there"

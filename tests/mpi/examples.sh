@@ -24,7 +24,7 @@ both() {
 	same "$name: stdout and exit code" plain.out traced.out
 	same "$name: stderr" plain.err traced.err
 	grep -qx 'result checksum=[0-9a-f]*' plain.out && grep -qx 'exit code 0' plain.out || fail "$name: $(cat plain.out plain.err)"
-	said=$(timeout -k 5 60 "$commtrace" dump --format=jsonl "$work/run-$compared" >dump &&
+	said=$(timeout -k 5 240 "$commtrace" dump --format=jsonl "$work/run-$compared" >dump &&
 		"$python" "$root/tests/mpi/counts.py" dump 2>&1) || fail "$name: $said"
 	printf '%-22s %s; %s\n' "$name" "$(grep checksum plain.out)" "$said"
 	compared=$((compared + 1))

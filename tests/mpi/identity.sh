@@ -27,12 +27,12 @@ who() {
 	mkdir -p "$name"
 	(
 		cd "$name"
-		timeout -k 5 60 "$@" >out 2>err
+		timeout -k 5 240 "$@" >out 2>err
 	) || fail "$name: exit $?: $(cat "$name"/{out,err})"
 	found=("$name"/commtrace-*)
 	[ ${#found[@]} = 1 ] && [ -d "${found[0]}" ] || fail "$name: not one run: ${found[*]}"
 	run=${found[0]##*/}
-	timeout -k 5 60 "$commtrace" report --format=json "$name/$run" >"$name/report" || fail "$name: commtrace report: exit $?"
+	timeout -k 5 240 "$commtrace" report --format=json "$name/$run" >"$name/report" || fail "$name: commtrace report: exit $?"
 	"$python" - "$name/report" "$ranks" "$name" <<-'END' || fail "$name: $(head -c 600 "$name/report")"
 		import json, sys
 		report, ranks, name = json.load(open(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
@@ -58,7 +58,7 @@ who script 2 "${mpirun[@]}" -n 2 sh -c '"$@"; exit $?' sh sh -c '"$@"; exit $?' 
 
 # Several programs in one job.
 who several 3 "${mpirun[@]}" -n 1 "${traced[@]}" "$program" "${job[@]}" : -n 2 "${traced[@]}" "$work/other_program" "${job[@]}"
-timeout -k 5 60 "$commtrace" info --format=json "several/$run" >several/info
+timeout -k 5 240 "$commtrace" info --format=json "several/$run" >several/info
 [ "$(grep -c '"exe": .*/other_program"' several/info)" = 2 ] || fail "several: $(cat several/info)"
 
 # Two nodes: two proxies, or daemons, that have no ancestor in common.

@@ -29,10 +29,11 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 	return 0;
 }
 
-static int on_host(void *arg, const struct ct_host_rec *rec, const char *call)
+static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	const int *rank = arg;
 
+	(void)site;
 	last_ns = rec->enter_ns > last_ns ? rec->enter_ns : last_ns;
 	if (rec->return_ns)
 		printf("%d %s %016" PRIx64 " %d\n", *rank, call ? call : "?", rec->key,

@@ -15,8 +15,8 @@ for way in fork errors abort; do
 	[ $way = abort ] || [ $code = 0 ] || fail "$way: exit $code"
 	# (what was printed before an abort may be lost)
 	[ $way = abort ] || same "$way: what the ranks say" <(sort $way/bare) <(sort $way/out)
-	timeout -k 5 60 "$commtrace" dump --format=jsonl $way/run >$way/dump || fail "$way: commtrace dump: exit $?"
-	timeout -k 5 60 "$commtrace" report --format=json $way/run >$way/report || fail "$way: commtrace report: exit $?"
+	timeout -k 5 240 "$commtrace" dump --format=jsonl $way/run >$way/dump || fail "$way: commtrace dump: exit $?"
+	timeout -k 5 240 "$commtrace" report --format=json $way/run >$way/report || fail "$way: commtrace report: exit $?"
 	info_json $way/run >$way/info || fail "$way: commtrace info: exit $?"
 	"$python" "$root/tests/mpi/lives.py" $way || fail "$way: $(cat $way/out) $(cat $way/dump)"
 done

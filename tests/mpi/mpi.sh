@@ -19,9 +19,9 @@ yield=
 [ "$flavour" != mpich ] || yield=$mpi/mpi_yield.so
 export HYDRA_LAUNCHER=fork
 
-# mpi_start SECONDS RANKS COMMAND...: the job without the tracer, in bounded time.
+# mpi_start SECONDS RANKS COMMAND...: the job without the tracer, in bounded time (four times as long, as in e2e.sh).
 mpi_start() {
-	local limit=$1 ranks=$2
+	local limit=$(($1 * 4)) ranks=$2
 	shift 2
 	timeout -k 5 "$limit" "mpirun.$flavour" -n "$ranks" env LD_PRELOAD="${preloads:+$preloads:}$yield" "$@"
 }

@@ -19,7 +19,7 @@ run() {
 		mpi_start 60 $ranks "${3:-$program}" "${job[@]}" >"$d/out" 2>"$d/err" || fail "$name: exit $?: $(cat "$d/err")"
 	[ "$name" = plain ] || same "$name: stdout" plain/out "$name/out"
 	[[ ":$2:" != *":$library:"* ]] ||
-		timeout -k 5 60 "$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$name: commtrace dump: exit $?"
+		timeout -k 5 240 "$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$name: commtrace dump: exit $?"
 }
 
 # counted NAME [some]: the other tool's log against itself alone, and against the run.

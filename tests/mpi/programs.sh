@@ -17,7 +17,7 @@ one() {
 		cd "$d"
 		preloads=$library:$shim COMMTRACE_DIR=$d/run PMPI_SHIM_LOG=$d/log mpi_start 120 "$ranks" "$@" >out 2>err
 	) || fail "$name: exit $?: $(tail -n 5 "$d/out" "$d/err")"
-	timeout -k 5 60 "$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$name: commtrace dump: exit $?"
+	timeout -k 5 240 "$commtrace" dump --format=jsonl "$d/run" >"$d/dump" || fail "$name: commtrace dump: exit $?"
 	said=$("$python" "$root/tests/mpi/counts.py" "$d/dump" "$d/log" some 2>&1) || fail "$name: $said"
 	! info_json "$d/run" | grep -A3 '"reason"' || fail "$name: records were lost"
 	printf '%-8s %s\n' "$name" "$said"

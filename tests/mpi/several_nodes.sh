@@ -20,7 +20,7 @@ esac
 there() {
 	local run=$work/$1
 	shift
-	timeout -k 5 60 "$commtrace" run -q -o "$run" -- "mpirun.$flavour" "${remote[@]}" "$@" -n 1 "$(mpi_program linked_stencil)" --steps 3 \
+	timeout -k 5 240 "$commtrace" run -q -o "$run" -- "mpirun.$flavour" "${remote[@]}" "$@" -n 1 "$(mpi_program linked_stencil)" --steps 3 \
 		>"$work/out" 2>"$work/err" || fail "the job ended with $?: $(cat "$work/out" "$work/err")"
 	"$commtrace" info "$run" --format=json 2>/dev/null | grep -c '"pid"' || true
 }

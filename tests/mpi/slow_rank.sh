@@ -10,10 +10,23 @@ ranks=4
 program=$build/bin/mpi_stencil$suffix
 yield=
 
-# is WHAT PATTERN OPTION...: the verdict, and the ranks in findings about late ones.
+# is WHAT PATTERN OPTION...: the verdict, and the ranks in findings about late ones. Where others work on this machine one job may
+# not tell who was slow: another one may, while nobody is named.
 is() {
-	local what=$1 pattern=$2 dir=$work/${1// /_} said
-	shift 2
+	local said dir try
+	for try in 1 2 3 4; do
+		played "$try, $1" "${@:3}"
+		[[ ! "$said" =~ ^($2)$ ]] || break
+		[[ "$said" = *' '* || $try = 4 ]] && fail "$1: $said instead of $2: $("$commtrace" report "$dir")"
+	done
+	printf '%-18s %s\n' "$1" "$said"
+}
+
+# played WHAT OPTION...: sets said and dir.
+played() {
+	local what=$1
+	dir=$work/${1//[ ,]/_}
+	shift
 	mpi_traced 100 $ranks "$dir" "$program" "$@" >"$dir.out" 2>&1 || fail "$what: exit $?: $(cat "$dir.out")"
 	grep -q '^result checksum=' "$dir.out" || fail "$what: no result: $(cat "$dir.out")"
 	"$commtrace" report "$dir" --format=json >"$dir.json" || fail "$what: report: exit $?"
@@ -24,8 +37,6 @@ is() {
 		print(report["verdict"]["code"], *[rank for f in late for rank in f["ranks"]])
 	PYTHON
 	)
-	[[ "$said" =~ ^($pattern)$ ]] || fail "$what: $said instead of $pattern: $("$commtrace" report "$dir")"
-	printf '%-18s %s\n' "$what" "$said"
 }
 
 is "the last is slow" "STRAGGLER $((ranks - 1))" --steps 30 --slow-rank $((ranks - 1)) --slow-ms 60

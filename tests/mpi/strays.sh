@@ -15,7 +15,7 @@ for way in $ways; do
 	COMMTRACE_FLUSH=100ms mpi_traced 60 2 "$work/$way/run" "$program" "$way" >"$way/out" 2>"$way/err" || traced=$?
 	[ $code = $traced ] || fail "$way: exit $traced, bare $code: $(cat "$way/err")"
 	same "$way: what the ranks say" <(sort "$way/bare") <(sort "$way/out")
-	timeout -k 5 60 "$commtrace" dump --format=jsonl "$way/run" >"$way/dump" || fail "$way: commtrace dump: exit $?"
+	timeout -k 5 240 "$commtrace" dump --format=jsonl "$way/run" >"$way/dump" || fail "$way: commtrace dump: exit $?"
 	"$commtrace" report "$way/run" >"$way/report" || fail "$way: commtrace report: exit $?"
 	! grep -q ' inside MPI_\(Send\|Probe\)' "$way/report" || fail "$way: nobody is inside: $(cat "$way/report")"
 	"$python" "$root/tests/mpi/strays.py" "$way" || fail "$way: $(cat "$way/out") $(tail -n 60 "$way/dump")"

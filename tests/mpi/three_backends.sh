@@ -6,8 +6,8 @@ export COMMTRACE_QUIET=1
 mkdir store
 mpi_traced 60 3 "$work/run" "$mpi/three_job.$flavour" "$work/store" >out 2>err || fail "exit $?: $(cat out err)"
 [ "$(cat out)" = "sum 3, three times" ] || fail "printed: $(cat out)"
-timeout -k 5 60 "$commtrace" report --format=json run >report || fail "commtrace report: exit $?"
-timeout -k 5 60 "$commtrace" dump --format=jsonl run >dump || fail "commtrace dump: exit $?"
+timeout -k 5 240 "$commtrace" report --format=json run >report || fail "commtrace report: exit $?"
+timeout -k 5 240 "$commtrace" dump --format=jsonl run >dump || fail "commtrace dump: exit $?"
 "$python" - <<'END' || fail "$(cat report)"
 import collections, json
 report = json.load(open("report"))

@@ -10,7 +10,7 @@ for interpreter in $("$root/tests/python/interpreters.sh"); do
 		n=$((n + 1))
 		status=0
 		RANK=0 COMMTRACE_QUIET=1 COMMTRACE_DIR=$work/run.$n COMMTRACE_TIMING=host LD_LIBRARY_PATH=$sim LD_PRELOAD=$library \
-			timeout 60 "$interpreter" "$root/tests/python/hard_times.py" "$sim/libnccl.so.2" >out 2>err || status=$?
+			timeout 240 "$interpreter" "$root/tests/python/hard_times.py" "$sim/libnccl.so.2" >out 2>err || status=$?
 		[ $status = 0 ] && [ "$(cat out)" = "the end" ] || fail "$interpreter: exit $status: $(tail -n 3 err)"
 	done
 	"$commtrace" dump --format=jsonl "run.$n" >dump || fail "$interpreter: dump: exit $?"

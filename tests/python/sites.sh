@@ -10,7 +10,7 @@ job() { # NAME PYTHON
 	mkdir -p "$d"
 	for rank in 0 1; do
 		RANK=$rank WORLD_SIZE=2 COMMTRACE_JOB=sites COMMTRACE_QUIET=1 COMMTRACE_DIR=$d/run COMMTRACE_TIMING=host LD_LIBRARY_PATH=$sim \
-			LD_PRELOAD=$library timeout 60 "$2" "$root/tests/python/sites.py" "$sim/libnccl.so.2" "$d" >"$d/out.$rank" 2>&1 &
+			LD_PRELOAD=$library timeout 240 "$2" "$root/tests/python/sites.py" "$sim/libnccl.so.2" "$d" >"$d/out.$rank" 2>&1 &
 		pids+=($!)
 	done
 	for rank in 0 1; do

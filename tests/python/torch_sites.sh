@@ -8,7 +8,7 @@ port=$("$python" "$root/tools/free_port.py")
 pids=()
 for rank in 0 1 2; do
 	RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port LD_PRELOAD=$library \
-		timeout 100 "$python" "$root/tests/python/torch_sites.py" "$work/want" >"out.$rank" 2>&1 </dev/null &
+		timeout 400 "$python" "$root/tests/python/torch_sites.py" "$work/want" >"out.$rank" 2>&1 </dev/null &
 	pids+=($!)
 done
 for rank in 0 1 2; do
