@@ -229,6 +229,14 @@ static int list_missing(const struct ct_hang_index *ix, struct ct_hang_result *r
 	return CT_OK;
 }
 
+/* A stream that is blocked keeps the others of its operation. Where none of them waits it may be late, as on a busy machine. */
+static void doubt_unmissed(struct ct_roots *roots)
+{
+	for (uint32_t r = 0; r < roots->n; r++)
+		if (roots->all[r].code == CT_HANG_IS_STREAM_BLOCKED && !roots->all[r].n_victims)
+			roots->all[r].code = CT_HANG_IS_UNKNOWN;
+}
+
 int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		     struct ct_hang_result **out)
 {
@@ -250,6 +258,7 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		rc = ct_roots_find(w, &components, &roots);
 	if (rc == CT_OK)
 		rc = ct_roots_victims(w, &roots);
+	doubt_unmissed(&roots);
 	if (rc == CT_OK)
 		rc = ct_roots_unknown_members(w, &roots);
 	if (rc == CT_OK) {
