@@ -209,6 +209,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 		j->launch_ops = all->n_ops;
 		j->launch_at = (uint32_t)(op - all->ops);
 	}
+	out.from_any = op->op == CT_OP_Recv && (op->peer < 0 || op->tag == CT_TAG_ANY);
 	op = ct_load_give_got(load, op, &copy);
 	j->op = op;
 	j->process = load->info;

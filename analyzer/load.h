@@ -62,6 +62,7 @@ struct ct_load_op {
 	const struct ct_load_launch *launch; /* NULL: has none, or that is not on record */
 	const struct ct_open_launch_rec *
 		open; /* its launch, as last seen, if that had not ended when recording ended; else NULL */
+	int from_any; /* a receive from any: its number, peer or tag became known after others had been begun */
 };
 
 /* A collective that moves nothing, which NCCL drops. Empty messages are sent, and signals have no count. */

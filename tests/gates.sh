@@ -32,10 +32,13 @@ benches() {
 	hang     ../hang_real/mpi_hang.py --flavour mpich
 	hang     ../hang_real/torchrun_crash.py --rounds 100
 	hang     ../hang_real/lost.py
-	hang     live.py --all --kill all,staggered --gate
+	hang     ../hang_real/ddp_asleep.py
+	hang     live.py --all --kill all,launcher,staggered,kills --gate
 	hang     live.py --all --kill all --timing events --drop-each --gate
 	hang     random_faults.py
 	hang     healthy.py
+	hang     busy_host.py
+	hang     stopped.py
 	hang     synthetic.py --all
 	hang     synthetic.py --all --damaged
 	hang     cut.py --all

@@ -105,7 +105,7 @@ static int is_mapped_here(const char *name)
 {
 	char buf[4096 + 1];
 	size_t have = 0;
-	int found = 0;
+	int found = 0, has_text = 0;
 	ssize_t n;
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
@@ -114,6 +114,7 @@ static int is_mapped_here(const char *name)
 	while (!found && (n = read(fd, buf + have, sizeof(buf) - 1 - have)) > 0) {
 		size_t tail;
 
+		has_text = 1;
 		have += (size_t)n;
 		buf[have] = '\0';
 		found = strstr(buf, name) != NULL;
@@ -123,7 +124,8 @@ static int is_mapped_here(const char *name)
 		have = tail;
 	}
 	close(fd);
-	return found;
+	/* nothing at all is told where the first thread has ended before the others: hands off */
+	return found || !has_text;
 }
 
 static int is_same_file(const struct statx *a, const struct statx *b)

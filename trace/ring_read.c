@@ -256,10 +256,13 @@ int ct_ring_view_open(const char *path, struct ct_ring_view *view, struct ct_err
 		return ct_fail_while(err, st, "%s", path);
 	if (f.archived) {
 		st = open_archive(&f, view, err);
-	} else if (f.bytes > CT_RING_MAX_BYTES) {
-		st = ct_fail(err, CT_FORMAT, "no ring is so large");
 	} else {
 		st = head_of(&f, &h, err);
+		/* what a file has behind its ring nobody needs, and it may be terabytes of nothing */
+		if (st == CT_OK && h.file_bytes < f.bytes)
+			f.bytes = h.file_bytes;
+		if (st == CT_OK && f.bytes > CT_RING_MAX_BYTES)
+			st = ct_fail(err, CT_FORMAT, "no ring is so large");
 		if (st == CT_OK)
 			st = check_header(&h, f.bytes, err);
 		if (st == CT_OK) {

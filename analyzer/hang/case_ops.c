@@ -18,8 +18,8 @@ static uint64_t member_key(const struct ct_comm *comm, uint32_t rank)
 	return (uint64_t)comm->index << 32 | rank;
 }
 
-static const struct ct_hang_kept *member(const struct ct_gather *g, const struct ct_comm *comm,
-					 int64_t rank)
+const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,
+					    int64_t rank)
 {
 	if (rank < 0 || rank >= comm->nranks)
 		return NULL;
@@ -127,9 +127,8 @@ static int is_silent(const struct filling *f, const struct ct_hang_kept *kept, u
 }
 
 static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
-		       const struct ct_hang_kept_op *op)
+		       const struct ct_hang_kept_op *op, uint64_t limit)
 {
-	uint64_t limit = ct_hang_limit(f->g, kept->comm, op->op.op, f->out->limit_ns);
 	uint64_t age = age_of(f, kept->process, since(f->g, kept, op),
 			      seen_until(&f->g->processes[kept->process], op));
 	int is_old = age > limit;
@@ -151,7 +150,7 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 	const struct ct_hang_kept *other;
 
 	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
-		other = member(f->g, kept->comm, op->op.peer);
+		other = ct_gather_member(f->g, kept->comm, op->op.peer);
 		for (uint32_t i = 0; other && i < other->n_messages; i++) {
 			const struct ct_hang_op *o = &other->messages[i].op;
 
@@ -162,7 +161,7 @@ static int may_have_ended(const struct filling *f, const struct ct_hang_kept *ke
 		return 0;
 	}
 	for (uint32_t r = 0; r < kept->comm->nranks; r++) {
-		other = member(f->g, kept->comm, r);
+		other = ct_gather_member(f->g, kept->comm, r);
 		if (!other ||
 		    (other->issued <= op->op.seq && other->reached.next_seq <= op->op.seq))
 			return 0;
@@ -230,8 +229,12 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 		out->state = may_have_ended(f, kept, op) ? CT_STATE_FINISHED : CT_STATE_RETURNED;
 		out->start_unseen = 1;
 	}
-	if (is_unfinished(out))
-		out->stalled = stalled(f, kept, op);
+	if (is_unfinished(out)) {
+		uint64_t limit = ct_hang_limit(f->g, kept->comm, op->op.op, f->out->limit_ns);
+
+		out->stalled = stalled(f, kept, op, limit);
+		out->due_ns = ct_gather_at(f->g, kept->process, since(f->g, kept, op)) + limit;
+	}
 	/* who is told that a peer is gone need not wait to know that it never comes */
 	if (op->failed && out->state == CT_STATE_ENTERED &&
 	    somebody_left(&f->out->hang_case, ct_gather_at(f->g, kept->process, op->failed_ns),
@@ -365,6 +368,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 		};
 		if (to->returned)
 			continue;
+		to->due_ns = to->enter_ns + out->limit_ns;
 		to->stalled = age_of(&f, call->process, call->rec.enter_ns, p->last_sign_ns) >
 			      out->limit_ns;
 		if (!to->stalled && c->died_first)

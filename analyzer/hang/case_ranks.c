@@ -52,7 +52,9 @@ static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struc
 
 	out->host = ct_gather_text(g, ct_arena_text(g->scratch, host, 64));
 	out->last_sign_ns = ct_gather_at(g, seat->process, p->last_sign_ns);
-	out->records_until_ns = ct_gather_at(g, seat->process, p->until_ns);
+	out->records_until_ns = p->until_ns == UINT64_MAX
+					? CT_UNKNOWN
+					: ct_gather_at(g, seat->process, p->until_ns);
 	out->err_ns = ct_gather_err(g, seat->process);
 	if (out->err_ns >= CT_GATHER_ERR_UNSET)
 		out->err_ns = CT_UNKNOWN;
@@ -112,7 +114,7 @@ static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_e
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
 		struct ct_hang_seat *seat = &g->seats[s];
-		uint64_t key = (uint64_t)(seat->rank + 1);
+		uint64_t key = (uint64_t)seat->rank + 1;
 
 		seat->index = UINT32_MAX;
 		if (!counts(g, s) || (seat->rank >= 0 && ct_table_get(&seen, key)))
@@ -151,7 +153,7 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 
 		if (r->last_sign_ns != CT_UNKNOWN && r->last_sign_ns > out->last_sign_ns)
 			out->last_sign_ns = r->last_sign_ns;
-		st = ct_table_put(&index, (uint64_t)(r->rank + 1), (void *)(uintptr_t)(i + 1));
+		st = ct_table_put(&index, (uint64_t)r->rank + 1, (void *)(uintptr_t)(i + 1));
 	}
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
 		struct ct_hang_rank *r = &c->ranks[i];
@@ -160,7 +162,7 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 			r->heartbeat_age_ns = out->last_sign_ns - r->last_sign_ns;
 	}
 	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
-		uint64_t key = (uint64_t)(g->seats[s].rank + 1);
+		uint64_t key = (uint64_t)g->seats[s].rank + 1;
 
 		if (!counts(g, s))
 			continue;

@@ -32,6 +32,7 @@ static void fini(struct ct_gather *g)
 		ct_hang_sums_fini(&g->orders[i].all);
 	free(g->orders);
 	free(g->wants);
+	ct_hang_channels_free(g->channels);
 	ct_table_fini(&g->by_id);
 	ct_table_fini(&g->classes);
 	ct_table_fini(&g->streams);
@@ -92,6 +93,8 @@ static int collect(struct ct_gather *g, const struct ct_hang_options *options,
 		st = ct_hang_fill_calls(g, out);
 	if (st == CT_OK && options && options->check)
 		st = ct_hang_check(g, out);
+	if (st == CT_OK && g->channels)
+		st = ct_hang_channels_check(g, out);
 	return st == CT_OK ? ct_hang_missing(g, out) : st;
 }
 
@@ -106,6 +109,11 @@ int ct_hang_collect(const struct ct_run *run, const struct ct_hang_options *opti
 	if (!g.scratch || !*out || ct_comms_init(&g.comms) != CT_OK ||
 	    ct_attempts_find(run, &g.attempts) != CT_OK)
 		goto out;
+	if (options && options->check) {
+		g.channels = ct_hang_channels_new();
+		if (!g.channels)
+			goto out;
+	}
 	g.names.memory = memory;
 	g.attempt = wanted < 0 ? g.attempts.n_attempts - 1 : wanted;
 	st = g.attempt < g.attempts.n_attempts

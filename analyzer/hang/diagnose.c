@@ -94,6 +94,15 @@ static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 	return CT_HANG_NONE;
 }
 
+/* Who takes leave early has missed nothing by where it is now: it had fewer steps. */
+static const char *advice_on(const struct ct_waiting *w, const struct ct_root *root)
+{
+	int leaves = root->code == CT_HANG_IS_HOST_MISSING && root->n_ranks == 1 &&
+		     ct_wait_kind(w, root->nodes[0]) == CT_NODE_LEFT;
+
+	return codes[leaves ? CT_HANG_IS_EXITED_RANK : root->code].advice;
+}
+
 static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		    const struct ct_root *root, struct ct_hang_verdict *v)
 {
@@ -113,7 +122,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 	v->victims = victims;
 	v->n_ranks = root->n_ranks;
 	v->n_victims = root->n_victims;
-	v->advice = codes[root->code].advice;
+	v->advice = advice_on(w, root);
 	v->anchor = codes[root->code].anchor;
 	v->op = main_op(w, root);
 	v->comm = CT_HANG_NONE;

@@ -281,6 +281,9 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	if (j->op->flags & CT_OP_CAPTURED || kept->comm->nranks == 1 || class == CT_CLASS_LOCAL ||
 	    class == CT_CLASS_UNKNOWN)
 		return CT_OK;
+	if (class == CT_CLASS_P2P && g->channels &&
+	    ct_hang_channels_add(g->channels, kept, in) != CT_OK)
+		return CT_NOMEM;
 	op = ct_gather_kept_op(in);
 	if (class != CT_CLASS_P2P && j->op->seq >= kept->issued)
 		kept->issued = j->op->seq + 1;
@@ -376,7 +379,8 @@ static int end_process(struct ct_gather *g)
 	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
 	     k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || ct_gather_end_calls(g) != CT_OK)
+	if (st != CT_OK || ct_gather_end_calls(g) != CT_OK ||
+	    (g->channels && ct_hang_channels_end_process(g->channels) != CT_OK))
 		return CT_NOMEM;
 	ct_gather_stacks_end(g);
 	p->facts = *ct_load_facts(g->load);
@@ -394,6 +398,9 @@ static int end_process(struct ct_gather *g)
 		if (has_ring || p->end.how == CT_END_CLEAN)
 			p->until_ns = p->last_sign_ns;
 	}
+	/* and of a process that is there it goes on having all, also if that is stopped */
+	if (info->ring == CT_RING_PRESENT && p->end.how == CT_END_RUNNING)
+		p->until_ns = UINT64_MAX;
 	/* a torn end is what a kill leaves; its ring has what stood there */
 	p->damaged = p->gaps.missing_blocks || p->gaps.damage.skipped_bytes ||
 		     p->gaps.ring_unread || (p->gaps.damage.torn_bytes && !has_ring);

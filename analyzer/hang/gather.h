@@ -5,6 +5,7 @@
 #define CT_HANG_GATHER_H
 
 #include "analyzer/attempts.h"
+#include "analyzer/hang/channels.h"
 #include "analyzer/hang/collect.h"
 #include "analyzer/hang/kept.h"
 #include "analyzer/load.h"
@@ -31,7 +32,7 @@ struct ct_hang_process {
 	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next three */
 	uint64_t last_act_ns;  /* begin, return or end of an operation */
 	uint64_t failed_ns; /* when its latest operation that failed did; 0: none, or others came after it */
-	uint64_t until_ns; /* up to here its records are whole */
+	uint64_t until_ns; /* up to here its records are whole; UINT64_MAX: they are, and it lives */
 	uint64_t ops;
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;
@@ -102,9 +103,10 @@ struct ct_gather {
 	struct ct_table by_id; /* process and its number for a communicator -> struct ct_hang_kept */
 	struct ct_hang_order *orders; /* by communicator */
 	uint32_t n_orders, cap_orders;
-	struct ct_hang_want *wants; /* by communicator; NULL in the first reading */
-	struct ct_table members;    /* communicator and rank in it -> struct ct_hang_kept */
-	struct ct_table texts;	    /* hash -> text of the result */
+	struct ct_hang_want *wants;	   /* by communicator; NULL in the first reading */
+	struct ct_hang_channels *channels; /* NULL: messages are not compared */
+	struct ct_table members;	   /* communicator and rank in it -> struct ct_hang_kept */
+	struct ct_table texts;		   /* hash -> text of the result */
 	uint64_t *shift; /* by host: CLOCK_MONOTONIC to time of day, then to the run's time */
 	uint64_t *torn_down; /* by host: when somebody began to end the job, in the run's time; CT_UNKNOWN */
 	uint64_t begin_unix_ns;
@@ -172,6 +174,10 @@ const char *ct_gather_text(struct ct_gather *g, const char *text);
 
 /* Which communicator of this size and key, made known if it was not. UINT32_MAX: key is 0, or out of memory. */
 uint32_t ct_gather_comm(struct ct_gather *g, const struct ct_host_rec *rec);
+
+/* A member of a communicator, once they are listed (case_ops.c); NULL: it left no trace. */
+const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,
+					    int64_t rank);
 
 /* What an op of this class must be older than to be stalled, if `least_ns` is the least (stalls.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,

@@ -98,6 +98,8 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	const struct ct_hang_want *want = kept ? &g->wants[kept->comm->index] : NULL;
 	struct ct_hang_kept_op op;
 
+	if (kept && class == CT_CLASS_P2P && g->channels && !(o->flags & CT_OP_CAPTURED))
+		return ct_hang_channels_again(g, kept, in);
 	if (!kept || o->flags & CT_OP_CAPTURED ||
 	    (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED) || o->seq < want->from ||
 	    o->seq >= want->to)
@@ -112,6 +114,8 @@ static int on_op(void *arg, const struct ct_load_op *in)
 
 static int is_in(const struct ct_gather *g, uint32_t process)
 {
+	if (g->channels && ct_hang_channels_want(g->channels, process))
+		return 1;
 	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
 		if (k->process == process && g->wants[k->comm->index].to)
 			return 1;
@@ -127,7 +131,8 @@ int ct_gather_again(struct ct_gather *g, int to_the_end, struct ct_err *err)
 
 	if (!wants)
 		return CT_NOMEM;
-	if (!find_wants(g, to_the_end, wants)) {
+	if (!find_wants(g, to_the_end, wants) &&
+	    !(g->channels && ct_hang_channels_want(g->channels, CT_HANG_NO_PROCESS))) {
 		free(wants);
 		return CT_OK;
 	}

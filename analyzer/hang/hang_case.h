@@ -31,10 +31,11 @@ struct ct_hang_rank {
 	const char *error;   /* of a communicator of its own, as the library told; NULL none */
 	uint32_t error_comm; /* index; UINT32_MAX unknown */
 	uint64_t error_ns;   /* when the library told of it; CT_UNKNOWN */
-	int left; /* ended in order, but not its library (MPI_Finalize), and was not asked to */
+	int killed; /* dead by SIGKILL, or nobody knows by what: not of what it did itself */
+	int left;   /* ended in order, but not its library (MPI_Finalize), and was not asked to */
 	int starts_known; /* 0: what is timed on the host has no start: edges that need one are not used */
 	int cut;	  /* records of it are lost, or older than the others' */
-	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed */
+	uint64_t records_until_ns; /* up to here its records are whole: a ring that is lost leaves what was flushed; CT_UNKNOWN: all are there */
 	uint64_t cpu_ns; /* processor time of its main thread while it was last looked at; CT_UNKNOWN */
 };
 
@@ -59,6 +60,7 @@ struct ct_hang_op {
 	const char *call; /* NULL unknown */
 	const char *site; /* NULL unknown */
 	uint64_t enter_ns;
+	uint64_t due_ns; /* from then on it is called stalled; 0 unknown */
 	uint32_t tag;
 	int32_t peer;	 /* the other end, or the root: rank in the comm, -1 none */
 	uint32_t stream; /* with device; 0: on none */
@@ -93,6 +95,7 @@ struct ct_hang_call {
 	const char *site; /* NULL unknown */
 	uint32_t comm;	  /* index, of the one that is made, or the parent; UINT32_MAX unknown */
 	uint64_t enter_ns;
+	uint64_t due_ns; /* as of an op */
 	uint32_t thread;
 	uint32_t stream;  /* of a CT_HANG_SYNC; 0: all, or unknown */
 	uint8_t stalled;  /* as of an op */

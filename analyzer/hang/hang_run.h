@@ -34,6 +34,47 @@ struct ct_hang_equal {
 	uint32_t site_odd, site_usual;
 };
 
+/* Messages of one rank to another one, in one communicator and with one tag. Numbers of messages; CT_UNKNOWN: none. */
+struct ct_hang_pair {
+	uint32_t comm; /* index */
+	int src, dst;  /* global ranks, -1 unknown */
+	uint32_t tag;
+	uint64_t since, equal_to; /* both ends agree on those from since to equal_to - 1 */
+	uint64_t sent, received;  /* begun, by the one and by the other */
+	int counts_known;	  /* 0: records are missing, so that there may have been more */
+	uint64_t differs;	  /* the first on which the ends do not agree ... */
+	const char *field;	  /* ... in this: count, dtype ... */
+	const struct ct_hang_op *send, *recv; /* ... as they say; NULL: none */
+};
+
+/* Why messages are not compared. */
+#define CT_HANG_LEFT_MAP(XX)                                                                       \
+	XX(FROM_ANY, "from_any",                                                                   \
+	   "a receive from any took part: which messages it got, in which order, is not certain")  \
+	XX(NO_TRACE, "no_trace", "the other end left no trace")                                    \
+	XX(UNNUMBERED, "unnumbered", "the recorder could not number them")                         \
+	XX(TOO_MANY, "too_many", "there are more pairs of ranks and tags than are kept")
+
+enum ct_hang_left_out {
+#define CT_HANG_LEFT_ENUM(name, word, text) CT_HANG_LEFT_##name,
+	CT_HANG_LEFT_MAP(CT_HANG_LEFT_ENUM)
+#undef CT_HANG_LEFT_ENUM
+		CT_HANG_LEFT_OUT
+};
+
+#define CT_HANG_PAIRS 64u
+struct ct_hang_messages {
+	uint64_t channels; /* pairs of ranks, of one communicator and tag, that were compared */
+	uint64_t sent, received; /* on them */
+	uint64_t equal;		 /* proved to be the same on both ends */
+	uint64_t differ,
+		unequal; /* channels with a message that is not; with more sent than received, or fewer */
+	uint64_t left_out[CT_HANG_LEFT_OUT]; /* sends and receives, by reason */
+	struct ct_hang_pair *
+		pairs; /* those that differ or are unequal, the former first; CT_HANG_PAIRS at most */
+	uint32_t n_pairs;
+};
+
 struct ct_hang_run {
 	const char *dir; /* NULL unknown */
 	const char *job;
@@ -54,6 +95,7 @@ struct ct_hang_run {
 	size_t n_missing_data;
 	struct ct_hang_equal *equals; /* NULL: was not asked for */
 	uint32_t n_equals;
+	struct ct_hang_messages *messages; /* likewise */
 	struct ct_hang_case hang_case;
 	const struct ct_stack_list **stacks; /* by rank of the case, NULL where none were taken */
 	const struct ct_hang_result *result; /* NULL until it was judged */

@@ -41,7 +41,8 @@ struct ct_hang_kept {
 	struct ct_hang_sums sums; /* of collectives, while its process is read */
 	struct ct_hang_kept_op *messages;
 	uint32_t n_messages, cap_messages, hand;
-	uint64_t displaced;	    /* channels of which nothing is known any more */
+	uint64_t from_any;  /* receives of which nobody knows whose message they got, or will get */
+	uint64_t displaced; /* channels of which nothing is known any more */
 	struct ct_table by_channel; /* -> place in messages + 1 */
 };
 

@@ -186,12 +186,30 @@ int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_
 	return CT_OK;
 }
 
+enum ct_hang_code ct_hang_message_between(unsigned backend, const struct ct_hang_op *send,
+					  const struct ct_hang_op *recv)
+{
+	int types_differ = ct_dtypes_differ(send->dtype, recv->dtype);
+
+	if (!send->bytes || !recv->bytes)
+		return CT_HANG_CODES;
+	if (send->bytes == recv->bytes)
+		return backend == CT_BACKEND_NCCL && types_differ ? CT_HANG_IS_MISMATCH_DTYPE
+								  : CT_HANG_CODES;
+	/* MPI's receive says how much there is room for. */
+	if (backend == CT_BACKEND_MPI && send->bytes < recv->bytes)
+		return CT_HANG_CODES;
+	return send->count == recv->count && types_differ ? CT_HANG_IS_MISMATCH_DTYPE
+							  : CT_HANG_IS_MISMATCH_COUNT;
+}
+
 int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t at,
 			  struct ct_hang_mismatch **found)
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
 	const struct ct_hang_op *send = NULL, *recv = NULL;
 	struct ct_hang_mismatch *m;
+	enum ct_hang_code code;
 
 	*found = NULL;
 	for (uint32_t k = 0; k < i->n; k++) {
@@ -200,10 +218,10 @@ int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t at,
 		else
 			recv = part(ix, i, k);
 	}
-	if (!i->p2p || !send || !recv || send->bytes == recv->bytes || !send->bytes || !recv->bytes)
+	if (!i->p2p || !send || !recv || send->bytes == recv->bytes)
 		return CT_OK;
-	/* MPI's receive says how much there is room for. */
-	if (ix->c->comms[i->comm].backend == CT_BACKEND_MPI && send->bytes <= recv->bytes)
+	code = ct_hang_message_between(ix->c->comms[i->comm].backend, send, recv);
+	if (code == CT_HANG_CODES)
 		return CT_OK;
 	m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
 	if (!m)
@@ -213,9 +231,7 @@ int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t at,
 		return CT_NOMEM;
 	m->instance = at;
 	m->tie = 1;
-	m->code = send->count == recv->count && ct_dtypes_differ(send->dtype, recv->dtype)
-			  ? CT_HANG_IS_MISMATCH_DTYPE
-			  : CT_HANG_IS_MISMATCH_COUNT;
+	m->code = code;
 	m->usual = (uint32_t)(send - ix->c->ops);
 	m->odd = (uint32_t)(recv - ix->c->ops);
 	m->culprits[m->n_culprits++] = send->rank < recv->rank ? send->rank : recv->rank;

@@ -21,6 +21,11 @@ struct ct_hang_mismatch {
  * there is none. 0 or CT_NOMEM. */
 int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_mismatch **found);
 
+/* In what the ends of a message contradict each other, as far as their library demands that they agree: in NCCL count and type; in
+ * MPI a receive may be larger, and types may describe the same bytes in two ways. CT_HANG_CODES: in nothing, or it is not known. */
+enum ct_hang_code ct_hang_message_between(unsigned backend, const struct ct_hang_op *send,
+					  const struct ct_hang_op *recv);
+
 /* The ends of a message disagree in size. As above. */
 int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t instance,
 			  struct ct_hang_mismatch **found);

@@ -8,6 +8,7 @@ struct circle {
 	int messages, collectives; /* instances */
 	int missed_messages;	   /* ... that some rank has not come to */
 	int missed;		   /* of anything */
+	uint32_t n_missed;	   /* instances that some rank has not come to */
 	int inside, running, gave_up, errors;
 	int beyond;  /* an instance whose other ranks are through with the call */
 	int grouped; /* of those inside */
@@ -72,8 +73,8 @@ static void see_missed(const struct ct_waiting *w, uint32_t at, struct circle *c
 	circle->first = at;
 }
 
-/* A collective that was begun, clocks considered, before all others that somebody has not come to, by few of many or by all but
- * few: those few are on another path. Where the same ranks have two communicators it is as likely that some only call in another
+/* A collective that was begun, clocks considered, before all others that somebody has not come to, or is the only one, by few of many
+ * or by all but few: those few are on another path. Where the same ranks have two communicators it is as likely that some only call in another
  * order, and who is wrong then cannot be told. */
 static int began_it(const struct ct_waiting *w, const struct circle *circle)
 {
@@ -89,8 +90,11 @@ static int began_it(const struct ct_waiting *w, const struct circle *circle)
 		if (own > err)
 			err = own;
 	}
-	return !i->p2p && i->n != w->ix->c->comms[i->comm].n - i->n && i->begin_ns != CT_UNKNOWN &&
-	       w->ix->c->comms[i->comm].n > 2 && err < circle->second_ns &&
+	if (i->p2p || i->n == w->ix->c->comms[i->comm].n - i->n || w->ix->c->comms[i->comm].n <= 2)
+		return 0;
+	if (circle->n_missed == 1 && !circle->unseen)
+		return 1;
+	return i->begin_ns != CT_UNKNOWN && err < circle->second_ns &&
 	       circle->second_ns != CT_UNKNOWN && i->begin_ns < circle->second_ns - err;
 }
 
@@ -139,6 +143,7 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 {
 	const struct ct_wait_node *n = &w->nodes[node];
 	const struct ct_hang_instance *i = &w->ix->instances[ct_wait_of(w, node)];
+	int missed = 0;
 
 	circle->by_itself |= !n->fused;
 	circle->open_ends |= count_open(w, i) > 1;
@@ -152,10 +157,12 @@ static void see_instance(const struct ct_waiting *w, const struct ct_components 
 	for (uint32_t e = n->first; e < n->first + n->n; e++) {
 		if (!(w->edges[e].flags & CT_EDGE_ABSENT) || c->of[w->edges[e].to] != c->of[node])
 			continue;
-		circle->missed = 1;
+		missed = 1;
 		circle->missed_messages |= i->p2p;
 		see_missed(w, ct_wait_of(w, node), circle);
 	}
+	circle->missed |= missed;
+	circle->n_missed += (uint32_t)missed;
 }
 
 enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct ct_components *c,

@@ -73,6 +73,11 @@ static const char *more_of_absent(const struct ct_say *s)
 					    op)
 			  : NULL;
 	}
+	if (text && r->life == CT_LIFE_DEAD && s->v->since_ns != CT_UNKNOWN &&
+	    r->ended_ns > s->v->since_ns)
+		text = ct_arena_printf(a, "%s; rank %d ended %s after that began (%s)", text,
+				       r->rank, ct_text_ns(r->ended_ns - s->v->since_ns).s,
+				       r->how_ended ? r->how_ended : "nobody saw how");
 	return text;
 }
 

@@ -53,7 +53,7 @@ int ct_hang_sums_add(struct ct_hang_sums *sums, uint64_t seq, uint64_t what, uin
 		sums->shift = CT_HANG_SUM_SHIFT;
 		sums->first = UINT64_MAX;
 	}
-	while (seq >> sums->shift >= CT_HANG_SUM_BLOCKS)
+	while (seq >> sums->shift >= (sums->most ? sums->most : CT_HANG_SUM_BLOCKS))
 		widen(sums);
 	if (reach(sums, (uint32_t)(seq >> sums->shift) + 1) != CT_OK)
 		return CT_NOMEM;

@@ -22,6 +22,7 @@ struct ct_hang_sum {
 struct ct_hang_sums {
 	struct ct_hang_sum *blocks;
 	uint32_t n, cap;
+	uint32_t most; /* blocks; 0: CT_HANG_SUM_BLOCKS */
 	unsigned shift;
 	uint64_t first, after; /* numbers added so far: first .. after - 1 */
 };

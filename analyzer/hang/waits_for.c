@@ -404,6 +404,8 @@ int ct_waiting_make(const struct ct_hang_index *ix, struct ct_waiting **waits)
 		for (uint32_t e = 0; e < node->n && rc == CT_OK; e++)
 			rc = ct_waiting_visit(w, w->edges[node->first + e].to);
 	}
+	if (rc == CT_OK)
+		ct_waiting_killed(w);
 	return rc;
 }
 

@@ -98,6 +98,9 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.
 int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 int ct_waiting_of_error(struct ct_waiting *w, uint32_t node);	 /* waits_for_host.c */
 
+/* Of all nodes, when they are there: ranks that were killed after others had waited for them are missing (waits_for_killed.c). */
+void ct_waiting_killed(struct ct_waiting *w);
+
 /* Do the ranks that have not ended this collective and the others disagree on how many messages they had exchanged before it? */
 int ct_waiting_messages_differ(const struct ct_waiting *w,
 			       const struct ct_hang_instance *i); /* tally.c */

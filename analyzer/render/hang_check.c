@@ -16,7 +16,7 @@ int ct_hang_differs(const struct ct_hang_run *run)
 		    run->equals[i].site_differs != CT_UNKNOWN)
 			return 1;
 	}
-	return 0;
+	return run->messages && run->messages->differ;
 }
 
 /* ---- JSON ---- */
@@ -146,10 +146,12 @@ void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text)
 	if (shown > MOST_LINES)
 		ct_text_line(text, CT_COLOR_RED, "%-12sand %" PRIu32 " more communicators", "",
 			     shown - MOST_LINES);
-	ct_text_wrap(text, CT_COLOR_NONE, 12,
-		     "%-12s%" PRIu64 " of %" PRIu64 " collectives on %" PRIu32
-		     " communicators are proved to be the same on all ranks that left a trace",
-		     "equal", proved, all, run->n_equals);
+	if (run->n_equals)
+		ct_text_wrap(
+			text, CT_COLOR_NONE, 12,
+			"%-12s%" PRIu64 " of %" PRIu64 " collectives on %" PRIu32
+			" communicator%s are proved to be the same on all ranks that left a trace",
+			"equal", proved, all, run->n_equals, run->n_equals == 1 ? "" : "s");
 	if (partly)
 		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
 			     "%-12sof %" PRIu32 " communicators it is not known of all: records "

@@ -215,21 +215,40 @@ static json_t *rank_of(const struct ct_hang_run *run, const struct ct_hang_rank 
 	return ct_json_done(o, failed);
 }
 
+static json_t *verdicts_of(const struct ct_hang_run *run)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (uint32_t i = 0; i < run->result->n_verdicts; i++)
+		ct_json_append(array, verdict(run, &run->result->verdicts[i]), &failed);
+	return ct_json_done(array, failed);
+}
+
+json_t *ct_hang_verdicts_json(const struct ct_hang_run *run)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "state", json_string(ct_hang_state_word(run->state)), &failed);
+	ct_json_set(o, "verdicts", verdicts_of(run), &failed);
+	return ct_json_done(o, failed);
+}
+
 json_t *ct_hang_json(const struct ct_hang_run *run)
 {
 	const struct ct_hang_case *c = &run->hang_case;
-	json_t *o = json_object(), *verdicts = json_array(), *ranks = json_array();
-	int failed = !o || !verdicts || !ranks;
+	json_t *o = json_object(), *ranks = json_array();
+	int failed = !o || !ranks;
 
-	for (uint32_t i = 0; i < run->result->n_verdicts; i++)
-		ct_json_append(verdicts, verdict(run, &run->result->verdicts[i]), &failed);
 	for (uint32_t i = 0; i < c->n_ranks; i++)
 		ct_json_append(ranks, rank_of(run, &c->ranks[i]), &failed);
 	ct_json_set(o, "schema", json_string("commtrace.hang/1"), &failed);
 	ct_json_set(o, "run", run_of(run), &failed);
 	ct_json_set(o, "state", json_string(ct_hang_state_word(run->state)), &failed);
-	ct_json_set(o, "verdicts", verdicts, &failed);
+	ct_json_set(o, "verdicts", verdicts_of(run), &failed);
 	ct_json_set(o, "order", ct_hang_check_json(run), &failed);
+	ct_json_set(o, "messages", ct_hang_messages_json(run), &failed);
 	ct_json_set(o, "not_stalled", not_stalled(run), &failed);
 	ct_json_set(o, "missing_data", missing_data(run), &failed);
 	ct_json_set(o, "ranks", ranks, &failed);

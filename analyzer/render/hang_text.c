@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/render/hang_stacks.h"
 #include "analyzer/render/text.h"
@@ -152,20 +153,32 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 	}
 }
 
-static void write_since(struct ct_text *text, const struct ct_hang_verdict *v)
+/* By the clock on the wall, to find it again in other logs. */
+static void wall_clock(uint64_t unix_ns, char *out, size_t size)
 {
-	char within[48] = "", ago[64] = "";
+	time_t seconds = (time_t)(unix_ns / 1000000000u);
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm) || !strftime(out, size, " (%Y-%m-%d %H:%M:%S UTC)", &tm))
+		out[0] = 0;
+}
+
+static void write_since(struct ct_text *text, const struct ct_hang_run *run,
+			const struct ct_hang_verdict *v)
+{
+	char within[48] = "", ago[64] = "", wall[48] = "";
 
 	if (v->since_ns == CT_UNKNOWN)
 		return;
 	if (v->since_err_ns == CT_UNKNOWN)
-		snprintf(within, sizeof(within), " (of its host: clocks are not related)");
+		snprintf(within, sizeof(within), " of its host (clocks are not related)");
 	else if (v->since_err_ns)
-		snprintf(within, sizeof(within), " (within %s)", ct_text_ns(v->since_err_ns).s);
+		snprintf(within, sizeof(within), ", within %s", ct_text_ns(v->since_err_ns).s);
 	if (v->age_ns != CT_UNKNOWN)
 		snprintf(ago, sizeof(ago), ", %s before the last record", ct_text_ns(v->age_ns).s);
-	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s%s", HANGING, "since",
-		     ct_text_ns(v->since_ns).s, within, ago);
+	wall_clock(run->begin_unix_ns + v->since_ns, wall, sizeof(wall));
+	ct_text_line(text, CT_COLOR_NONE, "%-*s%s after the run began%s%s%s", HANGING, "since",
+		     ct_text_ns(v->since_ns).s, wall, within, ago);
 }
 
 static void write_op(const struct ct_hang_run *run, const struct ct_hang_op *op, FILE *out)
@@ -187,10 +200,11 @@ static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int
 		const struct ct_hang_call *call = &c->calls[i];
 		struct made m;
 
-		if (c->ranks[call->rank].rank != rank || call->returned || !call->site || !make(&m))
+		if (c->ranks[call->rank].rank != rank || call->returned || !make(&m))
 			continue;
-		fprintf(m.out, "%-*sinside of %s, called at %s", HANGING, "",
-			call->call ? call->call : "a call", call->site);
+		fprintf(m.out, "%-*sinside of %s%s%s", HANGING, "",
+			call->call ? call->call : "a call", call->site ? ", called at " : "",
+			call->site ? call->site : "");
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
 }
@@ -217,9 +231,6 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 		write_op(run, op, m.out);
 	else
 		fputs("no operation on record", m.out);
-	for (uint32_t i = 0; i < c->n_calls; i++)
-		if (&c->ranks[c->calls[i].rank] == r && !c->calls[i].returned && c->calls[i].call)
-			fprintf(m.out, "; inside of %s", c->calls[i].call);
 	if (r->heartbeat_age_ns != CT_UNKNOWN)
 		fprintf(m.out, "; last sign of life %s before the latest of all",
 			ct_text_ns(r->heartbeat_age_ns).s);
@@ -258,7 +269,7 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 	struct made m;
 
 	write_where(text, run, v);
-	write_since(text, v);
+	write_since(text, run, v);
 	for (uint32_t i = 0; i < v->n_ranks && i < MOST_LINES; i++)
 		write_rank(text, run, v->ranks[i]);
 	if (v->n_ranks > MOST_LINES)
@@ -267,10 +278,12 @@ static void write_verdict(struct ct_text *text, const struct ct_hang_run *run,
 	ct_hang_stacks_text(text, run, v);
 	write_divergence(text, v->divergence);
 	if (make(&m)) {
-		fprintf(m.out, "%-*s%" PRIu32, HANGING, "waiting", v->n_victims);
 		if (v->n_victims) {
-			fputs(v->n_victims == 1 ? ": rank " : ": ranks ", m.out);
+			fprintf(m.out, "%-*s%" PRIu32 ": %s ", HANGING, "waiting", v->n_victims,
+				v->n_victims == 1 ? "rank" : "ranks");
 			ct_hang_rank_list(v->victims, v->n_victims, MOST_RANKS, m.out);
+		} else {
+			fprintf(m.out, "%-*snobody else", HANGING, "waiting");
 		}
 		show(text, CT_COLOR_NONE, HANGING, &m);
 	}
@@ -356,6 +369,7 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	if (r->n_verdicts > 1)
 		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
 	ct_hang_check_text(run, &text);
+	ct_hang_messages_text(run, &text);
 	write_job(&text, run);
 	write_missing(&text, run);
 }

@@ -20,6 +20,7 @@ static json_t *process(const struct ct_report_process *p)
 	ct_json_set(o, "end", ct_json_text(p->end), &failed);
 	ct_json_set(o, "signal", p->how.signal ? json_integer(p->how.signal) : json_null(),
 		    &failed);
+	ct_json_set(o, "for_memory", p->how.for_memory ? json_true() : json_null(), &failed);
 	ct_json_set(o, "exit_code",
 		    p->how.exit_code >= 0 ? json_integer(p->how.exit_code) : json_null(), &failed);
 	ct_json_set(o, "last_heartbeat_ns", ct_json_u64(p->last_heartbeat_ns), &failed);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "analyzer/render/deep_link.h"
+#include "analyzer/render/hang.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
 #include "trace/ops.h"
@@ -181,6 +182,8 @@ json_t *ct_report_json(const struct ct_report *report)
 	ct_json_set(o, "schema", json_string("commtrace.report/1"), &failed);
 	ct_json_set(o, "run", ct_json_run(report), &failed);
 	ct_json_set(o, "verdict", verdict(&report->verdict), &failed);
+	ct_json_set(o, "hang", report->hang ? ct_hang_verdicts_json(report->hang) : json_null(),
+		    &failed);
 	ct_json_set(o, "findings", findings, &failed);
 	ct_json_set(o, "ranks", ranks, &failed);
 	ct_json_set(o, "comms", ct_json_comms(report), &failed);

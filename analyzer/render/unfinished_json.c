@@ -16,6 +16,7 @@ static json_t *ended(const struct ct_report_process *p, int maybe_first)
 	ct_json_set(o, "exit_code",
 		    how->exit_code >= 0 ? json_integer(how->exit_code) : json_null(), &failed);
 	ct_json_set(o, "signal", how->signal ? json_integer(how->signal) : json_null(), &failed);
+	ct_json_set(o, "for_memory", how->for_memory ? json_true() : json_null(), &failed);
 	ct_json_set(o, "sent_signal", how->kill_ns ? json_integer(how->kill_signal) : json_null(),
 		    &failed);
 	ct_json_set(o, "sent_by_pid", how->kill_ns ? json_integer(how->kill_by) : json_null(),

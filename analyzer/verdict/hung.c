@@ -4,13 +4,14 @@
 #include "analyzer/blame/stuck.h"
 #include "analyzer/hang/hang.h"
 
-/* A rank that died and that nobody waits for is no hang. */
+/* A rank that died and that nobody waits for is no hang. In one that all ranks are in, all are named and nobody is a victim. */
 static const struct ct_hang_verdict *first_of(const struct ct_hang_result *result)
 {
 	for (uint32_t v = 0; v < result->n_verdicts; v++) {
 		const struct ct_hang_verdict *verdict = &result->verdicts[v];
 
-		if (verdict->code != CT_HANG_IS_UNKNOWN && verdict->n_victims)
+		if (verdict->code != CT_HANG_IS_UNKNOWN &&
+		    (verdict->n_victims || verdict->age_ns != CT_UNKNOWN))
 			return verdict;
 	}
 	return NULL;

@@ -8,7 +8,7 @@
 /* The run is read once more, and only if operations had not ended or processes did not end well (report->ended). */
 struct ct_hung {
 	const char *
-		text; /* code and sentence of the first verdict that ranks wait for; NULL: there is none. The report's */
+		text; /* code and sentence of the first verdict about what ranks wait in; NULL: there is none. The report's */
 	enum ct_confidence confidence;
 };
 

@@ -5,6 +5,7 @@
 #include "analyzer/blame/gain.h"
 #include "analyzer/blame/rest.h"
 #include "analyzer/blame/verdict.h"
+#include "analyzer/ends.h"
 #include "analyzer/units.h"
 #include "analyzer/verdict/say.h"
 
@@ -229,11 +230,26 @@ static const char *when_text(const struct ct_report_process *p, struct ct_arena 
 	return "";
 }
 
-/* Is it known that it failed before all others that did not end well (ends.h)? */
+/* Who ends a whole job sends the same signal to one rank after the other: that order says nothing. */
+static int was_ended_with_others(const struct ct_report *report, const struct ct_report_process *p)
+{
+	if (!ct_end_was_sent(&p->how))
+		return 0;
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *other = &report->processes[report->ended[i]];
+
+		if (other != p && ct_end_was_sent(&other->how) && other->hostkey == p->hostkey &&
+		    other->how.kill_by == p->how.kill_by)
+			return 1;
+	}
+	return 0;
+}
+
+/* Is it known that it failed by itself before all others that did not end well (ends.h)? */
 static int is_first(const struct ct_report *report, const struct ct_report_process *p)
 {
 	return report->n_ended > 1 && report->n_ended_first == 1 &&
-	       p == &report->processes[report->ended[0]];
+	       p == &report->processes[report->ended[0]] && !was_ended_with_others(report, p);
 }
 
 /* Processes give a sign of life each second; who is silent for longer than that and a quarter before all others ended first. */

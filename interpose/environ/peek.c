@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 /* For systems whose filter of system calls forbids the other way. */
 static size_t read_mem(uintptr_t from, void *to, size_t len)
 {
-	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	int fd = open("/proc/thread-self/mem", O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd >= 0 ? pread(fd, to, len, (off_t)from) : -1;
 
 	if (fd >= 0)
@@ -29,7 +30,8 @@ size_t ct_peek(uintptr_t from, void *to, size_t len)
 	ssize_t n;
 
 	memcpy(&remote.iov_base, &from, sizeof(from));
-	n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	/* this thread's memory: the first thread, whose number is the process's, may have ended before the others */
+	n = process_vm_readv((pid_t)syscall(SYS_gettid), &local, 1, &remote, 1, 0);
 	if (n < 0 && (errno == EPERM || errno == ENOSYS))
 		return read_mem(from, to, len);
 	return n > 0 ? (size_t)n : 0;

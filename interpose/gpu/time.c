@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/ask.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
@@ -14,7 +14,6 @@
 #include "interpose/nccl/freeze.h"
 #include "trace/ops.h"
 
-static _Atomic int looked; /* for CUDA, at the first launch */
 static _Atomic uint64_t untimed;
 uint8_t ct_gpu_op_flags;
 
@@ -30,7 +29,7 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 	ct_gpu_mode_init(from);
 	ct_gpu_pick_init(from);
 	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
-	atomic_store_explicit(&looked, 0, memory_order_relaxed);
+	ct_gpu_ask_init();
 	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
 	ct_freeze_init();
 	ct_poll_init(how, from->budget_millionths);
@@ -95,18 +94,6 @@ static void record_alone(const struct ct_gpu_launch *what)
 	ct_recorder_launch(&launch);
 }
 
-/* What events recorded now would end in: a captured event is the graph's, it cannot be asked. While another stream is
- * captured the legacy stream cannot even be asked whether it is; then nothing is done to it either. */
-static inline enum ct_gpu_asked ask(const struct ct_cuda *cuda, CUstream stream)
-{
-	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-	if (__builtin_expect(cuda->stream_is_capturing(stream, &status) != CUDA_SUCCESS, 0))
-		return CT_GPU_UNKNOWN;
-	return __builtin_expect(status == CU_STREAM_CAPTURE_STATUS_NONE, 1) ? CT_GPU_FREE
-									    : CT_GPU_CAPTURED;
-}
-
 /* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
  * back. 0: there are none. */
 static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
@@ -133,7 +120,7 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 			     enum ct_gpu_asked asked)
 {
 	if (asked == CT_GPU_UNASKED)
-		asked = ask(cuda, span->handle);
+		asked = ct_gpu_ask_now(cuda, span->handle);
 	if (asked != CT_GPU_FREE)
 		return CUDA_ERROR_NOT_READY;
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
@@ -161,68 +148,6 @@ static inline CUresult start_in_context(const struct ct_cuda *cuda, struct ct_gp
 	return result;
 }
 
-/* CUDA and the poll thread, which come with the first launch that finds them. NULL: there are none, or none any more. */
-static __attribute__((noinline)) const struct ct_cuda *start_cuda(void)
-{
-	const struct ct_cuda *cuda = ct_cuda();
-
-	if (!cuda && !atomic_load_explicit(&looked, memory_order_relaxed) &&
-	    !atomic_exchange_explicit(&looked, 1, memory_order_relaxed))
-		cuda = ct_cuda_find();
-	if (!cuda)
-		return NULL;
-	if (ct_poll_gave_up()) {
-		ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
-		return NULL;
-	}
-	ct_poll_start();
-	return cuda;
-}
-
-/* A default stream is asked in its device's context, any other one in whatever is current. */
-static __attribute__((noinline)) enum ct_gpu_asked ask_elsewhere(const struct ct_cuda *cuda,
-								 CUstream handle, uint32_t device)
-{
-	struct ct_gpu_stream *stream = ct_gpu_stream(cuda, handle, (int)device - 1);
-	int entered = stream ? ct_gpu_context_enter(cuda, stream->context) : -1;
-	enum ct_gpu_asked asked = CT_GPU_UNKNOWN;
-
-	if (entered >= 0) {
-		asked = ask(cuda, handle);
-		ct_gpu_context_leave(cuda, entered);
-	}
-	return asked;
-}
-
-enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current)
-{
-	const struct ct_cuda *cuda;
-	enum ct_gpu_asked asked;
-	int saved;
-
-	*current = NULL;
-	/* a program that captures has to be asked whatever that takes: its order depends on it */
-	if (ct_poll_is_held() && !ct_graph_is_used())
-		return CT_GPU_UNKNOWN;
-	if (ct_gpu_timing() == CT_GPU_UNTIMED) {
-		if (__builtin_expect(!ct_graph_is_used(), 1))
-			return CT_GPU_FREE;
-		cuda = ct_cuda_find();
-	} else {
-		cuda = ct_poll_is_up() ? ct_cuda() : start_cuda();
-	}
-	if (__builtin_expect(!cuda, 0))
-		return CT_GPU_FREE;
-	saved = errno;
-	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD &&
-	    cuda->ctx_get_current(current) == CUDA_SUCCESS && *current)
-		asked = ask(cuda, stream);
-	else
-		asked = ask_elsewhere(cuda, stream, device);
-	errno = saved;
-	return asked;
-}
-
 static __attribute__((noinline)) CUresult begin_failed(const struct ct_cuda *cuda,
 						       struct ct_gpu_span *span, CUresult result)
 {
@@ -246,7 +171,7 @@ static __attribute__((noinline)) void leave_untimed(void)
 static inline __attribute__((always_inline)) void begin_on_gpu(struct ct_gpu_span *span,
 							       const struct ct_gpu_launch *launch)
 {
-	const struct ct_cuda *cuda = ct_poll_is_up() ? ct_cuda() : start_cuda();
+	const struct ct_cuda *cuda = ct_poll_is_up() ? ct_cuda() : ct_gpu_cuda_start();
 	CUresult result;
 
 	span->handle = launch->stream;
@@ -322,11 +247,8 @@ static inline __attribute__((always_inline)) void open_entry(struct ct_ring_open
 /* Which stream it is, for the record. */
 static void name_stream(struct ct_gpu_span *span, const struct ct_gpu_launch *launch)
 {
-	const struct ct_cuda *cuda = ct_cuda();
+	const struct ct_cuda *cuda = ct_gpu_cuda();
 
-	if (!cuda && !atomic_load_explicit(&looked, memory_order_relaxed) &&
-	    !atomic_exchange_explicit(&looked, 1, memory_order_relaxed))
-		cuda = ct_cuda_find();
 	span->handle = launch->stream;
 	if (!cuda || ct_poll_gave_up())
 		span->stream = NULL;

@@ -26,7 +26,8 @@ int64_t ct_bytes_signed(struct ct_bytes *b, unsigned size)
 	return size && size < 8 ? (int64_t)(value << shift) >> shift : (int64_t)value;
 }
 
-uint64_t ct_bytes_uleb(struct ct_bytes *b)
+/* Seven bits a byte, the lowest first. *sign: the bits above those that were read, if the number is negative. */
+static uint64_t read_leb(struct ct_bytes *b, uint64_t *sign)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -38,24 +39,23 @@ uint64_t ct_bytes_uleb(struct ct_bytes *b)
 			value |= (byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	*sign = byte & 0x40 && shift < 64 ? UINT64_MAX << shift : 0;
 	return value;
+}
+
+uint64_t ct_bytes_uleb(struct ct_bytes *b)
+{
+	uint64_t sign;
+
+	return read_leb(b, &sign);
 }
 
 int64_t ct_bytes_sleb(struct ct_bytes *b)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint64_t byte;
+	uint64_t sign;
+	uint64_t value = read_leb(b, &sign);
 
-	do {
-		byte = ct_bytes_number(b, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (byte & 0x40 && shift < 64)
-		value |= UINT64_MAX << shift;
-	return (int64_t)value;
+	return (int64_t)(value | sign);
 }
 
 struct ct_bytes ct_bytes_take(struct ct_bytes *b, uint64_t len)

@@ -133,18 +133,15 @@ void ct_code_parse(struct ct_code_map *map, const char *text, size_t len)
 	parse_lines(map, &lines, text, len);
 }
 
-int ct_code_read(struct ct_code_map *map)
+static void read_file(struct ct_code_map *map, const char *path)
 {
 	static char text[16384]; /* the one thread's that takes stacks */
 	struct lines lines = { .image = 0 };
 	size_t used = 0;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
 
-	clear(map);
-	if (fd < 0)
-		return -1;
-	while ((got = read(fd, text + used, sizeof(text) - used)) > 0) {
+	while (fd >= 0 && (got = read(fd, text + used, sizeof(text) - used)) > 0) {
 		size_t done;
 
 		used += (size_t)got;
@@ -154,7 +151,17 @@ int ct_code_read(struct ct_code_map *map)
 		memmove(text, text + done, used - done);
 		used -= done;
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+int ct_code_read(struct ct_code_map *map)
+{
+	clear(map);
+	read_file(map, "/proc/self/maps");
+	/* empty where the first thread has ended before the others */
+	if (!map->n)
+		read_file(map, "/proc/thread-self/maps");
 	return map->n ? 0 : -1;
 }
 

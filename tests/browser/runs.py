@@ -4,8 +4,8 @@
     pages = make(directory, binaries, gloo_job)      {name: Page}
 
 `gpu` and `gloo` are as those of tools/demo.sh; `wide` has 1024 ranks; `empty` recorded no communication; of `died` a rank was
-killed; `hostile` was imported and `named` recorded with names that want to be markup. Nothing is left running; everything lies
-in the directory.
+killed, in `hung` one stopped calling; `hostile` was imported and `named` recorded with names that want to be markup. Nothing is left
+running; everything lies in the directory.
 """
 import functools
 import json
@@ -104,6 +104,8 @@ def make(directory, binaries, gloo_job, only=None):
         "wide": lambda: synth("wide", "--hosts", 128, "--gpus-per-host", 8, "--cycles", 4, "--fault", "slow-rank:rank=77,ms=20"),
         "empty": lambda: gloo("empty", 1, "--ops", "0"),
         "died": lambda: synth("died", "--hosts", 2, "--gpus-per-host", 4, "--cycles", 30, "--fault", "kill:rank=2,op=77,signal=9"),
+        "hung": lambda: synth("hung", "--hosts", 2, "--gpus-per-host", 4, "--workload", "megatron", "--tp", 2, "--pp", 2, "--dp", 2,
+                              "--cycles", 20, "--fault", "missing:rank=5,op=120"),
         "hostile": lambda: imported("hostile"),
         "named": lambda: gloo("<img src=x onerror=alert(1)>", 2, "--ops", "20", COMMTRACE_JOB=HOSTILE[0], COMMTRACE_HOST="<b>\"'&"),
     }

@@ -41,7 +41,7 @@ def last(key):
 def unit(report, key):
     """The word that units_text knows it by; None: shown as it is."""
     name = last(key)
-    if re.match(r"findings\.\d+\.evidence\.\d+\.(value|err)$", key):
+    if re.match(r"(findings|hang\.verdicts)\.\d+\.evidence\.\d+\.(value|err)$", key):
         return {"ns": "ns", "bytes": "bytes", "Bps": "Bps", "pct": "pct", "%": "pct", "count": "count"}.get(
             find(report, key.rsplit(".", 1)[0])["unit"])
     if name in NAMES:
@@ -123,7 +123,7 @@ def complaints(report, shown):
             return text if text in (("yes", "true") if value else ("no", "false")) else "yes" if value else "no"
         if last(key) == "begin_unix_ns":
             return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(value // 10**9))
-        if last(key) == "comm" and isinstance(value, str):
+        if last(key) in ("comm", "parent") and isinstance(value, str):
             return value[:8]
         if isinstance(value, str):
             return re.sub(r"\s+", " ", value).strip()

@@ -13,6 +13,8 @@ judged() {
 }
 made --fault missing:rank=1,op=20
 judged run
+# the clock on the wall: runs made up begin 1700000000 s after 1970
+commtrace hang run | grep ^since
 made --fault exit:rank=1,op=20,code=3
 judged run
 made

@@ -49,3 +49,10 @@ as_documented() {
 as_documented report run1
 as_documented info run1
 as_documented hang run2
+# What report holds of it is the same, and nothing in a run that does not hang.
+commtrace report run2 -o report2.json
+python3 - report.json report2.json hang.json <<-EOF
+	import json, sys
+	well, hung, said = (json.load(open(name)) for name in sys.argv[1:])
+	print("report: hang", well["hang"], hung["hang"] == {"state": said["state"], "verdicts": said["verdicts"]}, len(said["verdicts"]))
+EOF

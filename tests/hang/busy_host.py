@@ -41,6 +41,7 @@ def main():
         ok = is_busy and result == "silent" if stopped else result == "right" or (is_busy and result == "silent")
         print(f"{'right' if ok else 'wrong'} {'host stood still' if stopped else 'host went on':17} {judge.show(report)} {report['missing_data']}")
         bad += not ok
+    print(f"METRIC hang.busy_host.wrong {bad} 0")
     return int(bad > 0)
 
 

@@ -70,7 +70,7 @@ def truth_of(kind, rank, strike, detail):
     if kind == "skip-send":
         return alternatives(["P2P_UNMATCHED", "MISMATCH_COUNT"], {rank, strike["peer"]})
     if kind in ("transport-stall", "stray-split"):
-        text = alternatives(["TRANSPORT_STALL" if kind == "transport-stall" else "HOST_ORDER_DEADLOCK"], pair or members)
+        text = alternatives(["TRANSPORT_STALL"], pair or members) if kind == "transport-stall" else alternatives(["HOST_ORDER_DEADLOCK"], members)
         # the others need not wait for this rank's part of a broadcast, which ends early on them
         early = kind == "transport-stall" and strike["operation"] in ("Broadcast", "Reduce", "Send", "Recv")
         return text + (" | " + alternatives(["PARTIAL_COMPLETE"], {rank}) if early else "")
@@ -134,7 +134,9 @@ def draw(rng):
     truth = truth_of(kind, rank, strike, detail)
     if timing == "host" and kind in SEEN_WITH_STARTS:
         truth += " | -"
-    return {"n": n, "options": options[2:], "fault": fault, "timing": timing, "truth": truth, "on_death": on_death,
+    # a message that stalls keeps its ends, and whoever has others in one launch with it
+    keeps = kind == "transport-stall" and strike["operation"] in ("Send", "Recv") and ({rank, strike["peer"]}, set(strike["members"]))
+    return {"n": n, "keeps": keeps, "options": options[2:], "fault": fault, "timing": timing, "truth": truth, "on_death": on_death,
             "how": rng.choice(["all", "launcher", "staggered", "kills"]), "name": name}
 
 
@@ -161,6 +163,9 @@ def play(one):
         if judge.shape(code, report):
             return "wrong", f"{judge.shape(code, report)} {errors.strip()[-200:]}", time.monotonic() - begin
         result = judge.judge(report, one["truth"])
+        named = judge.said_of(report)
+        if one["keeps"] and list(named) == ["TRANSPORT_STALL"] and one["keeps"][0] <= named["TRANSPORT_STALL"] <= one["keeps"][1]:
+            result = "right"
         return result, judge.show(report), time.monotonic() - begin
     except jobs.Failed as e:
         return "failed", str(e), time.monotonic() - begin

@@ -96,6 +96,7 @@ def main():
             spinning = [frame for frame in frames if frame["kind"] == "python"][0]
             assert spinning["file"].endswith("sitecustomize.py") and spinning["func"] == "sleep", spinning
         print(answer, f"{here[0]['file'].rsplit('/', 1)[1]}:{here[0]['line']} {here[0]['func']}")
+        print("METRIC hang.ddp_asleep_right 1 >=1")
     finally:
         if launcher.poll() is None:
             pids += ranks_of(launcher.pid)

@@ -28,6 +28,7 @@ CIRCLE += [[("UNKNOWN", [rank]) for rank in range(3)]]
 # Name: what is true, and who are the victims (None: not asked).
 PLAYS = {
     "missing": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "missing_then_killed": ([[("HOST_MISSING", [1])]], [0, 2]),
     "missing_at_the_end": ([[("HOST_MISSING", [1])]], [0, 2]),
     "missing_in_split": ([[("HOST_MISSING", [1])]], [0, 2]),
     "receive_without_send": ([[("P2P_UNMATCHED", [0, 1])]], [2]),
@@ -60,6 +61,8 @@ STENCIL = {
 # These end by themselves, or by their launcher.
 ENDS = ("segfault", "aborted", "exited", "another_count")
 
+# Of these jobs only rank 1 is ended, and the launcher does the rest.
+TO_RANK_1 = {"asked": signal.SIGTERM, "missing_then_killed": signal.SIGKILL}
 # Open MPI takes up to a second to end the others of a rank that is gone, and that would be a stall of 1 s.
 HEALTHY = ("asked",)
 
@@ -117,11 +120,11 @@ class Job:
         return [int(file.read_text()) for file in self.folder.glob("pid.*") if file.read_text().strip()]
 
     def kill(self, manner):
-        """"at once": SIGKILL to all ranks; "launcher": SIGTERM to the launcher, which ends them in its own way; "rank 1": SIGTERM to
-        that."""
+        """"at once": SIGKILL to all ranks; "launcher": SIGTERM to the launcher, which ends them in its own way; a number: that
+        signal to rank 1 alone."""
         if self.launcher.poll() is None:
-            if manner == "rank 1":
-                os.kill(int((self.folder / "pid.1").read_text()), signal.SIGTERM)
+            if isinstance(manner, int):
+                os.kill(int((self.folder / "pid.1").read_text()), manner)
             elif manner == "launcher":
                 self.launcher.send_signal(signal.SIGTERM)
             else:
@@ -178,7 +181,7 @@ def told(job, when, truth, victims):
             verdict, why = judge.judge(answer, truth, (), victims)
     except AssertionError as error:
         answer, verdict, why = None, "wrong", str(error)
-    print(f"{verdict:6}{when:10}{FLAVOUR} {job.name:30}{answer if verdict == 'right' else f'{answer} {why}'}", flush=True)
+    print(f"{verdict:6}{when:10} {FLAVOUR} {job.name:30}{answer if verdict == 'right' else f'{answer} {why}'}", flush=True)
     return verdict
 
 
@@ -186,7 +189,7 @@ def play(name, work, rings):
     truth, victims = PLAYS[name]
     # Who ends by a signal leaves no word of it: its launcher only sees it, and ends the others.
     job = Job(name, work, rings, name == "segfault" or random.random() < 0.5)
-    manner = "rank 1" if name == "asked" else random.choice(["at once", "launcher"])
+    manner = TO_RANK_1.get(name) or random.choice(["at once", "launcher"])
     verdicts = []
     try:
         job.wait()
@@ -194,7 +197,7 @@ def play(name, work, rings):
             verdicts.append(told(job, "live", truth, None))
     finally:
         job.kill(manner)
-    verdicts.append(told(job, "ended" if name in ENDS else manner, truth, victims))
+    verdicts.append(told(job, "ended" if name in ENDS else str(manner), truth, victims))
     return verdicts
 
 

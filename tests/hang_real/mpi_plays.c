@@ -63,6 +63,12 @@ static void missing(void)
 	sum(4);
 }
 
+/* Somebody has enough of it, and kills that one. */
+static void missing_then_killed(void)
+{
+	missing();
+}
+
 static void missing_at_the_end(void)
 {
 	if (rank == 1)
@@ -273,6 +279,7 @@ static const struct {
 #name, name                                                                        \
 	}
 	PLAY(missing),
+	PLAY(missing_then_killed),
 	PLAY(missing_at_the_end),
 	PLAY(missing_in_split),
 	PLAY(receive_without_send),

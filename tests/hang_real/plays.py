@@ -6,6 +6,7 @@ last thing that it will do (Part.mark), or ends."""
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from datetime import timedelta
@@ -154,6 +155,16 @@ def dead(p):
     if p.rank == 1:
         time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGKILL)
+    p.last(p.sum)
+
+
+@play([("HOST_MISSING", [1])])
+def missing_then_killed(p):
+    """Somebody kills the rank that all wait for, when they have waited for long."""
+    p.begin()
+    if p.rank == 1:
+        time.sleep(8)  # of a job that runs less than 5 s is no stall
+        subprocess.run(["kill", "-9", str(os.getpid())], check=False)
     p.last(p.sum)
 
 

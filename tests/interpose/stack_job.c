@@ -9,6 +9,7 @@
  *   churn      likewise two, while others come, call and go
  *   signalled  in a signal handler on a stack of its own, inside of a call
  *   loader     in a call, with the loader's lock, as in a library's constructor
+ *   leaderless  outside of the first thread, which has ended before anything was called
  *   healthy    calls and calls, for as long as its second argument says in ms, then ends
  *   computes   likewise, with as long a time without any call, then ends
  *
@@ -18,6 +19,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -165,6 +167,23 @@ static void start(void *(*body)(void *), int n)
 		pthread_create(&thread, &small, body, NULL);
 }
 
+KEEP static void *alone(void *arg)
+{
+	char text[256], path[64];
+	const char *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getpid());
+	do {
+		FILE *file = fopen(path, "re");
+
+		usleep(1000);
+		state = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+		if (file)
+			fclose(file);
+	} while (state && strncmp(state, ") Z", 3) != 0);
+	return worker(arg);
+}
+
 static void call_for(long ms)
 {
 	struct timespec begin, now;
@@ -212,6 +231,10 @@ int main(int argc, char **argv)
 	} else if (strcmp(how, "loader") == 0) {
 		fake_set_body(sleeps);
 		dl_iterate_phdr(loaded, NULL);
+	} else if (strcmp(how, "leaderless") == 0) {
+		fake_set_body(sleeps);
+		start(alone, 1);
+		pthread_exit(NULL);
 	} else if (strcmp(how, "healthy") == 0) {
 		fake_set_body(returns);
 		call_for(ms);

@@ -72,7 +72,7 @@ has() {
 
 # All at once: most of the time they wait.
 gloo=_ZN4gloo7barrierERNS_14BarrierOptionsE
-for way in spins asleep pointer idle signalled threads churn loader "healthy 2500" "computes 2500"; do
+for way in spins asleep pointer idle signalled threads churn loader leaderless "healthy 2500" "computes 2500"; do
 	# shellcheck disable=SC2086 # a way may have an argument
 	start "${way% *}" A=1 "$job" $way
 done
@@ -102,6 +102,10 @@ has signalled ' main call why 1 ' "signals $gloo train_step train_epoch main"
 
 looked loader 1
 has loader ' main call why 1 ' "sleeps $gloo train_step train_epoch loaded"
+
+looked leaderless 1
+has leaderless ' call why 1 ' "sleeps $gloo train_step train_epoch worker"
+[ -n "$(ls "$work/leaderless/ring")" ] || wrong "leaderless: the ring has gone though its process went on"
 
 # Those in a call and the first thread; no more than can be told.
 looked threads 1

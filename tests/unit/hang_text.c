@@ -220,6 +220,7 @@ static void read_op(struct ct_hang_case *c, struct ct_arena *a, char **words, in
 			op->start_unseen = option(words, n, 12, "unseen") != NULL;
 			op->enter_ns = seconds(option(words, n, 12, "at"),
 					       op->state == CT_STATE_FINISHED ? 37 * NS : 38 * NS);
+			op->due_ns = seconds(option(words, n, 12, "due"), 0);
 			if (op->state != CT_STATE_FINISHED && !option(words, n, 12, "fresh"))
 				op->stalled = option(words, n, 12, "died") ? 2 : 1;
 		}
@@ -242,6 +243,7 @@ static void read_call(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 		call->comm = comm_named(c, words[3]);
 		call->call = name ? text_of(a, name) : NULL;
 		call->enter_ns = seconds(option(words, n, 4, "at"), 38 * NS);
+		call->due_ns = seconds(option(words, n, 4, "due"), 0);
 		call->stream = number(option(words, n, 4, "stream"), 0);
 		call->thread = number(option(words, n, 4, "thread"), 1);
 		call->returned = option(words, n, 4, "returned") != NULL;
@@ -266,6 +268,7 @@ static void read_rank(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 			r->ended_ns = seconds(option(words, n, 3, "at"), 39 * NS);
 			r->how_ended = how ? text_of(a, how) : NULL;
 			r->left = option(words, n, 3, "left") != NULL;
+			r->killed = option(words, n, 3, "killed") != NULL;
 		} else if (!strcmp(words[0], "error")) {
 			r->error_comm = comm_named(c, words[2]);
 			r->error = text_of(a, words[3]);
@@ -334,6 +337,9 @@ static void read_line(struct ct_text_case *t, struct ct_arena *a, char *line)
 	else if (!strcmp(words[0], "says") && t->n_says < CT_TEXT_EXPECTED) {
 		whole[strcspn(whole, "\n")] = 0;
 		t->says[t->n_says++] = word_of(a, strstr(whole, "says ") + 5);
+	} else if (!strcmp(words[0], "advises")) {
+		whole[strcspn(whole, "\n")] = 0;
+		t->advises = word_of(a, strstr(whole, "advises ") + 8);
 	} else {
 		bad("not understood", words[0]);
 	}

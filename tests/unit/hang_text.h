@@ -17,8 +17,9 @@
  *     expect|events|hosts CODE RANKS|- VICTIMS|- CONFIDENCE   in order; expect in both timings
  *     expect|events|hosts none
  *     says TEXT            part of the first verdict's sentence, in both timings
+ *     advises TEXT         part of its advice
  *
- * Words have no blanks; '_' in TEXT stands for one (in `says` blanks are fine). Timing `hosts` makes of what has started on a GPU what
+ * Words have no blanks; '_' in TEXT stands for one (in `says` and `advises` blanks are fine). Timing `hosts` makes of what has started on a GPU what
  * is only issued, and of all ranks ones whose starts cannot be seen. */
 #ifndef CT_HANG_TEXT_H
 #define CT_HANG_TEXT_H
@@ -41,6 +42,7 @@ struct ct_text_case {
 	int says_nothing[2]; /* "none" was said */
 	const char *says[CT_TEXT_EXPECTED];
 	uint32_t n_says;
+	const char *advises; /* NULL: not told */
 	struct ct_text_case *next;
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who failed first, from what waitpid, kill and the process itself have left on record. */
 #include <signal.h>
+#include <string.h>
 
 #include "analyzer/ends.h"
+#include "analyzer/verdict/say.h"
 #include "tests/unit/fixture.h"
 
 #define SECOND 1000000000ull
@@ -160,6 +162,43 @@ static void who_left_in_order_because_of_a_signal_failed_when_it_was_sent(void *
 	assert_int_equal(processes[0], 1);
 }
 
+/* What a report says of two processes of one host, of which the first one named was killed first. */
+static int says_before_the_others(struct ct_end first, struct ct_end second)
+{
+	struct ct_report_process processes[2] = {
+		{ .rank = 0, .how = first, .ended_badly = 1 },
+		{ .rank = 1, .how = second, .ended_badly = 1 },
+	};
+	size_t ended[2] = { 0, 1 };
+	struct ct_report report = { .memory = ct_arena_new(),
+				    .processes = processes,
+				    .n_processes = 2,
+				    .ended = ended,
+				    .n_ended = 2,
+				    .n_ended_first = 1 };
+	const char *text;
+	int says;
+
+	assert_int_equal(ct_say_ends(&report, &text), 0);
+	assert_non_null(strstr(text, "rank 0 was killed by signal"));
+	says = strstr(text, "before the others") != NULL;
+	ct_arena_free(report.memory);
+	return says;
+}
+
+static void whom_a_launcher_ends_first_has_not_failed_before_the_others(void **state)
+{
+	struct ct_end first = killed(SIGTERM, 9 * SECOND, 10 * SECOND, 12 * SECOND);
+	struct ct_end second = killed(SIGTERM, 9 * SECOND, 10 * SECOND + 1000, 12 * SECOND);
+
+	(void)state;
+	assert_false(says_before_the_others(first, second));
+	first.kill_by = 2;
+	assert_true(says_before_the_others(first, second));
+	first = signalled(SIGSEGV, 9 * SECOND, 10 * SECOND);
+	assert_true(says_before_the_others(first, second));
+}
+
 static void nobody_failed_where_there_is_nobody(void **state)
 {
 	(void)state;
@@ -176,6 +215,7 @@ int main(void)
 		cmocka_unit_test(who_was_alive_when_the_first_was_gone_is_not_the_first),
 		cmocka_unit_test(signal_to_a_dead_process_did_not_end_it),
 		cmocka_unit_test(who_left_in_order_because_of_a_signal_failed_when_it_was_sent),
+		cmocka_unit_test(whom_a_launcher_ends_first_has_not_failed_before_the_others),
 		cmocka_unit_test(nobody_failed_where_there_is_nobody),
 	};
 

@@ -12,7 +12,7 @@
 
 #include "tests/unit/hang_text.h"
 
-static const char *const files[] = { "scenarios.txt", "calls.txt", "more.txt" };
+static const char *const files[] = { "scenarios.txt", "calls.txt", "more.txt", "edges.txt" };
 #define FILES (sizeof(files) / sizeof(files[0]))
 
 static struct ct_text_case *cases_of(const char *file, struct ct_arena *a)
@@ -84,6 +84,11 @@ static unsigned wrong(const struct ct_text_case *t, int timing, const struct ct_
 		fprintf(stderr, "%s:%u: %s, in %s timing: \"%s\" does not say \"%s\"\n", t->file,
 			t->line, t->name, timing ? "host" : "events",
 			result->n_verdicts ? result->verdicts[0].sentence : "", t->says[i]);
+		n++;
+	}
+	if (t->advises && !(result->n_verdicts && strstr(result->verdicts[0].advice, t->advises))) {
+		fprintf(stderr, "%s:%u: %s: no advice of \"%s\"\n", t->file, t->line, t->name,
+			t->advises);
 		n++;
 	}
 	if (getenv("CT_SHOW"))

@@ -17,7 +17,7 @@
 #include "trace/format.h"
 #include "trace/ops.h"
 
-static const char *const files[] = { "scenarios.txt", "calls.txt", "more.txt" };
+static const char *const files[] = { "scenarios.txt", "calls.txt", "more.txt", "edges.txt" };
 #define FILES (sizeof(files) / sizeof(files[0]))
 #define S 1000000000ull
 

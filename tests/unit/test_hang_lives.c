@@ -278,6 +278,16 @@ static void who_kills_itself_failed_by_itself(void **state)
 		 .last = 5000,
 		 .gone = 6100 },
 	       SENT(6001, SIGTERM), SENT(6002, SIGTERM));
+	/* but the launcher would have seen it dead for so long: it was stopped */
+	EXPECT("AAA i",
+	       { .how = CT_END_SIGNAL,
+		 .signal = SIGKILL,
+		 .kill_signal = SIGTERM,
+		 .killed = 26000,
+		 .kill_by = CT_SCENE_LAUNCHER,
+		 .last = 5000,
+		 .gone = 26100 },
+	       SENT(26001, SIGTERM), SENT(26002, SIGTERM));
 	EXPECT("AAA i",
 	       { .how = CT_END_SIGNAL,
 		 .signal = SIGKILL,

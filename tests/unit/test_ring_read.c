@@ -276,6 +276,20 @@ static void a_ring_cut_anywhere_is_refused(void **state)
 	free(data);
 }
 
+static void what_lies_behind_a_ring_is_not_read(void **state)
+{
+	struct ct_ring_view view;
+	struct stat st;
+
+	(void)state;
+	make_ring(3);
+	assert_int_equal(stat(ring_path(), &st), 0);
+	assert_int_equal(truncate(ring_path(), (off_t)1 << 42), 0);
+	assert_int_equal(ct_ring_view_open(ring_path(), &view, NULL), CT_OK);
+	assert_int_equal(view.bytes, st.st_size);
+	ct_ring_view_close(&view);
+}
+
 static void no_flipped_byte_of_a_ring_does_harm(void **state)
 {
 	size_t bytes;
@@ -424,6 +438,7 @@ int main(void)
 		RING_TEST(the_state_tells_comms_strings_launches_and_losses),
 		RING_TEST(strings_behind_one_that_was_never_finished_are_found_through_their_ops),
 		RING_TEST(a_ring_cut_anywhere_is_refused),
+		RING_TEST(what_lies_behind_a_ring_is_not_read),
 		RING_TEST(no_flipped_byte_of_a_ring_does_harm),
 		RING_TEST(a_newer_ring_says_so),
 		RING_TEST(what_is_no_ring_is_refused_without_waiting),

@@ -36,7 +36,7 @@ int ct_run_env_add(struct ct_run_env *env, const char *name, const char *value)
 int ct_run_env_set(struct ct_run_env *env, const char *assignment)
 {
 	const char *equals = strchr(assignment, '=');
-	char name[64];
+	char name[sizeof(((struct ct_run_setting *)0)->name) - sizeof(PREFIX) + 1];
 	struct ct_nearest near = { .word = name };
 
 	if (!equals || equals == assignment) {

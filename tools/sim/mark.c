@@ -65,18 +65,24 @@ void sim_mark_set(struct sim_mark *mark, uint64_t work)
 	sim_mark_wake(mark);
 }
 
-void sim_mark_wait(struct sim_mark *mark)
+/* Until somebody wakes those who wait; the caller keeps the mark. */
+static void wait_once(struct sim_mark *mark)
 {
 	struct sim_waiter w = { .cond = PTHREAD_COND_INITIALIZER };
 
-	if (mark->known)
-		return;
-	sim_mark_keep(mark);
 	w.next = mark->waiters;
 	mark->waiters = &w;
 	while (!w.woken)
 		sim_lock_wait(&w.cond);
 	pthread_cond_destroy(&w.cond);
+}
+
+void sim_mark_wait(struct sim_mark *mark)
+{
+	if (mark->known)
+		return;
+	sim_mark_keep(mark);
+	wait_once(mark);
 	sim_mark_drop(mark);
 }
 
@@ -100,7 +106,7 @@ CUresult sim_mark_await(struct sim_mark *mark, const struct sim_context *context
 {
 	sim_mark_keep(mark);
 	while (!mark->known && !context->error)
-		sim_mark_wait(mark);
+		wait_once(mark);
 	if (!context->error)
 		sim_sleep_past(mark->device, mark->work);
 	sim_mark_drop(mark);

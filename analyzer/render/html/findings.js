@@ -91,6 +91,8 @@
 	}
 
 	function none(report) {
+		if (report.hang)
+			return 'Beside the hang nothing was found that costs the job time.';
 		return report.verdict.code === 'NOT_ENOUGH_EVIDENCE' ?
 			'No finding: there is not enough evidence for one.' :
 			'Nothing was found that costs the job time.';

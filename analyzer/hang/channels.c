@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/hang/channels.h"
+
+#include <stdlib.h>
+
+#include "analyzer/hang/channels_private.h"
+#include "analyzer/hang/gather.h"
+#include "trace/ops.h"
+#include "trace/status.h"
+
+/* Numbers from here on are nobody's: the recorder had no room to count, or does not know what came before. */
+#define NOBODYS (1ull << 63)
+
+struct ct_hang_channels *ct_hang_channels_new(void)
+{
+	struct ct_hang_channels *all = calloc(1, sizeof(*all));
+
+	if (all)
+		all->memory = ct_arena_new();
+	if (all && !all->memory) {
+		free(all);
+		return NULL;
+	}
+	return all;
+}
+
+void ct_hang_channels_free(struct ct_hang_channels *all)
+{
+	if (!all)
+		return;
+	for (struct ct_hang_channel *c = all->first; c; c = c->next) {
+		ct_hang_sums_fini(&c->order.all);
+		for (int side = 0; side < 2; side++) {
+			ct_hang_sums_fini(&c->sides[side].sums);
+			free(c->sides[side].ops);
+		}
+	}
+	ct_table_fini(&all->by_key);
+	ct_arena_free(all->memory);
+	free(all);
+}
+
+static uint64_t key_of(const struct ct_comm *comm, int32_t src, int32_t dst, uint32_t tag)
+{
+	uint64_t key = ct_mix((uint64_t)comm->index << 32 | tag);
+
+	return ct_mix(key ^ ((uint64_t)(uint32_t)src << 32 | (uint32_t)dst));
+}
+
+static struct ct_hang_channel *find(const struct ct_hang_channels *all, const struct ct_comm *comm,
+				    int32_t src, int32_t dst, uint32_t tag)
+{
+	struct ct_hang_channel *c = ct_table_get(&all->by_key, key_of(comm, src, dst, tag));
+
+	while (c && (c->comm != comm || c->src != src || c->dst != dst || c->tag != tag))
+		c = c->same_key;
+	return c;
+}
+
+static int make(struct ct_hang_channels *all, struct ct_comm *comm, int32_t src, int32_t dst,
+		uint32_t tag, struct ct_hang_channel **made)
+{
+	uint64_t key = key_of(comm, src, dst, tag);
+	struct ct_hang_channel *c = ct_arena_calloc(all->memory, 1, sizeof(*c));
+
+	if (!c)
+		return CT_NOMEM;
+	c->comm = comm;
+	c->src = src;
+	c->dst = dst;
+	c->tag = tag;
+	ct_hang_order_init(&c->order);
+	for (int side = 0; side < 2; side++)
+		c->sides[side].sums.most = CT_HANG_CHANNEL_BLOCKS;
+	c->same_key = ct_table_get(&all->by_key, key);
+	c->next = all->first;
+	all->first = c;
+	all->n++;
+	*made = c;
+	return ct_table_put(&all->by_key, key, c);
+}
+
+/* The two ends must agree on it, whatever else they may say: not on the size in MPI, where a receive says how much there is room
+ * for, until it is known what came. Those that differ by right are compared one by one. */
+static uint64_t what(const struct ct_comm *comm, const struct ct_joined_op *j)
+{
+	uint64_t type = comm->backend == CT_BACKEND_NCCL ? j->op->dtype : 0;
+
+	return ct_mix(j->bytes) ^ type;
+}
+
+static int is_message(const struct ct_hang_kept *kept, const struct ct_op *o)
+{
+	int64_t n = kept->comm->nranks;
+
+	return (o->op == CT_OP_Send || o->op == CT_OP_Recv) && o->peer < n && kept->me >= 0 &&
+	       kept->me < n;
+}
+
+int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept,
+			 const struct ct_load_op *in)
+{
+	const struct ct_op *o = in->joined.op;
+	int side = o->op == CT_OP_Recv;
+	struct ct_hang_channel *c;
+	int32_t src = side ? o->peer : kept->me, dst = side ? kept->me : o->peer;
+
+	if (!is_message(kept, o))
+		return CT_OK;
+	/* what is not known to be from somebody may be what a later one of a certain channel counts as its own */
+	if (o->peer < 0 || o->tag == CT_TAG_ANY) {
+		kept->from_any++;
+		return CT_OK;
+	}
+	if (o->seq >= NOBODYS) {
+		all->left_out[CT_HANG_LEFT_UNNUMBERED]++;
+		return CT_OK;
+	}
+	c = find(all, kept->comm, src, dst, o->tag);
+	if (!c && all->n == CT_HANG_CHANNELS) {
+		all->left_out[CT_HANG_LEFT_TOO_MANY]++;
+		return CT_OK;
+	}
+	if (!c && make(all, kept->comm, src, dst, o->tag, &c) != CT_OK)
+		return CT_NOMEM;
+	if (!c->touched) {
+		c->touched = 1;
+		c->next_touched = all->touched;
+		all->touched = c;
+	}
+	c->sides[side].kept = kept;
+	c->sides[side].n++;
+	c->from_any |= in->from_any;
+	return ct_hang_sums_add(&c->sides[side].sums, o->seq, what(kept->comm, &in->joined), 0);
+}
+
+int ct_hang_channels_end_process(struct ct_hang_channels *all)
+{
+	int st = CT_OK;
+
+	for (struct ct_hang_channel *c = all->touched; c && st == CT_OK; c = c->next_touched) {
+		for (int side = 0; side < 2 && st == CT_OK; side++) {
+			struct ct_hang_side *s = &c->sides[side];
+
+			if (!s->sums.n)
+				continue;
+			s->begun = s->sums.after > s->begun ? s->sums.after : s->begun;
+			st = ct_hang_order_take(&c->order, &s->sums);
+		}
+		c->touched = 0;
+		c->width = 1ull << c->order.all.shift;
+		if (c->order.members > 1)
+			ct_hang_sums_fini(&c->order.all);
+	}
+	all->touched = NULL;
+	return st;
+}
+
+/* ---- once more ---- */
+
+/* The stretch to look at; from == to: none. */
+static struct ct_hang_want want_of(const struct ct_hang_channel *c)
+{
+	const struct ct_hang_order *o = &c->order;
+	struct ct_hang_want want = { 0 };
+
+	if (o->members != 2 || !c->sides[0].n || !c->sides[1].n || c->from_any)
+		return want;
+	if (o->apart != UINT64_MAX)
+		want = (struct ct_hang_want){ o->apart, o->apart_to };
+	else if (o->tail < o->issued)
+		want = (struct ct_hang_want){ o->tail, o->tail + 2 * c->width };
+	if (want.to - want.from > CT_HANG_CHANNEL_KEEP)
+		want.to = want.from + CT_HANG_CHANNEL_KEEP;
+	return want;
+}
+
+int ct_hang_channels_want(const struct ct_hang_channels *all, uint32_t process)
+{
+	for (const struct ct_hang_channel *c = all->first; c; c = c->next) {
+		struct ct_hang_want want = want_of(c);
+
+		if (want.from < want.to &&
+		    (process == CT_HANG_NO_PROCESS || c->sides[0].kept->process == process ||
+		     c->sides[1].kept->process == process))
+			return 1;
+	}
+	return 0;
+}
+
+static int keep(struct ct_hang_side *s, const struct ct_hang_op *op)
+{
+	struct ct_hang_op *grown;
+
+	if (s->n_ops == s->cap_ops) {
+		uint32_t cap = s->cap_ops ? 2 * s->cap_ops : 16;
+
+		grown = reallocarray(s->ops, cap, sizeof(*grown));
+		if (!grown)
+			return CT_NOMEM;
+		s->ops = grown;
+		s->cap_ops = cap;
+	}
+	s->ops[s->n_ops++] = *op;
+	return CT_OK;
+}
+
+int ct_hang_channels_again(struct ct_gather *g, struct ct_hang_kept *kept,
+			   const struct ct_load_op *in)
+{
+	struct ct_hang_channels *all = g->channels;
+	const struct ct_op *o = in->joined.op;
+	int side = o->op == CT_OP_Recv;
+	struct ct_hang_channel *c;
+	struct ct_hang_want want;
+	struct ct_hang_op op;
+
+	if (!is_message(kept, o) || o->peer < 0 || o->seq >= NOBODYS)
+		return CT_OK;
+	c = find(all, kept->comm, side ? o->peer : kept->me, side ? kept->me : o->peer, o->tag);
+	want = c ? want_of(c) : (struct ct_hang_want){ 0 };
+	if (o->seq < want.from || o->seq >= want.to || all->n_kept == CT_HANG_CHANNELS_KEEP)
+		return CT_OK;
+	all->n_kept++;
+	op = ct_gather_kept_op(in).op;
+	op.call = ct_gather_text(g, op.call);
+	op.site = ct_gather_text(g, op.site);
+	if ((in->joined.call && !op.call) || (in->joined.site && !op.site))
+		return CT_NOMEM;
+	return keep(&c->sides[side], &op);
+}

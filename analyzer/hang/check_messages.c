@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of each channel: equal up to where, the first message whose ends differ, and how many were sent and received. */
+#include <stdlib.h>
+
+#include "analyzer/hang/channels.h"
+#include "analyzer/hang/channels_private.h"
+#include "analyzer/hang/gather.h"
+#include "analyzer/hang/match.h"
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct ct_hang_op *x = a, *y = b;
+
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* NULL: they agree. */
+static const char *field_of(unsigned backend, const struct ct_hang_op *send,
+			    const struct ct_hang_op *recv)
+{
+	switch (ct_hang_message_between(backend, send, recv)) {
+	case CT_HANG_IS_MISMATCH_COUNT:
+		return "count";
+	case CT_HANG_IS_MISMATCH_DTYPE:
+		return "dtype";
+	default:
+		return NULL;
+	}
+}
+
+static int sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct ct_hang_channel *c,
+		    struct ct_hang_pair *p)
+{
+	for (int side = 0; side < 2; side++) {
+		struct ct_hang_side *s = &c->sides[side];
+		uint32_t rank = g->seats[s->kept->seat].index;
+
+		if (s->n_ops)
+			qsort(s->ops, s->n_ops, sizeof(*s->ops), by_seq);
+		for (uint32_t i = 0; i < s->n_ops; i++) {
+			s->ops[i].rank = rank < run->hang_case.n_ranks ? rank : 0;
+			s->ops[i].comm = c->comm->index;
+		}
+	}
+	p->equal_to = least(least(c->order.apart, c->order.tail), c->order.issued);
+	return CT_OK;
+}
+
+static int differ(struct ct_gather *g, struct ct_hang_pair *p, const char *field,
+		  const struct ct_hang_op *send, const struct ct_hang_op *recv)
+{
+	struct ct_hang_op *both = ct_arena_calloc(g->memory, 2, sizeof(*both));
+
+	if (!both)
+		return CT_NOMEM;
+	both[0] = *send;
+	both[1] = *recv;
+	p->differs = send->seq;
+	p->field = field;
+	p->send = &both[0];
+	p->recv = &both[1];
+	return CT_OK;
+}
+
+/* One by one where sums prove nothing, as far as both ends are on record and one after the other. */
+static int walk(struct ct_gather *g, const struct ct_hang_channel *c, struct ct_hang_pair *p)
+{
+	const struct ct_hang_side *s = &c->sides[0], *r = &c->sides[1];
+	uint32_t i = 0, k = 0;
+
+	while (i < s->n_ops && k < r->n_ops) {
+		const struct ct_hang_op *send = &s->ops[i], *recv = &r->ops[k];
+		const char *field;
+
+		if (send->seq != recv->seq) {
+			i += send->seq < recv->seq;
+			k += recv->seq < send->seq;
+			continue;
+		}
+		/* twice the same number: neither is known to be the one */
+		if ((i + 1 < s->n_ops && send[1].seq == send->seq) ||
+		    (k + 1 < r->n_ops && recv[1].seq == recv->seq))
+			return CT_OK;
+		field = field_of(c->comm->backend, send, recv);
+		if (field)
+			return differ(g, p, field, send, recv);
+		if (send->seq == p->equal_to)
+			p->equal_to++;
+		i++;
+		k++;
+	}
+	return CT_OK;
+}
+
+static int is_whole(const struct ct_gather *g, const struct ct_hang_kept *kept)
+{
+	const struct ct_hang_process *process = &g->processes[kept->process];
+
+	return !process->lost && !kept->from_any;
+}
+
+/* Of an end of which nothing is on record: nothing was called, or nothing is known? */
+static const struct ct_hang_kept *other_end(const struct ct_gather *g,
+					    const struct ct_hang_channel *c, int side)
+{
+	return ct_gather_member(g, c->comm, side ? c->dst : c->src);
+}
+
+static void leave_out(struct ct_hang_messages *m, enum ct_hang_left_out why,
+		      const struct ct_hang_channel *c)
+{
+	m->left_out[why] += c->sides[0].n + c->sides[1].n;
+}
+
+static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_channel *c)
+{
+	struct ct_hang_messages *m = run->messages;
+	const struct ct_hang_kept *ends[2];
+	struct ct_hang_pair p = { .comm = c->comm->index,
+				  .src = run->hang_case.comms[c->comm->index].ranks[c->src],
+				  .dst = run->hang_case.comms[c->comm->index].ranks[c->dst],
+				  .tag = c->tag,
+				  .differs = CT_UNKNOWN,
+				  .sent = c->sides[0].begun,
+				  .received = c->sides[1].begun };
+	int st = CT_OK;
+
+	for (int side = 0; side < 2; side++) {
+		ends[side] = c->sides[side].kept ? c->sides[side].kept : other_end(g, c, side);
+		if (!ends[side]) {
+			leave_out(m, CT_HANG_LEFT_NO_TRACE, c);
+			return CT_OK;
+		}
+	}
+	if (c->from_any || ends[1]->from_any) {
+		leave_out(m, CT_HANG_LEFT_FROM_ANY, c);
+		return CT_OK;
+	}
+	/* several processes say that they are the same rank */
+	if (c->order.members > 2) {
+		leave_out(m, CT_HANG_LEFT_UNNUMBERED, c);
+		return CT_OK;
+	}
+	p.counts_known = is_whole(g, ends[0]) && is_whole(g, ends[1]);
+	if (c->order.members == 2) {
+		p.since = c->order.since;
+		st = sort_out(g, run, c, &p);
+		if (st == CT_OK)
+			st = walk(g, c, &p);
+		p.equal_to = p.equal_to > p.since ? p.equal_to : p.since;
+	}
+	m->channels++;
+	m->sent += p.sent;
+	m->received += p.received;
+	m->equal += p.equal_to - p.since;
+	m->differ += p.differs != CT_UNKNOWN;
+	m->unequal += p.counts_known && p.sent != p.received;
+	if (p.differs == CT_UNKNOWN && (!p.counts_known || p.sent == p.received))
+		return st;
+	/* those that differ push the others out */
+	if (m->n_pairs == CT_HANG_PAIRS) {
+		for (uint32_t i = 0; i < m->n_pairs && p.differs != CT_UNKNOWN; i++) {
+			if (m->pairs[i].differs == CT_UNKNOWN) {
+				m->pairs[i] = p;
+				break;
+			}
+		}
+		return st;
+	}
+	m->pairs[m->n_pairs++] = p;
+	return st;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ct_hang_pair *x = a, *y = b;
+
+	if ((x->differs == CT_UNKNOWN) != (y->differs == CT_UNKNOWN))
+		return x->differs == CT_UNKNOWN ? 1 : -1;
+	if (x->comm != y->comm)
+		return x->comm < y->comm ? -1 : 1;
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	if (x->dst != y->dst)
+		return x->dst < y->dst ? -1 : 1;
+	return x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+int ct_hang_channels_check(struct ct_gather *g, struct ct_hang_run *run)
+{
+	struct ct_hang_messages *m = ct_arena_calloc(g->memory, 1, sizeof(*m));
+	int st = CT_OK;
+
+	if (!m)
+		return CT_NOMEM;
+	run->messages = m;
+	m->pairs = ct_arena_calloc(g->memory, CT_HANG_PAIRS, sizeof(*m->pairs));
+	if (!m->pairs)
+		return CT_NOMEM;
+	for (int i = 0; i < CT_HANG_LEFT_OUT; i++)
+		m->left_out[i] = g->channels->left_out[i];
+	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
+		m->left_out[CT_HANG_LEFT_FROM_ANY] += k->from_any;
+	for (struct ct_hang_channel *c = g->channels->first; c && st == CT_OK; c = c->next)
+		st = take(g, run, c);
+	if (m->n_pairs)
+		qsort(m->pairs, m->n_pairs, sizeof(*m->pairs), by_weight);
+	return st;
+}

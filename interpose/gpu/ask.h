@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ask.h — CUDA as a launch finds it, and what it says of a stream: the part of time.h that comes before a span. Called with the guard held,
+ * on the thread that launches; nothing here allocates, and nothing is created but the poll thread, once. */
+#ifndef CT_GPU_ASK_H
+#define CT_GPU_ASK_H
+
+#include "interpose/gpu/cuda.h"
+#include "interpose/gpu/time.h"
+
+/* Nobody has looked for CUDA yet. Before the gate opens. */
+void ct_gpu_ask_init(void);
+
+/* CUDA, looked for at the first launch. NULL: there is none. */
+const struct ct_cuda *ct_gpu_cuda(void);
+
+/* CUDA and the poll thread, which come with the first launch that finds them. NULL: there are none, or none any more. */
+const struct ct_cuda *ct_gpu_cuda_start(void);
+
+/* What events recorded now would end in: a captured event is the graph's, it cannot be asked. While another stream is
+ * captured the legacy stream cannot even be asked whether it is; then nothing is done to it either. */
+static inline enum ct_gpu_asked ct_gpu_ask_now(const struct ct_cuda *cuda, CUstream stream)
+{
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	if (__builtin_expect(cuda->stream_is_capturing(stream, &status) != CUDA_SUCCESS, 0))
+		return CT_GPU_UNKNOWN;
+	return __builtin_expect(status == CU_STREAM_CAPTURE_STATUS_NONE, 1) ? CT_GPU_FREE
+									    : CT_GPU_CAPTURED;
+}
+
+#endif

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""copies.py — ranks that stand in cudaMemcpy, which is not recorded: what their stacks and what they have under way tell is enough. Two jobs on
+simulated GPUs, killed and judged from what is left:
+
+    chain    0 waits for 1 in A; 1 has issued an operation of B and copies its result; 2 never comes to B. It is 2's fault
+    kernel   0 waits for 1 in A; 1 copies what a kernel of its own never finishes. It is 1's fault, and its stack tells the copy
+
+copies.py rank PLAY LIBS DIR: one rank of it."""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
+BUILD = Path(os.environ.get("CT_BUILD") or ROOT / "build")
+FOR_EVER = 10**15
+
+
+class UniqueId(ctypes.Structure):
+    _fields_ = [("internal", ctypes.c_ubyte * 128)]
+
+
+class Rank:
+    def __init__(self, libs, directory):
+        self.rank, self.dir = int(os.environ["RANK"]), directory
+        self.nccl = ctypes.CDLL(libs + "/libnccl.so.2")
+        self.cudart = ctypes.CDLL(libs + "/libcudart.so.13")
+        self.cuda = ctypes.CDLL(libs + "/libcuda.so.1")
+        pointer, number = ctypes.c_void_p, ctypes.c_int
+        self.nccl.ncclCommInitRank.argtypes = [ctypes.POINTER(pointer), number, UniqueId, number]
+        self.nccl.ncclAllReduce.argtypes = [pointer, pointer, ctypes.c_size_t, number, number, pointer, pointer]
+        self.cudart.cudaMemcpy.argtypes = [pointer, pointer, ctypes.c_size_t, number]
+        self.cuda.simCompute.argtypes = [pointer, ctypes.c_uint64]
+        self.data = pointer()
+        assert self.cudart.cudaMalloc(ctypes.byref(self.data), ctypes.c_size_t(4096)) == 0
+
+    def comm(self, name, ranks):
+        unique, path, comm = UniqueId(), f"{self.dir}/{name}", ctypes.c_void_p()
+        if self.rank not in ranks:
+            return None
+        if self.rank == ranks[0]:
+            self.nccl.ncclGetUniqueId(ctypes.byref(unique))
+            Path(path + ".new").write_bytes(bytes(unique.internal))
+            os.rename(path + ".new", path)
+        while not os.path.exists(path):
+            time.sleep(0.01)
+        ctypes.memmove(unique.internal, Path(path).read_bytes(), 128)
+        assert self.nccl.ncclCommInitRank(ctypes.byref(comm), len(ranks), unique, ranks.index(self.rank)) == 0
+        return comm
+
+    def reduce(self, comm):
+        if comm:
+            assert self.nccl.ncclAllReduce(self.data, self.data, 4, 7, 0, comm, None) == 0
+
+    def stands(self):
+        Path(f"{self.dir}/stands.{self.rank}").touch()
+
+    def copy(self):
+        here = (ctypes.c_float * 4)()
+        self.cudart.cudaMemcpy(here, self.data, 16, 2)  # device to host
+
+
+def play(what, libs, directory):
+    r = Rank(libs, directory)
+    a, b = r.comm("a", [0, 1]), r.comm("b", [1, 2])
+    for _ in range(4):
+        r.reduce(a)
+        r.reduce(b)
+        r.copy()
+    if r.rank == 1:
+        r.stands()
+        if what == "chain":
+            r.reduce(b)
+        else:
+            r.cuda.simCompute(None, FOR_EVER)
+        r.copy()
+    if r.rank == 0:
+        r.reduce(a)
+    r.stands()
+    time.sleep(600)
+
+
+def stuck(what, work, rings):
+    """What `hang` says of the job after it was killed."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("COMMTRACE", "LD_PRELOAD"))}
+    env = dict(own, LD_PRELOAD=str(BUILD / "lib" / "libcommtrace.so"), LD_LIBRARY_PATH=str(BUILD / "lib" / "sim"), COMMTRACE_DIR=f"{work}/run",
+               COMMTRACE_RING_DIR=rings, COMMTRACE_QUIET="1", COMMTRACE_JOB="copies", COMMTRACE_HANG_AFTER="1s", COMMTRACE_RING_MB="1", WORLD_SIZE="3")
+    ranks = [subprocess.Popen([sys.executable, __file__, "rank", what, str(BUILD / "lib" / "sim"), str(work)], env=dict(env, RANK=str(r)))
+             for r in range(3)]
+    try:
+        limit = time.monotonic() + 120
+        while not all((work / f"stands.{r}").exists() for r in range(3)):
+            assert time.monotonic() < limit and all(p.poll() is None for p in ranks), "the job never came to hang"
+            time.sleep(0.1)
+        time.sleep(6)
+    finally:
+        for p in ranks:
+            p.send_signal(signal.SIGKILL)
+            p.wait()
+    said = subprocess.run([BUILD / "bin" / "commtrace", "hang", "--json", f"{work}/run"], env=dict(own, COMMTRACE_RING_DIR=rings),
+                          stdout=subprocess.PIPE, check=False, timeout=120)
+    return json.loads(said.stdout)["verdicts"]
+
+
+def main():
+    if sys.argv[1:2] == ["rank"]:
+        return play(*sys.argv[2:])
+    for what, guilty, victims in ("chain", 2, [0, 1]), ("kernel", 1, [0]):
+        work, rings = Path(tempfile.mkdtemp(prefix="commtrace-copies.")), tempfile.mkdtemp(prefix="commtrace-copies.", dir="/dev/shm")
+        try:
+            verdicts = stuck(what, work, rings)
+            print(what, *(v["text"] + " " + v["confidence"] for v in verdicts), flush=True)
+            assert [(v["code"], v["ranks"], v["victims"]) for v in verdicts] == [("HOST_MISSING", [guilty], victims)], verdicts
+            if what == "kernel":
+                frames = [f for s in verdicts[0]["stacks"] if s["main"] and s["rank"] == 1 for f in s["frames"]]
+                assert any("emcpy" in (f["func"] or "") for f in frames if f["kind"] == "native"), frames
+                assert any(f["func"].split(".")[-1] == "copy" for f in frames if f["kind"] == "python"), frames
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+            shutil.rmtree(rings, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
