@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/chart/costly.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,58 +25,70 @@ void ct_costly_fini(struct ct_costly *c)
 
 /* ---- heaps: the least of those that are kept is the first ---- */
 
-static void blamed_down(struct ct_blamed *all, uint32_t n)
+/* The first word of an element is what it is ordered by. */
+struct heap {
+	void *all;
+	size_t size; /* of one */
+};
+_Static_assert(offsetof(struct ct_blamed, cost_ns) == 0, "orders the heap");
+_Static_assert(offsetof(struct ct_timed, time_ns) == 0, "orders the heap");
+
+static void *element(const struct heap *heap, uint32_t i)
+{
+	return (char *)heap->all + i * heap->size;
+}
+
+static uint64_t cost_of(const struct heap *heap, uint32_t i)
+{
+	uint64_t cost;
+
+	memcpy(&cost, element(heap, i), sizeof(cost));
+	return cost;
+}
+
+static void swap(const struct heap *heap, uint32_t i, uint32_t k)
+{
+	union {
+		struct ct_blamed blamed;
+		struct ct_timed timed;
+	} kept;
+
+	memcpy(&kept, element(heap, i), heap->size);
+	memcpy(element(heap, i), element(heap, k), heap->size);
+	memcpy(element(heap, k), &kept, heap->size);
+}
+
+/* The first one has changed. */
+static void sift_down(const struct heap *heap, uint32_t n)
 {
 	uint32_t i = 0, least;
 
 	for (;; i = least) {
-		struct ct_blamed swap = all[i];
 		uint32_t left = 2 * i + 1, right = left + 1;
 
-		least = left < n && all[left].cost_ns < all[i].cost_ns ? left : i;
-		least = right < n && all[right].cost_ns < all[least].cost_ns ? right : least;
+		least = left < n && cost_of(heap, left) < cost_of(heap, i) ? left : i;
+		least = right < n && cost_of(heap, right) < cost_of(heap, least) ? right : least;
 		if (least == i)
 			return;
-		all[i] = all[least];
-		all[least] = swap;
+		swap(heap, i, least);
 	}
 }
 
-static void blamed_up(struct ct_blamed *all, uint32_t i)
+/* This one, the last, is new. */
+static void sift_up(const struct heap *heap, uint32_t i)
 {
-	for (uint32_t up; i > 0 && all[up = (i - 1) / 2].cost_ns > all[i].cost_ns; i = up) {
-		struct ct_blamed swap = all[i];
-
-		all[i] = all[up];
-		all[up] = swap;
-	}
+	for (uint32_t up; i > 0 && cost_of(heap, up = (i - 1) / 2) > cost_of(heap, i); i = up)
+		swap(heap, i, up);
 }
 
-static void timed_down(struct ct_timed *all, uint32_t n)
+static struct heap blamed_heap(const struct ct_costly *c)
 {
-	uint32_t i = 0, least;
-
-	for (;; i = least) {
-		struct ct_timed swap = all[i];
-		uint32_t left = 2 * i + 1, right = left + 1;
-
-		least = left < n && all[left].time_ns < all[i].time_ns ? left : i;
-		least = right < n && all[right].time_ns < all[least].time_ns ? right : least;
-		if (least == i)
-			return;
-		all[i] = all[least];
-		all[least] = swap;
-	}
+	return (struct heap){ c->blamed, sizeof(*c->blamed) };
 }
 
-static void timed_up(struct ct_timed *all, uint32_t i)
+static struct heap timed_heap(const struct ct_costly *c)
 {
-	for (uint32_t up; i > 0 && all[up = (i - 1) / 2].time_ns > all[i].time_ns; i = up) {
-		struct ct_timed swap = all[i];
-
-		all[i] = all[up];
-		all[up] = swap;
-	}
+	return (struct heap){ c->timed, sizeof(*c->timed) };
 }
 
 /* ---- one instance ---- */
@@ -83,12 +96,14 @@ static void timed_up(struct ct_timed *all, uint32_t i)
 static int add_timed(struct ct_costly *c, uint64_t time_ns, const struct ct_kept_instance *shown)
 {
 	const struct ct_timed one = { .time_ns = time_ns, .instance = *shown };
+	struct heap heap;
 
 	if (c->n_timed == c->most_timed) {
 		if (!c->n_timed || c->timed[0].time_ns >= time_ns)
 			return CT_OK;
 		c->timed[0] = one;
-		timed_down(c->timed, c->n_timed);
+		heap = timed_heap(c);
+		sift_down(&heap, c->n_timed);
 		return CT_OK;
 	}
 	if (c->n_timed == c->cap_timed) {
@@ -101,7 +116,8 @@ static int add_timed(struct ct_costly *c, uint64_t time_ns, const struct ct_kept
 		c->cap_timed = cap;
 	}
 	c->timed[c->n_timed] = one;
-	timed_up(c->timed, c->n_timed++);
+	heap = timed_heap(c);
+	sift_up(&heap, c->n_timed++);
 	return CT_OK;
 }
 
@@ -121,13 +137,15 @@ static void add_victim(struct ct_blamed *b, const struct ct_victim *victim)
 
 static void add_blamed(struct ct_costly *c, const struct ct_blamed *one)
 {
+	const struct heap heap = blamed_heap(c);
+
 	if (c->n_blamed == CT_COSTLY_BLAMED) {
 		c->blamed[0] = *one;
-		blamed_down(c->blamed, c->n_blamed);
+		sift_down(&heap, c->n_blamed);
 		return;
 	}
 	c->blamed[c->n_blamed] = *one;
-	blamed_up(c->blamed, c->n_blamed++);
+	sift_up(&heap, c->n_blamed++);
 }
 
 /* Those whose own slice is followed by nobody who came clearly last, or whose waits are not drawn, blame nobody. */

@@ -24,7 +24,8 @@ const char *ct_say_indices(const struct ct_hang_index *ix, const uint32_t *ranks
 const char *ct_say_comm(const struct ct_hang_index *ix, uint32_t comm);
 /* "AllReduce #3 of comm W", "Recv #0 from rank 0 of comm W" */
 const char *ct_say_op(const struct ct_hang_index *ix, uint32_t op);
-/* Of a message: the op at its other end, "Send #0 to rank 1 of comm W"; of others, the op. */
+/* Of a message: the op at its other end, "Send #0 to rank 1 of comm W", "a Send to rank 1 of comm W" if anybody may send it; of
+ * others, the op. */
 const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t op);
 /* "AllReduce(1024 float32 sum)" with where it was called */
 const char *ct_say_called(const struct ct_hang_index *ix, uint32_t op);

@@ -71,9 +71,17 @@ static const char *name_of(const struct ct_hang_op *op)
 	return name ? name : op->call ? op->call : "an operation";
 }
 
+static const char *say_tag(const struct ct_hang_index *ix, const struct ct_hang_op *op)
+{
+	if (!op->tag || op->tag == CT_TAG_ANY || op->comm >= ix->c->n_comms)
+		return "";
+	return ct_arena_printf(ix->arena, " with tag %" PRIu32,
+			       ct_op_program_tag(ix->c->comms[op->comm].backend, op->tag));
+}
+
 static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_op *op)
 {
-	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody", *tag = "";
+	const char *comm = ct_say_comm(ix, op->comm), *end = "from anybody", *tag;
 	const struct ct_hang_member *peer = NULL;
 
 	if (!comm)
@@ -91,9 +99,7 @@ static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_o
 				      op->op == CT_OP_Send ? "to" : "from", op->peer);
 	if (!end)
 		return NULL;
-	if (op->tag && op->tag != CT_TAG_ANY && op->comm < ix->c->n_comms)
-		tag = ct_arena_printf(ix->arena, " with tag %" PRIu32,
-				      ct_op_program_tag(ix->c->comms[op->comm].backend, op->tag));
+	tag = say_tag(ix, op);
 	if (!tag)
 		return NULL;
 	return ct_arena_printf(ix->arena, "%s #%" PRIu64 " %s%s of %s", name_of(op), op->seq, end,
@@ -105,12 +111,25 @@ const char *ct_say_op(const struct ct_hang_index *ix, uint32_t at)
 	return say_op(ix, &ix->c->ops[at]);
 }
 
+/* What a receive from anybody waits for: it has no number, since each sender has its own. */
+static const char *say_any_send(const struct ct_hang_index *ix, const struct ct_hang_op *recv)
+{
+	const char *comm = ct_say_comm(ix, recv->comm), *tag = say_tag(ix, recv);
+
+	if (!comm || !tag)
+		return NULL;
+	return ct_arena_printf(ix->arena, "a Send to rank %d%s of %s",
+			       ix->c->ranks[recv->rank].rank, tag, comm);
+}
+
 const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at)
 {
 	struct ct_hang_op op = ix->c->ops[at];
 
-	if (!ct_hang_is_p2p(op.op) || op.peer < 0 || ix->member_of[at] == CT_HANG_NONE)
+	if (!ct_hang_is_p2p(op.op) || ix->member_of[at] == CT_HANG_NONE)
 		return ct_say_op(ix, at);
+	if (op.peer < 0)
+		return op.op == CT_OP_Recv ? say_any_send(ix, &op) : ct_say_op(ix, at);
 	op.op = op.op == CT_OP_Send ? CT_OP_Recv : CT_OP_Send;
 	op.peer = (int32_t)ix->members[ix->member_of[at]].seat;
 	return say_op(ix, &op);

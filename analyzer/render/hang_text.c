@@ -75,6 +75,9 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 		ct_text_ns(r->not_stalled[0].age_ns).s,
 		c->ranks[c->ops[r->not_stalled[0].op].rank].rank,
 		ct_op_name(c->ops[r->not_stalled[0].op].op), c->ops[r->not_stalled[0].op].seq);
+	if (r->not_stalled[0].age_ns < run->limit_ns)
+		fprintf(out, "; what is younger than %s does not count as stalled",
+			ct_text_ns(run->limit_ns).s);
 }
 
 static void say_ended(const struct ct_hang_run *run, FILE *out)

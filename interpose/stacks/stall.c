@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/recorder.h"
+#include "interpose/stacks/awaited.h"
 #include "interpose/stacks/callers.h"
 
 /* A thread, and since when it has recorded nothing. */
@@ -15,12 +16,15 @@ struct seen {
 static struct seen seen[CT_CALLERS];
 static struct ct_caller callers[CT_CALLERS];
 static uint32_t n_seen;
-static uint64_t moved_ns; /* when any thread was seen to have recorded something */
+static uint64_t moved_ns;	      /* when any thread was seen to have recorded something */
+static uint64_t asked_ns, awaited_ns; /* when others' rings were looked at, and what came of it */
 
 void ct_stall_reset(void)
 {
 	n_seen = 0;
 	moved_ns = 0;
+	asked_ns = 0;
+	awaited_ns = UINT64_MAX;
 }
 
 static uint64_t load(ct_word *word)
@@ -91,6 +95,16 @@ static int has_comms(void)
 	return 0;
 }
 
+/* Others' rings are files: not with each look at one's own. */
+static uint64_t awaited_since(uint64_t after_ns, uint64_t now)
+{
+	if (!asked_ns || now - asked_ns >= after_ns / 4) {
+		asked_ns = now;
+		awaited_ns = ct_awaited_since(&ct_recorder.ring, after_ns, now);
+	}
+	return awaited_ns;
+}
+
 int ct_stall_find(struct ct_stall *stall, uint64_t after_ns, uint64_t now)
 {
 	uint64_t in_call = look_at_callers(now), launch = oldest_launch();
@@ -102,6 +116,8 @@ int ct_stall_find(struct ct_stall *stall, uint64_t after_ns, uint64_t now)
 		*stall = (struct ct_stall){ CT_STALL_LAUNCH, launch };
 	else if (moved_ns <= old && has_comms())
 		*stall = (struct ct_stall){ CT_STALL_IDLE, moved_ns };
+	else if (awaited_since(after_ns, now) <= old)
+		*stall = (struct ct_stall){ CT_STALL_AWAITED, awaited_ns };
 	else
 		return 0;
 	return 1;

@@ -59,12 +59,18 @@ def play(work, rings, group, eater):
         COMMTRACE_HANG_AFTER="1s", COMMTRACE_RING_MB="1", EATER=str(eater))
     script = LAUNCHER.format(sim=judge.BUILD / "lib" / "sim", job=Path(__file__).with_name("oom_job.py"), dir=work)
     launcher = subprocess.Popen(["/bin/bash", "-c", script], env=environment, preexec_fn=lambda: enter(group), stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
-    if not group:
-        victim = find_rank(launcher.pid, eater)
-        time.sleep(3)
-        os.kill(victim, signal.SIGKILL)  # by a process that carries no preload
-    launcher.wait(judge.PATIENCE_S)
+                                stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        if not group:
+            victim = find_rank(launcher.pid, eater)
+            time.sleep(3)
+            os.kill(victim, signal.SIGKILL)  # by a process that carries no preload
+        launcher.wait(judge.PATIENCE_S)
+    finally:
+        try:
+            os.killpg(launcher.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
     answer = judge.ask(work / "run", rings=rings)
     report = subprocess.run([judge.COMMTRACE, "report", work / "run", "--format=json"], text=True, capture_output=True, check=True,
                             env=judge.clean_environment(COMMTRACE_RING_DIR=rings))

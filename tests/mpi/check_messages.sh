@@ -25,3 +25,16 @@ judged plain 0 "2 400 400 400 [] []"
 judged any 0 "1 200 200 200 [('from_any', 400)] []"
 judged lost 0 "3 401 400 400 [] [(0, 1, 9, 1, 0, 0, None)]"
 judged short 3 "2 400 400 250 [] [(0, 1, 3, 200, 200, 50, (50, 'count'))]"
+
+# Messages in all the ways that are hard to follow: only those differ that are cut off on purpose (tags 70 and 72, one of each rank).
+mkdir bare traced
+mpi_traced 60 3 "$work/hard" "$(mpi_program requests)" traced 2>hard.err || fail "requests: exit $?: $(tail -n 5 hard.err)"
+code=0
+timeout -k 5 60 "$commtrace" hang --check --json "$work/hard" >hard.json || code=$?
+[ $code = 3 ] || fail "requests: hang --check: exit $code"
+"$python" - >hard.got <<'EOF'
+import json
+m = json.load(open("hard.json"))["messages"]
+print(sorted((p["src"], p["tag"], p["first_difference"]["field"]) for p in m["pairs"]), m["sent"] - m["equal"], m["received"] - m["equal"])
+EOF
+same "requests" hard.got <(echo "[(0, 70, 'count'), (0, 72, 'count'), (1, 70, 'count'), (1, 72, 'count'), (2, 70, 'count'), (2, 72, 'count')] 6 6")

@@ -17,6 +17,7 @@ play() { # NAME WAY...
 			>"$d/out.$rank" 2>&1 &
 		pids+=($!)
 	done
+	trap 'kill -9 "${pids[@]}" 2>/dev/null || true' EXIT # of the subshell that plays it
 	while [ ! -e "$d/stands.0" ] || [ ! -e "$d/stands.1" ]; do
 		waited=$((waited + 1))
 		[ $waited -lt 600 ] || fail "$d: they never came to stand: $(cat "$d"/out.*)"

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""copies.py — ranks that stand in cudaMemcpy, which is not recorded: what their stacks and what they have under way tell is enough. Two jobs on
-simulated GPUs, killed and judged from what is left:
+"""by_stack.py — ranks that stand in what is not recorded: their stacks, and what they have under way, tell. Jobs on simulated GPUs, killed and
+judged from what is left:
 
     chain    0 waits for 1 in A; 1 has issued an operation of B and copies its result; 2 never comes to B. It is 2's fault
-    kernel   0 waits for 1 in A; 1 copies what a kernel of its own never finishes. It is 1's fault, and its stack tells the copy
+    kernel   0 waits for 1 in A; 1 copies (cudaMemcpy) what a kernel of its own never finishes. It is 1's fault, and its stack tells the copy
+    chatty   0 waits for 1 in A; 1 computes without end, while another thread of it goes on in B. Nothing of 1 stands still: only 0's
+             ring shows that it is missed
 
-copies.py rank PLAY LIBS DIR: one rank of it."""
+by_stack.py [PLAY...]; by_stack.py rank PLAY LIBS DIR: one rank of it."""
 
 import ctypes
 import json
@@ -16,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -68,6 +71,19 @@ class Rank:
         self.cudart.cudaMemcpy(here, self.data, 16, 2)  # device to host
 
 
+def compute():
+    n = 0
+    while True:
+        n += 1
+
+
+def go_on(r, comm):
+    while True:
+        r.reduce(comm)
+        r.cudart.cudaDeviceSynchronize()  # nothing is under way while it sleeps
+        time.sleep(0.3)
+
+
 def play(what, libs, directory):
     r = Rank(libs, directory)
     a, b = r.comm("a", [0, 1]), r.comm("b", [1, 2])
@@ -75,6 +91,11 @@ def play(what, libs, directory):
         r.reduce(a)
         r.reduce(b)
         r.copy()
+    if what == "chatty" and r.rank > 0:
+        threading.Thread(target=go_on, args=(r, b), daemon=True).start()
+    if what == "chatty" and r.rank == 1:
+        r.stands()
+        compute()
     if r.rank == 1:
         r.stands()
         if what == "chain":
@@ -92,7 +113,7 @@ def stuck(what, work, rings):
     """What `hang` says of the job after it was killed."""
     own = {k: v for k, v in os.environ.items() if not k.startswith(("COMMTRACE", "LD_PRELOAD"))}
     env = dict(own, LD_PRELOAD=str(BUILD / "lib" / "libcommtrace.so"), LD_LIBRARY_PATH=str(BUILD / "lib" / "sim"), COMMTRACE_DIR=f"{work}/run",
-               COMMTRACE_RING_DIR=rings, COMMTRACE_QUIET="1", COMMTRACE_JOB="copies", COMMTRACE_HANG_AFTER="1s", COMMTRACE_RING_MB="1", WORLD_SIZE="3")
+               COMMTRACE_RING_DIR=rings, COMMTRACE_QUIET="1", COMMTRACE_JOB="stacks", COMMTRACE_HANG_AFTER="1s", COMMTRACE_RING_MB="1", WORLD_SIZE="3")
     ranks = [subprocess.Popen([sys.executable, __file__, "rank", what, str(BUILD / "lib" / "sim"), str(work)], env=dict(env, RANK=str(r)))
              for r in range(3)]
     try:
@@ -113,16 +134,23 @@ def stuck(what, work, rings):
 def main():
     if sys.argv[1:2] == ["rank"]:
         return play(*sys.argv[2:])
-    for what, guilty, victims in ("chain", 2, [0, 1]), ("kernel", 1, [0]):
-        work, rings = Path(tempfile.mkdtemp(prefix="commtrace-copies.")), tempfile.mkdtemp(prefix="commtrace-copies.", dir="/dev/shm")
+    plays = [("chain", 2, [0, 1]), ("kernel", 1, [0]), ("chatty", 1, [0])]
+    for what, guilty, victims in plays:
+        if sys.argv[1:] and what not in sys.argv[1:]:
+            continue
+        work, rings = Path(tempfile.mkdtemp(prefix="commtrace-stack.")), tempfile.mkdtemp(prefix="commtrace-stack.", dir="/dev/shm")
         try:
             verdicts = stuck(what, work, rings)
             print(what, *(v["text"] + " " + v["confidence"] for v in verdicts), flush=True)
-            assert [(v["code"], v["ranks"], v["victims"]) for v in verdicts] == [("HOST_MISSING", [guilty], victims)], verdicts
+            assert [(v["code"], v["ranks"]) for v in verdicts] == [("HOST_MISSING", [guilty])], verdicts
+            # of chatty, who is killed last may wait for those before it
+            assert verdicts[0]["victims"] == victims or (what == "chatty" and 0 in verdicts[0]["victims"]), verdicts
+            frames = [f for s in verdicts[0]["stacks"] if s["main"] and s["rank"] == 1 for f in s["frames"]]
             if what == "kernel":
-                frames = [f for s in verdicts[0]["stacks"] if s["main"] and s["rank"] == 1 for f in s["frames"]]
                 assert any("emcpy" in (f["func"] or "") for f in frames if f["kind"] == "native"), frames
                 assert any(f["func"].split(".")[-1] == "copy" for f in frames if f["kind"] == "python"), frames
+            if what == "chatty":
+                assert [f["func"] for f in frames if f["kind"] == "python"][:1] == ["compute"], frames
         finally:
             shutil.rmtree(work, ignore_errors=True)
             shutil.rmtree(rings, ignore_errors=True)
