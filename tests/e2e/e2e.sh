@@ -28,6 +28,9 @@ export COMMTRACE_BUDGET=off
 work=$(mktemp -d "${TMPDIR:-/tmp}/commtrace-e2e.XXXXXX")
 rings=$(mktemp -d "${ring_base:-/dev/shm}/commtrace-e2e.XXXXXX" 2>/dev/null) || { rings=$work/rings && mkdir "$rings"; }
 cleanup() {
+	# What a test that has failed has left running is a load on those that follow.
+	# shellcheck disable=SC2046
+	kill $(jobs -pr) 2>/dev/null || :
 	if [ -n "${CT_KEEP:-}" ]; then
 		echo "kept: $work $rings"
 	else
