@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mpi_plays.h"
+#include "tests/hang_real/mpi_plays.h"
 
 int rank, size;
 char here[LARGE], there[LARGE];

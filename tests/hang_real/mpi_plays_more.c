@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mpi_plays.h"
+#include "tests/hang_real/mpi_plays.h"
 
 void missing_in_fence(void)
 {

@@ -222,9 +222,10 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	json_t *o = ct_report_json(report);
 
 	(void)state;
-	assert_keys(o, "schema run verdict hang findings ranks comms ops cycles overlap exposed gaps "
-		       "stages links traffic heat histogram curves clocks "
-		       "losses scorecard cost expect ended inflight invisible omitted");
+	assert_keys(o,
+		    "schema run verdict hang findings ranks comms ops cycles overlap exposed gaps "
+		    "stages links traffic heat histogram curves clocks "
+		    "losses scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "
@@ -270,7 +271,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(
 		first(o, "processes"),
 		"host hostkey pid start_unix_ns restart ranks exe segments bytes ring end signal "
-		"exit_code last_heartbeat_ns");
+		"for_memory exit_code last_heartbeat_ns");
 	assert_keys(first(o, "order"), "comm equal_to_seq first_difference differs_to_seq hash");
 	assert_keys(first(o, "invisible"), "what why remedy");
 	assert_keys(json_object_get(o, "environment"), "same differs own");
