@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analyzer/cycle/cycles_report.h"
-#include "analyzer/environment_report.h"
+#include "analyzer/environment/environment_report.h"
 #include "analyzer/finding.h"
 #include "analyzer/heat/heat_report.h"
 #include "analyzer/link/expect_report.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Times by which they lie farther from the rest than the rest lies apart. */
 #define FARTHER 2.0

@@ -4,7 +4,7 @@
 #define CT_FINDINGS_H
 
 #include "analyzer/finding_list.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* One rank, guilty by `charge`. */
 int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct ct_charge *charge,

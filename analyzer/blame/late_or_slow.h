@@ -4,7 +4,7 @@
 #ifndef CT_BLAME_LATE_OR_SLOW_H
 #define CT_BLAME_LATE_OR_SLOW_H
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* An instance of the class, of so many bytes, whose last member took long itself. Sizes in a class may differ by a factor of
  * two, and so may what is usual then. 0 or CT_NOMEM. */

@@ -5,7 +5,7 @@
 #define CT_ORDER_FINDINGS_H
 
 #include "analyzer/finding_list.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Communicators whose contradictions are told, those read first. */
 #define CT_ORDER_FINDINGS 4u

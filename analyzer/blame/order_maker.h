@@ -6,7 +6,7 @@
 
 #include "analyzer/blame/apart.h"
 #include "analyzer/finding_list.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Ranks that a line names. */
 #define CT_ORDER_NAMED 8u

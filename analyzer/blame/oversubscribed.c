@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 #include "trace/status.h"
 
 uint32_t ct_cores_add(const char *list, uint64_t known[CT_CORES_MOST / 64])

@@ -6,7 +6,7 @@
 #ifndef CT_BLAME_REST_H
 #define CT_BLAME_REST_H
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* An instance that lacks members. Counts if all members that left any trace are there, three quarters of all and three at
  * least, each timed, in a synchronising operation by itself. 0 or CT_NOMEM. */

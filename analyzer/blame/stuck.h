@@ -3,7 +3,7 @@
 #ifndef CT_STUCK_H
 #define CT_STUCK_H
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 enum ct_stuck {
 	CT_STUCK_NOT,

@@ -3,7 +3,7 @@
 #ifndef CT_TWO_JOBS_H
 #define CT_TWO_JOBS_H
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Two processes of the attempt whose jobs have other names, and that claim one rank while neither is a child of the other, or
  * of jobs that have no communicator in common. 1, with their places among the run's processes; 0; or CT_NOMEM. */

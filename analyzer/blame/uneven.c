@@ -3,7 +3,7 @@
 
 #include "analyzer/blame/apart.h"
 #include "analyzer/blame/stuck.h"
-#include "analyzer/fill.h"
+#include "analyzer/fill/fill.h"
 
 static int is_known(const struct ct_comm *comm, uint32_t member)
 {

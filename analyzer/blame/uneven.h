@@ -9,7 +9,7 @@
 #ifndef CT_UNEVEN_H
 #define CT_UNEVEN_H
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 struct ct_uneven {
 	uint64_t seq; /* the first operation that was not called by all */

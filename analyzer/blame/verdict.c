@@ -8,7 +8,7 @@
 #include "analyzer/blame/findings.h"
 #include "analyzer/blame/order_findings.h"
 #include "analyzer/blame/stuck.h"
-#include "analyzer/environment.h"
+#include "analyzer/environment/environment.h"
 #include "analyzer/units.h"
 #include "analyzer/verdict/say.h"
 

@@ -4,7 +4,7 @@
 #define CT_BLAME_VERDICT_H
 
 #include "analyzer/finding_list.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Evidence that makes "nobody is slow" an answer. */
 #define CT_VERDICT_MIN_MATCHED 20u

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 void ct_window_fini(struct ct_window *w)
 {

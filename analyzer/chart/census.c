@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 #include "trace/ops.h"
 
 /* Every member that is kept stands for two slices at least: the call and its work. */

@@ -10,7 +10,7 @@
 #include "analyzer/chart/kept.h"
 #include "analyzer/chart/stood.h"
 #include "analyzer/clock/clocks.h"
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 
 struct ct_pass;
 

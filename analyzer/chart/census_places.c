@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/chart/census.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 #include "trace/ops.h"
 
 uint32_t ct_census_seat(const struct ct_census *census, uint32_t process, uint32_t local)

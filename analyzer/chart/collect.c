@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/call_name.h"
-#include "analyzer/graphs.h"
+#include "analyzer/load/graphs.h"
 #include "trace/ops.h"
 
 /* Room for one more in drawn->ARRAY; 0 or CT_NOMEM. */

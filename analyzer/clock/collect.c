@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/clock/points.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 struct collecting {
 	struct ct_clock_points points;

@@ -4,7 +4,7 @@
 #define CT_CLOCK_FILL_H
 
 #include "analyzer/finding_list.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Of several hosts, one row each in report->clocks, and a finding if clocks contradict themselves. After ct_fill_job().
  * 0 or CT_NOMEM. */

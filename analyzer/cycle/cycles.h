@@ -10,7 +10,7 @@
 #define CT_CYCLES_H
 
 #include "analyzer/cycle/sequence.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 #include "analyzer/run_model.h"
 
 #define CT_CYCLES_NONE UINT32_MAX

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyzer/cycle/roles.h"
-#include "analyzer/report_rows.h"
+#include "analyzer/fill/report_rows.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -10,7 +10,7 @@
 
 #include "analyzer/hang/hang_run.h"
 #include "analyzer/hang/kept.h"
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 
 struct ct_gather;
 struct ct_hang_channels;

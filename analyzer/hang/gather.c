@@ -7,8 +7,8 @@
 
 #include "analyzer/blame/order.h"
 #include "analyzer/call_name.h"
-#include "analyzer/ends.h"
-#include "analyzer/fill.h"
+#include "analyzer/fill/ends.h"
+#include "analyzer/fill/fill.h"
 #include "analyzer/hang/call_kind.h"
 #include "trace/ops.h"
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/hang_case.h"
-#include "analyzer/stacks.h"
+#include "analyzer/load/stacks.h"
 
 #define CT_HANG_STATE_MAP(XX)                                                                      \
 	XX(RUNNING, "running")	       /* somebody still records */                                \

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/ends.h"
+#include "analyzer/fill/ends.h"
 #include "analyzer/hang/lives.h"
 
 /* Beats come once a second: who has no later one may have lived so much longer. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Cells begin as narrow as this, 2^10 ns. */
 #define FIRST_SHIFT 10u

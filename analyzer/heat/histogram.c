@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/fill/report_rows.h"
 #include "analyzer/heat/sizes.h"
-#include "analyzer/report_rows.h"
 #include "trace/ops.h"
 
 /* Classes of one row are neighbours, once sorted. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/host_order.h"
+#include "analyzer/pass/host_order.h"
 
 #define FEWEST_COLUMNS 16u
 

@@ -4,7 +4,7 @@
 #define CT_HEAT_ROWS_H
 
 #include "analyzer/heat/heat_report.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 #define CT_HEAT_NO_ROW UINT32_MAX
 

@@ -11,7 +11,7 @@
 
 #include "analyzer/finding_list.h"
 #include "analyzer/link/causes.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* Rows of the report at most: the slow ones, then those with most time. */
 #define CT_LINK_ROWS 128u

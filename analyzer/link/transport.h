@@ -5,7 +5,7 @@
 #define CT_TRANSPORT_H
 
 #include "analyzer/finding_list.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* report->transport, by host: of its processes the one that sampled longest. After the ranks. 0 or CT_NOMEM. */
 int ct_transport_fill(const struct ct_pass *pass, struct ct_report *report);

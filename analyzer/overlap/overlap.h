@@ -12,7 +12,7 @@
 #ifndef CT_OVERLAP_H
 #define CT_OVERLAP_H
 
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 #include "analyzer/match/comms.h"
 
 struct ct_overlap;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/report_rows.h"
+#include "analyzer/fill/report_rows.h"
 #include "analyzer/sort.h"
 #include "trace/status.h"
 

@@ -8,7 +8,7 @@
 #include "analyzer/overlap/bubbles.h"
 #include "analyzer/overlap/gaps.h"
 #include "analyzer/overlap/per_cycle.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 struct ct_study {
 	const struct ct_pass *pass;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/fill/report_rows.h"
 #include "analyzer/overlap/study.h"
-#include "analyzer/report_rows.h"
 #include "analyzer/units.h"
 #include "trace/status.h"
 

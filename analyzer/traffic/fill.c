@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 #include "analyzer/traffic/layers.h"
 
 /* A matrix of more ranks is mostly zeros, and nothing that anybody wants to read; layers have it all. */

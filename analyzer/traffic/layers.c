@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/fill/report_rows.h"
 #include "analyzer/link/transfers.h"
-#include "analyzer/pass.h"
-#include "analyzer/report_rows.h"
+#include "analyzer/pass/pass.h"
 #include "trace/ops.h"
 
 /* One communicator while its pairs are laid. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/graphs.h"
+#include "analyzer/load/graphs.h"
 #include "trace/ops.h"
 
 /* How often a process launched a graph. */

@@ -8,7 +8,7 @@
 #ifndef CT_TRAFFIC_H
 #define CT_TRAFFIC_H
 
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 #include "analyzer/match/comms.h"
 #include "analyzer/run_model.h"
 #include "analyzer/table.h"

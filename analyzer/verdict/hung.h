@@ -3,7 +3,7 @@
 #ifndef CT_VERDICT_HUNG_H
 #define CT_VERDICT_HUNG_H
 
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 
 /* The run is read once more, and only if operations had not ended or processes did not end well (report->ended). */
 struct ct_hung {

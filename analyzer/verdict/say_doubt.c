@@ -5,7 +5,7 @@
 #include "analyzer/blame/gain.h"
 #include "analyzer/blame/rest.h"
 #include "analyzer/blame/verdict.h"
-#include "analyzer/ends.h"
+#include "analyzer/fill/ends.h"
 #include "analyzer/units.h"
 #include "analyzer/verdict/say.h"
 

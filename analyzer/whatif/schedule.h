@@ -12,7 +12,7 @@
 #ifndef CT_WHATIF_SCHEDULE_H
 #define CT_WHATIF_SCHEDULE_H
 
-#include "analyzer/tape.h"
+#include "analyzer/pass/tape.h"
 
 #define CT_NO_LAUNCH UINT32_MAX
 

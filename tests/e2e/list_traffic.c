@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 #include "tests/e2e/evidence.h"
 
 static int ignore(void *arg, const struct ct_load_op *op)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 #include "tests/e2e/evidence.h"
 
 static int print(void *arg, const struct ct_nvtx_rec *rec)

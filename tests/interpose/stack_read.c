@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/stacks.h"
+#include "analyzer/load/stacks.h"
 #include "trace/reader.h"
 #include "trace/ring_dir.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 #include "trace/reader.h"
 
 #define MOST 4096

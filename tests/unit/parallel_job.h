@@ -6,7 +6,7 @@
 #define CT_TESTS_UNIT_PARALLEL_JOB_H
 
 #include "analyzer/match/comms.h"
-#include "analyzer/tape.h"
+#include "analyzer/pass/tape.h"
 
 enum parallel_layout {
 	PARALLEL_TENSOR_DATA,	/* steps of 16 tensor all-reduces and a data one */

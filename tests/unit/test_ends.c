@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "analyzer/ends.h"
+#include "analyzer/fill/ends.h"
 #include "analyzer/verdict/say.h"
 #include "tests/unit/fixture.h"
 

@@ -2,7 +2,7 @@
 /* What one process told, put together. */
 #include "tests/unit/job.h"
 
-#include "analyzer/load.h"
+#include "analyzer/load/load.h"
 
 static int keep_comm(void *arg, struct ct_load_comm *comm)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/join.h"
+#include "analyzer/load/join.h"
 #include "analyzer/match/classes.h"
 #include "analyzer/match/match.h"
 #include "trace/ops.h"

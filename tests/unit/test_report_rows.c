@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analyzer/arena.h"
-#include "analyzer/report_rows.h"
+#include "analyzer/fill/report_rows.h"
 
 #define COMMS 997u /* prime: a step through them meets each once */
 

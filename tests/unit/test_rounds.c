@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/blame/apart_set.h"
-#include "analyzer/pass.h"
+#include "analyzer/pass/pass.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 

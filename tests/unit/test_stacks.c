@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/stacks.h"
+#include "analyzer/load/stacks.h"
 #include "trace/ring_stacks.h"
 
 #define PLACE 4096u

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/tape.h"
+#include "analyzer/pass/tape.h"
 #include "trace/status.h"
 
 #define SEATS 3u

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/environment/environment.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/blame/findings.h"
+#include "trace/invisible.h"
+
+#define ROWS(table) (sizeof(table) / sizeof((table)[0]))
+
+enum among { AMONG_ALL, AMONG_NAME };
+
+static const char *const own[] = {
+#define ENV_OWN(PATTERN) PATTERN,
+#include "analyzer/environment/environment.def"
+};
+
+static const struct must {
+	const char *pattern;
+	enum ct_severity severity;
+	enum among among;
+} musts[] = {
+#define ENV_MUST(PATTERN, SEVERITY, AMONG) { PATTERN, CT_SEVERITY_##SEVERITY, AMONG_##AMONG },
+#include "analyzer/environment/environment.def"
+};
+
+/* One fact of one rank. */
+struct told {
+	const char *name, *value;
+	int rank;
+	uint32_t seat;
+};
+
+struct side {
+	const struct ct_pass *pass;
+	struct ct_report *report;
+	struct ct_report_environment *out;
+	struct told *all;
+	size_t n_all;
+	uint32_t *seats; /* that have a start record */
+	uint32_t n_seats;
+};
+
+static const struct ct_environment_facts *facts_of(const struct ct_pass *pass, uint32_t seat)
+{
+	return &pass->processes[pass->seats[seat].process].environment;
+}
+
+static int is_own(const char *name)
+{
+	for (size_t i = 0; i < ROWS(own); i++)
+		if (fnmatch(own[i], name, 0) == 0)
+			return 1;
+	return 0;
+}
+
+static const struct must *must_of(const char *name)
+{
+	for (size_t i = 0; i < ROWS(musts); i++)
+		if (fnmatch(musts[i].pattern, name, 0) == 0)
+			return &musts[i];
+	return NULL;
+}
+
+static int by_name_value_rank(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (!order)
+		order = strcmp(x->value, y->value);
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Every rank's comparable facts, sorted: what belongs together is side by side. */
+static int collect(struct side *s)
+{
+	const struct ct_pass *pass = s->pass;
+	size_t n = 0;
+
+	for (uint32_t seat = 0; seat < pass->n_seats; seat++)
+		n += facts_of(pass, seat)->n;
+	s->all = malloc((n + 1) * sizeof(*s->all));
+	s->seats = malloc((pass->n_seats + 1) * sizeof(*s->seats));
+	if (!s->all || !s->seats)
+		return CT_NOMEM;
+	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
+		const struct ct_environment_facts *facts = facts_of(pass, seat);
+
+		if (facts->n)
+			s->seats[s->n_seats++] = seat;
+		for (uint32_t i = 0; i < facts->n; i++)
+			if (!is_own(facts->facts[i].name))
+				s->all[s->n_all++] = (struct told){ facts->facts[i].name,
+								    facts->facts[i].value,
+								    pass->seats[seat].rank, seat };
+	}
+	qsort(s->all, s->n_all, sizeof(*s->all), by_name_value_rank);
+	return CT_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Ranks that have a start record and no such variable. */
+static int add_unset(struct side *s, const struct told *first, size_t n,
+		     struct ct_report_env_value *value)
+{
+	value->value = NULL;
+	value->ranks = ct_arena_calloc(s->report->memory, s->n_seats, sizeof(*value->ranks));
+	if (!value->ranks)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < s->n_seats; i++) {
+		const struct ct_environment_facts *facts = facts_of(s->pass, s->seats[i]);
+		size_t at = 0;
+
+		while (at < n && first[at].seat != s->seats[i])
+			at++;
+		/* where variables were left out nobody knows whether it was there */
+		if (at == n && !ct_facts_value(facts, "env_left_out"))
+			value->ranks[value->n_ranks++] = s->pass->seats[s->seats[i]].rank;
+	}
+	qsort(value->ranks, value->n_ranks, sizeof(*value->ranks), by_number);
+	return CT_OK;
+}
+
+static int add_values(struct side *s, const struct told *first, size_t n,
+		      struct ct_report_env_differs *differs)
+{
+	size_t most = 1;
+
+	for (size_t i = 1; i < n; i++)
+		most += strcmp(first[i].value, first[i - 1].value) != 0;
+	differs->values = ct_arena_calloc(s->report->memory, most + 1, sizeof(*differs->values));
+	if (!differs->values)
+		return CT_NOMEM;
+	for (size_t i = 0, end; i < n; i = end) {
+		struct ct_report_env_value *value = &differs->values[differs->n_values++];
+
+		for (end = i + 1; end < n && strcmp(first[i].value, first[end].value) == 0;)
+			end++;
+		value->value = ct_arena_printf(s->report->memory, "%s", first[i].value);
+		value->ranks = ct_arena_calloc(s->report->memory, end - i, sizeof(*value->ranks));
+		if (!value->value || !value->ranks)
+			return CT_NOMEM;
+		for (size_t r = i; r < end; r++)
+			value->ranks[value->n_ranks++] = first[r].rank;
+	}
+	if (strncmp(first->name, "env.", 4) == 0 && n < s->n_seats) {
+		struct ct_report_env_value *unset = &differs->values[differs->n_values];
+
+		if (add_unset(s, first, n, unset) != CT_OK)
+			return CT_NOMEM;
+		differs->n_values += unset->n_ranks > 0;
+	}
+	return CT_OK;
+}
+
+static int by_text_pair(const void *a, const void *b)
+{
+	const struct ct_report_fact *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->value, y->value);
+}
+
+/* Does it differ between ranks whose GPU is of the same make? gpu.N.what goes with gpu.N.name. 1, 0 or CT_NOMEM. */
+static int differs_by_name(const struct side *s, const struct told *first, size_t n)
+{
+	struct ct_report_fact *pairs = calloc(n, sizeof(*pairs));
+	const char *dot = strrchr(first->name, '.');
+	char key[CT_FACTS_KEY_MOST + 8];
+	size_t known = 0;
+	int differs = 0;
+
+	if (!pairs)
+		return CT_NOMEM;
+	snprintf(key, sizeof(key), "%.*s.name", (int)(dot - first->name), first->name);
+	for (size_t i = 0; i < n; i++) {
+		const char *make = ct_facts_value(facts_of(s->pass, first[i].seat), key);
+
+		if (make)
+			pairs[known++] = (struct ct_report_fact){ make, first[i].value };
+	}
+	qsort(pairs, known, sizeof(*pairs), by_text_pair);
+	for (size_t i = 1; i < known; i++)
+		differs |= strcmp(pairs[i - 1].name, pairs[i].name) == 0 &&
+			   strcmp(pairs[i - 1].value, pairs[i].value) != 0;
+	free(pairs);
+	return differs;
+}
+
+static int add_name(struct side *s, const struct told *first, size_t n)
+{
+	struct ct_report_environment *out = s->out;
+	struct ct_report_env_differs differs = { 0 };
+	const struct must *must = must_of(first->name);
+	const char *name = ct_arena_printf(s->report->memory, "%s", first->name);
+	int among = 1;
+
+	if (!name || add_values(s, first, n, &differs) != CT_OK)
+		return CT_NOMEM;
+	if (differs.n_values == 1) {
+		out->same[out->n_same++] = (struct ct_report_fact){ name, differs.values[0].value };
+		return CT_OK;
+	}
+	if (must && must->among == AMONG_NAME)
+		among = differs_by_name(s, first, n);
+	if (among < 0)
+		return among;
+	differs.name = name;
+	differs.matters = must && among;
+	differs.severity = must ? must->severity : CT_SEVERITY_INFO;
+	out->differs[out->n_differs++] = differs;
+	return CT_OK;
+}
+
+static int add_own(struct side *s, uint32_t seat, struct ct_report_env_rank *rank)
+{
+	const struct ct_environment_facts *facts = facts_of(s->pass, seat);
+
+	rank->rank = s->pass->seats[seat].rank;
+	rank->facts = ct_arena_calloc(s->report->memory, facts->n, sizeof(*rank->facts));
+	if (!rank->facts)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < facts->n; i++) {
+		struct ct_report_fact *fact = &rank->facts[rank->n_facts];
+
+		if (!is_own(facts->facts[i].name))
+			continue;
+		fact->name = ct_arena_printf(s->report->memory, "%s", facts->facts[i].name);
+		fact->value = ct_arena_printf(s->report->memory, "%s", facts->facts[i].value);
+		if (!fact->name || !fact->value)
+			return CT_NOMEM;
+		rank->n_facts++;
+	}
+	return CT_OK;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ct_report_env_rank *x = a, *y = b;
+
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int fill(struct side *s)
+{
+	struct ct_arena *memory = s->report->memory;
+	size_t names = 0;
+
+	for (size_t i = 0; i < s->n_all; i++)
+		names += i == 0 || strcmp(s->all[i].name, s->all[i - 1].name) != 0;
+	s->out->same = ct_arena_calloc(memory, names, sizeof(*s->out->same));
+	s->out->differs = ct_arena_calloc(memory, names, sizeof(*s->out->differs));
+	s->out->ranks = ct_arena_calloc(memory, s->n_seats, sizeof(*s->out->ranks));
+	if (!s->out->same || !s->out->differs || !s->out->ranks)
+		return CT_NOMEM;
+	for (size_t i = 0, end; i < s->n_all; i = end) {
+		for (end = i + 1; end < s->n_all && strcmp(s->all[i].name, s->all[end].name) == 0;)
+			end++;
+		if (add_name(s, &s->all[i], end - i) != CT_OK)
+			return CT_NOMEM;
+	}
+	for (uint32_t i = 0; i < s->n_seats; i++)
+		if (add_own(s, s->seats[i], &s->out->ranks[s->out->n_ranks++]) != CT_OK)
+			return CT_NOMEM;
+	qsort(s->out->ranks, s->out->n_ranks, sizeof(*s->out->ranks), by_rank);
+	return CT_OK;
+}
+
+int ct_environment_fill(const struct ct_pass *pass, struct ct_report *report)
+{
+	struct side s = { .pass = pass, .report = report, .out = &report->environment };
+	int st = collect(&s);
+
+	if (st == CT_OK)
+		st = fill(&s);
+	free(s.all);
+	free(s.seats);
+	return st;
+}
+
+/* ---- what passes unseen ---- */
+
+size_t ct_environment_unseen(const struct ct_pass *pass)
+{
+	size_t n = 0;
+
+	for (uint32_t seat = 0; seat < pass->n_seats; seat++)
+		n += facts_of(pass, seat)->n_unseen;
+	return n;
+}
+
+static int add_unseen(struct ct_report *report, const struct ct_report_fact *fact, const int *ranks,
+		      size_t n)
+{
+	const struct ct_invisible_row *row = ct_invisible_by_id(fact->name);
+	const char *list = ct_ranks_text(report->memory, ranks, n, 8);
+	struct ct_report_invisible *to = &report->invisible[report->n_invisible];
+
+	if (!list)
+		return CT_NOMEM;
+	to->what = row ? row->what
+		       : ct_arena_printf(report->memory,
+					 "%s, which this version of the program does not know",
+					 fact->name);
+	to->why = ct_arena_printf(report->memory, "%s%s%s on rank%s %s", row ? row->why : "",
+				  row ? ": " : "", fact->value, n == 1 ? "" : "s", list);
+	to->remedy = row ? row->remedy : NULL;
+	report->n_invisible++;
+	return to->what && to->why ? CT_OK : CT_NOMEM;
+}
+
+static int has_unseen(const struct ct_environment_facts *facts, const struct ct_report_fact *fact)
+{
+	for (uint32_t i = 0; i < facts->n_unseen; i++)
+		if (strcmp(facts->unseen[i].name, fact->name) == 0 &&
+		    strcmp(facts->unseen[i].value, fact->value) == 0)
+			return 1;
+	return 0;
+}
+
+int ct_environment_fill_unseen(const struct ct_pass *pass, struct ct_report *report)
+{
+	int *ranks = calloc(pass->n_seats + 1, sizeof(*ranks));
+	int st = ranks ? CT_OK : CT_NOMEM;
+
+	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
+		const struct ct_environment_facts *facts = facts_of(pass, seat);
+
+		for (uint32_t i = 0; i < facts->n_unseen && st == CT_OK; i++) {
+			size_t n = 0;
+			int before = 0;
+
+			for (uint32_t k = 0; k < pass->n_seats; k++) {
+				if (!has_unseen(facts_of(pass, k), &facts->unseen[i]))
+					continue;
+				before |= k < seat; /* told with that one */
+				ranks[n++] = pass->seats[k].rank;
+			}
+			qsort(ranks, n, sizeof(*ranks), by_number);
+			if (!before)
+				st = add_unseen(report, &facts->unseen[i], ranks, n);
+		}
+	}
+	free(ranks);
+	return st;
+}

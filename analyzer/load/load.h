@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load.h — one process of a run, block by block: names resolved, ops joined with their launches, and what the
+ * rare records tell. The first step of the analysis, and all that `dump` needs.
+ *
+ * A ct_load belongs to one thread. What it hands to the callbacks holds during the callback, except struct
+ * ct_load_comm and strings: those live as long as the ct_load. */
+#ifndef CT_LOAD_H
+#define CT_LOAD_H
+
+#include <stddef.h>
+
+#include "analyzer/analyze.h"
+#include "analyzer/arena.h"
+#include "analyzer/environment/environment_facts.h"
+#include "analyzer/link/port_sums.h"
+#include "trace/ops.h"
+#include "trace/reader.h"
+
+/* A communicator as one process sees it. Hostile sizes never come through. */
+#define CT_COMM_MAX_RANKS (1u << 20)
+struct ct_traffic_flow;
+struct ct_load_comm {
+	struct ct_comm_rec rec;
+	const char *name;	      /* NULL none */
+	void *user;		      /* the callbacks' own, NULL at first */
+	int hole;		      /* likewise, 0 at first */
+	struct ct_traffic_flow *flow; /* likewise, NULL at first: traffic/traffic.h */
+	uint64_t left_ns; /* likewise: end and number of its latest synchronising operation, */
+	uint64_t left_seq, left_messages; /* and messages of the rank before it */
+	uint32_t local;			  /* which of the process's ranks this is, from 0 */
+};
+
+/* What a process counted inside of its operations, with one peer. */
+struct ct_load_traffic {
+	struct ct_load_traffic *next;
+	struct ct_load_comm *comm; /* NULL: never recorded */
+	struct ct_traffic_rec rec; /* as told last */
+};
+
+/* A rank is a process and a GPU: one process may drive several. They are told apart by the device of each
+ * communicator; a communicator without one is its first rank's. */
+#define CT_LOAD_RANKS 64u
+struct ct_load_rank {
+	uint16_t device; /* as in struct ct_comm_rec, 0 not known */
+	uint32_t nranks; /* of the largest communicator that it is in ... */
+	int32_t rank;	 /* ... and its rank there */
+};
+
+/* What one launch holds, in the order of the calls. */
+struct ct_load_launch {
+	const struct ct_op *ops;
+	uint32_t n;	/* on record */
+	uint32_t n_ops; /* as its record says, at least n */
+};
+
+/* A word of an open launch, by its name in struct ct_ring_open. */
+#define CT_OPEN_WORD(rec, field) ((rec)->words[offsetof(struct ct_ring_open, field) / 8])
+
+struct ct_load_op {
+	struct ct_joined_op joined;
+	struct ct_load_comm *comm;	     /* NULL: never recorded */
+	const struct ct_load_launch *launch; /* NULL: has none, or that is not on record */
+	const struct ct_open_launch_rec *
+		open; /* its launch, as last seen, if that had not ended when recording ended; else NULL */
+	int from_any; /* a receive from any: its number, peer or tag became known after others had been begun */
+};
+
+/* A collective that moves nothing, which NCCL drops. Empty messages are sent, and signals have no count. */
+static inline int ct_op_is_empty_collective(const struct ct_op *op)
+{
+	enum ct_op_class class = ct_op_class(op->op);
+
+	return !op->count && class != CT_CLASS_P2P && class != CT_CLASS_LOCAL;
+}
+
+/* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
+struct ct_load_sink {
+	int (*op)(void *arg, const struct ct_load_op *op);
+	int (*comm)(void *arg, struct ct_load_comm *comm); /* first seen; may be NULL */
+	int (*named)(void *arg,
+		     struct ct_load_comm *comm); /* got a name, or another; may be NULL */
+	/* A call that moves no data: entered (return_ns 0), with the call site (NULL unknown), and again when it has returned;
+	 * may be NULL. */
+	int (*host)(void *arg, const struct ct_host_rec *rec, const char *call, const char *site);
+	/* A library told an error, by this function and in these words; NULL unknown, none. May be NULL. */
+	int (*error)(void *arg, const struct ct_error_rec *rec, const char *call, const char *text);
+	int (*wait)(void *arg, const struct ct_wait_rec *rec); /* for communication; may be NULL */
+	int (*nvtx)(void *arg, const struct ct_nvtx_rec *rec); /* name ends in NUL; may be NULL */
+	/* How far its communicator had come, in numbers: also where records are lost. May be NULL. */
+	int (*reached)(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
+	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
+	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
+	void *arg;
+};
+
+struct ct_load_loss {
+	uint64_t records, begin_ns, end_ns;
+};
+
+/* What the process's rare records said so far. */
+struct ct_load_facts {
+	uint64_t first_ns,
+		last_ns;      /* earliest entry; latest entry or end of an op, or the END; 0 none */
+	uint64_t position_ns; /* latest time in the blocks read so far: how far reading got */
+	uint64_t beat_ns;
+	struct ct_cost_rec cost;
+	int has_cost;
+	struct ct_end_rec end;
+	int has_end;
+	uint32_t clocks;      /* readings of the host's clocks */
+	uint64_t wall_err_ns; /* the largest error that the kernel told of the time of day ... */
+	int wall_unset;	      /* ... or that nothing sets it */
+	struct ct_load_loss losses[CT_LOSS_MAX]; /* as the blocks tell; see also ct_process_gaps() */
+	uint64_t ops;
+	uint64_t orphans; /* ops of communicators that were never recorded */
+	uint64_t open_launches;
+	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
+	int plugin_alone;	 /* calls of some communicator pass no wrapper */
+	int plugin_is_copy;	 /* another file than the preloaded one */
+	const char **notes;	 /* at most CT_LOAD_NOTES, equal ones once */
+	uint32_t n_notes;
+};
+#define CT_LOAD_NOTES 16u
+
+/* Names of operations that this version does not know, learnt from NAME records; shared by the processes of a
+ * run. Strings live in `memory`. */
+struct ct_op_names {
+	const char *names[256];
+	struct ct_arena *memory;
+};
+
+/* The table's name, else a learnt one, else "?". */
+const char *ct_op_names_get(const struct ct_op_names *names, unsigned op);
+
+struct ct_load;
+
+/* `names` is borrowed until the end and filled on the way. */
+int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_sink *sink,
+		 struct ct_op_names *names, struct ct_load **load, struct ct_err *err);
+
+/* Read the next block and hand out what is complete. 1: there may be more; 0: that was the end, and the ops
+ * that had not returned or not ended were handed out; or a failure, or what a callback returned. */
+int ct_load_next(struct ct_load *load, struct ct_err *err);
+
+/* The process's ranks seen so far, at least one, and the global rank of one of them: what the process was told if it
+ * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
+uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);
+int ct_load_rank(const struct ct_load *load, uint32_t local);
+
+/* Its start record so far. */
+const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);
+
+/* What its host's network ports counted, the caller's from now on (ct_port_sums_free); NULL: it told nothing. Once it has
+ * been read to the end. */
+struct ct_port_sums *ct_load_ports(struct ct_load *load);
+
+/* Its traffic, once it has been read to the end; NULL: none. */
+const struct ct_load_traffic *ct_load_traffic(const struct ct_load *load);
+
+const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
+const struct ct_gaps *ct_load_gaps(const struct ct_load *load);
+
+void ct_load_close(struct ct_load *load);
+
+#endif
