@@ -38,6 +38,7 @@ benches() {
 	hang     random_faults.py
 	hang     healthy.py
 	hang     busy_host.py
+	hang     looked.py
 	hang     stopped.py
 	hang     synthetic.py --all
 	hang     synthetic.py --all --damaged

@@ -67,7 +67,8 @@ struct ct_ring_header {
 	ct_word oom_seen; /* its parent, when that saw it killed: how far that counter was then, + 1; 0 not known */
 	ct_word stacks; /* creator: byte offset of two places for stacks | bytes of one << 32, 0 none */
 	ct_word late_ns; /* beat thread: how much later than it wanted to it ran, the most of late; fades */
-	ct_word reserved[4];
+	ct_word looked_ns; /* poll thread: when it last looked at all that is under way on GPUs; 0: it does not */
+	ct_word reserved[3];
 	ct_word losses[CT_LOSS_MAX]; /* anybody, fetch_add: records lost, by reason */
 	uint8_t pad[4096 - 56 - 25 * 8 - 8 * CT_LOSS_MAX - 1024];
 	struct ct_process process;

@@ -61,7 +61,8 @@ struct ct_process_info {
 	enum ct_ring_found ring;
 	char ring_path[512];
 	uint64_t last_beat_ns;
-	uint64_t late_ns; /* by how much its heartbeat came late of late; 0 also: not known */
+	uint64_t looked_ns; /* when it last looked at what is under way on its GPUs; 0 not known */
+	uint64_t late_ns;   /* by how much its heartbeat came late of late; 0 also: not known */
 	struct ct_end end;
 };
 

@@ -161,6 +161,7 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	info->last_beat_ns = later(t.beat_ns, t.seen_ns);
 	if (h)
 		info->last_beat_ns = later(info->last_beat_ns, load(&h->beat_ns));
+	info->looked_ns = h ? load(&h->looked_ns) : 0;
 	info->late_ns = h ? load(&h->late_ns) : 0;
 	*e = (struct ct_end){ .exit_code = -1, .before_ns = UINT64_MAX };
 	e->after_ns = info->last_beat_ns;

@@ -42,10 +42,28 @@ static int list_members(struct ct_gather *g)
 
 /* ---- for how long ---- */
 
-/* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. */
-static uint64_t seen_until(const struct ct_hang_process *p, const struct ct_hang_kept_op *op)
+/* For how long nobody had looked at an op that runs on a GPU when its process was heard of last: how far it was after that is
+ * not known. */
+static uint64_t not_looked_at(const struct ct_gather *g, uint32_t process,
+			      const struct ct_hang_kept_op *op)
 {
-	return op->failed ? op->failed_ns : p->last_sign_ns;
+	uint64_t looked_ns = g->run->processes[process].looked_ns;
+	uint64_t until = g->processes[process].last_sign_ns;
+
+	return op->op.by_host || op->failed || !looked_ns || looked_ns > until ? 0
+									       : until - looked_ns;
+}
+
+/* Until when its rank was seen in it, and since when it was its turn, on the clock of its host. Who does not look at its GPU for
+ * longer than `limit_ns` stands still as well. */
+static uint64_t seen_until(const struct ct_gather *g, uint32_t process,
+			   const struct ct_hang_kept_op *op, uint64_t limit_ns)
+{
+	uint64_t unseen_ns = not_looked_at(g, process, op);
+
+	if (op->failed)
+		return op->failed_ns;
+	return g->processes[process].last_sign_ns - (unseen_ns <= limit_ns ? unseen_ns : 0);
 }
 
 static uint64_t since(const struct ct_gather *g, const struct ct_hang_kept *kept,
@@ -68,7 +86,8 @@ static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_o
 {
 	struct ct_gather *g = arg;
 	struct ct_hang_process *p = &g->processes[kept->process];
-	uint64_t until = seen_until(p, op), from = since(g, kept, op);
+	uint64_t limit = g->run->processes[kept->process].id.hang_after_ns;
+	uint64_t until = seen_until(g, kept->process, op, limit), from = since(g, kept, op);
 	int counts = op->failed ? op->failed_ns == p->failed_ns
 				: is_unfinished(&op->op) && !op->vague;
 
@@ -130,7 +149,7 @@ static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
 		       const struct ct_hang_kept_op *op, uint64_t limit)
 {
 	uint64_t age = age_of(f, kept->process, since(f->g, kept, op),
-			      seen_until(&f->g->processes[kept->process], op));
+			      seen_until(f->g, kept->process, op, limit));
 	int is_old = age > limit;
 
 	if (is_old && !op->failed && ct_op_class(op->op.op) == CT_CLASS_P2P)
@@ -233,6 +252,12 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 		uint64_t limit = ct_hang_limit(f->g, kept->comm, op->op.op, f->out->limit_ns);
 
 		out->stalled = stalled(f, kept, op, limit);
+		if (not_looked_at(f->g, kept->process, op) > limit) {
+			out->state = op->op.state == CT_STATE_STARTED ? CT_STATE_RETURNED
+								      : op->op.state;
+			out->start_unseen = 1;
+			f->g->processes[kept->process].blind = 1;
+		}
 		out->due_ns = ct_gather_at(f->g, kept->process, since(f->g, kept, op)) + limit;
 	}
 	/* who is told that a peer is gone need not wait to know that it never comes */

@@ -42,6 +42,7 @@ struct ct_hang_process {
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 	int damaged; /* its files are, and it is not known what stood there */
+	int blind;   /* nobody had looked at its GPUs for longer than a stall takes */
 };
 
 struct ct_hang_seat {

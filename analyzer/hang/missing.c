@@ -53,6 +53,21 @@ static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
 				     n));
 }
 
+/* Who asks CUDA how far operations are, and is kept waiting. */
+static int add_blind(struct ct_gather *g, struct ct_hang_run *out)
+{
+	uint32_t n = 0;
+
+	for (size_t p = 0; p < g->run->n_processes; p++)
+		n += g->processes[p].read && g->processes[p].blind;
+	return !n ? CT_OK
+		  : add(out, ct_arena_printf(g->memory,
+					     "CUDA did not answer the recorder in %" PRIu32
+					     " processes: how far operations came on their GPUs is "
+					     "not known",
+					     n));
+}
+
 /* Somebody who was to run did not: then others may be late for no other reason. */
 static int add_busy(struct ct_gather *g, struct ct_hang_run *out)
 {
@@ -69,12 +84,14 @@ int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out)
 {
 	int st;
 
-	out->missing_data = ct_arena_calloc(g->memory, MOST + 5, sizeof(*out->missing_data));
+	out->missing_data = ct_arena_calloc(g->memory, MOST + 4u, sizeof(*out->missing_data));
 	if (!out->missing_data)
 		return CT_NOMEM;
 	st = add_lost_rings(g, out);
 	if (st == CT_OK)
 		st = add_damaged(g, out);
+	if (st == CT_OK)
+		st = add_blind(g, out);
 	if (st == CT_OK)
 		st = add_busy(g, out);
 	for (size_t w = 0; w < g->run->n_warnings && w < MOST && st == CT_OK; w++)

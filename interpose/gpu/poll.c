@@ -266,6 +266,9 @@ static void look(struct poll *p, int last)
 	take_launches(p);
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
 		serve(p, context, last);
+	/* who reads the ring of a process that CUDA keeps waiting must not take what was not looked at for what stands still */
+	atomic_store_explicit(&ct_recorder.ring.header->looked_ns, p->collect.host.mono_ns,
+			      memory_order_relaxed);
 	note_cost(p);
 	mind_budget(p);
 }

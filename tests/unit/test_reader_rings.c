@@ -29,6 +29,7 @@ static struct ct_process put_killed(int rank, const char *run, const char *rings
 	atomic_store(&r.ring.header->blocks, 2);
 	atomic_store(&r.ring.header->beat_ns, 500000000);
 	atomic_store(&r.ring.header->late_ns, 30000000);
+	atomic_store(&r.ring.header->looked_ns, 490000000);
 	ct_ring_lose(&r.ring, CT_LOSS_POOL_EMPTY, 7);
 	fx_ring_leave(&r);
 	return p;
@@ -49,6 +50,7 @@ static void what_is_in_segment_and_ring_comes_once(void **state)
 	assert_non_null(strstr(run->processes[0].ring_path, "/rings/commtrace."));
 	assert_int_equal(run->processes[0].last_beat_ns, 500000000);
 	assert_int_equal(run->processes[0].late_ns, 30000000);
+	assert_int_equal(run->processes[0].looked_ns, 490000000);
 	assert_int_equal(run->processes[0].end.how, CT_END_UNKNOWN);
 	assert_int_equal(run->processes[0].end.after_ns, 500000000);
 	assert_true(run->processes[0].end.before_ns == UINT64_MAX);
