@@ -96,7 +96,9 @@ def one(group, eater, for_memory):
     try:
         answer, report = play(work, rings, group, eater)
         says = "signal 9 (SIGKILL) for want of memory" if for_memory else "signal 9 (SIGKILL)"
-        verdict, why = judge.judge(answer, [[("DEAD_RANK", [eater])]], [says], [1 - eater])
+        # whom somebody kills after the other has waited for it was missing before that
+        truth = [[("DEAD_RANK", [eater])]] + ([] if for_memory else [[("HOST_MISSING", [eater])]])
+        verdict, why = judge.judge(answer, truth, [says], [1 - eater])
         assert verdict == "right", f"{answer} {why}\n{answer.text}"
         assert for_memory or "memory" not in answer.said["verdicts"][0]["text"], answer.text
         ended = {tuple(e["ranks"]): e["for_memory"] for e in report["ended"]}

@@ -71,9 +71,13 @@ apart() {
 }
 [ "$(apart skew)" -gt 100000 ] && [ "$(apart skew)" -lt 205000 ] || fail "ends are $(apart skew) ns apart, not 200 us"
 
-# One hardware queue: nobody waits for it, unless timed events are recorded (and the job records none).
-queue=$(CUDA_DEVICE_MAX_CONNECTIONS=1 && export CUDA_DEVICE_MAX_CONNECTIONS && spans queue && cycle queue)
-[ "$queue" -lt $(($(cycle plain) * 3 / 2)) ] || fail "with one queue a cycle takes $queue ns, otherwise $(cycle plain)"
+# One hardware queue: nobody waits for it, unless timed events are recorded (and the job records none). A busy machine makes a run
+# slow now and then; a queue would make all of them slow.
+for try in 1 2 3; do
+	queue=$(CUDA_DEVICE_MAX_CONNECTIONS=1 && export CUDA_DEVICE_MAX_CONNECTIONS && spans queue && cycle queue)
+	[ "$queue" -ge $(($(cycle plain) * 3 / 2)) ] || break
+	[ $try -lt 3 ] || fail "with one queue a cycle takes $queue ns, otherwise $(cycle plain)"
+done
 
 # Kernels that are aborted end so long after it.
 "$simjob" --ranks 2 --steps 6 --cycle-ms 10 --fault abort-completes:rank=1,op=16,ms=200,after=400 --spans "$dir/late.spans" \
