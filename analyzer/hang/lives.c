@@ -195,14 +195,10 @@ static int launcher_followed(const struct ct_lives *lives, const struct ct_life 
 	return parent && others;
 }
 
-/* Somebody in the job killed this one and nobody else, and not for having waited. */
-static int was_killed_alone(const struct ct_lives *lives, const struct ct_life *life)
+/* Somebody in the job killed this one, and not for having waited. */
+static int was_killed(const struct ct_lives *lives, const struct ct_life *life)
 {
-	uint32_t n_sent = 0;
-
-	for (uint32_t i = 0; i < lives->n; i++)
-		n_sent += lives->all[i].manner == CT_MANNER_SENT;
-	return life->manner == CT_MANNER_SENT && n_sent == 1 && !life->waited &&
+	return life->manner == CT_MANNER_SENT && !life->waited &&
 	       lives->g->processes[life->process].end.signal == SIGKILL;
 }
 
@@ -234,8 +230,7 @@ static void find_gone_before(struct ct_lives *lives)
 		if (life->manner == CT_MANNER_ASKED)
 			limit_ns = limit_ns > GRACE_NS ? limit_ns : GRACE_NS;
 		else if (life->manner != CT_MANNER_WELL && life->manner != CT_MANNER_SHOT &&
-			 life->manner != CT_MANNER_VANISHED &&
-			 !(i == 0 && was_killed_alone(lives, life)))
+			 life->manner != CT_MANNER_VANISHED && !(i == 0 && was_killed(lives, life)))
 			return;
 		gone_ns = gone > gone_ns ? gone : gone_ns;
 		if (lives->all[i + 1].lo_ns <= gone_ns + limit_ns)

@@ -71,7 +71,7 @@ def plan(args):
             continue
         for timing in args.timing.split(","):
             for how in args.kill.split(","):
-                drops = [(r,) for r in range(row.get("ranks", 8))] if args.drop_each else [()]
+                drops = [(r,) for r in range(row.get("ranks", 8)) if r not in row.get("no_files", [])] if args.drop_each else [()]
                 if args.drop_each and row.get("drop"):
                     continue
                 out += [(row, timing, how, drop) for drop in drops]

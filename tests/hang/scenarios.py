@@ -7,6 +7,7 @@ they are not (the same if left out). The notation of a truth is judge.py's. Othe
     ranks     8
     quiet_s   how long nobody may have got on
     victims   how many have to wait because of them, where that is the same whenever the job is killed
+    no_files  ranks that never began to record: they leave none
     drop      ranks whose files are taken away before anybody looks
     on_death  wait: who is left stays; kill: the launcher ends the others (and with them the job)
     after_s   the launcher ends the job so long after it has got stuck
@@ -51,7 +52,7 @@ ROWS = [
     dict(name="17 transport", job=DDP, faults=["transport-stall:rank=1,op=16"], events="TRANSPORT_STALL" + ALL8, host="-", victims=0,
          default=True),
     dict(name="18 partial", job=DDP, faults=["never-ends:rank=1,op=16"], events="PARTIAL_COMPLETE 1", host="PARTIAL_COMPLETE 1 | -"),
-    dict(name="19 init_missing", job=DDP, faults=["skip-init:rank=3"], events="HOST_MISSING 3 | NO_TRACE 3", victims=7),
+    dict(name="19 init_missing", job=DDP, faults=["skip-init:rank=3"], events="HOST_MISSING 3 | NO_TRACE 3", victims=7, no_files=[3]),
     dict(name="20 init_stalls", job=DDP, faults=["host-stall:rank=0,call=init"], events="HOST_CALL_STALL" + ALL8, victims=0, default=True),
     dict(name="20 split_stalls", job=TP_DP, ranks=4, faults=["host-stall:rank=1,call=split"], events="HOST_CALL_STALL 0-3", victims=0),
     dict(name="20 finalize_stalls", job="--workload ddp --steps 5 --cycle-ms 5", faults=["host-stall:rank=3,call=finalize"],

@@ -275,6 +275,8 @@ static void whom_the_job_itself_killed_alone_is_dead(void **state)
 	EXPECT("AA i", SENT(5000, SIGTERM), VANISHED(60000));
 	EXPECT("AAA i", SENT(5000, SIGKILL), SENT(5001, SIGKILL), VANISHED(60000));
 	EXPECT("AA i", SENT(5000, SIGKILL), VANISHED(9000));
+	EXPECT("DAA k", SENT(5000, SIGKILL), SENT(60000, SIGTERM), SENT(60001, SIGTERM));
+	EXPECT("AAA i", SENT(5000, SIGKILL), SENT(6000, SIGTERM), SENT(6001, SIGTERM));
 }
 
 static void who_kills_itself_failed_by_itself(void **state)
