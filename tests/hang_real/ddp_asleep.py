@@ -57,7 +57,8 @@ def main():
     port = subprocess.run([sys.executable, judge.ROOT / "tools" / "free_port.py"], capture_output=True, text=True, check=True)
     environment = judge.clean_environment(
         LD_PRELOAD=str(judge.LIBRARY), COMMTRACE_DIR=str(work / "run"), COMMTRACE_RING_DIR=rings, COMMTRACE_QUIET="1",
-        COMMTRACE_HANG_AFTER="1s", COMMTRACE_BUDGET="off", OMP_NUM_THREADS="1")
+        COMMTRACE_HANG_AFTER="1s", COMMTRACE_BUDGET="off", OMP_NUM_THREADS="1",
+        PYTHONUNBUFFERED="1")  # the launcher, too, writes on what its ranks say
     if is_busy:
         (work / "sitecustomize.py").write_text(SPIN)
         environment["PYTHONPATH"] = f"{work}:{environment.get('PYTHONPATH', '')}"
