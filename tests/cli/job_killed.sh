@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One rank is killed: its ring goes into the run, the verdict tells who, no ring stays behind. Collecting while the job
 # lives takes a copy that can be read; collecting again afterwards gives what the run itself gives. (Gloo does not tell of a
-# peer's death who begins a transfer with it in that moment; that transfer ends by its timeout.)
+# peer's death who begins a transfer with it in that moment; that transfer ends by its timeout, and counts as a hang then.)
 cat >job <<'EOF'
 mkdir store
 for rank in 0 1; do
