@@ -38,7 +38,7 @@ static void *beat(void *arg)
 		atomic_store_explicit(&ring->beat_ns, now, memory_order_relaxed);
 		atomic_store_explicit(&cpu_ns, ct_thread_cpu_ns(), memory_order_relaxed);
 		if (ct_guard_is_on())
-			ct_syncs_look(ct_now_ns());
+			ct_syncs_look(now);
 		nanosleep(&second, NULL);
 	}
 	return NULL;

@@ -126,21 +126,6 @@ static uint64_t stuck_since(const struct ct_hang_case *c, int rank)
 
 /* ---- words ---- */
 
-static int is_among(int rank, const int *ranks, uint32_t n)
-{
-	uint32_t low = 0, high = n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ranks[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && ranks[low] == rank;
-}
-
 /* "rank 5", "ranks 3 5", "12 ranks" */
 static void name_ranks(const struct ct_hang_verdict *v, char *text, size_t size)
 {
@@ -269,12 +254,13 @@ struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
 
 	for (uint32_t i = 0; i < pen->hangs.n && rank >= 0; i++) {
 		const struct ct_hang_verdict *v = &pen->hangs.run->result->verdicts[i];
-		int is_named = is_among(rank, v->ranks, v->n_ranks);
+		int is_named = ct_hang_is_among(rank, v->ranks, v->n_ranks);
 
 		/* it says that nothing is known: nobody is pointed at */
 		if (v->code == CT_HANG_IS_UNKNOWN)
 			continue;
-		if (is_named || (!part.verdict && is_among(rank, v->victims, v->n_victims))) {
+		if (is_named ||
+		    (!part.verdict && ct_hang_is_among(rank, v->victims, v->n_victims))) {
 			part.verdict = v;
 			part.is_victim = !is_named;
 		}

@@ -253,8 +253,8 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 
 		out->stalled = stalled(f, kept, op, limit);
 		if (not_looked_at(f->g, kept->process, op) > limit) {
-			out->state = op->op.state == CT_STATE_STARTED ? CT_STATE_RETURNED
-								      : op->op.state;
+			if (out->state == CT_STATE_STARTED)
+				out->state = CT_STATE_RETURNED;
 			out->start_unseen = 1;
 			f->g->processes[kept->process].blind = 1;
 		}

@@ -93,17 +93,12 @@ static void compare(const struct checking *k, uint32_t at, uint32_t end, struct 
 	}
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* From where sums prove nothing, one by one; `at` is the first of the communicator. */
 static void check_comm(const struct checking *k, uint32_t at, struct ct_hang_equal *e)
 {
 	const struct ct_hang_order *o = &k->g->orders[e->comm];
-	uint64_t next = least(o->apart, least(o->tail, o->issued));
-	uint64_t from = least(next, o->site_apart);
+	uint64_t next = ct_hang_order_equal_to(o);
+	uint64_t from = next < o->site_apart ? next : o->site_apart;
 
 	e->members = o->members;
 	e->since = o->since;
@@ -124,7 +119,7 @@ static void check_comm(const struct checking *k, uint32_t at, struct ct_hang_equ
 			next++;
 		at = end;
 	}
-	e->equal_to = least(next, o->issued);
+	e->equal_to = next < o->issued ? next : o->issued;
 	if (e->equal_to < e->since)
 		e->equal_to = e->since;
 }

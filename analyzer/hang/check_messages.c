@@ -14,11 +14,6 @@ static int by_seq(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* NULL: they agree. */
 static const char *field_of(unsigned backend, const struct ct_hang_op *send,
 			    const struct ct_hang_op *recv)
@@ -33,8 +28,8 @@ static const char *field_of(unsigned backend, const struct ct_hang_op *send,
 	}
 }
 
-static int sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct ct_hang_channel *c,
-		    struct ct_hang_pair *p)
+static void sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct ct_hang_channel *c,
+		     struct ct_hang_pair *p)
 {
 	for (int side = 0; side < 2; side++) {
 		struct ct_hang_side *s = &c->sides[side];
@@ -47,8 +42,7 @@ static int sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct c
 			s->ops[i].comm = c->comm->index;
 		}
 	}
-	p->equal_to = least(least(c->order.apart, c->order.tail), c->order.issued);
-	return CT_OK;
+	p->equal_to = ct_hang_order_equal_to(&c->order);
 }
 
 static int differ(struct ct_gather *g, struct ct_hang_pair *p, const char *field,
@@ -149,9 +143,8 @@ static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_cha
 	p.counts_known = is_whole(g, ends[0]) && is_whole(g, ends[1]);
 	if (c->order.members == 2) {
 		p.since = c->order.since;
-		st = sort_out(g, run, c, &p);
-		if (st == CT_OK)
-			st = walk(g, c, &p);
+		sort_out(g, run, c, &p);
+		st = walk(g, c, &p);
 		p.equal_to = p.equal_to > p.since ? p.equal_to : p.since;
 	}
 	m->channels++;

@@ -43,24 +43,30 @@ const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
 	return last;
 }
 
-/* ---- ranks that died, and nobody waits for them ---- */
-
-static int is_among(int rank, const int *ranks, uint32_t n)
+int ct_hang_is_among(int rank, const int *ranks, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (ranks[i] == rank)
-			return 1;
+	uint32_t low = 0, high = n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (ranks[middle] < rank)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return 0;
+	return low < n && ranks[low] == rank;
 }
+
+/* ---- ranks that died, and nobody waits for them ---- */
 
 static int is_told(const struct ct_hang_result *result, int rank)
 {
 	for (uint32_t v = 0; v < result->n_verdicts; v++) {
 		const struct ct_hang_verdict *verdict = &result->verdicts[v];
 
-		if (is_among(rank, verdict->ranks, verdict->n_ranks) ||
-		    is_among(rank, verdict->victims, verdict->n_victims))
+		if (ct_hang_is_among(rank, verdict->ranks, verdict->n_ranks) ||
+		    ct_hang_is_among(rank, verdict->victims, verdict->n_victims))
 			return 1;
 	}
 	return 0;

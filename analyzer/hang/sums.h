@@ -47,4 +47,12 @@ void ct_hang_order_init(struct ct_hang_order *order);
 /* Hold one member against the others, and forget it (`sums` is as after fini). 0 or CT_NOMEM. */
 int ct_hang_order_take(struct ct_hang_order *order, struct ct_hang_sums *sums);
 
+/* Below this number the sums alone prove that all members called the same, as far as `since`. */
+static inline uint64_t ct_hang_order_equal_to(const struct ct_hang_order *order)
+{
+	uint64_t to = order->apart < order->tail ? order->apart : order->tail;
+
+	return to < order->issued ? to : order->issued;
+}
+
 #endif
