@@ -22,40 +22,31 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
+import nccl_library  # noqa: E402
+
 ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
 BUILD = Path(os.environ.get("CT_BUILD") or ROOT / "build")
 FOR_EVER = 10**15
 
 
-class UniqueId(ctypes.Structure):
-    _fields_ = [("internal", ctypes.c_ubyte * 128)]
-
-
 class Rank:
     def __init__(self, libs, directory):
         self.rank, self.dir = int(os.environ["RANK"]), directory
-        self.nccl = ctypes.CDLL(libs + "/libnccl.so.2")
+        self.nccl = nccl_library.load(libs + "/libnccl.so.2")
         self.cudart = ctypes.CDLL(libs + "/libcudart.so.13")
         self.cuda = ctypes.CDLL(libs + "/libcuda.so.1")
-        pointer, number = ctypes.c_void_p, ctypes.c_int
-        self.nccl.ncclCommInitRank.argtypes = [ctypes.POINTER(pointer), number, UniqueId, number]
-        self.nccl.ncclAllReduce.argtypes = [pointer, pointer, ctypes.c_size_t, number, number, pointer, pointer]
-        self.cudart.cudaMemcpy.argtypes = [pointer, pointer, ctypes.c_size_t, number]
+        pointer = ctypes.c_void_p
+        self.cudart.cudaMemcpy.argtypes = [pointer, pointer, ctypes.c_size_t, ctypes.c_int]
         self.cuda.simCompute.argtypes = [pointer, ctypes.c_uint64]
         self.data = pointer()
         assert self.cudart.cudaMalloc(ctypes.byref(self.data), ctypes.c_size_t(4096)) == 0
 
     def comm(self, name, ranks):
-        unique, path, comm = UniqueId(), f"{self.dir}/{name}", ctypes.c_void_p()
+        comm = ctypes.c_void_p()
         if self.rank not in ranks:
             return None
-        if self.rank == ranks[0]:
-            self.nccl.ncclGetUniqueId(ctypes.byref(unique))
-            Path(path + ".new").write_bytes(bytes(unique.internal))
-            os.rename(path + ".new", path)
-        while not os.path.exists(path):
-            time.sleep(0.01)
-        ctypes.memmove(unique.internal, Path(path).read_bytes(), 128)
+        unique = nccl_library.shared_id(self.nccl, f"{self.dir}/{name}", self.rank == ranks[0])
         assert self.nccl.ncclCommInitRank(ctypes.byref(comm), len(ranks), unique, ranks.index(self.rank)) == 0
         return comm
 

@@ -8,16 +8,11 @@ import sys
 import threading
 import time
 
-
-class UniqueId(ctypes.Structure):
-    _fields_ = [("internal", ctypes.c_ubyte * 128)]
+import nccl_library
 
 
-nccl = ctypes.CDLL(sys.argv[1])
-nccl.ncclCommInitRank.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, UniqueId, ctypes.c_int]
-nccl.ncclAllReduce.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                               ctypes.c_void_p, ctypes.c_void_p]
-comm, unique = ctypes.c_void_p(), UniqueId()
+nccl = nccl_library.load(sys.argv[1])
+comm, unique = ctypes.c_void_p(), nccl_library.UniqueId()
 nccl.ncclGetUniqueId(ctypes.byref(unique))
 buffer = (ctypes.c_float * 4)(1, 2, 3, 4)
 if nccl.ncclCommInitRank(ctypes.byref(comm), 1, unique, 0) != 0:

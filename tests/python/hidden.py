@@ -10,15 +10,12 @@ import os
 import platform
 import sys
 import threading
-import time
+
+import nccl_library
 
 RANK, PATH, WAYS = int(os.environ["RANK"]), sys.argv[2], sys.argv[3:]
 libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 4, 22, 38
-
-
-class UniqueId(ctypes.Structure):
-    _fields_ = [("internal", ctypes.c_ubyte * 128)]
 
 
 class Instruction(ctypes.Structure):
@@ -52,24 +49,11 @@ if os.getuid() == 0:
 assert libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0
 if "filter" in WAYS:
     forbid_reading()
-nccl = ctypes.CDLL(sys.argv[1])
-nccl.ncclCommInitRank.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, UniqueId, ctypes.c_int]
-nccl.ncclAllReduce.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                               ctypes.c_void_p, ctypes.c_void_p]
-buffer, comm, unique = ctypes.c_void_p(), ctypes.c_void_p(), UniqueId()
+nccl = nccl_library.load(sys.argv[1])
+buffer, comm = ctypes.c_void_p(), ctypes.c_void_p()
 cudart = ctypes.CDLL(os.path.join(os.path.dirname(sys.argv[1]), "libcudart.so.13"))
 assert cudart.cudaMalloc(ctypes.byref(buffer), ctypes.c_size_t(4096)) == 0
-path = os.path.join(PATH, "id")
-if RANK == 0:
-    nccl.ncclGetUniqueId(ctypes.byref(unique))
-    with open(path + ".new", "wb") as file:
-        file.write(bytes(unique.internal))
-    os.rename(path + ".new", path)
-else:
-    while not os.path.exists(path):
-        time.sleep(0.01)
-    with open(path, "rb") as file:
-        ctypes.memmove(unique.internal, file.read(128), 128)
+unique = nccl_library.shared_id(nccl, os.path.join(PATH, "id"), RANK == 0)
 if nccl.ncclCommInitRank(ctypes.byref(comm), 2, unique, RANK) != 0:
     sys.exit("no communicator")
 for step in range(5 if RANK == 0 else 4):

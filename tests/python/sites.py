@@ -5,7 +5,8 @@ import ctypes
 import os
 import sys
 import threading
-import time
+
+import nccl_library
 
 RANK, DIR = int(os.environ["RANK"]), sys.argv[2]
 ROUNDS = int(os.environ.get("SITES_ROUNDS", "3"))
@@ -14,14 +15,7 @@ want = open(os.path.join(DIR, "want.%d" % RANK), "w", encoding="utf-8")
 want_calls = open(os.path.join(DIR, "want_calls.%d" % RANK), "w", encoding="utf-8")
 
 
-class UniqueId(ctypes.Structure):
-    _fields_ = [("internal", ctypes.c_ubyte * 128)]
-
-
-nccl = ctypes.CDLL(sys.argv[1])
-nccl.ncclCommInitRank.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_int, UniqueId, ctypes.c_int]
-nccl.ncclAllReduce.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
-                               ctypes.c_void_p, ctypes.c_void_p]
+nccl = nccl_library.load(sys.argv[1])
 buffer = (ctypes.c_float * 4)(1, 2, 3, 4)
 comm = ctypes.c_void_p()
 
@@ -103,18 +97,7 @@ def made_anew(n):
         exec(compile("\n" * line + "note(); nccl.ncclAllReduce(buffer, buffer, 4, 7, 0, comm, None)\n", "made.py", "exec"), names)
 
 
-path = os.path.join(DIR, "id")
-unique = UniqueId()
-if RANK == 0:
-    nccl.ncclGetUniqueId(ctypes.byref(unique))
-    with open(path + ".new", "wb") as file:
-        file.write(bytes(unique.internal))
-    os.rename(path + ".new", path)
-else:
-    while not os.path.exists(path):
-        time.sleep(0.01)
-    with open(path, "rb") as file:
-        ctypes.memmove(unique.internal, file.read(128), 128)
+unique = nccl_library.shared_id(nccl, os.path.join(DIR, "id"), RANK == 0)
 note(want_calls); made = nccl.ncclCommInitRank(ctypes.byref(comm), 2, unique, RANK)
 if made != 0:
     sys.exit("no communicator")
