@@ -4,8 +4,8 @@
 #ifndef CT_CLOCK_ALIGN_H
 #define CT_CLOCK_ALIGN_H
 
-#include "analyzer/blame/waits.h"
 #include "analyzer/clock/clocks.h"
+#include "analyzer/match/waits.h"
 
 struct ct_aligned {
 	struct ct_instance

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/clock/points.h"
-#include "analyzer/pass/pass.h"
+#include "analyzer/stream/stream.h"
 
 struct collecting {
 	struct ct_clock_points points;

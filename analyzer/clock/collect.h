@@ -4,9 +4,9 @@
 #ifndef CT_CLOCK_COLLECT_H
 #define CT_CLOCK_COLLECT_H
 
-#include "analyzer/analyze.h"
 #include "analyzer/clock/clocks.h"
-#include "analyzer/load/attempts.h"
+#include "analyzer/model/attempts.h"
+#include "analyzer/report/analyze.h"
 
 /* Read the attempt and relate its hosts to that of rank 0 (if nobody is known to be rank 0, to the first one). *clocks is
  * the caller's; NULL if all is on one host. 0, CT_NOMEM, CT_IO. */

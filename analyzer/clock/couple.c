@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/clock/hull.h"
-#include "analyzer/sort.h"
 
 #define TO_SD 1.4826	 /* median deviation to standard deviation, of a normal distribution */
 #define OF_MEDIAN 1.2533 /* standard error of a median over that of a mean */

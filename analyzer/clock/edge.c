@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 /* Within these the arithmetic is exact: 52 days of a run, clocks that part by 18 minutes. */

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
+#include "analyzer/base/table.h"
 #include "analyzer/clock/edge.h"
-#include "analyzer/table.h"
 
 #define CT_CLOCK_PAIRS 8u
 

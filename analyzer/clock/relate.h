@@ -8,7 +8,7 @@
 
 #include "analyzer/clock/clocks.h"
 #include "analyzer/clock/edge.h"
-#include "analyzer/clock/map.h"
+#include "analyzer/model/clock_map.h"
 
 struct ct_relation {
 	uint32_t hosts[2];

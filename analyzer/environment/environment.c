@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/blame/findings.h"
+#include "analyzer/findings/straggler_findings.h"
 #include "trace/invisible.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))

@@ -4,8 +4,8 @@
 #ifndef CT_ENVIRONMENT_H
 #define CT_ENVIRONMENT_H
 
-#include "analyzer/finding_list.h"
-#include "analyzer/pass/pass.h"
+#include "analyzer/findings/finding_list.h"
+#include "analyzer/stream/stream.h"
 
 /* Fills report->environment from the ranks that have a start record. A variable that a rank does not have is a
  * difference; another fact that it did not tell is not known, and compared with nothing. 0 or CT_NOMEM. */

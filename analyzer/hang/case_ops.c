@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/hang/call_kind.h"
 #include "analyzer/hang/gather.h"
+#include "analyzer/model/call_kind.h"
 #include "trace/ops.h"
 
 struct filling {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/roles.h"
 #include "analyzer/hang/gather.h"
+#include "analyzer/steps/roles.h"
 
 /* A damaged file must not make a rank of every number. */
 #define MOST_RANKS (1u << 20)

@@ -9,7 +9,7 @@
 #define CT_HANG_CHANNELS_H
 
 #include "analyzer/hang/hang_run.h"
-#include "analyzer/hang/kept.h"
+#include "analyzer/hang/rank_history.h"
 #include "analyzer/load/load.h"
 
 struct ct_gather;

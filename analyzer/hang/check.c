@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/blame/mismatch.h"
+#include "analyzer/order/mismatch.h"
 #include "trace/ops.h"
 
 struct checking {

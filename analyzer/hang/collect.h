@@ -7,7 +7,7 @@
 #ifndef CT_HANG_COLLECT_H
 #define CT_HANG_COLLECT_H
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/hang/hang_run.h"
 
 struct ct_hang_options {

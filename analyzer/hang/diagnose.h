@@ -7,7 +7,7 @@
 #ifndef CT_HANG_DIAGNOSE_H
 #define CT_HANG_DIAGNOSE_H
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/hang/hang_case.h"
 
 enum ct_hang_code {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/blame/order.h"
-#include "analyzer/call_name.h"
-#include "analyzer/fill/ends.h"
-#include "analyzer/fill/fill.h"
-#include "analyzer/hang/call_kind.h"
+#include "analyzer/model/call_kind.h"
+#include "analyzer/model/call_name.h"
+#include "analyzer/model/process_exit.h"
+#include "analyzer/order/order.h"
+#include "analyzer/report/fill.h"
 #include "trace/ops.h"
 
 static uint64_t hash_of(const char *text)

@@ -4,13 +4,13 @@
 #ifndef CT_HANG_GATHER_H
 #define CT_HANG_GATHER_H
 
+#include "analyzer/base/hist.h"
 #include "analyzer/hang/channels.h"
 #include "analyzer/hang/collect.h"
-#include "analyzer/hang/kept.h"
-#include "analyzer/load/attempts.h"
+#include "analyzer/hang/rank_history.h"
 #include "analyzer/load/load.h"
 #include "analyzer/load/stacks.h"
-#include "analyzer/match/hist.h"
+#include "analyzer/model/attempts.h"
 
 /* A call that moves no data, entered or over. */
 struct ct_hang_seen_call {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/hang/call_kind.h"
 #include "analyzer/hang/gather.h"
+#include "analyzer/model/call_kind.h"
 
 /* A thread that calls something has left what it was in, however it did that. */
 void ct_gather_leave_calls(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)

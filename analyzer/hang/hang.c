@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/hang.h"
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
 {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "analyzer/analyze.h"
+#include "analyzer/report/analyze.h"
 
 enum ct_hang_life {
 	CT_LIFE_ALIVE, /* runs, or was there until somebody ended the whole job */

@@ -6,7 +6,7 @@
 #ifndef CT_HANG_INDEX_H
 #define CT_HANG_INDEX_H
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/hang/hang_case.h"
 #include "trace/format.h"
 #include "trace/ops.h"

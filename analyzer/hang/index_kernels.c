@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of each rank runs as one, how far it came, and what is ahead of it on its stream. */
+#include "analyzer/base/table.h"
 #include "analyzer/hang/index.h"
-#include "analyzer/table.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -2,8 +2,8 @@
 /* What of a run is not there, as far as it matters for a verdict on a hang. */
 #include <inttypes.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/hang/gather.h"
-#include "analyzer/units.h"
 
 #define MOST 16u /* sentences: files that could not be read are told of one by one */
 

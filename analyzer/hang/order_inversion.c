@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A start event fires when the stream reaches a kernel, though the kernel may have no room to run. So ops that all their ranks
  * have started can wait for each other: those of different communicators that ranks issued in different order. */
+#include "analyzer/base/table.h"
 #include "analyzer/hang/roots.h"
-#include "analyzer/table.h"
 #include "trace/status.h"
 
 /* Instances of one rank that are compared with each other; more of them at once would be no order any more. */

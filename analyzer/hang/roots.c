@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 uint32_t ct_group_of(uint32_t *group, uint32_t c)

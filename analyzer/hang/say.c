@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 #include "trace/status.h"
 
 static const char *const patterns[] = {

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 /* Less processor time than this in the time that a thread was looked at is none, ns. */
 #define CT_BUSY_NS 1000000ull

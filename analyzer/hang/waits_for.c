@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 enum ct_wait_kind ct_wait_kind(const struct ct_waiting *w, uint32_t node)

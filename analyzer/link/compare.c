@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/sort.h"
-#include "analyzer/table.h"
+#include "analyzer/base/sort.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 #define LEAST_SAMPLES 20u

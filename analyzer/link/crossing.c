@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/ops.h"
 
 double ct_crossing_of(unsigned op, double bytes, uint32_t members, uint32_t here,

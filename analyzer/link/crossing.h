@@ -3,7 +3,7 @@
 #ifndef CT_CROSSING_H
 #define CT_CROSSING_H
 
-#include "analyzer/pass/pass.h"
+#include "analyzer/stream/stream.h"
 
 /* In and out of one host together, at least: whatever algorithm was used, the result cannot be known there otherwise.
  * With members M on all hosts, k of them here, S the bytes of the operation (docs/ANALYSIS.md, Matching):

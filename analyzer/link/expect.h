@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "analyzer/run_model.h"
+#include "analyzer/model/report.h"
 #include "trace/status.h"
 
 /* Longer files are refused, and so are more rules. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/base/table.h"
 #include "analyzer/link/expect_private.h"
-#include "analyzer/table.h"
 #include "trace/ops.h"
 
 /* Cells of the histograms that percentiles come from (docs/ANALYSIS.md, Matching). */

@@ -9,9 +9,9 @@
 #ifndef CT_LINKS_H
 #define CT_LINKS_H
 
-#include "analyzer/finding_list.h"
+#include "analyzer/findings/finding_list.h"
 #include "analyzer/link/causes.h"
-#include "analyzer/pass/pass.h"
+#include "analyzer/stream/stream.h"
 
 /* Rows of the report at most: the slow ones, then those with most time. */
 #define CT_LINK_ROWS 128u

@@ -5,7 +5,7 @@
 #ifndef CT_PEAKS_H
 #define CT_PEAKS_H
 
-#include "analyzer/pass/pass.h"
+#include "analyzer/stream/stream.h"
 
 /* Between GPUs of one host: by their make, else by PCIe (current width; the highest speed, since the current one falls when
  * a GPU idles); of several GPUs the least. 0 or CT_NOMEM. */

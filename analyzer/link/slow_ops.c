@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/sort.h"
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 #define LEAST_SAMPLES 20u

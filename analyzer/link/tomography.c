@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/sort.h"
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 double ct_tomo_reference(double *ratios, size_t n)

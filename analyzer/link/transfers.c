@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 #define EDGE_KEY (1ull << 63)

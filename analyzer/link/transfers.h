@@ -5,7 +5,7 @@
 #define CT_TRANSFERS_H
 
 #include "analyzer/link/fit.h"
-#include "analyzer/pass/tape.h"
+#include "analyzer/stream/instance_log.h"
 
 struct ct_moved {
 	double bytes; /* on the wire: of the operation times its bus factor */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyzer/link/port_sums.h"
+#include "analyzer/load/port_sums.h"
 
 static const char *layer_of(const struct ct_port_rec *rec)
 {

@@ -4,8 +4,8 @@
 #ifndef CT_TRANSPORT_H
 #define CT_TRANSPORT_H
 
-#include "analyzer/finding_list.h"
-#include "analyzer/pass/pass.h"
+#include "analyzer/findings/finding_list.h"
+#include "analyzer/stream/stream.h"
 
 /* report->transport, by host: of its processes the one that sampled longest. After the ranks. 0 or CT_NOMEM. */
 int ct_transport_fill(const struct ct_pass *pass, struct ct_report *report);

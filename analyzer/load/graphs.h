@@ -4,8 +4,8 @@
 #ifndef CT_GRAPHS_H
 #define CT_GRAPHS_H
 
-#include "analyzer/arena.h"
-#include "analyzer/table.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/base/table.h"
 #include "trace/format.h"
 
 struct ct_graph_part;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 /* What is there of one launch. In a list by age. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 

@@ -9,10 +9,10 @@
 
 #include <stddef.h>
 
-#include "analyzer/analyze.h"
-#include "analyzer/arena.h"
-#include "analyzer/environment/environment_facts.h"
-#include "analyzer/link/port_sums.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/load/environment_facts.h"
+#include "analyzer/load/port_sums.h"
+#include "analyzer/report/analyze.h"
 #include "trace/ops.h"
 #include "trace/reader.h"
 
@@ -24,7 +24,7 @@ struct ct_load_comm {
 	const char *name;	      /* NULL none */
 	void *user;		      /* the callbacks' own, NULL at first */
 	int hole;		      /* likewise, 0 at first */
-	struct ct_traffic_flow *flow; /* likewise, NULL at first: traffic/traffic.h */
+	struct ct_traffic_flow *flow; /* likewise, NULL at first: link/traffic/traffic.h */
 	uint64_t left_ns; /* likewise: end and number of its latest synchronising operation, */
 	uint64_t left_seq, left_messages; /* and messages of the rank before it */
 	uint32_t local;			  /* which of the process's ranks this is, from 0 */

@@ -4,10 +4,10 @@
 #ifndef CT_LOAD_PRIVATE_H
 #define CT_LOAD_PRIVATE_H
 
+#include "analyzer/base/table.h"
 #include "analyzer/load/graphs.h"
 #include "analyzer/load/join.h"
 #include "analyzer/load/load.h"
-#include "analyzer/table.h"
 
 /* Entry times of a block's ops, to sort by. */
 struct ct_load_order {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/arena.h"
-#include "analyzer/call_name.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/load/load_private.h"
+#include "analyzer/model/call_name.h"
 #include "trace/ops.h"
 
 /* Ops in one process that may be inside their calls at once: one a thread. */

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "trace/format.h"
 
 /* Bounds on what a damaged file may ask for. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/ops.h"
 
 static uint64_t plus(uint64_t a, uint64_t b)

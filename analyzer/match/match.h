@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "analyzer/match/comms.h"
+#include "analyzer/model/comms.h"
 
 struct ct_group;
 struct ct_site;

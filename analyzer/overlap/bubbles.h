@@ -10,7 +10,7 @@
 #define CT_OVERLAP_BUBBLES_H
 
 #include "analyzer/overlap/cuts.h"
-#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/exposures.h"
 
 struct ct_bubble {
 	const struct ct_comm *comm;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
+#include "analyzer/base/table.h"
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/gaps.h"
-#include "analyzer/sort.h"
-#include "analyzer/table.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/sort.h"
+#include "analyzer/base/sort.h"
 
 #define MIB 1048576.0
 /* docs/ANALYSIS.md, "Gaps, buckets, bubbles". */

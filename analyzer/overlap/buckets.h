@@ -13,7 +13,7 @@
 #define CT_OVERLAP_BUCKETS_H
 
 #include "analyzer/overlap/cuts.h"
-#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/exposures.h"
 
 #define CT_BUCKETS_MOST 512u
 

@@ -7,7 +7,7 @@
 #ifndef CT_OVERLAP_CUTS_H
 #define CT_OVERLAP_CUTS_H
 
-#include "analyzer/pass/tape.h"
+#include "analyzer/stream/instance_log.h"
 
 #define CT_NO_CYCLE UINT32_MAX
 

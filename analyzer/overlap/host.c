@@ -3,7 +3,7 @@
  * it. Operations that are under way at once share the time, on one rank: each moment counts once. */
 #include <stdlib.h>
 
-#include "analyzer/blame/cover.h"
+#include "analyzer/base/interval_cover.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 

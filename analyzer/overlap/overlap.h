@@ -13,7 +13,7 @@
 #define CT_OVERLAP_H
 
 #include "analyzer/load/load.h"
-#include "analyzer/match/comms.h"
+#include "analyzer/model/comms.h"
 
 struct ct_overlap;
 

@@ -4,8 +4,8 @@
 #ifndef CT_OVERLAP_PRIVATE_H
 #define CT_OVERLAP_PRIVATE_H
 
+#include "analyzer/base/table.h"
 #include "analyzer/overlap/overlap.h"
-#include "analyzer/table.h"
 
 /* Of one process; beyond it the oldest is settled with what is known. */
 #define CT_OVERLAP_LAUNCHES 8192u

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/fill/report_rows.h"
-#include "analyzer/sort.h"
+#include "analyzer/base/sort.h"
+#include "analyzer/model/report_rows.h"
 #include "trace/status.h"
 
 /* A share is told if that of so much of all communication is known. */

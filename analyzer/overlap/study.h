@@ -4,11 +4,11 @@
 #ifndef CT_OVERLAP_STUDY_H
 #define CT_OVERLAP_STUDY_H
 
-#include "analyzer/finding_list.h"
+#include "analyzer/findings/finding_list.h"
 #include "analyzer/overlap/bubbles.h"
 #include "analyzer/overlap/gaps.h"
 #include "analyzer/overlap/per_cycle.h"
-#include "analyzer/pass/pass.h"
+#include "analyzer/stream/stream.h"
 
 struct ct_study {
 	const struct ct_pass *pass;

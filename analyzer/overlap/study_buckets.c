@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/study.h"
-#include "analyzer/units.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 #define MOST_ODD 3
 

@@ -3,8 +3,8 @@
 #ifndef CT_CLOCKS_TEXT_H
 #define CT_CLOCKS_TEXT_H
 
+#include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
-#include "analyzer/run_model.h"
 
 /* "clocks    ..."; nothing where there is one host. */
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);

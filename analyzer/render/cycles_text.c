@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 #define MOST_PCT 75.0 /* of the run; cycles that are less say how much */
 

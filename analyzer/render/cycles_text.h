@@ -3,8 +3,8 @@
 #ifndef CT_CYCLES_TEXT_H
 #define CT_CYCLES_TEXT_H
 
+#include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
-#include "analyzer/run_model.h"
 
 void ct_cycles_line(struct ct_text *text, const struct ct_report *report);
 

@@ -9,8 +9,8 @@
 #ifndef CT_DEEP_LINK_H
 #define CT_DEEP_LINK_H
 
-#include "analyzer/arena.h"
-#include "analyzer/run_model.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/model/report.h"
 
 #define CT_DEEP_LINK_ORIGIN "https://ui.perfetto.dev"
 #define CT_DEEP_LINK_PORT 9001u

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/json_value.h"
-#include "analyzer/units.h"
 
 #define HANGING 8u /* columns before what of a line does not fit */
 

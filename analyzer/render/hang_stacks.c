@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/json_value.h"
-#include "analyzer/units.h"
 
 #define HANGING 12u /* columns, as in hang_text.c */
 #define TEXT_RANKS 4u

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/hang_stacks.h"
 #include "analyzer/render/text.h"
-#include "analyzer/units.h"
 #include "trace/ops.h"
 
 #define HANGING 12u    /* columns of the word that a line begins with, and its two spaces */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/render/picture.h"
+#include "analyzer/charts/chart.h"
 
 /* Each writes into `out`, whose errors the caller looks for. 0 or CT_NOMEM. */
 

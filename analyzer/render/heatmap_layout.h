@@ -4,7 +4,7 @@
 #ifndef CT_HEATMAP_LAYOUT_H
 #define CT_HEATMAP_LAYOUT_H
 
-#include "analyzer/render/picture.h"
+#include "analyzer/charts/chart.h"
 
 #define CT_HEATMAP_FONT 10u  /* size of a text */
 #define CT_HEATMAP_CHAR 6u   /* its width, a character's */

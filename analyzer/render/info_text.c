@@ -2,13 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/clocks_text.h"
 #include "analyzer/render/environment_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
 #include "analyzer/render/transport_text.h"
-#include "analyzer/units.h"
 #include "trace/ops.h"
 
 static void head(struct ct_text *text, const char *title)

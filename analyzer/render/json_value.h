@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/run_model.h"
+#include "analyzer/model/report.h"
 
 json_t *ct_json_u64(uint64_t value);	/* CT_UNKNOWN: null */
 json_t *ct_json_double(double value);	/* NAN: null */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 static const char *name_of(const struct ct_report *report, uint64_t key)
 {

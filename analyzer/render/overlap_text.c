@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 static uint64_t idle(const struct ct_report_gaps *g)
 {

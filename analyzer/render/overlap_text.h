@@ -3,8 +3,8 @@
 #ifndef CT_OVERLAP_TEXT_H
 #define CT_OVERLAP_TEXT_H
 
+#include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
-#include "analyzer/run_model.h"
 
 /* How much of a cycle the median rank stands waiting for communication; nothing where that is not known. */
 void ct_share_line(struct ct_text *text, const struct ct_report *report);

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 
 /* Beyond this no browser opens it. */
 #define CT_PERFETTO_MAX_BYTES 1000000000ull

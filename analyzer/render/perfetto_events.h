@@ -4,7 +4,7 @@
 #ifndef CT_PERFETTO_EVENTS_H
 #define CT_PERFETTO_EVENTS_H
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 
 /* No packet below takes more. */
 #define CT_EVENT_MAX 14336u

@@ -4,7 +4,7 @@
 #ifndef CT_PERFETTO_PACKETS_H
 #define CT_PERFETTO_PACKETS_H
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 
 /* A packet; its memory is used again by the next one. Zeroed: empty. */
 struct ct_packet {

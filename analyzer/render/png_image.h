@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyzer/render/picture.h"
+#include "analyzer/charts/chart.h"
 
 /* The colours of every image: those that are no scale, then the ramp of the picture. */
 enum ct_png_colour {

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "analyzer/run_model.h"
+#include "analyzer/model/report.h"
 
 struct ct_text_style {
 	int color;	  /* 1: ANSI colours */

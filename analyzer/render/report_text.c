@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/clocks_text.h"
 #include "analyzer/render/cycles_text.h"
 #include "analyzer/render/expect.h"
@@ -14,7 +15,6 @@
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
 #include "analyzer/render/transport_text.h"
-#include "analyzer/units.h"
 #include "trace/ops.h"
 
 /* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty. */

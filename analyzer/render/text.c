@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 #include "trace/ops.h"
 
 static int is_first_byte(char c)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 static const char *explain(enum ct_timing timing)
 {

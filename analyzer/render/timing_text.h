@@ -3,8 +3,8 @@
 #ifndef CT_TIMING_TEXT_H
 #define CT_TIMING_TEXT_H
 
+#include "analyzer/model/report.h"
 #include "analyzer/render/text.h"
-#include "analyzer/run_model.h"
 
 /* The line "timing    ..." of a run. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);

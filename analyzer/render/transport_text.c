@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/transport_text.h"
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 /* The fastest interval; CT_UNKNOWN: none is known. */
 static uint64_t peak(const struct ct_report_transport *t, int ib)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 
 struct ct_tuples;
 

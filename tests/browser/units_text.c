@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units_text.c — figures as analyzer/units.c spells them: each line of standard input is `ns|bytes|Bps|count|pct VALUE`. */
+/* units_text.c — figures as analyzer/base/units.c spells them: each line of standard input is `ns|bytes|Bps|count|pct VALUE`. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 static struct ct_unit_text spelled(const char *unit, const char *value)
 {

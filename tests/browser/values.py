@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a value of the report has to look like on the page: found by its place in the JSON, spelled by analyzer/units.c.
+"""What a value of the report has to look like on the page: found by its place in the JSON, spelled by analyzer/base/units.c.
 
 The spelling is not done here a second time: the program units_text (CT_UNITS_TEXT) prints what C prints. Which unit a value has
 follows from its key: _ns, bytes, _Bps, _pct; whole numbers are counts.

@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyzer/analyze.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/perfetto.h"
 #include "analyzer/render/render.h"
+#include "analyzer/report/analyze.h"
 #include "tests/fuzz/mutate.h"
 #include "tools/synth/synth.h"
 #include "trace/reader.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 
 /* Numbers of JSON are doubles in a browser: whole up to here, and above nearly so. */
 #define MOST (1ull << 62)

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/analyze.h"
+#include "analyzer/report/analyze.h"
 #include "tests/interpose/fake_c10d.h"
 #include "tests/interpose/fake_gloo.h"
 #include "tests/interpose/recorded.h"

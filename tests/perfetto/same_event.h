@@ -6,7 +6,7 @@
 
 #include <perfetto.pb-c.h>
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 
 /* All that one message is made of; its pointers are into itself. */
 struct same_event {

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/chart/budget.h"
-#include "analyzer/chart/lanes.h"
 #include "analyzer/render/perfetto.h"
+#include "analyzer/timeline/budget.h"
+#include "analyzer/timeline/lanes.h"
 
 static uint64_t state;
 

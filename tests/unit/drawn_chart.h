@@ -4,7 +4,7 @@
 #ifndef CT_TESTS_UNIT_DRAWN_CHART_H
 #define CT_TESTS_UNIT_DRAWN_CHART_H
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 
 struct drawn_track {
 	uint32_t parent;

@@ -24,7 +24,7 @@
 #ifndef CT_HANG_TEXT_H
 #define CT_HANG_TEXT_H
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/hang/diagnose.h"
 
 #define CT_TEXT_EXPECTED 8u

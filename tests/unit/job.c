@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/table.h"
 #include "analyzer/render/render.h"
-#include "analyzer/table.h"
 #include "trace/ops.h"
 
 #define CALL_ID 7

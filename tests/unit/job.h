@@ -5,7 +5,7 @@
 #ifndef CT_TESTS_UNIT_JOB_H
 #define CT_TESTS_UNIT_JOB_H
 
-#include "analyzer/analyze.h"
+#include "analyzer/report/analyze.h"
 #include "tests/unit/fixture.h"
 
 #define JOB_MAX_RANKS 64

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/ops.h"
 
 #define RANKS 64

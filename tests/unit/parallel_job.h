@@ -5,8 +5,8 @@
 #ifndef CT_TESTS_UNIT_PARALLEL_JOB_H
 #define CT_TESTS_UNIT_PARALLEL_JOB_H
 
-#include "analyzer/match/comms.h"
-#include "analyzer/pass/tape.h"
+#include "analyzer/model/comms.h"
+#include "analyzer/stream/instance_log.h"
 
 enum parallel_layout {
 	PARALLEL_TENSOR_DATA,	/* steps of 16 tensor all-reduces and a data one */

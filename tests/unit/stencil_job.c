@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "trace/ops.h"
 
 #define POST_NS 700.0

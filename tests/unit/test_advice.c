@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/findings/causes.h"
 #include "analyzer/render/render.h"
-#include "analyzer/why.h"
 #include "tests/unit/job.h"
 
 /* Two ranks of two hosts, with GPUs or without. */

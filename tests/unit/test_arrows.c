@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/chart/chart.h"
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
+#include "analyzer/timeline/timeline.h"
 #include "tests/unit/stencil_job.h"
 
 #define STEPS 40

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/call_name.h"
+#include "analyzer/model/call_name.h"
 
 static void calls_with_counts_for_each_rank_vary_in_every_form(void **state)
 {

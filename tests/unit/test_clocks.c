@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "analyzer/clock/clocks.h"
-#include "analyzer/clock/map.h"
+#include "analyzer/model/clock_map.h"
 #include "tests/unit/clock_job.h"
 
 static const struct scenario {

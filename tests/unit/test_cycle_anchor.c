@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/anchor.h"
+#include "analyzer/steps/step_anchor.h"
 #include "trace/status.h"
 
 #define MOST 40000

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/roles.h"
-#include "analyzer/cycle/sequence.h"
+#include "analyzer/steps/roles.h"
+#include "analyzer/steps/sequence.h"
 #include "tests/unit/gpu_job.h"
 #include "tools/workload/workload.h"
 #include "trace/ops.h"

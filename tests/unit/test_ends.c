@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "analyzer/fill/ends.h"
-#include "analyzer/verdict/say.h"
+#include "analyzer/findings/verdict_text.h"
+#include "analyzer/model/process_exit.h"
 #include "tests/unit/fixture.h"
 
 #define SECOND 1000000000ull

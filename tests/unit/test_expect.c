@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/arena.h"
+#include "analyzer/base/arena.h"
 #include "analyzer/link/expect.h"
 #include "trace/ops.h"
 

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/analyze.h"
-#include "analyzer/arena.h"
-#include "analyzer/blame/gain.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/findings/gain.h"
+#include "analyzer/report/analyze.h"
 #include "tests/unit/job.h"
 #include "tools/synth/synth.h"
 #include "trace/ops.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "tests/unit/hang_text.h"
 #include "trace/format.h"
 #include "trace/ops.h"

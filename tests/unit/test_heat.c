@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/heat/rows.h"
+#include "analyzer/charts/heat_rows.h"
 #include "tests/unit/launch_job.h"
 
 /* CT_SEED repeats a failure. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/late_span.h"
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
+#include "analyzer/lateness/late_span.h"
 #include "tests/unit/job.h"
 #include "trace/status.h"
 

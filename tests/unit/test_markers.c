@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/markers.h"
+#include "analyzer/steps/markers.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "analyzer/load/join.h"
-#include "analyzer/match/classes.h"
 #include "analyzer/match/match.h"
+#include "analyzer/match/op_classes.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

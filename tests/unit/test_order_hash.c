@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/blame/order_hash.h"
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
+#include "analyzer/order/order_hash.h"
 #include "trace/status.h"
 
 static struct ct_order_hash hash;

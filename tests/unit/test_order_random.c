@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "tests/unit/order_script.h"
 #include "trace/ops.h"
 

@@ -2,7 +2,7 @@
 /* More processes than cores: told, and nobody is blamed together with others for it. */
 #include <string.h>
 
-#include "analyzer/blame/oversubscribed.h"
+#include "analyzer/lateness/oversubscribed.h"
 #include "tests/unit/job.h"
 
 static void lists_of_cores_are_counted_once(void **state)

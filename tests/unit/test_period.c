@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/cycle/period.h"
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
+#include "analyzer/steps/period.h"
 #include "tests/unit/gpu_job.h"
 #include "trace/ops.h"
 

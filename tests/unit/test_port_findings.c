@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/link/crossing.h"
-#include "analyzer/link/port_sums.h"
+#include "analyzer/load/port_sums.h"
 #include "trace/ops.h"
 
 /* ---- LINK_ERRORS ---- */

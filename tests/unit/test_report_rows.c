@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/arena.h"
-#include "analyzer/fill/report_rows.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/model/report_rows.h"
 
 #define COMMS 997u /* prime: a step through them meets each once */
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/blame/apart_set.h"
-#include "analyzer/pass/pass.h"
+#include "analyzer/lateness/outlier_set.h"
+#include "analyzer/stream/stream.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/score/score.h"
+#include "analyzer/findings/score.h"
 #include "tests/unit/fixture.h"
 
 #define MOVED 400

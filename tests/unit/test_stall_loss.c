@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/stall_loss.h"
+#include "analyzer/lateness/stall_loss.h"
 #include "tests/unit/gpu_job.h"
 #include "trace/ops.h"
 #include "trace/status.h"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/verdict/one_cause.h"
-#include "analyzer/verdict/stalled.h"
+#include "analyzer/findings/one_cause.h"
+#include "analyzer/lateness/stalled_steps.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "analyzer/chart/budget.h"
-#include "analyzer/chart/frames.h"
-#include "analyzer/chart/stood.h"
+#include "analyzer/timeline/budget.h"
+#include "analyzer/timeline/frames.h"
+#include "analyzer/timeline/stall_track.h"
 
 static uint64_t state = 1;
 

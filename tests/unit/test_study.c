@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/table.h"
-#include "analyzer/tracer_cost.h"
+#include "analyzer/base/table.h"
+#include "analyzer/findings/overhead_finding.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 

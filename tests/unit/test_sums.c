@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-#include "analyzer/arena.h"
-#include "analyzer/blame/cover.h"
-#include "analyzer/blame/union.h"
-#include "analyzer/match/hist.h"
-#include "analyzer/table.h"
-#include "analyzer/units.h"
+#include "analyzer/base/arena.h"
+#include "analyzer/base/hist.h"
+#include "analyzer/base/interval_cover.h"
+#include "analyzer/base/interval_union.h"
+#include "analyzer/base/table.h"
+#include "analyzer/base/units.h"
 #include "trace/status.h"
 
 static uint64_t rng = 88172645463325252ull;

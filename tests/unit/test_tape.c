@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/pass/tape.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
 #define SEATS 3u

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cycle/shift.h"
-#include "analyzer/cycle/stalls.h"
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
+#include "analyzer/lateness/change_point.h"
+#include "analyzer/lateness/stalls.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
 

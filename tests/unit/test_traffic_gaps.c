@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/traffic/edges.h"
+#include "analyzer/link/traffic/edges.h"
 #include "tests/unit/launch_job.h"
 #include "trace/status.h"
 

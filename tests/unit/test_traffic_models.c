@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/traffic/flow.h"
+#include "analyzer/link/traffic/flow.h"
 #include "tests/unit/seeds.h"
 #include "trace/ops.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/link/port_sums.h"
+#include "analyzer/load/port_sums.h"
 #include "analyzer/render/render.h"
 
 /* ---- sums ---- */

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analyzer/blame/mismatch.h"
-#include "analyzer/blame/waits.h"
+#include "analyzer/match/waits.h"
+#include "analyzer/order/mismatch.h"
 #include "trace/status.h"
 
 #define MOST 8

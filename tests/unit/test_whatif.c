@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/whatif/whatif.h"
+#include "analyzer/lateness/replay/whatif.h"
 #include "tests/unit/parallel_job.h"
 
 static const struct parallel_job cube = { .layout = PARALLEL_TENSOR_DATA,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/units.h"
+#include "analyzer/base/units.h"
 #include "tools/commtrace/browser.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"

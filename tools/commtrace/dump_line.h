@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/analyze.h"
+#include "analyzer/report/analyze.h"
 
 /* Heading of the lines for people. */
 void ct_dump_text_head(FILE *out);

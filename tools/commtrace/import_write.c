@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/table.h"
+#include "analyzer/base/table.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/import.h"
 #include "tools/commtrace/progress.h"

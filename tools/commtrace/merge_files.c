@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/perfetto.h"
 #include "analyzer/render/tuples.h"
-#include "analyzer/units.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/out.h"

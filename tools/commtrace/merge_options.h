@@ -3,7 +3,7 @@
 #ifndef CT_MERGE_OPTIONS_H
 #define CT_MERGE_OPTIONS_H
 
-#include "analyzer/chart/chart.h"
+#include "analyzer/timeline/timeline.h"
 #include "tools/commtrace/options.h"
 
 enum ct_merge_format { CT_MERGE_PFTRACE, CT_MERGE_TUPLES };

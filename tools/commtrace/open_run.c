@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/cycle/wanted.h"
+#include "analyzer/steps/anchor_spec.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/recording.h"

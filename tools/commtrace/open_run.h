@@ -3,7 +3,7 @@
 #ifndef CT_OPEN_RUN_H
 #define CT_OPEN_RUN_H
 
-#include "analyzer/analyze.h"
+#include "analyzer/report/analyze.h"
 #include "tools/commtrace/options.h"
 #include "trace/reader.h"
 

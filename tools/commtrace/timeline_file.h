@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "analyzer/chart/chart.h"
 #include "analyzer/render/deep_link.h"
+#include "analyzer/timeline/timeline.h"
 #include "tools/commtrace/options.h"
 #include "trace/reader.h"
 

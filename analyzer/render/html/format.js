@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// format.js: numbers as text, three digits and a unit, to the digit as analyzer/units.c and the text report spell them
+// format.js: numbers as text, three digits and a unit, to the digit as analyzer/base/units.c and the text report spell them
 // (tests/html/format_same.sh). null and undefined are "n/a". No number is made here that was not in the report: a value is
 // only written in another unit.
 (function () {

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "analyzer/run_model.h"
+#include "analyzer/model/report.h"
 
 /* Write the page. The FILE stays the caller's; write errors are found by its ferror(). 0, or CT_NOMEM. */
 int ct_report_html(const struct ct_report *report, FILE *out);

@@ -38,7 +38,7 @@ def draw(form):
 # ---- what it ought to show ----
 
 def three(value, units):
-    """As analyzer/units.c has it."""
+    """As analyzer/base/units.c has it."""
     u, v = 0, float(value)
     while u + 1 < len(units) and v >= 999.5:
         u, v = u + 1, v / 1000

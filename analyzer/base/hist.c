@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/hist.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+static unsigned row_of(uint64_t value)
+{
+	return value < CT_HIST_CELLS ? 0 : 64u - 5u - (unsigned)__builtin_clzll(value);
+}
+
+static unsigned cell_of(uint64_t value, unsigned row)
+{
+	return row ? (unsigned)(value >> (row - 1)) & (CT_HIST_CELLS - 1) : (unsigned)value;
+}
+
+/* The middle of a cell. */
+static uint64_t value_of(unsigned row, unsigned cell)
+{
+	if (!row)
+		return cell;
+	return ((uint64_t)(CT_HIST_CELLS + cell) << (row - 1)) + ((1ull << (row - 1)) >> 1);
+}
+
+static uint64_t *row_at(struct ct_hist *hist, unsigned row)
+{
+	if (!hist->rows[row])
+		hist->rows[row] = calloc(CT_HIST_CELLS, sizeof(*hist->rows[row]));
+	return hist->rows[row];
+}
+
+int ct_hist_add(struct ct_hist *hist, uint64_t value)
+{
+	unsigned row = row_of(value);
+	uint64_t *cells = row_at(hist, row);
+
+	if (!cells)
+		return CT_NOMEM;
+	cells[cell_of(value, row)]++;
+	hist->n++;
+	if (__builtin_add_overflow(hist->sum, value, &hist->sum))
+		hist->sum = UINT64_MAX;
+	if (value > hist->max)
+		hist->max = value;
+	return CT_OK;
+}
+
+int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from)
+{
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
+		uint64_t *cells;
+
+		if (!from->rows[row])
+			continue;
+		cells = row_at(into, row);
+		if (!cells)
+			return CT_NOMEM;
+		for (unsigned cell = 0; cell < CT_HIST_CELLS; cell++)
+			cells[cell] += from->rows[row][cell];
+	}
+	into->n += from->n;
+	if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
+		into->sum = UINT64_MAX;
+	if (from->max > into->max)
+		into->max = from->max;
+	return CT_OK;
+}
+
+/* Add `n` times the value. 0 or CT_NOMEM. */
+static int add_many(struct ct_hist *hist, uint64_t value, uint64_t n)
+{
+	unsigned row = row_of(value);
+	uint64_t *cells = row_at(hist, row), sum;
+
+	if (!cells)
+		return CT_NOMEM;
+	cells[cell_of(value, row)] += n;
+	hist->n += n;
+	if (__builtin_mul_overflow(value, n, &sum) ||
+	    __builtin_add_overflow(hist->sum, sum, &hist->sum))
+		hist->sum = UINT64_MAX;
+	hist->max = value > hist->max ? value : hist->max;
+	return CT_OK;
+}
+
+int ct_hist_merge_scaled(struct ct_hist *into, const struct ct_hist *from, double factor)
+{
+	int st = CT_OK;
+
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
+		for (unsigned cell = 0; from->rows[row] && cell < CT_HIST_CELLS; cell++) {
+			uint64_t n = from->rows[row][cell];
+			uint64_t value = value_of(row, cell);
+			double scaled = factor * (double)(value < from->max ? value : from->max);
+
+			if (n && st == CT_OK)
+				st = add_many(into, scaled < 1e19 ? (uint64_t)scaled : UINT64_MAX,
+					      n);
+		}
+	}
+	return st;
+}
+
+uint64_t ct_hist_quantile(const struct ct_hist *hist, double q)
+{
+	uint64_t want = (uint64_t)ceil(q * (double)hist->n);
+	uint64_t seen = 0;
+
+	if (!hist->n)
+		return UINT64_MAX;
+	if (want == 0)
+		want = 1;
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
+		for (unsigned cell = 0; hist->rows[row] && cell < CT_HIST_CELLS; cell++) {
+			seen += hist->rows[row][cell];
+			if (seen >= want) {
+				uint64_t value = value_of(row, cell);
+
+				return value < hist->max ? value : hist->max;
+			}
+		}
+	}
+	return hist->max;
+}
+
+uint64_t ct_hist_sum_without_largest(const struct ct_hist *hist, uint64_t n)
+{
+	double sum = 0;
+
+	for (unsigned row = CT_HIST_ROWS; row-- > 0;) {
+		for (unsigned cell = CT_HIST_CELLS; hist->rows[row] && cell-- > 0;) {
+			uint64_t in_cell = hist->rows[row][cell];
+			uint64_t cut = in_cell < n ? in_cell : n;
+
+			n -= cut;
+			sum += (double)(in_cell - cut) * (double)value_of(row, cell);
+		}
+	}
+	return sum < 1.8e19 ? (uint64_t)sum : UINT64_MAX;
+}
+
+void ct_hist_fini(struct ct_hist *hist)
+{
+	for (unsigned row = 0; row < CT_HIST_ROWS; row++)
+		free(hist->rows[row]);
+	*hist = (struct ct_hist){ 0 };
+}
+
+/* Longer than these times what all but one in a hundred of its like took is unusual, and so is longer than these times
+ * the longest: of few, one in a hundred is the first, which has connections to make. */
+#define TIMES_P99 20u
+#define TIMES_LONGEST 2u
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+uint64_t ct_hist_unusual(uint64_t p99, uint64_t longest)
+{
+	p99 = times(p99, TIMES_P99);
+	longest = times(longest, TIMES_LONGEST);
+	return p99 < longest ? p99 : longest;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/interval_cover.h"
+
+#include <string.h>
+
+/* Close the oldest interval. */
+static void close_first(struct ct_cover *cover)
+{
+	cover->floor = cover->open[0].end;
+	cover->n--;
+	memmove(&cover->open[0], &cover->open[1], cover->n * sizeof(cover->open[0]));
+}
+
+uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
+{
+	uint64_t covered = 0;
+	uint32_t from, to;
+
+	if (begin < cover->floor)
+		begin = cover->floor;
+	if (begin >= end)
+		return 0;
+	/* Intervals [from, to) touch the new one and melt into it. */
+	for (to = cover->n; to > 0 && cover->open[to - 1].begin > end; to--)
+		;
+	for (from = to; from > 0 && cover->open[from - 1].end >= begin; from--)
+		covered += cover->open[from - 1].end - cover->open[from - 1].begin;
+	if (from < to) {
+		if (cover->open[from].begin < begin)
+			begin = cover->open[from].begin;
+		if (cover->open[to - 1].end > end)
+			end = cover->open[to - 1].end;
+		memmove(&cover->open[from + 1], &cover->open[to],
+			(cover->n - to) * sizeof(cover->open[0]));
+		cover->n -= to - from - 1;
+	} else {
+		if (cover->n == CT_COVER_OPEN && from == 0) {
+			/* Older than everything that is open, and no room: closed at once. */
+			cover->floor = end;
+			cover->total += end - begin;
+			return end - begin;
+		}
+		if (cover->n == CT_COVER_OPEN) {
+			close_first(cover);
+			from--;
+		}
+		memmove(&cover->open[from + 1], &cover->open[from],
+			(cover->n - from) * sizeof(cover->open[0]));
+		cover->n++;
+	}
+	cover->open[from].begin = begin;
+	cover->open[from].end = end;
+	cover->total += end - begin - covered;
+	return end - begin - covered;
+}
+
+uint64_t ct_cover_fill(struct ct_cover *cover, uint64_t begin, uint64_t end, uint64_t amount)
+{
+	uint64_t have = 0, added = 0;
+
+	if (begin < cover->floor)
+		begin = cover->floor;
+	for (uint32_t i = 0; i < cover->n; i++) {
+		uint64_t from = cover->open[i].begin > begin ? cover->open[i].begin : begin;
+		uint64_t to = cover->open[i].end < end ? cover->open[i].end : end;
+
+		have += to > from ? to - from : 0;
+	}
+	/* Each time the latest gap, or as much of it as is missing. */
+	while (have + added < amount && end > begin) {
+		uint64_t gap = begin, missing = amount - have - added;
+		uint32_t last = cover->n;
+
+		while (last > 0 && cover->open[last - 1].begin >= end)
+			last--;
+		if (last > 0 && cover->open[last - 1].end >= end) {
+			end = cover->open[last - 1].begin;
+			continue;
+		}
+		if (last > 0 && cover->open[last - 1].end > gap)
+			gap = cover->open[last - 1].end;
+		if (end - gap > missing)
+			gap = end - missing;
+		added += ct_cover_add(cover, gap, end);
+		end = gap;
+	}
+	return added;
+}
+
+void ct_timeline_add(struct ct_timeline *timeline, uint64_t at, uint64_t amount)
+{
+	if (!timeline->width)
+		timeline->width = 1000000;
+	while (at / timeline->width >= CT_TIMELINE_CELLS) {
+		for (unsigned i = 0; i < CT_TIMELINE_CELLS; i++)
+			timeline->cells[i] = i < CT_TIMELINE_CELLS / 2
+						     ? timeline->cells[2 * i] +
+							       timeline->cells[2 * i + 1]
+						     : 0;
+		timeline->width *= 2;
+	}
+	timeline->cells[at / timeline->width] += amount;
+}
+
+void ct_timeline_bounds(const struct ct_timeline *timeline, uint64_t *begin, uint64_t *end)
+{
+	unsigned first = 0, last = CT_TIMELINE_CELLS;
+	uint64_t sum = 0, cut;
+
+	for (unsigned i = 0; i < CT_TIMELINE_CELLS; i++)
+		sum += timeline->cells[i];
+	cut = 0;
+	while (first < last && cut + timeline->cells[first] <= sum / 50)
+		cut += timeline->cells[first++];
+	cut = 0;
+	while (last > first && cut + timeline->cells[last - 1] <= sum / 50)
+		cut += timeline->cells[--last];
+	*begin = first * timeline->width;
+	*end = last * timeline->width;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interval_cover.h — the length of a union of intervals that come about in order of time.
+ *
+ * Two operations that wait for the same late rank at the same time cost its lateness once. Kept are the last
+ * CT_COVER_OPEN disjoint intervals; what lies before them is closed, and later intervals that reach into it
+ * count only from there: disorder beyond that makes the result too small, never too large. A zeroed struct is
+ * an empty union; no memory but the struct. */
+#ifndef CT_COVER_H
+#define CT_COVER_H
+
+#include <stdint.h>
+
+#define CT_COVER_OPEN 32u
+
+struct ct_cover {
+	uint64_t total; /* length of the union so far */
+	uint64_t floor; /* all before is closed */
+	uint32_t n;
+	struct {
+		uint64_t begin, end;
+	} open[CT_COVER_OPEN]; /* disjoint, in order */
+};
+
+/* Add [begin, end); returns how much of it is new. */
+uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end);
+
+/* Make at least `amount` of [begin, end) part of the union, where that is not so yet from the end on; returns what is new.
+ * Intervals that are closed count as far as that is known. */
+uint64_t ct_cover_fill(struct ct_cover *cover, uint64_t begin, uint64_t end, uint64_t amount);
+
+/* When in a run something was lost: 64 equal cells, whose width doubles when the run turns out longer. */
+#define CT_TIMELINE_CELLS 64u
+struct ct_timeline {
+	uint64_t width; /* 0: nothing added yet */
+	uint64_t cells[CT_TIMELINE_CELLS];
+};
+
+void ct_timeline_add(struct ct_timeline *timeline, uint64_t at, uint64_t amount);
+
+/* The shortest stretch from the first to the last cell that leaves out at most 2 % of the sum at either side. */
+void ct_timeline_bounds(const struct ct_timeline *timeline, uint64_t *begin, uint64_t *end);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/interval_union.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+void ct_union_fini(struct ct_union *u)
+{
+	free(u->parts);
+	*u = (struct ct_union){ 0 };
+}
+
+/* Room for one more; where there are too many, the oldest quarter is closed. 0 or CT_NOMEM. */
+static int make_room(struct ct_union *u)
+{
+	uint32_t cap = u->cap ? 2 * u->cap : 16;
+	struct ct_union_part *parts;
+
+	if (u->n < u->cap)
+		return CT_OK;
+	if (u->cap == CT_UNION_OPEN) {
+		u->floor = u->parts[CT_UNION_OPEN / 4 - 1].end;
+		u->n -= CT_UNION_OPEN / 4;
+		memmove(u->parts, u->parts + CT_UNION_OPEN / 4, u->n * sizeof(*parts));
+		return CT_OK;
+	}
+	parts = realloc(u->parts, cap * sizeof(*parts));
+	if (!parts)
+		return CT_NOMEM;
+	u->parts = parts;
+	u->cap = cap;
+	return CT_OK;
+}
+
+/* The first that ends at `ns` or later. */
+static uint32_t reaching(const struct ct_union *u, uint64_t ns)
+{
+	uint32_t low = 0, high = u->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (u->parts[middle].end < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What of [begin, end) parts [from, to) leave free. */
+static int tell_new(const struct ct_union *u, uint32_t from, uint32_t to, uint64_t begin,
+		    uint64_t end, ct_union_fn each, void *arg)
+{
+	for (; from < to; from++) {
+		const struct ct_union_part *part = &u->parts[from];
+		int st = part->begin > begin ? each(arg, begin, part->begin) : CT_OK;
+
+		if (st != CT_OK)
+			return st;
+		begin = part->end > begin ? part->end : begin;
+	}
+	return begin < end ? each(arg, begin, end) : CT_OK;
+}
+
+int ct_union_add(struct ct_union *u, uint64_t begin, uint64_t end)
+{
+	return ct_union_add_each(u, begin, end, NULL, NULL);
+}
+
+int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union_fn each, void *arg)
+{
+	uint32_t from, to;
+	uint64_t covered = 0;
+	int st;
+
+	if (make_room(u) != CT_OK)
+		return CT_NOMEM;
+	begin = begin < u->floor ? u->floor : begin;
+	if (begin >= end)
+		return CT_OK;
+	/* Parts [from, to) touch the new one and melt into it. */
+	from = to = reaching(u, begin);
+	while (to < u->n && u->parts[to].begin <= end) {
+		covered += u->parts[to].end - u->parts[to].begin;
+		to++;
+	}
+	st = each ? tell_new(u, from, to, begin, end, each, arg) : CT_OK;
+	if (st != CT_OK)
+		return st;
+	if (from < to) {
+		begin = u->parts[from].begin < begin ? u->parts[from].begin : begin;
+		end = u->parts[to - 1].end > end ? u->parts[to - 1].end : end;
+	}
+	memmove(&u->parts[from + 1], &u->parts[to], (u->n - to) * sizeof(*u->parts));
+	u->n = u->n + 1 - (to - from);
+	u->parts[from] = (struct ct_union_part){ begin, end };
+	u->total += end - begin - covered;
+	return CT_OK;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/charts/chart_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Beyond it a ratio is just very different from 1. */
+#define RATIO_LIMIT 2.0
+
+const char *ct_picture_layers(enum ct_picture_of of)
+{
+	static const char *const layers[] = {
+		[CT_OF_TRAFFIC] = "bytes count bandwidth",
+		[CT_OF_WAITS] = "wait lateness",
+		[CT_OF_CYCLES] = "gap",
+		[CT_OF_HISTOGRAM] = "count bytes transfer wait bandwidth",
+	};
+
+	return layers[of];
+}
+
+/* ---- making one ---- */
+
+int ct_picture_size(const struct ct_picture_make *make, size_t rows, size_t columns)
+{
+	struct ct_picture *p = make->picture;
+
+	if (!rows || !columns)
+		return CT_EMPTY;
+	if (rows > CT_PICTURE_CELLS || columns > CT_PICTURE_CELLS / rows)
+		return ct_fail(make->err, CT_RANGE, "%zu rows and %zu columns are too many", rows,
+			       columns);
+	p->rows.n = rows;
+	p->columns.n = columns;
+	p->rows.names = ct_arena_calloc(make->memory, 2 * rows, sizeof(*p->rows.names));
+	p->columns.names = ct_arena_calloc(make->memory, 2 * columns, sizeof(*p->columns.names));
+	p->values = ct_arena_calloc(make->memory, rows * columns, sizeof(*p->values));
+	p->shades = ct_arena_calloc(make->memory, rows * columns, sizeof(*p->shades));
+	if (!p->rows.names || !p->columns.names || !p->values || !p->shades)
+		return CT_NOMEM;
+	p->rows.keys = p->rows.names + rows;
+	p->columns.keys = p->columns.names + columns;
+	for (size_t i = 0; i < rows * columns; i++)
+		p->values[i] = CT_PICTURE_NOTHING;
+	return CT_OK;
+}
+
+int ct_picture_name(struct ct_picture_axis *axis, size_t i, const char *name, const char *key)
+{
+	axis->names[i] = name;
+	axis->keys[i] = key ? key : name;
+	return name ? CT_OK : CT_NOMEM;
+}
+
+void ct_picture_note(struct ct_picture *picture, const char *text)
+{
+	if (text && picture->n_notes < CT_PICTURE_NOTES)
+		picture->notes[picture->n_notes++] = text;
+}
+
+static int is_value(uint64_t value)
+{
+	return value < CT_PICTURE_NOTHING;
+}
+
+static size_t cells(const struct ct_picture *p)
+{
+	return p->rows.n * p->columns.n;
+}
+
+static void mark(struct ct_picture *p, double at, const char *text)
+{
+	if (p->n_marks < CT_PICTURE_MARKS)
+		p->marks[p->n_marks++] = (struct ct_picture_mark){ at, text };
+}
+
+/* From the power of ten at or below the smallest value to the largest. */
+static double low_end(const struct ct_picture *p, double *high)
+{
+	double least = INFINITY;
+
+	*high = 0;
+	for (size_t i = 0; i < cells(p); i++) {
+		double v = (double)p->values[i];
+
+		if (!is_value(p->values[i]) || v <= 0)
+			continue;
+		least = v < least ? v : least;
+		*high = v > *high ? v : *high;
+	}
+	return fmin(pow(10, floor(log10(least))), *high / 10);
+}
+
+int ct_picture_scale_log(const struct ct_picture_make *make)
+{
+	struct ct_picture *p = make->picture;
+	double high, low = low_end(p, &high), span = log(high / low);
+	unsigned decades = high > 0 ? (unsigned)ceil(log10(high / low)) : 0;
+	/* every decade, every other, every third: so many have room, and the largest value */
+	unsigned step = (decades + CT_PICTURE_MARKS - 3) / (CT_PICTURE_MARKS - 2);
+
+	for (size_t i = 0; i < cells(p); i++) {
+		double v = (double)p->values[i];
+
+		p->shades[i] = v <= low || high <= 0 ? 0 : (float)(log(v / low) / span);
+	}
+	for (double v = low; decades && v <= high / 4; v *= pow(10, step)) {
+		const char *text = ct_arena_printf(make->memory, "%s",
+						   ct_picture_text(p, (uint64_t)v).s);
+
+		if (!text)
+			return CT_NOMEM;
+		if (v >= 1)
+			mark(p, log(v / low) / span, text);
+	}
+	if (decades) {
+		const char *text = ct_arena_printf(make->memory, "%s",
+						   ct_picture_text(p, (uint64_t)high).s);
+
+		if (!text)
+			return CT_NOMEM;
+		mark(p, 1, text);
+	}
+	return CT_OK;
+}
+
+void ct_picture_scale_share(struct ct_picture *p, uint64_t whole)
+{
+	static const struct ct_picture_mark marks[] = { { 0, "0%" },
+							{ 0.1, "1%" },
+							{ 0.31622776601683794, "10%" },
+							{ 0.5, "25%" },
+							{ 0.70710678118654757, "50%" },
+							{ 1, "100%" } };
+
+	for (size_t i = 0; i < cells(p); i++) {
+		double share = whole ? (double)p->values[i] / (double)whole : 0;
+
+		p->shades[i] = (float)sqrt(fmin(share, 1));
+	}
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		mark(p, marks[i].at, marks[i].text);
+}
+
+static double place_of_ratio(double ratio)
+{
+	double x = fmax(-1, fmin(1, log(fmax(ratio, 1e-12)) / log(RATIO_LIMIT)));
+
+	return 0.5 + copysign(sqrt(fabs(x)), x) / 2;
+}
+
+void ct_picture_scale_ratio(struct ct_picture *p, const double *ratios)
+{
+	static const struct {
+		double ratio;
+		const char *text;
+	} marks[] = {
+		{ 0.5, "half" }, { 0.9, "0.9" }, { 1, "1" }, { 1.1, "1.1" }, { 2, "twice" },
+	};
+
+	for (size_t i = 0; i < cells(p); i++)
+		p->shades[i] = isnan(ratios[i]) ? NAN : (float)place_of_ratio(ratios[i]);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		mark(p, place_of_ratio(marks[i].ratio), marks[i].text);
+}
+
+/* Values that are none have no place on the scale, but one in the legend. */
+static void take_out(struct ct_picture *p)
+{
+	for (size_t i = 0; i < cells(p); i++) {
+		int is_nothing = p->values[i] == CT_PICTURE_NOTHING ||
+				 (p->zero_is_nothing && !p->values[i]);
+
+		if (p->values[i] == CT_PICTURE_UNKNOWN)
+			p->shades[i] = NAN;
+		else if (is_nothing)
+			p->shades[i] = CT_PICTURE_BLANK;
+		p->has_unknown |= isnan(p->shades[i]);
+		p->has_nothing |= is_nothing;
+	}
+}
+
+/* Of which run. */
+static int say_run(const struct ct_picture_make *make)
+{
+	const struct ct_report_run *run = &make->report->run;
+	const char *text = ct_arena_printf(
+		make->memory, "%s%.80s%s%" PRIu64 " of %s ranks on %zu host%s, %s.",
+		run->job ? "Job " : "", run->job ? run->job : "", run->job ? ": " : "",
+		run->ranks_seen, run->ranks_expected ? ct_text_count(run->ranks_expected).s : "n/a",
+		run->n_hosts, run->n_hosts == 1 ? "" : "s", ct_text_ns(run->duration_ns).s);
+
+	ct_picture_note(make->picture, text);
+	return text ? CT_OK : CT_NOMEM;
+}
+
+int ct_picture_make(const struct ct_report *report, const struct ct_picture_request *request,
+		    struct ct_arena *memory, struct ct_picture *picture, struct ct_err *err)
+{
+	static int (*const makers[])(const struct ct_picture_make *make) = {
+		[CT_OF_TRAFFIC] = ct_picture_traffic,
+		[CT_OF_WAITS] = ct_picture_waits,
+		[CT_OF_CYCLES] = ct_picture_cycles,
+		[CT_OF_HISTOGRAM] = ct_picture_sizes,
+	};
+	const struct ct_picture_make make = { report, request, memory, picture, err };
+	int st;
+
+	*picture = (struct ct_picture){ .nothing = "nothing" };
+	st = makers[request->of](&make);
+	if (st == CT_OK) {
+		take_out(picture);
+		st = say_run(&make);
+	}
+	if (st == CT_EMPTY && !err->text[0])
+		ct_fail(err, st, "there is none on record");
+	return st;
+}
+
+/* ---- how it is said and coloured ---- */
+
+struct ct_unit_text ct_picture_text(const struct ct_picture *p, uint64_t value)
+{
+	struct ct_unit_text text;
+
+	if (value == CT_PICTURE_NOTHING) {
+		snprintf(text.s, sizeof(text.s), "%s", p->nothing);
+		return text;
+	}
+	switch (p->unit) {
+	case CT_PICTURE_BYTES:
+		return ct_text_bytes(value);
+	case CT_PICTURE_NS:
+		return ct_text_ns(value);
+	case CT_PICTURE_BPS:
+		return ct_text_Bps(value);
+	case CT_PICTURE_COUNT:
+		break;
+	}
+	return ct_text_count(value);
+}
+
+const char *ct_picture_unit(const struct ct_picture *p)
+{
+	static const char *const units[] = {
+		[CT_PICTURE_BYTES] = "bytes",
+		[CT_PICTURE_NS] = "ns",
+		[CT_PICTURE_BPS] = "bytes per second",
+		[CT_PICTURE_COUNT] = "count",
+	};
+
+	return units[p->unit];
+}
+
+/* The ramps of the report's page (html/picture_scale.js) on a light ground. Lightness tells the values, which nobody's colour
+ * vision takes away. AMOUNT is matplotlib's viridis (CC0) from its pale end. */
+static const struct ramp {
+	unsigned n;
+	uint32_t at[11];
+} ramps[] = {
+	[CT_RAMP_AMOUNT] = { 11,
+			     { 0xe9e51a, 0xbddf26, 0x7ad151, 0x44bf70, 0x22a884, 0x21918c, 0x2a788e,
+			       0x355f8d, 0x414487, 0x482475, 0x440154 } },
+	[CT_RAMP_WAIT] = { 9,
+			   { 0xf1f6fc, 0xd3e4f5, 0xa9cdea, 0x74b0dd, 0x4592cc, 0x2274b6, 0x0f5699,
+			     0x083a73, 0x06264f } },
+	[CT_RAMP_LATE] = { 7,
+			   { 0xfdd9b0, 0xfdba78, 0xf8953f, 0xea7315, 0xcc5a08, 0xa54306,
+			     0x7a2f05 } },
+	[CT_RAMP_RATIO] = { 9,
+			    { 0x0b4a8f, 0x2274b6, 0x74b0dd, 0xc6dcf0, 0xf4f5f7, 0xfbd9b5, 0xf39a4a,
+			      0xcc5a08, 0x7f3204 } },
+};
+
+uint32_t ct_picture_colour(enum ct_picture_ramp ramp, double shade)
+{
+	const struct ramp *r = &ramps[ramp];
+	double at = fmax(0, fmin(1, shade)) * (r->n - 1);
+	unsigned low = at < r->n - 2 ? (unsigned)at : r->n - 2;
+	uint32_t colour = 0;
+
+	for (int bits = 16; bits >= 0; bits -= 8) {
+		double a = r->at[low] >> bits & 0xff, b = r->at[low + 1] >> bits & 0xff;
+
+		colour |= (uint32_t)lround(a + (b - a) * (at - low)) << bits;
+	}
+	return colour;
+}

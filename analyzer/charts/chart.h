@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* chart.h — a heatmap as plain values: rows and columns with their names, a cell for each pair, where each stands on the
+ * scale of colours, and what is to be said about it. Made from a report (ct_picture_make); the renderers of heatmap.h only
+ * place and colour it. Everything is in the arena that it was made in, or the report's. Pure. */
+#ifndef CT_PICTURE_H
+#define CT_PICTURE_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/units.h"
+#include "analyzer/model/report.h"
+
+/* Values of cells that are none. */
+#define CT_PICTURE_UNKNOWN CT_UNKNOWN
+#define CT_PICTURE_BLANK (-1.0f)
+#define CT_PICTURE_NOTHING                                                                         \
+	(UINT64_MAX - 1) /* there is nothing to have a value: no message, no such operation */
+
+enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_CYCLES, CT_OF_HISTOGRAM };
+enum ct_picture_show {
+	CT_SHOW_DEFAULT, /* the first that the picture has */
+	CT_SHOW_BYTES,
+	CT_SHOW_COUNT,
+	CT_SHOW_BANDWIDTH,
+	CT_SHOW_WAIT,
+	CT_SHOW_LATENESS,
+	CT_SHOW_GAP,
+	CT_SHOW_TRANSFER
+};
+enum ct_picture_by { CT_BY_DEFAULT, CT_BY_RANK, CT_BY_HOST };
+
+/* The words of the above, as options spell them, one after the other. */
+#define CT_PICTURE_OF "traffic waits cycles histogram"
+#define CT_PICTURE_LAYERS "bytes count bandwidth wait lateness gap transfer"
+#define CT_PICTURE_BY "rank host"
+
+/* The layers that a picture has, the default first; "bytes count bandwidth". */
+const char *ct_picture_layers(enum ct_picture_of of);
+
+struct ct_picture_request {
+	enum ct_picture_of of;
+	enum ct_picture_show show;
+	enum ct_picture_by by;
+	/* At most one of them, of traffic; backend also of the histogram. NULL: of all. */
+	const char *comm; /* a name, or four or more first digits of a key */
+	const char *backend, *role;
+};
+
+struct ct_picture_axis {
+	const char *title; /* "sending rank" */
+	const char *word;  /* before one of its names: "from rank" */
+	size_t n;
+	const char **names; /* as shown */
+	const char **keys;  /* exact, for programs */
+};
+
+enum ct_picture_unit { CT_PICTURE_BYTES, CT_PICTURE_NS, CT_PICTURE_BPS, CT_PICTURE_COUNT };
+
+/* What grows is drawn from pale to dark; RATIO has its middle, 1, at 0.5, less is blue, more is orange. */
+enum ct_picture_ramp {
+	CT_RAMP_AMOUNT,
+	CT_RAMP_WAIT,
+	CT_RAMP_LATE,
+	CT_RAMP_RATIO,
+};
+
+struct ct_picture_mark {
+	double at; /* 0..1 on the scale */
+	const char *text;
+};
+#define CT_PICTURE_MARKS 6u
+#define CT_PICTURE_NOTES 10u
+
+struct ct_picture {
+	const char *title;
+	struct ct_picture_axis rows, columns;
+	enum ct_picture_unit unit;
+	uint64_t *values; /* [row * columns.n + column] */
+	float *shades;	  /* 0..1; NAN: not known; CT_PICTURE_BLANK: nothing */
+	int has_unknown, has_nothing;
+	int zero_is_nothing; /* and drawn so */
+	enum ct_picture_ramp ramp;
+	const char *scale;   /* what the colours mean */
+	const char *nothing; /* what that is: "no traffic" */
+	struct ct_picture_mark marks[CT_PICTURE_MARKS];
+	size_t n_marks;
+	const char *notes[CT_PICTURE_NOTES]; /* sentences */
+	size_t n_notes;
+};
+
+/* More cells are no picture. */
+#define CT_PICTURE_CELLS (2048u * 2048u)
+
+/* 0; CT_EMPTY: there is nothing to draw; CT_NOTFOUND: no such communicator, backend, role, or not by rank; CT_RANGE: too
+ * large; *err says why. CT_NOMEM. */
+int ct_picture_make(const struct ct_report *report, const struct ct_picture_request *request,
+		    struct ct_arena *memory, struct ct_picture *picture, struct ct_err *err);
+
+/* A value with three digits and its unit; "n/a", or what nothing is called. */
+struct ct_unit_text ct_picture_text(const struct ct_picture *picture, uint64_t value);
+/* "bytes", "ns", "bytes per second", "count" */
+const char *ct_picture_unit(const struct ct_picture *picture);
+
+/* Colour of a place on a ramp, 0xRRGGBB. */
+uint32_t ct_picture_colour(enum ct_picture_ramp ramp, double shade);
+
+#endif

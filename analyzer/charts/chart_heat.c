@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture_heat.c — time x rank and rank x cycle, out of the report's heatmaps (analyzer/heat/). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/charts/chart_private.h"
+
+/* Rows of the picture: those of the heatmap, or its ranks folded into hosts. */
+struct rows {
+	const struct ct_report_heat_rows *from;
+	size_t n;
+	size_t *to;	    /* by row of the heatmap */
+	const char **hosts; /* NULL: ranks */
+};
+
+static const char *host_of(const struct ct_report *report, int rank)
+{
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		if (report->ranks[i].rank == rank)
+			return report->ranks[i].host;
+	}
+	return NULL;
+}
+
+/* Ranks of one host become a row, in the order of run.hosts. */
+static int fold(const struct ct_picture_make *make, struct rows *rows)
+{
+	const struct ct_report_run *run = &make->report->run;
+
+	rows->n = run->n_hosts;
+	rows->hosts = run->hosts;
+	for (size_t r = 0; r < rows->from->n; r++) {
+		const char *host = host_of(make->report, rows->from->ranks[r]);
+
+		rows->to[r] = run->n_hosts;
+		for (size_t h = 0; h < run->n_hosts && host; h++) {
+			if (strcmp(run->hosts[h], host) == 0)
+				rows->to[r] = h;
+		}
+		if (rows->to[r] == run->n_hosts)
+			return ct_fail(make->err, CT_NOTFOUND,
+				       "it is not known which host rank %d was on",
+				       rows->from->ranks[r]);
+	}
+	return CT_OK;
+}
+
+static int choose_rows(const struct ct_picture_make *make, const struct ct_report_heat_rows *from,
+		       struct rows *rows)
+{
+	enum ct_picture_by by = make->request->by;
+
+	*rows = (struct rows){ .from = from, .n = from->n, .hosts = from->hosts };
+	rows->to = ct_arena_calloc(make->memory, from->n + 1, sizeof(*rows->to));
+	if (!rows->to)
+		return CT_NOMEM;
+	for (size_t r = 0; r < from->n; r++)
+		rows->to[r] = r;
+	if (by == CT_BY_RANK && from->hosts)
+		return ct_fail(make->err, CT_NOTFOUND,
+			       "there are too many ranks: only hosts are kept");
+	return by == CT_BY_HOST && !from->hosts ? fold(make, rows) : CT_OK;
+}
+
+static int name_rows(const struct ct_picture_make *make, const struct rows *rows)
+{
+	struct ct_picture_axis *axis = &make->picture->rows;
+	int st = CT_OK;
+
+	axis->title = rows->hosts ? "host" : "rank";
+	axis->word = axis->title;
+	for (size_t r = 0; r < rows->n && st == CT_OK; r++)
+		st = ct_picture_name(axis, r,
+				     rows->hosts ? rows->hosts[r]
+						 : ct_arena_printf(make->memory, "%d",
+								   rows->from->ranks[r]),
+				     NULL);
+	return st;
+}
+
+/* A host's is the largest of its ranks that is known. */
+static void put_cells(struct ct_picture *p, const struct rows *rows, const uint64_t *values)
+{
+	size_t columns = p->columns.n;
+
+	for (size_t i = 0; i < p->rows.n * columns; i++)
+		p->values[i] = CT_PICTURE_UNKNOWN;
+	for (size_t r = 0; r < rows->from->n; r++) {
+		uint64_t *to = p->values + rows->to[r] * columns;
+
+		for (size_t c = 0; c < columns; c++) {
+			uint64_t value = values[r * columns + c];
+
+			if (value != CT_UNKNOWN && (to[c] == CT_PICTURE_UNKNOWN || value > to[c]))
+				to[c] = value;
+		}
+	}
+}
+
+static void say_rows(struct ct_picture *p, const struct rows *rows)
+{
+	if (rows->hosts)
+		ct_picture_note(p, "A row is a host: the largest of its ranks.");
+}
+
+static void say_why(const struct ct_picture_make *make, const char *why)
+{
+	if (why)
+		ct_picture_note(make->picture,
+				ct_arena_printf(make->memory, "Not all of it is known: %s.", why));
+}
+
+/* ---- who waited when ---- */
+
+static int name_times(const struct ct_picture_make *make, const struct ct_report_heat_waits *w)
+{
+	struct ct_picture_axis *axis = &make->picture->columns;
+	int st = CT_OK;
+
+	axis->title = "time since the run began";
+	axis->word = "from";
+	for (size_t c = 0; c < axis->n && st == CT_OK; c++) {
+		uint64_t at = w->begin_at_ns + c * w->column_ns;
+		const char *key = ct_arena_printf(make->memory, "%" PRIu64, at);
+
+		st = key ? ct_picture_name(axis, c,
+					   ct_arena_printf(make->memory, "%s", ct_text_ns(at).s),
+					   key)
+			 : CT_NOMEM;
+	}
+	return st;
+}
+
+int ct_picture_waits(const struct ct_picture_make *make)
+{
+	const struct ct_report_heat_waits *w = &make->report->heat.waits;
+	int late = make->request->show == CT_SHOW_LATENESS;
+	struct ct_picture *p = make->picture;
+	struct rows rows;
+	int st = choose_rows(make, &w->rows, &rows);
+
+	if (st == CT_OK)
+		st = ct_picture_size(make, rows.n, w->columns);
+	if (st == CT_EMPTY)
+		return ct_fail(make->err, st, "%s", w->why ? w->why : "nobody communicated");
+	if (st == CT_OK)
+		st = name_rows(make, &rows);
+	if (st == CT_OK)
+		st = name_times(make, w);
+	if (st != CT_OK)
+		return st;
+	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
+	p->title = late ? "Time for which the others waited for a rank alone"
+			: "Time for which ranks waited for others";
+	p->unit = CT_PICTURE_NS;
+	p->nothing = late ? "nobody waited" : p->nothing;
+	p->zero_is_nothing = late;
+	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
+	p->scale = "share of a column's time, as its root";
+	ct_picture_scale_share(p, w->column_ns);
+	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ±%s.",
+					   ct_text_ns(w->column_ns).s,
+					   ct_text_ns(late ? w->lateness_err_ns : w->err_ns).s));
+	say_rows(p, &rows);
+	say_why(make, w->why);
+	return CT_OK;
+}
+
+/* ---- who computed how long in which cycle ---- */
+
+static int name_cycles(const struct ct_picture_make *make, const struct ct_report_heat_cycles *h)
+{
+	struct ct_picture_axis *axis = &make->picture->columns;
+	int st = CT_OK;
+
+	axis->title = "cycle";
+	axis->word = "cycle";
+	for (size_t c = 0; c < axis->n && st == CT_OK; c++)
+		st = ct_picture_name(axis, c,
+				     ct_arena_printf(make->memory, "%" PRIu64, h->first_cycle[c]),
+				     NULL);
+	return st;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Folded rows have no ratio of their own: it is to the median of the hosts then. */
+static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
+			 const struct ct_report_heat_cycles *h)
+{
+	const struct ct_picture *p = make->picture;
+	size_t columns = p->columns.n;
+	double *ratios = ct_arena_calloc(make->memory, p->rows.n * columns, sizeof(*ratios));
+	uint64_t *known = ct_arena_calloc(make->memory, p->rows.n, sizeof(*known));
+
+	if (!ratios || !known)
+		return NULL;
+	if (rows->hosts == h->rows.hosts) {
+		memcpy(ratios, h->gap_ratio, p->rows.n * columns * sizeof(*ratios));
+		return ratios;
+	}
+	for (size_t c = 0; c < columns; c++) {
+		double median = 0;
+		size_t n = 0;
+
+		for (size_t r = 0; r < p->rows.n; r++) {
+			if (p->values[r * columns + c] != CT_PICTURE_UNKNOWN)
+				known[n++] = p->values[r * columns + c];
+		}
+		qsort(known, n, sizeof(*known), by_size);
+		if (n)
+			median = ((double)known[(n - 1) / 2] + (double)known[n / 2]) / 2;
+		for (size_t r = 0; r < p->rows.n; r++)
+			ratios[r * columns + c] = median > 0 && p->values[r * columns + c] !=
+									  CT_PICTURE_UNKNOWN
+							  ? (double)p->values[r * columns + c] /
+								    median
+							  : NAN;
+	}
+	return ratios;
+}
+
+int ct_picture_cycles(const struct ct_picture_make *make)
+{
+	const struct ct_report_heat_cycles *h = &make->report->heat.cycles;
+	struct ct_picture *p = make->picture;
+	struct rows rows;
+	double *ratios;
+	int st = choose_rows(make, &h->rows, &rows);
+
+	if (st == CT_OK)
+		st = ct_picture_size(make, rows.n, h->columns);
+	if (st == CT_EMPTY)
+		return ct_fail(make->err, st, "%s", h->why ? h->why : "no cycles were found");
+	if (st == CT_OK)
+		st = name_rows(make, &rows);
+	if (st == CT_OK)
+		st = name_cycles(make, h);
+	if (st != CT_OK)
+		return st;
+	put_cells(p, &rows, h->gap_ns);
+	ratios = ratios_of(make, &rows, h);
+	if (!ratios)
+		return CT_NOMEM;
+	p->title = "Time in no communication, by cycle";
+	p->unit = CT_PICTURE_NS;
+	p->ramp = CT_RAMP_RATIO;
+	p->scale = rows.hosts ? "to the median of the hosts" : "to the median of the ranks";
+	ct_picture_scale_ratio(p, ratios);
+	ct_picture_note(p,
+			ct_arena_printf(make->memory,
+					"A column is %" PRIu64 " cycle%s; a cell is the mean of a "
+					"cycle, known to ±%s.",
+					h->cycles_each, h->cycles_each == 1 ? "" : "s",
+					ct_text_ns(h->err_ns).s));
+	say_rows(p, &rows);
+	say_why(make, h->why);
+	return CT_OK;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture_sizes.c — operations by size: the histogram of the report as rows of operations and columns of powers of two. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/charts/chart_private.h"
+#include "trace/ops.h"
+
+#define COLUMNS 65u /* 0, and each power of two */
+
+static unsigned column_of(uint64_t bytes_class)
+{
+	return bytes_class ? 64u - (unsigned)__builtin_clzll(bytes_class) : 0;
+}
+
+static const char *backend_of(const struct ct_report_size *s)
+{
+	const char *name = ct_backend_name(s->backend);
+
+	return name ? name : "unknown";
+}
+
+static int is_wanted(const struct ct_picture_make *make, const struct ct_report_size *s)
+{
+	const char *backend = make->request->backend;
+
+	return !backend || strcmp(backend, backend_of(s)) == 0;
+}
+
+static int is_same(const struct ct_report_size *a, const struct ct_report_size *b)
+{
+	const char *x = a->op_name ? a->op_name : "", *y = b->op_name ? b->op_name : "";
+	const char *g = a->group ? a->group : "", *h = b->group ? b->group : "";
+
+	return a->backend == b->backend && strcmp(x, y) == 0 && strcmp(g, h) == 0;
+}
+
+static uint64_t value_of(const struct ct_report_size *s, enum ct_picture_show show)
+{
+	switch (show) {
+	case CT_SHOW_BYTES:
+		return s->bytes;
+	case CT_SHOW_TRANSFER:
+		return s->transfer_ns;
+	case CT_SHOW_WAIT:
+		return s->wait_ns;
+	case CT_SHOW_BANDWIDTH:
+		return s->busbw_p50_Bps;
+	default:
+		return s->instances;
+	}
+}
+
+/* Which row each entry is in, and which sizes there are. */
+struct grid {
+	size_t *row; /* by entry; SIZE_MAX: not wanted */
+	const struct ct_report_size **of_row;
+	size_t n;
+	unsigned first, last;
+};
+
+static int lay_out(const struct ct_picture_make *make, struct grid *grid)
+{
+	const struct ct_report *report = make->report;
+
+	*grid = (struct grid){ .first = COLUMNS };
+	grid->row = ct_arena_calloc(make->memory, report->n_histogram + 1, sizeof(*grid->row));
+	grid->of_row = ct_arena_calloc(make->memory, report->n_histogram + 1,
+				       sizeof(*grid->of_row));
+	if (!grid->row || !grid->of_row)
+		return CT_NOMEM;
+	for (size_t i = 0; i < report->n_histogram; i++) {
+		const struct ct_report_size *s = &report->histogram[i];
+		unsigned column = column_of(s->bytes_class);
+		size_t r = 0;
+
+		grid->row[i] = SIZE_MAX;
+		if (!is_wanted(make, s))
+			continue;
+		while (r < grid->n && !is_same(grid->of_row[r], s))
+			r++;
+		if (r == grid->n)
+			grid->of_row[grid->n++] = s;
+		grid->row[i] = r;
+		grid->first = column < grid->first ? column : grid->first;
+		grid->last = column > grid->last ? column : grid->last;
+	}
+	return CT_OK;
+}
+
+static int name_all(const struct ct_picture_make *make, const struct grid *grid)
+{
+	struct ct_picture *p = make->picture;
+	int st = CT_OK;
+
+	p->rows.title = p->rows.word = "operation";
+	p->columns.title = "bytes of an operation, powers of two";
+	p->columns.word = "from";
+	for (size_t r = 0; r < grid->n && st == CT_OK; r++) {
+		const struct ct_report_size *s = grid->of_row[r];
+
+		st = ct_picture_name(&p->rows, r,
+				     ct_arena_printf(make->memory, "%s %s%s", backend_of(s),
+						     s->op_name ? s->op_name : "several",
+						     s->group ? " grouped" : ""),
+				     NULL);
+	}
+	for (unsigned c = grid->first; c <= grid->last && st == CT_OK; c++) {
+		uint64_t bytes = c ? UINT64_C(1) << (c - 1) : 0;
+		const char *key = ct_arena_printf(make->memory, "%" PRIu64, bytes);
+
+		st = key ? ct_picture_name(
+				   &p->columns, c - grid->first,
+				   ct_arena_printf(make->memory, "%s", ct_text_bytes(bytes).s), key)
+			 : CT_NOMEM;
+	}
+	return st;
+}
+
+static const char *title_of(enum ct_picture_show show)
+{
+	switch (show) {
+	case CT_SHOW_BYTES:
+		return "Bytes by operation and size";
+	case CT_SHOW_TRANSFER:
+		return "Time of transfers by operation and size";
+	case CT_SHOW_WAIT:
+		return "Time of waiting by operation and size";
+	case CT_SHOW_BANDWIDTH:
+		return "Median bus bandwidth by operation and size";
+	default:
+		return "Operations by size";
+	}
+}
+
+static enum ct_picture_unit unit_of(enum ct_picture_show show)
+{
+	switch (show) {
+	case CT_SHOW_BYTES:
+		return CT_PICTURE_BYTES;
+	case CT_SHOW_TRANSFER:
+	case CT_SHOW_WAIT:
+		return CT_PICTURE_NS;
+	case CT_SHOW_BANDWIDTH:
+		return CT_PICTURE_BPS;
+	default:
+		return CT_PICTURE_COUNT;
+	}
+}
+
+int ct_picture_sizes(const struct ct_picture_make *make)
+{
+	const struct ct_report *report = make->report;
+	enum ct_picture_show show = make->request->show;
+	struct ct_picture *p = make->picture;
+	struct grid grid;
+	int st = lay_out(make, &grid);
+
+	if (st == CT_OK && !grid.n)
+		return make->request->backend && report->n_histogram
+			       ? ct_fail(make->err, CT_NOTFOUND, "no operation of backend '%s'",
+					 make->request->backend)
+			       : ct_fail(make->err, CT_EMPTY,
+					 "no operation was seen on all its ranks");
+	if (st == CT_OK)
+		st = ct_picture_size(make, grid.n, grid.last - grid.first + 1);
+	if (st == CT_OK)
+		st = name_all(make, &grid);
+	if (st != CT_OK)
+		return st;
+	for (size_t i = 0; i < report->n_histogram; i++) {
+		const struct ct_report_size *s = &report->histogram[i];
+		size_t column = column_of(s->bytes_class) - grid.first;
+
+		if (grid.row[i] != SIZE_MAX)
+			p->values[grid.row[i] * p->columns.n + column] = value_of(s, show);
+	}
+	p->title = title_of(show);
+	p->unit = unit_of(show);
+	p->ramp = CT_RAMP_AMOUNT;
+	p->scale = "logarithmic scale";
+	p->nothing = "no such operation";
+	ct_picture_note(p, show == CT_SHOW_TRANSFER || show == CT_SHOW_WAIT
+				   ? "Sums over all communicators of a backend, all its ranks and "
+				     "instances."
+				   : "Over all communicators of a backend.");
+	return ct_picture_scale_log(make);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* picture_traffic.c — who sent how much to whom, out of the layers of the report (analyzer/traffic/). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyzer/charts/chart_private.h"
+
+/* Fewer digits of a key are no key. */
+#define KEY_DIGITS 4u
+/* A picture of more is one of dots. */
+#define MANY_RANKS 512u
+/* So many names are enough to see what they look like. */
+#define LISTED 16u
+
+/* ---- which layer ---- */
+
+static int is_key(const struct ct_traffic_layer *layer, const char *text)
+{
+	char key[24];
+	size_t n = strlen(text);
+
+	snprintf(key, sizeof(key), "%016" PRIx64, layer->comm_key);
+	return n >= KEY_DIGITS && n <= 16 && strncasecmp(key, text, n) == 0;
+}
+
+/* Is it one of this kind? Of a kind of which there is one only, that is the layer of all. */
+static int is_of(const struct ct_traffic_layer *layer, const char *kind)
+{
+	if (strcmp(layer->kind, kind) == 0)
+		return 1;
+	if (strcmp(layer->kind, "all") != 0)
+		return 0;
+	return strcmp(kind, "comm") == 0      ? layer->comm_key != 0
+	       : strcmp(kind, "backend") == 0 ? layer->backend != NULL
+	       : strcmp(kind, "role") == 0    ? layer->role != NULL
+					      : 0;
+}
+
+/* What one of this kind is called; NULL: it has no name. */
+static const char *name_of(const struct ct_traffic_layer *layer, const char *kind)
+{
+	return strcmp(kind, "backend") == 0 ? layer->backend
+	       : strcmp(kind, "role") == 0  ? layer->role
+					    : layer->name;
+}
+
+/* What is asked for: a kind, and which one of it (NULL: of all). */
+static const char *wanted(const struct ct_picture_request *r, const char **name)
+{
+	*name = r->comm ? r->comm : r->backend ? r->backend : r->role;
+	return r->comm ? "comm" : r->backend ? "backend" : r->role ? "role" : "all";
+}
+
+static int is_wanted(const struct ct_traffic_layer *layer, const struct ct_picture_request *r)
+{
+	const char *asked, *kind = wanted(r, &asked), *name;
+
+	if (!is_of(layer, kind))
+		return 0;
+	name = name_of(layer, kind);
+	return !asked || (name && strcmp(name, asked) == 0) || (r->comm && is_key(layer, asked));
+}
+
+static int has_scope(const struct ct_report_traffic *t, const char *scope)
+{
+	for (size_t i = 0; i < t->n_layers; i++) {
+		if (strcmp(t->layers[i].scope, scope) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Of many ranks it is hosts, unless ranks are asked for. */
+static const char *scope_of(const struct ct_report *report, enum ct_picture_by by)
+{
+	int has_ranks = has_scope(&report->traffic, "rank");
+
+	if (by != CT_BY_DEFAULT)
+		return by == CT_BY_RANK ? "rank" : "host";
+	if (has_ranks && report->n_ranks > MANY_RANKS && has_scope(&report->traffic, "host"))
+		return "host";
+	return has_ranks ? "rank" : "host";
+}
+
+/* "world (00000000deadbeef), tp (...)", what can be asked for. NULL: out of memory. */
+static const char *list(const struct ct_picture_make *make, const char *kind, const char *scope)
+{
+	const struct ct_report_traffic *t = &make->report->traffic;
+	const char *text = "none";
+	unsigned n = 0;
+
+	for (size_t i = 0; i < t->n_layers && text; i++) {
+		const struct ct_traffic_layer *l = &t->layers[i];
+		const char *name = name_of(l, kind);
+		char key[32] = "";
+
+		if (!is_of(l, kind) || strcmp(l->scope, scope) != 0)
+			continue;
+		if (strcmp(kind, "comm") == 0)
+			snprintf(key, sizeof(key), "%s%016" PRIx64 "%s", name ? " (" : "",
+				 l->comm_key, name ? ")" : "");
+		if (n == LISTED)
+			return ct_arena_printf(make->memory, "%s and more", text);
+		text = ct_arena_printf(make->memory, "%s%s%.40s%s", n ? text : "", n ? ", " : "",
+				       name	? name
+				       : key[0] ? ""
+						: "(unknown)",
+				       key);
+		n++;
+	}
+	return text;
+}
+
+static int not_there(const struct ct_picture_make *make, const char *scope)
+{
+	const char *name, *kind = wanted(make->request, &name);
+	const char *known = list(make, kind, scope);
+
+	if (!name)
+		return ct_fail(make->err, CT_NOTFOUND,
+			       strcmp(scope, "rank") == 0
+				       ? "there are too many ranks: only traffic between hosts is "
+					 "kept"
+				       : "all ranks are on one host");
+	if (!known)
+		return CT_NOMEM;
+	return ct_fail(make->err, CT_NOTFOUND, "no %s '%s' has traffic; there are: %s",
+		       make->request->comm ? "communicator" : kind, name, known);
+}
+
+/* The wanted one with most bytes; several may have one name. */
+static int choose(const struct ct_picture_make *make, const struct ct_traffic_layer **layer)
+{
+	const struct ct_report_traffic *t = &make->report->traffic;
+	const char *scope = scope_of(make->report, make->request->by);
+	size_t n = 0;
+
+	*layer = NULL;
+	for (size_t i = 0; i < t->n_layers; i++) {
+		const struct ct_traffic_layer *l = &t->layers[i];
+
+		if (strcmp(l->scope, scope) != 0 || !is_wanted(l, make->request))
+			continue;
+		n++;
+		if (!*layer || l->exact_bytes + l->modelled_bytes >
+				       (*layer)->exact_bytes + (*layer)->modelled_bytes)
+			*layer = l;
+	}
+	if (!t->n_layers)
+		return ct_fail(make->err, CT_EMPTY, "%s", t->why ? t->why : "nobody sent anything");
+	if (!*layer)
+		return not_there(make, scope);
+	if (n > 1)
+		ct_picture_note(make->picture,
+				ct_arena_printf(make->memory,
+						"%zu communicators are called %s: this is the one "
+						"with most bytes, %016" PRIx64 ".",
+						n, make->request->comm, (*layer)->comm_key));
+	return CT_OK;
+}
+
+/* ---- rows and columns ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The ranks that take part, in order: the members of a communicator, else all. */
+static int list_ranks(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
+		      int **ranks, size_t *n)
+{
+	const struct ct_report *report = make->report;
+	const struct ct_report_comm *comm = NULL;
+	size_t most = report->n_ranks + 2 * layer->n, out = 0;
+
+	for (size_t i = 0; i < report->n_comms && layer->comm_key; i++) {
+		if (report->comms[i].key == layer->comm_key)
+			comm = &report->comms[i];
+	}
+	if (comm)
+		most += comm->n_ranks;
+	*ranks = ct_arena_calloc(make->memory, most + 1, sizeof(**ranks));
+	if (!*ranks)
+		return CT_NOMEM;
+	for (size_t i = 0; comm && i < comm->n_ranks; i++)
+		(*ranks)[out++] = comm->ranks[i];
+	for (size_t i = 0; !comm && i < report->n_ranks; i++)
+		(*ranks)[out++] = report->ranks[i].rank;
+	for (size_t i = 0; i < layer->n; i++) {
+		(*ranks)[out++] = layer->src[i];
+		(*ranks)[out++] = layer->dst[i];
+	}
+	qsort(*ranks, out, sizeof(**ranks), by_number);
+	*n = 0;
+	for (size_t i = 0; i < out; i++) {
+		if ((*ranks)[i] >= 0 && (!*n || (*ranks)[*n - 1] != (*ranks)[i]))
+			(*ranks)[(*n)++] = (*ranks)[i];
+	}
+	return CT_OK;
+}
+
+static int list_hosts(const struct ct_picture_make *make, int **hosts, size_t *n)
+{
+	*n = make->report->traffic.n_hosts;
+	*hosts = ct_arena_calloc(make->memory, *n + 1, sizeof(**hosts));
+	for (size_t i = 0; *hosts && i < *n; i++)
+		(*hosts)[i] = (int)i;
+	return *hosts ? CT_OK : CT_NOMEM;
+}
+
+static int name_ends(const struct ct_picture_make *make, const int *ends, size_t n, int are_hosts)
+{
+	struct ct_picture *p = make->picture;
+	int st = CT_OK;
+
+	p->rows.title = are_hosts ? "sending host" : "sending rank";
+	p->rows.word = are_hosts ? "from" : "from rank";
+	p->columns.title = are_hosts ? "receiving host" : "receiving rank";
+	p->columns.word = are_hosts ? "to" : "to rank";
+	for (size_t i = 0; i < n && st == CT_OK; i++) {
+		const char *name = are_hosts ? make->report->traffic.hosts[ends[i]]
+					     : ct_arena_printf(make->memory, "%d", ends[i]);
+
+		st = ct_picture_name(&p->rows, i, name, NULL);
+		if (st == CT_OK)
+			st = ct_picture_name(&p->columns, i, name, NULL);
+	}
+	return st;
+}
+
+/* ---- cells ---- */
+
+static const uint64_t *values_of(const struct ct_traffic_layer *layer, enum ct_picture_show show)
+{
+	return show == CT_SHOW_COUNT	   ? layer->count
+	       : show == CT_SHOW_BANDWIDTH ? layer->bandwidth_Bps
+					   : layer->bytes;
+}
+
+/* Where nothing went there are 0 bytes, but no bandwidth. */
+static void put_cells(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
+		      const int *ends, size_t n)
+{
+	const uint64_t *values = values_of(layer, make->request->show);
+	uint64_t *cells = make->picture->values;
+
+	for (size_t i = 0; i < n * n; i++)
+		cells[i] = make->request->show == CT_SHOW_BANDWIDTH ? CT_PICTURE_NOTHING : 0;
+	for (size_t i = 0; i < layer->n; i++) {
+		const int *src = bsearch(&layer->src[i], ends, n, sizeof(*ends), by_number);
+		const int *dst = bsearch(&layer->dst[i], ends, n, sizeof(*ends), by_number);
+
+		if (src && dst)
+			cells[(size_t)(src - ends) * n + (size_t)(dst - ends)] = values[i];
+	}
+}
+
+static uint64_t largest_error(const struct ct_traffic_layer *layer)
+{
+	uint64_t most = CT_UNKNOWN;
+
+	for (size_t i = 0; i < layer->n; i++) {
+		uint64_t err = layer->bandwidth_err_Bps[i];
+
+		if (err != CT_UNKNOWN && (most == CT_UNKNOWN || err > most))
+			most = err;
+	}
+	return most;
+}
+
+static void say_model(const struct ct_picture_make *make, const struct ct_traffic_layer *layer)
+{
+	struct ct_picture *p = make->picture;
+	uint64_t err = largest_error(layer);
+
+	if (strcmp(layer->model, "exact") == 0)
+		ct_picture_note(p, "P2P exact: every byte of this is known.");
+	else
+		ct_picture_note(p,
+				ct_arena_printf(make->memory, "%s by the %s model, %s exact.",
+						ct_text_bytes(layer->modelled_bytes).s,
+						layer->model, ct_text_bytes(layer->exact_bytes).s));
+	if (make->request->show == CT_SHOW_BANDWIDTH)
+		ct_picture_note(p, ct_arena_printf(make->memory,
+						   "Bandwidth of messages only, each pair's bytes "
+						   "over their time; error up to %s.",
+						   ct_text_Bps(err).s));
+	if (make->report->traffic.note)
+		ct_picture_note(p, ct_arena_printf(make->memory, "Traffic: %s.",
+						   make->report->traffic.note));
+}
+
+static const char *title_of(const struct ct_picture_make *make,
+			    const struct ct_traffic_layer *layer)
+{
+	enum ct_picture_show show = make->request->show;
+	const char *asked, *kind = wanted(make->request, &asked);
+	const char *what = show == CT_SHOW_COUNT       ? "Operations and messages"
+			   : show == CT_SHOW_BANDWIDTH ? "Bandwidth of messages"
+						       : "Bytes sent";
+
+	if (!asked)
+		return what;
+	if (make->request->comm)
+		return ct_arena_printf(make->memory, "%s, communicator %.40s%s%016" PRIx64, what,
+				       layer->name ? layer->name : "", layer->name ? ":" : "",
+				       layer->comm_key);
+	return ct_arena_printf(make->memory, "%s, %s %.40s", what, kind, asked);
+}
+
+int ct_picture_traffic(const struct ct_picture_make *make)
+{
+	struct ct_picture *p = make->picture;
+	enum ct_picture_show show = make->request->show;
+	const struct ct_traffic_layer *layer;
+	int *ends, st = choose(make, &layer), are_hosts;
+	size_t n;
+
+	if (st != CT_OK)
+		return st;
+	if (show == CT_SHOW_BANDWIDTH && layer->max_bandwidth_Bps == CT_UNKNOWN)
+		return ct_fail(make->err, CT_EMPTY, "no message in it has a known time");
+	are_hosts = strcmp(layer->scope, "host") == 0;
+	st = are_hosts ? list_hosts(make, &ends, &n) : list_ranks(make, layer, &ends, &n);
+	if (st == CT_OK)
+		st = ct_picture_size(make, n, n);
+	if (st == CT_OK)
+		st = name_ends(make, ends, n, are_hosts);
+	if (st != CT_OK)
+		return st;
+	put_cells(make, layer, ends, n);
+	p->title = title_of(make, layer);
+	p->unit = show == CT_SHOW_COUNT	      ? CT_PICTURE_COUNT
+		  : show == CT_SHOW_BANDWIDTH ? CT_PICTURE_BPS
+					      : CT_PICTURE_BYTES;
+	p->ramp = CT_RAMP_AMOUNT;
+	p->scale = "logarithmic scale";
+	p->nothing = show == CT_SHOW_BANDWIDTH ? "no messages" : "no traffic";
+	p->zero_is_nothing = 1;
+	say_model(make, layer);
+	return p->title ? ct_picture_scale_log(make) : CT_NOMEM;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/charts/sizes.h"
+#include "trace/ops.h"
+
+/* Sizes of one curve: as many powers of two as there are, and none. */
+#define MOST_POINTS 65u
+
+/* One curve: classes of one communicator and operation, which are neighbours once sorted. */
+struct ranked {
+	uint32_t first, n;
+	uint64_t transfer_ns;
+};
+
+static int by_curve(const struct ct_class *x, const struct ct_class *y)
+{
+	if (x->comm->index != y->comm->index)
+		return x->comm->index < y->comm->index ? -1 : 1;
+	return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
+	int order = by_curve(x, y);
+
+	if (order)
+		return order;
+	if (x->bytes_class != y->bytes_class)
+		return x->bytes_class < y->bytes_class ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int by_transfer(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->transfer_ns != y->transfer_ns)
+		return x->transfer_ns > y->transfer_ns ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Is its time that of one operation of this size? Of a message either end would tell the same. */
+static int has_rate(const struct ct_class *class)
+{
+	return class->algbw.n && class->bytes && ct_class_bus_factor(class) > 0 &&
+	       class->op != CT_OP_Recv &&
+	       (class->grouped == CT_ALONE ||
+		(class->grouped == CT_GROUPED_MESSAGES && class->op == CT_OP_AllToAll));
+}
+
+/* ---- points ---- */
+
+static uint64_t whole(double value)
+{
+	return isnan(value) || value < 0 || value > 9e18 ? CT_UNKNOWN : (uint64_t)llround(value);
+}
+
+/* The point of the n classes of one size. 0 or CT_NOMEM. */
+static int set_point(struct ct_class *const *classes, uint32_t n,
+		     struct ct_report_curve_point *point)
+{
+	struct ct_hist bus = { 0 };
+	double bytes = 0, instances = 0;
+	int st = CT_OK;
+
+	for (uint32_t c = 0; c < n && st == CT_OK; c++) {
+		bytes += (double)classes[c]->bytes;
+		instances += (double)classes[c]->instances;
+		st = ct_hist_merge_scaled(&bus, &classes[c]->algbw,
+					  ct_class_bus_factor(classes[c]));
+	}
+	point->bytes = whole(bytes / instances);
+	point->instances = bus.n;
+	point->busbw_Bps = ct_hist_quantile(&bus, 0.5);
+	ct_hist_fini(&bus);
+	return st;
+}
+
+static int set_points(struct ct_class *const *classes, uint32_t n, struct ct_arena *memory,
+		      struct ct_report_curve *curve)
+{
+	int st = CT_OK;
+
+	curve->points = ct_arena_calloc(memory, MOST_POINTS, sizeof(*curve->points));
+	if (!curve->points)
+		return CT_NOMEM;
+	for (uint32_t from = 0, to; from < n && st == CT_OK; from = to) {
+		to = from + 1;
+		while (to < n && classes[to]->bytes_class == classes[from]->bytes_class)
+			to++;
+		st = set_point(&classes[from], to - from, &curve->points[curve->n_points++]);
+	}
+	return st;
+}
+
+/* ---- the fit ---- */
+
+/* The track of this operation whose times are no bounds; NULL: there is none. */
+static const struct ct_track *track_of(const struct ct_links *links, const struct ct_class *class)
+{
+	for (uint32_t t = 0; t < links->transfers.n_tracks; t++) {
+		const struct ct_track *track = &links->transfers.tracks[t];
+
+		if (!track->is_edge && !track->shared && track->comm == class->comm &&
+		    track->op == class->op)
+			return track;
+	}
+	return NULL;
+}
+
+/* The line of links[] at the sizes of the points. */
+static int set_fit(const struct ct_links *links, const struct ct_class *class,
+		   struct ct_arena *memory, struct ct_report_curve *curve)
+{
+	const struct ct_track *track = track_of(links, class);
+	const struct ct_standing *of = track ? &links->comparison.of[track - links->transfers.tracks]
+					     : NULL;
+	double factor = ct_class_bus_factor(class);
+
+	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;
+	if (!of || !of->fit.regimes)
+		return CT_OK;
+	curve->alpha_ns = whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
+	curve->beta_Bps = whole(of->Bps);
+	curve->fit = ct_arena_calloc(memory, curve->n_points, sizeof(*curve->fit));
+	if (!curve->fit)
+		return CT_NOMEM;
+	curve->n_fit = curve->n_points;
+	for (size_t p = 0; p < curve->n_points; p++) {
+		double wire = factor * (double)curve->points[p].bytes;
+
+		curve->fit[p] = (struct ct_report_curve_point){
+			.bytes = curve->points[p].bytes,
+			.busbw_Bps = whole(wire / ct_fit_expect(&of->fit, wire) * 1e9),
+			.instances = CT_UNKNOWN,
+		};
+	}
+	return CT_OK;
+}
+
+static int set_curve(const struct ct_links *links, const struct ct_pass *pass,
+		     struct ct_class *const *classes, uint32_t n, struct ct_arena *memory,
+		     struct ct_report_curve *curve)
+{
+	const struct ct_comm *comm = classes[0]->comm;
+	int st;
+
+	*curve = (struct ct_report_curve){ .comm_key = comm->key, .n_ranks = comm->nranks };
+	curve->op_name = ct_arena_printf(memory, "%s",
+					 ct_op_names_get(&pass->names, classes[0]->op));
+	if (comm->name)
+		curve->comm_name = ct_arena_printf(memory, "%s", comm->name);
+	if (!curve->op_name || (comm->name && !curve->comm_name))
+		return CT_NOMEM;
+	st = set_points(classes, n, memory, curve);
+	return st == CT_OK ? set_fit(links, classes[0], memory, curve) : st;
+}
+
+/* ---- which of them ---- */
+
+/* Curves of the sorted classes, those with most time first. Returns how many. */
+static uint32_t rank(struct ct_class *const *classes, uint32_t n, struct ranked *curves)
+{
+	uint32_t found = 0;
+
+	for (uint32_t from = 0, to; from < n; from = to) {
+		struct ranked *r = &curves[found++];
+
+		*r = (struct ranked){ .first = from };
+		for (to = from; to < n && by_curve(classes[from], classes[to]) == 0; to++) {
+			uint64_t ns = classes[to]->transfer.sum;
+
+			r->transfer_ns = ns < UINT64_MAX - r->transfer_ns ? r->transfer_ns + ns
+									  : UINT64_MAX;
+		}
+		r->n = to - from;
+	}
+	qsort(curves, found, sizeof(*curves), by_transfer);
+	return found;
+}
+
+int ct_curves_fill(const struct ct_links *links, const struct ct_pass *pass,
+		   struct ct_report *report)
+{
+	struct ct_class **classes = malloc(((size_t)pass->classes.n + 1) *
+					   sizeof(struct ct_class *));
+	struct ranked *curves = malloc(((size_t)pass->classes.n + 1) * sizeof(*curves));
+	uint32_t n = 0, n_curves;
+	int st = CT_OK;
+
+	report->curves = ct_arena_calloc(report->memory, CT_CURVES, sizeof(*report->curves));
+	if (!classes || !curves || !report->curves) {
+		free(classes);
+		free(curves);
+		return CT_NOMEM;
+	}
+	for (uint32_t c = 0; c < pass->classes.n; c++) {
+		if (has_rate(pass->classes.all[c]))
+			classes[n++] = pass->classes.all[c];
+	}
+	qsort(classes, n, sizeof(struct ct_class *), by_size);
+	n_curves = rank(classes, n, curves);
+	for (uint32_t c = 0; c < n_curves && c < CT_CURVES && st == CT_OK; c++)
+		st = set_curve(links, pass, &classes[curves[c].first], curves[c].n, report->memory,
+			       &report->curves[report->n_curves++]);
+	free(classes);
+	free(curves);
+	return st;
+}

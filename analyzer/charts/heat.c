@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/charts/heat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/stream/stream.h"
+
+/* Cells begin as narrow as this, 2^10 ns. */
+#define FIRST_SHIFT 10u
+
+void ct_heat_fini(struct ct_heat *heat)
+{
+	for (uint32_t s = 0; s < heat->n_rows; s++)
+		free(heat->rows[s]);
+	free(heat->rows);
+	*heat = (struct ct_heat){ 0 };
+}
+
+/* The seat's row, made if it is new; NULL: out of memory. */
+static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t seat)
+{
+	if (seat >= heat->n_rows) {
+		uint32_t n = seat + seat / 2 + 16;
+		struct ct_heat_row **rows = realloc(heat->rows, n * sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		memset(&rows[heat->n_rows], 0, (n - heat->n_rows) * sizeof(*rows));
+		heat->rows = rows;
+		heat->n_rows = n;
+	}
+	if (!heat->rows[seat]) {
+		heat->rows[seat] = calloc(1, sizeof(*heat->rows[seat]));
+		if (heat->rows[seat])
+			heat->rows[seat]->shift = FIRST_SHIFT;
+	}
+	return heat->rows[seat];
+}
+
+static uint32_t plus(uint32_t a, uint64_t b)
+{
+	return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
+}
+
+/* Twice the width, half the cells. */
+static void widen(struct ct_heat_row *row)
+{
+	for (uint32_t c = 0; c < CT_HEAT_COLUMNS; c++) {
+		uint64_t wait = row->wait_ns[c];
+		uint32_t err = row->err_ns[c];
+		uint8_t seen = row->seen[c];
+
+		row->wait_ns[c] = row->err_ns[c] = row->seen[c] = 0;
+		row->wait_ns[c / 2] += wait;
+		row->err_ns[c / 2] = plus(row->err_ns[c / 2], err);
+		row->seen[c / 2] |= seen;
+	}
+	row->shift++;
+}
+
+/* Make sure that there is a cell for the time. */
+static void reach(struct ct_heat_row *row, uint64_t ns)
+{
+	while (ns >> row->shift >= CT_HEAT_COLUMNS)
+		widen(row);
+}
+
+int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end)
+{
+	struct ct_heat_row *row;
+
+	if (begin >= end)
+		return CT_OK;
+	row = row_of(heat, seat);
+	if (!row)
+		return CT_NOMEM;
+	reach(row, end - 1);
+	while (begin < end) {
+		uint64_t cell = begin >> row->shift;
+		uint64_t until = ((cell + 1) << row->shift) -
+				 1; /* its last one: the next may be 2^64 */
+
+		until = until < end ? until + 1 : end;
+		row->wait_ns[cell] += until - begin;
+		begin = until;
+	}
+	return CT_OK;
+}
+
+/* How much of [begin, end) lies in [from, to). */
+static uint64_t part(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+{
+	begin = begin > from ? begin : from;
+	end = end < to ? end : to;
+	return end > begin ? end - begin : 0;
+}
+
+int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end, int is_known,
+		uint64_t err_ns)
+{
+	struct ct_heat_row *row = row_of(heat, seat);
+	uint64_t first, last;
+
+	if (!row)
+		return CT_NOMEM;
+	heat->known += is_known != 0;
+	heat->unknown += !is_known;
+	end = end > begin ? end : begin;
+	reach(row, end);
+	first = begin >> row->shift;
+	last = end >> row->shift;
+	for (uint64_t c = first; c <= last; c++) {
+		row->seen[c] |= is_known ? CT_HEAT_KNOWN : CT_HEAT_UNKNOWN;
+		if (!is_known)
+			row->err_ns[c] = plus(row->err_ns[c], part(begin, end, c << row->shift,
+								   (c + 1) << row->shift));
+	}
+	row->err_ns[first] = plus(row->err_ns[first], err_ns);
+	return CT_OK;
+}
+
+/* How many of its cells a row uses. */
+static uint32_t used(const struct ct_heat_row *row)
+{
+	uint32_t n = CT_HEAT_COLUMNS;
+
+	while (n && !row->seen[n - 1] && !row->wait_ns[n - 1])
+		n--;
+	return n;
+}
+
+uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most,
+		       uint64_t *width_ns)
+{
+	uint64_t last = duration_ns ? duration_ns - 1 : 0;
+	unsigned shift = FIRST_SHIFT;
+
+	for (uint32_t s = 0; s < heat->n_rows; s++) {
+		const struct ct_heat_row *row = heat->rows[s];
+		uint32_t n = row ? used(row) : 0;
+		uint64_t until = n ? (((uint64_t)n - 1) << row->shift) : 0;
+
+		last = until > last ? until : last;
+		shift = row && row->shift > shift ? row->shift : shift;
+	}
+	while (last >> shift >= most)
+		shift++;
+	for (uint32_t s = 0; s < heat->n_rows; s++) {
+		while (heat->rows[s] && heat->rows[s]->shift < shift)
+			widen(heat->rows[s]);
+	}
+	*width_ns = 1ull << shift;
+	return (uint32_t)(last >> shift) + 1;
+}
+
+uint64_t ct_heat_at(const struct ct_pass *pass, uint32_t seat, uint64_t mono_ns)
+{
+	uint64_t at = mono_ns + pass->shift[pass->host_of[seat]];
+
+	/* Before the beginning by a hair: the host's clocks were read one after the other. */
+	return (int64_t)at < 0 ? 0 : at;
+}
+
+/* Is the member told by another instance: the first of its group, or the exchange of all with all that it is a part of? */
+static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member *m)
+{
+	if (m->captured || m->alone)
+		return 1;
+	if (!m->group || i->src == CT_SRC_EXCHANGE)
+		return 0;
+	return i->src >= 0 ? m->group->shape.kind == CT_GROUP_EXCHANGE : !m->leads;
+}
+
+/* Are its waits known? Those of an exchange that was none also if each of its messages' are. */
+static int knows_wait(const struct ct_pass *pass, const struct ct_instance *i,
+		      const struct ct_member *m)
+{
+	if (i->src == CT_SRC_EXCHANGE && m->group->shape.kind != CT_GROUP_EXCHANGE)
+		return m->group->due == 0 && m->group->whole && m->group->waits_known;
+	return pass->waits.judged == CT_JUDGED_WAITS;
+}
+
+int ct_heat_judged(struct ct_pass *pass, const struct ct_instance *i)
+{
+	int st = CT_OK;
+
+	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
+		const struct ct_member *member = &i->members[m];
+		int is_known = knows_wait(pass, i, member);
+		uint64_t begin = member->start_ns ? member->start_ns : member->enter_ns;
+		uint64_t end = member->end_ns > begin ? member->end_ns : begin;
+		/* a wait is a difference of two spans */
+		uint64_t err = 2 * ((uint64_t)member->start_err_ns + member->end_err_ns) +
+			       pass->waits.clock_err_ns;
+
+		if (is_told_elsewhere(i, member))
+			continue;
+		st = ct_heat_see(&pass->heat, member->seat, ct_heat_at(pass, member->seat, begin),
+				 ct_heat_at(pass, member->seat, end), is_known, is_known ? err : 0);
+	}
+	return st;
+}

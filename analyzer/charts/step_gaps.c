@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/charts/step_gaps.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The cycles of one seat, and where the latest interval began: they come about in order. */
+struct walk {
+	const struct ct_cycles *cycles;
+	struct ct_heat_gap *gaps;
+	uint32_t at;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The cycle that the time lies in, or the next one; n: none. */
+static uint32_t find(struct walk *w, uint64_t ns)
+{
+	const uint64_t *cut = w->cycles->cut_ns;
+
+	while (w->at > 0 && cut[w->at] > ns)
+		w->at--;
+	while (w->at < w->cycles->n && cut[w->at + 1] <= ns)
+		w->at++;
+	return w->at;
+}
+
+/* Add what of [begin, end) lies in each cycle to the field at `offset`. */
+static void spread(struct walk *w, uint64_t begin, uint64_t end, size_t offset)
+{
+	const uint64_t *cut = w->cycles->cut_ns;
+
+	if (begin >= end)
+		return;
+	for (uint32_t k = find(w, begin); k < w->cycles->n && cut[k] < end; k++) {
+		uint64_t from = later(begin, cut[k]), to = earlier(end, cut[k + 1]);
+
+		if (from < to)
+			*(uint64_t *)((char *)&w->gaps[k] + offset) += to - from;
+	}
+}
+
+static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
+{
+	uint32_t k = find(w, at_ns);
+
+	if (k < w->cycles->n && at_ns >= w->cycles->cut_ns[k])
+		w->gaps[k].err_ns += err_ns;
+}
+
+/* ---- by the spans of operations ---- */
+
+/* A gap goes back to the end of the operation before, also of one that is not on the tape. */
+static void add_part(struct walk *w, const struct ct_tape_part *p, uint64_t *reached)
+{
+	if (p->free_ns != UINT64_MAX)
+		spread(w, later(*reached, p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0),
+		       p->start_ns, offsetof(struct ct_heat_gap, gap_ns));
+	spread(w, later(*reached, p->start_ns), p->end_ns, offsetof(struct ct_heat_gap, busy_ns));
+	add_error(w, p->start_ns, p->err_ns);
+	*reached = later(*reached, p->end_ns);
+}
+
+/* What is neither is an operation that nobody timed, or that is not on the tape. */
+static void settle_spans(struct walk *w)
+{
+	for (uint32_t k = 0; k < w->cycles->n; k++) {
+		struct ct_heat_gap *g = &w->gaps[k];
+		uint64_t time = w->cycles->cut_ns[k + 1] - w->cycles->cut_ns[k];
+		uint64_t unexplained = time - g->gap_ns - g->busy_ns;
+
+		if ((double)unexplained > CT_HEAT_UNEXPLAINED * (double)time)
+			g->gap_ns = CT_UNKNOWN;
+		g->err_ns += unexplained;
+	}
+}
+
+static void by_spans(struct walk *w, const struct ct_tape *tape, uint32_t seat)
+{
+	uint64_t reached = 0;
+
+	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+
+		if (p->start_ns)
+			add_part(w, p, &reached);
+	}
+	settle_spans(w);
+}
+
+/* ---- by the calls that it stood in ---- */
+
+/* Known from where it first stood to where it did last. */
+static void settle_calls(struct walk *w, const struct ct_exposures *stalls, uint64_t first,
+			 uint64_t last)
+{
+	for (uint32_t k = 0; k < w->cycles->n; k++) {
+		struct ct_heat_gap *g = &w->gaps[k];
+		uint64_t begin = w->cycles->cut_ns[k], end = w->cycles->cut_ns[k + 1];
+		double most = CT_HEAT_UNEXPLAINED * (double)(end - begin);
+
+		g->gap_ns = end - begin - g->busy_ns;
+		if (begin < first || end > last || !ct_exposures_keep(stalls, begin, end) ||
+		    (double)g->unclear_ns > most)
+			g->gap_ns = CT_UNKNOWN;
+		g->err_ns += g->unclear_ns;
+	}
+}
+
+static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t seat)
+{
+	uint64_t known = 0, unclear = 0, first = UINT64_MAX;
+
+	for (uint32_t i = stalls->seat_first[seat]; i < stalls->seat_first[seat + 1]; i++) {
+		const struct ct_exposure *s = &stalls->all[i];
+		uint64_t *reached = s->is_known ? &known : &unclear;
+
+		spread(w, later(*reached, s->begin_ns), s->end_ns,
+		       s->is_known ? offsetof(struct ct_heat_gap, busy_ns)
+				   : offsetof(struct ct_heat_gap, unclear_ns));
+		add_error(w, s->begin_ns, s->err_ns);
+		first = earlier(first, s->begin_ns);
+		*reached = later(*reached, s->end_ns);
+	}
+	settle_calls(w, stalls, first, later(known, unclear));
+}
+
+void ct_heat_gaps(const struct ct_pass *pass, const struct ct_cycles *cycles, uint32_t seat,
+		  struct ct_heat_gap *gaps)
+{
+	struct walk w = { .cycles = cycles, .gaps = gaps };
+
+	memset(gaps, 0, cycles->n * sizeof(*gaps));
+	if (pass->seats[seat].timing == CT_TIMING_CALL)
+		by_calls(&w, &pass->exposures, seat);
+	else
+		by_spans(&w, &pass->tape, seat);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step_gaps.h — how long a rank was in no communication, cycle by cycle: what it computed, and whatever else was its own.
+ *
+ * What it waited for others lies inside of its operations, so that who is slow has the longest gaps, and who waits for it
+ * has not. Two gaps of one rank and cycle never overlap. Where a GPU's times are known, a gap lies between the spans of
+ * operations; where the host times, it is what the rank did not stand waiting in a call for one. docs/ANALYSIS.md,
+ * "Heatmaps". Pure; one thread. */
+#ifndef CT_HEAT_GAPS_H
+#define CT_HEAT_GAPS_H
+
+#include "analyzer/steps/steps.h"
+
+/* Of a cycle, what may be neither known as a gap nor as communication. */
+#define CT_HEAT_UNEXPLAINED 0.01
+
+/* One rank in one cycle. */
+struct ct_heat_gap {
+	uint64_t gap_ns; /* CT_UNKNOWN: not known */
+	uint64_t err_ns;
+	uint64_t busy_ns;    /* in communication */
+	uint64_t unclear_ns; /* of that, perhaps not */
+};
+
+/* gaps[cycles->n] of a seat, from the tape or from the exposures of the closed pass. */
+void ct_heat_gaps(const struct ct_pass *pass, const struct ct_cycles *cycles, uint32_t seat,
+		  struct ct_heat_gap *gaps);
+
+/* report->heat.cycles. 0 or CT_NOMEM. */
+int ct_heat_fill_cycles(const struct ct_pass *pass, const struct ct_cycles *cycles,
+			struct ct_report *report);
+
+#endif

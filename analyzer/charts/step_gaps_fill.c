@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/charts/heat_rows.h"
+#include "analyzer/charts/step_gaps.h"
+
+/* What the picture is made of before ranks become rows. */
+struct picture {
+	const struct ct_pass *pass;
+	const struct ct_cycles *cycles;
+	struct ct_report *report;
+	struct ct_heat_layout layout;
+	uint32_t each, columns;
+	uint64_t *of_seats;  /* seat x column; CT_UNKNOWN */
+	uint64_t *medians;   /* by column; CT_UNKNOWN */
+	uint64_t known, all; /* cycles of ranks */
+};
+
+/* Cycles of the seat in which its process may have lost records. */
+static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_gap *gaps)
+{
+	const struct ct_report *report = p->report;
+
+	for (size_t l = 0; l < report->n_losses; l++) {
+		const struct ct_report_loss *loss = &report->losses[l];
+		uint64_t from = loss->begin_at_ns, to = loss->end_at_ns;
+		int is_dated = from != CT_UNKNOWN && to != CT_UNKNOWN;
+
+		if (!loss->is_loss_of_records ||
+		    loss->rank != report->processes[p->pass->seats[seat].process].rank)
+			continue;
+		for (uint32_t k = 0; k < p->cycles->n; k++) {
+			if (!is_dated ||
+			    (p->cycles->cut_ns[k] <= to && from <= p->cycles->cut_ns[k + 1]))
+				gaps[k].gap_ns = CT_UNKNOWN;
+		}
+	}
+}
+
+/* The mean of the cycles of each column that are known. Returns the largest error of one. */
+static uint64_t fill_seat(const struct picture *p, uint32_t seat, const struct ct_heat_gap *gaps)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < p->columns; c++) {
+		uint64_t sum = 0, err = 0, n = 0;
+
+		for (uint32_t k = c * p->each; k < (c + 1) * p->each && k < p->cycles->n; k++) {
+			if (gaps[k].gap_ns == CT_UNKNOWN)
+				continue;
+			sum += gaps[k].gap_ns;
+			err += gaps[k].err_ns;
+			n++;
+		}
+		p->of_seats[(size_t)seat * p->columns + c] = n ? sum / n : CT_UNKNOWN;
+		most = n && err / n > most ? err / n : most;
+	}
+	return most;
+}
+
+static int fill_seats(struct picture *p, uint64_t *err_ns)
+{
+	struct ct_heat_gap *gaps = malloc(p->cycles->n * sizeof(*gaps));
+
+	if (!gaps)
+		return CT_NOMEM;
+	*err_ns = 0;
+	for (uint32_t s = 0; s < p->pass->n_seats; s++) {
+		uint64_t err;
+
+		ct_heat_gaps(p->pass, p->cycles, s, gaps);
+		forget_lost(p, s, gaps);
+		for (uint32_t k = 0; p->pass->seats[s].muddled && k < p->cycles->n; k++)
+			gaps[k].gap_ns = CT_UNKNOWN;
+		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->cycles->n;
+		     k++) {
+			p->known += gaps[k].gap_ns != CT_UNKNOWN;
+			p->all++;
+		}
+		err = fill_seat(p, s, gaps);
+		*err_ns = err > *err_ns ? err : *err_ns;
+	}
+	free(gaps);
+	return CT_OK;
+}
+
+/* The median of each column's ranks; of an even number the lower one. Returns how many columns have one; CT_NOMEM. */
+static int find_medians(const struct picture *p)
+{
+	uint64_t *known = malloc(((size_t)p->pass->n_seats + 1) * sizeof(*known));
+	int found = 0;
+
+	if (!known)
+		return CT_NOMEM;
+	for (uint32_t c = 0; c < p->columns; c++) {
+		uint32_t n = 0;
+
+		for (uint32_t s = 0; s < p->pass->n_seats; s++) {
+			uint64_t gap = p->of_seats[(size_t)s * p->columns + c];
+
+			if (gap != CT_UNKNOWN && p->layout.row_of[s] != CT_HEAT_NO_ROW)
+				known[n++] = gap;
+		}
+		qsort(known, n, sizeof(*known), ct_by_u64);
+		p->medians[c] = n ? known[(n - 1) / 2] : CT_UNKNOWN;
+		found += n > 0;
+	}
+	free(known);
+	return found;
+}
+
+static int fold(const struct picture *p, struct ct_report_heat_cycles *out)
+{
+	struct ct_arena *memory = p->report->memory;
+	size_t n = p->layout.rows.n * p->columns;
+
+	out->rows = p->layout.rows;
+	out->cycles_each = p->each;
+	out->columns = p->columns;
+	out->first_cycle = ct_arena_calloc(memory, p->columns, sizeof(*out->first_cycle));
+	out->gap_ns = ct_heat_fold(&p->layout, p->of_seats, p->pass->n_seats, p->columns, memory);
+	out->gap_ratio = ct_arena_calloc(memory, n, sizeof(*out->gap_ratio));
+	if (!out->first_cycle || !out->gap_ns || !out->gap_ratio)
+		return CT_NOMEM;
+	for (uint32_t c = 0; c < p->columns; c++)
+		out->first_cycle[c] = (uint64_t)c * p->each;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t gap = out->gap_ns[i], median = p->medians[i % p->columns];
+
+		out->gap_ratio[i] = gap != CT_UNKNOWN && median ? (double)gap / (double)median
+								: NAN;
+	}
+	return CT_OK;
+}
+
+static int paint(struct picture *p, struct ct_report_heat_cycles *out)
+{
+	uint64_t err_ns;
+	int st = ct_heat_layout_make(p->pass, p->report, &p->layout);
+
+	if (st != CT_OK)
+		return st;
+	p->each = (p->cycles->n - 1) / p->layout.most_columns + 1;
+	p->columns = (p->cycles->n - 1) / p->each + 1;
+	p->of_seats = malloc(((size_t)p->pass->n_seats * p->columns + 1) * sizeof(*p->of_seats));
+	p->medians = malloc(p->columns * sizeof(*p->medians));
+	if (!p->of_seats || !p->medians)
+		return CT_NOMEM;
+	st = fill_seats(p, &err_ns);
+	if (st == CT_OK)
+		st = find_medians(p);
+	if (st < 0)
+		return st;
+	if (!st) {
+		out->why = "of no cycle is it known for how long ranks were in no communication";
+		return CT_OK;
+	}
+	out->err_ns = err_ns;
+	if (p->known < p->all) {
+		double share = 100 * (double)p->known / (double)p->all;
+
+		out->why = ct_arena_printf(p->report->memory,
+					   "gaps are known of %.3g %% of the cycles of ranks",
+					   share < 99.9 ? share : 99.9);
+		if (!out->why)
+			return CT_NOMEM;
+	}
+	return fold(p, out);
+}
+
+int ct_heat_fill_cycles(const struct ct_pass *pass, const struct ct_cycles *cycles,
+			struct ct_report *report)
+{
+	struct picture p = { .pass = pass, .cycles = cycles, .report = report };
+	struct ct_report_heat_cycles *out = &report->heat.cycles;
+	int st = CT_OK;
+
+	*out = (struct ct_report_heat_cycles){ .err_ns = CT_UNKNOWN, .cycles_each = CT_UNKNOWN };
+	if (cycles->n)
+		st = paint(&p, out);
+	else
+		out->why = cycles->why;
+	ct_heat_layout_fini(&p.layout);
+	free(p.of_seats);
+	free(p.medians);
+	return st;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/charts/heat.h"
+#include "analyzer/charts/heat_rows.h"
+
+/* What the picture is made of before ranks become rows. */
+struct picture {
+	struct ct_pass *pass;
+	struct ct_report *report;
+	struct ct_heat_layout layout;
+	uint64_t *waits, *lateness; /* seat x column; CT_UNKNOWN */
+	double *err_ns;		    /* of a seat's lateness, by column */
+	uint8_t *lost;		    /* by column: records of the seat may be missing */
+	uint32_t columns;
+	uint64_t width_ns;
+};
+
+/* ---- waits ---- */
+
+/* Is the loss one of this seat's process? It stands at the first rank of that. */
+static int is_of(const struct picture *p, const struct ct_report_loss *loss, uint32_t seat)
+{
+	return loss->is_loss_of_records &&
+	       loss->rank == p->report->processes[p->pass->seats[seat].process].rank;
+}
+
+/* Columns in which records of the seat may be missing: nobody may say that nothing happened there. */
+static void find_lost(struct picture *p, uint32_t seat)
+{
+	for (uint32_t c = 0; c < p->columns; c++)
+		p->lost[c] = 0;
+	for (size_t l = 0; l < p->report->n_losses; l++) {
+		const struct ct_report_loss *loss = &p->report->losses[l];
+		int is_dated = loss->begin_at_ns != CT_UNKNOWN && loss->end_at_ns != CT_UNKNOWN;
+		uint64_t from = is_dated ? loss->begin_at_ns / p->width_ns : 0;
+		uint64_t to = is_dated ? loss->end_at_ns / p->width_ns : p->columns - 1;
+
+		for (uint64_t c = from; is_of(p, loss, seat) && c <= to && c < p->columns; c++)
+			p->lost[c] = 1;
+	}
+}
+
+static int is_known(const struct ct_heat_row *row, uint32_t c)
+{
+	return row->seen[c] & CT_HEAT_KNOWN || row->wait_ns[c];
+}
+
+/* Known are cells in which the seat was in an operation whose waits are known, and those between two such ones in which it
+ * was in none at all. */
+static void settle_waits(const struct picture *p, const struct ct_heat_row *row, uint64_t *cells)
+{
+	uint32_t next = 0; /* behind the latest column that is known; 0: none was */
+
+	for (uint32_t c = 0; c < p->columns; c++) {
+		cells[c] = CT_UNKNOWN;
+		if (is_known(row, c)) {
+			/* Where a host's clock is corrected between two waits they may overlap by a hair. */
+			cells[c] = row->wait_ns[c] < p->width_ns ? row->wait_ns[c] : p->width_ns;
+			for (; next && next < c; next++)
+				cells[next] = p->lost[next] ? CT_UNKNOWN : 0;
+			next = c + 1;
+		} else if (row->seen[c]) {
+			next = 0;
+		}
+	}
+}
+
+/* A cell whose error is as wide as itself says nothing. Returns the largest error of the others. */
+static uint64_t forget_vague(const struct picture *p, const struct ct_heat_row *row,
+			     uint64_t *cells)
+{
+	uint64_t most = 0;
+
+	for (uint32_t c = 0; c < p->columns; c++) {
+		if (row->err_ns[c] >= p->width_ns)
+			cells[c] = CT_UNKNOWN;
+		else if (cells[c] != CT_UNKNOWN)
+			most = row->err_ns[c] > most ? row->err_ns[c] : most;
+	}
+	return most;
+}
+
+/* Returns the largest error of a cell. */
+static uint64_t fill_seats(struct picture *p)
+{
+	const struct ct_heat *heat = &p->pass->heat;
+	uint64_t most = 0;
+
+	for (uint32_t s = 0; s < p->pass->n_seats; s++) {
+		uint64_t *cells = &p->waits[(size_t)s * p->columns], err;
+
+		for (uint32_t c = 0; c < p->columns; c++)
+			cells[c] = CT_UNKNOWN;
+		if (s >= heat->n_rows || !heat->rows[s] || p->pass->seats[s].muddled)
+			continue;
+		find_lost(p, s);
+		settle_waits(p, heat->rows[s], cells);
+		err = forget_vague(p, heat->rows[s], cells);
+		most = err > most ? err : most;
+	}
+	return most;
+}
+
+/* ---- lateness ---- */
+
+/* What a seat was charged with lies right before its arrival, when the others waited for it alone. */
+static void add_charge(struct picture *p, const struct ct_charged *charged, double err_ns)
+{
+	uint64_t *cells = &p->lateness[(size_t)charged->seat * p->columns];
+	uint64_t lost = (uint64_t)llround((double)charged->lost_ns);
+	uint64_t from = charged->at_ns > lost ? charged->at_ns - lost : 0;
+
+	while (from < charged->at_ns && from / p->width_ns < p->columns) {
+		uint64_t c = from / p->width_ns;
+		uint64_t until = (c + 1) * p->width_ns;
+
+		until = until < charged->at_ns ? until : charged->at_ns;
+		cells[c] += until - from;
+		p->err_ns[(size_t)charged->seat * p->columns + c] += err_ns;
+		from = until;
+	}
+}
+
+/* Nobody was charged where it is known that nobody was late. Returns the largest error of a cell. */
+static uint64_t fill_lateness(struct picture *p)
+{
+	const struct ct_blame *blame = &p->pass->blame;
+	size_t n = (size_t)p->pass->n_seats * p->columns;
+	double most = 0;
+
+	for (uint32_t k = 0; k < blame->charged.n; k++) {
+		const struct ct_charged *charged = &blame->charged.all[k];
+		const struct ct_suspect *suspect = &blame->suspects[charged->seat];
+
+		if (suspect->hits)
+			add_charge(p, charged, (double)suspect->err_ns / (double)suspect->hits);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!p->lateness[i] && p->waits[i] == CT_UNKNOWN)
+			p->lateness[i] = CT_UNKNOWN;
+		else if (p->lateness[i] > p->width_ns)
+			p->lateness[i] = p->width_ns;
+		most = p->err_ns[i] > most ? p->err_ns[i] : most;
+	}
+	return (uint64_t)llround(most);
+}
+
+/* ---- the picture ---- */
+
+static const char *why_not(const struct ct_pass *pass, struct ct_arena *memory, int *failed)
+{
+	const struct ct_heat *heat = &pass->heat;
+	const char *why = NULL;
+	double share = 100 * (double)heat->known / (double)(heat->known + heat->unknown);
+
+	if (!heat->known)
+		why = ct_arena_printf(memory,
+				      "of no operation is it known how long ranks waited in it");
+	else if (heat->unknown)
+		why = ct_arena_printf(memory, "waits are known of %.3g %% of the operations",
+				      share < 99.9 ? share : 99.9);
+	else
+		return NULL;
+	*failed |= !why;
+	return why;
+}
+
+static int fold(struct picture *p, struct ct_report_heat_waits *out)
+{
+	struct ct_arena *memory = p->report->memory;
+
+	out->rows = p->layout.rows;
+	out->columns = p->columns;
+	out->column_ns = p->width_ns;
+	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->pass->n_seats, p->columns, memory);
+	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->pass->n_seats, p->columns,
+					memory);
+	return out->wait_ns && out->lateness_ns ? CT_OK : CT_NOMEM;
+}
+
+static int paint(struct picture *p, struct ct_report_heat_waits *out)
+{
+	size_t n;
+	int st = ct_heat_layout_make(p->pass, p->report, &p->layout);
+
+	if (st != CT_OK || !p->layout.rows.n)
+		return st;
+	p->columns = ct_heat_level(&p->pass->heat, p->pass->duration_ns, p->layout.most_columns,
+				   &p->width_ns);
+	n = (size_t)p->pass->n_seats * p->columns;
+	p->waits = malloc(n * sizeof(*p->waits));
+	p->lateness = calloc(n, sizeof(*p->lateness));
+	p->err_ns = calloc(n, sizeof(*p->err_ns));
+	p->lost = malloc(p->columns);
+	if (!p->waits || !p->lateness || !p->err_ns || !p->lost)
+		return CT_NOMEM;
+	out->err_ns = fill_seats(p);
+	out->lateness_err_ns = fill_lateness(p);
+	return fold(p, out);
+}
+
+int ct_heat_fill_waits(struct ct_pass *pass, struct ct_report *report)
+{
+	struct picture p = { .pass = pass, .report = report };
+	struct ct_report_heat_waits *out = &report->heat.waits;
+	int failed = 0, st = CT_OK;
+
+	*out = (struct ct_report_heat_waits){ .err_ns = CT_UNKNOWN,
+					      .lateness_err_ns = CT_UNKNOWN,
+					      .column_ns = CT_UNKNOWN };
+	out->why = why_not(pass, report->memory, &failed);
+	if (pass->heat.known)
+		st = paint(&p, out);
+	ct_heat_layout_fini(&p.layout);
+	free(p.waits);
+	free(p.lateness);
+	free(p.err_ns);
+	free(p.lost);
+	return failed ? CT_NOMEM : st;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/base/units.h"
+#include "analyzer/findings/causes.h"
+#include "analyzer/findings/time_structure.h"
+#include "analyzer/lateness/change_point.h"
+#include "analyzer/steps/period.h"
+#include "trace/status.h"
+
+#define LEAST_RISE 1.05
+#define GATE 0.01 /* of the run */
+#define CLEAR_SHARE 0.7
+#define MOST_CHANGES 3u
+#define EXPLAINED 0.5	  /* of the loss, by ranks that were late then */
+#define LEAST_WITHIN 0.75 /* of a straggler's cycles, for its loss to be one of these */
+#define LEAST_VARIED 0.1  /* of the pairs of cycles, for a level to be one that comes back */
+
+/* Cycles first .. last took longer than those before. */
+struct rise {
+	uint32_t first, last;
+	double before_ns, after_ns, loss_ns, err_ns, sds;
+};
+
+/* Median time that the reference was inside of operations, of cycles first .. end - 1; NAN: not known. */
+static double communication(const struct ct_hits *hits, uint32_t first, uint32_t end, double *room)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = first; k < end; k++) {
+		if (hits->kept[k] && hits->comm_ns[k])
+			room[n++] = (double)hits->comm_ns[k];
+	}
+	if (2 * n < end - first)
+		return NAN;
+	qsort(room, n, sizeof(*room), ct_by_double);
+	return room[n / 2];
+}
+
+/* The rise at level k, until the time of a cycle is back to what it was. Returns the level behind it. */
+static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, struct rise *r)
+{
+	const struct ct_level *before = &levels[k - 1];
+	double sd = levels[k].sd_ns > before->sd_ns ? levels[k].sd_ns : before->sd_ns;
+
+	*r = (struct rise){ .first = levels[k].first,
+			    .before_ns = before->median_ns,
+			    .after_ns = levels[k].median_ns };
+	r->sds = sd > 0 ? (r->after_ns - r->before_ns) / sd : INFINITY;
+	for (; k < n && levels[k].median_ns > LEAST_RISE * r->before_ns; k++) {
+		double cycles = levels[k].end - levels[k].first;
+
+		r->loss_ns += (levels[k].median_ns - r->before_ns) * cycles;
+		r->err_ns += 2 * 1.2533 * cycles *
+			     sqrt(levels[k].sd_ns * levels[k].sd_ns / cycles +
+				  before->sd_ns * before->sd_ns / (before->end - before->first));
+		r->last = levels[k].end - 1;
+	}
+	return k;
+}
+
+/* What ranks in the list are charged with in those cycles. */
+static double charged_then(const struct ct_time_structure *t, const struct rise *r)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < t->hits->n; k++) {
+		const struct ct_hit *hit = &t->hits->all[k];
+		int named = 0;
+
+		if (hit->cycle < r->first || hit->cycle > r->last)
+			continue;
+		for (size_t i = 0; i < t->list->n && !named; i++)
+			named = ct_finding_has_seat(t->pass, &t->list->all[i], hit->seat) &&
+				t->list->all[i].loss_ns != CT_UNKNOWN;
+		sum += named ? (double)hit->charged_ns : 0;
+	}
+	return sum / ct_hits_share(t->hits);
+}
+
+/* The loss of a straggler that was late then, and hardly before or after it. */
+static double lost_then(const struct ct_finding *f, const struct rise *r)
+{
+	double first = (double)f->cycle_first, last = (double)f->cycle_last;
+	double from = first > r->first ? first : r->first, to = last < r->last ? last : r->last;
+
+	if (!ct_finding_is_straggler(f) || f->cycle_first == CT_UNKNOWN ||
+	    to - from + 1 < LEAST_WITHIN * (last - first + 1))
+		return 0;
+	return (double)f->loss_ns;
+}
+
+/* Are there ranks in the list whose lateness then is most of it? */
+static int is_explained(const struct ct_time_structure *t, const struct rise *r)
+{
+	double lost = 0, charged = charged_then(t, r);
+
+	for (size_t i = 0; i < t->list->n; i++)
+		lost += lost_then(&t->list->all[i], r);
+	return (lost > charged ? lost : charged) >= EXPLAINED * r->loss_ns;
+}
+
+/* What becomes slower and faster again and again after as many cycles does so by its program: nothing has changed. */
+static int comes_back(const uint64_t *times, uint32_t n, const struct rise *r)
+{
+	return ct_period_find(times, n, (r->after_ns - r->before_ns) / 2, n / 2, LEAST_VARIED) != 0;
+}
+
+/* What took longer. */
+static enum ct_why why_longer(double before, double after, double more)
+{
+	if (isnan(before) || isnan(after))
+		return CT_WHY_LONGER;
+	if (after - before >= CLEAR_SHARE * more)
+		return CT_WHY_LONGER_COMMUNICATION;
+	return after - before <= (1 - CLEAR_SHARE) * more ? CT_WHY_LONGER_COMPUTING
+							  : CT_WHY_LONGER_BOTH;
+}
+
+static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
+		   struct ct_finding *f, double *room)
+{
+	double before = communication(t->hits, from, r->first, room);
+	double after = communication(t->hits, r->first, r->last + 1, room);
+
+	ct_finding_because(f, why_longer(before, after, r->after_ns - r->before_ns));
+	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
+		return CT_NOMEM;
+	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
+}
+
+/* Nobody waits for anybody in particular: all GPUs are busy for longer. */
+static double gpu_seconds(const struct ct_time_structure *t, uint64_t loss_ns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < t->pass->n_seats; s++)
+		n += t->pass->seats[s].timing >= CT_TIMING_HOST;
+	return n ? (double)loss_ns / 1e9 * n : NAN;
+}
+
+static int add_change(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
+		      double *room)
+{
+	const struct ct_cycles *c = t->cycles;
+	struct ct_findings *list = t->list;
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CHANGE_POINT);
+	double err = c->err_ns == CT_UNKNOWN ? NAN : (double)c->err_ns;
+
+	if (!f)
+		return CT_NOMEM;
+	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->pass->duration_ns);
+	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
+	f->gpu_seconds = gpu_seconds(t, f->loss_ns);
+	f->cycle_first = r->first;
+	f->cycle_last = r->last;
+	f->begin_at_ns = c->cut_ns[r->first];
+	f->end_at_ns = c->cut_ns[r->last + 1];
+	f->line = ct_arena_printf(
+		list->memory, "cycle=%u before=%s after=%s (+%s) loss=%s±%s share=%s cycles=%u..%u",
+		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,
+		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s, ct_text_ns(f->loss_ns).s,
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, r->first, r->last);
+	if (!f->line || ct_finding_evidence(list, f, "cycle_before", r->before_ns, "ns", err) ||
+	    ct_finding_evidence(list, f, "cycle_after", r->after_ns, "ns", err))
+		return CT_NOMEM;
+	return explain(t, r, from, f, room);
+}
+
+int ct_shifts_report(const struct ct_time_structure *t)
+{
+	const struct ct_cycles *c = t->cycles;
+	uint64_t *times = malloc((c->n + 1u) * sizeof(*times));
+	double *room = malloc((c->n + 1u) * sizeof(*room));
+	struct ct_level levels[CT_SHIFT_LEVELS];
+	uint32_t n, told = 0, k = 1;
+	int st = times && room ? CT_OK : CT_NOMEM;
+
+	for (uint32_t i = 0; i < c->n && st == CT_OK; i++)
+		times[i] = c->cut_ns[i + 1] - c->cut_ns[i];
+	n = st == CT_OK ? ct_levels_find(times, c->n, levels) : 0;
+	while (k < n && st == CT_OK) {
+		uint32_t from = levels[k - 1].first, behind;
+		struct rise r;
+
+		if (levels[k].median_ns <= LEAST_RISE * levels[k - 1].median_ns) {
+			k++;
+			continue;
+		}
+		behind = measure(levels, n, k, &r);
+		k = behind > k ? behind : k + 1;
+		if (told == MOST_CHANGES ||
+		    r.loss_ns - r.err_ns < GATE * (double)t->pass->duration_ns ||
+		    comes_back(times, c->n, &r) || is_explained(t, &r))
+			continue;
+		told++;
+		st = add_change(t, &r, from, room);
+	}
+	free(times);
+	free(room);
+	return st;
+}

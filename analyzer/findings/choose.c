@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/gain.h"
+#include "analyzer/findings/group_lateness.h"
+#include "analyzer/findings/hung.h"
+#include "analyzer/findings/one_cause.h"
+#include "analyzer/findings/unattributed_wait.h"
+#include "analyzer/findings/verdict_text.h"
+#include "analyzer/lateness/weigh.h"
+#include "analyzer/stream/two_jobs.h"
+
+/* In the report; the weightiest. */
+#define MOST_FINDINGS 20u
+
+/* A loss of less, %, is not chased before a larger one of communication. */
+#define WORTH_CHASING_PCT 3.0
+/* Of the run, that operations which came late or transferred slowly cost, for nobody to call it healthy. */
+#define LATE_OR_SLOW_PCT 1.0
+/* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
+#define LEAST_TIMED 0.9
+
+#define BIT(kind) (1u << CT_FINDING_##kind)
+#define CONTRADICTIONS (BIT(MISMATCH) | BIT(SKIPPED_OP) | BIT(EXTRA_OP) | BIT(UNEVEN_INPUT))
+#define NAMING                                                                                     \
+	(BIT(STRAGGLER) | BIT(STRAGGLER_HOST) | BIT(STRAGGLER_GROUP) | BIT(SLOW_LINK) |            \
+	 BIT(PERIODIC_STALLS) | BIT(ROTATING_STALLS))
+
+/* What the sentence is chosen from. */
+struct choice {
+	const struct ct_judgement *j;
+	struct ct_report *report;
+	const struct ct_finding *order, *named, *change, *exposed,
+		*slow_op;	       /* the weightiest; NULL none */
+	const struct ct_finding *told; /* what the sentence is about; NULL: no finding */
+	struct ct_waited waited;
+	struct ct_hung hung;
+	double late_pct; /* of the run, at most, by late or slow operations; 0: not worth telling */
+	const char *lacks;
+};
+
+/* ---- candidates ---- */
+
+/* The weightiest of these kinds, of this severity at least. The list is in order. */
+static const struct ct_finding *first_of(const struct ct_findings *list, unsigned kinds,
+					 enum ct_severity least)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (kinds >> list->all[i].kind & 1 && list->all[i].severity >= least)
+			return &list->all[i];
+	}
+	return NULL;
+}
+
+static const struct ct_finding *heavier(const struct ct_finding *a, const struct ct_finding *b)
+{
+	/* both are of one list in order */
+	return !a || (b && b < a) ? b : a;
+}
+
+static int gather(struct choice *c, const struct ct_findings *list)
+{
+	const struct ct_pass *pass = c->j->pass;
+	uint64_t late = pass->late_or_slow.total, most = ct_most_exposed(pass);
+
+	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
+	/* a death matters more than somebody's being a little late before it */
+	c->named = first_of(list, NAMING, c->report->n_ended ? CT_SEVERITY_WARN : CT_SEVERITY_INFO);
+	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARN);
+	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE), CT_SEVERITY_WARN),
+			     first_of(list, BIT(BUCKETS), CT_SEVERITY_INFO));
+	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARN);
+	/* what so few launches show is no share of communication */
+	if (c->report->run.timed_ratio < LEAST_TIMED || ct_gain_why_not(c->report))
+		c->exposed = NULL;
+	late = late < most ? late : most;
+	c->late_pct = pass->duration_ns ? 100 * (double)late / (double)pass->duration_ns : 0;
+	/* of slow ones that came in a row more is known */
+	if (c->late_pct <= LATE_OR_SLOW_PCT ||
+	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
+		c->late_pct = 0;
+	if (ct_hung_find(pass, c->report, &c->hung) != CT_OK ||
+	    ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
+		return CT_NOMEM;
+	return ct_say_what_lacks(pass, c->report, &c->lacks);
+}
+
+/* The finding that leads: of those that name somebody and a severe change the costliest, unless communication costs more than
+ * a loss that is not worth chasing. */
+static const struct ct_finding *leader(const struct choice *c)
+{
+	const struct ct_finding *best = c->named;
+
+	if (c->change && (c->change->severity == CT_SEVERITY_SEVERE || !c->exposed))
+		best = heavier(best, c->change);
+	if (best && c->exposed && best->loss_pct < WORTH_CHASING_PCT &&
+	    c->exposed->loss_pct > best->loss_pct)
+		return NULL;
+	return best;
+}
+
+/* ---- sentences ---- */
+
+static const char *late_text(const struct choice *c)
+{
+	return ct_arena_printf(c->report->memory,
+			       "late starts or slow transfers of %s operations cost up to %s; "
+			       "these times do not tell which",
+			       ct_text_count(c->j->pass->late_or_slow_n).s,
+			       ct_text_pct(c->late_pct).s);
+}
+
+static int add_oversubscribed(struct choice *c)
+{
+	return ct_verdict_add(c->report, ct_oversubscribed_text(c->j->pass, c->report->memory));
+}
+
+/* Behind a finding: what else there is to know of the run. */
+static int say_rest(struct choice *c)
+{
+	const struct ct_finding *slow = c->slow_op;
+	const char *ends;
+
+	if (ct_say_ends(c->report, &ends) != CT_OK ||
+	    (slow && slow->loss_pct > c->told->loss_pct &&
+	     ct_verdict_add(c->report, ct_finding_in_short(slow, c->report))) ||
+	    add_oversubscribed(c))
+		return CT_NOMEM;
+	return ct_verdict_add(c->report, ends) || ct_verdict_add(c->report, c->lacks);
+}
+
+static int say_exposed(struct choice *c)
+{
+	const struct ct_finding *beside = heavier(heavier(c->named, c->change), c->slow_op);
+	struct ct_report *report = c->report;
+
+	c->told = c->exposed;
+	if (ct_say_exposed(c->exposed, report) ||
+	    (beside && ct_verdict_add(report, ct_finding_in_short(beside, report))) ||
+	    (c->late_pct > 0 && ct_verdict_add(report, late_text(c))) ||
+	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
+/* Several are late together, and nobody is named. */
+static int say_together(struct choice *c, double pct)
+{
+	struct ct_report *report = c->report;
+
+	report->verdict.gain_max_pct = pct;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			   ct_together_text(c->j, report)) ||
+	    add_oversubscribed(c))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
+/* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
+static int say_lost(struct choice *c)
+{
+	struct ct_report *report = c->report;
+	double together_pct = ct_together_pct(c->j);
+	const char *late;
+
+	if (c->slow_op &&
+	    c->slow_op->loss_pct >= fmax(together_pct, fmax(c->waited.pct, c->late_pct))) {
+		c->told = c->slow_op;
+		if (ct_say_finding(c->j->pass, c->slow_op, report))
+			return CT_NOMEM;
+		return ct_verdict_add(report, c->lacks);
+	}
+	if (together_pct > c->waited.pct && together_pct > c->late_pct)
+		return say_together(c, together_pct);
+	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
+		int st = ct_waited_say(c->j, &c->waited, c->lacks, report);
+
+		return st == CT_OK ? add_oversubscribed(c) : st;
+	}
+	late = late_text(c);
+	report->verdict.gain_max_pct = c->late_pct;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, late) ||
+	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))) ||
+	    add_oversubscribed(c))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
+static int say_nothing_found(struct choice *c)
+{
+	struct ct_report *report = c->report;
+	double lost = fmax(c->waited.pct, c->late_pct);
+	int st;
+
+	if (c->slow_op)
+		lost = fmax(lost, c->slow_op->loss_pct);
+	lost = fmax(lost, ct_together_pct(c->j));
+	if (c->exposed && !(lost > c->exposed->loss_pct))
+		return say_exposed(c);
+	if (lost > 0)
+		return say_lost(c);
+	if (report->run.timed_ratio < LEAST_TIMED)
+		return ct_verdict_say(
+			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			ct_arena_printf(report->memory,
+					"nobody was found late, but only %s of the launches were "
+					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
+					ct_text_pct(100 * report->run.timed_ratio).s));
+	st = ct_say_healthy(c->j->pass, report);
+	if (st == CT_OK && *c->lacks) {
+		report->verdict.text = ct_arena_printf(report->memory, "%s: in what is here, %s",
+						       c->lacks, report->verdict.text);
+		st = report->verdict.text ? CT_OK : CT_NOMEM;
+	}
+	return st;
+}
+
+/* Too little to judge by; but what there is may tell who of those that are there comes last. */
+static int say_missing(struct choice *c, const char *missing, const char *ends)
+{
+	enum ct_confidence confidence = CT_CONFIDENCE_NONE;
+	struct ct_report *report = c->report;
+	const char *last;
+
+	if (ct_say_last_of_rest(c->j->pass, report, &last) != CT_OK)
+		return CT_NOMEM;
+	if (*last)
+		confidence = CT_CONFIDENCE_LOW;
+	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, confidence,
+			   *last ? c->lacks : missing) ||
+	    ct_verdict_add(report, last))
+		return CT_NOMEM;
+	return ct_verdict_add(report, ends);
+}
+
+static int choose(struct choice *c)
+{
+	const struct ct_pass *pass = c->j->pass;
+	struct ct_report *report = c->report;
+	struct ct_stuck_sum stuck;
+	const char *missing, *ends;
+	uint32_t processes[2];
+	int st;
+
+	ct_stuck_sum(pass, &stuck);
+	report->n_stuck = stuck.all;
+	report->verdict.gain_max_pct = NAN;
+	st = ct_two_jobs(pass, processes);
+	if (st != 0)
+		return st < 0 ? st : ct_say_two_jobs(pass, processes, report);
+	/* a contradiction tells more of itself as a finding */
+	if (c->hung.text && !c->order)
+		return ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, c->hung.text);
+	c->told = c->order ? c->order : leader(c);
+	if (c->told) {
+		st = ct_say_finding(pass, c->told, report);
+		return st == CT_OK && !c->order ? say_rest(c) : st;
+	}
+	if (stuck.all)
+		return ct_say_unclear(report, &stuck);
+	if (ct_say_what_is_missing(pass, report, &missing) != CT_OK ||
+	    ct_say_ends(report, &ends) != CT_OK)
+		return CT_NOMEM;
+	if (*missing)
+		return say_missing(c, missing, ends);
+	if (*ends || ct_ends_unseen(report))
+		return ct_say_unclear(report, &stuck);
+	return say_nothing_found(c);
+}
+
+/* ---- the list ---- */
+
+/* What is not on record could have told otherwise. */
+static void doubt(struct ct_findings *list, const struct ct_report *report)
+{
+	for (size_t i = 0; i < list->n && !report->run.complete; i++) {
+		struct ct_finding *f = &list->all[i];
+
+		if (f->loss_ns != CT_UNKNOWN && f->confidence == CT_CONFIDENCE_HIGH)
+			f->confidence = CT_CONFIDENCE_MEDIUM;
+	}
+}
+
+/* The one that was told, then the weightiest, numbered. */
+static int take(const struct ct_findings *list, const struct ct_finding *told,
+		struct ct_report *report)
+{
+	size_t most = list->n < MOST_FINDINGS ? list->n : MOST_FINDINGS, n = 0;
+
+	report->findings = ct_arena_calloc(report->memory, most + 1, sizeof(*report->findings));
+	if (!report->findings)
+		return CT_NOMEM;
+	if (told)
+		report->findings[n++] = *told;
+	for (size_t i = 0; i < list->n && n < most; i++) {
+		if (&list->all[i] != told)
+			report->findings[n++] = list->all[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		report->findings[i].id = (int)i + 1;
+	report->n_findings = n;
+	report->findings_left_out = list->n - n;
+	return CT_OK;
+}
+
+int ct_verdict_fill(const struct ct_judgement *j, struct ct_findings *list,
+		    struct ct_report *report)
+{
+	struct choice c = { .j = j, .report = report };
+	int st = ct_one_cause(list);
+
+	if (st != CT_OK)
+		return st;
+	if (list->n)
+		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
+	doubt(list, report);
+	st = gather(&c, list);
+	if (st == CT_OK)
+		st = choose(&c);
+	return st == CT_OK ? take(list, c.told, report) : st;
+}

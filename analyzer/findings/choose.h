@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choose.h — of all that was found, what is told in one sentence, and in which order the findings stand.
+ *
+ * What leads is what costs most, contradictions before it; a loss too small to be chased does not lead before a larger
+ * one of another kind. What cannot be concluded is told as what it is. docs/ANALYSIS.md, "The verdict". */
+#ifndef CT_VERDICT_CHOOSE_H
+#define CT_VERDICT_CHOOSE_H
+
+#include "analyzer/findings/finding_list.h"
+#include "analyzer/lateness/step_blame.h"
+#include "analyzer/lateness/weigh.h"
+
+/* What there is to choose from. All borrowed. */
+struct ct_judgement {
+	const struct ct_pass *pass;
+	const struct ct_charge *charges; /* by seat */
+	const struct ct_cycles *cycles;
+	const struct ct_hits *hits;
+	const struct ct_set_result *set; /* that was weighed together; in_set NULL: none */
+};
+
+/* Makes of all that is in the list report->findings and report->verdict, in a report that is filled in else. What the
+ * verdict tells comes first. 0 or CT_NOMEM. */
+int ct_verdict_fill(const struct ct_judgement *judgement, struct ct_findings *list,
+		    struct ct_report *report);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* say_communication.c — what communication costs a run: exposed, or nothing to speak of. */
+#include "analyzer/findings/verdict_text.h"
+
+#include <math.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/gain.h"
+#include "analyzer/lateness/weigh.h"
+
+/* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
+ * overlap. What is waited for others is no part of it. */
+int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
+{
+	const struct ct_report_exposed *e = &report->exposed;
+	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
+	/* of what stood waiting, and of what moved */
+	double err = e->err_pct + ct_gain_times_err_pct(report);
+	int bound = f->kind != CT_FINDING_BUCKETS && stays - err >= CT_VERDICT_COMM_PCT;
+
+	report->verdict.gain_max_pct = f->loss_pct;
+	if (bound)
+		return ct_verdict_say(
+			report, CT_VERDICT_COMM_BOUND, f->confidence,
+			ct_arena_printf(report->memory,
+					"data moves for %s of the time and computing takes %s: "
+					"however well hidden, %s±%s stays exposed at this "
+					"speed; now it is %s, %s waiting for others",
+					ct_text_pct(e->transferring_pct).s,
+					ct_text_pct(computing).s, ct_text_pct(stays).s,
+					ct_text_pct(err).s, ct_text_pct(e->share_pct).s,
+					ct_text_pct(e->wait_pct).s));
+	if (isnan(e->share_pct))
+		return ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+				      ct_arena_printf(report->memory,
+						      "%s; at most %s would be saved", f->cause,
+						      ct_text_pct(f->loss_pct).s));
+	return ct_verdict_say(
+		report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+		ct_arena_printf(report->memory,
+				"ranks stand waiting for communication for %s±%s of the time "
+				"(%s); at most %s would be saved",
+				ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
+				ct_text_pct(f->loss_pct).s));
+}
+
+/* Time in communication, %, from which on it matters whether its links are as fast as they could be. */
+#define MUCH_PCT 20.0
+
+static int is_link_compared(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_links; i++) {
+		if (!isnan(report->links[i].efficiency_ratio))
+			return 1;
+	}
+	return 0;
+}
+
+/* Waits that are nobody's alone may be the order of a pipeline, or stalls too short or too rare for a rule. */
+static enum ct_confidence sure_of_health(const struct ct_report *report, double wait_pct)
+{
+	int is_open = wait_pct >= CT_VERDICT_COMM_PCT ||
+		      (!(report->run.comm_share_pct < MUCH_PCT) && !is_link_compared(report));
+
+	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
+}
+
+int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
+	double gain = ct_gain_pct(report);
+	const char *text;
+
+	if (most < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = most;
+		return ct_verdict_say(
+			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			ct_arena_printf(
+				report->memory,
+				"exposed at most %s: no rank stood waiting for communication "
+				"for longer; look elsewhere",
+				ct_text_pct(most).s));
+	}
+	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
+		report->verdict.gain_max_pct = share;
+		return ct_verdict_say(
+			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			ct_arena_printf(report->memory,
+					"no rank spent more than %s of %s inside communication",
+					ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
+	}
+	report->verdict.gain_max_pct = gain;
+	wait = ct_gain_wait_pct(report);
+	/* what has less of it by itself was told above */
+	if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
+		return ct_verdict_say(
+			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
+			ct_arena_printf(memory,
+					"played again without any communication the run takes at "
+					"most %s less; look elsewhere",
+					ct_text_pct(gain).s));
+	text = ct_arena_printf(memory,
+			       "no rank steadily costs the others 1 %% of the run, judged by %s "
+			       "operations",
+			       ct_text_count(pass->matched).s);
+	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
+		text = ct_arena_printf(memory,
+				       "%s; how much of the %s in communication computing hides is "
+				       "not known",
+				       text, ct_text_pct(share).s);
+	else if (text && !isnan(gain))
+		text = ct_arena_printf(memory, "%s; if transfers took no time, at most %s faster",
+				       text, ct_text_pct(gain).s);
+	if (text && wait >= CT_VERDICT_COMM_PCT)
+		text = ct_arena_printf(memory,
+				       "%s; ranks wait for each other for %s of the time, for none "
+				       "of them alone",
+				       text, ct_text_pct(wait).s);
+	if (text && !(share < MUCH_PCT) && !is_link_compared(report))
+		text = ct_arena_printf(memory, "%s; no link had another to be compared with", text);
+	return ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait), text);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How members came apart, in words. */
+#include "analyzer/findings/order_maker.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/order/uneven_inputs.h"
+#include "trace/ops.h"
+
+/* Differing sizes are those of a last, smaller step if they come this late, after so many operations that agreed. */
+#define LAST_OPS 8u
+#define OPS_BEFORE 20u
+
+static const char *field_of(const struct ct_order_maker *k, const struct ct_order_call *call)
+{
+	const char *name = NULL;
+
+	switch (k->apart.field) {
+	case CT_MISMATCH_BYTES:
+		return ct_arena_printf(k->list->memory, "%llu", (unsigned long long)call->count);
+	case CT_MISMATCH_ROOT:
+		return ct_arena_printf(k->list->memory, "%d", call->root);
+	case CT_MISMATCH_DTYPE:
+		name = ct_dtype_name(call->dtype);
+		break;
+	case CT_MISMATCH_REDOP:
+		name = ct_redop_name(call->redop);
+		break;
+	case CT_MISMATCH_OP:
+	case CT_MISMATCH_NONE:
+		name = ct_op_names_get(&k->pass->names, call->op);
+		break;
+	}
+	return name ? name : "?";
+}
+
+static const char *site_text(const struct ct_site *site)
+{
+	return site ? site->text : "unknown place";
+}
+
+static int add_counts(struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+
+	if (ct_order_evidence(k, "first_seq", "", (double)a->seq) ||
+	    ct_order_evidence(k, "instances", "count", (double)k->instances) ||
+	    ct_order_evidence(k, "members_that_differ", "count", a->n_odd) ||
+	    ct_order_evidence(k, "members_that_agree", "count", a->n_usual))
+		return CT_NOMEM;
+	if (a->n_unseen && ct_order_evidence(k, "members_not_seen", "count", a->n_unseen))
+		return CT_NOMEM;
+	if (a->has_sites && ct_order_evidence(k, "first_site_seq", "", (double)a->site_seq))
+		return CT_NOMEM;
+	if (!a->by)
+		return CT_OK;
+	if (ct_order_evidence(k, a->how == CT_APART_SKIPPED ? "left_out" : "more", "count", a->by))
+		return CT_NOMEM;
+	return ct_order_evidence(k, "fits_shifted", "count", a->fits);
+}
+
+/* " site_theirs=A site_others=B first_site_seq=N", or nothing. */
+static const char *sites_of_line(const struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+	const struct ct_site *odd = a->has_sites ? a->odd_site : a->odd.site;
+	const struct ct_site *usual = a->has_sites ? a->usual_site : a->usual.site;
+	const char *theirs = ct_order_site_word(k->list->memory, odd),
+		   *others = ct_order_site_word(k->list->memory, usual);
+
+	if (!theirs || !others)
+		return NULL;
+	if (!odd && !usual)
+		return "";
+	if (!a->has_sites)
+		return ct_arena_printf(k->list->memory, " site_%s=%s site_others=%s",
+				       a->has_minority ? "theirs" : "one", theirs, others);
+	return ct_arena_printf(k->list->memory, " site_%s=%s site_others=%s first_site_seq=%llu",
+			       a->has_minority ? "theirs" : "one", theirs, others,
+			       (unsigned long long)a->site_seq);
+}
+
+static int keep_sites(struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+	const struct ct_order_side odd = { a->has_minority ? "theirs" : "one",
+					   a->has_sites ? a->odd_site : a->odd.site };
+	const struct ct_order_side usual = { "others",
+					     a->has_sites ? a->usual_site : a->usual.site };
+
+	return ct_order_sites(k, odd, usual);
+}
+
+/* ", called from A against B", or nothing. */
+static const char *sites_of_cause(const struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+
+	if (!a->has_sites)
+		return "";
+	return ct_arena_printf(k->list->memory, "; from seq %llu on called from %s against %s",
+			       (unsigned long long)a->site_seq, site_text(a->odd_site),
+			       site_text(a->usual_site));
+}
+
+/* ---- another call ---- */
+
+/* Did every process end in order? */
+static int all_ended_in_order(const struct ct_order_maker *k)
+{
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		if (!k->comm->seats[m] || !ct_uneven_ended_in_order(k->pass, k->comm->seats[m] - 1))
+			return 0;
+	}
+	return 1;
+}
+
+/* Sizes that differ at the very end only, in a job that came to its end: a last step with less in it. */
+static int is_last_step(const struct ct_order_maker *k)
+{
+	return k->apart.field == CT_MISMATCH_BYTES && k->order && k->order->whole >= OPS_BEFORE &&
+	       k->comm->last_seq != UINT64_MAX && k->comm->last_seq - k->apart.seq < LAST_OPS &&
+	       all_ended_in_order(k);
+}
+
+static int make_call(struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+	const char *usual = field_of(k, &a->usual), *odd = field_of(k, &a->odd);
+	const char *sites = sites_of_line(k), *site_cause = sites_of_cause(k), *ranks;
+	const char *field = ct_mismatch_field_name(a->field), *apart = "";
+	int last = is_last_step(k);
+
+	if (ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual))
+		return CT_NOMEM;
+	k->f->confidence = ct_order_confidence(k, a->is_sure ? CT_CONFIDENCE_HIGH
+							     : CT_CONFIDENCE_MEDIUM);
+	if (!usual || !odd || !sites || !site_cause || keep_sites(k) ||
+	    ct_order_ranks(k, 1, !a->has_minority) || add_counts(k))
+		return CT_NOMEM;
+	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	if (!a->has_minority) {
+		const char *one = ct_order_ranks_text(k, CT_APART_ODD),
+			   *others = ct_order_ranks_text(k, CT_APART_USUAL);
+
+		if (!one || !others)
+			return CT_NOMEM;
+		apart = ct_arena_printf(k->list->memory, " ranks_one=%s ranks_others=%s%s", one,
+					others,
+					!a->by			     ? ""
+					: a->how == CT_APART_SKIPPED ? " shifted=behind"
+								     : " shifted=ahead");
+	}
+	if (a->field)
+		k->f->cause = ct_arena_printf(k->list->memory, "%s%s: %s against %s%s",
+					      last ? "at the end only, " : "", field, odd, usual,
+					      site_cause);
+	else
+		k->f->cause = ct_arena_printf(k->list->memory, "one %s more%s",
+					      ct_order_op_text(k, &a->usual), site_cause);
+	k->f->advice = last ? "the last step has less in it on some ranks: let the loader drop it "
+			      "or fill it "
+			      "up; results of this step are wrong"
+			    : "compare the code paths that lead the ranks to this operation; "
+			      "results may be "
+			      "wrong even where nothing hangs";
+	if (!ranks || !apart || !k->f->cause)
+		return CT_NOMEM;
+	k->f->is_undecided = !a->has_minority;
+	k->f->line = ct_arena_printf(
+		k->list->memory,
+		"ranks=%s comm=%016llx seq=%llu field=%s %s=%s others=%s instances=%llu%s%s", ranks,
+		(unsigned long long)k->comm->key, (unsigned long long)a->seq,
+		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
+		(unsigned long long)k->instances, apart, sites);
+	return k->f->line ? CT_OK : CT_NOMEM;
+}
+
+/* ---- an operation too few or too many ---- */
+
+/* Where members may have shares of different sizes, one of them says nothing about the operation. */
+static const char *count_text(const struct ct_order_maker *k, const struct ct_order_call *call)
+{
+	const struct ct_member member = { .op = call->op, .varying = call->varying };
+
+	return ct_mismatch_sizes_agree(&member)
+		       ? ct_arena_printf(k->list->memory, "%llu", (unsigned long long)call->count)
+		       : "n/a";
+}
+
+/* Where the operation before them is like the last of those that are missing, or too many, it may be the first of them instead, and
+ * so on: in a row of equal ones any may be. Unless sites tell. */
+static int may_be_earlier(const struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+	uint8_t which = a->how == CT_APART_EXTRA ? CT_APART_ODD : CT_APART_USUAL;
+
+	if (a->has_sites || !k->order || !a->seq)
+		return 0;
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		const struct ct_order_call *call, *before;
+
+		if (k->set[m] != which)
+			continue;
+		call = ct_order_at(k->order, a->seq + a->by - 1, m);
+		before = ct_order_at(k->order, a->seq - 1, m);
+		if (call && before)
+			return !ct_order_differ(before, call) &&
+			       (!call->site || !before->site || call->site == before->site);
+	}
+	return 0;
+}
+
+/* How the shift shows. */
+static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
+			      const char *what, int earlier)
+{
+	const struct ct_apart *a = &k->apart;
+	const char *at = ct_arena_printf(k->list->memory, "%s at %sseq %llu%s%s", what,
+					 earlier ? "or before " : "", (unsigned long long)a->seq,
+					 call->site ? ", " : "",
+					 call->site ? call->site->text : "");
+	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
+
+	if (!at)
+		return NULL;
+	if (a->how == CT_APART_SKIPPED)
+		return ct_arena_printf(
+			k->list->memory,
+			"%s: what %s there, the others call%s %u operation%s later%s", at, who,
+			a->by_habit ? "ed" : "", a->by, s, a->by_habit ? " the other times" : "");
+	if (a->by_habit)
+		return ct_arena_printf(k->list->memory, "%s: the one before it again", at);
+	return ct_arena_printf(k->list->memory,
+			       "%s: what %s next, the others call %u operation%s earlier", at, who,
+			       a->by, s);
+}
+
+static int make_shifted(struct ct_order_maker *k)
+{
+	const struct ct_apart *a = &k->apart;
+	int is_extra = a->how == CT_APART_EXTRA, earlier = may_be_earlier(k);
+	/* what was called and had not to be, or had to be and was not */
+	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
+	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
+	const char *of = "";
+
+	if (ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call))
+		return CT_NOMEM;
+	/* of two operations alike any may be the one */
+	k->f->confidence = ct_order_confidence(k, a->is_sure && !a->by_habit &&
+								  (a->fits >= 3 || a->has_sites)
+							  ? CT_CONFIDENCE_HIGH
+							  : CT_CONFIDENCE_MEDIUM);
+	if (!sites || !count || keep_sites(k) || ct_order_ranks(k, 1, 0) || add_counts(k))
+		return CT_NOMEM;
+	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	if (count[0] != 'n')
+		of = ct_arena_printf(k->list->memory, " of %s", count);
+	if (!ranks || !of)
+		return CT_NOMEM;
+	what = a->by == 1 ? ct_arena_printf(k->list->memory, "%s%s", k->f->op_name, of)
+			  : ct_arena_printf(k->list->memory, "%u operations, the first %s%s", a->by,
+					    k->f->op_name, of);
+	if (!what)
+		return CT_NOMEM;
+	k->f->cause = shift_text(k, call, what, earlier);
+	k->f->advice =
+		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
+			   "logging or evaluating); all members have to call it"
+			 : "look for a condition, an early return or an exception on these ranks "
+			   "that leaves the operation out";
+	k->f->line = ct_arena_printf(k->list->memory,
+				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
+				     "instances=%llu%s",
+				     ranks, (unsigned long long)k->comm->key, earlier ? "<=" : "=",
+				     (unsigned long long)a->seq, k->f->op_name, count,
+				     is_extra ? "more" : "left_out", a->by, a->fits,
+				     (unsigned long long)k->instances, sites);
+	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
+}
+
+int ct_apart_finding(struct ct_order_maker *k)
+{
+	return k->apart.by && k->apart.has_minority ? make_shifted(k) : make_call(k);
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/gain.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/verdict_text.h"
+#include "analyzer/lateness/partial_instances.h"
+#include "analyzer/lateness/weigh.h"
+#include "analyzer/model/process_exit.h"
+
+#include <math.h>
+
+/* Of the operations, that are not whole where the sentence says so. */
+#define MUCH_INCOMPLETE 0.1
+
+uint64_t ct_most_exposed(const struct ct_pass *pass)
+{
+	uint64_t most = 0;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		struct ct_exposed sum;
+
+		ct_pass_exposed(pass, s, &sum);
+		if (!sum.is_known)
+			return UINT64_MAX;
+		most = sum.exposed_ns + sum.err_ns > most ? sum.exposed_ns + sum.err_ns : most;
+	}
+	return most;
+}
+
+/* ---- what is not there ---- */
+
+/* Ranks of which records are missing, sorted; NULL: out of memory. */
+static const char *ranks_with_losses(const struct ct_report *report)
+{
+	int *ranks = ct_arena_calloc(report->memory, report->n_losses + 1, sizeof(*ranks));
+	size_t n = 0;
+
+	for (size_t i = 0; ranks && i < report->n_losses; i++) {
+		size_t known = 0;
+
+		if (!report->losses[i].is_loss_of_records)
+			continue;
+		while (known < n && ranks[known] != report->losses[i].rank)
+			known++;
+		if (known == n)
+			ranks[n++] = report->losses[i].rank;
+	}
+	if (!ranks)
+		return NULL;
+	if (!n)
+		return "";
+	return ct_arena_printf(report->memory, "records of rank%s %s are missing",
+			       n == 1 ? "" : "s", ct_ranks_text(report->memory, ranks, n, 4));
+}
+
+int ct_say_what_lacks(const struct ct_pass *pass, struct ct_report *report, const char **text)
+{
+	const struct ct_report_run *run = &report->run;
+	double all = (double)pass->matched + (double)pass->messages + (double)pass->incomplete;
+	const char *lost;
+
+	*text = "";
+	if (run->n_missing) {
+		*text = ct_arena_printf(report->memory, "only %llu of %llu ranks left a trace",
+					(unsigned long long)run->ranks_seen,
+					(unsigned long long)run->ranks_expected);
+		return *text ? CT_OK : CT_NOMEM;
+	}
+	if ((double)pass->incomplete < MUCH_INCOMPLETE * all || !pass->incomplete)
+		return CT_OK;
+	lost = ranks_with_losses(report);
+	if (lost && *lost)
+		*text = lost;
+	else if (lost)
+		*text = ct_arena_printf(report->memory, "%s of %s operations lack members",
+					ct_text_count(pass->incomplete).s,
+					ct_text_count((uint64_t)all).s);
+	return *text ? CT_OK : CT_NOMEM;
+}
+
+static const char *what_is_missing(const struct ct_pass *pass, const struct ct_report *report,
+				   const char *lacks)
+{
+	struct ct_arena *memory = report->memory;
+	unsigned long long matched = pass->matched, lost = ct_verdict_order_lost(pass);
+
+	if (pass->ops == 0)
+		return "no communication was recorded";
+	if (lost)
+		return ct_arena_printf(memory,
+				       "%llu operations in CUDA graphs or their launches could not "
+				       "be followed, so it is not known which operations of the "
+				       "ranks belong together",
+				       lost);
+	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
+		return "";
+	if (report->run.timing == CT_TIMING_HOST && pass->matched == 0 && pass->time_err.n == 0)
+		return "only ends were timed";
+	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
+		return ct_arena_printf(memory, "nothing was timed (%s)", report->run.timing_why);
+	if (report->run.ranks_untimed)
+		return ct_arena_printf(memory,
+				       "%llu of %llu ranks were not timed (timing off), so too few "
+				       "operations have times on every rank",
+				       (unsigned long long)report->run.ranks_untimed,
+				       (unsigned long long)report->run.ranks_seen);
+	if (*lacks)
+		return ct_arena_printf(memory, "%s, so too few operations are whole", lacks);
+	if (pass->n_seats == 1)
+		return "one rank only: there was nobody to wait for";
+	if (pass->messages > pass->matched)
+		return "only point-to-point messages: nobody is judged by those in this version";
+	return ct_arena_printf(
+		memory, "only %llu operations with times on every rank, at least %u are needed",
+		matched, CT_VERDICT_MIN_MATCHED);
+}
+
+int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text)
+{
+	const char *lacks, *vain = ct_gain_why_not(report);
+
+	if (ct_say_what_lacks(pass, report, &lacks) != CT_OK)
+		return CT_NOMEM;
+	*text = what_is_missing(pass, report, lacks);
+	if (*text && !**text && vain)
+		*text = vain;
+	return *text ? CT_OK : CT_NOMEM;
+}
+
+int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
+		    struct ct_report *report)
+{
+	const struct ct_process *a = &pass->run->processes[processes[0]].id;
+	const struct ct_process *b = &pass->run->processes[processes[1]].id;
+	const char *first = ct_arena_text(report->memory, a->job, sizeof(a->job));
+	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
+
+	if (!first || !other)
+		return CT_NOMEM;
+	report->run.is_two_jobs = 1;
+	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			      ct_arena_printf(report->memory,
+					      "traces of two jobs, %s and %s, were read as one "
+					      "run: report each by itself",
+					      first, other));
+}
+
+int ct_say_last_of_rest(const struct ct_pass *pass, struct ct_report *report, const char **text)
+{
+	uint64_t most = ct_most_exposed(pass);
+	struct ct_charge charge;
+	uint32_t seat;
+
+	*text = "";
+	if (!report->run.n_missing)
+		return CT_OK;
+	if (ct_rest_last(pass, &seat, &charge) != CT_OK)
+		return CT_NOMEM;
+	if (seat == pass->n_seats)
+		return CT_OK;
+	charge.loss_ns = charge.loss_ns < most ? charge.loss_ns : most;
+	*text = ct_arena_printf(
+		report->memory,
+		"of those that did, rank %d steadily comes last, up to %s ± %s (%s): "
+		"whether a missing one comes later is not known",
+		pass->seats[seat].rank, ct_text_ns(charge.loss_ns).s, ct_text_ns(charge.err_ns).s,
+		ct_text_pct(100 * (double)charge.loss_ns / (double)pass->duration_ns).s);
+	return *text ? CT_OK : CT_NOMEM;
+}
+
+/* ---- how processes ended ---- */
+
+/* Somebody, or the process itself, said that it did not end well. That nobody knows how it ended is no bad end. */
+static int was_seen(const struct ct_report_process *p)
+{
+	return p->ended_badly && p->how.how != CT_END_UNKNOWN;
+}
+
+/* Lines that were imported tell nothing of any end (they have no program), nor does a file whose end is missing. */
+static int could_be_seen(const struct ct_report_process *p)
+{
+	int cut = p->torn_bytes || p->skipped_bytes || p->missing_blocks || p->damage_why;
+
+	return p->exe[0] && (!cut || p->ring[0] == 'p');
+}
+
+int ct_ends_unseen(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *p = &report->processes[report->ended[i]];
+
+		if (p->how.how == CT_END_UNKNOWN && could_be_seen(p))
+			return 1;
+	}
+	return 0;
+}
+
+static const char *how_text(const struct ct_report_process *p, struct ct_arena *memory)
+{
+	switch (p->how.how) {
+	case CT_END_SIGNAL:
+		return ct_arena_printf(memory, "was killed by signal %d%s", p->how.signal,
+				       p->how.for_memory ? " for want of memory" : "");
+	case CT_END_EXIT:
+		return ct_arena_printf(memory, "left by _exit(%d)", p->how.exit_code);
+	case CT_END_EXEC:
+		return "was replaced by another program";
+	case CT_END_CLEAN:
+	case CT_END_RUNNING:
+	case CT_END_UNKNOWN:
+		break;
+	}
+	return ct_arena_printf(memory, "exited with %d", p->how.exit_code);
+}
+
+static const char *when_text(const struct ct_report_process *p, struct ct_arena *memory)
+{
+	uint64_t after = p->ended_after_at_ns, before = p->ended_before_at_ns;
+
+	if (after != CT_UNKNOWN && before != CT_UNKNOWN && before - after > before / 100)
+		return ct_arena_printf(memory, ", at %s..%s", ct_text_ns(after).s,
+				       ct_text_ns(before).s);
+	if (after != CT_UNKNOWN)
+		return ct_arena_printf(memory, ", at %s", ct_text_ns(after).s);
+	if (p->last_heartbeat_at_ns != CT_UNKNOWN)
+		return ct_arena_printf(memory, ", last heard of at %s",
+				       ct_text_ns(p->last_heartbeat_at_ns).s);
+	return "";
+}
+
+/* Who ends a whole job sends the same signal to one rank after the other: that order says nothing. */
+static int was_ended_with_others(const struct ct_report *report, const struct ct_report_process *p)
+{
+	if (!ct_end_was_sent(&p->how))
+		return 0;
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *other = &report->processes[report->ended[i]];
+
+		if (other != p && ct_end_was_sent(&other->how) && other->hostkey == p->hostkey &&
+		    other->how.kill_by == p->how.kill_by)
+			return 1;
+	}
+	return 0;
+}
+
+/* Is it known that it failed by itself before all others that did not end well (ends.h)? */
+static int is_first(const struct ct_report *report, const struct ct_report_process *p)
+{
+	return report->n_ended > 1 && report->n_ended_first == 1 &&
+	       p == &report->processes[report->ended[0]] && !was_ended_with_others(report, p);
+}
+
+/* Processes give a sign of life each second; who is silent for longer than that and a quarter before all others ended first. */
+#define SILENT_NS 1250000000u
+
+/* Nobody saw it end, but all others were heard of clearly later. */
+static int say_silent(struct ct_report *report, const char **text)
+{
+	const struct ct_report_process *first = NULL;
+	uint64_t least = UINT64_MAX, second = UINT64_MAX;
+
+	for (size_t i = 0; i < report->n_processes; i++) {
+		const struct ct_report_process *p = &report->processes[i];
+		uint64_t at = p->last_heartbeat_at_ns;
+
+		if (p->attempt != report->run.attempt || at == CT_UNKNOWN)
+			continue;
+		if (at < least) {
+			second = least;
+			least = at;
+			first = p;
+		} else if (at < second) {
+			second = at;
+		}
+	}
+	if (!first || second == UINT64_MAX || second - least < SILENT_NS || !first->ended_badly ||
+	    !could_be_seen(first))
+		return CT_OK;
+	*text = ct_arena_printf(report->memory,
+				"rank %d was last heard of at %s, %s before any other", first->rank,
+				ct_text_ns(least).s, ct_text_ns(second - least).s);
+	return *text ? CT_OK : CT_NOMEM;
+}
+
+int ct_say_ends(struct ct_report *report, const char **text)
+{
+	const struct ct_report_process *first = NULL;
+	struct ct_arena *memory = report->memory;
+	const char *how, *when, *others = "";
+	size_t n = 0;
+
+	*text = "";
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *p = &report->processes[report->ended[i]];
+
+		n += was_seen(p) != 0;
+		first = first || !was_seen(p) ? first : p;
+	}
+	if (!first)
+		return say_silent(report, text);
+	how = how_text(first, memory);
+	when = when_text(first, memory);
+	if (n > 1)
+		others = ct_arena_printf(memory, " (%zu more did not end well)", n - 1);
+	if (!how || !when || !others)
+		return CT_NOMEM;
+	*text = ct_arena_printf(memory, "rank %d %s%s%s%s", first->rank, how,
+				is_first(report, first) ? " before the others" : "", when, others);
+	return *text ? CT_OK : CT_NOMEM;
+}
+
+/* ---- what had not ended ---- */
+
+static const char *stuck_text(const struct ct_report *report, const struct ct_stuck_sum *stuck)
+{
+	struct ct_arena *memory = report->memory;
+	const char *had = report->run.processes_running ? "have" : "had";
+
+	if (stuck->late)
+		return ct_arena_printf(memory,
+				       "%u operation%s %s been under way for longer than "
+				       "COMMTRACE_HANG_AFTER",
+				       stuck->late, stuck->late == 1 ? "" : "s",
+				       stuck->late == 1 && had[2] == 'v' ? "has" : had);
+	if (stuck->unusual)
+		return ct_arena_printf(memory,
+				       "%u operation%s under way for up to %s so far, much longer "
+				       "than is usual in this run",
+				       stuck->unusual, stuck->unusual == 1 ? " is" : "s are",
+				       ct_text_ns(stuck->longest_ns).s);
+	return ct_arena_printf(memory, "%u operation%s had not returned when %s ended", stuck->all,
+			       stuck->all == 1 ? "" : "s",
+			       report->run.processes_running ? "their processes" : "recording");
+}
+
+/* By somebody else, as far as that is known: what a launcher, a time limit or Ctrl-C sends. */
+static int was_killed(const struct ct_end *end)
+{
+	return end->kill_ns ||
+	       (end->how == CT_END_SIGNAL && (end->signal == SIGTERM || end->signal == SIGKILL ||
+					      end->signal == SIGINT || end->signal == SIGHUP));
+}
+
+/* Were all those killed of whom an end was seen? Then what they stood in comes first. */
+static int were_killed(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_ended; i++) {
+		const struct ct_report_process *p = &report->processes[report->ended[i]];
+
+		if (was_seen(p) && !was_killed(&p->how))
+			return 0;
+	}
+	return 1;
+}
+
+int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
+{
+	struct ct_arena *memory = report->memory;
+	const char *open = stuck->all ? stuck_text(report, stuck) : "", *ends, *text;
+
+	if (!open || ct_say_ends(report, &ends) != CT_OK)
+		return CT_NOMEM;
+	if (*ends && *open && were_killed(report))
+		text = ct_arena_printf(memory, "%s; %s; why is not known", open, ends);
+	else if (*ends && *open)
+		text = ct_arena_printf(memory, "%s; %s; why is not known", ends, open);
+	else if (*ends || *open)
+		text = ct_arena_printf(memory, "%s%s; why is not known", ends, open);
+	else
+		text = ct_arena_printf(memory,
+				       "%zu process%s ended and nobody saw how; why is not known",
+				       report->n_ended, report->n_ended == 1 ? "" : "es");
+	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
+}

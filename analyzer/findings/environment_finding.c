@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/environment/environment.h"
+#include "analyzer/findings/straggler_findings.h"
+
+/* Names in the line, and in the cause. */
+#define NAMES_SHOWN 4u
+
+/* Ranks with another value than most, of everything that must be equal; where no value is that of most, all of them. */
+static int odd_ranks(const struct ct_report_environment *from, int *ranks, size_t cap, size_t *n)
+{
+	*n = 0;
+	for (size_t d = 0; d < from->n_differs; d++) {
+		const struct ct_report_env_differs *differs = &from->differs[d];
+		size_t most = 0, all = differs->values[0].n_ranks;
+
+		for (size_t v = 1; v < differs->n_values; v++) {
+			all += differs->values[v].n_ranks;
+			if (differs->values[v].n_ranks > differs->values[most].n_ranks)
+				most = v;
+		}
+		if (2 * differs->values[most].n_ranks <= all)
+			most = differs->n_values;
+		for (size_t v = 0; differs->matters && v < differs->n_values; v++) {
+			for (size_t r = 0; v != most && r < differs->values[v].n_ranks; r++) {
+				size_t at = 0;
+
+				while (at < *n && ranks[at] != differs->values[v].ranks[r])
+					at++;
+				if (at == *n && *n < cap)
+					ranks[(*n)++] = differs->values[v].ranks[r];
+			}
+		}
+	}
+	return *n > 0;
+}
+
+/* "NCCL_ALGO Ring on rank 1, Tree on rank 0,2,3" */
+static const char *describe(struct ct_arena *memory, const struct ct_report_env_differs *d)
+{
+	const char *text = d->name;
+
+	for (size_t v = 0; text && v < d->n_values && v < NAMES_SHOWN; v++) {
+		const char *ranks = ct_ranks_text(memory, d->values[v].ranks, d->values[v].n_ranks,
+						  4);
+
+		text = ranks ? ct_arena_printf(memory, "%s%s %.60s on rank%s %s", text,
+					       v ? "," : "",
+					       d->values[v].value ? d->values[v].value : "not set",
+					       d->values[v].n_ranks == 1 ? "" : "s", ranks)
+			     : NULL;
+	}
+	return text;
+}
+
+/* The names of what has to be equal and is not, and who has what; how bad the worst of it is. Returns how many, or
+ * CT_NOMEM. */
+static int tell_differences(const struct ct_report_environment *from, struct ct_arena *memory,
+			    const char **names, const char **cause, enum ct_severity *severity)
+{
+	int n = 0;
+
+	for (size_t d = 0; d < from->n_differs; d++) {
+		const struct ct_report_env_differs *differs = &from->differs[d];
+		const char *what;
+
+		if (!differs->matters)
+			continue;
+		if (differs->severity > *severity)
+			*severity = differs->severity;
+		if (n++ >= (int)NAMES_SHOWN)
+			continue;
+		what = describe(memory, differs);
+		if (!what)
+			return CT_NOMEM;
+		*names = ct_arena_printf(memory, "%s%s%s", *names, **names ? "," : "",
+					 differs->name);
+		if (!*names)
+			return CT_NOMEM;
+		*cause = ct_arena_printf(memory, "%s%s%s", *cause, **cause ? "; " : "", what);
+		if (!*cause)
+			return CT_NOMEM;
+	}
+	return n;
+}
+
+int ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
+{
+	struct ct_arena *memory = list->memory;
+	const char *names = "", *cause = "", *text;
+	enum ct_severity severity = CT_SEVERITY_INFO;
+	struct ct_finding *f;
+	size_t n_ranks;
+	int *ranks;
+	int n = tell_differences(&report->environment, memory, &names, &cause, &severity);
+
+	if (n <= 0)
+		return n;
+	f = ct_findings_add(list, CT_FINDING_ENVIRONMENT_DIFFERS);
+	ranks = ct_arena_calloc(memory, report->n_ranks + 1, sizeof(*ranks));
+	if (!f || !ranks)
+		return CT_NOMEM;
+	odd_ranks(&report->environment, ranks, report->n_ranks, &n_ranks);
+	f->severity = severity;
+	f->confidence = CT_CONFIDENCE_HIGH;
+	f->cause = cause;
+	f->advice = "make them equal, or know why they are not: environment in `commtrace info`";
+	if (ct_finding_ranks(list, f, ranks, n_ranks) ||
+	    ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN))
+		return CT_NOMEM;
+	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	if (!text)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s", names,
+				  n > (int)NAMES_SHOWN ? ",..." : "", text);
+	return f->line ? CT_OK : CT_NOMEM;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* finding_list.h — what the steps of the analysis assert, gathered for the report.
+ *
+ *     f = ct_findings_add(list, CT_FINDING_SLOW_LINK);
+ *     if (!f || ct_finding_ranks(list, f, ranks, n) || ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN))
+ *             return CT_NOMEM;
+ *     f->loss_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
+ *
+ * Everything is in the report's memory. One thread. */
+#ifndef CT_FINDING_LIST_H
+#define CT_FINDING_LIST_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/model/report.h"
+
+struct ct_findings {
+	struct ct_finding *all;
+	size_t n, cap;
+	struct ct_arena *memory; /* the report's */
+};
+
+void ct_findings_fini(struct ct_findings *list);
+
+/* One more, of which nothing is known yet: times, loss, cycles unknown, severity info, confidence none. Valid until the
+ * next one is added. NULL: out of memory. */
+struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kind kind);
+
+/* Who it is about, sorted; copied. 0 or CT_NOMEM. */
+int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n);
+
+/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/ANALYSIS.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. 0 or CT_NOMEM. */
+int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
+			double value, const char *unit, double err);
+
+/* Loss of the run, its error, its share; severity by what is sure of it (docs/ANALYSIS.md, STRAGGLER): info, warn from
+ * 3 %, severe above 10 %. */
+void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns);
+
+/* What is to be done first: contradictions, then by loss, then what has none. For qsort. */
+int ct_finding_order(const void *a, const void *b);
+
+#endif

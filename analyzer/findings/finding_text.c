@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/order_findings.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/verdict_text.h"
+
+/* Ranks in a sentence. */
+#define MOST_RANKS 8u
+
+int ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
+		   enum ct_confidence confidence, const char *text)
+{
+	report->verdict.code = code;
+	report->verdict.confidence = confidence;
+	report->verdict.text = text;
+	return text ? CT_OK : CT_NOMEM;
+}
+
+int ct_verdict_add(struct ct_report *report, const char *text)
+{
+	if (!text)
+		return CT_NOMEM;
+	if (!*text)
+		return CT_OK;
+	report->verdict.text = ct_arena_printf(report->memory, "%s; %s", report->verdict.text,
+					       text);
+	return report->verdict.text ? CT_OK : CT_NOMEM;
+}
+
+/* A fact of the finding; NAN: it has none of that name. */
+static double fact(const struct ct_finding *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (strcmp(f->evidence[i].name, name) == 0)
+			return f->evidence[i].value;
+	}
+	return NAN;
+}
+
+/* "up to 94.4ms ± 5.58ms of 2.99s (3.16%)" */
+static const char *loss_text(const struct ct_pass *pass, const struct ct_finding *f, int at_most,
+			     struct ct_arena *memory)
+{
+	return ct_arena_printf(memory, "%s%s ± %s of %s (%s)", at_most ? "up to " : "",
+			       ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+			       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
+}
+
+/* "rank 5 on node1", "ranks 1,4 on node0", "ranks 1,9" */
+static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
+{
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
+	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
+
+	if (!ranks || !host)
+		return NULL;
+	return ct_arena_printf(memory, "rank%s %s%s%s", f->n_ranks == 1 ? "" : "s", ranks,
+			       *host ? " on " : "", host);
+}
+
+static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *who = who_text(f, report->memory);
+	const char *loss = loss_text(pass, f, f->at_most, report->memory);
+
+	if (!who || !loss)
+		return CT_NOMEM;
+	return ct_verdict_say(
+		report, CT_VERDICT_STRAGGLER, f->confidence,
+		ct_arena_printf(report->memory, "%s keep%s the others waiting: %s%s", who,
+				f->n_ranks == 1 ? "s" : "", loss,
+				f->at_most && !f->is_bounded
+					? "; how much of it computing hid is not known"
+					: ""));
+}
+
+static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, MOST_RANKS);
+	const char *loss = loss_text(pass, f, 1, report->memory);
+
+	if (!ranks || !loss)
+		return CT_NOMEM;
+	return ct_verdict_say(
+		report, CT_VERDICT_SLOW_LINK, f->confidence,
+		ct_arena_printf(report->memory, "%s rank%s %s: transfers are slow, %s%s",
+				f->confidence == CT_CONFIDENCE_LOW ? "one of, or between," : "at",
+				f->n_ranks == 1 ? "" : "s", ranks, loss,
+				f->is_bounded ? ""
+					      : "; how much of it computing hid is not known"));
+}
+
+/* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
+static int say_stalls(const struct ct_pass *pass, const struct ct_finding *f,
+		      struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
+	const char *loss = loss_text(pass, f, f->at_most, memory), *when = "now and then";
+	double every = fact(f, "every");
+
+	if (every > 0)
+		when = ct_arena_printf(memory, "every %.0f cycles", every);
+	if (!ranks || !loss || !when)
+		return CT_NOMEM;
+	return ct_verdict_say(
+		report, CT_VERDICT_STRAGGLER, f->confidence,
+		ct_arena_printf(memory, "rank%s %s %s %s: %s", f->n_ranks == 1 ? "" : "s", ranks,
+				f->n_ranks == 1 ? "stalls" : "stall by turns", when, loss));
+}
+
+/* Of what a cycle takes longer, for it to be said that communication does. That it does not, one rank's operations do not
+ * prove: a pipeline behind a slow link stands still outside of them. */
+#define MOSTLY 0.7
+
+static int say_change(const struct ct_pass *pass, const struct ct_finding *f,
+		      struct ct_report *report)
+{
+	double before = fact(f, "cycle_before"), after = fact(f, "cycle_after");
+	double inside = fact(f, "in_communication_after") - fact(f, "in_communication_before");
+	const char *loss = loss_text(pass, f, f->at_most, report->memory);
+
+	if (!loss)
+		return CT_NOMEM;
+	return ct_verdict_say(
+		report, CT_VERDICT_CHANGE_POINT, f->confidence,
+		ct_arena_printf(report->memory,
+				"from cycle %llu on a cycle takes %s, %s before: %s%s",
+				(unsigned long long)f->cycle_first, ct_text_ns((uint64_t)after).s,
+				ct_text_ns((uint64_t)before).s, loss,
+				inside >= MOSTLY * (after - before)
+					? "; the time inside of communication is longer"
+					: ""));
+}
+
+/* "AllReduce on 6df510e2"; where no communicator is told, the ranks. */
+static const char *what_text(const struct ct_finding *f, struct ct_arena *memory)
+{
+	if (!f->comm_key || !f->op_name)
+		return who_text(f, memory);
+	return ct_arena_printf(memory, "%s on %08llx", f->op_name,
+			       (unsigned long long)(f->comm_key >> 32));
+}
+
+/* A stretch of one communicator's transfers: nobody can be told from it. */
+static int say_slow_op(const struct ct_pass *pass, const struct ct_finding *f,
+		       struct ct_report *report)
+{
+	const char *what = what_text(f, report->memory);
+	const char *loss = loss_text(pass, f, 1, report->memory);
+
+	if (!what || !loss)
+		return CT_NOMEM;
+	return ct_verdict_say(
+		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+		ct_arena_printf(report->memory,
+				"transfers of %s became slow at %s..%s: %s; link or ranks these "
+				"times do not tell",
+				what, ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s,
+				loss));
+}
+
+int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *f, struct ct_report *report)
+{
+	report->verdict.gain_max_pct = f->loss_pct;
+	switch (f->kind) {
+	case CT_FINDING_STRAGGLER:
+	case CT_FINDING_STRAGGLER_HOST:
+	case CT_FINDING_STRAGGLER_GROUP:
+		return say_straggler(pass, f, report);
+	case CT_FINDING_SLOW_LINK:
+		return say_slow_link(pass, f, report);
+	case CT_FINDING_PERIODIC_STALLS:
+	case CT_FINDING_ROTATING_STALLS:
+		return say_stalls(pass, f, report);
+	case CT_FINDING_CHANGE_POINT:
+		return say_change(pass, f, report);
+	case CT_FINDING_SLOW_OP:
+		return say_slow_op(pass, f, report);
+	case CT_FINDING_UNEVEN_INPUT:
+		return ct_verdict_say(report, CT_VERDICT_UNEVEN_INPUT, f->confidence,
+				      ct_order_sentence(report->memory, f));
+	default:
+		return ct_verdict_say(report, CT_VERDICT_MISMATCH, f->confidence,
+				      ct_order_sentence(report->memory, f));
+	}
+}
+
+/* "is late": one; "are late": several. */
+static const char *does_text(const struct ct_finding *f)
+{
+	int one = f->n_ranks == 1;
+
+	switch (f->kind) {
+	case CT_FINDING_SLOW_LINK:
+		return one ? "has slow transfers" : "have slow transfers";
+	case CT_FINDING_PERIODIC_STALLS:
+	case CT_FINDING_ROTATING_STALLS:
+		return one ? "stalls now and then" : "stall now and then";
+	default:
+		return one ? "is late" : "are late";
+	}
+}
+
+const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *report)
+{
+	struct ct_arena *memory = report->memory;
+	const char *what;
+
+	if (f->kind == CT_FINDING_CHANGE_POINT)
+		return ct_arena_printf(memory, "cycles are longer from cycle %llu on (%s)",
+				       (unsigned long long)f->cycle_first,
+				       ct_text_pct(f->loss_pct).s);
+	what = f->kind == CT_FINDING_SLOW_OP ? what_text(f, memory) : who_text(f, memory);
+	if (!what)
+		return NULL;
+	if (f->kind == CT_FINDING_SLOW_OP)
+		return ct_arena_printf(memory, "transfers of %s became slow (up to %s)", what,
+				       ct_text_pct(f->loss_pct).s);
+	return ct_arena_printf(memory, "beside that, %s %s (%s%s)", what, does_text(f),
+			       f->at_most ? "up to " : "", ct_text_pct(f->loss_pct).s);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/gain.h"
+
+#include <math.h>
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/units.h"
+
+/* Cycles that are told of stand for the run if they are so much of it, %. */
+#define MOST_OF_RUN 50.0
+/* Errors of a rank's spans together, of the run, %. */
+#define MOST_ERRORS 50.0
+
+/* Of the run, by the rank that stood longest; NAN: it is not known of all. */
+static double exposed_of_run(const struct ct_report *report)
+{
+	double most = report->n_ranks ? 0 : NAN;
+
+	for (size_t r = 0; r < report->n_ranks; r++) {
+		const struct ct_report_rank *rank = &report->ranks[r];
+
+		if (rank->exposed_ns == CT_UNKNOWN)
+			return NAN;
+		most = fmax(most, (double)rank->exposed_ns + (double)rank->exposed_err_ns);
+	}
+	return 100 * most / (double)report->run.duration_ns;
+}
+
+double ct_gain_exposed_pct(const struct ct_report *report)
+{
+	const struct ct_report_exposed *e = &report->exposed;
+
+	return e->run_pct >= MOST_OF_RUN ? e->most_pct + e->err_pct : exposed_of_run(report);
+}
+
+double ct_gain_pct(const struct ct_report *report)
+{
+	double played = report->whatif.free_gain_pct + report->whatif.error_pct;
+
+	return fmin(fmin(report->run.comm_share_pct, exposed_of_run(report)), played);
+}
+
+double ct_gain_wait_pct(const struct ct_report *report)
+{
+	double sum = 0, n = 0;
+
+	if (!isnan(report->exposed.wait_pct))
+		return report->exposed.wait_pct;
+	for (size_t r = 0; r < report->n_ranks; r++) {
+		if (report->ranks[r].wait_ns == CT_UNKNOWN)
+			continue;
+		sum += (double)report->ranks[r].wait_ns;
+		n++;
+	}
+	return 100 * sum / n / (double)report->run.duration_ns;
+}
+
+double ct_gain_times_err_pct(const struct ct_report *report)
+{
+	uint64_t ops = 0;
+
+	if (report->run.time_err_p50_ns == CT_UNKNOWN || !report->run.duration_ns)
+		return NAN;
+	for (size_t r = 0; r < report->n_ranks; r++)
+		ops = report->ranks[r].ops > ops ? report->ranks[r].ops : ops;
+	return 100 * (double)ops * (double)report->run.time_err_p50_ns /
+	       (double)report->run.duration_ns;
+}
+
+const char *ct_gain_why_not(const struct ct_report *report)
+{
+	if (!report->run.duration_ns)
+		return "all times are one moment";
+	if (ct_gain_times_err_pct(report) > MOST_ERRORS)
+		return ct_arena_printf(report->memory,
+				       "operations are timed to ±%s each, together %s of the run: "
+				       "who was late does not show in that",
+				       ct_text_ns(report->run.time_err_p50_ns).s,
+				       ct_text_pct(ct_gain_times_err_pct(report)).s);
+	if (report->whatif.is_contradicted)
+		return "played again without communication the run would take longer: its times "
+		       "contradict each other";
+	return NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gain.h — what communication costs a run in which nobody is slow: bounds of what would be saved if it took no time, from what the
+ * other steps filled into the report. Pure; NAN: not known. */
+#ifndef CT_GAIN_H
+#define CT_GAIN_H
+
+#include "analyzer/model/report.h"
+
+/* At most so much of the run would be saved without communication, %: the least of what ranks spent in it, what they stood waiting
+ * for it, and what the run takes less when it is played again without. */
+double ct_gain_pct(const struct ct_report *report);
+
+/* How long a rank stood waiting for communication, %, with its error: of the cycles' time, or, where that is not most of the
+ * run, of the run. Of the rank that did so longest. */
+double ct_gain_exposed_pct(const struct ct_report *report);
+
+/* How long ranks waited for each other, %: as far as computing stood still, of the median rank; else in all, of the mean rank. */
+double ct_gain_wait_pct(const struct ct_report *report);
+
+/* Errors of the spans of a rank with as many operations as any, together, of the run, %. */
+double ct_gain_times_err_pct(const struct ct_report *report);
+
+/* Why these times say nothing about who was late; NULL: they do. In the report's memory. */
+const char *ct_gain_why_not(const struct ct_report *report);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/hung.h"
+
+#include "analyzer/hang/hang.h"
+#include "analyzer/stream/stuck.h"
+
+/* A rank that died and that nobody waits for is no hang. In one that all ranks are in, all are named and nobody is a victim. */
+static const struct ct_hang_verdict *first_of(const struct ct_hang_result *result)
+{
+	for (uint32_t v = 0; v < result->n_verdicts; v++) {
+		const struct ct_hang_verdict *verdict = &result->verdicts[v];
+
+		if (verdict->code != CT_HANG_IS_UNKNOWN &&
+		    (verdict->n_victims || verdict->age_ns != CT_UNKNOWN))
+			return verdict;
+	}
+	return NULL;
+}
+
+static int take(const struct ct_hang_run *run, const struct ct_report *report, struct ct_hung *hung)
+{
+	const struct ct_hang_verdict *first = first_of(run->result);
+
+	if (!first)
+		return CT_OK;
+	hung->confidence = first->confidence;
+	hung->text = ct_arena_printf(report->memory, "%s: %s", ct_hang_code_name(first->code),
+				     first->sentence);
+	return hung->text ? CT_OK : CT_NOMEM;
+}
+
+int ct_hung_find(const struct ct_pass *pass, struct ct_report *report, struct ct_hung *hung)
+{
+	const struct ct_hang_options options = { .attempt = pass->attempt };
+	struct ct_err err = { .text = "" };
+	struct ct_hang_run *run = NULL;
+	struct ct_stuck_sum stuck;
+	int st;
+
+	*hung = (struct ct_hung){ .text = NULL };
+	ct_stuck_sum(pass, &stuck);
+	if (!stuck.all && !report->n_ended)
+		return CT_OK;
+	st = ct_hang_of_run(pass->run, &options, report->memory, &run, &err);
+	if (st != CT_OK)
+		return st == CT_NOMEM ? st : CT_OK;
+	if (run->result->n_verdicts)
+		report->hang = run;
+	return take(run, report, hung);
+}

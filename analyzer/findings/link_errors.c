@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/link/transport.h"
+#include "trace/port_counters.h"
+
+#define HOUR_NS 3600e9
+/* A port that carried less of what all of its kind on its host did is of little interest to the job. */
+#define LEAST_SHARE 0.01
+/* Findings; on the rest `info` has the figures. */
+#define MOST_PORTS 8u
+
+/* What is wrong with one port. */
+struct ailing {
+	const struct ct_report_transport *host;
+	const struct ct_report_port *port;
+	enum ct_severity severity; /* by kind of error */
+	uint64_t errors;
+	int is_used; /* 1 yes, 0 hardly, -1 not known */
+};
+
+static uint32_t noise_of(const char *counter)
+{
+	for (unsigned id = 0; id < CT_PORT_COUNTER_IDS; id++)
+		if (ct_port_counters[id].name && strcmp(ct_port_counters[id].name, counter) == 0)
+			return ct_port_counters[id].noise;
+	return UINT32_MAX;
+}
+
+static double per_hour(const struct ct_report_transport *t, uint64_t n)
+{
+	return t->sampled_ns ? (double)n * HOUR_NS / (double)t->sampled_ns : NAN;
+}
+
+/* More than is usual, and of a class that somebody is told of? */
+static int matters(const struct ct_report_transport *t, const struct ct_report_counter *c)
+{
+	uint32_t noise = noise_of(c->name);
+
+	return c->grew != CT_UNKNOWN && c->class != CT_PORT_NOTE && c->grew > noise &&
+	       per_hour(t, c->grew) > noise;
+}
+
+static enum ct_severity severity_of(unsigned class)
+{
+	return class == CT_PORT_DOWN	? CT_SEVERITY_SEVERE
+	       : class == CT_PORT_ERROR ? CT_SEVERITY_WARN
+					: CT_SEVERITY_INFO;
+}
+
+static int is_used(const struct ct_report_transport *t, const struct ct_report_port *port)
+{
+	double sum = 0;
+
+	if (port->rx_bytes == CT_UNKNOWN)
+		return -1;
+	for (size_t i = 0; i < t->n_ports; i++)
+		if (t->ports[i].is_ib == port->is_ib && t->ports[i].rx_bytes != CT_UNKNOWN)
+			sum += (double)t->ports[i].rx_bytes + (double)t->ports[i].tx_bytes;
+	return sum > 0 && (double)port->rx_bytes + (double)port->tx_bytes >= LEAST_SHARE * sum;
+}
+
+static int examine(const struct ct_report_transport *t, const struct ct_report_port *port,
+		   struct ailing *a)
+{
+	int found = 0;
+
+	*a = (struct ailing){ .host = t, .port = port, .is_used = is_used(t, port) };
+	/* what has no cable has no errors that matter */
+	if (!port->was_up)
+		return 0;
+	for (size_t i = 0; i < port->n_counters; i++) {
+		const struct ct_report_counter *c = &port->counters[i];
+
+		if (!matters(t, c))
+			continue;
+		found = 1;
+		a->errors += c->grew;
+		if (severity_of(c->class) > a->severity)
+			a->severity = severity_of(c->class);
+	}
+	if (!a->is_used)
+		a->severity = CT_SEVERITY_INFO;
+	return found;
+}
+
+static int by_weight(const void *x, const void *y)
+{
+	const struct ailing *a = x, *b = y;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (a->errors != b->errors)
+		return a->errors > b->errors ? -1 : 1;
+	return strcmp(a->port->name, b->port->name);
+}
+
+static int add_evidence(struct ct_findings *list, struct ct_finding *f, const struct ailing *a,
+			const char **line)
+{
+	const char *names = "";
+
+	for (size_t i = 0; i < a->port->n_counters; i++) {
+		const struct ct_report_counter *c = &a->port->counters[i];
+
+		if (!matters(a->host, c))
+			continue;
+		if (ct_finding_evidence(list, f, c->name, (double)c->grew, "count", NAN) != CT_OK)
+			return CT_NOMEM;
+		names = ct_arena_printf(list->memory, "%s %s%s%llu", names, c->name,
+					c->at_least ? ">=" : "=", (unsigned long long)c->grew);
+		if (!names)
+			return CT_NOMEM;
+	}
+	*line = names;
+	return ct_finding_evidence(list, f, "per_hour", per_hour(a->host, a->errors), "count", NAN);
+}
+
+static int set_ranks(const struct ct_pass *pass, struct ct_findings *list, struct ct_finding *f,
+		     uint32_t host)
+{
+	int *ranks = calloc(pass->n_seats + 1, sizeof(*ranks));
+	size_t n = 0;
+	int st;
+
+	for (uint32_t s = 0; ranks && s < pass->n_seats; s++)
+		if (pass->seats[s].host == host)
+			ranks[n++] = pass->seats[s].rank;
+	st = ranks ? ct_finding_ranks(list, f, ranks, n) : CT_NOMEM;
+	free(ranks);
+	return st;
+}
+
+static int tell(const struct ct_pass *pass, const struct ailing *a, struct ct_findings *list)
+{
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LINK_ERRORS);
+	const char *counters, *host;
+	const char *share = a->is_used > 0 ? "" : a->is_used ? " used=n/a" : " used=hardly";
+
+	if (!f || set_ranks(pass, list, f, a->host->host_index) != CT_OK ||
+	    add_evidence(list, f, a, &counters) != CT_OK)
+		return CT_NOMEM;
+	f->hosts = ct_arena_calloc(list->memory, 1, sizeof(*f->hosts));
+	host = ct_host_word(list->memory, a->host->host);
+	if (!f->hosts || !host)
+		return CT_NOMEM;
+	f->hosts[f->n_hosts++] = a->host->host;
+	f->severity = a->severity;
+	f->confidence = a->is_used > 0 ? CT_CONFIDENCE_HIGH
+			: a->is_used   ? CT_CONFIDENCE_MEDIUM
+				       : CT_CONFIDENCE_LOW;
+	f->begin_at_ns = a->host->begin_at_ns;
+	f->end_at_ns = a->host->end_at_ns;
+	f->cause = ct_arena_printf(
+		list->memory, "port %s of %s counted errors%s", a->port->name, host,
+		a->severity == CT_SEVERITY_SEVERE ? ", and its link went down" : "");
+	f->advice = "have the cable, the transceiver and the port of the switch looked at; the "
+		    "counters are the "
+		    "host's, whoever used the port";
+	f->command = a->port->is_ib ? "ibqueryerrors, mlxlink" : "ethtool -S";
+	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s", host,
+				  a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,
+				  ct_text_count((uint64_t)per_hour(a->host, a->errors)).s, share);
+	return f->cause && f->line ? CT_OK : CT_NOMEM;
+}
+
+int ct_transport_link_errors(const struct ct_pass *pass, const struct ct_report *report,
+			     struct ct_findings *list)
+{
+	struct ailing *all;
+	size_t n = 0, most = 0;
+	int st = CT_OK;
+
+	for (size_t i = 0; i < report->n_transport; i++)
+		most += report->transport[i].n_ports;
+	all = calloc(most + 1, sizeof(*all));
+	if (!all)
+		return CT_NOMEM;
+	for (size_t i = 0; i < report->n_transport; i++) {
+		const struct ct_report_transport *t = &report->transport[i];
+
+		for (size_t p = 0; p < t->n_ports; p++)
+			n += (size_t)examine(t, &t->ports[p], &all[n]);
+	}
+	qsort(all, n, sizeof(*all), by_weight);
+	for (size_t i = 0; st == CT_OK && i < n && i < MOST_PORTS; i++)
+		st = tell(pass, &all[i], list);
+	free(all);
+	return st;
+}

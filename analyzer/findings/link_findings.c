@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What slow links cost, as findings. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/link/links.h"
+#include "analyzer/link/slow_ops.h"
+
+#define GATE_PCT 1.0
+#define SURE_PCT 0.5
+#define LEAST_KNOWN 0.9	 /* of the launches */
+#define MOST_PATHS 1024u /* for which it is summed up what was exposed */
+
+/* One finding in the making. */
+struct making {
+	const struct ct_links *links;
+	const struct ct_pass *pass;
+	const struct ct_report *report;
+	struct ct_findings *list;
+	struct ct_excess_sum sum; /* of the whole run, estimated from the tape */
+	double expected_Bps, efficiency;
+	int on_gpu, between_hosts;
+	const struct ct_path *path; /* the costliest */
+	const uint32_t *paths;
+	uint32_t n_paths;
+};
+
+static int is_worth_it(const struct making *m)
+{
+	double run = (double)m->pass->duration_ns;
+
+	return (double)m->sum.loss_ns >= GATE_PCT / 100 * run &&
+	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= SURE_PCT / 100 * run;
+}
+
+/* From what was kept to what was. */
+static void scale(struct making *m)
+{
+	double share = ct_tape_share(&m->pass->tape);
+
+	m->sum.loss_ns = (uint64_t)((double)m->sum.loss_ns / share);
+	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
+}
+
+/* What the member that waited longest for this communicator stood waiting for it. UINT64_MAX: not known of all. */
+static uint64_t exposed_on(const struct making *m, const struct ct_comm *comm)
+{
+	uint64_t most = 0;
+	uint32_t known = 0;
+
+	for (size_t i = 0; i < m->report->n_overlap; i++) {
+		const struct ct_report_overlap *o = &m->report->overlap[i];
+
+		if (o->comm_key != comm->key)
+			continue;
+		known += o->launches && (double)o->measured >= LEAST_KNOWN * (double)o->launches;
+		if (o->exposed_ns + o->err_ns > most)
+			most = o->exposed_ns + o->err_ns;
+	}
+	return known == comm->nranks ? most : UINT64_MAX;
+}
+
+/* Nobody lost more by slow transfers than he stood waiting for their communicators. */
+static int bound_by_exposed(struct making *m)
+{
+	uint64_t sum = 0;
+
+	if (m->n_paths > MOST_PATHS)
+		return 0;
+	for (uint32_t p = 0; p < m->n_paths; p++) {
+		const struct ct_path *path = &m->links->causes.paths[m->paths[p]];
+		const struct ct_comm *comm = m->links->transfers.tracks[path->track].comm;
+		uint64_t exposed = exposed_on(m, comm);
+		int counted = 0;
+
+		for (uint32_t q = 0; q < p && !counted; q++)
+			counted = comm == m->links->transfers
+						  .tracks[m->links->causes.paths[m->paths[q]].track]
+						  .comm;
+		if (exposed == UINT64_MAX)
+			return 0;
+		sum += counted ? 0 : exposed;
+	}
+	m->sum.loss_ns = m->sum.loss_ns < sum ? m->sum.loss_ns : sum;
+	return 1;
+}
+
+/* GPUs that stood still meanwhile: those of the members. */
+static double gpu_seconds(const struct making *m)
+{
+	uint8_t *seen = calloc((size_t)m->pass->n_seats + 1, 1);
+	double n = 0;
+
+	for (uint32_t p = 0; p < m->n_paths && seen; p++) {
+		const struct ct_path *path = &m->links->causes.paths[m->paths[p]];
+
+		for (uint32_t s = 0; s < path->n; s++) {
+			n += !seen[path->seats[s]];
+			seen[path->seats[s]] = 1;
+		}
+	}
+	free(seen);
+	return m->on_gpu ? n * (double)m->sum.loss_ns / 1e9 : NAN;
+}
+
+/* Loss, times, what both kinds have in common. */
+static int set_costs(struct making *m, struct ct_finding *f)
+{
+	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
+
+	f->is_bounded = bound_by_exposed(m);
+	if (!is_worth_it(m))
+		return 0;
+	ct_finding_loss(f, m->sum.loss_ns, m->sum.err_ns, m->pass->duration_ns);
+	f->at_most = 1;
+	/* a bound that nothing has cut may be several times the truth */
+	if (!f->is_bounded && f->severity > CT_SEVERITY_WARN)
+		f->severity = CT_SEVERITY_WARN;
+	f->begin_at_ns = m->sum.begin_ns;
+	f->end_at_ns = m->sum.end_ns < m->pass->duration_ns ? m->sum.end_ns : m->pass->duration_ns;
+	f->gpu_seconds = gpu_seconds(m);
+	if (m->n_paths == 1 && !t->is_edge)
+		f->comm_key = t->comm->key;
+	f->op_name = t->is_edge ? NULL : ct_op_names_get(&m->pass->names, t->op);
+	return 1;
+}
+
+static int set_hosts(const struct making *m, struct ct_finding *f, const uint32_t *seats, size_t n)
+{
+	const struct ct_pass *pass = m->pass;
+
+	f->hosts = ct_arena_calloc(m->list->memory, n + 1, sizeof(*f->hosts));
+	if (!f->hosts)
+		return CT_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = pass->attempts->hosts[pass->host_of[seats[i]]].name;
+		size_t known = 0;
+
+		name = ct_arena_text(m->list->memory, name, strlen(name));
+		if (!name)
+			return CT_NOMEM;
+		while (known < f->n_hosts && strcmp(f->hosts[known], name) != 0)
+			known++;
+		if (known == f->n_hosts)
+			f->hosts[f->n_hosts++] = name;
+	}
+	return CT_OK;
+}
+
+static int set_ranks(const struct making *m, struct ct_finding *f, const uint32_t *seats, size_t n)
+{
+	int *ranks = ct_arena_calloc(m->list->memory, n + 1, sizeof(*ranks));
+
+	if (!ranks)
+		return CT_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		ranks[i] = m->pass->seats[seats[i]].rank;
+	return ct_finding_ranks(m->list, f, ranks, n) || set_hosts(m, f, seats, n) ? CT_NOMEM
+										   : CT_OK;
+}
+
+/* ---- SLOW_LINK ---- */
+
+/* Sums over the transfers of a cause. */
+struct taken {
+	double ns, expected_ns, bytes;
+};
+
+static int sum_track(const struct ct_links *links, uint32_t track, struct ct_excess *excess,
+		     struct taken *taken)
+{
+	const struct ct_track *t = &links->transfers.tracks[track];
+	int st = CT_OK;
+
+	for (uint32_t i = t->first; i < t->first + t->n && st == CT_OK; i++) {
+		const struct ct_moved *moved = &links->transfers.moved[i];
+		double ns = ct_compare_expect(&links->transfers, &links->comparison, track,
+					      moved->bytes);
+
+		if (isnan(ns))
+			break;
+		st = ct_excess_add(excess, moved, ns,
+				   moved->err_ns + links->comparison.of[track].line_err * ns);
+		taken->ns += moved->ns;
+		taken->expected_ns += ns;
+		taken->bytes += moved->bytes;
+	}
+	return st;
+}
+
+static int sum_cause(struct making *m, const struct ct_cause *cause)
+{
+	const struct ct_links *links = m->links;
+	struct ct_excess excess = { 0 };
+	struct taken taken = { 0 };
+	uint8_t *is_its = calloc((size_t)links->causes.n_paths + 1, 1);
+	int st = is_its ? CT_OK : CT_NOMEM;
+
+	for (uint32_t p = 0; p < cause->n_paths && is_its; p++)
+		is_its[cause->paths[p]] = 1;
+	for (uint32_t t = 0; t < links->transfers.n_tracks && st == CT_OK; t++) {
+		if (is_its[links->causes.path_of[t]])
+			st = sum_track(links, t, &excess, &taken);
+	}
+	free(is_its);
+	m->sum = ct_excess_sum(&excess);
+	ct_excess_fini(&excess);
+	scale(m);
+	m->efficiency = taken.expected_ns / taken.ns;
+	m->expected_Bps = 1e9 * taken.bytes / taken.expected_ns;
+	return st;
+}
+
+/* Who it is, for the line. */
+static const char *who_of(const struct making *m, const struct ct_cause *cause,
+			  const struct ct_finding *f)
+{
+	struct ct_arena *memory = m->list->memory;
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	const char *host = f->n_hosts ? ct_host_word(memory, f->hosts[0]) : "?";
+	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
+
+	if (!ranks || !host)
+		return NULL;
+	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact)
+		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
+	if (t->is_edge && m->n_paths == 1)
+		return ct_arena_printf(memory, "src=%d dst=%d", m->pass->seats[t->src].rank,
+				       m->pass->seats[t->dst].rank);
+	if (cause->kind == CT_CAUSE_RANKS && cause->is_exact)
+		return ct_arena_printf(memory, "rank=%s host=%s", ranks, host);
+	return ct_arena_printf(memory, "%s=%s", cause->is_exact ? "link" : "suspects", ranks);
+}
+
+static const char *cause_text(const struct making *m, const struct ct_cause *cause)
+{
+	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
+	int is_edge = t->is_edge && m->n_paths == 1;
+
+	if (is_edge)
+		return "its messages are much slower than those of others as far apart";
+	if (cause->kind == CT_CAUSE_LINK)
+		return cause->is_exact
+			       ? "slow between these two, who are as fast as others elsewhere"
+			       : "UNRESOLVED: a link between members, each of whom is as fast as "
+				 "others "
+				 "elsewhere";
+	if (cause->is_exact)
+		return "all that it takes part in is slow, and the others are not without it";
+	return "the communicator is slow, member not identifiable: these are in no other one that "
+	       "is "
+	       "as fast as it should be";
+}
+
+/* How one goes on from here. In a ring each member talks to two others only, and which ones NCCL decides. */
+static const char *advice_of(const struct making *m, const struct ct_cause *cause,
+			     const struct ct_finding *f)
+{
+	const char *ranks = ct_ranks_text(m->list->memory, f->ranks, f->n_ranks, 8);
+	const char *what = m->between_hosts ? "network card, cable, switch port"
+			   : m->on_gpu	    ? "NVLink, PCIe, switch"
+					    : "cores, memory, other load";
+
+	if (!ranks)
+		return NULL;
+	if (!cause->is_exact)
+		return ct_arena_printf(
+			m->list->memory,
+			"time pairs of ranks %s by themselves (%s)%s: one of them or a link "
+			"between them, whose order in the ring is not on record",
+			ranks, what, m->on_gpu ? ", or trace with NCCL's profiler plugin" : "");
+	return ct_arena_printf(
+		m->list->memory, "look at the %s of rank%s %s%s%s", what,
+		f->n_ranks == 1 ? "" : "s", ranks,
+		cause->kind == CT_CAUSE_LINK ? " and what lies between" : "",
+		m->on_gpu ? ": slow by bandwidth, or its kernels wait for room on the GPU" : "");
+}
+
+static const char *command_of(const struct making *m)
+{
+	if (!m->on_gpu)
+		return NULL;
+	return m->between_hosts ? "ibstat; ethtool -S DEVICE; nvidia-smi topo -m"
+				: "nvidia-smi nvlink --status; nvidia-smi topo -m";
+}
+
+static enum ct_confidence confidence_of(const struct making *m, const struct ct_cause *cause)
+{
+	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
+
+	if (!cause->is_exact)
+		return CT_CONFIDENCE_LOW;
+	if (!m->on_gpu || (m->n_paths == 1 && !t->is_edge) || t->shared)
+		return CT_CONFIDENCE_MEDIUM;
+	return CT_CONFIDENCE_HIGH;
+}
+
+static int set_evidence(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
+{
+	const struct ct_standing *s = &m->links->comparison.of[m->path->track];
+	double err = m->efficiency * (s->line_err + s->err);
+
+	return ct_finding_evidence(m->list, f, "efficiency", m->efficiency, "ratio", err) ||
+	       ct_finding_evidence(m->list, f, "fastest", s->best / s->reference, "ratio", err) ||
+	       ct_finding_evidence(m->list, f, "expected", m->expected_Bps, "Bps",
+				   m->expected_Bps * s->line_err) ||
+	       ct_finding_evidence(m->list, f, "slow_paths", m->n_paths, "count", NAN) ||
+	       ct_finding_evidence(m->list, f, "compared_with", s->peers, "count", NAN) ||
+	       ct_finding_evidence(m->list, f, "suspects", cause->n, "count", NAN);
+}
+
+static int suspect_seats(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
+{
+	uint32_t *seats = calloc((size_t)m->pass->n_seats + 1, sizeof(*seats)), n = 0;
+	int st;
+
+	if (!seats)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < cause->n; k++) {
+		if (cause->kind != CT_CAUSE_HOSTS) {
+			seats[n++] = cause->suspects[k];
+			continue;
+		}
+		for (uint32_t s = 0; s < m->pass->n_seats; s++) {
+			if (m->pass->host_of[s] == cause->suspects[k])
+				seats[n++] = s;
+		}
+	}
+	st = set_ranks(m, f, seats, n);
+	free(seats);
+	return st;
+}
+
+static void drop_last(struct ct_findings *list)
+{
+	list->n--;
+}
+
+static int find_cause(struct making *m, const struct ct_cause *cause)
+{
+	const struct ct_causes *causes = &m->links->causes;
+	struct ct_finding *f;
+	const char *who;
+	int st;
+
+	m->paths = cause->paths;
+	m->n_paths = cause->n_paths;
+	m->path = &causes->paths[cause->paths[0]];
+	for (uint32_t p = 1; p < cause->n_paths; p++) {
+		if (causes->paths[cause->paths[p]].all_ns > m->path->all_ns)
+			m->path = &causes->paths[cause->paths[p]];
+	}
+	m->on_gpu = m->links->transfers.tracks[m->path->track].on_gpu;
+	m->between_hosts = m->path->n_hosts > 1;
+	st = sum_cause(m, cause);
+	f = st == CT_OK ? ct_findings_add(m->list, CT_FINDING_SLOW_LINK) : NULL;
+	if (!f)
+		return CT_NOMEM;
+	if (!set_costs(m, f)) {
+		drop_last(m->list);
+		return CT_OK;
+	}
+	if (suspect_seats(m, cause, f) || set_evidence(m, cause, f))
+		return CT_NOMEM;
+	f->confidence = confidence_of(m, cause);
+	f->cause = cause_text(m, cause);
+	f->advice = advice_of(m, cause, f);
+	f->command = command_of(m);
+	who = who_of(m, cause, f);
+	if (!who || !f->advice)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(
+		m->list->memory,
+		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s", who,
+		m->efficiency, f->evidence[0].err, ct_text_Bps((uint64_t)m->expected_Bps).s,
+		ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+		cause->is_exact ? "no" : "yes");
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* ---- SLOW_OP ---- */
+
+static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_ops *slow)
+{
+	const struct ct_track *t = &m->links->transfers.tracks[track];
+	uint32_t path = m->links->causes.path_of[track];
+	struct ct_arena *memory = m->list->memory;
+	struct ct_finding *f = ct_findings_add(m->list, CT_FINDING_SLOW_OP);
+	const char *where;
+
+	if (!f)
+		return CT_NOMEM;
+	m->paths = &path;
+	m->n_paths = 1;
+	m->path = &m->links->causes.paths[path];
+	m->on_gpu = t->on_gpu;
+	m->sum = slow->sum;
+	if (!set_costs(m, f)) {
+		drop_last(m->list);
+		return CT_OK;
+	}
+	f->confidence = CT_CONFIDENCE_LOW;
+	f->cause = "its transfers became slow though all were there: the link, other traffic on "
+		   "it, "
+		   "or a kernel that waited for room on its GPU";
+	f->advice = "look at what else happened at that time: other jobs on the network, link "
+		    "errors, "
+		    "kernels beside it";
+	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->pass->seats[t->src].rank,
+					     m->pass->seats[t->dst].rank)
+			   : ct_arena_printf(memory, "comm=%016llx op=%s",
+					     (unsigned long long)t->comm->key, f->op_name);
+	if (!where || ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN) ||
+	    ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN) ||
+	    ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", 0.05))
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory,
+				  "%s slow=%u/%u efficiency=%.2f loss<=%s±%s share=%s when=%s..%s",
+				  where, slow->n, slow->all, slow->efficiency,
+				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				  ct_text_pct(f->loss_pct).s, ct_text_ns(f->begin_at_ns).s,
+				  ct_text_ns(f->end_at_ns).s);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* The costliest stretch: one, since what slows several at a time is one thing. */
+static int find_costliest_slow_ops(struct making *m)
+{
+	const struct ct_links *links = m->links;
+	struct ct_slow_ops best = { 0 };
+	uint32_t at = 0;
+
+	for (uint32_t t = 0; t < links->transfers.n_tracks; t++) {
+		struct ct_slow_ops slow;
+
+		if (links->transfers.tracks[t].shared ||
+		    links->comparison.of[t].state == CT_TOMO_SLOW_ONE)
+			continue;
+		if (ct_slow_ops_find(&links->transfers, t, &links->comparison.of[t].fit, &slow))
+			return CT_NOMEM;
+		if (slow.sum.loss_ns > best.sum.loss_ns) {
+			best = slow;
+			at = t;
+		}
+	}
+	return best.n ? find_slow_ops(m, at, &best) : CT_OK;
+}
+
+int ct_links_find(const struct ct_links *links, const struct ct_pass *pass,
+		  const struct ct_report *report, struct ct_findings *list)
+{
+	struct making m = { .links = links, .pass = pass, .report = report, .list = list };
+	int st = CT_OK;
+
+	for (uint32_t c = 0; c < links->causes.n && st == CT_OK; c++)
+		st = find_cause(&m, &links->causes.all[c]);
+	return st == CT_OK ? find_costliest_slow_ops(&m) : st;
+}

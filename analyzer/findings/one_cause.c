@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/one_cause.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+/* Of the change's loss, that the other one has to account for. */
+#define EXPLAINED 0.5
+/* Of the change's time, by which the other may begin or end apart from it. */
+#define APART 0.15
+
+static int can_explain(const struct ct_finding *f)
+{
+	switch (f->kind) {
+	case CT_FINDING_STRAGGLER:
+	case CT_FINDING_STRAGGLER_HOST:
+	case CT_FINDING_STRAGGLER_GROUP:
+	case CT_FINDING_SLOW_LINK:
+		return f->loss_ns != CT_UNKNOWN && f->begin_at_ns != CT_UNKNOWN &&
+		       f->end_at_ns != CT_UNKNOWN;
+	default:
+		return 0;
+	}
+}
+
+/* By cycles where both have them: times of losses are in cells of a 64th of the run. */
+static int is_then(const struct ct_finding *f, const struct ct_finding *change)
+{
+	double begin = (double)f->begin_at_ns, end = (double)f->end_at_ns;
+	double from = (double)change->begin_at_ns, to = (double)change->end_at_ns;
+
+	if (f->cycle_first != CT_UNKNOWN && f->cycle_last != CT_UNKNOWN) {
+		begin = (double)f->cycle_first;
+		end = (double)f->cycle_last;
+		from = (double)change->cycle_first;
+		to = (double)change->cycle_last;
+	}
+	return fabs(begin - from) <= APART * (to - from) && fabs(end - to) <= APART * (to - from);
+}
+
+static struct ct_finding *explains(struct ct_findings *list, const struct ct_finding *change)
+{
+	struct ct_finding *best = NULL;
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct ct_finding *f = &list->all[i];
+
+		if (can_explain(f) && is_then(f, change) &&
+		    (double)f->loss_ns >= EXPLAINED * (double)change->loss_ns &&
+		    (!best || f->loss_ns > best->loss_ns))
+			best = f;
+	}
+	return best;
+}
+
+static int hand_over(struct ct_findings *list, const struct ct_finding *change,
+		     struct ct_finding *f)
+{
+	if (ct_finding_evidence(list, f, "since_cycle", (double)change->cycle_first, "", NAN))
+		return CT_NOMEM;
+	for (size_t i = 0; i < change->n_evidence; i++) {
+		const struct ct_evidence *e = &change->evidence[i];
+
+		if (strncmp(e->name, "cycle_", 6) == 0 &&
+		    ct_finding_evidence(list, f, e->name, e->value, e->unit, e->err))
+			return CT_NOMEM;
+	}
+	f->line = ct_arena_printf(list->memory, "%s since_cycle=%llu", f->line,
+				  (unsigned long long)change->cycle_first);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+int ct_one_cause(struct ct_findings *list)
+{
+	size_t i = 0;
+
+	while (i < list->n) {
+		struct ct_finding change = list->all[i], *f;
+
+		f = change.kind == CT_FINDING_CHANGE_POINT ? explains(list, &change) : NULL;
+		if (!f) {
+			i++;
+			continue;
+		}
+		if (hand_over(list, &change, f) != CT_OK)
+			return CT_NOMEM;
+		memmove(&list->all[i], &list->all[i + 1], (list->n - i - 1) * sizeof(*list->all));
+		list->n--;
+	}
+	return CT_OK;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/order_findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/order_maker.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/order/uneven_inputs.h"
+
+/* ---- contradictions ---- */
+
+/* What the vote says, where the rows around are not kept. */
+static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
+{
+	k->apart = (struct ct_apart){
+		.has_minority = m->majority,
+		.is_sure = m->majority && 2 * (m->n_members - m->n_odd) > k->comm->nranks,
+		.seq = m->seq,
+		.clash = m->seq,
+		.n_usual = m->n_members - m->n_odd,
+		.n_odd = m->n_odd,
+		.n_unseen = k->comm->nranks - m->n_members,
+		.usual = ct_order_call_of(&m->usual),
+		.odd = ct_order_call_of(&m->odd),
+		.field = m->field,
+	};
+	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
+	for (uint32_t r = 0; r < k->comm->nranks; r++) {
+		for (uint32_t s = 0; s < m->n_seats; s++) {
+			if (k->comm->seats[r] == m->seats[s] + 1)
+				k->set[r] = CT_APART_ODD;
+		}
+	}
+}
+
+static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
+{
+	int st;
+
+	k->instances = m->instances;
+	if (!k->order || !ct_apart_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
+		apart_of_vote(k, m);
+	st = ct_apart_finding(k);
+	/* What never began on a GPU was called all the same. */
+	if (st == CT_OK && (m->odd.start_ns || m->odd.enter_ns))
+		k->f->begin_at_ns = ct_pass_host_at(k->pass, k->pass->host_of[m->odd.seat],
+						    m->odd.start_ns ? m->odd.start_ns
+								    : m->odd.enter_ns);
+	return st;
+}
+
+/* ---- ends ---- */
+
+/* Which of the two are fewer: those that stopped (-1), or those that went on (1)? Of as many on this communicator, those that
+ * stopped if less than half of the job has ended. 0: nobody can tell. */
+static int fewer(const struct ct_pass *pass, const struct ct_uneven *u)
+{
+	uint64_t ended = 0;
+
+	if (u->n_stopped != u->n_waiting)
+		return u->n_stopped < u->n_waiting ? -1 : 1;
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		ended += (uint64_t)ct_uneven_ended_in_order(pass, s);
+	return 2 * ended < pass->n_seats && !u->by_leaving ? -1 : 0;
+}
+
+static int add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
+{
+	int odd = fewer(k->pass, u);
+
+	k->f->confidence = ct_order_confidence(k, u->n_stopped < u->n_waiting && !u->n_unseen
+							  ? CT_CONFIDENCE_HIGH
+							  : CT_CONFIDENCE_MEDIUM);
+	k->f->advice = "give all ranks equally many steps: drop_last or a padded sampler, the Join "
+		       "context of PyTorch, or agree on the number of steps before";
+	if (ct_order_ranks(k, odd <= 0, odd >= 0) ||
+	    ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1)) ||
+	    ct_order_evidence(k, "stopped", "count", u->n_stopped) ||
+	    ct_order_evidence(k, "waiting", "count", u->n_waiting) ||
+	    ct_order_evidence(k, "operations_beyond", "count", (double)u->most))
+		return CT_NOMEM;
+	return ct_order_evidence(k, "instances_before", "count", (double)k->order->whole);
+}
+
+static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
+{
+	const char *stopped = ct_order_ranks_text(k, CT_APART_ODD);
+	const char *waiting = ct_order_ranks_text(k, CT_APART_USUAL), *named;
+	const struct ct_order_call *call = NULL;
+	unsigned long long last = u->seq - 1;
+
+	for (uint32_t m = 0; m < k->comm->nranks && !call; m++)
+		call = k->set[m] == CT_APART_USUAL ? ct_order_at(k->order, u->seq, m) : NULL;
+	if (!call)
+		return 0;
+	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call) ||
+	    add_uneven_facts(k, u))
+		return CT_NOMEM;
+	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	if (!named)
+		return CT_NOMEM;
+	k->f->cause = ct_arena_printf(k->list->memory,
+				      "rank%s %s %s after seq %llu, rank%s %s %s in %s at seq %llu",
+				      u->n_stopped == 1 ? "" : "s", stopped,
+				      u->by_leaving ? "left the communicator" : "ended in order",
+				      last, u->n_waiting == 1 ? "" : "s", waiting,
+				      u->failed		  ? "failed"
+				      : u->n_waiting == 1 ? "waits"
+							  : "wait",
+				      k->f->op_name, last + 1);
+	k->f->line = ct_arena_printf(
+		k->list->memory,
+		"ranks=%s comm=%016llx last_seq=%llu stopped=%s by=%s waiting=%s next_op=%s "
+		"beyond=%llu",
+		named, (unsigned long long)k->comm->key, last, stopped,
+		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
+		(unsigned long long)u->most);
+	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
+}
+
+/* No call contradicts another, but some members called more. Those who did, or those who did not, may be the odd ones;
+ * where they came apart sites can tell, and only sites. */
+static int make_ends(struct ct_order_maker *k)
+{
+	struct ct_uneven uneven;
+	uint32_t odd = 0, usual = 0;
+	uint64_t seq, more;
+	int64_t by;
+
+	if (!ct_uneven_ends(k->order, k->set, &seq, &more))
+		return 0;
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		odd += k->set[m] == CT_APART_ODD;
+		usual += k->set[m] == CT_APART_USUAL;
+	}
+	by = more <= CT_APART_MOST ? -(int64_t)more : 0;
+	if (usual <= odd) {
+		for (uint32_t m = 0; m < k->comm->nranks; m++)
+			k->set[m] = k->set[m] == CT_APART_ODD	  ? CT_APART_USUAL
+				    : k->set[m] == CT_APART_USUAL ? CT_APART_ODD
+								  : CT_APART_UNSEEN;
+		by = -by;
+	}
+	k->instances = seq - k->comm->first_seq;
+	if (ct_apart_by_site(k->order, seq, k->set, by, &k->apart)) {
+		k->instances = seq - k->apart.seq;
+		return ct_apart_finding(k) == CT_OK ? 1 : CT_NOMEM;
+	}
+	if (!ct_uneven_find(k->pass, k->order, k->set, &uneven))
+		return 0;
+	return make_uneven(k, &uneven);
+}
+
+/* ---- all of them ---- */
+
+static int open_maker(struct ct_order_maker *k, const struct ct_comm *comm)
+{
+	k->comm = comm;
+	k->order = ct_orders_find(&k->pass->orders, comm);
+	k->set = calloc(comm->nranks, 1);
+	return k->set ? CT_OK : CT_NOMEM;
+}
+
+static int add_mismatches(struct ct_order_maker *k)
+{
+	const struct ct_mismatch *m = k->pass->mismatches.first;
+	unsigned told = 0;
+	int st = CT_OK;
+
+	for (; m && told < CT_ORDER_FINDINGS && st == CT_OK; m = m->next) {
+		st = open_maker(k, m->comm);
+		if (st == CT_OK)
+			st = make_mismatch(k, m);
+		free(k->set);
+		told++;
+	}
+	return st;
+}
+
+/* Did some of its members come to more than others, and is that all that is wrong? */
+static int has_ends(const struct ct_pass *pass, const struct ct_comm *comm)
+{
+	const struct ct_order *order = ct_orders_find(&pass->orders, comm);
+
+	return order && order->trouble != UINT64_MAX && comm->first_difference == UINT64_MAX;
+}
+
+/* Who stops early does so on several communicators; the largest of them tells. */
+static int add_ends(struct ct_order_maker *k)
+{
+	const struct ct_comms *comms = &k->pass->comms;
+	uint8_t *seen = calloc(comms->n + 1, 1);
+	int st = seen ? 0 : CT_NOMEM;
+
+	while (st == 0) {
+		const struct ct_comm *largest = NULL;
+
+		for (uint32_t c = 0; c < comms->n; c++) {
+			if (!seen[c] && has_ends(k->pass, comms->all[c]) &&
+			    (!largest || comms->all[c]->nranks > largest->nranks))
+				largest = comms->all[c];
+		}
+		if (!largest)
+			break;
+		seen[largest->index] = 1;
+		st = open_maker(k, largest);
+		if (st == CT_OK)
+			st = make_ends(k);
+		free(k->set);
+	}
+	free(seen);
+	return st < 0 ? st : CT_OK;
+}
+
+/* One whose ends contradict each other, else one with a message that nobody received. */
+static int add_pairs(struct ct_order_maker *k)
+{
+	int st = 0;
+
+	for (int lost = 0; lost <= 1 && st == 0; lost++) {
+		const struct ct_pair *pair = k->pass->pairs.first;
+
+		for (; pair && st == 0; pair = pair->next) {
+			if (lost != !pair->instances)
+				continue;
+			st = open_maker(k, pair->comm);
+			if (st == CT_OK)
+				st = ct_pair_finding(k, pair);
+			free(k->set);
+		}
+	}
+	return st < 0 ? st : CT_OK;
+}
+
+/* Who waits for messages of somebody who stopped comes to no collective in which he would wait for him. */
+static int add_awaited(struct ct_order_maker *k)
+{
+	const struct ct_pair *pair = k->pass->pairs.first;
+	int st = 0;
+
+	for (; pair && st == 0; pair = pair->next) {
+		if (!pair->awaited)
+			continue;
+		st = open_maker(k, pair->comm);
+		if (st == CT_OK)
+			st = ct_awaited_finding(k);
+		free(k->set);
+	}
+	return st < 0 ? st : CT_OK;
+}
+
+int ct_order_findings(const struct ct_pass *pass, struct ct_findings *list)
+{
+	struct ct_order_maker k = { .pass = pass, .list = list };
+	size_t before = list->n;
+	int st = add_mismatches(&k);
+
+	if (st == CT_OK)
+		st = add_ends(&k);
+	if (st == CT_OK)
+		st = add_pairs(&k);
+	return st == CT_OK && list->n == before ? add_awaited(&k) : st;
+}
+
+/* ---- what others ask ---- */
+
+const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *f)
+{
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_ORDER_NAMED);
+	const char *s = f->n_ranks == 1 ? "" : "s";
+
+	if (!ranks)
+		return NULL;
+	switch (f->kind) {
+	case CT_FINDING_SKIPPED_OP:
+		return ct_arena_printf(memory, "rank%s %s left out an operation (%s)", s, ranks,
+				       f->cause);
+	case CT_FINDING_EXTRA_OP:
+		return ct_arena_printf(memory,
+				       "rank%s %s called an operation that the others did not (%s)",
+				       s, ranks, f->cause);
+	case CT_FINDING_UNEVEN_INPUT:
+		return ct_arena_printf(memory, "inputs are uneven: %s", f->cause);
+	default:
+		if (strcmp(f->op_name, "Send") == 0)
+			return ct_arena_printf(memory, "messages %s rank%s %s do not fit%s (%s)",
+					       f->is_undecided ? "between" : "of", s, ranks,
+					       f->is_undecided ? ", and which of them is wrong "
+								 "cannot be told"
+							       : "",
+					       f->cause);
+		if (f->is_undecided)
+			return ct_arena_printf(memory,
+					       "ranks %s did not call the same as their %s, and "
+					       "which of them are right cannot be told (%s)",
+					       ranks, f->op_name, f->cause);
+		return ct_arena_printf(memory,
+				       "rank%s %s called something else as the same %s (%s)", s,
+				       ranks, f->op_name, f->cause);
+	}
+}
+
+void ct_order_summarize(const struct ct_pass *pass, const struct ct_comm *comm,
+			struct ct_order_summary *out)
+{
+	const struct ct_order *order = ct_orders_find(&pass->orders, comm);
+	struct ct_order_sums sums = { 0 };
+
+	*out = (struct ct_order_summary){ .equal_to_seq = comm->equal_to_seq,
+					  .first_difference = comm->first_difference,
+					  .differs_to_seq = UINT64_MAX };
+	if (order)
+		ct_order_hash_compare(&order->hash, &sums);
+	if (sums.equal_after &&
+	    (out->equal_to_seq == UINT64_MAX || sums.equal_after - 1 > out->equal_to_seq))
+		out->equal_to_seq = sums.equal_after - 1;
+	if (sums.differ_to && out->first_difference == UINT64_MAX)
+		out->differs_to_seq = sums.differ_to - 1;
+	if (sums.is_whole && out->first_difference == UINT64_MAX)
+		out->hash = sums.digest ? sums.digest : 1;
+	/* what came in late may have been counted before */
+	if (out->equal_to_seq != UINT64_MAX && out->equal_to_seq >= out->first_difference)
+		out->equal_to_seq = out->first_difference > comm->first_seq
+					    ? out->first_difference - 1
+					    : UINT64_MAX;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/order_maker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/straggler_findings.h"
+
+int ct_order_begin(struct ct_order_maker *k, enum ct_finding_kind kind,
+		   const struct ct_order_call *call)
+{
+	k->f = ct_findings_add(k->list, kind);
+	if (!k->f)
+		return CT_NOMEM;
+	k->f->severity = CT_SEVERITY_SEVERE;
+	k->f->comm_key = k->comm->key;
+	k->f->op_name = ct_order_op_text(k, call);
+	return CT_OK;
+}
+
+int ct_order_evidence(struct ct_order_maker *k, const char *name, const char *unit, double value)
+{
+	return ct_finding_evidence(k->list, k->f, name, value, unit, NAN);
+}
+
+int ct_order_ranks(struct ct_order_maker *k, int odd, int usual)
+{
+	uint32_t *seats = malloc(k->comm->nranks * sizeof(*seats));
+	uint32_t n = 0;
+	int st;
+
+	if (!seats)
+		return CT_NOMEM;
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		if (k->comm->seats[m] &&
+		    ((odd && k->set[m] == CT_APART_ODD) || (usual && k->set[m] == CT_APART_USUAL)))
+			seats[n++] = k->comm->seats[m] - 1;
+	}
+	st = ct_finding_seats(k->pass, seats, n, k->list, k->f);
+	free(seats);
+	return st;
+}
+
+enum ct_confidence ct_order_confidence(const struct ct_order_maker *k,
+				       enum ct_confidence confidence)
+{
+	return k->comm->guessed || k->comm->clash ? CT_CONFIDENCE_LOW : confidence;
+}
+
+const char *ct_order_op_text(const struct ct_order_maker *k, const struct ct_order_call *call)
+{
+	return ct_op_names_get(&k->pass->names, call->op);
+}
+
+const char *ct_order_ranks_text(const struct ct_order_maker *k, unsigned which)
+{
+	int ranks[CT_ORDER_NAMED + 1];
+	size_t n = 0;
+
+	for (uint32_t m = 0; m < k->comm->nranks && n <= CT_ORDER_NAMED; m++) {
+		if (k->set[m] == which && k->comm->seats[m])
+			ranks[n++] = k->pass->seats[k->comm->seats[m] - 1].rank;
+	}
+	return ct_ranks_text(k->list->memory, ranks, n, CT_ORDER_NAMED);
+}
+
+const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *site)
+{
+	char *word = ct_arena_calloc(memory, site ? strlen(site->text) + 1 : 1, 1);
+
+	if (!word || !site)
+		return site ? NULL : "n/a";
+	for (size_t i = 0; site->text[i]; i++)
+		word[i] = site->text[i] == ' ' ? '_' : site->text[i];
+	return word;
+}
+
+int ct_order_sites(struct ct_order_maker *k, struct ct_order_side one, struct ct_order_side other)
+{
+	const struct ct_order_side sides[] = { one, other };
+
+	for (int i = 0; i < 2; i++) {
+		k->f->sites[i].whose = sides[i].whose;
+		if (!sides[i].site)
+			continue;
+		k->f->sites[i].site = ct_arena_printf(k->list->memory, "%s", sides[i].site->text);
+		if (!k->f->sites[i].site)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+struct ct_order_call ct_order_call_of(const struct ct_member *m)
+{
+	return (struct ct_order_call){ .site = m->site,
+				       .count = m->count,
+				       .bytes = m->bytes,
+				       .root = m->root,
+				       .op = m->op,
+				       .dtype = m->dtype,
+				       .redop = m->redop,
+				       .varying = m->varying };
+}

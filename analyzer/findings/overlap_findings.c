@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* study_find.c — exposed communication that is worth a finding: in all, of one communicator, of a pipeline. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/model/report_rows.h"
+#include "analyzer/overlap/study.h"
+#include "trace/status.h"
+
+/* Of the time, in percent: docs/ANALYSIS.md, "Gaps, buckets, bubbles". */
+#define SHARE_PCT 30.0
+#define PART_PCT 10.0 /* of a communicator, where all together is too much */
+#define BUBBLE_PCT 5.0
+#define NEARLY_ALL 0.9
+#define MOST_BY_HOST 0.1
+/* Communicators that are named, each for those like it. */
+#define MOST_COMMS 3u
+
+/* On GPUs, all of which lost it. */
+static double gpu_seconds(const struct ct_study *s, uint64_t loss_ns)
+{
+	double n = 0;
+
+	for (uint32_t seat = 0; seat < s->pass->n_seats; seat++)
+		n += s->pass->seats[seat].device >= 0;
+	return n > 0 ? n * (double)loss_ns / 1e9 : NAN;
+}
+
+/* `pct` of the time, as a loss of the run. */
+static void set_loss(const struct ct_study *s, double pct, double err_pct,
+		     enum ct_severity severity, struct ct_finding *f)
+{
+	double run = (double)s->pass->duration_ns / 100;
+
+	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err_pct * run), s->pass->duration_ns);
+	f->severity = severity;
+	f->confidence = CT_CONFIDENCE_HIGH;
+	f->gpu_seconds = gpu_seconds(s, f->loss_ns);
+	f->begin_at_ns = s->cut[0].begin_ns;
+	f->end_at_ns = s->cut[s->spans.n - 1].end_ns;
+}
+
+/* Is that much, or most of it, the doing of a slow rank or link that is among the findings? Then it is told. */
+static int is_explained(const struct ct_findings *list, double pct)
+{
+	const unsigned kinds = 1u << CT_FINDING_STRAGGLER | 1u << CT_FINDING_STRAGGLER_HOST |
+			       1u << CT_FINDING_STRAGGLER_GROUP | 1u << CT_FINDING_SLOW_LINK;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (kinds >> list->all[i].kind & 1 && 2 * list->all[i].loss_pct >= pct)
+			return 1;
+	return 0;
+}
+
+/* ---- one communicator, or those alike ---- */
+
+struct part {
+	const struct ct_comm *comm;
+	const struct ct_report_comm *row;
+	double pct, err_pct, wait_pct; /* of its members' cycles: transfer, and waiting before it */
+	uint32_t alike;		       /* how many like it are among the parts, with it */
+	int is_first;		       /* of those, the one with most */
+};
+
+static int by_pct(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	return x->pct > y->pct ? -1 : x->pct < y->pct;
+}
+
+/* Of its members' cycles, those that are known. What tensor parallelism exposes, its layers need at once; the waits of a
+ * pipeline are its bubble. */
+static int weigh(const struct ct_study *s, const struct ct_comm *comm, struct part *p)
+{
+	const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
+	double time = 0;
+
+	*p = (struct part){ .comm = comm };
+	p->row = ct_report_row_of_comm(s->report, comm->key, comm->nranks);
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		uint32_t seat = comm->seats[r];
+
+		if (seat && !s->told[seat - 1])
+			return 0;
+		time += seat ? (double)s->exposed.ranks[seat - 1].cycle_ns : 0;
+	}
+	if (!p->row || time <= 0 || (p->row->role && strcmp(p->row->role, "tp") == 0) ||
+	    (double)e->unclear_ns > 0.1 * (double)e->exposed_ns)
+		return 0;
+	p->pct = 100 * (double)e->transfer_ns / time;
+	p->wait_pct = 100 * (double)e->wait_ns / time;
+	p->err_pct = 100 * (double)e->err_ns / time;
+	return p->pct - p->err_pct > PART_PCT;
+}
+
+/* Is it a copy of the other, for other ranks? By role; where that is not known, by size. */
+static int is_alike(const struct ct_report_comm *a, const struct ct_report_comm *b)
+{
+	if (a->role || b->role)
+		return a->role && b->role && strcmp(a->role, b->role) == 0;
+	return a->nranks == b->nranks && a->backend == b->backend;
+}
+
+/* Copies of a communicator transfer alike: the one with most stands for all. By size. */
+static void join_alike(struct part *parts, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct part *first = &parts[i];
+
+		for (uint32_t k = 0; k < i && first == &parts[i]; k++)
+			if (parts[k].is_first && is_alike(parts[k].row, parts[i].row))
+				first = &parts[k];
+		parts[i].is_first = first == &parts[i];
+		first->alike++;
+	}
+}
+
+/* How many like it there are. */
+static uint32_t all_alike(const struct ct_study *s, const struct part *p)
+{
+	uint32_t n = 0;
+
+	for (size_t c = 0; c < s->report->n_comms; c++)
+		n += (uint32_t)is_alike(&s->report->comms[c], p->row);
+	return n;
+}
+
+static int find_comm(const struct ct_study *s, const struct part *p, struct ct_findings *list)
+{
+	uint32_t all = all_alike(s, p);
+	const char *comms = all == 1 ? ""
+				     : ct_arena_printf(list->memory, " comms=%u/%u", p->alike, all);
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
+	const char *role = p->row->role ? p->row->role : "?";
+
+	/* about nobody: whose ranks these are, the communicator tells */
+	if (!f || !comms ||
+	    ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct) ||
+	    ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct) ||
+	    ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN) ||
+	    ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN))
+		return CT_NOMEM;
+	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARN : CT_SEVERITY_INFO,
+		 f);
+	f->comm_key = p->comm->key;
+	f->cause = p->alike == 1
+			   ? "computing stands still while this communicator transfers"
+			   : "computing stands still while communicators like this one transfer";
+	f->advice = "begin these operations earlier, or prefetch, so that computing goes on "
+		    "meanwhile; what cannot be hidden needs fewer bytes";
+	f->line = ct_arena_printf(list->memory,
+				  "comm=%016llx role=%s%s transfer=%s±%s of=cycle wait=%s",
+				  (unsigned long long)p->comm->key, role, comms,
+				  ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s,
+				  ct_text_pct(p->wait_pct).s);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Was more than a tenth of the communication timed by hosts? What a call takes holds what its process, or the other's, had no core:
+ * that is told, and nothing is concluded from it. */
+static int is_by_host(const struct ct_study *s)
+{
+	const struct ct_overlap_row *rows;
+	double all = 0, by_host = 0;
+	size_t n;
+
+	rows = ct_overlap_rows(s->pass->overlap, &n);
+	for (size_t i = 0; i < n; i++) {
+		all += (double)rows[i].all_ns;
+		by_host += rows[i].by_host ? (double)rows[i].all_ns : 0;
+	}
+	return by_host > MOST_BY_HOST * all;
+}
+
+/* How much is told: nothing, in all, or of one communicator that has nearly all of it. */
+enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
+
+/* `most`: the communicator with most of it, or the first of those alike; NULL unknown. */
+static int find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
+		      enum told *told)
+{
+	const struct ct_report_exposed *e = &s->report->exposed;
+	const char *of = e->of_cycles ? "cycle" : "run";
+	struct ct_finding *f;
+
+	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
+	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
+	    is_explained(list, e->share_pct - e->wait_pct))
+		return CT_OK;
+	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
+	if (!f ||
+	    ct_finding_evidence(list, f, "exposed_transfer", e->share_pct - e->wait_pct, "%",
+				e->err_pct) ||
+	    ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct) ||
+	    ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN) ||
+	    ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN))
+		return CT_NOMEM;
+	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARN, f);
+	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
+									      : TOLD_SHARE;
+	f->comm_key = *told == TOLD_ONE && most->alike == 1 ? most->comm->key : 0;
+	f->cause = "computing stands still for communication";
+	f->advice = "begin operations earlier so that computing hides them, or move fewer bytes; "
+		    "on the HTML page, Operations, column exposed, says where";
+	f->line = ct_arena_printf(list->memory,
+				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
+				  ct_text_pct(e->share_pct - e->wait_pct).s,
+				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
+				  ct_text_pct(e->transferring_pct).s);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* In all, and by communicator, unless one has nearly all. */
+static int find_exposed(const struct ct_study *s, struct ct_findings *list)
+{
+	uint32_t n = 0, all = s->pass->comms.n;
+	struct part *parts = calloc((size_t)all + 1, sizeof(*parts));
+	enum told told = TOLD_NOTHING;
+	int st = parts ? CT_OK : CT_NOMEM;
+
+	all = is_by_host(s) ? 0 : all;
+	for (uint32_t c = 0; parts && c < all; c++)
+		n += (uint32_t)weigh(s, s->pass->comms.all[c], &parts[n]);
+	if (parts) {
+		qsort(parts, n, sizeof(*parts), by_pct);
+		join_alike(parts, n);
+		st = find_share(s, n ? &parts[0] : NULL, list, &told);
+	}
+	for (uint32_t i = told == TOLD_ONE, named = 0; i < n && named < MOST_COMMS && st == CT_OK;
+	     i++) {
+		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= SHARE_PCT)
+			break;
+		if (!parts[i].is_first || is_explained(list, parts[i].pct))
+			continue;
+		named++;
+		st = find_comm(s, &parts[i], list);
+	}
+	free(parts);
+	return st;
+}
+
+/* ---- pipelines ---- */
+
+/* One pipeline: the mean of what its stages waited for late senders. */
+struct pipeline {
+	const struct ct_bubble *first;
+	double pct, err_pct, ideal_pct; /* of the cycle */
+};
+
+/* Stages first .. end - 1 are those of one pipeline that are on record. 0: it is not known of all. */
+static int weigh_pipeline(const struct ct_study *s, uint32_t first, uint32_t end,
+			  struct pipeline *p)
+{
+	double n = end - first;
+
+	*p = (struct pipeline){ .first = &s->bubbles.all[first] };
+	p->ideal_pct = 100 * p->first->ideal_ratio;
+	for (uint32_t i = first; i < end; i++) {
+		const struct ct_bubble *one = &s->bubbles.all[i];
+
+		/* what computing hid is no loss */
+		if (one->at_most || one->unknown || !one->cycle_ns)
+			return 0;
+		p->pct += 100 * (double)one->bubble_ns / (double)one->cycle_ns / n;
+		p->err_pct += 100 * (double)one->err_ns / (double)one->cycle_ns / n;
+	}
+	return end - first == p->first->stages && !isnan(p->ideal_pct);
+}
+
+static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint32_t n,
+			struct ct_findings *list)
+{
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
+	const struct ct_bubble *b = p->first;
+
+	if (!f || ct_finding_evidence(list, f, "bubble", p->pct, "%", p->err_pct) ||
+	    ct_finding_evidence(list, f, "ideal_bubble", p->ideal_pct, "%", NAN) ||
+	    ct_finding_evidence(list, f, "stages", b->stages, "count", NAN) ||
+	    ct_finding_evidence(list, f, "microbatches", b->per_cycle, "count", NAN) ||
+	    ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN))
+		return CT_NOMEM;
+	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARN, f);
+	f->confidence = CT_CONFIDENCE_MEDIUM;
+	f->comm_key = b->comm->key;
+	f->cause = "stages of the pipeline wait for each other longer than its schedule makes "
+		   "unavoidable";
+	f->advice = "balance the stages' layers, or use more micro-batches";
+	f->line = ct_arena_printf(
+		list->memory,
+		"comm=%016llx role=pp pipelines=%u bubble=%s±%s ideal=%s of=cycle "
+		"stages=%u microbatches=%.0f",
+		(unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
+		ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages, b->per_cycle);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Copies of a pipeline wait alike: the worst one stands for all. */
+static int find_bubble(const struct ct_study *s, struct ct_findings *list)
+{
+	struct pipeline worst = { 0 }, p;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, k; i < s->bubbles.n; i = k) {
+		for (k = i; k < s->bubbles.n && s->bubbles.all[k].comm == s->bubbles.all[i].comm;
+		     k++)
+			;
+		if (!weigh_pipeline(s, i, k, &p) || p.pct - p.err_pct - p.ideal_pct < BUBBLE_PCT)
+			continue;
+		n++;
+		if (!worst.first || p.pct - p.ideal_pct > worst.pct - worst.ideal_pct)
+			worst = p;
+	}
+	if (!n || is_explained(list, worst.pct - worst.ideal_pct))
+		return CT_OK;
+	return add_pipeline(s, &worst, n, list);
+}
+
+int ct_study_find(const struct ct_study *s, struct ct_findings *list)
+{
+	int st = find_exposed(s, list);
+
+	return st == CT_OK ? find_bubble(s, list) : st;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages that do not fit, in words. */
+#include <string.h>
+
+#include "analyzer/findings/order_maker.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/order/uneven_inputs.h"
+#include "analyzer/stream/stuck.h"
+#include "trace/ops.h"
+
+/* With so many pairs that do not fit, all of one rank, it is that rank. */
+#define PAIRS_OF_ONE 3u
+
+static int is_end(const struct ct_pair *pair, int32_t rank)
+{
+	return pair->src == rank || pair->dst == rank;
+}
+
+/* The only rank of the communicator that all its pairs with contradictions have in common, -1 if there is none or there
+ * are too few. *n gets how many there are. */
+static int32_t common_end(const struct ct_pass *pass, const struct ct_pair *first, uint32_t *n)
+{
+	int src = 1, dst = 1;
+
+	*n = 0;
+	for (const struct ct_pair *p = pass->pairs.first; p; p = p->next) {
+		if (p->comm != first->comm || !p->instances)
+			continue;
+		(*n)++;
+		src &= is_end(p, first->src);
+		dst &= is_end(p, first->dst);
+	}
+	if (*n < PAIRS_OF_ONE || src == dst)
+		return -1;
+	return src ? first->src : first->dst;
+}
+
+static int rank_of(const struct ct_order_maker *k, int32_t member)
+{
+	return k->pass->seats[k->comm->seats[member] - 1].rank;
+}
+
+/* Begin the finding: about both ends, or the one. Returns its ranks as a text, NULL: out of memory. */
+static const char *begin(struct ct_order_maker *k, const struct ct_pair *pair, int32_t only,
+			 const struct ct_order_call *call, uint64_t seq, uint64_t instances)
+{
+	if (ct_order_begin(k, CT_FINDING_MISMATCH, call))
+		return NULL;
+	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
+	k->set[only == pair->dst ? pair->dst : pair->src] = CT_APART_ODD;
+	k->set[only == pair->src ? pair->src : pair->dst] = CT_APART_ODD;
+	k->f->advice = "both ends have to say the same number of bytes: a receive that is too "
+		       "large hangs, one that is too small passes silently";
+	if (ct_order_ranks(k, 1, 0) || ct_order_evidence(k, "first_seq", "", (double)seq) ||
+	    ct_order_evidence(k, "instances", "count", (double)instances))
+		return NULL;
+	return ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+}
+
+static int make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
+{
+	const struct ct_order_call send = ct_order_call_of(&pair->unmatched_send);
+	const char *ranks = begin(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
+	int one = pair->unmatched == 1;
+
+	if (!ranks)
+		return CT_NOMEM;
+	k->f->severity = CT_SEVERITY_WARN;
+	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
+	k->f->cause = ct_arena_printf(k->list->memory,
+				      "%llu message%s from rank %d to rank %d %s never received",
+				      (unsigned long long)pair->unmatched, one ? "" : "s",
+				      rank_of(k, pair->src), rank_of(k, pair->dst),
+				      one ? "was" : "were");
+	k->f->line = ct_arena_printf(
+		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu",
+		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->unmatched_seq,
+		(unsigned long long)pair->unmatched);
+	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
+}
+
+static const char *word(const char *name)
+{
+	return name ? name : "?";
+}
+
+/* " site_send=A site_recv=B", as far as known. */
+static const char *sites(const struct ct_order_maker *k, const struct ct_order_call *send,
+			 const struct ct_order_call *recv)
+{
+	const char *from = ct_order_site_word(k->list->memory, send->site);
+	const char *to = ct_order_site_word(k->list->memory, recv->site);
+
+	if (!from || !to)
+		return NULL;
+	return ct_arena_printf(k->list->memory, "%s%s%s%s", send->site ? " site_send=" : "",
+			       send->site ? from : "", recv->site ? " site_recv=" : "",
+			       recv->site ? to : "");
+}
+
+static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
+{
+	const struct ct_order_call send = ct_order_call_of(&pair->send);
+	const struct ct_order_call recv = ct_order_call_of(&pair->recv);
+	const char *field = send.count != recv.count ? "count" : "dtype";
+	const char *from = word(ct_dtype_name(send.dtype)), *to = word(ct_dtype_name(recv.dtype));
+	uint32_t pairs;
+	int32_t only = common_end(k->pass, pair, &pairs);
+	const char *ranks = begin(k, pair, only, &send, pair->seq, pair->instances);
+	const char *where = sites(k, &send, &recv);
+
+	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs) ||
+	    ct_order_sites(k, (struct ct_order_side){ "send", send.site },
+			   (struct ct_order_side){ "recv", recv.site }))
+		return CT_NOMEM;
+	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
+	k->f->is_undecided = only < 0;
+	/* nothing hangs, and perhaps it is meant so */
+	if (send.bytes == recv.bytes)
+		k->f->severity = CT_SEVERITY_WARN;
+	k->f->cause = ct_arena_printf(k->list->memory,
+				      "%s: rank %d sends %llu %s, rank %d receives %llu %s%s",
+				      field, rank_of(k, pair->src), (unsigned long long)send.count,
+				      from, rank_of(k, pair->dst), (unsigned long long)recv.count,
+				      to,
+				      only >= 0 ? "; all pairs that do not fit are its own" : "");
+	k->f->line = ct_arena_printf(
+		k->list->memory,
+		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
+		"instances=%llu pairs=%u%s",
+		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->seq, field,
+		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
+		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,
+		where);
+	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
+}
+
+static int is_all_told(const struct ct_pass *pass, uint32_t seat)
+{
+	return ct_uneven_ended_in_order(pass, seat) && ct_uneven_is_whole(pass, seat);
+}
+
+/* Messages that were sent and not received count where nothing else explains them. */
+int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
+{
+	const struct ct_comm *comm = pair->comm;
+	int st;
+
+	if (comm->clash || comm->shared_seat || !comm->seats[pair->src] || !comm->seats[pair->dst])
+		return 0;
+	if (!pair->instances && !pair->unmatched)
+		return 0;
+	if (!pair->instances && !(is_all_told(k->pass, comm->seats[pair->src] - 1) &&
+				  is_all_told(k->pass, comm->seats[pair->dst] - 1)))
+		return 0;
+	st = pair->instances ? make_unfit(k, pair) : make_lost(k, pair);
+	return st == CT_OK ? 1 : st;
+}
+
+/* ---- messages that never came ---- */
+
+static int waits_long(const struct ct_pass *pass, const struct ct_pair *pair)
+{
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_unreturned *u = &pass->unreturned[i];
+
+		if (u->comm == pair->comm && u->seat + 1 == pair->comm->seats[pair->dst] &&
+		    !u->is_call && u->op.op == CT_OP_Recv && u->op.peer == pair->src &&
+		    u->op.seq == pair->awaited_seq)
+			return ct_stuck_of(pass, u) != CT_STUCK_NOT;
+	}
+	return 0;
+}
+
+/* Whose messages somebody waits for, and who has ended in order: into the odd set, who waits into the other. */
+static void find_awaited(struct ct_order_maker *k)
+{
+	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
+	for (const struct ct_pair *p = k->pass->pairs.first; p; p = p->next) {
+		if (p->comm != k->comm || !p->awaited || !k->comm->seats[p->src] ||
+		    !k->comm->seats[p->dst] || !is_all_told(k->pass, k->comm->seats[p->src] - 1) ||
+		    !waits_long(k->pass, p))
+			continue;
+		k->set[p->src] = CT_APART_ODD;
+		k->set[p->dst] = CT_APART_USUAL;
+	}
+}
+
+int ct_awaited_finding(struct ct_order_maker *k)
+{
+	const struct ct_order_call recv = { .op = CT_OP_Recv, .root = -1 };
+	const char *stopped, *waiting, *named;
+	uint32_t n_stopped = 0, n_waiting = 0, ended = 0;
+	int few;
+
+	if (k->comm->clash || k->comm->shared_seat)
+		return 0;
+	find_awaited(k);
+	for (uint32_t m = 0; m < k->comm->nranks; m++) {
+		n_stopped += k->set[m] == CT_APART_ODD;
+		n_waiting += k->set[m] == CT_APART_USUAL;
+	}
+	if (!n_stopped || !n_waiting)
+		return 0;
+	for (uint32_t s = 0; s < k->pass->n_seats; s++)
+		ended += (uint32_t)ct_uneven_ended_in_order(k->pass, s);
+	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->pass->n_seats;
+	stopped = ct_order_ranks_text(k, CT_APART_ODD);
+	waiting = ct_order_ranks_text(k, CT_APART_USUAL);
+	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv) ||
+	    ct_order_ranks(k, 1, !few) || ct_order_evidence(k, "stopped", "count", n_stopped) ||
+	    ct_order_evidence(k, "waiting", "count", n_waiting))
+		return CT_NOMEM;
+	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
+	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
+	k->f->advice = "give all ranks equally many steps, or agree on their number before";
+	k->f->cause = ct_arena_printf(
+		k->list->memory, "rank%s %s ended in order, rank%s %s wait%s for messages of %s",
+		n_stopped == 1 ? "" : "s", stopped, n_waiting == 1 ? "" : "s", waiting,
+		n_waiting == 1 ? "s" : "", n_stopped == 1 ? "it" : "them");
+	if (named)
+		k->f->line = ct_arena_printf(k->list->memory,
+					     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
+					     "next_op=Recv",
+					     named, (unsigned long long)k->comm->key, stopped,
+					     waiting);
+	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
+}

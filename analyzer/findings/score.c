@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/base/units.h"
+#include "analyzer/findings/gain.h"
+
+#define GOOD 85
+#define FAIR 70
+#define LEAST_CYCLES 10u
+#define LEAST_PARTS 2u
+#define MOSTLY 0.5 /* of the bytes */
+
+enum { BANDWIDTH, LATENCY, BALANCE, STABILITY };
+
+static const struct ct_score_part views[CT_SCORE_PARTS] = {
+	[BANDWIDTH] = { "bandwidth", 30, NAN, NULL, 0 },
+	[LATENCY] = { "latency", 25, NAN, NULL, 0 },
+	[BALANCE] = { "balance", 25, NAN, NULL, 0 },
+	[STABILITY] = { "stability", 20, NAN, NULL, 0 },
+};
+
+static void set(struct ct_score_part *part, double ratio, const char *from)
+{
+	part->score = 100 * fmin(1, fmax(0, ratio));
+	part->from = from;
+}
+
+static void set_bandwidth(const struct ct_links *links, struct ct_report *report,
+			  struct ct_score_part *part)
+{
+	double from_peak;
+	struct ct_score_mean mean = ct_score_bandwidth(links, report, &from_peak);
+
+	part->from = "n/a: nothing to hold the bandwidth against";
+	if (mean.weight <= 0)
+		return;
+	part->is_own = from_peak < MOSTLY;
+	set(part, mean.sum / mean.weight,
+	    from_peak > 0.99 ? "bus bandwidth against what GPUs and network allow, by bytes"
+	    : from_peak > 0.01
+		    ? "bus bandwidth against what GPUs and network allow, else against the "
+		      "best observed, by bytes"
+		    : "bus bandwidth against the best observed with the same reach, by bytes");
+}
+
+static void set_latency(const struct ct_links *links, struct ct_score_part *part)
+{
+	struct ct_score_mean mean = ct_score_latency(links);
+
+	part->from = "n/a: no NCCL collective of several sizes tells its latency well enough";
+	if (mean.weight > 0)
+		set(part, mean.sum / mean.weight,
+		    "fitted latency against NCCL's model of its fastest protocol, by operations");
+}
+
+/* Without a replay: the part of the run in which the mean rank did not wait for others. */
+static void set_balance(double ideal_ratio, const struct ct_report *report,
+			struct ct_score_part *part)
+{
+	double waited = 0;
+	size_t n = 0;
+
+	part->from = "n/a: no waits are known";
+	if (!isnan(ideal_ratio)) {
+		set(part, ideal_ratio,
+		    "time with equally fast ranks against the time taken, by replay");
+		return;
+	}
+	for (size_t r = 0; r < report->n_ranks; r++) {
+		if (report->ranks[r].wait_ns == CT_UNKNOWN)
+			continue;
+		waited += (double)report->ranks[r].wait_ns;
+		n++;
+	}
+	if (n < 2 || !report->run.duration_ns || !report->run.matched)
+		return;
+	set(part, 1 - waited / (double)n / (double)report->run.duration_ns,
+	    "1 - mean share of the run in which a rank waited for others; no replay");
+}
+
+static double middle(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), ct_by_double);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static int set_stability(const struct ct_links *links, const struct ct_report *report,
+			 struct ct_score_part *part)
+{
+	struct ct_score_mean mean = ct_score_stability(links);
+	const struct ct_report_cycles *cycles = &report->cycles;
+	double *times, median;
+
+	part->from = "n/a: neither transfers nor cycles to tell it by";
+	if (isnan(mean.weight))
+		return CT_NOMEM;
+	if (mean.weight > 0) {
+		set(part, mean.sum / mean.weight,
+		    "variation of transfer times of a kind, by their time");
+		return CT_OK;
+	}
+	if ((!cycles->anchor_comm_key && !cycles->marker) || cycles->n_items < LEAST_CYCLES)
+		return CT_OK;
+	times = malloc(cycles->n_items * sizeof(*times));
+	if (!times)
+		return CT_NOMEM;
+	for (size_t i = 0; i < cycles->n_items; i++)
+		times[i] = (double)cycles->items[i].time_ns;
+	median = middle(times, cycles->n_items);
+	for (size_t i = 0; i < cycles->n_items; i++)
+		times[i] = fabs(times[i] - median);
+	if (median > 0)
+		set(part, 1 - 2 * 1.4826 * middle(times, cycles->n_items) / median,
+		    "variation of the cycles' times");
+	free(times);
+	return CT_OK;
+}
+
+/* Why there is no total; NULL: there is one. */
+static const char *no_total(const struct ct_report *report)
+{
+	const char *why;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->score.n_parts; i++)
+		n += !isnan(report->score.parts[i].score);
+	if (report->run.is_two_jobs)
+		return "traces of two jobs";
+	if (report->n_stuck)
+		return "operations had not returned: how well they communicate they do not tell";
+	why = ct_gain_why_not(report);
+	if (why)
+		return why;
+	return n < LEAST_PARTS ? "fewer than two of its parts are known" : NULL;
+}
+
+/* Why there is a total, and no grade: how good a speed is only what could be tells. */
+static const char *no_grade(const struct ct_score_part *bandwidth)
+{
+	if (isnan(bandwidth->score))
+		return "what GPUs and network allow is not known";
+	return bandwidth->is_own ? "bandwidth is held against the best of this very run" : NULL;
+}
+
+static void weigh(struct ct_report *report)
+{
+	struct ct_report_score *score = &report->score;
+	double weight = 0, sum = 0;
+
+	for (size_t i = 0; i < score->n_parts; i++) {
+		if (isnan(score->parts[i].score))
+			continue;
+		weight += score->parts[i].weight_pct;
+		sum += score->parts[i].weight_pct * score->parts[i].score;
+	}
+	/* what is left out weighs nothing, the rest as much more */
+	for (size_t i = 0; i < score->n_parts; i++)
+		score->parts[i].weight_pct = isnan(score->parts[i].score)
+						     ? 0
+						     : 100 * score->parts[i].weight_pct / weight;
+	score->why = no_total(report);
+	score->total = score->why ? NAN : sum / weight;
+	score->why = score->why ? score->why : no_grade(&score->parts[BANDWIDTH]);
+	score->grade = score->why	      ? "n/a"
+		       : score->total >= GOOD ? "good"
+		       : score->total >= FAIR ? "fair"
+					      : "poor";
+}
+
+int ct_score_fill(const struct ct_links *links, double ideal_ratio, struct ct_report *report)
+{
+	struct ct_report_score *score = &report->score;
+
+	score->n_parts = CT_SCORE_PARTS;
+	for (size_t i = 0; i < CT_SCORE_PARTS; i++)
+		score->parts[i] = views[i];
+	set_bandwidth(links, report, &score->parts[BANDWIDTH]);
+	set_latency(links, &score->parts[LATENCY]);
+	set_balance(ideal_ratio, report, &score->parts[BALANCE]);
+	if (set_stability(links, report, &score->parts[STABILITY]) != CT_OK)
+		return CT_NOMEM;
+	weigh(report);
+	return CT_OK;
+}

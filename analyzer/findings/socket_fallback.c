@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/link/crossing.h"
+#include "analyzer/link/transport.h"
+
+/* What has to have gone between hosts, at least, for anything to be said. */
+#define LEAST_BYTES 100e6
+/* Ethernet and IP over InfiniBand have to account for so much of it ... */
+#define ACCOUNTED 0.7
+/* ... and InfiniBand itself for no more than this: other jobs and management use it too. */
+#define NEXT_TO_NOTHING 0.05
+/* Ring and tree algorithms move up to twice the least, and sockets add a little. More than that may be anything else on
+ * Ethernet (data sets, checkpoints), while the communication went where nothing counts (NVLink between hosts); with a
+ * setting that explains it, more than that again. */
+#define MOST 4
+#define MOST_EXPLAINED 20
+/* What IP over InfiniBand carries is in the counters of InfiniBand too, and a little more, for headers. */
+#define IPOIB_HEADERS 1.06
+/* Of the traffic of sockets, what is Gloo's own. */
+#define GLOO_MOST 0.3
+/* Bytes have to be known for so much of the time. */
+#define KNOWN 0.9
+
+struct reason {
+	const char *fact, *value, *advice;
+};
+
+static const struct reason reasons[] = {
+#define X(fact, value, advice) { fact, value, advice },
+#include "analyzer/findings/socket_reasons.def"
+#undef X
+};
+
+static const struct reason *reason_of(const struct ct_environment_facts *facts)
+{
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		const char *value = ct_facts_value(facts, reasons[i].fact);
+
+		if (value &&
+		    (strcmp(reasons[i].value, "!0") == 0 ? *value && strcmp(value, "0") != 0
+							 : strcmp(value, reasons[i].value) == 0))
+			return &reasons[i];
+	}
+	return NULL;
+}
+
+/* Ports that were active all the time and count what they carry. */
+static size_t active_ports(const struct ct_report_transport *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_ports; i++)
+		n += t->ports[i].is_ib && t->ports[i].was_up && !t->ports[i].was_down &&
+		     t->ports[i].known_ns > 0;
+	return n;
+}
+
+/* What went through sockets, and what over InfiniBand without them. 1, or 0: not known for long enough. */
+static int split(const struct ct_report_transport *t, double *ethernet, double *ipoib, double *rdma)
+{
+	double known = KNOWN * (double)t->sampled_ns;
+
+	*ipoib = 0;
+	if ((double)t->nic_known_ns < known || (double)t->ib_known_ns < known ||
+	    t->nic_bytes == CT_UNKNOWN || t->ib_bytes == CT_UNKNOWN)
+		return 0;
+	for (size_t i = 0; i < t->n_ports; i++) {
+		const struct ct_report_port *port = &t->ports[i];
+
+		if (!port->is_ipoib)
+			continue;
+		if ((double)port->known_ns < known || port->rx_bytes == CT_UNKNOWN)
+			return 0;
+		*ipoib += (double)port->rx_bytes + (double)port->tx_bytes;
+	}
+	*ethernet = (double)t->nic_bytes;
+	*rdma = fmax(0, (double)t->ib_bytes - IPOIB_HEADERS * *ipoib);
+	return 1;
+}
+
+/* Did this host's communication go through sockets? */
+static int fell_back(const struct ct_report_transport *t, const struct ct_crossing *crossed,
+		     const struct reason *reason)
+{
+	double most = (reason ? MOST_EXPLAINED : MOST) * crossed->bytes;
+	double ethernet, ipoib, rdma, sockets;
+
+	if (t->samples < 2 || !active_ports(t) || !split(t, &ethernet, &ipoib, &rdma))
+		return 0;
+	sockets = ethernet + ipoib;
+	return crossed->bytes >= LEAST_BYTES && sockets >= ACCOUNTED * crossed->bytes &&
+	       sockets <= most && rdma <= NEXT_TO_NOTHING * crossed->bytes &&
+	       crossed->gloo_bytes <= GLOO_MOST * sockets;
+}
+
+struct sums {
+	double crossed, ethernet, ipoib, rdma;
+	size_t ports;
+	uint64_t begin_at_ns, end_at_ns;
+	const struct reason *reason;
+	const char *value;
+};
+
+static int describe(struct ct_findings *list, struct ct_finding *f, const struct sums *s)
+{
+	struct ct_arena *memory = list->memory;
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	const char *host = ct_host_word(memory, f->hosts[0]);
+
+	f->severity = CT_SEVERITY_WARN;
+	f->confidence = CT_CONFIDENCE_MEDIUM;
+	f->begin_at_ns = s->begin_at_ns;
+	f->end_at_ns = s->end_at_ns;
+	f->cause = s->reason ? ct_arena_printf(memory, "%s is %.60s", s->reason->fact + 4, s->value)
+			     : "InfiniBand is active but was not used: NCCL_DEBUG=INFO tells which "
+			       "transport was chosen, and why";
+	f->advice = s->reason ? s->reason->advice
+			      : "look for NET/Socket in the output of NCCL_DEBUG=INFO; is "
+				"libibverbs there, is "
+				"/dev/infiniband in the container?";
+	f->command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
+	if (!ranks || !host || !f->cause)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory,
+				  "hosts=%zu host=%s ranks=%s ethernet=%s ipoib=%s infiniband=%s "
+				  "needed>=%s%s%s%s%s",
+				  f->n_hosts, host, ranks, ct_text_bytes((uint64_t)s->ethernet).s,
+				  ct_text_bytes((uint64_t)s->ipoib).s,
+				  ct_text_bytes((uint64_t)s->rdma).s,
+				  ct_text_bytes((uint64_t)s->crossed).s, s->reason ? " " : "",
+				  s->reason ? s->reason->fact + 4 : "", s->reason ? "=" : "",
+				  s->reason ? s->value : "");
+	if (!f->line || ct_finding_evidence(list, f, "needed_at_least", s->crossed, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "ethernet", s->ethernet, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "ip_over_infiniband", s->ipoib, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "infiniband_otherwise", s->rdma, "bytes", NAN) ||
+	    ct_finding_evidence(list, f, "active_infiniband_ports", (double)s->ports, "count", NAN))
+		return CT_NOMEM;
+	return CT_OK;
+}
+
+static int tell(const struct ct_pass *pass, const struct ct_report *report,
+		const struct ct_crossing *by_host, const uint8_t *fallen, struct ct_findings *list)
+{
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_SOCKET_FALLBACK);
+	struct sums s = { .begin_at_ns = UINT64_MAX };
+	int *ranks = calloc(pass->n_seats + 1, sizeof(*ranks));
+	size_t n = 0;
+	int st;
+
+	if (f)
+		f->hosts = ct_arena_calloc(list->memory, report->n_transport, sizeof(*f->hosts));
+	st = f && f->hosts && ranks ? CT_OK : CT_NOMEM;
+	for (size_t i = 0; st == CT_OK && i < report->n_transport; i++) {
+		const struct ct_report_transport *t = &report->transport[i];
+		const struct ct_environment_facts *facts = &pass->processes[t->process].environment;
+		double ethernet, ipoib, rdma;
+
+		if (!fallen[i])
+			continue;
+		f->hosts[f->n_hosts++] = t->host;
+		s.crossed += by_host[t->host_index].bytes;
+		split(t, &ethernet, &ipoib, &rdma);
+		s.ethernet += ethernet;
+		s.ipoib += ipoib;
+		s.rdma += rdma;
+		s.ports += active_ports(t);
+		s.begin_at_ns = t->begin_at_ns < s.begin_at_ns ? t->begin_at_ns : s.begin_at_ns;
+		s.end_at_ns = t->end_at_ns > s.end_at_ns ? t->end_at_ns : s.end_at_ns;
+		if (!s.reason && (s.reason = reason_of(facts)))
+			s.value = ct_facts_value(facts, s.reason->fact);
+		for (uint32_t seat = 0; seat < pass->n_seats; seat++)
+			if (pass->seats[seat].host == t->host_index)
+				ranks[n++] = pass->seats[seat].rank;
+	}
+	if (st == CT_OK)
+		st = ct_finding_ranks(list, f, ranks, n);
+	free(ranks);
+	return st == CT_OK ? describe(list, f, &s) : st;
+}
+
+int ct_transport_socket_fallback(const struct ct_pass *pass, const struct ct_report *report,
+				 struct ct_findings *list)
+{
+	struct ct_crossing *by_host = calloc(pass->attempts->n_hosts + 1, sizeof(*by_host));
+	uint8_t *fallen = calloc(report->n_transport + 1, 1);
+	int any = 0, st = by_host && fallen ? CT_OK : CT_NOMEM;
+
+	if (st == CT_OK && report->n_transport)
+		st = ct_crossing_sum(pass, report, by_host);
+	for (size_t i = 0; st == CT_OK && i < report->n_transport; i++) {
+		const struct ct_report_transport *t = &report->transport[i];
+
+		fallen[i] = (uint8_t)fell_back(t, &by_host[t->host_index],
+					       reason_of(&pass->processes[t->process].environment));
+		any |= fallen[i];
+	}
+	if (st == CT_OK && any)
+		st = tell(pass, report, by_host, fallen, list);
+	free(by_host);
+	free(fallen);
+	return st;
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/causes.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/time_structure.h"
+#include "analyzer/lateness/stall_loss.h"
+#include "analyzer/lateness/stalls.h"
+#include "trace/status.h"
+
+#define LEAST_STALL_NS 30e6   /* and ... */
+#define LEAST_STALL_SHARE 0.1 /* ... of a cycle */
+#define GATE 0.01	      /* of the run, that the stalls cost */
+#define MANY 3u		      /* ranks with stalls of their own that are one finding */
+#define NEAR 0.1	      /* of the period, or one cycle */
+/* Of stalls by turns: the share that ranks with a period of their own have, and by how much longer that is. */
+#define MOST_OF_TURNS 0.6
+#define LONGER 1.5
+
+struct search {
+	const struct ct_time_structure *t;
+	struct ct_stall *room;	 /* as many as there are hits */
+	struct ct_stall *events; /* likewise: of patterns that are one finding */
+	uint32_t *by_seat, *first;
+	uint8_t *seats;			   /* of a finding */
+	uint8_t *taken;			   /* by seat: a finding about it is in the list */
+	struct ct_stall_pattern *patterns; /* by seat */
+	double threshold_ns;
+};
+
+static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit)
+{
+	const struct ct_time_structure *t = s->t;
+
+	return (struct ct_stall){
+		.cycle = hit->cycle,
+		.seat = hit->seat,
+		.ns = (double)hit->charged_ns,
+		.err_ns = (double)hit->err_ns,
+		.stretch = ct_tape_stretch(&t->pass->tape, t->cycles->cut_ns[hit->cycle]),
+	};
+}
+
+/* The hits of each seat, by cycle: by_seat[first[seat]] .. by_seat[first[seat + 1] - 1]. */
+static void sort_by_seat(struct search *s)
+{
+	const struct ct_hits *hits = s->t->hits;
+	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
+	uint32_t *next = s->first + 1;
+
+	for (uint32_t k = 0; k < hits->n; k++)
+		next[hits->all[k].seat + 1]++;
+	for (uint32_t seat = 1; seat <= s->t->pass->n_seats; seat++)
+		next[seat] += next[seat - 1];
+	for (uint32_t k = 0; k < hits->n; k++)
+		s->by_seat[next[hits->all[k].seat]++] = k;
+}
+
+/* What a seat is charged with. */
+static uint32_t charges_of(const struct search *s, uint32_t seat)
+{
+	const struct ct_hits *hits = s->t->hits;
+	uint32_t n = 0;
+
+	for (uint32_t i = s->first[seat]; i < s->first[seat + 1]; i++) {
+		const struct ct_hit *hit = &hits->all[s->by_seat[i]];
+
+		if (hits->kept[hit->cycle])
+			s->room[n++] = stall_of(s, hit);
+	}
+	return n;
+}
+
+/* Of all that are not taken. */
+static uint32_t charges_of_all(const struct search *s)
+{
+	const struct ct_hits *hits = s->t->hits;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < hits->n; k++) {
+		if (hits->kept[hits->all[k].cycle] && !s->taken[hits->all[k].seat])
+			s->room[n++] = stall_of(s, &hits->all[k]);
+	}
+	return n;
+}
+
+/* ---- what they cost ---- */
+
+/* All that is told of a pattern's length and cost. */
+struct cost {
+	struct ct_stall_loss loss; /* of the whole run */
+	uint32_t outside;	   /* stalls before the first cycle or behind the last one */
+};
+
+/* Does the rule have a stall around a cycle (n: the first one behind the last)? */
+static int is_due(const struct ct_stall_pattern *p, double at)
+{
+	double within = NEAR * p->every > 1 ? NEAR * p->every : 1;
+
+	return p->every > 0 && (fabs(p->last + p->every - at) <= within ||
+				fabs(p->first - p->every - at) <= within);
+}
+
+/* Stalls of `seats` outside of the cycles, where the rule has one: of what they cost only the charge is known. `each`: the
+ * rule is each rank's own. */
+static void add_outside(const struct search *s, const struct ct_stall_pattern *p, int each,
+			struct cost *cost)
+{
+	const struct ct_time_structure *t = s->t;
+	double typical = cost->loss.ns / p->n, tail_ns;
+	int behind = 0;
+
+	for (uint32_t k = 0; k < t->hits->n_outside; k++) {
+		const struct ct_hit *hit = &t->hits->outside[k];
+		double charged = (double)hit->charged_ns;
+
+		if (!s->seats[hit->seat] || charged < p->typical_ns / 2 ||
+		    !is_due(each ? &s->patterns[hit->seat] : p, hit->cycle ? hit->cycle : -1.0))
+			continue;
+		behind |= hit->cycle > 0;
+		cost->outside++;
+		cost->loss.ns += charged < typical ? charged : typical;
+		cost->loss.err_ns += charged < 0.9 * typical ? typical - charged : 0.1 * typical;
+	}
+	tail_ns = (double)(t->pass->duration_ns - t->cycles->cut_ns[t->cycles->n]);
+	/* nobody is charged, but there was time for one */
+	if (!behind && !each && is_due(p, t->cycles->n) && tail_ns >= typical)
+		cost->loss.err_ns += typical;
+}
+
+/* What a pattern with these events cost the run. 0 or CT_NOMEM. */
+static int find_cost(const struct search *s, const struct ct_stall *events,
+		     const struct ct_stall_pattern *p, int each, struct cost *cost)
+{
+	const struct ct_cycles *c = s->t->cycles;
+	const struct ct_stall_cycles cycles = { c->cut_ns, s->t->hits->kept, c->n };
+	double share = ct_hits_share(s->t->hits);
+	int st;
+
+	*cost = (struct cost){ 0 };
+	if (!p->n)
+		return CT_OK;
+	st = ct_stalls_cost(&cycles, events, p->n, p, &cost->loss);
+	cost->loss.ns /= share;
+	cost->loss.err_ns /= share;
+	if (st == CT_OK)
+		add_outside(s, p, each, cost);
+	return st;
+}
+
+/* Is that enough to be told? */
+static int is_costly(const struct search *s, const struct cost *cost)
+{
+	return cost->loss.ns - cost->loss.err_ns >= GATE * (double)s->t->pass->duration_ns &&
+	       cost->loss.ns > 0;
+}
+
+static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena *memory)
+{
+	return p->every > 0 ? ct_arena_printf(memory, "%.0f", p->every) : "irregular";
+}
+
+/* ---- findings ---- */
+
+static int set_ranks(const struct search *s, struct ct_finding *f)
+{
+	uint32_t n_seats = s->t->pass->n_seats, n = 0;
+	uint32_t *seats = malloc((n_seats + 1u) * sizeof(*seats));
+	int st = CT_NOMEM;
+
+	for (uint32_t seat = 0; seats && seat < n_seats; seat++) {
+		if (s->seats[seat])
+			seats[n++] = seat;
+	}
+	if (seats)
+		st = ct_finding_seats(s->t->pass, seats, n, s->t->list, f);
+	free(seats);
+	return st;
+}
+
+static int set_evidence(const struct search *s, const struct ct_stall_pattern *p,
+			const struct cost *cost, struct ct_finding *f)
+{
+	struct ct_findings *list = s->t->list;
+
+	if (ct_finding_evidence(list, f, "stalls", p->n, "count", NAN) ||
+	    ct_finding_evidence(list, f, "every", p->every > 0 ? p->every : NAN, "cycles", NAN) ||
+	    ct_finding_evidence(list, f, "stall_mean", cost->loss.ns / (p->n + cost->outside), "ns",
+				cost->loss.err_ns / (p->n + cost->outside)) ||
+	    ct_finding_evidence(list, f, "stalls_outside_cycles", cost->outside, "count", NAN) ||
+	    (cost->loss.missed &&
+	     ct_finding_evidence(list, f, "stalls_not_charged", cost->loss.missed, "count", NAN)) ||
+	    ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN) ||
+	    ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN))
+		return CT_NOMEM;
+	return CT_OK;
+}
+
+/* What both kinds have in common. */
+static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
+		       const struct cost *cost, struct ct_finding *f)
+{
+	const struct ct_cycles *c = s->t->cycles;
+
+	ct_finding_loss(f, (uint64_t)cost->loss.ns, (uint64_t)cost->loss.err_ns,
+			s->t->pass->duration_ns);
+	f->confidence = p->every > 0 && p->n >= 2 * CT_STALL_LEAST ? CT_CONFIDENCE_HIGH
+								   : CT_CONFIDENCE_MEDIUM;
+	f->cycle_first = p->first;
+	f->cycle_last = p->last;
+	f->begin_at_ns = c->cut_ns[p->first];
+	f->end_at_ns = c->cut_ns[p->last + 1];
+	ct_finding_because(f, CT_WHY_STALLS);
+	if (set_evidence(s, p, cost, f))
+		return CT_NOMEM;
+	return ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
+}
+
+/* "n=7", "n=6 of=8": the rule has eight from the first to the last; "n=7 outside=1": and one before or behind them. */
+static const char *count_text(const struct ct_stall_pattern *p, const struct cost *cost, int each,
+			      struct ct_arena *memory)
+{
+	const char *text = ct_arena_printf(memory, "n=%u", p->n);
+
+	if (text && !each && cost->loss.expected && cost->loss.expected != p->n)
+		text = ct_arena_printf(memory, "%s of=%u", text, cost->loss.expected);
+	if (text && cost->outside)
+		text = ct_arena_printf(memory, "%s outside=%u", text, cost->outside);
+	return text;
+}
+
+static int set_line(const struct search *s, const struct ct_stall_pattern *p,
+		    const struct cost *cost, const char *who, int each, struct ct_finding *f)
+{
+	struct ct_arena *memory = s->t->list->memory;
+	const char *every = period_text(p, memory), *count = count_text(p, cost, each, memory);
+	uint32_t n = p->n + cost->outside;
+
+	if (!who || !every || !count)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(
+		memory, "%s every=%s cycles stall=%s±%s %s loss=%s±%s share=%s cycles=%u..%u", who,
+		every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
+		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count, ct_text_ns(f->loss_ns).s,
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, p->first, p->last);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+static const char *who_text(const struct search *s, const struct ct_finding *f)
+{
+	struct ct_arena *memory = s->t->list->memory;
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
+
+	if (!ranks || !host)
+		return NULL;
+	return ct_arena_printf(memory, "%s=%s%s%s", f->n_ranks == 1 ? "rank" : "ranks", ranks,
+			       f->n_hosts == 1 ? " host=" : "", host);
+}
+
+/* ---- one rank ---- */
+
+static int add_periodic(const struct search *s, uint32_t seat, const struct ct_stall_pattern *p,
+			const struct cost *cost)
+{
+	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_PERIODIC_STALLS);
+
+	s->taken[seat] = 1;
+	if (!f || set_ranks(s, f) || set_pattern(s, p, cost, f))
+		return CT_NOMEM;
+	return set_line(s, p, cost, who_text(s, f), 0, f);
+}
+
+/* Stragglers are in the list already, with all that they cost. */
+static void take_stragglers(const struct search *s)
+{
+	for (size_t i = 0; i < s->t->list->n; i++) {
+		const struct ct_finding *f = &s->t->list->all[i];
+
+		for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+			if (ct_finding_is_straggler(f) && ct_finding_has_seat(s->t->pass, f, seat))
+				s->taken[seat] = 1;
+		}
+	}
+}
+
+/* ---- ranks by turns ---- */
+
+/* The pattern of several ranks that each have their own. */
+static struct ct_stall_pattern together(const struct search *s)
+{
+	struct ct_stall_pattern all = { 0 };
+
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+		const struct ct_stall_pattern *p = &s->patterns[seat];
+
+		if (!p->n)
+			continue;
+		all.first = !all.n || p->first < all.first ? p->first : all.first;
+		all.last = p->last > all.last ? p->last : all.last;
+		all.every += p->every * p->n;
+		all.typical_ns += p->typical_ns * p->n;
+		all.n += p->n;
+		all.sum_ns += p->sum_ns;
+		all.err_ns += p->err_ns;
+		all.most_of_one = p->n > all.most_of_one ? p->n : all.most_of_one;
+		all.seats++;
+	}
+	if (all.n) {
+		all.every /= all.n;
+		all.typical_ns /= all.n;
+	}
+	return all;
+}
+
+/* `each`: every rank counts for itself. */
+static int add_rotating(const struct search *s, const struct ct_stall_pattern *p,
+			const struct cost *cost, int each)
+{
+	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_ROTATING_STALLS);
+	const char *who;
+
+	if (!f || set_ranks(s, f) || set_pattern(s, p, cost, f))
+		return CT_NOMEM;
+	ct_finding_because(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
+							     : CT_WHY_STALLS_BY_TURNS);
+	who = who_text(s, f);
+	who = who ? ct_arena_printf(s->t->list->memory, "%s%s", who, each ? " each" : " by turns")
+		  : NULL;
+	return who ? set_line(s, p, cost, who, each, f) : CT_NOMEM;
+}
+
+/* Ranks with a charge that is one of the events. */
+static void mark_seats(const struct search *s, const struct ct_stall_pattern *p)
+{
+	memset(s->seats, 0, s->t->pass->n_seats);
+	for (uint32_t k = 0; k < s->t->hits->n; k++) {
+		const struct ct_hit *hit = &s->t->hits->all[k];
+
+		if (!s->taken[hit->seat] && (double)hit->charged_ns >= p->typical_ns / 2)
+			s->seats[hit->seat] = 1;
+	}
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct ct_stall *x = a, *y = b;
+
+	if (x->cycle != y->cycle)
+		return x->cycle < y->cycle ? -1 : 1;
+	return x->seat < y->seat ? -1 : x->seat > y->seat;
+}
+
+/* Several ranks that count for themselves, their `n` events in s->events. */
+static int search_each(const struct search *s, uint32_t n)
+{
+	const struct ct_stall_pattern all = together(s);
+	struct cost cost;
+	int st;
+
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++)
+		s->seats[seat] = s->patterns[seat].n > 0;
+	qsort(s->events, n, sizeof(*s->events), by_cycle);
+	st = find_cost(s, s->events, &all, 1, &cost);
+	return st == CT_OK && is_costly(s, &cost) ? add_rotating(s, &all, &cost, 1) : st;
+}
+
+/* Ranks one by one; in s->events are the events of all, by seat. */
+static int search_one(const struct search *s)
+{
+	const struct ct_stall *events = s->events;
+	int st = CT_OK;
+
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats && st == CT_OK; seat++) {
+		const struct ct_stall_pattern *p = &s->patterns[seat];
+		struct cost cost;
+
+		memset(s->seats, 0, s->t->pass->n_seats);
+		s->seats[seat] = 1;
+		st = find_cost(s, events, p, 0, &cost);
+		events += p->n;
+		if (st == CT_OK && is_costly(s, &cost))
+			st = add_periodic(s, seat, p, &cost);
+	}
+	return st;
+}
+
+static struct ct_stall_pattern pattern_of_all(const struct search *s)
+{
+	struct ct_stall_pattern all;
+
+	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->t->pass->n_seats,
+			 s->threshold_ns, &all);
+	return all;
+}
+
+/* `n` events are those of ranks with a period of their own. If all together come far more regularly, these ranks had their
+ * turns at even distances by chance. */
+static int turns_explain(const struct search *s, uint32_t n)
+{
+	const struct ct_stall_pattern all = pattern_of_all(s);
+
+	if (!n || all.every <= 0 || n > MOST_OF_TURNS * all.n)
+		return 0;
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+		if (s->patterns[seat].n && s->patterns[seat].every < LONGER * all.every)
+			return 0;
+	}
+	return 1;
+}
+
+static int search_all(const struct search *s)
+{
+	struct ct_stall_pattern all;
+	uint32_t own = 0, n = 0;
+	struct cost cost;
+	int st = CT_OK;
+
+	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+		struct ct_stall_pattern *p = &s->patterns[seat];
+
+		if (s->taken[seat])
+			continue;
+		ct_stalls_of_one(s->room, charges_of(s, seat), s->t->hits->n_kept, s->threshold_ns,
+				 p);
+		memcpy(s->events + n, s->room, p->n * sizeof(*s->events));
+		n += p->n;
+		own += p->n > 0;
+	}
+	if (own >= MANY)
+		return search_each(s, n);
+	if (!turns_explain(s, n))
+		st = search_one(s);
+	if (st != CT_OK)
+		return st;
+	all = pattern_of_all(s);
+	mark_seats(s, &all);
+	st = find_cost(s, s->room, &all, 0, &cost);
+	return st == CT_OK && is_costly(s, &cost) ? add_rotating(s, &all, &cost, 0) : st;
+}
+
+int ct_stalls_report(const struct ct_time_structure *t)
+{
+	struct search s = { .t = t };
+	size_t n = t->pass->n_seats + 1u;
+	int st = CT_NOMEM;
+
+	s.room = calloc(t->hits->n + 1u, sizeof(*s.room));
+	s.events = calloc(t->hits->n + 1u, sizeof(*s.events));
+	s.seats = calloc(n, 1);
+	s.taken = calloc(n, 1);
+	s.patterns = calloc(n, sizeof(*s.patterns));
+	s.threshold_ns = LEAST_STALL_SHARE * (double)t->cycles->median_ns;
+	if (s.threshold_ns < LEAST_STALL_NS)
+		s.threshold_ns = LEAST_STALL_NS;
+	s.by_seat = calloc(t->hits->n + 1u, sizeof(*s.by_seat));
+	s.first = calloc(n + 1, sizeof(*s.first));
+	if (s.room && s.events && s.by_seat && s.first && s.seats && s.taken && s.patterns) {
+		sort_by_seat(&s);
+		take_stragglers(&s);
+		st = search_all(&s);
+	}
+	free(s.room);
+	free(s.events);
+	free(s.by_seat);
+	free(s.first);
+	free(s.seats);
+	free(s.taken);
+	free(s.patterns);
+	return st;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/time_structure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/findings/causes.h"
+#include "analyzer/lateness/late_span.h"
+#include "trace/status.h"
+
+#define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
+#define LEAST_CHARGED 0.25 /* of the loss, for the cycles' charges to tell when it was */
+#define EVERYWHERE 0.75	   /* of the eighths of a run that was played again */
+#define LEAST_REASONED                                                                             \
+	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
+
+double ct_hits_share(const struct ct_hits *hits)
+{
+	return hits->n_cycles ? (double)hits->n_kept / hits->n_cycles : 1;
+}
+
+int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat)
+{
+	for (size_t i = 0; i < f->n_ranks; i++) {
+		if (f->ranks[i] == pass->seats[seat].rank)
+			return 1;
+	}
+	return 0;
+}
+
+int ct_finding_is_straggler(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_STRAGGLER || f->kind == CT_FINDING_STRAGGLER_HOST ||
+	       f->kind == CT_FINDING_STRAGGLER_GROUP;
+}
+
+/* ---- why ---- */
+
+struct reasons {
+	double charged_ns, err_ns, host_ns, stream_ns;
+	double held_ns;
+};
+
+static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8_t *seats,
+				  double least_ns)
+{
+	struct reasons sum = { 0 };
+
+	for (uint32_t k = 0; k < t->hits->n; k++) {
+		const struct ct_hit *hit = &t->hits->all[k];
+
+		if (!seats[hit->seat] || (double)hit->charged_ns < least_ns)
+			continue;
+		sum.charged_ns += (double)hit->charged_ns;
+		sum.err_ns += (double)hit->err_ns;
+		sum.host_ns += (double)hit->host_ns;
+		sum.stream_ns += (double)hit->stream_ns;
+	}
+	for (uint32_t s = 0; s < t->pass->n_seats; s++)
+		sum.held_ns += seats[s] ? (double)t->hits->held_ns[s] : 0;
+	return sum;
+}
+
+static uint32_t root_of(uint32_t *joined, uint32_t s)
+{
+	while (joined[s] != s) {
+		joined[s] = joined[joined[s]];
+		s = joined[s];
+	}
+	return s;
+}
+
+/* Which seats communicate with which, if only by way of others: joined[seat], by its root. */
+static void join_seats(const struct ct_pass *pass, uint32_t *joined)
+{
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		joined[s] = s;
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		const struct ct_comm *comm = pass->comms.all[c];
+		uint32_t first = UINT32_MAX;
+
+		for (uint32_t r = 0; r < comm->nranks; r++) {
+			uint32_t seat = comm->seats[r] ? comm->seats[r] - 1 : UINT32_MAX;
+
+			if (seat == UINT32_MAX)
+				continue;
+			if (first == UINT32_MAX)
+				first = seat;
+			joined[root_of(joined, seat)] = root_of(joined, first);
+		}
+	}
+}
+
+/* The loss on every GPU whose rank communicates with these, directly or not; `count` of them do not wait at a time. */
+static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding *f,
+			    const uint8_t *seats, uint32_t count)
+{
+	const struct ct_pass *pass = t->pass;
+	uint32_t *joined = malloc((pass->n_seats + 1u) * sizeof(*joined)), root = UINT32_MAX, n = 0;
+
+	if (!joined)
+		return;
+	join_seats(pass, joined);
+	for (uint32_t s = 0; s < pass->n_seats && root == UINT32_MAX; s++)
+		root = seats[s] ? root_of(joined, s) : root;
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		n += pass->seats[s].timing >= CT_TIMING_HOST && root_of(joined, s) == root;
+	if (n > count)
+		f->gpu_seconds = (double)f->loss_ns / 1e9 * (n - count);
+	free(joined);
+}
+
+static int is_stalls(const struct ct_finding *f)
+{
+	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
+}
+
+/* OWN: what is known of it is less than its error, or says why of too small a part of the loss. */
+static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why, double share)
+{
+	double known = why->host_ns + why->stream_ns;
+	double least = why->host_ns < why->stream_ns ? why->host_ns : why->stream_ns;
+
+	if (known - why->err_ns < LEAST_REASONED * share * (double)f->loss_ns ||
+	    (least > (1 - CLEAR_SHARE) * known && least < why->err_ns))
+		return CT_WHY_OWN;
+	if (why->host_ns >= CLEAR_SHARE * known)
+		return is_stalls(f) ? CT_WHY_HOST_STALLS : CT_WHY_HOST_LATE;
+	if (why->stream_ns >= CLEAR_SHARE * known)
+		return is_stalls(f) ? CT_WHY_STREAM_STALLS : CT_WHY_STREAM_LATE;
+	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
+}
+
+int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
+		       const uint8_t *seats, uint32_t count, double least_ns)
+{
+	struct reasons why = sum_reasons(t, seats, least_ns);
+	enum ct_why kind;
+
+	set_gpu_seconds(t, f, seats, count);
+	if (why.host_ns + why.stream_ns <= 0)
+		return CT_OK;
+	kind = why_of(f, &why, ct_hits_share(t->hits));
+	/* On GPUs the calls may all have been in time. */
+	if (kind == CT_WHY_OWN && f->why == CT_WHY_LATE)
+		kind = CT_WHY_LATE_BEFORE;
+	if (kind != CT_WHY_OWN)
+		ct_finding_because(f, kind);
+	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
+	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
+		return CT_NOMEM;
+	return ct_finding_evidence(t->list, f, "late_by_earlier_communication", why.held_ns, "ns",
+				   NAN);
+}
+
+/* ---- when ---- */
+
+/* Charges of the seats by cycle; room[n_cycles]. Returns their sum. */
+static double by_cycle(const struct ct_hits *hits, const uint8_t *seats, double *room)
+{
+	double sum = 0;
+
+	memset(room, 0, hits->n_cycles * sizeof(*room));
+	for (uint32_t k = 0; k < hits->n; k++) {
+		if (!seats[hits->all[k].seat])
+			continue;
+		room[hits->all[k].cycle] += (double)hits->all[k].charged_ns;
+		sum += (double)hits->all[k].charged_ns;
+	}
+	return sum;
+}
+
+/* Windows of messages are not on the tape, nor is what the tape forgot. */
+static int tells_when(const struct ct_time_structure *t, const struct ct_finding *f, double sum)
+{
+	return t->cycles->n && sum >= LEAST_CHARGED * (double)f->loss_ns;
+}
+
+/* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
+ * quarters of it, no times. */
+static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
+		     struct ct_finding *f)
+{
+	struct ct_arena *memory = t->list->memory;
+	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
+	const char *when = "n/a", *cycles = "n/a", *why = "";
+
+	if (pattern == CT_LATE_PERSISTENT ||
+	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
+		when = "all";
+	else if (f->begin_at_ns != CT_UNKNOWN)
+		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
+				       ct_text_ns(f->end_at_ns).s);
+	if (f->cycle_first != CT_UNKNOWN)
+		cycles = ct_arena_printf(memory, "%llu..%llu", (unsigned long long)f->cycle_first,
+					 (unsigned long long)f->cycle_last);
+	if (!when || !cycles)
+		return CT_NOMEM;
+	if (pattern == CT_LATE_UNKNOWN)
+		why = t->cycles->n < 3 * CT_LATE_WINDOW / 2 ? ":few-cycles" : ":not-by-cycle";
+	f->line = t->cycles->n
+			  ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s%s", f->line,
+					    when, cycles, ct_late_pattern_name(pattern), why)
+			  : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Where cycles do not tell: the times of the finding, if it has some. */
+static void take_times(const struct ct_time_structure *t, struct ct_finding *f)
+{
+	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
+	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
+
+	if (f->begin_at_ns == 0 && f->end_at_ns >= t->pass->duration_ns) {
+		f->begin_at_ns = f->end_at_ns = CT_UNKNOWN;
+		return;
+	}
+	if (!t->cycles->n)
+		return;
+	f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
+	f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
+}
+
+/* What a finding's ranks are charged with by cycle; of several, what the rest waited for them. 0 or CT_NOMEM. */
+static int charges_of(const struct ct_time_structure *t, const struct ct_finding *f,
+		      const uint8_t *seats, double *room, double *sum)
+{
+	struct ct_hits together = { 0 };
+	int st = CT_OK;
+
+	if (f->n_ranks > 1 && t->cycles->n) {
+		st = ct_hits_collect(t->pass, t->cycles, seats, &together);
+		if (st == CT_OK)
+			*sum = by_cycle(&together, seats, room);
+		ct_hits_fini(&together);
+	} else {
+		*sum = by_cycle(t->hits, seats, room);
+	}
+	*sum /= ct_hits_share(t->hits);
+	return st;
+}
+
+static double evidence_of(const struct ct_finding *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (strcmp(f->evidence[i].name, name) == 0)
+			return f->evidence[i].value;
+	}
+	return NAN;
+}
+
+/* Where the run was played again eighths of it tell of a loss: that is persistent if three quarters have one. When in the run
+ * the others are is not told. */
+static enum ct_late_pattern pattern_of_replay(const struct ct_finding *f)
+{
+	double slow = evidence_of(f, "windows_with_loss"), windows = evidence_of(f, "windows");
+
+	if (isnan(slow) || isnan(windows) || windows < 2)
+		return CT_LATE_UNKNOWN;
+	return slow >= EVERYWHERE * windows ? CT_LATE_PERSISTENT : CT_LATE_PART;
+}
+
+static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
+			     const uint8_t *seats, double *room)
+{
+	const struct ct_cycles *c = t->cycles;
+	struct ct_late_span span = { 0 };
+	double sum = 0;
+	int st = charges_of(t, f, seats, room, &sum);
+
+	if (st != CT_OK)
+		return st;
+	st = CT_NOTFOUND;
+	if (tells_when(t, f, sum))
+		st = ct_late_span_find(room, c->cut_ns, t->hits->kept, c->n,
+				       (double)f->loss_ns / sum, &span);
+	if (st == CT_NOMEM)
+		return st;
+	if (st == CT_OK) {
+		f->cycle_first = span.first;
+		f->cycle_last = span.last;
+		f->begin_at_ns = c->cut_ns[span.first];
+		f->end_at_ns = c->cut_ns[span.last + 1];
+	} else {
+		take_times(t, f);
+	}
+	if (st == CT_OK && span.pattern != CT_LATE_UNKNOWN &&
+	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
+	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
+		return CT_NOMEM;
+	if (st != CT_OK)
+		span.pattern = pattern_of_replay(f);
+	if (tell_when(t, span.pattern, f))
+		return CT_NOMEM;
+	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
+}
+
+int ct_stragglers_explain(const struct ct_time_structure *t)
+{
+	uint8_t *seats = calloc(t->pass->n_seats + 1u, 1);
+	double *room = calloc(t->hits->n_cycles + 1u, sizeof(*room));
+	int st = seats && room ? CT_OK : CT_NOMEM;
+
+	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
+		struct ct_finding *f = &t->list->all[i];
+
+		if (!ct_finding_is_straggler(f))
+			continue;
+		for (uint32_t s = 0; s < t->pass->n_seats; s++)
+			seats[s] = (uint8_t)ct_finding_has_seat(t->pass, f, s);
+		st = explain_straggler(t, f, seats, room);
+	}
+	free(seats);
+	free(room);
+	return st;
+}
+
+int ct_time_structure(const struct ct_time_structure *t)
+{
+	int st = ct_stragglers_explain(t);
+
+	if (st != CT_OK || !t->cycles->n)
+		return st;
+	st = ct_stalls_report(t);
+	return st == CT_OK ? ct_shifts_report(t) : st;
+}

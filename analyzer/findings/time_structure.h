@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* time_structure.h — what the cycles of a run tell: how steadily somebody is late and why, stalls that follow a rule, and
+ * when the cycles became longer. docs/ANALYSIS.md, "Time structure". One thread. */
+#ifndef CT_CYCLE_TIME_STRUCTURE_H
+#define CT_CYCLE_TIME_STRUCTURE_H
+
+#include "analyzer/findings/finding_list.h"
+#include "analyzer/lateness/step_blame.h"
+
+/* What the steps below look at. */
+struct ct_time_structure {
+	struct ct_pass *pass;
+	const struct ct_cycles *cycles;
+	const struct ct_hits *hits;
+	struct ct_findings *list;
+};
+
+/* Cycles and what the ranks did in them, into the report. 0 or CT_NOMEM. */
+int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
+		   const struct ct_hits *hits, struct ct_report *report);
+
+/* All of the following, in order. To be called when the stragglers are in the list. 0 or CT_NOMEM. */
+int ct_time_structure(const struct ct_time_structure *t);
+
+/* The stragglers in the list: when, persistent or transient, why they came late, GPU-seconds. Of a run without cycles when
+ * only. */
+int ct_stragglers_explain(const struct ct_time_structure *t);
+
+/* PERIODIC_STALLS, ROTATING_STALLS, of who is no straggler. */
+int ct_stalls_report(const struct ct_time_structure *t);
+
+/* CHANGE_POINT, unless the stragglers explain it. */
+int ct_shifts_report(const struct ct_time_structure *t);
+
+/* ---- for those ---- */
+
+/* Is it about who is late: a rank, several, a host, a group? */
+int ct_finding_is_straggler(const struct ct_finding *f);
+
+/* Is the seat one of the finding's ranks? */
+int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat);
+
+/* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count,
+ * `count` of them at a time; from cycles with a hit of least_ns only. */
+int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
+		       const uint8_t *seats, uint32_t count, double least_ns);
+
+/* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
+double ct_hits_share(const struct ct_hits *hits);
+
+#endif

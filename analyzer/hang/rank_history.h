@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rank_history.h — what is remembered of one rank in one communicator while its process is read: all that is not finished, the last
+ * that is, and of messages the latest of each channel. Owned by whoever gathers; one thread. */
+#ifndef CT_HANG_KEPT_H
+#define CT_HANG_KEPT_H
+
+#include "analyzer/base/table.h"
+#include "analyzer/hang/hang_case.h"
+#include "analyzer/hang/sums.h"
+#include "analyzer/model/comms.h"
+
+#define CT_HANG_KEEP 16u	    /* finished collectives, the last ones */
+#define CT_HANG_KEEP_OPEN 1024u	    /* unfinished ops: more than that are counted only */
+#define CT_HANG_KEEP_WANTED 4096u   /* of those that a second reading looks for */
+#define CT_HANG_KEEP_CHANNELS 4096u /* of messages: more than that displace others */
+#define CT_HANG_KEEP_MESSAGES 4u    /* the latest of each direction, peer and tag */
+
+struct ct_hang_kept_op {
+	struct ct_hang_op
+		op; /* without rank and comm; its strings are the loader's until kept.h's owner copies them */
+	uint64_t end_ns;    /* 0 unknown */
+	uint64_t return_ns; /* of the call; 0: it has not */
+	uint64_t failed_ns; /* when the call, or what it had begun, failed; 0: it did not */
+	uint8_t vague;	    /* returned, and nobody looked whether its work ended */
+	uint8_t failed;	    /* the call ended with an error or an exception */
+};
+
+struct ct_hang_kept {
+	struct ct_hang_kept *next; /* of all, and ... */
+	struct ct_comm *comm;
+	uint32_t seat, process;
+	int32_t me;			   /* rank in the communicator */
+	uint64_t issued;		   /* highest sequence number of a collective so far, + 1 */
+	struct ct_comm_status_rec reached; /* how far its process itself told that it had come */
+	struct ct_hang_kept_op *done;	   /* CT_HANG_KEEP of them, used as a ring */
+	uint64_t n_done;
+	struct ct_hang_kept_op *open;
+	uint32_t n_open, cap_open, skipped_open;
+	struct ct_hang_kept_op *wanted; /* a second reading's */
+	uint32_t n_wanted, cap_wanted;
+	struct ct_hang_sums sums; /* of collectives, while its process is read */
+	struct ct_hang_kept_op *messages;
+	uint32_t n_messages, cap_messages, hand;
+	uint64_t from_any;  /* receives of which nobody knows whose message they got, or will get */
+	uint64_t displaced; /* channels of which nothing is known any more */
+	struct ct_table by_channel; /* -> place in messages + 1 */
+};
+
+/* Take in one op of it. 0 or CT_NOMEM. */
+int ct_hang_kept_open(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
+int ct_hang_kept_done(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
+int ct_hang_kept_wanted(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
+int ct_hang_kept_message(struct ct_hang_kept *kept, const struct ct_hang_kept_op *op);
+
+/* From this number on all of its collectives are kept, as far as it called them; UINT64_MAX: too many of them are unfinished. */
+uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept);
+
+/* Every op that is kept of it, in no order; some may come twice. Nonzero stops and is returned. */
+int ct_hang_kept_each(struct ct_hang_kept *kept,
+		      int (*each)(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op),
+		      void *arg);
+
+void ct_hang_kept_fini(struct ct_hang_kept *kept);
+
+#endif

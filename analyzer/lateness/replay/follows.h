@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* follows.h — launches that start as an earlier one of their rank ends, because they wait for it and for nothing else.
+ *
+ * Told by how often: nine times of ten within the errors is no chance. What waits for two of them (the norm of the gradients for
+ * the last bucket and the last message of a pipeline) starts as the later one ends. One thread. */
+#ifndef CT_WHATIF_FOLLOWS_H
+#define CT_WHATIF_FOLLOWS_H
+
+#include "analyzer/lateness/replay/peers.h"
+
+/* How many launches before it: 0 none. `second` only with `first`. */
+struct ct_follows {
+	uint8_t first, second;
+};
+
+/* What launches of each position of the group follow: `follows` has room for all of them and is set. 0 or CT_NOMEM. */
+int ct_follows_find(const struct ct_peers *peers, const struct ct_peer_group *group,
+		    const struct ct_schedule *schedule, struct ct_follows *follows);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/replay/in_queue.h"
+
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/lateness/replay/schedule_private.h"
+
+/* A gap that tells at what pace a rank computes is so many times its error. */
+#define PACE_ERRORS 8
+
+/* What the peers that did not queue up at a place tell, for launches counted from the `distance`-th one before: when they were
+ * ready or, with `back`, that over the gap of the launch that lies `back` before. */
+struct ready {
+	uint32_t place, distance, back;
+	int is_known;
+	double median; /* negative: all of them queued up */
+};
+
+static double ready_median(const struct ct_in_queue *queue, const struct ready *r)
+{
+	const struct ct_schedule *s = queue->s;
+	uint32_t n = 0;
+
+	for (uint32_t o = 0; o < queue->g->n; o++) {
+		uint32_t other = s->seat_first[queue->peers->seats[queue->g->first + o]] + r->place;
+		const struct ct_schedule_launch *l = &s->launches[other];
+
+		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
+		    other - l->from != r->distance)
+			continue;
+		if (r->back && s->gap_ns[other - r->back] <= PACE_ERRORS * l->err_ns)
+			continue;
+		queue->values[n++] = (double)s->gap_ns[other] /
+				     (r->back ? (double)s->gap_ns[other - r->back] : 1);
+	}
+	if (!n)
+		return -1;
+	qsort(queue->values, n, sizeof(*queue->values), ct_by_double);
+	return queue->values[n / 2];
+}
+
+/* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
+ * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
+ * of them did. Members ask the same one after the other: `last` is what the one before was told. */
+static double ready_peers(const struct ct_in_queue *queue, struct ready *last, uint32_t place,
+			  uint32_t launch, uint32_t back, double pace)
+{
+	const struct ct_schedule_launch *l = &queue->s->launches[launch];
+	int has_pace = pace > PACE_ERRORS * (double)l->err_ns;
+	struct ready r = { place, launch - l->from, has_pace ? back : 0, 1, 0 };
+
+	if (!last->is_known || last->place != r.place || last->distance != r.distance ||
+	    last->back != r.back) {
+		r.median = ready_median(queue, &r);
+		*last = r;
+	}
+	return last->median < 0 || !has_pace ? last->median : last->median * pace;
+}
+
+void ct_in_queue_ready(const struct ct_in_queue *queue, uint32_t place, int follows)
+{
+	struct ct_schedule *s = queue->s;
+	struct ready last = { .is_known = 0 };
+
+	for (uint32_t m = 0; m < queue->g->n; m++) {
+		uint32_t l = s->seat_first[queue->peers->seats[queue->g->first + m]] + place;
+		uint32_t ahead = s->launches[l].after;
+		int64_t least = 0, ready;
+
+		if (!ct_schedule_is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
+		    s->launches[l].from == CT_NO_LAUNCH)
+			continue;
+		if (follows) {
+			s->gap_ns[l] = 0;
+			continue;
+		}
+		s->guessed++;
+		if (s->launches[ahead].from == s->launches[l].from)
+			least = s->gap_ns[ahead];
+		ready = (int64_t)ready_peers(queue, &last, place, l, l - ahead, (double)least);
+		/* counted from elsewhere, and nobody tells */
+		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
+			continue;
+		if (ready < least)
+			ready = least;
+		if (ready < s->gap_ns[l])
+			s->gap_ns[l] = ready;
+	}
+}

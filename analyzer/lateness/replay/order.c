@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order in which meetings can be played: Kahn's queue over "needs the end of". */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/lateness/replay/schedule.h"
+#include "trace/status.h"
+
+struct ordering {
+	struct ct_schedule *s;
+	uint32_t *meetings_left; /* by launch: its meetings that were not played */
+	uint8_t *needs;		 /* by launch: launches that have to end before it starts */
+	uint8_t *is_open;	 /* by launch: it can start */
+	uint32_t *waits_for;	 /* by meeting: launches that cannot start yet */
+	/* by launch: the meetings it is in, the launches that need it: list[first[l + 1]] .. list[first[l + 2] - 1] */
+	uint32_t *meeting_first, *meetings;
+	uint32_t *next_first, *nexts;
+	uint32_t *queue; /* meetings, in the order that is looked for */
+	uint32_t n_queue;
+	uint32_t *by_start; /* launches; NULL as long as nothing is stuck */
+	uint32_t next_stuck;
+};
+
+static void free_ordering(struct ordering *o)
+{
+	free(o->meetings_left);
+	free(o->needs);
+	free(o->is_open);
+	free(o->waits_for);
+	free(o->meeting_first);
+	free(o->meetings);
+	free(o->next_first);
+	free(o->nexts);
+	free(o->queue);
+	free(o->by_start);
+}
+
+static int allocate(struct ordering *o)
+{
+	size_t launches = (size_t)o->s->n_launches + 2, meetings = (size_t)o->s->n_meetings + 1;
+
+	o->meetings_left = calloc(launches, sizeof(*o->meetings_left));
+	o->needs = calloc(launches, 1);
+	o->is_open = calloc(launches, 1);
+	o->waits_for = calloc(meetings, sizeof(*o->waits_for));
+	o->meeting_first = calloc(launches, sizeof(*o->meeting_first));
+	o->meetings = malloc(((size_t)o->s->n_parts + 1) * sizeof(*o->meetings));
+	o->next_first = calloc(launches, sizeof(*o->next_first));
+	o->nexts = malloc(3 * launches * sizeof(*o->nexts));
+	o->queue = malloc(meetings * sizeof(*o->queue));
+	return o->meetings_left && o->needs && o->is_open && o->waits_for && o->meeting_first &&
+			       o->meetings && o->next_first && o->nexts && o->queue
+		       ? CT_OK
+		       : CT_NOMEM;
+}
+
+/* Counts at [l + 1] become the end of l's list, which filling from behind turns into its begin. */
+static void sum_up(uint32_t *first, uint32_t n)
+{
+	for (uint32_t l = 0; l < n; l++)
+		first[l + 1] += first[l];
+	first[n + 1] = first[n];
+}
+
+static void link_up(struct ordering *o)
+{
+	const struct ct_schedule *s = o->s;
+
+	for (uint32_t l = 0; l < s->n_launches; l++) {
+		uint32_t before[] = { s->launches[l].from, s->launches[l].after,
+				      s->launches[l].also };
+
+		for (int k = 0; k < 3; k++) {
+			if (before[k] == CT_NO_LAUNCH)
+				continue;
+			o->needs[l]++;
+			o->next_first[before[k] + 1]++;
+		}
+	}
+	for (uint32_t m = 0; m < s->n_meetings; m++) {
+		const struct ct_schedule_meeting *meeting = &s->meetings[m];
+
+		o->waits_for[m] = meeting->n;
+		for (uint32_t p = 0; p < meeting->n; p++) {
+			uint32_t l = s->parts[meeting->first_part + p].launch;
+
+			o->meetings_left[l]++;
+			o->meeting_first[l + 1]++;
+		}
+	}
+	sum_up(o->next_first, s->n_launches);
+	sum_up(o->meeting_first, s->n_launches);
+}
+
+static void fill(struct ordering *o)
+{
+	const struct ct_schedule *s = o->s;
+
+	for (uint32_t l = s->n_launches; l-- > 0;) {
+		uint32_t before[] = { s->launches[l].from, s->launches[l].after,
+				      s->launches[l].also };
+
+		for (int k = 0; k < 3; k++) {
+			if (before[k] != CT_NO_LAUNCH)
+				o->nexts[--o->next_first[before[k] + 1]] = l;
+		}
+	}
+	for (uint32_t m = s->n_meetings; m-- > 0;) {
+		const struct ct_schedule_meeting *meeting = &s->meetings[m];
+
+		for (uint32_t p = 0; p < meeting->n; p++) {
+			uint32_t l = s->parts[meeting->first_part + p].launch;
+
+			o->meetings[--o->meeting_first[l + 1]] = m;
+		}
+	}
+}
+
+/* The launch can start: meetings of which it was the last become ready. */
+static void open_launch(struct ordering *o, uint32_t l)
+{
+	if (o->is_open[l])
+		return;
+	o->is_open[l] = 1;
+	for (uint32_t k = o->meeting_first[l + 1]; k < o->meeting_first[l + 2]; k++) {
+		uint32_t m = o->meetings[k];
+
+		if (--o->waits_for[m] == 0)
+			o->queue[o->n_queue++] = m;
+	}
+}
+
+static void play(struct ordering *o, uint32_t m)
+{
+	const struct ct_schedule_meeting *meeting = &o->s->meetings[m];
+
+	for (uint32_t p = 0; p < meeting->n; p++) {
+		uint32_t l = o->s->parts[meeting->first_part + p].launch;
+
+		if (--o->meetings_left[l])
+			continue;
+		for (uint32_t k = o->next_first[l + 1]; k < o->next_first[l + 2]; k++) {
+			uint32_t next = o->nexts[k];
+
+			if (o->needs[next] && --o->needs[next] == 0)
+				open_launch(o, next);
+		}
+	}
+}
+
+static int by_start(const void *a, const void *b, void *arg)
+{
+	const struct ct_schedule_launch *all = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (all[x].stretch != all[y].stretch)
+		return all[x].stretch < all[y].stretch ? -1 : 1;
+	if (all[x].start_ns != all[y].start_ns)
+		return all[x].start_ns < all[y].start_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Nothing is ready and something is left: let the earliest launch that cannot start do so as it was measured. */
+static int unstick(struct ordering *o)
+{
+	struct ct_schedule *s = o->s;
+
+	if (!o->by_start) {
+		o->by_start = malloc(((size_t)s->n_launches + 1) * sizeof(*o->by_start));
+		if (!o->by_start)
+			return CT_NOMEM;
+		for (uint32_t l = 0; l < s->n_launches; l++)
+			o->by_start[l] = l;
+		qsort_r(o->by_start, s->n_launches, sizeof(*o->by_start), by_start, s->launches);
+	}
+	while (o->next_stuck < s->n_launches && o->is_open[o->by_start[o->next_stuck]])
+		o->next_stuck++;
+	if (o->next_stuck < s->n_launches) {
+		uint32_t l = o->by_start[o->next_stuck];
+
+		o->needs[l] = 0;
+		s->launches[l].after = s->launches[l].also = CT_NO_LAUNCH;
+		ct_schedule_anchor(s, l, CT_NO_LAUNCH);
+		s->broken++;
+		open_launch(o, l);
+	}
+	return CT_OK;
+}
+
+/* Meetings and their parts one after the other as they are played. */
+static int arrange(struct ordering *o)
+{
+	struct ct_schedule *s = o->s;
+	struct ct_schedule_meeting *meetings = malloc(((size_t)s->n_meetings + 1) *
+						      sizeof(*meetings));
+	struct ct_schedule_part *parts = malloc(((size_t)s->n_parts + 1) * sizeof(*parts));
+	uint32_t n = 0;
+
+	if (!meetings || !parts) {
+		free(meetings);
+		free(parts);
+		return CT_NOMEM;
+	}
+	memset(o->is_open, 0, s->n_launches);
+	for (uint32_t k = 0; k < s->n_meetings; k++) {
+		struct ct_schedule_meeting *m = &meetings[k];
+
+		*m = s->meetings[o->queue[k]];
+		memcpy(&parts[n], &s->parts[m->first_part], m->n * sizeof(*parts));
+		m->first_part = n;
+		for (; n < m->first_part + m->n; n++) {
+			parts[n].opens = !o->is_open[parts[n].launch];
+			o->is_open[parts[n].launch] = 1;
+		}
+	}
+	free(s->meetings);
+	free(s->parts);
+	s->meetings = meetings;
+	s->parts = parts;
+	return CT_OK;
+}
+
+static int sort(struct ordering *o)
+{
+	const struct ct_schedule *s = o->s;
+	uint32_t played = 0;
+
+	for (uint32_t l = 0; l < s->n_launches; l++) {
+		if (!o->needs[l])
+			open_launch(o, l);
+	}
+	while (played < s->n_meetings) {
+		if (played < o->n_queue)
+			play(o, o->queue[played++]);
+		else if (unstick(o) != CT_OK)
+			return CT_NOMEM;
+	}
+	return arrange(o);
+}
+
+int ct_schedule_order(struct ct_schedule *s)
+{
+	struct ordering o = { .s = s };
+	int st = allocate(&o);
+
+	if (st == CT_OK) {
+		link_up(&o);
+		fill(&o);
+		st = sort(&o);
+	}
+	free_ordering(&o);
+	return st;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule_private.h — what the makers of a schedule share while it is made. */
+#ifndef CT_WHATIF_SCHEDULE_PRIVATE_H
+#define CT_WHATIF_SCHEDULE_PRIVATE_H
+
+#include "analyzer/base/table.h"
+#include "analyzer/lateness/replay/schedule.h"
+
+/* The tape's own stretches, or its eighths where they are too much. */
+struct ct_schedule_choice {
+	const struct ct_tape *tape;
+	uint64_t eighth_ns; /* 0: all */
+	uint32_t one_of;
+	uint32_t *stretch;	 /* by instance; UINT32_MAX: left out */
+	uint32_t *meeting;	 /* by instance that is in */
+	struct ct_table numbers; /* of stretches that are in, to their place + 1 */
+	uint32_t n_stretches, n_parts, n_meetings, untimed;
+	uint64_t not_chosen; /* parts that lie in other stretches */
+};
+
+struct ct_schedule_partners {
+	int64_t last_start_ns, shortest_ns;
+};
+
+struct ct_schedule_building {
+	struct ct_schedule *s;
+	const struct ct_schedule_choice *c;
+	uint32_t *order;		       /* of a seat's parts */
+	uint32_t *launch_of;		       /* by part of the tape */
+	struct ct_schedule_partners *partners; /* by launch */
+	uint32_t *ordinal;    /* by communicator: its place among those of a seat + 1 ... */
+	uint32_t *ordinal_of; /* ... of this seat */
+	uint32_t n_comms, n_ordinals;
+};
+
+static inline int64_t ct_schedule_end(const struct ct_schedule_launch *launch)
+{
+	return launch->start_ns + launch->span_ns;
+}
+
+/* Started as what lies before it on its stream ended: it had been put there before. */
+static inline int ct_schedule_is_queued(const struct ct_schedule *s,
+					const struct ct_schedule_launch *launch)
+{
+	return launch->after != CT_NO_LAUNCH &&
+	       launch->start_ns - ct_schedule_end(&s->launches[launch->after]) <= launch->err_ns;
+}
+
+/* The meetings of all chosen instances, once their launches are there (meetings.c). */
+void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of);
+
+/* Hosts whose clocks stand elsewhere: bring their launches, stretch by stretch, to where the ends of operations that they share
+ * lie together (align.c). 0 or CT_NOMEM. */
+int ct_schedule_align(struct ct_schedule *s, const uint32_t *host_of);
+
+#endif

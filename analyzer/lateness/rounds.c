@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+/* ---- the log ---- */
+
+void ct_charge_log_fini(struct ct_charge_log *log)
+{
+	free(log->all);
+	*log = (struct ct_charge_log){ 0 };
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ct_charged *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->seat < y->seat ? -1 : x->seat > y->seat;
+}
+
+/* What comes less than a width apart becomes one, with ever larger widths, until half of the room is free. */
+static void thin_out(struct ct_charge_log *log)
+{
+	while (2 * log->n > log->cap) {
+		uint32_t n = 0;
+
+		log->width_ns = log->width_ns ? 2 * log->width_ns : 1u << 20;
+		for (uint32_t k = 0; k < log->n; k++)
+			log->all[k].at_ns -= log->all[k].at_ns % log->width_ns;
+		qsort(log->all, log->n, sizeof(*log->all), by_time);
+		for (uint32_t k = 1; k < log->n; k++) {
+			if (by_time(&log->all[k], &log->all[n]) == 0)
+				log->all[n].lost_ns += log->all[k].lost_ns;
+			else
+				log->all[++n] = log->all[k];
+		}
+		log->n = n + 1;
+		/* all seats in one cell: it does not become less */
+		if (log->width_ns > UINT64_MAX / 4)
+			return;
+	}
+}
+
+int ct_charge_log_add(struct ct_charge_log *log, uint64_t at_ns, uint32_t seat, uint64_t lost_ns)
+{
+	if (log->n == log->cap && log->cap == CT_CHARGES_MOST)
+		thin_out(log);
+	if (log->n == log->cap) {
+		uint32_t cap = log->cap ? 2 * log->cap : 256;
+		struct ct_charged *more = realloc(log->all, cap * sizeof(*more));
+
+		if (!more)
+			return CT_NOMEM;
+		log->all = more;
+		log->cap = cap;
+	}
+	log->all[log->n++] = (struct ct_charged){ at_ns, seat, (float)lost_ns };
+	return CT_OK;
+}
+
+/* ---- rounds ---- */
+
+void ct_rounds_make(struct ct_rounds *r, const uint64_t *cut_ns, uint32_t n_cycles,
+		    uint64_t duration_ns, uint64_t least_ns, uint32_t guess)
+{
+	uint64_t most = least_ns ? duration_ns / least_ns : CT_ROUNDS_MOST;
+	uint32_t parts = n_cycles ? n_cycles : guess;
+
+	r->by_cycles = n_cycles > 0;
+	most = most < CT_ROUNDS_MOST ? most : CT_ROUNDS_MOST;
+	r->n = parts < most ? parts : (uint32_t)most;
+	r->end_ns = n_cycles ? cut_ns[n_cycles] : duration_ns;
+	for (uint32_t u = 0; u < r->n; u++)
+		r->begin_ns[u] = n_cycles ? cut_ns[(uint64_t)u * n_cycles / r->n]
+					  : (uint64_t)((double)duration_ns * u / r->n);
+}
+
+static uint32_t round_at(const struct ct_rounds *r, uint64_t at_ns)
+{
+	uint32_t from = 0, to = r->n;
+
+	while (to - from > 1) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (r->begin_ns[middle] <= at_ns)
+			from = middle;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* ---- the tally ---- */
+
+void ct_tally_fini(struct ct_tally *t)
+{
+	free(t->lost_ns);
+	free(t->worst);
+	free(t->others);
+	*t = (struct ct_tally){ 0 };
+}
+
+static void find_worst(struct ct_tally *t, uint32_t round)
+{
+	float most = -1, second = 0;
+
+	for (uint32_t row = 0; row < t->n_rows; row++) {
+		float lost = t->lost_ns[(size_t)row * t->n + round];
+
+		if (lost > most) {
+			second = most > 0 ? most : 0;
+			most = lost;
+			t->worst[round] = row;
+		} else if (lost > second) {
+			second = lost;
+		}
+	}
+	t->others[round] = second;
+}
+
+int ct_tally_make(struct ct_tally *t, const struct ct_charge_log *log, const struct ct_rounds *r,
+		  uint32_t n_rows, const uint8_t *row_of)
+{
+	*t = (struct ct_tally){ .rounds = r, .n_rows = n_rows, .n = r->n };
+	t->lost_ns = calloc((size_t)n_rows * r->n + 1, sizeof(*t->lost_ns));
+	t->worst = calloc((size_t)r->n + 1, sizeof(*t->worst));
+	t->others = calloc((size_t)r->n + 1, sizeof(*t->others));
+	if (!t->lost_ns || !t->worst || !t->others)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < log->n && r->n; k++) {
+		const struct ct_charged *c = &log->all[k];
+		uint32_t row = row_of ? row_of[c->seat] != 0 : c->seat;
+
+		t->lost_ns[(size_t)row * r->n + round_at(r, c->at_ns)] += c->lost_ns;
+	}
+	for (uint32_t u = 0; u < r->n; u++)
+		find_worst(t, u);
+	return CT_OK;
+}
+
+/* ---- chance ---- */
+
+double ct_binomial_tail(uint64_t k, uint64_t n, double p)
+{
+	double log_first, sum = 0, term = 1;
+
+	if (k == 0 || p >= 1)
+		return 0;
+	if (k > n || p <= 0)
+		return -300;
+	log_first = lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
+		    (double)k * log(p) + (double)(n - k) * log1p(-p);
+	/* Each term from the one before it; beyond the mean they fall fast. */
+	for (uint64_t x = k; x <= n && term > 1e-17 * sum; x++) {
+		sum += term;
+		term *= (double)(n - x) / (double)(x + 1) * p / (1 - p);
+		if (sum > 1e280) {
+			log_first += log(sum);
+			term /= sum;
+			sum = 1;
+		}
+	}
+	log_first += log(sum);
+	return log_first > 0 ? 0 : log_first / log(10);
+}
+
+/* Largest first. */
+static int by_loss(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Two standard errors of the sum, for few rounds somewhat more (the quantile of Student's t, within a tenth from five rounds
+ * on). The deviation is that of successive differences: von Neumann et al. 1941. */
+static double spread_of(const float *own, uint32_t n)
+{
+	double sum = 0;
+
+	if (n < 2)
+		return INFINITY;
+	for (uint32_t u = 1; u < n; u++)
+		sum += ((double)own[u] - own[u - 1]) * ((double)own[u] - own[u - 1]);
+	return 2 * (1 + 2.0 / (n - 1)) * sqrt(sum / (2.0 * (n - 1)) * n);
+}
+
+/* Rounds on either side that a round is held against. */
+#define NEIGHBOURS 4u
+
+static double bursts_of(const float *own, uint32_t n)
+{
+	double sum = 0;
+
+	for (uint32_t u = 0; u < n; u++) {
+		uint32_t from = u < NEIGHBOURS ? 0 : u - NEIGHBOURS, count = 0;
+		float near[2 * NEIGHBOURS + 1];
+
+		while (count < 2 * NEIGHBOURS + 1 && from + count < n) {
+			near[count] = own[from + count];
+			count++;
+		}
+		qsort(near, count, sizeof(*near), by_loss);
+		sum += fmax(0, (double)own[u] - (double)near[count / 2]);
+	}
+	return sum;
+}
+
+void ct_recurrence_of(const float *own, const float *others, uint32_t n, double p, float *room,
+		      struct ct_recurrence *out)
+{
+	double all = 0, most = 0, largest = 0;
+	float threshold = INFINITY;
+
+	*out = (struct ct_recurrence){ .rounds = n,
+				       .spread_ns = spread_of(own, n),
+				       .bursts_ns = bursts_of(own, n) };
+	for (uint32_t u = 0; u < n; u++) {
+		room[u] = own[u] > 0 ? own[u] : 0;
+		all += (double)room[u];
+	}
+	qsort(room, n, sizeof(*room), by_loss);
+	for (uint32_t u = 0; u < n; u++) {
+		if (u < 1 + n / 20)
+			largest += (double)room[u];
+		if (4 * most < 3 * all) {
+			most += (double)room[u];
+			threshold = room[u] / 2;
+		}
+	}
+	out->rest = all - largest;
+	out->threshold_ns = (double)threshold;
+	out->longer_ns = NAN;
+	for (uint32_t u = 0; u < n; u++) {
+		out->trials += own[u] >= threshold || others[u] >= threshold;
+		out->hits += own[u] >= threshold && own[u] > others[u];
+	}
+	out->log10_p = ct_binomial_tail(out->hits, out->trials, p);
+}
+
+static double length_of(const struct ct_rounds *r, uint32_t round)
+{
+	uint64_t end = round + 1 < r->n ? r->begin_ns[round + 1] : r->end_ns;
+
+	return (double)end - (double)r->begin_ns[round];
+}
+
+/* Who is slow in some rounds only cannot cost more than by which these are longer, if all else stays as it is. */
+static double longer(const struct ct_rounds *r, const float *own, double threshold, float *room)
+{
+	double sum = 0, usual;
+	uint32_t n = 0;
+
+	for (uint32_t u = 0; u < r->n; u++) {
+		if (2 * (double)own[u] < threshold)
+			room[n++] = (float)length_of(r, u);
+	}
+	if (n < CT_ROUNDS_LEAST || 4 * n < r->n)
+		return NAN;
+	qsort(room, n, sizeof(*room), by_loss);
+	usual = (double)room[n / 2];
+	for (uint32_t u = 0; u < r->n; u++)
+		sum += (double)own[u] >= threshold ? length_of(r, u) - usual : 0;
+	return fmax(0, sum);
+}
+
+int ct_tally_recurrence(const struct ct_tally *t, uint32_t row, double p, struct ct_recurrence *out)
+{
+	float *others = malloc(2 * ((size_t)t->n + 1) * sizeof(*others));
+	const float *own = &t->lost_ns[(size_t)row * t->n];
+
+	if (!others)
+		return CT_NOMEM;
+	for (uint32_t u = 0; u < t->n; u++)
+		others[u] = t->worst[u] == row ? t->others[u]
+					       : t->lost_ns[(size_t)t->worst[u] * t->n + u];
+	ct_recurrence_of(own, others, t->n, p, others + t->n + 1, out);
+	out->longer_ns = longer(t->rounds, own, out->threshold_ns, others);
+	free(others);
+	return CT_OK;
+}

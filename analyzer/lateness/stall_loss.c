@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/stall_loss.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "trace/status.h"
+
+#define NEIGHBOURS 8u /* cycles on either side whose median is what is usual */
+#define MEDIAN_SE 1.2533
+#define SD_OF_MAD 1.4826
+#define ALIKE 0.25
+#define FAR 128u    /* cycles; further away nobody looks for them */
+#define REGULAR 0.1 /* of the period, or one cycle: how far from its place a stall may be */
+
+/* What all events work on. */
+struct sums {
+	const struct ct_stall_cycles *c;
+	uint8_t *taken; /* cycles of events, and those behind them */
+	double *off;	/* by how much the others differ from their usual, to tell the noise */
+	uint32_t n_off;
+	double charged, excess, both, err;
+	uint32_t cycles; /* that the events took */
+};
+
+static double time_of(const struct ct_stall_cycles *c, uint32_t k)
+{
+	return (double)(c->cut_ns[k + 1] - c->cut_ns[k]);
+}
+
+/* Median of the cycles around `at` that have no stall; NAN: there are none. */
+static double usual(const struct sums *s, uint32_t at)
+{
+	double room[2 * NEIGHBOURS];
+	uint32_t n = 0;
+
+	for (uint32_t k = at; k-- > 0 && n < NEIGHBOURS && k + FAR > at;) {
+		if (s->c->kept[k] && !s->taken[k])
+			room[n++] = time_of(s->c, k);
+	}
+	for (uint32_t k = at + 1, more = 0; k < s->c->n && more < NEIGHBOURS && k < at + FAR; k++) {
+		if (s->c->kept[k] && !s->taken[k]) {
+			room[n++] = time_of(s->c, k);
+			more++;
+		}
+	}
+	if (!n)
+		return NAN;
+	qsort(room, n, sizeof(*room), ct_by_double);
+	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
+}
+
+/* Robust sd of a cycle without a stall; *mean: by how much they are longer than usual on average, hiccups and all. */
+static double noise(struct sums *s, double *mean)
+{
+	double sum = 0;
+
+	*mean = 0;
+	s->n_off = 0;
+	for (uint32_t k = 0; k < s->c->n; k++) {
+		double m;
+
+		if (!s->c->kept[k] || s->taken[k])
+			continue;
+		m = usual(s, k);
+		if (isnan(m))
+			continue;
+		sum += time_of(s->c, k) - m;
+		s->off[s->n_off++] = fabs(time_of(s->c, k) - m);
+	}
+	if (!s->n_off)
+		return 0;
+	*mean = sum / s->n_off;
+	qsort(s->off, s->n_off, sizeof(*s->off), ct_by_double);
+	return SD_OF_MAD * s->off[s->n_off / 2];
+}
+
+/* Stalls that begin in one cycle are one: the cycle is longer once. Returns how many events it was. */
+static uint32_t add_cycle(struct sums *s, const struct ct_stall *events, uint32_t n,
+			  double typical_ns)
+{
+	uint32_t at = events[0].cycle, same = 0, last = at;
+	double charged = 0, longer = 0, m;
+
+	for (; same < n && events[same].cycle == at; same++) {
+		charged += events[same].ns;
+		s->err += events[same].err_ns;
+		/* of one that is longer than is usual a part may be something else */
+		if (events[same].ns > typical_ns)
+			s->err += events[same].ns - typical_ns;
+		/* and one that is much shorter all of it */
+		if (events[same].ns < (1 - ALIKE) * typical_ns)
+			s->err += events[same].ns;
+		last = at + events[same].more > last ? at + events[same].more : last;
+	}
+	/* what ran ahead meanwhile makes the next one shorter, unless that has a stall itself */
+	if (last + 1 < s->c->n && s->c->kept[last + 1] &&
+	    !(same < n && events[same].cycle == last + 1))
+		last++;
+	m = usual(s, at);
+	s->charged += charged;
+	if (isnan(m)) { /* nobody knows: anything up to the charge */
+		s->excess += charged;
+		s->both += charged;
+		s->err += charged;
+		return same;
+	}
+	for (uint32_t k = at; k <= last; k++)
+		longer += time_of(s->c, k) - m;
+	s->cycles += last - at + 1;
+	longer = longer > 0 ? longer : 0;
+	/* what else lengthened the cycle that much is not theirs */
+	s->excess += longer < 2 * charged ? longer : 2 * charged;
+	s->both += longer < charged ? longer : charged;
+	return same;
+}
+
+static void take_cycles(struct sums *s, const struct ct_stall *events, uint32_t n)
+{
+	for (uint32_t e = 0; e < n; e++) {
+		for (uint32_t k = 0; k <= events[e].more + 1; k++) {
+			if (events[e].cycle + k < s->c->n)
+				s->taken[events[e].cycle + k] = 1;
+		}
+	}
+}
+
+/* Places of the rule between two events where a cycle took as much longer, and nobody is charged. */
+static void look_for_missed(const struct sums *s, const struct ct_stall *events, uint32_t n,
+			    const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
+{
+	uint32_t within = REGULAR * p->every > 1 ? (uint32_t)(REGULAR * p->every) : 1;
+
+	loss->expected = (uint32_t)lround((p->last - p->first) / p->every) + 1;
+	for (uint32_t e = 1; e < n; e++) {
+		double from = events[e - 1].cycle;
+
+		for (from += p->every; from + p->every / 2 < events[e].cycle; from += p->every) {
+			double most = 0;
+
+			for (uint32_t k = (uint32_t)from - within; k <= from + within; k++) {
+				double m = k < s->c->n && !s->taken[k] ? usual(s, k) : NAN;
+
+				if (!isnan(m) && time_of(s->c, k) - m > most)
+					most = time_of(s->c, k) - m;
+			}
+			if (most < p->typical_ns / 2)
+				continue;
+			loss->missed++;
+			loss->err_ns += most < p->typical_ns ? most : p->typical_ns;
+		}
+	}
+}
+
+int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *events, uint32_t n,
+		   const struct ct_stall_pattern *p, struct ct_stall_loss *loss)
+{
+	struct sums s = { .c = cycles };
+	int st = CT_NOMEM;
+	double sd, mean;
+
+	*loss = (struct ct_stall_loss){ 0 };
+	s.taken = calloc(cycles->n + 1u, 1);
+	s.off = calloc(cycles->n + 1u, sizeof(*s.off));
+	if (s.taken && s.off) {
+		take_cycles(&s, events, n);
+		for (uint32_t e = 0; e < n;)
+			e += add_cycle(&s, events + e, n - e, p->typical_ns);
+		sd = noise(&s, &mean);
+		loss->ns = s.both;
+		/* a hiccup of somebody else would have cost something without the stall */
+		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.cycles +
+			       2 * sd * sqrt(s.cycles) *
+				       (1 + MEDIAN_SE * sqrt(1.0 / (2 * NEIGHBOURS)));
+		if (p->every > 0)
+			look_for_missed(&s, events, n, p, loss);
+		st = CT_OK;
+	}
+	free(s.taken);
+	free(s.off);
+	return st;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stall_loss.h — what stalls that follow a rule cost the run. Pure.
+ *
+ * Two figures bound it. What others stood waiting for the one who stalled (its charge) may hold what computing hid meanwhile.
+ * By how much the cycle of the stall, together with the next one, took longer than its neighbours may hold what else happened
+ * then. The loss is the lesser of the two, stall by stall.
+ *
+ * Its error is the sum of: that of the charges' times; how far the two figures lie apart; what stalls are longer than their
+ * median, since something else may have come in addition, and all of those that are a quarter shorter; what other cycles are longer
+ * than usual on average, which a stall hides; twice the standard error of the
+ * neighbours' median and of the cycles themselves; and what may have been missed: cycles in which the rule has a stall and
+ * that took as much longer, though nobody is charged. docs/ANALYSIS.md, Time structure. */
+#ifndef CT_CYCLE_STALL_LOSS_H
+#define CT_CYCLE_STALL_LOSS_H
+
+#include "analyzer/lateness/stalls.h"
+
+/* Cycles: their times, and of which of them it is known who was late. */
+struct ct_stall_cycles {
+	const uint64_t *cut_ns; /* n + 1 */
+	const uint8_t *kept;
+	uint32_t n;
+};
+
+struct ct_stall_loss {
+	double ns, err_ns;
+	uint32_t expected; /* stalls that the rule has from the first to the last; 0: it does not say */
+	uint32_t missed; /* of these, that were not seen though the cycle took as much longer */
+};
+
+/* Of n events, by cycle. 0 or CT_NOMEM. */
+int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *events, uint32_t n,
+		   const struct ct_stall_pattern *pattern, struct ct_stall_loss *loss);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/stalled_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/lateness/straggler.h"
+#include "trace/status.h"
+
+#define LEAST_CYCLES 8u
+#define LEAST_NS 1e6
+#define LEAST_SHARE 0.1 /* of a cycle */
+#define DEVIATIONS 5.0
+#define MAD_TO_SD 1.4826
+#define LEAST_WAITED 0.4    /* of the stall, by each of the others on average */
+#define LEAST_OWN 0.5	    /* of the stall */
+#define MOST_OF_NEXT 3	    /* times what the next one is charged with */
+#define FEW 4u		    /* stalls: with fewer nobody knows whether they are alike */
+#define ALIKE 0.25	    /* of their median */
+#define MOST_SHARE 0.75	    /* of the stalls */
+#define LONGEST_PERIOD 256u /* cycles */
+#define CHANCE (-3.0)	    /* log10 */
+#define LEAST_OF_ONE 3u
+
+static double median(double *values, uint32_t n)
+{
+	qsort(values, n, sizeof(*values), ct_by_double);
+	return n ? values[n / 2] : 0;
+}
+
+static double time_of(const struct ct_cycles *c, uint32_t k)
+{
+	return (double)(c->cut_ns[k + 1] - c->cut_ns[k]);
+}
+
+/* Median and spread of the cycles' times, and the median of what was waited in them; those that are kept. */
+struct usual {
+	double time_ns, least_ns, wait_ns;
+};
+
+static struct usual usual_of(const struct ct_cycles *c, const struct ct_hits *hits, double *room)
+{
+	struct usual u = { 0 };
+	double floor;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < c->n; k++) {
+		if (hits->kept[k])
+			room[n++] = time_of(c, k);
+	}
+	u.time_ns = median(room, n);
+	for (uint32_t k = 0; k < n; k++)
+		room[k] = fabs(room[k] - u.time_ns);
+	u.least_ns = DEVIATIONS * MAD_TO_SD * median(room, n);
+	floor = fmax(LEAST_NS, LEAST_SHARE * u.time_ns);
+	u.least_ns = fmax(u.least_ns, floor);
+	n = 0;
+	for (uint32_t k = 0; k < c->n; k++) {
+		if (hits->kept[k])
+			room[n++] = (double)hits->wait_ns[k];
+	}
+	u.wait_ns = median(room, n);
+	return u;
+}
+
+/* Whose stall in this cycle? Hits are by cycle; *at: the first one that is not before it. */
+static uint32_t owner_of(const struct ct_hits *hits, uint32_t cycle, double stall_ns, uint32_t *at)
+{
+	uint32_t owner = CT_STALLED_NOBODY;
+	double most = 0, next = 0;
+
+	while (*at < hits->n && hits->all[*at].cycle < cycle)
+		(*at)++;
+	for (uint32_t i = *at; i < hits->n && hits->all[i].cycle == cycle; i++) {
+		double ns = (double)hits->all[i].charged_ns;
+
+		if (ns > most) {
+			next = most;
+			most = ns;
+			owner = hits->all[i].seat;
+		} else if (ns > next) {
+			next = ns;
+		}
+	}
+	return most >= LEAST_OWN * stall_ns && most >= MOST_OF_NEXT * next ? owner
+									   : CT_STALLED_NOBODY;
+}
+
+struct of_seat {
+	uint32_t n;
+	uint64_t ns;
+};
+
+static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t cycle, uint64_t ns,
+		 uint32_t owner)
+{
+	s->n++;
+	s->sum_ns += ns;
+	if (ns > s->longest_ns) {
+		s->longest_ns = ns;
+		s->longest_cycle = cycle;
+		s->longest_seat = owner;
+	}
+	if (owner == CT_STALLED_NOBODY)
+		return;
+	s->known_n++;
+	s->seats += seats[owner].n == 0;
+	seats[owner].n++;
+	seats[owner].ns += ns;
+	if (seats[owner].n > s->most_n ||
+	    (seats[owner].n == s->most_n && seats[owner].ns > s->most_ns)) {
+		s->most_seat = owner;
+		s->most_n = seats[owner].n;
+		s->most_ns = seats[owner].ns;
+	}
+}
+
+/* Are most as long as each other? Stalls by chance are not: of exponential ones 18 % lie so near their median. */
+static int are_alike(double *ns, uint32_t n)
+{
+	double typical = median(ns, n);
+	uint32_t near = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		near += fabs(ns[k] - typical) <= ALIKE * typical;
+	return n >= FEW && near >= MOST_SHARE * n;
+}
+
+/* Do they come again after as many cycles each? Where a cycle is a part of a step, the longer parts do. */
+static int come_back(const uint8_t *is_stall, uint32_t n)
+{
+	for (uint32_t period = 2; period <= LONGEST_PERIOD && 3 * period <= n; period++) {
+		uint32_t again = 0, all = 0;
+
+		for (uint32_t k = 0; k + period < n; k++) {
+			all += is_stall[k];
+			again += is_stall[k] && is_stall[k + period];
+		}
+		if (all >= FEW && again >= MOST_SHARE * all)
+			return 1;
+	}
+	return 0;
+}
+
+int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint32_t n_seats,
+		    struct ct_stalled *s)
+{
+	double *room = calloc(c->n + 1u, sizeof(*room));
+	struct of_seat *seats = calloc(n_seats + 1u, sizeof(*seats));
+	uint8_t *is_stall = calloc(c->n + 1u, sizeof(*is_stall));
+	struct usual u;
+	uint32_t at = 0;
+	int st = room && seats && is_stall ? CT_OK : CT_NOMEM;
+
+	*s = (struct ct_stalled){ .longest_seat = CT_STALLED_NOBODY,
+				  .most_seat = CT_STALLED_NOBODY };
+	if (st != CT_OK || hits->n_kept < LEAST_CYCLES || hits->n_cycles != c->n || n_seats < 2)
+		goto out;
+	s->of = hits->n_kept;
+	u = usual_of(c, hits, room);
+	for (uint32_t k = 0; k < c->n; k++) {
+		double stall = time_of(c, k) - u.time_ns;
+		double waited = ((double)hits->wait_ns[k] - u.wait_ns) / (n_seats - 1);
+
+		if (!hits->kept[k] || stall < u.least_ns || waited < LEAST_WAITED * stall)
+			continue;
+		room[s->n] = stall;
+		is_stall[k] = 1;
+		take(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
+	}
+	if ((are_alike(room, s->n) || come_back(is_stall, c->n)) && !ct_stalled_is_one(s, n_seats))
+		*s = (struct ct_stalled){ .of = s->of,
+					  .longest_seat = CT_STALLED_NOBODY,
+					  .most_seat = CT_STALLED_NOBODY };
+out:
+	free(room);
+	free(seats);
+	free(is_stall);
+	return st;
+}
+
+int ct_stalled_is_one(const struct ct_stalled *s, uint32_t ranks)
+{
+	return s->most_n >= LEAST_OF_ONE && 2 * s->most_ns > s->sum_ns && ranks > 1 &&
+	       ct_binomial_tail(s->most_n, s->known_n, 1.0 / ranks) + log10(ranks) < CHANCE;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/stalls.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+
+#define STAND_OUT 0.2 /* of the events, that may lie just below them */
+#define MOST_SHARE 0.75
+#define ALIKE 0.25
+#define ALIKE_IRREGULAR 0.10
+#define REGULAR 0.10
+#define LEAST_EVERY 3.0
+#define LEAST_COVERED 0.6
+#define LEAST_IRREGULAR 8u
+#define LEAST_SEATS 4u
+#define MOST_OF_ONE 0.6
+
+static int by_length(const void *a, const void *b)
+{
+	const struct ct_stall *x = a, *y = b;
+
+	return x->ns > y->ns ? -1 : x->ns < y->ns;
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct ct_stall *x = a, *y = b;
+
+	return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
+}
+
+static double median(double *values, uint32_t n)
+{
+	qsort(values, n, sizeof(*values), ct_by_double);
+	return values[n / 2];
+}
+
+static double share_within(const double *values, uint32_t n, double of, double within)
+{
+	uint32_t near = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		near += fabs(values[k] - of) <= within;
+	return n ? (double)near / n : 0;
+}
+
+/* The events come first, by cycle; a stall that reaches into the next cycle is one. Returns how many, 0: they do not stand
+ * out. */
+static uint32_t select_events(struct ct_stall *charges, uint32_t n, double threshold_ns)
+{
+	uint32_t events = 0, below = 0, merged = 0;
+	double limit;
+
+	if (n < CT_STALL_LEAST)
+		return 0;
+	qsort(charges, n, sizeof(*charges), by_length);
+	limit = charges[CT_STALL_LEAST - 1].ns / 2;
+	limit = limit > threshold_ns ? limit : threshold_ns;
+	while (events < n && charges[events].ns >= limit)
+		events++;
+	while (events + below < n && charges[events + below].ns >= limit / 2)
+		below++;
+	if (events < CT_STALL_LEAST || below > STAND_OUT * events)
+		return 0;
+	qsort(charges, events, sizeof(*charges), by_cycle);
+	for (uint32_t k = 1; k < events; k++) {
+		struct ct_stall *to = &charges[merged];
+
+		if (charges[k].cycle <= to->cycle + 1 && charges[k].seat == to->seat) {
+			to->more = charges[k].cycle - to->cycle;
+			to->ns += charges[k].ns;
+			to->err_ns += charges[k].err_ns;
+			continue;
+		}
+		charges[++merged] = charges[k];
+	}
+	events = merged + 1;
+	return events < CT_STALL_LEAST ? 0 : events;
+}
+
+/* Median distance if the events are regular, else 0. */
+static double distance(const struct ct_stall *events, uint32_t n, uint32_t cycles, double *room)
+{
+	double every, within;
+	uint32_t known = 0;
+
+	for (uint32_t k = 1; k < n; k++) {
+		if (events[k].stretch == events[k - 1].stretch)
+			room[known++] = (double)(events[k].cycle - events[k - 1].cycle);
+	}
+	if (known + 1 < CT_STALL_LEAST)
+		return 0;
+	every = median(room, known);
+	within = REGULAR * every > 1 ? REGULAR * every : 1;
+	if (every < LEAST_EVERY || n * every < LEAST_COVERED * cycles ||
+	    share_within(room, known, every, within) < MOST_SHARE)
+		return 0;
+	return every;
+}
+
+static int by_seat(const void *a, const void *b)
+{
+	const struct ct_stall *x = a, *y = b;
+
+	return x->seat < y->seat ? -1 : x->seat > y->seat;
+}
+
+static void count_seats(struct ct_stall *events, uint32_t n, struct ct_stall_pattern *p)
+{
+	uint32_t of_it = 0;
+
+	p->seats = p->most_of_one = 0;
+	qsort(events, n, sizeof(*events), by_seat);
+	for (uint32_t k = 0; k < n; k++) {
+		int first = k == 0 || events[k].seat != events[k - 1].seat;
+
+		of_it = first ? 1 : of_it + 1;
+		p->seats += (uint32_t)first;
+		p->most_of_one = of_it > p->most_of_one ? of_it : p->most_of_one;
+	}
+	qsort(events, n, sizeof(*events), by_cycle);
+}
+
+/* What the events have in common; *alike: the share of lengths near their median. */
+static void describe(const struct ct_stall *events, uint32_t n, uint32_t cycles, double within,
+		     double *alike, struct ct_stall_pattern *p)
+{
+	double *room = malloc(n * sizeof(*room));
+
+	*p = (struct ct_stall_pattern){ 0 };
+	*alike = 0;
+	if (!room)
+		return;
+	for (uint32_t k = 0; k < n; k++) {
+		room[k] = events[k].ns;
+		p->sum_ns += events[k].ns;
+		p->err_ns += events[k].err_ns;
+	}
+	p->n = n;
+	p->first = events[0].cycle;
+	p->last = events[n - 1].cycle;
+	p->typical_ns = median(room, n);
+	*alike = share_within(room, n, p->typical_ns, within * p->typical_ns);
+	p->every = distance(events, n, cycles, room);
+	free(room);
+}
+
+void ct_stalls_of_one(struct ct_stall *charges, uint32_t n, uint32_t cycles, double threshold_ns,
+		      struct ct_stall_pattern *p)
+{
+	uint32_t events = select_events(charges, n, threshold_ns);
+	double alike;
+
+	*p = (struct ct_stall_pattern){ 0 };
+	if (!events)
+		return;
+	describe(charges, events, cycles, ALIKE, &alike, p);
+	p->seats = 1;
+	p->most_of_one = events;
+	if (alike < MOST_SHARE || p->every <= 0)
+		p->n = 0;
+}
+
+/* Of each cycle the largest; by cycle. */
+static uint32_t largest_of_cycles(struct ct_stall *charges, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (!n)
+		return 0;
+	qsort(charges, n, sizeof(*charges), by_cycle);
+	for (uint32_t k = 1; k < n; k++) {
+		if (charges[k].cycle != charges[kept].cycle)
+			charges[++kept] = charges[k];
+		else if (charges[k].ns > charges[kept].ns)
+			charges[kept] = charges[k];
+	}
+	return kept + 1;
+}
+
+/* Does nobody have much more than his share? */
+static int is_spread(const struct ct_stall_pattern *p, uint32_t ranks)
+{
+	double mean = (double)p->n / ranks;
+
+	return p->seats >= LEAST_SEATS && p->most_of_one <= mean + 3 * sqrt(mean) + 1;
+}
+
+void ct_stalls_of_all(struct ct_stall *charges, uint32_t n, uint32_t cycles, uint32_t ranks,
+		      double threshold_ns, struct ct_stall_pattern *p)
+{
+	uint32_t events = select_events(charges, largest_of_cycles(charges, n), threshold_ns);
+	double alike;
+
+	*p = (struct ct_stall_pattern){ 0 };
+	if (!events)
+		return;
+	describe(charges, events, cycles, ALIKE, &alike, p);
+	count_seats(charges, events, p);
+	if (p->every > 0 && alike >= MOST_SHARE && p->seats >= 2 &&
+	    p->most_of_one <= MOST_OF_ONE * p->n)
+		return;
+	describe(charges, events, cycles, ALIKE_IRREGULAR, &alike, p);
+	count_seats(charges, events, p);
+	p->every = 0;
+	if (events < LEAST_IRREGULAR || alike < MOST_SHARE || !is_spread(p, ranks) ||
+	    p->last - p->first < LEAST_COVERED * cycles)
+		p->n = 0;
+}

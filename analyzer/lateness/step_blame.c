@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/step_blame.h"
+
+#include <stdlib.h>
+
+#include "trace/ops.h"
+#include "trace/status.h"
+
+#define NEAR_NS                                                                                    \
+	50000u /* times that are further apart than that and their error are not the same end */
+#define HELD_NS                                                                                    \
+	200000u /* shorter waits hold nobody up; clocks of hosts are related no better than to some 10 us */
+
+#define SLOW_SHARE 0.1 /* of the charge, that the last one's own transfer took too long */
+
+/* One operation for which somebody alone was waited for. */
+struct late {
+	const struct ct_tape_part *last;
+	uint64_t charged_ns, err_ns;
+	uint64_t host_ns; /* by which its host was longer late with its calls than the others' */
+	uint64_t held_ns; /* what it was last by and is not charged with */
+};
+
+/* How long a member had not been held up by anybody when it came, and how much of that its host had not made the next call
+ * yet. UINT64_MAX unknown. */
+struct own_time {
+	uint64_t free_ns, host_ns;
+};
+
+struct collector {
+	struct ct_pass *pass;
+	struct own_time *own; /* by part */
+	const struct ct_cycles *cycles;
+	const uint8_t *in_set; /* NULL: each rank for itself */
+	struct ct_hits *hits;
+	struct ct_cover *charged; /* by seat; of a set the first one's */
+	uint32_t cap, cap_outside;
+};
+
+void ct_hits_fini(struct ct_hits *hits)
+{
+	free(hits->all);
+	free(hits->outside);
+	free(hits->kept);
+	free(hits->wait_ns);
+	free(hits->comm_ns);
+	free(hits->held_ns);
+	*hits = (struct ct_hits){ 0 };
+}
+
+/* May anybody be judged by it? Not by the first meeting of a communicator, which tells who started late. */
+static int is_judged(const struct ct_pass *pass, const struct ct_tape_instance *i)
+{
+	const struct ct_tape_part *parts = &pass->tape.parts[i->first_part];
+
+	if (i->judged != CT_JUDGED_WAITS || i->n < 2 || i->comm->clash || i->comm->shared_seat ||
+	    i->seq == i->comm->first_seq)
+		return 0;
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (parts[m].wait_ns == UINT64_MAX || !parts[m].start_ns ||
+		    pass->seats[parts[m].seat].muddled)
+			return 0;
+	}
+	/* of a Reduce or Gather the waits do not tell who the last one was */
+	return ct_op_class(i->op) == CT_CLASS_SYNC || i->op == CT_OP_Broadcast ||
+	       i->op == CT_OP_Scatter;
+}
+
+/* ---- the time that is a rank's own ---- */
+
+/* Ends of a rank's latest operations. */
+#define RECENT 32u
+struct recent {
+	uint64_t ends[RECENT], hosts[RECENT];
+	uint8_t held[RECENT];
+	unsigned next;
+};
+
+/* Was the rank held up in it? In a synchronising operation all leave together; in others, if it waited. */
+static int holds(const struct ct_tape_instance *i, const struct ct_tape_part *p)
+{
+	return ct_op_class(i->op) == CT_CLASS_SYNC || p->wait_ns == UINT64_MAX ||
+	       p->wait_ns > 2ull * p->err_ns + HELD_NS;
+}
+
+/* What the rank did since the last operation that held it up: one that did not (a Broadcast whose data lay there) is part of
+ * that. Where the operation before is not on the tape, since that. */
+static struct own_time own_time(const struct recent *r, const struct ct_tape_part *p)
+{
+	uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0;
+	uint64_t host = p->enter_ns > free_from ? p->enter_ns - free_from : 0;
+	uint64_t latest = 0, held = 0, hosts = 0;
+	struct own_time own = { p->free_ns, host < p->free_ns ? host : p->free_ns };
+
+	for (unsigned k = 0; k < RECENT; k++) {
+		if (r->ends[k] > p->start_ns + p->err_ns)
+			continue;
+		latest = r->ends[k] > latest ? r->ends[k] : latest;
+		if (r->held[k] && r->ends[k] > held)
+			held = r->ends[k];
+	}
+	if (!held || held >= p->start_ns || latest + p->err_ns + NEAR_NS < free_from ||
+	    p->start_ns - held < p->free_ns)
+		return own;
+	for (unsigned k = 0; k < RECENT; k++) {
+		if (r->ends[k] > held && r->ends[k] <= p->start_ns + p->err_ns)
+			hosts += r->hosts[k];
+	}
+	own.free_ns = p->start_ns - held;
+	own.host_ns += hosts;
+	return own;
+}
+
+static void find_own_times(const struct ct_tape *tape, uint32_t seat, struct own_time *own)
+{
+	struct recent recent = { 0 };
+
+	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[k]];
+		struct own_time *o = &own[tape->order[k]];
+		unsigned at = recent.next % RECENT;
+
+		*o = (struct own_time){ UINT64_MAX, 0 };
+		if (!p->start_ns || (p->group && !p->leads))
+			continue;
+		if (p->free_ns != UINT64_MAX)
+			*o = own_time(&recent, p);
+		recent.ends[at] = p->end_ns;
+		recent.held[at] = (uint8_t)holds(&tape->instances[p->instance], p);
+		recent.hosts[at] = 0;
+		if (!recent.held[at] && o->free_ns != UINT64_MAX) {
+			uint64_t free_from = p->start_ns > p->free_ns ? p->start_ns - p->free_ns
+								      : 0;
+
+			recent.hosts[at] = p->enter_ns > free_from && p->start_ns > free_from
+						   ? (p->enter_ns < p->start_ns ? p->enter_ns
+										: p->start_ns) -
+							     free_from
+						   : 0;
+		}
+		recent.next++;
+	}
+}
+
+static int is_within(const struct ct_tape *tape, const struct ct_tape_instance *i,
+		     const uint8_t *in_set)
+{
+	uint32_t inside = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		inside += in_set[tape->parts[i->first_part + m].seat] != 0;
+	return inside == i->n;
+}
+
+/* What members of a set do among themselves holds up nobody but the set: the time that is its own goes back to the latest
+ * operation with somebody else. */
+static void join_own_times(const struct ct_tape *tape, uint32_t seat, const uint8_t *in_set,
+			   struct own_time *own)
+{
+	uint64_t ended = 0; /* before the part at hand began */
+	uint64_t later = 0; /* one that had not */
+
+	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
+		const struct ct_tape_part *p = &tape->parts[tape->order[k]];
+		struct own_time *o = &own[tape->order[k]];
+
+		if (!p->start_ns || (p->group && !p->leads))
+			continue;
+		if (later && later <= p->start_ns)
+			ended = later;
+		if (ended && o->free_ns != UINT64_MAX && p->start_ns - ended > o->free_ns)
+			o->free_ns = p->start_ns - ended;
+		if (!is_within(tape, &tape->instances[p->instance], in_set))
+			later = p->end_ns > later ? p->end_ns : later;
+	}
+}
+
+/* ---- who was late ---- */
+
+/* Does it wait for the last one: everybody else, or who is not in the set that is looked at? */
+static int is_other(const struct collector *c, const struct ct_tape_part *p,
+		    const struct ct_tape_part *last)
+{
+	return c->in_set ? !c->in_set[p->seat] : p != last;
+}
+
+static const struct ct_tape_part *last_of(const struct ct_tape_part *parts, uint32_t n)
+{
+	const struct ct_tape_part *last = parts;
+
+	for (uint32_t m = 1; m < n; m++)
+		last = parts[m].wait_ns < last->wait_ns ? &parts[m] : last;
+	return last;
+}
+
+/* Who waited least came last. It is charged with what the next of the others waited more, no more than its own doing. */
+static int find_late(const struct collector *c, const struct ct_tape_instance *i, struct late *late)
+{
+	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
+	const struct own_time *own = &c->own[i->first_part];
+	const struct ct_tape_part *last = last_of(parts, i->n), *before = NULL;
+	const struct own_time *of_last = &own[last - parts];
+	uint64_t longest = 0, host = 0, longer;
+
+	*late = (struct late){ .last = last };
+	if (c->in_set && !c->in_set[last->seat])
+		return 0;
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (!is_other(c, &parts[m], last))
+			continue;
+		before = !before || parts[m].wait_ns < before->wait_ns ? &parts[m] : before;
+		longest = own[m].free_ns > longest ? own[m].free_ns : longest;
+		host = own[m].host_ns > host ? own[m].host_ns : host;
+	}
+	if (!before)
+		return 0;
+	late->charged_ns = before->wait_ns - last->wait_ns;
+	late->err_ns = (uint64_t)last->err_ns + before->err_ns;
+	/* where anybody's time is not known, nothing is charged */
+	if (longest == UINT64_MAX || of_last->free_ns == UINT64_MAX)
+		return 0;
+	longer = of_last->free_ns > longest ? of_last->free_ns - longest : 0;
+	late->held_ns = late->charged_ns > longer ? late->charged_ns - longer : 0;
+	late->charged_ns -= late->held_ns;
+	late->host_ns = of_last->host_ns > host ? of_last->host_ns - host : 0;
+	return late->charged_ns > late->err_ns &&
+	       late->charged_ns > (last->on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS);
+}
+
+/* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is
+ * next to nothing of what it was late by, it was late. */
+static int is_slow_transfer(struct collector *c, const struct ct_tape_instance *i,
+			    const struct late *late)
+{
+	const struct ct_tape_part *last = late->last;
+	uint64_t span = last->end_ns - last->start_ns;
+	struct ct_class *class;
+
+	if (!last->on_gpu || last->group || ct_op_class(i->op) != CT_CLASS_SYNC)
+		return 0;
+	class = ct_classes_get(&c->pass->classes, c->pass->comms.all[i->comm->index], CT_ALONE,
+			       i->op, i->dtype, i->bytes);
+	return class && ct_class_is_slow(class, span, last->err_ns) &&
+	       (double)(span - class->usual_p25_ns) >= SLOW_SHARE * (double)late->charged_ns;
+}
+
+/* The next of a list that grows; NULL: out of memory. */
+static struct ct_hit *next_hit(struct ct_hit **all, uint32_t *n, uint32_t *cap)
+{
+	if (*n == *cap) {
+		uint32_t more = *cap ? 2 * *cap : 256;
+		void *room = realloc(*all, more * sizeof(**all));
+
+		if (!room)
+			return NULL;
+		*all = room;
+		*cap = more;
+	}
+	return &(*all)[(*n)++];
+}
+
+static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const struct late *late)
+{
+	const struct ct_tape_part *p = late->last;
+	struct ct_hits *hits = c->hits;
+	uint64_t from = p->start_ns > late->charged_ns ? p->start_ns - late->charged_ns : 0;
+	uint64_t fresh = ct_cover_add(&c->charged[c->in_set ? 0 : p->seat], from, p->start_ns);
+	uint64_t host = late->host_ns < fresh ? late->host_ns : fresh;
+	struct ct_hit *hit;
+
+	if (!fresh)
+		return CT_OK;
+	hit = is_outside ? next_hit(&hits->outside, &hits->n_outside, &c->cap_outside)
+			 : next_hit(&hits->all, &hits->n, &c->cap);
+	if (!hit)
+		return CT_NOMEM;
+	*hit = (struct ct_hit){
+		.cycle = cycle,
+		.seat = p->seat,
+		.charged_ns = (float)fresh,
+		.err_ns = (float)late->err_ns,
+		.host_ns = p->on_gpu ? (float)host : 0,
+		.stream_ns = p->on_gpu ? (float)(fresh - host) : 0,
+		.at_ns = p->start_ns,
+	};
+	return CT_OK;
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct ct_hit *x = a, *y = b;
+
+	if (x->cycle != y->cycle)
+		return x->cycle < y->cycle ? -1 : 1;
+	if (x->seat != y->seat)
+		return x->seat < y->seat ? -1 : 1;
+	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+static void merge_into(struct ct_hit *to, const struct ct_hit *from)
+{
+	float reasons = to->host_ns + to->stream_ns;
+
+	to->charged_ns += from->charged_ns;
+	to->err_ns += from->err_ns;
+	if (from->host_ns + from->stream_ns > 2 * reasons) {
+		to->host_ns = from->host_ns;
+		to->stream_ns = from->stream_ns;
+		to->at_ns = from->at_ns;
+	}
+}
+
+/* One for each cycle and seat; returns how many are left. */
+static uint32_t merge(struct ct_hit *all, uint32_t n_all)
+{
+	uint32_t n = 0;
+
+	if (!n_all)
+		return 0;
+	qsort(all, n_all, sizeof(*all), by_cycle);
+	for (uint32_t k = 1; k < n_all; k++) {
+		const struct ct_hit from = all[k];
+
+		if (from.cycle == all[n].cycle && from.seat == all[n].seat)
+			merge_into(&all[n], &from);
+		else
+			all[++n] = from;
+	}
+	return n + 1;
+}
+
+/* When its last member came. */
+static uint64_t arrival(const struct ct_tape_instance *i, const struct ct_tape_part *parts)
+{
+	uint64_t latest = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		latest = parts[m].start_ns > latest ? parts[m].start_ns : latest;
+	return latest ? latest : i->at_ns;
+}
+
+/* What ranks stood in it, where that counts to the cycle. */
+static void add_times(struct collector *c, uint32_t cycle, const struct ct_tape_instance *i,
+		      const struct ct_tape_part *parts)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_tape_part *p = &parts[m];
+
+		if (p->wait_ns != UINT64_MAX && i->judged == CT_JUDGED_WAITS)
+			c->hits->wait_ns[cycle] += p->wait_ns;
+		if (p->seat == c->cycles->seat && p->start_ns && (!p->group || p->leads))
+			c->hits->comm_ns[cycle] += p->end_ns - p->start_ns;
+	}
+}
+
+static int add_instance(struct collector *c, const struct ct_tape_instance *i, uint64_t at_ns)
+{
+	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
+	uint32_t cycle = ct_cycle_at(c->cycles, at_ns);
+	int is_outside = cycle == CT_CYCLES_NONE;
+	struct late late;
+	int charged;
+
+	if (!c->cycles->n)
+		return CT_OK;
+	if (is_outside)
+		cycle = at_ns < c->cycles->cut_ns[0] ? 0 : c->cycles->n;
+	else
+		add_times(c, cycle, i, parts);
+	if (!is_judged(c->pass, i))
+		return CT_OK;
+	charged = find_late(c, i, &late);
+	if (!is_outside)
+		c->hits->held_ns[late.last->seat] += late.held_ns;
+	return charged && !is_slow_transfer(c, i, &late) ? add_hit(c, cycle, is_outside, &late)
+							 : CT_OK;
+}
+
+struct turn {
+	uint64_t at_ns;
+	uint32_t instance;
+};
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->instance < y->instance ? -1 : x->instance > y->instance;
+}
+
+/* In order of time: the tape has instances as they became complete, communicators far apart; what is charged once counts by
+ * intervals that come about in order. */
+static int add_instances(struct collector *c)
+{
+	const struct ct_tape *tape = &c->pass->tape;
+	struct turn *turns = malloc((tape->n_instances + 1u) * sizeof(*turns));
+	int st = turns ? CT_OK : CT_NOMEM;
+
+	for (uint32_t k = 0; turns && k < tape->n_instances; k++) {
+		const struct ct_tape_instance *i = &tape->instances[k];
+
+		turns[k] = (struct turn){ arrival(i, &tape->parts[i->first_part]), k };
+	}
+	if (turns)
+		qsort(turns, tape->n_instances, sizeof(*turns), by_turn);
+	for (uint32_t k = 0; k < tape->n_instances && st == CT_OK; k++)
+		st = add_instance(c, &tape->instances[turns[k].instance], turns[k].at_ns);
+	free(turns);
+	return st;
+}
+
+/* Cycles that lie in a stretch that is kept, from its beginning to its end. */
+static void mark_kept(const struct ct_pass *pass, const struct ct_cycles *cycles,
+		      struct ct_hits *hits)
+{
+	const struct ct_tape *tape = &pass->tape;
+
+	for (uint32_t k = 0; k < cycles->n; k++) {
+		hits->kept[k] = ct_tape_keeps(tape, cycles->cut_ns[k]) &&
+				ct_tape_stretch(tape, cycles->cut_ns[k]) ==
+					ct_tape_stretch(tape, cycles->cut_ns[k + 1]);
+		hits->n_kept += hits->kept[k];
+	}
+}
+
+int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
+		    struct ct_hits *hits)
+{
+	struct collector c = { .pass = pass, .cycles = cycles, .in_set = in_set, .hits = hits };
+	int st = CT_OK;
+
+	*hits = (struct ct_hits){ .n_cycles = cycles->n };
+	hits->kept = calloc((size_t)cycles->n + 1, sizeof(*hits->kept));
+	hits->wait_ns = calloc((size_t)cycles->n + 1, sizeof(*hits->wait_ns));
+	hits->comm_ns = calloc((size_t)cycles->n + 1, sizeof(*hits->comm_ns));
+	hits->held_ns = calloc((size_t)pass->n_seats + 1, sizeof(*hits->held_ns));
+	c.charged = calloc((size_t)pass->n_seats + 1, sizeof(*c.charged));
+	if (!hits->kept || !hits->wait_ns || !hits->comm_ns || !hits->held_ns || !c.charged)
+		st = CT_NOMEM;
+	c.own = calloc((size_t)pass->tape.n_parts + 1, sizeof(*c.own));
+	if (!c.own)
+		st = CT_NOMEM;
+	for (uint32_t s = 0; s < pass->tape.n_seats && st == CT_OK; s++) {
+		find_own_times(&pass->tape, s, c.own);
+		if (in_set && in_set[s])
+			join_own_times(&pass->tape, s, in_set, c.own);
+	}
+	if (st == CT_OK)
+		st = add_instances(&c);
+	if (st == CT_OK) {
+		hits->n = merge(hits->all, hits->n);
+		hits->n_outside = merge(hits->outside, hits->n_outside);
+		mark_kept(pass, cycles, hits);
+	}
+	free(c.charged);
+	free(c.own);
+	return st;
+}

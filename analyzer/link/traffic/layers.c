@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/link/traffic/layers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/link/transfers.h"
+#include "analyzer/model/report_rows.h"
+#include "analyzer/stream/stream.h"
+#include "trace/ops.h"
+
+/* One communicator while its pairs are laid. */
+struct laying {
+	struct ct_layers *layers;
+	const struct ct_comm *comm;
+	struct ct_layer *layer;
+	struct ct_flow *flows; /* by member: sums over its processes, of what nobody counted */
+	const struct ct_flow **by_member;
+	uint8_t *told; /* by member */
+};
+
+/* ---- who stands where ---- */
+
+/* Ranks and hosts by seat; a rank that two seats claim is nobody's. */
+static int place_seats(struct ct_layers *l)
+{
+	const struct ct_pass *pass = l->pass;
+	struct ct_table by_rank = { 0 };
+	uint32_t *host_at = calloc((size_t)pass->attempts->n_hosts + 1, sizeof(*host_at));
+	int st = CT_OK;
+
+	l->place = calloc((size_t)pass->n_seats + 1, sizeof(*l->place));
+	l->hosts = calloc((size_t)pass->attempts->n_hosts + 1, sizeof(*l->hosts));
+	if (!host_at || !l->place || !l->hosts)
+		st = CT_NOMEM;
+	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
+		const struct ct_seat *seat = &pass->seats[s];
+		struct ct_traffic_place *place = &l->place[s], *other;
+
+		if (!host_at[seat->host]) {
+			l->hosts[l->n_hosts] = seat->host;
+			host_at[seat->host] = ++l->n_hosts;
+		}
+		*place = (struct ct_traffic_place){ seat->muddled ? -1 : seat->rank,
+						    host_at[seat->host] - 1 };
+		if (place->rank < 0)
+			continue;
+		other = ct_table_get(&by_rank, ct_mix((uint32_t)place->rank));
+		if (other)
+			other->rank = place->rank = -1;
+		else
+			st = ct_table_put(&by_rank, ct_mix((uint32_t)place->rank), place);
+	}
+	ct_table_fini(&by_rank);
+	free(host_at);
+	return st;
+}
+
+/* NULL: no trace tells whom the member is. */
+static const struct ct_traffic_place *place_of(const struct ct_layers *l,
+					       const struct ct_comm *comm, uint32_t member)
+{
+	uint32_t seat = comm->seats[member];
+
+	if (!seat || comm->clash || comm->shared_seat || l->place[seat - 1].rank < 0)
+		return NULL;
+	return &l->place[seat - 1];
+}
+
+/* ---- one communicator ---- */
+
+static int add_edge(struct ct_layers *l, struct ct_layer *layer,
+		    const struct ct_traffic_place *from, const struct ct_traffic_place *to,
+		    struct ct_edge edge)
+{
+	int st = CT_OK;
+
+	edge.src = (uint32_t)from->rank;
+	edge.dst = (uint32_t)to->rank;
+	if (l->pass->n_seats <= CT_LAYER_RANKS)
+		st = ct_edges_add(&layer->ranks, &edge);
+	edge.src = from->host;
+	edge.dst = to->host;
+	return st == CT_OK && l->n_hosts > 1 ? ct_edges_add(&layer->hosts, &edge) : st;
+}
+
+static int lay(void *arg, uint32_t from, uint32_t to, struct ct_flow_sum sum, int exact)
+{
+	const struct laying *at = arg;
+	struct ct_layers *l = at->layers;
+	const struct ct_traffic_place *src = place_of(l, at->comm, from);
+	const struct ct_traffic_place *dst = place_of(l, at->comm, to);
+	uint64_t *total = exact ? &at->layer->exact_bytes : &at->layer->modelled_bytes;
+
+	l->is_too_large |= sum.bytes == INT64_MAX;
+	if (!src || !dst) {
+		l->unplaced_bytes = ct_flow_plus(l->unplaced_bytes, sum.bytes);
+		l->is_unplaced = 1;
+		return CT_OK;
+	}
+	*total = ct_flow_plus(*total, sum.bytes);
+	return add_edge(l, at->layer, src, dst,
+			(struct ct_edge){ .bytes = sum.bytes, .count = sum.n });
+}
+
+static int lay_pairs(struct laying *at, const struct ct_traffic_pair *pair)
+{
+	int st = CT_OK;
+
+	for (; pair && st == CT_OK; pair = pair->next) {
+		int is_counted = at->told[pair->from] || at->told[pair->to];
+
+		for (int kind = 0; kind < CT_TRAFFIC_KINDS && st == CT_OK; kind++) {
+			const struct ct_flow_sum *sum = &pair->sums[kind];
+
+			if (sum->n && (kind == CT_TRAFFIC_SENT || !is_counted))
+				st = lay(at, pair->from, pair->to, *sum,
+					 kind != CT_TRAFFIC_REDUCED);
+		}
+	}
+	return st;
+}
+
+static void merge_flows(struct laying *at, const struct ct_traffic_flow *flow)
+{
+	for (; flow; flow = flow->next) {
+		struct ct_flow *sum = &at->flows[flow->member];
+
+		at->told[flow->member] |= flow->told != 0;
+		at->layers->is_hidden |= flow->counts && !flow->told;
+		at->by_member[flow->member] = sum;
+		for (int s = 0; s < CT_FLOW_SHAPES && !flow->told; s++) {
+			sum->sums[s].bytes = ct_flow_plus(sum->sums[s].bytes,
+							  flow->flow.sums[s].bytes);
+			sum->sums[s].n = ct_flow_plus(sum->sums[s].n, flow->flow.sums[s].n);
+		}
+	}
+}
+
+/* Times are those of the ends' seats. */
+static int lay_times(struct ct_layers *l, const struct ct_comm *comm, struct ct_layer *layer)
+{
+	int st = CT_OK;
+
+	for (uint32_t i = l->times_of[comm->index]; i < l->times_of[comm->index + 1] && st == CT_OK;
+	     i++) {
+		struct ct_edge edge = l->times[i];
+		const struct ct_traffic_place *from = &l->place[edge.src];
+		const struct ct_traffic_place *to = &l->place[edge.dst];
+
+		if (from->rank >= 0 && to->rank >= 0 && edge.src != edge.dst)
+			st = add_edge(l, layer, from, to, edge);
+	}
+	return st;
+}
+
+static int lay_members(struct laying *at, const struct ct_traffic_comm *entry)
+{
+	uint32_t n = at->comm->nranks;
+	int st = CT_NOMEM;
+
+	at->flows = calloc(n, sizeof(*at->flows));
+	at->by_member = calloc(n, sizeof(*at->by_member));
+	at->told = calloc(n, 1);
+	if (at->flows && at->by_member && at->told) {
+		merge_flows(at, entry->flows);
+		st = lay_pairs(at, entry->pairs);
+	}
+	if (st == CT_OK)
+		st = ct_flows_lay(at->by_member, n, at->layers->pass->traffic.model, lay, at);
+	free(at->flows);
+	free(at->by_member);
+	free(at->told);
+	return st;
+}
+
+/* ---- all of them ---- */
+
+static void init_layer(struct ct_layer *layer, const char *kind)
+{
+	*layer = (struct ct_layer){ .kind = kind };
+	layer->ranks.most = layer->hosts.most = CT_LAYER_EDGES;
+}
+
+static void free_layer(struct ct_layer *layer)
+{
+	ct_edges_fini(&layer->ranks);
+	ct_edges_fini(&layer->hosts);
+}
+
+/* The layer of this kind and name; a new one if there is none. NULL: no memory. */
+static struct ct_layer *layer_of(struct ct_layers *l, const char *kind, const char *name)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		const char *known = l->all[i].name;
+
+		if (strcmp(l->all[i].kind, kind) == 0 && strcmp(kind, "comm") != 0 &&
+		    (known == name || (known && name && strcmp(known, name) == 0)))
+			return &l->all[i];
+	}
+	if (l->n == l->cap) {
+		uint32_t cap = l->cap ? 2 * l->cap : 16;
+		struct ct_layer *more = realloc(l->all, cap * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		l->all = more;
+		l->cap = cap;
+	}
+	init_layer(&l->all[l->n], kind);
+	l->all[l->n].name = name;
+	return &l->all[l->n++];
+}
+
+static int add_to(struct ct_layers *l, const char *kind, const char *name,
+		  const struct ct_layer *from)
+{
+	struct ct_layer *layer = layer_of(l, kind, name);
+	int st = layer ? ct_edges_add_all(&layer->ranks, &from->ranks) : CT_NOMEM;
+
+	if (st == CT_OK)
+		st = ct_edges_add_all(&layer->hosts, &from->hosts);
+	if (st != CT_OK)
+		return st;
+	layer->exact_bytes = ct_flow_plus(layer->exact_bytes, from->exact_bytes);
+	layer->modelled_bytes = ct_flow_plus(layer->modelled_bytes, from->modelled_bytes);
+	layer->backend = strcmp(kind, "backend") == 0 ? name : NULL;
+	layer->role = strcmp(kind, "role") == 0 ? name : NULL;
+	return CT_OK;
+}
+
+uint64_t ct_layer_bytes(const struct ct_layer *layer)
+{
+	return ct_flow_plus(layer->exact_bytes, layer->modelled_bytes);
+}
+
+/* A communicator's own layer, if it is among those with most bytes. Takes `layer` over. */
+static int keep(struct ct_layers *l, struct ct_layer *layer)
+{
+	struct ct_layer *least = NULL, *at;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		at = &l->all[i];
+		if (!at->comm)
+			continue;
+		kept++;
+		if (!least || ct_layer_bytes(at) < ct_layer_bytes(least))
+			least = at;
+	}
+	if (kept < CT_LAYER_COMMS) {
+		at = layer_of(l, layer->kind, layer->name);
+	} else {
+		l->comms_left_out++;
+		at = ct_layer_bytes(layer) > ct_layer_bytes(least) ? least : NULL;
+		if (at)
+			free_layer(at);
+	}
+	if (!at) {
+		free_layer(layer);
+		return kept < CT_LAYER_COMMS ? CT_NOMEM : CT_OK;
+	}
+	*at = *layer;
+	return CT_OK;
+}
+
+static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
+		    const struct ct_traffic_comm *entry)
+{
+	const struct ct_report_comm *row = ct_report_row_of_comm(l->report, comm->key,
+								 comm->nranks);
+	struct ct_layer layer;
+	struct laying at = { .layers = l, .comm = comm, .layer = &layer };
+	int st;
+
+	/* A size that nobody else confirms may be a damaged file's, as in fill_job.c. */
+	if (comm->nranks > 64 * (uint64_t)comm->n_known + 1024) {
+		l->is_unplaced = 1;
+		return CT_OK;
+	}
+	init_layer(&layer, "comm");
+	layer.comm = comm;
+	layer.name = row ? row->name : NULL;
+	layer.role = row ? row->role : NULL;
+	layer.backend = ct_backend_name(comm->backend);
+	st = lay_members(&at, entry);
+	if (st == CT_OK)
+		st = lay_times(l, comm, &layer);
+	if (st == CT_OK && !layer.ranks.n && !layer.hosts.n && !layer.ranks.is_full) {
+		free_layer(&layer);
+		return CT_OK;
+	}
+	if (st == CT_OK)
+		st = add_to(l, "all", NULL, &layer);
+	if (st == CT_OK)
+		st = add_to(l, "backend", layer.backend, &layer);
+	if (st == CT_OK)
+		st = add_to(l, "role", layer.role, &layer);
+	if (st != CT_OK) {
+		free_layer(&layer);
+		return st;
+	}
+	l->n_comms++;
+	return keep(l, &layer);
+}
+
+/* ---- times ---- */
+
+static uint64_t whole(double x)
+{
+	return x < (double)INT64_MAX ? (uint64_t)x : INT64_MAX;
+}
+
+/* The transfers of messages by communicator and pair of seats: those that tell how fast the way is. */
+static int gather_times(struct ct_layers *l, const struct ct_transfers *t)
+{
+	uint32_t n_comms = l->pass->comms.n, n = 0;
+	struct ct_edge *sums = calloc((size_t)t->n + 1, sizeof(*sums));
+	const struct ct_comm **of = calloc((size_t)t->n + 1, sizeof(*of));
+	uint32_t *next = calloc((size_t)n_comms + 2, sizeof(*next));
+
+	l->times_of = calloc((size_t)n_comms + 2, sizeof(*l->times_of));
+	for (uint32_t i = 0; i < t->n && sums && of; i++) {
+		const struct ct_moved *m = &t->moved[i];
+		const struct ct_track *track = &t->tracks[m->track];
+		struct ct_edge *sum = n ? &sums[n - 1] : NULL;
+
+		if (!track->is_edge || m->had_begun)
+			continue;
+		if (!sum || of[n - 1] != m->comm || sum->src != track->src ||
+		    sum->dst != track->dst) {
+			of[n] = m->comm;
+			sum = &sums[n++];
+			*sum = (struct ct_edge){ .src = track->src, .dst = track->dst };
+		}
+		sum->timed_bytes = ct_flow_plus(sum->timed_bytes, whole(m->bytes));
+		sum->time_ns = ct_flow_plus(sum->time_ns, whole(m->ns));
+		sum->time_err_ns = ct_flow_plus(sum->time_err_ns, m->err_ns);
+	}
+	l->times = calloc((size_t)n + 1, sizeof(*l->times));
+	if (sums && of && next && l->times && l->times_of) {
+		for (uint32_t i = 0; i < n; i++)
+			next[of[i]->index + 2]++;
+		for (uint32_t c = 2; c <= n_comms + 1; c++)
+			next[c] += next[c - 1];
+		for (uint32_t i = 0; i < n; i++)
+			l->times[next[of[i]->index + 1]++] = sums[i];
+		memcpy(l->times_of, next, (n_comms + 1) * sizeof(*next));
+	}
+	n = sums && of && next && l->times && l->times_of;
+	free(sums);
+	free(of);
+	free(next);
+	return n ? CT_OK : CT_NOMEM;
+}
+
+/* ---- the door ---- */
+
+int ct_layers_make(const struct ct_pass *pass, const struct ct_transfers *transfers,
+		   const struct ct_report *report, struct ct_layers *l)
+{
+	int st;
+
+	*l = (struct ct_layers){ .pass = pass, .report = report };
+	st = place_seats(l);
+	if (st == CT_OK)
+		st = gather_times(l, transfers);
+	if (st == CT_OK)
+		st = layer_of(l, "all", NULL) ? CT_OK : CT_NOMEM;
+	for (uint32_t c = 0; c < pass->traffic.n_comms && c < pass->comms.n && st == CT_OK; c++) {
+		const struct ct_traffic_comm *entry = &pass->traffic.by_comm[c];
+
+		if (entry->flows || entry->pairs)
+			st = lay_comm(l, pass->comms.all[c], entry);
+	}
+	for (uint32_t i = 0; i < l->n; i++) {
+		ct_edges_sort(&l->all[i].ranks);
+		ct_edges_sort(&l->all[i].hosts);
+	}
+	return st;
+}
+
+void ct_layers_fini(struct ct_layers *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		free_layer(&l->all[i]);
+	free(l->all);
+	free(l->place);
+	free(l->hosts);
+	free(l->times);
+	free(l->times_of);
+	*l = (struct ct_layers){ 0 };
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* traffic.h — how many bytes each rank sent to each other one: sums while a pass reads.
+ *
+ * What a program sends by itself stands in the ops; what collectives move inside is counted by the backends that can
+ * see it (TRAFFIC records), and follows from the operation, or by a model, where nobody did. What is not known at all is a
+ * gap. The work of an op depends on nothing else; memory follows communicators' members and pairs that exchange
+ * messages, which are bounded. One thread; memory is the caller's arena, but for what ct_traffic_fini() frees. */
+#ifndef CT_TRAFFIC_H
+#define CT_TRAFFIC_H
+
+#include "analyzer/base/table.h"
+#include "analyzer/link/traffic/flow.h"
+#include "analyzer/load/load.h"
+#include "analyzer/model/comms.h"
+#include "analyzer/model/report.h"
+
+struct ct_pass;
+struct ct_transfers;
+
+/* Why bytes are missing, or may be. */
+#define CT_TRAFFIC_GAP_MAP(XX)                                                                     \
+	XX(NO_COMM, "operations on communicators whose making was not recorded")                   \
+	XX(NO_PEER, "bytes were sent to nobody knows whom")                                        \
+	XX(NO_MODEL, "operations of which it is not known between whom they move data")            \
+	XX(HIDDEN, "what collectives of Gloo moved was not seen")                                  \
+	XX(FETCHED, "what accumulates brought back was not recorded")                              \
+	XX(ABORTED, "what operations moved that were given up is not known")                       \
+	XX(NO_GRAPH, "what CUDA graphs hold was not recorded whole")                               \
+	XX(TOO_MANY, "more pairs of ranks than there is room for")                                 \
+	XX(TOO_LARGE, "more bytes than can be added up")                                           \
+	XX(INCOMPLETE, "ranks or records are missing")                                             \
+	XX(LOST, "operations or transfers were not recorded")                                      \
+	XX(UNSEEN, "something communicates that passes unseen")                                    \
+	XX(UNPLACED, "some of the bytes are of ranks of which no trace tells")
+
+enum ct_traffic_gap {
+#define CT_TRAFFIC_GAP_ENUM(name, text) CT_TRAFFIC_GAP_##name,
+	CT_TRAFFIC_GAP_MAP(CT_TRAFFIC_GAP_ENUM)
+#undef CT_TRAFFIC_GAP_ENUM
+};
+
+/* Pairs that are kept at most: 2048 ranks, each with each other, in 500 MB. */
+#define CT_TRAFFIC_PAIRS (1u << 22)
+
+/* Bytes from one member of a communicator to another that are known as such. */
+enum ct_traffic_kind {
+	CT_TRAFFIC_SENT, /* messages, one-sided transfers, what was counted inside of operations */
+	CT_TRAFFIC_ROOTED, /* gathered and scattered ... */
+	CT_TRAFFIC_REDUCED, /* ... and reduced, by a model: these two only where nobody counted inside */
+	CT_TRAFFIC_KINDS
+};
+struct ct_traffic_pair {
+	struct ct_traffic_pair *next;	  /* of the communicator */
+	struct ct_traffic_pair *same_key; /* another one under the same key of the table */
+	const struct ct_comm *comm;
+	uint32_t from, to; /* ranks in it */
+	struct ct_flow_sum sums[CT_TRAFFIC_KINDS];
+};
+
+/* What a process did as a member of a communicator. */
+struct ct_traffic_flow {
+	struct ct_traffic_flow *next; /* of the communicator */
+	const struct ct_comm *comm;
+	uint32_t member;
+	int counts; /* it did what its backend counts inside, ... */
+	int told;   /* ... and has counted something: the sums below are of no meaning */
+	struct ct_flow flow;
+};
+
+/* By index of the communicator. */
+struct ct_traffic_comm {
+	struct ct_traffic_flow *flows;
+	struct ct_traffic_pair *pairs;
+};
+
+struct ct_traffic {
+	enum ct_traffic_model model;
+	struct ct_table by_pair;
+	struct ct_table by_graph;   /* launches of a graph of a process being read */
+	struct ct_table by_process; /* the same, the latest of a process */
+	struct ct_traffic_comm *by_comm;
+	uint32_t n_comms; /* room in by_comm */
+	uint32_t n_pairs;
+	unsigned gaps; /* bits of enum ct_traffic_gap */
+	struct ct_arena *memory;
+};
+
+/* One op of `process`, on the communicator that it was registered as (NULL: on none); `varying`: counts differ from member to
+ * member. 0 or CT_NOMEM, as all here. */
+int ct_traffic_op(struct ct_traffic *traffic, uint32_t process, const struct ct_load_op *op,
+		  const struct ct_comm *comm, int varying);
+
+/* All of a process has been read: what its TRAFFIC records told, and what its graphs moved. */
+int ct_traffic_process(struct ct_traffic *traffic, uint32_t process, const struct ct_load *load);
+
+void ct_traffic_fini(struct ct_traffic *traffic);
+
+/* The report's part; once its ranks, losses, roles and what could not be seen are in it. `transfers` of the same pass. */
+int ct_traffic_fill(const struct ct_pass *pass, const struct ct_transfers *transfers,
+		    struct ct_report *report);
+
+#endif

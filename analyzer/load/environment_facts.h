@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environment_facts.h — what one process said about where it runs (ENV records) and what of it passes unseen
+ * (INVISIBLE). Texts come from a file that anybody may have written: numbers and lengths are bounded, what does not
+ * look like "key=value" is left out. Memory is an arena's, but for the index, which is the owner's to give back. */
+#ifndef CT_ENVIRONMENT_FACTS_H
+#define CT_ENVIRONMENT_FACTS_H
+
+#include <stdint.h>
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/table.h"
+#include "analyzer/model/report.h"
+
+#define CT_FACTS_MOST 2048u
+#define CT_FACTS_KEY_MOST 128u
+#define CT_FACTS_VALUE_MOST 4096u
+#define CT_UNSEEN_MOST 64u
+
+struct ct_environment_facts {
+	struct ct_report_fact
+		*facts; /* in the order in which they came; a key once, with its latest value */
+	uint32_t n, cap;
+	uint32_t n_changed;	       /* values told anew */
+	struct ct_report_fact *unseen; /* ID of invisible.def, and the object */
+	uint32_t n_unseen;
+	struct ct_table index; /* by hash of the key; empty in a copy */
+};
+
+/* The payload of a record. 0 or CT_NOMEM. */
+int ct_facts_take(struct ct_environment_facts *facts, struct ct_arena *memory, const uint8_t *bytes,
+		  size_t len);
+int ct_facts_take_unseen(struct ct_environment_facts *facts, struct ct_arena *memory,
+			 const uint8_t *bytes, size_t len);
+
+/* With texts that live in `memory`, without the index. 0 or CT_NOMEM. */
+int ct_facts_copy(struct ct_environment_facts *to, struct ct_arena *memory,
+		  const struct ct_environment_facts *from);
+
+/* NULL: not told. */
+const char *ct_facts_value(const struct ct_environment_facts *facts, const char *key);
+
+/* Whatever the arena does not hold. */
+void ct_facts_fini(struct ct_environment_facts *facts);
+
+#endif

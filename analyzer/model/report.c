@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/model/report.h"
+
+#include <stdlib.h>
+
+#include "analyzer/base/arena.h"
+#include "analyzer/report/analyze.h"
+
+const char *ct_verdict_name(enum ct_verdict_code code)
+{
+	switch (code) {
+#define CT_VERDICT_CASE(name)                                                                      \
+	case CT_VERDICT_##name:                                                                    \
+		return #name;
+		CT_VERDICT_MAP(CT_VERDICT_CASE)
+#undef CT_VERDICT_CASE
+	}
+	return "NOT_ENOUGH_EVIDENCE";
+}
+
+const char *ct_finding_name(enum ct_finding_kind kind)
+{
+	switch (kind) {
+#define CT_FINDING_CASE(name)                                                                      \
+	case CT_FINDING_##name:                                                                    \
+		return #name;
+		CT_FINDING_MAP(CT_FINDING_CASE)
+#undef CT_FINDING_CASE
+	}
+	return "?";
+}
+
+const char *ct_severity_name(enum ct_severity severity)
+{
+	static const char *const names[] = { "info", "warn", "severe" };
+
+	return names[severity];
+}
+
+const char *ct_confidence_name(enum ct_confidence confidence)
+{
+	static const char *const names[] = { "none", "low", "medium", "high" };
+
+	return names[confidence];
+}
+
+const char *ct_timed_by_name(enum ct_timed_by by)
+{
+	switch (by) {
+	case CT_TIMED_BY_NOTHING:
+		return "off";
+	case CT_TIMED_BY_EVENTS:
+		return "events";
+	case CT_TIMED_BY_HOST:
+		return "host";
+	case CT_TIMED_BY_PLUGIN:
+		return "plugin";
+	case CT_TIMED_BY_UNKNOWN:
+		break;
+	}
+	return "?";
+}
+
+enum ct_timing ct_timing_of(enum ct_source source)
+{
+	switch (source) {
+	case CT_SOURCE_CALL:
+	case CT_SOURCE_WAIT:
+		return CT_TIMING_CALL;
+	case CT_SOURCE_POLL:
+		return CT_TIMING_HOST;
+	case CT_SOURCE_PLUGIN:
+		return CT_TIMING_PLUGIN;
+	case CT_SOURCE_EVENT:
+		return CT_TIMING_EVENTS;
+	case CT_SOURCE_NONE:
+		break;
+	}
+	return CT_TIMING_OFF;
+}
+
+const char *ct_timing_name(enum ct_timing timing)
+{
+	static const char *const names[] = { "off", "call", "host", "plugin", "events" };
+
+	return names[timing];
+}
+
+void ct_report_free(struct ct_report *report)
+{
+	if (!report)
+		return;
+	ct_arena_free(report->memory);
+	free(report);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.h — what the analysis found out about a run, as plain values. The text, JSON and later HTML
+ * renderers only show what stands here; they compute nothing.
+ *
+ * Not known or not measurable: CT_UNKNOWN for integers, NAN for doubles, NULL for strings; shown as null or
+ * "n/a". Strings are printable UTF-8 and belong to the report (ct_report_free), like all arrays. Ranks are
+ * global ranks, -1 unknown. Times named *_at_ns are nanoseconds since run.begin_unix_ns.
+ */
+#ifndef CT_RUN_MODEL_H
+#define CT_RUN_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/model/finding.h"
+#include "analyzer/model/report_environment.h"
+#include "analyzer/model/report_expect.h"
+#include "analyzer/model/report_heat.h"
+#include "analyzer/model/report_overlap.h"
+#include "analyzer/model/report_steps.h"
+#include "analyzer/model/report_traffic.h"
+#include "analyzer/model/report_transport.h"
+#include "trace/reader.h"
+
+#define CT_UNKNOWN UINT64_MAX
+
+enum ct_timing {
+	CT_TIMING_OFF,
+	CT_TIMING_CALL,
+	CT_TIMING_HOST,
+	CT_TIMING_PLUGIN,
+	CT_TIMING_EVENTS
+};
+
+/* As the outside contract spells it. */
+const char *ct_timing_name(enum ct_timing timing);
+
+/* How a time from this source was taken. */
+enum ct_timing ct_timing_of(enum ct_source source);
+const char *ct_timed_by_name(enum ct_timed_by by);
+
+struct ct_hang_run;
+
+struct ct_report_run {
+	const char *dir;
+	const char *job;
+	int attempt, attempts;
+	uint64_t begin_unix_ns;
+	uint64_t duration_ns; /* recording began .. last record, on the host where that is longest */
+	uint64_t first_at_ns, last_at_ns; /* operations of all ranks; CT_UNKNOWN: there are none */
+	uint64_t ranks_expected, ranks_seen;
+	uint64_t processes_running; /* those still record */
+	int *ranks_missing;
+	size_t n_missing;
+	const char **hosts;
+	size_t n_hosts;
+	const char **backends;
+	size_t n_backends;
+	int complete;		  /* no rank, record or byte is missing */
+	int is_two_jobs;	  /* traces that have nothing to do with each other */
+	enum ct_timing timing;	  /* the best that any rank has */
+	uint64_t ranks_untimed;	  /* ranks of which nothing was timed, although they communicated */
+	uint64_t time_err_ns;	  /* largest error of one measured span ... */
+	uint64_t time_err_p50_ns; /* ... and that of half of them */
+	const char *
+		timing_why; /* why it is as it is, where that is not what was to be expected; NULL */
+	int timing_is_forced; /* `auto` would have preferred another one */
+	double timed_ratio;   /* of the launches whose end ought to be known; NAN: there are none */
+	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
+	uint64_t messages;     /* sends that met their receives */
+	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
+	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
+};
+
+struct ct_report_rank {
+	int rank;
+	const char *host;
+	uint32_t pid; /* of its latest process */
+	uint64_t ops, bytes;
+	uint64_t wait_ns;     /* inside operations, for others to come */
+	uint64_t lateness_ns; /* by which it came after the median member */
+	uint64_t last_count;  /* clear last of an instance */
+	uint64_t err_ns;      /* of wait_ns and lateness_ns */
+	uint64_t exposed_ns;  /* for which it stood waiting for communication */
+	uint64_t exposed_err_ns;
+	uint64_t comm_ns; /* in which at least one of its operations was open */
+	int device;	  /* CUDA device; -1 none or unknown */
+	uint64_t lost_records;
+	enum ct_timing timing;
+	double timed_ratio; /* as in struct ct_report_run */
+	int complete;
+};
+
+struct ct_report_comm {
+	uint64_t key, parent; /* parent 0: none */
+	unsigned backend;
+	uint32_t nranks;
+	int *ranks;	/* by rank in the communicator; -1 where no trace tells */
+	size_t n_ranks; /* nranks, or 0 where that is not to be believed */
+	const char *name;
+	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
+	enum ct_confidence role_confidence;
+	const char *role_evidence; /* NULL: role is */
+	uint32_t n_hosts;	   /* that its members are on; 0: not known of all */
+	struct ct_peak peak;	   /* what they can be expected to reach */
+	uint64_t instances, incomplete;
+	uint64_t first_seq, last_seq; /* of collectives; CT_UNKNOWN without any */
+	uint64_t bytes;
+	/* in the cycles on record, sums over its members: what they were exposed to it, and of that until the others came */
+	uint64_t cycles_exposed_ns, cycles_exposed_wait_ns, cycles_exposed_err_ns;
+	uint64_t equal_to_seq;	   /* members agree up to here; CT_UNKNOWN: nothing was compared */
+	uint64_t first_difference; /* sequence number of the first mismatch; CT_UNKNOWN: none */
+	uint64_t differs_to_seq; /* they differ somewhere up to here, and it is not known where; CT_UNKNOWN: no */
+	uint64_t order_hash; /* of all that its members called, if all called the same; CT_UNKNOWN: not known */
+};
+
+/* One class of operations: (communicator, operation, element type, power of two of the bytes). Operations that
+ * share a launch are one row: each such group is an instance, its bytes are those of all its operations. */
+struct ct_report_op {
+	uint64_t comm_key;
+	const char *comm_name;
+	unsigned backend, op, dtype;
+	const char *
+		op_name; /* "?" where nobody knows it; the same in what follows; NULL: those of a group differ */
+	const char *group;    /* "collectives", "messages"; NULL: each alone in its launch */
+	uint64_t bytes_class; /* 0, or 2^k: 2^k <= bytes < 2^(k+1) */
+	uint64_t instances, bytes;
+	uint64_t bytes_each; /* bytes / instances */
+	uint64_t span_p50_ns, span_p99_ns;
+	uint64_t span_each_ns; /* how long each of the communicator's ranks was in it, on average */
+	uint64_t transfer_p50_ns, transfer_p99_ns;
+	uint64_t wait_ns, transfer_ns;
+	uint64_t wait_each_ns; /* wait_ns over the communicator's ranks: what each waited on average */
+	uint64_t algbw_p50_Bps, busbw_p50_Bps;
+	uint64_t time_err_ns;
+	uint64_t exposed_ns, exposed_err_ns; /* sums over ranks; alone in their launches only */
+	/* before it on its stream, sums over ranks and the cycles on record; by cause as in struct ct_report_gaps */
+	uint64_t gap_ns, gap_host_late_ns, gap_not_ready_ns, gap_err_ns;
+	uint64_t late_or_slow; /* instances that came late or transferred slowly, and nobody knows which */
+	int last_rank;	       /* most often the clear last one, -1 nobody */
+	uint64_t last_count;   /* of it */
+	uint64_t last_cost_ns; /* what the others waited for it alone */
+	double last_pct;       /* last_count of the instances */
+};
+
+struct ct_report_loss {
+	int rank;
+	const char *reason; /* name from losses.def, or MISSING_BLOCKS, DAMAGED, TORN */
+	const char *text;
+	uint64_t records; /* CT_UNKNOWN: nobody counted them */
+	uint64_t begin_at_ns, end_at_ns;
+	int is_loss_of_records; /* 0: something to know, but no record is missing for it */
+};
+
+struct ct_report_cost {
+	int rank;
+	uint64_t wrapper_ns, calls, events, poll_cpu_ns, write_cpu_ns, beat_cpu_ns;
+	uint64_t bytes_written, budget_backoffs;
+	int on_gpu; /* launches on a GPU were to be timed; 0: the next are of no meaning */
+	enum ct_timed_by timed_by;
+	enum ct_timed_why timed_why;
+	int plugin_loaded;
+	double sample_ratio; /* of the instances to be timed, as set */
+	double budget_ratio; /* of wall time; NAN: no limit */
+	uint64_t duty_on_ns,
+		duty_of_ns;	  /* timed so long at the start of every so many; 0: always */
+	uint64_t level, coarsest; /* the budget halved that so often: at the end, at most */
+	double share_pct;	  /* of the run: wrappers */
+	double cpu_pct;		  /* of one core: the tracer's threads */
+};
+
+struct ct_report_process {
+	const char *host, *exe, *version;
+	uint64_t hostkey;
+	uint32_t pid;
+	int rank;   /* the first of ... */
+	int *ranks; /* ... those that it drives */
+	size_t n_ranks;
+	int attempt;
+	uint32_t restart;
+	uint64_t start_unix_ns;
+	uint32_t segments;
+	uint64_t bytes;
+	const char *ring; /* drained, present, lost, foreign */
+	const char *end;  /* clean, exit, signal, exec, running, unknown */
+	struct ct_end how;
+	uint64_t last_heartbeat_at_ns;
+	uint64_t last_heartbeat_ns;			/* host's CLOCK_MONOTONIC */
+	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: nobody saw */
+	uint64_t missing_blocks, skipped_bytes, torn_bytes;
+	const char *damage_why; /* NULL: none */
+	int ended_badly;	/* by a signal, with a failure, or nobody knows how */
+};
+
+/* An op that had not returned when recording ended. */
+enum ct_report_message { CT_MESSAGE_NONE, CT_MESSAGE_TO, CT_MESSAGE_FROM };
+struct ct_report_inflight {
+	int rank;
+	uint32_t tid;
+	const char *
+		op_name; /* NULL: a call that moves no data, such as one that waits; then only times and `call` */
+	const char *call;
+	uint64_t comm_key;
+	const char *comm_name;
+	uint64_t seq;
+	int peer; /* rank in the communicator, -1 none */
+	enum ct_report_message message;
+	uint64_t since_at_ns;
+	uint64_t age_ns; /* at the last sign of life of its process */
+	int launched; /* its call had returned: it was on the GPU, for much longer than is usual, or its rank
+			 stood in a call that waits */
+};
+
+/* How fast a connection is: between two ranks, of a communicator, or of a host. */
+struct ct_report_link {
+	const char *scope;   /* edge, comm, host */
+	int src, dst;	     /* edge: ranks; else -1 */
+	const char *host;    /* host; else NULL */
+	uint64_t comm_key;   /* comm; else 0 */
+	const char *op_name; /* of the fit; NULL: of several */
+	uint64_t alpha_ns, beta_Bps, expected_Bps;
+	uint64_t alpha_err_ns, beta_err_Bps; /* CT_UNKNOWN: nothing tells it */
+	uint64_t samples;
+	double efficiency_ratio;
+	int slow, ambiguous;
+	int *suspects; /* ranks */
+	size_t n_suspects;
+};
+
+/* How a host's clock stands to the reference host's. */
+struct ct_report_clock {
+	const char *host, *ref_host; /* ref_host NULL: related to nobody */
+	int has_offset;
+	int64_t offset_ns;    /* in the middle of the run: what to add to its time */
+	double drift_ppb;     /* NAN unknown */
+	uint64_t err_ns;      /* CT_UNKNOWN */
+	const char *quality;  /* ABSENT, INCOMPLETE, APPROXIMATE, ACCURATE, FAIL */
+	uint64_t selftest_ns; /* CT_UNKNOWN: one rank only, or nothing to test by */
+};
+
+/* What came of playing the run again with other gaps and transfers; NAN: not known. */
+struct ct_report_whatif {
+	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
+	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
+	double error_pct;    /* of the play and of the times that it plays: of how long it takes */
+	int is_contradicted; /* without communication it would take longer: these times tell nothing */
+};
+
+/* 0..100 by four views; what cannot be computed is left out and the rest weighs more. */
+#define CT_SCORE_PARTS 4u
+struct ct_report_score {
+	double total;	   /* NAN: n/a */
+	const char *grade; /* good, fair, poor, n/a */
+	const char *why;   /* there is no total, or no grade; NULL: there are both */
+	struct ct_score_part {
+		const char *name;	  /* bandwidth, latency, balance, stability */
+		double weight_pct, score; /* score NAN: n/a */
+		const char *from;	  /* what it was computed from, or why it was not */
+		int is_own;		  /* against the best of this very run, mostly */
+	} parts[CT_SCORE_PARTS];
+	size_t n_parts;
+};
+
+/* Something that could not be seen, and what to do about it. */
+struct ct_report_invisible {
+	const char *what, *why, *remedy; /* remedy may be NULL */
+};
+
+struct ct_report {
+	struct ct_report_run run;
+	struct ct_report_verdict verdict;
+	const struct ct_hang_run *
+		hang; /* what `hang` says of it (analyzer/hang/hang_run.h); NULL: no verdict, or it was not asked */
+	struct ct_finding *findings; /* what is to be done first comes first */
+	size_t n_findings;
+	uint64_t findings_left_out;   /* less weighty ones */
+	struct ct_report_rank *ranks; /* by rank */
+	size_t n_ranks;
+	struct ct_report_comm *comms; /* largest first */
+	size_t n_comms;
+	struct ct_report_comm **comms_by_key; /* report_rows.h */
+	struct ct_report_op *ops;	      /* those first in which each rank spent most time */
+	size_t n_ops;
+	struct ct_report_op **ops_by_key;  /* report_rows.h */
+	struct ct_report_overlap *overlap; /* by rank */
+	size_t n_overlap;
+	struct ct_report_loss *losses;
+	size_t n_losses;
+	uint64_t lost_records; /* sum of the counted ones */
+	struct ct_report_cost *costs;
+	size_t n_costs;
+	double cost_share_pct, cost_cpu_pct; /* of the rank where they are largest */
+	uint64_t cost_bytes;		     /* written by all ranks */
+	struct ct_report_process *processes; /* all attempts; by host, rank, start */
+	size_t n_processes;
+	size_t *ended; /* processes of this attempt that did not end well, the first to fail first (ends.h) */
+	size_t n_ended;
+	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
+	struct ct_report_inflight *inflight; /* oldest first */
+	size_t n_inflight;
+	uint32_t n_stuck;	/* of those: will never end, or take much longer than is usual */
+	uint64_t open_launches; /* operations that were posted and not ended */
+	struct ct_report_invisible *invisible; /* warnings of the reader, notes in the traces */
+	size_t n_invisible;
+	struct ct_report_environment environment;
+	struct ct_report_traffic traffic;
+	struct ct_report_transport *transport; /* of hosts whose ports were sampled */
+	size_t n_transport;
+	struct ct_report_expect expect; /* if anything was expected */
+	struct ct_report_cycles cycles;
+	struct ct_report_link *links; /* slow ones first */
+	size_t n_links;
+	uint64_t links_left_out;
+	struct ct_report_clock *clocks; /* by host; none: one host only */
+	size_t n_clocks;
+	struct ct_report_whatif whatif;
+	struct ct_report_score score;
+	struct ct_report_exposed exposed;
+	struct ct_report_gaps *gaps; /* ranks of which something is known */
+	size_t n_gaps;
+	struct ct_report_heat heat;
+	struct ct_report_size *histogram; /* by backend, operation and size */
+	size_t n_histogram;
+	struct ct_report_curve *curves; /* those with most transfer time first */
+	size_t n_curves;
+	struct ct_report_stage *stages; /* of pipelines, by communicator and stage */
+	size_t n_stages;
+	struct ct_arena *memory; /* private: holds all of the above */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_expect.h — what became of expectations (expect.h): a part of the report (run_model.h, whose rules hold here too). */
+#ifndef CT_EXPECT_REPORT_H
+#define CT_EXPECT_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum ct_expect_result { CT_EXPECT_PASS, CT_EXPECT_FAIL, CT_EXPECT_NA };
+
+/* One limit of one rule, and the row of the report that decides: the worst one that fails, else one that misses by
+ * less than its error, else the one with the least to spare; one without a value only if no row has one. */
+struct ct_report_expectation {
+	uint32_t rule;	    /* from 1, in the order of the file */
+	const char *name;   /* NULL: it has none */
+	const char *op;	    /* NULL: any */
+	const char *scope;  /* host, cross, any */
+	const char *metric; /* busbw, algbw, latency, utilisation */
+	enum ct_expect_result result;
+	int required;		  /* a failure also where it cannot be told */
+	int within_error;	  /* the value misses the limit, by less than its error */
+	double value, err, limit; /* NAN unknown */
+	const char *unit;	  /* Bps, ns, pct */
+	uint64_t comm_key;	  /* 0: no row decides */
+	const char *comm_name;
+	uint64_t bytes_each, instances;
+	uint64_t rows;	 /* that the rule is about */
+	const char *why; /* it cannot be told, or fails for that; else NULL */
+};
+
+struct ct_report_expect {
+	struct ct_report_expectation *items; /* NULL: nothing was expected */
+	size_t n;
+	size_t passed, failed, not_applicable; /* as many as n */
+};
+
+const char *ct_expect_result_name(enum ct_expect_result result);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in which cycle, how large
+ * operations were and how fast. A part of run_model.h, whose conventions hold: CT_UNKNOWN and NAN are not known, all is the
+ * report's. How each is computed: docs/ANALYSIS.md, "Heatmaps". */
+#ifndef CT_HEAT_REPORT_H
+#define CT_HEAT_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows of a heatmap, which stand for ranks or, where there are more than CT_HEAT_RANKS, for hosts. */
+struct ct_report_heat_rows {
+	size_t n;
+	int *ranks;	    /* in order; NULL: rows are hosts */
+	const char **hosts; /* in the order of run.hosts; NULL: rows are ranks */
+};
+
+/* Time x rank. A cell of row r and column c is [r * columns + c]; a host's is the largest of its ranks. */
+struct ct_report_heat_waits {
+	const char *why; /* nothing is known, or not everything; NULL: it is */
+	struct ct_report_heat_rows rows;
+	uint64_t begin_at_ns, column_ns;
+	size_t columns;
+	uint64_t *wait_ns; /* for which the rank waited for others in this time: at most column_ns */
+	uint64_t *lateness_ns; /* for which the others waited for it alone, right before it came: likewise */
+	uint64_t err_ns, lateness_err_ns; /* of a cell, the largest; CT_UNKNOWN: no cell is known */
+};
+
+/* Rank x cycle. Cells as above. */
+struct ct_report_heat_cycles {
+	const char *why; /* as above */
+	struct ct_report_heat_rows rows;
+	uint64_t cycles_each; /* consecutive cycles make one column */
+	size_t columns;
+	uint64_t *first_cycle; /* by column */
+	uint64_t *gap_ns;      /* a cycle, in no communication: the mean of those that are known */
+	double *gap_ratio;     /* to the median of the column's ranks */
+	uint64_t err_ns;       /* of a gap_ns, the largest; CT_UNKNOWN: no cell is known */
+};
+
+struct ct_report_heat {
+	struct ct_report_heat_waits waits;
+	struct ct_report_heat_cycles cycles;
+};
+
+/* Operations of one name and size, over all communicators of a backend. */
+struct ct_report_size {
+	unsigned backend;
+	const char *op_name;  /* as in struct ct_report_op, ... */
+	const char *group;    /* ... this ... */
+	uint64_t bytes_class; /* ... and this */
+	uint64_t instances, bytes;
+	uint64_t transfer_ns, wait_ns; /* sums, as in struct ct_report_op */
+	uint64_t busbw_p50_Bps;	       /* median over instances */
+	double efficiency_ratio; /* its bus bandwidth to what its communicators can be expected to reach, or reach at best */
+};
+
+/* Bus bandwidth by size: what one operation of one communicator reaches. */
+struct ct_report_curve_point {
+	uint64_t bytes;	    /* of the operation: the mean of a power of two */
+	uint64_t busbw_Bps; /* median; of the fit: by alpha and beta */
+	uint64_t instances;
+};
+
+struct ct_report_curve {
+	uint64_t comm_key;
+	const char *comm_name; /* NULL none */
+	const char *op_name;
+	uint32_t n_ranks;
+	struct ct_report_curve_point *points; /* by size */
+	size_t n_points;
+	struct ct_report_curve_point *fit; /* the same sizes; instances CT_UNKNOWN */
+	size_t n_fit;			   /* n_points, or 0: nothing is known */
+	uint64_t alpha_ns, beta_Bps;	   /* as in struct ct_report_link */
+};
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_overlap.h — how much of communication computing hid, who stood waiting for it, and the bubbles of pipelines: a part of
+ * the report (run_model.h, whose rules hold here too).
+ */
+#ifndef CT_OVERLAP_REPORT_H
+#define CT_OVERLAP_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A communicator on a rank, as far as its launches were followed. */
+struct ct_report_overlap {
+	int rank;
+	uint64_t comm_key;
+	const char *comm_name;	     /* NULL none */
+	uint64_t launches, measured; /* the rest of the row is about the measured ones */
+	uint64_t comm_ns, hidden_ns, exposed_ns, err_ns;
+	double overlap_ratio;
+	const char *method;
+};
+
+/* Of one rank, sums over the cycles that are on record: when it stood waiting for communication, and when its streams of
+ * communication stood idle. */
+struct ct_report_gaps {
+	int rank;
+	uint64_t cycles, cycles_ns;
+	uint64_t exposed_ns, exposed_err_ns;
+	uint64_t exposed_wait_ns,
+		exposed_transfer_ns; /* of that, until the others had come, and after */
+	uint64_t launch_ns; /* gaps that are no longer than a launch takes; of the longer ones ... */
+	uint64_t host_late_ns; /* ... what the host was late to call, ... */
+	uint64_t not_ready_ns; /* ... and what the input was not ready */
+	uint64_t gaps_err_ns;  /* of the sum of all three */
+};
+
+/* How much of the time ranks stood waiting for communication; NAN: known of less than 90 % of it. */
+struct ct_report_exposed {
+	double share_pct,
+		err_pct; /* of the median rank, of its cycles, or of the run if there are none */
+	double wait_pct; /* of the same time: the part until the others had come */
+	double most_pct; /* of the rank that stood longest */
+	double transferring_pct; /* of the time, in which the median rank moved data, hidden or not */
+	double run_pct;		 /* of the run, that time: what lies in cycles that are on record */
+	int of_cycles;
+};
+
+/* One stage of a pipeline, over the cycles that are on record. */
+struct ct_report_stage {
+	uint64_t comm_key;
+	int rank, stage, n_stages;
+	double microbatches; /* a stage hands on in a cycle; NAN: not the same everywhere */
+	uint64_t cycles, cycles_ns;
+	uint64_t bubble_ns, err_ns; /* that it waited for late senders */
+	uint64_t ideal_ns;	    /* what the schedule makes unavoidable */
+	int at_most;		    /* computing may have hidden a part of the bubble */
+};
+
+#endif

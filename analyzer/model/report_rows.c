@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/model/report_rows.h"
+
+#include <stdlib.h>
+
+#include "analyzer/base/arena.h"
+#include "trace/status.h"
+
+/* ---- communicators ---- */
+
+static int compare_comm(uint64_t key, uint32_t nranks, const struct ct_report_comm *comm)
+{
+	if (key != comm->key)
+		return key < comm->key ? -1 : 1;
+	return nranks < comm->nranks ? -1 : nranks > comm->nranks;
+}
+
+static int by_comm(const void *a, const void *b)
+{
+	const struct ct_report_comm *x = *(struct ct_report_comm *const *)a;
+
+	return compare_comm(x->key, x->nranks, *(struct ct_report_comm *const *)b);
+}
+
+struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uint64_t key,
+					     uint32_t nranks)
+{
+	size_t from = 0, to = report->comms_by_key ? report->n_comms : 0;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		int order = compare_comm(key, nranks, report->comms_by_key[mid]);
+
+		if (!order)
+			return report->comms_by_key[mid];
+		if (order < 0)
+			to = mid;
+		else
+			from = mid + 1;
+	}
+	return NULL;
+}
+
+/* ---- classes of operations ---- */
+
+/* Groups come last: they are not looked for. */
+static int compare_op(const struct ct_report_op *x, const struct ct_report_op *y)
+{
+	if (!x->group != !y->group)
+		return x->group ? 1 : -1;
+	if (x->comm_key != y->comm_key)
+		return x->comm_key < y->comm_key ? -1 : 1;
+	if (x->op != y->op)
+		return x->op < y->op ? -1 : 1;
+	if (x->dtype != y->dtype)
+		return x->dtype < y->dtype ? -1 : 1;
+	return x->bytes_class < y->bytes_class ? -1 : x->bytes_class > y->bytes_class;
+}
+
+static int by_op(const void *a, const void *b)
+{
+	return compare_op(*(struct ct_report_op *const *)a, *(struct ct_report_op *const *)b);
+}
+
+struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_key,
+					   unsigned op, unsigned dtype, uint64_t bytes_class,
+					   size_t *n)
+{
+	const struct ct_report_op wanted = {
+		.comm_key = comm_key, .op = op, .dtype = dtype, .bytes_class = bytes_class
+	};
+	size_t from = 0, to = report->ops_by_key ? report->n_ops : 0, last;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (compare_op(report->ops_by_key[mid], &wanted) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	for (last = from; report->ops_by_key && last < report->n_ops; last++)
+		if (compare_op(report->ops_by_key[last], &wanted) != 0)
+			break;
+	*n = last - from;
+	return *n ? report->ops_by_key + from : NULL;
+}
+
+/* ---- both ---- */
+
+int ct_report_rows_index(struct ct_report *report)
+{
+	report->comms_by_key = ct_arena_calloc(report->memory, report->n_comms,
+					       sizeof(struct ct_report_comm *));
+	report->ops_by_key = ct_arena_calloc(report->memory, report->n_ops,
+					     sizeof(struct ct_report_op *));
+	if (!report->comms_by_key || !report->ops_by_key)
+		return CT_NOMEM;
+	for (size_t i = 0; i < report->n_comms; i++)
+		report->comms_by_key[i] = &report->comms[i];
+	for (size_t i = 0; i < report->n_ops; i++)
+		report->ops_by_key[i] = &report->ops[i];
+	qsort(report->comms_by_key, report->n_comms, sizeof(*report->comms_by_key), by_comm);
+	qsort(report->ops_by_key, report->n_ops, sizeof(*report->ops_by_key), by_op);
+	return CT_OK;
+}

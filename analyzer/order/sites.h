@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sites.h — call sites of all ranks, each once, so that two calls come from one place of the program if their pointers
+ * are equal.
+ *
+ * A site is known by its text: a Python function with file and line, or the offset in an object with its build id. Both
+ * are equal on all ranks, wherever the loader put the object. Bounded: what comes after CT_SITES_MAX different ones is
+ * an unknown site. Lives as long as a reading; one thread. */
+#ifndef CT_SITES_H
+#define CT_SITES_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/table.h"
+
+#define CT_SITES_MAX 65536u
+
+struct ct_site {
+	uint64_t hash;
+	const char *text;
+};
+
+struct ct_sites {
+	struct ct_table by_hash;
+	struct ct_arena *memory; /* borrowed */
+	uint32_t n;
+};
+
+/* Those that one process named last, by the address of their text, which stays as long as the process is read. */
+#define CT_SITES_RECENT 64u
+struct ct_sites_recent {
+	struct ct_site_seen {
+		const char *text;
+		const struct ct_site *site;
+	} seen[CT_SITES_RECENT];
+};
+
+void ct_sites_init(struct ct_sites *sites, struct ct_arena *memory);
+void ct_sites_fini(struct ct_sites *sites);
+
+/* *site gets the one of this text: NULL for NULL, and where it is not known which. `recent` may be NULL. 0 or CT_NOMEM. */
+int ct_sites_get(struct ct_sites *sites, struct ct_sites_recent *recent, const char *text,
+		 const struct ct_site **site);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/order/uneven_inputs.h"
+
+#include "analyzer/order/divergence.h"
+#include "analyzer/report/fill.h"
+#include "analyzer/stream/stuck.h"
+
+static int is_known(const struct ct_comm *comm, uint32_t member)
+{
+	return comm->seats[member] != 0;
+}
+
+int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, uint64_t *more)
+{
+	const struct ct_comm *comm = order->comm;
+	uint64_t least = UINT64_MAX, next = UINT64_MAX;
+
+	if (order->has_graphs || comm->clash || comm->shared_seat)
+		return 0;
+	for (uint32_t m = 0; m < comm->nranks; m++) {
+		if (is_known(comm, m) && comm->reached[m] < least)
+			least = comm->reached[m];
+	}
+	for (uint32_t m = 0; m < comm->nranks; m++) {
+		set[m] = !is_known(comm, m)	    ? CT_APART_UNSEEN
+			 : comm->reached[m] > least ? CT_APART_USUAL
+						    : CT_APART_ODD;
+		if (set[m] == CT_APART_USUAL && comm->reached[m] < next)
+			next = comm->reached[m];
+	}
+	*seq = least;
+	*more = next - least;
+	/* who never called anything on it did not stop there */
+	return next != UINT64_MAX && least > comm->first_seq;
+}
+
+/* ---- those that stopped ---- */
+
+int ct_uneven_is_whole(const struct ct_pass *pass, uint32_t seat)
+{
+	const struct ct_pass_process *process = &pass->processes[pass->seats[seat].process];
+
+	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
+		if (ct_fill_loses_records(reason) &&
+		    (process->gaps.losses[reason] || process->facts.losses[reason].records))
+			return 0;
+	}
+	return !process->gaps.missing_blocks && !process->gaps.damage.skipped_bytes;
+}
+
+int ct_uneven_ended_in_order(const struct ct_pass *pass, uint32_t seat)
+{
+	const struct ct_end *end = &pass->run->processes[pass->seats[seat].process].end;
+
+	return (end->how == CT_END_CLEAN || end->how == CT_END_EXIT) && end->exit_code == 0 &&
+	       !end->kill_ns;
+}
+
+/* By a signal that nobody was seen to send, or with a failure. */
+static int died_by_itself(const struct ct_pass *pass, uint32_t seat)
+{
+	const struct ct_end *end = &pass->run->processes[pass->seats[seat].process].end;
+
+	return (end->how == CT_END_SIGNAL && !end->kill_ns) || end->exit_code > 0;
+}
+
+static int is_inside(const struct ct_pass *pass, const struct ct_comm *comm, uint32_t seat)
+{
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_unreturned *u = &pass->unreturned[i];
+
+		if (u->comm == comm && u->seat == seat)
+			return 1;
+	}
+	return 0;
+}
+
+static int stopped_in_order(const struct ct_pass *pass, const struct ct_order *order,
+			    uint32_t member, int *by_leaving)
+{
+	uint32_t seat = order->comm->seats[member] - 1;
+	int has_left = (order->left && order->left[member]) || pass->seats[seat].leaves;
+	int has_ended = ct_uneven_ended_in_order(pass, seat);
+
+	if (!ct_uneven_is_whole(pass, seat) || is_inside(pass, order->comm, seat))
+		return 0;
+	*by_leaving &= !has_ended;
+	return has_ended || (has_left && !died_by_itself(pass, seat));
+}
+
+/* ---- those that wait ---- */
+
+static int waits_long(const struct ct_pass *pass, const struct ct_comm *comm, uint32_t member,
+		      uint64_t seq)
+{
+	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
+		const struct ct_unreturned *u = &pass->unreturned[i];
+
+		if (u->comm == comm && u->seat + 1 == comm->seats[member] && u->op.seq == seq &&
+		    !u->is_call && ct_op_class(u->op.op) != CT_CLASS_P2P)
+			return ct_stuck_of(pass, u) != CT_STUCK_NOT;
+	}
+	return 0;
+}
+
+static int is_synchronising(const struct ct_order *order, uint32_t member)
+{
+	const struct ct_order_call *call = ct_order_at(order, order->trouble, member);
+
+	return !call || ct_op_class(call->op) == CT_CLASS_SYNC;
+}
+
+int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uint8_t *set,
+		   struct ct_uneven *out)
+{
+	const struct ct_comm *comm = order->comm;
+	uint32_t waiting = 0;
+	uint64_t more;
+
+	*out = (struct ct_uneven){ .by_leaving = 1 };
+	if (comm->first_difference != UINT64_MAX || !order->states ||
+	    !ct_uneven_ends(order, set, &out->seq, &more) || order->trouble != out->seq)
+		return 0;
+	for (uint32_t m = 0; m < comm->nranks; m++) {
+		enum ct_op_state state = order->states[m];
+		uint64_t beyond = comm->reached[m] - out->seq;
+
+		if (set[m] == CT_APART_UNSEEN) {
+			out->n_unseen++;
+			continue;
+		}
+		if (set[m] == CT_APART_ODD) {
+			out->n_stopped++;
+			if (!stopped_in_order(pass, order, m, &out->by_leaving))
+				return 0;
+			continue;
+		}
+		out->n_waiting++;
+		out->most = beyond > out->most ? beyond : out->most;
+		/* where all wait for all, nothing ends without them: they were there, and it is not on record */
+		if (!state || (state == CT_STATE_FINISHED && is_synchronising(order, m)))
+			return 0;
+		if (state == CT_STATE_ERROR || state == CT_STATE_ABORTED)
+			out->failed = 1;
+		else if (state != CT_STATE_FINISHED)
+			waiting += (uint32_t)waits_long(pass, comm, m, out->seq);
+	}
+	return waiting || out->failed;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* uneven_inputs.h — ranks whose inputs end earlier: some members of a communicator stop in order, the others wait for them in the
+ * next operation, or fail in it.
+ *
+ * In order: the process ended by itself with exit code 0 and nobody had sent it a signal, or it had left the communicator
+ * (ncclCommDestroy, MPI_Finalize) and did not die by itself. All its records are there, and no operation of the
+ * communicator was under way. What waits, waits for much longer than is usual (stuck.h). A crash, a kill, a job that was
+ * ended from outside and a lost end of a trace are none of that. One thread. */
+#ifndef CT_UNEVEN_H
+#define CT_UNEVEN_H
+
+#include "analyzer/stream/stream.h"
+
+struct ct_uneven {
+	uint64_t seq; /* the first operation that was not called by all */
+	uint32_t n_stopped, n_waiting, n_unseen;
+	int by_leaving; /* those that stopped had left the communicator; 0: their processes had ended */
+	int failed;	/* those that waited got an error */
+	uint64_t most; /* operations that the furthest of the others had called beyond those */
+};
+
+/* One that was not called by all is trouble of `order`. set[nranks] gets CT_APART_ODD for those that stopped, CT_APART_USUAL for
+ * those that had come to more. 1: inputs are uneven; 0: they are not, or it cannot be told. */
+int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uint8_t *set,
+		   struct ct_uneven *out);
+
+/* How far members came: set[] as above, *seq the first operation that was not called by all, *more how many more the others
+ * called (those that stood furthest back among them). 0: all called equally many, or records that would tell are missing. */
+int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, uint64_t *more);
+
+/* Did the process of this seat end by itself, in order? And are all its records there? */
+int ct_uneven_ended_in_order(const struct ct_pass *pass, uint32_t seat);
+int ct_uneven_is_whole(const struct ct_pass *pass, uint32_t seat);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/report/clocks_fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/clock/clocks.h"
+
+/* A drift that is not known better than this is not told. */
+#define DRIFT_PPB 5000.0
+/* What causes of one minute may contradict each other by (docs/ANALYSIS.md, Clocks): where all hosts are related by way of others,
+ * two that disagree by less, and by what their own errors leave open, are no finding. */
+#define BEYOND_NS 100e3
+
+/* ---- rows ---- */
+
+static const char *name_of(const struct ct_pass *pass, struct ct_report *report, uint32_t host)
+{
+	return ct_arena_text(report->memory, pass->attempts->hosts[host].name,
+			     sizeof(((struct ct_process *)0)->host));
+}
+
+/* What the kernel says of the host's time of day: the largest error of it that any process was told. CT_UNKNOWN: nothing,
+ * or that nobody sets it. */
+static uint64_t wall_error(const struct ct_pass *pass, uint32_t host)
+{
+	uint64_t worst = 0;
+	int told = 0;
+
+	for (size_t p = 0; p < pass->run->n_processes; p++) {
+		const struct ct_pass_process *kept = &pass->processes[p];
+		const struct ct_load_facts *facts = &kept->facts;
+
+		if (!kept->read || pass->attempts->places[p].host != host || !facts->clocks)
+			continue;
+		told = 1;
+		if (facts->wall_unset)
+			return CT_UNKNOWN;
+		worst = facts->wall_err_ns > worst ? facts->wall_err_ns : worst;
+	}
+	return told ? worst : CT_UNKNOWN;
+}
+
+/* By the time of day of both, which is as good as what sets it. */
+static void by_wall(const struct ct_pass *pass, uint32_t host, uint32_t reference,
+		    struct ct_report_clock *row)
+{
+	uint64_t mine = wall_error(pass, host), theirs = wall_error(pass, reference);
+
+	if (mine == CT_UNKNOWN || theirs == CT_UNKNOWN || mine > CT_UNKNOWN - theirs)
+		return;
+	row->has_offset = 1;
+	row->offset_ns = (int64_t)(pass->attempts->hosts[host].unix_minus_mono -
+				   pass->attempts->hosts[reference].unix_minus_mono);
+	row->err_ns = mine + theirs;
+}
+
+/* What the host's clock shows in the middle of the run. */
+static uint64_t middle(const struct ct_pass *pass, uint32_t host)
+{
+	uint64_t at = pass->duration_ns / 2, mono = at - pass->shift[host];
+
+	for (int round = 0; round < 3; round++)
+		mono = at - ct_clocks_shift(pass->attempts->clocks, host, mono, pass->shift);
+	return mono;
+}
+
+/* The measured moment next to it: the error that is told is of those. */
+static uint64_t nearest(const struct ct_clock_host *from, uint64_t t)
+{
+	if (!from->first_ns)
+		return t; /* the reference's own clock */
+	return t < from->first_ns ? from->first_ns : t > from->last_ns ? from->last_ns : t;
+}
+
+static void by_clocks(const struct ct_pass *pass, uint32_t host, const struct ct_clock_host *from,
+		      struct ct_report_clock *row)
+{
+	const struct ct_clocks *clocks = pass->attempts->clocks;
+	uint64_t t = nearest(from, middle(pass, host)), ref, first, last;
+	double run = (double)(from->last_ns - from->first_ns);
+
+	if (!ct_clocks_at(clocks, host, t, &ref, NULL))
+		return;
+	row->has_offset = 1;
+	row->offset_ns = (int64_t)(ref - t);
+	row->err_ns = from->err_ns;
+	if (host == ct_clocks_reference(clocks)) {
+		row->drift_ppb = 0;
+	} else if (run > 0 && ct_clocks_at(clocks, host, from->first_ns, &first, NULL) &&
+		   ct_clocks_at(clocks, host, from->last_ns, &last, NULL) &&
+		   2e9 * (double)from->err_ns / run <= DRIFT_PPB) {
+		row->drift_ppb = 1e9 * ((double)(int64_t)(last - first) - run) / run;
+	}
+}
+
+static int fill_row(const struct ct_pass *pass, uint32_t host, struct ct_report *report)
+{
+	const struct ct_clocks *clocks = pass->attempts->clocks;
+	const struct ct_clock_host *from = ct_clocks_host(clocks, host);
+	struct ct_report_clock *row = &report->clocks[report->n_clocks++];
+
+	*row = (struct ct_report_clock){
+		.host = name_of(pass, report, host),
+		.drift_ppb = NAN,
+		.err_ns = CT_UNKNOWN,
+		.quality = ct_clock_quality_name(from ? from->quality : CT_CLOCK_ABSENT),
+		.selftest_ns = from ? from->selftest_ns : CT_UNKNOWN,
+	};
+	if (!row->host)
+		return CT_NOMEM;
+	if (!from)
+		return CT_OK;
+	if (from->err_ns != CT_CLOCK_UNKNOWN)
+		by_clocks(pass, host, from, row);
+	else if (from->quality != CT_CLOCK_FAIL)
+		by_wall(pass, host, ct_clocks_reference(clocks), row);
+	if (row->has_offset)
+		row->ref_host = name_of(pass, report, ct_clocks_reference(clocks));
+	return row->has_offset && !row->ref_host ? CT_NOMEM : CT_OK;
+}
+
+/* ---- the finding ---- */
+
+/* Of two hosts, the one whose clock it is more likely: that contradicts a larger share of those it was compared with; of
+ * equal ones, more of them. Negative: a. */
+static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host *b)
+{
+	uint64_t x = (uint64_t)a->conflicts * b->compared, y = (uint64_t)b->conflicts * a->compared;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return a->conflicts > b->conflicts ? -1 : a->conflicts < b->conflicts;
+}
+
+/* Whose clock it is; more than one where that does not tell. Not who is part of most contradictions: where all are compared with
+ * the reference only, that is always the reference. */
+static void find_guilty(const struct ct_pass *pass, uint8_t *guilty)
+{
+	const struct ct_clocks *clocks = pass->attempts->clocks;
+	const struct ct_clock_host *most = NULL;
+
+	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
+
+		if (host->conflicts && (!most || more_guilty(host, most) < 0))
+			most = host;
+	}
+	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
+
+		guilty[h] = most && host->conflicts && more_guilty(host, most) == 0;
+	}
+}
+
+static int name_guilty(const struct ct_pass *pass, const uint8_t *guilty, struct ct_report *report,
+		       struct ct_findings *list, struct ct_finding *f)
+{
+	int *ranks = ct_arena_calloc(report->memory, pass->n_seats + 1, sizeof(*ranks));
+	size_t n = 0;
+
+	f->hosts = ct_arena_calloc(report->memory, pass->attempts->n_hosts, sizeof(*f->hosts));
+	if (!ranks || !f->hosts)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+		if (!guilty[h])
+			continue;
+		f->hosts[f->n_hosts] = name_of(pass, report, h);
+		if (!f->hosts[f->n_hosts++])
+			return CT_NOMEM;
+	}
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		if (guilty[pass->host_of[s]] && pass->seats[s].rank >= 0)
+			ranks[n++] = pass->seats[s].rank;
+	}
+	return ct_finding_ranks(list, f, ranks, n);
+}
+
+static const char *list_hosts(const struct ct_finding *f, struct ct_arena *memory)
+{
+	const char *text = "";
+
+	for (size_t h = 0; h < f->n_hosts && h < 4 && text; h++)
+		text = ct_arena_printf(memory, "%s%s%s", text, h ? "," : "", f->hosts[h]);
+	return text && f->n_hosts > 4 ? ct_arena_printf(memory, "%s,...", text) : text;
+}
+
+static int add_finding(const struct ct_pass *pass, const uint8_t *guilty,
+		       const struct ct_clock_conflict *worst, uint32_t failed,
+		       struct ct_findings *list, struct ct_report *report)
+{
+	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CLOCK_CONFLICT);
+	const char *hosts;
+	int by_time = worst->kind != CT_CONFLICT_ORDER;
+
+	if (!f || name_guilty(pass, guilty, report, list, f) != CT_OK)
+		return CT_NOMEM;
+	f->severity = failed ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
+	f->confidence = failed ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_LOW;
+	if (by_time)
+		f->begin_at_ns = f->end_at_ns = ct_pass_host_at(pass, worst->host, worst->at_ns);
+	f->cause = ct_clock_conflict_text(worst->kind);
+	f->advice = failed ? "times of these hosts are not compared with others': look for a clock "
+			     "that was set (chronyd, ntpd, a migrated virtual machine), or for "
+			     "files of another run"
+			   : "these hosts are related by way of others; if a clock of them was "
+			     "set, or drifts by more than 300 ppm, its error is larger than told";
+	if (ct_finding_evidence(list, f, "contradiction", worst->by_ns, by_time ? "ns" : "count",
+				NAN) ||
+	    ct_finding_evidence(list, f, "limit", worst->limit_ns, by_time ? "ns" : "count", NAN) ||
+	    ct_finding_evidence(list, f, "hosts_not_related", failed, "count", NAN))
+		return CT_NOMEM;
+	hosts = list_hosts(f, report->memory);
+	if (!hosts)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u", hosts,
+				  by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
+				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Two hosts that are both related by way of others: do they contradict each other by more than all errors? */
+static int is_beyond_errors(const struct ct_clocks *clocks, const struct ct_clock_conflict *c)
+{
+	uint64_t mine = ct_clocks_host(clocks, c->host)->err_ns;
+	uint64_t theirs = ct_clocks_host(clocks, c->with)->err_ns;
+
+	if (c->kind == CT_CONFLICT_ORDER || mine == CT_CLOCK_UNKNOWN || theirs == CT_CLOCK_UNKNOWN)
+		return 1;
+	return c->by_ns > BEYOND_NS + (double)mine + (double)theirs;
+}
+
+static int fill_finding(const struct ct_pass *pass, struct ct_findings *list,
+			struct ct_report *report)
+{
+	const struct ct_clocks *clocks = pass->attempts->clocks;
+	const struct ct_clock_conflict *worst = NULL;
+	uint8_t *guilty = calloc(pass->attempts->n_hosts + 1, 1);
+	uint32_t failed = 0;
+	int st = CT_OK;
+
+	if (!guilty)
+		return CT_NOMEM;
+	find_guilty(pass, guilty);
+	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
+
+		failed += host->quality == CT_CLOCK_FAIL;
+		if (guilty[h] && (!worst || host->conflict.by_ns / host->conflict.limit_ns >
+						    worst->by_ns / worst->limit_ns))
+			worst = &host->conflict;
+	}
+	if (worst && !failed)
+		for (uint32_t h = 0; h < pass->attempts->n_hosts; h++)
+			guilty[h] = h == worst->host || h == worst->with;
+	if (worst && (failed || is_beyond_errors(clocks, worst)))
+		st = add_finding(pass, guilty, worst, failed, list, report);
+	free(guilty);
+	return st;
+}
+
+int ct_fill_clocks(const struct ct_pass *pass, struct ct_findings *list, struct ct_report *report)
+{
+	uint32_t n_hosts = pass->attempts->n_hosts;
+	int st = CT_OK;
+
+	if (report->run.n_hosts < 2)
+		return CT_OK;
+	report->clocks = ct_arena_calloc(report->memory, n_hosts, sizeof(*report->clocks));
+	if (!report->clocks)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < n_hosts && st == CT_OK; h++) {
+		for (uint32_t s = 0; s < pass->n_seats; s++) {
+			if (pass->seats[s].host == h) {
+				st = fill_row(pass, h, report);
+				break;
+			}
+		}
+	}
+	return st == CT_OK && pass->attempts->clocks ? fill_finding(pass, list, report) : st;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clocks_fill.h — how the hosts' clocks stand, for the report. */
+#ifndef CT_CLOCK_FILL_H
+#define CT_CLOCK_FILL_H
+
+#include "analyzer/findings/finding_list.h"
+#include "analyzer/stream/stream.h"
+
+/* Of several hosts, one row each in report->clocks, and a finding if clocks contradict themselves. After ct_fill_job().
+ * 0 or CT_NOMEM. */
+int ct_fill_clocks(const struct ct_pass *pass, struct ct_findings *findings,
+		   struct ct_report *report);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fill.h — from the sums of a pass to the tables of a report; findings and verdict are lateness/weigh.h's.
+ * All memory is the report's. Each returns 0 or CT_NOMEM. */
+#ifndef CT_FILL_H
+#define CT_FILL_H
+
+#include "analyzer/stream/stream.h"
+
+/* What the trace itself is like: processes, losses, cost, operations in flight, what could not be seen. First:
+ * the other looks at the losses. */
+int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report);
+
+/* What had not returned or ended; a part of the former, after its processes. */
+int ct_fill_inflight(const struct ct_pass *pass, struct ct_report *report);
+
+/* What the job did: run, ranks, communicators, classes of operations. */
+int ct_fill_job(const struct ct_pass *pass, struct ct_report *report);
+
+/* How it was timed; after both. */
+void ct_fill_timing(const struct ct_pass *pass, struct ct_report *report);
+
+/* How much of the communication was hidden behind computing. After the other two. */
+int ct_fill_overlap(const struct ct_pass *pass, struct ct_report *report);
+
+/* Are records missing for a loss of this reason (enum ct_loss), or is it only something to know? */
+int ct_fill_loses_records(unsigned reason);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/report/fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/findings/order_findings.h"
+#include "analyzer/model/host_order.h"
+#include "analyzer/model/report_rows.h"
+#include "trace/ops.h"
+
+#define MOST_MISSING 65536 /* ranks that are named */
+
+static int in_attempt(const struct ct_pass *pass, size_t process)
+{
+	return pass->attempts->places[process].attempt == pass->attempt;
+}
+
+/* ---- ranks ---- */
+
+/* Is the seat one of this process's ranks? */
+static int is_of(const struct ct_pass *pass, uint32_t s, size_t process)
+{
+	const struct ct_seat *seat = &pass->seats[s];
+
+	return in_attempt(pass, process) &&
+	       (seat->local ? seat->process == process : pass->attempts->places[process].seat == s);
+}
+
+static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *report)
+{
+	const struct ct_seat *seat = &pass->seats[s];
+	struct ct_report_rank *rank = &report->ranks[s];
+	const char *host = pass->attempts->hosts[seat->host].name;
+	int told_by = seat->rank; /* what a process lost stands at each of its ranks */
+
+	rank->rank = seat->rank;
+	rank->host = ct_arena_text(report->memory, host, sizeof(((struct ct_process *)0)->host));
+	rank->ops = seat->ops;
+	rank->bytes = seat->bytes;
+	rank->wait_ns = seat->judged ? seat->waited.total : CT_UNKNOWN;
+	rank->lateness_ns = seat->judged ? seat->lateness_ns : CT_UNKNOWN;
+	rank->last_count = seat->judged ? seat->last_count : CT_UNKNOWN;
+	rank->err_ns = seat->judged ? seat->err_ns : CT_UNKNOWN;
+	rank->comm_ns = seat->ops && seat->unmeasured == 0 ? seat->busy.total : CT_UNKNOWN;
+	rank->timing = seat->timing;
+	rank->device = seat->device;
+	rank->complete = 1;
+	for (size_t p = 0; p < pass->run->n_processes; p++) {
+		if (!is_of(pass, s, p))
+			continue;
+		told_by = report->processes[p].rank;
+		rank->pid = pass->run->processes[p].id.pid;
+		rank->complete &= strcmp(report->processes[p].ring, "lost") != 0;
+	}
+	for (size_t l = 0; l < report->n_losses; l++) {
+		const struct ct_report_loss *loss = &report->losses[l];
+
+		if (loss->rank != told_by || !loss->is_loss_of_records)
+			continue;
+		rank->complete = 0;
+		rank->lost_records += loss->records == CT_UNKNOWN ? 1 : loss->records;
+	}
+	return rank->host ? CT_OK : CT_NOMEM;
+}
+
+static int fill_ranks(const struct ct_pass *pass, struct ct_report *report)
+{
+	int st = CT_OK;
+
+	report->n_ranks = pass->n_seats;
+	report->ranks = ct_arena_calloc(report->memory, pass->n_seats, sizeof(*report->ranks));
+	if (!report->ranks)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++)
+		st = fill_rank(pass, s, report);
+	return st;
+}
+
+/* ---- run ---- */
+
+static uint64_t expected_ranks(const struct ct_pass *pass)
+{
+	int64_t expected = -1;
+
+	for (size_t p = 0; p < pass->run->n_processes; p++) {
+		if (in_attempt(pass, p) && pass->run->processes[p].id.world_size > expected)
+			expected = pass->run->processes[p].id.world_size;
+	}
+	/* Where processes drive several ranks, what they were told may be the number of processes. */
+	if (expected >= (int64_t)pass->n_seats)
+		return (uint64_t)expected;
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		if ((int64_t)pass->comms.all[c]->nranks > expected)
+			expected = pass->comms.all[c]->nranks;
+	}
+	return expected > 0 ? (uint64_t)expected : CT_UNKNOWN;
+}
+
+static int is_seen(const struct ct_report *report, int rank)
+{
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		if (report->ranks[i].rank == rank)
+			return 1;
+	}
+	return 0;
+}
+
+static int fill_missing(struct ct_report *report)
+{
+	struct ct_report_run *run = &report->run;
+	uint64_t missing = run->ranks_expected != CT_UNKNOWN &&
+					   run->ranks_expected > run->ranks_seen
+				   ? run->ranks_expected - run->ranks_seen
+				   : 0;
+	uint64_t room = missing < MOST_MISSING ? missing : MOST_MISSING;
+
+	run->ranks_missing = ct_arena_calloc(report->memory, room, sizeof(*run->ranks_missing));
+	if (!run->ranks_missing)
+		return CT_NOMEM;
+	for (int rank = 0; run->n_missing < room && (uint64_t)rank < run->ranks_expected; rank++) {
+		if (!is_seen(report, rank))
+			run->ranks_missing[run->n_missing++] = rank;
+	}
+	return CT_OK;
+}
+
+/* Hosts, in the order of their ranks, and backends, each once. */
+static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
+{
+	struct ct_report_run *run = &report->run;
+	struct ct_host_place *places;
+	unsigned seen = 0;
+	uint32_t n;
+
+	run->hosts = ct_arena_calloc(report->memory, pass->attempts->n_hosts, sizeof(*run->hosts));
+	run->backends = ct_arena_calloc(report->memory, 8, sizeof(*run->backends));
+	if (!run->hosts || !run->backends)
+		return CT_NOMEM;
+	if (ct_host_order(pass, &places, &n) != CT_OK)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < n; h++)
+		run->hosts[run->n_hosts++] = report->ranks[places[h].seat].host;
+	free(places);
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		unsigned backend = pass->comms.all[c]->backend;
+
+		if (backend >= 8 || seen & 1u << backend || !ct_backend_name(backend))
+			continue;
+		seen |= 1u << backend;
+		run->backends[run->n_backends++] = ct_backend_name(backend);
+	}
+	return CT_OK;
+}
+
+static void fill_share(const struct ct_pass *pass, struct ct_report *report)
+{
+	uint64_t busiest = 0;
+	int known = pass->duration_ns > 0 && report->n_ranks > 0;
+
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		known &= report->ranks[i].comm_ns != CT_UNKNOWN;
+		busiest = report->ranks[i].comm_ns > busiest ? report->ranks[i].comm_ns : busiest;
+	}
+	report->run.comm_share_pct = known ? 100 * (double)busiest / (double)pass->duration_ns
+					   : NAN;
+}
+
+static void fill_extent(const struct ct_pass *pass, struct ct_report_run *run)
+{
+	run->first_at_ns = run->last_at_ns = CT_UNKNOWN;
+	for (uint32_t p = 0; p < pass->run->n_processes; p++) {
+		const struct ct_pass_process *kept = &pass->processes[p];
+		uint64_t first, last;
+
+		if (!kept->read || !kept->last_ns)
+			continue;
+		first = ct_pass_at(pass, p, kept->first_ns);
+		last = ct_pass_at(pass, p, kept->last_ns);
+		if (run->first_at_ns == CT_UNKNOWN || first < run->first_at_ns)
+			run->first_at_ns = first;
+		if (run->last_at_ns == CT_UNKNOWN || last > run->last_at_ns)
+			run->last_at_ns = last;
+	}
+}
+
+static int fill_run(const struct ct_pass *pass, struct ct_report *report)
+{
+	struct ct_report_run *run = &report->run;
+	const struct ct_process *id = NULL;
+
+	for (size_t p = 0; p < pass->run->n_processes && !id; p++)
+		id = in_attempt(pass, p) ? &pass->run->processes[p].id : NULL;
+	if (id) {
+		run->dir = ct_arena_text(report->memory, id->run_dir, sizeof(id->run_dir));
+		run->job = ct_arena_text(report->memory, id->job, sizeof(id->job));
+		if (!run->dir || !run->job)
+			return CT_NOMEM;
+		run->dir = *run->dir ? run->dir : NULL;
+		run->job = *run->job ? run->job : NULL;
+	}
+	run->attempt = pass->attempt;
+	run->attempts = pass->attempts->n_attempts;
+	run->begin_unix_ns = id ? pass->begin_unix_ns : CT_UNKNOWN;
+	run->duration_ns = pass->duration_ns;
+	fill_extent(pass, run);
+	run->ranks_seen = pass->n_seats;
+	run->ranks_expected = expected_ranks(pass);
+	run->matched = pass->matched;
+	run->messages = pass->messages;
+	run->incomplete = pass->incomplete;
+	if (fill_missing(report) || fill_sets(pass, report))
+		return CT_NOMEM;
+	fill_share(pass, report);
+	run->complete = run->n_missing == 0 && pass->n_seats > 0;
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		run->complete &= report->ranks[i].complete;
+		run->timing = report->ranks[i].timing > run->timing ? report->ranks[i].timing
+								    : run->timing;
+		run->ranks_untimed += report->ranks[i].ops > 0 &&
+				      report->ranks[i].timing == CT_TIMING_OFF;
+	}
+	return CT_OK;
+}
+
+/* ---- communicators and classes ---- */
+
+static int by_comm_size(const void *a, const void *b)
+{
+	const struct ct_report_comm *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->instances != y->instances)
+		return x->instances > y->instances ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void fill_order(const struct ct_pass *pass, const struct ct_comm *from,
+		       struct ct_report_comm *comm)
+{
+	struct ct_order_summary order;
+
+	ct_order_summarize(pass, from, &order);
+	comm->equal_to_seq = order.equal_to_seq;
+	comm->first_difference = order.first_difference;
+	comm->differs_to_seq = order.differs_to_seq;
+	comm->order_hash = order.hash ? order.hash : CT_UNKNOWN;
+}
+
+static int fill_comms(const struct ct_pass *pass, struct ct_report *report)
+{
+	report->n_comms = pass->comms.n;
+	report->comms = ct_arena_calloc(report->memory, report->n_comms, sizeof(*report->comms));
+	if (!report->comms)
+		return CT_NOMEM;
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		const struct ct_comm *from = pass->comms.all[c];
+		struct ct_report_comm *comm = &report->comms[c];
+		/* A size that nobody else confirms may be a damaged file's: no list of its ranks. */
+		int believable = from->nranks <= 64 * (uint64_t)from->n_known + 1024;
+
+		comm->key = from->key;
+		comm->parent = from->parent;
+		comm->backend = from->backend;
+		comm->nranks = from->nranks;
+		comm->instances = from->instances;
+		comm->incomplete = from->incomplete;
+		comm->first_seq = from->first_seq;
+		comm->last_seq = from->last_seq;
+		comm->bytes = from->bytes;
+		fill_order(pass, from, comm);
+		if (from->name) {
+			comm->name = ct_arena_printf(report->memory, "%s", from->name);
+			if (!comm->name)
+				return CT_NOMEM;
+		}
+		comm->ranks = ct_arena_calloc(report->memory, believable ? from->nranks : 0,
+					      sizeof(*comm->ranks));
+		if (!comm->ranks)
+			return CT_NOMEM;
+		comm->n_ranks = believable ? from->nranks : 0;
+		for (uint32_t r = 0; r < comm->n_ranks; r++)
+			comm->ranks[r] = from->seats[r] ? pass->seats[from->seats[r] - 1].rank : -1;
+	}
+	qsort(report->comms, report->n_comms, sizeof(*report->comms), by_comm_size);
+	return CT_OK;
+}
+
+static void fill_last(const struct ct_pass *pass, const struct ct_class *from,
+		      struct ct_report_op *op)
+{
+	op->last_rank = -1;
+	op->last_pct = NAN;
+	op->late_or_slow = from->slow_transfers;
+	for (uint32_t r = 0; from->last_count && r < from->comm->nranks; r++) {
+		uint32_t seat = from->comm->seats[r];
+
+		if (from->last_count[r] <= op->last_count || !seat)
+			continue;
+		op->last_rank = pass->seats[seat - 1].rank;
+		op->last_count = from->last_count[r];
+		op->last_cost_ns = from->last_cost_ns[r];
+	}
+	if (from->judged)
+		op->last_pct = 100 * (double)op->last_count / (double)from->judged;
+}
+
+static int fill_op(const struct ct_pass *pass, const struct ct_class *from, struct ct_arena *memory,
+		   struct ct_report_op *op)
+{
+	double factor = from->grouped == CT_GROUPED_MESSAGES && from->op != CT_OP_AllToAll
+				? 1
+				: ct_op_bus_factor(from->op, from->comm->nranks);
+	uint64_t algbw = ct_hist_quantile(&from->algbw, 0.5);
+
+	op->comm_key = from->comm->key;
+	op->backend = from->comm->backend;
+	op->op = from->op;
+	op->dtype = from->dtype;
+	op->bytes_class = from->bytes_class;
+	op->instances = from->instances;
+	op->bytes = from->bytes;
+	op->bytes_each = from->instances ? from->bytes / from->instances : 0;
+	op->span_p50_ns = ct_hist_quantile(&from->span, 0.5);
+	op->span_p99_ns = ct_hist_quantile(&from->span, 0.99);
+	op->span_each_ns = from->span.sum / (from->comm->nranks ? from->comm->nranks : 1);
+	op->transfer_p50_ns = ct_hist_quantile(&from->transfer, 0.5);
+	op->transfer_p99_ns = ct_hist_quantile(&from->transfer, 0.99);
+	op->transfer_ns = from->transfer.n ? from->transfer.sum : CT_UNKNOWN;
+	/* a graph computes too */
+	if (from->op == CT_OP_GraphLaunch)
+		op->transfer_p50_ns = op->transfer_p99_ns = op->transfer_ns = CT_UNKNOWN;
+	op->wait_ns = from->judged ? from->wait_ns : CT_UNKNOWN;
+	op->wait_each_ns = from->judged && from->comm->nranks ? from->wait_ns / from->comm->nranks
+							      : CT_UNKNOWN;
+	op->algbw_p50_Bps = algbw;
+	op->busbw_p50_Bps = algbw != CT_UNKNOWN && factor > 0 ? (uint64_t)((double)algbw * factor)
+							      : CT_UNKNOWN;
+	op->time_err_ns = from->span.n ? from->time_err_ns : CT_UNKNOWN;
+	fill_last(pass, from, op);
+	op->group = ct_grouped_name(from->grouped);
+	if (from->op || !from->grouped) {
+		op->op_name = ct_arena_printf(memory, "%s",
+					      ct_op_names_get(&pass->names, from->op));
+		if (!op->op_name)
+			return CT_NOMEM;
+	}
+	if (from->comm->name)
+		op->comm_name = ct_arena_printf(memory, "%s", from->comm->name);
+	return op->comm_name || !from->comm->name ? CT_OK : CT_NOMEM;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ct_report_op *x = a, *y = b;
+
+	if (x->span_each_ns != y->span_each_ns)
+		return x->span_each_ns > y->span_each_ns ? -1 : 1;
+	if (x->instances != y->instances)
+		return x->instances > y->instances ? -1 : 1;
+	if (x->comm_key != y->comm_key)
+		return x->comm_key < y->comm_key ? -1 : 1;
+	return x->op != y->op			 ? (x->op < y->op ? -1 : 1)
+	       : x->bytes_class < y->bytes_class ? -1
+						 : x->bytes_class > y->bytes_class;
+}
+
+static int fill_ops(const struct ct_pass *pass, struct ct_report *report)
+{
+	int st = CT_OK;
+
+	report->n_ops = pass->classes.n;
+	report->ops = ct_arena_calloc(report->memory, report->n_ops, sizeof(*report->ops));
+	if (!report->ops)
+		return CT_NOMEM;
+	for (uint32_t c = 0; c < pass->classes.n && st == CT_OK; c++)
+		st = fill_op(pass, pass->classes.all[c], report->memory, &report->ops[c]);
+	qsort(report->ops, report->n_ops, sizeof(*report->ops), by_time);
+	return st;
+}
+
+int ct_fill_job(const struct ct_pass *pass, struct ct_report *report)
+{
+	int st = fill_ranks(pass, report);
+
+	if (st == CT_OK)
+		st = fill_run(pass, report);
+	if (st == CT_OK)
+		st = fill_comms(pass, report);
+	if (st == CT_OK)
+		st = fill_ops(pass, report);
+	return st == CT_OK ? ct_report_rows_index(report) : st;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/report/fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/environment/environment.h"
+#include "analyzer/model/process_exit.h"
+#include "trace/ops.h"
+
+static int in_attempt(const struct ct_pass *pass, size_t process)
+{
+	return pass->attempts->places[process].attempt == pass->attempt;
+}
+
+static int rank_of(const struct ct_pass *pass, size_t process)
+{
+	if (!in_attempt(pass, process))
+		return pass->run->processes[process].id.rank;
+	return pass->seats[pass->attempts->places[process].seat].rank;
+}
+
+static uint64_t at_or_unknown(const struct ct_pass *pass, size_t process, uint64_t mono_ns)
+{
+	if (!mono_ns || mono_ns == UINT64_MAX || !in_attempt(pass, process))
+		return CT_UNKNOWN;
+	return ct_pass_at(pass, (uint32_t)process, mono_ns);
+}
+
+/* ---- processes ---- */
+
+static const char *end_name(enum ct_end_how how)
+{
+	switch (how) {
+	case CT_END_CLEAN:
+		return "clean";
+	case CT_END_EXIT:
+		return "exit";
+	case CT_END_SIGNAL:
+		return "signal";
+	case CT_END_EXEC:
+		return "exec";
+	case CT_END_RUNNING:
+		return "running";
+	case CT_END_UNKNOWN:
+		break;
+	}
+	return "unknown";
+}
+
+static const char *ring_name(const struct ct_pass *pass, const struct ct_process_info *info,
+			     const struct ct_end *end)
+{
+	const char *here = pass->options ? pass->options->boot_id : NULL;
+
+	if (info->ring != CT_RING_NOT_FOUND)
+		return "present";
+	if (end->how == CT_END_CLEAN)
+		return "drained";
+	if (here && info->id.boot_id[0] &&
+	    strncmp(here, info->id.boot_id, sizeof(info->id.boot_id)) != 0)
+		return "foreign";
+	return "lost";
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Every rank that the process drives. */
+static int fill_process_ranks(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
+			      struct ct_report_process *out)
+{
+	out->rank = rank_of(pass, p);
+	out->ranks = ct_arena_calloc(memory, CT_LOAD_RANKS, sizeof(*out->ranks));
+	if (!out->ranks)
+		return CT_NOMEM;
+	if (out->rank >= 0)
+		out->ranks[out->n_ranks++] = out->rank;
+	for (uint32_t s = 0; s < pass->n_seats && out->n_ranks < CT_LOAD_RANKS; s++) {
+		const struct ct_seat *seat = &pass->seats[s];
+
+		if (seat->local && seat->process == p && seat->rank >= 0)
+			out->ranks[out->n_ranks++] = seat->rank;
+	}
+	qsort(out->ranks, out->n_ranks, sizeof(*out->ranks), by_value);
+	return CT_OK;
+}
+
+static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
+			struct ct_report_process *out)
+{
+	const struct ct_process_info *info = &pass->run->processes[p];
+	const struct ct_pass_process *kept = &pass->processes[p];
+	uint64_t beat = info->last_beat_ns > kept->facts.beat_ns ? info->last_beat_ns
+								 : kept->facts.beat_ns;
+
+	out->host = ct_arena_text(memory, info->id.host, sizeof(info->id.host));
+	out->exe = ct_arena_text(memory, info->id.exe, sizeof(info->id.exe));
+	out->version = ct_arena_text(memory, info->id.version, sizeof(info->id.version));
+	if (!out->host || !out->exe || !out->version ||
+	    fill_process_ranks(pass, p, memory, out) != CT_OK)
+		return CT_NOMEM;
+	out->hostkey = info->id.hostkey;
+	out->pid = info->id.pid;
+	out->attempt = pass->attempts->places[p].attempt;
+	out->restart = info->id.restart;
+	out->start_unix_ns = info->id.start_unix_ns;
+	out->segments = info->n_segments;
+	out->bytes = info->segment_bytes;
+	out->how = ct_end_whole(info, &kept->facts);
+	out->end = end_name(out->how.how);
+	out->ring = ring_name(pass, info, &out->how);
+	out->last_heartbeat_ns = beat ? beat : CT_UNKNOWN;
+	out->last_heartbeat_at_ns = at_or_unknown(pass, p, beat);
+	out->ended_after_at_ns = at_or_unknown(pass, p, out->how.after_ns);
+	out->ended_before_at_ns = at_or_unknown(pass, p, out->how.before_ns);
+	out->ended_badly = !ct_end_is_well(&out->how);
+	if (!kept->read)
+		return CT_OK;
+	out->missing_blocks = kept->gaps.missing_blocks;
+	out->skipped_bytes = kept->gaps.damage.skipped_bytes;
+	out->torn_bytes = kept->gaps.damage.torn_bytes;
+	if (kept->gaps.damage.first_why[0]) {
+		out->damage_why = ct_arena_text(memory, kept->gaps.damage.first_why,
+						sizeof(kept->gaps.damage.first_why));
+		if (!out->damage_why)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* ---- losses ---- */
+
+/* Reasons for which records are missing; the others are to be known, but nothing is missing for them. */
+int ct_fill_loses_records(unsigned reason)
+{
+	switch (reason) {
+	case CT_LOSS_POOL_EMPTY:
+	case CT_LOSS_WRITE_FAILED:
+	case CT_LOSS_COMM_TABLE_FULL:
+	case CT_LOSS_MAX_BYTES:
+	case CT_LOSS_NO_RING:
+	case CT_LOSS_STARTS_LOST:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static struct ct_report_loss *new_loss(struct ct_report *report, int rank, const char *reason,
+				       const char *text, uint64_t records, int of_records)
+{
+	struct ct_report_loss *loss = &report->losses[report->n_losses++];
+
+	*loss = (struct ct_report_loss){
+		.rank = rank,
+		.reason = reason,
+		.text = text,
+		.records = records,
+		.begin_at_ns = CT_UNKNOWN,
+		.end_at_ns = CT_UNKNOWN,
+		.is_loss_of_records = of_records,
+	};
+	if (of_records && records != CT_UNKNOWN)
+		report->lost_records += records;
+	return loss;
+}
+
+static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_report *report)
+{
+	const struct ct_pass_process *kept = &pass->processes[p];
+	const struct ct_report_process *process = &report->processes[p];
+	int rank = rank_of(pass, p);
+
+	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
+		const struct ct_load_loss *told = &kept->facts.losses[reason];
+		uint64_t records = kept->gaps.losses[reason] > told->records
+					   ? kept->gaps.losses[reason]
+					   : told->records;
+		const char *name = ct_loss_name(reason);
+		struct ct_report_loss *loss;
+
+		if (!records)
+			continue;
+		loss = new_loss(report, rank, name ? name : "?",
+				name ? ct_loss_text(reason)
+				     : "a reason that this version does not know",
+				records, ct_fill_loses_records(reason));
+		loss->begin_at_ns = at_or_unknown(pass, p, told->begin_ns);
+		loss->end_at_ns = at_or_unknown(pass, p, told->end_ns);
+	}
+	if (process->missing_blocks)
+		new_loss(report, rank, "MISSING_BLOCKS", "blocks are missing from the segments",
+			 CT_UNKNOWN, 1);
+	if (process->skipped_bytes)
+		new_loss(report, rank, "DAMAGED", "bytes of the segments could not be read",
+			 CT_UNKNOWN, 1);
+	/* A torn tail is what a kill leaves; the ring has its records, if it is there. */
+	if (strcmp(process->ring, "lost") == 0)
+		new_loss(report, rank, "RING_LOST",
+			 "no ring and no orderly end: the last records may be missing", CT_UNKNOWN,
+			 1);
+	else if (process->torn_bytes && pass->run->processes[p].ring == CT_RING_NOT_FOUND)
+		new_loss(report, rank, "TORN",
+			 "the last block was cut off, and there is no ring that has its records",
+			 CT_UNKNOWN, 1);
+}
+
+static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
+{
+	size_t n = pass->run->n_processes;
+
+	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 4),
+					 sizeof(*report->losses));
+	if (!report->losses)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n; p++) {
+		if (pass->processes[p].read)
+			fill_process_losses(pass, p, report);
+	}
+	return CT_OK;
+}
+
+/* ---- cost ---- */
+
+/* How and how much of it was timed, where there is a GPU. */
+static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+{
+	cost->on_gpu = from->timed_by != CT_TIMED_BY_UNKNOWN &&
+		       (from->gpu_events || from->launches_timed || from->launches_untimed);
+	cost->events = cost->on_gpu ? from->gpu_events : CT_UNKNOWN;
+	cost->budget_backoffs = cost->on_gpu ? from->budget_backoffs : CT_UNKNOWN;
+	cost->timed_by = (enum ct_timed_by)from->timed_by;
+	cost->timed_why = (enum ct_timed_why)from->timed_why;
+	cost->plugin_loaded = from->plugin_loaded;
+	cost->sample_ratio = from->sample ? (double)from->sample / 4294967296.0 : 1;
+	cost->budget_ratio = from->budget_millionths ? from->budget_millionths / 1e6 : NAN;
+	cost->duty_on_ns = from->duty_on_ms * 1000000ull;
+	cost->duty_of_ns = from->duty_ms * 1000000ull;
+	cost->level = from->level;
+	cost->coarsest = from->coarsest;
+}
+
+static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
+{
+	size_t n = pass->run->n_processes;
+	double run_ns = (double)pass->duration_ns;
+
+	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
+	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	report->cost_bytes = CT_UNKNOWN;
+	if (!report->costs)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n; p++) {
+		const struct ct_cost_rec *from = &pass->processes[p].facts.cost;
+		struct ct_report_cost *cost = &report->costs[report->n_costs];
+
+		if (!pass->processes[p].read || !pass->processes[p].facts.has_cost)
+			continue;
+		report->n_costs++;
+		cost->rank = rank_of(pass, p);
+		cost->wrapper_ns = from->wrapper_ns;
+		cost->calls = from->calls;
+		/* told before its first block was written, and never again: what it cost is not known */
+		if (!from->calls && pass->processes[p].facts.ops)
+			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
+		fill_timing(from, cost);
+		cost->poll_cpu_ns = from->poll_cpu_ns;
+		cost->write_cpu_ns = from->write_cpu_ns;
+		cost->beat_cpu_ns = from->beat_cpu_ns;
+		cost->bytes_written = from->bytes_written;
+		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
+				     from->bytes_written;
+		cost->share_pct = cost->cpu_pct = NAN;
+		if (run_ns <= 0)
+			continue;
+		if (cost->wrapper_ns != CT_UNKNOWN)
+			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
+		cost->cpu_pct = 100 *
+				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
+				 (double)from->beat_cpu_ns) /
+				run_ns;
+		report->cost_share_pct = fmax(report->cost_share_pct, cost->share_pct);
+		report->cost_cpu_pct = fmax(report->cost_cpu_pct, cost->cpu_pct);
+	}
+	return CT_OK;
+}
+
+/* ---- in flight ---- */
+
+/* ---- what could not be seen ---- */
+
+static int add_invisible(struct ct_report *report, const char *what, const char *why,
+			 const char *remedy)
+{
+	if (!what || !why)
+		return CT_NOMEM;
+	report->invisible[report->n_invisible++] = (struct ct_report_invisible){ what, why,
+										 remedy };
+	return CT_OK;
+}
+
+static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
+{
+	const struct ct_run *run = pass->run;
+	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats +
+		      ct_environment_unseen(pass);
+	int st = CT_OK;
+
+	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
+	if (!report->invisible)
+		return CT_NOMEM;
+	for (size_t w = 0; w < run->n_warnings && st == CT_OK; w++)
+		st = add_invisible(report, "a file of the run",
+				   ct_arena_text(report->memory, run->warnings[w],
+						 strlen(run->warnings[w])),
+				   NULL);
+	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
+		if (pass->seats[s].muddled)
+			st = add_invisible(report,
+					   ct_arena_printf(report->memory, "rank %d",
+							   pass->seats[s].rank),
+					   "its process has several ranks that the records do not "
+					   "tell apart: none of them is judged",
+					   NULL);
+	}
+	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
+		const struct ct_load_facts *facts = &pass->processes[p].facts;
+		const char *who = ct_arena_printf(report->memory, "rank %d", rank_of(pass, p));
+
+		for (uint32_t n = 0; pass->processes[p].read && n < facts->n_notes && st == CT_OK;
+		     n++)
+			st = add_invisible(report, who,
+					   ct_arena_printf(report->memory, "%s",
+							   pass->processes[p].notes[n]),
+					   NULL);
+		if (st == CT_OK && facts->plugin_alone)
+			st = add_invisible(
+				report, who,
+				ct_arena_printf(report->memory,
+						"NCCL's calls pass no wrapper: what its profiler "
+						"plugin (interface v%u) told of them is recorded",
+						facts->plugin_version),
+				NULL);
+		if (st == CT_OK && facts->plugin_is_copy)
+			st = add_invisible(
+				report, who,
+				"NCCL_PROFILER_PLUGIN names another copy of the library than "
+				"LD_PRELOAD: it hands on what it is told",
+				NULL);
+		if (st == CT_OK && facts->orphans)
+			st = add_invisible(report, who,
+					   ct_arena_printf(report->memory,
+							   "%llu operations on communicators whose "
+							   "making was not recorded",
+							   (unsigned long long)facts->orphans),
+					   NULL);
+	}
+	return st == CT_OK ? ct_environment_fill_unseen(pass, report) : st;
+}
+
+int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
+{
+	size_t n = pass->run->n_processes;
+	int st = CT_OK;
+
+	report->n_processes = n;
+	report->processes = ct_arena_calloc(report->memory, n, sizeof(*report->processes));
+	if (!report->processes)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n && st == CT_OK; p++)
+		st = fill_process(pass, p, report->memory, &report->processes[p]);
+	if (st == CT_OK)
+		st = ct_fill_ended(pass, report);
+	if (st == CT_OK)
+		st = fill_losses(pass, report);
+	if (st == CT_OK)
+		st = fill_costs(pass, report);
+	if (st == CT_OK)
+		st = ct_fill_inflight(pass, report);
+	if (st == CT_OK)
+		st = ct_environment_fill(pass, report);
+	return st == CT_OK ? fill_invisible(pass, report) : st;
+}

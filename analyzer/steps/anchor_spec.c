@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/steps/anchor_spec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "trace/ops.h"
+#include "trace/status.h"
+
+#define LEAST_DIGITS 4u
+#define MOST_NAMED 6u
+
+struct wanted {
+	char comm[192], op[32];
+	double bytes, within_bytes; /* from bytes - within to bytes + within */
+	int is_sized;
+};
+
+/* ---- what was written ---- */
+
+/* The field before `end`, which becomes its beginning; NULL: there is no colon before it. */
+static const char *last_field(const char *text, const char *end)
+{
+	while (end > text && end[-1] != ':')
+		end--;
+	return end > text ? end : NULL;
+}
+
+static int is_op_name(const char *name, size_t len)
+{
+	for (unsigned op = 0; op <= UINT8_MAX; op++) {
+		const char *known = ct_op_name(op);
+
+		if (known && strlen(known) == len && strncasecmp(known, name, len) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* "4000000", exactly, or with a unit as the report prints it: "28.1MB" is all from 28.05 to 28.15 MB. */
+static int parse_size(const char *text, struct wanted *w)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	double value = 0, digit = 0, unit = 1;
+	const char *c = text;
+
+	for (; (*c >= '0' && *c <= '9') || (*c == '.' && digit == 0 && c > text); c++) {
+		if (*c == '.') {
+			digit = 1;
+			continue;
+		}
+		value = 10 * value + (*c - '0');
+		digit *= 0.1;
+	}
+	if (c == text || c[-1] == '.' || c - text > 18)
+		return 0;
+	value *= digit > 0 ? digit : 1;
+	w->bytes = value;
+	w->within_bytes = 0;
+	if (!*c)
+		return digit == 0;
+	for (unsigned u = 0; u < sizeof(units) / sizeof(units[0]); u++, unit *= 1e3) {
+		if (strcasecmp(c, units[u]) != 0)
+			continue;
+		w->bytes = value * unit;
+		w->within_bytes = 0.501 * unit * (digit > 0 ? digit : 1);
+		return 1;
+	}
+	return 0;
+}
+
+static int fails(struct ct_wanted_fault *fault, const char *part, const char *end, const char *why)
+{
+	*fault = (struct ct_wanted_fault){ part, (int)(end - part), why };
+	return CT_RANGE;
+}
+
+/* Takes it apart. 0 or CT_RANGE, then with *fault. */
+static int parse(const char *text, struct wanted *w, struct ct_wanted_fault *fault)
+{
+	const char *end = text + strlen(text), *op = last_field(text, end), *op_end = end;
+
+	*w = (struct wanted){ 0 };
+	if (!op)
+		return fails(fault, text, end, "has no colon: communicator and operation");
+	if (!is_op_name(op, (size_t)(end - op))) {
+		const char *size = op;
+
+		op = last_field(text, size - 1);
+		op_end = size - 1;
+		w->is_sized = parse_size(size, w);
+		if (!op || !is_op_name(op, (size_t)(op_end - op)))
+			return op && w->is_sized ? fails(fault, op, op_end, "is no operation")
+						 : fails(fault, size, end, "is no operation");
+		if (!w->is_sized)
+			return fails(fault, size, end,
+				     "is no size: bytes, or as the report prints it (28.1MB)");
+	}
+	if (op - 1 == text)
+		return fails(fault, text, op - 1, "is no communicator; * is any");
+	snprintf(w->op, sizeof(w->op), "%.*s", (int)(op_end - op), op);
+	snprintf(w->comm, sizeof(w->comm), "%.*s", (int)(op - 1 - text), text);
+	return CT_OK;
+}
+
+int ct_wanted_check(const char *wanted, struct ct_wanted_fault *fault)
+{
+	struct wanted w;
+
+	return parse(wanted, &w, fault);
+}
+
+/* ---- what there is ---- */
+
+static int is_size(const struct ct_sequence_kind *kind, const struct wanted *w)
+{
+	return kind->is_sized && (double)kind->bytes >= w->bytes - w->within_bytes &&
+	       (double)kind->bytes <= w->bytes + w->within_bytes;
+}
+
+static int is_comm(const struct ct_comm *comm, const char *wanted)
+{
+	char key[20];
+
+	if (strcmp(wanted, "*") == 0 || (comm->name && strcmp(wanted, comm->name) == 0))
+		return 1;
+	snprintf(key, sizeof(key), "%016" PRIx64, comm->key);
+	return strlen(wanted) >= LEAST_DIGITS && strncasecmp(key, wanted, strlen(wanted)) == 0;
+}
+
+static int is_op(const struct ct_sequence_kind *kind, const char *wanted)
+{
+	const char *name = ct_op_name(kind->op);
+
+	return name && strcasecmp(name, wanted) == 0;
+}
+
+uint32_t ct_wanted_choose(const struct ct_sequence *s, const char *wanted, uint8_t *chosen)
+{
+	struct ct_wanted_fault fault;
+	struct wanted w;
+	uint32_t n = 0;
+
+	memset(chosen, 0, s->n_symbols);
+	if (parse(wanted, &w, &fault) != CT_OK)
+		return 0;
+	for (uint32_t k = 0; k < s->n_symbols; k++) {
+		const struct ct_sequence_kind *kind = &s->kinds[k];
+
+		chosen[k] = is_comm(kind->comm, w.comm) && is_op(kind, w.op) &&
+			    (!w.is_sized || is_size(kind, &w));
+		n += chosen[k];
+	}
+	return n;
+}
+
+/* How much of what was wanted a symbol is. */
+static unsigned likeness(const struct ct_sequence_kind *kind, const struct wanted *w)
+{
+	return 4u * (w->op[0] && is_op(kind, w->op)) + 2u * is_comm(kind->comm, w->comm) +
+	       (w->is_sized && is_size(kind, w));
+}
+
+static const char *spell(const struct ct_sequence_kind *kind, struct ct_arena *memory)
+{
+	const char *op = ct_op_name(kind->op), *comm = kind->comm->name;
+
+	if (!comm)
+		comm = ct_arena_printf(memory, "%016" PRIx64, kind->comm->key);
+	if (!comm || !kind->is_sized)
+		return comm ? ct_arena_printf(memory, "%s:%s", comm, op ? op : "?") : NULL;
+	return ct_arena_printf(memory, "%s:%s:%" PRIu64, comm, op ? op : "?", kind->bytes);
+}
+
+/* The next likeliest of those not named yet, the weightier first. */
+static uint32_t next_likely(const struct ct_sequence *s, const struct wanted *w,
+			    const uint8_t *named)
+{
+	uint32_t best = s->n_symbols;
+
+	for (uint32_t k = 0; k < s->n_symbols; k++) {
+		unsigned like, most;
+
+		if (named[k] || !ct_op_name(s->kinds[k].op))
+			continue;
+		if (best == s->n_symbols) {
+			best = k;
+			continue;
+		}
+		like = likeness(&s->kinds[k], w);
+		most = likeness(&s->kinds[best], w);
+		if (like > most || (like == most && s->symbols[k].bytes > s->symbols[best].bytes))
+			best = k;
+	}
+	return best;
+}
+
+const char *ct_wanted_others(const struct ct_sequence *s, const char *wanted,
+			     struct ct_arena *memory)
+{
+	uint8_t *named = calloc(s->n_symbols + 1u, 1);
+	struct ct_wanted_fault fault;
+	const char *text = "";
+	struct wanted w;
+	uint32_t k;
+
+	parse(wanted, &w, &fault);
+	for (unsigned n = 0; named && text && n < MOST_NAMED; n++) {
+		const char *one;
+
+		k = next_likely(s, &w, named);
+		if (k == s->n_symbols)
+			break;
+		named[k] = 1;
+		one = spell(&s->kinds[k], memory);
+		text = one ? ct_arena_printf(memory, "%s%s%s", text, *text ? ", " : "", one) : NULL;
+	}
+	if (!named)
+		text = NULL;
+	free(named);
+	return text && !*text ? "no operations on record" : text;
+}

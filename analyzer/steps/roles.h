@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* roles.h — what a communicator is there for: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel.
+ *
+ * By its name, where the program gave one that says so; else by who is in it and what it carries in a cycle. Where that
+ * leaves a choice there is no role. docs/ANALYSIS.md, "Roles". One thread. */
+#ifndef CT_CYCLE_ROLES_H
+#define CT_CYCLE_ROLES_H
+
+#include "analyzer/lateness/step_blame.h"
+
+enum ct_role_id { CT_ROLE_UNKNOWN, CT_IS_WORLD, CT_IS_DP, CT_IS_TP, CT_IS_PP, CT_IS_EP };
+
+#define CT_ROLE_SIZES 16u
+
+/* One communicator, as far as its role shows. */
+struct ct_role_facts {
+	const char *name; /* NULL none */
+	uint32_t n;	  /* members */
+	uint32_t stride;  /* between neighbours' global ranks; 0: uneven, or ranks are not known */
+	int one_host;	  /* all members are on one */
+	int is_whole;	  /* all ranks of the job are in it ... */
+	int is_first;	  /* ... and it is the first such */
+	int has_tensor_peer; /* its members are in different communicators of role tp each */
+	/* of the cycles that are known, a cycle; sends and receives once each */
+	double cycles;
+	uint64_t collectives, exchanges, messages, neighbours, to_self;
+	uint64_t swaps; /* of two members: both send and receive in one launch, which an exchange of all with all would too */
+	uint64_t exchanged_bytes, message_bytes, bytes;
+	struct ct_role_size {
+		uint64_t bytes, n;
+		uint8_t op;
+	} sizes[CT_ROLE_SIZES]; /* the collectives, by size; most at once */
+	uint32_t n_sizes;
+};
+
+struct ct_role {
+	enum ct_role_id id;
+	enum ct_confidence confidence;
+	const char *evidence;
+};
+
+/* What the name alone says: UNKNOWN where it says nothing, or several things. */
+enum ct_role_id ct_role_of_name(const char *name);
+
+/* The role of one communicator. The evidence lives in `memory`; 0 or CT_NOMEM. */
+int ct_role_of(const struct ct_role_facts *facts, struct ct_arena *memory, struct ct_role *role);
+
+/* "tp"; NULL for UNKNOWN. */
+const char *ct_role_name(enum ct_role_id id);
+
+/* Roles of all communicators, into report->comms. 0 or CT_NOMEM. */
+int ct_roles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
+		  const struct ct_hits *hits, struct ct_report *report);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "analyzer/model/report_rows.h"
+#include "analyzer/steps/roles.h"
+#include "trace/ops.h"
+#include "trace/status.h"
+
+static uint32_t seat_at(const struct ct_comm *comm, uint32_t rank)
+{
+	return comm->seats[rank] ? comm->seats[rank] - 1 : UINT32_MAX;
+}
+
+/* The same step from each member's global rank to the next one's; 0: it is not. */
+static uint32_t stride_of(const struct ct_pass *pass, const struct ct_comm *comm)
+{
+	int64_t stride = 0, last = -1;
+
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		uint32_t seat = seat_at(comm, r);
+		int64_t rank = seat == UINT32_MAX ? -1 : pass->seats[seat].rank;
+
+		if (rank < 0 || (r && rank <= last) || (r > 1 && rank - last != stride))
+			return 0;
+		stride = rank - last;
+		last = rank;
+	}
+	return comm->nranks > 1 ? (uint32_t)stride : 0;
+}
+
+static int is_on_one_host(const struct ct_pass *pass, const struct ct_comm *comm)
+{
+	uint32_t first = seat_at(comm, 0);
+
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		uint32_t seat = seat_at(comm, r);
+
+		if (seat == UINT32_MAX || pass->seats[seat].host != pass->seats[first].host)
+			return 0;
+	}
+	return 1;
+}
+
+static void set_shape(const struct ct_pass *pass, const struct ct_comm *comm,
+		      struct ct_role_facts *f)
+{
+	f->name = comm->name;
+	f->n = comm->nranks;
+	/* a size that nobody else confirms may be a damaged file's */
+	if (comm->n_known < comm->nranks || comm->clash || comm->shared_seat)
+		return;
+	f->stride = stride_of(pass, comm);
+	f->one_host = is_on_one_host(pass, comm);
+	f->is_whole = comm->nranks == pass->n_seats;
+}
+
+/* Of several that hold all ranks: the one that is split from none, else the first to be made. */
+static void find_first(const struct ct_pass *pass, struct ct_role_facts *facts)
+{
+	uint32_t first = UINT32_MAX;
+
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		if (!facts[c].is_whole)
+			continue;
+		if (first == UINT32_MAX ||
+		    (pass->comms.all[first]->parent && !pass->comms.all[c]->parent))
+			first = c;
+	}
+	if (first != UINT32_MAX)
+		facts[first].is_first = 1;
+}
+
+static void add_size(struct ct_role_facts *f, unsigned op, uint64_t bytes)
+{
+	uint32_t k = 0;
+
+	while (k < f->n_sizes && (f->sizes[k].op != op || f->sizes[k].bytes != bytes))
+		k++;
+	if (k == CT_ROLE_SIZES)
+		return;
+	if (k == f->n_sizes)
+		f->sizes[f->n_sizes++] = (struct ct_role_size){ .bytes = bytes, .op = (uint8_t)op };
+	f->sizes[k].n++;
+}
+
+static void add_message(struct ct_role_facts *f, const struct ct_tape_instance *i)
+{
+	uint32_t apart = i->src > i->dst ? (uint32_t)(i->src - i->dst)
+					 : (uint32_t)(i->dst - i->src);
+
+	f->messages++;
+	f->message_bytes += i->bytes;
+	f->to_self += apart == 0;
+	/* round the ends too: stages that are interleaved */
+	f->neighbours += apart == 1 || apart + 1 == f->n;
+}
+
+static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance *i, int grouped)
+{
+	f->bytes += i->bytes;
+	if (i->src >= 0) {
+		add_message(f, i);
+	} else if (i->op == CT_OP_AllToAll && grouped && f->n == 2) {
+		f->swaps++;
+	} else if (i->op == CT_OP_AllToAll) {
+		f->exchanges++;
+		f->exchanged_bytes += i->bytes;
+	} else if (ct_op_class(i->op) == CT_CLASS_SYNC) {
+		f->collectives++;
+		add_size(f, i->op, i->bytes);
+	} else {
+		f->collectives++;
+	}
+}
+
+static void set_content(const struct ct_pass *pass, const struct ct_cycles *cycles,
+			const struct ct_hits *hits, struct ct_role_facts *facts)
+{
+	for (uint32_t k = 0; k < pass->tape.n_instances; k++) {
+		const struct ct_tape_instance *i = &pass->tape.instances[k];
+		uint32_t cycle = ct_cycle_at(cycles, i->at_ns);
+
+		if (!cycles->n || (cycle != CT_CYCLES_NONE && hits->kept[cycle]))
+			add_instance(&facts[i->comm->index], i,
+				     pass->tape.parts[i->first_part].group != 0);
+	}
+	for (uint32_t c = 0; c < pass->comms.n; c++)
+		facts[c].cycles = cycles->n ? hits->n_kept : 0;
+}
+
+/* Are its members in as many different ones of role tp? tensor_of[seat]: communicator + 1. */
+static int has_tensor_peer(const struct ct_comm *comm, const uint32_t *tensor_of)
+{
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		uint32_t seat = seat_at(comm, r);
+
+		if (seat == UINT32_MAX || !tensor_of[seat])
+			return 0;
+		for (uint32_t q = 0; q < r; q++) {
+			if (tensor_of[seat_at(comm, q)] == tensor_of[seat])
+				return 0;
+		}
+	}
+	return comm->nranks > 1;
+}
+
+static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
+		    struct ct_report *report, struct ct_role *role)
+{
+	struct ct_report_comm *row = ct_report_row_of_comm(report, comm->key, comm->nranks);
+
+	if (ct_role_of(f, report->memory, role) != CT_OK)
+		return CT_NOMEM;
+	if (!row || !role->id)
+		return CT_OK;
+	row->role = ct_role_name(role->id);
+	row->role_confidence = role->confidence;
+	row->role_evidence = role->evidence;
+	return CT_OK;
+}
+
+/* Twice: what is tensor parallel tells of others that are orthogonal to it. */
+static int fill_all(const struct ct_pass *pass, struct ct_role_facts *facts, uint32_t *tensor_of,
+		    struct ct_report *report)
+{
+	struct ct_role role;
+
+	for (int again = 0; again < 2; again++) {
+		for (uint32_t c = 0; c < pass->comms.n; c++) {
+			const struct ct_comm *comm = pass->comms.all[c];
+
+			/* large ones: pairs of members would take too long, and nothing is so wide */
+			if (again && comm->n_known == comm->nranks && comm->nranks <= 4096)
+				facts[c].has_tensor_peer = has_tensor_peer(comm, tensor_of);
+			if (fill_one(comm, &facts[c], report, &role) != CT_OK)
+				return CT_NOMEM;
+			for (uint32_t r = 0; role.id == CT_IS_TP && r < comm->nranks; r++) {
+				if (seat_at(comm, r) != UINT32_MAX)
+					tensor_of[seat_at(comm, r)] = c + 1;
+			}
+		}
+	}
+	return CT_OK;
+}
+
+int ct_roles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
+		  const struct ct_hits *hits, struct ct_report *report)
+{
+	struct ct_role_facts *facts = calloc(pass->comms.n + 1u, sizeof(*facts));
+	uint32_t *tensor_of = calloc(pass->n_seats + 1u, sizeof(*tensor_of));
+	int st = facts && tensor_of ? CT_OK : CT_NOMEM;
+
+	if (st == CT_OK) {
+		for (uint32_t c = 0; c < pass->comms.n; c++)
+			set_shape(pass, pass->comms.all[c], &facts[c]);
+		find_first(pass, facts);
+		set_content(pass, cycles, hits, facts);
+		st = fill_all(pass, facts, tensor_of, report);
+	}
+	free(facts);
+	free(tensor_of);
+	return st;
+}

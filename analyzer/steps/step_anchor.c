@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/steps/step_anchor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+#define LEAST_REGULARITY 0.6
+#define LEAST_COVERAGE 0.5
+#define NEAR 0.9 /* of the largest m: a tie */
+/* Of the bytes, in distances of more than 1.5 m: then the anchor marks a part of the cycle. */
+#define MOST_OUTSIDE 0.1
+/* Of a period over several occurrences. */
+#define MOST_EVERY 1024u
+#define MOST_DEVIATION 0.15
+#define LEAST_DEVIATION_SINGLE 0.2 /* what comes evenly is not put together */
+#define LEAST_COVERAGE_EVERY 0.8
+#define SAMPLE                                                                                     \
+	1024u /* distances from the middle that are looked at for each number of occurrences */
+#define MOST_TRIED 64u
+#define FEW 8u
+#define LEAST_SHARE_FEW 0.05
+
+/* The occurrences of all symbols, symbol by symbol. */
+struct places {
+	const struct ct_cycle_op *ops;
+	uint32_t *at;	 /* indexes into ops */
+	uint32_t *first; /* by symbol, and one more */
+	uint32_t *scratch;
+	uint64_t n_ops;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int sort_places(struct places *p, uint32_t n, uint32_t n_symbols)
+{
+	uint32_t *next;
+
+	p->at = calloc((size_t)n + 1, sizeof(*p->at));
+	p->scratch = calloc((size_t)n + 1, sizeof(*p->scratch));
+	p->first = calloc((size_t)n_symbols + 2, sizeof(*p->first));
+	if (!p->at || !p->scratch || !p->first)
+		return CT_NOMEM;
+	/* Counted two places on, so that filling moves each symbol's first to where the next one's belongs. */
+	next = p->first + 1;
+	for (uint32_t i = 0; i < n; i++)
+		next[p->ops[i].symbol + 1]++;
+	for (uint32_t s = 1; s <= n_symbols; s++)
+		next[s] += next[s - 1];
+	for (uint32_t i = 0; i < n; i++)
+		p->at[next[p->ops[i].symbol]++] = i;
+	return CT_OK;
+}
+
+static uint32_t index_of(const struct places *p, uint32_t symbol, uint32_t k)
+{
+	return p->ops[p->at[p->first[symbol] + k]].index;
+}
+
+static uint32_t count_of(const struct places *p, uint32_t symbol)
+{
+	return p->first[symbol + 1] - p->first[symbol];
+}
+
+/* The commonest of n values, which are sorted here; the smallest of those that are equally common. */
+static uint32_t mode(uint32_t *values, uint32_t n)
+{
+	uint32_t best = 0, best_n = 0;
+
+	qsort(values, n, sizeof(*values), by_value);
+	for (uint32_t i = 0; i < n;) {
+		uint32_t k = i;
+
+		while (k < n && values[k] == values[i])
+			k++;
+		if (k - i > best_n) {
+			best = values[i];
+			best_n = k - i;
+		}
+		i = k;
+	}
+	return best;
+}
+
+static uint32_t tolerance(uint32_t m)
+{
+	return m / 10 > 2 ? m / 10 : 2;
+}
+
+static double share_near(const uint32_t *values, uint32_t n, uint32_t m)
+{
+	uint32_t near = 0, within = tolerance(m);
+
+	for (uint32_t i = 0; i < n; i++)
+		near += values[i] + within >= m && values[i] <= m + within;
+	return n ? (double)near / n : 0;
+}
+
+/* How regularly every `every`th occurrence comes. */
+static struct ct_cycle_anchor measure(const struct places *p, uint32_t symbol, uint32_t every)
+{
+	uint32_t occurrences = count_of(p, symbol), n = occurrences - every;
+	struct ct_cycle_anchor a = { .symbol = symbol, .every = every };
+
+	for (uint32_t k = 0; k < n; k++)
+		p->scratch[k] = index_of(p, symbol, k + every) - index_of(p, symbol, k);
+	a.ops = mode(p->scratch, n);
+	a.regularity = share_near(p->scratch, n, a.ops);
+	a.coverage = (double)occurrences / every * a.ops / (double)p->n_ops;
+	return a;
+}
+
+static double mean_idle(const struct places *p, uint32_t symbol)
+{
+	double sum = 0;
+	uint32_t n = count_of(p, symbol);
+
+	for (uint32_t k = 0; k < n; k++)
+		sum += (double)p->ops[p->at[p->first[symbol] + k]].idle_ns;
+	return n ? sum / n : 0;
+}
+
+/* Both within a tenth of the largest: which one? */
+static int is_better(const struct places *p, const struct ct_cycle_anchor *a,
+		     const struct ct_cycle_anchor *b)
+{
+	if (a->regularity != b->regularity)
+		return a->regularity > b->regularity;
+	return mean_idle(p, a->symbol) > mean_idle(p, b->symbol);
+}
+
+static int is_weighty(const struct ct_cycle_symbol *symbol, uint64_t bytes)
+{
+	return !symbol->partial && symbol->n >= CT_ANCHOR_LEAST &&
+	       (double)symbol->bytes >= CT_ANCHOR_SHARE * (double)bytes;
+}
+
+/* ---- an operation that comes once a cycle ---- */
+
+static int find_single(const struct places *p, const struct ct_cycle_symbol *symbols, uint32_t n,
+		       uint64_t bytes, struct ct_cycle_anchor *best)
+{
+	struct ct_cycle_anchor *kept = calloc((size_t)n + 1, sizeof(*kept));
+	uint32_t n_kept = 0, largest = 0;
+	int found = 0;
+
+	if (!kept)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < n; s++) {
+		struct ct_cycle_anchor a;
+
+		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < CT_ANCHOR_LEAST)
+			continue;
+		a = measure(p, s, 1);
+		if (a.regularity < LEAST_REGULARITY || a.coverage < LEAST_COVERAGE)
+			continue;
+		kept[n_kept++] = a;
+		largest = a.ops > largest ? a.ops : largest;
+	}
+	for (uint32_t k = 0; k < n_kept; k++) {
+		if (kept[k].ops < NEAR * largest || (found && !is_better(p, &kept[k], best)))
+			continue;
+		*best = kept[k];
+		found = 1;
+	}
+	free(kept);
+	return found ? CT_OK : CT_NOTFOUND;
+}
+
+/* Share of the bytes beyond the anchor's own period, where an occurrence is followed by none for too long. */
+static double outside(const struct places *p, uint32_t n, const struct ct_cycle_symbol *symbols,
+		      const struct ct_cycle_anchor *a)
+{
+	double sum = 0, out = 0;
+	uint32_t last = UINT32_MAX, next = 0, k = 0, occurrences = count_of(p, a->symbol);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ct_cycle_op *op = &p->ops[i];
+		const struct ct_cycle_symbol *s = &symbols[op->symbol];
+		double bytes = s->n ? (double)s->bytes / (double)s->n : 0;
+
+		if (op->symbol == a->symbol) {
+			last = op->index;
+			next = ++k < occurrences ? index_of(p, a->symbol, k) : 0;
+		}
+		if (last == UINT32_MAX || !next)
+			continue;
+		sum += bytes;
+		if (next - last > a->ops + a->ops / 2 && op->index - last >= a->ops)
+			out += bytes;
+	}
+	return sum > 0 ? out / sum : 0;
+}
+
+/* ---- a cycle of several occurrences ---- */
+
+/* Every `every`th distance of a symbol: mean, and mean deviation from it as a share of it. */
+static double deviation(const struct places *p, uint32_t symbol, uint32_t every, double *mean)
+{
+	uint32_t n = count_of(p, symbol) - every, from = 0;
+	double sum = 0, off = 0;
+
+	if (n > SAMPLE) {
+		from = (n - SAMPLE) / 2;
+		n = SAMPLE;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		p->scratch[k] = index_of(p, symbol, from + k + every) -
+				index_of(p, symbol, from + k);
+		sum += p->scratch[k];
+	}
+	*mean = sum / n;
+	for (uint32_t k = 0; k < n; k++)
+		off += fabs(p->scratch[k] - *mean);
+	return off / sum;
+}
+
+/* The least number of occurrences, below `most`, after which a symbol comes again far more regularly than after one more or
+ * less: over many occurrences anything looks regular. 0 in a->every: there is none. */
+static void find_every(const struct places *p, uint32_t symbol, uint32_t most,
+		       struct ct_cycle_anchor *a)
+{
+	uint32_t occurrences = count_of(p, symbol), n = occurrences / CT_ANCHOR_LEAST;
+	double before, mean, here, after, next;
+
+	a->every = 0;
+	before = deviation(p, symbol, 1, &mean);
+	if (before < LEAST_DEVIATION_SINGLE)
+		return;
+	here = deviation(p, symbol, 2, &mean);
+	for (uint32_t j = 2; j <= n && j < most; j++) {
+		double coverage = (double)occurrences / j * mean / (double)p->n_ops;
+
+		after = deviation(p, symbol, j + 1, &next);
+		if (here <= MOST_DEVIATION && here < before && 2 * here <= before &&
+		    here <= 0.85 * after && coverage >= LEAST_COVERAGE_EVERY) {
+			*a = measure(p, symbol, j);
+			return;
+		}
+		before = here;
+		here = after;
+		mean = next;
+	}
+}
+
+/* The cycle begins where the rank had been idle longest, on average: the first of those before the longest distance. */
+static uint32_t phase_of(const struct places *p, const struct ct_cycle_anchor *a)
+{
+	uint32_t n = count_of(p, a->symbol), best = 0;
+	double most = -1;
+
+	for (uint32_t r = 0; r < a->every; r++) {
+		double sum = 0;
+		uint32_t seen = 0;
+
+		for (uint32_t k = r ? r : a->every; k < n; k += a->every, seen++)
+			sum += (double)(index_of(p, a->symbol, k) - index_of(p, a->symbol, k - 1));
+		if (seen && sum / seen > most) {
+			most = sum / seen;
+			best = r;
+		}
+	}
+	return best;
+}
+
+/* `most_every` occurrences at most; of symbols with that share of the bytes. */
+static int find_compound(const struct places *p, const struct ct_cycle_symbol *symbols, uint32_t n,
+			 uint64_t bytes, uint32_t most_every, double share,
+			 struct ct_cycle_anchor *best)
+{
+	struct ct_cycle_anchor a;
+	uint32_t tried = 0, most = most_every + 1;
+
+	for (uint32_t s = 0; s < n && tried < MOST_TRIED; s++) {
+		if (!is_weighty(&symbols[s], bytes) || count_of(p, s) < 2 * CT_ANCHOR_LEAST ||
+		    (double)symbols[s].bytes < share * (double)bytes)
+			continue;
+		tried++;
+		find_every(p, s, most, &a);
+		if (!a.every)
+			continue;
+		*best = a;
+		most = a.every;
+	}
+	if (most > most_every)
+		return CT_NOTFOUND;
+	best->first = phase_of(p, best);
+	return CT_OK;
+}
+
+int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
+		   const struct ct_cycle_symbol *symbols, uint32_t n_symbols,
+		   struct ct_cycle_anchor *anchor)
+{
+	struct places p = { .ops = listed, .n_ops = n_ops ? n_ops : 1 };
+	struct ct_cycle_anchor several;
+	uint64_t bytes = 0;
+	int st = sort_places(&p, n, n_symbols);
+
+	for (uint32_t s = 0; s < n_symbols; s++)
+		bytes += symbols[s].bytes;
+	if (st == CT_OK)
+		st = find_single(&p, symbols, n_symbols, bytes, anchor);
+	if (st == CT_OK && outside(&p, n, symbols, anchor) <= MOST_OUTSIDE) {
+		/* a cycle of equal parts, at the end of which something weighty comes a few times */
+		if (find_compound(&p, symbols, n_symbols, bytes, FEW, LEAST_SHARE_FEW, &several) ==
+			    CT_OK &&
+		    several.ops > 1.5 * anchor->ops)
+			*anchor = several;
+	} else if (st != CT_NOMEM &&
+		   find_compound(&p, symbols, n_symbols, bytes, MOST_EVERY, 0, &several) == CT_OK) {
+		*anchor = several;
+		st = CT_OK;
+	}
+	free(p.at);
+	free(p.first);
+	free(p.scratch);
+	return st;
+}

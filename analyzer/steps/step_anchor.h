@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step_anchor.h — which operation marks the cycles of a program that repeats itself, from the order of its operations alone.
+ *
+ * Of every kind of operation (a symbol) that carries 0.2 % of the bytes and occurs three times: m is the commonest
+ * distance between two occurrences, in operations; regularity the share of distances within max(2, 10 %) of it; coverage
+ * occurrences * m / operations. Kept with regularity >= 0.6 and coverage >= 0.5; the anchor is the one with the largest m,
+ * of those within 10 % of it the most regular, then the one with most idle time before it.
+ *
+ * That finds the layer, not the step, where nothing happens once a step (FSDP without anything but its units): then much of
+ * the bytes lies in distances that are none of the anchor's. If it is a tenth, the period is sought over several
+ * occurrences of what comes unevenly: the least j whose distances deviate by 15 % at most, half as much as those of j - 1
+ * and three quarters as much as those of j + 1. If it is not, only of what carries 5 % of the bytes and with j <= 8, for a period that is half as long
+ * again (an exchange in each layer, and gradients in some).
+ *
+ * Source: measured on eleven patterns of training (unit.cycle_anchor); the second part on tools/workload. Pure. */
+#ifndef CT_CYCLE_ANCHOR_H
+#define CT_CYCLE_ANCHOR_H
+
+#include <stdint.h>
+
+/* One operation of the rank, in order. */
+struct ct_cycle_op {
+	uint64_t at_ns;	  /* entry of its call */
+	uint64_t end_ns;  /* 0 unknown */
+	uint64_t idle_ns; /* from the entry of the one before it to its own */
+	uint32_t symbol;
+	uint32_t index; /* among all operations, also those that are not listed */
+};
+
+struct ct_cycle_symbol {
+	uint64_t n, bytes; /* occurrences and their bytes, those that are not listed too */
+	int partial;	   /* some are not listed: no anchor */
+};
+
+struct ct_cycle_anchor {
+	uint32_t symbol;
+	uint32_t every; /* so many occurrences make a cycle ... */
+	uint32_t first; /* ... beginning with this one */
+	uint32_t ops;	/* in a cycle, mostly */
+	double regularity, coverage;
+};
+
+/* 0 and *anchor; CT_NOTFOUND: nothing recurs; CT_NOMEM. n_ops: operations in all. */
+int ct_anchor_find(const struct ct_cycle_op *listed, uint32_t n, uint64_t n_ops,
+		   const struct ct_cycle_symbol *symbols, uint32_t n_symbols,
+		   struct ct_cycle_anchor *anchor);
+
+#define CT_ANCHOR_LEAST 3u /* occurrences, cycles */
+#define CT_ANCHOR_SHARE 0.002
+
+#endif

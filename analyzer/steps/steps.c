@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/steps/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/steps/anchor_spec.h"
+#include "analyzer/steps/period.h"
+#include "trace/ops.h"
+#include "trace/status.h"
+
+#define MOST_ASKED 4u /* ranks beside the reference */
+/* Of a small operation: share of its distances that are alike, and of the cycles that it accounts for. */
+#define LEAST_RECURRING 0.8
+#define LEAST_RECURRING_COVERAGE 0.5
+/* Of the operations, between the first and the last range that marks a cycle. */
+#define LEAST_MARKED 0.5
+#define FEW_OPS 2u /* a cycle of no more may be a part of one */
+
+void ct_cycles_fini(struct ct_cycles *cycles)
+{
+	free(cycles->cut_ns);
+	*cycles = (struct ct_cycles){ 0 };
+}
+
+/* ---- cuts ---- */
+
+static uint64_t median_time(const struct ct_cycles *c)
+{
+	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times)), median;
+
+	if (!times)
+		return UINT64_MAX;
+	for (uint32_t k = 0; k < c->n; k++)
+		times[k] = c->cut_ns[k + 1] - c->cut_ns[k];
+	qsort(times, c->n, sizeof(*times), ct_by_u64);
+	median = times[c->n / 2];
+	free(times);
+	return median;
+}
+
+/* Of the chosen symbols every `every`th occurrence, from `first` on: their places in the sequence. */
+static uint32_t pick(const struct ct_sequence *s, const uint8_t *chosen, uint32_t first,
+		     uint32_t every, uint32_t *places)
+{
+	uint32_t seen = 0, n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!chosen[s->ops[i].symbol])
+			continue;
+		if (seen >= first && (seen - first) % every == 0)
+			places[n++] = i;
+		seen++;
+	}
+	return n;
+}
+
+/* Which cycle an operation of the sequence is in, by its place. */
+static uint32_t cycle_of_place(const uint32_t *places, uint32_t n, uint32_t place)
+{
+	uint32_t from = 0, to = n;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (places[middle] <= place)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from ? from - 1 : CT_CYCLES_NONE;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* After how many cycles a small operation comes again; 0: not regularly. `last` and `gaps` are room. */
+static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_cycles)
+{
+	uint32_t near = 0, median;
+
+	if (n + 1 < CT_ANCHOR_LEAST)
+		return 0;
+	qsort(gaps, n, sizeof(*gaps), by_number);
+	median = gaps[n / 2];
+	for (uint32_t k = 0; k < n; k++)
+		near += gaps[k] == median;
+	if (median < 2 || near < LEAST_RECURRING * n ||
+	    (double)(n + 1) * median < LEAST_RECURRING_COVERAGE * n_cycles)
+		return 0;
+	return median;
+}
+
+static void find_recurring(const struct ct_sequence *s, const uint32_t *places, uint32_t n,
+			   uint32_t *gaps, struct ct_cycles *c)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t k = 0; k < s->n_symbols; k++)
+		bytes += s->symbols[k].bytes;
+	for (uint32_t k = 0; k < s->n_symbols && c->n_recurring < CT_RECURRING; k++) {
+		uint32_t last = CT_CYCLES_NONE, n_gaps = 0, every;
+
+		if (s->symbols[k].partial || s->symbols[k].n < CT_ANCHOR_LEAST ||
+		    s->symbols[k].n > n ||
+		    (double)s->symbols[k].bytes >= CT_ANCHOR_SHARE * (double)bytes)
+			continue;
+		for (uint32_t i = 0; i < s->n; i++) {
+			uint32_t cycle;
+
+			if (s->ops[i].symbol != k)
+				continue;
+			cycle = cycle_of_place(places, n, i);
+			if (cycle == last || cycle == CT_CYCLES_NONE)
+				continue;
+			if (last != CT_CYCLES_NONE)
+				gaps[n_gaps++] = cycle - last;
+			last = cycle;
+		}
+		every = recurs_every(gaps, n_gaps, n);
+		if (every)
+			c->recurring[c->n_recurring++] = (struct ct_recurring){ s->kinds[k], every,
+										s->symbols[k].n };
+	}
+}
+
+/* What the chosen symbols have in common. */
+static struct ct_sequence_kind anchor_of(const struct ct_sequence *s, const uint8_t *chosen)
+{
+	struct ct_sequence_kind kind = { 0 };
+
+	for (uint32_t k = s->n_symbols; k-- > 0;) {
+		if (!chosen[k])
+			continue;
+		if (kind.comm && kind.bytes != s->kinds[k].bytes)
+			kind.is_sized = 0;
+		else if (!kind.comm)
+			kind = s->kinds[k];
+	}
+	return kind;
+}
+
+static int cut(const struct ct_sequence *s, const uint8_t *chosen, uint32_t first, uint32_t every,
+	       struct ct_cycles *c)
+{
+	uint32_t *places = calloc((size_t)s->n + 1, sizeof(*places));
+	uint32_t *gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
+	uint32_t n = places && gaps ? pick(s, chosen, first, every, places) : 0;
+	int st = places && gaps ? CT_NOTFOUND : CT_NOMEM;
+
+	if (n >= CT_ANCHOR_LEAST) {
+		c->cut_ns = calloc(n, sizeof(*c->cut_ns));
+		st = c->cut_ns ? CT_OK : CT_NOMEM;
+	}
+	if (st == CT_OK) {
+		c->n = n - 1;
+		c->by_ends = 1;
+		for (uint32_t k = 0; k < n; k++)
+			c->by_ends &= s->ops[places[k]].end_ns != 0;
+		for (uint32_t k = 0; k < n; k++)
+			c->cut_ns[k] = c->by_ends ? s->ops[places[k]].end_ns
+						  : s->ops[places[k]].at_ns;
+		qsort(c->cut_ns, n, sizeof(*c->cut_ns), ct_by_u64);
+		c->err_ns = c->by_ends ? 2 * s->err_ns : CT_UNKNOWN;
+		c->anchor = anchor_of(s, chosen);
+		c->seat = s->seat;
+		c->cut_short = s->cut_short;
+		find_recurring(s, places, n, gaps, c);
+		c->median_ns = median_time(c);
+		st = c->median_ns == UINT64_MAX ? CT_NOMEM : CT_OK;
+	}
+	free(places);
+	free(gaps);
+	return st;
+}
+
+/* ---- what marks them ---- */
+
+/* Symbols that differ by less than a power of two in size become one: onto[symbol]. Returns how many are left, 0: no
+ * memory. */
+static uint32_t coarsen(const struct ct_sequence *s, uint32_t *onto)
+{
+	struct ct_table seen = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < s->n_symbols; k++) {
+		const struct ct_sequence_kind *kind = &s->kinds[k];
+		uint64_t size = kind->bytes ? 64 - (uint64_t)__builtin_clzll(kind->bytes) : 0;
+		uint64_t what = size << 24 | (uint64_t)kind->op << 16 | (uint64_t)kind->dtype << 8 |
+				kind->is_sized;
+		uint64_t key = ct_mix(
+			ct_mix((uint64_t)kind->comm->index << 32 | (uint32_t)kind->peer) ^ what);
+		void *known = ct_table_get(&seen, key);
+
+		if (!known) {
+			known = (void *)(uintptr_t)(++n);
+			if (ct_table_put(&seen, key, known) != CT_OK) {
+				n = 0;
+				break;
+			}
+		}
+		onto[k] = (uint32_t)((uintptr_t)known - 1);
+	}
+	ct_table_fini(&seen);
+	return n;
+}
+
+/* The anchor among symbols that are taken together: onto[symbol] of n. */
+static int find_among(const struct ct_sequence *s, const uint32_t *onto, uint32_t n,
+		      struct ct_cycle_anchor *anchor)
+{
+	struct ct_cycle_op *ops = malloc(((size_t)s->n + 1) * sizeof(*ops));
+	struct ct_cycle_symbol *symbols = calloc((size_t)n + 1, sizeof(*symbols));
+	int st = ops && symbols ? CT_OK : CT_NOMEM;
+
+	for (uint32_t i = 0; i < s->n && st == CT_OK; i++) {
+		ops[i] = s->ops[i];
+		ops[i].symbol = onto[s->ops[i].symbol];
+	}
+	for (uint32_t k = 0; k < s->n_symbols && st == CT_OK; k++) {
+		symbols[onto[k]].n += s->symbols[k].n;
+		symbols[onto[k]].bytes += s->symbols[k].bytes;
+		symbols[onto[k]].partial |= s->symbols[k].partial;
+	}
+	if (st == CT_OK)
+		st = ct_anchor_find(ops, s->n, s->n_ops, symbols, n, anchor);
+	free(ops);
+	free(symbols);
+	return st;
+}
+
+static int find_anchor(const struct ct_sequence *s, uint8_t *chosen, struct ct_cycle_anchor *anchor)
+{
+	uint32_t *onto = calloc((size_t)s->n_symbols + 1, sizeof(*onto));
+	uint32_t n = s->n_symbols;
+	int st = onto ? CT_OK : CT_NOMEM;
+
+	for (uint32_t k = 0; k < n && st == CT_OK; k++)
+		onto[k] = k;
+	if (st == CT_OK)
+		st = find_among(s, onto, n, anchor);
+	if (st == CT_NOTFOUND) {
+		n = coarsen(s, onto);
+		st = n			 ? find_among(s, onto, n, anchor)
+		     : n == s->n_symbols ? CT_NOTFOUND
+					 : CT_NOMEM;
+		/* a cycle of one operation is told by its size, or not at all */
+		if (st == CT_OK && anchor->ops < 2)
+			st = CT_NOTFOUND;
+	}
+	for (uint32_t k = 0; k < s->n_symbols && st == CT_OK; k++)
+		chosen[k] = onto[k] == anchor->symbol;
+	free(onto);
+	return st;
+}
+
+/* Where one operation comes alone, again and again (tensor parallelism without anything else of weight), its order says
+ * nothing of steps. Its times may: forward and backward passes take turns. */
+static int join_by_times(const struct ct_sequence *s, const uint8_t *chosen, struct ct_cycles *c)
+{
+	uint64_t *times = malloc(((size_t)c->n + 1) * sizeof(*times));
+	uint32_t parts, first;
+
+	if (!times)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < c->n; k++)
+		times[k] = c->cut_ns[k + 1] - c->cut_ns[k];
+	parts = ct_period_of_parts(times, c->n, c->median_ns, &first);
+	free(times);
+	c->may_be_parts = parts == 0;
+	if (parts < 2)
+		return CT_OK;
+	ct_cycles_fini(c);
+	return cut(s, chosen, first, parts, c);
+}
+
+static int try_sequence(const struct ct_sequence *s, const char *wanted, struct ct_cycles *c)
+{
+	uint8_t *chosen = calloc((size_t)s->n_symbols + 1, 1);
+	struct ct_cycle_anchor anchor = { .every = 1 };
+	int st = chosen ? CT_OK : CT_NOMEM;
+
+	if (st == CT_OK && wanted)
+		st = ct_wanted_choose(s, wanted, chosen) ? CT_OK : CT_NOTFOUND;
+	else if (st == CT_OK)
+		st = find_anchor(s, chosen, &anchor);
+	if (st == CT_OK)
+		st = cut(s, chosen, anchor.first, anchor.every, c);
+	if (st == CT_OK && !wanted && anchor.every == 1 && anchor.ops <= FEW_OPS)
+		st = join_by_times(s, chosen, c);
+	free(chosen);
+	return st;
+}
+
+/* ---- cycles that the program tells ---- */
+
+/* Of the first operation at or after each cut, its place; of none, the end. */
+static void places_of_cuts(const struct ct_sequence *s, const struct ct_cycles *c, uint32_t *places)
+{
+	uint32_t at = 0;
+
+	for (uint32_t k = 0; k <= c->n; k++) {
+		while (at < s->n && s->ops[at].at_ns < c->cut_ns[k])
+			at++;
+		places[k] = at;
+	}
+}
+
+/* Whoever marks a few cycles only, while a profiler looks on, does not tell what the cycles of the run are. */
+static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t n)
+{
+	uint32_t within = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		within += s->ops[i].at_ns >= cut_ns[0] && s->ops[i].at_ns < cut_ns[n - 1];
+	return within && within >= LEAST_MARKED * s->n;
+}
+
+static int try_markers(const struct ct_pass *pass, struct ct_cycles *c)
+{
+	const struct ct_sequence *s = &pass->sequence;
+	uint32_t *places, *gaps, n = 0;
+	uint64_t *cut_ns = NULL;
+	const char *name = NULL;
+	int st = ct_markers_cut(&pass->markers, &cut_ns, &n, &name);
+
+	if (st == CT_OK && !covers(s, cut_ns, n)) {
+		free(cut_ns);
+		st = CT_NOTFOUND;
+	}
+	if (st != CT_OK)
+		return st;
+	c->cut_ns = cut_ns;
+	c->marker = name;
+	c->n = n - 1;
+	c->seat = s->seat;
+	c->err_ns = 2 * pass->run->processes[pass->seats[s->seat].process].id.clock_res_ns;
+	c->cut_short = pass->markers.cut_short || s->cut_short;
+	places = calloc((size_t)n + 1, sizeof(*places));
+	gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
+	if (places && gaps) {
+		places_of_cuts(s, c, places);
+		find_recurring(s, places, n, gaps, c);
+		c->median_ns = median_time(c);
+	}
+	st = places && gaps && c->median_ns != UINT64_MAX ? CT_OK : CT_NOMEM;
+	free(places);
+	free(gaps);
+	return st;
+}
+
+/* ---- whose operations ---- */
+
+/* The lowest rank of the largest communicator; of equally large ones, of that with most operations. */
+static uint32_t reference(const struct ct_pass *pass)
+{
+	const struct ct_comm *largest = NULL;
+
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		const struct ct_comm *comm = pass->comms.all[c];
+
+		if (!comm->n_known || comm->shared_seat || comm->clash)
+			continue;
+		if (!largest || comm->n_known > largest->n_known ||
+		    (comm->n_known == largest->n_known && comm->instances > largest->instances))
+			largest = comm;
+	}
+	for (uint32_t r = 0; largest && r < largest->nranks; r++) {
+		if (largest->seats[r])
+			return largest->seats[r] - 1;
+	}
+	return pass->sequence.seat;
+}
+
+/* What another rank did, as far as it is on the tape; only if that holds all of the run. */
+static int from_tape(const struct ct_pass *pass, uint32_t seat, struct ct_sequence *s)
+{
+	const struct ct_tape *tape = &pass->tape;
+
+	ct_sequence_init(s, seat, 0);
+	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
+		const struct ct_tape_part *part = &tape->parts[tape->order[k]];
+		const struct ct_tape_instance *i = &tape->instances[part->instance];
+		const struct ct_call_seen call = {
+			.comm = i->comm,
+			.op = i->op,
+			.dtype = i->dtype,
+			.peer = i->src < 0    ? -1
+				: part->index ? i->src
+					      : i->dst,
+			.bytes = i->count * ct_dtype_bytes(i->dtype),
+			.varies = i->varying,
+			.at_ns = part->enter_ns,
+			.end_ns = part->end_ns,
+			.err_ns = part->err_ns,
+		};
+
+		if (ct_sequence_add(s, &call) != CT_OK)
+			return CT_NOMEM;
+	}
+	ct_sequence_close(s);
+	return CT_OK;
+}
+
+static int try_seat(const struct ct_pass *pass, uint32_t seat, const char *wanted,
+		    struct ct_cycles *c)
+{
+	struct ct_sequence s;
+	int st;
+
+	if (seat == pass->sequence.seat)
+		return try_sequence(&pass->sequence, wanted, c);
+	if (pass->tape.keep_one_of > 1 || seat >= pass->tape.n_seats)
+		return CT_NOTFOUND;
+	st = from_tape(pass, seat, &s);
+	if (st == CT_OK)
+		st = try_sequence(&s, wanted, c);
+	ct_sequence_fini(&s);
+	return st;
+}
+
+static const char *why_not(const struct ct_pass *pass)
+{
+	if (!pass->sequence.n_ops)
+		return "no operations on record to cut the run by";
+	if (pass->sequence.n_ops < CT_ANCHOR_LEAST)
+		return "too few operations to cut the run by";
+	return "no operation comes again at regular distances; --cycle-anchor names one";
+}
+
+int ct_cycles_find(const struct ct_pass *pass, const char *wanted, struct ct_arena *memory,
+		   struct ct_cycles *c)
+{
+	uint32_t first = reference(pass), asked = 0;
+	int st;
+
+	*c = (struct ct_cycles){ .any_size = wanted != NULL };
+	st = wanted ? CT_NOTFOUND : try_markers(pass, c);
+	if (st == CT_NOTFOUND)
+		st = try_seat(pass, first, wanted, c);
+	if (st == CT_NOTFOUND && first != pass->sequence.seat)
+		st = try_seat(pass, pass->sequence.seat, wanted, c);
+	/* every quarter of the ranks */
+	for (; st == CT_NOTFOUND && asked < MOST_ASKED; asked++)
+		st = try_seat(pass,
+			      (uint32_t)((uint64_t)pass->n_seats * (asked + 1) / (MOST_ASKED + 1)),
+			      wanted, c);
+	if (st != CT_NOTFOUND)
+		return st;
+	ct_cycles_fini(c);
+	if (!wanted) {
+		c->why = why_not(pass);
+		return CT_OK;
+	}
+	c->why = ct_wanted_others(&pass->sequence, wanted, memory);
+	return c->why ? CT_NOTFOUND : CT_NOMEM;
+}
+
+uint32_t ct_cycle_at(const struct ct_cycles *c, uint64_t at_ns)
+{
+	uint32_t from = 0, to = c->n;
+
+	if (!c->n || at_ns < c->cut_ns[0] || at_ns >= c->cut_ns[c->n])
+		return CT_CYCLES_NONE;
+	while (to - from > 1) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (c->cut_ns[middle] <= at_ns)
+			from = middle;
+		else
+			to = middle;
+	}
+	return from;
+}

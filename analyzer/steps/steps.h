@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steps.h — the run cut into cycles: what marks them, and when each begins.
+ *
+ * If the lowest rank says so itself, by NVTX ranges of one name that at least half of its operations lie between (markers.h),
+ * a cycle goes from the beginning of one to that of the next. Else by operations: the reference is the lowest rank of the largest communicator; if nothing recurs there, a few others are asked. A cycle
+ * goes from the end of one anchor to the end of the next one: a synchronising operation ends on all its members at the same
+ * time. Where an end was not measured, from entry to entry. What lies before the first anchor and behind the last one is in
+ * no cycle. One thread; borrows what the pass holds. */
+#ifndef CT_CYCLES_H
+#define CT_CYCLES_H
+
+#include "analyzer/model/report.h"
+#include "analyzer/steps/sequence.h"
+#include "analyzer/stream/stream.h"
+
+#define CT_CYCLES_NONE UINT32_MAX
+#define CT_CYCLES_TOLD 10000u /* in the report; of more, as many evenly */
+
+/* A small operation that comes every so many cycles. */
+struct ct_recurring {
+	struct ct_sequence_kind kind;
+	uint32_t every;
+	uint64_t n;
+};
+#define CT_RECURRING 8u
+
+struct ct_cycles {
+	const char *why;    /* there are none; NULL: there are */
+	uint64_t *cut_ns;   /* n + 1 times since the run began */
+	uint32_t n;	    /* cycles */
+	int by_ends;	    /* the times are ends of the anchor; else entries */
+	uint64_t err_ns;    /* of a cycle's time */
+	uint64_t median_ns; /* of their times */
+	uint32_t seat;	    /* the reference */
+	const char *
+		marker; /* name of the NVTX ranges that begin them, the pass's; NULL: the anchor marks them */
+	struct ct_sequence_kind anchor;
+	int any_size; /* chosen by the user, whatever its size */
+	struct ct_recurring recurring[CT_RECURRING];
+	uint32_t n_recurring;
+	int may_be_parts; /* each is an operation or two, and their times differ: a step may have several */
+	int cut_short; /* only the beginning of the run was cut */
+};
+
+/* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK whether there are cycles or not;
+ * CT_NOTFOUND: no operation is called so, and cycles->why names those that there are; CT_NOMEM. */
+int ct_cycles_find(const struct ct_pass *pass, const char *wanted, struct ct_arena *memory,
+		   struct ct_cycles *cycles);
+void ct_cycles_fini(struct ct_cycles *cycles);
+
+/* The cycle that a time lies in, CT_CYCLES_NONE: none. */
+uint32_t ct_cycle_at(const struct ct_cycles *cycles, uint64_t at_ns);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/findings/time_structure.h"
+#include "analyzer/lateness/step_blame.h"
+#include "trace/ops.h"
+#include "trace/status.h"
+
+/* The value that `share` of n sorted ones do not exceed. */
+static uint64_t quantile(const uint64_t *sorted, uint32_t n, double share)
+{
+	uint32_t at = (uint32_t)(share * n);
+
+	return sorted[at < n ? at : n - 1];
+}
+
+static int fill_times(const struct ct_cycles *cycles, struct ct_report_cycles *to)
+{
+	uint64_t *times = malloc((size_t)cycles->n * sizeof(*times));
+
+	if (!times)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < cycles->n; k++)
+		times[k] = cycles->cut_ns[k + 1] - cycles->cut_ns[k];
+	qsort(times, cycles->n, sizeof(*times), ct_by_u64);
+	to->time_p50_ns = quantile(times, cycles->n, 0.5);
+	to->time_p99_ns = quantile(times, cycles->n, 0.99);
+	free(times);
+	return CT_OK;
+}
+
+static const char *op_name(const struct ct_pass *pass, const struct ct_sequence_kind *kind)
+{
+	return ct_op_names_get(&pass->names, kind->op);
+}
+
+/* Names of operations live as long as the pass, if it learnt them. */
+static const char *kept_name(const struct ct_pass *pass, const struct ct_sequence_kind *kind,
+			     struct ct_arena *memory)
+{
+	const char *known = ct_op_name(kind->op);
+
+	return known ? known : ct_arena_printf(memory, "%s", op_name(pass, kind));
+}
+
+static int fill_recurring(const struct ct_pass *pass, const struct ct_cycles *cycles,
+			  struct ct_report *report)
+{
+	struct ct_report_cycles *to = &report->cycles;
+
+	to->recurring = ct_arena_calloc(report->memory, cycles->n_recurring + 1,
+					sizeof(*to->recurring));
+	if (!to->recurring)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < cycles->n_recurring; k++) {
+		const struct ct_recurring *from = &cycles->recurring[k];
+		struct ct_report_recurring *row = &to->recurring[to->n_recurring++];
+
+		row->comm_key = from->kind.comm->key;
+		row->op_name = kept_name(pass, &from->kind, report->memory);
+		row->bytes = from->kind.is_sized ? from->kind.bytes : CT_UNKNOWN;
+		row->every = from->every;
+		row->count = from->n;
+		if (!row->op_name)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* For whom the others waited longest in each cycle; hits are sorted by it. */
+static int last_of(const struct ct_pass *pass, const struct ct_hits *hits, uint32_t cycle,
+		   uint32_t *at)
+{
+	const struct ct_hit *most = NULL;
+
+	while (*at < hits->n && hits->all[*at].cycle < cycle)
+		(*at)++;
+	for (; *at < hits->n && hits->all[*at].cycle == cycle; (*at)++) {
+		if (!most || hits->all[*at].charged_ns > most->charged_ns)
+			most = &hits->all[*at];
+	}
+	return most ? pass->seats[most->seat].rank : -1;
+}
+
+static int fill_items(const struct ct_pass *pass, const struct ct_cycles *cycles,
+		      const struct ct_hits *hits, struct ct_report *report)
+{
+	struct ct_report_cycles *to = &report->cycles;
+	uint32_t n = cycles->n < CT_CYCLES_TOLD ? cycles->n : CT_CYCLES_TOLD, at = 0;
+
+	to->items = ct_arena_calloc(report->memory, n + 1, sizeof(*to->items));
+	if (!to->items)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = (uint32_t)((uint64_t)i * cycles->n / n);
+		struct ct_report_cycle *item = &to->items[to->n_items++];
+
+		item->index = k;
+		item->begin_at_ns = cycles->cut_ns[k];
+		item->time_ns = cycles->cut_ns[k + 1] - cycles->cut_ns[k];
+		item->exposed_ns = CT_UNKNOWN;
+		item->wait_ns = hits->kept[k] && pass->n_seats ? hits->wait_ns[k] / pass->n_seats
+							       : CT_UNKNOWN;
+		item->last_rank = last_of(pass, hits, k, &at);
+	}
+	return CT_OK;
+}
+
+int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
+		   const struct ct_hits *hits, struct ct_report *report)
+{
+	struct ct_report_cycles *to = &report->cycles;
+
+	to->why = cycles->why;
+	to->covered_pct = NAN;
+	if (!cycles->n)
+		return CT_OK;
+	if (pass->duration_ns)
+		to->covered_pct = 100 * (double)(cycles->cut_ns[cycles->n] - cycles->cut_ns[0]) /
+				  (double)pass->duration_ns;
+	to->note = cycles->may_be_parts ? "an operation or two each, of uneven times: a step may "
+					  "have several; --cycle-anchor names where it begins"
+					: NULL;
+	if (cycles->marker) {
+		to->marker = ct_arena_text(report->memory, cycles->marker, strlen(cycles->marker));
+	} else {
+		to->anchor_comm_key = cycles->anchor.comm->key;
+		to->anchor_op = kept_name(pass, &cycles->anchor, report->memory);
+		to->anchor_bytes = cycles->anchor.is_sized ? cycles->anchor.bytes : CT_UNKNOWN;
+	}
+	to->count = cycles->n;
+	to->err_ns = cycles->err_ns;
+	if ((!to->marker && !to->anchor_op) || fill_times(cycles, to) ||
+	    fill_recurring(pass, cycles, report))
+		return CT_NOMEM;
+	return fill_items(pass, cycles, hits, report);
+}

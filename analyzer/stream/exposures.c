@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/stream/exposures.h"
+
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+#define STRETCHES 8u
+/* More doublings than a run has stretches mean that its times are not to be believed. */
+#define SPARSEST (1u << 20)
+
+void ct_exposures_init(struct ct_exposures *s, uint32_t most)
+{
+	*s = (struct ct_exposures){ .keep_one_of = 1, .most = most ? most : CT_EXPOSURES_MOST };
+}
+
+void ct_exposures_fini(struct ct_exposures *s)
+{
+	free(s->all);
+	free(s->seat_first);
+	*s = (struct ct_exposures){ 0 };
+}
+
+static uint64_t stretch(const struct ct_exposures *s, uint64_t at_ns)
+{
+	return s->stretch_ns ? at_ns / s->stretch_ns : 0;
+}
+
+static int is_kept(const struct ct_exposures *s, uint64_t at_ns)
+{
+	return stretch(s, at_ns) % s->keep_one_of == 0;
+}
+
+int ct_exposures_keep(const struct ct_exposures *s, uint64_t begin_ns, uint64_t end_ns)
+{
+	return is_kept(s, begin_ns) && stretch(s, begin_ns) == stretch(s, end_ns);
+}
+
+static void forget(struct ct_exposures *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (is_kept(s, s->all[i].begin_ns))
+			s->all[n++] = s->all[i];
+	s->n = n;
+}
+
+static void make_room(struct ct_exposures *s)
+{
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < s->n && !s->stretch_ns; i++)
+		last = s->all[i].begin_ns > last ? s->all[i].begin_ns : last;
+	if (!s->stretch_ns)
+		s->stretch_ns = last / STRETCHES + 1;
+	while (s->n >= s->most && s->keep_one_of < SPARSEST) {
+		s->keep_one_of *= 2;
+		forget(s);
+	}
+}
+
+int ct_exposures_add(struct ct_exposures *s, const struct ct_exposure *stall)
+{
+	s->seen++;
+	if (!is_kept(s, stall->begin_ns))
+		return CT_OK;
+	if (s->n >= s->most)
+		make_room(s);
+	if (s->n >= s->most || !is_kept(s, stall->begin_ns))
+		return CT_OK;
+	if (s->n == s->cap) {
+		uint32_t cap = s->cap ? 2 * s->cap : 1024;
+		void *more = realloc(s->all, cap * sizeof(*s->all));
+
+		if (!more)
+			return CT_NOMEM;
+		s->all = more;
+		s->cap = cap;
+	}
+	s->all[s->n++] = *stall;
+	return CT_OK;
+}
+
+static int by_seat(const void *a, const void *b)
+{
+	const struct ct_exposure *x = a, *y = b;
+
+	if (x->seat != y->seat)
+		return x->seat < y->seat ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+int ct_exposures_close(struct ct_exposures *s, uint32_t n_seats)
+{
+	uint32_t i = 0;
+
+	s->n_seats = n_seats;
+	s->seat_first = calloc((size_t)n_seats + 1, sizeof(*s->seat_first));
+	if (!s->seat_first)
+		return CT_NOMEM;
+	if (s->n)
+		qsort(s->all, s->n, sizeof(*s->all), by_seat);
+	for (uint32_t seat = 0; seat <= n_seats; seat++) {
+		while (i < s->n && s->all[i].seat < seat)
+			i++;
+		s->seat_first[seat] = i;
+	}
+	return CT_OK;
+}

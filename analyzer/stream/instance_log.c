@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/stream/instance_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/match/groups.h"
+#include "trace/status.h"
+
+#define STRETCHES 8u
+/* More doublings than a run has stretches mean that its times are not to be believed. */
+#define SPARSEST (1u << 20)
+
+void ct_tape_init(struct ct_tape *tape, uint32_t most_parts)
+{
+	*tape = (struct ct_tape){ .keep_one_of = 1,
+				  .most_parts = most_parts ? most_parts : CT_TAPE_PARTS };
+}
+
+void ct_tape_fini(struct ct_tape *tape)
+{
+	free(tape->instances);
+	free(tape->parts);
+	free(tape->order);
+	free(tape->seat_first);
+	*tape = (struct ct_tape){ 0 };
+}
+
+uint64_t ct_tape_stretch(const struct ct_tape *tape, uint64_t at_ns)
+{
+	return tape->stretch_ns ? at_ns / tape->stretch_ns : 0;
+}
+
+int ct_tape_keeps(const struct ct_tape *tape, uint64_t at_ns)
+{
+	return ct_tape_stretch(tape, at_ns) % tape->keep_one_of == 0;
+}
+
+double ct_tape_share(const struct ct_tape *tape)
+{
+	return tape->seen_parts ? (double)tape->n_parts / (double)tape->seen_parts : 1;
+}
+
+/* ---- forgetting ---- */
+
+static void forget(struct ct_tape *tape)
+{
+	uint32_t instances = 0, parts = 0;
+
+	for (uint32_t k = 0; k < tape->n_instances; k++) {
+		struct ct_tape_instance i = tape->instances[k];
+
+		if (!ct_tape_keeps(tape, i.at_ns))
+			continue;
+		memmove(&tape->parts[parts], &tape->parts[i.first_part],
+			i.n * sizeof(*tape->parts));
+		i.first_part = parts;
+		for (uint32_t p = parts; p < parts + i.n; p++)
+			tape->parts[p].instance = instances;
+		tape->instances[instances++] = i;
+		parts += i.n;
+	}
+	tape->n_instances = instances;
+	tape->n_parts = parts;
+}
+
+static void measure(struct ct_tape *tape)
+{
+	uint64_t last = 0;
+
+	for (uint32_t k = 0; k < tape->n_instances; k++)
+		last = tape->instances[k].at_ns > last ? tape->instances[k].at_ns : last;
+	tape->stretch_ns = last / STRETCHES + 1;
+}
+
+/* Room for `n` more within what may be kept? Forgets until there is, or (0) nothing is left to forget. */
+static int make_room(struct ct_tape *tape, uint32_t n)
+{
+	if (n > tape->most_parts)
+		return 0;
+	if (tape->n_parts > tape->most_parts - n && !tape->stretch_ns)
+		measure(tape);
+	while (tape->n_parts > tape->most_parts - n && tape->keep_one_of < SPARSEST) {
+		tape->keep_one_of *= 2;
+		forget(tape);
+	}
+	return tape->n_parts <= tape->most_parts - n;
+}
+
+/* ---- taking in ---- */
+
+static int grow(struct ct_tape *tape, uint32_t n)
+{
+	if (tape->n_instances == tape->cap_instances) {
+		uint32_t cap = tape->cap_instances ? 2 * tape->cap_instances : 1024;
+		void *more = realloc(tape->instances, cap * sizeof(*tape->instances));
+
+		if (!more)
+			return CT_NOMEM;
+		tape->instances = more;
+		tape->cap_instances = cap;
+	}
+	if (tape->n_parts + n > tape->cap_parts) {
+		uint32_t cap = tape->cap_parts ? 2 * tape->cap_parts : 4096;
+		void *more;
+
+		while (cap < tape->n_parts + n)
+			cap *= 2;
+		more = realloc(tape->parts, cap * sizeof(*tape->parts));
+		if (!more)
+			return CT_NOMEM;
+		tape->parts = more;
+		tape->cap_parts = cap;
+	}
+	return CT_OK;
+}
+
+/* 0 says that a time is not known. */
+static uint64_t at(uint64_t mono_ns, uint64_t shift)
+{
+	int64_t ns = (int64_t)(mono_ns + shift);
+
+	return !mono_ns ? 0 : ns < 1 ? 1 : (uint64_t)ns;
+}
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, uint64_t shift)
+{
+	int timed = m->start_ns && m->end_ns >= m->start_ns;
+
+	return (struct ct_tape_part){
+		.enter_ns = at(m->enter_ns, shift),
+		.start_ns = timed ? at(m->start_ns, shift) : 0,
+		.end_ns = timed ? at(m->end_ns, shift) : 0,
+		.free_ns = m->free_ns,
+		.wait_ns = wait_ns,
+		.err_ns = sum_of(m->start_err_ns, m->end_err_ns),
+		.seat = m->seat,
+		.index = m->index,
+		.stream = m->stream,
+		.group = m->group ? m->group->id : 0,
+		.on_gpu = m->on_gpu,
+		.leads = m->leads,
+	};
+}
+
+static struct ct_tape_instance instance_of(const struct ct_instance *i,
+					   const struct ct_waits *waits)
+{
+	struct ct_tape_instance out = {
+		.comm = i->comm,
+		.seq = i->seq,
+		.bytes = i->members[0].bytes,
+		.count = i->members[0].count,
+		.transfer_ns = CT_NO_TRANSFER,
+		.at_ns = UINT64_MAX,
+		.n = i->n,
+		.src = i->src >= 0 ? i->src : -1,
+		.dst = i->src >= 0 ? i->dst : -1,
+		.root = i->src < 0 ? i->members[0].root : -1,
+		.op = i->members[0].op,
+		.dtype = i->members[0].dtype,
+	};
+
+	for (uint32_t m = 0; m < i->n; m++)
+		out.varying |= i->members[m].varying;
+	if (waits) {
+		out.judged = (uint8_t)waits->judged;
+		if (waits->judged != CT_JUDGED_NOTHING)
+			out.transfer_ns = waits->transfer_ns;
+	}
+	return out;
+}
+
+int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct ct_waits *waits,
+		const uint32_t *host_of, const uint64_t *shift)
+{
+	int waited = waits && waits->judged == CT_JUDGED_WAITS;
+	struct ct_tape_instance out = instance_of(i, waits);
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *from = &i->members[m];
+		uint64_t enter = at(from->enter_ns, shift[host_of[from->seat]]);
+
+		out.at_ns = enter < out.at_ns ? enter : out.at_ns;
+	}
+	tape->seen_instances++;
+	tape->seen_parts += i->n;
+	if (!ct_tape_keeps(tape, out.at_ns) || !make_room(tape, i->n) ||
+	    !ct_tape_keeps(tape, out.at_ns))
+		return CT_OK;
+	if (grow(tape, i->n) != CT_OK)
+		return CT_NOMEM;
+	out.first_part = tape->n_parts;
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *from = &i->members[m];
+		struct ct_tape_part *part = &tape->parts[tape->n_parts++];
+
+		*part = part_of(from, waited ? waits->wait_ns[m] : UINT64_MAX,
+				shift[host_of[from->seat]]);
+		part->instance = tape->n_instances;
+	}
+	tape->instances[tape->n_instances++] = out;
+	return CT_OK;
+}
+
+/* ---- order ---- */
+
+static uint64_t when(const struct ct_tape_part *part)
+{
+	return part->start_ns ? part->start_ns : part->enter_ns;
+}
+
+static int by_when(const void *a, const void *b, void *arg)
+{
+	const struct ct_tape_part *parts = arg;
+	const struct ct_tape_part *x = &parts[*(const uint32_t *)a];
+	const struct ct_tape_part *y = &parts[*(const uint32_t *)b];
+
+	if (when(x) != when(y))
+		return when(x) < when(y) ? -1 : 1;
+	if (x->enter_ns != y->enter_ns)
+		return x->enter_ns < y->enter_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+int ct_tape_close(struct ct_tape *tape, uint32_t n_seats)
+{
+	uint32_t *next;
+
+	tape->n_seats = n_seats;
+	tape->order = calloc((size_t)tape->n_parts + 1, sizeof(*tape->order));
+	tape->seat_first = calloc((size_t)n_seats + 2, sizeof(*tape->seat_first));
+	if (!tape->order || !tape->seat_first)
+		return CT_NOMEM;
+	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
+	next = tape->seat_first + 1;
+	for (uint32_t p = 0; p < tape->n_parts; p++)
+		next[tape->parts[p].seat + 1]++;
+	for (uint32_t s = 1; s <= n_seats; s++)
+		next[s] += next[s - 1];
+	for (uint32_t p = 0; p < tape->n_parts; p++)
+		tape->order[next[tape->parts[p].seat]++] = p;
+	for (uint32_t s = 0; s < n_seats; s++)
+		qsort_r(tape->order + tape->seat_first[s],
+			tape->seat_first[s + 1] - tape->seat_first[s], sizeof(*tape->order),
+			by_when, tape->parts);
+	return CT_OK;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* instance_log.h — what happened, kept in memory: complete instances with the times of all their members, for the steps that
+ * look at more than one instance at a time (cycles, replay, gaps, links).
+ *
+ * Bounded: as long as everything has room it is all kept. When it does not, the time so far is cut into eight stretches,
+ * and of these and all that follow every second is forgotten, then three of four, and so on: what is kept are whole
+ * stretches of the run, the same on all ranks, spread evenly. An instance belongs to where its first member entered it.
+ *
+ * Of groups (docs/ANALYSIS.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
+ * number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not.
+ * One thread. Times are ns since the run began, on the run's clock as ct_pass_at() has it. */
+#ifndef CT_TAPE_H
+#define CT_TAPE_H
+
+#include "analyzer/match/waits.h"
+
+/* Parts that are kept at most, if nobody says otherwise: 4 M, 240 MB. */
+#define CT_TAPE_PARTS (1u << 22)
+
+/* What one member did in one instance. */
+struct ct_tape_part {
+	uint64_t enter_ns;	   /* of its call */
+	uint64_t start_ns, end_ns; /* span, 0 not measured */
+	uint64_t free_ns; /* right before its start in which its rank was in no communication; UINT64_MAX unknown */
+	uint64_t wait_ns;  /* for others, of the span; UINT64_MAX unknown */
+	uint32_t err_ns;   /* of start and end together */
+	uint32_t instance; /* index into instances */
+	uint32_t seat;
+	uint32_t index;	 /* rank in the communicator; of a message 0 sender, 1 receiver */
+	uint32_t stream; /* 0 none */
+	uint32_t group;	 /* number of the launch that it shares with others, 0: alone in it */
+	uint8_t on_gpu;
+	uint8_t leads; /* its group, if there is one */
+};
+
+struct ct_tape_instance {
+	const struct ct_comm *comm;
+	uint64_t seq;
+	uint64_t bytes;		/* of the whole operation */
+	uint64_t count;		/* of its first member */
+	uint64_t transfer_ns;	/* X; CT_NO_TRANSFER unknown */
+	uint64_t at_ns;		/* when its first member entered it */
+	uint32_t first_part, n; /* its members, in order of sight */
+	int32_t src, dst;	/* of a message, ranks in the communicator; else -1 */
+	int32_t root;		/* rank in the communicator; -1 none */
+	uint8_t op, dtype;
+	uint8_t varying; /* sizes may differ from time to time and from member to member */
+	uint8_t judged;	 /* enum ct_judged */
+};
+
+struct ct_tape {
+	struct ct_tape_instance *instances;
+	struct ct_tape_part *parts;
+	uint32_t n_instances, n_parts;
+	uint64_t seen_instances, seen_parts; /* those that were forgotten too */
+	/* Once closed: the parts of each seat by start (those without by entry): order[seat_first[s]] ..
+	 * order[seat_first[s + 1] - 1] are indexes into parts. */
+	uint32_t *order, *seat_first;
+	uint32_t n_seats;
+	uint64_t stretch_ns; /* 0: all is kept; else every keep_one_of-th stretch of this length */
+	uint32_t keep_one_of;
+	/* private */
+	uint32_t cap_instances, cap_parts, most_parts;
+};
+
+/* most_parts 0: CT_TAPE_PARTS. */
+void ct_tape_init(struct ct_tape *tape, uint32_t most_parts);
+void ct_tape_fini(struct ct_tape *tape);
+
+/* Take in a complete instance. `waits`: NULL, or what is known of it. host_of by seat; shift by host: what makes its clock
+ * the run's. 0 or CT_NOMEM. */
+int ct_tape_add(struct ct_tape *tape, const struct ct_instance *instance,
+		const struct ct_waits *waits, const uint32_t *host_of, const uint64_t *shift);
+
+/* No more comes: put the parts of each seat in order. 0 or CT_NOMEM. */
+int ct_tape_close(struct ct_tape *tape, uint32_t n_seats);
+
+/* Of what happened, how much is kept: 0..1. Sums over the tape divided by it are estimates for the run. */
+double ct_tape_share(const struct ct_tape *tape);
+
+/* The stretch that a time lies in, and whether stretches of that number are kept. */
+uint64_t ct_tape_stretch(const struct ct_tape *tape, uint64_t at_ns);
+int ct_tape_keeps(const struct ct_tape *tape, uint64_t at_ns);
+
+#endif

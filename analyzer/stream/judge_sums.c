@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/stream/judge_private.h"
+#include "trace/ops.h"
+
+uint64_t ct_judge_plus(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Bytes of the whole operation: the mean of what the members say, since in v-collectives each knows its own
+ * share only. */
+uint64_t ct_judge_bytes(const struct ct_instance *i)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		sum = ct_judge_plus(sum, i->members[m].bytes);
+	return sum / i->n;
+}
+
+static int is_timed(const struct ct_member *m)
+{
+	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
+}
+
+/* Were all its members timed? Ranks that time more than others do (sampling, budget) would weigh more in the figures of
+ * a class; of an instance that lacks members that cannot be told. */
+int ct_judge_timed_by_all(const struct ct_instance *i, int complete)
+{
+	for (uint32_t m = 0; m < i->n && complete; m++)
+		if (!is_timed(&i->members[m]))
+			return 0;
+	return 1;
+}
+
+int ct_judge_add_span(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m)
+{
+	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns;
+
+	if (!is_timed(m))
+		return CT_OK;
+	if (ct_hist_add(&pass->time_err, err) != CT_OK)
+		return CT_NOMEM;
+	class->time_err_ns = err > class->time_err_ns ? err : class->time_err_ns;
+	pass->time_err_ns = err > pass->time_err_ns ? err : pass->time_err_ns;
+	return ct_hist_add(&class->span, m->end_ns - m->start_ns);
+}
+
+/* Bytes a second; sizes are what a program said, however large. */
+static uint64_t rate(uint64_t bytes, uint64_t ns)
+{
+	double Bps = (double)bytes / (double)ns * 1e9;
+
+	return Bps < (double)INT64_MAX ? (uint64_t)Bps : INT64_MAX;
+}
+
+int ct_judge_add_transfer(struct ct_class *class, uint64_t bytes, uint64_t transfer_ns)
+{
+	int st = ct_hist_add(&class->transfer, transfer_ns);
+
+	if (st == CT_OK && transfer_ns && bytes && class->op != CT_OP_GraphLaunch)
+		st = ct_hist_add(&class->algbw, rate(bytes, transfer_ns));
+	return st;
+}
+
+/* Where the host times, several operations may end in one call (MPI_Sendrecv, MPI_Waitall), and what was waited there
+ * several of them waited. */
+static int shares_wait(const struct ct_member *m)
+{
+	return m->asked_ns && (m->posted || ct_op_class(m->op) == CT_CLASS_P2P);
+}
+
+/* What is told across hosts has the error of their clocks beside its own. */
+static void note_clocks(const struct ct_pass *pass, struct ct_class *class,
+			const struct ct_member *m)
+{
+	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns + pass->waits.clock_err_ns;
+
+	if (pass->waits.clock_err_ns && err > class->time_err_ns)
+		class->time_err_ns = err;
+}
+
+/* Waits and transfer of an instance: on one clock, or on several that are related where it needs that. */
+int ct_judge_waits(struct ct_pass *pass, const struct ct_instance *i, uint64_t skew_ns)
+{
+	int related = ct_align(pass->attempts->clocks, i, pass->host_of, pass->n_seats,
+			       &pass->aligned);
+	int st;
+
+	if (related < 0)
+		return related;
+	if (!related)
+		return ct_waits_judge(i, pass->host_of, skew_ns, &pass->waits);
+	st = ct_waits_judge(&pass->aligned.instance, pass->aligned.hosts, skew_ns, &pass->waits);
+	if (st == CT_OK)
+		ct_align_doubt(i, &pass->aligned, &pass->waits);
+	return st;
+}
+
+/* Whose new waits are told. */
+struct waiter {
+	struct ct_pass *pass;
+	uint32_t seat;
+};
+
+static int add_to_heat(void *arg, uint64_t begin, uint64_t end)
+{
+	const struct waiter *w = arg;
+
+	return ct_heat_wait(&w->pass->heat, w->seat, ct_heat_at(w->pass, w->seat, begin),
+			    ct_heat_at(w->pass, w->seat, end));
+}
+
+/* Waits of one member, into its class and its rank's sums. */
+int ct_judge_add_wait(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m,
+		      uint64_t wait_ns)
+{
+	struct ct_seat *seat = &pass->seats[m->seat];
+	uint64_t from = m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
+	uint64_t before_ns = seat->waited.total;
+	struct waiter waiter = { pass, m->seat };
+
+	if (ct_union_add_each(&seat->waited, from, from + wait_ns,
+			      pass->blame.in_set ? NULL : add_to_heat, &waiter) != CT_OK)
+		return CT_NOMEM;
+	note_clocks(pass, class, m);
+	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;
+	seat->judged++;
+	/* A wait is a difference of two spans. */
+	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns) + pass->waits.clock_err_ns;
+	return CT_OK;
+}
+
+int ct_judge_tell(const struct ct_pass *pass, const struct ct_instance *i, uint64_t bytes)
+{
+	const struct ct_watch *watch = pass->watch;
+
+	return watch && watch->judged && pass->waits.judged != CT_JUDGED_NOTHING
+		       ? watch->judged(watch->arg, pass, i, &pass->waits, bytes)
+		       : CT_OK;
+}

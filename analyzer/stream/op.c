@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/load/graphs.h"
+#include "analyzer/model/call_name.h"
+#include "analyzer/stream/stream_private.h"
+#include "trace/ops.h"
+
+/* In-flight ops that are kept for the report. */
+#define CT_PASS_MAX_UNRETURNED 4096u
+
+int ct_pass_comm(void *arg, struct ct_load_comm *comm)
+{
+	struct ct_reading *reading = arg;
+	struct ct_comm *registered;
+	uint32_t seat;
+	int st = ct_pass_seat(reading, comm, &seat);
+
+	if (st == CT_OK)
+		st = ct_comms_add(&reading->pass->comms, &comm->rec, comm->name, seat, &registered);
+	if (st != CT_OK)
+		return st;
+	comm->user = registered;
+	reading->pass->seats[seat].muddled |= registered->shared_seat &&
+					      ct_comm_is_shared(registered, seat);
+	return CT_OK;
+}
+
+/* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
+ * started, as far as the error of that tells, ended before: mostly it was waited for. */
+static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *m)
+{
+	const struct ct_history *history = &seat->history;
+	uint64_t latest = 0;
+
+	for (unsigned i = 0; i < CT_HISTORY; i++) {
+		uint64_t end = history->ends[i];
+
+		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
+	}
+	/* A GPU goes on computing while its host is in a call, such as the one that ends a group. */
+	if (seat->calls.from_ns && !m->on_gpu) {
+		uint64_t end = ct_calls_ended(&seat->calls, m->start_ns + m->start_err_ns);
+
+		latest = end > latest ? end : latest;
+	}
+	if (!latest)
+		return UINT64_MAX;
+	return m->start_ns > latest ? m->start_ns - latest : 0;
+}
+
+static void remember(struct ct_history *history, uint64_t end_ns)
+{
+	history->ends[history->next++ % CT_HISTORY] = end_ns;
+}
+
+/* Does nobody else take part? Then it synchronises nobody, and the rank goes on computing, as it were. */
+static int is_alone(const struct ct_load_op *op)
+{
+	const struct ct_op *o = op->joined.op;
+
+	if (!op->comm)
+		return 0;
+	if (op->comm->rec.nranks == 1)
+		return 1;
+	return ct_op_class(o->op) == CT_CLASS_P2P && o->peer >= 0 &&
+	       o->peer == op->comm->rec.rank && !(op->launch && op->launch->n_ops > 1);
+}
+
+static uint32_t error_of(uint64_t err_ns)
+{
+	return err_ns < UINT32_MAX ? (uint32_t)err_ns : UINT32_MAX;
+}
+
+/* Inside its call, or on a stream. */
+static int is_under_way(const struct ct_load_op *op)
+{
+	enum ct_op_state state = op->joined.state;
+
+	return state == CT_STATE_ENTERED ||
+	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
+}
+
+int ct_pass_keep(struct ct_pass *pass, const char *call, struct ct_unreturned **out)
+{
+	struct ct_unreturned *kept;
+	const char *name = NULL;
+
+	*out = NULL;
+	if (pass->n_unreturned == CT_PASS_MAX_UNRETURNED)
+		return CT_OK;
+	if (pass->n_unreturned == pass->cap_unreturned) {
+		uint32_t cap = pass->cap_unreturned ? 2 * pass->cap_unreturned : 16;
+
+		kept = realloc(pass->unreturned, cap * sizeof(*kept));
+		if (!kept)
+			return CT_NOMEM;
+		pass->unreturned = kept;
+		pass->cap_unreturned = cap;
+	}
+	if (call) {
+		name = ct_arena_printf(pass->memory, "%s", call);
+		if (!name)
+			return CT_NOMEM;
+	}
+	*out = &pass->unreturned[pass->n_unreturned++];
+	**out = (struct ct_unreturned){ .call = name };
+	return CT_OK;
+}
+
+static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+{
+	struct ct_unreturned *kept;
+
+	if (ct_pass_keep(pass, op->joined.call, &kept) != CT_OK)
+		return CT_NOMEM;
+	if (!kept)
+		return CT_OK;
+	kept->op = *op->joined.op;
+	kept->launched = op->joined.state != CT_STATE_ENTERED;
+	/* what runs on a GPU has a stream there */
+	kept->by_host = op->joined.backend != CT_BACKEND_NCCL &&
+			!(op->open && CT_OPEN_WORD(op->open, stream));
+	kept->process = op->joined.process_index;
+	kept->seat = seat;
+	kept->comm = op->comm ? op->comm->user : NULL;
+	return CT_OK;
+}
+
+/* Operations without partners of their own: a row, nothing to match. */
+static int add_local(struct ct_pass *pass, struct ct_comm *comm, const struct ct_member *m)
+{
+	struct ct_class *class = ct_classes_get(&pass->classes, comm, CT_ALONE, m->op, m->dtype,
+						m->bytes);
+
+	if (!class)
+		return CT_NOMEM;
+	class->instances++;
+	if (__builtin_add_overflow(class->bytes, m->bytes, &class->bytes))
+		class->bytes = CT_UNKNOWN;
+	return m->start_ns && m->end_ns >= m->start_ns && !m->group
+		       ? ct_hist_add(&class->span, m->end_ns - m->start_ns)
+		       : CT_OK;
+}
+
+static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_member *m)
+{
+	struct ct_comm *comm = op->comm->user;
+	const struct ct_op *o = op->joined.op;
+	int32_t me = op->comm->rec.rank;
+
+	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&pass->orders, comm) != CT_OK)
+		return CT_NOMEM;
+	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
+	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
+		return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
+	switch (ct_op_class(o->op)) {
+	case CT_CLASS_SYNC:
+	case CT_CLASS_ROOTED:
+		m->index = (uint32_t)me;
+		if (ct_orders_called(&pass->orders, comm, o->seq, m) != CT_OK)
+			return CT_NOMEM;
+		return ct_match_collective(pass->match, comm, o->seq, m);
+	case CT_CLASS_P2P:
+		if (o->peer < 0 || (uint32_t)o->peer >= comm->nranks)
+			break;
+		m->index = o->op == CT_OP_Recv;
+		return ct_match_message(pass->match, comm, m->index ? o->peer : me,
+					m->index ? me : o->peer, o->tag, o->seq, m);
+	case CT_CLASS_LOCAL:
+	case CT_CLASS_UNKNOWN:
+		break;
+	}
+	return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
+}
+
+/* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
+static int lacks_time(const struct ct_load_op *op)
+{
+	const struct ct_joined_op *j = &op->joined;
+
+	if (j->op->flags & CT_OP_CAPTURED || op->open)
+		return 0;
+	if (j->backend == CT_BACKEND_NCCL && (!j->op->launch || ct_op_is_empty_collective(j->op)))
+		return 0;
+	return j->state == CT_STATE_FINISHED || j->state == CT_STATE_RETURNED ||
+	       j->state == CT_STATE_STARTED;
+}
+
+/* ---- launches ---- */
+
+/* What the launch of this op, its first, holds beside it. */
+static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
+			struct ct_member *m)
+{
+	struct ct_pass *pass = reading->pass;
+	struct ct_comm *comm = op->comm->user;
+	struct ct_seat *seat = &pass->seats[m->seat];
+	struct ct_group_shape shape;
+
+	reading->launch_has_begun = 1;
+	if (op->launch && op->launch->n_ops > 1) {
+		const struct ct_load_launch *l = op->launch;
+
+		ct_group_shape(l->ops, l->n, l->n_ops, comm->nranks, op->comm->rec.rank, &shape);
+		reading->group = ct_group_new(&pass->groups, &shape,
+					      l->n + (shape.kind == CT_GROUP_EXCHANGE));
+		if (!reading->group)
+			return CT_NOMEM;
+	}
+	reading->free_ns = UINT64_MAX;
+	if (m->alone) {
+		/* ends nothing and hides nothing */
+	} else if (m->start_ns) {
+		if (!seat->holes)
+			reading->free_ns = free_before(seat, m);
+		remember(&seat->history, m->end_ns);
+		/* what came before it on its communicator is over */
+		seat->holes -= (uint32_t)op->comm->hole;
+		op->comm->hole = 0;
+	} else if (lacks_time(op)) {
+		seat->holes += !op->comm->hole;
+		op->comm->hole = 1;
+	}
+	if (reading->group) {
+		reading->group->comm = comm;
+		reading->group->n_ops = op->launch->n_ops;
+		reading->group->due = op->launch->n;
+		reading->group->member = *m;
+		reading->group->member.free_ns = reading->free_ns;
+		if (shape.kind == CT_GROUP_EXCHANGE)
+			reading->group->number = comm->exchanges[op->comm->rec.rank]++;
+	}
+	return CT_OK;
+}
+
+/* All messages of an exchange have gone to the matcher: now it goes itself. */
+static int match_exchange(struct ct_pass *pass, const struct ct_load_op *op, struct ct_group *group)
+{
+	struct ct_member m = group->member;
+
+	m.group = group;
+	m.index = (uint32_t)op->comm->rec.rank;
+	m.op = CT_OP_AllToAll;
+	m.bytes = group->shape.bytes;
+	m.root = -1;
+	return ct_match_exchange(pass->match, group->comm, group->number, &m);
+}
+
+/* An all-to-all's count is what goes to one peer, that of its v-form what goes to all of them. */
+static uint64_t total_bytes(const struct ct_load_op *op, const struct ct_member *m,
+			    const struct ct_comm *comm)
+{
+	if (m->op == CT_OP_GraphLaunch)
+		return op->joined.graph ? op->joined.graph->total_bytes : 0;
+	return ct_op_total_bytes(m->op, m->count, m->dtype,
+				 m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
+}
+
+static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
+{
+	struct ct_pass *pass = reading->pass;
+	struct ct_comm *comm = op->comm->user;
+	const struct ct_load_launch *launch = op->launch;
+	uint32_t at = op->joined.launch_at;
+	struct ct_group *group;
+	int exchange;
+	int st = launch && reading->launch_has_begun ? CT_OK : begin_launch(reading, op, m);
+
+	if (st != CT_OK)
+		return st;
+	group = launch ? reading->group : NULL;
+	/* All of a launch is of one communicator; if the trace says otherwise, whose time it was is not known. */
+	if (group && group->comm != comm) {
+		group = NULL;
+		m->start_ns = m->end_ns = 0;
+	}
+	m->group = group;
+	m->free_ns = reading->free_ns;
+	m->bytes = total_bytes(op, m, comm);
+	m->leads = group && at == group->shape.lead;
+	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
+	/* The matcher may hand out and free what it gets. */
+	st = match(pass, op, m);
+	if (st == CT_OK && exchange)
+		st = match_exchange(pass, op, group);
+	return st;
+}
+
+/* ---- what every op adds to its rank ---- */
+
+static int add_times(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
+{
+	struct ct_seat *seat = &reading->pass->seats[m->seat];
+	const struct ct_joined_op *j = &op->joined;
+	int first = !op->launch || j->launch_at == 0;
+	int has_end = j->end_source != CT_SOURCE_NONE;
+
+	if (first && (has_end || lacks_time(op))) {
+		seat->launches++;
+		seat->timed += has_end;
+	}
+	/* What failed took as long as it took to fail. */
+	if (j->state == CT_STATE_FINISHED && j->start_ns && j->end_ns >= j->start_ns) {
+		m->start_ns = j->start_ns;
+		m->end_ns = j->end_ns;
+		m->start_err_ns = error_of(j->start_err_ns);
+		m->end_err_ns = error_of(j->end_err_ns);
+		m->on_gpu = j->start_source == CT_SOURCE_EVENT ||
+			    j->start_source == CT_SOURCE_PLUGIN;
+		/* a graph computes as well: how long it communicates is not known */
+		if (m->op == CT_OP_GraphLaunch)
+			seat->unmeasured++;
+		else if (first)
+			return ct_pass_call(reading, op, m);
+	} else if (first && lacks_time(op)) {
+		ct_seat_hides(seat, j->backend);
+		/* a request that nobody waited for: its call is known */
+		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
+			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
+		else
+			seat->unmeasured++;
+	}
+	return CT_OK;
+}
+
+static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
+		       const struct ct_member *m)
+{
+	const struct ct_comm *comm = op->comm->user;
+	const struct ct_overlap_op first = {
+		.op = op,
+		.comm = comm,
+		.seat = m->seat,
+		.bytes = total_bytes(op, m, comm),
+	};
+	const struct ct_overlap_call call = {
+		.comm = comm,
+		.seat = m->seat,
+		.op = m->op,
+		.dtype = m->dtype,
+		.bytes = first.bytes,
+		.start_ns = m->start_ns,
+		.asked_ns = m->asked_ns,
+		.end_ns = m->end_ns,
+		.err_ns = (uint64_t)m->start_err_ns + m->end_err_ns,
+	};
+
+	if (op->joined.start_source == CT_SOURCE_CALL)
+		return m->start_ns ? ct_overlap_call(reading->pass->overlap, &call) : CT_OK;
+	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
+}
+
+/* What the first rank calls, by which the run is cut into cycles. */
+static int add_to_sequence(struct ct_reading *reading, const struct ct_load_op *op,
+			   const struct ct_member *m)
+{
+	struct ct_pass *pass = reading->pass;
+	const struct ct_joined_op *j = &op->joined;
+	struct ct_call_seen call = {
+		.comm = op->comm->user,
+		.op = m->op,
+		.dtype = m->dtype,
+		.peer = ct_op_class(m->op) == CT_CLASS_P2P ? m->root : -1,
+		.bytes = j->bytes,
+		.varies = m->varying,
+		.at_ns = ct_pass_at(pass, reading->process, m->enter_ns),
+	};
+
+	if (m->end_ns) {
+		call.end_ns = ct_pass_at(pass, reading->process, m->end_ns);
+		call.err_ns = m->end_err_ns;
+	}
+	return ct_sequence_add(&pass->sequence, &call);
+}
+
+/* From when to when the process has operations, as a timeline shows them: what never ended counts up to its begin, what
+ * ended without a known start up to the return of its call. */
+static void note_times(struct ct_pass_process *process, const struct ct_joined_op *j)
+{
+	uint64_t first = j->op->enter_ns, last = j->op->enter_ns;
+
+	if (j->start_ns && j->start_ns < first)
+		first = j->start_ns;
+	if (j->op->return_ns > last)
+		last = j->op->return_ns;
+	if (j->start_ns && j->end_ns > last)
+		last = j->end_ns;
+	if (!process->last_ns || first < process->first_ns)
+		process->first_ns = first;
+	if (last > process->last_ns)
+		process->last_ns = last;
+}
+
+int ct_pass_op(void *arg, const struct ct_load_op *op)
+{
+	struct ct_reading *reading = arg;
+	struct ct_pass *pass = reading->pass;
+	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
+	struct ct_seat *seat = &pass->seats[at];
+	const struct ct_joined_op *j = &op->joined;
+	/* what the host begins it times, also where it only looks when something is over */
+	enum ct_timing timing = ct_timing_of(j->start_source == CT_SOURCE_CALL ? CT_SOURCE_CALL
+									       : j->end_source);
+	struct ct_member m = {
+		.enter_ns = j->op->enter_ns,
+		.count = j->op->count,
+		.stream = j->stream,
+		.seat = at,
+		.root = j->op->peer,
+		.tid = j->op->tid,
+		.op = j->op->op,
+		.dtype = j->op->dtype,
+		.redop = j->op->redop,
+		.varying = (uint8_t)ct_call_is_varying(j->call),
+		.state = (uint8_t)j->state,
+		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
+		.alone = (uint8_t)is_alone(op),
+		/* of two ranks the other half has the same partner */
+		.shared = op->comm && op->comm->rec.nranks > 2 && ct_call_is_two_way(j->call),
+		.free_ns = UINT64_MAX,
+	};
+
+	if (!op->launch || j->launch_at == 0) {
+		reading->group = NULL;
+		reading->launch_has_begun = 0;
+	}
+	if (pass->watch && pass->watch->op) {
+		int st = pass->watch->op(pass->watch->arg, pass, reading->process, op);
+
+		if (st != CT_OK)
+			return st;
+	}
+	if (ct_sites_get(&pass->sites, &reading->sites, j->site, &m.site) != CT_OK)
+		return CT_NOMEM;
+	pass->ops++;
+	note_times(&pass->processes[reading->process], j);
+	if (pass->overlap && !m.captured &&
+	    ct_traffic_op(&pass->traffic, reading->process, op, op->comm ? op->comm->user : NULL,
+			  m.varying) != CT_OK)
+		return CT_NOMEM;
+	/* What is captured runs with its graph, under the graph's numbers. */
+	if (m.captured)
+		return j->state == CT_STATE_ENTERED ? keep_unreturned(pass, op, at) : CT_OK;
+	seat->ops++;
+	if (__builtin_add_overflow(seat->bytes, j->bytes, &seat->bytes))
+		seat->bytes = CT_UNKNOWN;
+	seat->timing = timing > seat->timing ? timing : seat->timing;
+	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
+		pass->options->progress(pass->options->progress_arg, pass->ops);
+	if (is_under_way(op) && keep_unreturned(pass, op, at) != CT_OK)
+		return CT_NOMEM;
+	if (add_times(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
+	if (pass->overlap && at == pass->sequence.seat && op->comm && !m.alone &&
+	    add_to_sequence(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
+	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
+		return CT_NOMEM;
+	return op->comm ? add_op(reading, op, &m) : CT_OK;
+}

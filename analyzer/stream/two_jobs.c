@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/stream/two_jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+#define NOBODY UINT32_MAX
+
+static const char *job_of(const struct ct_pass *pass, uint32_t process)
+{
+	return pass->run->processes[process].id.job;
+}
+
+static int differ(const struct ct_pass *pass, uint32_t a, uint32_t b)
+{
+	return a != NOBODY && b != NOBODY && strcmp(job_of(pass, a), job_of(pass, b)) != 0;
+}
+
+/* Does a communicator hold ranks of both? Then a launcher only names its processes in its own way. */
+static int have_met(const struct ct_pass *pass, const uint32_t *process_of)
+{
+	for (uint32_t c = 0; c < pass->comms.n; c++) {
+		const struct ct_comm *comm = pass->comms.all[c];
+		uint32_t first = NOBODY;
+
+		for (uint32_t r = 0; r < comm->nranks; r++) {
+			uint32_t of = comm->seats[r] ? process_of[comm->seats[r] - 1] : NOBODY;
+
+			if (differ(pass, first, of))
+				return 1;
+			first = first == NOBODY ? of : first;
+		}
+	}
+	return 0;
+}
+
+int ct_two_jobs(const struct ct_pass *pass, uint32_t processes[2])
+{
+	uint32_t *process_of = malloc(((size_t)pass->n_seats + 1) * sizeof(*process_of));
+	uint32_t first = NOBODY, other = NOBODY;
+	int collide = 0;
+
+	if (!process_of)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		process_of[s] = pass->seats[s].local ? pass->seats[s].process : NOBODY;
+	for (uint32_t p = 0; p < pass->run->n_processes && !collide; p++) {
+		const struct ct_place *at = &pass->attempts->places[p];
+
+		if (at->attempt != pass->attempt || !*job_of(pass, p))
+			continue;
+		first = first == NOBODY ? p : first;
+		if (differ(pass, process_of[at->seat], p)) {
+			collide = 1;
+			first = process_of[at->seat];
+			other = p;
+		} else if (other == NOBODY && differ(pass, first, p)) {
+			other = p;
+		}
+		process_of[at->seat] = process_of[at->seat] == NOBODY ? p : process_of[at->seat];
+	}
+	if (other != NOBODY && !collide && have_met(pass, process_of))
+		other = NOBODY;
+	free(process_of);
+	processes[0] = first;
+	processes[1] = other;
+	return other != NOBODY;
+}

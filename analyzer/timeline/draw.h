@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* draw.h — what the drawing of the job and of its processes share: a pen that hands tracks, slices and counters to
+ * the sink and counts them. One thread. */
+#ifndef CT_DRAW_H
+#define CT_DRAW_H
+
+#include "analyzer/timeline/collect.h"
+#include "analyzer/timeline/draw_hang.h"
+#include "analyzer/timeline/lanes.h"
+#include "analyzer/timeline/views.h"
+
+/* A rank that a finding names. */
+struct ct_named {
+	int rank;
+	uint32_t finding; /* place in pen->findings */
+};
+
+struct ct_pen {
+	const struct ct_chart_sink *sink;
+	struct ct_census *census;
+	struct ct_chart_result *result;
+	const struct ct_finding *
+		*findings; /* that lie in what is drawn, by time; ct_pen_findings() */
+	size_t n_findings;
+	const struct ct_chart_view *view, *views; /* that is drawn, of n_views */
+	size_t n_views;
+	struct ct_named *named; /* by rank, then by time */
+	size_t n_named;
+	struct ct_hangs hangs;
+	uint32_t tracks; /* numbers given out */
+};
+
+/* Choose the findings that lie in what is drawn. 0 or CT_NOMEM. ct_pen_fini() in any case. */
+int ct_pen_findings(struct ct_pen *pen, const struct ct_report *report);
+void ct_pen_fini(struct ct_pen *pen);
+
+/* Where a child of a rank's or the job's group stands. */
+enum ct_draw_order {
+	CT_ORDER_COMMS = 0,
+	CT_ORDER_MESSAGES = 100000,
+	CT_ORDER_THREADS = 200000,
+	CT_ORDER_COUNTERS = 300000,
+};
+
+/* track->id is set. 0, or what the sink returned. */
+int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track);
+int ct_pen_slice(struct ct_pen *pen, const struct ct_chart_slice *slice);
+int ct_pen_counter(struct ct_pen *pen, uint32_t track, uint64_t at_ns, double gbps);
+
+/* Lay the items out and draw them below `parent`, on as many tracks of one name as it takes; draw(arg, item, track)
+ * for each. What finds no lane counts as not drawn. */
+typedef int (*ct_draw_fn)(void *arg, const struct ct_lane_item *item, uint32_t track);
+struct ct_draw_lanes {
+	const char *name, *description;
+	uint32_t parent;
+	int32_t order;
+	int nest;
+	ct_draw_fn draw;
+	void *arg;
+};
+int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct ct_lane_item *items,
+		 uint32_t n);
+
+/* Arguments of a slice under way. What is unknown is left out. */
+struct ct_args {
+	struct ct_chart_arg all[CT_CHART_ARGS];
+	uint8_t n;
+};
+void ct_args_uint(struct ct_args *args, enum ct_chart_key key, uint64_t value); /* CT_UNKNOWN */
+void ct_args_int(struct ct_args *args, enum ct_chart_key key, int64_t value);
+void ct_args_double(struct ct_args *args, enum ct_chart_key key, double value); /* 0 or less */
+void ct_args_text(struct ct_args *args, enum ct_chart_key key, uint32_t text);	/* 0 */
+/* The first CT_CHART_LIST; none: left out. */
+void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values, size_t n);
+int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key,
+		 const char *word); /* NULL; 0 or CT_NOMEM */
+
+/* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined. */
+double ct_draw_gbps(uint64_t bytes, uint64_t ns);
+
+/* The group of a rank, with what it has of its own: when it stood waiting for communication, and the findings that name it.
+ * gpu: as in struct ct_drawing. */
+struct ct_draw_rank {
+	uint32_t seat, pid, host;
+	int64_t gpu;
+};
+int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,
+		 uint32_t *group);
+
+/* An instant on a track that is under way. */
+int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *finding, uint32_t track,
+		    unsigned depth);
+/* Text: what a communicator with this key is called, of several the first; 0: nobody. */
+uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key);
+
+/* No earlier than what is drawn begins. */
+uint64_t ct_draw_finding_at(const struct ct_census *census, const struct ct_finding *finding);
+
+/* The groups of a process's ranks and their lanes. `parent` 0 or the node's. A rank may have several processes: its
+ * group is made once, *group is 0 before that. */
+int ct_draw_process(struct ct_pen *pen, const struct ct_drawn *drawn, uint32_t parent,
+		    uint32_t *group);
+
+/* Nodes and ranks with all they did, or with what they have of their own. 0 or CT_NOMEM, CT_IO. */
+int ct_draw_ranks(struct ct_pen *pen, const struct ct_run *run, struct ct_err *err);
+
+/* The begin of the file: what it is, of which run. 0 or what the sink returned. */
+int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report);
+
+/* "Findings" and "Job". */
+int ct_draw_findings(struct ct_pen *pen);
+int ct_draw_job(struct ct_pen *pen);
+
+#endif

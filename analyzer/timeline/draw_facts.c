@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a file says about itself: which run, which part of it, how far its times can be compared. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/timeline/draw.h"
+
+struct fact_list {
+	struct ct_chart_fact all[24];
+	size_t n;
+};
+
+static void add(struct fact_list *facts, const char *name, const char *text, uint64_t number)
+{
+	facts->all[facts->n++] = (struct ct_chart_fact){ name, text, number };
+}
+
+/* How far times of different hosts can be compared. */
+static void tell_clocks(struct ct_pen *pen, char *text, size_t size)
+{
+	const struct ct_census *census = pen->census;
+	struct ct_chart_result *result = pen->result;
+
+	for (uint32_t h = 0; h < census->n_hosts && result->hosts > 1; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(census->clocks, h);
+
+		if (!census->hosts[h].drawn)
+			continue;
+		if (!host || host->err_ns == CT_CLOCK_UNKNOWN)
+			result->unrelated++;
+		else if (host->err_ns > result->clock_err_ns)
+			result->clock_err_ns = host->err_ns;
+	}
+	if (result->hosts < 2)
+		snprintf(text, size, "one host, one clock");
+	else if (result->unrelated)
+		snprintf(text, size,
+			 "unsynchronised clocks of %" PRIu32
+			 " hosts: their times differ from others' "
+			 "by an unknown error",
+			 result->unrelated);
+	else
+		snprintf(text, size, "clocks of all hosts related, within %" PRIu64 " ns",
+			 result->clock_err_ns);
+}
+
+static const char *kind_name(enum ct_chart_kind kind)
+{
+	return kind == CT_CHART_OVERVIEW ? "overview"
+	       : kind == CT_CHART_DETAIL ? "detail"
+					 : "whole";
+}
+
+/* The other files: "x.detail-1.pftrace: STRAGGLER, ranks 3 0 1, 1.2s..1.4s". */
+static void tell_details(const struct ct_pen *pen, char *text, size_t size)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t v = 0; v < pen->n_views && at < size; v++) {
+		const struct ct_chart_view *view = &pen->views[v];
+
+		if (view->kind != CT_CHART_DETAIL || !view->file[0])
+			continue;
+		at += (size_t)snprintf(text + at, size - at, "%s%s: %s, %s", at ? "; " : "",
+				       view->file, view->about,
+				       view->n_ranks == 1 ? "rank" : "ranks");
+		for (size_t r = 0; r < view->n_ranks && at < size; r++)
+			at += (size_t)snprintf(text + at, size - at, " %d", view->ranks[r]);
+	}
+}
+
+int ct_draw_facts(struct ct_pen *pen, const struct ct_report *report)
+{
+	const struct ct_census *census = pen->census;
+	struct fact_list facts = { .n = 0 };
+	char clocks[160], details[2048];
+
+	tell_clocks(pen, clocks, sizeof(clocks));
+	tell_details(pen, details, sizeof(details));
+	add(&facts, "commtrace.version", CT_RELEASE, 0);
+	if (report->run.job)
+		add(&facts, "commtrace.job", report->run.job, 0);
+	if (report->run.dir)
+		add(&facts, "commtrace.run", report->run.dir, 0);
+	add(&facts, "commtrace.begin_unix_ns", NULL, census->begin_unix_ns);
+	add(&facts, "commtrace.duration_ns", NULL, census->duration_ns);
+	add(&facts, "commtrace.attempt", NULL, (uint64_t)report->run.attempt);
+	add(&facts, "commtrace.ranks", NULL, pen->result->ranks);
+	add(&facts, "commtrace.hosts", NULL, pen->result->hosts);
+	add(&facts, "commtrace.clocks", clocks, 0);
+	add(&facts, "commtrace.part", kind_name(pen->view->kind), 0);
+	if (details[0] && pen->view->kind == CT_CHART_OVERVIEW)
+		add(&facts, "commtrace.details", details, 0);
+	add(&facts, "commtrace.from_ns", NULL, census->from_ns);
+	if (census->to_ns != UINT64_MAX)
+		add(&facts, "commtrace.to_ns", NULL, census->to_ns);
+	if (pen->result->cut)
+		add(&facts, "commtrace.cut",
+		    "only the end is here: the rest exceeds the limit of slices", 0);
+	if (census->stoods.width_ns)
+		add(&facts, "commtrace.stall_width_ns", NULL, census->stoods.width_ns);
+	if (report->verdict.text)
+		add(&facts, "commtrace.verdict", report->verdict.text, 0);
+	return pen->sink->begin(pen->sink->arg, &census->texts, census->begin_unix_ns, facts.all,
+				facts.n);
+}

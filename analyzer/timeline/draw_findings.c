@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings: instants on a track of their own, and on those of the ranks that they name. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/timeline/draw.h"
+#include "analyzer/timeline/frames.h"
+
+uint64_t ct_draw_finding_at(const struct ct_census *census, const struct ct_finding *f)
+{
+	uint64_t at = f->begin_at_ns == CT_UNKNOWN ? 0 : f->begin_at_ns;
+
+	return at > census->from_ns ? at : census->from_ns;
+}
+
+static int is_inside(const struct ct_census *census, const struct ct_finding *f)
+{
+	return (f->begin_at_ns == CT_UNKNOWN || f->begin_at_ns <= census->to_ns) &&
+	       (f->end_at_ns == CT_UNKNOWN || f->end_at_ns >= census->from_ns);
+}
+
+/* Words of a finding, each under its key. */
+static int add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_finding *f)
+{
+	char hosts[512];
+	const struct {
+		enum ct_chart_key key;
+		const char *word;
+	} words[] = {
+		{ CT_ARG_severity, ct_severity_name(f->severity) },
+		{ CT_ARG_confidence, ct_confidence_name(f->confidence) },
+		{ CT_ARG_op, f->op_name },
+		{ CT_ARG_cause, f->cause },
+		{ CT_ARG_advice, f->advice },
+		{ CT_ARG_command, f->command },
+		{ CT_ARG_text, f->line },
+		{ CT_ARG_hosts, f->n_hosts ? hosts : NULL },
+	};
+	size_t at = 0;
+	int st = CT_OK;
+
+	hosts[0] = '\0';
+	for (size_t h = 0; h < f->n_hosts && at + strlen(f->hosts[h]) + 2 < sizeof(hosts); h++)
+		at += (size_t)snprintf(hosts + at, sizeof(hosts) - at, "%s%s", h ? " " : "",
+				       f->hosts[h]);
+	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]) && st == CT_OK; w++)
+		st = ct_args_word(args, pen, words[w].key, words[w].word);
+	return st;
+}
+
+/* Where those that contradict each other made the call: as one stack, for an event has no two. */
+static int add_sites(struct ct_pen *pen, const struct ct_finding *f, struct ct_chart_frame *frames,
+		     uint8_t *n)
+{
+	int st = CT_OK;
+
+	for (int i = 0; i < 2 && st == CT_OK; i++) {
+		if (f->sites[i].site)
+			st = ct_frame_of(&pen->census->texts, f->sites[i].whose, f->sites[i].site,
+					 &frames[(*n)++]);
+	}
+	return st;
+}
+
+uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key)
+{
+	for (uint32_t c = 0; c < census->n_comms && key; c++) {
+		if (census->comms[c].id == ct_kept_comm(key, census->comms[c].nranks))
+			return census->comms[c].label;
+	}
+	return 0;
+}
+
+int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t track, unsigned depth)
+{
+	const struct ct_chart_view *detail = ct_views_of(pen->views, pen->n_views, f);
+	struct ct_args args = { .n = 0 };
+	struct ct_chart_frame frames[2];
+	struct ct_chart_slice slice = {
+		.track = track,
+		.name = ct_texts_add(&pen->census->texts, ct_finding_name(f->kind)),
+		.frames = frames,
+		.begin_ns = ct_draw_finding_at(pen->census, f),
+		.end_ns = ct_draw_finding_at(pen->census, f),
+		.depth = (uint8_t)depth,
+		.category = CT_CATEGORY_FINDING,
+		.instant = 1,
+		.args = args.all,
+	};
+	int st = slice.name ? add_words(&args, pen, f) : CT_NOMEM;
+
+	if (st == CT_OK)
+		st = add_sites(pen, f, frames, &slice.n_frames);
+	if (st == CT_OK && detail && detail != pen->view && detail->file[0])
+		st = ct_args_word(&args, pen, CT_ARG_file, detail->file);
+	ct_args_int(&args, CT_ARG_finding, f->id);
+	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->census, f->comm_key));
+	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);
+	ct_args_uint(&args, CT_ARG_end_ns, f->end_at_ns);
+	ct_args_uint(&args, CT_ARG_cycle_first, f->cycle_first);
+	ct_args_uint(&args, CT_ARG_cycle_last, f->cycle_last);
+	ct_args_uint(&args, CT_ARG_loss_ns, f->loss_ns);
+	ct_args_uint(&args, CT_ARG_loss_err_ns, f->loss_err_ns);
+	if (!isnan(f->loss_pct))
+		ct_args_double(&args, CT_ARG_loss_pct, f->loss_pct);
+	if (!isnan(f->gpu_seconds))
+		ct_args_double(&args, CT_ARG_gpu_seconds, f->gpu_seconds);
+	if (f->n_ranks) {
+		ct_args_uint(&args, CT_ARG_n_ranks, f->n_ranks);
+		ct_args_ints(&args, CT_ARG_ranks, f->ranks, f->n_ranks);
+	}
+	slice.n_args = args.n;
+	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+}
+
+/* ---- which ---- */
+
+static int by_time(const void *a, const void *b, void *census)
+{
+	const struct ct_finding *x = *(const struct ct_finding *const *)a;
+	const struct ct_finding *y = *(const struct ct_finding *const *)b;
+	uint64_t s = ct_draw_finding_at(census, x), t = ct_draw_finding_at(census, y);
+
+	if (s != t)
+		return s < t ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ct_named *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->finding < y->finding ? -1 : x->finding > y->finding;
+}
+
+int ct_pen_findings(struct ct_pen *pen, const struct ct_report *report)
+{
+	size_t n_named = 0;
+
+	pen->findings = calloc(report->n_findings + 1, sizeof(*pen->findings));
+	if (!pen->findings)
+		return CT_NOMEM;
+	for (size_t i = 0; i < report->n_findings; i++) {
+		if (!is_inside(pen->census, &report->findings[i]))
+			continue;
+		pen->findings[pen->n_findings++] = &report->findings[i];
+		n_named += report->findings[i].n_ranks;
+	}
+	qsort_r(pen->findings, pen->n_findings, sizeof(*pen->findings), by_time, pen->census);
+	pen->named = calloc(n_named + 1, sizeof(*pen->named));
+	if (!pen->named)
+		return CT_NOMEM;
+	for (size_t i = 0; i < pen->n_findings; i++) {
+		for (size_t r = 0; r < pen->findings[i]->n_ranks; r++)
+			pen->named[pen->n_named++] = (struct ct_named){ pen->findings[i]->ranks[r],
+									(uint32_t)i };
+	}
+	qsort(pen->named, pen->n_named, sizeof(*pen->named), by_rank);
+	return CT_OK;
+}
+
+void ct_pen_fini(struct ct_pen *pen)
+{
+	free(pen->findings);
+	free(pen->named);
+	pen->findings = NULL;
+	pen->named = NULL;
+}
+
+int ct_draw_findings(struct ct_pen *pen)
+{
+	struct ct_chart_track track = { .name = "Findings", .kind = CT_TRACK_SLICES };
+	int st = pen->n_findings ? ct_pen_track(pen, &track) : CT_OK;
+
+	for (size_t i = 0, first = 0; i < pen->n_findings && st == CT_OK; i++) {
+		/* instants of one moment lie in each other */
+		if (ct_draw_finding_at(pen->census, pen->findings[i]) !=
+		    ct_draw_finding_at(pen->census, pen->findings[first]))
+			first = i;
+		st = ct_draw_finding(pen, pen->findings[i], track.id, (unsigned)(i - first));
+	}
+	return st;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/timeline/draw_hang.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analyzer/hang/hang.h"
+#include "analyzer/timeline/draw.h"
+#include "trace/ops.h"
+
+static int has_signs(const struct ct_report *report)
+{
+	return report->n_inflight || report->open_launches || report->n_ended || report->hang;
+}
+
+uint64_t ct_hangs_last_ns(const struct ct_census *census, const struct ct_report *report)
+{
+	return has_signs(report) && census->sign_ns > census->last_ns ? census->sign_ns
+								      : census->last_ns;
+}
+
+static uint32_t n_drawn(const struct ct_report *report)
+{
+	uint32_t n = report->hang ? report->hang->result->n_verdicts : 0;
+
+	return n < CT_HANGS_DRAWN ? n : CT_HANGS_DRAWN;
+}
+
+uint64_t ct_hangs_slices(const struct ct_report *report)
+{
+	/* each rank's sign of life, and its part in the verdicts */
+	return (has_signs(report) ? report->n_ranks : 0) +
+	       (report->hang ? n_drawn(report) + report->n_ranks : 0);
+}
+
+/* A time of the case, which knows hosts by their time of day, on the clock that all slices of the host have. */
+static uint64_t time_of(const struct ct_census *census, const struct ct_hang_run *run,
+			uint32_t host, uint64_t at_ns)
+{
+	return ct_census_at(census, host,
+			    at_ns + run->begin_unix_ns - census->begin_unix_ns -
+				    census->shifts[host]);
+}
+
+void ct_hangs_signs(struct ct_census *census, const struct ct_report *report)
+{
+	for (uint32_t s = 0; s < census->n_seats && report->hang; s++) {
+		const struct ct_hang_rank *r = ct_hang_rank_of(&report->hang->hang_case,
+							       census->seats[s].rank);
+		uint64_t *sign_ns = &census->processes[census->seats[s].process].sign_ns;
+		uint64_t at = 0;
+
+		if (r && r->last_sign_ns != CT_UNKNOWN)
+			at = time_of(census, report->hang, census->seats[s].host, r->last_sign_ns);
+		*sign_ns = at > *sign_ns ? at : *sign_ns;
+		census->sign_ns = at > census->sign_ns ? at : census->sign_ns;
+	}
+}
+
+void ct_hangs_init(struct ct_pen *pen, const struct ct_report *report)
+{
+	const struct ct_census *census = pen->census;
+	struct ct_hangs *hangs = &pen->hangs;
+
+	*hangs = (struct ct_hangs){ .run = report->hang,
+				    .n = n_drawn(report),
+				    .end_ns = census->sign_ns,
+				    .has_signs = has_signs(report) };
+	/* instants of findings lie inside of what a rank waits for to the end */
+	for (size_t f = 0; f < pen->n_findings; f++) {
+		uint64_t at = ct_draw_finding_at(census, pen->findings[f]);
+
+		hangs->end_ns = at > hangs->end_ns ? at : hangs->end_ns;
+	}
+}
+
+/* ---- times ---- */
+
+/* No later than what is drawn ends. */
+static uint64_t drawn_at(const struct ct_pen *pen, uint32_t host, uint64_t at_ns)
+{
+	uint64_t at = time_of(pen->census, pen->hangs.run, host, at_ns);
+
+	return at < pen->hangs.end_ns ? at : pen->hangs.end_ns;
+}
+
+/* The host that a rank of the case is on; the first one if it left no trace. */
+static uint32_t host_of(const struct ct_census *census, int rank)
+{
+	for (uint32_t s = 0; s < census->n_seats; s++) {
+		if (census->seats[s].rank == rank)
+			return census->seats[s].host;
+	}
+	return 0;
+}
+
+/* When the first one began to wait; the end where that is not known. */
+static uint64_t begin_of(const struct ct_pen *pen, const struct ct_hang_verdict *v)
+{
+	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
+	int rank = v->op < c->n_ops ? c->ranks[c->ops[v->op].rank].rank
+		   : v->n_ranks	    ? v->ranks[0]
+				    : -1;
+
+	if (v->since_ns == CT_UNKNOWN)
+		return pen->hangs.end_ns;
+	return drawn_at(pen, host_of(pen->census, rank), v->since_ns);
+}
+
+/* Since when a rank is in what it does not get out of: the earlier of an operation and a call; UINT64_MAX unknown. */
+static uint64_t stuck_since(const struct ct_hang_case *c, int rank)
+{
+	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);
+	const struct ct_hang_op *op = ct_hang_last_op(c, rank);
+	uint64_t since = op && op->stalled ? op->enter_ns : UINT64_MAX;
+
+	for (uint32_t i = 0; r && i < c->n_calls; i++) {
+		const struct ct_hang_call *call = &c->calls[i];
+
+		if (call->rank == (uint32_t)(r - c->ranks) && call->stalled && !call->returned &&
+		    call->enter_ns < since)
+			since = call->enter_ns;
+	}
+	return since;
+}
+
+/* ---- words ---- */
+
+/* "rank 5", "ranks 3 5", "12 ranks" */
+static void name_ranks(const struct ct_hang_verdict *v, char *text, size_t size)
+{
+	size_t at;
+
+	if (v->n_ranks > 4) {
+		snprintf(text, size, "%" PRIu32 " ranks", v->n_ranks);
+		return;
+	}
+	at = (size_t)snprintf(text, size, "%s", v->n_ranks == 1 ? "rank" : "ranks");
+	for (uint32_t r = 0; r < v->n_ranks; r++)
+		at += (size_t)snprintf(text + at, size - at, " %d", v->ranks[r]);
+}
+
+static void add_ranks(struct ct_args *args, enum ct_chart_key list, enum ct_chart_key count,
+		      const int *ranks, uint32_t n)
+{
+	ct_args_uint(args, count, n);
+	ct_args_ints(args, list, ranks, n);
+}
+
+/* What a verdict says, whoever it is told of. */
+static int add_verdict(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_verdict *v)
+{
+	int st = ct_args_word(args, pen, CT_ARG_code, ct_hang_code_name(v->code));
+
+	if (st == CT_OK)
+		st = ct_args_word(args, pen, CT_ARG_confidence, ct_confidence_name(v->confidence));
+	if (st == CT_OK)
+		st = ct_args_word(args, pen, CT_ARG_text, v->sentence);
+	if (st == CT_OK)
+		st = ct_args_word(args, pen, CT_ARG_advice, v->advice);
+	add_ranks(args, CT_ARG_ranks, CT_ARG_n_ranks, v->ranks, v->n_ranks);
+	return st;
+}
+
+/* The operation that somebody is in. */
+static int add_op(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_op *op)
+{
+	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
+	int st;
+
+	if (!op)
+		return CT_OK;
+	st = ct_args_word(args, pen, CT_ARG_op, ct_op_name(op->op));
+	if (st == CT_OK)
+		st = ct_args_word(args, pen, CT_ARG_state, ct_op_state_name(op->state));
+	if (op->comm < c->n_comms)
+		ct_args_text(args, CT_ARG_comm,
+			     ct_draw_comm_label(pen->census, c->comms[op->comm].key));
+	ct_args_uint(args, CT_ARG_seq, op->seq);
+	return st;
+}
+
+/* ---- slices ---- */
+
+static int draw_verdict(struct ct_pen *pen, const struct ct_hang_verdict *v, uint64_t begin_ns,
+			uint32_t track, unsigned depth)
+{
+	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
+	char name[160], ranks[80];
+	struct ct_args args = { .n = 0 };
+	struct ct_chart_slice slice = {
+		.track = track,
+		.begin_ns = begin_ns,
+		.end_ns = pen->hangs.end_ns,
+		.depth = (uint8_t)depth,
+		.category = CT_CATEGORY_HANG,
+		.args = args.all,
+	};
+	int st = add_verdict(pen, &args, v);
+
+	name_ranks(v, ranks, sizeof(ranks));
+	snprintf(name, sizeof(name), "%s: %s", ct_hang_code_name(v->code), ranks);
+	slice.name = ct_texts_add(&pen->census->texts,
+				  v->n_ranks ? name : ct_hang_code_name(v->code));
+	if (st == CT_OK)
+		st = add_op(pen, &args, v->op < c->n_ops ? &c->ops[v->op] : NULL);
+	if (st == CT_OK)
+		st = ct_args_word(&args, pen, CT_ARG_call, v->call);
+	add_ranks(&args, CT_ARG_victims, CT_ARG_n_victims, v->victims, v->n_victims);
+	ct_args_uint(&args, CT_ARG_age_ns, v->age_ns);
+	ct_args_uint(&args, CT_ARG_err_ns, v->since_err_ns);
+	slice.n_args = args.n;
+	if (st == CT_OK && !slice.name)
+		st = CT_NOMEM;
+	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+}
+
+int ct_draw_hangs(struct ct_pen *pen)
+{
+	struct ct_chart_track track = {
+		.name = "Hang",
+		.description = "what commtrace hang says, from when the first rank began to wait "
+			       "to the last sign of life of the job",
+		.kind = CT_TRACK_SLICES,
+	};
+	const struct ct_hang_verdict *order[CT_HANGS_DRAWN];
+	uint32_t n = 0;
+	int st = CT_OK;
+
+	/* by begin, since each lasts to the end: a later one lies in those before it */
+	for (uint32_t i = 0; i < pen->hangs.n; i++) {
+		const struct ct_hang_verdict *v = &pen->hangs.run->result->verdicts[i];
+		uint32_t at = n;
+
+		if (!ct_census_inside(pen->census, begin_of(pen, v), pen->hangs.end_ns))
+			continue;
+		for (; at && begin_of(pen, order[at - 1]) > begin_of(pen, v); at--)
+			order[at] = order[at - 1];
+		order[at] = v;
+		n++;
+	}
+	if (n)
+		st = ct_pen_track(pen, &track);
+	for (uint32_t i = 0; i < n && st == CT_OK; i++)
+		st = draw_verdict(pen, order[i], begin_of(pen, order[i]), track.id, i);
+	return st;
+}
+
+struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
+{
+	struct ct_hang_part part = { .begin_ns = UINT64_MAX };
+	int rank = pen->census->seats[seat].rank;
+	uint64_t since;
+
+	for (uint32_t i = 0; i < pen->hangs.n && rank >= 0; i++) {
+		const struct ct_hang_verdict *v = &pen->hangs.run->result->verdicts[i];
+		int is_named = ct_hang_is_among(rank, v->ranks, v->n_ranks);
+
+		/* it says that nothing is known: nobody is pointed at */
+		if (v->code == CT_HANG_IS_UNKNOWN)
+			continue;
+		if (is_named ||
+		    (!part.verdict && ct_hang_is_among(rank, v->victims, v->n_victims))) {
+			part.verdict = v;
+			part.is_victim = !is_named;
+		}
+		if (is_named)
+			break;
+	}
+	if (!part.verdict)
+		return part;
+	part.begin_ns = begin_of(pen, part.verdict);
+	since = part.is_victim ? stuck_since(&pen->hangs.run->hang_case, rank) : UINT64_MAX;
+	if (since != UINT64_MAX)
+		part.begin_ns = drawn_at(pen, pen->census->seats[seat].host, since);
+	if (!ct_census_inside(pen->census, part.begin_ns, pen->hangs.end_ns))
+		part.begin_ns = UINT64_MAX;
+	return part;
+}
+
+int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint32_t seat,
+		      uint32_t track)
+{
+	const struct ct_hang_verdict *v = part->verdict;
+	int rank = pen->census->seats[seat].rank;
+	char name[160], ranks[80];
+	struct ct_args args = { .n = 0 };
+	struct ct_chart_slice slice = {
+		.track = track,
+		.begin_ns = part->begin_ns,
+		.end_ns = pen->hangs.end_ns,
+		.category = CT_CATEGORY_HANG,
+		.args = args.all,
+	};
+	int st = add_verdict(pen, &args, v);
+
+	name_ranks(v, ranks, sizeof(ranks));
+	snprintf(name, sizeof(name), "waits for %s", ranks);
+	slice.name = ct_texts_add(&pen->census->texts,
+				  part->is_victim ? name : ct_hang_code_name(v->code));
+	ct_args_int(&args, CT_ARG_rank, rank);
+	if (st == CT_OK)
+		st = add_op(pen, &args, ct_hang_last_op(&pen->hangs.run->hang_case, rank));
+	ct_args_uint(&args, CT_ARG_age_ns, slice.end_ns - slice.begin_ns);
+	slice.n_args = args.n;
+	if (st == CT_OK && !slice.name)
+		st = CT_NOMEM;
+	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+}
+
+/* ---- signs of life ---- */
+
+uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t seat)
+{
+	const struct ct_census *census = pen->census;
+	uint64_t at = census->processes[census->seats[seat].process].sign_ns;
+
+	return pen->hangs.has_signs && ct_census_inside(census, at, at) ? at : UINT64_MAX;
+}
+
+int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_ns, unsigned depth)
+{
+	int rank = pen->census->seats[seat].rank;
+	const struct ct_hang_rank *r = pen->hangs.run
+					       ? ct_hang_rank_of(&pen->hangs.run->hang_case, rank)
+					       : NULL;
+	struct ct_args args = { .n = 0 };
+	struct ct_chart_slice slice = {
+		.track = track,
+		.name = ct_texts_add(&pen->census->texts, "last sign of life"),
+		.begin_ns = at_ns,
+		.end_ns = at_ns,
+		.depth = (uint8_t)depth,
+		.category = CT_CATEGORY_HANG,
+		.instant = 1,
+		.args = args.all,
+	};
+	int st = slice.name ? CT_OK : CT_NOMEM;
+
+	if (rank >= 0)
+		ct_args_int(&args, CT_ARG_rank, rank);
+	if (r && st == CT_OK)
+		st = ct_args_word(&args, pen, CT_ARG_text, r->how_ended);
+	slice.n_args = args.n;
+	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* draw_hang.h — a job that hangs: what `hang` says of it, on a track of its own and on those of the ranks, and how long each rank was
+ * heard of. Without it a picture would end where the last operation did, long before anybody gave up. One thread. */
+#ifndef CT_DRAW_HANG_H
+#define CT_DRAW_HANG_H
+
+#include "analyzer/hang/hang_run.h"
+#include "analyzer/timeline/timeline_index.h"
+
+struct ct_pen;
+
+/* So many verdicts are drawn: those that most ranks wait for. */
+#define CT_HANGS_DRAWN 8u
+
+struct ct_hangs {
+	const struct ct_hang_run *run; /* NULL: nothing hangs */
+	uint32_t n;		       /* verdicts that are drawn */
+	uint64_t end_ns; /* the latest sign of life of anybody, and no earlier than what is drawn of ranks */
+	int has_signs; /* something had not ended, or not well: each rank's last sign of life is drawn */
+};
+
+/* Signs of life that `hang` knows of beside records and heartbeats: looks at threads, other ranks' words. After a reading. */
+void ct_hangs_signs(struct ct_census *census, const struct ct_report *report);
+
+/* What there is to draw in pen->view, into pen->hangs; after ct_pen_findings(). */
+void ct_hangs_init(struct ct_pen *pen, const struct ct_report *report);
+
+/* The last moment that anything is drawn at. */
+uint64_t ct_hangs_last_ns(const struct ct_census *census, const struct ct_report *report);
+
+/* How many slices that takes at most. */
+uint64_t ct_hangs_slices(const struct ct_report *report);
+
+/* "Hang": each verdict from when the first rank began to wait. 0 or what the sink returned. */
+int ct_draw_hangs(struct ct_pen *pen);
+
+/* What of that is a rank's: it is waited for, or it waits. begin_ns UINT64_MAX: nothing. */
+struct ct_hang_part {
+	const struct ct_hang_verdict *verdict;
+	uint64_t begin_ns;
+	int is_victim;
+};
+struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat);
+
+/* On a track that is under way. 0, CT_NOMEM, or what the sink returned. */
+int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint32_t seat,
+		      uint32_t track);
+
+/* When a rank was heard of last; UINT64_MAX: that is not drawn. Then the instant, which may come a little later. */
+uint64_t ct_hangs_sign_ns(const struct ct_pen *pen, uint32_t seat);
+int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_ns, unsigned depth);
+
+#endif

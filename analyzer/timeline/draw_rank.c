@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The group of a rank: what it is, when it stood waiting for communication, and the findings that name it. Collapsed it shows
+ * just that. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/timeline/draw.h"
+
+static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, char *text,
+		     size_t size)
+{
+	const struct ct_census_seat *seat = &pen->census->seats[rank->seat];
+	char gpu[64] = "", exposed[128];
+
+	if (rank->gpu >= 0)
+		snprintf(gpu, sizeof(gpu), ", GPU %" PRId64, rank->gpu);
+	if (seat->has_exposed)
+		snprintf(exposed, sizeof(exposed), "exposed communication: %s \302\261 %s in all",
+			 ct_text_ns(seat->exposed_ns).s, ct_text_ns(seat->exposed_err_ns).s);
+	else
+		snprintf(exposed, sizeof(exposed),
+			 "exposed communication: n/a, it is not known when it stood waiting");
+	snprintf(text, size, "host %.80s, pid %" PRIu32 "%s%s%.64s; %s",
+		 pen->census->hosts[rank->host].name, rank->pid, gpu,
+		 seat->bus_id ? ", bus id " : "", seat->bus_id ? seat->bus_id : "", exposed);
+}
+
+struct own {
+	struct ct_pen *pen;
+	const struct ct_named *named;
+	size_t n_named;	     /* not drawn yet */
+	uint64_t instant_ns; /* where the last instant is; UINT64_MAX: there was none */
+	unsigned deeper;     /* how many others it lies in */
+	uint32_t track;
+};
+
+/* Instants of one moment lie in each other. */
+static unsigned depth_of_instant(struct own *own, uint64_t at_ns, unsigned depth)
+{
+	own->deeper = at_ns == own->instant_ns ? own->deeper + 1 : 0;
+	own->instant_ns = at_ns;
+	return depth + own->deeper;
+}
+
+/* Findings before `until_ns`. */
+static int draw_named(struct own *own, uint64_t until_ns, unsigned depth)
+{
+	int st = CT_OK;
+
+	for (; own->n_named && st == CT_OK; own->named++, own->n_named--) {
+		const struct ct_finding *f = own->pen->findings[own->named->finding];
+		uint64_t at_ns = ct_draw_finding_at(own->pen->census, f);
+
+		if (at_ns >= until_ns)
+			break;
+		st = ct_draw_finding(own->pen, f, own->track, depth_of_instant(own, at_ns, depth));
+	}
+	return st;
+}
+
+static int draw_stood(struct own *own, const struct ct_stood *stood, uint64_t *reached)
+{
+	struct ct_pen *pen = own->pen;
+	uint64_t begin = stood->begin_ns > *reached ? stood->begin_ns : *reached;
+	struct ct_args args = { .n = 0 };
+	struct ct_chart_slice slice = {
+		.track = own->track,
+		.name = ct_texts_add(&pen->census->texts, "exposed comm"),
+		.begin_ns = begin,
+		.end_ns = begin + stood->length_ns,
+		.category = CT_CATEGORY_EXPOSED,
+		.args = args.all,
+	};
+	int st = slice.name ? draw_named(own, slice.begin_ns, 0) : CT_NOMEM;
+
+	if (pen->census->seats[stood->seat].rank >= 0)
+		ct_args_int(&args, CT_ARG_rank, pen->census->seats[stood->seat].rank);
+	ct_args_uint(&args, CT_ARG_err_ns, stood->err_ns);
+	if (stood->n > 1)
+		ct_args_uint(&args, CT_ARG_stalls, stood->n);
+	slice.n_args = args.n;
+	*reached = slice.end_ns;
+	if (st == CT_OK)
+		st = ct_pen_slice(pen, &slice);
+	return st == CT_OK ? draw_named(own, slice.end_ns, 1) : st;
+}
+
+/* What comes before the rank was heard of last, and that. */
+static int draw_sign(struct own *own, uint32_t seat, uint64_t at_ns, unsigned depth)
+{
+	int st = draw_named(own, at_ns + 1, depth);
+
+	return st == CT_OK ? ct_draw_sign(own->pen, seat, own->track, at_ns,
+					  depth_of_instant(own, at_ns, depth))
+			   : st;
+}
+
+/* After when the rank stood waiting for communication: why it does not go on, to the end, and its last sign of life, which
+ * may lie before that. */
+static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
+{
+	struct ct_hang_part part = ct_hangs_part(own->pen, seat);
+	uint64_t sign_ns = ct_hangs_sign_ns(own->pen, seat);
+	int st = CT_OK;
+
+	if (part.begin_ns < reached)
+		part.begin_ns = reached < own->pen->hangs.end_ns ? reached : UINT64_MAX;
+	if (sign_ns < reached)
+		sign_ns = reached;
+	if (sign_ns < part.begin_ns)
+		st = draw_sign(own, seat, sign_ns, 0);
+	if (st == CT_OK)
+		st = draw_named(own, part.begin_ns, 0);
+	if (st != CT_OK || part.begin_ns == UINT64_MAX)
+		return st;
+	st = ct_draw_hang_part(own->pen, &part, seat, own->track);
+	if (st == CT_OK && sign_ns >= part.begin_ns && sign_ns != UINT64_MAX)
+		st = draw_sign(own, seat, sign_ns, 1);
+	return st == CT_OK ? draw_named(own, UINT64_MAX, 1) : st;
+}
+
+static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
+{
+	const struct ct_stoods *stoods = &pen->census->stoods;
+	struct own own = {
+		.pen = pen, .named = pen->named, .instant_ns = UINT64_MAX, .track = track
+	};
+	size_t low = 0, high = pen->n_named;
+	int rank = pen->census->seats[seat].rank, st = CT_OK;
+	uint64_t reached = 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pen->named[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	own.named += low;
+	while (low + own.n_named < pen->n_named && pen->named[low + own.n_named].rank == rank)
+		own.n_named++;
+	if (rank < 0)
+		own.n_named = 0;
+	for (uint64_t i = stoods->first[seat]; i < stoods->first[seat + 1] && st == CT_OK; i++) {
+		if (ct_census_inside(pen->census, stoods->all[i].begin_ns, stoods->all[i].end_ns))
+			st = draw_stood(&own, &stoods->all[i], &reached);
+	}
+	return st == CT_OK ? draw_end(&own, seat, reached) : st;
+}
+
+int ct_draw_rank(struct ct_pen *pen, const struct ct_draw_rank *rank, uint32_t parent,
+		 uint32_t *group)
+{
+	const struct ct_census_seat *seat = &pen->census->seats[rank->seat];
+	char name[96], description[384], device[32] = "";
+	struct ct_chart_track track = {
+		.parent = parent,
+		.name = name,
+		.description = description,
+		.order = seat->rank,
+		.kind = CT_TRACK_GROUP,
+	};
+	int st;
+
+	if (rank->gpu >= 0)
+		snprintf(device, sizeof(device), " \302\267 GPU %" PRId64, rank->gpu);
+	if (seat->rank >= 0)
+		snprintf(name, sizeof(name), "rank %04d%s", seat->rank, device);
+	else
+		snprintf(name, sizeof(name), "rank ? \302\267 pid %" PRIu32 "%s", rank->pid,
+			 device);
+	describe(pen, rank, description, sizeof(description));
+	st = ct_pen_track(pen, &track);
+	*group = track.id;
+	return st == CT_OK ? draw_own(pen, rank->seat, track.id) : st;
+}

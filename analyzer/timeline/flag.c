@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which operations findings tell of: where ranks were waited for, those that cost most. */
+#include <stdlib.h>
+
+#include "analyzer/timeline/timeline_index.h"
+
+/* Does the finding say that its ranks, or somebody, was waited for? */
+static int says_late(const struct ct_finding *f)
+{
+	switch (f->kind) {
+	case CT_FINDING_STRAGGLER:
+	case CT_FINDING_STRAGGLER_HOST:
+	case CT_FINDING_STRAGGLER_GROUP:
+	case CT_FINDING_ROTATING_STALLS:
+	case CT_FINDING_PERIODIC_STALLS:
+	case CT_FINDING_CHANGE_POINT:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int names(const struct ct_finding *f, int rank)
+{
+	size_t low = 0, high = f->n_ranks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->ranks[middle] < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return !f->n_ranks || (low < f->n_ranks && f->ranks[low] == rank);
+}
+
+static int tells_of(const struct ct_census *census, const struct ct_finding *f,
+		    const struct ct_blamed *b)
+{
+	const struct ct_census_comm *comm = &census->comms[b->comm];
+
+	if (b->finding || !names(f, census->seats[b->seat].rank))
+		return 0;
+	if (f->comm_key && comm->id != ct_kept_comm(f->comm_key, comm->nranks))
+		return 0;
+	return (f->begin_at_ns == CT_UNKNOWN || b->end_ns >= f->begin_at_ns) &&
+	       (f->end_at_ns == CT_UNKNOWN || b->at_ns <= f->end_at_ns);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct ct_blamed *x = a, *y = b;
+
+	if (x->cost_ns != y->cost_ns)
+		return x->cost_ns > y->cost_ns ? -1 : 1;
+	if (x->key.comm != y->key.comm)
+		return x->key.comm < y->key.comm ? -1 : 1;
+	return x->key.seq < y->key.seq ? -1 : x->key.seq > y->key.seq;
+}
+
+int ct_census_flag(struct ct_census *census, const struct ct_report *report)
+{
+	struct ct_costly *costly = &census->costly;
+
+	qsort(costly->blamed, costly->n_blamed, sizeof(*costly->blamed), by_cost);
+	for (size_t i = 0; i < report->n_findings; i++) {
+		const struct ct_finding *f = &report->findings[i];
+		uint32_t n = 0;
+
+		for (uint32_t b = 0; b < costly->n_blamed && says_late(f); b++) {
+			if (n < CT_COSTLY_FLAGGED && tells_of(census, f, &costly->blamed[b])) {
+				costly->blamed[b].finding = f->id;
+				n++;
+			}
+		}
+	}
+	return ct_costly_close(costly);
+}

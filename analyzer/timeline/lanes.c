@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/timeline/lanes.h"
+
+#include <stdlib.h>
+
+/* Deeper than calls ever are in each other; what is deeper goes to the next lane. */
+#define MAX_DEPTH 64u
+
+struct frame {
+	uint64_t end_ns, slack_ns;
+};
+
+struct lane {
+	struct frame frames[MAX_DEPTH];
+	uint32_t n;
+	uint64_t reached_ns; /* latest time of anything on it that is not open */
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct ct_lane_item *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns > y->end_ns ? -1 : 1;
+	return x->what < y->what ? -1 : x->what > y->what;
+}
+
+static int by_lane(const void *a, const void *b)
+{
+	const struct ct_lane_item *x = a, *y = b;
+
+	if (x->lane != y->lane)
+		return x->lane < y->lane ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* Put the item on the lane if it fits there. */
+static int fits(struct lane *lane, struct ct_lane_item *item, int nest)
+{
+	uint64_t begin = item->begin_ns, end = item->end_ns;
+	uint32_t n = lane->n;
+	const struct frame *top;
+
+	for (; n > 0; n--) {
+		top = &lane->frames[n - 1];
+		if (top->end_ns <= begin)
+			continue;
+		/* What lies inside of it is a child, or somewhere else, but no successor. */
+		if (end < top->end_ns || (nest && end == top->end_ns) ||
+		    top->end_ns > plus(begin, top->slack_ns + item->slack_ns))
+			break;
+	}
+	if (n > 0 && !nest)
+		return 0;
+	top = n > 0 ? &lane->frames[n - 1] : NULL;
+	if (top && (n == MAX_DEPTH || end > plus(top->end_ns, top->slack_ns + item->slack_ns)))
+		return 0;
+	for (uint32_t popped = n; popped < lane->n; popped++) {
+		if (lane->frames[popped].end_ns > lane->reached_ns)
+			lane->reached_ns = lane->frames[popped].end_ns;
+	}
+	begin = begin > lane->reached_ns ? begin : lane->reached_ns;
+	if (top && end > top->end_ns)
+		end = top->end_ns;
+	end = end > begin ? end : begin;
+	item->begin_ns = lane->reached_ns = begin;
+	item->end_ns = end;
+	item->depth = n;
+	lane->frames[n] = (struct frame){ end, item->slack_ns };
+	lane->n = n + 1;
+	return 1;
+}
+
+int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t *n_lanes)
+{
+	struct lane *lanes = NULL;
+	uint32_t used = 0, cap = 0, placed = 0;
+
+	qsort(items, n, sizeof(*items), by_begin);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ct_lane_item item = items[i];
+		uint32_t l = 0;
+
+		while (l < used && !fits(&lanes[l], &item, nest))
+			l++;
+		if (l == CT_LANES_MAX)
+			continue;
+		if (l == used) {
+			if (used == cap) {
+				struct lane *more;
+
+				cap = cap ? 2 * cap : 4;
+				more = realloc(lanes, cap * sizeof(*lanes));
+				if (!more) {
+					free(lanes);
+					return -1;
+				}
+				lanes = more;
+			}
+			lanes[used++] = (struct lane){ 0 };
+			fits(&lanes[l], &item, nest);
+		}
+		item.lane = l;
+		item.order = placed;
+		items[placed++] = item;
+	}
+	qsort(items, placed, sizeof(*items), by_lane);
+	*n_lanes = used;
+	free(lanes);
+	return placed;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/timeline/stall_track.h"
+
+#include <stdlib.h>
+
+#include "trace/status.h"
+
+#define FIRST_WIDTH_NS 1024u
+/* Rooms for one stall at least, whatever the limit. */
+#define LEAST 64u
+
+void ct_stoods_init(struct ct_stoods *s, uint64_t limit)
+{
+	*s = (struct ct_stoods){ .limit = limit > LEAST ? limit : LEAST };
+}
+
+void ct_stoods_fini(struct ct_stoods *s)
+{
+	free(s->all);
+	free(s->first);
+	*s = (struct ct_stoods){ 0 };
+}
+
+static int by_seat(const void *a, const void *b)
+{
+	const struct ct_stood *x = a, *y = b;
+
+	if (x->seat != y->seat)
+		return x->seat < y->seat ? -1 : 1;
+	if (x->backend != y->backend)
+		return x->backend < y->backend ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct ct_stood *x = a, *y = b;
+
+	if (x->seat != y->seat)
+		return x->seat < y->seat ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
+}
+
+static int is_solid(const struct ct_stood *s)
+{
+	return s->length_ns == s->end_ns - s->begin_ns;
+}
+
+static void append(struct ct_stood *to, const struct ct_stood *from)
+{
+	to->end_ns = from->end_ns > to->end_ns ? from->end_ns : to->end_ns;
+	to->length_ns += from->length_ns;
+	to->err_ns += from->err_ns;
+	to->n += from->n;
+}
+
+/* What of `next` the one before it does not hold yet; 0: nothing. Where moments of either lie between, it is not known. */
+static int take_new(const struct ct_stood *before, struct ct_stood *next)
+{
+	if (!is_solid(before) || !is_solid(next) || next->begin_ns >= before->end_ns)
+		return 1;
+	if (next->end_ns <= before->end_ns)
+		return 0;
+	next->begin_ns = before->end_ns;
+	next->length_ns = next->end_ns - next->begin_ns;
+	return 1;
+}
+
+/* Each moment once, for a sorted list; what touches, or begins in the same cell, becomes one. */
+static void put_together(struct ct_stoods *s)
+{
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < s->n; i++) {
+		struct ct_stood next = s->all[i], *last = n ? &s->all[n - 1] : NULL;
+
+		if (!last || last->seat != next.seat || last->backend != next.backend) {
+			s->all[n++] = next;
+			continue;
+		}
+		if (!take_new(last, &next))
+			continue;
+		if ((next.begin_ns == last->end_ns && is_solid(last) && is_solid(&next)) ||
+		    (s->width_ns && next.begin_ns / s->width_ns == last->begin_ns / s->width_ns))
+			append(last, &next);
+		else
+			s->all[n++] = next;
+	}
+	s->n = n;
+}
+
+static void make_room(struct ct_stoods *s)
+{
+	qsort(s->all, s->n, sizeof(*s->all), by_seat);
+	put_together(s);
+	/* Half of it free, or the next one comes soon. A rank keeps one at least. */
+	while (s->n > s->limit / 2 && s->width_ns < UINT64_MAX / 4) {
+		s->width_ns = s->width_ns ? 2 * s->width_ns : FIRST_WIDTH_NS;
+		put_together(s);
+	}
+	if (s->n > s->limit / 2)
+		s->limit = 2 * s->n;
+}
+
+int ct_stoods_add(struct ct_stoods *s, const struct ct_stood *stood)
+{
+	if (s->n == s->limit)
+		make_room(s);
+	if (s->n == s->cap) {
+		uint64_t cap = s->cap ? 2 * s->cap : 1024;
+		struct ct_stood *all = realloc(s->all, cap * sizeof(*all));
+
+		if (!all)
+			return CT_NOMEM;
+		s->all = all;
+		s->cap = cap;
+	}
+	s->all[s->n++] = *stood;
+	return CT_OK;
+}
+
+int ct_stoods_close(struct ct_stoods *s, const uint32_t *told, uint32_t n_seats)
+{
+	uint64_t n = 0, i = 0;
+
+	s->first = calloc((size_t)n_seats + 1, sizeof(*s->first));
+	if (!s->first)
+		return CT_NOMEM;
+	for (; i < s->n; i++) {
+		const struct ct_stood *one = &s->all[i];
+
+		if (one->seat >= n_seats || !(told[one->seat] >> (one->backend & 31) & 1))
+			continue;
+		s->all[n] = *one;
+		s->all[n++].backend = 0;
+	}
+	s->n = n;
+	if (n)
+		qsort(s->all, n, sizeof(*s->all), by_begin);
+	put_together(s);
+	i = 0;
+	for (uint32_t seat = 0; seat <= n_seats; seat++) {
+		while (i < s->n && s->all[i].seat < seat)
+			i++;
+		s->first[seat] = i;
+	}
+	return CT_OK;
+}

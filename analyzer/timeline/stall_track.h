@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stall_track.h — when ranks stood waiting for communication: what their own tracks show.
+ *
+ * Bounded: when there are more than a limit, stalls of a rank that begin in the same cell of time are put together, in
+ * cells whose width doubles until there is room. Their lengths are kept, what lay between them is not. One thread. */
+#ifndef CT_STOOD_H
+#define CT_STOOD_H
+
+#include <stdint.h>
+
+struct ct_stood {
+	uint64_t begin_ns,
+		end_ns; /* since the run began; of several: begin of the first, end of the last */
+	uint64_t length_ns; /* that it stood; end - begin where nothing lies between */
+	uint64_t err_ns;    /* of length_ns */
+	uint32_t seat;
+	uint32_t n; /* stalls */
+	uint32_t backend;
+};
+
+struct ct_stoods {
+	struct ct_stood *all; /* once closed: by seat, then by begin */
+	uint64_t n, cap, limit;
+	uint64_t *first;   /* once closed: of seat s are all[first[s]] .. all[first[s + 1] - 1] */
+	uint64_t width_ns; /* of the cells; 0: nothing was put together */
+};
+
+void ct_stoods_init(struct ct_stoods *stoods, uint64_t limit);
+void ct_stoods_fini(struct ct_stoods *stoods);
+
+/* In any order. 0 or CT_NOMEM. */
+int ct_stoods_add(struct ct_stoods *stoods, const struct ct_stood *stood);
+
+/* All are there: each moment of a rank counts once, what touches becomes one. Only those remain whose backend is told on
+ * their seat (bit by enum ct_backend). 0 or CT_NOMEM. */
+int ct_stoods_close(struct ct_stoods *stoods, const uint32_t *told, uint32_t n_seats);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/timeline/texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+/* What the table points to. */
+struct text {
+	const char *bytes;
+	uint32_t number;
+};
+
+int ct_texts_init(struct ct_texts *texts)
+{
+	*texts = (struct ct_texts){ .memory = ct_arena_new() };
+	return texts->memory ? CT_OK : CT_NOMEM;
+}
+
+void ct_texts_fini(struct ct_texts *texts)
+{
+	ct_arena_free(texts->memory);
+	ct_table_fini(&texts->by_hash);
+	free(texts->all);
+	*texts = (struct ct_texts){ 0 };
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+	return ct_mix(hash);
+}
+
+uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
+{
+	uint64_t hash = hash_of(bytes);
+	struct text *text;
+
+	/* Two texts of one hash: the second takes the next free key. */
+	while ((text = ct_table_get(&texts->by_hash, hash))) {
+		if (strcmp(text->bytes, bytes) == 0)
+			return text->number;
+		hash++;
+	}
+	if (texts->n == texts->cap) {
+		uint32_t cap = texts->cap ? 2 * texts->cap : 64;
+		const char **all = realloc(texts->all, cap * sizeof(*all));
+
+		if (!all)
+			return 0;
+		texts->all = all;
+		texts->cap = cap;
+	}
+	text = ct_arena_calloc(texts->memory, 1, sizeof(*text));
+	if (!text)
+		return 0;
+	text->bytes = ct_arena_printf(texts->memory, "%s", bytes);
+	text->number = texts->n + 1;
+	if (!text->bytes || ct_table_put(&texts->by_hash, hash, text) != CT_OK)
+		return 0;
+	texts->all[texts->n++] = text->bytes;
+	return text->number;
+}

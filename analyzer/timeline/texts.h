@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* texts.h — each text once, under a number from 1. Memory follows the number of different texts. One thread. */
+#ifndef CT_TEXTS_H
+#define CT_TEXTS_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/table.h"
+
+struct ct_texts {
+	struct ct_arena *memory;
+	struct ct_table by_hash;
+	const char **all; /* by number - 1 */
+	uint32_t n, cap;
+};
+
+int ct_texts_init(struct ct_texts *texts); /* 0 or CT_NOMEM */
+void ct_texts_fini(struct ct_texts *texts);
+
+/* The number of a text; 0: out of memory. It is copied. */
+uint32_t ct_texts_add(struct ct_texts *texts, const char *text);
+
+/* Valid until ct_texts_fini(). */
+static inline const char *ct_texts_get(const struct ct_texts *texts, uint32_t number)
+{
+	return texts->all[number - 1];
+}
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/timeline/timeline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyzer/report/analyze.h"
+#include "analyzer/timeline/draw.h"
+
+struct ct_chart {
+	const struct ct_run *run;
+	const struct ct_chart_options *options;
+	struct ct_report *report;
+	struct ct_census census; /* of all that was asked for ... */
+	struct ct_census close;	 /* ... and of the details, if there are any */
+	struct ct_chart_view views[1 + CT_CENSUS_VIEWS];
+	size_t n_views;
+	int cut;
+};
+
+const char *ct_chart_key_name(enum ct_chart_key key)
+{
+	static const char *const names[] = {
+#define ARG(name) #name,
+#include "analyzer/timeline/timeline_args.def"
+#undef ARG
+	};
+
+	return names[key];
+}
+
+const char *ct_chart_category_name(enum ct_chart_category category)
+{
+	static const char *const names[] = { "comm.gpu", "comm.host", "comm.api",     "comm.wait",
+					     "comm.job", "finding",   "comm.exposed", "hang" };
+
+	return names[category];
+}
+
+/* ---- what is drawn ---- */
+
+/* Is every rank that was asked for there? */
+static int check_ranks(const struct ct_chart *chart, struct ct_chart_result *result,
+		       struct ct_err *err)
+{
+	const struct ct_census *census = &chart->census;
+
+	for (size_t i = 0; i < chart->options->n_ranks; i++) {
+		uint32_t s = 0;
+
+		while (s < census->n_seats && census->seats[s].rank != chart->options->ranks[i])
+			s++;
+		if (s == census->n_seats) {
+			result->missing_rank = chart->options->ranks[i];
+			return ct_fail(err, CT_NOTFOUND, "rank %d left no trace",
+				       result->missing_rank);
+		}
+	}
+	return CT_OK;
+}
+
+static int check_ops(const struct ct_chart *chart, struct ct_err *err)
+{
+	const struct ct_census *census = &chart->census;
+	uint64_t recorded = 0;
+
+	for (size_t i = 0; i < chart->report->n_ranks; i++)
+		recorded += chart->report->ranks[i].ops;
+	if (!recorded)
+		return ct_fail(err, CT_NOTFOUND, "no operation was recorded");
+	if (!census->views[0].budget->total ||
+	    chart->options->from_ns > ct_hangs_last_ns(census, chart->report))
+		return ct_fail(err, CT_NOTFOUND, "no operation lies in the window");
+	return CT_OK;
+}
+
+/* Instants of findings, on their own track and on those of the ranks, and what is drawn of a hang. */
+static uint64_t instants(const struct ct_report *report)
+{
+	uint64_t n = report->n_findings + ct_hangs_slices(report);
+
+	for (size_t i = 0; i < report->n_findings; i++)
+		n += report->findings[i].n_ranks;
+	return n;
+}
+
+/* The end of what was asked for, as much of it as the limit allows: hangs are at the end. */
+static int keep_end(struct ct_chart *chart, struct ct_err *err)
+{
+	struct ct_chart_view *view = &chart->views[0];
+	uint64_t from = 0;
+
+	if (!ct_budget_fit(chart->census.views[0].budget, chart->options->max_slices, &from))
+		return ct_fail(err, CT_FULL,
+			       "the last moment alone holds more than %" PRIu64 " slices",
+			       chart->options->max_slices);
+	chart->cut = from > view->from_ns;
+	if (chart->cut)
+		view->from_ns = from;
+	return CT_OK;
+}
+
+/* Read once more, for what is drawn in detail. */
+static int look_closely(struct ct_chart *chart, struct ct_err *err)
+{
+	struct ct_census_view views[CT_CENSUS_VIEWS];
+	uint64_t most = chart->options->max_slices / CT_CENSUS_VIEWS;
+	int n = ct_views_plan(&chart->census, chart->report, most, &chart->views[1]), st, kept = 1;
+
+	if (n < 0)
+		return n;
+	chart->n_views += (size_t)n;
+	for (int v = 0; v < n; v++) {
+		const struct ct_chart_view *view = &chart->views[1 + v];
+
+		views[v] = (struct ct_census_view){ .from_ns = view->from_ns,
+						    .to_ns = view->to_ns,
+						    .ranks = view->ranks,
+						    .n_ranks = view->n_ranks };
+	}
+	if (!n)
+		return CT_OK;
+	st = ct_census_again(&chart->close, &chart->census, chart->run, views, (uint32_t)n,
+			     chart->report, err);
+	if (st == CT_OK)
+		ct_hangs_signs(&chart->close, chart->report);
+	/* One whose narrowest moment holds too much is left out. */
+	for (int v = 0; v < n && st == CT_OK; v++) {
+		struct ct_chart_view *view = &chart->views[1 + v];
+
+		ct_budget_add(chart->close.views[v].budget, CT_CHART_OPEN, instants(chart->report));
+		if (ct_views_fit(chart->close.views[v].budget, most, view) == CT_OK) {
+			if (kept < 1 + v) {
+				chart->views[kept] = *view;
+				*view = (struct ct_chart_view){ 0 };
+			}
+			kept++;
+			continue;
+		}
+		free(view->ranks);
+		view->ranks = NULL;
+	}
+	chart->n_views = (size_t)kept;
+	return st;
+}
+
+int ct_chart_split(struct ct_chart *chart, struct ct_err *err)
+{
+	const struct ct_chart_options *options = chart->options;
+	uint64_t slices = chart->census.stoods.n + chart->census.costly.n_timed +
+			  instants(chart->report);
+
+	if (slices > options->max_slices)
+		return ct_fail(err, CT_FULL, "an overview alone holds more than %" PRIu64 " slices",
+			       options->max_slices);
+	chart->views[0].kind = CT_CHART_OVERVIEW;
+	ct_kept_forget(chart->census.kept);
+	return options->split == CT_SPLIT_DETAILS ? look_closely(chart, err) : CT_OK;
+}
+
+static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct ct_err *err)
+{
+	const struct ct_chart_options *options = chart->options;
+	struct ct_budget *budget = chart->census.views[0].budget;
+	int st = check_ranks(chart, result, err);
+
+	if (st == CT_OK)
+		st = check_ops(chart, err);
+	if (st != CT_OK)
+		return st;
+	ct_budget_add(budget, CT_CHART_OPEN, instants(chart->report));
+	if (budget->total > options->max_slices && options->split != CT_SPLIT_END)
+		return ct_chart_split(chart, err);
+	return keep_end(chart, err);
+}
+
+/* The run, and the time after it in which nothing but signs of life came. */
+static uint64_t drawn_until(const struct ct_chart *chart)
+{
+	uint64_t last_ns = ct_hangs_last_ns(&chart->census, chart->report);
+
+	return last_ns > chart->census.duration_ns ? last_ns : chart->census.duration_ns;
+}
+
+int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
+		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err)
+{
+	struct ct_chart *c = calloc(1, sizeof(*c));
+	const struct ct_census_view view = { .from_ns = options->from_ns,
+					     .to_ns = options->to_ns,
+					     .ranks = options->ranks,
+					     .n_ranks = options->n_ranks };
+	int st;
+
+	*chart = c;
+	*result = (struct ct_chart_result){ .missing_rank = -1 };
+	if (!c)
+		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
+	c->run = run;
+	c->options = options;
+	c->n_views = 1;
+	c->views[0] = (struct ct_chart_view){ .from_ns = view.from_ns, .to_ns = view.to_ns };
+	st = ct_census_take(&c->census, run, options, &view, &c->report, err);
+	result->duration_ns = c->census.duration_ns;
+	if (st == CT_OK) {
+		ct_hangs_signs(&c->census, c->report);
+		result->duration_ns = drawn_until(c);
+		st = choose(c, result, err);
+	}
+	if (st == CT_NOMEM)
+		ct_fail(err, st, "%s", ct_status_text(st));
+	return st;
+}
+
+void ct_chart_close(struct ct_chart *chart)
+{
+	if (!chart)
+		return;
+	for (size_t v = 1; v < 1 + CT_CENSUS_VIEWS; v++)
+		free(chart->views[v].ranks);
+	ct_report_free(chart->report);
+	ct_census_fini(&chart->census);
+	ct_census_fini(&chart->close);
+	free(chart);
+}
+
+struct ct_chart_view *ct_chart_views(struct ct_chart *chart, size_t *n)
+{
+	*n = chart->n_views;
+	return chart->views;
+}
+
+const struct ct_report *ct_chart_report(const struct ct_chart *chart)
+{
+	return chart->report;
+}
+
+/* ---- drawing it ---- */
+
+/* What of the census belongs to a view: the ranks of the first one are those that were asked for. */
+static void show(struct ct_pen *pen, const struct ct_chart *chart)
+{
+	const struct ct_chart_view *view = pen->view;
+	const struct ct_census_view shown = {
+		.from_ns = view->from_ns,
+		.to_ns = view->to_ns,
+		.ranks = view->kind == CT_CHART_DETAIL ? view->ranks : chart->options->ranks,
+		.n_ranks = view->kind == CT_CHART_DETAIL ? view->n_ranks : chart->options->n_ranks,
+	};
+	struct ct_census *census = pen->census;
+
+	ct_census_show(census, &shown);
+	for (uint32_t h = 0; h < census->n_hosts; h++)
+		pen->result->hosts += census->hosts[h].drawn;
+	for (uint32_t s = 0; s < census->n_seats; s++)
+		pen->result->ranks += census->seats[s].drawn;
+	for (uint32_t b = 0; b < census->costly.n_blamed; b++) {
+		struct ct_blamed *blamed = &census->costly.blamed[b];
+
+		blamed->drawn = 0;
+		for (uint32_t v = 0; v < blamed->n_victims; v++)
+			blamed->victims[v].drawn = 0;
+	}
+}
+
+/* Arrows from those who waited count where they have both ends. */
+static void count_blame(struct ct_pen *pen)
+{
+	const struct ct_costly *costly = &pen->census->costly;
+
+	for (uint32_t b = 0; b < costly->n_blamed; b++) {
+		for (uint32_t v = 0; v < costly->blamed[b].n_victims; v++)
+			pen->result->flows += costly->blamed[b].drawn &&
+					      costly->blamed[b].victims[v].drawn;
+	}
+}
+
+static int draw(struct ct_pen *pen, const struct ct_chart *chart, struct ct_err *err)
+{
+	int st = CT_OK;
+
+	if (chart->options->flows == CT_FLOWS_ALL && pen->result->ranks > CT_FLOWS_ALL_RANKS)
+		st = ct_fail(err, CT_RANGE, "arrows through more than %u ranks hide what they join",
+			     CT_FLOWS_ALL_RANKS);
+	if (st == CT_OK)
+		st = ct_draw_facts(pen, chart->report);
+	if (st == CT_OK)
+		st = ct_pen_findings(pen, chart->report);
+	if (st == CT_OK) {
+		ct_hangs_init(pen, chart->report);
+		st = ct_draw_findings(pen);
+	}
+	if (st == CT_OK)
+		st = ct_draw_hangs(pen);
+	if (st == CT_OK)
+		st = ct_draw_job(pen);
+	if (st == CT_OK)
+		st = ct_draw_ranks(pen, chart->run, err);
+	count_blame(pen);
+	return st == CT_OK ? pen->sink->end(pen->sink->arg) : st;
+}
+
+int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
+		       struct ct_chart_result *result, struct ct_err *err)
+{
+	const struct ct_chart_view *shown = &chart->views[view];
+	int is_detail = shown->kind == CT_CHART_DETAIL, st;
+	struct ct_pen pen = {
+		.sink = sink,
+		.census = is_detail ? &chart->close : &chart->census,
+		.result = result,
+		.view = shown,
+		.views = chart->views,
+		.n_views = chart->n_views,
+	};
+
+	*result = (struct ct_chart_result){ .duration_ns = drawn_until(chart),
+					    .from_ns = shown->from_ns,
+					    .to_ns = shown->to_ns,
+					    .cut = chart->cut,
+					    .stall_width_ns = pen.census->stoods.width_ns,
+					    .missing_rank = -1 };
+	show(&pen, chart);
+	st = draw(&pen, chart, err);
+	ct_pen_fini(&pen);
+	if (st == CT_NOMEM)
+		ct_fail(err, st, "%s", ct_status_text(st));
+	return st;
+}
+
+int ct_chart_draw(const struct ct_run *run, const struct ct_chart_options *options,
+		  const struct ct_chart_sink *sink, struct ct_chart_result *result,
+		  struct ct_err *err)
+{
+	struct ct_chart *chart;
+	int st = ct_chart_open(run, options, &chart, result, err);
+
+	if (st == CT_OK)
+		st = ct_chart_draw_view(chart, 0, sink, result, err);
+	ct_chart_close(chart);
+	return st;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline.h — the timeline of a run as plain values: which tracks there are and which slices lie on them. What is
+ * drawn where is decided here; a sink writes it down and decides nothing.
+ *
+ * The run is read twice: once by the analysis, which tells wait from transfer, and once process by process to
+ * draw. What is too much for one file takes several, and a third reading in between. Memory follows the largest process
+ * and the limit of slices, not the length of the run. One thread.
+ */
+#ifndef CT_CHART_H
+#define CT_CHART_H
+
+#include "analyzer/model/report.h"
+#include "analyzer/timeline/texts.h"
+#include "trace/reader.h"
+
+#define CT_CHART_OPEN UINT64_MAX /* end of what had not ended when recording ended */
+
+/* Times are ns since the run began, on the host's own clock moved by its CLOCK_REALTIME. */
+
+enum ct_chart_key {
+#define ARG(name) CT_ARG_##name,
+#include "analyzer/timeline/timeline_args.def"
+#undef ARG
+	CT_ARG_MAX
+};
+const char *ct_chart_key_name(enum ct_chart_key key);
+
+enum ct_chart_category {
+	CT_CATEGORY_GPU,     /* comm.gpu: on a stream */
+	CT_CATEGORY_HOST,    /* comm.host: an operation that the host times */
+	CT_CATEGORY_API,     /* comm.api: a call */
+	CT_CATEGORY_WAIT,    /* comm.wait: a part, in which it waits for others */
+	CT_CATEGORY_JOB,     /* comm.job: an operation over all its ranks */
+	CT_CATEGORY_FINDING, /* finding */
+	CT_CATEGORY_EXPOSED, /* comm.exposed: a rank stood waiting for communication */
+	CT_CATEGORY_HANG,    /* hang: why the job does not go on, and who waits for that */
+	CT_CATEGORY_MAX
+};
+const char *ct_chart_category_name(enum ct_chart_category category);
+
+/* One op of several that share a slice. */
+struct ct_chart_part {
+	uint32_t op; /* text */
+	int32_t peer;
+	uint64_t seq, bytes;
+};
+
+enum ct_chart_type {
+	CT_VALUE_UINT,
+	CT_VALUE_INT,
+	CT_VALUE_DOUBLE,
+	CT_VALUE_TEXT,
+	CT_VALUE_PARTS,
+	CT_VALUE_INTS
+};
+struct ct_chart_arg {
+	uint8_t key;  /* enum ct_chart_key */
+	uint8_t type; /* enum ct_chart_type */
+	uint16_t n;   /* of the last two types, at most CT_CHART_LIST */
+	union {
+		uint64_t u;
+		int64_t i;
+		double d;
+		uint32_t text;
+		const struct ct_chart_part *parts;
+		const int *ints;
+	};
+};
+#define CT_CHART_LIST 16u
+#define CT_CHART_ARGS 24u
+#define CT_CHART_FRAMES 8u
+/* Longer names of functions and files are cut. */
+#define CT_CHART_FRAME_TEXT 255u
+
+enum ct_chart_track_kind { CT_TRACK_GROUP, CT_TRACK_SLICES, CT_TRACK_COUNTER };
+struct ct_chart_track {
+	uint32_t id;	 /* from 1, in order of appearance */
+	uint32_t parent; /* 0: a root; roots are sorted by name */
+	const char *name;
+	const char *description; /* NULL none */
+	int32_t order;		 /* among its parent's children */
+	uint8_t kind;
+	uint8_t merged; /* one of several that are shown as one: equal name and parent */
+};
+
+/* Where in the program a call was made; texts, 0 unknown. */
+struct ct_chart_frame {
+	uint32_t function, file;
+	uint32_t line;
+};
+
+struct ct_chart_slice {
+	uint32_t track;
+	uint32_t name; /* text */
+	uint64_t begin_ns, end_ns;
+	uint64_t flows[2];    /* slices with an equal one are joined by an arrow; 0 none */
+	uint64_t correlation; /* slices with an equal one have one colour; 0: that of their name */
+	const uint64_t *ends; /* arrows with these numbers end here; at most CT_CHART_LIST */
+	const struct ct_chart_frame *frames; /* outermost first; at most CT_CHART_FRAMES */
+	uint8_t depth;
+	uint8_t category;
+	uint8_t instant; /* begin_ns only */
+	uint8_t n_args;
+	uint8_t n_ends, n_frames;
+	const struct ct_chart_arg *args;
+};
+
+/* Something told about the whole; value NULL: the number. */
+struct ct_chart_fact {
+	const char *name;
+	const char *text;
+	uint64_t number;
+};
+
+/* Each returns 0 or a negative status, which ends the drawing. A group may have slices of its own. A track comes before what lies on it and after its
+ * parent. The slices of a track come in one go: parents before children, each after the end of its elder sibling. */
+struct ct_chart_sink {
+	int (*begin)(void *arg, const struct ct_texts *texts, uint64_t begin_unix_ns,
+		     const struct ct_chart_fact *facts, size_t n);
+	int (*track)(void *arg, const struct ct_chart_track *track);
+	int (*slice)(void *arg, const struct ct_chart_slice *slice);
+	int (*counter)(void *arg, uint32_t track, uint64_t at_ns, double gbps);
+	int (*end)(void *arg);
+	void *arg;
+};
+
+enum ct_chart_flows {
+	CT_FLOWS_NONE,
+	CT_FLOWS_LAUNCH, /* from the call to its work on the GPU */
+	CT_FLOWS_BLAME, /* and from those who waited to whom they waited for, where a finding tells of it */
+	CT_FLOWS_ALL, /* and through all ranks of each collective, of which there are few */
+};
+
+enum ct_chart_color {
+	CT_COLOR_BY_OP,	      /* by name */
+	CT_COLOR_BY_INSTANCE, /* what is one operation has one colour on all ranks */
+};
+#define CT_FLOWS_ALL_RANKS 16u
+
+/* What one file shows. */
+enum ct_chart_kind {
+	CT_CHART_WHOLE, /* all of what was asked for, or its end */
+	CT_CHART_OVERVIEW, /* all ranks and times: findings, when ranks stood waiting, the operations that took longest */
+	CT_CHART_DETAIL, /* all that some ranks did around a finding */
+};
+#define CT_CHART_FILE 256u
+struct ct_chart_view {
+	enum ct_chart_kind kind;
+	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+	uint64_t focus_ns;	 /* of a detail: where the finding shows best */
+	int *ranks;		 /* NULL: all */
+	size_t n_ranks;
+	const char *about; /* of a detail: the kind of its finding, or words */
+	int finding;	   /* of a detail: id of the finding that it is about; 0: of none */
+	char file[CT_CHART_FILE]; /* what the overview calls it; the caller's to set before that is drawn */
+};
+
+/* What to do where there is more than max_slices. */
+enum ct_chart_split {
+	CT_SPLIT_END,	   /* draw the end: hangs are there */
+	CT_SPLIT_OVERVIEW, /* an overview alone */
+	CT_SPLIT_DETAILS,  /* an overview, and details of at most a quarter of max_slices each */
+};
+
+struct ct_chart_options {
+	int attempt;		 /* -1: the last */
+	const char *boot_id;	 /* as struct ct_analyze_options */
+	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+	const int *ranks;	 /* NULL: all */
+	size_t n_ranks;
+	uint64_t max_slices;
+	enum ct_chart_split split;
+	enum ct_chart_flows flows;
+	enum ct_chart_color color;
+	/* Ops that were analyzed (total 0), then processes that were drawn. May be NULL. */
+	void (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+struct ct_chart_result {
+	uint64_t duration_ns; /* of the run, with what is drawn of a hang after its last operation */
+	uint64_t from_ns, to_ns; /* what is drawn; CT_CHART_OPEN: to the end */
+	int cut;		 /* from_ns is later than was asked for: max_slices */
+	uint64_t slices, flows, counters, unfinished;
+	uint64_t not_drawn; /* ops on the GPU of which no start was measured */
+	uint64_t stall_width_ns; /* stalls of a rank that begin within it are drawn as one; 0: each is there */
+	uint32_t ranks, hosts;
+	uint32_t unrelated; /* of the hosts: their times differ from others' by an unknown error */
+	uint64_t clock_err_ns; /* the largest error that relating the others adds to their times */
+	int missing_rank;      /* CT_NOTFOUND: the rank that is not there, else -1 */
+};
+
+struct ct_chart;
+
+/* Read the run and decide what is drawn. The options, and what they point to, live as long as the chart. 0; CT_NOTFOUND
+ * (attempt, a rank, or nothing in the window); CT_FULL (one moment alone, or the overview, holds more than max_slices);
+ * CT_NOMEM; CT_IO. *result is filled as far as it went. */
+int ct_chart_open(const struct ct_run *run, const struct ct_chart_options *options,
+		  struct ct_chart **chart, struct ct_chart_result *result, struct ct_err *err);
+void ct_chart_close(struct ct_chart *chart); /* NULL is fine */
+
+/* One or, where the run was split, the overview and its details. */
+struct ct_chart_view *ct_chart_views(struct ct_chart *chart, size_t *n);
+/* The whole turned out too large for one file: from now on it is an overview and, as options->split has it, details. As
+ * ct_chart_open(). */
+int ct_chart_split(struct ct_chart *chart, struct ct_err *err);
+const struct ct_report *ct_chart_report(const struct ct_chart *chart);
+
+/* Draw the view with this number into `sink`. 0; CT_RANGE (too many ranks for all arrows); CT_NOMEM; CT_IO; what the sink
+ * returned. */
+int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
+		       struct ct_chart_result *result, struct ct_err *err);
+
+/* Open, draw the first view, close: for who has one sink and options->split is not CT_SPLIT_DETAILS. As those. */
+int ct_chart_draw(const struct ct_run *run, const struct ct_chart_options *options,
+		  const struct ct_chart_sink *sink, struct ct_chart_result *result,
+		  struct ct_err *err);
+
+#endif

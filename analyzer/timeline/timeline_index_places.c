@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reading found: who is there, on which host, with which GPU, in which communicators. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/stream/stream.h"
+#include "analyzer/timeline/timeline_index.h"
+#include "trace/ops.h"
+
+uint32_t ct_census_seat(const struct ct_census *census, uint32_t process, uint32_t local)
+{
+	const void *seat = local ? ct_table_get(&census->more_seats,
+						(uint64_t)process << 32 | local)
+				 : NULL;
+
+	return seat ? (uint32_t)(uintptr_t)seat - 1 : census->processes[process].seat;
+}
+
+/* Ranks of a process beside its first one. */
+static int take_more(struct ct_census *census, const struct ct_pass *pass)
+{
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		const struct ct_seat *seat = &pass->seats[s];
+
+		if (!seat->local)
+			continue;
+		if (ct_table_put(&census->more_seats, (uint64_t)seat->process << 32 | seat->local,
+				 (void *)(uintptr_t)(s + 1)) != CT_OK)
+			return CT_NOMEM;
+	}
+	return CT_OK;
+}
+
+/* Its process tells of GPUs as "gpu.N.device", "gpu.N.pci", N in order of sight. NULL: not told. */
+static const char *bus_id_of(const struct ct_pass *pass, const struct ct_seat *seat)
+{
+	const struct ct_environment_facts *facts = &pass->processes[seat->process].environment;
+	char key[32] = "", device[16], end;
+	unsigned n;
+
+	snprintf(device, sizeof(device), "%d", seat->device);
+	for (uint32_t i = 0; i < facts->n && !key[0]; i++) {
+		if (strcmp(facts->facts[i].value, device) == 0 &&
+		    sscanf(facts->facts[i].name, "gpu.%u.devic%c", &n, &end) == 2)
+			snprintf(key, sizeof(key), "gpu.%u.pci", n);
+	}
+	for (uint32_t i = 0; i < facts->n && key[0]; i++) {
+		if (strcmp(facts->facts[i].name, key) == 0)
+			return facts->facts[i].value;
+	}
+	return NULL;
+}
+
+/* When its ranks stood waiting for communication, as far as that is known. */
+static int take_exposed(struct ct_census *census, const struct ct_pass *pass)
+{
+	uint32_t *told = calloc(pass->n_seats + 1, sizeof(*told));
+	int st;
+
+	if (!told)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		struct ct_census_seat *seat = &census->seats[s];
+		struct ct_exposed sum;
+
+		ct_pass_exposed(pass, s, &sum);
+		seat->has_exposed = sum.is_known != 0;
+		seat->exposed_ns = sum.exposed_ns;
+		seat->exposed_err_ns = sum.err_ns;
+		for (unsigned b = 0; b < 32 && sum.is_known; b++) {
+			if (b == CT_BACKEND_NCCL || ct_seat_knows_waits(&pass->seats[s], b))
+				told[s] |= 1u << b;
+		}
+	}
+	st = ct_stoods_close(&census->stoods, told, pass->n_seats);
+	free(told);
+	return st;
+}
+
+static uint64_t sign_of(const struct ct_census *census, const struct ct_pass *pass, size_t p)
+{
+	uint64_t last_ns = pass->processes[p].facts.last_ns;
+	uint64_t beat_ns = pass->run->processes[p].last_beat_ns;
+
+	return ct_census_at(census, pass->attempts->places[p].host,
+			    beat_ns > last_ns ? beat_ns : last_ns);
+}
+
+static int take_seats(struct ct_census *census, const struct ct_pass *pass)
+{
+	census->n_seats = pass->n_seats;
+	census->n_processes = (uint32_t)pass->run->n_processes;
+	census->seats = calloc(pass->n_seats + 1, sizeof(*census->seats));
+	census->processes = calloc(pass->run->n_processes + 1, sizeof(*census->processes));
+	if (!census->seats || !census->processes)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		const char *bus_id = bus_id_of(pass, &pass->seats[s]);
+
+		census->seats[s] = (struct ct_census_seat){
+			.rank = pass->seats[s].rank,
+			.device = pass->seats[s].device,
+			.host = pass->host_of[s],
+			.process = pass->seats[s].process,
+			.pid = pass->run->processes[pass->seats[s].process].id.pid,
+			.local = pass->seats[s].local,
+		};
+		if (bus_id)
+			census->seats[s].bus_id = ct_arena_text(census->texts.memory, bus_id,
+								strlen(bus_id));
+	}
+	for (size_t p = 0; p < pass->run->n_processes; p++) {
+		const struct ct_place *place = &pass->attempts->places[p];
+
+		if (place->attempt != pass->attempt)
+			continue;
+		census->processes[p] = (struct ct_census_process){
+			.seat = place->seat,
+			.host = place->host,
+			.sign_ns = sign_of(census, pass, p),
+			.is_there = 1,
+		};
+		if (census->processes[p].sign_ns > census->sign_ns)
+			census->sign_ns = census->processes[p].sign_ns;
+	}
+	return take_more(census, pass);
+}
+
+static int by_lowest(const void *a, const void *b, void *arg)
+{
+	const struct ct_census *census = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (census->hosts[x].lowest != census->hosts[y].lowest)
+		return census->hosts[x].lowest < census->hosts[y].lowest ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Hosts that have ranks, by the lowest one. */
+static int number_hosts(struct ct_census *census)
+{
+	uint32_t *order = calloc(census->n_hosts + 1, sizeof(*order));
+
+	if (!order)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < census->n_hosts; h++) {
+		census->hosts[h].lowest = INT32_MAX;
+		census->hosts[h].highest = -1;
+	}
+	for (uint32_t s = 0; s < census->n_seats; s++) {
+		struct ct_census_host *host = &census->hosts[census->seats[s].host];
+		int rank = census->seats[s].rank;
+
+		host->drawn = 1;
+		if (rank < 0)
+			continue;
+		host->lowest = rank < host->lowest ? rank : host->lowest;
+		host->highest = rank > host->highest ? rank : host->highest;
+	}
+	for (uint32_t h = 0; h < census->n_hosts; h++) {
+		if (census->hosts[h].drawn)
+			order[census->n_nodes++] = h;
+	}
+	qsort_r(order, census->n_nodes, sizeof(*order), by_lowest, census);
+	for (uint32_t n = 0; n < census->n_nodes; n++)
+		census->hosts[order[n]].number = n;
+	free(order);
+	return CT_OK;
+}
+
+static int take_hosts(struct ct_census *census, const struct ct_pass *pass)
+{
+	census->hosts = calloc(census->n_hosts + 1, sizeof(*census->hosts));
+	if (!census->hosts)
+		return CT_NOMEM;
+	for (uint32_t h = 0; h < census->n_hosts; h++) {
+		const char *name = pass->attempts->hosts[h].name;
+
+		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
+		if (!census->hosts[h].name)
+			return CT_NOMEM;
+	}
+	return number_hosts(census);
+}
+
+static int take_comm(struct ct_census *census, const struct ct_comm *comm)
+{
+	struct ct_census_comm *kept = &census->comms[comm->index];
+	const char *backend = ct_backend_name(comm->backend);
+	char text[160];
+
+	kept->id = ct_kept_comm(comm->key, comm->nranks);
+	kept->nranks = comm->nranks;
+	kept->backend = comm->backend;
+	snprintf(text, sizeof(text), "%.120s:%04" PRIx64,
+		 comm->name ? comm->name
+		 : backend  ? backend
+			    : "comm",
+		 comm->key & 0xffff);
+	kept->label = ct_texts_add(&census->texts, text);
+	snprintf(text, sizeof(text), "%016" PRIx64, comm->key);
+	kept->hash = ct_texts_add(&census->texts, text);
+	return kept->label && kept->hash ? ct_table_put(&census->comm_by_id, kept->id, kept)
+					 : CT_NOMEM;
+}
+
+int ct_census_places(struct ct_census *census, const struct ct_pass *pass)
+{
+	int st = take_seats(census, pass);
+
+	census->begin_unix_ns = pass->begin_unix_ns;
+	census->duration_ns = pass->duration_ns;
+	if (st == CT_OK)
+		st = take_hosts(census, pass);
+	if (st == CT_OK)
+		st = take_exposed(census, pass);
+	census->comms = calloc(pass->comms.n + 1, sizeof(*census->comms));
+	if (!census->comms)
+		return CT_NOMEM;
+	census->n_comms = pass->comms.n;
+	for (uint32_t c = 0; c < pass->comms.n && st == CT_OK; c++)
+		st = take_comm(census, pass->comms.all[c]);
+	return st;
+}
+
+const struct ct_census_comm *ct_census_find(const struct ct_census *census, uint64_t key,
+					    uint32_t nranks)
+{
+	return ct_table_get(&census->comm_by_id, ct_kept_comm(key, nranks));
+}
