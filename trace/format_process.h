@@ -62,6 +62,16 @@ struct ct_process {
 };
 _Static_assert(sizeof(struct ct_process) == 1024, "identity is 1024 bytes");
 
-enum ct_ring_kind { CT_RING_SHARED = 0, CT_RING_DISK = 1, CT_RING_PRIVATE = 2 };
+enum ct_ring_kind {
+	CT_RING_SHARED = 0,
+	CT_RING_DISK = 1,
+	CT_RING_PRIVATE = 2,
+	CT_RING_NONE = 3, /* imported: no recorder ran in the process, so no heartbeat and no exit were recorded */
+};
+
+static inline int ct_process_is_imported(const struct ct_process *process)
+{
+	return process->ring_kind == CT_RING_NONE;
+}
 
 #endif

@@ -178,12 +178,12 @@ static int was_seen(const struct ct_report_process *p)
 	return p->ended_badly && p->how.how != CT_END_UNKNOWN;
 }
 
-/* Lines that were imported tell nothing of any end (they have no program), nor does a file whose end is missing. */
+/* A file whose end is missing tells nothing of any end. */
 static int could_be_seen(const struct ct_report_process *p)
 {
 	int cut = p->torn_bytes || p->skipped_bytes || p->missing_blocks || p->damage_why;
 
-	return p->exe[0] && (!cut || p->ring[0] == 'p');
+	return !p->imported && (!cut || p->ring[0] == 'p');
 }
 
 int ct_ends_unseen(const struct ct_report *report)

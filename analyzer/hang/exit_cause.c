@@ -29,6 +29,8 @@ static enum ct_manner manner_of(const struct ct_process_info *info, const struct
 {
 	int own = end->kill_by == info->id.pid;
 
+	if (ct_process_is_imported(&info->id))
+		return CT_MANNER_UNRECORDED;
 	if (end->how == CT_END_RUNNING)
 		return CT_MANNER_RUNS;
 	if (ct_end_was_sent(end) && !own && !is_of_another(end))
@@ -130,6 +132,7 @@ static int is_consequence(const struct ct_lives *lives, const struct ct_life *li
 		const struct ct_life *other = &lives->all[i];
 
 		if (other == life || other->manner == CT_MANNER_RUNS ||
+		    other->manner == CT_MANNER_UNRECORDED ||
 		    (other->manner == CT_MANNER_WELL && !other->left))
 			continue;
 		if (other->hi_ns < life->lo_ns ||
@@ -211,7 +214,7 @@ static uint64_t gone_by(const struct ct_lives *lives, const struct ct_life *life
 		return life->lo_ns;
 	if (life->hi_ns != UINT64_MAX)
 		return life->hi_ns;
-	return life->lo_ns + (info->ring == CT_RING_NOT_FOUND ? WRITE_NS : BEAT_NS);
+	return life->at_ns + life->err_ns + (info->ring == CT_RING_NOT_FOUND ? WRITE_NS : BEAT_NS);
 }
 
 /* Of those that were killed by nobody knows whom, or are gone, those that were long before all others. Who ends a job from
@@ -267,7 +270,8 @@ static void find_missed(struct ct_lives *lives)
 		struct ct_life *life = &lives->all[i];
 
 		if (life->told || life->manner == CT_MANNER_RUNS ||
-		    life->manner == CT_MANNER_WELL || life->lo_ns > told_ns)
+		    life->manner == CT_MANNER_WELL || life->manner == CT_MANNER_UNRECORDED ||
+		    life->lo_ns > told_ns)
 			continue;
 		if (missed)
 			return;
@@ -335,7 +339,9 @@ static int fill_rank(struct ct_lives *lives, const struct ct_life *life, struct 
 	rank->left = life->left;
 	rank->killed = life->dead && life->manner != CT_MANNER_BY_ITSELF &&
 		       !g->processes[life->process].end.for_memory;
-	rank->ended_ns = life->manner == CT_MANNER_RUNS ? CT_UNKNOWN : life->lo_ns;
+	rank->ended_ns = life->manner == CT_MANNER_RUNS || life->manner == CT_MANNER_UNRECORDED
+				 ? CT_UNKNOWN
+				 : life->lo_ns;
 	rank->how_ended = tells ? how_ended(g, life) : NULL;
 	return tells && !rank->how_ended ? CT_NOMEM : CT_OK;
 }

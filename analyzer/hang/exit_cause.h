@@ -18,6 +18,8 @@ enum ct_manner {
 	CT_MANNER_ASKED, /* of a signal by which people and schedulers end things; nobody was seen to send it */
 	CT_MANNER_SHOT,	    /* SIGKILL, and nobody was seen to send it */
 	CT_MANNER_VANISHED, /* nobody knows how */
+	CT_MANNER_UNRECORDED, /* imported: neither heartbeats nor ends were recorded, so silence says nothing */
+	CT_MANNERS
 };
 
 struct ct_life {

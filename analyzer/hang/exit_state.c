@@ -85,7 +85,7 @@ static int any_left(const struct ct_lives *lives)
 
 void ct_lives_state(const struct ct_lives *lives, struct ct_hang_run *out)
 {
-	uint32_t n[CT_MANNER_VANISHED + 1] = { 0 }, unclean;
+	uint32_t n[CT_MANNERS] = { 0 }, unclean;
 
 	for (uint32_t i = 0; i < lives->n; i++)
 		n[lives->all[i].manner]++;
@@ -96,6 +96,8 @@ void ct_lives_state(const struct ct_lives *lives, struct ct_hang_run *out)
 		out->state = CT_HANG_RUNNING;
 	else if (!unclean)
 		out->state = CT_HANG_ENDED;
+	else if (unclean == n[CT_MANNER_UNRECORDED])
+		out->state = CT_HANG_UNRECORDED;
 	else
 		out->state = n[CT_MANNER_BY_ITSELF] || ct_lives_any_dead(lives) || any_left(lives)
 				     ? CT_HANG_KILLED

@@ -11,7 +11,8 @@
 	XX(RUNNING, "running")	       /* somebody still records */                                \
 	XX(ENDED, "ended")	       /* everybody ended in order */                              \
 	XX(KILLED, "killed")	       /* not in order: it was stuck, or somebody failed */        \
-	XX(INTERRUPTED, "interrupted") /* ended from outside, while it went on or may have */
+	XX(INTERRUPTED, "interrupted") /* ended from outside, while it went on or may have */      \
+	XX(UNRECORDED, "unknown")      /* imported: the file does not tell how it ended */
 
 enum ct_hang_state {
 #define CT_HANG_STATE_ENUM(name, word) CT_HANG_##name,

@@ -24,7 +24,8 @@ static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 		const struct ct_process_info *info = &g->run->processes[p];
 		const struct ct_hang_process *process = &g->processes[p];
 
-		if (!process->read || info->ring != CT_RING_NOT_FOUND || process->facts.has_end ||
+		if (!process->read || ct_process_is_imported(&info->id) ||
+		    info->ring != CT_RING_NOT_FOUND || process->facts.has_end ||
 		    (process->ended_well && process->end.how != CT_END_RUNNING))
 			continue;
 		n++;

@@ -181,7 +181,7 @@ struct ct_report_process {
 	uint64_t start_unix_ns;
 	uint32_t segments;
 	uint64_t bytes;
-	const char *ring; /* drained, present, lost, foreign */
+	const char *ring; /* drained, present, lost, foreign; none: imported */
 	const char *end;  /* clean, exit, signal, exec, running, unknown */
 	struct ct_end how;
 	uint64_t last_heartbeat_at_ns;
@@ -190,6 +190,7 @@ struct ct_report_process {
 	uint64_t missing_blocks, skipped_bytes, torn_bytes;
 	const char *damage_why; /* NULL: none */
 	int ended_badly;	/* by a signal, with a failure, or nobody knows how */
+	int imported;		/* no recorder ran in it: its exit is not recorded */
 };
 
 /* An op that had not returned when recording ended. */

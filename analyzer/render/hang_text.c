@@ -92,6 +92,22 @@ static void say_ended(const struct ct_hang_run *run, FILE *out)
 			run->ranks_seen, run->ranks_expected);
 }
 
+/* Imported: what is on record may be all that went on, or end anywhere. */
+static void say_unrecorded(const struct ct_hang_run *run, FILE *out)
+{
+	uint32_t n = run->result->n_not_stalled;
+
+	if (n)
+		fprintf(out,
+			"no hang found: %" PRIu32
+			" operation%s unfinished at the end of the trace, "
+			"none for long",
+			n, n == 1 ? " is" : "s are");
+	else
+		fputs("no hang found: every operation on record has finished", out);
+	fputs("; how the processes ended is not recorded", out);
+}
+
 static void say_nothing(const struct ct_hang_run *run, FILE *out)
 {
 	switch (run->state) {
@@ -103,6 +119,9 @@ static void say_nothing(const struct ct_hang_run *run, FILE *out)
 		return;
 	case CT_HANG_INTERRUPTED:
 		fputs("nothing hung: the job was ended from outside while it went on", out);
+		return;
+	case CT_HANG_UNRECORDED:
+		say_unrecorded(run, out);
 		return;
 	case CT_HANG_KILLED:
 		break;

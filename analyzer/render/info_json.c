@@ -23,7 +23,8 @@ static json_t *process(const struct ct_report_process *p)
 	ct_json_set(o, "for_memory", p->how.for_memory ? json_true() : json_null(), &failed);
 	ct_json_set(o, "exit_code",
 		    p->how.exit_code >= 0 ? json_integer(p->how.exit_code) : json_null(), &failed);
-	ct_json_set(o, "last_heartbeat_ns", ct_json_u64(p->last_heartbeat_ns), &failed);
+	ct_json_set(o, "last_heartbeat_ns",
+		    ct_json_u64(p->imported ? CT_UNKNOWN : p->last_heartbeat_ns), &failed);
 	return ct_json_done(o, failed);
 }
 

@@ -61,12 +61,16 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 			    : report->n_ended ? "complete trace of a job that did not end well"
 					      : "complete";
 	char expected[CT_UNIT_TEXT];
-	size_t unseen = 0;
+	size_t unseen = 0, imported = 0;
 
 	for (size_t i = 0; i < report->n_ended; i++)
 		unseen += !has_failed(&report->processes[report->ended[i]]);
+	for (size_t i = 0; i < report->n_processes; i++)
+		imported += report->processes[i].imported != 0;
 	if (run->complete && unseen && unseen == report->n_ended)
 		state = "complete, though nobody saw how all of it ended";
+	if (run->complete && !report->n_ended && imported)
+		state = "complete as imported (no exits recorded)";
 
 	snprintf(expected, sizeof(expected), "%s", ct_text_count(run->ranks_expected).s);
 	ct_text_line(text, run->complete && !report->n_ended ? CT_COLOR_GREEN : CT_COLOR_YELLOW,
@@ -147,7 +151,8 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 		ct_text_line(text, p->ended_badly ? CT_COLOR_YELLOW : CT_COLOR_NONE,
 			     "%5s %-20s %8u %7d %8u %8s %-8s %-10s %10s %s", ranks, host, p->pid,
 			     p->attempt + 1, p->segments, ct_text_bytes(p->bytes).s, p->ring, end,
-			     ct_text_ns(p->last_heartbeat_at_ns).s, slash ? slash + 1 : p->exe);
+			     ct_text_ns(p->imported ? CT_UNKNOWN : p->last_heartbeat_at_ns).s,
+			     slash ? slash + 1 : p->exe);
 		if (p->damage_why)
 			ct_text_line(text, CT_COLOR_YELLOW, "      damaged: %s", p->damage_why);
 	}

@@ -54,6 +54,8 @@ static const char *ring_name(const struct ct_pass *pass, const struct ct_process
 {
 	const char *here = pass->options ? pass->options->boot_id : NULL;
 
+	if (ct_process_is_imported(&info->id))
+		return "none";
 	if (info->ring != CT_RING_NOT_FOUND)
 		return "present";
 	if (end->how == CT_END_CLEAN)
@@ -119,7 +121,8 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 	out->last_heartbeat_at_ns = at_or_unknown(pass, p, beat);
 	out->ended_after_at_ns = at_or_unknown(pass, p, out->how.after_ns);
 	out->ended_before_at_ns = at_or_unknown(pass, p, out->how.before_ns);
-	out->ended_badly = !ct_end_is_well(&out->how);
+	out->imported = ct_process_is_imported(&info->id);
+	out->ended_badly = !out->imported && !ct_end_is_well(&out->how);
 	if (!kept->read)
 		return CT_OK;
 	out->missing_blocks = kept->gaps.missing_blocks;

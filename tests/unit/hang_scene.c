@@ -33,6 +33,7 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 
 		s->infos[i].id.pid = CT_SCENE_PID(i);
 		s->infos[i].id.hang_after_ns = after_ms * MS;
+		s->infos[i].id.ring_kind = p->imported ? CT_RING_NONE : CT_RING_SHARED;
 		s->infos[i].ring = p->ring_gone ? CT_RING_NOT_FOUND : CT_RING_ARCHIVED;
 		s->processes[i] = (struct ct_hang_process){ .end = end_of(p),
 							    .facts = facts,

@@ -25,7 +25,7 @@ struct ct_scene_process {
 	uint64_t err;	 /* of its host's clock */
 	uint64_t aborts; /* called MPI_Abort then; 0 it did not */
 	uint32_t host;
-	int damaged, ring_gone;
+	int damaged, ring_gone, imported;
 };
 
 struct ct_scene {

@@ -432,6 +432,28 @@ static void it_is_torn_down_when_the_first_is_ended_by_others(void **state)
 	ct_scene_free(s);
 }
 
+/* No recorder ran there: neither a heartbeat nor an exit can be missing. */
+static void the_silence_of_an_imported_process_is_no_death(void **state)
+{
+	(void)state;
+	EXPECT("AA u", { .how = CT_END_UNKNOWN, .last = 5000, .ring_gone = 1, .imported = 1 },
+	       { .how = CT_END_UNKNOWN, .last = 90000, .ring_gone = 1, .imported = 1 });
+	EXPECT("AD k", { .how = CT_END_UNKNOWN, .last = 5000, .ring_gone = 1, .imported = 1 },
+	       CRASHED(9000));
+}
+
+/* As late as its clock allows it may have lived, and not as early. */
+static void silence_is_measured_from_the_latest_time_that_the_clock_allows(void **state)
+{
+	(void)state;
+	EXPECT("AA i", VANISHED(20000),
+	       { .how = CT_END_UNKNOWN, .last = 20000, .host = 1, .err = 20000 });
+	EXPECT("AA i", VANISHED(20000),
+	       { .how = CT_END_UNKNOWN, .last = 12100, .host = 1, .err = 1000 });
+	EXPECT("AD k", VANISHED(20000),
+	       { .how = CT_END_UNKNOWN, .last = 11900, .host = 1, .err = 1000 });
+}
+
 /* Where one is dead alone, others are judged by any age; where one rank is all there is, nobody waits. */
 static void one_process_is_nobodys_cause(void **state)
 {
@@ -462,6 +484,8 @@ int main(void)
 		cmocka_unit_test(ends_are_told_in_words),
 		cmocka_unit_test(how_a_job_stands_and_how_long_is_too_long),
 		cmocka_unit_test(it_is_torn_down_when_the_first_is_ended_by_others),
+		cmocka_unit_test(the_silence_of_an_imported_process_is_no_death),
+		cmocka_unit_test(silence_is_measured_from_the_latest_time_that_the_clock_allows),
 		cmocka_unit_test(one_process_is_nobodys_cause),
 	};
 

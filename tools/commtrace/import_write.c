@@ -305,7 +305,7 @@ static void identify(const struct writer *w, int dirfd, const char *run_dir, str
 		.world_size = process->world_size ? (int32_t)process->world_size : -1,
 		.local_rank = -1,
 		.restart = process->restart,
-		.ring_kind = CT_RING_PRIVATE,
+		.ring_kind = CT_RING_NONE,
 	};
 	ct_run_id_get(dirfd, "", &id->run);
 	memcpy(id->host, process->host, sizeof(id->host));

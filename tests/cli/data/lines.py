@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lines for `commtrace import jsonl`, as a converter of somebody else's trace writes them: lines.py SCENE."""
+import json
+import random
+import sys
+
+MS = 1_000_000
+WORLD = "00000000c0ffee01"
+
+
+def line(**keys):
+    print(json.dumps({key: value for key, value in keys.items() if value is not None}))
+
+
+def rank_of(r, **more):
+    """What is the same in all lines of a rank on one host."""
+    return dict(rank=r, pid=100 + r, host="a", **more)
+
+
+def two_hosts():
+    """30 s of a healthy job of four ranks on two hosts, one all-reduce a step."""
+    random.seed(3)
+    shift = {"a": 0, "b": 123_456}
+    for step in range(300):
+        base = 1000 * MS + step * 100 * MS
+        ready = [base + random.randint(0, 200_000) for _ in range(4)]
+        end = max(ready) + 300_000
+        for r in range(4):
+            host = "ab"[r // 2]
+            at = -shift[host]
+            line(rank=r, pid=100 + r, host=host, clock_offset_ns=10**12 + shift[host], backend="nccl", op="AllReduce",
+                 comm=WORLD, nranks=4, comm_rank=r, seq=step, count=1 << 20, dtype="float32", timing="events",
+                 enter_ns=ready[r] - 5000 + at, return_ns=ready[r] - 1000 + at,
+                 start_ns=ready[r] + at, end_ns=end + random.randint(0, 3000) + at)
+
+
+globals()[sys.argv[1]]()
