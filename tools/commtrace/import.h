@@ -16,6 +16,7 @@ struct ct_import_op {
 	uint8_t has_launch;	 /* 0: the call itself is the span */
 	uint8_t open;		 /* the launch was under way when recording ended ... */
 	uint8_t started;	 /* ... and had begun, although nobody knows when */
+	unsigned long line;
 	uint32_t group_ops; /* of the first op of a launch: ops that share it; 0: not the first */
 };
 
@@ -39,7 +40,7 @@ struct ct_import_process {
 	int32_t rank;
 	uint32_t pid, restart, world_size; /* world_size 0: not told */
 	int64_t clock_offset_ns;
-	struct ct_import_op *ops;
+	struct ct_import_op *ops; /* by entry, after reading */
 	size_t n_ops, cap_ops;
 	struct ct_import_call *calls; /* by entry, after reading */
 	size_t n_calls;

@@ -154,7 +154,8 @@ int ct_import_add(struct ct_import *import, struct ct_import_process *process,
 {
 	if (grow(&process->ops, process->n_ops, sizeof(*op)) < 0)
 		return no_memory(import);
-	process->ops[process->n_ops++] = *op;
+	process->ops[process->n_ops] = *op;
+	process->ops[process->n_ops++].line = import->line;
 	import->n_ops++;
 	return 0;
 }
@@ -175,6 +176,16 @@ static int by_enter(const void *a, const void *b)
 	return (x->enter_ns > y->enter_ns) - (x->enter_ns < y->enter_ns);
 }
 
+/* Operations that were entered at once stay in the order of their lines. */
+static int by_enter_and_line(const void *a, const void *b)
+{
+	const struct ct_import_op *x = a, *y = b;
+
+	if (x->op.enter_ns != y->op.enter_ns)
+		return x->op.enter_ns < y->op.enter_ns ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
 static int by_value(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -187,6 +198,9 @@ void ct_import_settle(struct ct_import *import)
 	for (size_t i = 0; i < import->n_processes; i++) {
 		struct ct_import_process *process = &import->processes[i];
 
+		if (process->n_ops)
+			qsort(process->ops, process->n_ops, sizeof(*process->ops),
+			      by_enter_and_line);
 		if (process->n_calls)
 			qsort(process->calls, process->n_calls, sizeof(*process->calls), by_enter);
 	}

@@ -15,7 +15,11 @@
 #include "trace/run_id.h"
 #include "trace/segment.h"
 
-#define BLOCK_RECORDS 8192u
+/* Processes are read side by side, a block of each at a time, so operations meet out of order by up to the time that a
+ * block spans. The relation of clocks leaves out what is later than 10 s (CT_EDGE_LATE_NS): a fifth of that leaves room
+ * for operations that take long themselves. The number keeps what a reader holds of each process below 128 KiB. */
+#define BLOCK_NS 2000000000ull
+#define BLOCK_RECORDS 2048u
 #define QUANTUM_NS 1u		     /* times as they stand in the lines */
 #define HANG_AFTER_NS 30000000000ull /* as a recorder has it by default */
 
@@ -27,8 +31,9 @@ struct writer {
 	struct ct_encoder *encoder;
 	struct ct_block block;
 	uint32_t n_blocks;
-	size_t n_calls;	      /* of its calls that are written */
-	uint64_t lap;	      /* made-up slots: one lap a run of ops of one thread */
+	uint64_t block_from_ns; /* entry of the first op or call of the block */
+	size_t n_calls;		/* of its calls that are written */
+	uint64_t lap;		/* made-up slots: one lap a run of ops of one thread */
 	uint32_t edge_err_ns; /* error of every host time: a reader adds it to those of launches */
 	uint8_t *used_calls, *used_sites; /* strings that this process's ops name, by index */
 	struct ct_err err;
@@ -64,6 +69,18 @@ static int flush(struct writer *w, enum ct_block_type next)
 static int flush_if_full(struct writer *w)
 {
 	return ct_block_records(&w->block) < BLOCK_RECORDS ? CT_OK : flush(w, CT_BLOCK_DATA);
+}
+
+/* Before something that was entered then goes into the block. */
+static int flush_if_long(struct writer *w, uint64_t enter_ns)
+{
+	int st = CT_OK;
+
+	if (ct_block_records(&w->block) && enter_ns >= w->block_from_ns + BLOCK_NS)
+		st = flush(w, CT_BLOCK_DATA);
+	if (!ct_block_records(&w->block))
+		w->block_from_ns = enter_ns;
+	return st;
 }
 
 static uint64_t last_time(const struct ct_import_process *process)
@@ -374,7 +391,9 @@ static int put_calls(struct writer *w, uint64_t until_ns)
 
 	while (w->n_calls < process->n_calls && st == CT_OK &&
 	       process->calls[w->n_calls].enter_ns <= until_ns) {
-		st = put_call(w, &process->calls[w->n_calls++]);
+		st = flush_if_long(w, process->calls[w->n_calls].enter_ns);
+		if (st == CT_OK)
+			st = put_call(w, &process->calls[w->n_calls++]);
 		if (st == CT_OK)
 			st = flush_if_full(w);
 	}
@@ -391,6 +410,8 @@ static int write_ops(struct writer *w)
 
 		st = put_calls(w, op->launch.end_ns > op->op.enter_ns ? op->launch.end_ns
 								      : op->op.enter_ns);
+		if (st == CT_OK)
+			st = flush_if_long(w, op->op.enter_ns);
 		if (st == CT_OK)
 			st = put_op(w, i);
 		if (st == CT_OK)

@@ -35,4 +35,18 @@ def two_hosts():
                  start_ns=ready[r] + at, end_ns=end + random.randint(0, 3000) + at)
 
 
+def two_rates():
+    """Two hosts with two ranks each, 130 s: the first ranks of both meet 60 times a second, the second ones 10 times."""
+    random.seed(4)
+    ops = [(1000 * MS + i * 1000 * MS // rate, first, i) for first, rate in ((0, 60), (1, 10)) for i in range(130 * rate)]
+    for base, first, seq in sorted(ops):
+        ready = [base + random.randint(0, 200_000) for _ in range(2)]
+        for k, r in enumerate((first, first + 2)):
+            at = -123_456 * (r // 2)
+            line(rank=r, pid=100 + r, host="ab"[r // 2], clock_offset_ns=10**12 - at, backend="nccl", op="AllReduce",
+                 comm=f"00000000c0ffee0{first}", nranks=2, comm_rank=k, seq=seq, count=1 << 20, dtype="float32",
+                 timing="events", enter_ns=ready[k] - 5000 + at, return_ns=ready[k] - 1000 + at,
+                 start_ns=ready[k] + at, end_ns=max(ready) + 300_000 + random.randint(0, 3000) + at)
+
+
 globals()[sys.argv[1]]()
