@@ -1,4 +1,4 @@
-# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib, ct_elf, ct_protobuf_c and ct_png. All are linked
+# The libraries that the project is built from, as targets ct_zstd, ct_jansson, ct_zlib, ct_elf and ct_protobuf_c. All are linked
 # statically: libcommtrace.so may need nothing but libc, and the CLI runs on machines that have none of them.
 function(ct_find_static name header archive package)
 	find_path(CT_${name}_INCLUDE ${header})
@@ -22,6 +22,4 @@ find_program(CT_PROTOC_C protoc-c)
 if(NOT CT_PROTOC_C)
 	message(FATAL_ERROR "protoc-c is missing: apt-get install protobuf-c-compiler")
 endif()
-ct_find_static(png png.h libpng.a libpng-dev)
-target_link_libraries(ct_png INTERFACE ct_zlib m)
 find_package(Threads REQUIRED)

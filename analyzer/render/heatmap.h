@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heatmap.h — a picture as a file: SVG and PNG look the same, CSV has its numbers. The same picture gives the same bytes. */
+/* heatmap.h — a picture as a file: SVG, and CSV, which has its numbers. The same picture gives the same bytes. */
 #ifndef CT_HEATMAP_H
 #define CT_HEATMAP_H
 
@@ -15,7 +15,5 @@ int ct_heatmap_svg(const struct ct_picture *picture, FILE *out);
 /* Lines that begin with # say what it is; then the names of the columns, and a line for each row. Numbers are whole and in
  * full, an empty field is not known, `-` nothing. */
 int ct_heatmap_csv(const struct ct_picture *picture, FILE *out);
-
-int ct_heatmap_png(const struct ct_picture *picture, FILE *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heatmap_layout.h — where the parts of a picture stand, the same for SVG and PNG. Lengths are units: a pixel of an SVG at its
- * own size, two of a PNG. Text is in a font of fixed width. Pure. */
+/* heatmap_layout.h — where the parts of a picture stand. Lengths are units: a pixel of an SVG at its own size. Text is in a font of fixed width. Pure. */
 #ifndef CT_HEATMAP_LAYOUT_H
 #define CT_HEATMAP_LAYOUT_H
 

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "analyzer/render/heatmap_layout.h"
-#include "analyzer/render/png_image.h"
 
-/* Up to here each cell is an element of its own that tells its value; more make viewers slow, and an image stands for all. */
+/* Up to here each cell is an element of its own that tells its value; more make viewers slow, and areas of one colour stand for them. */
 #define CELLS 4096u
+#define LEVELS 64u /* colours of such areas; and what has none */
+#define LEVEL_UNKNOWN LEVELS
+#define LEVEL_BLANK (LEVELS + 1)
 #define SCALE_STEPS 60u
 
 /* Text as XML may hold it: two characters that are printable elsewhere are none there. */
@@ -109,53 +111,61 @@ static void put_cells(const struct ct_picture *p, const struct ct_heatmap_layout
 	fputs("</g>\n", out);
 }
 
-static void put_base64(const unsigned char *bytes, size_t n, FILE *out)
+/* Which of the colours of a large picture a cell is drawn in. */
+static uint8_t level_of(float shade)
 {
-	static const char
-		digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	if (isnan(shade))
+		return LEVEL_UNKNOWN;
+	return shade < 0 ? LEVEL_BLANK : (uint8_t)lround(fmin(shade, 1) * (LEVELS - 1));
+}
 
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t three = (uint32_t)bytes[i] << 16 |
-				 (i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				 (i + 2 < n ? bytes[i + 2] : 0);
+/* Neighbours in a row that look the same are one box, and boxes of one colour one element. */
+static void put_level(const struct ct_picture *p, const struct ct_heatmap_layout *l,
+		      const uint8_t *levels, uint8_t level, FILE *out)
+{
+	for (size_t r = 0; r < p->rows.n; r++) {
+		const uint8_t *row = levels + r * p->columns.n;
 
-		fputc(digits[three >> 18], out);
-		fputc(digits[three >> 12 & 63], out);
-		fputc(i + 1 < n ? digits[three >> 6 & 63] : '=', out);
-		fputc(i + 2 < n ? digits[three & 63] : '=', out);
+		for (size_t c = 0, end; c < p->columns.n; c = end) {
+			size_t wide;
+
+			for (end = c + 1; end < p->columns.n && row[end] == row[c];)
+				end++;
+			wide = (end - c) * l->cell_width;
+			if (row[c] == level)
+				fprintf(out, "M%zu %zuh%zuv%uh-%zuz", l->plot.x + c * l->cell_width,
+					l->plot.y + r * l->cell_height, wide, l->cell_height, wide);
+		}
 	}
 }
 
-/* A pixel a cell, which the viewer makes as large as they are. */
-static int put_image(const struct ct_picture *p, const struct ct_heatmap_layout *l, FILE *out)
+static int put_areas(const struct ct_picture *p, const struct ct_heatmap_layout *l,
+		     struct ct_arena *memory, FILE *out)
 {
-	struct ct_png_image image = { (uint32_t)p->columns.n, (uint32_t)p->rows.n,
-				      malloc(p->rows.n * p->columns.n) };
-	char *bytes = NULL;
-	size_t n = 0;
-	FILE *file = image.pixels ? open_memstream(&bytes, &n) : NULL;
-	int st = CT_NOMEM;
+	size_t n = p->rows.n * p->columns.n;
+	uint8_t *levels = ct_arena_calloc(memory, n, 1), is_there[LEVEL_BLANK + 1] = { 0 };
 
-	if (file) {
-		for (size_t i = 0; i < p->rows.n * p->columns.n; i++)
-			image.pixels[i] = ct_png_shade(p->shades[i]);
-		st = ct_png_write(&image, p->ramp, file);
-		if (fclose(file) != 0)
-			st = CT_NOMEM;
+	if (!levels)
+		return CT_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		levels[i] = level_of(p->shades[i]);
+		is_there[levels[i]] = 1;
 	}
-	if (st == CT_OK) {
-		fprintf(out,
-			"<image x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" "
-			"preserveAspectRatio=\"none\" "
-			"style=\"image-rendering:crisp-edges;image-rendering:pixelated\" "
-			"href=\"data:image/png;base64,",
-			l->plot.x, l->plot.y, l->plot.width, l->plot.height);
-		put_base64((const unsigned char *)bytes, n, out);
-		fputs("\"/>\n", out);
+	fputs("<g shape-rendering=\"crispEdges\">\n", out);
+	put_rect(&l->plot, CT_HEATMAP_BLANK, "/>\n", out);
+	for (uint8_t level = 0; level <= LEVEL_UNKNOWN; level++) {
+		if (!is_there[level])
+			continue;
+		fputs("<path d=\"", out);
+		put_level(p, l, levels, level, out);
+		if (level == LEVEL_UNKNOWN)
+			fputs("\" fill=\"url(#unknown)\"/>\n", out);
+		else
+			fprintf(out, "\" fill=\"#%06x\"/>\n",
+				ct_picture_colour(p->ramp, (double)level / (LEVELS - 1)));
 	}
-	free(bytes);
-	free(image.pixels);
-	return st;
+	fputs("</g>\n", out);
+	return CT_OK;
 }
 
 static void put_legend(const struct ct_picture *p, const struct ct_heatmap_layout *l, FILE *out)
@@ -209,7 +219,7 @@ int ct_heatmap_svg(const struct ct_picture *picture, FILE *out)
 		if (picture->rows.n * picture->columns.n <= CELLS)
 			put_cells(picture, &l, out);
 		else
-			st = put_image(picture, &l, out);
+			st = put_areas(picture, &l, memory, out);
 		put_legend(picture, &l, out);
 		put_texts(&l, out);
 		fputs("</svg>\n", out);

@@ -39,6 +39,11 @@ try run1 -o x.svg
 try run1 -o y.png --of waits
 commtrace heatmap run1 --format png --of waits | cmp - y.png
 commtrace heatmap run1 -o - --format svg | cmp - x.svg
+# Without librsvg.
+mkdir bare
+ln -s "$(command -v commtrace)" bare/
+PATH=$PWD/bare try run1 -o w.png
+rm -r bare
 try run1 -o w.csv --comm nobody 2>&1 | sed 's/[0-9a-f]\{16\}/KEY/g'
 try run1 -o w.csv --role ep
 try run1 -o w.csv --backend mpi

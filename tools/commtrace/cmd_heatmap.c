@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "analyzer/render/heatmap.h"
 #include "tools/commtrace/cmd.h"
@@ -11,9 +13,11 @@
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
+#include "tools/commtrace/png.h"
 #include "tools/commtrace/say.h"
 
 #define FORMATS "svg csv png"
+enum { SVG, CSV, PNG };
 #define MODELS "ring uniform tree" /* enum ct_traffic_model */
 
 struct request {
@@ -144,24 +148,51 @@ static int check(struct request *request)
 	return ct_usage("heatmap", "'heatmap' needs -o FILE.svg, .csv or .png, or --format");
 }
 
+/* A PNG is that of the SVG, so that both look the same. */
+static int write_png(const struct ct_picture *picture, FILE *out)
+{
+	int fd = memfd_create("svg", MFD_CLOEXEC), code = CT_CODE_FAILED;
+	FILE *svg = fd < 0 ? NULL : fdopen(fd, "w+");
+
+	if (svg && ct_heatmap_svg(picture, svg) == CT_OK)
+		code = ct_png_of_svg(svg, out);
+	else
+		ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
+	if (svg)
+		fclose(svg);
+	else if (fd >= 0)
+		close(fd);
+	return code;
+}
+
+static int write_as(int format, const struct ct_picture *picture, FILE *out)
+{
+	int status;
+
+	if (format == PNG)
+		return write_png(picture, out);
+	status = format == SVG ? ct_heatmap_svg(picture, out) : ct_heatmap_csv(picture, out);
+	if (status == CT_OK)
+		return 0;
+	ct_say("cannot write the result: %s", ct_status_text(status));
+	return CT_CODE_FAILED;
+}
+
 static int write_picture(const struct request *request, const struct ct_picture *picture)
 {
-	static int (*const writers[])(const struct ct_picture *picture,
-				      FILE *out) = { ct_heatmap_svg, ct_heatmap_csv,
-						     ct_heatmap_png };
 	struct ct_out out;
 	int code = ct_out_open(&out, request->out_path, request->force);
 
 	if (code)
 		return code;
 	errno = 0;
-	if (writers[request->format](picture, out.file) == CT_OK) {
-		out.error = ferror(out.file) ? errno : 0;
-		return ct_out_close(&out);
+	code = write_as(request->format, picture, out.file);
+	if (code) {
+		ct_out_drop(&out);
+		return code;
 	}
-	ct_out_drop(&out);
-	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
-	return CT_CODE_FAILED;
+	out.error = ferror(out.file) ? errno : 0;
+	return ct_out_close(&out);
 }
 
 static int draw(const struct request *request, const struct ct_report *report)
