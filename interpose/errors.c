@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "interpose/gloo/gloo.h"
 #include "interpose/recorder.h"
 
 #define PLACES 1024u
@@ -17,12 +16,18 @@
  * communicators with the same place the later one forgets the earlier one, which may then be told of again. */
 static _Atomic uint64_t told[PLACES];
 static _Atomic uint32_t any;
+static void (*transfer_leave)(struct ct_frame *frame);
 
 void ct_errors_init(void)
 {
 	for (uint32_t i = 0; i < PLACES && atomic_load_explicit(&any, memory_order_relaxed); i++)
 		atomic_store_explicit(&told[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&any, 0, memory_order_relaxed);
+}
+
+void ct_errors_transfers(void (*leave)(struct ct_frame *frame))
+{
+	transfer_leave = leave;
 }
 
 int ct_error_is_new(const struct ct_error *error)
@@ -152,7 +157,7 @@ void ct_error_thrown(const struct ct_frame *frame, uint64_t class, const void *e
 
 	if (class != CLASS_GNU_CXX)
 		return; /* a thread that is cancelled, or another language's */
-	if (frame->leave == ct_op_leave || frame->leave == ct_gloo_transfer_leave)
+	if (frame->leave == ct_op_leave || frame->leave == transfer_leave)
 		ct_error_of_slot(((const struct ct_op_frame *)frame)->slot, &error.comm,
 				 &error.call);
 	else if (frame->leave == ct_host_leave) {

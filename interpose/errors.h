@@ -23,6 +23,9 @@ struct ct_error {
 /* None has been told. Before the gate opens. */
 void ct_errors_init(void);
 
+/* Frames with this `leave` begin with a struct ct_op_frame. Before the gate opens. */
+void ct_errors_transfers(void (*leave)(struct ct_frame *frame));
+
 /* 1: it is the first of its kind, and the caller records it; 0: it is known. */
 int ct_error_is_new(const struct ct_error *error);
 

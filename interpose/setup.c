@@ -12,6 +12,7 @@
 #include "interpose/beat.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
+#include "interpose/environ/unseen.h"
 #include "interpose/errors.h"
 #include "interpose/gloo/gloo.h"
 #include "interpose/gpu/cudart.h"
@@ -131,6 +132,27 @@ static void start_threads(const struct ct_writer_options *options)
 		ct_notes_add(&notes, "no thread can be started: no stacks if the process hangs");
 }
 
+static uintptr_t nccl_wrapper(const char *symbol)
+{
+	const struct ct_real *real = ct_nccl_real(symbol);
+
+	return real ? (uintptr_t)real->self : 0;
+}
+
+static uintptr_t mpi_wrapper(const char *symbol)
+{
+	const struct ct_real *real = ct_mpi_real(symbol);
+
+	return real ? (uintptr_t)real->self : 0;
+}
+
+static const struct ct_unseen_wrappers wrappers = {
+	.nccl = nccl_wrapper,
+	.gloo = ct_gloo_wrapper,
+	.mpi = mpi_wrapper,
+	.gloo_unheard = ct_gloo_unheard,
+};
+
 static int set_up(uint32_t nth)
 {
 	struct ct_process *process = &ct_recorder.process;
@@ -144,6 +166,7 @@ static int set_up(uint32_t nth)
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
+	ct_unseen_use(&wrappers);
 	ct_counters_reset();
 	ct_ranges_reset();
 	ct_stacks_reset(&(struct ct_stacks_options){

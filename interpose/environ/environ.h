@@ -4,7 +4,7 @@
  * Facts are "key=value" texts (docs/TRACE_FORMAT.md, ENV); each source fills a list of its own:
  *     ct_environ_read()    the thread that starts the recording: the allowed part of the environment
  *     ct_environ_mpi()     the thread that gets to know MPI: what MPI says of itself
- *     ct_environ_gpu()     the poll thread, once per CUDA context: what the driver says about its GPU
+ *     ct_environ_gpus()    the poll thread, once per CUDA context: what the driver says about its GPU
  *     the look-around      a short-lived thread of our own, for what may block: files of /sys and /proc (a driver that
  *                          hangs hangs its files), the list of loaded objects, the loader's lock
  * The first look-around begins with the recording; later ones are started by the write thread (ct_environ_serve), which never
@@ -20,16 +20,14 @@
 #include "interpose/guard.h"
 #include "trace/block.h"
 
-struct ct_cuda;
-
 /* Forget everything, also what a parent process knew, and read the environment. Before there are threads. */
 void ct_environ_read(char *const *env);
 
 /* A fact of the start. Before there are threads. */
 void ct_environ_tell(const char *key, const char *value);
 
-/* The GPU of the calling thread's current context. The poll thread; CUDA may take its time in it. */
-void ct_environ_gpu(const struct ct_cuda *cuda, int device);
+/* The list for the facts about GPUs ("gpu.N.key"); only the poll thread adds to it. */
+struct ct_facts *ct_environ_gpus(void);
 
 /* Which MPI this is: its flavour as it is called (NULL: not known, which is told as unseen), the first line of what
  * MPI_Get_library_version says, and a function of it. The one thread that gets to know the library; waits for nothing. */

@@ -12,7 +12,6 @@
 #include "interpose/dlsym_real.h"
 #include "interpose/environ/chain.h"
 #include "interpose/environ/unseen.h"
-#include "interpose/gloo/gloo.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 #include "trace/append.h"
@@ -149,7 +148,7 @@ static int look_at(void *arg, struct ct_elf_object *object)
 static int tell_unheard(void *arg, struct ct_elf_object *object)
 {
 	ct_chain_segments(object);
-	if (!ct_elf_covers(object, ct_gloo_unheard()))
+	if (!ct_elf_covers(object, ct_unseen_gloo()))
 		return 0;
 	if (object->is_program && !object->path[0])
 		name_program(object);
@@ -216,7 +215,7 @@ int ct_objects_look(struct ct_objects_told *told, struct ct_facts *facts, struct
 
 	told->unbound = 0;
 	stopped = ct_chain_each(look_at, &walk);
-	if (!told->unheard && ct_gloo_unheard())
+	if (!told->unheard && ct_unseen_gloo())
 		told->unheard = ct_chain_each(tell_unheard, unseen);
 	look_at_mappings(unseen);
 	return !stopped;

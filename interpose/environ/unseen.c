@@ -5,10 +5,12 @@
 
 #include "interpose/environ/chain.h"
 #include "interpose/environ/peek.h"
-#include "interpose/gloo/gloo.h"
-#include "interpose/mpi/mpi.h"
-#include "interpose/nccl/nccl.h"
 #include "trace/invisible.h"
+
+/* A virtual function that every copy of Gloo has, and whose table of virtual functions refers to it. */
+#define GLOO_VIRTUAL "_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm"
+/* That table: preloads that stand before Gloo have the function, and not this. */
+#define GLOO_TABLE "_ZTVN4gloo9transport3tcp13UnboundBufferE"
 
 /* Read-only data looked through, per object and per process. */
 #define OBJECT_MB 128u
@@ -18,6 +20,30 @@
 struct imports {
 	int has, bound, unbound;
 };
+
+static uintptr_t no_wrapper(const char *symbol)
+{
+	(void)symbol;
+	return 0;
+}
+
+static uintptr_t none(void)
+{
+	return 0;
+}
+
+static const struct ct_unseen_wrappers no_wrappers = { no_wrapper, no_wrapper, no_wrapper, none };
+static const struct ct_unseen_wrappers *wrappers = &no_wrappers;
+
+void ct_unseen_use(const struct ct_unseen_wrappers *of)
+{
+	wrappers = of;
+}
+
+uintptr_t ct_unseen_gloo(void)
+{
+	return wrappers->gloo_unheard();
+}
 
 struct look {
 	const struct ct_elf_object *object;
@@ -86,18 +112,9 @@ static int judge_binding(struct look *l, uint32_t number, uintptr_t wrapper)
 
 static void take_nccl(struct look *l, uint32_t number, const char *name)
 {
-	const struct ct_real *real = ct_nccl_real(name);
-
 	l->imports_nccl = 1;
-	if (!l->elsewhere && real && judge_binding(l, number, (uintptr_t)real->self) < 0)
+	if (!l->elsewhere && judge_binding(l, number, wrappers->nccl(name)) < 0)
 		l->unbound = 1;
-}
-
-static uintptr_t mpi_wrapper(const char *name)
-{
-	const struct ct_real *real = ct_mpi_real(name);
-
-	return real ? (uintptr_t)real->self : 0;
 }
 
 /* Of Gloo or MPI. Most of what a program imports of them is never called: one call that is bound tells of the others. */
@@ -120,9 +137,9 @@ static int take_import(void *arg, uint32_t number, const char *name)
 	if (strncmp(name, "nccl", 4) == 0)
 		take_nccl(l, number, name);
 	if (strncmp(name, "_ZN4gloo", 8) == 0)
-		take_import_of(l, &l->gloo, number, ct_gloo_wrapper(name));
+		take_import_of(l, &l->gloo, number, wrappers->gloo(name));
 	if (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0)
-		take_import_of(l, &l->mpi, number, mpi_wrapper(name));
+		take_import_of(l, &l->mpi, number, wrappers->mpi(name));
 	l->imports_epoll |= strcmp(name, "epoll_wait") == 0;
 	l->imports_ifaddrs |= strcmp(name, "getifaddrs") == 0;
 	if (strncmp(name, "cuda", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z')
@@ -195,8 +212,8 @@ static void look_at_gloo(struct look *l)
 
 	if (l->gloo.unbound && !l->gloo.bound)
 		l->unbound = 1;
-	number = ct_elf_exports(l->elf, CT_GLOO_VIRTUAL, &own);
-	if (number && ct_elf_exports(l->elf, CT_GLOO_TABLE, &table)) {
+	number = ct_elf_exports(l->elf, GLOO_VIRTUAL, &own);
+	if (number && ct_elf_exports(l->elf, GLOO_TABLE, &table)) {
 		points = ct_elf_points(l->elf, number, &target);
 		if (points == 0 || (points > 0 && target == own))
 			tell(l, CT_INVISIBLE_GLOO_SYMBOLIC);

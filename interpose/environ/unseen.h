@@ -6,6 +6,21 @@
 #include "interpose/environ/elf.h"
 #include "interpose/environ/facts.h"
 
+/* The wrappers of this library, by the symbol that they stand before: what a call must be bound to in order to be seen. 0: there
+ * is none. `gloo_unheard` is ct_gloo_unheard(). */
+struct ct_unseen_wrappers {
+	uintptr_t (*nccl)(const char *symbol);
+	uintptr_t (*gloo)(const char *symbol);
+	uintptr_t (*mpi)(const char *symbol);
+	uintptr_t (*gloo_unheard)(void);
+};
+
+/* Before there is a look-around; until then there are no wrappers. The table stays the caller's and is not changed. */
+void ct_unseen_use(const struct ct_unseen_wrappers *wrappers);
+
+/* An address in the code of c10d that carries out works for Gloo unseen; 0 if there is none. Any thread. */
+uintptr_t ct_unseen_gloo(void);
+
 /* Say it: "ID path". */
 void ct_unseen_add(struct ct_facts *unseen, const char *id, const char *path);
 

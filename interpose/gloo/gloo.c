@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gloo/gloo.h"
 
+#include "interpose/errors.h"
 #include "interpose/gloo/abi.h"
 #include "interpose/gloo/submit.h"
 #include "interpose/recorder.h"
@@ -39,6 +40,7 @@ void ct_gloo_init(int wanted)
 {
 	for (int i = 0; i < N_COLLECTIVES; i++)
 		call_ids[i] = (uint16_t)ct_ring_string(&ct_recorder.ring, collectives[i].name);
+	ct_errors_transfers(ct_gloo_transfer_leave);
 	ct_gloo_comm_init(wanted);
 	ct_gloo_p2p_init();
 	ct_gloo_submit_init();

@@ -43,11 +43,6 @@ void ct_gloo_init(int wanted);
 void ct_gloo_comm_init(int wanted);
 void ct_gloo_p2p_init(void);
 
-/* A virtual function that every copy of Gloo has, and whose table of virtual functions refers to it. */
-#define CT_GLOO_VIRTUAL "_ZN4gloo9transport3tcp13UnboundBuffer4sendEimmm"
-/* That table: preloads that stand before Gloo have the function, and not this. */
-#define CT_GLOO_TABLE "_ZTVN4gloo9transport3tcp13UnboundBufferE"
-
 /* The wrapper before this symbol, 0 if there is none that communicates. Any thread. */
 uintptr_t ct_gloo_wrapper(const char *symbol);
 

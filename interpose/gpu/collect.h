@@ -11,17 +11,8 @@
 #ifndef CT_GPUCOLLECT_H
 #define CT_GPUCOLLECT_H
 
+#include "interpose/gpu/host_clock.h"
 #include "interpose/gpu/span.h"
-
-/* CLOCK_MONOTONIC against CLOCK_MONOTONIC_RAW, now and about a second ago. Zero-initialised = never read. */
-struct ct_gpu_host_clock {
-	uint64_t raw_ns, mono_ns;
-	uint64_t old_raw_ns, old_mono_ns;
-};
-void ct_gpu_host_clock_read(struct ct_gpu_host_clock *clock);
-
-/* CLOCK_MONOTONIC at a moment of CLOCK_MONOTONIC_RAW not far from the last reading. */
-uint64_t ct_gpu_host_clock_mono(const struct ct_gpu_host_clock *clock, uint64_t raw_ns);
 
 struct ct_gpu_collect {
 	const struct ct_cuda *cuda;

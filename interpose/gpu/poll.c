@@ -10,6 +10,7 @@
 #include "interpose/environ/environ.h"
 #include "interpose/gpu/budget.h"
 #include "interpose/gpu/collect.h"
+#include "interpose/gpu/describe.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/waits.h"
 #include "interpose/threads.h"
@@ -167,7 +168,7 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 		context->ready = result == CUDA_SUCCESS;
 		context->used_ns = now;
 		if (context->ready)
-			ct_environ_gpu(p->collect.cuda, context->device);
+			ct_gpu_describe(p->collect.cuda, context->device, ct_environ_gpus());
 	}
 	if (!last && p->anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
 		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);

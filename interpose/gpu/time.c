@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "interpose/gpu/ask.h"
+#include "interpose/gpu/freeze.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/span.h"
 #include "interpose/gpu/told.h"
 #include "interpose/gpu/waits.h"
-#include "interpose/nccl/freeze.h"
 #include "trace/ops.h"
 
 static _Atomic uint64_t untimed;

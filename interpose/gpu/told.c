@@ -95,7 +95,7 @@ static uint64_t time_of(struct told *t, struct ct_gpu_told_order *order, uint64_
 	double err;
 	uint64_t ns;
 
-	if (!timer || !order || !ct_profiler_clock_at(&order->clock, timer, &ns, &err) ||
+	if (!timer || !order || !ct_globaltimer_at(&order->clock, timer, &ns, &err) ||
 	    (double)(int64_t)(low_ns - ns) > err || (double)(int64_t)(ns - high_ns) > err)
 		return 0;
 	*err_ns = err_word(err);
@@ -221,9 +221,9 @@ void ct_gpu_told_started(uint32_t number, uint32_t launch, uint64_t timer)
 		return;
 	order = atomic_load_explicit(&t->order, memory_order_relaxed);
 	if (order && !atomic_load_explicit(&t->start, memory_order_relaxed))
-		ct_profiler_clock_add(&order->clock, timer,
-				      atomic_load_explicit(&t->begin_ns, memory_order_relaxed),
-				      ct_now_ns());
+		ct_globaltimer_add(&order->clock, timer,
+				   atomic_load_explicit(&t->begin_ns, memory_order_relaxed),
+				   ct_now_ns());
 	earliest(&t->start, timer);
 }
 
@@ -236,9 +236,9 @@ void ct_gpu_told_stopped(uint32_t number, uint32_t launch, uint64_t timer)
 		return;
 	order = atomic_load_explicit(&t->order, memory_order_relaxed);
 	if (order)
-		ct_profiler_clock_add(&order->clock, timer,
-				      atomic_load_explicit(&t->begin_ns, memory_order_relaxed),
-				      ct_now_ns());
+		ct_globaltimer_add(&order->clock, timer,
+				   atomic_load_explicit(&t->begin_ns, memory_order_relaxed),
+				   ct_now_ns());
 	latest(&t->end, timer);
 }
 

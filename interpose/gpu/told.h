@@ -15,8 +15,8 @@
 
 #include <stdatomic.h>
 
+#include "interpose/gpu/globaltimer.h"
 #include "interpose/gpu/span.h"
-#include "interpose/profiler/clock.h"
 
 #define CT_GPU_TOLD_RECENT 1024u
 
@@ -24,7 +24,7 @@
 struct ct_gpu_told_order {
 	_Atomic uint32_t begun, over; /* so many have had a task; are known to be over */
 	_Atomic uint64_t recent[CT_GPU_TOLD_RECENT]; /* number << 32 | id */
-	struct ct_profiler_clock clock;
+	struct ct_globaltimer clock;
 };
 
 /* For the spans of the recorder's ring; 0 or CT_NOMEM. Before the gate opens. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators made from others. All ranks of the parent call (of a shrink: all that stay), and NCCL writes the handle
  * when all is done: at the end of the call, of its group, or later. */
+#include "interpose/gpu/freeze.h"
 #include "interpose/nccl/failed.h"
-#include "interpose/nccl/freeze.h"
 #include "interpose/nccl/group.h"
 #include "interpose/nccl/key.h"
 #include "interpose/nccl/later.h"

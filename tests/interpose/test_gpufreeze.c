@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "interpose/nccl/freeze.h"
+#include "interpose/gpu/freeze.h"
 #include "tests/interpose/gpu_fixture.h"
 
 enum { COMM = 5 }; /* the fixture's */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/nccl/freeze.h"
+#include "interpose/gpu/freeze.h"
 
 #include "interpose/recorder.h"
 

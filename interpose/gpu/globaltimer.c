@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interpose/profiler/clock.h"
+#include "interpose/gpu/globaltimer.h"
 
 #include <sched.h>
+
+#include "interpose/gpu/anchor.h"
 
 #define SOON_NS 10000000u
 #define PERIOD_NS 500000000u
@@ -10,7 +12,7 @@
 /* The clock takes stamps to be this exact, an anchor's and the one that is asked for. */
 #define MORE_NS (CT_GLOBALTIMER_STEP_NS / 2 - (uint64_t)CT_GPU_RESOLUTION_NS)
 
-static int lock(struct ct_profiler_clock *c)
+static int lock(struct ct_globaltimer *c)
 {
 	for (uint32_t tries = 0; tries < 1u << 14; tries++) {
 		if (!atomic_exchange_explicit(&c->busy, 1, memory_order_acquire))
@@ -20,12 +22,12 @@ static int lock(struct ct_profiler_clock *c)
 	return 0;
 }
 
-static void unlock(struct ct_profiler_clock *c)
+static void unlock(struct ct_globaltimer *c)
 {
 	atomic_store_explicit(&c->busy, 0, memory_order_release);
 }
 
-static void read_host(struct ct_profiler_clock *c)
+static void read_host(struct ct_globaltimer *c)
 {
 	if (!c->host.raw_ns || ct_gpu_raw_ns() - c->host.raw_ns > STALE_NS)
 		ct_gpu_host_clock_read(&c->host);
@@ -43,7 +45,7 @@ static float elapsed_ms(uint64_t from, uint64_t to)
 }
 
 /* At first soon, then at a quarter of the clock's age, as events' anchors. */
-static void set_due(struct ct_profiler_clock *c)
+static void set_due(struct ct_globaltimer *c)
 {
 	uint64_t now = c->host.raw_ns;
 	uint64_t wait;
@@ -54,7 +56,7 @@ static void set_due(struct ct_profiler_clock *c)
 	c->due_ns = now + (wait < SOON_NS ? SOON_NS : wait > PERIOD_NS ? PERIOD_NS : wait);
 }
 
-static void take(struct ct_profiler_clock *c, const struct ct_profiler_anchor *a)
+static void take(struct ct_globaltimer *c, const struct ct_globaltimer_anchor *a)
 {
 	if (!a->timer || (c->clock.n && a->timer <= c->last_timer))
 		return;
@@ -64,7 +66,7 @@ static void take(struct ct_profiler_clock *c, const struct ct_profiler_anchor *a
 }
 
 /* In their order: they may be one and the same. */
-static void take_both(struct ct_profiler_clock *c)
+static void take_both(struct ct_globaltimer *c)
 {
 	int low_first = c->low.timer < c->high.timer;
 
@@ -74,11 +76,11 @@ static void take_both(struct ct_profiler_clock *c)
 	set_due(c);
 }
 
-void ct_profiler_clock_add(struct ct_profiler_clock *c, uint64_t timer, uint64_t before_ns,
-			   uint64_t after_ns)
+void ct_globaltimer_add(struct ct_globaltimer *c, uint64_t timer, uint64_t before_ns,
+			uint64_t after_ns)
 {
 	uint64_t width = after_ns - before_ns;
-	struct ct_profiler_anchor a = { .timer = timer };
+	struct ct_globaltimer_anchor a = { .timer = timer };
 	uint64_t after_raw;
 
 	if (!timer || after_ns < before_ns || !lock(c))
@@ -97,7 +99,7 @@ void ct_profiler_clock_add(struct ct_profiler_clock *c, uint64_t timer, uint64_t
 	unlock(c);
 }
 
-int ct_profiler_clock_at(struct ct_profiler_clock *c, uint64_t timer, uint64_t *ns, double *err_ns)
+int ct_globaltimer_at(struct ct_globaltimer *c, uint64_t timer, uint64_t *ns, double *err_ns)
 {
 	uint64_t raw_ns;
 	int known;

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* describe.h — what the driver says about a GPU, as facts of the start record. By the poll thread, once per CUDA context, with
+ * the context current; CUDA may take its time in it. */
+#ifndef CT_GPU_DESCRIBE_H
+#define CT_GPU_DESCRIBE_H
+
+#include "interpose/environ/facts.h"
+#include "interpose/gpu/cuda.h"
+
+/* Add the device's facts, unless the list has them already. */
+void ct_gpu_describe(const struct ct_cuda *cuda, int device, struct ct_facts *facts);
+
+#endif
