@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Includes are rooted and follow the arrows of docs/ARCHITECTURE.md; no room for things that have no home.
+# Includes are rooted and follow the arrows of docs/ARCHITECTURE.md and of rooms.txt; files and rooms include one another in no
+# circle; no room for things that have no home.
 . "$(dirname "$0")/rule.sh"
+rooms=$root/tests/rules/rooms.txt
+need "$rooms"
 
 sources '^(.*/)?(common|utils?)/|(^|/)misc\.' | verdict "a folder or file without a subject"
 
 mapfile -t files < <(sources '[.](c|cc|h|def|S)$')
-[ ${#files[@]} -gt 0 ] || exit 0
+judged "source files" "${#files[@]}"
+
 awk '
 	# The reading half of trace/ is not for code that runs inside a job.
 	function reading_half(inc) { return inc ~ /_read\.h$/ || inc ~ /\/(reader|run)\.h$/ }
@@ -40,3 +44,84 @@ awk '
 		close(inc)
 	}
 ' "${files[@]}" | verdict "includes against the arrows"
+
+awk -v table="$rooms" '
+	# The row of a file: its own, else the nearest folder that has one; "" outside of all rooms.
+	function room(path) {
+		while (path != "" && !(path in rows))
+			if (!sub(/\/[^\/]*$/, "", path))
+				path = ""
+		return path
+	}
+
+	# Take away what nothing left points at, until there is only what lies on a circle or behind one; walk that.
+	function circle(what, points,  edge, more, n, part, at, path, seen) {
+		do {
+			more = 0
+			for (edge in points) {
+				split(edge, part, SUBSEP)
+				n[part[1]] = 1
+			}
+			for (edge in points) {
+				split(edge, part, SUBSEP)
+				if (!(part[2] in n)) { delete points[edge]; more = 1 }
+			}
+			delete n
+		} while (more)
+		for (edge in points) {
+			split(edge, part, SUBSEP)
+			if (at == "" || part[1] < at) at = part[1]
+		}
+		if (at == "")
+			return
+		for (path = at; !(at in seen); path = path " -> " at) {
+			seen[at] = 1
+			more = ""
+			for (edge in points) {
+				split(edge, part, SUBSEP)
+				if (part[1] == at && (more == "" || part[2] < more)) more = part[2]
+			}
+			at = more
+		}
+		printf "%s in a circle: %s\n", what, path
+	}
+
+	BEGIN {
+		while ((getline line < table) > 0) {
+			if (line ~ /^(#|$)/) continue
+			n = split(line, word, /[: \t]+/)
+			if (line !~ /^[^: ]+:( |$)/ || word[1] in rows)
+				printf "%s: not \"ROOM: ROOMS\", or a second row: %s\n", table, line
+			rows[word[1]] = 1
+			for (i = 2; i <= n; i++)
+				if (word[i] != "") may[word[1], word[i]] = 1
+		}
+		for (edge in may) {
+			split(edge, part, SUBSEP)
+			if (!(part[2] in rows))
+				printf "%s: %s may include %s, which has no row\n", table, part[1], part[2]
+			down[edge] = 1
+		}
+		circle("rows of the table", down)
+	}
+	FNR == 1 {
+		mine = room(FILENAME); lives[mine] = 1
+		folder = FILENAME; sub(/\/[^\/]*$/, "", folder)
+		top = FILENAME; sub(/\/.*/, "", top)
+		if (top in rows && !(FILENAME in rows) && mine != folder)
+			printf "%s: its folder has no row in %s\n", FILENAME, table
+	}
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		split($0, part, "\""); inc = part[2]; theirs = room(inc)
+		if (inc != FILENAME)
+			includes[FILENAME, inc] = 1
+		if (mine != "" && theirs != "" && theirs != mine && !((mine, theirs) in may))
+			printf "%s:%d: %s may not include \"%s\" (%s)\n", FILENAME, FNR, mine, inc, theirs
+	}
+	END {
+		for (row in rows)
+			if (!(row in lives))
+				printf "%s: the row of %s has no sources\n", table, row
+		circle("files", includes)
+	}
+' "${files[@]}" | verdict "includes against the rooms"

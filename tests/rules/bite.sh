@@ -5,7 +5,8 @@
 . "$(dirname "$0")/rule.sh"
 rules=$root/tests/rules
 tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
+seed=$(mktemp -d)
+trap 'rm -rf "$tree" "$seed"' EXIT
 export GIT_CEILING_DIRECTORIES=$tree GIT_DIR=$tree/none
 licence='/* SPDX-License-Identifier: Apache-2.0 */'
 
@@ -17,9 +18,30 @@ compile() {
 	cc -shared -Wl,--no-as-needed "$@" build/interpose/guard.c.o -o build/lib/libcommtrace.so
 }
 
-# A tree in which all is well.
-plant() {
-	rm -rf "${tree:?}"/*
+# every_room: a header, or the file that the row names, in each room of the table of this project.
+every_room() {
+	local room file
+	mkdir -p tests/rules
+	cp "$rules/rooms.txt" tests/rules/
+	for room in $(rooms); do
+		file=$room
+		[[ $room == *.[ch] ]] || file=$room/room.h
+		mkdir -p "$(dirname "$file")"
+		guard=CT_$(tr 'a-z/.' 'A-Z__' <<<"$file")
+		case $file in
+		*.h) printf '%s\n#ifndef %s\n#define %s\n#endif\n' "$licence" "$guard" "$guard" ;;
+		*) printf '%s\n' "$licence" ;;
+		esac >"$file"
+	done
+}
+
+# rooms: their names.
+rooms() {
+	sed -nE 's/^([^#: ]+):.*/\1/p' "$rules/rooms.txt"
+}
+
+# A tree in which all is well, from scratch; plant() makes the tree that.
+sow() {
 	cd "$tree"
 	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs
 	for table in kinds ops losses dtypes redops port_counters; do
@@ -76,7 +98,13 @@ plant() {
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
 	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/ANALYSIS.md
+	every_room
 	compile
+}
+
+plant() {
+	rm -rf "${tree:?}"/*
+	cp -r "$seed"/. "$tree"/
 }
 
 # nccl FUNCTIONS...: a libnccl that has them, and a header that has the first.
@@ -92,20 +120,22 @@ nccl() {
 	} >build/nccl.c
 	cc -shared -fPIC build/nccl.c -o build/libnccl.so.2
 }
+sow
+cp -r "$tree"/. "$seed"/
 export CT_MPI_HEADERS=$tree/build/mpi.h:$tree/build/mpi.h
 export CT_NCCL=$tree/build/libnccl.so.2 CT_NCCL_INCLUDE=$tree/build
 
 # quiet RULE: it has nothing to say about the tree as planted.
 quiet() {
 	plant
-	CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" || { echo "$1: speaks up although all is well"; exit 1; }
+	CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>"$seed/said" || { echo "$1: speaks up although all is well"; exit 1; }
 }
 
 # bites RULE BREAKAGE: a shell command, run in the tree.
 bites() {
 	plant
 	eval "$2"
-	if said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>&1) || [ -z "$said" ]; then
+	if said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>/dev/null) || [ -z "$said" ]; then
 		echo "$1: keeps quiet about: $2"
 		exit 1
 	fi
@@ -138,6 +168,26 @@ bites arrows 'include interpose/guard.c format.h'
 bites arrows 'echo "#include <trace/format.h>" >>analyzer/match.h'
 bites arrows 'mkdir trace/utils && touch trace/utils/a.c'
 bites arrows 'touch trace/misc.h'
+bites arrows 'rm tests/rules/rooms.txt'
+bites arrows 'find . -name "*.[ch]" -o -name "*.def" | xargs rm'
+
+# Each room, by a header of one that its row does not have.
+for room in $(rooms); do
+	file=$room
+	[[ $room == *.[ch] ]] || file=$room/room.h
+	for other in $(rooms); do
+		[[ $other != *.[ch] && $other != "$room" ]] || continue
+		grep -qE "^$room:(.* )?$other( |\$)" "$rules/rooms.txt" || break
+	done
+	bites arrows "include $file $other/room.h"
+done
+bites arrows 'mkdir interpose/new && cp interpose/abi/nccl_calls.def interpose/new/'
+bites arrows 'echo "interpose/gone:" >>tests/rules/rooms.txt'
+bites arrows 'echo "interpose/abi:" >>tests/rules/rooms.txt'
+bites arrows 'echo "interpose/abi interpose" >>tests/rules/rooms.txt'
+bites arrows 'sed -i "s|^interpose/python:.*|& interpose/gone|" tests/rules/rooms.txt'
+bites arrows 'sed -i "s|^interpose/python:.*|& interpose/stacks|" tests/rules/rooms.txt'
+bites arrows 'for ab in "a b" "b c" "c a"; do include interpose/gpu/${ab% *}.h interpose/gpu/${ab#* }.h; done'
 
 bites style 'echo "int x; // T""ODO" >>interpose/guard.c'
 bites style 'echo >interpose/real.c'

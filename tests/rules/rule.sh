@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
 # rule.sh — sourced by every rule. CT_ROOT is the tree that is judged (default: the one this file lies in), CT_BUILD
-# its build tree. A rule prints what breaks it, one line each, and exits 1; it prints nothing when all is well.
+# its build tree. A rule prints what breaks it, one line each, and exits 1. On stderr it says how much it has judged.
 set -euo pipefail
 export LC_ALL=C
 root=${CT_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
@@ -33,4 +33,10 @@ verdict() {
 	local found
 	found=$(cat)
 	[ -z "$found" ] || { printf '%s:\n%s\n' "$1" "$found"; exit 1; }
+}
+
+# judged WHAT N: said on stderr, so that a rule that judges nothing any more is seen; none is a violation.
+judged() {
+	printf 'judged %s %s\n' "$2" "$1" >&2
+	[ "$2" -gt 0 ] || { printf 'no %s to judge\n' "$1"; exit 1; }
 }
