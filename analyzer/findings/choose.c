@@ -24,6 +24,10 @@
 /* Of launches that have a time. With fewer, nobody's gaps are whole, and lateness does not show. */
 #define LEAST_TIMED 0.9
 
+/* Of the operations, that lack members: whoever is late in those does not show, and three in four leave too little to be sure of
+ * anything. */
+#define MOST_INCOMPLETE 0.75
+
 #define BIT(kind) (1u << CT_FINDING_##kind)
 #define CONTRADICTIONS (BIT(MISMATCH) | BIT(SKIPPED_OP) | BIT(EXTRA_OP) | BIT(UNEVEN_INPUT))
 #define NAMING                                                                                     \
@@ -190,6 +194,53 @@ static int say_lost(struct choice *c)
 	return ct_verdict_add(report, c->lacks);
 }
 
+/* That nothing was found says little where so many operations lack members that their waits do not show, or, of a run whose exits
+ * are not recorded, where ranks stand in operations at its end. */
+static int say_unproven(struct choice *c)
+{
+	struct ct_report *report = c->report;
+	const struct ct_pass *pass = c->j->pass;
+	uint64_t all = pass->matched + pass->messages + pass->incomplete;
+	uint64_t open = ct_open_unexplained(report);
+	const char *text = "";
+
+	if (2 * open >= report->run.ranks_seen && open)
+		text = ct_open_text(report, open);
+	else if (pass->incomplete > MOST_INCOMPLETE * (double)all)
+		text = ct_arena_printf(report->memory,
+				       "%s of %s operations lack members: what is here shows "
+				       "nobody late, and proves little",
+				       ct_text_count(pass->incomplete).s, ct_text_count(all).s);
+	if (!text)
+		return CT_NOMEM;
+	return *text ? ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+				      text)
+		     : 1;
+}
+
+static int say_healthy(struct choice *c)
+{
+	const struct ct_pass *pass = c->j->pass;
+	struct ct_report *report = c->report;
+	uint64_t open = ct_open_unexplained(report);
+	int st = ct_say_healthy(pass, report);
+
+	if (st == CT_OK && *c->lacks) {
+		report->verdict.text = ct_arena_printf(report->memory, "%s: in what is here, %s",
+						       c->lacks, report->verdict.text);
+		if (report->verdict.confidence == CT_CONFIDENCE_HIGH)
+			report->verdict.confidence = CT_CONFIDENCE_MEDIUM;
+		if (pass->incomplete > pass->matched + pass->messages)
+			report->verdict.confidence = CT_CONFIDENCE_LOW;
+		st = report->verdict.text ? CT_OK : CT_NOMEM;
+	}
+	if (st == CT_OK && open) {
+		report->verdict.confidence = CT_CONFIDENCE_LOW;
+		st = ct_verdict_add(report, ct_open_text(report, open));
+	}
+	return st;
+}
+
 static int say_nothing_found(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -210,13 +261,8 @@ static int say_nothing_found(struct choice *c)
 					"nobody was found late, but only %s of the launches were "
 					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
 					ct_text_pct(100 * report->run.timed_ratio).s));
-	st = ct_say_healthy(c->j->pass, report);
-	if (st == CT_OK && *c->lacks) {
-		report->verdict.text = ct_arena_printf(report->memory, "%s: in what is here, %s",
-						       c->lacks, report->verdict.text);
-		st = report->verdict.text ? CT_OK : CT_NOMEM;
-	}
-	return st;
+	st = say_unproven(c);
+	return st == 1 ? say_healthy(c) : st;
 }
 
 /* Too little to judge by; but what there is may tell who of those that are there comes last. */

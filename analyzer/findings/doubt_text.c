@@ -110,8 +110,14 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		return ct_arena_printf(memory, "%s, so too few operations are whole", lacks);
 	if (pass->n_seats == 1)
 		return "one rank only: there was nobody to wait for";
-	if (pass->messages > pass->matched)
+	if (pass->messages > pass->matched && !pass->matched)
 		return "only point-to-point messages: nobody is judged by those in this version";
+	if (pass->messages > pass->matched)
+		return ct_arena_printf(
+			memory,
+			"only %llu collectives with times on every rank, at least %u are needed; "
+			"nobody is judged by point-to-point messages in this version",
+			matched, CT_VERDICT_MIN_MATCHED);
 	return ct_arena_printf(
 		memory, "only %llu operations with times on every rank, at least %u are needed",
 		matched, CT_VERDICT_MIN_MATCHED);
@@ -312,6 +318,24 @@ int ct_say_ends(struct ct_report *report, const char **text)
 }
 
 /* ---- what had not ended ---- */
+
+uint64_t ct_open_unexplained(const struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_processes; i++)
+		if (report->processes[i].attempt == report->run.attempt &&
+		    !report->processes[i].imported)
+			return 0;
+	return report->open_launches;
+}
+
+const char *ct_open_text(const struct ct_report *report, uint64_t n)
+{
+	return ct_arena_printf(
+		report->memory,
+		"%s operation%s unfinished at the end of the trace (`commtrace hang` "
+		"lists them)",
+		ct_text_count(n).s, n == 1 ? " is" : "s are");
+}
 
 static const char *stuck_text(const struct ct_report *report, const struct ct_stuck_sum *stuck)
 {

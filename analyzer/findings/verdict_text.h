@@ -50,6 +50,11 @@ int ct_say_ends(struct ct_report *report, const char **text);
  * file is cut. */
 int ct_ends_unseen(const struct ct_report *report);
 
+/* Operations that are unfinished where the trace ends, of a run whose exits are not recorded (imported): 0 of others, which tell by
+ * their ends what became of them. What there is to say of them. */
+uint64_t ct_open_unexplained(const struct ct_report *report);
+const char *ct_open_text(const struct ct_report *report, uint64_t n);
+
 /* Operations that never ended, and ends of processes. */
 int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 

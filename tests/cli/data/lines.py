@@ -49,4 +49,45 @@ def two_rates():
                  start_ns=ready[k] + at, end_ns=max(ready) + 300_000 + random.randint(0, 3000) + at)
 
 
+def steps(ranks, n, **more):
+    """Steps of 10 ms with an all-reduce of 0.2 ms; ranks arrive up to 10 us apart."""
+    random.seed(5)
+    for step in range(n):
+        base = 1000 * MS + step * 10 * MS
+        ready = [base + random.randint(0, 10_000) for _ in range(ranks)]
+        for r in range(ranks):
+            yield step, r, rank_of(r, backend="nccl", op="AllReduce", comm=WORLD, nranks=ranks, comm_rank=r, seq=step,
+                                   count=1 << 20, dtype="float32", timing="events", enter_ns=ready[r] - 5000,
+                                   return_ns=ready[r] - 1000, start_ns=ready[r], end_ns=max(ready) + 200_000, **more)
+
+
+def unmatched():
+    """Of 100 all-reduces of four ranks three have all members: the converter gave each rank a key of its own else."""
+    for step, r, keys in steps(4, 1000):
+        line(**keys | dict(comm=WORLD if step % 32 == 0 else f"00000000c0ffee1{r}"))
+
+
+def one_of_eight():
+    seven_of_eight(1)
+
+
+def seven_of_eight(standing=7):
+    """After 50 steps so many of eight ranks stand in an all-reduce, where the trace ends."""
+    for _, _, keys in steps(8, 50):
+        line(**keys)
+    for r in range(standing):
+        at = 1500 * MS
+        line(**rank_of(r, backend="nccl", op="AllReduce", comm=WORLD, nranks=8, comm_rank=r, seq=50, count=1 << 20,
+                       dtype="float32", timing="events", enter_ns=at, return_ns=at + 5000, start_ns=at + 10_000,
+                       state="started"))
+
+
+def few_collectives():
+    """Two ranks that exchange 200 messages and meet in three collectives."""
+    for step, r, keys in steps(2, 200):
+        line(**keys | dict(op=("Send", "Recv")[r], peer=1 - r, peer_seq=step, seq=None))
+    for step, r, keys in steps(2, 3):
+        line(**keys | dict(op="AllReduce"))
+
+
 globals()[sys.argv[1]]()
