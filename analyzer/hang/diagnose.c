@@ -7,10 +7,11 @@
 #include "trace/status.h"
 
 static const struct {
-	const char *name, *advice, *anchor;
+	const char *name, *advice, *host_advice, *anchor;
 	int place;
 } codes[] = {
-#define X(CODE, place, pattern, advice, anchor) { #CODE, advice, anchor, place },
+#define X(CODE, place, pattern, advice, host_advice, anchor)                                       \
+	{ #CODE, advice, host_advice, anchor, place },
 #include "analyzer/hang/hang_codes.def"
 };
 
@@ -94,13 +95,28 @@ static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 	return CT_HANG_NONE;
 }
 
+/* Does it communicate on the host? By its communicator, or where it has none by all of them. */
+static int is_on_host(const struct ct_hang_case *c, uint32_t comm)
+{
+	for (uint32_t i = comm < c->n_comms ? comm : 0; i < c->n_comms; i++) {
+		if (c->comms[i].backend == CT_BACKEND_NCCL)
+			return 0;
+		if (i == comm)
+			return 1;
+	}
+	return c->n_comms > 0;
+}
+
 /* Who takes leave early has missed nothing by where it is now: it had fewer steps. */
-static const char *advice_on(const struct ct_waiting *w, const struct ct_root *root)
+static const char *advice_on(const struct ct_waiting *w, const struct ct_root *root, uint32_t comm)
 {
 	int leaves = root->code == CT_HANG_IS_HOST_MISSING && root->n_ranks == 1 &&
 		     ct_wait_kind(w, root->nodes[0]) == CT_NODE_LEFT;
 
-	return codes[leaves ? CT_HANG_IS_EXITED_RANK : root->code].advice;
+	enum ct_hang_code code = leaves ? CT_HANG_IS_EXITED_RANK : root->code;
+
+	return codes[code].host_advice && is_on_host(w->ix->c, comm) ? codes[code].host_advice
+								     : codes[code].advice;
 }
 
 static int describe(const struct ct_waiting *w, const struct ct_components *c,
@@ -122,7 +138,6 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 	v->victims = victims;
 	v->n_ranks = root->n_ranks;
 	v->n_victims = root->n_victims;
-	v->advice = advice_on(w, root);
 	v->anchor = codes[root->code].anchor;
 	v->op = main_op(w, root);
 	v->comm = CT_HANG_NONE;
@@ -145,6 +160,7 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		v->site = call->site;
 		v->since_ns = call->enter_ns;
 	}
+	v->advice = advice_on(w, root, v->comm);
 	if (rank != CT_HANG_NONE)
 		v->since_err_ns = ix->c->ranks[rank].err_ns;
 	if (v->since_ns != CT_UNKNOWN && ix->latest_ns >= v->since_ns)

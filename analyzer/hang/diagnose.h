@@ -11,7 +11,7 @@
 #include "analyzer/hang/hang_case.h"
 
 enum ct_hang_code {
-#define X(CODE, place, pattern, advice, anchor) CT_HANG_IS_##CODE,
+#define X(CODE, place, pattern, advice, host_advice, anchor) CT_HANG_IS_##CODE,
 #include "analyzer/hang/hang_codes.def"
 	CT_HANG_CODES
 };

@@ -71,6 +71,7 @@ int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
 	    ct_hang_index_members(ix) != CT_OK || ct_hang_index_kernels(ix) != CT_OK ||
 	    ct_hang_index_instances(ix) != CT_OK)
 		return CT_NOMEM;
+	ct_hang_index_requests(ix);
 	*index = ix;
 	return CT_OK;
 }

@@ -105,6 +105,15 @@ static inline struct ct_hang_member *ct_hang_at_seat(const struct ct_hang_index 
 			    ix->seats[ix->member_first[comm] + (uint32_t)seat]];
 }
 
+/* How many parts of an instance have finished: those that are listed, and those that a later one of their rank shows to be. */
+uint32_t ct_hang_finished(const struct ct_hang_index *ix, const struct ct_hang_instance *instance);
+
+/* How many of those are not listed. */
+uint32_t ct_hang_unlisted(const struct ct_hang_index *ix, const struct ct_hang_instance *instance);
+
+/* A request of MPI that the program has issued and whose completion only MPI_Wait* or MPI_Test* reports. */
+int ct_hang_is_request(const struct ct_hang_index *ix, uint32_t op);
+
 /* The op of `rank` in an instance, `op` 0: any, else CT_OP_Send or CT_OP_Recv; NONE. */
 uint32_t ct_hang_part(const struct ct_hang_index *ix, const struct ct_hang_instance *instance,
 		      uint32_t rank, unsigned op);
@@ -118,5 +127,6 @@ static inline int ct_hang_is_p2p(unsigned op)
 int ct_hang_index_members(struct ct_hang_index *ix);   /* index_members.c */
 int ct_hang_index_kernels(struct ct_hang_index *ix);   /* index_kernels.c */
 int ct_hang_index_instances(struct ct_hang_index *ix); /* index_instances.c */
+void ct_hang_index_requests(struct ct_hang_index *ix); /* index_requests.c */
 
 #endif

@@ -8,7 +8,7 @@
 #include "trace/status.h"
 
 static const char *const patterns[] = {
-#define X(CODE, place, pattern, advice, anchor) pattern,
+#define X(CODE, place, pattern, advice, host_advice, anchor) pattern,
 #include "analyzer/hang/hang_codes.def"
 };
 

@@ -52,8 +52,7 @@ static int leaves_request_alone(const struct ct_waiting *w, const struct ct_hang
 {
 	const struct ct_hang_index *ix = w->ix;
 
-	if (!op->by_host || !op->launch || op->state != CT_STATE_RETURNED ||
-	    ix->c->comms[op->comm].backend != CT_BACKEND_MPI ||
+	if (!ct_hang_is_request(ix, (uint32_t)(op - ix->c->ops)) ||
 	    ix->rank_calls[op->rank] != ix->rank_calls[op->rank + 1])
 		return 0;
 	for (uint32_t k = ix->rank_kernels[op->rank]; k < ix->rank_kernels[op->rank + 1]; k++) {
@@ -96,34 +95,21 @@ static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_ins
 }
 
 struct parts {
-	uint32_t finished, unseen, graphs;
+	uint32_t finished, unseen, graphs, requests;
 };
-
-/* Parts that are not listed and have a later one of their rank behind them are finished, too. */
-static uint32_t unlisted(const struct ct_waiting *w, const struct ct_hang_instance *i)
-{
-	const struct ct_hang_index *ix = w->ix;
-	uint32_t n = 0;
-
-	if (i->p2p)
-		return !i->any && !i->taken_by_any && i->n < 2 && i->sent && i->taken;
-	for (uint32_t m = ix->member_first[i->comm]; m < ix->member_first[i->comm + 1]; m++)
-		n += ix->members[m].has_last && ix->members[m].last >= i->seq;
-	return n > i->n ? n - i->n : 0;
-}
 
 static void count_parts(const struct ct_waiting *w, const struct ct_hang_instance *i,
 			struct parts *p)
 {
-	*p = (struct parts){ .finished = unlisted(w, i) };
+	*p = (struct parts){ .finished = ct_hang_finished(w->ix, i) };
 	for (uint32_t k = i->first; k < i->first + i->n; k++) {
 		const struct ct_hang_op *op = &w->ix->c->ops[w->ix->parts[k]];
 		const struct ct_hang_kernel
 			*kernel = &w->ix->kernels[w->ix->kernel_of[w->ix->parts[k]]];
 
-		p->finished += op->state == CT_STATE_FINISHED;
 		p->unseen += op->state != CT_STATE_FINISHED && kernel->progress == CT_HANG_MAY_RUN;
 		p->graphs += op->graph;
+		p->requests += ct_hang_is_request(w->ix, w->ix->parts[k]);
 	}
 }
 
@@ -153,11 +139,11 @@ static enum ct_hang_code leaf_code(const struct ct_waiting *w, const struct ct_h
 	if (i->any || is_cut(w, i))
 		return CT_HANG_IS_UNKNOWN;
 	/* The other end is not listed: whether the two fit is not known, and NCCL does not check it. */
-	if (i->p2p && !op->by_host && unlisted(w, i))
+	if (i->p2p && !op->by_host && ct_hang_unlisted(w->ix, i))
 		return CT_HANG_IS_UNKNOWN;
 	if (p.finished && ct_waiting_messages_differ(w, i))
 		return CT_HANG_IS_UNKNOWN;
-	if (p.unseen)
+	if (p.unseen || (p.finished && p.requests))
 		return CT_HANG_IS_UNKNOWN;
 	return p.finished ? CT_HANG_IS_PARTIAL_COMPLETE : CT_HANG_IS_TRANSPORT_STALL;
 }

@@ -1,52 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `commtrace hang` says, held against what was planted.
-
-A truth is a text: alternatives between `|`, each a list of verdicts between `;`, each a code with its ranks:
-
-    HOST_MISSING 2; DEAD_RANK 3 | HOST_MISSING 2
-
-`-` is no verdict at all. Of several verdicts with one code the ranks count together.
-"""
+"""What `commtrace hang` says, held against what was planted. A truth is a text: see accusations.py."""
 import re
 
-# Those say that it is not known, and accuse nobody.
-SILENT = {"UNKNOWN"}
+import accusations
+from accusations import SILENT  # noqa: F401  for cut.py
+
+
+def by_code(pairs):
+    out = {}
+    for code, rank in pairs:
+        out.setdefault(code, set()).add(rank)
+    return {code: frozenset(ranks) for code, ranks in out.items()}
 
 
 def parse(truth):
-    out = []
-    for alternative in truth.split("|"):
-        verdicts = {}
-        for verdict in alternative.split(";"):
-            words = verdict.split()
-            if words and words[0] != "-":
-                verdicts.setdefault(words[0], set()).update(ranks_of(words[1:]))
-        out.append({code: frozenset(ranks) for code, ranks in verdicts.items()})
-    return out
-
-
-def ranks_of(words):
-    ranks = set()
-    for word in words:
-        first, _, last = word.partition("-")
-        ranks.update(range(int(first), int(last or first) + 1))
-    return ranks
+    return [by_code(way) for way in accusations.parse(truth)]
 
 
 def said_of(report):
-    said = {}
-    for v in report["verdicts"]:
-        if v["code"] not in SILENT:
-            said.setdefault(v["code"], set()).update(v["ranks"])
-    return {code: frozenset(ranks) for code, ranks in said.items()}
+    return by_code(accusations.accused(report))
 
 
 def judge(report, truth):
     """right, wrong (names who was not planted, or another reason), silent (nothing said where there was something)."""
-    wanted, said = parse(truth), said_of(report)
-    if said in wanted:
-        return "right"
-    return "wrong" if said else "silent"
+    result = accusations.weigh(report, accusations.parse(truth))
+    return "wrong" if result == "silent" and said_of(report) else result
 
 
 def show(report):

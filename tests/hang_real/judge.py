@@ -16,6 +16,9 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "hang"))
+import accusations  # noqa: E402  the rule that all judges of hangs share
+
 ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
 BUILD = Path(os.environ.get("CT_BUILD") or ROOT / "build")
 LIBRARY = BUILD / "lib" / "libcommtrace.so"
@@ -73,8 +76,9 @@ def judge(answer, ways, says=(), victims=None):
             if found != sorted(victims):
                 return "wrong", f"victims {found}, not {sorted(victims)}"
         return "right", ""
-    told = [verdict for verdict in answer.verdicts if verdict[0] != "UNKNOWN"]
-    if any(way and set(map(str, told)) <= set(map(str, way)) for way in ways):
+    told = accusations.accused(answer.said)
+    pairs = [{(code, rank) for code, ranks in way for rank in ranks} for way in ways]
+    if any(way and told <= way for way in pairs):
         return "weak", "not all" if told else "blames nobody"
     return "wrong", f"not {' or '.join(map(str, ways))}"
 
