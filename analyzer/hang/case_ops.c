@@ -214,7 +214,7 @@ static int failed_waiting(const struct filling *f, const struct ct_hang_kept *ke
 		return at >= torn_down(f, kept->process);
 	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;
-	if (at >= torn_down(f, kept->process))
+	if (at >= torn_down(f, kept->process) || p->deserted)
 		return 1;
 	return somebody_left(c, at, CT_LIFE_EXITED) || somebody_left(c, at, CT_LIFE_DEAD);
 }
@@ -262,8 +262,9 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 	}
 	/* who is told that a peer is gone need not wait to know that it never comes */
 	if (op->failed && out->state == CT_STATE_ENTERED &&
-	    somebody_left(&f->out->hang_case, ct_gather_at(f->g, kept->process, op->failed_ns),
-			  CT_LIFE_EXITED))
+	    (f->g->processes[kept->process].deserted ||
+	     somebody_left(&f->out->hang_case, ct_gather_at(f->g, kept->process, op->failed_ns),
+			   CT_LIFE_EXITED)))
 		out->stalled = 1;
 	return CT_OK;
 }

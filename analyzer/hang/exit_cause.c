@@ -123,11 +123,49 @@ static void take_process(struct ct_lives *lives, uint32_t p)
 
 /* ---- who failed first ---- */
 
+/* How many collectives of its communicator a rank has called. */
+static uint64_t reached(const struct ct_hang_kept *kept)
+{
+	return kept->issued > kept->reached.next_seq ? kept->issued : kept->reached.next_seq;
+}
+
+/* Peers of a rank that leaves are told so by their library, which may be long before its process ends: how many operations each
+ * called shows who left early, not the times. */
+static int find_deserted(struct ct_lives *lives)
+{
+	struct ct_gather *g = lives->g;
+	uint64_t *least = calloc((size_t)g->comms.n + 1, sizeof(*least)); /* 1 + the fewest */
+	uint8_t *is_well = calloc(g->run->n_processes + 1, 1);
+
+	for (uint32_t i = 0; is_well && i < lives->n; i++)
+		is_well[lives->all[i].process] = lives->all[i].manner == CT_MANNER_WELL &&
+						 !lives->all[i].left;
+	for (const struct ct_hang_kept *k = g->kept; k && least && is_well; k = k->next) {
+		const struct ct_hang_process *p = &g->processes[k->process];
+		uint64_t *of = &least[k->comm->index];
+
+		if (is_well[k->process] && !p->lost && !p->damaged &&
+		    (!*of || reached(k) < *of - 1))
+			*of = reached(k) + 1;
+	}
+	for (const struct ct_hang_kept *k = g->kept; k && least && is_well; k = k->next) {
+		struct ct_hang_process *p = &g->processes[k->process];
+
+		p->deserted |= p->failed_ns && least[k->comm->index] &&
+			       reached(k) > least[k->comm->index] - 1;
+	}
+	free(is_well);
+	free(least);
+	return least && is_well ? CT_OK : CT_NOMEM;
+}
+
 /* Did something else certainly happen before it, of which it may be a consequence? */
 static int is_consequence(const struct ct_lives *lives, const struct ct_life *life)
 {
 	int somebody_sent = 0, asked_then = 0;
 
+	if (lives->g->processes[life->process].deserted)
+		return 1;
 	for (uint32_t i = 0; i < lives->n; i++) {
 		const struct ct_life *other = &lives->all[i];
 
@@ -366,6 +404,7 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 		    g->processes[g->seats[s].process].read)
 			take_process(&lives, g->seats[s].process);
 	}
+	st = find_deserted(&lives);
 	find_dead(&lives);
 	ct_lives_state(&lives, out);
 	ct_lives_torn_down(&lives, out);

@@ -197,6 +197,17 @@ def exited_at_once(p):
     p.last(p.sum)
 
 
+@play([("EXITED_RANK", [3])], victims=[0, 1, 2])
+def fewer_steps(p):
+    """Rank 3 has a batch less, takes leave, and ends in order; the others are told by Gloo, and have died of it before that."""
+    p.begin()
+    if p.rank == 3:
+        dist.destroy_process_group()
+        time.sleep(1)
+        sys.exit(0)
+    p.sum()
+
+
 @play([("DEAD_RANK", [3]), ("HOST_MISSING", [1])])
 def two_hangs(p):
     """Two pairs of which neither knows of the other."""
