@@ -137,7 +137,7 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 
 static int is_all_told(const struct ct_pass *pass, uint32_t seat)
 {
-	return ct_uneven_ended_in_order(pass, seat) && ct_uneven_is_whole(pass, seat);
+	return ct_uneven_is_done(pass, seat) && ct_uneven_is_whole(pass, seat);
 }
 
 /* Messages that were sent and not received count where nothing else explains them. */

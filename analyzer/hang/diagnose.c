@@ -113,8 +113,17 @@ static const char *advice_on(const struct ct_waiting *w, const struct ct_root *r
 	int leaves = root->code == CT_HANG_IS_HOST_MISSING && root->n_ranks == 1 &&
 		     ct_wait_kind(w, root->nodes[0]) == CT_NODE_LEFT;
 
+	uint32_t unclean = 0;
 	enum ct_hang_code code = leaves ? CT_HANG_IS_EXITED_RANK : root->code;
 
+	for (uint32_t k = 0; code == CT_HANG_IS_EXITED_RANK && k < root->n_ranks; k++)
+		unclean += w->ix->c->ranks[root->ranks[k]].left ||
+			   w->ix->c->ranks[root->ranks[k]].by__exit;
+	if (unclean)
+		return "look for what ended {who} (exit or os._exit on an error path): its library "
+		       "was "
+		       "not shut down by that; if the program did so before (MPI_Finalize, "
+		       "destroy_process_group), give all ranks the same number of steps";
 	return codes[code].host_advice && is_on_host(w->ix->c, comm) ? codes[code].host_advice
 								     : codes[code].advice;
 }

@@ -357,6 +357,10 @@ static const char *how_ended(struct ct_gather *g, const struct ct_life *life)
 	if (life->left)
 		return ct_arena_printf(g->memory, "exit status %d without MPI_Finalize",
 				       end->exit_code);
+	if (end->how == CT_END_EXIT)
+		return ct_arena_printf(g->memory,
+				       "exit status %d by _exit, which runs no exit handlers",
+				       end->exit_code);
 	if (end->how != CT_END_SIGNAL)
 		return ct_arena_printf(g->memory, "exit status %d", end->exit_code);
 	name = sigabbrev_np(end->signal);
@@ -367,7 +371,8 @@ static const char *how_ended(struct ct_gather *g, const struct ct_life *life)
 static int fill_rank(struct ct_lives *lives, const struct ct_life *life, struct ct_hang_rank *rank)
 {
 	struct ct_gather *g = lives->g;
-	int tells = life->dead || life->left || life->manner == CT_MANNER_BY_ITSELF;
+	int by__exit = g->processes[life->process].end.how == CT_END_EXIT;
+	int tells = life->dead || life->left || by__exit || life->manner == CT_MANNER_BY_ITSELF;
 
 	rank->life = CT_LIFE_ALIVE;
 	if (life->dead)
@@ -375,6 +380,7 @@ static int fill_rank(struct ct_lives *lives, const struct ct_life *life, struct 
 	else if (life->manner == CT_MANNER_WELL)
 		rank->life = CT_LIFE_EXITED;
 	rank->left = life->left;
+	rank->by__exit = by__exit;
 	rank->killed = life->dead && life->manner != CT_MANNER_BY_ITSELF &&
 		       !g->processes[life->process].end.for_memory;
 	rank->ended_ns = life->manner == CT_MANNER_RUNS || life->manner == CT_MANNER_UNRECORDED

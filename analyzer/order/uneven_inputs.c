@@ -56,6 +56,12 @@ int ct_uneven_ended_in_order(const struct ct_pass *pass, uint32_t seat)
 	       !end->kill_ns;
 }
 
+int ct_uneven_is_done(const struct ct_pass *pass, uint32_t seat)
+{
+	return ct_uneven_ended_in_order(pass, seat) &&
+	       pass->run->processes[pass->seats[seat].process].end.how != CT_END_EXIT;
+}
+
 /* By a signal that nobody was seen to send, or with a failure. */
 static int died_by_itself(const struct ct_pass *pass, uint32_t seat)
 {
@@ -80,7 +86,7 @@ static int stopped_in_order(const struct ct_pass *pass, const struct ct_order *o
 {
 	uint32_t seat = order->comm->seats[member] - 1;
 	int has_left = (order->left && order->left[member]) || pass->seats[seat].leaves;
-	int has_ended = ct_uneven_ended_in_order(pass, seat);
+	int has_ended = ct_uneven_is_done(pass, seat);
 
 	if (!ct_uneven_is_whole(pass, seat) || is_inside(pass, order->comm, seat))
 		return 0;

@@ -2,7 +2,7 @@
 /* uneven_inputs.h — ranks whose inputs end earlier: some members of a communicator stop in order, the others wait for them in the
  * next operation, or fail in it.
  *
- * In order: the process ended by itself with exit code 0 and nobody had sent it a signal, or it had left the communicator
+ * In order: the process ended by itself with exit code 0, not by _exit, and nobody had sent it a signal, or it had left the communicator
  * (ncclCommDestroy, MPI_Finalize) and did not die by itself. All its records are there, and no operation of the
  * communicator was under way. What waits, waits for much longer than is usual (stuck.h). A crash, a kill, a job that was
  * ended from outside and a lost end of a trace are none of that. One thread. */
@@ -28,8 +28,10 @@ int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uin
  * called (those that stood furthest back among them). 0: all called equally many, or records that would tell are missing. */
 int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, uint64_t *more);
 
-/* Did the process of this seat end by itself, in order? And are all its records there? */
+/* Did the process of this seat end by itself, in order? Not by _exit either, which shuts no library down? And are all its records
+ * there? */
 int ct_uneven_ended_in_order(const struct ct_pass *pass, uint32_t seat);
+int ct_uneven_is_done(const struct ct_pass *pass, uint32_t seat);
 int ct_uneven_is_whole(const struct ct_pass *pass, uint32_t seat);
 
 #endif

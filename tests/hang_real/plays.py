@@ -188,7 +188,7 @@ def exited(p):
     p.last(p.sum)
 
 
-@play([("EXITED_RANK", [3])], victims=[0, 1, 2])
+@play([("EXITED_RANK", [3])], victims=[0, 1, 2], says=("exit status 0 by _exit", "look for what ended rank 3"))
 def exited_at_once(p):
     p.begin()
     if p.rank == 3:

@@ -270,6 +270,7 @@ static void read_rank(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 			r->how_ended = how ? text_of(a, how) : NULL;
 			r->left = option(words, n, 3, "left") != NULL;
 			r->killed = option(words, n, 3, "killed") != NULL;
+			r->by__exit = option(words, n, 3, "_exit") != NULL;
 		} else if (!strcmp(words[0], "error")) {
 			r->error_comm = comm_named(c, words[2]);
 			r->error = text_of(a, words[3]);

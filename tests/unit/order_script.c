@@ -218,7 +218,9 @@ static void end_rank(struct script *s, int rank)
 	} else if (*how && strcmp(how, "exit") != 0) {
 		job_flush(&s->job, rank);
 		fx_end(&s->job.writers[rank],
-		       strcmp(how, "abort") == 0 ? CT_EXIT_ABORT : CT_EXIT_NORMAL,
+		       strcmp(how, "abort") == 0   ? CT_EXIT_ABORT
+		       : strcmp(how, "_exit") == 0 ? CT_EXIT_UNDERSCORE
+						   : CT_EXIT_NORMAL,
 		       strcmp(how, "fail") == 0);
 		job_end(&s->job, rank, 0);
 	} else {

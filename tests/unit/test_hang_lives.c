@@ -351,14 +351,24 @@ static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 
 static void ends_are_told_in_words(void **state)
 {
-	const struct ct_scene_process all[] = { CRASHED(5000), FAILED(5000), SENT(6000, SIGTERM),
-						RUNS(6000) };
-	struct ct_scene *s = ct_scene_judged(all, 4, 30000);
+	const struct ct_scene_process all[] = {
+		CRASHED(5000),
+		FAILED(5000),
+		SENT(6000, SIGTERM),
+		RUNS(6000),
+		WELL(5000),
+		{ .how = CT_END_EXIT, .last = 5000, .said = 5000, .gone = 5001 },
+	};
+	struct ct_scene *s = ct_scene_judged(all, 6, 30000);
 
 	(void)state;
 	assert_string_equal(s->ranks[0].how_ended, "signal 11 (SIGSEGV)");
 	assert_string_equal(s->ranks[1].how_ended, "exit status 1");
 	assert_null(s->ranks[2].how_ended);
+	assert_null(s->ranks[4].how_ended);
+	assert_string_equal(s->ranks[5].how_ended,
+			    "exit status 0 by _exit, which runs no exit handlers");
+	assert_true(s->ranks[5].by__exit && !s->ranks[4].by__exit);
 	assert_int_equal(s->ranks[2].ended_ns, 6000 * MS);
 	assert_true(s->ranks[3].ended_ns == CT_UNKNOWN);
 	assert_int_equal(s->out.failed, 2);

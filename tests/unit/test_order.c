@@ -375,6 +375,8 @@ static const struct order_case cases[] = {
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit waiting=0,1,3 next_op=AllReduce "
 	  "beyond=1 "
 	  "confidence=high" },
+	{ "who_exits_by__exit_is_not_said_to_have_ended_in_order",
+	  FOUR IN("0,1,3", 10, 100) "end 0,1,3 killed\nend 2 _exit\n", NULL, "" },
 	{ "who_runs_ahead_waits_in_the_first",
 	  FOUR IN("0,1,3", 10, 100) IN("0,1,3", 11, 200) "end 0,1,3 killed\n", "UNEVEN_INPUT",
 	  "UNEVEN_INPUT ranks=2 last_seq=9 stopped=2 by=exit waiting=0,1,3 beyond=2" },
