@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/render/clocks_text.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/render/columns.h"
 
 #define MOST_ODD 3
 
@@ -72,17 +71,11 @@ void ct_clocks_line(struct ct_text *text, const struct ct_report *report)
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_clocks; i++) {
-		const struct ct_report_clock *c = &report->clocks[i];
-		char offset[32] = "n/a", drift[32] = "n/a";
+		char pairs[512];
 
-		if (c->has_offset)
-			snprintf(offset, sizeof(offset), "%" PRId64, c->offset_ns);
-		if (!isnan(c->drift_ppb))
-			snprintf(drift, sizeof(drift), "%.0f", c->drift_ppb);
-		ct_text_line(text, CT_COLOR_NONE,
-			     "clock     host=%s ref=%s offset_ns=%s drift_ppb=%s err=%s quality=%s "
-			     "selftest=%s",
-			     c->host, c->ref_host ? c->ref_host : "n/a", offset, drift,
-			     ct_text_ns(c->err_ns).s, c->quality, ct_text_ns(c->selftest_ns).s);
+		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_clocks(),
+				 "host ref_host offset_ns drift_ppb err_ns quality selftest_ns",
+				 &report->clocks[i]);
+		ct_text_line(text, CT_COLOR_NONE, "clock     %s", pairs);
 	}
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/render/json_value.h"
 
 #define HANGING 8u /* columns before what of a line does not fit */
 
@@ -54,49 +53,4 @@ void ct_expect_text(struct ct_text *text, const struct ct_report *report)
 	ct_text_line(text, CT_COLOR_NONE, "EXPECTED passed=%zu failed=%zu not_applicable=%zu",
 		     all->passed, all->failed, all->not_applicable);
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-}
-
-static json_t *expectation(const struct ct_report_expectation *e)
-{
-	json_t *o = json_object();
-	int failed = !o;
-
-	ct_json_set(o, "rule", json_integer(e->rule), &failed);
-	ct_json_set(o, "name", ct_json_text(e->name), &failed);
-	ct_json_set(o, "op", ct_json_text(e->op), &failed);
-	ct_json_set(o, "scope", ct_json_text(e->scope), &failed);
-	ct_json_set(o, "metric", ct_json_text(e->metric), &failed);
-	ct_json_set(o, "result", ct_json_text(ct_expect_result_name(e->result)), &failed);
-	ct_json_set(o, "value", ct_json_double(e->value), &failed);
-	ct_json_set(o, "err", ct_json_double(e->err), &failed);
-	ct_json_set(o, "limit", ct_json_double(e->limit), &failed);
-	ct_json_set(o, "unit", ct_json_text(e->unit), &failed);
-	ct_json_set(o, "comm", ct_json_hex(e->comm_key), &failed);
-	ct_json_set(o, "bytes", ct_json_u64(e->bytes_each), &failed);
-	ct_json_set(o, "instances", ct_json_u64(e->instances), &failed);
-	ct_json_set(o, "rows", ct_json_u64(e->rows), &failed);
-	ct_json_set(o, "why", ct_json_text(e->why), &failed);
-	ct_json_set(o, "required", json_boolean(e->required), &failed);
-	ct_json_set(o, "within_error", json_boolean(e->within_error), &failed);
-	return ct_json_done(o, failed);
-}
-
-json_t *ct_json_expect(const struct ct_report *report)
-{
-	const struct ct_report_expect *from = &report->expect;
-	json_t *o, *results;
-	int failed;
-
-	if (!from->items)
-		return json_null();
-	o = json_object();
-	results = json_array();
-	failed = !o || !results;
-	for (size_t i = 0; i < from->n; i++)
-		ct_json_append(results, expectation(&from->items[i]), &failed);
-	ct_json_set(o, "passed", ct_json_u64(from->passed), &failed);
-	ct_json_set(o, "failed", ct_json_u64(from->failed), &failed);
-	ct_json_set(o, "not_applicable", ct_json_u64(from->not_applicable), &failed);
-	ct_json_set(o, "results", results, &failed);
-	return ct_json_done(o, failed);
 }

@@ -4,12 +4,12 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/render/clocks_text.h"
+#include "analyzer/render/columns.h"
 #include "analyzer/render/environment_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
 #include "analyzer/render/transport_text.h"
-#include "trace/ops.h"
 
 static void head(struct ct_text *text, const char *title)
 {
@@ -95,27 +95,6 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 			     i == 7 && run->n_missing > 8 ? " and more" : "");
 }
 
-static void end_text(char *to, size_t cap, const struct ct_report_process *p)
-{
-	if (p->how.how == CT_END_SIGNAL)
-		snprintf(to, cap, "signal %d", p->how.signal);
-	else if (has_failed(
-			 p)) /* exit handlers ran or not: "clean" would be the word for one thing only */
-		snprintf(to, cap, "%s %d", p->how.how == CT_END_EXIT ? "_exit" : "exit",
-			 p->how.exit_code);
-	else
-		snprintf(to, cap, "%s", p->end);
-}
-
-/* "3", or "0..3" if it drives several. */
-static void rank_text(char *to, size_t cap, const struct ct_report_process *p)
-{
-	if (p->n_ranks > 1)
-		snprintf(to, cap, "%d..%d", p->ranks[0], p->ranks[p->n_ranks - 1]);
-	else
-		snprintf(to, cap, "%d", p->rank);
-}
-
 /* What the words for a ring mean that is not here. */
 static void explain_rings(struct ct_text *text, const struct ct_report *report)
 {
@@ -136,23 +115,16 @@ static void explain_rings(struct ct_text *text, const struct ct_report *report)
 
 static void write_processes(struct ct_text *text, const struct ct_report *report)
 {
+	static const char
+		keys[] = "rank host pid attempt segments bytes ring end last_heartbeat_at_ns exe";
+
 	head(text, "processes");
-	ct_text_line(text, CT_COLOR_NONE, "%5s %-20s %8s %7s %8s %8s %-8s %-10s %10s %s", "rank",
-		     "host", "pid", "attempt", "segments", "bytes", "ring", "end", "heartbeat",
-		     "program");
+	ct_columns_head(text, ct_columns_processes(), keys);
 	for (size_t i = 0; i < report->n_processes; i++) {
 		const struct ct_report_process *p = &report->processes[i];
-		const char *slash = strrchr(p->exe, '/');
-		char host[128], end[32], ranks[24];
 
-		ct_text_clip(host, sizeof(host), p->host, 20);
-		end_text(end, sizeof(end), p);
-		rank_text(ranks, sizeof(ranks), p);
-		ct_text_line(text, p->ended_badly ? CT_COLOR_YELLOW : CT_COLOR_NONE,
-			     "%5s %-20s %8u %7d %8u %8s %-8s %-10s %10s %s", ranks, host, p->pid,
-			     p->attempt + 1, p->segments, ct_text_bytes(p->bytes).s, p->ring, end,
-			     ct_text_ns(p->imported ? CT_UNKNOWN : p->last_heartbeat_at_ns).s,
-			     slash ? slash + 1 : p->exe);
+		ct_columns_row(text, p->ended_badly ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+			       ct_columns_processes(), keys, p);
 		if (p->damage_why)
 			ct_text_line(text, CT_COLOR_YELLOW, "      damaged: %s", p->damage_why);
 	}
@@ -161,20 +133,15 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 
 static void write_comms(struct ct_text *text, const struct ct_report *report)
 {
+	static const char
+		keys[] = "comm backend nranks instances incomplete first_seq last_seq bytes name";
+
 	head(text, "communicators");
-	ct_text_line(text, CT_COLOR_NONE, "%-16s %-7s %6s %10s %9s %10s %10s %8s %s", "comm",
-		     "backend", "ranks", "operations", "not whole", "first seq", "last seq",
-		     "bytes", "name");
+	ct_columns_head(text, ct_columns_comms(), keys);
 	for (size_t i = 0; i < report->n_comms; i++) {
 		const struct ct_report_comm *c = &report->comms[i];
-		const char *backend = ct_backend_name(c->backend);
 
-		ct_text_line(text, CT_COLOR_NONE,
-			     "%016" PRIx64 " %-7s %6u %10s %9s %10s %10s %8s %s", c->key,
-			     backend ? backend : "?", c->nranks, ct_text_count(c->instances).s,
-			     ct_text_count(c->incomplete).s, ct_text_count(c->first_seq).s,
-			     ct_text_count(c->last_seq).s, ct_text_bytes(c->bytes).s,
-			     c->name ? c->name : "");
+		ct_columns_row(text, CT_COLOR_NONE, ct_columns_comms(), keys, c);
 		if (c->first_difference != CT_UNKNOWN)
 			ct_text_line(text, CT_COLOR_RED,
 				     "    its members contradict each other from seq %" PRIu64,
@@ -231,10 +198,11 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 	if (!report->n_losses)
 		ct_text_line(text, CT_COLOR_NONE, "none");
 	for (size_t i = 0; i < report->n_losses; i++) {
-		const struct ct_report_loss *loss = &report->losses[i];
+		char pairs[256];
 
-		ct_text_line(text, CT_COLOR_YELLOW, "rank=%d reason=%s records=%s: %s", loss->rank,
-			     loss->reason, ct_text_count(loss->records).s, loss->text);
+		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_losses(), "rank reason records",
+				 &report->losses[i]);
+		ct_text_line(text, CT_COLOR_YELLOW, "%s: %s", pairs, report->losses[i].text);
 	}
 }
 
@@ -255,18 +223,14 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *c = &report->costs[i];
-		char timing[160];
+		char timing[160], pairs[512];
 
 		ct_timing_of_process(timing, sizeof(timing), c);
-		ct_text_line(
-			text, CT_COLOR_NONE,
-			"rank=%d calls=%s wrappers~%s share~%s write=%s beat=%s poll=%s cores=%s "
-			"bytes=%s events=%s",
-			c->rank, ct_text_count(c->calls).s, ct_text_ns(c->wrapper_ns).s,
-			ct_text_pct(c->share_pct).s, ct_text_ns(c->write_cpu_ns).s,
-			ct_text_ns(c->beat_cpu_ns).s, ct_text_ns(c->poll_cpu_ns).s,
-			ct_text_pct(c->cpu_pct).s, ct_text_bytes(c->bytes_written).s,
-			ct_text_count(c->events).s);
+		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_costs(),
+				 "rank calls wrapper_ns wrapper_pct write_cpu_ns beat_cpu_ns "
+				 "poll_cpu_ns threads_pct bytes_written events",
+				 c);
+		ct_text_line(text, CT_COLOR_NONE, "%s", pairs);
 		if (timing[0])
 			ct_text_line(text, CT_COLOR_NONE, "      %s", timing);
 	}

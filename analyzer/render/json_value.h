@@ -16,30 +16,6 @@ json_t *ct_json_rank(int rank);		/* -1: null */
 json_t *ct_json_ranks(const int *ranks, size_t n);
 json_t *ct_json_texts(const char *const *texts, size_t n);
 
-/* Parts that report and info have in common. */
-json_t *ct_json_run(const struct ct_report *report);
-json_t *ct_json_comms(const struct ct_report *report);
-json_t *ct_json_losses(const struct ct_report *report);
-json_t *ct_json_costs(const struct ct_report *report);
-json_t *ct_json_clocks(const struct ct_report *report);
-json_t *ct_json_cycles(const struct ct_report_cycles *cycles);
-json_t *ct_json_links(const struct ct_report *report);
-json_t *ct_json_score(const struct ct_report_score *score);
-json_t *ct_json_exposed(const struct ct_report_exposed *exposed);
-json_t *ct_json_gaps(const struct ct_report *report);
-json_t *ct_json_stages(const struct ct_report *report);
-json_t *ct_json_environment(const struct ct_report *report);
-json_t *ct_json_expect(const struct ct_report *report); /* null: nothing was expected */
-json_t *ct_json_heat(const struct ct_report *report);
-json_t *ct_json_histogram(const struct ct_report *report);
-json_t *ct_json_curves(const struct ct_report *report);
-json_t *ct_json_transport(const struct ct_report *report);
-json_t *ct_json_traffic(const struct ct_report_traffic *traffic);
-json_t *ct_json_ended(const struct ct_report *report);
-json_t *ct_json_inflight(const struct ct_report *report);
-json_t *ct_json_invisible(const struct ct_report *report);
-json_t *ct_json_omitted(const struct ct_report *report);
-
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);
 void ct_json_append(json_t *array, json_t *value, int *failed);

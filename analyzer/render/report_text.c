@@ -6,6 +6,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/render/clocks_text.h"
+#include "analyzer/render/columns.h"
 #include "analyzer/render/cycles_text.h"
 #include "analyzer/render/expect.h"
 #include "analyzer/render/findings_text.h"
@@ -15,7 +16,6 @@
 #include "analyzer/render/text.h"
 #include "analyzer/render/timing_text.h"
 #include "analyzer/render/transport_text.h"
-#include "trace/ops.h"
 
 /* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty. */
 #define MOST_ROWS 5
@@ -250,51 +250,17 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_cost(text, report);
 }
 
-/* A bandwidth without its "/s", which stands in the column's head. */
-static struct ct_unit_text bandwidth(uint64_t Bps)
-{
-	struct ct_unit_text text = ct_text_Bps(Bps);
-	char *slash = strchr(text.s, '/');
-
-	if (slash && Bps != CT_UNKNOWN)
-		*slash = '\0';
-	return text;
-}
-
-static void write_row(struct ct_text *text, const struct ct_report_op *op)
-{
-	char what[96], what_cut[80], comm[80], dtype[16], last[64] = "n/a";
-
-	ct_text_dtype(dtype, op->dtype);
-	/* "[...]": a group, whose operations have one span. */
-	snprintf(what, sizeof(what), "%s%.64s%s%s%s", op->group ? "[" : "",
-		 op->op_name ? op->op_name : op->group, op->group ? "]" : "", dtype[0] ? " " : "",
-		 dtype);
-	ct_text_clip(what_cut, sizeof(what_cut), what, 17);
-	if (op->comm_name)
-		ct_text_short_name(comm, sizeof(comm), op->comm_name, 8);
-	else
-		snprintf(comm, sizeof(comm), "%08" PRIx64, op->comm_key >> 32);
-	if (op->last_rank >= 0)
-		snprintf(last, sizeof(last), "%d %.0f%% %s", op->last_rank, op->last_pct,
-			 ct_text_ns(op->last_cost_ns).s);
-	ct_text_line(text, CT_COLOR_NONE, "%-17s %-8s %6s %5s %6s %6s %7s %6s %7s %7s %s", what_cut,
-		     comm, ct_text_bytes(op->bytes_each).s, ct_text_count(op->instances).s,
-		     ct_text_ns(op->span_p50_ns).s, ct_text_ns(op->span_p99_ns).s,
-		     ct_text_ns(op->wait_each_ns).s, ct_text_ns(op->transfer_ns).s,
-		     bandwidth(op->algbw_p50_Bps).s, bandwidth(op->busbw_p50_Bps).s, last);
-}
-
 static void write_table(struct ct_text *text, const struct ct_report *report)
 {
+	static const char keys[] = "op comm bytes_each instances span_p50_ns span_p99_ns "
+				   "wait_each_ns transfer_ns algbw_p50_Bps busbw_p50_Bps last_rank";
+
 	if (!report->n_ops)
 		return;
 	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_BOLD, "%-17s %-8s %6s %5s %6s %6s %7s %6s %7s %7s %s",
-		     "operation", "comm", "bytes", "n", "p50", "p99", "wait/rk", "transf",
-		     "algbw/s", "busbw/s", "last % cost");
+	ct_columns_head(text, ct_columns_ops(), keys);
 	for (size_t i = 0; i < report->n_ops && i < MOST_ROWS; i++)
-		write_row(text, &report->ops[i]);
+		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
 	if (report->n_ops > MOST_ROWS)
 		ct_text_line(text, CT_COLOR_DIM, "... %zu more in --format=json",
 			     report->n_ops - MOST_ROWS);

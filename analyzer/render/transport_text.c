@@ -2,6 +2,7 @@
 #include "analyzer/render/transport_text.h"
 
 #include "analyzer/base/units.h"
+#include "analyzer/render/columns.h"
 
 /* The fastest interval; CT_UNKNOWN: none is known. */
 static uint64_t peak(const struct ct_report_transport *t, int ib)
@@ -19,7 +20,7 @@ static uint64_t peak(const struct ct_report_transport *t, int ib)
 
 static void write_port(struct ct_text *text, const struct ct_report_port *port)
 {
-	char counted[CT_TEXT_COLUMNS * 4] = "";
+	char counted[CT_TEXT_COLUMNS * 4] = "", pairs[512];
 	size_t at = 0;
 
 	for (size_t i = 0; i < port->n_counters && at < sizeof(counted) - 80; i++) {
@@ -29,10 +30,9 @@ static void write_port(struct ct_text *text, const struct ct_report_port *port)
 				       c->at_least && c->grew != CT_UNKNOWN ? ">=" : "=",
 				       ct_text_count(c->grew).s);
 	}
-	ct_text_line(text, CT_COLOR_NONE,
-		     "    port=%s kind=%s layer=%s state=%s rate=%s rx=%s tx=%s", port->name,
-		     port->kind, port->layer, port->state, ct_text_Bps(port->rate_Bps).s,
-		     ct_text_bytes(port->rx_bytes).s, ct_text_bytes(port->tx_bytes).s);
+	ct_columns_pairs(pairs, sizeof(pairs), ct_columns_port(),
+			 "name kind layer state rate_Bps rx_bytes tx_bytes", port);
+	ct_text_line(text, CT_COLOR_NONE, "    %s", pairs);
 	if (at)
 		ct_text_line(text, CT_COLOR_NONE, "       %s", counted);
 }
@@ -46,14 +46,12 @@ void ct_transport_text(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "%s", "n/a");
 	for (size_t i = 0; i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
+		char pairs[512];
 
-		ct_text_line(text, CT_COLOR_NONE,
-			     "host=%s rank=%d nic=%s ib=%s ib_errors=%s in=%s "
-			     "nic_most=%s ib_most=%s",
-			     t->host, t->rank, ct_text_bytes(t->nic_bytes).s,
-			     ct_text_bytes(t->ib_bytes).s, ct_text_count(t->ib_errors).s,
-			     ct_text_ns(t->sampled_ns).s, ct_text_Bps(peak(t, 0)).s,
-			     ct_text_Bps(peak(t, 1)).s);
+		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_transport(),
+				 "host rank nic_bytes ib_bytes ib_errors sampled_ns", t);
+		ct_text_line(text, CT_COLOR_NONE, "%s nic_most=%s ib_most=%s", pairs,
+			     ct_text_Bps(peak(t, 0)).s, ct_text_Bps(peak(t, 1)).s);
 		for (size_t p = 0; p < t->n_ports; p++)
 			write_port(text, &t->ports[p]);
 	}
