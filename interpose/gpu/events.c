@@ -36,6 +36,19 @@ int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event)
 	return 1;
 }
 
+CUresult ct_gpu_event_make(struct ct_gpu_events *pool, const struct ct_cuda *cuda,
+			   unsigned int flags)
+{
+	CUevent event;
+	CUresult result = cuda->event_create(&event, flags);
+
+	if (result != CUDA_SUCCESS)
+		return result;
+	pool->made++;
+	ct_gpu_events_give(pool, event);
+	return CUDA_SUCCESS;
+}
+
 void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event)
 {
 	uint64_t at = atomic_load_explicit(&pool->given, memory_order_relaxed);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.h — a context's events that are ready for use: timed ones, or, where only ends are timed, untimed ones.
  *
- * The poll thread makes them and gives used ones back; any thread takes them, without waiting or creating. Whoever
- * took events gives them to the poll thread with the span that they stand in. They are never destroyed: at the end of
- * the process the driver may be gone already.
+ * A pool is filled by one thread at a time. The first events of a context are made by the call that makes a communicator
+ * there (hint.h), in a pool of their own; the poll thread makes more, and gives used ones back, all to its own pool. Any
+ * thread takes them, without waiting or creating. Whoever took events gives them to the poll thread with the span that
+ * they stand in. They are never destroyed: at the end of the process the driver may be gone already.
  */
 #ifndef CT_GPUEVENTS_H
 #define CT_GPUEVENTS_H
@@ -11,15 +12,19 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/abi/cuda.h"
+#include "interpose/gpu/cuda.h"
 
 /* As many as two for each entry of the largest open table. */
 #define CT_GPU_EVENTS 2048u
 
+/* Of these the first ones: the launches of some steps, during which a busy machine may leave the poll thread without a
+ * processor. */
+#define CT_GPU_FIRST_EVENTS 256u
+
 struct ct_gpu_events {
 	_Atomic uint64_t taken; /* takers, compare-and-swap */
-	_Atomic uint64_t given; /* poll thread */
-	uint32_t made;		/* poll thread: how many there are in all */
+	_Atomic uint64_t given; /* who fills it */
+	uint32_t made;		/* who fills it: how many were made for it */
 	_Atomic(CUevent) events[CT_GPU_EVENTS];
 };
 
@@ -29,7 +34,11 @@ int ct_gpu_events_take(struct ct_gpu_events *pool, CUevent *start, CUevent *end)
 /* One. 0: there is none. Any thread. */
 int ct_gpu_event_take(struct ct_gpu_events *pool, CUevent *event);
 
-/* Poll thread. Never more than CT_GPU_EVENTS are made, so there is always room. */
+/* One more, in the context of the pool, which is current. Who fills the pool; not on the call path. */
+CUresult ct_gpu_event_make(struct ct_gpu_events *pool, const struct ct_cuda *cuda,
+			   unsigned int flags);
+
+/* Who fills the pool. Of both pools together never more than CT_GPU_EVENTS are made, so there is always room. */
 void ct_gpu_events_give(struct ct_gpu_events *pool, CUevent event);
 
 /* Ready for use; others may take some meanwhile. */

@@ -33,7 +33,26 @@ void ct_gpu_context_hint(void)
 	errno = saved;
 }
 
-void ct_gpu_context_await(void)
+/* One thread fills the pool, the first one that comes; others find what it has made so far. */
+static void make_first(const struct ct_cuda *cuda, struct ct_gpu_context *context)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+	CUresult result = CUDA_SUCCESS;
+
+	if (ct_gpu_events_ready(&context->events) >= CT_GPU_FIRST_EVENTS || ct_poll_gave_up() ||
+	    /* the pool has one producer: the exchange gives it to this thread, and nobody takes it back. relaxed: what
+	     * takers see of the events is ordered by the pool itself */
+	    atomic_exchange_explicit(&context->has_first, 1, memory_order_relaxed) ||
+	    cuda->exchange_capture_mode(&mode) != CUDA_SUCCESS)
+		return;
+	while (context->first.made < CT_GPU_FIRST_EVENTS && result == CUDA_SUCCESS)
+		result = ct_gpu_event_make(&context->first, cuda, ct_gpu_event_flags());
+	cuda->exchange_capture_mode(&mode);
+	if (ct_cuda_is_fatal(result))
+		ct_poll_give_up();
+}
+
+void ct_gpu_context_prepare(void)
 {
 	const struct ct_cuda *cuda = ct_gpu_timing() != CT_GPU_UNTIMED ? ct_cuda_find() : NULL;
 	struct ct_gpu_context *context;
@@ -41,6 +60,6 @@ void ct_gpu_context_await(void)
 
 	context = hint(cuda);
 	if (context)
-		ct_poll_await(context);
+		make_first(cuda, context);
 	errno = saved;
 }

@@ -29,6 +29,15 @@ static inline int ct_gpu_has_events(void)
 	return (int)atomic_load_explicit(&ct_gpu_events_used, memory_order_relaxed);
 }
 
+/* What events are made with. */
+static inline unsigned int ct_gpu_event_flags(void)
+{
+	enum ct_gpu_timing how = ct_gpu_timing();
+
+	return how == CT_GPU_HOST || how == CT_GPU_PLUGIN_OR_HOST ? CU_EVENT_DISABLE_TIMING
+								  : CU_EVENT_DEFAULT;
+}
+
 /* CT_GPU_PLUGIN_OR_HOST becomes this; nothing else changes. */
 void ct_gpu_decide(enum ct_gpu_timing how);
 

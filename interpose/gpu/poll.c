@@ -11,6 +11,7 @@
 #include "interpose/gpu/budget.h"
 #include "interpose/gpu/collect.h"
 #include "interpose/gpu/describe.h"
+#include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/waits.h"
 #include "interpose/threads.h"
@@ -19,11 +20,10 @@
 #define SECOND_NS 1000000000ull
 #define LONGEST_NAP_NS 10000000u
 #define SHORTEST_NAP_NS 500000u
-/* Events that are ready for use, below which more are made; the first ones at once, for who waits for them. */
+/* Events that are ready for use, below which more are made. */
 #define FEW_EVENTS 256u
 #define MORE_EVENTS 512u
-#define FIRST_EVENTS 32u
-#define LONGEST_AWAIT_NS 10000000u
+#define MOST_EVENTS (CT_GPU_EVENTS - CT_GPU_FIRST_EVENTS)
 #define PROBE_NS 125000000u
 /* A context that nothing was launched in for so long is left alone. */
 #define IDLE_NS (2 * SECOND_NS)
@@ -41,8 +41,6 @@ static struct poll {
 	struct ct_gpu_probes probes; /* whoever has the probe adds */
 	_Atomic uint64_t probe_ns;   /* its: what the begin cost */
 	int anchors;
-	unsigned int event_flags;
-	_Atomic uint32_t served; /* futex: contexts that had events, or failed to, so far */
 	/* the thread's: */
 	struct ct_gpu_collect collect;
 	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
@@ -117,29 +115,15 @@ static void judge(struct ct_gpu_context *context, CUresult result)
 		atomic_store_explicit(&context->dead, 1, memory_order_relaxed);
 }
 
-/* Whoever waits for its events need not wait any longer. */
-static void served(struct poll *p, struct ct_gpu_context *context)
-{
-	if (atomic_exchange_explicit(&context->served, 1, memory_order_release))
-		return;
-	atomic_fetch_add_explicit(&p->served, 1, memory_order_release);
-	ct_futex_wake(&p->served);
-}
-
 static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 {
 	struct ct_gpu_events *pool = &context->events;
 	CUresult result = CUDA_SUCCESS;
-	CUevent event;
 
-	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < CT_GPU_EVENTS; i++) {
-		if (i == FIRST_EVENTS)
-			served(p, context);
-		result = p->collect.cuda->event_create(&event, p->event_flags);
+	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < MOST_EVENTS; i++) {
+		result = ct_gpu_event_make(pool, p->collect.cuda, ct_gpu_event_flags());
 		if (result != CUDA_SUCCESS)
 			break;
-		pool->made++;
-		ct_gpu_events_give(pool, event);
 		ct_poll_inside(ct_now_ns());
 	}
 	/* no memory for more is no trouble while there are some */
@@ -149,7 +133,7 @@ static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 static int wants_events(struct ct_gpu_context *context)
 {
 	return ct_gpu_events_ready(&context->events) < FEW_EVENTS &&
-	       context->events.made < CT_GPU_EVENTS;
+	       context->events.made < MOST_EVENTS;
 }
 
 /* With the context current. */
@@ -159,7 +143,7 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
-	/* the events first: a launch may wait for them, none waits for an anchor */
+	/* the events first: without one a launch is untimed, without an anchor its times are coarse */
 	if (!last && wants_events(context))
 		result = make_events(p, context);
 	if (!last && !context->ready && result == CUDA_SUCCESS) {
@@ -201,7 +185,6 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 		ct_poll_inside(0);
 		judge(context, result);
 	}
-	served(p, context);
 	if (is_dead(context) || ct_poll_gave_up()) {
 		ct_gpu_collect_lost(&p->collect, context);
 		ct_waits_collect(&p->collect, context, 1);
@@ -316,9 +299,6 @@ void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths)
 	atomic_store_explicit(&ct_poll_probe, 0, memory_order_relaxed);
 	poll.budget.limit_millionths = budget_millionths;
 	poll.anchors = timing == CT_GPU_TIMED;
-	poll.event_flags = timing == CT_GPU_HOST || timing == CT_GPU_PLUGIN_OR_HOST
-				   ? CU_EVENT_DISABLE_TIMING
-				   : CU_EVENT_DEFAULT;
 }
 
 void ct_poll_start(void)
@@ -341,21 +321,6 @@ void ct_poll_wake(void)
 
 	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
 		ct_futex_wake(&poll.wanted);
-}
-
-void ct_poll_await(struct ct_gpu_context *context)
-{
-	uint64_t begin = ct_now_ns();
-	uint64_t now = begin;
-
-	while (!atomic_load_explicit(&context->served, memory_order_acquire) && ct_poll_is_up() &&
-	       now - begin < LONGEST_AWAIT_NS) {
-		uint32_t n = atomic_load_explicit(&poll.served, memory_order_acquire);
-
-		if (!atomic_load_explicit(&context->served, memory_order_acquire))
-			ct_futex_wait(&poll.served, n, LONGEST_AWAIT_NS - (now - begin));
-		now = ct_now_ns();
-	}
 }
 
 void ct_poll_give_up(void)

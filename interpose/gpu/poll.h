@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poll.h — the poll thread: the only one that waits for CUDA.
+/* poll.h — the poll thread: the only thread of ours that calls CUDA.
  *
- * It makes events, takes anchors, asks the oldest launch of each stream whether it is done, and writes the LAUNCH
+ * It makes more events, takes anchors, asks the oldest launch of each stream whether it is done, and writes the LAUNCH
  * records into a lane of its own. A driver that hangs hangs this thread and nothing else. It does no I/O, has all
  * signals blocked and its capture mode relaxed, so that nothing that it asks ends a program's capture. Started with
  * the first communicator or launch on a GPU. An error that sticks, or a driver that is gone, ends its use of CUDA for
@@ -17,7 +17,6 @@
 #include "interpose/recorder.h"
 
 struct ct_gpu_block;
-struct ct_gpu_context;
 
 /* Nothing is started. The budget: see budget.h. Before the gate opens. */
 void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths);
@@ -55,10 +54,6 @@ void ct_poll_push(struct ct_gpu_block *block);
 
 /* Look now. Costs a system call. Any thread. */
 void ct_poll_wake(void);
-
-/* Wait until the context has had events, but some ms at most, and not once it is known to be unusable. Any thread; not
- * on the call path. */
-void ct_poll_await(struct ct_gpu_context *context);
 
 /* CUDA is not used any more. Any thread. */
 void ct_poll_give_up(void);

@@ -23,11 +23,12 @@ struct ct_gpu_span;
 struct ct_gpu_stream;
 
 struct ct_gpu_context {
-	_Atomic(CUcontext) handle; /* NULL: free; stored last, after `device` */
-	_Atomic uint32_t dead;	   /* poll thread: destroyed, or never usable */
-	_Atomic uint32_t served;   /* poll thread: it has had events, or cannot have any */
+	_Atomic(CUcontext) handle;  /* NULL: free; stored last, after `device` */
+	_Atomic uint32_t dead;	    /* poll thread: destroyed, or never usable */
+	_Atomic uint32_t has_first; /* hint.c: somebody makes, or has made, the events in `first` */
 	int32_t device;
-	struct ct_gpu_events events;
+	struct ct_gpu_events first;  /* by the call that makes a communicator, once */
+	struct ct_gpu_events events; /* by the poll thread */
 	/* the poll thread's */
 	int ready; /* anchoring has its stream and events */
 	uint64_t used_ns;

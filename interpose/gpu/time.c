@@ -105,7 +105,8 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 	ct_gpu_decide(CT_GPU_HOST);
 	start = ct_gpu_timing() == CT_GPU_HOST ? NULL : &events.start;
 	if ((span->events.context && span->old.context) ||
-	    !ct_gpu_events_take(&events.context->events, start, &events.end)) {
+	    !(ct_gpu_events_take(&events.context->events, start, &events.end) ||
+	      ct_gpu_events_take(&events.context->first, start, &events.end))) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_EVENT_POOL_EMPTY, 1);
 		return 0;
 	}

@@ -198,7 +198,8 @@ static int put_event(const struct ct_cuda *cuda, struct pending *p, CUstream str
 	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 	int entered;
 
-	if (!ct_gpu_event_take(&p->context->events, &p->event))
+	if (!ct_gpu_event_take(&p->context->events, &p->event) &&
+	    !ct_gpu_event_take(&p->context->first, &p->event))
 		return 0;
 	entered = ct_gpu_context_enter(cuda, p->context);
 	if (entered >= 0) {

@@ -64,7 +64,7 @@ static ncclResult_t end_init(struct init *f, ncclResult_t result)
 			child->device = current_device();
 		if (child->seen)
 			comm = ct_nccl_comm_create(child, child->seen);
-		ct_gpu_context_await();
+		ct_gpu_context_prepare();
 		if (ct_nccl_in_group())
 			ct_nccl_group_child(child, result);
 	}
@@ -258,7 +258,7 @@ static ncclResult_t end_init_all(struct init_all *f, const ncclComm_t *newcomms,
 		child.device = (uint32_t)(devices ? devices[i] : i) + 1;
 		ct_nccl_comm_create(&child, newcomms[i]);
 	}
-	ct_gpu_context_await();
+	ct_gpu_context_prepare();
 	ct_nccl_host_end(&f->host, result, NULL, library);
 	return result;
 }

@@ -142,6 +142,13 @@ static void spend(unsigned ns)
 		;
 }
 
+static __thread CUstreamCaptureMode capture_mode;
+
+CUstreamCaptureMode fake_capture_mode(void)
+{
+	return capture_mode;
+}
+
 static CUresult event_create(CUevent *event, unsigned int flags)
 {
 	fake_lock();
@@ -151,6 +158,7 @@ static CUresult event_create(CUevent *event, unsigned int flags)
 		fake_lock();
 	}
 	spend(driver.create_ns);
+	driver.unrelaxed += capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED;
 	if (driver.creates_fail)
 		return leave(CUDA_ERROR_OUT_OF_MEMORY);
 	if (!current || (flags != CU_EVENT_DEFAULT && flags != CU_EVENT_DISABLE_TIMING))
@@ -249,9 +257,12 @@ static CUresult event_elapsed(float *ms, CUevent start, CUevent end)
 
 static CUresult exchange_capture_mode(CUstreamCaptureMode *mode)
 {
+	CUstreamCaptureMode was = capture_mode;
+
 	fake_lock();
 	driver.relaxed += *mode == CU_STREAM_CAPTURE_MODE_RELAXED;
-	*mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+	capture_mode = *mode;
+	*mode = was;
 	return leave(CUDA_SUCCESS);
 }
 

@@ -28,7 +28,8 @@ struct fake_driver {
 	unsigned created;      /* events, of which ... */
 	unsigned untimed;      /* ... cannot be timed */
 	unsigned recorded;     /* on a program's streams */
-	unsigned relaxed;      /* threads that relaxed their capture mode */
+	unsigned relaxed;      /* times that a thread relaxed its capture mode */
+	unsigned unrelaxed; /* events that a thread asked for whose capture mode was not relaxed */
 };
 
 /* Anew: no contexts, no streams. The table to give to ct_cuda_use(). */
@@ -44,6 +45,9 @@ CUstream fake_stream(CUcontext context);
 
 /* The same handle in another context, as after the program destroyed it and made another one. */
 void fake_move_stream(CUstream stream, CUcontext context);
+
+/* Of the calling thread. */
+CUstreamCaptureMode fake_capture_mode(void);
 
 /* Let the next event of the stream happen now; returns when that was, 0 if there is none. */
 uint64_t fake_advance(CUstream stream);

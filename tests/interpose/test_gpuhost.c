@@ -145,7 +145,7 @@ static void with_a_plugin_auto_is_plugin_and_cuda_is_left_alone(void **state)
 	ct_gpu_plugin_loaded();
 	assert_int_equal(ct_gpu_timing(), CT_GPU_PLUGIN);
 	ct_gpu_context_hint();
-	ct_gpu_context_await();
+	ct_gpu_context_prepare();
 	ct_gpu_end(begin(stream));
 	launch = the_record(1);
 	assert_untimed(&launch);
@@ -163,44 +163,6 @@ static void a_plugin_changes_nothing_that_was_asked_for(void **state)
 	assert_int_equal(ct_gpu_timing(), CT_GPU_HOST);
 }
 
-/* The first launch after a communicator is made finds an event, although it is our thread that makes them. */
-static void a_communicator_that_was_made_has_events(void **state)
-{
-	uint64_t begin_ns, took_ns;
-
-	(void)state;
-	fake_lock()->create_ns = 50000;
-	fake_unlock();
-	begin_ns = ct_now_ns();
-	ct_gpu_context_await();
-	took_ns = ct_now_ns() - begin_ns;
-	/* it waits for ten ms at most: our thread may not have had a processor in that time */
-	if (took_ns < SECOND_NS / 100)
-		assert_true(ct_gpu_events_ready(&ct_gpu_context_nth(0)->events) > 0);
-	wait_for_events();
-	ct_gpu_end(begin(stream));
-	fake_advance(stream);
-	finish();
-	assert_int_equal(the_record(1).end_source, CT_SOURCE_POLL);
-	assert_no_losses();
-}
-
-/* Nor does it wait for events that never come. */
-static void a_driver_that_hangs_does_not_hang_who_makes_a_communicator(void **state)
-{
-	uint64_t begin_ns;
-
-	(void)state;
-	fake_lock()->creates_hang = 1;
-	fake_unlock();
-	begin_ns = ct_now_ns();
-	ct_gpu_context_await();
-	/* ten ms, on a machine that may be busy */
-	assert_true(ct_now_ns() - begin_ns < 5 * SECOND_NS);
-	fake_lock()->creates_hang = 0;
-	fake_unlock();
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,8 +173,6 @@ int main(void)
 		AUTO_TEST(without_a_plugin_auto_is_host),
 		AUTO_TEST(with_a_plugin_auto_is_plugin_and_cuda_is_left_alone),
 		HOST_TEST(a_plugin_changes_nothing_that_was_asked_for),
-		HOST_TEST(a_communicator_that_was_made_has_events),
-		HOST_TEST(a_driver_that_hangs_does_not_hang_who_makes_a_communicator),
 	};
 
 	return cmocka_run_group_tests_name("gpuhost", tests, NULL, NULL);
