@@ -6,7 +6,7 @@
 rules=$root/tests/rules
 tree=$(mktemp -d)
 seed=$(mktemp -d)
-trap 'rm -rf "$tree" "$seed"' EXIT
+trap 'rm -rf "$tree" "$seed" "$seed.judged"' EXIT
 export GIT_CEILING_DIRECTORIES=$tree GIT_DIR=$tree/none
 licence='/* SPDX-License-Identifier: Apache-2.0 */'
 
@@ -14,7 +14,6 @@ licence='/* SPDX-License-Identifier: Apache-2.0 */'
 compile() {
 	mkdir -p build/lib build/interpose build/trace
 	cc -O0 -fPIC -fvisibility=hidden -I . -c interpose/guard.c -o build/interpose/guard.c.o
-	cp build/interpose/guard.c.o build/trace/ring.c.o
 	cc -shared -Wl,--no-as-needed "$@" build/interpose/guard.c.o -o build/lib/libcommtrace.so
 }
 
@@ -38,6 +37,27 @@ every_room() {
 # rooms: their names.
 rooms() {
 	sed -nE 's/^([^#: ]+):.*/\1/p' "$rules/rooms.txt"
+}
+
+# object FILE: compiled.
+object() {
+	mkdir -p "build/$(dirname "$1")"
+	cc -w -O0 -fPIC -fvisibility=hidden -I . -c "$1" -o "build/$1.o"
+}
+
+# job_folders: those of the code that runs inside of a job.
+job_folders() {
+	(cd "$root" && sources '^(interpose|interpose/.*|trace)/[^/]*[.]c$' | sed 's,/[^/]*$,,' | sort -u)
+}
+
+# every_object: one of each of these folders.
+every_object() {
+	local folder
+	for folder in $(job_folders); do
+		mkdir -p "$folder"
+		printf '%s\nint %s_room;\n' "$licence" "${folder//\//_}" >"$folder/room.c"
+		object "$folder/room.c"
+	done
 }
 
 # A tree in which all is well, from scratch; plant() makes the tree that.
@@ -99,6 +119,7 @@ sow() {
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
 	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/ANALYSIS.md
 	every_room
+	every_object
 	compile
 }
 
@@ -125,10 +146,15 @@ cp -r "$tree"/. "$seed"/
 export CT_MPI_HEADERS=$tree/build/mpi.h:$tree/build/mpi.h
 export CT_NCCL=$tree/build/libnccl.so.2 CT_NCCL_INCLUDE=$tree/build
 
-# quiet RULE: it has nothing to say about the tree as planted.
+# quiet RULE [COMMAND]: it has nothing to say about the tree as planted, or as it is after the command, but how much that is.
 quiet() {
 	plant
-	CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>"$seed/said" || { echo "$1: speaks up although all is well"; exit 1; }
+	eval "${2:-}"
+	if ! said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>"$seed.judged") || [ -n "$said" ]; then
+		echo "$1: speaks up although all is well: $said"
+		exit 1
+	fi
+	grep -qE '^judged [1-9][0-9]* ' "$seed.judged" || { echo "$1: does not say how much it has judged"; exit 1; }
 }
 
 # bites RULE BREAKAGE: a shell command, run in the tree.
@@ -195,6 +221,10 @@ bites style 'echo >tools/run.sh'
 bites style 'echo >tools/page.js'
 bites style 'sed -i "/#define/d" trace/format.h'
 bites style 'cp trace/format.h trace/segment.h'
+# Each folder of this project.
+for folder in $(cd "$root" && sources '/.*[.](c|cc|h|def|S|py|sh|awk|js|css)$' | sed 's,/[^/]*$,,' | sort -u); do
+	bites style "mkdir -p $folder && echo 'int x;' >$folder/x.c"
+done
 
 bites no_paths 'echo "see /w""ork/main" >README.md'
 bites no_paths 'echo "cd /r""oot" >README.md'
@@ -280,3 +310,15 @@ bites banned 'echo "void f(void); void f(void) { abort(); }" >>interpose/guard.c
 bites banned 'echo "void *dlsym(void *, char *); void *f(void); void *f(void) { return dlsym(0, \"f\"); }" >>interpose/guard.c && compile'
 bites banned 'echo "void f(void); void f(void) { char *p = alloca(9); (void)p; }" >>interpose/guard.c'
 bites banned 'rm -r build/interpose'
+bites banned 'rm -r build/interpose build/trace'
+spoiled='char *strdup(const char *); char *f(void); char *f(void) { return strdup(""); }'
+for folder in $(job_folders); do
+	bites banned "echo '$spoiled' >>$folder/room.c && object $folder/room.c"
+	bites banned "rm build/$folder/*.o"
+done
+# The write thread may call this, and no more; a row that nothing needs goes.
+allowed='void *realloc(void *, unsigned long); void free(void *); void f(void *p); void f(void *p) { free(realloc(p, 9)); }'
+spoil="echo '$allowed' >>interpose/output.c && object interpose/output.c"
+quiet banned "$spoil"
+bites banned "$spoil && sed -i 's/free(realloc(p, 9))/realloc(p, 9)/' interpose/output.c && object interpose/output.c"
+bites banned "$spoil && echo '$spoiled' | sed 's/f(/g(/g' >>interpose/output.c && object interpose/output.c"

@@ -13,6 +13,7 @@ chmod 755 "$work"
 mkdir "$work/empty"
 tar -C "$work" -xzf "$tarball"
 cd "$work"/commtrace-*/
+judged "files of the tarball" "$(find . -type f | wc -l)"
 commtrace=$PWD/bin/commtrace
 
 # as_nobody COMMAND...: without rights where there are some to give up.

@@ -22,7 +22,7 @@ rows() {
 }
 
 rows | sort | uniq -d | verdict "symbols with two rows"
-[ -n "$(rows)" ] || { echo "no rows found in the tables of interpose/"; exit 1; }
+judged "symbols in the tables of interpose/" "$(rows | wc -l)"
 differ <(rows | sort) <(nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u) |
 	awk '/^</ { print "in a table, not exported: " $2 } /^>/ { print "exported, not in a table: " $2 }' |
 	verdict "tables and exports differ"

@@ -26,6 +26,7 @@ done | verdict "$doc and the tables differ"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 structs=$(sed -nE 's/^_Static_assert\(sizeof\(struct (ct_[a-z_]+)\).*/\1/p' trace/format*.h)
+judged "structs" "$(wc -w <<<"$structs")"
 {
 	printf '#include <stddef.h>\n#include "trace/format.h"\n'
 	for struct in $structs; do

@@ -4,6 +4,7 @@
 # process of the job before main().
 . "$(dirname "$0")/rule.sh"
 need "$library"
+judged "undefined symbols" "$(readelf --wide --dyn-syms "$library" | awk '$7 == "UND" && $8 != ""' | wc -l)"
 
 readelf --wide --dyn-syms "$library" | awk '
 	$7 == "UND" && match($8, /@.*/) {

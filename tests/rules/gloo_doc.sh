@@ -8,7 +8,7 @@ need $doc
 need $table
 
 names() { sed -nE 's/^GLOO_CALL\("[^"]*", *([a-z]+),.*/\1/p' $table | sort -u; }
-[ -n "$(names)" ] || { echo "$table has no rows"; exit 1; }
+judged "collectives of $table" "$(names | wc -l)"
 told() { # the list of collectives, and no more
 	sed -n '/^Collectives, each call an op/,/[.] Their/p' $doc | sed 's/[.] Their.*//' | grep -oE '`[a-z]+`' | tr -d '`' | sort -u
 }

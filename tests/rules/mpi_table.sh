@@ -52,7 +52,7 @@ unexplained() {
 
 IFS=: read -ra headers <<<"$CT_MPI_HEADERS"
 for header in "${headers[@]}"; do
-	[ -n "$(declared "$header")" ] || { echo "$header declares no function of MPI"; exit 1; }
+	judged "functions of $header" "$(declared "$header" | wc -l)"
 	comm -23 <(declared "$header") <(wrapped) | unexplained | verdict "functions of $header without a row"
 done
 work=$(mktemp -d)

@@ -39,7 +39,7 @@ functions() {
 	nm -D --defined-only "$nccl" |
 		awk '$2 ~ /[TWi]/ { sub(/@.*/, "", $3); sub(/^pnccl/, "nccl", $3); if ($3 ~ /^nccl/) print $3 }' | sort -u
 }
-[ -n "$(functions)" ] || { echo "$nccl exports nothing"; exit 1; }
+judged "functions of $nccl" "$(functions | wc -l)"
 version=$(grep -aoE 'NCCL version [0-9]+[.][0-9]+[.][0-9]+' "$nccl" |
 	awk 'NR == 1 { split($3, v, "."); print v[1] * 10000 + v[2] * 100 + v[3] }')
 [ -n "$version" ] || { echo "$nccl does not say which version it is"; exit 1; }

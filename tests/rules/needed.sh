@@ -4,6 +4,7 @@
 # opened with dlopen.
 . "$(dirname "$0")/rule.sh"
 need "$library"
+judged "entries of the dynamic section" "$(readelf --wide -d "$library" | awk '/\(NEEDED\)/' | wc -l)"
 
 readelf --wide -d "$library" | awk '
 	/\(NEEDED\)/ && !/\[libc\.so\.6\]/

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/rule.sh"
 
 mapfile -t files < <(sources .)
-[ ${#files[@]} -gt 0 ] || exit 0
+judged "files" "${#files[@]}"
 
 # The brackets keep this file from breaking its own rule.
 look() {

@@ -15,5 +15,6 @@ if [ "${1:-}" = --rows ]; then
 	exit
 fi
 need $doc
+judged "settings" "$(rows | wc -l)"
 [ "$(rows | wc -l)" = "$(grep -c '^X(' trace/settings.def)" ] || { echo "a row of settings.def is not on one line"; exit 1; }
 differ <(rows) <(grep '^| `COMMTRACE_[A-Z_]*` |' $doc) | verdict "trace/settings.def (<) and $doc (>) differ"
