@@ -118,6 +118,7 @@ sow() {
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
 	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/ANALYSIS.md
+	printf '1 ring: keep the tail\n1 tools/sim, trace: say %068d\n0 test.sh: begin\n' 0 | cut -c 1-74 >commits
 	every_room
 	every_object
 	compile
@@ -143,6 +144,7 @@ nccl() {
 }
 sow
 cp -r "$tree"/. "$seed"/
+export CT_COMMITS=$tree/commits
 export CT_MPI_HEADERS=$tree/build/mpi.h:$tree/build/mpi.h
 export CT_NCCL=$tree/build/libnccl.so.2 CT_NCCL_INCLUDE=$tree/build
 
@@ -172,7 +174,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned; do
+for rule in arrows style no_paths format_doc settings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
 	quiet $rule
 done
 
@@ -304,6 +306,15 @@ bites needed 'compile -lm'
 bites needed 'compile -Wl,-rpath,lib'
 bites needed 'compile -Wl,-z,execstack'
 bites needed 'echo "__thread char big[65] __attribute__((tls_model(\"initial-exec\"))); char *f(void); char *f(void) { return big; }" >>interpose/guard.c && compile'
+
+bites commits 'echo "2 ring: keep the tail" >>commits'
+bites commits 'echo "1 Ring: keep the tail" >>commits'
+bites commits 'echo "1 keep the tail" >>commits'
+bites commits 'echo "1 ring:keep the tail" >>commits'
+bites commits 'echo "1 ring: " >>commits'
+bites commits 'echo "1 ring, : keep the tail" >>commits'
+bites commits 'printf "1 ring: %067d\n" 0 >>commits'
+bites commits '>commits'
 
 bites banned 'echo "char *f(void); char *f(void) { return strdup(\"\"); }" >>interpose/guard.c && compile'
 bites banned 'echo "void f(void); void f(void) { abort(); }" >>interpose/guard.c && compile'
