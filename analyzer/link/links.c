@@ -112,7 +112,9 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 		.src = t->is_edge ? pass->seats[t->src].rank : -1,
 		.dst = t->is_edge ? pass->seats[t->dst].rank : -1,
 		.comm_key = t->is_edge ? 0 : t->comm->key,
-		.op_name = t->is_edge ? NULL : ct_op_names_get(&pass->names, t->op),
+		.op_name = t->is_edge	? NULL
+			   : t->is_swap ? "SendRecv"
+					: ct_op_names_get(&pass->names, t->op),
 		.alpha_ns = whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
 		.alpha_err_ns = whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
 		.beta_Bps = whole(s->Bps),

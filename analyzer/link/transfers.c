@@ -230,7 +230,9 @@ static struct ct_track *track_of(struct gather *g, const struct ct_tape_instance
 	if (ct_table_put(&g->by_key, key, (void *)((uintptr_t)g->out->n_tracks + 1)) != CT_OK)
 		return NULL;
 	track = &g->out->tracks[g->out->n_tracks++];
-	*track = (struct ct_track){ .comm = i->comm, .op = i->op, .is_edge = (uint8_t)is_edge };
+	*track = (struct ct_track){
+		.comm = i->comm, .op = i->op, .is_swap = i->is_swap, .is_edge = (uint8_t)is_edge
+	};
 	if (is_edge) {
 		track->src = src;
 		track->dst = dst;

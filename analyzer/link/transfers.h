@@ -24,6 +24,7 @@ struct ct_track {
 	uint32_t src, dst;	    /* seats of an edge */
 	uint8_t is_edge;
 	uint8_t op;
+	uint8_t is_swap; /* of two ranks that only send each other something */
 	uint8_t on_gpu;
 	uint8_t shared;	   /* some messages had company in their launches: their times are bounds */
 	uint64_t shape;	   /* equal for those that are to be equally fast; 0: not comparable */

@@ -157,3 +157,10 @@ const struct ct_group_shape *ct_group_shared(const struct ct_instance *i)
 	}
 	return first ? &first->shape : NULL;
 }
+
+int ct_group_is_swap(const struct ct_instance *i)
+{
+	const struct ct_group *group = i->members[0].group;
+
+	return i->src == CT_SRC_EXCHANGE && i->comm->nranks == 2 && group && group->n_ops == 2;
+}

@@ -68,4 +68,8 @@ void ct_groups_fini(struct ct_groups *groups);
 /* Are the members of an instance leaders of groups that are alike? Returns their shape, NULL if they are not. */
 const struct ct_group_shape *ct_group_shared(const struct ct_instance *instance);
 
+/* Did two ranks only send each other something, each in one launch? That counts as an exchange of all with all, but two stages of
+ * a pipeline do it too: it is not called an all-to-all. Of those who send to themselves as well it is one. */
+int ct_group_is_swap(const struct ct_instance *instance);
+
 #endif

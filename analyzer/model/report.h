@@ -98,7 +98,7 @@ struct ct_report_comm {
 	int *ranks;	/* by rank in the communicator; -1 where no trace tells */
 	size_t n_ranks; /* nranks, or 0 where that is not to be believed */
 	const char *name;
-	const char *role; /* world, dp, tp, pp, ep; NULL unknown */
+	const char *role; /* world, dp, tp, pp, ep, embedding; NULL unknown */
 	enum ct_confidence role_confidence;
 	const char *role_evidence; /* NULL: role is */
 	uint32_t n_hosts;	   /* that its members are on; 0: not known of all */

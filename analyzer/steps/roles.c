@@ -15,7 +15,7 @@
 
 const char *ct_role_name(enum ct_role_id id)
 {
-	static const char *const names[] = { NULL, "world", "dp", "tp", "pp", "ep" };
+	static const char *const names[] = { NULL, "world", "dp", "tp", "pp", "ep", "embedding" };
 
 	return names[id];
 }
@@ -140,6 +140,16 @@ static int by_collectives(const struct ct_role_facts *f, struct ct_arena *memory
 						     times, f->n, where))
 			       : CT_OK;
 	if (times > FEW_A_CYCLE)
+		return CT_OK;
+	/* those that train the same stage on other data are in other pipelines */
+	if (f->in_one_pipe == 2)
+		return set(
+			role, CT_IS_EMBEDDING, CT_CONFIDENCE_MEDIUM,
+			ct_arena_printf(memory,
+					"%.1f equal collectives a cycle between the first and the "
+					"last stage of a pipeline",
+					times));
+	if (f->in_one_pipe)
 		return CT_OK;
 	if (largest >= LARGE_BYTES)
 		return set(role, CT_IS_DP, f->stride > 1 ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW,

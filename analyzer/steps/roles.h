@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roles.h — what a communicator is there for: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel.
+/* roles.h — what a communicator is there for: world, data (dp), tensor (tp), pipeline (pp) or expert (ep) parallel,
+ * or embedding.
  *
  * By its name, where the program gave one that says so; else by who is in it and what it carries in a cycle. Where that
  * leaves a choice there is no role. docs/ANALYSIS.md, "Roles". One thread. */
@@ -8,7 +9,15 @@
 
 #include "analyzer/lateness/step_blame.h"
 
-enum ct_role_id { CT_ROLE_UNKNOWN, CT_IS_WORLD, CT_IS_DP, CT_IS_TP, CT_IS_PP, CT_IS_EP };
+enum ct_role_id {
+	CT_ROLE_UNKNOWN,
+	CT_IS_WORLD,
+	CT_IS_DP,
+	CT_IS_TP,
+	CT_IS_PP,
+	CT_IS_EP,
+	CT_IS_EMBEDDING, /* the first and the last stage of a pipeline, which share the embedding's weights */
+};
 
 #define CT_ROLE_SIZES 16u
 
@@ -20,6 +29,7 @@ struct ct_role_facts {
 	int one_host;	  /* all members are on one */
 	int is_whole;	  /* all ranks of the job are in it ... */
 	int is_first;	  /* ... and it is the first such */
+	int in_one_pipe; /* all its members are stages of one pipeline; 2: its first and its last one */
 	int has_tensor_peer; /* its members are in different communicators of role tp each */
 	/* of the cycles that are known, a cycle; sends and receives once each */
 	double cycles;

@@ -95,12 +95,12 @@ static void add_message(struct ct_role_facts *f, const struct ct_tape_instance *
 	f->neighbours += apart == 1 || apart + 1 == f->n;
 }
 
-static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance *i, int grouped)
+static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance *i)
 {
 	f->bytes += i->bytes;
 	if (i->src >= 0) {
 		add_message(f, i);
-	} else if (i->op == CT_OP_AllToAll && grouped && f->n == 2) {
+	} else if (i->is_swap) {
 		f->swaps++;
 	} else if (i->op == CT_OP_AllToAll) {
 		f->exchanges++;
@@ -121,8 +121,7 @@ static void set_content(const struct ct_pass *pass, const struct ct_cycles *cycl
 		uint32_t cycle = ct_cycle_at(cycles, i->at_ns);
 
 		if (!cycles->n || (cycle != CT_CYCLES_NONE && hits->kept[cycle]))
-			add_instance(&facts[i->comm->index], i,
-				     pass->tape.parts[i->first_part].group != 0);
+			add_instance(&facts[i->comm->index], i);
 	}
 	for (uint32_t c = 0; c < pass->comms.n; c++)
 		facts[c].cycles = cycles->n ? hits->n_kept : 0;
@@ -151,7 +150,7 @@ static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 
 	if (ct_role_of(f, report->memory, role) != CT_OK)
 		return CT_NOMEM;
-	if (!row || !role->id)
+	if (!row)
 		return CT_OK;
 	row->role = ct_role_name(role->id);
 	row->role_confidence = role->confidence;
@@ -159,11 +158,59 @@ static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 	return CT_OK;
 }
 
-/* Twice: what is tensor parallel tells of others that are orthogonal to it. */
+/* ---- who is in one pipeline, by communicators of role pp, of all stages or of two neighbours each ---- */
+
+static uint32_t pipe_of(uint32_t *pipes, uint32_t seat)
+{
+	while (pipes[seat] != seat)
+		seat = pipes[seat] = pipes[pipes[seat]];
+	return seat;
+}
+
+static void add_pipe(uint32_t *pipes, const struct ct_comm *comm)
+{
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		if (seat_at(comm, 0) != UINT32_MAX && seat_at(comm, r) != UINT32_MAX)
+			pipes[pipe_of(pipes, seat_at(comm, r))] = pipe_of(pipes, seat_at(comm, 0));
+	}
+}
+
+/* Are all its members stages of one pipeline? 2: they are its first and its last one. */
+static int in_one_pipe(const struct ct_pass *pass, const struct ct_comm *comm, uint32_t *pipes)
+{
+	uint32_t pipe = seat_at(comm, 0) == UINT32_MAX ? UINT32_MAX
+						       : pipe_of(pipes, seat_at(comm, 0));
+	uint32_t first = 0, last = 0, stages = 0;
+
+	for (uint32_t r = 0; r < comm->nranks; r++) {
+		if (pipe == UINT32_MAX || seat_at(comm, r) == UINT32_MAX ||
+		    pipe_of(pipes, seat_at(comm, r)) != pipe)
+			return 0;
+	}
+	for (uint32_t s = 0; s < pass->n_seats; s++) {
+		if (pipe_of(pipes, s) != pipe)
+			continue;
+		if (!stages++)
+			first = last = s;
+		first = pass->seats[s].rank < pass->seats[first].rank ? s : first;
+		last = pass->seats[s].rank > pass->seats[last].rank ? s : last;
+	}
+	if (stages < 2)
+		return 0;
+	return comm->nranks == 2 && ((seat_at(comm, 0) == first && seat_at(comm, 1) == last) ||
+				     (seat_at(comm, 0) == last && seat_at(comm, 1) == first))
+		       ? 2
+		       : 1;
+}
+
+/* Twice: what is tensor or pipeline parallel tells of others that are orthogonal to it, or are not. */
 static int fill_all(const struct ct_pass *pass, struct ct_role_facts *facts, uint32_t *tensor_of,
-		    struct ct_report *report)
+		    uint32_t *pipes, struct ct_report *report)
 {
 	struct ct_role role;
+
+	for (uint32_t s = 0; s < pass->n_seats; s++)
+		pipes[s] = s;
 
 	for (int again = 0; again < 2; again++) {
 		for (uint32_t c = 0; c < pass->comms.n; c++) {
@@ -172,12 +219,16 @@ static int fill_all(const struct ct_pass *pass, struct ct_role_facts *facts, uin
 			/* large ones: pairs of members would take too long, and nothing is so wide */
 			if (again && comm->n_known == comm->nranks && comm->nranks <= 4096)
 				facts[c].has_tensor_peer = has_tensor_peer(comm, tensor_of);
+			if (again)
+				facts[c].in_one_pipe = in_one_pipe(pass, comm, pipes);
 			if (fill_one(comm, &facts[c], report, &role) != CT_OK)
 				return CT_NOMEM;
 			for (uint32_t r = 0; role.id == CT_IS_TP && r < comm->nranks; r++) {
 				if (seat_at(comm, r) != UINT32_MAX)
 					tensor_of[seat_at(comm, r)] = c + 1;
 			}
+			if (!again && role.id == CT_IS_PP)
+				add_pipe(pipes, comm);
 		}
 	}
 	return CT_OK;
@@ -188,16 +239,18 @@ int ct_roles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
 {
 	struct ct_role_facts *facts = calloc(pass->comms.n + 1u, sizeof(*facts));
 	uint32_t *tensor_of = calloc(pass->n_seats + 1u, sizeof(*tensor_of));
-	int st = facts && tensor_of ? CT_OK : CT_NOMEM;
+	uint32_t *pipes = calloc(pass->n_seats + 1u, sizeof(*pipes));
+	int st = facts && tensor_of && pipes ? CT_OK : CT_NOMEM;
 
 	if (st == CT_OK) {
 		for (uint32_t c = 0; c < pass->comms.n; c++)
 			set_shape(pass, pass->comms.all[c], &facts[c]);
 		find_first(pass, facts);
 		set_content(pass, cycles, hits, facts);
-		st = fill_all(pass, facts, tensor_of, report);
+		st = fill_all(pass, facts, tensor_of, pipes, report);
 	}
 	free(facts);
 	free(tensor_of);
+	free(pipes);
 	return st;
 }

@@ -166,6 +166,7 @@ static struct ct_tape_instance instance_of(const struct ct_instance *i,
 		.dtype = i->members[0].dtype,
 	};
 
+	out.is_swap = (uint8_t)ct_group_is_swap(i);
 	for (uint32_t m = 0; m < i->n; m++)
 		out.varying |= i->members[m].varying;
 	if (waits) {

@@ -45,6 +45,7 @@ struct ct_tape_instance {
 	int32_t root;		/* rank in the communicator; -1 none */
 	uint8_t op, dtype;
 	uint8_t varying; /* sizes may differ from time to time and from member to member */
+	uint8_t is_swap; /* ct_group_is_swap() */
 	uint8_t judged;	 /* enum ct_judged */
 };
 

@@ -225,6 +225,7 @@ int ct_judge_exchange(struct ct_pass *pass, struct ct_instance *i, int complete)
 	int all_timed = ct_judge_timed_by_all(i, complete);
 	struct ct_class *class;
 	uint64_t bytes = i->members[0].bytes;
+	int is_swap = ct_group_is_swap(i);
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_group *g = i->members[m].group;
@@ -242,8 +243,11 @@ int ct_judge_exchange(struct ct_pass *pass, struct ct_instance *i, int complete)
 		}
 		return st;
 	}
-	class = ct_classes_get(&pass->classes, i->comm, CT_GROUPED_MESSAGES, CT_OP_AllToAll,
-			       i->members[0].group->shape.dtype, bytes);
+	if (is_swap) /* as messages count: what goes out */
+		bytes /= 2;
+	class = ct_classes_get(&pass->classes, i->comm, CT_GROUPED_MESSAGES,
+			       is_swap ? 0 : CT_OP_AllToAll, i->members[0].group->shape.dtype,
+			       bytes);
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;

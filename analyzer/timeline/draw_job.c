@@ -53,7 +53,7 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 	const struct ct_kept_instance *i = job->all[item->what];
 	const struct ct_census_comm *comm = &pen->census->comms[i->comm];
 	double gbps = i->bytes ? ct_draw_gbps(i->bytes, i->transfer_ns) : 0;
-	const char *name = ct_op_name(i->op);
+	const char *name = i->is_swap ? "SendRecv" : ct_op_name(i->op);
 	const struct ct_kept_key key = { .comm = comm->id,
 					 .seq = i->seq,
 					 .src = i->exchange ? CT_SRC_EXCHANGE : -1,

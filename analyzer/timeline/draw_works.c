@@ -46,7 +46,7 @@ static uint32_t name_of(const struct ct_drawing *x, const struct ct_drawn_work *
 	struct ct_texts *texts = &x->pen->census->texts;
 	uint32_t name = x->d->ops[w->first - 1].name;
 
-	if (i && i->exchange)
+	if (i && i->exchange && !i->is_swap)
 		return ct_texts_add(texts, ct_op_name(CT_OP_AllToAll));
 	for (uint32_t o = w->first; o; o = x->d->ops[o - 1].next) {
 		if (x->d->ops[o - 1].name != name)

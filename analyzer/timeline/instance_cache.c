@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/match/groups.h"
+
 /* Waits shorter than this are not worth a slice of their own. */
 #define MIN_SKEW_NS 1000u
 
@@ -222,6 +224,7 @@ int ct_kept_add(struct ct_kept *kept, const struct ct_instance *i, const struct 
 	instance->redop = i->members[0].redop;
 	instance->message = i->src >= 0;
 	instance->exchange = i->src == CT_SRC_EXCHANGE;
+	instance->is_swap = (uint8_t)ct_group_is_swap(i);
 	set_waits(instance, i, w);
 	*shown = instance;
 	for (; m < i->n; m++) {

@@ -20,6 +20,7 @@ struct ct_kept_instance {
 	uint32_t slowest_seat; /* UINT32_MAX: nobody clearly */
 	uint8_t op, dtype, redop;
 	uint8_t message;  /* point-to-point */
+	uint8_t is_swap;  /* ct_group_is_swap(): not to be called an all-to-all */
 	uint8_t exchange; /* groups of messages that come to an all-to-all; seq counts them */
 	uint8_t waits;	  /* they are known and exceed their error: worth showing */
 };

@@ -90,4 +90,37 @@ def few_collectives():
         line(**keys | dict(op="AllReduce"))
 
 
+def two_stages():
+    """Two pipeline stages that hand on activations and gradients in one launch (batch_isend_irecv)."""
+    number = 0
+    for step, r, keys in steps(2, 100):
+        number += r == 0
+        for op in ("Send", "Recv"):
+            line(**keys | dict(op=op, peer=1 - r, peer_seq=step, seq=None, group=number, comm="00000000c0ffee02"))
+
+
+def megatron():
+    """Two pipelines of four stages (ranks 0 to 3, 4 to 7): messages, gradients of each stage, those of the embedding."""
+    random.seed(6)
+    for step in range(60):
+        base = 1000 * MS + step * 20 * MS
+
+        def op(r, name, comm, nranks, comm_rank, at, **more):
+            at = base + int(at * MS)
+            line(**rank_of(r, backend="nccl", op=name, comm=f"00000000c0ffee{comm:02x}", nranks=nranks, comm_rank=comm_rank,
+                           count=1 << 20, dtype="float32", timing="events", enter_ns=at - 5000, return_ns=at - 1000,
+                           start_ns=at + random.randint(0, 3000), end_ns=at + 500_000, **more))
+
+        for pipe in range(2):
+            for stage in range(3):
+                for name, k in (("Send", stage), ("Recv", stage + 1)):
+                    op(4 * pipe + k, name, 0x20 + pipe, 4, k, 1 + stage, peer=2 * stage + 1 - k, peer_seq=step)
+        for stage in range(4):
+            for pipe in range(2):
+                op(4 * pipe + stage, "AllReduce", 0x30 + stage, 2, pipe, 8 + stage, seq=step)
+        for pipe in range(2):
+            for k, r in enumerate((0, 3)):
+                op(4 * pipe + r, "AllReduce", 0x40 + pipe, 2, k, 14, seq=step)
+
+
 globals()[sys.argv[1]]()
