@@ -24,6 +24,16 @@ int ct_call_is_varying(const char *call)
 	       without(call, len, "educe_scatter") < len;
 }
 
+int ct_call_splits_evenly(const char *call)
+{
+	static const char *const libraries[] = { "MPI_", "PMPI_", "nccl", "pnccl", "gloo::" };
+
+	for (size_t i = 0; call && i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (strncmp(call, libraries[i], strlen(libraries[i])) == 0)
+			return !ct_call_is_varying(call);
+	return 0;
+}
+
 int ct_call_is_two_way(const char *call)
 {
 	return call &&

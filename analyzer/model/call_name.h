@@ -7,6 +7,10 @@
  * NULL: 0. */
 int ct_call_is_varying(const char *call);
 
+/* Does it, an all-to-all, send as much to each peer? Of a library's own function the name tells; others (all_to_all_single) may be given
+ * splits, and NULL may be anything. */
+int ct_call_splits_evenly(const char *call);
+
 /* It sends and receives at once: MPI_Sendrecv, MPI_Isendrecv_replace. NULL: 0. */
 int ct_call_is_two_way(const char *call);
 

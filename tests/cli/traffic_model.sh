@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Three ranks: an all-reduce of 300 bytes, 7 bytes from each to each other, and a message of 1000 bytes. How the all-reduce is
+# Three ranks of MPI: an all-reduce of 300 bytes, 7 bytes from each to each other, and a message of 1000 bytes. How the all-reduce is
 # laid on pairs is said on the command line; the rest is the same in all models.
 for rank in 0 1 2; do
 	call() {
-		echo "{\"rank\":$rank,\"op\":\"$1\",\"comm\":\"00c0ffee00000001\",\"nranks\":3,\"comm_rank\":$rank,\"seq\":$2,\"bytes\":$3,\"enter_ns\":$((1000000000 + 1000000 * $2)),\"return_ns\":$((1000500000 + 1000000 * $2)),\"timing\":\"call\"}"
+		echo "{\"rank\":$rank,\"call\":\"MPI_$1\",\"op\":\"$1\",\"comm\":\"00c0ffee00000001\",\"nranks\":3,\"comm_rank\":$rank,\"seq\":$2,\"bytes\":$3,\"enter_ns\":$((1000000000 + 1000000 * $2)),\"return_ns\":$((1000500000 + 1000000 * $2)),\"timing\":\"call\"}"
 	}
 	call AllReduce 0 300
 	call AllToAll 1 7

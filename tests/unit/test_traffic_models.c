@@ -69,8 +69,8 @@ static struct matrix lay(const struct call *call, enum ct_traffic_model model)
 	struct matrix m = { .n = call->n };
 
 	for (uint32_t i = 0; i < call->n; i++) {
-		const struct ct_flow_op op = { call->op, call->root, call->bytes[i], call->times,
-					       call->varying };
+		const struct ct_flow_op op = { call->op,    call->root,	   call->bytes[i],
+					       call->times, call->varying, 0 };
 		struct ct_flow_pair pair;
 
 		by_member[i] = &flows[i];
@@ -505,7 +505,7 @@ static void what_nobody_knows_is_not_laid(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
-		struct ct_flow_op op = { unknown[i].op, unknown[i].root, 8, 1, 0 };
+		struct ct_flow_op op = { unknown[i].op, unknown[i].root, 8, 1, 0, 0 };
 
 		for
 			EACH_MODEL(m)
@@ -529,7 +529,7 @@ static void messages_go_to_their_peer_and_gets_come_from_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		struct ct_flow_op op = { known[i].op, 3, 8, 1, 0 };
+		struct ct_flow_op op = { known[i].op, 3, 8, 1, 0, 0 };
 
 		assert_int_equal(ct_flow_take(&flow, CT_TRAFFIC_RING, 4, 1, &op, &pair),
 				 CT_FLOW_IS_PAIR);

@@ -97,7 +97,11 @@ enum ct_flow_taken ct_flow_take(struct ct_flow *flow, enum ct_traffic_model mode
 		return op->varying ? add(flow, CT_FLOW_SCATTERED, op, 1)
 				   : add_share(flow, model, n, op);
 	case CT_OP_AllToAll:
-		return add(flow, op->varying ? CT_FLOW_EVENLY : CT_FLOW_EACH_EXACT, op, 1);
+		return add(flow,
+			   op->varying		? CT_FLOW_EVENLY
+			   : op->splits_unknown ? CT_FLOW_EACH
+						: CT_FLOW_EACH_EXACT,
+			   op, 1);
 	case CT_OP_Scan:
 	case CT_OP_Exscan:
 		return me + 1 < n ? add(flow, CT_FLOW_NEXT, op, 1) : CT_FLOW_TAKEN;

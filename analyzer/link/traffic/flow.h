@@ -36,7 +36,8 @@ struct ct_flow_op {
 	int32_t root;	/* or peer; -1 none */
 	uint64_t bytes; /* of the call: count x element */
 	uint64_t times;
-	int varying; /* counts differ from member to member */
+	int varying;	    /* counts differ from member to member */
+	int splits_unknown; /* of an all-to-all: whether each peer gets as much is not on record */
 };
 
 /* Bytes between two members. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/load/graphs.h"
+#include "analyzer/model/call_name.h"
 #include "trace/ops.h"
 
 /* How often a process launched a graph. */
@@ -166,7 +167,8 @@ int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_o
 					 .root = j->op->peer,
 					 .bytes = j->bytes,
 					 .times = 1,
-					 .varying = varying };
+					 .varying = varying,
+					 .splits_unknown = !ct_call_splits_evenly(j->call) };
 	struct ct_traffic_flow *flow;
 
 	if (!comm) {

@@ -123,4 +123,10 @@ def megatron():
                 op(4 * pipe + r, "AllReduce", 0x40 + pipe, 2, k, 14, seq=step)
 
 
+def splits():
+    """All-to-alls that another tool recorded without their splits; and of a library that sends as much to each."""
+    for _, _, keys in steps(4, 30):
+        line(**keys | dict(op="AllToAll", call=sys.argv[2] if sys.argv[2:] else None))
+
+
 globals()[sys.argv[1]]()
