@@ -31,6 +31,7 @@ struct ct_hang_divergence {
 	const char *site, *usual_site; /* of the ranks named, of the others */
 	int *ranks;
 	uint32_t n_ranks;
+	int both; /* either of the next two fits: calls alternate */
 	int more; /* 1: they have one op more than the others, -1: one less, 0: cannot be told */
 };
 

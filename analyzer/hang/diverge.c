@@ -101,10 +101,9 @@ static int describe(const struct ct_hang_index *ix, uint32_t at,
 	d->seq = i->seq;
 	d->site = odd->site;
 	d->usual_site = usual->site;
-	if (is_one_behind(ix, at, odd, usual))
-		d->more = 1;
-	else if (is_one_behind(ix, at, usual, odd))
-		d->more = -1;
+	/* Where calls alternate, both fit. */
+	d->more = is_one_behind(ix, at, odd, usual) - is_one_behind(ix, at, usual, odd);
+	d->both = !d->more && is_one_behind(ix, at, odd, usual);
 	*found = d;
 	return CT_OK;
 }
@@ -122,7 +121,7 @@ int ct_hang_diverge(const struct ct_hang_index *ix, uint32_t upto,
 	for (uint32_t k = first; k <= upto; k++) {
 		const struct ct_hang_instance *i = &ix->instances[k];
 
-		if (all_from_one_place(ix, i)) {
+		if (k < upto && all_from_one_place(ix, i)) {
 			/* Places differ by right, in a branch per rank, where they agree again afterwards. */
 			alike = 1;
 			at = CT_HANG_NONE;

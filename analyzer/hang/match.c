@@ -75,13 +75,14 @@ static int signature_differs(const struct ct_hang_op *a, const struct ct_hang_op
 	return between(a, b) != CT_HANG_CODES || (a->site && b->site && strcmp(a->site, b->site));
 }
 
-/* How many numbers from instance `at` on agree if those of `a` are compared with those of `b`, `ahead` (0 or 1) numbers later; 0 as
- * soon as one does not. */
-static uint32_t agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b,
-			      uint32_t ahead)
+/* How many numbers from instance `at` on agree if those of `a` are compared with those of `b`, `ahead` (0 or 1) numbers later; -1 if
+ * one does not, 0 if no number is on record for both. */
+static int agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b,
+			 uint32_t ahead)
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
-	uint32_t end = ix->instance_first[i->comm + 1], n = 0;
+	uint32_t end = ix->instance_first[i->comm + 1];
+	int n = 0;
 
 	for (uint32_t k = at; k + ahead < end && k < at + CT_SHIFT_OPS; k++) {
 		const struct ct_hang_instance *here = &ix->instances[k], *next = here + ahead;
@@ -94,17 +95,51 @@ static uint32_t agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint3
 		if (x == CT_HANG_NONE || y == CT_HANG_NONE)
 			continue;
 		if (signature_differs(&ix->c->ops[x], &ix->c->ops[y]))
-			return 0;
+			return -1;
 		n++;
 	}
 	return n;
+}
+
+/* The last time that `rank` called what it calls at instance `at`, did it call then what `other` calls here? */
+static int is_usual_next(const struct ct_hang_index *ix, uint32_t at, uint32_t rank, uint32_t other)
+{
+	const struct ct_hang_op *here = &ix->c->ops[ct_hang_part(ix, &ix->instances[at], rank, 0)];
+	const struct ct_hang_op *next = &ix->c->ops[ct_hang_part(ix, &ix->instances[at], other, 0)];
+	uint32_t first = ix->instance_first[here->comm];
+
+	for (uint32_t k = at; k-- > first + 1;) {
+		uint32_t x = ct_hang_part(ix, &ix->instances[k - 1], rank, 0);
+		uint32_t y = ct_hang_part(ix, &ix->instances[k], rank, 0);
+
+		if (x != CT_HANG_NONE && y != CT_HANG_NONE &&
+		    !signature_differs(&ix->c->ops[x], here))
+			return !signature_differs(&ix->c->ops[y], next);
+	}
+	return 0;
+}
+
+/* Was one left out, or called too often? Where calls alternate, both explain the same records, and neither is told alone. */
+static void explain(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_mismatch *m)
+{
+	uint32_t odd = ix->c->ops[m->odd].rank, other = ix->c->ops[m->usual].rank;
+	int skipped = agree_shifted(ix, at, odd, other, 1);
+	int extra = agree_shifted(ix, at, other, odd, 1);
+	int may_skip = skipped > 0 || (!skipped && is_usual_next(ix, at, other, odd));
+	int may_extra = extra > 0 || (!extra && is_usual_next(ix, at, odd, other));
+
+	m->both = may_skip && may_extra;
+	if (skipped > 0 && !m->both)
+		m->code = CT_HANG_IS_SKIPPED_OP;
+	else if (extra > 0 && !m->both)
+		m->code = CT_HANG_IS_EXTRA_OP;
 }
 
 static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_mismatch **found)
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
 	struct ct_hang_mismatch *m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
-	uint32_t agree, usual = vote(ix, i, &agree), skipped, extra, odd, other;
+	uint32_t agree, usual = vote(ix, i, &agree);
 
 	if (!m)
 		return CT_NOMEM;
@@ -126,19 +161,12 @@ static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_
 			m->culprits[m->n_culprits++] = part(ix, i, k)->rank;
 	}
 	*found = m;
-	if (m->tie)
+	if (m->tie || m->code == CT_HANG_CODES)
 		return CT_OK;
-	odd = ix->c->ops[m->odd].rank;
-	other = ix->c->ops[m->usual].rank;
-	/* What goes on alike afterwards was only bent, and what both explain is explained by neither. */
-	if (at + 1 < ix->instance_first[i->comm + 1] && agree_shifted(ix, at + 1, odd, other, 0))
-		return CT_OK;
-	skipped = agree_shifted(ix, at, odd, other, 1);
-	extra = agree_shifted(ix, at, other, odd, 1);
-	if (skipped && !extra)
-		m->code = CT_HANG_IS_SKIPPED_OP;
-	else if (extra && !skipped)
-		m->code = CT_HANG_IS_EXTRA_OP;
+	/* What goes on alike afterwards was only bent. */
+	if (at + 1 >= ix->instance_first[i->comm + 1] ||
+	    agree_shifted(ix, at + 1, ix->c->ops[m->odd].rank, ix->c->ops[m->usual].rank, 0) <= 0)
+		explain(ix, at, m);
 	return CT_OK;
 }
 

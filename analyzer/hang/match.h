@@ -15,6 +15,7 @@ struct ct_hang_mismatch {
 	uint32_t n_culprits;
 	uint32_t usual, odd; /* ops: one of the most and one of the fewer */
 	int tie;	     /* nobody can say who is right */
+	int both; /* the odd ones left one operation out or called one more: the records fit both */
 };
 
 /* The first of `comm` that may be why it hangs: one that all have gone past is none, though they disagreed. *found NULL:

@@ -23,6 +23,8 @@ static const char *more_of_divergence(const struct ct_say *s)
 		how = ct_arena_printf(a, ": %s %s one op %s than the others", who,
 				      d->n_ranks == 1 ? "has" : "have",
 				      d->more > 0 ? "more" : "less");
+	if (d->both)
+		how = ct_arena_printf(a, ": either %s left one op out or called one more", who);
 	return how ? ct_arena_printf(a,
 				     "; call sites differ from #%" PRIu64
 				     " on (%s at %s, the others at %s)%s",
@@ -87,7 +89,7 @@ static const char *more_of_mismatch(const struct ct_say *s)
 	struct ct_arena *a = w->ix->arena;
 	uint32_t node = s->root->nodes[0], of = ct_wait_of(w, node);
 	const struct ct_hang_mismatch *m;
-	const char *odd, *usual;
+	const char *odd, *usual, *both = "";
 
 	if (ct_wait_kind(w, node) == CT_NODE_MISMATCH)
 		m = w->mismatches[of];
@@ -99,12 +101,21 @@ static const char *more_of_mismatch(const struct ct_say *s)
 	usual = ct_say_called(w->ix, m->usual);
 	if (!odd || !usual)
 		return NULL;
-	return ct_arena_printf(a, ": rank %d called %s, rank %d %s%s",
+	if (m->both)
+		both = ct_arena_printf(
+			a, "; either rank %d left out %s or it called %s once too often",
+			w->ix->c->ranks[w->ix->c->ops[m->odd].rank].rank,
+			ct_op_name(w->ix->c->ops[m->usual].op),
+			ct_op_name(w->ix->c->ops[m->odd].op));
+	if (!both)
+		return NULL;
+	return ct_arena_printf(a, ": rank %d called %s, rank %d %s%s%s",
 			       w->ix->c->ranks[w->ix->c->ops[m->odd].rank].rank, odd,
 			       w->ix->c->ranks[w->ix->c->ops[m->usual].rank].rank, usual,
 			       m->tie && !w->ix->instances[m->instance].p2p
 				       ? "; as many say the one as the other"
-				       : "");
+				       : "",
+			       both);
 }
 
 /* Two instances of the root that were issued in different order: the first two of different communicators. */

@@ -276,6 +276,19 @@ def extra(p):
     p.rest()
 
 
+@play([("MISMATCH_OP", [3])], victims=[0, 1, 2], says=("either rank 3 left out AllReduce or it called Broadcast once too often",))
+def skipped_where_two_alternate(p):
+    """Rank 3 is the root, and does not wait for the others: it comes one operation further than they do."""
+    p.begin()
+    for step in range(4):
+        if step == 2:
+            p.mark()
+        if p.rank != 3 or step != 2:
+            p.sum()
+        dist.broadcast(torch.ones(8), 3)
+    p.rest()
+
+
 @play([("HOST_ORDER_DEADLOCK", [0, 1])], victims=[], size=2)
 def order_of_two_groups(p):
     p.begin()
