@@ -91,7 +91,7 @@ static void own_word(struct ct_end *e, uint32_t kind, uint32_t code)
 	if (e->how == CT_END_SIGNAL)
 		e->signal = SIGABRT;
 	else
-		e->exit_code = (int)code;
+		e->exit_code = (int)(code & 0xff); /* as its parent would see it */
 }
 
 /* Its parent's word: what waitpid said. */

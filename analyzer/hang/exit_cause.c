@@ -62,25 +62,38 @@ static uint64_t aborted_ns(const struct ct_gather *g, uint32_t p)
 	return 0;
 }
 
+/* A call of a process whose name has `name` in it, `returned` 1: one that came back. */
+static int has_called(const struct ct_gather *g, uint32_t p, const char *name, int returned)
+{
+	for (uint32_t i = 0; i < g->n_calls; i++) {
+		const struct ct_hang_seen_call *call = &g->calls[i];
+
+		if (call->process == p && call->call && strstr(call->call, name) &&
+		    (call->rec.return_ns || !returned))
+			return 1;
+	}
+	return 0;
+}
+
+/* PMIx ends a process of Open MPI by _exit when the launcher is gone, with one of these (pmix_common.h, as exit statuses). */
+static int lost_launcher(const struct ct_gather *g, uint32_t p)
+{
+	const int lost_connection = -61 & 0xff, lost_connection_to_server = -101 & 0xff;
+	const struct ct_end *end = &g->processes[p].end;
+
+	return end->how == CT_END_EXIT &&
+	       (end->exit_code == lost_connection || end->exit_code == lost_connection_to_server) &&
+	       has_called(g, p, "MPI_Init", 1);
+}
+
 /* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so because it
  * is asked to end: then it is not the first. */
 static int left_library(const struct ct_gather *g, uint32_t p)
 {
 	const struct ct_hang_process *process = &g->processes[p];
-	int in = 0;
 
-	if (!process->end.unasked || process->lost || process->damaged)
-		return 0;
-	for (uint32_t i = 0; i < g->n_calls; i++) {
-		const struct ct_hang_seen_call *call = &g->calls[i];
-
-		if (call->process != p || !call->call)
-			continue;
-		if (strstr(call->call, "MPI_Finalize"))
-			return 0;
-		in |= call->rec.return_ns && strstr(call->call, "MPI_Init");
-	}
-	return in;
+	return process->end.unasked && !process->lost && !process->damaged &&
+	       has_called(g, p, "MPI_Init", 1) && !has_called(g, p, "MPI_Finalize", 0);
 }
 
 static void take_process(struct ct_lives *lives, uint32_t p)
@@ -93,6 +106,8 @@ static void take_process(struct ct_lives *lives, uint32_t p)
 
 	life->process = p;
 	life->manner = manner_of(&g->run->processes[p], &process->end);
+	if (life->manner == CT_MANNER_BY_ITSELF && lost_launcher(g, p))
+		life->manner = CT_MANNER_ASKED;
 	life->damaged = life->manner == CT_MANNER_VANISHED && process->damaged;
 	life->left = life->manner == CT_MANNER_WELL && left_library(g, p);
 	life->crashed = process->end.how == CT_END_SIGNAL;

@@ -20,7 +20,7 @@ struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_l
 		end.how = CT_END_SIGNAL;
 		end.signal = SIGABRT;
 	}
-	end.exit_code = (int)facts->end.code;
+	end.exit_code = (int)(facts->end.code & 0xff);
 	end.after_ns = end.said_ns = facts->end.end_ns;
 	return end;
 }

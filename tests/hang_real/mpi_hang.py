@@ -136,13 +136,19 @@ class Job:
         return [int(file.read_text()) for file in self.folder.glob("pid.*") if file.read_text().strip()]
 
     def kill(self, manner):
-        """"at once": SIGKILL to all ranks; "launcher": SIGTERM to the launcher, which ends them in its own way; a number: that
-        signal to rank 1 alone."""
+        """"at once": SIGKILL to all ranks; "launcher": SIGTERM to the launcher, which ends them in its own way; "orphans": SIGTERM to the
+        launcher and SIGKILL before it has ended them, so that they see that it is gone; a number: that signal to rank 1 alone."""
         if self.launcher.poll() is None:
             if isinstance(manner, int):
                 os.kill(int((self.folder / "pid.1").read_text()), manner)
             elif manner == "launcher":
                 self.launcher.send_signal(signal.SIGTERM)
+            elif manner == "orphans":
+                self.launcher.send_signal(signal.SIGTERM)
+                self.launcher.kill()
+                self.launcher.wait()
+                for pid in self.pids():
+                    wait_for_end(pid)
             else:
                 for pid in self.pids():
                     kill(pid)
@@ -201,11 +207,11 @@ def told(job, when, truth, victims):
     return verdict
 
 
-def play(name, work, rings):
+def play(name, work, rings, options):
     truth, victims = PLAYS[name]
     # Who ends by a signal leaves no word of it: its launcher only sees it, and ends the others.
     job = Job(name, work, rings, name == "segfault" or random.random() < 0.5)
-    manner = TO_RANK_1.get(name) or random.choice(["at once", "launcher"])
+    manner = TO_RANK_1.get(name) or options.manner or random.choice(["at once", "launcher", "orphans"])
     verdicts = []
     try:
         job.wait()
@@ -223,6 +229,7 @@ def main():
     parser.add_argument("plays", nargs="*")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("CT_SEED", time.time_ns() % 1000000)))
     parser.add_argument("--flavour", choices=["openmpi", "mpich"], default=os.environ.get("CT_MPI", "openmpi"))
+    parser.add_argument("--manner", choices=["at once", "launcher", "orphans"], help="how jobs are ended (drawn)")
     options = parser.parse_args()
     FLAVOUR = options.flavour
     random.seed(options.seed)
@@ -232,7 +239,7 @@ def main():
     verdicts = []
     try:
         for name in options.plays or [name for name in PLAYS if FLAVOUR == "mpich" or name not in MPICH_ONLY]:
-            verdicts += play(name, work, rings)
+            verdicts += play(name, work, rings, options)
     finally:
         if os.environ.get("CT_KEEP"):
             print("kept:", work, rings)

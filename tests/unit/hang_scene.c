@@ -54,6 +54,14 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 				.kind = CT_HANG_ABORT,
 				.process = i,
 			};
+		if (p->mpi)
+			s->calls[s->g.n_calls++] = (struct ct_hang_seen_call){
+				.rec.enter_ns = MS,
+				.rec.return_ns = 2 * MS,
+				.call = "MPI_Init_thread",
+				.kind = CT_HANG_INIT,
+				.process = i,
+			};
 		if (p->host >= s->g.attempts.n_hosts)
 			s->g.attempts.n_hosts = p->host + 1;
 	}

@@ -26,6 +26,7 @@ struct ct_scene_process {
 	uint64_t aborts; /* called MPI_Abort then; 0 it did not */
 	uint32_t host;
 	int damaged, ring_gone, imported;
+	int mpi; /* came back from MPI_Init */
 };
 
 struct ct_scene {

@@ -349,6 +349,24 @@ static void who_calls_mpi_abort_is_dead_and_the_others_follow(void **state)
 	EXPECT("AA r", { .how = CT_END_RUNNING, .last = 5000, .aborts = 4000 }, RUNS(5000));
 }
 
+/* PMIx ends a process of Open MPI by _exit(-61) when mpirun is gone; outside of MPI that is a status like any other. */
+static void who_ends_since_the_launcher_is_gone_was_ended_from_outside(void **state)
+{
+	const struct ct_scene_process lost = {
+		.how = CT_END_EXIT, .code = -61 & 0xff, .last = 5000, .said = 5000, .mpi = 1
+	};
+	struct ct_scene_process other = lost, late = lost;
+
+	(void)state;
+	late.last = late.said = 5200;
+	EXPECT("AA i", lost, late);
+	other.mpi = 0;
+	EXPECT("DA k", other, late);
+	other = lost;
+	other.code = 3;
+	EXPECT("DA k", other, late);
+}
+
 static void ends_are_told_in_words(void **state)
 {
 	const struct ct_scene_process all[] = {
@@ -491,6 +509,7 @@ int main(void)
 		cmocka_unit_test(whom_the_job_itself_killed_alone_is_dead),
 		cmocka_unit_test(who_kills_itself_failed_by_itself),
 		cmocka_unit_test(who_calls_mpi_abort_is_dead_and_the_others_follow),
+		cmocka_unit_test(who_ends_since_the_launcher_is_gone_was_ended_from_outside),
 		cmocka_unit_test(ends_are_told_in_words),
 		cmocka_unit_test(how_a_job_stands_and_how_long_is_too_long),
 		cmocka_unit_test(it_is_torn_down_when_the_first_is_ended_by_others),

@@ -130,6 +130,11 @@ static void notes_in_the_ring_tell_the_end(void **state)
 	assert_int_equal(end.how, CT_END_CLEAN);
 	assert_int_equal(end.exit_code, 1);
 
+	/* as a parent would see what a program gives as -61 */
+	end = end_of(CT_RING_LIVE, 0, 0, 650, (uint64_t)CT_EXIT_NORMAL << 32 | (uint32_t)-61);
+	assert_int_equal(end.how, CT_END_CLEAN);
+	assert_int_equal(end.exit_code, 195);
+
 	end = end_of(CT_RING_LIVE, 0, 0, 650, (uint64_t)CT_EXIT_ABORT << 32);
 	assert_int_equal(end.how, CT_END_SIGNAL);
 	assert_int_equal(end.signal, SIGABRT);
