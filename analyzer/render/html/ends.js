@@ -12,33 +12,16 @@
 
 	function ended(body, rows) {
 		ct.add(body, [ct.el('h3', null, 'Processes that did not end well')]);
-		ct.table(body, { path: 'ended', label: 'Processes that did not end well', rows, columns: [
-			{ key: 'rank', title: 'rank', unit: 'rank' },
-			{ key: 'host', title: 'host', unit: 'host' },
-			{ key: 'end', title: 'how', words: true, show: how },
-			{ key: 'maybe_first', title: 'may be the first', unit: 'yes' },
-			{ key: 'after_ns', title: 'ended after', unit: 'ns' },
-			{ key: 'before_ns', title: 'and before', unit: 'ns' },
-			{ key: 'sign_of_life_ns', title: 'last sign of life', unit: 'ns' },
-			{ key: 'pid', title: 'pid', unit: 'whole' },
-		] });
+		ct.table(body, { path: 'ended', label: 'Processes that did not end well', rows, cells: { end: { words: true, show: how } } });
 	}
 
 	function inflight(body, rows) {
 		ct.add(body, [ct.el('h3', null, 'Operations that had not ended')]);
-		ct.table(body, { path: 'inflight', label: 'Operations that had not ended', rows, columns: [
-			{ key: 'rank', title: 'rank', unit: 'rank' },
-			{ key: 'call', title: 'call', unit: 'text' },
-			{ key: 'op', title: 'operation', unit: 'text' },
-			{ key: 'comm', title: 'communicator', unit: 'comm' },
-			{ key: 'seq', title: 'number', unit: 'whole' },
-			{ key: 'peer', title: 'peer', words: true, show: (row, path) => [
+		ct.table(body, { path: 'inflight', label: 'Operations that had not ended', rows, cells: {
+			peer: { words: true, show: (row, path) => [
 				row.direction === null ? null : [ct.value(path + '.direction', row.direction, 'text'), ' '],
 				ct.value(path + '.peer', row.peer, 'whole')] },
-			{ key: 'launched', title: 'launched', unit: 'yes', help: 'its call had returned, and it did not end' },
-			{ key: 'since_ns', title: 'since', unit: 'ns' },
-			{ key: 'age_ns', title: 'for', unit: 'ns' },
-		] });
+		} });
 	}
 
 	ct.section('ends', (body, report) => {

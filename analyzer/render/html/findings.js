@@ -35,15 +35,13 @@
 	}
 
 	function facts(f, path) {
-		return ct.facts([
-			['confidence', ct.value(path + '.confidence', f.confidence, 'text')],
-			['severity', ct.value(path + '.severity', f.severity, 'text')],
-			f.gpu_seconds === null ? null : ['GPU time held up', ct.value(path + '.gpu_seconds', f.gpu_seconds, 'number'), ' GPU-seconds'],
-			f.op === null ? null : ['operation', ct.value(path + '.op', f.op, 'text')],
-			f.comm === null ? null : ['communicator', ct.chip.comm(f.comm, path + '.comm')],
-			f.cycle_first === null ? null : ['cycles', between(f, path, 'cycle_first', 'cycle_last', 'count')],
-			f.begin_ns === null ? null : ['time', between(f, path, 'begin_ns', 'end_ns', 'ns')],
-		]);
+		return ct.factsOf('findings', f, {
+			gpu_seconds: f.gpu_seconds === null ? null : [ct.value(path + '.gpu_seconds', f.gpu_seconds, 'number'), ' GPU-seconds'],
+			op: f.op === null ? null : undefined,
+			comm: f.comm === null ? null : ct.chip.comm(f.comm, path + '.comm'),
+			cycle_first: f.cycle_first === null ? null : between(f, path, 'cycle_first', 'cycle_last', 'count'),
+			begin_ns: f.begin_ns === null ? null : between(f, path, 'begin_ns', 'end_ns', 'ns'),
+		}, path);
 	}
 
 	function evidence(f, path) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyzer/render/columns.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/render.h"
 #include "trace/status.h"
@@ -80,6 +81,16 @@ static int put_json(const char *bytes, size_t n, void *out)
 	return 0;
 }
 
+static int put_columns(const struct ct_report *report, FILE *out)
+{
+	json_t *tables = ct_columns_page();
+	int failed = !tables || json_dump_callback(tables, put_json, out, JSON_COMPACT) != 0;
+
+	(void)report;
+	json_decref(tables);
+	return failed ? CT_NOMEM : CT_OK;
+}
+
 /* A matrix of more ranks is millions of bytes that a browser would have to read; pictures are drawn from the layers. */
 #define MATRIX_RANKS 256u
 
@@ -109,7 +120,7 @@ static const struct place {
 } places[] = {
 #define PLACE(name) { #name, put_##name },
 	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(job)
-		PLACE(verdict_code) PLACE(verdict_text) PLACE(title) PLACE(report)
+		PLACE(verdict_code) PLACE(verdict_text) PLACE(title) PLACE(columns) PLACE(report)
 #undef PLACE
 };
 

@@ -7,24 +7,14 @@
 				'Nothing is missing in what is here; of some ranks there is no trace at all.' : 'Nothing is missing.');
 			return;
 		}
-		ct.table(body, { path: 'losses', label: 'Losses', rows: report.losses, columns: [
-			{ key: 'rank', title: 'rank', unit: 'rank' },
-			{ key: 'reason', title: 'reason', unit: 'text' },
-			{ key: 'records', title: 'records', unit: 'count' },
-			{ key: 'begin_ns', title: 'from', unit: 'ns' },
-			{ key: 'end_ns', title: 'to', unit: 'ns' },
-		] });
+		ct.table(body, { path: 'losses', label: 'Losses', rows: report.losses });
 	}
 
 	function unseen(body, report) {
 		if (!report.invisible.length)
 			return;
 		ct.add(body, [ct.el('h3', null, 'What could not be seen')]);
-		ct.table(body, { path: 'invisible', label: 'What could not be seen', rows: report.invisible, columns: [
-			{ key: 'what', title: 'what', unit: 'text' },
-			{ key: 'why', title: 'why', unit: 'text' },
-			{ key: 'remedy', title: 'what to do', unit: 'text' },
-		] });
+		ct.table(body, { path: 'invisible', label: 'What could not be seen', rows: report.invisible });
 	}
 
 	ct.section('losses', (body, report) => {

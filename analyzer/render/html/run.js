@@ -4,19 +4,13 @@ ct.section('run', (body, report) => {
 	const run = report.run;
 	const of = (key, unit, why) => ct.value('run.' + key, run[key], unit, why);
 
-	ct.add(body, [ct.facts([
-		['job', of('job', 'text')],
-		['recorded in', of('dir', 'text')],
-		['began', of('begin_unix_ns', 'date')],
-		['took', of('duration_ns', 'ns')],
-		['attempt', of('attempt', 'whole'), ' (from 0) of ', of('attempts', 'whole')],
-		['ranks', of('ranks_seen', 'count'), ' of ', of('ranks_expected', 'count')],
-		['missing', run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : 'none'],
-		['hosts', run.hosts.length ? ct.chip.hosts(run.hosts, 'run.hosts') : 'none'],
-		['backends', run.backends.join(', ') || 'none'],
-		['nothing missing', of('complete', 'yes')],
-		['timing', of('timing', 'text')],
-		['timing, why', run.timing_why === null ? 'as was to be expected' : of('timing_why', 'text')],
-		['launches timed', of('timed_ratio', 'number', 'no launch has an end that ought to be known')],
-	])]);
+	ct.add(body, [ct.factsOf('run', run, {
+		attempt: [of('attempt', 'whole'), ' (from 0) of ', of('attempts', 'whole')],
+		ranks_seen: [of('ranks_seen', 'count'), ' of ', of('ranks_expected', 'count')],
+		ranks_missing: run.ranks_missing.length ? ct.chip.ranks(run.ranks_missing, 'run.ranks_missing') : 'none',
+		hosts: run.hosts.length ? ct.chip.hosts(run.hosts, 'run.hosts') : 'none',
+		backends: run.backends.join(', ') || 'none',
+		timing_why: run.timing_why === null ? 'as was to be expected' : of('timing_why', 'text'),
+		timed_ratio: of('timed_ratio', 'number', 'no launch has an end that ought to be known'),
+	})]);
 });

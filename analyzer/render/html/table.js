@@ -2,11 +2,11 @@
 // table.js: rows of the report as a table that can be sorted, filtered and leafed through; however many rows there are, only a
 // page of them is in the document. It follows what the page is about (state.js) and says how many rows it leaves out for that.
 //
-//   ct.table(body, { path: 'ranks', label: 'Ranks', rows, columns: [
-//           { key: 'wait_ns', title: 'waited', unit: 'ns', err: 'err_ns', help: '...' }, ...] })
+//   ct.table(body, { path: 'ranks', label: 'Ranks', rows, cells: { peer: { show: (row, path) => ... } } })
 //
-// unit is one of format.js, or rank, host, comm, ranks, hosts. A column may have show(row, path) instead, for what is not one
-// value, and then value(row) to sort by. The first column names the row.
+// Its columns are those of analyzer/render/columns.def for this path: key, title, unit (of format.js, or rank, host, comm, ranks,
+// hosts), err, help. What is not one value has show(row, path) in cells, words: true where that is no number, and value(row) to
+// sort by. The first column names the row.
 (function () {
 	const PAGE = 25;
 	const MOST_PRINTED = 100;
@@ -160,7 +160,9 @@
 	}
 
 	ct.table = (body, spec) => {
-		const table = { ...spec, text: '', sort: null, direction: 1, page: 0 };
+		const columns = ct.columns[spec.path].map((column) => ({ ...column, ...(spec.cells || {})[column.key] }));
+		const table = { ...spec, columns, text: '', sort: null, direction: 1, page: 0 };
+
 
 		table.all = spec.rows.map((row, at) => ({ row, at, text: null }));
 		table.tbody = ct.el('tbody');
