@@ -11,6 +11,7 @@
 
 #include "interpose/exit_note.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/span.h"
 #include "interpose/gpu/time.h"
 #include "interpose/guard.h"
 #include "interpose/log.h"

@@ -18,6 +18,7 @@
 #include "interpose/gpu/cudart.h"
 #include "interpose/gpu/graph.h"
 #include "interpose/gpu/options.h"
+#include "interpose/gpu/time.h"
 #include "interpose/hash.h"
 #include "interpose/identity.h"
 #include "interpose/libc_old.h"

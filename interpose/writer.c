@@ -13,6 +13,7 @@
 #include "interpose/environ/environ.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/record.h"
 #include "interpose/gpu/time.h"
 #include "interpose/hash.h"
 #include "interpose/log.h"
@@ -150,6 +151,9 @@ static void update_cost(struct writer *w)
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	ct_gpu_ledger(cost);
+	cost->level = (uint8_t)poll.level;
+	cost->coarsest = (uint8_t)poll.coarsest;
+	cost->budget_backoffs = poll.backoffs;
 	cost->wrapper_ns = cost->calls * ct_recorder.call_cost_ns;
 	cost->write_cpu_ns = ct_thread_cpu_ns() + ct_environ_cpu_ns() + ct_counters_cpu_ns() +
 			     ct_stacks_cpu_ns();

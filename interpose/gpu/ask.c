@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "interpose/gpu/graph.h"
+#include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/streams.h"

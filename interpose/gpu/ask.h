@@ -5,7 +5,7 @@
 #define CT_GPU_ASK_H
 
 #include "interpose/gpu/cuda.h"
-#include "interpose/gpu/time.h"
+#include "interpose/gpu/launch.h"
 
 /* Nobody has looked for CUDA yet. Before the gate opens. */
 void ct_gpu_ask_init(void);
@@ -27,5 +27,9 @@ static inline enum ct_gpu_asked ct_gpu_ask_now(const struct ct_cuda *cuda, CUstr
 	return __builtin_expect(status == CU_STREAM_CAPTURE_STATUS_NONE, 1) ? CT_GPU_FREE
 									    : CT_GPU_CAPTURED;
 }
+
+/* Is the stream being captured? `device` as in struct ct_gpu_launch. Where nothing is timed it is asked only if the
+ * process is known to capture at all. *current is the thread's context if that became known, else NULL. */
+enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current);
 
 #endif

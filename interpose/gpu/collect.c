@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "interpose/gpu/bounds.h"
-#include "interpose/gpu/poll.h"
+#include "interpose/gpu/poll_state.h"
+#include "interpose/gpu/record.h"
 #include "interpose/hash.h"
 
 #define SOON_NS 500000u

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/gpu/ask.h"
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/time.h"
 #include "interpose/recorder.h"
@@ -15,7 +16,6 @@
 #define TOLD_AT_ONCE 32u
 
 static int is_wanted;
-_Atomic int ct_graph_used;
 static _Atomic uint32_t n_lost; /* captured ops that are in no list */
 
 /* Names of launching functions, interned when recording starts. */

@@ -30,13 +30,6 @@ struct ct_slot;
 /* 0 or CT_NOMEM. If not `list`, captured ops are marked and launches pass. Before the gate opens. */
 int ct_graph_init(int list);
 
-/* Has this process ever begun a capture, as far as we know? */
-extern _Atomic int ct_graph_used CT_NEAR;
-static inline int ct_graph_is_used(void)
-{
-	return atomic_load_explicit(&ct_graph_used, memory_order_relaxed);
-}
-
 /* The op is about to be captured from the stream: sets flags, launch and seq; a result of 0: it is in no list, which is
  * counted. `bytes` is what it moves. */
 int ct_graph_op(struct ct_op *op, struct ct_comm *comm, CUstream stream, uint64_t bytes);

@@ -10,6 +10,8 @@
 #include "interpose/recorder.h"
 #include "trace/ops.h"
 
+_Atomic int ct_graph_used;
+
 #define LISTS 16384u
 #define RUNS 65536u
 #define HANDLES 65536u

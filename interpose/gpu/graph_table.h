@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "interpose/comms.h"
+#include "interpose/guard.h"
 
 #define CT_GRAPH_PARTS 16u /* communicators in one list */
 
@@ -74,5 +75,12 @@ struct ct_graph_run *ct_graph_run_at(uint32_t place);
 
 /* Lists by place, from 0; NULL behind the last one that was ever used. */
 struct ct_graph_list *ct_graph_list_at(uint32_t place);
+
+/* Has this process ever begun a capture, as far as we know? */
+extern _Atomic int ct_graph_used CT_NEAR;
+static inline int ct_graph_is_used(void)
+{
+	return atomic_load_explicit(&ct_graph_used, memory_order_relaxed);
+}
 
 #endif

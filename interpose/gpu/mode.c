@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/mode.h"
 
-#include "interpose/gpu/poll.h"
 #include "trace/format.h"
 
 _Atomic uint32_t ct_gpu_mode;
@@ -44,9 +43,7 @@ void ct_gpu_ledger(struct ct_cost_rec *cost)
 		[CT_GPU_PLUGIN] = CT_TIMED_BY_PLUGIN,
 		[CT_GPU_PLUGIN_OR_HOST] = CT_TIMED_BY_UNKNOWN,
 	};
-	struct ct_poll_cost poll;
 
-	ct_poll_cost(&poll);
 	cost->timed_by = by[ct_gpu_timing()];
 	cost->timed_why = (uint8_t)options.why;
 	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
@@ -54,7 +51,4 @@ void ct_gpu_ledger(struct ct_cost_rec *cost)
 	cost->budget_millionths = options.budget_millionths;
 	cost->duty_on_ms = options.duty_on_ms;
 	cost->duty_ms = options.duty_ms;
-	cost->level = (uint8_t)poll.level;
-	cost->coarsest = (uint8_t)poll.coarsest;
-	cost->budget_backoffs = poll.backoffs;
 }

@@ -8,8 +8,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "interpose/gpu/launch.h"
 #include "interpose/gpu/options.h"
-#include "interpose/gpu/time.h"
+#include "interpose/guard.h"
 
 /* Before the gate opens. */
 void ct_gpu_mode_init(const struct ct_gpu_options *options);
@@ -45,7 +46,7 @@ void ct_gpu_decide(enum ct_gpu_timing how);
  * made, before anything is launched. Decides CT_GPU_PLUGIN_OR_HOST, and changes nothing else. Any thread. */
 void ct_gpu_plugin_loaded(void);
 
-/* How launches are and were timed, for the ledger: the fields of it from `sample` on, and the back-offs. */
+/* How launches are timed, for the ledger: the fields that are settings, and by what. */
 struct ct_cost_rec;
 void ct_gpu_ledger(struct ct_cost_rec *cost);
 

@@ -6,9 +6,10 @@
 #ifndef CT_GPUOPTIONS_H
 #define CT_GPUOPTIONS_H
 
-#include "interpose/gpu/time.h"
+#include "interpose/gpu/launch.h"
 #include "interpose/notes.h"
 #include "interpose/settings.h"
+#include "trace/format.h"
 
 /* A share of all instances, in parts of 2^32. */
 #define CT_GPU_ALL (1ull << 32)

@@ -35,7 +35,6 @@ static struct poll {
 	_Atomic uint32_t wanted;	       /* futex: what the thread shall do */
 	_Atomic uint32_t finished;	       /* futex */
 	_Atomic uint32_t started;
-	_Atomic uint32_t gave_up;
 	_Atomic uint64_t cpu_ns, events, timed, untimed, backoffs;
 	_Atomic uint32_t level, coarsest;
 	struct ct_gpu_probes probes; /* whoever has the probe adds */
@@ -48,9 +47,6 @@ static struct poll {
 	uint64_t probed_ns; /* when a probe was last asked for */
 } poll;
 
-_Atomic uint32_t ct_poll_up;
-/* on a line of its own: callers look at it, the thread writes it at every look */
-_Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
 _Atomic uint32_t ct_poll_probe;
 
 void ct_poll_push(struct ct_gpu_block *block)
@@ -294,8 +290,7 @@ static void *run(void *arg)
 void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths)
 {
 	memset(&poll, 0, sizeof(poll));
-	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
-	ct_poll_inside(0);
+	ct_poll_state_init();
 	atomic_store_explicit(&ct_poll_probe, 0, memory_order_relaxed);
 	poll.budget.limit_millionths = budget_millionths;
 	poll.anchors = timing == CT_GPU_TIMED;
@@ -321,17 +316,6 @@ void ct_poll_wake(void)
 
 	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
 		ct_futex_wake(&poll.wanted);
-}
-
-void ct_poll_give_up(void)
-{
-	atomic_store_explicit(&poll.gave_up, 1, memory_order_relaxed);
-	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
-}
-
-int ct_poll_gave_up(void)
-{
-	return (int)atomic_load_explicit(&poll.gave_up, memory_order_relaxed);
 }
 
 int ct_poll_finish(uint64_t timeout_ns)

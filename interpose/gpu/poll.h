@@ -13,7 +13,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "interpose/gpu/time.h"
+#include "interpose/gpu/launch.h"
+#include "interpose/gpu/poll_state.h"
 #include "interpose/recorder.h"
 
 struct ct_gpu_block;
@@ -24,40 +25,12 @@ void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths);
 /* Once; later calls do nothing. Any thread. */
 void ct_poll_start(void);
 
-/* It was started and CUDA was not given up. */
-extern _Atomic uint32_t ct_poll_up CT_NEAR;
-static inline int ct_poll_is_up(void)
-{
-	return (int)atomic_load_explicit(&ct_poll_up, memory_order_relaxed);
-}
-
-/* Since when (ct_now_ns) the poll thread is inside CUDA and has not come back; 0: it is not. It keeps it. */
-extern _Atomic uint64_t ct_poll_inside_ns CT_NEAR;
-static inline void ct_poll_inside(uint64_t now_ns)
-{
-	atomic_store_explicit(&ct_poll_inside_ns, now_ns, memory_order_relaxed);
-}
-
-/* Somebody holds the driver: the poll thread has waited there for so long that no thread of the program's may be sent
- * after it, since the program's own call may need no driver at all. Any thread. */
-#define CT_POLL_HELD_NS 200000000u
-static inline int ct_poll_is_held(void)
-{
-	uint64_t since_ns = atomic_load_explicit(&ct_poll_inside_ns, memory_order_relaxed);
-
-	return __builtin_expect(since_ns != 0, 0) && ct_now_ns() - since_ns > CT_POLL_HELD_NS;
-}
-
 /* A block with the first launch that has events: it, and those that follow in it, are now also the poll thread's. Wakes
  * nobody. Any thread. */
 void ct_poll_push(struct ct_gpu_block *block);
 
 /* Look now. Costs a system call. Any thread. */
 void ct_poll_wake(void);
-
-/* CUDA is not used any more. Any thread. */
-void ct_poll_give_up(void);
-int ct_poll_gave_up(void);
 
 /* A last look at everything that is on its way, then the thread's end; what is not done then stays in the open
  * table. Wait at most `timeout_ns`. 1 if it came to its end or was never started, 0 if it hangs. Once. */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "interpose/gpu/streams.h"
-#include "interpose/gpu/time.h"
+#include "interpose/guard.h"
 #include "interpose/recorder.h"
 
 /* Low bits of a span's state; the bits above are the lap of its block, so that what the last lap left counts for
@@ -126,12 +126,14 @@ static inline void ct_gpu_span_close(struct ct_gpu_span *span)
 	ct_gpu_block_give(ct_gpu_block_of(span), 1);
 }
 
-/* Timed by the poll thread or not: the LAUNCH record of a launch, with no times if `times` is NULL. */
+/* When a launch began and ended on the GPU, on the host's clock. */
 struct ct_gpu_times {
 	uint64_t start_ns, end_ns;
 	uint32_t start_err_ns, end_err_ns;
 	enum ct_source start_source, end_source;
 };
-void ct_gpu_record(const struct ct_gpu_span *span, int result, const struct ct_gpu_times *times);
+
+/* The calling thread ends: what it had reserved is free. */
+void ct_gpu_thread_end(void);
 
 #endif

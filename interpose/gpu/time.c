@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "interpose/gpu/ask.h"
-#include "interpose/gpu/freeze.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/record.h"
 #include "interpose/gpu/span.h"
 #include "interpose/gpu/told.h"
 #include "interpose/gpu/waits.h"
 #include "trace/ops.h"
 
-static _Atomic uint64_t untimed;
 uint8_t ct_gpu_op_flags;
 
 int ct_gpu_init(enum ct_gpu_timing how)
@@ -30,8 +29,7 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 	ct_gpu_pick_init(from);
 	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	ct_gpu_ask_init();
-	atomic_store_explicit(&untimed, 0, memory_order_relaxed);
-	ct_freeze_init();
+	ct_gpu_record_init();
 	ct_poll_init(how, from->budget_millionths);
 	if (ct_waits_init(how == CT_GPU_TIMED	  ? CT_WAITS_ALL
 			  : how == CT_GPU_UNTIMED ? CT_WAITS_OFF
@@ -47,36 +45,10 @@ static uint64_t load(const ct_word *word)
 	return atomic_load_explicit((ct_word *)(uintptr_t)word, memory_order_relaxed);
 }
 
-void ct_gpu_record(const struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
-{
-	uint64_t comm_op = load(&span->open->comm_op);
-	struct ct_launch launch = {
-		.id = (uint32_t)load(&span->open->tag),
-		.comm = (uint32_t)(comm_op >> 32),
-		.n_ops = (uint32_t)comm_op >> 8,
-		.result = (int16_t)result,
-	};
-
-	if (span->stream) {
-		launch.stream = span->stream->id;
-		launch.device = (uint32_t)span->stream->context->device;
-	}
-	if (times) {
-		launch.start_ns = times->start_ns;
-		launch.end_ns = times->end_ns;
-		launch.start_err_ns = times->start_err_ns;
-		launch.end_err_ns = times->end_err_ns;
-		launch.start_source = (uint8_t)times->start_source;
-		launch.end_source = (uint8_t)times->end_source;
-	}
-	ct_freeze_apply(&launch, load(&span->open->opened_ns));
-	ct_recorder_launch(&launch);
-}
-
 /* One that the poll thread never sees, or will not time. */
 static void record_untimed(const struct ct_gpu_span *span, int result)
 {
-	atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+	ct_gpu_untimed_add();
 	ct_gpu_record(span, result, NULL);
 }
 
@@ -90,7 +62,7 @@ static void record_alone(const struct ct_gpu_launch *what)
 	};
 
 	if (!what->unpicked)
-		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
+		ct_gpu_untimed_add();
 	ct_recorder_launch(&launch);
 }
 
@@ -325,14 +297,6 @@ struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch)
 	return span;
 }
 
-void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
-{
-	if (!times->end_ns)
-		atomic_fetch_add_explicit(&untimed, 1, memory_order_relaxed);
-	ct_gpu_record(span, result, times);
-	ct_gpu_span_close(span);
-}
-
 static void close_untimed(struct ct_gpu_span *span, int result)
 {
 	record_untimed(span, result);
@@ -420,9 +384,4 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result)
 	}
 	record_untimed(span, result);
 	set_state(span, CT_GPU_DROPPED);
-}
-
-uint64_t ct_gpu_untimed(void)
-{
-	return atomic_load_explicit(&untimed, memory_order_relaxed);
 }

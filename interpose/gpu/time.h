@@ -18,18 +18,8 @@
 
 #include <stdint.h>
 
-#include "interpose/abi/cuda.h"
+#include "interpose/gpu/launch.h"
 #include "interpose/guard.h"
-
-enum ct_gpu_timing {
-	CT_GPU_UNTIMED, /* ops say so, launches are not recorded, and CUDA is left alone */
-	CT_GPU_TIMED,	/* with events and anchors */
-	CT_GPU_UNANCHORED, /* with events: where all streams share one connection an anchor would wait for all */
-	CT_GPU_HOST, /* ends only, as the host sees them: one event without timing a launch, no anchors */
-	CT_GPU_PLUGIN, /* by NCCL's profiler interface (told.h): CUDA is only asked for streams */
-	CT_GPU_PLUGIN_OR_HOST, /* not decided: CT_GPU_PLUGIN if ct_gpu_plugin_loaded() (mode.h) comes before the first launch; what
-				  was made for CT_GPU_HOST until then is left unused */
-};
 
 struct ct_gpu_options;
 
@@ -38,41 +28,10 @@ struct ct_gpu_options;
 int ct_gpu_init_options(const struct ct_gpu_options *options);
 int ct_gpu_init(enum ct_gpu_timing timing);
 
-/* The calling thread ends: what it had reserved is free. */
-void ct_gpu_thread_end(void);
-
-/* Launches that should have been timed and never got events, for the ledger. */
-uint64_t ct_gpu_untimed(void);
-
-/* What a stream's own is put on now: itself, a capture, or what cannot be told, and then nothing is done to it either.
- * Of one that nobody has asked yet it is asked when the launch begins. */
-enum ct_gpu_asked { CT_GPU_UNASKED, CT_GPU_FREE, CT_GPU_CAPTURED, CT_GPU_UNKNOWN };
-
-/* What is launched: all that one outermost group end puts on one stream of one communicator. */
-struct ct_gpu_launch {
-	uint64_t enter_ns; /* of its first op */
-	uint64_t seq;	   /* of its first op */
-	uint64_t bytes;	   /* of all its ops */
-	CUstream stream;
-	uint32_t id;   /* as in its ops */
-	uint32_t comm; /* struct ct_comm's id */
-	uint32_t n_ops;
-	uint32_t device; /* CUDA device of the communicator + 1, 0 not known: the default streams are its */
-	enum ct_gpu_asked asked;
-	CUcontext current; /* the calling thread's context, if it was asked for just now; else NULL */
-	int32_t peer;	   /* or root, of its first op; -1 none */
-	uint8_t op;	   /* of its first op, trace/ops.def */
-	uint8_t unpicked; /* none of its ops is to be timed (pick.h): it gets a record without times */
-};
-
 struct ct_gpu_span; /* a launch on its way */
 
 /* Flags of an op that is launched: CT_OP_UNTIMED with CT_GPU_UNTIMED, and then its launch has no record. */
 extern uint8_t ct_gpu_op_flags CT_NEAR;
-
-/* Is the stream being captured? `device` as in struct ct_gpu_launch. Where nothing is timed it is asked only if the
- * process is known to capture at all. *current is the thread's context if that became known, else NULL. */
-enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *current);
 
 /* Never NULL-checked by the caller: NULL (table full, a counted loss; or no timing) is taken by the other two. */
 struct ct_gpu_span *ct_gpu_begin(const struct ct_gpu_launch *launch);
@@ -84,9 +43,5 @@ void ct_gpu_drop(struct ct_gpu_span *span, int result);
 
 /* As ct_gpu_begin(), for a launch whose times NCCL will tell, whatever the others are timed with. */
 struct ct_gpu_span *ct_gpu_begin_told(const struct ct_gpu_launch *launch);
-
-/* The end of it, by told.c: the record, and the span is free. */
-struct ct_gpu_times;
-void ct_gpu_told_publish(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times);
 
 #endif

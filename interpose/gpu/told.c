@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include "interpose/gpu/record.h"
+
 /* Low bits of `word`; above them the tasks that are not done. */
 enum { CALLED = 1, FORCED = 2, CLOSED = 4, TASK = 8 };
 
@@ -102,6 +104,14 @@ static uint64_t time_of(struct told *t, struct ct_gpu_told_order *order, uint64_
 	return clamp(ns, low_ns, high_ns);
 }
 
+static void close_told(struct ct_gpu_span *span, int result, const struct ct_gpu_times *times)
+{
+	if (!times->end_ns)
+		ct_gpu_untimed_add();
+	ct_gpu_record(span, result, times);
+	ct_gpu_span_close(span);
+}
+
 static void publish(struct told *t, int is_whole)
 {
 	struct ct_gpu_span *span = &ct_gpu_spans[t - all];
@@ -120,7 +130,7 @@ static void publish(struct told *t, int is_whole)
 	if (times.end_ns && times.end_ns < times.start_ns)
 		times.end_ns = times.start_ns;
 	atomic_store_explicit(&t->id, 0, memory_order_release);
-	ct_gpu_told_publish(span, result, &times);
+	close_told(span, result, &times);
 }
 
 /* Closed by whoever finds it complete first. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "interpose/gpu/collect.h"
-#include "interpose/gpu/poll.h"
+#include "interpose/gpu/poll_state.h"
 #include "interpose/hash.h"
 
 #define PENDING 1024u

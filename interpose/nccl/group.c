@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/gpu/ask.h"
 #include "interpose/nccl/failed.h"
 #include "interpose/nccl/later.h"
 #include "interpose/unwind.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "interpose/gpu/ask.h"
 #include "interpose/gpu/graph.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/nccl/failed.h"

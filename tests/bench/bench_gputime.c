@@ -13,6 +13,7 @@
 #include "interpose/gpu/hint.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/span.h"
+#include "interpose/gpu/time.h"
 #include "tools/sim/driver.h"
 #include "tools/sim/sim.h"
 

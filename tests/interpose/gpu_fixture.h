@@ -4,7 +4,8 @@
 #ifndef CT_TEST_GPU_FIXTURE_H
 #define CT_TEST_GPU_FIXTURE_H
 
-#include "interpose/gpu/span.h"
+#include "interpose/gpu/record.h"
+#include "interpose/gpu/time.h"
 #include "tests/interpose/fake_cuda.h"
 
 #define SECOND_NS 1000000000ull

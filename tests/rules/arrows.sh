@@ -54,6 +54,9 @@ awk -v table="$rooms" '
 		return path
 	}
 
+	# A .c and its .h.
+	function module(path) { sub(/[.][a-zA-Z]+$/, "", path); return path }
+
 	# Take away what nothing left points at, until there is only what lies on a circle or behind one; walk that.
 	function circle(what, points,  edge, more, n, part, at, path, seen) {
 		do {
@@ -93,6 +96,7 @@ awk -v table="$rooms" '
 			if (line !~ /^[^: ]+:( |$)/ || word[1] in rows)
 				printf "%s: not \"ROOM: ROOMS\", or a second row: %s\n", table, line
 			rows[word[1]] = 1
+			if (sub(/[ \t]+strict$/, "", line)) { strict[word[1]] = 1; n-- }
 			for (i = 2; i <= n; i++)
 				if (word[i] != "") may[word[1], word[i]] = 1
 		}
@@ -113,6 +117,9 @@ awk -v table="$rooms" '
 	}
 	/^[ \t]*#[ \t]*include[ \t]*"/ {
 		split($0, part, "\""); inc = part[2]; theirs = room(inc)
+		from = module(FILENAME); to = module(inc)
+		if (from != to && mine == theirs && (mine in strict))
+			modules[from, to] = 1
 		if (inc != FILENAME)
 			includes[FILENAME, inc] = 1
 		if (mine != "" && theirs != "" && theirs != mine && !((mine, theirs) in may))
@@ -123,5 +130,6 @@ awk -v table="$rooms" '
 			if (!(row in lives))
 				printf "%s: the row of %s has no sources\n", table, row
 		circle("files", includes)
+		circle("modules", modules)
 	}
 ' "${files[@]}" | verdict "includes against the rooms"

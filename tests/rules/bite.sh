@@ -215,6 +215,7 @@ bites arrows 'echo "interpose/abi:" >>tests/rules/rooms.txt'
 bites arrows 'echo "interpose/abi interpose" >>tests/rules/rooms.txt'
 bites arrows 'sed -i "s|^interpose/python:.*|& interpose/gone|" tests/rules/rooms.txt'
 bites arrows 'sed -i "s|^interpose/python:.*|& interpose/stacks|" tests/rules/rooms.txt'
+bites arrows 'cp interpose/gpu/room.h interpose/gpu/b.h; include interpose/gpu/room.c interpose/gpu/b.h; include interpose/gpu/b.c interpose/gpu/room.h'
 bites arrows 'for ab in "a b" "b c" "c a"; do include interpose/gpu/${ab% *}.h interpose/gpu/${ab#* }.h; done'
 
 bites style 'echo "int x; // T""ODO" >>interpose/guard.c'

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/poll_state.h"
+
+_Atomic uint32_t ct_poll_up;
+/* on a line of its own: callers look at it, the thread writes it at every look */
+_Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
+static _Atomic uint32_t gave_up;
+
+void ct_poll_state_init(void)
+{
+	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+	atomic_store_explicit(&gave_up, 0, memory_order_relaxed);
+	ct_poll_inside(0);
+}
+
+void ct_poll_give_up(void)
+{
+	atomic_store_explicit(&gave_up, 1, memory_order_relaxed);
+	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
+}
+
+int ct_poll_gave_up(void)
+{
+	return (int)atomic_load_explicit(&gave_up, memory_order_relaxed);
+}

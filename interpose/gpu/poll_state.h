@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* poll_state.h — what others know of the poll thread (poll.h): whether it is up, whether it is held in the driver, and
+ * whether CUDA was given up. Words that are stored and loaded alone: relaxed, nothing else hangs on them. */
+#ifndef CT_POLL_STATE_H
+#define CT_POLL_STATE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "interpose/recorder.h"
+
+/* Not up, not inside, not given up. Before the gate opens. */
+void ct_poll_state_init(void);
+
+/* It was started and CUDA was not given up. */
+extern _Atomic uint32_t ct_poll_up CT_NEAR;
+static inline int ct_poll_is_up(void)
+{
+	return (int)atomic_load_explicit(&ct_poll_up, memory_order_relaxed);
+}
+
+/* Since when (ct_now_ns) the poll thread is inside CUDA and has not come back; 0: it is not. It keeps it. */
+extern _Atomic uint64_t ct_poll_inside_ns CT_NEAR;
+static inline void ct_poll_inside(uint64_t now_ns)
+{
+	atomic_store_explicit(&ct_poll_inside_ns, now_ns, memory_order_relaxed);
+}
+
+/* Somebody holds the driver: the poll thread has waited there for so long that no thread of the program's may be sent
+ * after it, since the program's own call may need no driver at all. Any thread. */
+#define CT_POLL_HELD_NS 200000000u
+static inline int ct_poll_is_held(void)
+{
+	uint64_t since_ns = atomic_load_explicit(&ct_poll_inside_ns, memory_order_relaxed);
+
+	return __builtin_expect(since_ns != 0, 0) && ct_now_ns() - since_ns > CT_POLL_HELD_NS;
+}
+
+/* CUDA is not used any more. Any thread. */
+void ct_poll_give_up(void);
+int ct_poll_gave_up(void);
+
+#endif
