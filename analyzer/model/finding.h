@@ -8,48 +8,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* XX(code, how bad it is) */
 #define CT_VERDICT_MAP(XX)                                                                         \
-	XX(HEALTHY)                                                                                \
-	XX(STRAGGLER)                                                                              \
-	XX(SLOW_LINK)                                                                              \
-	XX(CHANGE_POINT)                                                                           \
-	XX(POOR_OVERLAP)                                                                           \
-	XX(COMM_BOUND)                                                                             \
-	XX(MISMATCH)                                                                               \
-	XX(UNEVEN_INPUT)                                                                           \
-	XX(HANG)                                                                                   \
-	XX(NOT_COMMUNICATION)                                                                      \
-	XX(NOT_ENOUGH_EVIDENCE)
+	XX(HEALTHY, GOOD)                                                                          \
+	XX(STRAGGLER, SEVERE)                                                                      \
+	XX(SLOW_LINK, SEVERE)                                                                      \
+	XX(CHANGE_POINT, WARN)                                                                     \
+	XX(POOR_OVERLAP, WARN)                                                                     \
+	XX(COMM_BOUND, WARN)                                                                       \
+	XX(MISMATCH, SEVERE)                                                                       \
+	XX(UNEVEN_INPUT, SEVERE)                                                                   \
+	XX(HANG, SEVERE)                                                                           \
+	XX(NOT_COMMUNICATION, GOOD)                                                                \
+	XX(NOT_ENOUGH_EVIDENCE, UNSURE)
+/* XX(kind, is its loss a share that nobody would save all of, heading) */
 #define CT_FINDING_MAP(XX)                                                                         \
-	XX(STRAGGLER)                                                                              \
-	XX(STRAGGLER_HOST)                                                                         \
-	XX(STRAGGLER_GROUP)                                                                        \
-	XX(ROTATING_STALLS)                                                                        \
-	XX(PERIODIC_STALLS)                                                                        \
-	XX(CHANGE_POINT)                                                                           \
-	XX(SLOW_LINK)                                                                              \
-	XX(SLOW_OP)                                                                                \
-	XX(SOCKET_FALLBACK)                                                                        \
-	XX(LINK_ERRORS)                                                                            \
-	XX(EXPOSED_COMM)                                                                           \
-	XX(BUCKETS)                                                                                \
-	XX(COMM_SHARE)                                                                             \
-	XX(MISMATCH)                                                                               \
-	XX(SKIPPED_OP)                                                                             \
-	XX(EXTRA_OP)                                                                               \
-	XX(UNEVEN_INPUT)                                                                           \
-	XX(CLOCK_CONFLICT)                                                                         \
-	XX(LOSSES)                                                                                 \
-	XX(TRACER_COST)                                                                            \
-	XX(ENVIRONMENT_DIFFERS)
+	XX(STRAGGLER, 0, "A rank keeps the others waiting")                                        \
+	XX(STRAGGLER_HOST, 0, "The ranks of a host keep the others waiting")                       \
+	XX(STRAGGLER_GROUP, 0, "A group of ranks keeps the others waiting")                        \
+	XX(ROTATING_STALLS, 0, "Stalls, now on one rank, now on another")                          \
+	XX(PERIODIC_STALLS, 0, "Stalls at regular times")                                          \
+	XX(CHANGE_POINT, 0, "The pace changed during the run")                                     \
+	XX(SLOW_LINK, 0, "A link is slower than others of its kind")                               \
+	XX(SLOW_OP, 0, "An operation is slower than it should be")                                 \
+	XX(SOCKET_FALLBACK, 0, "Traffic went through sockets")                                     \
+	XX(LINK_ERRORS, 0, "Network ports counted errors")                                         \
+	XX(EXPOSED_COMM, 1, "Computing stood waiting for communication")                           \
+	XX(BUCKETS, 0, "Messages have an unfortunate size")                                        \
+	XX(COMM_SHARE, 1, "Communication takes a large share of the run")                          \
+	XX(MISMATCH, 0, "Ranks called operations that contradict each other")                      \
+	XX(SKIPPED_OP, 0, "A rank left out an operation")                                          \
+	XX(EXTRA_OP, 0, "A rank called an operation too many")                                     \
+	XX(UNEVEN_INPUT, 0, "Ranks have inputs of different size")                                 \
+	XX(CLOCK_CONFLICT, 0, "Clocks contradict each other")                                      \
+	XX(LOSSES, 0, "The trace lost records")                                                    \
+	XX(TRACER_COST, 0, "Recording cost more than it should")                                   \
+	XX(ENVIRONMENT_DIFFERS, 0, "Ranks run in different environments")
 
 enum ct_verdict_code {
-#define CT_VERDICT_ENUM(name) CT_VERDICT_##name,
+#define CT_VERDICT_ENUM(name, level) CT_VERDICT_##name,
 	CT_VERDICT_MAP(CT_VERDICT_ENUM)
 #undef CT_VERDICT_ENUM
 };
 enum ct_finding_kind {
-#define CT_FINDING_ENUM(name) CT_FINDING_##name,
+#define CT_FINDING_ENUM(name, is_share, title) CT_FINDING_##name,
 	CT_FINDING_MAP(CT_FINDING_ENUM)
 #undef CT_FINDING_ENUM
 };
@@ -58,6 +60,12 @@ enum ct_why {
 	CT_WHY_OWN,
 #define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
 #include "analyzer/findings/causes.def"
+};
+enum ct_verdict_level {
+	CT_VERDICT_IS_GOOD,
+	CT_VERDICT_IS_UNSURE,
+	CT_VERDICT_IS_WARN,
+	CT_VERDICT_IS_SEVERE
 };
 enum ct_severity { CT_SEVERITY_INFO, CT_SEVERITY_WARN, CT_SEVERITY_SEVERE };
 enum ct_confidence {
@@ -73,11 +81,16 @@ const char *ct_finding_name(enum ct_finding_kind kind);
 const char *ct_severity_name(enum ct_severity severity);
 const char *ct_confidence_name(enum ct_confidence confidence);
 
+enum ct_verdict_level ct_verdict_level(enum ct_verdict_code code);
+
+struct ct_finding;
+
 struct ct_report_verdict {
 	enum ct_verdict_code code;
 	enum ct_confidence confidence;
 	const char *text; /* one sentence */
 	double gain_max_pct;
+	const struct ct_finding *about; /* NULL: no finding */
 };
 
 struct ct_evidence {

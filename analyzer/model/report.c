@@ -9,7 +9,7 @@
 const char *ct_verdict_name(enum ct_verdict_code code)
 {
 	switch (code) {
-#define CT_VERDICT_CASE(name)                                                                      \
+#define CT_VERDICT_CASE(name, level)                                                               \
 	case CT_VERDICT_##name:                                                                    \
 		return #name;
 		CT_VERDICT_MAP(CT_VERDICT_CASE)
@@ -18,10 +18,22 @@ const char *ct_verdict_name(enum ct_verdict_code code)
 	return "NOT_ENOUGH_EVIDENCE";
 }
 
+enum ct_verdict_level ct_verdict_level(enum ct_verdict_code code)
+{
+	switch (code) {
+#define CT_VERDICT_CASE(name, level)                                                               \
+	case CT_VERDICT_##name:                                                                    \
+		return CT_VERDICT_IS_##level;
+		CT_VERDICT_MAP(CT_VERDICT_CASE)
+#undef CT_VERDICT_CASE
+	}
+	return CT_VERDICT_IS_UNSURE;
+}
+
 const char *ct_finding_name(enum ct_finding_kind kind)
 {
 	switch (kind) {
-#define CT_FINDING_CASE(name)                                                                      \
+#define CT_FINDING_CASE(name, is_share, title)                                                     \
 	case CT_FINDING_##name:                                                                    \
 		return #name;
 		CT_FINDING_MAP(CT_FINDING_CASE)

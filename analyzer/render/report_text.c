@@ -36,23 +36,12 @@ static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 
 static enum ct_color color_of(const struct ct_report *report)
 {
-	switch (report->verdict.code) {
-	case CT_VERDICT_STRAGGLER:
-	case CT_VERDICT_SLOW_LINK:
-	case CT_VERDICT_MISMATCH:
-	case CT_VERDICT_UNEVEN_INPUT:
-	case CT_VERDICT_HANG:
-		return CT_COLOR_RED;
-	case CT_VERDICT_CHANGE_POINT:
-	case CT_VERDICT_POOR_OVERLAP:
-	case CT_VERDICT_COMM_BOUND:
-	case CT_VERDICT_NOT_ENOUGH_EVIDENCE:
-		return CT_COLOR_YELLOW;
-	case CT_VERDICT_HEALTHY:
-	case CT_VERDICT_NOT_COMMUNICATION:
-		break;
-	}
-	return CT_COLOR_GREEN;
+	static const enum ct_color colors[] = { [CT_VERDICT_IS_GOOD] = CT_COLOR_GREEN,
+						[CT_VERDICT_IS_UNSURE] = CT_COLOR_YELLOW,
+						[CT_VERDICT_IS_WARN] = CT_COLOR_YELLOW,
+						[CT_VERDICT_IS_SEVERE] = CT_COLOR_RED };
+
+	return colors[ct_verdict_level(report->verdict.code)];
 }
 
 static void write_verdict(struct ct_text *text, const struct ct_report *report)

@@ -187,6 +187,56 @@ static void the_page_is_small_and_ascii_and_has_no_places_left(void **state)
 	free(page);
 }
 
+static void assert_verdict_is(const char *level, enum ct_verdict_code code,
+			      const struct ct_finding *about)
+{
+	struct ct_report report = { .verdict = { .code = code, .text = "", .about = about } };
+	char *page = page_of(&report), wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "<section id=\"verdict\" class=\"verdict %s\"", level);
+	if (!strstr(page, wanted))
+		fail_msg("%s is not %s", ct_verdict_name(code), level);
+	free(page);
+}
+
+static void the_verdict_is_as_bad_as_what_it_is_about(void **state)
+{
+	const struct ct_finding info = { .severity = CT_SEVERITY_INFO };
+	const struct ct_finding severe = { .severity = CT_SEVERITY_SEVERE };
+
+	(void)state;
+	assert_verdict_is("good", CT_VERDICT_HEALTHY, NULL);
+	assert_verdict_is("none", CT_VERDICT_NOT_ENOUGH_EVIDENCE, NULL);
+	assert_verdict_is("warn", CT_VERDICT_POOR_OVERLAP, NULL);
+	assert_verdict_is("severe", CT_VERDICT_HANG, NULL);
+	assert_verdict_is("info", CT_VERDICT_STRAGGLER, &info);
+	assert_verdict_is("severe", CT_VERDICT_CHANGE_POINT, &severe);
+	/* what is not known does not get worse by what it may come from */
+	assert_verdict_is("none", CT_VERDICT_NOT_ENOUGH_EVIDENCE, &severe);
+}
+
+static void the_words_of_tables_and_findings_are_in_the_page(void **state)
+{
+	struct ct_report none = { .verdict.text = "" };
+	char *page = page_of(&none), *data;
+	json_t *words, *column;
+
+	(void)state;
+	data = between(page, "<script type=\"application/json\" id=\"words\">", "</script>");
+	words = json_loads(data, 0, NULL);
+	assert_non_null(words);
+	column = json_array_get(json_object_get(json_object_get(words, "columns"), "cycles.items"),
+				3);
+	assert_string_equal(json_string_value(json_object_get(column, "key")), "exposed_ns");
+	assert_string_equal(json_string_value(json_object_get(column, "unit")), "ns");
+	assert_true(json_is_true(json_object_get(
+		json_object_get(json_object_get(words, "kinds"), "COMM_SHARE"), "is_share")));
+	assert_true(json_is_false(json_object_get(
+		json_object_get(json_object_get(words, "kinds"), "BUCKETS"), "is_share")));
+	json_decref(words);
+	free(page);
+}
+
 static void text_and_json_are_escaped_as_said(void **state)
 {
 	char *got;
@@ -212,6 +262,8 @@ int main(void)
 		cmocka_unit_test(the_report_is_in_the_page_to_the_byte),
 		cmocka_unit_test(no_name_is_markup),
 		cmocka_unit_test(the_page_is_small_and_ascii_and_has_no_places_left),
+		cmocka_unit_test(the_verdict_is_as_bad_as_what_it_is_about),
+		cmocka_unit_test(the_words_of_tables_and_findings_are_in_the_page),
 		cmocka_unit_test(text_and_json_are_escaped_as_said),
 	};
 

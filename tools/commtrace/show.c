@@ -54,7 +54,7 @@ static const struct argp_option table[] = {
 static const char *each_kind(size_t i)
 {
 	static const char *const kinds[] = {
-#define KIND(name) #name,
+#define KIND(name, is_share, title) #name,
 		CT_FINDING_MAP(KIND)
 #undef KIND
 			"HANG",
@@ -92,7 +92,7 @@ static int check_kinds(const struct ct_show *show, const char *words)
 			ct_say("bad value '%.*s' of option '--fail-on' of '%s'", (int)n, word,
 			       show->command);
 			ct_hint("kinds of findings are: any"
-#define KIND(name) ", " #name
+#define KIND(name, is_share, title) ", " #name
 				CT_FINDING_MAP(KIND)
 #undef KIND
 					", HANG");

@@ -21,7 +21,7 @@
 	}
 
 	function loss(f, path) {
-		if (ct.isShare(f.kind))
+		if (ct.words.kinds[f.kind].is_share)
 			return share(f, path);
 		if (f.loss_ns === null)
 			return ct.el('p', { class: 'loss' }, ct.value(path + '.loss_ns', null, 'ns'), ct.el('span', { class: 'share' }, 'loss not known'));
@@ -72,7 +72,7 @@
 			ct.el('div', { class: 'title' },
 				ct.el('div', null,
 					ct.el('p', { class: 'code' }, ct.mark(f.severity), ct.value(path + '.kind', f.kind, 'text')),
-					ct.el('h3', { id: 'finding-title-' + f.id }, ct.findingTitle(f.kind)),
+					ct.el('h3', { id: 'finding-title-' + f.id }, ct.words.kinds[f.kind].title),
 					who(f, path)),
 				loss(f, path)),
 			f.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', f.cause, 'text')),

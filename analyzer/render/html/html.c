@@ -5,6 +5,7 @@
 
 #include "analyzer/render/columns.h"
 #include "analyzer/render/html/escape.h"
+#include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
 #include "trace/status.h"
 
@@ -81,13 +82,57 @@ static int put_json(const char *bytes, size_t n, void *out)
 	return 0;
 }
 
-static int put_columns(const struct ct_report *report, FILE *out)
+/* As the page's marks call them; a finding that the verdict is about may be worse or better than usual. */
+static int put_verdict_level(const struct ct_report *report, FILE *out)
 {
-	json_t *tables = ct_columns_page();
-	int failed = !tables || json_dump_callback(tables, put_json, out, JSON_COMPACT) != 0;
+	static const char *const names[] = { [CT_VERDICT_IS_GOOD] = "good",
+					     [CT_VERDICT_IS_UNSURE] = "none",
+					     [CT_VERDICT_IS_WARN] = "warn",
+					     [CT_VERDICT_IS_SEVERE] = "severe" };
+	enum ct_verdict_level level = ct_verdict_level(report->verdict.code);
+
+	if (report->verdict.about && level >= CT_VERDICT_IS_WARN)
+		fputs(ct_severity_name(report->verdict.about->severity), out);
+	else
+		fputs(names[level], out);
+	return CT_OK;
+}
+
+/* What kinds of findings are called. */
+static json_t *kinds(void)
+{
+	static const struct {
+		const char *name, *title;
+		int is_share;
+	} all[] = {
+#define KIND(name, is_share, title) { #name, title, is_share },
+		CT_FINDING_MAP(KIND)
+#undef KIND
+	};
+	json_t *o = json_object();
+	int failed = !o;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		json_t *kind = json_object();
+
+		ct_json_set(kind, "title", json_string(all[i].title), &failed);
+		ct_json_set(kind, "is_share", json_boolean(all[i].is_share), &failed);
+		ct_json_set(o, all[i].name, kind, &failed);
+	}
+	return ct_json_done(o, failed);
+}
+
+/* What the page calls the values of a report. */
+static int put_words(const struct ct_report *report, FILE *out)
+{
+	json_t *words = json_object();
+	int failed = !words;
 
 	(void)report;
-	json_decref(tables);
+	ct_json_set(words, "columns", ct_columns_page(), &failed);
+	ct_json_set(words, "kinds", kinds(), &failed);
+	failed = failed || json_dump_callback(words, put_json, out, JSON_COMPACT) != 0;
+	json_decref(words);
 	return failed ? CT_NOMEM : CT_OK;
 }
 
@@ -120,7 +165,8 @@ static const struct place {
 } places[] = {
 #define PLACE(name) { #name, put_##name },
 	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(job)
-		PLACE(verdict_code) PLACE(verdict_text) PLACE(title) PLACE(columns) PLACE(report)
+		PLACE(verdict_code) PLACE(verdict_level) PLACE(verdict_text) PLACE(title)
+			PLACE(words) PLACE(report)
 #undef PLACE
 };
 

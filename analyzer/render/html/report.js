@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.js: the report and the columns of its tables, read once, and who belongs to whom in it.
+// report.js: the report and the words for it, read once, and who belongs to whom in it.
 (function () {
 	const report = JSON.parse(document.getElementById('report').textContent);
 	const hostOf = new Map(report.ranks.map((row) => [row.rank, row.host]));
@@ -13,7 +13,7 @@
 	}
 
 	ct.report = report;
-	ct.columns = JSON.parse(document.getElementById('columns').textContent);
+	ct.words = JSON.parse(document.getElementById('words').textContent); // columns, kinds: as html.c writes them
 	ct.hostOf = (rank) => hostOf.has(rank) ? hostOf.get(rank) : null;
 	ct.commOf = (comm) => commOf.get(comm) || null;
 	ct.membersOf = membersOf;

@@ -160,7 +160,7 @@
 	}
 
 	ct.table = (body, spec) => {
-		const columns = ct.columns[spec.path].map((column) => ({ ...column, ...(spec.cells || {})[column.key] }));
+		const columns = ct.words.columns[spec.path].map((column) => ({ ...column, ...(spec.cells || {})[column.key] }));
 		const table = { ...spec, columns, text: '', sort: null, direction: 1, page: 0 };
 
 

@@ -24,9 +24,12 @@
 	ct.facts = (pairs) => ct.el('dl', { class: 'facts' },
 		pairs.filter((pair) => pair).map(([word, ...what]) => ct.el('div', null, ct.el('dt', null, word), ct.el('dd', null, what))));
 
+	// What an evidence is called.
+	ct.evidenceName = (name) => name.replace(/_/g, ' ');
+
 	// Those of an object whose columns are in analyzer/render/columns.def under this name, with what is to stand there instead of a
 	// value; null: nothing does.
-	ct.factsOf = (name, object, cells = {}, path = name) => ct.facts(ct.columns[name].map((column) =>
+	ct.factsOf = (name, object, cells = {}, path = name) => ct.facts(ct.words.columns[name].map((column) =>
 		cells[column.key] === null ? null :
 			[column.title, cells[column.key] || ct.valueOf(path, object, column.key, column.unit, column.err)]));
 })();

@@ -32,9 +32,8 @@
 
 	ct.fillVerdict = () => {
 		const section = document.getElementById('verdict'), v = report.verdict;
-		const level = ct.verdictLevel(v.code, report.findings);
+		const level = section.dataset.level;
 
-		section.classList.add(level);
 		section.classList.toggle('long', v.text.length > LONG);
 		section.querySelector('.code').prepend(ct.mark(level));
 		ct.add(section.querySelector('.body'), [
