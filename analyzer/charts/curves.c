@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/charts/sizes.h"
+#include "analyzer/model/model.h"
 #include "trace/ops.h"
 
 /* Sizes of one curve: as many powers of two as there are, and none. */
@@ -141,7 +142,7 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 	return CT_OK;
 }
 
-static int set_curve(const struct ct_links *links, const struct ct_pass *pass,
+static int set_curve(const struct ct_links *links, const struct ct_model *model,
 		     struct ct_class *const *classes, uint32_t n, struct ct_arena *memory,
 		     struct ct_report_curve *curve)
 {
@@ -150,7 +151,7 @@ static int set_curve(const struct ct_links *links, const struct ct_pass *pass,
 
 	*curve = (struct ct_report_curve){ .comm_key = comm->key, .n_ranks = comm->nranks };
 	curve->op_name = ct_arena_printf(memory, "%s",
-					 ct_op_names_get(&pass->names, classes[0]->op));
+					 ct_op_names_get(&model->names, classes[0]->op));
 	if (comm->name)
 		curve->comm_name = ct_arena_printf(memory, "%s", comm->name);
 	if (!curve->op_name || (comm->name && !curve->comm_name))
@@ -182,12 +183,12 @@ static uint32_t rank(struct ct_class *const *classes, uint32_t n, struct ranked 
 	return found;
 }
 
-int ct_curves_fill(const struct ct_links *links, const struct ct_pass *pass,
+int ct_curves_fill(const struct ct_links *links, const struct ct_model *model,
 		   struct ct_report *report)
 {
-	struct ct_class **classes = malloc(((size_t)pass->classes.n + 1) *
+	struct ct_class **classes = malloc(((size_t)model->classes.n + 1) *
 					   sizeof(struct ct_class *));
-	struct ranked *curves = malloc(((size_t)pass->classes.n + 1) * sizeof(*curves));
+	struct ranked *curves = malloc(((size_t)model->classes.n + 1) * sizeof(*curves));
 	uint32_t n = 0, n_curves;
 	int st = CT_OK;
 
@@ -197,14 +198,14 @@ int ct_curves_fill(const struct ct_links *links, const struct ct_pass *pass,
 		free(curves);
 		return CT_NOMEM;
 	}
-	for (uint32_t c = 0; c < pass->classes.n; c++) {
-		if (has_rate(pass->classes.all[c]))
-			classes[n++] = pass->classes.all[c];
+	for (uint32_t c = 0; c < model->classes.n; c++) {
+		if (has_rate(model->classes.all[c]))
+			classes[n++] = model->classes.all[c];
 	}
 	qsort(classes, n, sizeof(struct ct_class *), by_size);
 	n_curves = rank(classes, n, curves);
 	for (uint32_t c = 0; c < n_curves && c < CT_CURVES && st == CT_OK; c++)
-		st = set_curve(links, pass, &classes[curves[c].first], curves[c].n, report->memory,
+		st = set_curve(links, model, &classes[curves[c].first], curves[c].n, report->memory,
 			       &report->curves[report->n_curves++]);
 	free(classes);
 	free(curves);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/model.h"
 #include "analyzer/stream/stream.h"
 
 /* Cells begin as narrow as this, 2^10 ns. */
@@ -154,14 +155,6 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 	return (uint32_t)(last >> shift) + 1;
 }
 
-uint64_t ct_heat_at(const struct ct_pass *pass, uint32_t seat, uint64_t mono_ns)
-{
-	uint64_t at = mono_ns + pass->shift[pass->host_of[seat]];
-
-	/* Before the beginning by a hair: the host's clocks were read one after the other. */
-	return (int64_t)at < 0 ? 0 : at;
-}
-
 /* Is the member told by another instance: the first of its group, or the exchange of all with all that it is a part of? */
 static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member *m)
 {
@@ -173,31 +166,50 @@ static int is_told_elsewhere(const struct ct_instance *i, const struct ct_member
 }
 
 /* Are its waits known? Those of an exchange that was none also if each of its messages' are. */
-static int knows_wait(const struct ct_pass *pass, const struct ct_instance *i,
-		      const struct ct_member *m)
+static int knows_wait(const struct ct_instance_event *event, const struct ct_member *m)
 {
-	if (i->src == CT_SRC_EXCHANGE && m->group->shape.kind != CT_GROUP_EXCHANGE)
+	if (event->instance->src == CT_SRC_EXCHANGE && m->group->shape.kind != CT_GROUP_EXCHANGE)
 		return m->group->due == 0 && m->group->whole && m->group->waits_known;
-	return pass->waits.judged == CT_JUDGED_WAITS;
+	return event->waits->judged == CT_JUDGED_WAITS;
 }
 
-int ct_heat_judged(struct ct_pass *pass, const struct ct_instance *i)
+/* Notes whether the waits of its members are known. */
+static int on_instance(void *heat, struct ct_stream *stream, const struct ct_instance_event *event)
 {
+	const struct ct_instance *i = event->instance;
+	const struct ct_model *model = &stream->model;
 	int st = CT_OK;
 
 	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
 		const struct ct_member *member = &i->members[m];
-		int is_known = knows_wait(pass, i, member);
+		int is_known = knows_wait(event, member);
 		uint64_t begin = member->start_ns ? member->start_ns : member->enter_ns;
 		uint64_t end = member->end_ns > begin ? member->end_ns : begin;
 		/* a wait is a difference of two spans */
 		uint64_t err = 2 * ((uint64_t)member->start_err_ns + member->end_err_ns) +
-			       pass->waits.clock_err_ns;
+			       event->waits->clock_err_ns;
 
 		if (is_told_elsewhere(i, member))
 			continue;
-		st = ct_heat_see(&pass->heat, member->seat, ct_heat_at(pass, member->seat, begin),
-				 ct_heat_at(pass, member->seat, end), is_known, is_known ? err : 0);
+		st = ct_heat_see(heat, member->seat, ct_model_seat_at(model, member->seat, begin),
+				 ct_model_seat_at(model, member->seat, end), is_known,
+				 is_known ? err : 0);
 	}
 	return st;
+}
+
+static int on_waited(void *heat, const struct ct_stream *stream, uint32_t seat, uint64_t begin_ns,
+		     uint64_t end_ns)
+{
+	return ct_heat_wait(heat, seat, ct_model_seat_at(&stream->model, seat, begin_ns),
+			    ct_model_seat_at(&stream->model, seat, end_ns));
+}
+
+void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){
+		.waited = on_waited,
+		.instance = on_instance,
+		.arg = heat,
+	};
 }

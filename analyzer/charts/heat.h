@@ -9,9 +9,12 @@
 
 #include <stdint.h>
 
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/match/match.h"
+#include "analyzer/stream/stream.h"
 
-struct ct_pass;
+struct ct_model;
+struct ct_observer;
 struct ct_report;
 
 #define CT_HEAT_COLUMNS 512u
@@ -53,13 +56,11 @@ int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t
 uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most,
 		       uint64_t *width_ns);
 
-/* A time on the clock of the seat's host as the run's, by where that clock stands at the instance at hand. */
-uint64_t ct_heat_at(const struct ct_pass *pass, uint32_t seat, uint64_t mono_ns);
-
-/* The pass has judged the instance (pass->waits): note whether its members' waits are known. 0 or CT_NOMEM. */
-int ct_heat_judged(struct ct_pass *pass, const struct ct_instance *instance);
+/* Takes in all that a stream reads. */
+void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer);
 
 /* report->heat.waits. After the other tables of a report, whose ranks still stand by seat. 0 or CT_NOMEM. */
-int ct_heat_fill_waits(struct ct_pass *pass, struct ct_report *report);
+int ct_heat_fill_waits(const struct ct_lateness *late, struct ct_heat *heat,
+		       struct ct_report *report);
 
 #endif

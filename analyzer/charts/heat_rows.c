@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "analyzer/charts/heat.h"
 #include "analyzer/model/host_order.h"
+#include "analyzer/model/model.h"
 
 #define FEWEST_COLUMNS 16u
 
@@ -36,26 +38,26 @@ static int set_ranks(struct ct_heat_layout *layout, const struct ranked *ranked,
 }
 
 /* In the order of run.hosts, which has those with a seat. */
-static int set_hosts(struct ct_heat_layout *layout, const struct ct_pass *pass,
+static int set_hosts(struct ct_heat_layout *layout, const struct ct_model *model,
 		     const struct ct_report *report)
 {
-	uint32_t *row_of_host = malloc(((size_t)pass->attempts->n_hosts + 1) *
+	uint32_t *row_of_host = malloc(((size_t)model->attempts->n_hosts + 1) *
 				       sizeof(*row_of_host));
 	struct ct_host_place *places;
 	uint32_t n;
 
 	if (!row_of_host)
 		return CT_NOMEM;
-	if (ct_host_order(pass, &places, &n) != CT_OK) {
+	if (ct_host_order(model, &places, &n) != CT_OK) {
 		free(row_of_host);
 		return CT_NOMEM;
 	}
 	for (uint32_t h = 0; h < n; h++)
 		row_of_host[places[h].host] = h;
 	free(places);
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		if (pass->seats[s].rank >= 0)
-			layout->row_of[s] = row_of_host[pass->seats[s].host];
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		if (model->seats[s].rank >= 0)
+			layout->row_of[s] = row_of_host[model->seats[s].host];
 	}
 	free(row_of_host);
 	layout->rows.hosts = report->run.hosts;
@@ -63,27 +65,27 @@ static int set_hosts(struct ct_heat_layout *layout, const struct ct_pass *pass,
 	return CT_OK;
 }
 
-int ct_heat_layout_make(const struct ct_pass *pass, struct ct_report *report,
+int ct_heat_layout_make(const struct ct_model *model, struct ct_report *report,
 			struct ct_heat_layout *layout)
 {
-	struct ranked *ranked = malloc(((size_t)pass->n_seats + 1) * sizeof(*ranked));
+	struct ranked *ranked = malloc(((size_t)model->n_seats + 1) * sizeof(*ranked));
 	uint32_t n = 0, most;
 	int st = CT_NOMEM;
 
 	*layout = (struct ct_heat_layout){ 0 };
-	layout->row_of = malloc(((size_t)pass->n_seats + 1) * sizeof(*layout->row_of));
+	layout->row_of = malloc(((size_t)model->n_seats + 1) * sizeof(*layout->row_of));
 	if (!ranked || !layout->row_of) {
 		free(ranked);
 		return st;
 	}
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
+	for (uint32_t s = 0; s < model->n_seats; s++) {
 		layout->row_of[s] = CT_HEAT_NO_ROW;
-		if (pass->seats[s].rank >= 0)
-			ranked[n++] = (struct ranked){ pass->seats[s].rank, s };
+		if (model->seats[s].rank >= 0)
+			ranked[n++] = (struct ranked){ model->seats[s].rank, s };
 	}
 	qsort(ranked, n, sizeof(*ranked), by_rank);
 	st = n <= CT_HEAT_RANKS ? set_ranks(layout, ranked, n, report->memory)
-				: set_hosts(layout, pass, report);
+				: set_hosts(layout, model, report);
 	free(ranked);
 	most = layout->rows.n ? CT_HEAT_CELLS / (uint32_t)layout->rows.n : CT_HEAT_COLUMNS;
 	most = most > FEWEST_COLUMNS ? most : FEWEST_COLUMNS;

@@ -3,8 +3,8 @@
 #ifndef CT_HEAT_ROWS_H
 #define CT_HEAT_ROWS_H
 
+#include "analyzer/model/model.h"
 #include "analyzer/model/report_heat.h"
-#include "analyzer/stream/stream.h"
 
 #define CT_HEAT_NO_ROW UINT32_MAX
 
@@ -15,7 +15,7 @@ struct ct_heat_layout {
 };
 
 /* 0 or CT_NOMEM; ct_heat_layout_fini() in any case. */
-int ct_heat_layout_make(const struct ct_pass *pass, struct ct_report *report,
+int ct_heat_layout_make(const struct ct_model *model, struct ct_report *report,
 			struct ct_heat_layout *layout);
 void ct_heat_layout_fini(struct ct_heat_layout *layout);
 

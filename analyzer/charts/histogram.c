@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/charts/sizes.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
 #include "trace/ops.h"
 
@@ -46,23 +47,23 @@ static double bus_Bps(const struct ct_class *class)
 
 /* By communicator, what its classes are held against: what its GPUs and networks allow, else the fastest of several
  * classes; NAN: there is nothing. NULL: out of memory. */
-static double *references(const struct ct_pass *pass, const struct ct_report *report)
+static double *references(const struct ct_model *model, const struct ct_report *report)
 {
-	double *of = malloc(((size_t)pass->comms.n + 1) * sizeof(*of));
-	uint32_t *classes = calloc((size_t)pass->comms.n + 1, sizeof(*classes));
+	double *of = malloc(((size_t)model->comms.n + 1) * sizeof(*of));
+	uint32_t *classes = calloc((size_t)model->comms.n + 1, sizeof(*classes));
 
-	for (uint32_t c = 0; of && c < pass->comms.n; c++)
+	for (uint32_t c = 0; of && c < model->comms.n; c++)
 		of[c] = NAN;
-	for (uint32_t c = 0; of && classes && c < pass->classes.n; c++) {
-		const struct ct_class *class = pass->classes.all[c];
+	for (uint32_t c = 0; of && classes && c < model->classes.n; c++) {
+		const struct ct_class *class = model->classes.all[c];
 		uint32_t comm = class->comm->index;
 
 		of[comm] = fmax(of[comm], bus_Bps(class));
 		classes[comm] += !isnan(bus_Bps(class));
 	}
-	for (uint32_t c = 0; of && classes && c < pass->comms.n; c++) {
+	for (uint32_t c = 0; of && classes && c < model->comms.n; c++) {
 		const struct ct_report_comm *comm = ct_report_row_of_comm(
-			report, pass->comms.all[c]->key, pass->comms.all[c]->nranks);
+			report, model->comms.all[c]->key, model->comms.all[c]->nranks);
 
 		of[c] = classes[c] > 1 ? of[c] : NAN;
 		if (comm && comm->peak.Bps > 0)
@@ -109,7 +110,7 @@ static int add_class(const struct ct_class *class, double reference, struct ct_r
 	return ct_hist_merge_scaled(bus, &class->algbw, factor);
 }
 
-static int set_row(const struct ct_pass *pass, struct ct_class *const *classes, uint32_t n,
+static int set_row(const struct ct_model *model, struct ct_class *const *classes, uint32_t n,
 		   const double *reference, struct ct_arena *memory, struct ct_report_size *row)
 {
 	const struct ct_class *first = classes[0];
@@ -126,7 +127,7 @@ static int set_row(const struct ct_pass *pass, struct ct_class *const *classes, 
 	};
 	if (first->op || !first->grouped) {
 		row->op_name = ct_arena_printf(memory, "%s",
-					       ct_op_names_get(&pass->names, first->op));
+					       ct_op_names_get(&model->names, first->op));
 		st = row->op_name ? CT_OK : CT_NOMEM;
 	}
 	for (uint32_t c = 0; c < n && st == CT_OK; c++)
@@ -138,23 +139,23 @@ static int set_row(const struct ct_pass *pass, struct ct_class *const *classes, 
 	return st;
 }
 
-int ct_histogram_fill(const struct ct_pass *pass, struct ct_report *report)
+int ct_histogram_fill(const struct ct_model *model, struct ct_report *report)
 {
-	uint32_t n = pass->classes.n;
+	uint32_t n = model->classes.n;
 	struct ct_class **order = malloc(((size_t)n + 1) * sizeof(struct ct_class *));
-	double *reference = references(pass, report);
+	double *reference = references(model, report);
 	int st = order && reference ? CT_OK : CT_NOMEM;
 
 	report->histogram = ct_arena_calloc(report->memory, n, sizeof(*report->histogram));
 	if (!report->histogram)
 		st = CT_NOMEM;
 	for (uint32_t c = 0; c < n && st == CT_OK; c++)
-		order[c] = pass->classes.all[c];
+		order[c] = model->classes.all[c];
 	if (st == CT_OK)
 		qsort(order, n, sizeof(struct ct_class *), by_index);
 	for (uint32_t from = 0, to; from < n && st == CT_OK; from = to) {
 		for (to = from + 1; to < n && by_row(&order[from], &order[to]) == 0; to++) {}
-		st = set_row(pass, &order[from], to - from, reference, report->memory,
+		st = set_row(model, &order[from], to - from, reference, report->memory,
 			     &report->histogram[report->n_histogram++]);
 	}
 	free(order);

@@ -5,15 +5,16 @@
 #define CT_HEAT_SIZES_H
 
 #include "analyzer/link/links.h"
+#include "analyzer/model/model.h"
 
 /* Curves of a report at most: those with most transfer time. */
 #define CT_CURVES 32u
 
 /* report->histogram. After comms with their peaks. 0 or CT_NOMEM. */
-int ct_histogram_fill(const struct ct_pass *pass, struct ct_report *report);
+int ct_histogram_fill(const struct ct_model *model, struct ct_report *report);
 
 /* report->curves. 0 or CT_NOMEM. */
-int ct_curves_fill(const struct ct_links *links, const struct ct_pass *pass,
+int ct_curves_fill(const struct ct_links *links, const struct ct_model *model,
 		   struct ct_report *report);
 
 /* What a class's bytes over its time count on the wire; 0: bus bandwidth is not defined. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/charts/step_gaps.h"
+#include "analyzer/model/model.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/instance_log.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -133,14 +136,15 @@ static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t
 	settle_calls(w, stalls, first, later(known, unclear));
 }
 
-void ct_heat_gaps(const struct ct_pass *pass, const struct ct_cycles *cycles, uint32_t seat,
+void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
+		  const struct ct_tape *log, const struct ct_cycles *cycles, uint32_t seat,
 		  struct ct_heat_gap *gaps)
 {
 	struct walk w = { .cycles = cycles, .gaps = gaps };
 
 	memset(gaps, 0, cycles->n * sizeof(*gaps));
-	if (pass->seats[seat].timing == CT_TIMING_CALL)
-		by_calls(&w, &pass->exposures, seat);
+	if (model->seats[seat].timing == CT_TIMING_CALL)
+		by_calls(&w, exposures, seat);
 	else
-		by_spans(&w, &pass->tape, seat);
+		by_spans(&w, log, seat);
 }

@@ -8,7 +8,10 @@
 #ifndef CT_HEAT_GAPS_H
 #define CT_HEAT_GAPS_H
 
+#include "analyzer/model/model.h"
+#include "analyzer/overlap/exposures.h"
 #include "analyzer/steps/steps.h"
+#include "analyzer/stream/instance_log.h"
 
 /* Of a cycle, what may be neither known as a gap nor as communication. */
 #define CT_HEAT_UNEXPLAINED 0.01
@@ -22,11 +25,13 @@ struct ct_heat_gap {
 };
 
 /* gaps[cycles->n] of a seat, from the tape or from the exposures of the closed pass. */
-void ct_heat_gaps(const struct ct_pass *pass, const struct ct_cycles *cycles, uint32_t seat,
+void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,
+		  const struct ct_tape *log, const struct ct_cycles *cycles, uint32_t seat,
 		  struct ct_heat_gap *gaps);
 
 /* report->heat.cycles. 0 or CT_NOMEM. */
-int ct_heat_fill_cycles(const struct ct_pass *pass, const struct ct_cycles *cycles,
+int ct_heat_fill_cycles(const struct ct_model *model, const struct ct_exposures *exposures,
+			const struct ct_tape *log, const struct ct_cycles *cycles,
 			struct ct_report *report);
 
 #endif

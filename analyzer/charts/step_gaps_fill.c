@@ -5,10 +5,15 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/charts/heat_rows.h"
 #include "analyzer/charts/step_gaps.h"
+#include "analyzer/model/model.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/instance_log.h"
 
 /* What the picture is made of before ranks become rows. */
 struct picture {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_exposures *exposures;
+	const struct ct_tape *log;
 	const struct ct_cycles *cycles;
 	struct ct_report *report;
 	struct ct_heat_layout layout;
@@ -29,7 +34,7 @@ static void forget_lost(const struct picture *p, uint32_t seat, struct ct_heat_g
 		int is_dated = from != CT_UNKNOWN && to != CT_UNKNOWN;
 
 		if (!loss->is_loss_of_records ||
-		    loss->rank != report->processes[p->pass->seats[seat].process].rank)
+		    loss->rank != report->processes[p->model->seats[seat].process].rank)
 			continue;
 		for (uint32_t k = 0; k < p->cycles->n; k++) {
 			if (!is_dated ||
@@ -67,12 +72,12 @@ static int fill_seats(struct picture *p, uint64_t *err_ns)
 	if (!gaps)
 		return CT_NOMEM;
 	*err_ns = 0;
-	for (uint32_t s = 0; s < p->pass->n_seats; s++) {
+	for (uint32_t s = 0; s < p->model->n_seats; s++) {
 		uint64_t err;
 
-		ct_heat_gaps(p->pass, p->cycles, s, gaps);
+		ct_heat_gaps(p->model, p->exposures, p->log, p->cycles, s, gaps);
 		forget_lost(p, s, gaps);
-		for (uint32_t k = 0; p->pass->seats[s].muddled && k < p->cycles->n; k++)
+		for (uint32_t k = 0; p->model->seats[s].muddled && k < p->cycles->n; k++)
 			gaps[k].gap_ns = CT_UNKNOWN;
 		for (uint32_t k = 0; p->layout.row_of[s] != CT_HEAT_NO_ROW && k < p->cycles->n;
 		     k++) {
@@ -89,7 +94,7 @@ static int fill_seats(struct picture *p, uint64_t *err_ns)
 /* The median of each column's ranks; of an even number the lower one. Returns how many columns have one; CT_NOMEM. */
 static int find_medians(const struct picture *p)
 {
-	uint64_t *known = malloc(((size_t)p->pass->n_seats + 1) * sizeof(*known));
+	uint64_t *known = malloc(((size_t)p->model->n_seats + 1) * sizeof(*known));
 	int found = 0;
 
 	if (!known)
@@ -97,7 +102,7 @@ static int find_medians(const struct picture *p)
 	for (uint32_t c = 0; c < p->columns; c++) {
 		uint32_t n = 0;
 
-		for (uint32_t s = 0; s < p->pass->n_seats; s++) {
+		for (uint32_t s = 0; s < p->model->n_seats; s++) {
 			uint64_t gap = p->of_seats[(size_t)s * p->columns + c];
 
 			if (gap != CT_UNKNOWN && p->layout.row_of[s] != CT_HEAT_NO_ROW)
@@ -120,7 +125,7 @@ static int fold(const struct picture *p, struct ct_report_heat_cycles *out)
 	out->cycles_each = p->each;
 	out->columns = p->columns;
 	out->first_cycle = ct_arena_calloc(memory, p->columns, sizeof(*out->first_cycle));
-	out->gap_ns = ct_heat_fold(&p->layout, p->of_seats, p->pass->n_seats, p->columns, memory);
+	out->gap_ns = ct_heat_fold(&p->layout, p->of_seats, p->model->n_seats, p->columns, memory);
 	out->gap_ratio = ct_arena_calloc(memory, n, sizeof(*out->gap_ratio));
 	if (!out->first_cycle || !out->gap_ns || !out->gap_ratio)
 		return CT_NOMEM;
@@ -138,13 +143,13 @@ static int fold(const struct picture *p, struct ct_report_heat_cycles *out)
 static int paint(struct picture *p, struct ct_report_heat_cycles *out)
 {
 	uint64_t err_ns;
-	int st = ct_heat_layout_make(p->pass, p->report, &p->layout);
+	int st = ct_heat_layout_make(p->model, p->report, &p->layout);
 
 	if (st != CT_OK)
 		return st;
 	p->each = (p->cycles->n - 1) / p->layout.most_columns + 1;
 	p->columns = (p->cycles->n - 1) / p->each + 1;
-	p->of_seats = malloc(((size_t)p->pass->n_seats * p->columns + 1) * sizeof(*p->of_seats));
+	p->of_seats = malloc(((size_t)p->model->n_seats * p->columns + 1) * sizeof(*p->of_seats));
 	p->medians = malloc(p->columns * sizeof(*p->medians));
 	if (!p->of_seats || !p->medians)
 		return CT_NOMEM;
@@ -170,10 +175,15 @@ static int paint(struct picture *p, struct ct_report_heat_cycles *out)
 	return fold(p, out);
 }
 
-int ct_heat_fill_cycles(const struct ct_pass *pass, const struct ct_cycles *cycles,
+int ct_heat_fill_cycles(const struct ct_model *model, const struct ct_exposures *exposures,
+			const struct ct_tape *log, const struct ct_cycles *cycles,
 			struct ct_report *report)
 {
-	struct picture p = { .pass = pass, .cycles = cycles, .report = report };
+	struct picture p = { .model = model,
+			     .exposures = exposures,
+			     .log = log,
+			     .cycles = cycles,
+			     .report = report };
 	struct ct_report_heat_cycles *out = &report->heat.cycles;
 	int st = CT_OK;
 

@@ -4,10 +4,14 @@
 
 #include "analyzer/charts/heat.h"
 #include "analyzer/charts/heat_rows.h"
+#include "analyzer/lateness/lateness.h"
+#include "analyzer/model/model.h"
 
 /* What the picture is made of before ranks become rows. */
 struct picture {
-	struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_lateness *late;
+	struct ct_heat *heat;
 	struct ct_report *report;
 	struct ct_heat_layout layout;
 	uint64_t *waits, *lateness; /* seat x column; CT_UNKNOWN */
@@ -23,7 +27,7 @@ struct picture {
 static int is_of(const struct picture *p, const struct ct_report_loss *loss, uint32_t seat)
 {
 	return loss->is_loss_of_records &&
-	       loss->rank == p->report->processes[p->pass->seats[seat].process].rank;
+	       loss->rank == p->report->processes[p->model->seats[seat].process].rank;
 }
 
 /* Columns in which records of the seat may be missing: nobody may say that nothing happened there. */
@@ -85,15 +89,15 @@ static uint64_t forget_vague(const struct picture *p, const struct ct_heat_row *
 /* Returns the largest error of a cell. */
 static uint64_t fill_seats(struct picture *p)
 {
-	const struct ct_heat *heat = &p->pass->heat;
+	const struct ct_heat *heat = p->heat;
 	uint64_t most = 0;
 
-	for (uint32_t s = 0; s < p->pass->n_seats; s++) {
+	for (uint32_t s = 0; s < p->model->n_seats; s++) {
 		uint64_t *cells = &p->waits[(size_t)s * p->columns], err;
 
 		for (uint32_t c = 0; c < p->columns; c++)
 			cells[c] = CT_UNKNOWN;
-		if (s >= heat->n_rows || !heat->rows[s] || p->pass->seats[s].muddled)
+		if (s >= heat->n_rows || !heat->rows[s] || p->model->seats[s].muddled)
 			continue;
 		find_lost(p, s);
 		settle_waits(p, heat->rows[s], cells);
@@ -126,8 +130,8 @@ static void add_charge(struct picture *p, const struct ct_charged *charged, doub
 /* Nobody was charged where it is known that nobody was late. Returns the largest error of a cell. */
 static uint64_t fill_lateness(struct picture *p)
 {
-	const struct ct_blame *blame = &p->pass->blame;
-	size_t n = (size_t)p->pass->n_seats * p->columns;
+	const struct ct_blame *blame = &p->late->blame;
+	size_t n = (size_t)p->model->n_seats * p->columns;
 	double most = 0;
 
 	for (uint32_t k = 0; k < blame->charged.n; k++) {
@@ -149,9 +153,8 @@ static uint64_t fill_lateness(struct picture *p)
 
 /* ---- the picture ---- */
 
-static const char *why_not(const struct ct_pass *pass, struct ct_arena *memory, int *failed)
+static const char *why_not(const struct ct_heat *heat, struct ct_arena *memory, int *failed)
 {
-	const struct ct_heat *heat = &pass->heat;
 	const char *why = NULL;
 	double share = 100 * (double)heat->known / (double)(heat->known + heat->unknown);
 
@@ -174,8 +177,8 @@ static int fold(struct picture *p, struct ct_report_heat_waits *out)
 	out->rows = p->layout.rows;
 	out->columns = p->columns;
 	out->column_ns = p->width_ns;
-	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->pass->n_seats, p->columns, memory);
-	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->pass->n_seats, p->columns,
+	out->wait_ns = ct_heat_fold(&p->layout, p->waits, p->model->n_seats, p->columns, memory);
+	out->lateness_ns = ct_heat_fold(&p->layout, p->lateness, p->model->n_seats, p->columns,
 					memory);
 	return out->wait_ns && out->lateness_ns ? CT_OK : CT_NOMEM;
 }
@@ -183,13 +186,13 @@ static int fold(struct picture *p, struct ct_report_heat_waits *out)
 static int paint(struct picture *p, struct ct_report_heat_waits *out)
 {
 	size_t n;
-	int st = ct_heat_layout_make(p->pass, p->report, &p->layout);
+	int st = ct_heat_layout_make(p->model, p->report, &p->layout);
 
 	if (st != CT_OK || !p->layout.rows.n)
 		return st;
-	p->columns = ct_heat_level(&p->pass->heat, p->pass->duration_ns, p->layout.most_columns,
+	p->columns = ct_heat_level(p->heat, p->model->duration_ns, p->layout.most_columns,
 				   &p->width_ns);
-	n = (size_t)p->pass->n_seats * p->columns;
+	n = (size_t)p->model->n_seats * p->columns;
 	p->waits = malloc(n * sizeof(*p->waits));
 	p->lateness = calloc(n, sizeof(*p->lateness));
 	p->err_ns = calloc(n, sizeof(*p->err_ns));
@@ -201,17 +204,18 @@ static int paint(struct picture *p, struct ct_report_heat_waits *out)
 	return fold(p, out);
 }
 
-int ct_heat_fill_waits(struct ct_pass *pass, struct ct_report *report)
+int ct_heat_fill_waits(const struct ct_lateness *late, struct ct_heat *heat,
+		       struct ct_report *report)
 {
-	struct picture p = { .pass = pass, .report = report };
+	struct picture p = { .model = late->model, .late = late, .heat = heat, .report = report };
 	struct ct_report_heat_waits *out = &report->heat.waits;
 	int failed = 0, st = CT_OK;
 
 	*out = (struct ct_report_heat_waits){ .err_ns = CT_UNKNOWN,
 					      .lateness_err_ns = CT_UNKNOWN,
 					      .column_ns = CT_UNKNOWN };
-	out->why = why_not(pass, report->memory, &failed);
-	if (pass->heat.known)
+	out->why = why_not(heat, report->memory, &failed);
+	if (heat->known)
 		st = paint(&p, out);
 	ct_heat_layout_fini(&p.layout);
 	free(p.waits);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/clock/points.h"
+#include "analyzer/clock/solve.h"
 #include "analyzer/stream/stream.h"
 
 struct collecting {
@@ -59,7 +60,7 @@ static int log2_of(uint64_t bytes)
 	return bytes ? 64 - __builtin_clzll(bytes) : 0;
 }
 
-static int on_matched(void *arg, const struct ct_pass *pass, const struct ct_instance *i)
+static int on_matched(void *arg, const struct ct_stream *stream, const struct ct_instance *i)
 {
 	struct collecting *c = arg;
 	const struct ct_member *first = &i->members[0];
@@ -83,7 +84,7 @@ static int on_matched(void *arg, const struct ct_pass *pass, const struct ct_ins
 							  from->end_ns,
 							  from->start_err_ns,
 							  from->end_err_ns,
-							  pass->host_of[from->seat],
+							  stream->model.host_of[from->seat],
 							  from->seat };
 		if (is_one(i, from))
 			event.one = m;
@@ -104,14 +105,14 @@ static int on_matched(void *arg, const struct ct_pass *pass, const struct ct_ins
 	return ct_clock_points_add(&c->points, &event);
 }
 
-/* Who rank 0 is may be known only now. */
-static int on_read(void *arg, const struct ct_pass *pass)
+/* Which rank is 0 may be known only now. */
+static int on_end(void *arg, struct ct_stream *stream)
 {
 	struct collecting *c = arg;
 
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		if (pass->seats[s].rank == 0)
-			c->reference = pass->host_of[s];
+	for (uint32_t s = 0; s < stream->model.n_seats; s++) {
+		if (stream->model.seats[s].rank == 0)
+			c->reference = stream->model.host_of[s];
 	}
 	return CT_OK;
 }
@@ -137,32 +138,33 @@ static uint32_t count_hosts(const struct ct_run *run, const struct ct_attempts *
 }
 
 int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
-		     const struct ct_analyze_options *options, struct ct_clocks **clocks,
+		     const struct ct_stream_options *options, struct ct_clocks **clocks,
 		     struct ct_err *err)
 {
 	struct collecting c = { .reference = 0 };
-	const struct ct_watch watch = { .matched = on_matched, .read = on_read, .arg = &c };
-	struct ct_analyze_options mine = CT_ANALYZE_DEFAULTS;
-	struct ct_pass *pass;
+	const struct ct_observer observer = { .matched = on_matched, .end = on_end, .arg = &c };
+	const struct ct_stream_options mine = {
+		.observers = &observer,
+		.n_observers = 1,
+		.only_matched = 1,
+		.progress = options->progress,
+		.progress_arg = options->progress_arg,
+	};
+	struct ct_stream *stream;
 	int st;
 
 	*clocks = NULL;
 	if (count_hosts(run, attempts, attempt, &c.reference) < 2)
 		return CT_OK;
-	mine.watch = &watch;
-	if (options) {
-		mine.progress = options->progress;
-		mine.progress_arg = options->progress_arg;
-	}
-	pass = calloc(1, sizeof(*pass));
-	st = pass ? ct_clock_points_init(&c.points, attempts->n_hosts, c.reference) : CT_NOMEM;
+	stream = calloc(1, sizeof(*stream));
+	st = stream ? ct_clock_points_init(&c.points, attempts->n_hosts, c.reference) : CT_NOMEM;
 	if (st == CT_OK)
-		st = ct_pass_run(pass, run, attempts, attempt, NULL, &mine, err);
+		st = ct_stream_run(stream, run, attempts, attempt, &mine, err);
 	if (st == CT_OK)
 		st = ct_clocks_solve(&c.points, c.reference, clocks);
-	if (pass)
-		ct_pass_fini(pass);
-	free(pass);
+	if (stream)
+		ct_stream_fini(stream);
+	free(stream);
 	ct_clock_points_fini(&c.points);
 	free(c.members);
 	return st;

@@ -4,14 +4,14 @@
 #ifndef CT_CLOCK_COLLECT_H
 #define CT_CLOCK_COLLECT_H
 
-#include "analyzer/clock/clocks.h"
 #include "analyzer/model/attempts.h"
-#include "analyzer/report/analyze.h"
+#include "analyzer/model/clocks.h"
+#include "analyzer/stream/stream.h"
 
-/* Read the attempt and relate its hosts to that of rank 0 (if nobody is known to be rank 0, to the first one). *clocks is
- * the caller's; NULL if all is on one host. 0, CT_NOMEM, CT_IO. */
+/* Reads the attempt and relates its hosts to that of rank 0 (if no rank is known to be 0, to the first one); `options` says to
+ * whom progress is told. *clocks is the caller's; NULL if all is on one host. 0, CT_NOMEM, CT_IO. */
 int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
-		     const struct ct_analyze_options *options, struct ct_clocks **clocks,
+		     const struct ct_stream_options *options, struct ct_clocks **clocks,
 		     struct ct_err *err);
 
 #endif

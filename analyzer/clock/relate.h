@@ -6,9 +6,9 @@
 #ifndef CT_CLOCK_RELATE_H
 #define CT_CLOCK_RELATE_H
 
-#include "analyzer/clock/clocks.h"
 #include "analyzer/clock/edge.h"
 #include "analyzer/model/clock_map.h"
+#include "analyzer/model/clocks.h"
 
 struct ct_relation {
 	uint32_t hosts[2];

@@ -25,6 +25,7 @@ static const struct must {
 } musts[] = {
 #define ENV_MUST(PATTERN, SEVERITY, AMONG) { PATTERN, CT_SEVERITY_##SEVERITY, AMONG_##AMONG },
 #include "analyzer/environment/environment.def"
+#include "analyzer/model/model.h"
 };
 
 /* One fact of one rank. */
@@ -35,7 +36,7 @@ struct told {
 };
 
 struct side {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
 	struct ct_report *report;
 	struct ct_report_environment *out;
 	struct told *all;
@@ -44,9 +45,9 @@ struct side {
 	uint32_t n_seats;
 };
 
-static const struct ct_environment_facts *facts_of(const struct ct_pass *pass, uint32_t seat)
+static const struct ct_environment_facts *facts_of(const struct ct_model *model, uint32_t seat)
 {
-	return &pass->processes[pass->seats[seat].process].environment;
+	return &model->processes[model->seats[seat].process].environment;
 }
 
 static int is_own(const char *name)
@@ -78,17 +79,17 @@ static int by_name_value_rank(const void *a, const void *b)
 /* Every rank's comparable facts, sorted: what belongs together is side by side. */
 static int collect(struct side *s)
 {
-	const struct ct_pass *pass = s->pass;
+	const struct ct_model *model = s->model;
 	size_t n = 0;
 
-	for (uint32_t seat = 0; seat < pass->n_seats; seat++)
-		n += facts_of(pass, seat)->n;
+	for (uint32_t seat = 0; seat < model->n_seats; seat++)
+		n += facts_of(model, seat)->n;
 	s->all = malloc((n + 1) * sizeof(*s->all));
-	s->seats = malloc((pass->n_seats + 1) * sizeof(*s->seats));
+	s->seats = malloc((model->n_seats + 1) * sizeof(*s->seats));
 	if (!s->all || !s->seats)
 		return CT_NOMEM;
-	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
-		const struct ct_environment_facts *facts = facts_of(pass, seat);
+	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
+		const struct ct_environment_facts *facts = facts_of(model, seat);
 
 		if (facts->n)
 			s->seats[s->n_seats++] = seat;
@@ -96,7 +97,7 @@ static int collect(struct side *s)
 			if (!is_own(facts->facts[i].name))
 				s->all[s->n_all++] = (struct told){ facts->facts[i].name,
 								    facts->facts[i].value,
-								    pass->seats[seat].rank, seat };
+								    model->seats[seat].rank, seat };
 	}
 	qsort(s->all, s->n_all, sizeof(*s->all), by_name_value_rank);
 	return CT_OK;
@@ -118,14 +119,14 @@ static int add_unset(struct side *s, const struct told *first, size_t n,
 	if (!value->ranks)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < s->n_seats; i++) {
-		const struct ct_environment_facts *facts = facts_of(s->pass, s->seats[i]);
+		const struct ct_environment_facts *facts = facts_of(s->model, s->seats[i]);
 		size_t at = 0;
 
 		while (at < n && first[at].seat != s->seats[i])
 			at++;
 		/* where variables were left out nobody knows whether it was there */
 		if (at == n && !ct_facts_value(facts, "env_left_out"))
-			value->ranks[value->n_ranks++] = s->pass->seats[s->seats[i]].rank;
+			value->ranks[value->n_ranks++] = s->model->seats[s->seats[i]].rank;
 	}
 	qsort(value->ranks, value->n_ranks, sizeof(*value->ranks), by_number);
 	return CT_OK;
@@ -184,7 +185,7 @@ static int differs_by_name(const struct side *s, const struct told *first, size_
 		return CT_NOMEM;
 	snprintf(key, sizeof(key), "%.*s.name", (int)(dot - first->name), first->name);
 	for (size_t i = 0; i < n; i++) {
-		const char *make = ct_facts_value(facts_of(s->pass, first[i].seat), key);
+		const char *make = ct_facts_value(facts_of(s->model, first[i].seat), key);
 
 		if (make)
 			pairs[known++] = (struct ct_report_fact){ make, first[i].value };
@@ -224,9 +225,9 @@ static int add_name(struct side *s, const struct told *first, size_t n)
 
 static int add_own(struct side *s, uint32_t seat, struct ct_report_env_rank *rank)
 {
-	const struct ct_environment_facts *facts = facts_of(s->pass, seat);
+	const struct ct_environment_facts *facts = facts_of(s->model, seat);
 
-	rank->rank = s->pass->seats[seat].rank;
+	rank->rank = s->model->seats[seat].rank;
 	rank->facts = ct_arena_calloc(s->report->memory, facts->n, sizeof(*rank->facts));
 	if (!rank->facts)
 		return CT_NOMEM;
@@ -276,9 +277,9 @@ static int fill(struct side *s)
 	return CT_OK;
 }
 
-int ct_environment_fill(const struct ct_pass *pass, struct ct_report *report)
+int ct_environment_fill(const struct ct_model *model, struct ct_report *report)
 {
-	struct side s = { .pass = pass, .report = report, .out = &report->environment };
+	struct side s = { .model = model, .report = report, .out = &report->environment };
 	int st = collect(&s);
 
 	if (st == CT_OK)
@@ -290,12 +291,12 @@ int ct_environment_fill(const struct ct_pass *pass, struct ct_report *report)
 
 /* ---- what passes unseen ---- */
 
-size_t ct_environment_unseen(const struct ct_pass *pass)
+size_t ct_environment_unseen(const struct ct_model *model)
 {
 	size_t n = 0;
 
-	for (uint32_t seat = 0; seat < pass->n_seats; seat++)
-		n += facts_of(pass, seat)->n_unseen;
+	for (uint32_t seat = 0; seat < model->n_seats; seat++)
+		n += facts_of(model, seat)->n_unseen;
 	return n;
 }
 
@@ -328,23 +329,23 @@ static int has_unseen(const struct ct_environment_facts *facts, const struct ct_
 	return 0;
 }
 
-int ct_environment_fill_unseen(const struct ct_pass *pass, struct ct_report *report)
+int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *report)
 {
-	int *ranks = calloc(pass->n_seats + 1, sizeof(*ranks));
+	int *ranks = calloc(model->n_seats + 1, sizeof(*ranks));
 	int st = ranks ? CT_OK : CT_NOMEM;
 
-	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
-		const struct ct_environment_facts *facts = facts_of(pass, seat);
+	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
+		const struct ct_environment_facts *facts = facts_of(model, seat);
 
 		for (uint32_t i = 0; i < facts->n_unseen && st == CT_OK; i++) {
 			size_t n = 0;
 			int before = 0;
 
-			for (uint32_t k = 0; k < pass->n_seats; k++) {
-				if (!has_unseen(facts_of(pass, k), &facts->unseen[i]))
+			for (uint32_t k = 0; k < model->n_seats; k++) {
+				if (!has_unseen(facts_of(model, k), &facts->unseen[i]))
 					continue;
 				before |= k < seat; /* told with that one */
-				ranks[n++] = pass->seats[k].rank;
+				ranks[n++] = model->seats[k].rank;
 			}
 			qsort(ranks, n, sizeof(*ranks), by_number);
 			if (!before)

@@ -4,18 +4,14 @@
 #ifndef CT_ENVIRONMENT_H
 #define CT_ENVIRONMENT_H
 
-#include "analyzer/findings/finding_list.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* Fills report->environment from the ranks that have a start record. A variable that a rank does not have is a
  * difference; another fact that it did not tell is not known, and compared with nothing. 0 or CT_NOMEM. */
-int ct_environment_fill(const struct ct_pass *pass, struct ct_report *report);
+int ct_environment_fill(const struct ct_model *model, struct ct_report *report);
 
 /* Adds to report->invisible, which has room for ct_environment_unseen() more. 0 or CT_NOMEM. */
-size_t ct_environment_unseen(const struct ct_pass *pass);
-int ct_environment_fill_unseen(const struct ct_pass *pass, struct ct_report *report);
-
-/* The finding about what differs and must not, if anything does. 0 or CT_NOMEM. */
-int ct_finding_environment(const struct ct_report *report, struct ct_findings *list);
+size_t ct_environment_unseen(const struct ct_model *model);
+int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *report);
 
 #endif

@@ -73,7 +73,7 @@ static double charged_then(const struct ct_time_structure *t, const struct rise 
 		if (hit->cycle < r->first || hit->cycle > r->last)
 			continue;
 		for (size_t i = 0; i < t->list->n && !named; i++)
-			named = ct_finding_has_seat(t->pass, &t->list->all[i], hit->seat) &&
+			named = ct_finding_has_seat(t->model, &t->list->all[i], hit->seat) &&
 				t->list->all[i].loss_ns != CT_UNKNOWN;
 		sum += named ? (double)hit->charged_ns : 0;
 	}
@@ -136,8 +136,8 @@ static double gpu_seconds(const struct ct_time_structure *t, uint64_t loss_ns)
 {
 	uint32_t n = 0;
 
-	for (uint32_t s = 0; s < t->pass->n_seats; s++)
-		n += t->pass->seats[s].timing >= CT_TIMING_HOST;
+	for (uint32_t s = 0; s < t->model->n_seats; s++)
+		n += t->model->seats[s].timing >= CT_TIMING_HOST;
 	return n ? (double)loss_ns / 1e9 * n : NAN;
 }
 
@@ -151,7 +151,7 @@ static int add_change(const struct ct_time_structure *t, const struct rise *r, u
 
 	if (!f)
 		return CT_NOMEM;
-	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->pass->duration_ns);
+	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
 	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 	f->gpu_seconds = gpu_seconds(t, f->loss_ns);
 	f->cycle_first = r->first;
@@ -192,7 +192,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		behind = measure(levels, n, k, &r);
 		k = behind > k ? behind : k + 1;
 		if (told == MOST_CHANGES ||
-		    r.loss_ns - r.err_ns < GATE * (double)t->pass->duration_ns ||
+		    r.loss_ns - r.err_ns < GATE * (double)t->model->duration_ns ||
 		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		told++;

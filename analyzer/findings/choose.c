@@ -12,7 +12,8 @@
 #include "analyzer/findings/unattributed_wait.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/weigh.h"
-#include "analyzer/stream/two_jobs.h"
+#include "analyzer/model/model.h"
+#include "analyzer/model/two_jobs.h"
 
 /* In the report; the weightiest. */
 #define MOST_FINDINGS 20u
@@ -68,8 +69,8 @@ static const struct ct_finding *heavier(const struct ct_finding *a, const struct
 
 static int gather(struct choice *c, const struct ct_findings *list)
 {
-	const struct ct_pass *pass = c->j->pass;
-	uint64_t late = pass->late_or_slow.total, most = ct_most_exposed(pass);
+	const struct ct_model *model = c->j->model;
+	uint64_t late = c->j->late->late_or_slow.total, most = ct_most_exposed(model);
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
 	/* a death matters more than somebody's being a little late before it */
@@ -82,15 +83,15 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	if (c->report->run.timed_ratio < LEAST_TIMED || ct_gain_why_not(c->report))
 		c->exposed = NULL;
 	late = late < most ? late : most;
-	c->late_pct = pass->duration_ns ? 100 * (double)late / (double)pass->duration_ns : 0;
+	c->late_pct = model->duration_ns ? 100 * (double)late / (double)model->duration_ns : 0;
 	/* of slow ones that came in a row more is known */
 	if (c->late_pct <= LATE_OR_SLOW_PCT ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
-	if (ct_hung_find(pass, c->report, &c->hung) != CT_OK ||
+	if (ct_hung_find(model, c->report, &c->hung) != CT_OK ||
 	    ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
 		return CT_NOMEM;
-	return ct_say_what_lacks(pass, c->report, &c->lacks);
+	return ct_say_what_lacks(model, c->report, &c->lacks);
 }
 
 /* The finding that leads: of those that name somebody and a severe change the costliest, unless communication costs more than
@@ -114,13 +115,13 @@ static const char *late_text(const struct choice *c)
 	return ct_arena_printf(c->report->memory,
 			       "late starts or slow transfers of %s operations cost up to %s; "
 			       "these times do not tell which",
-			       ct_text_count(c->j->pass->late_or_slow_n).s,
+			       ct_text_count(c->j->late->late_or_slow_n).s,
 			       ct_text_pct(c->late_pct).s);
 }
 
 static int add_oversubscribed(struct choice *c)
 {
-	return ct_verdict_add(c->report, ct_oversubscribed_text(c->j->pass, c->report->memory));
+	return ct_verdict_add(c->report, ct_oversubscribed_text(c->j->late, c->report->memory));
 }
 
 /* Behind a finding: what else there is to know of the run. */
@@ -174,7 +175,7 @@ static int say_lost(struct choice *c)
 	if (c->slow_op &&
 	    c->slow_op->loss_pct >= fmax(together_pct, fmax(c->waited.pct, c->late_pct))) {
 		c->told = c->slow_op;
-		if (ct_say_finding(c->j->pass, c->slow_op, report))
+		if (ct_say_finding(c->j->model, c->slow_op, report))
 			return CT_NOMEM;
 		return ct_verdict_add(report, c->lacks);
 	}
@@ -199,18 +200,18 @@ static int say_lost(struct choice *c)
 static int say_unproven(struct choice *c)
 {
 	struct ct_report *report = c->report;
-	const struct ct_pass *pass = c->j->pass;
-	uint64_t all = pass->matched + pass->messages + pass->incomplete;
+	const struct ct_model *model = c->j->model;
+	uint64_t all = model->matched + model->messages + model->incomplete;
 	uint64_t open = ct_open_unexplained(report);
 	const char *text = "";
 
 	if (2 * open >= report->run.ranks_seen && open)
 		text = ct_open_text(report, open);
-	else if (pass->incomplete > MOST_INCOMPLETE * (double)all)
+	else if (model->incomplete > MOST_INCOMPLETE * (double)all)
 		text = ct_arena_printf(report->memory,
 				       "%s of %s operations lack members: what is here shows "
 				       "nobody late, and proves little",
-				       ct_text_count(pass->incomplete).s, ct_text_count(all).s);
+				       ct_text_count(model->incomplete).s, ct_text_count(all).s);
 	if (!text)
 		return CT_NOMEM;
 	return *text ? ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
@@ -220,17 +221,17 @@ static int say_unproven(struct choice *c)
 
 static int say_healthy(struct choice *c)
 {
-	const struct ct_pass *pass = c->j->pass;
+	const struct ct_model *model = c->j->model;
 	struct ct_report *report = c->report;
 	uint64_t open = ct_open_unexplained(report);
-	int st = ct_say_healthy(pass, report);
+	int st = ct_say_healthy(model, report);
 
 	if (st == CT_OK && *c->lacks) {
 		report->verdict.text = ct_arena_printf(report->memory, "%s: in what is here, %s",
 						       c->lacks, report->verdict.text);
 		if (report->verdict.confidence == CT_CONFIDENCE_HIGH)
 			report->verdict.confidence = CT_CONFIDENCE_MEDIUM;
-		if (pass->incomplete > pass->matched + pass->messages)
+		if (model->incomplete > model->matched + model->messages)
 			report->verdict.confidence = CT_CONFIDENCE_LOW;
 		st = report->verdict.text ? CT_OK : CT_NOMEM;
 	}
@@ -272,7 +273,7 @@ static int say_missing(struct choice *c, const char *missing, const char *ends)
 	struct ct_report *report = c->report;
 	const char *last;
 
-	if (ct_say_last_of_rest(c->j->pass, report, &last) != CT_OK)
+	if (ct_say_last_of_rest(c->j->late, report, &last) != CT_OK)
 		return CT_NOMEM;
 	if (*last)
 		confidence = CT_CONFIDENCE_LOW;
@@ -285,30 +286,30 @@ static int say_missing(struct choice *c, const char *missing, const char *ends)
 
 static int choose(struct choice *c)
 {
-	const struct ct_pass *pass = c->j->pass;
+	const struct ct_model *model = c->j->model;
 	struct ct_report *report = c->report;
 	struct ct_stuck_sum stuck;
 	const char *missing, *ends;
 	uint32_t processes[2];
 	int st;
 
-	ct_stuck_sum(pass, &stuck);
+	ct_stuck_sum(model, &stuck);
 	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
-	st = ct_two_jobs(pass, processes);
+	st = ct_two_jobs(model, processes);
 	if (st != 0)
-		return st < 0 ? st : ct_say_two_jobs(pass, processes, report);
+		return st < 0 ? st : ct_say_two_jobs(model, processes, report);
 	/* a contradiction tells more of itself as a finding */
 	if (c->hung.text && !c->order)
 		return ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, c->hung.text);
 	c->told = c->order ? c->order : leader(c);
 	if (c->told) {
-		st = ct_say_finding(pass, c->told, report);
+		st = ct_say_finding(model, c->told, report);
 		return st == CT_OK && !c->order ? say_rest(c) : st;
 	}
 	if (stuck.all)
 		return ct_say_unclear(report, &stuck);
-	if (ct_say_what_is_missing(pass, report, &missing) != CT_OK ||
+	if (ct_say_what_is_missing(model, report, &missing) != CT_OK ||
 	    ct_say_ends(report, &ends) != CT_OK)
 		return CT_NOMEM;
 	if (*missing)

@@ -7,12 +7,15 @@
 #define CT_VERDICT_CHOOSE_H
 
 #include "analyzer/findings/finding_list.h"
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/step_blame.h"
 #include "analyzer/lateness/weigh.h"
+#include "analyzer/model/model.h"
 
 /* What there is to choose from. All borrowed. */
 struct ct_judgement {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_lateness *late;
 	const struct ct_charge *charges; /* by seat */
 	const struct ct_cycles *cycles;
 	const struct ct_hits *hits;

@@ -7,6 +7,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 #include "analyzer/lateness/weigh.h"
+#include "analyzer/model/model.h"
 
 /* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
  * overlap. What is waited for others is no part of it. */
@@ -65,7 +66,7 @@ static enum ct_confidence sure_of_health(const struct ct_report *report, double 
 	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }
 
-int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
+int ct_say_healthy(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
 	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
@@ -88,7 +89,7 @@ int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			ct_arena_printf(report->memory,
 					"no rank spent more than %s of %s inside communication",
-					ct_text_pct(share).s, ct_text_ns(pass->duration_ns).s));
+					ct_text_pct(share).s, ct_text_ns(model->duration_ns).s));
 	}
 	report->verdict.gain_max_pct = gain;
 	wait = ct_gain_wait_pct(report);
@@ -103,7 +104,7 @@ int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report)
 	text = ct_arena_printf(memory,
 			       "no rank steadily costs the others 1 %% of the run, judged by %s "
 			       "operations",
-			       ct_text_count(pass->matched).s);
+			       ct_text_count(model->matched).s);
 	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
 		text = ct_arena_printf(memory,
 				       "%s; how much of the %s in communication computing hides is "

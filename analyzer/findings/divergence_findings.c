@@ -26,7 +26,7 @@ static const char *field_of(const struct ct_order_maker *k, const struct ct_orde
 		break;
 	case CT_MISMATCH_OP:
 	case CT_MISMATCH_NONE:
-		name = ct_op_names_get(&k->pass->names, call->op);
+		name = ct_op_names_get(&k->model->names, call->op);
 		break;
 	}
 	return name ? name : "?";
@@ -107,7 +107,8 @@ static const char *sites_of_cause(const struct ct_order_maker *k)
 static int all_ended_in_order(const struct ct_order_maker *k)
 {
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		if (!k->comm->seats[m] || !ct_uneven_ended_in_order(k->pass, k->comm->seats[m] - 1))
+		if (!k->comm->seats[m] ||
+		    !ct_uneven_ended_in_order(k->model, k->comm->seats[m] - 1))
 			return 0;
 	}
 	return 1;

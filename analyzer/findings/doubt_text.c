@@ -5,8 +5,10 @@
 #include "analyzer/findings/gain.h"
 #include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/verdict_text.h"
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/partial_instances.h"
 #include "analyzer/lateness/weigh.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
 
 #include <math.h>
@@ -14,17 +16,16 @@
 /* Of the operations, that are not whole where the sentence says so. */
 #define MUCH_INCOMPLETE 0.1
 
-uint64_t ct_most_exposed(const struct ct_pass *pass)
+uint64_t ct_most_exposed(const struct ct_model *model)
 {
 	uint64_t most = 0;
 
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		struct ct_exposed sum;
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		const struct ct_exposed *sum = &model->seats[s].exposed;
 
-		ct_pass_exposed(pass, s, &sum);
-		if (!sum.is_known)
+		if (!sum->is_known)
 			return UINT64_MAX;
-		most = sum.exposed_ns + sum.err_ns > most ? sum.exposed_ns + sum.err_ns : most;
+		most = sum->exposed_ns + sum->err_ns > most ? sum->exposed_ns + sum->err_ns : most;
 	}
 	return most;
 }
@@ -55,10 +56,10 @@ static const char *ranks_with_losses(const struct ct_report *report)
 			       n == 1 ? "" : "s", ct_ranks_text(report->memory, ranks, n, 4));
 }
 
-int ct_say_what_lacks(const struct ct_pass *pass, struct ct_report *report, const char **text)
+int ct_say_what_lacks(const struct ct_model *model, struct ct_report *report, const char **text)
 {
 	const struct ct_report_run *run = &report->run;
-	double all = (double)pass->matched + (double)pass->messages + (double)pass->incomplete;
+	double all = (double)model->matched + (double)model->messages + (double)model->incomplete;
 	const char *lost;
 
 	*text = "";
@@ -68,25 +69,25 @@ int ct_say_what_lacks(const struct ct_pass *pass, struct ct_report *report, cons
 					(unsigned long long)run->ranks_expected);
 		return *text ? CT_OK : CT_NOMEM;
 	}
-	if ((double)pass->incomplete < MUCH_INCOMPLETE * all || !pass->incomplete)
+	if ((double)model->incomplete < MUCH_INCOMPLETE * all || !model->incomplete)
 		return CT_OK;
 	lost = ranks_with_losses(report);
 	if (lost && *lost)
 		*text = lost;
 	else if (lost)
 		*text = ct_arena_printf(report->memory, "%s of %s operations lack members",
-					ct_text_count(pass->incomplete).s,
+					ct_text_count(model->incomplete).s,
 					ct_text_count((uint64_t)all).s);
 	return *text ? CT_OK : CT_NOMEM;
 }
 
-static const char *what_is_missing(const struct ct_pass *pass, const struct ct_report *report,
+static const char *what_is_missing(const struct ct_model *model, const struct ct_report *report,
 				   const char *lacks)
 {
 	struct ct_arena *memory = report->memory;
-	unsigned long long matched = pass->matched, lost = ct_verdict_order_lost(pass);
+	unsigned long long matched = model->matched, lost = ct_model_order_lost(model);
 
-	if (pass->ops == 0)
+	if (model->ops == 0)
 		return "no communication was recorded";
 	if (lost)
 		return ct_arena_printf(memory,
@@ -94,9 +95,9 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 				       "be followed, so it is not known which operations of the "
 				       "ranks belong together",
 				       lost);
-	if (pass->matched >= CT_VERDICT_MIN_MATCHED)
+	if (model->matched >= CT_VERDICT_MIN_MATCHED)
 		return "";
-	if (report->run.timing == CT_TIMING_HOST && pass->matched == 0 && pass->time_err.n == 0)
+	if (report->run.timing == CT_TIMING_HOST && model->matched == 0 && model->time_err.n == 0)
 		return "only ends were timed";
 	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
 		return ct_arena_printf(memory, "nothing was timed (%s)", report->run.timing_why);
@@ -108,11 +109,11 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 				       (unsigned long long)report->run.ranks_seen);
 	if (*lacks)
 		return ct_arena_printf(memory, "%s, so too few operations are whole", lacks);
-	if (pass->n_seats == 1)
+	if (model->n_seats == 1)
 		return "one rank only: there was nobody to wait for";
-	if (pass->messages > pass->matched && !pass->matched)
+	if (model->messages > model->matched && !model->matched)
 		return "only point-to-point messages: nobody is judged by those in this version";
-	if (pass->messages > pass->matched)
+	if (model->messages > model->matched)
 		return ct_arena_printf(
 			memory,
 			"only %llu collectives with times on every rank, at least %u are needed; "
@@ -123,23 +124,24 @@ static const char *what_is_missing(const struct ct_pass *pass, const struct ct_r
 		matched, CT_VERDICT_MIN_MATCHED);
 }
 
-int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text)
+int ct_say_what_is_missing(const struct ct_model *model, struct ct_report *report,
+			   const char **text)
 {
 	const char *lacks, *vain = ct_gain_why_not(report);
 
-	if (ct_say_what_lacks(pass, report, &lacks) != CT_OK)
+	if (ct_say_what_lacks(model, report, &lacks) != CT_OK)
 		return CT_NOMEM;
-	*text = what_is_missing(pass, report, lacks);
+	*text = what_is_missing(model, report, lacks);
 	if (*text && !**text && vain)
 		*text = vain;
 	return *text ? CT_OK : CT_NOMEM;
 }
 
-int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
+int ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 		    struct ct_report *report)
 {
-	const struct ct_process *a = &pass->run->processes[processes[0]].id;
-	const struct ct_process *b = &pass->run->processes[processes[1]].id;
+	const struct ct_process *a = &model->run->processes[processes[0]].id;
+	const struct ct_process *b = &model->run->processes[processes[1]].id;
 	const char *first = ct_arena_text(report->memory, a->job, sizeof(a->job));
 	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
 
@@ -153,26 +155,27 @@ int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
 					      first, other));
 }
 
-int ct_say_last_of_rest(const struct ct_pass *pass, struct ct_report *report, const char **text)
+int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report, const char **text)
 {
-	uint64_t most = ct_most_exposed(pass);
+	uint64_t most = ct_most_exposed(late->model);
 	struct ct_charge charge;
 	uint32_t seat;
 
 	*text = "";
 	if (!report->run.n_missing)
 		return CT_OK;
-	if (ct_rest_last(pass, &seat, &charge) != CT_OK)
+	if (ct_rest_last(late, &seat, &charge) != CT_OK)
 		return CT_NOMEM;
-	if (seat == pass->n_seats)
+	if (seat == late->model->n_seats)
 		return CT_OK;
 	charge.loss_ns = charge.loss_ns < most ? charge.loss_ns : most;
 	*text = ct_arena_printf(
 		report->memory,
 		"of those that did, rank %d steadily comes last, up to %s ± %s (%s): "
 		"whether a missing one comes later is not known",
-		pass->seats[seat].rank, ct_text_ns(charge.loss_ns).s, ct_text_ns(charge.err_ns).s,
-		ct_text_pct(100 * (double)charge.loss_ns / (double)pass->duration_ns).s);
+		late->model->seats[seat].rank, ct_text_ns(charge.loss_ns).s,
+		ct_text_ns(charge.err_ns).s,
+		ct_text_pct(100 * (double)charge.loss_ns / (double)late->model->duration_ns).s);
 	return *text ? CT_OK : CT_NOMEM;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/environment/environment.h"
+#include "analyzer/findings/environment_finding.h"
 #include "analyzer/findings/straggler_findings.h"
 
 /* Names in the line, and in the cause. */

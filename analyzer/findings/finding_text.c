@@ -6,6 +6,7 @@
 #include "analyzer/findings/order_findings.h"
 #include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/verdict_text.h"
+#include "analyzer/model/model.h"
 
 /* Ranks in a sentence. */
 #define MOST_RANKS 8u
@@ -41,12 +42,12 @@ static double fact(const struct ct_finding *f, const char *name)
 }
 
 /* "up to 94.4ms ± 5.58ms of 2.99s (3.16%)" */
-static const char *loss_text(const struct ct_pass *pass, const struct ct_finding *f, int at_most,
+static const char *loss_text(const struct ct_model *model, const struct ct_finding *f, int at_most,
 			     struct ct_arena *memory)
 {
 	return ct_arena_printf(memory, "%s%s ± %s of %s (%s)", at_most ? "up to " : "",
 			       ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
-			       ct_text_ns(pass->duration_ns).s, ct_text_pct(f->loss_pct).s);
+			       ct_text_ns(model->duration_ns).s, ct_text_pct(f->loss_pct).s);
 }
 
 /* "rank 5 on node1", "ranks 1,4 on node0", "ranks 1,9" */
@@ -61,11 +62,11 @@ static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
 			       *host ? " on " : "", host);
 }
 
-static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
+static int say_straggler(const struct ct_model *model, const struct ct_finding *f,
 			 struct ct_report *report)
 {
 	const char *who = who_text(f, report->memory);
-	const char *loss = loss_text(pass, f, f->at_most, report->memory);
+	const char *loss = loss_text(model, f, f->at_most, report->memory);
 
 	if (!who || !loss)
 		return CT_NOMEM;
@@ -78,11 +79,11 @@ static int say_straggler(const struct ct_pass *pass, const struct ct_finding *f,
 					: ""));
 }
 
-static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
+static int say_slow_link(const struct ct_model *model, const struct ct_finding *f,
 			 struct ct_report *report)
 {
 	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, MOST_RANKS);
-	const char *loss = loss_text(pass, f, 1, report->memory);
+	const char *loss = loss_text(model, f, 1, report->memory);
 
 	if (!ranks || !loss)
 		return CT_NOMEM;
@@ -96,12 +97,12 @@ static int say_slow_link(const struct ct_pass *pass, const struct ct_finding *f,
 }
 
 /* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
-static int say_stalls(const struct ct_pass *pass, const struct ct_finding *f,
+static int say_stalls(const struct ct_model *model, const struct ct_finding *f,
 		      struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
-	const char *loss = loss_text(pass, f, f->at_most, memory), *when = "now and then";
+	const char *loss = loss_text(model, f, f->at_most, memory), *when = "now and then";
 	double every = fact(f, "every");
 
 	if (every > 0)
@@ -118,12 +119,12 @@ static int say_stalls(const struct ct_pass *pass, const struct ct_finding *f,
  * prove: a pipeline behind a slow link stands still outside of them. */
 #define MOSTLY 0.7
 
-static int say_change(const struct ct_pass *pass, const struct ct_finding *f,
+static int say_change(const struct ct_model *model, const struct ct_finding *f,
 		      struct ct_report *report)
 {
 	double before = fact(f, "cycle_before"), after = fact(f, "cycle_after");
 	double inside = fact(f, "in_communication_after") - fact(f, "in_communication_before");
-	const char *loss = loss_text(pass, f, f->at_most, report->memory);
+	const char *loss = loss_text(model, f, f->at_most, report->memory);
 
 	if (!loss)
 		return CT_NOMEM;
@@ -148,11 +149,11 @@ static const char *what_text(const struct ct_finding *f, struct ct_arena *memory
 }
 
 /* A stretch of one communicator's transfers: nobody can be told from it. */
-static int say_slow_op(const struct ct_pass *pass, const struct ct_finding *f,
+static int say_slow_op(const struct ct_model *model, const struct ct_finding *f,
 		       struct ct_report *report)
 {
 	const char *what = what_text(f, report->memory);
-	const char *loss = loss_text(pass, f, 1, report->memory);
+	const char *loss = loss_text(model, f, 1, report->memory);
 
 	if (!what || !loss)
 		return CT_NOMEM;
@@ -165,23 +166,24 @@ static int say_slow_op(const struct ct_pass *pass, const struct ct_finding *f,
 				loss));
 }
 
-int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *f, struct ct_report *report)
+int ct_say_finding(const struct ct_model *model, const struct ct_finding *f,
+		   struct ct_report *report)
 {
 	report->verdict.gain_max_pct = f->loss_pct;
 	switch (f->kind) {
 	case CT_FINDING_STRAGGLER:
 	case CT_FINDING_STRAGGLER_HOST:
 	case CT_FINDING_STRAGGLER_GROUP:
-		return say_straggler(pass, f, report);
+		return say_straggler(model, f, report);
 	case CT_FINDING_SLOW_LINK:
-		return say_slow_link(pass, f, report);
+		return say_slow_link(model, f, report);
 	case CT_FINDING_PERIODIC_STALLS:
 	case CT_FINDING_ROTATING_STALLS:
-		return say_stalls(pass, f, report);
+		return say_stalls(model, f, report);
 	case CT_FINDING_CHANGE_POINT:
-		return say_change(pass, f, report);
+		return say_change(model, f, report);
 	case CT_FINDING_SLOW_OP:
-		return say_slow_op(pass, f, report);
+		return say_slow_op(model, f, report);
 	case CT_FINDING_UNEVEN_INPUT:
 		return ct_verdict_say(report, CT_VERDICT_UNEVEN_INPUT, f->confidence,
 				      ct_order_sentence(report->memory, f));

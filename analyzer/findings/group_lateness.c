@@ -3,6 +3,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/straggler_findings.h"
+#include "analyzer/lateness/lateness.h"
 
 /* Times the gate: as for a single rank. */
 #define SUSPICIOUS 3
@@ -13,11 +14,11 @@ double ct_together_pct(const struct ct_judgement *j)
 	double pct;
 
 	/* what may be chance is not worth a word */
-	if (!c || !j->set->in_set || !j->pass->duration_ns ||
+	if (!c || !j->set->in_set || !j->model->duration_ns ||
 	    (c->doubt != CT_DOUBT_OTHERS && c->doubt != CT_DOUBT_SPREAD &&
 	     c->doubt != CT_DOUBT_CORES))
 		return 0;
-	pct = 100 * (double)c->loss_ns / (double)j->pass->duration_ns;
+	pct = 100 * (double)c->loss_ns / (double)j->model->duration_ns;
 	return pct >= SUSPICIOUS * CT_BLAME_GATE_PCT ? pct : 0;
 }
 
@@ -35,18 +36,20 @@ const char *ct_together_text(const struct ct_judgement *j, struct ct_report *rep
 {
 	return ct_arena_printf(report->memory,
 			       "%u of %u ranks come late together, which costs up to %s (%s): %s",
-			       j->set->size, j->pass->n_seats, ct_text_ns(j->set->charge.loss_ns).s,
+			       j->set->size, j->model->n_seats,
+			       ct_text_ns(j->set->charge.loss_ns).s,
 			       ct_text_pct(ct_together_pct(j)).s, why_text(j->set->charge.doubt));
 }
 
-const char *ct_oversubscribed_text(const struct ct_pass *pass, struct ct_arena *memory)
+const char *ct_oversubscribed_text(const struct ct_lateness *late, struct ct_arena *memory)
 {
-	const struct ct_oversubscribed *o = &pass->oversubscribed;
+	const struct ct_oversubscribed *o = &late->oversubscribed;
 	const char *host;
 
 	if (!o->processes)
 		return "";
-	host = ct_host_word(memory, pass->attempts->hosts[pass->seats[o->seat].host].name);
+	host = ct_host_word(memory,
+			    late->model->attempts->hosts[late->model->seats[o->seat].host].name);
 	return host ? ct_arena_printf(
 			      memory,
 			      "the machine of %s runs %u processes of the job on %u core%s: they "

@@ -4,6 +4,7 @@
 #define CT_VERDICT_TOGETHER_H
 
 #include "analyzer/findings/choose.h"
+#include "analyzer/lateness/lateness.h"
 
 /* Of the run, %, that they cost, if it is worth telling and not named as a finding; else 0. */
 double ct_together_pct(const struct ct_judgement *judgement);
@@ -12,6 +13,6 @@ double ct_together_pct(const struct ct_judgement *judgement);
 const char *ct_together_text(const struct ct_judgement *judgement, struct ct_report *report);
 
 /* "vm runs 8 processes of the job on 2 cores: they wait for cores, too"; "": there are enough. NULL: out of memory. */
-const char *ct_oversubscribed_text(const struct ct_pass *pass, struct ct_arena *memory);
+const char *ct_oversubscribed_text(const struct ct_lateness *late, struct ct_arena *memory);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CT_VERDICT_HUNG_H
 #define CT_VERDICT_HUNG_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* The run is read once more, and only if operations had not ended or processes did not end well (report->ended). */
 struct ct_hung {
@@ -14,6 +14,6 @@ struct ct_hung {
 
 /* Nothing where `hang` only says UNKNOWN, and nothing where a run cannot be read. report->hang is set where it says anything. 0 or
  * CT_NOMEM. */
-int ct_hung_find(const struct ct_pass *pass, struct ct_report *report, struct ct_hung *hung);
+int ct_hung_find(const struct ct_model *model, struct ct_report *report, struct ct_hung *hung);
 
 #endif

@@ -5,7 +5,9 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/transport.h"
+#include "analyzer/model/model.h"
 #include "trace/port_counters.h"
 
 #define HOUR_NS 3600e9
@@ -120,28 +122,28 @@ static int add_evidence(struct ct_findings *list, struct ct_finding *f, const st
 	return ct_finding_evidence(list, f, "per_hour", per_hour(a->host, a->errors), "count", NAN);
 }
 
-static int set_ranks(const struct ct_pass *pass, struct ct_findings *list, struct ct_finding *f,
+static int set_ranks(const struct ct_model *model, struct ct_findings *list, struct ct_finding *f,
 		     uint32_t host)
 {
-	int *ranks = calloc(pass->n_seats + 1, sizeof(*ranks));
+	int *ranks = calloc(model->n_seats + 1, sizeof(*ranks));
 	size_t n = 0;
 	int st;
 
-	for (uint32_t s = 0; ranks && s < pass->n_seats; s++)
-		if (pass->seats[s].host == host)
-			ranks[n++] = pass->seats[s].rank;
+	for (uint32_t s = 0; ranks && s < model->n_seats; s++)
+		if (model->seats[s].host == host)
+			ranks[n++] = model->seats[s].rank;
 	st = ranks ? ct_finding_ranks(list, f, ranks, n) : CT_NOMEM;
 	free(ranks);
 	return st;
 }
 
-static int tell(const struct ct_pass *pass, const struct ailing *a, struct ct_findings *list)
+static int tell(const struct ct_model *model, const struct ailing *a, struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LINK_ERRORS);
 	const char *counters, *host;
 	const char *share = a->is_used > 0 ? "" : a->is_used ? " used=n/a" : " used=hardly";
 
-	if (!f || set_ranks(pass, list, f, a->host->host_index) != CT_OK ||
+	if (!f || set_ranks(model, list, f, a->host->host_index) != CT_OK ||
 	    add_evidence(list, f, a, &counters) != CT_OK)
 		return CT_NOMEM;
 	f->hosts = ct_arena_calloc(list->memory, 1, sizeof(*f->hosts));
@@ -168,7 +170,7 @@ static int tell(const struct ct_pass *pass, const struct ailing *a, struct ct_fi
 	return f->cause && f->line ? CT_OK : CT_NOMEM;
 }
 
-int ct_transport_link_errors(const struct ct_pass *pass, const struct ct_report *report,
+int ct_transport_link_errors(const struct ct_model *model, const struct ct_report *report,
 			     struct ct_findings *list)
 {
 	struct ailing *all;
@@ -188,7 +190,7 @@ int ct_transport_link_errors(const struct ct_pass *pass, const struct ct_report 
 	}
 	qsort(all, n, sizeof(*all), by_weight);
 	for (size_t i = 0; st == CT_OK && i < n && i < MOST_PORTS; i++)
-		st = tell(pass, &all[i], list);
+		st = tell(model, &all[i], list);
 	free(all);
 	return st;
 }

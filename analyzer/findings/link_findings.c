@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/link_findings.h"
 #include "analyzer/findings/straggler_findings.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/slow_ops.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 
 #define GATE_PCT 1.0
 #define SURE_PCT 0.5
@@ -17,7 +20,7 @@
 /* One finding in the making. */
 struct making {
 	const struct ct_links *links;
-	const struct ct_pass *pass;
+	const struct ct_model *model;
 	const struct ct_report *report;
 	struct ct_findings *list;
 	struct ct_excess_sum sum; /* of the whole run, estimated from the tape */
@@ -30,7 +33,7 @@ struct making {
 
 static int is_worth_it(const struct making *m)
 {
-	double run = (double)m->pass->duration_ns;
+	double run = (double)m->model->duration_ns;
 
 	return (double)m->sum.loss_ns >= GATE_PCT / 100 * run &&
 	       (double)m->sum.loss_ns - (double)m->sum.err_ns >= SURE_PCT / 100 * run;
@@ -39,7 +42,7 @@ static int is_worth_it(const struct making *m)
 /* From what was kept to what was. */
 static void scale(struct making *m)
 {
-	double share = ct_tape_share(&m->pass->tape);
+	double share = ct_tape_share(m->links->log);
 
 	m->sum.loss_ns = (uint64_t)((double)m->sum.loss_ns / share);
 	m->sum.err_ns = (uint64_t)((double)m->sum.err_ns / share);
@@ -91,7 +94,7 @@ static int bound_by_exposed(struct making *m)
 /* GPUs that stood still meanwhile: those of the members. */
 static double gpu_seconds(const struct making *m)
 {
-	uint8_t *seen = calloc((size_t)m->pass->n_seats + 1, 1);
+	uint8_t *seen = calloc((size_t)m->model->n_seats + 1, 1);
 	double n = 0;
 
 	for (uint32_t p = 0; p < m->n_paths && seen; p++) {
@@ -114,29 +117,30 @@ static int set_costs(struct making *m, struct ct_finding *f)
 	f->is_bounded = bound_by_exposed(m);
 	if (!is_worth_it(m))
 		return 0;
-	ct_finding_loss(f, m->sum.loss_ns, m->sum.err_ns, m->pass->duration_ns);
+	ct_finding_loss(f, m->sum.loss_ns, m->sum.err_ns, m->model->duration_ns);
 	f->at_most = 1;
 	/* a bound that nothing has cut may be several times the truth */
 	if (!f->is_bounded && f->severity > CT_SEVERITY_WARN)
 		f->severity = CT_SEVERITY_WARN;
 	f->begin_at_ns = m->sum.begin_ns;
-	f->end_at_ns = m->sum.end_ns < m->pass->duration_ns ? m->sum.end_ns : m->pass->duration_ns;
+	f->end_at_ns = m->sum.end_ns < m->model->duration_ns ? m->sum.end_ns
+							     : m->model->duration_ns;
 	f->gpu_seconds = gpu_seconds(m);
 	if (m->n_paths == 1 && !t->is_edge)
 		f->comm_key = t->comm->key;
-	f->op_name = t->is_edge ? NULL : ct_op_names_get(&m->pass->names, t->op);
+	f->op_name = t->is_edge ? NULL : ct_op_names_get(&m->model->names, t->op);
 	return 1;
 }
 
 static int set_hosts(const struct making *m, struct ct_finding *f, const uint32_t *seats, size_t n)
 {
-	const struct ct_pass *pass = m->pass;
+	const struct ct_model *model = m->model;
 
 	f->hosts = ct_arena_calloc(m->list->memory, n + 1, sizeof(*f->hosts));
 	if (!f->hosts)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const char *name = pass->attempts->hosts[pass->host_of[seats[i]]].name;
+		const char *name = model->attempts->hosts[model->host_of[seats[i]]].name;
 		size_t known = 0;
 
 		name = ct_arena_text(m->list->memory, name, strlen(name));
@@ -157,7 +161,7 @@ static int set_ranks(const struct making *m, struct ct_finding *f, const uint32_
 	if (!ranks)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n; i++)
-		ranks[i] = m->pass->seats[seats[i]].rank;
+		ranks[i] = m->model->seats[seats[i]].rank;
 	return ct_finding_ranks(m->list, f, ranks, n) || set_hosts(m, f, seats, n) ? CT_NOMEM
 										   : CT_OK;
 }
@@ -228,8 +232,8 @@ static const char *who_of(const struct making *m, const struct ct_cause *cause,
 	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact)
 		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
 	if (t->is_edge && m->n_paths == 1)
-		return ct_arena_printf(memory, "src=%d dst=%d", m->pass->seats[t->src].rank,
-				       m->pass->seats[t->dst].rank);
+		return ct_arena_printf(memory, "src=%d dst=%d", m->model->seats[t->src].rank,
+				       m->model->seats[t->dst].rank);
 	if (cause->kind == CT_CAUSE_RANKS && cause->is_exact)
 		return ct_arena_printf(memory, "rank=%s host=%s", ranks, host);
 	return ct_arena_printf(memory, "%s=%s", cause->is_exact ? "link" : "suspects", ranks);
@@ -314,7 +318,7 @@ static int set_evidence(const struct making *m, const struct ct_cause *cause, st
 
 static int suspect_seats(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
 {
-	uint32_t *seats = calloc((size_t)m->pass->n_seats + 1, sizeof(*seats)), n = 0;
+	uint32_t *seats = calloc((size_t)m->model->n_seats + 1, sizeof(*seats)), n = 0;
 	int st;
 
 	if (!seats)
@@ -324,8 +328,8 @@ static int suspect_seats(const struct making *m, const struct ct_cause *cause, s
 			seats[n++] = cause->suspects[k];
 			continue;
 		}
-		for (uint32_t s = 0; s < m->pass->n_seats; s++) {
-			if (m->pass->host_of[s] == cause->suspects[k])
+		for (uint32_t s = 0; s < m->model->n_seats; s++) {
+			if (m->model->host_of[s] == cause->suspects[k])
 				seats[n++] = s;
 		}
 	}
@@ -409,8 +413,8 @@ static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_
 	f->advice = "look at what else happened at that time: other jobs on the network, link "
 		    "errors, "
 		    "kernels beside it";
-	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->pass->seats[t->src].rank,
-					     m->pass->seats[t->dst].rank)
+	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->model->seats[t->src].rank,
+					     m->model->seats[t->dst].rank)
 			   : ct_arena_printf(memory, "comm=%016llx op=%s",
 					     (unsigned long long)t->comm->key, f->op_name);
 	if (!where || ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN) ||
@@ -449,10 +453,10 @@ static int find_costliest_slow_ops(struct making *m)
 	return best.n ? find_slow_ops(m, at, &best) : CT_OK;
 }
 
-int ct_links_find(const struct ct_links *links, const struct ct_pass *pass,
+int ct_links_find(const struct ct_links *links, const struct ct_model *model,
 		  const struct ct_report *report, struct ct_findings *list)
 {
-	struct making m = { .links = links, .pass = pass, .report = report, .list = list };
+	struct making m = { .links = links, .model = model, .report = report, .list = list };
 	int st = CT_OK;
 
 	for (uint32_t c = 0; c < links->causes.n && st == CT_OK; c++)

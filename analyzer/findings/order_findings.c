@@ -6,6 +6,8 @@
 
 #include "analyzer/findings/order_maker.h"
 #include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/model.h"
+#include "analyzer/order/order_book.h"
 #include "analyzer/order/uneven_inputs.h"
 
 /* ---- contradictions ---- */
@@ -44,9 +46,9 @@ static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 	st = ct_apart_finding(k);
 	/* What never began on a GPU was called all the same. */
 	if (st == CT_OK && (m->odd.start_ns || m->odd.enter_ns))
-		k->f->begin_at_ns = ct_pass_host_at(k->pass, k->pass->host_of[m->odd.seat],
-						    m->odd.start_ns ? m->odd.start_ns
-								    : m->odd.enter_ns);
+		k->f->begin_at_ns = ct_model_host_at(k->model, k->model->host_of[m->odd.seat],
+						     m->odd.start_ns ? m->odd.start_ns
+								     : m->odd.enter_ns);
 	return st;
 }
 
@@ -54,20 +56,20 @@ static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 
 /* Which of the two are fewer: those that stopped (-1), or those that went on (1)? Of as many on this communicator, those that
  * stopped if less than half of the job has ended. 0: nobody can tell. */
-static int fewer(const struct ct_pass *pass, const struct ct_uneven *u)
+static int fewer(const struct ct_model *model, const struct ct_uneven *u)
 {
 	uint64_t ended = 0;
 
 	if (u->n_stopped != u->n_waiting)
 		return u->n_stopped < u->n_waiting ? -1 : 1;
-	for (uint32_t s = 0; s < pass->n_seats; s++)
-		ended += (uint64_t)ct_uneven_ended_in_order(pass, s);
-	return 2 * ended < pass->n_seats && !u->by_leaving ? -1 : 0;
+	for (uint32_t s = 0; s < model->n_seats; s++)
+		ended += (uint64_t)ct_uneven_ended_in_order(model, s);
+	return 2 * ended < model->n_seats && !u->by_leaving ? -1 : 0;
 }
 
 static int add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
 {
-	int odd = fewer(k->pass, u);
+	int odd = fewer(k->model, u);
 
 	k->f->confidence = ct_order_confidence(k, u->n_stopped < u->n_waiting && !u->n_unseen
 							  ? CT_CONFIDENCE_HIGH
@@ -147,7 +149,7 @@ static int make_ends(struct ct_order_maker *k)
 		k->instances = seq - k->apart.seq;
 		return ct_apart_finding(k) == CT_OK ? 1 : CT_NOMEM;
 	}
-	if (!ct_uneven_find(k->pass, k->order, k->set, &uneven))
+	if (!ct_uneven_find(k->model, k->order, k->set, &uneven))
 		return 0;
 	return make_uneven(k, &uneven);
 }
@@ -157,14 +159,14 @@ static int make_ends(struct ct_order_maker *k)
 static int open_maker(struct ct_order_maker *k, const struct ct_comm *comm)
 {
 	k->comm = comm;
-	k->order = ct_orders_find(&k->pass->orders, comm);
+	k->order = ct_orders_find(&k->book->orders, comm);
 	k->set = calloc(comm->nranks, 1);
 	return k->set ? CT_OK : CT_NOMEM;
 }
 
 static int add_mismatches(struct ct_order_maker *k)
 {
-	const struct ct_mismatch *m = k->pass->mismatches.first;
+	const struct ct_mismatch *m = k->book->mismatches.first;
 	unsigned told = 0;
 	int st = CT_OK;
 
@@ -179,9 +181,9 @@ static int add_mismatches(struct ct_order_maker *k)
 }
 
 /* Did some of its members come to more than others, and is that all that is wrong? */
-static int has_ends(const struct ct_pass *pass, const struct ct_comm *comm)
+static int has_ends(const struct ct_order_book *book, const struct ct_comm *comm)
 {
-	const struct ct_order *order = ct_orders_find(&pass->orders, comm);
+	const struct ct_order *order = ct_orders_find(&book->orders, comm);
 
 	return order && order->trouble != UINT64_MAX && comm->first_difference == UINT64_MAX;
 }
@@ -189,7 +191,7 @@ static int has_ends(const struct ct_pass *pass, const struct ct_comm *comm)
 /* Who stops early does so on several communicators; the largest of them tells. */
 static int add_ends(struct ct_order_maker *k)
 {
-	const struct ct_comms *comms = &k->pass->comms;
+	const struct ct_comms *comms = &k->model->comms;
 	uint8_t *seen = calloc(comms->n + 1, 1);
 	int st = seen ? 0 : CT_NOMEM;
 
@@ -197,7 +199,7 @@ static int add_ends(struct ct_order_maker *k)
 		const struct ct_comm *largest = NULL;
 
 		for (uint32_t c = 0; c < comms->n; c++) {
-			if (!seen[c] && has_ends(k->pass, comms->all[c]) &&
+			if (!seen[c] && has_ends(k->book, comms->all[c]) &&
 			    (!largest || comms->all[c]->nranks > largest->nranks))
 				largest = comms->all[c];
 		}
@@ -219,7 +221,7 @@ static int add_pairs(struct ct_order_maker *k)
 	int st = 0;
 
 	for (int lost = 0; lost <= 1 && st == 0; lost++) {
-		const struct ct_pair *pair = k->pass->pairs.first;
+		const struct ct_pair *pair = k->book->pairs.first;
 
 		for (; pair && st == 0; pair = pair->next) {
 			if (lost != !pair->instances)
@@ -236,7 +238,7 @@ static int add_pairs(struct ct_order_maker *k)
 /* Who waits for messages of somebody who stopped comes to no collective in which he would wait for him. */
 static int add_awaited(struct ct_order_maker *k)
 {
-	const struct ct_pair *pair = k->pass->pairs.first;
+	const struct ct_pair *pair = k->book->pairs.first;
 	int st = 0;
 
 	for (; pair && st == 0; pair = pair->next) {
@@ -250,9 +252,10 @@ static int add_awaited(struct ct_order_maker *k)
 	return st < 0 ? st : CT_OK;
 }
 
-int ct_order_findings(const struct ct_pass *pass, struct ct_findings *list)
+int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
+		      struct ct_findings *list)
 {
-	struct ct_order_maker k = { .pass = pass, .list = list };
+	struct ct_order_maker k = { .model = model, .book = book, .list = list };
 	size_t before = list->n;
 	int st = add_mismatches(&k);
 
@@ -301,10 +304,10 @@ const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *
 	}
 }
 
-void ct_order_summarize(const struct ct_pass *pass, const struct ct_comm *comm,
+void ct_order_summarize(const struct ct_order_book *book, const struct ct_comm *comm,
 			struct ct_order_summary *out)
 {
-	const struct ct_order *order = ct_orders_find(&pass->orders, comm);
+	const struct ct_order *order = ct_orders_find(&book->orders, comm);
 	struct ct_order_sums sums = { 0 };
 
 	*out = (struct ct_order_summary){ .equal_to_seq = comm->equal_to_seq,

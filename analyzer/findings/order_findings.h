@@ -5,13 +5,15 @@
 #define CT_ORDER_FINDINGS_H
 
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
+#include "analyzer/order/order_book.h"
 
 /* Communicators whose contradictions are told, those read first. */
 #define CT_ORDER_FINDINGS 4u
 
 /* Adds those that the pass tells. 0 or CT_NOMEM. */
-int ct_order_findings(const struct ct_pass *pass, struct ct_findings *list);
+int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
+		      struct ct_findings *list);
 
 /* The verdict's sentence for one of them. NULL: out of memory. */
 const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *finding);
@@ -23,7 +25,7 @@ struct ct_order_summary {
 	uint64_t differs_to_seq; /* they differ somewhere up to here, it is not known where; UINT64_MAX: no */
 	uint64_t hash; /* of all that each of them called; 0: they did not all call the same */
 };
-void ct_order_summarize(const struct ct_pass *pass, const struct ct_comm *comm,
+void ct_order_summarize(const struct ct_order_book *book, const struct ct_comm *comm,
 			struct ct_order_summary *out);
 
 #endif

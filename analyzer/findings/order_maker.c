@@ -37,7 +37,7 @@ int ct_order_ranks(struct ct_order_maker *k, int odd, int usual)
 		    ((odd && k->set[m] == CT_APART_ODD) || (usual && k->set[m] == CT_APART_USUAL)))
 			seats[n++] = k->comm->seats[m] - 1;
 	}
-	st = ct_finding_seats(k->pass, seats, n, k->list, k->f);
+	st = ct_finding_seats(k->model, seats, n, k->list, k->f);
 	free(seats);
 	return st;
 }
@@ -50,7 +50,7 @@ enum ct_confidence ct_order_confidence(const struct ct_order_maker *k,
 
 const char *ct_order_op_text(const struct ct_order_maker *k, const struct ct_order_call *call)
 {
-	return ct_op_names_get(&k->pass->names, call->op);
+	return ct_op_names_get(&k->model->names, call->op);
 }
 
 const char *ct_order_ranks_text(const struct ct_order_maker *k, unsigned which)
@@ -60,7 +60,7 @@ const char *ct_order_ranks_text(const struct ct_order_maker *k, unsigned which)
 
 	for (uint32_t m = 0; m < k->comm->nranks && n <= CT_ORDER_NAMED; m++) {
 		if (k->set[m] == which && k->comm->seats[m])
-			ranks[n++] = k->pass->seats[k->comm->seats[m] - 1].rank;
+			ranks[n++] = k->model->seats[k->comm->seats[m] - 1].rank;
 	}
 	return ct_ranks_text(k->list->memory, ranks, n, CT_ORDER_NAMED);
 }

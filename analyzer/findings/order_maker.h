@@ -5,14 +5,16 @@
 #define CT_ORDER_MAKER_H
 
 #include "analyzer/findings/finding_list.h"
+#include "analyzer/model/model.h"
 #include "analyzer/order/divergence.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/order/order_book.h"
 
 /* Ranks that a line names. */
 #define CT_ORDER_NAMED 8u
 
 struct ct_order_maker {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_order_book *book;
 	struct ct_findings *list;
 	const struct ct_comm *comm;
 	const struct ct_order *order; /* NULL: nothing is kept of it */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study_find.c — exposed communication that is worth a finding: in all, of one communicator, of a pipeline. */
+/* exposed communication that is worth a finding: in all, of one communicator, of a pipeline. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/overlap_findings.h"
 #include "analyzer/model/report_rows.h"
+#include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/study.h"
 #include "trace/status.h"
 
@@ -23,8 +25,8 @@ static double gpu_seconds(const struct ct_study *s, uint64_t loss_ns)
 {
 	double n = 0;
 
-	for (uint32_t seat = 0; seat < s->pass->n_seats; seat++)
-		n += s->pass->seats[seat].device >= 0;
+	for (uint32_t seat = 0; seat < s->model->n_seats; seat++)
+		n += s->model->seats[seat].device >= 0;
 	return n > 0 ? n * (double)loss_ns / 1e9 : NAN;
 }
 
@@ -32,9 +34,9 @@ static double gpu_seconds(const struct ct_study *s, uint64_t loss_ns)
 static void set_loss(const struct ct_study *s, double pct, double err_pct,
 		     enum ct_severity severity, struct ct_finding *f)
 {
-	double run = (double)s->pass->duration_ns / 100;
+	double run = (double)s->model->duration_ns / 100;
 
-	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err_pct * run), s->pass->duration_ns);
+	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err_pct * run), s->model->duration_ns);
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->gpu_seconds = gpu_seconds(s, f->loss_ns);
@@ -167,7 +169,7 @@ static int is_by_host(const struct ct_study *s)
 	double all = 0, by_host = 0;
 	size_t n;
 
-	rows = ct_overlap_rows(s->pass->overlap, &n);
+	rows = ct_overlap_rows(s->overlap, &n);
 	for (size_t i = 0; i < n; i++) {
 		all += (double)rows[i].all_ns;
 		by_host += rows[i].by_host ? (double)rows[i].all_ns : 0;
@@ -216,14 +218,14 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 /* In all, and by communicator, unless one has nearly all. */
 static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 {
-	uint32_t n = 0, all = s->pass->comms.n;
+	uint32_t n = 0, all = s->model->comms.n;
 	struct part *parts = calloc((size_t)all + 1, sizeof(*parts));
 	enum told told = TOLD_NOTHING;
 	int st = parts ? CT_OK : CT_NOMEM;
 
 	all = is_by_host(s) ? 0 : all;
 	for (uint32_t c = 0; parts && c < all; c++)
-		n += (uint32_t)weigh(s, s->pass->comms.all[c], &parts[n]);
+		n += (uint32_t)weigh(s, s->model->comms.all[c], &parts[n]);
 	if (parts) {
 		qsort(parts, n, sizeof(*parts), by_pct);
 		join_alike(parts, n);

@@ -4,8 +4,9 @@
 
 #include "analyzer/findings/order_maker.h"
 #include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/model.h"
+#include "analyzer/order/order_book.h"
 #include "analyzer/order/uneven_inputs.h"
-#include "analyzer/stream/stuck.h"
 #include "trace/ops.h"
 
 /* With so many pairs that do not fit, all of one rank, it is that rank. */
@@ -18,12 +19,13 @@ static int is_end(const struct ct_pair *pair, int32_t rank)
 
 /* The only rank of the communicator that all its pairs with contradictions have in common, -1 if there is none or there
  * are too few. *n gets how many there are. */
-static int32_t common_end(const struct ct_pass *pass, const struct ct_pair *first, uint32_t *n)
+static int32_t common_end(const struct ct_order_book *book, const struct ct_pair *first,
+			  uint32_t *n)
 {
 	int src = 1, dst = 1;
 
 	*n = 0;
-	for (const struct ct_pair *p = pass->pairs.first; p; p = p->next) {
+	for (const struct ct_pair *p = book->pairs.first; p; p = p->next) {
 		if (p->comm != first->comm || !p->instances)
 			continue;
 		(*n)++;
@@ -37,7 +39,7 @@ static int32_t common_end(const struct ct_pass *pass, const struct ct_pair *firs
 
 static int rank_of(const struct ct_order_maker *k, int32_t member)
 {
-	return k->pass->seats[k->comm->seats[member] - 1].rank;
+	return k->model->seats[k->comm->seats[member] - 1].rank;
 }
 
 /* Begin the finding: about both ends, or the one. Returns its ranks as a text, NULL: out of memory. */
@@ -105,7 +107,7 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	const char *field = send.count != recv.count ? "count" : "dtype";
 	const char *from = word(ct_dtype_name(send.dtype)), *to = word(ct_dtype_name(recv.dtype));
 	uint32_t pairs;
-	int32_t only = common_end(k->pass, pair, &pairs);
+	int32_t only = common_end(k->book, pair, &pairs);
 	const char *ranks = begin(k, pair, only, &send, pair->seq, pair->instances);
 	const char *where = sites(k, &send, &recv);
 
@@ -135,9 +137,9 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 
-static int is_all_told(const struct ct_pass *pass, uint32_t seat)
+static int is_all_told(const struct ct_model *model, uint32_t seat)
 {
-	return ct_uneven_is_done(pass, seat) && ct_uneven_is_whole(pass, seat);
+	return ct_uneven_is_done(model, seat) && ct_uneven_is_whole(model, seat);
 }
 
 /* Messages that were sent and not received count where nothing else explains them. */
@@ -150,8 +152,8 @@ int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 		return 0;
 	if (!pair->instances && !pair->unmatched)
 		return 0;
-	if (!pair->instances && !(is_all_told(k->pass, comm->seats[pair->src] - 1) &&
-				  is_all_told(k->pass, comm->seats[pair->dst] - 1)))
+	if (!pair->instances && !(is_all_told(k->model, comm->seats[pair->src] - 1) &&
+				  is_all_told(k->model, comm->seats[pair->dst] - 1)))
 		return 0;
 	st = pair->instances ? make_unfit(k, pair) : make_lost(k, pair);
 	return st == CT_OK ? 1 : st;
@@ -159,15 +161,15 @@ int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 
 /* ---- messages that never came ---- */
 
-static int waits_long(const struct ct_pass *pass, const struct ct_pair *pair)
+static int waits_long(const struct ct_model *model, const struct ct_pair *pair)
 {
-	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
-		const struct ct_unreturned *u = &pass->unreturned[i];
+	for (uint32_t i = 0; i < model->n_unreturned; i++) {
+		const struct ct_unreturned *u = &model->unreturned[i];
 
 		if (u->comm == pair->comm && u->seat + 1 == pair->comm->seats[pair->dst] &&
 		    !u->is_call && u->op.op == CT_OP_Recv && u->op.peer == pair->src &&
 		    u->op.seq == pair->awaited_seq)
-			return ct_stuck_of(pass, u) != CT_STUCK_NOT;
+			return u->stuck != CT_STUCK_NOT;
 	}
 	return 0;
 }
@@ -176,10 +178,10 @@ static int waits_long(const struct ct_pass *pass, const struct ct_pair *pair)
 static void find_awaited(struct ct_order_maker *k)
 {
 	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
-	for (const struct ct_pair *p = k->pass->pairs.first; p; p = p->next) {
+	for (const struct ct_pair *p = k->book->pairs.first; p; p = p->next) {
 		if (p->comm != k->comm || !p->awaited || !k->comm->seats[p->src] ||
-		    !k->comm->seats[p->dst] || !is_all_told(k->pass, k->comm->seats[p->src] - 1) ||
-		    !waits_long(k->pass, p))
+		    !k->comm->seats[p->dst] || !is_all_told(k->model, k->comm->seats[p->src] - 1) ||
+		    !waits_long(k->model, p))
 			continue;
 		k->set[p->src] = CT_APART_ODD;
 		k->set[p->dst] = CT_APART_USUAL;
@@ -202,9 +204,9 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	}
 	if (!n_stopped || !n_waiting)
 		return 0;
-	for (uint32_t s = 0; s < k->pass->n_seats; s++)
-		ended += (uint32_t)ct_uneven_ended_in_order(k->pass, s);
-	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->pass->n_seats;
+	for (uint32_t s = 0; s < k->model->n_seats; s++)
+		ended += (uint32_t)ct_uneven_ended_in_order(k->model, s);
+	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->model->n_seats;
 	stopped = ct_order_ranks_text(k, CT_APART_ODD);
 	waiting = ct_order_ranks_text(k, CT_APART_USUAL);
 	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv) ||

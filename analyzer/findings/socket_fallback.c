@@ -5,6 +5,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/crossing.h"
 #include "analyzer/link/transport.h"
 
@@ -33,6 +34,7 @@ struct reason {
 static const struct reason reasons[] = {
 #define X(fact, value, advice) { fact, value, advice },
 #include "analyzer/findings/socket_reasons.def"
+#include "analyzer/model/model.h"
 #undef X
 };
 
@@ -144,12 +146,12 @@ static int describe(struct ct_findings *list, struct ct_finding *f, const struct
 	return CT_OK;
 }
 
-static int tell(const struct ct_pass *pass, const struct ct_report *report,
+static int tell(const struct ct_model *model, const struct ct_report *report,
 		const struct ct_crossing *by_host, const uint8_t *fallen, struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_SOCKET_FALLBACK);
 	struct sums s = { .begin_at_ns = UINT64_MAX };
-	int *ranks = calloc(pass->n_seats + 1, sizeof(*ranks));
+	int *ranks = calloc(model->n_seats + 1, sizeof(*ranks));
 	size_t n = 0;
 	int st;
 
@@ -158,7 +160,7 @@ static int tell(const struct ct_pass *pass, const struct ct_report *report,
 	st = f && f->hosts && ranks ? CT_OK : CT_NOMEM;
 	for (size_t i = 0; st == CT_OK && i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
-		const struct ct_environment_facts *facts = &pass->processes[t->process].environment;
+		const struct ct_environment_facts *facts = &model->processes[t->process].environment;
 		double ethernet, ipoib, rdma;
 
 		if (!fallen[i])
@@ -174,9 +176,9 @@ static int tell(const struct ct_pass *pass, const struct ct_report *report,
 		s.end_at_ns = t->end_at_ns > s.end_at_ns ? t->end_at_ns : s.end_at_ns;
 		if (!s.reason && (s.reason = reason_of(facts)))
 			s.value = ct_facts_value(facts, s.reason->fact);
-		for (uint32_t seat = 0; seat < pass->n_seats; seat++)
-			if (pass->seats[seat].host == t->host_index)
-				ranks[n++] = pass->seats[seat].rank;
+		for (uint32_t seat = 0; seat < model->n_seats; seat++)
+			if (model->seats[seat].host == t->host_index)
+				ranks[n++] = model->seats[seat].rank;
 	}
 	if (st == CT_OK)
 		st = ct_finding_ranks(list, f, ranks, n);
@@ -184,24 +186,25 @@ static int tell(const struct ct_pass *pass, const struct ct_report *report,
 	return st == CT_OK ? describe(list, f, &s) : st;
 }
 
-int ct_transport_socket_fallback(const struct ct_pass *pass, const struct ct_report *report,
+int ct_transport_socket_fallback(const struct ct_model *model, const struct ct_report *report,
 				 struct ct_findings *list)
 {
-	struct ct_crossing *by_host = calloc(pass->attempts->n_hosts + 1, sizeof(*by_host));
+	struct ct_crossing *by_host = calloc(model->attempts->n_hosts + 1, sizeof(*by_host));
 	uint8_t *fallen = calloc(report->n_transport + 1, 1);
 	int any = 0, st = by_host && fallen ? CT_OK : CT_NOMEM;
 
 	if (st == CT_OK && report->n_transport)
-		st = ct_crossing_sum(pass, report, by_host);
+		st = ct_crossing_sum(model, report, by_host);
 	for (size_t i = 0; st == CT_OK && i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
 
-		fallen[i] = (uint8_t)fell_back(t, &by_host[t->host_index],
-					       reason_of(&pass->processes[t->process].environment));
+		fallen[i] = (uint8_t)fell_back(
+			t, &by_host[t->host_index],
+			reason_of(&model->processes[t->process].environment));
 		any |= fallen[i];
 	}
 	if (st == CT_OK && any)
-		st = tell(pass, report, by_host, fallen, list);
+		st = tell(model, report, by_host, fallen, list);
 	free(by_host);
 	free(fallen);
 	return st;

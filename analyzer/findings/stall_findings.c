@@ -9,6 +9,7 @@
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/lateness/stall_loss.h"
 #include "analyzer/lateness/stalls.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
 #define LEAST_STALL_NS 30e6   /* and ... */
@@ -40,7 +41,7 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit
 		.seat = hit->seat,
 		.ns = (double)hit->charged_ns,
 		.err_ns = (double)hit->err_ns,
-		.stretch = ct_tape_stretch(&t->pass->tape, t->cycles->cut_ns[hit->cycle]),
+		.stretch = ct_tape_stretch(t->log, t->cycles->cut_ns[hit->cycle]),
 	};
 }
 
@@ -53,7 +54,7 @@ static void sort_by_seat(struct search *s)
 
 	for (uint32_t k = 0; k < hits->n; k++)
 		next[hits->all[k].seat + 1]++;
-	for (uint32_t seat = 1; seat <= s->t->pass->n_seats; seat++)
+	for (uint32_t seat = 1; seat <= s->t->model->n_seats; seat++)
 		next[seat] += next[seat - 1];
 	for (uint32_t k = 0; k < hits->n; k++)
 		s->by_seat[next[hits->all[k].seat]++] = k;
@@ -125,7 +126,7 @@ static void add_outside(const struct search *s, const struct ct_stall_pattern *p
 		cost->loss.ns += charged < typical ? charged : typical;
 		cost->loss.err_ns += charged < 0.9 * typical ? typical - charged : 0.1 * typical;
 	}
-	tail_ns = (double)(t->pass->duration_ns - t->cycles->cut_ns[t->cycles->n]);
+	tail_ns = (double)(t->model->duration_ns - t->cycles->cut_ns[t->cycles->n]);
 	/* nobody is charged, but there was time for one */
 	if (!behind && !each && is_due(p, t->cycles->n) && tail_ns >= typical)
 		cost->loss.err_ns += typical;
@@ -154,7 +155,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 /* Is that enough to be told? */
 static int is_costly(const struct search *s, const struct cost *cost)
 {
-	return cost->loss.ns - cost->loss.err_ns >= GATE * (double)s->t->pass->duration_ns &&
+	return cost->loss.ns - cost->loss.err_ns >= GATE * (double)s->t->model->duration_ns &&
 	       cost->loss.ns > 0;
 }
 
@@ -167,7 +168,7 @@ static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena
 
 static int set_ranks(const struct search *s, struct ct_finding *f)
 {
-	uint32_t n_seats = s->t->pass->n_seats, n = 0;
+	uint32_t n_seats = s->t->model->n_seats, n = 0;
 	uint32_t *seats = malloc((n_seats + 1u) * sizeof(*seats));
 	int st = CT_NOMEM;
 
@@ -176,7 +177,7 @@ static int set_ranks(const struct search *s, struct ct_finding *f)
 			seats[n++] = seat;
 	}
 	if (seats)
-		st = ct_finding_seats(s->t->pass, seats, n, s->t->list, f);
+		st = ct_finding_seats(s->t->model, seats, n, s->t->list, f);
 	free(seats);
 	return st;
 }
@@ -206,7 +207,7 @@ static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 	const struct ct_cycles *c = s->t->cycles;
 
 	ct_finding_loss(f, (uint64_t)cost->loss.ns, (uint64_t)cost->loss.err_ns,
-			s->t->pass->duration_ns);
+			s->t->model->duration_ns);
 	f->confidence = p->every > 0 && p->n >= 2 * CT_STALL_LEAST ? CT_CONFIDENCE_HIGH
 								   : CT_CONFIDENCE_MEDIUM;
 	f->cycle_first = p->first;
@@ -280,8 +281,8 @@ static void take_stragglers(const struct search *s)
 	for (size_t i = 0; i < s->t->list->n; i++) {
 		const struct ct_finding *f = &s->t->list->all[i];
 
-		for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
-			if (ct_finding_is_straggler(f) && ct_finding_has_seat(s->t->pass, f, seat))
+		for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
+			if (ct_finding_is_straggler(f) && ct_finding_has_seat(s->t->model, f, seat))
 				s->taken[seat] = 1;
 		}
 	}
@@ -294,7 +295,7 @@ static struct ct_stall_pattern together(const struct search *s)
 {
 	struct ct_stall_pattern all = { 0 };
 
-	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
 		const struct ct_stall_pattern *p = &s->patterns[seat];
 
 		if (!p->n)
@@ -336,7 +337,7 @@ static int add_rotating(const struct search *s, const struct ct_stall_pattern *p
 /* Ranks with a charge that is one of the events. */
 static void mark_seats(const struct search *s, const struct ct_stall_pattern *p)
 {
-	memset(s->seats, 0, s->t->pass->n_seats);
+	memset(s->seats, 0, s->t->model->n_seats);
 	for (uint32_t k = 0; k < s->t->hits->n; k++) {
 		const struct ct_hit *hit = &s->t->hits->all[k];
 
@@ -361,7 +362,7 @@ static int search_each(const struct search *s, uint32_t n)
 	struct cost cost;
 	int st;
 
-	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++)
+	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++)
 		s->seats[seat] = s->patterns[seat].n > 0;
 	qsort(s->events, n, sizeof(*s->events), by_cycle);
 	st = find_cost(s, s->events, &all, 1, &cost);
@@ -374,11 +375,11 @@ static int search_one(const struct search *s)
 	const struct ct_stall *events = s->events;
 	int st = CT_OK;
 
-	for (uint32_t seat = 0; seat < s->t->pass->n_seats && st == CT_OK; seat++) {
+	for (uint32_t seat = 0; seat < s->t->model->n_seats && st == CT_OK; seat++) {
 		const struct ct_stall_pattern *p = &s->patterns[seat];
 		struct cost cost;
 
-		memset(s->seats, 0, s->t->pass->n_seats);
+		memset(s->seats, 0, s->t->model->n_seats);
 		s->seats[seat] = 1;
 		st = find_cost(s, events, p, 0, &cost);
 		events += p->n;
@@ -392,7 +393,7 @@ static struct ct_stall_pattern pattern_of_all(const struct search *s)
 {
 	struct ct_stall_pattern all;
 
-	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->t->pass->n_seats,
+	ct_stalls_of_all(s->room, charges_of_all(s), s->t->hits->n_kept, s->t->model->n_seats,
 			 s->threshold_ns, &all);
 	return all;
 }
@@ -405,7 +406,7 @@ static int turns_explain(const struct search *s, uint32_t n)
 
 	if (!n || all.every <= 0 || n > MOST_OF_TURNS * all.n)
 		return 0;
-	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
 		if (s->patterns[seat].n && s->patterns[seat].every < LONGER * all.every)
 			return 0;
 	}
@@ -419,7 +420,7 @@ static int search_all(const struct search *s)
 	struct cost cost;
 	int st = CT_OK;
 
-	for (uint32_t seat = 0; seat < s->t->pass->n_seats; seat++) {
+	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
 		struct ct_stall_pattern *p = &s->patterns[seat];
 
 		if (s->taken[seat])
@@ -445,7 +446,7 @@ static int search_all(const struct search *s)
 int ct_stalls_report(const struct ct_time_structure *t)
 {
 	struct search s = { .t = t };
-	size_t n = t->pass->n_seats + 1u;
+	size_t n = t->model->n_seats + 1u;
 	int st = CT_NOMEM;
 
 	s.room = calloc(t->hits->n + 1u, sizeof(*s.room));

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/clock/clocks.h"
 #include "analyzer/findings/causes.h"
+#include "analyzer/lateness/lateness.h"
+#include "analyzer/model/clocks.h"
+#include "analyzer/model/model.h"
 #include "trace/ops.h"
 
 /* Longest host name in a line that has to fit. */
@@ -47,34 +49,34 @@ const char *ct_host_word(struct ct_arena *memory, const char *host)
 
 /* Is it known how far apart ends are that are one moment? By a communicator of one host, or by two ranks of a host in a
  * larger one (the clocks' self-test), if that is small beside the lateness. */
-static int is_skew_known(const struct ct_pass *pass, const struct ct_suspect *s)
+static int is_skew_known(const struct ct_lateness *late, const struct ct_suspect *s)
 {
 	uint64_t late_ns = ct_hist_quantile(&s->charges, 0.5), worst_ns = 0;
 	int n = 0;
 
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
-		const struct ct_clock_host *host = ct_clocks_host(pass->attempts->clocks, h);
+	for (uint32_t h = 0; h < late->model->attempts->n_hosts; h++) {
+		const struct ct_clock_host *host = ct_clocks_host(late->model->attempts->clocks, h);
 
 		if (!host || host->selftest_ns == CT_CLOCK_UNKNOWN)
 			continue;
 		worst_ns = host->selftest_ns > worst_ns ? host->selftest_ns : worst_ns;
 		n++;
 	}
-	return pass->blame.skew_n || (n && SKEW_BELOW * worst_ns < late_ns);
+	return late->has_skew || (n && SKEW_BELOW * worst_ns < late_ns);
 }
 
 /* How sure the order of arrival is, and with it the blame; and how sure the loss, by the size of its error. */
-static enum ct_confidence confidence_of(const struct ct_pass *pass, const struct ct_suspect *s,
+static enum ct_confidence confidence_of(const struct ct_lateness *late, const struct ct_suspect *s,
 					const struct ct_charge *charge)
 {
 	if (2 * charge->err_ns > charge->loss_ns)
 		return CT_CONFIDENCE_LOW;
 	if (2 * s->loose >= s->hits)
-		return is_skew_known(pass, s) ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
+		return is_skew_known(late, s) ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_LOW;
 	return 4 * charge->err_ns > charge->loss_ns ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
-int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n,
+int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
 		     struct ct_findings *list, struct ct_finding *f)
 {
 	struct ct_arena *memory = list->memory;
@@ -84,14 +86,14 @@ int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n
 	if (!ranks || !f->hosts)
 		return CT_NOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const char *name = pass->attempts->hosts[pass->seats[seats[i]].host].name;
+		const char *name = model->attempts->hosts[model->seats[seats[i]].host].name;
 		const char *host = ct_arena_text(memory, name,
 						 sizeof(((struct ct_process *)0)->host));
 		size_t known = 0;
 
 		if (!host)
 			return CT_NOMEM;
-		ranks[i] = pass->seats[seats[i]].rank;
+		ranks[i] = model->seats[seats[i]].rank;
 		while (known < f->n_hosts && strcmp(f->hosts[known], host) != 0)
 			known++;
 		if (known == f->n_hosts)
@@ -100,10 +102,10 @@ int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n
 	return ct_finding_ranks(list, f, ranks, n);
 }
 
-int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *r,
+int ct_finding_replayed(const struct ct_model *model, const struct ct_replayed *r,
 			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f)
 {
-	double rank = r->most_seat < pass->n_seats ? pass->seats[r->most_seat].rank : -1;
+	double rank = r->most_seat < model->n_seats ? model->seats[r->most_seat].rank : -1;
 
 	if ((by_arrivals_ns != CT_UNKNOWN &&
 	     ct_finding_evidence(list, f, "loss_by_arrivals", (double)by_arrivals_ns, "ns", NAN)) ||
@@ -124,12 +126,12 @@ int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *r,
  * (of anybody, since where a kernel waits for room the one who came last may be any); the time in operations that did not
  * hold the rank up, where its kernel may have waited for room; and the first round, in which all meet for the first time.
  * But no more than somebody stood waiting. */
-static uint64_t upper_bound(const struct ct_pass *pass, const struct ct_charge *c)
+static uint64_t upper_bound(const struct ct_lateness *late, const struct ct_charge *c)
 {
 	/* what it would cost alone, played, is less than what it is charged with: then that bounds it */
 	int is_alone = c->loss_ns < c->by_arrivals_ns;
 	uint64_t own = !is_alone && c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
-	uint64_t most = own + pass->late_or_slow.total;
+	uint64_t most = own + late->late_or_slow.total;
 
 	if (c->recurs.rounds)
 		most += own / c->recurs.rounds;
@@ -139,33 +141,35 @@ static uint64_t upper_bound(const struct ct_pass *pass, const struct ct_charge *
 }
 
 /* What all findings about late ranks have in common. */
-static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
+static int set_late(const struct ct_lateness *late, const struct ct_suspect *s,
 		    const struct ct_charge *charge, uint32_t seat, struct ct_findings *list,
 		    struct ct_finding *f)
 {
 	uint64_t cost_ns;
-	const struct ct_class *class = ct_classes_costliest(&pass->classes, seat, 1, &cost_ns);
-	int on_gpu = pass->seats[seat].timing >= CT_TIMING_HOST;
+	const struct ct_class *class = ct_classes_costliest(&late->model->classes, seat, 1,
+							    &cost_ns);
+	int on_gpu = late->model->seats[seat].timing >= CT_TIMING_HOST;
 
 	enum ct_severity by_charge;
 
-	ct_finding_loss(f, charge->loss_ns, charge->err_ns, pass->duration_ns);
+	ct_finding_loss(f, charge->loss_ns, charge->err_ns, late->model->duration_ns);
 	by_charge = f->severity;
 	f->at_most = on_gpu && !charge->replayed.is_known;
 	f->is_bounded = charge->has_hidden;
 	if (f->at_most)
-		ct_finding_loss(f, upper_bound(pass, charge), charge->err_ns, pass->duration_ns);
+		ct_finding_loss(f, upper_bound(late, charge), charge->err_ns,
+				late->model->duration_ns);
 	/* how severe it is what it is charged with tells; a bound that nothing has cut may be several times the truth */
 	if (f->at_most && f->severity > by_charge)
 		f->severity = by_charge;
 	if (f->at_most && !f->is_bounded && f->severity > CT_SEVERITY_WARN)
 		f->severity = CT_SEVERITY_WARN;
-	f->confidence = confidence_of(pass, s, charge);
+	f->confidence = confidence_of(late, s, charge);
 	f->comm_key = class ? class->comm->key : 0;
-	f->op_name = class && class->op ? ct_op_names_get(&pass->names, class->op) : NULL;
+	f->op_name = class && class->op ? ct_op_names_get(&late->model->names, class->op) : NULL;
 	ct_timeline_bounds(&s->when, &f->begin_at_ns, &f->end_at_ns);
-	if (f->end_at_ns > pass->duration_ns)
-		f->end_at_ns = pass->duration_ns;
+	if (f->end_at_ns > late->model->duration_ns)
+		f->end_at_ns = late->model->duration_ns;
 	ct_finding_because(f, CT_WHY_LATE);
 	if (ct_finding_evidence(list, f, "times_last", (double)charge->recurs.hits, "count", NAN) ||
 	    ct_finding_evidence(list, f, "times_anybody_last", (double)charge->recurs.trials,
@@ -175,10 +179,10 @@ static int set_late(const struct ct_pass *pass, const struct ct_suspect *s,
 	    ct_finding_evidence(list, f, "log10_chance", charge->recurs.log10_p, "", NAN))
 		return CT_NOMEM;
 	if (charge->replayed.is_known &&
-	    ct_finding_replayed(pass, &charge->replayed, charge->by_arrivals_ns, list, f))
+	    ct_finding_replayed(late->model, &charge->replayed, charge->by_arrivals_ns, list, f))
 		return CT_NOMEM;
-	if (f->at_most && pass->late_or_slow.total &&
-	    ct_finding_evidence(list, f, "late_or_slow", (double)pass->late_or_slow.total, "ns",
+	if (f->at_most && late->late_or_slow.total &&
+	    ct_finding_evidence(list, f, "late_or_slow", (double)late->late_or_slow.total, "ns",
 				NAN))
 		return CT_NOMEM;
 	return on_gpu ? ct_finding_evidence(list, f, "hidden_behind_computing",
@@ -199,16 +203,16 @@ static int set_late_line(const struct ct_charge *charge, const char *who, struct
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
-int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct ct_charge *charge,
-			 struct ct_findings *list)
+int ct_finding_straggler(const struct ct_lateness *late, uint32_t seat,
+			 const struct ct_charge *charge, struct ct_findings *list)
 {
-	const struct ct_suspect *s = &pass->blame.suspects[seat];
+	const struct ct_suspect *s = &late->blame.suspects[seat];
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_STRAGGLER);
 	struct ct_arena *memory = list->memory;
 	const char *who, *host;
 
-	if (!f || ct_finding_seats(pass, &seat, 1, list, f) ||
-	    set_late(pass, s, charge, seat, list, f))
+	if (!f || ct_finding_seats(late->model, &seat, 1, list, f) ||
+	    set_late(late, s, charge, seat, list, f))
 		return CT_NOMEM;
 	host = ct_host_word(memory, f->hosts[0]);
 	if (!host)
@@ -220,20 +224,20 @@ int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct
 }
 
 /* Are the set's members one host's, and at least three quarters of that host's ranks? */
-static int is_host(const struct ct_pass *pass, const uint32_t *seats, uint32_t n)
+static int is_host(const struct ct_model *model, const uint32_t *seats, uint32_t n)
 {
 	uint32_t on_host = 0;
 
 	for (uint32_t i = 1; i < n; i++) {
-		if (pass->seats[seats[i]].host != pass->seats[seats[0]].host)
+		if (model->seats[seats[i]].host != model->seats[seats[0]].host)
 			return 0;
 	}
-	for (uint32_t s = 0; s < pass->n_seats; s++)
-		on_host += pass->seats[s].host == pass->seats[seats[0]].host;
-	return on_host < pass->n_seats && 4 * n >= 3 * on_host;
+	for (uint32_t s = 0; s < model->n_seats; s++)
+		on_host += model->seats[s].host == model->seats[seats[0]].host;
+	return on_host < model->n_seats && 4 * n >= 3 * on_host;
 }
 
-int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
+int ct_finding_set(const struct ct_lateness *late, const struct ct_blame *weighed,
 		   const struct ct_charge *charge, struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
@@ -251,10 +255,10 @@ int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
 		if (n == 1 || weighed->set_share_ns[s] > weighed->set_share_ns[most])
 			most = s;
 	}
-	f = ct_findings_add(list, is_host(pass, seats, n) ? CT_FINDING_STRAGGLER_HOST
-							  : CT_FINDING_STRAGGLER);
-	if (!f || ct_finding_seats(pass, seats, n, list, f) ||
-	    set_late(pass, &weighed->set, charge, most, list, f))
+	f = ct_findings_add(list, is_host(late->model, seats, n) ? CT_FINDING_STRAGGLER_HOST
+								 : CT_FINDING_STRAGGLER);
+	if (!f || ct_finding_seats(late->model, seats, n, list, f) ||
+	    set_late(late, &weighed->set, charge, most, list, f))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	host = ct_host_word(memory, f->hosts[0]);
@@ -293,13 +297,13 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 	       "all hosts were copied whole";
 }
 
-int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
+int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
 		      struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
-	uint32_t *seats = ct_arena_calloc(memory, pass->n_seats, sizeof(*seats));
+	uint32_t *seats = ct_arena_calloc(memory, model->n_seats, sizeof(*seats));
 	double share = 100.0 * (double)report->lost_records /
-		       ((double)report->lost_records + (double)pass->ops + 1e-9);
+		       ((double)report->lost_records + (double)model->ops + 1e-9);
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LOSSES);
 	const char *reason = "?", *ranks, *records;
 	uint32_t n = 0, unknown = 0;
@@ -313,11 +317,11 @@ int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report
 		if (reason[0] == '?')
 			reason = loss->reason;
 	}
-	for (uint32_t s = 0; seats && s < pass->n_seats; s++) {
+	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
 		if (report->ranks[s].lost_records)
 			seats[n++] = s;
 	}
-	if (!f || !seats || ct_finding_seats(pass, seats, n, list, f))
+	if (!f || !seats || ct_finding_seats(model, seats, n, list, f))
 		return CT_NOMEM;
 	f->severity = share > 5		       ? CT_SEVERITY_SEVERE
 		      : share > 0.1 || unknown ? CT_SEVERITY_WARN

@@ -4,26 +4,27 @@
 #define CT_FINDINGS_H
 
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/lateness/lateness.h"
+#include "analyzer/model/model.h"
 
 /* One rank, guilty by `charge`. */
-int ct_finding_straggler(const struct ct_pass *pass, uint32_t seat, const struct ct_charge *charge,
-			 struct ct_findings *list);
+int ct_finding_straggler(const struct ct_lateness *late, uint32_t seat,
+			 const struct ct_charge *charge, struct ct_findings *list);
 
 /* Several ranks that are slow together; STRAGGLER_HOST if they are one host's. */
-int ct_finding_set(const struct ct_pass *pass, const struct ct_blame *weighed,
+int ct_finding_set(const struct ct_lateness *late, const struct ct_blame *weighed,
 		   const struct ct_charge *charge, struct ct_findings *list);
 
 /* Who, by rank, and where: what this finding is about. */
-int ct_finding_seats(const struct ct_pass *pass, const uint32_t *seats, size_t n,
+int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
 		     struct ct_findings *list, struct ct_finding *finding);
 
 /* What the losses of the report come to. */
-int ct_finding_losses(const struct ct_pass *pass, const struct ct_report *report,
+int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
 		      struct ct_findings *list);
 
 /* The evidence of a loss that came of playing the run again; by_arrivals_ns: what it is by the rule, CT_UNKNOWN none. */
-int ct_finding_replayed(const struct ct_pass *pass, const struct ct_replayed *replayed,
+int ct_finding_replayed(const struct ct_model *model, const struct ct_replayed *replayed,
 			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f);
 
 /* Ranks as "2" or "1,2,5" or "0,1,2,..." (at most `most` of them); NULL: out of memory. */

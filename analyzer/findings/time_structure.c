@@ -8,6 +8,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/lateness/late_span.h"
+#include "analyzer/model/model.h"
 #include "trace/status.h"
 
 #define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
@@ -16,15 +17,10 @@
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
 
-double ct_hits_share(const struct ct_hits *hits)
-{
-	return hits->n_cycles ? (double)hits->n_kept / hits->n_cycles : 1;
-}
-
-int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat)
+int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat)
 {
 	for (size_t i = 0; i < f->n_ranks; i++) {
-		if (f->ranks[i] == pass->seats[seat].rank)
+		if (f->ranks[i] == model->seats[seat].rank)
 			return 1;
 	}
 	return 0;
@@ -58,7 +54,7 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 		sum.host_ns += (double)hit->host_ns;
 		sum.stream_ns += (double)hit->stream_ns;
 	}
-	for (uint32_t s = 0; s < t->pass->n_seats; s++)
+	for (uint32_t s = 0; s < t->model->n_seats; s++)
 		sum.held_ns += seats[s] ? (double)t->hits->held_ns[s] : 0;
 	return sum;
 }
@@ -73,12 +69,12 @@ static uint32_t root_of(uint32_t *joined, uint32_t s)
 }
 
 /* Which seats communicate with which, if only by way of others: joined[seat], by its root. */
-static void join_seats(const struct ct_pass *pass, uint32_t *joined)
+static void join_seats(const struct ct_model *model, uint32_t *joined)
 {
-	for (uint32_t s = 0; s < pass->n_seats; s++)
+	for (uint32_t s = 0; s < model->n_seats; s++)
 		joined[s] = s;
-	for (uint32_t c = 0; c < pass->comms.n; c++) {
-		const struct ct_comm *comm = pass->comms.all[c];
+	for (uint32_t c = 0; c < model->comms.n; c++) {
+		const struct ct_comm *comm = model->comms.all[c];
 		uint32_t first = UINT32_MAX;
 
 		for (uint32_t r = 0; r < comm->nranks; r++) {
@@ -97,16 +93,17 @@ static void join_seats(const struct ct_pass *pass, uint32_t *joined)
 static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding *f,
 			    const uint8_t *seats, uint32_t count)
 {
-	const struct ct_pass *pass = t->pass;
-	uint32_t *joined = malloc((pass->n_seats + 1u) * sizeof(*joined)), root = UINT32_MAX, n = 0;
+	const struct ct_model *model = t->model;
+	uint32_t *joined = malloc((model->n_seats + 1u) * sizeof(*joined)), root = UINT32_MAX,
+		 n = 0;
 
 	if (!joined)
 		return;
-	join_seats(pass, joined);
-	for (uint32_t s = 0; s < pass->n_seats && root == UINT32_MAX; s++)
+	join_seats(model, joined);
+	for (uint32_t s = 0; s < model->n_seats && root == UINT32_MAX; s++)
 		root = seats[s] ? root_of(joined, s) : root;
-	for (uint32_t s = 0; s < pass->n_seats; s++)
-		n += pass->seats[s].timing >= CT_TIMING_HOST && root_of(joined, s) == root;
+	for (uint32_t s = 0; s < model->n_seats; s++)
+		n += model->seats[s].timing >= CT_TIMING_HOST && root_of(joined, s) == root;
 	if (n > count)
 		f->gpu_seconds = (double)f->loss_ns / 1e9 * (n - count);
 	free(joined);
@@ -184,7 +181,7 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 		     struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
-	uint64_t run_ns = t->pass->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
+	uint64_t run_ns = t->model->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
 	const char *when = "n/a", *cycles = "n/a", *why = "";
 
 	if (pattern == CT_LATE_PERSISTENT ||
@@ -213,7 +210,7 @@ static void take_times(const struct ct_time_structure *t, struct ct_finding *f)
 	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
 	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
 
-	if (f->begin_at_ns == 0 && f->end_at_ns >= t->pass->duration_ns) {
+	if (f->begin_at_ns == 0 && f->end_at_ns >= t->model->duration_ns) {
 		f->begin_at_ns = f->end_at_ns = CT_UNKNOWN;
 		return;
 	}
@@ -231,7 +228,7 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	int st = CT_OK;
 
 	if (f->n_ranks > 1 && t->cycles->n) {
-		st = ct_hits_collect(t->pass, t->cycles, seats, &together);
+		st = ct_hits_collect(t->model, t->log, t->cycles, seats, &together);
 		if (st == CT_OK)
 			*sum = by_cycle(&together, seats, room);
 		ct_hits_fini(&together);
@@ -299,7 +296,7 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 
 int ct_stragglers_explain(const struct ct_time_structure *t)
 {
-	uint8_t *seats = calloc(t->pass->n_seats + 1u, 1);
+	uint8_t *seats = calloc(t->model->n_seats + 1u, 1);
 	double *room = calloc(t->hits->n_cycles + 1u, sizeof(*room));
 	int st = seats && room ? CT_OK : CT_NOMEM;
 
@@ -308,8 +305,8 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 
 		if (!ct_finding_is_straggler(f))
 			continue;
-		for (uint32_t s = 0; s < t->pass->n_seats; s++)
-			seats[s] = (uint8_t)ct_finding_has_seat(t->pass, f, s);
+		for (uint32_t s = 0; s < t->model->n_seats; s++)
+			seats[s] = (uint8_t)ct_finding_has_seat(t->model, f, s);
 		st = explain_straggler(t, f, seats, room);
 	}
 	free(seats);

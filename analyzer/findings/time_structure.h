@@ -6,18 +6,17 @@
 
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/step_blame.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 
 /* What the steps below look at. */
 struct ct_time_structure {
-	struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_tape *log;
 	const struct ct_cycles *cycles;
 	const struct ct_hits *hits;
 	struct ct_findings *list;
 };
-
-/* Cycles and what the ranks did in them, into the report. 0 or CT_NOMEM. */
-int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
-		   const struct ct_hits *hits, struct ct_report *report);
 
 /* All of the following, in order. To be called when the stragglers are in the list. 0 or CT_NOMEM. */
 int ct_time_structure(const struct ct_time_structure *t);
@@ -38,14 +37,11 @@ int ct_shifts_report(const struct ct_time_structure *t);
 int ct_finding_is_straggler(const struct ct_finding *f);
 
 /* Is the seat one of the finding's ranks? */
-int ct_finding_has_seat(const struct ct_pass *pass, const struct ct_finding *f, uint32_t seat);
+int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat);
 
 /* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count,
  * `count` of them at a time; from cycles with a hit of least_ns only. */
 int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 		       const uint8_t *seats, uint32_t count, double least_ns);
-
-/* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
-double ct_hits_share(const struct ct_hits *hits);
 
 #endif

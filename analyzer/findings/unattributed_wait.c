@@ -7,6 +7,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/verdict_text.h"
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/weigh.h"
 #include "trace/ops.h"
 
@@ -35,8 +36,8 @@
  * telling. */
 static uint64_t cost_of(const struct ct_judgement *j, uint32_t seat, int *is_charge, int *much)
 {
-	double gate = (double)j->pass->duration_ns * CT_BLAME_GATE_PCT / 100;
-	uint64_t chance = ct_blame_chance(&j->pass->blame, seat, NULL);
+	double gate = (double)j->model->duration_ns * CT_BLAME_GATE_PCT / 100;
+	uint64_t chance = ct_blame_chance(&j->late->blame, seat, NULL);
 	uint64_t row, cost = j->charges[seat].loss_ns;
 
 	*is_charge = 1;
@@ -44,7 +45,7 @@ static uint64_t cost_of(const struct ct_judgement *j, uint32_t seat, int *is_cha
 	if (chance == UINT64_MAX || j->charges[seat].is_cleared)
 		return 0;
 	*much = (double)cost - (double)chance >= SUSPICIOUS * gate;
-	ct_classes_costliest(&j->pass->classes, seat, OFTEN, &row);
+	ct_classes_costliest(&j->model->classes, seat, OFTEN, &row);
 	if ((double)row - (double)chance >= SUSPICIOUS_ROW * gate && row > cost) {
 		*is_charge = *much;
 		*much = 1;
@@ -64,20 +65,20 @@ static void add_stalls(const struct ct_judgement *j, struct ct_waited *w)
 	double stalls = w->stalled.of ? (double)w->stalled.sum_ns / ct_hits_share(j->hits) : 0;
 
 	if (stalls > (double)w->ns &&
-	    100 * stalls >= least * CT_BLAME_GATE_PCT * (double)j->pass->duration_ns)
+	    100 * stalls >= least * CT_BLAME_GATE_PCT * (double)j->model->duration_ns)
 		w->ns = (uint64_t)stalls;
 }
 
 /* Did ranks mostly wait in messages, of which neither windows (lateness/windows.h) nor a replay tell who held up whom? */
-static int waits_unfollowed(const struct ct_pass *pass, const struct ct_report *report)
+static int waits_unfollowed(const struct ct_lateness *late, const struct ct_report *report)
 {
-	uint64_t messages = pass->messages - pass->to_self, all = 0, in_messages = 0;
+	uint64_t messages = late->model->messages - late->model->to_self, all = 0, in_messages = 0;
 
 	if (!isnan(report->whatif.balance_ratio) ||
-	    (double)pass->followed >= LEAST_FOLLOWED * 2 * (double)messages)
+	    (double)late->followed >= LEAST_FOLLOWED * 2 * (double)messages)
 		return 0;
-	for (uint32_t c = 0; c < pass->classes.n; c++) {
-		const struct ct_class *class = pass->classes.all[c];
+	for (uint32_t c = 0; c < late->model->classes.n; c++) {
+		const struct ct_class *class = late->model->classes.all[c];
 
 		all += class->wait_ns;
 		if (class->op && ct_op_class(class->op) == CT_CLASS_P2P)
@@ -89,15 +90,16 @@ static int waits_unfollowed(const struct ct_pass *pass, const struct ct_report *
 static void add_messages(const struct ct_judgement *j, const struct ct_report *report,
 			 struct ct_waited *w)
 {
-	double least = SUSPICIOUS_MESSAGES * CT_BLAME_GATE_PCT / 100 * (double)j->pass->duration_ns;
+	double least = SUSPICIOUS_MESSAGES * CT_BLAME_GATE_PCT / 100 *
+		       (double)j->model->duration_ns;
 
-	if (!waits_unfollowed(j->pass, report))
+	if (!waits_unfollowed(j->late, report))
 		return;
-	for (uint32_t s = 0; s < j->pass->n_seats; s++) {
-		uint64_t waited = j->pass->seats[s].waited.total;
+	for (uint32_t s = 0; s < j->model->n_seats; s++) {
+		uint64_t waited = j->model->seats[s].waited.total;
 
 		/* streams wait for messages by the schedule of their pipeline */
-		if (j->pass->seats[s].timing != CT_TIMING_CALL || (double)waited < least ||
+		if (j->model->seats[s].timing != CT_TIMING_CALL || (double)waited < least ||
 		    waited <= w->ns)
 			continue;
 		w->ns = waited;
@@ -108,14 +110,14 @@ static void add_messages(const struct ct_judgement *j, const struct ct_report *r
 int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 		   struct ct_waited *w)
 {
-	double run = (double)j->pass->duration_ns;
+	double run = (double)j->model->duration_ns;
 	int st;
 
 	*w = (struct ct_waited){ .seat = CT_STALLED_NOBODY };
-	st = ct_stalled_find(j->cycles, j->hits, j->pass->n_seats, &w->stalled);
+	st = ct_stalled_find(j->cycles, j->hits, j->model->n_seats, &w->stalled);
 	if (st != CT_OK || run <= 0)
 		return st;
-	for (uint32_t s = 0; s < j->pass->n_seats; s++) {
+	for (uint32_t s = 0; s < j->model->n_seats; s++) {
 		int is_charge, much;
 		uint64_t cost = cost_of(j, s, &is_charge, &much);
 
@@ -133,12 +135,12 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 
 /* ---- what is said of it ---- */
 
-static uint32_t ranks_met(const struct ct_pass *pass)
+static uint32_t ranks_met(const struct ct_lateness *late)
 {
 	uint32_t n = 0;
 
-	for (uint32_t s = 0; s < pass->n_seats; s++)
-		n += pass->blame.suspects[s].met > 0;
+	for (uint32_t s = 0; s < late->model->n_seats; s++)
+		n += late->blame.suspects[s].met > 0;
 	return n;
 }
 
@@ -153,15 +155,15 @@ static int stands_out(const struct ct_judgement *j, const struct ct_waited *w)
 {
 	uint64_t next = 0;
 
-	if (w->seat >= j->pass->n_seats || !w->is_charge || j->charges[w->seat].has_no_peers ||
-	    ct_verdict_is_contradicted(j->pass, w->seat))
+	if (w->seat >= j->model->n_seats || !w->is_charge || j->charges[w->seat].has_no_peers ||
+	    ct_verdict_is_contradicted(j->model, w->seat))
 		return 0;
-	for (uint32_t s = 0; s < j->pass->n_seats; s++) {
+	for (uint32_t s = 0; s < j->model->n_seats; s++) {
 		if (s != w->seat && j->charges[s].loss_ns > next)
 			next = j->charges[s].loss_ns;
 	}
 	return (double)j->charges[w->seat].loss_ns >= STANDS_OUT * (double)next &&
-	       j->charges[w->seat].recurs.log10_p + log10(ranks_met(j->pass)) < CHANCE;
+	       j->charges[w->seat].recurs.log10_p + log10(ranks_met(j->late)) < CHANCE;
 }
 
 /* Is the rank a stage of a pipeline? */
@@ -190,13 +192,13 @@ static int say_one_stall(const struct ct_judgement *j, const struct ct_waited *w
 			 struct ct_report *report)
 {
 	const struct ct_stalled *s = &w->stalled;
-	double pct = 100 * (double)s->longest_ns / (double)j->pass->duration_ns;
+	double pct = 100 * (double)s->longest_ns / (double)j->model->duration_ns;
 	const char *by = "";
 
-	if (s->n == 1 && s->longest_seat < j->pass->n_seats &&
+	if (s->n == 1 && s->longest_seat < j->model->n_seats &&
 	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->cycles->median_ns)
 		by = ct_arena_printf(report->memory, " by rank %d",
-				     j->pass->seats[s->longest_seat].rank);
+				     j->model->seats[s->longest_seat].rank);
 	if (!by)
 		return CT_NOMEM;
 	return say(report, ct_arena_printf(report->memory,
@@ -214,15 +216,15 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 
 	if (is_one_stall(s))
 		return say_one_stall(j, w, report);
-	if (ct_stalled_is_one(s, ranks_met(j->pass)))
+	if (ct_stalled_is_one(s, ranks_met(j->late)))
 		return say(report,
 			   ct_arena_printf(memory,
 					   "rank %d stalled in %u of %u cycles, up to %s each, %s "
 					   "(%s) in all: too irregular to tell why",
-					   j->pass->seats[s->most_seat].rank, s->most_n, s->of,
+					   j->model->seats[s->most_seat].rank, s->most_n, s->of,
 					   ct_text_ns(s->longest_ns).s, ct_text_ns(s->most_ns).s,
 					   ct_text_pct(100 * (double)s->most_ns /
-						       (double)j->pass->duration_ns)
+						       (double)j->model->duration_ns)
 						   .s));
 	if (s->seats < 2)
 		return say(report, ct_arena_printf(memory,
@@ -263,7 +265,7 @@ static const char *why_not(const struct ct_charge *charge)
 static int say_one_rank(const struct ct_judgement *j, const struct ct_waited *w,
 			struct ct_report *report)
 {
-	int rank = j->pass->seats[w->seat].rank;
+	int rank = j->model->seats[w->seat].rank;
 
 	return say(report,
 		   ct_arena_printf(report->memory, "others waited for rank %d, up to %s (%s), %s",
@@ -310,8 +312,8 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 		return say_stalls(j, w, report);
 	if (stands_out(j, w))
 		return say_one_rank(j, w, report);
-	if (w->seat < j->pass->n_seats)
-		why = why_nobody(&j->charges[w->seat], j->pass->seats[w->seat].rank, report);
+	if (w->seat < j->model->n_seats)
+		why = why_nobody(&j->charges[w->seat], j->model->seats[w->seat].rank, report);
 	return say(report,
 		   ct_arena_printf(report->memory, "ranks waited for each other, up to %s (%s), %s",
 				   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s, why));

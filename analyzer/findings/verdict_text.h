@@ -5,7 +5,8 @@
 #define CT_VERDICT_SAY_H
 
 #include "analyzer/findings/choose.h"
-#include "analyzer/stream/stuck.h"
+#include "analyzer/lateness/lateness.h"
+#include "analyzer/model/model.h"
 
 /* text NULL: out of memory. */
 int ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
@@ -18,7 +19,7 @@ int ct_verdict_add(struct ct_report *report, const char *text);
 
 /* A finding that makes the verdict by itself: contradictions, stragglers, links, stalls, a change. Slow transfers of nobody in
  * particular are NOT_ENOUGH_EVIDENCE. */
-int ct_say_finding(const struct ct_pass *pass, const struct ct_finding *finding,
+int ct_say_finding(const struct ct_model *model, const struct ct_finding *finding,
 		   struct ct_report *report);
 
 /* The same in few words, beside something else; NULL: out of memory. */
@@ -28,20 +29,22 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
 
 /* The longest that a rank stood waiting for communication in all, with its error: what is hidden costs nothing. UINT64_MAX: not
  * known of all. */
-uint64_t ct_most_exposed(const struct ct_pass *pass);
+uint64_t ct_most_exposed(const struct ct_model *model);
 
 /* Of which ranks nothing, or not all, is there: "only 7 of 8 ranks left a trace"; *text "": all is there. */
-int ct_say_what_lacks(const struct ct_pass *pass, struct ct_report *report, const char **text);
+int ct_say_what_lacks(const struct ct_model *model, struct ct_report *report, const char **text);
 
 /* Nothing holds of two jobs together; `processes`: one of each. */
-int ct_say_two_jobs(const struct ct_pass *pass, const uint32_t processes[2],
+int ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 		    struct ct_report *report);
 
 /* Why there is nothing to judge by; *text "": there is. */
-int ct_say_what_is_missing(const struct ct_pass *pass, struct ct_report *report, const char **text);
+int ct_say_what_is_missing(const struct ct_model *model, struct ct_report *report,
+			   const char **text);
 
 /* Of the ranks that left a trace, who steadily came last where others left none; *text "": nobody. */
-int ct_say_last_of_rest(const struct ct_pass *pass, struct ct_report *report, const char **text);
+int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report,
+			const char **text);
 
 /* How processes were seen to end that did not end well; *text "": none was. */
 int ct_say_ends(struct ct_report *report, const char **text);
@@ -61,6 +64,6 @@ int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 /* ---- what communication costs: say_communication.c ---- */
 
 int ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
-int ct_say_healthy(const struct ct_pass *pass, struct ct_report *report);
+int ct_say_healthy(const struct ct_model *model, struct ct_report *report);
 
 #endif

@@ -364,7 +364,7 @@ static int is_cut(const struct ct_hang_process *p)
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
 		/* the oldest records matter least */
-		if (reason != CT_LOSS_MAX_BYTES && ct_fill_loses_records(reason))
+		if (reason != CT_LOSS_MAX_BYTES && ct_loss_is_of_records(reason))
 			lost += p->gaps.losses[reason] + p->facts.losses[reason].records;
 	}
 	return lost != 0;

@@ -24,7 +24,7 @@ struct ct_hang_seen_call {
 
 /* One process after it was read. */
 struct ct_hang_process {
-	struct ct_load_facts facts;
+	struct ct_process_facts facts;
 	struct ct_gaps gaps;
 	struct ct_end end;
 	int read, ended_well;

@@ -11,7 +11,7 @@ uint64_t ct_gather_at(const struct ct_gather *g, uint32_t process, uint64_t mono
 
 uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 {
-	const struct ct_load_facts *facts = &g->processes[process].facts;
+	const struct ct_process_facts *facts = &g->processes[process].facts;
 
 	if (g->attempts.places[process].host == g->attempts.places[0].host)
 		return 0;

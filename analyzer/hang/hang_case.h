@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-#include "analyzer/report/analyze.h"
+#include "analyzer/load/ops_each.h"
+#include "analyzer/model/report.h"
 
 enum ct_hang_life {
 	CT_LIFE_ALIVE, /* runs, or was there until somebody ended the whole job */

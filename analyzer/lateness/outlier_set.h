@@ -9,11 +9,14 @@
 
 #include <stdint.h>
 
-struct ct_pass;
+#include "analyzer/model/model.h"
+
+struct ct_model;
 
 /* slowness[seat] of whoever is compared (NAN: nobody); in_set by seat. Apart are those whose least slow one lies twice
  * as far beyond the slowest of the rest as the rest lies apart. Also if they are all the ranks of one host, where that would be
  * one in a hundred by chance. */
-int ct_set_stands_apart(const struct ct_pass *pass, const double *slowness, const uint8_t *in_set);
+int ct_set_stands_apart(const struct ct_model *model, const double *slowness,
+			const uint8_t *in_set);
 
 #endif

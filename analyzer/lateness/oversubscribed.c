@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 #include "trace/status.h"
 
 uint32_t ct_cores_add(const char *list, uint64_t known[CT_CORES_MOST / 64])
@@ -37,25 +37,25 @@ struct machine {
 	int is_silent; /* somebody there did not tell */
 };
 
-static const char *boot_of(const struct ct_pass *pass, uint32_t seat)
+static const char *boot_of(const struct ct_model *model, uint32_t seat)
 {
-	return pass->run->processes[pass->seats[seat].process].id.boot_id;
+	return model->run->processes[model->seats[seat].process].id.boot_id;
 }
 
 /* The machine of a seat, a new one at all[*n] if it is of none so far. */
-static struct machine *machine_of(const struct ct_pass *pass, uint32_t seat, struct machine *all,
+static struct machine *machine_of(const struct ct_model *model, uint32_t seat, struct machine *all,
 				  uint32_t *n)
 {
-	const char *boot = boot_of(pass, seat);
+	const char *boot = boot_of(model, seat);
 
 	for (uint32_t k = 0; k < *n; k++) {
-		if (all[k].host == pass->seats[seat].host ||
-		    (*boot && strncmp(boot, boot_of(pass, all[k].seat),
+		if (all[k].host == model->seats[seat].host ||
+		    (*boot && strncmp(boot, boot_of(model, all[k].seat),
 				      sizeof(((struct ct_process *)0)->boot_id)) == 0))
 			return &all[k];
 	}
 	all[*n].seat = seat;
-	all[*n].host = pass->seats[seat].host;
+	all[*n].host = model->seats[seat].host;
 	return &all[(*n)++];
 }
 
@@ -73,20 +73,20 @@ static void add_process(struct machine *m, const struct ct_environment_facts *fa
 		m->cores += ct_cores_add(list, m->known);
 }
 
-int ct_oversubscribed_find(const struct ct_pass *pass, struct ct_oversubscribed *out)
+int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribed *out)
 {
-	struct machine *all = calloc((size_t)pass->attempts->n_hosts + 1, sizeof(*all));
-	uint8_t *seen = calloc(pass->run->n_processes + 1, 1);
+	struct machine *all = calloc((size_t)model->attempts->n_hosts + 1, sizeof(*all));
+	uint8_t *seen = calloc(model->run->n_processes + 1, 1);
 	uint32_t n = 0;
 	int st;
 
 	*out = (struct ct_oversubscribed){ 0 };
-	for (uint32_t s = 0; s < pass->n_seats && all && seen; s++) {
-		uint32_t process = pass->seats[s].process;
+	for (uint32_t s = 0; s < model->n_seats && all && seen; s++) {
+		uint32_t process = model->seats[s].process;
 
 		if (!seen[process])
-			add_process(machine_of(pass, s, all, &n),
-				    &pass->processes[process].environment);
+			add_process(machine_of(model, s, all, &n),
+				    &model->processes[process].environment);
 		seen[process] = 1;
 	}
 	for (uint32_t k = 0; k < n; k++) {

@@ -9,7 +9,9 @@
 
 #include <stdint.h>
 
-struct ct_pass;
+#include "analyzer/model/model.h"
+
+struct ct_model;
 
 /* The machine with most processes a core; processes 0: none has too many. */
 struct ct_oversubscribed {
@@ -18,7 +20,7 @@ struct ct_oversubscribed {
 };
 
 /* 0 or CT_NOMEM. */
-int ct_oversubscribed_find(const struct ct_pass *pass, struct ct_oversubscribed *out);
+int ct_oversubscribed_find(const struct ct_model *model, struct ct_oversubscribed *out);
 
 /* How many cores a list like "0-3,8" names beyond those in `known` (CT_CORES_MOST bits), to which they are added; what is no
  * such list names none. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/partial_instances.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/stream.h"
 
 #include "trace/ops.h"
 
@@ -24,51 +26,57 @@ static int counts(const struct ct_instance *i)
 	return 1;
 }
 
-int ct_rest_add(struct ct_pass *pass, const struct ct_instance *i, uint32_t class)
+int ct_rest_add(struct ct_lateness *late, const struct ct_stream *stream,
+		const struct ct_instance_event *event)
 {
+	const struct ct_model *model = late->model;
+	const struct ct_instance *i = event->instance;
+	struct ct_waits *w = &late->rest_waits;
 	int st;
 
 	if (!counts(i))
 		return CT_OK;
-	if (pass->rest.n_seats < pass->n_seats &&
-	    (pass->rest.suspects ? ct_blame_grow(&pass->rest, pass->n_seats)
-				 : ct_blame_init(&pass->rest, pass->n_seats, 0, NULL)) != CT_OK)
+	if (late->rest.n_seats < model->n_seats &&
+	    (late->rest.suspects ? ct_blame_grow(&late->rest, model->n_seats)
+				 : ct_blame_init(&late->rest, model->n_seats, 0, NULL)) != CT_OK)
 		return CT_NOMEM;
-	st = ct_waits_judge(i, pass->host_of, ct_blame_skew(&pass->rest), &pass->waits);
+	st = ct_waits_judge(i, model->host_of, ct_stream_skew(stream), w);
 	/* The first meeting of a communicator tells who started late. */
-	if (st == CT_OK && pass->waits.judged == CT_JUDGED_WAITS && i->comm->met)
-		st = ct_blame_add(&pass->rest, i, &pass->waits, class, pass->host_of, pass->shift);
-	i->comm->met |= pass->waits.judged == CT_JUDGED_WAITS;
-	pass->waits.judged = CT_JUDGED_NOTHING;
+	if (st == CT_OK && w->judged == CT_JUDGED_WAITS && i->comm->met)
+		st = ct_blame_add(&late->rest, i, w, event->class->index, model->host_of,
+				  model->shift);
+	i->comm->met |= w->judged == CT_JUDGED_WAITS;
 	return st;
 }
 
-static int weigh(const struct ct_pass *pass, const struct ct_tally *tally, uint32_t seat,
+static int weigh(const struct ct_lateness *late, const struct ct_tally *tally, uint32_t seat,
 		 struct ct_charge *charge)
 {
-	const struct ct_suspect *suspect = &pass->rest.suspects[seat];
-	uint64_t chance = ct_blame_chance(&pass->rest, seat, NULL);
+	const struct ct_suspect *suspect = &late->rest.suspects[seat];
+	uint64_t chance = ct_blame_chance(&late->rest, seat, NULL);
 	struct ct_recurrence recurs;
 
 	if (chance == UINT64_MAX ||
 	    ct_tally_recurrence(tally, seat, ct_blame_odds(suspect), &recurs) != CT_OK)
 		return CT_NOMEM;
-	ct_blame_weigh(suspect, &recurs, pass->duration_ns, chance, pass->rest.n_seats, charge);
+	ct_blame_weigh(suspect, &recurs, late->model->duration_ns, chance, late->rest.n_seats,
+		       charge);
 	return CT_OK;
 }
 
-int ct_rest_last(const struct ct_pass *pass, uint32_t *seat, struct ct_charge *charge)
+int ct_rest_last(const struct ct_lateness *late, uint32_t *seat, struct ct_charge *charge)
 {
 	struct ct_tally tally;
 	uint64_t most = 0, next = 0;
 	int st;
 
-	*seat = pass->n_seats;
+	*seat = late->model->n_seats;
 	*charge = (struct ct_charge){ 0 };
-	if (!pass->rest.suspects)
+	if (!late->rest.suspects)
 		return CT_OK;
-	for (uint32_t s = 0; s < pass->rest.n_seats; s++) {
-		uint64_t lost = pass->seats[s].muddled ? 0 : pass->rest.suspects[s].lost.total;
+	for (uint32_t s = 0; s < late->rest.n_seats; s++) {
+		uint64_t lost = late->model->seats[s].muddled ? 0
+							      : late->rest.suspects[s].lost.total;
 
 		if (lost > most) {
 			next = most;
@@ -79,14 +87,14 @@ int ct_rest_last(const struct ct_pass *pass, uint32_t *seat, struct ct_charge *c
 		}
 	}
 	if (!most || most < STANDS_OUT * next) {
-		*seat = pass->n_seats;
+		*seat = late->model->n_seats;
 		return CT_OK;
 	}
-	st = ct_tally_make(&tally, &pass->rest.charged, &pass->rounds, pass->rest.n_seats, NULL);
+	st = ct_tally_make(&tally, &late->rest.charged, &late->rounds, late->rest.n_seats, NULL);
 	if (st == CT_OK)
-		st = weigh(pass, &tally, *seat, charge);
+		st = weigh(late, &tally, *seat, charge);
 	ct_tally_fini(&tally);
 	if (!charge->guilty)
-		*seat = pass->n_seats;
+		*seat = late->model->n_seats;
 	return st;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/step_blame.h"
+#include "analyzer/lateness/straggler.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 
 #include <stdlib.h>
 
@@ -28,7 +31,8 @@ struct own_time {
 };
 
 struct collector {
-	struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_tape *log;
 	struct own_time *own; /* by part */
 	const struct ct_cycles *cycles;
 	const uint8_t *in_set; /* NULL: each rank for itself */
@@ -41,7 +45,6 @@ void ct_hits_fini(struct ct_hits *hits)
 {
 	free(hits->all);
 	free(hits->outside);
-	free(hits->kept);
 	free(hits->wait_ns);
 	free(hits->comm_ns);
 	free(hits->held_ns);
@@ -49,16 +52,17 @@ void ct_hits_fini(struct ct_hits *hits)
 }
 
 /* May anybody be judged by it? Not by the first meeting of a communicator, which tells who started late. */
-static int is_judged(const struct ct_pass *pass, const struct ct_tape_instance *i)
+static int is_judged(const struct ct_model *model, const struct ct_tape *log,
+		     const struct ct_tape_instance *i)
 {
-	const struct ct_tape_part *parts = &pass->tape.parts[i->first_part];
+	const struct ct_tape_part *parts = &log->parts[i->first_part];
 
 	if (i->judged != CT_JUDGED_WAITS || i->n < 2 || i->comm->clash || i->comm->shared_seat ||
 	    i->seq == i->comm->first_seq)
 		return 0;
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (parts[m].wait_ns == UINT64_MAX || !parts[m].start_ns ||
-		    pass->seats[parts[m].seat].muddled)
+		    model->seats[parts[m].seat].muddled)
 			return 0;
 	}
 	/* of a Reduce or Gather the waits do not tell who the last one was */
@@ -196,7 +200,7 @@ static const struct ct_tape_part *last_of(const struct ct_tape_part *parts, uint
 /* Who waited least came last. It is charged with what the next of the others waited more, no more than its own doing. */
 static int find_late(const struct collector *c, const struct ct_tape_instance *i, struct late *late)
 {
-	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
+	const struct ct_tape_part *parts = &c->log->parts[i->first_part];
 	const struct own_time *own = &c->own[i->first_part];
 	const struct ct_tape_part *last = last_of(parts, i->n), *before = NULL;
 	const struct own_time *of_last = &own[last - parts];
@@ -238,8 +242,7 @@ static int is_slow_transfer(struct collector *c, const struct ct_tape_instance *
 
 	if (!last->on_gpu || last->group || ct_op_class(i->op) != CT_CLASS_SYNC)
 		return 0;
-	class = ct_classes_get(&c->pass->classes, c->pass->comms.all[i->comm->index], CT_ALONE,
-			       i->op, i->dtype, i->bytes);
+	class = ct_classes_find(&c->model->classes, i->comm, CT_ALONE, i->op, i->dtype, i->bytes);
 	return class && ct_class_is_slow(class, span, last->err_ns) &&
 	       (double)(span - class->usual_p25_ns) >= SLOW_SHARE * (double)late->charged_ns;
 }
@@ -355,7 +358,7 @@ static void add_times(struct collector *c, uint32_t cycle, const struct ct_tape_
 
 static int add_instance(struct collector *c, const struct ct_tape_instance *i, uint64_t at_ns)
 {
-	const struct ct_tape_part *parts = &c->pass->tape.parts[i->first_part];
+	const struct ct_tape_part *parts = &c->log->parts[i->first_part];
 	uint32_t cycle = ct_cycle_at(c->cycles, at_ns);
 	int is_outside = cycle == CT_CYCLES_NONE;
 	struct late late;
@@ -367,7 +370,7 @@ static int add_instance(struct collector *c, const struct ct_tape_instance *i, u
 		cycle = at_ns < c->cycles->cut_ns[0] ? 0 : c->cycles->n;
 	else
 		add_times(c, cycle, i, parts);
-	if (!is_judged(c->pass, i))
+	if (!is_judged(c->model, c->log, i))
 		return CT_OK;
 	charged = find_late(c, i, &late);
 	if (!is_outside)
@@ -394,7 +397,7 @@ static int by_turn(const void *a, const void *b)
  * intervals that come about in order. */
 static int add_instances(struct collector *c)
 {
-	const struct ct_tape *tape = &c->pass->tape;
+	const struct ct_tape *tape = c->log;
 	struct turn *turns = malloc((tape->n_instances + 1u) * sizeof(*turns));
 	int st = turns ? CT_OK : CT_NOMEM;
 
@@ -411,50 +414,43 @@ static int add_instances(struct collector *c)
 	return st;
 }
 
-/* Cycles that lie in a stretch that is kept, from its beginning to its end. */
-static void mark_kept(const struct ct_pass *pass, const struct ct_cycles *cycles,
-		      struct ct_hits *hits)
+int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
+		    const struct ct_cycles *cycles, const uint8_t *in_set, struct ct_hits *hits)
 {
-	const struct ct_tape *tape = &pass->tape;
-
-	for (uint32_t k = 0; k < cycles->n; k++) {
-		hits->kept[k] = ct_tape_keeps(tape, cycles->cut_ns[k]) &&
-				ct_tape_stretch(tape, cycles->cut_ns[k]) ==
-					ct_tape_stretch(tape, cycles->cut_ns[k + 1]);
-		hits->n_kept += hits->kept[k];
-	}
-}
-
-int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
-		    struct ct_hits *hits)
-{
-	struct collector c = { .pass = pass, .cycles = cycles, .in_set = in_set, .hits = hits };
+	struct collector c = {
+		.model = model, .log = log, .cycles = cycles, .in_set = in_set, .hits = hits
+	};
 	int st = CT_OK;
 
 	*hits = (struct ct_hits){ .n_cycles = cycles->n };
-	hits->kept = calloc((size_t)cycles->n + 1, sizeof(*hits->kept));
+	hits->kept = cycles->kept;
+	hits->n_kept = cycles->n_kept;
 	hits->wait_ns = calloc((size_t)cycles->n + 1, sizeof(*hits->wait_ns));
 	hits->comm_ns = calloc((size_t)cycles->n + 1, sizeof(*hits->comm_ns));
-	hits->held_ns = calloc((size_t)pass->n_seats + 1, sizeof(*hits->held_ns));
-	c.charged = calloc((size_t)pass->n_seats + 1, sizeof(*c.charged));
-	if (!hits->kept || !hits->wait_ns || !hits->comm_ns || !hits->held_ns || !c.charged)
+	hits->held_ns = calloc((size_t)model->n_seats + 1, sizeof(*hits->held_ns));
+	c.charged = calloc((size_t)model->n_seats + 1, sizeof(*c.charged));
+	if (!hits->wait_ns || !hits->comm_ns || !hits->held_ns || !c.charged)
 		st = CT_NOMEM;
-	c.own = calloc((size_t)pass->tape.n_parts + 1, sizeof(*c.own));
+	c.own = calloc((size_t)log->n_parts + 1, sizeof(*c.own));
 	if (!c.own)
 		st = CT_NOMEM;
-	for (uint32_t s = 0; s < pass->tape.n_seats && st == CT_OK; s++) {
-		find_own_times(&pass->tape, s, c.own);
+	for (uint32_t s = 0; s < log->n_seats && st == CT_OK; s++) {
+		find_own_times(log, s, c.own);
 		if (in_set && in_set[s])
-			join_own_times(&pass->tape, s, in_set, c.own);
+			join_own_times(log, s, in_set, c.own);
 	}
 	if (st == CT_OK)
 		st = add_instances(&c);
 	if (st == CT_OK) {
 		hits->n = merge(hits->all, hits->n);
 		hits->n_outside = merge(hits->outside, hits->n_outside);
-		mark_kept(pass, cycles, hits);
 	}
 	free(c.charged);
 	free(c.own);
 	return st;
+}
+
+double ct_hits_share(const struct ct_hits *hits)
+{
+	return hits->n_cycles ? (double)hits->n_kept / hits->n_cycles : 1;
 }

@@ -9,7 +9,9 @@
 #ifndef CT_CYCLE_HITS_H
 #define CT_CYCLE_HITS_H
 
+#include "analyzer/model/model.h"
 #include "analyzer/steps/steps.h"
+#include "analyzer/stream/instance_log.h"
 
 /* What one rank was charged with in one cycle. */
 struct ct_hit {
@@ -28,17 +30,24 @@ struct ct_hits {
 	struct ct_hit *
 		outside; /* before the first cycle (cycle 0) and behind the last (cycle n_cycles); one each */
 	uint32_t n_outside;
-	uint8_t *kept;	   /* by cycle: it lies in a stretch that the tape has, whole */
-	uint64_t *wait_ns; /* by cycle: what all ranks waited; those that are kept */
-	uint64_t *comm_ns; /* by cycle: what the reference was inside of operations; likewise */
+	const uint8_t *kept; /* of the cycles */
+	uint64_t *wait_ns;   /* by cycle: what all ranks waited; those that are kept */
+	uint64_t *comm_ns;   /* by cycle: what the reference was inside of operations; likewise */
 	uint64_t *held_ns; /* by seat: by how much it came last because its own earlier communication had held it up */
 	uint32_t n_cycles, n_kept;
 };
 
 /* 0 or CT_NOMEM. Classes of operations are looked up in the pass. in_set: NULL, or by seat a set that is late together, of
  * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
-int ct_hits_collect(struct ct_pass *pass, const struct ct_cycles *cycles, const uint8_t *in_set,
-		    struct ct_hits *hits);
+int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
+		    const struct ct_cycles *cycles, const uint8_t *in_set, struct ct_hits *hits);
 void ct_hits_fini(struct ct_hits *hits);
+
+/* What part of the run's cycles the tape has: sums over it divided by that are the run's. */
+double ct_hits_share(const struct ct_hits *hits);
+
+/* Cycles and what the ranks did in them, into the report. 0 or CT_NOMEM. */
+int ct_cycles_fill(const struct ct_model *model, const struct ct_cycles *cycles,
+		   const struct ct_hits *hits, struct ct_report *report);
 
 #endif

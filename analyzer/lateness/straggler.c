@@ -57,11 +57,6 @@ void ct_blame_acquit(struct ct_blame *blame, uint32_t seat)
 	memset(&blame->suspects[seat], 0, sizeof(blame->suspects[seat]));
 }
 
-uint64_t ct_blame_skew(const struct ct_blame *blame)
-{
-	return blame->skew_n ? blame->skew_sum_ns / blame->skew_n : 0;
-}
-
 /* The part of a lateness that is the rank's own doing: by which it took longer since its last communication than
  * others did since theirs. Who was held up in that communication, or came late out of it, took no longer. */
 static uint64_t own_part(uint64_t late_ns, const struct ct_member *m, uint64_t others_ns)
@@ -304,10 +299,6 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const stru
 	struct ct_last last;
 	uint64_t lost, solo;
 
-	if (w->exit_skew_ns != UINT64_MAX) {
-		blame->skew_sum_ns += w->exit_skew_ns;
-		blame->skew_n++;
-	}
 	if (blame->in_set)
 		return add_to_set(blame, i, w, class, hosts, shift);
 	gaps = gaps_of(blame, 2 * class + (w->is_window != 0), i->comm->nranks);

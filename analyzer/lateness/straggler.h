@@ -66,7 +66,6 @@ struct ct_gap {
 struct ct_blame {
 	struct ct_suspect *suspects; /* by seat */
 	uint32_t n_seats;
-	uint64_t skew_sum_ns, skew_n; /* of the ends on one clock */
 	struct ct_gap **
 		gaps; /* by class x (operations, windows), then by rank in the communicator; set: one each */
 	uint32_t n_gaps;
@@ -91,9 +90,6 @@ int ct_blame_grow(struct ct_blame *blame, uint32_t n_seats);
 
 /* Forget what is held against a seat: who it is cannot be told. */
 void ct_blame_acquit(struct ct_blame *blame, uint32_t seat);
-
-/* Error of ends being simultaneous: the mean skew seen where a clock is shared; 0 as long as none was. */
-uint64_t ct_blame_skew(const struct ct_blame *blame);
 
 /* Take in one judged collective of the class with this index. hosts[seat]; `shift` by host: what makes its clock
  * the run's (modulo 2^64). 0 or CT_NOMEM. */

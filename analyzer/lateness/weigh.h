@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weigh.h — from a pass to findings about late ranks. What is made of all findings is findings/choose.h's. */
+/* weigh.h — from the evidence against ranks to charges: what each costs the others, and whether that is beyond doubt. One
+ * thread. */
 #ifndef CT_BLAME_VERDICT_H
 #define CT_BLAME_VERDICT_H
 
-#include "analyzer/findings/finding_list.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/lateness/lateness.h"
+#include "analyzer/model/model.h"
+#include "analyzer/order/order_book.h"
 
 /* Evidence that makes "nobody is slow" an answer. */
 #define CT_VERDICT_MIN_MATCHED 20u
@@ -20,22 +22,17 @@ struct ct_set_result {
 	struct ct_charge charge; /* once it was weighed */
 };
 
-/* Sets pass->rounds from the cycles of the run (n + 1 times; none, if n is 0). Before all that follows. */
-void ct_verdict_rounds(struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_cycles);
+/* Sets late->rounds from the cycles of the run (n + 1 times; none, if n is 0). Before all that follows. */
+void ct_verdict_rounds(struct ct_lateness *late, const uint64_t *cut_ns, uint32_t n_cycles);
 
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
-int ct_verdict_weigh(const struct ct_pass *pass, struct ct_charge *charges);
+int ct_verdict_weigh(const struct ct_lateness *late, struct ct_charge *charges);
 
-/* Adds to the list what the pass itself tells; set->charge. 0 or CT_NOMEM. */
-int ct_verdict_collect(const struct ct_pass *pass, const struct ct_charge *charges,
-		       struct ct_set_result *set, const struct ct_report *report,
-		       struct ct_findings *list);
+/* Does the set explain what its members cost better than each of them alone? Fills set->charge. 1, 0 or CT_NOMEM. */
+int ct_lateness_weigh_set(const struct ct_lateness *late, const struct ct_charge *charges,
+			  struct ct_set_result *set);
 
 /* Did somebody else come later than the seat in sum? Then it is not known who held up whom. */
-int ct_verdict_is_contradicted(const struct ct_pass *pass, uint32_t seat);
-
-/* Operations in CUDA graphs that could not be followed: from there on the numbers of a rank's operations are not those of
- * the others. */
-uint64_t ct_verdict_order_lost(const struct ct_pass *pass);
+int ct_verdict_is_contradicted(const struct ct_model *model, uint32_t seat);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/lateness/lateness.h"
 
 void ct_window_fini(struct ct_window *w)
 {
@@ -12,18 +12,37 @@ void ct_window_fini(struct ct_window *w)
 	ct_table_fini(&w->within);
 	free(w->instance.members);
 	free(w->held);
+	free(w->anchors);
 	*w = (struct ct_window){ 0 };
 }
 
 /* ---- who waited for whom ---- */
 
-/* What makes times of seat `a` times of seat `b`. 0: that is not known. */
-static int relate(const struct ct_pass *pass, uint32_t a, uint32_t b, uint64_t *shift)
+/* An anchor for each seat that there is by now. 0 or CT_NOMEM. */
+static int make_anchors(struct ct_lateness *late)
 {
-	const struct ct_anchor *from = &pass->seats[a].anchor, *to = &pass->seats[b].anchor;
+	struct ct_window *w = &late->window;
+	uint32_t n = late->model->n_seats;
+	struct ct_anchor *anchors;
+
+	if (n <= w->n_anchors)
+		return CT_OK;
+	anchors = realloc(w->anchors, n * sizeof(*anchors));
+	if (!anchors)
+		return CT_NOMEM;
+	memset(&anchors[w->n_anchors], 0, (n - w->n_anchors) * sizeof(*anchors));
+	w->anchors = anchors;
+	w->n_anchors = n;
+	return CT_OK;
+}
+
+/* What makes times of seat `a` times of seat `b`. 0: that is not known. */
+static int relate(const struct ct_lateness *late, uint32_t a, uint32_t b, uint64_t *shift)
+{
+	const struct ct_anchor *from = &late->window.anchors[a], *to = &late->window.anchors[b];
 
 	*shift = 0;
-	if (pass->host_of[a] == pass->host_of[b])
+	if (late->model->host_of[a] == late->model->host_of[b])
 		return 1;
 	if (!from->comm || from->comm != to->comm || from->seq != to->seq)
 		return 0;
@@ -32,11 +51,11 @@ static int relate(const struct ct_pass *pass, uint32_t a, uint32_t b, uint64_t *
 }
 
 /* Note the wait; 0: how the two clocks stand is not known yet. */
-static int hold(struct ct_pass *pass, const struct ct_held *h)
+static int hold(struct ct_lateness *late, struct ct_stream *stream, const struct ct_held *h)
 {
 	uint64_t shift, until_ns;
 
-	if (!relate(pass, h->other, h->seat, &shift))
+	if (!relate(late, h->other, h->seat, &shift))
 		return 0;
 	until_ns = h->other_ns + shift;
 	if ((int64_t)(until_ns - h->asked_ns) <= 0)
@@ -44,7 +63,7 @@ static int hold(struct ct_pass *pass, const struct ct_held *h)
 	/* A short message may leave before anybody asks for it. */
 	if (until_ns >= h->end_ns && h->is_send)
 		return 1;
-	ct_calls_hold(&pass->seats[h->seat].calls, h->asked_ns,
+	ct_calls_hold(&stream->activities[h->seat].calls, h->asked_ns,
 		      until_ns < h->end_ns ? until_ns : h->end_ns);
 	return 1;
 }
@@ -68,7 +87,8 @@ static int keep(struct ct_window *w, const struct ct_held *h)
 }
 
 /* `m` needed the other's part of the message, if it was in a call then. 0 or CT_NOMEM. */
-static int wait_for(struct ct_pass *pass, const struct ct_member *m, const struct ct_member *other)
+static int wait_for(struct ct_lateness *late, struct ct_stream *stream, const struct ct_member *m,
+		    const struct ct_member *other)
 {
 	const struct ct_held h = {
 		.seat = m->seat,
@@ -79,16 +99,18 @@ static int wait_for(struct ct_pass *pass, const struct ct_member *m, const struc
 		.other_ns = other->start_ns,
 	};
 
-	if (!m->asked_ns || m->asked_ns >= m->end_ns || !other->start_ns || hold(pass, &h))
+	if (!m->asked_ns || m->asked_ns >= m->end_ns || !other->start_ns || hold(late, stream, &h))
 		return CT_OK;
-	return keep(&pass->window, &h);
+	return keep(&late->window, &h);
 }
 
-int ct_window_message(struct ct_pass *pass, const struct ct_instance *i)
+int ct_window_message(struct ct_lateness *late, struct ct_stream *stream,
+		      const struct ct_instance *i)
 {
-	if (wait_for(pass, &i->members[0], &i->members[1]) != CT_OK)
+	if (make_anchors(late) != CT_OK ||
+	    wait_for(late, stream, &i->members[0], &i->members[1]) != CT_OK)
 		return CT_NOMEM;
-	return wait_for(pass, &i->members[1], &i->members[0]);
+	return wait_for(late, stream, &i->members[1], &i->members[0]);
 }
 
 static int is_blocking(const struct ct_member *m)
@@ -97,39 +119,45 @@ static int is_blocking(const struct ct_member *m)
 }
 
 /* Of what could not be told before: what can be told now. */
-static void settle(struct ct_pass *pass)
+static void settle(struct ct_lateness *late, struct ct_stream *stream)
 {
-	struct ct_window *w = &pass->window;
+	struct ct_window *w = &late->window;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < w->n_held; k++) {
-		if (!hold(pass, &w->held[k]) && ++w->held[k].tries < CT_HELD_TRIES)
+		if (!hold(late, stream, &w->held[k]) && ++w->held[k].tries < CT_HELD_TRIES)
 			w->held[n++] = w->held[k];
 	}
 	w->n_held = n;
 }
 
-void ct_window_collective(struct ct_pass *pass, const struct ct_instance *i,
-			  const struct ct_waits *w)
+int ct_window_collective(struct ct_lateness *late, struct ct_stream *stream,
+			 const struct ct_instance_event *event)
 {
+	const struct ct_instance *i = event->instance;
+	const struct ct_waits *w = event->waits;
 	int together = ct_op_class(i->members[0].op) == CT_CLASS_SYNC;
+
+	if (make_anchors(late) != CT_OK)
+		return CT_NOMEM;
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
 
 		together &= is_blocking(member);
 		if (member->asked_ns && w->wait_ns[m])
-			ct_calls_hold(&pass->seats[member->seat].calls, member->asked_ns,
+			ct_calls_hold(&stream->activities[member->seat].calls, member->asked_ns,
 				      member->asked_ns + w->wait_ns[m]);
 	}
 	for (uint32_t m = 0; m < i->n && together; m++) {
-		struct ct_anchor *anchor = &pass->seats[i->members[m].seat].anchor;
+		struct ct_anchor *anchor = &late->window.anchors[i->members[m].seat];
 
 		if (!anchor->comm || i->comm->nranks >= anchor->comm->nranks)
 			*anchor = (struct ct_anchor){ i->comm, i->seq, i->members[m].end_ns };
 	}
 	if (together)
-		settle(pass);
+		settle(late, stream);
+	return CT_OK;
 }
 
 /* ---- windows ---- */
@@ -165,12 +193,12 @@ static int is_within(struct ct_window *w, const struct ct_comm *inner, const str
 }
 
 /* Did all that the seat's messages since then went to or came from take part here? */
-static int stays_within(struct ct_window *w, const struct ct_seat *seat, const struct ct_member *m,
-			const struct ct_comm *comm)
+static int stays_within(struct ct_window *w, const struct ct_activity *activity,
+			const struct ct_member *m, const struct ct_comm *comm)
 {
-	for (uint32_t i = 0; i < seat->n_partners; i++) {
-		int is = seat->partners[i].last_ns > m->since_ns
-				 ? is_within(w, seat->partners[i].comm, comm)
+	for (uint32_t i = 0; i < activity->n_partners; i++) {
+		int is = activity->partners[i].last_ns > m->since_ns
+				 ? is_within(w, activity->partners[i].comm, comm)
 				 : 1;
 
 		if (is != 1)
@@ -195,27 +223,28 @@ static int make_room(struct ct_window *w, uint32_t n)
 
 /* What each member did in the window, and how long that was for the one for which it was shortest. Returns 1, 0 if that
  * is not known of everybody or there were no messages, or CT_NOMEM. */
-static int sum_up(struct ct_pass *pass, const struct ct_instance *i, uint64_t *shortest_ns)
+static int sum_up(struct ct_lateness *late, const struct ct_stream *stream,
+		  const struct ct_instance *i, uint64_t *shortest_ns)
 {
-	struct ct_window *w = &pass->window;
+	struct ct_window *w = &late->window;
 	uint64_t messages = 0;
 
 	*shortest_ns = UINT64_MAX;
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
-		const struct ct_seat *seat = &pass->seats[member->seat];
+		const struct ct_activity *activity = &stream->activities[member->seat];
 		uint64_t length = member->end_ns - member->since_ns;
 		uint64_t edge = (uint64_t)member->start_err_ns + member->end_err_ns;
 		struct ct_call_sum sum;
 		int inside;
 
 		if (!is_blocking(member) || !member->since_ns ||
-		    seat->vague_ns > member->since_ns ||
+		    late->model->seats[member->seat].vague_ns > member->since_ns ||
 		    member->since_seq != i->members[0].since_seq ||
 		    member->end_ns <= member->since_ns ||
-		    !ct_calls_sum(&seat->calls, member->since_ns, member->end_ns, &sum))
+		    !ct_calls_sum(&activity->calls, member->since_ns, member->end_ns, &sum))
 			return 0;
-		inside = stays_within(w, seat, member, i->comm);
+		inside = stays_within(w, activity, member, i->comm);
 		if (inside != 1)
 			return inside;
 		messages += sum.messages;
@@ -229,9 +258,11 @@ static int sum_up(struct ct_pass *pass, const struct ct_instance *i, uint64_t *s
 	return messages > 0;
 }
 
-int ct_window_judge(struct ct_pass *pass, const struct ct_instance *i)
+int ct_window_judge(struct ct_lateness *late, const struct ct_stream *stream,
+		    const struct ct_instance_event *event)
 {
-	struct ct_window *w = &pass->window;
+	const struct ct_instance *i = event->instance;
+	struct ct_window *w = &late->window;
 	struct ct_waits *waits = &w->waits;
 	uint64_t shortest, first = UINT64_MAX;
 	struct ct_member *members;
@@ -239,7 +270,7 @@ int ct_window_judge(struct ct_pass *pass, const struct ct_instance *i)
 
 	if (make_room(w, i->n) != CT_OK)
 		return CT_NOMEM;
-	st = sum_up(pass, i, &shortest);
+	st = sum_up(late, stream, i, &shortest);
 	if (st != 1)
 		return st;
 	members = w->instance.members;
@@ -247,7 +278,7 @@ int ct_window_judge(struct ct_pass *pass, const struct ct_instance *i)
 	w->instance.members = members;
 	waits->judged = CT_JUDGED_WAITS;
 	waits->is_window = 1;
-	waits->one_clock = pass->waits.one_clock;
+	waits->one_clock = event->waits->one_clock;
 	waits->exit_skew_ns = UINT64_MAX;
 	waits->transfer_ns = 0;
 	for (uint32_t m = 0; m < i->n; m++) {
@@ -258,7 +289,7 @@ int ct_window_judge(struct ct_pass *pass, const struct ct_instance *i)
 	}
 	for (uint32_t m = 0; m < i->n; m++) {
 		waits->arrival_ns[m] -= first;
-		pass->followed += i->members[m].messages;
+		late->followed += i->members[m].messages;
 	}
 	ct_waits_median(i, waits);
 	return 1;

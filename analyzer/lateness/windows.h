@@ -10,8 +10,9 @@
 #define CT_BLAME_WINDOWS_H
 
 #include "analyzer/match/waits.h"
+#include "analyzer/stream/stream.h"
 
-struct ct_pass;
+struct ct_lateness;
 
 /* Where a seat's clock stood at the end of an operation that its members left together. */
 struct ct_anchor {
@@ -39,21 +40,25 @@ struct ct_window {
 	uint32_t cap;
 	struct ct_held *held;
 	uint32_t n_held, cap_held;
+	struct ct_anchor *anchors; /* by seat */
+	uint32_t n_anchors;
 	struct ct_table
 		within; /* (communicator, communicator): are the members of the one all in the other? */
 };
 
 void ct_window_fini(struct ct_window *window);
 
-/* Both ends of a message are there: note how long they stood waiting for each other. 0 or CT_NOMEM. */
-int ct_window_message(struct ct_pass *pass, const struct ct_instance *message);
+/* Both ends of a message are there: note how long they waited for each other. 0 or CT_NOMEM. */
+int ct_window_message(struct ct_lateness *late, struct ct_stream *stream,
+		      const struct ct_instance *message);
 
-/* A judged collective, complete: the same for its members. */
-void ct_window_collective(struct ct_pass *pass, const struct ct_instance *instance,
-			  const struct ct_waits *waits);
+/* A judged collective, complete: the same for its members. 0 or CT_NOMEM. */
+int ct_window_collective(struct ct_lateness *late, struct ct_stream *stream,
+			 const struct ct_instance_event *event);
 
-/* Look at what lies between this judged synchronising collective and the one before. Returns 1 and fills pass->window;
+/* Look at what lies between this judged synchronising collective and the one before. Returns 1 and fills late->window;
  * 0 if there were no messages, or they cannot be judged this way; CT_NOMEM. */
-int ct_window_judge(struct ct_pass *pass, const struct ct_instance *instance);
+int ct_window_judge(struct ct_lateness *late, const struct ct_stream *stream,
+		    const struct ct_instance_event *event);
 
 #endif

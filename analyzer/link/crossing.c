@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/table.h"
+#include "analyzer/model/model.h"
 #include "trace/ops.h"
 
 double ct_crossing_of(unsigned op, double bytes, uint32_t members, uint32_t here,
@@ -25,7 +26,7 @@ double ct_crossing_of(unsigned op, double bytes, uint32_t members, uint32_t here
 }
 
 struct crossing {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
 	const struct ct_report *report;
 	struct ct_crossing *by_host;
 	struct ct_table hosts; /* rank + 1 -> host + 1 */
@@ -42,8 +43,8 @@ static void *as_value(uint64_t n)
 
 static int prepare(struct crossing *c)
 {
-	for (uint32_t s = 0; s < c->pass->n_seats; s++) {
-		const struct ct_seat *seat = &c->pass->seats[s];
+	for (uint32_t s = 0; s < c->model->n_seats; s++) {
+		const struct ct_seat *seat = &c->model->seats[s];
 
 		if (seat->rank >= 0 && ct_table_put(&c->hosts, (uint64_t)seat->rank + 1,
 						    as_value(seat->host)) != CT_OK)
@@ -94,16 +95,16 @@ static void add_comm(struct crossing *c, const struct ct_report_comm *comm)
 		c->members[c->touched[--n_touched]] = 0;
 }
 
-int ct_crossing_sum(const struct ct_pass *pass, const struct ct_report *report,
+int ct_crossing_sum(const struct ct_model *model, const struct ct_report *report,
 		    struct ct_crossing *by_host)
 {
 	struct crossing c = {
-		.pass = pass,
+		.model = model,
 		.report = report,
 		.by_host = by_host,
 		.next = calloc(report->n_ops + 1, sizeof(*c.next)),
-		.members = calloc(pass->attempts->n_hosts + 1, sizeof(*c.members)),
-		.touched = calloc(pass->attempts->n_hosts + 1, sizeof(*c.touched)),
+		.members = calloc(model->attempts->n_hosts + 1, sizeof(*c.members)),
+		.touched = calloc(model->attempts->n_hosts + 1, sizeof(*c.touched)),
 	};
 	int st = c.next && c.members && c.touched ? prepare(&c) : CT_NOMEM;
 

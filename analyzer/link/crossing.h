@@ -3,7 +3,7 @@
 #ifndef CT_CROSSING_H
 #define CT_CROSSING_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* In and out of one host together, at least: whatever algorithm was used, the result cannot be known there otherwise.
  * With members M on all hosts, k of them here, S the bytes of the operation (docs/ANALYSIS.md, Matching):
@@ -21,7 +21,7 @@ double ct_crossing_of(unsigned op, double bytes, uint32_t members, uint32_t here
 		      uint32_t elsewhere);
 
 /* by_host[attempts->n_hosts], zeroed by the caller. After comms and ops. 0 or CT_NOMEM. */
-int ct_crossing_sum(const struct ct_pass *pass, const struct ct_report *report,
+int ct_crossing_sum(const struct ct_model *model, const struct ct_report *report,
 		    struct ct_crossing *by_host);
 
 #endif

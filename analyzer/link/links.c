@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/link/links.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* By host, for ct_transfers_gather(); NULL: out of memory. */
-static uint64_t *clock_errors(const struct ct_pass *pass)
+static uint64_t *clock_errors(const struct ct_model *model)
 {
-	uint32_t n = pass->attempts->n_hosts;
+	uint32_t n = model->attempts->n_hosts;
 	uint64_t *err = malloc(((size_t)n + 1) * sizeof(*err));
 
 	for (uint32_t h = 0; h < n && err; h++) {
-		const struct ct_clock_host *host = ct_clocks_host(pass->attempts->clocks, h);
+		const struct ct_clock_host *host = ct_clocks_host(model->attempts->clocks, h);
 
 		err[h] = host && host->quality != CT_CLOCK_FAIL ? host->err_ns : CT_CLOCK_UNKNOWN;
 	}
 	return err;
 }
 
-int ct_links_measure(const struct ct_pass *pass, struct ct_links *links)
+int ct_links_measure(const struct ct_model *model, const struct ct_tape *log,
+		     struct ct_links *links)
 {
-	uint64_t *err = clock_errors(pass);
+	uint64_t *err = clock_errors(model);
 	int st;
 
-	*links = (struct ct_links){ 0 };
+	*links = (struct ct_links){ .log = log };
 	if (!err)
 		return CT_NOMEM;
-	st = ct_transfers_gather(&pass->tape, pass->host_of, pass->n_seats, err, &links->transfers);
+	st = ct_transfers_gather(log, model->host_of, model->n_seats, err, &links->transfers);
 	free(err);
 	if (st == CT_OK)
 		st = ct_compare(&links->transfers, &links->comparison);
 	if (st == CT_OK)
-		st = ct_causes_find(&links->transfers, &links->comparison, pass->host_of,
-				    pass->n_seats, pass->attempts->n_hosts, &links->causes);
+		st = ct_causes_find(&links->transfers, &links->comparison, model->host_of,
+				    model->n_seats, model->attempts->n_hosts, &links->causes);
 	return st;
 }
 
@@ -64,7 +67,7 @@ static const struct ct_cause *cause_of(const struct ct_links *links, uint32_t pa
 }
 
 /* Ranks of the suspects that are in the path. */
-static int set_suspects(const struct ct_pass *pass, const struct ct_cause *cause,
+static int set_suspects(const struct ct_model *model, const struct ct_cause *cause,
 			const struct ct_path *path, struct ct_arena *memory,
 			struct ct_report_link *row)
 {
@@ -72,14 +75,14 @@ static int set_suspects(const struct ct_pass *pass, const struct ct_cause *cause
 	if (!row->suspects)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < path->n; s++) {
-		uint32_t unit = cause->kind == CT_CAUSE_HOSTS ? pass->host_of[path->seats[s]]
+		uint32_t unit = cause->kind == CT_CAUSE_HOSTS ? model->host_of[path->seats[s]]
 							      : path->seats[s];
 		int is_suspect = 0;
 
 		for (uint32_t k = 0; k < cause->n; k++)
 			is_suspect |= cause->suspects[k] == unit;
 		if (is_suspect)
-			row->suspects[row->n_suspects++] = pass->seats[path->seats[s]].rank;
+			row->suspects[row->n_suspects++] = model->seats[path->seats[s]].rank;
 	}
 	row->ambiguous = !cause->is_exact;
 	return CT_OK;
@@ -95,7 +98,7 @@ static double peak_of(const struct ct_report *report, uint64_t key)
 	return NAN;
 }
 
-static struct ct_report_link row_of(const struct ct_links *links, const struct ct_pass *pass,
+static struct ct_report_link row_of(const struct ct_links *links, const struct ct_model *model,
 				    const struct ct_path *path, const struct ct_report *report)
 {
 	const struct ct_track *t = &links->transfers.tracks[path->track];
@@ -109,12 +112,12 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 		efficiency = s->Bps / peak;
 	return (struct ct_report_link){
 		.scope = t->is_edge ? "edge" : "comm",
-		.src = t->is_edge ? pass->seats[t->src].rank : -1,
-		.dst = t->is_edge ? pass->seats[t->dst].rank : -1,
+		.src = t->is_edge ? model->seats[t->src].rank : -1,
+		.dst = t->is_edge ? model->seats[t->dst].rank : -1,
 		.comm_key = t->is_edge ? 0 : t->comm->key,
 		.op_name = t->is_edge	? NULL
 			   : t->is_swap ? "SendRecv"
-					: ct_op_names_get(&pass->names, t->op),
+					: ct_op_names_get(&model->names, t->op),
 		.alpha_ns = whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
 		.alpha_err_ns = whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
 		.beta_Bps = whole(s->Bps),
@@ -145,7 +148,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* A host is slow in all that goes to others; no row of its own where it is only one of several that may be. */
-static int add_hosts(const struct ct_links *links, const struct ct_pass *pass,
+static int add_hosts(const struct ct_links *links, const struct ct_model *model,
 		     struct ct_report *report)
 {
 	for (uint32_t c = 0; c < links->causes.n && report->n_links < CT_LINK_ROWS; c++) {
@@ -155,27 +158,27 @@ static int add_hosts(const struct ct_links *links, const struct ct_pass *pass,
 
 		if (cause->kind != CT_CAUSE_HOSTS || !cause->is_exact)
 			continue;
-		name = pass->attempts->hosts[cause->suspects[0]].name;
-		*row = row_of(links, pass, &links->causes.paths[cause->paths[0]], report);
+		name = model->attempts->hosts[cause->suspects[0]].name;
+		*row = row_of(links, model, &links->causes.paths[cause->paths[0]], report);
 		row->scope = "host";
 		row->src = row->dst = -1;
 		row->comm_key = 0;
 		row->alpha_ns = row->alpha_err_ns = CT_UNKNOWN;
 		row->host = ct_arena_text(report->memory, name, strlen(name));
-		row->suspects = ct_arena_calloc(report->memory, pass->n_seats + 1,
+		row->suspects = ct_arena_calloc(report->memory, model->n_seats + 1,
 						sizeof(*row->suspects));
 		if (!row->host || !row->suspects)
 			return CT_NOMEM;
-		for (uint32_t s = 0; s < pass->n_seats; s++) {
-			if (pass->host_of[s] == cause->suspects[0])
-				row->suspects[row->n_suspects++] = pass->seats[s].rank;
+		for (uint32_t s = 0; s < model->n_seats; s++) {
+			if (model->host_of[s] == cause->suspects[0])
+				row->suspects[row->n_suspects++] = model->seats[s].rank;
 		}
 		report->n_links++;
 	}
 	return CT_OK;
 }
 
-int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
+int ct_links_fill(const struct ct_links *links, const struct ct_model *model,
 		  struct ct_report *report)
 {
 	uint32_t n = links->causes.n_paths;
@@ -191,7 +194,7 @@ int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
 		order[p] = (struct ranked){ p, links->causes.paths[p].state == CT_TOMO_SLOW_ONE,
 					    links->causes.paths[p].all_ns };
 	qsort(order, n, sizeof(*order), by_weight);
-	st = add_hosts(links, pass, report);
+	st = add_hosts(links, model, report);
 	for (uint32_t i = 0; i < n && st == CT_OK; i++) {
 		const struct ct_path *path = &links->causes.paths[order[i].path];
 		const struct ct_cause *cause = cause_of(links, order[i].path);
@@ -202,9 +205,9 @@ int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
 			break;
 		}
 		row = &report->links[report->n_links++];
-		*row = row_of(links, pass, path, report);
+		*row = row_of(links, model, path, report);
 		if (cause)
-			st = set_suspects(pass, cause, path, report->memory, row);
+			st = set_suspects(model, cause, path, report->memory, row);
 	}
 	free(order);
 	return st;

@@ -9,30 +9,27 @@
 #ifndef CT_LINKS_H
 #define CT_LINKS_H
 
-#include "analyzer/findings/finding_list.h"
 #include "analyzer/link/causes.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 
 /* Rows of the report at most: the slow ones, then those with most time. */
 #define CT_LINK_ROWS 128u
 
 struct ct_links {
+	const struct ct_tape *log; /* borrowed */
 	struct ct_transfers transfers;
 	struct ct_comparison comparison;
 	struct ct_causes causes;
 };
 
 /* From the tape of a closed pass. ct_links_fini() in any case. */
-int ct_links_measure(const struct ct_pass *pass, struct ct_links *links);
+int ct_links_measure(const struct ct_model *model, const struct ct_tape *log,
+		     struct ct_links *links);
 void ct_links_fini(struct ct_links *links);
 
 /* report->links. */
-int ct_links_fill(const struct ct_links *links, const struct ct_pass *pass,
+int ct_links_fill(const struct ct_links *links, const struct ct_model *model,
 		  struct ct_report *report);
-
-/* SLOW_LINK for each cause that costs 1 % of the run, and SLOW_OP where only a track's own past tells. The report has
- * overlap[]. */
-int ct_links_find(const struct ct_links *links, const struct ct_pass *pass,
-		  const struct ct_report *report, struct ct_findings *list);
 
 #endif

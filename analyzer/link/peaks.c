@@ -25,6 +25,7 @@ static const struct {
 } lanes[] = {
 #define PEAK_PCIE(speed, GBps) { speed, GBps },
 #include "analyzer/link/peaks.def"
+#include "analyzer/model/model.h"
 };
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
@@ -196,10 +197,10 @@ int ct_peak_network(const struct ct_environment_facts *facts, uint32_t members, 
 /* ---- communicators ---- */
 
 /* Seats of a communicator's members; 0 if one is not known. */
-static int find_members(const struct ct_pass *pass, const struct ct_table *seats,
+static int find_members(const struct ct_model *model, const struct ct_table *seats,
 			const struct ct_report_comm *comm, uint32_t *members)
 {
-	if (!comm->n_ranks || comm->n_ranks > pass->n_seats)
+	if (!comm->n_ranks || comm->n_ranks > model->n_seats)
 		return 0;
 	for (size_t i = 0; i < comm->n_ranks; i++) {
 		uint64_t at = comm->ranks[i] < 0 ? 0
@@ -214,7 +215,7 @@ static int find_members(const struct ct_pass *pass, const struct ct_table *seats
 }
 
 struct peaks {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
 	struct ct_report *report;
 	struct ct_table seats; /* rank + 1 -> seat + 1 */
 	uint32_t *members;     /* of the communicator at hand */
@@ -223,9 +224,9 @@ struct peaks {
 	uint8_t *has_gpu;
 };
 
-static const struct ct_environment_facts *facts_of(const struct ct_pass *pass, uint32_t seat)
+static const struct ct_environment_facts *facts_of(const struct ct_model *model, uint32_t seat)
 {
-	return &pass->processes[pass->seats[seat].process].environment;
+	return &model->processes[model->seats[seat].process].environment;
 }
 
 static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
@@ -235,51 +236,51 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 	int st = CT_OK;
 
 	comm->peak = unknown;
-	if (!find_members(p->pass, &p->seats, comm, p->members))
+	if (!find_members(p->model, &p->seats, comm, p->members))
 		return CT_OK;
 	for (size_t i = 0; i < comm->n_ranks; i++)
-		comm->n_hosts += !p->on_host[p->pass->seats[p->members[i]].host]++;
+		comm->n_hosts += !p->on_host[p->model->seats[p->members[i]].host]++;
 	for (size_t i = 0; st == CT_OK && i < comm->n_ranks; i++) {
 		uint32_t seat = p->members[i];
-		uint32_t *here = &p->on_host[p->pass->seats[seat].host];
+		uint32_t *here = &p->on_host[p->model->seats[seat].host];
 		struct ct_peak network;
 
 		if (!p->has_gpu[seat]) {
-			st = ct_peak_gpu(facts_of(p->pass, seat), memory, &p->gpu[seat]);
+			st = ct_peak_gpu(facts_of(p->model, seat), memory, &p->gpu[seat]);
 			p->has_gpu[seat] = 1;
 		}
-		if (comm->n_hosts < 2 || gpu_fact(facts_of(p->pass, seat), 0, "device"))
+		if (comm->n_hosts < 2 || gpu_fact(facts_of(p->model, seat), 0, "device"))
 			all = less(all, p->gpu[seat]);
 		if (comm->n_hosts < 2 || !*here || st != CT_OK)
 			continue;
-		st = ct_peak_network(facts_of(p->pass, seat), *here,
+		st = ct_peak_network(facts_of(p->model, seat), *here,
 				     comm->backend == CT_BACKEND_GLOO, memory, &network);
 		all = less(all, network);
 		*here = 0; /* once for each host */
 	}
 	for (size_t i = 0; i < comm->n_ranks; i++)
-		p->on_host[p->pass->seats[p->members[i]].host] = 0;
+		p->on_host[p->model->seats[p->members[i]].host] = 0;
 	/* alone there is nobody to talk to */
 	if (comm->n_ranks > 1)
 		comm->peak = all;
 	return st;
 }
 
-int ct_peaks_fill(const struct ct_pass *pass, struct ct_report *report)
+int ct_peaks_fill(const struct ct_model *model, struct ct_report *report)
 {
 	struct peaks p = {
-		.pass = pass,
+		.model = model,
 		.report = report,
-		.members = calloc(pass->n_seats + 1, sizeof(*p.members)),
-		.on_host = calloc(pass->attempts->n_hosts + 1, sizeof(*p.on_host)),
-		.gpu = calloc(pass->n_seats + 1, sizeof(*p.gpu)),
-		.has_gpu = calloc(pass->n_seats + 1, 1),
+		.members = calloc(model->n_seats + 1, sizeof(*p.members)),
+		.on_host = calloc(model->attempts->n_hosts + 1, sizeof(*p.on_host)),
+		.gpu = calloc(model->n_seats + 1, sizeof(*p.gpu)),
+		.has_gpu = calloc(model->n_seats + 1, 1),
 	};
 	int st = p.members && p.on_host && p.gpu && p.has_gpu ? CT_OK : CT_NOMEM;
 
-	for (uint32_t s = 0; st == CT_OK && s < pass->n_seats; s++)
-		if (pass->seats[s].rank >= 0)
-			st = ct_table_put(&p.seats, (uint64_t)pass->seats[s].rank + 1,
+	for (uint32_t s = 0; st == CT_OK && s < model->n_seats; s++)
+		if (model->seats[s].rank >= 0)
+			st = ct_table_put(&p.seats, (uint64_t)model->seats[s].rank + 1,
 					  (void *)(uintptr_t)(s + 1));
 	for (size_t i = 0; st == CT_OK && i < report->n_comms; i++)
 		st = fill_comm(&p, &report->comms[i]);

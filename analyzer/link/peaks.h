@@ -5,7 +5,7 @@
 #ifndef CT_PEAKS_H
 #define CT_PEAKS_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* Between GPUs of one host: by their make, else by PCIe (current width; the highest speed, since the current one falls when
  * a GPU idles); of several GPUs the least. 0 or CT_NOMEM. */
@@ -19,6 +19,6 @@ int ct_peak_network(const struct ct_environment_facts *facts, uint32_t members, 
 
 /* comms[].n_hosts and .peak: the least of all members' GPUs, and across hosts the least network, where all of them are
  * known. What has no GPU is only as slow as its network, and within a host unknown. After ranks and comms. 0 or CT_NOMEM. */
-int ct_peaks_fill(const struct ct_pass *pass, struct ct_report *report);
+int ct_peaks_fill(const struct ct_model *model, struct ct_report *report);
 
 #endif

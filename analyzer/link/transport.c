@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/load/port_sums.h"
+#include "analyzer/model/model.h"
 
 static const char *layer_of(const struct ct_port_rec *rec)
 {
@@ -86,7 +87,7 @@ static uint64_t per_second(uint64_t bytes, uint64_t ns)
 	return bytes == UINT64_MAX || !ns || Bps > 1e18 ? CT_UNKNOWN : (uint64_t)Bps;
 }
 
-static int fill_rates(const struct ct_pass *pass, const struct ct_port_sums *sums,
+static int fill_rates(const struct ct_model *model, const struct ct_port_sums *sums,
 		      struct ct_arena *memory, struct ct_report_transport *t)
 {
 	t->rates = ct_arena_calloc(memory, sums->n_rates, sizeof(*t->rates));
@@ -97,8 +98,8 @@ static int fill_rates(const struct ct_pass *pass, const struct ct_port_sums *sum
 		uint64_t ns = from->end_ns - from->begin_ns;
 
 		t->rates[t->n_rates++] = (struct ct_report_port_rate){
-			.begin_at_ns = ct_pass_at(pass, t->process, from->begin_ns),
-			.end_at_ns = ct_pass_at(pass, t->process, from->end_ns),
+			.begin_at_ns = ct_model_at(model, t->process, from->begin_ns),
+			.end_at_ns = ct_model_at(model, t->process, from->end_ns),
 			.nic_Bps = per_second(from->nic_bytes, ns),
 			.ib_Bps = per_second(from->ib_bytes, ns),
 		};
@@ -106,17 +107,17 @@ static int fill_rates(const struct ct_pass *pass, const struct ct_port_sums *sum
 	return CT_OK;
 }
 
-static int fill_host(const struct ct_pass *pass, const struct ct_port_sums *sums,
+static int fill_host(const struct ct_model *model, const struct ct_port_sums *sums,
 		     struct ct_arena *memory, struct ct_report_transport *t)
 {
-	const struct ct_host *host = &pass->attempts->hosts[t->host_index];
+	const struct ct_host *host = &model->attempts->hosts[t->host_index];
 
 	t->host = ct_arena_text(memory, host->name, sizeof(((struct ct_process *)0)->host));
-	t->rank = pass->seats[pass->attempts->places[t->process].seat].rank;
+	t->rank = model->seats[model->attempts->places[t->process].seat].rank;
 	t->samples = sums->n_samples;
 	t->sampled_ns = sums->last_ns - sums->first_ns;
-	t->begin_at_ns = ct_pass_at(pass, t->process, sums->first_ns);
-	t->end_at_ns = ct_pass_at(pass, t->process, sums->last_ns);
+	t->begin_at_ns = ct_model_at(model, t->process, sums->first_ns);
+	t->end_at_ns = ct_model_at(model, t->process, sums->last_ns);
 	t->nic_known_ns = sums->nic_known_ns;
 	t->ib_known_ns = sums->ib_known_ns;
 	t->nic_bytes = sums->nic_known_ns ? sums->nic_bytes : CT_UNKNOWN;
@@ -131,23 +132,23 @@ static int fill_host(const struct ct_pass *pass, const struct ct_port_sums *sums
 		    fill_port(memory, sums->ports[p], &t->ports[t->n_ports++]) != CT_OK)
 			return CT_NOMEM;
 	}
-	return fill_rates(pass, sums, memory, t);
+	return fill_rates(model, sums, memory, t);
 }
 
 /* Of the host's processes in this attempt the one whose samples last longest; run->n_processes: none has any. */
-static size_t teller_of(const struct ct_pass *pass, uint32_t host)
+static size_t teller_of(const struct ct_model *model, uint32_t host)
 {
-	size_t best = pass->run->n_processes;
+	size_t best = model->run->n_processes;
 	uint64_t longest = 0;
 
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		const struct ct_place *place = &pass->attempts->places[p];
-		const struct ct_port_sums *sums = pass->processes[p].ports;
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		const struct ct_place *place = &model->attempts->places[p];
+		const struct ct_port_sums *sums = model->processes[p].ports;
 
-		if (place->attempt != pass->attempt || place->host != host || !sums ||
+		if (place->attempt != model->attempt || place->host != host || !sums ||
 		    !sums->n_samples)
 			continue;
-		if (best == pass->run->n_processes || sums->last_ns - sums->first_ns > longest) {
+		if (best == model->run->n_processes || sums->last_ns - sums->first_ns > longest) {
 			best = p;
 			longest = sums->last_ns - sums->first_ns;
 		}
@@ -155,21 +156,21 @@ static size_t teller_of(const struct ct_pass *pass, uint32_t host)
 	return best;
 }
 
-int ct_transport_fill(const struct ct_pass *pass, struct ct_report *report)
+int ct_transport_fill(const struct ct_model *model, struct ct_report *report)
 {
-	report->transport = ct_arena_calloc(report->memory, pass->attempts->n_hosts,
+	report->transport = ct_arena_calloc(report->memory, model->attempts->n_hosts,
 					    sizeof(*report->transport));
 	if (!report->transport)
 		return CT_NOMEM;
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
 		struct ct_report_transport *t = &report->transport[report->n_transport];
-		size_t p = teller_of(pass, h);
+		size_t p = teller_of(model, h);
 
-		if (p == pass->run->n_processes)
+		if (p == model->run->n_processes)
 			continue;
 		t->host_index = h;
 		t->process = (uint32_t)p;
-		if (fill_host(pass, pass->processes[p].ports, report->memory, t) != CT_OK)
+		if (fill_host(model, model->processes[p].ports, report->memory, t) != CT_OK)
 			return CT_NOMEM;
 		report->n_transport++;
 	}

@@ -4,18 +4,9 @@
 #ifndef CT_TRANSPORT_H
 #define CT_TRANSPORT_H
 
-#include "analyzer/findings/finding_list.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* report->transport, by host: of its processes the one that sampled longest. After the ranks. 0 or CT_NOMEM. */
-int ct_transport_fill(const struct ct_pass *pass, struct ct_report *report);
-
-/* LINK_ERRORS: error counters that grew by more than is usual, a finding for each port. 0 or CT_NOMEM. */
-int ct_transport_link_errors(const struct ct_pass *pass, const struct ct_report *report,
-			     struct ct_findings *list);
-
-/* SOCKET_FALLBACK: hosts with active InfiniBand whose traffic went over Ethernet. After comms and ops. 0 or CT_NOMEM. */
-int ct_transport_socket_fallback(const struct ct_pass *pass, const struct ct_report *report,
-				 struct ct_findings *list);
+int ct_transport_fill(const struct ct_model *model, struct ct_report *report);
 
 #endif

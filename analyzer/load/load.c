@@ -8,15 +8,6 @@
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
-const char *ct_op_names_get(const struct ct_op_names *names, unsigned op)
-{
-	const char *name = ct_op_name(op);
-
-	if (!name && op < 256)
-		name = names->names[op];
-	return name ? name : "?";
-}
-
 static int joined(void *arg, const struct ct_op *ops, uint32_t n, const struct ct_launch *launch);
 
 int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_sink *sink,
@@ -37,7 +28,7 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	load->graphs.memory = load->memory;
 	load->join = ct_join_new(joined, load);
 	if (load->memory) {
-		load->facts.notes = ct_arena_calloc(load->memory, CT_LOAD_NOTES,
+		load->facts.notes = ct_arena_calloc(load->memory, CT_PROCESS_NOTES,
 						    sizeof(*load->facts.notes));
 	}
 	if (!load->join || !load->facts.notes) {
@@ -91,7 +82,7 @@ struct ct_port_sums *ct_load_ports(struct ct_load *load)
 	return ports;
 }
 
-const struct ct_load_facts *ct_load_facts(const struct ct_load *load)
+const struct ct_process_facts *ct_load_facts(const struct ct_load *load)
 {
 	return &load->facts;
 }
@@ -257,7 +248,7 @@ static int joined(void *arg, const struct ct_op *ops, uint32_t n, const struct c
 
 static int give_op(struct ct_load *load, const struct ct_op *op)
 {
-	struct ct_load_facts *facts = &load->facts;
+	struct ct_process_facts *facts = &load->facts;
 
 	if (op->enter_ns && (!facts->first_ns || op->enter_ns < facts->first_ns))
 		facts->first_ns = op->enter_ns;

@@ -10,9 +10,10 @@
 #include <stddef.h>
 
 #include "analyzer/base/arena.h"
-#include "analyzer/load/environment_facts.h"
+#include "analyzer/load/ops_each.h"
 #include "analyzer/load/port_sums.h"
-#include "analyzer/report/analyze.h"
+#include "analyzer/model/environment_facts.h"
+#include "analyzer/model/process_facts.h"
 #include "trace/ops.h"
 #include "trace/reader.h"
 
@@ -93,45 +94,6 @@ struct ct_load_sink {
 	void *arg;
 };
 
-struct ct_load_loss {
-	uint64_t records, begin_ns, end_ns;
-};
-
-/* What the process's rare records said so far. */
-struct ct_load_facts {
-	uint64_t first_ns,
-		last_ns;      /* earliest entry; latest entry or end of an op, or the END; 0 none */
-	uint64_t position_ns; /* latest time in the blocks read so far: how far reading got */
-	uint64_t beat_ns;
-	struct ct_cost_rec cost;
-	int has_cost;
-	struct ct_end_rec end;
-	int has_end;
-	uint32_t clocks;      /* readings of the host's clocks */
-	uint64_t wall_err_ns; /* the largest error that the kernel told of the time of day ... */
-	int wall_unset;	      /* ... or that nothing sets it */
-	struct ct_load_loss losses[CT_LOSS_MAX]; /* as the blocks tell; see also ct_process_gaps() */
-	uint64_t ops;
-	uint64_t orphans; /* ops of communicators that were never recorded */
-	uint64_t open_launches;
-	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
-	int plugin_alone;	 /* calls of some communicator pass no wrapper */
-	int plugin_is_copy;	 /* another file than the preloaded one */
-	const char **notes;	 /* at most CT_LOAD_NOTES, equal ones once */
-	uint32_t n_notes;
-};
-#define CT_LOAD_NOTES 16u
-
-/* Names of operations that this version does not know, learnt from NAME records; shared by the processes of a
- * run. Strings live in `memory`. */
-struct ct_op_names {
-	const char *names[256];
-	struct ct_arena *memory;
-};
-
-/* The table's name, else a learnt one, else "?". */
-const char *ct_op_names_get(const struct ct_op_names *names, unsigned op);
-
 struct ct_load;
 
 /* `names` is borrowed until the end and filled on the way. */
@@ -157,7 +119,7 @@ struct ct_port_sums *ct_load_ports(struct ct_load *load);
 /* Its traffic, once it has been read to the end; NULL: none. */
 const struct ct_load_traffic *ct_load_traffic(const struct ct_load *load);
 
-const struct ct_load_facts *ct_load_facts(const struct ct_load *load);
+const struct ct_process_facts *ct_load_facts(const struct ct_load *load);
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load);
 
 void ct_load_close(struct ct_load *load);

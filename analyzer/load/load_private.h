@@ -37,7 +37,7 @@ struct ct_load {
 	struct ct_table traffic_by_key;
 	struct ct_load_traffic *traffic;
 	struct ct_port_sums *ports; /* NULL: none were told of */
-	struct ct_load_facts facts;
+	struct ct_process_facts facts;
 	struct ct_environment_facts environment;
 	struct ct_open_op_rec *open; /* as the latest status told, less what came as an op since */
 	uint32_t n_open, cap_open;

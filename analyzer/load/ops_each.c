@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "analyzer/load/load.h"
-#include "analyzer/report/analyze.h"
+#include "analyzer/load/ops_each.h"
 
 /* No status of the map: the callback wanted to stop. */
 #define CT_STOPPED (-1000)

@@ -47,10 +47,10 @@ static int take_name(struct ct_load *load, const uint8_t *bytes, size_t len)
 
 static int take_note(struct ct_load *load, const uint8_t *bytes, size_t len)
 {
-	struct ct_load_facts *facts = &load->facts;
+	struct ct_process_facts *facts = &load->facts;
 	const char *text;
 
-	if (len <= 8 || facts->n_notes == CT_LOAD_NOTES)
+	if (len <= 8 || facts->n_notes == CT_PROCESS_NOTES)
 		return CT_OK;
 	text = ct_arena_text(load->memory, (const char *)bytes + 8, len - 8);
 	if (!text)
@@ -213,7 +213,7 @@ static int take_error(struct ct_load *load, const struct ct_error_rec *rec)
 
 static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
 {
-	struct ct_load_loss *loss;
+	struct ct_process_loss *loss;
 
 	if (rec->reason >= CT_LOSS_MAX)
 		return;
@@ -228,7 +228,7 @@ static void take_loss(struct ct_load *load, const struct ct_loss_rec *rec)
 /* adjtimex(2): nothing sets the clock, or the call failed. */
 #define STATUS_UNSYNC 0x40u
 
-static void take_clock(struct ct_load_facts *facts, const struct ct_clock_rec *rec)
+static void take_clock(struct ct_process_facts *facts, const struct ct_clock_rec *rec)
 {
 	facts->clocks++;
 	if (rec->maxerror_ns == UINT64_MAX || rec->status & STATUS_UNSYNC)

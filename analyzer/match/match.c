@@ -235,3 +235,13 @@ size_t ct_match_waiting(const struct ct_match *match)
 		n += i->n;
 	return n;
 }
+
+uint64_t ct_instance_bytes(const struct ct_instance *i)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t m = 0; m < i->n; m++)
+		if (__builtin_add_overflow(sum, i->members[m].bytes, &sum))
+			sum = UINT64_MAX;
+	return sum / i->n;
+}

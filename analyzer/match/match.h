@@ -62,6 +62,9 @@ struct ct_instance {
 	struct ct_instance *older, *newer;
 };
 
+/* Bytes of the whole operation: the mean of what the members say, since in v-collectives each knows its own share only. */
+uint64_t ct_instance_bytes(const struct ct_instance *instance);
+
 /* `complete`: every member is there, once. Nonzero stops and becomes the result of the call that led to it. */
 typedef int (*ct_match_fn)(void *arg, struct ct_instance *instance, int complete);
 

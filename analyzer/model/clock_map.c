@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/status.h"
 
@@ -112,4 +113,17 @@ void ct_map_fini(struct ct_clock_map *map)
 {
 	free(map->knots);
 	*map = (struct ct_clock_map){ 0 };
+}
+
+int ct_map_copy(const struct ct_clock_map *from, struct ct_clock_map *to)
+{
+	*to = *from;
+	to->cap = to->n;
+	to->knots = malloc(to->n * sizeof(*to->knots));
+	if (!to->knots) {
+		to->n = 0;
+		return CT_NOMEM;
+	}
+	memcpy(to->knots, from->knots, to->n * sizeof(*to->knots));
+	return CT_OK;
 }

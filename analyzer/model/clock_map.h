@@ -32,6 +32,9 @@ uint64_t ct_map_at(const struct ct_clock_map *map, uint64_t t, double *err);
 int ct_map_compose(const struct ct_clock_map *inner, const struct ct_clock_map *outer,
 		   struct ct_clock_map *out);
 
+/* The same once more: *to is new, and the caller's. 0 or CT_NOMEM. */
+int ct_map_copy(const struct ct_clock_map *from, struct ct_clock_map *to);
+
 void ct_map_fini(struct ct_clock_map *map);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/model/host_order.h"
+#include "analyzer/model/model.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@ static int by_lowest_rank(const void *a, const void *b)
 	return x->host < y->host ? -1 : x->host > y->host;
 }
 
-int ct_host_order(const struct ct_pass *pass, struct ct_host_place **places, uint32_t *n)
+int ct_host_order(const struct ct_model *model, struct ct_host_place **places, uint32_t *n)
 {
-	uint32_t n_hosts = pass->attempts->n_hosts;
+	uint32_t n_hosts = model->attempts->n_hosts;
 	struct ct_host_place *all = malloc(((size_t)n_hosts + 1) * sizeof(*all));
 
 	*places = all;
@@ -23,16 +24,16 @@ int ct_host_order(const struct ct_pass *pass, struct ct_host_place **places, uin
 	if (!all)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n_hosts; h++)
-		all[h] = (struct ct_host_place){ h, pass->n_seats, INT_MAX };
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		struct ct_host_place *place = &all[pass->seats[s].host];
+		all[h] = (struct ct_host_place){ h, model->n_seats, INT_MAX };
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		struct ct_host_place *place = &all[model->seats[s].host];
 
 		place->seat = s < place->seat ? s : place->seat;
-		if (pass->seats[s].rank >= 0 && pass->seats[s].rank < place->lowest_rank)
-			place->lowest_rank = pass->seats[s].rank;
+		if (model->seats[s].rank >= 0 && model->seats[s].rank < place->lowest_rank)
+			place->lowest_rank = model->seats[s].rank;
 	}
 	for (uint32_t h = 0; h < n_hosts; h++) {
-		if (all[h].seat < pass->n_seats)
+		if (all[h].seat < model->n_seats)
 			all[(*n)++] = all[h];
 	}
 	qsort(all, *n, sizeof(*all), by_lowest_rank);

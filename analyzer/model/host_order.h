@@ -3,16 +3,16 @@
 #ifndef CT_HOST_ORDER_H
 #define CT_HOST_ORDER_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* A host that has seats. */
 struct ct_host_place {
-	uint32_t host; /* index into pass->attempts->hosts */
+	uint32_t host; /* index into model->attempts->hosts */
 	uint32_t seat; /* one of its seats */
 	int lowest_rank; /* INT_MAX: none of its ranks is known; such hosts come last, as they were found */
 };
 
 /* The hosts with seats, in order: *n of them in *places, which the caller frees. 0 or CT_NOMEM. */
-int ct_host_order(const struct ct_pass *pass, struct ct_host_place **places, uint32_t *n);
+int ct_host_order(const struct ct_model *model, struct ct_host_place **places, uint32_t *n);
 
 #endif

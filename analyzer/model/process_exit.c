@@ -4,9 +4,10 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "analyzer/clock/clocks.h"
+#include "analyzer/model/clocks.h"
+#include "analyzer/model/model.h"
 
-struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_load_facts *facts)
+struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_process_facts *facts)
 {
 	struct ct_end end = info->end;
 
@@ -113,10 +114,10 @@ static uint64_t moved(uint64_t ns, int64_t by)
 }
 
 /* On the clock of the reference, wider by what is not known of it. */
-static void relate(const struct ct_pass *pass, struct ct_ends_moment *m)
+static void relate(const struct ct_model *model, struct ct_ends_moment *m)
 {
-	const struct ct_clocks *clocks = pass->attempts->clocks;
-	uint32_t host = pass->attempts->places[m->process].host;
+	const struct ct_clocks *clocks = model->attempts->clocks;
+	uint32_t host = model->attempts->places[m->process].host;
 	uint64_t err_ns = 0, lo = m->lo_ns, hi = m->hi_ns;
 
 	if (!ct_clocks_at(clocks, host, lo, &m->lo_ns, &err_ns)) {
@@ -131,9 +132,9 @@ static void relate(const struct ct_pass *pass, struct ct_ends_moment *m)
 		m->hi_ns = moved(m->hi_ns, (int64_t)(err_ns < INT64_MAX ? err_ns : INT64_MAX));
 }
 
-int ct_fill_ended(const struct ct_pass *pass, struct ct_report *report)
+int ct_fill_ended(const struct ct_model *model, struct ct_report *report)
 {
-	const struct ct_place *places = pass->attempts->places;
+	const struct ct_place *places = model->attempts->places;
 	struct ct_ends_moment *moments = ct_arena_calloc(report->memory, report->n_processes,
 							 sizeof(*moments));
 	int one_clock = 1;
@@ -145,7 +146,7 @@ int ct_fill_ended(const struct ct_pass *pass, struct ct_report *report)
 	for (size_t p = 0; p < report->n_processes; p++) {
 		struct ct_ends_moment *m = &moments[report->n_ended];
 
-		if (places[p].attempt != pass->attempt)
+		if (places[p].attempt != model->attempt)
 			continue;
 		report->run.processes_running += report->processes[p].how.how == CT_END_RUNNING;
 		if (!report->processes[p].ended_badly)
@@ -156,7 +157,7 @@ int ct_fill_ended(const struct ct_pass *pass, struct ct_report *report)
 		report->n_ended++;
 	}
 	for (size_t i = 0; i < report->n_ended && !one_clock; i++)
-		relate(pass, &moments[i]);
+		relate(model, &moments[i]);
 	report->n_ended_first = ct_ends_sort(moments, report->n_ended);
 	for (size_t i = 0; i < report->n_ended; i++)
 		report->ended[i] = moments[i].process;

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* When one failed, as far as anybody knows: within [lo_ns, hi_ns], on a clock that all share. */
 struct ct_ends_moment {
@@ -20,7 +20,8 @@ struct ct_ends_moment {
 };
 
 /* How a process ended as its ring, its parent and its last block tell together. */
-struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_load_facts *facts);
+struct ct_end ct_end_whole(const struct ct_process_info *info,
+			   const struct ct_process_facts *facts);
 
 /* In order, or it still runs. */
 int ct_end_is_well(const struct ct_end *end);
@@ -36,6 +37,6 @@ struct ct_ends_moment ct_ends_moment_of(const struct ct_end *end);
 size_t ct_ends_sort(struct ct_ends_moment *moments, size_t n);
 
 /* report->ended, n_ended, n_ended_first, of the attempt; after its processes. 0 or CT_NOMEM. */
-int ct_fill_ended(const struct ct_pass *pass, struct ct_report *report);
+int ct_fill_ended(const struct ct_model *model, struct ct_report *report);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyzer/base/arena.h"
-#include "analyzer/report/analyze.h"
 
 const char *ct_verdict_name(enum ct_verdict_code code)
 {

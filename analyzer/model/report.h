@@ -329,4 +329,7 @@ struct ct_report {
 	struct ct_arena *memory; /* private: holds all of the above */
 };
 
+/* Frees the report and all that it points to. NULL is fine. */
+void ct_report_free(struct ct_report *report);
+
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/order/uneven_inputs.h"
 
+#include "analyzer/load/ops_each.h"
+#include "analyzer/model/model.h"
 #include "analyzer/order/divergence.h"
 #include "analyzer/report/fill.h"
-#include "analyzer/stream/stuck.h"
+#include "trace/ops.h"
 
 static int is_known(const struct ct_comm *comm, uint32_t member)
 {
@@ -36,44 +38,44 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 
 /* ---- those that stopped ---- */
 
-int ct_uneven_is_whole(const struct ct_pass *pass, uint32_t seat)
+int ct_uneven_is_whole(const struct ct_model *model, uint32_t seat)
 {
-	const struct ct_pass_process *process = &pass->processes[pass->seats[seat].process];
+	const struct ct_model_process *process = &model->processes[model->seats[seat].process];
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
-		if (ct_fill_loses_records(reason) &&
+		if (ct_loss_is_of_records(reason) &&
 		    (process->gaps.losses[reason] || process->facts.losses[reason].records))
 			return 0;
 	}
 	return !process->gaps.missing_blocks && !process->gaps.damage.skipped_bytes;
 }
 
-int ct_uneven_ended_in_order(const struct ct_pass *pass, uint32_t seat)
+int ct_uneven_ended_in_order(const struct ct_model *model, uint32_t seat)
 {
-	const struct ct_end *end = &pass->run->processes[pass->seats[seat].process].end;
+	const struct ct_end *end = &model->run->processes[model->seats[seat].process].end;
 
 	return (end->how == CT_END_CLEAN || end->how == CT_END_EXIT) && end->exit_code == 0 &&
 	       !end->kill_ns;
 }
 
-int ct_uneven_is_done(const struct ct_pass *pass, uint32_t seat)
+int ct_uneven_is_done(const struct ct_model *model, uint32_t seat)
 {
-	return ct_uneven_ended_in_order(pass, seat) &&
-	       pass->run->processes[pass->seats[seat].process].end.how != CT_END_EXIT;
+	return ct_uneven_ended_in_order(model, seat) &&
+	       model->run->processes[model->seats[seat].process].end.how != CT_END_EXIT;
 }
 
 /* By a signal that nobody was seen to send, or with a failure. */
-static int died_by_itself(const struct ct_pass *pass, uint32_t seat)
+static int died_by_itself(const struct ct_model *model, uint32_t seat)
 {
-	const struct ct_end *end = &pass->run->processes[pass->seats[seat].process].end;
+	const struct ct_end *end = &model->run->processes[model->seats[seat].process].end;
 
 	return (end->how == CT_END_SIGNAL && !end->kill_ns) || end->exit_code > 0;
 }
 
-static int is_inside(const struct ct_pass *pass, const struct ct_comm *comm, uint32_t seat)
+static int is_inside(const struct ct_model *model, const struct ct_comm *comm, uint32_t seat)
 {
-	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
-		const struct ct_unreturned *u = &pass->unreturned[i];
+	for (uint32_t i = 0; i < model->n_unreturned; i++) {
+		const struct ct_unreturned *u = &model->unreturned[i];
 
 		if (u->comm == comm && u->seat == seat)
 			return 1;
@@ -81,30 +83,30 @@ static int is_inside(const struct ct_pass *pass, const struct ct_comm *comm, uin
 	return 0;
 }
 
-static int stopped_in_order(const struct ct_pass *pass, const struct ct_order *order,
+static int stopped_in_order(const struct ct_model *model, const struct ct_order *order,
 			    uint32_t member, int *by_leaving)
 {
 	uint32_t seat = order->comm->seats[member] - 1;
-	int has_left = (order->left && order->left[member]) || pass->seats[seat].leaves;
-	int has_ended = ct_uneven_is_done(pass, seat);
+	int has_left = (order->left && order->left[member]) || model->seats[seat].leaves;
+	int has_ended = ct_uneven_is_done(model, seat);
 
-	if (!ct_uneven_is_whole(pass, seat) || is_inside(pass, order->comm, seat))
+	if (!ct_uneven_is_whole(model, seat) || is_inside(model, order->comm, seat))
 		return 0;
 	*by_leaving &= !has_ended;
-	return has_ended || (has_left && !died_by_itself(pass, seat));
+	return has_ended || (has_left && !died_by_itself(model, seat));
 }
 
 /* ---- those that wait ---- */
 
-static int waits_long(const struct ct_pass *pass, const struct ct_comm *comm, uint32_t member,
+static int waits_long(const struct ct_model *model, const struct ct_comm *comm, uint32_t member,
 		      uint64_t seq)
 {
-	for (uint32_t i = 0; i < pass->n_unreturned; i++) {
-		const struct ct_unreturned *u = &pass->unreturned[i];
+	for (uint32_t i = 0; i < model->n_unreturned; i++) {
+		const struct ct_unreturned *u = &model->unreturned[i];
 
 		if (u->comm == comm && u->seat + 1 == comm->seats[member] && u->op.seq == seq &&
 		    !u->is_call && ct_op_class(u->op.op) != CT_CLASS_P2P)
-			return ct_stuck_of(pass, u) != CT_STUCK_NOT;
+			return u->stuck != CT_STUCK_NOT;
 	}
 	return 0;
 }
@@ -116,7 +118,7 @@ static int is_synchronising(const struct ct_order *order, uint32_t member)
 	return !call || ct_op_class(call->op) == CT_CLASS_SYNC;
 }
 
-int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uint8_t *set,
+int ct_uneven_find(const struct ct_model *model, const struct ct_order *order, uint8_t *set,
 		   struct ct_uneven *out)
 {
 	const struct ct_comm *comm = order->comm;
@@ -137,7 +139,7 @@ int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uin
 		}
 		if (set[m] == CT_APART_ODD) {
 			out->n_stopped++;
-			if (!stopped_in_order(pass, order, m, &out->by_leaving))
+			if (!stopped_in_order(model, order, m, &out->by_leaving))
 				return 0;
 			continue;
 		}
@@ -149,7 +151,7 @@ int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uin
 		if (state == CT_STATE_ERROR || state == CT_STATE_ABORTED)
 			out->failed = 1;
 		else if (state != CT_STATE_FINISHED)
-			waiting += (uint32_t)waits_long(pass, comm, m, out->seq);
+			waiting += (uint32_t)waits_long(model, comm, m, out->seq);
 	}
 	return waiting || out->failed;
 }

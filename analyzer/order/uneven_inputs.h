@@ -9,7 +9,8 @@
 #ifndef CT_UNEVEN_H
 #define CT_UNEVEN_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
+#include "analyzer/order/order.h"
 
 struct ct_uneven {
 	uint64_t seq; /* the first operation that was not called by all */
@@ -21,7 +22,7 @@ struct ct_uneven {
 
 /* One that was not called by all is trouble of `order`. set[nranks] gets CT_APART_ODD for those that stopped, CT_APART_USUAL for
  * those that had come to more. 1: inputs are uneven; 0: they are not, or it cannot be told. */
-int ct_uneven_find(const struct ct_pass *pass, const struct ct_order *order, uint8_t *set,
+int ct_uneven_find(const struct ct_model *model, const struct ct_order *order, uint8_t *set,
 		   struct ct_uneven *out);
 
 /* How far members came: set[] as above, *seq the first operation that was not called by all, *more how many more the others
@@ -30,8 +31,8 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 
 /* Did the process of this seat end by itself, in order? Not by _exit either, which shuts no library down? And are all its records
  * there? */
-int ct_uneven_ended_in_order(const struct ct_pass *pass, uint32_t seat);
-int ct_uneven_is_done(const struct ct_pass *pass, uint32_t seat);
-int ct_uneven_is_whole(const struct ct_pass *pass, uint32_t seat);
+int ct_uneven_ended_in_order(const struct ct_model *model, uint32_t seat);
+int ct_uneven_is_done(const struct ct_model *model, uint32_t seat);
+int ct_uneven_is_whole(const struct ct_model *model, uint32_t seat);
 
 #endif

@@ -10,7 +10,8 @@
 #define CT_OVERLAP_BUBBLES_H
 
 #include "analyzer/overlap/cuts.h"
-#include "analyzer/stream/exposures.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/instance_log.h"
 
 struct ct_bubble {
 	const struct ct_comm *comm;

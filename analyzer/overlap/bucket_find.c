@@ -6,7 +6,9 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "analyzer/overlap/buckets.h"
+#include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/gaps.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -13,7 +13,8 @@
 #define CT_OVERLAP_BUCKETS_H
 
 #include "analyzer/overlap/cuts.h"
-#include "analyzer/stream/exposures.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/instance_log.h"
 
 #define CT_BUCKETS_MOST 512u
 

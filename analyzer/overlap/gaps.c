@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/table.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -10,6 +10,7 @@
 #define CT_OVERLAP_GAPS_H
 
 #include "analyzer/overlap/cuts.h"
+#include "analyzer/stream/instance_log.h"
 
 /* From the entry of a call to where its launch could start on an idle stream; a shorter gap than this says nothing. */
 #define CT_GAP_CALL_NS 8000u

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/interval_cover.h"
+#include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 

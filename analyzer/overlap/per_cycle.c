@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/overlap/per_cycle.h"
+#include "analyzer/stream/instance_log.h"
 
 #include <stdlib.h>
 #include <string.h>

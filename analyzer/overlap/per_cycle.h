@@ -9,7 +9,8 @@
 #define CT_OVERLAP_PER_CYCLE_H
 
 #include "analyzer/overlap/cuts.h"
-#include "analyzer/stream/exposures.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/stream/instance_log.h"
 
 /* Sums of one rank over the cycles that are known on it. */
 struct ct_exposed_rank {

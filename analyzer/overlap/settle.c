@@ -2,6 +2,7 @@
 /* settle.c — who computes, and what of a launch was exposed. */
 #include <stdlib.h>
 
+#include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
 

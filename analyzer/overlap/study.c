@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/overlap/overlap.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
 /* A share is told if that of so much of all communication is known. */
@@ -16,52 +20,49 @@
 
 static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 {
-	const struct ct_pass *pass = s->pass;
+	const struct ct_model *model = s->model;
 
 	s->cut = calloc((size_t)n + 1, sizeof(*s->cut));
-	s->told = calloc((size_t)pass->n_seats + 1, 1);
+	s->told = calloc((size_t)model->n_seats + 1, 1);
 	if (!s->cut || !s->told)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < n; k++)
 		s->cut[k] = (struct ct_cut){ cut_ns[k], cut_ns[k + 1] };
 	s->cuts = s->spans = (struct ct_cuts){ s->cut, n };
 	if (!n) {
-		s->cut[0] = (struct ct_cut){ 0, pass->duration_ns + 1 };
+		s->cut[0] = (struct ct_cut){ 0, model->duration_ns + 1 };
 		s->spans.n = 1;
 	}
-	for (uint32_t seat = 0; seat < pass->n_seats; seat++) {
-		struct ct_exposed sum;
-
-		ct_pass_exposed(pass, seat, &sum);
-		s->told[seat] = (uint8_t)sum.is_known;
+	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
+		s->told[seat] = (uint8_t)model->seats[seat].exposed.is_known;
 	}
-	s->cycle_of = ct_cuts_tape(&s->cuts, &pass->tape);
+	s->cycle_of = ct_cuts_tape(&s->cuts, s->log);
 	return s->cycle_of ? CT_OK : CT_NOMEM;
 }
 
 static int measure(struct ct_study *s)
 {
-	const struct ct_pass *pass = s->pass;
-	const struct ct_tape *tape = &pass->tape;
+	const struct ct_model *model = s->model;
+	const struct ct_tape *tape = s->log;
 	uint8_t *is_pipeline;
-	int st = ct_exposed_sum(tape, &pass->exposures, &s->spans, s->told, pass->comms.n,
+	int st = ct_exposed_sum(tape, s->exposures, &s->spans, s->told, model->comms.n,
 				&s->exposed);
 
 	if (st == CT_OK)
 		st = ct_stream_gaps_find(tape, &s->cuts, s->cycle_of, &s->gaps);
-	is_pipeline = calloc((size_t)pass->comms.n + 1, 1);
+	is_pipeline = calloc((size_t)model->comms.n + 1, 1);
 	if (st != CT_OK || !is_pipeline) {
 		free(is_pipeline);
 		return CT_NOMEM;
 	}
-	for (uint32_t i = 0; i < pass->comms.n; i++) {
+	for (uint32_t i = 0; i < model->comms.n; i++) {
 		const struct ct_report_comm *row = ct_report_row_of_comm(
-			s->report, pass->comms.all[i]->key, pass->comms.all[i]->nranks);
+			s->report, model->comms.all[i]->key, model->comms.all[i]->nranks);
 
 		is_pipeline[i] = row && row->role && strcmp(row->role, "pp") == 0;
 	}
-	st = ct_bubbles_find(tape, &pass->exposures, &s->cuts, s->cycle_of, s->told, is_pipeline,
-			     pass->comms.n, &s->bubbles);
+	st = ct_bubbles_find(tape, s->exposures, &s->cuts, s->cycle_of, s->told, is_pipeline,
+			     model->comms.n, &s->bubbles);
 	free(is_pipeline);
 	return st;
 }
@@ -70,7 +71,7 @@ static int measure(struct ct_study *s)
 
 static int gaps_are_known(const struct ct_study *s, uint32_t seat)
 {
-	const struct ct_seat *of = &s->pass->seats[seat];
+	const struct ct_seat *of = &s->model->seats[seat];
 
 	return s->gaps.ranks[seat].sum.pairs &&
 	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].cycle_ns &&
@@ -80,7 +81,7 @@ static int gaps_are_known(const struct ct_study *s, uint32_t seat)
 static int fill_ranks(struct ct_study *s)
 {
 	struct ct_report *report = s->report;
-	uint32_t n = s->pass->n_seats;
+	uint32_t n = s->model->n_seats;
 
 	report->gaps = ct_arena_calloc(report->memory, (size_t)n + 1, sizeof(*report->gaps));
 	if (!report->gaps)
@@ -96,7 +97,7 @@ static int fill_ranks(struct ct_study *s)
 			continue;
 		report->n_gaps++;
 		*row = (struct ct_report_gaps){
-			.rank = s->pass->seats[seat].rank,
+			.rank = s->model->seats[seat].rank,
 			.cycles = told ? e->cycles : g->cycles,
 			.cycles_ns = told ? e->cycle_ns : g->cycle_ns,
 			.exposed_ns = told ? e->exposed_ns : CT_UNKNOWN,
@@ -117,7 +118,7 @@ static void fill_ops(struct ct_study *s)
 	struct ct_report *report = s->report;
 	int all = 1;
 
-	for (uint32_t seat = 0; seat < s->pass->n_seats; seat++)
+	for (uint32_t seat = 0; seat < s->model->n_seats; seat++)
 		all &= !s->gaps.ranks[seat].sum.pairs || gaps_are_known(s, seat);
 	for (size_t k = 0; k < report->n_ops; k++) {
 		struct ct_report_op *op = &report->ops[k];
@@ -158,8 +159,8 @@ static void fill_comms(struct ct_study *s)
 		row->cycles_exposed_ns = row->cycles_exposed_wait_ns = row->cycles_exposed_err_ns =
 			CT_UNKNOWN;
 	}
-	for (uint32_t i = 0; s->cuts.n && i < s->pass->comms.n; i++) {
-		const struct ct_comm *comm = s->pass->comms.all[i];
+	for (uint32_t i = 0; s->cuts.n && i < s->model->comms.n; i++) {
+		const struct ct_comm *comm = s->model->comms.all[i];
 		const struct ct_exposed_comm *e = &s->exposed.comms[comm->index];
 		struct ct_report_comm *row = ct_report_row_of_comm(s->report, comm->key,
 								   comm->nranks);
@@ -204,7 +205,7 @@ static int fill_pipelines(struct ct_study *s)
 
 		report->stages[report->n_stages++] = (struct ct_report_stage){
 			.comm_key = b->comm->key,
-			.rank = s->pass->seats[b->seat].rank,
+			.rank = s->model->seats[b->seat].rank,
 			.stage = (int)b->stage,
 			.n_stages = (int)b->stages,
 			.microbatches = b->per_cycle,
@@ -226,7 +227,7 @@ static double known_part(const struct ct_study *s)
 	double all = 0, known = 0;
 	size_t n;
 
-	rows = ct_overlap_rows(s->pass->overlap, &n);
+	rows = ct_overlap_rows(s->overlap, &n);
 	for (size_t i = 0; i < n; i++) {
 		all += (double)rows[i].all_ns;
 		known += s->told[rows[i].seat] ? (double)rows[i].all_ns : 0;
@@ -246,8 +247,8 @@ static double part_of_run(const struct ct_study *s)
 
 	for (uint32_t k = 0; k < s->spans.n; k++)
 		sum += s->spans.all[k].end_ns - s->spans.all[k].begin_ns;
-	return s->pass->duration_ns ? fmin(100, 100 * (double)sum / (double)s->pass->duration_ns)
-				    : NAN;
+	return s->model->duration_ns ? fmin(100, 100 * (double)sum / (double)s->model->duration_ns)
+				     : NAN;
 }
 
 /* The median rank's share of its cycles, else of the run; and that of the rank that has most. Nothing, where the errors of
@@ -255,7 +256,7 @@ static double part_of_run(const struct ct_study *s)
 static int fill_share(struct ct_study *s)
 {
 	struct ct_report_exposed *to = &s->report->exposed;
-	uint32_t n = s->pass->n_seats, m = 0, parted = 0;
+	uint32_t n = s->model->n_seats, m = 0, parted = 0;
 	int known = known_part(s) >= ENOUGH;
 	double *v = calloc(4 * ((size_t)n + 1), sizeof(*v));
 	double *share = v, *err = v + n + 1, *wait = err + n + 1, *busy = wait + n + 1;
@@ -303,25 +304,21 @@ static int fill(struct ct_study *s)
 	return st == CT_OK ? fill_share(s) : st;
 }
 
-int ct_overlap_study(const struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_cycles,
-		     struct ct_report *report, struct ct_findings *findings)
+int ct_overlap_study(struct ct_study *s, const uint64_t *cut_ns, uint32_t n_cycles)
 {
-	struct ct_study s = { .pass = pass, .report = report };
-	int st = prepare(&s, cut_ns, n_cycles);
+	int st = prepare(s, cut_ns, n_cycles);
 
 	if (st == CT_OK)
-		st = measure(&s);
-	if (st == CT_OK)
-		st = fill(&s);
-	if (st == CT_OK)
-		st = ct_study_find(&s, findings);
-	if (st == CT_OK)
-		st = ct_study_buckets(&s, findings);
-	ct_exposed_fini(&s.exposed);
-	ct_stream_gaps_fini(&s.gaps);
-	ct_bubbles_fini(&s.bubbles);
-	free(s.cycle_of);
-	free(s.told);
-	free(s.cut);
-	return st;
+		st = measure(s);
+	return st == CT_OK ? fill(s) : st;
+}
+
+void ct_study_fini(struct ct_study *s)
+{
+	ct_exposed_fini(&s->exposed);
+	ct_stream_gaps_fini(&s->gaps);
+	ct_bubbles_fini(&s->bubbles);
+	free(s->cycle_of);
+	free(s->told);
+	free(s->cut);
 }

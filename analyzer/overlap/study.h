@@ -4,14 +4,19 @@
 #ifndef CT_OVERLAP_STUDY_H
 #define CT_OVERLAP_STUDY_H
 
-#include "analyzer/findings/finding_list.h"
+#include "analyzer/model/model.h"
 #include "analyzer/overlap/bubbles.h"
+#include "analyzer/overlap/exposures.h"
 #include "analyzer/overlap/gaps.h"
+#include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/per_cycle.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/stream/instance_log.h"
 
 struct ct_study {
-	const struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_tape *log;
+	const struct ct_exposures *exposures;
+	const struct ct_overlap *overlap;
 	struct ct_report *report;
 	struct ct_cut *cut;
 	struct ct_cuts cuts;
@@ -23,15 +28,10 @@ struct ct_study {
 	struct ct_bubbles bubbles;
 };
 
-/* After links and roles are in the report, whose ranks are still in order of seats. cut_ns: n_cycles + 1 times since the
- * run began; 0 cycles: none were found. 0 or CT_NOMEM. */
-int ct_overlap_study(const struct ct_pass *pass, const uint64_t *cut_ns, uint32_t n_cycles,
-		     struct ct_report *report, struct ct_findings *findings);
-
-/* study_find.c: what exceeds its threshold. 0 or CT_NOMEM. */
-int ct_study_find(const struct ct_study *study, struct ct_findings *findings);
-
-/* study_buckets.c: gradient buckets of a size that costs. 0 or CT_NOMEM. */
-int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings);
+/* After links and roles are in the report, whose ranks are still in order of seats. `study` has model, log, exposures and
+ * report set and is zero else. cut_ns: n_cycles + 1 times since the run began; 0 cycles: none were found. 0 or CT_NOMEM;
+ * ct_study_fini() in any case. */
+int ct_overlap_study(struct ct_study *study, const uint64_t *cut_ns, uint32_t n_cycles);
+void ct_study_fini(struct ct_study *study);
 
 #endif

@@ -4,64 +4,169 @@
 #include <stdlib.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/charts/heat.h"
 #include "analyzer/charts/sizes.h"
 #include "analyzer/charts/step_gaps.h"
 #include "analyzer/clock/collect.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/choose.h"
-#include "analyzer/findings/finding_list.h"
+#include "analyzer/findings/lateness_findings.h"
+#include "analyzer/findings/link_findings.h"
 #include "analyzer/findings/overhead_finding.h"
+#include "analyzer/findings/overlap_findings.h"
+#include "analyzer/findings/replay_finding.h"
 #include "analyzer/findings/score.h"
 #include "analyzer/findings/time_structure.h"
+#include "analyzer/findings/transport_findings.h"
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/replay/judge.h"
-#include "analyzer/lateness/weigh.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
+#include "analyzer/link/traffic/traffic.h"
 #include "analyzer/link/transport.h"
+#include "analyzer/model/model.h"
 #include "analyzer/overlap/study.h"
 #include "analyzer/report/clocks_fill.h"
 #include "analyzer/report/fill.h"
 #include "analyzer/steps/roles.h"
+#include "analyzer/steps/step_log.h"
+#include "analyzer/stream/instance_log.h"
 #include "analyzer/stream/stream.h"
 
-/* What the steps work on, so that there is one place to clean up. */
+/* What observes the reading, in this order: the last one finds the model complete. */
+enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, LATENESS, HEAT, CALLER, N_OBSERVERS };
+
+/* Each step and its state, so that there is one place to clean up. */
 struct analysis {
+	const struct ct_analyze_options *options;
 	struct ct_attempts attempts;
 	struct ct_clocks *clocks; /* NULL: one host */
-	struct ct_pass pass;
-	struct ct_pass second; /* a reading for a set of ranks */
+	struct ct_stream stream;
+	struct ct_tape log;
+	struct ct_step_log steps;
+	struct ct_overlap_log overlap;
+	struct ct_traffic traffic;
+	struct ct_lateness late;
+	struct ct_heat heat;
 	struct ct_charge *charges;
 	uint8_t *in_set;
-	struct ct_set_result set; /* of those */
+	struct ct_stream second; /* a reading for a set of ranks ... */
+	struct ct_lateness late_set;
+	struct ct_set_result set; /* ... and what it comes to */
 	struct ct_links links;
-	struct ct_findings findings;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
 	struct ct_whatif whatif;
+	struct ct_study study;
+	struct ct_findings findings;
 	struct ct_report *report;
 };
+
+/* ---- readings ---- */
+
+static struct ct_stream_options stream_options(const struct analysis *a)
+{
+	return (struct ct_stream_options){
+		.boot_id = a->options->boot_id,
+		.progress = a->options->progress,
+		.progress_arg = a->options->progress_arg,
+	};
+}
+
+static int read_clocks(struct analysis *a, const struct ct_run *run, int attempt,
+		       struct ct_err *err)
+{
+	const struct ct_stream_options options = stream_options(a);
+	int st = ct_clocks_of_run(run, &a->attempts, attempt, &options, &a->clocks, err);
+
+	a->attempts.clocks = a->clocks;
+	return st;
+}
+
+static int read_run(struct analysis *a, const struct ct_run *run, int attempt, struct ct_err *err)
+{
+	struct ct_observer observers[N_OBSERVERS] = { 0 };
+	struct ct_stream_options options = stream_options(a);
+
+	options.observers = observers;
+	options.n_observers = a->options->observer ? N_OBSERVERS : CALLER;
+	ct_tape_init(&a->log, 0);
+	a->late.log = &a->log;
+	a->overlap.each = a->options->exposure;
+	a->overlap.each_arg = a->options->exposure_arg;
+	a->traffic.model = a->options->traffic_model;
+	ct_tape_observe(&a->log, &observers[LOG]);
+	ct_step_log_observe(&a->steps, &observers[STEP_LOG]);
+	ct_overlap_observe(&a->overlap, &observers[OVERLAP]);
+	ct_traffic_observe(&a->traffic, &observers[TRAFFIC]);
+	ct_lateness_observe(&a->late, &observers[LATENESS]);
+	ct_heat_observe(&a->heat, &observers[HEAT]);
+	if (a->options->observer)
+		observers[CALLER] = *a->options->observer;
+	return ct_stream_run(&a->stream, run, &a->attempts, attempt, &options, err);
+}
+
+/* The set that looks slow together, if there is one, weighed against the rest. */
+static int read_set(struct analysis *a, struct ct_err *err)
+{
+	const struct ct_model *model = &a->stream.model;
+	struct ct_stream_options options = stream_options(a);
+	struct ct_observer observer;
+	int size = ct_blame_propose_set(&a->late.blame, model->duration_ns, a->in_set);
+	int st;
+
+	a->attempts.closed = 1;
+	if (size <= 1)
+		return size < 0 ? size : CT_OK;
+	a->late_set.in_set = a->in_set;
+	ct_lateness_observe(&a->late_set, &observer);
+	options.observers = &observer;
+	options.n_observers = 1;
+	options.without_hash = 1;
+	st = ct_stream_run(&a->second, model->run, &a->attempts, model->attempt, &options, err);
+	if (st == CT_OK)
+		a->set = (struct ct_set_result){ .in_set = a->in_set,
+						 .size = (uint32_t)size,
+						 .blame = &a->late_set.blame };
+	return st;
+}
+
+/* ---- what it comes to ---- */
 
 /* How fast the links are, and what slow ones cost. */
 static int judge_links(struct analysis *a)
 {
-	int st = ct_links_measure(&a->pass, &a->links);
+	const struct ct_model *model = &a->stream.model;
+	int st = ct_links_measure(model, &a->log, &a->links);
 
 	if (st == CT_OK)
-		st = ct_curves_fill(&a->links, &a->pass, a->report);
+		st = ct_curves_fill(&a->links, model, a->report);
 	if (st == CT_OK)
-		st = ct_links_fill(&a->links, &a->pass, a->report);
-	return st == CT_OK ? ct_links_find(&a->links, &a->pass, a->report, &a->findings) : st;
+		st = ct_links_fill(&a->links, model, a->report);
+	return st == CT_OK ? ct_links_find(&a->links, model, a->report, &a->findings) : st;
 }
 
 /* Communication against computing. Ranks stand by seat. */
 static int judge_overlap(struct analysis *a)
 {
-	int st = ct_overlap_study(&a->pass, a->cycles.cut_ns, a->cycles.n, a->report, &a->findings);
+	int st;
 
+	a->study = (struct ct_study){
+		.model = &a->stream.model,
+		.log = &a->log,
+		.exposures = &a->overlap.exposures,
+		.overlap = a->overlap.overlap,
+		.report = a->report,
+	};
+	st = ct_overlap_study(&a->study, a->cycles.cut_ns, a->cycles.n);
+	if (st == CT_OK)
+		st = ct_study_find(&a->study, &a->findings);
+	if (st == CT_OK)
+		st = ct_study_buckets(&a->study, &a->findings);
 	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
 }
 
-/* Up to here ranks stood by seat; who is unknown comes last. */
+/* Up to here ranks stood by seat; unknown ranks sort last. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct ct_report_rank *x = a, *y = b;
@@ -74,19 +179,19 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Cycles, and what counts as one more piece of evidence. */
-static int find_cycles(struct analysis *a, const struct ct_analyze_options *options,
-		       struct ct_err *err)
+static int find_cycles(struct analysis *a, struct ct_err *err)
 {
-	const char *wanted = options ? options->cycle_anchor : NULL;
-	int st = ct_cycles_find(&a->pass, wanted, a->report->memory, &a->cycles);
+	const struct ct_model *model = &a->stream.model;
+	int st = ct_cycles_find(model, &a->log, &a->steps, a->options->cycle_anchor,
+				a->report->memory, &a->cycles);
 
 	if (st == CT_NOTFOUND)
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
-		ct_verdict_rounds(&a->pass, a->cycles.cut_ns, a->cycles.n);
+		ct_verdict_rounds(&a->late, a->cycles.cut_ns, a->cycles.n);
 	if (st == CT_OK)
-		st = ct_oversubscribed_find(&a->pass, &a->pass.oversubscribed);
-	return st == CT_OK ? ct_hits_collect(&a->pass, &a->cycles, NULL, &a->hits) : st;
+		st = ct_oversubscribed_find(model, &a->late.oversubscribed);
+	return st == CT_OK ? ct_hits_collect(model, &a->log, &a->cycles, NULL, &a->hits) : st;
 }
 
 /* What each rank is charged with by cycles. */
@@ -101,62 +206,63 @@ static void add_hits(const struct ct_hits *hits, struct ct_charge *charges)
 
 static int look_at_cycles(struct analysis *a)
 {
-	const struct ct_time_structure t = { &a->pass, &a->cycles, &a->hits, &a->findings };
-	int st = ct_cycles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+	const struct ct_model *model = &a->stream.model;
+	const struct ct_time_structure t = { model, &a->log, &a->cycles, &a->hits, &a->findings };
+	int st = ct_cycles_fill(model, &a->cycles, &a->hits, a->report);
 
 	if (st == CT_OK)
-		st = ct_roles_fill(&a->pass, &a->cycles, &a->hits, a->report);
+		st = ct_roles_fill(model, &a->log, &a->cycles, a->report);
 	return st == CT_OK ? ct_time_structure(&t) : st;
 }
 
 static int choose_verdict(struct analysis *a)
 {
-	const struct ct_judgement j = { &a->pass, a->charges, &a->cycles, &a->hits, &a->set };
+	const struct ct_judgement j = {
+		&a->stream.model, &a->late, a->charges, &a->cycles, &a->hits, &a->set,
+	};
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
 }
 
 /* Weigh every rank, and the set that looks slow together if there is one. */
-static int judge(struct analysis *a, const struct ct_analyze_options *options, struct ct_err *err)
+static int judge_lateness(struct analysis *a, struct ct_err *err)
 {
-	struct ct_set_result *set = &a->set;
-	int size, st;
+	uint32_t n_seats = a->stream.model.n_seats;
+	int st;
 
-	a->charges = calloc(a->pass.n_seats + 1, sizeof(*a->charges));
-	a->in_set = calloc(a->pass.n_seats + 1, 1);
+	a->charges = calloc(n_seats + 1, sizeof(*a->charges));
+	a->in_set = calloc(n_seats + 1, 1);
 	if (!a->charges || !a->in_set)
 		return CT_NOMEM;
-	st = find_cycles(a, options, err);
+	st = find_cycles(a, err);
+	if (st == CT_OK)
+		st = read_set(a, err);
+	if (st == CT_OK)
+		st = ct_verdict_weigh(&a->late, a->charges);
 	if (st != CT_OK)
 		return st;
-	size = ct_blame_propose_set(&a->pass.blame, a->pass.duration_ns, a->in_set);
-	if (size < 0)
-		return size;
-	a->attempts.closed = 1;
-	if (size > 1) {
-		st = ct_pass_run(&a->second, a->pass.run, &a->attempts, a->pass.attempt, a->in_set,
-				 options, err);
-		if (st != CT_OK)
-			return st;
-		*set = (struct ct_set_result){ .in_set = a->in_set,
-					       .size = (uint32_t)size,
-					       .blame = &a->second.blame };
-	}
-	st = ct_verdict_weigh(&a->pass, a->charges);
 	add_hits(&a->hits, a->charges);
+	st = ct_whatif_judge(&a->whatif, &a->stream.model, &a->log, a->charges);
 	if (st == CT_OK)
-		st = ct_whatif_judge(&a->whatif, &a->pass, a->charges);
+		st = ct_whatif_weigh(&a->whatif, &a->late, a->charges, &a->set);
 	if (st == CT_OK)
-		st = ct_whatif_weigh(&a->whatif, &a->pass, a->charges, set);
+		st = ct_lateness_findings(&a->late, &a->stream.order, a->charges, &a->set,
+					  a->report, &a->findings);
 	if (st == CT_OK)
-		st = ct_verdict_collect(&a->pass, a->charges, set, a->report, &a->findings);
-	if (st == CT_OK)
-		st = ct_whatif_findings(&a->whatif, &a->pass, &a->findings);
+		st = ct_whatif_findings(&a->whatif, &a->late, &a->findings);
 	ct_whatif_fill(&a->whatif, a->report);
+	return st;
+}
+
+static int judge(struct analysis *a, struct ct_err *err)
+{
+	int st = judge_lateness(a, err);
+
 	if (st == CT_OK)
 		st = look_at_cycles(a);
 	if (st == CT_OK)
-		st = ct_heat_fill_cycles(&a->pass, &a->cycles, a->report);
+		st = ct_heat_fill_cycles(&a->stream.model, &a->overlap.exposures, &a->log,
+					 &a->cycles, a->report);
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
@@ -167,10 +273,37 @@ static int judge(struct analysis *a, const struct ct_analyze_options *options, s
 	return st;
 }
 
-static int analyze(struct analysis *a, const struct ct_run *run,
-		   const struct ct_analyze_options *options, struct ct_err *err)
+/* The tables that need no judgement. */
+static int fill(struct analysis *a)
 {
-	int attempt = options ? options->attempt : -1;
+	const struct ct_model *model = &a->stream.model;
+	struct ct_report *report = a->report;
+	int st = ct_fill_trace(model, report);
+
+	if (st == CT_OK)
+		st = ct_fill_job(model, &a->stream.order, report);
+	if (st == CT_OK)
+		st = ct_fill_clocks(model, &a->findings, report);
+	if (st == CT_OK)
+		ct_fill_timing(model, report);
+	if (st == CT_OK)
+		st = ct_fill_overlap(model, a->overlap.overlap, report);
+	if (st == CT_OK)
+		st = ct_heat_fill_waits(&a->late, &a->heat, report);
+	if (st == CT_OK)
+		st = ct_transport_fill(model, report);
+	if (st == CT_OK)
+		st = ct_peaks_fill(model, report);
+	if (st == CT_OK)
+		st = ct_histogram_fill(model, report);
+	if (st == CT_OK)
+		st = ct_transport_link_errors(model, report, &a->findings);
+	return st == CT_OK ? ct_transport_socket_fallback(model, report, &a->findings) : st;
+}
+
+static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *err)
+{
+	int attempt = a->options->attempt;
 	int st = ct_attempts_find(run, &a->attempts);
 
 	if (st != CT_OK)
@@ -187,70 +320,62 @@ static int analyze(struct analysis *a, const struct ct_run *run,
 	if (!a->report->memory)
 		return CT_NOMEM;
 	a->findings.memory = a->report->memory;
-	st = ct_clocks_of_run(run, &a->attempts, attempt, options, &a->clocks, err);
-	a->attempts.clocks = a->clocks;
+	st = read_clocks(a, run, attempt, err);
 	if (st == CT_OK)
-		st = ct_pass_run(&a->pass, run, &a->attempts, attempt, NULL, options, err);
+		st = read_run(a, run, attempt, err);
 	if (st == CT_OK)
-		st = ct_fill_trace(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_fill_job(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_fill_clocks(&a->pass, &a->findings, a->report);
-	if (st == CT_OK)
-		ct_fill_timing(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_fill_overlap(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_heat_fill_waits(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_transport_fill(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_peaks_fill(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_histogram_fill(&a->pass, a->report);
-	if (st == CT_OK)
-		st = ct_transport_link_errors(&a->pass, a->report, &a->findings);
-	if (st == CT_OK)
-		st = ct_transport_socket_fallback(&a->pass, a->report, &a->findings);
+		st = fill(a);
 	if (st == CT_OK)
 		st = judge_links(a);
 	if (st == CT_OK)
-		st = judge(a, options, err);
+		st = judge(a, err);
 	if (st == CT_OK)
-		st = ct_traffic_fill(&a->pass, &a->links.transfers, a->report);
+		st = ct_traffic_fill(&a->stream.model, &a->traffic, &a->links.transfers, a->report);
 	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
 			   : st;
+}
+
+static void fini(struct analysis *a)
+{
+	ct_study_fini(&a->study);
+	ct_whatif_fini(&a->whatif);
+	ct_hits_fini(&a->hits);
+	ct_cycles_fini(&a->cycles);
+	ct_links_fini(&a->links);
+	ct_findings_fini(&a->findings);
+	ct_lateness_fini(&a->late_set);
+	ct_stream_fini(&a->second);
+	ct_heat_fini(&a->heat);
+	ct_lateness_fini(&a->late);
+	ct_traffic_fini(&a->traffic);
+	ct_overlap_log_fini(&a->overlap);
+	ct_step_log_fini(&a->steps);
+	ct_tape_fini(&a->log);
+	ct_stream_fini(&a->stream);
+	ct_attempts_fini(&a->attempts);
+	ct_clocks_free(a->clocks);
+	free(a->charges);
+	free(a->in_set);
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err)
 {
+	static const struct ct_analyze_options defaults = CT_ANALYZE_DEFAULTS;
 	struct analysis *a = calloc(1, sizeof(*a));
-	int st = a ? analyze(a, run, options, err) : CT_NOMEM;
+	int st = CT_NOMEM;
 
-	*report = NULL;
-	if (st == CT_OK) {
-		*report = a->report;
-	} else {
-		if (a)
-			ct_report_free(a->report);
-		if (st == CT_NOMEM)
-			ct_fail(err, st, "%s", ct_status_text(st));
-	}
 	if (a) {
-		ct_pass_fini(&a->pass);
-		ct_pass_fini(&a->second);
-		ct_attempts_fini(&a->attempts);
-		ct_links_fini(&a->links);
-		ct_whatif_fini(&a->whatif);
-		ct_clocks_free(a->clocks);
-		ct_findings_fini(&a->findings);
-		ct_cycles_fini(&a->cycles);
-		ct_hits_fini(&a->hits);
-		free(a->charges);
-		free(a->in_set);
+		a->options = options ? options : &defaults;
+		st = analyze(a, run, err);
 	}
+	*report = st == CT_OK ? a->report : NULL;
+	if (a && st != CT_OK)
+		ct_report_free(a->report);
+	if (st == CT_NOMEM)
+		ct_fail(err, st, "%s", ct_status_text(st));
+	if (a)
+		fini(a);
 	free(a);
 	return st;
 }

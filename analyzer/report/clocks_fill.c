@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/clock/clocks.h"
+#include "analyzer/model/clocks.h"
+#include "analyzer/model/model.h"
 
 /* A drift that is not known better than this is not told. */
 #define DRIFT_PPB 5000.0
@@ -15,24 +16,24 @@
 
 /* ---- rows ---- */
 
-static const char *name_of(const struct ct_pass *pass, struct ct_report *report, uint32_t host)
+static const char *name_of(const struct ct_model *model, struct ct_report *report, uint32_t host)
 {
-	return ct_arena_text(report->memory, pass->attempts->hosts[host].name,
+	return ct_arena_text(report->memory, model->attempts->hosts[host].name,
 			     sizeof(((struct ct_process *)0)->host));
 }
 
 /* What the kernel says of the host's time of day: the largest error of it that any process was told. CT_UNKNOWN: nothing,
  * or that nobody sets it. */
-static uint64_t wall_error(const struct ct_pass *pass, uint32_t host)
+static uint64_t wall_error(const struct ct_model *model, uint32_t host)
 {
 	uint64_t worst = 0;
 	int told = 0;
 
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		const struct ct_pass_process *kept = &pass->processes[p];
-		const struct ct_load_facts *facts = &kept->facts;
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		const struct ct_model_process *kept = &model->processes[p];
+		const struct ct_process_facts *facts = &kept->facts;
 
-		if (!kept->read || pass->attempts->places[p].host != host || !facts->clocks)
+		if (!kept->read || model->attempts->places[p].host != host || !facts->clocks)
 			continue;
 		told = 1;
 		if (facts->wall_unset)
@@ -43,26 +44,26 @@ static uint64_t wall_error(const struct ct_pass *pass, uint32_t host)
 }
 
 /* By the time of day of both, which is as good as what sets it. */
-static void by_wall(const struct ct_pass *pass, uint32_t host, uint32_t reference,
+static void by_wall(const struct ct_model *model, uint32_t host, uint32_t reference,
 		    struct ct_report_clock *row)
 {
-	uint64_t mine = wall_error(pass, host), theirs = wall_error(pass, reference);
+	uint64_t mine = wall_error(model, host), theirs = wall_error(model, reference);
 
 	if (mine == CT_UNKNOWN || theirs == CT_UNKNOWN || mine > CT_UNKNOWN - theirs)
 		return;
 	row->has_offset = 1;
-	row->offset_ns = (int64_t)(pass->attempts->hosts[host].unix_minus_mono -
-				   pass->attempts->hosts[reference].unix_minus_mono);
+	row->offset_ns = (int64_t)(model->attempts->hosts[host].unix_minus_mono -
+				   model->attempts->hosts[reference].unix_minus_mono);
 	row->err_ns = mine + theirs;
 }
 
 /* What the host's clock shows in the middle of the run. */
-static uint64_t middle(const struct ct_pass *pass, uint32_t host)
+static uint64_t middle(const struct ct_model *model, uint32_t host)
 {
-	uint64_t at = pass->duration_ns / 2, mono = at - pass->shift[host];
+	uint64_t at = model->duration_ns / 2, mono = at - model->shift[host];
 
 	for (int round = 0; round < 3; round++)
-		mono = at - ct_clocks_shift(pass->attempts->clocks, host, mono, pass->shift);
+		mono = at - ct_clocks_shift(model->attempts->clocks, host, mono, model->shift);
 	return mono;
 }
 
@@ -74,11 +75,11 @@ static uint64_t nearest(const struct ct_clock_host *from, uint64_t t)
 	return t < from->first_ns ? from->first_ns : t > from->last_ns ? from->last_ns : t;
 }
 
-static void by_clocks(const struct ct_pass *pass, uint32_t host, const struct ct_clock_host *from,
+static void by_clocks(const struct ct_model *model, uint32_t host, const struct ct_clock_host *from,
 		      struct ct_report_clock *row)
 {
-	const struct ct_clocks *clocks = pass->attempts->clocks;
-	uint64_t t = nearest(from, middle(pass, host)), ref, first, last;
+	const struct ct_clocks *clocks = model->attempts->clocks;
+	uint64_t t = nearest(from, middle(model, host)), ref, first, last;
 	double run = (double)(from->last_ns - from->first_ns);
 
 	if (!ct_clocks_at(clocks, host, t, &ref, NULL))
@@ -95,14 +96,14 @@ static void by_clocks(const struct ct_pass *pass, uint32_t host, const struct ct
 	}
 }
 
-static int fill_row(const struct ct_pass *pass, uint32_t host, struct ct_report *report)
+static int fill_row(const struct ct_model *model, uint32_t host, struct ct_report *report)
 {
-	const struct ct_clocks *clocks = pass->attempts->clocks;
+	const struct ct_clocks *clocks = model->attempts->clocks;
 	const struct ct_clock_host *from = ct_clocks_host(clocks, host);
 	struct ct_report_clock *row = &report->clocks[report->n_clocks++];
 
 	*row = (struct ct_report_clock){
-		.host = name_of(pass, report, host),
+		.host = name_of(model, report, host),
 		.drift_ppb = NAN,
 		.err_ns = CT_UNKNOWN,
 		.quality = ct_clock_quality_name(from ? from->quality : CT_CLOCK_ABSENT),
@@ -113,11 +114,11 @@ static int fill_row(const struct ct_pass *pass, uint32_t host, struct ct_report 
 	if (!from)
 		return CT_OK;
 	if (from->err_ns != CT_CLOCK_UNKNOWN)
-		by_clocks(pass, host, from, row);
+		by_clocks(model, host, from, row);
 	else if (from->quality != CT_CLOCK_FAIL)
-		by_wall(pass, host, ct_clocks_reference(clocks), row);
+		by_wall(model, host, ct_clocks_reference(clocks), row);
 	if (row->has_offset)
-		row->ref_host = name_of(pass, report, ct_clocks_reference(clocks));
+		row->ref_host = name_of(model, report, ct_clocks_reference(clocks));
 	return row->has_offset && !row->ref_host ? CT_NOMEM : CT_OK;
 }
 
@@ -136,43 +137,43 @@ static int more_guilty(const struct ct_clock_host *a, const struct ct_clock_host
 
 /* Whose clock it is; more than one where that does not tell. Not who is part of most contradictions: where all are compared with
  * the reference only, that is always the reference. */
-static void find_guilty(const struct ct_pass *pass, uint8_t *guilty)
+static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 {
-	const struct ct_clocks *clocks = pass->attempts->clocks;
+	const struct ct_clocks *clocks = model->attempts->clocks;
 	const struct ct_clock_host *most = NULL;
 
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
 		if (host->conflicts && (!most || more_guilty(host, most) < 0))
 			most = host;
 	}
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
 		guilty[h] = most && host->conflicts && more_guilty(host, most) == 0;
 	}
 }
 
-static int name_guilty(const struct ct_pass *pass, const uint8_t *guilty, struct ct_report *report,
-		       struct ct_findings *list, struct ct_finding *f)
+static int name_guilty(const struct ct_model *model, const uint8_t *guilty,
+		       struct ct_report *report, struct ct_findings *list, struct ct_finding *f)
 {
-	int *ranks = ct_arena_calloc(report->memory, pass->n_seats + 1, sizeof(*ranks));
+	int *ranks = ct_arena_calloc(report->memory, model->n_seats + 1, sizeof(*ranks));
 	size_t n = 0;
 
-	f->hosts = ct_arena_calloc(report->memory, pass->attempts->n_hosts, sizeof(*f->hosts));
+	f->hosts = ct_arena_calloc(report->memory, model->attempts->n_hosts, sizeof(*f->hosts));
 	if (!ranks || !f->hosts)
 		return CT_NOMEM;
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
 		if (!guilty[h])
 			continue;
-		f->hosts[f->n_hosts] = name_of(pass, report, h);
+		f->hosts[f->n_hosts] = name_of(model, report, h);
 		if (!f->hosts[f->n_hosts++])
 			return CT_NOMEM;
 	}
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		if (guilty[pass->host_of[s]] && pass->seats[s].rank >= 0)
-			ranks[n++] = pass->seats[s].rank;
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		if (guilty[model->host_of[s]] && model->seats[s].rank >= 0)
+			ranks[n++] = model->seats[s].rank;
 	}
 	return ct_finding_ranks(list, f, ranks, n);
 }
@@ -186,7 +187,7 @@ static const char *list_hosts(const struct ct_finding *f, struct ct_arena *memor
 	return text && f->n_hosts > 4 ? ct_arena_printf(memory, "%s,...", text) : text;
 }
 
-static int add_finding(const struct ct_pass *pass, const uint8_t *guilty,
+static int add_finding(const struct ct_model *model, const uint8_t *guilty,
 		       const struct ct_clock_conflict *worst, uint32_t failed,
 		       struct ct_findings *list, struct ct_report *report)
 {
@@ -194,12 +195,12 @@ static int add_finding(const struct ct_pass *pass, const uint8_t *guilty,
 	const char *hosts;
 	int by_time = worst->kind != CT_CONFLICT_ORDER;
 
-	if (!f || name_guilty(pass, guilty, report, list, f) != CT_OK)
+	if (!f || name_guilty(model, guilty, report, list, f) != CT_OK)
 		return CT_NOMEM;
 	f->severity = failed ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
 	f->confidence = failed ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_LOW;
 	if (by_time)
-		f->begin_at_ns = f->end_at_ns = ct_pass_host_at(pass, worst->host, worst->at_ns);
+		f->begin_at_ns = f->end_at_ns = ct_model_host_at(model, worst->host, worst->at_ns);
 	f->cause = ct_clock_conflict_text(worst->kind);
 	f->advice = failed ? "times of these hosts are not compared with others': look for a clock "
 			     "that was set (chronyd, ntpd, a migrated virtual machine), or for "
@@ -231,19 +232,19 @@ static int is_beyond_errors(const struct ct_clocks *clocks, const struct ct_cloc
 	return c->by_ns > BEYOND_NS + (double)mine + (double)theirs;
 }
 
-static int fill_finding(const struct ct_pass *pass, struct ct_findings *list,
+static int fill_finding(const struct ct_model *model, struct ct_findings *list,
 			struct ct_report *report)
 {
-	const struct ct_clocks *clocks = pass->attempts->clocks;
+	const struct ct_clocks *clocks = model->attempts->clocks;
 	const struct ct_clock_conflict *worst = NULL;
-	uint8_t *guilty = calloc(pass->attempts->n_hosts + 1, 1);
+	uint8_t *guilty = calloc(model->attempts->n_hosts + 1, 1);
 	uint32_t failed = 0;
 	int st = CT_OK;
 
 	if (!guilty)
 		return CT_NOMEM;
-	find_guilty(pass, guilty);
-	for (uint32_t h = 0; h < pass->attempts->n_hosts; h++) {
+	find_guilty(model, guilty);
+	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
 		const struct ct_clock_host *host = ct_clocks_host(clocks, h);
 
 		failed += host->quality == CT_CLOCK_FAIL;
@@ -252,17 +253,17 @@ static int fill_finding(const struct ct_pass *pass, struct ct_findings *list,
 			worst = &host->conflict;
 	}
 	if (worst && !failed)
-		for (uint32_t h = 0; h < pass->attempts->n_hosts; h++)
+		for (uint32_t h = 0; h < model->attempts->n_hosts; h++)
 			guilty[h] = h == worst->host || h == worst->with;
 	if (worst && (failed || is_beyond_errors(clocks, worst)))
-		st = add_finding(pass, guilty, worst, failed, list, report);
+		st = add_finding(model, guilty, worst, failed, list, report);
 	free(guilty);
 	return st;
 }
 
-int ct_fill_clocks(const struct ct_pass *pass, struct ct_findings *list, struct ct_report *report)
+int ct_fill_clocks(const struct ct_model *model, struct ct_findings *list, struct ct_report *report)
 {
-	uint32_t n_hosts = pass->attempts->n_hosts;
+	uint32_t n_hosts = model->attempts->n_hosts;
 	int st = CT_OK;
 
 	if (report->run.n_hosts < 2)
@@ -271,12 +272,12 @@ int ct_fill_clocks(const struct ct_pass *pass, struct ct_findings *list, struct 
 	if (!report->clocks)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n_hosts && st == CT_OK; h++) {
-		for (uint32_t s = 0; s < pass->n_seats; s++) {
-			if (pass->seats[s].host == h) {
-				st = fill_row(pass, h, report);
+		for (uint32_t s = 0; s < model->n_seats; s++) {
+			if (model->seats[s].host == h) {
+				st = fill_row(model, h, report);
 				break;
 			}
 		}
 	}
-	return st == CT_OK && pass->attempts->clocks ? fill_finding(pass, list, report) : st;
+	return st == CT_OK && model->attempts->clocks ? fill_finding(model, list, report) : st;
 }

@@ -4,11 +4,11 @@
 #define CT_CLOCK_FILL_H
 
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* Of several hosts, one row each in report->clocks, and a finding if clocks contradict themselves. After ct_fill_job().
  * 0 or CT_NOMEM. */
-int ct_fill_clocks(const struct ct_pass *pass, struct ct_findings *findings,
+int ct_fill_clocks(const struct ct_model *model, struct ct_findings *findings,
 		   struct ct_report *report);
 
 #endif

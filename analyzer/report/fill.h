@@ -4,25 +4,21 @@
 #ifndef CT_FILL_H
 #define CT_FILL_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
+#include "analyzer/order/order_book.h"
 
 /* What the trace itself is like: processes, losses, cost, operations in flight, what could not be seen. First:
  * the other looks at the losses. */
-int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report);
+int ct_fill_trace(const struct ct_model *model, struct ct_report *report);
 
 /* What had not returned or ended; a part of the former, after its processes. */
-int ct_fill_inflight(const struct ct_pass *pass, struct ct_report *report);
+int ct_fill_inflight(const struct ct_model *model, struct ct_report *report);
 
 /* What the job did: run, ranks, communicators, classes of operations. */
-int ct_fill_job(const struct ct_pass *pass, struct ct_report *report);
+int ct_fill_job(const struct ct_model *model, const struct ct_order_book *book,
+		struct ct_report *report);
 
 /* How it was timed; after both. */
-void ct_fill_timing(const struct ct_pass *pass, struct ct_report *report);
-
-/* How much of the communication was hidden behind computing. After the other two. */
-int ct_fill_overlap(const struct ct_pass *pass, struct ct_report *report);
-
-/* Are records missing for a loss of this reason (enum ct_loss), or is it only something to know? */
-int ct_fill_loses_records(unsigned reason);
+void ct_fill_timing(const struct ct_model *model, struct ct_report *report);
 
 #endif

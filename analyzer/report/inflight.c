@@ -2,6 +2,7 @@
 /* What each rank was in when it was heard of last. */
 #include <stdlib.h>
 
+#include "analyzer/model/model.h"
 #include "analyzer/report/fill.h"
 #include "trace/ops.h"
 
@@ -14,15 +15,15 @@ static int by_age(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static int fill_one(const struct ct_pass *pass, const struct ct_unreturned *from,
+static int fill_one(const struct ct_model *model, const struct ct_unreturned *from,
 		    struct ct_report *report, struct ct_report_inflight *op)
 {
-	const struct ct_load_facts *facts = &pass->processes[from->process].facts;
+	const struct ct_process_facts *facts = &model->processes[from->process].facts;
 	uint64_t alive = report->processes[from->process].last_heartbeat_ns;
 
 	if (alive == CT_UNKNOWN || alive < facts->last_ns)
 		alive = facts->last_ns;
-	op->rank = pass->seats[from->seat].rank;
+	op->rank = model->seats[from->seat].rank;
 	op->tid = from->op.tid;
 	op->launched = from->launched;
 	op->seq = from->op.seq;
@@ -30,11 +31,11 @@ static int fill_one(const struct ct_pass *pass, const struct ct_unreturned *from
 	op->message = ct_op_class(from->op.op) != CT_CLASS_P2P ? CT_MESSAGE_NONE
 		      : from->op.op == CT_OP_Send	       ? CT_MESSAGE_TO
 							       : CT_MESSAGE_FROM;
-	op->since_at_ns = ct_pass_at(pass, from->process, from->op.enter_ns);
+	op->since_at_ns = ct_model_at(model, from->process, from->op.enter_ns);
 	op->age_ns = alive > from->op.enter_ns ? alive - from->op.enter_ns : 0;
 	if (!from->is_call) {
 		op->op_name = ct_arena_printf(report->memory, "%s",
-					      ct_op_names_get(&pass->names, from->op.op));
+					      ct_op_names_get(&model->names, from->op.op));
 		if (!op->op_name)
 			return CT_NOMEM;
 	}
@@ -53,18 +54,18 @@ static int fill_one(const struct ct_pass *pass, const struct ct_unreturned *from
 	return CT_OK;
 }
 
-int ct_fill_inflight(const struct ct_pass *pass, struct ct_report *report)
+int ct_fill_inflight(const struct ct_model *model, struct ct_report *report)
 {
 	int st = CT_OK;
 
-	report->n_inflight = pass->n_unreturned;
-	report->open_launches = pass->open_launches;
+	report->n_inflight = model->n_unreturned;
+	report->open_launches = model->open_launches;
 	report->inflight = ct_arena_calloc(report->memory, report->n_inflight,
 					   sizeof(*report->inflight));
 	if (!report->inflight)
 		return CT_NOMEM;
-	for (uint32_t i = 0; i < pass->n_unreturned && st == CT_OK; i++)
-		st = fill_one(pass, &pass->unreturned[i], report, &report->inflight[i]);
+	for (uint32_t i = 0; i < model->n_unreturned && st == CT_OK; i++)
+		st = fill_one(model, &model->unreturned[i], report, &report->inflight[i]);
 	qsort(report->inflight, report->n_inflight, sizeof(*report->inflight), by_age);
 	return st;
 }

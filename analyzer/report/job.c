@@ -7,32 +7,35 @@
 
 #include "analyzer/findings/order_findings.h"
 #include "analyzer/model/host_order.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
+#include "analyzer/order/order_book.h"
 #include "trace/ops.h"
 
 #define MOST_MISSING 65536 /* ranks that are named */
 
-static int in_attempt(const struct ct_pass *pass, size_t process)
+static int in_attempt(const struct ct_model *model, size_t process)
 {
-	return pass->attempts->places[process].attempt == pass->attempt;
+	return model->attempts->places[process].attempt == model->attempt;
 }
 
 /* ---- ranks ---- */
 
 /* Is the seat one of this process's ranks? */
-static int is_of(const struct ct_pass *pass, uint32_t s, size_t process)
+static int is_of(const struct ct_model *model, uint32_t s, size_t process)
 {
-	const struct ct_seat *seat = &pass->seats[s];
+	const struct ct_seat *seat = &model->seats[s];
 
-	return in_attempt(pass, process) &&
-	       (seat->local ? seat->process == process : pass->attempts->places[process].seat == s);
+	return in_attempt(model, process) &&
+	       (seat->local ? seat->process == process
+			    : model->attempts->places[process].seat == s);
 }
 
-static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *report)
+static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report *report)
 {
-	const struct ct_seat *seat = &pass->seats[s];
+	const struct ct_seat *seat = &model->seats[s];
 	struct ct_report_rank *rank = &report->ranks[s];
-	const char *host = pass->attempts->hosts[seat->host].name;
+	const char *host = model->attempts->hosts[seat->host].name;
 	int told_by = seat->rank; /* what a process lost stands at each of its ranks */
 
 	rank->rank = seat->rank;
@@ -47,11 +50,11 @@ static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *r
 	rank->timing = seat->timing;
 	rank->device = seat->device;
 	rank->complete = 1;
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		if (!is_of(pass, s, p))
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		if (!is_of(model, s, p))
 			continue;
 		told_by = report->processes[p].rank;
-		rank->pid = pass->run->processes[p].id.pid;
+		rank->pid = model->run->processes[p].id.pid;
 		rank->complete &= strcmp(report->processes[p].ring, "lost") != 0;
 	}
 	for (size_t l = 0; l < report->n_losses; l++) {
@@ -65,35 +68,35 @@ static int fill_rank(const struct ct_pass *pass, uint32_t s, struct ct_report *r
 	return rank->host ? CT_OK : CT_NOMEM;
 }
 
-static int fill_ranks(const struct ct_pass *pass, struct ct_report *report)
+static int fill_ranks(const struct ct_model *model, struct ct_report *report)
 {
 	int st = CT_OK;
 
-	report->n_ranks = pass->n_seats;
-	report->ranks = ct_arena_calloc(report->memory, pass->n_seats, sizeof(*report->ranks));
+	report->n_ranks = model->n_seats;
+	report->ranks = ct_arena_calloc(report->memory, model->n_seats, sizeof(*report->ranks));
 	if (!report->ranks)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++)
-		st = fill_rank(pass, s, report);
+	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++)
+		st = fill_rank(model, s, report);
 	return st;
 }
 
 /* ---- run ---- */
 
-static uint64_t expected_ranks(const struct ct_pass *pass)
+static uint64_t expected_ranks(const struct ct_model *model)
 {
 	int64_t expected = -1;
 
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		if (in_attempt(pass, p) && pass->run->processes[p].id.world_size > expected)
-			expected = pass->run->processes[p].id.world_size;
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		if (in_attempt(model, p) && model->run->processes[p].id.world_size > expected)
+			expected = model->run->processes[p].id.world_size;
 	}
 	/* Where processes drive several ranks, what they were told may be the number of processes. */
-	if (expected >= (int64_t)pass->n_seats)
+	if (expected >= (int64_t)model->n_seats)
 		return (uint64_t)expected;
-	for (uint32_t c = 0; c < pass->comms.n; c++) {
-		if ((int64_t)pass->comms.all[c]->nranks > expected)
-			expected = pass->comms.all[c]->nranks;
+	for (uint32_t c = 0; c < model->comms.n; c++) {
+		if ((int64_t)model->comms.all[c]->nranks > expected)
+			expected = model->comms.all[c]->nranks;
 	}
 	return expected > 0 ? (uint64_t)expected : CT_UNKNOWN;
 }
@@ -127,24 +130,24 @@ static int fill_missing(struct ct_report *report)
 }
 
 /* Hosts, in the order of their ranks, and backends, each once. */
-static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
+static int fill_sets(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
 	struct ct_host_place *places;
 	unsigned seen = 0;
 	uint32_t n;
 
-	run->hosts = ct_arena_calloc(report->memory, pass->attempts->n_hosts, sizeof(*run->hosts));
+	run->hosts = ct_arena_calloc(report->memory, model->attempts->n_hosts, sizeof(*run->hosts));
 	run->backends = ct_arena_calloc(report->memory, 8, sizeof(*run->backends));
 	if (!run->hosts || !run->backends)
 		return CT_NOMEM;
-	if (ct_host_order(pass, &places, &n) != CT_OK)
+	if (ct_host_order(model, &places, &n) != CT_OK)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < n; h++)
 		run->hosts[run->n_hosts++] = report->ranks[places[h].seat].host;
 	free(places);
-	for (uint32_t c = 0; c < pass->comms.n; c++) {
-		unsigned backend = pass->comms.all[c]->backend;
+	for (uint32_t c = 0; c < model->comms.n; c++) {
+		unsigned backend = model->comms.all[c]->backend;
 
 		if (backend >= 8 || seen & 1u << backend || !ct_backend_name(backend))
 			continue;
@@ -154,30 +157,30 @@ static int fill_sets(const struct ct_pass *pass, struct ct_report *report)
 	return CT_OK;
 }
 
-static void fill_share(const struct ct_pass *pass, struct ct_report *report)
+static void fill_share(const struct ct_model *model, struct ct_report *report)
 {
 	uint64_t busiest = 0;
-	int known = pass->duration_ns > 0 && report->n_ranks > 0;
+	int known = model->duration_ns > 0 && report->n_ranks > 0;
 
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		known &= report->ranks[i].comm_ns != CT_UNKNOWN;
 		busiest = report->ranks[i].comm_ns > busiest ? report->ranks[i].comm_ns : busiest;
 	}
-	report->run.comm_share_pct = known ? 100 * (double)busiest / (double)pass->duration_ns
+	report->run.comm_share_pct = known ? 100 * (double)busiest / (double)model->duration_ns
 					   : NAN;
 }
 
-static void fill_extent(const struct ct_pass *pass, struct ct_report_run *run)
+static void fill_extent(const struct ct_model *model, struct ct_report_run *run)
 {
 	run->first_at_ns = run->last_at_ns = CT_UNKNOWN;
-	for (uint32_t p = 0; p < pass->run->n_processes; p++) {
-		const struct ct_pass_process *kept = &pass->processes[p];
+	for (uint32_t p = 0; p < model->run->n_processes; p++) {
+		const struct ct_model_process *kept = &model->processes[p];
 		uint64_t first, last;
 
 		if (!kept->read || !kept->last_ns)
 			continue;
-		first = ct_pass_at(pass, p, kept->first_ns);
-		last = ct_pass_at(pass, p, kept->last_ns);
+		first = ct_model_at(model, p, kept->first_ns);
+		last = ct_model_at(model, p, kept->last_ns);
 		if (run->first_at_ns == CT_UNKNOWN || first < run->first_at_ns)
 			run->first_at_ns = first;
 		if (run->last_at_ns == CT_UNKNOWN || last > run->last_at_ns)
@@ -185,13 +188,13 @@ static void fill_extent(const struct ct_pass *pass, struct ct_report_run *run)
 	}
 }
 
-static int fill_run(const struct ct_pass *pass, struct ct_report *report)
+static int fill_run(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
 	const struct ct_process *id = NULL;
 
-	for (size_t p = 0; p < pass->run->n_processes && !id; p++)
-		id = in_attempt(pass, p) ? &pass->run->processes[p].id : NULL;
+	for (size_t p = 0; p < model->run->n_processes && !id; p++)
+		id = in_attempt(model, p) ? &model->run->processes[p].id : NULL;
 	if (id) {
 		run->dir = ct_arena_text(report->memory, id->run_dir, sizeof(id->run_dir));
 		run->job = ct_arena_text(report->memory, id->job, sizeof(id->job));
@@ -200,20 +203,20 @@ static int fill_run(const struct ct_pass *pass, struct ct_report *report)
 		run->dir = *run->dir ? run->dir : NULL;
 		run->job = *run->job ? run->job : NULL;
 	}
-	run->attempt = pass->attempt;
-	run->attempts = pass->attempts->n_attempts;
-	run->begin_unix_ns = id ? pass->begin_unix_ns : CT_UNKNOWN;
-	run->duration_ns = pass->duration_ns;
-	fill_extent(pass, run);
-	run->ranks_seen = pass->n_seats;
-	run->ranks_expected = expected_ranks(pass);
-	run->matched = pass->matched;
-	run->messages = pass->messages;
-	run->incomplete = pass->incomplete;
-	if (fill_missing(report) || fill_sets(pass, report))
+	run->attempt = model->attempt;
+	run->attempts = model->attempts->n_attempts;
+	run->begin_unix_ns = id ? model->begin_unix_ns : CT_UNKNOWN;
+	run->duration_ns = model->duration_ns;
+	fill_extent(model, run);
+	run->ranks_seen = model->n_seats;
+	run->ranks_expected = expected_ranks(model);
+	run->matched = model->matched;
+	run->messages = model->messages;
+	run->incomplete = model->incomplete;
+	if (fill_missing(report) || fill_sets(model, report))
 		return CT_NOMEM;
-	fill_share(pass, report);
-	run->complete = run->n_missing == 0 && pass->n_seats > 0;
+	fill_share(model, report);
+	run->complete = run->n_missing == 0 && model->n_seats > 0;
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		run->complete &= report->ranks[i].complete;
 		run->timing = report->ranks[i].timing > run->timing ? report->ranks[i].timing
@@ -237,26 +240,27 @@ static int by_comm_size(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static void fill_order(const struct ct_pass *pass, const struct ct_comm *from,
+static void fill_order(const struct ct_order_book *book, const struct ct_comm *from,
 		       struct ct_report_comm *comm)
 {
 	struct ct_order_summary order;
 
-	ct_order_summarize(pass, from, &order);
+	ct_order_summarize(book, from, &order);
 	comm->equal_to_seq = order.equal_to_seq;
 	comm->first_difference = order.first_difference;
 	comm->differs_to_seq = order.differs_to_seq;
 	comm->order_hash = order.hash ? order.hash : CT_UNKNOWN;
 }
 
-static int fill_comms(const struct ct_pass *pass, struct ct_report *report)
+static int fill_comms(const struct ct_model *model, const struct ct_order_book *book,
+		      struct ct_report *report)
 {
-	report->n_comms = pass->comms.n;
+	report->n_comms = model->comms.n;
 	report->comms = ct_arena_calloc(report->memory, report->n_comms, sizeof(*report->comms));
 	if (!report->comms)
 		return CT_NOMEM;
-	for (uint32_t c = 0; c < pass->comms.n; c++) {
-		const struct ct_comm *from = pass->comms.all[c];
+	for (uint32_t c = 0; c < model->comms.n; c++) {
+		const struct ct_comm *from = model->comms.all[c];
 		struct ct_report_comm *comm = &report->comms[c];
 		/* A size that nobody else confirms may be a damaged file's: no list of its ranks. */
 		int believable = from->nranks <= 64 * (uint64_t)from->n_known + 1024;
@@ -270,7 +274,7 @@ static int fill_comms(const struct ct_pass *pass, struct ct_report *report)
 		comm->first_seq = from->first_seq;
 		comm->last_seq = from->last_seq;
 		comm->bytes = from->bytes;
-		fill_order(pass, from, comm);
+		fill_order(book, from, comm);
 		if (from->name) {
 			comm->name = ct_arena_printf(report->memory, "%s", from->name);
 			if (!comm->name)
@@ -282,13 +286,14 @@ static int fill_comms(const struct ct_pass *pass, struct ct_report *report)
 			return CT_NOMEM;
 		comm->n_ranks = believable ? from->nranks : 0;
 		for (uint32_t r = 0; r < comm->n_ranks; r++)
-			comm->ranks[r] = from->seats[r] ? pass->seats[from->seats[r] - 1].rank : -1;
+			comm->ranks[r] = from->seats[r] ? model->seats[from->seats[r] - 1].rank
+							: -1;
 	}
 	qsort(report->comms, report->n_comms, sizeof(*report->comms), by_comm_size);
 	return CT_OK;
 }
 
-static void fill_last(const struct ct_pass *pass, const struct ct_class *from,
+static void fill_last(const struct ct_model *model, const struct ct_class *from,
 		      struct ct_report_op *op)
 {
 	op->last_rank = -1;
@@ -299,7 +304,7 @@ static void fill_last(const struct ct_pass *pass, const struct ct_class *from,
 
 		if (from->last_count[r] <= op->last_count || !seat)
 			continue;
-		op->last_rank = pass->seats[seat - 1].rank;
+		op->last_rank = model->seats[seat - 1].rank;
 		op->last_count = from->last_count[r];
 		op->last_cost_ns = from->last_cost_ns[r];
 	}
@@ -307,8 +312,8 @@ static void fill_last(const struct ct_pass *pass, const struct ct_class *from,
 		op->last_pct = 100 * (double)op->last_count / (double)from->judged;
 }
 
-static int fill_op(const struct ct_pass *pass, const struct ct_class *from, struct ct_arena *memory,
-		   struct ct_report_op *op)
+static int fill_op(const struct ct_model *model, const struct ct_class *from,
+		   struct ct_arena *memory, struct ct_report_op *op)
 {
 	double factor = from->grouped == CT_GROUPED_MESSAGES && from->op != CT_OP_AllToAll
 				? 1
@@ -339,11 +344,11 @@ static int fill_op(const struct ct_pass *pass, const struct ct_class *from, stru
 	op->busbw_p50_Bps = algbw != CT_UNKNOWN && factor > 0 ? (uint64_t)((double)algbw * factor)
 							      : CT_UNKNOWN;
 	op->time_err_ns = from->span.n ? from->time_err_ns : CT_UNKNOWN;
-	fill_last(pass, from, op);
+	fill_last(model, from, op);
 	op->group = ct_grouped_name(from->grouped);
 	if (from->op || !from->grouped) {
 		op->op_name = ct_arena_printf(memory, "%s",
-					      ct_op_names_get(&pass->names, from->op));
+					      ct_op_names_get(&model->names, from->op));
 		if (!op->op_name)
 			return CT_NOMEM;
 	}
@@ -367,29 +372,30 @@ static int by_time(const void *a, const void *b)
 						 : x->bytes_class > y->bytes_class;
 }
 
-static int fill_ops(const struct ct_pass *pass, struct ct_report *report)
+static int fill_ops(const struct ct_model *model, struct ct_report *report)
 {
 	int st = CT_OK;
 
-	report->n_ops = pass->classes.n;
+	report->n_ops = model->classes.n;
 	report->ops = ct_arena_calloc(report->memory, report->n_ops, sizeof(*report->ops));
 	if (!report->ops)
 		return CT_NOMEM;
-	for (uint32_t c = 0; c < pass->classes.n && st == CT_OK; c++)
-		st = fill_op(pass, pass->classes.all[c], report->memory, &report->ops[c]);
+	for (uint32_t c = 0; c < model->classes.n && st == CT_OK; c++)
+		st = fill_op(model, model->classes.all[c], report->memory, &report->ops[c]);
 	qsort(report->ops, report->n_ops, sizeof(*report->ops), by_time);
 	return st;
 }
 
-int ct_fill_job(const struct ct_pass *pass, struct ct_report *report)
+int ct_fill_job(const struct ct_model *model, const struct ct_order_book *book,
+		struct ct_report *report)
 {
-	int st = fill_ranks(pass, report);
+	int st = fill_ranks(model, report);
 
 	if (st == CT_OK)
-		st = fill_run(pass, report);
+		st = fill_run(model, report);
 	if (st == CT_OK)
-		st = fill_comms(pass, report);
+		st = fill_comms(model, book, report);
 	if (st == CT_OK)
-		st = fill_ops(pass, report);
+		st = fill_ops(model, report);
 	return st == CT_OK ? ct_report_rows_index(report) : st;
 }

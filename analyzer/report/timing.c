@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the launches of a run were timed, how many of them, and why so. */
+#include "analyzer/model/model.h"
 #include "analyzer/report/fill.h"
 
 #include <math.h>
@@ -38,21 +39,21 @@ static const char *why(const struct ct_report *report)
 	return "COMMTRACE_TIMING";
 }
 
-void ct_fill_timing(const struct ct_pass *pass, struct ct_report *report)
+void ct_fill_timing(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
 	uint64_t timed = 0, launches = 0;
 
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		const struct ct_seat *seat = &pass->seats[s];
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		const struct ct_seat *seat = &model->seats[s];
 
 		report->ranks[s].timed_ratio = ratio_of(seat->timed, seat->launches);
 		timed += seat->timed;
 		launches += seat->launches;
 	}
 	run->timed_ratio = ratio_of(timed, launches);
-	run->time_err_ns = pass->time_err_ns;
-	run->time_err_p50_ns = ct_hist_quantile(&pass->time_err, 0.5);
+	run->time_err_ns = model->time_err_ns;
+	run->time_err_p50_ns = ct_hist_quantile(&model->time_err, 0.5);
 	run->timing_why = why(report);
 	run->timing_is_forced = odd_one(report) &&
 				odd_one(report)->timed_why == CT_TIMED_WHY_ONE_CONNECTION;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/report/analyze.h"
 #include "analyzer/report/fill.h"
 
 #include <math.h>
@@ -6,26 +7,27 @@
 #include <string.h>
 
 #include "analyzer/environment/environment.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
 #include "trace/ops.h"
 
-static int in_attempt(const struct ct_pass *pass, size_t process)
+static int in_attempt(const struct ct_model *model, size_t process)
 {
-	return pass->attempts->places[process].attempt == pass->attempt;
+	return model->attempts->places[process].attempt == model->attempt;
 }
 
-static int rank_of(const struct ct_pass *pass, size_t process)
+static int rank_of(const struct ct_model *model, size_t process)
 {
-	if (!in_attempt(pass, process))
-		return pass->run->processes[process].id.rank;
-	return pass->seats[pass->attempts->places[process].seat].rank;
+	if (!in_attempt(model, process))
+		return model->run->processes[process].id.rank;
+	return model->seats[model->attempts->places[process].seat].rank;
 }
 
-static uint64_t at_or_unknown(const struct ct_pass *pass, size_t process, uint64_t mono_ns)
+static uint64_t at_or_unknown(const struct ct_model *model, size_t process, uint64_t mono_ns)
 {
-	if (!mono_ns || mono_ns == UINT64_MAX || !in_attempt(pass, process))
+	if (!mono_ns || mono_ns == UINT64_MAX || !in_attempt(model, process))
 		return CT_UNKNOWN;
-	return ct_pass_at(pass, (uint32_t)process, mono_ns);
+	return ct_model_at(model, (uint32_t)process, mono_ns);
 }
 
 /* ---- processes ---- */
@@ -49,10 +51,10 @@ static const char *end_name(enum ct_end_how how)
 	return "unknown";
 }
 
-static const char *ring_name(const struct ct_pass *pass, const struct ct_process_info *info,
+static const char *ring_name(const struct ct_model *model, const struct ct_process_info *info,
 			     const struct ct_end *end)
 {
-	const char *here = pass->options ? pass->options->boot_id : NULL;
+	const char *here = model->boot_id;
 
 	if (ct_process_is_imported(&info->id))
 		return "none";
@@ -74,17 +76,17 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Every rank that the process drives. */
-static int fill_process_ranks(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
+static int fill_process_ranks(const struct ct_model *model, size_t p, struct ct_arena *memory,
 			      struct ct_report_process *out)
 {
-	out->rank = rank_of(pass, p);
+	out->rank = rank_of(model, p);
 	out->ranks = ct_arena_calloc(memory, CT_LOAD_RANKS, sizeof(*out->ranks));
 	if (!out->ranks)
 		return CT_NOMEM;
 	if (out->rank >= 0)
 		out->ranks[out->n_ranks++] = out->rank;
-	for (uint32_t s = 0; s < pass->n_seats && out->n_ranks < CT_LOAD_RANKS; s++) {
-		const struct ct_seat *seat = &pass->seats[s];
+	for (uint32_t s = 0; s < model->n_seats && out->n_ranks < CT_LOAD_RANKS; s++) {
+		const struct ct_seat *seat = &model->seats[s];
 
 		if (seat->local && seat->process == p && seat->rank >= 0)
 			out->ranks[out->n_ranks++] = seat->rank;
@@ -93,11 +95,11 @@ static int fill_process_ranks(const struct ct_pass *pass, size_t p, struct ct_ar
 	return CT_OK;
 }
 
-static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *memory,
+static int fill_process(const struct ct_model *model, size_t p, struct ct_arena *memory,
 			struct ct_report_process *out)
 {
-	const struct ct_process_info *info = &pass->run->processes[p];
-	const struct ct_pass_process *kept = &pass->processes[p];
+	const struct ct_process_info *info = &model->run->processes[p];
+	const struct ct_model_process *kept = &model->processes[p];
 	uint64_t beat = info->last_beat_ns > kept->facts.beat_ns ? info->last_beat_ns
 								 : kept->facts.beat_ns;
 
@@ -105,22 +107,22 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 	out->exe = ct_arena_text(memory, info->id.exe, sizeof(info->id.exe));
 	out->version = ct_arena_text(memory, info->id.version, sizeof(info->id.version));
 	if (!out->host || !out->exe || !out->version ||
-	    fill_process_ranks(pass, p, memory, out) != CT_OK)
+	    fill_process_ranks(model, p, memory, out) != CT_OK)
 		return CT_NOMEM;
 	out->hostkey = info->id.hostkey;
 	out->pid = info->id.pid;
-	out->attempt = pass->attempts->places[p].attempt;
+	out->attempt = model->attempts->places[p].attempt;
 	out->restart = info->id.restart;
 	out->start_unix_ns = info->id.start_unix_ns;
 	out->segments = info->n_segments;
 	out->bytes = info->segment_bytes;
 	out->how = ct_end_whole(info, &kept->facts);
 	out->end = end_name(out->how.how);
-	out->ring = ring_name(pass, info, &out->how);
+	out->ring = ring_name(model, info, &out->how);
 	out->last_heartbeat_ns = beat ? beat : CT_UNKNOWN;
-	out->last_heartbeat_at_ns = at_or_unknown(pass, p, beat);
-	out->ended_after_at_ns = at_or_unknown(pass, p, out->how.after_ns);
-	out->ended_before_at_ns = at_or_unknown(pass, p, out->how.before_ns);
+	out->last_heartbeat_at_ns = at_or_unknown(model, p, beat);
+	out->ended_after_at_ns = at_or_unknown(model, p, out->how.after_ns);
+	out->ended_before_at_ns = at_or_unknown(model, p, out->how.before_ns);
 	out->imported = ct_process_is_imported(&info->id);
 	out->ended_badly = !out->imported && !ct_end_is_well(&out->how);
 	if (!kept->read)
@@ -138,22 +140,6 @@ static int fill_process(const struct ct_pass *pass, size_t p, struct ct_arena *m
 }
 
 /* ---- losses ---- */
-
-/* Reasons for which records are missing; the others are to be known, but nothing is missing for them. */
-int ct_fill_loses_records(unsigned reason)
-{
-	switch (reason) {
-	case CT_LOSS_POOL_EMPTY:
-	case CT_LOSS_WRITE_FAILED:
-	case CT_LOSS_COMM_TABLE_FULL:
-	case CT_LOSS_MAX_BYTES:
-	case CT_LOSS_NO_RING:
-	case CT_LOSS_STARTS_LOST:
-		return 1;
-	default:
-		return 0;
-	}
-}
 
 static struct ct_report_loss *new_loss(struct ct_report *report, int rank, const char *reason,
 				       const char *text, uint64_t records, int of_records)
@@ -174,14 +160,14 @@ static struct ct_report_loss *new_loss(struct ct_report *report, int rank, const
 	return loss;
 }
 
-static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_report *report)
+static void fill_process_losses(const struct ct_model *model, size_t p, struct ct_report *report)
 {
-	const struct ct_pass_process *kept = &pass->processes[p];
+	const struct ct_model_process *kept = &model->processes[p];
 	const struct ct_report_process *process = &report->processes[p];
-	int rank = rank_of(pass, p);
+	int rank = rank_of(model, p);
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
-		const struct ct_load_loss *told = &kept->facts.losses[reason];
+		const struct ct_process_loss *told = &kept->facts.losses[reason];
 		uint64_t records = kept->gaps.losses[reason] > told->records
 					   ? kept->gaps.losses[reason]
 					   : told->records;
@@ -193,9 +179,9 @@ static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_
 		loss = new_loss(report, rank, name ? name : "?",
 				name ? ct_loss_text(reason)
 				     : "a reason that this version does not know",
-				records, ct_fill_loses_records(reason));
-		loss->begin_at_ns = at_or_unknown(pass, p, told->begin_ns);
-		loss->end_at_ns = at_or_unknown(pass, p, told->end_ns);
+				records, ct_loss_is_of_records(reason));
+		loss->begin_at_ns = at_or_unknown(model, p, told->begin_ns);
+		loss->end_at_ns = at_or_unknown(model, p, told->end_ns);
 	}
 	if (process->missing_blocks)
 		new_loss(report, rank, "MISSING_BLOCKS", "blocks are missing from the segments",
@@ -208,23 +194,23 @@ static void fill_process_losses(const struct ct_pass *pass, size_t p, struct ct_
 		new_loss(report, rank, "RING_LOST",
 			 "no ring and no orderly end: the last records may be missing", CT_UNKNOWN,
 			 1);
-	else if (process->torn_bytes && pass->run->processes[p].ring == CT_RING_NOT_FOUND)
+	else if (process->torn_bytes && model->run->processes[p].ring == CT_RING_NOT_FOUND)
 		new_loss(report, rank, "TORN",
 			 "the last block was cut off, and there is no ring that has its records",
 			 CT_UNKNOWN, 1);
 }
 
-static int fill_losses(const struct ct_pass *pass, struct ct_report *report)
+static int fill_losses(const struct ct_model *model, struct ct_report *report)
 {
-	size_t n = pass->run->n_processes;
+	size_t n = model->run->n_processes;
 
 	report->losses = ct_arena_calloc(report->memory, n * (CT_LOSS_MAX + 4),
 					 sizeof(*report->losses));
 	if (!report->losses)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
-		if (pass->processes[p].read)
-			fill_process_losses(pass, p, report);
+		if (model->processes[p].read)
+			fill_process_losses(model, p, report);
 	}
 	return CT_OK;
 }
@@ -249,10 +235,10 @@ static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *c
 	cost->coarsest = from->coarsest;
 }
 
-static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
+static int fill_costs(const struct ct_model *model, struct ct_report *report)
 {
-	size_t n = pass->run->n_processes;
-	double run_ns = (double)pass->duration_ns;
+	size_t n = model->run->n_processes;
+	double run_ns = (double)model->duration_ns;
 
 	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
 	report->cost_share_pct = report->cost_cpu_pct = NAN;
@@ -260,17 +246,17 @@ static int fill_costs(const struct ct_pass *pass, struct ct_report *report)
 	if (!report->costs)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n; p++) {
-		const struct ct_cost_rec *from = &pass->processes[p].facts.cost;
+		const struct ct_cost_rec *from = &model->processes[p].facts.cost;
 		struct ct_report_cost *cost = &report->costs[report->n_costs];
 
-		if (!pass->processes[p].read || !pass->processes[p].facts.has_cost)
+		if (!model->processes[p].read || !model->processes[p].facts.has_cost)
 			continue;
 		report->n_costs++;
-		cost->rank = rank_of(pass, p);
+		cost->rank = rank_of(model, p);
 		cost->wrapper_ns = from->wrapper_ns;
 		cost->calls = from->calls;
 		/* told before its first block was written, and never again: what it cost is not known */
-		if (!from->calls && pass->processes[p].facts.ops)
+		if (!from->calls && model->processes[p].facts.ops)
 			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
 		fill_timing(from, cost);
 		cost->poll_cpu_ns = from->poll_cpu_ns;
@@ -308,11 +294,11 @@ static int add_invisible(struct ct_report *report, const char *what, const char 
 	return CT_OK;
 }
 
-static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
+static int fill_invisible(const struct ct_model *model, struct ct_report *report)
 {
-	const struct ct_run *run = pass->run;
-	size_t most = run->n_warnings + run->n_processes * (CT_LOAD_NOTES + 1) + pass->n_seats +
-		      ct_environment_unseen(pass);
+	const struct ct_run *run = model->run;
+	size_t most = run->n_warnings + run->n_processes * (CT_PROCESS_NOTES + 1) + model->n_seats +
+		      ct_environment_unseen(model);
 	int st = CT_OK;
 
 	report->invisible = ct_arena_calloc(report->memory, most, sizeof(*report->invisible));
@@ -323,24 +309,24 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 				   ct_arena_text(report->memory, run->warnings[w],
 						 strlen(run->warnings[w])),
 				   NULL);
-	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
-		if (pass->seats[s].muddled)
+	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++) {
+		if (model->seats[s].muddled)
 			st = add_invisible(report,
 					   ct_arena_printf(report->memory, "rank %d",
-							   pass->seats[s].rank),
+							   model->seats[s].rank),
 					   "its process has several ranks that the records do not "
 					   "tell apart: none of them is judged",
 					   NULL);
 	}
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
-		const struct ct_load_facts *facts = &pass->processes[p].facts;
-		const char *who = ct_arena_printf(report->memory, "rank %d", rank_of(pass, p));
+		const struct ct_process_facts *facts = &model->processes[p].facts;
+		const char *who = ct_arena_printf(report->memory, "rank %d", rank_of(model, p));
 
-		for (uint32_t n = 0; pass->processes[p].read && n < facts->n_notes && st == CT_OK;
+		for (uint32_t n = 0; model->processes[p].read && n < facts->n_notes && st == CT_OK;
 		     n++)
 			st = add_invisible(report, who,
 					   ct_arena_printf(report->memory, "%s",
-							   pass->processes[p].notes[n]),
+							   model->processes[p].notes[n]),
 					   NULL);
 		if (st == CT_OK && facts->plugin_alone)
 			st = add_invisible(
@@ -364,12 +350,12 @@ static int fill_invisible(const struct ct_pass *pass, struct ct_report *report)
 							   (unsigned long long)facts->orphans),
 					   NULL);
 	}
-	return st == CT_OK ? ct_environment_fill_unseen(pass, report) : st;
+	return st == CT_OK ? ct_environment_fill_unseen(model, report) : st;
 }
 
-int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
+int ct_fill_trace(const struct ct_model *model, struct ct_report *report)
 {
-	size_t n = pass->run->n_processes;
+	size_t n = model->run->n_processes;
 	int st = CT_OK;
 
 	report->n_processes = n;
@@ -377,16 +363,16 @@ int ct_fill_trace(const struct ct_pass *pass, struct ct_report *report)
 	if (!report->processes)
 		return CT_NOMEM;
 	for (size_t p = 0; p < n && st == CT_OK; p++)
-		st = fill_process(pass, p, report->memory, &report->processes[p]);
+		st = fill_process(model, p, report->memory, &report->processes[p]);
 	if (st == CT_OK)
-		st = ct_fill_ended(pass, report);
+		st = ct_fill_ended(model, report);
 	if (st == CT_OK)
-		st = fill_losses(pass, report);
+		st = fill_losses(model, report);
 	if (st == CT_OK)
-		st = fill_costs(pass, report);
+		st = fill_costs(model, report);
 	if (st == CT_OK)
-		st = ct_fill_inflight(pass, report);
+		st = ct_fill_inflight(model, report);
 	if (st == CT_OK)
-		st = ct_environment_fill(pass, report);
-	return st == CT_OK ? fill_invisible(pass, report) : st;
+		st = ct_environment_fill(model, report);
+	return st == CT_OK ? fill_invisible(model, report) : st;
 }

@@ -7,7 +7,9 @@
 #ifndef CT_CYCLE_ROLES_H
 #define CT_CYCLE_ROLES_H
 
-#include "analyzer/lateness/step_blame.h"
+#include "analyzer/model/model.h"
+#include "analyzer/steps/steps.h"
+#include "analyzer/stream/instance_log.h"
 
 enum ct_role_id {
 	CT_ROLE_UNKNOWN,
@@ -59,7 +61,7 @@ int ct_role_of(const struct ct_role_facts *facts, struct ct_arena *memory, struc
 const char *ct_role_name(enum ct_role_id id);
 
 /* Roles of all communicators, into report->comms. 0 or CT_NOMEM. */
-int ct_roles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
-		  const struct ct_hits *hits, struct ct_report *report);
+int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
+		  const struct ct_cycles *cycles, struct ct_report *report);
 
 #endif

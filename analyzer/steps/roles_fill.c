@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/steps/roles.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -12,13 +14,13 @@ static uint32_t seat_at(const struct ct_comm *comm, uint32_t rank)
 }
 
 /* The same step from each member's global rank to the next one's; 0: it is not. */
-static uint32_t stride_of(const struct ct_pass *pass, const struct ct_comm *comm)
+static uint32_t stride_of(const struct ct_model *model, const struct ct_comm *comm)
 {
 	int64_t stride = 0, last = -1;
 
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		uint32_t seat = seat_at(comm, r);
-		int64_t rank = seat == UINT32_MAX ? -1 : pass->seats[seat].rank;
+		int64_t rank = seat == UINT32_MAX ? -1 : model->seats[seat].rank;
 
 		if (rank < 0 || (r && rank <= last) || (r > 1 && rank - last != stride))
 			return 0;
@@ -28,20 +30,20 @@ static uint32_t stride_of(const struct ct_pass *pass, const struct ct_comm *comm
 	return comm->nranks > 1 ? (uint32_t)stride : 0;
 }
 
-static int is_on_one_host(const struct ct_pass *pass, const struct ct_comm *comm)
+static int is_on_one_host(const struct ct_model *model, const struct ct_comm *comm)
 {
 	uint32_t first = seat_at(comm, 0);
 
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		uint32_t seat = seat_at(comm, r);
 
-		if (seat == UINT32_MAX || pass->seats[seat].host != pass->seats[first].host)
+		if (seat == UINT32_MAX || model->seats[seat].host != model->seats[first].host)
 			return 0;
 	}
 	return 1;
 }
 
-static void set_shape(const struct ct_pass *pass, const struct ct_comm *comm,
+static void set_shape(const struct ct_model *model, const struct ct_comm *comm,
 		      struct ct_role_facts *f)
 {
 	f->name = comm->name;
@@ -49,21 +51,21 @@ static void set_shape(const struct ct_pass *pass, const struct ct_comm *comm,
 	/* a size that nobody else confirms may be a damaged file's */
 	if (comm->n_known < comm->nranks || comm->clash || comm->shared_seat)
 		return;
-	f->stride = stride_of(pass, comm);
-	f->one_host = is_on_one_host(pass, comm);
-	f->is_whole = comm->nranks == pass->n_seats;
+	f->stride = stride_of(model, comm);
+	f->one_host = is_on_one_host(model, comm);
+	f->is_whole = comm->nranks == model->n_seats;
 }
 
 /* Of several that hold all ranks: the one that is split from none, else the first to be made. */
-static void find_first(const struct ct_pass *pass, struct ct_role_facts *facts)
+static void find_first(const struct ct_model *model, struct ct_role_facts *facts)
 {
 	uint32_t first = UINT32_MAX;
 
-	for (uint32_t c = 0; c < pass->comms.n; c++) {
+	for (uint32_t c = 0; c < model->comms.n; c++) {
 		if (!facts[c].is_whole)
 			continue;
 		if (first == UINT32_MAX ||
-		    (pass->comms.all[first]->parent && !pass->comms.all[c]->parent))
+		    (model->comms.all[first]->parent && !model->comms.all[c]->parent))
 			first = c;
 	}
 	if (first != UINT32_MAX)
@@ -113,18 +115,18 @@ static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance 
 	}
 }
 
-static void set_content(const struct ct_pass *pass, const struct ct_cycles *cycles,
-			const struct ct_hits *hits, struct ct_role_facts *facts)
+static void set_content(const struct ct_model *model, const struct ct_tape *log,
+			const struct ct_cycles *cycles, struct ct_role_facts *facts)
 {
-	for (uint32_t k = 0; k < pass->tape.n_instances; k++) {
-		const struct ct_tape_instance *i = &pass->tape.instances[k];
+	for (uint32_t k = 0; k < log->n_instances; k++) {
+		const struct ct_tape_instance *i = &log->instances[k];
 		uint32_t cycle = ct_cycle_at(cycles, i->at_ns);
 
-		if (!cycles->n || (cycle != CT_CYCLES_NONE && hits->kept[cycle]))
+		if (!cycles->n || (cycle != CT_CYCLES_NONE && cycles->kept[cycle]))
 			add_instance(&facts[i->comm->index], i);
 	}
-	for (uint32_t c = 0; c < pass->comms.n; c++)
-		facts[c].cycles = cycles->n ? hits->n_kept : 0;
+	for (uint32_t c = 0; c < model->comms.n; c++)
+		facts[c].cycles = cycles->n ? cycles->n_kept : 0;
 }
 
 /* Are its members in as many different ones of role tp? tensor_of[seat]: communicator + 1. */
@@ -176,7 +178,7 @@ static void add_pipe(uint32_t *pipes, const struct ct_comm *comm)
 }
 
 /* Are all its members stages of one pipeline? 2: they are its first and its last one. */
-static int in_one_pipe(const struct ct_pass *pass, const struct ct_comm *comm, uint32_t *pipes)
+static int in_one_pipe(const struct ct_model *model, const struct ct_comm *comm, uint32_t *pipes)
 {
 	uint32_t pipe = seat_at(comm, 0) == UINT32_MAX ? UINT32_MAX
 						       : pipe_of(pipes, seat_at(comm, 0));
@@ -187,13 +189,13 @@ static int in_one_pipe(const struct ct_pass *pass, const struct ct_comm *comm, u
 		    pipe_of(pipes, seat_at(comm, r)) != pipe)
 			return 0;
 	}
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
+	for (uint32_t s = 0; s < model->n_seats; s++) {
 		if (pipe_of(pipes, s) != pipe)
 			continue;
 		if (!stages++)
 			first = last = s;
-		first = pass->seats[s].rank < pass->seats[first].rank ? s : first;
-		last = pass->seats[s].rank > pass->seats[last].rank ? s : last;
+		first = model->seats[s].rank < model->seats[first].rank ? s : first;
+		last = model->seats[s].rank > model->seats[last].rank ? s : last;
 	}
 	if (stages < 2)
 		return 0;
@@ -204,23 +206,23 @@ static int in_one_pipe(const struct ct_pass *pass, const struct ct_comm *comm, u
 }
 
 /* Twice: what is tensor or pipeline parallel tells of others that are orthogonal to it, or are not. */
-static int fill_all(const struct ct_pass *pass, struct ct_role_facts *facts, uint32_t *tensor_of,
+static int fill_all(const struct ct_model *model, struct ct_role_facts *facts, uint32_t *tensor_of,
 		    uint32_t *pipes, struct ct_report *report)
 {
 	struct ct_role role;
 
-	for (uint32_t s = 0; s < pass->n_seats; s++)
+	for (uint32_t s = 0; s < model->n_seats; s++)
 		pipes[s] = s;
 
 	for (int again = 0; again < 2; again++) {
-		for (uint32_t c = 0; c < pass->comms.n; c++) {
-			const struct ct_comm *comm = pass->comms.all[c];
+		for (uint32_t c = 0; c < model->comms.n; c++) {
+			const struct ct_comm *comm = model->comms.all[c];
 
 			/* large ones: pairs of members would take too long, and nothing is so wide */
 			if (again && comm->n_known == comm->nranks && comm->nranks <= 4096)
 				facts[c].has_tensor_peer = has_tensor_peer(comm, tensor_of);
 			if (again)
-				facts[c].in_one_pipe = in_one_pipe(pass, comm, pipes);
+				facts[c].in_one_pipe = in_one_pipe(model, comm, pipes);
 			if (fill_one(comm, &facts[c], report, &role) != CT_OK)
 				return CT_NOMEM;
 			for (uint32_t r = 0; role.id == CT_IS_TP && r < comm->nranks; r++) {
@@ -234,20 +236,20 @@ static int fill_all(const struct ct_pass *pass, struct ct_role_facts *facts, uin
 	return CT_OK;
 }
 
-int ct_roles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
-		  const struct ct_hits *hits, struct ct_report *report)
+int ct_roles_fill(const struct ct_model *model, const struct ct_tape *log,
+		  const struct ct_cycles *cycles, struct ct_report *report)
 {
-	struct ct_role_facts *facts = calloc(pass->comms.n + 1u, sizeof(*facts));
-	uint32_t *tensor_of = calloc(pass->n_seats + 1u, sizeof(*tensor_of));
-	uint32_t *pipes = calloc(pass->n_seats + 1u, sizeof(*pipes));
+	struct ct_role_facts *facts = calloc(model->comms.n + 1u, sizeof(*facts));
+	uint32_t *tensor_of = calloc(model->n_seats + 1u, sizeof(*tensor_of));
+	uint32_t *pipes = calloc(model->n_seats + 1u, sizeof(*pipes));
 	int st = facts && tensor_of && pipes ? CT_OK : CT_NOMEM;
 
 	if (st == CT_OK) {
-		for (uint32_t c = 0; c < pass->comms.n; c++)
-			set_shape(pass, pass->comms.all[c], &facts[c]);
-		find_first(pass, facts);
-		set_content(pass, cycles, hits, facts);
-		st = fill_all(pass, facts, tensor_of, pipes, report);
+		for (uint32_t c = 0; c < model->comms.n; c++)
+			set_shape(model, model->comms.all[c], &facts[c]);
+		find_first(model, facts);
+		set_content(model, log, cycles, facts);
+		st = fill_all(model, facts, tensor_of, pipes, report);
 	}
 	free(facts);
 	free(tensor_of);

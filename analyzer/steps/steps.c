@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/model/model.h"
 #include "analyzer/steps/anchor_spec.h"
 #include "analyzer/steps/period.h"
+#include "analyzer/steps/step_log.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -21,6 +24,7 @@
 void ct_cycles_fini(struct ct_cycles *cycles)
 {
 	free(cycles->cut_ns);
+	free(cycles->kept);
 	*cycles = (struct ct_cycles){ 0 };
 }
 
@@ -321,13 +325,14 @@ static int covers(const struct ct_sequence *s, const uint64_t *cut_ns, uint32_t 
 	return within && within >= LEAST_MARKED * s->n;
 }
 
-static int try_markers(const struct ct_pass *pass, struct ct_cycles *c)
+static int try_markers(const struct ct_model *model, const struct ct_step_log *steps,
+		       struct ct_cycles *c)
 {
-	const struct ct_sequence *s = &pass->sequence;
+	const struct ct_sequence *s = &steps->sequence;
 	uint32_t *places, *gaps, n = 0;
 	uint64_t *cut_ns = NULL;
 	const char *name = NULL;
-	int st = ct_markers_cut(&pass->markers, &cut_ns, &n, &name);
+	int st = ct_markers_cut(&steps->markers, &cut_ns, &n, &name);
 
 	if (st == CT_OK && !covers(s, cut_ns, n)) {
 		free(cut_ns);
@@ -339,8 +344,8 @@ static int try_markers(const struct ct_pass *pass, struct ct_cycles *c)
 	c->marker = name;
 	c->n = n - 1;
 	c->seat = s->seat;
-	c->err_ns = 2 * pass->run->processes[pass->seats[s->seat].process].id.clock_res_ns;
-	c->cut_short = pass->markers.cut_short || s->cut_short;
+	c->err_ns = 2 * model->run->processes[model->seats[s->seat].process].id.clock_res_ns;
+	c->cut_short = steps->markers.cut_short || s->cut_short;
 	places = calloc((size_t)n + 1, sizeof(*places));
 	gaps = calloc((size_t)s->n + 1, sizeof(*gaps));
 	if (places && gaps) {
@@ -357,12 +362,12 @@ static int try_markers(const struct ct_pass *pass, struct ct_cycles *c)
 /* ---- whose operations ---- */
 
 /* The lowest rank of the largest communicator; of equally large ones, of that with most operations. */
-static uint32_t reference(const struct ct_pass *pass)
+static uint32_t reference(const struct ct_model *model, const struct ct_step_log *steps)
 {
 	const struct ct_comm *largest = NULL;
 
-	for (uint32_t c = 0; c < pass->comms.n; c++) {
-		const struct ct_comm *comm = pass->comms.all[c];
+	for (uint32_t c = 0; c < model->comms.n; c++) {
+		const struct ct_comm *comm = model->comms.all[c];
 
 		if (!comm->n_known || comm->shared_seat || comm->clash)
 			continue;
@@ -374,14 +379,12 @@ static uint32_t reference(const struct ct_pass *pass)
 		if (largest->seats[r])
 			return largest->seats[r] - 1;
 	}
-	return pass->sequence.seat;
+	return steps->sequence.seat;
 }
 
 /* What another rank did, as far as it is on the tape; only if that holds all of the run. */
-static int from_tape(const struct ct_pass *pass, uint32_t seat, struct ct_sequence *s)
+static int from_tape(const struct ct_tape *tape, uint32_t seat, struct ct_sequence *s)
 {
-	const struct ct_tape *tape = &pass->tape;
-
 	ct_sequence_init(s, seat, 0);
 	for (uint32_t k = tape->seat_first[seat]; k < tape->seat_first[seat + 1]; k++) {
 		const struct ct_tape_part *part = &tape->parts[tape->order[k]];
@@ -407,58 +410,83 @@ static int from_tape(const struct ct_pass *pass, uint32_t seat, struct ct_sequen
 	return CT_OK;
 }
 
-static int try_seat(const struct ct_pass *pass, uint32_t seat, const char *wanted,
-		    struct ct_cycles *c)
+static int try_seat(const struct ct_tape *log, const struct ct_step_log *steps, uint32_t seat,
+		    const char *wanted, struct ct_cycles *c)
 {
 	struct ct_sequence s;
 	int st;
 
-	if (seat == pass->sequence.seat)
-		return try_sequence(&pass->sequence, wanted, c);
-	if (pass->tape.keep_one_of > 1 || seat >= pass->tape.n_seats)
+	if (seat == steps->sequence.seat)
+		return try_sequence(&steps->sequence, wanted, c);
+	if (log->keep_one_of > 1 || seat >= log->n_seats)
 		return CT_NOTFOUND;
-	st = from_tape(pass, seat, &s);
+	st = from_tape(log, seat, &s);
 	if (st == CT_OK)
 		st = try_sequence(&s, wanted, c);
 	ct_sequence_fini(&s);
 	return st;
 }
 
-static const char *why_not(const struct ct_pass *pass)
+static const char *why_not(const struct ct_step_log *steps)
 {
-	if (!pass->sequence.n_ops)
+	if (!steps->sequence.n_ops)
 		return "no operations on record to cut the run by";
-	if (pass->sequence.n_ops < CT_ANCHOR_LEAST)
+	if (steps->sequence.n_ops < CT_ANCHOR_LEAST)
 		return "too few operations to cut the run by";
 	return "no operation comes again at regular distances; --cycle-anchor names one";
 }
 
-int ct_cycles_find(const struct ct_pass *pass, const char *wanted, struct ct_arena *memory,
-		   struct ct_cycles *c)
+static int find(const struct ct_model *model, const struct ct_tape *log,
+		const struct ct_step_log *steps, const char *wanted, struct ct_arena *memory,
+		struct ct_cycles *c)
 {
-	uint32_t first = reference(pass), asked = 0;
+	uint32_t first = reference(model, steps), asked = 0;
 	int st;
 
 	*c = (struct ct_cycles){ .any_size = wanted != NULL };
-	st = wanted ? CT_NOTFOUND : try_markers(pass, c);
+	st = wanted ? CT_NOTFOUND : try_markers(model, steps, c);
 	if (st == CT_NOTFOUND)
-		st = try_seat(pass, first, wanted, c);
-	if (st == CT_NOTFOUND && first != pass->sequence.seat)
-		st = try_seat(pass, pass->sequence.seat, wanted, c);
+		st = try_seat(log, steps, first, wanted, c);
+	if (st == CT_NOTFOUND && first != steps->sequence.seat)
+		st = try_seat(log, steps, steps->sequence.seat, wanted, c);
 	/* every quarter of the ranks */
 	for (; st == CT_NOTFOUND && asked < MOST_ASKED; asked++)
-		st = try_seat(pass,
-			      (uint32_t)((uint64_t)pass->n_seats * (asked + 1) / (MOST_ASKED + 1)),
+		st = try_seat(log, steps,
+			      (uint32_t)((uint64_t)model->n_seats * (asked + 1) / (MOST_ASKED + 1)),
 			      wanted, c);
 	if (st != CT_NOTFOUND)
 		return st;
 	ct_cycles_fini(c);
 	if (!wanted) {
-		c->why = why_not(pass);
+		c->why = why_not(steps);
 		return CT_OK;
 	}
-	c->why = ct_wanted_others(&pass->sequence, wanted, memory);
+	c->why = ct_wanted_others(&steps->sequence, wanted, memory);
 	return c->why ? CT_NOTFOUND : CT_NOMEM;
+}
+
+/* Cycles that lie in a stretch that is kept, from its beginning to its end. 0 or CT_NOMEM. */
+static int mark_kept(const struct ct_tape *log, struct ct_cycles *c)
+{
+	c->kept = calloc((size_t)c->n + 1, sizeof(*c->kept));
+	if (!c->kept)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < c->n; k++) {
+		c->kept[k] = ct_tape_keeps(log, c->cut_ns[k]) &&
+			     ct_tape_stretch(log, c->cut_ns[k]) ==
+				     ct_tape_stretch(log, c->cut_ns[k + 1]);
+		c->n_kept += c->kept[k];
+	}
+	return CT_OK;
+}
+
+int ct_cycles_find(const struct ct_model *model, const struct ct_tape *log,
+		   const struct ct_step_log *steps, const char *wanted, struct ct_arena *memory,
+		   struct ct_cycles *c)
+{
+	int st = find(model, log, steps, wanted, memory, c);
+
+	return st == CT_OK ? mark_kept(log, c) : st;
 }
 
 uint32_t ct_cycle_at(const struct ct_cycles *c, uint64_t at_ns)

@@ -9,9 +9,11 @@
 #ifndef CT_CYCLES_H
 #define CT_CYCLES_H
 
+#include "analyzer/model/model.h"
 #include "analyzer/model/report.h"
 #include "analyzer/steps/sequence.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/steps/step_log.h"
+#include "analyzer/stream/instance_log.h"
 
 #define CT_CYCLES_NONE UINT32_MAX
 #define CT_CYCLES_TOLD 10000u /* in the report; of more, as many evenly */
@@ -25,9 +27,11 @@ struct ct_recurring {
 #define CT_RECURRING 8u
 
 struct ct_cycles {
-	const char *why;    /* there are none; NULL: there are */
-	uint64_t *cut_ns;   /* n + 1 times since the run began */
-	uint32_t n;	    /* cycles */
+	const char *why;  /* there are none; NULL: there are */
+	uint64_t *cut_ns; /* n + 1 times since the run began */
+	uint32_t n;	  /* cycles */
+	uint8_t *kept;	  /* by cycle: it lies in a stretch that the instance log has, whole */
+	uint32_t n_kept;
 	int by_ends;	    /* the times are ends of the anchor; else entries */
 	uint64_t err_ns;    /* of a cycle's time */
 	uint64_t median_ns; /* of their times */
@@ -44,7 +48,8 @@ struct ct_cycles {
 
 /* `wanted`: COMM:OP[:BYTES] of the user, or NULL. The reasons live in `memory`. CT_OK whether there are cycles or not;
  * CT_NOTFOUND: no operation is called so, and cycles->why names those that there are; CT_NOMEM. */
-int ct_cycles_find(const struct ct_pass *pass, const char *wanted, struct ct_arena *memory,
+int ct_cycles_find(const struct ct_model *model, const struct ct_tape *log,
+		   const struct ct_step_log *steps, const char *wanted, struct ct_arena *memory,
 		   struct ct_cycles *cycles);
 void ct_cycles_fini(struct ct_cycles *cycles);
 

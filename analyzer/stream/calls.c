@@ -28,10 +28,9 @@ static void note_open(struct ct_reading *reading, const struct ct_host_rec *rec,
 	reading->calls[i] = (struct ct_open_call){ rec->enter_ns, rec->tid, name };
 }
 
-int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
+int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
 {
-	struct ct_seat *seat = &reading->pass->seats[reading->seats[0]];
-
+	struct ct_activity *activity = &reading->stream->activities[reading->seats[0]];
 	const struct ct_call call = {
 		.begin_ns = rec->enter_ns,
 		.end_ns = rec->return_ns ? rec->return_ns : CT_CALL_OPEN,
@@ -49,16 +48,16 @@ int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, cons
 	/* what its work waits for, its launch tells; what a GPU was waited for, WAIT records do */
 	if (ct_call_only_launches(name) || ct_call_waits_for_gpu(name))
 		return CT_OK;
-	return ct_calls_wait(&seat->calls, &call);
+	return ct_calls_wait(&activity->calls, &call);
 }
 
-int ct_pass_open_calls(struct ct_reading *reading)
+int ct_stream_open_calls(struct ct_reading *reading)
 {
 	for (uint32_t i = 0; i < reading->n_calls; i++) {
 		const struct ct_open_call *call = &reading->calls[i];
 		struct ct_unreturned *kept;
 
-		if (ct_pass_keep(reading->pass, call->name, &kept) != CT_OK)
+		if (ct_stream_keep(reading->stream, call->name, &kept) != CT_OK)
 			return CT_NOMEM;
 		if (!kept)
 			return CT_OK;
@@ -72,32 +71,34 @@ int ct_pass_open_calls(struct ct_reading *reading)
 	return CT_OK;
 }
 
-void ct_pass_cover_waits(struct ct_seat *seat, uint64_t until_ns)
+void ct_stream_cover_waits(struct ct_stream *stream, uint32_t at, uint64_t until_ns)
 {
+	struct ct_seat *seat = &stream->model.seats[at];
+	struct ct_activity *activity = &stream->activities[at];
 	const struct ct_call *wait;
 
 	/* of libraries whose waits do not end operations, such calls are none that communicate */
 	if (!seat->tells_waits)
 		return;
-	while ((wait = ct_calls_next_wait(&seat->calls, seat->covered_ns, until_ns))) {
+	while ((wait = ct_calls_next_wait(&activity->calls, activity->covered_ns, until_ns))) {
 		if (wait->end_ns == CT_CALL_OPEN && until_ns != UINT64_MAX)
 			return;
 		if (wait->is_message && wait->end_ns != CT_CALL_OPEN)
 			ct_cover_add(&seat->busy, wait->begin_ns, wait->end_ns);
-		seat->covered_ns = wait->begin_ns;
+		activity->covered_ns = wait->begin_ns;
 	}
 }
 
 /* The call that waited for what was only begun in its own; 0: it is not known when anybody stood waiting. */
-static uint64_t waited_since(struct ct_seat *seat, const struct ct_joined_op *j,
-			     const struct ct_member *m)
+static uint64_t waited_since(struct ct_seat *seat, const struct ct_calls *calls,
+			     const struct ct_joined_op *j, const struct ct_member *m)
 {
 	uint64_t entered_ns;
 
 	/* done when its own call returned */
 	if (j->end_source == CT_SOURCE_CALL)
 		return m->start_ns;
-	entered_ns = ct_calls_entered(&seat->calls, m->end_ns);
+	entered_ns = ct_calls_entered(calls, m->end_ns);
 	if (entered_ns) {
 		ct_seat_tells(seat, j->backend);
 		return entered_ns;
@@ -111,42 +112,44 @@ static uint64_t waited_since(struct ct_seat *seat, const struct ct_joined_op *j,
 	return 0;
 }
 
-static int note_partners(struct ct_seat *seat, const struct ct_comm *comm, uint64_t at_ns)
+static int note_partners(struct ct_activity *activity, const struct ct_comm *comm, uint64_t at_ns)
 {
-	struct ct_partners *p = seat->partners;
+	struct ct_partners *p = activity->partners;
 	uint32_t i = 0;
 
-	while (i < seat->n_partners && p[i].comm != comm)
+	while (i < activity->n_partners && p[i].comm != comm)
 		i++;
-	if (i == seat->n_partners) {
+	if (i == activity->n_partners) {
 		p = realloc(p, (i + 1) * sizeof(*p));
 		if (!p)
 			return CT_NOMEM;
-		seat->partners = p;
+		activity->partners = p;
 		p[i] = (struct ct_partners){ .comm = comm };
-		seat->n_partners++;
+		activity->n_partners++;
 	}
 	if (at_ns > p[i].last_ns)
 		p[i].last_ns = at_ns;
-	seat->messages++;
+	activity->messages++;
 	return CT_OK;
 }
 
 /* What lies between a synchronising operation and the one before it on its communicator. */
-static void note_window(const struct ct_seat *seat, struct ct_load_comm *comm,
+static void note_window(const struct ct_activity *activity, struct ct_load_comm *comm,
 			const struct ct_op *op, struct ct_member *m)
 {
 	m->since_ns = comm->left_ns;
 	m->since_seq = comm->left_seq;
-	m->messages = seat->messages - comm->left_messages;
-	comm->left_messages = seat->messages;
+	m->messages = activity->messages - comm->left_messages;
+	comm->left_messages = activity->messages;
 	comm->left_ns = m->end_ns;
 	comm->left_seq = op->seq;
 }
 
-int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
+int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
-	struct ct_seat *seat = &reading->pass->seats[m->seat];
+	struct ct_stream *stream = reading->stream;
+	struct ct_seat *seat = &stream->model.seats[m->seat];
+	struct ct_activity *activity = &stream->activities[m->seat];
 	const struct ct_joined_op *j = &op->joined;
 	int is_message = ct_op_class(m->op) == CT_CLASS_P2P;
 	struct ct_call call = {
@@ -157,7 +160,7 @@ int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct
 		.is_message = (uint32_t)is_message,
 	};
 
-	ct_pass_cover_waits(seat, m->start_ns);
+	ct_stream_cover_waits(stream, m->seat, m->start_ns);
 	if (j->start_source != CT_SOURCE_CALL) {
 		ct_cover_add(&seat->busy, m->start_ns, m->end_ns);
 		/* what streams of a GPU do is not followed here */
@@ -167,21 +170,21 @@ int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct
 	if (!j->op->launch) {
 		m->asked_ns = m->start_ns;
 		if (op->comm && ct_op_class(m->op) == CT_CLASS_SYNC)
-			note_window(seat, op->comm, j->op, m);
+			note_window(activity, op->comm, j->op, m);
 	} else {
-		m->asked_ns = waited_since(seat, j, m);
+		m->asked_ns = waited_since(seat, &activity->calls, j, m);
 		m->posted = m->asked_ns != 0;
 		if (m->posted)
 			call.end_ns = j->op->return_ns;
 	}
 	ct_cover_add(&seat->busy, call.begin_ns, call.end_ns);
-	if (m->posted && ct_calls_serve(&seat->calls, m->asked_ns, !m->alone))
+	if (m->posted && ct_calls_serve(&activity->calls, m->asked_ns, !m->alone))
 		m->shared = 1;
 	if (m->alone)
 		return CT_OK;
-	if (is_message && op->comm && note_partners(seat, op->comm->user, m->start_ns) != CT_OK)
+	if (is_message && op->comm && note_partners(activity, op->comm->user, m->start_ns) != CT_OK)
 		return CT_NOMEM;
-	if (!is_message && !seat->calls.from_ns)
+	if (!is_message && !activity->calls.from_ns)
 		return CT_OK;
-	return ct_calls_add(&seat->calls, CT_CALL_OP, &call);
+	return ct_calls_add(&activity->calls, CT_CALL_OP, &call);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/match/groups.h"
+#include "analyzer/stream/stream.h"
 #include "trace/status.h"
 
 #define STRETCHES 8u
@@ -251,4 +251,38 @@ int ct_tape_close(struct ct_tape *tape, uint32_t n_seats)
 			tape->seat_first[s + 1] - tape->seat_first[s], sizeof(*tape->order),
 			by_when, tape->parts);
 	return CT_OK;
+}
+
+/* ---- of a stream ---- */
+
+/* Is it in another instance: a message in the exchange of all with all that it is a part of, what was captured in the
+ * launches of its graph? */
+static int is_elsewhere(const struct ct_instance *i)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_group *g = i->members[m].group;
+
+		if (i->members[m].captured ||
+		    (i->src >= 0 && g && g->shape.kind == CT_GROUP_EXCHANGE))
+			return 1;
+	}
+	return i->src == CT_SRC_EXCHANGE && i->members[0].group->shape.kind != CT_GROUP_EXCHANGE;
+}
+
+static int on_instance(void *log, struct ct_stream *stream, const struct ct_instance_event *event)
+{
+	if (!event->complete || is_elsewhere(event->instance))
+		return CT_OK;
+	return ct_tape_add(log, event->instance, event->waits, stream->model.host_of,
+			   stream->model.shift);
+}
+
+static int on_end(void *log, struct ct_stream *stream)
+{
+	return ct_tape_close(log, stream->model.n_seats);
+}
+
+void ct_tape_observe(struct ct_tape *log, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){ .instance = on_instance, .end = on_end, .arg = log };
 }

@@ -73,6 +73,10 @@ void ct_tape_fini(struct ct_tape *tape);
 int ct_tape_add(struct ct_tape *tape, const struct ct_instance *instance,
 		const struct ct_waits *waits, const uint32_t *host_of, const uint64_t *shift);
 
+/* Takes in all that a stream reads; `log` is initialized, and closed at the end of the reading. */
+struct ct_observer;
+void ct_tape_observe(struct ct_tape *log, struct ct_observer *observer);
+
 /* No more comes: put the parts of each seat in order. 0 or CT_NOMEM. */
 int ct_tape_close(struct ct_tape *tape, uint32_t n_seats);
 

@@ -2,12 +2,13 @@
 #include "analyzer/stream/judge_private.h"
 
 /* The row of a group that is no operation of its own: what went in or out over what it took this rank. */
-static int add_group(struct ct_pass *pass, struct ct_group *g)
+static int add_group(struct ct_stream *stream, struct ct_group *g)
 {
 	const struct ct_member *m = &g->member;
 	uint64_t bytes = g->shape.bytes;
-	struct ct_class *class = ct_classes_get(&pass->classes, g->comm, CT_GROUPED_MESSAGES,
-						g->shape.op, g->shape.dtype, bytes);
+	struct ct_class *class = ct_classes_get(&stream->model.classes, g->comm,
+						CT_GROUPED_MESSAGES, g->shape.op, g->shape.dtype,
+						bytes);
 	uint64_t own = m->end_ns - m->start_ns;
 	int st;
 
@@ -15,32 +16,33 @@ static int add_group(struct ct_pass *pass, struct ct_group *g)
 		return CT_NOMEM;
 	class->instances++;
 	class->bytes = ct_judge_plus(class->bytes, bytes);
-	st = ct_judge_add_span(pass, class, m);
+	st = ct_judge_add_span(stream, class, m);
 	if (st != CT_OK || !g->whole || !m->start_ns || g->shape.kind == CT_GROUP_UNCLEAR)
 		return st;
 	st = ct_judge_add_transfer(class, bytes, own < g->shortest_ns ? own : g->shortest_ns);
 	if (st == CT_OK && g->waits_known) {
 		class->judged++;
-		st = ct_judge_add_wait(pass, class, m, g->wait_ns);
+		st = ct_judge_add_wait(stream, class, m, g->wait_ns);
 	}
 	return st;
 }
 
 /* Its last message has been handed out: if nobody is going to judge it as a whole, it is told by itself. */
-int ct_judge_group_settled(struct ct_pass *pass, struct ct_group *g)
+int ct_judge_group_settled(struct ct_stream *stream, struct ct_group *g)
 {
 	int by_itself = g->shape.kind == CT_GROUP_MESSAGES ||
 			(g->shape.kind == CT_GROUP_UNCLEAR && g->shape.only_messages);
 
-	return g->due == 0 && by_itself ? add_group(pass, g) : CT_OK;
+	return g->due == 0 && by_itself ? add_group(stream, g) : CT_OK;
 }
 
 /* An end of a message in a group met its other end, or never will. */
-static int add_to_group(struct ct_pass *pass, const struct ct_instance *i, uint32_t m, int complete)
+static int add_to_group(struct ct_stream *stream, const struct ct_instance *i, uint32_t m,
+			int complete)
 {
 	struct ct_group *g = i->members[m].group;
 	const struct ct_member *other = complete ? &i->members[1 - m] : NULL;
-	const struct ct_waits *w = &pass->waits;
+	const struct ct_waits *w = &stream->waits;
 
 	g->due--;
 	if (!other || w->judged == CT_JUDGED_NOTHING) {
@@ -57,71 +59,68 @@ static int add_to_group(struct ct_pass *pass, const struct ct_instance *i, uint3
 	if (!other || !other->group || other->group->shape.kind != CT_GROUP_EXCHANGE ||
 	    other->group->number != g->number || other->group->shape.bytes != g->shape.bytes)
 		g->agrees = 0;
-	return ct_judge_group_settled(pass, g);
+	return ct_judge_group_settled(stream, g);
 }
 
-static int add_message(struct ct_pass *pass, const struct ct_instance *i,
+static int add_message(struct ct_stream *stream, const struct ct_instance *i,
 		       const struct ct_member *member, int all_timed, uint64_t wait_ns)
 {
-	const struct ct_waits *w = &pass->waits;
-	uint64_t bytes = ct_judge_bytes(i);
-	struct ct_class *class = ct_classes_get(&pass->classes, i->comm, CT_ALONE, member->op,
-						member->dtype, bytes);
+	const struct ct_waits *w = &stream->waits;
+	uint64_t bytes = ct_instance_bytes(i);
+	struct ct_class *class = ct_classes_get(&stream->model.classes, i->comm, CT_ALONE,
+						member->op, member->dtype, bytes);
 	int st;
 
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;
 	class->bytes = ct_judge_plus(class->bytes, bytes);
-	st = all_timed ? ct_judge_add_span(pass, class, member) : CT_OK;
+	st = all_timed ? ct_judge_add_span(stream, class, member) : CT_OK;
 	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING && w->transfer_ns != CT_NO_TRANSFER)
 		st = ct_judge_add_transfer(class, bytes, w->transfer_ns);
 	if (st == CT_OK && w->judged == CT_JUDGED_WAITS) {
 		class->judged++;
-		st = ct_judge_add_wait(pass, class, member, wait_ns);
+		st = ct_judge_add_wait(stream, class, member, wait_ns);
 	}
 	return st;
 }
 
-int ct_judge_message(struct ct_pass *pass, struct ct_instance *i, int complete)
+int ct_judge_message(struct ct_stream *stream, struct ct_instance_event *event)
 {
+	const struct ct_instance *i = event->instance;
 	int captured = i->members[0].captured;
-	int all_timed = ct_judge_timed_by_all(i, complete);
-	uint64_t bytes = ct_judge_bytes(i);
+	int all_timed = ct_judge_timed_by_all(i, event->complete);
 	int st;
 
+	event->bytes = ct_instance_bytes(i);
 	if (!captured)
-		i->comm->bytes = ct_judge_plus(i->comm->bytes, bytes);
-	if (ct_pairs_note(&pass->pairs, i, complete) != CT_OK)
+		i->comm->bytes = ct_judge_plus(i->comm->bytes, event->bytes);
+	if (ct_pairs_note(&stream->order.pairs, i, event->complete) != CT_OK)
 		return CT_NOMEM;
-	st = ct_judge_waits(pass, i, 0);
-	if (!complete)
-		pass->waits.judged = CT_JUDGED_NOTHING;
+	st = ct_judge_waits(stream, i, 0);
+	if (!event->complete)
+		stream->waits.judged = CT_JUDGED_NOTHING;
 	else
-		pass->messages++;
-	pass->to_self += complete && i->members[0].alone;
-	if (st == CT_OK && complete && !i->members[0].alone)
-		st = ct_window_message(pass, i);
-	if (st == CT_OK)
-		st = ct_judge_tell(pass, i, bytes);
+		stream->model.messages++;
+	stream->model.to_self += event->complete && i->members[0].alone;
 	for (uint32_t m = 0; m < i->n && st == CT_OK; m++) {
 		if (i->members[m].group)
-			st = add_to_group(pass, i, m, complete);
+			st = add_to_group(stream, i, m, event->complete);
 		else if (!captured)
-			st = add_message(pass, i, &i->members[m], all_timed,
-					 pass->waits.wait_ns[m]);
+			st = add_message(stream, i, &i->members[m], all_timed,
+					 stream->waits.wait_ns[m]);
 	}
 	return st;
 }
 
-int ct_pass_alone(struct ct_pass *pass, int st, struct ct_group *g)
+int ct_judge_alone(struct ct_stream *stream, int st, struct ct_group *g)
 {
 	if (!g)
 		return st;
 	g->due--;
 	g->whole = g->agrees = 0;
 	if (st == CT_OK)
-		st = ct_judge_group_settled(pass, g);
-	ct_group_drop(&pass->groups, g);
+		st = ct_judge_group_settled(stream, g);
+	ct_group_drop(&stream->groups, g);
 	return st;
 }

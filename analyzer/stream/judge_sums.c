@@ -9,17 +9,6 @@ uint64_t ct_judge_plus(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Bytes of the whole operation: the mean of what the members say, since in v-collectives each knows its own
- * share only. */
-uint64_t ct_judge_bytes(const struct ct_instance *i)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t m = 0; m < i->n; m++)
-		sum = ct_judge_plus(sum, i->members[m].bytes);
-	return sum / i->n;
-}
-
 static int is_timed(const struct ct_member *m)
 {
 	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
@@ -35,16 +24,17 @@ int ct_judge_timed_by_all(const struct ct_instance *i, int complete)
 	return 1;
 }
 
-int ct_judge_add_span(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m)
+int ct_judge_add_span(struct ct_stream *stream, struct ct_class *class, const struct ct_member *m)
 {
 	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns;
 
 	if (!is_timed(m))
 		return CT_OK;
-	if (ct_hist_add(&pass->time_err, err) != CT_OK)
+	if (ct_hist_add(&stream->model.time_err, err) != CT_OK)
 		return CT_NOMEM;
 	class->time_err_ns = err > class->time_err_ns ? err : class->time_err_ns;
-	pass->time_err_ns = err > pass->time_err_ns ? err : pass->time_err_ns;
+	stream->model.time_err_ns = err > stream->model.time_err_ns ? err
+								    : stream->model.time_err_ns;
 	return ct_hist_add(&class->span, m->end_ns - m->start_ns);
 }
 
@@ -73,71 +63,62 @@ static int shares_wait(const struct ct_member *m)
 }
 
 /* What is told across hosts has the error of their clocks beside its own. */
-static void note_clocks(const struct ct_pass *pass, struct ct_class *class,
+static void note_clocks(const struct ct_stream *stream, struct ct_class *class,
 			const struct ct_member *m)
 {
-	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns + pass->waits.clock_err_ns;
+	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns + stream->waits.clock_err_ns;
 
-	if (pass->waits.clock_err_ns && err > class->time_err_ns)
+	if (stream->waits.clock_err_ns && err > class->time_err_ns)
 		class->time_err_ns = err;
 }
 
 /* Waits and transfer of an instance: on one clock, or on several that are related where it needs that. */
-int ct_judge_waits(struct ct_pass *pass, const struct ct_instance *i, uint64_t skew_ns)
+int ct_judge_waits(struct ct_stream *stream, const struct ct_instance *i, uint64_t skew_ns)
 {
-	int related = ct_align(pass->attempts->clocks, i, pass->host_of, pass->n_seats,
-			       &pass->aligned);
+	int related = ct_align(stream->model.attempts->clocks, i, stream->model.host_of,
+			       stream->model.n_seats, &stream->aligned);
 	int st;
 
 	if (related < 0)
 		return related;
 	if (!related)
-		return ct_waits_judge(i, pass->host_of, skew_ns, &pass->waits);
-	st = ct_waits_judge(&pass->aligned.instance, pass->aligned.hosts, skew_ns, &pass->waits);
+		return ct_waits_judge(i, stream->model.host_of, skew_ns, &stream->waits);
+	st = ct_waits_judge(&stream->aligned.instance, stream->aligned.hosts, skew_ns,
+			    &stream->waits);
 	if (st == CT_OK)
-		ct_align_doubt(i, &pass->aligned, &pass->waits);
+		ct_align_doubt(i, &stream->aligned, &stream->waits);
 	return st;
 }
 
-/* Whose new waits are told. */
+/* Whose new waits are handed on. */
 struct waiter {
-	struct ct_pass *pass;
+	struct ct_stream *stream;
 	uint32_t seat;
 };
 
-static int add_to_heat(void *arg, uint64_t begin, uint64_t end)
+static int hand_on(void *arg, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct waiter *w = arg;
 
-	return ct_heat_wait(&w->pass->heat, w->seat, ct_heat_at(w->pass, w->seat, begin),
-			    ct_heat_at(w->pass, w->seat, end));
+	return ct_observe_waited(w->stream, w->seat, begin_ns, end_ns);
 }
 
 /* Waits of one member, into its class and its rank's sums. */
-int ct_judge_add_wait(struct ct_pass *pass, struct ct_class *class, const struct ct_member *m,
+int ct_judge_add_wait(struct ct_stream *stream, struct ct_class *class, const struct ct_member *m,
 		      uint64_t wait_ns)
 {
-	struct ct_seat *seat = &pass->seats[m->seat];
+	struct ct_seat *seat = &stream->model.seats[m->seat];
 	uint64_t from = m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
 	uint64_t before_ns = seat->waited.total;
-	struct waiter waiter = { pass, m->seat };
+	struct waiter waiter = { stream, m->seat };
 
-	if (ct_union_add_each(&seat->waited, from, from + wait_ns,
-			      pass->blame.in_set ? NULL : add_to_heat, &waiter) != CT_OK)
+	if (ct_union_add_each(&seat->waited, from, from + wait_ns, hand_on, &waiter) != CT_OK)
 		return CT_NOMEM;
-	note_clocks(pass, class, m);
+	note_clocks(stream, class, m);
 	class->wait_ns += shares_wait(m) ? seat->waited.total - before_ns : wait_ns;
 	seat->judged++;
 	/* A wait is a difference of two spans. */
-	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns) + pass->waits.clock_err_ns;
+	seat->err_ns += 2 * ((uint64_t)m->start_err_ns + m->end_err_ns) +
+			stream->waits.clock_err_ns;
 	return CT_OK;
-}
-
-int ct_judge_tell(const struct ct_pass *pass, const struct ct_instance *i, uint64_t bytes)
-{
-	const struct ct_watch *watch = pass->watch;
-
-	return watch && watch->judged && pass->waits.judged != CT_JUDGED_NOTHING
-		       ? watch->judged(watch->arg, pass, i, &pass->waits, bytes)
-		       : CT_OK;
 }

@@ -4,34 +4,38 @@
 
 #include "analyzer/load/graphs.h"
 #include "analyzer/model/call_name.h"
-#include "analyzer/stream/stream_private.h"
+#include "analyzer/stream/judge_private.h"
 #include "trace/ops.h"
 
-/* In-flight ops that are kept for the report. */
-#define CT_PASS_MAX_UNRETURNED 4096u
+/* Progress is told this often. */
+#define PROGRESS_OPS 65536u
 
-int ct_pass_comm(void *arg, struct ct_load_comm *comm)
+/* In-flight ops that are kept for the report. */
+#define CT_STREAM_MAX_UNRETURNED 4096u
+
+int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 {
 	struct ct_reading *reading = arg;
 	struct ct_comm *registered;
 	uint32_t seat;
-	int st = ct_pass_seat(reading, comm, &seat);
+	int st = ct_stream_seat(reading, comm, &seat);
 
 	if (st == CT_OK)
-		st = ct_comms_add(&reading->pass->comms, &comm->rec, comm->name, seat, &registered);
+		st = ct_comms_add(&reading->stream->model.comms, &comm->rec, comm->name, seat,
+				  &registered);
 	if (st != CT_OK)
 		return st;
 	comm->user = registered;
-	reading->pass->seats[seat].muddled |= registered->shared_seat &&
-					      ct_comm_is_shared(registered, seat);
+	reading->stream->model.seats[seat].muddled |= registered->shared_seat &&
+						      ct_comm_is_shared(registered, seat);
 	return CT_OK;
 }
 
 /* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
  * started, as far as the error of that tells, ended before: mostly it was waited for. */
-static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *m)
+static uint64_t free_before(const struct ct_activity *activity, const struct ct_member *m)
 {
-	const struct ct_history *history = &seat->history;
+	const struct ct_history *history = &activity->history;
 	uint64_t latest = 0;
 
 	for (unsigned i = 0; i < CT_HISTORY; i++) {
@@ -40,8 +44,8 @@ static uint64_t free_before(const struct ct_seat *seat, const struct ct_member *
 		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
 	}
 	/* A GPU goes on computing while its host is in a call, such as the one that ends a group. */
-	if (seat->calls.from_ns && !m->on_gpu) {
-		uint64_t end = ct_calls_ended(&seat->calls, m->start_ns + m->start_err_ns);
+	if (activity->calls.from_ns && !m->on_gpu) {
+		uint64_t end = ct_calls_ended(&activity->calls, m->start_ns + m->start_err_ns);
 
 		latest = end > latest ? end : latest;
 	}
@@ -82,38 +86,38 @@ static int is_under_way(const struct ct_load_op *op)
 	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
 }
 
-int ct_pass_keep(struct ct_pass *pass, const char *call, struct ct_unreturned **out)
+int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unreturned **out)
 {
 	struct ct_unreturned *kept;
 	const char *name = NULL;
 
 	*out = NULL;
-	if (pass->n_unreturned == CT_PASS_MAX_UNRETURNED)
+	if (stream->model.n_unreturned == CT_STREAM_MAX_UNRETURNED)
 		return CT_OK;
-	if (pass->n_unreturned == pass->cap_unreturned) {
-		uint32_t cap = pass->cap_unreturned ? 2 * pass->cap_unreturned : 16;
+	if (stream->model.n_unreturned == stream->model.cap_unreturned) {
+		uint32_t cap = stream->model.cap_unreturned ? 2 * stream->model.cap_unreturned : 16;
 
-		kept = realloc(pass->unreturned, cap * sizeof(*kept));
+		kept = realloc(stream->model.unreturned, cap * sizeof(*kept));
 		if (!kept)
 			return CT_NOMEM;
-		pass->unreturned = kept;
-		pass->cap_unreturned = cap;
+		stream->model.unreturned = kept;
+		stream->model.cap_unreturned = cap;
 	}
 	if (call) {
-		name = ct_arena_printf(pass->memory, "%s", call);
+		name = ct_arena_printf(stream->model.memory, "%s", call);
 		if (!name)
 			return CT_NOMEM;
 	}
-	*out = &pass->unreturned[pass->n_unreturned++];
+	*out = &stream->model.unreturned[stream->model.n_unreturned++];
 	**out = (struct ct_unreturned){ .call = name };
 	return CT_OK;
 }
 
-static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, uint32_t seat)
+static int keep_unreturned(struct ct_stream *stream, const struct ct_load_op *op, uint32_t seat)
 {
 	struct ct_unreturned *kept;
 
-	if (ct_pass_keep(pass, op->joined.call, &kept) != CT_OK)
+	if (ct_stream_keep(stream, op->joined.call, &kept) != CT_OK)
 		return CT_NOMEM;
 	if (!kept)
 		return CT_OK;
@@ -129,10 +133,10 @@ static int keep_unreturned(struct ct_pass *pass, const struct ct_load_op *op, ui
 }
 
 /* Operations without partners of their own: a row, nothing to match. */
-static int add_local(struct ct_pass *pass, struct ct_comm *comm, const struct ct_member *m)
+static int add_local(struct ct_stream *stream, struct ct_comm *comm, const struct ct_member *m)
 {
-	struct ct_class *class = ct_classes_get(&pass->classes, comm, CT_ALONE, m->op, m->dtype,
-						m->bytes);
+	struct ct_class *class = ct_classes_get(&stream->model.classes, comm, CT_ALONE, m->op,
+						m->dtype, m->bytes);
 
 	if (!class)
 		return CT_NOMEM;
@@ -144,35 +148,35 @@ static int add_local(struct ct_pass *pass, struct ct_comm *comm, const struct ct
 		       : CT_OK;
 }
 
-static int match(struct ct_pass *pass, const struct ct_load_op *op, struct ct_member *m)
+static int match(struct ct_stream *stream, const struct ct_load_op *op, struct ct_member *m)
 {
 	struct ct_comm *comm = op->comm->user;
 	const struct ct_op *o = op->joined.op;
 	int32_t me = op->comm->rec.rank;
 
-	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&pass->orders, comm) != CT_OK)
+	if (o->op == CT_OP_GraphLaunch && ct_orders_graph(&stream->order.orders, comm) != CT_OK)
 		return CT_NOMEM;
 	/* One whose list is not known to make ranks wait for one another tells nothing of the others. */
 	if (o->op == CT_OP_GraphLaunch && (!op->joined.graph || !op->joined.graph->n_sync))
-		return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
+		return ct_judge_alone(stream, add_local(stream, comm, m), m->group);
 	switch (ct_op_class(o->op)) {
 	case CT_CLASS_SYNC:
 	case CT_CLASS_ROOTED:
 		m->index = (uint32_t)me;
-		if (ct_orders_called(&pass->orders, comm, o->seq, m) != CT_OK)
+		if (ct_orders_called(&stream->order.orders, comm, o->seq, m) != CT_OK)
 			return CT_NOMEM;
-		return ct_match_collective(pass->match, comm, o->seq, m);
+		return ct_match_collective(stream->match, comm, o->seq, m);
 	case CT_CLASS_P2P:
 		if (o->peer < 0 || (uint32_t)o->peer >= comm->nranks)
 			break;
 		m->index = o->op == CT_OP_Recv;
-		return ct_match_message(pass->match, comm, m->index ? o->peer : me,
+		return ct_match_message(stream->match, comm, m->index ? o->peer : me,
 					m->index ? me : o->peer, o->tag, o->seq, m);
 	case CT_CLASS_LOCAL:
 	case CT_CLASS_UNKNOWN:
 		break;
 	}
-	return ct_pass_alone(pass, add_local(pass, comm, m), m->group);
+	return ct_judge_alone(stream, add_local(stream, comm, m), m->group);
 }
 
 /* Has it work whose time ought to be known? Not what is under way, runs when its graph does, or is no work. */
@@ -194,9 +198,9 @@ static int lacks_time(const struct ct_load_op *op)
 static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 			struct ct_member *m)
 {
-	struct ct_pass *pass = reading->pass;
+	struct ct_stream *stream = reading->stream;
 	struct ct_comm *comm = op->comm->user;
-	struct ct_seat *seat = &pass->seats[m->seat];
+	struct ct_activity *activity = &stream->activities[m->seat];
 	struct ct_group_shape shape;
 
 	reading->launch_has_begun = 1;
@@ -204,7 +208,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 		const struct ct_load_launch *l = op->launch;
 
 		ct_group_shape(l->ops, l->n, l->n_ops, comm->nranks, op->comm->rec.rank, &shape);
-		reading->group = ct_group_new(&pass->groups, &shape,
+		reading->group = ct_group_new(&stream->groups, &shape,
 					      l->n + (shape.kind == CT_GROUP_EXCHANGE));
 		if (!reading->group)
 			return CT_NOMEM;
@@ -213,14 +217,14 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	if (m->alone) {
 		/* ends nothing and hides nothing */
 	} else if (m->start_ns) {
-		if (!seat->holes)
-			reading->free_ns = free_before(seat, m);
-		remember(&seat->history, m->end_ns);
+		if (!activity->holes)
+			reading->free_ns = free_before(activity, m);
+		remember(&activity->history, m->end_ns);
 		/* what came before it on its communicator is over */
-		seat->holes -= (uint32_t)op->comm->hole;
+		activity->holes -= (uint32_t)op->comm->hole;
 		op->comm->hole = 0;
 	} else if (lacks_time(op)) {
-		seat->holes += !op->comm->hole;
+		activity->holes += !op->comm->hole;
 		op->comm->hole = 1;
 	}
 	if (reading->group) {
@@ -236,7 +240,8 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 }
 
 /* All messages of an exchange have gone to the matcher: now it goes itself. */
-static int match_exchange(struct ct_pass *pass, const struct ct_load_op *op, struct ct_group *group)
+static int match_exchange(struct ct_stream *stream, const struct ct_load_op *op,
+			  struct ct_group *group)
 {
 	struct ct_member m = group->member;
 
@@ -245,7 +250,7 @@ static int match_exchange(struct ct_pass *pass, const struct ct_load_op *op, str
 	m.op = CT_OP_AllToAll;
 	m.bytes = group->shape.bytes;
 	m.root = -1;
-	return ct_match_exchange(pass->match, group->comm, group->number, &m);
+	return ct_match_exchange(stream->match, group->comm, group->number, &m);
 }
 
 /* An all-to-all's count is what goes to one peer, that of its v-form what goes to all of them. */
@@ -260,7 +265,7 @@ static uint64_t total_bytes(const struct ct_load_op *op, const struct ct_member 
 
 static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
-	struct ct_pass *pass = reading->pass;
+	struct ct_stream *stream = reading->stream;
 	struct ct_comm *comm = op->comm->user;
 	const struct ct_load_launch *launch = op->launch;
 	uint32_t at = op->joined.launch_at;
@@ -282,9 +287,9 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 	m->leads = group && at == group->shape.lead;
 	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
 	/* The matcher may hand out and free what it gets. */
-	st = match(pass, op, m);
+	st = match(stream, op, m);
 	if (st == CT_OK && exchange)
-		st = match_exchange(pass, op, group);
+		st = match_exchange(stream, op, group);
 	return st;
 }
 
@@ -292,7 +297,7 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 
 static int add_times(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
 {
-	struct ct_seat *seat = &reading->pass->seats[m->seat];
+	struct ct_seat *seat = &reading->stream->model.seats[m->seat];
 	const struct ct_joined_op *j = &op->joined;
 	int first = !op->launch || j->launch_at == 0;
 	int has_end = j->end_source != CT_SOURCE_NONE;
@@ -313,7 +318,7 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		if (m->op == CT_OP_GraphLaunch)
 			seat->unmeasured++;
 		else if (first)
-			return ct_pass_call(reading, op, m);
+			return ct_stream_call(reading, op, m);
 	} else if (first && lacks_time(op)) {
 		ct_seat_hides(seat, j->backend);
 		/* a request that nobody waited for: its call is known */
@@ -325,59 +330,9 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 	return CT_OK;
 }
 
-static int add_overlap(struct ct_reading *reading, const struct ct_load_op *op,
-		       const struct ct_member *m)
-{
-	const struct ct_comm *comm = op->comm->user;
-	const struct ct_overlap_op first = {
-		.op = op,
-		.comm = comm,
-		.seat = m->seat,
-		.bytes = total_bytes(op, m, comm),
-	};
-	const struct ct_overlap_call call = {
-		.comm = comm,
-		.seat = m->seat,
-		.op = m->op,
-		.dtype = m->dtype,
-		.bytes = first.bytes,
-		.start_ns = m->start_ns,
-		.asked_ns = m->asked_ns,
-		.end_ns = m->end_ns,
-		.err_ns = (uint64_t)m->start_err_ns + m->end_err_ns,
-	};
-
-	if (op->joined.start_source == CT_SOURCE_CALL)
-		return m->start_ns ? ct_overlap_call(reading->pass->overlap, &call) : CT_OK;
-	return ct_overlap_add(reading->pass->overlap, reading->process, &first);
-}
-
-/* What the first rank calls, by which the run is cut into cycles. */
-static int add_to_sequence(struct ct_reading *reading, const struct ct_load_op *op,
-			   const struct ct_member *m)
-{
-	struct ct_pass *pass = reading->pass;
-	const struct ct_joined_op *j = &op->joined;
-	struct ct_call_seen call = {
-		.comm = op->comm->user,
-		.op = m->op,
-		.dtype = m->dtype,
-		.peer = ct_op_class(m->op) == CT_CLASS_P2P ? m->root : -1,
-		.bytes = j->bytes,
-		.varies = m->varying,
-		.at_ns = ct_pass_at(pass, reading->process, m->enter_ns),
-	};
-
-	if (m->end_ns) {
-		call.end_ns = ct_pass_at(pass, reading->process, m->end_ns);
-		call.err_ns = m->end_err_ns;
-	}
-	return ct_sequence_add(&pass->sequence, &call);
-}
-
 /* From when to when the process has operations, as a timeline shows them: what never ended counts up to its begin, what
  * ended without a known start up to the return of its call. */
-static void note_times(struct ct_pass_process *process, const struct ct_joined_op *j)
+static void note_times(struct ct_model_process *process, const struct ct_joined_op *j)
 {
 	uint64_t first = j->op->enter_ns, last = j->op->enter_ns;
 
@@ -393,12 +348,12 @@ static void note_times(struct ct_pass_process *process, const struct ct_joined_o
 		process->last_ns = last;
 }
 
-int ct_pass_op(void *arg, const struct ct_load_op *op)
+int ct_stream_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
-	struct ct_pass *pass = reading->pass;
+	struct ct_stream *stream = reading->stream;
 	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
-	struct ct_seat *seat = &pass->seats[at];
+	struct ct_seat *seat = &stream->model.seats[at];
 	const struct ct_joined_op *j = &op->joined;
 	/* what the host begins it times, also where it only looks when something is over */
 	enum ct_timing timing = ct_timing_of(j->start_source == CT_SOURCE_CALL ? CT_SOURCE_CALL
@@ -422,41 +377,34 @@ int ct_pass_op(void *arg, const struct ct_load_op *op)
 		.free_ns = UINT64_MAX,
 	};
 
+	struct ct_op_event event = { .process = reading->process, .op = op, .member = &m };
+	int st;
+
 	if (!op->launch || j->launch_at == 0) {
 		reading->group = NULL;
 		reading->launch_has_begun = 0;
 	}
-	if (pass->watch && pass->watch->op) {
-		int st = pass->watch->op(pass->watch->arg, pass, reading->process, op);
-
-		if (st != CT_OK)
-			return st;
-	}
-	if (ct_sites_get(&pass->sites, &reading->sites, j->site, &m.site) != CT_OK)
+	if (ct_sites_get(&stream->order.sites, &reading->sites, j->site, &m.site) != CT_OK)
 		return CT_NOMEM;
-	pass->ops++;
-	note_times(&pass->processes[reading->process], j);
-	if (pass->overlap && !m.captured &&
-	    ct_traffic_op(&pass->traffic, reading->process, op, op->comm ? op->comm->user : NULL,
-			  m.varying) != CT_OK)
-		return CT_NOMEM;
+	stream->model.ops++;
+	note_times(&stream->model.processes[reading->process], j);
+	event.comm = op->comm ? op->comm->user : NULL;
+	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
 	/* What is captured runs with its graph, under the graph's numbers. */
-	if (m.captured)
-		return j->state == CT_STATE_ENTERED ? keep_unreturned(pass, op, at) : CT_OK;
+	if (m.captured) {
+		st = j->state == CT_STATE_ENTERED ? keep_unreturned(stream, op, at) : CT_OK;
+		return st == CT_OK ? ct_observe_op(stream, &event) : st;
+	}
 	seat->ops++;
 	if (__builtin_add_overflow(seat->bytes, j->bytes, &seat->bytes))
 		seat->bytes = CT_UNKNOWN;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
-	if (pass->options && pass->options->progress && pass->ops % 65536 == 0)
-		pass->options->progress(pass->options->progress_arg, pass->ops);
-	if (is_under_way(op) && keep_unreturned(pass, op, at) != CT_OK)
+	if (stream->options.progress && stream->model.ops % PROGRESS_OPS == 0)
+		stream->options.progress(stream->options.progress_arg, stream->model.ops);
+	if (is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
-	if (pass->overlap && at == pass->sequence.seat && op->comm && !m.alone &&
-	    add_to_sequence(reading, op, &m) != CT_OK)
-		return CT_NOMEM;
-	if (pass->overlap && op->comm && j->launch_at == 0 && add_overlap(reading, op, &m) != CT_OK)
-		return CT_NOMEM;
-	return op->comm ? add_op(reading, op, &m) : CT_OK;
+	st = ct_observe_op(stream, &event);
+	return st == CT_OK && op->comm ? add_op(reading, op, &m) : st;
 }

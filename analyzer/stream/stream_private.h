@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream_private.h — what the files of a pass share: pass.c reads the processes, pass_op.c takes what they tell,
- * pass_seats.c knows whose it is. One thread. */
-#ifndef CT_PASS_PRIVATE_H
-#define CT_PASS_PRIVATE_H
+/* stream_private.h — what the files of a stream share: stream.c reads the processes, op.c and calls.c take what they hold,
+ * seats.c knows whose it is, stuck.c what is left at the end, observe.c hands it on, judge.h what becomes of instances. One
+ * thread. Where nothing else is said, functions return 0 or CT_NOMEM. */
+#ifndef CT_STREAM_PRIVATE_H
+#define CT_STREAM_PRIVATE_H
 
 #include "analyzer/stream/stream.h"
 
@@ -11,7 +12,7 @@
 
 /* A process while it is being read. */
 struct ct_reading {
-	struct ct_pass *pass;
+	struct ct_stream *stream;
 	struct ct_load *load;
 	uint32_t process;
 	uint32_t seats[CT_LOAD_RANKS]; /* of its ranks seen so far */
@@ -30,31 +31,47 @@ struct ct_reading {
 };
 
 /* Callbacks of a ct_load; `reading` is a struct ct_reading. */
-int ct_pass_comm(void *reading, struct ct_load_comm *comm);
-int ct_pass_op(void *reading, const struct ct_load_op *op);
+int ct_stream_comm(void *reading, struct ct_load_comm *comm);
+int ct_stream_op(void *reading, const struct ct_load_op *op);
 
-/* A call that only waits was entered or has returned. 0 or CT_NOMEM. */
-int ct_pass_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name);
+/* A call that only waits was entered or has returned. */
+int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name);
 
-/* No more is told of the process: keep the calls that it did not come back from. 0 or CT_NOMEM. */
-int ct_pass_open_calls(struct ct_reading *reading);
+/* The process is read to its end: keep the calls that it did not come back from. */
+int ct_stream_open_calls(struct ct_reading *reading);
 
-/* One more in pass->unreturned, with the name of its call (may be NULL) copied; *kept is NULL if there are too many.
- * 0 or CT_NOMEM. */
-int ct_pass_keep(struct ct_pass *pass, const char *call, struct ct_unreturned **kept);
+/* One more in model.unreturned, with the name of its call (may be NULL) copied; *kept is NULL if there are too many. */
+int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unreturned **kept);
 
 /* The calls of an operation that the host times, whose times `m` has: in which it began, and in which it ended. Adds to
- * the seat how long it was in communication. 0 or CT_NOMEM. */
-int ct_pass_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
+ * the seat how long it was in communication. */
+int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m);
 
-/* Waits entered up to this time count as communication. */
-void ct_pass_cover_waits(struct ct_seat *seat, uint64_t until_ns);
+/* Waits of the seat entered up to this time count as communication. */
+void ct_stream_cover_waits(struct ct_stream *stream, uint32_t seat, uint64_t until_ns);
 
-/* The seat of a member, as its process has it; made if it is new. 0 or CT_NOMEM. */
-int ct_pass_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat);
+/* The seat of a member, as its process has it; made if it is new. */
+int ct_stream_seat(struct ct_reading *reading, const struct ct_load_comm *comm, uint32_t *seat);
 
-/* Who was told no global rank, or shares the process that was told one, has the one of the whole job's communicator, if
- * nobody else has it. 0 or CT_NOMEM. */
-int ct_pass_name_seats(struct ct_pass *pass);
+/* A rank whose global rank is not on record, or that shares the process whose rank is, has its rank in the communicator of
+ * the whole job, if no other rank has it. */
+int ct_stream_name_seats(struct ct_stream *stream);
+
+/* All is read: which operations and calls that did not end are stuck, and which launches are only young. */
+void ct_stream_settle_unreturned(struct ct_stream *stream);
+
+/* Hand on; what an observer returned, or 0. */
+int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event);
+int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec);
+int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec);
+int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
+		    const struct ct_nvtx_rec *rec);
+int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct_load *load,
+		     int ended);
+int ct_observe_waited(struct ct_stream *stream, uint32_t seat, uint64_t begin_ns, uint64_t end_ns);
+int ct_observe_instance(struct ct_stream *stream, const struct ct_instance_event *event);
+int ct_observe_matched(struct ct_stream *stream, const struct ct_instance *instance);
+int ct_observe_begin(struct ct_stream *stream);
+int ct_observe_end(struct ct_stream *stream);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/overlap/overlap_observe.h"
+#include "analyzer/report/analyze.h"
 #include "analyzer/stream/stream.h"
 #include "trace/ops.h"
 
@@ -35,26 +37,26 @@ void ct_census_interval(const struct ct_census *census, uint32_t host, const str
 
 /* Ranks that nobody told are known only after everything was read: they are wanted until then. Seats may come to
  * light while reading. */
-static int look_around(struct ct_census *census, const struct ct_pass *pass)
+static int look_around(struct ct_census *census, const struct ct_model *model)
 {
-	for (uint32_t v = 0; v < census->n_views && pass->n_seats > census->n_wanted; v++) {
+	for (uint32_t v = 0; v < census->n_views && model->n_seats > census->n_wanted; v++) {
 		struct ct_census_view *view = &census->views[v];
-		uint8_t *wanted = realloc(view->wanted, pass->n_seats);
+		uint8_t *wanted = realloc(view->wanted, model->n_seats);
 
 		if (!wanted)
 			return CT_NOMEM;
 		view->wanted = wanted;
-		for (uint32_t s = census->n_wanted; s < pass->n_seats; s++)
-			wanted[s] = pass->seats[s].rank < 0 ||
-				    ct_census_lists(view, pass->seats[s].rank);
+		for (uint32_t s = census->n_wanted; s < model->n_seats; s++)
+			wanted[s] = model->seats[s].rank < 0 ||
+				    ct_census_lists(view, model->seats[s].rank);
 	}
-	if (pass->n_seats > census->n_wanted) {
-		uint8_t *now = realloc(census->now, pass->n_seats);
+	if (model->n_seats > census->n_wanted) {
+		uint8_t *now = realloc(census->now, model->n_seats);
 
 		if (!now)
 			return CT_NOMEM;
 		census->now = now;
-		census->n_wanted = pass->n_seats;
+		census->n_wanted = model->n_seats;
 	}
 	return CT_OK;
 }
@@ -77,9 +79,9 @@ static uint32_t add_slices(struct ct_census *census, uint32_t seat, uint64_t beg
 }
 
 /* How the hosts' clocks stand: before anything else is read, and for longer than the pass lives. */
-static int take_clocks(struct ct_census *census, const struct ct_pass *pass)
+static int take_clocks(struct ct_census *census, const struct ct_model *model)
 {
-	uint32_t n = pass->attempts->n_hosts;
+	uint32_t n = model->attempts->n_hosts;
 
 	if (census->shifts)
 		return CT_OK;
@@ -87,20 +89,22 @@ static int take_clocks(struct ct_census *census, const struct ct_pass *pass)
 	census->shifts = malloc((n + 1) * sizeof(*census->shifts));
 	if (!census->shifts)
 		return CT_NOMEM;
-	memcpy(census->shifts, pass->shift, n * sizeof(*census->shifts));
-	census->clocks = ct_clocks_copy(pass->attempts->clocks);
-	return census->clocks || !pass->attempts->clocks ? CT_OK : CT_NOMEM;
+	memcpy(census->shifts, model->shift, n * sizeof(*census->shifts));
+	census->clocks = ct_clocks_copy(model->attempts->clocks);
+	return census->clocks || !model->attempts->clocks ? CT_OK : CT_NOMEM;
 }
 
-static int on_op(void *arg, const struct ct_pass *pass, uint32_t process,
-		 const struct ct_load_op *op)
+static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
 {
 	struct ct_census *census = arg;
-	const struct ct_place *place = &pass->attempts->places[process];
-	int64_t seat = ct_attempts_seat(pass->attempts, process, op->comm ? op->comm->local : 0);
+	const struct ct_model *model = &stream->model;
+	const struct ct_place *place = &model->attempts->places[event->process];
+	const struct ct_load_op *op = event->op;
+	int64_t seat = ct_attempts_seat(model->attempts, event->process,
+					op->comm ? op->comm->local : 0);
 	uint64_t begin, end;
 
-	if (seat < 0 || take_clocks(census, pass) != CT_OK || look_around(census, pass) != CT_OK)
+	if (seat < 0 || take_clocks(census, model) != CT_OK || look_around(census, model) != CT_OK)
 		return CT_NOMEM;
 	ct_census_interval(census, place->host, op, &begin, &end);
 	if (begin > census->last_ns)
@@ -111,14 +115,15 @@ static int on_op(void *arg, const struct ct_pass *pass, uint32_t process,
 	return CT_OK;
 }
 
-static int on_host(void *arg, const struct ct_pass *pass, uint32_t process,
+static int on_host(void *arg, const struct ct_stream *stream, uint32_t process,
 		   const struct ct_host_rec *rec)
 {
 	struct ct_census *census = arg;
-	const struct ct_place *place = &pass->attempts->places[process];
+	const struct ct_model *model = &stream->model;
+	const struct ct_place *place = &model->attempts->places[process];
 	uint64_t at;
 
-	if (take_clocks(census, pass) != CT_OK || look_around(census, pass) != CT_OK)
+	if (take_clocks(census, model) != CT_OK || look_around(census, model) != CT_OK)
 		return CT_NOMEM;
 	at = ct_census_at(census, place->host, rec->enter_ns);
 	if (!rec->return_ns)
@@ -126,9 +131,10 @@ static int on_host(void *arg, const struct ct_pass *pass, uint32_t process,
 	return CT_OK;
 }
 
-static int on_stall(void *arg, const struct ct_pass *pass, const struct ct_exposure *stall)
+static int on_stall(void *arg, const struct ct_stream *stream, const struct ct_exposure *stall)
 {
 	struct ct_census *census = arg;
+	const struct ct_model *model = &stream->model;
 	const struct ct_stood stood = {
 		.begin_ns = stall->begin_ns,
 		.end_ns = stall->end_ns,
@@ -136,10 +142,10 @@ static int on_stall(void *arg, const struct ct_pass *pass, const struct ct_expos
 		.err_ns = stall->err_ns,
 		.seat = stall->seat,
 		.n = 1,
-		.backend = pass->comms.all[stall->comm]->backend,
+		.backend = model->comms.all[stall->comm]->backend,
 	};
 
-	if (look_around(census, pass) != CT_OK)
+	if (look_around(census, model) != CT_OK)
 		return CT_NOMEM;
 	if (!stall->is_known || stall->end_ns <= stall->begin_ns ||
 	    !add_slices(census, stall->seat, stall->begin_ns, stall->end_ns, 1))
@@ -149,7 +155,7 @@ static int on_stall(void *arg, const struct ct_pass *pass, const struct ct_expos
 
 /* From the first arrival to the last completion, on the clock of one host. Members on other hosts count by what they
  * took: in an operation that ends everywhere at once, who took longest came first. */
-static void set_extent(const struct ct_pass *pass, const struct ct_instance *i,
+static void set_extent(const struct ct_model *model, const struct ct_instance *i,
 		       struct ct_kept_extent *extent)
 {
 	const struct ct_member *first = &i->members[0];
@@ -162,13 +168,13 @@ static void set_extent(const struct ct_pass *pass, const struct ct_instance *i,
 	extent->begin_ns = UINT64_MAX;
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
-		uint32_t host = pass->host_of[member->seat];
-		uint64_t begin = ct_pass_host_at(pass, host, member->start_ns);
-		uint64_t end = ct_pass_host_at(pass, host, member->end_ns);
+		uint32_t host = model->host_of[member->seat];
+		uint64_t begin = ct_model_host_at(model, host, member->start_ns);
+		uint64_t end = ct_model_host_at(model, host, member->end_ns);
 
 		if (member->end_ns - member->start_ns > longest)
 			longest = member->end_ns - member->start_ns;
-		if (host != pass->host_of[first->seat])
+		if (host != model->host_of[first->seat])
 			continue;
 		extent->begin_ns = begin < extent->begin_ns ? begin : extent->begin_ns;
 		extent->end_ns = end > extent->end_ns ? end : extent->end_ns;
@@ -180,9 +186,9 @@ static void set_extent(const struct ct_pass *pass, const struct ct_instance *i,
 
 static uint64_t seat_at(const void *arg, uint32_t seat, uint64_t mono_ns)
 {
-	const struct ct_pass *pass = arg;
+	const struct ct_model *model = arg;
 
-	return ct_pass_host_at(pass, pass->host_of[seat], mono_ns);
+	return ct_model_host_at(model, model->host_of[seat], mono_ns);
 }
 
 /* The slices that an instance adds to its members': the job's, and the parts of those that are shown. Returns 0: no view
@@ -217,34 +223,38 @@ static int add_instance(struct ct_census *census, const struct ct_instance *i,
 	return any;
 }
 
-static int on_judged(void *arg, const struct ct_pass *pass, const struct ct_instance *i,
-		     const struct ct_waits *waits, uint64_t bytes)
+static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
 {
 	struct ct_census *census = arg;
-	struct ct_kept_extent extent = { .bytes = bytes };
+	const struct ct_model *model = &stream->model;
+	const struct ct_instance *i = event->instance;
+	struct ct_kept_extent extent = { .bytes = event->bytes };
 	const struct ct_kept_instance *shown;
 	int st;
 
-	set_extent(pass, i, &extent);
-	if (!add_instance(census, i, &extent, ct_kept_shows(i, waits)))
+	if (event->waits->judged == CT_JUDGED_NOTHING)
 		return CT_OK;
-	st = ct_kept_add(census->kept, i, waits, &extent, census->now, &shown);
-	return st == CT_OK && shown ? ct_costly_add(&census->costly, i, waits, shown, seat_at, pass)
-				    : st;
+	set_extent(model, i, &extent);
+	if (!add_instance(census, i, &extent, ct_kept_shows(i, event->waits)))
+		return CT_OK;
+	st = ct_kept_add(census->kept, i, event->waits, &extent, census->now, &shown);
+	return st == CT_OK && shown
+		       ? ct_costly_add(&census->costly, i, event->waits, shown, seat_at, model)
+		       : st;
 }
 
-static int on_read(void *arg, const struct ct_pass *pass)
+static int on_end(void *arg, struct ct_stream *stream)
 {
 	struct ct_census *census = arg;
-	int st = take_clocks(census, pass);
+	int st = take_clocks(census, &stream->model);
 
-	return st == CT_OK ? ct_census_places(census, pass) : st;
+	return st == CT_OK ? ct_census_places(census, &stream->model) : st;
 }
 
 /* ---- */
 
-static const struct ct_watch watch_for = {
-	.op = on_op, .host = on_host, .judged = on_judged, .stall = on_stall, .read = on_read
+static const struct ct_observer observes = {
+	.op = on_op, .host = on_host, .instance = on_instance, .end = on_end
 };
 
 static void on_progress(void *arg, uint64_t ops)
@@ -277,17 +287,19 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 		   const struct ct_chart_options *options, const struct ct_census_view *view,
 		   struct ct_report **report, struct ct_err *err)
 {
-	struct ct_watch watch = watch_for;
+	struct ct_observer observer = observes;
 	const struct ct_analyze_options analysis = {
 		.attempt = options->attempt,
 		.boot_id = options->boot_id,
 		.progress = options->progress ? on_progress : NULL,
 		.progress_arg = (void *)(uintptr_t)options,
-		.watch = &watch,
+		.observer = &observer,
+		.exposure = on_stall,
+		.exposure_arg = census,
 	};
 	int st = prepare(census, options, view, 1);
 
-	watch.arg = census;
+	observer.arg = census;
 	if (st == CT_OK)
 		st = ct_analyze(run, &analysis, report, err);
 	if (st == CT_OK)
@@ -300,25 +312,30 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 		    const struct ct_run *run, const struct ct_census_view *views, uint32_t n,
 		    const struct ct_report *report, struct ct_err *err)
 {
-	struct ct_watch watch = watch_for;
-	const struct ct_analyze_options analysis = {
-		.attempt = report->run.attempt,
+	struct ct_overlap_log overlap = { .each = on_stall, .each_arg = census };
+	struct ct_observer observers[2] = { { 0 }, observes };
+	const struct ct_stream_options options = {
+		.observers = observers,
+		.n_observers = 2,
 		.boot_id = first->options->boot_id,
 		.progress = first->options->progress ? on_progress : NULL,
 		.progress_arg = (void *)(uintptr_t)first->options,
-		.watch = &watch,
 	};
 	struct ct_attempts attempts = { 0 };
-	struct ct_pass pass = { 0 };
-	int st = prepare(census, first->options, views, n);
+	struct ct_stream *stream = calloc(1, sizeof(*stream));
+	int st = stream ? prepare(census, first->options, views, n) : CT_NOMEM;
 
-	watch.arg = census;
+	ct_overlap_observe(&overlap, &observers[0]);
+	observers[1].arg = census;
 	if (st == CT_OK)
 		st = ct_attempts_find(run, &attempts);
 	attempts.clocks = first->clocks;
 	if (st == CT_OK)
-		st = ct_pass_run(&pass, run, &attempts, report->run.attempt, NULL, &analysis, err);
-	ct_pass_fini(&pass);
+		st = ct_stream_run(stream, run, &attempts, report->run.attempt, &options, err);
+	if (stream)
+		ct_stream_fini(stream);
+	free(stream);
+	ct_overlap_log_fini(&overlap);
 	ct_attempts_fini(&attempts);
 	if (st == CT_OK)
 		st = ct_census_flag(census, report);

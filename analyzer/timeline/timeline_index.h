@@ -4,15 +4,16 @@
 #ifndef CT_CENSUS_H
 #define CT_CENSUS_H
 
-#include "analyzer/clock/clocks.h"
 #include "analyzer/load/load.h"
+#include "analyzer/model/clocks.h"
+#include "analyzer/model/model.h"
 #include "analyzer/timeline/budget.h"
 #include "analyzer/timeline/instance_cache.h"
 #include "analyzer/timeline/stall_track.h"
 #include "analyzer/timeline/timeline.h"
 #include "analyzer/timeline/top_ops.h"
 
-struct ct_pass;
+struct ct_model;
 
 struct ct_census_comm {
 	uint64_t id; /* ct_kept_comm() */
@@ -106,7 +107,7 @@ void ct_census_show(struct ct_census *census, const struct ct_census_view *view)
 int ct_census_lists(const struct ct_census_view *view, int rank);
 
 /* Who was seen; for when all is read. 0 or CT_NOMEM. */
-int ct_census_places(struct ct_census *census, const struct ct_pass *pass);
+int ct_census_places(struct ct_census *census, const struct ct_model *model);
 
 /* Of the operations that took longest, how many are kept for an overview. */
 static inline uint32_t ct_census_timed(const struct ct_chart_options *options)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 #include "analyzer/timeline/timeline_index.h"
 #include "trace/ops.h"
 
@@ -19,10 +19,10 @@ uint32_t ct_census_seat(const struct ct_census *census, uint32_t process, uint32
 }
 
 /* Ranks of a process beside its first one. */
-static int take_more(struct ct_census *census, const struct ct_pass *pass)
+static int take_more(struct ct_census *census, const struct ct_model *model)
 {
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		const struct ct_seat *seat = &pass->seats[s];
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		const struct ct_seat *seat = &model->seats[s];
 
 		if (!seat->local)
 			continue;
@@ -34,9 +34,9 @@ static int take_more(struct ct_census *census, const struct ct_pass *pass)
 }
 
 /* Its process tells of GPUs as "gpu.N.device", "gpu.N.pci", N in order of sight. NULL: not told. */
-static const char *bus_id_of(const struct ct_pass *pass, const struct ct_seat *seat)
+static const char *bus_id_of(const struct ct_model *model, const struct ct_seat *seat)
 {
-	const struct ct_environment_facts *facts = &pass->processes[seat->process].environment;
+	const struct ct_environment_facts *facts = &model->processes[seat->process].environment;
 	char key[32] = "", device[16], end;
 	unsigned n;
 
@@ -54,78 +54,77 @@ static const char *bus_id_of(const struct ct_pass *pass, const struct ct_seat *s
 }
 
 /* When its ranks stood waiting for communication, as far as that is known. */
-static int take_exposed(struct ct_census *census, const struct ct_pass *pass)
+static int take_exposed(struct ct_census *census, const struct ct_model *model)
 {
-	uint32_t *told = calloc(pass->n_seats + 1, sizeof(*told));
+	uint32_t *told = calloc(model->n_seats + 1, sizeof(*told));
 	int st;
 
 	if (!told)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
+	for (uint32_t s = 0; s < model->n_seats; s++) {
 		struct ct_census_seat *seat = &census->seats[s];
-		struct ct_exposed sum;
+		const struct ct_exposed *sum = &model->seats[s].exposed;
 
-		ct_pass_exposed(pass, s, &sum);
-		seat->has_exposed = sum.is_known != 0;
-		seat->exposed_ns = sum.exposed_ns;
-		seat->exposed_err_ns = sum.err_ns;
-		for (unsigned b = 0; b < 32 && sum.is_known; b++) {
-			if (b == CT_BACKEND_NCCL || ct_seat_knows_waits(&pass->seats[s], b))
+		seat->has_exposed = sum->is_known != 0;
+		seat->exposed_ns = sum->exposed_ns;
+		seat->exposed_err_ns = sum->err_ns;
+		for (unsigned b = 0; b < 32 && sum->is_known; b++) {
+			if (b == CT_BACKEND_NCCL || ct_seat_knows_waits(&model->seats[s], b))
 				told[s] |= 1u << b;
 		}
 	}
-	st = ct_stoods_close(&census->stoods, told, pass->n_seats);
+	st = ct_stoods_close(&census->stoods, told, model->n_seats);
 	free(told);
 	return st;
 }
 
-static uint64_t sign_of(const struct ct_census *census, const struct ct_pass *pass, size_t p)
+static uint64_t sign_of(const struct ct_census *census, const struct ct_model *model, size_t p)
 {
-	uint64_t last_ns = pass->processes[p].facts.last_ns;
-	uint64_t beat_ns = pass->run->processes[p].last_beat_ns;
+	uint64_t last_ns = model->processes[p].facts.last_ns;
+	uint64_t beat_ns = model->run->processes[p].last_beat_ns;
 
-	return ct_census_at(census, pass->attempts->places[p].host,
+	return ct_census_at(census, model->attempts->places[p].host,
 			    beat_ns > last_ns ? beat_ns : last_ns);
 }
 
-static int take_seats(struct ct_census *census, const struct ct_pass *pass)
+static int take_seats(struct ct_census *census, const struct ct_model *model)
 {
-	census->n_seats = pass->n_seats;
-	census->n_processes = (uint32_t)pass->run->n_processes;
-	census->seats = calloc(pass->n_seats + 1, sizeof(*census->seats));
-	census->processes = calloc(pass->run->n_processes + 1, sizeof(*census->processes));
+	census->n_seats = model->n_seats;
+	census->n_processes = (uint32_t)model->run->n_processes;
+	census->seats = calloc(model->n_seats + 1, sizeof(*census->seats));
+	census->processes = calloc(model->run->n_processes + 1, sizeof(*census->processes));
 	if (!census->seats || !census->processes)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < pass->n_seats; s++) {
-		const char *bus_id = bus_id_of(pass, &pass->seats[s]);
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		const char *bus_id = bus_id_of(model, &model->seats[s]);
 
 		census->seats[s] = (struct ct_census_seat){
-			.rank = pass->seats[s].rank,
-			.device = pass->seats[s].device,
-			.host = pass->host_of[s],
-			.process = pass->seats[s].process,
-			.pid = pass->run->processes[pass->seats[s].process].id.pid,
-			.local = pass->seats[s].local,
+			.rank = model->seats[s].rank,
+			.device = model->seats[s].device,
+			.host = model->host_of[s],
+			.process = model->seats[s].process,
+			.pid = model->run->processes[model->seats[s].process].id.pid,
+			.local = model->seats[s].local,
 		};
 		if (bus_id)
 			census->seats[s].bus_id = ct_arena_text(census->texts.memory, bus_id,
 								strlen(bus_id));
 	}
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		const struct ct_place *place = &pass->attempts->places[p];
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		const struct ct_place *place = &model->attempts->places[p];
 
-		if (place->attempt != pass->attempt)
+		if (place->attempt != model->attempt)
 			continue;
 		census->processes[p] = (struct ct_census_process){
 			.seat = place->seat,
 			.host = place->host,
-			.sign_ns = sign_of(census, pass, p),
+			.sign_ns = sign_of(census, model, p),
 			.is_there = 1,
 		};
 		if (census->processes[p].sign_ns > census->sign_ns)
 			census->sign_ns = census->processes[p].sign_ns;
 	}
-	return take_more(census, pass);
+	return take_more(census, model);
 }
 
 static int by_lowest(const void *a, const void *b, void *arg)
@@ -170,13 +169,13 @@ static int number_hosts(struct ct_census *census)
 	return CT_OK;
 }
 
-static int take_hosts(struct ct_census *census, const struct ct_pass *pass)
+static int take_hosts(struct ct_census *census, const struct ct_model *model)
 {
 	census->hosts = calloc(census->n_hosts + 1, sizeof(*census->hosts));
 	if (!census->hosts)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < census->n_hosts; h++) {
-		const char *name = pass->attempts->hosts[h].name;
+		const char *name = model->attempts->hosts[h].name;
 
 		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
 		if (!census->hosts[h].name)
@@ -206,22 +205,22 @@ static int take_comm(struct ct_census *census, const struct ct_comm *comm)
 					 : CT_NOMEM;
 }
 
-int ct_census_places(struct ct_census *census, const struct ct_pass *pass)
+int ct_census_places(struct ct_census *census, const struct ct_model *model)
 {
-	int st = take_seats(census, pass);
+	int st = take_seats(census, model);
 
-	census->begin_unix_ns = pass->begin_unix_ns;
-	census->duration_ns = pass->duration_ns;
+	census->begin_unix_ns = model->begin_unix_ns;
+	census->duration_ns = model->duration_ns;
 	if (st == CT_OK)
-		st = take_hosts(census, pass);
+		st = take_hosts(census, model);
 	if (st == CT_OK)
-		st = take_exposed(census, pass);
-	census->comms = calloc(pass->comms.n + 1, sizeof(*census->comms));
+		st = take_exposed(census, model);
+	census->comms = calloc(model->comms.n + 1, sizeof(*census->comms));
 	if (!census->comms)
 		return CT_NOMEM;
-	census->n_comms = pass->comms.n;
-	for (uint32_t c = 0; c < pass->comms.n && st == CT_OK; c++)
-		st = take_comm(census, pass->comms.all[c]);
+	census->n_comms = model->comms.n;
+	for (uint32_t c = 0; c < model->comms.n && st == CT_OK; c++)
+		st = take_comm(census, model->comms.all[c]);
 	return st;
 }
 

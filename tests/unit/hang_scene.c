@@ -29,7 +29,7 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 		abort();
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ct_scene_process *p = &all[i];
-		struct ct_load_facts facts = { .clocks = 1, .wall_err_ns = p->err * MS };
+		struct ct_process_facts facts = { .clocks = 1, .wall_err_ns = p->err * MS };
 
 		s->infos[i].id.pid = CT_SCENE_PID(i);
 		s->infos[i].id.hang_after_ns = after_ms * MS;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "analyzer/lateness/host_calls.h"
+#include "analyzer/stream/host_calls.h"
 #include "trace/ops.h"
 
 #define RANKS 4

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/clock/clocks.h"
+#include "analyzer/clock/solve.h"
 #include "analyzer/model/clock_map.h"
 #include "tests/unit/clock_job.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/load/environment_facts.h"
+#include "analyzer/model/environment_facts.h"
 #include "trace/invisible.h"
 #include "trace/ops.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/charts/heat.h"
 #include "analyzer/charts/heat_rows.h"
 #include "tests/unit/launch_job.h"
 

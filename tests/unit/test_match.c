@@ -9,7 +9,7 @@
 
 #include "analyzer/load/join.h"
 #include "analyzer/match/match.h"
-#include "analyzer/match/op_classes.h"
+#include "analyzer/model/op_classes.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/outlier_set.h"
 #include "analyzer/stream/stream.h"
 #include "tests/unit/job.h"
@@ -152,11 +153,11 @@ static void a_wide_spread_is_no_set(void **state)
 static int apart(const double *slowness, const uint8_t *in_set, uint32_t n, uint32_t per_host)
 {
 	struct ct_seat seats[64] = { 0 };
-	struct ct_pass pass = { .seats = seats, .n_seats = n };
+	struct ct_model model = { .seats = seats, .n_seats = n };
 
 	for (uint32_t s = 0; s < n; s++)
 		seats[s].host = s / per_host;
-	return ct_set_stands_apart(&pass, slowness, in_set);
+	return ct_set_stands_apart(&model, slowness, in_set);
 }
 
 static void sets_stand_apart_or_are_the_end_of_a_spread(void **state)

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/outlier_set.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -41,27 +44,27 @@ static int has_graphs(const struct ct_tape *tape)
 }
 
 /* Members that are missing leave gaps that were waited in. */
-static int is_whole(const struct ct_pass *pass)
+static int is_whole(const struct ct_model *model)
 {
-	double all = (double)(pass->matched + pass->messages + pass->incomplete);
+	double all = (double)(model->matched + model->messages + model->incomplete);
 
-	return 100 * (double)pass->incomplete <= CT_WHATIF_LEFT_OUT_PCT * all;
+	return 100 * (double)model->incomplete <= CT_WHATIF_LEFT_OUT_PCT * all;
 }
 
-int ct_whatif_judge(struct ct_whatif *w, const struct ct_pass *pass,
+int ct_whatif_judge(struct ct_whatif *w, const struct ct_model *model, const struct ct_tape *log,
 		    const struct ct_charge *charges)
 {
 	uint8_t *asked;
 	int st;
 
-	if (!is_on_gpu(&pass->tape) || has_graphs(&pass->tape) || !is_whole(pass))
+	if (!is_on_gpu(log) || has_graphs(log) || !is_whole(model))
 		return CT_OK;
-	asked = calloc((size_t)pass->n_seats + 1, 1);
+	asked = calloc((size_t)model->n_seats + 1, 1);
 	if (!asked)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < pass->n_seats; s++)
+	for (uint32_t s = 0; s < model->n_seats; s++)
 		asked[s] = charges[s].guilty != 0;
-	st = ct_whatif_run(w, &pass->tape, &pass->comms, pass->host_of, asked);
+	st = ct_whatif_run(w, log, &model->comms, model->host_of, asked);
 	free(asked);
 	return st;
 }
@@ -133,12 +136,12 @@ static void replay_set(struct ct_whatif *w, const uint32_t *seats, uint32_t n, i
 }
 
 /* Where the last one's own transfer was slow too, often, nobody is named by the play alone: it may have been the transfer. */
-static int is_worth(const struct ct_pass *pass, const struct ct_replayed *r)
+static int is_worth(const struct ct_lateness *late, const struct ct_replayed *r)
 {
-	return r->is_known && pass->slow_transfers <= MOST_SLOW * (double)pass->matched &&
+	return r->is_known && late->slow_transfers <= MOST_SLOW * (double)late->model->matched &&
 	       r->windows >= LEAST_WINDOWS && r->loss_ns > r->err_ns &&
 	       (double)(r->loss_ns - r->err_ns) >=
-		       (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
+		       (double)late->model->duration_ns * CT_BLAME_GATE_PCT / 100;
 }
 
 /* Is it late steadily: without its largest excesses at least half of them all remains? 1, 0, CT_NOMEM. */
@@ -165,11 +168,11 @@ static int is_steady(const struct ct_whatif *w, uint32_t seat)
 
 /* Do they take longest round after round, more often than chance? Then the error holds how much rounds differ. 1, 0,
  * CT_NOMEM. */
-static int does_recur(const struct ct_whatif *w, const struct ct_pass *pass, const uint32_t *seats,
-		      uint32_t n, int is_chosen, struct ct_replayed *r)
+static int does_recur(const struct ct_whatif *w, const struct ct_lateness *late,
+		      const uint32_t *seats, uint32_t n, int is_chosen, struct ct_replayed *r)
 {
 	struct ct_recurrence recurs;
-	int st = ct_whatif_recurs(w, pass, seats, n, is_chosen, &recurs);
+	int st = ct_whatif_recurs(w, late, seats, n, is_chosen, &recurs);
 	double err;
 
 	if (st != CT_OK)
@@ -195,26 +198,26 @@ static int64_t most_of_others(const struct ct_whatif *w, const struct ct_charge 
 	return most;
 }
 
-static int weigh_rank(struct ct_whatif *w, const struct ct_pass *pass,
+static int weigh_rank(struct ct_whatif *w, const struct ct_lateness *late,
 		      const struct ct_charge *charges, uint32_t seat, struct ct_replayed *out)
 {
 	int steady, recurs;
 
 	replay_set(w, &seat, 1, most_of_others(w, charges, seat), out);
-	if (charges[seat].guilty || !is_worth(pass, out))
+	if (charges[seat].guilty || !is_worth(late, out))
 		return CT_OK;
-	recurs = does_recur(w, pass, &seat, 1, 1, out);
+	recurs = does_recur(w, late, &seat, 1, 1, out);
 	steady = recurs > 0 ? is_steady(w, seat) : recurs;
-	out->names_it = steady > 0 && is_worth(pass, out);
+	out->names_it = steady > 0 && is_worth(late, out);
 	return steady < 0 ? steady : CT_OK;
 }
 
 /* Ranks are compared by how long they computed before they came. That means nothing between ranks whose places in the job
  * differ: the first stage of a pipeline ends its backward pass last, and is not slow. */
-static void compare_likes(const struct ct_whatif *w, const struct ct_pass *pass,
+static void compare_likes(const struct ct_whatif *w, const struct ct_model *model,
 			  const uint8_t *alone, struct ct_charge *charges)
 {
-	double gate = (double)pass->duration_ns * CT_BLAME_GATE_PCT / 100;
+	double gate = (double)model->duration_ns * CT_BLAME_GATE_PCT / 100;
 
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++) {
 		struct ct_charge *c = &charges[s];
@@ -228,7 +231,7 @@ static void compare_likes(const struct ct_whatif *w, const struct ct_pass *pass,
 	}
 }
 
-int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_charge *charges,
+int ct_whatif_weigh(struct ct_whatif *w, const struct ct_lateness *late, struct ct_charge *charges,
 		    struct ct_set_result *set)
 {
 	uint32_t *seats, n = 0;
@@ -240,16 +243,17 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 	/* all before any of them is settled: whom nobody suspects is the measure of the others */
 	for (uint32_t s = 0; s < w->schedule.n_seats && st == CT_OK; s++) {
 		if (w->is_asked[s])
-			st = weigh_rank(w, pass, charges, s, &charges[s].replayed);
+			st = weigh_rank(w, late, charges, s, &charges[s].replayed);
 	}
 	for (uint32_t s = 0; s < w->schedule.n_seats; s++)
-		ct_charge_settle(&charges[s], pass->duration_ns);
-	alone_of = calloc((size_t)pass->n_seats + 1, 1);
-	seats = malloc(((size_t)pass->n_seats + 1) * sizeof(*seats));
-	if (st == CT_OK && (!alone_of || !seats || ct_whatif_peerless(w, pass, alone_of) != CT_OK))
+		ct_charge_settle(&charges[s], late->model->duration_ns);
+	alone_of = calloc((size_t)late->model->n_seats + 1, 1);
+	seats = malloc(((size_t)late->model->n_seats + 1) * sizeof(*seats));
+	if (st == CT_OK && (!alone_of || !seats ||
+			    ct_whatif_peerless(w, late->model, late->log, alone_of) != CT_OK))
 		st = CT_NOMEM;
 	if (st == CT_OK)
-		compare_likes(w, pass, alone_of, charges);
+		compare_likes(w, late->model, alone_of, charges);
 	if (st != CT_OK || !set->in_set) {
 		free(alone_of);
 		free(seats);
@@ -271,8 +275,6 @@ int ct_whatif_weigh(struct ct_whatif *w, const struct ct_pass *pass, struct ct_c
 
 /* ---- sets ---- */
 
-/* By how much more a set has to explain than any of those whose place it takes, or a smaller one. */
-#define EXPLAINS 1.25
 #define AS_MUCH 0.95
 
 /* The smallest of the sets that come to about as much as the one that costs most; of equal ones the one that has a name. */
@@ -315,20 +317,20 @@ static int are_all_slow(const struct ct_whatif *w, const struct ct_whatif_set *s
 }
 
 /* Do they hold more beyond the usual than the others, by more than these differ? 1, 0, CT_NOMEM. */
-static int stands_apart(const struct ct_whatif *w, const struct ct_pass *pass,
+static int stands_apart(const struct ct_whatif *w, const struct ct_model *model,
 			const struct ct_whatif_set *set)
 {
-	double *excess = malloc(((size_t)pass->n_seats + 1) * sizeof(*excess));
-	uint8_t *in_set = calloc((size_t)pass->n_seats + 1, 1);
+	double *excess = malloc(((size_t)model->n_seats + 1) * sizeof(*excess));
+	uint8_t *in_set = calloc((size_t)model->n_seats + 1, 1);
 	int apart = CT_NOMEM;
 
-	for (uint32_t s = 0; excess && s < pass->n_seats; s++)
+	for (uint32_t s = 0; excess && s < model->n_seats; s++)
 		excess[s] = s < w->schedule.n_seats && w->usual.by_peers[s] ? w->usual.excess_ns[s]
 									    : NAN;
 	for (uint32_t k = 0; in_set && k < set->n; k++)
 		in_set[set->seats[k]] = 1;
 	if (excess && in_set)
-		apart = ct_set_stands_apart(pass, excess, in_set);
+		apart = ct_set_stands_apart(model, excess, in_set);
 	free(excess);
 	free(in_set);
 	return apart;
@@ -352,79 +354,25 @@ static int64_t chance_of(const struct ct_whatif *w, const struct ct_whatif_set *
 	return most;
 }
 
-static int is_straggler(const struct ct_finding *f)
-{
-	return f->kind == CT_FINDING_STRAGGLER || f->kind == CT_FINDING_STRAGGLER_HOST ||
-	       f->kind == CT_FINDING_STRAGGLER_GROUP;
-}
-
-/* How many of the finding's ranks are those of these seats. */
-static size_t shared_with(const struct ct_pass *pass, const struct ct_finding *f,
-			  const struct ct_whatif_set *set)
-{
-	size_t n = 0;
-
-	for (size_t r = 0; r < f->n_ranks; r++) {
-		for (uint32_t k = 0; k < set->n; k++)
-			n += f->ranks[r] >= 0 && f->ranks[r] == pass->seats[set->seats[k]].rank;
-	}
-	return n;
-}
-
-/* 0: somebody is named already who says as much as the set, or somebody outside of it; else what is named of it is taken off
- * the list. */
-static int makes_room(const struct ct_pass *pass, const struct ct_whatif_set *set, uint64_t loss_ns,
-		      struct ct_findings *list)
-{
-	size_t kept = 0;
-
-	for (size_t k = 0; k < list->n; k++) {
-		struct ct_finding *f = &list->all[k];
-
-		if (!is_straggler(f))
-			continue;
-		if (shared_with(pass, f, set) < f->n_ranks)
-			return 0;
-		/* the same ranks: they are told as what they are */
-		if (f->n_ranks == set->n) {
-			if (set->kind == CT_WHATIF_GROUP && f->kind == CT_FINDING_STRAGGLER) {
-				f->kind = CT_FINDING_STRAGGLER_GROUP;
-				f->comm_key = set->comm->key;
-			}
-			return 0;
-		}
-		/* of a bound nobody knows how much is true */
-		if (!f->at_most && (double)loss_ns < EXPLAINS * (double)f->loss_ns)
-			return 0;
-	}
-	for (size_t k = 0; k < list->n; k++) {
-		if (!is_straggler(&list->all[k]))
-			list->all[kept++] = list->all[k];
-	}
-	list->n = kept;
-	return 1;
-}
-
-int ct_whatif_findings(struct ct_whatif *w, const struct ct_pass *pass, struct ct_findings *list)
+int ct_whatif_slow_set(struct ct_whatif *w, const struct ct_lateness *late,
+		       const struct ct_whatif_set **best, struct ct_replayed *r)
 {
 	const struct ct_whatif_set *set = w->is_close ? best_set(w) : NULL;
-	struct ct_replayed r = { 0 };
 	int slow;
 
-	if (!set || pass->oversubscribed.processes)
-		return CT_OK;
-	replay_set(w, set->seats, set->n, chance_of(w, set), &r);
-	if (!is_worth(pass, &r))
-		return CT_OK;
+	*r = (struct ct_replayed){ 0 };
+	if (!set || late->oversubscribed.processes)
+		return 0;
+	replay_set(w, set->seats, set->n, chance_of(w, set), r);
+	if (!is_worth(late, r))
+		return 0;
 	slow = are_all_slow(w, set);
 	if (slow > 0)
-		slow = stands_apart(w, pass, set);
+		slow = stands_apart(w, late->model, set);
 	if (slow > 0)
-		slow = does_recur(w, pass, set->seats, set->n, set->kind == CT_WHATIF_LATEST, &r);
-	if (slow < 1 || !is_worth(pass, &r))
-		return slow < 0 ? slow : CT_OK;
-	return makes_room(pass, set, r.loss_ns, list) ? ct_whatif_finding(pass, set, &r, list)
-						      : CT_OK;
+		slow = does_recur(w, late, set->seats, set->n, set->kind == CT_WHATIF_LATEST, r);
+	*best = set;
+	return slow > 0 ? is_worth(late, r) : slow;
 }
 
 /* Of the run: a rank's gaps lie between two measured times each, and all of these may be off the same way. */

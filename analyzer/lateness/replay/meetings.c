@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who needs whom in an operation, and what it takes once they are there. */
 #include "analyzer/lateness/replay/schedule_private.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 
 static int on_one_clock(const struct ct_tape *tape, const struct ct_tape_instance *i,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "analyzer/lateness/replay/judge.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 
 /* Communicators whose members all send to all others hand nothing on, whatever the sizes. From this size on: three stages
@@ -60,9 +62,10 @@ static int hands_on(const struct ct_tape *tape, uint32_t seat, int8_t *kinds)
 	return 0;
 }
 
-int ct_whatif_peerless(const struct ct_whatif *w, const struct ct_pass *pass, uint8_t *alone)
+int ct_whatif_peerless(const struct ct_whatif *w, const struct ct_model *model,
+		       const struct ct_tape *log, uint8_t *alone)
 {
-	int8_t *kinds = calloc((size_t)pass->comms.n + 1, sizeof(*kinds));
+	int8_t *kinds = calloc((size_t)model->comms.n + 1, sizeof(*kinds));
 	int is = kinds ? 0 : CT_NOMEM;
 
 	for (uint32_t s = 0; s < w->schedule.n_seats && is >= 0; s++) {
@@ -70,7 +73,7 @@ int ct_whatif_peerless(const struct ct_whatif *w, const struct ct_pass *pass, ui
 
 		if (group == UINT32_MAX || w->peers.n_groups < 2 || w->peers.groups[group].n > 1)
 			continue;
-		is = hands_on(&pass->tape, s, kinds);
+		is = hands_on(log, s, kinds);
 		alone[s] = is > 0;
 	}
 	free(kinds);

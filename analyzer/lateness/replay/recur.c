@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "trace/status.h"
 
@@ -73,10 +74,10 @@ static double least_log10(const struct ct_whatif *w, uint32_t n)
 	return log10((double)n / (double)w->schedule.n_seats);
 }
 
-int ct_whatif_recurs(const struct ct_whatif *w, const struct ct_pass *pass, const uint32_t *seats,
-		     uint32_t n, int is_chosen, struct ct_recurrence *out)
+int ct_whatif_recurs(const struct ct_whatif *w, const struct ct_lateness *late,
+		     const uint32_t *seats, uint32_t n, int is_chosen, struct ct_recurrence *out)
 {
-	struct excess e = { .n = pass->rounds.n };
+	struct excess e = { .n = late->rounds.n };
 	double log10_sets = 0, log10_p, sum = 0;
 	int st = CT_NOMEM;
 

@@ -5,6 +5,7 @@
 
 #include "analyzer/base/table.h"
 #include "analyzer/lateness/replay/schedule.h"
+#include "analyzer/stream/instance_log.h"
 
 /* The tape's own stretches, or its eighths where they are too much. */
 struct ct_schedule_choice {

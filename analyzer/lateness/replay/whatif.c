@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/replay/whatif.h"
+#include "analyzer/stream/instance_log.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include "analyzer/lateness/replay/replay.h"
 #include "analyzer/lateness/replay/usual.h"
+#include "analyzer/stream/instance_log.h"
 
 /* Beyond that error nothing is told by it; the same for launches that are missing or had to be broken loose. */
 #define CT_WHATIF_ERROR_PCT 5.0

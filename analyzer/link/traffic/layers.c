@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/link/transfers.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
-#include "analyzer/stream/stream.h"
 #include "trace/ops.h"
 
 /* One communicator while its pairs are laid. */
@@ -24,17 +24,17 @@ struct laying {
 /* Ranks and hosts by seat; a rank that two seats claim is nobody's. */
 static int place_seats(struct ct_layers *l)
 {
-	const struct ct_pass *pass = l->pass;
+	const struct ct_model *model = l->model;
 	struct ct_table by_rank = { 0 };
-	uint32_t *host_at = calloc((size_t)pass->attempts->n_hosts + 1, sizeof(*host_at));
+	uint32_t *host_at = calloc((size_t)model->attempts->n_hosts + 1, sizeof(*host_at));
 	int st = CT_OK;
 
-	l->place = calloc((size_t)pass->n_seats + 1, sizeof(*l->place));
-	l->hosts = calloc((size_t)pass->attempts->n_hosts + 1, sizeof(*l->hosts));
+	l->place = calloc((size_t)model->n_seats + 1, sizeof(*l->place));
+	l->hosts = calloc((size_t)model->attempts->n_hosts + 1, sizeof(*l->hosts));
 	if (!host_at || !l->place || !l->hosts)
 		st = CT_NOMEM;
-	for (uint32_t s = 0; s < pass->n_seats && st == CT_OK; s++) {
-		const struct ct_seat *seat = &pass->seats[s];
+	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++) {
+		const struct ct_seat *seat = &model->seats[s];
 		struct ct_traffic_place *place = &l->place[s], *other;
 
 		if (!host_at[seat->host]) {
@@ -77,7 +77,7 @@ static int add_edge(struct ct_layers *l, struct ct_layer *layer,
 
 	edge.src = (uint32_t)from->rank;
 	edge.dst = (uint32_t)to->rank;
-	if (l->pass->n_seats <= CT_LAYER_RANKS)
+	if (l->model->n_seats <= CT_LAYER_RANKS)
 		st = ct_edges_add(&layer->ranks, &edge);
 	edge.src = from->host;
 	edge.dst = to->host;
@@ -167,7 +167,7 @@ static int lay_members(struct laying *at, const struct ct_traffic_comm *entry)
 		st = lay_pairs(at, entry->pairs);
 	}
 	if (st == CT_OK)
-		st = ct_flows_lay(at->by_member, n, at->layers->pass->traffic.model, lay, at);
+		st = ct_flows_lay(at->by_member, n, at->layers->traffic->model, lay, at);
 	free(at->flows);
 	free(at->by_member);
 	free(at->told);
@@ -314,7 +314,7 @@ static uint64_t whole(double x)
 /* The transfers of messages by communicator and pair of seats: those that tell how fast the way is. */
 static int gather_times(struct ct_layers *l, const struct ct_transfers *t)
 {
-	uint32_t n_comms = l->pass->comms.n, n = 0;
+	uint32_t n_comms = l->model->comms.n, n = 0;
 	struct ct_edge *sums = calloc((size_t)t->n + 1, sizeof(*sums));
 	const struct ct_comm **of = calloc((size_t)t->n + 1, sizeof(*of));
 	uint32_t *next = calloc((size_t)n_comms + 2, sizeof(*next));
@@ -356,22 +356,23 @@ static int gather_times(struct ct_layers *l, const struct ct_transfers *t)
 
 /* ---- the door ---- */
 
-int ct_layers_make(const struct ct_pass *pass, const struct ct_transfers *transfers,
-		   const struct ct_report *report, struct ct_layers *l)
+int ct_layers_make(const struct ct_model *model, const struct ct_traffic *traffic,
+		   const struct ct_transfers *transfers, const struct ct_report *report,
+		   struct ct_layers *l)
 {
 	int st;
 
-	*l = (struct ct_layers){ .pass = pass, .report = report };
+	*l = (struct ct_layers){ .model = model, .traffic = traffic, .report = report };
 	st = place_seats(l);
 	if (st == CT_OK)
 		st = gather_times(l, transfers);
 	if (st == CT_OK)
 		st = layer_of(l, "all", NULL) ? CT_OK : CT_NOMEM;
-	for (uint32_t c = 0; c < pass->traffic.n_comms && c < pass->comms.n && st == CT_OK; c++) {
-		const struct ct_traffic_comm *entry = &pass->traffic.by_comm[c];
+	for (uint32_t c = 0; c < traffic->n_comms && c < model->comms.n && st == CT_OK; c++) {
+		const struct ct_traffic_comm *entry = &traffic->by_comm[c];
 
 		if (entry->flows || entry->pairs)
-			st = lay_comm(l, pass->comms.all[c], entry);
+			st = lay_comm(l, model->comms.all[c], entry);
 	}
 	for (uint32_t i = 0; i < l->n; i++) {
 		ct_edges_sort(&l->all[i].ranks);

@@ -6,6 +6,7 @@
 
 #include "analyzer/link/traffic/edges.h"
 #include "analyzer/link/traffic/traffic.h"
+#include "analyzer/model/model.h"
 
 /* Pairs of a picture at most, and of all pictures by ranks, and of all by hosts: 512 of them, each with each other. */
 #define CT_LAYER_EDGES (1u << 18)
@@ -33,7 +34,8 @@ struct ct_layers {
 	uint32_t *hosts; /* that have ranks, in the order of these: indexes into the attempts' */
 	uint32_t n_hosts;
 	/* private */
-	const struct ct_pass *pass;
+	const struct ct_model *model;
+	const struct ct_traffic *traffic;
 	const struct ct_report *report;
 	struct ct_traffic_place {
 		int rank; /* -1 not known */
@@ -47,8 +49,9 @@ struct ct_layers {
 uint64_t ct_layer_bytes(const struct ct_layer *layer);
 
 /* From what a closed pass has summed up; ct_layers_fini() in any case. */
-int ct_layers_make(const struct ct_pass *pass, const struct ct_transfers *transfers,
-		   const struct ct_report *report, struct ct_layers *layers);
+int ct_layers_make(const struct ct_model *model, const struct ct_traffic *traffic,
+		   const struct ct_transfers *transfers, const struct ct_report *report,
+		   struct ct_layers *layers);
 void ct_layers_fini(struct ct_layers *layers);
 
 #endif

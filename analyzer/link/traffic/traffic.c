@@ -6,6 +6,7 @@
 
 #include "analyzer/load/graphs.h"
 #include "analyzer/model/call_name.h"
+#include "analyzer/stream/stream.h"
 #include "trace/ops.h"
 
 /* How often a process launched a graph. */
@@ -276,4 +277,39 @@ void ct_traffic_fini(struct ct_traffic *t)
 	ct_table_fini(&t->by_process);
 	free(t->by_comm);
 	*t = (struct ct_traffic){ 0 };
+}
+
+/* ---- of a stream ---- */
+
+static int on_begin(void *arg, struct ct_stream *stream)
+{
+	struct ct_traffic *traffic = arg;
+
+	traffic->memory = stream->model.memory;
+	return CT_OK;
+}
+
+static int on_op(void *traffic, const struct ct_stream *stream, const struct ct_op_event *event)
+{
+	(void)stream;
+	return event->member->captured ? CT_OK
+				       : ct_traffic_op(traffic, event->process, event->op,
+						       event->comm, event->member->varying);
+}
+
+static int on_block(void *traffic, const struct ct_stream *stream, uint32_t process,
+		    const struct ct_load *load, int ended)
+{
+	(void)stream;
+	return ended ? ct_traffic_process(traffic, process, load) : CT_OK;
+}
+
+void ct_traffic_observe(struct ct_traffic *traffic, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){
+		.begin = on_begin,
+		.op = on_op,
+		.block = on_block,
+		.arg = traffic,
+	};
 }

@@ -12,9 +12,12 @@
 #include "analyzer/link/traffic/flow.h"
 #include "analyzer/load/load.h"
 #include "analyzer/model/comms.h"
+#include "analyzer/model/model.h"
 #include "analyzer/model/report.h"
+#include "analyzer/stream/stream.h"
 
-struct ct_pass;
+struct ct_model;
+struct ct_observer;
 struct ct_transfers;
 
 /* Why bytes are missing, or may be. */
@@ -93,10 +96,12 @@ int ct_traffic_op(struct ct_traffic *traffic, uint32_t process, const struct ct_
 /* All of a process has been read: what its TRAFFIC records told, and what its graphs moved. */
 int ct_traffic_process(struct ct_traffic *traffic, uint32_t process, const struct ct_load *load);
 
+/* Takes in all that a stream reads; its memory is then the stream's. Only `model` is set before. */
+void ct_traffic_observe(struct ct_traffic *traffic, struct ct_observer *observer);
 void ct_traffic_fini(struct ct_traffic *traffic);
 
 /* The report's part; once its ranks, losses, roles and what could not be seen are in it. `transfers` of the same pass. */
-int ct_traffic_fill(const struct ct_pass *pass, const struct ct_transfers *transfers,
-		    struct ct_report *report);
+int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traffic,
+		    const struct ct_transfers *transfers, struct ct_report *report);
 
 #endif

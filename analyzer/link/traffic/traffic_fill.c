@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/link/traffic/layers.h"
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* A matrix of more ranks is mostly zeros, and nothing that anybody wants to read; layers have it all. */
 #define MATRIX_RANKS 1024u
@@ -25,12 +25,12 @@ static int moves_nothing(const char *id)
 	       strcmp(id, "DLSYM_OFF") == 0;
 }
 
-static int has_unseen(const struct ct_pass *pass)
+static int has_unseen(const struct ct_model *model)
 {
-	for (size_t p = 0; p < pass->run->n_processes; p++) {
-		const struct ct_environment_facts *facts = &pass->processes[p].environment;
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		const struct ct_environment_facts *facts = &model->processes[p].environment;
 
-		for (uint32_t i = 0; pass->processes[p].read && i < facts->n_unseen; i++)
+		for (uint32_t i = 0; model->processes[p].read && i < facts->n_unseen; i++)
 			if (!moves_nothing(facts->unseen[i].name))
 				return 1;
 	}
@@ -52,8 +52,8 @@ static int has_lost(const struct ct_report *report)
 	return 0;
 }
 
-static unsigned find_gaps(const struct ct_pass *pass, const struct ct_layers *l,
-			  const struct ct_report *report)
+static unsigned find_gaps(const struct ct_model *model, const struct ct_traffic *traffic,
+			  const struct ct_layers *l, const struct ct_report *report)
 {
 	const struct {
 		int is;
@@ -63,10 +63,10 @@ static unsigned find_gaps(const struct ct_pass *pass, const struct ct_layers *l,
 		{ l->is_too_large, CT_TRAFFIC_GAP_TOO_LARGE },
 		{ !report->run.complete, CT_TRAFFIC_GAP_INCOMPLETE },
 		{ has_lost(report), CT_TRAFFIC_GAP_LOST },
-		{ has_unseen(pass), CT_TRAFFIC_GAP_UNSEEN },
+		{ has_unseen(model), CT_TRAFFIC_GAP_UNSEEN },
 		{ l->is_unplaced, CT_TRAFFIC_GAP_UNPLACED },
 	};
-	unsigned gaps = pass->traffic.gaps;
+	unsigned gaps = traffic->gaps;
 
 	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
 		gaps |= found[i].is ? 1u << found[i].gap : 0;
@@ -87,10 +87,10 @@ static const char *find_why(const struct ct_layers *l, unsigned gaps)
 			return gap_texts[g];
 	if (!l->n_comms)
 		return "nothing was sent";
-	for (uint32_t s = 0; s < l->pass->n_seats; s++)
+	for (uint32_t s = 0; s < l->model->n_seats; s++)
 		if (l->place[s].rank < 0)
 			return "which ranks there are is not known";
-	if (l->pass->n_seats > MATRIX_RANKS)
+	if (l->model->n_seats > MATRIX_RANKS)
 		return "too many ranks for a matrix";
 	return NULL;
 }
@@ -138,7 +138,7 @@ static int fill_note(const struct ct_layers *l, unsigned gaps, struct ct_arena *
 			say(&s, gap_texts[g]);
 	if (l->report->n_inflight || l->report->open_launches)
 		say(&s, "operations that had not ended count in full");
-	if (l->pass->n_seats > CT_LAYER_RANKS)
+	if (l->model->n_seats > CT_LAYER_RANKS)
 		say(&s, "too many ranks to show each: by hosts only");
 	say_number(&s, n_full, "pictures are left out, which have too many pairs");
 	say_number(&s, l->comms_left_out,
@@ -311,14 +311,14 @@ static int fill_layers(const struct ct_layers *l, struct ct_arena *memory,
 	return st;
 }
 
-static int fill_hosts(const struct ct_pass *pass, const struct ct_layers *l,
+static int fill_hosts(const struct ct_model *model, const struct ct_layers *l,
 		      struct ct_arena *memory, struct ct_report_traffic *out)
 {
 	out->hosts = ct_arena_calloc(memory, l->n_hosts, sizeof(*out->hosts));
 	if (!out->hosts)
 		return CT_NOMEM;
 	for (uint32_t h = 0; h < l->n_hosts; h++) {
-		const char *name = pass->attempts->hosts[l->hosts[h]].name;
+		const char *name = model->attempts->hosts[l->hosts[h]].name;
 
 		out->hosts[h] = ct_arena_text(memory, name, sizeof(((struct ct_process *)0)->host));
 		if (!out->hosts[h])
@@ -347,17 +347,17 @@ static size_t place_in(const struct ct_report_traffic *out, uint32_t rank)
 }
 
 /* Everything is known: of every seat its rank, and that is its own. */
-static int fill_matrix(const struct ct_pass *pass, const struct ct_edges *edges,
+static int fill_matrix(const struct ct_model *model, const struct ct_edges *edges,
 		       struct ct_arena *memory, struct ct_report_traffic *out)
 {
-	size_t n = pass->n_seats;
+	size_t n = model->n_seats;
 
 	out->ranks = ct_arena_calloc(memory, n, sizeof(*out->ranks));
 	out->matrix = ct_arena_calloc(memory, n * n, sizeof(*out->matrix));
 	if (!out->ranks || !out->matrix)
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < n; s++)
-		out->ranks[s] = pass->seats[s].rank;
+		out->ranks[s] = model->seats[s].rank;
 	qsort(out->ranks, n, sizeof(*out->ranks), by_number);
 	out->n_ranks = n;
 	for (uint32_t i = 0; i < edges->n; i++)
@@ -366,17 +366,17 @@ static int fill_matrix(const struct ct_pass *pass, const struct ct_edges *edges,
 	return CT_OK;
 }
 
-int ct_traffic_fill(const struct ct_pass *pass, const struct ct_transfers *transfers,
-		    struct ct_report *report)
+int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traffic,
+		    const struct ct_transfers *transfers, struct ct_report *report)
 {
 	struct ct_report_traffic *out = &report->traffic;
 	struct ct_layers layers;
 	unsigned gaps;
-	int st = ct_layers_make(pass, transfers, report, &layers);
+	int st = ct_layers_make(model, traffic, transfers, report, &layers);
 
 	if (st == CT_OK) {
-		gaps = find_gaps(pass, &layers, report);
-		out->model = pass->traffic.model;
+		gaps = find_gaps(model, traffic, &layers, report);
+		out->model = traffic->model;
 		out->at_least = gaps != 0;
 		out->why = find_why(&layers, gaps);
 		out->exact_bytes = layers.all[0].exact_bytes;
@@ -389,9 +389,9 @@ int ct_traffic_fill(const struct ct_pass *pass, const struct ct_transfers *trans
 		st = fill_note(&layers, gaps, report->memory, out);
 	}
 	if (st == CT_OK && !out->why)
-		st = fill_matrix(pass, &layers.all[0].ranks, report->memory, out);
+		st = fill_matrix(model, &layers.all[0].ranks, report->memory, out);
 	if (st == CT_OK)
-		st = fill_hosts(pass, &layers, report->memory, out);
+		st = fill_hosts(model, &layers, report->memory, out);
 	if (st == CT_OK)
 		st = fill_layers(&layers, report->memory, out);
 	ct_layers_fini(&layers);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study_buckets.c — gradient buckets whose size costs, and the size to try. */
+/* gradient buckets whose size costs, and the size to try. */
 #include <math.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/overlap_findings.h"
 #include "analyzer/overlap/buckets.h"
 #include "analyzer/overlap/study.h"
 #include "trace/ops.h"
@@ -49,7 +50,8 @@ static int add(const struct search *s, const struct ct_buckets *b,
 	struct ct_findings *list = s->list;
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_BUCKETS);
 	double pct = 100 * a->gain_ns / cycle_ns, err = 100 * a->gain_err_ns / cycle_ns;
-	double run = (double)study->pass->duration_ns / 100, cap = (double)a->cap_bytes / 1048576.0;
+	double run = (double)study->model->duration_ns / 100,
+	       cap = (double)a->cap_bytes / 1048576.0;
 
 	if (!f || ct_finding_evidence(list, f, "buckets", b->n, "count", NAN) ||
 	    ct_finding_evidence(list, f, "bytes_in_a_cycle", (double)b->total_bytes, "bytes",
@@ -64,7 +66,7 @@ static int add(const struct search *s, const struct ct_buckets *b,
 	    ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN) ||
 	    ct_finding_evidence(list, f, "gain_in_a_cycle", a->gain_ns, "ns", a->gain_err_ns))
 		return CT_NOMEM;
-	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->pass->duration_ns);
+	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->model->duration_ns);
 	f->severity = f->severity > CT_SEVERITY_WARN ? CT_SEVERITY_WARN : f->severity;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
@@ -108,6 +110,6 @@ int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings)
 
 	if (!study->cuts.n)
 		return CT_OK;
-	return ct_buckets_each(&study->pass->tape, &study->pass->exposures, study->cycle_of,
-			       study->told, look_at, &s);
+	return ct_buckets_each(study->log, study->exposures, study->cycle_of, study->told, look_at,
+			       &s);
 }

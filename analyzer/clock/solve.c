@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/clock/clocks.h"
+#include "analyzer/clock/solve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,37 +8,6 @@
 #include "analyzer/clock/points.h"
 #include "analyzer/clock/tree.h"
 #include "trace/status.h"
-
-struct ct_clocks {
-	uint32_t n_hosts, reference;
-	struct ct_clock_host *hosts;
-	struct ct_clock_map *maps; /* by host: its clock in terms of the reference's */
-};
-
-const char *ct_clock_quality_name(enum ct_clock_quality quality)
-{
-	static const char *const names[] = {
-#define NAME(name) #name,
-		CT_CLOCK_QUALITY_MAP(NAME)
-#undef NAME
-	};
-
-	return names[quality];
-}
-
-const char *ct_clock_conflict_text(enum ct_clock_conflict_kind kind)
-{
-	static const char *const texts[] = {
-		[CT_CONFLICT_NONE] = "none",
-		[CT_CONFLICT_CAUSE] = "operations end before all their members have begun",
-		[CT_CONFLICT_JUMP] = "the clock was set, or slewed fast",
-		[CT_CONFLICT_ENDS] = "ends of operations contradict their starts",
-		[CT_CONFLICT_ORDER] = "operations stand in no order of time",
-		[CT_CONFLICT_DRIFT] = "the clocks drift apart by more than 300 ppm",
-	};
-
-	return texts[kind];
-}
 
 /* ---- ranks of one host ---- */
 
@@ -141,19 +110,6 @@ static void note_conflicts(struct ct_clocks *c, const struct ct_relation *r)
 	}
 }
 
-static int copy_map(const struct ct_clock_map *from, struct ct_clock_map *to)
-{
-	*to = *from;
-	to->cap = to->n;
-	to->knots = malloc(to->n * sizeof(*to->knots));
-	if (!to->knots) {
-		to->n = 0;
-		return CT_NOMEM;
-	}
-	memcpy(to->knots, from->knots, to->n * sizeof(*to->knots));
-	return CT_OK;
-}
-
 static int fill_host(struct ct_clocks *c, uint32_t h, const struct ct_tree_node *nodes,
 		     const struct ct_relation *relations)
 {
@@ -163,7 +119,7 @@ static int fill_host(struct ct_clocks *c, uint32_t h, const struct ct_tree_node 
 	struct ct_clock_host *host = &c->hosts[h];
 	struct ct_clock_map *map = &c->maps[h];
 	double err = 0;
-	int st = node->parent == c->reference ? copy_map(step, map)
+	int st = node->parent == c->reference ? ct_map_copy(step, map)
 					      : ct_map_compose(step, &c->maps[node->parent], map);
 
 	if (st != CT_OK)
@@ -248,80 +204,4 @@ int ct_clocks_solve(struct ct_clock_points *p, uint32_t reference, struct ct_clo
 	else
 		ct_clocks_free(c);
 	return st;
-}
-
-void ct_clocks_free(struct ct_clocks *c)
-{
-	for (uint32_t h = 0; c && c->maps && h < c->n_hosts; h++)
-		ct_map_fini(&c->maps[h]);
-	if (c) {
-		free(c->maps);
-		free(c->hosts);
-	}
-	free(c);
-}
-
-struct ct_clocks *ct_clocks_copy(const struct ct_clocks *from)
-{
-	struct ct_clocks *c = from ? calloc(1, sizeof(*c)) : NULL;
-	int st = CT_OK;
-
-	if (!c)
-		return NULL;
-	c->n_hosts = from->n_hosts;
-	c->reference = from->reference;
-	c->hosts = calloc(c->n_hosts + 1, sizeof(*c->hosts));
-	c->maps = calloc(c->n_hosts + 1, sizeof(*c->maps));
-	if (!c->hosts || !c->maps)
-		st = CT_NOMEM;
-	for (uint32_t h = 0; h < c->n_hosts && st == CT_OK; h++) {
-		c->hosts[h] = from->hosts[h];
-		if (from->maps[h].n)
-			st = copy_map(&from->maps[h], &c->maps[h]);
-	}
-	if (st != CT_OK) {
-		ct_clocks_free(c);
-		return NULL;
-	}
-	return c;
-}
-
-/* ---- the door ---- */
-
-uint32_t ct_clocks_reference(const struct ct_clocks *c)
-{
-	return c ? c->reference : 0;
-}
-
-const struct ct_clock_host *ct_clocks_host(const struct ct_clocks *c, uint32_t host)
-{
-	return c && host < c->n_hosts ? &c->hosts[host] : NULL;
-}
-
-int ct_clocks_at(const struct ct_clocks *c, uint32_t host, uint64_t mono_ns, uint64_t *ref_ns,
-		 uint64_t *err_ns)
-{
-	double err = 0;
-
-	if (!c || host >= c->n_hosts)
-		return 0;
-	if (host == c->reference)
-		*ref_ns = mono_ns;
-	else if (c->maps[host].n && c->hosts[host].quality != CT_CLOCK_FAIL)
-		*ref_ns = ct_map_at(&c->maps[host], mono_ns, &err);
-	else
-		return 0;
-	if (err_ns)
-		*err_ns = (uint64_t)ceil(err);
-	return 1;
-}
-
-uint64_t ct_clocks_shift(const struct ct_clocks *c, uint32_t host, uint64_t mono_ns,
-			 const uint64_t *shifts)
-{
-	uint64_t at;
-
-	if (!ct_clocks_at(c, host, mono_ns, &at, NULL))
-		return shifts[host];
-	return at - mono_ns + shifts[c->reference];
 }

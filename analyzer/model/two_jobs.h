@@ -3,10 +3,10 @@
 #ifndef CT_TWO_JOBS_H
 #define CT_TWO_JOBS_H
 
-#include "analyzer/stream/stream.h"
+#include "analyzer/model/model.h"
 
 /* Two processes of the attempt whose jobs have other names, and that claim one rank while neither is a child of the other, or
  * of jobs that have no communicator in common. 1, with their places among the run's processes; 0; or CT_NOMEM. */
-int ct_two_jobs(const struct ct_pass *pass, uint32_t processes[2]);
+int ct_two_jobs(const struct ct_model *model, uint32_t processes[2]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/clock/align.h"
+#include "analyzer/match/align.h"
 
 #include <stdlib.h>
 #include <string.h>

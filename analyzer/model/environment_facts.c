@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/load/environment_facts.h"
+#include "analyzer/model/environment_facts.h"
 
 #include <string.h>
 

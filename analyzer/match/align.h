@@ -4,8 +4,8 @@
 #ifndef CT_CLOCK_ALIGN_H
 #define CT_CLOCK_ALIGN_H
 
-#include "analyzer/clock/clocks.h"
 #include "analyzer/match/waits.h"
+#include "analyzer/model/clocks.h"
 
 struct ct_aligned {
 	struct ct_instance

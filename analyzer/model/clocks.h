@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clocks.h — the clocks of a run's hosts in terms of one of them. The door of this room.
+/* clocks.h — the clocks of a run's hosts in terms of one of them.
  *
- * Processes of one host share CLOCK_MONOTONIC; clocks of two hosts have nothing to do with each other but what their
- * common operations tell (docs/ANALYSIS.md, "Clocks"). Fed with points.h, solved once, then only read: by any number of
- * threads. */
+ * Processes of one host share CLOCK_MONOTONIC; what relates the clocks of two hosts is found out by clock/ from the
+ * operations that both took part in (docs/ANALYSIS.md, "Clocks"). Read-only once solved, by any number of threads. */
 #ifndef CT_CLOCKS_H
 #define CT_CLOCKS_H
 
 #include <stdint.h>
+
+#include "analyzer/model/clock_map.h"
 
 /* The five words of Trace Compass, whose meaning here is in docs/ANALYSIS.md. */
 #define CT_CLOCK_QUALITY_MAP(XX)                                                                   \
@@ -57,12 +58,13 @@ struct ct_clock_host {
 	struct ct_clock_conflict conflict; /* the worst of these */
 };
 
-struct ct_clocks;
-struct ct_clock_points;
+/* Every host's clock in terms of the reference's. */
+struct ct_clocks {
+	uint32_t n_hosts, reference;
+	struct ct_clock_host *hosts;
+	struct ct_clock_map *maps; /* by host; without knots: not related */
+};
 
-/* Relate every host to `reference`, which is rank 0's. The points are used up by it. *clocks is the caller's.
- * 0 or CT_NOMEM. */
-int ct_clocks_solve(struct ct_clock_points *points, uint32_t reference, struct ct_clocks **clocks);
 void ct_clocks_free(struct ct_clocks *clocks);
 
 uint32_t ct_clocks_reference(const struct ct_clocks *clocks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/stream/exposures.h"
+#include "analyzer/overlap/exposures.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/lateness/host_calls.h"
+#include "analyzer/stream/host_calls.h"
 
 #include <stdlib.h>
 #include <string.h>

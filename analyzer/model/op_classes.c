@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/match/op_classes.h"
+#include "analyzer/model/op_classes.h"
 
 #include <stdlib.h>
 
@@ -56,28 +56,48 @@ static struct ct_class *create(struct ct_classes *classes, uint64_t key)
 	return class;
 }
 
+static uint64_t class_of(uint64_t bytes)
+{
+	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
+}
+
+static uint64_t key_of(const struct ct_comm *comm, enum ct_grouped grouped, unsigned op,
+		       unsigned dtype, uint64_t bytes)
+{
+	uint64_t what = (uint64_t)comm->index << 32 | (unsigned)grouped << 16 | op << 8 | dtype;
+
+	return ct_mix(class_of(bytes) ^ ct_mix(what));
+}
+
+struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct ct_comm *comm,
+				 enum ct_grouped grouped, unsigned op, unsigned dtype,
+				 uint64_t bytes)
+{
+	uint64_t key = key_of(comm, grouped, op, dtype, bytes);
+	struct ct_class *class = ct_table_get(&classes->by_key, key);
+
+	while (class && (class->comm != comm || class->grouped != grouped || class->op != op ||
+			 class->dtype != dtype || class->bytes_class != class_of(bytes)))
+		class = class->same_key;
+	return class;
+}
+
 struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm,
 				enum ct_grouped grouped, unsigned op, unsigned dtype,
 				uint64_t bytes)
 {
-	uint64_t bytes_class = bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
-	uint64_t what = (uint64_t)comm->index << 32 | (unsigned)grouped << 16 | op << 8 | dtype;
-	uint64_t key = ct_mix(bytes_class ^ ct_mix(what));
-	struct ct_class *class = ct_table_get(&classes->by_key, key);
+	struct ct_class *class = ct_classes_find(classes, comm, grouped, op, dtype, bytes);
 
-	while (class && (class->comm != comm || class->grouped != grouped || class->op != op ||
-			 class->dtype != dtype || class->bytes_class != bytes_class))
-		class = class->same_key;
 	if (class)
 		return class;
-	class = create(classes, key);
+	class = create(classes, key_of(comm, grouped, op, dtype, bytes));
 	if (!class)
 		return NULL;
 	class->comm = comm;
 	class->grouped = grouped;
 	class->op = op;
 	class->dtype = dtype;
-	class->bytes_class = bytes_class;
+	class->bytes_class = class_of(bytes);
 	return class;
 }
 

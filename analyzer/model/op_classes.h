@@ -42,6 +42,11 @@ struct ct_classes {
 int ct_classes_init(struct ct_classes *classes); /* 0 or CT_NOMEM */
 void ct_classes_fini(struct ct_classes *classes);
 
+/* The row of such operations; NULL: there are none. */
+struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct ct_comm *comm,
+				 enum ct_grouped grouped, unsigned op, unsigned dtype,
+				 uint64_t bytes);
+
 /* The class of an operation, or of a group of them, that moves `bytes` in all; made if it is new. NULL: out of
  * memory. */
 struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm,

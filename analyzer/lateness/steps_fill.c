@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
-#include "analyzer/findings/time_structure.h"
 #include "analyzer/lateness/step_blame.h"
+#include "analyzer/model/model.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -32,21 +32,21 @@ static int fill_times(const struct ct_cycles *cycles, struct ct_report_cycles *t
 	return CT_OK;
 }
 
-static const char *op_name(const struct ct_pass *pass, const struct ct_sequence_kind *kind)
+static const char *op_name(const struct ct_model *model, const struct ct_sequence_kind *kind)
 {
-	return ct_op_names_get(&pass->names, kind->op);
+	return ct_op_names_get(&model->names, kind->op);
 }
 
 /* Names of operations live as long as the pass, if it learnt them. */
-static const char *kept_name(const struct ct_pass *pass, const struct ct_sequence_kind *kind,
+static const char *kept_name(const struct ct_model *model, const struct ct_sequence_kind *kind,
 			     struct ct_arena *memory)
 {
 	const char *known = ct_op_name(kind->op);
 
-	return known ? known : ct_arena_printf(memory, "%s", op_name(pass, kind));
+	return known ? known : ct_arena_printf(memory, "%s", op_name(model, kind));
 }
 
-static int fill_recurring(const struct ct_pass *pass, const struct ct_cycles *cycles,
+static int fill_recurring(const struct ct_model *model, const struct ct_cycles *cycles,
 			  struct ct_report *report)
 {
 	struct ct_report_cycles *to = &report->cycles;
@@ -60,7 +60,7 @@ static int fill_recurring(const struct ct_pass *pass, const struct ct_cycles *cy
 		struct ct_report_recurring *row = &to->recurring[to->n_recurring++];
 
 		row->comm_key = from->kind.comm->key;
-		row->op_name = kept_name(pass, &from->kind, report->memory);
+		row->op_name = kept_name(model, &from->kind, report->memory);
 		row->bytes = from->kind.is_sized ? from->kind.bytes : CT_UNKNOWN;
 		row->every = from->every;
 		row->count = from->n;
@@ -71,7 +71,7 @@ static int fill_recurring(const struct ct_pass *pass, const struct ct_cycles *cy
 }
 
 /* For whom the others waited longest in each cycle; hits are sorted by it. */
-static int last_of(const struct ct_pass *pass, const struct ct_hits *hits, uint32_t cycle,
+static int last_of(const struct ct_model *model, const struct ct_hits *hits, uint32_t cycle,
 		   uint32_t *at)
 {
 	const struct ct_hit *most = NULL;
@@ -82,10 +82,10 @@ static int last_of(const struct ct_pass *pass, const struct ct_hits *hits, uint3
 		if (!most || hits->all[*at].charged_ns > most->charged_ns)
 			most = &hits->all[*at];
 	}
-	return most ? pass->seats[most->seat].rank : -1;
+	return most ? model->seats[most->seat].rank : -1;
 }
 
-static int fill_items(const struct ct_pass *pass, const struct ct_cycles *cycles,
+static int fill_items(const struct ct_model *model, const struct ct_cycles *cycles,
 		      const struct ct_hits *hits, struct ct_report *report)
 {
 	struct ct_report_cycles *to = &report->cycles;
@@ -102,14 +102,14 @@ static int fill_items(const struct ct_pass *pass, const struct ct_cycles *cycles
 		item->begin_at_ns = cycles->cut_ns[k];
 		item->time_ns = cycles->cut_ns[k + 1] - cycles->cut_ns[k];
 		item->exposed_ns = CT_UNKNOWN;
-		item->wait_ns = hits->kept[k] && pass->n_seats ? hits->wait_ns[k] / pass->n_seats
-							       : CT_UNKNOWN;
-		item->last_rank = last_of(pass, hits, k, &at);
+		item->wait_ns = hits->kept[k] && model->n_seats ? hits->wait_ns[k] / model->n_seats
+								: CT_UNKNOWN;
+		item->last_rank = last_of(model, hits, k, &at);
 	}
 	return CT_OK;
 }
 
-int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
+int ct_cycles_fill(const struct ct_model *model, const struct ct_cycles *cycles,
 		   const struct ct_hits *hits, struct ct_report *report)
 {
 	struct ct_report_cycles *to = &report->cycles;
@@ -118,9 +118,9 @@ int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
 	to->covered_pct = NAN;
 	if (!cycles->n)
 		return CT_OK;
-	if (pass->duration_ns)
+	if (model->duration_ns)
 		to->covered_pct = 100 * (double)(cycles->cut_ns[cycles->n] - cycles->cut_ns[0]) /
-				  (double)pass->duration_ns;
+				  (double)model->duration_ns;
 	to->note = cycles->may_be_parts ? "an operation or two each, of uneven times: a step may "
 					  "have several; --cycle-anchor names where it begins"
 					: NULL;
@@ -128,13 +128,13 @@ int ct_cycles_fill(const struct ct_pass *pass, const struct ct_cycles *cycles,
 		to->marker = ct_arena_text(report->memory, cycles->marker, strlen(cycles->marker));
 	} else {
 		to->anchor_comm_key = cycles->anchor.comm->key;
-		to->anchor_op = kept_name(pass, &cycles->anchor, report->memory);
+		to->anchor_op = kept_name(model, &cycles->anchor, report->memory);
 		to->anchor_bytes = cycles->anchor.is_sized ? cycles->anchor.bytes : CT_UNKNOWN;
 	}
 	to->count = cycles->n;
 	to->err_ns = cycles->err_ns;
 	if ((!to->marker && !to->anchor_op) || fill_times(cycles, to) ||
-	    fill_recurring(pass, cycles, report))
+	    fill_recurring(model, cycles, report))
 		return CT_NOMEM;
-	return fill_items(pass, cycles, hits, report);
+	return fill_items(model, cycles, hits, report);
 }

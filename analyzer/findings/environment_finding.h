@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* environment_finding.h — ENVIRONMENT_DIFFERS: facts of the start records that differ between ranks and must not. */
+#ifndef CT_ENVIRONMENT_FINDING_H
+#define CT_ENVIRONMENT_FINDING_H
+
+#include "analyzer/findings/finding_list.h"
+
+/* Adds the finding to the list if anything differs. 0 or CT_NOMEM. */
+int ct_finding_environment(const struct ct_report *report, struct ct_findings *list);
+
+#endif

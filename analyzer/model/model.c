@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/model/model.h"
+
+/* Before the beginning by a hair: the host's clocks were read one after the other. */
+static uint64_t not_before(uint64_t at)
+{
+	return (int64_t)at < 0 ? 0 : at;
+}
+
+uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t mono_ns)
+{
+	return not_before(mono_ns +
+			  ct_clocks_shift(model->attempts->clocks, host, mono_ns, model->shift));
+}
+
+uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns)
+{
+	return ct_model_host_at(model, model->attempts->places[process].host, mono_ns);
+}
+
+uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns)
+{
+	return not_before(mono_ns + model->shift[model->host_of[seat]]);
+}
+
+uint64_t ct_model_age(const struct ct_model *model, const struct ct_unreturned *u)
+{
+	const struct ct_process_facts *facts = &model->processes[u->process].facts;
+	uint64_t until = facts->beat_ns > facts->last_ns ? facts->beat_ns : facts->last_ns;
+
+	return until > u->op.enter_ns ? until - u->op.enter_ns : 0;
+}
+
+void ct_stuck_sum(const struct ct_model *model, struct ct_stuck_sum *sum)
+{
+	*sum = (struct ct_stuck_sum){ 0 };
+	for (uint32_t i = 0; i < model->n_unreturned; i++) {
+		const struct ct_unreturned *u = &model->unreturned[i];
+		int runs = model->run->processes[u->process].end.how == CT_END_RUNNING;
+		uint64_t age = ct_model_age(model, u);
+
+		sum->all += !runs || u->stuck != CT_STUCK_NOT;
+		sum->late += u->stuck == CT_STUCK_LATE;
+		sum->unusual += runs && u->stuck == CT_STUCK_UNUSUAL;
+		if (u->stuck != CT_STUCK_NOT && age > sum->longest_ns)
+			sum->longest_ns = age;
+	}
+}
+
+uint64_t ct_model_order_lost(const struct ct_model *model)
+{
+	uint64_t n = 0;
+
+	for (size_t p = 0; p < model->run->n_processes; p++)
+		if (model->processes[p].read)
+			n += model->processes[p].gaps.losses[CT_LOSS_GRAPH_LOST];
+	return n;
+}

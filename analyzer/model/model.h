@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.h — what one reading of a start of the job found out about its ranks, hosts, communicators and processes: what every
+ * analysis begins with.
+ *
+ * The stream (stream/stream.h) fills it and owns it; analyses read it. Ranks are known by their seats: places in `seats`.
+ * Times are CLOCK_MONOTONIC of their hosts unless something else is said; ct_model_at() makes them the run's. One
+ * thread. */
+#ifndef CT_MODEL_H
+#define CT_MODEL_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/hist.h"
+#include "analyzer/base/interval_cover.h"
+#include "analyzer/base/interval_union.h"
+#include "analyzer/model/attempts.h"
+#include "analyzer/model/clocks.h"
+#include "analyzer/model/comms.h"
+#include "analyzer/model/environment_facts.h"
+#include "analyzer/model/op_classes.h"
+#include "analyzer/model/process_facts.h"
+#include "analyzer/model/report.h"
+
+struct ct_port_sums;
+
+/* How long a seat waited for communication in all. Known if enough of it was measured. */
+struct ct_exposed {
+	int is_known;
+	uint64_t comm_ns; /* of what was measured */
+	uint64_t exposed_ns, err_ns;
+};
+
+/* One rank of this start of the job. */
+struct ct_seat {
+	int rank; /* -1 unknown */
+	uint32_t host;
+	uint32_t process; /* its latest one ... */
+	uint32_t local;	  /* ... and which of that process's ranks it is */
+	int device;	  /* -1 none or unknown */
+	int leaves;	  /* its process has begun to leave its library (MPI_Finalize) */
+	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
+	uint64_t ops, bytes;
+	uint64_t lateness_ns, last_count, err_ns;
+	struct ct_union waited;	  /* when it waited for others */
+	uint64_t judged;	  /* instances behind the waits */
+	uint64_t unmeasured;	  /* ops of which it is not known how long they communicated */
+	uint64_t launches, timed; /* whose end ought to be known, and those whose end is */
+	struct ct_cover busy;	  /* in at least one operation */
+	enum ct_timing timing;
+	unsigned tells_waits; /* see ct_seat_tells_waits() */
+	unsigned hides_waits; /* by library: something ended, and it is not known which rank waited for it */
+	uint64_t vague_ns;	   /* up to here it is not known when it waited */
+	struct ct_exposed exposed; /* overlap's result */
+};
+
+/* Of this library, does the seat's process have the calls on record in which it waits? As far as was read. */
+static inline int ct_seat_tells_waits(const struct ct_seat *seat, unsigned backend)
+{
+	return (int)(seat->tells_waits >> (backend & 31) & 1);
+}
+
+static inline void ct_seat_tells(struct ct_seat *seat, unsigned backend)
+{
+	seat->tells_waits |= 1u << (backend & 31);
+}
+
+static inline void ct_seat_hides(struct ct_seat *seat, unsigned backend)
+{
+	seat->hides_waits |= 1u << (backend & 31);
+}
+
+/* Is it known when the seat's process waited in this library? Of MPI also where it does nothing but block: its calls
+ * are made by threads that compute. Once all is read. */
+static inline int ct_seat_knows_waits(const struct ct_seat *seat, unsigned backend)
+{
+	return ct_seat_tells_waits(seat, backend) ||
+	       (backend == CT_BACKEND_MPI && !(seat->hides_waits >> (backend & 31) & 1));
+}
+
+/* Is an operation that had not ended no ordinary part of a run that goes on? */
+enum ct_stuck {
+	CT_STUCK_NOT,
+	CT_STUCK_UNUSUAL, /* under way for much longer than its like take in this run */
+	CT_STUCK_LATE,	  /* under way for longer than COMMTRACE_HANG_AFTER */
+};
+
+/* An op that was under way at the last record of its process: inside its call or, if it is `launched`, on the GPU for
+ * much longer than is usual, or begun by a rank that then was in a call that waits. Or such a call. */
+struct ct_unreturned {
+	struct ct_op op; /* of a call: tid and enter_ns */
+	int launched;
+	int is_call; /* that moves no data */
+	int by_host; /* nothing that runs on a GPU */
+	uint32_t process, seat;
+	enum ct_stuck stuck;
+	const struct ct_comm *comm; /* NULL unknown */
+	const char *call;	    /* NULL unknown; in the model's arena */
+};
+
+struct ct_stuck_sum {
+	uint32_t all;	     /* stuck, or of a process that has ended and will never end them */
+	uint32_t late;	     /* CT_STUCK_LATE */
+	uint32_t unusual;    /* CT_STUCK_UNUSUAL of processes that run */
+	uint64_t longest_ns; /* of the late and the unusual */
+};
+
+/* What is kept of a process after it was read. */
+struct ct_model_process {
+	struct ct_process_facts facts;
+	struct ct_gaps gaps;
+	struct ct_environment_facts environment;
+	const char **notes;
+	struct ct_port_sums *ports; /* NULL: none were sampled */
+	int read;
+	uint64_t first_ns, last_ns; /* its operations; 0, 0: none */
+};
+
+struct ct_model {
+	const struct ct_run *run;
+	const char *boot_id; /* of the machine that analyzes; NULL unknown */
+	struct ct_attempts *attempts;
+	int attempt;
+	struct ct_arena *memory;
+	struct ct_seat *seats;
+	uint32_t n_seats;
+	uint32_t *host_of; /* by seat */
+	/* By host: its CLOCK_MONOTONIC to ns since the run began (modulo 2^64). Where clocks are synchronized, at about the
+	 * time of the instance at hand; else by its time of day. */
+	uint64_t *shift;
+	uint64_t begin_unix_ns;
+	uint64_t duration_ns;
+	struct ct_comms comms;
+	struct ct_classes classes;
+	struct ct_op_names names;
+	struct ct_model_process *processes; /* by process of the run */
+	struct ct_unreturned *unreturned;
+	uint32_t n_unreturned, cap_unreturned;
+	uint64_t ops;
+	uint64_t matched;  /* collectives whose waits are known: the evidence of every judgement */
+	uint64_t messages; /* point-to-point operations with both ends */
+	uint64_t to_self;  /* of these, those of a rank to itself */
+	uint64_t incomplete;
+	uint64_t open_launches;
+	uint64_t time_err_ns;
+	struct ct_hist time_err; /* of the spans */
+};
+
+/* A time of a host as ns since the run began. */
+uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t mono_ns);
+
+/* A time of the host of `process` as ns since the run began. */
+uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns);
+
+/* The same for a seat's host, by the shift at the instance at hand: cheaper, and exact while that is judged. */
+uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns);
+
+/* For how long it had been, ns. */
+uint64_t ct_model_age(const struct ct_model *model, const struct ct_unreturned *unreturned);
+
+/* The operations that had not ended. */
+void ct_stuck_sum(const struct ct_model *model, struct ct_stuck_sum *sum);
+
+/* Launches of CUDA graphs that the recorder could not follow: from there on the sequence numbers of a rank's operations
+ * are not those of the others. */
+uint64_t ct_model_order_lost(const struct ct_model *model);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/model/two_jobs.h"
+#include "analyzer/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/status.h"
+
+#define NOBODY UINT32_MAX
+
+static const char *job_of(const struct ct_model *model, uint32_t process)
+{
+	return model->run->processes[process].id.job;
+}
+
+static int differ(const struct ct_model *model, uint32_t a, uint32_t b)
+{
+	return a != NOBODY && b != NOBODY && strcmp(job_of(model, a), job_of(model, b)) != 0;
+}
+
+/* Does a communicator hold ranks of both? Then a launcher only names its processes in its own way. */
+static int have_met(const struct ct_model *model, const uint32_t *process_of)
+{
+	for (uint32_t c = 0; c < model->comms.n; c++) {
+		const struct ct_comm *comm = model->comms.all[c];
+		uint32_t first = NOBODY;
+
+		for (uint32_t r = 0; r < comm->nranks; r++) {
+			uint32_t of = comm->seats[r] ? process_of[comm->seats[r] - 1] : NOBODY;
+
+			if (differ(model, first, of))
+				return 1;
+			first = first == NOBODY ? of : first;
+		}
+	}
+	return 0;
+}
+
+int ct_two_jobs(const struct ct_model *model, uint32_t processes[2])
+{
+	uint32_t *process_of = malloc(((size_t)model->n_seats + 1) * sizeof(*process_of));
+	uint32_t first = NOBODY, other = NOBODY;
+	int collide = 0;
+
+	if (!process_of)
+		return CT_NOMEM;
+	for (uint32_t s = 0; s < model->n_seats; s++)
+		process_of[s] = model->seats[s].local ? model->seats[s].process : NOBODY;
+	for (uint32_t p = 0; p < model->run->n_processes && !collide; p++) {
+		const struct ct_place *at = &model->attempts->places[p];
+
+		if (at->attempt != model->attempt || !*job_of(model, p))
+			continue;
+		first = first == NOBODY ? p : first;
+		if (differ(model, process_of[at->seat], p)) {
+			collide = 1;
+			first = process_of[at->seat];
+			other = p;
+		} else if (other == NOBODY && differ(model, first, p)) {
+			other = p;
+		}
+		process_of[at->seat] = process_of[at->seat] == NOBODY ? p : process_of[at->seat];
+	}
+	if (other != NOBODY && !collide && have_met(model, process_of))
+		other = NOBODY;
+	free(process_of);
+	processes[0] = first;
+	processes[1] = other;
+	return other != NOBODY;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/overlap/overlap_observe.h"
+#include "analyzer/model/model.h"
+
+#include <string.h>
+
+static int keep(void *arg, const struct ct_overlap_stall *stall)
+{
+	struct ct_overlap_log *log = arg;
+	const struct ct_model *model = &log->stream->model;
+	uint32_t host = model->host_of[stall->seat];
+	uint64_t err = stall->err_ns;
+	const struct ct_exposure exposure = {
+		.begin_ns = ct_model_host_at(model, host, stall->begin_ns),
+		.end_ns = ct_model_host_at(model, host, stall->end_ns),
+		.start_ns = ct_model_host_at(model, host, stall->start_ns),
+		.seat = stall->seat,
+		.comm = stall->comm->index,
+		.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
+		.is_known = (uint32_t)stall->is_known,
+	};
+	int st = log->each ? log->each(log->each_arg, log->stream, &exposure) : CT_OK;
+
+	return st == CT_OK ? ct_exposures_add(&log->exposures, &exposure) : st;
+}
+
+static int on_begin(void *arg, struct ct_stream *stream)
+{
+	struct ct_overlap_log *log = arg;
+
+	log->stream = stream;
+	log->overlap = ct_overlap_new(stream->model.run->n_processes);
+	if (!log->overlap)
+		return CT_NOMEM;
+	ct_exposures_init(&log->exposures, 0);
+	ct_overlap_stalls(log->overlap, keep, log);
+	return CT_OK;
+}
+
+static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
+{
+	struct ct_overlap_log *log = arg;
+	const struct ct_member *m = event->member;
+	const struct ct_overlap_op first = {
+		.op = event->op,
+		.comm = event->comm,
+		.seat = m->seat,
+		.bytes = event->bytes,
+	};
+	const struct ct_overlap_call call = {
+		.comm = event->comm,
+		.seat = m->seat,
+		.op = m->op,
+		.dtype = m->dtype,
+		.bytes = event->bytes,
+		.start_ns = m->start_ns,
+		.asked_ns = m->asked_ns,
+		.end_ns = m->end_ns,
+		.err_ns = (uint64_t)m->start_err_ns + m->end_err_ns,
+	};
+
+	(void)stream;
+	if (m->captured || !event->comm || event->op->joined.launch_at)
+		return CT_OK;
+	if (event->op->joined.start_source == CT_SOURCE_CALL)
+		return m->start_ns ? ct_overlap_call(log->overlap, &call) : CT_OK;
+	return ct_overlap_add(log->overlap, event->process, &first);
+}
+
+static int on_wait(void *arg, const struct ct_stream *stream, uint32_t process,
+		   const struct ct_wait_rec *rec)
+{
+	struct ct_overlap_log *log = arg;
+
+	(void)stream;
+	return ct_overlap_wait(log->overlap, process, rec);
+}
+
+/* With one connection to the GPU, and none of the timings that put events on streams, the recorder leaves alone streams that
+ * wait (interpose/gpu/time.c). */
+static void note_blind(struct ct_overlap *overlap, uint32_t process, const struct ct_load *load)
+{
+	const char *connections = ct_facts_value(ct_load_environment(load),
+						 "env.CUDA_DEVICE_MAX_CONNECTIONS");
+
+	if (connections && strcmp(connections, "1") == 0)
+		ct_overlap_blind(overlap, process);
+}
+
+static int on_block(void *arg, const struct ct_stream *stream, uint32_t process,
+		    const struct ct_load *load, int ended)
+{
+	struct ct_overlap_log *log = arg;
+
+	(void)stream;
+	note_blind(log->overlap, process, load);
+	return ended ? ct_overlap_end(log->overlap, process)
+		     : ct_overlap_block(log->overlap, process);
+}
+
+int ct_overlap_is_known(const struct ct_seat *seat, const struct ct_overlap_row *row)
+{
+	return !row->by_host || ct_seat_knows_waits(seat, row->comm->backend);
+}
+
+static void sum_up(const struct ct_overlap *overlap, uint32_t s, struct ct_seat *seat)
+{
+	struct ct_exposed *sum = &seat->exposed;
+	uint64_t all_ns = 0;
+
+	*sum = (struct ct_exposed){ 0 };
+	for (const struct ct_overlap_row *row = ct_overlap_of_seat(overlap, s); row;
+	     row = ct_overlap_next(overlap, row)) {
+		if (!ct_overlap_is_known(seat, row))
+			continue;
+		all_ns += row->all_ns;
+		sum->comm_ns += row->comm_ns;
+		sum->exposed_ns += row->exposed_ns;
+		/* what is not measured may all have been waited for */
+		sum->err_ns += row->err_ns + row->all_ns - row->comm_ns;
+	}
+	/* what may be off by more than there is to be exposed tells nothing */
+	sum->is_known = sum->comm_ns && sum->err_ns <= sum->comm_ns &&
+			(double)sum->comm_ns * 100 >= (double)all_ns * CT_OVERLAP_ENOUGH_PCT;
+}
+
+static int on_end(void *arg, struct ct_stream *stream)
+{
+	struct ct_overlap_log *log = arg;
+
+	for (uint32_t s = 0; s < stream->model.n_seats; s++)
+		sum_up(log->overlap, s, &stream->model.seats[s]);
+	return ct_exposures_close(&log->exposures, stream->model.n_seats);
+}
+
+void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){
+		.begin = on_begin,
+		.op = on_op,
+		.wait = on_wait,
+		.block = on_block,
+		.end = on_end,
+		.arg = log,
+	};
+}
+
+void ct_overlap_log_fini(struct ct_overlap_log *log)
+{
+	ct_overlap_free(log->overlap);
+	ct_exposures_fini(&log->exposures);
+}

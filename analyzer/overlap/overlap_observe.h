@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overlap_observe.h — exposed communication out of a stream: launches and waits go to overlap.h, and when ranks waited for
+ * communication is kept one by one (exposures.h). One thread. */
+#ifndef CT_OVERLAP_OBSERVE_H
+#define CT_OVERLAP_OBSERVE_H
+
+#include "analyzer/model/model.h"
+#include "analyzer/overlap/exposures.h"
+#include "analyzer/overlap/overlap.h"
+#include "analyzer/stream/stream.h"
+
+/* A sum is known if it holds at least this much of what was communicated. */
+#define CT_OVERLAP_ENOUGH_PCT 90
+
+/* Each moment that a rank waited for communication, also those that `exposures` has no room for. Nonzero stops. */
+typedef int (*ct_exposure_fn)(void *arg, const struct ct_stream *stream,
+			      const struct ct_exposure *exposure);
+
+struct ct_overlap_log {
+	struct ct_overlap *overlap;
+	struct ct_exposures exposures;
+	ct_exposure_fn each; /* may be NULL */
+	void *each_arg;
+	/* private */
+	const struct ct_stream *stream;
+};
+
+/* A log that is zeroed but for `each` takes in all that a stream reads, and at its end tells the model how long each rank
+ * waited (struct ct_seat, exposed). */
+void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer);
+/* Does the row tell how long its seat waited? Where no waits of a rank are on record, its threads may do nothing but
+ * communicate: it is not known which of them waited. Once all is read. */
+int ct_overlap_is_known(const struct ct_seat *seat, const struct ct_overlap_row *row);
+
+void ct_overlap_log_fini(struct ct_overlap_log *log);
+
+/* How much of the communication was hidden behind computing. After the ranks and operations of the report. 0 or CT_NOMEM. */
+int ct_fill_overlap(const struct ct_model *model, const struct ct_overlap *overlap,
+		    struct ct_report *report);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step_log.h — what the first rank says of steps: the operations that it calls, and the NVTX ranges of its process. Filled
+ * while a stream reads. One thread. */
+#ifndef CT_STEP_LOG_H
+#define CT_STEP_LOG_H
+
+#include "analyzer/steps/markers.h"
+#include "analyzer/steps/sequence.h"
+#include "analyzer/stream/stream.h"
+
+struct ct_step_log {
+	struct ct_sequence sequence;
+	struct ct_markers markers;
+};
+
+/* A zeroed log takes in all that a stream reads. */
+void ct_step_log_observe(struct ct_step_log *log, struct ct_observer *observer);
+void ct_step_log_fini(struct ct_step_log *log);
+
+#endif

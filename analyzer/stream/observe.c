@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/stream/stream_private.h"
+
+#define EACH(stream, function, ...)                                                                \
+	do {                                                                                       \
+		for (uint32_t i_ = 0; i_ < (stream)->options.n_observers; i_++) {                  \
+			const struct ct_observer *o_ = &(stream)->options.observers[i_];           \
+			int st_ = o_->function ? o_->function(o_->arg, stream, __VA_ARGS__)        \
+					       : CT_OK;                                            \
+                                                                                                   \
+			if (st_ != CT_OK)                                                          \
+				return st_;                                                        \
+		}                                                                                  \
+		return CT_OK;                                                                      \
+	} while (0)
+
+int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event)
+{
+	EACH(stream, op, event);
+}
+
+int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec)
+{
+	EACH(stream, host, process, rec);
+}
+
+int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec)
+{
+	EACH(stream, wait, process, rec);
+}
+
+int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
+		    const struct ct_nvtx_rec *rec)
+{
+	EACH(stream, nvtx, process, seat, rec);
+}
+
+int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct_load *load,
+		     int ended)
+{
+	EACH(stream, block, process, load, ended);
+}
+
+int ct_observe_waited(struct ct_stream *stream, uint32_t seat, uint64_t begin_ns, uint64_t end_ns)
+{
+	EACH(stream, waited, seat, begin_ns, end_ns);
+}
+
+int ct_observe_instance(struct ct_stream *stream, const struct ct_instance_event *event)
+{
+	EACH(stream, instance, event);
+}
+
+int ct_observe_matched(struct ct_stream *stream, const struct ct_instance *instance)
+{
+	EACH(stream, matched, instance);
+}
+
+int ct_observe_begin(struct ct_stream *stream)
+{
+	for (uint32_t i = 0; i < stream->options.n_observers; i++) {
+		const struct ct_observer *o = &stream->options.observers[i];
+		int st = o->begin ? o->begin(o->arg, stream) : CT_OK;
+
+		if (st != CT_OK)
+			return st;
+	}
+	return CT_OK;
+}
+
+int ct_observe_end(struct ct_stream *stream)
+{
+	for (uint32_t i = 0; i < stream->options.n_observers; i++) {
+		const struct ct_observer *o = &stream->options.observers[i];
+		int st = o->end ? o->end(o->arg, stream) : CT_OK;
+
+		if (st != CT_OK)
+			return st;
+	}
+	return CT_OK;
+}
