@@ -73,10 +73,10 @@ static size_t cells(const struct ct_picture *p)
 static void mark(struct ct_picture *p, double at, const char *text)
 {
 	if (p->n_marks < CT_PICTURE_MARKS)
-		p->marks[p->n_marks++] = (struct ct_picture_mark){ at, text };
+		p->marks[p->n_marks++] = (struct ct_tick){ at, text };
 }
 
-/* From the power of ten at or below the smallest value to the largest. */
+/* From the power of ten at or below the smallest value to the largest, ten times it at least. */
 static double low_end(const struct ct_picture *p, double *high)
 {
 	double least = INFINITY;
@@ -90,7 +90,7 @@ static double low_end(const struct ct_picture *p, double *high)
 		least = v < least ? v : least;
 		*high = v > *high ? v : *high;
 	}
-	return fmin(pow(10, floor(log10(least))), *high / 10);
+	return pow(10, floor(log10(fmin(least, *high / 10))));
 }
 
 int ct_picture_scale_log(const struct ct_picture_make *make)
@@ -107,8 +107,8 @@ int ct_picture_scale_log(const struct ct_picture_make *make)
 		p->shades[i] = v <= low || high <= 0 ? 0 : (float)(log(v / low) / span);
 	}
 	for (double v = low; decades && v <= high / 4; v *= pow(10, step)) {
-		const char *text = ct_arena_printf(make->memory, "%s",
-						   ct_picture_text(p, (uint64_t)v).s);
+		const char *text = ct_arena_printf(
+			make->memory, "%s", ct_text_round(ct_picture_text(p, (uint64_t)v)).s);
 
 		if (!text)
 			return CT_NOMEM;
@@ -128,12 +128,12 @@ int ct_picture_scale_log(const struct ct_picture_make *make)
 
 void ct_picture_scale_share(struct ct_picture *p, uint64_t whole)
 {
-	static const struct ct_picture_mark marks[] = { { 0, "0%" },
-							{ 0.1, "1%" },
-							{ 0.31622776601683794, "10%" },
-							{ 0.5, "25%" },
-							{ 0.70710678118654757, "50%" },
-							{ 1, "100%" } };
+	static const struct ct_tick marks[] = { { 0, "0%" },
+						{ 0.1, "1%" },
+						{ 0.31622776601683794, "10%" },
+						{ 0.5, "25%" },
+						{ 0.70710678118654757, "50%" },
+						{ 1, "100%" } };
 
 	for (size_t i = 0; i < cells(p); i++) {
 		double share = whole ? (double)p->values[i] / (double)whole : 0;
@@ -182,6 +182,41 @@ static void take_out(struct ct_picture *p)
 	}
 }
 
+const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *memory, size_t r,
+				 size_t c)
+{
+	return ct_arena_printf(memory, "%s %s, %s %s: %s", p->rows.word, p->rows.names[r],
+			       p->columns.word, p->columns.names[c],
+			       ct_picture_text(p, p->values[r * p->columns.n + c]).s);
+}
+
+/* A rank less far above the median of its column is no news: one of many is always above it by a little. */
+#define WORTH_NAMING 1.1
+
+/* The sentence names the cell that is furthest along the scale; where waits fill columns, many cells are. */
+static int sum_up(const struct ct_picture_make *make)
+{
+	struct ct_picture *p = make->picture;
+	size_t most = 0;
+
+	for (size_t i = 1; i < cells(p); i++) {
+		if (p->shades[i] > p->shades[most] || isnan(p->shades[most]))
+			most = i;
+	}
+	if (!(p->shades[most] >= 0))
+		p->summary = p->has_unknown ? "No value is known." : "There is nothing to show.";
+	else if (p->ramp == CT_RAMP_RATIO &&
+		 p->shades[most] < (float)(place_of_ratio(WORTH_NAMING) - 1e-6))
+		p->summary = ct_arena_printf(make->memory, "No %s is far above the median.",
+					     p->rows.title);
+	else
+		p->summary = ct_arena_printf(make->memory, "Largest: %s.",
+					     ct_picture_cell_text(p, make->memory,
+								  most / p->columns.n,
+								  most % p->columns.n));
+	return p->summary ? CT_OK : CT_NOMEM;
+}
+
 /* Of which run. */
 static int say_run(const struct ct_picture_make *make)
 {
@@ -212,6 +247,10 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 	st = makers[request->of](&make);
 	if (st == CT_OK) {
 		take_out(picture);
+		st = sum_up(&make);
+	}
+	if (st == CT_OK) {
+		picture->n_said = picture->n_notes;
 		st = say_run(&make);
 	}
 	if (st == CT_EMPTY && !err->text[0])
@@ -254,29 +293,49 @@ const char *ct_picture_unit(const struct ct_picture *p)
 	return units[p->unit];
 }
 
-/* The ramps of the report's page (html/picture_scale.js) on a light ground. Lightness tells the values, which nobody's colour
- * vision takes away. AMOUNT is matplotlib's viridis (CC0) from its pale end. */
+/* On a light and on a dark ground. Lightness tells the values, which nobody's color vision takes away; on a dark ground larger values are
+ * lighter. AMOUNT on light is like ColorBrewer's YlGnBu, on dark matplotlib's viridis (CC0) from its second tenth on. */
 static const struct ramp {
 	unsigned n;
-	uint32_t at[11];
-} ramps[] = {
-	[CT_RAMP_AMOUNT] = { 11,
-			     { 0xe9e51a, 0xbddf26, 0x7ad151, 0x44bf70, 0x22a884, 0x21918c, 0x2a788e,
-			       0x355f8d, 0x414487, 0x482475, 0x440154 } },
-	[CT_RAMP_WAIT] = { 9,
-			   { 0xf1f6fc, 0xd3e4f5, 0xa9cdea, 0x74b0dd, 0x4592cc, 0x2274b6, 0x0f5699,
-			     0x083a73, 0x06264f } },
-	[CT_RAMP_LATE] = { 7,
-			   { 0xfdd9b0, 0xfdba78, 0xf8953f, 0xea7315, 0xcc5a08, 0xa54306,
-			     0x7a2f05 } },
-	[CT_RAMP_RATIO] = { 9,
-			    { 0x0b4a8f, 0x2274b6, 0x74b0dd, 0xc6dcf0, 0xf4f5f7, 0xfbd9b5, 0xf39a4a,
-			      0xcc5a08, 0x7f3204 } },
+	uint32_t at[CT_RAMP_COLOURS];
+} ramps[][2] = {
+	[CT_RAMP_AMOUNT] = { { 10,
+			       { 0xdff0b0, 0xb9e2b1, 0x86cfb9, 0x55bcc2, 0x329fbf, 0x227fb4,
+				 0x235fa6, 0x24418f, 0x182a6e, 0x08194d } },
+			     { 11,
+			       { 0x46337f, 0x414487, 0x365d8d, 0x2a788e, 0x21918c, 0x22a884,
+				 0x44bf70, 0x7ad151, 0xbddf26, 0xe2e418, 0xfde725 } } },
+	[CT_RAMP_WAIT] = { { 9,
+			     { 0xf1f6fc, 0xd3e4f5, 0xa9cdea, 0x74b0dd, 0x4592cc, 0x2274b6, 0x0f5699,
+			       0x083a73, 0x06264f } },
+			   { 9,
+			     { 0x1b2430, 0x1c3148, 0x1c4467, 0x1f5c8c, 0x2b78b3, 0x4a97d3, 0x78b5e8,
+			       0xabd4f6, 0xdef0ff } } },
+	[CT_RAMP_LATE] = { { 7,
+			     { 0xfdd9b0, 0xfdba78, 0xf8953f, 0xea7315, 0xcc5a08, 0xa54306,
+			       0x7a2f05 } },
+			   { 7,
+			     { 0x6b3208, 0x8f430a, 0xb4560e, 0xd76d17, 0xee8b34, 0xf9ad66,
+			       0xffd09f } } },
+	[CT_RAMP_RATIO] = { { 9,
+			      { 0x0b4a8f, 0x2274b6, 0x74b0dd, 0xc6dcf0, 0xf4f5f7, 0xfbd9b5,
+				0xf39a4a, 0xcc5a08, 0x7f3204 } },
+			    { 9,
+			      { 0xa8d3f8, 0x5fa6e0, 0x2b6fa8, 0x1f3f5e, 0x232932, 0x5e3a18,
+				0xb4600f, 0xf39a4a, 0xffd3a6 } } },
 };
+
+size_t ct_picture_ramp(enum ct_picture_ramp ramp, int is_dark, uint32_t colours[CT_RAMP_COLOURS])
+{
+	const struct ramp *r = &ramps[ramp][!!is_dark];
+
+	memcpy(colours, r->at, sizeof(r->at));
+	return r->n;
+}
 
 uint32_t ct_picture_colour(enum ct_picture_ramp ramp, double shade)
 {
-	const struct ramp *r = &ramps[ramp];
+	const struct ramp *r = &ramps[ramp][0];
 	double at = fmax(0, fmin(1, shade)) * (r->n - 1);
 	unsigned low = at < r->n - 2 ? (unsigned)at : r->n - 2;
 	uint32_t colour = 0;

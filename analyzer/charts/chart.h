@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart.h — a heatmap as plain values: rows and columns with their names, a cell for each pair, where each stands on the
- * scale of colours, and what is to be said about it. Made from a report (ct_picture_make); the renderers of heatmap.h only
- * place and colour it. Everything is in the arena that it was made in, or the report's. Pure. */
+/* chart.h — a heatmap as plain values: rows and columns with their names, a cell for each pair, its position on the color
+ * scale, and the texts that belong to it. Made from a report (ct_picture_make), the only maker of what is drawn: the renderers of heatmap.h and
+ * report.html only place and color it. Everything is in the arena that it was made in, or the report's. Pure. */
 #ifndef CT_PICTURE_H
 #define CT_PICTURE_H
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/units.h"
+#include "analyzer/charts/told.h"
 #include "analyzer/model/report.h"
 
 /* Values of cells that are none. */
@@ -43,14 +44,18 @@ struct ct_picture_request {
 	/* At most one of them, of traffic; backend also of the histogram. NULL: of all. */
 	const char *comm; /* a name, or four or more first digits of a key */
 	const char *backend, *role;
+	/* Of traffic, instead of the above and of `by`: this layer of the report. */
+	const struct ct_traffic_layer *traffic_layer;
 };
 
 struct ct_picture_axis {
 	const char *title; /* "sending rank" */
 	const char *word;  /* before one of its names: "from rank" */
 	size_t n;
-	const char **names; /* as shown */
-	const char **keys;  /* exact, for programs */
+	const char **names;    /* as shown */
+	const char **keys;     /* exact, for programs */
+	const char *about;     /* names are: "rank", "host"; NULL: neither */
+	struct ct_ticks ticks; /* round values along the axis, instead of names; may be none */
 };
 
 enum ct_picture_unit { CT_PICTURE_BYTES, CT_PICTURE_NS, CT_PICTURE_BPS, CT_PICTURE_COUNT };
@@ -63,10 +68,6 @@ enum ct_picture_ramp {
 	CT_RAMP_RATIO,
 };
 
-struct ct_picture_mark {
-	double at; /* 0..1 on the scale */
-	const char *text;
-};
 #define CT_PICTURE_MARKS 6u
 #define CT_PICTURE_NOTES 10u
 
@@ -81,12 +82,22 @@ struct ct_picture {
 	enum ct_picture_ramp ramp;
 	const char *scale;   /* what the colours mean */
 	const char *nothing; /* what that is: "no traffic" */
-	struct ct_picture_mark marks[CT_PICTURE_MARKS];
+	struct ct_tick marks[CT_PICTURE_MARKS];
 	size_t n_marks;
+	const char *summary;		     /* the sentence above it */
 	const char *notes[CT_PICTURE_NOTES]; /* sentences */
 	size_t n_notes;
+	size_t n_said; /* notes before the last, which says what run it is: a page says that once */
+	/* What a reader can look up about a cell; the first is what is drawn. */
+	const struct ct_chart_value *told;
+	size_t n_told;
+	size_t *cell_of; /* by {i} of `told`: its cell, SIZE_MAX none; NULL: all cells are told by {r} and {c} */
+	size_t n_cells;
+	struct ct_chart_spans spans; /* findings, along the columns */
 };
 
+/* Traffic of more is shown by host: between ranks, a cell would be a dot. */
+#define CT_PICTURE_MANY_RANKS 512u
 /* More cells are no picture. */
 #define CT_PICTURE_CELLS (2048u * 2048u)
 
@@ -97,10 +108,17 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 
 /* A value with three digits and its unit; "n/a", or what nothing is called. */
 struct ct_unit_text ct_picture_text(const struct ct_picture *picture, uint64_t value);
+/* "from rank 3, to rank 5: 1.23MB". NULL: out of memory. */
+const char *ct_picture_cell_text(const struct ct_picture *picture, struct ct_arena *memory,
+				 size_t row, size_t column);
 /* "bytes", "ns", "bytes per second", "count" */
 const char *ct_picture_unit(const struct ct_picture *picture);
 
-/* Colour of a place on a ramp, 0xRRGGBB. */
+/* Color of a position on a ramp, 0xRRGGBB, on a light ground. */
 uint32_t ct_picture_colour(enum ct_picture_ramp ramp, double shade);
+
+/* The colors of a ramp at equal distances, for a light or a dark ground. */
+#define CT_RAMP_COLOURS 11u
+size_t ct_picture_ramp(enum ct_picture_ramp ramp, int is_dark, uint32_t colours[CT_RAMP_COLOURS]);
 
 #endif

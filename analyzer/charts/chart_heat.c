@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* picture_heat.c — time x rank and rank x cycle, out of the report's heatmaps (analyzer/heat/). */
+/* chart_heat.c — time x rank and rank x cycle, out of the report's heatmaps (charts/heat.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/charts/chart_private.h"
+
+/* Ticks of an axis of time, at most. */
+#define TIMES 16u
 
 /* Rows of the picture: those of the heatmap, or its ranks folded into hosts. */
 struct rows {
@@ -70,7 +73,7 @@ static int name_rows(const struct ct_picture_make *make, const struct rows *rows
 	int st = CT_OK;
 
 	axis->title = rows->hosts ? "host" : "rank";
-	axis->word = axis->title;
+	axis->word = axis->about = axis->title;
 	for (size_t r = 0; r < rows->n && st == CT_OK; r++)
 		st = ct_picture_name(axis, r,
 				     rows->hosts ? rows->hosts[r]
@@ -121,6 +124,9 @@ static int name_times(const struct ct_picture_make *make, const struct ct_report
 
 	axis->title = "time since the run began";
 	axis->word = "from";
+	st = ct_ticks_round(make->memory, w->begin_at_ns,
+			    w->begin_at_ns + w->columns * w->column_ns, TIMES, ct_text_ns,
+			    &axis->ticks);
 	for (size_t c = 0; c < axis->n && st == CT_OK; c++) {
 		uint64_t at = w->begin_at_ns + c * w->column_ns;
 		const char *key = ct_arena_printf(make->memory, "%" PRIu64, at);
@@ -132,6 +138,21 @@ static int name_times(const struct ct_picture_make *make, const struct ct_report
 	}
 	return st;
 }
+
+static const struct ct_chart_value told_waits[] = {
+	{ "waited", "heat.waits.wait_ns.{r}.{c}", "heat.waits.err_ns", "ns" },
+	{ "others waited for it", "heat.waits.lateness_ns.{r}.{c}", "heat.waits.lateness_err_ns",
+	  "ns" },
+	{ "begins", "heat.waits.column_begin_ns.{c}", NULL, "ns" },
+	{ "lasts", "heat.waits.column_ns", NULL, "ns" },
+};
+static const struct ct_chart_value told_lateness[] = {
+	{ "others waited for it", "heat.waits.lateness_ns.{r}.{c}", "heat.waits.lateness_err_ns",
+	  "ns" },
+	{ "waited", "heat.waits.wait_ns.{r}.{c}", "heat.waits.err_ns", "ns" },
+	{ "begins", "heat.waits.column_begin_ns.{c}", NULL, "ns" },
+	{ "lasts", "heat.waits.column_ns", NULL, "ns" },
+};
 
 int ct_picture_waits(const struct ct_picture_make *make)
 {
@@ -152,14 +173,18 @@ int ct_picture_waits(const struct ct_picture_make *make)
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
-	p->title = late ? "Time for which the others waited for a rank alone"
-			: "Time for which ranks waited for others";
+	p->title = late ? "Lateness by rank" : "Wait time by rank";
 	p->unit = CT_PICTURE_NS;
 	p->nothing = late ? "nobody waited" : p->nothing;
 	p->zero_is_nothing = late;
 	p->ramp = late ? CT_RAMP_LATE : CT_RAMP_WAIT;
-	p->scale = "share of a column's time, as its root";
+	p->scale = "% of column time (square root)";
 	ct_picture_scale_share(p, w->column_ns);
+	p->told = late ? told_lateness : told_waits;
+	p->n_told = sizeof(told_waits) / sizeof(told_waits[0]);
+	if (ct_chart_spans_by_time(make->report, make->memory, w->begin_at_ns,
+				   w->begin_at_ns + w->columns * w->column_ns, &p->spans) != CT_OK)
+		return CT_NOMEM;
 	ct_picture_note(p, ct_arena_printf(make->memory, "A column is %s, a cell is known to ±%s.",
 					   ct_text_ns(w->column_ns).s,
 					   ct_text_ns(late ? w->lateness_err_ns : w->err_ns).s));
@@ -227,6 +252,13 @@ static double *ratios_of(const struct ct_picture_make *make, const struct rows *
 	return ratios;
 }
 
+static const struct ct_chart_value told_cycles[] = {
+	{ "outside communication", "heat.cycles.gap_ns.{r}.{c}", "heat.cycles.err_ns", "ns" },
+	{ "of the median rank", "heat.cycles.gap_ratio.{r}.{c}", NULL, "number" },
+	{ "cycle", "heat.cycles.first_cycle.{c}", NULL, "whole" },
+	{ "cycles in a column", "heat.cycles.cycles_each", NULL, "whole" },
+};
+
 int ct_picture_cycles(const struct ct_picture_make *make)
 {
 	const struct ct_report_heat_cycles *h = &make->report->heat.cycles;
@@ -249,11 +281,17 @@ int ct_picture_cycles(const struct ct_picture_make *make)
 	ratios = ratios_of(make, &rows, h);
 	if (!ratios)
 		return CT_NOMEM;
-	p->title = "Time in no communication, by cycle";
+	p->title = "Time outside communication";
 	p->unit = CT_PICTURE_NS;
 	p->ramp = CT_RAMP_RATIO;
-	p->scale = rows.hosts ? "to the median of the hosts" : "to the median of the ranks";
+	p->scale = rows.hosts ? "vs. median host" : "vs. median rank";
 	ct_picture_scale_ratio(p, ratios);
+	p->told = told_cycles;
+	p->n_told = sizeof(told_cycles) / sizeof(told_cycles[0]);
+	if (ct_chart_spans_by_cycle(make->report, make->memory, h->first_cycle, h->columns,
+				    h->first_cycle[h->columns - 1] + h->cycles_each,
+				    &p->spans) != CT_OK)
+		return CT_NOMEM;
 	ct_picture_note(p,
 			ct_arena_printf(make->memory,
 					"A column is %" PRIu64 " cycle%s; a cell is the mean of a "

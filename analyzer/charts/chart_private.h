@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_private.h — what the makers of pictures share: picture_traffic.c, picture_heat.c, picture_sizes.c. */
+/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_sizes.c. */
 #ifndef CT_PICTURE_PRIVATE_H
 #define CT_PICTURE_PRIVATE_H
 

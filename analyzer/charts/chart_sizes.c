@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* picture_sizes.c — operations by size: the histogram of the report as rows of operations and columns of powers of two. */
+/* chart_sizes.c — operations by size: the histogram of the report as rows of operations and columns of powers of two. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -149,6 +149,46 @@ static enum ct_picture_unit unit_of(enum ct_picture_show show)
 	}
 }
 
+#define TOLD 6u
+#define COUNT_VALUE                                                                                \
+	{                                                                                          \
+		"operations", "histogram.{i}.instances", NULL, "count"                             \
+	}
+#define BYTES_VALUE                                                                                \
+	{                                                                                          \
+		"bytes", "histogram.{i}.bytes", NULL, "bytes"                                      \
+	}
+#define TRANSFER_VALUE                                                                             \
+	{                                                                                          \
+		"transfer time", "histogram.{i}.transfer_ns", NULL, "ns"                           \
+	}
+#define WAIT_VALUE                                                                                 \
+	{                                                                                          \
+		"wait time", "histogram.{i}.wait_ns", NULL, "ns"                                   \
+	}
+#define BANDWIDTH_VALUE                                                                            \
+	{                                                                                          \
+		"median bus bandwidth", "histogram.{i}.busbw_p50_Bps", NULL, "Bps"                 \
+	}
+#define EFFICIENCY_VALUE                                                                           \
+	{                                                                                          \
+		"efficiency", "histogram.{i}.efficiency_ratio", NULL, "number"                     \
+	}
+
+/* The drawn one first. */
+static const struct ct_chart_value told[][TOLD] = {
+	[CT_SHOW_COUNT] = { COUNT_VALUE, BYTES_VALUE, TRANSFER_VALUE, WAIT_VALUE, BANDWIDTH_VALUE,
+			    EFFICIENCY_VALUE },
+	[CT_SHOW_BYTES] = { BYTES_VALUE, COUNT_VALUE, TRANSFER_VALUE, WAIT_VALUE, BANDWIDTH_VALUE,
+			    EFFICIENCY_VALUE },
+	[CT_SHOW_TRANSFER] = { TRANSFER_VALUE, WAIT_VALUE, COUNT_VALUE, BYTES_VALUE,
+			       BANDWIDTH_VALUE, EFFICIENCY_VALUE },
+	[CT_SHOW_WAIT] = { WAIT_VALUE, TRANSFER_VALUE, COUNT_VALUE, BYTES_VALUE, BANDWIDTH_VALUE,
+			   EFFICIENCY_VALUE },
+	[CT_SHOW_BANDWIDTH] = { BANDWIDTH_VALUE, EFFICIENCY_VALUE, COUNT_VALUE, BYTES_VALUE,
+				TRANSFER_VALUE, WAIT_VALUE },
+};
+
 int ct_picture_sizes(const struct ct_picture_make *make)
 {
 	const struct ct_report *report = make->report;
@@ -173,9 +213,15 @@ int ct_picture_sizes(const struct ct_picture_make *make)
 		const struct ct_report_size *s = &report->histogram[i];
 		size_t column = column_of(s->bytes_class) - grid.first;
 
-		if (grid.row[i] != SIZE_MAX)
-			p->values[grid.row[i] * p->columns.n + column] = value_of(s, show);
+		if (grid.row[i] == SIZE_MAX)
+			continue;
+		grid.row[i] = grid.row[i] * p->columns.n + column;
+		p->values[grid.row[i]] = value_of(s, show);
 	}
+	p->cell_of = grid.row;
+	p->n_cells = report->n_histogram;
+	p->told = told[show == CT_SHOW_DEFAULT ? CT_SHOW_COUNT : show];
+	p->n_told = TOLD;
 	p->title = title_of(show);
 	p->unit = unit_of(show);
 	p->ramp = CT_RAMP_AMOUNT;

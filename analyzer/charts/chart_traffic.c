@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* picture_traffic.c — who sent how much to whom, out of the layers of the report (analyzer/traffic/). */
+/* chart_traffic.c — who sent how much to whom, out of the layers of the report (link/traffic/). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,6 @@
 
 /* Fewer digits of a key are no key. */
 #define KEY_DIGITS 4u
-/* A picture of more is one of dots. */
-#define MANY_RANKS 512u
 /* So many names are enough to see what they look like. */
 #define LISTED 16u
 
@@ -80,7 +78,8 @@ static const char *scope_of(const struct ct_report *report, enum ct_picture_by b
 
 	if (by != CT_BY_DEFAULT)
 		return by == CT_BY_RANK ? "rank" : "host";
-	if (has_ranks && report->n_ranks > MANY_RANKS && has_scope(&report->traffic, "host"))
+	if (has_ranks && report->n_ranks > CT_PICTURE_MANY_RANKS &&
+	    has_scope(&report->traffic, "host"))
 		return "host";
 	return has_ranks ? "rank" : "host";
 }
@@ -138,8 +137,8 @@ static int choose(const struct ct_picture_make *make, const struct ct_traffic_la
 	const char *scope = scope_of(make->report, make->request->by);
 	size_t n = 0;
 
-	*layer = NULL;
-	for (size_t i = 0; i < t->n_layers; i++) {
+	*layer = make->request->traffic_layer;
+	for (size_t i = 0; i < t->n_layers && !make->request->traffic_layer; i++) {
 		const struct ct_traffic_layer *l = &t->layers[i];
 
 		if (strcmp(l->scope, scope) != 0 || !is_wanted(l, make->request))
@@ -223,6 +222,7 @@ static int name_ends(const struct ct_picture_make *make, const int *ends, size_t
 	p->rows.word = are_hosts ? "from" : "from rank";
 	p->columns.title = are_hosts ? "receiving host" : "receiving rank";
 	p->columns.word = are_hosts ? "to" : "to rank";
+	p->rows.about = p->columns.about = are_hosts ? "host" : "rank";
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
 		const char *name = are_hosts ? make->report->traffic.hosts[ends[i]]
 					     : ct_arena_printf(make->memory, "%d", ends[i]);
@@ -244,21 +244,69 @@ static const uint64_t *values_of(const struct ct_traffic_layer *layer, enum ct_p
 }
 
 /* Where nothing went there are 0 bytes, but no bandwidth. */
-static void put_cells(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
-		      const int *ends, size_t n)
+static int put_cells(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
+		     const int *ends, size_t n)
 {
 	const uint64_t *values = values_of(layer, make->request->show);
 	uint64_t *cells = make->picture->values;
+	size_t *cell_of = ct_arena_calloc(make->memory, layer->n + 1, sizeof(*cell_of));
 
+	if (!cell_of)
+		return CT_NOMEM;
+	make->picture->cell_of = cell_of;
+	make->picture->n_cells = layer->n;
 	for (size_t i = 0; i < n * n; i++)
 		cells[i] = make->request->show == CT_SHOW_BANDWIDTH ? CT_PICTURE_NOTHING : 0;
 	for (size_t i = 0; i < layer->n; i++) {
 		const int *src = bsearch(&layer->src[i], ends, n, sizeof(*ends), by_number);
 		const int *dst = bsearch(&layer->dst[i], ends, n, sizeof(*ends), by_number);
 
-		if (src && dst)
-			cells[(size_t)(src - ends) * n + (size_t)(dst - ends)] = values[i];
+		cell_of[i] = SIZE_MAX;
+		if (!src || !dst)
+			continue;
+		cell_of[i] = (size_t)(src - ends) * n + (size_t)(dst - ends);
+		cells[cell_of[i]] = values[i];
 	}
+	return CT_OK;
+}
+
+static int tell(const struct ct_picture_make *make, const struct ct_traffic_layer *layer)
+{
+	static const struct {
+		const char *label, *key, *err, *unit;
+	} values[] = {
+		{
+			"bytes",
+			"bytes",
+			NULL,
+			"bytes",
+		},
+		{ "count", "count", NULL, "count" },
+		{ "bandwidth of messages", "bandwidth_Bps", "bandwidth_err_Bps", "Bps" },
+		{ "time of messages", "time_ns", "time_err_ns", "ns" },
+	};
+	const size_t n = sizeof(values) / sizeof(values[0]);
+	long at = layer - make->report->traffic.layers;
+	struct ct_chart_value *told = ct_arena_calloc(make->memory, n, sizeof(*told));
+	enum ct_picture_show show = make->request->show;
+	size_t first = show == CT_SHOW_COUNT ? 1 : show == CT_SHOW_BANDWIDTH ? 2 : 0;
+
+	for (size_t i = 0; told && i < n; i++) {
+		size_t to = i == first ? 0 : i < first ? i + 1 : i;
+
+		told[to].label = values[i].label;
+		told[to].unit = values[i].unit;
+		told[to].path = ct_arena_printf(make->memory, "traffic.layers.%ld.%s.{i}", at,
+						values[i].key);
+		if (values[i].err)
+			told[to].err = ct_arena_printf(make->memory, "traffic.layers.%ld.%s.{i}",
+						       at, values[i].err);
+		if (!told[to].path || (values[i].err && !told[to].err))
+			return CT_NOMEM;
+	}
+	make->picture->told = told;
+	make->picture->n_told = n;
+	return told ? CT_OK : CT_NOMEM;
 }
 
 static uint64_t largest_error(const struct ct_traffic_layer *layer)
@@ -294,6 +342,11 @@ static void say_model(const struct ct_picture_make *make, const struct ct_traffi
 	if (make->report->traffic.note)
 		ct_picture_note(p, ct_arena_printf(make->memory, "Traffic: %s.",
 						   make->report->traffic.note));
+	if (make->report->traffic.unplaced_bytes)
+		ct_picture_note(
+			p, ct_arena_printf(make->memory,
+					   "%s between ranks without a trace are not shown.",
+					   ct_text_bytes(make->report->traffic.unplaced_bytes).s));
 }
 
 static const char *title_of(const struct ct_picture_make *make,
@@ -334,7 +387,8 @@ int ct_picture_traffic(const struct ct_picture_make *make)
 		st = name_ends(make, ends, n, are_hosts);
 	if (st != CT_OK)
 		return st;
-	put_cells(make, layer, ends, n);
+	if (put_cells(make, layer, ends, n) != CT_OK || tell(make, layer) != CT_OK)
+		return CT_NOMEM;
 	p->title = title_of(make, layer);
 	p->unit = show == CT_SHOW_COUNT	      ? CT_PICTURE_COUNT
 		  : show == CT_SHOW_BANDWIDTH ? CT_PICTURE_BPS

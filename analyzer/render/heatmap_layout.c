@@ -115,12 +115,34 @@ static int name_rows(const struct ct_picture *p, struct ct_arena *memory,
 	return st;
 }
 
+/* Round values where the axis has them, each with room. */
+static int tick_columns(const struct ct_ticks *ticks, struct ct_heatmap_layout *l)
+{
+	double free = -1e9;
+	int st = CT_OK;
+
+	for (size_t i = 0; i < ticks->n && st == CT_OK; i++) {
+		double at = (double)l->plot.x + ticks->items[i].at * (double)l->plot.width;
+		double half = (double)ct_heatmap_length(ticks->items[i].text) * CT_HEATMAP_CHAR / 2;
+
+		if (at - half < free)
+			continue;
+		free = at + half + CT_HEATMAP_CHAR;
+		st = add(l, (struct ct_heatmap_text){ .x = (int)at,
+						      .y = (int)(l->plot.y + l->plot.height + LINE),
+						      .text = ticks->items[i].text });
+	}
+	return st;
+}
+
 static int name_columns(const struct ct_picture *p, struct ct_arena *memory,
 			struct ct_heatmap_layout *l)
 {
 	size_t step = every(l->cell_width, (longest(&p->columns) + 1) * CT_HEATMAP_CHAR);
 	int st = CT_OK;
 
+	if (p->columns.ticks.n)
+		return tick_columns(&p->columns.ticks, l);
 	for (size_t c = 0; c < p->columns.n && st == CT_OK; c += step)
 		st = add(l, (struct ct_heatmap_text){
 				    .x = (int)(l->plot.x + c * l->cell_width + l->cell_width / 2),
@@ -137,7 +159,7 @@ static int add_legend(const struct ct_picture *p, struct ct_heatmap_layout *l, u
 
 	l->scale = (struct ct_heatmap_box){ PAD, y + 15, SCALE_WIDTH, SAMPLE };
 	for (size_t i = 0; i < p->n_marks && st == CT_OK; i++) {
-		const struct ct_picture_mark *mark = &p->marks[i];
+		const struct ct_tick *mark = &p->marks[i];
 		int wide = (int)(ct_heatmap_length(mark->text) * CT_HEATMAP_CHAR);
 		int at = (int)PAD + (int)(mark->at * SCALE_WIDTH), left = at - wide / 2;
 
@@ -201,7 +223,7 @@ static int add_notes(const struct ct_picture *p, struct ct_arena *memory,
 /* Most texts that there can be: names, marks, four titles, notes in lines of 80 characters at least. */
 static size_t count_texts(const struct ct_picture *p)
 {
-	size_t n = p->rows.n + p->columns.n + CT_PICTURE_MARKS + 8;
+	size_t n = p->rows.n + p->columns.n + p->columns.ticks.n + CT_PICTURE_MARKS + 8;
 
 	for (size_t i = 0; i < p->n_notes; i++)
 		n += strlen(p->notes[i]) / 20 + 2;

@@ -9,7 +9,7 @@
 #define CT_HEATMAP_CHAR 6u   /* its width, a character's */
 #define CT_HEATMAP_TITLE 15u /* size of the title, half as much again */
 
-/* The colours that are no scale: those of the report's page (html/picture_look.js) on a light ground, which prints. */
+/* The colours that are no scale: those of the report's page (html/chart_look.js) on a light ground, which prints. */
 #define CT_HEATMAP_GROUND 0xffffffu
 #define CT_HEATMAP_INK 0x1c2127u
 #define CT_HEATMAP_SOFT 0x4f5862u

@@ -71,23 +71,8 @@ static void put_head(const struct ct_picture *p, const struct ct_heatmap_layout 
 		CT_HEATMAP_GROUND);
 }
 
-/* "from rank 3, to rank 5: 1.23MB" */
-static void put_cell_title(const struct ct_picture *p, size_t r, size_t c, FILE *out)
-{
-	fputs("<title>", out);
-	put_text(p->rows.word, out);
-	fputc(' ', out);
-	put_text(p->rows.names[r], out);
-	fputs(", ", out);
-	put_text(p->columns.word, out);
-	fputc(' ', out);
-	put_text(p->columns.names[c], out);
-	fputs(": ", out);
-	put_text(ct_picture_text(p, p->values[r * p->columns.n + c]).s, out);
-	fputs("</title></rect>\n", out);
-}
-
-static void put_cells(const struct ct_picture *p, const struct ct_heatmap_layout *l, FILE *out)
+static int put_cells(const struct ct_picture *p, const struct ct_heatmap_layout *l,
+		     struct ct_arena *memory, FILE *out)
 {
 	fputs("<g shape-rendering=\"crispEdges\">\n", out);
 	for (size_t r = 0; r < p->rows.n; r++) {
@@ -97,6 +82,7 @@ static void put_cells(const struct ct_picture *p, const struct ct_heatmap_layout
 							    l->plot.y +
 								    (unsigned)r * l->cell_height,
 							    l->cell_width, l->cell_height };
+			const char *text;
 
 			if (isnan(shade))
 				put_unknown(&box, ">", out);
@@ -105,10 +91,16 @@ static void put_cells(const struct ct_picture *p, const struct ct_heatmap_layout
 					 shade < 0 ? CT_HEATMAP_BLANK
 						   : ct_picture_colour(p->ramp, shade),
 					 ">", out);
-			put_cell_title(p, r, c, out);
+			text = ct_picture_cell_text(p, memory, r, c);
+			if (!text)
+				return CT_NOMEM;
+			fputs("<title>", out);
+			put_text(text, out);
+			fputs("</title></rect>\n", out);
 		}
 	}
 	fputs("</g>\n", out);
+	return CT_OK;
 }
 
 /* Which of the colours of a large picture a cell is drawn in. */
@@ -217,7 +209,7 @@ int ct_heatmap_svg(const struct ct_picture *picture, FILE *out)
 	if (st == CT_OK) {
 		put_head(picture, &l, out);
 		if (picture->rows.n * picture->columns.n <= CELLS)
-			put_cells(picture, &l, out);
+			st = put_cells(picture, &l, memory, out);
 		else
 			st = put_areas(picture, &l, memory, out);
 		put_legend(picture, &l, out);

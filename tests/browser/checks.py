@@ -77,10 +77,12 @@ def document(browser):
 
 
 def own_words(browser, page):
-    """Every number that is seen outside of its place stands in a sentence of the JSON or in the page's own text, or it is a value
+    """Every number that is seen outside of its place stands in a sentence (or what is behind its colon) of the JSON or in the page's own text, or it is a value
     of the JSON that the page tells of in a sentence of its own, or a round number on an axis."""
     foreign = []
-    for text, is_drawn in probe(browser, "digits").items():
+    pieces = [(piece, is_drawn) for text, is_drawn in probe(browser, "digits").items()
+              for piece in ([text] if is_drawn else re.split(r": |\.$", text))]
+    for text, is_drawn in pieces:
         if any(text in known for known in page.sentences):
             continue
         for number in re.findall(r"(?<![\w.])\d[\d.]*(?:[kMGTP]?B(?:/s)?|[num]?s|%|[kMGT])?(?![\w])", text):

@@ -35,9 +35,9 @@ class Pages(WithPages):
                 self.none(check(self.browser), check=check.__name__, page=page.name)
             self.none(values.complaints(page.report, checks.probe(self.browser, "values")), check="values", page=page.name)
             self.none(checks.own_words(self.browser, page), check="own_words", page=page.name)
-            # Names stay text: three scripts are the page's own, and nothing in it is an image.
+            # Names stay text: four scripts are the page's own, and nothing in it is an image.
             self.assertEqual(self.browser.run("return [document.scripts.length, document.querySelectorAll('img, iframe, [onerror]').length, "
-                                              "document.title === 'taken']"), [3, 0, False], page.name)
+                                              "document.title === 'taken']"), [4, 0, False], page.name)
             self.none(checks.printed(self.browser, page.name == "gpu"), check="printed", page=page.name)
             self.none(checks.console(self.browser) + checks.requests(self.browser), check="still", page=page.name)
 

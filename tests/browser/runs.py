@@ -37,7 +37,7 @@ class Page:
     @functools.cached_property
     def own(self):
         """The page without its data."""
-        return re.sub(r'(<script type="application/json" id="report">).*?</script>', r"\1", self.html, flags=re.DOTALL)
+        return re.sub(r'(<script type="application/json" id="(?:report|charts)">).*?</script>', r"\1", self.html, flags=re.DOTALL)
 
     @functools.cached_property
     def numbers(self):

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/render/columns.h"
+#include "analyzer/render/html/charts.h"
 #include "analyzer/render/html/escape.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/render.h"
@@ -136,7 +137,7 @@ static int put_words(const struct ct_report *report, FILE *out)
 	return failed ? CT_NOMEM : CT_OK;
 }
 
-/* A matrix of more ranks is millions of bytes that a browser would have to read; pictures are drawn from the layers. */
+/* A matrix of more ranks is millions of bytes that a browser would have to read; charts are made of the layers. */
 #define MATRIX_RANKS 256u
 
 /* What --format=json writes, but for a large matrix, and for blanks, which take a browser a quarter of the time to load a large
@@ -158,6 +159,15 @@ static int put_report(const struct ct_report *report, FILE *out)
 	return CT_OK;
 }
 
+static int put_charts(const struct ct_report *report, FILE *out)
+{
+	json_t *object = ct_html_charts(report);
+	int failed = !object || json_dump_callback(object, put_json, out, JSON_COMPACT) != 0;
+
+	json_decref(object);
+	return failed ? CT_NOMEM : CT_OK;
+}
+
 /* What stands for {{name}} in the template. */
 static const struct place {
 	const char *name;
@@ -166,7 +176,7 @@ static const struct place {
 #define PLACE(name) { #name, put_##name },
 	PLACE(style) PLACE(script) PLACE(script_sha256) PLACE(release) PLACE(job)
 		PLACE(verdict_code) PLACE(verdict_level) PLACE(verdict_text) PLACE(title)
-			PLACE(words) PLACE(report)
+			PLACE(words) PLACE(report) PLACE(charts)
 #undef PLACE
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture_look.js: the colours of pictures that are no scale. Literal, since a canvas and an exported file know no style sheet;
-// text has a contrast of at least 4.5 to the ground, lines and marks of at least 3 (tests/html/pictures.mjs).
+// chart_look.js: the colours of pictures that are no scale. Literal, since a canvas and an exported file know no style sheet;
+// text has a contrast of at least 4.5 to the ground, lines and marks of at least 3 (tests/html/charts.mjs).
 (function () {
 	const light = {
 		dark: false,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture_figure.js: what every picture of the page has: a sentence, switches, the drawing, its cursor, a table, files to save.
+// chart_figure.js: what every chart of the page has: a sentence, switches, the drawing, its cursor, a table, files to save.
 //
 // A picture is
 //   name, title        for files and for screen readers
 //   summary()          a sentence that tells what is to be seen
 //   controls()         [{ label, value, options: [{ value, text }], set(value) }, or { text, press() }]; asked again after each change
-//   draw(width, look)  a drawing: picture_grid.js says what that has
+//   draw(width, look)  a drawing: chart_draw.js says what that has
 //   notes()            sentences below the drawing
 //   rows()             all its numbers, the first row their names
 //   table()            { head, rows, note }: those for reading, bounded; cells as ct.told() takes them
@@ -30,8 +30,8 @@
 		svg.setAttribute('height', drawing.height);
 		svg.setAttribute('aria-hidden', 'true');
 		svg.setAttribute('font-family', ct.axis.font);
-		svg.append(...drawing.nodes.map(ct.node.toDom));
-		if (drawing.cells) {
+		svg.append(...drawing.nodes);
+		if (drawing.grid) {
 			const canvas = ct.save.cellCanvas(drawing, look, ratio);
 
 			Object.assign(canvas.style, {

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture_legend.js: what the colours of a picture mean: ramps with values, and samples of single colours.
+// chart_legend.js: what the colors of a chart mean: ramps with values, and samples of single colours.
 //
-// An item is { title, table, ticks: [{ place 0..1, text }] }, or { text, fill } or { text, kind: 'unknown' } for a sample. Items
+// An item is { title, table, marks: [[position, text]] }, or { text, look, fill } for a sample. Items
 // flow from left to right and wrap; labels of a ramp that would touch are left out.
 (function () {
-	const RAMP = 192, RAMP_STEPS = 48, RAMP_HEIGHT = 10, SAMPLE = 14;
+	const RAMP = 192, RAMP_STEPS = 48, RAMP_HEIGHT = 10, SAMPLE = 14, PARTS = 10000;
 
 	function rampNodes(item, x, y, look) {
 		const nodes = [ct.node.label(x, y + 11, item.title, look, 'start', { fill: look.ink })];
 		const step = RAMP / RAMP_STEPS;
 
 		for (let i = 0; i < RAMP_STEPS; i++) {
-			const fill = ct.scale.css(item.table[Math.round(i * 255 / (RAMP_STEPS - 1))]);
+			const fill = 'rgb(' + item.table[Math.round(i * (item.table.length - 1) / (RAMP_STEPS - 1))] + ')';
 
 			nodes.push(ct.node.node('rect', { x: x + i * step, y: y + 17, width: step + (i + 1 < RAMP_STEPS ? 0.5 : 0), height: RAMP_HEIGHT, fill }));
 		}
-		const labels = item.ticks.map((tick) => {
-			const size = ct.axis.width(tick.text, 11);
-			// The first and the last stay within the ramp.
-			const at = Math.min(Math.max(tick.place * RAMP, size / 2), RAMP - size / 2);
+		const labels = item.marks.map(([at, text]) => {
+			const size = ct.axis.width(text, 11), place = at * RAMP / PARTS;
 
-			return { at, size, tick };
+			// The first and the last stay within the ramp.
+			return { at: Math.min(Math.max(place, size / 2), RAMP - size / 2), size, place, text };
 		});
 
 		// The last one names the largest value of all: it is never the one that gives way.
@@ -28,8 +27,8 @@
 		const kept = ct.axis.thin(labels, 8).filter((l) => !last || l.at + l.size / 2 + 8 <= last.at - last.size / 2);
 
 		for (const l of last ? [...kept, last] : kept) {
-			nodes.push(ct.node.line(x + l.tick.place * RAMP, y + 27, x + l.tick.place * RAMP, y + 31, look.axis));
-			nodes.push(ct.node.tick(x + l.at, y + 42, l.tick.text, look, 'middle', { 'font-size': 11 }));
+			nodes.push(ct.node.line(x + l.place, y + 27, x + l.place, y + 31, look.axis));
+			nodes.push(ct.node.tick(x + l.at, y + 42, l.text, look, 'middle', { 'font-size': 11 }));
 		}
 		return nodes;
 	}
@@ -46,11 +45,12 @@
 	}
 
 	function sampleNodes(item, x, y, look) {
-		const nodes = item.kind === 'unknown' ? hatchNodes(x, y, SAMPLE, look) :
-			item.kind === 'line' ? [ct.node.line(x, y + SAMPLE / 2, x + SAMPLE, y + SAMPLE / 2, item.fill,
-				{ 'stroke-width': 2, 'stroke-dasharray': item.dash || '' })] :
-			item.kind === 'dot' ? [ct.node.node('circle', { cx: x + SAMPLE / 2, cy: y + SAMPLE / 2, r: 4, fill: item.fill })] :
-			[ct.node.node('rect', { x: x + 0.5, y: y + 0.5, width: SAMPLE - 1, height: SAMPLE - 1, fill: item.fill, stroke: look.axis })];
+		const across = (more) => [ct.node.line(x, y + SAMPLE / 2, x + SAMPLE, y + SAMPLE / 2, item.fill, { 'stroke-width': 2, ...more })];
+		const box = () => [ct.node.node('rect', { x: x + 0.5, y: y + 0.5, width: SAMPLE - 1, height: SAMPLE - 1, fill: item.fill, stroke: look.axis })];
+		const nodes = {
+			box, bar: box, hatch: () => hatchNodes(x, y, SAMPLE, look), line: across, edge: across, dash: () => across({ 'stroke-dasharray': '2 4' }),
+			dot: () => [ct.node.node('circle', { cx: x + SAMPLE / 2, cy: y + SAMPLE / 2, r: 4, fill: item.fill })],
+		}[item.look]();
 
 		nodes.push(ct.node.label(x + SAMPLE + 6, y + 11, item.text, look));
 		return nodes;

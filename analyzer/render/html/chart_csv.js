@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture_csv.js: the numbers behind a picture, as a table for other programs (RFC 4180).
+// chart_csv.js: the numbers behind a picture, as a table for other programs (RFC 4180).
 //
 // Numbers are those of the report, whole ones with all their digits; not known is an empty field. Names come from outside: one
 // that a spreadsheet would take for a formula has a ' in front of it.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture_tip.js: the box that tells the figures of what the pointer or the cursor is on; one for the whole page.
+// chart_tip.js: the box that tells the figures of what the pointer or the cursor is on; one for the whole page.
 //
 //   ct.tip.show(lines, x, y)    lines [[name, what], ...] beside a point of the window; never over its edge
 //   ct.tip.hide()
-//   ct.told('dd', what)         an element with what is told: a text, or a figure as ct.names.told() makes it
+//   ct.told('dd', what)         an element with what is told: a text, or a figure as ct.figureOf() makes it
 // It is for eyes only: what a screen reader says is in the figure's live line.
 (function () {
 	const APART = 14;

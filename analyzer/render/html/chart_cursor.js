@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// picture_cursor.js: which cell of a figure is told: by pointer, finger or keys; and what picking one does.
+// chart_cursor.js: which cell of a figure is told: by pointer, finger or keys; and what picking one does.
 //
 // A figure `f` has plot (the element that is looked at), svg, drawing, look, live (what a screen reader speaks) and cell, the one
 // that is told, or null.
@@ -19,7 +19,7 @@
 		const box = cursorBox(f.drawing.box(f.cell));
 
 		for (const [stroke, wide] of [[f.look.cursorEdge, 4], [f.look.cursor, 2]])
-			f.svg.append(ct.node.toDom(ct.node.node('rect', { ...box, fill: 'none', stroke, 'stroke-width': wide, class: 'cursor' })));
+			f.svg.append(ct.node.node('rect', { ...box, fill: 'none', stroke, 'stroke-width': wide, class: 'cursor' }));
 	}
 
 	function tell(f, x, y) {

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* chart_curves.c — bus bandwidth by size: medians that were measured, and the fit of latency and bandwidth at the same sizes. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "analyzer/charts/plot.h"
+#include "trace/status.h"
+
+#define SIZES 16u /* ticks at most */
+#define RATES 9u
+#define ROOM 1.3 /* around the values */
+
+static int is_drawn(const struct ct_report_curve_point *p)
+{
+	return p->bytes && p->bytes != CT_UNKNOWN && p->busbw_Bps && p->busbw_Bps != CT_UNKNOWN;
+}
+
+struct range {
+	double low, high;
+};
+
+static void widen(struct range *range, uint64_t value)
+{
+	range->low = fmin(range->low, (double)value / ROOM);
+	range->high = fmax(range->high, (double)value * ROOM);
+}
+
+static void widen_all(struct range *x, struct range *y, const struct ct_report_curve_point *points,
+		      size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_drawn(&points[i]))
+			continue;
+		widen(x, points[i].bytes);
+		widen(y, points[i].busbw_Bps);
+	}
+}
+
+static int make_axes(const struct ct_report_curve *c, struct ct_arena *memory, struct ct_plot *plot,
+		     struct range *x, struct range *y)
+{
+	*x = *y = (struct range){ INFINITY, 0 };
+	widen_all(x, y, c->points, c->n_points);
+	widen_all(x, y, c->fit, c->n_fit);
+	if (x->high <= 0)
+		return CT_EMPTY;
+	plot->x.title = "size";
+	plot->y.title = "bus bandwidth";
+	if (ct_ticks_log(memory, &x->low, &x->high, SIZES, ct_text_bytes, &plot->x.ticks) != CT_OK)
+		return CT_NOMEM;
+	return ct_ticks_log(memory, &y->low, &y->high, RATES, ct_text_Bps, &plot->y.ticks);
+}
+
+static float place(const struct range *range, uint64_t value)
+{
+	return (float)(log((double)value / range->low) / log(range->high / range->low));
+}
+
+static const struct ct_report_curve_point *fit_at(const struct ct_report_curve *c, uint64_t bytes,
+						  size_t *at)
+{
+	for (*at = 0; *at < c->n_fit; (*at)++) {
+		if (c->fit[*at].bytes == bytes && is_drawn(&c->fit[*at]))
+			return &c->fit[*at];
+	}
+	return NULL;
+}
+
+static float *series(struct ct_plot *plot, struct ct_arena *memory, const char *text,
+		     enum ct_plot_look look, const char *colour, size_t n)
+{
+	float *y = ct_arena_calloc(memory, n + 1, sizeof(*y));
+
+	plot->series[plot->n_series++] = (struct ct_plot_series){ text, look, colour, y };
+	return text ? y : NULL;
+}
+
+static int put_points(const struct ct_report_curve *c, struct ct_arena *memory,
+		      struct ct_plot *plot, const struct range *x, const struct range *y)
+{
+	float *fit = c->n_fit ? series(plot, memory, "fit", CT_LOOK_LINE, "orange", c->n_points)
+			      : NULL;
+	float *measured = series(plot, memory, "measured, median", CT_LOOK_DOT, "blue",
+				 c->n_points);
+
+	plot->at = ct_arena_calloc(memory, c->n_points + 1, sizeof(*plot->at));
+	plot->item_of = ct_arena_calloc(memory, c->n_points + 1, sizeof(*plot->item_of));
+	if (!measured || !plot->at || !plot->item_of || (c->n_fit && !fit))
+		return CT_NOMEM;
+	for (size_t i = 0; i < c->n_points; i++) {
+		const struct ct_report_curve_point *p = &c->points[i], *f;
+		size_t at;
+
+		if (!is_drawn(p))
+			continue;
+		plot->at[plot->n] = place(x, p->bytes);
+		plot->item_of[plot->n] = i;
+		measured[plot->n] = place(y, p->busbw_Bps);
+		f = fit_at(c, p->bytes, &at);
+		if (fit)
+			fit[plot->n] = f ? place(y, f->busbw_Bps) : NAN;
+		plot->n++;
+	}
+	return plot->n ? CT_OK : CT_EMPTY;
+}
+
+static int put_limit(const struct ct_report_curve *c, struct ct_arena *memory, struct ct_plot *plot,
+		     const struct range *y)
+{
+	float *level;
+
+	if (!c->beta_Bps || c->beta_Bps == CT_UNKNOWN || (double)c->beta_Bps < y->low ||
+	    (double)c->beta_Bps > y->high)
+		return CT_OK;
+	level = series(plot, memory,
+		       ct_arena_printf(memory, "fitted bandwidth %s", ct_text_Bps(c->beta_Bps).s),
+		       CT_LOOK_DASH, "orange", plot->n);
+	if (!level)
+		return CT_NOMEM;
+	for (size_t i = 0; i < plot->n; i++)
+		level[i] = place(y, c->beta_Bps);
+	return CT_OK;
+}
+
+static int tell(struct ct_plot *plot, size_t curve, const struct ct_report_curve *c,
+		struct ct_arena *memory)
+{
+	static const struct ct_chart_value known[] = {
+		{ "median bus bandwidth", "points.{i}.busbw_Bps", NULL, "Bps" },
+		{ "mean size", "points.{i}.bytes", NULL, "bytes" },
+		{ "operations", "points.{i}.instances", NULL, "count" },
+		{ "by the fit", "fit.{i}.busbw_Bps", NULL, "Bps" },
+	};
+	struct ct_chart_value *told = ct_arena_calloc(memory, 4, sizeof(*told));
+
+	plot->told = told;
+	plot->n_told = c->n_fit == c->n_points ? 4 : 3;
+	for (size_t i = 0; told && i < plot->n_told; i++) {
+		told[i] = known[i];
+		told[i].path = ct_arena_printf(memory, "curves.%zu.%s", curve, known[i].path);
+		if (!told[i].path)
+			return CT_NOMEM;
+	}
+	return told ? CT_OK : CT_NOMEM;
+}
+
+static const char *summary_of(const struct ct_report_curve *c, struct ct_arena *memory)
+{
+	const char *op = c->op_name ? c->op_name : "Operations";
+
+	if (!c->n_fit)
+		return ct_arena_printf(memory, "%s: too few sizes to fit latency and bandwidth.",
+				       op);
+	return ct_arena_printf(memory, "%s: bandwidth %s, latency %s by the fit.", op,
+			       ct_text_Bps(c->beta_Bps).s, ct_text_ns(c->alpha_ns).s);
+}
+
+/* The first eight digits of the communicator, as every text has it. */
+static const char *title_of(const struct ct_report_curve *c, struct ct_arena *memory)
+{
+	char key[24];
+
+	snprintf(key, sizeof(key), "%016" PRIx64, c->comm_key);
+	return ct_arena_printf(memory, "%s, %.8s%s%.60s", c->op_name ? c->op_name : "?", key,
+			       c->comm_name ? " " : "", c->comm_name ? c->comm_name : "");
+}
+
+int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena *memory,
+		  struct ct_plot *plot)
+{
+	const struct ct_report_curve *c = &report->curves[curve];
+	struct range x, y;
+	int st;
+
+	*plot = (struct ct_plot){ .comm_key = c->comm_key };
+	st = make_axes(c, memory, plot, &x, &y);
+	if (st == CT_OK)
+		st = put_points(c, memory, plot, &x, &y);
+	if (st == CT_OK)
+		st = put_limit(c, memory, plot, &y);
+	if (st == CT_OK)
+		st = tell(plot, curve, c, memory);
+	plot->title = title_of(c, memory);
+	plot->summary = summary_of(c, memory);
+	return st == CT_OK && (!plot->title || !plot->summary) ? CT_NOMEM : st;
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/render/html/charts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/charts/chart.h"
+#include "analyzer/charts/plot.h"
+#include "analyzer/render/json_value.h"
+#include "trace/status.h"
+
+/* A cell is a byte: below LEVELS a color of the view's ramps, one after the other. */
+#define LEVELS 252u
+#define LEVEL_UNKNOWN 252u
+#define LEVEL_BLANK 253u
+/* Decimals of positions: a 10,000th of a chart is less than a pixel. */
+#define PARTS 10000.0
+
+struct charts {
+	const struct ct_report *report;
+	struct ct_arena *memory;
+	json_t *views; /* of the chart that is made */
+	int failed;
+};
+
+static json_t *position(double at)
+{
+	return isnan(at) ? json_null() : json_integer((json_int_t)lround(at * PARTS));
+}
+
+static json_t *positions(const float *at, size_t n)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < n; i++)
+		ct_json_append(array, position(at[i]), &failed);
+	return ct_json_done(array, failed);
+}
+
+/* [[position, text]...] */
+static json_t *ticks(const struct ct_tick *items, size_t n)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *one = json_array();
+
+		ct_json_append(one, position(items[i].at), &failed);
+		ct_json_append(one, ct_json_text(items[i].text), &failed);
+		ct_json_append(array, one, &failed);
+	}
+	return ct_json_done(array, failed);
+}
+
+/* [[finding, from, to]...] */
+static json_t *spans(const struct ct_chart_spans *all)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < all->n; i++) {
+		json_t *one = json_array();
+
+		ct_json_append(one, json_integer(all->items[i].id), &failed);
+		ct_json_append(one, position(all->items[i].from), &failed);
+		ct_json_append(one, position(all->items[i].to), &failed);
+		ct_json_append(array, one, &failed);
+	}
+	return ct_json_done(array, failed);
+}
+
+/* [[label, path, unit, error's path or null]...] */
+static json_t *told(const struct ct_chart_value *values, size_t n)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *one = json_array();
+
+		ct_json_append(one, ct_json_text(values[i].label), &failed);
+		ct_json_append(one, ct_json_text(values[i].path), &failed);
+		ct_json_append(one, ct_json_text(values[i].unit), &failed);
+		ct_json_append(one, ct_json_text(values[i].err), &failed);
+		ct_json_append(array, one, &failed);
+	}
+	return ct_json_done(array, failed);
+}
+
+static json_t *integers(const size_t *values, size_t n)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < n; i++)
+		ct_json_append(array,
+			       json_integer(values[i] == SIZE_MAX ? -1 : (json_int_t)values[i]),
+			       &failed);
+	return ct_json_done(array, failed);
+}
+
+/* ---- heatmaps ---- */
+
+static json_t *axis(const struct ct_picture_axis *a)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "title", ct_json_text(a->title), &failed);
+	ct_json_set(o, "word", ct_json_text(a->word), &failed);
+	ct_json_set(o, "about", ct_json_text(a->about), &failed);
+	ct_json_set(o, "names", ct_json_texts(a->names, a->n), &failed);
+	ct_json_set(o, "ticks", ticks(a->ticks.items, a->ticks.n), &failed);
+	return ct_json_done(o, failed);
+}
+
+static const char *const ramp_names[] = { [CT_RAMP_AMOUNT] = "amount",
+					  [CT_RAMP_WAIT] = "wait",
+					  [CT_RAMP_LATE] = "late",
+					  [CT_RAMP_RATIO] = "ratio" };
+
+static json_t *legend(const struct ct_picture *p)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "ramp", json_string(ramp_names[p->ramp]), &failed);
+	ct_json_set(o, "title", ct_json_text(p->title), &failed);
+	ct_json_set(o, "scale", ct_json_text(p->scale), &failed);
+	ct_json_set(o, "marks", ticks(p->marks, p->n_marks), &failed);
+	return ct_json_done(o, failed);
+}
+
+/* What a cell shows where a second picture lies over the first: what is strong there, or stronger than below. */
+#define STRONG 0.3f
+
+static int covers(float over, float below)
+{
+	return over > 0 && (over >= STRONG || !(over < below));
+}
+
+static unsigned level_of(float shade, unsigned ramps, unsigned which)
+{
+	unsigned n = LEVELS / ramps;
+
+	if (isnan(shade))
+		return LEVEL_UNKNOWN;
+	return shade < 0 ? LEVEL_BLANK
+			 : which * n + (unsigned)lround(fmin(shade, 1) * (double)(n - 1));
+}
+
+static unsigned char level_at(const struct ct_picture *p, const struct ct_picture *over, size_t i)
+{
+	if (over && covers(over->shades[i], p->shades[i]))
+		return (unsigned char)level_of(over->shades[i], 2, 1);
+	return (unsigned char)level_of(p->shades[i], over ? 2 : 1, 0);
+}
+
+/* Levels of all cells, or of the entries that have one, in base64. */
+static json_t *levels(struct charts *charts, const struct ct_picture *p,
+		      const struct ct_picture *over)
+{
+	static const char
+		digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t n = p->cell_of ? p->n_cells : p->rows.n * p->columns.n;
+	char *text = ct_arena_calloc(charts->memory, n / 3 * 4 + 5, 1), *to = text;
+
+	for (size_t i = 0; text && i < n; i += 3, to += 4) {
+		unsigned char b[3] = { 0 };
+		uint32_t three;
+
+		for (size_t k = 0; k < 3 && i + k < n; k++) {
+			size_t cell = p->cell_of ? p->cell_of[i + k] : i + k;
+
+			b[k] = cell == SIZE_MAX ? LEVEL_BLANK : level_at(p, over, cell);
+		}
+		three = (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
+		to[0] = digits[three >> 18];
+		to[1] = digits[three >> 12 & 63];
+		to[2] = i + 1 < n ? digits[three >> 6 & 63] : '=';
+		to[3] = i + 2 < n ? digits[three & 63] : '=';
+	}
+	return ct_json_text(text);
+}
+
+/* { choice: { label: value } }, of the switches that lead to the view. */
+static json_t *choice(const char *const words[][2])
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	for (size_t i = 0; words[i][0]; i++)
+		ct_json_set(o, words[i][0], ct_json_text(words[i][1]), &failed);
+	return ct_json_done(o, failed);
+}
+
+/* A view of the chart at hand; `like`: the view whose axes and cells it shares, or -1. */
+static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
+		       const struct ct_picture *over, const char *const words[][2], int like)
+{
+	json_t *o = json_object(), *ramps = json_array();
+	int *failed = &charts->failed;
+
+	ct_json_append(ramps, legend(p), failed);
+	if (over)
+		ct_json_append(ramps, legend(over), failed);
+	ct_json_set(o, "choice", choice(words), failed);
+	ct_json_set(o, "title", ct_json_text(p->title), failed);
+	ct_json_set(o, "summary", ct_json_text(p->summary), failed);
+	ct_json_set(o, "notes", ct_json_texts(p->notes, p->n_said), failed);
+	ct_json_set(o, "told", told(p->told, p->n_told), failed);
+	ct_json_set(o, "ramps", ramps, failed);
+	ct_json_set(o, "nothing", ct_json_text(p->has_nothing ? p->nothing : NULL), failed);
+	ct_json_set(o, "unknown", json_boolean(p->has_unknown), failed);
+	ct_json_set(o, "levels", levels(charts, p, over), failed);
+	ct_json_set(o, "square", json_boolean(p->rows.n == p->columns.n), failed);
+	if (like >= 0) {
+		ct_json_set(o, "like", json_integer(like), failed);
+	} else {
+		ct_json_set(o, "rows", axis(&p->rows), failed);
+		ct_json_set(o, "columns", axis(&p->columns), failed);
+		ct_json_set(o, "cells", p->cell_of ? integers(p->cell_of, p->n_cells) : json_null(),
+			    failed);
+		ct_json_set(o, "spans", spans(&p->spans), failed);
+	}
+	ct_json_append(charts->views, o, failed);
+	return o;
+}
+
+/* 0; CT_EMPTY: there is none of that kind, err->text says why. */
+static int make(struct charts *charts, struct ct_picture_request request, struct ct_picture *p,
+		struct ct_err *err)
+{
+	int st = ct_picture_make(charts->report, &request, charts->memory, p, err);
+
+	if (st == CT_NOMEM)
+		charts->failed = 1;
+	return st;
+}
+
+static const char *layer_name(struct charts *charts, const struct ct_traffic_layer *l)
+{
+	char key[24];
+
+	if (strcmp(l->kind, "all") == 0)
+		return "all traffic";
+	if (strcmp(l->kind, "comm") != 0)
+		return ct_arena_printf(charts->memory, "%s %s", l->kind, l->name ? l->name : "n/a");
+	snprintf(key, sizeof(key), "%016" PRIx64, l->comm_key);
+	return ct_arena_printf(charts->memory, "%.8s%s%.60s%s%s%s", key, l->name ? " " : "",
+			       l->name ? l->name : "", l->backend ? " (" : "",
+			       l->backend ? l->backend : "", l->backend ? ")" : "");
+}
+
+/* The views of a layer: one for each measure that it has. */
+static void add_layer(struct charts *charts, const struct ct_traffic_layer *l, struct ct_err *err)
+{
+	static const struct {
+		enum ct_picture_show show;
+		const char *word;
+	} shows[] = { { CT_SHOW_BYTES, "bytes" },
+		      { CT_SHOW_COUNT, "count" },
+		      { CT_SHOW_BANDWIDTH, "bandwidth of messages" } };
+	int first = -1;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct ct_picture p;
+		struct ct_err ignored = { 0 };
+		struct ct_picture_request request = { .of = CT_OF_TRAFFIC,
+						      .show = shows[i].show,
+						      .traffic_layer = l };
+		const char *words[][2] = { { "Between",
+					     strcmp(l->scope, "rank") == 0 ? "ranks" : "hosts" },
+					   { "Of", layer_name(charts, l) },
+					   { "Show", shows[i].word },
+					   { NULL, NULL } };
+		json_t *view;
+
+		if (make(charts, request, &p, i ? &ignored : err) != CT_OK)
+			continue;
+		view = heatmap(charts, &p, NULL, (const char *const(*)[2])words, first);
+		ct_json_set(view, "comm", ct_json_hex(l->comm_key), &charts->failed);
+		if (first < 0)
+			first = (int)json_array_size(charts->views) - 1;
+	}
+}
+
+/* What the heatmap command shows by itself comes first. */
+static void add_traffic(struct charts *charts, struct ct_err *err)
+{
+	const struct ct_report_traffic *t = &charts->report->traffic;
+	const char *first = "rank";
+
+	for (size_t i = 0; i < t->n_layers && charts->report->n_ranks > CT_PICTURE_MANY_RANKS;
+	     i++) {
+		if (strcmp(t->layers[i].scope, "host") == 0)
+			first = "host";
+	}
+	if (!t->n_layers)
+		ct_fail(err, CT_EMPTY, "%s", t->why ? t->why : "there is no traffic");
+	for (int is_other = 0; is_other < 2; is_other++) {
+		for (size_t i = 0; i < t->n_layers; i++) {
+			if ((strcmp(t->layers[i].scope, first) != 0) == is_other)
+				add_layer(charts, &t->layers[i], err);
+		}
+	}
+}
+
+static void add_waits(struct charts *charts, struct ct_err *err)
+{
+	static const char *const both[][2] = { { "Show", "both" }, { NULL, NULL } };
+	static const char *const wait[][2] = { { "Show", "waiting" }, { NULL, NULL } };
+	static const char *const late[][2] = { { "Show", "lateness" }, { NULL, NULL } };
+	const struct ct_picture_request waiting = { .of = CT_OF_WAITS, .show = CT_SHOW_WAIT },
+					lateness = { .of = CT_OF_WAITS, .show = CT_SHOW_LATENESS };
+	struct ct_picture w, l, w_both;
+
+	if (make(charts, waiting, &w, err) != CT_OK || make(charts, lateness, &l, err) != CT_OK)
+		return;
+	w_both = w;
+	w_both.summary = l.summary;
+	heatmap(charts, &w_both, &l, both, -1);
+	heatmap(charts, &w, NULL, wait, 0);
+	heatmap(charts, &l, NULL, late, 0);
+}
+
+static void add_cycles(struct charts *charts, struct ct_err *err)
+{
+	static const char *const words[][2] = { { NULL, NULL } };
+	struct ct_picture p;
+
+	if (make(charts, (struct ct_picture_request){ .of = CT_OF_CYCLES, .show = CT_SHOW_GAP }, &p,
+		 err) == CT_OK)
+		heatmap(charts, &p, NULL, words, -1);
+}
+
+static void add_histogram(struct charts *charts, struct ct_err *err)
+{
+	static const struct {
+		enum ct_picture_show show;
+		const char *word;
+	} shows[] = { { CT_SHOW_TRANSFER, "transfer time" },
+		      { CT_SHOW_WAIT, "wait time" },
+		      { CT_SHOW_COUNT, "operations" },
+		      { CT_SHOW_BYTES, "bytes" },
+		      { CT_SHOW_BANDWIDTH, "median bus bandwidth" } };
+
+	for (size_t i = 0; i < sizeof(shows) / sizeof(shows[0]); i++) {
+		const char *words[][2] = { { "Show", shows[i].word }, { NULL, NULL } };
+		struct ct_picture p;
+
+		if (make(charts,
+			 (struct ct_picture_request){ .of = CT_OF_HISTOGRAM,
+						      .show = shows[i].show },
+			 &p, err) == CT_OK)
+			ct_json_set(heatmap(charts, &p, NULL, (const char *const(*)[2])words,
+					    i ? 0 : -1),
+				    "written", json_true(), &charts->failed);
+	}
+}
+
+/* ---- plots ---- */
+
+static json_t *plot_axis(const struct ct_plot_axis *a)
+{
+	json_t *o = json_object();
+	int failed = !o;
+
+	ct_json_set(o, "title", ct_json_text(a->title), &failed);
+	ct_json_set(o, "ticks", ticks(a->ticks.items, a->ticks.n), &failed);
+	return ct_json_done(o, failed);
+}
+
+static json_t *series(const struct ct_plot *p)
+{
+	static const char *const looks[] = {
+		[CT_LOOK_BAR] = "bar",	 [CT_LOOK_HATCH] = "hatch", [CT_LOOK_EDGE] = "edge",
+		[CT_LOOK_LINE] = "line", [CT_LOOK_DASH] = "dash",   [CT_LOOK_DOT] = "dot",
+	};
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (size_t i = 0; i < p->n_series; i++) {
+		const struct ct_plot_series *s = &p->series[i];
+		json_t *o = json_object();
+
+		ct_json_set(o, "text", ct_json_text(s->text), &failed);
+		ct_json_set(o, "look", json_string(looks[s->look]), &failed);
+		ct_json_set(o, "colour", ct_json_text(s->colour), &failed);
+		ct_json_set(o, "y", positions(s->y, p->n), &failed);
+		ct_json_append(array, o, &failed);
+	}
+	return ct_json_done(array, failed);
+}
+
+static void add_plot(struct charts *charts, const struct ct_plot *p, const char *const words[][2])
+{
+	json_t *o = json_object();
+	int *failed = &charts->failed;
+
+	ct_json_set(o, "choice", choice(words), failed);
+	ct_json_set(o, "title", ct_json_text(p->title), failed);
+	ct_json_set(o, "summary", ct_json_text(p->summary), failed);
+	ct_json_set(o, "notes", ct_json_texts(p->notes, p->n_notes), failed);
+	ct_json_set(o, "told", told(p->told, p->n_told), failed);
+	ct_json_set(o, "x", plot_axis(&p->x), failed);
+	ct_json_set(o, "y", plot_axis(&p->y), failed);
+	ct_json_set(o, "at", positions(p->at, p->n), failed);
+	ct_json_set(o, "wide", json_real(p->wide), failed);
+	ct_json_set(o, "items", integers(p->item_of, p->n), failed);
+	ct_json_set(o, "series", series(p), failed);
+	ct_json_set(o, "picks", ct_json_text(p->picks), failed);
+	ct_json_set(o, "comm", ct_json_hex(p->comm_key), failed);
+	ct_json_set(o, "spans", spans(&p->spans), failed);
+	ct_json_append(charts->views, o, failed);
+}
+
+static void add_curves(struct charts *charts, struct ct_err *err)
+{
+	for (size_t i = 0; i < charts->report->n_curves; i++) {
+		struct ct_plot p;
+		int st = ct_plot_curve(charts->report, i, charts->memory, &p);
+		const char *words[][2] = { { "Of", p.title }, { NULL, NULL } };
+
+		charts->failed |= st == CT_NOMEM;
+		if (st == CT_OK)
+			add_plot(charts, &p, (const char *const(*)[2])words);
+	}
+	if (!json_array_size(charts->views))
+		ct_fail(err, CT_EMPTY, "no bandwidth is known by size");
+}
+
+static void add_exposed(struct charts *charts, struct ct_err *err)
+{
+	static const char *const words[][2][2] = {
+		{ { "Show", "beside the cycle\u2019s time" }, { NULL, NULL } },
+		{ { "Show", "exposed alone" }, { NULL, NULL } },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		struct ct_plot p;
+		int st = ct_plot_exposed(charts->report, !i, charts->memory, &p);
+
+		charts->failed |= st == CT_NOMEM;
+		if (st == CT_OK)
+			add_plot(charts, &p, words[i]);
+	}
+	if (!json_array_size(charts->views))
+		ct_fail(err, CT_EMPTY, "%s",
+			charts->report->cycles.why ? charts->report->cycles.why
+						   : "no cycles were found");
+}
+
+/* ---- all of them ---- */
+
+static json_t *ramps(void)
+{
+	json_t *all = json_object();
+	int failed = !all;
+
+	for (int ramp = 0; ramp < 4; ramp++) {
+		json_t *schemes = json_object();
+
+		for (int is_dark = 0; is_dark < 2; is_dark++) {
+			uint32_t colours[CT_RAMP_COLOURS];
+			size_t n = ct_picture_ramp((enum ct_picture_ramp)ramp, is_dark, colours);
+			json_t *list = json_array();
+
+			for (size_t i = 0; i < n; i++)
+				ct_json_append(list, json_sprintf("#%06x", colours[i]), &failed);
+			ct_json_set(schemes, is_dark ? "dark" : "light", list, &failed);
+		}
+		ct_json_set(all, ramp_names[ramp], schemes, &failed);
+	}
+	return ct_json_done(all, failed);
+}
+
+static const struct chart {
+	const char *name, *title;
+	void (*add)(struct charts *charts, struct ct_err *err);
+} chart_table[] = {
+	{ "traffic", "Traffic", add_traffic },
+	{ "waits", "Waiting by rank and time", add_waits },
+	{ "cycles", "Time outside communication by rank and cycle", add_cycles },
+	{ "histogram", "Operations by size", add_histogram },
+	{ "curves", "Bandwidth by size", add_curves },
+	{ "exposed", "Exposed communication by cycle", add_exposed },
+};
+
+json_t *ct_html_charts(const struct ct_report *report)
+{
+	json_t *top = json_object(), *list = json_array();
+	struct charts charts = { .report = report, .memory = ct_arena_new() };
+
+	charts.failed = !charts.memory || !top || !list;
+	for (size_t i = 0; !charts.failed && i < sizeof(chart_table) / sizeof(chart_table[0]);
+	     i++) {
+		struct ct_err err = { 0 };
+		json_t *o = json_object();
+
+		charts.views = json_array();
+		chart_table[i].add(&charts, &err);
+		ct_json_set(o, "name", json_string(chart_table[i].name), &charts.failed);
+		ct_json_set(o, "title", json_string(chart_table[i].title), &charts.failed);
+		ct_json_set(o, "why",
+			    json_array_size(charts.views) ? json_null() : ct_json_text(err.text),
+			    &charts.failed);
+		ct_json_set(o, "views", charts.views, &charts.failed);
+		ct_json_append(list, o, &charts.failed);
+	}
+	ct_json_set(top, "ramps", ramps(), &charts.failed);
+	ct_json_set(top, "charts", list, &charts.failed);
+	ct_arena_free(charts.memory);
+	return ct_json_done(top, charts.failed);
+}

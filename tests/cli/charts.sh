@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The charts in report.html have the values of the report: colors, positions and what is looked up.
+look() {
+	commtrace report "$1" -o "$1.html"
+	commtrace report "$1" --format json >"$1.json"
+	echo "$1"
+	python3 "$data/charts.py" "$1.html" "$1.json" || echo failed
+}
+commtrace-synth -o slow --seed 3 --hosts 2 --gpus-per-host 4 --cycles 30 --workload megatron --tp 2 --pp 2 --dp 2 \
+	--fault slow-rank:rank=5,ms=20 >/dev/null
+look slow
+commtrace-synth -o many --seed 3 --hosts 70 --gpus-per-host 8 --cycles 3 >/dev/null
+look many
+commtrace-synth -o killed --seed 55 --gpus-per-host 2 --cycles 40 --workload ddp --fault kill:rank=1,op=9 >/dev/null
+look killed
