@@ -24,7 +24,7 @@ static uint64_t cost_of(const struct ct_instance *i, const struct ct_waits *w,
 	return own < last->solo_ns ? own : last->solo_ns;
 }
 
-/* Who came last, for the row of the operation and the counts of ranks. */
+/* Who came last, where messages went before it to those as well, for findings and the counts of ranks. */
 static int add_last(struct ct_stream *stream, struct ct_class *class, const struct ct_instance *i,
 		    const struct ct_waits *w)
 {
@@ -40,6 +40,18 @@ static int add_last(struct ct_stream *stream, struct ct_class *class, const stru
 		return CT_OK;
 	seats[i->members[last.last].seat].last_count++;
 	return ct_class_last(class, i->members[last.last].index, cost_of(i, w, &last));
+}
+
+/* Who came last to the operation itself, for its row, and what that cost in it. */
+static int add_own_last(struct ct_class *class, const struct ct_instance *i,
+			const struct ct_waits *w)
+{
+	struct ct_last last;
+
+	ct_waits_last(i, w, &last);
+	return last.clear
+		       ? ct_class_own_last(class, i->members[last.last].index, cost_of(i, w, &last))
+		       : CT_OK;
 }
 
 /* Took the last one to come clearly longer than is usual? Then its stream reached the operation late, or the transfer
@@ -82,6 +94,8 @@ static int add_collective(struct ct_lateness *late, struct ct_stream *stream,
 
 	if (st != CT_OK)
 		return st;
+	if (add_own_last(event->class, i, w) != CT_OK)
+		return CT_NOMEM;
 	if (ct_window_collective(late, stream, event) != CT_OK)
 		return CT_NOMEM;
 	/* Where messages came before it, who was last to it alone tells little: they have handed the lateness on. */

@@ -129,4 +129,29 @@ def splits():
         line(**keys | dict(op="AllToAll", call=sys.argv[2] if sys.argv[2:] else None))
 
 
+def ring():
+    """Four ranks of MPI that pass a token on, then reduce: rank 1 takes 5 ms longer before it sends, rank 3 comes last to reduce."""
+    random.seed(7)
+    for step in range(60):
+        base = 1000 * MS + step * 20 * MS
+        sent = base
+        came = []
+
+        def call(r, name, begin, end, **more):
+            line(**rank_of(r, backend="mpi", op=name, call="MPI_" + name, comm=WORLD, nranks=4, comm_rank=r, bytes=1 << 20,
+                           timing="call", enter_ns=int(begin), return_ns=int(end), **more))
+
+        for r in range(4):
+            got = sent
+            if r:
+                call(r, "Recv", base + random.randint(0, 3000), got, peer=r - 1, peer_seq=step)
+            begin = got + (6 if r == 1 else 1) * MS
+            sent = begin + MS // 10
+            if r < 3:
+                call(r, "Send", begin, sent, peer=r + 1, peer_seq=step)
+            came.append(sent)
+        for r in range(4):
+            call(r, "AllReduce", came[r], max(came) + MS // 10, seq=step)
+
+
 globals()[sys.argv[1]]()
