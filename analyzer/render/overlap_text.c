@@ -50,7 +50,8 @@ void ct_gaps_line(struct ct_text *text, const struct ct_report *report)
 	if (!most)
 		return;
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
-		     "gaps      rank %d idles most: of its cycles %s not ready, %s host late, %s "
+		     "gaps      communication of rank %d has the longest gaps: of its cycles %s "
+		     "not ready, %s host late, %s "
 		     "launch, ±%s",
 		     most->rank, ct_text_pct(pct(most->not_ready_ns, most->cycles_ns)).s,
 		     ct_text_pct(pct(most->host_late_ns, most->cycles_ns)).s,

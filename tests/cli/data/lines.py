@@ -154,4 +154,16 @@ def ring():
             call(r, "AllReduce", came[r], max(came) + MS // 10, seq=step)
 
 
+def host_late():
+    """Four ranks of which rank 2 calls 2 ms late in each step; what its GPU did meanwhile is not in the lines."""
+    random.seed(8)
+    for step in range(100):
+        base = 1000 * MS + step * 10 * MS
+        ready = [base + random.randint(0, 5000) + (2 * MS if r == 2 else 0) for r in range(4)]
+        for r in range(4):
+            line(**rank_of(r, backend="nccl", op="AllReduce", comm=WORLD, nranks=4, comm_rank=r, seq=step, count=1 << 20,
+                           dtype="float32", timing="events", stream=7, device=r, group=step + 1, enter_ns=ready[r] - 9000,
+                           return_ns=ready[r] - 2000, start_ns=ready[r], end_ns=max(ready) + 200_000))
+
+
 globals()[sys.argv[1]]()
