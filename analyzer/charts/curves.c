@@ -122,7 +122,7 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 	double factor = ct_class_bus_factor(class);
 
 	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;
-	if (!of || !of->fit.regimes)
+	if (!of || !ct_fit_tells_bandwidth(&of->fit))
 		return CT_OK;
 	curve->alpha_ns = whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
 	curve->beta_Bps = whole(of->Bps);

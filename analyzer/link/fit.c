@@ -227,12 +227,29 @@ int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit)
 	for (uint32_t i = 0; i < points->n; i++)
 		fit->samples += (uint32_t)points->at[i].n;
 	fit->classes = points->n;
+	if (points->n)
+		fit->largest_bytes = points->at[points->n - 1].bytes;
 	if (points->n >= 2 * SPLIT_CLASSES && fit->scatter > SPLIT_SCATTER)
 		two_lines(points, fit);
 out:
 	free(points);
 	free(scratch);
 	return st;
+}
+
+/* At 10 GB/s and a latency of 5 us a transfer of this size takes more than half of its time for its bytes. */
+#define LEAST_BYTES 65536.0
+
+int ct_fit_tells_bandwidth(const struct ct_fit *fit)
+{
+	const struct ct_line *line = &fit->lines[fit->regimes == 2];
+
+	if (!fit->regimes)
+		return 0;
+	/* smaller ones tell where three sizes or more show a slope that is clear, and most of the largest one's time */
+	return fit->largest_bytes >= LEAST_BYTES ||
+	       (line->ns_per_byte > 2 * line->ns_per_byte_err &&
+		line->ns_per_byte * fit->largest_bytes > line->alpha_ns);
 }
 
 double ct_fit_expect(const struct ct_fit *fit, double bytes)

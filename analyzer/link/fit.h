@@ -27,10 +27,14 @@ struct ct_fit {
 	uint32_t samples, classes; /* that it rests on */
 	uint32_t regimes;	   /* 0: too few samples, nothing is known; 1; 2 */
 	int has_alpha;		   /* 0: one size only, all of its time is in ns_per_byte */
+	double largest_bytes;	   /* of the classes */
 	double split_bytes;	   /* from here on the second line holds */
 	struct ct_line lines[2];
 	double scatter; /* of the classes about the line, relative; NAN: fewer than three */
 };
+
+/* Does the line tell a bandwidth? Not where all transfers are small: their time is latency, and its slope is noise. */
+int ct_fit_tells_bandwidth(const struct ct_fit *fit);
 
 /* Sorts the transfers by size. Those without bytes or time must not be there. 0 or CT_NOMEM. */
 int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit);

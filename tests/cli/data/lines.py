@@ -166,4 +166,10 @@ def host_late():
                            return_ns=ready[r] - 2000, start_ns=ready[r], end_ns=max(ready) + 200_000))
 
 
+def tiny():
+    """All-reduces of 4 and 8 bytes."""
+    for step, _, keys in steps(4, 200):
+        line(**keys | dict(count=1 + step % 2))
+
+
 globals()[sys.argv[1]]()
