@@ -144,6 +144,9 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	st = list_ranks(g, out, out->ranks_expected);
 	if (st != CT_OK)
 		return st;
+	/* programs that each are a world of their own */
+	if (out->ranks_expected && out->ranks_expected < out->ranks_seen)
+		out->ranks_expected = out->ranks_seen;
 	out->stacks = ct_arena_calloc(g->memory, c->n_ranks, sizeof(*out->stacks));
 	if (!out->stacks)
 		return CT_NOMEM;

@@ -210,6 +210,9 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 	fill_extent(model, run);
 	run->ranks_seen = model->n_seats;
 	run->ranks_expected = expected_ranks(model);
+	/* programs that each are a world of their own */
+	if (run->ranks_expected < run->ranks_seen)
+		run->ranks_expected = run->ranks_seen;
 	run->matched = model->matched;
 	run->messages = model->messages;
 	run->incomplete = model->incomplete;
