@@ -42,6 +42,7 @@ struct ct_end {
 	int kill_signal;
 	uint32_t kill_by; /* ... by this pid */
 	int unasked; /* 1: it said that it ends, and handled neither SIGTERM nor SIGINT: nobody had asked it to */
+	int stopped; /* 1: it runs, and was stopped by a signal (SIGSTOP, SIGTSTP) or a debugger when this was read */
 	int for_memory; /* 1: killed while the kernel killed for want of memory, and nobody else was seen to */
 };
 

@@ -58,6 +58,9 @@ int ct_ring_owner_lives(const struct ct_ring_header *header, int fd);
  * this boot? 1 or 0; 0 also when it is not ours to see. */
 int ct_process_lives(const struct ct_process *process);
 
+/* And is it stopped, by a signal (SIGSTOP, SIGTSTP) or a debugger? 1 or 0; 0 also when it is not ours to see. */
+int ct_process_is_stopped(const struct ct_process *process);
+
 /* Start time of a process of our pid namespace (/proc/PID/stat field 22), zombies included; 0 if there is
  * none. */
 uint64_t ct_pid_start_ticks(pid_t pid);

@@ -144,6 +144,14 @@ int ct_process_lives(const struct ct_process *process)
 	       pid_state(process) == CT_OWNER_LIVES;
 }
 
+int ct_process_is_stopped(const struct ct_process *process)
+{
+	struct stat_line line;
+
+	return ct_process_lives(process) && read_stat(process->pid, &line) == 0 &&
+	       line.start_ticks == process->start_ticks && (line.state == 'T' || line.state == 't');
+}
+
 static int is_locked(int fd)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -177,5 +177,6 @@ int ct_run_process_end(const struct ct_process_files *p, uint64_t replaced_ns, i
 	/* An archived ring is a dead process's; without a ring the process table may still tell. */
 	lives = h ? p->ring_lives : look_here && ct_process_lives(&p->id);
 	tell_end(p, &t, replaced_ns, lives, e);
+	e->stopped = e->how == CT_END_RUNNING && ct_process_is_stopped(&p->id);
 	return CT_OK;
 }

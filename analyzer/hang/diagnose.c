@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/diagnose.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analyzer/hang/say.h"
@@ -124,6 +125,17 @@ static const char *advice_on(const struct ct_waiting *w, const struct ct_root *r
 		       "was "
 		       "not shut down by that; if the program did so before (MPI_Finalize, "
 		       "destroy_process_group), give all ranks the same number of steps";
+	if (ct_say_is_stopped(w, root))
+		return root->n_ranks == 1
+			       ? ct_arena_printf(
+					 w->ix->arena,
+					 "let {who} go on (kill -CONT %" PRIu32
+					 ", on its host), or look for who stopped it: a debugger, "
+					 "Ctrl-Z, a batch system",
+					 w->ix->c->ranks[root->ranks[0]].stopped_pid)
+			       : "let {who} go on (kill -CONT), or look for who stopped them: a "
+				 "debugger, "
+				 "Ctrl-Z, a batch system";
 	return codes[code].host_advice && is_on_host(w->ix->c, comm) ? codes[code].host_advice
 								     : codes[code].advice;
 }
@@ -170,6 +182,8 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		v->since_ns = call->enter_ns;
 	}
 	v->advice = advice_on(w, root, v->comm);
+	if (!v->advice)
+		return CT_NOMEM;
 	if (rank != CT_HANG_NONE)
 		v->since_err_ns = ix->c->ranks[rank].err_ns;
 	if (v->since_ns != CT_UNKNOWN && ix->latest_ns >= v->since_ns)

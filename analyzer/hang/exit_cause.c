@@ -396,6 +396,8 @@ static int fill_rank(struct ct_lives *lives, const struct ct_life *life, struct 
 		rank->life = CT_LIFE_EXITED;
 	rank->left = life->left;
 	rank->by__exit = by__exit;
+	if (g->processes[life->process].end.stopped)
+		rank->stopped_pid = g->run->processes[life->process].id.pid;
 	rank->killed = life->dead && life->manner != CT_MANNER_BY_ITSELF &&
 		       !g->processes[life->process].end.for_memory;
 	rank->ended_ns = life->manner == CT_MANNER_RUNS || life->manner == CT_MANNER_UNRECORDED

@@ -148,10 +148,19 @@ static const char *fill(struct ct_arena *a, const char *pattern, const struct wo
 	return text;
 }
 
+int ct_say_is_stopped(const struct ct_waiting *w, const struct ct_root *root)
+{
+	for (uint32_t k = 0; k < root->n_ranks; k++)
+		if (!w->ix->c->ranks[root->ranks[k]].stopped_pid)
+			return 0;
+	return root->n_ranks && root->code == CT_HANG_IS_HOST_MISSING;
+}
+
 int ct_say_sentence(const struct ct_say *s)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	const char *met = s->root->met == CT_HANG_NONE ? NULL : ct_say_node(s->w, s->root->met);
+	const char *pattern = patterns[s->root->code];
 	const struct word words[CT_WORDS] = {
 		{ "{who}", ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks) },
 		{ "{was}", s->root->n_ranks == 1 ? "is" : "are" },
@@ -161,10 +170,12 @@ int ct_say_sentence(const struct ct_say *s)
 		{ "{more}", ct_say_more(s) },
 	};
 
+	if (ct_say_is_stopped(s->w, s->root))
+		pattern = "{who} {was} stopped (SIGSTOP, Ctrl-Z or a debugger){more}; {waiting_in}";
 	s->v->sentence = fill(a,
 			      s->root->tie && s->root->code != CT_HANG_IS_NO_TRACE
 				      ? "{who} do not agree on {op}{more}"
-				      : patterns[s->root->code],
+				      : pattern,
 			      words);
 	s->v->advice = fill(a, s->v->advice, words);
 	return s->v->sentence && s->v->advice ? CT_OK : CT_NOMEM;

@@ -42,6 +42,8 @@ const char *ct_say_more(const struct ct_say *s);
 const char *ct_say_circle(const struct ct_say *s);
 /* Fills the sentence of s->v from hang_codes.def: say.c. 0 or CT_NOMEM. */
 int ct_say_sentence(const struct ct_say *s);
+/* Are all ranks of this root stopped by a signal or a debugger? say.c */
+int ct_say_is_stopped(const struct ct_waiting *w, const struct ct_root *root);
 /* Facts of s->v: say_facts.c. 0 or CT_NOMEM. */
 int ct_say_facts(const struct ct_say *s);
 /* Confidence and its reasons: confidence.c. 0 or CT_NOMEM. */

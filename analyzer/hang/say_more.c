@@ -45,6 +45,9 @@ static const char *more_of_absent(const struct ct_say *s)
 		return "";
 	r = &w->ix->c->ranks[s->root->ranks[0]];
 	last = ct_say_last_op(w->ix, s->root->ranks[0]);
+	if (r->stopped_pid)
+		return ct_arena_printf(a, ": pid %" PRIu32 "%s%s", r->stopped_pid,
+				       r->host ? " on " : "", r->host ? r->host : "");
 	if (ct_wait_kind(w, node) == CT_NODE_LEFT)
 		return ct_arena_printf(a,
 				       "; rank %d takes leave (finalize, destroy) while the others "

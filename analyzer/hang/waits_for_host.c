@@ -174,6 +174,11 @@ int ct_waiting_of_host(struct ct_waiting *w, uint32_t node)
 			n->code = CT_HANG_CODES;
 		return rc;
 	}
+	/* Whatever it is inside of: it goes on when somebody lets it. */
+	if (r->stopped_pid) {
+		n->code = CT_HANG_IS_HOST_MISSING;
+		return CT_OK;
+	}
 	if (r->error && !ct_wait_died_of_it(w, rank))
 		return to_error(w, node, r);
 	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {

@@ -84,7 +84,7 @@ static int to_part(struct ct_waiting *w, uint32_t node, const struct ct_hang_ins
 		return CT_OK;
 	if (r->life == CT_LIFE_EXITED && !ct_wait_died_of_it(w, op->rank))
 		return ct_wait_edge(w, node, host, 0);
-	if (k->progress == CT_HANG_GAVE_UP)
+	if (k->progress == CT_HANG_GAVE_UP || r->stopped_pid)
 		return ct_wait_edge(w, node, host, 0);
 	if (k->progress == CT_HANG_QUEUED || k->progress == CT_HANG_INSIDE ||
 	    (k->progress == CT_HANG_MAY_RUN && k->before != CT_HANG_NONE))

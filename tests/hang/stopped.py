@@ -4,8 +4,10 @@
 
     stopped.py
 
-Where nobody saw how it ended, it is dead or stopped: its signs of life stop, and that is what is said.
+While it is there, the verdict says that it is stopped. Where nobody saw how it ended, it is dead or stopped: its signs of life stop, and
+that is what is said.
 """
+import json
 import os
 import signal
 import sys
@@ -22,7 +24,8 @@ def main():
     for how in ("launcher", "all"):
         with jobs.Job(4, ["--workload", "ddp", "--cycle-ms", "5", "--steps", "1000000"]) as job:
             job.until_steps(3)
-            os.kill(job.workers()[RANK], signal.SIGSTOP)
+            pid = job.workers()[RANK]
+            os.kill(pid, signal.SIGSTOP)
             job.until_stuck(7)
             said = [("while it runs", job.hang())]
             job.kill(how)
@@ -31,6 +34,10 @@ def main():
             problem = judge.shape(code, report)
             truth = TRUTH + (f" | DEAD_RANK {RANK}" if when == "killed: all" else "")
             result = "wrong" if problem else judge.judge(report, truth)
+            # a process that is there can be looked at
+            if when == "while it runs" and result == "right" and not (
+                    f"rank {RANK} is stopped" in report["verdicts"][0]["text"] and f"kill -CONT {pid}" in json.dumps(report)):
+                result, problem = "wrong", f"does not say that it is stopped: {report['verdicts'][0]['text']}"
             print(f"{result:6} {when:16} {problem or judge.show(report)} {errors if problem else ''}", flush=True)
             bad += result == "wrong"
     print(f"METRIC hang.stopped.wrong {bad} 0")

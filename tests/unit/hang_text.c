@@ -281,6 +281,7 @@ static void read_rank(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 						      r->records_until_ns);
 			r->heartbeat_age_ns = seconds(option(words, n, 2, "beat"), 0);
 			r->cpu_ns = seconds(option(words, n, 2, "cpu"), r->cpu_ns);
+			r->stopped_pid = number(option(words, n, 2, "stopped"), r->stopped_pid);
 			if (option(words, n, 2, "host"))
 				r->starts_known = 0;
 		}

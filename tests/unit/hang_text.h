@@ -13,7 +13,7 @@
  *     call RANKS KIND COMM|- [stream=N] [thread=N] [returned] [fresh] [name=TEXT]
  *     life RANKS alive|dead|exited|no_trace [how=TEXT] [at=SECONDS] [killed] [left] [_exit]
  *     error RANKS COMM|- TEXT [at=SECONDS]
- *     rank RANKS [cut] [until=SECONDS] [beat=SECONDS] [cpu=SECONDS] [host] (host: its starts cannot be seen)
+ *     rank RANKS [cut] [until=SECONDS] [beat=SECONDS] [cpu=SECONDS] [stopped=PID] [host] (host: its starts cannot be seen)
  *     expect|events|hosts CODE RANKS|- VICTIMS|- CONFIDENCE   in order; expect in both timings
  *     expect|events|hosts none
  *     says TEXT            part of the first verdict's sentence, in both timings
