@@ -44,6 +44,9 @@ const char *ct_say_circle(const struct ct_say *s);
 int ct_say_sentence(const struct ct_say *s);
 /* Are all ranks of this root stopped by a signal or a debugger? say.c */
 int ct_say_is_stopped(const struct ct_waiting *w, const struct ct_root *root);
+/* The op of s->v is an end of a message whose other end was never called: a message of the same two ranks that has only that other
+ * end, with another tag or on another communicator; NONE: there is none on record. say_unmatched.c */
+uint32_t ct_say_unmatched(const struct ct_say *s);
 /* Facts of s->v: say_facts.c. 0 or CT_NOMEM. */
 int ct_say_facts(const struct ct_say *s);
 /* Confidence and its reasons: confidence.c. 0 or CT_NOMEM. */

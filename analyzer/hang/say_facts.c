@@ -73,6 +73,7 @@ int ct_say_facts(const struct ct_say *s)
 {
 	const struct ct_hang_index *ix = s->w->ix;
 	const char *met = s->root->met == CT_HANG_NONE ? "" : ct_say_node(s->w, s->root->met);
+	uint32_t unmatched = ct_say_unmatched(s);
 	int rc = CT_OK;
 
 	s->v->facts = ct_arena_calloc(ix->arena, CT_FACTS, sizeof(*s->v->facts));
@@ -82,6 +83,14 @@ int ct_say_facts(const struct ct_say *s)
 	add_value(s->v, "waited_for", s->v->age_ns, "ns", -1);
 	if (s->v->site)
 		add_text(s->v, "waited_at", s->v->site, ix->c->ranks[who_waits(s)].rank);
+	if (unmatched != CT_HANG_NONE) {
+		const char *message = ct_say_op(ix, unmatched);
+
+		if (!message)
+			return CT_NOMEM;
+		add_text(s->v, "unmatched_message", message,
+			 ix->c->ranks[ix->c->ops[unmatched].rank].rank);
+	}
 	if (s->v->divergence) {
 		const struct ct_hang_divergence *d = s->v->divergence;
 

@@ -173,9 +173,26 @@ static const char *more_of_unknown(const struct ct_say *s)
 	return "";
 }
 
+static const char *more_of_unmatched(const struct ct_say *s)
+{
+	const struct ct_hang_index *ix = s->w->ix;
+	uint32_t op = ct_say_unmatched(s);
+	const char *what = op == CT_HANG_NONE ? NULL : ct_say_op(ix, op);
+
+	if (op == CT_HANG_NONE)
+		return "";
+	return what ? ct_arena_printf(
+			      ix->arena, "; rank %d %s: %s", ix->c->ranks[ix->c->ops[op].rank].rank,
+			      ix->c->ops[op].op == CT_OP_Send
+				      ? "sent it another message, which was not received"
+				      : "waits for another message of it, which was not sent",
+			      what)
+		    : NULL;
+}
+
 const char *ct_say_more(const struct ct_say *s)
 {
-	const char *text = "", *divergence;
+	const char *text = "", *divergence, *unmatched = more_of_unmatched(s);
 	const char *how = s->root->n_ranks == 1 ? s->w->ix->c->ranks[s->root->ranks[0]].how_ended
 						: NULL;
 
@@ -207,6 +224,7 @@ const char *ct_say_more(const struct ct_say *s)
 		break;
 	}
 	divergence = more_of_divergence(s);
-	return text && divergence ? ct_arena_printf(s->w->ix->arena, "%s%s", text, divergence)
-				  : NULL;
+	return text && divergence && unmatched
+		       ? ct_arena_printf(s->w->ix->arena, "%s%s%s", text, unmatched, divergence)
+		       : NULL;
 }

@@ -25,7 +25,7 @@ NOBODY = [[]]
 CIRCLE = [[(code, [0, 1, 2])] for code in ("HOST_ORDER_DEADLOCK", "HOST_CALL_STALL", "UNKNOWN")]
 CIRCLE += [[("UNKNOWN", [rank]) for rank in range(3)]]
 
-# Name: what is true, and who are the victims (None: not asked).
+# Name: what is true, who are the victims (None: not asked), and what is said besides.
 PLAYS = {
     "missing": ([[("HOST_MISSING", [1])]], [0, 2]),
     "missing_then_killed": ([[("HOST_MISSING", [1])]], [0, 2]),
@@ -35,7 +35,7 @@ PLAYS = {
     "receive_from_a_sleeper": ([[("HOST_MISSING", [0])]], [1, 2]),
     "both_send_large": ([[("P2P_CYCLE", [0, 1])]], [2]),
     "both_send_small": (NOBODY, []),
-    "another_tag": ([[("P2P_UNMATCHED", [0, 1])]], [2]),
+    "another_tag": ([[("P2P_UNMATCHED", [0, 1])]], [2], ["another message"]),
     "another_operation": ([[("MISMATCH_OP", [1])]], None),
     "another_root": ([[("MISMATCH_ROOT", [1])]], None),
     "another_count": ([[("MISMATCH_COUNT", [1])]], None),
@@ -191,7 +191,7 @@ def wait_for_end(pid):
         time.sleep(0.01)
 
 
-def told(job, when, truth, victims):
+def told(job, when, truth, victims, says):
     try:
         def ask():
             return judge.ask(job.run, rings=job.rings)
@@ -200,7 +200,7 @@ def told(job, when, truth, victims):
             answer, (verdict, why) = judge.watch(ask, truth)
         else:
             answer = ask()
-            verdict, why = judge.judge(answer, truth, (), victims)
+            verdict, why = judge.judge(answer, truth, says, victims)
     except AssertionError as error:
         answer, verdict, why = None, "wrong", str(error)
     print(f"{verdict:6}{when:10} {FLAVOUR} {job.name:30}{answer if verdict == 'right' else f'{answer} {why}'}", flush=True)
@@ -208,7 +208,8 @@ def told(job, when, truth, victims):
 
 
 def play(name, work, rings, options):
-    truth, victims = PLAYS[name]
+    truth, victims, *says = PLAYS[name]
+    says = says[0] if says else ()
     # Who ends by a signal leaves no word of it: its launcher only sees it, and ends the others.
     job = Job(name, work, rings, name == "segfault" or random.random() < 0.5)
     manner = TO_RANK_1.get(name) or options.manner or random.choice(["at once", "launcher", "orphans"])
@@ -216,10 +217,10 @@ def play(name, work, rings, options):
     try:
         job.wait()
         if name not in ENDS:
-            verdicts.append(told(job, "live", truth, None))
+            verdicts.append(told(job, "live", truth, None, says))
     finally:
         job.kill(manner)
-    verdicts.append(told(job, "ended" if name in ENDS else str(manner), truth, victims))
+    verdicts.append(told(job, "ended" if name in ENDS else str(manner), truth, victims, says))
     return verdicts
 
 
