@@ -96,11 +96,6 @@ static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_o
 	return CT_OK;
 }
 
-static int is_meeting(enum ct_hang_call_kind kind)
-{
-	return kind == CT_HANG_INIT || kind == CT_HANG_SPLIT || kind == CT_HANG_FINALIZE;
-}
-
 int ct_hang_waited(struct ct_gather *g)
 {
 	int st = CT_OK;
@@ -111,7 +106,7 @@ int ct_hang_waited(struct ct_gather *g)
 		const struct ct_hang_seen_call *call = &g->calls[i];
 		struct ct_hang_process *p = &g->processes[call->process];
 
-		if (!call->rec.return_ns && is_meeting(call->kind) &&
+		if (!call->rec.return_ns && ct_host_call_meets(call->kind) &&
 		    p->last_sign_ns > call->rec.enter_ns &&
 		    p->last_sign_ns - call->rec.enter_ns > p->waited_ns)
 			p->waited_ns = p->last_sign_ns - call->rec.enter_ns;
@@ -358,7 +353,7 @@ static int is_met(const struct ct_gather *g, uint32_t comm)
 /* A host that waits for a GPU tells which stream of it where others tell the size of their communicator. */
 static uint32_t stream_of(const struct ct_hang_seen_call *call, const struct ct_hang_process *p)
 {
-	if (call->kind != CT_HANG_SYNC || !call->call || strncmp(call->call, "cu", 2) != 0)
+	if (call->kind != CT_HOST_SYNC || !ct_call_is(call->call, CT_CALL_WAITS_FOR_GPU))
 		return 0;
 	return call->rec.nranks ? ct_gather_stream(call->rec.nranks, p->device) : 0;
 }

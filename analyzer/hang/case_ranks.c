@@ -30,7 +30,7 @@ static uint32_t expected(const struct ct_gather *g)
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 
-		if (call->kind == CT_HANG_INIT && call->rec.nranks > n &&
+		if (call->kind == CT_HOST_INIT && call->rec.nranks > n &&
 		    call->rec.nranks <= 4096 + 64 * g->n_seats)
 			n = call->rec.nranks;
 	}
@@ -284,7 +284,7 @@ static int join_making(struct ct_gather *g, struct ct_hang_case *c, struct ct_ha
 
 static int is_making_world(const struct ct_hang_seen_call *call, const struct ct_hang_case *c)
 {
-	return !call->rec.return_ns && call->kind == CT_HANG_INIT && call->comm == UINT32_MAX &&
+	return !call->rec.return_ns && call->kind == CT_HOST_INIT && call->comm == UINT32_MAX &&
 	       call->rec.nranks && call->rec.nranks == c->n_ranks;
 }
 

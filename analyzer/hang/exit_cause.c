@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/hang/exit_cause.h"
+#include "analyzer/model/call_kind.h"
 #include "analyzer/model/process_exit.h"
 
 /* Beats come once a second: who has no later one may have lived so much longer. */
@@ -55,20 +56,20 @@ static uint64_t aborted_ns(const struct ct_gather *g, uint32_t p)
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 
-		if (call->process == p && call->kind == CT_HANG_ABORT && !call->rec.return_ns &&
-		    call->call && strstr(call->call, "MPI_Abort"))
+		if (call->process == p && !call->rec.return_ns &&
+		    ct_call_is(call->call, CT_CALL_ENDS_JOB))
 			return call->rec.enter_ns;
 	}
 	return 0;
 }
 
-/* A call of a process whose name has `name` in it, `returned` 1: one that came back. */
-static int has_called(const struct ct_gather *g, uint32_t p, const char *name, int returned)
+/* Has a process called something with this trait, `returned` 1: and come back? */
+static int has_called(const struct ct_gather *g, uint32_t p, unsigned trait, int returned)
 {
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 
-		if (call->process == p && call->call && strstr(call->call, name) &&
+		if (call->process == p && ct_call_is(call->call, trait) &&
 		    (call->rec.return_ns || !returned))
 			return 1;
 	}
@@ -83,7 +84,7 @@ static int lost_launcher(const struct ct_gather *g, uint32_t p)
 
 	return end->how == CT_END_EXIT &&
 	       (end->exit_code == lost_connection || end->exit_code == lost_connection_to_server) &&
-	       has_called(g, p, "MPI_Init", 1);
+	       has_called(g, p, CT_CALL_ENTERS_LIBRARY, 1);
 }
 
 /* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so because it
@@ -93,7 +94,8 @@ static int left_library(const struct ct_gather *g, uint32_t p)
 	const struct ct_hang_process *process = &g->processes[p];
 
 	return process->end.unasked && !process->lost && !process->damaged &&
-	       has_called(g, p, "MPI_Init", 1) && !has_called(g, p, "MPI_Finalize", 0);
+	       has_called(g, p, CT_CALL_ENTERS_LIBRARY, 1) &&
+	       !has_called(g, p, CT_CALL_LEAVES_LIBRARY, 0);
 }
 
 static void take_process(struct ct_lives *lives, uint32_t p)

@@ -16,7 +16,7 @@
 struct ct_hang_seen_call {
 	struct ct_host_rec rec;
 	const char *call, *site;
-	enum ct_hang_call_kind kind;
+	enum ct_host_call kind;
 	uint32_t process;
 	int goes_on;   /* it has returned, and its work has not ended */
 	uint32_t comm; /* of the gathering, UINT32_MAX unknown */

@@ -49,7 +49,8 @@ static int goes_on(const struct ct_host_rec *rec, const char *name)
 {
 	const int in_progress = 7; /* nccl.h: ncclInProgress */
 
-	return rec->result == in_progress && !rec->polled_ns && name && strstr(name, "nccl");
+	return rec->result == in_progress && !rec->polled_ns &&
+	       ct_call_row(name)->library == CT_CALL_OF_NCCL;
 }
 
 int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name, const char *site)
@@ -58,7 +59,7 @@ int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name, c
 	struct ct_hang_seen_call call = { .rec = *rec,
 					  .call = name,
 					  .site = site,
-					  .kind = ct_hang_call_kind(name),
+					  .kind = ct_call_row(name)->kind,
 					  .process = g->process,
 					  .comm = UINT32_MAX };
 	struct ct_hang_seen_call *open = find_open(g, rec);
@@ -77,13 +78,13 @@ int ct_gather_host(void *arg, const struct ct_host_rec *rec, const char *name, c
 		*open = g->open_calls[--g->n_open_calls];
 	}
 	/* of several communicators nobody knows which are not done */
-	if (goes_on(rec, name) && call.kind != CT_HANG_GROUP_END) {
+	if (goes_on(rec, name) && call.kind != CT_HOST_GROUP_END) {
 		call.goes_on = 1;
 		call.rec.return_ns = 0;
 		return keep_call(&g->open_calls, &g->n_open_calls, &g->cap_open_calls, &call);
 	}
 	/* somebody else may still stand where this one has been */
-	if (!ct_hang_call_meets(call.kind) || !rec->key)
+	if (!ct_host_call_meets(call.kind) || !rec->key)
 		return CT_OK;
 	call.call = ct_gather_text(g, name);
 	call.site = ct_gather_text(g, call.site);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "analyzer/load/ops_each.h"
+#include "analyzer/model/call_kind.h"
 #include "analyzer/model/report.h"
 
 enum ct_hang_life {
@@ -79,29 +80,17 @@ struct ct_hang_op {
 	enum ct_op_state state;
 };
 
-/* Host-blocking calls that move no data. */
-enum ct_hang_call_kind {
-	CT_HANG_INIT,	  /* making a communicator: all its ranks meet */
-	CT_HANG_SPLIT,	  /* of a communicator: all of the parent meet */
-	CT_HANG_FINALIZE, /* finalize, destroy, MPI_Finalize: all meet */
-	CT_HANG_GROUP_END,
-	CT_HANG_ABORT,
-	CT_HANG_SYNC, /* waits for a stream, an event, a device or requests of its own */
-	CT_HANG_GRAPH_LAUNCH,
-	CT_HANG_OTHER,
-	CT_HANG_PEERS, /* waits for others of the communicator, and nobody knows for whom: a probe, a lock */
-};
-
+/* A host-blocking call that moves no data. */
 struct ct_hang_call {
 	uint32_t rank; /* index */
-	enum ct_hang_call_kind kind;
+	enum ct_host_call kind;
 	const char *call;
 	const char *site; /* NULL unknown */
 	uint32_t comm;	  /* index, of the one that is made, or the parent; UINT32_MAX unknown */
 	uint64_t enter_ns;
 	uint64_t due_ns; /* as of an op */
 	uint32_t thread;
-	uint32_t stream;  /* of a CT_HANG_SYNC; 0: all, or unknown */
+	uint32_t stream;  /* of a CT_HOST_SYNC; 0: all, or unknown */
 	uint8_t stalled;  /* as of an op */
 	uint8_t returned; /* 1: a rendezvous that is over for this rank: it was there */
 };

@@ -128,7 +128,7 @@ static void judge_group(const struct ct_hang_index *ix, uint32_t rank)
 	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
 		const struct ct_hang_call *call = &ix->c->calls[ix->calls[i]];
 
-		if (call->kind == CT_HANG_GROUP_END && call->enter_ns >= enter_ns) {
+		if (call->kind == CT_HOST_GROUP_END && call->enter_ns >= enter_ns) {
 			enter_ns = call->enter_ns;
 			thread = call->thread;
 		}

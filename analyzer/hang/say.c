@@ -105,7 +105,7 @@ static const char *say_what(const struct ct_say *s)
 			/* It is the end of its group that does not come back, not the op. */
 			for (uint32_t i = w->ix->rank_calls[rank]; i < w->ix->rank_calls[rank + 1];
 			     i++)
-				if (w->ix->c->calls[w->ix->calls[i]].kind == CT_HANG_GROUP_END &&
+				if (w->ix->c->calls[w->ix->calls[i]].kind == CT_HOST_GROUP_END &&
 				    w->ix->c->calls[w->ix->calls[i]].call)
 					return w->ix->c->calls[w->ix->calls[i]].call;
 			return "the end of a group";

@@ -151,17 +151,17 @@ const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
 			       op->site ? op->site : "");
 }
 
-static const char *kind_name(enum ct_hang_call_kind kind)
+static const char *kind_name(enum ct_host_call kind)
 {
 	static const char *const names[] = {
-		[CT_HANG_INIT] = "the making of a communicator",
-		[CT_HANG_SPLIT] = "the split of a communicator",
-		[CT_HANG_FINALIZE] = "the end of a communicator",
-		[CT_HANG_GROUP_END] = "the end of a group",
-		[CT_HANG_ABORT] = "the abort of a communicator",
-		[CT_HANG_SYNC] = "a wait",
-		[CT_HANG_GRAPH_LAUNCH] = "the launch of a graph",
-		[CT_HANG_OTHER] = "a call",
+		[CT_HOST_INIT] = "the making of a communicator",
+		[CT_HOST_SPLIT] = "the split of a communicator",
+		[CT_HOST_FINALIZE] = "the end of a communicator",
+		[CT_HOST_GROUP_END] = "the end of a group",
+		[CT_HOST_ABORT] = "the abort of a communicator",
+		[CT_HOST_SYNC] = "a wait",
+		[CT_HOST_GRAPH_LAUNCH] = "the launch of a graph",
+		[CT_HOST_OTHER] = "a call",
 	};
 
 	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "a call";

@@ -297,8 +297,8 @@ static int find_meetings(struct ct_waiting *w)
 		uintptr_t known;
 
 		w->meeting_of[i] = w->next_of_meeting[i] = CT_HANG_NONE;
-		if (call->kind > CT_HANG_FINALIZE || call->rank >= c->n_ranks ||
-		    (comm == CT_HANG_NONE && call->kind != CT_HANG_FINALIZE))
+		if (call->kind > CT_HOST_FINALIZE || call->rank >= c->n_ranks ||
+		    (comm == CT_HANG_NONE && call->kind != CT_HOST_FINALIZE))
 			continue;
 		known = (uintptr_t)ct_table_get(&seen, key);
 		if (!known) {
@@ -319,10 +319,9 @@ static int find_meetings(struct ct_waiting *w)
 }
 
 /* Calls whose end others have to bring about, so that one that does not end is a hang of its own. */
-static int is_meeting_or_library(enum ct_hang_call_kind kind)
+static int is_meeting_or_library(enum ct_host_call kind)
 {
-	return kind == CT_HANG_INIT || kind == CT_HANG_SPLIT || kind == CT_HANG_FINALIZE ||
-	       kind == CT_HANG_GROUP_END || kind == CT_HANG_ABORT;
+	return ct_host_call_meets(kind) || kind == CT_HOST_GROUP_END || kind == CT_HOST_ABORT;
 }
 
 static int begin(struct ct_waiting *w)

@@ -47,7 +47,7 @@ struct ct_wait_node {
 
 /* A call that all ranks of a communicator have to make. */
 struct ct_wait_meeting {
-	enum ct_hang_call_kind kind;
+	enum ct_host_call kind;
 	uint32_t comm; /* NONE: the whole job */
 	uint32_t call; /* the first of them; the others follow by next_of_meeting */
 };

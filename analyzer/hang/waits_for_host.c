@@ -74,15 +74,15 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 	int rc = CT_OK;
 
 	switch (call->kind) {
-	case CT_HANG_INIT:
-	case CT_HANG_SPLIT:
-	case CT_HANG_FINALIZE:
+	case CT_HOST_INIT:
+	case CT_HOST_SPLIT:
+	case CT_HOST_FINALIZE:
 		if (w->meeting_of[at] != CT_HANG_NONE)
 			return ct_wait_edge(
 				w, node, ct_wait_id(w, CT_NODE_MEETING, w->meeting_of[at]), flags);
 		w->nodes[node].code = CT_HANG_IS_UNKNOWN;
 		return CT_OK;
-	case CT_HANG_SYNC:
+	case CT_HOST_SYNC:
 		if (call->stream)
 			rc = to_own(w, node, call->rank, call->stream, 1, flags);
 		if (rc == CT_OK && w->nodes[node].n == n)
@@ -90,7 +90,7 @@ static int in_call(struct ct_waiting *w, uint32_t node, uint32_t at)
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_HOST_MISSING;
 		return rc;
-	case CT_HANG_PEERS:
+	case CT_HOST_PEERS:
 		rc = to_peers(w, node, call);
 		if (rc == CT_OK && w->nodes[node].n == n)
 			w->nodes[node].code = CT_HANG_IS_UNKNOWN;
@@ -209,16 +209,16 @@ static int was_there(const struct ct_waiting *w, uint32_t rank,
 {
 	if (w->there[rank] == (uint32_t)(meeting - w->meetings) + 1)
 		return 1;
-	if (meeting->kind == CT_HANG_FINALIZE)
+	if (meeting->kind == CT_HOST_FINALIZE)
 		return w->ix->c->ranks[rank].life == CT_LIFE_EXITED;
 	/* Whoever has used a communicator has made it. */
-	return meeting->kind == CT_HANG_INIT && member && member->has_last;
+	return meeting->kind == CT_HOST_INIT && member && member->has_last;
 }
 
 /* Others have to come that are no members of the communicator that it is called on. */
 static int needs_others(const struct ct_hang_call *call)
 {
-	return call->call && strstr(call->call, "Intercomm") && strstr(call->call, "create");
+	return ct_call_is(call->call, CT_CALL_NEEDS_OTHERS);
 }
 
 int ct_waiting_of_meeting(struct ct_waiting *w, uint32_t node)

@@ -12,7 +12,7 @@ static int leaves(const struct ct_waiting *w, uint32_t rank, uint32_t comm)
 	for (uint32_t i = ix->rank_calls[rank]; i < ix->rank_calls[rank + 1]; i++) {
 		const struct ct_hang_call *call = &ix->c->calls[ix->calls[i]];
 
-		if (call->kind == CT_HANG_FINALIZE &&
+		if (call->kind == CT_HOST_FINALIZE &&
 		    (call->comm == comm || call->comm >= ix->c->n_comms))
 			return 1;
 	}

@@ -4,7 +4,7 @@
 
 #include "analyzer/base/arena.h"
 #include "analyzer/load/load_private.h"
-#include "analyzer/model/call_name.h"
+#include "analyzer/model/call_kind.h"
 #include "trace/ops.h"
 
 /* Ops in one process that may be inside their calls at once: one a thread. */
@@ -188,7 +188,7 @@ static int note_over(struct ct_load *load, const struct ct_host_rec *rec)
 static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 {
 	const char *call = ct_load_string(load, rec->call);
-	int is_sync = ct_call_waits_for_gpu(call);
+	int is_sync = ct_call_is(call, CT_CALL_WAITS_FOR_GPU);
 
 	/* A time that no clock shows, in three centuries: sums of such would not end where they begin. */
 	if (rec->enter_ns > INT64_MAX || rec->return_ns > INT64_MAX)

@@ -3,24 +3,24 @@
 
 #include <string.h>
 
-enum ct_hang_call_kind ct_hang_call_kind(const char *call)
+const struct ct_call_row *ct_call_row(const char *call)
 {
-	static const struct {
-		const char *prefix;
-		enum ct_hang_call_kind kind;
-	} rows[] = {
-#define KIND(prefix, kind) { prefix, CT_HANG_##kind },
-#include "analyzer/model/call_kinds.def"
-#undef KIND
+	static const struct ct_call_row rows[] = {
+#define CALL(prefix, kind, library, traits)                                                        \
+	{ prefix, CT_HOST_##kind, CT_CALL_OF_##library, traits },
+#include "analyzer/model/calls.def"
+#undef CALL
 	};
+	static const struct ct_call_row unknown = { "", CT_HOST_OTHER, CT_CALL_OF_UNKNOWN, 0 };
 
 	if (!call)
-		return CT_HANG_OTHER;
+		return &unknown;
 	if (strncmp(call, "pnccl", 5) == 0 || strncmp(call, "PMPI_", 5) == 0)
 		call++;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (strncmp(call, rows[i].prefix, strlen(rows[i].prefix)) == 0)
-			return rows[i].kind;
+		if (rows[i].prefix[0] == call[0] &&
+		    strncmp(call, rows[i].prefix, strlen(rows[i].prefix)) == 0)
+			return &rows[i];
 	}
-	return CT_HANG_OTHER;
+	return &unknown;
 }

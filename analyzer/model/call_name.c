@@ -39,27 +39,3 @@ int ct_call_is_two_way(const char *call)
 	return call &&
 	       (strncmp(call, "MPI_Sendrecv", 12) == 0 || strncmp(call, "MPI_Isendrecv", 13) == 0);
 }
-
-int ct_call_ends_several(const char *call)
-{
-	return call && (strcmp(call, "MPI_Waitall") == 0 || strcmp(call, "MPI_Testall") == 0);
-}
-
-int ct_call_waits_for_gpu(const char *call)
-{
-	return call && strncmp(call, "cu", 2) == 0;
-}
-
-int ct_call_only_launches(const char *call)
-{
-	return call && (strcmp(call, "ncclGroupEnd") == 0 || strcmp(call, "pncclGroupEnd") == 0);
-}
-
-enum ct_leaves ct_call_leaves(const char *call)
-{
-	if (!call)
-		return CT_LEAVES_NOTHING;
-	if (strcmp(call, "ncclCommDestroy") == 0 || strcmp(call, "ncclCommFinalize") == 0)
-		return CT_LEAVES_COMM;
-	return strcmp(call, "MPI_Finalize") == 0 ? CT_LEAVES_LIBRARY : CT_LEAVES_NOTHING;
-}

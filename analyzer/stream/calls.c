@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/model/call_name.h"
+#include "analyzer/model/call_kind.h"
 #include "analyzer/stream/stream_private.h"
 #include "trace/ops.h"
 
@@ -31,6 +31,7 @@ static void note_open(struct ct_reading *reading, const struct ct_host_rec *rec,
 int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
 {
 	struct ct_activity *activity = &reading->stream->activities[reading->seats[0]];
+	const struct ct_call_row *row = ct_call_row(name);
 	const struct ct_call call = {
 		.begin_ns = rec->enter_ns,
 		.end_ns = rec->return_ns ? rec->return_ns : CT_CALL_OPEN,
@@ -38,15 +39,15 @@ int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, co
 		.tid = rec->tid,
 		.comm = rec->comm,
 		.is_message = 1,
-		.ends_several = ct_call_ends_several(name),
+		.ends_several = (row->traits & CT_CALL_ENDS_SEVERAL) != 0,
 	};
 
 	note_open(reading, rec, name);
 	/* such a call of NCCL's had returned before: nobody stood in it so long */
-	if (rec->polled_ns && rec->return_ns && name && strncmp(name, "nccl", 4) == 0)
+	if (rec->polled_ns && rec->return_ns && row->library == CT_CALL_OF_NCCL)
 		return CT_OK;
 	/* what its work waits for, its launch tells; what a GPU was waited for, WAIT records do */
-	if (ct_call_only_launches(name) || ct_call_waits_for_gpu(name))
+	if (row->traits & (CT_CALL_ONLY_LAUNCHES | CT_CALL_WAITS_FOR_GPU))
 		return CT_OK;
 	return ct_calls_wait(&activity->calls, &call);
 }

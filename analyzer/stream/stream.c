@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/model/call_name.h"
+#include "analyzer/model/call_kind.h"
 #include "analyzer/stream/judge_private.h"
 
 /* Members that may wait for the others: some blocks of every process, and never less than the first figure. */
@@ -14,22 +14,18 @@
 /* Who leaves a communicator comes to no more of its operations. */
 static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *rec, const char *call)
 {
+	unsigned traits = ct_call_row(call)->traits;
 	struct ct_stream *stream = reading->stream;
 	struct ct_comm *comm;
 
-	switch (ct_call_leaves(call)) {
-	case CT_LEAVES_LIBRARY:
+	if (traits & CT_CALL_LEAVES_LIBRARY)
 		stream->model.seats[reading->seats[0]].leaves = 1;
+	if (!(traits & CT_CALL_LEAVES_COMM))
 		return CT_OK;
-	case CT_LEAVES_COMM:
-		comm = rec->key ? ct_comms_get(&stream->model.comms, rec->key, rec->nranks) : NULL;
-		if (!comm || rec->rank < 0 || (uint32_t)rec->rank >= comm->nranks)
-			return CT_OK;
-		return ct_orders_left(&stream->order.orders, comm, (uint32_t)rec->rank);
-	case CT_LEAVES_NOTHING:
-		break;
-	}
-	return CT_OK;
+	comm = rec->key ? ct_comms_get(&stream->model.comms, rec->key, rec->nranks) : NULL;
+	if (!comm || rec->rank < 0 || (uint32_t)rec->rank >= comm->nranks)
+		return CT_OK;
+	return ct_orders_left(&stream->order.orders, comm, (uint32_t)rec->rank);
 }
 
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)

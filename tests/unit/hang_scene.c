@@ -51,7 +51,7 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 			s->calls[s->g.n_calls++] = (struct ct_hang_seen_call){
 				.rec.enter_ns = p->aborts * MS,
 				.call = "MPI_Abort",
-				.kind = CT_HANG_ABORT,
+				.kind = CT_HOST_ABORT,
 				.process = i,
 			};
 		if (p->mpi)
@@ -59,7 +59,7 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 				.rec.enter_ns = MS,
 				.rec.return_ns = 2 * MS,
 				.call = "MPI_Init_thread",
-				.kind = CT_HANG_INIT,
+				.kind = CT_HOST_INIT,
 				.process = i,
 			};
 		if (p->host >= s->g.attempts.n_hosts)

@@ -240,9 +240,9 @@ static void read_call(struct ct_hang_case *c, struct ct_arena *a, char **words, 
 		struct ct_hang_call *call = &c->calls[c->n_calls++];
 
 		*call = (struct ct_hang_call){ .rank = ranks[r] };
-		call->kind = (enum ct_hang_call_kind)named(words[2], kinds, 9);
+		call->kind = (enum ct_host_call)named(words[2], kinds, 9);
 		call->comm = comm_named(c, words[3]);
-		call->call = name ? text_of(a, name) : NULL;
+		call->call = name ? word_of(a, name) : NULL;
 		call->enter_ns = seconds(option(words, n, 4, "at"), 38 * NS);
 		call->due_ns = seconds(option(words, n, 4, "due"), 0);
 		call->stream = number(option(words, n, 4, "stream"), 0);

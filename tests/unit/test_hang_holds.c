@@ -448,7 +448,7 @@ static void nonsense_is_no_crash(void **state)
 			struct ct_hang_call *call = &c.calls[c.n_calls++];
 
 			call->rank = below(20);
-			call->kind = (enum ct_hang_call_kind)below(9);
+			call->kind = (enum ct_host_call)below(9);
 			call->comm = below(3) ? below(9) : UINT32_MAX;
 			call->returned = !below(4);
 			call->stalled = (uint8_t)below(3);
