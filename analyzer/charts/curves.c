@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/charts/sizes.h"
 #include "analyzer/model/model.h"
 #include "trace/ops.h"
@@ -17,31 +18,17 @@ struct ranked {
 
 static int by_curve(const struct ct_class *x, const struct ct_class *y)
 {
-	if (x->comm->index != y->comm->index)
-		return x->comm->index < y->comm->index ? -1 : 1;
-	return x->op < y->op ? -1 : x->op > y->op;
+	return CT_UP(comm->index) ?: CT_UP(op);
 }
 
 static int by_size(const void *a, const void *b)
 {
 	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
-	int order = by_curve(x, y);
 
-	if (order)
-		return order;
-	if (x->bytes_class != y->bytes_class)
-		return x->bytes_class < y->bytes_class ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return by_curve(x, y) ?: CT_UP(bytes_class) ?: CT_UP(index);
 }
 
-static int by_transfer(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->transfer_ns != y->transfer_ns)
-		return x->transfer_ns > y->transfer_ns ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+CT_SORT_BY(by_transfer, struct ranked, CT_DOWN(transfer_ns) ?: CT_UP(first))
 
 /* Is its time that of one operation of this size? Of a message either end would tell the same. */
 static int has_rate(const struct ct_class *class)

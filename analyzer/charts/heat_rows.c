@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/charts/heat.h"
 #include "analyzer/model/host_order.h"
 #include "analyzer/model/model.h"
@@ -14,14 +15,7 @@ struct ranked {
 	uint32_t seat;
 };
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->seat < y->seat ? -1 : x->seat > y->seat;
-}
+CT_SORT_BY(by_rank, struct ranked, CT_UP(rank) ?: CT_UP(seat))
 
 static int set_ranks(struct ct_heat_layout *layout, const struct ranked *ranked, uint32_t n,
 		     struct ct_arena *memory)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/charts/sizes.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
@@ -12,13 +13,7 @@ static int by_row(const void *a, const void *b)
 {
 	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
 
-	if (x->comm->backend != y->comm->backend)
-		return x->comm->backend < y->comm->backend ? -1 : 1;
-	if (x->op != y->op)
-		return x->op < y->op ? -1 : 1;
-	if (x->grouped != y->grouped)
-		return x->grouped < y->grouped ? -1 : 1;
-	return x->bytes_class < y->bytes_class ? -1 : x->bytes_class > y->bytes_class;
+	return CT_UP(comm->backend) ?: CT_UP(op) ?: CT_UP(grouped) ?: CT_UP(bytes_class);
 }
 
 static int by_index(const void *a, const void *b)
@@ -26,7 +21,7 @@ static int by_index(const void *a, const void *b)
 	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
 	int order = by_row(a, b);
 
-	return order ? order : x->index < y->index ? -1 : x->index > y->index;
+	return order ?: CT_UP(index);
 }
 
 double ct_class_bus_factor(const struct ct_class *class)

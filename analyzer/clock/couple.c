@@ -13,12 +13,7 @@
 #define LEAST_SXX 1e12	  /* ns^2: all at one moment tells no slope */
 #define LEAST_SPREAD 50.0 /* ns: what a clock resolves; below it everything would be an outlier */
 
-static int by_x(const void *a, const void *b)
-{
-	const struct ct_couple_sample *s = a, *t = b;
-
-	return s->x < t->x ? -1 : s->x > t->x;
-}
+CT_SORT_BY(by_x, struct ct_couple_sample, CT_UP(x))
 
 double ct_clock_median(double *values, unsigned n)
 {

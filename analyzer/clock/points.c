@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* Messages may join every host with every other one: of these, so many for each host, and all pairs of a few. */
@@ -54,14 +55,7 @@ static int make_room(struct ct_clock_points *p, uint32_t n)
 	return CT_OK;
 }
 
-static int by_host_and_end(const void *a, const void *b)
-{
-	const struct ct_clock_member *x = a, *y = b;
-
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
+CT_SORT_BY(by_host_and_end, struct ct_clock_member, CT_UP(host) ?: CT_UP(end_ns))
 
 /* The part of the members from `from` on that are of its host. */
 static struct ct_clock_part part_of(const struct ct_clock_member *m, uint32_t from, uint32_t n)

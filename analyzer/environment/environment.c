@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/findings/straggler_findings.h"
 #include "trace/invisible.h"
 
@@ -66,15 +67,8 @@ static const struct must *must_of(const char *name)
 	return NULL;
 }
 
-static int by_name_value_rank(const void *a, const void *b)
-{
-	const struct told *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	if (!order)
-		order = strcmp(x->value, y->value);
-	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
+CT_SORT_BY(by_name_value_rank, struct told,
+	   strcmp(x->name, y->name) ?: strcmp(x->value, y->value) ?: CT_UP(rank))
 
 /* Every rank's comparable facts, sorted: what belongs together is side by side. */
 static int collect(struct side *s)
@@ -103,13 +97,6 @@ static int collect(struct side *s)
 	return CT_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Ranks that have a start record and no such variable. */
 static int add_unset(struct side *s, const struct told *first, size_t n,
 		     struct ct_report_env_value *value)
@@ -128,7 +115,7 @@ static int add_unset(struct side *s, const struct told *first, size_t n,
 		if (at == n && !ct_facts_value(facts, "env_left_out"))
 			value->ranks[value->n_ranks++] = s->model->seats[s->seats[i]].rank;
 	}
-	qsort(value->ranks, value->n_ranks, sizeof(*value->ranks), by_number);
+	qsort(value->ranks, value->n_ranks, sizeof(*value->ranks), ct_by_int);
 	return CT_OK;
 }
 
@@ -164,13 +151,8 @@ static int add_values(struct side *s, const struct told *first, size_t n,
 	return CT_OK;
 }
 
-static int by_text_pair(const void *a, const void *b)
-{
-	const struct ct_report_fact *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	return order ? order : strcmp(x->value, y->value);
-}
+CT_SORT_BY(by_text_pair, struct ct_report_fact,
+	   strcmp(x->name, y->name) ?: strcmp(x->value, y->value))
 
 /* Does it differ between ranks whose GPU is of the same make? gpu.N.what goes with gpu.N.name. 1, 0 or CT_NOMEM. */
 static int differs_by_name(const struct side *s, const struct told *first, size_t n)
@@ -245,12 +227,7 @@ static int add_own(struct side *s, uint32_t seat, struct ct_report_env_rank *ran
 	return CT_OK;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct ct_report_env_rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+CT_SORT_BY(by_rank, struct ct_report_env_rank, CT_UP(rank))
 
 static int fill(struct side *s)
 {
@@ -347,7 +324,7 @@ int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *r
 				before |= k < seat; /* told with that one */
 				ranks[n++] = model->seats[k].rank;
 			}
-			qsort(ranks, n, sizeof(*ranks), by_number);
+			qsort(ranks, n, sizeof(*ranks), ct_by_int);
 			if (!before)
 				st = add_unseen(report, &facts->unseen[i], ranks, n);
 		}

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
+
 void ct_findings_fini(struct ct_findings *list)
 {
 	free(list->all);
@@ -39,13 +41,6 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 	return f;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n)
 {
 	f->ranks = ct_arena_calloc(list->memory, n + 1, sizeof(*f->ranks));
@@ -53,7 +48,7 @@ int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *
 		return CT_NOMEM;
 	memcpy(f->ranks, ranks, n * sizeof(*ranks));
 	f->n_ranks = n;
-	qsort(f->ranks, n, sizeof(*f->ranks), by_value);
+	qsort(f->ranks, n, sizeof(*f->ranks), ct_by_int);
 	return CT_OK;
 }
 
@@ -122,5 +117,5 @@ int ct_finding_order(const void *a, const void *b)
 {
 	double x = weight(a), y = weight(b);
 
-	return x > y ? -1 : x < y;
+	return CT_CMP(y, x);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/transport_findings.h"
@@ -90,16 +91,8 @@ static int examine(const struct ct_report_transport *t, const struct ct_report_p
 	return found;
 }
 
-static int by_weight(const void *x, const void *y)
-{
-	const struct ailing *a = x, *b = y;
-
-	if (a->severity != b->severity)
-		return a->severity > b->severity ? -1 : 1;
-	if (a->errors != b->errors)
-		return a->errors > b->errors ? -1 : 1;
-	return strcmp(a->port->name, b->port->name);
-}
+CT_SORT_BY(by_weight, struct ailing,
+	   CT_DOWN(severity) ?: CT_DOWN(errors) ?: strcmp(x->port->name, y->port->name))
 
 static int add_evidence(struct ct_findings *list, struct ct_finding *f, const struct ailing *a,
 			const char **line)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/overlap_findings.h"
 #include "analyzer/model/report_rows.h"
@@ -66,12 +67,7 @@ struct part {
 	int is_first;		       /* of those, the one with most */
 };
 
-static int by_pct(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	return x->pct > y->pct ? -1 : x->pct < y->pct;
-}
+CT_SORT_BY(by_pct, struct part, CT_DOWN(pct))
 
 /* Of its members' cycles, those that are known. What tensor parallelism exposes, its layers need at once; the waits of a
  * pipeline are its bubble. */

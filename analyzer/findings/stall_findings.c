@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/straggler_findings.h"
@@ -346,14 +347,7 @@ static void mark_seats(const struct search *s, const struct ct_stall_pattern *p)
 	}
 }
 
-static int by_cycle(const void *a, const void *b)
-{
-	const struct ct_stall *x = a, *y = b;
-
-	if (x->cycle != y->cycle)
-		return x->cycle < y->cycle ? -1 : 1;
-	return x->seat < y->seat ? -1 : x->seat > y->seat;
-}
+CT_SORT_BY(by_cycle, struct ct_stall, CT_UP(cycle) ?: CT_UP(seat))
 
 /* Several ranks that count for themselves, their `n` events in s->events. */
 static int search_each(const struct search *s, uint32_t n)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/model/call_kind.h"
 #include "trace/ops.h"
@@ -285,18 +286,7 @@ static void fill_reached(struct filling *f, const struct ct_hang_kept *kept)
 	};
 }
 
-static int by_issue(const void *a, const void *b)
-{
-	const struct ct_hang_op *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->enter_ns != y->enter_ns)
-		return x->enter_ns < y->enter_ns ? -1 : 1;
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
+CT_SORT_BY(by_issue, struct ct_hang_op, CT_UP(rank) ?: CT_UP(enter_ns) ?: CT_UP(comm) ?: CT_UP(seq))
 
 /* A second reading finds some once more. */
 static uint32_t without_twins(struct ct_hang_op *ops, uint32_t n)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/steps/roles.h"
 
@@ -37,12 +38,7 @@ static uint32_t expected(const struct ct_gather *g)
 	return n;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct ct_hang_rank *x = a, *y = b;
-
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+CT_SORT_BY(by_rank, struct ct_hang_rank, CT_UP(rank))
 
 /* What its process tells of a rank. */
 static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struct ct_hang_rank *out)

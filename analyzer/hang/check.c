@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/order/mismatch.h"
 #include "trace/ops.h"
 
@@ -21,11 +22,7 @@ static int by_number(const void *a, const void *b)
 	const struct ct_hang_op *x = &ops_of_sort[*(const uint32_t *)a];
 	const struct ct_hang_op *y = &ops_of_sort[*(const uint32_t *)b];
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->seq != y->seq)
-		return x->seq < y->seq ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+	return CT_UP(comm) ?: CT_UP(seq) ?: CT_UP(rank);
 }
 
 static struct ct_member member_of(const struct ct_hang_op *op)

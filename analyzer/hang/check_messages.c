@@ -2,17 +2,13 @@
 /* Of each channel: equal up to where, the first message whose ends differ, and how many were sent and received. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/channels.h"
 #include "analyzer/hang/channels_private.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/hang/match.h"
 
-static int by_seq(const void *a, const void *b)
-{
-	const struct ct_hang_op *x = a, *y = b;
-
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
+CT_SORT_BY(by_seq, struct ct_hang_op, CT_UP(seq))
 
 /* NULL: they agree. */
 static const char *field_of(unsigned backend, const struct ct_hang_op *send,
@@ -169,20 +165,8 @@ static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_cha
 	return st;
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct ct_hang_pair *x = a, *y = b;
-
-	if ((x->differs == CT_UNKNOWN) != (y->differs == CT_UNKNOWN))
-		return x->differs == CT_UNKNOWN ? 1 : -1;
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->src != y->src)
-		return x->src < y->src ? -1 : 1;
-	if (x->dst != y->dst)
-		return x->dst < y->dst ? -1 : 1;
-	return x->tag < y->tag ? -1 : x->tag > y->tag;
-}
+CT_SORT_BY(by_weight, struct ct_hang_pair,
+	   CT_UP(differs == CT_UNKNOWN) ?: CT_UP(comm) ?: CT_UP(src) ?: CT_UP(dst) ?: CT_UP(tag))
 
 int ct_hang_channels_check(struct ct_gather *g, struct ct_hang_run *run)
 {

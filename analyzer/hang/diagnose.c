@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/say.h"
 #include "trace/status.h"
 
@@ -28,13 +29,6 @@ static int *numbers(const struct ct_hang_index *ix, const uint32_t *ranks, uint3
 	for (uint32_t k = 0; all && k < n; k++)
 		all[k] = ix->c->ranks[ranks[k]].rank;
 	return all;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 /* All of them ended without their library's end, for which launchers end a job. */
@@ -153,8 +147,8 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 	victims = numbers(ix, root->victims, root->n_victims);
 	if (!ranks || !victims)
 		return CT_NOMEM;
-	qsort(ranks, root->n_ranks, sizeof(*ranks), by_value);
-	qsort(victims, root->n_victims, sizeof(*victims), by_value);
+	qsort(ranks, root->n_ranks, sizeof(*ranks), ct_by_int);
+	qsort(victims, root->n_victims, sizeof(*victims), ct_by_int);
 	v->ranks = ranks;
 	v->victims = victims;
 	v->n_ranks = root->n_ranks;
@@ -198,30 +192,11 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 	return rc == CT_OK ? ct_say_facts(&say) : rc;
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct ct_hang_verdict *x = a, *y = b;
+CT_SORT_BY(by_weight, struct ct_hang_verdict,
+	   CT_DOWN(n_victims) ?: CT_CMP(codes[x->code].place, codes[y->code].place) ?:
+	   CT_UP(since_ns) ?: CT_UP(code) ?: (x->n_ranks && y->n_ranks ? CT_UP(ranks[0]) : 0))
 
-	if (x->n_victims != y->n_victims)
-		return x->n_victims > y->n_victims ? -1 : 1;
-	if (codes[x->code].place != codes[y->code].place)
-		return codes[x->code].place - codes[y->code].place;
-	if (x->since_ns != y->since_ns)
-		return x->since_ns < y->since_ns ? -1 : 1;
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	return x->n_ranks && y->n_ranks ? (x->ranks[0] > y->ranks[0]) - (x->ranks[0] < y->ranks[0])
-					: 0;
-}
-
-static int by_age(const void *a, const void *b)
-{
-	const struct ct_hang_slow *x = a, *y = b;
-
-	if (x->age_ns != y->age_ns)
-		return x->age_ns > y->age_ns ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
-}
+CT_SORT_BY(by_age, struct ct_hang_slow, CT_DOWN(age_ns) ?: CT_UP(op))
 
 /* What is under way and not stalled, the oldest first. */
 static int list_slow(const struct ct_hang_index *ix, struct ct_hang_result *result)

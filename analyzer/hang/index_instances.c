@@ -2,6 +2,7 @@
 /* The same op over its ranks. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/index.h"
 #include "trace/status.h"
 
@@ -10,12 +11,6 @@ struct part {
 	uint32_t op, rank;
 	uint8_t sends;
 };
-
-#define CT_COMPARE(x, y)                                                                           \
-	do {                                                                                       \
-		if ((x) != (y))                                                                    \
-			return (x) < (y) ? -1 : 1;                                                 \
-	} while (0)
 
 static int same_ends(const struct ct_hang_instance *a, const struct ct_hang_instance *b)
 {
@@ -27,29 +22,13 @@ static int order(const struct part *x, const struct part *y)
 {
 	const struct ct_hang_instance *a = &x->key, *b = &y->key;
 
-	CT_COMPARE(a->comm, b->comm);
-	CT_COMPARE(a->p2p, b->p2p);
-	CT_COMPARE(a->any, b->any);
-	CT_COMPARE(a->src, b->src);
-	CT_COMPARE(a->dst, b->dst);
-	CT_COMPARE(a->tag, b->tag);
-	CT_COMPARE(a->seq, b->seq);
-	if (a->any) /* each is its own */
-		CT_COMPARE(x->op, y->op);
-	return 0;
+	return CT_CMP(a->comm, b->comm) ?: CT_CMP(a->p2p, b->p2p) ?: CT_CMP(a->any, b->any) ?:
+	       CT_CMP(a->src, b->src) ?: CT_CMP(a->dst, b->dst) ?: CT_CMP(a->tag, b->tag) ?:
+	       CT_CMP(a->seq, b->seq) ?:
+	       (a->any ? CT_UP(op) : 0); /* each of those is its own */
 }
 
-static int by_instance(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-	int different = order(x, y);
-
-	if (different)
-		return different;
-	CT_COMPARE(x->rank, y->rank);
-	CT_COMPARE(x->op, y->op);
-	return 0;
-}
+CT_SORT_BY(by_instance, struct part, order(x, y) ?: CT_UP(rank) ?: CT_UP(op))
 
 /* 0: nobody knows who takes part in it. */
 static int place(const struct ct_hang_index *ix, uint32_t at, struct part *part)

@@ -2,6 +2,7 @@
 /* Who belongs to which communicator. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/index.h"
 #include "trace/status.h"
 
@@ -10,21 +11,9 @@ struct named {
 	uint32_t index;
 };
 
-static int by_number(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
+CT_SORT_BY(by_number, struct named, CT_UP(rank))
 
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct ct_hang_member *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->seat > y->seat) - (x->seat < y->seat);
-}
+CT_SORT_BY(by_rank, struct ct_hang_member, CT_UP(rank) ?: CT_UP(seat))
 
 /* If a communicator is as large as the job, who is not named in it belongs to it as well. */
 static void fill_world(struct ct_hang_member *members, uint32_t n, uint32_t n_ranks, uint8_t *in)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -268,19 +269,12 @@ static int is_unseen(const struct ct_waiting *w, uint32_t node)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int keep_names(const struct ct_waiting *w, struct names *names, struct ct_root *root)
 {
 	uint32_t n = 0;
 
 	if (names->n)
-		qsort(names->ranks, names->n, sizeof(*names->ranks), by_number);
+		qsort(names->ranks, names->n, sizeof(*names->ranks), ct_by_u32);
 	for (uint32_t k = 0; k < names->n; k++)
 		if (!k || names->ranks[k] != names->ranks[k - 1])
 			names->ranks[n++] = names->ranks[k];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* Calls of unknown ranks, and of more than one communicator only if they are known to be different. */
@@ -31,13 +32,6 @@ static int is_of_meetings(const struct ct_waiting *w, const struct ct_root *root
 	return 1;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots)
 {
 	const struct ct_hang_case *c = w->ix->c;
@@ -59,7 +53,7 @@ int ct_roots_unknown_members(const struct ct_waiting *w, struct ct_roots *roots)
 			return CT_NOMEM;
 		memcpy(all, root->ranks, root->n_ranks * sizeof(*all));
 		memcpy(all + root->n_ranks, root->victims, root->n_victims * sizeof(*all));
-		qsort(all, c->n_ranks, sizeof(*all), by_number);
+		qsort(all, c->n_ranks, sizeof(*all), ct_by_u32);
 		root->ranks = all;
 		root->n_ranks = c->n_ranks;
 		root->n_victims = 0;

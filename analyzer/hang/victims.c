@@ -2,6 +2,7 @@
 /* Everything that leads to a root: the graph walked backwards. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/hang/roots.h"
 #include "trace/status.h"
 
@@ -109,13 +110,6 @@ static int walk(struct back *b, const struct ct_root *root, uint32_t *seen, uint
 	return stalled;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Ranks of what was reached, without those that the root names. */
 static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, uint32_t n_reached)
 {
@@ -145,7 +139,7 @@ static int keep_victims(struct back *b, struct ct_root *root, uint32_t stamp, ui
 				return CT_NOMEM;
 		}
 	}
-	qsort(list, n, sizeof(*list), by_number);
+	qsort(list, n, sizeof(*list), ct_by_u32);
 	root->victims = list;
 	root->n_victims = n;
 	return CT_OK;

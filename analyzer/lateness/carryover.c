@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* Pairs of operations before a slope is believed, and over which a mean is taken. */
@@ -178,13 +179,6 @@ int ct_carry_add(struct ct_carries *c, const struct ct_instance *i, const struct
 	return CT_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The median over the ranks; of an even number the one nearer to none. */
 static double find_share(const struct ct_carry_pair *pair, uint32_t nranks)
 {
@@ -199,7 +193,7 @@ static double find_share(const struct ct_carry_pair *pair, uint32_t nranks)
 			slopes[n++] = -relation->kept_gap / relation->kept_took;
 	}
 	if (slopes)
-		qsort(slopes, n, sizeof(*slopes), by_value);
+		qsort(slopes, n, sizeof(*slopes), ct_by_float);
 	slope = n ? (double)slopes[(n - 1) / 2] : 0;
 	free(slopes);
 	return fmin(fmax(2 * slope - 0.5, 0), 1);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 #define WINDOW CT_LATE_WINDOW
@@ -11,13 +12,6 @@
 #define EVERYWHERE 0.75	    /* of the windows */
 #define MOST_TRANSIENT 0.33 /* of the run */
 #define LEAST_OF_HALF 3.0   /* a third of h */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x > y ? -1 : x < y;
-}
 
 /* What cycles with half of the sum are charged with at least; 0: nothing is charged, negative: no memory. */
 static double half_of(const double *charged, uint32_t n)
@@ -30,7 +24,7 @@ static double half_of(const double *charged, uint32_t n)
 		sorted[k] = charged[k];
 		sum += charged[k];
 	}
-	qsort(sorted, n, sizeof(*sorted), by_value);
+	qsort(sorted, n, sizeof(*sorted), ct_by_double_down);
 	for (uint32_t k = 0; k < n && 2 * seen < sum; k++) {
 		h = sorted[k];
 		seen += sorted[k];

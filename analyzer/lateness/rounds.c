@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* ---- the log ---- */
@@ -15,14 +16,7 @@ void ct_charge_log_fini(struct ct_charge_log *log)
 	*log = (struct ct_charge_log){ 0 };
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ct_charged *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->seat < y->seat ? -1 : x->seat > y->seat;
-}
+CT_SORT_BY(by_time, struct ct_charged, CT_UP(at_ns) ?: CT_UP(seat))
 
 /* What comes less than a width apart becomes one, with ever larger widths, until half of the room is free. */
 static void thin_out(struct ct_charge_log *log)
@@ -170,14 +164,6 @@ double ct_binomial_tail(uint64_t k, uint64_t n, double p)
 	return log_first > 0 ? 0 : log_first / log(10);
 }
 
-/* Largest first. */
-static int by_loss(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x > y ? -1 : x < y;
-}
-
 /* Two standard errors of the sum, for few rounds somewhat more (the quantile of Student's t, within a tenth from five rounds
  * on). The deviation is that of successive differences: von Neumann et al. 1941. */
 static double spread_of(const float *own, uint32_t n)
@@ -206,7 +192,7 @@ static double bursts_of(const float *own, uint32_t n)
 			near[count] = own[from + count];
 			count++;
 		}
-		qsort(near, count, sizeof(*near), by_loss);
+		qsort(near, count, sizeof(*near), ct_by_float_down);
 		sum += fmax(0, (double)own[u] - (double)near[count / 2]);
 	}
 	return sum;
@@ -225,7 +211,7 @@ void ct_recurrence_of(const float *own, const float *others, uint32_t n, double 
 		room[u] = own[u] > 0 ? own[u] : 0;
 		all += (double)room[u];
 	}
-	qsort(room, n, sizeof(*room), by_loss);
+	qsort(room, n, sizeof(*room), ct_by_float_down);
 	for (uint32_t u = 0; u < n; u++) {
 		if (u < 1 + n / 20)
 			largest += (double)room[u];
@@ -263,7 +249,7 @@ static double longer(const struct ct_rounds *r, const float *own, double thresho
 	}
 	if (n < CT_ROUNDS_LEAST || 4 * n < r->n)
 		return NAN;
-	qsort(room, n, sizeof(*room), by_loss);
+	qsort(room, n, sizeof(*room), ct_by_float_down);
 	usual = (double)room[n / 2];
 	for (uint32_t u = 0; u < r->n; u++)
 		sum += (double)own[u] >= threshold ? length_of(r, u) - usual : 0;

@@ -17,19 +17,9 @@
 #define LEAST_SEATS 4u
 #define MOST_OF_ONE 0.6
 
-static int by_length(const void *a, const void *b)
-{
-	const struct ct_stall *x = a, *y = b;
+CT_SORT_BY(by_length, struct ct_stall, CT_DOWN(ns))
 
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
-}
-
-static int by_cycle(const void *a, const void *b)
-{
-	const struct ct_stall *x = a, *y = b;
-
-	return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
-}
+CT_SORT_BY(by_cycle, struct ct_stall, CT_UP(cycle))
 
 static double median(double *values, uint32_t n)
 {
@@ -100,12 +90,7 @@ static double distance(const struct ct_stall *events, uint32_t n, uint32_t cycle
 	return every;
 }
 
-static int by_seat(const void *a, const void *b)
-{
-	const struct ct_stall *x = a, *y = b;
-
-	return x->seat < y->seat ? -1 : x->seat > y->seat;
-}
+CT_SORT_BY(by_seat, struct ct_stall, CT_UP(seat))
 
 static void count_seats(struct ct_stall *events, uint32_t n, struct ct_stall_pattern *p)
 {

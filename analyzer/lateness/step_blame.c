@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -289,16 +290,7 @@ static int add_hit(struct collector *c, uint32_t cycle, int is_outside, const st
 	return CT_OK;
 }
 
-static int by_cycle(const void *a, const void *b)
-{
-	const struct ct_hit *x = a, *y = b;
-
-	if (x->cycle != y->cycle)
-		return x->cycle < y->cycle ? -1 : 1;
-	if (x->seat != y->seat)
-		return x->seat < y->seat ? -1 : 1;
-	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
-}
+CT_SORT_BY(by_cycle, struct ct_hit, CT_UP(cycle) ?: CT_UP(seat) ?: CT_UP(at_ns))
 
 static void merge_into(struct ct_hit *to, const struct ct_hit *from)
 {
@@ -384,14 +376,7 @@ struct turn {
 	uint32_t instance;
 };
 
-static int by_turn(const void *a, const void *b)
-{
-	const struct turn *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->instance < y->instance ? -1 : x->instance > y->instance;
-}
+CT_SORT_BY(by_turn, struct turn, CT_UP(at_ns) ?: CT_UP(instance))
 
 /* In order of time: the tape has instances as they became complete, communicators far apart; what is charged once counts by
  * intervals that come about in order. */

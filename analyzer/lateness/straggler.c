@@ -388,14 +388,7 @@ struct lateness {
 	uint32_t seat;
 };
 
-static int by_lateness(const void *a, const void *b)
-{
-	const struct lateness *x = a, *y = b;
-
-	if (x->mean_ns != y->mean_ns)
-		return x->mean_ns > y->mean_ns ? -1 : 1;
-	return x->seat < y->seat ? -1 : x->seat > y->seat;
-}
+CT_SORT_BY(by_lateness, struct lateness, CT_DOWN(mean_ns) ?: CT_UP(seat))
 
 int ct_blame_propose_set(const struct ct_blame *blame, uint64_t duration_ns, uint8_t *in_set)
 {

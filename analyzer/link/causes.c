@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
 #define EDGE_KEY (1ull << 63)
-
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* ---- paths ---- */
 
@@ -33,7 +27,7 @@ static int set_seats(const struct ct_track *t, struct ct_path *path)
 		if (t->comm->seats[r])
 			path->seats[path->n++] = t->comm->seats[r] - 1;
 	}
-	qsort(path->seats, path->n, sizeof(*path->seats), by_value);
+	qsort(path->seats, path->n, sizeof(*path->seats), ct_by_u32);
 	return CT_OK;
 }
 

@@ -30,12 +30,7 @@ struct weighed {
 	double value, weight;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = ((const struct weighed *)a)->value, y = ((const struct weighed *)b)->value;
-
-	return x < y ? -1 : x > y;
-}
+CT_SORT_BY(by_value, struct weighed, CT_UP(value))
 
 static double quantile(const struct weighed *sorted, uint32_t n, double q)
 {

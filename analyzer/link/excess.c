@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 int ct_excess_add(struct ct_excess *e, const struct ct_moved *moved, double expected_ns,
@@ -29,14 +30,7 @@ int ct_excess_add(struct ct_excess *e, const struct ct_moved *moved, double expe
 	return CT_OK;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct ct_excess_span *x = a, *y = b;
-
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
+CT_SORT_BY(by_begin, struct ct_excess_span, CT_UP(begin_ns) ?: CT_UP(end_ns))
 
 struct ct_excess_sum ct_excess_sum(struct ct_excess *e)
 {

@@ -33,14 +33,7 @@ struct points {
 	uint32_t n;
 };
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct ct_transfer *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
+CT_SORT_BY(by_bytes, struct ct_transfer, CT_UP(bytes) ?: CT_UP(ns))
 
 /* Of sorted values. */
 static double quantile(const double *values, size_t n, double q)

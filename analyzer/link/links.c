@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
+
 /* By host, for ct_transfers_gather(); NULL: out of memory. */
 static uint64_t *clock_errors(const struct ct_model *model)
 {
@@ -136,16 +138,7 @@ struct ranked {
 	double ns;
 };
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->slow != y->slow)
-		return x->slow ? -1 : 1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->path < y->path ? -1 : x->path > y->path;
-}
+CT_SORT_BY(by_weight, struct ranked, CT_DOWN(slow) ?: CT_DOWN(ns) ?: CT_UP(path))
 
 /* A host is slow in all that goes to others; no row of its own where it is only one of several that may be. */
 static int add_hosts(const struct ct_links *links, const struct ct_model *model,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
+
 #define MOST_GPUS 64u
 #define MOST_PORTS 64u
 
@@ -131,13 +133,6 @@ static int has(const struct ct_environment_facts *facts, const char *device, con
 	return is && strcmp(is, value) == 0;
 }
 
-static int descending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x > y ? -1 : x < y;
-}
-
 /* Digits with at most one '.', whatever the locale: "2.5 Gb/sec" */
 static double number(const char *text)
 {
@@ -169,7 +164,7 @@ static size_t rates(const struct ct_environment_facts *facts, int infiniband, do
 			Gbps[n++] = rate;
 	}
 	if (n > 1)
-		qsort(Gbps, n, sizeof(*Gbps), descending);
+		qsort(Gbps, n, sizeof(*Gbps), ct_by_double_down);
 	return n;
 }
 

@@ -20,14 +20,7 @@ struct step {
 	double expected_ns, over; /* log(taken / expected) */
 };
 
-static int by_end(const void *a, const void *b)
-{
-	const struct step *x = a, *y = b;
-
-	if (x->moved->end_ns != y->moved->end_ns)
-		return x->moved->end_ns < y->moved->end_ns ? -1 : 1;
-	return x->moved < y->moved ? -1 : x->moved > y->moved;
-}
+CT_SORT_BY(by_end, struct step, CT_UP(moved->end_ns) ?: CT_UP(moved))
 
 static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t,
 			const struct ct_fit *fit, struct step *steps)

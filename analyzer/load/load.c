@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/sort.h"
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
@@ -257,14 +258,7 @@ static int give_op(struct ct_load *load, const struct ct_op *op)
 	return has_launch(op) ? ct_join_op(load->join, op) : give(load, op, NULL, NULL);
 }
 
-static int by_enter(const void *a, const void *b)
-{
-	const struct ct_load_order *x = a, *y = b;
-
-	if (x->enter_ns != y->enter_ns)
-		return x->enter_ns < y->enter_ns ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+CT_SORT_BY(by_enter, struct ct_load_order, CT_UP(enter_ns) ?: CT_UP(at))
 
 /* A block holds the ops thread by thread; what follows wants them about as they came. */
 static int give_ops(struct ct_load *load, const struct ct_block *block)

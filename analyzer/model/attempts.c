@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 
 struct started {
@@ -10,14 +11,7 @@ struct started {
 	uint32_t process;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct started *x = a, *y = b;
-
-	if (x->unix_ns != y->unix_ns)
-		return x->unix_ns < y->unix_ns ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
-}
+CT_SORT_BY(by_start, struct started, CT_UP(unix_ns) ?: CT_UP(process))
 
 /* The latest moment at which the process is known to have lived, as CLOCK_REALTIME. */
 static uint64_t last_alive(const struct ct_process_info *info)
@@ -115,13 +109,6 @@ out:
 	return st;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
 		      int **out, uint32_t *n_seats)
 {
@@ -134,7 +121,7 @@ int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, in
 		if (attempts->places[i].attempt == attempt && run->processes[i].id.rank >= 0)
 			ranks[n++] = run->processes[i].id.rank;
 	}
-	qsort(ranks, n, sizeof(*ranks), by_rank);
+	qsort(ranks, n, sizeof(*ranks), ct_by_int);
 	n_ranks = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (n_ranks == 0 || ranks[n_ranks - 1] != ranks[i])
@@ -152,7 +139,7 @@ int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, in
 			ranks[n++] = -1;
 			continue;
 		}
-		at = bsearch(&rank, ranks, n_ranks, sizeof(*ranks), by_rank);
+		at = bsearch(&rank, ranks, n_ranks, sizeof(*ranks), ct_by_int);
 		attempts->places[i].seat = (uint32_t)(at - ranks);
 	}
 	if (n + attempts->more.n > 0) {

@@ -5,14 +5,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static int by_lowest_rank(const void *a, const void *b)
-{
-	const struct ct_host_place *x = a, *y = b;
+#include "analyzer/base/sort.h"
 
-	if (x->lowest_rank != y->lowest_rank)
-		return x->lowest_rank < y->lowest_rank ? -1 : 1;
-	return x->host < y->host ? -1 : x->host > y->host;
-}
+CT_SORT_BY(by_lowest_rank, struct ct_host_place, CT_UP(lowest_rank) ?: CT_UP(host))
 
 int ct_host_order(const struct ct_model *model, struct ct_host_place **places, uint32_t *n)
 {

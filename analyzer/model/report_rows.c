@@ -4,15 +4,14 @@
 #include <stdlib.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* ---- communicators ---- */
 
 static int compare_comm(uint64_t key, uint32_t nranks, const struct ct_report_comm *comm)
 {
-	if (key != comm->key)
-		return key < comm->key ? -1 : 1;
-	return nranks < comm->nranks ? -1 : nranks > comm->nranks;
+	return CT_CMP(key, comm->key) ?: CT_CMP(nranks, comm->nranks);
 }
 
 static int by_comm(const void *a, const void *b)
@@ -46,15 +45,8 @@ struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uin
 /* Groups come last: they are not looked for. */
 static int compare_op(const struct ct_report_op *x, const struct ct_report_op *y)
 {
-	if (!x->group != !y->group)
-		return x->group ? 1 : -1;
-	if (x->comm_key != y->comm_key)
-		return x->comm_key < y->comm_key ? -1 : 1;
-	if (x->op != y->op)
-		return x->op < y->op ? -1 : 1;
-	if (x->dtype != y->dtype)
-		return x->dtype < y->dtype ? -1 : 1;
-	return x->bytes_class < y->bytes_class ? -1 : x->bytes_class > y->bytes_class;
+	return CT_CMP(!!x->group, !!y->group) ?: CT_UP(comm_key) ?: CT_UP(op) ?: CT_UP(dtype) ?:
+	       CT_UP(bytes_class);
 }
 
 static int by_op(const void *a, const void *b)

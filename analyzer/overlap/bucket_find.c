@@ -58,13 +58,8 @@ static int in_order(const void *a, const void *b, void *arg)
 	const struct candidate *x = a, *y = b;
 	const struct ct_tape_instance *i = &all[x->instance], *k = &all[y->instance];
 
-	if (i->comm->index != k->comm->index)
-		return i->comm->index < k->comm->index ? -1 : 1;
-	if (i->op != k->op)
-		return i->op < k->op ? -1 : 1;
-	if (x->cycle != y->cycle)
-		return x->cycle < y->cycle ? -1 : 1;
-	return i->seq < k->seq ? -1 : i->seq > k->seq;
+	return CT_CMP(i->comm->index, k->comm->index) ?: CT_CMP(i->op, k->op) ?:
+	       CT_UP(cycle) ?: CT_CMP(i->seq, k->seq);
 }
 
 static const struct ct_tape_instance *at(const struct finder *f, uint32_t candidate)
@@ -92,14 +87,7 @@ static uint32_t cut(struct finder *f, uint32_t first, uint32_t end)
 	return n;
 }
 
-static int by_hash(const void *a, const void *b)
-{
-	const struct sequence *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+CT_SORT_BY(by_hash, struct sequence, CT_UP(hash) ?: CT_UP(first))
 
 /* The longest run of equal ones of the sorted sequences; its length. */
 static uint32_t most_frequent(const struct finder *f, uint32_t n, uint32_t *first)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 #define STRETCHES 8u
@@ -82,16 +83,7 @@ int ct_exposures_add(struct ct_exposures *s, const struct ct_exposure *stall)
 	return CT_OK;
 }
 
-static int by_seat(const void *a, const void *b)
-{
-	const struct ct_exposure *x = a, *y = b;
-
-	if (x->seat != y->seat)
-		return x->seat < y->seat ? -1 : 1;
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
+CT_SORT_BY(by_seat, struct ct_exposure, CT_UP(seat) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
 int ct_exposures_close(struct ct_exposures *s, uint32_t n_seats)
 {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/overlap/overlap.h"
@@ -40,14 +41,8 @@ static int fill_row(const struct ct_model *model, const struct ct_overlap_row *f
 	return CT_OK;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct ct_report_overlap *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return (unsigned)x->rank < (unsigned)y->rank ? -1 : 1;
-	return x->comm_key < y->comm_key ? -1 : x->comm_key > y->comm_key;
-}
+CT_SORT_BY(by_rank, struct ct_report_overlap,
+	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(comm_key))
 
 static void fill_rank(const struct ct_exposed *sum, struct ct_report_rank *rank)
 {

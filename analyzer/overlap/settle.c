@@ -2,6 +2,7 @@
 /* settle.c — who computes, and what of a launch was exposed. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
@@ -77,12 +78,7 @@ static int counts(const struct ct_charged *c, const struct ct_waiter *computing)
 	return !computing || c->via != computing->id;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct ct_charged *x = a, *y = b;
-
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
+CT_SORT_BY(by_begin, struct ct_charged, CT_UP(begin_ns))
 
 static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *computing,
 		   struct measured *m)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/sort.h"
 #include "analyzer/charts/heat.h"
 #include "analyzer/charts/sizes.h"
 #include "analyzer/charts/step_gaps.h"
@@ -167,16 +168,8 @@ static int judge_overlap(struct analysis *a)
 }
 
 /* Up to here ranks stood by seat; unknown ranks sort last. */
-static int by_rank(const void *a, const void *b)
-{
-	const struct ct_report_rank *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return (unsigned)x->rank < (unsigned)y->rank ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->device < y->device ? -1 : x->device > y->device;
-}
+CT_SORT_BY(by_rank, struct ct_report_rank,
+	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(pid) ?: CT_UP(device))
 
 /* Cycles, and what counts as one more piece of evidence. */
 static int find_cycles(struct analysis *a, struct ct_err *err)

@@ -2,18 +2,12 @@
 /* What each rank was in when it was heard of last. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/model/model.h"
 #include "analyzer/report/fill.h"
 #include "trace/ops.h"
 
-static int by_age(const void *a, const void *b)
-{
-	const struct ct_report_inflight *x = a, *y = b;
-
-	if (x->since_at_ns != y->since_at_ns)
-		return x->since_at_ns < y->since_at_ns ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+CT_SORT_BY(by_age, struct ct_report_inflight, CT_UP(since_at_ns) ?: CT_UP(rank))
 
 static int fill_one(const struct ct_model *model, const struct ct_unreturned *from,
 		    struct ct_report *report, struct ct_report_inflight *op)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/findings/order_findings.h"
 #include "analyzer/model/host_order.h"
 #include "analyzer/model/model.h"
@@ -232,16 +233,7 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 
 /* ---- communicators and classes ---- */
 
-static int by_comm_size(const void *a, const void *b)
-{
-	const struct ct_report_comm *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->instances != y->instances)
-		return x->instances > y->instances ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
+CT_SORT_BY(by_comm_size, struct ct_report_comm, CT_DOWN(bytes) ?: CT_DOWN(instances) ?: CT_UP(key))
 
 static void fill_order(const struct ct_order_book *book, const struct ct_comm *from,
 		       struct ct_report_comm *comm)
@@ -360,20 +352,9 @@ static int fill_op(const struct ct_model *model, const struct ct_class *from,
 	return op->comm_name || !from->comm->name ? CT_OK : CT_NOMEM;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ct_report_op *x = a, *y = b;
-
-	if (x->span_each_ns != y->span_each_ns)
-		return x->span_each_ns > y->span_each_ns ? -1 : 1;
-	if (x->instances != y->instances)
-		return x->instances > y->instances ? -1 : 1;
-	if (x->comm_key != y->comm_key)
-		return x->comm_key < y->comm_key ? -1 : 1;
-	return x->op != y->op			 ? (x->op < y->op ? -1 : 1)
-	       : x->bytes_class < y->bytes_class ? -1
-						 : x->bytes_class > y->bytes_class;
-}
+CT_SORT_BY(by_time, struct ct_report_op,
+	   CT_DOWN(span_each_ns) ?: CT_DOWN(instances) ?: CT_UP(comm_key) ?: CT_UP(op) ?:
+	   CT_UP(bytes_class))
 
 static int fill_ops(const struct ct_model *model, struct ct_report *report)
 {

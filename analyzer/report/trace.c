@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/environment/environment.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
@@ -68,13 +69,6 @@ static const char *ring_name(const struct ct_model *model, const struct ct_proce
 	return "lost";
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Every rank that the process drives. */
 static int fill_process_ranks(const struct ct_model *model, size_t p, struct ct_arena *memory,
 			      struct ct_report_process *out)
@@ -91,7 +85,7 @@ static int fill_process_ranks(const struct ct_model *model, size_t p, struct ct_
 		if (seat->local && seat->process == p && seat->rank >= 0)
 			out->ranks[out->n_ranks++] = seat->rank;
 	}
-	qsort(out->ranks, out->n_ranks, sizeof(*out->ranks), by_value);
+	qsort(out->ranks, out->n_ranks, sizeof(*out->ranks), ct_by_int);
 	return CT_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/steps/step_anchor.h"
 #include "trace/status.h"
 
@@ -92,14 +93,7 @@ int ct_markers_add(struct ct_markers *m, const struct ct_nvtx_rec *rec, uint64_t
 }
 
 /* The longest of those that begin together comes first. */
-static int by_begin(const void *a, const void *b)
-{
-	const struct ct_marker *x = a, *y = b;
-
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
-}
+CT_SORT_BY(by_begin, struct ct_marker, CT_UP(begin_ns) ?: CT_DOWN(end_ns))
 
 /* The beginnings of one lane's ranges that do not lie in the one before. Returns how many there are. */
 static uint32_t beginnings(const struct ct_markers *m, uint32_t lane, struct ct_marker *room,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -155,14 +156,7 @@ int ct_sequence_add(struct ct_sequence *s, const struct ct_call_seen *call)
 	return CT_OK;
 }
 
-static int by_entry(const void *a, const void *b)
-{
-	const struct ct_cycle_op *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
+CT_SORT_BY(by_entry, struct ct_cycle_op, CT_UP(at_ns) ?: CT_UP(index))
 
 /* Where all are listed their numbers are their places; where some are not, they came about in order. */
 void ct_sequence_close(struct ct_sequence *s)

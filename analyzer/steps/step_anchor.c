@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 #define LEAST_REGULARITY 0.6
@@ -30,13 +31,6 @@ struct places {
 	uint32_t *scratch;
 	uint64_t n_ops;
 };
-
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static int sort_places(struct places *p, uint32_t n, uint32_t n_symbols)
 {
@@ -73,7 +67,7 @@ static uint32_t mode(uint32_t *values, uint32_t n)
 {
 	uint32_t best = 0, best_n = 0;
 
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_u32);
 	for (uint32_t i = 0; i < n;) {
 		uint32_t k = i;
 

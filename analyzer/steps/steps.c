@@ -76,13 +76,6 @@ static uint32_t cycle_of_place(const uint32_t *places, uint32_t n, uint32_t plac
 	return from ? from - 1 : CT_CYCLES_NONE;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* After how many cycles a small operation comes again; 0: not regularly. `last` and `gaps` are room. */
 static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_cycles)
 {
@@ -90,7 +83,7 @@ static uint32_t recurs_every(uint32_t *gaps, uint32_t n, uint32_t n_cycles)
 
 	if (n + 1 < CT_ANCHOR_LEAST)
 		return 0;
-	qsort(gaps, n, sizeof(*gaps), by_number);
+	qsort(gaps, n, sizeof(*gaps), ct_by_u32);
 	median = gaps[n / 2];
 	for (uint32_t k = 0; k < n; k++)
 		near += gaps[k] == median;

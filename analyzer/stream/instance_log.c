@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/stream/stream.h"
 #include "trace/status.h"
 
@@ -222,11 +223,7 @@ static int by_when(const void *a, const void *b, void *arg)
 	const struct ct_tape_part *x = &parts[*(const uint32_t *)a];
 	const struct ct_tape_part *y = &parts[*(const uint32_t *)b];
 
-	if (when(x) != when(y))
-		return when(x) < when(y) ? -1 : 1;
-	if (x->enter_ns != y->enter_ns)
-		return x->enter_ns < y->enter_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return CT_CMP(when(x), when(y)) ?: CT_UP(enter_ns) ?: CT_CMP(x, y);
 }
 
 int ct_tape_close(struct ct_tape *tape, uint32_t n_seats)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw.h"
 #include "analyzer/timeline/frames.h"
 
@@ -123,19 +124,10 @@ static int by_time(const void *a, const void *b, void *census)
 	const struct ct_finding *y = *(const struct ct_finding *const *)b;
 	uint64_t s = ct_draw_finding_at(census, x), t = ct_draw_finding_at(census, y);
 
-	if (s != t)
-		return s < t ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return CT_CMP(s, t) ?: CT_UP(id);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct ct_named *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->finding < y->finding ? -1 : x->finding > y->finding;
-}
+CT_SORT_BY(by_rank, struct ct_named, CT_UP(rank) ?: CT_UP(finding))
 
 int ct_pen_findings(struct ct_pen *pen, const struct ct_report *report)
 {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw.h"
 #include "trace/ops.h"
 
@@ -39,11 +40,7 @@ static int by_comm(const void *a, const void *b)
 	const struct ct_kept_instance *x = *(const struct ct_kept_instance *const *)a;
 	const struct ct_kept_instance *y = *(const struct ct_kept_instance *const *)b;
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return CT_UP(comm) ?: CT_UP(begin_ns) ?: CT_UP(seq);
 }
 
 static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t track)

@@ -6,14 +6,9 @@
 
 #include "analyzer/timeline/draw_process.h"
 
-static int by_comm(const void *a, const void *b)
-{
-	const struct ct_level *x = a, *y = b;
+#include "analyzer/base/sort.h"
 
-	if (x->comm != y->comm)
-		return x->comm < y->comm ? -1 : 1;
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
+CT_SORT_BY(by_comm, struct ct_level, CT_UP(comm) ?: CT_UP(begin_ns))
 
 /* One counter for each communicator: the value from begin to end, 0 in between. What overlaps begins later. */
 int ct_draw_levels(struct ct_drawing *x)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw.h"
 
 /* A level of its own above the nodes where there are more than a screen holds. */
@@ -30,13 +31,7 @@ static int by_place(const void *a, const void *b, void *arg)
 	uint32_t n = census->hosts[x->host].number, m = census->hosts[y->host].number;
 	int r = census->seats[x->seat].rank, s = census->seats[y->seat].rank;
 
-	if (n != m)
-		return n < m ? -1 : 1;
-	if (r != s)
-		return r < s ? -1 : 1;
-	if (x->seat != y->seat)
-		return x->seat < y->seat ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
+	return CT_CMP(n, m) ?: CT_CMP(r, s) ?: CT_UP(seat) ?: CT_UP(process);
 }
 
 static int plan(struct tour *tour)

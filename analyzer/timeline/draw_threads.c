@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw_process.h"
 #include "analyzer/timeline/frames.h"
 
@@ -110,15 +111,8 @@ static int draw_thread(struct ct_drawing *x, uint32_t tid, int32_t order,
 	return ct_pen_lanes(x->pen, &lanes, items, n);
 }
 
-static int by_what(const void *a, const void *b)
-{
-	const struct ct_lane_item *x = a, *y = b;
-
-	/* lane holds the key while items are sorted into groups */
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	return x->what < y->what ? -1 : x->what > y->what;
-}
+/* lane holds the key while items are sorted into groups */
+CT_SORT_BY(by_what, struct ct_lane_item, CT_UP(lane) ?: CT_UP(what))
 
 /* One of the drawn rank's ops or, of its first rank, calls; 0 if it is another's. */
 static int item_of(const struct ct_drawing *x, uint32_t what, struct ct_lane_item *item)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw_process.h"
 #include "trace/ops.h"
 
@@ -241,30 +242,19 @@ static int is_message(const struct ct_drawn_work *w)
 }
 
 /* What makes a lane of its own. */
-static int by_lane_of_work(const struct ct_drawn_work *a, const struct ct_drawn_work *b)
+static int by_lane_of_work(const struct ct_drawn_work *x, const struct ct_drawn_work *y)
 {
-	if (is_message(a) != is_message(b))
-		return is_message(a) ? 1 : -1;
-	if (is_message(a))
-		return 0;
-	if (a->comm != b->comm)
-		return a->comm < b->comm ? -1 : 1;
-	if (a->on_gpu != b->on_gpu)
-		return a->on_gpu ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return 0;
+	if (is_message(x) || is_message(y))
+		return CT_CMP(is_message(x), is_message(y));
+	return CT_UP(comm) ?: CT_CMP(!x->on_gpu, !y->on_gpu) ?: CT_UP(device) ?: CT_UP(stream);
 }
 
 static int by_work(const void *a, const void *b, void *arg)
 {
 	const struct ct_lane_item *x = a, *y = b;
 	const struct ct_drawn_work *works = arg;
-	int order = by_lane_of_work(&works[x->what], &works[y->what]);
 
-	return order ? order : x->what < y->what ? -1 : x->what > y->what;
+	return by_lane_of_work(&works[x->what], &works[y->what]) ?: CT_UP(what);
 }
 
 static void name_lane(const struct ct_drawing *x, const struct ct_drawn_work *w, char *name,

@@ -2,6 +2,7 @@
 /* Which operations findings tell of: where ranks were waited for, those that cost most. */
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/timeline/timeline_index.h"
 
 /* Does the finding say that its ranks, or somebody, was waited for? */
@@ -48,16 +49,7 @@ static int tells_of(const struct ct_census *census, const struct ct_finding *f,
 	       (f->end_at_ns == CT_UNKNOWN || b->at_ns <= f->end_at_ns);
 }
 
-static int by_cost(const void *a, const void *b)
-{
-	const struct ct_blamed *x = a, *y = b;
-
-	if (x->cost_ns != y->cost_ns)
-		return x->cost_ns > y->cost_ns ? -1 : 1;
-	if (x->key.comm != y->key.comm)
-		return x->key.comm < y->key.comm ? -1 : 1;
-	return x->key.seq < y->key.seq ? -1 : x->key.seq > y->key.seq;
-}
+CT_SORT_BY(by_cost, struct ct_blamed, CT_DOWN(cost_ns) ?: CT_UP(key.comm) ?: CT_UP(key.seq))
 
 int ct_census_flag(struct ct_census *census, const struct ct_report *report)
 {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
+
 /* Deeper than calls ever are in each other; what is deeper goes to the next lane. */
 #define MAX_DEPTH 64u
 
@@ -16,25 +18,9 @@ struct lane {
 	uint64_t reached_ns; /* latest time of anything on it that is not open */
 };
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct ct_lane_item *x = a, *y = b;
+CT_SORT_BY(by_begin, struct ct_lane_item, CT_UP(begin_ns) ?: CT_DOWN(end_ns) ?: CT_UP(what))
 
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return x->what < y->what ? -1 : x->what > y->what;
-}
-
-static int by_lane(const void *a, const void *b)
-{
-	const struct ct_lane_item *x = a, *y = b;
-
-	if (x->lane != y->lane)
-		return x->lane < y->lane ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
+CT_SORT_BY(by_lane, struct ct_lane_item, CT_UP(lane) ?: CT_UP(order))
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {

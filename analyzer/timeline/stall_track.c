@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 #define FIRST_WIDTH_NS 1024u
@@ -21,29 +22,10 @@ void ct_stoods_fini(struct ct_stoods *s)
 	*s = (struct ct_stoods){ 0 };
 }
 
-static int by_seat(const void *a, const void *b)
-{
-	const struct ct_stood *x = a, *y = b;
+CT_SORT_BY(by_seat, struct ct_stood,
+	   CT_UP(seat) ?: CT_UP(backend) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
-	if (x->seat != y->seat)
-		return x->seat < y->seat ? -1 : 1;
-	if (x->backend != y->backend)
-		return x->backend < y->backend ? -1 : 1;
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct ct_stood *x = a, *y = b;
-
-	if (x->seat != y->seat)
-		return x->seat < y->seat ? -1 : 1;
-	if (x->begin_ns != y->begin_ns)
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
-}
+CT_SORT_BY(by_begin, struct ct_stood, CT_UP(seat) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
 
 static int is_solid(const struct ct_stood *s)
 {

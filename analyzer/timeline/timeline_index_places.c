@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/model/model.h"
 #include "analyzer/timeline/timeline_index.h"
 #include "trace/ops.h"
@@ -132,9 +133,7 @@ static int by_lowest(const void *a, const void *b, void *arg)
 	const struct ct_census *census = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (census->hosts[x].lowest != census->hosts[y].lowest)
-		return census->hosts[x].lowest < census->hosts[y].lowest ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return CT_CMP(census->hosts[x].lowest, census->hosts[y].lowest) ?: CT_CMP(x, y);
 }
 
 /* Hosts that have ranks, by the lowest one. */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/follows.h"
 #include "analyzer/lateness/replay/in_queue.h"
 #include "analyzer/lateness/replay/schedule_private.h"
@@ -211,13 +212,6 @@ static void add_member(struct telling *t, uint32_t member, uint32_t lag)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 struct bounds {
 	double least, most;
 };
@@ -231,11 +225,11 @@ static struct bounds bounds_of(float *slopes, uint32_t n)
 
 	if (n < CT_PEERS_LEAST)
 		return (struct bounds){ -INFINITY, INFINITY };
-	qsort(slopes, n, sizeof(*slopes), by_value);
+	qsort(slopes, n, sizeof(*slopes), ct_by_float);
 	median = slopes[n / 2];
 	for (uint32_t k = 0; k < n; k++)
 		slopes[k] = fabsf(slopes[k] - median);
-	qsort(slopes, n, sizeof(*slopes), by_value);
+	qsort(slopes, n, sizeof(*slopes), ct_by_float);
 	off = 2 * 1.253 * 1.4826 * slopes[n / 2] / sqrt(n);
 	return (struct bounds){ median - off, median + off };
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/schedule.h"
 #include "trace/status.h"
 
@@ -153,11 +154,8 @@ static int by_start(const void *a, const void *b, void *arg)
 	const struct ct_schedule_launch *all = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (all[x].stretch != all[y].stretch)
-		return all[x].stretch < all[y].stretch ? -1 : 1;
-	if (all[x].start_ns != all[y].start_ns)
-		return all[x].start_ns < all[y].start_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return CT_CMP(all[x].stretch, all[y].stretch) ?: CT_CMP(all[x].start_ns, all[y].start_ns) ?:
+	       CT_CMP(x, y);
 }
 
 /* Nothing is ready and something is left: let the earliest launch that cannot start do so as it was measured. */

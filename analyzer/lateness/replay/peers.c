@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -40,32 +41,9 @@ struct timed_kind {
 	uint32_t place;
 };
 
-static int by_kind(const void *a, const void *b)
-{
-	const struct timed_kind *x = a, *y = b;
+CT_SORT_BY(by_kind, struct timed_kind, CT_UP(kind) ?: CT_UP(interval_ns))
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->interval_ns < y->interval_ns ? -1 : x->interval_ns > y->interval_ns;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct sequence *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->len != y->len)
-		return x->len < y->len ? -1 : 1;
-	return x->seat < y->seat ? -1 : 1;
-}
+CT_SORT_BY(by_hash, struct sequence, CT_UP(hash) ?: CT_UP(len) ?: CT_UP(seat))
 
 /* Since the launch before it, of the member that is in the middle. */
 static int64_t interval(const struct ct_peers *peers, const struct ct_peer_group *g,
@@ -81,7 +59,7 @@ static int64_t interval(const struct ct_peers *peers, const struct ct_peer_group
 	}
 	if (!place)
 		return 0;
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_i64);
 	return values[n / 2];
 }
 

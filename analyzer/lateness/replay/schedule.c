@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "trace/status.h"
 
@@ -213,9 +214,7 @@ static int by_entry(const void *a, const void *b, void *arg)
 	const struct ct_tape_part *parts = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	if (parts[x].enter_ns != parts[y].enter_ns)
-		return parts[x].enter_ns < parts[y].enter_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return CT_CMP(parts[x].enter_ns, parts[y].enter_ns) ?: CT_CMP(x, y);
 }
 
 /* In the order of the calls: that is the program's and the same on all peers, while starts on several streams change places by

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/whatif.h"
 #include "trace/status.h"
 
@@ -20,13 +21,6 @@ struct candidates {
 	uint32_t n, cap;
 };
 
-static int by_seat(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Takes the seats over. A set that is all ranks, one, or more than half says nothing; nor does one that is there already. */
 static int add(struct candidates *c, const struct ct_whatif *w, struct ct_whatif_set set)
 {
@@ -37,7 +31,7 @@ static int add(struct candidates *c, const struct ct_whatif *w, struct ct_whatif
 		free(set.seats);
 		return CT_OK;
 	}
-	qsort(set.seats, set.n, sizeof(*set.seats), by_seat);
+	qsort(set.seats, set.n, sizeof(*set.seats), ct_by_u32);
 	for (uint32_t k = 0; k < c->n; k++) {
 		const struct ct_whatif_set *known = &c->all[k].set;
 
@@ -126,14 +120,7 @@ static int add_groups(struct candidates *c, const struct ct_whatif *w, const str
 	return CT_OK;
 }
 
-static int by_excess(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->set.kind != y->set.kind)
-		return x->set.kind < y->set.kind ? -1 : 1;
-	return x->excess_ns > y->excess_ns ? -1 : x->excess_ns < y->excess_ns;
-}
+CT_SORT_BY(by_excess, struct candidate, CT_UP(set.kind) ?: CT_DOWN(excess_ns))
 
 /* The first ones of each kind; the others are freed. */
 static int play(struct ct_whatif *w, struct candidates *c)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/pace.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "trace/status.h"
@@ -35,13 +36,6 @@ struct finding_usual {
 	uint32_t *times;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Median of sorted values. */
 static int64_t middle(const int64_t *sorted, uint32_t n)
 {
@@ -50,7 +44,7 @@ static int64_t middle(const int64_t *sorted, uint32_t n)
 
 static int64_t median(int64_t *values, uint32_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), ct_by_i64);
 	return middle(values, n);
 }
 
@@ -122,7 +116,7 @@ static void among_peers(const struct finding_usual *f, uint32_t place)
 	}
 	if (most == UINT32_MAX || n < (f->in ? CT_PEERS_LEAST - 1 : CT_PEERS_LEAST))
 		return;
-	qsort(f->values, n, sizeof(*f->values), by_value);
+	qsort(f->values, n, sizeof(*f->values), ct_by_i64);
 	for (uint32_t m = 0; m < f->g->n; m++) {
 		uint32_t l = launch_of(f, m, place);
 

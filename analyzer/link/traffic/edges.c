@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/link/traffic/flow.h"
 #include "trace/status.h"
 
@@ -73,14 +74,7 @@ int ct_edges_add_all(struct ct_edges *edges, const struct ct_edges *from)
 	return st;
 }
 
-static int by_ends(const void *a, const void *b)
-{
-	const struct ct_edge *x = a, *y = b;
-
-	if (x->src != y->src)
-		return x->src < y->src ? -1 : 1;
-	return x->dst < y->dst ? -1 : x->dst > y->dst;
-}
+CT_SORT_BY(by_ends, struct ct_edge, CT_UP(src) ?: CT_UP(dst))
 
 void ct_edges_sort(struct ct_edges *edges)
 {

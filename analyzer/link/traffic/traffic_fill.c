@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/link/traffic/layers.h"
 #include "analyzer/model/model.h"
 
@@ -330,18 +331,11 @@ static int fill_hosts(const struct ct_model *model, const struct ct_layers *l,
 
 /* ---- the matrix ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static size_t place_in(const struct ct_report_traffic *out, uint32_t rank)
 {
 	const int wanted = (int)rank;
 	const int *found = bsearch(&wanted, out->ranks, out->n_ranks, sizeof(*out->ranks),
-				   by_number);
+				   ct_by_int);
 
 	return (size_t)(found - out->ranks);
 }
@@ -358,7 +352,7 @@ static int fill_matrix(const struct ct_model *model, const struct ct_edges *edge
 		return CT_NOMEM;
 	for (uint32_t s = 0; s < n; s++)
 		out->ranks[s] = model->seats[s].rank;
-	qsort(out->ranks, n, sizeof(*out->ranks), by_number);
+	qsort(out->ranks, n, sizeof(*out->ranks), ct_by_int);
 	out->n_ranks = n;
 	for (uint32_t i = 0; i < edges->n; i++)
 		out->matrix[place_in(out, edges->all[i].src) * n +
