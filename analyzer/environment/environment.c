@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
-#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/names.h"
 #include "trace/invisible.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/names.h"
 
 #define RANKS_NAMED 8
 #define HOSTS_NAMED 3u
@@ -14,7 +14,7 @@ static const struct row {
 	[CT_WHY_OWN] = { 0 },
 #define WHY(name, cause, advice, cpu_advice, command, cpu_command)                                 \
 	[CT_WHY_##name] = { cause, advice, cpu_advice, command, cpu_command },
-#include "analyzer/findings/causes.def"
+#include "analyzer/model/causes.def"
 };
 
 void ct_finding_because(struct ct_finding *f, enum ct_why why)

@@ -70,7 +70,7 @@ static const struct ct_finding *heavier(const struct ct_finding *a, const struct
 static int gather(struct choice *c, const struct ct_findings *list)
 {
 	const struct ct_model *model = c->j->model;
-	uint64_t late = c->j->late->late_or_slow.total, most = ct_most_exposed(model);
+	uint64_t late = c->j->late->late_or_slow.spans.total, most = ct_most_exposed(model);
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
 	/* a death matters more than somebody's being a little late before it */
@@ -115,7 +115,7 @@ static const char *late_text(const struct choice *c)
 	return ct_arena_printf(c->report->memory,
 			       "late starts or slow transfers of %s operations cost up to %s; "
 			       "these times do not tell which",
-			       ct_text_count(c->j->late->late_or_slow_n).s,
+			       ct_text_count(c->j->late->late_or_slow.n).s,
 			       ct_text_pct(c->late_pct).s);
 }
 

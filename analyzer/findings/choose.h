@@ -7,20 +7,7 @@
 #define CT_VERDICT_CHOOSE_H
 
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/lateness/lateness.h"
-#include "analyzer/lateness/step_blame.h"
-#include "analyzer/lateness/weigh.h"
-#include "analyzer/model/model.h"
-
-/* What there is to choose from. All borrowed. */
-struct ct_judgement {
-	const struct ct_model *model;
-	const struct ct_lateness *late;
-	const struct ct_charge *charges; /* by seat */
-	const struct ct_cycles *cycles;
-	const struct ct_hits *hits;
-	const struct ct_set_result *set; /* that was weighed together; in_set NULL: none */
-};
+#include "analyzer/findings/judgement.h"
 
 /* Makes of all that is in the list report->findings and report->verdict, in a report that is filled in else. What the
  * verdict tells comes first. 0 or CT_NOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How members came apart, in words. */
 #include "analyzer/findings/order_maker.h"
-#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/names.h"
 #include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"
 

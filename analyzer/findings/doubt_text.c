@@ -3,12 +3,12 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/partial_instances.h"
 #include "analyzer/lateness/weigh.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "analyzer/model/process_exit.h"
 
 #include <math.h>
@@ -164,7 +164,7 @@ int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report
 	*text = "";
 	if (!report->run.n_missing)
 		return CT_OK;
-	if (ct_rest_last(late, &seat, &charge) != CT_OK)
+	if (ct_rest_last(&late->rest, late->model, &late->rounds, &seat, &charge) != CT_OK)
 		return CT_NOMEM;
 	if (seat == late->model->n_seats)
 		return CT_OK;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/findings/environment_finding.h"
-#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/names.h"
 
 /* Names in the line, and in the cause. */
 #define NAMES_SHOWN 4u

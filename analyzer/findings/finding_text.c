@@ -4,9 +4,9 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/order_findings.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 
 /* Ranks in a sentence. */
 #define MOST_RANKS 8u

@@ -2,8 +2,8 @@
 #include "analyzer/findings/group_lateness.h"
 
 #include "analyzer/base/units.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/lateness/lateness.h"
+#include "analyzer/model/names.h"
 
 /* Times the gate: as for a single rank. */
 #define SUSPICIOUS 3

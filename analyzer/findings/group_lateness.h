@@ -3,7 +3,7 @@
 #ifndef CT_VERDICT_TOGETHER_H
 #define CT_VERDICT_TOGETHER_H
 
-#include "analyzer/findings/choose.h"
+#include "analyzer/findings/judgement.h"
 #include "analyzer/lateness/lateness.h"
 
 /* Of the run, %, that they cost, if it is worth telling and not named as a finding; else 0. */

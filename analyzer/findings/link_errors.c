@@ -5,10 +5,10 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/transport.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "trace/port_counters.h"
 
 #define HOUR_NS 3600e9

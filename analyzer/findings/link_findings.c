@@ -6,10 +6,10 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/link_findings.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/slow_ops.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "analyzer/stream/instance_log.h"
 
 #define GATE_PCT 1.0

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/model/names.h"
 #include "trace/status.h"
 
 #define PROMISED_PCT 1.0

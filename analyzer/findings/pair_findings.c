@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analyzer/findings/order_maker.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "analyzer/order/order_book.h"
 #include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"

@@ -8,6 +8,7 @@
 #include "analyzer/findings/straggler_findings.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "trace/status.h"
 
 /* By how much more a set has to explain than any of those whose place it takes, or a smaller one. */

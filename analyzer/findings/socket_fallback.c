@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/link/crossing.h"
 #include "analyzer/link/transport.h"
+#include "analyzer/model/names.h"
 
 /* What has to have gone between hosts, at least, for anything to be said. */
 #define LEAST_BYTES 100e6

@@ -10,6 +10,7 @@
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/lateness/stall_loss.h"
 #include "analyzer/lateness/stalls.h"
+#include "analyzer/model/names.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/status.h"
 

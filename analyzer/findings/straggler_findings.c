@@ -11,41 +11,11 @@
 #include "analyzer/lateness/lateness.h"
 #include "analyzer/model/clocks.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "trace/ops.h"
 
-/* Longest host name in a line that has to fit. */
-#define HOST_COLUMNS 24
 /* So many times the distance of ends that are one moment is less than a lateness that it does not decide. */
 #define SKEW_BELOW 10
-
-const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most)
-{
-	size_t cap = 16 + 12 * (n < most ? n : most);
-	char *text = ct_arena_calloc(memory, cap, 1);
-	size_t at = 0;
-
-	for (size_t i = 0; text && i < n && i < most; i++) {
-		if (ranks[i] >= 0)
-			at += (size_t)snprintf(text + at, cap - at, "%s%d", i ? "," : "", ranks[i]);
-		else
-			at += (size_t)snprintf(text + at, cap - at, "%s?", i ? "," : "");
-	}
-	if (text && n > most)
-		snprintf(text + at, cap - at, ",...");
-	return text;
-}
-
-const char *ct_host_word(struct ct_arena *memory, const char *host)
-{
-	char *word = ct_arena_calloc(memory, HOST_COLUMNS + 1, 1);
-
-	if (!word)
-		return NULL;
-	ct_text_clean(word, HOST_COLUMNS + 1, host, strlen(host));
-	for (char *c = word; *c; c++)
-		*c = *c == ' ' ? '_' : *c;
-	return *word ? word : "?";
-}
 
 /* Is it known how far apart ends are that are one moment? By a communicator of one host, or by two ranks of a host in a
  * larger one (the clocks' self-test), if that is small beside the lateness. */
@@ -131,7 +101,7 @@ static uint64_t upper_bound(const struct ct_lateness *late, const struct ct_char
 	/* what it would cost alone, played, is less than what it is charged with: then that bounds it */
 	int is_alone = c->loss_ns < c->by_arrivals_ns;
 	uint64_t own = !is_alone && c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
-	uint64_t most = own + late->late_or_slow.total;
+	uint64_t most = own + late->late_or_slow.spans.total;
 
 	if (c->recurs.rounds)
 		most += own / c->recurs.rounds;
@@ -181,9 +151,9 @@ static int set_late(const struct ct_lateness *late, const struct ct_suspect *s,
 	if (charge->replayed.is_known &&
 	    ct_finding_replayed(late->model, &charge->replayed, charge->by_arrivals_ns, list, f))
 		return CT_NOMEM;
-	if (f->at_most && late->late_or_slow.total &&
-	    ct_finding_evidence(list, f, "late_or_slow", (double)late->late_or_slow.total, "ns",
-				NAN))
+	if (f->at_most && late->late_or_slow.spans.total &&
+	    ct_finding_evidence(list, f, "late_or_slow", (double)late->late_or_slow.spans.total,
+				"ns", NAN))
 		return CT_NOMEM;
 	return on_gpu ? ct_finding_evidence(list, f, "hidden_behind_computing",
 					    charge->has_hidden ? (double)charge->hidden_ns : NAN,

@@ -27,10 +27,4 @@ int ct_finding_losses(const struct ct_model *model, const struct ct_report *repo
 int ct_finding_replayed(const struct ct_model *model, const struct ct_replayed *replayed,
 			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f);
 
-/* Ranks as "2" or "1,2,5" or "0,1,2,..." (at most `most` of them); NULL: out of memory. */
-const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, size_t most);
-
-/* A host's name as one word that fits into a line; NULL: out of memory. */
-const char *ct_host_word(struct ct_arena *memory, const char *host);
-
 #endif

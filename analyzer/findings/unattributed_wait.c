@@ -75,7 +75,7 @@ static int waits_unfollowed(const struct ct_lateness *late, const struct ct_repo
 	uint64_t messages = late->model->messages - late->model->to_self, all = 0, in_messages = 0;
 
 	if (!isnan(report->whatif.balance_ratio) ||
-	    (double)late->followed >= LEAST_FOLLOWED * 2 * (double)messages)
+	    (double)late->window.followed >= LEAST_FOLLOWED * 2 * (double)messages)
 		return 0;
 	for (uint32_t c = 0; c < late->model->classes.n; c++) {
 		const struct ct_class *class = late->model->classes.all[c];

@@ -5,7 +5,7 @@
 #ifndef CT_VERDICT_WAITED_H
 #define CT_VERDICT_WAITED_H
 
-#include "analyzer/findings/choose.h"
+#include "analyzer/findings/judgement.h"
 #include "analyzer/lateness/stalled_steps.h"
 
 struct ct_waited {

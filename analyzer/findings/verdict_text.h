@@ -4,7 +4,7 @@
 #ifndef CT_VERDICT_SAY_H
 #define CT_VERDICT_SAY_H
 
-#include "analyzer/findings/choose.h"
+#include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/lateness.h"
 #include "analyzer/model/model.h"
 

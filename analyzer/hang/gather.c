@@ -9,7 +9,6 @@
 #include "analyzer/model/call_name.h"
 #include "analyzer/model/process_exit.h"
 #include "analyzer/order/order.h"
-#include "analyzer/report/fill.h"
 #include "trace/ops.h"
 
 static uint64_t hash_of(const char *text)

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "analyzer/load/ops_each.h"
+#include "analyzer/load/joined_op.h"
 #include "analyzer/model/call_kind.h"
 #include "analyzer/model/report.h"
 

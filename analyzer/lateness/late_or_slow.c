@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/model/model.h"
 
 /* Of the others' time; with fewer members it is not known what is usual. */
 #define MUCH_LONGER 4u
 #define LEAST_MEMBERS 4u
 
-int ct_late_or_slow_add(struct ct_lateness *late, struct ct_class *class,
-			const struct ct_instance *i, const struct ct_waits *w, uint64_t bytes)
+int ct_late_or_slow_add(struct ct_late_or_slow *late, const struct ct_model *model,
+			struct ct_class *class, const struct ct_instance *i,
+			const struct ct_waits *w, uint64_t bytes)
 {
 	int one_size = bytes * class->instances == class->bytes;
 	uint64_t usual = one_size ? class->usual_p50_ns : 2 * class->usual_p50_ns, from, shift;
@@ -23,12 +25,12 @@ int ct_late_or_slow_add(struct ct_lateness *late, struct ct_class *class,
 	m = &i->members[last.last];
 	if (m->end_ns - m->start_ns <= usual)
 		return CT_OK;
-	late->late_or_slow_n++;
-	shift = late->model->shift[late->model->host_of[m->seat]];
+	late->n++;
+	shift = model->shift[model->host_of[m->seat]];
 	from = last.clear && m->start_ns > last.solo_ns ? m->start_ns - last.solo_ns : m->start_ns;
-	if (ct_union_add(&late->late_or_slow, from + shift, m->start_ns + shift) != CT_OK)
+	if (ct_union_add(&late->spans, from + shift, m->start_ns + shift) != CT_OK)
 		return CT_NOMEM;
-	return ct_union_add(&late->late_or_slow, m->start_ns + usual + shift, m->end_ns + shift);
+	return ct_union_add(&late->spans, m->start_ns + usual + shift, m->end_ns + shift);
 }
 
 /* From when it and the data were there. */
@@ -37,8 +39,8 @@ static uint64_t moved_for(const struct ct_instance *i, const struct ct_waits *w,
 	return i->members[m].end_ns - i->members[m].start_ns - w->wait_ns[m];
 }
 
-int ct_late_or_slow_rooted(struct ct_lateness *late, const struct ct_instance *i,
-			   struct ct_waits *w)
+int ct_late_or_slow_rooted(struct ct_late_or_slow *late, const struct ct_model *model,
+			   const struct ct_instance *i, struct ct_waits *w)
 {
 	uint64_t usual;
 	int found = 0;
@@ -53,16 +55,16 @@ int ct_late_or_slow_rooted(struct ct_lateness *late, const struct ct_instance *i
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
 		uint64_t moved = moved_for(i, w, m),
-			 shift = late->model->shift[late->model->host_of[member->seat]];
+			 shift = model->shift[model->host_of[member->seat]];
 
 		if (!member->on_gpu ||
 		    moved <= MUCH_LONGER * usual + member->start_err_ns + member->end_err_ns)
 			continue;
 		found = 1;
-		if (ct_union_add(&late->late_or_slow, member->end_ns - (moved - usual) + shift,
+		if (ct_union_add(&late->spans, member->end_ns - (moved - usual) + shift,
 				 member->end_ns + shift) != CT_OK)
 			return CT_NOMEM;
 	}
-	late->late_or_slow_n += (uint64_t)found;
+	late->n += (uint64_t)found;
 	return CT_OK;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/lateness.h"
 
-#include "analyzer/lateness/late_or_slow.h"
-#include "analyzer/lateness/partial_instances.h"
 #include "analyzer/model/model.h"
 #include "trace/ops.h"
 
@@ -81,7 +79,8 @@ static int add_blame(struct ct_lateness *late, const struct ct_instance_event *e
 	if (comm->clash || comm->shared_seat || !comm->met)
 		return CT_OK;
 	if (!w->is_window && is_slow_transfer(event->class, i, w))
-		return ct_late_or_slow_add(late, event->class, i, w, ct_instance_bytes(i));
+		return ct_late_or_slow_add(&late->late_or_slow, model, event->class, i, w,
+					   ct_instance_bytes(i));
 	return ct_blame_add(&late->blame, i, w, event->class->index, model->host_of, model->shift);
 }
 
@@ -90,17 +89,18 @@ static int add_collective(struct ct_lateness *late, struct ct_stream *stream,
 {
 	const struct ct_instance *i = event->instance;
 	const struct ct_waits *w = event->waits;
-	int st = ct_late_or_slow_rooted(late, i, event->waits);
+	int st = ct_late_or_slow_rooted(&late->late_or_slow, &stream->model, i, event->waits);
 
 	if (st != CT_OK)
 		return st;
 	if (add_own_last(event->class, i, w) != CT_OK)
 		return CT_NOMEM;
-	if (ct_window_collective(late, stream, event) != CT_OK)
+	if (ct_window_collective(&late->window, stream, event) != CT_OK)
 		return CT_NOMEM;
 	/* Where messages came before it, who was last to it alone tells little: they have handed the lateness on. */
-	st = ct_op_class(i->members[0].op) == CT_CLASS_SYNC ? ct_window_judge(late, stream, event)
-							    : 0;
+	st = ct_op_class(i->members[0].op) == CT_CLASS_SYNC
+		     ? ct_window_judge(&late->window, stream, event)
+		     : 0;
 	if (st < 0)
 		return st;
 	if (st) {
@@ -131,15 +131,16 @@ static int on_instance(void *arg, struct ct_stream *stream, const struct ct_inst
 	    ct_blame_grow(&late->blame, late->model->n_seats) != CT_OK)
 		return CT_NOMEM;
 	if (i->src >= 0)
-		return event->complete && !i->members[0].alone ? ct_window_message(late, stream, i)
-							       : CT_OK;
+		return event->complete && !i->members[0].alone
+			       ? ct_window_message(&late->window, stream, i)
+			       : CT_OK;
 	if (!event->class)
 		return CT_OK;
 	if (event->waits->judged == CT_JUDGED_WAITS)
 		return add_collective(late, stream, event);
 	return event->complete || event->contradictory || late->in_set
 		       ? CT_OK
-		       : ct_rest_add(late, stream, event);
+		       : ct_rest_add(&late->rest, stream, event);
 }
 
 static int on_end(void *arg, struct ct_stream *stream)
@@ -171,8 +172,7 @@ void ct_lateness_observe(struct ct_lateness *late, struct ct_observer *observer)
 void ct_lateness_fini(struct ct_lateness *late)
 {
 	ct_blame_fini(&late->blame);
-	ct_blame_fini(&late->rest);
-	ct_waits_fini(&late->rest_waits);
+	ct_rest_fini(&late->rest);
 	ct_window_fini(&late->window);
-	ct_union_fini(&late->late_or_slow);
+	ct_union_fini(&late->late_or_slow.spans);
 }

@@ -4,7 +4,9 @@
 #ifndef CT_LATENESS_H
 #define CT_LATENESS_H
 
+#include "analyzer/lateness/late_or_slow.h"
 #include "analyzer/lateness/oversubscribed.h"
+#include "analyzer/lateness/partial_instances.h"
 #include "analyzer/lateness/straggler.h"
 #include "analyzer/lateness/windows.h"
 #include "analyzer/model/model.h"
@@ -17,18 +19,12 @@ struct ct_lateness {
 	const uint8_t *
 		in_set; /* by seat: only this set is weighed against the rest, in a second reading; NULL: all */
 	struct ct_blame blame;
-	struct ct_blame
-		rest; /* of operations that lack ranks without a trace (partial_instances.h); zeroed: none */
-	struct ct_waits rest_waits;
+	struct ct_rest rest;	 /* of operations that lack ranks without a trace */
 	struct ct_rounds rounds; /* once the steps are known; likewise: */
 	struct ct_oversubscribed oversubscribed;
 	struct ct_window window;
-	int has_skew;		 /* of ends on one clock it is known how simultaneous they are */
-	uint64_t followed;	 /* sends and receives in windows that could be judged */
-	uint64_t slow_transfers; /* instances whose last one took long itself: not held against it */
-	uint64_t late_or_slow_n; /* of them, those that took longer than other sizes can tell ... */
-	struct ct_union
-		late_or_slow; /* ... and what they took longer than usual, since the run began */
+	int has_skew; /* of ends on one clock it is known how simultaneous they are */
+	struct ct_late_or_slow late_or_slow;
 };
 
 /* A lateness that is zeroed but for log and in_set takes in all that a stream reads. */

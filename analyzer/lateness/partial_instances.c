@@ -26,57 +26,56 @@ static int counts(const struct ct_instance *i)
 	return 1;
 }
 
-int ct_rest_add(struct ct_lateness *late, const struct ct_stream *stream,
+int ct_rest_add(struct ct_rest *rest, const struct ct_stream *stream,
 		const struct ct_instance_event *event)
 {
-	const struct ct_model *model = late->model;
+	const struct ct_model *model = &stream->model;
 	const struct ct_instance *i = event->instance;
-	struct ct_waits *w = &late->rest_waits;
+	struct ct_waits *w = &rest->waits;
 	int st;
 
 	if (!counts(i))
 		return CT_OK;
-	if (late->rest.n_seats < model->n_seats &&
-	    (late->rest.suspects ? ct_blame_grow(&late->rest, model->n_seats)
-				 : ct_blame_init(&late->rest, model->n_seats, 0, NULL)) != CT_OK)
+	if (rest->blame.n_seats < model->n_seats &&
+	    (rest->blame.suspects ? ct_blame_grow(&rest->blame, model->n_seats)
+				  : ct_blame_init(&rest->blame, model->n_seats, 0, NULL)) != CT_OK)
 		return CT_NOMEM;
 	st = ct_waits_judge(i, model->host_of, ct_stream_skew(stream), w);
 	/* The first meeting of a communicator tells who started late. */
 	if (st == CT_OK && w->judged == CT_JUDGED_WAITS && i->comm->met)
-		st = ct_blame_add(&late->rest, i, w, event->class->index, model->host_of,
+		st = ct_blame_add(&rest->blame, i, w, event->class->index, model->host_of,
 				  model->shift);
 	i->comm->met |= w->judged == CT_JUDGED_WAITS;
 	return st;
 }
 
-static int weigh(const struct ct_lateness *late, const struct ct_tally *tally, uint32_t seat,
-		 struct ct_charge *charge)
+static int weigh(const struct ct_rest *rest, const struct ct_model *model,
+		 const struct ct_tally *tally, uint32_t seat, struct ct_charge *charge)
 {
-	const struct ct_suspect *suspect = &late->rest.suspects[seat];
-	uint64_t chance = ct_blame_chance(&late->rest, seat, NULL);
+	const struct ct_suspect *suspect = &rest->blame.suspects[seat];
+	uint64_t chance = ct_blame_chance(&rest->blame, seat, NULL);
 	struct ct_recurrence recurs;
 
 	if (chance == UINT64_MAX ||
 	    ct_tally_recurrence(tally, seat, ct_blame_odds(suspect), &recurs) != CT_OK)
 		return CT_NOMEM;
-	ct_blame_weigh(suspect, &recurs, late->model->duration_ns, chance, late->rest.n_seats,
-		       charge);
+	ct_blame_weigh(suspect, &recurs, model->duration_ns, chance, rest->blame.n_seats, charge);
 	return CT_OK;
 }
 
-int ct_rest_last(const struct ct_lateness *late, uint32_t *seat, struct ct_charge *charge)
+int ct_rest_last(const struct ct_rest *rest, const struct ct_model *model,
+		 const struct ct_rounds *rounds, uint32_t *seat, struct ct_charge *charge)
 {
 	struct ct_tally tally;
 	uint64_t most = 0, next = 0;
 	int st;
 
-	*seat = late->model->n_seats;
+	*seat = model->n_seats;
 	*charge = (struct ct_charge){ 0 };
-	if (!late->rest.suspects)
+	if (!rest->blame.suspects)
 		return CT_OK;
-	for (uint32_t s = 0; s < late->rest.n_seats; s++) {
-		uint64_t lost = late->model->seats[s].muddled ? 0
-							      : late->rest.suspects[s].lost.total;
+	for (uint32_t s = 0; s < rest->blame.n_seats; s++) {
+		uint64_t lost = model->seats[s].muddled ? 0 : rest->blame.suspects[s].lost.total;
 
 		if (lost > most) {
 			next = most;
@@ -87,14 +86,20 @@ int ct_rest_last(const struct ct_lateness *late, uint32_t *seat, struct ct_charg
 		}
 	}
 	if (!most || most < STANDS_OUT * next) {
-		*seat = late->model->n_seats;
+		*seat = model->n_seats;
 		return CT_OK;
 	}
-	st = ct_tally_make(&tally, &late->rest.charged, &late->rounds, late->rest.n_seats, NULL);
+	st = ct_tally_make(&tally, &rest->blame.charged, rounds, rest->blame.n_seats, NULL);
 	if (st == CT_OK)
-		st = weigh(late, &tally, *seat, charge);
+		st = weigh(rest, model, &tally, *seat, charge);
 	ct_tally_fini(&tally);
 	if (!charge->guilty)
-		*seat = late->model->n_seats;
+		*seat = model->n_seats;
 	return st;
+}
+
+void ct_rest_fini(struct ct_rest *rest)
+{
+	ct_blame_fini(&rest->blame);
+	ct_waits_fini(&rest->waits);
 }

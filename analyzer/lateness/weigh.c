@@ -84,7 +84,7 @@ static int is_clear(const struct ct_lateness *late, const struct ct_charge *char
 {
 	uint64_t messages = late->model->messages - late->model->to_self;
 
-	return (double)late->followed >= LEAST_FOLLOWED * 2 * (double)messages ||
+	return (double)late->window.followed >= LEAST_FOLLOWED * 2 * (double)messages ||
 	       charge->loss_ns >= 2 * charge->err_ns;
 }
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/lateness/lateness.h"
-
 void ct_window_fini(struct ct_window *w)
 {
 	ct_waits_fini(&w->waits);
@@ -19,10 +17,8 @@ void ct_window_fini(struct ct_window *w)
 /* ---- who waited for whom ---- */
 
 /* An anchor for each seat that there is by now. 0 or CT_NOMEM. */
-static int make_anchors(struct ct_lateness *late)
+static int make_anchors(struct ct_window *w, uint32_t n)
 {
-	struct ct_window *w = &late->window;
-	uint32_t n = late->model->n_seats;
 	struct ct_anchor *anchors;
 
 	if (n <= w->n_anchors)
@@ -37,12 +33,13 @@ static int make_anchors(struct ct_lateness *late)
 }
 
 /* What makes times of seat `a` times of seat `b`. 0: that is not known. */
-static int relate(const struct ct_lateness *late, uint32_t a, uint32_t b, uint64_t *shift)
+static int relate(const struct ct_window *w, const uint32_t *host_of, uint32_t a, uint32_t b,
+		  uint64_t *shift)
 {
-	const struct ct_anchor *from = &late->window.anchors[a], *to = &late->window.anchors[b];
+	const struct ct_anchor *from = &w->anchors[a], *to = &w->anchors[b];
 
 	*shift = 0;
-	if (late->model->host_of[a] == late->model->host_of[b])
+	if (host_of[a] == host_of[b])
 		return 1;
 	if (!from->comm || from->comm != to->comm || from->seq != to->seq)
 		return 0;
@@ -51,11 +48,11 @@ static int relate(const struct ct_lateness *late, uint32_t a, uint32_t b, uint64
 }
 
 /* Note the wait; 0: how the two clocks stand is not known yet. */
-static int hold(struct ct_lateness *late, struct ct_stream *stream, const struct ct_held *h)
+static int hold(struct ct_window *w, struct ct_stream *stream, const struct ct_held *h)
 {
 	uint64_t shift, until_ns;
 
-	if (!relate(late, h->other, h->seat, &shift))
+	if (!relate(w, stream->model.host_of, h->other, h->seat, &shift))
 		return 0;
 	until_ns = h->other_ns + shift;
 	if ((int64_t)(until_ns - h->asked_ns) <= 0)
@@ -87,7 +84,7 @@ static int keep(struct ct_window *w, const struct ct_held *h)
 }
 
 /* `m` needed the other's part of the message, if it was in a call then. 0 or CT_NOMEM. */
-static int wait_for(struct ct_lateness *late, struct ct_stream *stream, const struct ct_member *m,
+static int wait_for(struct ct_window *w, struct ct_stream *stream, const struct ct_member *m,
 		    const struct ct_member *other)
 {
 	const struct ct_held h = {
@@ -99,18 +96,17 @@ static int wait_for(struct ct_lateness *late, struct ct_stream *stream, const st
 		.other_ns = other->start_ns,
 	};
 
-	if (!m->asked_ns || m->asked_ns >= m->end_ns || !other->start_ns || hold(late, stream, &h))
+	if (!m->asked_ns || m->asked_ns >= m->end_ns || !other->start_ns || hold(w, stream, &h))
 		return CT_OK;
-	return keep(&late->window, &h);
+	return keep(w, &h);
 }
 
-int ct_window_message(struct ct_lateness *late, struct ct_stream *stream,
-		      const struct ct_instance *i)
+int ct_window_message(struct ct_window *w, struct ct_stream *stream, const struct ct_instance *i)
 {
-	if (make_anchors(late) != CT_OK ||
-	    wait_for(late, stream, &i->members[0], &i->members[1]) != CT_OK)
+	if (make_anchors(w, stream->model.n_seats) != CT_OK ||
+	    wait_for(w, stream, &i->members[0], &i->members[1]) != CT_OK)
 		return CT_NOMEM;
-	return wait_for(late, stream, &i->members[1], &i->members[0]);
+	return wait_for(w, stream, &i->members[1], &i->members[0]);
 }
 
 static int is_blocking(const struct ct_member *m)
@@ -119,26 +115,25 @@ static int is_blocking(const struct ct_member *m)
 }
 
 /* Of what could not be told before: what can be told now. */
-static void settle(struct ct_lateness *late, struct ct_stream *stream)
+static void settle(struct ct_window *w, struct ct_stream *stream)
 {
-	struct ct_window *w = &late->window;
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < w->n_held; k++) {
-		if (!hold(late, stream, &w->held[k]) && ++w->held[k].tries < CT_HELD_TRIES)
+		if (!hold(w, stream, &w->held[k]) && ++w->held[k].tries < CT_HELD_TRIES)
 			w->held[n++] = w->held[k];
 	}
 	w->n_held = n;
 }
 
-int ct_window_collective(struct ct_lateness *late, struct ct_stream *stream,
+int ct_window_collective(struct ct_window *window, struct ct_stream *stream,
 			 const struct ct_instance_event *event)
 {
 	const struct ct_instance *i = event->instance;
 	const struct ct_waits *w = event->waits;
 	int together = ct_op_class(i->members[0].op) == CT_CLASS_SYNC;
 
-	if (make_anchors(late) != CT_OK)
+	if (make_anchors(window, stream->model.n_seats) != CT_OK)
 		return CT_NOMEM;
 
 	for (uint32_t m = 0; m < i->n; m++) {
@@ -150,13 +145,13 @@ int ct_window_collective(struct ct_lateness *late, struct ct_stream *stream,
 				      member->asked_ns + w->wait_ns[m]);
 	}
 	for (uint32_t m = 0; m < i->n && together; m++) {
-		struct ct_anchor *anchor = &late->window.anchors[i->members[m].seat];
+		struct ct_anchor *anchor = &window->anchors[i->members[m].seat];
 
 		if (!anchor->comm || i->comm->nranks >= anchor->comm->nranks)
 			*anchor = (struct ct_anchor){ i->comm, i->seq, i->members[m].end_ns };
 	}
 	if (together)
-		settle(late, stream);
+		settle(window, stream);
 	return CT_OK;
 }
 
@@ -223,10 +218,9 @@ static int make_room(struct ct_window *w, uint32_t n)
 
 /* What each member did in the window, and how long that was for the one for which it was shortest. Returns 1, 0 if that
  * is not known of everybody or there were no messages, or CT_NOMEM. */
-static int sum_up(struct ct_lateness *late, const struct ct_stream *stream,
-		  const struct ct_instance *i, uint64_t *shortest_ns)
+static int sum_up(struct ct_window *w, const struct ct_stream *stream, const struct ct_instance *i,
+		  uint64_t *shortest_ns)
 {
-	struct ct_window *w = &late->window;
 	uint64_t messages = 0;
 
 	*shortest_ns = UINT64_MAX;
@@ -239,7 +233,7 @@ static int sum_up(struct ct_lateness *late, const struct ct_stream *stream,
 		int inside;
 
 		if (!is_blocking(member) || !member->since_ns ||
-		    late->model->seats[member->seat].vague_ns > member->since_ns ||
+		    stream->model.seats[member->seat].vague_ns > member->since_ns ||
 		    member->since_seq != i->members[0].since_seq ||
 		    member->end_ns <= member->since_ns ||
 		    !ct_calls_sum(&activity->calls, member->since_ns, member->end_ns, &sum))
@@ -258,11 +252,10 @@ static int sum_up(struct ct_lateness *late, const struct ct_stream *stream,
 	return messages > 0;
 }
 
-int ct_window_judge(struct ct_lateness *late, const struct ct_stream *stream,
+int ct_window_judge(struct ct_window *w, const struct ct_stream *stream,
 		    const struct ct_instance_event *event)
 {
 	const struct ct_instance *i = event->instance;
-	struct ct_window *w = &late->window;
 	struct ct_waits *waits = &w->waits;
 	uint64_t shortest, first = UINT64_MAX;
 	struct ct_member *members;
@@ -270,7 +263,7 @@ int ct_window_judge(struct ct_lateness *late, const struct ct_stream *stream,
 
 	if (make_room(w, i->n) != CT_OK)
 		return CT_NOMEM;
-	st = sum_up(late, stream, i, &shortest);
+	st = sum_up(w, stream, i, &shortest);
 	if (st != 1)
 		return st;
 	members = w->instance.members;
@@ -289,7 +282,7 @@ int ct_window_judge(struct ct_lateness *late, const struct ct_stream *stream,
 	}
 	for (uint32_t m = 0; m < i->n; m++) {
 		waits->arrival_ns[m] -= first;
-		late->followed += i->members[m].messages;
+		w->followed += i->members[m].messages;
 	}
 	ct_waits_median(i, waits);
 	return 1;

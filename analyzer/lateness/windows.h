@@ -12,8 +12,6 @@
 #include "analyzer/match/waits.h"
 #include "analyzer/stream/stream.h"
 
-struct ct_lateness;
-
 /* Where a seat's clock stood at the end of an operation that its members left together. */
 struct ct_anchor {
 	const struct ct_comm *comm; /* NULL: none yet */
@@ -42,6 +40,7 @@ struct ct_window {
 	uint32_t n_held, cap_held;
 	struct ct_anchor *anchors; /* by seat */
 	uint32_t n_anchors;
+	uint64_t followed; /* sends and receives in windows that could be judged */
 	struct ct_table
 		within; /* (communicator, communicator): are the members of the one all in the other? */
 };
@@ -49,16 +48,16 @@ struct ct_window {
 void ct_window_fini(struct ct_window *window);
 
 /* Both ends of a message are there: note how long they waited for each other. 0 or CT_NOMEM. */
-int ct_window_message(struct ct_lateness *late, struct ct_stream *stream,
+int ct_window_message(struct ct_window *window, struct ct_stream *stream,
 		      const struct ct_instance *message);
 
 /* A judged collective, complete: the same for its members. 0 or CT_NOMEM. */
-int ct_window_collective(struct ct_lateness *late, struct ct_stream *stream,
+int ct_window_collective(struct ct_window *window, struct ct_stream *stream,
 			 const struct ct_instance_event *event);
 
-/* Look at what lies between this judged synchronising collective and the one before. Returns 1 and fills late->window;
+/* Look at what lies between this judged synchronising collective and the one before. Returns 1 and fills window->instance and ->waits;
  * 0 if there were no messages, or they cannot be judged this way; CT_NOMEM. */
-int ct_window_judge(struct ct_lateness *late, const struct ct_stream *stream,
+int ct_window_judge(struct ct_window *window, const struct ct_stream *stream,
 		    const struct ct_instance_event *event);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "analyzer/base/arena.h"
-#include "analyzer/load/ops_each.h"
+#include "analyzer/load/joined_op.h"
 #include "analyzer/load/port_sums.h"
 #include "analyzer/model/environment_facts.h"
 #include "analyzer/model/process_facts.h"

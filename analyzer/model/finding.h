@@ -59,7 +59,7 @@ enum ct_finding_kind {
 enum ct_why {
 	CT_WHY_OWN,
 #define WHY(name, cause, advice, cpu_advice, command, cpu_command) CT_WHY_##name,
-#include "analyzer/findings/causes.def"
+#include "analyzer/model/causes.def"
 };
 enum ct_verdict_level {
 	CT_VERDICT_IS_GOOD,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/order/pairs.h"
 
-#include "analyzer/load/ops_each.h"
+#include "analyzer/load/joined_op.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/order/uneven_inputs.h"
 
-#include "analyzer/load/ops_each.h"
+#include "analyzer/load/joined_op.h"
 #include "analyzer/model/model.h"
 #include "analyzer/order/divergence.h"
-#include "analyzer/report/fill.h"
 #include "trace/ops.h"
 
 static int is_known(const struct ct_comm *comm, uint32_t member)

@@ -138,7 +138,8 @@ static void replay_set(struct ct_whatif *w, const uint32_t *seats, uint32_t n, i
 /* Where the last one's own transfer was slow too, often, nobody is named by the play alone: it may have been the transfer. */
 static int is_worth(const struct ct_lateness *late, const struct ct_replayed *r)
 {
-	return r->is_known && late->slow_transfers <= MOST_SLOW * (double)late->model->matched &&
+	return r->is_known &&
+	       late->late_or_slow.slow_transfers <= MOST_SLOW * (double)late->model->matched &&
 	       r->windows >= LEAST_WINDOWS && r->loss_ns > r->err_ns &&
 	       (double)(r->loss_ns - r->err_ns) >=
 		       (double)late->model->duration_ns * CT_BLAME_GATE_PCT / 100;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judgement.h — what the verdict is chosen from, beside the findings. */
+#ifndef CT_JUDGEMENT_H
+#define CT_JUDGEMENT_H
+
+#include "analyzer/lateness/lateness.h"
+#include "analyzer/lateness/step_blame.h"
+#include "analyzer/lateness/weigh.h"
+
+/* What there is to choose from. All borrowed. */
+struct ct_judgement {
+	const struct ct_model *model;
+	const struct ct_lateness *late;
+	const struct ct_charge *charges; /* by seat */
+	const struct ct_cycles *cycles;
+	const struct ct_hits *hits;
+	const struct ct_set_result *set; /* that was weighed together; in_set NULL: none */
+};
+
+#endif
