@@ -4,8 +4,8 @@
 #ifndef CT_DRAW_H
 #define CT_DRAW_H
 
+#include "analyzer/hang/hang_run.h"
 #include "analyzer/timeline/collect.h"
-#include "analyzer/timeline/draw_hang.h"
 #include "analyzer/timeline/lanes.h"
 #include "analyzer/timeline/views.h"
 
@@ -13,6 +13,16 @@
 struct ct_named {
 	int rank;
 	uint32_t finding; /* place in pen->findings */
+};
+
+/* So many verdicts are drawn: those that most ranks wait for. */
+#define CT_HANGS_DRAWN 8u
+
+struct ct_hangs {
+	const struct ct_hang_run *run; /* NULL: nothing hangs */
+	uint32_t n;		       /* verdicts that are drawn */
+	uint64_t end_ns; /* the latest sign of life of anybody, and no earlier than what is drawn of ranks */
+	int has_signs; /* something had not ended, or not well: each rank's last sign of life is drawn */
 };
 
 struct ct_pen {

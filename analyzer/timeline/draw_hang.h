@@ -4,20 +4,7 @@
 #ifndef CT_DRAW_HANG_H
 #define CT_DRAW_HANG_H
 
-#include "analyzer/hang/hang_run.h"
-#include "analyzer/timeline/timeline_index.h"
-
-struct ct_pen;
-
-/* So many verdicts are drawn: those that most ranks wait for. */
-#define CT_HANGS_DRAWN 8u
-
-struct ct_hangs {
-	const struct ct_hang_run *run; /* NULL: nothing hangs */
-	uint32_t n;		       /* verdicts that are drawn */
-	uint64_t end_ns; /* the latest sign of life of anybody, and no earlier than what is drawn of ranks */
-	int has_signs; /* something had not ended, or not well: each rank's last sign of life is drawn */
-};
+#include "analyzer/timeline/draw.h"
 
 /* Signs of life that `hang` knows of beside records and heartbeats: looks at threads, other ranks' words. After a reading. */
 void ct_hangs_signs(struct ct_census *census, const struct ct_report *report);

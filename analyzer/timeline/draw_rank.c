@@ -6,6 +6,7 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/timeline/draw.h"
+#include "analyzer/timeline/draw_hang.h"
 
 static void describe(const struct ct_pen *pen, const struct ct_draw_rank *rank, char *text,
 		     size_t size)

@@ -6,6 +6,7 @@
 
 #include "analyzer/report/analyze.h"
 #include "analyzer/timeline/draw.h"
+#include "analyzer/timeline/draw_hang.h"
 
 struct ct_chart {
 	const struct ct_run *run;
