@@ -54,8 +54,8 @@ awk -v table="$rooms" '
 		return path
 	}
 
-	# A .c and its .h.
-	function module(path) { sub(/[.][a-zA-Z]+$/, "", path); return path }
+	# A .c, its .h and its _private.h.
+	function module(path) { sub(/(_private)?[.][a-zA-Z]+$/, "", path); return path }
 
 	# Take away what nothing left points at, until there is only what lies on a circle or behind one; walk that.
 	function circle(what, points,  edge, more, n, part, at, path, seen) {
