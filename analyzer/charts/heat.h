@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heat.h — when which rank waited for others, over the whole run, in bounded memory: a row of CT_HEAT_COLUMNS cells for each
- * seat, whose width doubles when the run turns out longer. Filled while a pass reads; what it becomes is in heat_report.h.
+ * seat, whose width doubles when the run turns out longer. An observer of the stream; what it becomes is in model/report_heat.h.
  *
  * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does not depend on the order
  * in which its parts came. Times are ns since the run began. One thread; a zeroed struct is an empty one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_findings.h — findings about members of a communicator that did not call the same: MISMATCH, SKIPPED_OP, EXTRA_OP,
- * UNEVEN_INPUT. After a pass; one thread. */
+ * UNEVEN_INPUT. After a reading; one thread. */
 #ifndef CT_ORDER_FINDINGS_H
 #define CT_ORDER_FINDINGS_H
 
@@ -11,7 +11,7 @@
 /* Communicators whose contradictions are told, those read first. */
 #define CT_ORDER_FINDINGS 4u
 
-/* Adds those that the pass tells. 0 or CT_NOMEM. */
+/* Adds what the order of calls shows. 0 or CT_NOMEM. */
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list);
 

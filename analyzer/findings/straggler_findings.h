@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* straggler_findings.h — one finding of each kind, made from what a pass summed up, into a list. All return 0 or CT_NOMEM. */
+/* straggler_findings.h — one finding of each kind, made from the weighed evidence, into a list. All return 0 or CT_NOMEM. */
 #ifndef CT_FINDINGS_H
 #define CT_FINDINGS_H
 

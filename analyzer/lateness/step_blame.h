@@ -37,7 +37,7 @@ struct ct_hits {
 	uint32_t n_cycles, n_kept;
 };
 
-/* 0 or CT_NOMEM. Classes of operations are looked up in the pass. in_set: NULL, or by seat a set that is late together, of
+/* 0 or CT_NOMEM. Classes of operations are looked up in the model. in_set: NULL, or by seat a set that is late together, of
  * which each hides the others: then only what the rest waited for its last one is charged, to whom that was. */
 int ct_hits_collect(const struct ct_model *model, const struct ct_tape *log,
 		    const struct ct_cycles *cycles, const uint8_t *in_set, struct ct_hits *hits);

@@ -37,7 +37,7 @@ static const char *op_name(const struct ct_model *model, const struct ct_sequenc
 	return ct_op_names_get(&model->names, kind->op);
 }
 
-/* Names of operations live as long as the pass, if it learnt them. */
+/* Names of operations live as long as the model, if it learnt them. */
 static const char *kept_name(const struct ct_model *model, const struct ct_sequence_kind *kind,
 			     struct ct_arena *memory)
 {

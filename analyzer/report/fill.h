@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fill.h — from the sums of a pass to the tables of a report; findings and verdict are lateness/weigh.h's.
+/* fill.h — from the model to the tables of a report that need no judgement.
  * All memory is the report's. Each returns 0 or CT_NOMEM. */
 #ifndef CT_FILL_H
 #define CT_FILL_H

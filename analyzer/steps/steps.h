@@ -5,7 +5,7 @@
  * a cycle goes from the beginning of one to that of the next. Else by operations: the reference is the lowest rank of the largest communicator; if nothing recurs there, a few others are asked. A cycle
  * goes from the end of one anchor to the end of the next one: a synchronising operation ends on all its members at the same
  * time. Where an end was not measured, from entry to entry. What lies before the first anchor and behind the last one is in
- * no cycle. One thread; borrows what the pass holds. */
+ * no cycle. One thread; borrows what the stream holds. */
 #ifndef CT_CYCLES_H
 #define CT_CYCLES_H
 
@@ -37,7 +37,7 @@ struct ct_cycles {
 	uint64_t median_ns; /* of their times */
 	uint32_t seat;	    /* the reference */
 	const char *
-		marker; /* name of the NVTX ranges that begin them, the pass's; NULL: the anchor marks them */
+		marker; /* name of the NVTX ranges that begin them, the step log's; NULL: the anchor marks them */
 	struct ct_sequence_kind anchor;
 	int any_size; /* chosen by the user, whatever its size */
 	struct ct_recurring recurring[CT_RECURRING];

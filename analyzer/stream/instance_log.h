@@ -8,7 +8,7 @@
  *
  * Of groups (docs/ANALYSIS.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
  * number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not.
- * One thread. Times are ns since the run began, on the run's clock as ct_pass_at() has it. */
+ * One thread. Times are ns since the run began, on the run's clock as ct_model_at() has it. */
 #ifndef CT_TAPE_H
 #define CT_TAPE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a pass that deals with instances: from matched members to sums. */
+/* The part of a stream that deals with instances: from matched members to sums. */
 #include "analyzer/stream/judge_private.h"
 
 static void drop_groups(struct ct_stream *stream, const struct ct_instance *i)

@@ -78,7 +78,7 @@ static uint32_t add_slices(struct ct_census *census, uint32_t seat, uint64_t beg
 	return n;
 }
 
-/* How the hosts' clocks stand: before anything else is read, and for longer than the pass lives. */
+/* How the hosts' clocks stand: before anything else is read, and for longer than the stream lives. */
 static int take_clocks(struct ct_census *census, const struct ct_model *model)
 {
 	uint32_t n = model->attempts->n_hosts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* traffic.h — how many bytes each rank sent to each other one: sums while a pass reads.
+/* traffic.h — how many bytes each rank sent to each other one: an observer of the stream.
  *
  * What a program sends by itself stands in the ops; what collectives move inside is counted by the backends that can
  * see it (TRAFFIC records), and follows from the operation, or by a model, where nobody did. What is not known at all is a
