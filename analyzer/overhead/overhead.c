@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/overhead/overhead.h"
+
+#include <math.h>
+
+/* How and how much of it was timed, where there is a GPU. */
+static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *cost)
+{
+	cost->on_gpu = from->timed_by != CT_TIMED_BY_UNKNOWN &&
+		       (from->gpu_events || from->launches_timed || from->launches_untimed);
+	cost->events = cost->on_gpu ? from->gpu_events : CT_UNKNOWN;
+	cost->budget_backoffs = cost->on_gpu ? from->budget_backoffs : CT_UNKNOWN;
+	cost->timed_by = (enum ct_timed_by)from->timed_by;
+	cost->timed_why = (enum ct_timed_why)from->timed_why;
+	cost->plugin_loaded = from->plugin_loaded;
+	cost->sample_ratio = from->sample ? (double)from->sample / 4294967296.0 : 1;
+	cost->budget_ratio = from->budget_millionths ? from->budget_millionths / 1e6 : NAN;
+	cost->duty_on_ns = from->duty_on_ms * 1000000ull;
+	cost->duty_of_ns = from->duty_ms * 1000000ull;
+	cost->level = from->level;
+	cost->coarsest = from->coarsest;
+}
+
+int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
+{
+	size_t n = model->run->n_processes;
+	double run_ns = (double)model->duration_ns;
+
+	report->costs = ct_arena_calloc(report->memory, n, sizeof(*report->costs));
+	report->cost_share_pct = report->cost_cpu_pct = NAN;
+	report->cost_bytes = CT_UNKNOWN;
+	if (!report->costs)
+		return CT_NOMEM;
+	for (size_t p = 0; p < n; p++) {
+		const struct ct_cost_rec *from = &model->processes[p].facts.cost;
+		struct ct_report_cost *cost = &report->costs[report->n_costs];
+
+		if (!model->processes[p].read || !model->processes[p].facts.has_cost)
+			continue;
+		report->n_costs++;
+		cost->rank = model->seats[model->attempts->places[p].seat].rank;
+		cost->wrapper_ns = from->wrapper_ns;
+		cost->calls = from->calls;
+		/* told before its first block was written, and never again: what it cost is not known */
+		if (!from->calls && model->processes[p].facts.ops)
+			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
+		fill_timing(from, cost);
+		cost->poll_cpu_ns = from->poll_cpu_ns;
+		cost->write_cpu_ns = from->write_cpu_ns;
+		cost->beat_cpu_ns = from->beat_cpu_ns;
+		cost->bytes_written = from->bytes_written;
+		report->cost_bytes = (report->n_costs > 1 ? report->cost_bytes : 0) +
+				     from->bytes_written;
+		cost->share_pct = cost->cpu_pct = NAN;
+		if (run_ns <= 0)
+			continue;
+		if (cost->wrapper_ns != CT_UNKNOWN)
+			cost->share_pct = 100 * (double)cost->wrapper_ns / run_ns;
+		cost->cpu_pct = 100 *
+				((double)from->poll_cpu_ns + (double)from->write_cpu_ns +
+				 (double)from->beat_cpu_ns) /
+				run_ns;
+		report->cost_share_pct = fmax(report->cost_share_pct, cost->share_pct);
+		report->cost_cpu_pct = fmax(report->cost_cpu_pct, cost->cpu_pct);
+	}
+	return CT_OK;
+}
