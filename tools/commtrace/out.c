@@ -61,20 +61,25 @@ int ct_stdout_close(void)
 
 static int open_beside(struct ct_out *out)
 {
-	int fd;
+	int fd, error;
 
 	if (asprintf(&out->temp, "%s.tmp.%d", out->path, (int)getpid()) < 0) {
 		out->temp = NULL;
 		return -1;
 	}
+	/* Whoever interrupts because the file is there must not come before it is known as one to remove. */
+	ct_signals_hold();
 	fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (fd < 0) {
-		free(out->temp); /* not ours to remove */
-		out->temp = NULL;
-		return -1;
-	}
-	ct_signals_remove_on_end(out->temp);
-	return fd;
+	error = errno;
+	if (fd >= 0)
+		ct_signals_remove_on_end(out->temp);
+	ct_signals_release();
+	if (fd >= 0)
+		return fd;
+	free(out->temp); /* not ours to remove */
+	out->temp = NULL;
+	errno = error;
+	return -1;
 }
 
 /* What was recorded is never replaced by a result, whatever --force says. */
