@@ -415,6 +415,31 @@ static int read_line(struct ct_import *import, const char *text_of_line, size_t 
 	return line.code;
 }
 
+/* Read as text a compressed file would only be a wrong byte in line 1. */
+static int check_plain(const struct ct_import *import, const char *first, size_t len)
+{
+	static const struct {
+		const char *magic, *unpack;
+	} packed[] = {
+		{ "\x1f\x8b", "gzip -dc" },
+		{ "\x28\xb5\x2f\xfd", "zstd -dc" },
+		{ "\xfd\x37zXZ", "xz -dc" },
+		{ "BZh", "bzip2 -dc" },
+	};
+
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++) {
+		size_t n = strlen(packed[i].magic);
+
+		if (len < n || memcmp(first, packed[i].magic, n) != 0)
+			continue;
+		ct_say("cannot import: %s: the file is compressed, import reads plain lines",
+		       import->file);
+		ct_hint("%s FILE | commtrace import jsonl - -o RUN", packed[i].unpack);
+		return CT_CODE_FAILED;
+	}
+	return 0;
+}
+
 int ct_import_read(struct ct_import *import, FILE *in)
 {
 	struct stat st = { 0 };
@@ -430,7 +455,9 @@ int ct_import_read(struct ct_import *import, FILE *in)
 		import->line++;
 		done += (uint64_t)len;
 		ct_progress_at(done, (uint64_t)st.st_size);
-		code = read_line(import, text_of_line, (size_t)len);
+		code = import->line == 1 ? check_plain(import, text_of_line, (size_t)len) : 0;
+		if (!code)
+			code = read_line(import, text_of_line, (size_t)len);
 		if (ct_signals_deferred())
 			code = ct_signals_deferred();
 	}
