@@ -185,7 +185,9 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		uint32_t from = levels[k - 1].first, behind;
 		struct rise r;
 
-		if (levels[k].median_ns <= LEAST_RISE * levels[k - 1].median_ns) {
+		/* steps of 0 ns are no measurement that others could be compared with */
+		if (levels[k - 1].median_ns <= 0 ||
+		    levels[k].median_ns <= LEAST_RISE * levels[k - 1].median_ns) {
 			k++;
 			continue;
 		}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyzer/base/table.h"
+#include "analyzer/findings/time_structure.h"
 #include "analyzer/lateness/change_point.h"
 #include "analyzer/lateness/stalls.h"
 #include "tests/unit/job.h"
@@ -438,6 +439,33 @@ static void healthy_runs_have_no_time_structure(void **state)
 	assert_int_equal(fx_setup(state), 0);
 }
 
+/* Of a damaged trace: what times that go back leave of steps. */
+static void steps_of_no_time_are_compared_with_none(void **state)
+{
+	uint64_t cuts[CYCLES + 1] = { 0 }, nothing[CYCLES] = { 0 };
+	uint8_t kept[CYCLES] = { 0 };
+	struct ct_findings list = { .memory = ct_arena_new() };
+	struct ct_model model = { .duration_ns = 20000000000ull };
+	struct ct_cycles cycles = { .cut_ns = cuts, .n = CYCLES, .kept = kept };
+	struct ct_hits hits = { .kept = kept, .comm_ns = nothing, .n_cycles = CYCLES };
+	const struct ct_time_structure t = {
+		.model = &model, .cycles = &cycles, .hits = &hits, .list = &list
+	};
+
+	(void)state;
+	for (uint32_t k = 0; k < CYCLES; k++)
+		cuts[k + 1] = cuts[k] + (k < CYCLES / 2 ? 50000000 : 100000000);
+	assert_int_equal(ct_shifts_report(&t), CT_OK);
+	assert_int_equal(list.n, 1);
+	list.n = 0;
+	for (uint32_t k = 0; k < CYCLES; k++)
+		cuts[k + 1] = cuts[k] + (k < CYCLES / 2 ? 0 : 100000000);
+	assert_int_equal(ct_shifts_report(&t), CT_OK);
+	assert_int_equal(list.n, 0);
+	ct_arena_free(list.memory);
+	ct_findings_fini(&list);
+}
+
 static double value_of(const struct ct_finding *f, const char *name)
 {
 	for (size_t i = 0; i < f->n_evidence; i++) {
@@ -569,6 +597,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(distances_over_holes_do_not_count),
 		cmocka_unit_test(ranks_that_count_for_themselves_rotate_too),
 		cmocka_unit_test(hiccups_are_no_pattern),
+		cmocka_unit_test(steps_of_no_time_are_compared_with_none),
 		cmocka_unit_test_setup_teardown(healthy_runs_have_no_time_structure, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(ranks_that_each_stall_by_themselves_are_one_finding,
