@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 void ct_union_fini(struct ct_union *u)
@@ -15,23 +16,12 @@ void ct_union_fini(struct ct_union *u)
 /* Room for one more; where there are too many, the oldest quarter is closed. 0 or CT_NOMEM. */
 static int make_room(struct ct_union *u)
 {
-	uint32_t cap = u->cap ? 2 * u->cap : 16;
-	struct ct_union_part *parts;
-
-	if (u->n < u->cap)
-		return CT_OK;
-	if (u->cap == CT_UNION_OPEN) {
+	if (u->n == CT_UNION_OPEN) {
 		u->floor = u->parts[CT_UNION_OPEN / 4 - 1].end;
 		u->n -= CT_UNION_OPEN / 4;
-		memmove(u->parts, u->parts + CT_UNION_OPEN / 4, u->n * sizeof(*parts));
-		return CT_OK;
+		memmove(u->parts, u->parts + CT_UNION_OPEN / 4, u->n * sizeof(*u->parts));
 	}
-	parts = realloc(u->parts, cap * sizeof(*parts));
-	if (!parts)
-		return CT_NOMEM;
-	u->parts = parts;
-	u->cap = cap;
-	return CT_OK;
+	return ct_grow(&u->parts, &u->cap, u->n + 1, sizeof(*u->parts));
 }
 
 /* The first that ends at `ns` or later. */

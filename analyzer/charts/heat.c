@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/model/model.h"
 #include "analyzer/stream/stream.h"
 
@@ -21,16 +22,8 @@ void ct_heat_fini(struct ct_heat *heat)
 /* The seat's row, made if it is new; NULL: out of memory. */
 static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t seat)
 {
-	if (seat >= heat->n_rows) {
-		uint32_t n = seat + seat / 2 + 16;
-		struct ct_heat_row **rows = realloc(heat->rows, n * sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		memset(&rows[heat->n_rows], 0, (n - heat->n_rows) * sizeof(*rows));
-		heat->rows = rows;
-		heat->n_rows = n;
-	}
+	if (ct_grow_zeroed(&heat->rows, &heat->n_rows, seat + 1, sizeof(*heat->rows)))
+		return NULL;
 	if (!heat->rows[seat]) {
 		heat->rows[seat] = calloc(1, sizeof(*heat->rows[seat]));
 		if (heat->rows[seat])

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/clock/points.h"
 #include "analyzer/clock/solve.h"
 #include "analyzer/stream/stream.h"
@@ -69,14 +70,8 @@ static int on_matched(void *arg, const struct ct_stream *stream, const struct ct
 
 	if (!kind_of(i, &event.kind) || i->comm->clash || i->comm->shared_seat)
 		return CT_OK;
-	if (i->n > c->cap) {
-		struct ct_clock_member *more = realloc(c->members, i->n * sizeof(*more));
-
-		if (!more)
-			return CT_NOMEM;
-		c->members = more;
-		c->cap = i->n;
-	}
+	if (ct_grow(&c->members, &c->cap, i->n, sizeof(*c->members)))
+		return CT_NOMEM;
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
 

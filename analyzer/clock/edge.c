@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -80,15 +81,8 @@ static int keep_bound(struct ct_clock_edge *e, const struct ct_edge_bound *b)
 		e->n_bounds = CT_EDGE_BOUNDS / 2;
 		e->half_bounds++;
 	}
-	if (e->n_bounds == e->cap_bounds) {
-		unsigned cap = e->cap_bounds ? 2 * e->cap_bounds : 4;
-		struct ct_edge_bound *bounds = realloc(e->bounds, cap * sizeof(*bounds));
-
-		if (!bounds)
-			return CT_NOMEM;
-		e->bounds = bounds;
-		e->cap_bounds = cap;
-	}
+	if (ct_grow(&e->bounds, &e->cap_bounds, e->n_bounds + 1, sizeof(*e->bounds)))
+		return CT_NOMEM;
 	e->bounds[e->n_bounds++] = *b;
 	e->skip = (1u << (e->half_bounds < 30 ? e->half_bounds : 30)) - 1;
 	return CT_OK;
@@ -216,15 +210,8 @@ static int keep_fit(struct ct_clock_edge *e, const struct ct_couple_line *line)
 		return CT_OK;
 	if (e->n_fits == CT_EDGE_FITS)
 		halve(e);
-	if (e->n_fits == e->cap_fits) {
-		unsigned cap = e->cap_fits ? 2 * e->cap_fits : 8;
-
-		fits = realloc(e->fits, cap * sizeof(*fits));
-		if (!fits)
-			return CT_NOMEM;
-		e->fits = fits;
-		e->cap_fits = cap;
-	}
+	if (ct_grow(&e->fits, &e->cap_fits, e->n_fits + 1, sizeof(*e->fits)))
+		return CT_NOMEM;
 	e->fits[e->n_fits++] = (struct ct_edge_fit){ .line = *line };
 	fits = &e->fits[e->n_fits - 1];
 	if (e->n_fits > 1)

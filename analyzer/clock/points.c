@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -38,21 +39,12 @@ void ct_clock_points_fini(struct ct_clock_points *p)
 
 static int make_room(struct ct_clock_points *p, uint32_t n)
 {
-	struct ct_clock_member *sorted;
-	struct ct_clock_part *parts;
+	uint32_t cap = p->cap;
 
-	if (n <= p->cap)
-		return CT_OK;
-	sorted = realloc(p->sorted, n * sizeof(*sorted));
-	if (!sorted)
-		return CT_NOMEM;
-	p->sorted = sorted;
-	parts = realloc(p->parts, n * sizeof(*parts));
-	if (!parts)
-		return CT_NOMEM;
-	p->parts = parts;
-	p->cap = n;
-	return CT_OK;
+	return ct_grow(&p->sorted, &cap, n, sizeof(*p->sorted)) ||
+			       ct_grow(&p->parts, &p->cap, n, sizeof(*p->parts))
+		       ? CT_NOMEM
+		       : CT_OK;
 }
 
 CT_SORT_BY(by_host_and_end, struct ct_clock_member, CT_UP(host) ?: CT_UP(end_ns))
@@ -95,17 +87,8 @@ static uint32_t find_parts(struct ct_clock_points *p, const struct ct_clock_even
 
 static struct ct_clock_seat *seat_of(struct ct_clock_points *p, const struct ct_clock_member *m)
 {
-	if (m->seat >= p->n_seats) {
-		uint32_t n = m->seat + 1 + m->seat / 2;
-		struct ct_clock_seat **seats = realloc(p->seats,
-						       n * sizeof(struct ct_clock_seat *));
-
-		if (!seats)
-			return NULL;
-		memset(seats + p->n_seats, 0, (n - p->n_seats) * sizeof(struct ct_clock_seat *));
-		p->seats = seats;
-		p->n_seats = n;
-	}
+	if (ct_grow_zeroed(&p->seats, &p->n_seats, m->seat + 1, sizeof(struct ct_clock_seat *)))
+		return NULL;
 	if (!p->seats[m->seat]) {
 		p->seats[m->seat] = calloc(1, sizeof(struct ct_clock_seat));
 		if (p->seats[m->seat])

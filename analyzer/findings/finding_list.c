@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 
 void ct_findings_fini(struct ct_findings *list)
@@ -17,15 +18,8 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 {
 	struct ct_finding *f;
 
-	if (list->n == list->cap) {
-		size_t cap = list->cap ? 2 * list->cap : 16;
-
-		f = realloc(list->all, cap * sizeof(*f));
-		if (!f)
-			return NULL;
-		list->all = f;
-		list->cap = cap;
-	}
+	if (ct_grow(&list->all, &list->cap, (uint32_t)list->n + 1, sizeof(*list->all)))
+		return NULL;
 	f = &list->all[list->n++];
 	*f = (struct ct_finding){
 		.kind = kind,

@@ -15,7 +15,8 @@
 
 struct ct_findings {
 	struct ct_finding *all;
-	size_t n, cap;
+	size_t n;
+	uint32_t cap;
 	struct ct_arena *memory; /* the report's */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
@@ -37,15 +38,8 @@ static int name_rank(struct names *names, uint32_t rank)
 {
 	if (rank == CT_HANG_NONE)
 		return CT_OK;
-	if (names->n == names->cap) {
-		uint32_t cap = names->cap ? 2 * names->cap : 64;
-		uint32_t *grown = realloc(names->ranks, cap * sizeof(*grown));
-
-		if (!grown)
-			return CT_NOMEM;
-		names->ranks = grown;
-		names->cap = cap;
-	}
+	if (ct_grow(&names->ranks, &names->cap, names->n + 1, sizeof(*names->ranks)))
+		return CT_NOMEM;
 	names->ranks[names->n++] = rank;
 	return CT_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -39,18 +40,8 @@ uint32_t ct_wait_rank(const struct ct_waiting *w, uint32_t node)
 
 int ct_wait_edge(struct ct_waiting *w, uint32_t node, uint32_t to, uint32_t flags)
 {
-	if (w->n_edges == w->cap_edges) {
-		uint32_t cap = w->cap_edges ? 2 * w->cap_edges : 1024;
-		struct ct_wait_edge *grown;
-
-		if (cap < w->cap_edges)
-			return CT_NOMEM;
-		grown = realloc(w->edges, cap * sizeof(*grown));
-		if (!grown)
-			return CT_NOMEM;
-		w->edges = grown;
-		w->cap_edges = cap;
-	}
+	if (ct_grow(&w->edges, &w->cap_edges, w->n_edges + 1, sizeof(*w->edges)))
+		return CT_NOMEM;
 	w->edges[w->n_edges++] = (struct ct_wait_edge){ to, flags };
 	w->nodes[node].n++;
 	return CT_OK;

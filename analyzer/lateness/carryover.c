@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -62,23 +63,6 @@ void ct_carries_fini(struct ct_carries *c)
 	*c = (struct ct_carries){ 0 };
 }
 
-/* Room for element `at` of an array of zeroed elements. */
-static int reach(void *array, uint32_t *n, uint32_t at, size_t size)
-{
-	uint32_t more = 2 * at + 8;
-	char *grown;
-
-	if (at < *n)
-		return CT_OK;
-	grown = realloc(*(void **)array, more * size);
-	if (!grown)
-		return CT_NOMEM;
-	memset(grown + *n * size, 0, (more - *n) * size);
-	*(void **)array = grown;
-	*n = more;
-	return CT_OK;
-}
-
 /* It was kept waiting by the last one alone for kept_ns, which is part of what the operation took. What of the latter
  * goes with the former is not its own doing: so its own pace, which may be in both what an operation takes and in the
  * gap behind it, is not mistaken for a connection. */
@@ -134,7 +118,7 @@ int ct_carry_add(struct ct_carries *c, const struct ct_instance *i, const struct
 	struct ct_carry_comm *comm;
 	int follows;
 
-	if (reach(&c->comms, &c->n_comms, i->comm->index, sizeof(*c->comms)))
+	if (ct_grow_zeroed(&c->comms, &c->n_comms, i->comm->index + 1, sizeof(*c->comms)))
 		return CT_NOMEM;
 	comm = &c->comms[i->comm->index];
 	if (!comm->ranks)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -45,15 +46,8 @@ int ct_charge_log_add(struct ct_charge_log *log, uint64_t at_ns, uint32_t seat, 
 {
 	if (log->n == log->cap && log->cap == CT_CHARGES_MOST)
 		thin_out(log);
-	if (log->n == log->cap) {
-		uint32_t cap = log->cap ? 2 * log->cap : 256;
-		struct ct_charged *more = realloc(log->all, cap * sizeof(*more));
-
-		if (!more)
-			return CT_NOMEM;
-		log->all = more;
-		log->cap = cap;
-	}
+	if (ct_grow(&log->all, &log->cap, log->n + 1, sizeof(*log->all)))
+		return CT_NOMEM;
 	log->all[log->n++] = (struct ct_charged){ at_ns, seat, (float)lost_ns };
 	return CT_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -251,15 +252,8 @@ static int is_slow_transfer(struct collector *c, const struct ct_tape_instance *
 /* The next of a list that grows; NULL: out of memory. */
 static struct ct_hit *next_hit(struct ct_hit **all, uint32_t *n, uint32_t *cap)
 {
-	if (*n == *cap) {
-		uint32_t more = *cap ? 2 * *cap : 256;
-		void *room = realloc(*all, more * sizeof(**all));
-
-		if (!room)
-			return NULL;
-		*all = room;
-		*cap = more;
-	}
+	if (ct_grow(all, cap, *n + 1, sizeof(**all)))
+		return NULL;
 	return &(*all)[(*n)++];
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -97,17 +98,8 @@ static uint64_t usual_free(const struct ct_instance *i, const struct ct_waits *w
 /* The gaps of a class, `n` of them. */
 static struct ct_gap *gaps_of(struct ct_blame *blame, uint32_t class, uint32_t n)
 {
-	if (class >= blame->n_gaps) {
-		uint32_t cap = 2 * class + 16;
-		struct ct_gap **gaps = realloc(blame->gaps, cap * sizeof(struct ct_gap *));
-
-		if (!gaps)
-			return NULL;
-		for (uint32_t c = blame->n_gaps; c < cap; c++)
-			gaps[c] = NULL;
-		blame->gaps = gaps;
-		blame->n_gaps = cap;
-	}
+	if (ct_grow_zeroed(&blame->gaps, &blame->n_gaps, class + 1, sizeof(struct ct_gap *)))
+		return NULL;
 	if (!blame->gaps[class])
 		blame->gaps[class] = calloc(n, sizeof(struct ct_gap));
 	return blame->gaps[class];

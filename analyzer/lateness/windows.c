@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
+
 void ct_window_fini(struct ct_window *w)
 {
 	ct_waits_fini(&w->waits);
@@ -67,18 +69,10 @@ static int hold(struct ct_window *w, struct ct_stream *stream, const struct ct_h
 
 static int keep(struct ct_window *w, const struct ct_held *h)
 {
-	if (w->n_held == w->cap_held) {
-		uint32_t cap = w->cap_held ? 2 * w->cap_held : 256;
-		struct ct_held *held;
-
-		if (cap > CT_HELD_MAX)
-			return CT_OK;
-		held = realloc(w->held, cap * sizeof(*held));
-		if (!held)
-			return CT_NOMEM;
-		w->held = held;
-		w->cap_held = cap;
-	}
+	if (w->n_held == CT_HELD_MAX)
+		return CT_OK;
+	if (ct_grow(&w->held, &w->cap_held, w->n_held + 1, sizeof(*w->held)))
+		return CT_NOMEM;
 	w->held[w->n_held++] = *h;
 	return CT_OK;
 }
@@ -204,15 +198,8 @@ static int stays_within(struct ct_window *w, const struct ct_activity *activity,
 
 static int make_room(struct ct_window *w, uint32_t n)
 {
-	struct ct_member *members;
-
-	if (n > w->cap) {
-		members = realloc(w->instance.members, n * sizeof(*members));
-		if (!members)
-			return CT_NOMEM;
-		w->instance.members = members;
-		w->cap = n;
-	}
+	if (ct_grow(&w->instance.members, &w->cap, n, sizeof(*w->instance.members)))
+		return CT_NOMEM;
 	return ct_waits_room(&w->waits, n);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -13,15 +14,8 @@ int ct_excess_add(struct ct_excess *e, const struct ct_moved *moved, double expe
 
 	if (!(over > err_ns) || over < 1)
 		return CT_OK;
-	if (e->n == e->cap) {
-		uint32_t cap = e->cap ? 2 * e->cap : 256;
-		void *more = realloc(e->spans, cap * sizeof(*e->spans));
-
-		if (!more)
-			return CT_NOMEM;
-		e->spans = more;
-		e->cap = cap;
-	}
+	if (ct_grow(&e->spans, &e->cap, e->n + 1, sizeof(*e->spans)))
+		return CT_NOMEM;
 	e->spans[e->n++] = (struct ct_excess_span){
 		moved->end_ns > (uint64_t)over ? moved->end_ns - (uint64_t)over : 0, moved->end_ns
 	};

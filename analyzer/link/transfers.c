@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -218,15 +219,8 @@ static struct ct_track *track_of(struct gather *g, const struct ct_tape_instance
 
 	if (at)
 		return &g->out->tracks[at - 1];
-	if (g->out->n_tracks == g->cap_tracks) {
-		uint32_t cap = g->cap_tracks ? 2 * g->cap_tracks : 64;
-		void *more = realloc(g->out->tracks, cap * sizeof(*g->out->tracks));
-
-		if (!more)
-			return NULL;
-		g->out->tracks = more;
-		g->cap_tracks = cap;
-	}
+	if (ct_grow(&g->out->tracks, &g->cap_tracks, g->out->n_tracks + 1, sizeof(*g->out->tracks)))
+		return NULL;
 	if (ct_table_put(&g->by_key, key, (void *)((uintptr_t)g->out->n_tracks + 1)) != CT_OK)
 		return NULL;
 	track = &g->out->tracks[g->out->n_tracks++];
@@ -314,15 +308,8 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 	track->bytes += moved.bytes;
 	track->ns += moved.ns;
 	track->n++;
-	if (g->out->n == g->cap) {
-		uint32_t cap = g->cap ? 2 * g->cap : 4096;
-		void *more = realloc(g->out->moved, cap * sizeof(*g->out->moved));
-
-		if (!more)
-			return CT_NOMEM;
-		g->out->moved = more;
-		g->cap = cap;
-	}
+	if (ct_grow(&g->out->moved, &g->cap, g->out->n + 1, sizeof(*g->out->moved)))
+		return CT_NOMEM;
 	g->out->moved[g->out->n++] = moved;
 	return CT_OK;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/grow.h"
 #include "analyzer/load/load_private.h"
 #include "analyzer/model/call_kind.h"
 #include "trace/ops.h"
@@ -132,15 +133,8 @@ static int take_open_op(struct ct_load *load, const struct ct_open_op_rec *rec)
 {
 	if (load->n_open == CT_LOAD_MAX_OPEN)
 		return CT_OK;
-	if (load->n_open == load->cap_open) {
-		uint32_t cap = load->cap_open ? 2 * load->cap_open : 16;
-		struct ct_open_op_rec *open = realloc(load->open, cap * sizeof(*open));
-
-		if (!open)
-			return CT_NOMEM;
-		load->open = open;
-		load->cap_open = cap;
-	}
+	if (ct_grow(&load->open, &load->cap_open, load->n_open + 1, sizeof(*load->open)))
+		return CT_NOMEM;
 	load->open[load->n_open++] = *rec;
 	return CT_OK;
 }
@@ -150,16 +144,9 @@ static int take_open_launch(struct ct_load *load, const struct ct_open_launch_re
 	load->facts.open_launches++;
 	if (load->n_launches == CT_LOAD_MAX_OPEN)
 		return CT_OK;
-	if (load->n_launches == load->cap_launches) {
-		uint32_t cap = load->cap_launches ? 2 * load->cap_launches : 16;
-		struct ct_open_launch_rec *launches = realloc(load->launches,
-							      cap * sizeof(*launches));
-
-		if (!launches)
-			return CT_NOMEM;
-		load->launches = launches;
-		load->cap_launches = cap;
-	}
+	if (ct_grow(&load->launches, &load->cap_launches, load->n_launches + 1,
+		    sizeof(*load->launches)))
+		return CT_NOMEM;
 	load->launches[load->n_launches++] = *rec;
 	return CT_OK;
 }

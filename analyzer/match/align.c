@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 /* Of a synchronising operation everything is told by spans, whatever the clocks. */
@@ -21,14 +22,8 @@ static int needs_it(const struct ct_instance *i, const uint32_t *host_of)
 
 static int make_room(struct ct_aligned *a, uint32_t n, uint32_t n_seats)
 {
-	if (n > a->cap) {
-		struct ct_member *members = realloc(a->instance.members, n * sizeof(*members));
-
-		if (!members)
-			return CT_NOMEM;
-		a->instance.members = members;
-		a->cap = n;
-	}
+	if (ct_grow(&a->instance.members, &a->cap, n, sizeof(*a->instance.members)))
+		return CT_NOMEM;
 	if (n_seats > a->cap_hosts) {
 		free(a->hosts);
 		a->cap_hosts = 0;

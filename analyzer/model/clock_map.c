@@ -5,21 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 int ct_map_add(struct ct_clock_map *map, uint64_t t, int64_t more, double err)
 {
 	if (map->n && t <= map->knots[map->n - 1].t)
 		return CT_OK;
-	if (map->n == map->cap) {
-		uint32_t cap = map->cap ? 2 * map->cap : 8;
-		struct ct_clock_knot *knots = realloc(map->knots, cap * sizeof(*knots));
-
-		if (!knots)
-			return CT_NOMEM;
-		map->knots = knots;
-		map->cap = cap;
-	}
+	if (ct_grow(&map->knots, &map->cap, map->n + 1, sizeof(*map->knots)))
+		return CT_NOMEM;
 	map->knots[map->n++] = (struct ct_clock_knot){ t, more, err };
 	return CT_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 int ct_comms_init(struct ct_comms *comms)
@@ -32,15 +33,8 @@ static struct ct_comm *create(struct ct_comms *comms, const struct ct_comm_rec *
 
 	if (!comm)
 		return NULL;
-	if (comms->n == comms->cap) {
-		uint32_t cap = comms->cap ? 2 * comms->cap : 16;
-		struct ct_comm **all = realloc(comms->all, cap * sizeof(struct ct_comm *));
-
-		if (!all)
-			return NULL;
-		comms->all = all;
-		comms->cap = cap;
-	}
+	if (ct_grow(&comms->all, &comms->cap, comms->n + 1, sizeof(*comms->all)))
+		return NULL;
 	/* calloc: of a size that only a damaged file claims, no page is ever touched. */
 	comm->seats = calloc(rec->nranks, sizeof(*comm->seats));
 	comm->reached = calloc(rec->nranks, sizeof(*comm->reached));

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 const char *ct_grouped_name(enum ct_grouped grouped)
@@ -41,15 +42,8 @@ static struct ct_class *create(struct ct_classes *classes, uint64_t key)
 
 	if (!class)
 		return NULL;
-	if (classes->n == classes->cap) {
-		uint32_t cap = classes->cap ? 2 * classes->cap : 32;
-		struct ct_class **all = realloc(classes->all, cap * sizeof(struct ct_class *));
-
-		if (!all)
-			return NULL;
-		classes->all = all;
-		classes->cap = cap;
-	}
+	if (ct_grow(&classes->all, &classes->cap, classes->n + 1, sizeof(*classes->all)))
+		return NULL;
 	class->same_key = ct_table_get(&classes->by_key, key);
 	if (ct_table_put(&classes->by_key, key, class) != CT_OK)
 		return NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -34,17 +35,8 @@ struct ct_order *ct_orders_get(struct ct_orders *orders, struct ct_comm *comm)
 {
 	struct ct_order *order;
 
-	if (comm->index >= orders->n) {
-		uint32_t n = 2 * comm->index + 16;
-		struct ct_order **all = realloc(orders->all, n * sizeof(*all));
-
-		if (!all)
-			return NULL;
-		for (uint32_t i = orders->n; i < n; i++)
-			all[i] = NULL;
-		orders->all = all;
-		orders->n = n;
-	}
+	if (ct_grow_zeroed(&orders->all, &orders->n, comm->index + 1, sizeof(*orders->all)))
+		return NULL;
 	order = orders->all[comm->index];
 	if (!order) {
 		order = orders->all[comm->index] = calloc(1, sizeof(*order));

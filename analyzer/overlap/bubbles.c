@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -135,15 +136,8 @@ static double per_cycle(struct pipe *p)
 
 static int add_interval(struct room *r, uint32_t *n, uint64_t begin, uint64_t end)
 {
-	if (*n == r->cap) {
-		uint32_t cap = r->cap ? 2 * r->cap : 1024;
-		void *more = realloc(r->waits, cap * sizeof(*r->waits));
-
-		if (!more)
-			return CT_NOMEM;
-		r->waits = more;
-		r->cap = cap;
-	}
+	if (ct_grow(&r->waits, &r->cap, *n + 1, sizeof(*r->waits)))
+		return CT_NOMEM;
 	r->waits[(*n)++] = (struct interval){ begin, end };
 	return CT_OK;
 }

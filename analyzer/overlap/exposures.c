@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -70,15 +71,8 @@ int ct_exposures_add(struct ct_exposures *s, const struct ct_exposure *stall)
 		make_room(s);
 	if (s->n >= s->most || !is_kept(s, stall->begin_ns))
 		return CT_OK;
-	if (s->n == s->cap) {
-		uint32_t cap = s->cap ? 2 * s->cap : 1024;
-		void *more = realloc(s->all, cap * sizeof(*s->all));
-
-		if (!more)
-			return CT_NOMEM;
-		s->all = more;
-		s->cap = cap;
-	}
+	if (ct_grow(&s->all, &s->cap, s->n + 1, sizeof(*s->all)))
+		return CT_NOMEM;
 	s->all[s->n++] = *stall;
 	return CT_OK;
 }

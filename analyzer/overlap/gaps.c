@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
@@ -53,15 +54,8 @@ static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
 {
 	struct ct_gap_class *c;
 
-	if (out->n_classes == out->cap_classes) {
-		uint32_t cap = out->cap_classes ? 2 * out->cap_classes : 16;
-
-		c = realloc(out->classes, cap * sizeof(*c));
-		if (!c)
-			return NULL;
-		out->classes = c;
-		out->cap_classes = cap;
-	}
+	if (ct_grow(&out->classes, &out->cap_classes, out->n_classes + 1, sizeof(*out->classes)))
+		return NULL;
 	c = &out->classes[out->n_classes++];
 	*c = (struct ct_gap_class){
 		.comm = instance->comm,

@@ -80,12 +80,12 @@ struct ct_overlap {
 	struct ct_ov_process *processes;
 	size_t n_processes;
 	struct ct_overlap_row *rows;
-	size_t n_rows, cap_rows;
+	uint32_t n_rows, cap_rows;
 	struct ct_table
 		row_at; /* by seat and communicator: place + 1, of those that GPUs time; so the next */
 	struct ct_table of_seat; /* a seat's newest row */
 	struct ct_overlap_class *classes;
-	size_t n_classes, cap_classes;
+	uint32_t n_classes, cap_classes;
 	struct ct_table class_at;
 	struct ct_ov_host *host; /* host.c's; NULL: nothing came */
 	ct_overlap_fn tell;	 /* NULL: nobody */

@@ -2,6 +2,7 @@
 /* settle.c — who computes, and what of a launch was exposed. */
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
@@ -148,29 +149,14 @@ static struct measured measure(const struct ct_ov_process *p, const struct ct_ov
 
 /* ---- sums ---- */
 
-static void *grow(void *array, size_t n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 16;
-
-	if (n < *cap)
-		return array;
-	array = realloc(array, more * size);
-	if (array)
-		*cap = more;
-	return array;
-}
-
 int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm, size_t *at)
 {
-	struct ct_overlap_row *rows = grow(o->rows, o->n_rows, &o->cap_rows, sizeof(*rows));
-
-	if (!rows)
+	if (ct_grow(&o->rows, &o->cap_rows, o->n_rows + 1, sizeof(*o->rows)))
 		return CT_NOMEM;
-	o->rows = rows;
-	rows[o->n_rows] = (struct ct_overlap_row){ .seat = seat,
-						   .comm = comm,
-						   .next = (size_t)(uintptr_t)ct_table_get(
-							   &o->of_seat, seat) };
+	o->rows[o->n_rows] = (struct ct_overlap_row){ .seat = seat,
+						      .comm = comm,
+						      .next = (size_t)(uintptr_t)ct_table_get(
+							      &o->of_seat, seat) };
 	*at = o->n_rows++;
 	return ct_table_put(&o->of_seat, seat, (void *)(uintptr_t)o->n_rows);
 }
@@ -188,13 +174,9 @@ static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_la
 
 int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at)
 {
-	struct ct_overlap_class *all = grow(o->classes, o->n_classes, &o->cap_classes,
-					    sizeof(*all));
-
-	if (!all)
+	if (ct_grow(&o->classes, &o->cap_classes, o->n_classes + 1, sizeof(*o->classes)))
 		return CT_NOMEM;
-	o->classes = all;
-	all[o->n_classes] = *fresh;
+	o->classes[o->n_classes] = *fresh;
 	*at = o->n_classes++;
 	return CT_OK;
 }

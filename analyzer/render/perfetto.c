@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/render/perfetto_append.h"
 #include "analyzer/render/perfetto_events.h"
 #include "analyzer/render/perfetto_fields.h"
@@ -143,28 +144,9 @@ static int put_packet(struct ct_perfetto *p, int st)
 
 /* ---- what texts were told ---- */
 
-/* A zeroed element for `index` in *array. */
-static int reach(uint8_t **array, uint32_t *cap, uint32_t index)
-{
-	uint32_t more = *cap ? *cap : 256;
-	uint8_t *grown;
-
-	if (index < *cap)
-		return CT_OK;
-	while (more <= index)
-		more *= 2;
-	grown = realloc(*array, more);
-	if (!grown)
-		return CT_NOMEM;
-	memset(grown + *cap, 0, more - *cap);
-	*array = grown;
-	*cap = more;
-	return CT_OK;
-}
-
 static int tell(struct ct_perfetto *p, enum ct_interned kind, uint32_t text)
 {
-	int st = reach(&p->sent, &p->cap_sent, text);
+	int st = ct_grow_zeroed(&p->sent, &p->cap_sent, text + 1, sizeof(*p->sent));
 
 	if (st != CT_OK || p->sent[text] & 1u << kind)
 		return st;
@@ -230,7 +212,7 @@ static int enter_track(struct ct_perfetto *p, uint32_t track)
 		return CT_OK;
 	st = close_to(p, 0, 1);
 	if (st == CT_OK)
-		st = reach(&p->left, &p->cap_left, track / 8);
+		st = ct_grow_zeroed(&p->left, &p->cap_left, track / 8 + 1, sizeof(*p->left));
 	if (st != CT_OK)
 		return st;
 	p->track = track;

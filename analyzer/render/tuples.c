@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
+
 struct ct_tuples {
 	FILE *out;
 	const struct ct_texts *texts;
@@ -54,15 +56,8 @@ static int on_track(void *arg, const struct ct_chart_track *track)
 
 	if (track->id != t->n + 1 || track->parent > t->n)
 		return CT_RANGE;
-	if (t->n == t->cap) {
-		uint32_t cap = t->cap ? 2 * t->cap : 64;
-		const char **paths = realloc(t->paths, cap * sizeof(*paths));
-
-		if (!paths)
-			return CT_NOMEM;
-		t->paths = paths;
-		t->cap = cap;
-	}
+	if (ct_grow(&t->paths, &t->cap, t->n + 1, sizeof(*t->paths)))
+		return CT_NOMEM;
 	path = track->parent ? ct_arena_printf(t->memory, "%s > %s", t->paths[track->parent - 1],
 					       track->name)
 			     : ct_arena_printf(t->memory, "%s", track->name);

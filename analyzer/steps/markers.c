@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/steps/step_anchor.h"
 #include "trace/status.h"
@@ -77,15 +78,8 @@ int ct_markers_add(struct ct_markers *m, const struct ct_nvtx_rec *rec, uint64_t
 	lane = lane_of(m, rec);
 	if (lane == CT_MARKER_LANES)
 		return CT_OK;
-	if (m->n == m->cap) {
-		uint32_t cap = m->cap ? 2 * m->cap : 256;
-		struct ct_marker *grown = realloc(m->all, cap * sizeof(*grown));
-
-		if (!grown)
-			return CT_NOMEM;
-		m->all = grown;
-		m->cap = cap;
-	}
+	if (ct_grow(&m->all, &m->cap, m->n + 1, sizeof(*m->all)))
+		return CT_NOMEM;
 	m->all[m->n++] = (struct ct_marker){ begin_ns, end_ns, lane };
 	m->lanes[lane].n++;
 	m->lanes[lane].total_ns += end_ns - begin_ns;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -55,19 +56,11 @@ static uint64_t key_of(const struct ct_sequence_kind *kind)
 /* A new symbol; places in the table are counted from 1. */
 static int add_symbol(struct ct_sequence *s, const struct ct_sequence_kind *kind, uint64_t key)
 {
-	if (s->n_symbols == s->cap_symbols) {
-		uint32_t cap = s->cap_symbols ? 2 * s->cap_symbols : 64;
-		void *symbols = realloc(s->symbols, cap * sizeof(*s->symbols)), *kinds;
+	uint32_t cap = s->cap_symbols;
 
-		if (!symbols)
-			return CT_NOMEM;
-		s->symbols = symbols;
-		kinds = realloc(s->kinds, cap * sizeof(*s->kinds));
-		if (!kinds)
-			return CT_NOMEM;
-		s->kinds = kinds;
-		s->cap_symbols = cap;
-	}
+	if (ct_grow(&s->symbols, &cap, s->n_symbols + 1, sizeof(*s->symbols)) ||
+	    ct_grow(&s->kinds, &s->cap_symbols, s->n_symbols + 1, sizeof(*s->kinds)))
+		return CT_NOMEM;
 	s->symbols[s->n_symbols] = (struct ct_cycle_symbol){ 0 };
 	s->kinds[s->n_symbols] = *kind;
 	if (ct_table_put(&s->by_key, key, (void *)(uintptr_t)(s->n_symbols + 1)) != CT_OK)

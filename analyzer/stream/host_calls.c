@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 /* How far back a call that began earlier is looked for: on another thread, or with the same call. */
@@ -25,9 +26,6 @@ void ct_calls_fini(struct ct_calls *calls)
 /* Room for one more at the end. Only `*lost_ns` is left of what had to go: its latest end. 0 or CT_NOMEM. */
 static int make_room(struct ct_call_list *list, uint64_t *lost_ns)
 {
-	uint32_t cap = list->cap ? 2 * list->cap : 64;
-	struct ct_call *all;
-
 	if (list->n < list->cap)
 		return CT_OK;
 	if (list->cap == CT_CALLS_MAX && list->first < list->cap / 4) {
@@ -43,12 +41,7 @@ static int make_room(struct ct_call_list *list, uint64_t *lost_ns)
 		list->first = 0;
 		return CT_OK;
 	}
-	all = realloc(list->all, cap * sizeof(*all));
-	if (!all)
-		return CT_NOMEM;
-	list->all = all;
-	list->cap = cap;
-	return CT_OK;
+	return ct_grow(&list->all, &list->cap, list->n + 1, sizeof(*list->all));
 }
 
 int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct_call *call)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/stream/stream.h"
 #include "trace/status.h"
@@ -92,28 +93,10 @@ static int make_room(struct ct_tape *tape, uint32_t n)
 
 static int grow(struct ct_tape *tape, uint32_t n)
 {
-	if (tape->n_instances == tape->cap_instances) {
-		uint32_t cap = tape->cap_instances ? 2 * tape->cap_instances : 1024;
-		void *more = realloc(tape->instances, cap * sizeof(*tape->instances));
-
-		if (!more)
-			return CT_NOMEM;
-		tape->instances = more;
-		tape->cap_instances = cap;
-	}
-	if (tape->n_parts + n > tape->cap_parts) {
-		uint32_t cap = tape->cap_parts ? 2 * tape->cap_parts : 4096;
-		void *more;
-
-		while (cap < tape->n_parts + n)
-			cap *= 2;
-		more = realloc(tape->parts, cap * sizeof(*tape->parts));
-		if (!more)
-			return CT_NOMEM;
-		tape->parts = more;
-		tape->cap_parts = cap;
-	}
-	return CT_OK;
+	if (ct_grow(&tape->instances, &tape->cap_instances, tape->n_instances + 1,
+		    sizeof(*tape->instances)))
+		return CT_NOMEM;
+	return ct_grow(&tape->parts, &tape->cap_parts, tape->n_parts + n, sizeof(*tape->parts));
 }
 
 /* 0 says that a time is not known. */

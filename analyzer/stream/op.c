@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
 #include "analyzer/model/call_name.h"
 #include "analyzer/stream/judge_private.h"
@@ -88,27 +89,21 @@ static int is_under_way(const struct ct_load_op *op)
 
 int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unreturned **out)
 {
-	struct ct_unreturned *kept;
+	struct ct_model *model = &stream->model;
 	const char *name = NULL;
 
 	*out = NULL;
-	if (stream->model.n_unreturned == CT_STREAM_MAX_UNRETURNED)
+	if (model->n_unreturned == CT_STREAM_MAX_UNRETURNED)
 		return CT_OK;
-	if (stream->model.n_unreturned == stream->model.cap_unreturned) {
-		uint32_t cap = stream->model.cap_unreturned ? 2 * stream->model.cap_unreturned : 16;
-
-		kept = realloc(stream->model.unreturned, cap * sizeof(*kept));
-		if (!kept)
-			return CT_NOMEM;
-		stream->model.unreturned = kept;
-		stream->model.cap_unreturned = cap;
-	}
+	if (ct_grow(&model->unreturned, &model->cap_unreturned, model->n_unreturned + 1,
+		    sizeof(*model->unreturned)))
+		return CT_NOMEM;
 	if (call) {
-		name = ct_arena_printf(stream->model.memory, "%s", call);
+		name = ct_arena_printf(model->memory, "%s", call);
 		if (!name)
 			return CT_NOMEM;
 	}
-	*out = &stream->model.unreturned[stream->model.n_unreturned++];
+	*out = &model->unreturned[model->n_unreturned++];
 	**out = (struct ct_unreturned){ .call = name };
 	return CT_OK;
 }

@@ -4,24 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
 #include "analyzer/model/call_name.h"
 #include "trace/ops.h"
-
-/* Room for one more in drawn->ARRAY; 0 or CT_NOMEM. */
-static int grow(void *array, uint32_t n, uint32_t *cap, size_t size)
-{
-	void *grown;
-
-	if (n < *cap)
-		return CT_OK;
-	*cap = *cap ? 2 * *cap : 64;
-	grown = realloc(*(void **)array, *cap * size);
-	if (!grown)
-		return CT_NOMEM;
-	*(void **)array = grown;
-	return CT_OK;
-}
 
 /* A time of the process's host as ns since the run began. */
 static uint64_t time_of(const struct ct_drawn *d, uint64_t mono_ns)
@@ -33,7 +19,7 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 {
 	struct ct_drawn *d = arg;
 
-	if (grow(&d->comms, d->n_comms, &d->cap_comms, sizeof(*d->comms)) != CT_OK)
+	if (ct_grow(&d->comms, &d->cap_comms, d->n_comms + 1, sizeof(*d->comms)))
 		return CT_NOMEM;
 	d->comms[d->n_comms++] = (struct ct_drawn_comm){
 		.comm = ct_census_find(d->census, comm->rec.key, comm->rec.nranks),
@@ -107,7 +93,7 @@ static int add_to_work(struct ct_drawn *d, const struct ct_load_op *op, uint32_t
 			work.group_bytes = d->shape.bytes;
 			work.exchange = d->exchange;
 		}
-		if (grow(&d->works, d->n_works, &d->cap_works, sizeof(*d->works)) != CT_OK)
+		if (ct_grow(&d->works, &d->cap_works, d->n_works + 1, sizeof(*d->works)))
 			return CT_NOMEM;
 		d->works[d->n_works++] = work;
 		o->work = d->n_works;
@@ -181,7 +167,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	if (!ct_census_inside(d->census, begin, end) ||
 	    !d->census->seats[ct_census_seat(d->census, d->process, local)].drawn)
 		return CT_OK;
-	if (grow(&d->ops, d->n_ops, &d->cap_ops, sizeof(*d->ops)) != CT_OK)
+	if (ct_grow(&d->ops, &d->cap_ops, d->n_ops + 1, sizeof(*d->ops)))
 		return CT_NOMEM;
 	o = &d->ops[d->n_ops++];
 	*o = (struct ct_drawn_op){
@@ -239,7 +225,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 		return CT_OK;
 	}
 	if (!at) {
-		if (grow(&d->calls, d->n_calls, &d->cap_calls, sizeof(*d->calls)) != CT_OK)
+		if (ct_grow(&d->calls, &d->cap_calls, d->n_calls + 1, sizeof(*d->calls)))
 			return CT_NOMEM;
 		at = ++d->n_calls;
 		d->calls[at - 1] = (struct ct_drawn_call){

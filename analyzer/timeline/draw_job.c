@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/timeline/draw.h"
 #include "trace/ops.h"
@@ -22,15 +23,8 @@ static int collect(void *arg, const struct ct_kept_instance *i)
 
 	if (i->message || !ct_census_inside(job->pen->census, i->begin_ns, i->end_ns))
 		return CT_OK;
-	if (job->n == job->cap) {
-		uint32_t cap = job->cap ? 2 * job->cap : 256;
-		const struct ct_kept_instance **all = realloc(job->all, cap * sizeof(*all));
-
-		if (!all)
-			return CT_NOMEM;
-		job->all = all;
-		job->cap = cap;
-	}
+	if (ct_grow(&job->all, &job->cap, job->n + 1, sizeof(*job->all)))
+		return CT_NOMEM;
 	job->all[job->n++] = i;
 	return CT_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/match/groups.h"
 
 /* Waits shorter than this are not worth a slice of their own. */
@@ -127,15 +128,8 @@ static int add_member(struct generation *g, uint64_t key, uint64_t wait_ns)
 
 static struct ct_kept_instance *add_instance(struct generation *g)
 {
-	if (g->n_instances == g->cap_instances) {
-		uint32_t cap = g->cap_instances ? 2 * g->cap_instances : 256;
-		struct ct_kept_instance *all = realloc(g->instances, cap * sizeof(*all));
-
-		if (!all)
-			return NULL;
-		g->instances = all;
-		g->cap_instances = cap;
-	}
+	if (ct_grow(&g->instances, &g->cap_instances, g->n_instances + 1, sizeof(*g->instances)))
+		return NULL;
 	memset(&g->instances[g->n_instances], 0, sizeof(*g->instances));
 	return &g->instances[g->n_instances++];
 }

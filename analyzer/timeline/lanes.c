@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 
 /* Deeper than calls ever are in each other; what is deeper goes to the next lane. */
@@ -79,16 +80,9 @@ int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t 
 		if (l == CT_LANES_MAX)
 			continue;
 		if (l == used) {
-			if (used == cap) {
-				struct lane *more;
-
-				cap = cap ? 2 * cap : 4;
-				more = realloc(lanes, cap * sizeof(*lanes));
-				if (!more) {
-					free(lanes);
-					return -1;
-				}
-				lanes = more;
+			if (ct_grow(&lanes, &cap, used + 1, sizeof(*lanes))) {
+				free(lanes);
+				return -1;
 			}
 			lanes[used++] = (struct lane){ 0 };
 			fits(&lanes[l], &item, nest);

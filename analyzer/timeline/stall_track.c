@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
@@ -92,15 +93,8 @@ int ct_stoods_add(struct ct_stoods *s, const struct ct_stood *stood)
 {
 	if (s->n == s->limit)
 		make_room(s);
-	if (s->n == s->cap) {
-		uint64_t cap = s->cap ? 2 * s->cap : 1024;
-		struct ct_stood *all = realloc(s->all, cap * sizeof(*all));
-
-		if (!all)
-			return CT_NOMEM;
-		s->all = all;
-		s->cap = cap;
-	}
+	if (ct_grow(&s->all, &s->cap, (uint32_t)s->n + 1, sizeof(*s->all)))
+		return CT_NOMEM;
 	s->all[s->n++] = *stood;
 	return CT_OK;
 }

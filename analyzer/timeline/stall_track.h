@@ -20,7 +20,8 @@ struct ct_stood {
 
 struct ct_stoods {
 	struct ct_stood *all; /* once closed: by seat, then by begin */
-	uint64_t n, cap, limit;
+	uint64_t n, limit;
+	uint32_t cap;
 	uint64_t *first;   /* once closed: of seat s are all[first[s]] .. all[first[s + 1] - 1] */
 	uint64_t width_ns; /* of the cells; 0: nothing was put together */
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "trace/status.h"
 
 /* What the table points to. */
@@ -46,15 +47,8 @@ uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
 			return text->number;
 		hash++;
 	}
-	if (texts->n == texts->cap) {
-		uint32_t cap = texts->cap ? 2 * texts->cap : 64;
-		const char **all = realloc(texts->all, cap * sizeof(*all));
-
-		if (!all)
-			return 0;
-		texts->all = all;
-		texts->cap = cap;
-	}
+	if (ct_grow(&texts->all, &texts->cap, texts->n + 1, sizeof(*texts->all)))
+		return 0;
 	text = ct_arena_calloc(texts->memory, 1, sizeof(*text));
 	if (!text)
 		return 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
 #include "trace/ops.h"
 
@@ -106,15 +107,8 @@ static int add_timed(struct ct_costly *c, uint64_t time_ns, const struct ct_kept
 		sift_down(&heap, c->n_timed);
 		return CT_OK;
 	}
-	if (c->n_timed == c->cap_timed) {
-		uint32_t cap = c->cap_timed ? 2 * c->cap_timed : 256;
-		struct ct_timed *all = realloc(c->timed, cap * sizeof(*all));
-
-		if (!all)
-			return CT_NOMEM;
-		c->timed = all;
-		c->cap_timed = cap;
-	}
+	if (ct_grow(&c->timed, &c->cap_timed, c->n_timed + 1, sizeof(*c->timed)))
+		return CT_NOMEM;
 	c->timed[c->n_timed] = one;
 	heap = timed_heap(c);
 	sift_up(&heap, c->n_timed++);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/whatif.h"
 #include "trace/status.h"
@@ -41,16 +42,9 @@ static int add(struct candidates *c, const struct ct_whatif *w, struct ct_whatif
 			return CT_OK;
 		}
 	}
-	if (c->n == c->cap) {
-		uint32_t cap = c->cap ? 2 * c->cap : 16;
-		struct candidate *more = realloc(c->all, cap * sizeof(*more));
-
-		if (!more) {
-			free(set.seats);
-			return CT_NOMEM;
-		}
-		c->all = more;
-		c->cap = cap;
+	if (ct_grow(&c->all, &c->cap, c->n + 1, sizeof(*c->all))) {
+		free(set.seats);
+		return CT_NOMEM;
 	}
 	for (uint32_t k = 0; k < set.n; k++)
 		excess += w->usual.excess_ns[set.seats[k]] / set.n;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/link/traffic/flow.h"
 #include "trace/status.h"
@@ -48,15 +49,8 @@ int ct_edges_add(struct ct_edges *edges, const struct ct_edge *edge)
 		ct_edges_drop(edges);
 		return CT_OK;
 	}
-	if (edges->n == edges->cap) {
-		uint32_t cap = edges->cap ? 2 * edges->cap : 64;
-		struct ct_edge *more = realloc(edges->all, cap * sizeof(*more));
-
-		if (!more)
-			return CT_NOMEM;
-		edges->all = more;
-		edges->cap = cap;
-	}
+	if (ct_grow(&edges->all, &edges->cap, edges->n + 1, sizeof(*edges->all)))
+		return CT_NOMEM;
 	if (ct_table_put(&edges->by_pair, key, (void *)((uintptr_t)edges->n + 1)) != CT_OK)
 		return CT_NOMEM;
 	edges->all[edges->n++] = *edge;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/link/transfers.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
@@ -198,15 +199,8 @@ static struct ct_layer *layer_of(struct ct_layers *l, const char *kind, const ch
 		    (known == name || (known && name && strcmp(known, name) == 0)))
 			return &l->all[i];
 	}
-	if (l->n == l->cap) {
-		uint32_t cap = l->cap ? 2 * l->cap : 16;
-		struct ct_layer *more = realloc(l->all, cap * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		l->all = more;
-		l->cap = cap;
-	}
+	if (ct_grow(&l->all, &l->cap, l->n + 1, sizeof(*l->all)))
+		return NULL;
 	init_layer(&l->all[l->n], kind);
 	l->all[l->n].name = name;
 	return &l->all[l->n++];

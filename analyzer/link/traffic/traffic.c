@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
 #include "analyzer/model/call_name.h"
 #include "analyzer/stream/stream.h"
@@ -24,16 +25,8 @@ static void note_gap(struct ct_traffic *t, enum ct_traffic_gap gap)
 
 static struct ct_traffic_comm *entry_of(struct ct_traffic *t, const struct ct_comm *comm)
 {
-	if (comm->index >= t->n_comms) {
-		uint32_t n = comm->index < 64 ? 64 : 2 * comm->index;
-		struct ct_traffic_comm *more = realloc(t->by_comm, n * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + t->n_comms, 0, (n - t->n_comms) * sizeof(*more));
-		t->by_comm = more;
-		t->n_comms = n;
-	}
+	if (ct_grow_zeroed(&t->by_comm, &t->n_comms, comm->index + 1, sizeof(*t->by_comm)))
+		return NULL;
 	return &t->by_comm[comm->index];
 }
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all analyses are made of: arrays that grow, comparison functions. */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analyzer/base/grow.h"
+#include "analyzer/base/sort.h"
+#include "trace/status.h"
+
+static void an_array_grows_by_doubling_and_keeps_what_it_has(void **state)
+{
+	uint64_t *all = NULL;
+	uint32_t cap = 0, moved = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		uint32_t before = cap;
+
+		assert_int_equal(ct_grow(&all, &cap, i + 1, sizeof(*all)), CT_OK);
+		assert_true(cap > i);
+		moved += cap != before;
+		all[i] = i;
+	}
+	for (uint32_t i = 0; i < 10000; i++)
+		assert_int_equal(all[i], i);
+	assert_true(moved < 12);
+	assert_int_equal(ct_grow(&all, &cap, 100000, sizeof(*all)), CT_OK);
+	assert_true(cap >= 100000);
+	free(all);
+}
+
+static void an_array_that_cannot_grow_stays_as_it_is(void **state)
+{
+	struct {
+		char bytes[1u << 20];
+	} *all = NULL;
+	uint32_t cap = 0;
+
+	(void)state;
+	assert_int_equal(ct_grow(&all, &cap, (1u << 31) + 1, 1), CT_NOMEM);
+	assert_int_equal(ct_grow(&all, &cap, UINT32_MAX, sizeof(*all)), CT_NOMEM);
+	assert_int_equal(ct_grow(&all, &cap, 1, SIZE_MAX / 2), CT_NOMEM);
+	assert_null(all);
+	assert_int_equal(cap, 0);
+}
+
+static void new_elements_are_zero_where_that_is_asked_for(void **state)
+{
+	uint16_t *all = NULL;
+	uint32_t cap = 0;
+
+	(void)state;
+	mallopt(M_PERTURB, 0x5a); /* fresh memory is not zero by chance */
+	assert_int_equal(ct_grow_zeroed(&all, &cap, 3, sizeof(*all)), CT_OK);
+	for (uint32_t i = 0; i < cap; i++) {
+		assert_int_equal(all[i], 0);
+		all[i] = 0xffff;
+	}
+	for (uint32_t old = cap, i = 0; i < 5; i++, old = cap) {
+		assert_int_equal(ct_grow_zeroed(&all, &cap, cap + 1, sizeof(*all)), CT_OK);
+		assert_int_equal(all[old - 1], 0xffff);
+		for (; old < cap; old++) {
+			assert_int_equal(all[old], 0);
+			all[old] = 0xffff;
+		}
+	}
+	mallopt(M_PERTURB, 0);
+	free(all);
+}
+
+struct pair {
+	uint64_t first;
+	int second;
+};
+
+CT_SORT_BY(by_both, struct pair, CT_UP(first) ?: CT_DOWN(second))
+
+static void keys_of_a_comparison_decide_in_their_order(void **state)
+{
+	const struct pair low = { 1, 5 }, high = { UINT64_MAX, 5 }, less = { 1, -5 };
+
+	(void)state;
+	assert_int_equal(by_both(&low, &high), -1);
+	assert_int_equal(by_both(&high, &low), 1);
+	assert_int_equal(by_both(&low, &less), -1);
+	assert_int_equal(by_both(&less, &low), 1);
+	assert_int_equal(by_both(&low, &low), 0);
+}
+
+static void numbers_are_compared_as_what_they_are(void **state)
+{
+	const int minus = -1, plus = 1;
+	const uint32_t most = UINT32_MAX, one = 1;
+	const int64_t least = INT64_MIN, none = 0;
+	const double half = 0.5, more = 0.75;
+
+	(void)state;
+	assert_int_equal(ct_by_int(&minus, &plus), -1);
+	assert_int_equal(ct_by_u32(&most, &one), 1);
+	assert_int_equal(ct_by_i64(&least, &none), -1);
+	assert_int_equal(ct_by_double(&half, &more), -1);
+	assert_int_equal(ct_by_double_down(&half, &more), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_array_grows_by_doubling_and_keeps_what_it_has),
+		cmocka_unit_test(an_array_that_cannot_grow_stays_as_it_is),
+		cmocka_unit_test(new_elements_are_zero_where_that_is_asked_for),
+		cmocka_unit_test(keys_of_a_comparison_decide_in_their_order),
+		cmocka_unit_test(numbers_are_compared_as_what_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
