@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/charts/sizes.h"
 #include "analyzer/model/model.h"
 #include "trace/ops.h"
@@ -159,10 +160,7 @@ static uint32_t rank(struct ct_class *const *classes, uint32_t n, struct ranked 
 
 		*r = (struct ranked){ .first = from };
 		for (to = from; to < n && by_curve(classes[from], classes[to]) == 0; to++) {
-			uint64_t ns = classes[to]->transfer.sum;
-
-			r->transfer_ns = ns < UINT64_MAX - r->transfer_ns ? r->transfer_ns + ns
-									  : UINT64_MAX;
+			r->transfer_ns = ct_plus(r->transfer_ns, classes[to]->transfer.sum);
 		}
 		r->n = to - from;
 	}

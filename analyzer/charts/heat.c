@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/model/model.h"
 #include "analyzer/stream/stream.h"
 
@@ -32,11 +33,6 @@ static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t seat)
 	return heat->rows[seat];
 }
 
-static uint32_t plus(uint32_t a, uint64_t b)
-{
-	return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
-}
-
 /* Twice the width, half the cells. */
 static void widen(struct ct_heat_row *row)
 {
@@ -47,7 +43,7 @@ static void widen(struct ct_heat_row *row)
 
 		row->wait_ns[c] = row->err_ns[c] = row->seen[c] = 0;
 		row->wait_ns[c / 2] += wait;
-		row->err_ns[c / 2] = plus(row->err_ns[c / 2], err);
+		row->err_ns[c / 2] = ct_plus_u32(row->err_ns[c / 2], err);
 		row->seen[c / 2] |= seen;
 	}
 	row->shift++;
@@ -107,10 +103,11 @@ int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t en
 	for (uint64_t c = first; c <= last; c++) {
 		row->seen[c] |= is_known ? CT_HEAT_KNOWN : CT_HEAT_UNKNOWN;
 		if (!is_known)
-			row->err_ns[c] = plus(row->err_ns[c], part(begin, end, c << row->shift,
-								   (c + 1) << row->shift));
+			row->err_ns[c] = ct_plus_u32(row->err_ns[c],
+						     part(begin, end, c << row->shift,
+							  (c + 1) << row->shift));
 	}
-	row->err_ns[first] = plus(row->err_ns[first], err_ns);
+	row->err_ns[first] = ct_plus_u32(row->err_ns[first], err_ns);
 	return CT_OK;
 }
 

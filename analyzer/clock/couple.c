@@ -5,21 +5,14 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/clock/hull.h"
 
-#define TO_SD 1.4826	 /* median deviation to standard deviation, of a normal distribution */
-#define OF_MEDIAN 1.2533 /* standard error of a median over that of a mean */
 #define SLOPE_ROUNDS 6
 #define LEAST_SXX 1e12	  /* ns^2: all at one moment tells no slope */
 #define LEAST_SPREAD 50.0 /* ns: what a clock resolves; below it everything would be an outlier */
 
 CT_SORT_BY(by_x, struct ct_couple_sample, CT_UP(x))
-
-double ct_clock_median(double *values, unsigned n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 /* Of the samples, what is left of y after the line through (origin, 0) with this slope. */
 static double residual(const struct ct_couple_sample *s, int64_t origin, double slope)
@@ -32,7 +25,7 @@ static double median_residual(const struct ct_couple_sample *s, unsigned n, int6
 {
 	for (unsigned i = 0; i < n; i++)
 		scratch[i] = residual(&s[i], origin, slope);
-	return ct_clock_median(scratch, n);
+	return ct_median(scratch, n);
 }
 
 static double mean_x(const struct ct_couple_sample *s, unsigned n, int64_t origin)
@@ -94,8 +87,8 @@ static double deviation(const struct ct_couple_sample *s, unsigned n, int64_t or
 			double middle, double *scratch)
 {
 	for (unsigned i = 0; i < n; i++)
-		scratch[i] = fabs(residual(&s[i], origin, slope) - middle);
-	return fmax(TO_SD * ct_clock_median(scratch, n), LEAST_SPREAD);
+		scratch[i] = residual(&s[i], origin, slope);
+	return fmax(ct_spread(scratch, n, middle), LEAST_SPREAD);
 }
 
 void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
@@ -129,7 +122,7 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 		line->by_host += s[i].by_host;
 	}
 	at /= kept;
-	middle = ct_clock_median(scratch, kept);
+	middle = ct_median(scratch, kept);
 	line->by_host /= kept;
 	line->x = (double)origin + at;
 	line->y = middle + slope * at;
@@ -137,10 +130,10 @@ void ct_couple_fit(struct ct_couple_sample *s, unsigned n, double *scratch,
 	line->run = (double)(last - first);
 	for (unsigned i = 0; i < n; i++)
 		scratch[i] = s[i].err_ns;
-	line->err = ct_clock_median(scratch, n);
+	line->err = ct_median(scratch, n);
 	/* A few may agree by chance: then all of their range counts, and what is told of each. */
 	if (n < CT_COUPLE_MIN)
 		line->spread = fmax(2 * farthest, fmax(line->err, LEAST_SPREAD));
-	line->se = OF_MEDIAN * line->spread / sqrt(kept);
+	line->se = CT_SE_OF_MEDIAN * line->spread / sqrt(kept);
 	line->slope_se = sxx > LEAST_SXX ? line->spread / sqrt(sxx) : CT_CLOCK_SLOPE;
 }

@@ -37,7 +37,4 @@ struct ct_couple_line {
 void ct_couple_fit(struct ct_couple_sample *samples, unsigned n, double *scratch,
 		   struct ct_couple_line *line);
 
-/* The median of n values, 1 or more; sorts them. */
-double ct_clock_median(double *values, unsigned n);
-
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 /* No line satisfies cause and effect of one minute by more than this: no error of a time explains it (the times' own are
@@ -20,7 +21,6 @@
 /* How much later on one host than on the other all operations may end, where no host has two ranks to show it: of two ranks that always end
  * U(0, 100 us) later, 96 % lie less apart. */
 #define SKEW_NS 80000.0
-#define OF_MEDIAN 1.2533
 /* Standard errors by which a drift has to be beyond what clocks do. */
 #define SURE_SLOPE 5
 
@@ -87,7 +87,7 @@ static double of_ranks(const struct ct_clock_edge *e, const double *bias)
 {
 	double n = (double)(e->coupled ? e->coupled : 1);
 
-	return OF_MEDIAN *
+	return CT_SE_OF_MEDIAN *
 	       sqrt(bias[0] * bias[0] * e->parts[0] / n + bias[1] * bias[1] * e->parts[1] / n);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/clock/points.h"
 #include "analyzer/clock/tree.h"
 #include "trace/status.h"
@@ -25,7 +26,7 @@ static double *lateness(const struct ct_clock_points *p)
 
 		for (unsigned i = 0; i < n; i++)
 			scratch[i] = (double)seat->late_ns[i];
-		late[s] = n >= CT_COUPLE_MIN ? ct_clock_median(scratch, n) : NAN;
+		late[s] = n >= CT_COUPLE_MIN ? ct_median(scratch, n) : NAN;
 	}
 	return late;
 }
@@ -42,7 +43,7 @@ static double distance(const double *values, unsigned n)
 		for (unsigned j = 0; j < i; j++)
 			pairs[k++] = fabs(values[i] - values[j]);
 	}
-	return ct_clock_median(pairs, k);
+	return ct_median(pairs, k);
 }
 
 /* The self-test of each host, and by how much a rank is always early or late: a standard deviation over all hosts with

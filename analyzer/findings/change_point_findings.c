@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/time_structure.h"
@@ -33,10 +33,7 @@ static double communication(const struct ct_hits *hits, uint32_t first, uint32_t
 		if (hits->kept[k] && hits->comm_ns[k])
 			room[n++] = (double)hits->comm_ns[k];
 	}
-	if (2 * n < end - first)
-		return NAN;
-	qsort(room, n, sizeof(*room), ct_by_double);
-	return room[n / 2];
+	return 2 * n < end - first ? NAN : ct_median_high(room, n);
 }
 
 /* The rise at level k, until the time of a cycle is back to what it was. Returns the level behind it. */
@@ -53,7 +50,7 @@ static uint32_t measure(const struct ct_level *levels, uint32_t n, uint32_t k, s
 		double cycles = levels[k].end - levels[k].first;
 
 		r->loss_ns += (levels[k].median_ns - r->before_ns) * cycles;
-		r->err_ns += 2 * 1.2533 * cycles *
+		r->err_ns += 2 * CT_SE_OF_MEDIAN * cycles *
 			     sqrt(levels[k].sd_ns * levels[k].sd_ns / cycles +
 				  before->sd_ns * before->sd_ns / (before->end - before->first));
 		r->last = levels[k].end - 1;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 
@@ -82,12 +82,6 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 	    "1 - mean share of the run in which a rank waited for others; no replay");
 }
 
-static double middle(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 static int set_stability(const struct ct_links *links, const struct ct_report *report,
 			 struct ct_score_part *part)
 {
@@ -110,11 +104,9 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 		return CT_NOMEM;
 	for (size_t i = 0; i < cycles->n_items; i++)
 		times[i] = (double)cycles->items[i].time_ns;
-	median = middle(times, cycles->n_items);
-	for (size_t i = 0; i < cycles->n_items; i++)
-		times[i] = fabs(times[i] - median);
+	median = ct_median(times, cycles->n_items);
 	if (median > 0)
-		set(part, 1 - 2 * 1.4826 * middle(times, cycles->n_items) / median,
+		set(part, 1 - 2 * ct_spread(times, cycles->n_items, median) / median,
 		    "variation of the cycles' times");
 	free(times);
 	return CT_OK;

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/base/sort.h"
-
+#include "analyzer/base/stats.h"
 #include "analyzer/findings/score.h"
 
 #define LEAST_SAMPLES 20u
@@ -11,12 +10,6 @@
 /* Of what those with the same reach move: the best of less is an accident. */
 #define LEAST_BYTES 0.01
 #define MOST_ALPHA_ERR 0.5
-
-static double middle(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 static int is_measured(const struct ct_track *t, const struct ct_standing *s)
 {
@@ -166,10 +159,8 @@ static double variation(const struct ct_links *links, uint32_t track, double *sc
 	}
 	if (!fit->regimes)
 		return NAN;
-	median = middle(scratch, t->n);
-	for (uint32_t i = 0; i < t->n; i++)
-		scratch[i] = fabs(scratch[i] - median);
-	return 1.4826 * middle(scratch, t->n) / median;
+	median = ct_median(scratch, t->n);
+	return ct_spread(scratch, t->n, median) / median;
 }
 
 struct ct_score_mean ct_score_stability(const struct ct_links *links)

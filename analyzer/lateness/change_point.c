@@ -4,21 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 
 #define WINDOW CT_SHIFT_WINDOW
 #define LEAST_SHARE 0.05
 #define LEAST_SDS 3.0
 #define SIGMAS 5.0
-#define MEDIAN_SE 1.2533 /* of a median, in sd / sqrt(n) */
-#define SD_OF_MAD 1.4826
-
-/* Median of n values, which are put in order. */
-static double middle(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 /* Median and robust sd of n times; `room` for n values. */
 static double median(const uint64_t *times, uint32_t n, double *sd, double *room)
@@ -27,12 +18,9 @@ static double median(const uint64_t *times, uint32_t n, double *sd, double *room
 
 	for (uint32_t k = 0; k < n; k++)
 		room[k] = (double)times[k];
-	m = middle(room, n);
-	if (sd) {
-		for (uint32_t k = 0; k < n; k++)
-			room[k] = fabs((double)times[k] - m);
-		*sd = SD_OF_MAD * middle(room, n);
-	}
+	m = ct_median(room, n);
+	if (sd)
+		*sd = ct_spread(room, n, m);
 	return m;
 }
 
@@ -43,7 +31,7 @@ static double jump(const uint64_t *times, uint32_t at)
 	double before = median(times + at - WINDOW, WINDOW, &sd_before, room);
 	double after = median(times + at, WINDOW, &sd_after, room);
 	double sd = sd_before > sd_after ? sd_before : sd_after;
-	double limit = SIGMAS * MEDIAN_SE * sd * sqrt(2.0 / WINDOW);
+	double limit = SIGMAS * CT_SE_OF_MEDIAN * sd * sqrt(2.0 / WINDOW);
 
 	limit = limit > LEAST_SHARE * before ? limit : LEAST_SHARE * before;
 	return fabs(after - before) > limit ? fabs(after - before) : 0;
@@ -81,7 +69,7 @@ static int differ(const struct ct_level *a, const struct ct_level *b)
 	double off = fabs(a->median_ns - b->median_ns);
 
 	return off > LEAST_SHARE * low && off > LEAST_SDS * sd &&
-	       off > SIGMAS * MEDIAN_SE * sd *
+	       off > SIGMAS * CT_SE_OF_MEDIAN * sd *
 			       sqrt(1.0 / (a->end - a->first) + 1.0 / (b->end - b->first));
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/model/model.h"
 
 /* Times by which they lie farther from the rest than the rest lies apart. */
@@ -24,8 +25,7 @@ static int is_host_by_no_chance(const struct ct_model *model, const uint8_t *in_
 		if ((in_set[s] != 0) != (model->seats[s].host == host))
 			return 0;
 	}
-	return log(hosts) - (lgamma(all + 1) - lgamma(in + 1) - lgamma(all - in + 1)) <
-	       log(HOST_BY_CHANCE);
+	return log(hosts) - ct_log_choose(all, in) < log(HOST_BY_CHANCE);
 }
 
 int ct_set_stands_apart(const struct ct_model *model, const double *slowness, const uint8_t *in_set)

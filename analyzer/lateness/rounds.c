@@ -7,6 +7,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 /* ---- the log ---- */
@@ -133,30 +134,6 @@ int ct_tally_make(struct ct_tally *t, const struct ct_charge_log *log, const str
 }
 
 /* ---- chance ---- */
-
-double ct_binomial_tail(uint64_t k, uint64_t n, double p)
-{
-	double log_first, sum = 0, term = 1;
-
-	if (k == 0 || p >= 1)
-		return 0;
-	if (k > n || p <= 0)
-		return -300;
-	log_first = lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
-		    (double)k * log(p) + (double)(n - k) * log1p(-p);
-	/* Each term from the one before it; beyond the mean they fall fast. */
-	for (uint64_t x = k; x <= n && term > 1e-17 * sum; x++) {
-		sum += term;
-		term *= (double)(n - x) / (double)(x + 1) * p / (1 - p);
-		if (sum > 1e280) {
-			log_first += log(sum);
-			term /= sum;
-			sum = 1;
-		}
-	}
-	log_first += log(sum);
-	return log_first > 0 ? 0 : log_first / log(10);
-}
 
 /* Two standard errors of the sum, for few rounds somewhat more (the quantile of Student's t, within a tenth from five rounds
  * on). The deviation is that of successive differences: von Neumann et al. 1941. */

@@ -86,7 +86,4 @@ void ct_recurrence_of(const float *own, const float *others, uint32_t n, double 
 int ct_tally_recurrence(const struct ct_tally *tally, uint32_t row, double p,
 			struct ct_recurrence *out);
 
-/* log10 P(Bin(n, p) >= k). */
-double ct_binomial_tail(uint64_t k, uint64_t n, double p);
-
 #endif

@@ -4,12 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 #define NEIGHBOURS 8u /* cycles on either side whose median is what is usual */
-#define MEDIAN_SE 1.2533
-#define SD_OF_MAD 1.4826
 #define ALIKE 0.25
 #define FAR 128u    /* cycles; further away nobody looks for them */
 #define REGULAR 0.1 /* of the period, or one cycle: how far from its place a stall may be */
@@ -45,10 +43,7 @@ static double usual(const struct sums *s, uint32_t at)
 			more++;
 		}
 	}
-	if (!n)
-		return NAN;
-	qsort(room, n, sizeof(*room), ct_by_double);
-	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
+	return ct_median(room, n);
 }
 
 /* Robust sd of a cycle without a stall; *mean: by how much they are longer than usual on average, hiccups and all. */
@@ -72,8 +67,7 @@ static double noise(struct sums *s, double *mean)
 	if (!s->n_off)
 		return 0;
 	*mean = sum / s->n_off;
-	qsort(s->off, s->n_off, sizeof(*s->off), ct_by_double);
-	return SD_OF_MAD * s->off[s->n_off / 2];
+	return CT_SD_OF_MAD * ct_median_high(s->off, s->n_off);
 }
 
 /* Stalls that begin in one cycle are one: the cycle is longer once. Returns how many events it was. */
@@ -172,7 +166,7 @@ int ct_stalls_cost(const struct ct_stall_cycles *cycles, const struct ct_stall *
 		/* a hiccup of somebody else would have cost something without the stall */
 		loss->err_ns = s.err + fabs(s.charged - s.excess) + fabs(mean) * s.cycles +
 			       2 * sd * sqrt(s.cycles) *
-				       (1 + MEDIAN_SE * sqrt(1.0 / (2 * NEIGHBOURS)));
+				       (1 + CT_SE_OF_MEDIAN * sqrt(1.0 / (2 * NEIGHBOURS)));
 		if (p->every > 0)
 			look_for_missed(&s, events, n, p, loss);
 		st = CT_OK;

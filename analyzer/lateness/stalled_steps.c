@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/lateness/straggler.h"
 #include "trace/status.h"
 
@@ -12,7 +12,6 @@
 #define LEAST_NS 1e6
 #define LEAST_SHARE 0.1 /* of a cycle */
 #define DEVIATIONS 5.0
-#define MAD_TO_SD 1.4826
 #define LEAST_WAITED 0.4    /* of the stall, by each of the others on average */
 #define LEAST_OWN 0.5	    /* of the stall */
 #define MOST_OF_NEXT 3	    /* times what the next one is charged with */
@@ -22,12 +21,6 @@
 #define LONGEST_PERIOD 256u /* cycles */
 #define CHANCE (-3.0)	    /* log10 */
 #define LEAST_OF_ONE 3u
-
-static double median(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n ? values[n / 2] : 0;
-}
 
 static double time_of(const struct ct_cycles *c, uint32_t k)
 {
@@ -49,10 +42,10 @@ static struct usual usual_of(const struct ct_cycles *c, const struct ct_hits *hi
 		if (hits->kept[k])
 			room[n++] = time_of(c, k);
 	}
-	u.time_ns = median(room, n);
+	u.time_ns = ct_median_high(room, n);
 	for (uint32_t k = 0; k < n; k++)
 		room[k] = fabs(room[k] - u.time_ns);
-	u.least_ns = DEVIATIONS * MAD_TO_SD * median(room, n);
+	u.least_ns = DEVIATIONS * CT_SD_OF_MAD * ct_median_high(room, n);
 	floor = fmax(LEAST_NS, LEAST_SHARE * u.time_ns);
 	u.least_ns = fmax(u.least_ns, floor);
 	n = 0;
@@ -60,7 +53,7 @@ static struct usual usual_of(const struct ct_cycles *c, const struct ct_hits *hi
 		if (hits->kept[k])
 			room[n++] = (double)hits->wait_ns[k];
 	}
-	u.wait_ns = median(room, n);
+	u.wait_ns = ct_median_high(room, n);
 	return u;
 }
 
@@ -119,7 +112,7 @@ static void take(struct ct_stalled *s, struct of_seat *seats, uint32_t cycle, ui
 /* Are most as long as each other? Stalls by chance are not: of exponential ones 18 % lie so near their median. */
 static int are_alike(double *ns, uint32_t n)
 {
-	double typical = median(ns, n);
+	double typical = ct_median_high(ns, n);
 	uint32_t near = 0;
 
 	for (uint32_t k = 0; k < n; k++)

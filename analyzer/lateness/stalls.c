@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 
 #define STAND_OUT 0.2 /* of the events, that may lie just below them */
 #define MOST_SHARE 0.75
@@ -20,12 +21,6 @@
 CT_SORT_BY(by_length, struct ct_stall, CT_DOWN(ns))
 
 CT_SORT_BY(by_cycle, struct ct_stall, CT_UP(cycle))
-
-static double median(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return values[n / 2];
-}
 
 static double share_within(const double *values, uint32_t n, double of, double within)
 {
@@ -82,7 +77,7 @@ static double distance(const struct ct_stall *events, uint32_t n, uint32_t cycle
 	}
 	if (known + 1 < CT_STALL_LEAST)
 		return 0;
-	every = median(room, known);
+	every = ct_median_high(room, known);
 	within = REGULAR * every > 1 ? REGULAR * every : 1;
 	if (every < LEAST_EVERY || n * every < LEAST_COVERED * cycles ||
 	    share_within(room, known, every, within) < MOST_SHARE)
@@ -126,7 +121,7 @@ static void describe(const struct ct_stall *events, uint32_t n, uint32_t cycles,
 	p->n = n;
 	p->first = events[0].cycle;
 	p->last = events[n - 1].cycle;
-	p->typical_ns = median(room, n);
+	p->typical_ns = ct_median_high(room, n);
 	*alike = share_within(room, n, p->typical_ns, within * p->typical_ns);
 	p->every = distance(events, n, cycles, room);
 	free(room);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/outlier_set.h"
@@ -177,7 +178,7 @@ int ct_lateness_weigh_set(const struct ct_lateness *late, const struct ct_charge
 	struct ct_charge *charge = &set->charge;
 	double n = ranks_met(late), k = set->size;
 	/* Sets of this size that there could have been. */
-	double family = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1));
+	double family = exp(ct_log_choose(n, k));
 	uint64_t chance = ct_blame_chance(&late->blame, late->model->n_seats, set->in_set);
 	struct ct_recurrence recurs;
 	uint64_t best = 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/base/table.h"
 #include "trace/status.h"
 
@@ -44,12 +45,6 @@ static double quantile(const struct weighed *sorted, uint32_t n, double q)
 			return sorted[i].value;
 	}
 	return n ? sorted[n - 1].value : NAN;
-}
-
-static double middle(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 /* ---- classes of tracks ---- */
@@ -179,14 +174,14 @@ static int draw_line(const struct ct_transfers *all, uint32_t n, struct work *k,
  * several share whatever is slow. Where the host times, those that seem slow may be so by its noise: they count too. */
 static double reference_of(struct work *k, uint32_t n, const struct ct_track *one, double *spread)
 {
-	double reference = one->is_edge ? middle(k->ratios, n) : ct_tomo_reference(k->ratios, n);
+	double reference = one->is_edge ? ct_median(k->ratios, n) : ct_tomo_reference(k->ratios, n);
 	uint32_t kept = 0;
 
 	for (uint32_t m = 0; m < n; m++) {
 		if (one->is_edge || !one->on_gpu || k->ratios[m] >= CT_TOMO_SLOW * reference)
 			k->ratios[kept++] = fabs(log(k->ratios[m] / reference));
 	}
-	*spread = 1.4826 * middle(k->ratios, kept);
+	*spread = CT_SD_OF_MAD * ct_median(k->ratios, kept);
 	return reference;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 #define LEAST_SAMPLES 5u   /* of a class */
@@ -34,17 +35,6 @@ struct points {
 };
 
 CT_SORT_BY(by_bytes, struct ct_transfer, CT_UP(bytes) ?: CT_UP(ns))
-
-/* Of sorted values. */
-static double quantile(const double *values, size_t n, double q)
-{
-	double at = q * (double)(n - 1);
-	size_t low = (size_t)at;
-
-	if (low + 1 >= n)
-		return values[n - 1];
-	return values[low] + (at - (double)low) * (values[low + 1] - values[low]);
-}
 
 /* ---- classes ---- */
 
@@ -77,7 +67,7 @@ static void stand_for(const struct ct_transfer *t, struct point *p, const struct
 		scratch[i] = each->ns * here / there;
 	}
 	qsort(scratch, p->n, sizeof(*scratch), ct_by_double);
-	p->ns = quantile(scratch, p->n, 0.25);
+	p->ns = ct_quantile(scratch, p->n, 0.25);
 }
 
 /* ---- one line ---- */
@@ -111,7 +101,7 @@ static double spread(const struct ct_line *line, const struct point *p, uint32_t
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = fabs(relative(line, &p[i]));
 	qsort(scratch, n, sizeof(*scratch), ct_by_double);
-	return 1.4826 * quantile(scratch, n, 0.5) + 1e-3;
+	return CT_SD_OF_MAD * ct_quantile(scratch, n, 0.5) + 1e-3;
 }
 
 static double huber(double e, double sd)

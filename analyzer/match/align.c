@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 /* Of a synchronising operation everything is told by spans, whatever the clocks. */
@@ -35,11 +36,6 @@ static int make_room(struct ct_aligned *a, uint32_t n, uint32_t n_seats)
 	return CT_OK;
 }
 
-static uint32_t plus(uint32_t err, uint64_t more)
-{
-	return more < UINT32_MAX - err ? err + (uint32_t)more : UINT32_MAX;
-}
-
 /* All times of one member, by what its clock is off at its end. 0: not related. */
 static int move(const struct ct_clocks *clocks, uint32_t host, struct ct_member *m)
 {
@@ -52,8 +48,8 @@ static int move(const struct ct_clocks *clocks, uint32_t host, struct ct_member 
 	m->end_ns += shift;
 	if (m->asked_ns)
 		m->asked_ns += shift;
-	m->start_err_ns = plus(m->start_err_ns, err);
-	m->end_err_ns = plus(m->end_err_ns, err);
+	m->start_err_ns = ct_plus_u32(m->start_err_ns, err);
+	m->end_err_ns = ct_plus_u32(m->end_err_ns, err);
 	return 1;
 }
 

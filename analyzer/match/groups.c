@@ -3,15 +3,9 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/base/table.h"
 #include "trace/ops.h"
-
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 /* May the collectives from `lead` on be taken for one operation? */
 static int are_one(const struct ct_op *ops, uint32_t n)
@@ -60,7 +54,8 @@ static void shape_messages(const struct ct_op *ops, uint32_t n, uint32_t nranks,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t *sum = ops[i].op == CT_OP_Send ? &out : &in;
 
-		*sum = plus(*sum, ct_op_total_bytes(ops[i].op, ops[i].count, ops[i].dtype, nranks));
+		*sum = ct_plus(*sum,
+			       ct_op_total_bytes(ops[i].op, ops[i].count, ops[i].dtype, nranks));
 	}
 	shape->kind = CT_GROUP_MESSAGES;
 	shape->bytes = out > in ? out : in;
@@ -94,8 +89,9 @@ void ct_group_shape(const struct ct_op *ops, uint32_t n, uint32_t n_ops, uint32_
 		shape_messages(ops, n, nranks, me, shape);
 	} else {
 		for (uint32_t i = 0; i < n; i++)
-			shape->bytes = plus(shape->bytes, ct_op_total_bytes(ops[i].op, ops[i].count,
-									    ops[i].dtype, nranks));
+			shape->bytes = ct_plus(shape->bytes,
+					       ct_op_total_bytes(ops[i].op, ops[i].count,
+								 ops[i].dtype, nranks));
 		if (!messages && are_one(ops, n))
 			shape->kind = CT_GROUP_COLLECTIVES;
 	}

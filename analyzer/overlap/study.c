@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/overlap/exposures.h"
@@ -235,12 +235,6 @@ static double known_part(const struct ct_study *s)
 	return all > 0 ? known / all : 0;
 }
 
-static double median(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n ? values[n / 2] : NAN;
-}
-
 static double part_of_run(const struct ct_study *s)
 {
 	uint64_t sum = 0;
@@ -279,11 +273,11 @@ static int fill_share(struct ct_study *s)
 		wait[parted] = 100 * (double)e->wait_ns / time;
 		busy[parted++] = 100 * ((double)e->comm_ns - (double)e->waited_ns) / time;
 	}
-	to->share_pct = median(share, m);
-	to->err_pct = median(err, m);
+	to->share_pct = ct_median_high(share, m);
+	to->err_pct = ct_median_high(err, m);
 	if (parted == m) {
-		to->wait_pct = median(wait, m);
-		to->transferring_pct = median(busy, m);
+		to->wait_pct = ct_median_high(wait, m);
+		to->transferring_pct = ct_median_high(busy, m);
 	}
 	if (to->err_pct > 100)
 		to->share_pct = to->err_pct = to->most_pct = to->wait_pct = to->transferring_pct = NAN;

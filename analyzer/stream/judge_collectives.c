@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/stats.h"
 #include "analyzer/stream/judge_private.h"
 #include "trace/ops.h"
 
@@ -137,14 +138,14 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 	if (odd)
 		bytes = usual->bytes;
 	if (!usual->captured)
-		i->comm->bytes = ct_judge_plus(i->comm->bytes, bytes);
+		i->comm->bytes = ct_plus(i->comm->bytes, bytes);
 	class = row_of(stream, i, usual, &bytes, &judge, &failed);
 	if (!class)
 		return failed ? CT_NOMEM : CT_OK;
 	event->class = class;
 	event->bytes = bytes;
 	class->instances++;
-	class->bytes = ct_judge_plus(class->bytes, bytes);
+	class->bytes = ct_plus(class->bytes, bytes);
 	for (uint32_t m = 0; m < i->n && all_timed && st == CT_OK; m++) {
 		if (class->grouped || !i->members[m].group)
 			st = ct_judge_add_span(stream, class, &i->members[m]);
@@ -188,7 +189,7 @@ int ct_judge_exchange(struct ct_stream *stream, struct ct_instance_event *event)
 	event->class = class;
 	event->bytes = bytes;
 	class->instances++;
-	class->bytes = ct_judge_plus(class->bytes, bytes);
+	class->bytes = ct_plus(class->bytes, bytes);
 	for (uint32_t m = 0; m < i->n && all_timed && st == CT_OK; m++)
 		st = ct_judge_add_span(stream, class, &i->members[m]);
 	return st == CT_OK ? judge_complete(stream, class, i, bytes) : st;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/stats.h"
 #include "analyzer/stream/judge_private.h"
 
 /* The row of a group that is no operation of its own: what went in or out over what it took this rank. */
@@ -15,7 +16,7 @@ static int add_group(struct ct_stream *stream, struct ct_group *g)
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;
-	class->bytes = ct_judge_plus(class->bytes, bytes);
+	class->bytes = ct_plus(class->bytes, bytes);
 	st = ct_judge_add_span(stream, class, m);
 	if (st != CT_OK || !g->whole || !m->start_ns || g->shape.kind == CT_GROUP_UNCLEAR)
 		return st;
@@ -74,7 +75,7 @@ static int add_message(struct ct_stream *stream, const struct ct_instance *i,
 	if (!class)
 		return CT_NOMEM;
 	class->instances++;
-	class->bytes = ct_judge_plus(class->bytes, bytes);
+	class->bytes = ct_plus(class->bytes, bytes);
 	st = all_timed ? ct_judge_add_span(stream, class, member) : CT_OK;
 	if (st == CT_OK && w->judged != CT_JUDGED_NOTHING && w->transfer_ns != CT_NO_TRANSFER)
 		st = ct_judge_add_transfer(class, bytes, w->transfer_ns);
@@ -94,7 +95,7 @@ int ct_judge_message(struct ct_stream *stream, struct ct_instance_event *event)
 
 	event->bytes = ct_instance_bytes(i);
 	if (!captured)
-		i->comm->bytes = ct_judge_plus(i->comm->bytes, event->bytes);
+		i->comm->bytes = ct_plus(i->comm->bytes, event->bytes);
 	if (ct_pairs_note(&stream->order.pairs, i, event->complete) != CT_OK)
 		return CT_NOMEM;
 	st = ct_judge_waits(stream, i, 0);

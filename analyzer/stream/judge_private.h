@@ -28,9 +28,6 @@ int ct_judge_group_settled(struct ct_stream *stream, struct ct_group *group);
 /* Can its members be compared: launched all of them a graph or none, and one of as many collectives? */
 int ct_judge_is_comparable(const struct ct_instance *instance);
 
-/* a + b, at most UINT64_MAX. */
-uint64_t ct_judge_plus(uint64_t a, uint64_t b);
-
 /* Were all its members timed? 1 of one that lacks members: it cannot be told. */
 int ct_judge_timed_by_all(const struct ct_instance *instance, int complete);
 

@@ -2,13 +2,6 @@
 #include "analyzer/stream/judge_private.h"
 #include "trace/ops.h"
 
-uint64_t ct_judge_plus(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static int is_timed(const struct ct_member *m)
 {
 	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;

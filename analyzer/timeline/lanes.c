@@ -5,6 +5,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 
 /* Deeper than calls ever are in each other; what is deeper goes to the next lane. */
 #define MAX_DEPTH 64u
@@ -23,11 +24,6 @@ CT_SORT_BY(by_begin, struct ct_lane_item, CT_UP(begin_ns) ?: CT_DOWN(end_ns) ?: 
 
 CT_SORT_BY(by_lane, struct ct_lane_item, CT_UP(lane) ?: CT_UP(order))
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
-}
-
 /* Put the item on the lane if it fits there. */
 static int fits(struct lane *lane, struct ct_lane_item *item, int nest)
 {
@@ -41,13 +37,13 @@ static int fits(struct lane *lane, struct ct_lane_item *item, int nest)
 			continue;
 		/* What lies inside of it is a child, or somewhere else, but no successor. */
 		if (end < top->end_ns || (nest && end == top->end_ns) ||
-		    top->end_ns > plus(begin, top->slack_ns + item->slack_ns))
+		    top->end_ns > ct_plus(begin, top->slack_ns + item->slack_ns))
 			break;
 	}
 	if (n > 0 && !nest)
 		return 0;
 	top = n > 0 ? &lane->frames[n - 1] : NULL;
-	if (top && (n == MAX_DEPTH || end > plus(top->end_ns, top->slack_ns + item->slack_ns)))
+	if (top && (n == MAX_DEPTH || end > ct_plus(top->end_ns, top->slack_ns + item->slack_ns)))
 		return 0;
 	for (uint32_t popped = n; popped < lane->n; popped++) {
 		if (lane->frames[popped].end_ns > lane->reached_ns)

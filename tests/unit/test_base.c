@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all analyses are made of: arrays that grow, comparison functions. */
+/* What all analyses are made of: arrays that grow, comparison functions, statistics. */
 #include <malloc.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 static void an_array_grows_by_doubling_and_keeps_what_it_has(void **state)
@@ -108,6 +110,74 @@ static void numbers_are_compared_as_what_they_are(void **state)
 	assert_int_equal(ct_by_double_down(&half, &more), 1);
 }
 
+static void binomial_tail_is_right(void **state)
+{
+	(void)state;
+	assert_true(ct_binomial_tail(0, 10, 0.5) == 0);
+	assert_float_equal(ct_binomial_tail(1, 1, 0.25), log10(0.25), 1e-9);
+	assert_float_equal(ct_binomial_tail(10, 10, 0.5), 10 * log10(0.5), 1e-9);
+	/* P(Bin(50, 1/64) >= 5) by the sum of its terms */
+	assert_float_equal(ct_binomial_tail(5, 50, 1.0 / 64), -2.95874, 1e-5);
+	assert_true(ct_binomial_tail(5, 10, 0) < -100);
+	assert_true(ct_binomial_tail(11, 10, 0.5) < -100);
+	assert_true(ct_binomial_tail(1000000, 1000000, 0.25) < -600000);
+	assert_true(ct_binomial_tail(250000, 1000000, 0.25) > -0.4);
+	assert_true(ct_binomial_tail(1, 1000000, 0.25) > -1e-6);
+}
+
+static void the_median_is_in_the_middle(void **state)
+{
+	double odd[] = { 5, 1, 3 }, even[] = { 8, 1, 2, 4 }, one[] = { 7 };
+
+	(void)state;
+	assert_float_equal(ct_median(odd, 3), 3, 0);
+	assert_float_equal(ct_median(even, 4), 3, 0);
+	assert_float_equal(ct_median_high(even, 4), 4, 0);
+	assert_float_equal(ct_median(one, 1), 7, 0);
+	assert_true(isnan(ct_median(one, 0)));
+	assert_true(isnan(ct_median_high(one, 0)));
+}
+
+static void the_spread_of_a_normal_sample_is_its_deviation(void **state)
+{
+	double values[1001];
+
+	(void)state;
+	/* by the inverse of the error function, which is what erf() makes of it again */
+	for (int i = 0; i < 1001; i++) {
+		double p = (i + 0.5) / 1001 * 2 - 1, low = -5, high = 5;
+
+		while (high - low > 1e-9) {
+			double middle = (low + high) / 2;
+
+			*(erf(middle) < p ? &low : &high) = middle;
+		}
+		values[i] = 10 + 3 * sqrt(2) * low;
+	}
+	assert_float_equal(ct_spread(values, 1001, 10), 3, 0.02);
+}
+
+static void a_quantile_lies_between_its_neighbours(void **state)
+{
+	const double sorted[] = { 0, 10, 20, 40 };
+
+	(void)state;
+	assert_float_equal(ct_quantile(sorted, 4, 0), 0, 0);
+	assert_float_equal(ct_quantile(sorted, 4, 0.5), 15, 1e-12);
+	assert_float_equal(ct_quantile(sorted, 4, 0.75), 25, 1e-12);
+	assert_float_equal(ct_quantile(sorted, 4, 1), 40, 0);
+}
+
+static void sums_stay_at_the_most(void **state)
+{
+	(void)state;
+	assert_true(ct_plus(1, 2) == 3);
+	assert_true(ct_plus(UINT64_MAX - 1, 1) == UINT64_MAX);
+	assert_true(ct_plus(UINT64_MAX - 1, 5) == UINT64_MAX);
+	assert_true(ct_plus_u32(UINT32_MAX - 1, UINT64_MAX) == UINT32_MAX);
+	assert_true(ct_plus_u32(7, 8) == 15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +186,11 @@ int main(void)
 		cmocka_unit_test(new_elements_are_zero_where_that_is_asked_for),
 		cmocka_unit_test(keys_of_a_comparison_decide_in_their_order),
 		cmocka_unit_test(numbers_are_compared_as_what_they_are),
+		cmocka_unit_test(binomial_tail_is_right),
+		cmocka_unit_test(the_median_is_in_the_middle),
+		cmocka_unit_test(the_spread_of_a_normal_sample_is_its_deviation),
+		cmocka_unit_test(a_quantile_lies_between_its_neighbours),
+		cmocka_unit_test(sums_stay_at_the_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -491,23 +491,6 @@ static void operations_that_lack_members_blame_nobody(void **state)
 	ct_report_free(report);
 }
 
-/* ---- arithmetic ---- */
-
-static void binomial_tail_is_right(void **state)
-{
-	(void)state;
-	assert_true(ct_binomial_tail(0, 10, 0.5) == 0);
-	assert_float_equal(ct_binomial_tail(1, 1, 0.25), log10(0.25), 1e-9);
-	assert_float_equal(ct_binomial_tail(10, 10, 0.5), 10 * log10(0.5), 1e-9);
-	/* P(Bin(50, 1/64) >= 5) by the sum of its terms */
-	assert_float_equal(ct_binomial_tail(5, 50, 1.0 / 64), -2.95874, 1e-5);
-	assert_true(ct_binomial_tail(5, 10, 0) < -100);
-	assert_true(ct_binomial_tail(11, 10, 0.5) < -100);
-	assert_true(ct_binomial_tail(1000000, 1000000, 0.25) < -600000);
-	assert_true(ct_binomial_tail(250000, 1000000, 0.25) > -0.4);
-	assert_true(ct_binomial_tail(1, 1000000, 0.25) > -1e-6);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -533,7 +516,6 @@ int main(void)
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(operations_that_lack_members_blame_nobody, fx_setup,
 						fx_teardown),
-		cmocka_unit_test(binomial_tail_is_right),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

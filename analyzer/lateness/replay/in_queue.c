@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/replay/in_queue.h"
 
-#include <stdlib.h>
-
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/lateness/replay/schedule_private.h"
 
 /* A gap that tells at what pace a rank computes is so many times its error. */
@@ -34,10 +32,7 @@ static double ready_median(const struct ct_in_queue *queue, const struct ready *
 		queue->values[n++] = (double)s->gap_ns[other] /
 				     (r->back ? (double)s->gap_ns[other - r->back] : 1);
 	}
-	if (!n)
-		return -1;
-	qsort(queue->values, n, sizeof(*queue->values), ct_by_double);
-	return queue->values[n / 2];
+	return n ? ct_median_high(queue->values, n) : -1;
 }
 
 /* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 /* Of the members, for how far gaps usually lie apart. */
@@ -95,12 +95,6 @@ static double ratio(const struct pacing *f, uint32_t launch)
 	return usual > 0 ? (double)f->p->schedule->gap_ns[launch] / (double)usual : 1;
 }
 
-static double median(double *values, uint32_t n)
-{
-	qsort(values, n, sizeof(*values), ct_by_double);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* How far gaps usually lie from the usual one, in standard deviations (1.4826 times the median distance). */
 static double spread_of(const struct pacing *f, const uint32_t *places, uint32_t n)
 {
@@ -114,7 +108,7 @@ static double spread_of(const struct pacing *f, const uint32_t *places, uint32_t
 			f->ratios[count++] = fabs(ratio(f, ct_pacing_launch(f->p, m, places[k])) -
 						  1);
 	}
-	return count ? 1.4826 * median(f->ratios, count) : 0;
+	return count ? CT_SD_OF_MAD * ct_median(f->ratios, count) : 0;
 }
 
 /* ---- one member ---- */
@@ -125,7 +119,7 @@ static double pace_of(const struct pacing *f, uint32_t member, const uint32_t *p
 
 	for (uint32_t k = 0; k < n; k++)
 		f->ratios[k] = ratio(f, ct_pacing_launch(f->p, member, places[k]));
-	pace = n ? median(f->ratios, n) : 1;
+	pace = n ? ct_median(f->ratios, n) : 1;
 	return pace > 0 ? pace : 1;
 }
 

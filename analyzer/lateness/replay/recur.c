@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "trace/status.h"
@@ -64,7 +65,7 @@ static double add_group(const struct ct_whatif *w, const struct ct_peer_group *g
 		e->own[u] += least;
 		e->other[u] += most;
 	}
-	return (lgamma(all + 1) - lgamma(in + 1) - lgamma(all - in + 1)) / log(10);
+	return ct_log_choose(all, in) / log(10);
 }
 
 /* Ranks of one host, or of one group, may have something in common that comes and goes: then it is not more unlikely than

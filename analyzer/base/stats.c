@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+
+double ct_median(double *values, size_t n)
+{
+	double high = ct_median_high(values, n);
+
+	return n % 2 || !n ? high : (values[n / 2 - 1] + high) / 2;
+}
+
+double ct_median_high(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), ct_by_double);
+	return n ? values[n / 2] : NAN;
+}
+
+double ct_spread(double *values, size_t n, double middle)
+{
+	for (size_t i = 0; i < n; i++)
+		values[i] = fabs(values[i] - middle);
+	return CT_SD_OF_MAD * ct_median(values, n);
+}
+
+double ct_quantile(const double *sorted, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t low = (size_t)at;
+
+	if (low + 1 >= n)
+		return sorted[n - 1];
+	return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
+}
+
+double ct_log_choose(double n, double k)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
+}
+
+double ct_binomial_tail(uint64_t k, uint64_t n, double p)
+{
+	double log_first, sum = 0, term = 1;
+
+	if (k == 0 || p >= 1)
+		return 0;
+	if (k > n || p <= 0)
+		return -300;
+	log_first = ct_log_choose((double)n, (double)k) + (double)k * log(p) +
+		    (double)(n - k) * log1p(-p);
+	/* Each term from the one before it; beyond the mean they fall fast. */
+	for (uint64_t x = k; x <= n && term > 1e-17 * sum; x++) {
+		sum += term;
+		term *= (double)(n - x) / (double)(x + 1) * p / (1 - p);
+		if (sum > 1e280) {
+			log_first += log(sum);
+			term /= sum;
+			sum = 1;
+		}
+	}
+	log_first += log(sum);
+	return log_first > 0 ? 0 : log_first / log(10);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stats.h — what stands for many values, how far they lie apart, and what is chance. Pure; values are overwritten
+ * where that is said. No value is NAN. */
+#ifndef CT_STATS_H
+#define CT_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CT_SD_OF_MAD                                                                               \
+	1.4826 /* of normally distributed values: standard deviation over median distance from the median */
+#define CT_SE_OF_MEDIAN 1.2533 /* of a median, in sd / sqrt(n): sqrt(pi / 2) */
+
+/* A sum that stays at UINT64_MAX once it is that large. */
+static inline uint64_t ct_plus(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* Likewise of 32 bits. */
+static inline uint32_t ct_plus_u32(uint32_t a, uint64_t b)
+{
+	return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
+}
+
+/* Median: of an even number the mean of the two in the middle. Sorts the values. NAN: there are none. */
+double ct_median(double *values, size_t n);
+
+/* Of an even number the larger of the two: a value that did occur. Sorts the values. NAN: there are none. */
+double ct_median_high(double *values, size_t n);
+
+/* Standard deviation by the median distance from `middle`. Overwrites the values. */
+double ct_spread(double *values, size_t n, double middle);
+
+/* Between the two of the sorted values that are next to it. n > 0. */
+double ct_quantile(const double *sorted, size_t n, double q);
+
+/* Logarithm of how many ways there are to choose k of n. */
+double ct_log_choose(double n, double k);
+
+/* log10 P(Bin(n, p) >= k). */
+double ct_binomial_tail(uint64_t k, uint64_t n, double p);
+
+#endif
