@@ -180,9 +180,7 @@ static int make_call(struct ct_order_maker *k)
 /* Where members may have shares of different sizes, one of them says nothing about the operation. */
 static const char *count_text(const struct ct_order_maker *k, const struct ct_order_call *call)
 {
-	const struct ct_member member = { .op = call->op, .varying = call->varying };
-
-	return ct_mismatch_sizes_agree(&member)
+	return ct_order_sizes_agree(call)
 		       ? ct_arena_printf(k->list->memory, "%llu", (unsigned long long)call->count)
 		       : "n/a";
 }

@@ -91,15 +91,3 @@ int ct_order_sites(struct ct_order_maker *k, struct ct_order_side one, struct ct
 	}
 	return CT_OK;
 }
-
-struct ct_order_call ct_order_call_of(const struct ct_member *m)
-{
-	return (struct ct_order_call){ .site = m->site,
-				       .count = m->count,
-				       .bytes = m->bytes,
-				       .root = m->root,
-				       .op = m->op,
-				       .dtype = m->dtype,
-				       .redop = m->redop,
-				       .varying = m->varying };
-}

@@ -43,8 +43,6 @@ const char *ct_order_ranks_text(const struct ct_order_maker *maker, unsigned whi
 const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *site);
 const char *ct_order_op_text(const struct ct_order_maker *maker, const struct ct_order_call *call);
 
-struct ct_order_call ct_order_call_of(const struct ct_member *member);
-
 /* maker->apart is a finding: MISMATCH, SKIPPED_OP, EXTRA_OP, or UNEVEN_INPUT where sizes differ at the end only. 0 or
  * CT_NOMEM. */
 int ct_apart_finding(struct ct_order_maker *maker);

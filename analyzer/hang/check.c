@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
-#include "analyzer/order/mismatch.h"
+#include "analyzer/hang/index.h"
+#include "analyzer/order/order_call.h"
 #include "trace/ops.h"
 
 struct checking {
@@ -25,22 +26,11 @@ static int by_number(const void *a, const void *b)
 	return CT_UP(comm) ?: CT_UP(seq) ?: CT_UP(rank);
 }
 
-static struct ct_member member_of(const struct ct_hang_op *op)
-{
-	return (struct ct_member){ .count = op->count,
-				   .bytes = op->bytes,
-				   .root = op->peer,
-				   .op = op->op,
-				   .dtype = op->dtype,
-				   .redop = op->redop,
-				   .varying = op->varying };
-}
-
 static enum ct_mismatch_field between(const struct ct_hang_op *a, const struct ct_hang_op *b)
 {
-	const struct ct_member x = member_of(a), y = member_of(b);
+	const struct ct_order_call x = ct_hang_called(a), y = ct_hang_called(b);
 
-	return ct_mismatch_between(&x, &y);
+	return ct_order_differ(&x, &y);
 }
 
 static int sites_differ(const struct ct_hang_op *a, const struct ct_hang_op *b)
@@ -58,20 +48,28 @@ static uint32_t count_issued(const struct ct_gather *g, uint32_t comm, uint64_t 
 	return n;
 }
 
+/* Collectives of one number, from `at` on. */
+struct number {
+	const struct checking *k;
+	uint32_t at;
+};
+
+static int agree_on(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct number *n = arg;
+	const struct ct_hang_op *x = &n->k->c->ops[n->k->order[n->at + a]];
+	const struct ct_hang_op *y = &n->k->c->ops[n->k->order[n->at + b]];
+
+	return !between(x, y) && !sites_differ(x, y);
+}
+
 /* Compare those from `at` to `end`, all of one number: whoever differs from most of them. */
 static void compare(const struct checking *k, uint32_t at, uint32_t end, struct ct_hang_equal *e)
 {
 	const struct ct_hang_op *ops = k->c->ops;
-	uint32_t usual = k->order[at], votes = 0;
+	uint32_t agree, usual;
 
-	for (uint32_t i = at; i < end; i++) {
-		if (!votes)
-			usual = k->order[i];
-		votes += between(&ops[usual], &ops[k->order[i]]) ||
-					 sites_differ(&ops[usual], &ops[k->order[i]])
-				 ? UINT32_MAX
-				 : 1u;
-	}
+	usual = k->order[at + ct_order_vote(end - at, agree_on, &(struct number){ k, at }, &agree)];
 	for (uint32_t i = at; i < end; i++) {
 		const struct ct_hang_op *op = &ops[k->order[i]];
 		enum ct_mismatch_field field = between(&ops[usual], op);

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that fit by chance: the ranks called the same thing, from different places of the program. */
-#include <string.h>
-
 #include "analyzer/hang/match.h"
 #include "trace/status.h"
-
-static const struct ct_hang_op *part(const struct ct_hang_index *ix,
-				     const struct ct_hang_instance *i, uint32_t at)
-{
-	return &ix->c->ops[ix->parts[i->first + at]];
-}
-
-/* 1: the same place, 0: another, -1: not known of both. */
-static int same_site(const struct ct_hang_op *a, const struct ct_hang_op *b)
-{
-	return a->site && b->site ? !strcmp(a->site, b->site) : -1;
-}
 
 static int all_from_one_place(const struct ct_hang_index *ix, const struct ct_hang_instance *i)
 {
 	for (uint32_t k = 1; k < i->n; k++)
-		if (same_site(part(ix, i, 0), part(ix, i, k)) != 1)
+		if (!ct_order_same_site(ct_hang_called_by(ix, i, 0), ct_hang_called_by(ix, i, k)))
 			return 0;
 	return i->n > 1;
 }
@@ -30,60 +16,62 @@ static int places_differ(const struct ct_hang_index *ix, const struct ct_hang_in
 	int differ = 0;
 
 	for (uint32_t k = 1; k < i->n; k++) {
-		int same = same_site(part(ix, i, 0), part(ix, i, k));
-
-		if (same < 0)
+		if (!ct_hang_called_by(ix, i, 0)->site || !ct_hang_called_by(ix, i, k)->site)
 			return 0;
-		differ |= !same;
+		differ |= ct_order_other_site(ct_hang_called_by(ix, i, 0),
+					      ct_hang_called_by(ix, i, k));
 	}
 	return differ;
 }
 
-/* Does `a`, one number after instance `at`, call from where `b` called that? */
-static int is_one_behind(const struct ct_hang_index *ix, uint32_t at, const struct ct_hang_op *a,
-			 const struct ct_hang_op *b)
+/* Does the rank of op `a`, one number after instance `at`, call from where `b` called that? */
+static int is_one_behind(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b)
 {
 	const struct ct_hang_instance *i = &ix->instances[at], *next = i + 1;
 	uint32_t later;
 
 	if (at + 1 >= ix->instance_first[i->comm + 1] || next->p2p || next->seq != i->seq + 1)
 		return 0;
-	later = ct_hang_part(ix, next, a->rank, 0);
-	return later != CT_HANG_NONE && ix->c->ops[later].op == b->op &&
-	       same_site(&ix->c->ops[later], b) == 1;
+	later = ct_hang_part(ix, next, ix->c->ops[a].rank, 0);
+	return later != CT_HANG_NONE && ix->called[later].op == ix->called[b].op &&
+	       ct_order_same_site(&ix->called[later], &ix->called[b]);
+}
+
+/* Parts of one instance. */
+struct parts {
+	const struct ct_hang_index *ix;
+	const struct ct_hang_instance *i;
+};
+
+static int agree_on_site(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct parts *p = arg;
+
+	return ct_order_same_site(ct_hang_called_by(p->ix, p->i, a),
+				  ct_hang_called_by(p->ix, p->i, b));
 }
 
 /* The place that most called from; without a majority, that of the first which did not go on. */
-static const struct ct_hang_op *usual_of(const struct ct_hang_index *ix, uint32_t at)
+static uint32_t usual_of(const struct ct_hang_index *ix, uint32_t at)
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
-	const struct ct_hang_op *candidate = part(ix, i, 0);
-	uint32_t votes = 0, agree = 0;
+	uint32_t agree,
+		usual = ct_order_vote(i->n, agree_on_site, &(struct parts){ ix, i }, &agree);
 
-	for (uint32_t k = 0; k < i->n; k++) {
-		if (votes == 0)
-			candidate = part(ix, i, k);
-		votes += same_site(candidate, part(ix, i, k)) == 1 ? 1u : (uint32_t)-1;
-	}
-	for (uint32_t k = 0; k < i->n; k++)
-		agree += same_site(candidate, part(ix, i, k)) == 1;
-	if (2 * (uint64_t)agree > i->n)
-		return candidate;
-	for (uint32_t k = 0; k < i->n; k++) {
-		const struct ct_hang_member
-			*m = &ix->members[ix->member_of[ix->parts[i->first + k]]];
+	for (uint32_t k = 0; k < i->n && 2 * (uint64_t)agree <= i->n; k++) {
+		uint32_t op = ix->parts[i->first + k];
 
-		if (m->last == i->seq)
-			return part(ix, i, k);
+		if (ix->members[ix->member_of[op]].last == i->seq)
+			return op;
 	}
-	return candidate;
+	return ix->parts[i->first + usual];
 }
 
 static int describe(const struct ct_hang_index *ix, uint32_t at,
 		    const struct ct_hang_divergence **found)
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
-	const struct ct_hang_op *usual = usual_of(ix, at), *odd = NULL;
+	uint32_t usual = usual_of(ix, at), odd = CT_HANG_NONE;
 	struct ct_hang_divergence *d = ct_arena_calloc(ix->arena, 1, sizeof(*d));
 
 	if (!d)
@@ -92,15 +80,17 @@ static int describe(const struct ct_hang_index *ix, uint32_t at,
 	if (!d->ranks)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < i->n; k++) {
-		if (same_site(usual, part(ix, i, k)) != 0)
+		uint32_t op = ix->parts[i->first + k];
+
+		if (!ct_order_other_site(&ix->called[usual], &ix->called[op]))
 			continue;
-		if (!odd)
-			odd = part(ix, i, k);
-		d->ranks[d->n_ranks++] = ix->c->ranks[part(ix, i, k)->rank].rank;
+		if (odd == CT_HANG_NONE)
+			odd = op;
+		d->ranks[d->n_ranks++] = ix->c->ranks[ix->c->ops[op].rank].rank;
 	}
 	d->seq = i->seq;
-	d->site = odd->site;
-	d->usual_site = usual->site;
+	d->site = ix->c->ops[odd].site;
+	d->usual_site = ix->c->ops[usual].site;
 	/* Where calls alternate, both fit. */
 	d->more = is_one_behind(ix, at, odd, usual) - is_one_behind(ix, at, usual, odd);
 	d->both = !d->more && is_one_behind(ix, at, odd, usual);

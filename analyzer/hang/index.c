@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/order/sites.h"
 #include "trace/status.h"
 
 /* Calls that have not returned, by rank. */
@@ -54,6 +55,35 @@ static int note_threads(struct ct_hang_index *ix)
 	return CT_OK;
 }
 
+struct ct_order_call ct_hang_called(const struct ct_hang_op *op)
+{
+	return (struct ct_order_call){ .count = op->count,
+				       .bytes = op->bytes,
+				       .root = op->peer,
+				       .op = op->graph ? CT_OP_GraphLaunch : op->op,
+				       .dtype = op->dtype,
+				       .redop = op->redop,
+				       .varying = op->varying };
+}
+
+static int index_called(struct ct_hang_index *ix)
+{
+	const struct ct_hang_case *c = ix->c;
+	struct ct_sites sites;
+	int st = CT_OK;
+
+	ix->called = ct_arena_calloc(ix->arena, (size_t)c->n_ops + 1, sizeof(*ix->called));
+	if (!ix->called)
+		return CT_NOMEM;
+	ct_sites_init(&sites, ix->arena);
+	for (uint32_t i = 0; i < c->n_ops && st == CT_OK; i++) {
+		ix->called[i] = ct_hang_called(&c->ops[i]);
+		st = ct_sites_get(&sites, NULL, c->ops[i].site, &ix->called[i].site);
+	}
+	ct_sites_fini(&sites);
+	return st;
+}
+
 int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
 		  struct ct_hang_index **index)
 {
@@ -67,7 +97,7 @@ int ct_hang_index(const struct ct_hang_case *c, struct ct_arena *arena,
 		if (c->ranks[r].last_sign_ns != CT_UNKNOWN &&
 		    c->ranks[r].last_sign_ns > ix->latest_ns)
 			ix->latest_ns = c->ranks[r].last_sign_ns;
-	if (index_calls(ix) != CT_OK || note_threads(ix) != CT_OK ||
+	if (index_calls(ix) != CT_OK || note_threads(ix) != CT_OK || index_called(ix) != CT_OK ||
 	    ct_hang_index_members(ix) != CT_OK || ct_hang_index_kernels(ix) != CT_OK ||
 	    ct_hang_index_instances(ix) != CT_OK)
 		return CT_NOMEM;

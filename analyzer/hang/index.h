@@ -8,6 +8,7 @@
 
 #include "analyzer/base/arena.h"
 #include "analyzer/hang/hang_case.h"
+#include "analyzer/order/order_call.h"
 #include "trace/format.h"
 #include "trace/ops.h"
 
@@ -83,6 +84,8 @@ struct ct_hang_index {
 	uint32_t *parts;	  /* ops of instances, by rank */
 	uint32_t *instance_of;	  /* by op; NONE: of which nobody knows who takes part */
 
+	struct ct_order_call *called; /* by op: what other members can contradict */
+
 	uint32_t *rank_calls; /* by rank, one more than there are: into calls */
 	uint32_t *calls;      /* indices of those that have not returned */
 	uint8_t *one_thread;  /* by rank: all that is known of it is of one thread */
@@ -121,6 +124,17 @@ uint32_t ct_hang_part(const struct ct_hang_index *ix, const struct ct_hang_insta
 static inline int ct_hang_is_p2p(unsigned op)
 {
 	return op == CT_OP_Send || op == CT_OP_Recv;
+}
+
+/* An op as order/ compares it; without its site. */
+struct ct_order_call ct_hang_called(const struct ct_hang_op *op);
+
+/* What the `at`th part of an instance called. */
+static inline const struct ct_order_call *ct_hang_called_by(const struct ct_hang_index *ix,
+							    const struct ct_hang_instance *i,
+							    uint32_t at)
+{
+	return &ix->called[ix->parts[i->first + at]];
 }
 
 /* ---- the parts of building, in this order ---- */

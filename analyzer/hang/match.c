@@ -1,47 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/match.h"
 
-#include <string.h>
-
 #include "trace/ops.h"
 #include "trace/status.h"
 
 /* Numbers behind the first difference that are compared to see whether one was left out or is too many. */
 #define CT_SHIFT_OPS 8u
 
-static int says_size(const struct ct_hang_op *op)
+/* CT_HANG_CODES: no field. */
+static enum ct_hang_code code_of(enum ct_mismatch_field field)
 {
-	switch (op->op) {
-	case CT_OP_AllReduce:
-	case CT_OP_Broadcast:
-	case CT_OP_Reduce:
-	case CT_OP_AllGather:
-	case CT_OP_ReduceScatter:
-		return !op->varying && (op->bytes || op->dtype);
-	default:
-		return 0;
-	}
-}
+	static const enum ct_hang_code codes[] = {
+		[CT_MISMATCH_NONE] = CT_HANG_CODES,
+		[CT_MISMATCH_OP] = CT_HANG_IS_MISMATCH_OP,
+		[CT_MISMATCH_BYTES] = CT_HANG_IS_MISMATCH_COUNT,
+		[CT_MISMATCH_DTYPE] = CT_HANG_IS_MISMATCH_DTYPE,
+		[CT_MISMATCH_REDOP] = CT_HANG_IS_MISMATCH_REDOP,
+		[CT_MISMATCH_ROOT] = CT_HANG_IS_MISMATCH_ROOT,
+	};
 
-/* CT_HANG_CODES: in nothing. */
-static enum ct_hang_code between(const struct ct_hang_op *a, const struct ct_hang_op *b)
-{
-	if (!a->op || !b->op || a->graph || b->graph)
-		return CT_HANG_CODES;
-	if (a->op != b->op)
-		return CT_HANG_IS_MISMATCH_OP;
-	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->peer >= 0 && b->peer >= 0 &&
-	    a->peer != b->peer)
-		return CT_HANG_IS_MISMATCH_ROOT;
-	if (says_size(a) && says_size(b) && a->bytes != b->bytes)
-		return a->count == b->count && ct_dtypes_differ(a->dtype, b->dtype)
-			       ? CT_HANG_IS_MISMATCH_DTYPE
-			       : CT_HANG_IS_MISMATCH_COUNT;
-	if (ct_dtypes_differ(a->dtype, b->dtype))
-		return CT_HANG_IS_MISMATCH_DTYPE;
-	if (a->redop && b->redop && a->redop != b->redop)
-		return CT_HANG_IS_MISMATCH_REDOP;
-	return CT_HANG_CODES;
+	return codes[field];
 }
 
 static const struct ct_hang_op *part(const struct ct_hang_index *ix,
@@ -50,29 +28,23 @@ static const struct ct_hang_op *part(const struct ct_hang_index *ix,
 	return &ix->c->ops[ix->parts[i->first + at]];
 }
 
-/* The part that most others agree with (Boyer and Moore's vote), and how many do. */
-static uint32_t vote(const struct ct_hang_index *ix, const struct ct_hang_instance *i,
-		     uint32_t *agree)
-{
-	uint32_t candidate = 0, votes = 0;
+/* Parts of one instance. */
+struct parts {
+	const struct ct_hang_index *ix;
+	const struct ct_hang_instance *i;
+};
 
-	for (uint32_t k = 0; k < i->n; k++) {
-		if (votes == 0)
-			candidate = k;
-		if (between(part(ix, i, candidate), part(ix, i, k)) == CT_HANG_CODES)
-			votes++;
-		else
-			votes--;
-	}
-	*agree = 0;
-	for (uint32_t k = 0; k < i->n; k++)
-		*agree += between(part(ix, i, candidate), part(ix, i, k)) == CT_HANG_CODES;
-	return candidate;
+static int agree_on(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct parts *p = arg;
+
+	return !ct_order_differ(ct_hang_called_by(p->ix, p->i, a),
+				ct_hang_called_by(p->ix, p->i, b));
 }
 
-static int signature_differs(const struct ct_hang_op *a, const struct ct_hang_op *b)
+static int signature_differs(const struct ct_order_call *a, const struct ct_order_call *b)
 {
-	return between(a, b) != CT_HANG_CODES || (a->site && b->site && strcmp(a->site, b->site));
+	return ct_order_differ(a, b) || ct_order_other_site(a, b);
 }
 
 /* How many numbers from instance `at` on agree if those of `a` are compared with those of `b`, `ahead` (0 or 1) numbers later; -1 if
@@ -94,7 +66,7 @@ static int agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a
 		y = ct_hang_part(ix, next, b, 0);
 		if (x == CT_HANG_NONE || y == CT_HANG_NONE)
 			continue;
-		if (signature_differs(&ix->c->ops[x], &ix->c->ops[y]))
+		if (signature_differs(&ix->called[x], &ix->called[y]))
 			return -1;
 		n++;
 	}
@@ -104,17 +76,18 @@ static int agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a
 /* The last time that `rank` called what it calls at instance `at`, did it call then what `other` calls here? */
 static int is_usual_next(const struct ct_hang_index *ix, uint32_t at, uint32_t rank, uint32_t other)
 {
-	const struct ct_hang_op *here = &ix->c->ops[ct_hang_part(ix, &ix->instances[at], rank, 0)];
-	const struct ct_hang_op *next = &ix->c->ops[ct_hang_part(ix, &ix->instances[at], other, 0)];
-	uint32_t first = ix->instance_first[here->comm];
+	const struct ct_hang_instance *i = &ix->instances[at];
+	const struct ct_order_call *here = &ix->called[ct_hang_part(ix, i, rank, 0)];
+	const struct ct_order_call *next = &ix->called[ct_hang_part(ix, i, other, 0)];
+	uint32_t first = ix->instance_first[i->comm];
 
 	for (uint32_t k = at; k-- > first + 1;) {
 		uint32_t x = ct_hang_part(ix, &ix->instances[k - 1], rank, 0);
 		uint32_t y = ct_hang_part(ix, &ix->instances[k], rank, 0);
 
 		if (x != CT_HANG_NONE && y != CT_HANG_NONE &&
-		    !signature_differs(&ix->c->ops[x], here))
-			return !signature_differs(&ix->c->ops[y], next);
+		    !signature_differs(&ix->called[x], here))
+			return !signature_differs(&ix->called[y], next);
 	}
 	return 0;
 }
@@ -139,7 +112,7 @@ static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_
 {
 	const struct ct_hang_instance *i = &ix->instances[at];
 	struct ct_hang_mismatch *m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
-	uint32_t agree, usual = vote(ix, i, &agree);
+	uint32_t agree, usual = ct_order_vote(i->n, agree_on, &(struct parts){ ix, i }, &agree);
 
 	if (!m)
 		return CT_NOMEM;
@@ -151,7 +124,8 @@ static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_
 	m->usual = ix->parts[i->first + usual];
 	m->code = CT_HANG_CODES;
 	for (uint32_t k = 0; k < i->n; k++) {
-		enum ct_hang_code code = between(part(ix, i, usual), part(ix, i, k));
+		enum ct_hang_code code = code_of(ct_order_differ(ct_hang_called_by(ix, i, usual),
+								 ct_hang_called_by(ix, i, k)));
 
 		if (code != CT_HANG_CODES && m->code == CT_HANG_CODES) {
 			m->code = code;
@@ -208,7 +182,8 @@ int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_
 		if (any && i->seq < done) /* all went past it */
 			continue;
 		for (uint32_t k = 1; k < i->n; k++)
-			if (between(part(ix, i, 0), part(ix, i, k)) != CT_HANG_CODES)
+			if (ct_order_differ(ct_hang_called_by(ix, i, 0),
+					    ct_hang_called_by(ix, i, k)))
 				return describe(ix, at, found);
 	}
 	return CT_OK;
@@ -217,18 +192,9 @@ int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_
 enum ct_hang_code ct_hang_message_between(unsigned backend, const struct ct_hang_op *send,
 					  const struct ct_hang_op *recv)
 {
-	int types_differ = ct_dtypes_differ(send->dtype, recv->dtype);
+	const struct ct_order_call s = ct_hang_called(send), r = ct_hang_called(recv);
 
-	if (!send->bytes || !recv->bytes)
-		return CT_HANG_CODES;
-	if (send->bytes == recv->bytes)
-		return backend == CT_BACKEND_NCCL && types_differ ? CT_HANG_IS_MISMATCH_DTYPE
-								  : CT_HANG_CODES;
-	/* MPI's receive says how much there is room for. */
-	if (backend == CT_BACKEND_MPI && send->bytes < recv->bytes)
-		return CT_HANG_CODES;
-	return send->count == recv->count && types_differ ? CT_HANG_IS_MISMATCH_DTYPE
-							  : CT_HANG_IS_MISMATCH_COUNT;
+	return code_of(ct_order_message_differ(backend, &s, &r));
 }
 
 int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t at,

@@ -56,17 +56,6 @@ static void lay_out(const struct ct_order *order, uint64_t seq, const uint8_t *s
 	}
 }
 
-/* Of two calls, or of none; where a site is not known, neither holds. */
-static int same_site(const struct ct_order_call *a, const struct ct_order_call *b)
-{
-	return a && b && a->site && a->site == b->site;
-}
-
-static int other_site(const struct ct_order_call *a, const struct ct_order_call *b)
-{
-	return a && b && a->site && b->site && a->site != b->site;
-}
-
 /* ---- in which set ---- */
 
 /* Calls at one number, those together that do not contradict each other. */
@@ -182,8 +171,8 @@ static struct fit try(const struct sides *s, uint32_t from, uint32_t odd_by, uin
 		fit.fits++;
 		fit.odd_tell += (uint32_t)clash(s, i + odd_by);
 		fit.usual_tell += (uint32_t)clash(s, i + usual_by);
-		fit.sites += same_site(odd, usual);
-		fit.sites_tell += other_site(odd, s->usual[i + odd_by]);
+		fit.sites += ct_order_same_site(odd, usual);
+		fit.sites_tell += ct_order_other_site(odd, s->usual[i + odd_by]);
 	}
 	return fit;
 }
@@ -262,7 +251,8 @@ static void explain(const struct sides *s, uint32_t at, uint64_t instances, stru
 
 static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
 {
-	return a && b && a->op != CT_OP_GraphLaunch && !ct_order_differ(a, b) && !other_site(a, b);
+	return a && b && a->op != CT_OP_GraphLaunch && !ct_order_differ(a, b) &&
+	       !ct_order_other_site(a, b);
 }
 
 /* Is what the usual ones called up to `at` periodic? The shortest period, 0: none that shows. */
@@ -316,9 +306,9 @@ static uint32_t first_other_site(const struct sides *s, uint32_t at)
 {
 	uint32_t i = at;
 
-	while (i > 0 && other_site(s->usual[i - 1], s->odd[i - 1]))
+	while (i > 0 && ct_order_other_site(s->usual[i - 1], s->odd[i - 1]))
 		i--;
-	return i > 0 && same_site(s->usual[i - 1], s->odd[i - 1]) ? i : at;
+	return i > 0 && ct_order_same_site(s->usual[i - 1], s->odd[i - 1]) ? i : at;
 }
 
 /* Does o(s) = u(s + k), or the reverse, site and all, hold for all numbers in [from, at)? */
@@ -332,7 +322,8 @@ static int shifted_by_site(const struct sides *s, uint32_t from, uint32_t at, en
 			return 0;
 		odd = s->odd[how == CT_APART_EXTRA ? i + k : i];
 		usual = s->usual[how == CT_APART_EXTRA ? i : i + k];
-		if (!odd || !usual || ct_order_differ(odd, usual) || !same_site(odd, usual))
+		if (!odd || !usual || ct_order_differ(odd, usual) ||
+		    !ct_order_same_site(odd, usual))
 			return 0;
 	}
 	return 1;
@@ -351,8 +342,8 @@ static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_apart *
 {
 	uint32_t first = first_other_site(s, at), began = first;
 
-	if (first < at || (other_site(s->usual[at], s->odd[at]) &&
-			   (at == 0 || same_site(s->usual[at - 1], s->odd[at - 1]))))
+	if (first < at || (ct_order_other_site(s->usual[at], s->odd[at]) &&
+			   (at == 0 || ct_order_same_site(s->usual[at - 1], s->odd[at - 1]))))
 		note_sites(s, first, out);
 	while (began < at && !(out->by && shifted_by_site(s, began, at, out->how, out->by)))
 		began++;

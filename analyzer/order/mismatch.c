@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/order/mismatch.h"
 
-#include "trace/ops.h"
 #include "trace/status.h"
 
 void ct_mismatches_init(struct ct_mismatches *all, struct ct_arena *memory)
@@ -15,86 +14,18 @@ void ct_mismatches_fini(struct ct_mismatches *all)
 	ct_table_fini(&all->by_comm);
 }
 
-const char *ct_mismatch_field_name(enum ct_mismatch_field field)
-{
-	switch (field) {
-	case CT_MISMATCH_OP:
-		return "op";
-	case CT_MISMATCH_BYTES:
-		return "count";
-	case CT_MISMATCH_DTYPE:
-		return "dtype";
-	case CT_MISMATCH_REDOP:
-		return "redop";
-	case CT_MISMATCH_ROOT:
-		return "root";
-	case CT_MISMATCH_NONE:
-		break;
-	}
-	return "none";
-}
-
-/* Sizes of the others may differ by right. */
-int ct_mismatch_sizes_agree(const struct ct_member *m)
-{
-	switch (m->op) {
-	case CT_OP_AllReduce:
-	case CT_OP_Broadcast:
-	case CT_OP_Reduce:
-	case CT_OP_AllGather:
-	case CT_OP_ReduceScatter:
-		return !m->varying;
-	default:
-		return 0;
-	}
-}
-
-static int says_size(const struct ct_member *m)
-{
-	return m->dtype || m->bytes;
-}
-
 enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b)
 {
-	/* A rank may carry out by a graph what another one calls by itself, or by a graph that holds more. */
-	if (a->op == CT_OP_GraphLaunch || b->op == CT_OP_GraphLaunch)
-		return CT_MISMATCH_NONE;
-	if (a->op != b->op)
-		return CT_MISMATCH_OP;
-	/* A rank that has no part in an operation (of an intercommunicator, in the root's group) does not say these. */
-	if (ct_op_class(a->op) == CT_CLASS_ROOTED && a->root >= 0 && b->root >= 0 &&
-	    a->root != b->root)
-		return CT_MISMATCH_ROOT;
-	if (ct_mismatch_sizes_agree(a) && ct_mismatch_sizes_agree(b) && says_size(a) &&
-	    says_size(b) && a->bytes != b->bytes)
-		return a->count == b->count && ct_dtypes_differ(a->dtype, b->dtype)
-			       ? CT_MISMATCH_DTYPE
-			       : CT_MISMATCH_BYTES;
-	if (ct_dtypes_differ(a->dtype, b->dtype))
-		return CT_MISMATCH_DTYPE;
-	if (a->redop && b->redop && a->redop != b->redop)
-		return CT_MISMATCH_REDOP;
-	return CT_MISMATCH_NONE;
+	const struct ct_order_call x = ct_order_call_of(a), y = ct_order_call_of(b);
+
+	return ct_order_differ(&x, &y);
 }
 
-/* The member that more than half agree with, if there is one (Boyer and Moore's vote). */
-static const struct ct_member *vote(const struct ct_instance *i, uint32_t *agree)
+static int agree_on(const void *instance, uint32_t a, uint32_t b)
 {
-	const struct ct_member *candidate = &i->members[0];
-	uint32_t votes = 0;
+	const struct ct_instance *i = instance;
 
-	for (uint32_t m = 0; m < i->n; m++) {
-		if (votes == 0)
-			candidate = &i->members[m];
-		if (ct_mismatch_between(candidate, &i->members[m]))
-			votes--;
-		else
-			votes++;
-	}
-	*agree = 0;
-	for (uint32_t m = 0; m < i->n; m++)
-		*agree += !ct_mismatch_between(candidate, &i->members[m]);
-	return 2 * (uint64_t)*agree > i->n ? candidate : NULL;
+	return !ct_mismatch_between(&i->members[a], &i->members[b]);
 }
 
 static void describe(struct ct_mismatch *mismatch, const struct ct_instance *i,
@@ -124,17 +55,17 @@ int ct_mismatch_check(struct ct_mismatches *all, const struct ct_instance *i,
 		      const struct ct_member **usual)
 {
 	struct ct_mismatch *mismatch;
-	const struct ct_member *most;
-	uint32_t agree, same = 1;
+	const struct ct_member *most = NULL;
+	uint32_t voted, agree, same = 1;
 
 	*usual = &i->members[0];
 	while (same < i->n && !ct_mismatch_between(&i->members[0], &i->members[same]))
 		same++;
 	if (same >= i->n || i->src >= 0)
 		return 0;
-	most = vote(i, &agree);
-	if (most)
-		*usual = most;
+	voted = ct_order_vote(i->n, agree_on, i, &agree);
+	if (2 * (uint64_t)agree > i->n)
+		*usual = most = &i->members[voted];
 	mismatch = ct_table_get(&all->by_comm, i->comm->index);
 	if (mismatch) {
 		mismatch->instances++;

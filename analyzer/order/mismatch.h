@@ -6,17 +6,9 @@
 #define CT_MISMATCH_H
 
 #include "analyzer/match/match.h"
+#include "analyzer/order/order_call.h"
 
 #define CT_MISMATCH_RANKS 64u /* named in one finding */
-
-enum ct_mismatch_field {
-	CT_MISMATCH_NONE,
-	CT_MISMATCH_OP,
-	CT_MISMATCH_BYTES,
-	CT_MISMATCH_DTYPE,
-	CT_MISMATCH_REDOP,
-	CT_MISMATCH_ROOT,
-};
 
 /* The first of a communicator, and how many followed. */
 struct ct_mismatch {
@@ -43,9 +35,6 @@ struct ct_mismatches {
 void ct_mismatches_init(struct ct_mismatches *all, struct ct_arena *memory);
 void ct_mismatches_fini(struct ct_mismatches *all);
 
-/* Must all members of such an operation say the same size? */
-int ct_mismatch_sizes_agree(const struct ct_member *member);
-
 /* In what `a` and `b`, members of one collective, contradict each other. */
 enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const struct ct_member *b);
 
@@ -53,8 +42,5 @@ enum ct_mismatch_field ct_mismatch_between(const struct ct_member *a, const stru
  * contradict each other, 0 if not, or CT_NOMEM. */
 int ct_mismatch_check(struct ct_mismatches *all, const struct ct_instance *instance,
 		      const struct ct_member **usual);
-
-/* "op", "count", ... as the outside contract spells fields. */
-const char *ct_mismatch_field_name(enum ct_mismatch_field field);
 
 #endif

@@ -127,20 +127,6 @@ int ct_orders_left(struct ct_orders *orders, struct ct_comm *comm, uint32_t memb
 
 /* ---- rows ---- */
 
-static struct ct_order_call call_of(const struct ct_member *m)
-{
-	return (struct ct_order_call){
-		.site = m->site,
-		.count = m->count,
-		.bytes = m->bytes,
-		.root = m->root,
-		.op = m->op,
-		.dtype = m->dtype,
-		.redop = m->redop,
-		.varying = m->varying,
-	};
-}
-
 /* To the letter, but for shares that may differ. */
 static int same_call(const struct ct_member *a, const struct ct_member *b)
 {
@@ -213,7 +199,7 @@ static int fill_mixed(struct ct_order_row *row, const struct ct_instance *i)
 		if (c == CT_ORDER_CALLS)
 			c = place_without_site(more, member);
 		else if (c == more->n_calls)
-			more->calls[more->n_calls++] = call_of(member);
+			more->calls[more->n_calls++] = ct_order_call_of(member);
 		more->who[member->index] = (uint8_t)(c + 1);
 	}
 	row->is_mixed = 1;
@@ -251,7 +237,7 @@ int ct_order_note(struct ct_order *order, const struct ct_instance *i)
 		row->seq = i->seq;
 		row->n = i->n;
 		row->is_mixed = 0;
-		row->call = call_of(&i->members[0]);
+		row->call = ct_order_call_of(&i->members[0]);
 		if (!(whole && same && one_site) && fill_mixed(row, i) != CT_OK)
 			return CT_NOMEM;
 	}
@@ -299,22 +285,4 @@ const struct ct_order_call *ct_order_at(const struct ct_order *order, uint64_t s
 		return &row->call;
 	who = row->more->who[member];
 	return who && who <= row->more->n_calls ? &row->more->calls[who - 1] : NULL;
-}
-
-enum ct_mismatch_field ct_order_differ(const struct ct_order_call *a, const struct ct_order_call *b)
-{
-	const struct ct_order_call *const calls[] = { a, b };
-	struct ct_member members[2];
-
-	for (int i = 0; i < 2; i++)
-		members[i] = (struct ct_member){
-			.count = calls[i]->count,
-			.bytes = calls[i]->bytes,
-			.root = calls[i]->root,
-			.op = calls[i]->op,
-			.dtype = calls[i]->dtype,
-			.redop = calls[i]->redop,
-			.varying = calls[i]->varying,
-		};
-	return ct_mismatch_between(&members[0], &members[1]);
 }

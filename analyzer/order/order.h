@@ -17,13 +17,6 @@
 #define CT_ORDER_BEFORE 16u /* of them before the trouble */
 #define CT_ORDER_CALLS 7u   /* different ones in one row; more are not told apart */
 
-struct ct_order_call {
-	const struct ct_site *site; /* NULL unknown */
-	uint64_t count, bytes;
-	int32_t root;
-	uint8_t op, dtype, redop, varying;
-};
-
 /* A row in which members made different calls, or some are missing. */
 struct ct_order_more {
 	uint32_t n_calls;
@@ -95,9 +88,5 @@ void ct_orders_ended(struct ct_orders *orders);
 /* What a member called; NULL: not known. */
 const struct ct_order_call *ct_order_at(const struct ct_order *order, uint64_t seq,
 					uint32_t member);
-
-/* In what two calls contradict each other, whoever made them. */
-enum ct_mismatch_field ct_order_differ(const struct ct_order_call *a,
-				       const struct ct_order_call *b);
 
 #endif
