@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 void ct_union_fini(struct ct_union *u)
@@ -27,17 +28,7 @@ static int make_room(struct ct_union *u)
 /* The first that ends at `ns` or later. */
 static uint32_t reaching(const struct ct_union *u, uint64_t ns)
 {
-	uint32_t low = 0, high = u->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (u->parts[middle].end < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)CT_BISECT(i, 0, u->n, u->parts[i].end < ns);
 }
 
 /* What of [begin, end) parts [from, to) leave free. */

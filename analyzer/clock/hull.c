@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
+
 /* A third of the range a step: after so many steps it is below 1e-16. */
 #define SEARCH_STEPS 72
 
@@ -43,17 +45,7 @@ static unsigned least_corner(const struct ct_hull *h)
 
 static unsigned place_of(const struct ct_hull *h, int64_t x)
 {
-	unsigned from = 0, to = h->n;
-
-	while (from < to) {
-		unsigned mid = (from + to) / 2;
-
-		if (h->x[mid] < x)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return (unsigned)CT_BISECT(i, 0, h->n, h->x[i] < x);
 }
 
 void ct_hull_add(struct ct_hull *h, int64_t x, int64_t y)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
 
@@ -41,19 +42,11 @@ static void conflict(struct ct_relation *r, enum ct_clock_conflict_kind kind, do
 /* What causality allows at x. 0: nothing is kept of that time. */
 static int bound_at(const struct ct_clock_edge *e, double x, double *least, double *most)
 {
-	unsigned from = 0, to = e->n_bounds;
+	unsigned from = CT_BISECT(k, 0, e->n_bounds, e->bounds[k].x[2] < x);
 	const struct ct_edge_bound *b;
 	double share;
 	int i;
 
-	while (from < to) {
-		unsigned mid = (from + to) / 2;
-
-		if (e->bounds[mid].x[2] < x)
-			from = mid + 1;
-		else
-			to = mid;
-	}
 	if (from == e->n_bounds)
 		return 0;
 	b = &e->bounds[from];

@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/hang.h"
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
 {
-	uint32_t lo = 0, hi = c->n_ranks;
+	uint32_t lo = CT_BISECT(i, 0, c->n_ranks, c->ranks[i].rank < rank);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->ranks[mid].rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < c->n_ranks && c->ranks[lo].rank == rank ? &c->ranks[lo] : NULL;
 }
 
 const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
 {
 	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);
-	uint32_t index = r ? (uint32_t)(r - c->ranks) : UINT32_MAX, lo = 0, hi = c->n_ops;
+	uint32_t index = r ? (uint32_t)(r - c->ranks) : UINT32_MAX;
+	uint32_t lo = CT_BISECT(i, 0, c->n_ops, c->ops[i].rank < index);
 	const struct ct_hang_op *last = NULL;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->ops[mid].rank < index)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < c->n_ops && c->ops[lo].rank == index; lo++) {
 		enum ct_op_state state = c->ops[lo].state;
 
@@ -45,16 +31,8 @@ const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
 
 int ct_hang_is_among(int rank, const int *ranks, uint32_t n)
 {
-	uint32_t low = 0, high = n;
+	uint32_t low = CT_BISECT(i, 0, n, ranks[i] < rank);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ranks[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < n && ranks[low] == rank;
 }
 

@@ -147,16 +147,8 @@ int ct_hang_index_instances(struct ct_hang_index *ix)
 uint32_t ct_hang_part(const struct ct_hang_index *ix, const struct ct_hang_instance *i,
 		      uint32_t rank, unsigned op)
 {
-	uint32_t lo = i->first, hi = i->first + i->n;
+	uint32_t lo = CT_BISECT(k, i->first, i->first + i->n, ix->c->ops[ix->parts[k]].rank < rank);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ix->c->ops[ix->parts[mid]].rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < i->first + i->n && ix->c->ops[ix->parts[lo]].rank == rank; lo++)
 		if (!op || ix->c->ops[ix->parts[lo]].op == op)
 			return ix->parts[lo];

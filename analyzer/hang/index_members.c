@@ -46,16 +46,8 @@ struct ct_hang_member *ct_hang_member(const struct ct_hang_index *ix, uint32_t c
 		return NULL;
 	lo = ix->member_first[comm];
 	hi = ix->member_first[comm + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ix->members[mid].rank < rank)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < ix->member_first[comm + 1] && ix->members[lo].rank == rank ? &ix->members[lo]
-									       : NULL;
+	lo = CT_BISECT(i, lo, hi, ix->members[i].rank < rank);
+	return lo < hi && ix->members[lo].rank == rank ? &ix->members[lo] : NULL;
 }
 
 static void note_any(struct ct_hang_member *m, const struct ct_hang_op *op)

@@ -24,20 +24,12 @@ static int by_comm(const void *a, const void *b)
 struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uint64_t key,
 					     uint32_t nranks)
 {
-	size_t from = 0, to = report->comms_by_key ? report->n_comms : 0;
+	size_t n = report->comms_by_key ? report->n_comms : 0;
+	size_t at = CT_BISECT(i, 0, n, compare_comm(key, nranks, report->comms_by_key[i]) > 0);
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		int order = compare_comm(key, nranks, report->comms_by_key[mid]);
-
-		if (!order)
-			return report->comms_by_key[mid];
-		if (order < 0)
-			to = mid;
-		else
-			from = mid + 1;
-	}
-	return NULL;
+	return at < n && compare_comm(key, nranks, report->comms_by_key[at]) == 0
+		       ? report->comms_by_key[at]
+		       : NULL;
 }
 
 /* ---- classes of operations ---- */
@@ -61,19 +53,12 @@ struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint6
 	const struct ct_report_op wanted = {
 		.comm_key = comm_key, .op = op, .dtype = dtype, .bytes_class = bytes_class
 	};
-	size_t from = 0, to = report->ops_by_key ? report->n_ops : 0, last;
+	size_t n_ops = report->ops_by_key ? report->n_ops : 0;
+	size_t from = CT_BISECT(i, 0, n_ops, compare_op(report->ops_by_key[i], &wanted) < 0);
+	size_t last = from;
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (compare_op(report->ops_by_key[mid], &wanted) < 0)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	for (last = from; report->ops_by_key && last < report->n_ops; last++)
-		if (compare_op(report->ops_by_key[last], &wanted) != 0)
-			break;
+	while (last < n_ops && compare_op(report->ops_by_key[last], &wanted) == 0)
+		last++;
 	*n = last - from;
 	return *n ? report->ops_by_key + from : NULL;
 }

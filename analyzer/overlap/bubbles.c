@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/sort.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -145,18 +146,10 @@ static int add_interval(struct room *r, uint32_t *n, uint64_t begin, uint64_t en
 /* Of [begin, end), what lies within cycles. */
 static uint64_t within(const struct ct_cuts *cuts, uint64_t begin, uint64_t end)
 {
-	uint32_t low = 0, high = cuts->n;
 	uint64_t sum = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cuts->all[middle].end_ns <= begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < cuts->n && cuts->all[low].begin_ns < end; low++) {
+	for (uint32_t low = ct_cuts_from(cuts, begin);
+	     low < cuts->n && cuts->all[low].begin_ns < end; low++) {
 		uint64_t from = begin > cuts->all[low].begin_ns ? begin : cuts->all[low].begin_ns;
 		uint64_t to = end < cuts->all[low].end_ns ? end : cuts->all[low].end_ns;
 

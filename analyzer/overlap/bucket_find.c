@@ -130,20 +130,14 @@ static uint64_t stood(const struct finder *f, uint32_t seat, uint32_t comm, uint
 		      uint64_t end, uint64_t *first, uint64_t *err)
 {
 	const struct ct_exposures *stalls = f->stalls;
-	uint32_t low = stalls->seat_first[seat], high = stalls->seat_first[seat + 1];
+	uint32_t last = stalls->seat_first[seat + 1];
+	uint32_t low = CT_BISECT(i, stalls->seat_first[seat], last,
+				 stalls->all[i].begin_ns < begin);
 	uint64_t reached = begin, sum = 0;
 
 	*first = 0;
 	*err = 0;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (stalls->all[middle].begin_ns < begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < stalls->seat_first[seat + 1] && stalls->all[low].begin_ns < end; low++) {
+	for (; low < last && stalls->all[low].begin_ns < end; low++) {
 		const struct ct_exposure *s = &stalls->all[low];
 		uint64_t from = s->begin_ns > reached ? s->begin_ns : reached;
 

@@ -3,18 +3,17 @@
 
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
+
+uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns)
+{
+	return (uint32_t)CT_BISECT(i, 0, cuts->n, cuts->all[i].end_ns <= ns);
+}
+
 uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns)
 {
-	uint32_t low = 0, high = cuts->n;
+	uint32_t low = ct_cuts_from(cuts, at_ns);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cuts->all[middle].end_ns <= at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < cuts->n && cuts->all[low].begin_ns <= at_ns ? low : CT_NO_CYCLE;
 }
 

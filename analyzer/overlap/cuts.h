@@ -20,6 +20,9 @@ struct ct_cuts {
 	uint32_t n;
 };
 
+/* The first cycle that ends after a time; cuts->n: none. */
+uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns);
+
 /* The cycle that a time lies in; CT_NO_CYCLE: none. */
 uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
 

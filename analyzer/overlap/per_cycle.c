@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* Of a cycle's communication, what may be unknown. */
@@ -43,18 +44,10 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
 {
 	const struct ct_cuts *cuts = r->cuts;
-	uint32_t low = 0, high = cuts->n;
 	uint64_t sum = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cuts->all[middle].end_ns <= begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < cuts->n && cuts->all[low].begin_ns < end; low++) {
+	for (uint32_t low = ct_cuts_from(cuts, begin);
+	     low < cuts->n && cuts->all[low].begin_ns < end; low++) {
 		uint64_t from = later(begin, cuts->all[low].begin_ns);
 		uint64_t to = earlier(end, cuts->all[low].end_ns);
 
@@ -112,17 +105,10 @@ static uint64_t start_of(const struct ct_tape *tape, uint32_t at)
 /* The rank's part that started at start_ns, or next to it; the end of its parts: there is none. */
 static uint32_t find_start(const struct ct_tape *tape, uint32_t seat, uint64_t start_ns)
 {
-	uint32_t low = tape->seat_first[seat], high = tape->seat_first[seat + 1], end = high;
+	uint32_t end = tape->seat_first[seat + 1];
+	uint32_t low = CT_BISECT(i, tape->seat_first[seat], end, start_of(tape, i) < start_ns);
 	uint64_t before = UINT64_MAX, after = UINT64_MAX;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (start_of(tape, middle) < start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < end)
 		after = start_of(tape, low) - start_ns;
 	if (low > tape->seat_first[seat])

@@ -63,16 +63,8 @@ static uint32_t pick(const struct ct_sequence *s, const uint8_t *chosen, uint32_
 /* Which cycle an operation of the sequence is in, by its place. */
 static uint32_t cycle_of_place(const uint32_t *places, uint32_t n, uint32_t place)
 {
-	uint32_t from = 0, to = n;
+	uint32_t from = CT_BISECT(i, 0, n, places[i] <= place);
 
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (places[middle] <= place)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	return from ? from - 1 : CT_CYCLES_NONE;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* How far back a call that began earlier is looked for: on another thread, or with the same call. */
@@ -70,17 +71,7 @@ int ct_calls_add(struct ct_calls *calls, enum ct_call_kind kind, const struct ct
 /* The first that begins at `ns` or later. */
 static uint32_t from(const struct ct_call_list *list, uint64_t ns)
 {
-	uint32_t low = list->first, high = list->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->all[middle].begin_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)CT_BISECT(i, list->first, list->n, list->all[i].begin_ns < ns);
 }
 
 /* The wait of this thread that began then; NULL: not told of. */

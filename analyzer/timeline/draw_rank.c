@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/timeline/draw.h"
 #include "analyzer/timeline/draw_hang.h"
@@ -127,18 +128,10 @@ static int draw_own(struct ct_pen *pen, uint32_t seat, uint32_t track)
 	struct own own = {
 		.pen = pen, .named = pen->named, .instant_ns = UINT64_MAX, .track = track
 	};
-	size_t low = 0, high = pen->n_named;
 	int rank = pen->census->seats[seat].rank, st = CT_OK;
+	size_t low = CT_BISECT(i, 0, pen->n_named, pen->named[i].rank < rank);
 	uint64_t reached = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pen->named[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	own.named += low;
 	while (low + own.n_named < pen->n_named && pen->named[low + own.n_named].rank == rank)
 		own.n_named++;

@@ -23,16 +23,8 @@ static int says_late(const struct ct_finding *f)
 
 static int names(const struct ct_finding *f, int rank)
 {
-	size_t low = 0, high = f->n_ranks;
+	size_t low = CT_BISECT(i, 0, f->n_ranks, f->ranks[i] < rank);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->ranks[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return !f->n_ranks || (low < f->n_ranks && f->ranks[low] == rank);
 }
 

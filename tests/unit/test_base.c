@@ -178,6 +178,19 @@ static void sums_stay_at_the_most(void **state)
 	assert_true(ct_plus_u32(7, 8) == 15);
 }
 
+static void what_is_sorted_is_found_where_it_begins(void **state)
+{
+	const int sorted[] = { 2, 4, 4, 4, 9 };
+
+	(void)state;
+	assert_int_equal(CT_BISECT(i, 0, 5, sorted[i] < 4), 1);
+	assert_int_equal(CT_BISECT(i, 0, 5, sorted[i] <= 4), 4);
+	assert_int_equal(CT_BISECT(i, 0, 5, sorted[i] < 0), 0);
+	assert_int_equal(CT_BISECT(i, 0, 5, sorted[i] < 10), 5);
+	assert_int_equal(CT_BISECT(i, 2, 5, sorted[i] < 4), 2);
+	assert_int_equal(CT_BISECT(i, 0, 0, sorted[i] < 4), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +204,7 @@ int main(void)
 		cmocka_unit_test(the_spread_of_a_normal_sample_is_its_deviation),
 		cmocka_unit_test(a_quantile_lies_between_its_neighbours),
 		cmocka_unit_test(sums_stay_at_the_most),
+		cmocka_unit_test(what_is_sorted_is_found_where_it_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
