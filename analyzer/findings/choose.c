@@ -88,7 +88,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	if (c->late_pct <= LATE_OR_SLOW_PCT ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
-	if (ct_hung_find(model, c->report, &c->hung) != CT_OK ||
+	if (ct_hung_find(c->report, &c->hung) != CT_OK ||
 	    ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
 		return CT_NOMEM;
 	return ct_say_what_lacks(model, c->report, &c->lacks);

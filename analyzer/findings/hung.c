@@ -2,7 +2,6 @@
 #include "analyzer/findings/hung.h"
 
 #include "analyzer/hang/hang.h"
-#include "analyzer/model/model.h"
 
 /* A rank that died and that nobody waits for is no hang. In one that all ranks are in, all are named and nobody is a victim. */
 static const struct ct_hang_verdict *first_of(const struct ct_hang_result *result)
@@ -17,34 +16,15 @@ static const struct ct_hang_verdict *first_of(const struct ct_hang_result *resul
 	return NULL;
 }
 
-static int take(const struct ct_hang_run *run, const struct ct_report *report, struct ct_hung *hung)
+int ct_hung_find(const struct ct_report *report, struct ct_hung *hung)
 {
-	const struct ct_hang_verdict *first = first_of(run->result);
+	const struct ct_hang_verdict *first = report->hang ? first_of(report->hang->result) : NULL;
 
+	*hung = (struct ct_hung){ .text = NULL };
 	if (!first)
 		return CT_OK;
 	hung->confidence = first->confidence;
 	hung->text = ct_arena_printf(report->memory, "%s: %s", ct_hang_code_name(first->code),
 				     first->sentence);
 	return hung->text ? CT_OK : CT_NOMEM;
-}
-
-int ct_hung_find(const struct ct_model *model, struct ct_report *report, struct ct_hung *hung)
-{
-	const struct ct_hang_options options = { .attempt = model->attempt };
-	struct ct_err err = { .text = "" };
-	struct ct_hang_run *run = NULL;
-	struct ct_stuck_sum stuck;
-	int st;
-
-	*hung = (struct ct_hung){ .text = NULL };
-	ct_stuck_sum(model, &stuck);
-	if (!stuck.all && !report->n_ended)
-		return CT_OK;
-	st = ct_hang_of_run(model->run, &options, report->memory, &run, &err);
-	if (st != CT_OK)
-		return st == CT_NOMEM ? st : CT_OK;
-	if (run->result->n_verdicts)
-		report->hang = run;
-	return take(run, report, hung);
 }

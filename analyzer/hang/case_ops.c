@@ -118,7 +118,7 @@ int ct_hang_waited(struct ct_gather *g)
 /* When somebody began to end the job, as the host of a process has it. */
 static uint64_t torn_down(const struct filling *f, uint32_t process)
 {
-	return f->g->torn_down[f->g->attempts.places[process].host];
+	return f->g->torn_down[ct_gather_host_of(f->g, process)];
 }
 
 /* Its age when it was last seen; after others began to end the job, nothing is held against anybody. */
@@ -228,7 +228,7 @@ static int count(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *o
 static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
 {
 	struct filling *f = arg;
-	uint32_t rank = f->g->seats[kept->seat].index;
+	uint32_t rank = f->g->ranks[kept->seat];
 	struct ct_hang_op *out = &f->out->hang_case.ops[f->n];
 
 	if (rank == UINT32_MAX)
@@ -268,7 +268,7 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 /* Records of it are lost, but it told how far it had come. */
 static void fill_reached(struct filling *f, const struct ct_hang_kept *kept)
 {
-	uint32_t rank = f->g->seats[kept->seat].index;
+	uint32_t rank = f->g->ranks[kept->seat];
 
 	if (rank == UINT32_MAX || !f->g->processes[kept->process].lost ||
 	    kept->reached.next_seq <= kept->issued)
@@ -359,7 +359,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 		const struct ct_hang_process *p = &g->processes[call->process];
-		uint32_t rank = g->seats[g->attempts.places[call->process].seat].index;
+		uint32_t rank = g->ranks[g->model->attempts->places[call->process].seat];
 		struct ct_hang_call *to = &c->calls[c->n_calls];
 
 		if (rank == UINT32_MAX ||

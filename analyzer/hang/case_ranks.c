@@ -17,12 +17,12 @@ static uint32_t expected(const struct ct_gather *g)
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		int world = g->run->processes[p].id.world_size;
 
-		if (g->attempts.places[p].attempt == g->attempt && world > 0 &&
+		if (g->model->attempts->places[p].attempt == g->model->attempt && world > 0 &&
 		    (uint32_t)world > n && (uint32_t)world <= MOST_RANKS)
 			n = (uint32_t)world;
 	}
-	for (uint32_t c = 0; c < g->comms.n; c++) {
-		const struct ct_comm *comm = g->comms.all[c];
+	for (uint32_t c = 0; c < g->n_comms; c++) {
+		const struct ct_comm *comm = g->comms[c];
 
 		/* a few that claim to be a million are no reason to believe in a million */
 		if (comm->nranks > n && comm->nranks <= 4096 + 64 * comm->n_known)
@@ -32,7 +32,7 @@ static uint32_t expected(const struct ct_gather *g)
 		const struct ct_hang_seen_call *call = &g->calls[i];
 
 		if (call->kind == CT_HOST_INIT && call->rec.nranks > n &&
-		    call->rec.nranks <= 4096 + 64 * g->n_seats)
+		    call->rec.nranks <= 4096 + 64 * g->model->n_seats)
 			n = call->rec.nranks;
 	}
 	return n;
@@ -41,7 +41,7 @@ static uint32_t expected(const struct ct_gather *g)
 CT_SORT_BY(by_rank, struct ct_hang_rank, CT_UP(rank))
 
 /* What its process tells of a rank. */
-static void describe(struct ct_gather *g, const struct ct_hang_seat *seat, struct ct_hang_rank *out)
+static void describe(struct ct_gather *g, const struct ct_seat *seat, struct ct_hang_rank *out)
 {
 	const struct ct_hang_process *p = &g->processes[seat->process];
 	const char *host = g->run->processes[seat->process].id.host;
@@ -85,9 +85,9 @@ static struct ct_hang_rank unknown_rank(int rank)
 /* Is it somebody whom the case speaks of? Without rank and without communicators it is a process like any other. */
 static int counts(const struct ct_gather *g, uint32_t s)
 {
-	const struct ct_hang_seat *seat = &g->seats[s];
+	const struct ct_seat *seat = &g->model->seats[s];
 
-	if (!seat->is_used || !g->processes[seat->process].read)
+	if (!ct_gather_has(g, seat->process))
 		return 0;
 	if (seat->rank >= 0)
 		return 1;
@@ -105,21 +105,22 @@ static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_e
 	struct ct_table seen = { 0 };
 	int st = CT_OK;
 
-	c->ranks = ct_arena_calloc(g->memory, (size_t)g->n_seats + n_expected, sizeof(*c->ranks));
+	c->ranks = ct_arena_calloc(g->memory, (size_t)g->model->n_seats + n_expected,
+				   sizeof(*c->ranks));
 	if (!c->ranks)
 		return CT_NOMEM;
-	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
-		struct ct_hang_seat *seat = &g->seats[s];
+	for (uint32_t s = 0; s < g->model->n_seats && st == CT_OK; s++) {
+		const struct ct_seat *seat = &g->model->seats[s];
 		uint64_t key = (uint64_t)seat->rank + 1;
 
-		seat->index = UINT32_MAX;
+		g->ranks[s] = UINT32_MAX;
 		if (!counts(g, s) || (seat->rank >= 0 && ct_table_get(&seen, key)))
 			continue;
 		c->ranks[c->n_ranks] = unknown_rank(seat->rank);
 		c->ranks[c->n_ranks].life = CT_LIFE_ALIVE;
 		describe(g, seat, &c->ranks[c->n_ranks++]);
 		if (seat->rank >= 0)
-			st = ct_table_put(&seen, key, seat);
+			st = ct_table_put(&seen, key, g->ranks);
 	}
 	out->ranks_seen = c->n_ranks;
 	for (uint32_t r = 0; r < n_expected && c->n_ranks < n_expected && st == CT_OK; r++) {
@@ -136,6 +137,9 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	struct ct_table index = { 0 };
 	int st;
 
+	g->ranks = calloc(g->model->n_seats + 1u, sizeof(*g->ranks));
+	if (!g->ranks)
+		return CT_NOMEM;
 	out->ranks_expected = expected(g);
 	st = list_ranks(g, out, out->ranks_expected);
 	if (st != CT_OK)
@@ -160,14 +164,15 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 		if (r->last_sign_ns != CT_UNKNOWN)
 			r->heartbeat_age_ns = out->last_sign_ns - r->last_sign_ns;
 	}
-	for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
-		uint64_t key = (uint64_t)g->seats[s].rank + 1;
+	for (uint32_t s = 0; s < g->model->n_seats; s++) {
+		const struct ct_seat *seat = &g->model->seats[s];
 
 		if (!counts(g, s))
 			continue;
-		g->seats[s].index = (uint32_t)(uintptr_t)ct_table_get(&index, key) - 1;
-		if (g->processes[g->seats[s].process].stacks)
-			out->stacks[g->seats[s].index] = g->processes[g->seats[s].process].stacks;
+		g->ranks[s] = (uint32_t)(uintptr_t)ct_table_get(&index, (uint64_t)seat->rank + 1) -
+			      1;
+		if (g->processes[seat->process].stacks)
+			out->stacks[g->ranks[s]] = g->processes[seat->process].stacks;
 	}
 	ct_table_fini(&index);
 	return st;
@@ -234,9 +239,21 @@ static void infer_last(const struct ct_hang_case *c, const struct ct_comm *comm,
 		ranks[at] = rank;
 }
 
+/* The global rank of a member; -1: not known. Who is still in the making of the communicator tells only by its call. */
+static int rank_of(const struct ct_gather *g, const struct ct_comm *comm,
+		   const struct ct_comm *told, uint32_t member)
+{
+	uint32_t seat = comm->clash ? 0 : comm->seats[member];
+
+	if (!seat && !comm->clash && told && !told->clash)
+		seat = told->seats[member];
+	return seat ? g->model->seats[seat - 1].rank : -1;
+}
+
 static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const struct ct_comm *comm,
 		     struct ct_hang_comm *out)
 {
+	const struct ct_comm *told = ct_comms_get(&g->told, comm->key, comm->nranks);
 	enum ct_role_id role = ct_role_of_name(comm->name);
 	int *ranks = ct_arena_calloc(g->memory, comm->nranks, sizeof(*ranks));
 
@@ -250,7 +267,7 @@ static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const st
 	if (role != CT_ROLE_UNKNOWN)
 		out->role = ct_role_name(role);
 	for (uint32_t i = 0; i < comm->nranks; i++)
-		ranks[i] = comm->seats[i] && !comm->clash ? g->seats[comm->seats[i] - 1].rank : -1;
+		ranks[i] = rank_of(g, comm, told, i);
 	infer_members(c, comm, ranks);
 	infer_last(c, comm, ranks);
 	return CT_OK;
@@ -260,7 +277,7 @@ static int fill_comm(struct ct_gather *g, const struct ct_hang_case *c, const st
 static int join_making(struct ct_gather *g, struct ct_hang_case *c, struct ct_hang_seen_call *call)
 {
 	struct ct_hang_comm *making;
-	uint32_t i = g->comms.n;
+	uint32_t i = g->n_comms;
 	int *ranks;
 
 	while (i < c->n_comms && c->comms[i].n != call->rec.nranks)
@@ -292,12 +309,12 @@ int ct_hang_fill_comms(struct ct_gather *g, struct ct_hang_run *out)
 
 	for (uint32_t i = 0; i < g->n_calls; i++)
 		making += is_making_world(&g->calls[i], c) != 0;
-	c->comms = ct_arena_calloc(g->memory, (size_t)g->comms.n + making, sizeof(*c->comms));
+	c->comms = ct_arena_calloc(g->memory, (size_t)g->n_comms + making, sizeof(*c->comms));
 	if (!c->comms)
 		return CT_NOMEM;
-	c->n_comms = g->comms.n;
+	c->n_comms = g->n_comms;
 	for (uint32_t i = 0; i < c->n_comms && st == CT_OK; i++)
-		st = fill_comm(g, c, g->comms.all[i], &c->comms[i]);
+		st = fill_comm(g, c, g->comms[i], &c->comms[i]);
 	for (uint32_t i = 0; i < g->n_calls && st == CT_OK; i++) {
 		if (is_making_world(&g->calls[i], c))
 			st = join_making(g, c, &g->calls[i]);

@@ -57,7 +57,7 @@ static struct ct_hang_channel *find(const struct ct_hang_channels *all, const st
 	return c;
 }
 
-static int make(struct ct_hang_channels *all, struct ct_comm *comm, int32_t src, int32_t dst,
+static int make(struct ct_hang_channels *all, const struct ct_comm *comm, int32_t src, int32_t dst,
 		uint32_t tag, struct ct_hang_channel **made)
 {
 	uint64_t key = key_of(comm, src, dst, tag);
@@ -123,36 +123,30 @@ int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept
 	}
 	if (!c && make(all, kept->comm, src, dst, o->tag, &c) != CT_OK)
 		return CT_NOMEM;
-	if (!c->touched) {
-		c->touched = 1;
-		c->next_touched = all->touched;
-		all->touched = c;
-	}
+	c->is_twice |= c->sides[side].kept && c->sides[side].kept != kept;
 	c->sides[side].kept = kept;
 	c->sides[side].n++;
 	c->from_any |= in->from_any;
 	return ct_hang_sums_add(&c->sides[side].sums, o->seq, what(kept->comm, &in->joined), 0);
 }
 
-int ct_hang_channels_end_process(struct ct_hang_channels *all)
+int ct_hang_channels_end(struct ct_hang_channels *all)
 {
 	int st = CT_OK;
 
-	for (struct ct_hang_channel *c = all->touched; c && st == CT_OK; c = c->next_touched) {
+	for (struct ct_hang_channel *c = all->first; c && st == CT_OK; c = c->next) {
 		for (int side = 0; side < 2 && st == CT_OK; side++) {
 			struct ct_hang_side *s = &c->sides[side];
 
 			if (!s->sums.n)
 				continue;
-			s->begun = s->sums.after > s->begun ? s->sums.after : s->begun;
+			s->begun = s->sums.after;
 			st = ct_hang_order_take(&c->order, &s->sums);
 		}
-		c->touched = 0;
 		c->width = 1ull << c->order.all.shift;
 		if (c->order.members > 1)
 			ct_hang_sums_fini(&c->order.all);
 	}
-	all->touched = NULL;
 	return st;
 }
 
@@ -164,7 +158,7 @@ static struct ct_hang_want want_of(const struct ct_hang_channel *c)
 	const struct ct_hang_order *o = &c->order;
 	struct ct_hang_want want = { 0 };
 
-	if (o->members != 2 || !c->sides[0].n || !c->sides[1].n || c->from_any)
+	if (c->is_twice || o->members != 2 || !c->sides[0].n || !c->sides[1].n || c->from_any)
 		return want;
 	if (o->apart != UINT64_MAX)
 		want = (struct ct_hang_want){ o->apart, o->apart_to };

@@ -2,8 +2,8 @@
 /* channels.h — messages: what one rank sent to another one, in one communicator and with one tag, held against what that received.
  *
  * The n-th send of such a channel meets the n-th receive. Either side's messages are summed up while its process is read
- * (hang/sums.h), and the sums of the two held against each other at once; only where they differ, or where one side has come further,
- * both are read once more. Memory depends on the number of channels, not on that of the messages. Owned by whoever gathers; one
+ * (hang/sums.h), and the sums of the two held against each other in the end; only where they differ, or where one side has come
+ * further, both are read once more. Memory depends on the number of channels, not on that of the messages. Owned by whoever gathers; one
  * thread. Not for others than the files of hang/. */
 #ifndef CT_HANG_CHANNELS_H
 #define CT_HANG_CHANNELS_H
@@ -19,10 +19,10 @@ struct ct_hang_channels;
 struct ct_hang_channels *ct_hang_channels_new(void);
 void ct_hang_channels_free(struct ct_hang_channels *all);
 
-/* First reading: an op of class CT_CLASS_P2P of the process that is read; the end of the process. 0 or CT_NOMEM. */
+/* First reading: an op of class CT_CLASS_P2P; the end of all processes. 0 or CT_NOMEM. */
 int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept,
 			 const struct ct_load_op *in);
-int ct_hang_channels_end_process(struct ct_hang_channels *all);
+int ct_hang_channels_end(struct ct_hang_channels *all);
 
 /* Between the readings: does anything of this process have to be read again? CT_HANG_NO_PROCESS: of any. */
 #define CT_HANG_NO_PROCESS UINT32_MAX

@@ -14,7 +14,7 @@
 /* What one end did. */
 struct ct_hang_side {
 	struct ct_hang_kept *kept; /* NULL: nothing of it is on record */
-	struct ct_hang_sums sums;  /* while its process is read */
+	struct ct_hang_sums sums;  /* while processes are read */
 	uint64_t n;		   /* messages on record */
 	uint64_t begun;		   /* highest number + 1 */
 	struct ct_hang_op *ops;	   /* the second reading's */
@@ -22,11 +22,11 @@ struct ct_hang_side {
 };
 
 struct ct_hang_channel {
-	struct ct_hang_channel *next, *same_key, *next_touched;
-	struct ct_comm *comm;
+	struct ct_hang_channel *next, *same_key;
+	const struct ct_comm *comm;
 	int32_t src, dst; /* ranks in it */
 	uint32_t tag;
-	int touched;	/* by the process that is read */
+	int is_twice;	/* several processes say that they are the same end */
 	int from_any;	/* a receive from any got its number late, and perhaps another one's */
 	uint64_t width; /* of a block of sums */
 	struct ct_hang_order order;
@@ -35,7 +35,7 @@ struct ct_hang_channel {
 
 struct ct_hang_channels {
 	struct ct_arena *memory;
-	struct ct_hang_channel *first, *touched;
+	struct ct_hang_channel *first;
 	uint32_t n, n_kept;
 	struct ct_table by_key;
 	uint64_t left_out[CT_HANG_LEFT_OUT]; /* messages */

@@ -29,7 +29,7 @@ static void sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct 
 {
 	for (int side = 0; side < 2; side++) {
 		struct ct_hang_side *s = &c->sides[side];
-		uint32_t rank = g->seats[s->kept->seat].index;
+		uint32_t rank = g->ranks[s->kept->seat];
 
 		if (s->n_ops)
 			qsort(s->ops, s->n_ops, sizeof(*s->ops), by_seq);
@@ -89,9 +89,7 @@ static int walk(struct ct_gather *g, const struct ct_hang_channel *c, struct ct_
 
 static int is_whole(const struct ct_gather *g, const struct ct_hang_kept *kept)
 {
-	const struct ct_hang_process *process = &g->processes[kept->process];
-
-	return !process->lost && !kept->from_any;
+	return !g->processes[kept->process].lost && !kept->from_any;
 }
 
 /* Of an end of which nothing is on record: nothing was called, or nothing is known? */
@@ -131,8 +129,7 @@ static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_cha
 		leave_out(m, CT_HANG_LEFT_FROM_ANY, c);
 		return CT_OK;
 	}
-	/* several processes say that they are the same rank */
-	if (c->order.members > 2) {
+	if (c->is_twice) {
 		leave_out(m, CT_HANG_LEFT_UNNUMBERED, c);
 		return CT_OK;
 	}

@@ -17,49 +17,19 @@ const char *ct_hang_state_word(enum ct_hang_state state)
 	return words[state];
 }
 
-static void fini(struct ct_gather *g)
-{
-	for (struct ct_hang_kept *k = g->kept; k; k = k->next)
-		ct_hang_kept_fini(k);
-	for (size_t i = 0; i < g->classes.cap; i++) {
-		struct ct_hang_class *class = g->classes.slots[i].value;
-
-		if (class)
-			ct_hist_fini(&class->took);
-		free(class);
-	}
-	for (uint32_t i = 0; i < g->n_orders; i++)
-		ct_hang_sums_fini(&g->orders[i].all);
-	free(g->orders);
-	free(g->wants);
-	ct_hang_channels_free(g->channels);
-	ct_table_fini(&g->by_id);
-	ct_table_fini(&g->classes);
-	ct_table_fini(&g->streams);
-	ct_table_fini(&g->members);
-	ct_table_fini(&g->texts);
-	ct_comms_fini(&g->comms);
-	ct_attempts_fini(&g->attempts);
-	ct_arena_free(g->scratch);
-	free(g->seats);
-	free(g->processes);
-	free(g->calls);
-	free(g->open_calls);
-	free(g->shift);
-	free(g->torn_down);
-}
-
 /* What is true of all processes of the attempt. */
 static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 {
-	out->attempt = g->attempt;
-	out->attempts = g->attempts.n_attempts;
-	out->begin_unix_ns = g->begin_unix_ns;
-	out->hosts = g->attempts.n_hosts;
+	const struct ct_attempts *attempts = g->model->attempts;
+
+	out->attempt = g->model->attempt;
+	out->attempts = attempts->n_attempts;
+	out->begin_unix_ns = g->model->begin_unix_ns;
+	out->hosts = attempts->n_hosts;
 	for (size_t p = 0; p < g->run->n_processes; p++) {
 		const struct ct_process *id = &g->run->processes[p].id;
 
-		if (g->attempts.places[p].attempt != g->attempt)
+		if (attempts->places[p].attempt != g->model->attempt)
 			continue;
 		if (!out->job && id->job[0])
 			out->job = ct_arena_text(g->memory, id->job, sizeof(id->job));
@@ -70,13 +40,12 @@ static void describe(const struct ct_gather *g, struct ct_hang_run *out)
 	}
 }
 
-static int collect(struct ct_gather *g, const struct ct_hang_options *options,
-		   struct ct_hang_run *out, struct ct_err *err)
+static int fill(struct ct_gather *g, struct ct_hang_run *out, struct ct_err *err)
 {
-	int st = ct_gather_read(g, options, err);
+	int st = ct_gather_list_comms(g);
 
 	if (st == CT_OK)
-		st = ct_gather_again(g, options && options->check, err);
+		st = ct_gather_again(g, err);
 	if (st != CT_OK)
 		return st;
 	describe(g, out);
@@ -91,36 +60,20 @@ static int collect(struct ct_gather *g, const struct ct_hang_options *options,
 		st = ct_hang_fill_ops(g, out);
 	if (st == CT_OK)
 		st = ct_hang_fill_calls(g, out);
-	if (st == CT_OK && options && options->check)
+	if (st == CT_OK && g->options.check)
 		st = ct_hang_check(g, out);
 	if (st == CT_OK && g->channels)
 		st = ct_hang_channels_check(g, out);
 	return st == CT_OK ? ct_hang_missing(g, out) : st;
 }
 
-int ct_hang_collect(const struct ct_run *run, const struct ct_hang_options *options,
-		    struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
+int ct_hang_collect(struct ct_gather *g, struct ct_hang_run **out, struct ct_err *err)
 {
-	struct ct_gather g = { .run = run, .memory = memory, .scratch = ct_arena_new() };
-	int wanted = options ? options->attempt : -1;
 	int st = CT_NOMEM;
 
-	*out = ct_arena_calloc(memory, 1, sizeof(**out));
-	if (!g.scratch || !*out || ct_comms_init(&g.comms) != CT_OK ||
-	    ct_attempts_find(run, &g.attempts) != CT_OK)
-		goto out;
-	if (options && options->check) {
-		g.channels = ct_hang_channels_new();
-		if (!g.channels)
-			goto out;
-	}
-	g.names.memory = memory;
-	g.attempt = wanted < 0 ? g.attempts.n_attempts - 1 : wanted;
-	st = g.attempt < g.attempts.n_attempts
-		     ? collect(&g, options, *out, err)
-		     : ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", g.attempt,
-			       g.attempts.n_attempts);
-out:
-	fini(&g);
+	*out = ct_arena_calloc(g->memory, 1, sizeof(**out));
+	g->torn_down = calloc(g->model->attempts->n_hosts + 1u, sizeof(*g->torn_down));
+	if (*out && g->torn_down)
+		st = fill(g, *out, err);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

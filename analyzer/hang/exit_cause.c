@@ -151,7 +151,8 @@ static uint64_t reached(const struct ct_hang_kept *kept)
 static int find_deserted(struct ct_lives *lives)
 {
 	struct ct_gather *g = lives->g;
-	uint64_t *least = calloc((size_t)g->comms.n + 1, sizeof(*least)); /* 1 + the fewest */
+	uint64_t *least = calloc((size_t)g->model->comms.n + 1,
+				 sizeof(*least)); /* 1 + the fewest */
 	uint8_t *is_well = calloc(g->run->n_processes + 1, 1);
 
 	for (uint32_t i = 0; is_well && i < lives->n; i++)
@@ -415,7 +416,7 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 	struct ct_hang_case *c = &out->hang_case;
 	int st = CT_OK;
 
-	lives.all = calloc(g->n_seats + 1, sizeof(*lives.all));
+	lives.all = calloc(g->model->n_seats + 1, sizeof(*lives.all));
 	if (!lives.all)
 		return CT_NOMEM;
 	out->late_ns = ct_hang_late(g);
@@ -423,11 +424,12 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 	lives.limit_ns = out->hang_after_ns < CT_UNCLEAN_NS ? out->hang_after_ns : CT_UNCLEAN_NS;
 	if (lives.busy_ns > lives.limit_ns)
 		lives.limit_ns = lives.busy_ns;
-	for (uint32_t s = 0; s < g->n_seats; s++) {
+	for (uint32_t s = 0; s < g->model->n_seats; s++) {
+		const struct ct_seat *seat = &g->model->seats[s];
+
 		/* several ranks of one process end together */
-		if (g->seats[s].is_used && !g->seats[s].local &&
-		    g->processes[g->seats[s].process].read)
-			take_process(&lives, g->seats[s].process);
+		if (!seat->local && ct_gather_has(g, seat->process))
+			take_process(&lives, seat->process);
 	}
 	st = find_deserted(&lives);
 	find_dead(&lives);
@@ -435,10 +437,10 @@ int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out)
 	ct_lives_torn_down(&lives, out);
 	for (uint32_t i = 0; i < lives.n && st == CT_OK; i++) {
 		c->died_first |= (lives.all[i].dead || lives.all[i].left) && lives.n > 1;
-		for (uint32_t s = 0; s < g->n_seats && st == CT_OK; s++) {
-			if (g->seats[s].is_used && g->seats[s].process == lives.all[i].process &&
-			    g->seats[s].index != UINT32_MAX)
-				st = fill_rank(&lives, &lives.all[i], &c->ranks[g->seats[s].index]);
+		for (uint32_t s = 0; s < g->model->n_seats && st == CT_OK; s++) {
+			if (g->model->seats[s].process == lives.all[i].process &&
+			    g->ranks[s] != UINT32_MAX)
+				st = fill_rank(&lives, &lives.all[i], &c->ranks[g->ranks[s]]);
 		}
 	}
 	free(lives.all);

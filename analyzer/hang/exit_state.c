@@ -51,7 +51,7 @@ static uint64_t torn_down(const struct ct_lives *lives, uint32_t host)
 	uint64_t at = CT_UNKNOWN, own_err = 0;
 
 	for (uint32_t i = 0; i < lives->n; i++) {
-		if (g->attempts.places[lives->all[i].process].host == host &&
+		if (ct_gather_host_of(g, lives->all[i].process) == host &&
 		    lives->all[i].err_ns > own_err)
 			own_err = lives->all[i].err_ns;
 	}
@@ -64,7 +64,7 @@ static uint64_t torn_down(const struct ct_lives *lives, uint32_t host)
 
 		if (!by_others || life->dead || life->damaged)
 			continue;
-		if (g->attempts.places[life->process].host != host) {
+		if (ct_gather_host_of(g, life->process) != host) {
 			if (life->err_ns > MOST_ERR_NS || own_err > MOST_ERR_NS)
 				continue;
 			then = ct_less(then, life->err_ns + own_err);
@@ -121,7 +121,7 @@ void ct_lives_torn_down(struct ct_lives *lives, struct ct_hang_run *out)
 	out->torn_down_ns = CT_UNKNOWN;
 	for (uint32_t i = 0; i < lives->n; i++)
 		lives->all[i].at_ns = ended_by_others_ns(lives, &lives->all[i]);
-	for (uint32_t h = 0; h < g->attempts.n_hosts; h++) {
+	for (uint32_t h = 0; h < g->model->attempts->n_hosts; h++) {
 		g->torn_down[h] = torn_down(lives, h);
 		if (g->torn_down[h] < out->torn_down_ns)
 			out->torn_down_ns = g->torn_down[h];

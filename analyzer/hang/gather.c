@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reading of each process: what its records say of the last operations, one process after the other. */
+/* What is kept of ranks while the stream reads them: of operations the last ones. */
 #include "analyzer/hang/gather.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/model/call_kind.h"
 #include "analyzer/model/call_name.h"
 #include "analyzer/model/process_exit.h"
 #include "analyzer/order/order.h"
@@ -37,83 +36,70 @@ const char *ct_gather_text(struct ct_gather *g, const char *text)
 	return known;
 }
 
-/* ---- seats ---- */
-
-static int grow_seats(struct ct_gather *g, uint32_t n)
+/* What a host's clock gains a second is known up to the last operation that it took part in with others; from there on, the
+ * longer a job hangs, its time of day may tell more. */
+uint64_t ct_gather_err(const struct ct_gather *g, uint32_t process)
 {
-	struct ct_hang_seat *seats = reallocarray(g->seats, n + 1, sizeof(*seats));
+	const struct ct_attempts *attempts = g->model->attempts;
+	const struct ct_process_facts *facts = &g->model->processes[process].facts;
+	uint64_t sign_ns = g->processes[process].last_sign_ns, at, of_day, ref_ns, err = 0;
+	uint32_t host = ct_gather_host_of(g, process);
+	int is_set = !facts->wall_unset && facts->clocks;
 
-	if (!seats)
-		return CT_NOMEM;
-	g->seats = seats;
-	for (; g->n_seats < n; g->n_seats++)
-		seats[g->n_seats] = (struct ct_hang_seat){ .rank = -1 };
-	return CT_OK;
+	if (host == g->host)
+		return 0;
+	if (!ct_clocks_at(attempts->clocks, host, sign_ns, &ref_ns, &err))
+		return is_set ? facts->wall_err_ns : CT_GATHER_ERR_UNSET;
+	at = ref_ns + attempts->hosts[g->host].unix_minus_mono;
+	of_day = sign_ns + attempts->hosts[host].unix_minus_mono;
+	of_day = (at > of_day ? at - of_day : of_day - at) + facts->wall_err_ns;
+	return is_set && of_day < err ? of_day : err;
 }
 
-/* The seat of one of the process's ranks; -1: out of memory. */
-static int64_t seat_of(struct ct_gather *g, uint32_t local)
+struct ct_hang_reading *ct_gather_reading(struct ct_gather *g, uint32_t process)
 {
-	int64_t seat = ct_attempts_seat(&g->attempts, g->process, local);
-	struct ct_hang_seat *s;
+	struct ct_hang_process *p = &g->processes[process];
 
-	if (seat < 0 || (g->attempts.n_seats > g->n_seats && grow_seats(g, g->attempts.n_seats)))
-		return -1;
-	s = &g->seats[seat];
-	if (local || !s->is_used) {
-		s->host = g->attempts.places[g->process].host;
-		s->process = g->process;
-		s->local = local;
-		s->is_used = 1;
-	}
-	return seat;
+	if (!p->reading)
+		p->reading = calloc(1, sizeof(*p->reading));
+	return p->reading;
 }
 
 /* ---- communicators ---- */
 
-static int on_comm(void *arg, struct ct_load_comm *comm)
+static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
+		   const struct ct_load_comm *comm, uint32_t seat)
 {
 	struct ct_gather *g = arg;
-	struct ct_hang_kept *kept = comm->user;
-	int64_t seat = seat_of(g, comm->local);
-	struct ct_comm *registered;
+	struct ct_hang_kept *kept = ct_gather_kept(g, process, comm->rec.id);
 
-	if (seat < 0 ||
-	    ct_comms_add(&g->comms, &comm->rec, comm->name, (uint32_t)seat, &registered) != CT_OK)
-		return CT_NOMEM;
+	(void)stream;
 	if (kept)
 		return CT_OK;
 	kept = ct_arena_calloc(g->scratch, 1, sizeof(*kept));
 	if (!kept)
 		return CT_NOMEM;
-	kept->comm = registered;
-	kept->seat = (uint32_t)seat;
-	kept->process = g->process;
+	kept->comm = comm->user;
+	kept->seat = seat;
+	kept->process = process;
+	kept->id = comm->rec.id;
 	kept->me = comm->rec.rank;
-	kept->next = g->kept;
-	g->kept = kept;
-	comm->user = kept;
-	return ct_table_put(&g->by_id, (uint64_t)g->process << 32 | comm->rec.id, kept);
+	kept->next = g->processes[process].kept;
+	g->processes[process].kept = kept;
+	return ct_table_put(&g->by_id, (uint64_t)process << 32 | comm->rec.id, kept);
 }
 
-uint32_t ct_gather_comm(struct ct_gather *g, const struct ct_host_rec *rec)
+/* Most operations are of the same communicator as the one before them. */
+static struct ct_hang_kept *kept_of(const struct ct_gather *g, uint32_t process,
+				    const struct ct_load_comm *comm)
 {
-	const struct ct_comm_rec made = {
-		.id = 1, .nranks = rec->nranks, .rank = rec->rank, .key = rec->key
-	};
-	struct ct_comm *comm;
-	int64_t seat;
+	struct ct_hang_reading *reading = g->processes[process].reading;
 
-	if (!rec->key || !rec->nranks || rec->nranks > CT_COMM_MAX_RANKS || rec->rank < 0 ||
-	    (uint32_t)rec->rank >= rec->nranks)
-		return UINT32_MAX;
-	comm = ct_comms_get(&g->comms, rec->key, rec->nranks);
-	if (comm && comm->seats[rec->rank])
-		return comm->index;
-	seat = seat_of(g, 0);
-	if (seat < 0 || ct_comms_add(&g->comms, &made, NULL, (uint32_t)seat, &comm) != CT_OK)
-		return UINT32_MAX;
-	return comm->index;
+	if (!comm)
+		return NULL;
+	if (!reading->latest || reading->latest->id != comm->rec.id)
+		reading->latest = ct_gather_kept(g, process, comm->rec.id);
+	return reading->latest;
 }
 
 /* ---- operations ---- */
@@ -138,9 +124,9 @@ static uint64_t stream_key(uint32_t process, uint32_t stream)
 	return (uint64_t)process << 32 | stream;
 }
 
-static int note_stream(struct ct_gather *g, uint32_t stream, uint64_t end_ns)
+static int note_stream(struct ct_gather *g, uint32_t process, uint32_t stream, uint64_t end_ns)
 {
-	uint64_t key = stream_key(g->process, stream);
+	uint64_t key = stream_key(process, stream);
 	struct ct_hang_stream *s = ct_table_get(&g->streams, key);
 
 	if (!s) {
@@ -154,17 +140,17 @@ static int note_stream(struct ct_gather *g, uint32_t stream, uint64_t end_ns)
 }
 
 /* What its end tells of its like, and of its stream. */
-static int note_end(struct ct_gather *g, const struct ct_joined_op *j, const struct ct_comm *comm,
+static int note_end(struct ct_gather *g, const struct ct_joined_op *j, const struct ct_hang_kept *k,
 		    const struct ct_hang_op *op)
 {
 	uint64_t begin = j->start_ns ? j->start_ns : j->op->enter_ns;
-	struct ct_hang_class *class = class_of(g, comm, op->op);
+	struct ct_hang_class *class = class_of(g, k->comm, op->op);
 
 	if (!class)
 		return CT_NOMEM;
 	if (j->end_ns > begin && ct_hist_add(&class->took, j->end_ns - begin) != CT_OK)
 		return CT_NOMEM;
-	return op->stream ? note_stream(g, op->stream, j->end_ns) : CT_OK;
+	return op->stream ? note_stream(g, k->process, op->stream, j->end_ns) : CT_OK;
 }
 
 struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
@@ -228,9 +214,9 @@ static void note_act(struct ct_hang_process *process, const struct ct_joined_op 
 }
 
 /* Texts of a process have one address each. */
-static uint64_t site_of(struct ct_gather *g, const char *text)
+static uint64_t site_of(struct ct_hang_reading *reading, const char *text)
 {
-	struct ct_hang_site *site = &g->sites[(uintptr_t)text / 16 % CT_HANG_SITES];
+	struct ct_hang_site *site = &reading->sites[(uintptr_t)text / 16 % CT_HANG_SITES];
 
 	if (!text)
 		return 0;
@@ -239,8 +225,8 @@ static uint64_t site_of(struct ct_gather *g, const char *text)
 	return site->hash;
 }
 
-static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const struct ct_joined_op *j,
-		       uint8_t varying)
+static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
+		       const struct ct_joined_op *j, uint8_t varying)
 {
 	const struct ct_op *o = j->op;
 	const struct ct_member m = { .count = o->count,
@@ -251,34 +237,36 @@ static int add_to_sums(struct ct_gather *g, struct ct_hang_kept *kept, const str
 				     .redop = o->redop,
 				     .varying = varying };
 
-	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(g, j->site));
+	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(r, j->site));
 }
 
-static int on_op(void *arg, const struct ct_load_op *in)
+static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)
 {
 	struct ct_gather *g = arg;
+	const struct ct_load_op *in = event->op;
 	const struct ct_joined_op *j = &in->joined;
-	struct ct_hang_process *process = &g->processes[g->process];
-	struct ct_hang_kept *kept = in->comm ? in->comm->user : NULL;
+	struct ct_hang_process *process = &g->processes[event->process];
+	struct ct_hang_reading *reading = ct_gather_reading(g, event->process);
 	enum ct_op_class class = ct_op_class(j->op->op);
+	struct ct_hang_kept *kept;
 	struct ct_hang_kept_op op;
 
-	process->ops++;
-	ct_gather_entered(g, j->op->tid, j->op->enter_ns);
+	(void)stream;
+	if (!reading)
+		return CT_NOMEM;
+	ct_gather_entered(reading, j->op->tid, j->op->enter_ns);
 	note_act(process, j);
-	if (g->n_open_calls)
-		ct_gather_leave_calls(g, j->op->tid, j->op->enter_ns);
+	if (reading->n_open_calls)
+		ct_gather_leave_calls(reading, j->op->tid, j->op->enter_ns);
 	if (j->stream)
 		process->device = j->device;
 	if (j->start_source == CT_SOURCE_EVENT || j->start_source == CT_SOURCE_PLUGIN ||
 	    (in->open && CT_OPEN_WORD(in->open, start_ns)))
 		process->has_starts = 1;
-	if (!kept)
-		return CT_OK;
-	g->seats[kept->seat].ops++;
+	kept = kept_of(g, event->process, in->comm);
 	/* what is captured runs with its graph; what has no partners waits for nobody */
-	if (j->op->flags & CT_OP_CAPTURED || kept->comm->nranks == 1 || class == CT_CLASS_LOCAL ||
-	    class == CT_CLASS_UNKNOWN)
+	if (!kept || j->op->flags & CT_OP_CAPTURED || kept->comm->nranks == 1 ||
+	    class == CT_CLASS_LOCAL || class == CT_CLASS_UNKNOWN)
 		return CT_OK;
 	if (class == CT_CLASS_P2P && g->channels &&
 	    ct_hang_channels_add(g->channels, kept, in) != CT_OK)
@@ -286,10 +274,10 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	op = ct_gather_kept_op(in);
 	if (class != CT_CLASS_P2P && j->op->seq >= kept->issued)
 		kept->issued = j->op->seq + 1;
-	if (class != CT_CLASS_P2P && add_to_sums(g, kept, j, op.op.varying) != CT_OK)
+	if (class != CT_CLASS_P2P && add_to_sums(reading, kept, j, op.op.varying) != CT_OK)
 		return CT_NOMEM;
 	/* what failed took as long as somebody waited, not as long as its like take */
-	if (j->end_ns && !op.failed && note_end(g, j, kept->comm, &op.op) != CT_OK)
+	if (j->end_ns && !op.failed && note_end(g, j, kept, &op.op) != CT_OK)
 		return CT_NOMEM;
 	if (is_under_way(in))
 		return ct_hang_kept_open(kept, &op);
@@ -298,22 +286,18 @@ static int on_op(void *arg, const struct ct_load_op *in)
 				     : ct_hang_kept_done(kept, &op);
 }
 
-static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+static int on_reached(void *arg, const struct ct_stream *stream, uint32_t process,
+		      const struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
 {
-	return ct_gather_stack(arg, bytes, len);
-}
+	struct ct_hang_kept *kept = ct_gather_kept(arg, process, comm->rec.id);
 
-/* ---- a process ---- */
-
-static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
-{
-	struct ct_hang_kept *kept = comm->user;
-
-	(void)arg;
+	(void)stream;
 	if (kept && rec->next_seq > kept->reached.next_seq)
 		kept->reached = *rec;
 	return CT_OK;
 }
+
+/* ---- a process ---- */
 
 static int keep_texts(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
 {
@@ -357,39 +341,63 @@ static int end_kept(struct ct_gather *g, struct ct_hang_kept *kept)
 	return ct_gather_keep_texts(g, kept);
 }
 
-static int is_cut(const struct ct_hang_process *p)
+static int is_cut(const struct ct_hang_process *p, const struct ct_model_process *kept)
 {
 	uint64_t lost = (uint64_t)p->damaged;
 
 	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
 		/* the oldest records matter least */
 		if (reason != CT_LOSS_MAX_BYTES && ct_loss_is_of_records(reason))
-			lost += p->gaps.losses[reason] + p->facts.losses[reason].records;
+			lost += kept->gaps.losses[reason] + kept->facts.losses[reason].records;
 	}
 	return lost != 0;
 }
 
-static int end_process(struct ct_gather *g)
+static void fini_reading(struct ct_hang_process *p)
 {
-	const struct ct_process_info *info = &g->run->processes[g->process];
-	struct ct_hang_process *p = &g->processes[g->process];
-	int st = CT_OK, has_ring;
+	if (p->reading)
+		free(p->reading->open_calls);
+	free(p->reading);
+	p->reading = NULL;
+}
 
-	for (struct ct_hang_kept *k = g->kept; k && k->process == g->process && st == CT_OK;
-	     k = k->next)
+/* Its strings are about to go. */
+static int end_process(struct ct_gather *g, uint32_t process)
+{
+	struct ct_hang_process *p = &g->processes[process];
+	int st = CT_OK;
+
+	for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
 		st = end_kept(g, k);
-	if (st != CT_OK || ct_gather_end_calls(g) != CT_OK ||
-	    (g->channels && ct_hang_channels_end_process(g->channels) != CT_OK))
-		return CT_NOMEM;
-	ct_gather_stacks_end(g);
-	p->facts = *ct_load_facts(g->load);
-	p->facts.notes = NULL;
-	p->gaps = *ct_load_gaps(g->load);
-	has_ring = info->ring != CT_RING_NOT_FOUND && !p->gaps.ring_unread;
-	p->end = ct_end_whole(info, &p->facts);
+	if (st == CT_OK)
+		st = ct_gather_end_calls(g, process);
+	ct_gather_end_stacks(g, process);
+	fini_reading(p);
+	if (g->options.progress)
+		g->options.progress(g->options.progress_arg, ++g->n_read, g->run->n_processes);
+	return st;
+}
+
+static int on_block(void *arg, const struct ct_stream *stream, uint32_t process,
+		    const struct ct_load *load, int ended)
+{
+	(void)stream;
+	(void)load;
+	return ended ? end_process(arg, process) : CT_OK;
+}
+
+/* When it was heard of last, and what of it is there. */
+static void describe(struct ct_gather *g, uint32_t process)
+{
+	const struct ct_process_info *info = &g->run->processes[process];
+	const struct ct_model_process *kept = &g->model->processes[process];
+	const struct ct_process_facts *facts = &kept->facts;
+	struct ct_hang_process *p = &g->processes[process];
+	int has_ring = info->ring != CT_RING_NOT_FOUND && !kept->gaps.ring_unread;
+
+	p->end = ct_end_whole(info, facts);
 	p->ended_well = ct_end_is_well(&p->end);
-	p->read = 1;
-	p->last_sign_ns = p->facts.last_ns > p->facts.beat_ns ? p->facts.last_ns : p->facts.beat_ns;
+	p->last_sign_ns = facts->last_ns > facts->beat_ns ? facts->last_ns : facts->beat_ns;
 	p->until_ns = p->last_sign_ns;
 	/* a ring that is there has all; segments alone have what was written until then */
 	if (info->last_beat_ns > p->last_sign_ns) {
@@ -401,82 +409,133 @@ static int end_process(struct ct_gather *g)
 	if (info->ring == CT_RING_PRESENT && p->end.how == CT_END_RUNNING)
 		p->until_ns = UINT64_MAX;
 	/* a torn end is what a kill leaves; its ring has what stood there */
-	p->damaged = p->gaps.missing_blocks || p->gaps.damage.skipped_bytes ||
-		     p->gaps.ring_unread || (p->gaps.damage.torn_bytes && !has_ring);
-	p->lost = is_cut(p);
-	if (p->facts.cost.timed_by == CT_TIMED_BY_EVENTS ||
-	    p->facts.cost.timed_by == CT_TIMED_BY_PLUGIN)
+	p->damaged = kept->gaps.missing_blocks || kept->gaps.damage.skipped_bytes ||
+		     kept->gaps.ring_unread || (kept->gaps.damage.torn_bytes && !has_ring);
+	p->lost = is_cut(p, kept);
+	if (facts->cost.timed_by == CT_TIMED_BY_EVENTS ||
+	    facts->cost.timed_by == CT_TIMED_BY_PLUGIN)
 		p->has_starts = 1;
-	return CT_OK;
-}
-
-int ct_gather_process(struct ct_gather *g, const struct ct_load_sink *sink, struct ct_err *err)
-{
-	int st = ct_load_open(g->run, g->process, sink, &g->names, &g->load, err);
-
-	if (st != CT_OK)
-		return st;
-	memset(g->sites, 0, sizeof(g->sites));
-	ct_gather_stacks_begin(g);
-	if (seat_of(g, 0) < 0)
-		st = CT_NOMEM;
-	while (st == CT_OK) {
-		int got = ct_load_next(g->load, err);
-
-		if (got == 0)
-			break;
-		st = got < 0 ? got : CT_OK;
-	}
-	if (st == CT_OK && !g->wants)
-		st = end_process(g);
-	for (struct ct_hang_kept *k = g->kept; g->wants && k && st == CT_OK; k = k->next) {
-		if (k->process == g->process)
-			st = ct_gather_keep_texts(g, k);
-	}
-	ct_load_close(g->load);
-	g->load = NULL;
-	return st;
 }
 
 /* ---- all of them ---- */
 
-int ct_gather_read(struct ct_gather *g, const struct ct_hang_options *options, struct ct_err *err)
+static int on_begin(void *arg, struct ct_stream *stream)
 {
-	const struct ct_load_sink sink = { .op = on_op,
-					   .comm = on_comm,
-					   .named = on_comm,
-					   .host = ct_gather_host,
-					   .error = ct_gather_error,
-					   .reached = on_reached,
-					   .stack = on_stack,
-					   .arg = g };
-	int *ranks = NULL;
-	uint32_t n = 0;
-	int st;
+	struct ct_gather *g = arg;
 
-	if (ct_attempts_seats(g->run, &g->attempts, g->attempt, &ranks, &n) != CT_OK ||
-	    grow_seats(g, n) != CT_OK) {
-		free(ranks);
-		return CT_NOMEM;
-	}
-	for (uint32_t s = 0; s < n; s++)
-		g->seats[s].rank = ranks[s];
-	free(ranks);
+	g->model = &stream->model;
+	g->run = stream->model.run;
 	g->processes = calloc(g->run->n_processes + 1, sizeof(*g->processes));
-	g->shift = calloc(g->attempts.n_hosts + 1, sizeof(*g->shift));
-	g->torn_down = calloc(g->attempts.n_hosts + 1, sizeof(*g->torn_down));
-	if (!g->processes || !g->shift || !g->torn_down)
-		return CT_NOMEM;
-	ct_gather_set_begin(g);
+	return g->processes ? CT_OK : CT_NOMEM;
+}
+
+/* The host whose clock the others are related to; if they are not, that of the first process. */
+static uint32_t host_of_clock(const struct ct_model *model)
+{
+	const struct ct_attempts *attempts = model->attempts;
+
+	if (attempts->clocks)
+		return ct_clocks_reference(attempts->clocks);
+	for (size_t p = 0; p < model->run->n_processes; p++)
+		if (attempts->places[p].attempt == model->attempt)
+			return attempts->places[p].host;
+	return 0;
+}
+
+/* In which order processes were read is of no account. */
+static int on_end(void *arg, struct ct_stream *stream)
+{
+	struct ct_gather *g = arg;
+
+	g->host = host_of_clock(&stream->model);
 	for (size_t p = 0; p < g->run->n_processes; p++) {
-		if (g->attempts.places[p].attempt != g->attempt)
+		struct ct_hang_kept *last = g->processes[p].kept;
+
+		if (!ct_gather_has(g, (uint32_t)p))
 			continue;
-		if (options && options->progress)
-			options->progress(options->progress_arg, p, g->run->n_processes);
-		g->process = (uint32_t)p;
-		st = ct_gather_process(g, &sink, err);
-		if (st != CT_OK)
-			return st;
+		describe(g, (uint32_t)p);
+		if (!last)
+			continue;
+		while (last->next)
+			last = last->next;
+		last->next = g->kept;
+		g->kept = g->processes[p].kept;
+		g->processes[p].kept = NULL;
 	}
-	return ct_gather_name_seats(g);
+	return g->channels ? ct_hang_channels_end(g->channels) : CT_OK;
+}
+
+void ct_hang_observe(struct ct_gather *g, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){ .begin = on_begin,
+					  .op = on_op,
+					  .comm = on_comm,
+					  .host = ct_gather_host,
+					  .error = ct_gather_error,
+					  .reached = on_reached,
+					  .stack = ct_gather_stack,
+					  .block = on_block,
+					  .end = on_end,
+					  .arg = g };
+}
+
+static void fini_kept(struct ct_hang_kept *kept)
+{
+	for (; kept; kept = kept->next)
+		ct_hang_kept_fini(kept);
+}
+
+void ct_hang_log_free(struct ct_gather *g)
+{
+	if (!g)
+		return;
+	fini_kept(g->kept);
+	for (size_t p = 0; g->processes && p < g->run->n_processes; p++) {
+		fini_kept(g->processes[p].kept);
+		fini_reading(&g->processes[p]);
+	}
+	for (size_t i = 0; i < g->classes.cap; i++) {
+		struct ct_hang_class *class = g->classes.slots[i].value;
+
+		if (class)
+			ct_hist_fini(&class->took);
+		free(class);
+	}
+	for (uint32_t i = 0; i < g->n_orders; i++)
+		ct_hang_sums_fini(&g->orders[i].all);
+	ct_hang_channels_free(g->channels);
+	ct_table_fini(&g->by_id);
+	ct_table_fini(&g->classes);
+	ct_table_fini(&g->streams);
+	ct_table_fini(&g->members);
+	ct_table_fini(&g->texts);
+	ct_comms_fini(&g->told);
+	ct_arena_free(g->scratch);
+	free(g->orders);
+	free(g->wants);
+	free(g->ranks);
+	free(g->comms);
+	free(g->processes);
+	free(g->calls);
+	free(g->torn_down);
+	free(g);
+}
+
+struct ct_gather *ct_hang_log_new(const struct ct_hang_options *options, struct ct_arena *memory)
+{
+	struct ct_gather *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	if (options)
+		g->options = *options;
+	g->memory = memory;
+	g->scratch = ct_arena_new();
+	if (g->options.check)
+		g->channels = ct_hang_channels_new();
+	if (!g->scratch || (g->options.check && !g->channels) || ct_comms_init(&g->told) != CT_OK) {
+		ct_hang_log_free(g);
+		return NULL;
+	}
+	return g;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A second reading, of stretches only: where sums say that ranks called different things, and where what was kept of one
+/* Some processes once more, stretches of them only: where sums say that ranks called different things, and where what was kept of one
  * rank does not reach back to where another one is. Most runs need none. */
 #include <stdlib.h>
 
@@ -17,10 +17,10 @@ static uint64_t before(uint64_t seq)
 }
 
 /* The stretch that is to be read of a communicator; from == to: none. */
-static struct ct_hang_want want_of(const struct ct_gather *g, const struct ct_comm *comm,
-				   int to_the_end)
+static struct ct_hang_want want_of(const struct ct_gather *g, const struct ct_comm *comm)
 {
 	const struct ct_hang_order *o = &g->orders[comm->index];
+	int to_the_end = g->options.check;
 	struct ct_hang_want want = { 0 };
 	uint64_t from = UINT64_MAX, to = 0;
 
@@ -59,12 +59,12 @@ static int is_kept(const struct ct_gather *g, const struct ct_comm *comm,
 	return 1;
 }
 
-static int find_wants(struct ct_gather *g, int to_the_end, struct ct_hang_want *wants)
+static int find_wants(struct ct_gather *g, struct ct_hang_want *wants)
 {
 	int any = 0;
 
-	for (uint32_t c = 0; c < g->comms.n && c < g->n_orders; c++) {
-		struct ct_hang_want want = want_of(g, g->comms.all[c], to_the_end);
+	for (uint32_t c = 0; c < g->model->comms.n && c < g->n_orders; c++) {
+		struct ct_hang_want want = want_of(g, g->model->comms.all[c]);
 
 		if (want.from == want.to)
 			continue;
@@ -81,17 +81,23 @@ static int find_wants(struct ct_gather *g, int to_the_end, struct ct_hang_want *
 	return any;
 }
 
+/* A process that is read again. */
+struct again {
+	struct ct_gather *g;
+	uint32_t process;
+};
+
 static int on_comm(void *arg, struct ct_load_comm *comm)
 {
-	struct ct_gather *g = arg;
+	const struct again *again = arg;
 
-	comm->user = ct_table_get(&g->by_id, (uint64_t)g->process << 32 | comm->rec.id);
+	comm->user = ct_gather_kept(again->g, again->process, comm->rec.id);
 	return CT_OK;
 }
 
 static int on_op(void *arg, const struct ct_load_op *in)
 {
-	struct ct_gather *g = arg;
+	struct ct_gather *g = ((const struct again *)arg)->g;
 	const struct ct_op *o = in->joined.op;
 	struct ct_hang_kept *kept = in->comm ? in->comm->user : NULL;
 	enum ct_op_class class = ct_op_class(o->op);
@@ -112,6 +118,27 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	return ct_hang_kept_wanted(kept, &op);
 }
 
+static int read_again(struct ct_gather *g, uint32_t process, struct ct_err *err)
+{
+	struct again again = { .g = g, .process = process };
+	const struct ct_load_sink sink = { .op = on_op, .comm = on_comm, .arg = &again };
+	struct ct_op_names names = { .memory = g->scratch };
+	struct ct_load *load;
+	int st = ct_load_open(g->run, process, &sink, &names, &load, err), more = 1;
+
+	if (st != CT_OK)
+		return st;
+	while (st == CT_OK && more) {
+		more = ct_load_next(load, err);
+		st = more < 0 ? more : CT_OK;
+	}
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		if (k->process == process)
+			st = ct_gather_keep_texts(g, k);
+	ct_load_close(load);
+	return st;
+}
+
 static int is_in(const struct ct_gather *g, uint32_t process)
 {
 	if (g->channels && ct_hang_channels_want(g->channels, process))
@@ -123,25 +150,18 @@ static int is_in(const struct ct_gather *g, uint32_t process)
 	return 0;
 }
 
-int ct_gather_again(struct ct_gather *g, int to_the_end, struct ct_err *err)
+int ct_gather_again(struct ct_gather *g, struct ct_err *err)
 {
-	const struct ct_load_sink sink = { .op = on_op, .comm = on_comm, .arg = g };
-	struct ct_hang_want *wants = calloc(g->comms.n + 1u, sizeof(*wants));
 	int st = CT_OK;
 
-	if (!wants)
+	g->wants = calloc(g->model->comms.n + 1u, sizeof(*g->wants));
+	if (!g->wants)
 		return CT_NOMEM;
-	if (!find_wants(g, to_the_end, wants) &&
-	    !(g->channels && ct_hang_channels_want(g->channels, CT_HANG_NO_PROCESS))) {
-		free(wants);
+	if (!find_wants(g, g->wants) &&
+	    !(g->channels && ct_hang_channels_want(g->channels, CT_HANG_NO_PROCESS)))
 		return CT_OK;
-	}
-	g->wants = wants;
-	for (size_t p = 0; p < g->run->n_processes && st == CT_OK; p++) {
-		if (!g->processes[p].read || !is_in(g, (uint32_t)p))
-			continue;
-		g->process = (uint32_t)p;
-		st = ct_gather_process(g, &sink, err);
-	}
+	for (size_t p = 0; p < g->run->n_processes && st == CT_OK; p++)
+		if (ct_gather_has(g, (uint32_t)p) && is_in(g, (uint32_t)p))
+			st = read_again(g, (uint32_t)p, err);
 	return st;
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the threads of a process were doing, as far as they have not gone on since. */
-#include <string.h>
-
 #include "analyzer/hang/gather.h"
 
-void ct_gather_stacks_begin(struct ct_gather *g)
+int ct_gather_stack(void *arg, const struct ct_stream *stream, uint32_t process,
+		    const uint8_t *bytes, size_t len)
 {
-	memset(g->entered, 0, sizeof(g->entered));
-	g->last_enter_ns = 0;
-}
+	struct ct_gather *g = arg;
+	struct ct_hang_process *p = &g->processes[process];
 
-int ct_gather_stack(struct ct_gather *g, const uint8_t *bytes, size_t len)
-{
-	struct ct_hang_process *p = &g->processes[g->process];
-
+	(void)stream;
 	if (!p->stacks) {
 		p->stacks = ct_arena_calloc(g->memory, 1, sizeof(*p->stacks));
 		if (!p->stacks)
@@ -23,35 +18,36 @@ int ct_gather_stack(struct ct_gather *g, const uint8_t *bytes, size_t len)
 	return ct_stack_list_take(p->stacks, bytes, len);
 }
 
-void ct_gather_entered(struct ct_gather *g, uint32_t tid, uint64_t enter_ns)
+void ct_gather_entered(struct ct_hang_reading *r, uint32_t tid, uint64_t enter_ns)
 {
-	struct ct_hang_entered *last = &g->entered[tid % CT_HANG_ENTERED];
+	struct ct_hang_entered *last = &r->entered[tid % CT_HANG_ENTERED];
 
-	if (enter_ns > g->last_enter_ns)
-		g->last_enter_ns = enter_ns;
+	if (enter_ns > r->last_enter_ns)
+		r->last_enter_ns = enter_ns;
 	if (enter_ns > last->enter_ns)
 		*last = (struct ct_hang_entered){ tid, enter_ns };
 }
 
 /* The thread itself called something afterwards; where nobody did anything, any thread that did ends that. */
-static int is_past(const struct ct_gather *g, const struct ct_stack *stack)
+static int is_past(const struct ct_hang_reading *r, const struct ct_stack *stack)
 {
-	const struct ct_hang_entered *last = &g->entered[stack->rec.tid % CT_HANG_ENTERED];
+	const struct ct_hang_entered *last = &r->entered[stack->rec.tid % CT_HANG_ENTERED];
 
 	if (last->tid == stack->rec.tid && last->enter_ns > stack->rec.taken_ns)
 		return 1;
-	return stack->rec.why == CT_STALL_IDLE && g->last_enter_ns > stack->rec.taken_ns;
+	return stack->rec.why == CT_STALL_IDLE && r->last_enter_ns > stack->rec.taken_ns;
 }
 
-void ct_gather_stacks_end(struct ct_gather *g)
+void ct_gather_end_stacks(struct ct_gather *g, uint32_t process)
 {
-	struct ct_stack_list *list = g->processes[g->process].stacks;
+	const struct ct_hang_reading *reading = g->processes[process].reading;
+	struct ct_stack_list *list = g->processes[process].stacks;
 	uint32_t n = 0;
 
 	if (!list)
 		return;
 	for (uint32_t i = 0; i < list->n; i++)
-		if (!is_past(g, &list->stacks[i]))
+		if (!reading || !is_past(reading, &list->stacks[i]))
 			list->stacks[n++] = list->stacks[i];
 	list->n = n;
 	ct_stack_list_sort(list);

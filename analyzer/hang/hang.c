@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/hang.h"
 
+#include <stdlib.h>
+
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
+#include "analyzer/clock/collect.h"
+#include "analyzer/hang/gather.h"
 
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
 {
@@ -118,21 +122,68 @@ static int add_deaths(const struct ct_hang_case *c, struct ct_hang_result *resul
 	return add_death(c, result, memory, ranks, n);
 }
 
-int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
-		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
+int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err *err)
 {
 	struct ct_hang_result *result = NULL;
-	int st = ct_hang_collect(run, options, memory, out, err);
+	int st = ct_hang_collect(log, out, err);
 
 	if (st != CT_OK)
 		return st;
-	st = ct_hang_diagnose(&(*out)->hang_case, memory, &result);
+	st = ct_hang_diagnose(&(*out)->hang_case, log->memory, &result);
 	if (st == CT_OK)
-		st = add_deaths(&(*out)->hang_case, result, memory);
+		st = add_deaths(&(*out)->hang_case, result, log->memory);
 	if (st != CT_OK)
 		return ct_fail(err, st, "%s", ct_status_text(st));
 	(*out)->result = result;
 	if (result->n_verdicts && (*out)->state == CT_HANG_INTERRUPTED)
 		(*out)->state = CT_HANG_KILLED;
 	return CT_OK;
+}
+
+/* ---- a run ---- */
+
+static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_attempts *attempts,
+		    int attempt, struct ct_stream *stream, struct ct_err *err)
+{
+	struct ct_observer observer;
+	const struct ct_stream_options options = {
+		.observers = &observer,
+		.n_observers = 1,
+		.only_ops = 1,
+	};
+
+	ct_hang_observe(log, &observer);
+	return ct_stream_run(stream, run, attempts, attempt, &options, err);
+}
+
+int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
+		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
+{
+	static const struct ct_stream_options quietly = { .observers = NULL };
+	int attempt = options ? options->attempt : -1;
+	struct ct_gather *log = ct_hang_log_new(options, memory);
+	struct ct_stream *stream = calloc(1, sizeof(*stream));
+	struct ct_attempts attempts = { 0 };
+	struct ct_clocks *clocks = NULL;
+	int st = log && stream ? ct_attempts_find(run, &attempts) : CT_NOMEM;
+
+	if (st == CT_OK && attempt >= attempts.n_attempts)
+		st = ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", attempt,
+			     attempts.n_attempts);
+	if (attempt < 0)
+		attempt = attempts.n_attempts - 1;
+	if (st == CT_OK)
+		st = ct_clocks_of_run(run, &attempts, attempt, &quietly, &clocks, err);
+	attempts.clocks = clocks;
+	if (st == CT_OK)
+		st = read_run(log, run, &attempts, attempt, stream, err);
+	if (st == CT_OK)
+		st = ct_hang_judge(log, out, err);
+	ct_hang_log_free(log);
+	if (stream)
+		ct_stream_fini(stream);
+	free(stream);
+	ct_attempts_fini(&attempts);
+	ct_clocks_free(clocks);
+	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

@@ -24,8 +24,8 @@ static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 		const struct ct_process_info *info = &g->run->processes[p];
 		const struct ct_hang_process *process = &g->processes[p];
 
-		if (!process->read || ct_process_is_imported(&info->id) ||
-		    info->ring != CT_RING_NOT_FOUND || process->facts.has_end ||
+		if (!ct_gather_has(g, (uint32_t)p) || ct_process_is_imported(&info->id) ||
+		    info->ring != CT_RING_NOT_FOUND || g->model->processes[p].facts.has_end ||
 		    (process->ended_well && process->end.how != CT_END_RUNNING))
 			continue;
 		n++;
@@ -45,7 +45,7 @@ static int add_damaged(struct ct_gather *g, struct ct_hang_run *out)
 	uint32_t n = 0;
 
 	for (size_t p = 0; p < g->run->n_processes; p++)
-		n += g->processes[p].read && g->processes[p].damaged;
+		n += ct_gather_has(g, (uint32_t)p) && g->processes[p].damaged;
 	return !n ? CT_OK
 		  : add(out, ct_arena_printf(
 				     g->memory,
@@ -60,7 +60,7 @@ static int add_blind(struct ct_gather *g, struct ct_hang_run *out)
 	uint32_t n = 0;
 
 	for (size_t p = 0; p < g->run->n_processes; p++)
-		n += g->processes[p].read && g->processes[p].blind;
+		n += ct_gather_has(g, (uint32_t)p) && g->processes[p].blind;
 	return !n ? CT_OK
 		  : add(out, ct_arena_printf(g->memory,
 					     "CUDA did not answer the recorder in %" PRIu32

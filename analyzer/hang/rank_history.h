@@ -27,8 +27,9 @@ struct ct_hang_kept_op {
 
 struct ct_hang_kept {
 	struct ct_hang_kept *next; /* of all, and ... */
-	struct ct_comm *comm;
+	const struct ct_comm *comm;
 	uint32_t seat, process;
+	uint32_t id;			   /* of the communicator in its process */
 	int32_t me;			   /* rank in the communicator */
 	uint64_t issued;		   /* highest sequence number of a collective so far, + 1 */
 	struct ct_comm_status_rec reached; /* how far its process itself told that it had come */

@@ -23,7 +23,7 @@ uint64_t ct_hang_late(const struct ct_gather *g)
 		const struct ct_process_info *info = &g->run->processes[p];
 
 		/* more than it has lived is no time but damage */
-		if (g->processes[p].read && info->late_ns > most &&
+		if (ct_gather_has(g, (uint32_t)p) && info->late_ns > most &&
 		    info->last_beat_ns > info->id.start_ns &&
 		    info->late_ns < info->last_beat_ns - info->id.start_ns)
 			most = info->late_ns;

@@ -5,13 +5,13 @@
  * A block's sum adds up one hash for each of its operations, which takes in its number: the order in which records are read does
  * not matter, and neighbouring blocks are merged by adding. When a run gets longer than the blocks reach, all become twice as
  * wide. One member's sums are kept while its process is read, and then held against those of the members before it, which are
- * one set a communicator: memory depends on communicators, not on ranks or the length of the run. One thread. */
+ * one set a communicator: memory depends on ranks and communicators, not on the length of the run. One thread. */
 #ifndef CT_HANG_SUMS_H
 #define CT_HANG_SUMS_H
 
 #include <stdint.h>
 
-#define CT_HANG_SUM_BLOCKS 2048u
+#define CT_HANG_SUM_BLOCKS 512u
 #define CT_HANG_SUM_SHIFT 3u /* a block is 8 operations wide at first */
 
 struct ct_hang_sum {

@@ -19,6 +19,7 @@
 #include "analyzer/findings/score.h"
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/transport_findings.h"
+#include "analyzer/hang/hang.h"
 #include "analyzer/lateness/lateness.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/link/links.h"
@@ -35,7 +36,7 @@
 #include "analyzer/stream/stream.h"
 
 /* What observes the reading, in this order: the last one finds the model complete. */
-enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, LATENESS, HEAT, CALLER, N_OBSERVERS };
+enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, LATENESS, HEAT, HANG, CALLER, N_OBSERVERS };
 
 /* Each step and its state, so that there is one place to clean up. */
 struct analysis {
@@ -49,6 +50,7 @@ struct analysis {
 	struct ct_traffic traffic;
 	struct ct_lateness late;
 	struct ct_heat heat;
+	struct ct_gather *hang;
 	struct ct_charge *charges;
 	uint8_t *in_set;
 	struct ct_stream second; /* a reading for a set of ranks ... */
@@ -91,6 +93,9 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 
 	options.observers = observers;
 	options.n_observers = a->options->observer ? N_OBSERVERS : CALLER;
+	a->hang = ct_hang_log_new(NULL, a->report->memory);
+	if (!a->hang)
+		return CT_NOMEM;
 	ct_tape_init(&a->log, 0);
 	a->late.log = &a->log;
 	a->overlap.each = a->options->exposure;
@@ -102,6 +107,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	ct_traffic_observe(&a->traffic, &observers[TRAFFIC]);
 	ct_lateness_observe(&a->late, &observers[LATENESS]);
 	ct_heat_observe(&a->heat, &observers[HEAT]);
+	ct_hang_observe(a->hang, &observers[HANG]);
 	if (a->options->observer)
 		observers[CALLER] = *a->options->observer;
 	return ct_stream_run(&a->stream, run, &a->attempts, attempt, &options, err);
@@ -145,6 +151,18 @@ static int judge_links(struct analysis *a)
 	if (st == CT_OK)
 		st = ct_links_fill(&a->links, model, a->report);
 	return st == CT_OK ? ct_links_find(&a->links, model, a->report, &a->findings) : st;
+}
+
+/* What `hang` says of it, if anything. What cannot be read again leaves it unsaid. */
+static int judge_hang(struct analysis *a)
+{
+	struct ct_err err = { .text = "" };
+	struct ct_hang_run *run = NULL;
+	int st = ct_hang_judge(a->hang, &run, &err);
+
+	if (st == CT_OK && run->result->n_verdicts)
+		a->report->hang = run;
+	return st == CT_NOMEM ? st : CT_OK;
 }
 
 /* Communication against computing. Ranks stand by seat. */
@@ -319,6 +337,8 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (st == CT_OK)
 		st = fill(a);
 	if (st == CT_OK)
+		st = judge_hang(a);
+	if (st == CT_OK)
 		st = judge_links(a);
 	if (st == CT_OK)
 		st = judge(a, err);
@@ -338,6 +358,7 @@ static void fini(struct analysis *a)
 	ct_findings_fini(&a->findings);
 	ct_lateness_fini(&a->late_set);
 	ct_stream_fini(&a->second);
+	ct_hang_log_free(a->hang);
 	ct_heat_fini(&a->heat);
 	ct_lateness_fini(&a->late);
 	ct_traffic_fini(&a->traffic);

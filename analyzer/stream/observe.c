@@ -19,9 +19,33 @@ int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event)
 	EACH(stream, op, event);
 }
 
-int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec)
+int ct_observe_comm(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
+		    uint32_t seat)
 {
-	EACH(stream, host, process, rec);
+	EACH(stream, comm, process, comm, seat);
+}
+
+int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec,
+		    const char *call, const char *site)
+{
+	EACH(stream, host, process, rec, call, site);
+}
+
+int ct_observe_error(struct ct_stream *stream, uint32_t process, const struct ct_error_rec *rec,
+		     const char *call, const char *text)
+{
+	EACH(stream, error, process, rec, call, text);
+}
+
+int ct_observe_reached(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
+		       const struct ct_comm_status_rec *rec)
+{
+	EACH(stream, reached, process, comm, rec);
+}
+
+int ct_observe_stack(struct ct_stream *stream, uint32_t process, const uint8_t *bytes, size_t len)
+{
+	EACH(stream, stack, process, bytes, len);
 }
 
 int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec)

@@ -29,7 +29,7 @@ int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 	comm->user = registered;
 	reading->stream->model.seats[seat].muddled |= registered->shared_seat &&
 						      ct_comm_is_shared(registered, seat);
-	return CT_OK;
+	return ct_observe_comm(reading->stream, reading->process, comm, seat);
 }
 
 /* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
@@ -343,6 +343,12 @@ static void note_times(struct ct_model_process *process, const struct ct_joined_
 		process->last_ns = last;
 }
 
+static void tell_progress(const struct ct_stream *stream)
+{
+	if (stream->options.progress && stream->model.ops % PROGRESS_OPS == 0)
+		stream->options.progress(stream->options.progress_arg, stream->model.ops);
+}
+
 int ct_stream_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
@@ -385,6 +391,11 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	note_times(&stream->model.processes[reading->process], j);
 	event.comm = op->comm ? op->comm->user : NULL;
 	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
+	if (stream->options.only_ops) {
+		seat->ops += !m.captured;
+		tell_progress(stream);
+		return ct_observe_op(stream, &event);
+	}
 	/* What is captured runs with its graph, under the graph's numbers. */
 	if (m.captured) {
 		st = j->state == CT_STATE_ENTERED ? keep_unreturned(stream, op, at) : CT_OK;
@@ -394,8 +405,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	if (__builtin_add_overflow(seat->bytes, j->bytes, &seat->bytes))
 		seat->bytes = CT_UNKNOWN;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
-	if (stream->options.progress && stream->model.ops % PROGRESS_OPS == 0)
-		stream->options.progress(stream->options.progress_arg, stream->model.ops);
+	tell_progress(stream);
 	if (is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)

@@ -32,11 +32,31 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 {
 	struct ct_reading *reading = arg;
 
-	(void)site;
 	if (ct_stream_host(reading, rec, call) != CT_OK ||
 	    note_leaving(reading, rec, call) != CT_OK)
 		return CT_NOMEM;
-	return ct_observe_host(reading->stream, reading->process, rec);
+	return ct_observe_host(reading->stream, reading->process, rec, call, site);
+}
+
+static int on_error(void *arg, const struct ct_error_rec *rec, const char *call, const char *text)
+{
+	struct ct_reading *reading = arg;
+
+	return ct_observe_error(reading->stream, reading->process, rec, call, text);
+}
+
+static int on_reached(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec)
+{
+	struct ct_reading *reading = arg;
+
+	return ct_observe_reached(reading->stream, reading->process, comm, rec);
+}
+
+static int on_stack(void *arg, const uint8_t *bytes, size_t len)
+{
+	struct ct_reading *reading = arg;
+
+	return ct_observe_stack(reading->stream, reading->process, bytes, len);
 }
 
 static int on_wait(void *arg, const struct ct_wait_rec *rec)
@@ -215,6 +235,9 @@ static int read_processes(struct ct_stream *stream, struct ct_err *err)
 					     .comm = ct_stream_comm,
 					     .named = ct_stream_comm,
 					     .host = on_host,
+					     .error = on_error,
+					     .reached = on_reached,
+					     .stack = on_stack,
 					     .wait = on_wait,
 					     .nvtx = on_nvtx,
 					     .arg = r };

@@ -45,9 +45,22 @@ struct ct_observer {
 	/* The model has its processes and the seats that these name by themselves. */
 	int (*begin)(void *arg, struct ct_stream *stream);
 	int (*op)(void *arg, const struct ct_stream *stream, const struct ct_op_event *event);
-	/* A call that moves no data was entered, or has returned. */
+	/* A communicator of the process was made, or got a name: `user` is the model's (struct ct_comm), `seat` its member. */
+	int (*comm)(void *arg, const struct ct_stream *stream, uint32_t process,
+		    const struct ct_load_comm *comm, uint32_t seat);
+	/* A call that moves no data was entered, or has returned; NULL where its name or call site is unknown. Like all strings
+	 * of a process, these two hold until `block` has told its end. */
 	int (*host)(void *arg, const struct ct_stream *stream, uint32_t process,
-		    const struct ct_host_rec *rec);
+		    const struct ct_host_rec *rec, const char *call, const char *site);
+	/* A library reported an error by this call, in these words; NULL unknown, none. */
+	int (*error)(void *arg, const struct ct_stream *stream, uint32_t process,
+		     const struct ct_error_rec *rec, const char *call, const char *text);
+	/* How far the process had come on the communicator, also where records are lost. */
+	int (*reached)(void *arg, const struct ct_stream *stream, uint32_t process,
+		       const struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
+	/* What a thread was doing: a STACK record, for ct_stack_list_take(). */
+	int (*stack)(void *arg, const struct ct_stream *stream, uint32_t process,
+		     const uint8_t *bytes, size_t len);
 	/* A stream or the host of `process` waited for communication. */
 	int (*wait)(void *arg, const struct ct_stream *stream, uint32_t process,
 		    const struct ct_wait_rec *rec);
@@ -75,6 +88,7 @@ struct ct_stream_options {
 	uint32_t n_observers;
 	const char *boot_id; /* of this machine; NULL unknown */
 	int only_matched;    /* only `matched` and `end` are of interest: nothing is judged */
+	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes */
 	int without_hash; /* what was called is not summed up for comparisons over the whole run (order/order_hash.h) */
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
 	void *progress_arg;

@@ -62,7 +62,15 @@ void ct_stream_settle_unreturned(struct ct_stream *stream);
 
 /* Hand on; what an observer returned, or 0. */
 int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event);
-int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec);
+int ct_observe_comm(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
+		    uint32_t seat);
+int ct_observe_host(struct ct_stream *stream, uint32_t process, const struct ct_host_rec *rec,
+		    const char *call, const char *site);
+int ct_observe_error(struct ct_stream *stream, uint32_t process, const struct ct_error_rec *rec,
+		     const char *call, const char *text);
+int ct_observe_reached(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
+		       const struct ct_comm_status_rec *rec);
+int ct_observe_stack(struct ct_stream *stream, uint32_t process, const uint8_t *bytes, size_t len);
 int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec);
 int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
 		    const struct ct_nvtx_rec *rec);

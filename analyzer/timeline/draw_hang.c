@@ -33,25 +33,14 @@ uint64_t ct_hangs_slices(const struct ct_report *report)
 	       (report->hang ? n_drawn(report) + report->n_ranks : 0);
 }
 
-/* A time of the case, which knows hosts by their time of day, on the clock that all slices of the host have. */
-static uint64_t time_of(const struct ct_census *census, const struct ct_hang_run *run,
-			uint32_t host, uint64_t at_ns)
-{
-	return ct_census_at(census, host,
-			    at_ns + run->begin_unix_ns - census->begin_unix_ns -
-				    census->shifts[host]);
-}
-
 void ct_hangs_signs(struct ct_census *census, const struct ct_report *report)
 {
 	for (uint32_t s = 0; s < census->n_seats && report->hang; s++) {
 		const struct ct_hang_rank *r = ct_hang_rank_of(&report->hang->hang_case,
 							       census->seats[s].rank);
 		uint64_t *sign_ns = &census->processes[census->seats[s].process].sign_ns;
-		uint64_t at = 0;
+		uint64_t at = r && r->last_sign_ns != CT_UNKNOWN ? r->last_sign_ns : 0;
 
-		if (r && r->last_sign_ns != CT_UNKNOWN)
-			at = time_of(census, report->hang, census->seats[s].host, r->last_sign_ns);
 		*sign_ns = at > *sign_ns ? at : *sign_ns;
 		census->sign_ns = at > census->sign_ns ? at : census->sign_ns;
 	}
@@ -77,34 +66,15 @@ void ct_hangs_init(struct ct_pen *pen, const struct ct_report *report)
 /* ---- times ---- */
 
 /* No later than what is drawn ends. */
-static uint64_t drawn_at(const struct ct_pen *pen, uint32_t host, uint64_t at_ns)
+static uint64_t drawn_at(const struct ct_pen *pen, uint64_t at_ns)
 {
-	uint64_t at = time_of(pen->census, pen->hangs.run, host, at_ns);
-
-	return at < pen->hangs.end_ns ? at : pen->hangs.end_ns;
-}
-
-/* The host that a rank of the case is on; the first one if it left no trace. */
-static uint32_t host_of(const struct ct_census *census, int rank)
-{
-	for (uint32_t s = 0; s < census->n_seats; s++) {
-		if (census->seats[s].rank == rank)
-			return census->seats[s].host;
-	}
-	return 0;
+	return at_ns < pen->hangs.end_ns ? at_ns : pen->hangs.end_ns;
 }
 
 /* When the first one began to wait; the end where that is not known. */
 static uint64_t begin_of(const struct ct_pen *pen, const struct ct_hang_verdict *v)
 {
-	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
-	int rank = v->op < c->n_ops ? c->ranks[c->ops[v->op].rank].rank
-		   : v->n_ranks	    ? v->ranks[0]
-				    : -1;
-
-	if (v->since_ns == CT_UNKNOWN)
-		return pen->hangs.end_ns;
-	return drawn_at(pen, host_of(pen->census, rank), v->since_ns);
+	return v->since_ns == CT_UNKNOWN ? pen->hangs.end_ns : drawn_at(pen, v->since_ns);
 }
 
 /* Since when a rank is in what it does not get out of: the earlier of an operation and a call; UINT64_MAX unknown. */
@@ -272,7 +242,7 @@ struct ct_hang_part ct_hangs_part(const struct ct_pen *pen, uint32_t seat)
 	part.begin_ns = begin_of(pen, part.verdict);
 	since = part.is_victim ? stuck_since(&pen->hangs.run->hang_case, rank) : UINT64_MAX;
 	if (since != UINT64_MAX)
-		part.begin_ns = drawn_at(pen, pen->census->seats[seat].host, since);
+		part.begin_ns = drawn_at(pen, since);
 	if (!ct_census_inside(pen->census, part.begin_ns, pen->hangs.end_ns))
 		part.begin_ns = UINT64_MAX;
 	return part;

@@ -116,13 +116,15 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 }
 
 static int on_host(void *arg, const struct ct_stream *stream, uint32_t process,
-		   const struct ct_host_rec *rec)
+		   const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	struct ct_census *census = arg;
 	const struct ct_model *model = &stream->model;
 	const struct ct_place *place = &model->attempts->places[process];
 	uint64_t at;
 
+	(void)call;
+	(void)site;
 	if (take_clocks(census, model) != CT_OK || look_around(census, model) != CT_OK)
 		return CT_NOMEM;
 	at = ct_census_at(census, place->host, rec->enter_ns);

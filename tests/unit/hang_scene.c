@@ -36,16 +36,14 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 		s->infos[i].id.ring_kind = p->imported ? CT_RING_NONE : CT_RING_SHARED;
 		s->infos[i].ring = p->ring_gone ? CT_RING_NOT_FOUND : CT_RING_ARCHIVED;
 		s->processes[i] = (struct ct_hang_process){ .end = end_of(p),
-							    .facts = facts,
-							    .read = 1,
 							    .last_sign_ns = p->last * MS,
 							    .failed_ns = p->failed * MS,
 							    .waited_ns = p->waited * MS,
 							    .damaged = p->damaged };
+		s->read[i] = (struct ct_model_process){ .facts = facts, .read = 1 };
 		s->places[i].host = p->host;
-		s->seats[i] = (struct ct_hang_seat){
-			.rank = (int)i, .process = i, .index = i, .is_used = 1
-		};
+		s->seats[i] = (struct ct_seat){ .rank = (int)i, .process = i };
+		s->index[i] = i;
 		s->ranks[i].rank = (int)i;
 		if (p->aborts)
 			s->calls[s->g.n_calls++] = (struct ct_hang_seen_call){
@@ -62,17 +60,22 @@ struct ct_scene *ct_scene_judged(const struct ct_scene_process *all, uint32_t n,
 				.kind = CT_HOST_INIT,
 				.process = i,
 			};
-		if (p->host >= s->g.attempts.n_hosts)
-			s->g.attempts.n_hosts = p->host + 1;
+		if (p->host >= s->attempts.n_hosts)
+			s->attempts.n_hosts = p->host + 1;
 	}
 	s->run = (struct ct_run){ .processes = s->infos, .n_processes = n };
 	s->g.run = &s->run;
-	s->g.attempts.places = s->places;
+	s->attempts.places = s->places;
+	s->model = (struct ct_model){ .run = &s->run,
+				      .attempts = &s->attempts,
+				      .seats = s->seats,
+				      .n_seats = n,
+				      .shift = s->shift,
+				      .processes = s->read };
+	s->g.model = &s->model;
 	s->g.processes = s->processes;
-	s->g.seats = s->seats;
-	s->g.n_seats = n;
+	s->g.ranks = s->index;
 	s->g.calls = s->calls;
-	s->g.shift = s->shift;
 	s->g.torn_down = s->torn_down;
 	s->g.memory = ct_arena_new();
 	s->out.hang_after_ns = after_ms * MS;

@@ -34,7 +34,11 @@ struct ct_scene {
 	struct ct_process_info infos[CT_SCENE_MOST];
 	struct ct_hang_process processes[CT_SCENE_MOST];
 	struct ct_place places[CT_SCENE_MOST];
-	struct ct_hang_seat seats[CT_SCENE_MOST];
+	struct ct_seat seats[CT_SCENE_MOST];
+	uint32_t index[CT_SCENE_MOST];
+	struct ct_model_process read[CT_SCENE_MOST];
+	struct ct_attempts attempts;
+	struct ct_model model;
 	struct ct_hang_seen_call calls[CT_SCENE_MOST];
 	struct ct_hang_rank ranks[CT_SCENE_MOST];
 	uint64_t shift[CT_SCENE_MOST], torn_down[CT_SCENE_MOST];

@@ -226,7 +226,7 @@ static void who_called_nothing_proves_nothing(void **state)
 static void long_runs_are_compared_in_the_same_memory(void **state)
 {
 	enum { LONG = 8 * CT_HANG_SUM_BLOCKS * 5 };
-	const uint64_t at = 60001;
+	const uint64_t at = 15001;
 	const struct member all[] = { alike(0, LONG), alike(0, LONG), with_other(LONG, at),
 				      alike(0, 30) };
 	struct ct_hang_order order = order_of(all, 4);
