@@ -201,7 +201,8 @@ enum ct_op_flag {
 	CT_OP_UNRETURNED = 1 << 1, /* in blocks only: still inside when the block was written */
 	CT_OP_UNTIMED = 1
 			<< 2, /* nobody looks when it runs: there is no LAUNCH record of its launch */
-	CT_OP_PLUGIN = 1 << 3, /* seen by the NCCL profiler plugin only, not by a wrapper */
+	CT_OP_PLUGIN = 1 << 3,	/* seen by the NCCL profiler plugin only, not by a wrapper */
+	CT_OP_UNSIZED = 1 << 4, /* how much it moves is not known: its count is 0 and says nothing */
 };
 
 /* Result values of our own beside those of the library. */

@@ -57,6 +57,16 @@ struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second)
 	return bytes_per_second == UINT64_MAX ? none() : scaled(bytes_per_second, units, 6);
 }
 
+struct ct_unit_text ct_text_exact(uint64_t n)
+{
+	struct ct_unit_text text;
+
+	if (n == UINT64_MAX)
+		return none();
+	snprintf(text.s, sizeof(text.s), "%llu", (unsigned long long)n);
+	return text;
+}
+
 struct ct_unit_text ct_text_count(uint64_t n)
 {
 	static const char *const units[] = { "", "k", "M", "G", "T" };

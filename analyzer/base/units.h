@@ -19,6 +19,8 @@ struct ct_unit_text ct_text_bytes(uint64_t bytes);
 /* "1.23GB/s" */
 struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second);
 /* "12345", "1.23M" above 99999 */
+/* All digits; "n/a" for CT_UNKNOWN. */
+struct ct_unit_text ct_text_exact(uint64_t n);
 struct ct_unit_text ct_text_count(uint64_t n);
 /* "10.1%"; "n/a" for NAN */
 struct ct_unit_text ct_text_pct(double pct);

@@ -25,6 +25,8 @@ static int is_wanted(const struct ct_picture_make *make, const struct ct_report_
 {
 	const char *backend = make->request->backend;
 
+	if (s->bytes_class == CT_UNKNOWN)
+		return 0;
 	return !backend || strcmp(backend, backend_of(s)) == 0;
 }
 
@@ -202,7 +204,9 @@ int ct_picture_sizes(const struct ct_picture_make *make)
 			       ? ct_fail(make->err, CT_NOTFOUND, "no operation of backend '%s'",
 					 make->request->backend)
 			       : ct_fail(make->err, CT_EMPTY,
-					 "no operation was seen on all its ranks");
+					 report->n_histogram
+						 ? "the sizes of operations are not known"
+						 : "no operation was seen on all its ranks");
 	if (st == CT_OK)
 		st = ct_picture_size(make, grid.n, grid.last - grid.first + 1);
 	if (st == CT_OK)

@@ -91,7 +91,7 @@ static int add_class(const struct ct_class *class, double reference, struct ct_r
 	double factor = ct_class_bus_factor(class), time = (double)class->transfer.sum;
 
 	row->instances += class->instances;
-	row->bytes = plus(row->bytes, class->bytes);
+	row->bytes = class->bytes == CT_UNKNOWN ? CT_UNKNOWN : plus(row->bytes, class->bytes);
 	if (class->transfer.n && class->op != CT_OP_GraphLaunch)
 		row->transfer_ns = plus(row->transfer_ns, class->transfer.sum);
 	if (class->judged)

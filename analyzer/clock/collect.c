@@ -22,7 +22,9 @@ static int kind_of(const struct ct_instance *i, enum ct_clock_kind *kind)
 	const struct ct_member *first = &i->members[0];
 
 	for (uint32_t m = 0; m < i->n && i->src < 0; m++) {
-		if (i->members[m].varying || (!i->members[m].count && first->op != CT_OP_Barrier))
+		if (i->members[m].varying ||
+		    ((!i->members[m].count || i->members[m].count == UINT64_MAX) &&
+		     first->op != CT_OP_Barrier))
 			return 0;
 	}
 	switch (first->op) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How members came apart, in words. */
+#include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
 #include "analyzer/model/names.h"
 #include "analyzer/order/uneven_inputs.h"
@@ -15,7 +16,7 @@ static const char *field_of(const struct ct_order_maker *k, const struct ct_orde
 
 	switch (k->apart.field) {
 	case CT_MISMATCH_BYTES:
-		return ct_arena_printf(k->list->memory, "%llu", (unsigned long long)call->count);
+		return ct_arena_printf(k->list->memory, "%s", ct_text_exact(call->count).s);
 	case CT_MISMATCH_ROOT:
 		return ct_arena_printf(k->list->memory, "%d", call->root);
 	case CT_MISMATCH_DTYPE:
@@ -181,7 +182,7 @@ static int make_call(struct ct_order_maker *k)
 static const char *count_text(const struct ct_order_maker *k, const struct ct_order_call *call)
 {
 	return ct_order_sizes_agree(call)
-		       ? ct_arena_printf(k->list->memory, "%llu", (unsigned long long)call->count)
+		       ? ct_arena_printf(k->list->memory, "%s", ct_text_exact(call->count).s)
 		       : "n/a";
 }
 

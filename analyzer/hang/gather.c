@@ -161,7 +161,7 @@ struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
 	struct ct_hang_kept_op out = {
 		.op = {
 			.seq = o->seq,
-			.count = o->count,
+			.count = ct_op_count(o),
 			.bytes = j->bytes,
 			.call = j->call,
 			.site = j->site,
@@ -229,7 +229,7 @@ static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
 		       const struct ct_joined_op *j, uint8_t varying)
 {
 	const struct ct_op *o = j->op;
-	const struct ct_member m = { .count = o->count,
+	const struct ct_member m = { .count = ct_op_count(o),
 				     .bytes = j->bytes,
 				     .root = o->peer,
 				     .op = o->op,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
+
 /* Stretches of ranks that are spelled out. */
 #define CT_STRETCHES 8u
 
@@ -145,9 +147,9 @@ const char *ct_say_called(const struct ct_hang_index *ix, uint32_t at)
 		root = ct_arena_printf(ix->arena, ", root %d", op->peer);
 	if (!root)
 		return NULL;
-	return ct_arena_printf(ix->arena, "%s(%" PRIu64 "%s%s%s%s%s)%s%s", name_of(op), op->count,
-			       dtype ? " " : "", dtype ? dtype : "", redop ? " " : "",
-			       redop ? redop : "", root, op->site ? " at " : "",
+	return ct_arena_printf(ix->arena, "%s(%s%s%s%s%s%s)%s%s", name_of(op),
+			       ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
+			       redop ? " " : "", redop ? redop : "", root, op->site ? " at " : "",
 			       op->site ? op->site : "");
 }
 

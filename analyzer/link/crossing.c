@@ -80,7 +80,7 @@ static void add_comm(struct crossing *c, const struct ct_report_comm *comm)
 	     at = c->next[at]) {
 		const struct ct_report_op *op = &c->report->ops[at - 1];
 
-		for (uint32_t t = 0; t < n_touched && op->op_name; t++) {
+		for (uint32_t t = 0; t < n_touched && op->op_name && op->bytes != CT_UNKNOWN; t++) {
 			uint32_t here = c->members[c->touched[t]];
 			double bytes = ct_crossing_of(op->op, (double)op->bytes, comm->nranks, here,
 						      known - here);

@@ -284,7 +284,7 @@ static int take(struct gather *g, const struct ct_tape_instance *i)
 	int had_begun = 0;
 
 	if (i->judged == CT_JUDGED_NOTHING || i->n < 2 || (is_edge && i->n != 2) ||
-	    moved.bytes <= 0)
+	    moved.bytes <= 0 || i->bytes == UINT64_MAX)
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (!is_timed(&p[m]))

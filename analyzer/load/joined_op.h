@@ -36,7 +36,7 @@ struct ct_joined_op {
 	uint32_t nranks;       /* of the communicator, 0 unknown */
 	int32_t comm_rank;     /* of the caller in it, -1 unknown; op->peer is a rank in it too */
 	unsigned backend;      /* enum ct_backend, 0 unknown */
-	uint64_t bytes; /* of this call: count x element; of a graph's launch: of all that it carries out */
+	uint64_t bytes; /* of this call: count x element; of a graph's launch: of all that it carries out; UINT64_MAX: not known */
 	const struct ct_graph
 		*graph; /* a graph's launch: what it carries out; NULL: not on record, or none */
 	uint64_t start_ns, end_ns;	   /* span, host's CLOCK_MONOTONIC; 0 = not measured */

@@ -220,7 +220,7 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 		load->facts.orphans++;
 	}
 	j->rank = ct_load_rank(load, out.comm ? out.comm->local : 0);
-	if (__builtin_mul_overflow(op->count, ct_dtype_bytes(op->dtype), &j->bytes))
+	if (__builtin_mul_overflow(ct_op_count(op), ct_dtype_bytes(op->dtype), &j->bytes))
 		j->bytes = UINT64_MAX;
 	if (op->op == CT_OP_GraphLaunch) {
 		j->graph = ct_graphs_get(&load->graphs, op->tag, op->comm, j->nranks);

@@ -71,7 +71,7 @@ static inline int ct_op_is_empty_collective(const struct ct_op *op)
 {
 	enum ct_op_class class = ct_op_class(op->op);
 
-	return !op->count && class != CT_CLASS_P2P && class != CT_CLASS_LOCAL;
+	return !ct_op_count(op) && class != CT_CLASS_P2P && class != CT_CLASS_LOCAL;
 }
 
 /* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */

@@ -47,6 +47,7 @@ static void set_bytes(struct ct_op *op, uint64_t bytes)
 	if (bytes % each)
 		op->dtype = CT_DTYPE_elem1;
 	op->count = bytes % each ? bytes : bytes / each;
+	op->flags &= (uint8_t)~CT_OP_UNSIZED;
 }
 
 const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,

@@ -46,6 +46,11 @@ static int is_exchange(const struct ct_op *ops, uint32_t n, uint32_t nranks, int
 	return marks == 0;
 }
 
+static uint64_t bytes_of(const struct ct_op *op, uint32_t nranks)
+{
+	return ct_op_total_bytes(op->op, ct_op_count(op), op->dtype, nranks);
+}
+
 static void shape_messages(const struct ct_op *ops, uint32_t n, uint32_t nranks, int32_t me,
 			   struct ct_group_shape *shape)
 {
@@ -54,8 +59,7 @@ static void shape_messages(const struct ct_op *ops, uint32_t n, uint32_t nranks,
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t *sum = ops[i].op == CT_OP_Send ? &out : &in;
 
-		*sum = ct_plus(*sum,
-			       ct_op_total_bytes(ops[i].op, ops[i].count, ops[i].dtype, nranks));
+		*sum = ct_plus(*sum, bytes_of(&ops[i], nranks));
 	}
 	shape->kind = CT_GROUP_MESSAGES;
 	shape->bytes = out > in ? out : in;
@@ -89,9 +93,7 @@ void ct_group_shape(const struct ct_op *ops, uint32_t n, uint32_t n_ops, uint32_
 		shape_messages(ops, n, nranks, me, shape);
 	} else {
 		for (uint32_t i = 0; i < n; i++)
-			shape->bytes = ct_plus(shape->bytes,
-					       ct_op_total_bytes(ops[i].op, ops[i].count,
-								 ops[i].dtype, nranks));
+			shape->bytes = ct_plus(shape->bytes, bytes_of(&ops[i], nranks));
 		if (!messages && are_one(ops, n))
 			shape->kind = CT_GROUP_COLLECTIVES;
 	}
@@ -148,8 +150,11 @@ const struct ct_group_shape *ct_group_shared(const struct ct_instance *i)
 		if (!group || !first || !i->members[m].leads || group->n_ops != first->n_ops ||
 		    group->shape.kind != first->shape.kind || group->shape.op != first->shape.op ||
 		    group->shape.dtype != first->shape.dtype ||
-		    group->shape.bytes != first->shape.bytes)
+		    (group->shape.bytes != first->shape.bytes && group->shape.bytes != UINT64_MAX &&
+		     first->shape.bytes != UINT64_MAX))
 			return NULL;
+		if (first->shape.bytes == UINT64_MAX)
+			first = group;
 	}
 	return first ? &first->shape : NULL;
 }

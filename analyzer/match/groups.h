@@ -24,7 +24,7 @@ struct ct_group_shape {
 	uint32_t lead;	    /* the first collective; without any: n */
 	int only_messages;
 	uint64_t bytes; /* collectives, exchange: of the whole operation; messages: what goes out or what
-			       comes in, whichever is more */
+			       comes in, whichever is more; UINT64_MAX: not known */
 };
 
 /* `n` ops of the n_ops that the launch held, called by rank `me` of `nranks`. */

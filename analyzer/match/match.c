@@ -239,9 +239,23 @@ size_t ct_match_waiting(const struct ct_match *match)
 uint64_t ct_instance_bytes(const struct ct_instance *i)
 {
 	uint64_t sum = 0;
+	uint32_t known = 0;
 
-	for (uint32_t m = 0; m < i->n; m++)
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (i->members[m].bytes == UINT64_MAX)
+			continue;
+		known++;
 		if (__builtin_add_overflow(sum, i->members[m].bytes, &sum))
-			sum = UINT64_MAX;
-	return sum / i->n;
+			sum = UINT64_MAX - 1;
+	}
+	return known ? sum / known : UINT64_MAX;
+}
+
+const struct ct_member *ct_instance_sized(const struct ct_instance *i)
+{
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (i->members[m].bytes != UINT64_MAX)
+			return &i->members[m];
+	}
+	return &i->members[0];
 }

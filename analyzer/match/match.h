@@ -19,7 +19,7 @@ struct ct_site;
 struct ct_member {
 	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* host's CLOCK_MONOTONIC; 0 = not measured */
-	uint64_t count;
+	uint64_t count;		   /* UINT64_MAX: not known, nor are the bytes */
 	uint64_t bytes; /* of the whole operation as this member's count tells (ct_op_total_bytes) */
 	uint64_t free_ns; /* right before its start in which it was in no communication; UINT64_MAX unknown */
 	uint64_t asked_ns; /* entry of the call in which it ended: its own, or the one that waited for it; end_ns: nobody
@@ -62,8 +62,12 @@ struct ct_instance {
 	struct ct_instance *older, *newer;
 };
 
-/* Bytes of the whole operation: the mean of what the members say, since in v-collectives each knows its own share only. */
+/* Bytes of the whole operation: the mean of what the members say, since in v-collectives each knows its own share only.
+ * UINT64_MAX: none of them says anything. */
 uint64_t ct_instance_bytes(const struct ct_instance *instance);
+
+/* The first member that knows the size; the first of all, if none does. */
+const struct ct_member *ct_instance_sized(const struct ct_instance *instance);
 
 /* `complete`: every member is there, once. Nonzero stops and becomes the result of the call that led to it. */
 typedef int (*ct_match_fn)(void *arg, struct ct_instance *instance, int complete);

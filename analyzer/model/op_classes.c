@@ -52,17 +52,12 @@ static struct ct_class *create(struct ct_classes *classes, uint64_t key)
 	return class;
 }
 
-static uint64_t class_of(uint64_t bytes)
-{
-	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
-}
-
 static uint64_t key_of(const struct ct_comm *comm, enum ct_grouped grouped, unsigned op,
 		       unsigned dtype, uint64_t bytes)
 {
 	uint64_t what = (uint64_t)comm->index << 32 | (unsigned)grouped << 16 | op << 8 | dtype;
 
-	return ct_mix(class_of(bytes) ^ ct_mix(what));
+	return ct_mix(ct_bytes_class(bytes) ^ ct_mix(what));
 }
 
 struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct ct_comm *comm,
@@ -73,7 +68,7 @@ struct ct_class *ct_classes_find(const struct ct_classes *classes, const struct 
 	struct ct_class *class = ct_table_get(&classes->by_key, key);
 
 	while (class && (class->comm != comm || class->grouped != grouped || class->op != op ||
-			 class->dtype != dtype || class->bytes_class != class_of(bytes)))
+			 class->dtype != dtype || class->bytes_class != ct_bytes_class(bytes)))
 		class = class->same_key;
 	return class;
 }
@@ -93,7 +88,7 @@ struct ct_class *ct_classes_get(struct ct_classes *classes, struct ct_comm *comm
 	class->grouped = grouped;
 	class->op = op;
 	class->dtype = dtype;
-	class->bytes_class = class_of(bytes);
+	class->bytes_class = ct_bytes_class(bytes);
 	return class;
 }
 

@@ -75,7 +75,7 @@ uint64_t ct_order_what(const struct ct_member *m)
 
 	if (equal & ROOT)
 		what |= (uint32_t)m->root;
-	if (equal & SIZE && !m->varying)
+	if (equal & SIZE && !m->varying && m->bytes != UINT64_MAX)
 		what ^= m->bytes * 0xd6e8feb86659fd93ull;
 	return what;
 }
@@ -84,8 +84,8 @@ int ct_order_is_vague(const struct ct_member *m)
 {
 	uint8_t equal = has_equal[m->op];
 
-	if (equal & SIZE &&
-	    (!m->dtype || (m->dtype >= CT_DTYPE_elem1 && m->dtype <= CT_DTYPE_elem16)))
+	if (equal & SIZE && (!m->dtype || m->bytes == UINT64_MAX ||
+			     (m->dtype >= CT_DTYPE_elem1 && m->dtype <= CT_DTYPE_elem16)))
 		return 1;
 	return (equal & REDOP && !m->redop) || (equal & ROOT && m->root < 0) || equal & NOTHING;
 }

@@ -52,7 +52,8 @@ int ct_order_sizes_agree(const struct ct_order_call *call)
 
 static int states_size(const struct ct_order_call *call)
 {
-	return ct_order_sizes_agree(call) && (call->dtype || call->bytes);
+	return ct_order_sizes_agree(call) && call->bytes != UINT64_MAX &&
+	       (call->dtype || call->bytes);
 }
 
 /* As many elements, and another size: the type is what is wrong. */
@@ -85,7 +86,7 @@ enum ct_mismatch_field ct_order_differ(const struct ct_order_call *a, const stru
 enum ct_mismatch_field ct_order_message_differ(unsigned backend, const struct ct_order_call *send,
 					       const struct ct_order_call *recv)
 {
-	if (!send->bytes || !recv->bytes)
+	if (!send->bytes || !recv->bytes || send->bytes == UINT64_MAX || recv->bytes == UINT64_MAX)
 		return CT_MISMATCH_NONE;
 	if (send->bytes == recv->bytes)
 		return backend == CT_BACKEND_NCCL && ct_dtypes_differ(send->dtype, recv->dtype)

@@ -63,7 +63,7 @@ static int is_integer(unsigned dtype)
 /* NCCL moves bytes, whatever they are; but as many elements of another type are taken for what they are not. */
 static int fits(const struct ct_member *a, const struct ct_member *b)
 {
-	if (!a->dtype || !b->dtype)
+	if (!a->dtype || !b->dtype || a->bytes == UINT64_MAX || b->bytes == UINT64_MAX)
 		return 1;
 	if (a->bytes != b->bytes)
 		return 0;

@@ -63,6 +63,8 @@ static int is_exchange(const struct ct_tape_instance *i)
 /* An exchange's bytes are those of what each member has for both. */
 static uint64_t one_way(const struct ct_tape_instance *i)
 {
+	if (i->bytes == UINT64_MAX)
+		return 0; /* not known: what is larger tells the activations */
 	return is_exchange(i) ? i->bytes / 2 : i->bytes;
 }
 

@@ -47,7 +47,8 @@ enum { LAST, BUSY, WINDOW, IDLE, EXPOSED, UNTIL };
 static int may_be_bucket(const struct ct_tape *tape, const struct ct_tape_instance *i)
 {
 	if ((i->op != CT_OP_AllReduce && i->op != CT_OP_ReduceScatter) || i->src >= 0 ||
-	    i->bytes < LEAST_BYTES || i->transfer_ns == CT_NO_TRANSFER || i->n < 2)
+	    i->bytes < LEAST_BYTES || i->bytes == UINT64_MAX || i->transfer_ns == CT_NO_TRANSFER ||
+	    i->n < 2)
 		return 0;
 	return !tape->parts[i->first_part].group && tape->parts[i->first_part].on_gpu;
 }

@@ -5,6 +5,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/table.h"
+#include "analyzer/model/op_classes.h"
 #include "analyzer/stream/instance_log.h"
 #include "trace/ops.h"
 #include "trace/status.h"
@@ -44,11 +45,6 @@ static struct before *before_on(struct walk *w, uint32_t stream)
 	return &w->before[w->n++];
 }
 
-static uint64_t class_of(uint64_t bytes)
-{
-	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
-}
-
 static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
 				      const struct ct_tape_instance *instance)
 {
@@ -61,7 +57,7 @@ static struct ct_gap_class *new_class(struct ct_stream_gaps *out,
 		.comm = instance->comm,
 		.op = instance->op,
 		.dtype = instance->dtype,
-		.bytes_class = class_of(instance->bytes),
+		.bytes_class = ct_bytes_class(instance->bytes),
 	};
 	return c;
 }
@@ -70,7 +66,7 @@ static struct ct_gap_class *get_class(struct walk *w, const struct ct_tape_insta
 {
 	uint64_t what = (uint64_t)instance->comm->index << 32 | (uint64_t)instance->op << 8 |
 			instance->dtype;
-	uint64_t key = ct_mix(class_of(instance->bytes) ^ ct_mix(what));
+	uint64_t key = ct_mix(ct_bytes_class(instance->bytes) ^ ct_mix(what));
 	size_t at = (size_t)(uintptr_t)ct_table_get(&w->classes, key);
 
 	if (at)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/interval_cover.h"
+#include "analyzer/model/op_classes.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/status.h"
@@ -80,7 +81,7 @@ static struct spans *spans_of(struct ct_overlap *o, const struct ct_overlap_call
 
 static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_overlap_call *call)
 {
-	uint64_t bytes_class = call->bytes ? 1ull << (63 - __builtin_clzll(call->bytes)) : 0;
+	uint64_t bytes_class = ct_bytes_class(call->bytes);
 	uint64_t what = (uint64_t)call->comm->index << 32 | call->op << 8 | call->dtype;
 	uint64_t key = ct_mix(bytes_class ^ ct_mix(what));
 	size_t at = (size_t)(uintptr_t)ct_table_get(&o->host->by_class, key);

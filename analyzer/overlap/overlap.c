@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "analyzer/model/op_classes.h"
 #include "analyzer/overlap/overlap.h"
 #include "analyzer/overlap/overlap_private.h"
 #include "trace/ops.h"
@@ -158,11 +159,6 @@ static void put_on_stream(struct ct_ov_stream *s, struct ct_ov_launch *launch)
 	}
 }
 
-static uint64_t class_of(uint64_t bytes)
-{
-	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
-}
-
 int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overlap_op *op)
 {
 	struct ct_ov_process *p = &o->processes[process];
@@ -193,7 +189,7 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 	if (!op->op->launch || op->op->launch->n_ops <= 1) {
 		launch->op = j->op->op;
 		launch->dtype = j->op->dtype;
-		launch->bytes_class = class_of(op->bytes);
+		launch->bytes_class = ct_bytes_class(op->bytes);
 	}
 	put_on_stream(s, launch);
 	*p->newest = launch;

@@ -2,6 +2,7 @@
 /* What the ranks called, held against one another. */
 #include <inttypes.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/text.h"
@@ -97,10 +98,11 @@ static void write_side(struct ct_text *text, const struct ct_hang_run *run, uint
 
 	if (op->peer >= 0)
 		snprintf(root, sizeof(root), " root=%d", op->peer);
-	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%" PRIu64 "%s%s%s%s%s) at %s", "",
-		     run->hang_case.ranks[op->rank].rank, ct_op_name(op->op), op->count,
-		     dtype ? " " : "", dtype ? dtype : "", redop ? " " : "", redop ? redop : "",
-		     root, op->site ? op->site : "an unknown place");
+	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%s%s%s%s%s%s) at %s", "",
+		     run->hang_case.ranks[op->rank].rank, ct_op_name(op->op),
+		     ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
+		     redop ? " " : "", redop ? redop : "", root,
+		     op->site ? op->site : "an unknown place");
 }
 
 static void write_difference(struct ct_text *text, const struct ct_hang_run *run,

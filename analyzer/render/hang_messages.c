@@ -2,6 +2,7 @@
 /* What ranks sent, held against what others received. */
 #include <inttypes.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/json_value.h"
 #include "analyzer/render/text.h"
@@ -107,8 +108,8 @@ static void write_end(struct ct_text *text, const char *what, int rank, const st
 {
 	const char *dtype = ct_dtype_name(op->dtype);
 
-	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%" PRIu64 "%s%s) at %s", "", rank,
-		     what, op->count, dtype ? " " : "", dtype ? dtype : "",
+	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%s%s%s) at %s", "", rank, what,
+		     ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
 		     op->site ? op->site : "an unknown place");
 }
 

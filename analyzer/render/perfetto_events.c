@@ -51,7 +51,8 @@ static uint8_t *put_parts(uint8_t *at, const struct ct_chart_arg *arg)
 		at = ct_append_open_short(at, CT_PF_ARRAY, &mark);
 		at = put_pair(at, CT_ARG_op, CT_PF_STRING, part->op);
 		at = put_pair(at, CT_ARG_seq, CT_PF_UINT, part->seq);
-		at = put_pair(at, CT_ARG_bytes, CT_PF_UINT, part->bytes);
+		if (part->bytes != UINT64_MAX)
+			at = put_pair(at, CT_ARG_bytes, CT_PF_UINT, part->bytes);
 		if (part->peer >= 0)
 			at = put_pair(at, CT_ARG_peer, CT_PF_INT, (uint64_t)part->peer);
 		ct_append_close_short(at, mark);

@@ -322,7 +322,9 @@ static int fill_op(const struct ct_model *model, const struct ct_class *from,
 	op->bytes_class = from->bytes_class;
 	op->instances = from->instances;
 	op->bytes = from->bytes;
-	op->bytes_each = from->instances ? from->bytes / from->instances : 0;
+	op->bytes_each = from->bytes == CT_UNKNOWN ? CT_UNKNOWN
+			 : from->instances	   ? from->bytes / from->instances
+						   : 0;
 	op->span_p50_ns = ct_hist_quantile(&from->span, 0.5);
 	op->span_p99_ns = ct_hist_quantile(&from->span, 0.99);
 	op->span_each_ns = from->span.sum / (from->comm->nranks ? from->comm->nranks : 1);

@@ -85,13 +85,19 @@ static void add_size(struct ct_role_facts *f, unsigned op, uint64_t bytes)
 	f->sizes[k].n++;
 }
 
+/* What is not known tells no role. */
+static uint64_t bytes_of(const struct ct_tape_instance *i)
+{
+	return i->bytes == UINT64_MAX ? 0 : i->bytes;
+}
+
 static void add_message(struct ct_role_facts *f, const struct ct_tape_instance *i)
 {
 	uint32_t apart = i->src > i->dst ? (uint32_t)(i->src - i->dst)
 					 : (uint32_t)(i->dst - i->src);
 
 	f->messages++;
-	f->message_bytes += i->bytes;
+	f->message_bytes += bytes_of(i);
 	f->to_self += apart == 0;
 	/* round the ends too: stages that are interleaved */
 	f->neighbours += apart == 1 || apart + 1 == f->n;
@@ -99,17 +105,17 @@ static void add_message(struct ct_role_facts *f, const struct ct_tape_instance *
 
 static void add_instance(struct ct_role_facts *f, const struct ct_tape_instance *i)
 {
-	f->bytes += i->bytes;
+	f->bytes += bytes_of(i);
 	if (i->src >= 0) {
 		add_message(f, i);
 	} else if (i->is_swap) {
 		f->swaps++;
 	} else if (i->op == CT_OP_AllToAll) {
 		f->exchanges++;
-		f->exchanged_bytes += i->bytes;
+		f->exchanged_bytes += bytes_of(i);
 	} else if (ct_op_class(i->op) == CT_CLASS_SYNC) {
 		f->collectives++;
-		add_size(f, i->op, i->bytes);
+		add_size(f, i->op, bytes_of(i));
 	} else {
 		f->collectives++;
 	}

@@ -35,7 +35,7 @@ static struct ct_sequence_kind kind_of(const struct ct_sequence *s, const struct
 		.op = (uint8_t)call->op,
 		.dtype = (uint8_t)call->dtype,
 		.peer = is_message ? call->peer : -1,
-		.is_sized = !is_message && !call->varies,
+		.is_sized = !is_message && !call->varies && call->bytes != UINT64_MAX,
 	};
 
 	if (kind.is_sized)
@@ -133,7 +133,8 @@ int ct_sequence_add(struct ct_sequence *s, const struct ct_call_seen *call)
 	if (s->cut_short)
 		return CT_OK;
 	s->symbols[symbol].n++;
-	s->symbols[symbol].bytes += call->bytes < UINT32_MAX ? call->bytes : UINT32_MAX;
+	if (call->bytes != UINT64_MAX)
+		s->symbols[symbol].bytes += call->bytes < UINT32_MAX ? call->bytes : UINT32_MAX;
 	s->err_ns = call->end_ns && call->err_ns > s->err_ns ? call->err_ns : s->err_ns;
 	s->n_ops++;
 	if (s->symbols[symbol].partial)

@@ -381,7 +381,8 @@ static int from_tape(const struct ct_tape *tape, uint32_t seat, struct ct_sequen
 			.peer = i->src < 0    ? -1
 				: part->index ? i->src
 					      : i->dst,
-			.bytes = i->count * ct_dtype_bytes(i->dtype),
+			.bytes = i->count == UINT64_MAX ? UINT64_MAX
+							: i->count * ct_dtype_bytes(i->dtype),
 			.varies = i->varying,
 			.at_ns = part->enter_ns,
 			.end_ns = part->end_ns,

@@ -135,11 +135,12 @@ static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, 
 static struct ct_tape_instance instance_of(const struct ct_instance *i,
 					   const struct ct_waits *waits)
 {
+	const struct ct_member *sized = ct_instance_sized(i);
 	struct ct_tape_instance out = {
 		.comm = i->comm,
 		.seq = i->seq,
-		.bytes = i->members[0].bytes,
-		.count = i->members[0].count,
+		.bytes = sized->bytes,
+		.count = sized->count,
 		.transfer_ns = CT_NO_TRANSFER,
 		.at_ns = UINT64_MAX,
 		.n = i->n,
@@ -147,7 +148,7 @@ static struct ct_tape_instance instance_of(const struct ct_instance *i,
 		.dst = i->src >= 0 ? i->dst : -1,
 		.root = i->src < 0 ? i->members[0].root : -1,
 		.op = i->members[0].op,
-		.dtype = i->members[0].dtype,
+		.dtype = sized->dtype,
 	};
 
 	out.is_swap = (uint8_t)ct_group_is_swap(i);

@@ -137,6 +137,8 @@ int ct_judge_collective(struct ct_stream *stream, struct ct_instance_event *even
 		note_sequence(i->comm, i->seq + usual->count - 1, 0);
 	if (odd)
 		bytes = usual->bytes;
+	else if (usual->bytes == CT_UNKNOWN)
+		usual = ct_instance_sized(i);
 	if (!usual->captured)
 		i->comm->bytes = ct_plus(i->comm->bytes, bytes);
 	class = row_of(stream, i, usual, &bytes, &judge, &failed);

@@ -43,7 +43,8 @@ int ct_judge_add_transfer(struct ct_class *class, uint64_t bytes, uint64_t trans
 {
 	int st = ct_hist_add(&class->transfer, transfer_ns);
 
-	if (st == CT_OK && transfer_ns && bytes && class->op != CT_OP_GraphLaunch)
+	if (st == CT_OK && transfer_ns && bytes && bytes != CT_UNKNOWN &&
+	    class->op != CT_OP_GraphLaunch)
 		st = ct_hist_add(&class->algbw, rate(bytes, transfer_ns));
 	return st;
 }

@@ -361,7 +361,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 									       : j->end_source);
 	struct ct_member m = {
 		.enter_ns = j->op->enter_ns,
-		.count = j->op->count,
+		.count = ct_op_count(j->op),
 		.stream = j->stream,
 		.seat = at,
 		.root = j->op->peer,

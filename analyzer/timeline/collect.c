@@ -125,7 +125,7 @@ static uint64_t total_bytes(const struct ct_load_op *op)
 
 	if (j->graph)
 		return j->graph->total_bytes;
-	return ct_op_total_bytes(j->op->op, j->op->count, j->op->dtype,
+	return ct_op_total_bytes(j->op->op, ct_op_count(j->op), j->op->dtype,
 				 varying && j->op->op == CT_OP_AllToAll ? 1 : j->nranks);
 }
 
@@ -173,7 +173,7 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	*o = (struct ct_drawn_op){
 		.enter_ns = time_of(d, j->op->enter_ns),
 		.return_ns = j->op->return_ns ? time_of(d, j->op->return_ns) : CT_CHART_OPEN,
-		.count = j->op->count,
+		.count = ct_op_count(j->op),
 		.seq = j->op->seq,
 		.bytes = j->bytes,
 		.queued_ns = j->submit_ns ? j->op->enter_ns - j->submit_ns : CT_CHART_OPEN,

@@ -85,7 +85,7 @@ void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values
 int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key,
 		 const char *word); /* NULL; 0 or CT_NOMEM */
 
-/* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined. */
+/* Gigabytes per second of `bytes` in `ns`; 0 if that is not defined, or not known. */
 double ct_draw_gbps(uint64_t bytes, uint64_t ns);
 
 /* The group of a rank, with what it has of its own: when it stood waiting for communication, and the findings that name it.

@@ -67,7 +67,7 @@ static void add_group(const struct ct_drawing *x, struct ct_args *args,
 		const struct ct_drawn_op *op = &x->d->ops[o - 1];
 
 		if (__builtin_add_overflow(bytes, op->bytes, &bytes))
-			bytes = UINT64_MAX - 1;
+			bytes = CT_UNKNOWN;
 		if (n < CT_CHART_LIST)
 			parts[n++] = (struct ct_chart_part){
 				.op = op->name, .peer = op->peer, .seq = op->seq, .bytes = op->bytes

@@ -102,5 +102,5 @@ int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key
 
 double ct_draw_gbps(uint64_t bytes, uint64_t ns)
 {
-	return ns && ns != UINT64_MAX ? (double)bytes / (double)ns : 0;
+	return ns && ns != UINT64_MAX && bytes != UINT64_MAX ? (double)bytes / (double)ns : 0;
 }

@@ -54,6 +54,10 @@ static struct ct_op make_op(uint64_t n)
 		.redop = n % 5 ? CT_REDOP_sum : 0,
 	};
 
+	if (n % 7 == 6) {
+		op.flags = CT_OP_UNSIZED;
+		op.count = 0;
+	}
 	return op;
 }
 

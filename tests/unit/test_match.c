@@ -328,9 +328,12 @@ static void classes_are_powers_of_two(void **state)
 			 ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 8191));
 	assert_ptr_not_equal(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, 4096),
 			     ct_classes_get(&classes, comm, CT_ALONE, 1, 2, 4096));
-	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX)->bytes_class ==
+	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX - 1)->bytes_class ==
 		    1ull << 63);
-	assert_int_equal(classes.n, 6);
+	/* sizes that are not known */
+	assert_true(ct_classes_get(&classes, comm, CT_ALONE, 1, 1, UINT64_MAX)->bytes_class ==
+		    UINT64_MAX);
+	assert_int_equal(classes.n, 7);
 	ct_classes_fini(&classes);
 	ct_comms_fini(&comms);
 }

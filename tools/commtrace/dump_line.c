@@ -162,11 +162,13 @@ static void put_what(struct line *line, const struct ct_joined_op *joined)
 	put_int(line, CT_JSONL_tag, p2p || op->op == CT_OP_GraphLaunch,
 		p2p ? ct_op_program_tag(joined->backend, op->tag) : op->tag);
 	put_int(line, CT_JSONL_root, !has_peer(op) && op->peer >= 0, op->peer);
-	put_int(line, CT_JSONL_count, joined->op_name != NULL, (int64_t)op->count);
+	put_int(line, CT_JSONL_count, joined->op_name && !(op->flags & CT_OP_UNSIZED),
+		(int64_t)op->count);
 	put_text(line, CT_JSONL_dtype, ct_dtype_name(op->dtype));
 	put_text(line, CT_JSONL_redop, ct_redop_name(op->redop));
 	put_int(line, CT_JSONL_bytes,
-		joined->op_name && (op->op != CT_OP_GraphLaunch || joined->graph),
+		joined->op_name && joined->bytes != UINT64_MAX &&
+			(op->op != CT_OP_GraphLaunch || joined->graph),
 		(int64_t)joined->bytes);
 }
 
@@ -266,7 +268,11 @@ void ct_dump_text(const struct ct_joined_op *joined, uint64_t zero_ns, FILE *out
 		fprintf(out, " %9d", op->peer);
 	else
 		fprintf(out, " %9s", "-");
-	fprintf(out, " %12" PRIu64 " %-8s %s", joined->bytes, ct_op_state_name(joined->state),
+	if (joined->bytes != UINT64_MAX)
+		fprintf(out, " %12" PRIu64, joined->bytes);
+	else
+		fprintf(out, " %12s", "n/a");
+	fprintf(out, " %-8s %s", ct_op_state_name(joined->state),
 		joined->call ? joined->call : "?");
 	if (joined->algo && joined->proto)
 		fprintf(out, " %s/%s", joined->algo, joined->proto);

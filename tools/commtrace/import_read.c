@@ -214,6 +214,21 @@ static int is_partitioned(const struct line *line)
 	return 0;
 }
 
+/* Of the others a size is nothing that a line could leave out. */
+static int moves_data(unsigned op)
+{
+	switch (op) {
+	case CT_OP_Barrier:
+	case CT_OP_Fence:
+	case CT_OP_Signal:
+	case CT_OP_WaitSignal:
+	case CT_OP_GraphLaunch:
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 static void read_what(struct line *line, struct ct_op *op)
 {
 	int p2p;
@@ -225,10 +240,12 @@ static void read_what(struct line *line, struct ct_op *op)
 	op->dtype = (uint8_t)word(line, CT_JSONL_dtype, ct_dtype_by_name);
 	op->redop = (uint8_t)word(line, CT_JSONL_redop, ct_redop_by_name);
 	op->count = (uint64_t)integer(line, CT_JSONL_count, 0, INT64_MAX, 0);
-	if (!has(line, CT_JSONL_count)) {
+	if (!has(line, CT_JSONL_count) && has(line, CT_JSONL_bytes)) {
 		/* Only the bytes are told: elements of one byte. */
 		op->dtype = 0;
 		op->count = (uint64_t)integer(line, CT_JSONL_bytes, 0, INT64_MAX, 0);
+	} else if (!has(line, CT_JSONL_count) && moves_data(op->op)) {
+		op->flags |= CT_OP_UNSIZED;
 	}
 	op->peer = (int32_t)integer(
 		line, p2p || ct_op_class(op->op) == CT_CLASS_LOCAL ? CT_JSONL_peer : CT_JSONL_root,

@@ -190,6 +190,11 @@ int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_o
 			return CT_OK;
 		flow->counts = 1;
 	}
+	if (j->op->flags & CT_OP_UNSIZED) {
+		if (what.op != CT_OP_Recv)
+			note_gap(t, CT_TRAFFIC_GAP_NO_SIZE);
+		return CT_OK;
+	}
 	if (fetches(j))
 		note_gap(t, CT_TRAFFIC_GAP_FETCHED);
 	return take(t, flow, &what);

@@ -166,6 +166,17 @@ def host_late():
                            return_ns=ready[r] - 2000, start_ns=ready[r], end_ns=max(ready) + 200_000))
 
 
+def unsized():
+    """All-reduces and messages whose size no line tells; or that of the ranks named behind it only."""
+    silent = [int(r) for r in sys.argv[2:]] or range(4)
+    for step, r, keys in steps(4, 200):
+        size = dict(count=None, dtype=None) if r in silent else {}
+        line(**keys | size)
+        at = keys["end_ns"] + 1000 * MS // 1000
+        times = dict(enter_ns=at, return_ns=at + 4000, start_ns=at + 5000, end_ns=at + 205_000)
+        line(**keys | size | times | dict(op=("Send", "Recv")[r % 2], peer=r ^ 1, peer_seq=step, seq=None))
+
+
 def tiny():
     """All-reduces of 4 and 8 bytes."""
     for step, _, keys in steps(4, 200):
