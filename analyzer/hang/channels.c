@@ -29,9 +29,9 @@ void ct_hang_channels_free(struct ct_hang_channels *all)
 	if (!all)
 		return;
 	for (struct ct_hang_channel *c = all->first; c; c = c->next) {
-		ct_hang_sums_fini(&c->order.all);
+		ct_order_blocks_fini(&c->order.all);
 		for (int side = 0; side < 2; side++) {
-			ct_hang_sums_fini(&c->sides[side].sums);
+			ct_order_blocks_fini(&c->sides[side].sums);
 			free(c->sides[side].ops);
 		}
 	}
@@ -145,7 +145,7 @@ int ct_hang_channels_end(struct ct_hang_channels *all)
 		}
 		c->width = 1ull << c->order.all.shift;
 		if (c->order.members > 1)
-			ct_hang_sums_fini(&c->order.all);
+			ct_order_blocks_fini(&c->order.all);
 	}
 	return st;
 }

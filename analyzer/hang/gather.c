@@ -502,7 +502,7 @@ void ct_hang_log_free(struct ct_gather *g)
 		free(class);
 	}
 	for (uint32_t i = 0; i < g->n_orders; i++)
-		ct_hang_sums_fini(&g->orders[i].all);
+		ct_order_blocks_fini(&g->orders[i].all);
 	ct_hang_channels_free(g->channels);
 	ct_table_fini(&g->by_id);
 	ct_table_fini(&g->classes);

@@ -141,5 +141,5 @@ void ct_hang_kept_fini(struct ct_hang_kept *kept)
 	free(kept->open);
 	free(kept->messages);
 	free(kept->wanted);
-	ct_hang_sums_fini(&kept->sums);
+	ct_order_blocks_fini(&kept->sums);
 }

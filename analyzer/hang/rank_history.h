@@ -39,7 +39,7 @@ struct ct_hang_kept {
 	uint32_t n_open, cap_open, skipped_open;
 	struct ct_hang_kept_op *wanted; /* a second reading's */
 	uint32_t n_wanted, cap_wanted;
-	struct ct_hang_sums sums; /* of collectives, while its process is read */
+	struct ct_order_blocks sums; /* of collectives, while its process is read */
 	struct ct_hang_kept_op *messages;
 	uint32_t n_messages, cap_messages, hand;
 	uint64_t from_any;  /* receives of which nobody knows whose message they got, or will get */

@@ -1,76 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/sums.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "analyzer/base/table.h"
 #include "trace/status.h"
 
-static int reach(struct ct_hang_sums *sums, uint32_t n)
+int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, uint64_t site)
 {
-	uint32_t cap = sums->cap ? sums->cap : 16;
-	struct ct_hang_sum *grown;
-
-	while (cap < n)
-		cap *= 2;
-	if (cap > sums->cap) {
-		grown = reallocarray(sums->blocks, cap, sizeof(*grown));
-		if (!grown)
-			return CT_NOMEM;
-		sums->blocks = grown;
-		sums->cap = cap;
-	}
-	for (; sums->n < n; sums->n++)
-		sums->blocks[sums->n] = (struct ct_hang_sum){ 0 };
-	return CT_OK;
-}
-
-static void add(struct ct_hang_sum *to, const struct ct_hang_sum *from)
-{
-	to->what += from->what;
-	to->site += from->site;
-	to->n += from->n;
-}
-
-static void widen(struct ct_hang_sums *sums)
-{
-	for (uint32_t i = 0; i < sums->n; i++) {
-		struct ct_hang_sum one = sums->blocks[i];
-
-		sums->blocks[i] = (struct ct_hang_sum){ 0 };
-		add(&sums->blocks[i / 2], &one);
-	}
-	sums->n = (sums->n + 1) / 2;
-	sums->shift++;
-}
-
-int ct_hang_sums_add(struct ct_hang_sums *sums, uint64_t seq, uint64_t what, uint64_t site)
-{
-	struct ct_hang_sum one = { .n = 1 };
-
 	if (!sums->shift) {
 		sums->shift = CT_HANG_SUM_SHIFT;
-		sums->first = UINT64_MAX;
+		sums->most = sums->most ? sums->most : CT_HANG_SUM_BLOCKS;
 	}
-	while (seq >> sums->shift >= (sums->most ? sums->most : CT_HANG_SUM_BLOCKS))
-		widen(sums);
-	if (reach(sums, (uint32_t)(seq >> sums->shift) + 1) != CT_OK)
-		return CT_NOMEM;
-	one.what = ct_mix(what ^ ct_mix(seq));
-	one.site = ct_mix(site ^ ct_mix(seq));
-	add(&sums->blocks[seq >> sums->shift], &one);
-	if (seq < sums->first)
-		sums->first = seq;
-	if (seq >= sums->after)
-		sums->after = seq + 1;
-	return CT_OK;
-}
-
-void ct_hang_sums_fini(struct ct_hang_sums *sums)
-{
-	free(sums->blocks);
-	*sums = (struct ct_hang_sums){ 0 };
+	return ct_order_blocks_add(sums, seq, what, ct_order_hash_at(seq, site));
 }
 
 void ct_hang_order_init(struct ct_hang_order *order)
@@ -90,15 +29,16 @@ static void note(uint64_t *from, uint64_t *to, uint64_t at, uint64_t width)
 	}
 }
 
-static void compare(struct ct_hang_order *order, const struct ct_hang_sums *sums)
+/* Those of one member against all, which reach over them and are as wide. */
+static void compare(struct ct_hang_order *order, const struct ct_order_blocks *sums)
 {
-	struct ct_hang_sums *all = &order->all;
+	struct ct_order_blocks *all = &order->all;
 	uint64_t width = 1ull << all->shift;
 
-	for (uint32_t b = 0; b < all->n && b < sums->n; b++) {
-		struct ct_hang_sum *usual = &all->blocks[b];
-		const struct ct_hang_sum *mine = &sums->blocks[b];
-		uint64_t at = (uint64_t)b << all->shift;
+	for (uint32_t b = 0; b < sums->n; b++) {
+		struct ct_order_block *usual = &all->blocks[sums->lowest + b - all->lowest];
+		const struct ct_order_block *mine = &sums->blocks[b];
+		uint64_t at = (sums->lowest + b) << all->shift;
 
 		/* before the first record of one of them nothing can be said */
 		if (!usual->n || !mine->n || at < order->since) {
@@ -114,45 +54,35 @@ static void compare(struct ct_hang_order *order, const struct ct_hang_sums *sums
 		}
 		if (usual->what != mine->what)
 			note(&order->apart, &order->apart_to, at, width);
-		if (usual->site != mine->site)
+		if (usual->aside != mine->aside)
 			note(&order->site_apart, &order->site_apart_to, at, width);
 	}
 }
 
-int ct_hang_order_take(struct ct_hang_order *order, struct ct_hang_sums *sums)
+int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums)
 {
-	struct ct_hang_sums *all = &order->all;
-	int st = CT_OK;
+	struct ct_order_blocks *all = &order->all;
+	int st;
 
 	order->members++;
 	if (sums->after < order->issued)
 		order->issued = sums->after;
 	if (!sums->n) {
-		ct_hang_sums_fini(sums);
+		ct_order_blocks_fini(sums);
 		return CT_OK;
 	}
 	if (sums->first > order->since)
 		order->since = sums->first;
 	if (!all->n) {
 		*all = *sums;
-		*sums = (struct ct_hang_sums){ 0 };
+		*sums = (struct ct_order_blocks){ 0 };
 		return CT_OK;
 	}
-	while (sums->shift < all->shift)
-		widen(sums);
-	while (all->shift < sums->shift)
-		widen(all);
-	compare(order, sums);
-	if (sums->n > all->n) {
-		uint32_t n = all->n;
-
-		st = reach(all, sums->n);
-		if (st == CT_OK)
-			memcpy(all->blocks + n, sums->blocks + n,
-			       (sums->n - n) * sizeof(*sums->blocks));
-	}
+	st = ct_order_blocks_align(all, sums);
+	if (st == CT_OK)
+		compare(order, sums);
 	if (sums->after > all->after)
 		all->after = sums->after;
-	ct_hang_sums_fini(sums);
+	ct_order_blocks_fini(sums);
 	return st;
 }

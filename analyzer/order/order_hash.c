@@ -2,104 +2,45 @@
 #include "analyzer/order/order_hash.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 /* Blocks are small at first, so that a short run is told about in detail. */
 #define FIRST_SHIFT 4u
 
-static int begin(struct ct_order_hash *h, uint32_t nranks, uint64_t seq)
-{
-	/* Only members that are on record get blocks, not all that a file claims. */
-	h->rows = calloc(nranks, sizeof(*h->rows));
-	if (!h->rows)
-		return CT_NOMEM;
-	h->nranks = nranks;
-	h->shift = FIRST_SHIFT;
-	h->lowest = seq >> h->shift;
-	h->first = seq;
-	h->after = seq;
-	return CT_OK;
-}
-
 void ct_order_hash_fini(struct ct_order_hash *h)
 {
-	for (uint32_t m = 0; h->rows && m < h->nranks; m++)
+	for (uint32_t m = 0; h->rows && m < h->nranks; m++) {
+		if (h->rows[m])
+			ct_order_blocks_fini(h->rows[m]);
 		free(h->rows[m]);
+	}
 	free(h->rows);
 	*h = (struct ct_order_hash){ 0 };
 }
 
-/* From now on the first block has number `lowest`, and blocks are 1 << shift wide. */
-static void regroup(struct ct_order_hash *h, uint64_t lowest, unsigned shift)
+/* Only members that are on record get blocks, not all that a file claims. */
+static struct ct_order_blocks *row_of(struct ct_order_hash *h, uint32_t nranks, uint32_t member)
 {
-	unsigned coarser = shift - h->shift, vague = 0;
-
-	for (uint32_t m = 0; m < h->nranks; m++) {
-		struct ct_order_block merged[CT_ORDER_BLOCKS] = { { 0 } };
-		struct ct_order_block *blocks = h->rows[m];
-
-		for (unsigned b = 0; blocks && b < CT_ORDER_BLOCKS; b++) {
-			uint64_t to = ((h->lowest + b) >> coarser) - lowest;
-
-			if (!blocks[b].n)
-				continue;
-			merged[to].sum += blocks[b].sum;
-			merged[to].n += blocks[b].n;
-		}
-		if (blocks)
-			memcpy(blocks, merged, sizeof(merged));
+	if (!h->rows) {
+		h->rows = calloc(nranks, sizeof(*h->rows));
+		h->nranks = nranks;
 	}
-	for (unsigned b = 0; b < CT_ORDER_BLOCKS; b++) {
-		if (h->vague >> b & 1)
-			vague |= 1u << (((h->lowest + b) >> coarser) - lowest);
+	if (h->rows && !h->rows[member]) {
+		h->rows[member] = malloc(sizeof(**h->rows));
+		if (h->rows[member])
+			*h->rows[member] = (struct ct_order_blocks){ .most = CT_ORDER_BLOCKS,
+								     .shift = FIRST_SHIFT };
 	}
-	h->vague = vague;
-	h->lowest = lowest;
-	h->shift = shift;
-}
-
-/* Make the blocks as wide as it takes for [first, last] to lie in them. */
-static void reach(struct ct_order_hash *h, uint64_t first, uint64_t last)
-{
-	unsigned shift = h->shift;
-
-	while ((last >> shift) - (first >> shift) >= CT_ORDER_BLOCKS)
-		shift++;
-	if (shift != h->shift || first >> shift < h->lowest)
-		regroup(h, first >> shift, shift);
+	return h->rows ? h->rows[member] : NULL;
 }
 
 int ct_order_hash_add(struct ct_order_hash *h, uint32_t nranks, uint32_t member, uint64_t seq,
 		      uint64_t what, int vague)
 {
-	struct ct_order_block *block;
-	uint64_t at;
+	struct ct_order_blocks *row = row_of(h, nranks, member);
 
-	if (!h->rows && begin(h, nranks, seq) != CT_OK)
-		return CT_NOMEM;
-	if (!h->rows[member])
-		h->rows[member] = calloc(CT_ORDER_BLOCKS, sizeof(*block));
-	if (!h->rows[member])
-		return CT_NOMEM;
-	at = (seq >> h->shift) - h->lowest;
-	if (at >= CT_ORDER_BLOCKS) {
-		uint64_t last = h->after > h->first ? h->after - 1 : h->first;
-
-		reach(h, seq < h->first ? seq : h->first, seq > last ? seq : last);
-		at = (seq >> h->shift) - h->lowest;
-	}
-	if (seq < h->first)
-		h->first = seq;
-	if (seq >= h->after)
-		h->after = seq < UINT64_MAX ? seq + 1 : seq;
-	block = &h->rows[member][at];
-	block->sum += ct_mix(what + seq * 0x9e3779b97f4a7c15ull);
-	block->n++;
-	h->vague |= (unsigned)(vague != 0) << at;
-	return CT_OK;
+	return row ? ct_order_blocks_add(row, seq, what, vague != 0) : CT_NOMEM;
 }
 
 /* ---- comparing ---- */
@@ -107,47 +48,78 @@ int ct_order_hash_add(struct ct_order_hash *h, uint32_t nranks, uint32_t member,
 enum alike { ALIKE, DIFFERENT, UNKNOWN };
 
 /* A member that called fewer in it left no trace, lost records, or has not come to it yet: nothing is known then. */
-static enum alike compare(const struct ct_order_hash *h, unsigned b)
+static enum alike compare(const struct ct_order_hash *h, uint64_t number)
 {
-	const struct ct_order_block *first = NULL;
-	int same = 1;
+	struct ct_order_block first = { 0 };
+	int same = 1, vague = 0;
 
 	for (uint32_t m = 0; m < h->nranks; m++) {
-		const struct ct_order_block *block = h->rows[m] ? &h->rows[m][b] : NULL;
+		struct ct_order_block block;
 
-		first = m ? first : block;
-		if (!block || block->n != first->n)
+		if (!h->rows[m])
 			return UNKNOWN;
-		same &= block->sum == first->sum;
+		block = ct_order_blocks_at(h->rows[m], number);
+		if (!m)
+			first = block;
+		if (block.n != first.n)
+			return UNKNOWN;
+		same &= block.what == first.what;
+		vague |= block.aside != 0;
 	}
 	if (same)
 		return ALIKE;
-	return h->vague >> b & 1 ? UNKNOWN : DIFFERENT;
+	return vague ? UNKNOWN : DIFFERENT;
+}
+
+/* The numbers that members called, and all of them in blocks of one width. */
+static struct ct_order_blocks align(const struct ct_order_hash *h)
+{
+	struct ct_order_blocks all = { .most = CT_ORDER_BLOCKS, .first = UINT64_MAX };
+
+	for (uint32_t m = 0; h->rows && m < h->nranks; m++) {
+		const struct ct_order_blocks *row = h->rows[m];
+
+		if (!row)
+			continue;
+		all.shift = row->shift > all.shift ? row->shift : all.shift;
+		all.first = row->first < all.first ? row->first : all.first;
+		all.after = row->after > all.after ? row->after : all.after;
+	}
+	if (all.after <= all.first)
+		return all;
+	while (((all.after - 1) >> all.shift) - (all.first >> all.shift) >= CT_ORDER_BLOCKS)
+		all.shift++;
+	all.lowest = all.first >> all.shift;
+	all.n = (uint32_t)(((all.after - 1) >> all.shift) - all.lowest) + 1;
+	for (uint32_t m = 0; m < h->nranks; m++)
+		while (h->rows[m] && h->rows[m]->shift < all.shift)
+			ct_order_blocks_widen(h->rows[m]);
+	return all;
 }
 
 void ct_order_hash_compare(const struct ct_order_hash *h, struct ct_order_sums *sums)
 {
+	const struct ct_order_blocks all = align(h);
 	int whole = 1;
 
 	*sums = (struct ct_order_sums){ 0 };
-	for (unsigned b = 0; h->rows && b < CT_ORDER_BLOCKS; b++) {
-		uint64_t begin = (h->lowest + b) << h->shift, end = (h->lowest + b + 1) << h->shift;
-		enum alike alike = compare(h, b);
+	for (uint32_t b = 0; b < all.n; b++) {
+		uint64_t begin = (all.lowest + b) << all.shift;
+		uint64_t end = (all.lowest + b + 1) << all.shift;
+		enum alike alike = compare(h, all.lowest + b);
 
-		if (end > h->after || end < begin)
-			end = h->after;
-		if (begin >= h->after)
-			break;
+		if (end > all.after || end < begin)
+			end = all.after;
 		whole &= alike == ALIKE;
 		if (alike == DIFFERENT) {
-			sums->differ_from = begin > h->first ? begin : h->first;
+			sums->differ_from = begin > all.first ? begin : all.first;
 			sums->differ_to = end;
 			break;
 		}
 		if (alike == ALIKE)
 			sums->equal_after = end;
 		if (h->rows[0])
-			sums->digest += h->rows[0][b].sum;
+			sums->digest += ct_order_blocks_at(h->rows[0], all.lowest + b).what;
 	}
 	sums->is_whole = h->rows && whole;
 }

@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_hash.h — what each member of a communicator called, as hashes over blocks of sequence numbers.
  *
- * A block's hash is the sum, modulo 2^64, of one hash for each of its operations, which takes in the sequence number.
- * So it does not matter in which order records are read, neighbouring blocks are merged by adding, and two members have
- * the same sum if they called the same in the same order. When a run gets longer than the blocks reach, all of them
- * become twice as wide: memory is CT_ORDER_BLOCKS blocks a member however long the run is. It tells that members agree
- * also where they could not be held against each other operation by operation (match.h releases what waits for too
- * long), and in which block they do not. One thread. */
+ * Each member has blocks of its own (order_blocks.h), which are made equally wide when they are compared. It tells that members
+ * agree also where they could not be held against each other operation by operation (match.h releases what waits for too long), and
+ * in which block they do not. One thread. */
 #ifndef CT_ORDER_HASH_H
 #define CT_ORDER_HASH_H
 
 #include <stdint.h>
 
+#include "analyzer/order/order_blocks.h"
+
 #define CT_ORDER_BLOCKS 16u
 
-struct ct_order_block {
-	uint64_t sum;
-	uint64_t n;
-};
-
 struct ct_order_hash {
-	struct ct_order_block **rows; /* by member, NULL: nothing of it; NULL: nothing was added */
-	uint64_t lowest; /* number of the first block: its first sequence number >> shift */
+	struct ct_order_blocks **rows; /* by member, NULL: nothing of it; NULL: nothing was added */
 	uint32_t nranks;
-	unsigned shift;	       /* a block is 1 << shift sequence numbers wide */
-	unsigned vague;	       /* bit by block: holds what cannot be compared exactly */
-	uint64_t first, after; /* sequence numbers added so far: first .. after - 1 */
 };
 
 /* A member called what `what` is a hash of. vague: members may call it differently by right, or not all is known of it.

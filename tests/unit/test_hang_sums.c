@@ -21,7 +21,7 @@ struct member {
 	uint64_t from, to, other, elsewhere, lost;
 };
 
-static void call(struct ct_hang_sums *sums, const struct member *m, uint64_t seq)
+static void call(struct ct_order_blocks *sums, const struct member *m, uint64_t seq)
 {
 	if (seq == m->lost)
 		return;
@@ -34,7 +34,7 @@ static void call(struct ct_hang_sums *sums, const struct member *m, uint64_t seq
 /* Numbers in the order of their records, or from the last to the first. */
 static void take(struct ct_hang_order *order, struct member m, int backwards)
 {
-	struct ct_hang_sums sums = { 0 };
+	struct ct_order_blocks sums = { 0 };
 
 	for (uint64_t i = m.from; i < m.to; i++)
 		call(&sums, &m, backwards ? m.to - 1 - (i - m.from) : i);
@@ -94,7 +94,7 @@ static void members_that_call_the_same_are_equal_in_whatever_order_it_is_read(vo
 	assert_int_equal(order.since, 0);
 	assert_int_equal(order.issued, 100);
 	assert_int_equal(order.all.after, 100);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 static void one_other_operation_is_in_the_stretch_that_is_told(void **state)
@@ -107,7 +107,7 @@ static void one_other_operation_is_in_the_stretch_that_is_told(void **state)
 		assert_int_equal(order.apart, at / 8 * 8);
 		assert_int_equal(order.apart_to, at / 8 * 8 + 8);
 		assert_true(order.site_apart == NONE && order.tail == NONE);
-		ct_hang_sums_fini(&order.all);
+		ct_order_blocks_fini(&order.all);
 	}
 }
 
@@ -119,7 +119,7 @@ static void the_first_of_several_differences_counts(void **state)
 
 	(void)state;
 	assert_int_equal(order.apart, 32);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 static void another_place_is_told_apart_from_another_operation(void **state)
@@ -131,13 +131,13 @@ static void another_place_is_told_apart_from_another_operation(void **state)
 	assert_true(order.apart == NONE);
 	assert_int_equal(order.site_apart, 48);
 	assert_int_equal(order.site_apart_to, 56);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 /* The same operations, two of them the other way round, in one block: a sum of what was called alone would not show it. */
 static void two_that_change_places_show(void **state)
 {
-	struct ct_hang_sums one = { 0 }, other = { 0 };
+	struct ct_order_blocks one = { 0 }, other = { 0 };
 	struct ct_hang_order order;
 
 	(void)state;
@@ -154,7 +154,7 @@ static void two_that_change_places_show(void **state)
 	assert_int_equal(ct_hang_order_take(&order, &one), CT_OK);
 	assert_int_equal(ct_hang_order_take(&order, &other), CT_OK);
 	assert_int_equal(order.apart, 0);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 static void who_left_off_is_no_difference(void **state)
@@ -169,7 +169,7 @@ static void who_left_off_is_no_difference(void **state)
 		assert_int_equal(order.issued, 83);
 		assert_int_equal(order.all.after, 100);
 		assert_int_equal(order.tail, 80);
-		ct_hang_sums_fini(&order.all);
+		ct_order_blocks_fini(&order.all);
 	}
 }
 
@@ -182,7 +182,7 @@ static void what_only_some_called_is_compared_among_these(void **state)
 	(void)state;
 	assert_int_equal(order.apart, 64);
 	assert_int_equal(order.issued, 20);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 static void a_lost_record_is_no_difference(void **state)
@@ -196,7 +196,7 @@ static void a_lost_record_is_no_difference(void **state)
 		/* a first record that is lost looks like a later begin */
 		assert_true(order.tail == (at ? at / 8 * 8 : NONE));
 		assert_int_equal(order.since, at ? 0 : 1);
-		ct_hang_sums_fini(&order.all);
+		ct_order_blocks_fini(&order.all);
 	}
 }
 
@@ -208,7 +208,7 @@ static void before_the_first_record_of_one_nothing_is_compared(void **state)
 	(void)state;
 	assert_int_equal(order.since, 40);
 	assert_true(order.apart == NONE && order.tail == NONE);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 static void who_called_nothing_proves_nothing(void **state)
@@ -219,7 +219,7 @@ static void who_called_nothing_proves_nothing(void **state)
 	(void)state;
 	assert_int_equal(order.issued, 0);
 	assert_true(order.apart == NONE);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
 }
 
 /* Longer than the blocks reach at first: they get wider, memory does not grow, and the difference is still within. */
@@ -239,13 +239,32 @@ static void long_runs_are_compared_in_the_same_memory(void **state)
 	assert_int_equal(order.issued, 30);
 	assert_int_equal(order.all.after, LONG);
 	assert_int_equal(order.tail, 0);
-	ct_hang_sums_fini(&order.all);
+	ct_order_blocks_fini(&order.all);
+}
+
+/* Blocks begin where records do: what came before costs no precision. */
+static void a_run_whose_head_is_lost_is_compared_as_closely(void **state)
+{
+	const uint64_t from = 1000000, to = from + 2000, at = from + 900;
+	struct member all[] = { alike(from, to), alike(from + 600, to), alike(from, to),
+				alike(from, to) };
+	struct ct_hang_order order;
+
+	(void)state;
+	all[2].other = at;
+	order = order_of(all, 4);
+	assert_int_equal(order.since, from + 600);
+	assert_int_equal(order.all.shift, CT_HANG_SUM_SHIFT);
+	assert_int_equal(order.apart, at >> 3 << 3);
+	assert_int_equal(order.apart_to, (at >> 3 << 3) + 8);
+	assert_int_equal(order.all.lowest, from >> 3);
+	ct_order_blocks_fini(&order.all);
 }
 
 /* Exactly as far as the blocks reach, and one further. */
 static void blocks_are_merged_when_the_next_number_has_no_room(void **state)
 {
-	struct ct_hang_sums sums = { 0 };
+	struct ct_order_blocks sums = { 0 };
 	const uint64_t reach = 8ull * CT_HANG_SUM_BLOCKS;
 
 	(void)state;
@@ -262,14 +281,14 @@ static void blocks_are_merged_when_the_next_number_has_no_room(void **state)
 	assert_int_equal(sums.blocks[sums.n - 1].n, 1);
 	assert_int_equal(sums.after, reach + 1);
 	assert_int_equal(sums.first, 0);
-	ct_hang_sums_fini(&sums);
+	ct_order_blocks_fini(&sums);
 	assert_true(!sums.n && !sums.after && !sums.shift);
 }
 
 /* Numbers that no recorder gives: no endless loop, no memory. */
 static void wild_numbers_cost_nothing(void **state)
 {
-	struct ct_hang_sums sums = { 0 };
+	struct ct_order_blocks sums = { 0 };
 
 	(void)state;
 	assert_int_equal(ct_hang_sums_add(&sums, UINT64_MAX - 1, 1, 1), CT_OK);
@@ -277,7 +296,7 @@ static void wild_numbers_cost_nothing(void **state)
 	assert_true(sums.cap <= CT_HANG_SUM_BLOCKS);
 	assert_int_equal(sums.first, 5);
 	assert_true(sums.after == UINT64_MAX);
-	ct_hang_sums_fini(&sums);
+	ct_order_blocks_fini(&sums);
 }
 
 int main(void)
@@ -294,6 +313,7 @@ int main(void)
 		cmocka_unit_test(before_the_first_record_of_one_nothing_is_compared),
 		cmocka_unit_test(who_called_nothing_proves_nothing),
 		cmocka_unit_test(long_runs_are_compared_in_the_same_memory),
+		cmocka_unit_test(a_run_whose_head_is_lost_is_compared_as_closely),
 		cmocka_unit_test(blocks_are_merged_when_the_next_number_has_no_room),
 		cmocka_unit_test(wild_numbers_cost_nothing),
 	};

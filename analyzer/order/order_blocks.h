@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* order_blocks.h — what one member of a communicator called, as sums over blocks of sequence numbers.
+ *
+ * A block's sum adds up, modulo 2^64, one hash for each of its operations, which takes in the sequence number. So it does not matter
+ * in which order records are read, neighbouring blocks are merged by adding, and two members have the same sum if they called the
+ * same in the same order. When a run gets longer than the blocks reach, all of them become twice as wide: memory is `most` blocks
+ * however long the run is. One thread. */
+#ifndef CT_ORDER_BLOCKS_H
+#define CT_ORDER_BLOCKS_H
+
+#include <stdint.h>
+
+#include "analyzer/base/table.h"
+
+struct ct_order_block {
+	uint64_t what;
+	uint64_t aside; /* a second sum, of what the caller adds: call sites, or operations that cannot be compared exactly */
+	uint64_t n;	/* operations */
+};
+
+/* The caller sets `most` and `shift` before the first operation. */
+struct ct_order_blocks {
+	struct ct_order_block *blocks;
+	uint32_t n, cap;
+	uint32_t most;	       /* blocks */
+	unsigned shift;	       /* a block is 1 << shift sequence numbers wide */
+	uint64_t lowest;       /* number of the first block: its first sequence number >> shift */
+	uint64_t first, after; /* sequence numbers added so far: first .. after - 1 */
+};
+
+/* What `what` adds to a block's sum when it is called as number `seq`. */
+static inline uint64_t ct_order_hash_at(uint64_t seq, uint64_t what)
+{
+	return ct_mix(what + seq * 0x9e3779b97f4a7c15ull);
+}
+
+/* An operation was called; `what` is a hash of it, `aside` is added as it is. 0 or CT_NOMEM. */
+int ct_order_blocks_add(struct ct_order_blocks *all, uint64_t seq, uint64_t what, uint64_t aside);
+void ct_order_blocks_fini(struct ct_order_blocks *all);
+
+/* Make blocks twice as wide. */
+void ct_order_blocks_widen(struct ct_order_blocks *all);
+
+/* Make the blocks of `all` and `with` as wide as it takes for `all` to reach over both, and reach it. Both have blocks. 0 or
+ * CT_NOMEM. */
+int ct_order_blocks_align(struct ct_order_blocks *all, struct ct_order_blocks *with);
+
+/* The block with number `number`, empty where nothing was added. */
+struct ct_order_block ct_order_blocks_at(const struct ct_order_blocks *all, uint64_t number);
+
+#endif
