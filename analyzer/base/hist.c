@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 static unsigned row_of(uint64_t value)
@@ -153,16 +154,9 @@ void ct_hist_fini(struct ct_hist *hist)
 #define TIMES_P99 20u
 #define TIMES_LONGEST 2u
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 uint64_t ct_hist_unusual(uint64_t p99, uint64_t longest)
 {
-	p99 = times(p99, TIMES_P99);
-	longest = times(longest, TIMES_LONGEST);
+	p99 = ct_times(p99, TIMES_P99);
+	longest = ct_times(longest, TIMES_LONGEST);
 	return p99 < longest ? p99 : longest;
 }

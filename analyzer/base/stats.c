@@ -6,6 +6,11 @@
 
 #include "analyzer/base/sort.h"
 
+uint64_t ct_whole(double value)
+{
+	return isnan(value) || value < 0 || value > 9e18 ? UINT64_MAX : (uint64_t)llround(value);
+}
+
 double ct_median(double *values, size_t n)
 {
 	double high = ct_median_high(values, n);

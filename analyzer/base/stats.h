@@ -11,17 +11,45 @@
 	1.4826 /* of normally distributed values: standard deviation over median distance from the median */
 #define CT_SE_OF_MEDIAN 1.2533 /* of a median, in sd / sqrt(n): sqrt(pi / 2) */
 
-/* A sum that stays at UINT64_MAX once it is that large. */
+/* A sum and a product that stay at UINT64_MAX once they are that large. */
 static inline uint64_t ct_plus(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* Likewise of 32 bits. */
+static inline uint64_t ct_times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static inline uint64_t ct_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t ct_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Bytes per second, at most what fits JSON. ns > 0. */
+static inline uint64_t ct_Bps(uint64_t bytes, uint64_t ns)
+{
+	double rate = (double)bytes / (double)ns * 1e9;
+
+	return rate < (double)INT64_MAX ? (uint64_t)rate : INT64_MAX;
+}
+
+/* A sum of 32 bits that stays at UINT32_MAX. */
 static inline uint32_t ct_plus_u32(uint32_t a, uint64_t b)
 {
 	return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
 }
+
+/* The nearest whole number; UINT64_MAX, which is CT_UNKNOWN: it is NAN, negative, or too large. */
+uint64_t ct_whole(double value);
 
 /* Median: of an even number the mean of the two in the middle. Sorts the values. NAN: there are none. */
 double ct_median(double *values, size_t n);

@@ -25,6 +25,16 @@ static inline uint64_t ct_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* Of a text: FNV-1a, its bits spread. */
+static inline uint64_t ct_hash_text(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+	return ct_mix(h);
+}
+
 void *ct_table_get(const struct ct_table *table, uint64_t key); /* NULL: not there */
 
 /* Set; `value` is not NULL. 0 or CT_NOMEM. */

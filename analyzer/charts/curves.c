@@ -42,11 +42,6 @@ static int has_rate(const struct ct_class *class)
 
 /* ---- points ---- */
 
-static uint64_t whole(double value)
-{
-	return isnan(value) || value < 0 || value > 9e18 ? CT_UNKNOWN : (uint64_t)llround(value);
-}
-
 /* The point of the n classes of one size. 0 or CT_NOMEM. */
 static int set_point(struct ct_class *const *classes, uint32_t n,
 		     struct ct_report_curve_point *point)
@@ -61,7 +56,7 @@ static int set_point(struct ct_class *const *classes, uint32_t n,
 		st = ct_hist_merge_scaled(&bus, &classes[c]->algbw,
 					  ct_class_bus_factor(classes[c]));
 	}
-	point->bytes = whole(bytes / instances);
+	point->bytes = ct_whole(bytes / instances);
 	point->instances = bus.n;
 	point->busbw_Bps = ct_hist_quantile(&bus, 0.5);
 	ct_hist_fini(&bus);
@@ -112,8 +107,8 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 	curve->alpha_ns = curve->beta_Bps = CT_UNKNOWN;
 	if (!of || !ct_fit_tells_bandwidth(&of->fit))
 		return CT_OK;
-	curve->alpha_ns = whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
-	curve->beta_Bps = whole(of->Bps);
+	curve->alpha_ns = ct_whole(of->fit.has_alpha ? of->fit.lines[0].alpha_ns : NAN);
+	curve->beta_Bps = ct_whole(of->Bps);
 	curve->fit = ct_arena_calloc(memory, curve->n_points, sizeof(*curve->fit));
 	if (!curve->fit)
 		return CT_NOMEM;
@@ -123,7 +118,7 @@ static int set_fit(const struct ct_links *links, const struct ct_class *class,
 
 		curve->fit[p] = (struct ct_report_curve_point){
 			.bytes = curve->points[p].bytes,
-			.busbw_Bps = whole(wire / ct_fit_expect(&of->fit, wire) * 1e9),
+			.busbw_Bps = ct_whole(wire / ct_fit_expect(&of->fit, wire) * 1e9),
 			.instances = CT_UNKNOWN,
 		};
 	}

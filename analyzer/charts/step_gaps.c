@@ -7,22 +7,14 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "analyzer/base/stats.h"
+
 /* The cycles of one seat, and where the latest interval began: they come about in order. */
 struct walk {
 	const struct ct_cycles *cycles;
 	struct ct_heat_gap *gaps;
 	uint32_t at;
 };
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* The cycle that the time lies in, or the next one; n: none. */
 static uint32_t find(struct walk *w, uint64_t ns)
@@ -44,7 +36,7 @@ static void spread(struct walk *w, uint64_t begin, uint64_t end, size_t offset)
 	if (begin >= end)
 		return;
 	for (uint32_t k = find(w, begin); k < w->cycles->n && cut[k] < end; k++) {
-		uint64_t from = later(begin, cut[k]), to = earlier(end, cut[k + 1]);
+		uint64_t from = ct_max(begin, cut[k]), to = ct_min(end, cut[k + 1]);
 
 		if (from < to)
 			*(uint64_t *)((char *)&w->gaps[k] + offset) += to - from;
@@ -65,11 +57,11 @@ static void add_error(struct walk *w, uint64_t at_ns, uint32_t err_ns)
 static void add_part(struct walk *w, const struct ct_tape_part *p, uint64_t *reached)
 {
 	if (p->free_ns != UINT64_MAX)
-		spread(w, later(*reached, p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0),
+		spread(w, ct_max(*reached, p->start_ns > p->free_ns ? p->start_ns - p->free_ns : 0),
 		       p->start_ns, offsetof(struct ct_heat_gap, gap_ns));
-	spread(w, later(*reached, p->start_ns), p->end_ns, offsetof(struct ct_heat_gap, busy_ns));
+	spread(w, ct_max(*reached, p->start_ns), p->end_ns, offsetof(struct ct_heat_gap, busy_ns));
 	add_error(w, p->start_ns, p->err_ns);
-	*reached = later(*reached, p->end_ns);
+	*reached = ct_max(*reached, p->end_ns);
 }
 
 /* What is neither is an operation that nobody timed, or that is not on the tape. */
@@ -126,14 +118,14 @@ static void by_calls(struct walk *w, const struct ct_exposures *stalls, uint32_t
 		const struct ct_exposure *s = &stalls->all[i];
 		uint64_t *reached = s->is_known ? &known : &unclear;
 
-		spread(w, later(*reached, s->begin_ns), s->end_ns,
+		spread(w, ct_max(*reached, s->begin_ns), s->end_ns,
 		       s->is_known ? offsetof(struct ct_heat_gap, busy_ns)
 				   : offsetof(struct ct_heat_gap, unclear_ns));
 		add_error(w, s->begin_ns, s->err_ns);
-		first = earlier(first, s->begin_ns);
-		*reached = later(*reached, s->end_ns);
+		first = ct_min(first, s->begin_ns);
+		*reached = ct_max(*reached, s->end_ns);
 	}
-	settle_calls(w, stalls, first, later(known, unclear));
+	settle_calls(w, stalls, first, ct_max(known, unclear));
 }
 
 void ct_heat_gaps(const struct ct_model *model, const struct ct_exposures *exposures,

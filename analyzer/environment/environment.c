@@ -46,11 +46,6 @@ struct side {
 	uint32_t n_seats;
 };
 
-static const struct ct_environment_facts *facts_of(const struct ct_model *model, uint32_t seat)
-{
-	return &model->processes[model->seats[seat].process].environment;
-}
-
 static int is_own(const char *name)
 {
 	for (size_t i = 0; i < ROWS(own); i++)
@@ -77,13 +72,13 @@ static int collect(struct side *s)
 	size_t n = 0;
 
 	for (uint32_t seat = 0; seat < model->n_seats; seat++)
-		n += facts_of(model, seat)->n;
+		n += ct_model_environment(model, seat)->n;
 	s->all = malloc((n + 1) * sizeof(*s->all));
 	s->seats = malloc((model->n_seats + 1) * sizeof(*s->seats));
 	if (!s->all || !s->seats)
 		return CT_NOMEM;
 	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
-		const struct ct_environment_facts *facts = facts_of(model, seat);
+		const struct ct_environment_facts *facts = ct_model_environment(model, seat);
 
 		if (facts->n)
 			s->seats[s->n_seats++] = seat;
@@ -106,7 +101,8 @@ static int add_unset(struct side *s, const struct told *first, size_t n,
 	if (!value->ranks)
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < s->n_seats; i++) {
-		const struct ct_environment_facts *facts = facts_of(s->model, s->seats[i]);
+		const struct ct_environment_facts *facts = ct_model_environment(s->model,
+										s->seats[i]);
 		size_t at = 0;
 
 		while (at < n && first[at].seat != s->seats[i])
@@ -167,7 +163,8 @@ static int differs_by_name(const struct side *s, const struct told *first, size_
 		return CT_NOMEM;
 	snprintf(key, sizeof(key), "%.*s.name", (int)(dot - first->name), first->name);
 	for (size_t i = 0; i < n; i++) {
-		const char *make = ct_facts_value(facts_of(s->model, first[i].seat), key);
+		const char *make = ct_facts_value(ct_model_environment(s->model, first[i].seat),
+						  key);
 
 		if (make)
 			pairs[known++] = (struct ct_report_fact){ make, first[i].value };
@@ -207,7 +204,7 @@ static int add_name(struct side *s, const struct told *first, size_t n)
 
 static int add_own(struct side *s, uint32_t seat, struct ct_report_env_rank *rank)
 {
-	const struct ct_environment_facts *facts = facts_of(s->model, seat);
+	const struct ct_environment_facts *facts = ct_model_environment(s->model, seat);
 
 	rank->rank = s->model->seats[seat].rank;
 	rank->facts = ct_arena_calloc(s->report->memory, facts->n, sizeof(*rank->facts));
@@ -273,7 +270,7 @@ size_t ct_environment_unseen(const struct ct_model *model)
 	size_t n = 0;
 
 	for (uint32_t seat = 0; seat < model->n_seats; seat++)
-		n += facts_of(model, seat)->n_unseen;
+		n += ct_model_environment(model, seat)->n_unseen;
 	return n;
 }
 
@@ -312,14 +309,14 @@ int ct_environment_fill_unseen(const struct ct_model *model, struct ct_report *r
 	int st = ranks ? CT_OK : CT_NOMEM;
 
 	for (uint32_t seat = 0; seat < model->n_seats; seat++) {
-		const struct ct_environment_facts *facts = facts_of(model, seat);
+		const struct ct_environment_facts *facts = ct_model_environment(model, seat);
 
 		for (uint32_t i = 0; i < facts->n_unseen && st == CT_OK; i++) {
 			size_t n = 0;
 			int before = 0;
 
 			for (uint32_t k = 0; k < model->n_seats; k++) {
-				if (!has_unseen(facts_of(model, k), &facts->unseen[i]))
+				if (!has_unseen(ct_model_environment(model, k), &facts->unseen[i]))
 					continue;
 				before |= k < seat; /* told with that one */
 				ranks[n++] = model->seats[k].rank;

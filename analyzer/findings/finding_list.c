@@ -113,3 +113,12 @@ int ct_finding_order(const void *a, const void *b)
 
 	return CT_CMP(y, x);
 }
+
+double ct_finding_fact(const struct ct_finding *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		if (strcmp(f->evidence[i].name, name) == 0)
+			return f->evidence[i].value;
+	}
+	return NAN;
+}

@@ -40,4 +40,7 @@ void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, ui
 /* What is to be done first: contradictions, then by loss, then what has none. For qsort. */
 int ct_finding_order(const void *a, const void *b);
 
+/* A fact of the finding by name; NAN: it has none of it. */
+double ct_finding_fact(const struct ct_finding *finding, const char *name);
+
 #endif

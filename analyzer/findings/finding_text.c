@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
+#include "analyzer/findings/finding_list.h"
 #include "analyzer/findings/order_findings.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/model/model.h"
@@ -29,16 +30,6 @@ int ct_verdict_add(struct ct_report *report, const char *text)
 	report->verdict.text = ct_arena_printf(report->memory, "%s; %s", report->verdict.text,
 					       text);
 	return report->verdict.text ? CT_OK : CT_NOMEM;
-}
-
-/* A fact of the finding; NAN: it has none of that name. */
-static double fact(const struct ct_finding *f, const char *name)
-{
-	for (size_t i = 0; i < f->n_evidence; i++) {
-		if (strcmp(f->evidence[i].name, name) == 0)
-			return f->evidence[i].value;
-	}
-	return NAN;
 }
 
 /* "up to 94.4ms ± 5.58ms of 2.99s (3.16%)" */
@@ -103,7 +94,7 @@ static int say_stalls(const struct ct_model *model, const struct ct_finding *f,
 	struct ct_arena *memory = report->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
 	const char *loss = loss_text(model, f, f->at_most, memory), *when = "now and then";
-	double every = fact(f, "every");
+	double every = ct_finding_fact(f, "every");
 
 	if (every > 0)
 		when = ct_arena_printf(memory, "every %.0f cycles", every);
@@ -122,8 +113,10 @@ static int say_stalls(const struct ct_model *model, const struct ct_finding *f,
 static int say_change(const struct ct_model *model, const struct ct_finding *f,
 		      struct ct_report *report)
 {
-	double before = fact(f, "cycle_before"), after = fact(f, "cycle_after");
-	double inside = fact(f, "in_communication_after") - fact(f, "in_communication_before");
+	double before = ct_finding_fact(f, "cycle_before"),
+	       after = ct_finding_fact(f, "cycle_after");
+	double inside = ct_finding_fact(f, "in_communication_after") -
+			ct_finding_fact(f, "in_communication_before");
 	const char *loss = loss_text(model, f, f->at_most, report->memory);
 
 	if (!loss)

@@ -6,6 +6,7 @@
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/replay_finding.h"
 #include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/time_structure.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
@@ -70,12 +71,6 @@ static int add_finding(const struct ct_model *model, const struct ct_whatif_set 
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
-static int is_straggler(const struct ct_finding *f)
-{
-	return f->kind == CT_FINDING_STRAGGLER || f->kind == CT_FINDING_STRAGGLER_HOST ||
-	       f->kind == CT_FINDING_STRAGGLER_GROUP;
-}
-
 /* How many of the finding's ranks are those of these seats. */
 static size_t shared_with(const struct ct_model *model, const struct ct_finding *f,
 			  const struct ct_whatif_set *set)
@@ -99,7 +94,7 @@ static int makes_room(const struct ct_model *model, const struct ct_whatif_set *
 	for (size_t k = 0; k < list->n; k++) {
 		struct ct_finding *f = &list->all[k];
 
-		if (!is_straggler(f))
+		if (!ct_finding_is_straggler(f))
 			continue;
 		if (shared_with(model, f, set) < f->n_ranks)
 			return 0;
@@ -116,7 +111,7 @@ static int makes_room(const struct ct_model *model, const struct ct_whatif_set *
 			return 0;
 	}
 	for (size_t k = 0; k < list->n; k++) {
-		if (!is_straggler(&list->all[k]))
+		if (!ct_finding_is_straggler(&list->all[k]))
 			list->all[kept++] = list->all[k];
 	}
 	list->n = kept;

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/union_find.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
+#include "analyzer/findings/finding_list.h"
 #include "analyzer/lateness/late_span.h"
 #include "analyzer/model/model.h"
 #include "trace/status.h"
@@ -59,15 +61,6 @@ static struct reasons sum_reasons(const struct ct_time_structure *t, const uint8
 	return sum;
 }
 
-static uint32_t root_of(uint32_t *joined, uint32_t s)
-{
-	while (joined[s] != s) {
-		joined[s] = joined[joined[s]];
-		s = joined[s];
-	}
-	return s;
-}
-
 /* Which seats communicate with which, if only by way of others: joined[seat], by its root. */
 static void join_seats(const struct ct_model *model, uint32_t *joined)
 {
@@ -84,7 +77,7 @@ static void join_seats(const struct ct_model *model, uint32_t *joined)
 				continue;
 			if (first == UINT32_MAX)
 				first = seat;
-			joined[root_of(joined, seat)] = root_of(joined, first);
+			joined[ct_group_of(joined, seat)] = ct_group_of(joined, first);
 		}
 	}
 }
@@ -101,9 +94,9 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 		return;
 	join_seats(model, joined);
 	for (uint32_t s = 0; s < model->n_seats && root == UINT32_MAX; s++)
-		root = seats[s] ? root_of(joined, s) : root;
+		root = seats[s] ? ct_group_of(joined, s) : root;
 	for (uint32_t s = 0; s < model->n_seats; s++)
-		n += model->seats[s].timing >= CT_TIMING_HOST && root_of(joined, s) == root;
+		n += model->seats[s].timing >= CT_TIMING_HOST && ct_group_of(joined, s) == root;
 	if (n > count)
 		f->gpu_seconds = (double)f->loss_ns / 1e9 * (n - count);
 	free(joined);
@@ -239,20 +232,12 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	return st;
 }
 
-static double evidence_of(const struct ct_finding *f, const char *name)
-{
-	for (size_t i = 0; i < f->n_evidence; i++) {
-		if (strcmp(f->evidence[i].name, name) == 0)
-			return f->evidence[i].value;
-	}
-	return NAN;
-}
-
 /* Where the run was played again eighths of it tell of a loss: that is persistent if three quarters have one. When in the run
  * the others are is not told. */
 static enum ct_late_pattern pattern_of_replay(const struct ct_finding *f)
 {
-	double slow = evidence_of(f, "windows_with_loss"), windows = evidence_of(f, "windows");
+	double slow = ct_finding_fact(f, "windows_with_loss"),
+	       windows = ct_finding_fact(f, "windows");
 
 	if (isnan(slow) || isnan(windows) || windows < 2)
 		return CT_LATE_UNKNOWN;

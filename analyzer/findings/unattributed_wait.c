@@ -135,15 +135,6 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 
 /* ---- what is said of it ---- */
 
-static uint32_t ranks_met(const struct ct_lateness *late)
-{
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < late->model->n_seats; s++)
-		n += late->blame.suspects[s].met > 0;
-	return n;
-}
-
 /* Is most of it a few stalls, and of how many ranks? */
 static int is_stalls(const struct ct_waited *w)
 {
@@ -163,7 +154,7 @@ static int stands_out(const struct ct_judgement *j, const struct ct_waited *w)
 			next = j->charges[s].loss_ns;
 	}
 	return (double)j->charges[w->seat].loss_ns >= STANDS_OUT * (double)next &&
-	       j->charges[w->seat].recurs.log10_p + log10(ranks_met(j->late)) < CHANCE;
+	       j->charges[w->seat].recurs.log10_p + log10(ct_lateness_ranks_met(j->late)) < CHANCE;
 }
 
 /* Is the rank a stage of a pipeline? */
@@ -216,7 +207,7 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 
 	if (is_one_stall(s))
 		return say_one_stall(j, w, report);
-	if (ct_stalled_is_one(s, ranks_met(j->late)))
+	if (ct_stalled_is_one(s, ct_lateness_ranks_met(j->late)))
 		return say(report,
 			   ct_arena_printf(memory,
 					   "rank %d stalled in %u of %u cycles, up to %s each, %s "

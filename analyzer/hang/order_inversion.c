@@ -2,6 +2,7 @@
 /* A start event fires when the stream reaches a kernel, though the kernel may have no room to run. So ops that all their ranks
  * have started can wait for each other: those of different communicators that ranks issued in different order. */
 #include "analyzer/base/table.h"
+#include "analyzer/base/union_find.h"
 #include "analyzer/hang/roots.h"
 #include "trace/status.h"
 

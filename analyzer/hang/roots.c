@@ -7,26 +7,8 @@
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/table.h"
+#include "analyzer/base/union_find.h"
 #include "trace/status.h"
-
-uint32_t ct_group_of(uint32_t *group, uint32_t c)
-{
-	while (group[c] != c) {
-		group[c] = group[group[c]];
-		c = group[c];
-	}
-	return c;
-}
-
-void ct_group_join(uint32_t *group, uint32_t a, uint32_t b)
-{
-	a = ct_group_of(group, a);
-	b = ct_group_of(group, b);
-	if (a < b)
-		group[b] = a;
-	else
-		group[a] = b;
-}
 
 /* Ranks that a root names, gathered. */
 struct names {

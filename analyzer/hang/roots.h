@@ -49,10 +49,6 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 int ct_roots_inversions(const struct ct_waiting *w, const struct ct_components *c, uint32_t *group,
 			uint8_t *inverted);
 
-/* Sets are joined: the group of a component. */
-uint32_t ct_group_of(uint32_t *group, uint32_t component);
-void ct_group_join(uint32_t *group, uint32_t a, uint32_t b);
-
 /* What leads to each root, and how: victims.c. 0 or CT_NOMEM. */
 int ct_roots_victims(const struct ct_waiting *w, struct ct_roots *roots);
 

@@ -11,8 +11,7 @@
 #include "analyzer/model/model.h"
 #include "analyzer/order/order_book.h"
 
-/* Ranks that could be suspected. */
-static uint32_t ranks_met(const struct ct_lateness *late)
+uint32_t ct_lateness_ranks_met(const struct ct_lateness *late)
 {
 	uint32_t n = 0;
 
@@ -119,7 +118,8 @@ static int weigh_seat(const struct ct_lateness *late, const struct ct_tally *tal
 	if (chance == UINT64_MAX ||
 	    ct_tally_recurrence(tally, seat, ct_blame_odds(suspect), &recurs) != CT_OK)
 		return CT_NOMEM;
-	ct_blame_weigh(suspect, &recurs, late->model->duration_ns, chance, ranks_met(late), charge);
+	ct_blame_weigh(suspect, &recurs, late->model->duration_ns, chance,
+		       ct_lateness_ranks_met(late), charge);
 	bound_by_exposed(late, seat, NULL, charge);
 	if (charge->guilty &&
 	    (!is_clear(late, charge) || is_contradicted(late->model, seat, NULL))) {
@@ -176,7 +176,7 @@ int ct_lateness_weigh_set(const struct ct_lateness *late, const struct ct_charge
 			  struct ct_set_result *set)
 {
 	struct ct_charge *charge = &set->charge;
-	double n = ranks_met(late), k = set->size;
+	double n = ct_lateness_ranks_met(late), k = set->size;
 	/* Sets of this size that there could have been. */
 	double family = exp(ct_log_choose(n, k));
 	uint64_t chance = ct_blame_chance(&late->blame, late->model->n_seats, set->in_set);

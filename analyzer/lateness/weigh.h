@@ -32,6 +32,9 @@ int ct_verdict_weigh(const struct ct_lateness *late, struct ct_charge *charges);
 int ct_lateness_weigh_set(const struct ct_lateness *late, const struct ct_charge *charges,
 			  struct ct_set_result *set);
 
+/* Ranks that could be suspected. */
+uint32_t ct_lateness_ranks_met(const struct ct_lateness *late);
+
 /* Did somebody else come later than the seat in sum? Then it is not known who held up whom. */
 int ct_verdict_is_contradicted(const struct ct_model *model, uint32_t seat);
 

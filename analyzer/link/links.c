@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 
 /* By host, for ct_transfers_gather(); NULL: out of memory. */
 static uint64_t *clock_errors(const struct ct_model *model)
@@ -50,11 +51,6 @@ void ct_links_fini(struct ct_links *links)
 }
 
 /* ---- rows ---- */
-
-static uint64_t whole(double value)
-{
-	return isnan(value) || value < 0 || value > 9e18 ? CT_UNKNOWN : (uint64_t)llround(value);
-}
 
 /* The cause that explains this path; NULL: none. */
 static const struct ct_cause *cause_of(const struct ct_links *links, uint32_t path)
@@ -120,11 +116,11 @@ static struct ct_report_link row_of(const struct ct_links *links, const struct c
 		.op_name = t->is_edge	? NULL
 			   : t->is_swap ? "SendRecv"
 					: ct_op_names_get(&model->names, t->op),
-		.alpha_ns = whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
-		.alpha_err_ns = whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
-		.beta_Bps = whole(s->Bps),
-		.beta_err_Bps = whole(has_alpha && line->ns_per_byte > 0 ? s->Bps_err : NAN),
-		.expected_Bps = whole(s->Bps / efficiency),
+		.alpha_ns = ct_whole(has_alpha ? s->fit.lines[0].alpha_ns : NAN),
+		.alpha_err_ns = ct_whole(has_alpha ? s->fit.lines[0].alpha_err_ns : NAN),
+		.beta_Bps = ct_whole(s->Bps),
+		.beta_err_Bps = ct_whole(has_alpha && line->ns_per_byte > 0 ? s->Bps_err : NAN),
+		.expected_Bps = ct_whole(s->Bps / efficiency),
 		.samples = t->n,
 		.efficiency_ratio = efficiency,
 		.slow = path->state == CT_TOMO_SLOW_ONE,

@@ -219,11 +219,6 @@ struct peaks {
 	uint8_t *has_gpu;
 };
 
-static const struct ct_environment_facts *facts_of(const struct ct_model *model, uint32_t seat)
-{
-	return &model->processes[model->seats[seat].process].environment;
-}
-
 static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 {
 	struct ct_peak all = { .Bps = INFINITY };
@@ -241,14 +236,16 @@ static int fill_comm(struct peaks *p, struct ct_report_comm *comm)
 		struct ct_peak network;
 
 		if (!p->has_gpu[seat]) {
-			st = ct_peak_gpu(facts_of(p->model, seat), memory, &p->gpu[seat]);
+			st = ct_peak_gpu(ct_model_environment(p->model, seat), memory,
+					 &p->gpu[seat]);
 			p->has_gpu[seat] = 1;
 		}
-		if (comm->n_hosts < 2 || gpu_fact(facts_of(p->model, seat), 0, "device"))
+		if (comm->n_hosts < 2 ||
+		    gpu_fact(ct_model_environment(p->model, seat), 0, "device"))
 			all = less(all, p->gpu[seat]);
 		if (comm->n_hosts < 2 || !*here || st != CT_OK)
 			continue;
-		st = ct_peak_network(facts_of(p->model, seat), *here,
+		st = ct_peak_network(ct_model_environment(p->model, seat), *here,
 				     comm->backend == CT_BACKEND_GLOO, memory, &network);
 		all = less(all, network);
 		*here = 0; /* once for each host */

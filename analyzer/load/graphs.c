@@ -73,13 +73,6 @@ int ct_graphs_add(struct ct_graphs *graphs, const struct ct_graph_rec *rec)
 	return CT_OK;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 /* Sums and text of what is known by now. */
 static int look(struct ct_graph *g, struct ct_arena *memory, uint32_t nranks)
 {
@@ -93,8 +86,8 @@ static int look(struct ct_graph *g, struct ct_arena *memory, uint32_t nranks)
 		const char *op = ct_op_name(r->op), *dtype = ct_dtype_name(r->dtype);
 		char times_text[16] = "";
 
-		total = ct_plus(total,
-				times(r->n, ct_op_total_bytes(r->op, r->count, r->dtype, nranks)));
+		total = ct_plus(total, ct_times(r->n, ct_op_total_bytes(r->op, r->count, r->dtype,
+									nranks)));
 		if (len + 80 > sizeof(text))
 			continue;
 		if (r->n > 1)

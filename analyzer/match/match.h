@@ -47,6 +47,12 @@ struct ct_member {
 	uint8_t posted; /* its own call only began it, and asked_ns is known: it may have been over before end_ns */
 };
 
+/* Are both its times known? */
+static inline int ct_member_is_timed(const struct ct_member *m)
+{
+	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
+}
+
 struct ct_instance {
 	struct ct_comm *comm;
 	uint64_t seq;

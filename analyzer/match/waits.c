@@ -31,11 +31,6 @@ int ct_waits_room(struct ct_waits *waits, uint32_t n)
 	return CT_OK;
 }
 
-static int is_measured(const struct ct_member *m)
-{
-	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
-}
-
 static uint64_t duration(const struct ct_member *m)
 {
 	return m->end_ns - m->start_ns;
@@ -287,7 +282,7 @@ int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t 
 	if (i->n < 2)
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
-		if (!is_measured(&i->members[m]))
+		if (!ct_member_is_timed(&i->members[m]))
 			return CT_OK;
 		w->one_clock &= hosts[i->members[m].seat] == hosts[i->members[0].seat];
 	}

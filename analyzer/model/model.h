@@ -150,6 +150,13 @@ uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t 
 /* A time of the host of `process` as ns since the run began. */
 uint64_t ct_model_at(const struct ct_model *model, uint32_t process, uint64_t mono_ns);
 
+/* What the start record of the seat's process tells of its environment. */
+static inline const struct ct_environment_facts *ct_model_environment(const struct ct_model *model,
+								      uint32_t seat)
+{
+	return &model->processes[model->seats[seat].process].environment;
+}
+
 /* The same for a seat's host, by the shift at the instance at hand: cheaper, and exact while that is judged. */
 uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 void ct_sites_init(struct ct_sites *sites, struct ct_arena *memory)
@@ -15,19 +16,9 @@ void ct_sites_fini(struct ct_sites *sites)
 	ct_table_fini(&sites->by_hash);
 }
 
-/* FNV-1a, and its bits spread. */
-static uint64_t hash_of(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	return ct_mix(h);
-}
-
 static int look_up(struct ct_sites *sites, const char *text, const struct ct_site **out)
 {
-	uint64_t hash = hash_of(text);
+	uint64_t hash = ct_hash_text(text);
 	struct ct_site *site = ct_table_get(&sites->by_hash, hash);
 
 	*out = site;

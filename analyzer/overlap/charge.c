@@ -2,20 +2,11 @@
 /* charge.c — from waits to the time that each of them cost. */
 #include <stdlib.h>
 
+#include "analyzer/base/stats.h"
 #include "analyzer/overlap/overlap_private.h"
 
 /* Blocks after which a launch that is not there will not come any more. */
 #define PATIENCE 8u
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_waiter *w)
 {
@@ -57,8 +48,8 @@ static void keep(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 static void charge_one(const struct ct_ov_process *p, struct ct_ov_launch *launch,
 		       struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
-	uint64_t begin = later(later(rec->begin_ns, launch->start_ns), w->charged_ns);
-	uint64_t end = w->is_host ? earlier(launch->end_ns, rec->issued_ns) : launch->end_ns;
+	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->start_ns), w->charged_ns);
+	uint64_t end = w->is_host ? ct_min(launch->end_ns, rec->issued_ns) : launch->end_ns;
 	struct ct_charged c = { .waiter = w, .via = rec->via };
 
 	/* With all streams at once: who was last is not known. */
@@ -67,10 +58,9 @@ static void charge_one(const struct ct_ov_process *p, struct ct_ov_launch *launc
 		return;
 	}
 	if (rec->begin_ns < launch->end_ns + launch->end_err_ns + rec->begin_err_ns)
-		c.err_ns = rec->begin_err_ns +
-			   (uint32_t)earlier(launch->end_err_ns, UINT32_MAX / 2);
-	c.begin_ns = earlier(begin, later(begin, end));
-	c.end_ns = later(begin, end);
+		c.err_ns = rec->begin_err_ns + (uint32_t)ct_min(launch->end_err_ns, UINT32_MAX / 2);
+	c.begin_ns = ct_min(begin, ct_max(begin, end));
+	c.end_ns = ct_max(begin, end);
 	keep(p, launch, &c);
 	if (end > begin)
 		w->charged_ns = end;
@@ -81,17 +71,17 @@ static void charge_one(const struct ct_ov_process *p, struct ct_ov_launch *launc
 static void weigh(const struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
 	const struct ct_ov_stream *s = w->launches ? ct_ov_stream(p, w->id) : NULL;
-	uint64_t from = later(w->released_ns, rec->issued_ns);
+	uint64_t from = ct_max(w->released_ns, rec->issued_ns);
 	uint64_t busy = rec->begin_ns > from ? rec->begin_ns - from : 0;
 
 	if (!w->released_ns || rec->begin_ns == w->begun_ns || rec->flags & CT_WAIT_OTHERS)
 		return;
 	for (const struct ct_ov_launch *l = s ? s->newest : NULL; l && l->end_ns > from;
 	     l = l->before) {
-		uint64_t begin = later(l->start_ns, from), end = earlier(l->end_ns, rec->begin_ns);
+		uint64_t begin = ct_max(l->start_ns, from), end = ct_min(l->end_ns, rec->begin_ns);
 
 		if (end > begin)
-			busy -= earlier(busy, end - begin);
+			busy -= ct_min(busy, end - begin);
 	}
 	w->busy_ns += busy;
 	w->busy_err_ns += rec->begin_err_ns;
@@ -113,7 +103,7 @@ static void charge(const struct ct_ov_process *p, struct ct_waiter *w,
 	if (rec->begin_ns != w->begun_ns)
 		w->released_ns = rec->begin_ns;
 	w->begun_ns = rec->begin_ns;
-	w->released_ns = later(w->released_ns, last->end_ns);
+	w->released_ns = ct_max(w->released_ns, last->end_ns);
 }
 
 static void charge_waiter(struct ct_ov_process *p, struct ct_waiter *w)

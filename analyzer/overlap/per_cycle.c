@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 /* Of a cycle's communication, what may be unknown. */
@@ -30,16 +31,6 @@ struct room {
 	struct cell *cells;
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Add what of [begin, end) lies in each cycle to the field at `offset` of its cell. Returns what lies in cycles. */
 static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
 {
@@ -48,8 +39,8 @@ static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offs
 
 	for (uint32_t low = ct_cuts_from(cuts, begin);
 	     low < cuts->n && cuts->all[low].begin_ns < end; low++) {
-		uint64_t from = later(begin, cuts->all[low].begin_ns);
-		uint64_t to = earlier(end, cuts->all[low].end_ns);
+		uint64_t from = ct_max(begin, cuts->all[low].begin_ns);
+		uint64_t to = ct_min(end, cuts->all[low].end_ns);
 
 		if (to <= from)
 			continue;
@@ -63,7 +54,7 @@ static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offs
 static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_t *reached,
 			   size_t offset)
 {
-	uint64_t from = later(begin, *reached);
+	uint64_t from = ct_max(begin, *reached);
 
 	if (end <= from)
 		return 0;
@@ -136,7 +127,7 @@ static uint64_t wait_of(const struct room *r, uint32_t seat, uint64_t start_ns)
 		const struct ct_tape_part *p = &tape->parts[tape->order[at]];
 
 		if (p->start_ns && p->wait_ns != UINT64_MAX)
-			wait = wait == UINT64_MAX ? p->wait_ns : later(wait, p->wait_ns);
+			wait = wait == UINT64_MAX ? p->wait_ns : ct_max(wait, p->wait_ns);
 	}
 	return wait;
 }
@@ -154,7 +145,7 @@ static int is_known(const struct room *r, uint32_t cycle)
 static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *reached,
 		      struct ct_exposed_comm *comm)
 {
-	uint64_t begin = later(s->begin_ns, *reached);
+	uint64_t begin = ct_max(s->begin_ns, *reached);
 	uint64_t wait, others, in_wait, in_transfer, all;
 	uint32_t cycle;
 	int known;
@@ -178,7 +169,7 @@ static void add_stall(struct room *r, const struct ct_exposure *s, uint64_t *rea
 		comm->unclear_ns += known ? all : 0;
 		return;
 	}
-	others = earlier(later(s->start_ns + wait, begin), s->end_ns);
+	others = ct_min(ct_max(s->start_ns + wait, begin), s->end_ns);
 	in_wait = spread(r, begin, others, offsetof(struct cell, wait_ns));
 	in_transfer = spread(r, others, s->end_ns, offsetof(struct cell, transfer_ns));
 	comm->wait_ns += known ? in_wait : 0;
@@ -227,7 +218,7 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 			continue;
 		}
 		if (cycles[k].exposed_ns != UINT64_MAX)
-			cycles[k].exposed_ns = later(cycles[k].exposed_ns, c->exposed_ns);
+			cycles[k].exposed_ns = ct_max(cycles[k].exposed_ns, c->exposed_ns);
 		rank->cycles++;
 		rank->cycle_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns;
 		rank->comm_ns += c->comm_ns;

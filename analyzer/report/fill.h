@@ -7,6 +7,12 @@
 #include "analyzer/model/model.h"
 #include "analyzer/order/order_book.h"
 
+/* Is the process one of the start that is reported? */
+static inline int ct_fill_has(const struct ct_model *model, size_t process)
+{
+	return model->attempts->places[process].attempt == model->attempt;
+}
+
 /* What the trace itself is like: processes, losses, cost, operations in flight, what could not be seen. First:
  * the other looks at the losses. */
 int ct_fill_trace(const struct ct_model *model, struct ct_report *report);

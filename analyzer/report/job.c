@@ -15,11 +15,6 @@
 
 #define MOST_MISSING 65536 /* ranks that are named */
 
-static int in_attempt(const struct ct_model *model, size_t process)
-{
-	return model->attempts->places[process].attempt == model->attempt;
-}
-
 /* ---- ranks ---- */
 
 /* Is the seat one of this process's ranks? */
@@ -27,7 +22,7 @@ static int is_of(const struct ct_model *model, uint32_t s, size_t process)
 {
 	const struct ct_seat *seat = &model->seats[s];
 
-	return in_attempt(model, process) &&
+	return ct_fill_has(model, process) &&
 	       (seat->local ? seat->process == process
 			    : model->attempts->places[process].seat == s);
 }
@@ -89,7 +84,7 @@ static uint64_t expected_ranks(const struct ct_model *model)
 	int64_t expected = -1;
 
 	for (size_t p = 0; p < model->run->n_processes; p++) {
-		if (in_attempt(model, p) && model->run->processes[p].id.world_size > expected)
+		if (ct_fill_has(model, p) && model->run->processes[p].id.world_size > expected)
 			expected = model->run->processes[p].id.world_size;
 	}
 	/* Where processes drive several ranks, what they were told may be the number of processes. */
@@ -195,7 +190,7 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 	const struct ct_process *id = NULL;
 
 	for (size_t p = 0; p < model->run->n_processes && !id; p++)
-		id = in_attempt(model, p) ? &model->run->processes[p].id : NULL;
+		id = ct_fill_has(model, p) ? &model->run->processes[p].id : NULL;
 	if (id) {
 		run->dir = ct_arena_text(report->memory, id->run_dir, sizeof(id->run_dir));
 		run->job = ct_arena_text(report->memory, id->job, sizeof(id->job));

@@ -13,21 +13,16 @@
 #include "analyzer/model/process_exit.h"
 #include "trace/ops.h"
 
-static int in_attempt(const struct ct_model *model, size_t process)
-{
-	return model->attempts->places[process].attempt == model->attempt;
-}
-
 static int rank_of(const struct ct_model *model, size_t process)
 {
-	if (!in_attempt(model, process))
+	if (!ct_fill_has(model, process))
 		return model->run->processes[process].id.rank;
 	return model->seats[model->attempts->places[process].seat].rank;
 }
 
 static uint64_t at_or_unknown(const struct ct_model *model, size_t process, uint64_t mono_ns)
 {
-	if (!mono_ns || mono_ns == UINT64_MAX || !in_attempt(model, process))
+	if (!mono_ns || mono_ns == UINT64_MAX || !ct_fill_has(model, process))
 		return CT_UNKNOWN;
 	return ct_model_at(model, (uint32_t)process, mono_ns);
 }

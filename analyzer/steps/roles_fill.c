@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "analyzer/base/union_find.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/report_rows.h"
 #include "analyzer/steps/roles.h"
@@ -168,18 +169,12 @@ static int fill_one(const struct ct_comm *comm, const struct ct_role_facts *f,
 
 /* ---- who is in one pipeline, by communicators of role pp, of all stages or of two neighbours each ---- */
 
-static uint32_t pipe_of(uint32_t *pipes, uint32_t seat)
-{
-	while (pipes[seat] != seat)
-		seat = pipes[seat] = pipes[pipes[seat]];
-	return seat;
-}
-
 static void add_pipe(uint32_t *pipes, const struct ct_comm *comm)
 {
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		if (seat_at(comm, 0) != UINT32_MAX && seat_at(comm, r) != UINT32_MAX)
-			pipes[pipe_of(pipes, seat_at(comm, r))] = pipe_of(pipes, seat_at(comm, 0));
+			pipes[ct_group_of(pipes, seat_at(comm, r))] = ct_group_of(pipes,
+										  seat_at(comm, 0));
 	}
 }
 
@@ -187,16 +182,16 @@ static void add_pipe(uint32_t *pipes, const struct ct_comm *comm)
 static int in_one_pipe(const struct ct_model *model, const struct ct_comm *comm, uint32_t *pipes)
 {
 	uint32_t pipe = seat_at(comm, 0) == UINT32_MAX ? UINT32_MAX
-						       : pipe_of(pipes, seat_at(comm, 0));
+						       : ct_group_of(pipes, seat_at(comm, 0));
 	uint32_t first = 0, last = 0, stages = 0;
 
 	for (uint32_t r = 0; r < comm->nranks; r++) {
 		if (pipe == UINT32_MAX || seat_at(comm, r) == UINT32_MAX ||
-		    pipe_of(pipes, seat_at(comm, r)) != pipe)
+		    ct_group_of(pipes, seat_at(comm, r)) != pipe)
 			return 0;
 	}
 	for (uint32_t s = 0; s < model->n_seats; s++) {
-		if (pipe_of(pipes, s) != pipe)
+		if (ct_group_of(pipes, s) != pipe)
 			continue;
 		if (!stages++)
 			first = last = s;

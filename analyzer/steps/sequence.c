@@ -5,6 +5,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/model/op_classes.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -22,11 +23,6 @@ void ct_sequence_fini(struct ct_sequence *s)
 	*s = (struct ct_sequence){ 0 };
 }
 
-static uint64_t power_of_two(uint64_t bytes)
-{
-	return bytes ? 1ull << (63 - __builtin_clzll(bytes)) : 0;
-}
-
 static struct ct_sequence_kind kind_of(const struct ct_sequence *s, const struct ct_call_seen *call)
 {
 	int is_message = ct_op_class(call->op) == CT_CLASS_P2P;
@@ -40,7 +36,7 @@ static struct ct_sequence_kind kind_of(const struct ct_sequence *s, const struct
 
 	if (kind.is_sized)
 		kind.bytes = s->n_symbols < CT_SEQUENCE_SYMBOLS ? call->bytes
-								: power_of_two(call->bytes);
+								: ct_bytes_class(call->bytes);
 	return kind;
 }
 

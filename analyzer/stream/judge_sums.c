@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/stats.h"
 #include "analyzer/stream/judge_private.h"
 #include "trace/ops.h"
-
-static int is_timed(const struct ct_member *m)
-{
-	return m->start_ns && m->end_ns && m->end_ns >= m->start_ns;
-}
 
 /* Were all its members timed? Ranks that time more than others do (sampling, budget) would weigh more in the figures of
  * a class; of an instance that lacks members that cannot be told. */
 int ct_judge_timed_by_all(const struct ct_instance *i, int complete)
 {
 	for (uint32_t m = 0; m < i->n && complete; m++)
-		if (!is_timed(&i->members[m]))
+		if (!ct_member_is_timed(&i->members[m]))
 			return 0;
 	return 1;
 }
@@ -21,7 +17,7 @@ int ct_judge_add_span(struct ct_stream *stream, struct ct_class *class, const st
 {
 	uint64_t err = (uint64_t)m->start_err_ns + m->end_err_ns;
 
-	if (!is_timed(m))
+	if (!ct_member_is_timed(m))
 		return CT_OK;
 	if (ct_hist_add(&stream->model.time_err, err) != CT_OK)
 		return CT_NOMEM;
@@ -31,21 +27,13 @@ int ct_judge_add_span(struct ct_stream *stream, struct ct_class *class, const st
 	return ct_hist_add(&class->span, m->end_ns - m->start_ns);
 }
 
-/* Bytes a second; sizes are what a program said, however large. */
-static uint64_t rate(uint64_t bytes, uint64_t ns)
-{
-	double Bps = (double)bytes / (double)ns * 1e9;
-
-	return Bps < (double)INT64_MAX ? (uint64_t)Bps : INT64_MAX;
-}
-
 int ct_judge_add_transfer(struct ct_class *class, uint64_t bytes, uint64_t transfer_ns)
 {
 	int st = ct_hist_add(&class->transfer, transfer_ns);
 
 	if (st == CT_OK && transfer_ns && bytes && bytes != CT_UNKNOWN &&
 	    class->op != CT_OP_GraphLaunch)
-		st = ct_hist_add(&class->algbw, rate(bytes, transfer_ns));
+		st = ct_hist_add(&class->algbw, ct_Bps(bytes, transfer_ns));
 	return st;
 }
 

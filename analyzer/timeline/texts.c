@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
+#include "analyzer/base/table.h"
 #include "trace/status.h"
 
 /* What the table points to. */
@@ -27,18 +28,9 @@ void ct_texts_fini(struct ct_texts *texts)
 	*texts = (struct ct_texts){ 0 };
 }
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return ct_mix(hash);
-}
-
 uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
 {
-	uint64_t hash = hash_of(bytes);
+	uint64_t hash = ct_hash_text(bytes);
 	struct text *text;
 
 	/* Two texts of one hash: the second takes the next free key. */

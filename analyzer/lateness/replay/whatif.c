@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/union_find.h"
 #include "trace/status.h"
 
 /* Of a window's length, for it to count. */
@@ -180,13 +181,6 @@ static int prepare(struct ct_whatif *w, const struct ct_tape *tape, const uint32
 	return CT_OK;
 }
 
-static uint32_t root_of(uint32_t *up, uint32_t seat)
-{
-	while (up[seat] != seat)
-		seat = up[seat] = up[up[seat]];
-	return seat;
-}
-
 /* Do all ranks hang together? Of two that do not the longer one would hide what the other one lost. 1, 0 or CT_NOMEM. */
 static int is_connected(const struct ct_schedule *s)
 {
@@ -199,17 +193,17 @@ static int is_connected(const struct ct_schedule *s)
 		up[k] = k;
 	for (uint32_t m = 0; m < s->n_meetings; m++) {
 		const struct ct_schedule_part *parts = &s->parts[s->meetings[m].first_part];
-		uint32_t first = root_of(up, s->launches[parts[0].launch].seat);
+		uint32_t first = ct_group_of(up, s->launches[parts[0].launch].seat);
 
 		for (uint32_t p = 1; p < s->meetings[m].n; p++)
-			up[root_of(up, s->launches[parts[p].launch].seat)] = first;
+			up[ct_group_of(up, s->launches[parts[p].launch].seat)] = first;
 	}
 	for (uint32_t k = 0; k < s->n_seats; k++) {
 		if (s->seat_first[k] == s->seat_first[k + 1])
 			continue;
 		if (root == UINT32_MAX)
-			root = root_of(up, k);
-		connected &= root_of(up, k) == root;
+			root = ct_group_of(up, k);
+		connected &= ct_group_of(up, k) == root;
 	}
 	free(up);
 	return connected;

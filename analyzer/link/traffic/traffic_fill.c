@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/link/traffic/layers.h"
 #include "analyzer/model/model.h"
 
@@ -217,13 +218,6 @@ static void drop_without_room(struct ct_layers *l)
 	}
 }
 
-static uint64_t rate(uint64_t bytes, uint64_t ns)
-{
-	double Bps = (double)bytes / (double)ns * 1e9;
-
-	return Bps < (double)INT64_MAX ? (uint64_t)Bps : INT64_MAX;
-}
-
 /* Of a pair whose messages tell a time that is longer than its error. */
 static void fill_bandwidth(const struct ct_edge *edge, struct ct_traffic_layer *out, size_t i)
 {
@@ -234,8 +228,8 @@ static void fill_bandwidth(const struct ct_edge *edge, struct ct_traffic_layer *
 	out->bandwidth_Bps[i] = out->bandwidth_err_Bps[i] = CT_UNKNOWN;
 	if (time_ns <= err_ns)
 		return;
-	out->bandwidth_Bps[i] = rate(edge->timed_bytes, time_ns);
-	out->bandwidth_err_Bps[i] = rate(edge->timed_bytes, time_ns - err_ns) -
+	out->bandwidth_Bps[i] = ct_Bps(edge->timed_bytes, time_ns);
+	out->bandwidth_err_Bps[i] = ct_Bps(edge->timed_bytes, time_ns - err_ns) -
 				    out->bandwidth_Bps[i];
 }
 
