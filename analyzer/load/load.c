@@ -230,6 +230,8 @@ static int give(struct ct_load *load, const struct ct_op *op, const struct ct_la
 	ct_load_give_submit(load, j);
 	set_span(load, j, launch);
 	j->state = state_of(op, j, launch);
+	if (out.comm)
+		ct_load_look_back(load, out.comm, j);
 	load->facts.ops++;
 	return load->sink.op(load->sink.arg, &out);
 }
@@ -349,7 +351,7 @@ static int finish(struct ct_load *load)
 		op.flags |= CT_OP_UNRETURNED;
 		st = give_op(load, &op);
 	}
-	return st;
+	return st == CT_OK ? ct_load_tell_backwards(load) : st;
 }
 
 int ct_load_next(struct ct_load *load, struct ct_err *err)

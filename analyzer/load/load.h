@@ -20,6 +20,12 @@
 /* A communicator as one process sees it. Hostile sizes never come through. */
 #define CT_COMM_MAX_RANKS (1u << 20)
 struct ct_traffic_flow;
+struct ct_load_order_seen {
+	uint64_t last_seq,
+		last_ns; /* highest number of a collective so far, and when that was entered */
+	uint64_t ahead_seq, ahead_ns; /* the latest that left out numbers before it; 0 none */
+	int any;
+};
 struct ct_load_comm {
 	struct ct_comm_rec rec;
 	const char *name;	      /* NULL none */
@@ -29,6 +35,7 @@ struct ct_load_comm {
 	uint64_t left_ns; /* likewise: end and number of its latest synchronising operation, */
 	uint64_t left_seq, left_messages; /* and messages of the rank before it */
 	uint32_t local;			  /* which of the process's ranks this is, from 0 */
+	struct ct_load_order_seen seen;	  /* the loader's: backwards.c */
 };
 
 /* What a process counted inside of its operations, with one peer. */

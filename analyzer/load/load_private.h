@@ -47,9 +47,19 @@ struct ct_load {
 	uint32_t n_ranks;
 	struct ct_load_order *order;
 	uint32_t cap_order;
+	struct ct_load_backwards {
+		uint64_t ns, seq,
+			key; /* by how much at most, 0 never; before which number of which communicator */
+	} backwards;
 	uint64_t edge_err_ns; /* of host times in the current block */
 	int ended;
 };
+
+/* Look at the order of a collective and its time; what was found most becomes a note of the process (backwards.c). The latter
+ * 0 or CT_NOMEM. */
+void ct_load_look_back(struct ct_load *load, struct ct_load_comm *comm,
+		       const struct ct_joined_op *op);
+int ct_load_tell_backwards(struct ct_load *load);
 
 /* A string of the process; NULL for id 0 and for strings that were never written. */
 const char *ct_load_string(const struct ct_load *load, uint32_t id);

@@ -85,6 +85,42 @@ static void tables_hold_what_was_written(void **state)
 	ct_report_free(report);
 }
 
+/* What is recorded has numbers that grow; the times of rank 1 go back by as much in its middle. */
+static size_t notes_of_a_clock_that_goes_back_by(uint64_t back_ns, uint32_t block_ops)
+{
+	const struct job_options options = { .run = "run", .ranks = 2, .block_ops = block_ops };
+	struct ct_report *report;
+	size_t n = 0;
+
+	job_open(&job, &options);
+	for (uint64_t k = 0; k < 100; k++) {
+		for (int r = 0; r < 2; r++) {
+			uint64_t at = 5000000000ull + 10000000 * k;
+
+			at -= r && k >= 50 ? back_ns : 0;
+			job_collective(&job, r, CT_OP_AllReduce, 1000, at, at + 1000000);
+		}
+	}
+	job_close(&job, 6500000000ull);
+	report = job_report(&job, -1);
+	for (size_t i = 0; i < report->n_invisible; i++)
+		n += strstr(report->invisible[i].why, "on host host0 goes back by 1.99s") != NULL &&
+		     strcmp(report->invisible[i].what, "rank 1") == 0;
+	ct_report_free(report);
+	return n;
+}
+
+static void a_clock_that_goes_back_is_reported(void **state)
+{
+	assert_int_equal(notes_of_a_clock_that_goes_back_by(2000000000, 0), 1);
+	fx_teardown(state);
+	fx_setup(state);
+	assert_int_equal(notes_of_a_clock_that_goes_back_by(2000000000, 1), 1);
+	fx_teardown(state);
+	fx_setup(state);
+	assert_int_equal(notes_of_a_clock_that_goes_back_by(0, 1), 0);
+}
+
 static void two_communicators_are_two(void **state)
 {
 	static const int some[] = { 3, 1 };
@@ -373,6 +409,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_DISK(tables_hold_what_was_written),
+		ON_DISK(a_clock_that_goes_back_is_reported),
 		ON_DISK(two_communicators_are_two),
 		ON_DISK(messages_take_their_span_from_the_launch_in_a_later_block),
 		ON_DISK(receive_from_anybody_finds_its_message),
