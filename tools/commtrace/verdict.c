@@ -59,19 +59,28 @@ static void say_size(const struct ct_report *report)
 }
 
 /* What the job waited for, or who of it died; 0: nothing to say. */
-static int say_hang(const struct ct_report *report)
+static int say_hang(const struct ct_run *run)
 {
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_hang_run *hang = NULL;
+	struct ct_err err = { .text = "" };
+	const struct ct_hang_options options = { .attempt = -1 };
 	char *text = NULL;
 	size_t size = 0;
-	FILE *out = report->hang ? open_memstream(&text, &size) : NULL;
+	FILE *out;
+	int says;
 
+	says = memory && ct_hang_of_run(run, &options, memory, &hang, &err) == CT_OK &&
+	       hang->result->n_verdicts;
+	out = says ? open_memstream(&text, &size) : NULL;
 	if (out) {
-		ct_hang_sentence(report->hang, out);
+		ct_hang_sentence(hang, out);
 		if (fclose(out) == 0 && text)
 			ct_say("%s", text);
 	}
 	free(text);
-	return report->hang != NULL;
+	ct_arena_free(memory);
+	return says;
 }
 
 static int failed(const struct ct_end *end)
@@ -144,7 +153,7 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 		say_size(report);
 		say_end(report);
 		hangs = report->verdict.code == CT_VERDICT_HANG ||
-			(report->n_ended && say_hang(report));
+			(report->n_ended && say_hang(run));
 		ct_say("next: commtrace %s %s", hangs ? "hang" : "report", dir->shown);
 	}
 	ct_report_free(report);
