@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <signal.h>
-
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 #include "analyzer/findings/verdict_text.h"
@@ -9,7 +7,6 @@
 #include "analyzer/lateness/weigh.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
-#include "analyzer/model/process_exit.h"
 
 #include <math.h>
 
@@ -184,7 +181,7 @@ int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report
 /* Somebody, or the process itself, said that it did not end well. That nobody knows how it ended is no bad end. */
 static int was_seen(const struct ct_report_process *p)
 {
-	return p->ended_badly && p->how.how != CT_END_UNKNOWN;
+	return p->ended_badly && (p->how.how != CT_END_UNKNOWN || p->aborted);
 }
 
 /* A file whose end is missing tells nothing of any end. */
@@ -208,6 +205,8 @@ int ct_ends_unseen(const struct ct_report *report)
 
 static const char *how_text(const struct ct_report_process *p, struct ct_arena *memory)
 {
+	if (p->aborted)
+		return "called MPI_Abort";
 	switch (p->how.how) {
 	case CT_END_SIGNAL:
 		return ct_arena_printf(memory, "was killed by signal %d%s", p->how.signal,
@@ -221,7 +220,8 @@ static const char *how_text(const struct ct_report_process *p, struct ct_arena *
 	case CT_END_UNKNOWN:
 		break;
 	}
-	return ct_arena_printf(memory, "exited with %d", p->how.exit_code);
+	return ct_arena_printf(memory, "exited with %d%s", p->how.exit_code,
+			       p->left ? " without MPI_Finalize" : "");
 }
 
 static const char *when_text(const struct ct_report_process *p, struct ct_arena *memory)
@@ -239,26 +239,11 @@ static const char *when_text(const struct ct_report_process *p, struct ct_arena 
 	return "";
 }
 
-/* Who ends a whole job sends the same signal to one rank after the other: that order says nothing. */
-static int was_ended_with_others(const struct ct_report *report, const struct ct_report_process *p)
-{
-	if (!ct_end_was_sent(&p->how))
-		return 0;
-	for (size_t i = 0; i < report->n_ended; i++) {
-		const struct ct_report_process *other = &report->processes[report->ended[i]];
-
-		if (other != p && ct_end_was_sent(&other->how) && other->hostkey == p->hostkey &&
-		    other->how.kill_by == p->how.kill_by)
-			return 1;
-	}
-	return 0;
-}
-
-/* Is it known that it failed by itself before all others that did not end well (ends.h)? */
+/* Is it known that it failed by itself before all others that did not end well (exit_order.h)? */
 static int is_first(const struct ct_report *report, const struct ct_report_process *p)
 {
 	return report->n_ended > 1 && report->n_ended_first == 1 &&
-	       p == &report->processes[report->ended[0]] && !was_ended_with_others(report, p);
+	       p == &report->processes[report->ended[0]] && !report->ended_together;
 }
 
 /* Processes give a sign of life each second; who is silent for longer than that and a quarter before all others ended first. */
@@ -362,21 +347,14 @@ static const char *stuck_text(const struct ct_report *report, const struct ct_st
 			       report->run.processes_running ? "their processes" : "recording");
 }
 
-/* By somebody else, as far as that is known: what a launcher, a time limit or Ctrl-C sends. */
-static int was_killed(const struct ct_end *end)
-{
-	return end->kill_ns ||
-	       (end->how == CT_END_SIGNAL && (end->signal == SIGTERM || end->signal == SIGKILL ||
-					      end->signal == SIGINT || end->signal == SIGHUP));
-}
-
 /* Were all those killed of whom an end was seen? Then what they stood in comes first. */
 static int were_killed(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_ended; i++) {
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
-		if (was_seen(p) && !was_killed(&p->how))
+		if (was_seen(p) && p->manner != CT_MANNER_SENT && p->manner != CT_MANNER_ASKED &&
+		    p->manner != CT_MANNER_SHOT)
 			return 0;
 	}
 	return 1;

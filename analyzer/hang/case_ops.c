@@ -89,7 +89,7 @@ static int note_wait(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_o
 	struct ct_hang_process *p = &g->processes[kept->process];
 	uint64_t limit = g->run->processes[kept->process].id.hang_after_ns;
 	uint64_t until = seen_until(g, kept->process, op, limit), from = since(g, kept, op);
-	int counts = op->failed ? op->failed_ns == p->failed_ns
+	int counts = op->failed ? op->failed_ns == g->model->processes[kept->process].failed_ns
 				: is_unfinished(&op->op) && !op->vague;
 
 	if (counts && until > from && until - from > p->waited_ns)
@@ -136,9 +136,10 @@ static uint64_t age_of(const struct filling *f, uint32_t process, uint64_t from_
 /* Messages are waited for while other things go on: of a rank that does other things it means nothing. */
 static int is_silent(const struct filling *f, const struct ct_hang_kept *kept, uint64_t limit_ns)
 {
-	const struct ct_hang_process *p = &f->g->processes[kept->process];
+	uint32_t p = kept->process;
 
-	return age_of(f, kept->process, p->last_act_ns, p->last_sign_ns) > limit_ns;
+	return age_of(f, p, f->g->model->processes[p].last_act_ns,
+		      f->g->processes[p].last_sign_ns) > limit_ns;
 }
 
 static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
@@ -206,7 +207,7 @@ static int failed_waiting(const struct filling *f, const struct ct_hang_kept *ke
 	/* what a queue begins while the job is being ended has waited for nobody */
 	if (ct_gather_at(f->g, kept->process, op->op.enter_ns) >= torn_down(f, kept->process))
 		return 0;
-	if (op->failed_ns != p->failed_ns)
+	if (op->failed_ns != f->g->model->processes[kept->process].failed_ns)
 		return at >= torn_down(f, kept->process);
 	if (op->failed_ns - op->op.enter_ns > f->out->limit_ns)
 		return 1;

@@ -4,18 +4,8 @@
 #include <stdlib.h>
 
 #include "analyzer/hang/check.h"
+#include "analyzer/hang/exit_cause.h"
 #include "analyzer/hang/gather.h"
-
-const char *ct_hang_state_word(enum ct_hang_state state)
-{
-	static const char *const words[] = {
-#define WORD(name, word) [CT_HANG_##name] = (word),
-		CT_HANG_STATE_MAP(WORD)
-#undef WORD
-	};
-
-	return words[state];
-}
 
 /* What is true of all processes of the attempt. */
 static void describe(const struct ct_gather *g, struct ct_hang_run *out)

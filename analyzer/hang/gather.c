@@ -201,18 +201,6 @@ static int is_under_way(const struct ct_load_op *op)
 	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
 }
 
-static void note_act(struct ct_hang_process *process, const struct ct_joined_op *j)
-{
-	uint64_t at = j->op->enter_ns > j->op->return_ns ? j->op->enter_ns : j->op->return_ns;
-
-	if (j->end_ns > at)
-		at = j->end_ns;
-	if (at < process->last_act_ns)
-		return;
-	process->last_act_ns = at;
-	process->failed_ns = j->state == CT_STATE_ERROR ? at : 0;
-}
-
 /* Texts of a process have one address each. */
 static uint64_t site_of(struct ct_hang_reading *reading, const char *text)
 {
@@ -255,7 +243,6 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	if (!reading)
 		return CT_NOMEM;
 	ct_gather_entered(reading, j->op->tid, j->op->enter_ns);
-	note_act(process, j);
 	if (reading->n_open_calls)
 		ct_gather_leave_calls(reading, j->op->tid, j->op->enter_ns);
 	if (j->stream)
@@ -341,18 +328,6 @@ static int end_kept(struct ct_gather *g, struct ct_hang_kept *kept)
 	return ct_gather_keep_texts(g, kept);
 }
 
-static int is_cut(const struct ct_hang_process *p, const struct ct_model_process *kept)
-{
-	uint64_t lost = (uint64_t)p->damaged;
-
-	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
-		/* the oldest records matter least */
-		if (reason != CT_LOSS_MAX_BYTES && ct_loss_is_of_records(reason))
-			lost += kept->gaps.losses[reason] + kept->facts.losses[reason].records;
-	}
-	return lost != 0;
-}
-
 static void fini_reading(struct ct_hang_process *p)
 {
 	if (p->reading)
@@ -392,26 +367,22 @@ static void describe(struct ct_gather *g, uint32_t process)
 	const struct ct_process_info *info = &g->run->processes[process];
 	const struct ct_model_process *kept = &g->model->processes[process];
 	const struct ct_process_facts *facts = &kept->facts;
+	const struct ct_exit_facts ending = ct_model_exit_facts(g->model, process);
 	struct ct_hang_process *p = &g->processes[process];
 	int has_ring = info->ring != CT_RING_NOT_FOUND && !kept->gaps.ring_unread;
 
-	p->end = ct_end_whole(info, facts);
-	p->ended_well = ct_end_is_well(&p->end);
-	p->last_sign_ns = facts->last_ns > facts->beat_ns ? facts->last_ns : facts->beat_ns;
-	p->until_ns = p->last_sign_ns;
+	p->end = ending.end;
+	p->manner = ct_exit_of(&ending).manner;
+	p->last_sign_ns = ending.last_sign_ns;
 	/* a ring that is there has all; segments alone have what was written until then */
-	if (info->last_beat_ns > p->last_sign_ns) {
-		p->last_sign_ns = info->last_beat_ns;
-		if (has_ring || p->end.how == CT_END_CLEAN)
-			p->until_ns = p->last_sign_ns;
-	}
+	p->until_ns = facts->last_ns > facts->beat_ns ? facts->last_ns : facts->beat_ns;
+	if (has_ring || p->end.how == CT_END_CLEAN)
+		p->until_ns = p->last_sign_ns;
 	/* and of a process that is there it goes on having all, also if that is stopped */
 	if (info->ring == CT_RING_PRESENT && p->end.how == CT_END_RUNNING)
 		p->until_ns = UINT64_MAX;
-	/* a torn end is what a kill leaves; its ring has what stood there */
-	p->damaged = kept->gaps.missing_blocks || kept->gaps.damage.skipped_bytes ||
-		     kept->gaps.ring_unread || (kept->gaps.damage.torn_bytes && !has_ring);
-	p->lost = is_cut(p, kept);
+	p->damaged = ending.damaged;
+	p->lost = ending.cut;
 	if (facts->cost.timed_by == CT_TIMED_BY_EVENTS ||
 	    facts->cost.timed_by == CT_TIMED_BY_PLUGIN)
 		p->has_starts = 1;

@@ -29,11 +29,9 @@ struct ct_hang_process {
 	struct ct_hang_reading *reading; /* NULL: it has been read */
 	struct ct_hang_kept *kept;	 /* of its ranks; once all is read, struct ct_gather's */
 	struct ct_end end;
-	int ended_well;
+	enum ct_exit_manner manner;
 	int has_starts;	       /* starts of work on a GPU were seen */
-	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next three */
-	uint64_t last_act_ns;  /* begin, return or end of an operation */
-	uint64_t failed_ns; /* when its latest operation that failed did; 0: none, or others came after it */
+	uint64_t last_sign_ns; /* CLOCK_MONOTONIC of its host, like the next one */
 	uint64_t until_ns; /* up to here its records are whole; UINT64_MAX: they are, and it lives */
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;
@@ -199,13 +197,6 @@ const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const str
 /* What an op of this class must be older than to be stalled, if `least_ns` is the least (stalls.c). */
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns);
-
-/* The longest that a process of the attempt has of late waited for a processor, as its heartbeat shows, ns; 0 also: not known, without
- * its ring (stalls.c). */
-uint64_t ct_hang_late(const struct ct_gather *g);
-
-/* Of ranks how they ended, and of the run when it was torn down (lives.c). */
-int ct_hang_lives(struct ct_gather *g, struct ct_hang_run *out);
 
 /* What is missing of the run, as sentences (missing.c). 0 or CT_NOMEM. */
 int ct_hang_missing(struct ct_gather *g, struct ct_hang_run *out);

@@ -135,8 +135,8 @@ int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err
 	if (st != CT_OK)
 		return ct_fail(err, st, "%s", ct_status_text(st));
 	(*out)->result = result;
-	if (result->n_verdicts && (*out)->state == CT_HANG_INTERRUPTED)
-		(*out)->state = CT_HANG_KILLED;
+	if (result->n_verdicts && (*out)->state == CT_JOB_INTERRUPTED)
+		(*out)->state = CT_JOB_KILLED;
 	return CT_OK;
 }
 

@@ -6,20 +6,7 @@
 #include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/hang_case.h"
 #include "analyzer/load/stacks.h"
-
-#define CT_HANG_STATE_MAP(XX)                                                                      \
-	XX(RUNNING, "running")	       /* somebody still records */                                \
-	XX(ENDED, "ended")	       /* everybody ended in order */                              \
-	XX(KILLED, "killed")	       /* not in order: it was stuck, or somebody failed */        \
-	XX(INTERRUPTED, "interrupted") /* ended from outside, while it went on or may have */      \
-	XX(UNRECORDED, "unknown")      /* imported: the file does not tell how it ended */
-
-enum ct_hang_state {
-#define CT_HANG_STATE_ENUM(name, word) CT_HANG_##name,
-	CT_HANG_STATE_MAP(CT_HANG_STATE_ENUM)
-#undef CT_HANG_STATE_ENUM
-};
-const char *ct_hang_state_word(enum ct_hang_state state);
+#include "analyzer/model/exit_order.h"
 
 /* What the members of one communicator that left a trace called. Numbers of operations; CT_UNKNOWN: none. */
 struct ct_hang_equal {
@@ -87,7 +74,7 @@ struct ct_hang_run {
 	uint64_t limit_ns;	/* what an op must at least be old to be stalled */
 	uint64_t late_ns; /* how long a host kept somebody waiting for a processor of late ... */
 	int is_busy;	  /* ... and 1: that is why limit_ns is longer */
-	enum ct_hang_state state;
+	enum ct_job_state state;
 	uint32_t ranks_expected; /* 0 unknown */
 	uint32_t ranks_seen;
 	uint32_t hosts;

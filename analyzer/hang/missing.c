@@ -26,7 +26,7 @@ static int add_lost_rings(struct ct_gather *g, struct ct_hang_run *out)
 
 		if (!ct_gather_has(g, (uint32_t)p) || ct_process_is_imported(&info->id) ||
 		    info->ring != CT_RING_NOT_FOUND || g->model->processes[p].facts.has_end ||
-		    (process->ended_well && process->end.how != CT_END_RUNNING))
+		    process->manner == CT_MANNER_WELL)
 			continue;
 		n++;
 	}

@@ -14,19 +14,3 @@ uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned
 						  class->took.max);
 	return class->limit_ns > least_ns ? class->limit_ns : least_ns;
 }
-
-uint64_t ct_hang_late(const struct ct_gather *g)
-{
-	uint64_t most = 0;
-
-	for (size_t p = 0; p < g->run->n_processes; p++) {
-		const struct ct_process_info *info = &g->run->processes[p];
-
-		/* more than it has lived is no time but damage */
-		if (ct_gather_has(g, (uint32_t)p) && info->late_ns > most &&
-		    info->last_beat_ns > info->id.start_ns &&
-		    info->late_ns < info->last_beat_ns - info->id.start_ns)
-			most = info->late_ns;
-	}
-	return most;
-}

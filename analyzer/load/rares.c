@@ -172,14 +172,26 @@ static int note_over(struct ct_load *load, const struct ct_host_rec *rec)
 	return CT_OK;
 }
 
+/* How a process is about to end. */
+static void note_ending(struct ct_process_facts *facts, const struct ct_host_rec *rec,
+			unsigned traits)
+{
+	facts->in_library |= (traits & CT_CALL_ENTERS_LIBRARY) && rec->return_ns;
+	facts->left_library |= (traits & CT_CALL_LEAVES_LIBRARY) != 0;
+	if (traits & CT_CALL_ENDS_JOB)
+		facts->aborts_ns = rec->return_ns ? 0 : rec->enter_ns;
+}
+
 static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 {
 	const char *call = ct_load_string(load, rec->call);
-	int is_sync = ct_call_is(call, CT_CALL_WAITS_FOR_GPU);
+	unsigned traits = ct_call_row(call)->traits;
+	int is_sync = (traits & CT_CALL_WAITS_FOR_GPU) != 0;
 
 	/* A time that no clock shows, in three centuries: sums of such would not end where they begin. */
 	if (rec->enter_ns > INT64_MAX || rec->return_ns > INT64_MAX)
 		return CT_OK;
+	note_ending(&load->facts, rec, traits);
 	if (is_sync && !rec->return_ns && is_over(load, rec))
 		return CT_OK;
 	if (is_sync && rec->return_ns && note_over(load, rec) != CT_OK)

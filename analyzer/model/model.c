@@ -23,6 +23,18 @@ uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t 
 	return not_before(mono_ns + model->shift[model->host_of[seat]]);
 }
 
+struct ct_exit_facts ct_model_exit_facts(const struct ct_model *model, uint32_t process)
+{
+	const struct ct_model_process *kept = &model->processes[process];
+	struct ct_exit_facts facts = ct_exit_facts_of(&model->run->processes[process], &kept->facts,
+						      kept->read ? &kept->gaps : NULL);
+
+	facts.process = process;
+	facts.host = model->attempts->places[process].host;
+	facts.failed_ns = kept->failed_ns;
+	return facts;
+}
+
 uint64_t ct_model_age(const struct ct_model *model, const struct ct_unreturned *u)
 {
 	const struct ct_process_facts *facts = &model->processes[u->process].facts;

@@ -17,6 +17,7 @@
 #include "analyzer/model/comms.h"
 #include "analyzer/model/environment_facts.h"
 #include "analyzer/model/op_classes.h"
+#include "analyzer/model/process_exit.h"
 #include "analyzer/model/process_facts.h"
 #include "analyzer/model/report.h"
 
@@ -112,6 +113,8 @@ struct ct_model_process {
 	struct ct_port_sums *ports; /* NULL: none were sampled */
 	int read;
 	uint64_t first_ns, last_ns; /* its operations; 0, 0: none */
+	uint64_t last_act_ns;	    /* latest begin, return or end of an operation ... */
+	uint64_t failed_ns;	    /* ... if that operation failed; 0: it did not */
 };
 
 struct ct_model {
@@ -159,6 +162,9 @@ static inline const struct ct_environment_facts *ct_model_environment(const stru
 
 /* The same for a seat's host, by the shift at the instance at hand: cheaper, and exact while that is judged. */
 uint64_t ct_model_seat_at(const struct ct_model *model, uint32_t seat, uint64_t mono_ns);
+
+/* What the end of a process is judged by, as far as it was read; all but `waited`. */
+struct ct_exit_facts ct_model_exit_facts(const struct ct_model *model, uint32_t process);
 
 /* For how long it had been, ns. */
 uint64_t ct_model_age(const struct ct_model *model, const struct ct_unreturned *unreturned);

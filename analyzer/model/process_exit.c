@@ -2,10 +2,10 @@
 #include "analyzer/model/process_exit.h"
 
 #include <signal.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "analyzer/model/clocks.h"
-#include "analyzer/model/model.h"
+/* Whoever is asked to end is given longer than this: gone sooner, it was killed by something else. */
+#define AT_ONCE_NS 900000000ull
 
 struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_process_facts *facts)
 {
@@ -26,15 +26,53 @@ struct ct_end ct_end_whole(const struct ct_process_info *info, const struct ct_p
 	return end;
 }
 
-int ct_end_is_well(const struct ct_end *end)
+/* ---- what is on record ---- */
+
+static int is_cut(const struct ct_process_facts *facts, const struct ct_gaps *gaps)
 {
-	return end->how == CT_END_RUNNING || (end->how == CT_END_CLEAN && end->exit_code <= 0) ||
-	       (end->how == CT_END_EXIT && end->exit_code == 0);
+	for (unsigned reason = 1; reason < CT_LOSS_MAX; reason++) {
+		/* the oldest records matter least */
+		if (reason != CT_LOSS_MAX_BYTES && ct_loss_is_of_records(reason) &&
+		    (gaps->losses[reason] || facts->losses[reason].records))
+			return 1;
+	}
+	return 0;
 }
+
+struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
+				      const struct ct_process_facts *facts,
+				      const struct ct_gaps *gaps)
+{
+	struct ct_exit_facts out = {
+		.end = ct_end_whole(info, facts),
+		.pid = info->id.pid,
+		.imported = ct_process_is_imported(&info->id),
+		.ring_gone = info->ring == CT_RING_NOT_FOUND,
+		.in_library = facts->in_library,
+		.left_library = facts->left_library,
+		.aborts_ns = facts->aborts_ns,
+		.last_sign_ns = info->last_beat_ns,
+	};
+	int has_ring = !out.ring_gone && !(gaps && gaps->ring_unread);
+
+	if (facts->last_ns > out.last_sign_ns)
+		out.last_sign_ns = facts->last_ns;
+	if (facts->beat_ns > out.last_sign_ns)
+		out.last_sign_ns = facts->beat_ns;
+	if (!gaps)
+		return out;
+	/* a torn end is what a kill leaves; its ring has what stood there */
+	out.damaged = gaps->missing_blocks || gaps->damage.skipped_bytes || gaps->ring_unread ||
+		      (gaps->damage.torn_bytes && !has_ring);
+	out.cut = out.damaged || is_cut(facts, gaps);
+	return out;
+}
+
+/* ---- the manner ---- */
 
 /* Did it end of the signal that somebody was seen to send it? A handler of that may have ended it in order, and a
  * launcher that has waited long enough sends SIGKILL. */
-int ct_end_was_sent(const struct ct_end *end)
+static int was_sent(const struct ct_end *end)
 {
 	if (!end->kill_ns || (end->said_ns && end->said_ns < end->kill_ns))
 		return 0;
@@ -42,124 +80,153 @@ int ct_end_was_sent(const struct ct_end *end)
 	       end->signal == SIGKILL || end->after_ns >= end->kill_ns;
 }
 
-struct ct_ends_moment ct_ends_moment_of(const struct ct_end *end)
+/* Whoever is asked to end and is gone at once, but of SIGKILL, was killed by somebody else: who asks first gives time. It may have
+ * been dead when it was asked. */
+static int is_of_another(const struct ct_end *end)
 {
-	struct ct_ends_moment m = { .lo_ns = end->after_ns, .hi_ns = end->before_ns };
+	return end->how == CT_END_SIGNAL && end->signal == SIGKILL && end->kill_signal != SIGKILL &&
+	       end->before_ns < end->kill_ns + AT_ONCE_NS;
+}
 
-	m.how_unknown = end->how == CT_END_UNKNOWN;
-	/* whom the kernel kills for want of memory has failed by itself */
-	m.was_killed = end->how == CT_END_SIGNAL && !end->for_memory &&
-		       (end->signal == SIGTERM || end->signal == SIGKILL);
-	if (ct_end_was_sent(end)) {
-		m.was_killed = 1;
-		m.lo_ns = m.hi_ns = end->kill_ns;
-	} else if (end->said_ns) {
-		m.lo_ns = m.hi_ns = end->said_ns;
+/* PMIx ends a process of Open MPI by _exit when the launcher is gone, with one of these (pmix_common.h, as exit statuses). */
+static int lost_launcher(const struct ct_exit_facts *facts)
+{
+	const int lost_connection = -61 & 0xff, lost_connection_to_server = -101 & 0xff;
+	const struct ct_end *end = &facts->end;
+
+	return end->how == CT_END_EXIT && facts->in_library &&
+	       (end->exit_code == lost_connection || end->exit_code == lost_connection_to_server);
+}
+
+static int is_well(const struct ct_end *end)
+{
+	return end->how == CT_END_EXEC || (end->how == CT_END_CLEAN && end->exit_code <= 0) ||
+	       (end->how == CT_END_EXIT && end->exit_code == 0);
+}
+
+static enum ct_exit_manner manner_of(const struct ct_exit_facts *facts)
+{
+	const struct ct_end *end = &facts->end;
+	int own = end->kill_by == facts->pid;
+
+	if (facts->imported)
+		return CT_MANNER_UNRECORDED;
+	if (end->how == CT_END_RUNNING)
+		return CT_MANNER_RUNS;
+	if (facts->aborts_ns)
+		return CT_MANNER_BY_ITSELF;
+	if (was_sent(end) && !own && !is_of_another(end))
+		return CT_MANNER_SENT;
+	if (is_well(end))
+		return CT_MANNER_WELL;
+	if (end->how == CT_END_UNKNOWN)
+		return CT_MANNER_VANISHED;
+	if (end->how != CT_END_SIGNAL || own)
+		return lost_launcher(facts) ? CT_MANNER_ASKED : CT_MANNER_BY_ITSELF;
+	if (end->signal == SIGKILL)
+		return CT_MANNER_SHOT;
+	return end->signal == SIGTERM || end->signal == SIGINT || end->signal == SIGHUP ||
+			       end->signal == SIGQUIT
+		       ? CT_MANNER_ASKED
+		       : CT_MANNER_BY_ITSELF;
+}
+
+/* ---- when ---- */
+
+static struct ct_exit_span at_once(uint64_t ns)
+{
+	return (struct ct_exit_span){ ns, ns };
+}
+
+/* A process that was seen to be killed failed when the signal was sent, whatever moment it was gone: a launcher kills the rest after
+ * the first one has failed, and then the time of that is later. One that said itself that it ends (exit(), abort()) failed then. Of
+ * any other it is only known that it was alive at one moment and gone at another one. */
+static struct ct_exit_span span_of(const struct ct_exit *exit)
+{
+	const struct ct_exit_facts *facts = &exit->facts;
+	const struct ct_end *end = &facts->end;
+	struct ct_exit_span span = { facts->last_sign_ns, end->before_ns };
+
+	if (exit->manner == CT_MANNER_RUNS)
+		return (struct ct_exit_span){ facts->last_sign_ns, UINT64_MAX };
+	if (exit->aborted)
+		return at_once(facts->aborts_ns);
+	if (exit->manner != CT_MANNER_SHOT) {
+		if (was_sent(end))
+			return at_once(end->kill_ns);
+		if (end->said_ns)
+			return at_once(end->said_ns);
+		span.lo_ns = end->after_ns > span.lo_ns ? end->after_ns : span.lo_ns;
 	}
-	return m;
+	span.hi_ns = span.hi_ns < span.lo_ns ? span.lo_ns : span.hi_ns;
+	return span;
 }
 
-/* ---- the order ---- */
-
-static int by_likelihood(const void *a, const void *b)
+struct ct_exit ct_exit_of(const struct ct_exit_facts *facts)
 {
-	const struct ct_ends_moment *x = a, *y = b;
+	struct ct_exit exit = { .facts = *facts, .manner = manner_of(facts) };
 
-	if (x->how_unknown != y->how_unknown)
-		return x->how_unknown - y->how_unknown;
-	if (x->was_killed != y->was_killed)
-		return x->was_killed - y->was_killed;
-	if (x->lo_ns != y->lo_ns)
-		return x->lo_ns < y->lo_ns ? -1 : 1;
-	return x->process < y->process ? -1 : x->process > y->process;
+	/* whoever calls MPI_Abort ends the job itself, however its process goes then */
+	exit.aborted = exit.manner == CT_MANNER_BY_ITSELF && facts->aborts_ns;
+	exit.crashed = exit.aborted || facts->end.how == CT_END_SIGNAL;
+	/* A process that has left MPI without MPI_Finalize is as bad for the others as one that failed. But a program may do so
+	 * because it is asked to end: then it is not the first. */
+	exit.left = exit.manner == CT_MANNER_WELL && facts->end.unasked && !facts->cut &&
+		    !facts->damaged && facts->in_library && !facts->left_library;
+	exit.own = span_of(&exit);
+	return exit;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ct_ends_moment *x = a, *y = b;
+/* ---- questions ---- */
 
-	if (x->lo_ns != y->lo_ns)
-		return x->lo_ns < y->lo_ns ? -1 : 1;
-	return by_likelihood(a, b);
+int ct_exit_was_sent(const struct ct_exit *exit)
+{
+	return was_sent(&exit->facts.end);
 }
 
-size_t ct_ends_sort(struct ct_ends_moment *moments, size_t n)
+int ct_exit_was_killed(const struct ct_exit *exit)
 {
-	uint64_t first_gone_ns = UINT64_MAX;
-	size_t n_first = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (moments[i].hi_ns < first_gone_ns)
-			first_gone_ns = moments[i].hi_ns;
-	}
-	if (n > 1)
-		qsort(moments, n, sizeof(*moments), by_time);
-	/* who still lived when the first one was gone is not the first */
-	while (n_first < n && moments[n_first].lo_ns <= first_gone_ns)
-		n_first++;
-	if (n_first > 1)
-		qsort(moments, n_first, sizeof(*moments), by_likelihood);
-	return n_first;
+	return exit->manner == CT_MANNER_SENT || exit->manner == CT_MANNER_ASKED ||
+	       exit->manner == CT_MANNER_SHOT;
 }
 
-/* ---- of a report ---- */
-
-static uint64_t moved(uint64_t ns, int64_t by)
+int ct_exit_in_order(const struct ct_exit *exit)
 {
-	if (ns == UINT64_MAX)
-		return ns;
-	if (by < 0)
-		return ns > (uint64_t)-by ? ns - (uint64_t)-by : 0;
-	return ns < UINT64_MAX - (uint64_t)by ? ns + (uint64_t)by : UINT64_MAX - 1;
+	return exit->manner == CT_MANNER_WELL && !exit->left && exit->facts.end.exit_code == 0 &&
+	       exit->facts.end.how != CT_END_EXEC;
 }
 
-/* On the clock of the reference, wider by what is not known of it. */
-static void relate(const struct ct_model *model, struct ct_ends_moment *m)
+int ct_exit_is_death(const struct ct_exit *exit)
 {
-	const struct ct_clocks *clocks = model->attempts->clocks;
-	uint32_t host = model->attempts->places[m->process].host;
-	uint64_t err_ns = 0, lo = m->lo_ns, hi = m->hi_ns;
-
-	if (!ct_clocks_at(clocks, host, lo, &m->lo_ns, &err_ns)) {
-		m->lo_ns = 0;
-		m->hi_ns = UINT64_MAX;
-		return;
-	}
-	m->lo_ns = moved(m->lo_ns, -(int64_t)(err_ns < INT64_MAX ? err_ns : INT64_MAX));
-	if (hi == UINT64_MAX || !ct_clocks_at(clocks, host, hi, &m->hi_ns, &err_ns))
-		m->hi_ns = UINT64_MAX;
-	else
-		m->hi_ns = moved(m->hi_ns, (int64_t)(err_ns < INT64_MAX ? err_ns : INT64_MAX));
+	return exit->manner == CT_MANNER_BY_ITSELF || exit->manner == CT_MANNER_ASKED ||
+	       exit->manner == CT_MANNER_SHOT;
 }
 
-int ct_fill_ended(const struct ct_model *model, struct ct_report *report)
+int ct_exit_is_bad(const struct ct_exit *exit)
 {
-	const struct ct_place *places = model->attempts->places;
-	struct ct_ends_moment *moments = ct_arena_calloc(report->memory, report->n_processes,
-							 sizeof(*moments));
-	int one_clock = 1;
+	return exit->manner != CT_MANNER_RUNS && exit->manner != CT_MANNER_WELL &&
+	       exit->manner != CT_MANNER_UNRECORDED;
+}
 
-	report->ended = ct_arena_calloc(report->memory, report->n_processes,
-					sizeof(*report->ended));
-	if (!report->ended || !moments)
-		return CT_NOMEM;
-	for (size_t p = 0; p < report->n_processes; p++) {
-		struct ct_ends_moment *m = &moments[report->n_ended];
+const char *ct_exit_text(const struct ct_exit *exit, struct ct_arena *memory)
+{
+	const struct ct_end *end = &exit->facts.end;
+	const char *name;
 
-		if (places[p].attempt != model->attempt)
-			continue;
-		report->run.processes_running += report->processes[p].how.how == CT_END_RUNNING;
-		if (!report->processes[p].ended_badly)
-			continue;
-		*m = ct_ends_moment_of(&report->processes[p].how);
-		m->process = p;
-		one_clock &= places[p].host == places[moments[0].process].host;
-		report->n_ended++;
-	}
-	for (size_t i = 0; i < report->n_ended && !one_clock; i++)
-		relate(model, &moments[i]);
-	report->n_ended_first = ct_ends_sort(moments, report->n_ended);
-	for (size_t i = 0; i < report->n_ended; i++)
-		report->ended[i] = moments[i].process;
-	return CT_OK;
+	if (exit->aborted)
+		return "it called MPI_Abort";
+	if (exit->manner == CT_MANNER_VANISHED)
+		return "without a word: its signs of life stop";
+	if (exit->left)
+		return ct_arena_printf(memory, "exit status %d without MPI_Finalize",
+				       end->exit_code);
+	if (end->how == CT_END_EXIT)
+		return ct_arena_printf(memory,
+				       "exit status %d by _exit, which runs no exit handlers",
+				       end->exit_code);
+	if (end->how != CT_END_SIGNAL)
+		return ct_arena_printf(memory, "exit status %d", end->exit_code);
+	name = sigabbrev_np(end->signal);
+	return ct_arena_printf(memory, "signal %d (%s%s)%s", end->signal, name ? "SIG" : "?",
+			       name ? name : "", end->for_memory ? " for want of memory" : "");
 }

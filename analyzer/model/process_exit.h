@@ -1,42 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process_exit.h — who failed first? Of the processes that did not end well, in which order they failed.
+/* process_exit.h — how one process ended: what its ring, its parent, its last block and its records show of that together.
  *
- * A process that was seen to be killed failed when the signal was sent, whatever moment it was gone: a launcher kills
- * the rest after the first one has failed, and then the time of that is later. One that said itself that it ends (exit(),
- * abort()) failed then. Of any other it is only known that it was alive at one moment and gone at another one. */
-#ifndef CT_ENDS_H
-#define CT_ENDS_H
+ * Everything that asks how a process ended asks here: the report, the verdict, the findings on uneven inputs, and hang. Who of several
+ * failed first is in exit_order.h. Plain values; pure; any thread. Times are CLOCK_MONOTONIC of the process's host. */
+#ifndef CT_PROCESS_EXIT_H
+#define CT_PROCESS_EXIT_H
 
-#include <stddef.h>
+#include "analyzer/base/arena.h"
+#include "analyzer/model/process_facts.h"
+#include "trace/reader.h"
 
-#include "analyzer/model/model.h"
+enum ct_exit_manner {
+	CT_MANNER_RUNS,
+	CT_MANNER_WELL,	     /* by itself, in order; or it went on as another program (exec) */
+	CT_MANNER_BY_ITSELF, /* and not in order */
+	CT_MANNER_SENT,	     /* of a signal that was seen to be sent by a process of the job */
+	CT_MANNER_ASKED, /* of a signal by which people and schedulers end things, and no sender was seen */
+	CT_MANNER_SHOT,	    /* SIGKILL, and no sender was seen */
+	CT_MANNER_VANISHED, /* not known how */
+	CT_MANNER_UNRECORDED, /* imported: neither heartbeats nor ends were recorded, so silence says nothing */
+	CT_MANNERS
+};
 
-/* When one failed, as far as anybody knows: within [lo_ns, hi_ns], on a clock that all share. */
-struct ct_ends_moment {
-	size_t process;
-	uint64_t lo_ns, hi_ns; /* UINT64_MAX: nobody saw it gone */
-	int was_killed; /* by SIGTERM or SIGKILL, or by whatever signal somebody was seen to send */
-	int how_unknown;
+/* What is on record of a process that its end is judged by. */
+struct ct_exit_facts {
+	struct ct_end end; /* ct_end_whole() */
+	uint32_t process;  /* of the run */
+	uint32_t host;	   /* equal numbers share one clock */
+	uint32_t pid;
+	int imported;
+	int ring_gone;		      /* only what it wrote to the run now and then is there */
+	int damaged;		      /* its files are: where they end says nothing about its end */
+	int cut;		      /* records are missing, other than the oldest ones */
+	int in_library, left_library; /* it came back from MPI_Init; has called MPI_Finalize */
+	uint64_t aborts_ns;	      /* when it called MPI_Abort; 0: it did not */
+	uint64_t last_sign_ns;	      /* record or heartbeat */
+	uint64_t failed_ns; /* when its latest operation failed; 0: it did not. That is how a library reports a dead peer */
+	int waited; /* an operation had been under way for longer than COMMTRACE_HANG_AFTER when it ended */
+};
+
+struct ct_exit_span {
+	uint64_t lo_ns, hi_ns; /* hi UINT64_MAX: nobody saw */
+};
+
+/* How it ended. The last group of values is exit_order.h's. */
+struct ct_exit {
+	struct ct_exit_facts facts;
+	enum ct_exit_manner manner;
+	struct ct_exit_span own; /* when; of a process that runs: from its last sign of life */
+	int crashed;		 /* of a signal, or by MPI_Abort */
+	int aborted;		 /* by MPI_Abort */
+	int left; /* CT_MANNER_WELL, but without MPI_Finalize: launchers end the job for that */
+
+	struct ct_exit_span at; /* own, on the run's clock, wider by what is not known of the clock */
+	uint64_t begin_ns;	/* own.lo_ns on the run's clock ... */
+	uint64_t err_ns; /* ... and what it may be wrong by; UINT64_MAX: the clock is not related */
+	uint64_t told_ns; /* facts.failed_ns on the run's clock */
+	int deserted; /* its last operation failed, and a rank that ended in order had never come to it */
+	int follows; /* its library was told of a peer's end, and another's that may have been that peer was not */
+	uint64_t outside_ns; /* since when it was being ended, if others did */
+	int dead; /* failed by itself: the first that did, or as early as the first can be told */
+	int bad;  /* it did not end well */
+	int may_be_first; /* of the bad ones */
 };
 
 /* How a process ended as its ring, its parent and its last block tell together. */
 struct ct_end ct_end_whole(const struct ct_process_info *info,
 			   const struct ct_process_facts *facts);
 
-/* In order, or it still runs. */
-int ct_end_is_well(const struct ct_end *end);
+/* All but `process`, `host`, `failed_ns` and `waited`; `gaps` NULL: it was not read. */
+struct ct_exit_facts ct_exit_facts_of(const struct ct_process_info *info,
+				      const struct ct_process_facts *facts,
+				      const struct ct_gaps *gaps);
 
-/* Did it end of a signal that somebody was seen to send it? */
-int ct_end_was_sent(const struct ct_end *end);
+/* The process for itself: without the last group. */
+struct ct_exit ct_exit_of(const struct ct_exit_facts *facts);
 
-/* The moment in terms of the process's own host. */
-struct ct_ends_moment ct_ends_moment_of(const struct ct_end *end);
+/* Did it end of a signal that was seen to be sent? */
+int ct_exit_was_sent(const struct ct_exit *exit);
 
-/* Those that may have been the first come first; of these who failed by itself before who was killed, before those of whom
- * nobody knows how they ended; then by time. How many may have been the first: 1 where it is known who was. */
-size_t ct_ends_sort(struct ct_ends_moment *moments, size_t n);
+/* Was it ended by others, as far as that is known: what a launcher, a time limit or Ctrl-C sends? */
+int ct_exit_was_killed(const struct ct_exit *exit);
 
-/* report->ended, n_ended, n_ended_first, of the attempt; after its processes. 0 or CT_NOMEM. */
-int ct_fill_ended(const struct ct_model *model, struct ct_report *report);
+/* By itself, with status 0, and from its library in order, too. */
+int ct_exit_in_order(const struct ct_exit *exit);
+
+/* Of a failure, or of a signal that no other process was seen to send. */
+int ct_exit_is_death(const struct ct_exit *exit);
+
+/* Does the process say nothing good of the job, for itself? One that left without MPI_Finalize is bad only beside others that are
+ * (exit_order.h). */
+int ct_exit_is_bad(const struct ct_exit *exit);
+
+/* "signal 11 (SIGSEGV)", "exit status 3 without MPI_Finalize"; NULL: out of memory. */
+const char *ct_exit_text(const struct ct_exit *exit, struct ct_arena *memory);
 
 #endif

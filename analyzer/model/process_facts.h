@@ -30,6 +30,9 @@ struct ct_process_facts {
 	uint64_t ops;
 	uint64_t orphans; /* ops of communicators that were never recorded */
 	uint64_t open_launches;
+	int in_library; /* a call that enters a library for the whole process (MPI_Init) came back ... */
+	int left_library; /* ... and one that leaves it was made */
+	uint64_t aborts_ns; /* when a call that ends the job was made, which did not come back; 0: none */
 	uint32_t plugin_version; /* of NCCL's profiler interface, 0: it told nothing */
 	int plugin_alone;	 /* calls of some communicator pass no wrapper */
 	int plugin_is_copy;	 /* another file than the preloaded one */

@@ -104,3 +104,11 @@ void ct_report_free(struct ct_report *report)
 	ct_arena_free(report->memory);
 	free(report);
 }
+
+int ct_report_failed(const struct ct_report_process *p)
+{
+	const struct ct_end *end = &p->how;
+
+	return p->aborted || (p->left && p->ended_badly) || end->how == CT_END_SIGNAL ||
+	       ((end->how == CT_END_CLEAN || end->how == CT_END_EXIT) && end->exit_code > 0);
+}

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analyzer/model/finding.h"
+#include "analyzer/model/process_exit.h"
 #include "analyzer/model/report_environment.h"
 #include "analyzer/model/report_expect.h"
 #include "analyzer/model/report_heat.h"
@@ -184,14 +185,20 @@ struct ct_report_process {
 	const char *ring; /* drained, present, lost, foreign; none: imported */
 	const char *end;  /* clean, exit, signal, exec, running, unknown */
 	struct ct_end how;
+	enum ct_exit_manner manner;
+	int aborted; /* by MPI_Abort */
+	int left;    /* without MPI_Finalize, as struct ct_exit has it */
 	uint64_t last_heartbeat_at_ns;
 	uint64_t last_heartbeat_ns;			/* host's CLOCK_MONOTONIC */
 	uint64_t ended_after_at_ns, ended_before_at_ns; /* CT_UNKNOWN: nobody saw */
 	uint64_t missing_blocks, skipped_bytes, torn_bytes;
 	const char *damage_why; /* NULL: none */
-	int ended_badly;	/* by a signal, with a failure, or nobody knows how */
-	int imported;		/* no recorder ran in it: its exit is not recorded */
+	int ended_badly; /* by a signal, with a failure, nobody knows how, or without MPI_Finalize where others ended badly */
+	int imported;	 /* no recorder ran in it: its exit is not recorded */
 };
+
+/* Did it fail, as far as anybody saw? */
+int ct_report_failed(const struct ct_report_process *process);
 
 /* An op that had not returned when recording ended. */
 enum ct_report_message { CT_MESSAGE_NONE, CT_MESSAGE_TO, CT_MESSAGE_FROM };
@@ -294,8 +301,9 @@ struct ct_report {
 	uint64_t cost_bytes;		     /* written by all ranks */
 	struct ct_report_process *processes; /* all attempts; by host, rank, start */
 	size_t n_processes;
-	size_t *ended; /* processes of this attempt that did not end well, the first to fail first (ends.h) */
+	size_t *ended; /* processes of this attempt that did not end well, the first to fail first (exit_order.h) */
 	size_t n_ended;
+	int ended_together; /* the first of these was ended together with others, by the same process */
 	size_t n_ended_first; /* so many of them may have been the first; 1: it is known who was */
 	struct ct_report_inflight *inflight; /* oldest first */
 	size_t n_inflight;

@@ -3,6 +3,7 @@
 
 #include "analyzer/load/joined_op.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/process_exit.h"
 #include "analyzer/order/divergence.h"
 #include "trace/ops.h"
 
@@ -49,26 +50,33 @@ int ct_uneven_is_whole(const struct ct_model *model, uint32_t seat)
 	return !process->gaps.missing_blocks && !process->gaps.damage.skipped_bytes;
 }
 
+static struct ct_exit exit_of(const struct ct_model *model, uint32_t seat)
+{
+	struct ct_exit_facts facts = ct_model_exit_facts(model, model->seats[seat].process);
+
+	return ct_exit_of(&facts);
+}
+
 int ct_uneven_ended_in_order(const struct ct_model *model, uint32_t seat)
 {
-	const struct ct_end *end = &model->run->processes[model->seats[seat].process].end;
+	struct ct_exit exit = exit_of(model, seat);
 
-	return (end->how == CT_END_CLEAN || end->how == CT_END_EXIT) && end->exit_code == 0 &&
-	       !end->kill_ns;
+	return ct_exit_in_order(&exit);
 }
 
 int ct_uneven_is_done(const struct ct_model *model, uint32_t seat)
 {
-	return ct_uneven_ended_in_order(model, seat) &&
-	       model->run->processes[model->seats[seat].process].end.how != CT_END_EXIT;
+	struct ct_exit exit = exit_of(model, seat);
+
+	return ct_exit_in_order(&exit) && exit.facts.end.how != CT_END_EXIT;
 }
 
 /* By a signal that nobody was seen to send, or with a failure. */
 static int died_by_itself(const struct ct_model *model, uint32_t seat)
 {
-	const struct ct_end *end = &model->run->processes[model->seats[seat].process].end;
+	struct ct_exit exit = exit_of(model, seat);
 
-	return (end->how == CT_END_SIGNAL && !end->kill_ns) || end->exit_code > 0;
+	return ct_exit_is_death(&exit);
 }
 
 static int is_inside(const struct ct_model *model, const struct ct_comm *comm, uint32_t seat)

@@ -2,7 +2,7 @@
 /* uneven_inputs.h — ranks whose inputs end earlier: some members of a communicator stop in order, the others wait for them in the
  * next operation, or fail in it.
  *
- * In order: the process ended by itself with exit code 0, not by _exit, and nobody had sent it a signal, or it had left the communicator
+ * In order: the process ended by itself with exit code 0, not by _exit, before anybody sent it a signal, or it had left the communicator
  * (ncclCommDestroy, MPI_Finalize) and did not die by itself. All its records are there, and no operation of the
  * communicator was under way. What waits, waits for much longer than is usual (stuck.h). A crash, a kill, a job that was
  * ended from outside and a lost end of a trace are none of that. One thread. */

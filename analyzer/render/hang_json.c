@@ -230,7 +230,7 @@ json_t *ct_hang_verdicts_json(const struct ct_hang_run *run)
 	json_t *o = json_object();
 	int failed = !o;
 
-	ct_json_set(o, "state", json_string(ct_hang_state_word(run->state)), &failed);
+	ct_json_set(o, "state", json_string(ct_job_state_word(run->state)), &failed);
 	ct_json_set(o, "verdicts", verdicts_of(run), &failed);
 	return ct_json_done(o, failed);
 }
@@ -245,7 +245,7 @@ json_t *ct_hang_json(const struct ct_hang_run *run)
 		ct_json_append(ranks, rank_of(run, &c->ranks[i]), &failed);
 	ct_json_set(o, "schema", json_string("commtrace.hang/1"), &failed);
 	ct_json_set(o, "run", run_of(run), &failed);
-	ct_json_set(o, "state", json_string(ct_hang_state_word(run->state)), &failed);
+	ct_json_set(o, "state", json_string(ct_job_state_word(run->state)), &failed);
 	ct_json_set(o, "verdicts", verdicts_of(run), &failed);
 	ct_json_set(o, "order", ct_hang_check_json(run), &failed);
 	ct_json_set(o, "messages", ct_hang_messages_json(run), &failed);

@@ -111,19 +111,19 @@ static void say_unrecorded(const struct ct_hang_run *run, FILE *out)
 static void say_nothing(const struct ct_hang_run *run, FILE *out)
 {
 	switch (run->state) {
-	case CT_HANG_RUNNING:
+	case CT_JOB_RUNNING:
 		say_running(run, out);
 		return;
-	case CT_HANG_ENDED:
+	case CT_JOB_ENDED:
 		say_ended(run, out);
 		return;
-	case CT_HANG_INTERRUPTED:
+	case CT_JOB_INTERRUPTED:
 		fputs("nothing hung: the job was ended from outside while it went on", out);
 		return;
-	case CT_HANG_UNRECORDED:
+	case CT_JOB_UNRECORDED:
 		say_unrecorded(run, out);
 		return;
-	case CT_HANG_KILLED:
+	case CT_JOB_KILLED:
 		break;
 	}
 	fputs("not enough evidence: the job did not end in order, and nobody is seen to have kept "
@@ -361,7 +361,7 @@ static void write_job(struct ct_text *text, const struct ct_hang_run *run)
 		snprintf(attempt, sizeof(attempt), ", attempt %d of %d", run->attempt + 1,
 			 run->attempts);
 	ct_text_line(text, CT_COLOR_NONE, "%-*s%s; %" PRIu32 "%s ranks on %" PRIu32 " host%s%s",
-		     HANGING, "job", ct_hang_state_word(run->state), run->ranks_seen, expected,
+		     HANGING, "job", ct_job_state_word(run->state), run->ranks_seen, expected,
 		     run->hosts, run->hosts == 1 ? "" : "s", attempt);
 }
 
@@ -385,7 +385,7 @@ void ct_hang_text(const struct ct_hang_run *run, const struct ct_text_style *sty
 	}
 	if (!r->n_verdicts && make(&m)) {
 		ct_hang_sentence(run, m.out);
-		show(&text, run->state == CT_HANG_KILLED ? CT_COLOR_YELLOW : CT_COLOR_GREEN, 4, &m);
+		show(&text, run->state == CT_JOB_KILLED ? CT_COLOR_YELLOW : CT_COLOR_GREEN, 4, &m);
 	}
 	write_slow(&text, run);
 	if (r->n_verdicts > 1)

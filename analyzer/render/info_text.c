@@ -17,13 +17,6 @@ static void head(struct ct_text *text, const char *title)
 	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
 }
 
-/* Did it fail, as far as anybody saw? */
-static int has_failed(const struct ct_report_process *p)
-{
-	return p->how.how == CT_END_SIGNAL ||
-	       ((p->how.how == CT_END_CLEAN || p->how.how == CT_END_EXIT) && p->how.exit_code > 0);
-}
-
 /* What there is may be a whole trace of a job that died. */
 static void write_failed(struct ct_text *text, const struct ct_report *report)
 {
@@ -34,18 +27,21 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 	for (size_t i = 0; i < report->n_ended; i++) {
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
-		if (!has_failed(p))
+		if (!ct_report_failed(p))
 			continue;
 		n++;
 		first = first ? first : p;
 	}
 	if (!first)
 		return;
-	if (first->how.how == CT_END_SIGNAL)
+	if (first->aborted)
+		snprintf(how, sizeof(how), "called MPI_Abort");
+	else if (first->how.how == CT_END_SIGNAL)
 		snprintf(how, sizeof(how), "killed by signal %d%s", first->how.signal,
 			 first->how.for_memory ? " for want of memory" : "");
 	else
-		snprintf(how, sizeof(how), "exited with %d", first->how.exit_code);
+		snprintf(how, sizeof(how), "exited with %d%s", first->how.exit_code,
+			 first->left ? " without MPI_Finalize" : "");
 	ct_text_line(text, CT_COLOR_YELLOW, "failed    %zu process%s%s rank %d (pid %u) %s", n,
 		     n == 1 ? ":" : "es,",
 		     n == 1			  ? ""
@@ -64,7 +60,7 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 	size_t unseen = 0, imported = 0;
 
 	for (size_t i = 0; i < report->n_ended; i++)
-		unseen += !has_failed(&report->processes[report->ended[i]]);
+		unseen += !ct_report_failed(&report->processes[report->ended[i]]);
 	for (size_t i = 0; i < report->n_processes; i++)
 		imported += report->processes[i].imported != 0;
 	if (run->complete && unseen && unseen == report->n_ended)

@@ -332,13 +332,14 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 {
 	char how[96], when[64] = "", by[64] = "";
 
-	switch (p->how.how) {
+	switch (p->aborted ? CT_END_UNKNOWN : p->how.how) {
 	case CT_END_SIGNAL:
 		snprintf(how, sizeof(how), "killed by signal %d%s", p->how.signal,
 			 p->how.for_memory ? " for want of memory" : "");
 		break;
 	case CT_END_CLEAN:
-		snprintf(how, sizeof(how), "exited with %d", p->how.exit_code);
+		snprintf(how, sizeof(how), "exited with %d%s", p->how.exit_code,
+			 p->left ? " without MPI_Finalize" : "");
 		break;
 	case CT_END_EXIT:
 		snprintf(how, sizeof(how), "left by _exit(%d)", p->how.exit_code);
@@ -348,7 +349,8 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 		break;
 	case CT_END_RUNNING:
 	case CT_END_UNKNOWN:
-		snprintf(how, sizeof(how), "ended, nobody saw how");
+		snprintf(how, sizeof(how),
+			 p->aborted ? "called MPI_Abort" : "ended, nobody saw how");
 		break;
 	}
 	if (p->ended_before_at_ns != CT_UNKNOWN && p->ended_after_at_ns != CT_UNKNOWN)

@@ -17,6 +17,9 @@ static inline int ct_fill_has(const struct ct_model *model, size_t process)
  * the other looks at the losses. */
 int ct_fill_trace(const struct ct_model *model, struct ct_report *report);
 
+/* Which processes did not end well, and in which order: a part of the former, after its processes. */
+int ct_fill_ended(const struct ct_model *model, struct ct_report *report);
+
 /* What had not returned or ended; a part of the former, after its processes. */
 int ct_fill_inflight(const struct ct_model *model, struct ct_report *report);
 

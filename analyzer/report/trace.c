@@ -90,6 +90,8 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 {
 	const struct ct_process_info *info = &model->run->processes[p];
 	const struct ct_model_process *kept = &model->processes[p];
+	struct ct_exit_facts facts;
+	struct ct_exit exit;
 	uint64_t beat = info->last_beat_ns > kept->facts.beat_ns ? info->last_beat_ns
 								 : kept->facts.beat_ns;
 
@@ -106,7 +108,12 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 	out->start_unix_ns = info->id.start_unix_ns;
 	out->segments = info->n_segments;
 	out->bytes = info->segment_bytes;
-	out->how = ct_end_whole(info, &kept->facts);
+	facts = ct_model_exit_facts(model, (uint32_t)p);
+	exit = ct_exit_of(&facts);
+	out->how = facts.end;
+	out->manner = exit.manner;
+	out->aborted = exit.aborted;
+	out->left = exit.left;
 	out->end = end_name(out->how.how);
 	out->ring = ring_name(model, info, &out->how);
 	out->last_heartbeat_ns = beat ? beat : CT_UNKNOWN;
@@ -114,7 +121,7 @@ static int fill_process(const struct ct_model *model, size_t p, struct ct_arena 
 	out->ended_after_at_ns = at_or_unknown(model, p, out->how.after_ns);
 	out->ended_before_at_ns = at_or_unknown(model, p, out->how.before_ns);
 	out->imported = ct_process_is_imported(&info->id);
-	out->ended_badly = !out->imported && !ct_end_is_well(&out->how);
+	out->ended_badly = ct_exit_is_bad(&exit);
 	if (!kept->read)
 		return CT_OK;
 	out->missing_blocks = kept->gaps.missing_blocks;

@@ -349,6 +349,17 @@ static void tell_progress(const struct ct_stream *stream)
 		stream->options.progress(stream->options.progress_arg, stream->model.ops);
 }
 
+static void note_act(struct ct_model_process *process, const struct ct_joined_op *j)
+{
+	uint64_t at = j->op->enter_ns > j->op->return_ns ? j->op->enter_ns : j->op->return_ns;
+
+	at = j->end_ns > at ? j->end_ns : at;
+	if (at < process->last_act_ns)
+		return;
+	process->last_act_ns = at;
+	process->failed_ns = j->state == CT_STATE_ERROR ? at : 0;
+}
+
 int ct_stream_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
@@ -389,6 +400,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 		return CT_NOMEM;
 	stream->model.ops++;
 	note_times(&stream->model.processes[reading->process], j);
+	note_act(&stream->model.processes[reading->process], j);
 	event.comm = op->comm ? op->comm->user : NULL;
 	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
 	if (stream->options.only_ops) {

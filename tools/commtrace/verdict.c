@@ -83,12 +83,6 @@ static int say_hang(const struct ct_run *run)
 	return says;
 }
 
-static int failed(const struct ct_end *end)
-{
-	return end->how == CT_END_SIGNAL ||
-	       ((end->how == CT_END_EXIT || end->how == CT_END_CLEAN) && end->exit_code > 0);
-}
-
 /* The rank that failed first; the others follow from it as a rule, and `info` lists them. */
 static void say_end(const struct ct_report *report)
 {
@@ -99,7 +93,7 @@ static void say_end(const struct ct_report *report)
 	for (size_t i = 0; i < report->n_ended; i++) {
 		const struct ct_report_process *process = &report->processes[report->ended[i]];
 
-		if (!failed(&process->how))
+		if (!ct_report_failed(process))
 			continue;
 		n++;
 		if (!first)
@@ -107,12 +101,15 @@ static void say_end(const struct ct_report *report)
 	}
 	if (!first)
 		return;
-	if (first->how.how == CT_END_SIGNAL)
+	if (first->aborted)
+		snprintf(how, sizeof(how), "called MPI_Abort");
+	else if (first->how.how == CT_END_SIGNAL)
 		snprintf(how, sizeof(how), "was killed by signal %d (%s)", first->how.signal,
 			 first->how.for_memory ? "for want of memory"
 					       : strsignal(first->how.signal));
 	else
-		snprintf(how, sizeof(how), "ended with status %d", first->how.exit_code);
+		snprintf(how, sizeof(how), "ended with status %d%s", first->how.exit_code,
+			 first->left ? " without MPI_Finalize" : "");
 	if (n > 1)
 		snprintf(others, sizeof(others), "; %zu more failed%s", n - 1,
 			 report->n_ended_first > 1 ? ", and nobody saw who did first" : "");
