@@ -4,8 +4,6 @@
 #include <errno.h>
 
 #include "interpose/errors.h"
-#include "interpose/nccl/group.h"
-#include "interpose/nccl/later.h"
 #include "interpose/recorder.h"
 
 /* A read of a text: harmless at any time, also of a communicator that hangs. Not wrapped. */
@@ -42,14 +40,4 @@ void ct_nccl_failed_async(ncclComm_t comm, int result, const void *library)
 				   .backend = CT_BACKEND_NCCL,
 				   .is_async = 1 },
 	       library);
-}
-
-void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
-		      const void *library)
-{
-	if (ct_nccl_is_error(result))
-		ct_nccl_failed(f->rec.call, f->rec.comm, result, library);
-	else if (result == ncclInProgress && !ct_nccl_in_group())
-		ct_nccl_later_call(asked, &f->rec);
-	ct_host_end(f, result);
 }

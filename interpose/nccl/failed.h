@@ -8,8 +8,6 @@
 
 #include "interpose/nccl/nccl.h"
 
-struct ct_host_frame;
-
 static inline int ct_nccl_is_error(ncclResult_t result)
 {
 	return __builtin_expect(result != ncclSuccess, 0) && result != ncclInProgress;
@@ -20,10 +18,5 @@ void ct_nccl_failed(uint32_t call, uint32_t comm, int result, const void *librar
 
 /* ncclCommGetAsyncError has answered it. */
 void ct_nccl_failed_async(ncclComm_t comm, int result, const void *library);
-
-/* ct_host_end() with a result of NCCL's. If that is ncclInProgress, and the thread is in no group, `asked` is the
- * communicator that will tell when it is over; NULL none. */
-void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
-		      const void *library);
 
 #endif

@@ -113,6 +113,16 @@ void ct_nccl_group_child(const struct ct_nccl_child *child, ncclResult_t result)
 	}
 }
 
+void ct_nccl_host_end(struct ct_host_frame *f, ncclResult_t result, ncclComm_t asked,
+		      const void *library)
+{
+	if (ct_nccl_is_error(result))
+		ct_nccl_failed(f->rec.call, f->rec.comm, result, library);
+	else if (result == ncclInProgress && !ct_nccl_in_group())
+		ct_nccl_later_call(asked, &f->rec);
+	ct_host_end(f, result);
+}
+
 /* The outermost end of a group, on its wrapper's stack. */
 struct end_frame {
 	struct ct_host_frame host;     /* first */

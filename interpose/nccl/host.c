@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that may wait for other ranks and move no data, and how communicators end. */
 #include "interpose/gpu/freeze.h"
-#include "interpose/nccl/comm.h"
-#include "interpose/nccl/failed.h"
+#include "interpose/nccl/group.h"
 #include "interpose/nccl/later.h"
 #include "interpose/unwind.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl.h — the NCCL backend: what all wrappers of abi/nccl_calls.def share.
  *
- * nccl.c has the data-moving calls, group.c groups and their launches, init.c and child.c how
+ * data.c has the data-moving calls, group.c groups and their launches, init.c and child.c how
  * communicators are made, host.c how they end and other calls that may wait, later.c what a nonblocking communicator has not
  * finished when the call returns. NCCL calls some of its functions through the same symbols: those calls find their
  * thread inside a recorded call and pass unrecorded. No lock is ever held across a call into NCCL, so that abort
