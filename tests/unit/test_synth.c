@@ -169,12 +169,12 @@ static void a_stream_does_its_work_in_order(void **state)
 	play(w, plain());
 	for (int rank = 0; rank < 2; rank++) {
 		struct ct_workload_rank *it = ct_workload_open(w, rank);
-		struct ct_action action;
+		const struct ct_action *action;
 		unsigned n = 0;
 
 		while (ct_workload_next(it, &action) > 0) {
-			if (action.kind == CT_ACTION_COMPUTE)
-				kernels[n++] = action.ns;
+			if (action->kind == CT_ACTION_COMPUTE)
+				kernels[n++] = action->ns;
 		}
 		assert_int_equal(n, 33);
 		for (unsigned i = 1; i < n; i++)

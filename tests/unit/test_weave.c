@@ -74,14 +74,14 @@ static struct life live(const char *workload, const char *fault, int rank)
 	struct ct_workload *w = make(workload, fault);
 	struct life life = { .at = calloc(MAX_ACTIONS, sizeof(*life.at)) };
 	struct ct_workload_rank *it;
-	struct ct_action action;
+	const struct ct_action *action;
 
 	if (!w)
 		fail_msg("%s", why);
 	it = ct_workload_open(w, rank);
 	while (ct_workload_next(it, &action) > 0) {
 		assert_true(life.n < MAX_ACTIONS);
-		keep(&life.at[life.n++], &action);
+		keep(&life.at[life.n++], action);
 	}
 	ct_workload_close(it);
 	ct_workload_free(w);

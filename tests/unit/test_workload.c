@@ -62,12 +62,12 @@ static void each_action(const struct ct_workload *w, int rank,
 			void (*look)(void *arg, const struct ct_action *action), void *arg)
 {
 	struct ct_workload_rank *it = ct_workload_open(w, rank);
-	struct ct_action action;
+	const struct ct_action *action;
 	int more;
 
 	assert_non_null(it);
 	while ((more = ct_workload_next(it, &action)) > 0)
-		look(arg, &action);
+		look(arg, action);
 	assert_int_equal(more, 0);
 	ct_workload_close(it);
 }
@@ -387,20 +387,20 @@ static void moe_sends_uneven_counts_and_sometimes_nothing(void **state)
 	const struct ct_workload_config config = { .name = "moe", .ranks = 8 };
 	struct ct_workload *w = make(config, 30, NULL);
 	struct ct_workload_rank *it = ct_workload_open(w, 3);
-	struct ct_action action;
+	const struct ct_action *action;
 	unsigned empty = 0, groups = 0, in_group = 0, different = 0;
 	uint64_t last = 0;
 
 	(void)state;
 	while (ct_workload_next(it, &action) > 0) {
-		if (action.kind == CT_ACTION_GROUP_BEGIN)
+		if (action->kind == CT_ACTION_GROUP_BEGIN)
 			in_group = 0;
-		if (action.kind == CT_ACTION_OP && action.op.op == CT_OP_Send) {
+		if (action->kind == CT_ACTION_OP && action->op.op == CT_OP_Send) {
 			in_group++;
-			different += action.op.count != last;
-			last = action.op.count;
+			different += action->op.count != last;
+			last = action->op.count;
 		}
-		if (action.kind == CT_ACTION_GROUP_END) {
+		if (action->kind == CT_ACTION_GROUP_END) {
 			empty += in_group == 0;
 			groups++;
 		}

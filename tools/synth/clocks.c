@@ -12,6 +12,7 @@ struct host_clock {
 	int64_t zero_ns; /* shown at the begin of the job, were it right */
 	double off_ns;	 /* and what it is wrong by then */
 	double drift;
+	int is_steady;	   /* no error at all */
 	double *wander_ns; /* at each second; grows */
 	double rate;	   /* behind the last of them */
 	uint64_t n, cap;
@@ -51,6 +52,7 @@ struct ct_synth_clocks *ct_synth_clocks_make(const struct ct_synth_options *o)
 								     (uint64_t)h, 0)));
 		c->off_ns = 1e6 * o->offset_ms * either_way(o->job.seed, CT_NOISE_OFFSET, h);
 		c->drift = 1e-6 * o->drift_ppm * either_way(o->job.seed, CT_NOISE_DRIFT, h);
+		c->is_steady = c->off_ns == 0 && c->drift == 0 && o->wander_ppb <= 0;
 	}
 	return clocks;
 }
@@ -87,8 +89,11 @@ static void extend(const struct ct_synth_clocks *clocks, struct host_clock *c, u
 int64_t ct_synth_clock_offset(struct ct_synth_clocks *clocks, int host, uint64_t at_ns)
 {
 	struct host_clock *c = &clocks->at[host];
-	double off = c->off_ns + c->drift * (double)at_ns;
+	double off;
 
+	if (c->is_steady)
+		return c->zero_ns;
+	off = c->off_ns + c->drift * (double)at_ns;
 	if (clocks->wander_ppb > 0) {
 		const uint64_t knot = at_ns / SECOND_NS;
 		const double part = (double)(at_ns % SECOND_NS) / 1e9;

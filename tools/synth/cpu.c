@@ -80,7 +80,7 @@ static void end_now(struct rank *r, enum ct_play_end end)
 static void tell_host(struct rank *r, enum ct_play_host call, int comm, uint64_t enter_ns,
 		      uint64_t return_ns)
 {
-	const int parent = call == CT_PLAY_SPLIT ? r->action.parent : -1;
+	const int parent = call == CT_PLAY_SPLIT ? r->action->parent : -1;
 	const struct ct_play_host_call told = { call, comm, parent, enter_ns, return_ns };
 	const struct ct_play_sink *sink = r->play->sink;
 
@@ -105,7 +105,7 @@ static void all_are_made(struct gathering *g, enum ct_play_host call)
 
 		r->host_ns = g->last_ns + MAKING_NS +
 			     (uint64_t)(50000 * uniform(r, CT_NOISE_CALL, r->calls++));
-		tell_host(r, call, r->action.comm, g->enter_ns[i], r->host_ns);
+		tell_host(r, call, r->action->comm, g->enter_ns[i], r->host_ns);
 		ct_play_cpu_woken(r);
 	}
 }
@@ -269,7 +269,7 @@ static void begin_step(struct rank *r)
 	const struct ct_play_world *world = r->play->world;
 	const uint64_t seed = r->play->config->seed, own = (uint64_t)r->number;
 
-	r->step = r->action.step;
+	r->step = r->action->step;
 	r->last_kernels = r->kernels;
 	r->kernels = 0;
 	r->hiccup_at = UINT32_MAX;
@@ -306,7 +306,7 @@ static void compute(struct rank *r, struct stream *s, uint64_t ns)
 static void end_step(struct rank *r)
 {
 	ct_play_mark(r, &r->streams[CT_STREAM_COMPUTE]);
-	if (r->action.step + 1 == r->play->config->steps)
+	if (r->action->step + 1 == r->play->config->steps)
 		r->lag.drains = 1;
 }
 
@@ -314,7 +314,7 @@ static void end_step(struct rank *r)
 
 static void strike(struct rank *r, struct stream *s)
 {
-	const struct ct_action *a = &r->action;
+	const struct ct_action *a = r->action;
 
 	switch (a->kind) {
 	case CT_ACTION_STOP:
@@ -356,7 +356,7 @@ static void strike(struct rank *r, struct stream *s)
 
 static void act(struct rank *r)
 {
-	const struct ct_action *a = &r->action;
+	const struct ct_action *a = r->action;
 	struct stream *s = stream_of(r, a->stream);
 
 	switch (a->kind) {

@@ -133,7 +133,7 @@ struct rank {
 	enum rank_state state;
 	uint8_t stalls; /* the next call of this kind never returns: enum ct_fault_call + 1 */
 	struct ct_workload_rank *it;
-	struct ct_action action;
+	const struct ct_action *action; /* of `it`, until the next one */
 	uint64_t host_ns;
 	struct stream streams[CT_PLAY_STREAMS];
 	int n_streams;
@@ -233,7 +233,6 @@ struct play {
 	struct launch *launches;
 	struct waited *free_waited, *waited;
 	uint64_t run_ahead_ns;
-	uint64_t cap_cycles;
 	int has_pauses;
 	int status; /* of the first thing that went wrong */
 };

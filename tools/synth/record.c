@@ -66,8 +66,7 @@ static int told_call(void *arg, int rank, const struct ct_play_call *call)
 	struct ct_extent *slots;
 	int st = ct_record_room(r, p, call->return_ns);
 
-	if (!st)
-		st = ct_record_name(r, p, op->op, call_name(op->op));
+	st = st ?: ct_record_name(r, p, op->op, call_name(op->op));
 	slots = st ? NULL : ct_record_extent(r, p, rec.tid);
 	if (!slots)
 		return st ? st : CT_NOMEM;
@@ -252,8 +251,7 @@ static int told_host(void *arg, int rank, const struct ct_play_host_call *c)
 	};
 	int st = ct_record_room(r, p, c->return_ns ? c->return_ns : c->enter_ns);
 
-	if (!st)
-		st = ct_record_name(r, p, rec.call, names[c->call]);
+	st = st ?: ct_record_name(r, p, rec.call, names[c->call]);
 	if (about >= 0) {
 		/* what is being made has no number yet */
 		rec.comm = c->call == CT_PLAY_INIT && !c->return_ns ? 0 : comm_id(r, rank, about);

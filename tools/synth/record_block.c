@@ -17,12 +17,22 @@ static int by_end(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* As nearly always with one communicator. */
+static int are_in_order(const struct process *p)
+{
+	for (uint32_t i = 1; i < p->n_held; i++) {
+		if (by_end(&p->held[i - 1], &p->held[i]) > 0)
+			return 0;
+	}
+	return 1;
+}
+
 /* The play tells of launches as it finds out, a poll thread as they end: those that had until then. */
 int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t until_ns)
 {
 	uint32_t n = 0;
 
-	if (p->n_held > 1)
+	if (!are_in_order(p))
 		qsort(p->held, p->n_held, sizeof(*p->held), by_end);
 	for (; n < p->n_held && (p->held[n].end_ns <= until_ns || p->n_held - n > MOST_HELD); n++) {
 		struct ct_extent *slots = ct_record_extent(r, p, p->id.pid);

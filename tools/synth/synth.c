@@ -13,7 +13,13 @@ struct ct_synth_options ct_synth_defaults(void)
 {
 	return (struct ct_synth_options){
 		/* Nothing is moved: sizes may be those of real models. */
-		.job = { .name = "ddp", .ranks = 8, .nodes = 1, .steps = 50, .seed = 1, .scale = 1 },
+		.job = { .name = "ddp",
+			 .ranks = 8,
+			 .nodes = 1,
+			 .steps = 50,
+			 .seed = 1,
+			 .scale = 1,
+			 .has_no_data = 1 },
 		.per_process = 1,
 		.world = ct_play_world(),
 		.jitter_us = 2,
@@ -53,8 +59,7 @@ int ct_synth_write(const struct ct_synth_options *o, int dirfd, struct ct_synth_
 	if (st != CT_OK && st != err->status)
 		ct_fail(err, st, "%s", ct_status_text(st));
 	out->duration_ns = end_of(o, &out->sums);
-	if (st == CT_OK)
-		st = ct_synth_record_finish(record, out->duration_ns);
+	st = st ?: ct_synth_record_finish(record, out->duration_ns);
 	ct_synth_record_free(record);
 	return st;
 }

@@ -9,11 +9,11 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* What of `theirs` is ahead of `own`, but for launches of stream `self`. */
-static void compare(const struct clock_vector *own, int self, const struct clock_vector *theirs,
-		    struct waited *found)
+static void compare(const struct rank *r, const struct clock_vector *own, int self,
+		    const struct clock_vector *theirs, struct waited *found)
 {
 	found->n = 0;
-	for (int i = 0; i < CT_PLAY_STREAMS; i++) {
+	for (int i = 0; i < r->n_streams; i++) {
 		if (i == self || theirs->at[i].count <= own->at[i].count)
 			continue;
 		found->on[found->n].launch = theirs->at[i].launch;
@@ -21,9 +21,10 @@ static void compare(const struct clock_vector *own, int self, const struct clock
 	}
 }
 
-static void merge(struct clock_vector *own, int self, const struct clock_vector *theirs)
+static void merge(const struct rank *r, struct clock_vector *own, int self,
+		  const struct clock_vector *theirs)
 {
-	for (int i = 0; i < CT_PLAY_STREAMS; i++) {
+	for (int i = 0; i < r->n_streams; i++) {
 		if (i != self && theirs->at[i].count > own->at[i].count)
 			own->at[i] = theirs->at[i];
 	}
@@ -79,8 +80,8 @@ void ct_play_wait_event(struct rank *r, struct stream *s, int event)
 		return;
 	s->is_fed |= m->stream != s->index;
 	found.via = m->stream;
-	compare(&s->waited, s->index, &m->clock, &found);
-	merge(&s->waited, s->index, &m->clock);
+	compare(r, &s->waited, s->index, &m->clock, &found);
+	merge(r, &s->waited, s->index, &m->clock);
 	if (found.n)
 		s->others = 0;
 	else
@@ -110,8 +111,8 @@ static void pass(struct rank *r, const struct moment *m)
 	struct waited found = { .via = m->stream };
 	struct ct_play_wait told = { .is_host = 1, .waiter = -1, .begin_ns = r->host_ns };
 
-	compare(&r->host_waited, -1, &m->clock, &found);
-	merge(&r->host_waited, -1, &m->clock);
+	compare(r, &r->host_waited, -1, &m->clock, &found);
+	merge(r, &r->host_waited, -1, &m->clock);
 	r->host_ns = later(r->host_ns, m->ns) + CT_PLAY_EVENT_NS;
 	told.issued_ns = told.end_ns = r->host_ns;
 	ct_play_tell_waited(r, &found, &told);

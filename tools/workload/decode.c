@@ -7,14 +7,14 @@ enum { LAYERS = 16, BATCH = 8, HIDDEN = 8192, VOCABULARY = 128 * 1024 };
 
 static void on_compute_stream(struct ct_step *step, const struct ct_workload_op *op)
 {
+	static const enum ct_action_kind kinds[] = { CT_ACTION_PRODUCE, CT_ACTION_OP,
+						     CT_ACTION_CONSUME };
 	struct ct_action *action;
 
 	for (int i = 0; i < 3; i++) {
-		action = ct_step_add(step,
-				     i == 0   ? CT_ACTION_PRODUCE
-				     : i == 1 ? CT_ACTION_OP
-					      : CT_ACTION_CONSUME,
-				     CT_STREAM_COMPUTE);
+		if (step->w->config.has_no_data && kinds[i] != CT_ACTION_OP)
+			continue;
+		action = ct_step_add(step, kinds[i], CT_STREAM_COMPUTE);
 		action->op = *op;
 		action->comm = op->comm;
 	}

@@ -134,7 +134,7 @@ void ct_step_start(struct ct_step *step, int from, const struct ct_workload_op *
 
 	while (role < CT_ROLES - 1 && step->comm[role] != ops[0].comm)
 		role++;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n && !step->w->config.has_no_data; i++)
 		add_op(step, CT_ACTION_PRODUCE, from, &ops[i]);
 	ct_step_join(step, stream, from, CT_EVENT_READY + role);
 	if (grouped)
@@ -153,7 +153,7 @@ void ct_step_wait(struct ct_step *step, int stream, const struct ct_workload_op 
 
 void ct_step_consume(struct ct_step *step, int stream, const struct ct_workload_op *ops, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n && !step->w->config.has_no_data; i++)
 		add_op(step, CT_ACTION_CONSUME, stream, &ops[i]);
 }
 

@@ -93,6 +93,10 @@ struct ct_weave {
 	uint8_t *hits;
 };
 void ct_weave(struct ct_weave *weave, const struct ct_step *from, struct ct_step *to);
+/* Whether any fault may be this rank's; if none is, ct_weave_nothing() numbers its ops in `step` itself, and no copy is
+ * made. */
+int ct_weave_has(const struct ct_workload *w, int rank);
+void ct_weave_nothing(struct ct_weave *weave, struct ct_step *step);
 
 /* Whether the fault happens on this rank in the whole of its life; -1: no memory. */
 int ct_workload_happens(const struct ct_workload *w, int rank, size_t fault);

@@ -25,7 +25,7 @@ int ct_workload_strike(const struct ct_workload *plain, const struct ct_fault *f
 		       struct ct_workload_op *op)
 {
 	struct ct_workload_rank *it;
-	struct ct_action action;
+	const struct ct_action *action = NULL;
 	const int calls = fault->kind == CT_FAULT_HOST_STALL && !ct_fault_has(fault, CT_KEY_op);
 	int more, comm = 0, found = 0;
 
@@ -35,23 +35,23 @@ int ct_workload_strike(const struct ct_workload *plain, const struct ct_fault *f
 	if (!it)
 		return -1;
 	while (!found && (more = ct_workload_next(it, &action)) > 0)
-		found = calls ? is_call(fault, &action, &comm)
-			      : action.kind == CT_ACTION_OP && is_it(plain, fault, &action.op);
-	ct_workload_close(it);
+		found = calls ? is_call(fault, action, &comm)
+			      : action->kind == CT_ACTION_OP && is_it(plain, fault, &action->op);
 	if (found)
-		*op = calls ? (struct ct_workload_op){ .comm = comm, .peer = -1 } : action.op;
+		*op = calls ? (struct ct_workload_op){ .comm = comm, .peer = -1 } : action->op;
+	ct_workload_close(it);
 	return found ? 1 : more;
 }
 
 int64_t ct_workload_ops(const struct ct_workload *w, int rank)
 {
 	struct ct_workload_rank *it = ct_workload_open(w, rank);
-	struct ct_action action;
+	const struct ct_action *action = NULL;
 	int64_t n = 0;
 	int more = -1;
 
 	while (it && (more = ct_workload_next(it, &action)) > 0)
-		n += action.kind == CT_ACTION_OP;
+		n += action->kind == CT_ACTION_OP;
 	ct_workload_close(it);
 	return more < 0 ? -1 : n;
 }

@@ -7,6 +7,7 @@
 struct ct_workload_rank {
 	const struct ct_workload *w;
 	struct ct_step plain, woven;
+	const struct ct_step *now; /* one of them */
 	struct ct_weave weave;
 	size_t at;
 	uint64_t part; /* 0 setup, then the steps, then the end */
@@ -74,6 +75,7 @@ struct ct_workload_rank *ct_workload_open(const struct ct_workload *w, int rank)
 	}
 	it->plain.w = it->woven.w = w;
 	it->plain.rank = it->woven.rank = rank;
+	it->now = ct_weave_has(w, rank) ? &it->woven : &it->plain;
 	for (int role = 0; role < CT_ROLES; role++) {
 		it->plain.comm[role] = -1;
 		it->plain.n[role] = 1;
@@ -125,21 +127,24 @@ static int next_part(struct ct_workload_rank *it)
 	} else {
 		ct_emit_teardown(step);
 	}
-	ct_weave(&it->weave, step, &it->woven);
+	if (it->now == &it->woven)
+		ct_weave(&it->weave, step, &it->woven);
+	else
+		ct_weave_nothing(&it->weave, step);
 	it->at = 0;
 	it->part++;
 	return 1;
 }
 
-int ct_workload_next(struct ct_workload_rank *it, struct ct_action *action)
+int ct_workload_next(struct ct_workload_rank *it, const struct ct_action **action)
 {
-	while (it->at == it->woven.count) {
+	while (it->at == it->now->count) {
 		if (!next_part(it))
 			return 0;
 		if (it->plain.failed || it->woven.failed)
 			return -1;
 	}
-	*action = it->woven.at[it->at++];
+	*action = &it->now->at[it->at++];
 	return 1;
 }
 

@@ -12,17 +12,37 @@ struct loom {
 	int in_group;
 };
 
+static int is_of(const struct ct_workload *w, const struct ct_fault *fault, int rank)
+{
+	if (ct_fault_has(fault, CT_KEY_rank))
+		return fault->rank == rank;
+	if (ct_fault_has(fault, CT_KEY_ranks))
+		return fault->ranks[0] == rank || fault->ranks[1] == rank;
+	if (ct_fault_has(fault, CT_KEY_host))
+		return fault->host == ct_workload_node(w, rank);
+	return 1;
+}
+
 static int is_mine(const struct loom *l)
 {
-	const struct ct_fault *fault = l->fault;
+	return is_of(l->w, l->fault, l->to->rank);
+}
 
-	if (ct_fault_has(fault, CT_KEY_rank))
-		return fault->rank == l->to->rank;
-	if (ct_fault_has(fault, CT_KEY_ranks))
-		return fault->ranks[0] == l->to->rank || fault->ranks[1] == l->to->rank;
-	if (ct_fault_has(fault, CT_KEY_host))
-		return fault->host == ct_workload_node(l->w, l->to->rank);
-	return 1;
+int ct_weave_has(const struct ct_workload *w, int rank)
+{
+	for (size_t i = 0; i < w->config.n_faults; i++) {
+		if (is_of(w, &w->faults[i], rank))
+			return 1;
+	}
+	return 0;
+}
+
+void ct_weave_nothing(struct ct_weave *weave, struct ct_step *step)
+{
+	for (size_t i = 0; i < step->count; i++) {
+		if (step->at[i].kind == CT_ACTION_OP)
+			step->at[i].op.index = weave->index++;
+	}
 }
 
 static struct ct_action *put(struct loom *l, enum ct_action_kind kind, int stream)

@@ -37,6 +37,7 @@ struct ct_workload_config {
 	uint64_t seed;
 	uint64_t cycle_ns;	       /* what a rank computes in a step; 0: 25 ms */
 	unsigned scale;		       /* 0: 256 */
+	int has_no_data;	       /* without PRODUCE and CONSUME: nothing is moved */
 	const struct ct_fault *faults; /* copied */
 	size_t n_faults;
 };
@@ -149,8 +150,8 @@ struct ct_workload_rank *ct_workload_open(const struct ct_workload *w,
 					  int rank); /* NULL: no memory */
 void ct_workload_close(struct ct_workload_rank *it);
 
-/* 1: *action is next. 0: the rank is through. -1: no memory. */
-int ct_workload_next(struct ct_workload_rank *it, struct ct_action *action);
+/* 1: *action is next, valid until the next call. 0: the rank is through. -1: no memory. */
+int ct_workload_next(struct ct_workload_rank *it, const struct ct_action **action);
 
 /* One line of help per workload; NULL behind the last. */
 const char *ct_workload_help(unsigned i, const char **name);

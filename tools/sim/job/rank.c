@@ -236,7 +236,7 @@ void *simjob_rank_run(void *arg)
 {
 	struct simjob_rank *r = arg;
 	struct ct_workload_rank *it;
-	struct ct_action action;
+	const struct ct_action *action;
 	int more;
 
 	begin(r);
@@ -246,8 +246,8 @@ void *simjob_rank_run(void *arg)
 			&r->board->actions,
 			atomic_load_explicit(&r->board->actions, memory_order_relaxed) + 1,
 			memory_order_relaxed);
-		if (!r->graphs || !simjob_graphs_take(r, &action, act))
-			act(r, &action);
+		if (!r->graphs || !simjob_graphs_take(r, action, act))
+			act(r, action);
 	}
 	if (more < 0)
 		simjob_rank_fail(r, "workload", "no memory");
