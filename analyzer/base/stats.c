@@ -20,7 +20,7 @@ double ct_median(double *values, size_t n)
 
 double ct_median_high(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), ct_by_double);
+	ct_sort(values, n, sizeof(*values), ct_by_double);
 	return n ? values[n / 2] : NAN;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/charts/chart_private.h"
 
 /* Ticks of an axis of time, at most. */
@@ -209,13 +210,6 @@ static int name_cycles(const struct ct_picture_make *make, const struct ct_repor
 	return st;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Folded rows have no ratio of their own: it is to the median of the hosts then. */
 static double *ratios_of(const struct ct_picture_make *make, const struct rows *rows,
 			 const struct ct_report_heat_cycles *h)
@@ -239,7 +233,7 @@ static double *ratios_of(const struct ct_picture_make *make, const struct rows *
 			if (p->values[r * columns + c] != CT_PICTURE_UNKNOWN)
 				known[n++] = p->values[r * columns + c];
 		}
-		qsort(known, n, sizeof(*known), by_size);
+		qsort(known, n, sizeof(*known), ct_by_u64);
 		if (n)
 			median = ((double)known[(n - 1) / 2] + (double)known[n / 2]) / 2;
 		for (size_t r = 0; r < p->rows.n; r++)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/charts/chart_private.h"
 
 /* Fewer digits of a key are no key. */
@@ -163,13 +164,6 @@ static int choose(const struct ct_picture_make *make, const struct ct_traffic_la
 
 /* ---- rows and columns ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The ranks that take part, in order: the members of a communicator, else all. */
 static int list_ranks(const struct ct_picture_make *make, const struct ct_traffic_layer *layer,
 		      int **ranks, size_t *n)
@@ -195,7 +189,7 @@ static int list_ranks(const struct ct_picture_make *make, const struct ct_traffi
 		(*ranks)[out++] = layer->src[i];
 		(*ranks)[out++] = layer->dst[i];
 	}
-	qsort(*ranks, out, sizeof(**ranks), by_number);
+	qsort(*ranks, out, sizeof(**ranks), ct_by_int);
 	*n = 0;
 	for (size_t i = 0; i < out; i++) {
 		if ((*ranks)[i] >= 0 && (!*n || (*ranks)[*n - 1] != (*ranks)[i]))
@@ -258,8 +252,8 @@ static int put_cells(const struct ct_picture_make *make, const struct ct_traffic
 	for (size_t i = 0; i < n * n; i++)
 		cells[i] = make->request->show == CT_SHOW_BANDWIDTH ? CT_PICTURE_NOTHING : 0;
 	for (size_t i = 0; i < layer->n; i++) {
-		const int *src = bsearch(&layer->src[i], ends, n, sizeof(*ends), by_number);
-		const int *dst = bsearch(&layer->dst[i], ends, n, sizeof(*ends), by_number);
+		const int *src = bsearch(&layer->src[i], ends, n, sizeof(*ends), ct_by_int);
+		const int *dst = bsearch(&layer->dst[i], ends, n, sizeof(*ends), ct_by_int);
 
 		cell_of[i] = SIZE_MAX;
 		if (!src || !dst)

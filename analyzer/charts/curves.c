@@ -22,12 +22,7 @@ static int by_curve(const struct ct_class *x, const struct ct_class *y)
 	return CT_UP(comm->index) ?: CT_UP(op);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
-
-	return by_curve(x, y) ?: CT_UP(bytes_class) ?: CT_UP(index);
-}
+CT_SORT_POINTERS_BY(by_size, struct ct_class, by_curve(x, y) ?: CT_UP(bytes_class) ?: CT_UP(index))
 
 CT_SORT_BY(by_transfer, struct ranked, CT_DOWN(transfer_ns) ?: CT_UP(first))
 

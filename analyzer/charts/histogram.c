@@ -9,20 +9,9 @@
 #include "trace/ops.h"
 
 /* Classes of one row are neighbours, once sorted. */
-static int by_row(const void *a, const void *b)
-{
-	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
-
-	return CT_UP(comm->backend) ?: CT_UP(op) ?: CT_UP(grouped) ?: CT_UP(bytes_class);
-}
-
-static int by_index(const void *a, const void *b)
-{
-	const struct ct_class *x = *(struct ct_class *const *)a, *y = *(struct ct_class *const *)b;
-	int order = by_row(a, b);
-
-	return order ?: CT_UP(index);
-}
+CT_SORT_POINTERS_BY(by_row, struct ct_class,
+		    CT_UP(comm->backend) ?: CT_UP(op) ?: CT_UP(grouped) ?: CT_UP(bytes_class))
+CT_SORT_POINTERS_BY(by_index, struct ct_class, by_row(a, b) ?: CT_UP(index))
 
 double ct_class_bus_factor(const struct ct_class *class)
 {

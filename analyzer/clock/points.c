@@ -77,7 +77,7 @@ static uint32_t find_parts(struct ct_clock_points *p, const struct ct_clock_even
 	uint32_t n = 0;
 
 	memcpy(p->sorted, e->members, e->n * sizeof(*p->sorted));
-	qsort(p->sorted, e->n, sizeof(*p->sorted), by_host_and_end);
+	ct_sort(p->sorted, e->n, sizeof(*p->sorted), by_host_and_end);
 	for (uint32_t from = 0; from < e->n; from += p->parts[n++].n)
 		p->parts[n] = part_of(p->sorted, from, e->n);
 	return n;

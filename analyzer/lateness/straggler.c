@@ -91,7 +91,7 @@ static uint64_t usual_free(const struct ct_instance *i, const struct ct_waits *w
 {
 	for (uint32_t m = 0; m < i->n; m++)
 		w->scratch[m] = i->members[m].free_ns;
-	qsort(w->scratch, i->n, sizeof(*w->scratch), ct_by_u64);
+	ct_sort(w->scratch, i->n, sizeof(*w->scratch), ct_by_u64);
 	return w->scratch[(i->n - 1) / 2];
 }
 

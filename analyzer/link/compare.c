@@ -113,7 +113,7 @@ static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 			if (!all->moved[t->first + i].had_begun)
 				sizes[measured++] = all->moved[t->first + i].bytes;
 		}
-		qsort(sizes, measured, sizeof(*sizes), ct_by_double);
+		ct_sort(sizes, measured, sizeof(*sizes), ct_by_double);
 		least = measured ? sizes[(uint32_t)(LARGEST * (measured - 1))] : 0;
 	}
 	for (uint32_t i = t->first; i < t->first + t->n; i++) {
@@ -123,7 +123,7 @@ static uint32_t weigh(const struct ct_transfers *all, const struct ct_track *t,
 		if (m->bytes >= least && !m->had_begun)
 			w[n++] = (struct weighed){ m->ns / expected, t->is_edge ? 1 : expected };
 	}
-	qsort(w, n, sizeof(*w), by_value);
+	ct_sort(w, n, sizeof(*w), by_value);
 	return n;
 }
 

@@ -66,7 +66,7 @@ static void stand_for(const struct ct_transfer *t, struct point *p, const struct
 
 		scratch[i] = each->ns * here / there;
 	}
-	qsort(scratch, p->n, sizeof(*scratch), ct_by_double);
+	ct_sort(scratch, p->n, sizeof(*scratch), ct_by_double);
 	p->ns = ct_quantile(scratch, p->n, 0.25);
 }
 
@@ -100,7 +100,7 @@ static double spread(const struct ct_line *line, const struct point *p, uint32_t
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = fabs(relative(line, &p[i]));
-	qsort(scratch, n, sizeof(*scratch), ct_by_double);
+	ct_sort(scratch, n, sizeof(*scratch), ct_by_double);
 	return CT_SD_OF_MAD * ct_quantile(scratch, n, 0.5) + 1e-3;
 }
 
@@ -197,7 +197,7 @@ int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit)
 	*fit = (struct ct_fit){ .scatter = NAN };
 	if (st != CT_OK)
 		goto out;
-	qsort(transfers, n, sizeof(*transfers), by_bytes);
+	ct_sort(transfers, n, sizeof(*transfers), by_bytes);
 	classify(transfers, n, points);
 	/* The second and third time with the times of a class moved to where they are in it. */
 	for (int round = 0; round < 3 && points->n; round++) {

@@ -37,7 +37,7 @@ static uint32_t collect(const struct ct_transfers *all, const struct ct_track *t
 		if (expected >= LEAST_SHARE * longest)
 			steps[n++] = (struct step){ m, expected, log(m->ns / expected) };
 	}
-	qsort(steps, n, sizeof(*steps), by_end);
+	ct_sort(steps, n, sizeof(*steps), by_end);
 	return n;
 }
 
@@ -47,7 +47,7 @@ static double threshold(const struct step *steps, uint32_t n, double *scratch)
 {
 	for (uint32_t i = 0; i < n; i++)
 		scratch[i] = steps[i].over;
-	qsort(scratch, n, sizeof(*scratch), ct_by_double);
+	ct_sort(scratch, n, sizeof(*scratch), ct_by_double);
 	return fmax(log(1 / CT_SLOW_OP_EFFICIENCY),
 		    DEVIATIONS * (scratch[n / 2] - scratch[n / 4]) / 0.6745);
 }

@@ -6,20 +6,13 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "trace/status.h"
 
 double ct_tomo_reference(double *ratios, size_t n)
 {
-	double at = 0.75 * ((double)n - 1);
-	size_t low;
-
-	if (!n)
-		return NAN;
 	qsort(ratios, n, sizeof(*ratios), ct_by_double);
-	low = (size_t)at;
-	if (low + 1 >= n)
-		return ratios[n - 1];
-	return ratios[low] + (at - (double)low) * (ratios[low + 1] - ratios[low]);
+	return n ? ct_quantile(ratios, n, 0.75) : NAN;
 }
 
 enum ct_tomo_state ct_tomo_state_of(double ratio, double reference)

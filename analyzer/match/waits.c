@@ -42,7 +42,7 @@ void ct_waits_median(const struct ct_instance *i, struct ct_waits *w)
 
 	for (uint32_t m = 0; m < n; m++)
 		w->scratch[m] = w->arrival_ns[m];
-	qsort(w->scratch, n, sizeof(*w->scratch), ct_by_u64);
+	ct_sort(w->scratch, n, sizeof(*w->scratch), ct_by_u64);
 	w->median_ns = n % 2 ? w->scratch[n / 2]
 			     : w->scratch[n / 2 - 1] +
 				       (w->scratch[n / 2] - w->scratch[n / 2 - 1]) / 2;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "trace/status.h"
 
 /* Beats come once a second: who has no later one may have lived so much longer. */
@@ -82,14 +83,7 @@ static int begins_before(const struct ct_exit *a, const struct ct_exit *b)
 					      : a->at.lo_ns < b->at.lo_ns;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ct_exit *x = a, *y = b;
-
-	if (x->at.lo_ns != y->at.lo_ns)
-		return x->at.lo_ns < y->at.lo_ns ? -1 : 1;
-	return x->facts.process < y->facts.process ? -1 : x->facts.process > y->facts.process;
-}
+CT_SORT_BY(by_time, struct ct_exit, CT_UP(at.lo_ns) ?: CT_UP(facts.process))
 
 /* ---- who follows from others ---- */
 

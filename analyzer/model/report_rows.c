@@ -14,12 +14,7 @@ static int compare_comm(uint64_t key, uint32_t nranks, const struct ct_report_co
 	return CT_CMP(key, comm->key) ?: CT_CMP(nranks, comm->nranks);
 }
 
-static int by_comm(const void *a, const void *b)
-{
-	const struct ct_report_comm *x = *(struct ct_report_comm *const *)a;
-
-	return compare_comm(x->key, x->nranks, *(struct ct_report_comm *const *)b);
-}
+CT_SORT_POINTERS_BY(by_comm, struct ct_report_comm, compare_comm(x->key, x->nranks, y))
 
 struct ct_report_comm *ct_report_row_of_comm(const struct ct_report *report, uint64_t key,
 					     uint32_t nranks)
@@ -41,10 +36,7 @@ static int compare_op(const struct ct_report_op *x, const struct ct_report_op *y
 	       CT_UP(bytes_class);
 }
 
-static int by_op(const void *a, const void *b)
-{
-	return compare_op(*(struct ct_report_op *const *)a, *(struct ct_report_op *const *)b);
-}
+CT_SORT_POINTERS_BY(by_op, struct ct_report_op, compare_op(x, y))
 
 struct ct_report_op **ct_report_rows_of_op(const struct ct_report *report, uint64_t comm_key,
 					   unsigned op, unsigned dtype, uint64_t bytes_class,

@@ -184,7 +184,7 @@ static void sample(struct finder *f, const struct sequence *s, uint32_t seat, ui
 
 static uint64_t median(const struct finder *f, int of)
 {
-	qsort(f->samples[of], f->n_samples, sizeof(**f->samples), ct_by_u64);
+	ct_sort(f->samples[of], f->n_samples, sizeof(**f->samples), ct_by_u64);
 	return f->samples[of][f->n_samples / 2];
 }
 
@@ -283,7 +283,7 @@ static int look_at(struct finder *f, uint32_t first, uint32_t end, struct ct_buc
 	const struct sequence *s;
 	uint64_t hash;
 
-	qsort(f->sequences, n, sizeof(*f->sequences), by_hash);
+	ct_sort(f->sequences, n, sizeof(*f->sequences), by_hash);
 	alike = most_frequent(f, n, &from);
 	s = &f->sequences[from];
 	hash = s->hash;
@@ -318,7 +318,7 @@ static int gather(struct finder *f, const uint32_t *cycle_of)
 	for (uint32_t i = 0; i < tape->n_instances; i++)
 		if (cycle_of[i] != CT_NO_CYCLE && may_be_bucket(tape, &tape->instances[i]))
 			f->all[f->n++] = (struct candidate){ .instance = i, .cycle = cycle_of[i] };
-	qsort_r(f->all, f->n, sizeof(*f->all), in_order, tape->instances);
+	ct_sort_r(f->all, f->n, sizeof(*f->all), in_order, tape->instances);
 	f->sequences = calloc((size_t)f->n + 1, sizeof(*f->sequences));
 	for (int k = 0; k < 6; k++) {
 		f->samples[k] = calloc(most, sizeof(**f->samples));

@@ -153,7 +153,7 @@ void ct_sequence_close(struct ct_sequence *s)
 {
 	if (!s->n)
 		return;
-	qsort(s->ops, s->n, sizeof(*s->ops), by_entry);
+	ct_sort(s->ops, s->n, sizeof(*s->ops), by_entry);
 	for (uint32_t i = 0; i < s->n; i++) {
 		if (s->n == s->n_ops)
 			s->ops[i].index = i;

@@ -67,7 +67,7 @@ static uint32_t mode(uint32_t *values, uint32_t n)
 {
 	uint32_t best = 0, best_n = 0;
 
-	qsort(values, n, sizeof(*values), ct_by_u32);
+	ct_sort(values, n, sizeof(*values), ct_by_u32);
 	for (uint32_t i = 0; i < n;) {
 		uint32_t k = i;
 

@@ -228,9 +228,9 @@ int ct_tape_close(struct ct_tape *tape, uint32_t n_seats)
 	for (uint32_t p = 0; p < tape->n_parts; p++)
 		tape->order[next[tape->parts[p].seat]++] = p;
 	for (uint32_t s = 0; s < n_seats; s++)
-		qsort_r(tape->order + tape->seat_first[s],
-			tape->seat_first[s + 1] - tape->seat_first[s], sizeof(*tape->order),
-			by_when, tape->parts);
+		ct_sort_r(tape->order + tape->seat_first[s],
+			  tape->seat_first[s + 1] - tape->seat_first[s], sizeof(*tape->order),
+			  by_when, tape->parts);
 	return CT_OK;
 }
 

@@ -29,13 +29,7 @@ static int collect(void *arg, const struct ct_kept_instance *i)
 	return CT_OK;
 }
 
-static int by_comm(const void *a, const void *b)
-{
-	const struct ct_kept_instance *x = *(const struct ct_kept_instance *const *)a;
-	const struct ct_kept_instance *y = *(const struct ct_kept_instance *const *)b;
-
-	return CT_UP(comm) ?: CT_UP(begin_ns) ?: CT_UP(seq);
-}
+CT_SORT_POINTERS_BY(by_comm, struct ct_kept_instance, CT_UP(comm) ?: CT_UP(begin_ns) ?: CT_UP(seq))
 
 static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t track)
 {

@@ -141,7 +141,7 @@ int ct_draw_threads(struct ct_drawing *x)
 
 	for (uint32_t what = 0; what < d->n_ops + d->n_calls; what++)
 		n += (uint32_t)item_of(x, what, &x->items[n]);
-	qsort(x->items, n, sizeof(*x->items), by_what);
+	ct_sort(x->items, n, sizeof(*x->items), by_what);
 	for (uint32_t from = 0, to; from < n && st == CT_OK; from = to) {
 		uint32_t tid = x->items[from].lane;
 

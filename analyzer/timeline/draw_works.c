@@ -292,7 +292,7 @@ int ct_draw_works(struct ct_drawing *x)
 			x->items[n].slack_ns = work->start_err_ns + work->end_err_ns;
 		n++;
 	}
-	qsort_r(x->items, n, sizeof(*x->items), by_work, d->works);
+	ct_sort_r(x->items, n, sizeof(*x->items), by_work, d->works);
 	for (uint32_t from = 0, to; from < n && st == CT_OK; from = to) {
 		const struct ct_drawn_work *w = &d->works[x->items[from].what];
 		char name[256];

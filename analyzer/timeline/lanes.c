@@ -66,7 +66,7 @@ int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t 
 	struct lane *lanes = NULL;
 	uint32_t used = 0, cap = 0, placed = 0;
 
-	qsort(items, n, sizeof(*items), by_begin);
+	ct_sort(items, n, sizeof(*items), by_begin);
 	for (uint32_t i = 0; i < n; i++) {
 		struct ct_lane_item item = items[i];
 		uint32_t l = 0;
@@ -87,7 +87,7 @@ int64_t ct_lanes_lay(struct ct_lane_item *items, uint32_t n, int nest, uint32_t 
 		item.order = placed;
 		items[placed++] = item;
 	}
-	qsort(items, placed, sizeof(*items), by_lane);
+	ct_sort(items, placed, sizeof(*items), by_lane);
 	*n_lanes = used;
 	free(lanes);
 	return placed;

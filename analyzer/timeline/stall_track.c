@@ -78,7 +78,7 @@ static void put_together(struct ct_stoods *s)
 
 static void make_room(struct ct_stoods *s)
 {
-	qsort(s->all, s->n, sizeof(*s->all), by_seat);
+	ct_sort(s->all, s->n, sizeof(*s->all), by_seat);
 	put_together(s);
 	/* Half of it free, or the next one comes soon. A rank keeps one at least. */
 	while (s->n > s->limit / 2 && s->width_ns < UINT64_MAX / 4) {
@@ -116,7 +116,7 @@ int ct_stoods_close(struct ct_stoods *s, const uint32_t *told, uint32_t n_seats)
 	}
 	s->n = n;
 	if (n)
-		qsort(s->all, n, sizeof(*s->all), by_begin);
+		ct_sort(s->all, n, sizeof(*s->all), by_begin);
 	put_together(s);
 	i = 0;
 	for (uint32_t seat = 0; seat <= n_seats; seat++) {

@@ -95,6 +95,83 @@ static void keys_of_a_comparison_decide_in_their_order(void **state)
 	assert_int_equal(by_both(&low, &low), 0);
 }
 
+struct sorted {
+	uint32_t key, at;
+};
+
+CT_SORT_BY(by_sorted_key, struct sorted, CT_UP(key))
+
+static int by_key_of(const void *a, const void *b, void *keys)
+{
+	const uint32_t *key = keys;
+
+	return CT_CMP(key[*(const uint32_t *)a], key[*(const uint32_t *)b]);
+}
+
+/* Of n with this many different keys: in order, equal ones as they came. `reversed`: the greatest comes first. */
+static void check_sort(uint32_t n, uint32_t keys, int reversed)
+{
+	struct sorted *all = calloc(n + 1, sizeof(*all));
+	uint32_t *key = calloc(n + 1, sizeof(*key)), *order = calloc(n + 1, sizeof(*order));
+	uint32_t random = 12345;
+
+	for (uint32_t k = 0; k < n; k++) {
+		random = random * 1664525 + 1013904223;
+		key[k] = reversed ? (n - k) * keys / n : (random >> 8) % keys;
+		all[k] = (struct sorted){ key[k], k };
+		order[k] = k;
+	}
+	all[n].key = 77;
+	ct_sort(all, n, sizeof(*all), by_sorted_key);
+	ct_sort_r(order, n, sizeof(*order), by_key_of, key);
+	for (uint32_t k = 0; k < n; k++) {
+		assert_int_equal(key[all[k].at], all[k].key);
+		assert_int_equal(order[k], all[k].at);
+		assert_true(!k || all[k - 1].key < all[k].key ||
+			    (all[k - 1].key == all[k].key && all[k - 1].at < all[k].at));
+	}
+	assert_int_equal(all[n].key, 77);
+	free(all);
+	free(key);
+	free(order);
+}
+
+static void sorting_keeps_equal_elements_as_they_came(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < 100; n++) {
+		check_sort(n, 1, 0);
+		check_sort(n, 3, 0);
+		check_sort(n, 1000, 0);
+		check_sort(n, 50, 1);
+	}
+	check_sort(10007, 100, 0);
+	check_sort(10007, 10007, 1);
+}
+
+struct large {
+	uint32_t key;
+	char room[CT_SORT_LARGEST];
+};
+
+CT_SORT_BY(by_large_key, struct large, CT_UP(key))
+
+static void large_elements_are_sorted_too(void **state)
+{
+	static struct large all[50];
+
+	(void)state;
+	for (uint32_t k = 0; k < 50; k++) {
+		all[k].key = k * 7 % 50;
+		all[k].room[CT_SORT_LARGEST - 1] = (char)all[k].key;
+	}
+	ct_sort(all, 50, sizeof(*all), by_large_key);
+	for (uint32_t k = 0; k < 50; k++) {
+		assert_int_equal(all[k].key, k);
+		assert_int_equal(all[k].room[CT_SORT_LARGEST - 1], k);
+	}
+}
+
 static void numbers_are_compared_as_what_they_are(void **state)
 {
 	const int minus = -1, plus = 1;
@@ -198,6 +275,8 @@ int main(void)
 		cmocka_unit_test(an_array_that_cannot_grow_stays_as_it_is),
 		cmocka_unit_test(new_elements_are_zero_where_that_is_asked_for),
 		cmocka_unit_test(keys_of_a_comparison_decide_in_their_order),
+		cmocka_unit_test(sorting_keeps_equal_elements_as_they_came),
+		cmocka_unit_test(large_elements_are_sorted_too),
 		cmocka_unit_test(numbers_are_compared_as_what_they_are),
 		cmocka_unit_test(binomial_tail_is_right),
 		cmocka_unit_test(the_median_is_in_the_middle),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "tools/commtrace/say.h"
 
 static int no_memory(const struct ct_import *import)
@@ -169,29 +170,9 @@ int ct_import_add_call(struct ct_import *import, struct ct_import_process *proce
 	return 0;
 }
 
-static int by_enter(const void *a, const void *b)
-{
-	const struct ct_import_call *x = a, *y = b;
-
-	return (x->enter_ns > y->enter_ns) - (x->enter_ns < y->enter_ns);
-}
-
+CT_SORT_BY(by_enter, struct ct_import_call, CT_UP(enter_ns))
 /* Operations that were entered at once stay in the order of their lines. */
-static int by_enter_and_line(const void *a, const void *b)
-{
-	const struct ct_import_op *x = a, *y = b;
-
-	if (x->op.enter_ns != y->op.enter_ns)
-		return x->op.enter_ns < y->op.enter_ns ? -1 : 1;
-	return (x->line > y->line) - (x->line < y->line);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return (x > y) - (x < y);
-}
+CT_SORT_BY(by_enter_and_line, struct ct_import_op, CT_UP(op.enter_ns) ?: CT_UP(line))
 
 void ct_import_settle(struct ct_import *import)
 {
@@ -208,7 +189,7 @@ void ct_import_settle(struct ct_import *import)
 		struct ct_import_comm *comm = &import->comms[i];
 		size_t n = 0;
 
-		qsort(comm->seen, comm->n_seen, sizeof(*comm->seen), by_value);
+		qsort(comm->seen, comm->n_seen, sizeof(*comm->seen), ct_by_int);
 		for (size_t k = 0; k < comm->n_seen; k++) {
 			if (n == 0 || comm->seen[n - 1] != comm->seen[k])
 				comm->seen[n++] = comm->seen[k];
