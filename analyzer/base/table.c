@@ -5,35 +5,24 @@
 
 #include "trace/status.h"
 
-/* The slot of `key`, or the free one where it would go. The table has room. */
-static size_t slot_of(const struct ct_table *table, uint64_t key)
-{
-	size_t at = ct_mix(key) & (table->cap - 1);
-
-	while (table->slots[at].value && table->slots[at].key != key)
-		at = (at + 1) & (table->cap - 1);
-	return at;
-}
-
 static int grow(struct ct_table *table)
 {
-	struct ct_table bigger = { .cap = table->cap ? 2 * table->cap : 64, .n = table->n };
+	struct ct_table bigger = { .cap = table->cap ? 2 * table->cap : 64,
+				   .n = table->n,
+				   .near = table->near };
 
+	bigger.shift = 64 - (unsigned)__builtin_ctzll(bigger.cap) + bigger.near;
 	bigger.slots = calloc(bigger.cap, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return CT_NOMEM;
 	for (size_t i = 0; i < table->cap; i++) {
 		if (table->slots[i].value)
-			bigger.slots[slot_of(&bigger, table->slots[i].key)] = table->slots[i];
+			bigger.slots[ct_table_slot_of(&bigger,
+						      table->slots[i].key)] = table->slots[i];
 	}
 	free(table->slots);
 	*table = bigger;
 	return CT_OK;
-}
-
-void *ct_table_get(const struct ct_table *table, uint64_t key)
-{
-	return table->cap ? table->slots[slot_of(table, key)].value : NULL;
 }
 
 int ct_table_put(struct ct_table *table, uint64_t key, void *value)
@@ -42,7 +31,7 @@ int ct_table_put(struct ct_table *table, uint64_t key, void *value)
 
 	if (4 * (table->n + 1) > 3 * table->cap && grow(table) != CT_OK)
 		return CT_NOMEM;
-	at = slot_of(table, key);
+	at = ct_table_slot_of(table, key);
 	table->n += table->slots[at].value == NULL;
 	table->slots[at] = (struct ct_table_slot){ key, value };
 	return CT_OK;
@@ -56,14 +45,14 @@ void *ct_table_remove(struct ct_table *table, uint64_t key)
 
 	if (!table->cap)
 		return NULL;
-	hole = slot_of(table, key);
+	hole = ct_table_slot_of(table, key);
 	value = table->slots[hole].value;
 	if (!value)
 		return NULL;
 	table->n--;
 	/* Whoever stands behind the hole and would have liked to stand at it or before moves up. */
 	for (size_t at = (hole + 1) & mask; table->slots[at].value; at = (at + 1) & mask) {
-		size_t home = ct_mix(table->slots[at].key) & mask;
+		size_t home = ct_table_home(table, table->slots[at].key);
 
 		if (((at - home) & mask) >= ((at - hole) & mask)) {
 			table->slots[hole] = table->slots[at];

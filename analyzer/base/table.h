@@ -15,6 +15,9 @@ struct ct_table {
 	} * slots;
 	size_t cap; /* power of two, 0 before the first */
 	size_t n;
+	unsigned near; /* keys that differ only in this many lowest bits get adjacent slots, which is faster where keys are
+			  visited in order; set before the first put */
+	unsigned shift; /* leaves as many of a product's highest bits as there are slots */
 };
 
 /* Spread the bits of a key (splitmix64's finaliser, Stafford variant 13). */
@@ -35,7 +38,32 @@ static inline uint64_t ct_hash_text(const char *text)
 	return ct_mix(h);
 }
 
-void *ct_table_get(const struct ct_table *table, uint64_t key); /* NULL: not there */
+/* The slot of `key`, or the free one where it would go. The table has room. Where it should be is told by the highest bits of
+ * a product, which depend on all bits of the key (2^64 over the golden ratio: Knuth, TAOCP 3, 6.4). */
+static inline size_t ct_table_home(const struct ct_table *table, uint64_t key)
+{
+	const uint64_t golden = 0x9e3779b97f4a7c15ull;
+
+	if (!table->near)
+		return (size_t)(key * golden >> table->shift);
+	return (size_t)((key >> table->near) * golden >> table->shift << table->near |
+			(key & ((1ull << table->near) - 1)));
+}
+
+static inline size_t ct_table_slot_of(const struct ct_table *table, uint64_t key)
+{
+	size_t at = ct_table_home(table, key);
+
+	while (table->slots[at].value && table->slots[at].key != key)
+		at = (at + 1) & (table->cap - 1);
+	return at;
+}
+
+/* NULL: not there. */
+static inline void *ct_table_get(const struct ct_table *table, uint64_t key)
+{
+	return table->cap ? table->slots[ct_table_slot_of(table, key)].value : NULL;
+}
 
 /* Set; `value` is not NULL. 0 or CT_NOMEM. */
 int ct_table_put(struct ct_table *table, uint64_t key, void *value);

@@ -5,8 +5,15 @@
 
 #include "trace/status.h"
 
+/* A rank goes from one sequence number to the next: 8 of them share the cache lines of adjacent slots. */
+#define NEAR 3u
+
+/* Members whose room is kept for the next instance: allocating more than these is little beside filling them. */
+#define KEPT_MEMBERS 8u
+
 struct ct_match {
-	struct ct_table open; /* key -> chain of struct ct_instance */
+	struct ct_table open;	   /* key -> chain of struct ct_instance */
+	struct ct_instance *spare; /* chained by same_key; they keep their members' room */
 	struct ct_instance *oldest, *newest;
 	size_t bytes, max_bytes;
 	ct_match_fn done;
@@ -18,6 +25,7 @@ struct ct_match *ct_match_new(size_t max_bytes, ct_match_fn done, void *arg)
 	struct ct_match *match = calloc(1, sizeof(*match));
 
 	if (match) {
+		match->open.near = NEAR;
 		match->max_bytes = max_bytes;
 		match->done = done;
 		match->arg = arg;
@@ -35,8 +43,13 @@ static void forget(struct ct_match *match, struct ct_instance *i)
 	*(i->older ? &i->older->newer : &match->oldest) = i->newer;
 	*(i->newer ? &i->newer->older : &match->newest) = i->older;
 	match->bytes -= bytes_of(i);
-	free(i->members);
-	free(i);
+	if (i->cap > KEPT_MEMBERS) {
+		free(i->members);
+		i->members = NULL;
+		i->cap = 0;
+	}
+	i->same_key = match->spare;
+	match->spare = i;
 }
 
 void ct_match_free(struct ct_match *match)
@@ -45,6 +58,13 @@ void ct_match_free(struct ct_match *match)
 		return;
 	while (match->oldest)
 		forget(match, match->oldest);
+	while (match->spare) {
+		struct ct_instance *next = match->spare->same_key;
+
+		free(match->spare->members);
+		free(match->spare);
+		match->spare = next;
+	}
 	ct_table_fini(&match->open);
 	free(match);
 }
@@ -52,20 +72,15 @@ void ct_match_free(struct ct_match *match)
 /* Take out of the table, hand out, free. */
 static int release(struct ct_match *match, struct ct_instance *i, int complete)
 {
-	struct ct_instance *head = ct_table_get(&match->open, i->key);
+	struct ct_instance *head = ct_table_remove(&match->open, i->key), **at = &head;
 	int st = CT_OK;
 
-	if (head != i) {
-		while (head->same_key != i)
-			head = head->same_key;
-		head->same_key = i->same_key;
-	} else if (i->same_key) {
-		st = ct_table_put(&match->open, i->key, i->same_key);
-	} else {
-		ct_table_remove(&match->open, i->key);
-	}
-	if (st == CT_OK)
-		st = match->done(match->arg, i, complete);
+	while (*at != i)
+		at = &(*at)->same_key;
+	*at = i->same_key;
+	if (head)
+		st = ct_table_put(&match->open, i->key, head);
+	st = st ?: match->done(match->arg, i, complete);
 	forget(match, i);
 	return st;
 }
@@ -81,9 +96,11 @@ struct what {
 static uint64_t key_of(const struct what *w)
 {
 	uint64_t pair = (uint64_t)(uint32_t)w->src << 32 | (uint32_t)w->dst;
-	uint64_t key = ct_mix(w->seq + ct_mix((uint64_t)w->comm->index << 32 | w->tag));
+	uint64_t key = (w->seq >> NEAR) + ct_mix((uint64_t)w->comm->index << 32 | w->tag);
 
-	return w->src == -1 ? key : ct_mix(key ^ ct_mix(pair + 1));
+	if (w->src != -1)
+		key ^= ct_mix(pair + 1);
+	return key << NEAR | (w->seq & ((1u << NEAR) - 1));
 }
 
 static struct ct_instance *find(const struct ct_match *match, const struct what *w, uint64_t key)
@@ -99,23 +116,32 @@ static struct ct_instance *find(const struct ct_match *match, const struct what 
 static struct ct_instance *create(struct ct_match *match, const struct what *w, uint64_t key,
 				  uint32_t n_expected)
 {
-	struct ct_instance *i = calloc(1, sizeof(*i));
+	struct ct_instance *i = match->spare;
 
+	if (i)
+		match->spare = i->same_key;
+	else
+		i = calloc(1, sizeof(*i));
 	if (!i)
 		return NULL;
-	i->same_key = ct_table_get(&match->open, key);
+	*i = (struct ct_instance){
+		.comm = w->comm,
+		.seq = w->seq,
+		.key = key,
+		.src = w->src,
+		.dst = w->dst,
+		.tag = w->tag,
+		.n_expected = n_expected,
+		.cap = i->cap,
+		.members = i->members,
+		.same_key = ct_table_get(&match->open, key),
+		.older = match->newest,
+	};
 	if (ct_table_put(&match->open, key, i) != CT_OK) {
-		free(i);
+		i->same_key = match->spare;
+		match->spare = i;
 		return NULL;
 	}
-	i->comm = w->comm;
-	i->seq = w->seq;
-	i->key = key;
-	i->src = w->src;
-	i->dst = w->dst;
-	i->tag = w->tag;
-	i->n_expected = n_expected;
-	i->older = match->newest;
 	*(match->newest ? &match->newest->newer : &match->oldest) = i;
 	match->newest = i;
 	match->bytes += bytes_of(i);
@@ -183,8 +209,7 @@ static int add(struct ct_match *match, const struct what *w, uint32_t n_expected
 		if (!i)
 			return CT_NOMEM;
 	}
-	if (st == CT_OK)
-		st = append(match, i, member);
+	st = st ?: append(match, i, member);
 	if (st == CT_OK && i->n == i->n_expected)
 		st = release(match, i, 1);
 	while (st == CT_OK && match->bytes > match->max_bytes)

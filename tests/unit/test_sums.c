@@ -27,29 +27,55 @@ static uint64_t next_random(void)
 
 /* ---- table ---- */
 
-static void table_finds_what_was_put_and_forgets_what_was_removed(void **state)
+/* Keys are `apart` from one another. */
+static void try_table(unsigned near, uint64_t apart)
 {
 	enum { KEYS = 500 };
-	struct ct_table table = { 0 };
+	struct ct_table table = { .near = near };
 	char values[KEYS] = { 0 };
 	int there[KEYS] = { 0 };
 
-	(void)state;
 	for (int step = 0; step < 100000; step++) {
 		uint64_t key = next_random() % KEYS;
 
 		if (next_random() % 2) {
-			assert_int_equal(ct_table_put(&table, key * 64, &values[key]), CT_OK);
+			assert_int_equal(ct_table_put(&table, key * apart, &values[key]), CT_OK);
 			there[key] = 1;
 		} else {
-			void *was = ct_table_remove(&table, key * 64);
+			void *was = ct_table_remove(&table, key * apart);
 
 			assert_ptr_equal(was, there[key] ? &values[key] : NULL);
 			there[key] = 0;
 		}
 		key = next_random() % KEYS;
-		assert_ptr_equal(ct_table_get(&table, key * 64), there[key] ? &values[key] : NULL);
+		assert_ptr_equal(ct_table_get(&table, key * apart),
+				 there[key] ? &values[key] : NULL);
 	}
+	ct_table_fini(&table);
+}
+
+static void table_finds_what_was_put_and_forgets_what_was_removed(void **state)
+{
+	(void)state;
+	try_table(0, 64);
+	try_table(0, 1);
+	try_table(3, 1);
+	try_table(3, 8);
+}
+
+static void neighbouring_keys_lie_side_by_side_where_they_are_to(void **state)
+{
+	struct ct_table table = { .near = 3 };
+	char values[8];
+	size_t at = 0;
+
+	(void)state;
+	for (uint64_t low = 0; low < 8; low++)
+		assert_int_equal(ct_table_put(&table, 8000 + low, &values[low]), CT_OK);
+	while (table.slots[at].key != 8000)
+		at++;
+	for (uint64_t low = 0; low < 8; low++)
+		assert_int_equal(table.slots[at + low].key, 8000 + low);
 	ct_table_fini(&table);
 }
 
@@ -292,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_finds_what_was_put_and_forgets_what_was_removed),
+		cmocka_unit_test(neighbouring_keys_lie_side_by_side_where_they_are_to),
 		cmocka_unit_test(percentile_is_within_a_64th_of_the_true_one),
 		cmocka_unit_test(merged_histograms_are_the_histogram_of_both),
 		cmocka_unit_test(sum_without_the_largest_leaves_out_the_largest),
