@@ -48,27 +48,6 @@ int ct_hist_add(struct ct_hist *hist, uint64_t value)
 	return CT_OK;
 }
 
-int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from)
-{
-	for (unsigned row = 0; row < CT_HIST_ROWS; row++) {
-		uint64_t *cells;
-
-		if (!from->rows[row])
-			continue;
-		cells = row_at(into, row);
-		if (!cells)
-			return CT_NOMEM;
-		for (unsigned cell = 0; cell < CT_HIST_CELLS; cell++)
-			cells[cell] += from->rows[row][cell];
-	}
-	into->n += from->n;
-	if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
-		into->sum = UINT64_MAX;
-	if (from->max > into->max)
-		into->max = from->max;
-	return CT_OK;
-}
-
 /* Add `n` times the value. 0 or CT_NOMEM. */
 static int add_many(struct ct_hist *hist, uint64_t value, uint64_t n)
 {
@@ -124,22 +103,6 @@ uint64_t ct_hist_quantile(const struct ct_hist *hist, double q)
 		}
 	}
 	return hist->max;
-}
-
-uint64_t ct_hist_sum_without_largest(const struct ct_hist *hist, uint64_t n)
-{
-	double sum = 0;
-
-	for (unsigned row = CT_HIST_ROWS; row-- > 0;) {
-		for (unsigned cell = CT_HIST_CELLS; hist->rows[row] && cell-- > 0;) {
-			uint64_t in_cell = hist->rows[row][cell];
-			uint64_t cut = in_cell < n ? in_cell : n;
-
-			n -= cut;
-			sum += (double)(in_cell - cut) * (double)value_of(row, cell);
-		}
-	}
-	return sum < 1.8e19 ? (uint64_t)sum : UINT64_MAX;
 }
 
 void ct_hist_fini(struct ct_hist *hist)

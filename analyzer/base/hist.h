@@ -22,17 +22,11 @@ struct ct_hist {
 /* 0 or CT_NOMEM. */
 int ct_hist_add(struct ct_hist *hist, uint64_t value);
 
-/* Add `from` to `into`. 0 or CT_NOMEM. */
-int ct_hist_merge(struct ct_hist *into, const struct ct_hist *from);
-
-/* Likewise its values times `factor`: percentiles are within another 1/64. 0 or CT_NOMEM. */
+/* Add the values of `from` times `factor` to `into`: percentiles are within another 1/64. 0 or CT_NOMEM. */
 int ct_hist_merge_scaled(struct ct_hist *into, const struct ct_hist *from, double factor);
 
 /* The smallest cell that holds at least the share `q` (0..1) of the values; UINT64_MAX if it is empty. */
 uint64_t ct_hist_quantile(const struct ct_hist *hist, double q);
-
-/* Sum of all but the `n` largest values, within 1/64 of it. */
-uint64_t ct_hist_sum_without_largest(const struct ct_hist *hist, uint64_t n);
 
 void ct_hist_fini(struct ct_hist *hist);
 

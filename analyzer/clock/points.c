@@ -126,10 +126,8 @@ static struct ct_clock_edge *edge_of(struct ct_clock_points *p, const struct ct_
 
 	if (edge)
 		return edge;
-	if (p->n_edges == p->max_edges) {
-		p->without_edge++;
+	if (p->n_edges == p->max_edges)
 		return NULL;
-	}
 	edge = ct_edge_new(a->host, b->host, a->end_ns, b->end_ns - a->end_ns);
 	if (!edge || ct_table_put(&p->by_pair, key, edge) != CT_OK) {
 		ct_edge_free(edge);

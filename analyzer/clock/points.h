@@ -62,7 +62,6 @@ struct ct_clock_points {
 	struct ct_table by_pair; /* (first, second) -> edge */
 	struct ct_clock_edge **edges;
 	uint32_t n_edges, max_edges;
-	uint64_t without_edge; /* pairs of operations that had no room */
 	struct ct_clock_seat **seats;
 	uint32_t n_seats;
 	/* of the operation at hand */

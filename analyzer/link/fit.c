@@ -242,12 +242,3 @@ double ct_fit_expect(const struct ct_fit *fit, double bytes)
 
 	return fit->regimes ? line->alpha_ns + line->ns_per_byte * bytes : NAN;
 }
-
-double ct_fit_half_bytes(const struct ct_fit *fit)
-{
-	const struct ct_line *line = &fit->lines[fit->regimes == 2];
-
-	if (!fit->regimes || !fit->has_alpha || line->ns_per_byte <= 0)
-		return NAN;
-	return line->alpha_ns / line->ns_per_byte;
-}

@@ -42,7 +42,4 @@ int ct_fit(struct ct_transfer *transfers, size_t n, struct ct_fit *fit);
 /* What a transfer of this size is to take, ns; NAN: nothing is known. */
 double ct_fit_expect(const struct ct_fit *fit, double bytes);
 
-/* Where half of the time is latency: alpha / beta of the line for large sizes. NAN: alpha is not known. */
-double ct_fit_half_bytes(const struct ct_fit *fit);
-
 #endif

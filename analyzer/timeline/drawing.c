@@ -328,16 +328,3 @@ int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_char
 		ct_fail(err, st, "%s", ct_status_text(st));
 	return st;
 }
-
-int ct_chart_draw(const struct ct_run *run, const struct ct_chart_options *options,
-		  const struct ct_chart_sink *sink, struct ct_chart_result *result,
-		  struct ct_err *err)
-{
-	struct ct_chart *chart;
-	int st = ct_chart_open(run, options, &chart, result, err);
-
-	if (st == CT_OK)
-		st = ct_chart_draw_view(chart, 0, sink, result, err);
-	ct_chart_close(chart);
-	return st;
-}

@@ -211,9 +211,4 @@ const struct ct_report *ct_chart_report(const struct ct_chart *chart);
 int ct_chart_draw_view(struct ct_chart *chart, size_t view, const struct ct_chart_sink *sink,
 		       struct ct_chart_result *result, struct ct_err *err);
 
-/* Open, draw the first view, close: for who has one sink and options->split is not CT_SPLIT_DETAILS. As those. */
-int ct_chart_draw(const struct ct_run *run, const struct ct_chart_options *options,
-		  const struct ct_chart_sink *sink, struct ct_chart_result *result,
-		  struct ct_err *err);
-
 #endif

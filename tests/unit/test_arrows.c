@@ -122,13 +122,16 @@ static void each_send_is_joined_with_its_receive(void **state)
 	const char *path = fx_path("run");
 	struct ct_chart_result result;
 	struct ct_err err = { 0 };
+	struct ct_chart *chart;
 	struct ct_run *run;
 
 	(void)state;
 	ct_report_free(stencil_report(&o, NULL, NULL));
 	assert_int_equal(ct_run_open(&path, 1, NULL, &run, &err), CT_OK);
-	if (ct_chart_draw(run, &options, &sink, &result, &err) != CT_OK)
+	if (ct_chart_open(run, &options, &chart, &result, &err) != CT_OK ||
+	    ct_chart_draw_view(chart, 0, &sink, &result, &err) != CT_OK)
 		fail_msg("%s", err.text);
+	ct_chart_close(chart);
 	ct_run_close(run);
 	assert_int_equal(drawn.messages, RANKS * STEPS * 4);
 	assert_int_equal(drawn.n_arrows, RANKS * STEPS * 2);
