@@ -174,13 +174,9 @@ int ct_plot_curve(const struct ct_report *report, size_t curve, struct ct_arena 
 	int st;
 
 	*plot = (struct ct_plot){ .comm_key = c->comm_key };
-	st = make_axes(c, memory, plot, &x, &y);
-	if (st == CT_OK)
-		st = put_points(c, memory, plot, &x, &y);
-	if (st == CT_OK)
-		st = put_limit(c, memory, plot, &y);
-	if (st == CT_OK)
-		st = tell(plot, curve, c, memory);
+	st = make_axes(c, memory, plot, &x, &y) ?: put_points(c, memory, plot, &x, &y);
+	st = st ?: put_limit(c, memory, plot, &y);
+	st = st ?: tell(plot, curve, c, memory);
 	plot->title = title_of(c, memory);
 	plot->summary = summary_of(c, memory);
 	return st == CT_OK && (!plot->title || !plot->summary) ? CT_NOMEM : st;

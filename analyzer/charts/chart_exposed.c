@@ -179,12 +179,6 @@ int ct_plot_exposed(const struct ct_report *report, int beside, struct ct_arena 
 				  .picks = "cycles.items.{i}.last_rank" };
 	if (!report->cycles.n_items)
 		return CT_EMPTY;
-	st = make_axes(&m);
-	if (st == CT_OK)
-		st = put_series(&m);
-	if (st == CT_OK)
-		st = sum_up(&m);
-	if (st == CT_OK)
-		st = note(&m);
+	st = make_axes(&m) ?: put_series(&m) ?: sum_up(&m) ?: note(&m);
 	return st == CT_OK ? mark(&m, report) : st;
 }

@@ -161,16 +161,12 @@ int ct_picture_waits(const struct ct_picture_make *make)
 	int late = make->request->show == CT_SHOW_LATENESS;
 	struct ct_picture *p = make->picture;
 	struct rows rows;
-	int st = choose_rows(make, &w->rows, &rows);
+	int st = choose_rows(make, &w->rows, &rows) ?: ct_picture_size(make, rows.n, w->columns);
 
-	if (st == CT_OK)
-		st = ct_picture_size(make, rows.n, w->columns);
 	if (st == CT_EMPTY)
 		return ct_fail(make->err, st, "%s", w->why ? w->why : "nobody communicated");
-	if (st == CT_OK)
-		st = name_rows(make, &rows);
-	if (st == CT_OK)
-		st = name_times(make, w);
+	st = st ?: name_rows(make, &rows);
+	st = st ?: name_times(make, w);
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, late ? w->lateness_ns : w->wait_ns);
@@ -259,16 +255,12 @@ int ct_picture_cycles(const struct ct_picture_make *make)
 	struct ct_picture *p = make->picture;
 	struct rows rows;
 	double *ratios;
-	int st = choose_rows(make, &h->rows, &rows);
+	int st = choose_rows(make, &h->rows, &rows) ?: ct_picture_size(make, rows.n, h->columns);
 
-	if (st == CT_OK)
-		st = ct_picture_size(make, rows.n, h->columns);
 	if (st == CT_EMPTY)
 		return ct_fail(make->err, st, "%s", h->why ? h->why : "no cycles were found");
-	if (st == CT_OK)
-		st = name_rows(make, &rows);
-	if (st == CT_OK)
-		st = name_cycles(make, h);
+	st = st ?: name_rows(make, &rows);
+	st = st ?: name_cycles(make, h);
 	if (st != CT_OK)
 		return st;
 	put_cells(p, &rows, h->gap_ns);

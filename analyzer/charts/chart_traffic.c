@@ -222,8 +222,7 @@ static int name_ends(const struct ct_picture_make *make, const int *ends, size_t
 					     : ct_arena_printf(make->memory, "%d", ends[i]);
 
 		st = ct_picture_name(&p->rows, i, name, NULL);
-		if (st == CT_OK)
-			st = ct_picture_name(&p->columns, i, name, NULL);
+		st = st ?: ct_picture_name(&p->columns, i, name, NULL);
 	}
 	return st;
 }
@@ -375,10 +374,8 @@ int ct_picture_traffic(const struct ct_picture_make *make)
 		return ct_fail(make->err, CT_EMPTY, "no message in it has a known time");
 	are_hosts = strcmp(layer->scope, "host") == 0;
 	st = are_hosts ? list_hosts(make, &ends, &n) : list_ranks(make, layer, &ends, &n);
-	if (st == CT_OK)
-		st = ct_picture_size(make, n, n);
-	if (st == CT_OK)
-		st = name_ends(make, ends, n, are_hosts);
+	st = st ?: ct_picture_size(make, n, n);
+	st = st ?: name_ends(make, ends, n, are_hosts);
 	if (st != CT_OK)
 		return st;
 	if (put_cells(make, layer, ends, n) != CT_OK || tell(make, layer) != CT_OK)

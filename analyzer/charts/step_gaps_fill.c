@@ -153,9 +153,7 @@ static int paint(struct picture *p, struct ct_report_heat_cycles *out)
 	p->medians = malloc(p->columns * sizeof(*p->medians));
 	if (!p->of_seats || !p->medians)
 		return CT_NOMEM;
-	st = fill_seats(p, &err_ns);
-	if (st == CT_OK)
-		st = find_medians(p);
+	st = fill_seats(p, &err_ns) ?: find_medians(p);
 	if (st < 0)
 		return st;
 	if (!st) {

@@ -182,9 +182,7 @@ static int relate(struct ct_clock_points *p, const struct ct_clock_event *e,
 	if (!edge)
 		return failed ? CT_NOMEM : CT_OK;
 	if (e->kind == CT_CLOCK_SYNC) {
-		st = cause(edge, a, b);
-		if (st == CT_OK)
-			st = cause(edge, b, a);
+		st = cause(edge, a, b) ?: cause(edge, b, a);
 		return st == CT_OK && !e->no_ends ? couple(edge, e, a, b) : st;
 	}
 	/* Only `one`, and who is not, say something of each other. */

@@ -139,8 +139,7 @@ static int add(struct ct_relation *r, const struct ct_clock_edge *e, const struc
 	uint64_t more = e->y0 + (uint64_t)(int64_t)llround(k->y);
 	int st = ct_map_add(&r->to[0], t, (int64_t)more, k->err);
 
-	if (st == CT_OK)
-		st = ct_map_add(&r->to[1], t + more, (int64_t)(0 - more), k->err);
+	st = st ?: ct_map_add(&r->to[1], t + more, (int64_t)(0 - more), k->err);
 	r->err += k->err;
 	return st;
 }

@@ -87,9 +87,7 @@ static int relate_edges(const struct ct_clock_points *p, double bias, struct ct_
 	int st = CT_OK;
 
 	for (uint32_t e = 0; e < p->n_edges && st == CT_OK; e++) {
-		st = ct_edge_finish(p->edges[e]);
-		if (st == CT_OK)
-			st = ct_relate(p->edges[e], both, &relations[e]);
+		st = ct_edge_finish(p->edges[e]) ?: ct_relate(p->edges[e], both, &relations[e]);
 	}
 	return st;
 }
@@ -149,8 +147,7 @@ static int fill_hosts(struct ct_clocks *c, const struct ct_clock_points *p,
 	uint32_t n = 0;
 	int st = nodes && ordered ? CT_OK : CT_NOMEM;
 
-	if (st == CT_OK)
-		st = ct_tree(relations, p->n_edges, c->reference, nodes, c->n_hosts);
+	st = st ?: ct_tree(relations, p->n_edges, c->reference, nodes, c->n_hosts);
 	for (uint32_t h = 0; h < c->n_hosts && st == CT_OK; h++) {
 		c->hosts[h].quality = CT_CLOCK_ABSENT;
 		c->hosts[h].err_ns = CT_CLOCK_UNKNOWN;
@@ -193,10 +190,8 @@ int ct_clocks_solve(struct ct_clock_points *p, uint32_t reference, struct ct_clo
 		c->maps = calloc(p->n_hosts + 1, sizeof(*c->maps));
 		st = c->hosts && c->maps ? test_hosts(p, c, &bias) : CT_NOMEM;
 	}
-	if (st == CT_OK)
-		st = relate_edges(p, bias, relations);
-	if (st == CT_OK)
-		st = fill_hosts(c, p, relations);
+	st = st ?: relate_edges(p, bias, relations);
+	st = st ?: fill_hosts(c, p, relations);
 	for (uint32_t e = 0; relations && e < p->n_edges; e++)
 		ct_relation_fini(&relations[e]);
 	free(relations);

@@ -254,10 +254,8 @@ static int fill(struct side *s)
 int ct_environment_fill(const struct ct_model *model, struct ct_report *report)
 {
 	struct side s = { .model = model, .report = report, .out = &report->environment };
-	int st = collect(&s);
+	int st = collect(&s) ?: fill(&s);
 
-	if (st == CT_OK)
-		st = fill(&s);
 	free(s.all);
 	free(s.seats);
 	return st;

@@ -180,8 +180,7 @@ static int tell(const struct ct_model *model, const struct ct_report *report,
 			if (model->seats[seat].host == t->host_index)
 				ranks[n++] = model->seats[seat].rank;
 	}
-	if (st == CT_OK)
-		st = ct_finding_ranks(list, f, ranks, n);
+	st = st ?: ct_finding_ranks(list, f, ranks, n);
 	free(ranks);
 	return st == CT_OK ? describe(list, f, &s) : st;
 }

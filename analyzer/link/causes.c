@@ -286,9 +286,7 @@ int ct_causes_find(const struct ct_transfers *transfers, const struct ct_compari
 	st = make_paths(transfers, comparison, out);
 	if (st != CT_OK)
 		return st;
-	st = ask(out, host_of, 0, 0, n_seats, &within);
-	if (st == CT_OK)
-		st = take_answer(&within, CT_CAUSE_RANKS, out);
+	st = ask(out, host_of, 0, 0, n_seats, &within) ?: take_answer(&within, CT_CAUSE_RANKS, out);
 	question_fini(&within);
 	if (st != CT_OK)
 		return st;

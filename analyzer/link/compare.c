@@ -306,8 +306,7 @@ int ct_compare(const struct ct_transfers *all, struct ct_comparison *out)
 	k.members = malloc(((size_t)all->n_tracks + 1) * sizeof(*k.members));
 	if (out->of && k.w && k.pool && k.sizes && k.ratios && k.members)
 		st = fit_tracks(all, &k, out);
-	if (st == CT_OK)
-		st = sort_into_classes(all, out);
+	st = st ?: sort_into_classes(all, out);
 	if (st == CT_OK) {
 		out->lines = calloc((size_t)out->n_classes + 1, sizeof(*out->lines));
 		st = out->lines ? compare_classes(all, &k, out) : CT_NOMEM;

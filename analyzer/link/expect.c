@@ -198,8 +198,7 @@ int ct_expect_read(const char *text, size_t len, struct ct_expect **out, struct 
 	}
 	if (st == CT_OK && !json_is_object(e->json))
 		st = ct_fail(err, CT_FORMAT, "offset 0: not an object");
-	if (st == CT_OK)
-		st = take_rules(e, err);
+	st = st ?: take_rules(e, err);
 	if (st != CT_OK) {
 		ct_expect_free(e);
 		return st;

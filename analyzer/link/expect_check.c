@@ -230,8 +230,7 @@ int ct_expect_check(const struct ct_expect *expect, struct ct_report *report)
 	for (size_t r = 0; r < expect->n; r++)
 		for (int m = 0; m < CT_EXPECT_METRICS; m++)
 			n += expect->rules[r].has[m] != 0;
-	if (st == CT_OK)
-		st = fill(&c, expect, n);
+	st = st ?: fill(&c, expect, n);
 	ct_table_fini(&c.comms);
 	return st;
 }

@@ -35,8 +35,7 @@ int ct_links_measure(const struct ct_model *model, const struct ct_tape *log,
 		return CT_NOMEM;
 	st = ct_transfers_gather(log, model->host_of, model->n_seats, err, &links->transfers);
 	free(err);
-	if (st == CT_OK)
-		st = ct_compare(&links->transfers, &links->comparison);
+	st = st ?: ct_compare(&links->transfers, &links->comparison);
 	if (st == CT_OK)
 		st = ct_causes_find(&links->transfers, &links->comparison, model->host_of,
 				    model->n_seats, model->attempts->n_hosts, &links->causes);

@@ -362,13 +362,10 @@ int ct_transfers_gather(const struct ct_tape *tape, const uint32_t *host_of, uin
 	int st;
 
 	*out = (struct ct_transfers){ 0 };
-	st = place_seats(&g, n_seats);
-	if (st == CT_OK)
-		st = sum_launches(&g);
+	st = place_seats(&g, n_seats) ?: sum_launches(&g);
 	for (uint32_t k = 0; k < tape->n_instances && st == CT_OK; k++)
 		st = take(&g, &tape->instances[k]);
-	if (st == CT_OK)
-		st = sort(out);
+	st = st ?: sort(out);
 	free(g.local_of);
 	free(g.seen_on);
 	free(g.groups);

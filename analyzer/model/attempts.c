@@ -99,9 +99,7 @@ int ct_attempts_find(const struct ct_run *run, struct ct_attempts *attempts)
 	for (size_t i = 0; i < run->n_processes; i++)
 		order[i] = (struct started){ run->processes[i].id.start_unix_ns, (uint32_t)i };
 	qsort(order, run->n_processes, sizeof(*order), by_start);
-	st = find_hosts(run, order, attempts);
-	if (st == CT_OK)
-		st = find_attempts(run, order, attempts);
+	st = find_hosts(run, order, attempts) ?: find_attempts(run, order, attempts);
 out:
 	free(order);
 	if (st != CT_OK)

@@ -48,8 +48,7 @@ static int measure(struct ct_study *s)
 	int st = ct_exposed_sum(tape, s->exposures, &s->spans, s->told, model->comms.n,
 				&s->exposed);
 
-	if (st == CT_OK)
-		st = ct_stream_gaps_find(tape, &s->cuts, s->cycle_of, &s->gaps);
+	st = st ?: ct_stream_gaps_find(tape, &s->cuts, s->cycle_of, &s->gaps);
 	is_pipeline = calloc((size_t)model->comms.n + 1, 1);
 	if (st != CT_OK || !is_pipeline) {
 		free(is_pipeline);
@@ -293,17 +292,14 @@ static int fill(struct ct_study *s)
 	fill_ops(s);
 	fill_comms(s);
 	fill_cycles(s);
-	if (st == CT_OK)
-		st = fill_pipelines(s);
+	st = st ?: fill_pipelines(s);
 	return st == CT_OK ? fill_share(s) : st;
 }
 
 int ct_overlap_study(struct ct_study *s, const uint64_t *cut_ns, uint32_t n_cycles)
 {
-	int st = prepare(s, cut_ns, n_cycles);
+	int st = prepare(s, cut_ns, n_cycles) ?: measure(s);
 
-	if (st == CT_OK)
-		st = measure(s);
 	return st == CT_OK ? fill(s) : st;
 }
 

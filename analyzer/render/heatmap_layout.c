@@ -252,18 +252,14 @@ int ct_heatmap_lay_out(const struct ct_picture *p, struct ct_arena *memory,
 	if (st == CT_OK)
 		st = add(l, (struct ct_heatmap_text){ PAD, (int)l->plot.y - 7, -1, 0, 1,
 						      p->rows.title });
-	if (st == CT_OK)
-		st = name_rows(p, memory, l);
-	if (st == CT_OK)
-		st = name_columns(p, memory, l);
+	st = st ?: name_rows(p, memory, l);
+	st = st ?: name_columns(p, memory, l);
 	if (st == CT_OK)
 		st = add(l, (struct ct_heatmap_text){ (int)l->plot.x, (int)y, -1, 0, 1,
 						      p->columns.title });
-	if (st == CT_OK)
-		st = add_legend(p, l, y + 12);
+	st = st ?: add_legend(p, l, y + 12);
 	y += 12 + 38 + 18;
-	if (st == CT_OK)
-		st = add_notes(p, memory, l, &y);
+	st = st ?: add_notes(p, memory, l, &y);
 	l->height = y;
 	return st;
 }

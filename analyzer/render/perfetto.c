@@ -211,8 +211,7 @@ static int enter_track(struct ct_perfetto *p, uint32_t track)
 	if (track == p->track)
 		return CT_OK;
 	st = close_to(p, 0, 1);
-	if (st == CT_OK)
-		st = ct_grow_zeroed(&p->left, &p->cap_left, track / 8 + 1, sizeof(*p->left));
+	st = st ?: ct_grow_zeroed(&p->left, &p->cap_left, track / 8 + 1, sizeof(*p->left));
 	if (st != CT_OK)
 		return st;
 	p->track = track;
@@ -250,8 +249,7 @@ static int on_begin(void *arg, const struct ct_texts *texts, uint64_t begin_unix
 
 	p->texts = texts;
 	st = put_packet(p, ct_packet_clock(&p->packet, begin_unix_ns));
-	if (st == CT_OK)
-		st = put_packet(p, ct_packet_facts(&p->packet, facts, n));
+	st = st ?: put_packet(p, ct_packet_facts(&p->packet, facts, n));
 	return st == CT_OK ? put_packet(p, ct_packet_first(&p->packet)) : st;
 }
 
@@ -268,10 +266,8 @@ static int on_slice(void *arg, const struct ct_chart_slice *slice)
 	int st = enter_track(p, slice->track);
 	uint8_t *at;
 
-	if (st == CT_OK)
-		st = close_to(p, slice->depth, 0);
-	if (st == CT_OK)
-		st = tell_all(p, slice);
+	st = st ?: close_to(p, slice->depth, 0);
+	st = st ?: tell_all(p, slice);
 	if (st != CT_OK)
 		return st;
 	check_slice(p, slice);

@@ -34,8 +34,7 @@ int ct_expect_open(const char *path, struct ct_expect **expect)
 	if (st == CT_OK && ferror(file))
 		st = ct_fail(&err, CT_IO, "%s", strerror(errno));
 	fclose(file);
-	if (st == CT_OK)
-		st = ct_expect_read(text, len, expect, &err);
+	st = st ?: ct_expect_read(text, len, expect, &err);
 	free(text);
 	if (st == CT_OK)
 		return 0;

@@ -182,10 +182,8 @@ static int put_comms(struct writer *w)
 			rec.nranks = (uint32_t)rec.rank + 1;
 		if (rec.name)
 			st = put_string(w, rec.name, comm->name);
-		if (st == CT_OK)
-			st = ct_block_add_rare(&w->block, CT_KIND_COMM, &rec, sizeof(rec));
-		if (st == CT_OK)
-			st = flush_if_full(w);
+		st = st ?: ct_block_add_rare(&w->block, CT_KIND_COMM, &rec, sizeof(rec));
+		st = st ?: flush_if_full(w);
 	}
 	return st;
 }
@@ -277,8 +275,7 @@ static int put_op(struct writer *w, size_t index)
 		st = ct_block_add_extent(&w->block, &next);
 		run = &w->block.extents[w->block.n_extents - 1];
 	}
-	if (st == CT_OK)
-		st = ct_block_add_op(&w->block, &op);
+	st = st ?: ct_block_add_op(&w->block, &op);
 	if (st != CT_OK)
 		return st;
 	run->n_slots++;
@@ -392,10 +389,8 @@ static int put_calls(struct writer *w, uint64_t until_ns)
 	while (w->n_calls < process->n_calls && st == CT_OK &&
 	       process->calls[w->n_calls].enter_ns <= until_ns) {
 		st = flush_if_long(w, process->calls[w->n_calls].enter_ns);
-		if (st == CT_OK)
-			st = put_call(w, &process->calls[w->n_calls++]);
-		if (st == CT_OK)
-			st = flush_if_full(w);
+		st = st ?: put_call(w, &process->calls[w->n_calls++]);
+		st = st ?: flush_if_full(w);
 	}
 	return st;
 }
@@ -410,12 +405,9 @@ static int write_ops(struct writer *w)
 
 		st = put_calls(w, op->launch.end_ns > op->op.enter_ns ? op->launch.end_ns
 								      : op->op.enter_ns);
-		if (st == CT_OK)
-			st = flush_if_long(w, op->op.enter_ns);
-		if (st == CT_OK)
-			st = put_op(w, i);
-		if (st == CT_OK)
-			st = flush_if_full(w);
+		st = st ?: flush_if_long(w, op->op.enter_ns);
+		st = st ?: put_op(w, i);
+		st = st ?: flush_if_full(w);
 	}
 	return st == CT_OK ? put_calls(w, UINT64_MAX) : st;
 }
@@ -433,25 +425,17 @@ static int write_process(struct writer *w, int dirfd, const char *run_dir)
 	ct_segment_init(&w->segment, &id, dirfd);
 	st = ct_segment_next(&w->segment, &w->err);
 	ct_block_reset(&w->block, CT_BLOCK_CHECKPOINT);
-	if (st == CT_OK)
-		st = count_groups(w);
-	if (st == CT_OK)
-		st = put_strings(w);
-	if (st == CT_OK)
-		st = put_comms(w);
-	if (st == CT_OK)
-		st = flush(w, CT_BLOCK_DATA);
-	if (st == CT_OK)
-		st = write_ops(w);
+	st = st ?: count_groups(w);
+	st = st ?: put_strings(w);
+	st = st ?: put_comms(w);
+	st = st ?: flush(w, CT_BLOCK_DATA);
+	st = st ?: write_ops(w);
 	if (st == CT_OK && ct_block_records(&w->block))
 		st = flush(w, CT_BLOCK_STATUS);
 	w->block.type = CT_BLOCK_STATUS;
-	if (st == CT_OK)
-		st = ct_block_add_rare(&w->block, CT_KIND_STATUS, &status, sizeof(status));
-	if (st == CT_OK)
-		st = put_open_launches(w);
-	if (st == CT_OK)
-		st = flush(w, CT_BLOCK_DATA);
+	st = st ?: ct_block_add_rare(&w->block, CT_KIND_STATUS, &status, sizeof(status));
+	st = st ?: put_open_launches(w);
+	st = st ?: flush(w, CT_BLOCK_DATA);
 	ct_segment_close(&w->segment);
 	return st;
 }

@@ -192,8 +192,7 @@ static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *
 		onlooker.sink = ct_perfetto_sink(perfetto);
 		st = ct_chart_draw_view(to->chart, 0, &sink, result, err);
 	}
-	if (st == CT_OK)
-		st = ct_perfetto_check(perfetto, &size, err);
+	st = st ?: ct_perfetto_check(perfetto, &size, err);
 	if (st == CT_OK && fflush(out) != 0)
 		st = CT_IO;
 	ct_perfetto_free(perfetto);
@@ -233,8 +232,7 @@ int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths
 	errno = 0;
 	ct_progress_begin("drawing");
 	st = ct_chart_open(run, &options, &file->chart, &result, &err);
-	if (st == CT_OK)
-		st = draw(file, out, &result, &err);
+	st = st ?: draw(file, out, &result, &err);
 	ct_progress_end();
 	if (st == CT_OK)
 		say_kind(file->chart);

@@ -287,16 +287,11 @@ static int lay_member(const struct lay *l, uint32_t m)
 	const struct ct_flow_sum *evenly = sum_of(l, m, CT_FLOW_EVENLY);
 	int st = tell(l, m, (m + 1) % l->n, next->bytes, next->n, 0);
 
-	if (!st)
-		st = to_each(l, m, sum_of(l, m, CT_FLOW_EACH), 0);
-	if (!st)
-		st = to_each(l, m, sum_of(l, m, CT_FLOW_EACH_EXACT), 1);
-	if (!st)
-		st = spread(l, m, share(evenly->bytes, l->n - 1, l->n), evenly->n);
-	if (!st)
-		st = lay_all_reduced(l, m);
-	if (!st)
-		st = lay_gathered(l, m);
+	st = st ?: to_each(l, m, sum_of(l, m, CT_FLOW_EACH), 0);
+	st = st ?: to_each(l, m, sum_of(l, m, CT_FLOW_EACH_EXACT), 1);
+	st = st ?: spread(l, m, share(evenly->bytes, l->n - 1, l->n), evenly->n);
+	st = st ?: lay_all_reduced(l, m);
+	st = st ?: lay_gathered(l, m);
 	return st ? st : lay_scattered(l, m);
 }
 

@@ -167,8 +167,7 @@ static int lay_members(struct laying *at, const struct ct_traffic_comm *entry)
 		merge_flows(at, entry->flows);
 		st = lay_pairs(at, entry->pairs);
 	}
-	if (st == CT_OK)
-		st = ct_flows_lay(at->by_member, n, at->layers->traffic->model, lay, at);
+	st = st ?: ct_flows_lay(at->by_member, n, at->layers->traffic->model, lay, at);
 	free(at->flows);
 	free(at->by_member);
 	free(at->told);
@@ -212,8 +211,7 @@ static int add_to(struct ct_layers *l, const char *kind, const char *name,
 	struct ct_layer *layer = layer_of(l, kind, name);
 	int st = layer ? ct_edges_add_all(&layer->ranks, &from->ranks) : CT_NOMEM;
 
-	if (st == CT_OK)
-		st = ct_edges_add_all(&layer->hosts, &from->hosts);
+	st = st ?: ct_edges_add_all(&layer->hosts, &from->hosts);
 	if (st != CT_OK)
 		return st;
 	layer->exact_bytes = ct_flow_plus(layer->exact_bytes, from->exact_bytes);
@@ -277,19 +275,14 @@ static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
 	layer.name = row ? row->name : NULL;
 	layer.role = row ? row->role : NULL;
 	layer.backend = ct_backend_name(comm->backend);
-	st = lay_members(&at, entry);
-	if (st == CT_OK)
-		st = lay_times(l, comm, &layer);
+	st = lay_members(&at, entry) ?: lay_times(l, comm, &layer);
 	if (st == CT_OK && !layer.ranks.n && !layer.hosts.n && !layer.ranks.is_full) {
 		free_layer(&layer);
 		return CT_OK;
 	}
-	if (st == CT_OK)
-		st = add_to(l, "all", NULL, &layer);
-	if (st == CT_OK)
-		st = add_to(l, "backend", layer.backend, &layer);
-	if (st == CT_OK)
-		st = add_to(l, "role", layer.role, &layer);
+	st = st ?: add_to(l, "all", NULL, &layer);
+	st = st ?: add_to(l, "backend", layer.backend, &layer);
+	st = st ?: add_to(l, "role", layer.role, &layer);
 	if (st != CT_OK) {
 		free_layer(&layer);
 		return st;
@@ -357,9 +350,7 @@ int ct_layers_make(const struct ct_model *model, const struct ct_traffic *traffi
 	int st;
 
 	*l = (struct ct_layers){ .model = model, .traffic = traffic, .report = report };
-	st = place_seats(l);
-	if (st == CT_OK)
-		st = gather_times(l, transfers);
+	st = place_seats(l) ?: gather_times(l, transfers);
 	if (st == CT_OK)
 		st = layer_of(l, "all", NULL) ? CT_OK : CT_NOMEM;
 	for (uint32_t c = 0; c < traffic->n_comms && c < model->comms.n && st == CT_OK; c++) {

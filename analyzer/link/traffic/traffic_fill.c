@@ -378,10 +378,8 @@ int ct_traffic_fill(const struct ct_model *model, const struct ct_traffic *traff
 	}
 	if (st == CT_OK && !out->why)
 		st = fill_matrix(model, &layers.all[0].ranks, report->memory, out);
-	if (st == CT_OK)
-		st = fill_hosts(model, &layers, report->memory, out);
-	if (st == CT_OK)
-		st = fill_layers(&layers, report->memory, out);
+	st = st ?: fill_hosts(model, &layers, report->memory, out);
+	st = st ?: fill_layers(&layers, report->memory, out);
 	ct_layers_fini(&layers);
 	return st;
 }
