@@ -26,6 +26,8 @@ static uint64_t hash_bytes(const void *data, size_t len)
 	return h;
 }
 
+#define FILLINGS (1ull << 31)
+
 /* Room for n keys at most half full; all free. */
 static int map_reset(struct ct_map *map, uint32_t n)
 {
@@ -33,19 +35,32 @@ static int map_reset(struct ct_map *map, uint32_t n)
 
 	while (size < 2 * n)
 		size *= 2;
-	if (map->mask + 1 < size || !map->keys) {
+	if (map->size < size) {
 		free(map->keys);
 		free(map->values);
 		map->keys = malloc(size * sizeof(*map->keys));
 		map->values = malloc(size * sizeof(*map->values));
-		map->mask = size - 1;
-		if (!map->keys || !map->values)
+		map->size = map->keys && map->values ? size : 0;
+		map->filling = FILLINGS - 1;
+		if (!map->size)
 			return CT_NOMEM;
-	} else {
-		map->mask = size - 1;
 	}
-	memset(map->keys, 0, size * sizeof(*map->keys));
+	map->mask = size - 1;
+	if (++map->filling == FILLINGS) {
+		memset(map->keys, 0, map->size * sizeof(*map->keys));
+		map->filling = 1;
+	}
 	return CT_OK;
+}
+
+static int map_is_free(const struct ct_map *map, uint32_t slot)
+{
+	return map->keys[slot] >> 33 != map->filling;
+}
+
+static uint64_t map_key(const struct ct_map *map, uint32_t key)
+{
+	return map->filling << 33 | ((uint64_t)key + 1);
 }
 
 /* Slot of a 32-bit key: where it is or where it goes. */
@@ -53,7 +68,7 @@ static uint32_t map_slot(const struct ct_map *map, uint32_t key)
 {
 	uint32_t i = (uint32_t)mix(key) & map->mask;
 
-	while (map->keys[i] && map->keys[i] != (uint64_t)key + 1)
+	while (!map_is_free(map, i) && map->keys[i] != map_key(map, key))
 		i = (i + 1) & map->mask;
 	return i;
 }
@@ -63,8 +78,8 @@ static uint32_t map_number(struct ct_map *map, uint32_t key, uint32_t *count)
 {
 	uint32_t i = map_slot(map, key);
 
-	if (!map->keys[i]) {
-		map->keys[i] = (uint64_t)key + 1;
+	if (map_is_free(map, i)) {
+		map->keys[i] = map_key(map, key);
 		map->values[i] = (*count)++;
 	}
 	return map->values[i];
@@ -191,10 +206,10 @@ uint32_t ct_model_find_op(struct ct_model *m, const struct ct_op_tuple *tuple)
 	struct ct_map *map = &m->op_by_tuple;
 	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
 
-	for (; map->keys[i]; i = (i + 1) & map->mask)
+	for (; !map_is_free(map, i); i = (i + 1) & map->mask)
 		if (memcmp(&m->ops[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = 1;
+	map->keys[i] = map_key(map, 0);
 	map->values[i] = m->n_ops;
 	ct_model_add_op(m, tuple);
 	return map->values[i];
@@ -205,10 +220,10 @@ uint32_t ct_model_find_launch(struct ct_model *m, const struct ct_launch_tuple *
 	struct ct_map *map = &m->launch_by_tuple;
 	uint32_t i = (uint32_t)hash_bytes(tuple, sizeof(*tuple)) & map->mask;
 
-	for (; map->keys[i]; i = (i + 1) & map->mask)
+	for (; !map_is_free(map, i); i = (i + 1) & map->mask)
 		if (memcmp(&m->launches[map->values[i]].tuple, tuple, sizeof(*tuple)) == 0)
 			return map->values[i];
-	map->keys[i] = 1;
+	map->keys[i] = map_key(map, 0);
 	map->values[i] = m->n_launches;
 	ct_model_add_launch(m, tuple);
 	return map->values[i];
@@ -248,9 +263,9 @@ void ct_model_note_launch(struct ct_model *m, uint32_t launch, uint32_t index)
 {
 	uint32_t i = map_slot(&m->enter_by_launch, launch);
 
-	if (m->enter_by_launch.keys[i])
+	if (!map_is_free(&m->enter_by_launch, i))
 		return;
-	m->enter_by_launch.keys[i] = (uint64_t)launch + 1;
+	m->enter_by_launch.keys[i] = map_key(&m->enter_by_launch, launch);
 	m->enter_by_launch.values[i] = index;
 }
 
@@ -258,5 +273,5 @@ int64_t ct_model_first_op(const struct ct_model *m, uint32_t launch)
 {
 	uint32_t i = map_slot(&m->enter_by_launch, launch);
 
-	return m->enter_by_launch.keys[i] ? (int64_t)m->enter_by_launch.values[i] : -1;
+	return map_is_free(&m->enter_by_launch, i) ? -1 : (int64_t)m->enter_by_launch.values[i];
 }

@@ -44,12 +44,13 @@ struct ct_launch_tuple {
 };
 _Static_assert(sizeof(struct ct_launch_tuple) == 24, "no padding");
 
-/* Key -> value, open addressing over a power of two; grows with the block. */
+/* Key -> value, open addressing over a power of two; grows with the block. What was filled in for an earlier block is
+ * free: emptying the map is counting its fillings, and touches no memory. */
 struct ct_map {
-	uint64_t *keys; /* key + 1, 0 free */
+	uint64_t *keys; /* filling << 33 | key + 1 */
 	uint32_t *values;
-	uint32_t mask;
-	uint32_t n;
+	uint32_t mask, size; /* slots in use - 1, slots allocated */
+	uint64_t filling;    /* 1 .. 2^31 - 1 */
 };
 
 struct ct_model {

@@ -334,6 +334,21 @@ static void crc32c_is_the_standard_one(void **state)
 	assert_int_equal(ct_crc32c(ct_crc32c(0, "1234", 4), "56789", 5), 0xe3069283u);
 }
 
+static void crc32c_is_the_same_on_processors_without_an_instruction_for_it(void **state)
+{
+	uint8_t bytes[100];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 151 + 7);
+	assert_int_equal(ct_crc32c_by_table(0, "123456789", 9), 0xe3069283u);
+	for (size_t at = 0; at < 9; at++) {
+		for (size_t n = 0; n + at <= sizeof(bytes); n++)
+			assert_int_equal(ct_crc32c(77, bytes + at, n),
+					 ct_crc32c_by_table(77, bytes + at, n));
+	}
+}
+
 #define CODEC_TEST(name) cmocka_unit_test_setup_teardown(name, open_codec, close_codec)
 
 int main(void)
@@ -348,6 +363,7 @@ int main(void)
 		CODEC_TEST(unknown_columns_are_skipped),
 		CODEC_TEST(too_many_records_are_refused),
 		cmocka_unit_test(crc32c_is_the_standard_one),
+		cmocka_unit_test(crc32c_is_the_same_on_processors_without_an_instruction_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
