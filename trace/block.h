@@ -41,6 +41,11 @@ struct ct_block {
 	struct ct_rare *rares;
 	uint8_t *bytes;
 	uint32_t n_extents, n_ops, n_launches, n_rares, n_bytes;
+	/* What a skimming reader left out (segment_read.h), else 0: operations, and the earliest and latest time of those and of
+	 * launches. */
+	uint32_t skimmed_ops;
+	int is_again; /* its header was handed out before, as of a block that was left out */
+	uint64_t begin_ns, end_ns;
 	uint32_t cap_extents, cap_ops, cap_launches, cap_rares, cap_bytes;
 };
 

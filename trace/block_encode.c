@@ -366,11 +366,41 @@ static void widen(struct ct_block_header *h, uint64_t t)
 		h->end_ns = t;
 }
 
+/* Of each operation or wait there may be one; or it is told again and again, and the last one counts. */
+static int is_usual(unsigned kind)
+{
+	switch (kind) {
+	case CT_KIND_STATUS:
+	case CT_KIND_CLOCK:
+	case CT_KIND_HOST_BEGIN:
+	case CT_KIND_HOST_END:
+	case CT_KIND_VCOUNTS:
+	case CT_KIND_MATCH:
+	case CT_KIND_WAIT:
+	case CT_KIND_DETAIL:
+	case CT_KIND_SUBMIT:
+	case CT_KIND_NVTX:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static uint16_t flags_of(const struct ct_block *b)
+{
+	for (uint32_t i = 0; i < b->n_rares; i++) {
+		if (!is_usual(b->rares[i].kind))
+			return CT_BLOCK_IS_MARKED | CT_BLOCK_TELLS;
+	}
+	return CT_BLOCK_IS_MARKED;
+}
+
 static void fill_header(struct ct_block_header *h, const struct ct_block *b)
 {
 	*h = (struct ct_block_header){
 		.magic = CT_BLOCK_MAGIC,
 		.type = (uint16_t)b->type,
+		.flags = flags_of(b),
 		.number = b->number,
 		.n_ops = b->n_ops,
 		.n_launches = b->n_launches,

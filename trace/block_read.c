@@ -399,16 +399,24 @@ int ct_block_decode_raw(struct ct_decoder *d, const struct ct_block_header *h, c
 	return ct_fail(err, st, st == CT_NOMEM ? "out of memory" : "columns do not fit together");
 }
 
-int ct_block_decode(struct ct_decoder *d, const struct ct_block_header *h, const void *frame,
-		    struct ct_block *b, struct ct_err *err)
+/* The checksum of a frame holds. */
+static int check_frame(const struct ct_block_header *h, const void *frame, struct ct_err *err)
 {
-	size_t raw;
-
-	ct_block_reset(b, (enum ct_block_type)h->type);
 	if (h->raw_bytes > CT_BLOCK_MAX_RAW)
 		return ct_fail(err, CT_FORMAT, "block of %u bytes is too large", h->raw_bytes);
 	if (ct_crc32c(0, frame, h->bytes) != h->crc)
 		return ct_fail(err, CT_FORMAT, "block content is damaged");
+	return CT_OK;
+}
+
+static int unpack(struct ct_decoder *d, const struct ct_block_header *h, const void *frame,
+		  struct ct_err *err)
+{
+	size_t raw;
+	int st = check_frame(h, frame, err);
+
+	if (st != CT_OK)
+		return st;
 	if (d->raw_cap < h->raw_bytes) {
 		free(d->raw);
 		d->raw = malloc(h->raw_bytes);
@@ -420,5 +428,57 @@ int ct_block_decode(struct ct_decoder *d, const struct ct_block_header *h, const
 	if (ZSTD_isError(raw) || raw != h->raw_bytes)
 		return ct_fail(err, CT_FORMAT, "block does not unpack: %s",
 			       ZSTD_isError(raw) ? ZSTD_getErrorName(raw) : "unexpected length");
-	return ct_block_decode_raw(d, h, d->raw, raw, b, err);
+	return CT_OK;
+}
+
+int ct_block_decode(struct ct_decoder *d, const struct ct_block_header *h, const void *frame,
+		    struct ct_block *b, struct ct_err *err)
+{
+	int st;
+
+	ct_block_reset(b, (enum ct_block_type)h->type);
+	st = unpack(d, h, frame, err);
+	return st == CT_OK ? ct_block_decode_raw(d, h, d->raw, h->raw_bytes, b, err) : st;
+}
+
+/* What stands beside operations, from the columns of the unpacked frame. */
+static int decode_rest(struct ct_decoder *d, const struct ct_block_header *h, struct ct_block *b,
+		       struct ct_err *err)
+{
+	int st = split_columns(d, d->raw, h->raw_bytes, err);
+
+	if (st != CT_OK)
+		return st;
+	st = get_extents(d, h->n_extents, b);
+	if (st == CT_OK)
+		st = get_rares(d, h, b);
+	if (st == CT_OK && (d->columns[CT_COL_EXTENTS].bad || d->columns[CT_COL_RARES].bad))
+		st = CT_FORMAT;
+	return st == CT_OK
+		       ? st
+		       : ct_fail(err, st,
+				 st == CT_NOMEM ? "out of memory" : "columns do not fit together");
+}
+
+int ct_block_skim(struct ct_decoder *d, const struct ct_block_header *h, const void *frame,
+		  int with_rares, struct ct_block *b, struct ct_err *err)
+{
+	const uint64_t q = h->quantum_ns;
+	int st;
+
+	ct_block_reset(b, (enum ct_block_type)h->type);
+	st = with_rares ? unpack(d, h, frame, err) : check_frame(h, frame, err);
+	if (st == CT_OK && with_rares)
+		st = decode_rest(d, h, b, err);
+	if (st != CT_OK) {
+		ct_block_reset(b, (enum ct_block_type)h->type);
+		return st;
+	}
+	b->number = h->number;
+	b->quantum_ns = h->quantum_ns;
+	b->skimmed_ops = h->n_ops;
+	/* as decoding it would have it */
+	b->begin_ns = h->begin_ns ? to_ns(h->begin_ns / q, q) : 0;
+	b->end_ns = h->end_ns ? to_ns(h->end_ns / q, q) : 0;
+	return CT_OK;
 }

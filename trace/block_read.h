@@ -22,6 +22,11 @@ void ct_decoder_free(struct ct_decoder *decoder);
 int ct_block_decode(struct ct_decoder *decoder, const struct ct_block_header *header,
 		    const void *frame, struct ct_block *block, struct ct_err *err);
 
+/* Only what stands beside its operations and launches: extents and rare records; block->skimmed_ops, begin_ns and end_ns tell of the
+ * others. `with_rares` 0: only the frame's checksum is looked at, and the block comes back with these alone. */
+int ct_block_skim(struct ct_decoder *decoder, const struct ct_block_header *header,
+		  const void *frame, int with_rares, struct ct_block *block, struct ct_err *err);
+
 /* The same from the columns of an unpacked frame; the header gives the numbers of records. For tests and
  * fuzzing: this is where damage that has a good checksum arrives. */
 int ct_block_decode_raw(struct ct_decoder *decoder, const struct ct_block_header *header,

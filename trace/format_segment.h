@@ -30,6 +30,11 @@ enum ct_block_type {
 	CT_BLOCK_END = 3,	 /* last of a process that ended in order */
 };
 
+enum ct_block_flags {
+	CT_BLOCK_IS_MARKED = 1, /* the writer knew the next one */
+	CT_BLOCK_TELLS = 2,	/* holds records of more than single operations and waits */
+};
+
 struct ct_block_header {
 	uint32_t magic;
 	uint32_t header_crc; /* CRC-32C of the 64 bytes with this field 0 */
@@ -37,8 +42,8 @@ struct ct_block_header {
 	uint32_t raw_bytes;  /* of the columns in it */
 	uint32_t crc;	     /* CRC-32C of the frame */
 	uint16_t type;	     /* enum ct_block_type */
-	uint16_t reserved;
-	uint32_t number; /* counts the blocks of a process over its segments: a gap is a loss */
+	uint16_t flags;	     /* enum ct_block_flags */
+	uint32_t number;     /* counts the blocks of a process over its segments: a gap is a loss */
 	uint32_t n_ops;
 	uint32_t n_launches;
 	uint32_t n_rares;

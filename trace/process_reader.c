@@ -10,18 +10,46 @@
 #include "trace/run_files.h"
 #include "trace/segment.h"
 
+struct ct_decoding {
+	struct ct_decoder *decoder;
+	struct ct_block block;
+};
+
+struct ct_decoding *ct_decoding_new(void)
+{
+	struct ct_decoding *decoding = calloc(1, sizeof(*decoding));
+
+	if (!decoding)
+		return NULL;
+	decoding->decoder = ct_decoder_new();
+	if (decoding->decoder)
+		return decoding;
+	free(decoding);
+	return NULL;
+}
+
+void ct_decoding_free(struct ct_decoding *decoding)
+{
+	if (!decoding)
+		return;
+	ct_decoder_free(decoding->decoder);
+	ct_block_fini(&decoding->block);
+	free(decoding);
+}
+
 struct ct_process_reader {
 	char **paths; /* of segments */
 	size_t n_paths, cap_paths;
 	size_t at; /* next one to open */
 	struct ct_segment_reader *segment;
 	struct ct_leftover *left; /* NULL: no ring */
-	struct ct_block block;
+	struct ct_decoding *decoding;
+	struct ct_decoding *own; /* the same, unless the caller lent it */
 	struct ct_gaps gaps;
 	int seen;	   /* a block has been seen ... */
 	uint64_t first;	   /* ... and this was its number */
 	uint64_t expected; /* number of the next one */
-	int done;
+	int done, skims;
 };
 
 /* ---- open -------------------------------------------------------------------------------------------- */
@@ -118,6 +146,12 @@ static int list_segments(struct ct_process_reader *r, const struct ct_process_fi
 int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_reader **out,
 		    struct ct_err *err)
 {
+	return ct_process_open_in(run, index, NULL, out, err);
+}
+
+int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decoding *decoding,
+		       struct ct_process_reader **out, struct ct_err *err)
+{
 	const struct ct_process_files *p;
 	struct ct_process_reader *r;
 	int st;
@@ -127,7 +161,13 @@ int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_re
 		return ct_fail(err, CT_RANGE, "process %zu of %zu", index, run->n_processes);
 	p = &run->files->processes[index];
 	r = calloc(1, sizeof(*r));
-	st = r ? take_ring(r, p) : CT_NOMEM;
+	if (r && !decoding)
+		decoding = r->own = ct_decoding_new();
+	st = r && decoding ? CT_OK : CT_NOMEM;
+	if (st == CT_OK) {
+		r->decoding = decoding;
+		st = take_ring(r, p);
+	}
 	if (st == CT_OK)
 		st = list_segments(r, p);
 	if (st != CT_OK) {
@@ -147,8 +187,13 @@ void ct_process_close(struct ct_process_reader *r)
 	free(r->paths);
 	ct_segment_close_read(r->segment);
 	ct_leftover_free(r->left);
-	ct_block_fini(&r->block);
+	ct_decoding_free(r->own);
 	free(r);
+}
+
+void ct_process_skim(struct ct_process_reader *r)
+{
+	r->skims = 1;
 }
 
 const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *r)
@@ -188,6 +233,8 @@ static void take_losses(struct ct_process_reader *r, const struct ct_block *bloc
 /* Account for a block of a segment. 0 if it has been there before. */
 static int take_block(struct ct_process_reader *r, const struct ct_block *block)
 {
+	if (block->is_again)
+		return 1;
 	if (!r->seen)
 		r->first = block->number;
 	else if (block->number < r->expected)
@@ -210,8 +257,12 @@ static int open_next(struct ct_process_reader *r, struct ct_err *err)
 		struct ct_err why = { 0 };
 		int st = ct_segment_open_read(path, &r->segment, &why);
 
-		if (st == CT_OK)
+		if (st == CT_OK) {
+			ct_segment_decode_by(r->segment, r->decoding->decoder);
+			if (r->skims)
+				ct_segment_skim(r->segment);
 			return 1;
+		}
 		if (st == CT_NOMEM)
 			return ct_fail(err, st, "%s", why.text);
 		if (st != CT_NOTFOUND) /* else trimmed to MAX_BYTES since it was found */
@@ -229,8 +280,8 @@ static int next_of_segments(struct ct_process_reader *r, struct ct_err *err)
 
 		if (st != 1)
 			return st;
-		st = ct_segment_next_block(r->segment, &r->block, &why);
-		if (st == 1 && take_block(r, &r->block))
+		st = ct_segment_next_block(r->segment, &r->decoding->block, &why);
+		if (st == 1 && take_block(r, &r->decoding->block))
 			return 1;
 		if (st == CT_NOMEM)
 			return ct_fail(err, st, "%s", why.text);
@@ -262,18 +313,43 @@ static void finish(struct ct_process_reader *r)
 		r->gaps.missing_blocks += blocks - r->expected;
 }
 
+static void widen(struct ct_block *block, uint64_t ns)
+{
+	if (ns && (!block->begin_ns || ns < block->begin_ns))
+		block->begin_ns = ns;
+	if (ns > block->end_ns)
+		block->end_ns = ns;
+}
+
+/* As a skimming reader hands out a block of a segment. */
+static void skim(struct ct_block *block)
+{
+	for (uint32_t i = 0; i < block->n_ops; i++) {
+		widen(block, block->ops[i].enter_ns);
+		widen(block, block->ops[i].return_ns);
+	}
+	for (uint32_t i = 0; i < block->n_launches; i++) {
+		widen(block, block->launches[i].start_ns);
+		widen(block, block->launches[i].end_ns);
+	}
+	block->skimmed_ops = block->n_ops;
+	block->n_ops = block->n_launches = 0;
+}
+
 int ct_process_next(struct ct_process_reader *r, const struct ct_block **block, struct ct_err *err)
 {
 	int st;
 
-	*block = &r->block;
+	*block = &r->decoding->block;
 	if (r->done)
 		return 0;
 	st = next_of_segments(r, err);
 	if (st == 0 && r->left) {
-		st = ct_leftover_next(r->left, &r->block);
+		st = ct_leftover_next(r->left, &r->decoding->block);
 		if (st < 0)
 			return ct_fail(err, st, "out of memory");
+		if (st && r->skims)
+			skim(&r->decoding->block);
 	}
 	if (st == 0)
 		finish(r);

@@ -93,6 +93,20 @@ struct ct_process_reader;
 int ct_process_open(const struct ct_run *run, size_t index, struct ct_process_reader **reader,
 		    struct ct_err *err);
 
+/* Memory for decoding: a decoder and the block it fills. Readers that one thread uses in turn may share it; a block is then valid
+ * until any of them reads the next one. NULL: out of memory. */
+struct ct_decoding;
+struct ct_decoding *ct_decoding_new(void);
+void ct_decoding_free(struct ct_decoding *decoding);
+
+/* The same, decoding in `decoding`, which is borrowed until the reader is closed; NULL: the reader allocates its own. */
+int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decoding *decoding,
+		       struct ct_process_reader **reader, struct ct_err *err);
+
+/* Read without operations and launches: ct_process_next() then hands out what stands beside them, and tells the times and the number
+ * of what it leaves out (struct ct_block), without decoding most blocks. Before the first block. */
+void ct_process_skim(struct ct_process_reader *reader);
+
 /* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure.
  * Blocks come oldest first; what lies only in the ring comes last, as blocks of type CT_BLOCK_DATA with ops
  * that may have no return. String ids, comm ids and thread ids are the process's own. */

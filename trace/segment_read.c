@@ -18,7 +18,8 @@
 
 struct ct_segment_reader {
 	struct ct_segment_header header;
-	struct ct_decoder *decoder;
+	struct ct_decoder *decoder; /* NULL: no block was decoded yet */
+	int lent;		    /* the caller owns it */
 	char *path;
 	int fd;		     /* -1: over memory */
 	const uint8_t *data; /* the window: bytes [base, base + have) of the file */
@@ -29,6 +30,8 @@ struct ct_segment_reader {
 	uint64_t at; /* where the next block should start */
 	int ended;   /* the tail was judged: what a live process has appended since belongs to it */
 	uint64_t failed_bytes;
+	int skims;
+	uint64_t skipped_at; /* the last block that was not decoded, 0 none */
 	struct ct_block_header block;
 	struct ct_damage damage;
 };
@@ -39,6 +42,9 @@ struct ct_segment_reader {
 static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct ct_err *err)
 {
 	size_t cap = want > WINDOW_BYTES ? want : WINDOW_BYTES;
+	size_t kept = r->data && at >= r->base && at < r->base + r->have
+			      ? (size_t)(r->base + r->have - at)
+			      : 0;
 
 	if (r->cap < cap) {
 		uint8_t *grown = realloc(r->own, cap);
@@ -48,9 +54,12 @@ static int slide(struct ct_segment_reader *r, uint64_t at, size_t want, struct c
 		r->own = grown;
 		r->cap = cap;
 	}
+	/* what it holds already is not read again */
+	if (kept)
+		memmove(r->own, r->own + (at - r->base), kept);
 	r->data = r->own;
 	r->base = at;
-	r->have = 0;
+	r->have = kept;
 	while (r->have < cap) {
 		ssize_t n = pread(r->fd, r->own + r->have, cap - r->have, (off_t)(at + r->have));
 
@@ -209,8 +218,7 @@ static int open_reader(const char *path, const void *data, size_t bytes,
 		return ct_fail(err, CT_NOMEM, "%s: out of memory", path);
 	r->fd = -1;
 	r->path = strdup(path);
-	r->decoder = ct_decoder_new();
-	if (!r->path || !r->decoder) {
+	if (!r->path) {
 		st = ct_fail(err, CT_NOMEM, "%s: out of memory", path);
 		goto out_close;
 	}
@@ -247,10 +255,19 @@ void ct_segment_close_read(struct ct_segment_reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
-	ct_decoder_free(r->decoder);
+	if (!r->lent)
+		ct_decoder_free(r->decoder);
 	free(r->own);
 	free(r->path);
 	free(r);
+}
+
+void ct_segment_decode_by(struct ct_segment_reader *r, struct ct_decoder *decoder)
+{
+	if (!r->lent)
+		ct_decoder_free(r->decoder);
+	r->decoder = decoder;
+	r->lent = 1;
 }
 
 const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader *r)
@@ -369,7 +386,56 @@ static int skip_damaged(struct ct_segment_reader *r, const char *why, struct ct_
 	return CT_OK;
 }
 
-int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
+/* Many files are opened only for their header: the decoder is created for the first block. */
+static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_block *block,
+		  struct ct_err *why)
+{
+	if (!r->decoder)
+		r->decoder = ct_decoder_new();
+	if (!r->decoder)
+		return ct_fail(why, CT_NOMEM, "out of memory");
+	if (r->skims) {
+		const int tells = r->block.type != CT_BLOCK_DATA ||
+				  r->block.flags != CT_BLOCK_IS_MARKED;
+		const int st = ct_block_skim(r->decoder, &r->block, frame, tells, block, why);
+
+		if (st == CT_OK && !tells)
+			r->skipped_at = r->at;
+		return st;
+	}
+	return ct_block_decode(r->decoder, &r->block, frame, block, why);
+}
+
+void ct_segment_skim(struct ct_segment_reader *r)
+{
+	r->skims = 1;
+}
+
+/* What the last block that was not decoded has beside its operations, which were counted before. */
+static int rest_of_skipped(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
+{
+	const uint8_t *p = NULL;
+	const uint64_t at = r->skipped_at;
+	size_t avail = 0, whole;
+	struct ct_err why;
+	int st;
+
+	r->skipped_at = 0;
+	if (header_at(r, at, &r->block, err) != 1)
+		return 0;
+	whole = sizeof(r->block) + r->block.bytes;
+	if (look(r, at, whole, &p, &avail, err) != CT_OK || avail < whole)
+		return 0;
+	st = ct_block_skim(r->decoder, &r->block, p + sizeof(r->block), 1, block, &why);
+	if (st != CT_OK)
+		return st == CT_NOMEM ? ct_fail(err, st, "%s: %s", r->path, why.text) : 0;
+	block->skimmed_ops = 0;
+	block->begin_ns = block->end_ns = 0;
+	block->is_again = 1;
+	return 1;
+}
+
+static int next_block(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
 {
 	while (!r->ended) {
 		const uint8_t *p = NULL;
@@ -398,8 +464,7 @@ int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, s
 		if (avail < whole) {
 			st = skip_cut(r, avail, err);
 		} else {
-			st = ct_block_decode(r->decoder, &r->block, p + sizeof(r->block), block,
-					     &why);
+			st = decode(r, p + sizeof(r->block), block, &why);
 			if (st == CT_OK) {
 				r->at += whole;
 				return 1;
@@ -413,6 +478,13 @@ int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, s
 			return st;
 	}
 	return 0;
+}
+
+int ct_segment_next_block(struct ct_segment_reader *r, struct ct_block *block, struct ct_err *err)
+{
+	const int st = next_block(r, block, err);
+
+	return st == 0 && r->skipped_at ? rest_of_skipped(r, block, err) : st;
 }
 
 /* The last whole block that starts at or after `at`. 1 and *last, 0, or a failure. */

@@ -30,6 +30,14 @@ int ct_segment_open_memory(const void *data, size_t bytes, struct ct_segment_rea
 
 const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader *reader);
 
+/* Decode with `decoder`, which the caller owns: readers of one thread may share one. Without this call the reader creates its own
+ * for its first block. */
+void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *decoder);
+
+/* Hand out what stands beside operations only (ct_block_skim): blocks whose header says that there is nothing else are not decoded,
+ * but for the last of them, whose rest comes once more at the end (is_again). Their checksums are looked at all the same. */
+void ct_segment_skim(struct ct_segment_reader *reader);
+
 /* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is skipped up to
  * the next good block header and counted. */
 int ct_segment_next_block(struct ct_segment_reader *reader, struct ct_block *block,

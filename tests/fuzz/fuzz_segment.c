@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a segment file, read from the front and from the back: as they are, and with the checksums of
+/* Any bytes as a segment file, read from the front, skimmed, and read from the back: as they are, and with the checksums of
  * everything that starts like a header made right. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void read_it(const uint8_t *data, size_t len)
+static void read_it(const uint8_t *data, size_t len, int skims)
 {
 	struct ct_segment_reader *reader;
 	struct ct_block block = { 0 };
@@ -19,8 +19,13 @@ static void read_it(const uint8_t *data, size_t len)
 	if (ct_segment_open_memory(data, len, &reader, &err) != CT_OK)
 		return;
 	bytes = ct_segment_header(reader)->header_bytes;
-	while (ct_segment_next_block(reader, &block, &err) == 1)
-		bytes += sizeof(struct ct_block_header) + ct_segment_block_header(reader)->bytes;
+	if (skims)
+		ct_segment_skim(reader);
+	while (ct_segment_next_block(reader, &block, &err) == 1) {
+		if (!block.is_again)
+			bytes += sizeof(struct ct_block_header) +
+				 ct_segment_block_header(reader)->bytes;
+	}
 	/* every byte is accounted for, once */
 	bytes += ct_segment_damage(reader)->skipped_bytes + ct_segment_damage(reader)->torn_bytes;
 	if (bytes < len || (bytes > len && bytes != ct_segment_header(reader)->header_bytes))
@@ -59,13 +64,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint8_t *copy;
 
-	read_it(data, len);
+	read_it(data, len, 0);
+	read_it(data, len, 1);
 	copy = malloc(len ? len : 1);
 	if (!copy)
 		return 0;
 	memcpy(copy, data, len);
 	make_right(copy, len);
-	read_it(copy, len);
+	read_it(copy, len, 0);
+	read_it(copy, len, 1);
 	free(copy);
 	return 0;
 }

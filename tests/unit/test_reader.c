@@ -369,6 +369,39 @@ static void shorter_and_longer_payloads_are_read(void **state)
 	ct_block_fini(&block);
 }
 
+static void readers_that_share_a_decoding_read_by_turns(void **state)
+{
+	struct ct_decoding *decoding = ct_decoding_new();
+	struct ct_process_reader *readers[2];
+	uint64_t next[2] = { 0, 0 };
+	struct ct_run *run;
+	int going = 2;
+
+	(void)state;
+	assert_non_null(decoding);
+	fx_mkdir("run");
+	fx_put_process(0, "run");
+	fx_put_process(1, "run");
+	run = fx_open_run("run");
+	for (size_t p = 0; p < 2; p++)
+		assert_int_equal(ct_process_open_in(run, p, decoding, &readers[p], NULL), CT_OK);
+	for (int turn = 0; going; turn = !turn) {
+		const struct ct_block *block;
+		int st = ct_process_next(readers[turn], &block, NULL);
+
+		assert_true(st >= 0);
+		going -= !st;
+		for (uint32_t i = 0; st && i < block->n_ops; i++)
+			fx_assert_op(&block->ops[i], next[turn]++);
+	}
+	for (size_t p = 0; p < 2; p++) {
+		assert_int_equal(next[p], 20);
+		ct_process_close(readers[p]);
+	}
+	ct_run_close(run);
+	ct_decoding_free(decoding);
+}
+
 #define READER_TEST(f) cmocka_unit_test_setup_teardown(f, fx_setup, fx_teardown)
 
 int main(void)
@@ -387,6 +420,7 @@ int main(void)
 		READER_TEST(damage_is_counted_and_named),
 		READER_TEST(a_segment_that_goes_away_or_bad_after_opening_is_no_crash),
 		READER_TEST(a_block_that_comes_twice_counts_once),
+		READER_TEST(readers_that_share_a_decoding_read_by_turns),
 		READER_TEST(shorter_and_longer_payloads_are_read),
 	};
 

@@ -72,6 +72,167 @@ static void blocks_come_back_as_they_were_written(void **state)
 	free(data);
 }
 
+/* A checkpoint, four blocks of ten ops of which the second has a note and each has a wait, and an END block. */
+static char *make_process(size_t *bytes)
+{
+	struct ct_process p = fx_process(0, NULL);
+	struct ct_wait_rec wait = { 0 };
+	struct fx_writer w;
+
+	fx_open(&w, &p, "");
+	fx_next_segment(&w);
+	fx_begin(&w, CT_BLOCK_CHECKPOINT);
+	fx_commit(&w);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct ct_extent extent = {
+			.lap = 1, .first = 10 * i, .n_slots = 10, .n_ops = 10
+		};
+
+		fx_begin(&w, CT_BLOCK_DATA);
+		assert_int_equal(ct_block_add_extent(&w.block, &extent), CT_OK);
+		for (uint32_t k = 0; k < 10; k++) {
+			const struct ct_op op = fx_op(10 * i + k);
+
+			assert_int_equal(ct_block_add_op(&w.block, &op), CT_OK);
+		}
+		wait.launch = i;
+		assert_int_equal(ct_block_add_rare(&w.block, CT_KIND_WAIT, &wait, sizeof(wait)),
+				 CT_OK);
+		if (i == 1)
+			assert_int_equal(ct_block_add_rare(&w.block, CT_KIND_NOTE, "12345678x", 9),
+					 CT_OK);
+		fx_commit(&w);
+	}
+	fx_end(&w, CT_EXIT_NORMAL, 0);
+	fx_close(&w);
+	return fx_read(fx_only("", ".seg") + 1, bytes);
+}
+
+/* What the block should be like for one who skims. */
+static void assert_skimmed(const struct ct_block *is, const struct ct_block *whole)
+{
+	uint64_t begin = 0, end = 0;
+
+	for (uint32_t i = 0; i < whole->n_ops; i++) {
+		begin = !begin || whole->ops[i].enter_ns < begin ? whole->ops[i].enter_ns : begin;
+		end = whole->ops[i].return_ns > end ? whole->ops[i].return_ns : end;
+	}
+	assert_int_equal(is->number, whole->number);
+	assert_int_equal(is->type, whole->type);
+	assert_int_equal(is->n_ops, 0);
+	assert_int_equal(is->is_again, 0);
+	assert_int_equal(is->skimmed_ops, whole->n_ops);
+	assert_int_equal(is->begin_ns, begin);
+	assert_int_equal(is->end_ns, end);
+}
+
+static void who_skims_gets_what_stands_beside_operations(void **state)
+{
+	struct ct_segment_reader *r, *skim;
+	struct ct_block whole = { 0 }, block = { 0 };
+	size_t bytes;
+	char *data = make_process(&bytes);
+
+	(void)state;
+	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
+	assert_int_equal(ct_segment_open_memory(data, bytes, &skim, NULL), CT_OK);
+	ct_segment_skim(skim);
+	for (uint32_t i = 0; i < 6; i++) {
+		/* the second data block has a note, as only a decoded block tells */
+		const int is_decoded = i == 0 || i == 2 || i == 5;
+
+		assert_int_equal(ct_segment_next_block(r, &whole, NULL), 1);
+		assert_int_equal(ct_segment_next_block(skim, &block, NULL), 1);
+		assert_skimmed(&block, &whole);
+		assert_int_equal(block.n_rares, is_decoded ? whole.n_rares : 0);
+		assert_int_equal(block.n_extents, is_decoded ? whole.n_extents : 0);
+	}
+	assert_int_equal(ct_segment_next_block(r, &whole, NULL), 0);
+	/* and the waits of the last one that was not decoded */
+	assert_int_equal(ct_segment_next_block(skim, &block, NULL), 1);
+	assert_int_equal(block.number, 4);
+	assert_int_equal(block.is_again, 1);
+	assert_int_equal(block.skimmed_ops + block.n_ops, 0);
+	assert_int_equal(block.end_ns, 0);
+	assert_int_equal(block.n_rares, 1);
+	assert_int_equal(block.n_extents, 1);
+	assert_int_equal(ct_segment_next_block(skim, &block, NULL), 0);
+	ct_segment_close_read(r);
+	ct_segment_close_read(skim);
+	ct_block_fini(&whole);
+	ct_block_fini(&block);
+	free(data);
+}
+
+static uint64_t sum_of_damage(const char *data, size_t bytes, int skims)
+{
+	struct ct_segment_reader *r;
+	struct ct_block block = { 0 };
+	uint64_t sum;
+
+	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
+	if (skims)
+		ct_segment_skim(r);
+	while (ct_segment_next_block(r, &block, NULL) == 1)
+		;
+	sum = ct_segment_damage(r)->skipped_bytes + ct_segment_damage(r)->torn_bytes +
+	      ct_segment_damage(r)->first_at;
+	ct_segment_close_read(r);
+	ct_block_fini(&block);
+	return sum;
+}
+
+static void who_skims_finds_the_same_damage(void **state)
+{
+	size_t bytes, any = 0;
+	char *data = make_process(&bytes);
+
+	(void)state;
+	for (size_t at = sizeof(struct ct_segment_header); at < bytes; at++) {
+		data[at] ^= 0x55;
+		assert_int_equal(sum_of_damage(data, bytes, 1), sum_of_damage(data, bytes, 0));
+		any += sum_of_damage(data, bytes, 1) != 0;
+		data[at] ^= 0x55;
+	}
+	assert_int_equal(any, bytes - sizeof(struct ct_segment_header));
+	free(data);
+}
+
+/* Its writer did not know the flags. */
+static void of_an_older_file_who_skims_gets_the_rest_of_every_block(void **state)
+{
+	struct ct_segment_reader *r;
+	struct ct_block block = { 0 };
+	size_t bytes, at = sizeof(struct ct_segment_header);
+	char *data = make_process(&bytes);
+	uint32_t waits = 0, blocks = 0;
+
+	(void)state;
+	while (at < bytes) {
+		struct ct_block_header h;
+
+		memcpy(&h, data + at, sizeof(h));
+		h.flags = 0;
+		h.header_crc = 0;
+		h.header_crc = ct_crc32c(0, &h, sizeof(h));
+		memcpy(data + at, &h, sizeof(h));
+		at += sizeof(h) + h.bytes;
+	}
+	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
+	ct_segment_skim(r);
+	while (ct_segment_next_block(r, &block, NULL) == 1) {
+		blocks++;
+		assert_int_equal(block.is_again, 0);
+		for (uint32_t i = 0; i < block.n_rares; i++)
+			waits += block.rares[i].kind == CT_KIND_WAIT;
+	}
+	assert_int_equal(blocks, 6);
+	assert_int_equal(waits, 4);
+	ct_segment_close_read(r);
+	ct_block_fini(&block);
+	free(data);
+}
+
 static void the_header_names_process_and_number(void **state)
 {
 	struct ct_process p = fx_process(3, NULL);
@@ -492,6 +653,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SEGMENT_TEST(blocks_come_back_as_they_were_written),
+		SEGMENT_TEST(who_skims_gets_what_stands_beside_operations),
+		SEGMENT_TEST(who_skims_finds_the_same_damage),
+		SEGMENT_TEST(of_an_older_file_who_skims_gets_the_rest_of_every_block),
 		SEGMENT_TEST(the_header_names_process_and_number),
 		SEGMENT_TEST(names_are_harmless_whatever_the_host_is_called),
 		SEGMENT_TEST(torn_tail_stops_at_last_whole_block),
