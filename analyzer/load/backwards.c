@@ -30,7 +30,7 @@ static int has_order(const struct ct_joined_op *j)
 
 	return (class == CT_CLASS_SYNC || class == CT_CLASS_ROOTED) &&
 	       j->op->op != CT_OP_GraphLaunch && !(j->op->flags & CT_OP_CAPTURED) &&
-	       !(j->call && strstr(j->call, "_init"));
+	       !(j->backend != CT_BACKEND_NCCL && j->call && strstr(j->call, "_init"));
 }
 
 void ct_load_look_back(struct ct_load *load, struct ct_load_comm *comm,

@@ -87,11 +87,12 @@ int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec)
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *j)
 {
 	const struct ct_op *op = j->op;
-	uint64_t key = key_of(op->comm, op->op, op->seq, op->peer);
 	struct ct_load_detail *detail;
+	uint64_t key;
 
 	if (!load->details.n)
 		return;
+	key = key_of(op->comm, op->op, op->seq, op->peer);
 	detail = ct_table_get(&load->details, key);
 	if (!detail && op->launch) {
 		key = likeness_of(op->launch, op->op, j->bytes, op->peer);

@@ -7,8 +7,8 @@
 #include "trace/status.h"
 
 /* What is there of one launch. In a list by age. */
-struct waiting {
-	struct waiting *older, *newer;
+struct ct_join_entry {
+	struct ct_join_entry *older, *newer;
 	uint32_t id;
 	uint32_t n_ops, cap_ops;
 	uint32_t has_launch;
@@ -19,29 +19,31 @@ struct waiting {
 
 struct ct_join {
 	struct ct_table by_id;
-	struct waiting *oldest, *newest;
+	struct ct_join_entry *oldest, *newest;
 	uint32_t n; /* ops that wait, and launches without any */
+	struct ct_pool *entries;
 	ct_join_fn joined;
 	void *arg;
 };
 
-struct ct_join *ct_join_new(ct_join_fn joined, void *arg)
+struct ct_join *ct_join_new(ct_join_fn joined, void *arg, struct ct_pool *entries)
 {
 	struct ct_join *join = calloc(1, sizeof(*join));
 
 	if (join) {
 		join->joined = joined;
 		join->arg = arg;
+		join->entries = entries;
 	}
 	return join;
 }
 
-static struct waiting *enter(struct ct_join *join, uint32_t id)
+static struct ct_join_entry *enter(struct ct_join *join, uint32_t id)
 {
-	struct waiting *w = calloc(1, sizeof(*w));
+	struct ct_join_entry *w = ct_pool_take(join->entries, sizeof(*w));
 
 	if (!w || ct_table_put(&join->by_id, id, w) != CT_OK) {
-		free(w);
+		ct_pool_give(join->entries, w);
 		return NULL;
 	}
 	w->id = id;
@@ -53,12 +55,12 @@ static struct waiting *enter(struct ct_join *join, uint32_t id)
 	return w;
 }
 
-static uint32_t weight(const struct waiting *w)
+static uint32_t weight(const struct ct_join_entry *w)
 {
 	return w->n_ops ? w->n_ops : w->has_launch;
 }
 
-static void leave(struct ct_join *join, struct waiting *w)
+static void leave(struct ct_join *join, struct ct_join_entry *w)
 {
 	join->n -= weight(w);
 	ct_table_remove(&join->by_id, w->id);
@@ -66,7 +68,7 @@ static void leave(struct ct_join *join, struct waiting *w)
 	*(w->newer ? &w->newer->older : &join->newest) = w->older;
 	if (w->ops != &w->first)
 		free(w->ops);
-	free(w);
+	ct_pool_give(join->entries, w);
 }
 
 void ct_join_free(struct ct_join *join)
@@ -80,7 +82,7 @@ void ct_join_free(struct ct_join *join)
 }
 
 /* Give out what is there and forget it. */
-static int release(struct ct_join *join, struct waiting *w)
+static int release(struct ct_join *join, struct ct_join_entry *w)
 {
 	int st = CT_OK;
 
@@ -90,12 +92,12 @@ static int release(struct ct_join *join, struct waiting *w)
 	return st;
 }
 
-static int is_whole(const struct waiting *w)
+static int is_whole(const struct ct_join_entry *w)
 {
 	return w->has_launch && w->n_ops > 0 && w->n_ops >= w->launch.n_ops;
 }
 
-static int append(struct waiting *w, const struct ct_op *op)
+static int append(struct ct_join_entry *w, const struct ct_op *op)
 {
 	if (w->n_ops == w->cap_ops) {
 		uint32_t cap = 2 * w->cap_ops;
@@ -114,7 +116,7 @@ static int append(struct waiting *w, const struct ct_op *op)
 }
 
 /* Something came to `w`: out with it if it is whole, and with the oldest if there is too much. */
-static int settle(struct ct_join *join, struct waiting *w)
+static int settle(struct ct_join *join, struct ct_join_entry *w)
 {
 	if (is_whole(w))
 		return release(join, w);
@@ -123,8 +125,15 @@ static int settle(struct ct_join *join, struct waiting *w)
 
 int ct_join_op(struct ct_join *join, const struct ct_op *op)
 {
-	struct waiting *w = ct_table_get(&join->by_id, op->launch);
+	struct ct_join_entry *w = ct_table_get(&join->by_id, op->launch);
+	int st;
 
+	/* The only op of a launch that has ended: hand it out without a copy. */
+	if (w && !w->n_ops && w->has_launch && w->launch.n_ops <= 1) {
+		st = join->joined(join->arg, op, 1, &w->launch);
+		leave(join, w);
+		return st;
+	}
 	if (!w)
 		w = enter(join, op->launch);
 	if (!w)
@@ -138,7 +147,7 @@ int ct_join_op(struct ct_join *join, const struct ct_op *op)
 
 int ct_join_launch(struct ct_join *join, const struct ct_launch *launch)
 {
-	struct waiting *w = ct_table_get(&join->by_id, launch->id);
+	struct ct_join_entry *w = ct_table_get(&join->by_id, launch->id);
 
 	if (w && w->has_launch)
 		return CT_OK;

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "analyzer/base/pool.h"
 #include "trace/record.h"
 
 #define CT_JOIN_MAX 65536u /* ops, and launches without any, that wait */
@@ -20,7 +21,8 @@ struct ct_join;
 typedef int (*ct_join_fn)(void *arg, const struct ct_op *ops, uint32_t n,
 			  const struct ct_launch *launch);
 
-struct ct_join *ct_join_new(ct_join_fn joined, void *arg); /* NULL: out of memory */
+/* `entries` is borrowed until ct_join_free(); joins of one thread may share it. NULL: out of memory. */
+struct ct_join *ct_join_new(ct_join_fn joined, void *arg, struct ct_pool *entries);
 void ct_join_free(struct ct_join *join);
 
 /* 0, CT_NOMEM, or what the callback returned. */

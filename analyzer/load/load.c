@@ -5,11 +5,35 @@
 #include <string.h>
 
 #include "analyzer/base/arena.h"
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/load/load_private.h"
 #include "trace/ops.h"
 
 static int joined(void *arg, const struct ct_op *ops, uint32_t n, const struct ct_launch *launch);
+
+struct ct_load_memory *ct_load_memory_new(void)
+{
+	struct ct_load_memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	memory->decoding = ct_decoding_new();
+	if (memory->decoding)
+		return memory;
+	free(memory);
+	return NULL;
+}
+
+void ct_load_memory_free(struct ct_load_memory *memory)
+{
+	if (!memory)
+		return;
+	ct_decoding_free(memory->decoding);
+	ct_pool_fini(&memory->entries);
+	free(memory->order);
+	free(memory);
+}
 
 int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_sink *sink,
 		 struct ct_op_names *names, struct ct_load **out, struct ct_err *err)
@@ -27,7 +51,10 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 	load->n_ranks = 1;
 	load->memory = ct_arena_new();
 	load->graphs.memory = load->memory;
-	load->join = ct_join_new(joined, load);
+	load->own = sink->shared ? NULL : ct_load_memory_new();
+	load->shared = sink->shared ? sink->shared : load->own;
+	if (load->shared)
+		load->join = ct_join_new(joined, load, &load->shared->entries);
 	if (load->memory) {
 		load->facts.notes = ct_arena_calloc(load->memory, CT_PROCESS_NOTES,
 						    sizeof(*load->facts.notes));
@@ -36,11 +63,13 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 		ct_load_close(load);
 		return ct_fail(err, CT_NOMEM, "%s", ct_status_text(CT_NOMEM));
 	}
-	st = ct_process_open(run, index, &load->reader, err);
+	st = ct_process_open_in(run, index, load->shared->decoding, &load->reader, err);
 	if (st != CT_OK) {
 		ct_load_close(load);
 		return st;
 	}
+	if (sink->skims)
+		ct_process_skim(load->reader);
 	*out = load;
 	return CT_OK;
 }
@@ -65,7 +94,7 @@ void ct_load_close(struct ct_load *load)
 	ct_arena_free(load->memory);
 	free(load->open);
 	free(load->launches);
-	free(load->order);
+	ct_load_memory_free(load->own);
 	free(load);
 }
 
@@ -265,6 +294,7 @@ CT_SORT_BY(by_enter, struct ct_load_order, CT_UP(enter_ns) ?: CT_UP(at))
 /* A block holds the ops thread by thread; what follows wants them about as they came. */
 static int give_ops(struct ct_load *load, const struct ct_block *block)
 {
+	struct ct_load_memory *memory = load->shared;
 	int sorted = 1;
 	int st = CT_OK;
 
@@ -275,20 +305,25 @@ static int give_ops(struct ct_load *load, const struct ct_block *block)
 			st = give_op(load, &block->ops[i]);
 		return st;
 	}
-	if (block->n_ops > load->cap_order) {
-		free(load->order);
-		load->cap_order = 0;
-		load->order = malloc(block->n_ops * sizeof(*load->order));
-		if (!load->order)
-			return CT_NOMEM;
-		load->cap_order = block->n_ops;
-	}
+	if (ct_grow(&memory->order, &memory->cap_order, block->n_ops, sizeof(*memory->order)))
+		return CT_NOMEM;
 	for (uint32_t i = 0; i < block->n_ops; i++)
-		load->order[i] = (struct ct_load_order){ block->ops[i].enter_ns, i };
-	qsort(load->order, block->n_ops, sizeof(*load->order), by_enter);
+		memory->order[i] = (struct ct_load_order){ block->ops[i].enter_ns, i };
+	qsort(memory->order, block->n_ops, sizeof(*memory->order), by_enter);
 	for (uint32_t i = 0; i < block->n_ops && st == CT_OK; i++)
-		st = give_op(load, &block->ops[load->order[i].at]);
+		st = give_op(load, &block->ops[memory->order[i].at]);
 	return st;
+}
+
+/* Operations that are not read. */
+static void take_skimmed(struct ct_load *load, const struct ct_block *block)
+{
+	struct ct_process_facts *facts = &load->facts;
+
+	facts->ops += block->skimmed_ops;
+	if (block->begin_ns && (!facts->first_ns || block->begin_ns < facts->first_ns))
+		facts->first_ns = block->begin_ns;
+	ct_load_seen_at(&facts->last_ns, block->end_ns);
 }
 
 static int take_block(struct ct_load *load, const struct ct_block *block)
@@ -304,6 +339,7 @@ static int take_block(struct ct_load *load, const struct ct_block *block)
 	}
 	if (st == CT_OK)
 		st = give_ops(load, block);
+	take_skimmed(load, block);
 	ct_load_forget_open(load, block);
 	ct_load_seen_at(&load->facts.position_ns, load->facts.last_ns);
 	ct_load_seen_at(&load->facts.position_ns, load->facts.beat_ns);
@@ -336,8 +372,11 @@ static int give_open_launches(struct ct_load *load)
 /* No more blocks: what is known from the last status only, and ops whose launch never ended. */
 static int finish(struct ct_load *load)
 {
-	int st = give_open_launches(load);
+	int st;
 
+	if (load->sink.skims)
+		return CT_OK;
+	st = give_open_launches(load);
 	if (st == CT_OK)
 		st = ct_join_finish(load->join);
 

@@ -12,6 +12,7 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/load/joined_op.h"
 #include "analyzer/load/port_sums.h"
+#include "analyzer/model/call_kind.h"
 #include "analyzer/model/environment_facts.h"
 #include "analyzer/model/process_facts.h"
 #include "trace/ops.h"
@@ -81,6 +82,11 @@ static inline int ct_op_is_empty_collective(const struct ct_op *op)
 	return !ct_op_count(op) && class != CT_CLASS_P2P && class != CT_CLASS_LOCAL;
 }
 
+/* Memory that loads share which one thread reads by turns: what belongs to no process. NULL: out of memory. */
+struct ct_load_memory;
+struct ct_load_memory *ct_load_memory_new(void);
+void ct_load_memory_free(struct ct_load_memory *memory);
+
 /* Each returns 0, or a negative number to stop; that becomes the result of ct_load_next(). */
 struct ct_load_sink {
 	int (*op)(void *arg, const struct ct_load_op *op);
@@ -98,10 +104,22 @@ struct ct_load_sink {
 	int (*reached)(void *arg, struct ct_load_comm *comm, const struct ct_comm_status_rec *rec);
 	/* What a thread was doing: a STACK record, for ct_stack_list_take(); may be NULL. */
 	int (*stack)(void *arg, const uint8_t *bytes, size_t len);
+	int skims; /* operations are counted, not read: `op` is not called */
 	void *arg;
+	struct ct_load_memory
+		*shared; /* borrowed until ct_load_close(); NULL: the load allocates its own */
 };
 
 struct ct_load;
+
+/* Inside its call, or on a stream: it is not known to have ended, and known not to have. */
+static inline int ct_load_is_under_way(const struct ct_load_op *op)
+{
+	enum ct_op_state state = op->joined.state;
+
+	return state == CT_STATE_ENTERED ||
+	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
+}
 
 /* `names` is borrowed until the end and filled on the way. */
 int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_sink *sink,
@@ -115,6 +133,9 @@ int ct_load_next(struct ct_load *load, struct ct_err *err);
  * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
 uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);
 int ct_load_rank(const struct ct_load *load, uint32_t local);
+
+/* What a call that moves no data does, by the number of its name, as the records of the process have it. Never NULL. */
+const struct ct_call_row *ct_load_call_row(struct ct_load *load, uint32_t id);
 
 /* Its start record so far. */
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load);

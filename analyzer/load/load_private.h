@@ -15,6 +15,16 @@ struct ct_load_order {
 	uint32_t at;
 };
 
+struct ct_load_memory {
+	struct ct_decoding *decoding;
+	struct ct_pool entries; /* of joins */
+	struct ct_load_order *order;
+	uint32_t cap_order;
+};
+
+/* A program makes few different calls, and again and again. */
+#define CT_LOAD_CALLS 16u
+
 struct ct_load {
 	const struct ct_process_info *info;
 	uint32_t index;
@@ -23,7 +33,11 @@ struct ct_load {
 	struct ct_op_names *names;
 	struct ct_arena *memory;
 	struct ct_table strings; /* id -> const char * */
-	struct ct_table comms;	 /* id -> struct ct_load_comm */
+	struct ct_load_call {
+		uint32_t id;
+		const struct ct_call_row *row; /* NULL none yet */
+	} calls[CT_LOAD_CALLS]; /* by id: those of the latest calls that move no data */
+	struct ct_table comms;	/* id -> struct ct_load_comm */
 	struct ct_table
 		syncs; /* tid -> uint64_t, when its latest wait for a GPU that is over was entered */
 	struct ct_join *join;
@@ -45,8 +59,8 @@ struct ct_load {
 	uint32_t n_launches, cap_launches;
 	struct ct_load_rank ranks[CT_LOAD_RANKS];
 	uint32_t n_ranks;
-	struct ct_load_order *order;
-	uint32_t cap_order;
+	struct ct_load_memory *shared;
+	struct ct_load_memory *own; /* the same, unless the caller lent it */
 	struct ct_load_backwards {
 		uint64_t ns, seq,
 			key; /* by how much at most, 0 never; before which number of which communicator */

@@ -5,7 +5,6 @@
 #include "analyzer/base/arena.h"
 #include "analyzer/base/grow.h"
 #include "analyzer/load/load_private.h"
-#include "analyzer/model/call_kind.h"
 #include "trace/ops.h"
 
 /* Ops in one process that may be inside their calls at once: one a thread. */
@@ -14,6 +13,15 @@
 const char *ct_load_string(const struct ct_load *load, uint32_t id)
 {
 	return id ? ct_table_get(&load->strings, id) : NULL;
+}
+
+const struct ct_call_row *ct_load_call_row(struct ct_load *load, uint32_t id)
+{
+	struct ct_load_call *call = &load->calls[id % CT_LOAD_CALLS];
+
+	if (!call->row || call->id != id)
+		*call = (struct ct_load_call){ id, ct_call_row(ct_load_string(load, id)) };
+	return call->row;
 }
 
 static int take_string(struct ct_load *load, const uint8_t *bytes, size_t len)
@@ -184,8 +192,7 @@ static void note_ending(struct ct_process_facts *facts, const struct ct_host_rec
 
 static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 {
-	const char *call = ct_load_string(load, rec->call);
-	unsigned traits = ct_call_row(call)->traits;
+	unsigned traits = ct_load_call_row(load, rec->call)->traits;
 	int is_sync = (traits & CT_CALL_WAITS_FOR_GPU) != 0;
 
 	/* A time that no clock shows, in three centuries: sums of such would not end where they begin. */
@@ -198,7 +205,8 @@ static int take_host(struct ct_load *load, const struct ct_host_rec *rec)
 		return CT_NOMEM;
 	if (!load->sink.host)
 		return CT_OK;
-	return load->sink.host(load->sink.arg, rec, call, ct_load_string(load, ct_host_site(rec)));
+	return load->sink.host(load->sink.arg, rec, ct_load_string(load, rec->call),
+			       ct_load_string(load, ct_host_site(rec)));
 }
 
 static int take_error(struct ct_load *load, const struct ct_error_rec *rec)
@@ -321,8 +329,10 @@ static int take_rare(struct ct_load *load, const struct ct_block *block, const s
 		ct_rare_get(block, rare, &u.match, sizeof(u.match));
 		return ct_load_take_got(load, &u.match);
 	case CT_KIND_WAIT:
+		if (!load->sink.wait)
+			return CT_OK;
 		ct_rare_get(block, rare, &u.wait, sizeof(u.wait));
-		return load->sink.wait ? load->sink.wait(load->sink.arg, &u.wait) : CT_OK;
+		return load->sink.wait(load->sink.arg, &u.wait);
 	case CT_KIND_GRAPH:
 		ct_rare_get(block, rare, &u.graph, sizeof(u.graph));
 		return ct_graphs_add(&load->graphs, &u.graph);

@@ -37,11 +37,12 @@ int ct_load_take_submit(struct ct_load *load, const struct ct_submit_rec *rec)
 void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *j)
 {
 	const struct ct_op *op = j->op;
-	uint64_t key = key_of(op->comm, op->seq);
 	struct ct_load_submit *s;
+	uint64_t key;
 
 	if (!load->submits.n || ct_op_class(op->op) == CT_CLASS_P2P)
 		return;
+	key = key_of(op->comm, op->seq);
 	s = ct_table_get(&load->submits, key);
 	if (!s || s->rec.comm != op->comm || s->rec.seq != op->seq)
 		return;

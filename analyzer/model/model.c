@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/model/model.h"
 
+/* Where clocks are synchronized, the reference's clock tells which process is the first. */
+void ct_model_set_begin(struct ct_model *model)
+{
+	const struct ct_attempts *attempts = model->attempts;
+
+	model->begin_unix_ns = UINT64_MAX;
+	for (uint32_t h = 0; h < attempts->n_hosts; h++)
+		model->shift[h] = attempts->hosts[h].unix_minus_mono;
+	for (size_t p = 0; p < model->run->n_processes; p++) {
+		uint64_t start_ns = model->run->processes[p].id.start_ns, unix_ns;
+
+		if (attempts->places[p].attempt != model->attempt)
+			continue;
+		unix_ns = start_ns + ct_clocks_shift(attempts->clocks, attempts->places[p].host,
+						     start_ns, model->shift);
+		model->begin_unix_ns = unix_ns < model->begin_unix_ns ? unix_ns
+								      : model->begin_unix_ns;
+	}
+	for (uint32_t h = 0; h < attempts->n_hosts; h++)
+		model->shift[h] -= model->begin_unix_ns;
+}
+
 /* Before the beginning by a hair: the host's clocks were read one after the other. */
 static uint64_t not_before(uint64_t at)
 {

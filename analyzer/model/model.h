@@ -147,6 +147,10 @@ struct ct_model {
 	struct ct_hist time_err; /* of the spans */
 };
 
+/* Set `shift` and `begin_unix_ns` by the attempts and their clocks: the run begins with its first process. Call it again when the
+ * clocks become known. */
+void ct_model_set_begin(struct ct_model *model);
+
 /* A time of a host as ns since the run began. */
 uint64_t ct_model_host_at(const struct ct_model *model, uint32_t host, uint64_t mono_ns);
 

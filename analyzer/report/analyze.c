@@ -129,7 +129,6 @@ static int read_set(struct analysis *a, struct ct_err *err)
 	ct_lateness_observe(&a->late_set, &observer);
 	options.observers = &observer;
 	options.n_observers = 1;
-	options.without_hash = 1;
 	st = ct_stream_run(&a->second, model->run, &a->attempts, model->attempt, &options, err);
 	if (st == CT_OK)
 		a->set = (struct ct_set_result){ .in_set = a->in_set,

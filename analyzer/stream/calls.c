@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/model/call_kind.h"
 #include "analyzer/stream/stream_private.h"
 #include "trace/ops.h"
 
@@ -31,7 +30,7 @@ static void note_open(struct ct_reading *reading, const struct ct_host_rec *rec,
 int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, const char *name)
 {
 	struct ct_activity *activity = &reading->stream->activities[reading->seats[0]];
-	const struct ct_call_row *row = ct_call_row(name);
+	const struct ct_call_row *row = ct_load_call_row(reading->load, rec->call);
 	const struct ct_call call = {
 		.begin_ns = rec->enter_ns,
 		.end_ns = rec->return_ns ? rec->return_ns : CT_CALL_OPEN,

@@ -14,9 +14,22 @@
 		return CT_OK;                                                                      \
 	} while (0)
 
+/* The same of those that come by the operation. */
+#define EACH_OF(observing, function, ...)                                                          \
+	do {                                                                                       \
+		for (uint32_t i_ = 0; i_ < (observing).n; i_++) {                                  \
+			const struct ct_observer *o_ = (observing).by[i_];                         \
+			int st_ = o_->function(o_->arg, __VA_ARGS__);                              \
+                                                                                                   \
+			if (st_ != CT_OK)                                                          \
+				return st_;                                                        \
+		}                                                                                  \
+		return CT_OK;                                                                      \
+	} while (0)
+
 int ct_observe_op(struct ct_stream *stream, const struct ct_op_event *event)
 {
-	EACH(stream, op, event);
+	EACH_OF(stream->on_op, op, stream, event);
 }
 
 int ct_observe_comm(struct ct_stream *stream, uint32_t process, const struct ct_load_comm *comm,
@@ -50,7 +63,7 @@ int ct_observe_stack(struct ct_stream *stream, uint32_t process, const uint8_t *
 
 int ct_observe_wait(struct ct_stream *stream, uint32_t process, const struct ct_wait_rec *rec)
 {
-	EACH(stream, wait, process, rec);
+	EACH_OF(stream->on_wait, wait, stream, process, rec);
 }
 
 int ct_observe_nvtx(struct ct_stream *stream, uint32_t process, uint32_t seat,
@@ -67,12 +80,12 @@ int ct_observe_block(struct ct_stream *stream, uint32_t process, const struct ct
 
 int ct_observe_waited(struct ct_stream *stream, uint32_t seat, uint64_t begin_ns, uint64_t end_ns)
 {
-	EACH(stream, waited, seat, begin_ns, end_ns);
+	EACH_OF(stream->on_waited, waited, stream, seat, begin_ns, end_ns);
 }
 
 int ct_observe_instance(struct ct_stream *stream, const struct ct_instance_event *event)
 {
-	EACH(stream, instance, event);
+	EACH_OF(stream->on_instance, instance, stream, event);
 }
 
 int ct_observe_matched(struct ct_stream *stream, const struct ct_instance *instance)
@@ -80,8 +93,26 @@ int ct_observe_matched(struct ct_stream *stream, const struct ct_instance *insta
 	EACH(stream, matched, instance);
 }
 
+#define OBSERVING(stream, list, function)                                                          \
+	do {                                                                                       \
+		const struct ct_stream_options *from_ = &(stream)->options;                        \
+                                                                                                   \
+		(list).by = ct_arena_calloc((stream)->model.memory, from_->n_observers + 1,        \
+					    sizeof(*(list).by));                                   \
+		if (!(list).by)                                                                    \
+			return CT_NOMEM;                                                           \
+		for (uint32_t i_ = 0; i_ < from_->n_observers; i_++) {                             \
+			if (from_->observers[i_].function)                                         \
+				(list).by[(list).n++] = &from_->observers[i_];                     \
+		}                                                                                  \
+	} while (0)
+
 int ct_observe_begin(struct ct_stream *stream)
 {
+	OBSERVING(stream, stream->on_op, op);
+	OBSERVING(stream, stream->on_wait, wait);
+	OBSERVING(stream, stream->on_waited, waited);
+	OBSERVING(stream, stream->on_instance, instance);
 	for (uint32_t i = 0; i < stream->options.n_observers; i++) {
 		const struct ct_observer *o = &stream->options.observers[i];
 		int st = o->begin ? o->begin(o->arg, stream) : CT_OK;

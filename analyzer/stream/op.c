@@ -32,18 +32,28 @@ int ct_stream_comm(void *arg, struct ct_load_comm *comm)
 	return ct_observe_comm(reading->stream, reading->process, comm, seat);
 }
 
-/* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
- * started, as far as the error of that tells, ended before: mostly it was waited for. */
-static uint64_t free_before(const struct ct_activity *activity, const struct ct_member *m)
+/* The latest end up to `until`; 0 none. */
+static uint64_t latest_of(const struct ct_history *history, uint64_t until)
 {
-	const struct ct_history *history = &activity->history;
 	uint64_t latest = 0;
 
 	for (unsigned i = 0; i < CT_HISTORY; i++) {
 		uint64_t end = history->ends[i];
 
-		latest = end <= m->start_ns + m->start_err_ns && end > latest ? end : latest;
+		latest = end <= until && end > latest ? end : latest;
 	}
+	return latest;
+}
+
+/* How long the seat had been in no communication when it started this: since the latest end of one. What ended as it
+ * started, as far as the error of that tells, ended before: mostly it was waited for. */
+static uint64_t free_before(const struct ct_activity *activity, const struct ct_member *m)
+{
+	const struct ct_history *history = &activity->history;
+	uint64_t until = m->start_ns + m->start_err_ns, latest = history->latest_ns;
+
+	if (latest > until)
+		latest = latest_of(history, until);
 	/* A GPU goes on computing while its host is in a call, such as the one that ends a group. */
 	if (activity->calls.from_ns && !m->on_gpu) {
 		uint64_t end = ct_calls_ended(&activity->calls, m->start_ns + m->start_err_ns);
@@ -57,7 +67,13 @@ static uint64_t free_before(const struct ct_activity *activity, const struct ct_
 
 static void remember(struct ct_history *history, uint64_t end_ns)
 {
-	history->ends[history->next++ % CT_HISTORY] = end_ns;
+	uint64_t *oldest = &history->ends[history->next++ % CT_HISTORY], forgotten = *oldest;
+
+	*oldest = end_ns;
+	if (end_ns >= history->latest_ns)
+		history->latest_ns = end_ns;
+	else if (forgotten == history->latest_ns)
+		history->latest_ns = latest_of(history, UINT64_MAX);
 }
 
 /* Does nobody else take part? Then it synchronises nobody, and the rank goes on computing, as it were. */
@@ -76,15 +92,6 @@ static int is_alone(const struct ct_load_op *op)
 static uint32_t error_of(uint64_t err_ns)
 {
 	return err_ns < UINT32_MAX ? (uint32_t)err_ns : UINT32_MAX;
-}
-
-/* Inside its call, or on a stream. */
-static int is_under_way(const struct ct_load_op *op)
-{
-	enum ct_op_state state = op->joined.state;
-
-	return state == CT_STATE_ENTERED ||
-	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
 }
 
 int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unreturned **out)
@@ -212,7 +219,7 @@ static int begin_launch(struct ct_reading *reading, const struct ct_load_op *op,
 	if (m->alone) {
 		/* ends nothing and hides nothing */
 	} else if (m->start_ns) {
-		if (!activity->holes)
+		if (!activity->holes && !stream->options.only_matched)
 			reading->free_ns = free_before(activity, m);
 		remember(&activity->history, m->end_ns);
 		/* what came before it on its communicator is over */
@@ -360,9 +367,21 @@ static void note_act(struct ct_model_process *process, const struct ct_joined_op
 	process->failed_ns = j->state == CT_STATE_ERROR ? at : 0;
 }
 
+/* Texts of a process have one address each. */
+static const struct ct_reading_call *call_of(struct ct_reading *reading, const char *name)
+{
+	struct ct_reading_call *call = &reading->call;
+
+	if (call->name != name)
+		*call = (struct ct_reading_call){ name, (uint8_t)ct_call_is_varying(name),
+						  (uint8_t)ct_call_is_two_way(name) };
+	return call;
+}
+
 int ct_stream_op(void *arg, const struct ct_load_op *op)
 {
 	struct ct_reading *reading = arg;
+	const struct ct_reading_call *call = call_of(reading, op->joined.call);
 	struct ct_stream *stream = reading->stream;
 	uint32_t at = reading->seats[op->comm ? op->comm->local : 0];
 	struct ct_seat *seat = &stream->model.seats[at];
@@ -380,12 +399,12 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 		.op = j->op->op,
 		.dtype = j->op->dtype,
 		.redop = j->op->redop,
-		.varying = (uint8_t)ct_call_is_varying(j->call),
+		.varying = call->varying,
 		.state = (uint8_t)j->state,
 		.captured = (j->op->flags & CT_OP_CAPTURED) != 0,
 		.alone = (uint8_t)is_alone(op),
 		/* of two ranks the other half has the same partner */
-		.shared = op->comm && op->comm->rec.nranks > 2 && ct_call_is_two_way(j->call),
+		.shared = op->comm && op->comm->rec.nranks > 2 && call->two_way,
 		.free_ns = UINT64_MAX,
 	};
 
@@ -418,7 +437,7 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 		seat->bytes = CT_UNKNOWN;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
 	tell_progress(stream);
-	if (is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
+	if (ct_load_is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)
 		return CT_NOMEM;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/model/call_kind.h"
 #include "analyzer/stream/judge_private.h"
 
 /* Members that may wait for the others: some blocks of every process, and never less than the first figure. */
@@ -12,9 +11,8 @@
 #define CT_STREAM_BLOCK_BYTES (CT_BLOCK_MAX_RECORDS * (uint64_t)sizeof(struct ct_member))
 
 /* Who leaves a communicator comes to no more of its operations. */
-static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *rec, const char *call)
+static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *rec, unsigned traits)
 {
-	unsigned traits = ct_call_row(call)->traits;
 	struct ct_stream *stream = reading->stream;
 	struct ct_comm *comm;
 
@@ -31,9 +29,10 @@ static int note_leaving(struct ct_reading *reading, const struct ct_host_rec *re
 static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, const char *site)
 {
 	struct ct_reading *reading = arg;
+	unsigned traits = ct_load_call_row(reading->load, rec->call)->traits;
 
 	if (ct_stream_host(reading, rec, call) != CT_OK ||
-	    note_leaving(reading, rec, call) != CT_OK)
+	    note_leaving(reading, rec, traits) != CT_OK)
 		return CT_NOMEM;
 	return ct_observe_host(reading->stream, reading->process, rec, call, site);
 }
@@ -73,28 +72,7 @@ static int on_nvtx(void *arg, const struct ct_nvtx_rec *rec)
 	return ct_observe_nvtx(reading->stream, reading->process, reading->seats[0], rec);
 }
 
-/* ---- all processes ---- */
-
-/* The run begins with its first process; by which clock, is that of the reference where clocks are related. */
-static void set_begin(struct ct_model *model)
-{
-	const struct ct_attempts *attempts = model->attempts;
-
-	for (uint32_t h = 0; h < attempts->n_hosts; h++)
-		model->shift[h] = attempts->hosts[h].unix_minus_mono;
-	for (size_t p = 0; p < model->run->n_processes; p++) {
-		uint64_t start_ns = model->run->processes[p].id.start_ns, unix_ns;
-
-		if (attempts->places[p].attempt != model->attempt)
-			continue;
-		unix_ns = start_ns + ct_clocks_shift(attempts->clocks, attempts->places[p].host,
-						     start_ns, model->shift);
-		model->begin_unix_ns = unix_ns < model->begin_unix_ns ? unix_ns
-								      : model->begin_unix_ns;
-	}
-	for (uint32_t h = 0; h < attempts->n_hosts; h++)
-		model->shift[h] -= model->begin_unix_ns;
-}
+/* ---- before the first block ---- */
 
 /* Room for the seats that processes name by themselves; others come to light while reading. */
 static int prepare_seats(struct ct_stream *stream)
@@ -139,16 +117,15 @@ static int prepare(struct ct_stream *stream)
 	model->names.memory = model->memory;
 	ct_mismatches_init(&stream->order.mismatches, model->memory);
 	ct_sites_init(&stream->order.sites, model->memory);
-	ct_orders_init(&stream->order.orders, !stream->options.without_hash);
+	ct_orders_init(&stream->order.orders, !stream->options.only_matched);
 	ct_pairs_init(&stream->order.pairs, model->memory);
 	stream->match = ct_match_new(limit > CT_STREAM_MIN_BYTES ? limit : CT_STREAM_MIN_BYTES,
 				     ct_judge, stream);
 	model->shift = calloc(model->attempts->n_hosts + 1, sizeof(*model->shift));
 	model->processes = calloc(model->run->n_processes + 1, sizeof(*model->processes));
-	model->begin_unix_ns = UINT64_MAX;
 	if (!stream->match || !model->shift || !model->processes)
 		return CT_NOMEM;
-	set_begin(model);
+	ct_model_set_begin(model);
 	return prepare_seats(stream);
 }
 
@@ -182,40 +159,120 @@ static int end_reading(struct ct_reading *reading)
 	return kept->notes ? st : CT_NOMEM;
 }
 
-static struct ct_reading *furthest_behind(struct ct_reading *readings, size_t n)
+/* The next block of the process. 1: there may be more, 0: that was the end, or a failure. */
+static int read_block(struct ct_reading *r, struct ct_err *err)
 {
-	struct ct_reading *behind = NULL;
+	struct ct_stream *stream = r->stream;
+	int more = ct_load_next(r->load, err), st;
 
-	for (size_t i = 0; i < n; i++) {
-		struct ct_reading *r = &readings[i];
-
-		if (r->load &&
-		    (!behind || r->begun < behind->begun ||
-		     (r->begun == behind->begun && r->position_ns < behind->position_ns)))
-			behind = r;
-	}
-	return behind;
+	if (more < 0)
+		return more;
+	st = ct_observe_block(stream, r->process, r->load, !more);
+	if (st != CT_OK)
+		return st;
+	r->begun = 1;
+	r->position_ns = ct_model_at(&stream->model, r->process,
+				     ct_load_facts(r->load)->position_ns);
+	return more ? 1 : end_reading(r);
 }
 
-static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_t n,
-		    struct ct_err *err)
-{
-	struct ct_reading *r;
+/* ---- all in step ---- */
 
-	while ((r = furthest_behind(readings, n))) {
-		int more = ct_load_next(r->load, err), st;
+/* Is `a` further behind than `b`? Of those that are equally far it is the first process. */
+static int is_behind(const struct ct_reading *a, const struct ct_reading *b)
+{
+	if (a->begun != b->begun)
+		return a->begun < b->begun;
+	if (a->position_ns != b->position_ns)
+		return a->position_ns < b->position_ns;
+	return a->process < b->process;
+}
+
+/* Restore the heap: its first element has been read further. */
+static void sink(struct ct_reading **heap, size_t n)
+{
+	struct ct_reading *moved = heap[0];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < n) {
+		child += child + 1 < n && is_behind(heap[child + 1], heap[child]);
+		if (is_behind(moved, heap[child]))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+/* `heap` holds them in the order of their processes, which is a valid heap before anything is read. */
+static int read_in_step(struct ct_reading **heap, size_t n, struct ct_err *err)
+{
+	while (n) {
+		int more = read_block(heap[0], err);
 
 		if (more < 0)
 			return more;
-		st = ct_observe_block(stream, r->process, r->load, !more);
-		if (st != CT_OK)
-			return st;
-		r->begun = 1;
-		r->position_ns = ct_model_at(&stream->model, r->process,
-					     ct_load_facts(r->load)->position_ns);
-		if (!more && (st = end_reading(r)) != CT_OK)
-			return st;
+		if (!more)
+			heap[0] = heap[--n];
+		if (n)
+			sink(heap, n);
 	}
+	return CT_OK;
+}
+
+/* ---- one after the other ---- */
+
+static int read_to_its_end(struct ct_reading *r, struct ct_err *err)
+{
+	int more;
+
+	do {
+		more = read_block(r, err);
+	} while (more > 0);
+	return more;
+}
+
+/* ---- all processes ---- */
+
+static int open_reading(struct ct_reading *r, struct ct_load_memory *memory, struct ct_err *err)
+{
+	struct ct_model *model = &r->stream->model;
+	const struct ct_load_sink sink = { .op = ct_stream_op,
+					   .comm = ct_stream_comm,
+					   .named = ct_stream_comm,
+					   .host = on_host,
+					   .error = on_error,
+					   .reached = on_reached,
+					   .stack = on_stack,
+					   .wait = r->stream->on_wait.n ? on_wait : NULL,
+					   .nvtx = on_nvtx,
+					   .skims = r->stream->options.skims,
+					   .arg = r,
+					   .shared = memory };
+
+	for (uint32_t k = 0; k < CT_LOAD_RANKS; k++)
+		r->seats[k] = model->attempts->places[r->process].seat;
+	return ct_load_open(model->run, r->process, &sink, &model->names, &r->load, err);
+}
+
+/* Only matching needs the processes in step: it completes instances soon, which bounds memory. */
+static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_t n,
+		    struct ct_load_memory *memory, struct ct_err *err)
+{
+	struct ct_reading **heap = calloc(n + 1, sizeof(struct ct_reading *));
+	int st = heap ? CT_OK : CT_NOMEM;
+
+	for (size_t i = 0; i < n && st == CT_OK; i++) {
+		heap[i] = &readings[i];
+		st = open_reading(heap[i], memory, err);
+		if (st == CT_OK && stream->options.only_ops)
+			st = read_to_its_end(heap[i], err);
+	}
+	if (st == CT_OK && !stream->options.only_ops)
+		st = read_in_step(heap, n, err);
+	free(heap);
+	if (st != CT_OK)
+		return st;
 	ct_orders_ended(&stream->order.orders);
 	ct_pairs_ended(&stream->order.pairs);
 	return ct_match_finish(stream->match);
@@ -223,39 +280,23 @@ static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_
 
 static int read_processes(struct ct_stream *stream, struct ct_err *err)
 {
-	struct ct_model *model = &stream->model;
+	const struct ct_model *model = &stream->model;
 	const struct ct_run *run = model->run;
 	struct ct_reading *readings = calloc(run->n_processes + 1, sizeof(*readings));
+	struct ct_load_memory *memory = ct_load_memory_new();
 	size_t n = 0;
-	int st = readings ? CT_OK : CT_NOMEM;
+	int st = CT_NOMEM;
 
-	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
-		struct ct_reading *r = &readings[n];
-		struct ct_load_sink sink = { .op = ct_stream_op,
-					     .comm = ct_stream_comm,
-					     .named = ct_stream_comm,
-					     .host = on_host,
-					     .error = on_error,
-					     .reached = on_reached,
-					     .stack = on_stack,
-					     .wait = on_wait,
-					     .nvtx = on_nvtx,
-					     .arg = r };
-
-		if (model->attempts->places[p].attempt != model->attempt)
-			continue;
-		r->stream = stream;
-		r->process = (uint32_t)p;
-		for (uint32_t k = 0; k < CT_LOAD_RANKS; k++)
-			r->seats[k] = model->attempts->places[p].seat;
-		st = ct_load_open(run, p, &sink, &model->names, &r->load, err);
-		n++;
-	}
-	if (st == CT_OK)
-		st = read_all(stream, readings, n, err);
+	for (size_t p = 0; p < run->n_processes && readings; p++)
+		if (model->attempts->places[p].attempt == model->attempt)
+			readings[n++] = (struct ct_reading){ .stream = stream,
+							     .process = (uint32_t)p };
+	if (readings && memory)
+		st = read_all(stream, readings, n, memory, err);
 	for (size_t i = 0; i < n; i++)
 		ct_load_close(readings[i].load);
 	free(readings);
+	ct_load_memory_free(memory);
 	return st;
 }
 

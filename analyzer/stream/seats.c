@@ -43,6 +43,8 @@ int ct_stream_seat(struct ct_reading *reading, const struct ct_load_comm *comm, 
 		return CT_NOMEM;
 	*seat = reading->seats[comm->local] = (uint32_t)found;
 	s = &stream->model.seats[found];
+	if (reading->process < s->process)
+		return CT_OK;
 	s->host = stream->model.host_of[found] = stream->model.attempts->places[reading->process]
 							 .host;
 	s->process = reading->process;

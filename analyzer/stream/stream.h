@@ -3,7 +3,8 @@
  * operation and instance to those who observe.
  *
  * Processes are read block by block, always the one whose reading is furthest behind on the clock, so that
- * instances complete soon. A stream owns its model and all else it holds; one thread. */
+ * instances complete soon; where nothing is matched, one after the other. A stream owns its model and all else it holds; one
+ * thread. */
 #ifndef CT_STREAM_H
 #define CT_STREAM_H
 
@@ -74,8 +75,8 @@ struct ct_observer {
 	int (*waited)(void *arg, const struct ct_stream *stream, uint32_t seat, uint64_t begin_ns,
 		      uint64_t end_ns);
 	int (*instance)(void *arg, struct ct_stream *stream, const struct ct_instance_event *event);
-	/* A complete collective or message, all of whose members were timed and do the same, before it is judged: all that a
-	 * reading with only_matched tells. */
+	/* A complete collective or message, all of whose members were timed and do the same; only of a reading with
+	 * only_matched. */
 	int (*matched)(void *arg, const struct ct_stream *stream,
 		       const struct ct_instance *instance);
 	/* Everything was read: the model is complete, but for what observers put into it. */
@@ -87,9 +88,10 @@ struct ct_stream_options {
 	const struct ct_observer *observers; /* borrowed until the end of the reading */
 	uint32_t n_observers;
 	const char *boot_id; /* of this machine; NULL unknown */
-	int only_matched;    /* only `matched` and `end` are of interest: nothing is judged */
-	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes */
-	int without_hash; /* what was called is not summed up for comparisons over the whole run (order/order_hash.h) */
+	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops */
+	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes; these
+			 are read one after the other */
+	int skims; /* with only_ops: not even operations are read, and no observer is told of any (trace/reader.h) */
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
 	void *progress_arg;
 };
@@ -98,6 +100,7 @@ struct ct_stream_options {
 #define CT_HISTORY 32u
 struct ct_history {
 	uint64_t ends[CT_HISTORY];
+	uint64_t latest_ns; /* of these */
 	unsigned next;
 };
 
@@ -118,6 +121,12 @@ struct ct_activity {
 	uint64_t covered_ns; /* waits entered up to here are in `busy` */
 };
 
+/* Observers that have the function; there are more of these than calls of most of them. */
+struct ct_observing {
+	const struct ct_observer **by;
+	uint32_t n;
+};
+
 struct ct_stream {
 	struct ct_model model;
 	struct ct_order_book order;
@@ -128,6 +137,7 @@ struct ct_stream {
 	struct ct_waits waits;
 	uint64_t skew_sum_ns, skew_n; /* of the ends on one clock, see ct_waits_judge() */
 	struct ct_stream_options options;
+	struct ct_observing on_op, on_wait, on_waited, on_instance;
 };
 
 /* Error of ends being simultaneous: the mean skew seen where a clock is shared; 0 as long as none was. */

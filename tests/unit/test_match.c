@@ -41,7 +41,8 @@ static int on_joined(void *arg, const struct ct_op *ops, uint32_t n, const struc
 static void ops_of_one_launch_come_together_in_any_order(void **state)
 {
 	struct joined j = { 0 };
-	struct ct_join *join = ct_join_new(on_joined, &j);
+	struct ct_pool spare = { 0 };
+	struct ct_join *join = ct_join_new(on_joined, &j, &spare);
 	struct ct_op op = { .launch = 5, .seq = 1 };
 	struct ct_launch launch = { .id = 5, .n_ops = 3 };
 
@@ -82,12 +83,14 @@ static void ops_of_one_launch_come_together_in_any_order(void **state)
 	assert_int_equal(j.ops, 7);
 	assert_int_equal(j.with_launch, 6);
 	ct_join_free(join);
+	ct_pool_fini(&spare);
 }
 
 static void joining_is_bounded_and_loses_no_op(void **state)
 {
 	struct joined j = { 0 };
-	struct ct_join *join = ct_join_new(on_joined, &j);
+	struct ct_pool spare = { 0 };
+	struct ct_join *join = ct_join_new(on_joined, &j, &spare);
 	const uint32_t n = CT_JOIN_MAX + 1000;
 
 	(void)state;
@@ -109,12 +112,14 @@ static void joining_is_bounded_and_loses_no_op(void **state)
 	assert_int_equal(j.ops, n);
 	assert_int_equal(j.last_seq, n);
 	ct_join_free(join);
+	ct_pool_fini(&spare);
 }
 
 static void what_the_callback_returns_stops_the_join(void **state)
 {
 	struct joined j = { .stop = -77 };
-	struct ct_join *join = ct_join_new(on_joined, &j);
+	struct ct_pool spare = { 0 };
+	struct ct_join *join = ct_join_new(on_joined, &j, &spare);
 	struct ct_op op = { .launch = 1 };
 	struct ct_launch launch = { .id = 1, .n_ops = 1 };
 
@@ -122,6 +127,45 @@ static void what_the_callback_returns_stops_the_join(void **state)
 	ct_join_op(join, &op);
 	assert_int_equal(ct_join_launch(join, &launch), -77);
 	ct_join_free(join);
+	ct_pool_fini(&spare);
+}
+
+static void joins_that_share_entries_keep_their_ops_apart(void **state)
+{
+	struct ct_pool spare = { 0 };
+	struct joined seen[2] = { { 0 }, { 0 } };
+	struct ct_join *joins[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++)
+		joins[k] = ct_join_new(on_joined, &seen[k], &spare);
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t k = 0; k < 2; k++) {
+			struct ct_op op = { .launch = 5, .seq = 10 * round + 1 };
+			struct ct_launch alone = { .id = 9, .n_ops = 1 };
+
+			/* of two operations the first; and a launch whose only one follows at once */
+			assert_int_equal(ct_join_op(joins[k], &op), CT_OK);
+			assert_int_equal(ct_join_launch(joins[k], &alone), CT_OK);
+			op = (struct ct_op){ .launch = 9, .seq = 10 * round + 2 };
+			assert_int_equal(ct_join_op(joins[k], &op), CT_OK);
+			assert_int_equal(seen[k].ops, 3 * round + 1);
+			assert_int_equal(seen[k].last_seq, 10 * round + 2);
+		}
+		for (uint32_t k = 0; k < 2; k++) {
+			struct ct_launch pair = { .id = 5, .n_ops = 2 };
+			struct ct_op op = { .launch = 5, .seq = 10 * round + 3 };
+
+			assert_int_equal(ct_join_launch(joins[k], &pair), CT_OK);
+			assert_int_equal(ct_join_op(joins[k], &op), CT_OK);
+			assert_int_equal(seen[k].together, 2);
+			assert_int_equal(seen[k].ops, 3 * round + 3);
+			assert_int_equal(seen[k].with_launch, 3 * round + 3);
+		}
+	}
+	ct_join_free(joins[0]);
+	ct_join_free(joins[1]);
+	ct_pool_fini(&spare);
 }
 
 /* ---- matching ---- */
@@ -344,6 +388,7 @@ int main(void)
 		cmocka_unit_test(ops_of_one_launch_come_together_in_any_order),
 		cmocka_unit_test(joining_is_bounded_and_loses_no_op),
 		cmocka_unit_test(what_the_callback_returns_stops_the_join),
+		cmocka_unit_test(joins_that_share_entries_keep_their_ops_apart),
 		cmocka_unit_test(members_meet_whatever_the_order_of_ranks),
 		cmocka_unit_test(memory_follows_skew_not_length),
 		cmocka_unit_test(rank_without_trace_leaves_incomplete_instances_within_bounds),

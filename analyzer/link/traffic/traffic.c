@@ -153,16 +153,24 @@ static int fetches(const struct ct_joined_op *j)
 	       !strstr(j->call, "MPI_Raccumulate");
 }
 
+/* Most operations of a member are the same call, and texts of a process have one address each. */
+static int splits_evenly(struct ct_traffic_flow *flow, const char *call)
+{
+	if (!flow->call || flow->call != call)
+		flow->splits_evenly = ct_call_splits_evenly(call);
+	flow->call = call;
+	return flow->splits_evenly;
+}
+
 int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_op *op,
 		  const struct ct_comm *comm, int varying)
 {
 	const struct ct_joined_op *j = &op->joined;
-	const struct ct_flow_op what = { .op = j->op->op,
-					 .root = j->op->peer,
-					 .bytes = j->bytes,
-					 .times = 1,
-					 .varying = varying,
-					 .splits_unknown = !ct_call_splits_evenly(j->call) };
+	struct ct_flow_op what = { .op = j->op->op,
+				   .root = j->op->peer,
+				   .bytes = j->bytes,
+				   .times = 1,
+				   .varying = varying };
 	struct ct_traffic_flow *flow;
 
 	if (!comm) {
@@ -197,6 +205,7 @@ int ct_traffic_op(struct ct_traffic *t, uint32_t process, const struct ct_load_o
 	}
 	if (fetches(j))
 		note_gap(t, CT_TRAFFIC_GAP_FETCHED);
+	what.splits_unknown = !splits_evenly(flow, j->call);
 	return take(t, flow, &what);
 }
 

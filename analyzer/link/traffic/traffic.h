@@ -66,8 +66,10 @@ struct ct_traffic_flow {
 	struct ct_traffic_flow *next; /* of the communicator */
 	const struct ct_comm *comm;
 	uint32_t member;
-	int counts; /* it did what its backend counts inside, ... */
-	int told;   /* ... and has counted something: the sums below are of no meaning */
+	int counts;	   /* it did what its backend counts inside, ... */
+	int told;	   /* ... and has counted something: the sums below are of no meaning */
+	const char *call;  /* the latest, the process's ... */
+	int splits_evenly; /* ... and ct_call_splits_evenly() of it */
 	struct ct_flow flow;
 };
 

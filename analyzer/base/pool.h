@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.h — elements of one size that come and go by the operation: what is given back is taken again, the latest first, while
+ * it is still in the cache; malloc() is called for many at once.
+ *
+ * A zeroed struct is an empty pool, of one size from the first use on. Elements are the pool's and go with it; nothing goes
+ * back to malloc() before. One thread. */
+#ifndef CT_POOL_H
+#define CT_POOL_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ct_pool {
+	void *spare;  /* elements that were given back, chained by their first word */
+	void *chunks; /* likewise: what malloc() gave */
+	char *next;   /* elements of the newest chunk that were never taken */
+	size_t left;
+};
+
+/* Elements that are allocated at once: enough to forget malloc(), little enough for a run of two ranks. */
+#define CT_POOL_CHUNK 64u
+
+/* An element of `size` bytes, at least those of a pointer, zeroed. NULL: out of memory. */
+static inline void *ct_pool_take(struct ct_pool *pool, size_t size)
+{
+	void *one = pool->spare;
+
+	if (one) {
+		pool->spare = *(void **)one;
+		return memset(one, 0, size);
+	}
+	if (!pool->left) {
+		void **chunk = malloc(_Alignof(max_align_t) + CT_POOL_CHUNK * size);
+
+		if (!chunk)
+			return NULL;
+		*chunk = pool->chunks;
+		pool->chunks = chunk;
+		pool->next = (char *)chunk + _Alignof(max_align_t);
+		pool->left = CT_POOL_CHUNK;
+	}
+	one = pool->next;
+	pool->next += size;
+	pool->left--;
+	return memset(one, 0, size);
+}
+
+/* NULL is nothing. */
+static inline void ct_pool_give(struct ct_pool *pool, void *one)
+{
+	if (!one)
+		return;
+	*(void **)one = pool->spare;
+	pool->spare = one;
+}
+
+static inline void ct_pool_fini(struct ct_pool *pool)
+{
+	while (pool->chunks) {
+		void *next = *(void **)pool->chunks;
+
+		free(pool->chunks);
+		pool->chunks = next;
+	}
+	*pool = (struct ct_pool){ 0 };
+}
+
+#endif
