@@ -40,6 +40,7 @@ struct room {
 	const struct ct_tape *tape;
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
+	uint32_t near; /* cycle of the latest look-up */
 	const uint32_t *cycle_of;
 	struct pipe *pipes; /* by index of the communicator */
 	struct interval *waits;
@@ -145,21 +146,6 @@ static int add_interval(struct room *r, uint32_t *n, uint64_t begin, uint64_t en
 	return CT_OK;
 }
 
-/* Of [begin, end), what lies within cycles. */
-static uint64_t within(const struct ct_cuts *cuts, uint64_t begin, uint64_t end)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t low = ct_cuts_from(cuts, begin);
-	     low < cuts->n && cuts->all[low].begin_ns < end; low++) {
-		uint64_t from = begin > cuts->all[low].begin_ns ? begin : cuts->all[low].begin_ns;
-		uint64_t to = end < cuts->all[low].end_ns ? end : cuts->all[low].end_ns;
-
-		sum += to > from ? to - from : 0;
-	}
-	return sum;
-}
-
 /* The rank's stalls, each moment once, after the waits; how many. */
 static int add_stalls(struct room *r, uint32_t seat, uint32_t *n)
 {
@@ -181,7 +167,7 @@ static int add_stalls(struct room *r, uint32_t seat, uint32_t *n)
 }
 
 /* What the first n intervals, by begin, and the next m, which do not overlap, have in common, each moment once. */
-static uint64_t in_both(const struct room *r, uint32_t n, uint32_t m)
+static uint64_t in_both(struct room *r, uint32_t n, uint32_t m)
 {
 	const struct interval *waits = r->waits, *stalls = r->waits + n;
 	uint64_t reached = 0, sum = 0;
@@ -197,14 +183,14 @@ static uint64_t in_both(const struct room *r, uint32_t n, uint32_t m)
 
 			if (e <= b)
 				continue;
-			sum += within(r->cuts, b, e);
+			sum += ct_cuts_spread(r->cuts, &r->near, b, e, NULL, 0);
 			begin = reached = e;
 		}
 	}
 	return sum;
 }
 
-static uint64_t in_all(const struct room *r, uint32_t n)
+static uint64_t in_all(struct room *r, uint32_t n)
 {
 	uint64_t reached = 0, sum = 0;
 
@@ -213,7 +199,7 @@ static uint64_t in_all(const struct room *r, uint32_t n)
 
 		if (r->waits[i].end <= begin)
 			continue;
-		sum += within(r->cuts, begin, r->waits[i].end);
+		sum += ct_cuts_spread(r->cuts, &r->near, begin, r->waits[i].end, NULL, 0);
 		reached = r->waits[i].end;
 	}
 	return sum;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* charge.c — from waits to the time that each of them cost. */
-#include <stdlib.h>
-
 #include "analyzer/base/stats.h"
 #include "analyzer/overlap/overlap_private.h"
+#include "trace/status.h"
 
 /* Blocks after which a launch that is not there will not come any more. */
 #define PATIENCE 8u
 
 static int is_charged_to(const struct ct_ov_launch *launch, const struct ct_waiter *w)
 {
-	for (uint32_t i = 0; i < launch->n_charged; i++)
-		if (launch->charged[i].waiter == w)
-			return 1;
-	return 0;
+	const struct ct_charged *c = launch->charged;
+
+	while (c && c->waiter != w)
+		c = c->next;
+	return c != NULL;
 }
 
 /* How much it says of who stood waiting: that of the stream that computes, as far as that shows by now, most. */
@@ -25,28 +25,40 @@ static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 
 /* Many may wait for one launch: streams of communication for each other, the host in the end. Who is left out then is who
  * says least. */
-static void keep(const struct ct_ov_process *p, struct ct_ov_launch *launch,
-		 const struct ct_charged *fresh)
+static int keep(struct ct_overlap *o, const struct ct_ov_process *p, struct ct_ov_launch *launch,
+		const struct ct_charged *fresh)
 {
+	struct ct_charged **end = &launch->charged, *least = launch->charged;
 	const struct ct_waiter *computing;
-	struct ct_charged *least = launch->charged;
 
 	if (launch->n_charged < CT_CHARGED) {
-		launch->charged[launch->n_charged++] = *fresh;
-		return;
+		while (*end)
+			end = &(*end)->next;
+		*end = ct_pool_take(&o->charges, sizeof(**end));
+		if (!*end)
+			return CT_NOMEM;
+		**end = *fresh;
+		launch->n_charged++;
+		return CT_OK;
 	}
 	computing = ct_ov_computing(p, launch->device);
-	for (uint32_t i = 1; i < CT_CHARGED; i++)
-		if (worth(computing, &launch->charged[i]) < worth(computing, least))
-			least = &launch->charged[i];
-	if (worth(computing, least) < worth(computing, fresh))
+	for (struct ct_charged *c = least->next; c; c = c->next)
+		if (worth(computing, c) < worth(computing, least))
+			least = c;
+	if (worth(computing, least) < worth(computing, fresh)) {
+		struct ct_charged *next = least->next;
+
 		*least = *fresh;
+		least->next = next;
+	}
+	return CT_OK;
 }
 
 /* From where the waiter stood, or where the last one left off, to the end; not before the stream of communication had
  * reached it: until then others were waited for. */
-static void charge_one(const struct ct_ov_process *p, struct ct_ov_launch *launch,
-		       struct ct_waiter *w, const struct ct_wait_rec *rec)
+static int charge_one(struct ct_overlap *o, const struct ct_ov_process *p,
+		      struct ct_ov_launch *launch, struct ct_waiter *w,
+		      const struct ct_wait_rec *rec)
 {
 	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->start_ns), w->charged_ns);
 	uint64_t end = w->is_host ? ct_min(launch->end_ns, rec->issued_ns) : launch->end_ns;
@@ -55,15 +67,15 @@ static void charge_one(const struct ct_ov_process *p, struct ct_ov_launch *launc
 	/* With all streams at once: who was last is not known. */
 	if (rec->flags & CT_WAIT_DEVICE && begin < end) {
 		launch->is_unclear = 1;
-		return;
+		return CT_OK;
 	}
 	if (rec->begin_ns < launch->end_ns + launch->end_err_ns + rec->begin_err_ns)
 		c.err_ns = rec->begin_err_ns + (uint32_t)ct_min(launch->end_err_ns, UINT32_MAX / 2);
 	c.begin_ns = ct_min(begin, ct_max(begin, end));
 	c.end_ns = ct_max(begin, end);
-	keep(p, launch, &c);
 	if (end > begin)
 		w->charged_ns = end;
+	return keep(o, p, launch, &c);
 }
 
 /* How long the stream was busy for certain before it reached this wait: it came there later than the host had put the
@@ -87,10 +99,11 @@ static void weigh(const struct ct_ov_process *p, struct ct_waiter *w, const stru
 	w->busy_err_ns += rec->begin_err_ns;
 }
 
-static void charge(const struct ct_ov_process *p, struct ct_waiter *w,
-		   const struct ct_wait_rec *rec, struct ct_ov_launch *last)
+static int charge(struct ct_overlap *o, const struct ct_ov_process *p, struct ct_waiter *w,
+		  const struct ct_wait_rec *rec, struct ct_ov_launch *last)
 {
 	struct ct_ov_launch *first = last;
+	int st = CT_OK;
 
 	if (!w->is_host)
 		weigh(p, w, rec);
@@ -98,38 +111,45 @@ static void charge(const struct ct_ov_process *p, struct ct_waiter *w,
 		first = first->before;
 	if (rec->flags & CT_WAIT_GAP || is_charged_to(last, w))
 		first = NULL;
-	for (; first; first = first == last ? NULL : first->after)
-		charge_one(p, first, w, rec);
+	for (; first && st == CT_OK; first = first == last ? NULL : first->after)
+		st = charge_one(o, p, first, w, rec);
 	if (rec->begin_ns != w->begun_ns)
 		w->released_ns = rec->begin_ns;
 	w->begun_ns = rec->begin_ns;
 	w->released_ns = ct_max(w->released_ns, last->end_ns);
+	return st;
 }
 
-static void charge_waiter(struct ct_ov_process *p, struct ct_waiter *w)
+static int charge_waiter(struct ct_overlap *o, struct ct_ov_process *p, struct ct_waiter *w)
 {
-	while (w->first) {
+	int st = CT_OK;
+
+	while (w->first && st == CT_OK) {
 		struct ct_ov_wait *wait = w->first;
 		struct ct_ov_launch *launch = ct_table_get(&p->by_id, wait->rec.launch);
 
 		/* One block more: a launch that ended before may have been taken by another thread. */
 		if (!p->ended &&
 		    (launch ? wait->block + 1 >= p->blocks : wait->block + PATIENCE >= p->blocks))
-			return;
+			return CT_OK;
 		if (launch && wait->rec.begin_ns)
-			charge(p, w, &wait->rec, launch);
+			st = charge(o, p, w, &wait->rec, launch);
 		else
 			w->released_ns = 0;
 		w->first = wait->next;
 		if (!w->first)
 			w->end = &w->first;
 		p->n_waits--;
-		free(wait);
+		ct_pool_give(&o->waits, wait);
 	}
+	return st;
 }
 
-void ct_ov_charge(struct ct_ov_process *p)
+int ct_ov_charge(struct ct_overlap *o, struct ct_ov_process *p)
 {
-	for (struct ct_waiter *w = p->waiters; w; w = w->next)
-		charge_waiter(p, w);
+	int st = CT_OK;
+
+	for (struct ct_waiter *w = p->waiters; w && st == CT_OK; w = w->next)
+		st = charge_waiter(o, p, w);
+	return st;
 }

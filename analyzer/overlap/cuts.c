@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 
 uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns)
 {
@@ -15,6 +16,35 @@ uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns)
 	uint32_t low = ct_cuts_from(cuts, at_ns);
 
 	return low < cuts->n && cuts->all[low].begin_ns <= at_ns ? low : CT_NO_CYCLE;
+}
+
+/* What comes one after the other is in the same cycle mostly, or in the next one. */
+static uint32_t from_near(const struct ct_cuts *cuts, uint32_t near, uint64_t ns)
+{
+	for (uint32_t k = near; k < cuts->n && k <= near + 1; k++) {
+		if (cuts->all[k].end_ns > ns && (!k || cuts->all[k - 1].end_ns <= ns))
+			return k;
+	}
+	return ct_cuts_from(cuts, ns);
+}
+
+uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t begin, uint64_t end,
+			uint64_t *sums, size_t stride)
+{
+	uint64_t all = 0;
+
+	*near = from_near(cuts, *near, begin);
+	for (uint32_t k = *near; k < cuts->n && cuts->all[k].begin_ns < end; k++) {
+		uint64_t from = ct_max(begin, cuts->all[k].begin_ns);
+		uint64_t to = ct_min(end, cuts->all[k].end_ns);
+
+		if (to <= from)
+			continue;
+		if (sums)
+			*(uint64_t *)((char *)sums + k * stride) += to - from;
+		all += to - from;
+	}
+	return all;
 }
 
 uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape)

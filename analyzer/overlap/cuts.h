@@ -26,6 +26,11 @@ uint32_t ct_cuts_from(const struct ct_cuts *cuts, uint64_t ns);
 /* The cycle that a time lies in; CT_NO_CYCLE: none. */
 uint32_t ct_cuts_at(const struct ct_cuts *cuts, uint64_t at_ns);
 
+/* Add what of [begin_ns, end_ns) lies in each cycle to a sum of it: that of cycle k is `stride` bytes behind that of cycle
+ * k - 1, sums NULL: none. *near: where it is looked first, and where the first one was found. Returns what lies in cycles. */
+uint64_t ct_cuts_spread(const struct ct_cuts *cuts, uint32_t *near, uint64_t begin_ns,
+			uint64_t end_ns, uint64_t *sums, size_t stride);
+
 /* By instance of the tape, its cycle; of one that was not timed, by its entry. To be freed; NULL: out of memory. */
 uint32_t *ct_cuts_tape(const struct ct_cuts *cuts, const struct ct_tape *tape);
 

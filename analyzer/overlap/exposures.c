@@ -77,22 +77,32 @@ int ct_exposures_add(struct ct_exposures *s, const struct ct_exposure *stall)
 	return CT_OK;
 }
 
-CT_SORT_BY(by_seat, struct ct_exposure, CT_UP(seat) ?: CT_UP(begin_ns) ?: CT_UP(end_ns))
+CT_SORT_BY(by_begin, struct ct_exposure, CT_UP(begin_ns) ?: CT_UP(end_ns))
 
 int ct_exposures_close(struct ct_exposures *s, uint32_t n_seats)
 {
-	uint32_t i = 0;
+	struct ct_exposure *by_seat = malloc(((size_t)s->n + 1) * sizeof(*by_seat));
+	uint32_t *next;
 
 	s->n_seats = n_seats;
-	s->seat_first = calloc((size_t)n_seats + 1, sizeof(*s->seat_first));
-	if (!s->seat_first)
+	s->seat_first = calloc((size_t)n_seats + 2, sizeof(*s->seat_first));
+	if (!by_seat || !s->seat_first) {
+		free(by_seat);
 		return CT_NOMEM;
-	if (s->n)
-		qsort(s->all, s->n, sizeof(*s->all), by_seat);
-	for (uint32_t seat = 0; seat <= n_seats; seat++) {
-		while (i < s->n && s->all[i].seat < seat)
-			i++;
-		s->seat_first[seat] = i;
 	}
+	/* Counted two places on, so that filling moves each seat's first to where the next one's belongs. */
+	next = s->seat_first + 1;
+	for (uint32_t i = 0; i < s->n; i++)
+		next[s->all[i].seat + 1]++;
+	for (uint32_t seat = 1; seat <= n_seats; seat++)
+		next[seat] += next[seat - 1];
+	for (uint32_t i = 0; i < s->n; i++)
+		by_seat[next[s->all[i].seat]++] = s->all[i];
+	free(s->all);
+	s->all = by_seat;
+	s->cap = s->n + 1;
+	for (uint32_t seat = 0; seat < n_seats; seat++)
+		ct_sort(&s->all[s->seat_first[seat]], s->seat_first[seat + 1] - s->seat_first[seat],
+			sizeof(*s->all), by_begin);
 	return CT_OK;
 }

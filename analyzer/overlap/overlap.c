@@ -23,22 +23,23 @@ struct ct_overlap *ct_overlap_new(size_t n_processes)
 	return o;
 }
 
-static void free_waits(struct ct_waiter *w)
+static void free_launch(struct ct_overlap *o, struct ct_ov_launch *launch)
 {
-	while (w->first) {
-		struct ct_ov_wait *next = w->first->next;
+	while (launch->charged) {
+		struct ct_charged *next = launch->charged->next;
 
-		free(w->first);
-		w->first = next;
+		ct_pool_give(&o->charges, launch->charged);
+		launch->charged = next;
 	}
+	ct_pool_give(&o->launches, launch);
 }
 
-static void free_process(struct ct_ov_process *p)
+static void free_process(struct ct_overlap *o, struct ct_ov_process *p)
 {
 	while (p->oldest) {
 		struct ct_ov_launch *next = p->oldest->newer;
 
-		free(p->oldest);
+		free_launch(o, p->oldest);
 		p->oldest = next;
 	}
 	while (p->streams) {
@@ -50,7 +51,12 @@ static void free_process(struct ct_ov_process *p)
 	while (p->waiters) {
 		struct ct_waiter *next = p->waiters->next;
 
-		free_waits(p->waiters);
+		while (p->waiters->first) {
+			struct ct_ov_wait *wait = p->waiters->first;
+
+			p->waiters->first = wait->next;
+			ct_pool_give(&o->waits, wait);
+		}
 		free(p->waiters);
 		p->waiters = next;
 	}
@@ -76,7 +82,10 @@ void ct_overlap_free(struct ct_overlap *o)
 	if (!o)
 		return;
 	for (size_t p = 0; p < o->n_processes; p++)
-		free_process(&o->processes[p]);
+		free_process(o, &o->processes[p]);
+	ct_pool_fini(&o->launches);
+	ct_pool_fini(&o->charges);
+	ct_pool_fini(&o->waits);
 	ct_ov_host_free(o->host);
 	free(o->processes);
 	free(o->rows);
@@ -131,7 +140,7 @@ static int let_go(struct ct_overlap *o, struct ct_ov_process *p)
 		p->newest = &p->oldest;
 	p->n_launches--;
 	ct_table_remove(&p->by_id, launch->id);
-	free(launch);
+	free_launch(o, launch);
 	return st;
 }
 
@@ -170,10 +179,10 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 	    !j->op->launch || !j->stream || !j->start_ns || j->end_ns < j->start_ns ||
 	    ct_table_get(&p->by_id, j->op->launch))
 		return CT_OK;
-	launch = calloc(1, sizeof(*launch));
+	launch = ct_pool_take(&o->launches, sizeof(*launch));
 	s = get_stream(p, j->stream);
 	if (!launch || !s || ct_table_put(&p->by_id, j->op->launch, launch) != CT_OK) {
-		free(launch);
+		ct_pool_give(&o->launches, launch);
 		return CT_NOMEM;
 	}
 	launch->id = j->op->launch;
@@ -187,8 +196,8 @@ int ct_overlap_add(struct ct_overlap *o, uint32_t process, const struct ct_overl
 	launch->end_err_ns = j->end_err_ns;
 	launch->is_told = j->start_source == CT_SOURCE_PLUGIN;
 	if (!op->op->launch || op->op->launch->n_ops <= 1) {
-		launch->op = j->op->op;
-		launch->dtype = j->op->dtype;
+		launch->op = (uint8_t)j->op->op;
+		launch->dtype = (uint8_t)j->op->dtype;
 		launch->bytes_class = ct_bytes_class(op->bytes);
 	}
 	put_on_stream(s, launch);
@@ -243,7 +252,7 @@ int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait
 	if ((!(rec->flags & CT_WAIT_HOST) && !rec->waiter) || p->n_waits == CT_OVERLAP_WAITS)
 		return CT_OK;
 	w = get_waiter(p, rec);
-	wait = w ? calloc(1, sizeof(*wait)) : NULL;
+	wait = w ? ct_pool_take(&o->waits, sizeof(*wait)) : NULL;
 	if (!wait)
 		return CT_NOMEM;
 	w->is_default |= (rec->flags & CT_WAIT_DEFAULT) != 0;
@@ -266,20 +275,19 @@ int ct_overlap_block(struct ct_overlap *o, uint32_t process)
 	struct ct_ov_process *p = &o->processes[process];
 
 	p->blocks++;
-	ct_ov_charge(p);
-	return CT_OK;
+	return ct_ov_charge(o, p);
 }
 
 int ct_overlap_end(struct ct_overlap *o, uint32_t process)
 {
 	struct ct_ov_process *p = &o->processes[process];
-	int st = CT_OK;
+	int st;
 
 	p->ended = 1;
-	ct_ov_charge(p);
+	st = ct_ov_charge(o, p);
 	while (p->oldest && st == CT_OK)
 		st = let_go(o, p);
-	free_process(p);
+	free_process(o, p);
 	return st;
 }
 

@@ -28,7 +28,8 @@ struct ct_overlap_row {
 	uint64_t all_ns;      /* spans of the launches */
 	uint64_t comm_ns;     /* of the measured ones */
 	uint64_t exposed_ns, err_ns;
-	size_t next; /* of the same seat; ct_overlap_next() */
+	size_t next;		/* of the same seat; ct_overlap_next() */
+	struct ct_cover *spans; /* private: of all launches, where the host times */
 };
 
 /* Sums over operations that were alone in their launches, by what a row of the report is. */

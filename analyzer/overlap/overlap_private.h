@@ -4,6 +4,7 @@
 #ifndef CT_OVERLAP_PRIVATE_H
 #define CT_OVERLAP_PRIVATE_H
 
+#include "analyzer/base/pool.h"
 #include "analyzer/base/table.h"
 #include "analyzer/overlap/overlap.h"
 
@@ -13,6 +14,7 @@
 
 /* Who waited for a launch, and the time that is charged to it for that: empty if it had ended before. */
 struct ct_charged {
+	struct ct_charged *next; /* of the launch, as they came */
 	const struct ct_waiter *waiter;
 	uint32_t via; /* stream */
 	uint32_t err_ns;
@@ -24,13 +26,13 @@ struct ct_ov_launch {
 	uint32_t id, stream, device;
 	uint32_t seat;
 	const struct ct_comm *comm;
-	unsigned op, dtype; /* op 0: not alone in the launch */
 	uint64_t bytes_class;
 	uint64_t start_ns, end_ns, start_err_ns, end_err_ns;
-	int is_unclear; /* somebody waited for it, and for how long cannot be told */
-	int is_told;	/* NCCL told its times: no events were put on streams for it */
+	uint8_t op, dtype;  /* op 0: not alone in the launch */
+	uint8_t is_unclear; /* somebody waited for it, and for how long cannot be told */
+	uint8_t is_told;    /* NCCL told its times: no events were put on streams for it */
 	uint32_t n_charged;
-	struct ct_charged charged[CT_CHARGED];
+	struct ct_charged *charged;	     /* at most CT_CHARGED */
 	struct ct_ov_launch *before, *after; /* on its stream, by end */
 	struct ct_ov_launch *newer;	     /* of the process, as they came */
 };
@@ -77,12 +79,12 @@ struct ct_ov_process {
 };
 
 struct ct_overlap {
+	struct ct_pool launches, charges, waits; /* of all processes */
 	struct ct_ov_process *processes;
 	size_t n_processes;
 	struct ct_overlap_row *rows;
 	uint32_t n_rows, cap_rows;
-	struct ct_table
-		row_at; /* by seat and communicator: place + 1, of those that GPUs time; so the next */
+	struct ct_table row_at;	 /* by seat, communicator, and whether the host times: place + 1 */
 	struct ct_table of_seat; /* a seat's newest row */
 	struct ct_overlap_class *classes;
 	uint32_t n_classes, cap_classes;
@@ -97,17 +99,19 @@ struct ct_overlap {
 /* NULL: has had no launch. */
 struct ct_ov_stream *ct_ov_stream(const struct ct_ov_process *p, uint32_t id);
 
-/* Charge what can be charged by now: in the order of each waiter's waits, as soon as what it waited for is there. */
-void ct_ov_charge(struct ct_ov_process *p);
+/* Charge what can be charged by now: in the order of each waiter's waits, as soon as what it waited for is there. 0 or
+ * CT_NOMEM. */
+int ct_ov_charge(struct ct_overlap *o, struct ct_ov_process *p);
 
 /* The stream of this device that computes; NULL: that does not show. */
 const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t device);
 
 void ct_ov_host_free(struct ct_ov_host *host);
 
-/* A new row or class of the sums and its place. 0 or CT_NOMEM. */
-int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm, size_t *at);
-int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at);
+/* The row or class of the sums, made if it is new; valid until the next one is. NULL: out of memory. */
+struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm,
+				 int by_host);
+struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like);
 
 /* Add the launch to the sums. 0 or CT_NOMEM. */
 int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,

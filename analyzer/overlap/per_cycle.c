@@ -29,25 +29,14 @@ struct room {
 	const struct ct_exposures *stalls;
 	const struct ct_cuts *cuts;
 	struct cell *cells;
+	uint32_t near; /* cycle of the latest look-up */
 };
 
 /* Add what of [begin, end) lies in each cycle to the field at `offset` of its cell. Returns what lies in cycles. */
 static uint64_t spread(struct room *r, uint64_t begin, uint64_t end, size_t offset)
 {
-	const struct ct_cuts *cuts = r->cuts;
-	uint64_t sum = 0;
-
-	for (uint32_t low = ct_cuts_from(cuts, begin);
-	     low < cuts->n && cuts->all[low].begin_ns < end; low++) {
-		uint64_t from = ct_max(begin, cuts->all[low].begin_ns);
-		uint64_t to = ct_min(end, cuts->all[low].end_ns);
-
-		if (to <= from)
-			continue;
-		*(uint64_t *)((char *)&r->cells[low] + offset) += to - from;
-		sum += to - from;
-	}
-	return sum;
+	return ct_cuts_spread(r->cuts, &r->near, begin, end,
+			      (uint64_t *)((char *)r->cells + offset), sizeof(*r->cells));
 }
 
 /* As above, what lies behind *reached, which it moves on. */

@@ -88,10 +88,11 @@ static void add_up(const struct ct_ov_launch *launch, const struct ct_waiter *co
 	uint64_t reached = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < launch->n_charged; i++)
-		if (counts(&launch->charged[i], computing))
-			kept[n++] = launch->charged[i];
-	qsort(kept, n, sizeof(*kept), by_begin);
+	for (const struct ct_charged *c = launch->charged; c; c = c->next)
+		if (counts(c, computing))
+			kept[n++] = *c;
+	if (n > 1)
+		qsort(kept, n, sizeof(*kept), by_begin);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t begin = kept[i].begin_ns > reached ? kept[i].begin_ns : reached;
 
@@ -149,54 +150,43 @@ static struct measured measure(const struct ct_ov_process *p, const struct ct_ov
 
 /* ---- sums ---- */
 
-int ct_ov_new_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm, size_t *at)
+struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t seat, const struct ct_comm *comm,
+				 int by_host)
 {
-	if (ct_grow(&o->rows, &o->cap_rows, o->n_rows + 1, sizeof(*o->rows)))
-		return CT_NOMEM;
-	o->rows[o->n_rows] = (struct ct_overlap_row){ .seat = seat,
-						      .comm = comm,
-						      .next = (size_t)(uintptr_t)ct_table_get(
-							      &o->of_seat, seat) };
-	*at = o->n_rows++;
-	return ct_table_put(&o->of_seat, seat, (void *)(uintptr_t)o->n_rows);
-}
-
-static struct ct_overlap_row *row_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
-{
-	uint64_t key = (uint64_t)launch->seat << 32 | launch->comm->index;
+	uint64_t key = (uint64_t)seat << 32 | comm->index << 1 | (by_host != 0);
 	size_t at = (size_t)(uintptr_t)ct_table_get(&o->row_at, key);
 
-	if (!at && (ct_ov_new_row(o, launch->seat, launch->comm, &at) != CT_OK ||
-		    ct_table_put(&o->row_at, key, (void *)(uintptr_t)++at) != CT_OK))
+	if (at)
+		return &o->rows[at - 1];
+	if (ct_grow(&o->rows, &o->cap_rows, o->n_rows + 1, sizeof(*o->rows)))
 		return NULL;
-	return &o->rows[at - 1];
-}
-
-int ct_ov_new_class(struct ct_overlap *o, const struct ct_overlap_class *fresh, size_t *at)
-{
-	if (ct_grow(&o->classes, &o->cap_classes, o->n_classes + 1, sizeof(*o->classes)))
-		return CT_NOMEM;
-	o->classes[o->n_classes] = *fresh;
-	*at = o->n_classes++;
-	return CT_OK;
-}
-
-static struct ct_overlap_class *class_of(struct ct_overlap *o, const struct ct_ov_launch *launch)
-{
-	const struct ct_overlap_class fresh = {
-		.comm = launch->comm,
-		.op = launch->op,
-		.dtype = launch->dtype,
-		.bytes_class = launch->bytes_class,
+	o->rows[o->n_rows++] = (struct ct_overlap_row){
+		.seat = seat,
+		.comm = comm,
+		.by_host = by_host,
+		.next = (size_t)(uintptr_t)ct_table_get(&o->of_seat, seat),
 	};
-	uint64_t what = (uint64_t)launch->comm->index << 32 | launch->op << 8 | launch->dtype;
-	uint64_t key = ct_mix(launch->bytes_class ^ ct_mix(what));
+	if (ct_table_put(&o->of_seat, seat, (void *)(uintptr_t)o->n_rows) != CT_OK ||
+	    ct_table_put(&o->row_at, key, (void *)(uintptr_t)o->n_rows) != CT_OK)
+		return NULL;
+	return &o->rows[o->n_rows - 1];
+}
+
+struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like)
+{
+	uint64_t what = (uint64_t)like->comm->index << 32 | (uint64_t)(like->by_host != 0) << 31 |
+			like->op << 8 | like->dtype;
+	uint64_t key = ct_mix(like->bytes_class ^ ct_mix(what));
 	size_t at = (size_t)(uintptr_t)ct_table_get(&o->class_at, key);
 
-	if (!at && (ct_ov_new_class(o, &fresh, &at) != CT_OK ||
-		    ct_table_put(&o->class_at, key, (void *)(uintptr_t)++at) != CT_OK))
+	if (at)
+		return &o->classes[at - 1];
+	if (ct_grow(&o->classes, &o->cap_classes, o->n_classes + 1, sizeof(*o->classes)))
 		return NULL;
-	return &o->classes[at - 1];
+	o->classes[o->n_classes++] = *like;
+	return ct_table_put(&o->class_at, key, (void *)(uintptr_t)o->n_classes) == CT_OK
+		       ? &o->classes[o->n_classes - 1]
+		       : NULL;
 }
 
 static int tell(const struct ct_overlap *o, const struct ct_ov_process *p,
@@ -243,8 +233,14 @@ int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
 		 const struct ct_ov_launch *launch)
 {
 	struct measured m = measure(p, launch);
-	struct ct_overlap_row *row = row_of(o, launch);
-	struct ct_overlap_class *class = launch->op ? class_of(o, launch) : NULL;
+	const struct ct_overlap_class like = {
+		.comm = launch->comm,
+		.op = launch->op,
+		.dtype = launch->dtype,
+		.bytes_class = launch->bytes_class,
+	};
+	struct ct_overlap_row *row = ct_ov_row(o, launch->seat, launch->comm, 0);
+	struct ct_overlap_class *class = launch->op ? ct_ov_class(o, &like) : NULL;
 	uint64_t span = launch->end_ns - launch->start_ns;
 
 	if (!row || (launch->op && !class))
