@@ -129,14 +129,6 @@ static uint64_t total_bytes(const struct ct_load_op *op)
 				 varying && j->op->op == CT_OP_AllToAll ? 1 : j->nranks);
 }
 
-static uint32_t text(struct ct_drawn *d, const char *bytes, int *failed)
-{
-	uint32_t number = bytes ? ct_texts_add(&d->census->texts, bytes) : 0;
-
-	*failed |= bytes && !number;
-	return number;
-}
-
 /* What the launch of this op, its first, holds beside it. Exchanges are counted as the analysis counts them. */
 static void begin_launch(struct ct_drawn *d, const struct ct_load_op *op)
 {
@@ -159,7 +151,6 @@ static int on_op(void *arg, const struct ct_load_op *op)
 	uint32_t local = op->comm ? op->comm->local : 0;
 	uint64_t begin, end;
 	struct ct_drawn_op *o;
-	int failed = 0;
 
 	if (j->launch_at == 0)
 		begin_launch(d, op);
@@ -182,9 +173,9 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.launch = j->op->flags & CT_OP_CAPTURED ? 0 : j->op->launch,
 		.tid = j->op->tid,
 		.tag = j->op->tag,
-		.name = text(d, j->op_name, &failed),
-		.call = text(d, j->call, &failed),
-		.site = text(d, j->site, &failed),
+		.name = ct_texts_add(&d->census->texts, j->op_name),
+		.call = ct_texts_add(&d->census->texts, j->call),
+		.site = ct_texts_add(&d->census->texts, j->site),
 		.peer = j->op->peer,
 		.result = j->op->result,
 		.op = j->op->op,
@@ -195,12 +186,12 @@ static int on_op(void *arg, const struct ct_load_op *op)
 		.graph = j->op->flags & CT_OP_CAPTURED	  ? j->op->launch
 			 : j->op->op == CT_OP_GraphLaunch ? j->op->tag
 							  : 0,
-		.holds = text(d, j->graph ? j->graph->text : NULL, &failed),
+		.holds = ct_texts_add(&d->census->texts, j->graph ? j->graph->text : NULL),
 		.local = (uint8_t)local,
 	};
 	if (o->return_ns < o->enter_ns)
 		o->return_ns = o->enter_ns;
-	return failed ? CT_NOMEM : add_to_work(d, op, d->n_ops - 1);
+	return d->census->texts.failed ? CT_NOMEM : add_to_work(d, op, d->n_ops - 1);
 }
 
 /* Begin and end of a call are told apart by return_ns and belong together by thread and entry; either may be
@@ -214,7 +205,6 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 	uint32_t at = (uint32_t)(uintptr_t)ct_table_get(&d->call_by_enter, key);
 	const struct ct_census_comm *comm = ct_census_find(d->census, rec->key, rec->nranks);
 	struct ct_drawn_call *c;
-	int failed = 0;
 
 	if (!d->census->seats[d->place->seat].drawn)
 		return CT_OK;
@@ -234,8 +224,7 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 			.tid = rec->tid,
 			.name = ct_texts_add(&d->census->texts, call ? call : "call"),
 		};
-		if (!d->calls[at - 1].name ||
-		    ct_table_put(&d->call_by_enter, key, (void *)(uintptr_t)at) != CT_OK)
+		if (ct_table_put(&d->call_by_enter, key, (void *)(uintptr_t)at) != CT_OK)
 			return CT_NOMEM;
 	}
 	c = &d->calls[at - 1];
@@ -246,8 +235,8 @@ static int on_host(void *arg, const struct ct_host_rec *rec, const char *call, c
 	if (rec->return_ns)
 		c->result = rec->result;
 	if (site)
-		c->site = text(d, site, &failed);
-	return failed ? CT_NOMEM : CT_OK;
+		c->site = ct_texts_add(&d->census->texts, site);
+	return d->census->texts.failed ? CT_NOMEM : CT_OK;
 }
 
 int ct_collect(struct ct_census *census, const struct ct_run *run, uint32_t process,

@@ -23,7 +23,7 @@ static int is_inside(const struct ct_census *census, const struct ct_finding *f)
 }
 
 /* Words of a finding, each under its key. */
-static int add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_finding *f)
+static void add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_finding *f)
 {
 	char hosts[512];
 	const struct {
@@ -40,29 +40,27 @@ static int add_words(struct ct_args *args, struct ct_pen *pen, const struct ct_f
 		{ CT_ARG_hosts, f->n_hosts ? hosts : NULL },
 	};
 	size_t at = 0;
-	int st = CT_OK;
 
 	hosts[0] = '\0';
 	for (size_t h = 0; h < f->n_hosts && at + strlen(f->hosts[h]) + 2 < sizeof(hosts); h++)
 		at += (size_t)snprintf(hosts + at, sizeof(hosts) - at, "%s%s", h ? " " : "",
 				       f->hosts[h]);
-	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]) && st == CT_OK; w++)
-		st = ct_args_word(args, pen, words[w].key, words[w].word);
-	return st;
+	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
+		ct_args_word(args, pen, words[w].key, words[w].word);
 }
 
-/* Where those that contradict each other made the call: as one stack, for an event has no two. */
-static int add_sites(struct ct_pen *pen, const struct ct_finding *f, struct ct_chart_frame *frames,
-		     uint8_t *n)
+/* Where those that contradict each other made the call: as one stack, for an event has no two. Returns how many frames. */
+static uint8_t add_sites(struct ct_pen *pen, const struct ct_finding *f,
+			 struct ct_chart_frame frames[2])
 {
-	int st = CT_OK;
+	uint8_t n = 0;
 
-	for (int i = 0; i < 2 && st == CT_OK; i++) {
+	for (int i = 0; i < 2; i++) {
 		if (f->sites[i].site)
-			st = ct_frame_of(&pen->census->texts, f->sites[i].whose, f->sites[i].site,
-					 &frames[(*n)++]);
+			ct_frame_of(&pen->census->texts, f->sites[i].whose, f->sites[i].site,
+				    &frames[n++]);
 	}
-	return st;
+	return n;
 }
 
 uint32_t ct_draw_comm_label(const struct ct_census *census, uint64_t key)
@@ -88,14 +86,12 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 		.depth = (uint8_t)depth,
 		.category = CT_CATEGORY_FINDING,
 		.instant = 1,
-		.args = args.all,
 	};
-	int st = slice.name ? add_words(&args, pen, f) : CT_NOMEM;
 
-	if (st == CT_OK)
-		st = add_sites(pen, f, frames, &slice.n_frames);
-	if (st == CT_OK && detail && detail != pen->view && detail->file[0])
-		st = ct_args_word(&args, pen, CT_ARG_file, detail->file);
+	add_words(&args, pen, f);
+	slice.n_frames = add_sites(pen, f, frames);
+	if (detail && detail != pen->view && detail->file[0])
+		ct_args_word(&args, pen, CT_ARG_file, detail->file);
 	ct_args_int(&args, CT_ARG_finding, f->id);
 	ct_args_text(&args, CT_ARG_comm, ct_draw_comm_label(pen->census, f->comm_key));
 	ct_args_uint(&args, CT_ARG_begin_ns, f->begin_at_ns);
@@ -112,8 +108,7 @@ int ct_draw_finding(struct ct_pen *pen, const struct ct_finding *f, uint32_t tra
 		ct_args_uint(&args, CT_ARG_n_ranks, f->n_ranks);
 		ct_args_ints(&args, CT_ARG_ranks, f->ranks, f->n_ranks);
 	}
-	slice.n_args = args.n;
-	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+	return ct_pen_slice(pen, &slice, &args);
 }
 
 /* ---- which ---- */

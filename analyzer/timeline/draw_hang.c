@@ -118,36 +118,28 @@ static void add_ranks(struct ct_args *args, enum ct_chart_key list, enum ct_char
 }
 
 /* What a verdict says, whoever it is told of. */
-static int add_verdict(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_verdict *v)
+static void add_verdict(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_verdict *v)
 {
-	int st = ct_args_word(args, pen, CT_ARG_code, ct_hang_code_name(v->code));
-
-	if (st == CT_OK)
-		st = ct_args_word(args, pen, CT_ARG_confidence, ct_confidence_name(v->confidence));
-	if (st == CT_OK)
-		st = ct_args_word(args, pen, CT_ARG_text, v->sentence);
-	if (st == CT_OK)
-		st = ct_args_word(args, pen, CT_ARG_advice, v->advice);
+	ct_args_word(args, pen, CT_ARG_code, ct_hang_code_name(v->code));
+	ct_args_word(args, pen, CT_ARG_confidence, ct_confidence_name(v->confidence));
+	ct_args_word(args, pen, CT_ARG_text, v->sentence);
+	ct_args_word(args, pen, CT_ARG_advice, v->advice);
 	add_ranks(args, CT_ARG_ranks, CT_ARG_n_ranks, v->ranks, v->n_ranks);
-	return st;
 }
 
 /* The operation that somebody is in. */
-static int add_op(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_op *op)
+static void add_op(struct ct_pen *pen, struct ct_args *args, const struct ct_hang_op *op)
 {
 	const struct ct_hang_case *c = &pen->hangs.run->hang_case;
-	int st;
 
 	if (!op)
-		return CT_OK;
-	st = ct_args_word(args, pen, CT_ARG_op, ct_op_name(op->op));
-	if (st == CT_OK)
-		st = ct_args_word(args, pen, CT_ARG_state, ct_op_state_name(op->state));
+		return;
+	ct_args_word(args, pen, CT_ARG_op, ct_op_name(op->op));
+	ct_args_word(args, pen, CT_ARG_state, ct_op_state_name(op->state));
 	if (op->comm < c->n_comms)
 		ct_args_text(args, CT_ARG_comm,
 			     ct_draw_comm_label(pen->census, c->comms[op->comm].key));
 	ct_args_uint(args, CT_ARG_seq, op->seq);
-	return st;
 }
 
 /* ---- slices ---- */
@@ -164,25 +156,19 @@ static int draw_verdict(struct ct_pen *pen, const struct ct_hang_verdict *v, uin
 		.end_ns = pen->hangs.end_ns,
 		.depth = (uint8_t)depth,
 		.category = CT_CATEGORY_HANG,
-		.args = args.all,
 	};
-	int st = add_verdict(pen, &args, v);
 
+	add_verdict(pen, &args, v);
 	name_ranks(v, ranks, sizeof(ranks));
 	snprintf(name, sizeof(name), "%s: %s", ct_hang_code_name(v->code), ranks);
 	slice.name = ct_texts_add(&pen->census->texts,
 				  v->n_ranks ? name : ct_hang_code_name(v->code));
-	if (st == CT_OK)
-		st = add_op(pen, &args, v->op < c->n_ops ? &c->ops[v->op] : NULL);
-	if (st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_call, v->call);
+	add_op(pen, &args, v->op < c->n_ops ? &c->ops[v->op] : NULL);
+	ct_args_word(&args, pen, CT_ARG_call, v->call);
 	add_ranks(&args, CT_ARG_victims, CT_ARG_n_victims, v->victims, v->n_victims);
 	ct_args_uint(&args, CT_ARG_age_ns, v->age_ns);
 	ct_args_uint(&args, CT_ARG_err_ns, v->since_err_ns);
-	slice.n_args = args.n;
-	if (st == CT_OK && !slice.name)
-		st = CT_NOMEM;
-	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+	return ct_pen_slice(pen, &slice, &args);
 }
 
 int ct_draw_hangs(struct ct_pen *pen)
@@ -260,22 +246,17 @@ int ct_draw_hang_part(struct ct_pen *pen, const struct ct_hang_part *part, uint3
 		.begin_ns = part->begin_ns,
 		.end_ns = pen->hangs.end_ns,
 		.category = CT_CATEGORY_HANG,
-		.args = args.all,
 	};
-	int st = add_verdict(pen, &args, v);
 
+	add_verdict(pen, &args, v);
 	name_ranks(v, ranks, sizeof(ranks));
 	snprintf(name, sizeof(name), "waits for %s", ranks);
 	slice.name = ct_texts_add(&pen->census->texts,
 				  part->is_victim ? name : ct_hang_code_name(v->code));
 	ct_args_int(&args, CT_ARG_rank, rank);
-	if (st == CT_OK)
-		st = add_op(pen, &args, ct_hang_last_op(&pen->hangs.run->hang_case, rank));
+	add_op(pen, &args, ct_hang_last_op(&pen->hangs.run->hang_case, rank));
 	ct_args_uint(&args, CT_ARG_age_ns, slice.end_ns - slice.begin_ns);
-	slice.n_args = args.n;
-	if (st == CT_OK && !slice.name)
-		st = CT_NOMEM;
-	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+	return ct_pen_slice(pen, &slice, &args);
 }
 
 /* ---- signs of life ---- */
@@ -303,14 +284,11 @@ int ct_draw_sign(struct ct_pen *pen, uint32_t seat, uint32_t track, uint64_t at_
 		.depth = (uint8_t)depth,
 		.category = CT_CATEGORY_HANG,
 		.instant = 1,
-		.args = args.all,
 	};
-	int st = slice.name ? CT_OK : CT_NOMEM;
 
 	if (rank >= 0)
 		ct_args_int(&args, CT_ARG_rank, rank);
-	if (r && st == CT_OK)
-		st = ct_args_word(&args, pen, CT_ARG_text, r->how_ended);
-	slice.n_args = args.n;
-	return st == CT_OK ? ct_pen_slice(pen, &slice) : st;
+	if (r)
+		ct_args_word(&args, pen, CT_ARG_text, r->how_ended);
+	return ct_pen_slice(pen, &slice, &args);
 }

@@ -51,7 +51,6 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 		.end_ns = item->end_ns,
 		.depth = (uint8_t)item->depth,
 		.category = CT_CATEGORY_JOB,
-		.args = args.all,
 	};
 
 	if (pen->census->options->color == CT_COLOR_BY_INSTANCE)
@@ -68,8 +67,7 @@ static int draw_instance(void *arg, const struct ct_lane_item *item, uint32_t tr
 		ct_args_int(&args, CT_ARG_slowest_rank, pen->census->seats[i->slowest_seat].rank);
 	ct_args_double(&args, CT_ARG_algbw_gbps, gbps);
 	ct_args_double(&args, CT_ARG_busbw_gbps, gbps * ct_op_bus_factor(i->op, comm->nranks));
-	slice.n_args = args.n;
-	return slice.name ? ct_pen_slice(pen, &slice) : CT_NOMEM;
+	return ct_pen_slice(pen, &slice, &args);
 }
 
 /* From the last arrival to the end; what overlaps begins later. */
@@ -97,10 +95,8 @@ static int draw_busbw(struct job *job, uint32_t from, uint32_t to)
 			continue;
 		if (!track.id)
 			st = ct_pen_track(job->pen, &track);
-		if (st == CT_OK)
-			st = ct_pen_counter(job->pen, track.id, begin, gbps);
-		if (st == CT_OK)
-			st = ct_pen_counter(job->pen, track.id, i->end_ns, 0);
+		st = st ?: ct_pen_counter(job->pen, track.id, begin, gbps);
+		st = st ?: ct_pen_counter(job->pen, track.id, i->end_ns, 0);
 		reached = i->end_ns;
 	}
 	return st;

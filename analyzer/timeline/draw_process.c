@@ -36,8 +36,7 @@ int ct_draw_levels(struct ct_drawing *x)
 			if (st != CT_OK || l->end_ns <= begin)
 				continue;
 			st = ct_pen_counter(x->pen, track.id, begin, l->gbps);
-			if (st == CT_OK)
-				st = ct_pen_counter(x->pen, track.id, l->end_ns, 0);
+			st = st ?: ct_pen_counter(x->pen, track.id, l->end_ns, 0);
 			reached = l->end_ns;
 		}
 	}
@@ -102,10 +101,8 @@ static int draw_rank(struct ct_drawing *x, uint32_t parent)
 
 		st = ct_draw_rank(x->pen, &own, parent, &x->group);
 	}
-	if (st == CT_OK)
-		st = ct_draw_works(x);
-	if (st == CT_OK)
-		st = ct_draw_threads(x);
+	st = st ?: ct_draw_works(x);
+	st = st ?: ct_draw_threads(x);
 	return st == CT_OK ? ct_draw_levels(x) : st;
 }
 

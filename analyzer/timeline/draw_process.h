@@ -30,12 +30,13 @@ const struct ct_drawn_comm *ct_drawing_comm(const struct ct_drawing *x, uint32_t
 const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm);
 
 /* Where a slice ends. What had not ended does not end, unless its process was gone long before the others: then with that. Its
- * state and age are added to `args`. 0 or CT_NOMEM. */
-int ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
-		   enum ct_op_state state);
+ * state and age are added to `args`. */
+void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
+		    enum ct_op_state state);
 
-/* What was called. 0 or CT_NOMEM. */
-int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_op *op);
+/* What was called. */
+void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args,
+		     const struct ct_drawn_op *op);
 
 /* Names the rank's part of the instance that an op belongs to, or the exchange of messages with this number + 1 (0: none).
  * 0: it is none that could be judged. */

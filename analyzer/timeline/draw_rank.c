@@ -72,19 +72,16 @@ static int draw_stood(struct own *own, const struct ct_stood *stood, uint64_t *r
 		.begin_ns = begin,
 		.end_ns = begin + stood->length_ns,
 		.category = CT_CATEGORY_EXPOSED,
-		.args = args.all,
 	};
-	int st = slice.name ? draw_named(own, slice.begin_ns, 0) : CT_NOMEM;
+	int st = draw_named(own, slice.begin_ns, 0);
 
 	if (pen->census->seats[stood->seat].rank >= 0)
 		ct_args_int(&args, CT_ARG_rank, pen->census->seats[stood->seat].rank);
 	ct_args_uint(&args, CT_ARG_err_ns, stood->err_ns);
 	if (stood->n > 1)
 		ct_args_uint(&args, CT_ARG_stalls, stood->n);
-	slice.n_args = args.n;
 	*reached = slice.end_ns;
-	if (st == CT_OK)
-		st = ct_pen_slice(pen, &slice);
+	st = st ?: ct_pen_slice(pen, &slice, &args);
 	return st == CT_OK ? draw_named(own, slice.end_ns, 1) : st;
 }
 
@@ -112,8 +109,7 @@ static int draw_end(struct own *own, uint32_t seat, uint64_t reached)
 		sign_ns = reached;
 	if (sign_ns < part.begin_ns)
 		st = draw_sign(own, seat, sign_ns, 0);
-	if (st == CT_OK)
-		st = draw_named(own, part.begin_ns, 0);
+	st = st ?: draw_named(own, part.begin_ns, 0);
 	if (st != CT_OK || part.begin_ns == UINT64_MAX)
 		return st;
 	st = ct_draw_hang_part(own->pen, &part, seat, own->track);

@@ -114,8 +114,7 @@ static int draw_stop(struct tour *tour, const struct ct_run *run, const struct s
 	if (tour->pen->view->kind == CT_CHART_OVERVIEW)
 		return ct_draw_rank(tour->pen, &own, node, group);
 	st = ct_collect(tour->pen->census, run, stop->process, names, &drawn, err);
-	if (st == CT_OK)
-		st = ct_draw_process(tour->pen, &drawn, node, group);
+	st = st ?: ct_draw_process(tour->pen, &drawn, node, group);
 	ct_drawn_fini(&drawn);
 	return st;
 }
@@ -134,8 +133,7 @@ static int draw_all(struct tour *tour, const struct ct_run *run, struct ct_err *
 			st = draw_node(tour, stop, &node);
 		if (!i || stop->seat != stop[-1].seat)
 			group = 0;
-		if (st == CT_OK)
-			st = draw_stop(tour, run, stop, &names, node, &group, err);
+		st = st ?: draw_stop(tour, run, stop, &names, node, &group, err);
 		if (options->progress)
 			options->progress(options->progress_arg, i + 1, tour->n);
 	}
@@ -145,10 +143,8 @@ static int draw_all(struct tour *tour, const struct ct_run *run, struct ct_err *
 int ct_draw_ranks(struct ct_pen *pen, const struct ct_run *run, struct ct_err *err)
 {
 	struct tour tour = { .pen = pen };
-	int st = plan(&tour);
+	int st = plan(&tour) ?: draw_all(&tour, run, err);
 
-	if (st == CT_OK)
-		st = draw_all(&tour, run, err);
 	free(tour.stops);
 	return st;
 }

@@ -19,13 +19,13 @@ const char *ct_drawing_label(const struct ct_drawing *x, uint32_t comm)
  * second. */
 #define GONE_EARLIER_NS 3000000000u
 
-int ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
-		   enum ct_op_state state)
+void ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_chart_slice *slice,
+		    enum ct_op_state state)
 {
 	uint64_t sign_ns = x->d->place->sign_ns;
 
 	if (slice->end_ns != CT_CHART_OPEN)
-		return CT_OK;
+		return;
 	if (sign_ns < slice->begin_ns)
 		sign_ns = slice->begin_ns;
 	ct_args_uint(args, CT_ARG_age_ns, sign_ns - slice->begin_ns);
@@ -33,14 +33,13 @@ int ct_drawing_end(const struct ct_drawing *x, struct ct_args *args, struct ct_c
 		slice->end_ns = sign_ns;
 		x->pen->result->unfinished++;
 	}
-	return ct_args_word(args, x->pen, CT_ARG_state, ct_op_state_name(state));
+	ct_args_word(args, x->pen, CT_ARG_state, ct_op_state_name(state));
 }
 
-int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_op *o)
+void ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_op *o)
 {
 	const struct ct_drawn_comm *comm = ct_drawing_comm(x, o->comm);
 	enum ct_op_class class = ct_op_class(o->op);
-	int st;
 
 	if (comm) {
 		ct_args_text(args, CT_ARG_comm, comm->comm->label);
@@ -52,9 +51,8 @@ int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const stru
 		ct_args_int(args, CT_ARG_rank, x->rank);
 	ct_args_uint(args, CT_ARG_bytes, o->bytes);
 	ct_args_uint(args, CT_ARG_count, o->count);
-	st = ct_args_word(args, x->pen, CT_ARG_dtype, ct_dtype_name(o->dtype));
-	if (st == CT_OK)
-		st = ct_args_word(args, x->pen, CT_ARG_redop, ct_redop_name(o->redop));
+	ct_args_word(args, x->pen, CT_ARG_dtype, ct_dtype_name(o->dtype));
+	ct_args_word(args, x->pen, CT_ARG_redop, ct_redop_name(o->redop));
 	if (o->peer >= 0 && class == CT_CLASS_ROOTED)
 		ct_args_int(args, CT_ARG_root, o->peer);
 	else if (o->peer >= 0)
@@ -66,7 +64,6 @@ int ct_drawing_what(const struct ct_drawing *x, struct ct_args *args, const stru
 		ct_args_uint(args, CT_ARG_graph, o->graph);
 	if (o->holds)
 		ct_args_text(args, CT_ARG_holds, o->holds);
-	return st;
 }
 
 int ct_drawing_member(const struct ct_drawing *x, const struct ct_drawn_op *o, uint64_t exchange,

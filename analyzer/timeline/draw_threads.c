@@ -11,13 +11,50 @@
 /* Times on one thread come from one clock; they differ by its quantum at most. */
 #define THREAD_SLACK_NS 200u
 
-static int add_site(const struct ct_drawing *x, uint32_t site, struct ct_args *args,
-		    struct ct_chart_frame *frames, uint8_t *n_frames)
+/* What is told of an operation; or of a call that moves no data. */
+static void tell_op(const struct ct_drawing *x, const struct ct_drawn_op *o, uint32_t what,
+		    struct ct_args *args, struct ct_chart_slice *slice)
 {
-	struct ct_texts *texts = &x->pen->census->texts;
+	const struct ct_drawn *d = x->d;
+	struct ct_kept_key key;
 
-	ct_args_text(args, CT_ARG_site, site);
-	return site ? ct_frames_of(texts, ct_texts_get(texts, site), frames, n_frames) : CT_OK;
+	slice->name = o->call ? o->call : o->name;
+	if (x->pen->census->options->color == CT_COLOR_BY_INSTANCE &&
+	    ct_drawing_member(x, o, 0, &key))
+		slice->correlation = ct_kept_instance_hash(&key);
+	ct_args_text(args, CT_ARG_op, o->name);
+	ct_drawing_what(x, args, o);
+	if (o->launch)
+		ct_args_uint(args, CT_ARG_launch, o->launch);
+	if (slice->end_ns == CT_CHART_OPEN)
+		ct_drawing_end(x, args, slice, o->state);
+	else if (o->state != CT_STATE_FINISHED)
+		ct_args_word(args, x->pen, CT_ARG_state, ct_op_state_name(o->state));
+	if (o->state == CT_STATE_ERROR)
+		ct_args_int(args, CT_ARG_result, o->result);
+	if (o->captured)
+		ct_args_uint(args, CT_ARG_captured, 1);
+	ct_args_text(args, CT_ARG_site, o->site);
+	if (o->queued_ns != CT_CHART_OPEN)
+		ct_args_uint(args, CT_ARG_queued_ns, o->queued_ns);
+	/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
+	if (o->work && d->works[o->work - 1].on_gpu && d->works[o->work - 1].last == what + 1)
+		slice->flows[0] = ct_drawing_launch_flow(x, o->launch);
+	x->pen->result->flows += slice->flows[0] != 0;
+}
+
+static void tell_call(const struct ct_drawing *x, const struct ct_drawn_call *c,
+		      struct ct_args *args, struct ct_chart_slice *slice)
+{
+	slice->name = c->name;
+	ct_drawing_end(x, args, slice, CT_STATE_ENTERED);
+	if (c->comm) {
+		ct_args_text(args, CT_ARG_comm, x->pen->census->comms[c->comm - 1].label);
+		ct_args_text(args, CT_ARG_comm_hash, x->pen->census->comms[c->comm - 1].hash);
+	}
+	if (c->result)
+		ct_args_int(args, CT_ARG_result, c->result);
+	ct_args_text(args, CT_ARG_site, c->site);
 }
 
 /* Items of a thread are ops, then calls. */
@@ -25,6 +62,10 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 {
 	const struct ct_drawing *x = arg;
 	const struct ct_drawn *d = x->d;
+	struct ct_texts *texts = &x->pen->census->texts;
+	const struct ct_drawn_op *op = item->what < d->n_ops ? &d->ops[item->what] : NULL;
+	const struct ct_drawn_call *call = op ? NULL : &d->calls[item->what - d->n_ops];
+	uint32_t site = op ? op->site : call->site;
 	struct ct_args args = { .n = 0 };
 	struct ct_chart_frame frames[CT_CHART_FRAMES];
 	struct ct_chart_slice slice = {
@@ -34,58 +75,15 @@ static int draw_call(void *arg, const struct ct_lane_item *item, uint32_t track)
 		.depth = (uint8_t)item->depth,
 		.category = CT_CATEGORY_API,
 		.frames = frames,
-		.args = args.all,
 	};
-	int st = CT_OK;
 
-	if (item->what < d->n_ops) {
-		const struct ct_drawn_op *o = &d->ops[item->what];
-
-		struct ct_kept_key key;
-
-		slice.name = o->call ? o->call : o->name;
-		if (x->pen->census->options->color == CT_COLOR_BY_INSTANCE &&
-		    ct_drawing_member(x, o, 0, &key))
-			slice.correlation = ct_kept_instance_hash(&key);
-		ct_args_text(&args, CT_ARG_op, o->name);
-		st = ct_drawing_what(x, &args, o);
-		if (o->launch)
-			ct_args_uint(&args, CT_ARG_launch, o->launch);
-		if (item->end_ns == CT_CHART_OPEN)
-			st = st ? st : ct_drawing_end(x, &args, &slice, o->state);
-		else if (o->state != CT_STATE_FINISHED)
-			st = st ? st
-				: ct_args_word(&args, x->pen, CT_ARG_state,
-					       ct_op_state_name(o->state));
-		if (o->state == CT_STATE_ERROR)
-			ct_args_int(&args, CT_ARG_result, o->result);
-		if (o->captured)
-			ct_args_uint(&args, CT_ARG_captured, 1);
-		if (st == CT_OK)
-			st = add_site(x, o->site, &args, frames, &slice.n_frames);
-		if (o->queued_ns != CT_CHART_OPEN)
-			ct_args_uint(&args, CT_ARG_queued_ns, o->queued_ns);
-		/* The arrow starts at the last call of a group: the one that is nearest to the launch. */
-		if (o->work && d->works[o->work - 1].on_gpu &&
-		    d->works[o->work - 1].last == item->what + 1)
-			slice.flows[0] = ct_drawing_launch_flow(x, o->launch);
-		x->pen->result->flows += slice.flows[0] != 0;
-	} else {
-		const struct ct_drawn_call *c = &d->calls[item->what - d->n_ops];
-
-		slice.name = c->name;
-		st = ct_drawing_end(x, &args, &slice, CT_STATE_ENTERED);
-		if (c->comm) {
-			ct_args_text(&args, CT_ARG_comm, x->pen->census->comms[c->comm - 1].label);
-			ct_args_text(&args, CT_ARG_comm_hash,
-				     x->pen->census->comms[c->comm - 1].hash);
-		}
-		if (c->result)
-			ct_args_int(&args, CT_ARG_result, c->result);
-		st = add_site(x, c->site, &args, frames, &slice.n_frames);
-	}
-	slice.n_args = args.n;
-	return st == CT_OK ? ct_pen_slice(x->pen, &slice) : st;
+	if (op)
+		tell_op(x, op, item->what, &args, &slice);
+	else
+		tell_call(x, call, &args, &slice);
+	if (site)
+		slice.n_frames = ct_frames_of(texts, ct_texts_get(texts, site), frames);
+	return ct_pen_slice(x->pen, &slice, &args);
 }
 
 static uint32_t tid_of(const struct ct_drawn *d, uint32_t what)

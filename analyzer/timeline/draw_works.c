@@ -105,7 +105,7 @@ static void add_bandwidth(struct ct_drawing *x, struct ct_args *args, const stru
 						      .comm = w->comm };
 }
 
-static int add_how(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_work *w)
+static void add_how(const struct ct_drawing *x, struct ct_args *args, const struct ct_drawn_work *w)
 {
 	if (w->launch)
 		ct_args_uint(args, CT_ARG_launch, w->launch);
@@ -115,7 +115,7 @@ static int add_how(const struct ct_drawing *x, struct ct_args *args, const struc
 	}
 	if (w->start_err_ns != CT_UNKNOWN)
 		ct_args_uint(args, CT_ARG_err_ns, w->start_err_ns + w->end_err_ns);
-	return ct_args_word(args, x->pen, CT_ARG_timing, ct_timing_name(w->timing));
+	ct_args_word(args, x->pen, CT_ARG_timing, ct_timing_name(w->timing));
 }
 
 /* The arrow from one who waited, if it leads on in time as it is drawn. */
@@ -155,11 +155,9 @@ static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *w
 
 	if (from_ns > whole->end_ns)
 		part.end_ns = whole->end_ns;
-	if (!part.name)
-		return CT_NOMEM;
 	if (part.end_ns > part.begin_ns) {
 		part.flows[0] = arrow_from(j, &part);
-		st = ct_pen_slice(x->pen, &part);
+		st = ct_pen_slice(x->pen, &part, NULL);
 	}
 	if (st != CT_OK || from_ns >= whole->end_ns)
 		return st;
@@ -168,7 +166,7 @@ static int draw_parts(const struct ct_drawing *x, const struct ct_chart_slice *w
 	part.end_ns = whole->end_ns;
 	part.category = whole->category;
 	part.name = ct_texts_add(texts, "transfer");
-	return part.name ? ct_pen_slice(x->pen, &part) : CT_NOMEM;
+	return ct_pen_slice(x->pen, &part, NULL);
 }
 
 /* What the analysis makes of a work. */
@@ -211,22 +209,17 @@ static int draw_work(void *arg, const struct ct_lane_item *item, uint32_t track)
 		.correlation = x->pen->census->options->color == CT_COLOR_BY_INSTANCE ? j.hash : 0,
 		.ends = ends,
 		.n_ends = arrows_to(&j, ends),
-		.args = args.all,
 	};
-	int st = slice.name ? CT_OK : CT_NOMEM;
+	int st;
 
 	if (w->n_all > 1)
 		add_group(x, &args, w, parts);
-	else if (st == CT_OK)
-		st = ct_drawing_what(x, &args, first);
+	else
+		ct_drawing_what(x, &args, first);
 	add_judged(x, &args, w, &j);
-	if (st == CT_OK)
-		st = add_how(x, &args, w);
-	if (st == CT_OK)
-		st = ct_drawing_end(x, &args, &slice, first->state);
-	slice.n_args = args.n;
-	if (st == CT_OK)
-		st = ct_pen_slice(x->pen, &slice);
+	add_how(x, &args, w);
+	ct_drawing_end(x, &args, &slice, first->state);
+	st = ct_pen_slice(x->pen, &slice, &args);
 	if (st == CT_OK && j.instance && j.instance->waits && first->op != CT_OP_GraphLaunch &&
 	    j.wait_ns != CT_UNKNOWN)
 		st = draw_parts(x, &slice, w->start_ns + j.wait_ns, &j);

@@ -163,10 +163,8 @@ static int choose(struct ct_chart *chart, struct ct_chart_result *result, struct
 {
 	const struct ct_chart_options *options = chart->options;
 	struct ct_budget *budget = chart->census.views[0].budget;
-	int st = check_ranks(chart, result, err);
+	int st = check_ranks(chart, result, err) ?: check_ops(chart, err);
 
-	if (st == CT_OK)
-		st = check_ops(chart, err);
 	if (st != CT_OK)
 		return st;
 	ct_budget_add(budget, CT_CHART_OPEN, instants(chart->report));
@@ -283,20 +281,15 @@ static int draw(struct ct_pen *pen, const struct ct_chart *chart, struct ct_err 
 	if (chart->options->flows == CT_FLOWS_ALL && pen->result->ranks > CT_FLOWS_ALL_RANKS)
 		st = ct_fail(err, CT_RANGE, "arrows through more than %u ranks hide what they join",
 			     CT_FLOWS_ALL_RANKS);
-	if (st == CT_OK)
-		st = ct_draw_facts(pen, chart->report);
-	if (st == CT_OK)
-		st = ct_pen_findings(pen, chart->report);
+	st = st ?: ct_draw_facts(pen, chart->report);
+	st = st ?: ct_pen_findings(pen, chart->report);
 	if (st == CT_OK) {
 		ct_hangs_init(pen, chart->report);
 		st = ct_draw_findings(pen);
 	}
-	if (st == CT_OK)
-		st = ct_draw_hangs(pen);
-	if (st == CT_OK)
-		st = ct_draw_job(pen);
-	if (st == CT_OK)
-		st = ct_draw_ranks(pen, chart->run, err);
+	st = st ?: ct_draw_hangs(pen);
+	st = st ?: ct_draw_job(pen);
+	st = st ?: ct_draw_ranks(pen, chart->run, err);
 	count_blame(pen);
 	return st == CT_OK ? pen->sink->end(pen->sink->arg) : st;
 }

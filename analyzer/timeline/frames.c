@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/status.h"
-
 /* Longer ones are cut; in the file they are, too. */
 #define TEXT (CT_CHART_FRAME_TEXT + 32)
 #define SITE 1024 /* a string of a ring has at most 1000 bytes */
@@ -26,8 +24,8 @@ static const char *colon_of(const char *site, size_t *digits)
 	return NULL;
 }
 
-static int frame_of(struct ct_texts *texts, const char *whose, const char *site,
-		    struct ct_chart_frame *frame)
+static void frame_of(struct ct_texts *texts, const char *whose, const char *site,
+		     struct ct_chart_frame *frame)
 {
 	size_t digits = 0;
 	const char *colon = colon_of(site, &digits), *function = site;
@@ -40,8 +38,6 @@ static int frame_of(struct ct_texts *texts, const char *whose, const char *site,
 		frame->line = (uint32_t)strtoul(colon + 1, NULL, 10);
 		function = colon + 1 + digits;
 		function += *function == ' ';
-		if (!frame->file)
-			return CT_NOMEM;
 	}
 	/* Where no function is told, the place stands for it: a frame without a name is not shown. */
 	if (!*function)
@@ -49,31 +45,28 @@ static int frame_of(struct ct_texts *texts, const char *whose, const char *site,
 	snprintf(text, sizeof(text), "%s%s%.*s", whose ? whose : "", whose ? ": " : "",
 		 (int)CT_CHART_FRAME_TEXT, function);
 	frame->function = ct_texts_add(texts, text);
-	return frame->function ? CT_OK : CT_NOMEM;
 }
 
-int ct_frame_of(struct ct_texts *texts, const char *whose, const char *all,
-		struct ct_chart_frame *frame)
+void ct_frame_of(struct ct_texts *texts, const char *whose, const char *all,
+		 struct ct_chart_frame *frame)
 {
 	const char *end = strstr(all, CALLER);
 	char site[SITE];
 
 	snprintf(site, sizeof(site), "%.*s", end ? (int)(end - all) : SITE, all);
-	return frame_of(texts, whose, site, frame);
+	frame_of(texts, whose, site, frame);
 }
 
-int ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames,
-		 uint8_t *n)
+uint8_t ct_frames_of(struct ct_texts *texts, const char *site, struct ct_chart_frame *frames)
 {
 	const char *parts[CT_CHART_FRAMES];
-	int st = CT_OK;
+	uint8_t n = 0;
 
-	*n = 0;
-	for (const char *at = site; at && *n < CT_CHART_FRAMES; at = strstr(at, CALLER)) {
+	for (const char *at = site; at && n < CT_CHART_FRAMES; at = strstr(at, CALLER)) {
 		at += at == site ? 0 : strlen(CALLER);
-		parts[(*n)++] = at;
+		parts[n++] = at;
 	}
-	for (uint8_t i = 0; i < *n && st == CT_OK; i++)
-		st = ct_frame_of(texts, NULL, parts[*n - 1 - i], &frames[i]);
-	return st;
+	for (uint8_t i = 0; i < n; i++)
+		ct_frame_of(texts, NULL, parts[n - 1 - i], &frames[i]);
+	return n;
 }

@@ -7,8 +7,12 @@ int ct_pen_track(struct ct_pen *pen, struct ct_chart_track *track)
 	return pen->sink->track(pen->sink->arg, track);
 }
 
-int ct_pen_slice(struct ct_pen *pen, const struct ct_chart_slice *slice)
+int ct_pen_slice(struct ct_pen *pen, struct ct_chart_slice *slice, const struct ct_args *args)
 {
+	if (pen->census->texts.failed)
+		return CT_NOMEM;
+	slice->args = args ? args->all : NULL;
+	slice->n_args = args ? args->n : 0;
 	pen->result->slices++;
 	pen->result->unfinished += slice->end_ns == CT_CHART_OPEN;
 	return pen->sink->slice(pen->sink->arg, slice);
@@ -42,8 +46,7 @@ int ct_pen_lanes(struct ct_pen *pen, const struct ct_draw_lanes *lanes, struct c
 			lane = items[i].lane;
 			st = ct_pen_track(pen, &track);
 		}
-		if (st == CT_OK)
-			st = lanes->draw(lanes->arg, &items[i], track.id);
+		st = st ?: lanes->draw(lanes->arg, &items[i], track.id);
 	}
 	return st;
 }
@@ -92,12 +95,9 @@ void ct_args_ints(struct ct_args *args, enum ct_chart_key key, const int *values
 	arg->ints = values;
 }
 
-int ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key, const char *word)
+void ct_args_word(struct ct_args *args, struct ct_pen *pen, enum ct_chart_key key, const char *word)
 {
-	uint32_t text = word ? ct_texts_add(&pen->census->texts, word) : 0;
-
-	ct_args_text(args, key, text);
-	return word && !text ? CT_NOMEM : CT_OK;
+	ct_args_text(args, key, ct_texts_add(&pen->census->texts, word));
 }
 
 double ct_draw_gbps(uint64_t bytes, uint64_t ns)

@@ -28,11 +28,19 @@ void ct_texts_fini(struct ct_texts *texts)
 	*texts = (struct ct_texts){ 0 };
 }
 
+static uint32_t fail(struct ct_texts *texts)
+{
+	texts->failed = 1;
+	return 0;
+}
+
 uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
 {
-	uint64_t hash = ct_hash_text(bytes);
+	uint64_t hash = bytes ? ct_hash_text(bytes) : 0;
 	struct text *text;
 
+	if (!bytes)
+		return 0;
 	/* Two texts of one hash: the second takes the next free key. */
 	while ((text = ct_table_get(&texts->by_hash, hash))) {
 		if (strcmp(text->bytes, bytes) == 0)
@@ -40,14 +48,14 @@ uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
 		hash++;
 	}
 	if (ct_grow(&texts->all, &texts->cap, texts->n + 1, sizeof(*texts->all)))
-		return 0;
+		return fail(texts);
 	text = ct_arena_calloc(texts->memory, 1, sizeof(*text));
 	if (!text)
-		return 0;
+		return fail(texts);
 	text->bytes = ct_arena_printf(texts->memory, "%s", bytes);
 	text->number = texts->n + 1;
 	if (!text->bytes || ct_table_put(&texts->by_hash, hash, text) != CT_OK)
-		return 0;
+		return fail(texts);
 	texts->all[texts->n++] = text->bytes;
 	return text->number;
 }

@@ -302,10 +302,8 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 	int st = prepare(census, options, view, 1);
 
 	observer.arg = census;
-	if (st == CT_OK)
-		st = ct_analyze(run, &analysis, report, err);
-	if (st == CT_OK)
-		st = ct_census_flag(census, *report);
+	st = st ?: ct_analyze(run, &analysis, report, err);
+	st = st ?: ct_census_flag(census, *report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
 
@@ -329,18 +327,15 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 
 	ct_overlap_observe(&overlap, &observers[0]);
 	observers[1].arg = census;
-	if (st == CT_OK)
-		st = ct_attempts_find(run, &attempts);
+	st = st ?: ct_attempts_find(run, &attempts);
 	attempts.clocks = first->clocks;
-	if (st == CT_OK)
-		st = ct_stream_run(stream, run, &attempts, report->run.attempt, &options, err);
+	st = st ?: ct_stream_run(stream, run, &attempts, report->run.attempt, &options, err);
 	if (stream)
 		ct_stream_fini(stream);
 	free(stream);
 	ct_overlap_log_fini(&overlap);
 	ct_attempts_fini(&attempts);
-	if (st == CT_OK)
-		st = ct_census_flag(census, report);
+	st = st ?: ct_census_flag(census, report);
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }
 

@@ -200,8 +200,7 @@ static int take_comm(struct ct_census *census, const struct ct_comm *comm)
 	kept->label = ct_texts_add(&census->texts, text);
 	snprintf(text, sizeof(text), "%016" PRIx64, comm->key);
 	kept->hash = ct_texts_add(&census->texts, text);
-	return kept->label && kept->hash ? ct_table_put(&census->comm_by_id, kept->id, kept)
-					 : CT_NOMEM;
+	return census->texts.failed ? CT_NOMEM : ct_table_put(&census->comm_by_id, kept->id, kept);
 }
 
 int ct_census_places(struct ct_census *census, const struct ct_model *model)
@@ -210,10 +209,8 @@ int ct_census_places(struct ct_census *census, const struct ct_model *model)
 
 	census->begin_unix_ns = model->begin_unix_ns;
 	census->duration_ns = model->duration_ns;
-	if (st == CT_OK)
-		st = take_hosts(census, model);
-	if (st == CT_OK)
-		st = take_exposed(census, model);
+	st = st ?: take_hosts(census, model);
+	st = st ?: take_exposed(census, model);
 	census->comms = calloc(model->comms.n + 1, sizeof(*census->comms));
 	if (!census->comms)
 		return CT_NOMEM;

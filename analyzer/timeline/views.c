@@ -250,7 +250,6 @@ int ct_views_plan(const struct ct_census *census, const struct ct_report *report
 
 	for (size_t i = 0; i < report->n_findings && st == CT_OK; i++)
 		st = plan_finding(&p, &report->findings[i]);
-	if (st == CT_OK)
-		st = plan_worst(&p);
+	st = st ?: plan_worst(&p);
 	return st == CT_OK ? p.n : st;
 }
