@@ -80,6 +80,15 @@ struct ct_unit_text ct_text_count(uint64_t n)
 	return text;
 }
 
+struct ct_unit_text ct_text_rank(int rank)
+{
+	struct ct_unit_text text = { "?" };
+
+	if (rank >= 0)
+		snprintf(text.s, sizeof(text.s), "%d", rank);
+	return text;
+}
+
 struct ct_unit_text ct_text_pct(double pct)
 {
 	struct ct_unit_text text;

@@ -22,6 +22,8 @@ struct ct_unit_text ct_text_Bps(uint64_t bytes_per_second);
 /* All digits; "n/a" for CT_UNKNOWN. */
 struct ct_unit_text ct_text_exact(uint64_t n);
 struct ct_unit_text ct_text_count(uint64_t n);
+/* "3"; "?" for a rank that is not known, -1 */
+struct ct_unit_text ct_text_rank(int rank);
 /* "10.1%"; "n/a" for NAN */
 struct ct_unit_text ct_text_pct(double pct);
 

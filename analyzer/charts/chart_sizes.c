@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chart_sizes.c — operations by size: the histogram of the report as rows of operations and columns of powers of two. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "analyzer/charts/chart_private.h"
@@ -36,22 +36,6 @@ static int is_same(const struct ct_report_size *a, const struct ct_report_size *
 	const char *g = a->group ? a->group : "", *h = b->group ? b->group : "";
 
 	return a->backend == b->backend && strcmp(x, y) == 0 && strcmp(g, h) == 0;
-}
-
-static uint64_t value_of(const struct ct_report_size *s, enum ct_picture_show show)
-{
-	switch (show) {
-	case CT_SHOW_BYTES:
-		return s->bytes;
-	case CT_SHOW_TRANSFER:
-		return s->transfer_ns;
-	case CT_SHOW_WAIT:
-		return s->wait_ns;
-	case CT_SHOW_BANDWIDTH:
-		return s->busbw_p50_Bps;
-	default:
-		return s->instances;
-	}
 }
 
 /* Which row each entry is in, and which sizes there are. */
@@ -120,81 +104,61 @@ static int name_all(const struct ct_picture_make *make, const struct grid *grid)
 	return st;
 }
 
-static const char *title_of(enum ct_picture_show show)
-{
-	switch (show) {
-	case CT_SHOW_BYTES:
-		return "Bytes by operation and size";
-	case CT_SHOW_TRANSFER:
-		return "Time of transfers by operation and size";
-	case CT_SHOW_WAIT:
-		return "Time of waiting by operation and size";
-	case CT_SHOW_BANDWIDTH:
-		return "Median bus bandwidth by operation and size";
-	default:
-		return "Operations by size";
-	}
-}
-
-static enum ct_picture_unit unit_of(enum ct_picture_show show)
-{
-	switch (show) {
-	case CT_SHOW_BYTES:
-		return CT_PICTURE_BYTES;
-	case CT_SHOW_TRANSFER:
-	case CT_SHOW_WAIT:
-		return CT_PICTURE_NS;
-	case CT_SHOW_BANDWIDTH:
-		return CT_PICTURE_BPS;
-	default:
-		return CT_PICTURE_COUNT;
-	}
-}
-
-#define TOLD 6u
-#define COUNT_VALUE                                                                                \
-	{                                                                                          \
-		"operations", "histogram.{i}.instances", NULL, "count"                             \
-	}
-#define BYTES_VALUE                                                                                \
-	{                                                                                          \
-		"bytes", "histogram.{i}.bytes", NULL, "bytes"                                      \
-	}
-#define TRANSFER_VALUE                                                                             \
-	{                                                                                          \
-		"transfer time", "histogram.{i}.transfer_ns", NULL, "ns"                           \
-	}
-#define WAIT_VALUE                                                                                 \
-	{                                                                                          \
-		"wait time", "histogram.{i}.wait_ns", NULL, "ns"                                   \
-	}
-#define BANDWIDTH_VALUE                                                                            \
-	{                                                                                          \
-		"median bus bandwidth", "histogram.{i}.busbw_p50_Bps", NULL, "Bps"                 \
-	}
-#define EFFICIENCY_VALUE                                                                           \
-	{                                                                                          \
-		"efficiency", "histogram.{i}.efficiency_ratio", NULL, "number"                     \
-	}
-
-/* The drawn one first. */
-static const struct ct_chart_value told[][TOLD] = {
-	[CT_SHOW_COUNT] = { COUNT_VALUE, BYTES_VALUE, TRANSFER_VALUE, WAIT_VALUE, BANDWIDTH_VALUE,
-			    EFFICIENCY_VALUE },
-	[CT_SHOW_BYTES] = { BYTES_VALUE, COUNT_VALUE, TRANSFER_VALUE, WAIT_VALUE, BANDWIDTH_VALUE,
-			    EFFICIENCY_VALUE },
-	[CT_SHOW_TRANSFER] = { TRANSFER_VALUE, WAIT_VALUE, COUNT_VALUE, BYTES_VALUE,
-			       BANDWIDTH_VALUE, EFFICIENCY_VALUE },
-	[CT_SHOW_WAIT] = { WAIT_VALUE, TRANSFER_VALUE, COUNT_VALUE, BYTES_VALUE, BANDWIDTH_VALUE,
-			   EFFICIENCY_VALUE },
-	[CT_SHOW_BANDWIDTH] = { BANDWIDTH_VALUE, EFFICIENCY_VALUE, COUNT_VALUE, BYTES_VALUE,
-				TRANSFER_VALUE, WAIT_VALUE },
+/* What of an entry can be drawn, and what is only told of it. */
+enum value { COUNT, BYTES, TRANSFER, WAIT, BANDWIDTH, EFFICIENCY, VALUES };
+static const struct ct_chart_value values[VALUES] = {
+	[COUNT] = { "operations", "histogram.{i}.instances", NULL, "count" },
+	[BYTES] = { "bytes", "histogram.{i}.bytes", NULL, "bytes" },
+	[TRANSFER] = { "transfer time", "histogram.{i}.transfer_ns", NULL, "ns" },
+	[WAIT] = { "wait time", "histogram.{i}.wait_ns", NULL, "ns" },
+	[BANDWIDTH] = { "median bus bandwidth", "histogram.{i}.busbw_p50_Bps", NULL, "Bps" },
+	[EFFICIENCY] = { "efficiency", "histogram.{i}.efficiency_ratio", NULL, "number" },
 };
+
+static const struct drawn {
+	const char *title;
+	enum ct_picture_unit unit;
+	size_t at;		 /* of the value in an entry */
+	enum value told[VALUES]; /* the drawn one first */
+} drawn[] = {
+	[CT_SHOW_COUNT] = { "Operations by size",
+			    CT_PICTURE_COUNT,
+			    offsetof(struct ct_report_size, instances),
+			    { COUNT, BYTES, TRANSFER, WAIT, BANDWIDTH, EFFICIENCY } },
+	[CT_SHOW_BYTES] = { "Bytes by operation and size",
+			    CT_PICTURE_BYTES,
+			    offsetof(struct ct_report_size, bytes),
+			    { BYTES, COUNT, TRANSFER, WAIT, BANDWIDTH, EFFICIENCY } },
+	[CT_SHOW_TRANSFER] = { "Time of transfers by operation and size",
+			       CT_PICTURE_NS,
+			       offsetof(struct ct_report_size, transfer_ns),
+			       { TRANSFER, WAIT, COUNT, BYTES, BANDWIDTH, EFFICIENCY } },
+	[CT_SHOW_WAIT] = { "Time of waiting by operation and size",
+			   CT_PICTURE_NS,
+			   offsetof(struct ct_report_size, wait_ns),
+			   { WAIT, TRANSFER, COUNT, BYTES, BANDWIDTH, EFFICIENCY } },
+	[CT_SHOW_BANDWIDTH] = { "Median bus bandwidth by operation and size",
+				CT_PICTURE_BPS,
+				offsetof(struct ct_report_size, busbw_p50_Bps),
+				{ BANDWIDTH, EFFICIENCY, COUNT, BYTES, TRANSFER, WAIT } },
+};
+
+static int tell(const struct ct_picture_make *make, const struct drawn *d)
+{
+	struct ct_chart_value *told = ct_arena_calloc(make->memory, VALUES, sizeof(*told));
+
+	for (size_t i = 0; told && i < VALUES; i++)
+		told[i] = values[d->told[i]];
+	make->picture->told = told;
+	make->picture->n_told = VALUES;
+	return told ? CT_OK : CT_NOMEM;
+}
 
 int ct_picture_sizes(const struct ct_picture_make *make)
 {
 	const struct ct_report *report = make->report;
 	enum ct_picture_show show = make->request->show;
+	const struct drawn *d = &drawn[show == CT_SHOW_DEFAULT ? CT_SHOW_COUNT : show];
 	struct ct_picture *p = make->picture;
 	struct grid grid;
 	int st = lay_out(make, &grid);
@@ -207,10 +171,9 @@ int ct_picture_sizes(const struct ct_picture_make *make)
 					 report->n_histogram
 						 ? "the sizes of operations are not known"
 						 : "no operation was seen on all its ranks");
-	if (st == CT_OK)
-		st = ct_picture_size(make, grid.n, grid.last - grid.first + 1);
-	if (st == CT_OK)
-		st = name_all(make, &grid);
+	st = st ?: ct_picture_size(make, grid.n, grid.last - grid.first + 1);
+	st = st ?: name_all(make, &grid);
+	st = st ?: tell(make, d);
 	if (st != CT_OK)
 		return st;
 	for (size_t i = 0; i < report->n_histogram; i++) {
@@ -220,14 +183,12 @@ int ct_picture_sizes(const struct ct_picture_make *make)
 		if (grid.row[i] == SIZE_MAX)
 			continue;
 		grid.row[i] = grid.row[i] * p->columns.n + column;
-		p->values[grid.row[i]] = value_of(s, show);
+		p->values[grid.row[i]] = *(const uint64_t *)((const char *)s + d->at);
 	}
 	p->cell_of = grid.row;
 	p->n_cells = report->n_histogram;
-	p->told = told[show == CT_SHOW_DEFAULT ? CT_SHOW_COUNT : show];
-	p->n_told = TOLD;
-	p->title = title_of(show);
-	p->unit = unit_of(show);
+	p->title = d->title;
+	p->unit = d->unit;
 	p->ramp = CT_RAMP_AMOUNT;
 	p->scale = "logarithmic scale";
 	p->nothing = "no such operation";

@@ -168,9 +168,9 @@ int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report
 	charge.loss_ns = charge.loss_ns < most ? charge.loss_ns : most;
 	*text = ct_arena_printf(
 		report->memory,
-		"of those that did, rank %d steadily comes last, up to %s ± %s (%s): "
+		"of those that did, rank %s steadily comes last, up to %s ± %s (%s): "
 		"whether a missing one comes later is not known",
-		late->model->seats[seat].rank, ct_text_ns(charge.loss_ns).s,
+		ct_text_rank(late->model->seats[seat].rank).s, ct_text_ns(charge.loss_ns).s,
 		ct_text_ns(charge.err_ns).s,
 		ct_text_pct(100 * (double)charge.loss_ns / (double)late->model->duration_ns).s);
 	return *text ? CT_OK : CT_NOMEM;
@@ -273,8 +273,9 @@ static int say_silent(struct ct_report *report, const char **text)
 	    !could_be_seen(first))
 		return CT_OK;
 	*text = ct_arena_printf(report->memory,
-				"rank %d was last heard of at %s, %s before any other", first->rank,
-				ct_text_ns(least).s, ct_text_ns(second - least).s);
+				"rank %s was last heard of at %s, %s before any other",
+				ct_text_rank(first->rank).s, ct_text_ns(least).s,
+				ct_text_ns(second - least).s);
 	return *text ? CT_OK : CT_NOMEM;
 }
 
@@ -300,7 +301,7 @@ int ct_say_ends(struct ct_report *report, const char **text)
 		others = ct_arena_printf(memory, " (%zu more did not end well)", n - 1);
 	if (!how || !when || !others)
 		return CT_NOMEM;
-	*text = ct_arena_printf(memory, "rank %d %s%s%s%s", first->rank, how,
+	*text = ct_arena_printf(memory, "rank %s %s%s%s%s", ct_text_rank(first->rank).s, how,
 				is_first(report, first) ? " before the others" : "", when, others);
 	return *text ? CT_OK : CT_NOMEM;
 }

@@ -2,6 +2,7 @@
 /* Messages that do not fit, in words. */
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/findings/order_maker.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
@@ -70,10 +71,10 @@ static int make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 	k->f->severity = CT_SEVERITY_WARN;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
 	k->f->cause = ct_arena_printf(k->list->memory,
-				      "%llu message%s from rank %d to rank %d %s never received",
+				      "%llu message%s from rank %s to rank %s %s never received",
 				      (unsigned long long)pair->unmatched, one ? "" : "s",
-				      rank_of(k, pair->src), rank_of(k, pair->dst),
-				      one ? "was" : "were");
+				      ct_text_rank(rank_of(k, pair->src)).s,
+				      ct_text_rank(rank_of(k, pair->dst)).s, one ? "was" : "were");
 	k->f->line = ct_arena_printf(
 		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu",
 		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->unmatched_seq,
@@ -120,12 +121,11 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	/* nothing hangs, and perhaps it is meant so */
 	if (send.bytes == recv.bytes)
 		k->f->severity = CT_SEVERITY_WARN;
-	k->f->cause = ct_arena_printf(k->list->memory,
-				      "%s: rank %d sends %llu %s, rank %d receives %llu %s%s",
-				      field, rank_of(k, pair->src), (unsigned long long)send.count,
-				      from, rank_of(k, pair->dst), (unsigned long long)recv.count,
-				      to,
-				      only >= 0 ? "; all pairs that do not fit are its own" : "");
+	k->f->cause = ct_arena_printf(
+		k->list->memory, "%s: rank %s sends %llu %s, rank %s receives %llu %s%s", field,
+		ct_text_rank(rank_of(k, pair->src)).s, (unsigned long long)send.count, from,
+		ct_text_rank(rank_of(k, pair->dst)).s, (unsigned long long)recv.count, to,
+		only >= 0 ? "; all pairs that do not fit are its own" : "");
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "

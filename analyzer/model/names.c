@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/model/names.h"
+#include "analyzer/base/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +15,8 @@ const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, s
 	size_t at = 0;
 
 	for (size_t i = 0; text && i < n && i < most; i++) {
-		if (ranks[i] >= 0)
-			at += (size_t)snprintf(text + at, cap - at, "%s%d", i ? "," : "", ranks[i]);
-		else
-			at += (size_t)snprintf(text + at, cap - at, "%s?", i ? "," : "");
+		at += (size_t)snprintf(text + at, cap - at, "%s%s", i ? "," : "",
+				       ct_text_rank(ranks[i]).s);
 	}
 	if (text && n > most)
 		snprintf(text + at, cap - at, ",...");

@@ -25,23 +25,24 @@ static const char *direction(unsigned message)
 	return message < sizeof(words) / sizeof(words[0]) ? words[message] : NULL;
 }
 
-static json_t *grade(const void *row, const void *whole)
-{
-	const struct ct_report_score *score = row;
-
-	(void)whole;
-	return json_string(score->grade ? score->grade : "n/a");
-}
-
 /* ---- from more than one member ---- */
 
-static json_t *order_hash(const void *row, const void *whole)
-{
-	const struct ct_report_comm *comm = row;
+/* name() makes `value`, an expression of `row`, which points at the struct; `whole`: what the outermost one is in. */
+#define VALUE(name, type, value)                                                                   \
+	static json_t *name(const void *at, const void *whole)                                     \
+	{                                                                                          \
+		const struct ct_report##type *row = at;                                            \
+                                                                                                   \
+		(void)whole;                                                                       \
+		return value;                                                                      \
+	}
 
-	(void)whole;
-	return comm->order_hash == CT_UNKNOWN ? json_null() : ct_json_hex(comm->order_hash);
-}
+VALUE(grade, _score, json_string(row->grade ? row->grade : "n/a"))
+VALUE(order_hash, _comm, row->order_hash == CT_UNKNOWN ? json_null() : ct_json_hex(row->order_hash))
+VALUE(hang, , row->hang ? ct_hang_verdicts_json(row->hang) : json_null())
+VALUE(ended, ,
+      CT_JSON_ARRAY(i, row->n_ended,
+		    ct_columns_json(ct_columns_ended(), &row->processes[row->ended[i]], whole)))
 
 /* Where it is seen in what `commtrace open` serves. */
 static json_t *timeline(const void *row, const void *whole)
@@ -60,14 +61,6 @@ static json_t *timeline(const void *row, const void *whole)
 	return value;
 }
 
-static json_t *hang(const void *row, const void *whole)
-{
-	const struct ct_report *report = row;
-
-	(void)whole;
-	return report->hang ? ct_hang_verdicts_json(report->hang) : json_null();
-}
-
 /* Nothing is known of cycles that were not found, but why; and where they were, that is of no meaning. */
 static json_t *cycles_found(const void *row, const void *whole)
 {
@@ -80,20 +73,6 @@ static json_t *cycles_found(const void *row, const void *whole)
 		c.covered_pct = NAN;
 	}
 	return ct_columns_json(ct_columns_cycles(), &c, whole);
-}
-
-static json_t *ended(const void *row, const void *whole)
-{
-	const struct ct_report *report = row;
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < report->n_ended; i++)
-		ct_json_append(array,
-			       ct_columns_json(ct_columns_ended(),
-					       &report->processes[report->ended[i]], whole),
-			       &failed);
-	return ct_json_done(array, failed);
 }
 
 static json_t *maybe_first(const void *row, const void *whole)
@@ -116,21 +95,8 @@ static json_t *facts_of(const struct ct_report_fact *facts, size_t n)
 	return ct_json_done(o, failed);
 }
 
-static json_t *env_same(const void *row, const void *whole)
-{
-	const struct ct_report_environment *e = row;
-
-	(void)whole;
-	return facts_of(e->same, e->n_same);
-}
-
-static json_t *env_facts(const void *row, const void *whole)
-{
-	const struct ct_report_env_rank *rank = row;
-
-	(void)whole;
-	return facts_of(rank->facts, rank->n_facts);
-}
+VALUE(env_same, _environment, facts_of(row->same, row->n_same))
+VALUE(env_facts, _env_rank, facts_of(row->facts, row->n_facts))
 
 /* By the host's name; machines of one name are told apart by a number. */
 static json_t *transports(const void *row, const void *whole)
@@ -153,42 +119,23 @@ static json_t *transports(const void *row, const void *whole)
 
 /* ---- matrices ---- */
 
-/* The matrix's model: exact only where every byte is. */
-static json_t *traffic_model(const void *row, const void *whole)
+/* Exact only where every byte is. */
+static const char *model_of(const struct ct_report_traffic *t)
 {
-	const struct ct_report_traffic *t = row;
-
-	(void)whole;
-	if (!t->n_ranks)
-		return json_null();
-	return json_string(t->modelled_bytes ? ct_traffic_model_name(t->model) : "exact");
+	return t->modelled_bytes ? ct_traffic_model_name(t->model) : "exact";
 }
 
-/* Rows of cells: one of these is not NULL. */
+/* Rows of cells: integers or, where that is NULL, ratios. */
+static json_t *row_of(const uint64_t *integers, const double *ratios, size_t from, size_t columns)
+{
+	return CT_JSON_ARRAY(i, columns,
+			     integers ? ct_json_u64(integers[from + i])
+				      : ct_json_double(ratios[from + i]));
+}
+
 static json_t *cells(const uint64_t *integers, const double *ratios, size_t rows, size_t columns)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t r = 0; r < rows; r++) {
-		json_t *row = json_array();
-
-		for (size_t i = r * columns; i < (r + 1) * columns; i++)
-			ct_json_append(row,
-				       integers ? ct_json_u64(integers[i])
-						: ct_json_double(ratios[i]),
-				       &failed);
-		ct_json_append(array, row, &failed);
-	}
-	return ct_json_done(array, failed);
-}
-
-static json_t *traffic_matrix(const void *row, const void *whole)
-{
-	const struct ct_report_traffic *t = row;
-
-	(void)whole;
-	return cells(t->matrix, NULL, t->n_ranks, t->n_ranks);
+	return CT_JSON_ARRAY(r, rows, row_of(integers, ratios, r * columns, columns));
 }
 
 static json_t *rows_of(const struct ct_report_heat_rows *rows)
@@ -202,34 +149,18 @@ static json_t *ids_of(const struct ct_report_heat_rows *rows)
 			   : ct_json_ranks(rows->ranks, rows->n);
 }
 
-#define HEAT(name, type, value)                                                                    \
-	static json_t *name(const void *row, const void *whole)                                    \
-	{                                                                                          \
-		const struct ct_report_heat_##type *h = row;                                       \
-                                                                                                   \
-		(void)whole;                                                                       \
-		return value;                                                                      \
-	}
-HEAT(waits_rows, waits, rows_of(&h->rows))
-HEAT(waits_ids, waits, ids_of(&h->rows))
-HEAT(waits_wait, waits, cells(h->wait_ns, NULL, h->rows.n, h->columns))
-HEAT(waits_lateness, waits, cells(h->lateness_ns, NULL, h->rows.n, h->columns))
-HEAT(heat_cycles_rows, cycles, rows_of(&h->rows))
-HEAT(heat_cycles_ids, cycles, ids_of(&h->rows))
-HEAT(heat_cycles_gap, cycles, cells(h->gap_ns, NULL, h->rows.n, h->columns))
-HEAT(heat_cycles_ratio, cycles, cells(NULL, h->gap_ratio, h->rows.n, h->columns))
-
-static json_t *waits_begin(const void *row, const void *whole)
-{
-	const struct ct_report_heat_waits *w = row;
-	json_t *array = json_array();
-	int failed = !array;
-
-	(void)whole;
-	for (size_t c = 0; c < w->columns; c++)
-		ct_json_append(array, ct_json_u64(w->begin_at_ns + c * w->column_ns), &failed);
-	return ct_json_done(array, failed);
-}
+VALUE(traffic_model, _traffic, row->n_ranks ? json_string(model_of(row)) : json_null())
+VALUE(traffic_matrix, _traffic, cells(row->matrix, NULL, row->n_ranks, row->n_ranks))
+VALUE(waits_rows, _heat_waits, rows_of(&row->rows))
+VALUE(waits_ids, _heat_waits, ids_of(&row->rows))
+VALUE(waits_wait, _heat_waits, cells(row->wait_ns, NULL, row->rows.n, row->columns))
+VALUE(waits_lateness, _heat_waits, cells(row->lateness_ns, NULL, row->rows.n, row->columns))
+VALUE(waits_begin, _heat_waits,
+      CT_JSON_ARRAY(c, row->columns, ct_json_u64(row->begin_at_ns + c * row->column_ns)))
+VALUE(heat_cycles_rows, _heat_cycles, rows_of(&row->rows))
+VALUE(heat_cycles_ids, _heat_cycles, ids_of(&row->rows))
+VALUE(heat_cycles_gap, _heat_cycles, cells(row->gap_ns, NULL, row->rows.n, row->columns))
+VALUE(heat_cycles_ratio, _heat_cycles, cells(NULL, row->gap_ratio, row->rows.n, row->columns))
 
 /* ---- in text ---- */
 
@@ -241,7 +172,7 @@ static void ranks_cell(char *to, size_t cap, const void *row)
 	if (p->n_ranks > 1)
 		snprintf(to, cap, "%d..%d", p->ranks[0], p->ranks[p->n_ranks - 1]);
 	else
-		snprintf(to, cap, "%d", p->rank);
+		snprintf(to, cap, "%s", ct_text_rank(p->rank).s);
 }
 
 static void attempt_cell(char *to, size_t cap, const void *row)

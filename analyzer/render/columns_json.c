@@ -37,12 +37,7 @@ static json_t *scalar(const struct ct_report_column *c, const void *at)
 static json_t *list(const struct ct_report_column *c, const char *values, size_t n)
 {
 	size_t size = c->store == CT_STORE_INT ? sizeof(int) : sizeof(uint64_t);
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++)
-		ct_json_append(array, scalar(c, values + i * size), &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, n, scalar(c, values + i * size));
 }
 
 static json_t *value(const struct ct_report_column *c, const char *row, const void *whole)
@@ -95,15 +90,8 @@ json_t *ct_columns_json(const struct ct_columns *columns, const void *row, const
 json_t *ct_columns_json_all(const struct ct_columns *columns, const void *rows, size_t n,
 			    const void *whole)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++)
-		ct_json_append(array,
-			       ct_columns_json(columns, (const char *)rows + i * columns->size,
-					       whole),
-			       &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(
+		i, n, ct_columns_json(columns, (const char *)rows + i * columns->size, whole));
 }
 
 const struct ct_report_column *ct_columns_next(const struct ct_columns *columns, const char **keys)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/render/environment_text.h"
+#include "analyzer/base/units.h"
+#include "analyzer/render/facts_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #define MOST_VALUES 6u
 #define MOST_RANKS 16u
 
-void ct_text_ranks(char *to, size_t cap, const int *ranks, size_t n)
+/* "0-3,6": ranks in order, at most `cap` bytes, "..." where that is not enough. */
+static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 {
 	size_t at = 0;
 
@@ -21,13 +23,11 @@ void ct_text_ranks(char *to, size_t cap, const int *ranks, size_t n)
 			return;
 		}
 		at += (size_t)snprintf(to + at, cap - at, "%s", i ? "," : "");
-		if (ranks[i] < 0)
-			at += (size_t)snprintf(to + at, cap - at, "?");
-		else if (end - i > 1)
+		if (end - i > 1)
 			at += (size_t)snprintf(to + at, cap - at, "%d-%d", ranks[i],
 					       ranks[end - 1]);
 		else
-			at += (size_t)snprintf(to + at, cap - at, "%d", ranks[i]);
+			at += (size_t)snprintf(to + at, cap - at, "%s", ct_text_rank(ranks[i]).s);
 	}
 }
 
@@ -60,8 +60,8 @@ static void write_differs(struct ct_text *text, const struct ct_report_environme
 		for (size_t v = 0; v < differs->n_values && v < MOST_VALUES; v++) {
 			char ranks[48];
 
-			ct_text_ranks(ranks, sizeof(ranks), differs->values[v].ranks,
-				      differs->values[v].n_ranks);
+			list_ranks(ranks, sizeof(ranks), differs->values[v].ranks,
+				   differs->values[v].n_ranks);
 			ct_text_line(text, CT_COLOR_NONE, "          rank%s %s: %s",
 				     differs->values[v].n_ranks == 1 ? "" : "s", ranks,
 				     differs->values[v].value ? differs->values[v].value
@@ -152,8 +152,8 @@ static void write_gpus(struct ct_text *text, const struct ct_report_environment 
 			snprintf(numa, sizeof(numa), "gpu.%u.numa", n);
 			if (!own(rank, uuid)[0])
 				break;
-			ct_text_line(text, CT_COLOR_NONE, "          rank %d: %s at %s%s%s",
-				     rank->rank, own(rank, uuid), own(rank, pci),
+			ct_text_line(text, CT_COLOR_NONE, "          rank %s: %s at %s%s%s",
+				     ct_text_rank(rank->rank).s, own(rank, uuid), own(rank, pci),
 				     own(rank, numa)[0] ? ", NUMA node " : "", own(rank, numa));
 		}
 	}
@@ -168,8 +168,7 @@ void ct_environment_text(struct ct_text *text, const struct ct_report *report)
 	static const char *const ib[] = { "rate", "layer", "firmware", NULL };
 	const struct ct_report_environment *e = &report->environment;
 
-	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_BOLD, "environment");
+	ct_text_head(text, "environment");
 	if (!e->n_ranks) {
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 		return;

@@ -26,6 +26,14 @@ json_t *ct_hang_check_json(const struct ct_hang_run *run);
 void ct_hang_messages_text(const struct ct_hang_run *run, struct ct_text *text);
 json_t *ct_hang_messages_json(const struct ct_hang_run *run);
 
+/*
+ * Of threads (hang_stacks.c): of the first ranks of a verdict the most telling one, how it is and its frames, Python's
+ * where it has such; for programs a few of each of all its ranks, with all frames.
+ */
+void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
+			 const struct ct_hang_verdict *verdict);
+json_t *ct_hang_stacks_json(const struct ct_hang_run *run, const struct ct_hang_verdict *verdict);
+
 /* Does any communicator differ? */
 int ct_hang_differs(const struct ct_hang_run *run);
 

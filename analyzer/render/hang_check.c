@@ -25,67 +25,46 @@ int ct_hang_differs(const struct ct_hang_run *run)
 static json_t *side(const struct ct_hang_run *run, uint32_t at)
 {
 	const struct ct_hang_op *op = &run->hang_case.ops[at];
-	json_t *o = json_object();
-	int failed = !o;
 
-	ct_json_set(o, "rank", ct_json_rank(run->hang_case.ranks[op->rank].rank), &failed);
-	ct_json_set(o, "op", ct_json_text(ct_op_name(op->op)), &failed);
-	ct_json_set(o, "count", ct_json_u64(op->count), &failed);
-	ct_json_set(o, "dtype", ct_json_text(ct_dtype_name(op->dtype)), &failed);
-	ct_json_set(o, "redop", ct_json_text(ct_redop_name(op->redop)), &failed);
-	ct_json_set(o, "root", ct_json_rank(op->peer), &failed);
-	ct_json_set(o, "site", ct_json_text(op->site), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "rank", ct_json_rank(run->hang_case.ranks[op->rank].rank) },
+		       { "op", ct_json_text(ct_op_name(op->op)) },
+		       { "count", ct_json_u64(op->count) },
+		       { "dtype", ct_json_text(ct_dtype_name(op->dtype)) },
+		       { "redop", ct_json_text(ct_redop_name(op->redop)) },
+		       { "root", ct_json_rank(op->peer) }, { "site", ct_json_text(op->site) });
 }
 
+/* field NULL: it is the site. */
 static json_t *difference(const struct ct_hang_run *run, uint64_t seq, const char *field,
 			  uint32_t odd, uint32_t usual)
 {
-	json_t *o;
-	int failed;
-
 	if (seq == CT_UNKNOWN)
 		return json_null();
-	o = json_object();
-	failed = !o;
-	ct_json_set(o, "seq", ct_json_u64(seq), &failed);
-	if (field)
-		ct_json_set(o, "field", ct_json_text(field), &failed);
-	ct_json_set(o, "one", side(run, odd), &failed);
-	ct_json_set(o, "other", side(run, usual), &failed);
-	return ct_json_done(o, failed);
+	if (!field)
+		return CT_JSON({ "seq", ct_json_u64(seq) }, { "one", side(run, odd) },
+			       { "other", side(run, usual) });
+	return CT_JSON({ "seq", ct_json_u64(seq) }, { "field", ct_json_text(field) },
+		       { "one", side(run, odd) }, { "other", side(run, usual) });
 }
 
 static json_t *equal(const struct ct_hang_run *run, const struct ct_hang_equal *e)
 {
-	json_t *o = json_object();
-	int failed = !o;
-
-	ct_json_set(o, "comm", ct_json_hex(run->hang_case.comms[e->comm].key), &failed);
-	ct_json_set(o, "members", json_integer(e->members), &failed);
-	ct_json_set(o, "since_seq", ct_json_u64(e->since), &failed);
-	ct_json_set(o, "equal_to_seq", ct_json_u64(e->equal_to), &failed);
-	ct_json_set(o, "issued_by_all", ct_json_u64(e->issued), &failed);
-	ct_json_set(o, "issued_by_most", ct_json_u64(e->issued_most), &failed);
-	ct_json_set(o, "first_difference", difference(run, e->differs, e->field, e->odd, e->usual),
-		    &failed);
-	ct_json_set(o, "site_difference",
-		    difference(run, e->site_differs, NULL, e->site_odd, e->site_usual), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON(
+		{ "comm", ct_json_hex(run->hang_case.comms[e->comm].key) },
+		{ "members", json_integer(e->members) }, { "since_seq", ct_json_u64(e->since) },
+		{ "equal_to_seq", ct_json_u64(e->equal_to) },
+		{ "issued_by_all", ct_json_u64(e->issued) },
+		{ "issued_by_most", ct_json_u64(e->issued_most) },
+		{ "first_difference", difference(run, e->differs, e->field, e->odd, e->usual) },
+		{ "site_difference",
+		  difference(run, e->site_differs, NULL, e->site_odd, e->site_usual) });
 }
 
 json_t *ct_hang_check_json(const struct ct_hang_run *run)
 {
-	json_t *array;
-	int failed;
-
 	if (!run->equals)
 		return json_null();
-	array = json_array();
-	failed = !array;
-	for (uint32_t i = 0; i < run->n_equals; i++)
-		ct_json_append(array, equal(run, &run->equals[i]), &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, run->n_equals, equal(run, &run->equals[i]));
 }
 
 /* ---- text ---- */
@@ -98,8 +77,8 @@ static void write_side(struct ct_text *text, const struct ct_hang_run *run, uint
 
 	if (op->peer >= 0)
 		snprintf(root, sizeof(root), " root=%d", op->peer);
-	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%s%s%s%s%s%s) at %s", "",
-		     run->hang_case.ranks[op->rank].rank, ct_op_name(op->op),
+	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %s: %s(%s%s%s%s%s%s) at %s", "",
+		     ct_text_rank(run->hang_case.ranks[op->rank].rank).s, ct_op_name(op->op),
 		     ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
 		     redop ? " " : "", redop ? redop : "", root,
 		     op->site ? op->site : "an unknown place");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/render/hang_stacks.h"
+#include "analyzer/render/hang.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
 #include "analyzer/render/json_value.h"
+#include "analyzer/render/text.h"
 
 #define HANGING 12u /* columns, as in hang_text.c */
 #define TEXT_RANKS 4u
@@ -93,8 +94,9 @@ static void write_stack(struct ct_text *text, int rank, const struct ct_stack *s
 	const struct ct_stack_rec *rec = &stack->rec;
 
 	ct_text_wrap(
-		text, CT_COLOR_NONE, HANGING, "%-*srank %d, %s%s%s%s, %s into it: %s%s", HANGING,
-		"stack", rank, rec->flags & CT_STACK_MAIN ? "its first thread" : "thread ",
+		text, CT_COLOR_NONE, HANGING, "%-*srank %s, %s%s%s%s, %s into it: %s%s", HANGING,
+		"stack", ct_text_rank(rank).s,
+		rec->flags & CT_STACK_MAIN ? "its first thread" : "thread ",
 		rec->flags & CT_STACK_MAIN ? "" : rec->thread,
 		rec->flags & CT_STACK_IN_CALL ? " (inside of a call)" : "", "",
 		ct_text_ns(rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0).s,
@@ -116,30 +118,16 @@ void ct_hang_stacks_text(struct ct_text *text, const struct ct_hang_run *run,
 
 /* ---- for programs ---- */
 
-static json_t *frames_of(const struct ct_stack *stack)
+static json_t *frame_of(const struct ct_stack_line *line)
 {
-	json_t *array = json_array();
-	int failed = !array;
+	int is_python = line->kind == CT_FRAME_PYTHON, is_native = line->kind == CT_FRAME_NATIVE;
 
-	for (uint32_t i = 0; i < stack->n; i++) {
-		const struct ct_stack_line *line = &stack->lines[i];
-		json_t *o = json_object();
-		int bad = !o;
-
-		ct_json_set(o, "kind",
-			    ct_json_text(line->kind == CT_FRAME_PYTHON ? "python" : "native"),
-			    &bad);
-		ct_json_set(o, "func", ct_json_text(line->function[0] ? line->function : NULL),
-			    &bad);
-		ct_json_set(o, "file", ct_json_text(line->file[0] ? line->file : NULL), &bad);
-		ct_json_set(o, "line", line->line ? json_integer(line->line) : json_null(), &bad);
-		ct_json_set(o, "offset",
-			    line->kind == CT_FRAME_NATIVE ? ct_json_u64(line->offset) : json_null(),
-			    &bad);
-		ct_json_set(o, "guessed", json_boolean(line->flags & CT_FRAME_GUESSED), &bad);
-		ct_json_append(array, ct_json_done(o, bad), &failed);
-	}
-	return ct_json_done(array, failed);
+	return CT_JSON({ "kind", ct_json_text(is_python ? "python" : "native") },
+		       { "func", ct_json_text(line->function[0] ? line->function : NULL) },
+		       { "file", ct_json_text(line->file[0] ? line->file : NULL) },
+		       { "line", line->line ? json_integer(line->line) : json_null() },
+		       { "offset", is_native ? ct_json_u64(line->offset) : json_null() },
+		       { "guessed", json_boolean(line->flags & CT_FRAME_GUESSED) });
 }
 
 static const char *state_of(const struct ct_stack *stack)
@@ -154,25 +142,20 @@ static const char *state_of(const struct ct_stack *stack)
 static json_t *stack_of(int rank, const struct ct_stack *stack)
 {
 	const struct ct_stack_rec *rec = &stack->rec;
-	json_t *o = json_object();
-	int failed = !o;
+	uint64_t after_ns = rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0;
 
-	ct_json_set(o, "rank", ct_json_rank(rank), &failed);
-	ct_json_set(o, "thread", ct_json_text(rec->thread[0] ? rec->thread : NULL), &failed);
-	ct_json_set(o, "tid", json_integer(rec->tid), &failed);
-	ct_json_set(o, "main", json_boolean(rec->flags & CT_STACK_MAIN), &failed);
-	ct_json_set(o, "running", json_boolean(rec->flags & CT_STACK_RUNNING), &failed);
-	ct_json_set(o, "in_call", json_boolean(rec->flags & CT_STACK_IN_CALL), &failed);
-	ct_json_set(o, "state", ct_json_text(state_of(stack)), &failed);
-	ct_json_set(o, "after_ns",
-		    ct_json_u64(rec->taken_ns > rec->since_ns ? rec->taken_ns - rec->since_ns : 0),
-		    &failed);
-	ct_json_set(o, "moved", stack->before_ns ? json_boolean(!stack->is_same) : json_null(),
-		    &failed);
-	ct_json_set(o, "cpu_since_ns",
-		    stack->before_ns ? ct_json_u64(stack->cpu_since_ns) : json_null(), &failed);
-	ct_json_set(o, "frames", frames_of(stack), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "rank", ct_json_rank(rank) },
+		       { "thread", ct_json_text(rec->thread[0] ? rec->thread : NULL) },
+		       { "tid", json_integer(rec->tid) },
+		       { "main", json_boolean(rec->flags & CT_STACK_MAIN) },
+		       { "running", json_boolean(rec->flags & CT_STACK_RUNNING) },
+		       { "in_call", json_boolean(rec->flags & CT_STACK_IN_CALL) },
+		       { "state", ct_json_text(state_of(stack)) },
+		       { "after_ns", ct_json_u64(after_ns) },
+		       { "moved", stack->before_ns ? json_boolean(!stack->is_same) : json_null() },
+		       { "cpu_since_ns",
+			 stack->before_ns ? ct_json_u64(stack->cpu_since_ns) : json_null() },
+		       { "frames", CT_JSON_ARRAY(i, stack->n, frame_of(&stack->lines[i])) });
 }
 
 json_t *ct_hang_stacks_json(const struct ct_hang_run *run, const struct ct_hang_verdict *v)

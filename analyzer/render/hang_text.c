@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/render/hang_stacks.h"
 #include "analyzer/render/text.h"
 #include "trace/ops.h"
 
@@ -26,7 +25,7 @@ void ct_hang_rank_list(const int *ranks, uint32_t n, uint32_t most, FILE *out)
 
 		while (i + 1 < n && ranks[i + 1] == ranks[i] + 1)
 			i++;
-		fprintf(out, shown ? ",%d" : "%d", ranks[from]);
+		fprintf(out, "%s%s", shown ? "," : "", ct_text_rank(ranks[from]).s);
 		if (i > from)
 			fprintf(out, "%c%d", i > from + 1 ? '-' : ',', ranks[i]);
 		shown += i > from ? 2 : 1;
@@ -70,10 +69,10 @@ static void say_running(const struct ct_hang_run *run, FILE *out)
 		return;
 	}
 	fprintf(out,
-		", and the oldest operation that is under way has been so for %s (rank %d, %s "
+		", and the oldest operation that is under way has been so for %s (rank %s, %s "
 		"#%" PRIu64 ")",
 		ct_text_ns(r->not_stalled[0].age_ns).s,
-		c->ranks[c->ops[r->not_stalled[0].op].rank].rank,
+		ct_text_rank(c->ranks[c->ops[r->not_stalled[0].op].rank].rank).s,
 		ct_op_name(c->ops[r->not_stalled[0].op].op), c->ops[r->not_stalled[0].op].seq);
 	if (r->not_stalled[0].age_ns < run->limit_ns)
 		fprintf(out, "; what is younger than %s does not count as stalled",
@@ -169,10 +168,8 @@ static void write_where(struct ct_text *text, const struct ct_hang_run *run,
 	if (op && op->bytes && op->bytes != CT_UNKNOWN)
 		fprintf(m.out, ", %s", ct_text_bytes(op->bytes).s);
 	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (v->site && make(&m)) {
-		fprintf(m.out, "%-*s%s", HANGING, "called at", v->site);
-		show(text, CT_COLOR_NONE, HANGING, &m);
-	}
+	if (v->site)
+		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*s%s", HANGING, "called at", v->site);
 }
 
 /* By the clock on the wall, to find it again in other logs. */
@@ -220,14 +217,11 @@ static void write_inside(struct ct_text *text, const struct ct_hang_case *c, int
 {
 	for (uint32_t i = 0; i < c->n_calls; i++) {
 		const struct ct_hang_call *call = &c->calls[i];
-		struct made m;
-
-		if (c->ranks[call->rank].rank != rank || call->returned || !make(&m))
-			continue;
-		fprintf(m.out, "%-*sinside of %s%s%s", HANGING, "",
-			call->call ? call->call : "a call", call->site ? ", called at " : "",
-			call->site ? call->site : "");
-		show(text, CT_COLOR_NONE, HANGING, &m);
+		if (c->ranks[call->rank].rank == rank && !call->returned)
+			ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*sinside of %s%s%s", HANGING,
+				     "", call->call ? call->call : "a call",
+				     call->site ? ", called at " : "",
+				     call->site ? call->site : "");
 	}
 }
 
@@ -237,18 +231,18 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 	const struct ct_hang_rank *r = ct_hang_rank_of(c, rank);
 	const struct ct_hang_op *op = ct_hang_last_op(c, rank);
 	struct made m;
-	char word[24];
+	char word[40];
 
-	if (!r || !make(&m))
+	if (!r)
 		return;
-	snprintf(word, sizeof(word), "rank %d", rank);
-	fprintf(m.out, "%-*s", HANGING, word);
+	snprintf(word, sizeof(word), "rank %s", ct_text_rank(rank).s);
 	if (r->life == CT_LIFE_NO_TRACE) {
-		fputs("left no trace", m.out);
-		show(text, CT_COLOR_NONE, HANGING, &m);
+		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*sleft no trace", HANGING, word);
 		return;
 	}
-	fprintf(m.out, "on %s; ", r->host ? r->host : "an unknown host");
+	if (!make(&m))
+		return;
+	fprintf(m.out, "%-*son %s; ", HANGING, word, r->host ? r->host : "an unknown host");
 	if (op)
 		write_op(run, op, m.out);
 	else
@@ -263,10 +257,9 @@ static void write_rank(struct ct_text *text, const struct ct_hang_run *run, int 
 	if (r->error)
 		fprintf(m.out, "; its library told: %s", r->error);
 	show(text, CT_COLOR_NONE, HANGING, &m);
-	if (op && op->site && make(&m)) {
-		fprintf(m.out, "%-*scalled at %s", HANGING, "", op->site);
-		show(text, CT_COLOR_NONE, HANGING, &m);
-	}
+	if (op && op->site)
+		ct_text_wrap(text, CT_COLOR_NONE, HANGING, "%-*scalled at %s", HANGING, "",
+			     op->site);
 	write_inside(text, c, rank);
 }
 
@@ -328,9 +321,9 @@ static void write_slow(struct ct_text *text, const struct ct_hang_run *run)
 	for (uint32_t i = 0; i < r->n_not_stalled && i < MOST_SLOW; i++) {
 		const struct ct_hang_op *op = &c->ops[r->not_stalled[i].op];
 
-		ct_text_line(text, CT_COLOR_NONE, "%-*srank %d %s #%" PRIu64 " %s for %s", HANGING,
-			     i ? "" : "under way", c->ranks[op->rank].rank, ct_op_name(op->op),
-			     op->seq, ct_op_state_name(op->state),
+		ct_text_line(text, CT_COLOR_NONE, "%-*srank %s %s #%" PRIu64 " %s for %s", HANGING,
+			     i ? "" : "under way", ct_text_rank(c->ranks[op->rank].rank).s,
+			     ct_op_name(op->op), op->seq, ct_op_state_name(op->state),
 			     ct_text_ns(r->not_stalled[i].age_ns).s);
 	}
 }
@@ -344,8 +337,9 @@ static void write_missing(struct ct_text *text, const struct ct_hang_run *run)
 		ct_text_wrap(text, CT_COLOR_YELLOW, HANGING, "%-*s%s", HANGING,
 			     shown ? "" : "missing", run->missing_data[i]);
 	for (uint32_t i = 0; i < r->n_missing && shown < MOST_MISSING; i++, shown++)
-		ct_text_wrap(text, CT_COLOR_YELLOW, HANGING, "%-*srank %d %s", HANGING,
-			     shown ? "" : "missing", r->missing[i].rank, r->missing[i].text);
+		ct_text_wrap(text, CT_COLOR_YELLOW, HANGING, "%-*srank %s %s", HANGING,
+			     shown ? "" : "missing", ct_text_rank(r->missing[i].rank).s,
+			     r->missing[i].text);
 	if (run->n_missing_data + r->n_missing > shown)
 		ct_text_line(text, CT_COLOR_YELLOW, "%-*sand %zu more", HANGING, "",
 			     run->n_missing_data + r->n_missing - shown);

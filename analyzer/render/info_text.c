@@ -3,19 +3,10 @@
 #include <string.h>
 
 #include "analyzer/base/units.h"
-#include "analyzer/render/clocks_text.h"
 #include "analyzer/render/columns.h"
-#include "analyzer/render/environment_text.h"
+#include "analyzer/render/facts_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
-#include "analyzer/render/timing_text.h"
-#include "analyzer/render/transport_text.h"
-
-static void head(struct ct_text *text, const char *title)
-{
-	ct_text_line(text, CT_COLOR_NONE, "%s", "");
-	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
-}
 
 /* What there is may be a whole trace of a job that died. */
 static void write_failed(struct ct_text *text, const struct ct_report *report)
@@ -42,12 +33,12 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 	else
 		snprintf(how, sizeof(how), "exited with %d%s", first->how.exit_code,
 			 first->left ? " without MPI_Finalize" : "");
-	ct_text_line(text, CT_COLOR_YELLOW, "failed    %zu process%s%s rank %d (pid %u) %s", n,
+	ct_text_line(text, CT_COLOR_YELLOW, "failed    %zu process%s%s rank %s (pid %u) %s", n,
 		     n == 1 ? ":" : "es,",
 		     n == 1			  ? ""
 		     : report->n_ended_first == 1 ? " first"
 						  : " nobody saw which first; maybe",
-		     first->rank, first->pid, how);
+		     ct_text_rank(first->rank).s, first->pid, how);
 }
 
 static void write_run(struct ct_text *text, const struct ct_report *report, const char *place)
@@ -114,7 +105,7 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 	static const char
 		keys[] = "rank host pid attempt segments bytes ring end last_heartbeat_at_ns exe";
 
-	head(text, "processes");
+	ct_text_head(text, "processes");
 	ct_columns_head(text, ct_columns_processes(), keys);
 	for (size_t i = 0; i < report->n_processes; i++) {
 		const struct ct_report_process *p = &report->processes[i];
@@ -132,7 +123,7 @@ static void write_comms(struct ct_text *text, const struct ct_report *report)
 	static const char
 		keys[] = "comm backend nranks instances incomplete first_seq last_seq bytes name";
 
-	head(text, "communicators");
+	ct_text_head(text, "communicators");
 	ct_columns_head(text, ct_columns_comms(), keys);
 	for (size_t i = 0; i < report->n_comms; i++) {
 		const struct ct_report_comm *c = &report->comms[i];
@@ -157,10 +148,12 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 {
 	char line[CT_TEXT_COLUMNS];
 
-	head(text, t->modelled_bytes
-			   ? "traffic (bytes from each rank to each other one; of collectives, by "
-			     "a model)"
-			   : "traffic (bytes from each rank to each other one, by all operations)");
+	ct_text_head(
+		text,
+		t->modelled_bytes
+			? "traffic (bytes from each rank to each other one; of collectives, by "
+			  "a model)"
+			: "traffic (bytes from each rank to each other one, by all operations)");
 	if (!t->n_ranks) {
 		ct_text_line(text, CT_COLOR_NONE, "n/a: %s", t->why ? t->why : "not recorded");
 		return;
@@ -190,7 +183,7 @@ static void write_traffic(struct ct_text *text, const struct ct_report_traffic *
 
 static void write_losses(struct ct_text *text, const struct ct_report *report)
 {
-	head(text, "losses");
+	ct_text_head(text, "losses");
 	if (!report->n_losses)
 		ct_text_line(text, CT_COLOR_NONE, "none");
 	for (size_t i = 0; i < report->n_losses; i++) {
@@ -210,8 +203,10 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		      "in wrappers");
 	ct_text_share(threads, sizeof(threads), report->cost_cpu_pct, "", "a core",
 		      "in the tracer's threads");
-	head(text, "cost of recording (~: estimated, calls times what one was measured to cost at "
-		   "the start)");
+	ct_text_head(
+		text,
+		"cost of recording (~: estimated, calls times what one was measured to cost at "
+		"the start)");
 	if (report->n_costs)
 		ct_text_line(text, CT_COLOR_NONE, "the busiest rank: %s, %s; %s written by all",
 			     wrappers, threads, ct_text_bytes(report->cost_bytes).s);
@@ -234,7 +229,7 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 
 static void write_invisible(struct ct_text *text, const struct ct_report *report)
 {
-	head(text, "warnings");
+	ct_text_head(text, "warnings");
 	if (!report->n_invisible)
 		ct_text_line(text, CT_COLOR_NONE, "none");
 	for (size_t i = 0; i < report->n_invisible; i++) {
@@ -248,9 +243,7 @@ static void write_invisible(struct ct_text *text, const struct ct_report *report
 
 void ct_info_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out,
-				.color = style && style->color,
-				.whole = style && style->whole };
+	struct ct_text text = ct_text_to(out, style);
 
 	write_run(&text, report, style ? style->place : NULL);
 	write_processes(&text, report);

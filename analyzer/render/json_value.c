@@ -59,22 +59,22 @@ json_t *ct_json_done(json_t *object, int failed)
 	return NULL;
 }
 
+json_t *ct_json_object(const struct ct_json_pair *pairs)
+{
+	json_t *object = json_object();
+	int failed = !object;
+
+	for (; pairs->key; pairs++)
+		ct_json_set(object, pairs->key, pairs->value, &failed);
+	return ct_json_done(object, failed);
+}
+
 json_t *ct_json_ranks(const int *ranks, size_t n)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++)
-		ct_json_append(array, ct_json_rank(ranks[i]), &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, n, ct_json_rank(ranks[i]));
 }
 
 json_t *ct_json_texts(const char *const *texts, size_t n)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++)
-		ct_json_append(array, ct_json_text(texts[i]), &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, n, ct_json_text(texts[i]));
 }

@@ -16,6 +16,26 @@ json_t *ct_json_rank(int rank);		/* -1: null */
 json_t *ct_json_ranks(const int *ranks, size_t n);
 json_t *ct_json_texts(const char *const *texts, size_t n);
 
+/* CT_JSON({ "rank", ct_json_rank(3) }, { "text", ct_json_text(text) }): an object of these values, which are stolen,
+ * also on failure. NULL where one of them is. */
+struct ct_json_pair {
+	const char *key;
+	json_t *value;
+};
+json_t *ct_json_object(const struct ct_json_pair *pairs); /* the last one's key is NULL */
+#define CT_JSON(...) ct_json_object((const struct ct_json_pair[]){ __VA_ARGS__, { NULL, NULL } })
+
+/* An array of `value`, an expression of `i`, for each i from 0 to n - 1; NULL where one is. */
+#define CT_JSON_ARRAY(i, n, value)                                                                 \
+	({                                                                                         \
+		json_t *array_ = json_array();                                                     \
+		int failed_ = !array_;                                                             \
+                                                                                                   \
+		for (size_t i = 0; i < (n); i++)                                                   \
+			ct_json_append(array_, (value), &failed_);                                 \
+		ct_json_done(array_, failed_);                                                     \
+	})
+
 /* object[key] = value (stolen, also on failure); *failed is set when something was NULL. */
 void ct_json_set(json_t *object, const char *key, json_t *value, int *failed);
 void ct_json_append(json_t *array, json_t *value, int *failed);

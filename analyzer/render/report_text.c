@@ -4,18 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
-#include "analyzer/render/clocks_text.h"
 #include "analyzer/render/columns.h"
-#include "analyzer/render/cycles_text.h"
-#include "analyzer/render/expect.h"
-#include "analyzer/render/findings_text.h"
-#include "analyzer/render/links_text.h"
-#include "analyzer/render/overlap_text.h"
+#include "analyzer/render/facts_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
-#include "analyzer/render/timing_text.h"
-#include "analyzer/render/transport_text.h"
 
 /* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty. */
 #define MOST_ROWS 5
@@ -29,7 +23,8 @@ static void list_ranks(char *to, size_t cap, const int *ranks, size_t n)
 
 	to[0] = '\0';
 	for (size_t i = 0; i < n && at + 16 < cap; i++)
-		at += (size_t)snprintf(to + at, cap - at, "%s%d", i ? "," : "", ranks[i]);
+		at += (size_t)snprintf(to + at, cap - at, "%s%s", i ? "," : "",
+				       ct_text_rank(ranks[i]).s);
 	if (n && at + 16 >= cap)
 		snprintf(to + at, cap - at, ",...");
 }
@@ -66,9 +61,7 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 
 void ct_verdict_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out,
-				.color = style && style->color,
-				.whole = style && style->whole };
+	struct ct_text text = ct_text_to(out, style);
 
 	write_verdict(&text, report);
 }
@@ -121,16 +114,17 @@ static void write_losses(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	if (first->is_loss_of_records)
-		ct_text_line(text, CT_COLOR_YELLOW, "losses    %s%s records; rank %d: %s%s",
+		ct_text_line(text, CT_COLOR_YELLOW, "losses    %s%s records; rank %s: %s%s",
 			     uncounted && report->lost_records ? "at least " : "",
 			     uncounted && !report->lost_records
 				     ? "unknown number of"
 				     : ct_text_count(report->lost_records).s,
-			     first->rank, first->text, others > 1 ? "; more in info" : "");
-	else
-		ct_text_line(text, CT_COLOR_NONE, "losses    no records; %s of rank %d: %s%s",
-			     ct_text_count(first->records).s, first->rank, first->text,
+			     ct_text_rank(first->rank).s, first->text,
 			     others > 1 ? "; more in info" : "");
+	else
+		ct_text_line(text, CT_COLOR_NONE, "losses    no records; %s of rank %s: %s%s",
+			     ct_text_count(first->records).s, ct_text_rank(first->rank).s,
+			     first->text, others > 1 ? "; more in info" : "");
 }
 
 /* What was wrong from the start; the first one, since the others are mostly the same of other ranks. */
@@ -195,10 +189,11 @@ static void write_exposed(struct ct_text *text, const struct ct_report *report)
 		return;
 	}
 	ct_text_line(text, CT_COLOR_NONE,
-		     "exposed   %s±%s of %s in communication (%s), on rank %d, the most",
+		     "exposed   %s±%s of %s in communication (%s), on rank %s, the most",
 		     ct_text_ns(most->exposed_ns).s, ct_text_ns(most->exposed_err_ns).s,
 		     ct_text_ns(comm_ns).s,
-		     ct_text_pct(100 * (double)most->exposed_ns / (double)comm_ns).s, most->rank);
+		     ct_text_pct(100 * (double)most->exposed_ns / (double)comm_ns).s,
+		     ct_text_rank(most->rank).s);
 }
 
 static void write_cost(struct ct_text *text, const struct ct_report *report)
@@ -246,7 +241,7 @@ static void write_table(struct ct_text *text, const struct ct_report *report)
 
 	if (!report->n_ops)
 		return;
-	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	ct_text_empty(text);
 	ct_columns_head(text, ct_columns_ops(), keys);
 	for (size_t i = 0; i < report->n_ops && i < MOST_ROWS; i++)
 		ct_columns_row(text, CT_COLOR_NONE, ct_columns_ops(), keys, &report->ops[i]);
@@ -278,16 +273,10 @@ static void write_one_inflight(struct ct_text *text, const struct ct_report_infl
 	if (n > 1)
 		snprintf(where + strlen(where), sizeof(where) - strlen(where), "..%" PRIu64,
 			 op[n - 1].seq);
-	ct_text_line(text, CT_COLOR_NONE, "    rank %d %s %s%s since %s, for %s", op->rank,
-		     op->launched ? "launched" : "inside", op->call ? op->call : op->op_name, where,
-		     ct_text_ns(op->since_at_ns).s, ct_text_ns(op->age_ns).s);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return x < y ? -1 : x > y;
+	ct_text_line(text, CT_COLOR_NONE, "    rank %s %s %s%s since %s, for %s",
+		     ct_text_rank(op->rank).s, op->launched ? "launched" : "inside",
+		     op->call ? op->call : op->op_name, where, ct_text_ns(op->since_at_ns).s,
+		     ct_text_ns(op->age_ns).s);
 }
 
 static void write_inflight(struct ct_text *text, const struct ct_report *report)
@@ -310,7 +299,7 @@ static void write_inflight(struct ct_text *text, const struct ct_report *report)
 			ranks[n++] = report->inflight[i].rank;
 		launched += report->inflight[i].launched != 0;
 	}
-	qsort(ranks, n, sizeof(*ranks), by_number);
+	qsort(ranks, n, sizeof(*ranks), ct_by_int);
 	list_ranks(list, sizeof(list), ranks, n);
 	ct_text_line(text, CT_COLOR_YELLOW, "%zu op%s %s not %s %s (rank%s %s)", report->n_inflight,
 		     report->n_inflight == 1 ? "" : "s", had, launched ? "ended" : "returned",
@@ -362,8 +351,8 @@ static void write_ended(struct ct_text *text, const struct ct_report_process *p)
 	if (p->how.kill_ns)
 		snprintf(by, sizeof(by), ", signal %d sent by pid %u", p->how.kill_signal,
 			 p->how.kill_by);
-	ct_text_line(text, CT_COLOR_YELLOW, "ended     rank %d (pid %u) %s%s%s", p->rank, p->pid,
-		     how, when, by);
+	ct_text_line(text, CT_COLOR_YELLOW, "ended     rank %s (pid %u) %s%s%s",
+		     ct_text_rank(p->rank).s, p->pid, how, when, by);
 }
 
 static void write_ends(struct ct_text *text, const struct ct_report *report)
@@ -382,7 +371,7 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 {
 	const char *path = style && style->path ? style->path : report->run.dir;
 
-	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+	ct_text_empty(text);
 	if (report->verdict.code == CT_VERDICT_HANG) {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "next      commtrace hang %s",
 			     path ? path : "RUN");
@@ -397,19 +386,17 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)
 {
-	struct ct_text text = { .out = out,
-				.color = style && style->color,
-				.whole = style && style->whole };
+	struct ct_text text = ct_text_to(out, style);
 
 	write_verdict(&text, report);
-	ct_text_line(&text, CT_COLOR_NONE, "%s", "");
+	ct_text_empty(&text);
 	ct_findings_text(&text, report);
 	ct_expect_text(&text, report);
 	/* how a job died says more of it than how it ran */
 	write_ends(&text, report);
 	write_inflight(&text, report);
 	if (report->n_ended || report->n_inflight)
-		ct_text_line(&text, CT_COLOR_NONE, "%s", "");
+		ct_text_empty(&text);
 	write_facts(&text, report);
 	write_table(&text, report);
 	write_next(&text, report, style);

@@ -8,6 +8,24 @@
 #include "analyzer/base/units.h"
 #include "trace/ops.h"
 
+struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style)
+{
+	return (struct ct_text){ .out = out,
+				 .color = style && style->color,
+				 .whole = style && style->whole };
+}
+
+void ct_text_empty(struct ct_text *text)
+{
+	ct_text_line(text, CT_COLOR_NONE, "%s", "");
+}
+
+void ct_text_head(struct ct_text *text, const char *title)
+{
+	ct_text_empty(text);
+	ct_text_line(text, CT_COLOR_BOLD, "%s", title);
+}
+
 static int is_first_byte(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;

@@ -26,6 +26,12 @@ struct ct_text {
 	int lines;
 };
 
+struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style); /* style NULL: plain */
+
+void ct_text_empty(struct ct_text *text); /* a line */
+/* An empty line, and a title. */
+void ct_text_head(struct ct_text *text, const char *title);
+
 /* One line, cut at CT_TEXT_COLUMNS with "..." at its end, unless lines are to be whole. */
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/base/units.h"
 #include "analyzer/overhead/overhead.h"
 #include "analyzer/report/analyze.h"
 #include "analyzer/report/fill.h"
@@ -242,15 +243,16 @@ static int fill_invisible(const struct ct_model *model, struct ct_report *report
 	for (uint32_t s = 0; s < model->n_seats && st == CT_OK; s++) {
 		if (model->seats[s].muddled)
 			st = add_invisible(report,
-					   ct_arena_printf(report->memory, "rank %d",
-							   model->seats[s].rank),
+					   ct_arena_printf(report->memory, "rank %s",
+							   ct_text_rank(model->seats[s].rank).s),
 					   "its process has several ranks that the records do not "
 					   "tell apart: none of them is judged",
 					   NULL);
 	}
 	for (size_t p = 0; p < run->n_processes && st == CT_OK; p++) {
 		const struct ct_process_facts *facts = &model->processes[p].facts;
-		const char *who = ct_arena_printf(report->memory, "rank %d", rank_of(model, p));
+		const char *who = ct_arena_printf(report->memory, "rank %s",
+						  ct_text_rank(rank_of(model, p)).s);
 
 		for (uint32_t n = 0; model->processes[p].read && n < facts->n_notes && st == CT_OK;
 		     n++)

@@ -18,9 +18,6 @@
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 
-/* Timelines compress six-fold at this level, and hardly more at higher ones. */
-#define DEFLATE_LEVEL 3
-
 /* Below it nobody sees in the picture that clocks were not one. */
 #define CLOCK_ERR_NS 1000000u
 
@@ -143,7 +140,7 @@ static int draw(const struct files *f, size_t view, FILE *file, struct ct_chart_
 	int status = CT_NOMEM;
 
 	if (f->merge->format == CT_MERGE_PFTRACE)
-		perfetto = ct_perfetto_new(file, DEFLATE_LEVEL);
+		perfetto = ct_perfetto_new(file, CT_PERFETTO_LEVEL);
 	else
 		tuples = ct_tuples_new(file);
 	if (perfetto)

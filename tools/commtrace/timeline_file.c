@@ -18,7 +18,6 @@
 
 /* As `merge` without options has it. */
 #define SLICES 4000000u
-#define DEFLATE_LEVEL 3
 
 /* ---- a file that is there ---- */
 
@@ -181,7 +180,7 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 static int draw(struct ct_timeline_file *to, FILE *out, struct ct_chart_result *result,
 		struct ct_err *err)
 {
-	struct ct_perfetto *perfetto = ct_perfetto_new(out, DEFLATE_LEVEL);
+	struct ct_perfetto *perfetto = ct_perfetto_new(out, CT_PERFETTO_LEVEL);
 	struct onlooker onlooker = { .bounds = &to->bounds };
 	const struct ct_chart_sink sink = { on_begin,	on_track, on_slice,
 					    on_counter, on_end,	  &onlooker };

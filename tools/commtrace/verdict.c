@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/render/hang.h"
 #include "analyzer/render/render.h"
 #include "tools/commtrace/open_run.h"
@@ -59,28 +60,19 @@ static void say_size(const struct ct_report *report)
 }
 
 /* What the job waited for, or who of it died; 0: nothing to say. */
-static int say_hang(const struct ct_run *run)
+static int say_hang(const struct ct_report *report)
 {
-	struct ct_arena *memory = ct_arena_new();
-	struct ct_hang_run *hang = NULL;
-	struct ct_err err = { .text = "" };
-	const struct ct_hang_options options = { .attempt = -1 };
 	char *text = NULL;
 	size_t size = 0;
-	FILE *out;
-	int says;
+	FILE *out = report->hang ? open_memstream(&text, &size) : NULL;
 
-	says = memory && ct_hang_of_run(run, &options, memory, &hang, &err) == CT_OK &&
-	       hang->result->n_verdicts;
-	out = says ? open_memstream(&text, &size) : NULL;
 	if (out) {
-		ct_hang_sentence(hang, out);
+		ct_hang_sentence(report->hang, out);
 		if (fclose(out) == 0 && text)
 			ct_say("%s", text);
 	}
 	free(text);
-	ct_arena_free(memory);
-	return says;
+	return report->hang != NULL;
 }
 
 /* The rank that failed first; the others follow from it as a rule, and `info` lists them. */
@@ -113,8 +105,8 @@ static void say_end(const struct ct_report *report)
 	if (n > 1)
 		snprintf(others, sizeof(others), "; %zu more failed%s", n - 1,
 			 report->n_ended_first > 1 ? ", and nobody saw who did first" : "");
-	ct_say("rank %d (pid %" PRIu32 " on %s) %s%s", first->rank, first->pid, first->host, how,
-	       others);
+	ct_say("rank %s (pid %" PRIu32 " on %s) %s%s", ct_text_rank(first->rank).s, first->pid,
+	       first->host, how, others);
 }
 
 void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, const char *backends,
@@ -150,7 +142,7 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 		say_size(report);
 		say_end(report);
 		hangs = report->verdict.code == CT_VERDICT_HANG ||
-			(report->n_ended && say_hang(run));
+			(report->n_ended && say_hang(report));
 		ct_say("next: commtrace %s %s", hangs ? "hang" : "report", dir->shown);
 	}
 	ct_report_free(report);

@@ -32,90 +32,44 @@ static json_t *position(double at)
 
 static json_t *positions(const float *at, size_t n)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++)
-		ct_json_append(array, position(at[i]), &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, n, position(at[i]));
 }
 
 /* [[position, text]...] */
-static json_t *ticks(const struct ct_tick *items, size_t n)
+static json_t *ticks(const struct ct_tick *t, size_t n)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++) {
-		json_t *one = json_array();
-
-		ct_json_append(one, position(items[i].at), &failed);
-		ct_json_append(one, ct_json_text(items[i].text), &failed);
-		ct_json_append(array, one, &failed);
-	}
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, n, json_pack("[o, o]", position(t[i].at), ct_json_text(t[i].text)));
 }
 
 /* [[finding, from, to]...] */
 static json_t *spans(const struct ct_chart_spans *all)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < all->n; i++) {
-		json_t *one = json_array();
-
-		ct_json_append(one, json_integer(all->items[i].id), &failed);
-		ct_json_append(one, position(all->items[i].from), &failed);
-		ct_json_append(one, position(all->items[i].to), &failed);
-		ct_json_append(array, one, &failed);
-	}
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, all->n,
+			     json_pack("[i, o, o]", all->items[i].id, position(all->items[i].from),
+				       position(all->items[i].to)));
 }
 
 /* [[label, path, unit, error's path or null]...] */
-static json_t *told(const struct ct_chart_value *values, size_t n)
+static json_t *told(const struct ct_chart_value *v, size_t n)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++) {
-		json_t *one = json_array();
-
-		ct_json_append(one, ct_json_text(values[i].label), &failed);
-		ct_json_append(one, ct_json_text(values[i].path), &failed);
-		ct_json_append(one, ct_json_text(values[i].unit), &failed);
-		ct_json_append(one, ct_json_text(values[i].err), &failed);
-		ct_json_append(array, one, &failed);
-	}
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(
+		i, n, json_pack("[s?, s?, s?, s?]", v[i].label, v[i].path, v[i].unit, v[i].err));
 }
 
 static json_t *integers(const size_t *values, size_t n)
 {
-	json_t *array = json_array();
-	int failed = !array;
-
-	for (size_t i = 0; i < n; i++)
-		ct_json_append(array,
-			       json_integer(values[i] == SIZE_MAX ? -1 : (json_int_t)values[i]),
-			       &failed);
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, n,
+			     json_integer(values[i] == SIZE_MAX ? -1 : (json_int_t)values[i]));
 }
 
 /* ---- heatmaps ---- */
 
 static json_t *axis(const struct ct_picture_axis *a)
 {
-	json_t *o = json_object();
-	int failed = !o;
-
-	ct_json_set(o, "title", ct_json_text(a->title), &failed);
-	ct_json_set(o, "word", ct_json_text(a->word), &failed);
-	ct_json_set(o, "about", ct_json_text(a->about), &failed);
-	ct_json_set(o, "names", ct_json_texts(a->names, a->n), &failed);
-	ct_json_set(o, "ticks", ticks(a->ticks.items, a->ticks.n), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "title", ct_json_text(a->title) }, { "word", ct_json_text(a->word) },
+		       { "about", ct_json_text(a->about) },
+		       { "names", ct_json_texts(a->names, a->n) },
+		       { "ticks", ticks(a->ticks.items, a->ticks.n) });
 }
 
 static const char *const ramp_names[] = { [CT_RAMP_AMOUNT] = "amount",
@@ -125,14 +79,9 @@ static const char *const ramp_names[] = { [CT_RAMP_AMOUNT] = "amount",
 
 static json_t *legend(const struct ct_picture *p)
 {
-	json_t *o = json_object();
-	int failed = !o;
-
-	ct_json_set(o, "ramp", json_string(ramp_names[p->ramp]), &failed);
-	ct_json_set(o, "title", ct_json_text(p->title), &failed);
-	ct_json_set(o, "scale", ct_json_text(p->scale), &failed);
-	ct_json_set(o, "marks", ticks(p->marks, p->n_marks), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "ramp", json_string(ramp_names[p->ramp]) },
+		       { "title", ct_json_text(p->title) }, { "scale", ct_json_text(p->scale) },
+		       { "marks", ticks(p->marks, p->n_marks) });
 }
 
 /* What a cell shows where a second picture lies over the first: what is strong there, or stronger than below. */
@@ -202,22 +151,18 @@ static json_t *choice(const char *const words[][2])
 static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
 		       const struct ct_picture *over, const char *const words[][2], int like)
 {
-	json_t *o = json_object(), *ramps = json_array();
+	const struct ct_picture *const shown[] = { p, over };
+	json_t *o = CT_JSON({ "choice", choice(words) }, { "title", ct_json_text(p->title) },
+			    { "summary", ct_json_text(p->summary) },
+			    { "notes", ct_json_texts(p->notes, p->n_said) },
+			    { "told", told(p->told, p->n_told) },
+			    { "ramps", CT_JSON_ARRAY(i, over ? 2 : 1, legend(shown[i])) },
+			    { "nothing", ct_json_text(p->has_nothing ? p->nothing : NULL) },
+			    { "unknown", json_boolean(p->has_unknown) },
+			    { "levels", levels(charts, p, over) },
+			    { "square", json_boolean(p->rows.n == p->columns.n) });
 	int *failed = &charts->failed;
 
-	ct_json_append(ramps, legend(p), failed);
-	if (over)
-		ct_json_append(ramps, legend(over), failed);
-	ct_json_set(o, "choice", choice(words), failed);
-	ct_json_set(o, "title", ct_json_text(p->title), failed);
-	ct_json_set(o, "summary", ct_json_text(p->summary), failed);
-	ct_json_set(o, "notes", ct_json_texts(p->notes, p->n_said), failed);
-	ct_json_set(o, "told", told(p->told, p->n_told), failed);
-	ct_json_set(o, "ramps", ramps, failed);
-	ct_json_set(o, "nothing", ct_json_text(p->has_nothing ? p->nothing : NULL), failed);
-	ct_json_set(o, "unknown", json_boolean(p->has_unknown), failed);
-	ct_json_set(o, "levels", levels(charts, p, over), failed);
-	ct_json_set(o, "square", json_boolean(p->rows.n == p->columns.n), failed);
 	if (like >= 0) {
 		ct_json_set(o, "like", json_integer(like), failed);
 	} else {
@@ -367,12 +312,8 @@ static void add_histogram(struct charts *charts, struct ct_err *err)
 
 static json_t *plot_axis(const struct ct_plot_axis *a)
 {
-	json_t *o = json_object();
-	int failed = !o;
-
-	ct_json_set(o, "title", ct_json_text(a->title), &failed);
-	ct_json_set(o, "ticks", ticks(a->ticks.items, a->ticks.n), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "title", ct_json_text(a->title) },
+		       { "ticks", ticks(a->ticks.items, a->ticks.n) });
 }
 
 static json_t *series(const struct ct_plot *p)
@@ -381,20 +322,13 @@ static json_t *series(const struct ct_plot *p)
 		[CT_LOOK_BAR] = "bar",	 [CT_LOOK_HATCH] = "hatch", [CT_LOOK_EDGE] = "edge",
 		[CT_LOOK_LINE] = "line", [CT_LOOK_DASH] = "dash",   [CT_LOOK_DOT] = "dot",
 	};
-	json_t *array = json_array();
-	int failed = !array;
+	const struct ct_plot_series *s = p->series;
 
-	for (size_t i = 0; i < p->n_series; i++) {
-		const struct ct_plot_series *s = &p->series[i];
-		json_t *o = json_object();
-
-		ct_json_set(o, "text", ct_json_text(s->text), &failed);
-		ct_json_set(o, "look", json_string(looks[s->look]), &failed);
-		ct_json_set(o, "colour", ct_json_text(s->colour), &failed);
-		ct_json_set(o, "y", positions(s->y, p->n), &failed);
-		ct_json_append(array, o, &failed);
-	}
-	return ct_json_done(array, failed);
+	return CT_JSON_ARRAY(i, p->n_series,
+			     CT_JSON({ "text", ct_json_text(s[i].text) },
+				     { "look", json_string(looks[s[i].look]) },
+				     { "colour", ct_json_text(s[i].colour) },
+				     { "y", positions(s[i].y, p->n) }));
 }
 
 static void add_plot(struct charts *charts, const struct ct_plot *p, const char *const words[][2])
@@ -457,25 +391,24 @@ static void add_exposed(struct charts *charts, struct ct_err *err)
 
 /* ---- all of them ---- */
 
+static json_t *colours(enum ct_picture_ramp ramp, int is_dark)
+{
+	uint32_t all[CT_RAMP_COLOURS];
+	size_t n = ct_picture_ramp(ramp, is_dark, all);
+
+	return CT_JSON_ARRAY(i, n, json_sprintf("#%06x", all[i]));
+}
+
 static json_t *ramps(void)
 {
 	json_t *all = json_object();
 	int failed = !all;
 
-	for (int ramp = 0; ramp < 4; ramp++) {
-		json_t *schemes = json_object();
-
-		for (int is_dark = 0; is_dark < 2; is_dark++) {
-			uint32_t colours[CT_RAMP_COLOURS];
-			size_t n = ct_picture_ramp((enum ct_picture_ramp)ramp, is_dark, colours);
-			json_t *list = json_array();
-
-			for (size_t i = 0; i < n; i++)
-				ct_json_append(list, json_sprintf("#%06x", colours[i]), &failed);
-			ct_json_set(schemes, is_dark ? "dark" : "light", list, &failed);
-		}
-		ct_json_set(all, ramp_names[ramp], schemes, &failed);
-	}
+	for (unsigned r = 0; r < sizeof(ramp_names) / sizeof(ramp_names[0]); r++)
+		ct_json_set(all, ramp_names[r],
+			    CT_JSON({ "light", colours((enum ct_picture_ramp)r, 0) },
+				    { "dark", colours((enum ct_picture_ramp)r, 1) }),
+			    &failed);
 	return ct_json_done(all, failed);
 }
 
@@ -493,27 +426,25 @@ static const struct chart {
 
 json_t *ct_html_charts(const struct ct_report *report)
 {
-	json_t *top = json_object(), *list = json_array();
+	json_t *list = json_array();
 	struct charts charts = { .report = report, .memory = ct_arena_new() };
 
-	charts.failed = !charts.memory || !top || !list;
+	charts.failed = !charts.memory || !list;
 	for (size_t i = 0; !charts.failed && i < sizeof(chart_table) / sizeof(chart_table[0]);
 	     i++) {
 		struct ct_err err = { 0 };
-		json_t *o = json_object();
+		int is_empty;
 
 		charts.views = json_array();
 		chart_table[i].add(&charts, &err);
-		ct_json_set(o, "name", json_string(chart_table[i].name), &charts.failed);
-		ct_json_set(o, "title", json_string(chart_table[i].title), &charts.failed);
-		ct_json_set(o, "why",
-			    json_array_size(charts.views) ? json_null() : ct_json_text(err.text),
-			    &charts.failed);
-		ct_json_set(o, "views", charts.views, &charts.failed);
-		ct_json_append(list, o, &charts.failed);
+		is_empty = !json_array_size(charts.views);
+		ct_json_append(list,
+			       CT_JSON({ "name", json_string(chart_table[i].name) },
+				       { "title", json_string(chart_table[i].title) },
+				       { "why", is_empty ? ct_json_text(err.text) : json_null() },
+				       { "views", charts.views }),
+			       &charts.failed);
 	}
-	ct_json_set(top, "ramps", ramps(), &charts.failed);
-	ct_json_set(top, "charts", list, &charts.failed);
 	ct_arena_free(charts.memory);
-	return ct_json_done(top, charts.failed);
+	return CT_JSON({ "ramps", ramps() }, { "charts", ct_json_done(list, charts.failed) });
 }

@@ -35,6 +35,15 @@ def two_hosts():
                  start_ns=ready[r] + at, end_ns=end + random.randint(0, 3000) + at)
 
 
+def unranked():
+    """Two pairs, and no line tells who is which rank of the job; in the end the first of each waits."""
+    for p in range(4):
+        for step in range(31 - p % 2):
+            at = 1000 * MS + step * 100 * MS + p * 1000
+            line(pid=100 + p, host="a", backend="gloo", op="AllReduce", comm=f"00000000c0ffee0{p // 2}", nranks=2, comm_rank=p % 2, seq=step,
+                 count=1 << 20, dtype="float32", redop="sum", timing="call", enter_ns=at, return_ns=at + 32 * MS if step < 30 else None)
+
+
 def two_rates():
     """Two hosts with two ranks each, 130 s: the first ranks of both meet 60 times a second, the second ones 10 times."""
     random.seed(4)

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts_text.h — the parts that `commtrace report` and `commtrace info` write as text: a line (two where it has to be) of facts
+ * each, or a section. What is not known is "n/a", or not there. */
+#ifndef CT_FACTS_TEXT_H
+#define CT_FACTS_TEXT_H
+
+#include "analyzer/model/report.h"
+#include "analyzer/render/text.h"
+
+/* All findings, the verdict's own one first; advice for that one and the next two, the cause for all, each once. An empty line
+ * behind them, if there are any. */
+void ct_findings_text(struct ct_text *text, const struct ct_report *report);
+/* A line each, "EXPECT key=value ...", and an empty one; nothing if nothing was expected. */
+void ct_expect_text(struct ct_text *text, const struct ct_report *report);
+
+/* How the run was timed; and what was set and what became of it in one process, "timing=events events=200 sample=4 ...", into
+ * `to`: empty without a GPU. */
+void ct_timing_line(struct ct_text *text, const struct ct_report *report);
+void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
+/* How the hosts' clocks stand, nothing where there is one host; and a line for each host. */
+void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
+void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);
+
+/* How the run was cut into cycles, or why not. */
+void ct_cycles_line(struct ct_text *text, const struct ct_report *report);
+/* How much of a cycle the median rank stands waiting for communication. */
+void ct_share_line(struct ct_text *text, const struct ct_report *report);
+/* Why streams of communication stood idle, on the rank where they did so longest. */
+void ct_gaps_line(struct ct_text *text, const struct ct_report *report);
+/* The bubble of the pipelines: of the stage that waits longest, against the ideal. */
+void ct_pipeline_line(struct ct_text *text, const struct ct_report *report);
+
+/* The communicator or way with most time, and how many are slow. */
+void ct_links_line(struct ct_text *text, const struct ct_report *report);
+void ct_score_line(struct ct_text *text, const struct ct_report *report);
+/* What the hosts' network ports carried; of one host only if there were errors. And each port with what it counted. */
+void ct_transport_line(struct ct_text *text, const struct ct_report *report);
+void ct_transport_text(struct ct_text *text, const struct ct_report *report);
+
+/* Where the ranks ran: what differs, by value; GPUs, network devices and libraries in short. */
+void ct_environment_text(struct ct_text *text, const struct ct_report *report);
+
+#endif
