@@ -28,21 +28,6 @@ static const struct argp_option table[] = {
 	{ 0 }
 };
 
-static int take(void *into, int key, const char *arg)
-{
-	struct request *request = into;
-
-	switch (key) {
-	case 'o':
-		request->run = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&request->dirs, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static int cannot_collect(const char *path, const char *why)
 {
 	ct_say("cannot collect: %s: %s", path, why);
@@ -141,11 +126,15 @@ static int collect_each(const struct ct_paths *dirs, const char *const *ring_dir
 int ct_cmd_collect(int argc, char **argv)
 {
 	struct request request = { 0 };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &request.run },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "collect",
 		.table = table,
-		.take = take,
-		.into = &request,
+		.puts = puts,
+		.paths = &request.dirs,
 		.example = "  commtrace collect scratch/run1 -o results/run1     # on each host, "
 			   "before it is given back\n"
 			   "\n"

@@ -30,22 +30,6 @@ static const struct argp_option table[] = {
 	{ 0 }
 };
 
-static int take(void *into, int key, const char *arg)
-{
-	struct request *request = into;
-
-	switch (key) {
-	case CT_KEY_FORMAT:
-		request->format = arg;
-		return 0;
-	case KEY_RUN:
-		request->run = 1;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static enum ct_doctor_answer worst(const struct ct_doctor *d)
 {
 	enum ct_doctor_answer answer = CT_DOCTOR_FINE;
@@ -155,11 +139,15 @@ static int examine(const struct request *request, int format)
 int ct_cmd_doctor(int argc, char **argv)
 {
 	struct request request = { 0 };
+	const struct ct_option_put puts[] = {
+		{ CT_KEY_FORMAT, .text = &request.format },
+		{ KEY_RUN, .flag = &request.run },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "doctor",
 		.table = table,
-		.take = take,
-		.into = &request,
+		.puts = puts,
 		.rest = &request.program,
 		.example = "  commtrace doctor\n"
 			   "  commtrace doctor -- torchrun --nproc_per_node 8 train.py\n"

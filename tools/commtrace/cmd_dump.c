@@ -67,26 +67,8 @@ static int take(void *into, int key, const char *arg)
 	struct dump *dump = into;
 
 	switch (key) {
-	case 'o':
-		dump->out_path = arg;
-		return 0;
-	case CT_KEY_FORMAT:
-		dump->format_word = arg;
-		return 0;
-	case CT_KEY_FORCE:
-		dump->force = 1;
-		return 0;
-	case CT_KEY_CALLS:
-		dump->calls = 1;
-		return 0;
-	case CT_KEY_RANK:
-		return ct_option_number("dump", "--rank", arg, 0, INT32_MAX, &dump->rank);
-	case CT_KEY_LIMIT:
-		return ct_option_number("dump", "--limit", arg, 0, INT64_MAX, &dump->limit);
 	case CT_KEY_COMM:
 		return take_comm(dump, arg);
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&dump->paths, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -223,9 +205,20 @@ static int write_all(struct dump *dump)
 int ct_cmd_dump(int argc, char **argv)
 {
 	struct dump dump = { .rank = -1, .limit = -1, .process = UINT32_MAX };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &dump.out_path },
+		{ CT_KEY_FORMAT, .text = &dump.format_word },
+		{ CT_KEY_FORCE, .flag = &dump.force },
+		{ CT_KEY_CALLS, .flag = &dump.calls },
+		{ CT_KEY_RANK, .number = &dump.rank, .most = INT32_MAX },
+		{ CT_KEY_LIMIT, .number = &dump.limit, .most = INT64_MAX },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "dump",
 		.table = table,
+		.puts = puts,
+		.paths = &dump.paths,
 		.take = take,
 		.into = &dump,
 		.example = "  commtrace dump run1 --rank 3 --limit 20\n"

@@ -36,53 +36,10 @@ static const struct argp_option table[] = {
 	{ 0 }
 };
 
-static int take(void *into, int key, const char *arg)
-{
-	struct request *request = into;
-
-	switch (key) {
-	case 'o':
-		request->out = arg;
-		return 0;
-	case CT_KEY_FORMAT:
-		request->format_word = arg;
-		return 0;
-	case CT_KEY_JSON:
-		request->format_word = "json";
-		return 0;
-	case CT_KEY_CHECK:
-		request->check = 1;
-		return 0;
-	case CT_KEY_FORCE:
-		request->force = 1;
-		return 0;
-	case CT_KEY_ATTEMPT:
-		return ct_option_number("hang", "--attempt", arg, 1, INT_MAX, &request->attempt);
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&request->paths, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static void on_progress(void *arg, uint64_t done, uint64_t all)
 {
 	(void)arg;
 	ct_progress_at(done, all);
-}
-
-static int write_json(const struct ct_hang_run *run, FILE *file)
-{
-	json_t *object = ct_hang_json(run);
-	int failed = !object || (json_dumpf(object, file, JSON_INDENT(1)) != 0 && !ferror(file));
-
-	json_decref(object);
-	if (!failed) {
-		fputc('\n', file);
-		return 0;
-	}
-	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
-	return CT_CODE_FAILED;
 }
 
 static int write_result(const struct request *request, const struct ct_hang_run *run)
@@ -93,7 +50,7 @@ static int write_result(const struct request *request, const struct ct_hang_run 
 	if (code)
 		return code;
 	if (request->format == FORMAT_JSON) {
-		code = write_json(run, out.file);
+		code = ct_out_json(&out, ct_hang_json(run));
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
 						     .path = request->paths.path[0],
@@ -135,11 +92,20 @@ static int judge(const struct request *request, const struct ct_run *run, struct
 int ct_cmd_hang(int argc, char **argv)
 {
 	struct request request = { 0 };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &request.out },
+		{ CT_KEY_FORMAT, .text = &request.format_word },
+		{ CT_KEY_JSON, .text = &request.format_word, .constant = "json" },
+		{ CT_KEY_CHECK, .flag = &request.check },
+		{ CT_KEY_FORCE, .flag = &request.force },
+		{ CT_KEY_ATTEMPT, .number = &request.attempt, .least = 1, .most = INT_MAX },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "hang",
 		.table = table,
-		.take = take,
-		.into = &request,
+		.puts = puts,
+		.paths = &request.paths,
 		.example = "  commtrace hang run1\n"
 			   "  commtrace hang node1/run node2/run -o hang.json\n"
 			   "  watch commtrace hang run1",

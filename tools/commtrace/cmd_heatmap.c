@@ -72,46 +72,20 @@ static int take(void *into, int key, const char *arg)
 	int place, code;
 
 	switch (key) {
-	case 'o':
-		request->out_path = arg;
-		return 0;
-	case CT_KEY_FORMAT:
-		request->format_word = arg;
-		return 0;
-	case CT_KEY_FORCE:
-		request->force = 1;
-		return 0;
 	case CT_KEY_OF:
 		code = take_word("--of", CT_PICTURE_OF, arg, &place);
 		request->picture.of = code ? CT_OF_TRAFFIC : (enum ct_picture_of)place;
 		return code;
-	case CT_KEY_LAYER:
-		request->layer = arg;
-		return 0;
 	case CT_KEY_BY:
 		code = take_word("--by", CT_PICTURE_BY, arg, &place);
 		request->picture.by = (enum ct_picture_by)(place + 1);
 		return code;
-	case CT_KEY_COMM:
-		request->picture.comm = arg;
-		return 0;
-	case CT_KEY_BACKEND:
-		request->picture.backend = arg;
-		return 0;
-	case CT_KEY_ROLE:
-		request->picture.role = arg;
-		return 0;
-	case CT_KEY_CYCLE_ANCHOR:
-		request->wishes.anchor = arg;
-		return 0;
 	case CT_KEY_TRAFFIC_MODEL:
 		request->has_model = 1;
 		code = take_word("--traffic-model", MODELS, arg, &place);
 		request->wishes.traffic_model = code ? CT_TRAFFIC_RING
 						     : (enum ct_traffic_model)place;
 		return code;
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&request->paths, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -216,9 +190,22 @@ static int draw(const struct request *request, const struct ct_report *report)
 int ct_cmd_heatmap(int argc, char **argv)
 {
 	struct request request = { .format = -1 };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &request.out_path },
+		{ CT_KEY_FORMAT, .text = &request.format_word },
+		{ CT_KEY_FORCE, .flag = &request.force },
+		{ CT_KEY_LAYER, .text = &request.layer },
+		{ CT_KEY_COMM, .text = &request.picture.comm },
+		{ CT_KEY_BACKEND, .text = &request.picture.backend },
+		{ CT_KEY_ROLE, .text = &request.picture.role },
+		{ CT_KEY_CYCLE_ANCHOR, .text = &request.wishes.anchor },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "heatmap",
 		.table = table,
+		.puts = puts,
+		.paths = &request.paths,
 		.take = take,
 		.into = &request,
 		.example = "  commtrace heatmap run1 -o traffic.svg\n"

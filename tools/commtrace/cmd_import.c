@@ -31,12 +31,6 @@ static int take(void *into, int key, const char *arg)
 	struct request *request = into;
 
 	switch (key) {
-	case 'o':
-		request->run = arg;
-		return 0;
-	case CT_KEY_FORCE:
-		request->force = 1;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (!request->format) {
 			request->format = arg;
@@ -198,9 +192,15 @@ int ct_cmd_import(int argc, char **argv)
 {
 	struct request request = { 0 };
 	struct ct_import import = { 0 };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &request.run },
+		{ CT_KEY_FORCE, .flag = &request.force },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "import",
 		.table = table,
+		.puts = puts,
 		.take = take,
 		.into = &request,
 		.example = "  commtrace dump run1 --format=jsonl | commtrace import jsonl - -o "

@@ -40,28 +40,6 @@ static const struct argp_option table[] = {
 	{ 0 }
 };
 
-static int take(void *into, int key, const char *arg)
-{
-	struct request *request = into;
-
-	switch (key) {
-	case CT_KEY_NO_BROWSER:
-		request->no_browser = 1;
-		return 0;
-	case CT_KEY_KEEP:
-		request->serve.keep = 1;
-		return 0;
-	case CT_KEY_IDLE:
-		return ct_option_number("open", "--idle", arg, 1, 1000000, &request->idle_s);
-	case CT_KEY_PORT:
-		return ct_option_number("open", "--port", arg, 1, 65535, &request->port);
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&request->paths, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 /* Before anything is drawn, which may take long. */
 static int take_port(struct request *request)
 {
@@ -172,11 +150,18 @@ int ct_cmd_open(int argc, char **argv)
 					      .listener = -1 },
 				   .idle_s = strtoll(IDLE_S, NULL, 10),
 				   .port = CT_DEEP_LINK_PORT };
+	const struct ct_option_put puts[] = {
+		{ CT_KEY_NO_BROWSER, .flag = &request.no_browser },
+		{ CT_KEY_KEEP, .flag = &request.serve.keep },
+		{ CT_KEY_IDLE, .number = &request.idle_s, .least = 1, .most = 1000000 },
+		{ CT_KEY_PORT, .number = &request.port, .least = 1, .most = 65535 },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "open",
 		.table = table,
-		.take = take,
-		.into = &request,
+		.puts = puts,
+		.paths = &request.paths,
 		.example = "  commtrace open run1\n"
 			   "  commtrace open run1.pftrace --no-browser",
 	};

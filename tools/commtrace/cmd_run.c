@@ -47,19 +47,10 @@ static int take(void *into, int key, const char *arg)
 	struct request *request = into;
 
 	switch (key) {
-	case 'o':
-		request->dir = arg;
-		return 0;
 	case 'q':
 		return ct_run_env_add(&request->env, "QUIET", "1");
-	case CT_KEY_FORCE:
-		request->force = 1;
-		return 0;
 	case CT_KEY_JOB:
 		return ct_run_env_add(&request->env, "JOB", arg);
-	case CT_KEY_PLUGIN:
-		request->env.plugin = 1;
-		return 0;
 	case CT_KEY_SET:
 		return ct_run_env_set(&request->env, arg);
 	default:
@@ -128,9 +119,16 @@ static int run(struct request *request)
 int ct_cmd_run(int argc, char **argv)
 {
 	struct request request = { 0 };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &request.dir },
+		{ CT_KEY_FORCE, .flag = &request.force },
+		{ CT_KEY_PLUGIN, .flag = &request.env.plugin },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "run",
 		.table = table,
+		.puts = puts,
 		.take = take,
 		.into = &request,
 		.rest = &request.program,

@@ -163,15 +163,6 @@ static int take(void *into, int key, const char *arg)
 	int place;
 
 	switch (key) {
-	case 'o':
-		merge->out_path = arg;
-		return 0;
-	case CT_KEY_FORMAT:
-		merge->format_word = arg;
-		return 0;
-	case CT_KEY_FORCE:
-		merge->force = 1;
-		return 0;
 	case CT_KEY_WINDOW:
 		return take_window(merge, arg);
 	case CT_KEY_RANKS:
@@ -188,8 +179,6 @@ static int take(void *into, int key, const char *arg)
 		place = ct_option_word("merge", "--color", COLORS, arg);
 		merge->chart.color = (enum ct_chart_color)place;
 		return place < 0 ? CT_CODE_USAGE : 0;
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&merge->paths, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -197,9 +186,17 @@ static int take(void *into, int key, const char *arg)
 
 int ct_merge_options(struct ct_merge *merge, int argc, char **argv)
 {
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &merge->out_path },
+		{ CT_KEY_FORMAT, .text = &merge->format_word },
+		{ CT_KEY_FORCE, .flag = &merge->force },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = "merge",
 		.table = table,
+		.puts = puts,
+		.paths = &merge->paths,
 		.take = take,
 		.into = merge,
 		.colors = COLORS,

@@ -162,6 +162,31 @@ static error_t take_common(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* An option that is only put somewhere. 0 or an exit status; -1: it is none. */
+static int put(const struct ct_options *options, int key, const char *arg)
+{
+	const struct ct_option_put *p = options->puts;
+	const struct argp_option *row = options->table;
+	char name[32];
+
+	if (key == ARGP_KEY_ARG && options->paths)
+		return ct_paths_add(options->paths, arg);
+	while (p && p->key && p->key != key)
+		p++;
+	if (!p || !p->key)
+		return -1;
+	if (p->text)
+		*p->text = p->constant ? p->constant : arg;
+	if (p->flag)
+		*p->flag = 1;
+	if (!p->number)
+		return 0;
+	while (row->key != key)
+		row++;
+	snprintf(name, sizeof(name), "--%s", row->name);
+	return ct_option_number(options->command, name, arg, p->least, p->most, p->number);
+}
+
 static error_t take(int key, char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
@@ -181,7 +206,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
 			state->next = state->argc;
 			return 0;
 		}
-		if (!options->take) {
+		if (!options->take && !options->paths) {
 			parse->code = ct_usage(options->command,
 					       "'%s' takes no argument, but got '%s'",
 					       options->command, arg);
@@ -203,7 +228,10 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	default:
 		break;
 	}
-	parse->code = options->take(options->into, key, arg);
+	parse->code = put(options, key, arg);
+	if (parse->code < 0)
+		parse->code = options->take ? options->take(options->into, key, arg)
+					    : ARGP_ERR_UNKNOWN;
 	if (parse->code)
 		return EINVAL;
 	parse->code = -1;

@@ -56,12 +56,30 @@ enum {
 	CT_KEY_JSON,
 	CT_KEY_ATTEMPT,
 	CT_KEY_CHECK,
+	CT_KEY_WHOLE,
+};
+
+/* Paths given as arguments, borrowed from argv. */
+struct ct_paths {
+	const char **path;
+	size_t n;
+};
+
+/* Where the value of an option goes that nothing else depends on; one of these. */
+struct ct_option_put {
+	int key;
+	const char **text;
+	const char *constant; /* goes to `text`, of an option without a value */
+	int *flag;	      /* becomes 1 */
+	long long *number, least, most;
 };
 
 struct ct_options {
 	const char *command;
-	const struct argp_option *table; /* ended by { 0 }; NULL: only the common ones */
-	/* One option, or one argument (key ARGP_KEY_ARG). Returns 0 or the exit status after it has said why.
+	const struct argp_option *table;  /* ended by { 0 }; NULL: only the common ones */
+	const struct ct_option_put *puts; /* ended by { 0 }; NULL: none */
+	struct ct_paths *paths;		  /* where arguments go; NULL: take() gets them */
+	/* One of the other options, or one argument (key ARGP_KEY_ARG). Returns 0 or the exit status after it has said why.
 	 * NULL: takes neither. */
 	int (*take)(void *into, int key, const char *arg);
 	void *into;
@@ -85,12 +103,6 @@ int ct_option_word(const char *command, const char *option, const char *words, c
 /* A whole number in [min, max]. 0, or CT_CODE_USAGE after a usage error. */
 int ct_option_number(const char *command, const char *option, const char *arg, long long min,
 		     long long max, long long *value);
-
-/* Paths given as arguments, borrowed from argv. */
-struct ct_paths {
-	const char **path;
-	size_t n;
-};
 
 /* Append. Returns 0, or CT_CODE_FAILED when memory is out. */
 int ct_paths_add(struct ct_paths *paths, const char *path);

@@ -15,6 +15,7 @@
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 #include "trace/format.h"
+#include "trace/status.h"
 
 /* So large that most results are written at once: why a write failed is known at the end only for the last.
  * glibc takes the size of a buffer only together with the buffer. */
@@ -198,6 +199,21 @@ void ct_out_drop(struct ct_out *out)
 	free(out->temp);
 	free(out->path);
 	*out = (struct ct_out){ 0 };
+}
+
+int ct_out_json(struct ct_out *out, json_t *value)
+{
+	int failed = !value;
+
+	if (value && json_dumpf(value, out->file, JSON_INDENT(1)) == 0)
+		fputc('\n', out->file);
+	else if (value && !ferror(out->file))
+		failed = 1; /* a text that is no UTF-8: the renderer's fault */
+	json_decref(value);
+	if (!failed)
+		return 0;
+	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
+	return CT_CODE_FAILED;
 }
 
 int ct_out_format(const char *command, const char *words, const char *extensions,

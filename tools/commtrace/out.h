@@ -7,6 +7,7 @@
 #ifndef CT_OUT_H
 #define CT_OUT_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 struct ct_out {
@@ -28,6 +29,9 @@ int ct_out_close(struct ct_out *out);
 
 /* Give up: no file appears. Twice is once. */
 void ct_out_drop(struct ct_out *out);
+
+/* The value, whose reference is taken, and a line's end; NULL: memory was lacking. 0, or CT_CODE_FAILED after it was said why. */
+int ct_out_json(struct ct_out *out, json_t *value);
 
 /* Before anything is written to it. */
 void ct_stdout_begin(void);
