@@ -275,6 +275,7 @@ struct ct_report_invisible {
 };
 
 struct ct_report {
+	int is_outline; /* without what only operations tell (report/analyze.h, ct_outline) */
 	struct ct_report_run run;
 	struct ct_report_verdict verdict;
 	const struct ct_hang_run *

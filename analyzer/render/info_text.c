@@ -33,6 +33,11 @@ static void write_failed(struct ct_text *text, const struct ct_report *report)
 	else
 		snprintf(how, sizeof(how), "exited with %d%s", first->how.exit_code,
 			 first->left ? " without MPI_Finalize" : "");
+	if (report->is_outline && n > 1) {
+		ct_text_line(text, CT_COLOR_YELLOW,
+			     "failed    %zu processes; which failed first: --whole", n);
+		return;
+	}
 	ct_text_line(text, CT_COLOR_YELLOW, "failed    %zu process%s%s rank %s (pid %u) %s", n,
 		     n == 1 ? ":" : "es,",
 		     n == 1			  ? ""
@@ -73,8 +78,11 @@ static void write_run(struct ct_text *text, const struct ct_report *report, cons
 		ct_text_line(text, CT_COLOR_NONE, "recorded  in %s", run->dir);
 	ct_text_line(text, CT_COLOR_NONE, "job       %s", run->job ? run->job : "n/a");
 	write_failed(text, report);
-	ct_timing_line(text, report);
-	ct_clocks_line(text, report);
+	/* what calls on the host took is known without a word, and of what only operations tell nothing is said */
+	if (!report->is_outline || run->timing != CT_TIMING_OFF)
+		ct_timing_line(text, report);
+	if (!report->is_outline)
+		ct_clocks_line(text, report);
 	ct_clocks_rows(text, report);
 	for (size_t i = 0; i < run->n_missing && i < 8; i++)
 		ct_text_line(text, CT_COLOR_YELLOW, "missing   no trace of rank %d%s",
@@ -120,10 +128,14 @@ static void write_processes(struct ct_text *text, const struct ct_report *report
 
 static void write_comms(struct ct_text *text, const struct ct_report *report)
 {
-	static const char
-		keys[] = "comm backend nranks instances incomplete first_seq last_seq bytes name";
+	const char *keys = report->is_outline
+				   ? "comm backend nranks name"
+				   : "comm backend nranks instances incomplete first_seq "
+				     "last_seq bytes name";
 
-	ct_text_head(text, "communicators");
+	ct_text_head(text, report->is_outline ? "communicators (what they carried, traffic and "
+						"clocks: --whole)"
+					      : "communicators");
 	ct_columns_head(text, ct_columns_comms(), keys);
 	for (size_t i = 0; i < report->n_comms; i++) {
 		const struct ct_report_comm *c = &report->comms[i];
@@ -248,7 +260,8 @@ void ct_info_text(const struct ct_report *report, const struct ct_text_style *st
 	write_run(&text, report, style ? style->place : NULL);
 	write_processes(&text, report);
 	write_comms(&text, report);
-	write_traffic(&text, &report->traffic);
+	if (!report->is_outline)
+		write_traffic(&text, &report->traffic);
 	write_losses(&text, report);
 	write_costs(&text, report);
 	ct_environment_text(&text, report);

@@ -93,7 +93,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 	more[0] = '\0';
 	add_settings(more, sizeof(more), cost);
 	ct_text_line(text, CT_COLOR_YELLOW, "timed     %s of launches (%s): sums are of these",
-		     ct_text_pct(100 * run->timed_ratio).s, more);
+		     report->is_outline ? "a part" : ct_text_pct(100 * run->timed_ratio).s, more);
 }
 
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost)

@@ -228,7 +228,8 @@ static int fill_run(const struct ct_model *model, struct ct_report *report)
 
 /* ---- communicators and classes ---- */
 
-CT_SORT_BY(by_comm_size, struct ct_report_comm, CT_DOWN(bytes) ?: CT_DOWN(instances) ?: CT_UP(key))
+CT_SORT_BY(by_comm_size, struct ct_report_comm,
+	   CT_DOWN(bytes) ?: CT_DOWN(instances) ?: CT_DOWN(nranks) ?: CT_UP(key))
 
 static void fill_order(const struct ct_order_book *book, const struct ct_comm *from,
 		       struct ct_report_comm *comm)

@@ -32,7 +32,7 @@ look() {
 	commtrace import jsonl "$1.jsonl" -o "$1" >/dev/null
 	echo "$1:"
 	commtrace report "$1" | grep -E '^(CLOCK_CONFLICT|clocks)'
-	commtrace info "$1" | grep '^clock '
+	commtrace info --whole "$1" | grep '^clock '
 	commtrace merge "$1" -o - --format=tuples 2>&1 | grep 'AllReduce' | grep 'rank 0002 > c' | head -n 1
 	commtrace merge "$1" -o "$1.pftrace" 2>&1 >/dev/null | sed 's/^/merge: /'
 }
@@ -52,7 +52,7 @@ done
 # So short that some pair of hosts has nothing that bounds it: no row of a table that is not there is looked at.
 commtrace-synth -o short --workload megatron --hosts 4 --gpus-per-host 2 --cycles 1 --seed 861336 --cycle-ms 10000 \
 	--clock-offset-ms 1000000 --clock-drift-ppm 20 --event-jitter-us 100
-commtrace info short >/dev/null || echo "exit $?"
+commtrace info --whole short >/dev/null || echo "exit $?"
 # Sixteen clocks that drift by up to 1 %: only those compared with the reference within 300 ppm are related, and of those the error
 # holds; the others are named, not the reference that all are compared with.
 commtrace-synth -o drift --workload fsdp --hosts 16 --gpus-per-host 2 --cycles 5 --seed 245267 --cycle-ms 200 --clock-offset-ms 5000 \
@@ -61,6 +61,6 @@ echo drift:
 commtrace report drift | grep -o '^CLOCK_CONFLICT hosts=[^ ]*\|failed=[0-9]*'
 # The offset is that of a moment that was measured, not of the middle of a run that others' clocks have made long: what the two clocks
 # really show (drift.truth.json) goes from -2219725231989991 to -2219725232152620 while the job runs.
-commtrace info drift | sed -n 's/^clock .*host=\([^ ]*\) .*offset_ns=\([-0-9]*\) .*quality=\([A-Z]*\).*/\1 \3 \2/p' |
+commtrace info --whole drift | sed -n 's/^clock .*host=\([^ ]*\) .*offset_ns=\([-0-9]*\) .*quality=\([A-Z]*\).*/\1 \3 \2/p' |
 	awk '{ is = $3 > -2219725232152620 - 373000 && $3 < -2219725231989991 + 373000
 		print $1, $2, $1 == "node0" || is ? "right" : $3 }'

@@ -8,6 +8,6 @@ for fault in exit:rank=2,op=40,code=3 kill:rank=1,op=40; do
 	commtrace run -o run1 -- "${job[@]}" --fault "$fault" >out 2>err
 	echo "exit $?"
 	sed -n 's/^commtrace: \(rank .*\)/\1/p' err | sed 's/(pid [0-9]* on [^)]*)/(pid)/'
-	commtrace info run1 | sed -n 's/,.* recorded.*//; s/(pid [0-9]*)/(pid)/; /^[a-z ]*: [0-9] of\|^failed/p'
+	commtrace info --whole run1 | sed -n 's/,.* recorded.*//; s/(pid [0-9]*)/(pid)/; /^[a-z ]*: [0-9] of\|^failed/p'
 	commtrace info run1 | awk '/^processes/ { on = 1; next } /^$/ { on = 0 } on && $1 ~ /^[0-3]$/ { print $1, $8, $9 }'
 done

@@ -17,7 +17,7 @@ for model in "" --traffic-model=ring --traffic-model=uniform --traffic-model=tre
 	commtrace report run1 --format=json $model | tr -d '\n ' | grep -o '"traffic":{.*"layers":' |
 		sed 's/,"why.*exact_bytes/, exact_bytes/; s/,"unplaced.*//; s/],\[/],\n [/g'
 done
-commtrace info run1 | sed -n '/^traffic/,/^$/p'
+commtrace info --whole run1 | sed -n '/^traffic/,/^$/p'
 for wrong in "" Ring chain; do
 	commtrace report run1 --traffic-model="$wrong"
 	echo "exit $?"

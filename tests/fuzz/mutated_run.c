@@ -160,7 +160,9 @@ static void judge(const struct ct_run *run, FILE *out)
 /* Whatever it is worth: nothing here may crash. */
 static void read_it(const char *path)
 {
-	struct ct_report *report = NULL;
+	const struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
+	const struct ct_text_style plain = { .path = "run", .whole = 1 };
+	struct ct_report *report = NULL, *outline = NULL;
 	struct ct_run *run = NULL;
 	FILE *out = fopen("/dev/null", "w");
 	struct ct_err err;
@@ -171,6 +173,11 @@ static void read_it(const char *path)
 	if (ct_analyze(run, NULL, &report, &err) == CT_OK)
 		render(report, out);
 	ct_report_free(report);
+	if (ct_outline(run, &options, &outline, &err) == CT_OK) {
+		json_decref(ct_info_json(outline));
+		ct_info_text(outline, &plain, out);
+	}
+	ct_report_free(outline);
 	ct_ops_each(run, on_op, &sum, &err);
 	ct_calls_each(run, on_op, &sum, &err);
 	draw(run, out);

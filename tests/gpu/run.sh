@@ -143,7 +143,7 @@ calls() {
 		[ $mode = bare ] || row "nccl.$n-ranks.$mode.latency/bare" \
 			"$(ratio "$(figure "$out/calls$n-$mode" latency)" "$(figure "$out/calls$n-bare" latency)")" ratio "$ok"
 	done
-	"$commtrace" info "$out/calls$n.0.events.trace" >"$out/calls$n.info" 2>&1
+	"$commtrace" info --whole "$out/calls$n.0.events.trace" >"$out/calls$n.info" 2>&1
 	row "nccl.$n-ranks.events.span_error" "$(sed -n 's/^timing.*±\([0-9.]*[a-z]*\) per span.*/\1/p' "$out/calls$n.info")" -
 	ok=ok
 	[ "$(recorded "$out/calls$n.0.events.trace")" = $((n * (2 * ops + 6))) ] || ok=FAIL

@@ -21,5 +21,5 @@ same "standard output" plain traced
 same "standard error" plain.err <(grep -v '^commtrace: recording to ' traced.err)
 "$commtrace" dump run --format=jsonl >dump.jsonl
 "$commtrace" report run -o report.json
-info_json run >info.json
+info_json --whole run >info.json
 "$python" "$root/tests/mpi/check_matrix.py" dump.jsonl report.json info.json journals || fail "the trace is not what was done"

@@ -151,6 +151,18 @@ int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 	return ct_open_report_as(NULL, paths, run, &none, report);
 }
 
+int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
+		    struct ct_report **report)
+{
+	struct ct_analyze_options options = CT_ANALYZE_DEFAULTS;
+	struct ct_err err = { 0 };
+	int status;
+
+	options.boot_id = ct_open_boot_id();
+	status = ct_outline(run, &options, report, &err);
+	return status == CT_OK ? 0 : say_failure(paths, status, &err);
+}
+
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
 		      const struct ct_report_wishes *wishes, struct ct_report **report)
 {

@@ -23,6 +23,10 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report);
 
+/* The same without its operations (ct_outline). */
+int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
+		    struct ct_report **report);
+
 /* The same, as options of `command` ask for it; zeroed: as they are without. */
 struct ct_report_wishes {
 	const char *anchor;		     /* --cycle-anchor; NULL: cycles are found */

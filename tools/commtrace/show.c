@@ -21,12 +21,33 @@ struct request {
 	struct ct_paths paths;
 	const char *out, *format, *fail_on, *expect;
 	struct ct_report_wishes wishes;
-	int force;
+	int force, whole;
 };
 
-/* The first rows are for commands that judge. */
-#define FAILING_ROWS 4
-static const struct argp_option table[] = {
+#define OUTPUT_ROWS                                                                                 \
+	{ "output",                                                                                 \
+	  'o',                                                                                      \
+	  "FILE",                                                                                   \
+	  0,                                                                                        \
+	  "Write to FILE, in the format of its extension (.txt, .json, and .html for report); - "   \
+	  "is standard output",                                                                     \
+	  0 },                                                                                      \
+		{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default), json, or html for report", \
+		  0 },                                                                              \
+		{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },          \
+	{                                                                                           \
+		0                                                                                   \
+	}
+
+static const struct argp_option outlining[] = {
+	{ "whole", CT_KEY_WHOLE, 0, 0,
+	  "Read all operations, too: what communicators carried and whether their members agree, "
+	  "traffic, clocks",
+	  0 },
+	OUTPUT_ROWS
+};
+
+static const struct argp_option judging[] = {
 	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
 	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all, "
 	  "and "
@@ -41,13 +62,7 @@ static const struct argp_option table[] = {
 	{ "traffic-model", CT_KEY_TRAFFIC_MODEL, "MODEL", 0,
 	  "How bytes of collectives are laid on pairs of ranks: ring (default), uniform or tree",
 	  0 },
-	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, in the format of its extension (.txt, .json, and .html for report); - is "
-	  "standard output",
-	  0 },
-	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default), json, or html for report", 0 },
-	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
-	{ 0 }
+	OUTPUT_ROWS
 };
 
 /* Every kind that a finding may have, one after the other, and the verdict that is no finding; NULL at the end. */
@@ -110,50 +125,17 @@ static int take(void *into, int key, const char *arg)
 	int word;
 
 	switch (key) {
-	case 'o':
-		request->out = arg;
-		return 0;
-	case CT_KEY_FORMAT:
-		request->format = arg;
-		return 0;
-	case CT_KEY_FORCE:
-		request->force = 1;
-		return 0;
 	case CT_KEY_FAIL_ON:
 		request->fail_on = arg;
 		return check_kinds(request->show, arg);
-	case CT_KEY_EXPECT:
-		request->expect = arg;
-		return 0;
-	case CT_KEY_CYCLE_ANCHOR:
-		request->wishes.anchor = arg;
-		return 0;
 	case CT_KEY_TRAFFIC_MODEL:
 		word = ct_option_word(request->show->command, "--traffic-model",
 				      "ring uniform tree", arg);
 		request->wishes.traffic_model = word < 0 ? CT_TRAFFIC_RING : (unsigned)word;
 		return word < 0 ? CT_CODE_USAGE : 0;
-	case ARGP_KEY_ARG:
-		return ct_paths_add(&request->paths, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-static int write_json(const struct ct_show *show, const struct ct_report *report, FILE *file)
-{
-	json_t *object = show->json(report);
-	int failed = !object;
-
-	if (object && json_dumpf(object, file, JSON_INDENT(1)) == 0)
-		fputc('\n', file);
-	else if (object && !ferror(file))
-		failed = 1; /* a text that is no UTF-8: the renderer's fault */
-	json_decref(object);
-	if (!failed)
-		return 0;
-	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
-	return CT_CODE_FAILED;
 }
 
 static int write_html(const struct ct_show *show, const struct ct_report *report, FILE *file)
@@ -188,7 +170,7 @@ static int write_report(const struct request *request, const struct ct_report *r
 	if (code)
 		return code;
 	if (format == FORMAT_JSON) {
-		code = write_json(request->show, report, out.file);
+		code = ct_out_json(&out, request->show->json(report));
 	} else if (format == FORMAT_HTML) {
 		code = write_html(request->show, report, out.file);
 	} else {
@@ -228,9 +210,20 @@ static int is_found(const struct ct_report *report, const char *kinds)
 int ct_show_main(const struct ct_show *show, int argc, char **argv)
 {
 	struct request request = { .show = show };
+	const struct ct_option_put puts[] = {
+		{ 'o', .text = &request.out },
+		{ CT_KEY_FORMAT, .text = &request.format },
+		{ CT_KEY_FORCE, .flag = &request.force },
+		{ CT_KEY_WHOLE, .flag = &request.whole },
+		{ CT_KEY_EXPECT, .text = &request.expect },
+		{ CT_KEY_CYCLE_ANCHOR, .text = &request.wishes.anchor },
+		{ 0 },
+	};
 	const struct ct_options options = {
 		.command = show->command,
-		.table = show->can_fail ? table : table + FAILING_ROWS,
+		.table = show->can_fail ? judging : outlining,
+		.puts = puts,
+		.paths = &request.paths,
 		.take = take,
 		.into = &request,
 		.example = show->example,
@@ -251,7 +244,9 @@ int ct_show_main(const struct ct_show *show, int argc, char **argv)
 	code = request.expect ? ct_expect_open(request.expect, &expect) : 0;
 	if (!code)
 		code = ct_open_run(show->command, &request.paths, &run);
-	if (!code)
+	if (!code && !show->can_fail && !request.whole)
+		code = ct_open_outline(&request.paths, run, &report);
+	else if (!code)
 		code = ct_open_report_as(show->command, &request.paths, run, &request.wishes,
 					 &report);
 	if (!code && expect)

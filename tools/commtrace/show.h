@@ -14,7 +14,7 @@ struct ct_show {
 	json_t *(*json)(const struct ct_report *report);
 	/* 0 or a negative status; NULL: not as HTML */
 	int (*html)(const struct ct_report *report, FILE *out);
-	int can_fail; /* takes --fail-on */
+	int can_fail; /* judges, and takes --fail-on; else it shows an outline, and takes --whole */
 	const char *example;
 };
 

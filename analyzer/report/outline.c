@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace is like, without its operations: the tables that stand beside them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/link/transport.h"
+#include "analyzer/report/analyze.h"
+#include "analyzer/report/fill.h"
+
+/* What only operations tell. */
+static void forget_operations(struct ct_report *report)
+{
+	for (size_t i = 0; i < report->n_comms; i++) {
+		struct ct_report_comm *comm = &report->comms[i];
+
+		comm->instances = comm->incomplete = comm->bytes = CT_UNKNOWN;
+		comm->first_seq = comm->last_seq = CT_UNKNOWN;
+		comm->equal_to_seq = comm->first_difference = comm->differs_to_seq = CT_UNKNOWN;
+		comm->order_hash = CT_UNKNOWN;
+		comm->cycles_exposed_ns = comm->cycles_exposed_wait_ns = CT_UNKNOWN;
+		comm->cycles_exposed_err_ns = CT_UNKNOWN;
+	}
+	report->run.timed_ratio = NAN;
+	report->run.time_err_ns = report->run.time_err_p50_ns = CT_UNKNOWN;
+}
+
+/* How the processes said that they would time launches on GPUs: the best that any of them had. */
+static enum ct_timing timing_of(const struct ct_report *report)
+{
+	enum ct_timing best = CT_TIMING_OFF;
+
+	for (size_t i = 0; i < report->n_costs; i++) {
+		static const enum ct_timing timings[] = {
+			[CT_TIMED_BY_EVENTS] = CT_TIMING_EVENTS,
+			[CT_TIMED_BY_HOST] = CT_TIMING_HOST,
+			[CT_TIMED_BY_PLUGIN] = CT_TIMING_PLUGIN,
+		};
+		const unsigned by = report->costs[i].timed_by;
+
+		if (report->costs[i].on_gpu && by < sizeof(timings) / sizeof(timings[0]) &&
+		    timings[by] > best)
+			best = timings[by];
+	}
+	return best;
+}
+
+static int fill(const struct ct_stream *stream, struct ct_report *report)
+{
+	const struct ct_model *model = &stream->model;
+	int st = ct_fill_trace(model, report);
+
+	if (st == CT_OK)
+		st = ct_fill_job(model, &stream->order, report);
+	if (st == CT_OK)
+		st = ct_transport_fill(model, report);
+	if (st != CT_OK)
+		return st;
+	ct_fill_timing(model, report);
+	report->run.timing = timing_of(report);
+	report->is_outline = 1;
+	forget_operations(report);
+	return CT_OK;
+}
+
+int ct_outline(const struct ct_run *run, const struct ct_analyze_options *options,
+	       struct ct_report **out, struct ct_err *err)
+{
+	const struct ct_stream_options reading = { .boot_id = options->boot_id,
+						   .only_ops = 1,
+						   .skims = 1 };
+	struct ct_report *report = calloc(1, sizeof(*report));
+	struct ct_attempts attempts = { 0 };
+	struct ct_stream stream = { 0 };
+	int st = CT_NOMEM;
+
+	*out = NULL;
+	if (report)
+		report->memory = ct_arena_new();
+	if (report && report->memory)
+		st = ct_attempts_find(run, &attempts);
+	if (st == CT_OK && options->attempt >= attempts.n_attempts)
+		st = ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", options->attempt,
+			     attempts.n_attempts);
+	if (st == CT_OK)
+		st = ct_stream_run(&stream, run, &attempts,
+				   options->attempt < 0 ? attempts.n_attempts - 1
+							: options->attempt,
+				   &reading, err);
+	if (st == CT_OK)
+		st = fill(&stream, report);
+	if (st == CT_NOMEM)
+		ct_fail(err, st, "%s", ct_status_text(st));
+	ct_stream_fini(&stream);
+	ct_attempts_fini(&attempts);
+	if (st == CT_OK)
+		*out = report;
+	else
+		ct_report_free(report);
+	return st;
+}
