@@ -8,8 +8,9 @@
 #include "analyzer/clock/solve.h"
 #include "analyzer/stream/stream.h"
 
-struct collecting {
+struct ct_clock_log {
 	struct ct_clock_points points;
+	struct ct_clocks *clocks; /* NULL: not all was read */
 	uint32_t reference;
 	struct ct_clock_member *members;
 	uint32_t cap;
@@ -65,7 +66,7 @@ static int log2_of(uint64_t bytes)
 
 static int on_matched(void *arg, const struct ct_stream *stream, const struct ct_instance *i)
 {
-	struct collecting *c = arg;
+	struct ct_clock_log *c = arg;
 	const struct ct_member *first = &i->members[0];
 	struct ct_clock_event event = { .n = i->n, .one = UINT32_MAX };
 	int posted = 0;
@@ -105,12 +106,19 @@ static int on_matched(void *arg, const struct ct_stream *stream, const struct ct
 /* Which rank is 0 may be known only now. */
 static int on_end(void *arg, struct ct_stream *stream)
 {
-	struct collecting *c = arg;
+	struct ct_clock_log *c = arg;
+	struct ct_model *model = &stream->model;
+	int st;
 
-	for (uint32_t s = 0; s < stream->model.n_seats; s++) {
-		if (stream->model.seats[s].rank == 0)
-			c->reference = stream->model.host_of[s];
+	for (uint32_t s = 0; s < model->n_seats; s++) {
+		if (model->seats[s].rank == 0)
+			c->reference = model->host_of[s];
 	}
+	st = ct_clocks_solve(&c->points, c->reference, &c->clocks);
+	if (st != CT_OK)
+		return st;
+	model->attempts->clocks = c->clocks;
+	ct_model_set_begin(model);
 	return CT_OK;
 }
 
@@ -134,12 +142,47 @@ static uint32_t count_hosts(const struct ct_run *run, const struct ct_attempts *
 	return n;
 }
 
+int ct_clock_log_new(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+		     struct ct_clock_log **log)
+{
+	struct ct_clock_log *c;
+	uint32_t reference;
+
+	*log = NULL;
+	if (count_hosts(run, attempts, attempt, &reference) < 2)
+		return CT_OK;
+	c = calloc(1, sizeof(*c));
+	if (!c || ct_clock_points_init(&c->points, attempts->n_hosts, reference) != CT_OK) {
+		free(c);
+		return CT_NOMEM;
+	}
+	c->reference = reference;
+	*log = c;
+	return CT_OK;
+}
+
+void ct_clock_log_observe(struct ct_clock_log *log, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){ .matched = on_matched, .end = on_end, .arg = log };
+}
+
+struct ct_clocks *ct_clock_log_free(struct ct_clock_log *log)
+{
+	struct ct_clocks *clocks = log ? log->clocks : NULL;
+
+	if (!log)
+		return NULL;
+	ct_clock_points_fini(&log->points);
+	free(log->members);
+	free(log);
+	return clocks;
+}
+
 int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
 		     const struct ct_stream_options *options, struct ct_clocks **clocks,
 		     struct ct_err *err)
 {
-	struct collecting c = { .reference = 0 };
-	const struct ct_observer observer = { .matched = on_matched, .end = on_end, .arg = &c };
+	struct ct_observer observer;
 	const struct ct_stream_options mine = {
 		.observers = &observer,
 		.n_observers = 1,
@@ -147,22 +190,19 @@ int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int
 		.progress = options->progress,
 		.progress_arg = options->progress_arg,
 	};
+	struct ct_clock_log *log;
 	struct ct_stream *stream;
-	int st;
+	int st = ct_clock_log_new(run, attempts, attempt, &log);
 
 	*clocks = NULL;
-	if (count_hosts(run, attempts, attempt, &c.reference) < 2)
-		return CT_OK;
+	if (!log)
+		return st;
+	ct_clock_log_observe(log, &observer);
 	stream = calloc(1, sizeof(*stream));
-	st = stream ? ct_clock_points_init(&c.points, attempts->n_hosts, c.reference) : CT_NOMEM;
-	if (st == CT_OK)
-		st = ct_stream_run(stream, run, attempts, attempt, &mine, err);
-	if (st == CT_OK)
-		st = ct_clocks_solve(&c.points, c.reference, clocks);
+	st = stream ? ct_stream_run(stream, run, attempts, attempt, &mine, err) : CT_NOMEM;
 	if (stream)
 		ct_stream_fini(stream);
 	free(stream);
-	ct_clock_points_fini(&c.points);
-	free(c.members);
+	*clocks = ct_clock_log_free(log);
 	return st;
 }

@@ -299,8 +299,8 @@ static int choose(struct choice *c)
 	st = ct_two_jobs(model, processes);
 	if (st != 0)
 		return st < 0 ? st : ct_say_two_jobs(model, processes, report);
-	/* a contradiction tells more of itself as a finding */
-	if (c->hung.text && !c->order)
+	/* what the ranks wait in is the same here and in `hang`, whatever else is found */
+	if (c->hung.text)
 		return ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, c->hung.text);
 	c->told = c->order ? c->order : leader(c);
 	if (c->told) {

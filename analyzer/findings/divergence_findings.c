@@ -133,8 +133,7 @@ static int make_call(struct ct_order_maker *k)
 
 	if (ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual))
 		return CT_NOMEM;
-	k->f->confidence = ct_order_confidence(k, a->is_sure ? CT_CONFIDENCE_HIGH
-							     : CT_CONFIDENCE_MEDIUM);
+	k->f->confidence = ct_order_confidence(k, ct_apart_confidence(a));
 	if (!usual || !odd || !sites || !site_cause || keep_sites(k) ||
 	    ct_order_ranks(k, 1, !a->has_minority) || add_counts(k))
 		return CT_NOMEM;
@@ -186,37 +185,14 @@ static const char *count_text(const struct ct_order_maker *k, const struct ct_or
 		       : "n/a";
 }
 
-/* Where the operation before them is like the last of those that are missing, or too many, it may be the first of them instead, and
- * so on: in a row of equal ones any may be. Unless sites tell. */
-static int may_be_earlier(const struct ct_order_maker *k)
-{
-	const struct ct_apart *a = &k->apart;
-	uint8_t which = a->how == CT_APART_EXTRA ? CT_APART_ODD : CT_APART_USUAL;
-
-	if (a->has_sites || !k->order || !a->seq)
-		return 0;
-	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		const struct ct_order_call *call, *before;
-
-		if (k->set[m] != which)
-			continue;
-		call = ct_order_at(k->order, a->seq + a->by - 1, m);
-		before = ct_order_at(k->order, a->seq - 1, m);
-		if (call && before)
-			return !ct_order_differ(before, call) &&
-			       (!call->site || !before->site || call->site == before->site);
-	}
-	return 0;
-}
-
 /* How the shift shows. */
 static const char *shift_text(const struct ct_order_maker *k, const struct ct_order_call *call,
-			      const char *what, int earlier)
+			      const char *what)
 {
 	const struct ct_apart *a = &k->apart;
 	const char *at = ct_arena_printf(k->list->memory, "%s at %sseq %llu%s%s", what,
-					 earlier ? "or before " : "", (unsigned long long)a->seq,
-					 call->site ? ", " : "",
+					 a->may_be_earlier ? "or before " : "",
+					 (unsigned long long)a->seq, call->site ? ", " : "",
 					 call->site ? call->site->text : "");
 	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
 
@@ -237,7 +213,7 @@ static const char *shift_text(const struct ct_order_maker *k, const struct ct_or
 static int make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
-	int is_extra = a->how == CT_APART_EXTRA, earlier = may_be_earlier(k);
+	int is_extra = a->how == CT_APART_EXTRA;
 	/* what was called and had not to be, or had to be and was not */
 	const struct ct_order_call *call = is_extra ? &a->odd : &a->usual;
 	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
@@ -245,11 +221,7 @@ static int make_shifted(struct ct_order_maker *k)
 
 	if (ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call))
 		return CT_NOMEM;
-	/* of two operations alike any may be the one */
-	k->f->confidence = ct_order_confidence(k, a->is_sure && !a->by_habit &&
-								  (a->fits >= 3 || a->has_sites)
-							  ? CT_CONFIDENCE_HIGH
-							  : CT_CONFIDENCE_MEDIUM);
+	k->f->confidence = ct_order_confidence(k, ct_apart_confidence(a));
 	if (!sites || !count || keep_sites(k) || ct_order_ranks(k, 1, 0) || add_counts(k))
 		return CT_NOMEM;
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
@@ -262,7 +234,7 @@ static int make_shifted(struct ct_order_maker *k)
 					    k->f->op_name, of);
 	if (!what)
 		return CT_NOMEM;
-	k->f->cause = shift_text(k, call, what, earlier);
+	k->f->cause = shift_text(k, call, what);
 	k->f->advice =
 		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
 			   "logging or evaluating); all members have to call it"
@@ -271,10 +243,10 @@ static int make_shifted(struct ct_order_maker *k)
 	k->f->line = ct_arena_printf(k->list->memory,
 				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
 				     "instances=%llu%s",
-				     ranks, (unsigned long long)k->comm->key, earlier ? "<=" : "=",
-				     (unsigned long long)a->seq, k->f->op_name, count,
-				     is_extra ? "more" : "left_out", a->by, a->fits,
-				     (unsigned long long)k->instances, sites);
+				     ranks, (unsigned long long)k->comm->key,
+				     a->may_be_earlier ? "<=" : "=", (unsigned long long)a->seq,
+				     k->f->op_name, count, is_extra ? "more" : "left_out", a->by,
+				     a->fits, (unsigned long long)k->instances, sites);
 	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 

@@ -121,32 +121,13 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
 }
 
-/* No call contradicts another, but some members called more. Those who did, or those who did not, may be the odd ones;
- * where they came apart sites can tell, and only sites. */
+/* No call contradicts another, but some members called more. */
 static int make_ends(struct ct_order_maker *k)
 {
 	struct ct_uneven uneven;
-	uint32_t odd = 0, usual = 0;
-	uint64_t seq, more;
-	int64_t by;
 
-	if (!ct_uneven_ends(k->order, k->set, &seq, &more))
-		return 0;
-	for (uint32_t m = 0; m < k->comm->nranks; m++) {
-		odd += k->set[m] == CT_APART_ODD;
-		usual += k->set[m] == CT_APART_USUAL;
-	}
-	by = more <= CT_APART_MOST ? -(int64_t)more : 0;
-	if (usual <= odd) {
-		for (uint32_t m = 0; m < k->comm->nranks; m++)
-			k->set[m] = k->set[m] == CT_APART_ODD	  ? CT_APART_USUAL
-				    : k->set[m] == CT_APART_USUAL ? CT_APART_ODD
-								  : CT_APART_UNSEEN;
-		by = -by;
-	}
-	k->instances = seq - k->comm->first_seq;
-	if (ct_apart_by_site(k->order, seq, k->set, by, &k->apart)) {
-		k->instances = seq - k->apart.seq;
+	if (ct_uneven_apart(k->order, k->set, &k->apart)) {
+		k->instances = k->order->trouble - k->apart.seq;
 		return ct_apart_finding(k) == CT_OK ? 1 : CT_NOMEM;
 	}
 	if (!ct_uneven_find(k->model, k->order, k->set, &uneven))

@@ -237,7 +237,7 @@ static int fill_op(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 	f->n++;
 	*out = op->op;
 	out->rank = rank;
-	out->comm = kept->comm->index;
+	out->comm = ct_gather_number(f->g, kept->comm);
 	out->enter_ns = ct_gather_at(f->g, kept->process, op->op.enter_ns);
 	if (failed_waiting(f, kept, op)) {
 		out->state = CT_STATE_ENTERED;
@@ -276,7 +276,7 @@ static void fill_reached(struct filling *f, const struct ct_hang_kept *kept)
 		return;
 	f->out->hang_case.ops[f->n++] = (struct ct_hang_op){
 		.rank = rank,
-		.comm = kept->comm->index,
+		.comm = ct_gather_number(f->g, kept->comm),
 		.seq = kept->reached.next_seq - 1,
 		.enter_ns = ct_gather_at(f->g, kept->process, kept->reached.last_enter_ns),
 		.peer = -1,
@@ -332,13 +332,15 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 
 /* ---- calls ---- */
 
-static int is_met(const struct ct_gather *g, uint32_t comm)
+/* By communicator: is a rank still inside a call on it? NULL: out of memory. */
+static uint8_t *find_met(const struct ct_gather *g, uint32_t n_comms)
 {
-	for (uint32_t i = 0; i < g->n_calls; i++) {
-		if (!g->calls[i].rec.return_ns && g->calls[i].comm == comm)
-			return 1;
-	}
-	return 0;
+	uint8_t *met = calloc(n_comms + 1u, 1);
+
+	for (uint32_t i = 0; met && i < g->n_calls; i++)
+		if (!g->calls[i].rec.return_ns && g->calls[i].comm < n_comms)
+			met[g->calls[i].comm] = 1;
+	return met;
 }
 
 /* A host that waits for a GPU tells which stream of it where others tell the size of their communicator. */
@@ -353,10 +355,13 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 {
 	struct filling f = { .g = g, .out = out };
 	struct ct_hang_case *c = &out->hang_case;
+	uint8_t *met = find_met(g, c->n_comms);
 
 	c->calls = ct_arena_calloc(g->memory, g->n_calls, sizeof(*c->calls));
-	if (!c->calls)
+	if (!c->calls || !met) {
+		free(met);
 		return CT_NOMEM;
+	}
 	for (uint32_t i = 0; i < g->n_calls; i++) {
 		const struct ct_hang_seen_call *call = &g->calls[i];
 		const struct ct_hang_process *p = &g->processes[call->process];
@@ -364,7 +369,7 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 		struct ct_hang_call *to = &c->calls[c->n_calls];
 
 		if (rank == UINT32_MAX ||
-		    (call->rec.return_ns && (call->comm == UINT32_MAX || !is_met(g, call->comm))))
+		    (call->rec.return_ns && (call->comm >= c->n_comms || !met[call->comm])))
 			continue;
 		c->n_calls++;
 		*to = (struct ct_hang_call){
@@ -386,5 +391,6 @@ int ct_hang_fill_calls(struct ct_gather *g, struct ct_hang_run *out)
 		if (!to->stalled && c->died_first)
 			to->stalled = 2;
 	}
+	free(met);
 	return CT_OK;
 }

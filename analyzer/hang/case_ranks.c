@@ -59,7 +59,7 @@ static void describe(struct ct_gather *g, const struct ct_seat *seat, struct ct_
 	if (p->error) {
 		out->error = p->error;
 		out->error_ns = ct_gather_at(g, seat->process, p->error_ns);
-		out->error_comm = p->error_comm;
+		out->error_comm = p->error_comm ? ct_gather_number(g, p->error_comm) : UINT32_MAX;
 	}
 	for (uint32_t i = 0; p->stacks && i < p->stacks->n; i++) {
 		const struct ct_stack *stack = &p->stacks->stacks[i];

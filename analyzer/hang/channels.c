@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyzer/hang/channels_private.h"
-#include "analyzer/hang/gather.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -127,6 +126,8 @@ int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept
 	c->sides[side].kept = kept;
 	c->sides[side].n++;
 	c->from_any |= in->from_any;
+	if (in->joined.bytes == UINT64_MAX)
+		ct_hang_sums_unknown(&c->sides[side].sums, o->seq);
 	return ct_hang_sums_add(&c->sides[side].sums, o->seq, what(kept->comm, &in->joined), 0);
 }
 
@@ -161,9 +162,9 @@ static struct ct_hang_want want_of(const struct ct_hang_channel *c)
 	if (c->is_twice || o->members != 2 || !c->sides[0].n || !c->sides[1].n || c->from_any)
 		return want;
 	if (o->apart != UINT64_MAX)
-		want = (struct ct_hang_want){ o->apart, o->apart_to };
+		want = (struct ct_hang_want){ .from = o->apart, .to = o->apart_to };
 	else if (o->tail < o->issued)
-		want = (struct ct_hang_want){ o->tail, o->tail + 2 * c->width };
+		want = (struct ct_hang_want){ .from = o->tail, .to = o->tail + 2 * c->width };
 	if (want.to - want.from > CT_HANG_CHANNEL_KEEP)
 		want.to = want.from + CT_HANG_CHANNEL_KEEP;
 	return want;
@@ -182,7 +183,7 @@ int ct_hang_channels_want(const struct ct_hang_channels *all, uint32_t process)
 	return 0;
 }
 
-static int keep(struct ct_hang_side *s, const struct ct_hang_op *op)
+int ct_hang_channels_keep(struct ct_hang_side *s, const struct ct_hang_op *op)
 {
 	struct ct_hang_op *grown;
 
@@ -199,27 +200,19 @@ static int keep(struct ct_hang_side *s, const struct ct_hang_op *op)
 	return CT_OK;
 }
 
-int ct_hang_channels_again(struct ct_gather *g, struct ct_hang_kept *kept,
-			   const struct ct_load_op *in)
+struct ct_hang_side *ct_hang_channels_again(struct ct_hang_channels *all,
+					    const struct ct_hang_kept *kept, const struct ct_op *o)
 {
-	struct ct_hang_channels *all = g->channels;
-	const struct ct_op *o = in->joined.op;
 	int side = o->op == CT_OP_Recv;
 	struct ct_hang_channel *c;
 	struct ct_hang_want want;
-	struct ct_hang_op op;
 
 	if (!is_message(kept, o) || o->peer < 0 || o->seq >= NOBODYS)
-		return CT_OK;
+		return NULL;
 	c = find(all, kept->comm, side ? o->peer : kept->me, side ? kept->me : o->peer, o->tag);
 	want = c ? want_of(c) : (struct ct_hang_want){ 0 };
 	if (o->seq < want.from || o->seq >= want.to || all->n_kept == CT_HANG_CHANNELS_KEEP)
-		return CT_OK;
+		return NULL;
 	all->n_kept++;
-	op = ct_gather_kept_op(in).op;
-	op.call = ct_gather_text(g, op.call);
-	op.site = ct_gather_text(g, op.site);
-	if ((in->joined.call && !op.call) || (in->joined.site && !op.site))
-		return CT_NOMEM;
-	return keep(&c->sides[side], &op);
+	return &c->sides[side];
 }

@@ -28,9 +28,12 @@ int ct_hang_channels_end(struct ct_hang_channels *all);
 #define CT_HANG_NO_PROCESS UINT32_MAX
 int ct_hang_channels_want(const struct ct_hang_channels *all, uint32_t process);
 
-/* Second reading, the same op again. 0 or CT_NOMEM. */
-int ct_hang_channels_again(struct ct_gather *g, struct ct_hang_kept *kept,
-			   const struct ct_load_op *in);
+/* Second reading, the same op again: the end that is to keep it; NULL: none. Then to keep it, 0 or CT_NOMEM. */
+struct ct_hang_side;
+struct ct_hang_side *ct_hang_channels_again(struct ct_hang_channels *all,
+					    const struct ct_hang_kept *kept,
+					    const struct ct_op *op);
+int ct_hang_channels_keep(struct ct_hang_side *side, const struct ct_hang_op *op);
 
 /* run->messages, after the members and communicators of its case. 0 or CT_NOMEM. */
 int ct_hang_channels_check(struct ct_gather *g, struct ct_hang_run *run);

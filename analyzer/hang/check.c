@@ -44,7 +44,7 @@ static uint32_t count_issued(const struct ct_gather *g, uint32_t comm, uint64_t 
 	uint32_t n = 0;
 
 	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
-		n += k->comm->index == comm && k->issued > seq;
+		n += ct_gather_number(g, k->comm) == comm && k->issued > seq;
 	return n;
 }
 
@@ -109,7 +109,7 @@ static void check_comm(const struct checking *k, uint32_t at, struct ct_hang_equ
 			end++;
 		if (seq >= from)
 			compare(k, at, end, e);
-		if (seq == next && e->differs == CT_UNKNOWN &&
+		if (seq == next && seq < o->unknown && e->differs == CT_UNKNOWN &&
 		    end - at >= count_issued(k->g, e->comm, seq))
 			next++;
 		at = end;

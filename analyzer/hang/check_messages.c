@@ -35,7 +35,7 @@ static void sort_out(struct ct_gather *g, const struct ct_hang_run *run, struct 
 			qsort(s->ops, s->n_ops, sizeof(*s->ops), by_seq);
 		for (uint32_t i = 0; i < s->n_ops; i++) {
 			s->ops[i].rank = rank < run->hang_case.n_ranks ? rank : 0;
-			s->ops[i].comm = c->comm->index;
+			s->ops[i].comm = ct_gather_number(g, c->comm);
 		}
 	}
 	p->equal_to = ct_hang_order_equal_to(&c->order);
@@ -79,7 +79,7 @@ static int walk(struct ct_gather *g, const struct ct_hang_channel *c, struct ct_
 		field = field_of(c->comm->backend, send, recv);
 		if (field)
 			return differ(g, p, field, send, recv);
-		if (send->seq == p->equal_to)
+		if (send->seq == p->equal_to && send->seq < c->order.unknown)
 			p->equal_to++;
 		i++;
 		k++;
@@ -109,9 +109,10 @@ static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_cha
 {
 	struct ct_hang_messages *m = run->messages;
 	const struct ct_hang_kept *ends[2];
-	struct ct_hang_pair p = { .comm = c->comm->index,
-				  .src = run->hang_case.comms[c->comm->index].ranks[c->src],
-				  .dst = run->hang_case.comms[c->comm->index].ranks[c->dst],
+	uint32_t comm = ct_gather_number(g, c->comm);
+	struct ct_hang_pair p = { .comm = comm,
+				  .src = run->hang_case.comms[comm].ranks[c->src],
+				  .dst = run->hang_case.comms[comm].ranks[c->dst],
 				  .tag = c->tag,
 				  .differs = CT_UNKNOWN,
 				  .sent = c->sides[0].begun,
@@ -146,6 +147,7 @@ static int take(struct ct_gather *g, struct ct_hang_run *run, struct ct_hang_cha
 	m->equal += p.equal_to - p.since;
 	m->differ += p.differs != CT_UNKNOWN;
 	m->unequal += p.counts_known && p.sent != p.received;
+	m->unknown += p.differs == CT_UNKNOWN && p.equal_to < p.sent && p.equal_to < p.received;
 	if (p.differs == CT_UNKNOWN && (!p.counts_known || p.sent == p.received))
 		return st;
 	/* those that differ push the others out */

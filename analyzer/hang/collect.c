@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/hang/channels.h"
 #include "analyzer/hang/check.h"
 #include "analyzer/hang/exit_cause.h"
 #include "analyzer/hang/gather.h"

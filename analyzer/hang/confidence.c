@@ -39,18 +39,23 @@ static int is_by_host(const struct ct_say *s)
 	return s->v->op != CT_HANG_NONE && s->w->ix->c->ops[s->v->op].by_host;
 }
 
+/* How the ranks came apart, if that is it; NULL. */
+static const struct ct_hang_mismatch *mismatch_of(const struct ct_say *s)
+{
+	uint32_t node = s->root->nodes[0];
+
+	return ct_wait_kind(s->w, node) == CT_NODE_MISMATCH
+		       ? s->w->mismatches[ct_wait_of(s->w, node)]
+		       : NULL;
+}
+
 /* Those who left no trace, or not all of it, might have said the same as the fewer. */
-static int may_tip(const struct ct_say *s)
+static int may_tip(const struct ct_say *s, const struct ct_hang_mismatch *m)
 {
 	const struct ct_hang_index *ix = s->w->ix;
-	uint32_t node = s->root->nodes[0], unknown = 0;
-	const struct ct_hang_instance *i;
-	const struct ct_hang_mismatch *m;
+	const struct ct_hang_instance *i = &ix->instances[m->instance];
+	uint32_t unknown = 0;
 
-	if (ct_wait_kind(s->w, node) != CT_NODE_MISMATCH)
-		return 0;
-	m = s->w->mismatches[ct_wait_of(s->w, node)];
-	i = &ix->instances[m->instance];
 	for (uint32_t k = ix->member_first[i->comm]; k < ix->member_first[i->comm + 1]; k++) {
 		uint32_t rank = ix->members[k].rank;
 
@@ -58,13 +63,14 @@ static int may_tip(const struct ct_say *s)
 						     ix->c->ranks[rank].cut) &&
 						    ct_hang_part(ix, i, rank, 0) == CT_HANG_NONE);
 	}
-	return unknown && i->n - m->n_culprits <= m->n_culprits + unknown;
+	return unknown && m->apart.n_usual <= m->apart.n_odd + unknown;
 }
 
 int ct_say_confidence(const struct ct_say *s)
 {
 	const struct ct_root *root = s->root;
 	const struct ct_hang_case *c = s->w->ix->c;
+	const struct ct_hang_mismatch *m = mismatch_of(s);
 	struct ct_hang_verdict *v = s->v;
 	int old = 0, cut = 0;
 
@@ -88,9 +94,15 @@ int ct_say_confidence(const struct ct_say *s)
 		lower(v, CT_CONFIDENCE_LOW, "what is known of a rank is older than 10 s");
 	if (cut && by_absence(root->code))
 		lower(v, CT_CONFIDENCE_LOW, "records of a rank are lost, so it may have issued it");
-	if (may_tip(s))
+	if (m && may_tip(s, m))
 		lower(v, CT_CONFIDENCE_LOW,
 		      "ranks of which nothing is on record might tip the vote");
+	else if (m && !m->tie && !m->apart.is_sure)
+		lower(v, CT_CONFIDENCE_MEDIUM, "ranks that did not call it might tip the vote");
+	if (m && !m->tie && m->apart.is_sure &&
+	    ct_apart_confidence(&m->apart) != CT_CONFIDENCE_HIGH)
+		lower(v, CT_CONFIDENCE_MEDIUM,
+		      "few operations show that one is missing or too many, and not another call");
 	if (root->graph)
 		lower(v, CT_CONFIDENCE_LOW, "what happens inside of a CUDA graph is not on record");
 	if (root->by_any)
@@ -103,7 +115,7 @@ int ct_say_confidence(const struct ct_say *s)
 		lower(v, CT_CONFIDENCE_MEDIUM,
 		      "nothing had waited for long when the job was ended");
 	if (root->tie)
-		lower(v, CT_CONFIDENCE_MEDIUM, "as many ranks say the one as the other");
+		lower(v, CT_CONFIDENCE_MEDIUM, "which ranks are right cannot be told");
 	if (root->unseen)
 		lower(v, CT_CONFIDENCE_MEDIUM, "when kernels start is not known in host timing");
 	if (root->code == CT_HANG_IS_TRANSPORT_STALL && is_by_host(s))

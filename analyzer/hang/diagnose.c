@@ -9,18 +9,12 @@
 #include "trace/status.h"
 
 static const struct {
-	const char *name, *advice, *host_advice, *anchor;
+	const char *advice, *host_advice, *anchor;
 	int place;
 } codes[] = {
-#define X(CODE, place, pattern, advice, host_advice, anchor)                                       \
-	{ #CODE, advice, host_advice, anchor, place },
+#define X(CODE, place, pattern, advice, host_advice, anchor) { advice, host_advice, anchor, place },
 #include "analyzer/hang/hang_codes.def"
 };
-
-const char *ct_hang_code_name(enum ct_hang_code code)
-{
-	return (unsigned)code < CT_HANG_CODES ? codes[code].name : NULL;
-}
 
 static int *numbers(const struct ct_hang_index *ix, const uint32_t *ranks, uint32_t n)
 {
@@ -59,6 +53,19 @@ static int is_told(const struct ct_waiting *w, struct ct_root *root)
 	return 1;
 }
 
+/* Of ranks that came apart: the first operation from there on that somebody waits in. */
+static const struct ct_hang_instance *first_open(const struct ct_hang_index *ix, uint32_t from)
+{
+	uint32_t end = ix->instance_first[ix->instances[from].comm + 1];
+
+	for (uint32_t at = from; at < end && !ix->instances[at].p2p; at++)
+		for (uint32_t k = 0; k < ix->instances[at].n; k++)
+			if (ix->c->ops[ix->parts[ix->instances[at].first + k]].state !=
+			    CT_STATE_FINISHED)
+				return &ix->instances[at];
+	return &ix->instances[from];
+}
+
 /* The op that the verdict is about: in what others wait for the root, its longest; else the first of the root itself. */
 static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 {
@@ -66,7 +73,7 @@ static uint32_t main_op(const struct ct_waiting *w, const struct ct_root *root)
 	const struct ct_hang_instance *i = NULL;
 
 	if (ct_wait_kind(w, node) == CT_NODE_MISMATCH)
-		i = &w->ix->instances[w->mismatches[ct_wait_of(w, node)]->instance];
+		i = first_open(w->ix, w->mismatches[ct_wait_of(w, node)]->instance);
 	else if (ct_wait_kind(w, node) == CT_NODE_MISMATCHED)
 		i = &w->ix->instances[ct_wait_of(w, node)];
 	else if (root->met != CT_HANG_NONE && ct_wait_kind(w, root->met) == CT_NODE_INSTANCE)
@@ -182,11 +189,9 @@ static int describe(const struct ct_waiting *w, const struct ct_components *c,
 		v->since_err_ns = ix->c->ranks[rank].err_ns;
 	if (v->since_ns != CT_UNKNOWN && ix->latest_ns >= v->since_ns)
 		v->age_ns = ix->latest_ns - v->since_ns;
-	if (v->op != CT_HANG_NONE && ix->instance_of[v->op] != CT_HANG_NONE &&
-	    ct_wait_kind(w, root->nodes[0]) != CT_NODE_MISMATCH)
-		rc = ct_hang_diverge(ix, ix->instance_of[v->op], &v->divergence);
-	if (rc == CT_OK)
-		rc = ct_say_confidence(&say);
+	if (ct_wait_kind(w, root->nodes[0]) == CT_NODE_MISMATCH)
+		v->divergence = w->mismatches[ct_wait_of(w, root->nodes[0])]->divergence;
+	rc = ct_say_confidence(&say);
 	if (rc == CT_OK)
 		rc = ct_say_sentence(&say);
 	return rc == CT_OK ? ct_say_facts(&say) : rc;

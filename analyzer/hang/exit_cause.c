@@ -49,7 +49,8 @@ static int take(struct ct_exits *exits, const struct ct_gather *g)
 	}
 	for (const struct ct_hang_kept *k = g->kept; k; k = k->next)
 		exits->reach[exits->n_reach++] = (struct ct_exit_reach){ .process = k->process,
-									 .comm = k->comm->index,
+									 .comm = ct_gather_number(
+										 g, k->comm),
 									 .reached = reached(k) };
 	return CT_OK;
 }

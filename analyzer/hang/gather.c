@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/model/call_name.h"
+#include "analyzer/base/grow.h"
+#include "analyzer/hang/channels.h"
 #include "analyzer/model/process_exit.h"
 #include "analyzer/order/order.h"
 #include "trace/ops.h"
@@ -104,11 +105,14 @@ static struct ct_hang_kept *kept_of(const struct ct_gather *g, uint32_t process,
 
 /* ---- operations ---- */
 
-static struct ct_hang_class *class_of(struct ct_gather *g, const struct ct_comm *comm, unsigned op)
+static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_hang_kept *kept, unsigned op)
 {
-	uint64_t key = (uint64_t)comm->index << 8 | op;
-	struct ct_hang_class *class = ct_table_get(&g->classes, key);
+	uint64_t key = (uint64_t)kept->comm->index << 8 | op;
+	struct ct_hang_class *class;
 
+	if (kept->class && kept->class_op == op)
+		return kept->class;
+	class = ct_table_get(&g->classes, key);
 	if (!class) {
 		class = calloc(1, sizeof(*class));
 		if (!class || ct_table_put(&g->classes, key, class) != CT_OK) {
@@ -116,6 +120,8 @@ static struct ct_hang_class *class_of(struct ct_gather *g, const struct ct_comm 
 			return NULL;
 		}
 	}
+	kept->class = class;
+	kept->class_op = op;
 	return class;
 }
 
@@ -126,25 +132,30 @@ static uint64_t stream_key(uint32_t process, uint32_t stream)
 
 static int note_stream(struct ct_gather *g, uint32_t process, uint32_t stream, uint64_t end_ns)
 {
+	struct ct_hang_reading *reading = g->processes[process].reading;
 	uint64_t key = stream_key(process, stream);
-	struct ct_hang_stream *s = ct_table_get(&g->streams, key);
+	struct ct_hang_stream *s = reading->stream;
 
+	if (!s || s->stream != stream)
+		s = ct_table_get(&g->streams, key);
 	if (!s) {
 		s = ct_arena_calloc(g->scratch, 1, sizeof(*s));
 		if (!s || ct_table_put(&g->streams, key, s) != CT_OK)
 			return CT_NOMEM;
+		s->stream = stream;
 	}
+	reading->stream = s;
 	if (end_ns > s->end_ns)
 		s->end_ns = end_ns;
 	return CT_OK;
 }
 
 /* What its end tells of its like, and of its stream. */
-static int note_end(struct ct_gather *g, const struct ct_joined_op *j, const struct ct_hang_kept *k,
+static int note_end(struct ct_gather *g, const struct ct_joined_op *j, struct ct_hang_kept *k,
 		    const struct ct_hang_op *op)
 {
 	uint64_t begin = j->start_ns ? j->start_ns : j->op->enter_ns;
-	struct ct_hang_class *class = class_of(g, k->comm, op->op);
+	struct ct_hang_class *class = class_of(g, k, op->op);
 
 	if (!class)
 		return CT_NOMEM;
@@ -153,7 +164,7 @@ static int note_end(struct ct_gather *g, const struct ct_joined_op *j, const str
 	return op->stream ? note_stream(g, k->process, op->stream, j->end_ns) : CT_OK;
 }
 
-struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
+struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in, int varying)
 {
 	const struct ct_joined_op *j = &in->joined;
 	const struct ct_op *o = j->op;
@@ -177,7 +188,7 @@ struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
 			.redop = o->redop,
 			.by_host = j->backend != CT_BACKEND_NCCL && !j->stream,
 			.graph = o->op == CT_OP_GraphLaunch,
-			.varying = (uint8_t)ct_call_is_varying(j->call),
+			.varying = varying != 0,
 			.start_unseen = (o->flags & CT_OP_UNTIMED) != 0,
 			.state = j->state,
 		},
@@ -192,15 +203,6 @@ struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *in)
 	return out;
 }
 
-/* Is it not known to have ended, and known not to have? */
-static int is_under_way(const struct ct_load_op *op)
-{
-	enum ct_op_state state = op->joined.state;
-
-	return state == CT_STATE_ENTERED ||
-	       (op->open && (state == CT_STATE_RETURNED || state == CT_STATE_STARTED));
-}
-
 /* Texts of a process have one address each. */
 static uint64_t site_of(struct ct_hang_reading *reading, const char *text)
 {
@@ -211,6 +213,13 @@ static uint64_t site_of(struct ct_hang_reading *reading, const char *text)
 	if (site->text != text)
 		*site = (struct ct_hang_site){ text, hash_of(text) };
 	return site->hash;
+}
+
+static int states_size(const struct ct_member *m)
+{
+	const struct ct_order_call call = ct_order_call_of(m);
+
+	return ct_order_sizes_agree(&call);
 }
 
 static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
@@ -225,6 +234,8 @@ static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
 				     .redop = o->redop,
 				     .varying = varying };
 
+	if (m.bytes == UINT64_MAX && states_size(&m))
+		ct_hang_sums_unknown(&kept->sums, o->seq);
 	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(r, j->site));
 }
 
@@ -258,7 +269,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	if (class == CT_CLASS_P2P && g->channels &&
 	    ct_hang_channels_add(g->channels, kept, in) != CT_OK)
 		return CT_NOMEM;
-	op = ct_gather_kept_op(in);
+	op = ct_gather_kept_op(in, event->member->varying);
 	if (class != CT_CLASS_P2P && j->op->seq >= kept->issued)
 		kept->issued = j->op->seq + 1;
 	if (class != CT_CLASS_P2P && add_to_sums(reading, kept, j, op.op.varying) != CT_OK)
@@ -266,7 +277,7 @@ static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_e
 	/* what failed took as long as somebody waited, not as long as its like take */
 	if (j->end_ns && !op.failed && note_end(g, j, kept, &op.op) != CT_OK)
 		return CT_NOMEM;
-	if (is_under_way(in))
+	if (ct_load_is_under_way(in))
 		return ct_hang_kept_open(kept, &op);
 	op.vague = j->state == CT_STATE_RETURNED || j->state == CT_STATE_STARTED;
 	return class == CT_CLASS_P2P ? ct_hang_kept_message(kept, &op)
@@ -302,30 +313,65 @@ int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept)
 	return ct_hang_kept_each(kept, keep_texts, g);
 }
 
-static struct ct_hang_order *order_of(struct ct_gather *g, const struct ct_comm *comm)
+/* Number the communicator if it has no number yet. */
+static int number_comm(struct ct_gather *g, const struct ct_comm *comm)
 {
-	if (comm->index >= g->cap_orders) {
-		uint32_t cap = 2 * comm->index + 16;
-		struct ct_hang_order *grown = reallocarray(g->orders, cap, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		g->orders = grown;
-		g->cap_orders = cap;
-	}
-	for (; g->n_orders <= comm->index; g->n_orders++)
-		ct_hang_order_init(&g->orders[g->n_orders]);
-	return &g->orders[comm->index];
+	if (ct_grow_zeroed(&g->numbers, &g->cap_numbers, comm->index + 1, sizeof(*g->numbers)))
+		return CT_NOMEM;
+	if (g->numbers[comm->index])
+		return CT_OK;
+	if (ct_grow(&g->orders, &g->cap_orders, g->n_orders + 1, sizeof(*g->orders)) ||
+	    ct_grow(&g->comms, &g->cap_comms, g->n_orders + 1, sizeof(*g->comms)))
+		return CT_NOMEM;
+	g->comms[g->n_orders] = comm;
+	ct_hang_order_init(&g->orders[g->n_orders]);
+	g->numbers[comm->index] = ++g->n_orders;
+	return CT_OK;
 }
 
-/* Before its process is closed. */
-static int end_kept(struct ct_gather *g, struct ct_hang_kept *kept)
+static struct ct_hang_kept *reversed(struct ct_hang_kept *list)
 {
-	struct ct_hang_order *order = order_of(g, kept->comm);
+	struct ct_hang_kept *out = NULL;
 
-	if (!order || ct_hang_order_take(order, &kept->sums) != CT_OK)
-		return CT_NOMEM;
-	return ct_gather_keep_texts(g, kept);
+	while (list) {
+		struct ct_hang_kept *next = list->next;
+
+		list->next = out;
+		out = list;
+		list = next;
+	}
+	return out;
+}
+
+/* In the order in which the process made them: the list has the latest first. */
+static int number_comms(struct ct_gather *g, struct ct_hang_process *p)
+{
+	int st = CT_OK;
+
+	p->kept = reversed(p->kept);
+	for (const struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
+		st = number_comm(g, k->comm);
+	p->kept = reversed(p->kept);
+	return st;
+}
+
+/* Number the communicators of processes, and compare what they called with the processes before: in the order of processes, as
+ * soon as all before one have been read. So the result does not depend on how they are read. */
+static int take_in(struct ct_gather *g)
+{
+	int st = CT_OK;
+
+	for (; g->next < g->run->n_processes && st == CT_OK; g->next++) {
+		struct ct_hang_process *p = &g->processes[g->next];
+		int is_due = g->model->attempts->places[g->next].attempt == g->model->attempt;
+
+		if (is_due && !p->was_read)
+			break;
+		st = number_comms(g, p);
+		for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
+			st = ct_hang_order_take(&g->orders[ct_gather_number(g, k->comm)], &k->sums);
+	}
+	return st;
 }
 
 static void fini_reading(struct ct_hang_process *p)
@@ -343,11 +389,14 @@ static int end_process(struct ct_gather *g, uint32_t process)
 	int st = CT_OK;
 
 	for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
-		st = end_kept(g, k);
+		st = ct_gather_keep_texts(g, k);
 	if (st == CT_OK)
 		st = ct_gather_end_calls(g, process);
 	ct_gather_end_stacks(g, process);
 	fini_reading(p);
+	p->was_read = 1;
+	if (st == CT_OK)
+		st = take_in(g);
 	if (g->options.progress)
 		g->options.progress(g->options.progress_arg, ++g->n_read, g->run->n_processes);
 	return st;
@@ -413,7 +462,6 @@ static uint32_t host_of_clock(const struct ct_model *model)
 	return 0;
 }
 
-/* In which order processes were read is of no account. */
 static int on_end(void *arg, struct ct_stream *stream)
 {
 	struct ct_gather *g = arg;
@@ -482,6 +530,7 @@ void ct_hang_log_free(struct ct_gather *g)
 	ct_table_fini(&g->texts);
 	ct_comms_fini(&g->told);
 	ct_arena_free(g->scratch);
+	free(g->numbers);
 	free(g->orders);
 	free(g->wants);
 	free(g->ranks);

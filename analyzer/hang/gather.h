@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gather.h — the working state of hang/collect.h: what is kept of ranks and processes while they are read, before it becomes
+/* gather.h — the working state of hang/log.h and hang/collect.h: what is kept of ranks and processes while they are read, before it becomes
  * a case. Not for others. One thread. */
 #ifndef CT_HANG_GATHER_H
 #define CT_HANG_GATHER_H
 
 #include "analyzer/base/hist.h"
-#include "analyzer/hang/channels.h"
-#include "analyzer/hang/collect.h"
+#include "analyzer/hang/hang_run.h"
+#include "analyzer/hang/log.h"
 #include "analyzer/hang/rank_history.h"
 #include "analyzer/load/load.h"
 #include "analyzer/load/stacks.h"
@@ -22,12 +22,14 @@ struct ct_hang_seen_call {
 	uint32_t comm; /* of the case, UINT32_MAX unknown; once all is read */
 };
 
+struct ct_hang_channels;
 struct ct_hang_reading;
 
 /* What is known of one process beside struct ct_model_process. */
 struct ct_hang_process {
-	struct ct_hang_reading *reading; /* NULL: it has been read */
-	struct ct_hang_kept *kept;	 /* of its ranks; once all is read, struct ct_gather's */
+	struct ct_hang_reading *reading; /* NULL: it has been read, or nothing of it has */
+	int was_read;
+	struct ct_hang_kept *kept; /* of its ranks; once all is read, struct ct_gather's */
 	struct ct_end end;
 	enum ct_exit_manner manner;
 	int has_starts;	       /* starts of work on a GPU were seen */
@@ -35,9 +37,9 @@ struct ct_hang_process {
 	uint64_t until_ns; /* up to here its records are whole; UINT64_MAX: they are, and it lives */
 	const char *error; /* that a library told of first; NULL none */
 	uint64_t error_ns;
-	uint32_t error_comm;
-	struct ct_stack_list *stacks; /* NULL none */
-	uint32_t device;	      /* of its latest work on a GPU */
+	const struct ct_comm *error_comm; /* NULL unknown */
+	struct ct_stack_list *stacks;	  /* NULL none */
+	uint32_t device;		  /* of its latest work on a GPU */
 	uint64_t waited_ns; /* for how long its oldest unfinished operation had been under way at its end */
 	int lost;	    /* records of it are missing */
 	int damaged; /* its files are, and it is not known what stood there */
@@ -53,14 +55,8 @@ struct ct_hang_class {
 
 /* Ends on a stream of a GPU: what is queued up there is not under way before. */
 struct ct_hang_stream {
-	struct ct_hang_stream *next;
 	uint64_t end_ns;
-	uint32_t process, stream;
-};
-
-/* Operations of a communicator that a second reading keeps: from .. to - 1. */
-struct ct_hang_want {
-	uint64_t from, to;
+	uint32_t stream;
 };
 
 /* Hashes of call sites, by the address of the text. */
@@ -82,7 +78,8 @@ struct ct_hang_reading {
 	struct ct_hang_site sites[CT_HANG_SITES];
 	struct ct_hang_entered entered[CT_HANG_ENTERED];
 	uint64_t last_enter_ns;
-	struct ct_hang_kept *latest; /* of the latest operation */
+	struct ct_hang_kept *latest;   /* of the latest operation */
+	struct ct_hang_stream *stream; /* of the latest one that ran on one */
 	struct ct_hang_seen_call *open_calls;
 	uint32_t n_open_calls, cap_open_calls;
 };
@@ -101,21 +98,31 @@ struct ct_gather {
 	struct ct_table classes; /* communicator and operation -> struct ct_hang_class */
 	struct ct_table streams;
 	struct ct_table by_id; /* process and its number for a communicator -> struct ct_hang_kept */
-	struct ct_hang_order *orders; /* by communicator */
-	uint32_t n_orders, cap_orders;
+	uint32_t next; /* the first process not taken in yet: they are taken in in their order, however they are read */
+	uint32_t *numbers; /* by the model's index of a communicator: that of the case + 1 */
+	uint32_t cap_numbers;
+	const struct ct_comm **
+		comms; /* of the case: the model's, by process and order of making, then those known by calls only */
+	uint32_t n_comms, cap_comms;
+	uint32_t n_orders;	      /* the model's among them */
+	struct ct_hang_order *orders; /* by communicator of the case */
+	uint32_t cap_orders;
 	struct ct_hang_channels *channels; /* NULL: messages are not compared */
 	struct ct_table members;	   /* communicator and rank in it -> struct ct_hang_kept */
 	struct ct_table texts;		   /* hash -> text of the result */
 	/* once all is read */
-	uint32_t host;	      /* whose clock is the run's */
-	uint32_t *ranks;      /* by seat: index in the case, UINT32_MAX none */
-	struct ct_comms told; /* members of communicators, as their calls tell */
-	const struct ct_comm *
-		*comms; /* of the case: the model's, then those of which only calls tell */
-	uint32_t n_comms;
-	struct ct_hang_want *wants; /* by communicator: of the second reading */
+	uint32_t host;		    /* whose clock is the run's */
+	uint32_t *ranks;	    /* by seat: index in the case, UINT32_MAX none */
+	struct ct_comms told;	    /* members of communicators, as their calls tell */
+	struct ct_hang_want *wants; /* by communicator of the case: of the second reading */
 	uint64_t *torn_down; /* by host: when somebody began to end the job, in the run's time; CT_UNKNOWN */
 };
+
+/* The index in the case of a communicator of the model, once its first process was taken in. */
+static inline uint32_t ct_gather_number(const struct ct_gather *g, const struct ct_comm *comm)
+{
+	return g->numbers[comm->index] - 1;
+}
 
 /* Was the process read? One of another start of the job is not. */
 static inline int ct_gather_has(const struct ct_gather *g, uint32_t process)
@@ -161,8 +168,8 @@ void ct_gather_entered(struct ct_hang_reading *reading, uint32_t tid, uint64_t e
 int ct_gather_end_calls(struct ct_gather *g, uint32_t process);
 void ct_gather_end_stacks(struct ct_gather *g, uint32_t process);
 
-/* What is kept of an operation. */
-struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *op);
+/* What is kept of an operation; `varying` as in struct ct_member. */
+struct ct_hang_kept_op ct_gather_kept_op(const struct ct_load_op *op, int varying);
 
 /* The texts of what is kept of a process, before it is closed. 0 or CT_NOMEM. */
 int ct_gather_keep_texts(struct ct_gather *g, struct ct_hang_kept *kept);

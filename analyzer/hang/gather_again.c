@@ -3,23 +3,28 @@
  * rank does not reach back to where another one is. Most runs need none. */
 #include <stdlib.h>
 
+#include "analyzer/hang/channels.h"
 #include "analyzer/hang/gather.h"
+#include "analyzer/model/call_name.h"
+#include "analyzer/order/order.h"
 #include "trace/ops.h"
 
-/* Before a place that is looked at: what comes before a difference explains it. */
-#define BEFORE 4u
+/* Before a place that is looked at: what comes before a difference explains it. For fewer of them nothing is read again, where
+ * there are LEAST_BEFORE. */
+#define BEFORE CT_ORDER_BEFORE
+#define LEAST_BEFORE 4u
 /* At most so many operations of a rank in a communicator. */
 #define MOST CT_HANG_KEEP_WANTED
 
-static uint64_t before(uint64_t seq)
+static uint64_t before(uint64_t seq, uint64_t n)
 {
-	return seq > BEFORE ? seq - BEFORE : 0;
+	return seq > n ? seq - n : 0;
 }
 
 /* The stretch that is to be read of a communicator; from == to: none. */
-static struct ct_hang_want want_of(const struct ct_gather *g, const struct ct_comm *comm)
+static struct ct_hang_want want_of(const struct ct_gather *g, uint32_t comm)
 {
-	const struct ct_hang_order *o = &g->orders[comm->index];
+	const struct ct_hang_order *o = &g->orders[comm];
 	int to_the_end = g->options.check;
 	struct ct_hang_want want = { 0 };
 	uint64_t from = UINT64_MAX, to = 0;
@@ -43,7 +48,8 @@ static struct ct_hang_want want_of(const struct ct_gather *g, const struct ct_co
 	}
 	if (from == UINT64_MAX)
 		return want;
-	want.from = before(from);
+	want.from = before(from, BEFORE);
+	want.least = before(from, LEAST_BEFORE);
 	want.to = to - want.from > MOST ? want.from + MOST : to;
 	return want;
 }
@@ -53,7 +59,8 @@ static int is_kept(const struct ct_gather *g, const struct ct_comm *comm,
 		   const struct ct_hang_want *want)
 {
 	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
-		if (k->comm == comm && k->issued > want->from && ct_hang_kept_from(k) > want->from)
+		if (k->comm == comm && k->issued > want->least &&
+		    ct_hang_kept_from(k) > want->least)
 			return 0;
 	}
 	return 1;
@@ -63,15 +70,15 @@ static int find_wants(struct ct_gather *g, struct ct_hang_want *wants)
 {
 	int any = 0;
 
-	for (uint32_t c = 0; c < g->model->comms.n && c < g->n_orders; c++) {
-		struct ct_hang_want want = want_of(g, g->model->comms.all[c]);
+	for (uint32_t c = 0; c < g->n_orders; c++) {
+		struct ct_hang_want want = want_of(g, c);
 
 		if (want.from == want.to)
 			continue;
 		wants[c] = want;
 	}
 	for (struct ct_hang_kept *k = g->kept; k; k = k->next) {
-		struct ct_hang_want *want = &wants[k->comm->index];
+		struct ct_hang_want *want = &wants[ct_gather_number(g, k->comm)];
 
 		/* to = 0 is the mark that all is kept; looked at once a communicator */
 		if (want->to && is_kept(g, k->comm, want))
@@ -95,22 +102,40 @@ static int on_comm(void *arg, struct ct_load_comm *comm)
 	return CT_OK;
 }
 
+/* A message again: is it to be looked at by itself? */
+static int keep_message(struct ct_gather *g, const struct ct_hang_kept *kept,
+			const struct ct_load_op *in)
+{
+	const struct ct_joined_op *j = &in->joined;
+	struct ct_hang_side *side = ct_hang_channels_again(g->channels, kept, j->op);
+	struct ct_hang_op op;
+
+	if (!side)
+		return CT_OK;
+	op = ct_gather_kept_op(in, ct_call_is_varying(j->call)).op;
+	op.call = ct_gather_text(g, j->call);
+	op.site = ct_gather_text(g, j->site);
+	if ((j->call && !op.call) || (j->site && !op.site))
+		return CT_NOMEM;
+	return ct_hang_channels_keep(side, &op);
+}
+
 static int on_op(void *arg, const struct ct_load_op *in)
 {
 	struct ct_gather *g = ((const struct again *)arg)->g;
 	const struct ct_op *o = in->joined.op;
 	struct ct_hang_kept *kept = in->comm ? in->comm->user : NULL;
 	enum ct_op_class class = ct_op_class(o->op);
-	const struct ct_hang_want *want = kept ? &g->wants[kept->comm->index] : NULL;
+	const struct ct_hang_want *want = kept ? &g->wants[ct_gather_number(g, kept->comm)] : NULL;
 	struct ct_hang_kept_op op;
 
 	if (kept && class == CT_CLASS_P2P && g->channels && !(o->flags & CT_OP_CAPTURED))
-		return ct_hang_channels_again(g, kept, in);
+		return keep_message(g, kept, in);
 	if (!kept || o->flags & CT_OP_CAPTURED ||
 	    (class != CT_CLASS_SYNC && class != CT_CLASS_ROOTED) || o->seq < want->from ||
 	    o->seq >= want->to)
 		return CT_OK;
-	op = ct_gather_kept_op(in);
+	op = ct_gather_kept_op(in, ct_call_is_varying(in->joined.call));
 	op.vague = op.op.state == CT_STATE_RETURNED || op.op.state == CT_STATE_STARTED;
 	/* what is unfinished is kept already */
 	if (op.op.state == CT_STATE_ENTERED || (op.vague && in->open))
@@ -144,7 +169,7 @@ static int is_in(const struct ct_gather *g, uint32_t process)
 	if (g->channels && ct_hang_channels_want(g->channels, process))
 		return 1;
 	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
-		if (k->process == process && g->wants[k->comm->index].to)
+		if (k->process == process && g->wants[ct_gather_number(g, k->comm)].to)
 			return 1;
 	}
 	return 0;
@@ -154,7 +179,7 @@ int ct_gather_again(struct ct_gather *g, struct ct_err *err)
 {
 	int st = CT_OK;
 
-	g->wants = calloc(g->model->comms.n + 1u, sizeof(*g->wants));
+	g->wants = calloc(g->n_orders + 1u, sizeof(*g->wants));
 	if (!g->wants)
 		return CT_NOMEM;
 	if (!find_wants(g, g->wants) &&

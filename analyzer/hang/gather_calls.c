@@ -131,6 +131,6 @@ int ct_gather_error(void *arg, const struct ct_stream *stream, uint32_t process,
 			: ct_arena_printf(g->memory, "%s: result %d", call ? call : "?",
 					  rec->result);
 	p->error_ns = rec->told_ns;
-	p->error_comm = kept ? kept->comm->index : UINT32_MAX;
+	p->error_comm = kept ? kept->comm : NULL;
 	return p->error ? CT_OK : CT_NOMEM;
 }

@@ -2,6 +2,7 @@
 /* The communicators of a case: the model's, and those that calls tell of which none of their members was seen to have made. */
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/hang/gather.h"
 
@@ -31,9 +32,9 @@ static uint32_t index_of(const struct ct_gather *g, const struct ct_host_rec *re
 	const struct ct_comm *comm = ct_comms_get(&g->model->comms, rec->key, rec->nranks);
 
 	if (comm)
-		return comm->index;
+		return ct_gather_number(g, comm);
 	comm = ct_comms_get(&g->told, rec->key, rec->nranks);
-	for (uint32_t i = g->model->comms.n; comm && i < g->n_comms; i++)
+	for (uint32_t i = g->n_orders; comm && i < g->n_comms; i++)
 		if (g->comms[i] == comm)
 			return i;
 	return UINT32_MAX;
@@ -51,11 +52,10 @@ int ct_gather_list_comms(struct ct_gather *g)
 	for (uint32_t i = 0; i < g->n_calls && st == CT_OK; i++)
 		if (is_told(&g->calls[i].rec))
 			st = take_told(g, &g->calls[i]);
-	g->comms = calloc((size_t)known->n + g->told.n + 1, sizeof(*g->comms));
-	if (st != CT_OK || !g->comms)
+	if (st != CT_OK ||
+	    ct_grow(&g->comms, &g->cap_comms, g->n_orders + g->told.n, sizeof(*g->comms)))
 		return CT_NOMEM;
-	for (uint32_t i = 0; i < known->n; i++)
-		g->comms[g->n_comms++] = known->all[i];
+	g->n_comms = g->n_orders;
 	for (uint32_t i = 0; i < g->told.n; i++) {
 		const struct ct_comm *told = g->told.all[i];
 

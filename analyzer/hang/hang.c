@@ -6,6 +6,7 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/clock/collect.h"
+#include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/gather.h"
 
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
@@ -63,14 +64,14 @@ static int say_death(struct ct_hang_verdict *v, const struct ct_hang_rank *first
 	if (v->n_ranks == 1)
 		v->sentence = ct_arena_printf(
 			memory,
-			"rank %d died (%s) %s after the run began; nobody was seen to wait for it",
-			first->rank, how, ct_text_ns(first->ended_ns).s);
+			"rank %s died (%s) %s after the run began; nobody was seen to wait for it",
+			ct_text_rank(first->rank).s, how, ct_text_ns(first->ended_ns).s);
 	else
 		v->sentence = ct_arena_printf(memory,
-					      "rank %d and %u others died (%s), as far as it can "
+					      "rank %s and %u others died (%s), as far as it can "
 					      "be told at the same time; nobody "
 					      "was seen to wait for them",
-					      first->rank, v->n_ranks - 1, how);
+					      ct_text_rank(first->rank).s, v->n_ranks - 1, how);
 	return v->sentence ? CT_OK : CT_NOMEM;
 }
 
@@ -142,29 +143,30 @@ int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err
 
 /* ---- a run ---- */
 
+/* With several hosts the same reading synchronizes their clocks, for which it matches operations. */
 static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_attempts *attempts,
-		    int attempt, struct ct_stream *stream, struct ct_err *err)
+		    int attempt, struct ct_clock_log *clocks, struct ct_stream *stream,
+		    struct ct_err *err)
 {
-	struct ct_observer observer;
-	const struct ct_stream_options options = {
-		.observers = &observer,
-		.n_observers = 1,
-		.only_ops = 1,
-	};
+	struct ct_observer observers[2];
+	struct ct_stream_options options = { .observers = observers };
 
-	ct_hang_observe(log, &observer);
+	if (clocks)
+		ct_clock_log_observe(clocks, &observers[options.n_observers++]);
+	ct_hang_observe(log, &observers[options.n_observers++]);
+	options.only_matched = clocks != NULL;
+	options.only_ops = clocks == NULL;
 	return ct_stream_run(stream, run, attempts, attempt, &options, err);
 }
 
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
 {
-	static const struct ct_stream_options quietly = { .observers = NULL };
 	int attempt = options ? options->attempt : -1;
 	struct ct_gather *log = ct_hang_log_new(options, memory);
 	struct ct_stream *stream = calloc(1, sizeof(*stream));
 	struct ct_attempts attempts = { 0 };
-	struct ct_clocks *clocks = NULL;
+	struct ct_clock_log *clocks = NULL;
 	int st = log && stream ? ct_attempts_find(run, &attempts) : CT_NOMEM;
 
 	if (st == CT_OK && attempt >= attempts.n_attempts)
@@ -173,10 +175,9 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 	if (attempt < 0)
 		attempt = attempts.n_attempts - 1;
 	if (st == CT_OK)
-		st = ct_clocks_of_run(run, &attempts, attempt, &quietly, &clocks, err);
-	attempts.clocks = clocks;
+		st = ct_clock_log_new(run, &attempts, attempt, &clocks);
 	if (st == CT_OK)
-		st = read_run(log, run, &attempts, attempt, stream, err);
+		st = read_run(log, run, &attempts, attempt, clocks, stream, err);
 	if (st == CT_OK)
 		st = ct_hang_judge(log, out, err);
 	ct_hang_log_free(log);
@@ -184,6 +185,6 @@ int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *optio
 		ct_stream_fini(stream);
 	free(stream);
 	ct_attempts_fini(&attempts);
-	ct_clocks_free(clocks);
+	ct_clocks_free(ct_clock_log_free(clocks));
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

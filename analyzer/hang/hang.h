@@ -9,8 +9,8 @@
 /* As ct_hang_collect(), with the result: what `hang` and the report say. */
 int ct_hang_judge(struct ct_gather *log, struct ct_hang_run **out, struct ct_err *err);
 
-/* The same with a reading of its own, and of several hosts one before it that relates their clocks; `options` may be NULL. 0;
- * CT_NOMEM; CT_IO; CT_NOTFOUND (no such attempt). */
+/* The same with a reading of its own, which also synchronizes the clocks of several hosts; `options` may be NULL. 0; CT_NOMEM;
+ * CT_IO; CT_NOTFOUND (no such attempt). */
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err);
 

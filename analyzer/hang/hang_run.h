@@ -3,8 +3,8 @@
 #ifndef CT_HANG_RUN_H
 #define CT_HANG_RUN_H
 
-#include "analyzer/hang/diagnose.h"
 #include "analyzer/hang/hang_case.h"
+#include "analyzer/hang/hang_result.h"
 #include "analyzer/load/stacks.h"
 #include "analyzer/model/exit_order.h"
 
@@ -57,6 +57,7 @@ struct ct_hang_messages {
 	uint64_t equal;		 /* proved to be the same on both ends */
 	uint64_t differ,
 		unequal; /* channels with a message that is not; with more sent than received, or fewer */
+	uint64_t unknown; /* channels of which it is not known of all that both ends began */
 	uint64_t left_out[CT_HANG_LEFT_OUT]; /* sends and receives, by reason */
 	struct ct_hang_pair *
 		pairs; /* those that differ or are unequal, the former first; CT_HANG_PAIRS at most */

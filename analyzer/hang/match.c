@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/hang/match.h"
 
+#include "analyzer/order/uneven_inputs.h"
 #include "trace/ops.h"
 #include "trace/status.h"
-
-/* Numbers behind the first difference that are compared to see whether one was left out or is too many. */
-#define CT_SHIFT_OPS 8u
 
 /* CT_HANG_CODES: no field. */
 static enum ct_hang_code code_of(enum ct_mismatch_field field)
@@ -28,166 +26,321 @@ static const struct ct_hang_op *part(const struct ct_hang_index *ix,
 	return &ix->c->ops[ix->parts[i->first + at]];
 }
 
-/* Parts of one instance. */
-struct parts {
+/* ---- a communicator as order/ takes it ---- */
+
+struct view {
 	const struct ct_hang_index *ix;
-	const struct ct_hang_instance *i;
+	uint32_t of;	     /* communicator */
+	uint32_t first, end; /* its collectives */
+	uint64_t done;	     /* the last that all have finished, as far as it is listed */
+	struct ct_comm comm;
+	struct ct_member *members;
+	struct ct_orders orders;
+	struct ct_order *order; /* orders' */
+	uint8_t *set;		/* by rank in it */
 };
 
-static int agree_on(const void *arg, uint32_t a, uint32_t b)
+static uint64_t done_by_all(const struct view *v)
 {
-	const struct parts *p = arg;
+	const struct ct_hang_index *ix = v->ix;
+	uint64_t least = UINT64_MAX;
 
-	return !ct_order_differ(ct_hang_called_by(p->ix, p->i, a),
-				ct_hang_called_by(p->ix, p->i, b));
+	for (uint32_t m = ix->member_first[v->of]; m < ix->member_first[v->of + 1]; m++)
+		if (ix->members[m].has_last && ix->members[m].last < least)
+			least = ix->members[m].last;
+	for (uint32_t at = v->first; at < v->end && ix->instances[at].seq <= least; at++)
+		for (uint32_t k = 0; k < ix->instances[at].n; k++)
+			if (part(ix, &ix->instances[at], k)->state != CT_STATE_FINISHED)
+				return ix->instances[at].seq ? ix->instances[at].seq - 1 : 0;
+	return least;
 }
 
-static int signature_differs(const struct ct_order_call *a, const struct ct_order_call *b)
+/* Is how far it came known? */
+static int is_known(const struct ct_hang_index *ix, const struct ct_hang_member *m)
 {
-	return ct_order_differ(a, b) || ct_order_other_site(a, b);
+	const struct ct_hang_rank *r = m->rank == CT_HANG_NONE ? NULL : &ix->c->ranks[m->rank];
+
+	return r && r->life != CT_LIFE_NO_TRACE && !r->cut &&
+	       (r->records_until_ns == CT_UNKNOWN || r->last_sign_ns == CT_UNKNOWN ||
+		r->records_until_ns >= r->last_sign_ns);
 }
 
-/* How many numbers from instance `at` on agree if those of `a` are compared with those of `b`, `ahead` (0 or 1) numbers later; -1 if
- * one does not, 0 if no number is on record for both. */
-static int agree_shifted(const struct ct_hang_index *ix, uint32_t at, uint32_t a, uint32_t b,
-			 uint32_t ahead)
+static int open_view(struct view *v, const struct ct_hang_index *ix, uint32_t comm)
 {
-	const struct ct_hang_instance *i = &ix->instances[at];
-	uint32_t end = ix->instance_first[i->comm + 1];
-	int n = 0;
+	uint32_t n = ix->c->comms[comm].n;
 
-	for (uint32_t k = at; k + ahead < end && k < at + CT_SHIFT_OPS; k++) {
-		const struct ct_hang_instance *here = &ix->instances[k], *next = here + ahead;
-		uint32_t x, y;
+	*v = (struct view){ .ix = ix, .of = comm, .comm.nranks = n };
+	v->first = v->end = ix->instance_first[comm];
+	while (v->end < ix->instance_first[comm + 1] && !ix->instances[v->end].p2p)
+		v->end++;
+	v->done = done_by_all(v);
+	v->set = ct_arena_calloc(ix->arena, n, 1);
+	v->comm.seats = ct_arena_calloc(ix->arena, n, sizeof(*v->comm.seats));
+	v->comm.reached = ct_arena_calloc(ix->arena, n, sizeof(*v->comm.reached));
+	v->members = ct_arena_calloc(ix->arena, n, sizeof(*v->members));
+	if (!v->set || !v->comm.seats || !v->comm.reached || !v->members)
+		return CT_NOMEM;
+	for (uint32_t m = ix->member_first[comm]; m < ix->member_first[comm + 1]; m++) {
+		const struct ct_hang_member *member = &ix->members[m];
 
-		if (next->p2p || next->seq != here->seq + ahead)
-			break;
-		x = ct_hang_part(ix, here, a, 0);
-		y = ct_hang_part(ix, next, b, 0);
-		if (x == CT_HANG_NONE || y == CT_HANG_NONE)
+		if (!is_known(ix, member))
 			continue;
-		if (signature_differs(&ix->called[x], &ix->called[y]))
-			return -1;
-		n++;
+		v->comm.n_known++;
+		v->comm.seats[member->seat] = member->rank + 1;
+		v->comm.reached[member->seat] = member->has_last ? member->last + 1 : 0;
 	}
-	return n;
-}
-
-/* The last time that `rank` called what it calls at instance `at`, did it call then what `other` calls here? */
-static int is_usual_next(const struct ct_hang_index *ix, uint32_t at, uint32_t rank, uint32_t other)
-{
-	const struct ct_hang_instance *i = &ix->instances[at];
-	const struct ct_order_call *here = &ix->called[ct_hang_part(ix, i, rank, 0)];
-	const struct ct_order_call *next = &ix->called[ct_hang_part(ix, i, other, 0)];
-	uint32_t first = ix->instance_first[i->comm];
-
-	for (uint32_t k = at; k-- > first + 1;) {
-		uint32_t x = ct_hang_part(ix, &ix->instances[k - 1], rank, 0);
-		uint32_t y = ct_hang_part(ix, &ix->instances[k], rank, 0);
-
-		if (x != CT_HANG_NONE && y != CT_HANG_NONE &&
-		    !signature_differs(&ix->called[x], here))
-			return !signature_differs(&ix->called[y], next);
-	}
-	return 0;
-}
-
-/* Was one left out, or called too often? Where calls alternate, both explain the same records, and neither is told alone. */
-static void explain(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_mismatch *m)
-{
-	uint32_t odd = ix->c->ops[m->odd].rank, other = ix->c->ops[m->usual].rank;
-	int skipped = agree_shifted(ix, at, odd, other, 1);
-	int extra = agree_shifted(ix, at, other, odd, 1);
-	int may_skip = skipped > 0 || (!skipped && is_usual_next(ix, at, other, odd));
-	int may_extra = extra > 0 || (!extra && is_usual_next(ix, at, odd, other));
-
-	m->both = may_skip && may_extra;
-	if (skipped > 0 && !m->both)
-		m->code = CT_HANG_IS_SKIPPED_OP;
-	else if (extra > 0 && !m->both)
-		m->code = CT_HANG_IS_EXTRA_OP;
-}
-
-static int describe(const struct ct_hang_index *ix, uint32_t at, struct ct_hang_mismatch **found)
-{
-	const struct ct_hang_instance *i = &ix->instances[at];
-	struct ct_hang_mismatch *m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
-	uint32_t agree, usual = ct_order_vote(i->n, agree_on, &(struct parts){ ix, i }, &agree);
-
-	if (!m)
-		return CT_NOMEM;
-	m->culprits = ct_arena_calloc(ix->arena, i->n, sizeof(*m->culprits));
-	if (!m->culprits)
-		return CT_NOMEM;
-	m->instance = at;
-	m->tie = 2 * (uint64_t)agree <= i->n;
-	m->usual = ix->parts[i->first + usual];
-	m->code = CT_HANG_CODES;
-	for (uint32_t k = 0; k < i->n; k++) {
-		enum ct_hang_code code = code_of(ct_order_differ(ct_hang_called_by(ix, i, usual),
-								 ct_hang_called_by(ix, i, k)));
-
-		if (code != CT_HANG_CODES && m->code == CT_HANG_CODES) {
-			m->code = code;
-			m->odd = ix->parts[i->first + k];
-		}
-		if (m->tie || code != CT_HANG_CODES)
-			m->culprits[m->n_culprits++] = part(ix, i, k)->rank;
-	}
-	*found = m;
-	if (m->tie || m->code == CT_HANG_CODES)
-		return CT_OK;
-	/* What goes on alike afterwards was only bent. */
-	if (at + 1 >= ix->instance_first[i->comm + 1] ||
-	    agree_shifted(ix, at + 1, ix->c->ops[m->odd].rank, ix->c->ops[m->usual].rank, 0) <= 0)
-		explain(ix, at, m);
 	return CT_OK;
 }
 
-/* The highest number up to which all whose ops are on record have finished. */
-static uint64_t finished_by_all(const struct ct_hang_index *ix, uint32_t comm, int *any)
+static uint32_t seat_of(const struct view *v, uint32_t op)
 {
-	uint64_t least = UINT64_MAX;
+	return v->ix->members[v->ix->member_of[op]].seat;
+}
 
-	*any = 1;
-	for (uint32_t m = ix->member_first[comm]; m < ix->member_first[comm + 1]; m++)
-		if (ix->members[m].has_last && ix->members[m].last < least)
-			least = ix->members[m].last;
-	for (uint32_t at = ix->instance_first[comm]; at < ix->instance_first[comm + 1]; at++) {
-		const struct ct_hang_instance *i = &ix->instances[at];
+static int note(struct view *v, const struct ct_hang_instance *i)
+{
+	struct ct_instance instance = { .comm = &v->comm,
+					.seq = i->seq,
+					.src = -1,
+					.dst = -1,
+					.n_expected = v->comm.nranks,
+					.members = v->members };
+	int has_graph = 0;
 
-		if (i->p2p || i->seq > least)
-			break;
-		for (uint32_t k = 0; k < i->n; k++) {
-			if (part(ix, i, k)->state == CT_STATE_FINISHED)
-				continue;
-			*any = i->seq > 0;
-			return i->seq - 1;
-		}
+	for (uint32_t k = 0; k < i->n && instance.n < v->comm.nranks; k++) {
+		const struct ct_order_call *call = ct_hang_called_by(v->ix, i, k);
+
+		has_graph |= call->op == CT_OP_GraphLaunch;
+		v->members[instance.n++] = (struct ct_member){
+			.index = seat_of(v, v->ix->parts[i->first + k]),
+			.site = call->site,
+			.count = call->count,
+			.bytes = call->bytes,
+			.root = call->root,
+			.op = call->op,
+			.dtype = call->dtype,
+			.redop = call->redop,
+			.varying = call->varying,
+			.state = (uint8_t)part(v->ix, i, k)->state
+		};
 	}
-	return least;
+	if (has_graph && ct_orders_graph(&v->orders, &v->comm) != CT_OK)
+		return CT_NOMEM;
+	return ct_order_note(v->order, &instance) < 0 ? CT_NOMEM : CT_OK;
+}
+
+/* The calls around the trouble at `seq`; UINT64_MAX: where the first of them stopped. */
+static int lay_out(struct view *v, uint64_t seq)
+{
+	int st = CT_OK;
+
+	ct_orders_fini(&v->orders);
+	ct_orders_init(&v->orders, 0);
+	v->order = ct_orders_get(&v->orders, &v->comm);
+	if (!v->order)
+		return CT_NOMEM;
+	ct_order_trouble(v->order, seq);
+	ct_orders_ended(&v->orders);
+	for (uint32_t at = v->first; at < v->end && st == CT_OK; at++)
+		st = note(v, &v->ix->instances[at]);
+	return st;
+}
+
+/* ---- what order/ says of it ---- */
+
+static int differs(const struct ct_hang_index *ix, const struct ct_hang_instance *i)
+{
+	for (uint32_t k = 1; k < i->n; k++)
+		if (ct_order_differ(ct_hang_called_by(ix, i, 0), ct_hang_called_by(ix, i, k)))
+			return 1;
+	return 0;
+}
+
+/* From `seq` on; v->end: none. */
+static uint32_t first_difference(const struct view *v, uint64_t seq)
+{
+	uint32_t at = v->first;
+
+	while (at < v->end &&
+	       (v->ix->instances[at].seq < seq || !differs(v->ix, &v->ix->instances[at])))
+		at++;
+	return at;
+}
+
+static int agree_on(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct ct_order_call *const *calls = arg;
+
+	return !ct_order_differ(calls[a], calls[b]);
+}
+
+/* More different calls than order/ tells apart: most may still have made one of them. */
+static int by_vote(struct view *v, uint32_t at, struct ct_apart *apart)
+{
+	const struct ct_hang_instance *i = &v->ix->instances[at];
+	const struct ct_order_call **calls = ct_arena_calloc(v->ix->arena, i->n, sizeof(*calls));
+	uint32_t usual, agree;
+
+	if (!calls)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < i->n; k++)
+		calls[k] = ct_hang_called_by(v->ix, i, k);
+	usual = ct_order_vote(i->n, agree_on, calls, &agree);
+	*apart = (struct ct_apart){ .seq = i->seq,
+				    .clash = i->seq,
+				    .has_minority = 2 * (uint64_t)agree > i->n,
+				    .is_sure = 2 * (uint64_t)agree > v->comm.nranks,
+				    .n_usual = agree,
+				    .n_odd = i->n - agree,
+				    .n_unseen = v->comm.nranks - i->n };
+	for (uint32_t k = 0; k < i->n; k++) {
+		enum ct_mismatch_field field = ct_order_differ(calls[usual], calls[k]);
+
+		v->set[seat_of(v, v->ix->parts[i->first + k])] = field ? CT_APART_ODD
+								       : CT_APART_USUAL;
+		apart->field = apart->field ? apart->field : field;
+	}
+	return CT_OK;
+}
+
+static int by_call(struct view *v, uint32_t at, struct ct_apart *apart)
+{
+	uint64_t instances = 0;
+
+	for (uint32_t k = at; k < v->end; k++)
+		instances += (uint64_t)differs(v->ix, &v->ix->instances[k]);
+	if (lay_out(v, v->ix->instances[at].seq) != CT_OK)
+		return CT_NOMEM;
+	if (ct_apart_by_call(v->order, v->ix->instances[at].seq, instances, v->set, apart))
+		return CT_OK;
+	return by_vote(v, at, apart);
+}
+
+/* 1: apart and v->set tell; 0: there is nothing to tell; CT_NOMEM. */
+static int find(struct view *v, struct ct_apart *apart)
+{
+	uint32_t first = first_difference(v, 0), open;
+
+	if (first < v->end) {
+		if (by_call(v, first, apart) != CT_OK)
+			return CT_NOMEM;
+		if (apart->by)
+			return 1;
+	}
+	/* what all have gone past was only bent, unless it goes on */
+	open = first_difference(v, v->done);
+	if (open < v->end) {
+		while (open > first && differs(v->ix, &v->ix->instances[open - 1]))
+			open--;
+		return open == first || by_call(v, open, apart) == CT_OK ? 1 : CT_NOMEM;
+	}
+	if (lay_out(v, UINT64_MAX) != CT_OK)
+		return CT_NOMEM;
+	return v->order->trouble != UINT64_MAX && ct_uneven_apart(v->order, v->set, apart);
+}
+
+/* ---- in the words of a verdict ---- */
+
+static uint32_t instance_at(const struct view *v, uint64_t seq)
+{
+	uint32_t at = v->first;
+
+	while (at < v->end && v->ix->instances[at].seq != seq)
+		at++;
+	return at;
+}
+
+/* The first part of one of the set; NONE. */
+static uint32_t part_of_set(const struct view *v, uint32_t at, enum ct_apart_set set)
+{
+	const struct ct_hang_instance *i = &v->ix->instances[at];
+
+	for (uint32_t k = i->first; k < i->first + i->n; k++)
+		if (v->set[seat_of(v, v->ix->parts[k])] == set)
+			return v->ix->parts[k];
+	return CT_HANG_NONE;
+}
+
+static int name_culprits(const struct view *v, struct ct_hang_mismatch *m)
+{
+	const struct ct_hang_index *ix = v->ix;
+
+	m->culprits = ct_arena_calloc(ix->arena, v->comm.nranks, sizeof(*m->culprits));
+	for (uint32_t k = ix->member_first[v->of]; m->culprits && k < ix->member_first[v->of + 1];
+	     k++) {
+		const struct ct_hang_member *member = &ix->members[k];
+
+		if (member->rank != CT_HANG_NONE &&
+		    (v->set[member->seat] == CT_APART_ODD ||
+		     (m->tie && v->set[member->seat] == CT_APART_USUAL)))
+			m->culprits[m->n_culprits++] = member->rank;
+	}
+	return m->culprits ? CT_OK : CT_NOMEM;
+}
+
+static int tell_sites(const struct view *v, struct ct_hang_mismatch *m)
+{
+	const struct ct_hang_index *ix = v->ix;
+	struct ct_hang_divergence *d = ct_arena_calloc(ix->arena, 1, sizeof(*d));
+
+	if (!d)
+		return CT_NOMEM;
+	d->ranks = ct_arena_calloc(ix->arena, v->comm.nranks, sizeof(*d->ranks));
+	if (!d->ranks)
+		return CT_NOMEM;
+	for (uint32_t k = ix->member_first[v->of]; k < ix->member_first[v->of + 1]; k++)
+		if (ix->members[k].rank != CT_HANG_NONE &&
+		    v->set[ix->members[k].seat] == CT_APART_ODD)
+			d->ranks[d->n_ranks++] = ix->c->ranks[ix->members[k].rank].rank;
+	d->seq = m->apart.site_seq;
+	d->site = m->apart.odd_site->text;
+	d->usual_site = m->apart.usual_site->text;
+	d->more = !m->apart.by ? 0 : m->apart.how == CT_APART_EXTRA ? 1 : -1;
+	m->divergence = d;
+	return CT_OK;
+}
+
+/* 1; 0: what is listed contradicts itself, as one rank that calls two things under one number; CT_NOMEM. */
+static int describe(const struct view *v, struct ct_hang_mismatch *m)
+{
+	const struct ct_apart *a = &m->apart;
+	int is_shift = a->by && a->has_minority;
+
+	m->tie = !a->has_minority;
+	m->code = is_shift ? a->how == CT_APART_EXTRA ? CT_HANG_IS_EXTRA_OP : CT_HANG_IS_SKIPPED_OP
+		  : a->field ? code_of(a->field)
+			     : CT_HANG_IS_MISMATCH_OP;
+	m->instance = instance_at(v, is_shift || a->clash == UINT64_MAX ? a->seq : a->clash);
+	if (m->instance == v->end)
+		return 0;
+	m->usual = part_of_set(v, m->instance, CT_APART_USUAL);
+	m->odd = part_of_set(v, m->instance, CT_APART_ODD);
+	if (m->usual == CT_HANG_NONE || m->odd == CT_HANG_NONE)
+		return 0;
+	if ((a->has_sites && tell_sites(v, m) != CT_OK) || name_culprits(v, m) != CT_OK)
+		return CT_NOMEM;
+	return 1;
 }
 
 int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_mismatch **found)
 {
-	int any;
-	uint64_t done = finished_by_all(ix, comm, &any);
+	struct ct_hang_mismatch *m = ct_arena_calloc(ix->arena, 1, sizeof(*m));
+	struct view v;
+	int st = m ? open_view(&v, ix, comm) : CT_NOMEM;
 
 	*found = NULL;
-	for (uint32_t at = ix->instance_first[comm]; at < ix->instance_first[comm + 1]; at++) {
-		const struct ct_hang_instance *i = &ix->instances[at];
-
-		if (i->p2p)
-			break;
-		if (any && i->seq < done) /* all went past it */
-			continue;
-		for (uint32_t k = 1; k < i->n; k++)
-			if (ct_order_differ(ct_hang_called_by(ix, i, 0),
-					    ct_hang_called_by(ix, i, k)))
-				return describe(ix, at, found);
-	}
-	return CT_OK;
+	if (st != CT_OK)
+		return st;
+	st = find(&v, &m->apart);
+	if (st > 0)
+		st = describe(&v, m);
+	if (st > 0)
+		*found = m;
+	ct_orders_fini(&v.orders);
+	return st < 0 ? st : CT_OK;
 }
+
+/* ---- messages ---- */
 
 enum ct_hang_code ct_hang_message_between(unsigned backend, const struct ct_hang_op *send,
 					  const struct ct_hang_op *recv)

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.h — where the ranks of a communicator called different things as the same op, and from different places. For the files
- * of hang/ only. Pure but for the arena. */
+/* match.h — where the ranks of a communicator called different things: the judgement of order/ on what is listed of them. For
+ * the files of hang/ only. Pure but for the arena. */
 #ifndef CT_HANG_MATCH_H
 #define CT_HANG_MATCH_H
 
-#include "analyzer/hang/diagnose.h"
+#include "analyzer/hang/hang_result.h"
 #include "analyzer/hang/index.h"
+#include "analyzer/order/divergence.h"
 
-/* The first instance of a communicator on which its ranks disagree, or a message whose ends do. */
+/* How the ranks of a communicator came apart, or a message whose ends disagree. */
 struct ct_hang_mismatch {
 	enum ct_hang_code code;
-	uint32_t instance;
-	uint32_t *culprits; /* ranks (index), ascending: the fewer, or all if there are as many of both */
+	uint32_t instance; /* where it began: what comes before it is not about that */
+	uint32_t *culprits; /* ranks (index), ascending: the odd ones, or all where it cannot be told which are right */
 	uint32_t n_culprits;
-	uint32_t usual, odd; /* ops: one of the most and one of the fewer */
-	int tie;	     /* nobody can say who is right */
-	int both; /* the odd ones left one operation out or called one more: the records fit both */
+	uint32_t usual, odd;			     /* ops of the one and of the other */
+	int tie;				     /* it cannot be told which are right */
+	struct ct_apart apart;			     /* of a communicator */
+	const struct ct_hang_divergence *divergence; /* what its sites tell; NULL: nothing */
 };
 
-/* The first of `comm` that may be why it hangs: one that all have gone past is none, though they disagreed. *found NULL:
- * there is none. 0 or CT_NOMEM. */
+/* Why `comm` may hang: operations that were left out or called too often, wherever that began, or else the first difference
+ * that not all have gone past. *found NULL: there is none. 0 or CT_NOMEM. */
 int ct_hang_match(const struct ct_hang_index *ix, uint32_t comm, struct ct_hang_mismatch **found);
 
 /* In what the ends of a message contradict each other, as far as their library demands that they agree: in NCCL count and type; in
@@ -30,10 +32,5 @@ enum ct_hang_code ct_hang_message_between(unsigned backend, const struct ct_hang
 /* The ends of a message disagree in size. As above. */
 int ct_hang_match_message(const struct ct_hang_index *ix, uint32_t instance,
 			  struct ct_hang_mismatch **found);
-
-/* Before instance `upto` of its communicator: the first op that all called alike and some from another place, and from
- * then on. As above. */
-int ct_hang_diverge(const struct ct_hang_index *ix, uint32_t upto,
-		    const struct ct_hang_divergence **found);
 
 #endif

@@ -39,12 +39,14 @@ struct ct_hang_kept {
 	uint32_t n_open, cap_open, skipped_open;
 	struct ct_hang_kept_op *wanted; /* a second reading's */
 	uint32_t n_wanted, cap_wanted;
-	struct ct_order_blocks sums; /* of collectives, while its process is read */
+	struct ct_order_blocks sums; /* of collectives, until all processes up to its own were read */
 	struct ct_hang_kept_op *messages;
 	uint32_t n_messages, cap_messages, hand;
 	uint64_t from_any;  /* receives of which nobody knows whose message they got, or will get */
 	uint64_t displaced; /* channels of which nothing is known any more */
-	struct ct_table by_channel; /* -> place in messages + 1 */
+	struct ct_table by_channel;  /* -> place in messages + 1 */
+	struct ct_hang_class *class; /* the gatherer's, of its latest operation that ended ... */
+	unsigned class_op;	     /* ... and which that was */
 };
 
 /* Take in one op of it. 0 or CT_NOMEM. */

@@ -67,9 +67,10 @@ static const char *say_waiting(const struct ct_say *s, const char *in)
 	if (!n)
 		return *more ? more : "nobody else is known to wait for it";
 	if (is_message(s->w, s->root->met))
-		return ct_arena_printf(a, "rank %d has waited in %s%s%s",
-				       s->w->ix->c->ranks[s->w->ix->c->ops[s->v->op].rank].rank,
-				       ct_say_op(s->w->ix, s->v->op), since, more);
+		return ct_arena_printf(
+			a, "rank %s has waited in %s%s%s",
+			ct_text_rank(s->w->ix->c->ranks[s->w->ix->c->ops[s->v->op].rank].rank).s,
+			ct_say_op(s->w->ix, s->v->op), since, more);
 	return ct_arena_printf(a, "%" PRIu32 " of %s%" PRIu32 " ranks %s waited in %s%s%s", n,
 			       in ? "" : "its ", all, n == 1 ? "has" : "have", in ? in : "it",
 			       since, more);
@@ -121,7 +122,7 @@ static const char *say_what(const struct ct_say *s)
 struct word {
 	const char *name, *text;
 };
-#define CT_WORDS 6u
+#define CT_WORDS 7u
 
 /* `pattern` with its words filled in; NULL: out of memory. */
 static const char *fill(struct ct_arena *a, const char *pattern, const struct word *words)
@@ -160,10 +161,12 @@ int ct_say_sentence(const struct ct_say *s)
 {
 	struct ct_arena *a = s->w->ix->arena;
 	const char *met = s->root->met == CT_HANG_NONE ? NULL : ct_say_node(s->w, s->root->met);
+	int undecided = s->root->tie || ct_wait_kind(s->w, s->root->nodes[0]) == CT_NODE_MISMATCHED;
 	const char *pattern = patterns[s->root->code];
 	const struct word words[CT_WORDS] = {
 		{ "{who}", ct_say_indices(s->w->ix, s->root->ranks, s->root->n_ranks) },
 		{ "{was}", s->root->n_ranks == 1 ? "is" : "are" },
+		{ "{self}", s->root->n_ranks == 1 ? "itself" : "themselves" },
 		{ "{op}", say_what(s) },
 		{ "{waiting}", say_waiting(s, NULL) },
 		{ "{waiting_in}", say_waiting(s, met ? met : "what it left open") },
@@ -173,7 +176,7 @@ int ct_say_sentence(const struct ct_say *s)
 	if (ct_say_is_stopped(s->w, s->root))
 		pattern = "{who} {was} stopped (SIGSTOP, Ctrl-Z or a debugger){more}; {waiting_in}";
 	s->v->sentence = fill(a,
-			      s->root->tie && s->root->code != CT_HANG_IS_NO_TRACE
+			      undecided && s->root->code != CT_HANG_IS_NO_TRACE
 				      ? "{who} do not agree on {op}{more}"
 				      : pattern,
 			      words);

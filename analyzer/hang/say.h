@@ -4,7 +4,7 @@
 #ifndef CT_HANG_SAY_H
 #define CT_HANG_SAY_H
 
-#include "analyzer/hang/diagnose.h"
+#include "analyzer/hang/hang_result.h"
 #include "analyzer/hang/roots.h"
 
 struct ct_say {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "analyzer/base/units.h"
 #include "analyzer/hang/say.h"
 
 /* Stations of a circle that are spelled out. */
@@ -112,10 +113,11 @@ const char *ct_say_circle(const struct ct_say *s)
 		if (ct_wait_rank(w, way[(k + 1) % n]) == rank)
 			continue;
 		what = say_own(w, in, rank);
-		text = what ? ct_arena_printf(
-				      ix->arena, "%srank %d waits in %s for rank %d",
-				      !said ? text : ct_arena_printf(ix->arena, "%s, ", text),
-				      ix->c->ranks[rank].rank, what, ix->c->ranks[next].rank)
+		text = what ? ct_arena_printf(ix->arena, "%srank %s waits in %s for rank %s",
+					      !said ? text
+						    : ct_arena_printf(ix->arena, "%s, ", text),
+					      ct_text_rank(ix->c->ranks[rank].rank).s, what,
+					      ct_text_rank(ix->c->ranks[next].rank).s)
 			    : NULL;
 		last = rank;
 		said++;

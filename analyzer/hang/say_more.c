@@ -8,27 +8,20 @@
 /* Less processor time than this in the time that a thread was looked at is none, ns. */
 #define CT_BUSY_NS 1000000ull
 
-static const char *more_of_divergence(const struct ct_say *s)
+/* Where sites show that they came apart before the ops that are told. */
+static const char *more_of_sites(const struct ct_say *s, const struct ct_hang_mismatch *m)
 {
-	const struct ct_hang_divergence *d = s->v->divergence;
+	const struct ct_hang_divergence *d = m->divergence;
 	struct ct_arena *a = s->w->ix->arena;
-	const char *who, *how = "";
+	const char *who;
 
-	if (!d)
+	if (!d || d->seq == s->w->ix->instances[m->instance].seq)
 		return "";
 	who = ct_say_ranks(a, d->ranks, d->n_ranks);
-	if (!who)
-		return NULL;
-	if (d->more)
-		how = ct_arena_printf(a, ": %s %s one op %s than the others", who,
-				      d->n_ranks == 1 ? "has" : "have",
-				      d->more > 0 ? "more" : "less");
-	if (d->both)
-		how = ct_arena_printf(a, ": either %s left one op out or called one more", who);
-	return how ? ct_arena_printf(a,
+	return who ? ct_arena_printf(a,
 				     "; call sites differ from #%" PRIu64
-				     " on (%s at %s, the others at %s)%s",
-				     d->seq, who, d->site, d->usual_site, how)
+				     " on (%s at %s, the others at %s)",
+				     d->seq, who, d->site, d->usual_site)
 		   : NULL;
 }
 
@@ -50,40 +43,80 @@ static const char *more_of_absent(const struct ct_say *s)
 				       r->host ? " on " : "", r->host ? r->host : "");
 	if (ct_wait_kind(w, node) == CT_NODE_LEFT)
 		return ct_arena_printf(a,
-				       "; rank %d takes leave (finalize, destroy) while the others "
+				       "; rank %s takes leave (finalize, destroy) while the others "
 				       "go on: an uneven number of steps?",
-				       r->rank);
+				       ct_text_rank(r->rank).s);
 	if (w->nodes[node].about != CT_HANG_NONE) {
 		text = ct_say_node(w, node);
 		text = text ? ct_arena_printf(a,
-					      "; rank %d is inside of %s with no operation of its "
+					      "; rank %s is inside of %s with no operation of its "
 					      "own under way",
-					      r->rank, text)
+					      ct_text_rank(r->rank).s, text)
 			    : NULL;
 	} else if (r->cpu_ns != CT_UNKNOWN) {
 		text = r->cpu_ns > CT_BUSY_NS
 			       ? ct_arena_printf(a,
-						 "; rank %d is busy in its own code (processor "
+						 "; rank %s is busy in its own code (processor "
 						 "time advances, %s)",
-						 r->rank, ct_text_ns(r->cpu_ns).s)
+						 ct_text_rank(r->rank).s, ct_text_ns(r->cpu_ns).s)
 			       : ct_arena_printf(a,
-						 "; rank %d uses no processor time: it sleeps or "
+						 "; rank %s uses no processor time: it sleeps or "
 						 "is blocked outside of communication",
-						 r->rank);
+						 ct_text_rank(r->rank).s);
 	}
 	if (text && last != CT_HANG_NONE) {
 		const char *op = ct_say_op(w->ix, last);
 
-		text = op ? ct_arena_printf(a, "%s; rank %d's last operation was %s", text, r->rank,
-					    op)
+		text = op ? ct_arena_printf(a, "%s; rank %s's last operation was %s", text,
+					    ct_text_rank(r->rank).s, op)
 			  : NULL;
 	}
 	if (text && r->life == CT_LIFE_DEAD && s->v->since_ns != CT_UNKNOWN &&
 	    r->ended_ns > s->v->since_ns)
-		text = ct_arena_printf(a, "%s; rank %d ended %s after that began (%s)", text,
-				       r->rank, ct_text_ns(r->ended_ns - s->v->since_ns).s,
+		text = ct_arena_printf(a, "%s; rank %s ended %s after that began (%s)", text,
+				       ct_text_rank(r->rank).s,
+				       ct_text_ns(r->ended_ns - s->v->since_ns).s,
 				       r->how_ended ? r->how_ended : "nobody saw how");
 	return text;
+}
+
+/* It is either of the two. */
+static const char *undecided(const struct ct_say *s, const struct ct_hang_mismatch *m)
+{
+	const struct ct_hang_index *ix = s->w->ix;
+	int odd = ix->c->ranks[ix->c->ops[m->odd].rank].rank;
+	int usual = ix->c->ranks[ix->c->ops[m->usual].rank].rank;
+	int is_extra = m->apart.how == CT_APART_EXTRA;
+
+	return ct_arena_printf(ix->arena,
+			       "; either rank %s called %" PRIu32 " more or rank %s left %s out",
+			       ct_text_rank(is_extra ? odd : usual).s, m->apart.by,
+			       ct_text_rank(is_extra ? usual : odd).s,
+			       m->apart.by == 1 ? "one" : "them");
+}
+
+/* How many operations, and how that shows. */
+static const char *more_of_shift(const struct ct_say *s, const struct ct_hang_mismatch *m)
+{
+	const struct ct_hang_op *ops = s->w->ix->c->ops;
+	struct ct_arena *a = s->w->ix->arena;
+	const char *many = "";
+
+	if (m->apart.is_either)
+		return ct_arena_printf(
+			a, "; either rank %s left out %s or it called %s once too often",
+			ct_text_rank(s->w->ix->c->ranks[ops[m->odd].rank].rank).s,
+			ct_op_name(ops[m->usual].op), ct_op_name(ops[m->odd].op));
+	if (m->tie && m->apart.by)
+		return undecided(s, m);
+	if (m->code != CT_HANG_IS_SKIPPED_OP && m->code != CT_HANG_IS_EXTRA_OP)
+		return "";
+	if (m->apart.by > 1)
+		many = ct_arena_printf(a, ", the first of %" PRIu32, m->apart.by);
+	return many ? ct_arena_printf(a, "%s%s%s", many,
+				      m->apart.may_be_earlier ? ", or one like it before" : "",
+				      m->apart.by_habit ? ", as it went the other times" : "")
+		    : NULL;
 }
 
 static const char *more_of_mismatch(const struct ct_say *s)
@@ -92,7 +125,7 @@ static const char *more_of_mismatch(const struct ct_say *s)
 	struct ct_arena *a = w->ix->arena;
 	uint32_t node = s->root->nodes[0], of = ct_wait_of(w, node);
 	const struct ct_hang_mismatch *m;
-	const char *odd, *usual, *both = "";
+	const char *odd, *usual, *shift, *sites;
 
 	if (ct_wait_kind(w, node) == CT_NODE_MISMATCH)
 		m = w->mismatches[of];
@@ -102,23 +135,18 @@ static const char *more_of_mismatch(const struct ct_say *s)
 		return "";
 	odd = ct_say_called(w->ix, m->odd);
 	usual = ct_say_called(w->ix, m->usual);
-	if (!odd || !usual)
+	shift = more_of_shift(s, m);
+	sites = more_of_sites(s, m);
+	if (!odd || !usual || !shift || !sites)
 		return NULL;
-	if (m->both)
-		both = ct_arena_printf(
-			a, "; either rank %d left out %s or it called %s once too often",
-			w->ix->c->ranks[w->ix->c->ops[m->odd].rank].rank,
-			ct_op_name(w->ix->c->ops[m->usual].op),
-			ct_op_name(w->ix->c->ops[m->odd].op));
-	if (!both)
-		return NULL;
-	return ct_arena_printf(a, ": rank %d called %s, rank %d %s%s%s",
-			       w->ix->c->ranks[w->ix->c->ops[m->odd].rank].rank, odd,
-			       w->ix->c->ranks[w->ix->c->ops[m->usual].rank].rank, usual,
-			       m->tie && !w->ix->instances[m->instance].p2p
-				       ? "; as many say the one as the other"
-				       : "",
-			       both);
+	return ct_arena_printf(
+		a, "%s: rank %s called %s, rank %s %s%s%s%s", *shift == ';' ? "" : shift,
+		ct_text_rank(w->ix->c->ranks[w->ix->c->ops[m->odd].rank].rank).s, odd,
+		ct_text_rank(w->ix->c->ranks[w->ix->c->ops[m->usual].rank].rank).s, usual,
+		!m->tie || w->ix->instances[m->instance].p2p ? ""
+		: m->apart.n_odd == m->apart.n_usual	     ? "; as many say the one as the other"
+						     : "; which of them are right cannot be told",
+		*shift == ';' ? shift : "", sites);
 }
 
 /* Two instances of the root that were issued in different order: the first two of different communicators. */
@@ -182,7 +210,8 @@ static const char *more_of_unmatched(const struct ct_say *s)
 	if (op == CT_HANG_NONE)
 		return "";
 	return what ? ct_arena_printf(
-			      ix->arena, "; rank %d %s: %s", ix->c->ranks[ix->c->ops[op].rank].rank,
+			      ix->arena, "; rank %s %s: %s",
+			      ct_text_rank(ix->c->ranks[ix->c->ops[op].rank].rank).s,
 			      ix->c->ops[op].op == CT_OP_Send
 				      ? "sent it another message, which was not received"
 				      : "waits for another message of it, which was not sent",
@@ -190,9 +219,25 @@ static const char *more_of_unmatched(const struct ct_say *s)
 		    : NULL;
 }
 
+/* Most have ended: then those that have not may be the odd ones. */
+static const char *more_of_ended(const struct ct_say *s)
+{
+	const struct ct_waiting *w = s->w;
+	const struct ct_hang_instance *i;
+
+	if (s->root->code != CT_HANG_IS_EXITED_RANK || s->root->met == CT_HANG_NONE ||
+	    ct_wait_kind(w, s->root->met) != CT_NODE_INSTANCE)
+		return "";
+	i = &w->ix->instances[ct_wait_of(w, s->root->met)];
+	if (i->p2p || 2 * (uint64_t)s->root->n_ranks < w->ix->c->comms[i->comm].n)
+		return "";
+	return s->v->n_victims == 1 ? ", or the one that waits made a step more"
+				    : ", or those that wait made a step more";
+}
+
 const char *ct_say_more(const struct ct_say *s)
 {
-	const char *text = "", *divergence, *unmatched = more_of_unmatched(s);
+	const char *text = "", *unmatched = more_of_unmatched(s);
 	const char *how = s->root->n_ranks == 1 ? s->w->ix->c->ranks[s->root->ranks[0]].how_ended
 						: NULL;
 
@@ -202,7 +247,8 @@ const char *ct_say_more(const struct ct_say *s)
 		break;
 	case CT_HANG_IS_DEAD_RANK:
 	case CT_HANG_IS_EXITED_RANK:
-		text = how ? ct_arena_printf(s->w->ix->arena, " (%s)", how) : "";
+		text = ct_arena_printf(s->w->ix->arena, "%s%s%s%s", how ? " (" : "", how ? how : "",
+				       how ? ")" : "", more_of_ended(s));
 		break;
 	case CT_HANG_IS_ASYNC_ERROR:
 		text = more_of_error(s);
@@ -223,8 +269,5 @@ const char *ct_say_more(const struct ct_say *s)
 			text = ct_arena_printf(s->w->ix->arena, ": %s", text);
 		break;
 	}
-	divergence = more_of_divergence(s);
-	return text && divergence && unmatched
-		       ? ct_arena_printf(s->w->ix->arena, "%s%s%s", text, unmatched, divergence)
-		       : NULL;
+	return text && unmatched ? ct_arena_printf(s->w->ix->arena, "%s%s", text, unmatched) : NULL;
 }

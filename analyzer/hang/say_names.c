@@ -18,7 +18,7 @@ const char *ct_say_ranks(struct ct_arena *a, const int *ranks, uint32_t n)
 	if (n == 0)
 		return "no rank";
 	if (n == 1)
-		return ct_arena_printf(a, "rank %d", ranks[0]);
+		return ct_arena_printf(a, "rank %s", ct_text_rank(ranks[0]).s);
 	while (text && said < n && stretches < CT_STRETCHES) {
 		uint32_t end = said;
 		const char *before;
@@ -94,8 +94,8 @@ static const char *say_op(const struct ct_hang_index *ix, const struct ct_hang_o
 	if (op->comm < ix->c->n_comms && op->peer >= 0)
 		peer = ct_hang_at_seat(ix, op->comm, op->peer);
 	if (peer && peer->rank != CT_HANG_NONE)
-		end = ct_arena_printf(ix->arena, "%s rank %d", op->op == CT_OP_Send ? "to" : "from",
-				      ix->c->ranks[peer->rank].rank);
+		end = ct_arena_printf(ix->arena, "%s rank %s", op->op == CT_OP_Send ? "to" : "from",
+				      ct_text_rank(ix->c->ranks[peer->rank].rank).s);
 	else if (op->peer >= 0)
 		end = ct_arena_printf(ix->arena, "%s member %d",
 				      op->op == CT_OP_Send ? "to" : "from", op->peer);
@@ -120,8 +120,8 @@ static const char *say_any_send(const struct ct_hang_index *ix, const struct ct_
 
 	if (!comm || !tag)
 		return NULL;
-	return ct_arena_printf(ix->arena, "a Send to rank %d%s of %s",
-			       ix->c->ranks[recv->rank].rank, tag, comm);
+	return ct_arena_printf(ix->arena, "a Send to rank %s%s of %s",
+			       ct_text_rank(ix->c->ranks[recv->rank].rank).s, tag, comm);
 }
 
 const char *ct_say_other_end(const struct ct_hang_index *ix, uint32_t at)
@@ -203,7 +203,9 @@ const char *ct_say_node(const struct ct_waiting *w, uint32_t node)
 	case CT_NODE_MISMATCHED:
 		return ct_say_op(ix, ix->parts[ix->instances[of].first]);
 	case CT_NODE_MISMATCH:
-		return ct_say_op(ix, w->mismatches[of]->usual);
+		return ct_say_op(ix, w->mismatches[of]->code == CT_HANG_IS_EXTRA_OP
+					     ? w->mismatches[of]->odd
+					     : w->mismatches[of]->usual);
 	case CT_NODE_MEETING:
 		return say_call(ix, w->meetings[of].call);
 	case CT_NODE_HOST:

@@ -12,12 +12,19 @@ int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, 
 	return ct_order_blocks_add(sums, seq, what, ct_order_hash_at(seq, site));
 }
 
+void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq)
+{
+	if (!sums->unknown || seq + 1 < sums->unknown)
+		sums->unknown = seq + 1;
+}
+
 void ct_hang_order_init(struct ct_hang_order *order)
 {
 	*order = (struct ct_hang_order){ .issued = UINT64_MAX,
 					 .apart = UINT64_MAX,
 					 .site_apart = UINT64_MAX,
-					 .tail = UINT64_MAX };
+					 .tail = UINT64_MAX,
+					 .unknown = UINT64_MAX };
 }
 
 /* The first of two places, each from..to. */
@@ -65,6 +72,8 @@ int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums
 	int st;
 
 	order->members++;
+	if (sums->unknown && sums->unknown - 1 < order->unknown)
+		order->unknown = sums->unknown - 1;
 	if (sums->after < order->issued)
 		order->issued = sums->after;
 	if (!sums->n) {

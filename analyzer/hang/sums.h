@@ -18,6 +18,9 @@
  * CT_HANG_SUM_BLOCKS. 0 or CT_NOMEM. */
 int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, uint64_t site);
 
+/* It is not known how large that was: nothing is proved of it. */
+void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq);
+
 /* All members of a communicator so far. */
 struct ct_hang_order {
 	struct ct_order_blocks all; /* of each block those of who called most in it */
@@ -26,7 +29,8 @@ struct ct_hang_order {
 	uint64_t issued;	  /* by all of them, below this */
 	uint64_t apart, apart_to; /* the first block whose sums differ; UINT64_MAX: none */
 	uint64_t site_apart, site_apart_to; /* the same, of the places that they called it from */
-	uint64_t tail; /* from the block on that somebody has left off in; UINT64_MAX: none */
+	uint64_t tail;	  /* from the block on that somebody has left off in; UINT64_MAX: none */
+	uint64_t unknown; /* the first of which some member does not tell the size; UINT64_MAX: none */
 };
 
 void ct_hang_order_init(struct ct_hang_order *order);
@@ -34,11 +38,18 @@ void ct_hang_order_init(struct ct_hang_order *order);
 /* Hold one member against the others, and forget it (`sums` is as after fini). 0 or CT_NOMEM. */
 int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums);
 
+/* Operations of a communicator, or messages of a channel, that a second reading keeps: from .. to - 1; it takes place if any from
+ * `least` on is not kept. */
+struct ct_hang_want {
+	uint64_t from, to, least;
+};
+
 /* Below this number the sums alone prove that all members called the same, as far as `since`. */
 static inline uint64_t ct_hang_order_equal_to(const struct ct_hang_order *order)
 {
 	uint64_t to = order->apart < order->tail ? order->apart : order->tail;
 
+	to = to < order->unknown ? to : order->unknown;
 	return to < order->issued ? to : order->issued;
 }
 

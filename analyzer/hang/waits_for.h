@@ -6,7 +6,7 @@
 #ifndef CT_HANG_WAITS_FOR_H
 #define CT_HANG_WAITS_FOR_H
 
-#include "analyzer/hang/diagnose.h"
+#include "analyzer/hang/hang_result.h"
 #include "analyzer/hang/index.h"
 #include "analyzer/hang/match.h"
 

@@ -225,29 +225,9 @@ static int may_be_in_step(const struct sides *s, uint32_t at, uint32_t k, int wh
 	return instances < clashes + LEAST_FITS;
 }
 
-static void explain(const struct sides *s, uint32_t at, uint64_t instances, struct ct_apart *out)
-{
-	struct fit again = try(s, at + 1, 0, 0);
-
-	if (!again.contradicted && again.fits)
-		return;
-	for (uint32_t k = 1; k <= CT_APART_MOST && !out->by; k++) {
-		struct fit skipped = try(s, at, 0, k), extra = try(s, at, k, 0);
-		int is_skipped = holds(&skipped), is_extra = holds(&extra);
-		int which = is_skipped && is_extra ? decide(s, k) : is_extra - is_skipped;
-
-		if (is_skipped && is_extra && !which)
-			return;
-		if (!which || may_be_in_step(s, at, k, which, instances))
-			continue;
-		out->by = k;
-		out->how = which < 0 ? CT_APART_SKIPPED : CT_APART_EXTRA;
-		out->fits = which < 0 ? skipped.fits : extra.fits;
-	}
-}
-
-/* Pairs of numbers a period apart that have to be alike, that at D being one of them. */
-#define LEAST_REPEATS 4u
+/* Pairs of numbers a period apart that have to be alike, that at D being one of them. Of two that alternate one less: there one
+ * too few looks like one too many, and neither is told. */
+#define LEAST_REPEATS(period) ((period) == 2 ? 3u : 4u)
 
 static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
 {
@@ -258,8 +238,12 @@ static int alike(const struct ct_order_call *a, const struct ct_order_call *b)
 /* Is what the usual ones called up to `at` periodic? The shortest period, 0: none that shows. */
 static uint32_t period(const struct sides *s, uint32_t at)
 {
-	for (uint32_t p = 3; p + LEAST_REPEATS <= at + 1; p++) {
-		uint32_t i = p;
+	uint32_t from = at;
+
+	while (from > 0 && s->usual[from - 1])
+		from--;
+	for (uint32_t p = 2; p + LEAST_REPEATS(p) <= at + 1 - from; p++) {
+		uint32_t i = from + p;
 
 		while (i <= at && alike(s->usual[i - p], s->usual[i]))
 			i++;
@@ -279,23 +263,58 @@ static const struct ct_order_call *expected(const struct sides *s, uint32_t at, 
  * again? Where that is the same, nobody can tell. */
 static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart *out)
 {
-	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0),
-		   again = try(s, at + 1, 0, 0);
+	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0);
 	uint32_t p = period(s, at);
 	int is_next, is_again;
 
 	/* who came further is told by what he called there */
-	if (!p || s->odd[at + 2] || (again.fits && !again.contradicted))
+	if (!p || s->odd[at + 2])
 		return;
 	is_next = alike(s->odd[at], expected(s, at + 1, p)) && !skipped.contradicted &&
 		  (!s->odd[at + 1] || alike(s->odd[at + 1], expected(s, at + 2, p)));
 	is_again = alike(s->odd[at], s->usual[at - 1]) && !extra.contradicted;
+	out->is_either |= is_next && is_again;
 	if (is_next == is_again)
 		return;
+	out->is_either = 0;
 	out->by = 1;
 	out->how = is_next ? CT_APART_SKIPPED : CT_APART_EXTRA;
 	out->fits = 1;
 	out->by_habit = 1;
+}
+
+/* Is it a shift by k? 1; 0: nothing shows one; -1: it may be either of the two. */
+static int is_shift(const struct sides *s, uint32_t at, uint32_t k, uint64_t instances,
+		    struct ct_apart *out)
+{
+	struct fit skipped = try(s, at, 0, k), extra = try(s, at, k, 0);
+	int is_skipped = holds(&skipped), is_extra = holds(&extra);
+	int which = is_skipped && is_extra ? decide(s, k) : is_extra - is_skipped;
+
+	if (is_skipped && is_extra && !which)
+		return -1;
+	if (!which || may_be_in_step(s, at, k, which, instances))
+		return 0;
+	out->by = k;
+	out->how = which < 0 ? CT_APART_SKIPPED : CT_APART_EXTRA;
+	out->fits = which < 0 ? skipped.fits : extra.fits;
+	return 1;
+}
+
+/* One operation first, which those who hardly came further show by habit; in a loop these fit a shift by most of it, too. */
+static void explain(const struct sides *s, uint32_t at, uint64_t instances, struct ct_apart *out)
+{
+	struct fit again = try(s, at + 1, 0, 0);
+	int found;
+
+	if (!again.contradicted && again.fits)
+		return;
+	found = is_shift(s, at, 1, instances, out);
+	out->is_either = found < 0;
+	if (found <= 0)
+		explain_by_habit(s, at, out);
+	for (uint32_t k = 2; k <= CT_APART_MOST && !out->by && !out->is_either && found >= 0; k++)
+		found = is_shift(s, at, k, instances, out);
 }
 
 /* ---- what sites tell ---- */
@@ -352,9 +371,25 @@ static uint32_t trace_back(const struct sides *s, uint32_t at, struct ct_apart *
 
 /* ---- the two doors ---- */
 
+/* Where the operation before them is like the last of those that are missing, or too many, it may be the first of them instead, and
+ * so on: in a row of equal ones any may be. Unless sites tell. */
+static int may_be_earlier(const struct sides *s, uint32_t began, const struct ct_apart *a)
+{
+	const struct ct_order_call *const *side = a->how == CT_APART_EXTRA ? s->odd : s->usual;
+	const struct ct_order_call *last, *before;
+
+	if (!a->by || a->has_sites || !began || began + a->by > CT_ORDER_ROWS)
+		return 0;
+	last = side[began + a->by - 1];
+	before = side[began - 1];
+	return last && before && !ct_order_differ(before, last) &&
+	       !ct_order_other_site(before, last);
+}
+
 static void tell(const struct sides *s, uint32_t began, struct ct_apart *out)
 {
 	out->seq = s->begin + began;
+	out->may_be_earlier = may_be_earlier(s, began, out);
 	if (s->usual[began])
 		out->usual = *s->usual[began];
 	if (s->odd[began])
@@ -386,8 +421,6 @@ int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instan
 	}
 	out->field = ct_order_differ(sides.odd[at], sides.usual[at]);
 	explain(&sides, at, instances, out);
-	if (!out->by)
-		explain_by_habit(&sides, at, out);
 	tell(&sides, trace_back(&sides, at, out), out);
 	return 1;
 }
@@ -419,4 +452,15 @@ int ct_apart_by_site(const struct ct_order *order, uint64_t seq, const uint8_t *
 	note_sites(&sides, first, out);
 	tell(&sides, first, out);
 	return 1;
+}
+
+/* With so many operations behind it that fit shifted, it is one left out or called too often and no other call. */
+#define ENOUGH_FITS 3u
+
+enum ct_confidence ct_apart_confidence(const struct ct_apart *a)
+{
+	int is_clear = !a->by || !a->has_minority ||
+		       (!a->by_habit && (a->fits >= ENOUGH_FITS || a->has_sites));
+
+	return a->is_sure && is_clear ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }

@@ -15,6 +15,7 @@
 #ifndef CT_APART_H
 #define CT_APART_H
 
+#include "analyzer/model/finding.h"
 #include "analyzer/order/order.h"
 
 /* In which set a member is. */
@@ -31,7 +32,9 @@ struct ct_apart {
 	uint32_t by;   /* left out, or called more; 0: neither, or it is not told which of them */
 	uint32_t fits; /* operations that show it */
 	int by_habit; /* what shows it is what the usual ones called the other times: they came no further */
-	uint64_t seq; /* where it began */
+	int is_either; /* calls alternate: they left out what the usual ones call at `seq`, or called their own once too often; `by` is 0 */
+	int may_be_earlier; /* before `seq` the usual ones, or of one too many the odd ones, called the like: any of them may be it */
+	uint64_t seq;	    /* where it began */
 	uint64_t clash; /* where the calls first contradict each other; UINT64_MAX: nowhere, only sites differ */
 	uint32_t n_usual, n_odd, n_unseen;
 	struct ct_order_call usual,
@@ -46,6 +49,9 @@ struct ct_apart {
  * called there is not kept. */
 int ct_apart_by_call(const struct ct_order *order, uint64_t seq, uint64_t instances, uint8_t *set,
 		     struct ct_apart *out);
+
+/* How sure it is. */
+enum ct_confidence ct_apart_confidence(const struct ct_apart *apart);
 
 /* Up to before `seq` no call contradicts another, but the odd ones of `set` (given) called `more` operations more than
  * the usual (negative: fewer), of which `seq` is the first that was not called by all. Do sites tell where? 1 or 0. */

@@ -26,6 +26,7 @@ struct ct_order_blocks {
 	unsigned shift;	       /* a block is 1 << shift sequence numbers wide */
 	uint64_t lowest;       /* number of the first block: its first sequence number >> shift */
 	uint64_t first, after; /* sequence numbers added so far: first .. after - 1 */
+	uint64_t unknown; /* 1 + the first of which it is not known how large it was; 0: none */
 };
 
 /* What `what` adds to a block's sum when it is called as number `seq`. */

@@ -4,7 +4,6 @@
 #include "analyzer/load/joined_op.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/process_exit.h"
-#include "analyzer/order/divergence.h"
 #include "trace/ops.h"
 
 static int is_known(const struct ct_comm *comm, uint32_t member)
@@ -34,6 +33,27 @@ int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, ui
 	*more = next - least;
 	/* who never called anything on it did not stop there */
 	return next != UINT64_MAX && least > comm->first_seq;
+}
+
+/* Those who called more, or those who did not, may be the odd ones; where they came apart sites can tell, and only sites. */
+int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_apart *out)
+{
+	uint32_t nranks = order->comm->nranks, odd = 0, usual = 0;
+	uint64_t seq, more;
+	int64_t by;
+
+	if (!ct_uneven_ends(order, set, &seq, &more))
+		return 0;
+	for (uint32_t m = 0; m < nranks; m++) {
+		odd += set[m] == CT_APART_ODD;
+		usual += set[m] == CT_APART_USUAL;
+	}
+	by = more <= CT_APART_MOST ? -(int64_t)more : 0;
+	for (uint32_t m = 0; m < nranks && usual <= odd; m++)
+		set[m] = set[m] == CT_APART_ODD	    ? CT_APART_USUAL
+			 : set[m] == CT_APART_USUAL ? CT_APART_ODD
+						    : CT_APART_UNSEEN;
+	return ct_apart_by_site(order, seq, set, usual <= odd ? -by : by, out);
 }
 
 /* ---- those that stopped ---- */

@@ -10,7 +10,7 @@
 #define CT_UNEVEN_H
 
 #include "analyzer/model/model.h"
-#include "analyzer/order/order.h"
+#include "analyzer/order/divergence.h"
 
 struct ct_uneven {
 	uint64_t seq; /* the first operation that was not called by all */
@@ -28,6 +28,10 @@ int ct_uneven_find(const struct ct_model *model, const struct ct_order *order, u
 /* How far members came: set[] as above, *seq the first operation that was not called by all, *more how many more the others
  * called (those that stood furthest back among them). 0: all called equally many, or records that would tell are missing. */
 int ct_uneven_ends(const struct ct_order *order, uint8_t *set, uint64_t *seq, uint64_t *more);
+
+/* No call contradicts another, and ends differ: do sites tell that some left operations out, or called more? set[] gets the usual
+ * and the odd ones, the fewer; of as many of both, those that came to more. 1 or 0. */
+int ct_uneven_apart(const struct ct_order *order, uint8_t *set, struct ct_apart *out);
 
 /* Did the process of this seat end by itself, in order? Not by _exit either, which shuts no library down? And are all its records
  * there? */

@@ -135,8 +135,8 @@ void ct_hang_check_text(const struct ct_hang_run *run, struct ct_text *text)
 			"equal", proved, all, run->n_equals, run->n_equals == 1 ? "" : "s");
 	if (partly)
 		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-			     "%-12sof %" PRIu32 " communicators it is not known of all: records "
-			     "are missing, or may say it otherwise "
-			     "by right",
-			     "not known", partly);
+			     "%-12sof %" PRIu32
+			     " communicator%s it is not known of all: records or "
+			     "sizes are missing, or may differ by right",
+			     "not known", partly, partly == 1 ? "" : "s");
 }

@@ -22,84 +22,60 @@ static const struct {
 
 static json_t *end_of(const struct ct_hang_op *op)
 {
-	json_t *o = json_object();
-	int failed = !o;
-
-	ct_json_set(o, "count", ct_json_u64(op->count), &failed);
-	ct_json_set(o, "dtype", ct_json_text(ct_dtype_name(op->dtype)), &failed);
-	ct_json_set(o, "bytes", ct_json_u64(op->bytes), &failed);
-	ct_json_set(o, "site", ct_json_text(op->site), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "count", ct_json_u64(op->count) },
+		       { "dtype", ct_json_text(ct_dtype_name(op->dtype)) },
+		       { "bytes", ct_json_u64(op->bytes) }, { "site", ct_json_text(op->site) });
 }
 
 static json_t *difference(const struct ct_hang_pair *p)
 {
-	json_t *o;
-	int failed;
-
 	if (p->differs == CT_UNKNOWN)
 		return json_null();
-	o = json_object();
-	failed = !o;
-	ct_json_set(o, "seq", ct_json_u64(p->differs), &failed);
-	ct_json_set(o, "field", ct_json_text(p->field), &failed);
-	ct_json_set(o, "send", end_of(p->send), &failed);
-	ct_json_set(o, "recv", end_of(p->recv), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "seq", ct_json_u64(p->differs) }, { "field", ct_json_text(p->field) },
+		       { "send", end_of(p->send) }, { "recv", end_of(p->recv) });
 }
 
 static json_t *pair(const struct ct_hang_run *run, const struct ct_hang_pair *p)
 {
-	json_t *o = json_object();
-	int failed = !o;
+	const struct ct_hang_comm *comm = &run->hang_case.comms[p->comm];
 
-	ct_json_set(o, "comm", ct_json_hex(run->hang_case.comms[p->comm].key), &failed);
-	ct_json_set(o, "src", ct_json_rank(p->src), &failed);
-	ct_json_set(o, "dst", ct_json_rank(p->dst), &failed);
-	ct_json_set(o, "tag",
-		    json_integer(ct_op_program_tag(run->hang_case.comms[p->comm].backend, p->tag)),
-		    &failed);
-	ct_json_set(o, "since_seq", ct_json_u64(p->since), &failed);
-	ct_json_set(o, "equal_to_seq", ct_json_u64(p->equal_to), &failed);
-	ct_json_set(o, "sent", p->counts_known ? ct_json_u64(p->sent) : json_null(), &failed);
-	ct_json_set(o, "received", p->counts_known ? ct_json_u64(p->received) : json_null(),
-		    &failed);
-	ct_json_set(o, "first_difference", difference(p), &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "comm", ct_json_hex(comm->key) }, { "src", ct_json_rank(p->src) },
+		       { "dst", ct_json_rank(p->dst) },
+		       { "tag", json_integer(ct_op_program_tag(comm->backend, p->tag)) },
+		       { "since_seq", ct_json_u64(p->since) },
+		       { "equal_to_seq", ct_json_u64(p->equal_to) },
+		       { "sent", p->counts_known ? ct_json_u64(p->sent) : json_null() },
+		       { "received", p->counts_known ? ct_json_u64(p->received) : json_null() },
+		       { "first_difference", difference(p) });
+}
+
+static json_t *left_out_of(const struct ct_hang_messages *m)
+{
+	json_t *array = json_array();
+	int failed = !array;
+
+	for (int i = 0; i < CT_HANG_LEFT_OUT; i++) {
+		if (m->left_out[i])
+			ct_json_append(array,
+				       CT_JSON({ "why", ct_json_text(left_out[i].word) },
+					       { "messages", ct_json_u64(m->left_out[i]) }),
+				       &failed);
+	}
+	return ct_json_done(array, failed);
 }
 
 json_t *ct_hang_messages_json(const struct ct_hang_run *run)
 {
 	const struct ct_hang_messages *m = run->messages;
-	json_t *o, *pairs, *left;
-	int failed;
 
 	if (!m)
 		return json_null();
-	o = json_object();
-	pairs = json_array();
-	left = json_array();
-	failed = !o || !pairs || !left;
-	for (uint32_t i = 0; i < m->n_pairs; i++)
-		ct_json_append(pairs, pair(run, &m->pairs[i]), &failed);
-	for (int i = 0; i < CT_HANG_LEFT_OUT; i++) {
-		json_t *one = m->left_out[i] ? json_object() : NULL;
-
-		if (!m->left_out[i])
-			continue;
-		ct_json_set(one, "why", ct_json_text(left_out[i].word), &failed);
-		ct_json_set(one, "messages", ct_json_u64(m->left_out[i]), &failed);
-		ct_json_append(left, one, &failed);
-	}
-	ct_json_set(o, "channels", ct_json_u64(m->channels), &failed);
-	ct_json_set(o, "sent", ct_json_u64(m->sent), &failed);
-	ct_json_set(o, "received", ct_json_u64(m->received), &failed);
-	ct_json_set(o, "equal", ct_json_u64(m->equal), &failed);
-	ct_json_set(o, "channels_that_differ", ct_json_u64(m->differ), &failed);
-	ct_json_set(o, "channels_with_more_on_one_end", ct_json_u64(m->unequal), &failed);
-	ct_json_set(o, "left_out", left, &failed);
-	ct_json_set(o, "pairs", pairs, &failed);
-	return ct_json_done(o, failed);
+	return CT_JSON({ "channels", ct_json_u64(m->channels) }, { "sent", ct_json_u64(m->sent) },
+		       { "received", ct_json_u64(m->received) }, { "equal", ct_json_u64(m->equal) },
+		       { "channels_that_differ", ct_json_u64(m->differ) },
+		       { "channels_with_more_on_one_end", ct_json_u64(m->unequal) },
+		       { "left_out", left_out_of(m) },
+		       { "pairs", CT_JSON_ARRAY(i, m->n_pairs, pair(run, &m->pairs[i])) });
 }
 
 /* ---- text ---- */
@@ -108,9 +84,9 @@ static void write_end(struct ct_text *text, const char *what, int rank, const st
 {
 	const char *dtype = ct_dtype_name(op->dtype);
 
-	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %d: %s(%s%s%s) at %s", "", rank, what,
-		     ct_text_exact(op->count).s, dtype ? " " : "", dtype ? dtype : "",
-		     op->site ? op->site : "an unknown place");
+	ct_text_wrap(text, CT_COLOR_NONE, 16, "%-12s  rank %s: %s(%s%s%s) at %s", "",
+		     ct_text_rank(rank).s, what, ct_text_exact(op->count).s, dtype ? " " : "",
+		     dtype ? dtype : "", op->site ? op->site : "an unknown place");
 }
 
 static void write_pair(struct ct_text *text, const struct ct_hang_run *run,
@@ -124,16 +100,17 @@ static void write_pair(struct ct_text *text, const struct ct_hang_run *run,
 		snprintf(with, sizeof(with), " with tag %" PRIu32, tag);
 	if (p->differs == CT_UNKNOWN) {
 		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
-			     "%-12srank %d sent %" PRIu64 " to rank %d%s in comm=%016" PRIx64
+			     "%-12srank %s sent %" PRIu64 " to rank %s%s in comm=%016" PRIx64
 			     ", which received %" PRIu64 "; the same up to #%" PRIu64,
-			     "messages", p->src, p->sent, p->dst, with, comm->key, p->received,
-			     p->equal_to);
+			     "messages", ct_text_rank(p->src).s, p->sent, ct_text_rank(p->dst).s,
+			     with, comm->key, p->received, p->equal_to);
 		return;
 	}
 	ct_text_wrap(text, CT_COLOR_RED, 12,
-		     "%-12smessage #%" PRIu64 " from rank %d to rank %d%s in comm=%016" PRIx64
+		     "%-12smessage #%" PRIu64 " from rank %s to rank %s%s in comm=%016" PRIx64
 		     " differs in its %s; the same up to #%" PRIu64,
-		     "differs", p->differs, p->src, p->dst, with, comm->key, p->field, p->equal_to);
+		     "differs", p->differs, ct_text_rank(p->src).s, ct_text_rank(p->dst).s, with,
+		     comm->key, p->field, p->equal_to);
 	write_end(text, "Send", p->src, p->send);
 	write_end(text, "Recv", p->dst, p->recv);
 }
@@ -156,6 +133,11 @@ void ct_hang_messages_text(const struct ct_hang_run *run, struct ct_text *text)
 			     " pairs of ranks and tags are proved to be received as they were sent",
 			     "equal", m->equal, m->sent > m->received ? m->sent : m->received,
 			     m->channels);
+	if (m->unknown)
+		ct_text_wrap(text, CT_COLOR_YELLOW, 12,
+			     "%-12sof %" PRIu64 " of these pairs it is not known of all messages: "
+			     "records or sizes are missing",
+			     "not known", m->unknown);
 	for (int i = 0; i < CT_HANG_LEFT_OUT; i++) {
 		if (m->left_out[i])
 			ct_text_wrap(text, CT_COLOR_YELLOW, 12,

@@ -269,8 +269,7 @@ static void write_divergence(struct ct_text *text, const struct ct_hang_divergen
 
 	if (!d || !make(&m))
 		return;
-	fprintf(m.out,
-		"%-*soperation #%" PRIu64 " before it was called from different places: by rank ",
+	fprintf(m.out, "%-*sfrom operation #%" PRIu64 " on called from different places: by rank ",
 		HANGING, "apart", d->seq);
 	ct_hang_rank_list(d->ranks, d->n_ranks, MOST_RANKS, m.out);
 	fprintf(m.out, " at %s, by the others at %s", d->site ? d->site : "?",

@@ -4,6 +4,7 @@
 #   CASE.sh.stdout.exact, .stderr.exact   the bytes; missing: nothing
 #   CASE.sh.stdout.glob, .stderr.glob     a pattern a line ([[ line == pattern ]]); a line ** stands for any lines
 #   CASE.sh.exit                          exit status; missing: 0
+# Whatever runs it leaves there, hang and report must say the same of them (tests/hang/same_answer.py).
 # --accept writes what it got into the .exact files and .exit; a .glob is for a person to change.
 # A case may use: commtrace in PATH, $data (tests/cli/data), $build, $CT_GLOO_JOB (job_* only). Its directory is removed afterwards.
 set -uo pipefail
@@ -78,6 +79,11 @@ for name in "$@"; do
 		if [ $got = 0 ]; then rm -f "$here/$name.sh.exit"; else echo $got >"$here/$name.sh.exit"; fi
 	elif [ "$got" != "$want" ]; then
 		echo "--- $name ended with $got, not $want"
+		failed=1
+	fi
+	if ! env -i PATH="$PATH" LC_ALL=C TZ=UTC COMMTRACE_RING_DIR="$work/rings" ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1}" \
+		python3 "$here/../hang/same_answer.py" "$build/bin/commtrace" $(find "$work/dir" -mindepth 1 -maxdepth 1 -type d); then
+		echo "--- hang and report of $name say different things"
 		failed=1
 	fi
 	check stdout "$work/stdout" || failed=1

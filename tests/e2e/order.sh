@@ -7,7 +7,7 @@
 
 export COMMTRACE_QUIET=1
 
-# job NAME FAULT WORDS...: every word in the line of the first finding, and a verdict in the first line.
+# job NAME FAULT WORDS...: every word in the line of the first finding, and a verdict, HANG: ..., in the first line.
 # Eight ranks; ddp has 7 ops a step, so op 16 is the first all-reduce of the third one.
 job() {
 	local name=$1 fault=$2 line word
@@ -17,7 +17,7 @@ job() {
 	"$commtrace" report "$work/$name.run" >"$name.report"
 	for word; do
 		case $word in
-		*:) grep -q "^$word" "$name.report" || fail "$name: no $word in the first line: $(head -n 1 "$name.report")" ;;
+		HANG:* | *:) grep -q "^$word" "$name.report" || fail "$name: no $word in the first line: $(head -n 1 "$name.report")" ;;
 		!*) ! grep -q "^${word#!}" "$name.report" || fail "$name: $(grep "^${word#!}" "$name.report")" ;;
 		*)
 			line=$(sed -n 3p "$name.report")
@@ -40,15 +40,16 @@ join() {
 	done
 	pids=()
 }
-start skip skip:rank=1,op=16 MISMATCH: SKIPPED_OP ranks=1 seq=16 left_out=1
-start extra extra:rank=6,op=16 MISMATCH: EXTRA_OP ranks=6 'seq<=17' more=1
-start count mismatch:rank=2,op=16,field=count MISMATCH: ranks=2 seq=16 field=count
-start dtype mismatch:rank=0,op=16,field=dtype MISMATCH: ranks=0 seq=16 field=dtype
+start skip skip:rank=1,op=16 'HANG: SKIPPED_OP: rank 1 left out AllReduce #16 ' SKIPPED_OP ranks=1 seq=16 left_out=1
+start extra extra:rank=6,op=16 'HANG: EXTRA_OP: rank 6 called' EXTRA_OP ranks=6 'seq<=17' more=1
+start count mismatch:rank=2,op=16,field=count 'HANG: MISMATCH_COUNT: rank 2 called AllReduce #16 ' ranks=2 seq=16 field=count
+start dtype mismatch:rank=0,op=16,field=dtype 'HANG: MISMATCH_DTYPE: rank 0 called AllReduce #16 ' ranks=0 seq=16 field=dtype
 join
-start op mismatch:rank=7,op=16,field=op MISMATCH: ranks=7 seq=16 field=op others=AllReduce
-start redop mismatch:rank=3,op=16,field=redop MISMATCH: ranks=3 seq=16 field=redop
+start op mismatch:rank=7,op=16,field=op 'HANG: MISMATCH_OP: rank 7 called' ranks=7 seq=16 field=op others=AllReduce
+start redop mismatch:rank=3,op=16,field=redop 'HANG: MISMATCH_REDOP: rank 3 called AllReduce #16 ' ranks=3 seq=16 field=redop
 start root mismatch:rank=1,op=14,field=root MISMATCH: ranks=1 seq=14 field=root
-start exit exit:rank=3,op=16 UNEVEN_INPUT: UNEVEN_INPUT ranks=3 last_seq=15 by=exit
+# the others wait for as long as a hang must at least take: it may be told as one
+start exit exit:rank=3,op=16 '\(UNEVEN_INPUT\|HANG: EXITED_RANK\):' UNEVEN_INPUT ranks=3 last_seq=15 by=exit
 join
 start failed exit:rank=3,op=16,code=5 '!UNEVEN_INPUT' '!MISMATCH'
 start killed kill:rank=3,op=16 '!UNEVEN_INPUT' '!MISMATCH'

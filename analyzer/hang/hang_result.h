@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hang_result.h — what a diagnosis says: verdicts, what they rest on, and what is not held against anybody. Plain values of an
+ * arena, with indices into the case (hang_case.h) and pointers into it. */
+#ifndef CT_HANG_RESULT_H
+#define CT_HANG_RESULT_H
+
+#include "analyzer/hang/hang_case.h"
+
+enum ct_hang_code {
+#define X(CODE, place, pattern, advice, host_advice, anchor) CT_HANG_IS_##CODE,
+#include "analyzer/hang/hang_codes.def"
+	CT_HANG_CODES
+};
+
+/* One fact that a verdict rests on. */
+struct ct_hang_fact {
+	const char *name; /* snake_case, stable */
+	const char *text; /* NULL: `value` is it */
+	const char *unit; /* of value: "ns", "count"; NULL with text */
+	uint64_t value;	  /* CT_UNKNOWN with text */
+	int rank;	  /* -1: of none in particular */
+};
+
+/* Where ranks came apart, as their call sites tell. */
+struct ct_hang_divergence {
+	uint64_t seq;		       /* the first that differs, in the verdict's communicator */
+	const char *site, *usual_site; /* of these ranks, of the others */
+	int *ranks;
+	uint32_t n_ranks;
+	int more; /* 1: they have one op more than the others, -1: one less, 0: cannot be told */
+};
+
+struct ct_hang_verdict {
+	enum ct_hang_code code;
+	enum ct_confidence confidence;
+	const int *
+		ranks; /* who it is about, ascending; what that means stands with each code in docs/HANG.md */
+	uint32_t n_ranks;
+	const int *
+		victims; /* who waits for that, directly or through others, ascending, without `ranks` */
+	uint32_t n_victims;
+	uint32_t comm; /* index; UINT32_MAX none */
+	uint32_t op; /* index: of those that wait in the first line, the one that has waited longest, or else one of
+				`ranks`; UINT32_MAX none */
+	const char *
+		call; /* the function that does not come back or that others are in; NULL unknown */
+	const char *site;  /* of that call, or of `op`; NULL unknown */
+	uint64_t seq;	   /* of the operation; CT_UNKNOWN none */
+	uint64_t since_ns; /* when the first one began to wait; CT_UNKNOWN */
+	uint64_t since_err_ns;
+	uint64_t age_ns; /* from then to the last sign of life of the run; CT_UNKNOWN */
+	const char *sentence;
+	const char *advice;
+	const char *anchor;   /* of the section in docs/HANG.md */
+	const char **reasons; /* what lowered the confidence, one clause each */
+	uint32_t n_reasons;
+	struct ct_hang_fact *facts;
+	uint32_t n_facts;
+	const struct ct_hang_divergence *divergence; /* NULL: none was found */
+};
+
+/* Not finished, and not for long: no reason for a verdict. */
+struct ct_hang_slow {
+	uint32_t op; /* index */
+	uint64_t age_ns;
+};
+
+struct ct_hang_missing {
+	int rank;
+	const char *text; /* "left no trace", "records end 12 s before the last of the run" */
+};
+
+struct ct_hang_result {
+	struct ct_hang_verdict *verdicts; /* by victims, most first, then by begin */
+	uint32_t n_verdicts;
+	struct ct_hang_slow *not_stalled; /* the oldest first, at most CT_HANG_SLOW */
+	uint32_t n_not_stalled;
+	struct ct_hang_missing *missing;
+	uint32_t n_missing;
+};
+#define CT_HANG_SLOW 10u
+
+/* "HOST_MISSING"; NULL: no such code. */
+const char *ct_hang_code_name(enum ct_hang_code code);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log.h — what is kept of one reading of a run for the verdict on a hang.
+ *
+ * It observes the reading of all processes (stream/stream.h), whatever else does. Of each rank and communicator are kept
+ * all operations that are not finished, the last ones that are, and of messages the latest of each channel: memory depends
+ * on ranks and communicators, not on the length of the run. gather.h has what it is. One thread. */
+#ifndef CT_HANG_LOG_H
+#define CT_HANG_LOG_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/stream/stream.h"
+
+struct ct_hang_options {
+	int attempt; /* which start of the job, from 0; -1: the last one */
+	int check;   /* also compare all that the ranks called: hang_run.h, equals */
+	void (*progress)(void *arg, uint64_t done, uint64_t all); /* processes; may be NULL */
+	void *progress_arg;
+};
+
+struct ct_gather;
+
+/* `options` may be NULL; what comes of it lives in `memory`. NULL: out of memory. */
+struct ct_gather *ct_hang_log_new(const struct ct_hang_options *options, struct ct_arena *memory);
+void ct_hang_log_free(struct ct_gather *log);
+
+/* An observer of one reading, while which the log stays where it is. */
+void ct_hang_observe(struct ct_gather *log, struct ct_observer *observer);
+
+#endif
