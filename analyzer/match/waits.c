@@ -61,14 +61,37 @@ static void arrive_by_start(const struct ct_instance *i, struct ct_waits *w)
 	}
 }
 
+/* When the rank stood waiting for it. */
+static uint64_t asked(const struct ct_member *m)
+{
+	return m->posted && m->asked_ns > m->start_ns ? m->asked_ns : m->start_ns;
+}
+
 /* For how long the member stood in a call that waited for it, up to this time on its clock. */
 static uint64_t stood(const struct ct_member *m, uint64_t until_ns)
 {
-	uint64_t from = m->posted ? m->asked_ns : m->start_ns;
+	uint64_t from = asked(m);
 
-	from = from > m->start_ns ? from : m->start_ns;
 	until_ns = until_ns < m->end_ns ? until_ns : m->end_ns;
 	return until_ns > from ? until_ns - from : 0;
+}
+
+struct ct_asked ct_instance_asked(const struct ct_instance *i)
+{
+	struct ct_asked a = { UINT64_MAX, UINT64_MAX };
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		const struct ct_member *member = &i->members[m];
+
+		a.first_ns = asked(member) < a.first_ns ? asked(member) : a.first_ns;
+		a.end_ns = member->end_ns < a.end_ns ? member->end_ns : a.end_ns;
+	}
+	return a;
+}
+
+uint64_t ct_member_came(const struct ct_member *m, struct ct_asked a)
+{
+	return asked(m) > a.first_ns && asked(m) <= a.end_ns ? asked(m) : m->start_ns;
 }
 
 static int is_posted(const struct ct_instance *i)
@@ -81,15 +104,17 @@ static int is_posted(const struct ct_instance *i)
 }
 
 /* Some of the ends are only when the program looked: the transfer ended before the first of them, and nobody waited
- * longer than until the last start. */
+ * longer than until the last of them let it move. */
 static void judge_posted(const struct ct_instance *i, struct ct_waits *w)
 {
 	uint64_t last_start = 0, first_end = UINT64_MAX;
+	struct ct_asked a = ct_instance_asked(i);
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *member = &i->members[m];
+		uint64_t came = ct_member_came(member, a);
 
-		last_start = member->start_ns > last_start ? member->start_ns : last_start;
+		last_start = came > last_start ? came : last_start;
 		first_end = member->end_ns < first_end ? member->end_ns : first_end;
 	}
 	for (uint32_t m = 0; m < i->n; m++)
@@ -255,15 +280,16 @@ static void judge_message(const struct ct_instance *i, struct ct_waits *w)
 {
 	uint32_t s = i->members[0].index == 0 ? 0 : 1;
 	const struct ct_member *send = &i->members[s], *recv = &i->members[1 - s];
+	struct ct_asked a = ct_instance_asked(i);
 
 	w->transfer_ns = transfer_of(send, recv, w->one_clock);
 	w->judged = CT_JUDGED_TRANSFER;
 	if (!w->one_clock)
 		return;
 	arrive_by_start(i, w);
-	w->wait_ns[1 - s] = stood(recv, send->start_ns);
+	w->wait_ns[1 - s] = stood(recv, ct_member_came(send, a));
 	/* A short message may leave before anybody asks for it: then the sender did not wait. */
-	w->wait_ns[s] = send->end_ns > recv->start_ns ? stood(send, recv->start_ns) : 0;
+	w->wait_ns[s] = send->end_ns > recv->start_ns ? stood(send, ct_member_came(recv, a)) : 0;
 	w->judged = CT_JUDGED_WAITS;
 }
 

@@ -44,6 +44,16 @@ struct ct_last {
 	int waited_for;	  /* the others could not go on without it */
 };
 
+/* On one clock: when the first member stood waiting for the operation, and when it ended for the first of them. */
+struct ct_asked {
+	uint64_t first_ns, end_ns;
+};
+struct ct_asked ct_instance_asked(const struct ct_instance *instance);
+
+/* When the member let the operation move: its start, or when it asked for the end of what it had only begun, where that ended for
+ * nobody before and others stood waiting (a library that makes progress only while it is called). */
+uint64_t ct_member_came(const struct ct_member *member, struct ct_asked asked);
+
 /* Judge a complete instance whose members do one and the same. `hosts[seat]` tells the clock, `skew_ns` is the
  * error of the ends being simultaneous, used where arrivals come from durations. Arrays of *waits are grown and
  * used again. 0 or CT_NOMEM. */

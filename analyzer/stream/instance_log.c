@@ -112,7 +112,8 @@ static uint32_t sum_of(uint32_t a, uint32_t b)
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, uint64_t shift)
+static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, uint64_t shift,
+				   struct ct_asked asked)
 {
 	int timed = m->start_ns && m->end_ns >= m->start_ns;
 
@@ -120,14 +121,18 @@ static struct ct_tape_part part_of(const struct ct_member *m, uint64_t wait_ns, 
 		.enter_ns = at(m->enter_ns, shift),
 		.start_ns = timed ? at(m->start_ns, shift) : 0,
 		.end_ns = timed ? at(m->end_ns, shift) : 0,
+		.asked_ns = timed && m->posted ? at(m->asked_ns, shift) : 0,
+		.came_ns = timed ? at(ct_member_came(m, asked), shift) : 0,
 		.free_ns = m->free_ns,
 		.wait_ns = wait_ns,
 		.err_ns = sum_of(m->start_err_ns, m->end_err_ns),
 		.seat = m->seat,
 		.index = m->index,
 		.stream = m->stream,
+		.tid = m->tid,
 		.group = m->group ? m->group->id : 0,
 		.on_gpu = m->on_gpu,
+		.is_vague = timed && !m->on_gpu && !m->asked_ns,
 		.leads = m->leads,
 	};
 }
@@ -162,11 +167,21 @@ static struct ct_tape_instance instance_of(const struct ct_instance *i,
 	return out;
 }
 
+static int on_one_clock(const struct ct_instance *i, const uint32_t *host_of)
+{
+	for (uint32_t m = 1; m < i->n; m++) {
+		if (host_of[i->members[m].seat] != host_of[i->members[0].seat])
+			return 0;
+	}
+	return 1;
+}
+
 int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct ct_waits *waits,
 		const uint32_t *host_of, const uint64_t *shift)
 {
 	int waited = waits && waits->judged == CT_JUDGED_WAITS;
 	struct ct_tape_instance out = instance_of(i, waits);
+	struct ct_asked asked = { UINT64_MAX, 0 };
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
@@ -182,12 +197,14 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct 
 	if (grow(tape, i->n) != CT_OK)
 		return CT_NOMEM;
 	out.first_part = tape->n_parts;
+	if (on_one_clock(i, host_of))
+		asked = ct_instance_asked(i);
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
 		struct ct_tape_part *part = &tape->parts[tape->n_parts++];
 
 		*part = part_of(from, waited ? waits->wait_ns[m] : UINT64_MAX,
-				shift[host_of[from->seat]]);
+				shift[host_of[from->seat]], asked);
 		part->instance = tape->n_instances;
 	}
 	tape->instances[tape->n_instances++] = out;

@@ -21,6 +21,8 @@
 struct ct_tape_part {
 	uint64_t enter_ns;	   /* of its call */
 	uint64_t start_ns, end_ns; /* span, 0 not measured */
+	uint64_t asked_ns; /* entry of the call that waited for its end, if its own only began it; 0: that did, or nobody knows */
+	uint64_t came_ns; /* when it let the operation move: its start or asked_ns, see ct_member_came() */
 	uint64_t free_ns; /* right before its start in which its rank was in no communication; UINT64_MAX unknown */
 	uint64_t wait_ns;  /* for others, of the span; UINT64_MAX unknown */
 	uint32_t err_ns;   /* of start and end together */
@@ -28,8 +30,10 @@ struct ct_tape_part {
 	uint32_t seat;
 	uint32_t index;	 /* rank in the communicator; of a message 0 sender, 1 receiver */
 	uint32_t stream; /* 0 none */
+	uint32_t tid;	 /* of its call */
 	uint32_t group;	 /* number of the launch that it shares with others, 0: alone in it */
 	uint8_t on_gpu;
+	uint8_t is_vague; /* only begun in its call, and which call waited for its end is not on record */
 	uint8_t leads; /* its group, if there is one */
 };
 
