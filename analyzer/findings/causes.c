@@ -84,6 +84,7 @@ static const char *shared_by(const struct ct_finding *f, const struct ct_report 
 	case CT_FINDING_STRAGGLER_HOST:
 		return "; first what they share: cores, memory, storage, cooling, power";
 	case CT_FINDING_STRAGGLER_GROUP:
+	case CT_FINDING_SLOW_STAGE:
 		return "; first what only this group shares: its shard of the model or the input";
 	case CT_FINDING_STRAGGLER:
 		return report->run.n_hosts == 1

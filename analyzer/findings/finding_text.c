@@ -70,6 +70,36 @@ static int say_straggler(const struct ct_model *model, const struct ct_finding *
 					: ""));
 }
 
+static int say_slow_stage(const struct ct_model *model, const struct ct_finding *f,
+			  struct ct_report *report)
+{
+	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, MOST_RANKS);
+	const char *loss = loss_text(model, f, 0, report->memory);
+
+	if (!ranks || !loss)
+		return CT_NOMEM;
+	return ct_verdict_say(report, CT_VERDICT_SLOW_STAGE, f->confidence,
+			      ct_arena_printf(report->memory,
+					      "pipeline stage %.0f (rank%s %s) takes longer than "
+					      "the other stages: %s",
+					      ct_finding_fact(f, "stage"),
+					      f->n_ranks == 1 ? "" : "s", ranks, loss));
+}
+
+static int say_imbalance(const struct ct_model *model, const struct ct_finding *f,
+			 struct ct_report *report)
+{
+	const char *loss = loss_text(model, f, 0, report->memory);
+
+	if (!loss)
+		return CT_NOMEM;
+	return ct_verdict_say(report, CT_VERDICT_IMBALANCE, f->confidence,
+			      ct_arena_printf(report->memory,
+					      "work is uneven: ranks with the same work take "
+					      "different times, and none is slow throughout: %s",
+					      loss));
+}
+
 static int say_slow_link(const struct ct_model *model, const struct ct_finding *f,
 			 struct ct_report *report)
 {
@@ -168,6 +198,10 @@ int ct_say_finding(const struct ct_model *model, const struct ct_finding *f,
 	case CT_FINDING_STRAGGLER_HOST:
 	case CT_FINDING_STRAGGLER_GROUP:
 		return say_straggler(model, f, report);
+	case CT_FINDING_SLOW_STAGE:
+		return say_slow_stage(model, f, report);
+	case CT_FINDING_IMBALANCE:
+		return say_imbalance(model, f, report);
 	case CT_FINDING_SLOW_LINK:
 		return say_slow_link(model, f, report);
 	case CT_FINDING_PERIODIC_STALLS:
@@ -210,6 +244,9 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 	if (f->kind == CT_FINDING_CHANGE_POINT)
 		return ct_arena_printf(memory, "cycles are longer from cycle %llu on (%s)",
 				       (unsigned long long)f->cycle_first,
+				       ct_text_pct(f->loss_pct).s);
+	if (f->kind == CT_FINDING_IMBALANCE)
+		return ct_arena_printf(memory, "beside that, uneven work costs %s",
 				       ct_text_pct(f->loss_pct).s);
 	what = f->kind == CT_FINDING_SLOW_OP ? what_text(f, memory) : who_text(f, memory);
 	if (!what)

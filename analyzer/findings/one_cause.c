@@ -17,6 +17,7 @@ static int can_explain(const struct ct_finding *f)
 	case CT_FINDING_STRAGGLER:
 	case CT_FINDING_STRAGGLER_HOST:
 	case CT_FINDING_STRAGGLER_GROUP:
+	case CT_FINDING_SLOW_STAGE:
 	case CT_FINDING_SLOW_LINK:
 		return f->loss_ns != CT_UNKNOWN && f->begin_at_ns != CT_UNKNOWN &&
 		       f->end_at_ns != CT_UNKNOWN;

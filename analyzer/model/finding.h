@@ -12,6 +12,8 @@
 #define CT_VERDICT_MAP(XX)                                                                         \
 	XX(HEALTHY, GOOD)                                                                          \
 	XX(STRAGGLER, SEVERE)                                                                      \
+	XX(SLOW_STAGE, SEVERE)                                                                     \
+	XX(IMBALANCE, WARN)                                                                        \
 	XX(SLOW_LINK, SEVERE)                                                                      \
 	XX(CHANGE_POINT, WARN)                                                                     \
 	XX(POOR_OVERLAP, WARN)                                                                     \
@@ -26,6 +28,8 @@
 	XX(STRAGGLER, 0, "A rank keeps the others waiting")                                        \
 	XX(STRAGGLER_HOST, 0, "The ranks of a host keep the others waiting")                       \
 	XX(STRAGGLER_GROUP, 0, "A group of ranks keeps the others waiting")                        \
+	XX(SLOW_STAGE, 0, "A pipeline stage takes longer than the others")                         \
+	XX(IMBALANCE, 0, "Work is uneven, and no rank is slow throughout")                         \
 	XX(ROTATING_STALLS, 0, "Stalls, now on one rank, now on another")                          \
 	XX(PERIODIC_STALLS, 0, "Stalls at regular times")                                          \
 	XX(CHANGE_POINT, 0, "The pace changed during the run")                                     \
@@ -117,9 +121,11 @@ struct ct_finding {
 	uint64_t cycle_first, cycle_last; /* CT_UNKNOWN: not about cycles */
 	int at_most; /* 1: streams of a GPU waited so long, computing may have hidden a part */
 	int is_undecided; /* 1: its ranks contradict each other, and which of them is right is not known */
-	int is_bounded; /* 1: by what computing stood waiting for communication */
+	int is_bounded;	 /* 1: by what computing stood waiting for communication */
+	int is_replayed; /* 1: loss and times are those of a replay */
 	enum ct_why why;
 	const char *cause, *advice, *command;
+	const char *note; /* what the loss is, where that is not plain; NULL: it is */
 	/* where those that contradict each other made the call: "theirs" (or "one") and "others", "send" and "recv"; site
 	 * NULL: not known */
 	struct ct_finding_site {

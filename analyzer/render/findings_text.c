@@ -31,6 +31,8 @@ static void write_finding(struct ct_text *text, const struct ct_report *report, 
 		     ct_confidence_name(f->confidence));
 	if (f->cause && !alike && (i || !strstr(report->verdict.text, f->cause)))
 		ct_text_wrap(text, CT_COLOR_NONE, HANGING, INDENT "why:  %s", f->cause);
+	if (f->note)
+		ct_text_wrap(text, CT_COLOR_NONE, HANGING, INDENT "note: %s", f->note);
 	if (i >= MOST_ADVISED || (alike && is_same(f->advice, before->advice)))
 		return;
 	if (f->advice)

@@ -76,6 +76,7 @@
 					who(f, path)),
 				loss(f, path)),
 			f.cause === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Why '), ct.value(path + '.cause', f.cause, 'text')),
+			f.note === null ? null : ct.el('p', { class: 'why' }, ct.el('b', null, 'Note '), ct.value(path + '.note', f.note, 'text')),
 			f.advice === null ? null : ct.el('p', { class: 'do' }, ct.el('b', null, 'Do '), ct.value(path + '.advice', f.advice, 'text')),
 			f.command === null ? null : ct.command(f.command, path + '.command'),
 			facts(f, path),
