@@ -128,16 +128,6 @@ static int explain(const struct ct_time_structure *t, const struct rise *r, uint
 	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
 }
 
-/* Nobody waits for anybody in particular: all GPUs are busy for longer. */
-static double gpu_seconds(const struct ct_time_structure *t, uint64_t loss_ns)
-{
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < t->model->n_seats; s++)
-		n += t->model->seats[s].timing >= CT_TIMING_HOST;
-	return n ? (double)loss_ns / 1e9 * n : NAN;
-}
-
 static int add_change(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
 		      double *room)
 {
@@ -150,7 +140,7 @@ static int add_change(const struct ct_time_structure *t, const struct rise *r, u
 		return CT_NOMEM;
 	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
 	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
-	f->gpu_seconds = gpu_seconds(t, f->loss_ns);
+	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
 	f->cycle_first = r->first;
 	f->cycle_last = r->last;
 	f->begin_at_ns = c->cut_ns[r->first];

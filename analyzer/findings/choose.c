@@ -6,13 +6,14 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
-#include "analyzer/findings/group_lateness.h"
 #include "analyzer/findings/hung.h"
 #include "analyzer/findings/one_cause.h"
 #include "analyzer/findings/unattributed_wait.h"
 #include "analyzer/findings/verdict_text.h"
+#include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/weigh.h"
 #include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
 #include "analyzer/model/two_jobs.h"
 
 /* In the report; the weightiest. */
@@ -32,15 +33,16 @@
 #define BIT(kind) (1u << CT_FINDING_##kind)
 #define CONTRADICTIONS (BIT(MISMATCH) | BIT(SKIPPED_OP) | BIT(EXTRA_OP) | BIT(UNEVEN_INPUT))
 #define NAMING                                                                                     \
-	(BIT(STRAGGLER) | BIT(STRAGGLER_HOST) | BIT(STRAGGLER_GROUP) | BIT(SLOW_LINK) |            \
-	 BIT(PERIODIC_STALLS) | BIT(ROTATING_STALLS))
+	(BIT(STRAGGLER) | BIT(STRAGGLER_HOST) | BIT(STRAGGLER_GROUP) | BIT(SLOW_STAGE) |           \
+	 BIT(SLOW_LINK) | BIT(PERIODIC_STALLS) | BIT(ROTATING_STALLS))
 
 /* What the sentence is chosen from. */
 struct choice {
 	const struct ct_judgement *j;
 	struct ct_report *report;
-	const struct ct_finding *order, *named, *change, *exposed,
-		*slow_op;	       /* the weightiest; NULL none */
+	const struct ct_finding *order, *named, *change, *exposed, *slow_op,
+		*uneven; /* the weightiest; NULL none */
+	double replayed_pct; /* of the run: gain by all findings of the replay together; 0: there are none */
 	const struct ct_finding *told; /* what the sentence is about; NULL: no finding */
 	struct ct_waited waited;
 	struct ct_hung hung;
@@ -75,10 +77,15 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
 	/* a death matters more than somebody's being a little late before it */
 	c->named = first_of(list, NAMING, c->report->n_ended ? CT_SEVERITY_WARN : CT_SEVERITY_INFO);
+	if (!c->named)
+		c->named = first_of(list, BIT(IMBALANCE), CT_SEVERITY_WARN);
 	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARN);
 	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE), CT_SEVERITY_WARN),
 			     first_of(list, BIT(BUCKETS), CT_SEVERITY_INFO));
 	c->slow_op = first_of(list, BIT(SLOW_OP), CT_SEVERITY_WARN);
+	c->uneven = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
+	for (size_t i = 0; i < list->n; i++)
+		c->replayed_pct += list->all[i].is_replayed ? list->all[i].loss_pct : 0;
 	/* what so few launches show is no share of communication */
 	if (c->report->run.timed_ratio < LEAST_TIMED || ct_gain_why_not(c->report))
 		c->exposed = NULL;
@@ -119,9 +126,25 @@ static const char *late_text(const struct choice *c)
 			       ct_text_pct(c->late_pct).s);
 }
 
+/* "the machine of node0 runs 8 processes of the job on 2 cores: they wait for cores, too", if it does. */
 static int add_oversubscribed(struct choice *c)
 {
-	return ct_verdict_add(c->report, ct_oversubscribed_text(c->j->late, c->report->memory));
+	const struct ct_oversubscribed *o = &c->j->late->oversubscribed;
+	const struct ct_model *model = c->j->model;
+	struct ct_arena *memory = c->report->memory;
+	const char *host;
+
+	if (!o->processes)
+		return CT_OK;
+	host = ct_host_word(memory, model->attempts->hosts[model->seats[o->seat].host].name);
+	if (!host)
+		return CT_NOMEM;
+	return ct_verdict_add(
+		c->report,
+		ct_arena_printf(memory,
+				"the machine of %s runs %u processes of the job on %u core%s: "
+				"they wait for cores, too",
+				host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
 }
 
 /* Behind a finding: what else there is to know of the run. */
@@ -131,6 +154,8 @@ static int say_rest(struct choice *c)
 	const char *ends;
 
 	if (ct_say_ends(c->report, &ends) != CT_OK ||
+	    (c->uneven && c->uneven->loss_pct > c->told->loss_pct &&
+	     ct_verdict_add(c->report, ct_finding_in_short(c->uneven, c->report))) ||
 	    (slow && slow->loss_pct > c->told->loss_pct &&
 	     ct_verdict_add(c->report, ct_finding_in_short(slow, c->report))) ||
 	    add_oversubscribed(c))
@@ -152,35 +177,18 @@ static int say_exposed(struct choice *c)
 	return ct_verdict_add(report, c->lacks);
 }
 
-/* Several are late together, and nobody is named. */
-static int say_together(struct choice *c, double pct)
-{
-	struct ct_report *report = c->report;
-
-	report->verdict.gain_max_pct = pct;
-	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			   ct_together_text(c->j, report)) ||
-	    add_oversubscribed(c))
-		return CT_NOMEM;
-	return ct_verdict_add(report, c->lacks);
-}
-
 /* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
 static int say_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
-	double together_pct = ct_together_pct(c->j);
 	const char *late;
 
-	if (c->slow_op &&
-	    c->slow_op->loss_pct >= fmax(together_pct, fmax(c->waited.pct, c->late_pct))) {
+	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
 		c->told = c->slow_op;
 		if (ct_say_finding(c->j->model, c->slow_op, report))
 			return CT_NOMEM;
 		return ct_verdict_add(report, c->lacks);
 	}
-	if (together_pct > c->waited.pct && together_pct > c->late_pct)
-		return say_together(c, together_pct);
 	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
 		int st = ct_waited_say(c->j, &c->waited, c->lacks, report);
 
@@ -219,12 +227,54 @@ static int say_unproven(struct choice *c)
 		     : 1;
 }
 
+/* Where the run cannot be replayed, equally slow ranks hide each other: waits that are nobody's alone may be theirs. */
+static int say_unplayed_waits(struct choice *c)
+{
+	struct ct_report *report = c->report;
+	double wait_pct = ct_gain_wait_pct(report);
+
+	if (!(wait_pct > 100 * CT_MOST_UNEXPLAINED))
+		return 1;
+	if (ct_verdict_say(
+		    report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+		    ct_arena_printf(report->memory,
+				    "ranks wait for each other for %s of the time, for none "
+				    "of them alone; who held up whom these times do not tell",
+				    ct_text_pct(wait_pct).s)) ||
+	    add_oversubscribed(c))
+		return CT_NOMEM;
+	return ct_verdict_add(report, c->lacks);
+}
+
+/* That nobody is slow is no health where ranks wait for each other all the same, unless they are stages of a pipeline. 1: they
+ * do not. */
+static int say_waits(struct choice *c)
+{
+	const struct ct_engine *e = &c->j->replay->engine;
+	double share = ct_replay_unexplained(c->j->replay);
+
+	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
+		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+				      e->why_not);
+	if (e->why_not && e->stages.n <= 1)
+		return say_unplayed_waits(c);
+	if (share <= 0)
+		return 1;
+	return ct_verdict_say(
+		c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+		ct_arena_printf(c->report->memory,
+				"ranks wait for each other for %s of the time, and mending nobody "
+				"would gain 1 %% of the run",
+				ct_text_pct(100 * share).s));
+}
+
 static int say_healthy(struct choice *c)
 {
 	const struct ct_model *model = c->j->model;
 	struct ct_report *report = c->report;
 	uint64_t open = ct_open_unexplained(report);
-	int st = ct_say_healthy(model, report);
+	const struct ct_engine *e = &c->j->replay->engine;
+	int st = ct_say_healthy(model, !e->why_not && e->stages.n > 1, report);
 
 	if (st == CT_OK && *c->lacks) {
 		report->verdict.text = ct_arena_printf(report->memory, "%s: in what is here, %s",
@@ -250,7 +300,6 @@ static int say_nothing_found(struct choice *c)
 
 	if (c->slow_op)
 		lost = fmax(lost, c->slow_op->loss_pct);
-	lost = fmax(lost, ct_together_pct(c->j));
 	if (c->exposed && !(lost > c->exposed->loss_pct))
 		return say_exposed(c);
 	if (lost > 0)
@@ -263,6 +312,8 @@ static int say_nothing_found(struct choice *c)
 					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
 					ct_text_pct(100 * report->run.timed_ratio).s));
 	st = say_unproven(c);
+	if (st == 1)
+		st = say_waits(c);
 	return st == 1 ? say_healthy(c) : st;
 }
 
@@ -305,6 +356,9 @@ static int choose(struct choice *c)
 	c->told = c->order ? c->order : leader(c);
 	if (c->told) {
 		st = ct_say_finding(model, c->told, report);
+		/* these losses are beside each other */
+		if (c->told->is_replayed)
+			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);
 		return st == CT_OK && !c->order ? say_rest(c) : st;
 	}
 	if (stuck.all)

@@ -66,7 +66,47 @@ static enum ct_confidence sure_of_health(const struct ct_report *report, double 
 	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }
 
-int ct_say_healthy(const struct ct_model *model, struct ct_report *report)
+/* The pipeline of the report with most idle time by its schedule, of those whose schedule is known of all stages; NULL: none. */
+static const struct ct_report_stage *schedule_of(const struct ct_report *report)
+{
+	const struct ct_report_stage *most = NULL;
+
+	for (size_t i = 0; i < report->n_stages; i++) {
+		const struct ct_report_stage *s = &report->stages[i];
+
+		if (s->ideal_ns == CT_UNKNOWN || !s->cycles_ns || isnan(s->microbatches))
+			return NULL;
+		if (!most || (double)s->ideal_ns / (double)s->cycles_ns >
+				     (double)most->ideal_ns / (double)most->cycles_ns)
+			most = s;
+	}
+	return most;
+}
+
+/* Stages wait by the order of their pipeline: nobody is late. */
+static const char *bubble_text(const struct ct_report *report, double wait_pct)
+{
+	const struct ct_report_stage *s = schedule_of(report);
+	struct ct_arena *memory = report->memory;
+	double ideal;
+
+	if (!s)
+		return ct_arena_printf(memory, "waits are the pipeline's bubble: %s of the time",
+				       ct_text_pct(wait_pct).s);
+	ideal = 100 * (double)s->ideal_ns / (double)s->cycles_ns;
+	if (wait_pct < ideal + CT_VERDICT_COMM_PCT)
+		return ct_arena_printf(memory,
+				       "waits are the pipeline's bubble: %s of the time, as "
+				       "expected for %d stages and %.0f microbatches",
+				       ct_text_pct(wait_pct).s, s->n_stages, s->microbatches);
+	return ct_arena_printf(
+		memory,
+		"waits are the pipeline's bubble: %s of the time; %d stages and %.0f "
+		"microbatches make %s unavoidable",
+		ct_text_pct(wait_pct).s, s->n_stages, s->microbatches, ct_text_pct(ideal).s);
+}
+
+int ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
 	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
@@ -113,7 +153,11 @@ int ct_say_healthy(const struct ct_model *model, struct ct_report *report)
 	else if (text && !isnan(gain))
 		text = ct_arena_printf(memory, "%s; if transfers took no time, at most %s faster",
 				       text, ct_text_pct(gain).s);
-	if (text && wait >= CT_VERDICT_COMM_PCT)
+	if (text && wait >= CT_VERDICT_COMM_PCT && is_pipeline) {
+		const char *bubble = bubble_text(report, wait);
+
+		text = bubble ? ct_arena_printf(memory, "%s; %s", text, bubble) : NULL;
+	} else if (text && wait >= CT_VERDICT_COMM_PCT)
 		text = ct_arena_printf(memory,
 				       "%s; ranks wait for each other for %s of the time, for none "
 				       "of them alone",

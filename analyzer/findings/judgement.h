@@ -4,6 +4,7 @@
 #define CT_JUDGEMENT_H
 
 #include "analyzer/lateness/lateness.h"
+#include "analyzer/lateness/replay/judge.h"
 #include "analyzer/lateness/step_blame.h"
 #include "analyzer/lateness/weigh.h"
 
@@ -14,7 +15,7 @@ struct ct_judgement {
 	const struct ct_charge *charges; /* by seat */
 	const struct ct_cycles *cycles;
 	const struct ct_hits *hits;
-	const struct ct_set_result *set; /* that was weighed together; in_set NULL: none */
+	const struct ct_replay_judgement *replay;
 };
 
 #endif

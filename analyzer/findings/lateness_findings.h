@@ -9,9 +9,9 @@
 #include "analyzer/lateness/weigh.h"
 #include "analyzer/order/order_book.h"
 
-/* Adds them to the list; set->charge is weighed. 0 or CT_NOMEM. */
+/* Adds them to the list; charges by seat. 0 or CT_NOMEM. */
 int ct_lateness_findings(const struct ct_lateness *late, const struct ct_order_book *book,
-			 const struct ct_charge *charges, struct ct_set_result *set,
-			 const struct ct_report *report, struct ct_findings *list);
+			 const struct ct_charge *charges, const struct ct_report *report,
+			 struct ct_findings *list);
 
 #endif

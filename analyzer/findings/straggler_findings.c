@@ -72,35 +72,13 @@ int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t
 	return ct_finding_ranks(list, f, ranks, n);
 }
 
-int ct_finding_replayed(const struct ct_model *model, const struct ct_replayed *r,
-			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f)
-{
-	double rank = r->most_seat < model->n_seats ? model->seats[r->most_seat].rank : -1;
-
-	if ((by_arrivals_ns != CT_UNKNOWN &&
-	     ct_finding_evidence(list, f, "loss_by_arrivals", (double)by_arrivals_ns, "ns", NAN)) ||
-	    ct_finding_evidence(list, f, "windows_with_loss", r->windows, "count", NAN) ||
-	    ct_finding_evidence(list, f, "windows", r->n_windows, "count", NAN) ||
-	    ct_finding_evidence(list, f, "others_waited", (double)r->wait_ns, "ns", NAN))
-		return CT_NOMEM;
-	if (rank < 0 || !r->most_wait_ns)
-		return CT_OK;
-	return ct_finding_evidence(list, f, "most_held_up_rank", rank, "", NAN) ||
-			       ct_finding_evidence(list, f, "it_waited", (double)r->most_wait_ns,
-						   "ns", NAN)
-		       ? CT_NOMEM
-		       : CT_OK;
-}
-
 /* A bound has to hold what nobody is charged with, too: what came late or transferred slowly, which of the two is not known
  * (of anybody, since where a kernel waits for room the one who came last may be any); the time in operations that did not
  * hold the rank up, where its kernel may have waited for room; and the first round, in which all meet for the first time.
  * But no more than somebody stood waiting. */
 static uint64_t upper_bound(const struct ct_lateness *late, const struct ct_charge *c)
 {
-	/* what it would cost alone, played, is less than what it is charged with: then that bounds it */
-	int is_alone = c->loss_ns < c->by_arrivals_ns;
-	uint64_t own = !is_alone && c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
+	uint64_t own = c->by_cycles_ns > c->loss_ns ? c->by_cycles_ns : c->loss_ns;
 	uint64_t most = own + late->late_or_slow.spans.total;
 
 	if (c->recurs.rounds)
@@ -110,21 +88,20 @@ static uint64_t upper_bound(const struct ct_lateness *late, const struct ct_char
 	return most;
 }
 
-/* What all findings about late ranks have in common. */
-static int set_late(const struct ct_lateness *late, const struct ct_suspect *s,
-		    const struct ct_charge *charge, uint32_t seat, struct ct_findings *list,
-		    struct ct_finding *f)
+/* What it cost, how sure that is, and the evidence. */
+static int set_late(const struct ct_lateness *late, uint32_t seat, const struct ct_charge *charge,
+		    struct ct_findings *list, struct ct_finding *f)
 {
+	const struct ct_suspect *s = &late->blame.suspects[seat];
 	uint64_t cost_ns;
 	const struct ct_class *class = ct_classes_costliest(&late->model->classes, seat, 1,
 							    &cost_ns);
 	int on_gpu = late->model->seats[seat].timing >= CT_TIMING_HOST;
-
 	enum ct_severity by_charge;
 
 	ct_finding_loss(f, charge->loss_ns, charge->err_ns, late->model->duration_ns);
 	by_charge = f->severity;
-	f->at_most = on_gpu && !charge->replayed.is_known;
+	f->at_most = on_gpu;
 	f->is_bounded = charge->has_hidden;
 	if (f->at_most)
 		ct_finding_loss(f, upper_bound(late, charge), charge->err_ns,
@@ -148,9 +125,6 @@ static int set_late(const struct ct_lateness *late, const struct ct_suspect *s,
 				"ns", (double)(s->hits ? s->err_ns / s->hits : 0)) ||
 	    ct_finding_evidence(list, f, "log10_chance", charge->recurs.log10_p, "", NAN))
 		return CT_NOMEM;
-	if (charge->replayed.is_known &&
-	    ct_finding_replayed(late->model, &charge->replayed, charge->by_arrivals_ns, list, f))
-		return CT_NOMEM;
 	if (f->at_most && late->late_or_slow.spans.total &&
 	    ct_finding_evidence(list, f, "late_or_slow", (double)late->late_or_slow.spans.total,
 				"ns", NAN))
@@ -161,85 +135,25 @@ static int set_late(const struct ct_lateness *late, const struct ct_suspect *s,
 		      : CT_OK;
 }
 
-/* When that was follows, as cycles tell it (findings/time_structure.c). */
-static int set_late_line(const struct ct_charge *charge, const char *who, struct ct_arena *memory,
-			 struct ct_finding *f)
-{
-	f->line = ct_arena_printf(memory, "%s loss%s%s±%s share=%s last=%llu/%llu", who,
-				  f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
-				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
-				  (unsigned long long)charge->recurs.hits,
-				  (unsigned long long)charge->recurs.trials);
-	return f->line ? CT_OK : CT_NOMEM;
-}
-
 int ct_finding_straggler(const struct ct_lateness *late, uint32_t seat,
 			 const struct ct_charge *charge, struct ct_findings *list)
 {
-	const struct ct_suspect *s = &late->blame.suspects[seat];
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_STRAGGLER);
-	struct ct_arena *memory = list->memory;
-	const char *who, *host;
+	const char *host;
 
 	if (!f || ct_finding_seats(late->model, &seat, 1, list, f) ||
-	    set_late(late, s, charge, seat, list, f))
+	    set_late(late, seat, charge, list, f))
 		return CT_NOMEM;
-	host = ct_host_word(memory, f->hosts[0]);
+	host = ct_host_word(list->memory, f->hosts[0]);
 	if (!host)
 		return CT_NOMEM;
-	who = ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host);
-	if (!who)
-		return CT_NOMEM;
-	return set_late_line(charge, who, memory, f);
-}
-
-/* Are the set's members one host's, and at least three quarters of that host's ranks? */
-static int is_host(const struct ct_model *model, const uint32_t *seats, uint32_t n)
-{
-	uint32_t on_host = 0;
-
-	for (uint32_t i = 1; i < n; i++) {
-		if (model->seats[seats[i]].host != model->seats[seats[0]].host)
-			return 0;
-	}
-	for (uint32_t s = 0; s < model->n_seats; s++)
-		on_host += model->seats[s].host == model->seats[seats[0]].host;
-	return on_host < model->n_seats && 4 * n >= 3 * on_host;
-}
-
-int ct_finding_set(const struct ct_lateness *late, const struct ct_blame *weighed,
-		   const struct ct_charge *charge, struct ct_findings *list)
-{
-	struct ct_arena *memory = list->memory;
-	uint32_t *seats = ct_arena_calloc(memory, weighed->n_seats, sizeof(*seats));
-	struct ct_finding *f;
-	const char *ranks, *who, *host;
-	uint32_t n = 0, most = 0;
-
-	if (!seats)
-		return CT_NOMEM;
-	for (uint32_t s = 0; s < weighed->n_seats; s++) {
-		if (!weighed->in_set[s])
-			continue;
-		seats[n++] = s;
-		if (n == 1 || weighed->set_share_ns[s] > weighed->set_share_ns[most])
-			most = s;
-	}
-	f = ct_findings_add(list, is_host(late->model, seats, n) ? CT_FINDING_STRAGGLER_HOST
-								 : CT_FINDING_STRAGGLER);
-	if (!f || ct_finding_seats(late->model, seats, n, list, f) ||
-	    set_late(late, &weighed->set, charge, most, list, f))
-		return CT_NOMEM;
-	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	host = ct_host_word(memory, f->hosts[0]);
-	if (!ranks || !host)
-		return CT_NOMEM;
-	who = f->kind == CT_FINDING_STRAGGLER_HOST
-		      ? ct_arena_printf(memory, "host=%s ranks=%s", host, ranks)
-		      : ct_arena_printf(memory, "ranks=%s", ranks);
-	if (!who)
-		return CT_NOMEM;
-	return set_late_line(charge, who, memory, f);
+	/* When that was follows, as cycles tell it (findings/time_structure.c). */
+	f->line = ct_arena_printf(
+		list->memory, "rank=%d host=%s loss%s%s±%s share=%s last=%llu/%llu", f->ranks[0],
+		host, f->at_most ? "<=" : "=", ct_text_ns(f->loss_ns).s,
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+		(unsigned long long)charge->recurs.hits, (unsigned long long)charge->recurs.trials);
+	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */

@@ -11,10 +11,6 @@
 int ct_finding_straggler(const struct ct_lateness *late, uint32_t seat,
 			 const struct ct_charge *charge, struct ct_findings *list);
 
-/* Several ranks that are slow together; STRAGGLER_HOST if they are one host's. */
-int ct_finding_set(const struct ct_lateness *late, const struct ct_blame *weighed,
-		   const struct ct_charge *charge, struct ct_findings *list);
-
 /* Who, by rank, and where: what this finding is about. */
 int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
 		     struct ct_findings *list, struct ct_finding *finding);
@@ -22,9 +18,5 @@ int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t
 /* What the losses of the report come to. */
 int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
 		      struct ct_findings *list);
-
-/* The evidence of a loss that came of playing the run again; by_arrivals_ns: what it is by the rule, CT_UNKNOWN none. */
-int ct_finding_replayed(const struct ct_model *model, const struct ct_replayed *replayed,
-			uint64_t by_arrivals_ns, struct ct_findings *list, struct ct_finding *f);
 
 #endif

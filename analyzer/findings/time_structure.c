@@ -13,9 +13,10 @@
 #include "analyzer/model/model.h"
 #include "trace/status.h"
 
-#define CLEAR_SHARE 0.7	   /* of the charges, for one reason to be named */
-#define LEAST_CHARGED 0.25 /* of the loss, for the cycles' charges to tell when it was */
-#define EVERYWHERE 0.75	   /* of the eighths of a run that was played again */
+#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
+#define LEAST_CHARGED 0.25  /* of the loss, for the cycles' charges to tell when it was */
+#define EVERYWHERE 0.75	    /* of the run, by a replay */
+#define MOST_TRANSIENT 0.33 /* likewise */
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
 
@@ -31,7 +32,7 @@ int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f
 int ct_finding_is_straggler(const struct ct_finding *f)
 {
 	return f->kind == CT_FINDING_STRAGGLER || f->kind == CT_FINDING_STRAGGLER_HOST ||
-	       f->kind == CT_FINDING_STRAGGLER_GROUP;
+	       f->kind == CT_FINDING_STRAGGLER_GROUP || f->kind == CT_FINDING_SLOW_STAGE;
 }
 
 /* ---- why ---- */
@@ -102,6 +103,15 @@ static void set_gpu_seconds(const struct ct_time_structure *t, struct ct_finding
 	free(joined);
 }
 
+double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < t->model->n_seats; s++)
+		n += t->model->seats[s].timing >= CT_TIMING_HOST;
+	return n ? (double)loss_ns / 1e9 * n : NAN;
+}
+
 static int is_stalls(const struct ct_finding *f)
 {
 	return f->kind == CT_FINDING_PERIODIC_STALLS || f->kind == CT_FINDING_ROTATING_STALLS;
@@ -131,6 +141,9 @@ int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
 
 	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
+		return CT_OK;
+	/* more work is no lateness of the host or the stream */
+	if (f->why == CT_WHY_LONG_STAGE)
 		return CT_OK;
 	kind = why_of(f, &why, ct_hits_share(t->hits));
 	/* On GPUs the calls may all have been in time. */
@@ -197,13 +210,18 @@ static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pat
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
-/* Where cycles do not tell: the times of the finding, if it has some. */
+static int is_whole_run(const struct ct_time_structure *t, const struct ct_finding *f)
+{
+	return f->begin_at_ns == 0 && f->end_at_ns >= t->model->duration_ns;
+}
+
+/* Where cycles do not tell: the times of the finding, if it has some. All of the run is one only where a replay says so. */
 static void take_times(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
 	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
 
-	if (f->begin_at_ns == 0 && f->end_at_ns >= t->model->duration_ns) {
+	if (!f->is_replayed && is_whole_run(t, f)) {
 		f->begin_at_ns = f->end_at_ns = CT_UNKNOWN;
 		return;
 	}
@@ -232,16 +250,26 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	return st;
 }
 
-/* Where the run was played again eighths of it tell of a loss: that is persistent if three quarters have one. When in the run
- * the others are is not told. */
-static enum ct_late_pattern pattern_of_replay(const struct ct_finding *f)
+/* A replay tells from when to when. */
+static enum ct_late_pattern pattern_of_replay(const struct ct_time_structure *t,
+					      const struct ct_finding *f)
 {
-	double slow = ct_finding_fact(f, "windows_with_loss"),
-	       windows = ct_finding_fact(f, "windows");
+	double run_ns = (double)t->model->duration_ns;
+	double span_ns = (double)f->end_at_ns - (double)f->begin_at_ns;
+	uint64_t cycles = f->cycle_last - f->cycle_first + 1;
 
-	if (isnan(slow) || isnan(windows) || windows < 2)
-		return CT_LATE_UNKNOWN;
-	return slow >= EVERYWHERE * windows ? CT_LATE_PERSISTENT : CT_LATE_PART;
+	if (span_ns >= EVERYWHERE * run_ns)
+		return CT_LATE_PERSISTENT;
+	return span_ns <= MOST_TRANSIENT * run_ns && cycles <= CT_LATE_WINDOW ? CT_LATE_TRANSIENT
+									      : CT_LATE_PART;
+}
+
+/* Nobody is slow throughout, and all wait. */
+static int explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
+{
+	take_times(t, f);
+	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
+	return tell_when(t, CT_LATE_PERSISTENT, f);
 }
 
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
@@ -250,12 +278,15 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 	const struct ct_cycles *c = t->cycles;
 	struct ct_late_span span = { 0 };
 	double sum = 0;
-	int st = charges_of(t, f, seats, room, &sum);
+	/* of a part of the run charges tell more closely which */
+	int by_charges = !f->is_replayed || !is_whole_run(t, f), st = CT_OK;
 
+	if (by_charges)
+		st = charges_of(t, f, seats, room, &sum);
 	if (st != CT_OK)
 		return st;
 	st = CT_NOTFOUND;
-	if (tells_when(t, f, sum))
+	if (by_charges && tells_when(t, f, sum))
 		st = ct_late_span_find(room, c->cut_ns, t->hits->kept, c->n,
 				       (double)f->loss_ns / sum, &span);
 	if (st == CT_NOMEM)
@@ -272,8 +303,8 @@ static int explain_straggler(const struct ct_time_structure *t, struct ct_findin
 	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
 	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
 		return CT_NOMEM;
-	if (st != CT_OK)
-		span.pattern = pattern_of_replay(f);
+	if (f->is_replayed)
+		span.pattern = pattern_of_replay(t, f);
 	if (tell_when(t, span.pattern, f))
 		return CT_NOMEM;
 	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
@@ -288,6 +319,8 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 	for (size_t i = 0; i < t->list->n && st == CT_OK; i++) {
 		struct ct_finding *f = &t->list->all[i];
 
+		if (f->kind == CT_FINDING_IMBALANCE)
+			st = explain_imbalance(t, f);
 		if (!ct_finding_is_straggler(f))
 			continue;
 		for (uint32_t s = 0; s < t->model->n_seats; s++)

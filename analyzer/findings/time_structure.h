@@ -21,7 +21,7 @@ struct ct_time_structure {
 /* All of the following, in order. To be called when the stragglers are in the list. 0 or CT_NOMEM. */
 int ct_time_structure(const struct ct_time_structure *t);
 
-/* The stragglers in the list: when, persistent or transient, why they came late, GPU-seconds. Of a run without cycles when
+/* The stragglers in the list, and uneven work: when, persistent or transient, why they came late, GPU-seconds. Of a run without cycles when
  * only. */
 int ct_stragglers_explain(const struct ct_time_structure *t);
 
@@ -35,6 +35,9 @@ int ct_shifts_report(const struct ct_time_structure *t);
 
 /* Is it about who is late: a rank, several, a host, a group? */
 int ct_finding_is_straggler(const struct ct_finding *f);
+
+/* Seconds that all GPUs lose where nobody waits for anybody in particular; NAN: there are none. */
+double ct_finding_all_gpus(const struct ct_time_structure *t, uint64_t loss_ns);
 
 /* Is the seat one of the finding's ranks? */
 int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat);

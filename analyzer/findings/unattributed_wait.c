@@ -37,7 +37,7 @@
 static uint64_t cost_of(const struct ct_judgement *j, uint32_t seat, int *is_charge, int *much)
 {
 	double gate = (double)j->model->duration_ns * CT_BLAME_GATE_PCT / 100;
-	uint64_t chance = ct_blame_chance(&j->late->blame, seat, NULL);
+	uint64_t chance = ct_blame_chance(&j->late->blame, seat);
 	uint64_t row, cost = j->charges[seat].loss_ns;
 
 	*is_charge = 1;
@@ -146,7 +146,7 @@ static int stands_out(const struct ct_judgement *j, const struct ct_waited *w)
 {
 	uint64_t next = 0;
 
-	if (w->seat >= j->model->n_seats || !w->is_charge || j->charges[w->seat].has_no_peers ||
+	if (w->seat >= j->model->n_seats || !w->is_charge ||
 	    ct_verdict_is_contradicted(j->model, w->seat))
 		return 0;
 	for (uint32_t s = 0; s < j->model->n_seats; s++) {
@@ -155,22 +155,6 @@ static int stands_out(const struct ct_judgement *j, const struct ct_waited *w)
 	}
 	return (double)j->charges[w->seat].loss_ns >= STANDS_OUT * (double)next &&
 	       j->charges[w->seat].recurs.log10_p + log10(ct_lateness_ranks_met(j->late)) < CHANCE;
-}
-
-/* Is the rank a stage of a pipeline? */
-static int is_stage(const struct ct_report *report, int rank)
-{
-	for (size_t c = 0; c < report->n_comms; c++) {
-		const struct ct_report_comm *comm = &report->comms[c];
-
-		if (!comm->role || strcmp(comm->role, "pp") != 0)
-			continue;
-		for (size_t i = 0; i < comm->n_ranks; i++) {
-			if (comm->ranks[i] == rank)
-				return 1;
-		}
-	}
-	return 0;
 }
 
 static int say(struct ct_report *report, const char *text)
@@ -188,8 +172,8 @@ static int say_one_stall(const struct ct_judgement *j, const struct ct_waited *w
 
 	if (s->n == 1 && s->longest_seat < j->model->n_seats &&
 	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->cycles->median_ns)
-		by = ct_arena_printf(report->memory, " by rank %d",
-				     j->model->seats[s->longest_seat].rank);
+		by = ct_arena_printf(report->memory, " by rank %s",
+				     ct_text_rank(j->model->seats[s->longest_seat].rank).s);
 	if (!by)
 		return CT_NOMEM;
 	return say(report, ct_arena_printf(report->memory,
@@ -210,10 +194,11 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 	if (ct_stalled_is_one(s, ct_lateness_ranks_met(j->late)))
 		return say(report,
 			   ct_arena_printf(memory,
-					   "rank %d stalled in %u of %u cycles, up to %s each, %s "
+					   "rank %s stalled in %u of %u cycles, up to %s each, %s "
 					   "(%s) in all: too irregular to tell why",
-					   j->model->seats[s->most_seat].rank, s->most_n, s->of,
-					   ct_text_ns(s->longest_ns).s, ct_text_ns(s->most_ns).s,
+					   ct_text_rank(j->model->seats[s->most_seat].rank).s,
+					   s->most_n, s->of, ct_text_ns(s->longest_ns).s,
+					   ct_text_ns(s->most_ns).s,
 					   ct_text_pct(100 * (double)s->most_ns /
 						       (double)j->model->duration_ns)
 						   .s));
@@ -245,8 +230,6 @@ static const char *why_not(const struct ct_charge *charge)
 		return "in too few cycles to blame it";
 	case CT_DOUBT_NONE:
 	case CT_DOUBT_OTHERS:
-	case CT_DOUBT_SPREAD:
-	case CT_DOUBT_CORES:
 		break;
 	}
 	return "what held it up these times do not tell";
@@ -259,22 +242,14 @@ static int say_one_rank(const struct ct_judgement *j, const struct ct_waited *w,
 	int rank = j->model->seats[w->seat].rank;
 
 	return say(report,
-		   ct_arena_printf(report->memory, "others waited for rank %d, up to %s (%s), %s",
-				   rank, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s,
+		   ct_arena_printf(report->memory, "others waited for rank %s, up to %s (%s), %s",
+				   ct_text_rank(rank).s, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s,
 				   why_not(&j->charges[w->seat])));
 }
 
 /* Why the latest of them is not named. */
-static const char *why_nobody(const struct ct_charge *latest, int rank,
-			      const struct ct_report *report)
+static const char *why_nobody(const struct ct_charge *latest)
 {
-	/* who has more to do is not slow */
-	if (latest->has_no_peers)
-		return is_stage(report, rank)
-			       ? "and nobody else does the work of the latest: a stage of a "
-				 "pipeline may have more to do, or end later"
-			       : "and nobody else does the work of the latest: it may have more to "
-				 "do";
 	if (latest->doubt == CT_DOUBT_FEW)
 		return "in too few cycles to tell who held up whom";
 	return "none of them alone; who held up whom these times do not tell";
@@ -304,7 +279,7 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 	if (stands_out(j, w))
 		return say_one_rank(j, w, report);
 	if (w->seat < j->model->n_seats)
-		why = why_nobody(&j->charges[w->seat], j->model->seats[w->seat].rank, report);
+		why = why_nobody(&j->charges[w->seat]);
 	return say(report,
 		   ct_arena_printf(report->memory, "ranks waited for each other, up to %s (%s), %s",
 				   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s, why));

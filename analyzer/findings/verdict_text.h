@@ -64,6 +64,7 @@ int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 /* ---- what communication costs: say_communication.c ---- */
 
 int ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
-int ct_say_healthy(const struct ct_model *model, struct ct_report *report);
+/* is_pipeline: the run was played again, and its ranks are stages that hand messages on. */
+int ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report);
 
 #endif

@@ -27,7 +27,7 @@ struct ct_carry_comm {
 	uint64_t solo_ns; /* by which the last came after the one before it */
 	uint64_t late_ns,
 		before_ns; /* of who was last in the latest operation, and in the one before */
-	uint32_t who, before;
+	uint32_t last, before;
 	uint32_t class;
 	struct ct_carry_pair *pair; /* of the latest two; NULL: it did not follow upon another */
 	int begun;
@@ -154,7 +154,7 @@ int ct_carry_add(struct ct_carries *c, const struct ct_instance *i, const struct
 	comm->solo_ns = last - second;
 	if (comm->pair)
 		comm->pair->n++;
-	comm->before = comm->who;
+	comm->before = comm->last;
 	comm->before_ns = comm->late_ns;
 	comm->late_ns = 0;
 	comm->class = class;
@@ -184,15 +184,15 @@ static double find_share(const struct ct_carry_pair *pair, uint32_t nranks)
 }
 
 uint64_t ct_carry_take(struct ct_carries *c, const struct ct_instance *i, uint32_t last,
-		       uint32_t who, uint64_t late_ns)
+		       uint64_t late_ns)
 {
 	struct ct_carry_comm *comm = &c->comms[i->comm->index];
 	struct ct_carry_pair *pair = comm->pair;
 	double brought;
 
-	comm->who = who;
+	comm->last = last;
 	comm->late_ns = late_ns;
-	if (!pair || comm->before != who || !comm->ranks[last].follows)
+	if (!pair || comm->before != last || !comm->ranks[last].follows)
 		return late_ns;
 	/* Looked up anew each time that an eighth has been added. */
 	if (8 * (uint64_t)pair->n >= 9 * (uint64_t)pair->n_known) {

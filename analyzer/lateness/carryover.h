@@ -28,10 +28,10 @@ struct ct_carries {
 int ct_carry_add(struct ct_carries *carries, const struct ct_instance *instance,
 		 const struct ct_waits *waits, uint32_t class);
 
-/* In the collective taken in last, rank `last` of the communicator was last by `late_ns`, for `who` (the rank, or which of
- * two sides). Returns by how much if what it brought along is taken off. */
+/* In the collective taken in last, rank `last` of the communicator was last by `late_ns`. Returns by how much if what it
+ * brought along is taken off. */
 uint64_t ct_carry_take(struct ct_carries *carries, const struct ct_instance *instance,
-		       uint32_t last, uint32_t who, uint64_t late_ns);
+		       uint32_t last, uint64_t late_ns);
 
 void ct_carries_fini(struct ct_carries *carries);
 

@@ -118,8 +118,7 @@ static int on_begin(void *arg, struct ct_stream *stream)
 	struct ct_lateness *late = arg;
 
 	late->model = &stream->model;
-	return ct_blame_init(&late->blame, stream->model.n_seats, stream->model.attempts->n_hosts,
-			     late->in_set);
+	return ct_blame_init(&late->blame, stream->model.n_seats);
 }
 
 static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
@@ -138,9 +137,8 @@ static int on_instance(void *arg, struct ct_stream *stream, const struct ct_inst
 		return CT_OK;
 	if (event->waits->judged == CT_JUDGED_WAITS)
 		return add_collective(late, stream, event);
-	return event->complete || event->contradictory || late->in_set
-		       ? CT_OK
-		       : ct_rest_add(&late->rest, stream, event);
+	return event->complete || event->contradictory ? CT_OK
+						       : ct_rest_add(&late->rest, stream, event);
 }
 
 static int on_end(void *arg, struct ct_stream *stream)

@@ -16,8 +16,6 @@
 struct ct_lateness {
 	const struct ct_model *model; /* the stream's */
 	const struct ct_tape *log;    /* of the same stream; borrowed */
-	const uint8_t *
-		in_set; /* by seat: only this set is weighed against the rest, in a second reading; NULL: all */
 	struct ct_blame blame;
 	struct ct_rest rest;	 /* of operations that lack ranks without a trace */
 	struct ct_rounds rounds; /* once the steps are known; likewise: */
@@ -27,7 +25,7 @@ struct ct_lateness {
 	struct ct_late_or_slow late_or_slow;
 };
 
-/* A lateness that is zeroed but for log and in_set takes in all that a stream reads. */
+/* A lateness that is zeroed but for log takes in all that a stream reads. */
 void ct_lateness_observe(struct ct_lateness *late, struct ct_observer *observer);
 void ct_lateness_fini(struct ct_lateness *late);
 

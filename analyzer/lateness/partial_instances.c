@@ -38,7 +38,7 @@ int ct_rest_add(struct ct_rest *rest, const struct ct_stream *stream,
 		return CT_OK;
 	if (rest->blame.n_seats < model->n_seats &&
 	    (rest->blame.suspects ? ct_blame_grow(&rest->blame, model->n_seats)
-				  : ct_blame_init(&rest->blame, model->n_seats, 0, NULL)) != CT_OK)
+				  : ct_blame_init(&rest->blame, model->n_seats)) != CT_OK)
 		return CT_NOMEM;
 	st = ct_waits_judge(i, model->host_of, ct_stream_skew(stream), w);
 	/* The first meeting of a communicator tells who started late. */
@@ -53,7 +53,7 @@ static int weigh(const struct ct_rest *rest, const struct ct_model *model,
 		 const struct ct_tally *tally, uint32_t seat, struct ct_charge *charge)
 {
 	const struct ct_suspect *suspect = &rest->blame.suspects[seat];
-	uint64_t chance = ct_blame_chance(&rest->blame, seat, NULL);
+	uint64_t chance = ct_blame_chance(&rest->blame, seat);
 	struct ct_recurrence recurs;
 
 	if (chance == UINT64_MAX ||
@@ -89,7 +89,7 @@ int ct_rest_last(const struct ct_rest *rest, const struct ct_model *model,
 		*seat = model->n_seats;
 		return CT_OK;
 	}
-	st = ct_tally_make(&tally, &rest->blame.charged, rounds, rest->blame.n_seats, NULL);
+	st = ct_tally_make(&tally, &rest->blame.charged, rounds, rest->blame.n_seats);
 	if (st == CT_OK)
 		st = weigh(rest, model, &tally, *seat, charge);
 	ct_tally_fini(&tally);

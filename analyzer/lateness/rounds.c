@@ -99,13 +99,13 @@ static void find_worst(struct ct_tally *t, uint32_t round)
 {
 	float most = -1, second = 0;
 
-	for (uint32_t row = 0; row < t->n_rows; row++) {
-		float lost = t->lost_ns[(size_t)row * t->n + round];
+	for (uint32_t s = 0; s < t->n_seats; s++) {
+		float lost = t->lost_ns[(size_t)s * t->n + round];
 
 		if (lost > most) {
 			second = most > 0 ? most : 0;
 			most = lost;
-			t->worst[round] = row;
+			t->worst[round] = s;
 		} else if (lost > second) {
 			second = lost;
 		}
@@ -114,19 +114,18 @@ static void find_worst(struct ct_tally *t, uint32_t round)
 }
 
 int ct_tally_make(struct ct_tally *t, const struct ct_charge_log *log, const struct ct_rounds *r,
-		  uint32_t n_rows, const uint8_t *row_of)
+		  uint32_t n_seats)
 {
-	*t = (struct ct_tally){ .rounds = r, .n_rows = n_rows, .n = r->n };
-	t->lost_ns = calloc((size_t)n_rows * r->n + 1, sizeof(*t->lost_ns));
+	*t = (struct ct_tally){ .rounds = r, .n_seats = n_seats, .n = r->n };
+	t->lost_ns = calloc((size_t)n_seats * r->n + 1, sizeof(*t->lost_ns));
 	t->worst = calloc((size_t)r->n + 1, sizeof(*t->worst));
 	t->others = calloc((size_t)r->n + 1, sizeof(*t->others));
 	if (!t->lost_ns || !t->worst || !t->others)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < log->n && r->n; k++) {
 		const struct ct_charged *c = &log->all[k];
-		uint32_t row = row_of ? row_of[c->seat] != 0 : c->seat;
 
-		t->lost_ns[(size_t)row * r->n + round_at(r, c->at_ns)] += c->lost_ns;
+		t->lost_ns[(size_t)c->seat * r->n + round_at(r, c->at_ns)] += c->lost_ns;
 	}
 	for (uint32_t u = 0; u < r->n; u++)
 		find_worst(t, u);
@@ -192,8 +191,6 @@ void ct_recurrence_of(const float *own, const float *others, uint32_t n, double 
 		}
 	}
 	out->rest = all - largest;
-	out->threshold_ns = (double)threshold;
-	out->longer_ns = NAN;
 	for (uint32_t u = 0; u < n; u++) {
 		out->trials += own[u] >= threshold || others[u] >= threshold;
 		out->hits += own[u] >= threshold && own[u] > others[u];
@@ -201,44 +198,18 @@ void ct_recurrence_of(const float *own, const float *others, uint32_t n, double 
 	out->log10_p = ct_binomial_tail(out->hits, out->trials, p);
 }
 
-static double length_of(const struct ct_rounds *r, uint32_t round)
-{
-	uint64_t end = round + 1 < r->n ? r->begin_ns[round + 1] : r->end_ns;
-
-	return (double)end - (double)r->begin_ns[round];
-}
-
-/* Who is slow in some rounds only cannot cost more than by which these are longer, if all else stays as it is. */
-static double longer(const struct ct_rounds *r, const float *own, double threshold, float *room)
-{
-	double sum = 0, usual;
-	uint32_t n = 0;
-
-	for (uint32_t u = 0; u < r->n; u++) {
-		if (2 * (double)own[u] < threshold)
-			room[n++] = (float)length_of(r, u);
-	}
-	if (n < CT_ROUNDS_LEAST || 4 * n < r->n)
-		return NAN;
-	qsort(room, n, sizeof(*room), ct_by_float_down);
-	usual = (double)room[n / 2];
-	for (uint32_t u = 0; u < r->n; u++)
-		sum += (double)own[u] >= threshold ? length_of(r, u) - usual : 0;
-	return fmax(0, sum);
-}
-
-int ct_tally_recurrence(const struct ct_tally *t, uint32_t row, double p, struct ct_recurrence *out)
+int ct_tally_recurrence(const struct ct_tally *t, uint32_t seat, double p,
+			struct ct_recurrence *out)
 {
 	float *others = malloc(2 * ((size_t)t->n + 1) * sizeof(*others));
-	const float *own = &t->lost_ns[(size_t)row * t->n];
+	const float *own = &t->lost_ns[(size_t)seat * t->n];
 
 	if (!others)
 		return CT_NOMEM;
 	for (uint32_t u = 0; u < t->n; u++)
-		others[u] = t->worst[u] == row ? t->others[u]
-					       : t->lost_ns[(size_t)t->worst[u] * t->n + u];
+		others[u] = t->worst[u] == seat ? t->others[u]
+						: t->lost_ns[(size_t)t->worst[u] * t->n + u];
 	ct_recurrence_of(own, others, t->n, p, others + t->n + 1, out);
-	out->longer_ns = longer(t->rounds, own, out->threshold_ns, others);
 	free(others);
 	return CT_OK;
 }

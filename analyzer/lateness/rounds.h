@@ -47,18 +47,18 @@ struct ct_rounds {
 void ct_rounds_make(struct ct_rounds *rounds, const uint64_t *cut_ns, uint32_t n_cycles,
 		    uint64_t duration_ns, uint64_t least_ns, uint32_t guess);
 
-/* Charges by row and round. A row is a seat, or all seats of a set. */
+/* Charges by seat and round. */
 struct ct_tally {
 	const struct ct_rounds *rounds; /* borrowed */
-	float *lost_ns;			/* by row x round */
-	uint32_t *worst;		/* by round: the row with most ... */
+	float *lost_ns;			/* by seat x round */
+	uint32_t *worst;		/* by round: the seat with most ... */
 	float *others;			/* ... and what the next one has */
-	uint32_t n_rows, n;
+	uint32_t n_seats, n;
 };
 
-/* row_of NULL: each seat is a row; else by seat, 0 or 1. 0 or CT_NOMEM; ct_tally_fini() in any case. */
+/* 0 or CT_NOMEM; ct_tally_fini() in any case. */
 int ct_tally_make(struct ct_tally *tally, const struct ct_charge_log *log,
-		  const struct ct_rounds *rounds, uint32_t n_rows, const uint8_t *row_of);
+		  const struct ct_rounds *rounds, uint32_t n_seats);
 void ct_tally_fini(struct ct_tally *tally);
 
 /* How one suspect fares over the rounds. */
@@ -71,9 +71,6 @@ struct ct_recurrence {
 	double rest; /* what is left of its loss without the largest rounds: one, and a twentieth of all */
 	double spread_ns; /* error of the loss by how rounds differ: two standard errors, by successive differences, so that
 			   * who is slow in a part of the run has no larger one */
-	double threshold_ns; /* so much counts as much */
-	double longer_ns; /* by which the rounds in which it has much took longer than those in which it has not half of it; NAN:
-			   * there are not enough of those */
 	double bursts_ns; /* what rounds hold beyond the median of their neighbours */
 };
 
@@ -82,8 +79,8 @@ struct ct_recurrence {
 void ct_recurrence_of(const float *own, const float *others, uint32_t n, double p, float *room,
 		      struct ct_recurrence *out);
 
-/* Row `row` of a tally. 0 or CT_NOMEM. */
-int ct_tally_recurrence(const struct ct_tally *tally, uint32_t row, double p,
+/* One seat of a tally. 0 or CT_NOMEM. */
+int ct_tally_recurrence(const struct ct_tally *tally, uint32_t seat, double p,
 			struct ct_recurrence *out);
 
 #endif

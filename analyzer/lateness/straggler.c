@@ -9,34 +9,23 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-int ct_blame_init(struct ct_blame *blame, uint32_t n_seats, uint32_t n_hosts, const uint8_t *in_set)
+int ct_blame_init(struct ct_blame *blame, uint32_t n_seats)
 {
-	*blame = (struct ct_blame){ .n_seats = n_seats, .in_set = in_set };
+	*blame = (struct ct_blame){ .n_seats = n_seats };
 	blame->suspects = calloc(n_seats ? n_seats : 1, sizeof(*blame->suspects));
-	if (!blame->suspects)
-		return CT_NOMEM;
-	if (!in_set)
-		return CT_OK;
-	for (uint32_t s = 0; s < n_seats; s++)
-		blame->set_size += in_set[s] != 0;
-	blame->set_lost = calloc(2 * (size_t)n_hosts + 1, sizeof(*blame->set_lost));
-	blame->set_share_ns = calloc(n_seats ? n_seats : 1, sizeof(*blame->set_share_ns));
-	return blame->set_lost && blame->set_share_ns ? CT_OK : CT_NOMEM;
+	return blame->suspects ? CT_OK : CT_NOMEM;
 }
 
 void ct_blame_fini(struct ct_blame *blame)
 {
 	for (uint32_t s = 0; blame->suspects && s < blame->n_seats; s++)
 		ct_hist_fini(&blame->suspects[s].charges);
-	ct_hist_fini(&blame->set.charges);
 	for (uint32_t c = 0; c < blame->n_gaps; c++)
 		free(blame->gaps[c]);
 	free(blame->gaps);
 	ct_carries_fini(&blame->carries);
 	ct_charge_log_fini(&blame->charged);
 	free(blame->suspects);
-	free(blame->set_lost);
-	free(blame->set_share_ns);
 	*blame = (struct ct_blame){ 0 };
 }
 
@@ -69,19 +58,16 @@ static uint64_t own_part(uint64_t late_ns, const struct ct_member *m, uint64_t o
 	return late_ns < longer ? late_ns : longer;
 }
 
-/* The longest that anybody but member `m` took, in a second reading anybody of the other side. */
-static uint64_t longest_free(const struct ct_blame *blame, const struct ct_instance *i,
-			     const struct ct_member *m)
+/* The longest that anybody but member `m` took. */
+static uint64_t longest_free(const struct ct_instance *i, const struct ct_member *m)
 {
 	uint64_t longest = 0;
 
 	for (uint32_t k = 0; k < i->n; k++) {
 		const struct ct_member *other = &i->members[k];
 
-		if (other == m ||
-		    (blame->in_set && !blame->in_set[other->seat] == !blame->in_set[m->seat]))
-			continue;
-		longest = other->free_ns > longest ? other->free_ns : longest;
+		if (other != m && other->free_ns > longest)
+			longest = other->free_ns;
 	}
 	return longest;
 }
@@ -185,22 +171,6 @@ static void add_lateness(struct ct_blame *blame, const struct ct_instance *i,
 	}
 }
 
-/* The mean of the set's arrivals after the mean of the rest's; both have members here. */
-static double set_lateness(const struct ct_blame *blame, const struct ct_instance *i,
-			   const struct ct_waits *w, const struct ct_member *last)
-{
-	double sum[2] = { 0, 0 };
-	uint32_t n[2] = { 0, 0 };
-
-	for (uint32_t m = 0; m < i->n; m++) {
-		int side = blame->in_set[i->members[m].seat] != 0;
-
-		sum[side] += (double)w->arrival_ns[m];
-		n[side]++;
-	}
-	return lateness(sum[1] / n[1], sum[0] / n[0], last, longest_free(blame, i, last));
-}
-
 static int add_hit(struct ct_suspect *suspect, const struct ct_member *m, uint64_t lost_ns,
 		   uint64_t err_ns, int loose, struct ct_gap *gap, double odds, uint64_t at_ns)
 {
@@ -244,68 +214,26 @@ static uint64_t charge(struct ct_cover *cover, const struct ct_waits *w, const s
 	return ct_cover_add(cover, m->start_ns > late ? m->start_ns - late : 0, m->start_ns);
 }
 
-static int add_to_set(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
-		      uint32_t class, const uint32_t *hosts, const uint64_t *shift)
-{
-	struct ct_gap *gap = gaps_of(blame, 2 * class + (w->is_window != 0), 1);
-	const struct ct_member *m;
-	uint64_t solo;
-	struct ct_last last;
-	uint32_t members = 0, host;
-	uint64_t lost;
-	int side = ct_waits_last_of_set(i, w, blame->in_set, &last);
-
-	if (!gap || (!w->is_window && ct_carry_add(&blame->carries, i, w, class) != CT_OK))
-		return CT_NOMEM;
-	if (side == 0)
-		return CT_OK;
-	m = &i->members[last.last];
-	solo = w->is_window ? last.solo_ns
-			    : ct_carry_take(&blame->carries, i, m->index, side > 0, last.solo_ns);
-	note_gap(&blame->set, gap, set_lateness(blame, i, w, m));
-	blame->set.met++;
-	if (!counts(i, &last))
-		return CT_OK;
-	host = hosts[m->seat];
-	lost = charge(&blame->set_lost[2 * host + (side > 0)], w, m, solo,
-		      longest_free(blame, i, m));
-	if (lost <= least_solo(m))
-		return CT_OK;
-	if (ct_charge_log_add(&blame->charged, m->start_ns + shift[host], m->seat, lost) != CT_OK)
-		return CT_NOMEM;
-	if (side < 0)
-		return CT_OK;
-	for (uint32_t k = 0; k < i->n; k++)
-		members += blame->in_set[i->members[k].seat] != 0;
-	blame->set.lost.total += lost;
-	blame->set_share_ns[m->seat] += lost;
-	return add_hit(&blame->set, m, lost, last.err_ns, !w->one_clock, gap,
-		       (double)members / i->n, m->start_ns + shift[host]);
-}
-
 int ct_blame_add(struct ct_blame *blame, const struct ct_instance *i, const struct ct_waits *w,
 		 uint32_t class, const uint32_t *hosts, const uint64_t *shift)
 {
+	struct ct_gap *gaps = gaps_of(blame, 2 * class + (w->is_window != 0), i->comm->nranks);
 	const struct ct_member *m;
-	struct ct_gap *gaps;
 	struct ct_last last;
 	uint64_t lost, solo;
 
-	if (blame->in_set)
-		return add_to_set(blame, i, w, class, hosts, shift);
-	gaps = gaps_of(blame, 2 * class + (w->is_window != 0), i->comm->nranks);
 	if (!gaps || (!w->is_window && ct_carry_add(&blame->carries, i, w, class) != CT_OK))
 		return CT_NOMEM;
 	ct_waits_last(i, w, &last);
 	/* A window begins when all have left the one before: nobody brings anything along. */
 	solo = w->is_window ? last.solo_ns
 			    : ct_carry_take(&blame->carries, i, i->members[last.last].index,
-					    i->members[last.last].index, last.solo_ns);
+					    last.solo_ns);
 	add_lateness(blame, i, w, gaps);
 	if (!counts(i, &last))
 		return CT_OK;
 	m = &i->members[last.last];
-	lost = charge(&blame->suspects[m->seat].lost, w, m, solo, longest_free(blame, i, m));
+	lost = charge(&blame->suspects[m->seat].lost, w, m, solo, longest_free(i, m));
 	if (lost <= least_solo(m))
 		return CT_OK;
 	if (ct_charge_log_add(&blame->charged, m->start_ns + shift[hosts[m->seat]], m->seat,
@@ -357,7 +285,7 @@ void ct_blame_weigh(const struct ct_suspect *s, const struct ct_recurrence *recu
 	c->guilty = c->doubt == CT_DOUBT_NONE;
 }
 
-uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8_t *in_set)
+uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but)
 {
 	uint64_t *losses = malloc((blame->n_seats + 1) * sizeof(*losses));
 	uint32_t n = 0;
@@ -366,87 +294,11 @@ uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8
 	if (!losses)
 		return UINT64_MAX; /* nobody is guilty then */
 	for (uint32_t s = 0; s < blame->n_seats; s++) {
-		if (s != but && !(in_set && in_set[s]) && blame->suspects[s].met)
+		if (s != but && blame->suspects[s].met)
 			losses[n++] = blame->suspects[s].lost.total;
 	}
 	qsort(losses, n, sizeof(*losses), ct_by_u64);
 	median = n ? losses[n / 2] : 0;
 	free(losses);
 	return median;
-}
-
-struct lateness {
-	double mean_ns;
-	uint32_t seat;
-};
-
-CT_SORT_BY(by_lateness, struct lateness, CT_DOWN(mean_ns) ?: CT_UP(seat))
-
-int ct_blame_propose_set(const struct ct_blame *blame, uint64_t duration_ns, uint8_t *in_set)
-{
-	struct lateness *order = malloc((blame->n_seats + 1) * sizeof(*order));
-	uint32_t n = 0, size = 0;
-	double step = 0;
-	uint64_t met = 0;
-
-	if (!order)
-		return CT_NOMEM;
-	for (uint32_t s = 0; s < blame->n_seats; s++) {
-		const struct ct_suspect *suspect = &blame->suspects[s];
-
-		if (!suspect->met)
-			continue;
-		order[n++] = (struct lateness){ suspect->late_ns / (double)suspect->met, s };
-		met = suspect->met > met ? suspect->met : met;
-	}
-	qsort(order, n, sizeof(*order), by_lateness);
-	for (uint32_t i = 1; i <= n / 2; i++) {
-		if (order[i - 1].mean_ns - order[i].mean_ns > step) {
-			step = order[i - 1].mean_ns - order[i].mean_ns;
-			size = i;
-		}
-	}
-	/* The step is what the set's earliest costs at each meeting; without it the set cannot cost enough. */
-	if (size < 2 || step * (double)met < (double)duration_ns * CT_BLAME_GATE_PCT / 100)
-		size = 0;
-	memset(in_set, 0, blame->n_seats);
-	for (uint32_t i = 0; i < size; i++)
-		in_set[order[i].seat] = 1;
-	free(order);
-	return (int)size;
-}
-
-void ct_charge_settle(struct ct_charge *c, uint64_t duration_ns)
-{
-	double gate = (double)duration_ns * CT_BLAME_GATE_PCT / 100;
-	double loss = (double)c->replayed.loss_ns, err = (double)c->replayed.err_ns;
-
-	c->by_arrivals_ns = c->loss_ns;
-	if (!c->replayed.is_known)
-		return;
-	/* how much rounds differ the play does not know */
-	if (c->loss_ns > 0)
-		err = fmax(err, c->recurs.spread_ns * loss / (double)c->loss_ns);
-	/* nor how much longer they were for it, where it is slow in some only */
-	if (loss - c->recurs.longer_ns > err)
-		err = loss - c->recurs.longer_ns;
-	/* The rule and the play contradict each other: then the loss is what it was, a bound, unless the play knows
-	 * that it is less however much others cover of it. */
-	if (c->guilty && (loss < gate || loss - err < gate / 2)) {
-		c->replayed.is_known = 0;
-		if (c->replayed.alone_ns + c->replayed.alone_err_ns >= c->loss_ns)
-			return;
-		c->loss_ns = c->replayed.alone_ns;
-		c->err_ns = c->replayed.alone_err_ns;
-		c->guilty = (double)c->loss_ns >= gate;
-		return;
-	}
-	c->loss_ns = c->replayed.loss_ns;
-	c->err_ns = err < (double)(UINT64_MAX / 4) ? (uint64_t)err : UINT64_MAX / 4;
-	c->guilty = c->guilty || c->replayed.names_it;
-	if (c->has_hidden && c->loss_ns > c->most_ns) {
-		c->hidden_ns = c->loss_ns - c->most_ns;
-		c->loss_ns = c->most_ns;
-		c->guilty = c->guilty && (double)c->most_ns >= gate && (double)c->most_ns > err;
-	}
 }

@@ -37,7 +37,7 @@
  * independent evidence. */
 #define CT_BLAME_BURST_NS 10000000u
 
-/* Evidence against one seat, or against a set of seats. */
+/* Evidence against one seat. */
 struct ct_suspect {
 	struct ct_cover lost;
 	double odds_ns; /* sum of the loss / members of the communicator: by chance it is one of them */
@@ -66,26 +66,17 @@ struct ct_gap {
 struct ct_blame {
 	struct ct_suspect *suspects; /* by seat */
 	uint32_t n_seats;
-	struct ct_gap **
-		gaps; /* by class x (operations, windows), then by rank in the communicator; set: one each */
+	struct ct_gap **gaps; /* by class x (operations, windows), then by rank in the communicator */
 	uint32_t n_gaps;
 	struct ct_carries carries;
-	struct ct_charge_log
-		charged; /* of everybody; in a second reading with the seat that came last of either side */
-	/* a second reading, for a set found in the first */
-	const uint8_t *in_set; /* by seat, borrowed; NULL: first reading */
-	uint32_t set_size;
-	struct ct_suspect set;
-	struct ct_cover *set_lost; /* by host (members share a clock there) x (rest, set) */
-	uint64_t *set_share_ns;	   /* by seat */
+	struct ct_charge_log charged; /* of everybody */
 };
 
-/* 0 or CT_NOMEM. in_set: see above, NULL for the first reading. */
-int ct_blame_init(struct ct_blame *blame, uint32_t n_seats, uint32_t n_hosts,
-		  const uint8_t *in_set);
+/* 0 or CT_NOMEM. */
+int ct_blame_init(struct ct_blame *blame, uint32_t n_seats);
 void ct_blame_fini(struct ct_blame *blame);
 
-/* More seats have come to light, in a first reading. 0 or CT_NOMEM. */
+/* More seats have come to light. 0 or CT_NOMEM. */
 int ct_blame_grow(struct ct_blame *blame, uint32_t n_seats);
 
 /* Forget what is held against a seat: who it is cannot be told. */
@@ -97,18 +88,6 @@ int ct_blame_add(struct ct_blame *blame, const struct ct_instance *instance,
 		 const struct ct_waits *waits, uint32_t class, const uint32_t *hosts,
 		 const uint64_t *shift);
 
-/* What the run would have been shorter by without a suspect's slowness, by playing it again (analyzer/whatif/). */
-struct ct_replayed {
-	int is_known; /* 0: the rest means nothing */
-	int names_it; /* it is enough to name the suspect, whatever the rule says */
-	uint64_t loss_ns, err_ns;
-	uint64_t alone_ns, alone_err_ns; /* if nobody else came later than usual */
-	uint32_t windows, n_windows;	 /* of the run: in which there is a loss, all */
-	uint64_t wait_ns;		 /* of all others, that would not have been */
-	uint64_t most_wait_ns;		 /* ... and of the one who waited longest */
-	uint32_t most_seat;
-};
-
 /* Why a suspect is not guilty, in the order of the rule. */
 enum ct_doubt {
 	CT_DOUBT_NONE,
@@ -117,9 +96,6 @@ enum ct_doubt {
 	CT_DOUBT_FEW,	 /* too few rounds to tell it from chance */
 	CT_DOUBT_CHANCE, /* others are late about as often */
 	CT_DOUBT_OTHERS, /* somebody else came later, or messages were not followed */
-	/* of sets only */
-	CT_DOUBT_SPREAD, /* all ranks differ, and these are the slowest ones */
-	CT_DOUBT_CORES,	 /* processes wait for cores */
 };
 
 /* What one suspect comes to. */
@@ -132,18 +108,12 @@ struct ct_charge {
 	int has_hidden; /* loss_ns is no more than what somebody stood waiting; the rest was ... */
 	uint64_t hidden_ns; /* ... hidden behind computing */
 	uint64_t most_ns;   /* has_hidden: what somebody stood waiting at most */
-	struct ct_replayed replayed;
 	uint64_t by_cycles_ns; /* what the cycles' hits come to (lateness/step_blame.h); 0: not known */
-	uint64_t by_arrivals_ns; /* what loss_ns was before it was played again */
-	int is_cleared;		 /* held against its peers, it costs nobody anything to speak of */
-	int has_no_peers; /* nobody else does what it does: its share of the work may just be larger */
+	int is_cleared;	       /* held against its peers, it costs nobody anything to speak of */
 };
 
-/* Where the run was played again the loss is what came of that, and guilt needs that it is worth telling. */
-void ct_charge_settle(struct ct_charge *charge, uint64_t duration_ns);
-
-/* `chance_ns`: median loss of the ranks that are not suspected; `family`: how many suspects of this kind there
- * could have been (ranks; sets of this size). `recurs`: over the rounds. */
+/* `chance_ns`: median loss of the other ranks; `family`: how many suspects there could have been. `recurs`: over the
+ * rounds. */
 void ct_blame_weigh(const struct ct_suspect *suspect, const struct ct_recurrence *recurs,
 		    uint64_t duration_ns, uint64_t chance_ns, double family,
 		    struct ct_charge *charge);
@@ -151,12 +121,7 @@ void ct_blame_weigh(const struct ct_suspect *suspect, const struct ct_recurrence
 /* Probability that it is this suspect if all are alike. */
 double ct_blame_odds(const struct ct_suspect *suspect);
 
-/* Median loss of all seats but `but` (n_seats: of all) and but those in `in_set` (may be NULL). */
-uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but, const uint8_t *in_set);
-
-/* Several ranks may be slow together, each hiding the others' cost: the latest ones, cut where the step in mean
- * lateness is largest, at most half of the ranks. Fills in_set (by seat) and returns the size if such a set of
- * two or more could cost enough to be worth a second reading, else 0; CT_NOMEM. */
-int ct_blame_propose_set(const struct ct_blame *blame, uint64_t duration_ns, uint8_t *in_set);
+/* Median loss of all seats but `but`; UINT64_MAX: out of memory. */
+uint64_t ct_blame_chance(const struct ct_blame *blame, uint32_t but);
 
 #endif

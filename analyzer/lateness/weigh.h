@@ -13,24 +13,11 @@
 /* Less of the run inside communication than this, and communication is not the matter. */
 #define CT_VERDICT_COMM_PCT 5.0
 
-/* The set of seats that a second reading weighed. */
-struct ct_set_result {
-	const uint8_t *in_set; /* NULL: there was no second reading */
-	uint32_t size;
-	const struct ct_blame *blame;
-	struct ct_replayed replayed;
-	struct ct_charge charge; /* once it was weighed */
-};
-
 /* Sets late->rounds from the cycles of the run (n + 1 times; none, if n is 0). Before all that follows. */
 void ct_verdict_rounds(struct ct_lateness *late, const uint64_t *cut_ns, uint32_t n_cycles);
 
 /* Seats that may be guilty by themselves, each weighed. charges[seat]; 0 or CT_NOMEM. */
 int ct_verdict_weigh(const struct ct_lateness *late, struct ct_charge *charges);
-
-/* Does the set explain what its members cost better than each of them alone? Fills set->charge. 1, 0 or CT_NOMEM. */
-int ct_lateness_weigh_set(const struct ct_lateness *late, const struct ct_charge *charges,
-			  struct ct_set_result *set);
 
 /* Ranks that could be suspected. */
 uint32_t ct_lateness_ranks_met(const struct ct_lateness *late);

@@ -349,35 +349,6 @@ static int is_waited_for(const struct ct_member *m)
 	}
 }
 
-static void fill_last(const struct ct_instance *i, const struct ct_waits *w, uint32_t last,
-		      uint32_t second, struct ct_last *out)
-{
-	out->last = last;
-	out->solo_ns = w->arrival_ns[last] - w->arrival_ns[second];
-	out->err_ns = w->arrival_err_ns[last] + w->arrival_err_ns[second];
-	out->clear = out->solo_ns > out->err_ns;
-	out->waited_for = is_waited_for(&i->members[last]);
-}
-
-int ct_waits_last_of_set(const struct ct_instance *i, const struct ct_waits *w,
-			 const uint8_t *in_set, struct ct_last *out)
-{
-	uint32_t last[2] = { UINT32_MAX, UINT32_MAX }; /* of the rest, of the set */
-	int set_is_last;
-
-	for (uint32_t m = 0; m < i->n; m++) {
-		uint32_t *side = &last[in_set[i->members[m].seat] != 0];
-
-		if (*side == UINT32_MAX || w->arrival_ns[m] > w->arrival_ns[*side])
-			*side = m;
-	}
-	if (last[0] == UINT32_MAX || last[1] == UINT32_MAX)
-		return 0;
-	set_is_last = w->arrival_ns[last[1]] > w->arrival_ns[last[0]];
-	fill_last(i, w, last[set_is_last], last[!set_is_last], out);
-	return set_is_last ? 1 : -1;
-}
-
 void ct_waits_last(const struct ct_instance *i, const struct ct_waits *w, struct ct_last *out)
 {
 	uint32_t last = 0, second = UINT32_MAX;
@@ -390,5 +361,9 @@ void ct_waits_last(const struct ct_instance *i, const struct ct_waits *w, struct
 			second = m;
 		}
 	}
-	fill_last(i, w, last, second, out);
+	out->last = last;
+	out->solo_ns = w->arrival_ns[last] - w->arrival_ns[second];
+	out->err_ns = w->arrival_err_ns[last] + w->arrival_err_ns[second];
+	out->clear = out->solo_ns > out->err_ns;
+	out->waited_for = is_waited_for(&i->members[last]);
 }

@@ -70,12 +70,6 @@ void ct_waits_median(const struct ct_instance *instance, struct ct_waits *waits)
 void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,
 		   struct ct_last *last);
 
-/* The same for a set of seats against the rest: the latest of the one side came solo_ns
- * after the latest of the other. Returns 1 if the set has the last, -1 if the rest has, 0 if one of the two has
- * no member here. */
-int ct_waits_last_of_set(const struct ct_instance *instance, const struct ct_waits *waits,
-			 const uint8_t *in_set, struct ct_last *last);
-
 void ct_waits_fini(struct ct_waits *waits);
 
 #endif

@@ -163,7 +163,7 @@ int64_t ct_attempts_seat(struct ct_attempts *attempts, uint32_t process, uint32_
 
 	if (seat)
 		return (int64_t)(uintptr_t)seat - 1;
-	if (!local || attempts->closed)
+	if (!local)
 		return attempts->places[process].seat;
 	if (ct_table_put(&attempts->more, key, (void *)(uintptr_t)(attempts->n_seats + 1)) != CT_OK)
 		return -1;

@@ -33,7 +33,6 @@ struct ct_attempts {
 	struct ct_table
 		more; /* (process, which of its ranks) -> seat; of the attempt that is being read */
 	uint32_t n_seats; /* of that attempt, so far; 0 before its first reading */
-	int closed;	  /* no more of them: it has been read */
 };
 
 /* A job that is started again, by an elastic launcher (another restart count) or by hand into the same
@@ -45,8 +44,7 @@ int ct_attempts_find(const struct ct_run *run, struct ct_attempts *attempts);
 int ct_attempts_seats(const struct ct_run *run, struct ct_attempts *attempts, int attempt,
 		      int **ranks, uint32_t *n_seats);
 
-/* The seat of one of the ranks of a process, counted from 0; a new one if it is new and not too late for that (then
- * that of the process's first rank). -1: out of memory. */
+/* The seat of one of the ranks of a process, counted from 0; a new one if it is new. -1: out of memory. */
 int64_t ct_attempts_seat(struct ct_attempts *attempts, uint32_t process, uint32_t local);
 
 void ct_attempts_fini(struct ct_attempts *attempts);

@@ -246,8 +246,20 @@ struct ct_report_clock {
 	uint64_t selftest_ns; /* CT_UNKNOWN: one rank only, or nothing to test by */
 };
 
-/* What came of playing the run again with other gaps and transfers; NAN: not known. */
+/* What came of playing the run again with other gaps and transfers; NAN: not known. S and M as in lateness/replay/even_job.h. */
 struct ct_report_whatif {
+	const char *why_not; /* nothing is known, and why; NULL: the rest is */
+	double s, s_err;     /* how much longer a step takes than one of an even job would */
+	struct ct_report_slowdown {
+		int rank; /* -1: of a stage */
+		uint32_t stage;
+		uint32_t worker; /* of a rank: its place in its stage */
+		double s;	 /* NAN: not played */
+	} * ranks, *stages;	 /* by rank; by stage, none without a pipeline */
+	size_t n_ranks, n_stages;
+	double m_w, m_s; /* shares of S - 1 that the worst ranks, the last stage make */
+	const char *m_w_why, *m_s_why; /* that is not known, and why; NULL: it is */
+	double uneven_pct; /* of the run: what it costs that peers differ, step by step */
 	double free_gain_pct; /* at most so much of the run would be saved if communication took no time */
 	double balance_ratio; /* how long it would take if all ranks kept their peers' pace, of how long it takes */
 	double error_pct;    /* of the play and of the times that it plays: of how long it takes */

@@ -213,6 +213,27 @@ static void write_cost(struct ct_text *text, const struct ct_report *report)
 			     "cost      n/a: no process told what recording it cost");
 }
 
+/* How much longer a step takes than in a job whose ranks all compute alike, and whose unevenness that is. */
+static void write_slowdown(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_whatif *w = &report->whatif;
+	char shares[64] = "", of_worst[40] = "";
+
+	/* what has no steps is told in the line of cycles */
+	if (isnan(w->s)) {
+		if (w->why_not && report->cycles.n_items)
+			ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "even job  n/a: %s",
+				     w->why_not);
+		return;
+	}
+	if (!isnan(w->m_w))
+		snprintf(of_worst, sizeof(of_worst), ", M_W=%.2f", w->m_w);
+	if (!isnan(w->m_s))
+		snprintf(shares, sizeof(shares), " M_S=%.2f", w->m_s);
+	ct_text_line(text, CT_COLOR_NONE, "even job  a step takes S=%.3f±%.3f of an even job's%s%s",
+		     w->s, w->s_err, of_worst, shares);
+}
+
 static void write_facts(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
@@ -230,6 +251,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	ct_pipeline_line(text, report);
 	ct_transport_line(text, report);
 	ct_links_line(text, report);
+	write_slowdown(text, report);
 	ct_score_line(text, report);
 	write_cost(text, report);
 }

@@ -15,8 +15,8 @@
 #include "analyzer/findings/link_findings.h"
 #include "analyzer/findings/overhead_finding.h"
 #include "analyzer/findings/overlap_findings.h"
-#include "analyzer/findings/replay_finding.h"
 #include "analyzer/findings/score.h"
+#include "analyzer/findings/slow_row_findings.h"
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/hang/hang.h"
@@ -52,14 +52,10 @@ struct analysis {
 	struct ct_heat heat;
 	struct ct_gather *hang;
 	struct ct_charge *charges;
-	uint8_t *in_set;
-	struct ct_stream second; /* a reading for a set of ranks ... */
-	struct ct_lateness late_set;
-	struct ct_set_result set; /* ... and what it comes to */
 	struct ct_links links;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
-	struct ct_whatif whatif;
+	struct ct_replay_judgement replay;
 	struct ct_study study;
 	struct ct_findings findings;
 	struct ct_report *report;
@@ -111,30 +107,6 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	if (a->options->observer)
 		observers[CALLER] = *a->options->observer;
 	return ct_stream_run(&a->stream, run, &a->attempts, attempt, &options, err);
-}
-
-/* The set that looks slow together, if there is one, weighed against the rest. */
-static int read_set(struct analysis *a, struct ct_err *err)
-{
-	const struct ct_model *model = &a->stream.model;
-	struct ct_stream_options options = stream_options(a);
-	struct ct_observer observer;
-	int size = ct_blame_propose_set(&a->late.blame, model->duration_ns, a->in_set);
-	int st;
-
-	a->attempts.closed = 1;
-	if (size <= 1)
-		return size < 0 ? size : CT_OK;
-	a->late_set.in_set = a->in_set;
-	ct_lateness_observe(&a->late_set, &observer);
-	options.observers = &observer;
-	options.n_observers = 1;
-	st = ct_stream_run(&a->second, model->run, &a->attempts, model->attempt, &options, err);
-	if (st == CT_OK)
-		a->set = (struct ct_set_result){ .in_set = a->in_set,
-						 .size = (uint32_t)size,
-						 .blame = &a->late_set.blame };
-	return st;
 }
 
 /* ---- what it comes to ---- */
@@ -228,39 +200,59 @@ static int look_at_cycles(struct analysis *a)
 static int choose_verdict(struct analysis *a)
 {
 	const struct ct_judgement j = {
-		&a->stream.model, &a->late, a->charges, &a->cycles, &a->hits, &a->set,
+		&a->stream.model, &a->late, a->charges, &a->cycles, &a->hits, &a->replay,
 	};
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
 }
 
-/* Weigh every rank, and the set that looks slow together if there is one. */
+/* Who came last, where the run cannot be played again. */
+static int weigh_arrivals(struct analysis *a)
+{
+	int st = ct_verdict_weigh(&a->late, a->charges);
+
+	if (st == CT_OK)
+		add_hits(&a->hits, a->charges);
+	return st;
+}
+
 static int judge_lateness(struct analysis *a, struct ct_err *err)
 {
 	uint32_t n_seats = a->stream.model.n_seats;
-	int st;
+	int st, by_arrivals;
 
 	a->charges = calloc(n_seats + 1, sizeof(*a->charges));
-	a->in_set = calloc(n_seats + 1, 1);
-	if (!a->charges || !a->in_set)
+	if (!a->charges)
 		return CT_NOMEM;
 	st = find_cycles(a, err);
 	if (st == CT_OK)
-		st = read_set(a, err);
-	if (st == CT_OK)
-		st = ct_verdict_weigh(&a->late, a->charges);
+		st = ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->cycles);
 	if (st != CT_OK)
 		return st;
-	add_hits(&a->hits, a->charges);
-	st = ct_whatif_judge(&a->whatif, &a->stream.model, &a->log, a->charges);
+	/* where playing it again does not tell who it is, who came last may */
+	by_arrivals = a->replay.engine.why_not ||
+		      (!a->replay.rows.n && ct_replay_unexplained(&a->replay) > 0);
+	if (by_arrivals)
+		st = weigh_arrivals(a);
+	for (uint32_t s = 0; s < n_seats && st == CT_OK; s++) {
+		/* who comes last in a pipeline follows from its order; and where something that ranks wait for is not on record
+		 * that tells nothing */
+		if (!by_arrivals || ct_replay_is_off(&a->replay) || a->replay.engine.stages.n > 1)
+			a->charges[s].guilty = 0;
+		if (!by_arrivals ||
+		    (!a->replay.engine.why_not && a->replay.rows.is_like_peers[s])) {
+			a->charges[s].is_cleared = 1;
+			a->charges[s].guilty = 0;
+		}
+	}
 	if (st == CT_OK)
-		st = ct_whatif_weigh(&a->whatif, &a->late, a->charges, &a->set);
+		st = ct_lateness_findings(&a->late, &a->stream.order, a->charges, a->report,
+					  &a->findings);
 	if (st == CT_OK)
-		st = ct_lateness_findings(&a->late, &a->stream.order, a->charges, &a->set,
-					  a->report, &a->findings);
+		st = ct_replay_fill(&a->replay, &a->stream.model, a->report);
 	if (st == CT_OK)
-		st = ct_whatif_findings(&a->whatif, &a->late, &a->findings);
-	ct_whatif_fill(&a->whatif, a->report);
+		st = ct_slow_row_findings(&a->replay, &a->stream.model, &a->report->whatif,
+					  &a->late.oversubscribed, &a->findings);
 	return st;
 }
 
@@ -350,13 +342,11 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 static void fini(struct analysis *a)
 {
 	ct_study_fini(&a->study);
-	ct_whatif_fini(&a->whatif);
+	ct_replay_judgement_fini(&a->replay);
 	ct_hits_fini(&a->hits);
 	ct_cycles_fini(&a->cycles);
 	ct_links_fini(&a->links);
 	ct_findings_fini(&a->findings);
-	ct_lateness_fini(&a->late_set);
-	ct_stream_fini(&a->second);
 	ct_hang_log_free(a->hang);
 	ct_heat_fini(&a->heat);
 	ct_lateness_fini(&a->late);
@@ -368,7 +358,6 @@ static void fini(struct analysis *a)
 	ct_attempts_fini(&a->attempts);
 	ct_clocks_free(a->clocks);
 	free(a->charges);
-	free(a->in_set);
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,

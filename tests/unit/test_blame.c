@@ -90,7 +90,7 @@ static struct outcome run(const struct job_loop *loop, int ranks, int per_host)
 	return out;
 }
 
-/* Nobody is slow: nobody may be named, whatever the seed. */
+/* Nobody is slow: nobody may be named, whatever the seed. What unevenness costs may be said. */
 static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 {
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
@@ -100,7 +100,10 @@ static void nobody_is_blamed(struct job_loop loop, int ranks, int per_host)
 		out = run(&loop, ranks, per_host);
 		/* stalls cost something, whosever they are: then it is said, and of nobody */
 		if (out.blamed || out.names_rank ||
-		    (out.verdict != CT_VERDICT_HEALTHY && !(loop.hiccup > 0 && out.tells_stalls)))
+		    (out.verdict != CT_VERDICT_HEALTHY &&
+		     !(loop.noise > quiet.noise && out.verdict == CT_VERDICT_IMBALANCE) &&
+		     !(loop.hiccup > 0 &&
+		       (out.tells_stalls || out.verdict == CT_VERDICT_IMBALANCE))))
 			fail_msg("seed %u, %d ranks: verdict %s, ranks %llx, loss %.3f ms", seed,
 				 ranks, ct_verdict_name(out.verdict),
 				 (unsigned long long)out.blamed, out.loss_ns / 1e6);
@@ -233,7 +236,7 @@ static void slow_part_of_a_run_is_found_with_its_time(void **state)
 	assert_true(out.end > 0.45 && out.end < 0.6);
 }
 
-static void several_slow_ranks_are_weighed_together(void **state)
+static void several_slow_ranks_are_named_together(void **state)
 {
 	struct job_loop loop = quiet;
 	struct outcome out;
@@ -290,36 +293,35 @@ static void a_burst_is_no_evidence(void **state)
 	assert_int_equal(out.blamed, 1);
 }
 
-static void confidence_follows_the_clocks(void **state)
+/* What a rank computes is on its own clock. */
+static void clocks_of_other_hosts_are_not_needed(void **state)
 {
 	struct job_loop loop = quiet;
 
 	(void)state;
 	loop.slow = 1;
 	loop.slow_pct = 20;
-	assert_int_equal(run(&loop, 4, 0).confidence, CT_CONFIDENCE_HIGH);
-	/* Each op across hosts: two ranks of one tell how far the ends lie apart. */
-	assert_int_equal(run(&loop, 4, 2).confidence, CT_CONFIDENCE_MEDIUM);
-	assert_int_equal(run(&loop, 4, 1).confidence, CT_CONFIDENCE_LOW);
+	for (int per_host = 0; per_host <= 2; per_host++) {
+		assert_int_equal(run(&loop, 4, per_host).confidence, CT_CONFIDENCE_HIGH);
+		the_slow_are_blamed(loop, 4, per_host, 0.01);
+	}
 }
 
-/* By how much the rank is slow is as uncertain as the noise is loud. */
-static void confidence_falls_where_the_error_is_large(void **state)
+/* The louder the noise, the less sure is the loss, and the error says so. */
+static void errors_hold_where_noise_is_loud(void **state)
 {
 	struct job_loop loop = quiet;
-	struct outcome out;
+	double of_quiet;
 
 	(void)state;
 	loop.slow = 1;
 	loop.slow_pct = 20;
+	of_quiet = run(&loop, 4, 0).err_ns;
 	loop.noise = 0.1;
-	out = run(&loop, 4, 0);
-	assert_true(4 * out.err_ns > out.loss_ns && 2 * out.err_ns < out.loss_ns);
-	assert_int_equal(out.confidence, CT_CONFIDENCE_MEDIUM);
+	the_slow_are_blamed(loop, 4, 0, 0);
 	loop.noise = 0.2;
-	out = run(&loop, 4, 0);
-	assert_true(2 * out.err_ns > out.loss_ns);
-	assert_int_equal(out.confidence, CT_CONFIDENCE_LOW);
+	the_slow_are_blamed(loop, 4, 0, 0);
+	assert_true(run(&loop, 4, 0).err_ns > of_quiet);
 }
 
 /* ---- more than one communicator, more than one operation at a time ---- */
@@ -501,11 +503,11 @@ int main(void)
 		cmocka_unit_test(rank_that_is_5_percent_slower_is_found),
 		cmocka_unit_test(slow_rank_is_found_among_noise_and_stalls),
 		cmocka_unit_test(slow_part_of_a_run_is_found_with_its_time),
-		cmocka_unit_test(several_slow_ranks_are_weighed_together),
+		cmocka_unit_test(several_slow_ranks_are_named_together),
 		cmocka_unit_test(severity_follows_the_share_of_the_run),
 		cmocka_unit_test(a_burst_is_no_evidence),
-		cmocka_unit_test(confidence_follows_the_clocks),
-		cmocka_unit_test(confidence_falls_where_the_error_is_large),
+		cmocka_unit_test(clocks_of_other_hosts_are_not_needed),
+		cmocka_unit_test(errors_hold_where_noise_is_loud),
 		cmocka_unit_test_setup_teardown(who_was_held_up_elsewhere_is_not_blamed, fx_setup,
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(lateness_to_operations_at_the_same_time_costs_once,

@@ -225,7 +225,7 @@ static void json_has_exactly_the_keys_of_the_contract(void **state)
 	assert_keys(o,
 		    "schema run verdict hang findings ranks comms ops cycles overlap exposed gaps "
 		    "stages links traffic heat histogram curves clocks "
-		    "losses scorecard cost expect ended inflight invisible omitted");
+		    "losses what_if scorecard cost expect ended inflight invisible omitted");
 	assert_string_equal(json_string_value(json_object_get(o, "schema")), "commtrace.report/1");
 	assert_keys(json_object_get(o, "run"),
 		    "dir job attempt attempts begin_unix_ns duration_ns ranks_expected ranks_seen "

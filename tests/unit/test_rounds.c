@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analyzer/lateness/lateness.h"
-#include "analyzer/lateness/outlier_set.h"
 #include "analyzer/stream/stream.h"
 #include "tests/unit/job.h"
 #include "trace/ops.h"
@@ -121,67 +120,6 @@ static void few_cycles_are_not_enough_evidence(void **state)
 	assert_int_equal(fx_teardown(&s), 0);
 }
 
-/* Ranks that differ by up to 3 % all the time: the slowest of them have nothing in common. Of twelve draws one does look
- * like a set: two at +2.7 %, six within 0.9 %. */
-static void a_wide_spread_is_no_set(void **state)
-{
-	struct job_loop loop = { .cycles = 60,
-				 .ops = 5,
-				 .cycle_ms = 100,
-				 .noise = 0.01,
-				 .spread = 0.03,
-				 .skew_us = 10,
-				 .transfer_us = 1500 };
-	int sets = 0;
-
-	(void)state;
-	for (loop.seed = 0; loop.seed < 12; loop.seed++) {
-		struct ct_report *report;
-		void *s;
-
-		assert_int_equal(fx_setup(&s), 0);
-		report = loop_report(&loop, 8);
-		for (size_t i = 0; i < report->n_findings; i++)
-			sets += report->findings[i].n_ranks > 1;
-		ct_report_free(report);
-		assert_int_equal(fx_teardown(&s), 0);
-	}
-	if (sets > 1)
-		fail_msg("%d sets", sets);
-}
-
-static int apart(const double *slowness, const uint8_t *in_set, uint32_t n, uint32_t per_host)
-{
-	struct ct_seat seats[64] = { 0 };
-	struct ct_model model = { .seats = seats, .n_seats = n };
-
-	for (uint32_t s = 0; s < n; s++)
-		seats[s].host = s / per_host;
-	return ct_set_stands_apart(&model, slowness, in_set);
-}
-
-static void sets_stand_apart_or_are_the_end_of_a_spread(void **state)
-{
-	const uint8_t two[8] = { 0, 1, 0, 0, 1 };
-	const double clear[8] = { 0, 5, 1, 0.5, 5.5, 1, 0, 0.2 };
-	const double even[8] = { -3, 2, -2, -1, 3, 0, 0.5, 1 };
-	double slowness[64];
-	uint8_t host[64];
-
-	(void)state;
-	assert_true(apart(clear, two, 8, 4));
-	assert_false(apart(even, two, 8, 4));
-	/* a whole host of eight is no accident, whatever the spread; one of two hosts with two ranks each is */
-	for (uint32_t s = 0; s < 64; s++) {
-		host[s] = s / 8 == 2;
-		slowness[s] = host[s] ? 4 : s % 8;
-	}
-	assert_true(apart(slowness, host, 64, 8));
-	host[3] = 1;
-	assert_false(apart(slowness, host, 64, 8));
-	assert_false(apart((double[]){ 2, 3, 0, 1.5 }, (uint8_t[]){ 1, 1, 0, 0 }, 4, 2));
-}
-
 /* ---- arithmetic ---- */
 
 static void a_full_log_keeps_the_sums_by_rank(void **state)
@@ -197,7 +135,7 @@ static void a_full_log_keeps_the_sums_by_rank(void **state)
 	assert_true(log.n <= CT_CHARGES_MOST);
 	ct_rounds_make(&rounds, NULL, 0, (3ull << 20) * 10000, 0, 10);
 	assert_int_equal(rounds.n, 10);
-	assert_int_equal(ct_tally_make(&tally, &log, &rounds, 2, NULL), 0);
+	assert_int_equal(ct_tally_make(&tally, &log, &rounds, 2), 0);
 	for (uint32_t u = 0; u < 10; u++) {
 		sum += (double)tally.lost_ns[10 + u];
 		assert_int_equal(tally.worst[u], 1);
@@ -250,37 +188,6 @@ static void who_is_slow_in_a_part_of_the_run_has_no_larger_error(void **state)
 	assert_float_equal(noise.spread_ns, 8000, 1200);
 }
 
-/* Twenty cycles, the first eight of 14 ms, the others of 10 ms; rank 1 is charged with 6 ms in the first `late` ones. */
-static double longer_for(uint32_t late)
-{
-	struct ct_charge_log log = { 0 };
-	struct ct_recurrence recurs;
-	struct ct_rounds rounds;
-	struct ct_tally tally;
-	uint64_t cuts[21] = { 0 };
-
-	for (uint32_t u = 0; u < 20; u++) {
-		cuts[u + 1] = cuts[u] + (u < 8 ? 14000000 : 10000000);
-		assert_int_equal(ct_charge_log_add(&log, cuts[u] + 5000, 1, u < late ? 6000000 : 9),
-				 0);
-	}
-	ct_rounds_make(&rounds, cuts, 20, cuts[20], 0, 0);
-	assert_int_equal(ct_tally_make(&tally, &log, &rounds, 2, NULL), 0);
-	assert_int_equal(ct_tally_recurrence(&tally, 1, 0.5, &recurs), 0);
-	ct_tally_fini(&tally);
-	ct_charge_log_fini(&log);
-	return recurs.longer_ns;
-}
-
-static void who_is_slow_in_some_cycles_costs_no_more_than_these_are_longer(void **state)
-{
-	(void)state;
-	assert_float_equal(longer_for(8), 8 * 4e6, 1);
-	/* of who is slow all the time that is not known */
-	assert_true(isnan(longer_for(20)));
-	assert_true(isnan(longer_for(16)));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,11 +196,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_few_stalls_among_many_operations_are_no_slow_rank,
 						fx_setup, fx_teardown),
 		cmocka_unit_test(few_cycles_are_not_enough_evidence),
-		cmocka_unit_test(a_wide_spread_is_no_set),
-		cmocka_unit_test(sets_stand_apart_or_are_the_end_of_a_spread),
 		cmocka_unit_test(a_full_log_keeps_the_sums_by_rank),
 		cmocka_unit_test(rounds_are_cycles_or_several),
-		cmocka_unit_test(who_is_slow_in_some_cycles_costs_no_more_than_these_are_longer),
 		cmocka_unit_test(who_is_slow_in_a_part_of_the_run_has_no_larger_error),
 	};
 

@@ -8,9 +8,12 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/findings/finding_list.h"
 #include "tests/unit/job.h"
 #include "tools/synth/synth.h"
 
@@ -151,6 +154,7 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	const struct ct_finding *f;
 	struct ct_report *report;
 	const struct ct_report_stage *first, *slow;
+	double moved;
 
 	(void)state;
 	o.job.ranks = 8;
@@ -169,7 +173,57 @@ static void a_stage_that_takes_longer_makes_the_others_wait_beyond_it(void **sta
 	assert_non_null(strstr(f->line, "role=pp pipelines=2"));
 	assert_int_equal(f->n_ranks, 0);
 	assert_true(f->loss_pct > 5);
-	assert_int_equal(report->verdict.code, CT_VERDICT_POOR_OVERLAP);
+	assert_int_equal(report->verdict.code, CT_VERDICT_SLOW_STAGE);
+	f = job_finding(report, CT_FINDING_SLOW_STAGE);
+	assert_non_null(f);
+	assert_int_equal(f->n_ranks, 2);
+	assert_int_equal(f->ranks[0], 4);
+	assert_int_equal(f->ranks[1], 5);
+	/* what is known of it is told: all of the run, because of its work */
+	assert_int_equal(f->begin_at_ns, 0);
+	assert_int_equal(f->end_at_ns, report->run.duration_ns);
+	assert_int_equal(f->cycle_first, 0);
+	assert_true(f->cycle_last > 0 && f->cycle_last != CT_UNKNOWN);
+	assert_true(f->gpu_seconds > 0);
+	assert_int_equal(f->why, CT_WHY_LONG_STAGE);
+	assert_non_null(strstr(f->line, "when=all"));
+	assert_non_null(strstr(f->line, "pattern=persistent"));
+	/* more work for the others gains less than work that is gone */
+	moved = ct_finding_fact(f, "gain_if_moved");
+	assert_true(moved > 0 && moved < 0.9 * (double)f->loss_ns);
+	assert_true(moved <= (1 - 1 / report->whatif.s) * (double)report->run.duration_ns);
+	assert_non_null(strstr(f->note, "moving its extra work to the other stages"));
+	assert_true(report->verdict.gain_max_pct == f->loss_pct);
+	ct_report_free(report);
+}
+
+/* A rank and a stage at once: what each loss is, is said, and the verdict's gain is that of both. */
+static void a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is(void **state)
+{
+	struct ct_synth_options o = pipeline();
+	const struct ct_finding *rank, *stage;
+	struct ct_report *report;
+	char text[48];
+
+	(void)state;
+	o.job.ranks = 16;
+	o.job.dp = 4;
+	for (int r = 8; r < 12; r++) {
+		snprintf(text, sizeof(text), "slow-rank:rank=%d,pct=30", r);
+		add_fault(&o, text);
+	}
+	add_fault(&o, "slow-rank:rank=2,pct=90");
+	report = play(&o, NULL);
+	rank = job_finding(report, CT_FINDING_STRAGGLER);
+	stage = job_finding(report, CT_FINDING_SLOW_STAGE);
+	assert_true(rank && stage);
+	assert_int_equal(rank->n_ranks, 1);
+	assert_int_equal(rank->ranks[0], 2);
+	assert_non_null(
+		strstr(rank->note, "what is left to save once stage 2, also slow, is mended"));
+	assert_non_null(strstr(stage->note, "what mending it alone saves"));
+	assert_true(ct_finding_fact(rank, "gain_alone") < 0.9 * (double)rank->loss_ns);
+	assert_true(fabs(report->verdict.gain_max_pct - rank->loss_pct - stage->loss_pct) < 1e-9);
 	ct_report_free(report);
 }
 
@@ -266,6 +320,7 @@ int main(void)
 		cmocka_unit_test(who_computes_is_not_left_out_where_many_wait),
 		cmocka_unit_test(the_bubble_of_an_even_pipeline_is_the_schedules),
 		cmocka_unit_test(a_stage_that_takes_longer_makes_the_others_wait_beyond_it),
+		cmocka_unit_test(a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is),
 		cmocka_unit_test(communicators_that_are_alike_are_told_once),
 		cmocka_unit_test(two_stages_that_exchange_are_a_pipeline),
 		cmocka_unit_test(what_a_slow_link_exposes_is_told_once),

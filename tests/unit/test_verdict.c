@@ -159,6 +159,22 @@ static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
 	hold(&said);
 }
 
+/* Each hides what the other one costs, and of so few steps there is no replay. */
+static void equally_slow_ranks_are_no_health_where_there_is_no_replay(void **state)
+{
+	static const struct said said = {
+		"six steps with a slow host",
+		{ "ddp", 8, 2, 6, 1, 0, 0, 0, { "slow-host:host=0,pct=40" } },
+		CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		{ "ranks wait for each other for ", "for none of them alone; who held up whom" },
+		NULL,
+		0
+	};
+
+	(void)state;
+	hold(&said);
+}
+
 /* ---- something is missing ---- */
 
 static void a_lost_trace_is_what_is_said_first(void **state)
@@ -390,6 +406,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_healthy_jobs_no_rank_is_named),
 		cmocka_unit_test(stalls_of_equal_ranks_are_counted_and_nobody_is_named),
+		cmocka_unit_test(equally_slow_ranks_are_no_health_where_there_is_no_replay),
 		cmocka_unit_test(a_lost_trace_is_what_is_said_first),
 		cmocka_unit_test(who_comes_last_of_those_that_left_a_trace_is_said),
 		cmocka_unit_test(the_end_of_a_file_that_is_cut_is_no_bad_end),

@@ -329,32 +329,6 @@ static void transfer_needs_an_end_that_is_the_message_s(void **state)
 	ct_waits_fini(&m.w);
 }
 
-static void set_is_weighed_against_the_rest(void **state)
-{
-	static const uint8_t set[MOST] = { 0, 1, 0, 1 };
-	static const uint8_t nobody[MOST] = { 0 };
-	struct made m;
-	struct ct_last last;
-
-	(void)state;
-	begin(&m);
-	member(&m, 10000, 900000, 1);
-	member(&m, 300000, 900000, 1);
-	member(&m, 90000, 900000, 1);
-	member(&m, 310000, 900000, 1);
-	judge(&m, CT_JUDGED_WAITS);
-	assert_int_equal(ct_waits_last_of_set(&m.i, &m.w, set, &last), 1);
-	assert_int_equal(last.last, 3);
-	assert_int_equal(last.solo_ns, 220000);
-	m.members[2].start_ns = 500000;
-	judge(&m, CT_JUDGED_WAITS);
-	assert_int_equal(ct_waits_last_of_set(&m.i, &m.w, set, &last), -1);
-	assert_int_equal(last.last, 2);
-	assert_int_equal(last.solo_ns, 190000);
-	assert_int_equal(ct_waits_last_of_set(&m.i, &m.w, nobody, &last), 0);
-	ct_waits_fini(&m.w);
-}
-
 /* ---- contradictions ---- */
 
 static void set_bytes(struct made *m, uint64_t bytes)
@@ -470,7 +444,6 @@ int main(void)
 		cmocka_unit_test(rooted_op_across_hosts_needs_clocks),
 		cmocka_unit_test(message_waits_for_its_late_end),
 		cmocka_unit_test(transfer_needs_an_end_that_is_the_message_s),
-		cmocka_unit_test(set_is_weighed_against_the_rest),
 		cmocka_unit_test(majority_tells_who_called_something_else),
 		cmocka_unit_test(without_majority_nobody_is_named_alone),
 		cmocka_unit_test(what_may_differ_is_no_contradiction),

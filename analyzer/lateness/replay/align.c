@@ -36,14 +36,14 @@ static uint32_t learn(struct aligning *a, const struct ct_schedule_meeting *m)
 		known = a->known[cell(a, &parts[p])] ? &parts[p] : NULL;
 	if (!known)
 		return 0;
-	end = ct_schedule_end(&a->s->launches[known->launch]) + a->off_ns[cell(a, known)];
+	end = ct_schedule_end(&a->s->launches[known->ends]) + a->off_ns[cell(a, known)];
 	for (uint32_t p = 0; p < m->n; p++) {
 		uint32_t c = cell(a, &parts[p]);
 		int64_t off;
 
 		if (a->known[c])
 			continue;
-		off = end - ct_schedule_end(&a->s->launches[parts[p].launch]);
+		off = end - ct_schedule_end(&a->s->launches[parts[p].ends]);
 		a->known[c] = 1;
 		a->off_ns[c] = off > -FARTHEST_NS && off < FARTHEST_NS ? off : 0;
 		learnt++;

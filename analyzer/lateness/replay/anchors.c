@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What computing waits for: see "What-if" in docs/ANALYSIS.md.
+/* What computing waits for: see "Lateness" in docs/ANALYSIS.md.
  *
  * A launch that starts when its rank's computing has come so far starts a fixed time after the end
  * of what that computing waited for. If, rank by rank, the time from the end of an earlier launch is shorter by as much as that
  * one took longer, with all that it had to queue up behind, computing did not wait for it, and the one before is looked at. */
+#include "analyzer/lateness/replay/anchors.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/sort.h"
 #include "analyzer/lateness/replay/follows.h"
@@ -13,12 +16,13 @@
 #include "analyzer/lateness/replay/schedule_private.h"
 #include "trace/status.h"
 
+/* With fewer ranks of a stage nothing tells their computing from what it waits for. */
+#define LEAST_PEERS 3u
 /* How many launches back. */
 #define LAGS 32u
 #define LEAST_TIMES 8u
 #define FIRST 16u
-/* Positions that come fewer times than that go by one that is alike and comes more often. */
-#define SELDOM 16u
+/* Ranks of a stage that are asked. */
 #define MOST_MEMBERS 64u
 /* Who queues up in less than one of so many launches of a position does not queue up there. */
 #define QUEUES_SELDOM 20u
@@ -26,6 +30,13 @@
 #define WAITS_ABOVE (-0.4)
 
 enum { FURTHER_BACK = 0, FOLLOWS = 254, QUEUED = 255 };
+
+/* What a position's launches count from: how many launches back, or one of the above. */
+struct anchor {
+	uint8_t lag;
+	struct ct_follows follows;
+	int is_told; /* 0: too few peers; a launch counts from the end of the one before it */
+};
 
 struct sums {
 	double n, x, y, xx, xy, err;
@@ -47,21 +58,18 @@ struct queue {
 	uint32_t of[MOST_MEMBERS]; /* queued, of each member */
 };
 
+/* One position that is looked at. */
 struct telling {
 	struct ct_schedule *s;
-	const struct ct_peers *peers;
-	const struct ct_peer_group *g;
-	/* by position: found; FURTHER_BACK than it was looked, QUEUED: it waits for its stream only, FOLLOWS: what `follows` says */
-	uint8_t *lag;
-	struct ct_follows *follows; /* by position */
-	struct sums *sums;	    /* by position, of one member */
-	struct mean *means;	    /* by place */
-	float *slopes;		    /* by position x member */
-	uint32_t *n_slopes;	    /* by position */
-	uint32_t *anchors;	    /* by place, of one member */
-	double *values;		    /* of a median, by member */
-	struct common *common;	    /* by position */
-	struct queue *queues;	    /* likewise */
+	const struct ct_stages *stages;
+	const struct ct_positions *positions;
+	const struct ct_position *p;
+	uint32_t lags; /* how many launches back it is looked */
+	struct queue queue;
+	struct common common;
+	struct sums sums[MOST_MEMBERS];
+	float slopes[MOST_MEMBERS];
+	uint32_t n_slopes;
 };
 
 /* From the start of what the launch queued up behind without a break, to its end. */
@@ -74,9 +82,20 @@ static double queued_span(const struct ct_schedule *s, const struct ct_schedule_
 	return (double)(end - l->start_ns);
 }
 
-static int is_queue(const struct telling *t, uint32_t position)
+static uint32_t launch_at(const struct telling *t, uint32_t k)
 {
-	return 2 * t->queues[position].queued > t->queues[position].n;
+	return t->positions->order[k];
+}
+
+/* Place of its rank in the stage. */
+static uint32_t member_of(const struct telling *t, uint32_t launch)
+{
+	return t->stages->place_of[t->s->launches[launch].seat];
+}
+
+static int is_queue(const struct telling *t)
+{
+	return 2 * t->queue.queued > t->queue.n;
 }
 
 /* Does the member queue up here now and then? Then its launches that do not are those whose ready time was late: in them the gap
@@ -88,22 +107,21 @@ static int queues_up(const struct queue *q, uint32_t member)
 
 enum { NOTHING_THERE, UNDER_WAY, ENDED };
 
-/* What lies `lag` launches before the place: how long it took, and what came between the two. */
-static int look_back(const struct telling *t, uint32_t member, uint32_t place, uint32_t lag,
-		     double *x, double *y, double *err)
+/* What lies `lag` launches before the launch: how long it took, and what came between the two. */
+static int look_back(const struct telling *t, uint32_t launch, uint32_t lag, double *x, double *y,
+		     double *err)
 {
 	const struct ct_schedule *s = t->s;
-	uint32_t first = s->seat_first[t->peers->seats[t->g->first + member]];
-	const struct ct_schedule_launch *l = &s->launches[first + place], *c = l - lag;
-	uint32_t position = t->peers->positions[t->g->first_position + place];
+	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
+	uint32_t place = launch - s->seat_first[l->seat];
 	int64_t between;
 
 	/* the first ones tell who was started late */
-	if (place < lag || place < FIRST || c->stretch != l->stretch)
+	if (place < lag || place < FIRST || c->stretch != l->stretch || l->is_uncertain)
 		return NOTHING_THERE;
 	/* when it was ready is not known */
 	if (ct_schedule_is_queued(s, l) ||
-	    (is_queue(t, position) && queues_up(&t->queues[position], member)))
+	    (is_queue(t) && queues_up(&t->queue, member_of(t, launch))))
 		return NOTHING_THERE;
 	between = l->start_ns - c->start_ns - c->span_ns;
 	if (between < -(int64_t)l->err_ns)
@@ -145,51 +163,42 @@ static int all_wait(const struct common *c)
 	return slope - 2 * sqrt(err > 0 ? err : 0) > WAITS_ABOVE;
 }
 
-/* Means over the members at each place that is still looked for: what comes to all alike tells nothing of a place. */
-static void add_up(struct telling *t, uint32_t members, uint32_t lag)
+/* The members at one place, order[from] .. order[end - 1]. Their mean goes to what is common: what comes to all alike tells nothing
+ * of a place; what is left is each member's own. */
+static void add_place(struct telling *t, uint32_t from, uint32_t end, uint32_t lag)
 {
-	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->common[p] = (struct common){ 0 };
-	for (uint32_t k = 0; k < t->g->len; k++) {
-		struct mean *mean = &t->means[k];
-		struct common *common = &t->common[t->peers->positions[t->g->first_position + k]];
+	struct mean mean = { 0 };
+	double x, y, err;
 
-		*mean = (struct mean){ 0 };
-		if (t->lag[t->peers->positions[t->g->first_position + k]])
+	for (uint32_t k = from; k < end; k++) {
+		uint32_t l = launch_at(t, k);
+		int found;
+
+		if (member_of(t, l) >= MOST_MEMBERS)
 			continue;
-		for (uint32_t m = 0; m < members; m++) {
-			double x, y, err;
-			int found = look_back(t, m, k, lag, &x, &y, &err);
-
-			mean->under_way += found == UNDER_WAY;
-			if (found != ENDED)
-				continue;
-			mean->n++;
-			mean->x += x;
-			mean->y += y;
-			mean->err += err;
-		}
-		common->ended += mean->n;
-		common->under_way += mean->under_way;
-		if (mean->n > 0)
-			add_common(common, mean);
+		found = look_back(t, l, lag, &x, &y, &err);
+		mean.under_way += found == UNDER_WAY;
+		if (found != ENDED)
+			continue;
+		mean.n++;
+		mean.x += x;
+		mean.y += y;
+		mean.err += err;
 	}
-}
+	t->common.ended += mean.n;
+	t->common.under_way += mean.under_way;
+	if (mean.n == 0)
+		return;
+	add_common(&t->common, &mean);
+	for (uint32_t k = from; k < end; k++) {
+		uint32_t l = launch_at(t, k);
+		struct sums *sum;
 
-/* One member's times at the positions that are still looked for. */
-static void add_member(struct telling *t, uint32_t member, uint32_t lag)
-{
-	for (uint32_t p = 0; p < t->g->n_positions; p++)
-		t->sums[p] = (struct sums){ 0 };
-	for (uint32_t k = 0; k < t->g->len; k++) {
-		uint32_t p = t->peers->positions[t->g->first_position + k];
-		struct sums *sum = &t->sums[p];
-		double x, y, err;
-
-		if (t->lag[p] || look_back(t, member, k, lag, &x, &y, &err) != ENDED)
+		if (member_of(t, l) >= MOST_MEMBERS || look_back(t, l, lag, &x, &y, &err) != ENDED)
 			continue;
-		x -= t->means[k].x;
-		y -= t->means[k].y;
+		sum = &t->sums[member_of(t, l)];
+		x -= mean.x;
+		y -= mean.y;
 		sum->n++;
 		sum->x += x;
 		sum->y += y;
@@ -197,18 +206,31 @@ static void add_member(struct telling *t, uint32_t member, uint32_t lag)
 		sum->xy += x * y;
 		sum->err += err;
 	}
-	for (uint32_t p = 0; p < t->g->n_positions; p++) {
-		const struct sums *sum = &t->sums[p];
+}
+
+static void add_up(struct telling *t, uint32_t lag)
+{
+	uint32_t last = t->p->first + t->p->n;
+
+	t->common = (struct common){ 0 };
+	memset(t->sums, 0, sizeof(t->sums));
+	t->n_slopes = 0;
+	for (uint32_t k = t->p->first, end; k < last; k = end) {
+		end = ct_place_end(t->positions, t->p, k);
+		add_place(t, k, end, lag);
+	}
+	for (uint32_t m = 0; m < MOST_MEMBERS; m++) {
+		const struct sums *sum = &t->sums[m];
 		double xx, xy, err;
 
-		if (t->lag[p] || sum->n < LEAST_TIMES)
+		if (sum->n < LEAST_TIMES)
 			continue;
 		xx = sum->xx / sum->n - sum->x / sum->n * (sum->x / sum->n);
 		xy = sum->xy / sum->n - sum->x / sum->n * (sum->y / sum->n);
 		err = sum->err / sum->n;
 		/* an error of the end is in both, with opposite signs */
 		if (xx > err * err)
-			t->slopes[p * MOST_MEMBERS + t->n_slopes[p]++] = (float)(xy / xx);
+			t->slopes[t->n_slopes++] = (float)(xy / xx);
 	}
 }
 
@@ -223,7 +245,7 @@ static struct bounds bounds_of(float *slopes, uint32_t n)
 	float median;
 	double off;
 
-	if (n < CT_PEERS_LEAST)
+	if (n < LEAST_PEERS)
 		return (struct bounds){ -INFINITY, INFINITY };
 	qsort(slopes, n, sizeof(*slopes), ct_by_float);
 	median = slopes[n / 2];
@@ -234,89 +256,86 @@ static struct bounds bounds_of(float *slopes, uint32_t n)
 	return (struct bounds){ median - off, median + off };
 }
 
-/* Positions at which most launches queue up: there it takes evidence that they wait for anything else. */
-static void find_queues(struct telling *t, uint32_t members)
+/* Where most launches queue up it takes evidence that they wait for anything else. Is there none? */
+static int find_queue(struct telling *t)
 {
-	for (uint32_t m = 0; m < members; m++) {
-		uint32_t first = t->s->seat_first[t->peers->seats[t->g->first + m]];
+	struct queue *q = &t->queue;
+	uint32_t size = ct_stage_size(t->stages, t->p->stage), tell = 0;
 
-		for (uint32_t k = 0; k < t->g->len; k++) {
-			struct queue *q = &t->queues[t->peers->positions[t->g->first_position + k]];
+	*q = (struct queue){ .members = size < MOST_MEMBERS ? size : MOST_MEMBERS };
+	for (uint32_t k = t->p->first; k < t->p->first + t->p->n; k++) {
+		uint32_t l = launch_at(t, k), m = member_of(t, l);
 
-			q->n++;
-			q->of[m] += ct_schedule_is_queued(t->s, &t->s->launches[first + k]);
-		}
+		if (m >= MOST_MEMBERS)
+			continue;
+		q->n++;
+		q->of[m] += ct_schedule_is_queued(t->s, &t->s->launches[l]);
 	}
-	for (uint32_t p = 0; p < t->g->n_positions; p++) {
-		struct queue *q = &t->queues[p];
-		uint32_t tell = 0;
-
-		q->members = members;
-		for (uint32_t m = 0; m < members; m++)
-			q->queued += q->of[m];
-		for (uint32_t m = 0; m < members; m++)
-			tell += !queues_up(q, m);
-		if (!t->lag[p] && is_queue(t, p) &&
-		    (tell < CT_PEERS_LEAST || q->n - q->queued < LEAST_TIMES))
-			t->lag[p] = QUEUED;
-	}
+	for (uint32_t m = 0; m < q->members; m++)
+		q->queued += q->of[m];
+	for (uint32_t m = 0; m < q->members; m++)
+		tell += !queues_up(q, m);
+	return is_queue(t) && (tell < LEAST_PEERS || q->n - q->queued < LEAST_TIMES);
 }
 
 /* Did computing wait for what lies `lag` launches before? 0: it is known that it did not; else the lag, or QUEUED where most
  * launches queue up and it is not known that it did: then nothing tells. */
-static uint8_t waits_at(struct telling *t, uint32_t p, uint32_t lag)
+static uint8_t waits_at(struct telling *t, uint32_t lag)
 {
-	const struct common *c = &t->common[p];
-	struct bounds slope = bounds_of(&t->slopes[p * MOST_MEMBERS], t->n_slopes[p]);
+	const struct common *c = &t->common;
+	struct bounds slope = bounds_of(t->slopes, t->n_slopes);
 	int all = all_wait(c);
 
 	/* what mostly was still under way was not waited for */
 	if (10 * c->under_way > c->ended || (!all && slope.most <= WAITS_ABOVE))
 		return 0;
-	if (is_queue(t, p) && !all && slope.least <= WAITS_ABOVE)
+	if (is_queue(t) && !all && slope.least <= WAITS_ABOVE)
 		return QUEUED;
 	return (uint8_t)lag;
 }
 
-/* Where it is known that computing did not wait at this lag the search goes on; all else ends it. */
-static uint32_t decide(struct telling *t, uint32_t lag)
+static struct anchor tell(struct telling *t)
 {
-	uint32_t open = 0;
+	struct anchor a = { 0, ct_follows_find(t->positions, t->p, t->s), 1 };
 
-	for (uint32_t p = 0; p < t->g->n_positions; p++) {
-		if (!t->lag[p])
-			t->lag[p] = waits_at(t, p, lag);
-		t->n_slopes[p] = 0;
-		open += !t->lag[p];
+	if (a.follows.first)
+		a.lag = FOLLOWS;
+	else if (find_queue(t))
+		a.lag = QUEUED;
+	for (uint32_t lag = 1; lag <= t->lags && !a.lag; lag++) {
+		add_up(t, lag);
+		a.lag = waits_at(t, lag);
 	}
-	return open;
+	/* two steps without anything that was waited for: noise hid it */
+	a.is_told = a.lag || t->lags == LAGS;
+	return a;
 }
 
-/* Of the two that launches of its position follow: what had ended when this one started. CT_NO_LAUNCH: this time none. */
-static uint32_t ended_before(const struct ct_schedule *s, uint32_t first, uint32_t place,
-			     uint32_t lag)
-{
-	const struct ct_schedule_launch *l = &s->launches[first + place], *c = l - lag;
+/* ---- what that makes of each launch ---- */
 
-	if (!lag || lag > place || c->stretch != l->stretch ||
+/* Of the two that launches of its position follow: what had ended when this one started. CT_NO_LAUNCH: this time none. */
+static uint32_t ended_before(const struct ct_schedule *s, uint32_t launch, uint32_t lag)
+{
+	const struct ct_schedule_launch *l = &s->launches[launch], *c = l - lag;
+
+	if (!lag || lag > launch - s->seat_first[l->seat] || c->stretch != l->stretch ||
 	    ct_schedule_end(c) > l->start_ns + l->err_ns)
 		return CT_NO_LAUNCH;
-	return first + place - lag;
+	return launch - lag;
 }
 
 /* A launch counts from the later of the two, and cannot start before the other one has ended. */
-static uint32_t follow(const struct telling *t, uint32_t first, uint32_t place, uint32_t *also)
+static uint32_t follow(const struct ct_schedule *s, struct ct_follows f, uint32_t launch,
+		       uint32_t *also)
 {
-	const struct ct_schedule *s = t->s;
-	struct ct_follows f = t->follows[t->peers->positions[t->g->first_position + place]];
-	uint32_t one = ended_before(s, first, place, f.first);
-	uint32_t other = ended_before(s, first, place, f.second);
+	uint32_t one = ended_before(s, launch, f.first);
+	uint32_t other = ended_before(s, launch, f.second);
 
 	*also = CT_NO_LAUNCH;
 	if (one == CT_NO_LAUNCH || other == CT_NO_LAUNCH)
 		return one != CT_NO_LAUNCH     ? one
 		       : other != CT_NO_LAUNCH ? other
-					       : s->launches[first + place].from;
+					       : s->launches[launch].from;
 	if (ct_schedule_end(&s->launches[one]) < ct_schedule_end(&s->launches[other])) {
 		*also = one;
 		return other;
@@ -326,120 +345,104 @@ static uint32_t follow(const struct telling *t, uint32_t first, uint32_t place, 
 }
 
 /* What the launch's computing waited for. Where it was none of those looked at it is what those waited for; CT_NO_LAUNCH: that lies
- * before what is on record, and the launch starts as it was measured. */
-static uint32_t anchor_of(const struct telling *t, uint32_t first, uint32_t place)
+ * before what is on record, and the launch starts as it was measured. anchors: of the launches before it. */
+static uint32_t anchor_of(struct ct_schedule *s, struct anchor a, uint32_t launch,
+			  const uint32_t *anchors)
 {
-	const struct ct_schedule_launch *l = &t->s->launches[first + place];
-	uint32_t lag = t->lag[t->peers->positions[t->g->first_position + place]];
-	uint32_t back = lag == QUEUED ? first + place - l->after : lag == FURTHER_BACK ? LAGS : lag;
+	struct ct_schedule_launch *l = &s->launches[launch];
+	uint32_t back = a.lag == QUEUED ? launch - l->after : a.lag == FURTHER_BACK ? LAGS : a.lag;
 	const struct ct_schedule_launch *c;
 
-	if (lag == FOLLOWS)
-		return follow(t, first, place, &t->s->launches[first + place].also);
-	if (lag == QUEUED && l->after == CT_NO_LAUNCH)
+	if (a.lag == FOLLOWS)
+		return follow(s, a.follows, launch, &l->also);
+	if (a.lag == QUEUED && l->after == CT_NO_LAUNCH)
 		return l->from;
-	if (place < back || l[-(int64_t)back].stretch != l->stretch)
+	if (launch - s->seat_first[l->seat] < back || l[-(int64_t)back].stretch != l->stretch)
 		return CT_NO_LAUNCH;
-	if (lag == QUEUED || lag == FURTHER_BACK)
-		return t->anchors[place - back];
+	if (a.lag == QUEUED || a.lag == FURTHER_BACK)
+		return anchors[launch - back];
 	c = l - back;
 	/* for once it had not ended */
-	return c->start_ns + c->span_ns > l->start_ns + l->err_ns ? l->from : first + place - back;
+	return c->start_ns + c->span_ns > l->start_ns + l->err_ns ? l->from : launch - back;
 }
 
-static void apply(struct telling *t, uint32_t seat)
+static void apply(struct ct_schedule *s, const struct ct_positions *positions,
+		  const struct anchor *of, uint32_t *anchors)
 {
-	struct ct_schedule *s = t->s;
-	uint32_t first = s->seat_first[seat];
+	for (uint32_t l = 0; l < s->n_launches; l++) {
+		uint32_t p = positions->position_of[l];
 
-	for (uint32_t k = 0; k < t->g->len; k++)
-		t->anchors[k] = anchor_of(t, first, k);
-	for (uint32_t k = 0; k < t->g->len; k++) {
-		if (t->anchors[k] != s->launches[first + k].from)
-			ct_schedule_anchor(s, first + k, t->anchors[k]);
+		anchors[l] = p == CT_NO_POSITION || !of[p].is_told
+				     ? s->launches[l].from
+				     : anchor_of(s, of[p], l, anchors);
+	}
+	for (uint32_t l = 0; l < s->n_launches; l++) {
+		if (anchors[l] != s->launches[l].from)
+			ct_schedule_anchor(s, l, anchors[l]);
 	}
 }
 
-/* What comes too seldom to be told (after a pause, say) waits for what the same launch waits for elsewhere. */
-static int inherit(struct telling *t)
+/* Launches that queued up were ready at some other time than they started. */
+static int find_ready(struct ct_schedule *s, const struct ct_positions *positions,
+		      const struct anchor *of)
 {
-	size_t n = (size_t)t->g->n_positions + 1;
-	uint32_t *alike = malloc(n * sizeof(*alike)), *times = malloc(n * sizeof(*times));
+	double *values = malloc(((size_t)s->n_launches + 1) * sizeof(*values));
+
+	for (uint32_t p = 0; values && p < positions->n; p++) {
+		const struct ct_position *position = &positions->all[p];
+
+		if (!of[p].is_told || position->is_surplus)
+			continue;
+		for (uint32_t k = position->first, end; k < position->first + position->n;
+		     k = end) {
+			end = ct_place_end(positions, position, k);
+			ct_in_queue_ready(s, &positions->order[k], end - k, of[p].lag == FOLLOWS,
+					  values);
+		}
+	}
+	free(values);
+	return values ? CT_OK : CT_NOMEM;
+}
+
+/* Of two steps, and no more than LAGS. */
+static uint32_t lags_of(const struct ct_positions *positions, uint32_t stage)
+{
+	uint32_t lags = 0;
+
+	for (uint32_t p = 0; p < positions->n && lags < LAGS; p++)
+		lags += positions->all[p].stage == stage ? 2 : 0;
+	return lags < LAGS ? lags : LAGS;
+}
+
+/* A host's calls come one after the other: nothing has to be told. */
+static int is_known(const struct telling *t)
+{
+	return t->s->launches[launch_at(t, t->p->first)].tid != 0;
+}
+
+int ct_anchors_find(struct ct_schedule *s, const struct ct_stages *stages,
+		    const struct ct_positions *positions)
+{
+	struct telling *t = malloc(sizeof(*t));
+	struct anchor *of = calloc((size_t)positions->n + 1, sizeof(*of));
+	uint32_t *anchors = malloc(((size_t)s->n_launches + 1) * sizeof(*anchors));
 	int st = CT_NOMEM;
 
-	if (alike && times)
-		st = ct_peers_alike(t->peers, t->g, t->s, alike, times);
-	for (uint32_t p = 0; p < t->g->n_positions && st == CT_OK; p++) {
-		if (times[p] >= SELDOM || times[alike[p]] < SELDOM)
-			continue;
-		t->lag[p] = t->lag[alike[p]];
-		t->follows[p] = t->follows[alike[p]];
+	if (t && of && anchors) {
+		*t = (struct telling){ .s = s, .stages = stages, .positions = positions };
+		for (uint32_t p = 0; p < positions->n; p++) {
+			t->p = &positions->all[p];
+			if (t->p->is_surplus || is_known(t) ||
+			    ct_stage_size(stages, t->p->stage) < LEAST_PEERS)
+				continue;
+			t->lags = lags_of(positions, t->p->stage);
+			of[p] = tell(t);
+		}
+		apply(s, positions, of, anchors);
+		st = find_ready(s, positions, of);
 	}
-	free(alike);
-	free(times);
-	return st;
-}
-
-static int tell(struct telling *t)
-{
-	uint32_t members = t->g->n < MOST_MEMBERS ? t->g->n : MOST_MEMBERS, open = 1;
-	struct ct_in_queue queue = { .s = t->s, .peers = t->peers, .g = t->g };
-	size_t n = t->g->n_positions;
-
-	t->lag = calloc(n + 1, 1);
-	t->sums = malloc((n + 1) * sizeof(*t->sums));
-	t->slopes = malloc((n + 1) * MOST_MEMBERS * sizeof(*t->slopes));
-	t->n_slopes = calloc(n + 1, sizeof(*t->n_slopes));
-	t->anchors = malloc(((size_t)t->g->len + 1) * sizeof(*t->anchors));
-	t->means = malloc(((size_t)t->g->len + 1) * sizeof(*t->means));
-	queue.values = t->values = malloc(((size_t)t->g->n + 1) * sizeof(*t->values));
-	t->common = malloc((n + 1) * sizeof(*t->common));
-	t->queues = calloc(n + 1, sizeof(*t->queues));
-	t->follows = malloc((n + 1) * sizeof(*t->follows));
-	if (!t->lag || !t->sums || !t->means || !t->slopes || !t->n_slopes || !t->anchors ||
-	    !t->values || !t->common || !t->queues || !t->follows)
-		return CT_NOMEM;
-	if (ct_follows_find(t->peers, t->g, t->s, t->follows) != CT_OK)
-		return CT_NOMEM;
-	for (uint32_t p = 0; p < n; p++)
-		t->lag[p] = t->follows[p].first ? FOLLOWS : 0;
-	find_queues(t, members);
-	for (uint32_t lag = 1; lag <= LAGS && open; lag++) {
-		add_up(t, members, lag);
-		for (uint32_t m = 0; m < members; m++)
-			add_member(t, m, lag);
-		open = decide(t, lag);
-	}
-	if (inherit(t) != CT_OK)
-		return CT_NOMEM;
-	for (uint32_t m = 0; m < t->g->n; m++)
-		apply(t, t->peers->seats[t->g->first + m]);
-	for (uint32_t k = 0; k < t->g->len; k++)
-		ct_in_queue_ready(&queue, k,
-				  t->lag[t->peers->positions[t->g->first_position + k]] == FOLLOWS);
-	return CT_OK;
-}
-
-int ct_peers_anchor(const struct ct_peers *peers, struct ct_schedule *s)
-{
-	int st = CT_OK;
-
-	for (uint32_t g = 0; g < peers->n_groups && st == CT_OK; g++) {
-		struct telling t = { .s = s, .peers = peers, .g = &peers->groups[g] };
-
-		if (t.g->n < CT_PEERS_LEAST)
-			continue;
-		st = tell(&t);
-		free(t.lag);
-		free(t.sums);
-		free(t.means);
-		free(t.slopes);
-		free(t.n_slopes);
-		free(t.anchors);
-		free(t.values);
-		free(t.common);
-		free(t.queues);
-		free(t.follows);
-	}
+	free(t);
+	free(of);
+	free(anchors);
 	return st;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/replay/follows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analyzer/lateness/replay/schedule_private.h"
-#include "trace/status.h"
 
 /* How many launches back. */
 #define FARTHEST 16u
@@ -31,27 +27,24 @@ static int touches(const struct ct_schedule *s, uint32_t launch, uint32_t lag)
 }
 
 /* How often launches of a position touch what lies before them; those that touch what is followed already do not count again. */
-static void count(const struct ct_peers *peers, const struct ct_peer_group *g,
-		  const struct ct_schedule *s, const struct ct_follows *follows,
-		  struct times *times)
+static struct times count(const struct ct_positions *positions, const struct ct_position *position,
+			  const struct ct_schedule *s, struct ct_follows follows)
 {
-	memset(times, 0, g->n_positions * sizeof(*times));
-	for (uint32_t m = 0; m < g->n; m++) {
-		uint32_t first = s->seat_first[peers->seats[g->first + m]];
+	struct times t = { 0 };
 
-		for (uint32_t k = FARTHEST; k < g->len; k++) {
-			uint32_t p = peers->positions[g->first_position + k], l = first + k;
-			struct times *t = &times[p];
+	for (uint32_t k = position->first; k < position->first + position->n; k++) {
+		uint32_t l = positions->order[k];
 
-			if (ct_schedule_is_queued(s, &s->launches[l]))
-				continue;
-			t->n++;
-			if (follows[p].first && touches(s, l, follows[p].first))
-				continue;
-			for (uint32_t lag = 1; lag <= FARTHEST; lag++)
-				t->touching[lag] += touches(s, l, lag);
-		}
+		if (l - s->seat_first[s->launches[l].seat] < FARTHEST ||
+		    ct_schedule_is_queued(s, &s->launches[l]))
+			continue;
+		t.n++;
+		if (follows.first && touches(s, l, follows.first))
+			continue;
+		for (uint32_t lag = 1; lag <= FARTHEST; lag++)
+			t.touching[lag] += touches(s, l, lag);
 	}
+	return t;
 }
 
 /* The nearest of those that are touched most often. */
@@ -64,33 +57,22 @@ static uint8_t most_touched(const struct times *t)
 	return most;
 }
 
-int ct_follows_find(const struct ct_peers *peers, const struct ct_peer_group *g,
-		    const struct ct_schedule *s, struct ct_follows *follows)
+struct ct_follows ct_follows_find(const struct ct_positions *positions,
+				  const struct ct_position *position, const struct ct_schedule *s)
 {
-	struct times *times = malloc(((size_t)g->n_positions + 1) * sizeof(*times));
-	uint32_t *of_first = malloc(((size_t)g->n_positions + 1) * sizeof(*of_first));
+	struct ct_follows none = { 0 }, follows = { 0 };
+	struct times t = count(positions, position, s, none);
+	uint32_t of_first, of_second;
+	uint8_t second;
 
-	memset(follows, 0, g->n_positions * sizeof(*follows));
-	if (times && of_first) {
-		count(peers, g, s, follows, times);
-		for (uint32_t p = 0; p < g->n_positions; p++) {
-			follows[p].first = most_touched(&times[p]);
-			of_first[p] = times[p].touching[follows[p].first];
-		}
-		count(peers, g, s, follows, times);
-	}
-	for (uint32_t p = 0; times && of_first && p < g->n_positions; p++) {
-		uint8_t lag = most_touched(&times[p]);
-		double n = times[p].n, second = times[p].touching[lag];
-
-		if (second >= SHARE_OF_SECOND * n)
-			follows[p].second = lag;
-		else
-			second = 0;
-		if (n < LEAST_TIMES || of_first[p] + second < SHARE * n)
-			follows[p] = (struct ct_follows){ 0 };
-	}
-	free(times);
-	free(of_first);
-	return times && of_first ? CT_OK : CT_NOMEM;
+	follows.first = most_touched(&t);
+	of_first = t.touching[follows.first];
+	t = count(positions, position, s, follows);
+	second = most_touched(&t);
+	of_second = t.touching[second];
+	if (of_second >= SHARE_OF_SECOND * t.n)
+		follows.second = second;
+	else
+		of_second = 0;
+	return t.n < LEAST_TIMES || of_first + of_second < SHARE * t.n ? none : follows;
 }

@@ -6,15 +6,16 @@
 #ifndef CT_WHATIF_FOLLOWS_H
 #define CT_WHATIF_FOLLOWS_H
 
-#include "analyzer/lateness/replay/peers.h"
+#include "analyzer/lateness/replay/positions.h"
 
 /* How many launches before it: 0 none. `second` only with `first`. */
 struct ct_follows {
 	uint8_t first, second;
 };
 
-/* What launches of each position of the group follow: `follows` has room for all of them and is set. 0 or CT_NOMEM. */
-int ct_follows_find(const struct ct_peers *peers, const struct ct_peer_group *group,
-		    const struct ct_schedule *schedule, struct ct_follows *follows);
+/* What launches of the position follow. */
+struct ct_follows ct_follows_find(const struct ct_positions *positions,
+				  const struct ct_position *position,
+				  const struct ct_schedule *schedule);
 
 #endif

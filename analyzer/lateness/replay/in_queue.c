@@ -10,57 +10,63 @@
 /* What the peers that did not queue up at a place tell, for launches counted from the `distance`-th one before: when they were
  * ready or, with `back`, that over the gap of the launch that lies `back` before. */
 struct ready {
-	uint32_t place, distance, back;
+	uint32_t distance, back;
 	int is_known;
 	double median; /* negative: all of them queued up */
 };
 
-static double ready_median(const struct ct_in_queue *queue, const struct ready *r)
+struct place {
+	struct ct_schedule *s;
+	const uint32_t *launches;
+	uint32_t n;
+	double *values;
+};
+
+static double ready_median(const struct place *p, const struct ready *r)
 {
-	const struct ct_schedule *s = queue->s;
+	const struct ct_schedule *s = p->s;
 	uint32_t n = 0;
 
-	for (uint32_t o = 0; o < queue->g->n; o++) {
-		uint32_t other = s->seat_first[queue->peers->seats[queue->g->first + o]] + r->place;
+	for (uint32_t o = 0; o < p->n; o++) {
+		uint32_t other = p->launches[o];
 		const struct ct_schedule_launch *l = &s->launches[other];
 
 		if (ct_schedule_is_queued(s, l) || l->from == CT_NO_LAUNCH ||
-		    other - l->from != r->distance)
+		    other - l->from != r->distance || other < r->back)
 			continue;
-		if (r->back && s->gap_ns[other - r->back] <= PACE_ERRORS * l->err_ns)
+		if (r->back && s->gap_ns[other - r->back] <= PACE_ERRORS * (int64_t)l->err_ns)
 			continue;
-		queue->values[n++] = (double)s->gap_ns[other] /
-				     (r->back ? (double)s->gap_ns[other - r->back] : 1);
+		p->values[n++] = (double)s->gap_ns[other] /
+				 (r->back ? (double)s->gap_ns[other - r->back] : 1);
 	}
-	return n ? ct_median_high(queue->values, n) : -1;
+	return n ? ct_median_high(p->values, n) : -1;
 }
 
 /* Of the peers that did not queue up at this place, counted from the same launch: when they were ready, at the member's own pace up
  * to the launch ahead if that counts from there too (`pace`: its gap), and is not so short that its error is the pace. Negative: all
  * of them did. Members ask the same one after the other: `last` is what the one before was told. */
-static double ready_peers(const struct ct_in_queue *queue, struct ready *last, uint32_t place,
-			  uint32_t launch, uint32_t back, double pace)
+static double ready_peers(const struct place *p, struct ready *last, uint32_t launch, uint32_t back,
+			  double pace)
 {
-	const struct ct_schedule_launch *l = &queue->s->launches[launch];
+	const struct ct_schedule_launch *l = &p->s->launches[launch];
 	int has_pace = pace > PACE_ERRORS * (double)l->err_ns;
-	struct ready r = { place, launch - l->from, has_pace ? back : 0, 1, 0 };
+	struct ready r = { launch - l->from, has_pace ? back : 0, 1, 0 };
 
-	if (!last->is_known || last->place != r.place || last->distance != r.distance ||
-	    last->back != r.back) {
-		r.median = ready_median(queue, &r);
+	if (!last->is_known || last->distance != r.distance || last->back != r.back) {
+		r.median = ready_median(p, &r);
 		*last = r;
 	}
 	return last->median < 0 || !has_pace ? last->median : last->median * pace;
 }
 
-void ct_in_queue_ready(const struct ct_in_queue *queue, uint32_t place, int follows)
+void ct_in_queue_ready(struct ct_schedule *s, const uint32_t *launches, uint32_t n, int follows,
+		       double *values)
 {
-	struct ct_schedule *s = queue->s;
+	struct place place = { s, launches, n, values };
 	struct ready last = { .is_known = 0 };
 
-	for (uint32_t m = 0; m < queue->g->n; m++) {
-		uint32_t l = s->seat_first[queue->peers->seats[queue->g->first + m]] + place;
-		uint32_t ahead = s->launches[l].after;
+	for (uint32_t m = 0; m < n; m++) {
+		uint32_t l = launches[m], ahead = s->launches[l].after;
 		int64_t least = 0, ready;
 
 		if (!ct_schedule_is_queued(s, &s->launches[l]) || s->launches[l].from == ahead ||
@@ -73,7 +79,7 @@ void ct_in_queue_ready(const struct ct_in_queue *queue, uint32_t place, int foll
 		s->guessed++;
 		if (s->launches[ahead].from == s->launches[l].from)
 			least = s->gap_ns[ahead];
-		ready = (int64_t)ready_peers(queue, &last, place, l, l - ahead, (double)least);
+		ready = (int64_t)ready_peers(&place, &last, l, l - ahead, (double)least);
 		/* counted from elsewhere, and nobody tells */
 		if (ready < 0 && s->launches[ahead].from != s->launches[l].from)
 			continue;

@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.h — what playing a run again says about its suspects: their losses, who else costs as much, and what
- * communication costs at all. Rules: docs/ANALYSIS.md, "What-if". One thread. */
-#ifndef CT_WHATIF_JUDGE_H
-#define CT_WHATIF_JUDGE_H
+/* judge.h — what playing the run again says: how uneven it is, who is slow, and what communication costs at all. One thread. */
+#ifndef CT_REPLAY_JUDGE_H
+#define CT_REPLAY_JUDGE_H
 
-#include "analyzer/lateness/lateness.h"
-#include "analyzer/lateness/replay/whatif.h"
-#include "analyzer/lateness/weigh.h"
-#include "analyzer/model/model.h"
-#include "analyzer/stream/instance_log.h"
+#include "analyzer/lateness/replay/engine.h"
+#include "analyzer/lateness/replay/even_job.h"
+#include "analyzer/lateness/replay/slow_rows.h"
 
-/* Plays the run where that can tell something: it was timed on GPUs, what is on its tape hangs together, and little is
- * missing. Else w->is_close stays 0 and the next ones do nothing. 0 or CT_NOMEM; ct_whatif_fini() in any case. */
-int ct_whatif_judge(struct ct_whatif *w, const struct ct_model *model, const struct ct_tape *log,
-		    const struct ct_charge *charges);
+/* All zero but engine.why_not where nothing is known. */
+struct ct_replay_judgement {
+	struct ct_engine engine;
+	struct ct_even_job even;
+	struct ct_slow_rows rows;
+};
 
-/* The losses of weighed suspects as played, and who is guilty then. 0 or CT_NOMEM. */
-int ct_whatif_weigh(struct ct_whatif *w, const struct ct_lateness *late, struct ct_charge *charges,
-		    struct ct_set_result *set);
+/* 0 or CT_NOMEM; ct_replay_judgement_fini() in any case. */
+int ct_replay_judge(struct ct_replay_judgement *judgement, const struct ct_model *model,
+		    const struct ct_tape *log, const struct ct_cycles *cycles);
+void ct_replay_judgement_fini(struct ct_replay_judgement *judgement);
 
-/* The ranks that are slow together and explain most: 1 with *set and what it comes to when replayed; 0: there are none;
- * CT_NOMEM. */
-int ct_whatif_slow_set(struct ct_whatif *w, const struct ct_lateness *late,
-		       const struct ct_whatif_set **set, struct ct_replayed *replayed);
+/* Played as recorded, do its steps take another time? Then something that ranks wait for is not on record. Or do they take so little
+ * that a machine that is busy for a moment is in all of them? Either way nothing tells who is slow. */
+int ct_replay_is_off(const struct ct_replay_judgement *judgement);
 
-/* Are these seats slower than their peers round after round? With the number of sets of so many taken into account where
- * they were chosen for being the latest (`is_chosen`), else the number of such sets side by side. Nothing is known (log10_p
- * is 0) with too few rounds. spread_ns is a share of what they hold beyond the usual. 0 or CT_NOMEM. */
-int ct_whatif_recurs(const struct ct_whatif *w, const struct ct_lateness *late,
-		     const uint32_t *seats, uint32_t n, int is_chosen, struct ct_recurrence *out);
+/* Do ranks wait for each other much longer than what was found explains, and are no stages of a pipeline? Share of the time; 0: no.
+ * Then nobody's being slow is no news, and what an even job would take is not known. */
+double ct_replay_unexplained(const struct ct_replay_judgement *judgement);
 
-/* Sets alone[seat] where nobody does what it does and it hands work on in messages: a stage of a pipeline. 0 or CT_NOMEM. */
-int ct_whatif_peerless(const struct ct_whatif *w, const struct ct_model *model,
-		       const struct ct_tape *log, uint8_t *alone);
+/* Of the run, what is so much of the engine's steps (ns). */
+uint64_t ct_replay_of_run(const struct ct_replay_judgement *judgement, double ns,
+			  uint64_t duration_ns);
 
-/* What the report is told: at most how much faster without communication, and how even the ranks are. */
-void ct_whatif_fill(const struct ct_whatif *w, struct ct_report *report);
+/* What the report is told. 0 or CT_NOMEM. */
+int ct_replay_fill(const struct ct_replay_judgement *judgement, const struct ct_model *model,
+		   struct ct_report *report);
 
 #endif

@@ -9,11 +9,11 @@
 
 struct ordering {
 	struct ct_schedule *s;
-	uint32_t *meetings_left; /* by launch: its meetings that were not played */
+	uint32_t *meetings_left; /* by launch: its meetings that were not played, of those that end it */
 	uint8_t *needs;		 /* by launch: launches that have to end before it starts */
 	uint8_t *is_open;	 /* by launch: it can start */
-	uint32_t *waits_for;	 /* by meeting: launches that cannot start yet */
-	/* by launch: the meetings it is in, the launches that need it: list[first[l + 1]] .. list[first[l + 2] - 1] */
+	uint32_t *waits_for; /* by meeting: launches that cannot start yet */
+	/* by launch: the meetings that need its start, the launches that need it: list[first[l + 1]] .. list[first[l + 2] - 1] */
 	uint32_t *meeting_first, *meetings;
 	uint32_t *next_first, *nexts;
 	uint32_t *queue; /* meetings, in the order that is looked for */
@@ -83,10 +83,10 @@ static void link_up(struct ordering *o)
 
 		o->waits_for[m] = meeting->n;
 		for (uint32_t p = 0; p < meeting->n; p++) {
-			uint32_t l = s->parts[meeting->first_part + p].launch;
+			const struct ct_schedule_part *part = &s->parts[meeting->first_part + p];
 
-			o->meetings_left[l]++;
-			o->meeting_first[l + 1]++;
+			o->meetings_left[part->ends]++;
+			o->meeting_first[part->launch + 1]++;
 		}
 	}
 	sum_up(o->next_first, s->n_launches);
@@ -136,7 +136,7 @@ static void play(struct ordering *o, uint32_t m)
 	const struct ct_schedule_meeting *meeting = &o->s->meetings[m];
 
 	for (uint32_t p = 0; p < meeting->n; p++) {
-		uint32_t l = o->s->parts[meeting->first_part + p].launch;
+		uint32_t l = o->s->parts[meeting->first_part + p].ends;
 
 		if (--o->meetings_left[l])
 			continue;

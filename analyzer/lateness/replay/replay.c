@@ -6,19 +6,46 @@
 
 #include "trace/status.h"
 
+/* What playing a part takes, in the order in which parts are played: the schedule's launches are much larger, and lie
+ * by seat. */
+struct ct_replay_part {
+	uint32_t launch, ends;
+	uint32_t from, after, also; /* of a part that opens its launch: as there */
+	int64_t own_ns;
+	uint8_t end, opens;
+};
+
+static void line_up(struct ct_replay *r, const struct ct_schedule *s)
+{
+	for (uint32_t p = 0; p < s->n_parts; p++) {
+		const struct ct_schedule_part *part = &s->parts[p];
+		const struct ct_schedule_launch *l = &s->launches[part->launch];
+
+		r->parts[p] = (struct ct_replay_part){ part->launch, part->ends, l->from,
+						       l->after,     l->also,	 part->own_ns,
+						       part->end,    part->opens };
+	}
+}
+
 int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 {
+	ct_replay_fini(r);
 	r->start_ns = calloc((size_t)s->n_launches + 1, sizeof(*r->start_ns));
 	r->end_ns = calloc((size_t)s->n_launches + 1, sizeof(*r->end_ns));
-	r->window_ns = calloc((size_t)s->n_windows + 1, sizeof(*r->window_ns));
-	return r->start_ns && r->end_ns && r->window_ns ? CT_OK : CT_NOMEM;
+	r->reached_ns = calloc((size_t)s->n_stretches + 1, sizeof(*r->reached_ns));
+	r->parts = malloc(((size_t)s->n_parts + 1) * sizeof(*r->parts));
+	if (!r->start_ns || !r->end_ns || !r->reached_ns || !r->parts)
+		return CT_NOMEM;
+	line_up(r, s);
+	return CT_OK;
 }
 
 void ct_replay_fini(struct ct_replay *r)
 {
 	free(r->start_ns);
 	free(r->end_ns);
-	free(r->window_ns);
+	free(r->reached_ns);
+	free(r->parts);
 	*r = (struct ct_replay){ 0 };
 }
 
@@ -36,73 +63,62 @@ static int64_t plus(int64_t a, int64_t b)
 }
 
 /* A launch starts when its rank is ready for it and its stream has got so far. */
-static int64_t start_of(const struct ct_replay *r, const struct ct_schedule_launch *l, int64_t gap)
+static int64_t start_of(const struct ct_replay *r, const struct ct_replay_part *p, int64_t gap)
 {
-	int64_t start = plus(gap, l->from == CT_NO_LAUNCH ? 0 : r->end_ns[l->from]);
+	int64_t start = plus(gap, p->from == CT_NO_LAUNCH ? 0 : r->end_ns[p->from]);
 
-	if (l->also != CT_NO_LAUNCH)
-		start = later(start, r->end_ns[l->also]);
-	return l->after == CT_NO_LAUNCH ? start : later(start, r->end_ns[l->after]);
+	if (p->also != CT_NO_LAUNCH)
+		start = later(start, r->end_ns[p->also]);
+	return p->after == CT_NO_LAUNCH ? start : later(start, r->end_ns[p->after]);
 }
 
-static void meet(struct ct_replay *r, const struct ct_schedule *s,
-		 const struct ct_schedule_meeting *m, const int64_t *gap_ns, int64_t transfer_ns,
-		 int is_free)
+static void meet(struct ct_replay *r, const struct ct_schedule_meeting *m, const int64_t *gap_ns,
+		 int64_t transfer_ns, int is_free)
 {
-	const struct ct_schedule_part *parts = &s->parts[m->first_part];
+	const struct ct_replay_part *first = &r->parts[m->first_part], *end = first + m->n;
 	int64_t latest = INT64_MIN, lead = INT64_MIN;
-	int64_t *reached = &r->window_ns[m->window];
+	int64_t *reached = &r->reached_ns[m->stretch];
 
-	for (uint32_t p = 0; p < m->n; p++) {
-		uint32_t l = parts[p].launch;
+	for (const struct ct_replay_part *p = first; p < end; p++) {
+		uint32_t l = p->launch;
 
-		if (parts[p].opens)
-			r->start_ns[l] = r->end_ns[l] = start_of(r, &s->launches[l], gap_ns[l]);
+		if (p->opens) {
+			r->start_ns[l] = start_of(r, p, gap_ns[l]);
+			r->end_ns[l] = later(r->end_ns[l], r->start_ns[l]);
+		}
 		latest = later(latest, r->start_ns[l]);
 	}
 	if (m->lead < m->n)
-		lead = r->start_ns[parts[m->lead].launch];
+		lead = r->start_ns[first[m->lead].launch];
 	if (is_free && !m->computes)
 		transfer_ns = 0;
-	for (uint32_t p = 0; p < m->n; p++) {
-		uint32_t l = parts[p].launch;
-		int64_t own = is_free ? 0 : parts[p].own_ns, end;
+	latest = plus(latest, transfer_ns);
+	for (const struct ct_replay_part *p = first; p < end; p++) {
+		int64_t own = is_free ? 0 : p->own_ns, until = latest;
+		uint32_t l = p->launch;
 
-		if (parts[p].end == CT_ENDS_WITH_ALL)
-			end = plus(latest, transfer_ns);
-		else if (parts[p].end == CT_ENDS_WITH_LEAD)
-			end = plus(later(lead, r->start_ns[l]), own);
-		else
-			end = plus(r->start_ns[l], own);
-		r->end_ns[l] = later(r->end_ns[l], end);
-		*reached = later(*reached, end);
+		if (p->end == CT_ENDS_WITH_LEAD)
+			until = later(lead, r->start_ns[l]);
+		else if (p->end == CT_ENDS_ALONE)
+			until = r->start_ns[l];
+		until = plus(until, own);
+		r->end_ns[p->ends] = later(r->end_ns[p->ends], until);
+		*reached = later(*reached, until);
 	}
 }
 
 int64_t ct_replay_run(struct ct_replay *r, const struct ct_schedule *s, const int64_t *gap_ns,
 		      const int64_t *transfer_ns, int is_free)
 {
-	memset(r->window_ns, 0, s->n_windows * sizeof(*r->window_ns));
+	memset(r->reached_ns, 0, s->n_stretches * sizeof(*r->reached_ns));
+	memset(r->end_ns, 0, s->n_launches * sizeof(*r->end_ns));
 	for (uint32_t k = 0; k < s->n_meetings; k++) {
 		const struct ct_schedule_meeting *m = &s->meetings[k];
 
-		meet(r, s, m, gap_ns, transfer_ns ? transfer_ns[k] : m->transfer_ns, is_free);
+		meet(r, m, gap_ns, transfer_ns ? transfer_ns[k] : m->transfer_ns, is_free);
 	}
 	r->total_ns = 0;
-	for (uint32_t w = 0; w < s->n_windows; w++) {
-		if (w % s->windows_each)
-			r->window_ns[w] = later(r->window_ns[w], r->window_ns[w - 1]);
-		if ((w + 1) % s->windows_each == 0)
-			r->total_ns = plus(r->total_ns, r->window_ns[w]);
-	}
+	for (uint32_t k = 0; k < s->n_stretches; k++)
+		r->total_ns = plus(r->total_ns, r->reached_ns[k]);
 	return r->total_ns;
-}
-
-int64_t ct_replay_spans(const struct ct_replay *r, const struct ct_schedule *s, uint32_t seat)
-{
-	int64_t sum = 0;
-
-	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++)
-		sum = plus(sum, r->end_ns[l] - r->start_ns[l]);
-	return sum;
 }

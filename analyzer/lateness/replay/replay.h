@@ -9,12 +9,14 @@
 #include "analyzer/lateness/replay/schedule.h"
 
 struct ct_replay {
-	int64_t *start_ns, *end_ns; /* by launch, since its stretch began */
-	int64_t *window_ns; /* by window: when all up to its end was done, since its stretch began */
-	int64_t total_ns;   /* sum of the lengths of the stretches */
+	int64_t *start_ns, *end_ns;   /* by launch, since its stretch began */
+	int64_t *reached_ns;	      /* by stretch: when all of it was done, since it began */
+	struct ct_replay_part *parts; /* replay.c's */
+	int64_t total_ns;	      /* sum of the lengths of the stretches */
 };
 
-/* Room for all launches. 0 or CT_NOMEM; ct_replay_fini() in any case. */
+/* Take the schedule as ct_schedule_order() left it; again once that was called again. 0 or CT_NOMEM; ct_replay_fini() in any
+ * case. */
 int ct_replay_init(struct ct_replay *replay, const struct ct_schedule *schedule);
 void ct_replay_fini(struct ct_replay *replay);
 
@@ -22,9 +24,5 @@ void ct_replay_fini(struct ct_replay *replay);
  * moves data takes no time at all, but graphs, which compute. Returns and sets total_ns. */
 int64_t ct_replay_run(struct ct_replay *replay, const struct ct_schedule *schedule,
 		      const int64_t *gap_ns, const int64_t *transfer_ns, int is_free);
-
-/* Sum of the spans of a seat's launches as played last. */
-int64_t ct_replay_spans(const struct ct_replay *replay, const struct ct_schedule *schedule,
-			uint32_t seat);
 
 #endif

@@ -22,6 +22,7 @@ void ct_schedule_fini(struct ct_schedule *s)
 	free(s->meetings);
 	free(s->seat_first);
 	free(s->length_ns);
+	free(s->begin_ns);
 	*s = (struct ct_schedule){ 0 };
 }
 
@@ -101,19 +102,17 @@ static int choose(struct ct_schedule_choice *c)
 		uint64_t number = number_of(c, i);
 
 		c->stretch[k] = UINT32_MAX;
-		if (c->eighth_ns && number % c->one_of) {
-			c->not_chosen += i->n;
+		if (c->eighth_ns && number % c->one_of)
 			continue;
-		}
 		if (!has_others(tape, i))
 			continue;
-		if (!is_timed(tape, i) || c->n_parts + i->n > CT_SCHEDULE_PARTS) {
-			c->untimed++;
+		if (!is_timed(tape, i) || c->n_parts + i->n > CT_SCHEDULE_PARTS)
 			continue;
-		}
 		st = stretch_of(c, number, &c->stretch[k]);
 		if (st != CT_OK)
 			return st;
+		for (uint32_t part = i->first_part; part < i->first_part + i->n; part++)
+			c->n_begun += tape->parts[part].asked_ns != 0;
 		c->meeting[k] = c->n_meetings++;
 		c->n_parts += i->n;
 	}
@@ -122,28 +121,78 @@ static int choose(struct ct_schedule_choice *c)
 
 /* ---- launches ---- */
 
-/* Which of a seat's communicators it is, in the order in which it met them: that is the same on ranks that do the same. */
-static uint32_t ordinal(struct ct_schedule_building *b, uint32_t seat, const struct ct_comm *comm)
+/* How far apart the ranks of a communicator are; 0: not evenly, or not all are known. */
+static uint32_t stride_of(const struct ct_model *model, const struct ct_comm *comm)
 {
-	if (b->ordinal_of[comm->index] != seat) {
-		b->ordinal_of[comm->index] = seat;
-		b->ordinal[comm->index] = ++b->n_ordinals;
+	int64_t stride = 0;
+
+	for (uint32_t r = 0; r + 1 < comm->nranks; r++) {
+		int64_t apart;
+
+		if (!comm->seats[r] || !comm->seats[r + 1])
+			return 0;
+		apart = (int64_t)model->seats[comm->seats[r + 1] - 1].rank -
+			model->seats[comm->seats[r] - 1].rank;
+		if (apart <= 0 || (stride && apart != stride))
+			return 0;
+		stride = apart;
 	}
-	return b->ordinal[comm->index];
+	return (uint32_t)stride;
 }
 
-static uint64_t kind_of(struct ct_schedule_building *b, const struct ct_tape_instance *i,
+/* By communicator. 0 or CT_NOMEM. */
+static int find_strides(struct ct_schedule_building *b, const struct ct_model *model)
+{
+	b->stride = malloc(((size_t)model->comms.n + 1) * sizeof(*b->stride));
+	for (uint32_t c = 0; b->stride && c < model->comms.n; c++)
+		b->stride[c] = stride_of(model, model->comms.all[c]);
+	return b->stride ? CT_OK : CT_NOMEM;
+}
+
+/* By the size of its communicator and how far apart its ranks are (tensor and data parallel groups may be of one size), not by the
+ * communicator: one more of these on a rank makes nothing else there different. */
+static uint64_t kind_of(const struct ct_schedule_building *b, const struct ct_tape_instance *i,
 			const struct ct_tape_part *p)
 {
 	uint64_t nranks = i->comm->nranks ? i->comm->nranks : 1;
-	uint64_t kind = ct_mix((uint64_t)ordinal(b, p->seat, i->comm) << 32 | nranks);
+	uint64_t kind = ct_mix(nranks);
 
 	/* which half of a message it is, and to whom; how long it is may change */
 	if (i->src >= 0)
 		return ct_mix(kind ^ (p->index << 1 | 1) ^
 			      ((uint64_t)(i->dst - i->src) + nranks) % nranks << 8);
-	kind = ct_mix(kind ^ ((uint64_t)i->op << 16 | i->dtype));
+	kind = ct_mix(kind ^ ((uint64_t)b->stride[i->comm->index] << 24 | (uint64_t)i->op << 16 |
+			      i->dtype));
 	return i->varying ? kind : ct_mix(kind ^ i->count);
+}
+
+/* A call, or what it put onto a stream. */
+struct event {
+	const struct ct_tape_part *part;
+	enum ct_launch_role role;
+};
+
+static struct event event_of(const struct ct_tape *tape, uint32_t number)
+{
+	const struct ct_tape_part *part = &tape->parts[number / 2];
+
+	return (struct event){ part, number % 2	      ? CT_LAUNCH_WAITS
+				     : part->asked_ns ? CT_LAUNCH_BEGINS
+						      : CT_LAUNCH_WHOLE };
+}
+
+static uint64_t entered(struct event e)
+{
+	return e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->enter_ns;
+}
+
+/* Begins and ends of calls of MPI are all there is to its ranks' time; Gloo's are mostly made by threads of the framework, beside
+ * those that compute. */
+static uint32_t thread_of(const struct ct_tape *tape, const struct ct_tape_part *p)
+{
+	int is_mpi = tape->instances[p->instance].comm->backend == CT_BACKEND_MPI;
+
+	return is_mpi && !p->on_gpu ? p->tid : 0;
 }
 
 /* The seat's launch with this group among its latest; CT_NO_LAUNCH: there is none yet. */
@@ -157,18 +206,50 @@ static uint32_t grouped_with(const struct ct_schedule *s, const struct ct_tape_p
 	return CT_NO_LAUNCH;
 }
 
-/* What its seat did before it. */
-static void set_before(struct ct_schedule *s, uint32_t at, uint32_t first)
+/* A call that did or waited for several operations (MPI_Sendrecv, MPI_Waitall): the launch that is it already; CT_NO_LAUNCH: none
+ * is there yet. Times of operations with another host were brought to one clock each for itself. */
+static uint32_t same_call(const struct ct_schedule *s, struct event e, uint32_t tid, uint32_t first)
 {
+	struct ct_schedule_launch *l = &s->launches[s->n_launches - 1];
+	uint64_t start = e.role == CT_LAUNCH_WAITS ? e.part->asked_ns : e.part->start_ns;
+
+	if (s->n_launches == first || l->role != e.role || e.role == CT_LAUNCH_BEGINS ||
+	    l->tid != tid || (!tid && e.role == CT_LAUNCH_WHOLE) ||
+	    llabs((int64_t)start - l->start_ns) > (int64_t)e.part->err_ns + l->err_ns)
+		return CT_NO_LAUNCH;
+	if ((int64_t)e.part->end_ns > ct_schedule_end(l))
+		l->span_ns = (int64_t)e.part->end_ns - l->start_ns;
+	return s->n_launches - 1;
+}
+
+static int is_other_thread(const struct ct_schedule_launch *a, const struct ct_schedule_launch *b)
+{
+	return a->tid && b->tid && a->tid != b->tid;
+}
+
+/* What its seat did before it. */
+static void set_before(struct ct_schedule_building *b, uint32_t at, uint32_t first)
+{
+	struct ct_schedule *s = b->s;
 	struct ct_schedule_launch *l = &s->launches[at];
 
+	if (at > first) {
+		int64_t end = ct_schedule_end(&s->launches[at - 1]);
+
+		b->reached[at - 1] = at - 1 > first && b->reached[at - 2] > end ? b->reached[at - 2]
+										: end;
+	}
 	l->from = l->after = l->also = CT_NO_LAUNCH;
 	for (uint32_t k = at; k > first && at - k < BACK; k--) {
 		const struct ct_schedule_launch *before = &s->launches[k - 1];
+		int is_ahead;
 
-		int is_ahead = l->after == CT_NO_LAUNCH && l->stream && before->stream == l->stream;
-
-		if (before->stretch != l->stretch)
+		/* mostly the one right before it: nothing farther back ended later */
+		if (l->from != CT_NO_LAUNCH && (l->after != CT_NO_LAUNCH || !l->stream) &&
+		    b->reached[k - 1] <= ct_schedule_end(&s->launches[l->from]))
+			break;
+		is_ahead = l->after == CT_NO_LAUNCH && l->stream && before->stream == l->stream;
+		if (before->stretch != l->stretch || is_other_thread(before, l))
 			continue;
 		if (is_ahead)
 			l->after = k - 1;
@@ -191,30 +272,92 @@ void ct_schedule_anchor(struct ct_schedule *s, uint32_t launch, uint32_t from)
 	s->gap_ns[launch] = l->start_ns > begin ? l->start_ns - begin : 0;
 }
 
-static void add_launch(struct ct_schedule_building *b, const struct ct_tape_part *p,
-		       uint32_t stretch, uint32_t first)
+static void add_launch(struct ct_schedule_building *b, struct event e, uint32_t stretch,
+		       uint32_t first)
 {
 	struct ct_schedule *s = b->s;
+	const struct ct_tape_part *p = e.part;
+	uint64_t start = e.role == CT_LAUNCH_WAITS ? p->asked_ns : p->start_ns;
+	uint64_t end = e.role == CT_LAUNCH_BEGINS ? start : p->end_ns;
 
 	s->launches[s->n_launches] = (struct ct_schedule_launch){
-		.start_ns = (int64_t)p->start_ns,
-		.span_ns = (int64_t)(p->end_ns - p->start_ns),
+		.start_ns = (int64_t)start,
+		.span_ns = end > start ? (int64_t)(end - start) : 0,
 		.seat = p->seat,
 		.stretch = stretch,
 		.stream = p->stream,
 		.group = p->group,
+		.tid = thread_of(b->c->tape, p),
 		.err_ns = p->err_ns,
+		.role = (uint8_t)e.role,
 	};
 	s->n_launches++;
-	set_before(s, s->n_launches - 1, first);
+	set_before(b, s->n_launches - 1, first);
 }
 
 static int by_entry(const void *a, const void *b, void *arg)
 {
-	const struct ct_tape_part *parts = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct ct_tape *tape = *(const struct ct_tape **)arg;
+	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
+	struct event x = event_of(tape, m), y = event_of(tape, n);
 
-	return CT_CMP(parts[x].enter_ns, parts[y].enter_ns) ?: CT_CMP(x, y);
+	return CT_CMP(entered(x), entered(y)) ?: CT_CMP(x.part->end_ns, y.part->end_ns) ?: CT_CMP(m, n);
+}
+
+/* Sends, receives, the rest. */
+static uint32_t direction(const struct ct_tape *tape, uint32_t number)
+{
+	const struct ct_tape_part *p = event_of(tape, number).part;
+
+	return tape->instances[p->instance].src < 0 ? 2 : p->index;
+}
+
+/* Called and started at one moment, as far as times tell (imported ones may be coarse): then which is first is chance. */
+static int are_at_once(struct event x, struct event y)
+{
+	const struct ct_tape_part *a = x.part, *b = y.part;
+	uint64_t apart = a->start_ns > b->start_ns ? a->start_ns - b->start_ns
+						   : b->start_ns - a->start_ns;
+
+	return x.role != CT_LAUNCH_WAITS && y.role != CT_LAUNCH_WAITS &&
+	       a->enter_ns == b->enter_ns && apart <= (uint64_t)a->err_ns + b->err_ns;
+}
+
+static int by_direction(const void *a, const void *b, void *arg)
+{
+	const struct ct_tape *tape = *(const struct ct_tape **)arg;
+	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
+
+	return CT_CMP(direction(tape, m), direction(tape, n)) ?: by_entry(a, b, arg);
+}
+
+/* Of those that were called at once, sends first: an order that is the same on all peers. */
+static void order_at_once(const struct ct_tape *tape, uint32_t *order, uint32_t n)
+{
+	for (uint32_t k = 0, end; k < n; k = end) {
+		struct event first = event_of(tape, order[k]);
+
+		end = k + 1;
+		while (end < n && are_at_once(first, event_of(tape, order[end])))
+			end++;
+		if (end - k > 1)
+			ct_sort_r(order + k, end - k, sizeof(*order), by_direction, &tape);
+	}
+}
+
+static void add_operation(const struct ct_schedule_building *b, struct ct_schedule_launch *l,
+			  const struct ct_tape_instance *i, const struct ct_tape_part *p)
+{
+	if (i->src < 0) {
+		l->width = i->comm->nranks > l->width ? i->comm->nranks : l->width;
+	} else {
+		l->messages++;
+		l->sends += p->index == 0;
+	}
+	if (l->messages > FEW_MESSAGES)
+		l->kind = ct_mix(ct_mix(i->comm->nranks) + l->role);
+	else
+		l->kind += l->role ? ct_mix(kind_of(b, i, p) + l->role) : kind_of(b, i, p);
 }
 
 /* In the order of the calls: that is the program's and the same on all peers, while starts on several streams change places by
@@ -223,43 +366,50 @@ static void add_seat(struct ct_schedule_building *b, uint32_t seat)
 {
 	const struct ct_tape *tape = b->c->tape;
 	struct ct_schedule *s = b->s;
-	uint32_t first = s->n_launches, n = tape->seat_first[seat + 1] - tape->seat_first[seat];
+	uint32_t first = s->n_launches, n = 0;
+	int untimed = 0;
 
-	b->n_ordinals = 0;
 	s->seat_first[seat] = first;
-	memcpy(b->order, tape->order + tape->seat_first[seat], n * sizeof(*b->order));
-	qsort_r(b->order, n, sizeof(*b->order), by_entry, tape->parts);
+	for (uint32_t o = tape->seat_first[seat]; o < tape->seat_first[seat + 1]; o++) {
+		b->order[n++] = 2 * tape->order[o];
+		if (tape->parts[tape->order[o]].asked_ns)
+			b->order[n++] = 2 * tape->order[o] + 1;
+	}
+	ct_sort_r(b->order, n, sizeof(*b->order), by_entry, &tape);
+	order_at_once(tape, b->order, n);
 	for (uint32_t o = 0; o < n; o++) {
-		uint32_t at = b->order[o];
-		const struct ct_tape_part *p = &tape->parts[at];
-		const struct ct_tape_instance *i = &tape->instances[p->instance];
-		uint32_t l;
+		struct event e = event_of(tape, b->order[o]);
+		const struct ct_tape_instance *i = &tape->instances[e.part->instance];
+		uint32_t at = b->order[o] / 2, l;
 
-		if (b->c->stretch[p->instance] == UINT32_MAX)
+		if (b->c->stretch[e.part->instance] == UINT32_MAX) {
+			untimed |= has_others(tape, i);
 			continue;
-		l = grouped_with(s, p, first);
+		}
+		l = grouped_with(s, e.part, first);
+		if (l == CT_NO_LAUNCH)
+			l = same_call(s, e, thread_of(tape, e.part), first);
 		if (l == CT_NO_LAUNCH) {
 			l = s->n_launches;
-			add_launch(b, p, b->c->stretch[p->instance], first);
+			add_launch(b, e, b->c->stretch[e.part->instance], first);
+			s->launches[l].is_uncertain = (uint8_t)untimed;
+			untimed = 0;
 		}
-		b->launch_of[at] = l;
-		s->launches[l].messages += i->src >= 0;
-		if (s->launches[l].messages > FEW_MESSAGES)
-			s->launches[l].kind = ct_mix(ordinal(b, seat, i->comm));
-		else
-			s->launches[l].kind += kind_of(b, i, p);
+		if (e.role != CT_LAUNCH_BEGINS)
+			b->ends_of[at] = l;
+		if (e.role != CT_LAUNCH_WAITS || e.part->came_ns == e.part->asked_ns)
+			b->launch_of[at] = l;
+		add_operation(b, &s->launches[l], i, e.part);
 	}
 }
 
 /* ---- all of it ---- */
 
 /* Times of a stretch count from its first start. */
-static int rebase(struct ct_schedule *s)
+static void rebase(struct ct_schedule *s)
 {
-	int64_t *first = malloc(((size_t)s->n_stretches + 1) * sizeof(*first));
+	int64_t *first = s->begin_ns;
 
-	if (!first)
-		return CT_NOMEM;
 	for (uint32_t k = 0; k < s->n_stretches; k++)
 		first[k] = INT64_MAX;
 	for (uint32_t l = 0; l < s->n_launches; l++) {
@@ -284,65 +434,48 @@ static int rebase(struct ct_schedule *s)
 		struct ct_schedule_meeting *meeting = &s->meetings[m];
 		uint32_t l = s->parts[meeting->first_part].launch;
 
-		meeting->window = ct_schedule_window(s, &s->launches[l]);
+		meeting->stretch = s->launches[l].stretch;
 	}
-	free(first);
-	return CT_OK;
-}
-
-uint32_t ct_schedule_window(const struct ct_schedule *s, const struct ct_schedule_launch *l)
-{
-	double part = (double)l->start_ns / ((double)s->length_ns[l->stretch] + 1);
-
-	return l->stretch * s->windows_each + (uint32_t)(part * s->windows_each);
 }
 
 static int allocate(struct ct_schedule *s, struct ct_schedule_building *b)
 {
 	const struct ct_schedule_choice *c = b->c;
-	size_t most = (size_t)c->n_parts + 1;
+	size_t launches = (size_t)c->n_parts + c->n_begun + 1;
+	size_t parts = (size_t)c->n_parts + 2 * (size_t)c->n_begun + 1;
 
-	for (uint32_t k = 0; k < c->tape->n_instances; k++) {
-		uint32_t index = c->tape->instances[k].comm->index;
-
-		b->n_comms = index >= b->n_comms ? index + 1 : b->n_comms;
-	}
 	s->n_seats = c->tape->n_seats;
 	s->n_stretches = c->n_stretches;
-	s->windows_each = s->n_stretches && s->n_stretches < CT_SCHEDULE_WINDOWS
-				  ? (CT_SCHEDULE_WINDOWS + s->n_stretches - 1) / s->n_stretches
-				  : 1;
-	s->n_windows = s->n_stretches * s->windows_each;
 	s->n_meetings = c->n_meetings;
 	s->n_parts = c->n_parts;
-	s->untimed = c->untimed;
-	if (c->tape->seen_parts)
-		s->share = (double)(c->tape->n_parts - c->not_chosen) / (double)c->tape->seen_parts;
-	s->launches = malloc(most * sizeof(*s->launches));
-	s->gap_ns = malloc(most * sizeof(*s->gap_ns));
-	s->parts = malloc(most * sizeof(*s->parts));
-	s->meetings = malloc(((size_t)c->n_meetings + 1) * sizeof(*s->meetings));
+	s->launches = malloc(launches * sizeof(*s->launches));
+	s->gap_ns = malloc(launches * sizeof(*s->gap_ns));
+	s->parts = malloc(parts * sizeof(*s->parts));
+	s->meetings = malloc(((size_t)c->n_meetings + 2 * (size_t)c->n_begun + 1) *
+			     sizeof(*s->meetings));
 	s->seat_first = calloc((size_t)s->n_seats + 1, sizeof(*s->seat_first));
 	s->length_ns = calloc((size_t)s->n_stretches + 1, sizeof(*s->length_ns));
-	b->order = malloc(((size_t)c->tape->n_parts + 1) * sizeof(*b->order));
+	s->begin_ns = malloc(((size_t)s->n_stretches + 1) * sizeof(*s->begin_ns));
+	b->order = malloc((2 * (size_t)c->tape->n_parts + 1) * sizeof(*b->order));
+	b->reached = malloc(launches * sizeof(*b->reached));
 	b->launch_of = malloc(((size_t)c->tape->n_parts + 1) * sizeof(*b->launch_of));
-	b->partners = malloc(most * sizeof(*b->partners));
-	b->ordinal = calloc((size_t)b->n_comms + 1, sizeof(*b->ordinal));
-	b->ordinal_of = malloc(((size_t)b->n_comms + 1) * sizeof(*b->ordinal_of));
+	b->ends_of = malloc(((size_t)c->tape->n_parts + 1) * sizeof(*b->ends_of));
+	b->partners = malloc(launches * sizeof(*b->partners));
 	if (!s->launches || !s->gap_ns || !s->parts || !s->meetings || !s->seat_first ||
-	    !s->length_ns || !b->order || !b->launch_of || !b->partners || !b->ordinal ||
-	    !b->ordinal_of)
+	    !s->length_ns || !s->begin_ns || !b->order || !b->reached || !b->launch_of ||
+	    !b->ends_of || !b->partners)
 		return CT_NOMEM;
-	for (uint32_t k = 0; k <= b->n_comms; k++)
-		b->ordinal_of[k] = UINT32_MAX;
 	return CT_OK;
 }
 
-static int build(struct ct_schedule_building *b, const uint32_t *host_of)
+static int build(struct ct_schedule_building *b, const struct ct_model *model)
 {
+	const uint32_t *host_of = model->host_of;
 	struct ct_schedule *s = b->s;
 	int st = allocate(s, b);
 
+	if (st == CT_OK)
+		st = find_strides(b, model);
 	if (st != CT_OK)
 		return st;
 	for (uint32_t seat = 0; seat < s->n_seats; seat++)
@@ -350,10 +483,15 @@ static int build(struct ct_schedule_building *b, const uint32_t *host_of)
 	s->seat_first[s->n_seats] = s->n_launches;
 	ct_schedule_meet(b, host_of);
 	st = ct_schedule_align(s, host_of);
-	return st == CT_OK ? rebase(s) : st;
+	if (st == CT_OK) {
+		ct_schedule_meet_aligned(b);
+		rebase(s);
+	}
+	return st;
 }
 
-int ct_schedule_build(struct ct_schedule *s, const struct ct_tape *tape, const uint32_t *host_of)
+int ct_schedule_build(struct ct_schedule *s, const struct ct_tape *tape,
+		      const struct ct_model *model)
 {
 	struct ct_schedule_choice c = { .tape = tape };
 	struct ct_schedule_building b = { .s = s, .c = &c };
@@ -362,12 +500,13 @@ int ct_schedule_build(struct ct_schedule *s, const struct ct_tape *tape, const u
 	*s = (struct ct_schedule){ 0 };
 	st = choose(&c);
 	if (st == CT_OK)
-		st = build(&b, host_of);
+		st = build(&b, model);
 	free(b.order);
+	free(b.reached);
 	free(b.launch_of);
+	free(b.ends_of);
+	free(b.stride);
 	free(b.partners);
-	free(b.ordinal);
-	free(b.ordinal_of);
 	free(c.stretch);
 	free(c.meeting);
 	ct_table_fini(&c.numbers);

@@ -15,8 +15,8 @@ struct ct_schedule_choice {
 	uint32_t *stretch;	 /* by instance; UINT32_MAX: left out */
 	uint32_t *meeting;	 /* by instance that is in */
 	struct ct_table numbers; /* of stretches that are in, to their place + 1 */
-	uint32_t n_stretches, n_parts, n_meetings, untimed;
-	uint64_t not_chosen; /* parts that lie in other stretches */
+	uint32_t n_stretches, n_parts, n_meetings;
+	uint32_t n_begun; /* parts that are only begun in their call */
 };
 
 struct ct_schedule_partners {
@@ -26,12 +26,12 @@ struct ct_schedule_partners {
 struct ct_schedule_building {
 	struct ct_schedule *s;
 	const struct ct_schedule_choice *c;
-	uint32_t *order;		       /* of a seat's parts */
-	uint32_t *launch_of;		       /* by part of the tape */
+	uint32_t *order; /* of a seat's parts: twice their index, 1 more for the call that waits for one */
+	int64_t *reached;    /* by launch: the latest end of its seat's up to it */
+	uint32_t *launch_of; /* by part of the tape: when it came */
+	uint32_t *ends_of;   /* likewise: that it ends */
+	uint32_t *stride;    /* by communicator: how far apart its ranks are; 0 not evenly */
 	struct ct_schedule_partners *partners; /* by launch */
-	uint32_t *ordinal;    /* by communicator: its place among those of a seat + 1 ... */
-	uint32_t *ordinal_of; /* ... of this seat */
-	uint32_t n_comms, n_ordinals;
 };
 
 static inline int64_t ct_schedule_end(const struct ct_schedule_launch *launch)
@@ -49,6 +49,9 @@ static inline int ct_schedule_is_queued(const struct ct_schedule *s,
 
 /* The meetings of all chosen instances, once their launches are there (meetings.c). */
 void ct_schedule_meet(struct ct_schedule_building *b, const uint32_t *host_of);
+
+/* Once clocks are aligned: messages that hosts timed again, since a call that waits for several may wait for other hosts. */
+void ct_schedule_meet_aligned(struct ct_schedule_building *b);
 
 /* Hosts whose clocks stand elsewhere: bring their launches, stretch by stretch, to where the ends of operations that they share
  * lie together (align.c). 0 or CT_NOMEM. */

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/slow_row_findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
+#include "analyzer/base/units.h"
+#include "analyzer/findings/causes.h"
+#include "analyzer/findings/straggler_findings.h"
+#include "analyzer/findings/verdict_text.h"
+#include "analyzer/lateness/replay/limits.h"
+#include "analyzer/model/names.h"
+#include "trace/status.h"
+
+/* M_W from which on an imbalance is mostly one rank's: of two equal ranks with random lengths one makes 0.3 of it. */
+#define MOSTLY_ONE 0.75
+
+struct telling {
+	const struct ct_replay_judgement *judgement;
+	const struct ct_model *model;
+	const struct ct_report_whatif *whatif;
+	int waits_for_cores; /* a machine runs more processes of the job than it has cores for */
+	struct ct_findings *list;
+	uint32_t ranks, others; /* slow rows that are single ranks, and that are not */
+};
+
+static enum ct_finding_kind kind_of(enum ct_slow_kind kind)
+{
+	switch (kind) {
+	case CT_SLOW_HOST:
+		return CT_FINDING_STRAGGLER_HOST;
+	case CT_SLOW_GROUP:
+		return CT_FINDING_STRAGGLER_GROUP;
+	case CT_SLOW_STAGE:
+		return CT_FINDING_SLOW_STAGE;
+	case CT_SLOW_RANK:
+		break;
+	}
+	return CT_FINDING_STRAGGLER;
+}
+
+static const char *who(const struct ct_slow_row *row, const struct ct_finding *f,
+		       struct ct_arena *memory)
+{
+	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	const char *host = ct_host_word(memory, f->hosts[0]);
+
+	if (!ranks || !host)
+		return NULL;
+	switch (row->kind) {
+	case CT_SLOW_HOST:
+		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
+	case CT_SLOW_GROUP:
+		return ct_arena_printf(memory, "comm=%016llx ranks=%s",
+				       (unsigned long long)row->comm->key, ranks);
+	case CT_SLOW_STAGE:
+		return ct_arena_printf(memory, "stage=%u ranks=%s", row->which, ranks);
+	case CT_SLOW_RANK:
+		break;
+	}
+	return row->n == 1 ? ct_arena_printf(memory, "rank=%d host=%s", f->ranks[0], host)
+			   : ct_arena_printf(memory, "ranks=%s", ranks);
+}
+
+/* ---- what the loss is ---- */
+
+/* Work that is moved to the other stages makes these longer: no more is gained by that than an even job gains (ns of the run, no
+ * more than the loss). NAN: not known. */
+static double gain_if_moved(const struct telling *t, const struct ct_slow_row *row, uint64_t loss,
+			    double *err)
+{
+	const struct ct_report_whatif *w = t->whatif;
+	const struct ct_replay_judgement *j = t->judgement;
+	double share, run;
+
+	*err = NAN;
+	if (isnan(w->s) || row->which >= w->n_stages)
+		return NAN;
+	share = fmax(0, fmin(w->s - 1, w->stages[row->which].s - 1)) / w->s;
+	run = (double)ct_replay_of_run(j, share * j->engine.played, t->model->duration_ns);
+	*err = (double)ct_replay_of_run(j, w->s_err / (w->s * w->s) * j->engine.played,
+					t->model->duration_ns);
+	return fmin(run, (double)loss);
+}
+
+/* "stage 3", "host node1"; NULL: out of memory. */
+static const char *others_text(const struct telling *t)
+{
+	const struct ct_slow_rows *rows = &t->judgement->rows;
+	struct ct_arena *memory = t->list->memory;
+	const char *text = "";
+
+	for (uint32_t k = 0, n = 0; k < rows->n && text; k++) {
+		const struct ct_slow_row *row = &rows->all[k];
+		const char *before = n ? ", " : "";
+
+		if (row->kind == CT_SLOW_RANK)
+			continue;
+		n++;
+		if (row->kind == CT_SLOW_STAGE)
+			text = ct_arena_printf(memory, "%s%sstage %u", text, before, row->which);
+		else
+			text = ct_arena_printf(memory, "%s%sthe slow %s", text, before,
+					       row->kind == CT_SLOW_HOST ? "host" : "group");
+	}
+	return text;
+}
+
+/* Where several are slow: of ranks, what is left when the others are mended; of the others, each by itself. */
+static int say_loss(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
+{
+	struct ct_arena *memory = t->list->memory;
+	double alone = row->gain_ns, err, moved = NAN;
+	uint64_t run = t->model->duration_ns, alone_ns = ct_replay_of_run(t->judgement, alone, run);
+	const char *others = others_text(t), *text = "";
+
+	if (row->kind == CT_SLOW_RANK && t->others && others)
+		text = ct_arena_printf(memory,
+				       "the loss is what is left to save once %s, also slow, is "
+				       "mended; mending it alone saves %s (%s)",
+				       others, ct_text_ns(alone_ns).s,
+				       ct_text_pct(100 * (double)alone_ns / (double)run).s);
+	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
+		text = "the loss is what mending it alone saves, with the other findings as they "
+		       "are";
+	if (row->kind == CT_SLOW_STAGE)
+		moved = gain_if_moved(t, row, f->loss_ns, &err);
+	/* else it says no more than the loss */
+	if (moved < (double)f->loss_ns && text)
+		text = ct_arena_printf(memory,
+				       "%s%smoving its extra work to the other stages, which then "
+				       "take longer, saves at most %s±%s (%s)",
+				       text, *text ? "; " : "", ct_text_ns(ct_whole(moved)).s,
+				       ct_text_ns(ct_whole(err)).s,
+				       ct_text_pct(100 * moved / (double)run).s);
+	f->note = text && *text ? text : NULL;
+	if (!text || !others)
+		return CT_NOMEM;
+	return row->kind == CT_SLOW_STAGE
+		       ? ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err)
+		       : CT_OK;
+}
+
+/* ---- findings ---- */
+
+/* By how sure the gain is. Which of the ranks that wait for cores gets least of them may be chance, for as long as the run. */
+static enum ct_confidence confidence_of(const struct telling *t, const struct ct_slow_row *row,
+					double gain, double err)
+{
+	if (2 * err > gain || (t->waits_for_cores && row->n > 1))
+		return CT_CONFIDENCE_LOW;
+	if (t->waits_for_cores)
+		return CT_CONFIDENCE_MEDIUM;
+	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
+}
+
+static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
+{
+	const struct ct_replay_judgement *j = t->judgement;
+	uint64_t run = t->model->duration_ns, loss, cost_ns;
+	struct ct_arena *memory = t->list->memory;
+	/* where hosts time, nothing was hidden from the replay */
+	uint64_t most = j->engine.is_of_hosts ? UINT64_MAX : ct_most_exposed(t->model);
+	uint64_t all = ct_replay_of_run(j, gain, run);
+	double err = j->rows.gain_err_ns, steps = row->last - row->first + 1;
+	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->seats[0], 1,
+							    &cost_ns);
+	struct ct_finding *f;
+	const char *name;
+
+	/* what computing hides costs nothing */
+	loss = ct_min(all, most);
+	if ((double)loss < CT_LEAST_GAIN * (double)run)
+		return CT_OK;
+	f = ct_findings_add(t->list, kind_of(row->kind));
+	if (!f || ct_finding_seats(t->model, row->seats, row->n, t->list, f))
+		return CT_NOMEM;
+	f->is_replayed = 1;
+	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
+	f->confidence = confidence_of(t, row, gain, err);
+	f->comm_key = row->kind == CT_SLOW_GROUP ? row->comm->key : class ? class->comm->key : 0;
+	f->op_name = class && class->op ? ct_op_names_get(&t->model->names, class->op) : NULL;
+	f->begin_at_ns = row->first ? (uint64_t)j->engine.end_ns[row->first - 1] : 0;
+	f->end_at_ns = row->last + 1 < j->engine.n_steps ? (uint64_t)j->engine.end_ns[row->last]
+							 : run;
+	ct_finding_because(f, row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
+			      : row->n == 1		 ? CT_WHY_LATE
+							 : CT_WHY_LATE_TOGETHER);
+	if (row->kind == CT_SLOW_STAGE &&
+	    ct_finding_evidence(t->list, f, "stage", row->which, "", NAN))
+		return CT_NOMEM;
+	if (ct_finding_evidence(t->list, f, "excess_per_step", row->excess_ns, "ns",
+				row->excess_ns / row->t) ||
+	    ct_finding_evidence(t->list, f, "steps", steps, "count", NAN) ||
+	    ct_finding_evidence(t->list, f, "hidden_behind_computing",
+				most == UINT64_MAX ? NAN : (double)(all - loss), "ns", NAN) ||
+	    ct_finding_evidence(t->list, f, "gain_alone",
+				(double)ct_replay_of_run(j, row->gain_ns, run), "ns", NAN))
+		return CT_NOMEM;
+	name = who(row, f, memory);
+	if (!name || say_loss(t, row, f))
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s excess=%s/step steps=%u/%u", name,
+				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
+				  ct_text_pct(f->loss_pct).s,
+				  ct_text_ns((uint64_t)fmax(row->excess_ns, 0)).s, (unsigned)steps,
+				  j->engine.n_steps);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+/* Several ranks that are no host and no group are told together: each alone gains little while the others are as slow. */
+static int tell_ranks(struct telling *t, double gain)
+{
+	const struct ct_slow_rows *rows = &t->judgement->rows;
+	struct ct_slow_row all = { .kind = CT_SLOW_RANK, .first = UINT32_MAX, .t = INFINITY };
+	int st;
+
+	all.seats = malloc(((size_t)rows->n + 1) * sizeof(*all.seats));
+	if (!all.seats)
+		return CT_NOMEM;
+	for (uint32_t k = 0; k < rows->n; k++) {
+		const struct ct_slow_row *row = &rows->all[k];
+
+		if (row->kind != CT_SLOW_RANK)
+			continue;
+		all.seats[all.n++] = row->seats[0];
+		all.excess_ns += row->excess_ns;
+		all.gain_ns = fmax(all.gain_ns, row->gain_ns);
+		all.t = fmin(all.t, row->t);
+		all.first = row->first < all.first ? row->first : all.first;
+		all.last = row->last > all.last ? row->last : all.last;
+	}
+	all.excess_ns /= all.n ? all.n : 1;
+	qsort(all.seats, all.n, sizeof(*all.seats), ct_by_u32);
+	st = all.n ? tell(t, &all, gain) : CT_OK;
+	free(all.seats);
+	return st;
+}
+
+/* An imbalance may be one rank's that is slow in some steps only. The rank, -1: it is none's. */
+static int rank_behind(const struct ct_report_whatif *w)
+{
+	const struct ct_report_slowdown *most = NULL;
+
+	if (!(w->m_w >= MOSTLY_ONE) || 2 <= CT_WORST_RANKS * (double)w->n_ranks)
+		return -1;
+	for (size_t i = 0; i < w->n_ranks; i++) {
+		if (!isnan(w->ranks[i].s) && (!most || w->ranks[i].s > most->s))
+			most = &w->ranks[i];
+	}
+	return most ? most->rank : -1;
+}
+
+/* What is lost because ranks with the same work differ, now one and then another. Nobody is blamed. */
+static int tell_imbalance(struct telling *t, double ns)
+{
+	const struct ct_replay_judgement *j = t->judgement;
+	uint64_t run = t->model->duration_ns;
+	struct ct_finding *f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
+	int rank = rank_behind(t->whatif);
+
+	if (!f)
+		return CT_NOMEM;
+	if (rank >= 0 && !t->judgement->rows.n) {
+		f->note = ct_arena_printf(
+			t->list->memory,
+			"rank %d makes %.2f of the excess over an even job (M_W), "
+			"in some steps only",
+			rank, t->whatif->m_w);
+		if (!f->note)
+			return CT_NOMEM;
+	}
+	f->is_replayed = 1;
+	ct_finding_loss(f, ct_replay_of_run(j, ns, run),
+			ct_replay_of_run(j, ns * ct_engine_error(&j->engine), run), run);
+	/* where an even job contradicts itself, what ranks wait for is not all on record */
+	f->confidence = t->whatif->why_not ? CT_CONFIDENCE_LOW : CT_CONFIDENCE_HIGH;
+	f->begin_at_ns = 0;
+	f->end_at_ns = run;
+	ct_finding_because(f, CT_WHY_UNEVEN_WORK);
+	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,
+				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s);
+	return f->line ? CT_OK : CT_NOMEM;
+}
+
+int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_model *model,
+			 const struct ct_report_whatif *whatif,
+			 const struct ct_oversubscribed *machine, struct ct_findings *list)
+{
+	struct telling t = { .judgement = j,
+			     .model = model,
+			     .whatif = whatif,
+			     .waits_for_cores = machine->processes != 0,
+			     .list = list };
+	const struct ct_slow_rows *rows = &j->rows;
+	double left = rows->gain_ns, uneven = rows->uneven_ns;
+	int st = CT_OK;
+
+	for (uint32_t k = 0; k < rows->n; k++) {
+		t.ranks += rows->all[k].kind == CT_SLOW_RANK;
+		t.others += rows->all[k].kind != CT_SLOW_RANK;
+	}
+	for (uint32_t k = 0; k < rows->n && st == CT_OK; k++) {
+		const struct ct_slow_row *row = &rows->all[k];
+		/* of one row it is all of the gain */
+		double gain = t.others == 1 && !t.ranks ? rows->gain_ns : row->gain_ns;
+
+		if (row->kind == CT_SLOW_RANK ||
+		    (row->kind == CT_SLOW_STAGE && j->even.s < CT_LEAST_S))
+			continue;
+		st = tell(&t, row, gain);
+		left -= gain;
+		if (row->kind != CT_SLOW_STAGE)
+			uneven -= gain;
+	}
+	if (st == CT_OK && t.ranks) {
+		st = tell_ranks(&t, left);
+		uneven -= left;
+	}
+	/* in fewer steps they are stalls; and it may be what most waits come from, which is not known */
+	if (st != CT_OK || rows->uneven_steps < CT_LEAST_UNEVEN ||
+	    (!rows->n && ct_replay_unexplained(j) > 0))
+		return st;
+	return uneven > CT_UNEVEN * j->engine.played ? tell_imbalance(&t, uneven) : CT_OK;
+}

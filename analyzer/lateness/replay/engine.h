@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.h — who makes the others wait, and what would be gained if they were like the others.
+ *
+ * The run is played again (replay.h) with other gaps: a gap is how long a rank computed before it launched an operation. Two
+ * references answer two questions. What would an even job take (even_job.h): all ranks, stages and steps compute alike. What
+ * does mending these ranks gain (slow_rows.h): their gaps are brought to the level of their own stage. Formulas:
+ * docs/ANALYSIS.md, "Lateness". Times are ns; one thread. */
+#ifndef CT_ENGINE_H
+#define CT_ENGINE_H
+
+#include "analyzer/lateness/replay/positions.h"
+#include "analyzer/lateness/replay/replay.h"
+#include "analyzer/lateness/replay/schedule.h"
+#include "analyzer/lateness/replay/stages.h"
+#include "analyzer/model/model.h"
+#include "analyzer/steps/steps.h"
+#include "analyzer/stream/instance_log.h"
+
+struct ct_engine {
+	const char *why_not; /* nothing is told, and why; NULL: the rest is known */
+	struct ct_schedule schedule;
+	struct ct_stages stages; /* known in any case */
+	struct ct_positions positions;
+	struct ct_replay replay;
+	uint32_t *steps; /* those that count: whole, like the one before them */
+	uint32_t n_steps;
+	uint32_t *stretch_of; /* by n_steps: that it lies in */
+	double *end_ns;	      /* by n_steps: as recorded, since the run began */
+	uint32_t n_run;	      /* steps that the run has, as far as they were counted */
+	double *own_ns;	      /* by seat x n_steps: computed in that step; NAN: not known */
+	double *mean_ns;      /* by seat: mean of these; NAN: none is known */
+	double *level_ns;     /* by seat's place x position, see ct_engine_level() */
+	double under_messages; /* of what ranks compute, the share during which messages of theirs were under way */
+	int is_of_hosts; /* hosts timed most of it */
+	int has_holes;	 /* operations lack members */
+	uint8_t *is_carried; /* by launch: it has no position, and its gap counts for the next one in the step that has */
+	int64_t *gap_ns; /* by launch: as recorded; where operations without times lie before it, as its rank mostly has it */
+	int64_t *other_ns; /* by launch: room for other gaps */
+	double *recorded_ns,
+		*played_ns;	 /* by n_steps: how long the steps take, and take when played */
+	double *room_ns;	 /* by n_steps */
+	double recorded, played; /* their sums */
+	int64_t free_ns, all_ns; /* all of what is played, without communication and with it */
+};
+
+/* Builds and plays what was recorded, where that can tell something: it was timed on GPUs, little is missing, and there are
+ * steps. 0 or CT_NOMEM; ct_engine_fini() in any case. */
+int ct_engine_build(struct ct_engine *engine, const struct ct_model *model,
+		    const struct ct_tape *log, const struct ct_cycles *cycles);
+void ct_engine_fini(struct ct_engine *engine);
+
+/* Mean of what the seat computes at a position of its stage; 0: it is never there. */
+double ct_engine_level(const struct ct_engine *engine, uint32_t seat, uint32_t position);
+
+/* Means over the stage's ranks: of what they compute in a step, 0 unknown; of what they compute at a position, 0: never there. */
+double ct_engine_stage_mean(const struct ct_engine *engine, uint32_t stage);
+double ct_engine_position_mean(const struct ct_engine *engine, uint32_t position);
+
+/* How long all steps take with these gaps (by launch) and transfers (by meeting; NULL as recorded). each: by n_steps, or NULL. */
+double ct_engine_play(struct ct_engine *engine, const int64_t *gap_ns, const int64_t *transfer_ns,
+		      double *each);
+
+/* Of steps that were played: do they take another time than they took? And are they so little time, timed by hosts, that a machine
+ * that is busy for a moment is in all of them? */
+int ct_engine_is_off(const struct ct_engine *engine);
+int ct_engine_is_short(const struct ct_engine *engine);
+
+/* Share of a difference between two plays that is uncertain: what the play is off by, and the model itself. */
+double ct_engine_error(const struct ct_engine *engine);
+
+#endif

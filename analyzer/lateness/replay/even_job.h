@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* even_job.h — how much slower the job is than an even one would be, and whose unevenness that is.
+ *
+ * In the even job all ranks, stages and steps compute the same: at each position the mean over the stage, scaled so that all stages
+ * take as long; a transfer takes the median of its kind between the same ranks. Then, all by replay, T the time as recorded, I that of the even job:
+ *   S = T / I; S_stage, S_place: only that stage (those of the same place in their stages) computes as recorded;
+ *   S_w of a rank: the smaller of the S of its place and of its stage; without stages that of its place;
+ *   M_W = (T - time with the worst ranks even) / (T - I), worst: 3 %, one at least, by S_w; M_S likewise for the last stage.
+ * Source: arXiv 2505.05713, section 4. One thread. */
+#ifndef CT_EVEN_JOB_H
+#define CT_EVEN_JOB_H
+
+#include "analyzer/lateness/replay/engine.h"
+
+struct ct_even_job {
+	double s;		/* NAN: nothing is known, here or below */
+	double s_err;		/* by how the steps differ, and what such a play is off by */
+	double *s_stage;	/* by stage */
+	double *s_worker;	/* by seat; NAN: not played */
+	double m_worst, m_last; /* NAN: S is too near 1 to tell, or there is one stage */
+};
+
+/* 0 or CT_NOMEM; ct_even_job_fini() in any case. */
+int ct_even_job_play(struct ct_even_job *job, struct ct_engine *engine);
+void ct_even_job_fini(struct ct_even_job *job);
+
+#endif

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/replay/positions.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/base/table.h"
+#include "analyzer/lateness/replay/limits.h"
+#include "trace/status.h"
+
+/* Of the steps: so far off may the number of calls be that end one each. */
+#define MOST_OFF 0.1
+/* Of a step: what ends one lies no farther from where ends usually lie. */
+#define FARTHEST 0.4
+/* Of the ranks: a step that so many have is whole. */
+#define MOST_HAVE 0.9
+
+struct kind_count {
+	uint64_t kind;
+	uint32_t width, n; /* launches of a rank; or ranks that have the kind ... */
+	uint32_t times;	   /* ... so often */
+};
+
+/* Some of the ranks of stages: stages->seats[first] .. stages->seats[end - 1]. */
+struct ranks {
+	uint32_t first, end;
+};
+
+struct finding {
+	const struct ct_schedule *s;
+	const struct ct_stages *stages;
+	const struct ct_cycles *cycles;
+	struct ct_positions *out;
+	uint64_t *kinds; /* by launch */
+	uint64_t *keys;	 /* likewise */
+};
+
+void ct_positions_fini(struct ct_positions *p)
+{
+	free(p->step_of);
+	free(p->position_of);
+	free(p->order);
+	free(p->all);
+	free(p->is_whole);
+	*p = (struct ct_positions){ 0 };
+}
+
+/* ---- what ends a step ---- */
+
+CT_SORT_BY(by_kind, struct kind_count, CT_UP(kind) ?: CT_UP(width))
+
+/* The kinds of a rank's launches, each once. Returns how many. */
+static uint32_t count_kinds(const struct ct_schedule *s, uint32_t seat, struct kind_count *out)
+{
+	uint32_t n = 0, kept = 0;
+
+	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++)
+		out[n++] = (struct kind_count){ s->launches[l].kind, s->launches[l].width, 1, 0 };
+	ct_sort(out, n, sizeof(*out), by_kind);
+	for (uint32_t k = 0; k < n; k++) {
+		if (kept && out[kept - 1].kind == out[k].kind)
+			out[kept - 1].n++;
+		else
+			out[kept++] = out[k];
+	}
+	return kept;
+}
+
+static int is_once_a_step(const struct finding *f, const struct kind_count *k)
+{
+	double off = fabs((double)k->n - ((double)f->cycles->n_kept + 1));
+
+	return off <= 1 + MOST_OFF * f->cycles->n_kept;
+}
+
+/* Which cut an end lies at, as a whole number and a fraction of the cycle behind it. */
+static double cut_at(const struct finding *f, const struct ct_schedule_launch *l)
+{
+	const struct ct_cycles *c = f->cycles;
+	double at = (double)(l->start_ns + f->s->begin_ns[l->stretch]) + (double)l->span_ns;
+	uint32_t k = (uint32_t)CT_BISECT(i, 0, c->n + 1, (double)c->cut_ns[i] <= at);
+	double length = (double)c->median_ns + 1;
+
+	if (k == 0)
+		return (at - (double)c->cut_ns[0]) / length;
+	if (k <= c->n)
+		length = (double)(c->cut_ns[k] - c->cut_ns[k - 1]) + 1;
+	return k - 1 + (at - (double)c->cut_ns[k - 1]) / length;
+}
+
+/* Where in a cycle those ends lie, mostly: a mean of directions, -0.5 .. 0.5. */
+static double phase_of(const struct finding *f, struct ranks ranks, uint64_t kind)
+{
+	double x = 0, y = 0;
+
+	for (uint32_t k = ranks.first; k < ranks.end; k++) {
+		uint32_t seat = f->stages->seats[k];
+
+		for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+			if (f->s->launches[l].kind != kind)
+				continue;
+			x += cos(2 * M_PI * cut_at(f, &f->s->launches[l]));
+			y += sin(2 * M_PI * cut_at(f, &f->s->launches[l]));
+		}
+	}
+	return atan2(y, x) / (2 * M_PI);
+}
+
+/* How far from where cycles are cut its ends lie, on the rank where that is most. */
+static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t kind)
+{
+	double most = 0;
+
+	for (uint32_t k = ranks.first; k < ranks.end; k++) {
+		struct ranks one = { k, k + 1 };
+
+		most = fmax(most, fabs(phase_of(f, one, kind)));
+	}
+	return most;
+}
+
+/* Once a step on most ranks, then by the widest communicator; of several, what ends nearest to where cycles are cut. */
+static int is_better(const struct finding *f, struct ranks ranks, const struct kind_count *a,
+		     const struct kind_count *b)
+{
+	if (a->width != b->width)
+		return a->width > b->width;
+	if (a->n != b->n)
+		return a->n > b->n;
+	return farthest_off(f, ranks, a->kind) < farthest_off(f, ranks, b->kind);
+}
+
+/* The kind that ends steps on most of these ranks; kind 0: none. `room` for a rank's launches, votes for all. */
+static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
+				    struct kind_count *votes, struct kind_count *room)
+{
+	uint32_t n_votes = 0;
+	struct kind_count best = { 0 };
+
+	for (uint32_t k = ranks.first; k < ranks.end; k++) {
+		uint32_t n = count_kinds(f->s, f->stages->seats[k], room);
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t v = 0;
+
+			if (!is_once_a_step(f, &room[i]))
+				continue;
+			while (v < n_votes && votes[v].kind != room[i].kind)
+				v++;
+			if (v == n_votes)
+				votes[n_votes++] = (struct kind_count){ room[i].kind, room[i].width,
+									0, 0 };
+			votes[v].n++;
+		}
+	}
+	for (uint32_t v = 0; v < n_votes; v++) {
+		if (2 * votes[v].n > ranks.end - ranks.first &&
+		    (!best.n || is_better(f, ranks, &votes[v], &best)))
+			best = votes[v];
+	}
+	return best;
+}
+
+/* ---- steps ---- */
+
+/* Launches from `first` to `last`, which ends a step: they are that step if nothing that ends one is missing between. */
+static void close_step(struct finding *f, uint32_t first, uint32_t last, uint32_t step, int is_next)
+{
+	for (uint32_t l = first; l <= last; l++)
+		f->out->step_of[l] = is_next ? step : CT_NO_STEP;
+}
+
+static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double phase)
+{
+	const struct ct_schedule *s = f->s;
+	uint32_t first = s->seat_first[seat], last_step = CT_NO_STEP;
+
+	for (uint32_t l = first; l < s->seat_first[seat + 1]; l++) {
+		double at;
+		uint32_t step;
+
+		f->out->step_of[l] = CT_NO_STEP;
+		if (s->launches[l].kind != kind)
+			continue;
+		at = cut_at(f, &s->launches[l]) - phase;
+		step = at > 0 ? (uint32_t)lround(at) : 0;
+		if (fabs(at - step) > FARTHEST || step > f->cycles->n)
+			continue;
+		close_step(f, first, l, step, step == last_step + 1 && last_step != CT_NO_STEP);
+		last_step = step;
+		first = l + 1;
+	}
+}
+
+/* Where nothing ends them on this stage: by the time at which a launch ends. What ends a step ends at the cut, as far as times
+ * tell. */
+static void cut_by_time(struct finding *f, uint32_t seat)
+{
+	const struct ct_schedule *s = f->s;
+
+	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
+		double slack = CT_CUT_SLACK +
+			       2.0 * s->launches[l].err_ns / ((double)f->cycles->median_ns + 1);
+		double at = cut_at(f, &s->launches[l]) - slack;
+
+		f->out->step_of[l] = at > 0 && at < f->cycles->n ? (uint32_t)at + 1 : CT_NO_STEP;
+	}
+}
+
+/* Where nothing but messages comes once a step, what all ranks do together less often is a better one: then the steps that were
+ * found are parts of steps (the microbatches of a pipeline). Such a kind, the widest and most frequent; kind 0: there is none. */
+static struct kind_count widest_of_all(const struct finding *f, struct kind_count *votes,
+				       struct kind_count *room)
+{
+	uint32_t n_votes = 0, seats = f->stages->first[f->stages->n];
+	struct kind_count best = { 0 };
+
+	for (uint32_t k = 0; k < seats; k++) {
+		uint32_t n = count_kinds(f->s, f->stages->seats[k], room);
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t v = 0;
+
+			if (!room[i].width || room[i].n <= CT_LEAST_STEPS + 1 ||
+			    room[i].n > f->cycles->n)
+				continue;
+			while (v < n_votes &&
+			       (votes[v].kind != room[i].kind || votes[v].times != room[i].n))
+				v++;
+			if (v == n_votes)
+				votes[n_votes++] = (struct kind_count){ room[i].kind, room[i].width,
+									0, room[i].n };
+			votes[v].n++;
+		}
+	}
+	for (uint32_t v = 0; v < n_votes; v++) {
+		if (votes[v].n >= MOST_HAVE * seats &&
+		    (votes[v].width > best.width ||
+		     (votes[v].width == best.width && votes[v].times > best.times)))
+			best = votes[v];
+	}
+	return best;
+}
+
+/* The steps that end with the operations of that kind of the first rank. 0 or CT_NOMEM. */
+static int recut(struct finding *f, uint64_t kind, struct ct_cycles *own)
+{
+	uint32_t seat = f->stages->seats[0], n = 0;
+	uint64_t *times;
+
+	own->cut_ns = calloc((size_t)f->cycles->n + 1, sizeof(*own->cut_ns));
+	times = calloc((size_t)f->cycles->n + 1, sizeof(*times));
+	if (!own->cut_ns || !times) {
+		free(times);
+		return CT_NOMEM;
+	}
+	for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+		const struct ct_schedule_launch *launch = &f->s->launches[l];
+
+		if (launch->kind == kind && n <= f->cycles->n)
+			own->cut_ns[n++] = (uint64_t)(f->s->begin_ns[launch->stretch] +
+						      launch->start_ns + launch->span_ns);
+	}
+	qsort(own->cut_ns, n, sizeof(*own->cut_ns), ct_by_u64);
+	own->n = own->n_kept = n ? n - 1 : 0;
+	for (uint32_t k = 0; k < own->n; k++)
+		times[k] = own->cut_ns[k + 1] - own->cut_ns[k];
+	qsort(times, own->n, sizeof(*times), ct_by_u64);
+	own->median_ns = times[own->n / 2];
+	free(times);
+	f->cycles = own;
+	f->out->n_steps = own->n;
+	return CT_OK;
+}
+
+static struct ranks ranks_of(const struct finding *f, uint32_t stage)
+{
+	return (struct ranks){ f->stages->first[stage], f->stages->first[stage + 1] };
+}
+
+static int calls(const struct finding *f, uint32_t seat, uint64_t kind)
+{
+	for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+		if (f->s->launches[l].kind == kind)
+			return 1;
+	}
+	return 0;
+}
+
+/* By what ends the steps of the stage; who never calls that, by what ends its own. */
+static void cut_stage(struct finding *f, struct ranks ranks, struct kind_count ends,
+		      struct kind_count *votes, struct kind_count *room)
+{
+	double phase = ends.kind ? phase_of(f, ranks, ends.kind) : 0;
+
+	for (uint32_t k = ranks.first; k < ranks.end; k++) {
+		struct ranks one = { k, k + 1 };
+		uint32_t seat = f->stages->seats[k];
+		struct kind_count own = ends;
+
+		if (!ends.kind || !calls(f, seat, ends.kind))
+			own = ends_steps(f, one, votes, room);
+		if (own.kind)
+			cut_seat(f, seat, own.kind,
+				 own.kind == ends.kind ? phase : phase_of(f, one, own.kind));
+		else
+			cut_by_time(f, seat);
+	}
+}
+
+static int cut_all(struct finding *f)
+{
+	const struct ct_cycles *found = f->cycles;
+	struct kind_count *votes, *room, *ends, wide;
+	struct ct_cycles own = { 0 };
+	int st = CT_OK, only_messages = 1;
+
+	/* the kinds of all ranks at most */
+	room = malloc(((size_t)f->s->n_launches + 1) * sizeof(*room));
+	votes = malloc(((size_t)f->s->n_launches + 1) * sizeof(*votes));
+	ends = calloc((size_t)f->stages->n + 1, sizeof(*ends));
+	if (!room || !votes || !ends)
+		st = CT_NOMEM;
+	for (uint32_t stage = 0; st == CT_OK && stage < f->stages->n; stage++) {
+		ends[stage] = ends_steps(f, ranks_of(f, stage), votes, room);
+		only_messages &= !ends[stage].width;
+	}
+	if (st == CT_OK && only_messages) {
+		wide = widest_of_all(f, votes, room);
+		for (uint32_t stage = 0; wide.kind && stage < f->stages->n; stage++)
+			ends[stage] = wide;
+		if (wide.kind)
+			st = recut(f, wide.kind, &own);
+	}
+	for (uint32_t stage = 0; st == CT_OK && stage < f->stages->n; stage++)
+		cut_stage(f, ranks_of(f, stage), ends[stage], votes, room);
+	f->cycles = found;
+	free(own.cut_ns);
+	free(room);
+	free(votes);
+	free(ends);
+	return st;
+}
+
+/* Steps that most ranks have. */
+static int find_whole(struct finding *f)
+{
+	struct ct_positions *p = f->out;
+	uint32_t *have = calloc((size_t)p->n_steps + 1, sizeof(*have));
+	uint32_t seats = f->stages->first[f->stages->n];
+
+	p->is_whole = calloc((size_t)p->n_steps + 1, 1);
+	if (!have || !p->is_whole) {
+		free(have);
+		return CT_NOMEM;
+	}
+	for (uint32_t seat = 0; seat < f->s->n_seats; seat++) {
+		uint32_t last = CT_NO_STEP;
+
+		for (uint32_t l = f->s->seat_first[seat]; l < f->s->seat_first[seat + 1]; l++) {
+			if (p->step_of[l] != CT_NO_STEP && p->step_of[l] != last)
+				have[p->step_of[l]]++;
+			last = p->step_of[l];
+		}
+	}
+	for (uint32_t step = 1; step <= p->n_steps; step++) {
+		p->is_whole[step] = have[step] >= MOST_HAVE * seats && have[step];
+		p->n_whole += p->is_whole[step];
+	}
+	free(have);
+	for (uint32_t l = 0; l < f->s->n_launches; l++) {
+		if (p->step_of[l] != CT_NO_STEP && !p->is_whole[p->step_of[l]])
+			p->step_of[l] = CT_NO_STEP;
+	}
+	return CT_OK;
+}
+
+/* ---- positions ---- */
+
+/* Neighbours at the edge of a grid have fewer messages than those within it: only stages of a pipeline tell them apart. */
+static uint64_t kind_of(const struct finding *f, const struct ct_schedule_launch *l)
+{
+	return f->stages->n == 1 && l->messages ? ct_mix(1) : l->kind;
+}
+
+static uint64_t key_of(uint32_t stage, uint64_t kind, uint32_t nth)
+{
+	return ct_mix(ct_mix(kind) ^ ((uint64_t)stage << 32 | nth));
+}
+
+#define SURPLUS UINT32_MAX
+
+/* Each launch's key, and how often each key comes. */
+static int number(struct finding *f, struct ct_table *times)
+{
+	const struct ct_schedule *s = f->s;
+	struct ct_table nth = { 0 };
+	int st = CT_OK;
+
+	for (uint32_t seat = 0; seat < s->n_seats && st == CT_OK; seat++) {
+		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1] && st == CT_OK;
+		     l++) {
+			uint64_t step = f->out->step_of[l], kind = ct_mix(f->kinds[l] ^ seat);
+			uintptr_t known = (uintptr_t)ct_table_get(&nth, kind);
+			uint32_t before = known && known >> 32 == step ? (uint32_t)known : 0;
+			uintptr_t n;
+
+			if (step == CT_NO_STEP)
+				continue;
+			f->keys[l] = key_of(f->stages->stage_of[seat], f->kinds[l], before);
+			st = ct_table_put(&nth, kind,
+					  (void *)(uintptr_t)(step << 32 | (before + 1)));
+			n = (uintptr_t)ct_table_get(times, f->keys[l]);
+			if (st == CT_OK)
+				st = ct_table_put(times, f->keys[l], (void *)(n + 1));
+		}
+	}
+	ct_table_fini(&nth);
+	return st;
+}
+
+static int is_common(const struct finding *f, const struct ct_table *times, uint64_t key,
+		     uint32_t stage)
+{
+	double all = (double)f->out->n_whole * ct_stage_size(f->stages, stage);
+
+	return (double)(uintptr_t)ct_table_get(times, key) >= CT_POSITION_COMMON * all;
+}
+
+struct keyed {
+	uint64_t key;
+	uint32_t step, launch, stage;
+	int is_surplus;
+};
+
+CT_SORT_BY(by_key, struct keyed, CT_UP(key) ?: CT_UP(step) ?: CT_UP(launch))
+
+/* What has a position, sorted by it. Returns how many. */
+static uint32_t choose(struct finding *f, const struct ct_table *times, struct keyed *all)
+{
+	const struct ct_schedule *s = f->s;
+	uint32_t n = 0;
+
+	for (uint32_t l = 0; l < s->n_launches; l++) {
+		uint32_t stage = f->stages->stage_of[s->launches[l].seat];
+		uint64_t kind = f->kinds[l];
+		struct keyed k = { f->keys[l], f->out->step_of[l], l, stage, 0 };
+
+		f->out->position_of[l] = CT_NO_POSITION;
+		if (k.step == CT_NO_STEP)
+			continue;
+		if (!is_common(f, times, k.key, stage)) {
+			if (!is_common(f, times, key_of(stage, kind, 0), stage))
+				continue;
+			k.key = key_of(stage, kind, SURPLUS);
+			k.is_surplus = 1;
+		}
+		all[n++] = k;
+	}
+	ct_sort(all, n, sizeof(*all), by_key);
+	return n;
+}
+
+/* How many launches of the same step its rank had before. */
+static uint32_t place_of(const struct finding *f, uint32_t launch)
+{
+	uint32_t first = f->s->seat_first[f->s->launches[launch].seat], at = launch;
+
+	while (at > first && f->out->step_of[at - 1] == f->out->step_of[launch])
+		at--;
+	return launch - at;
+}
+
+CT_SORT_BY(by_place, struct ct_position, CT_UP(stage) ?: CT_UP(place) ?: CT_UP(first))
+
+static int group_up(struct finding *f, const struct ct_table *times)
+{
+	struct ct_positions *p = f->out;
+	struct keyed *all = malloc(((size_t)f->s->n_launches + 1) * sizeof(*all));
+	uint32_t n;
+
+	if (!all)
+		return CT_NOMEM;
+	n = choose(f, times, all);
+	for (uint32_t k = 0; k < n; k++) {
+		if (!k || all[k].key != all[k - 1].key)
+			p->all[p->n++] = (struct ct_position){ .stage = all[k].stage,
+							       .first = k,
+							       .place = place_of(f, all[k].launch),
+							       .is_surplus = all[k].is_surplus };
+		p->all[p->n - 1].n++;
+		p->order[k] = all[k].launch;
+	}
+	free(all);
+	qsort(p->all, p->n, sizeof(*p->all), by_place);
+	for (uint32_t k = 0; k < p->n; k++) {
+		for (uint32_t i = p->all[k].first; i < p->all[k].first + p->all[k].n; i++)
+			p->position_of[p->order[i]] = k;
+	}
+	return CT_OK;
+}
+
+int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
+		      const struct ct_stages *stages, const struct ct_cycles *cycles)
+{
+	size_t launches = (size_t)s->n_launches + 1;
+	struct finding f = { s, stages, cycles, p, NULL, NULL };
+	struct ct_table times = { 0 };
+	int st = CT_NOMEM;
+
+	*p = (struct ct_positions){ .n_steps = cycles->n };
+	p->step_of = malloc(launches * sizeof(*p->step_of));
+	p->position_of = malloc(launches * sizeof(*p->position_of));
+	p->order = malloc(launches * sizeof(*p->order));
+	p->all = malloc(launches * sizeof(*p->all));
+	f.kinds = malloc(launches * sizeof(*f.kinds));
+	f.keys = calloc(launches, sizeof(*f.keys));
+	if (p->step_of && p->position_of && p->order && p->all && f.kinds && f.keys)
+		st = cut_all(&f);
+	if (st == CT_OK)
+		st = find_whole(&f);
+	for (uint32_t l = 0; l < s->n_launches && st == CT_OK; l++)
+		f.kinds[l] = kind_of(&f, &s->launches[l]);
+	if (st == CT_OK)
+		st = number(&f, &times);
+	if (st == CT_OK)
+		st = group_up(&f, &times);
+	ct_table_fini(&times);
+	free(f.kinds);
+	free(f.keys);
+	return st;
+}
+
+uint32_t ct_place_end(const struct ct_positions *p, const struct ct_position *position,
+		      uint32_t from)
+{
+	uint32_t end = from + 1;
+
+	while (end < position->first + position->n &&
+	       p->step_of[p->order[end]] == p->step_of[p->order[from]])
+		end++;
+	return end;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* positions.h — in which step each launch is, and which launches of peers are the same one there.
+ *
+ * A step ends, on each rank, with the widest operation that the ranks of its stage call once a step. A position is a kind of
+ * launch and how often its rank launched that kind before in the step: what one rank calls more than the others shifts
+ * nothing but its own surplus. A kind that fewer than half of the peers have in a step is no position; what comes more often
+ * than for half of them shares one. One thread. */
+#ifndef CT_POSITIONS_H
+#define CT_POSITIONS_H
+
+#include "analyzer/lateness/replay/schedule.h"
+#include "analyzer/lateness/replay/stages.h"
+#include "analyzer/steps/steps.h"
+
+#define CT_NO_STEP UINT32_MAX
+#define CT_NO_POSITION UINT32_MAX
+
+/* Share of the peers' steps that have a position. */
+#define CT_POSITION_COMMON 0.5
+
+struct ct_position {
+	uint32_t stage;
+	uint32_t first,
+		n;	/* its launches: order[first] .. order[first + n - 1], by step, then seat */
+	uint32_t place; /* how many launches of the step come before it, the first time */
+	int is_surplus; /* all that came more often than is common: several to a step */
+};
+
+struct ct_positions {
+	uint32_t *step_of; /* by launch: 1 .. n_steps; CT_NO_STEP: in no step that is on record as a whole */
+	uint32_t *position_of; /* by launch; CT_NO_POSITION: none */
+	uint32_t *order;
+	struct ct_position *all; /* by stage, then in the order of a step */
+	uint32_t n;
+	uint32_t n_steps;
+	uint8_t *is_whole; /* by step: all ranks have it */
+	uint32_t n_whole;
+};
+
+/* 0 or CT_NOMEM; ct_positions_fini() in any case. Without steps there are no positions. */
+int ct_positions_find(struct ct_positions *positions, const struct ct_schedule *schedule,
+		      const struct ct_stages *stages, const struct ct_cycles *cycles);
+void ct_positions_fini(struct ct_positions *positions);
+
+/* Of a place, the launches of one position in one step: the end of those that begin with order[from]. */
+uint32_t ct_place_end(const struct ct_positions *positions, const struct ct_position *position,
+		      uint32_t from);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/lateness/replay/stages.h"
+
+#include <stdlib.h>
+
+#include "trace/ops.h"
+#include "trace/status.h"
+
+#define NOBODY UINT32_MAX
+/* Launches with messages: ranks that have fewer, or less than one in two steps, do not hand work on. */
+#define LEAST_TIMES 8u
+
+enum { NO_MESSAGE, SENDS, RECEIVES };
+
+struct chain {
+	const struct ct_schedule *s;
+	uint32_t (*neighbours)[2];		/* by seat; NOBODY: none */
+	uint8_t *too_many;			/* by seat: it has more */
+	uint32_t *sends_first, *receives_first; /* by seat: steps that begin so */
+	uint8_t *first;				/* by seat: what its first message of all was */
+	uint32_t *times;			/* by seat: launches with messages */
+	uint32_t least;				/* so many have the ranks of a pipeline */
+	uint32_t *stage_of;
+	uint8_t *seen;
+	uint32_t *queue;
+};
+
+void ct_stages_fini(struct ct_stages *stages)
+{
+	free(stages->stage_of);
+	free(stages->seats);
+	free(stages->first);
+	free(stages->place_of);
+	*stages = (struct ct_stages){ 0 };
+}
+
+static void add_neighbour(struct chain *c, uint32_t seat, uint32_t other)
+{
+	uint32_t *n = c->neighbours[seat];
+
+	if (n[0] == other || n[1] == other)
+		return;
+	if (n[0] == NOBODY)
+		n[0] = other;
+	else if (n[1] == NOBODY)
+		n[1] = other;
+	else
+		c->too_many[seat] = 1;
+}
+
+static void find_neighbours(struct chain *c)
+{
+	const struct ct_schedule *s = c->s;
+
+	for (uint32_t m = 0; m < s->n_meetings; m++) {
+		const struct ct_schedule_part *parts = &s->parts[s->meetings[m].first_part];
+		uint32_t a, b;
+
+		if (s->meetings[m].n != 2 || ct_op_class(s->meetings[m].op) != CT_CLASS_P2P)
+			continue;
+		a = s->launches[parts[0].launch].seat;
+		b = s->launches[parts[1].launch].seat;
+		add_neighbour(c, a, b);
+		add_neighbour(c, b, a);
+	}
+}
+
+/* What the first launch with messages is, step by step. */
+static void see_first_messages(struct chain *c, const struct ct_cycles *cycles)
+{
+	const struct ct_schedule *s = c->s;
+
+	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
+		uint32_t last = CT_CYCLES_NONE;
+
+		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
+			const struct ct_schedule_launch *launch = &s->launches[l];
+			uint32_t step;
+
+			/* exchanges of MPI's ranks may look like a chain for as long as one is late, and their work is alike */
+			if (!launch->messages || launch->tid)
+				continue;
+			c->times[seat]++;
+			step = ct_cycle_at(cycles, (uint64_t)(launch->start_ns +
+							      s->begin_ns[launch->stretch]));
+			if (!c->first[seat])
+				c->first[seat] = launch->sends == launch->messages ? SENDS
+										   : RECEIVES;
+			if (step == last || step == CT_CYCLES_NONE)
+				continue;
+			last = step;
+			c->sends_first[seat] += launch->sends == launch->messages;
+			c->receives_first[seat] += launch->sends == 0;
+		}
+	}
+}
+
+/* All that hang together with a seat, in order of their distance from it. */
+static uint32_t walk(struct chain *c, uint32_t from, uint8_t mark)
+{
+	uint32_t n = 0;
+
+	c->queue[n++] = from;
+	c->seen[from] = mark;
+	for (uint32_t k = 0; k < n; k++) {
+		const uint32_t *next = c->neighbours[c->queue[k]];
+
+		for (int i = 0; i < 2; i++) {
+			if (next[i] == NOBODY || c->seen[next[i]] == mark)
+				continue;
+			c->seen[next[i]] = mark;
+			c->queue[n++] = next[i];
+		}
+	}
+	return n;
+}
+
+/* Of n that hang together, the one that begins with a send where all others begin with a receive: step by step, or the first time
+ * of all where nothing but messages tells steps. NOBODY: they are no pipeline. */
+static uint32_t head_of(const struct chain *c, uint32_t n, int by_steps)
+{
+	uint32_t head = NOBODY;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t one = c->queue[k];
+		uint32_t sends = by_steps ? c->sends_first[one] : c->first[one] == SENDS;
+		uint32_t receives = by_steps ? c->receives_first[one] : c->first[one] == RECEIVES;
+
+		if (c->too_many[one] || c->times[one] < c->least || sends == receives ||
+		    (sends > receives && head != NOBODY))
+			return NOBODY;
+		if (sends > receives)
+			head = one;
+	}
+	return head;
+}
+
+/* The stages of those that hang together with a seat, if they are a pipeline. In a ring, as interleaved schedules have it, the
+ * first stage's other neighbour is the last one: numbers go on from the neighbour of the lower seat. */
+static void number_stages(struct chain *c, uint32_t seat)
+{
+	uint32_t n = walk(c, seat, 1), stage = 0, head = head_of(c, n, 1);
+
+	if (head == NOBODY)
+		head = head_of(c, n, 0);
+	for (uint32_t at = head, next; at != NOBODY; at = next) {
+		const uint32_t *near = c->neighbours[at];
+
+		c->seen[at] = 2;
+		c->stage_of[at] = stage++;
+		next = NOBODY;
+		for (int i = 0; i < 2; i++) {
+			if (near[i] != NOBODY && c->seen[near[i]] != 2 && near[i] < next)
+				next = near[i];
+		}
+	}
+}
+
+static int find_chains(struct chain *c, const struct ct_cycles *cycles)
+{
+	size_t seats = (size_t)c->s->n_seats + 1;
+
+	c->neighbours = malloc(seats * sizeof(*c->neighbours));
+	c->too_many = calloc(seats, 1);
+	c->sends_first = calloc(seats, sizeof(*c->sends_first));
+	c->receives_first = calloc(seats, sizeof(*c->receives_first));
+	c->first = calloc(seats, 1);
+	c->times = calloc(seats, sizeof(*c->times));
+	c->least = cycles->n / 2 > LEAST_TIMES ? cycles->n / 2 : LEAST_TIMES;
+	c->seen = calloc(seats, 1);
+	c->queue = malloc(seats * sizeof(*c->queue));
+	if (!c->neighbours || !c->too_many || !c->sends_first || !c->receives_first || !c->first ||
+	    !c->times || !c->seen || !c->queue)
+		return CT_NOMEM;
+	for (uint32_t seat = 0; seat < c->s->n_seats; seat++)
+		c->neighbours[seat][0] = c->neighbours[seat][1] = NOBODY;
+	find_neighbours(c);
+	see_first_messages(c, cycles);
+	for (uint32_t seat = 0; seat < c->s->n_seats; seat++) {
+		if (!c->seen[seat] && c->neighbours[seat][0] != NOBODY)
+			number_stages(c, seat);
+	}
+	return CT_OK;
+}
+
+/* The seats of each stage. */
+static int list(struct ct_stages *g, const struct ct_schedule *s)
+{
+	size_t seats = (size_t)s->n_seats + 1;
+
+	g->n = 1;
+	for (uint32_t seat = 0; seat < s->n_seats; seat++)
+		g->n = g->stage_of[seat] >= g->n ? g->stage_of[seat] + 1 : g->n;
+	g->seats = malloc(seats * sizeof(*g->seats));
+	g->place_of = calloc(seats, sizeof(*g->place_of));
+	g->first = calloc((size_t)g->n + 1, sizeof(*g->first));
+	if (!g->seats || !g->place_of || !g->first)
+		return CT_NOMEM;
+	for (uint32_t stage = 0, at = 0; stage < g->n; stage++) {
+		g->first[stage] = at;
+		for (uint32_t seat = 0; seat < s->n_seats; seat++) {
+			if (g->stage_of[seat] != stage ||
+			    s->seat_first[seat] == s->seat_first[seat + 1])
+				continue;
+			g->place_of[seat] = at - g->first[stage];
+			g->seats[at++] = seat;
+		}
+		g->first[stage + 1] = at;
+		g->most = at - g->first[stage] > g->most ? at - g->first[stage] : g->most;
+	}
+	return CT_OK;
+}
+
+int ct_stages_find(struct ct_stages *stages, const struct ct_schedule *s,
+		   const struct ct_cycles *cycles)
+{
+	struct chain c = { .s = s };
+	int st = CT_NOMEM;
+
+	*stages = (struct ct_stages){ 0 };
+	c.stage_of = stages->stage_of = calloc((size_t)s->n_seats + 1, sizeof(*c.stage_of));
+	if (c.stage_of)
+		st = find_chains(&c, cycles);
+	if (st == CT_OK)
+		st = list(stages, s);
+	free(c.neighbours);
+	free(c.too_many);
+	free(c.sends_first);
+	free(c.receives_first);
+	free(c.first);
+	free(c.times);
+	free(c.seen);
+	free(c.queue);
+	return st;
+}

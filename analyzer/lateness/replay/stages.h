@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stages.h — which ranks have the same work to do: those of one pipeline stage; all of them where there is no pipeline.
+ *
+ * A pipeline is a chain of ranks that send to each other, at most two neighbours each, in which one rank begins every step with a
+ * send and all others with a receive. Neighbours that exchange (halos) all begin alike, and are no stages; nor are
+ * ranks of MPI. One thread. */
+#ifndef CT_STAGES_H
+#define CT_STAGES_H
+
+#include "analyzer/lateness/replay/schedule.h"
+#include "analyzer/steps/steps.h"
+
+struct ct_stages {
+	uint32_t n;	    /* 1: no pipeline */
+	uint32_t *stage_of; /* by seat */
+	uint32_t *seats; /* of stage k: seats[first[k]] .. seats[first[k + 1] - 1], sorted; only those with launches */
+	uint32_t *first;
+	uint32_t *place_of; /* by seat: its place in its stage. Ranks of one place are one data-parallel worker */
+	uint32_t most; /* ranks of the largest stage */
+};
+
+/* 0 or CT_NOMEM; ct_stages_fini() in any case. */
+int ct_stages_find(struct ct_stages *stages, const struct ct_schedule *schedule,
+		   const struct ct_cycles *cycles);
+void ct_stages_fini(struct ct_stages *stages);
+
+/* Ranks of a stage. */
+static inline uint32_t ct_stage_size(const struct ct_stages *stages, uint32_t stage)
+{
+	return stages->first[stage + 1] - stages->first[stage];
+}
+
+#endif
