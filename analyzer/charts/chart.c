@@ -16,6 +16,7 @@ const char *ct_picture_layers(enum ct_picture_of of)
 		[CT_OF_WAITS] = "wait lateness",
 		[CT_OF_CYCLES] = "gap",
 		[CT_OF_HISTOGRAM] = "count bytes transfer wait bandwidth",
+		[CT_OF_SLOWDOWN] = "s_w",
 	};
 
 	return layers[of];
@@ -185,9 +186,13 @@ static void take_out(struct ct_picture *p)
 const char *ct_picture_cell_text(const struct ct_picture *p, struct ct_arena *memory, size_t r,
 				 size_t c)
 {
-	return ct_arena_printf(memory, "%s %s, %s %s: %s", p->rows.word, p->rows.names[r],
-			       p->columns.word, p->columns.names[c],
-			       ct_picture_text(p, p->values[r * p->columns.n + c]).s);
+	size_t cell = r * p->columns.n + c;
+	const char *name = p->cell_names ? p->cell_names[cell] : NULL;
+
+	return ct_arena_printf(memory, "%s %s, %s %s%s%s%s: %s", p->rows.word, p->rows.names[r],
+			       p->columns.word, p->columns.names[c], name ? " (" : "",
+			       name ? name : "", name ? ")" : "",
+			       ct_picture_text(p, p->values[cell]).s);
 }
 
 /* A rank less far above the median of its column is no news: one of many is always above it by a little. */
@@ -205,7 +210,7 @@ static int sum_up(const struct ct_picture_make *make)
 	}
 	if (!(p->shades[most] >= 0))
 		p->summary = p->has_unknown ? "No value is known." : "There is nothing to show.";
-	else if (p->ramp == CT_RAMP_RATIO &&
+	else if (p->ramp == CT_RAMP_RATIO && p->unit != CT_PICTURE_RATIO &&
 		 p->shades[most] < (float)(place_of_ratio(WORTH_NAMING) - 1e-6))
 		p->summary = ct_arena_printf(make->memory, "No %s is far above the median.",
 					     p->rows.title);
@@ -235,10 +240,9 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 		    struct ct_arena *memory, struct ct_picture *picture, struct ct_err *err)
 {
 	static int (*const makers[])(const struct ct_picture_make *make) = {
-		[CT_OF_TRAFFIC] = ct_picture_traffic,
-		[CT_OF_WAITS] = ct_picture_waits,
-		[CT_OF_CYCLES] = ct_picture_cycles,
-		[CT_OF_HISTOGRAM] = ct_picture_sizes,
+		[CT_OF_TRAFFIC] = ct_picture_traffic,	[CT_OF_WAITS] = ct_picture_waits,
+		[CT_OF_CYCLES] = ct_picture_cycles,	[CT_OF_HISTOGRAM] = ct_picture_sizes,
+		[CT_OF_SLOWDOWN] = ct_picture_slowdown,
 	};
 	const struct ct_picture_make make = { report, request, memory, picture, err };
 	int st;
@@ -275,6 +279,11 @@ struct ct_unit_text ct_picture_text(const struct ct_picture *p, uint64_t value)
 		return ct_text_ns(value);
 	case CT_PICTURE_BPS:
 		return ct_text_Bps(value);
+	case CT_PICTURE_RATIO:
+		if (value == CT_PICTURE_UNKNOWN)
+			return ct_text_count(value);
+		snprintf(text.s, sizeof(text.s), "%.3g", (double)value / CT_PICTURE_PARTS);
+		return text;
 	case CT_PICTURE_COUNT:
 		break;
 	}
@@ -284,10 +293,9 @@ struct ct_unit_text ct_picture_text(const struct ct_picture *p, uint64_t value)
 const char *ct_picture_unit(const struct ct_picture *p)
 {
 	static const char *const units[] = {
-		[CT_PICTURE_BYTES] = "bytes",
-		[CT_PICTURE_NS] = "ns",
-		[CT_PICTURE_BPS] = "bytes per second",
-		[CT_PICTURE_COUNT] = "count",
+		[CT_PICTURE_BYTES] = "bytes",	       [CT_PICTURE_NS] = "ns",
+		[CT_PICTURE_BPS] = "bytes per second", [CT_PICTURE_COUNT] = "count",
+		[CT_PICTURE_RATIO] = "ratio",
 	};
 
 	return units[p->unit];

@@ -16,7 +16,7 @@
 #define CT_PICTURE_NOTHING                                                                         \
 	(UINT64_MAX - 1) /* there is nothing to have a value: no message, no such operation */
 
-enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_CYCLES, CT_OF_HISTOGRAM };
+enum ct_picture_of { CT_OF_TRAFFIC, CT_OF_WAITS, CT_OF_CYCLES, CT_OF_HISTOGRAM, CT_OF_SLOWDOWN };
 enum ct_picture_show {
 	CT_SHOW_DEFAULT, /* the first that the picture has */
 	CT_SHOW_BYTES,
@@ -25,13 +25,14 @@ enum ct_picture_show {
 	CT_SHOW_WAIT,
 	CT_SHOW_LATENESS,
 	CT_SHOW_GAP,
-	CT_SHOW_TRANSFER
+	CT_SHOW_TRANSFER,
+	CT_SHOW_S_W
 };
 enum ct_picture_by { CT_BY_DEFAULT, CT_BY_RANK, CT_BY_HOST };
 
 /* The words of the above, as options spell them, one after the other. */
-#define CT_PICTURE_OF "traffic waits cycles histogram"
-#define CT_PICTURE_LAYERS "bytes count bandwidth wait lateness gap transfer"
+#define CT_PICTURE_OF "traffic waits cycles histogram slowdown"
+#define CT_PICTURE_LAYERS "bytes count bandwidth wait lateness gap transfer s_w"
 #define CT_PICTURE_BY "rank host"
 
 /* The layers that a picture has, the default first; "bytes count bandwidth". */
@@ -58,7 +59,15 @@ struct ct_picture_axis {
 	struct ct_ticks ticks; /* round values along the axis, instead of names; may be none */
 };
 
-enum ct_picture_unit { CT_PICTURE_BYTES, CT_PICTURE_NS, CT_PICTURE_BPS, CT_PICTURE_COUNT };
+/* A ratio is a whole number of CT_PICTURE_PARTS. */
+enum ct_picture_unit {
+	CT_PICTURE_BYTES,
+	CT_PICTURE_NS,
+	CT_PICTURE_BPS,
+	CT_PICTURE_COUNT,
+	CT_PICTURE_RATIO
+};
+#define CT_PICTURE_PARTS 1000000u
 
 /* What grows is drawn from pale to dark; RATIO has its middle, 1, at 0.5, less is blue, more is orange. */
 enum ct_picture_ramp {
@@ -84,7 +93,8 @@ struct ct_picture {
 	const char *nothing; /* what that is: "no traffic" */
 	struct ct_tick marks[CT_PICTURE_MARKS];
 	size_t n_marks;
-	const char *summary;		     /* the sentence above it */
+	const char **cell_names; /* by cell: who it is ("rank 5"); NULL: rows and columns say so */
+	const char *summary;	 /* the sentence above it */
 	const char *notes[CT_PICTURE_NOTES]; /* sentences */
 	size_t n_notes;
 	size_t n_said; /* notes before the last, which says what run it is: a page says that once */
@@ -93,6 +103,8 @@ struct ct_picture {
 	size_t n_told;
 	size_t *cell_of; /* by {i} of `told`: its cell, SIZE_MAX none; NULL: all cells are told by {r} and {c} */
 	size_t n_cells;
+	const char *
+		picks; /* path of the rank that a click on a cell selects; NULL: that of its row, if it is one */
 	struct ct_chart_spans spans; /* findings, along the columns */
 };
 
@@ -108,10 +120,10 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 
 /* A value with three digits and its unit; "n/a", or what nothing is called. */
 struct ct_unit_text ct_picture_text(const struct ct_picture *picture, uint64_t value);
-/* "from rank 3, to rank 5: 1.23MB". NULL: out of memory. */
+/* "from rank 3, to rank 5: 1.23MB", "stage 1, worker 0 (rank 4): 1.32". NULL: out of memory. */
 const char *ct_picture_cell_text(const struct ct_picture *picture, struct ct_arena *memory,
 				 size_t row, size_t column);
-/* "bytes", "ns", "bytes per second", "count" */
+/* "bytes", "ns", "bytes per second", "count", "ratio" */
 const char *ct_picture_unit(const struct ct_picture *picture);
 
 /* Color of a position on a ramp, 0xRRGGBB, on a light ground. */

@@ -19,7 +19,7 @@ struct rows {
 	const char **hosts; /* NULL: ranks */
 };
 
-static const char *host_of(const struct ct_report *report, int rank)
+const char *ct_picture_host_of(const struct ct_report *report, int rank)
 {
 	for (size_t i = 0; i < report->n_ranks; i++) {
 		if (report->ranks[i].rank == rank)
@@ -36,7 +36,7 @@ static int fold(const struct ct_picture_make *make, struct rows *rows)
 	rows->n = run->n_hosts;
 	rows->hosts = run->hosts;
 	for (size_t r = 0; r < rows->from->n; r++) {
-		const char *host = host_of(make->report, rows->from->ranks[r]);
+		const char *host = ct_picture_host_of(make->report, rows->from->ranks[r]);
 
 		rows->to[r] = run->n_hosts;
 		for (size_t h = 0; h < run->n_hosts && host; h++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_sizes.c. */
+/* chart_private.h — what the makers of pictures share: chart_traffic.c, chart_heat.c, chart_sizes.c, chart_slowdown.c. */
 #ifndef CT_PICTURE_PRIVATE_H
 #define CT_PICTURE_PRIVATE_H
 
@@ -19,6 +19,10 @@ int ct_picture_traffic(const struct ct_picture_make *make);
 int ct_picture_waits(const struct ct_picture_make *make);
 int ct_picture_cycles(const struct ct_picture_make *make);
 int ct_picture_sizes(const struct ct_picture_make *make);
+int ct_picture_slowdown(const struct ct_picture_make *make);
+
+/* The host of a rank; NULL: not known. */
+const char *ct_picture_host_of(const struct ct_report *report, int rank);
 
 /* Room for names and cells, which are all NOTHING. 0, CT_EMPTY without rows or columns, CT_RANGE, CT_NOMEM. */
 int ct_picture_size(const struct ct_picture_make *make, size_t rows, size_t columns);

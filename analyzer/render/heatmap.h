@@ -13,7 +13,7 @@
 int ct_heatmap_svg(const struct ct_picture *picture, FILE *out);
 
 /* Lines that begin with # say what it is; then the names of the columns, and a line for each row. Numbers are whole and in
- * full, an empty field is not known, `-` nothing. */
+ * full, ratios with six decimals; an empty field is not known, `-` nothing. */
 int ct_heatmap_csv(const struct ct_picture *picture, FILE *out);
 
 #endif

@@ -23,10 +23,13 @@ static void put_field(const char *text, FILE *out)
 		fputc('"', out);
 }
 
-static void put_cell(uint64_t value, FILE *out)
+static void put_cell(const struct ct_picture *p, uint64_t value, FILE *out)
 {
 	if (value == CT_PICTURE_NOTHING)
 		fputc('-', out);
+	else if (value != CT_PICTURE_UNKNOWN && p->unit == CT_PICTURE_RATIO)
+		fprintf(out, "%" PRIu64 ".%06" PRIu64, value / CT_PICTURE_PARTS,
+			value % CT_PICTURE_PARTS);
 	else if (value != CT_PICTURE_UNKNOWN)
 		fprintf(out, "%" PRIu64, value);
 }
@@ -47,7 +50,7 @@ int ct_heatmap_csv(const struct ct_picture *p, FILE *out)
 		put_field(p->rows.keys[r], out);
 		for (size_t c = 0; c < p->columns.n; c++) {
 			fputc(',', out);
-			put_cell(p->values[r * p->columns.n + c], out);
+			put_cell(p, p->values[r * p->columns.n + c], out);
 		}
 	}
 	fputc('\n', out);

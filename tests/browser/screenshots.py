@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of docs/img, taken of what tools/demo.sh made (demo-out) and of a run of 1024 ranks: by hand, when the page or a
-picture has changed; look at each of them. pngquant, where there is one, makes them a third as large.
+"""The pictures of docs/img, taken of what tools/demo.sh made (demo-out), of a run of 1024 ranks and of a pipeline: by hand, when
+the page or a picture has changed; look at each of them. pngquant, where there is one, makes them a third as large.
 
     tests/browser/screenshots.py [--demo demo-out] [--out docs/img] [--bin build/bin]
 """
@@ -27,6 +27,7 @@ SHOTS = [
     ("report-1024", "wide", "light", 1280, 870, None),
     ("waits", "gpu", "light", 1000, 900, "#pic-waits"),
     ("cycles-1024", "wide", "dark", 1000, 900, "#pic-cycles"),
+    ("slowdown", "pipeline", "light", 1000, 900, "#pic-slowdown"),
     ("traffic-1024", "wide", "light", 1000, 1000, "#pic-traffic"),
     ("operations", "gpu", "light", 1000, 1000, "#pic-histogram"),
 ]
@@ -59,8 +60,11 @@ def main():
         wide = pathlib.Path(place, "wide")
         subprocess.run([options.bin / "commtrace-synth", "-o", wide, "--hosts", "128", "--gpus-per-host", "8", "--cycles", "60",
                         "--noise-pct", "1", "--fault", "slow-rank:rank=677,ms=6"], check=True, stdout=subprocess.DEVNULL)
+        pipeline = pathlib.Path(place, "pipeline")
+        subprocess.run([options.bin / "commtrace-synth", "-o", pipeline, "--hosts", "4", "--gpus-per-host", "8", "--cycles", "24",
+                        "--workload", "megatron", "--tp", "1", "--pp", "4", "--dp", "8", "--fault", "slow-rank:rank=11,pct=40"], check=True, stdout=subprocess.DEVNULL)
         urls = {}
-        for name, run in (("gpu", options.demo / "gpu"), ("wide", wide)):
+        for name, run in (("gpu", options.demo / "gpu"), ("wide", wide), ("pipeline", pipeline)):
             page = pathlib.Path(place, name + ".html")
             subprocess.run([options.bin / "commtrace", "report", run, "-o", page], check=True)
             urls[name] = page.as_uri()

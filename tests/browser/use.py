@@ -12,7 +12,7 @@ import values
 from fixture import WithPages, place
 
 RANKS = "#ranks"
-PICTURES = ("traffic", "waits", "cycles", "histogram", "curves", "exposed")
+PICTURES = ("traffic", "waits", "cycles", "slowdown", "histogram", "curves", "exposed")
 LEFT = f"{RANKS} tbody tr"
 
 
@@ -258,3 +258,28 @@ class Pictures(WithPages):
         column = next(key for key in rows[0] if key.startswith("wait"))
         cells = sorted("" if cell is None else str(cell) for row in waits["wait_ns"] for cell in row)
         self.assertEqual(sorted(row[column] for row in rows), cells)
+
+    def test_the_slowdown_is_that_of_the_report_and_a_cell_picks_its_rank(self):
+        what_if = self.page.report["what_if"]
+        shown = dict((key, text) for key, text in self.browser.run(
+            "return [...document.querySelectorAll('#pic-slowdown [data-key]')].map(e => [e.dataset.key, e.textContent])"))
+        self.assertGreater(what_if["s"], 1)
+        for key in ("s", "s_err", "m_w", "m_s"):
+            text = shown.get("what_if." + key)
+            with self.subTest(key=key):
+                self.assertEqual(text, "n/a" if what_if[key] is None else f"{what_if[key]:.3g}")
+        self.assertEqual(shown["what_if.m_s_why"], what_if["m_s_why"])
+        self.plot("slowdown")
+        self.browser.run("document.querySelector('[data-picture=slowdown] .plot').focus({preventScroll: true})")
+        self.browser.press("Right", "Down", "Enter")
+        second = [rank["rank"] for rank in self.page.report["ranks"] if rank["host"] == self.page.report["run"]["hosts"][1]]
+        self.assertIn(f"rank {min(second)}", self.browser.run("return document.getElementById('filter').innerText"))
+
+    def test_a_slowdown_that_is_not_known_says_why(self):
+        self.page = self.pages["empty"] if "empty" in self.pages else self.pages["gloo"]
+        self.reopen(self.page)
+        self.assertIsNone(self.page.report["what_if"]["s"])
+        text = self.browser.run("return document.getElementById('pic-slowdown').innerText")
+        self.assertEqual(text.count("n/a"), 3)
+        self.assertIn(self.page.report["what_if"]["why_not"], text)
+        self.assertFalse(self.browser.run("return document.querySelector('[data-picture=slowdown]')"))

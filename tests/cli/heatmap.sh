@@ -16,6 +16,12 @@ look run1 --of waits --layer lateness --by host
 look run1 --of cycles
 look run1 --of cycles --by host
 look run1 --of histogram --layer transfer --backend nccl
+# How much longer a step takes by each rank: a pipeline, and a job without one.
+commtrace-synth -o run3 --seed 3 --hosts 2 --gpus-per-host 4 --cycles 24 --workload megatron --tp 2 --pp 2 --dp 2 \
+	--fault slow-rank:rank=5,ms=20 >/dev/null
+look run3 --of slowdown
+commtrace-synth -o run4 --seed 3 --hosts 2 --gpus-per-host 2 --cycles 24 --workload ddp --fault slow-rank:rank=1,ms=9 >/dev/null
+look run4 --of slowdown
 # Too many cells for each to tell.
 commtrace-synth -o run2 --seed 3 --hosts 2 --gpus-per-host 8 --cycles 5 --workload ddp >/dev/null
 look run2 --of waits
@@ -55,6 +61,7 @@ commtrace-synth -o none --seed 55 --gpus-per-host 2 --cycles 40 --workload ddp -
 try none -o w.csv --of cycles
 try none -o anchored.csv --of cycles --cycle-anchor '*:AllReduce'
 try short -o w.csv --by host
+try run1 -o w.csv --of slowdown
 mkdir empty
 try empty -o w.csv
 try run1 -o no/w.svg
@@ -71,6 +78,7 @@ try run1 -o w.svg --of cycles --backend nccl
 try run1 -o w.svg --of waits --traffic-model tree
 try run1 -o w.svg --of waits --cycle-anchor '*:AllReduce'
 try run1 -o w.svg --of histogram --by host
+try run3 -o w.svg --of slowdown --by host
 try run1 -o w.svg --comm a --role b
 try run1 -o w.svg --by node
 try run1 -o w.svg --traffic-model star

@@ -36,11 +36,14 @@ static const struct argp_option table[] = {
 	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
 	{ "of", CT_KEY_OF, "PICTURE", 0,
 	  "traffic (default): who sent how much to whom; waits: which rank waited when; cycles: "
-	  "how long it was in no communication, cycle by cycle; histogram: operations by size",
+	  "how long it was in no communication, cycle by cycle; histogram: operations by size; "
+	  "slowdown: how much longer a step takes by each rank than in an even job (S_w), by stage "
+	  "and data-parallel worker, or by host",
 	  0 },
 	{ "layer", CT_KEY_LAYER, "LAYER", 0,
 	  "Of traffic: bytes (default), count, bandwidth; of waits: wait (default), lateness; of "
-	  "cycles: gap; of the histogram: count (default), bytes, transfer, wait, bandwidth",
+	  "cycles: gap; of the histogram: count (default), bytes, transfer, wait, bandwidth; of "
+	  "slowdown: s_w",
 	  0 },
 	{ "by", CT_KEY_BY, "WHAT", 0, "Rows are ranks, or hosts (rank, host)", 0 },
 	{ "comm", CT_KEY_COMM, "COMM", 0,
@@ -110,8 +113,9 @@ static int check(struct request *request)
 	if (p->backend && !is_traffic && !is_sizes)
 		return ct_usage("heatmap",
 				"'--backend' belongs to --of=traffic and --of=histogram");
-	if (p->by != CT_BY_DEFAULT && is_sizes)
-		return ct_usage("heatmap", "'--by' does not belong to --of=histogram");
+	if (p->by != CT_BY_DEFAULT && (is_sizes || p->of == CT_OF_SLOWDOWN))
+		return ct_usage("heatmap", "'--by' does not belong to --of=%s",
+				is_sizes ? "histogram" : "slowdown");
 	if (!request->layer)
 		request->layer = "";
 	else if (ct_option_word("heatmap", "--layer", layers, request->layer) < 0)

@@ -115,8 +115,8 @@
 		function pick({ row, column }) {
 			const view = shown();
 
-			if (!view.rows) {
-				const rank = view.picks ? at(filled(view.picks, idsOf(view, { row, column }))) : null;
+			if (!view.rows || view.picks) {
+				const ids = idsOf(view, { row, column }), rank = ids && view.picks ? at(filled(view.picks, ids)) : null;
 
 				if (view.comm)
 					ct.state.toggle('comm', view.comm);
@@ -192,12 +192,15 @@
 		};
 	}
 
-	for (const chart of made.values()) {
-		ct.section('pic-' + chart.name, (body) => {
-			if (chart.views.length)
-				ct.figure(body, picture(chart));
-			else
-				ct.empty(body, chart.why[0].toUpperCase() + chart.why.slice(1) + (/[.!?]$/.test(chart.why) ? '' : '.'));
-		});
-	}
+	// The chart of that name, or why there is none.
+	ct.chart = (body, name) => {
+		const chart = made.get(name);
+
+		if (chart.views.length)
+			ct.figure(body, picture(chart));
+		else
+			ct.empty(body, chart.why[0].toUpperCase() + chart.why.slice(1) + (/[.!?]$/.test(chart.why) ? '' : '.'));
+	};
+	for (const name of made.keys())
+		ct.section('pic-' + name, (body) => ct.chart(body, name));
 })();

@@ -171,6 +171,7 @@ static json_t *heatmap(struct charts *charts, const struct ct_picture *p,
 		ct_json_set(o, "cells", p->cell_of ? integers(p->cell_of, p->n_cells) : json_null(),
 			    failed);
 		ct_json_set(o, "spans", spans(&p->spans), failed);
+		ct_json_set(o, "picks", ct_json_text(p->picks), failed);
 	}
 	ct_json_append(charts->views, o, failed);
 	return o;
@@ -283,6 +284,16 @@ static void add_cycles(struct charts *charts, struct ct_err *err)
 		heatmap(charts, &p, NULL, words, -1);
 }
 
+static void add_slowdown(struct charts *charts, struct ct_err *err)
+{
+	static const char *const words[][2] = { { NULL, NULL } };
+	struct ct_picture p;
+
+	if (make(charts, (struct ct_picture_request){ .of = CT_OF_SLOWDOWN, .show = CT_SHOW_S_W },
+		 &p, err) == CT_OK)
+		heatmap(charts, &p, NULL, words, -1);
+}
+
 static void add_histogram(struct charts *charts, struct ct_err *err)
 {
 	static const struct {
@@ -333,24 +344,17 @@ static json_t *series(const struct ct_plot *p)
 
 static void add_plot(struct charts *charts, const struct ct_plot *p, const char *const words[][2])
 {
-	json_t *o = json_object();
-	int *failed = &charts->failed;
-
-	ct_json_set(o, "choice", choice(words), failed);
-	ct_json_set(o, "title", ct_json_text(p->title), failed);
-	ct_json_set(o, "summary", ct_json_text(p->summary), failed);
-	ct_json_set(o, "notes", ct_json_texts(p->notes, p->n_notes), failed);
-	ct_json_set(o, "told", told(p->told, p->n_told), failed);
-	ct_json_set(o, "x", plot_axis(&p->x), failed);
-	ct_json_set(o, "y", plot_axis(&p->y), failed);
-	ct_json_set(o, "at", positions(p->at, p->n), failed);
-	ct_json_set(o, "wide", json_real(p->wide), failed);
-	ct_json_set(o, "items", integers(p->item_of, p->n), failed);
-	ct_json_set(o, "series", series(p), failed);
-	ct_json_set(o, "picks", ct_json_text(p->picks), failed);
-	ct_json_set(o, "comm", ct_json_hex(p->comm_key), failed);
-	ct_json_set(o, "spans", spans(&p->spans), failed);
-	ct_json_append(charts->views, o, failed);
+	ct_json_append(charts->views,
+		       CT_JSON({ "choice", choice(words) }, { "title", ct_json_text(p->title) },
+			       { "summary", ct_json_text(p->summary) },
+			       { "notes", ct_json_texts(p->notes, p->n_notes) },
+			       { "told", told(p->told, p->n_told) }, { "x", plot_axis(&p->x) },
+			       { "y", plot_axis(&p->y) }, { "at", positions(p->at, p->n) },
+			       { "wide", json_real(p->wide) },
+			       { "items", integers(p->item_of, p->n) }, { "series", series(p) },
+			       { "picks", ct_json_text(p->picks) },
+			       { "comm", ct_json_hex(p->comm_key) }, { "spans", spans(&p->spans) }),
+		       &charts->failed);
 }
 
 static void add_curves(struct charts *charts, struct ct_err *err)
@@ -419,6 +423,7 @@ static const struct chart {
 	{ "traffic", "Traffic", add_traffic },
 	{ "waits", "Waiting by rank and time", add_waits },
 	{ "cycles", "Time outside communication by rank and cycle", add_cycles },
+	{ "slowdown", "Slowdown by rank", add_slowdown },
 	{ "histogram", "Operations by size", add_histogram },
 	{ "curves", "Bandwidth by size", add_curves },
 	{ "exposed", "Exposed communication by cycle", add_exposed },

@@ -49,6 +49,7 @@ WRITE = {
     "ns": lambda v: three(v, ["ns", "us", "ms", "s"]),
     "bytes per second": lambda v: three(v, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"]),
     "count": lambda v: str(v) if v <= 99999 else three(v, ["", "k", "M", "G", "T"]),
+    "ratio": lambda v: f"{v:.3g}",
 }
 
 
@@ -116,13 +117,28 @@ def histogram(report):
     return list(rows), [str(c) for c in columns], list(rows.values()), "operation"
 
 
+def slowdown(report):
+    """S_w of what_if: stages by workers, or hosts by their ranks."""
+    w = report["what_if"]
+    host = {rank["rank"]: rank["host"] for rank in report["ranks"]}
+    rows = {str(one["stage"]): [] for one in w["s_stage"]} or {name: [] for name in report["run"]["hosts"]}
+    for one in sorted(w["s_rank"], key=lambda one: one["rank"]):
+        row = rows[str(one["stage"]) if w["s_stage"] else host[one["rank"]]]
+        check(not w["s_stage"] or one["worker"] == len(row), "worker", one)
+        row.append(one["s"])
+    wide = max(len(row) for row in rows.values())
+    cells = [[None if v is None else round(v, 6) for v in row] + ["-"] * (wide - len(row)) for row in rows.values()]
+    return list(rows), [str(c) for c in range(wide)], cells, "stage" if w["s_stage"] else "host"
+
+
 # ---- what the files hold ----
 
 def read_csv(text):
     lines = text.decode().split("\n")
     head = [line for line in lines if line.startswith("# ")]
     rows = list(csv.reader(line for line in lines if line and not line.startswith("# ")))
-    cells = [[None if v == "" else v if v == "-" else int(v) for v in row[1:]] for row in rows[1:]]
+    number = lambda v: float(v) if "." in v else int(v)
+    cells = [[None if v == "" else v if v == "-" else number(v) for v in row[1:]] for row in rows[1:]]
     return head, rows[0][1:], [row[0] for row in rows[1:]], cells
 
 
@@ -200,7 +216,7 @@ def main():
     of = option("--of", "traffic")
     report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json", *(
         ["--traffic-model", option("--traffic-model")] if "--traffic-model" in OPTIONS else [])]))
-    names, columns, cells, word = {"traffic": traffic, "waits": waits, "cycles": cycles, "histogram": histogram}[of](report)
+    names, columns, cells, word = {"traffic": traffic, "waits": waits, "cycles": cycles, "histogram": histogram, "slowdown": slowdown}[of](report)
     flat = [v for row in cells for v in row]
     guarded = lambda texts: ["'" + t if t[:1] in "=+-@" else t for t in texts]
 
@@ -217,7 +233,12 @@ def main():
     for v, c in zip(flat, shown):
         check((v is None) == (c == UNKNOWN), "unknown", v, c)
         check((v == "-" or (v == 0 and (of == "traffic" or option("--layer") == "lateness"))) == (c == BLANK), "nothing", v, c)
-    if of != "cycles":
+    if of == "slowdown":
+        longest = max((v, c) for v, c in zip(flat, shown) if isinstance(v, float))
+        check(longest[0] < 1.05 or int(longest[1][:2], 16) > int(longest[1][4:], 16) + 40, "the longest is not orange", longest)
+        what_if = report["what_if"]
+        check(f"S of the whole job is {what_if['s']:.3g}\u00b1{what_if['s_err']:.3g}" in root.find(SVG + "desc").text, "S")
+    elif of != "cycles":
         grow_darker(flat, shown, "SVG")
     if titles:
         for r, row in enumerate(titles):
@@ -247,7 +268,7 @@ def main():
     check((text, svg, png) == (draw("csv"), draw("svg"), draw("png")), "not the same bytes again")
     print(f"{' '.join(OPTIONS) or 'traffic'}: {len(names)} x {len(columns)} {unit}, "
           f"{'cells tell' if titles else 'areas'}{', some not known' if None in flat else ''}"
-          f"{'' if any(isinstance(v, int) and v for v in flat) else ', ALL THE SAME'}")
+          f"{'' if any(isinstance(v, (int, float)) and v for v in flat) else ', ALL THE SAME'}")
 
 
 main()
