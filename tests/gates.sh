@@ -29,6 +29,9 @@ benches() {
 	accuracy accuracy.py --seeds 75 --rows ^stragglers.null$
 	accuracy accuracy.py --seeds 100 --rows ^healthy
 	accuracy accuracy.py --seeds 25 --rows ^stragglers.one_rank --imported
+	accuracy lateness.py --seeds 25
+	accuracy real/jobs.py --tries 3
+	accuracy real/jobs.py --balanced 40 --only ^(openmpi|mpich)[.]
 	hang     ../hang_real/gloo.py
 	hang     ../hang_real/mpi_hang.py --flavour openmpi
 	hang     ../hang_real/mpi_hang.py --flavour mpich
