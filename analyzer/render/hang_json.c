@@ -25,6 +25,8 @@ static json_t *run_of(const struct ct_hang_run *run)
 		       { "last_sign_ns", ct_json_u64(run->last_sign_ns) },
 		       { "torn_down_ns", ct_json_u64(run->torn_down_ns) },
 		       { "hang_after_ns", ct_json_u64(run->hang_after_ns) },
+		       { "late_ns", ct_json_u64(run->late_ns) },
+		       { "stalled_after_ns", ct_json_u64(run->limit_ns) },
 		       { "ranks_expected",
 			 run->ranks_expected ? json_integer(run->ranks_expected) : json_null() },
 		       { "ranks_seen", json_integer(run->ranks_seen) },

@@ -24,6 +24,8 @@ RANK_BYTES = HEAD_BYTES + LANES * LANE_ENTRIES * ENTRY_BYTES
 # How long nobody may have got on before a job counts as stuck: beyond COMMTRACE_HANG_AFTER, and, on a busy machine, beyond
 # many times the longest pause of the job itself.
 QUIET_S, PAUSES, QUIET_MOST_S = 2.5, 25, 15
+# Ten times as late as its processes came to run is what `hang` asks for; the latest heartbeat may tell of more.
+HELD_AGAINST = 12
 LIMIT_S = 120
 
 
@@ -147,9 +149,17 @@ class Job:
                 before, since = counts, now
             wanted = max(quiet_s, min(PAUSES * max(self.longest_pause_s, overslept), QUIET_MOST_S))
             if counts and any(e for e, _ in counts) and now - since > wanted:
-                return
+                # what stood still for less than this says nothing on a host that let processes wait for a processor
+                needed = min(HELD_AGAINST * self.late_s(), QUIET_MOST_S)
+                if now - since > needed:
+                    return
             time.sleep(0.05)
             overslept = max(overslept * 0.99, time.monotonic() - now - 0.05)
+
+    def late_s(self):
+        """How late of late its processes came to run, as they say themselves."""
+        said = hang(self.run, env=self.env | {"LD_PRELOAD": ""})[1] if os.path.isdir(self.run) else None
+        return (said["run"]["late_ns"] or 0) / 1e9 if said else 0.0
 
     def all_have_recorded(self):
         """Whether something of every rank is there: who is killed before that has left nothing to be judged."""
