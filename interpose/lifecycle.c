@@ -24,7 +24,6 @@
 
 #define START_WAIT_NS 2000000000ull
 #define EXIT_WAIT_NS 2000000000ull
-#define POLL_WAIT_NS 500000000ull /* of these: what hangs for so long in the driver will hang on */
 
 /* Unlike the gate these are copied into a forked child. */
 static _Atomic uint32_t starts; /* epochs given out so far in this line of processes */
@@ -209,7 +208,7 @@ void ct_lifecycle_end(int code)
 	    !atomic_compare_exchange_strong(&ct_gate.word, &gate, (gate & ~7u) | CT_GATE_OFF))
 		return;
 	ct_exit_note(header, CT_EXIT_NORMAL, code);
-	if (!ct_poll_finish(POLL_WAIT_NS)) {
+	if (!ct_poll_finish(CT_POLL_END_NS)) {
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_DRIVER_HELD, 1);
 		ct_log("the driver hangs: launches that are not done stay open");
 	}

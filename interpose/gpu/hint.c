@@ -14,7 +14,7 @@ static struct ct_gpu_context *hint(const struct ct_cuda *cuda)
 	CUcontext current = NULL;
 	struct ct_gpu_context *context = NULL;
 
-	if (ct_gpu_has_events() && cuda && !ct_poll_is_held() &&
+	if (ct_gpu_has_events() && cuda && !ct_poll_gave_up() && !ct_poll_is_held() &&
 	    cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
 		context = ct_gpu_context(cuda, current);
 	if (context) {

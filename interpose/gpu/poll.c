@@ -2,6 +2,7 @@
 #include "interpose/gpu/poll.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,8 @@ static struct poll {
 	_Atomic uint32_t wanted;	       /* futex: what the thread shall do */
 	_Atomic uint32_t finished;	       /* futex */
 	_Atomic uint32_t started;
+	_Atomic uint32_t hung; /* it did not end in time when the driver's end came */
+	pid_t process;	       /* that started it, and has its thread */
 	_Atomic uint64_t cpu_ns, events, timed, untimed, backoffs;
 	_Atomic uint32_t level, coarsest;
 	struct ct_gpu_probes probes; /* whoever has the probe adds */
@@ -296,12 +299,30 @@ void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths)
 	poll.anchors = timing == CT_GPU_TIMED;
 }
 
+/* The driver is torn down by a handler that cuInit() registers. A thread that then still asks it for something gets nothing,
+ * or crashes the program; so this one ends before. Registered later than cuInit(), this handler runs earlier. */
+static void before_driver_ends(int status, void *unused)
+{
+	int saved = errno;
+
+	(void)status;
+	(void)unused;
+	if (!atomic_load_explicit(&poll.started, memory_order_acquire) || poll.process != getpid())
+		return;
+	if (!ct_poll_finish(CT_POLL_END_NS))
+		atomic_store_explicit(&poll.hung, 1, memory_order_relaxed);
+	ct_poll_give_up();
+	errno = saved;
+}
+
 void ct_poll_start(void)
 {
 	if (atomic_load_explicit(&poll.started, memory_order_relaxed) ||
 	    atomic_exchange_explicit(&poll.started, 1, memory_order_relaxed))
 		return;
-	if (ct_thread_start(run, (void *)(uintptr_t)ct_guard_gate()) == 0) {
+	poll.process = getpid();
+	if (on_exit(before_driver_ends, NULL) == 0 &&
+	    ct_thread_start(run, (void *)(uintptr_t)ct_guard_gate()) == 0) {
 		if (!ct_poll_gave_up())
 			atomic_store_explicit(&ct_poll_up, 1, memory_order_relaxed);
 		return;
@@ -325,6 +346,9 @@ int ct_poll_finish(uint64_t timeout_ns)
 
 	if (!atomic_load_explicit(&poll.started, memory_order_acquire))
 		return 1;
+	/* the program has waited for it once */
+	if (atomic_load_explicit(&poll.hung, memory_order_relaxed))
+		timeout_ns = 0;
 	atomic_store_explicit(&poll.wanted, FINISH, memory_order_release);
 	ct_futex_wake(&poll.wanted);
 	while (!atomic_load_explicit(&poll.finished, memory_order_acquire) &&

@@ -5,7 +5,8 @@
  * records into a lane of its own. A driver that hangs hangs this thread and nothing else. It does no I/O, has all
  * signals blocked and its capture mode relaxed, so that nothing that it asks ends a program's capture. Started with
  * the first communicator or launch on a GPU. An error that sticks, or a driver that is gone, ends its use of CUDA for
- * good: what is on its way then is recorded without times.
+ * good: what is on its way then is recorded without times. When the process ends, the thread ends before the driver
+ * does, whenever recording began; from then on nobody of ours calls CUDA.
  */
 #ifndef CT_POLL_H
 #define CT_POLL_H
@@ -19,10 +20,13 @@
 
 struct ct_gpu_block;
 
+/* So long the end of a process waits for it: what hangs for so long in the driver will hang on. */
+#define CT_POLL_END_NS 500000000ull
+
 /* Nothing is started. The budget: see budget.h. Before the gate opens. */
 void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths);
 
-/* Once; later calls do nothing. Any thread. */
+/* Once; later calls do nothing. CUDA is initialised. Any thread. */
 void ct_poll_start(void);
 
 /* A block with the first launch that has events: it, and those that follow in it, are now also the poll thread's. Wakes
@@ -33,7 +37,7 @@ void ct_poll_push(struct ct_gpu_block *block);
 void ct_poll_wake(void);
 
 /* A last look at everything that is on its way, then the thread's end; what is not done then stays in the open
- * table. Wait at most `timeout_ns`. 1 if it came to its end or was never started, 0 if it hangs. Once. */
+ * table. Wait at most `timeout_ns`. 1 if it came to its end or was never started, 0 if it hangs. */
 int ct_poll_finish(uint64_t timeout_ns);
 
 /* For the ledger: what it has done so far. */

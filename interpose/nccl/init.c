@@ -29,7 +29,7 @@ static uint32_t current_device(void)
 
 	ct_gpu_context_hint(); /* looks for CUDA if that is wanted */
 	cuda = ct_cuda();
-	if (!cuda || ct_poll_is_held())
+	if (!cuda || ct_poll_gave_up() || ct_poll_is_held())
 		return 0;
 	return cuda->ctx_get_device(&device) == CUDA_SUCCESS ? (uint32_t)device + 1 : 0;
 }

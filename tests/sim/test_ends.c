@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,53 @@ static void a_process_that_ends_is_told_so(void **state)
 	assert_int_equal(child(call_while_ending), 8);
 }
 
+/* Registered before cuInit(), so that it runs after the driver's own handler. */
+static void query_late(void)
+{
+	_exit(cuEventQuery(after_gate) == CUDA_ERROR_DEINITIALIZED ? 8 : 9);
+}
+
+static int call_in_an_earlier_handler(void)
+{
+	return atexit(query_late) ? 1 : leave_stuck_work();
+}
+
+/* Registered after it. */
+static void query_early(void)
+{
+	_exit(cuEventQuery(after_gate) == CUDA_ERROR_NOT_READY ? 8 : 9);
+}
+
+static int call_in_a_later_handler(void)
+{
+	int status = leave_stuck_work();
+
+	return atexit(query_early) ? 1 : status;
+}
+
+static void handlers_older_than_the_driver_find_it_gone(void **state)
+{
+	(void)state;
+	assert_int_equal(child(call_in_an_earlier_handler), 8);
+	assert_int_equal(child(call_in_a_later_handler), 8);
+}
+
+static void or_abort_if_that_is_wanted(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		setenv("SIM_GONE", "abort", 1);
+		close(STDERR_FILENO);
+		exit(call_in_an_earlier_handler());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
 static int has_no_cuda(void)
 {
 	CUcontext c;
@@ -102,6 +150,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stuck_work_keeps_no_process_from_ending),
 		cmocka_unit_test(a_process_that_ends_is_told_so),
+		cmocka_unit_test(handlers_older_than_the_driver_find_it_gone),
+		cmocka_unit_test(or_abort_if_that_is_wanted),
 		cmocka_unit_test(a_forked_child_has_no_cuda),
 	};
 

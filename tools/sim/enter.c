@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/sim/context.h"
 #include "tools/sim/device.h"
@@ -23,6 +24,8 @@ static char first_text[160];
 static _Atomic(const char *) first; /* first_text, once it is whole */
 
 static _Atomic uint64_t held_until; /* sim time */
+
+static bool gone_aborts; /* SIM_GONE=abort; set by the first cuInit() */
 
 static __thread const char *entered;
 static __thread bool inside_work;
@@ -67,14 +70,14 @@ CUresult sim_enter(const char *call)
 	case FORKED:
 		return sim_misuse(CUDA_ERROR_NOT_INITIALIZED, "in a child of a CUDA process");
 	case ENDING:
-		return CUDA_ERROR_DEINITIALIZED;
+		return sim_gone(CUDA_ERROR_DEINITIALIZED, "after the driver was torn down");
 	}
 	if (inside_work)
 		return sim_misuse(CUDA_ERROR_NOT_PERMITTED, "inside a kernel or host function");
 	wait_for_holder();
 	/* the process may have begun to end meanwhile */
 	if (atomic_load_explicit(&state, memory_order_acquire) != READY)
-		return CUDA_ERROR_DEINITIALIZED;
+		return sim_gone(CUDA_ERROR_DEINITIALIZED, "while the driver is torn down");
 	sim_lock();
 	return CUDA_SUCCESS;
 }
@@ -130,6 +133,14 @@ CUresult sim_misuse(CUresult result, const char *why)
 	return result;
 }
 
+CUresult sim_gone(CUresult result, const char *why)
+{
+	if (!gone_aborts)
+		return result;
+	fprintf(stderr, "libcuda (simulated): %s %s\n", entered, why);
+	abort();
+}
+
 uint64_t simMisuse(void)
 {
 	return atomic_load_explicit(&misuses, memory_order_relaxed);
@@ -145,10 +156,24 @@ static void in_child(void)
 	atomic_store_explicit(&state, FORKED, memory_order_release);
 }
 
-/* As the real driver's: what calls after this is told so, and threads that still run are left alone. */
-__attribute__((destructor)) static void at_exit(void)
+/* As the real driver's, which cuInit() registers: handlers that were registered before it run after it. Threads that still
+ * run are left alone. */
+static void tear_down(void)
 {
 	atomic_store_explicit(&state, ENDING, memory_order_release);
+}
+
+/* With the lock. */
+static CUresult initialise(void)
+{
+	const char *gone = getenv("SIM_GONE");
+
+	gone_aborts = gone && strcmp(gone, "abort") == 0;
+	sim_device_read_environment();
+	if (pthread_atfork(NULL, NULL, in_child) || atexit(tear_down))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	atomic_store_explicit(&state, READY, memory_order_release);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuInit(unsigned int flags)
@@ -160,13 +185,8 @@ CUresult cuInit(unsigned int flags)
 		return sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags");
 	if (atomic_load_explicit(&state, memory_order_acquire) == BEFORE_INIT) {
 		sim_lock();
-		if (atomic_load_explicit(&state, memory_order_relaxed) == BEFORE_INIT) {
-			sim_device_read_environment();
-			if (pthread_atfork(NULL, NULL, in_child))
-				result = CUDA_ERROR_OUT_OF_MEMORY;
-			else
-				atomic_store_explicit(&state, READY, memory_order_release);
-		}
+		if (atomic_load_explicit(&state, memory_order_relaxed) == BEFORE_INIT)
+			result = initialise();
 		return sim_leave(result);
 	}
 	result = sim_enter(__func__);
