@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "interpose/extent.h"
+#include "interpose/gpu/ending.h"
 #include "interpose/gpu/syncs.h"
 #include "interpose/recorder.h"
 #include "interpose/unwind.h"
@@ -180,6 +181,24 @@ static void launch_graph(struct ct_cudart_frame *f, CUgraphExec exec, CUstream s
 {
 	ct_graph_launch(&f->graph, exec, stream, ct_cudart_reals[f->call].symbol);
 	f->failed = launch_failed;
+}
+
+static void end_failed(struct ct_cudart_frame *f, int result)
+{
+	(void)result;
+	ct_gpu_ended(f->ending, 0);
+}
+
+static void end_device(struct ct_cudart_frame *f, int device)
+{
+	f->ending = ct_gpu_ending_device(device);
+	f->failed = end_failed;
+}
+
+static void end_context(struct ct_cudart_frame *f, CUcontext context)
+{
+	f->ending = ct_gpu_ending_context(context);
+	f->failed = end_failed;
 }
 
 /* While the host waits, the thread is not inside of a recorded call: a signal handler that runs meanwhile may communicate,

@@ -41,6 +41,7 @@ struct ct_cudart_frame {
 	void (*failed)(struct ct_cudart_frame *frame,
 		       int result); /* instead of `after`; NULL: nothing */
 	struct ct_graph_call graph;
+	uint32_t ending; /* contexts */
 };
 
 extern struct ct_real ct_cudart_reals[CT_CUDART_CALLS] __attribute__((visibility("hidden")));

@@ -12,6 +12,8 @@
 #include "interpose/gpu/budget.h"
 #include "interpose/gpu/collect.h"
 #include "interpose/gpu/describe.h"
+#include "interpose/gpu/ending.h"
+#include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/waits.h"
@@ -29,11 +31,8 @@
 /* A context that nothing was launched in for so long is left alone. */
 #define IDLE_NS (2 * SECOND_NS)
 
-enum { NOTHING, LOOK, FINISH };
-
 static struct poll {
 	_Atomic(struct ct_gpu_block *) pushed; /* callers, a stack: the last one first */
-	_Atomic uint32_t wanted;	       /* futex: what the thread shall do */
 	_Atomic uint32_t finished;	       /* futex */
 	_Atomic uint32_t started;
 	_Atomic uint32_t hung; /* it did not end in time when the driver's end came */
@@ -47,6 +46,7 @@ static struct poll {
 	struct ct_gpu_collect collect;
 	struct ct_gpu_block *blocks; /* in the order in which they were pushed */
 	struct ct_gpu_budget budget;
+	int is_relaxed;
 	uint64_t probed_ns; /* when a probe was last asked for */
 } poll;
 
@@ -174,15 +174,18 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 	CUresult result = CUDA_SUCCESS;
 	CUcontext popped;
 
-	if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
-		ct_poll_inside(ct_now_ns());
-		result = p->collect.cuda->ctx_push(handle);
-		if (result == CUDA_SUCCESS) {
-			result = serve_current(p, context, last);
-			p->collect.cuda->ctx_pop(&popped);
+	if (ct_gpu_look_begin(context, &last)) {
+		if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
+			ct_poll_inside(ct_now_ns());
+			result = p->collect.cuda->ctx_push(handle);
+			if (result == CUDA_SUCCESS) {
+				result = serve_current(p, context, last);
+				p->collect.cuda->ctx_pop(&popped);
+			}
+			ct_poll_inside(0);
+			judge(context, result);
 		}
-		ct_poll_inside(0);
-		judge(context, result);
+		ct_gpu_look_end(context);
 	}
 	if (is_dead(context) || ct_poll_gave_up()) {
 		ct_gpu_collect_lost(&p->collect, context);
@@ -239,12 +242,28 @@ static void mind_budget(struct poll *p)
 	atomic_store_explicit(&p->backoffs, p->budget.backoffs, memory_order_relaxed);
 }
 
+/* A question by a thread whose capture mode is not relaxed can end a capture of the program's: then there are none any more
+ * once it captures. */
+static void relax(struct poll *p)
+{
+	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+	if (p->is_relaxed || ct_poll_gave_up())
+		return;
+	ct_poll_inside(ct_now_ns());
+	p->is_relaxed = p->collect.cuda->exchange_capture_mode(&mode) == CUDA_SUCCESS;
+	ct_poll_inside(0);
+	if (!p->is_relaxed && ct_graph_is_used())
+		ct_poll_give_up();
+}
+
 static void look(struct poll *p, int last)
 {
 	struct ct_gpu_context *context;
 
 	ct_gpu_host_clock_read(&p->collect.host);
 	p->collect.next_ns = p->collect.host.mono_ns + LONGEST_NAP_NS;
+	relax(p);
 	take_pushed(p);
 	take_launches(p);
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (context = ct_gpu_context_nth(i)); i++)
@@ -260,26 +279,23 @@ static void nap(struct poll *p)
 {
 	uint64_t now = ct_now_ns();
 	uint64_t ns = p->collect.next_ns > now ? p->collect.next_ns - now : 0;
-	uint32_t looked = LOOK;
+	uint32_t looked = CT_POLL_LOOK;
 
-	ct_futex_wait(&p->wanted, NOTHING, ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
-	atomic_compare_exchange_strong(&p->wanted, &looked, NOTHING);
+	ct_futex_wait(&ct_poll_wanted, CT_POLL_NOTHING,
+		      ns < SHORTEST_NAP_NS ? SHORTEST_NAP_NS : ns);
+	atomic_compare_exchange_strong(&ct_poll_wanted, &looked, CT_POLL_NOTHING);
 }
 
 static void *run(void *arg)
 {
 	struct poll *p = &poll;
-	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
 	/* its records go into a lane of its own; what CUDA calls in turn is not recorded */
 	memset(&ct_self, 0, sizeof(ct_self));
 	ct_self.gate = (uint32_t)(uintptr_t)arg;
 	ct_self.depth = 1;
 	p->collect.cuda = ct_cuda();
-	ct_poll_inside(ct_now_ns());
-	p->collect.cuda->exchange_capture_mode(&mode);
-	ct_poll_inside(0);
-	while (atomic_load_explicit(&p->wanted, memory_order_acquire) != FINISH) {
+	while (atomic_load_explicit(&ct_poll_wanted, memory_order_acquire) != CT_POLL_FINISH) {
 		look(p, 0);
 		nap(p);
 	}
@@ -331,14 +347,6 @@ void ct_poll_start(void)
 	atomic_store_explicit(&poll.finished, 1, memory_order_release);
 }
 
-void ct_poll_wake(void)
-{
-	uint32_t nothing = NOTHING;
-
-	if (atomic_compare_exchange_strong(&poll.wanted, &nothing, LOOK))
-		ct_futex_wake(&poll.wanted);
-}
-
 int ct_poll_finish(uint64_t timeout_ns)
 {
 	uint64_t begin = ct_now_ns();
@@ -349,8 +357,8 @@ int ct_poll_finish(uint64_t timeout_ns)
 	/* the program has waited for it once */
 	if (atomic_load_explicit(&poll.hung, memory_order_relaxed))
 		timeout_ns = 0;
-	atomic_store_explicit(&poll.wanted, FINISH, memory_order_release);
-	ct_futex_wake(&poll.wanted);
+	atomic_store_explicit(&ct_poll_wanted, CT_POLL_FINISH, memory_order_release);
+	ct_futex_wake(&ct_poll_wanted);
 	while (!atomic_load_explicit(&poll.finished, memory_order_acquire) &&
 	       now - begin < timeout_ns) {
 		ct_futex_wait(&poll.finished, 0, timeout_ns - (now - begin));

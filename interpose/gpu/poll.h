@@ -33,9 +33,6 @@ void ct_poll_start(void);
  * nobody. Any thread. */
 void ct_poll_push(struct ct_gpu_block *block);
 
-/* Look now. Costs a system call. Any thread. */
-void ct_poll_wake(void);
-
 /* A last look at everything that is on its way, then the thread's end; what is not done then stays in the open
  * table. Wait at most `timeout_ns`. 1 if it came to its end or was never started, 0 if it hangs. */
 int ct_poll_finish(uint64_t timeout_ns);

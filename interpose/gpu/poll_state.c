@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/poll_state.h"
 
+#include "interpose/threads.h"
+
 _Atomic uint32_t ct_poll_up;
+_Atomic uint32_t ct_poll_wanted;
 /* on a line of its own: callers look at it, the thread writes it at every look */
 _Atomic uint64_t ct_poll_inside_ns __attribute__((aligned(64)));
 static _Atomic uint32_t gave_up;
@@ -10,6 +13,7 @@ void ct_poll_state_init(void)
 {
 	atomic_store_explicit(&ct_poll_up, 0, memory_order_relaxed);
 	atomic_store_explicit(&gave_up, 0, memory_order_relaxed);
+	atomic_store_explicit(&ct_poll_wanted, CT_POLL_NOTHING, memory_order_relaxed);
 	ct_poll_inside(0);
 }
 
@@ -22,4 +26,12 @@ void ct_poll_give_up(void)
 int ct_poll_gave_up(void)
 {
 	return (int)atomic_load_explicit(&gave_up, memory_order_relaxed);
+}
+
+void ct_poll_wake(void)
+{
+	uint32_t nothing = CT_POLL_NOTHING;
+
+	if (atomic_compare_exchange_strong(&ct_poll_wanted, &nothing, CT_POLL_LOOK))
+		ct_futex_wake(&ct_poll_wanted);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poll_state.h — what others know of the poll thread (poll.h): whether it is up, whether it is held in the driver, and
- * whether CUDA was given up. Words that are stored and loaded alone: relaxed, nothing else hangs on them. */
+ * whether CUDA was given up; and how to wake it. Words that are stored and loaded alone: relaxed, nothing else hangs on them. */
 #ifndef CT_POLL_STATE_H
 #define CT_POLL_STATE_H
 
@@ -35,6 +35,13 @@ static inline int ct_poll_is_held(void)
 
 	return __builtin_expect(since_ns != 0, 0) && ct_now_ns() - since_ns > CT_POLL_HELD_NS;
 }
+
+/* Look now. Costs a system call. Any thread. */
+void ct_poll_wake(void);
+
+/* What the thread shall do: a futex, that it sleeps on. Its own, and of who ends it. */
+enum { CT_POLL_NOTHING, CT_POLL_LOOK, CT_POLL_FINISH };
+extern _Atomic uint32_t ct_poll_wanted CT_NEAR;
 
 /* CUDA is not used any more. Any thread. */
 void ct_poll_give_up(void);

@@ -145,10 +145,31 @@ static struct ct_gpu_context *default_context(const struct ct_cuda *cuda, int de
 	return c;
 }
 
+/* One that CUDA does not name the context of, as older drivers for a part of a GPU (a green context): not timed. */
+static void *unnamed(void)
+{
+	static _Atomic uint32_t counted;
+
+	/* once, not with each launch: nothing has failed */
+	return atomic_exchange_explicit(&counted, 1, memory_order_relaxed) ? NULL : untold();
+}
+
+static CUresult ask_context(const struct ct_cuda *cuda, CUstream handle, CUcontext *context)
+{
+	CUresult result = cuda->stream_get_ctx(handle, context);
+	CUgreenCtx green;
+
+	/* of a part of a GPU the device's primary context */
+	if (result == CUDA_ERROR_NOT_SUPPORTED && cuda->stream_get_ctx_v2)
+		result = cuda->stream_get_ctx_v2(handle, context, &green);
+	return result;
+}
+
 static struct ct_gpu_context *context_of(const struct ct_cuda *cuda, CUstream handle)
 {
 	struct ct_gpu_context *any = known_context(-1);
 	CUcontext context = NULL, current = NULL;
+	CUresult result;
 	int entered = 0;
 
 	if (cuda->ctx_get_current(&current) != CUDA_SUCCESS)
@@ -158,9 +179,12 @@ static struct ct_gpu_context *context_of(const struct ct_cuda *cuda, CUstream ha
 		entered = any ? ct_gpu_context_enter(cuda, any) : -1;
 	if (entered < 0)
 		return untold();
-	if (cuda->stream_get_ctx(handle, &context) != CUDA_SUCCESS)
-		context = NULL;
+	result = ask_context(cuda, handle, &context);
 	ct_gpu_context_leave(cuda, entered);
+	if (result == CUDA_ERROR_NOT_SUPPORTED)
+		return unnamed();
+	if (result != CUDA_SUCCESS)
+		context = NULL;
 	return context ? ct_gpu_context(cuda, context) : untold();
 }
 

@@ -23,8 +23,9 @@ struct ct_gpu_span;
 struct ct_gpu_stream;
 
 struct ct_gpu_context {
-	_Atomic(CUcontext) handle;  /* NULL: free; stored last, after `device` */
-	_Atomic uint32_t dead;	    /* poll thread: destroyed, or never usable */
+	_Atomic(CUcontext) handle;     /* NULL: free; stored last, after `device` */
+	_Atomic uint32_t dead;	       /* destroyed, or never usable: never touched again */
+	_Atomic uint32_t ending, door; /* ending.c */
 	_Atomic uint32_t has_first; /* hint.c: somebody makes, or has made, the events in `first` */
 	int32_t device;
 	struct ct_gpu_events first;  /* by the call that makes a communicator, once */

@@ -309,6 +309,11 @@ static inline __attribute__((always_inline)) void end_on_gpu(struct ct_gpu_span 
 	CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 	int entered;
 
+	/* the program has ended it meanwhile, with its events */
+	if (__builtin_expect(atomic_load_explicit(&span->events.context->dead,
+						  memory_order_relaxed) != 0,
+			     0))
+		return;
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
 	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())
 		return;

@@ -121,7 +121,7 @@ static CUresult stream_get_ctx(CUstream stream, CUcontext *context)
 	if (!current)
 		return leave(CUDA_ERROR_INVALID_CONTEXT);
 	*context = stream->context;
-	return leave(CUDA_SUCCESS);
+	return leave(driver.stream_ctx_result);
 }
 
 static CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus *status)
@@ -260,6 +260,8 @@ static CUresult exchange_capture_mode(CUstreamCaptureMode *mode)
 	CUstreamCaptureMode was = capture_mode;
 
 	fake_lock();
+	if (driver.exchange_result != CUDA_SUCCESS)
+		return leave(driver.exchange_result);
 	driver.relaxed += *mode == CU_STREAM_CAPTURE_MODE_RELAXED;
 	capture_mode = *mode;
 	*mode = was;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/hint.h"
 #include "interpose/gpu/poll.h"
 #include "tests/interpose/gpu_fixture.h"
@@ -54,6 +55,49 @@ static void while_capturing_nothing_is_recorded_on_the_stream(void **state)
 	assert_int_equal(fake_lock()->recorded, 0);
 	fake_unlock();
 	assert_no_losses();
+}
+
+static void unrelaxed_nothing_is_asked_once_the_program_captures(void **state)
+{
+	unsigned calls;
+
+	(void)state;
+	fake_lock()->exchange_result = CUDA_ERROR_UNKNOWN;
+	fake_unlock();
+	wait_for_events();
+	pass(stream);
+	WAIT_FOR(!open_entry(1));
+	atomic_store(&ct_graph_used, 1);
+	WAIT_FOR(ct_poll_gave_up());
+	calls = fake_lock()->calls;
+	fake_unlock();
+	ct_gpu_end(begin(stream));
+	usleep(50000);
+	assert_int_equal(fake_lock()->calls, calls);
+	fake_unlock();
+	atomic_store(&ct_graph_used, 0);
+	assert_int_equal(the_record(1).end_source, CT_SOURCE_EVENT);
+	assert_int_equal(the_record(2).end_source, CT_SOURCE_NONE);
+}
+
+/* As an older driver does for streams of a part of a GPU. */
+static void a_stream_of_no_context_is_untimed_and_counted_once(void **state)
+{
+	struct ct_launch launch;
+
+	(void)state;
+	wait_for_events();
+	fake_lock()->stream_ctx_result = CUDA_ERROR_NOT_SUPPORTED;
+	fake_unlock();
+	for (int i = 0; i < 3; i++)
+		ct_gpu_end(begin(stream));
+	for (uint32_t id = 1; id <= 3; id++) {
+		launch = the_record(id);
+		assert_untimed(&launch);
+	}
+	assert_int_equal(losses(CT_LOSS_CUDA_FAILED), 1);
+	assert_int_equal(fake_lock()->recorded, 0);
+	fake_unlock();
 }
 
 static void what_was_not_launched_is_recorded_at_once(void **state)
@@ -304,6 +348,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_ready_event_a_launch_is_untimed_and_counted),
 		TEST(while_capturing_nothing_is_recorded_on_the_stream),
+		TEST(unrelaxed_nothing_is_asked_once_the_program_captures),
+		TEST(a_stream_of_no_context_is_untimed_and_counted_once),
 		TEST(what_was_not_launched_is_recorded_at_once),
 		TEST(an_error_that_sticks_ends_the_use_of_cuda),
 		TEST(a_driver_that_is_gone_is_noticed_by_the_call_too),

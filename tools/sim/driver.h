@@ -12,6 +12,7 @@
 
 typedef unsigned long long CUdeviceptr;
 typedef void (*CUhostFn)(void *arg);
+typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
 
 #define CUDA_VERSION_SIMULATED 13000
 

@@ -91,6 +91,8 @@ CUresult sim_enter_context(const char *call, struct sim_context **context)
 	*context = sim_context_current();
 	if (!*context)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_CONTEXT, "no current context"));
+	if (!(*context)->is_active)
+		return sim_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
 	if ((*context)->error)
 		return sim_leave((*context)->error);
 	return CUDA_SUCCESS;

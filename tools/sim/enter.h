@@ -33,8 +33,8 @@ void sim_lock_wait(pthread_cond_t *cond); /* gives the lock up until it is signa
  * without the lock. */
 CUresult sim_misuse(CUresult result, const char *why);
 
-/* What the thread's call is about is gone: the driver of an ending process, a destroyed context. Real drivers crash or
- * return an error: with SIM_GONE=abort in the environment the process aborts, otherwise the result is handed through. */
+/* What the thread's call is about is gone: the driver of an ending process, a handle that went with
+ * its context. Real drivers crash or return an error: with SIM_GONE=abort in the environment the process aborts, otherwise the result is handed through. */
 CUresult sim_gone(CUresult result, const char *why);
 
 /* True while this thread runs a kernel or a host function, which may not call CUDA. */

@@ -15,6 +15,8 @@
 CUresult sim_event_get(CUevent handle, struct sim_event **event)
 {
 	*event = sim_handle_get(SIM_EVENT, handle);
+	if (sim_handle_is_lost(SIM_EVENT, handle))
+		return sim_gone(CUDA_ERROR_INVALID_HANDLE, "with an event of a destroyed context");
 	if (!*event)
 		return sim_misuse(CUDA_ERROR_INVALID_HANDLE, "not an event, or destroyed");
 	return (*event)->context->error;
@@ -74,10 +76,15 @@ CUresult cuEventDestroy_v2(CUevent event)
 	if (result)
 		return result;
 	sim_handle_free(event);
+	sim_event_free(e);
+	return sim_leave(CUDA_SUCCESS);
+}
+
+void sim_event_free(struct sim_event *e)
+{
 	sim_mark_drop(e->mark);
 	sim_captured_clear(&e->captured);
 	free(e);
-	return sim_leave(CUDA_SUCCESS);
 }
 
 void sim_event_set(struct sim_event *e, struct sim_mark *mark)

@@ -17,6 +17,9 @@ struct sim_event {
 /* A handle that is none: CUDA_ERROR_INVALID_HANDLE; an event of a context with an error: that. */
 CUresult sim_event_get(CUevent handle, struct sim_event **event);
 
+/* Its handle is gone. */
+void sim_event_free(struct sim_event *event);
+
 /* It is recorded as this mark, which is taken over. */
 void sim_event_set(struct sim_event *event, struct sim_mark *mark);
 

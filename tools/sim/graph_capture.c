@@ -302,6 +302,16 @@ static bool is_joined(const struct sim_capture *c)
 	return all;
 }
 
+static void leave_capture(void *handle, void *object, void *capture)
+{
+	struct sim_context *context = object;
+
+	(void)handle;
+	for (struct sim_stream *s = context->streams; s; s = s->next)
+		if (s->captured.capture == capture)
+			sim_captured_clear(&s->captured);
+}
+
 /* No stream is captured by it any more; events keep that they were. */
 static void end(struct sim_capture *c)
 {
@@ -311,13 +321,7 @@ static void end(struct sim_capture *c)
 		p = &(*p)->next;
 	*p = c->next;
 	c->graph = NULL;
-	for (int i = 0; i < sim_device_count(); i++) {
-		struct sim_context *context = sim_device_get(i)->primary;
-
-		for (struct sim_stream *s = context ? context->streams : NULL; s; s = s->next)
-			if (s->captured.capture == c)
-				sim_captured_clear(&s->captured);
-	}
+	sim_handle_each(SIM_CONTEXT, leave_capture, c);
 	drop(c);
 }
 

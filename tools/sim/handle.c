@@ -18,6 +18,7 @@ struct place {
 	uint32_t generation;
 	uint32_t next_free; /* place + 1; 0 is the last */
 	enum sim_kind kind;
+	bool lost;
 };
 
 static struct place *places;
@@ -50,19 +51,27 @@ static uint32_t new_place(void)
 	return i;
 }
 
+static void *handle_of(uint32_t i)
+{
+	return (void *)((uintptr_t)places[i].kind << KIND_SHIFT |
+			(uintptr_t)places[i].generation << GENERATION_SHIFT |
+			(uintptr_t)i << PLACE_SHIFT);
+}
+
 void *sim_handle_new(enum sim_kind kind, void *object)
 {
 	uint32_t i = new_place();
 	struct place *p = &places[i];
 
 	p->object = object;
+	p->lost = false;
 	p->kind = kind;
 	p->generation = (p->generation + 1) & LOW_20;
-	return (void *)((uintptr_t)kind << KIND_SHIFT |
-			(uintptr_t)p->generation << GENERATION_SHIFT | (uintptr_t)i << PLACE_SHIFT);
+	return handle_of(i);
 }
 
-static struct place *find(const void *handle)
+/* The place that a handle was made for, free or not. */
+static struct place *find_place(const void *handle)
 {
 	uintptr_t bits = (uintptr_t)handle;
 	uint32_t i = bits >> PLACE_SHIFT & LOW_20;
@@ -71,10 +80,17 @@ static struct place *find(const void *handle)
 	if (bits & ((1 << PLACE_SHIFT) - 1) || i >= n_places)
 		return NULL;
 	p = &places[i];
-	if (!p->object || p->generation != (bits >> GENERATION_SHIFT & LOW_20) ||
+	if (p->generation != (bits >> GENERATION_SHIFT & LOW_20) ||
 	    (uintptr_t)p->kind != bits >> KIND_SHIFT)
 		return NULL;
 	return p;
+}
+
+static struct place *find(const void *handle)
+{
+	struct place *p = find_place(handle);
+
+	return p && p->object ? p : NULL;
 }
 
 void *sim_handle_get(enum sim_kind kind, const void *handle)
@@ -96,4 +112,25 @@ void sim_handle_free(const void *handle)
 	else
 		first_free = i + 1;
 	last_free = i + 1;
+}
+
+void sim_handle_lose(const void *handle)
+{
+	find(handle)->lost = true;
+	sim_handle_free(handle);
+}
+
+bool sim_handle_is_lost(enum sim_kind kind, const void *handle)
+{
+	struct place *p = find_place(handle);
+
+	return p && p->kind == kind && !p->object && p->lost;
+}
+
+void sim_handle_each(enum sim_kind kind, void (*take)(void *handle, void *object, void *arg),
+		     void *arg)
+{
+	for (uint32_t i = 0; i < n_places; i++)
+		if (places[i].object && places[i].kind == kind)
+			take(handle_of(i), places[i].object, arg);
 }

@@ -4,7 +4,17 @@
 #ifndef CT_SIM_HANDLE_H
 #define CT_SIM_HANDLE_H
 
-enum sim_kind { SIM_CONTEXT = 1, SIM_STREAM, SIM_EVENT, SIM_GRAPH, SIM_GRAPH_EXEC, SIM_GRAPH_NODE };
+#include <stdbool.h>
+
+enum sim_kind {
+	SIM_CONTEXT = 1,
+	SIM_STREAM,
+	SIM_EVENT,
+	SIM_GRAPH,
+	SIM_GRAPH_EXEC,
+	SIM_GRAPH_NODE,
+	SIM_GREEN
+};
 
 /* A handle for the object, not 0. Freed places are used again oldest first, with another number. */
 void *sim_handle_new(enum sim_kind kind, void *object);
@@ -13,5 +23,13 @@ void *sim_handle_new(enum sim_kind kind, void *object);
 void *sim_handle_get(enum sim_kind kind, const void *handle);
 
 void sim_handle_free(const void *handle);
+
+/* Frees it, and remembers until the place is used again that it went with its context. */
+void sim_handle_lose(const void *handle);
+bool sim_handle_is_lost(enum sim_kind kind, const void *handle);
+
+/* Each object of a kind; `take` may free its handle and makes none. */
+void sim_handle_each(enum sim_kind kind, void (*take)(void *handle, void *object, void *arg),
+		     void *arg);
 
 #endif

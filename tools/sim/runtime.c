@@ -3,7 +3,8 @@
 #include "tools/sim/runtime.h"
 
 static __thread cudaError_t last;
-static __thread int chosen; /* device */
+static __thread int chosen;    /* device */
+static __thread CUcontext own; /* its primary context, as this thread made it current */
 
 static const struct {
 	cudaError_t error;
@@ -19,17 +20,34 @@ static CUresult make_current(int device)
 	CUcontext context;
 	CUresult result = cuDevicePrimaryCtxRetain(&context, device);
 
-	return result ? result : cuCtxSetCurrent(context);
+	if (!result)
+		result = cuCtxSetCurrent(context);
+	own = result ? NULL : context;
+	return result;
+}
+
+/* Was the chosen device reset since this thread made its context current? */
+static CUresult look_for_reset(int *was_reset)
+{
+	unsigned int flags;
+	int active = 0;
+	CUresult result = cuDevicePrimaryCtxGetState(chosen, &flags, &active);
+
+	*was_reset = !active;
+	return result;
 }
 
 CUresult sim_runtime_begin(void)
 {
 	CUcontext context;
+	int was_reset = 0;
 	CUresult result = cuInit(0);
 
 	if (!result)
 		result = cuCtxGetCurrent(&context);
-	if (!result && !context)
+	if (!result && context && context == own)
+		result = look_for_reset(&was_reset);
+	if (!result && (!context || was_reset))
 		result = make_current(chosen);
 	return result;
 }
@@ -103,7 +121,7 @@ cudaError_t cudaGetDevice(int *device)
 
 	if (!result)
 		result = cuCtxGetCurrent(&context);
-	if (!result && context)
+	if (!result && context && context != own)
 		return sim_runtime_end(cuCtxGetDevice(device));
 	if (!result && !device)
 		return sim_runtime_end(CUDA_ERROR_INVALID_VALUE);
@@ -126,6 +144,16 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaDeviceSynchronize(void)
 {
 	SIM_FORWARD(cuCtxSynchronize());
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+	CUdevice device;
+	CUresult result = sim_runtime_begin();
+
+	if (!result)
+		result = cuCtxGetDevice(&device);
+	return sim_runtime_end(result ? result : cuDevicePrimaryCtxReset_v2(device));
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *id, int length, int device)

@@ -16,6 +16,8 @@ CUresult sim_stream_get(CUstream handle, struct sim_context *current, struct sim
 		*stream = sim_thread_stream(current);
 	else
 		*stream = sim_handle_get(SIM_STREAM, handle);
+	if (sim_handle_is_lost(SIM_STREAM, handle))
+		return sim_gone(CUDA_ERROR_INVALID_HANDLE, "with a stream of a destroyed context");
 	if (!*stream)
 		return sim_misuse(CUDA_ERROR_INVALID_HANDLE, "not a stream, or destroyed");
 	return (*stream)->context->error;
@@ -53,6 +55,27 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int pr
 	if (priority < SIM_PRIORITY_GREATEST)
 		priority = SIM_PRIORITY_GREATEST;
 	s = sim_stream_new(c, flags, priority);
+	s->handle = sim_handle_new(SIM_STREAM, s);
+	*stream = s->handle;
+	return sim_leave(CUDA_SUCCESS);
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags,
+				int priority)
+{
+	struct sim_green *g;
+	struct sim_stream *s;
+	CUresult result = sim_enter(__func__);
+
+	(void)priority;
+	if (result)
+		return result;
+	g = sim_handle_get(SIM_GREEN, green);
+	if (!stream || !g || flags != CU_STREAM_NON_BLOCKING)
+		return sim_leave(
+			sim_misuse(CUDA_ERROR_INVALID_VALUE, "flags, NULL, or no context"));
+	s = sim_stream_new(g->context, flags, 0);
+	s->green = green;
 	s->handle = sim_handle_new(SIM_STREAM, s);
 	*stream = s->handle;
 	return sim_leave(CUDA_SUCCESS);
@@ -140,7 +163,24 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
 		return result;
 	if (!context)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL"));
+	/* no misuse: whoever asks cannot know */
+	if (s->green)
+		return sim_leave(CUDA_ERROR_NOT_SUPPORTED);
 	*context = s->context->handle;
+	return sim_leave(CUDA_SUCCESS);
+}
+
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green)
+{
+	struct sim_stream *s;
+	CUresult result = enter(__func__, stream, &s);
+
+	if (result)
+		return result;
+	if (!context || !green)
+		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL"));
+	*context = s->context->handle;
+	*green = s->green;
 	return sim_leave(CUDA_SUCCESS);
 }
 

@@ -23,7 +23,8 @@
 struct sim_work;
 
 struct sim_stream {
-	CUstream handle; /* NULL for default streams */
+	CUstream handle;  /* NULL for default streams */
+	CUgreenCtx green; /* that it was made for, or NULL */
 	struct sim_context *context;
 	unsigned int flags;
 	int priority;
