@@ -70,55 +70,6 @@ void *ct_arena_calloc(struct ct_arena *arena, size_t n, size_t size)
 	return at;
 }
 
-/* Bytes of the character that `s` begins with, 0 if it is not one that may be shown. Overlong forms, surrogates
- * and values above U+10FFFF are refused as RFC 3629 says. */
-static size_t character(const unsigned char *s, size_t len)
-{
-	uint32_t value;
-	size_t n;
-
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-	if (s[0] < 0xc2 || s[0] > 0xf4 || n > len)
-		return 0;
-	value = s[0] & (0xffu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		value = value << 6 | (s[i] & 0x3fu);
-	}
-	if ((n == 3 && value < 0x800) || (n == 4 && (value < 0x10000 || value > 0x10ffff)) ||
-	    (value >= 0xd800 && value < 0xe000))
-		return 0;
-	if (value < 0xa0 || (value >= 0x200b && value <= 0x200f) ||
-	    (value >= 0x2028 && value <= 0x202e) || (value >= 0x2060 && value <= 0x206f) ||
-	    value == 0xfeff)
-		return 0;
-	return n;
-}
-
-size_t ct_text_clean(char *dst, size_t cap, const char *src, size_t len)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < len && src[i];) {
-		size_t n = character((const unsigned char *)src + i, len - i);
-		size_t width = n ? n : 1;
-
-		if (out + width >= cap)
-			break;
-		if (n)
-			memcpy(dst + out, src + i, n);
-		else
-			dst[out] = '?';
-		out += width;
-		i += width;
-	}
-	dst[out] = '\0';
-	return out;
-}
-
 const char *ct_arena_text(struct ct_arena *arena, const char *bytes, size_t len)
 {
 	char *text;

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "trace/text.h"
+
 struct ct_arena;
 
 struct ct_arena *ct_arena_new(void); /* NULL: out of memory */
@@ -20,11 +22,5 @@ const char *ct_arena_text(struct ct_arena *arena, const char *bytes, size_t len)
 /* Formatted text. NULL: out of memory. */
 const char *ct_arena_printf(struct ct_arena *arena, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* Write the `len` bytes of `src` as printable UTF-8 into dst[cap] (cap > 0), always terminated, cut at a whole
- * character. Bytes that are no UTF-8, control characters, line separators and marks that turn the direction of
- * writing become '?': names come from foreign programs and end up in terminals and JSON. Stops at a NUL.
- * Returns the length written. */
-size_t ct_text_clean(char *dst, size_t cap, const char *src, size_t len);
 
 #endif

@@ -10,6 +10,7 @@
 #include "analyzer/render/facts_text.h"
 #include "analyzer/render/render.h"
 #include "analyzer/render/text.h"
+#include "trace/text.h"
 
 /* The budget on a terminal: 2 verdict, 3 findings of 6, 12 facts, 7 table, 4 + 5 in flight and ended, 2 next, 5 empty. */
 #define MOST_ROWS 5
@@ -392,18 +393,21 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 		       const struct ct_text_style *style)
 {
 	const char *path = style && style->path ? style->path : report->run.dir;
+	char run[1024];
 
+	if (!path || !ct_text_quote(run, sizeof(run), path))
+		strcpy(run, "RUN");
 	ct_text_empty(text);
 	if (report->verdict.code == CT_VERDICT_HANG) {
 		ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL, "next      commtrace hang %s",
-			     path ? path : "RUN");
+			     run);
 		return;
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "next      commtrace info %s; commtrace report %s -o report.html; commtrace "
 		     "merge %s "
 		     "-o run.pftrace",
-		     path ? path : "RUN", path ? path : "RUN", path ? path : "RUN");
+		     run, run, run);
 }
 
 void ct_report_text(const struct ct_report *report, const struct ct_text_style *style, FILE *out)

@@ -7,6 +7,9 @@
 
 #include "analyzer/base/units.h"
 #include "trace/ops.h"
+#include "trace/text.h"
+
+enum { CT_LINE = 4096 };
 
 struct ct_text ct_text_to(FILE *out, const struct ct_text_style *style)
 {
@@ -92,6 +95,17 @@ void ct_text_share(char *to, size_t cap, double pct, const char *about, const ch
 
 static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };
 
+/* Names and paths of foreign programs stand in lines: what is no text is shown as '?', so that nothing of it is an order to the
+ * terminal. */
+static void __attribute__((format(printf, 2, 0)))
+format(char line[CT_LINE], const char *fmt, va_list ap)
+{
+	char raw[CT_LINE];
+
+	vsnprintf(raw, sizeof(raw), fmt, ap);
+	ct_text_clean(line, CT_LINE, raw, strlen(raw));
+}
+
 /* One line of the output, behind `spaces`. */
 static void put(struct ct_text *text, enum ct_color color, unsigned spaces, const char *line,
 		size_t len)
@@ -107,11 +121,11 @@ static void put(struct ct_text *text, enum ct_color color, unsigned spaces, cons
 
 void ct_text_line(struct ct_text *text, enum ct_color color, const char *fmt, ...)
 {
-	char line[4096];
+	char line[CT_LINE];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	format(line, fmt, ap);
 	va_end(ap);
 	if (!text->whole)
 		ct_text_clip(line, 4 * CT_TEXT_COLUMNS + 8, line, CT_TEXT_COLUMNS);
@@ -133,12 +147,12 @@ static size_t fitting(const char *line, size_t columns)
 void ct_text_wrap(struct ct_text *text, enum ct_color color, unsigned hanging, const char *fmt, ...)
 {
 	unsigned indent = 0;
-	char line[4096];
+	char line[CT_LINE];
 	const char *at = line;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	format(line, fmt, ap);
 	va_end(ap);
 	do {
 		size_t n = text->whole ? strlen(at) : fitting(at, CT_TEXT_COLUMNS - indent);

@@ -279,6 +279,37 @@ static void foreign_bytes_become_printable(void **state)
 	assert_string_equal(out, "ab");
 }
 
+/* A shell reads them so in tests/cli/paths.sh. */
+static void paths_are_quoted_for_a_shell(void **state)
+{
+	static const struct {
+		const char *path, *quoted;
+	} paths[] = {
+		{ "/tmp/run-1.x", "/tmp/run-1.x" },
+		{ "", "''" },
+		{ "my run", "'my run'" },
+		{ "it's", "'it'\\''s'" },
+		{ "$(id);*~", "'$(id);*~'" },
+		{ "-rf", "./-rf" },
+		{ "- f", "'./- f'" },
+		{ "l\xc3\xa4ufe", "l\xc3\xa4ufe" },
+		{ "\033[31m'\\", "$'\\033[31m\\047\\134'" },
+		{ "\xff", "$'\\377'" },
+		{ "\xc2\x9b", "$'\\302\\233'" },
+	};
+	char out[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		assert_int_equal(ct_text_quote(out, sizeof(out), paths[i].path),
+				 strlen(paths[i].quoted));
+		assert_string_equal(out, paths[i].quoted);
+		/* all or nothing */
+		assert_int_equal(ct_text_quote(out, strlen(paths[i].quoted), paths[i].path), 0);
+		assert_string_equal(out, "");
+	}
+}
+
 static void figures_have_three_digits_and_a_unit(void **state)
 {
 	(void)state;
@@ -314,6 +345,7 @@ int main(void)
 		cmocka_unit_test(union_that_is_full_forgets_the_oldest),
 		cmocka_unit_test(timeline_tells_where_the_losses_lie),
 		cmocka_unit_test(foreign_bytes_become_printable),
+		cmocka_unit_test(paths_are_quoted_for_a_shell),
 		cmocka_unit_test(figures_have_three_digits_and_a_unit),
 	};
 

@@ -17,6 +17,7 @@
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 #include "trace/ring_dir.h"
+#include "trace/text.h"
 
 struct request {
 	struct ct_paths dirs;
@@ -72,6 +73,8 @@ static int stop_at_first(const char *dir, const char *name, enum ct_recording_ki
 
 static int report(const struct ct_gather *gather, const struct ct_paths *dirs, int made)
 {
+	char to[PATH_MAX];
+
 	if (gather->failed)
 		return CT_CODE_FAILED;
 	if (!gather->living && ct_recording_each(gather->to, stop_at_first, NULL) != 1) {
@@ -83,10 +86,11 @@ static int report(const struct ct_gather *gather, const struct ct_paths *dirs, i
 		ct_hint("rings lie on the host of their process: collect there, while it is up");
 		return CT_CODE_FAILED;
 	}
+	ct_text_clean(to, sizeof(to), gather->to, strlen(gather->to));
 	printf("%s: %" PRIu32 " files new (%.1f MB), %" PRIu32 " already there; rings: %" PRIu32
 	       " archived, %" PRIu32 " copied from living processes, %" PRIu32 " left to them\n",
-	       gather->to, gather->copied + gather->linked, (double)gather->bytes / 1e6,
-	       gather->present, gather->archived, gather->snapshots, gather->living);
+	       to, gather->copied + gather->linked, (double)gather->bytes / 1e6, gather->present,
+	       gather->archived, gather->snapshots, gather->living);
 	return ct_stdout_close();
 }
 

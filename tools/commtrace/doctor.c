@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "trace/text.h"
 
 static const struct {
 	const char *name, *what, *why, *remedy;
@@ -42,6 +45,7 @@ void ct_doctor_add(struct ct_doctor *d, enum ct_doctor_id id, enum ct_doctor_ans
 {
 	struct ct_doctor_check *grown = reallocarray(d->checks, d->n_checks + 1,
 						     sizeof(*d->checks));
+	char raw[sizeof(grown->what)];
 	va_list ap;
 
 	if (!grown) {
@@ -53,11 +57,9 @@ void ct_doctor_add(struct ct_doctor *d, enum ct_doctor_id id, enum ct_doctor_ans
 	grown->id = id;
 	grown->answer = answer;
 	va_start(ap, fmt);
-	vsnprintf(grown->what, sizeof(grown->what), fmt, ap);
+	vsnprintf(raw, sizeof(raw), fmt, ap);
 	va_end(ap);
-	for (char *c = grown->what; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
+	ct_text_clean(grown->what, sizeof(grown->what), raw, strlen(raw));
 }
 
 void ct_doctor_add_invisible(struct ct_doctor *d, enum ct_doctor_id id,

@@ -44,7 +44,7 @@ struct ct_doctor {
 	int is_python;		      /* it may load anything later */
 };
 
-/* Append; control characters in the text become '?'. */
+/* Append; what is no text in it becomes '?' (ct_text_clean). */
 void ct_doctor_add(struct ct_doctor *d, enum ct_doctor_id id, enum ct_doctor_answer answer,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
+#include "trace/text.h"
 
 /* Below it nobody sees in the picture that clocks were not one. */
 #define CLOCK_ERR_NS 1000000u
@@ -120,10 +122,13 @@ static void say_what(const struct ct_chart_view *view, const struct ct_chart_res
 static void say_done(const struct ct_chart_view *view, const char *path,
 		     const struct ct_chart_result *result, const struct ct_perfetto_size *size)
 {
+	char plain[PATH_MAX];
+
+	ct_text_clean(plain, sizeof(plain), path, strlen(path));
 	printf("merged %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64 " unfinished), %" PRIu64
 	       " arrows, %s into %s",
 	       result->ranks, result->slices, result->unfinished, result->flows,
-	       ct_text_bytes(size->bytes).s, path);
+	       ct_text_bytes(size->bytes).s, plain);
 	say_what(view, result);
 	puts("");
 }

@@ -11,6 +11,7 @@
 #include "tools/commtrace/say.h"
 #include "trace/ring_dir.h"
 #include "trace/ring_read.h"
+#include "trace/text.h"
 
 #define MS_NS 1000000ull
 #define PATIENCE_NS (2000 * MS_NS)
@@ -129,17 +130,19 @@ static void put_who(char *text, size_t size, const struct ct_remains *r)
 
 void ct_remains_say(const struct ct_remains *r, const char *shown)
 {
-	char who[160];
+	char who[160], run[1024];
 
+	if (!ct_text_quote(run, sizeof(run), shown))
+		strcpy(run, "RUN");
 	if (r->living) {
 		put_who(who, sizeof(who), r);
-		ct_say("%s still run%s: 'commtrace collect %s' when %s", who,
-		       r->living == 1 ? "s" : "", shown,
-		       r->living == 1 ? "it has ended" : "they have ended");
+		ct_say("%s still run%s: when %s, commtrace collect %s", who,
+		       r->living == 1 ? "s" : "",
+		       r->living == 1 ? "it has ended" : "they have ended", run);
 	}
 	if (r->dead) {
 		ct_warn("%" PRIu32 " ring%s of this run not brought into it%s%s", r->dead,
 			r->dead == 1 ? "" : "s", r->why_kept[0] ? ": " : "", r->why_kept);
-		ct_hint("'commtrace collect %s' brings what can be brought", shown);
+		ct_hint("what can be brought: commtrace collect %s", run);
 	}
 }

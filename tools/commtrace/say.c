@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tools/commtrace/progress.h"
+#include "trace/text.h"
 
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 
@@ -40,13 +41,10 @@ static void __attribute__((format(printf, 2, 0)))
 say(const char *front, const char *fmt, va_list ap)
 {
 	const char *on = "", *off = "";
-	char text[2048];
+	char raw[2048], text[2048];
 
-	vsnprintf(text, sizeof(text), fmt, ap);
-	for (char *c = text; *c; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	}
+	vsnprintf(raw, sizeof(raw), fmt, ap);
+	ct_text_clean(text, sizeof(text), raw, strlen(raw));
 	ct_progress_clear();
 	if (ct_color_wanted(stderr)) {
 		on = "\033[1m";

@@ -13,6 +13,7 @@
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "trace/ring_dir.h"
+#include "trace/text.h"
 
 /* Did this machine run rank 0, or processes of unknown rank? */
 static int is_ours_to_say(const struct ct_run *run)
@@ -116,7 +117,7 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 	const struct ct_paths paths = { .path = &path, .n = 1 };
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
-	char what[512];
+	char what[512], shown[1024];
 	int hangs;
 
 	if (!ct_recording_of_another(dir->path, ring_dirs, NULL, what)) {
@@ -143,7 +144,8 @@ void ct_verdict(const struct ct_record_dir *dir, const char *const *ring_dirs, c
 		say_end(report);
 		hangs = report->verdict.code == CT_VERDICT_HANG ||
 			(report->n_ended && say_hang(report));
-		ct_say("next: commtrace %s %s", hangs ? "hang" : "report", dir->shown);
+		if (ct_text_quote(shown, sizeof(shown), dir->shown))
+			ct_say("next: commtrace %s %s", hangs ? "hang" : "report", shown);
 	}
 	ct_report_free(report);
 	ct_run_close(run);
