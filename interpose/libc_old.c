@@ -61,6 +61,8 @@ void *ct_libc_dlsym(void)
 FORWARD(int, pthread_create,
 	(pthread_t * thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg),
 	(thread, attr, body, arg), ENOSYS)
+FORWARD(int, pthread_attr_setstacksize, (pthread_attr_t * attr, size_t bytes), (attr, bytes),
+	ENOSYS)
 FORWARD(int, pthread_join, (pthread_t thread, void **value), (thread, value), ENOSYS)
 FORWARD(int, pthread_detach, (pthread_t thread), (thread), ENOSYS)
 FORWARD(int, pthread_key_create, (pthread_key_t * key, void (*end)(void *)), (key, end), ENOSYS)

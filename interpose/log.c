@@ -37,6 +37,14 @@ int ct_log_open(const char *path)
 	return 0;
 }
 
+void ct_log_close(void)
+{
+	int fd = atomic_exchange(&log_fd, -1);
+
+	if (fd >= 0)
+		close(fd);
+}
+
 void ct_log(const char *fmt, ...)
 {
 	int fd = atomic_load_explicit(&log_fd, memory_order_relaxed);

@@ -10,6 +10,9 @@
 /* Open the file named by COMMTRACE_LOG_FILE (a %p becomes the pid); "" is none. 0, or -1 if it cannot be opened. */
 int ct_log_open(const char *path);
 
+/* For good. */
+void ct_log_close(void);
+
 void ct_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

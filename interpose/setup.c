@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/setup.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "interpose/beat.h"
+#include "interpose/dlsym_real.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
 #include "interpose/environ/unseen.h"
@@ -38,6 +41,7 @@
 #include "interpose/stacks/stacks.h"
 #include "interpose/start_line.h"
 #include "interpose/writer.h"
+#include "trace/limits.h"
 #include "trace/ring_dir.h"
 
 /* They outlive the start: the write thread borrows them. */
@@ -154,10 +158,43 @@ static const struct ct_unseen_wrappers wrappers = {
 	.gloo_unheard = ct_gloo_unheard,
 };
 
+/* Nothing is mapped, opened or started. */
+static int refuse(const char *const *ring_dirs, int has_stderr, const char *why)
+{
+	struct ct_process *process = &ct_recorder.process;
+
+	ct_log("not recording: %s", why);
+	ct_log_close();
+	ct_identity_read(process, &settings, environ);
+	if (has_stderr && !settings.QUIET && ct_start_line_is_mine(process, ring_dirs))
+		ct_start_line_refuse(why);
+	return -1;
+}
+
+/* ThreadSanitizer's runtime sees what the library copies and not what orders it: it would report our threads, and change the exit
+ * status. Our own tests are built with it as a whole. */
+static int is_race_checked(void)
+{
+#ifdef CT_SANITIZED
+	return 0;
+#else
+	return ct_dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
+#endif
+}
+
+static int is_unwelcome(char *why, size_t size)
+{
+	if (ct_limits_are_tight(why, size))
+		return 1;
+	snprintf(why, size, "the program is built with ThreadSanitizer");
+	return is_race_checked();
+}
+
 static int set_up(uint32_t nth)
 {
 	struct ct_process *process = &ct_recorder.process;
 	struct ct_writer_options options = { .settings = &settings, .notes = &notes };
+	char why[160];
 	/* Asked before anything is opened: where it is closed, number 2 soon is some file of ours or the program's. */
 	int has_stderr = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 
@@ -165,6 +202,9 @@ static int set_up(uint32_t nth)
 	if (!is_listed("gloo") && !is_listed("nccl") && !is_listed("mpi"))
 		return -1;
 	memset(&ct_recorder, 0, sizeof(ct_recorder));
+	ct_ring_dirs(settings.RING_DIR, tmpdir, options.ring_dirs);
+	if (is_unwelcome(why, sizeof(why)))
+		return refuse(options.ring_dirs, has_stderr, why);
 	ct_identity_read(process, &settings, environ);
 	ct_environ_read(environ);
 	ct_unseen_use(&wrappers);
@@ -179,7 +219,6 @@ static int set_up(uint32_t nth)
 	process->nth = nth;
 	process->start_ns = clock_ns(CLOCK_MONOTONIC);
 	process->start_unix_ns = clock_ns(CLOCK_REALTIME);
-	ct_ring_dirs(settings.RING_DIR, tmpdir, options.ring_dirs);
 	options.dirfd = ct_run_dir_open(settings.DIR, tmpdir, process, &notes);
 	if (make_memory(options.ring_dirs) != 0)
 		return -1;

@@ -3,12 +3,14 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "trace/ring.h"
+#include "trace/text.h"
 
 int ct_start_line_is_mine(const struct ct_process *process, const char *const *dirs)
 {
@@ -51,36 +53,51 @@ static void write_quietly(const char *line, size_t len)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static size_t add(char *line, size_t size, size_t len, const char *text)
+/* Append to what is there; what does not fit is cut. Returns the new length. */
+static size_t __attribute__((format(printf, 4, 5)))
+add(char *line, size_t size, size_t len, const char *fmt, ...)
 {
-	size_t more = strlen(text);
+	va_list ap;
 
-	if (len + more + 1 > size)
-		more = size - len - 1;
-	memcpy(line + len, text, more);
-	return len + more;
+	va_start(ap, fmt);
+	vsnprintf(line + len, size - len, fmt, ap);
+	va_end(ap);
+	return len + strlen(line + len);
+}
+
+/* Paths and values of settings are somebody else's bytes. */
+static void write_line(const char *text)
+{
+	char line[2048 + 1];
+	size_t len = ct_text_clean(line, sizeof(line) - 1, text, strlen(text));
+
+	line[len++] = '\n';
+	write_quietly(line, len);
+}
+
+void ct_start_line_refuse(const char *why)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "commtrace: not recording: %s", why);
+	write_line(line);
 }
 
 void ct_start_line_write(const struct ct_process *process, const struct ct_notes *notes)
 {
-	char line[2048];
+	char line[2048], run[1024];
 	size_t len = 0;
 
-	if (process->run_dir[0]) {
-		len = add(line, sizeof(line), len, "commtrace: recording to ");
-		len = add(line, sizeof(line), len, process->run_dir);
-		len = add(line, sizeof(line), len, "; then: commtrace report ");
-		len = add(line, sizeof(line), len, process->run_dir);
-	} else {
+	line[0] = '\0';
+	if (!process->run_dir[0])
 		len = add(line, sizeof(line), len, "commtrace: recording to memory only");
-	}
-	for (unsigned i = 0; i < notes->n; i++) {
-		len = add(line, sizeof(line), len, "; warning: ");
-		len = add(line, sizeof(line), len, notes->text[i]);
-	}
-	for (size_t i = 0; i < len; i++)
-		if (line[i] == '\n' || line[i] == '\r')
-			line[i] = ' ';
-	line[len++] = '\n';
-	write_quietly(line, len);
+	else if (ct_text_quote(run, sizeof(run), process->run_dir))
+		len = add(line, sizeof(line), len,
+			  "commtrace: recording to %s; then: commtrace report %s", process->run_dir,
+			  run);
+	else
+		len = add(line, sizeof(line), len, "commtrace: recording to %s", process->run_dir);
+	for (unsigned i = 0; i < notes->n; i++)
+		len = add(line, sizeof(line), len, "; warning: %s", notes->text[i]);
+	write_line(line);
 }

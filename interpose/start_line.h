@@ -10,6 +10,9 @@
  * `dirs`: where rings lie. */
 int ct_start_line_is_mine(const struct ct_process *process, const char *const *dirs);
 
+/* Instead of it: nothing is recorded, and why. */
+void ct_start_line_refuse(const char *why);
+
 /* Write it with one write(2). A closed or full stderr costs the line, nothing else. */
 void ct_start_line_write(const struct ct_process *process, const struct ct_notes *notes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/threads.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,10 +11,14 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000u
+/* The default is what ulimit -s says, of which none of ours needs a tenth (the deepest reads stacks of Python, and a CUDA driver
+ * is called by one). */
+#define STACK_BYTES (1u << 20)
 
 int ct_thread_start(void *(*body)(void *), void *arg)
 {
 	sigset_t all, before;
+	pthread_attr_t attr;
 	pthread_t thread;
 	int why;
 
@@ -21,7 +26,15 @@ int ct_thread_start(void *(*body)(void *), void *arg)
 	sigfillset(&all);
 	if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
 		return -1;
-	why = pthread_create(&thread, NULL, body, arg);
+	why = pthread_attr_init(&attr);
+	if (why == 0) {
+		pthread_attr_setstacksize(&attr, STACK_BYTES);
+		why = pthread_create(&thread, &attr, body, arg);
+		pthread_attr_destroy(&attr);
+	}
+	/* thread-local variables of the program lie on the stack, too, and may be larger than it */
+	if (why == EINVAL)
+		why = pthread_create(&thread, NULL, body, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (why != 0)
 		return -1;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,7 +35,7 @@ struct writer {
 	struct ct_output output;
 	struct ct_drain drain;
 	struct ct_block block;
-	ino_t ring_ino;
+	int ring_is_gone;    /* its file was removed by somebody */
 	uint64_t flush_ns;   /* longest time between flushes, with this rank's jitter */
 	uint64_t flushed_at; /* when the last flush was over ... */
 	uint64_t claims;     /* ... and the chunks claimed until then */
@@ -195,13 +194,9 @@ static int write_state(struct writer *w, enum ct_block_type type, uint64_t now)
 /* Somebody cleaned up /dev/shm: what is not in a segment when the process is killed is gone, so flush often. */
 static void look_for_ring(struct writer *w)
 {
-	struct stat st;
-
-	if (w->ring->fd < 0 || !w->ring_ino)
+	if (w->ring_is_gone || !w->ring->path[0] || !ct_ring_is_removed(w->ring))
 		return;
-	if (fstat(w->ring->fd, &st) != 0 || st.st_ino != w->ring_ino || st.st_nlink > 0)
-		return;
-	w->ring_ino = 0;
+	w->ring_is_gone = 1;
 	w->flush_ns = w->flush_ns < SECOND_NS ? w->flush_ns : SECOND_NS;
 	ct_ring_lose(w->ring, CT_LOSS_RING_UNLINKED, 1);
 	ct_notes_add(&w->output.state.notes,
@@ -355,7 +350,6 @@ int ct_writer_start(const struct ct_writer_options *options)
 {
 	struct writer *w = &writer;
 	uint64_t spread = ct_hash_mix(ct_recorder.process.start_ns, ct_recorder.process.pid) % 401;
-	struct stat st;
 
 	memset(w, 0, sizeof(*w));
 	running = 0;
@@ -363,8 +357,6 @@ int ct_writer_start(const struct ct_writer_options *options)
 	atomic_store(&finished, 0);
 	w->options = *options;
 	w->ring = &ct_recorder.ring;
-	if (w->ring->fd >= 0 && fstat(w->ring->fd, &st) == 0)
-		w->ring_ino = st.st_ino;
 	/* 80 to 120 %, so that a thousand ranks do not write in the same moment */
 	w->flush_ns = (uint64_t)options->settings->FLUSH / 1000 * (800 + spread);
 	w->flushed_at = w->status_at = ct_now_ns();

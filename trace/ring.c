@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -135,12 +136,26 @@ static int allocate(int fd, size_t bytes)
 	return why;
 }
 
+/* The lock that says that the owner lives: it belongs to the open file, which the mapping keeps, so that no descriptor has to
+ * stay: -1. Before Linux 3.15 it belongs to the process and its descriptor. */
+static int lock(int fd)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_OFD_SETLK, &whole) != 0) {
+		fcntl(fd, F_SETLK, &whole); /* without it other pid namespaces rely on the beat */
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
 /* Try one directory; 0 and *map on success. */
 static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_t bytes, void **map,
 		  uint32_t *kind)
 {
-	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct statvfs room;
+	struct stat st;
 	struct statfs fs;
 	int fd = ct_fd_clear_of_stdio(create_file(dir, name, ring->path));
 
@@ -155,9 +170,12 @@ static int map_in(struct ct_ring *ring, const char *dir, const char *name, size_
 	*map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (*map == MAP_FAILED)
 		goto out_unlink;
-	fcntl(fd, F_SETLK, &whole); /* without it other pid namespaces rely on the beat alone */
+	if (fstat(fd, &st) == 0) {
+		ring->dev = st.st_dev;
+		ring->ino = st.st_ino;
+	}
 	lay_out(*map, bytes);
-	ring->fd = fd;
+	ring->fd = lock(fd);
 	*kind = fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC ? CT_RING_SHARED
 								     : CT_RING_DISK;
 	return 0;
@@ -214,6 +232,23 @@ int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char 
 	atomic_store_explicit(&h->beat_ns, process->start_ns, memory_order_relaxed);
 	atomic_store_explicit(&h->state, CT_RING_LIVE, memory_order_release);
 	return CT_OK;
+}
+
+int ct_ring_is_removed(const struct ct_ring *ring)
+{
+	char dir[sizeof(ring->path)];
+	struct stat st;
+	char *slash;
+
+	if (stat(ring->path, &st) == 0)
+		return st.st_dev == ring->dev && st.st_ino != ring->ino;
+	if (errno != ENOENT)
+		return 0;
+	memcpy(dir, ring->path, sizeof(dir));
+	slash = strrchr(dir, '/');
+	if (slash)
+		*slash = '\0';
+	return stat(dir, &st) == 0 && st.st_dev == ring->dev;
 }
 
 void ct_ring_close(struct ct_ring *ring, int unlink_file)

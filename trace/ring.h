@@ -15,6 +15,7 @@
 #define CT_RING_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "trace/format.h"
 #include "trace/record.h"
@@ -30,7 +31,9 @@ struct ct_ring {
 	char *stacks;			 /* ring_stacks.h */
 	char *strings;
 	struct ct_chunk *chunks; /* chunk i is at (char *)chunks + i * CT_CHUNK_BYTES */
-	int fd;		/* -1 for private memory; carries the lock that says the owner lives */
+	int fd; /* -1 unless the lock that says the owner lives is the descriptor's (Linux before 3.15) */
+	dev_t dev; /* the file; 0 for private memory */
+	ino_t ino;
 	char path[256]; /* "" for private memory */
 	/* of the owner's: entries that are taken, and where the next free one may be */
 	_Atomic uint32_t comms_taken, comms_hint, traffic_taken;
@@ -55,6 +58,9 @@ void ct_ring_name(char *name, uint32_t pidns, uint32_t pid);
  * of the same name must have been moved away before. CT_NOMEM if not even private memory is there. */
 int ct_ring_create(struct ct_ring *ring, struct ct_process *process, const char *const *dirs,
 		   size_t bytes, struct ct_err *err);
+
+/* Was the file removed? Not known, and 0, where its directory is not what it was (after chroot). */
+int ct_ring_is_removed(const struct ct_ring *ring);
 
 /* Unmap and close; the file is removed if `unlink_file`. */
 void ct_ring_close(struct ct_ring *ring, int unlink_file);

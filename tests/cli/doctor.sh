@@ -38,6 +38,18 @@ ask RING_DIR COMMTRACE_RING_DIR=/dev/null TMPDIR= | sed -E 's/[0-9]+ MB left.*/N
 	ulimit -f 1000
 	ask 'OPEN_FILES|FILE_SIZE' COMMTRACE_RING_MB=2
 )
+(
+	ulimit -u 100
+	ulimit -d 50000
+	ask 'PROCESSES|MEMORY' | sed -E 's/[0-9]+ MB of data/N MB of data/'
+)
+echo "= sanitizers"
+echo 'int main(void) { return 0; }' | compiled asan -fsanitize=address
+ask SANITIZER -- ./asan
+ask SANITIZER LD_PRELOAD="$build/lib/libcommtrace.so" -- ./asan
+ask SANITIZER LD_PRELOAD="$build/lib/libcommtrace.so" ASAN_OPTIONS=verify_asan_link_order=0 -- ./asan
+echo 'int main(void) { return 0; }' | compiled tsan -fsanitize=thread
+ask SANITIZER -- ./tsan
 echo "= usage"
 ask none --run
 ask none --format=xml

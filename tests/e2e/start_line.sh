@@ -75,6 +75,13 @@ notes both COMMTRACE_FLUSCH
 job stranger COMMTRACER=1 XCOMMTRACE_DIR=1
 says stranger "$(line "$(run_of stranger)")"
 
+# A path is no order to the terminal, and the command can be pasted.
+job $'red\e[31m\a it\'s'
+! grep -q $'[\e\a]' "$d/err.0" || fail "control characters reach the terminal: $(cat -v "$d/err.0")"
+said=$(sed -n 's/.*; then: //p' "$d/err.0")
+eval "set -- $said"
+[ "$#,$1,$2,$3" = "3,commtrace,report,$d/run" ] || fail "the command is read as something else: $said"
+
 # A tail that does not fit makes no second line.
 long_name=COMMTRACE_$(printf 'X%.0s' {1..3000})
 job long "$long_name=1"

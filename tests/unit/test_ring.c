@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ring: what a thread published is there for everyone, once, whole, whatever happens to the thread. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -339,6 +340,55 @@ static void strings_comms_and_open_launches_fill_up_with_a_count(void **state)
 	ct_ring_close(&ring, 1);
 }
 
+/* Asked as another process, as the readers of a ring do. */
+static int is_locked(const char *path)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open(path, O_RDWR), locked;
+
+	assert_true(fd >= 0 && fcntl(fd, F_GETLK, &whole) == 0);
+	locked = whole.l_type != F_UNLCK;
+	close(fd);
+	return locked;
+}
+
+static void the_lock_needs_no_descriptor(void **state)
+{
+	int first_unused = open("/", O_RDONLY), after;
+	struct ct_ring ring;
+	char path[256];
+
+	(void)state;
+	close(first_unused);
+	open_ring(&ring, CT_RING_MIN_BYTES);
+	after = open("/", O_RDONLY);
+	close(after);
+	assert_int_equal(after, first_unused);
+	strcpy(path, ring.path);
+	assert_true(is_locked(path));
+	assert_false(ct_ring_is_removed(&ring));
+	ct_ring_close(&ring, 0);
+	assert_false(is_locked(path));
+	unlink(path);
+}
+
+static void a_removed_file_is_seen_by_its_name(void **state)
+{
+	struct ct_ring ring;
+
+	(void)state;
+	open_ring(&ring, CT_RING_MIN_BYTES);
+	unlink(ring.path);
+	assert_true(ct_ring_is_removed(&ring));
+	close(open(ring.path, O_WRONLY | O_CREAT, 0600));
+	assert_true(ct_ring_is_removed(&ring)); /* another's */
+	unlink(ring.path);
+	/* after chroot() nothing of it is there */
+	memcpy(ring.path, "/proc/self/no-such/x", sizeof("/proc/self/no-such/x"));
+	assert_false(ct_ring_is_removed(&ring));
+	ct_ring_close(&ring, 0);
+}
+
 #define RING_TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
 
 int main(void)
@@ -350,6 +400,8 @@ int main(void)
 		RING_TEST(undone_drains_are_taken_again),
 		RING_TEST(concurrent_writers_and_readers_agree),
 		RING_TEST(the_file_is_private_whole_and_not_inherited),
+		RING_TEST(the_lock_needs_no_descriptor),
+		RING_TEST(a_removed_file_is_seen_by_its_name),
 		RING_TEST(a_ring_of_the_same_name_is_moved_aside),
 		RING_TEST(without_a_directory_the_ring_is_private_memory),
 		RING_TEST(strings_comms_and_open_launches_fill_up_with_a_count),

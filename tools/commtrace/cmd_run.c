@@ -17,6 +17,7 @@
 #include "tools/commtrace/run_env.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/verdict.h"
+#include "trace/limits.h"
 #include "trace/run_id.h"
 
 struct request {
@@ -82,9 +83,20 @@ static void report(const struct request *request, const struct ct_record_dir *di
 	ct_remains_say(&remains, dir->shown);
 }
 
+/* The program alone, in place of this process: a limit that is tight for the library is for a parent, too. */
+static int run_alone(struct request *request, const char *why)
+{
+	const char *quiet = ct_run_env_get(&request->env, "QUIET");
+
+	if (!quiet || strcmp(quiet, "1") != 0)
+		ct_say("not recording: %s", why);
+	execvp(request->program[0], request->program);
+	return cannot_execute(request->program[0], errno);
+}
+
 static int run(struct request *request)
 {
-	char library[PATH_MAX], job[128];
+	char library[PATH_MAX], job[128], why[160];
 	const char *ring_dirs[4];
 	int job_known = ct_run_env_job(&request->env, job, sizeof(job)), code = CT_CODE_RUN_FAILED;
 	struct ct_record_dir dir = { 0 };
@@ -93,6 +105,8 @@ static int run(struct request *request)
 				  .arg = &request->env,
 				  .ring_dirs = ring_dirs };
 
+	if (ct_limits_are_tight(why, sizeof(why)))
+		return run_alone(request, why);
 	if (ct_preload_path(library) < 0)
 		return code;
 	request->env.preload = library;

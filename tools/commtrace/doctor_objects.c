@@ -159,6 +159,34 @@ static void look_at_gloo(struct ct_doctor *d, const struct ct_elf *file, const c
 		ct_doctor_backends_copy(CT_DOCTOR_GLOO, path);
 }
 
+/* A runtime of AddressSanitizer that is a library ends its program where another one was loaded before it. */
+static void look_at_sanitizers(struct ct_doctor *d, const struct ct_elf *file, const char *path)
+{
+	const char *options = getenv("ASAN_OPTIONS"), *preload = getenv("LD_PRELOAD");
+	int is_allowed = options && strstr(options, "verify_asan_link_order=0");
+	int is_first = preload && strcspn(preload, ": ") > 0 &&
+		       memmem(preload, strcspn(preload, ": "), "asan", 4);
+
+	if (ct_elf_has(file, "__tsan_init") != CT_ELF_HAS_NOT)
+		ct_doctor_add(d, CT_DOCTOR_SANITIZER, CT_DOCTOR_NOTHING,
+			      "%s is built with ThreadSanitizer, which would report the library's "
+			      "own threads",
+			      path);
+	if (ct_elf_has(file, "__asan_init") != CT_ELF_IMPORTS)
+		return;
+	if (d->is_preloaded && !is_allowed && !is_first)
+		ct_doctor_add(d, CT_DOCTOR_SANITIZER, CT_DOCTOR_NOTHING,
+			      "%s is built with AddressSanitizer, which ends it because LD_PRELOAD "
+			      "comes before its runtime",
+			      path);
+	else
+		ct_doctor_add(d, CT_DOCTOR_SANITIZER, CT_DOCTOR_FINE,
+			      "%s is built with AddressSanitizer, which %s", path,
+			      d->is_preloaded ? "lets LD_PRELOAD be"
+					      : "lets the library be, as commtrace run sets "
+						"ASAN_OPTIONS=verify_asan_link_order=0");
+}
+
 int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role role)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *why;
@@ -178,6 +206,8 @@ int ct_doctor_object(struct ct_doctor *d, const char *path, enum ct_doctor_role 
 		look_at_definition(d, &file, path, is_program);
 	if (role != CT_DOCTOR_PRELOADED)
 		look_at_gloo(d, &file, path, is_program);
+	if (is_program)
+		look_at_sanitizers(d, &file, path);
 	misses = role != CT_DOCTOR_PRELOADED && ct_doctor_backends_look(&file, path);
 	for (size_t i = 0; i < N(marks); i++) {
 		if ((int)marks[i].id == told || is_excepted(marks[i].id, name) ||

@@ -14,6 +14,7 @@
 
 #include "tools/commtrace/doctor.h"
 #include "tools/commtrace/nearest.h"
+#include "trace/limits.h"
 #include "trace/ring_dir.h"
 
 #define PREFIX "COMMTRACE_"
@@ -321,6 +322,28 @@ static void look_at_user_namespace(struct ct_doctor *d)
 		fclose(map);
 }
 
+/* As the library would judge them in a process that has them from here. Whether there are any. */
+static int look_at_tight_limits(struct ct_doctor *d)
+{
+	static const enum ct_doctor_id ids[CT_LIMITS] = {
+		[CT_LIMIT_ADDRESS_SPACE] = CT_DOCTOR_MEMORY,
+		[CT_LIMIT_DATA] = CT_DOCTOR_MEMORY,
+		[CT_LIMIT_FILES] = CT_DOCTOR_OPEN_FILES,
+		[CT_LIMIT_THREADS] = CT_DOCTOR_PROCESSES,
+	};
+	char why[160];
+	int found = 0;
+
+	for (enum ct_limit limit = 0; limit < CT_LIMITS; limit++) {
+		if (!ct_limit_is_tight(limit, why, sizeof(why)))
+			continue;
+		ct_doctor_add(d, ids[limit], CT_DOCTOR_NOTHING,
+			      "the limit may be all that the program has: %s", why);
+		found = 1;
+	}
+	return found;
+}
+
 void ct_doctor_limits(struct ct_doctor *d)
 {
 	struct rlimit limit;
@@ -333,10 +356,7 @@ void ct_doctor_limits(struct ct_doctor *d)
 			      "and a segment 64 MB",
 			      (unsigned long long)limit.rlim_cur,
 			      (unsigned long long)ring_bytes(d));
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 64)
-		ct_doctor_add(d, CT_DOCTOR_OPEN_FILES, CT_DOCTOR_PART,
-			      "a process may have %llu files open (RLIMIT_NOFILE)",
-			      (unsigned long long)limit.rlim_cur);
-	look_at_processes(d);
+	if (!look_at_tight_limits(d))
+		look_at_processes(d);
 	look_at_user_namespace(d);
 }

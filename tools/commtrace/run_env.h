@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_env.h — the environment that `commtrace run` gives its program, and nobody else: LD_PRELOAD, the
- * COMMTRACE_* settings of the command line, and what has NCCL and NVTX ask the library. */
+ * COMMTRACE_* settings of the command line, what has NCCL and NVTX ask the library, and what has AddressSanitizer bear it. */
 #ifndef CT_RUN_ENV_H
 #define CT_RUN_ENV_H
 
