@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/mix.h"
+
 #define CT_HASH_START 0xcbf29ce484222325ull
 
 /* FNV-1a, continued from `hash`. */
@@ -22,11 +24,7 @@ static inline uint64_t ct_hash_bytes(uint64_t hash, const void *data, size_t len
 /* Spread and join: the finalizer of SplitMix64 over both. */
 static inline uint64_t ct_hash_mix(uint64_t hash, uint64_t value)
 {
-	uint64_t x = hash ^ (value + 0x9e3779b97f4a7c15ull);
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
+	return ct_mix(hash ^ (value + 0x9e3779b97f4a7c15ull));
 }
 
 #endif

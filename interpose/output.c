@@ -194,6 +194,7 @@ int ct_output_block(struct ct_output *o, struct ct_block *block)
 		status = append(o, block, &err);
 	if (status != CT_OK)
 		return failed(o, status, &err);
+	ct_state_written(&o->state, block);
 	if (o->failing)
 		ct_log("segments can be written again");
 	o->failing = 0;

@@ -36,6 +36,7 @@ void ct_state_fini(struct ct_state *s)
 	free(s->comms_seen);
 	free(s->comms_pass);
 	free(s->traffic_seen);
+	ct_order_totals_fini(&s->order);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -182,6 +183,7 @@ void ct_state_drained(struct ct_state *s)
 		s->comms_pass[i] = 0;
 		s->comms_seen[i] = 0;
 		s->comms_freed++;
+		ct_order_totals_drop(&s->order, (uint32_t)load(&s->ring->comms[i].id));
 		free_traffic(s, (uint32_t)load(&s->ring->comms[i].id));
 		ct_ring_comm_free(s->ring, i);
 	}
@@ -261,8 +263,10 @@ static int add_comm_status(struct ct_state *s, struct ct_block *block)
 			.last_enter_ns = load(&c->last_enter),
 		};
 
-		if (id && id <= UINT32_MAX && !load(&c->ended_ns))
-			TRY(ct_block_add_rare(block, CT_KIND_COMM_STATUS, &rec, sizeof(rec)));
+		if (!id || id > UINT32_MAX || load(&c->ended_ns))
+			continue;
+		ct_order_totals_tell(&s->order, &rec);
+		TRY(ct_block_add_rare(block, CT_KIND_COMM_STATUS, &rec, sizeof(rec)));
 	}
 	return CT_OK;
 }
@@ -330,6 +334,20 @@ int ct_state_status(struct ct_state *s, struct ct_block *block, uint64_t old_ns)
 	if (!s->cost.write_cpu_ns)
 		return CT_OK;
 	return ct_block_add_rare(block, CT_KIND_COST, &s->cost, sizeof(s->cost));
+}
+
+/* The text of a string that a record names: it was stored before the record. */
+static const char *text_of(void *ring, uint32_t id)
+{
+	const struct ct_ring *r = ring;
+
+	return id && id < r->header->strings_bytes / 4 ? r->strings + (uint64_t)(id - 1) * 4 + 4
+						       : NULL;
+}
+
+void ct_state_written(struct ct_state *s, const struct ct_block *block)
+{
+	ct_order_totals_add(&s->order, block, text_of, s->ring);
 }
 
 int ct_state_checkpoint(struct ct_state *s, struct ct_block *block)

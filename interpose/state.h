@@ -11,6 +11,7 @@
 #include "interpose/environ/environ.h"
 #include "interpose/notes.h"
 #include "trace/block.h"
+#include "trace/order_totals.h"
 #include "trace/ring.h"
 
 struct ct_state {
@@ -27,8 +28,9 @@ struct ct_state {
 	uint64_t losses[CT_LOSS_MAX];
 	struct ct_environ_seen environ;
 	struct ct_counters_seen counters;
-	uint32_t stacks;	 /* the look at threads that is in a segment */
-	struct ct_cost_rec cost; /* kept by the caller */
+	struct ct_order_totals order; /* of what is in segments */
+	uint32_t stacks;	      /* the look at threads that is in a segment */
+	struct ct_cost_rec cost;      /* kept by the caller */
 };
 
 int ct_state_init(struct ct_state *state, struct ct_ring *ring, const struct ct_notes *notes);
@@ -39,6 +41,9 @@ int ct_state_new(struct ct_state *state, struct ct_block *block);
 
 /* Signs of life: status, open ops and launches, losses, clocks, cost. `old_ns`: open ops entered before it. */
 int ct_state_status(struct ct_state *state, struct ct_block *block, uint64_t old_ns);
+
+/* The block is in a segment: what it holds counts as called. */
+void ct_state_written(struct ct_state *state, const struct ct_block *block);
 
 /* Everything: the first block of a segment. */
 int ct_state_checkpoint(struct ct_state *state, struct ct_block *block);

@@ -49,6 +49,9 @@ struct ct_comm_status_rec {
 	uint32_t last_op;
 	uint64_t next_seq;
 	uint64_t last_enter_ns;
+	uint64_t called;     /* collectives of it in the blocks before this one, + 1; 0 not known */
+	uint64_t order_end;  /* the highest of their numbers + 1 */
+	uint64_t order_hash; /* of what they are, in which order: op_hash.h */
 };
 
 /* Running total of what one member and this one had moved between them inside of recorded operations: sent by this

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/mix.h"
+
 struct ct_table {
 	struct ct_table_slot {
 		uint64_t key;
@@ -19,14 +21,6 @@ struct ct_table {
 			  visited in order; set before the first put */
 	unsigned shift; /* leaves as many of a product's highest bits as there are slots */
 };
-
-/* Spread the bits of a key (splitmix64's finaliser, Stafford variant 13). */
-static inline uint64_t ct_mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
 
 /* Of a text: FNV-1a, its bits spread. */
 static inline uint64_t ct_hash_text(const char *text)

@@ -5,7 +5,7 @@
 
 #include "analyzer/hang/channels.h"
 #include "analyzer/hang/gather.h"
-#include "analyzer/model/call_name.h"
+#include "trace/call_name.h"
 #include "analyzer/order/order.h"
 #include "trace/ops.h"
 

@@ -9,7 +9,7 @@ int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, 
 		sums->shift = CT_HANG_SUM_SHIFT;
 		sums->most = sums->most ? sums->most : CT_HANG_SUM_BLOCKS;
 	}
-	return ct_order_blocks_add(sums, seq, what, ct_order_hash_at(seq, site));
+	return ct_order_blocks_add(sums, seq, what, ct_op_hash_at(seq, site));
 }
 
 void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/grow.h"
-#include "trace/ops.h"
+#include "trace/op_hash.h"
 #include "trace/status.h"
 
 void ct_orders_init(struct ct_orders *orders, int with_hash)
@@ -55,39 +55,27 @@ const struct ct_order *ct_orders_find(const struct ct_orders *orders, const stru
 
 /* ---- hashes ---- */
 
-/* What has to be equal, by operation. A table, as each operation of a run comes by here. */
-enum { SIZE = 1, REDOP = 2, ROOT = 4, NOTHING = 8 };
-static const uint8_t has_equal[256] = {
-	[CT_OP_AllReduce] = SIZE | REDOP,
-	[CT_OP_Reduce] = SIZE | REDOP | ROOT,
-	[CT_OP_ReduceScatter] = SIZE | REDOP,
-	[CT_OP_Broadcast] = SIZE | ROOT,
-	[CT_OP_AllGather] = SIZE,
-	[CT_OP_Gather] = ROOT,
-	[CT_OP_Scatter] = ROOT,
-	[CT_OP_GraphLaunch] = NOTHING,
-};
-
 uint64_t ct_order_what(const struct ct_member *m)
 {
-	uint8_t equal = has_equal[m->op];
-	uint64_t what = (uint64_t)m->op << 56 | (uint64_t)m->dtype << 48 | (uint64_t)m->redop << 40;
+	const struct ct_op_called called = { .bytes = m->bytes,
+					     .root = m->root,
+					     .op = m->op,
+					     .dtype = m->dtype,
+					     .redop = m->redop,
+					     .varying = m->varying };
 
-	if (equal & ROOT)
-		what |= (uint32_t)m->root;
-	if (equal & SIZE && !m->varying && m->bytes != UINT64_MAX)
-		what ^= m->bytes * 0xd6e8feb86659fd93ull;
-	return what;
+	return ct_op_hash(&called);
 }
 
 int ct_order_is_vague(const struct ct_member *m)
 {
-	uint8_t equal = has_equal[m->op];
+	const unsigned equal = ct_op_equal(m->op);
 
-	if (equal & SIZE && (!m->dtype || m->bytes == UINT64_MAX ||
-			     (m->dtype >= CT_DTYPE_elem1 && m->dtype <= CT_DTYPE_elem16)))
+	if (equal & CT_EQUAL_SIZE && (!m->dtype || m->bytes == UINT64_MAX ||
+				      (m->dtype >= CT_DTYPE_elem1 && m->dtype <= CT_DTYPE_elem16)))
 		return 1;
-	return (equal & REDOP && !m->redop) || (equal & ROOT && m->root < 0) || equal & NOTHING;
+	return (equal & CT_EQUAL_REDOP && !m->redop) || (equal & CT_EQUAL_ROOT && m->root < 0) ||
+	       equal & CT_EQUAL_UNKNOWN;
 }
 
 int ct_orders_called(struct ct_orders *orders, struct ct_comm *comm, uint64_t seq,
@@ -130,7 +118,7 @@ int ct_orders_left(struct ct_orders *orders, struct ct_comm *comm, uint32_t memb
 /* To the letter, but for shares that may differ. */
 static int same_call(const struct ct_member *a, const struct ct_member *b)
 {
-	return a->op == b->op && (a->bytes == b->bytes || !(has_equal[a->op] & SIZE)) &&
+	return a->op == b->op && (a->bytes == b->bytes || !(ct_op_equal(a->op) & CT_EQUAL_SIZE)) &&
 	       a->dtype == b->dtype && a->redop == b->redop && a->root == b->root &&
 	       a->varying == b->varying;
 }
@@ -149,7 +137,8 @@ static struct ct_order_row *place_of(struct ct_order *order, uint64_t seq)
 
 static int same_as(const struct ct_order_call *call, const struct ct_member *m)
 {
-	return call->op == m->op && (call->bytes == m->bytes || !(has_equal[m->op] & SIZE)) &&
+	return call->op == m->op &&
+	       (call->bytes == m->bytes || !(ct_op_equal(m->op) & CT_EQUAL_SIZE)) &&
 	       call->dtype == m->dtype && call->redop == m->redop && call->root == m->root &&
 	       call->varying == m->varying && call->site == m->site;
 }

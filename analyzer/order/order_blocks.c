@@ -79,7 +79,7 @@ static int is_too_far(const struct ct_order_blocks *all, uint64_t low, uint64_t 
 
 int ct_order_blocks_add(struct ct_order_blocks *all, uint64_t seq, uint64_t what, uint64_t aside)
 {
-	const struct ct_order_block one = { .what = ct_order_hash_at(seq, what),
+	const struct ct_order_block one = { .what = ct_op_hash_at(seq, what),
 					    .aside = aside,
 					    .n = 1 };
 	uint64_t at = (seq >> all->shift) - all->lowest;

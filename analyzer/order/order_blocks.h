@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order_blocks.h — what one member of a communicator called, as sums over blocks of sequence numbers.
  *
- * A block's sum adds up, modulo 2^64, one hash for each of its operations, which takes in the sequence number. So it does not matter
+ * A block's sum adds up, modulo 2^64, one hash for each of its operations, which takes in the sequence number (trace/op_hash.h). So it does not matter
  * in which order records are read, neighbouring blocks are merged by adding, and two members have the same sum if they called the
  * same in the same order. When a run gets longer than the blocks reach, all of them become twice as wide: memory is `most` blocks
  * however long the run is. One thread. */
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "analyzer/base/table.h"
+#include "trace/op_hash.h"
 
 struct ct_order_block {
 	uint64_t what;
@@ -28,12 +28,6 @@ struct ct_order_blocks {
 	uint64_t first, after; /* sequence numbers added so far: first .. after - 1 */
 	uint64_t unknown; /* 1 + the first of which it is not known how large it was; 0: none */
 };
-
-/* What `what` adds to a block's sum when it is called as number `seq`. */
-static inline uint64_t ct_order_hash_at(uint64_t seq, uint64_t what)
-{
-	return ct_mix(what + seq * 0x9e3779b97f4a7c15ull);
-}
 
 /* An operation was called; `what` is a hash of it, `aside` is added as it is. 0 or CT_NOMEM. */
 int ct_order_blocks_add(struct ct_order_blocks *all, uint64_t seq, uint64_t what, uint64_t aside);

@@ -4,7 +4,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
-#include "analyzer/model/call_name.h"
+#include "trace/call_name.h"
 #include "analyzer/stream/judge_private.h"
 #include "trace/ops.h"
 

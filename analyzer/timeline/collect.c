@@ -6,7 +6,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
-#include "analyzer/model/call_name.h"
+#include "trace/call_name.h"
 #include "trace/ops.h"
 
 /* A time of the process's host as ns since the run began. */

@@ -153,12 +153,68 @@ static void segments_begin_however_many_operations_are_open(void **state)
 	recorded_free(&r);
 }
 
+/* ---- what was called so far ---- */
+
+static struct ct_order_totals in_blocks; /* of those that were read */
+static unsigned statuses;
+
+static const char *no_name(void *unused, uint32_t id)
+{
+	(void)unused;
+	(void)id;
+	return NULL;
+}
+
+static void hold_status_against_blocks(const struct ct_block *block)
+{
+	for (uint32_t i = 0; i < block->n_rares; i++) {
+		struct ct_comm_status_rec rec, is;
+
+		if (block->rares[i].kind != CT_KIND_COMM_STATUS)
+			continue;
+		ct_rare_get(block, &block->rares[i], &rec, sizeof(rec));
+		is = (struct ct_comm_status_rec){ .comm = rec.comm };
+		ct_order_totals_tell(&in_blocks, &is);
+		assert_int_equal(rec.called, is.called);
+		assert_int_equal(rec.order_end, is.order_end);
+		assert_int_equal(rec.order_hash, is.order_hash);
+		statuses += rec.called > 1;
+	}
+	ct_order_totals_add(&in_blocks, block, no_name, NULL);
+}
+
+static void job_of_many_segments(void)
+{
+	const struct timespec nap = { .tv_nsec = 10000000 };
+	unsigned before;
+
+	meanwhile = every_block_begins_a_segment;
+	before = atomic_load(&blocks_written);
+	for (int i = 0; i < 3000 && atomic_load(&blocks_written) < before + 4; i++) {
+		nanosleep(&nap, NULL);
+		gloo_barrier(&barrier);
+	}
+}
+
+static void a_checkpoint_tells_what_the_blocks_before_it_hold(void **state)
+{
+	const char *const env[] = { "COMMTRACE_FLUSH=100ms", NULL };
+	uint64_t losses[CT_LOSS_MAX];
+
+	(void)state;
+	assert_int_equal(recorded_run(job_of_many_segments, env), 0);
+	assert_int_equal(recorded_walk(0, hold_status_against_blocks, losses), 1);
+	assert_true(statuses >= 3);
+	ct_order_totals_fini(&in_blocks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_ended_while_a_segment_began_has_ended),
 		cmocka_unit_test(a_block_whose_segment_is_removed_comes_in_the_next_one),
 		cmocka_unit_test(segments_begin_however_many_operations_are_open),
+		cmocka_unit_test(a_checkpoint_tells_what_the_blocks_before_it_hold),
 	};
 	int failed = cmocka_run_group_tests_name("output", tests, NULL, NULL);
 

@@ -33,6 +33,7 @@ trace/block_model.c: malloc free: the write thread
 trace/drain.c: realloc free qsort: the write thread
 trace/ring_archive.c: malloc free: the command line only
 trace/ring_collect.c: calloc free: the command line only
+trace/order_totals.c: calloc free: the write thread
 trace/segment.c: realloc free: the write thread
 '
 

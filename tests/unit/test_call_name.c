@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "analyzer/model/call_kind.h"
-#include "analyzer/model/call_name.h"
+#include "trace/call_name.h"
 
 static void calls_with_counts_for_each_rank_vary_in_every_form(void **state)
 {

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/fixture_run.h"
 #include "tests/unit/job.h"
 #include "tools/synth/clocks.h"
+#include "tools/synth/record_private.h"
 
 #define MS 1000000ull
 #define RANKS 8
@@ -176,6 +178,58 @@ static void waits_and_exposed_times_are_those_on_record(void **state)
 	}
 }
 
+/* ---- what was called so far ---- */
+
+/* Of one process: sums that its records tell, and those of the blocks before them. Returns how many tell of operations. */
+static unsigned hold_status_against_blocks(const struct ct_run *run, size_t index)
+{
+	struct ct_order_totals totals = { 0 };
+	struct ct_process_reader *reader;
+	const struct ct_block *block;
+	unsigned n = 0;
+	int more;
+
+	assert_int_equal(ct_process_open(run, index, &reader, NULL), CT_OK);
+	while ((more = ct_process_next(reader, &block, NULL)) == 1) {
+		for (uint32_t i = 0; i < block->n_rares; i++) {
+			struct ct_comm_status_rec rec, is;
+
+			if (block->rares[i].kind != CT_KIND_COMM_STATUS)
+				continue;
+			ct_rare_get(block, &block->rares[i], &rec, sizeof(rec));
+			is = (struct ct_comm_status_rec){ .comm = rec.comm };
+			ct_order_totals_tell(&totals, &is);
+			assert_int_equal(rec.called, is.called);
+			assert_int_equal(rec.order_hash, is.order_hash);
+			assert_true(rec.next_seq >= is.order_end);
+			n += rec.called > 1;
+		}
+		ct_order_totals_add(&totals, block, ct_record_call_name, NULL);
+	}
+	assert_int_equal(more, 0);
+	ct_order_totals_fini(&totals);
+	ct_process_close(reader);
+	return n;
+}
+
+static void signs_of_life_tell_what_was_called(void **state)
+{
+	struct ct_synth_options o = ct_synth_defaults();
+	struct ct_synth_outcome out;
+	struct ct_run *run;
+
+	(void)state;
+	o.job.steps = 40;
+	o.job.cycle_ns = 1000 * MS;
+	out = write_run(&o);
+	run = fx_open_run("run");
+	assert_int_equal(run->n_processes, RANKS);
+	for (size_t i = 0; i < run->n_processes; i++)
+		assert_true(hold_status_against_blocks(run, i) >= 3);
+	ct_run_close(run);
+	ct_synth_outcome_free(&out);
+}
+
 #define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
 
 int main(void)
@@ -184,6 +238,7 @@ int main(void)
 		cmocka_unit_test(clocks_change_evenly_between_their_knots),
 		ON_DISK(a_loss_is_the_difference_that_the_fault_alone_makes),
 		ON_DISK(waits_and_exposed_times_are_those_on_record),
+		ON_DISK(signs_of_life_tell_what_was_called),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

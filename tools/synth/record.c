@@ -43,6 +43,24 @@ static const char *call_name(unsigned op)
 	}
 }
 
+const char *ct_record_call_name(void *unused, uint32_t id)
+{
+	(void)unused;
+	return id < FIRST_HOST_CALL ? call_name(id) : NULL;
+}
+
+/* What the process has entered. */
+static void note_call(struct process *p, const struct ct_op *op)
+{
+	struct ct_comm_status_rec *rec = &p->comms[op->comm].rec;
+
+	rec->comm = op->comm;
+	rec->last_op = op->op;
+	rec->last_enter_ns = op->enter_ns;
+	if (ct_op_class(op->op) != CT_CLASS_P2P && op->seq >= rec->next_seq)
+		rec->next_seq = op->seq + 1;
+}
+
 static int told_call(void *arg, int rank, const struct ct_play_call *call)
 {
 	struct ct_synth_record *r = arg;
@@ -74,6 +92,7 @@ static int told_call(void *arg, int rank, const struct ct_play_call *call)
 	slots->n_ops++;
 	p->calls++;
 	p->called_ns = rec.return_ns;
+	note_call(p, &rec);
 	st = ct_block_add_op(&p->block, &rec);
 	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
 }
@@ -232,6 +251,8 @@ static int add_comm(struct ct_synth_record *r, int rank, int comm, uint64_t crea
 		.device = (uint16_t)(gpu_of(r, rank) + 1),
 	};
 
+	p->comms[rec.id].is_made = !ended_ns;
+	p->comms[rec.id].rec.comm = rec.id;
 	return ct_record_rare(r, p, CT_KIND_COMM, &rec, sizeof(rec));
 }
 

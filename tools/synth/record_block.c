@@ -64,6 +64,8 @@ int ct_record_flush(struct ct_synth_record *r, struct process *p, enum ct_block_
 	if (st != CT_OK)
 		return ct_fail(r->err, st, "%s", ct_status_text(st));
 	st = ct_segment_append(&p->segment, bytes, n, r->err);
+	if (st == CT_OK)
+		ct_order_totals_add(&p->order, &p->block, ct_record_call_name, NULL);
 	ct_block_reset(&p->block, next);
 	return st;
 }
@@ -74,6 +76,22 @@ int ct_record_rare(struct ct_synth_record *r, struct process *p, enum ct_kind ki
 	const int st = ct_block_add_rare(&p->block, kind, data, len);
 
 	return st == CT_OK ? CT_OK : ct_fail(r->err, st, "%s", ct_status_text(st));
+}
+
+/* How far the process has come, and what it called in the blocks that are written. */
+static int add_comm_status(struct ct_synth_record *r, struct process *p)
+{
+	int st = CT_OK;
+
+	for (uint32_t id = 1; id < comm_ids(r) && !st; id++) {
+		struct ct_comm_status_rec rec = p->comms[id].rec;
+
+		if (!p->comms[id].is_made)
+			continue;
+		ct_order_totals_tell(&p->order, &rec);
+		st = ct_record_rare(r, p, CT_KIND_COMM_STATUS, &rec, sizeof(rec));
+	}
+	return st;
 }
 
 int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
@@ -89,6 +107,7 @@ int ct_record_status(struct ct_synth_record *r, struct process *p, uint64_t at_n
 	int st = ct_record_rare(r, p, CT_KIND_STATUS, &status, sizeof(status));
 
 	p->status_ns = at_ns;
+	st = st ? st : add_comm_status(r, p);
 	return st ? st : ct_record_rare(r, p, CT_KIND_CLOCK, &clock, sizeof(clock));
 }
 
@@ -116,6 +135,15 @@ int ct_record_cost(struct ct_synth_record *r, struct process *p)
 	return ct_record_rare(r, p, CT_KIND_COST, &cost, sizeof(cost));
 }
 
+/* A block of its own, behind all that was called: as the write thread of a process does it. */
+static int give_sign(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
+{
+	int st = ct_record_flush(r, p, CT_BLOCK_STATUS);
+
+	st = st ? st : ct_record_status(r, p, at_ns);
+	return st ? st : ct_record_flush(r, p, CT_BLOCK_DATA);
+}
+
 int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
 {
 	p->last_ns = at_ns > p->last_ns ? at_ns : p->last_ns;
@@ -125,7 +153,7 @@ int ct_record_room(struct ct_synth_record *r, struct process *p, uint64_t at_ns)
 		if (st)
 			return st;
 	}
-	return at_ns >= p->status_ns + STATUS_EVERY_NS ? ct_record_status(r, p, at_ns) : CT_OK;
+	return at_ns >= p->status_ns + STATUS_EVERY_NS ? give_sign(r, p, at_ns) : CT_OK;
 }
 
 struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct process *p, uint32_t tid)

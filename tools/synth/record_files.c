@@ -116,6 +116,9 @@ static int open_process(struct ct_synth_record *r, int process)
 	int st = CT_OK;
 
 	identify(r, process);
+	p->comms = calloc(comm_ids(r), sizeof(*p->comms));
+	if (!p->comms)
+		return CT_NOMEM;
 	ct_segment_init(&p->segment, &p->id, r->dirfd);
 	p->segment.opened_ns = p->id.start_ns;
 	if (!p->is_dropped)
@@ -179,6 +182,8 @@ void ct_synth_record_free(struct ct_synth_record *r)
 			ct_segment_close(&r->processes[i].segment);
 		ct_block_fini(&r->processes[i].block);
 		free(r->processes[i].held);
+		free(r->processes[i].comms);
+		ct_order_totals_fini(&r->processes[i].order);
 	}
 	if (r) {
 		free(r->processes);

@@ -6,6 +6,7 @@
 
 #include "tools/synth/record.h"
 #include "trace/block.h"
+#include "trace/order_totals.h"
 #include "trace/segment.h"
 
 /* Names of calls have the operation's number, or that of enum ct_play_host behind this. */
@@ -15,6 +16,12 @@ struct stamped { /* a rank's GPU */
 	uint64_t jitter_ns;
 	uint64_t n; /* times given */
 	uint64_t last_ns[CT_PLAY_STREAMS];
+};
+
+/* How far a process has come in one of its communicators. */
+struct comm_state {
+	int is_made;
+	struct ct_comm_status_rec rec;
 };
 
 struct process {
@@ -36,7 +43,9 @@ struct process {
 	uint64_t calls, launches;
 	double keep; /* of its file */
 	int is_dropped;
-	uint8_t named[256]; /* strings that are written, by id */
+	uint8_t named[256];	      /* strings that are written, by id */
+	struct comm_state *comms;     /* by id */
+	struct ct_order_totals order; /* of the blocks that are written */
 };
 
 struct ct_synth_record {
@@ -64,6 +73,11 @@ static inline uint32_t gpu_of(const struct ct_synth_record *r, int rank)
 static inline uint32_t comm_id(const struct ct_synth_record *r, int rank, int comm)
 {
 	return 1 + (uint32_t)comm * (uint32_t)r->o->per_process + gpu_of(r, rank);
+}
+
+static inline uint32_t comm_ids(const struct ct_synth_record *r)
+{
+	return 1 + (uint32_t)ct_workload_n_comms(r->w) * (uint32_t)r->o->per_process;
 }
 
 static inline uint32_t launch_id(const struct ct_synth_record *r, int rank, uint32_t id)
@@ -110,7 +124,8 @@ int ct_record_launches(struct ct_synth_record *r, struct process *p, uint64_t un
 /* The part of a ring that the thread's next slot would come from. NULL: no memory. */
 struct ct_extent *ct_record_extent(struct ct_synth_record *r, struct process *p, uint32_t tid);
 
-/* record.c: fill the record's sink. */
+/* record.c: the text of a call's string id, and filling the record's sink. */
+const char *ct_record_call_name(void *unused, uint32_t id);
 void ct_record_listen(struct ct_synth_record *r);
 
 #endif

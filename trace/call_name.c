@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/model/call_name.h"
+#include "trace/call_name.h"
 
 #include <string.h>
 

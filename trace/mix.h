@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mix.h — spread the bits of a number. What comes of it is part of what a run contains (order_totals.h, keys of communicators).
+ * Pure. */
+#ifndef CT_MIX_H
+#define CT_MIX_H
+
+#include <stdint.h>
+
+/* splitmix64's finaliser, Stafford variant 13. */
+static inline uint64_t ct_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+#endif
