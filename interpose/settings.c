@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/ring.h"
+
 #define PREFIX "COMMTRACE_"
 #define PREFIX_LEN (sizeof(PREFIX) - 1)
 
-enum type { TYPE_STR, TYPE_LIST, TYPE_BOOL, TYPE_INT, TYPE_DURATION, TYPE_BYTES };
+enum type { TYPE_STR, TYPE_LIST, TYPE_BOOL, TYPE_INT, TYPE_DURATION, TYPE_BYTES, TYPE_MB };
 
 static const struct setting {
 	const char *name;
@@ -31,7 +33,7 @@ static const struct bounds {
 	int64_t low, high;
 } bounds_table[] = {
 	{ "RANK", -1, 1 << 30 },
-	{ "RING_MB", 1, 1024 },
+	{ "RING_MB", CT_RING_MIN_BYTES, 1ll << 30 },
 	{ "FLUSH", 50 * 1000000ll, 3600 * 1000000000ll },
 	{ "HANG_AFTER", 1000000000ll, 86400 * 1000000000ll },
 	{ "MAX_BYTES", 1 << 20, INT64_MAX },
@@ -54,6 +56,7 @@ static int64_t unit_of(enum type type, const char *text)
 		{ TYPE_BYTES, "K", 1 << 10 },
 		{ TYPE_BYTES, "M", 1 << 20 },
 		{ TYPE_BYTES, "G", 1 << 30 },
+		{ TYPE_MB, "", 1 << 20 },
 		{ TYPE_INT, "", 1 },
 		{ TYPE_BOOL, "", 1 },
 	};
@@ -64,6 +67,22 @@ static int64_t unit_of(enum type type, const char *text)
 	return 0;
 }
 
+/* ".25" of a MB in bytes, whatever the locale of the program; six digits are looked at. */
+static int64_t parse_part(char **at)
+{
+	int64_t part = 0, whole = 1;
+
+	if (**at != '.')
+		return 0;
+	for (++*at; **at >= '0' && **at <= '9'; ++*at) {
+		if (whole == 1000000)
+			continue;
+		part = 10 * part + (**at - '0');
+		whole *= 10;
+	}
+	return (part << 20) / whole;
+}
+
 /* NULL and *number, or what is wrong with the text. */
 static const char *parse_number(const struct setting *s, const char *text, int64_t *number)
 {
@@ -72,16 +91,20 @@ static const char *parse_number(const struct setting *s, const char *text, int64
 		[TYPE_INT] = "is not a number",
 		[TYPE_DURATION] = "is not a duration such as 500ms, 10s or 2m",
 		[TYPE_BYTES] = "is not a size such as 64M or 2G",
+		[TYPE_MB] = "is not a number of MB such as 4 or 0.5",
 	};
 	int64_t low = 0, high = s->type == TYPE_BOOL ? 1 : INT64_MAX;
-	int64_t factor;
+	int64_t factor, part = 0;
 	char *end;
 
 	errno = 0;
 	*number = strtoll(text, &end, 10);
+	if (s->type == TYPE_MB && end != text)
+		part = parse_part(&end);
 	factor = unit_of(s->type, end);
 	if (end == text || errno || !factor || __builtin_mul_overflow(*number, factor, number))
 		return shapes[s->type];
+	*number += part;
 	for (size_t i = 0; i < sizeof(bounds_table) / sizeof(bounds_table[0]); i++) {
 		if (strcmp(bounds_table[i].name, s->name) == 0) {
 			low = bounds_table[i].low;

@@ -20,6 +20,7 @@
 #define CT_SETTING_INT(name) int64_t name
 #define CT_SETTING_DURATION(name) int64_t name /* ns */
 #define CT_SETTING_BYTES(name) int64_t name
+#define CT_SETTING_MB(name) int64_t name /* bytes */
 
 struct ct_settings {
 #define X(NAME, type, value, text) CT_SETTING_##type(NAME);

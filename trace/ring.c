@@ -84,9 +84,10 @@ static void lay_out(struct ct_ring_header *h, size_t bytes)
 	h->header_bytes = sizeof(*h);
 	h->file_bytes = bytes;
 	h->n_comms = clamp(bytes / 4096, 64, 1024);
-	h->n_opens = clamp(bytes / 4096, 64, 1024);
+	/* a host runs ahead of its GPU by as many launches as the driver's queue holds, 1024: also with 1 MB */
+	h->n_opens = clamp(bytes / 1024, 64, 1024);
 	/* ids of strings must fit into 16 bits, because an op's call is one */
-	h->strings_bytes = clamp(bytes / 64, 4096, 128u << 10);
+	h->strings_bytes = clamp(bytes / 32, 4096, 128u << 10);
 	h->comms_at = (uint32_t)at;
 	at += (uint64_t)h->n_comms * sizeof(struct ct_ring_comm);
 	h->opens_at = (uint32_t)at;

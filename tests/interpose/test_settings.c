@@ -27,7 +27,7 @@ static void without_variables_the_table_holds(void **state)
 	assert_int_equal(notes.n, 0);
 	assert_string_equal(settings.RING_DIR, "/dev/shm");
 	assert_string_equal(settings.DIR, "");
-	assert_int_equal(settings.RING_MB, 4);
+	assert_int_equal(settings.RING_MB, 4 << 20);
 	assert_int_equal(settings.RANK, -1);
 	assert_int_equal(settings.FLUSH, 10000000000ll);
 	assert_int_equal(settings.HANG_AFTER, 30000000000ll);
@@ -48,9 +48,14 @@ static void units_are_understood(void **state)
 	assert_int_equal(settings.HANG_AFTER, 120000000000ll);
 	assert_int_equal(settings.MAX_BYTES, 3 << 20);
 	assert_int_equal(settings.SEGMENT_BYTES, 128 << 10);
-	assert_int_equal(settings.RING_MB, 16);
+	assert_int_equal(settings.RING_MB, 16 << 20);
 	assert_int_equal(settings.QUIET, 1);
 	assert_string_equal(settings.DIR, "/a b");
+	read_env((const char *const[]){ "COMMTRACE_RING_MB=0.25", NULL });
+	assert_int_equal(settings.RING_MB, 256 << 10);
+	read_env((const char *const[]){ "COMMTRACE_RING_MB=1.5000000000000000000001", NULL });
+	assert_int_equal(settings.RING_MB, 3 << 19);
+	assert_int_equal(notes.n, 0);
 }
 
 static void a_bad_value_keeps_the_default_and_is_told(void **state)
@@ -64,6 +69,10 @@ static void a_bad_value_keeps_the_default_and_is_told(void **state)
 		"COMMTRACE_RING_MB=0",
 		"COMMTRACE_RING_MB=1025",
 		"COMMTRACE_RING_MB=4MB",
+		"COMMTRACE_RING_MB=0.2",
+		"COMMTRACE_RING_MB=.5",
+		"COMMTRACE_RING_MB=1024.1",
+		"COMMTRACE_RING_MB=1.x",
 		"COMMTRACE_RANK=x",
 		"COMMTRACE_QUIET=yes",
 		"COMMTRACE_MAX_BYTES=2T",
@@ -83,7 +92,7 @@ static void a_bad_value_keeps_the_default_and_is_told(void **state)
 		if (!empty && !strstr(notes.text[0], "using "))
 			fail_msg("%s: %s", *b, notes.text[0]);
 		assert_int_equal(settings.FLUSH, 10000000000ll);
-		assert_int_equal(settings.RING_MB, 4);
+		assert_int_equal(settings.RING_MB, 4 << 20);
 		assert_int_equal(settings.RANK, -1);
 		assert_int_equal(settings.QUIET, 0);
 		assert_int_equal(settings.MAX_BYTES, 2ll << 30);

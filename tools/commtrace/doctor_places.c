@@ -149,9 +149,9 @@ static const char *wrong_with(const char *dir)
 static uint64_t ring_bytes(const struct ct_doctor *d)
 {
 	const char *text = ct_run_env_get(d->env, "RING_MB");
-	long mb = text ? strtol(text, NULL, 10) : 0;
+	double bytes = text ? strtod(text, NULL) * MB : 0;
 
-	return (mb >= 1 && mb <= 1024 ? (uint64_t)mb : 4) * MB;
+	return bytes >= CT_RING_MIN_BYTES && bytes <= 1024 * MB ? (uint64_t)bytes : 4 * MB;
 }
 
 /* A ring takes at most half of what is free, and is made smaller for that. */
