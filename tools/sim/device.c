@@ -10,34 +10,45 @@
 #include "tools/sim/driver.h"
 #include "tools/sim/enter.h"
 #include "tools/sim/mark.h"
+#include "tools/sim/stream.h"
 
 #define MAX_DEVICES 1024
 
 static struct sim_device devices[MAX_DEVICES];
 static int n_devices = 8;
-static bool one_queue;
+static unsigned n_queues = 8;
 
 void sim_device_read_environment(void)
 {
 	const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
 
-	one_queue = connections && strcmp(connections, "1") == 0;
+	int n = connections ? atoi(connections) : 0;
+
+	if (n > 0)
+		n_queues = n < SIM_QUEUES ? (unsigned)n : SIM_QUEUES;
+}
+
+unsigned sim_device_next_queue(struct sim_device *device)
+{
+	return device->n_streams++ % n_queues;
 }
 
 void sim_device_timed(struct sim_device *device, const struct sim_stream *stream,
 		      struct sim_mark *mark)
 {
-	if (!one_queue)
-		return;
-	sim_mark_drop(device->timed);
-	device->timed = sim_mark_keep(mark);
-	device->timed_on = stream;
+	struct sim_queue *queue = &device->queues[stream->queue];
+
+	sim_mark_drop(queue->timed);
+	queue->timed = sim_mark_keep(mark);
+	queue->timed_on = stream;
 }
 
 struct sim_mark *sim_device_in_the_way(const struct sim_device *device,
 				       const struct sim_stream *stream)
 {
-	return device->timed_on == stream ? NULL : device->timed;
+	const struct sim_queue *queue = &device->queues[stream->queue];
+
+	return queue->timed_on == stream ? NULL : queue->timed;
 }
 
 int sim_device_count(void)

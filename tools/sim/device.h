@@ -21,6 +21,14 @@ struct sim_pause {
 	uint64_t ns;
 };
 
+#define SIM_QUEUES 32 /* at most */
+
+/* One hardware queue: the last timed event in it, or NULL, and on which stream. */
+struct sim_queue {
+	struct sim_mark *timed;
+	const struct sim_stream *timed_on;
+};
+
 struct sim_device {
 	int ordinal;
 	int64_t offset_ns;
@@ -28,15 +36,18 @@ struct sim_device {
 	struct sim_pause *pauses;
 	unsigned n_pauses;
 	uint64_t starved_until; /* sim time */
-	struct sim_mark *timed; /* the last timed event, with one queue; NULL: none */
-	const struct sim_stream *timed_on;
+	struct sim_queue queues[SIM_QUEUES];
+	unsigned n_streams;	     /* made so far: they take the queues in turn */
 	struct sim_context *primary; /* NULL until it is retained */
 };
 
-/* Where CUDA_DEVICE_MAX_CONNECTIONS is 1, all streams of a device share one hardware queue. */
+/* A device has CUDA_DEVICE_MAX_CONNECTIONS hardware queues, 1 to 32, 8 if that says nothing else. */
 void sim_device_read_environment(void);
 
-/* A timed event was recorded there. With one queue it stands in the way of what comes later on other streams. */
+/* The queue of a new stream: streams take them in turn, so that those beyond their number share them. */
+unsigned sim_device_next_queue(struct sim_device *device);
+
+/* A timed event was recorded there. It stands in the way of what comes later on other streams of its queue. */
 void sim_device_timed(struct sim_device *device, const struct sim_stream *stream,
 		      struct sim_mark *mark);
 

@@ -34,6 +34,7 @@ struct sim_stream *sim_stream_new(struct sim_context *context, unsigned int flag
 
 	s->context = context;
 	s->flags = flags;
+	s->queue = sim_device_next_queue(context->device);
 	s->priority = priority;
 	s->tail = &s->head;
 	pthread_cond_init(&s->wake, NULL);

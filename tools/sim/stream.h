@@ -27,6 +27,7 @@ struct sim_stream {
 	CUgreenCtx green; /* that it was made for, or NULL */
 	struct sim_context *context;
 	unsigned int flags;
+	unsigned queue; /* of the device's */
 	int priority;
 	uint64_t cursor;	/* work time at which all that is computed is done */
 	struct sim_work *head;	/* not computed yet, or at work just now */
