@@ -10,14 +10,20 @@ static double ratio_of(uint64_t timed, uint64_t launches)
 	return launches ? (double)timed / (double)launches : NAN;
 }
 
+/* Timed events would have held up other streams. */
+static int is_forced(const struct ct_report_cost *cost)
+{
+	return cost->timed_why == CT_TIMED_WHY_ONE_CONNECTION ||
+	       cost->timed_why == CT_TIMED_WHY_STREAMS;
+}
+
 /* The first process in which something speaks against timed events; NULL: there is none. */
 static const struct ct_report_cost *odd_one(const struct ct_report *report)
 {
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *cost = &report->costs[i];
 
-		if (cost->on_gpu && (cost->timed_why == CT_TIMED_WHY_ONE_CONNECTION ||
-				     cost->timed_by != CT_TIMED_BY_EVENTS))
+		if (cost->on_gpu && (is_forced(cost) || cost->timed_by != CT_TIMED_BY_EVENTS))
 			return cost;
 	}
 	return NULL;
@@ -34,6 +40,8 @@ static const char *why(const struct ct_report *report)
 		return "CUDA_DEVICE_MAX_CONNECTIONS=1";
 	if (one)
 		return "CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin";
+	if (cost->timed_why == CT_TIMED_WHY_STREAMS)
+		return "too many streams for CUDA_DEVICE_MAX_CONNECTIONS";
 	if (cost->timed_by == CT_TIMED_BY_PLUGIN && !cost->plugin_loaded)
 		return "NCCL has not loaded the plugin";
 	return "COMMTRACE_TIMING";
@@ -55,6 +63,5 @@ void ct_fill_timing(const struct ct_model *model, struct ct_report *report)
 	run->time_err_ns = model->time_err_ns;
 	run->time_err_p50_ns = ct_hist_quantile(&model->time_err, 0.5);
 	run->timing_why = why(report);
-	run->timing_is_forced = odd_one(report) &&
-				odd_one(report)->timed_why == CT_TIMED_WHY_ONE_CONNECTION;
+	run->timing_is_forced = odd_one(report) && is_forced(odd_one(report));
 }

@@ -75,7 +75,7 @@ static uint32_t end_all(int device, CUcontext handle)
 	int saved = errno;
 
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++) {
-		if (atomic_load_explicit(&c->dead, memory_order_relaxed) ||
+		if (ct_gpu_context_is_dead(c) ||
 		    (handle && atomic_load_explicit(&c->handle, memory_order_relaxed) != handle) ||
 		    (device >= 0 && c->device != device))
 			continue;
@@ -117,7 +117,7 @@ void ct_gpu_ended(uint32_t which, int gone)
 		struct ct_gpu_context *c = which & 1u << i ? ct_gpu_context_nth(i) : NULL;
 
 		if (c && gone)
-			atomic_store(&c->dead, 1);
+			atomic_store(&c->closed, CT_GPU_DEAD);
 		if (c)
 			atomic_fetch_sub(&c->ending, 1);
 	}

@@ -46,7 +46,7 @@ static void make_first(const struct ct_cuda *cuda, struct ct_gpu_context *contex
 	    cuda->exchange_capture_mode(&mode) != CUDA_SUCCESS)
 		return;
 	while (context->first.made < CT_GPU_FIRST_EVENTS && result == CUDA_SUCCESS)
-		result = ct_gpu_event_make(&context->first, cuda, ct_gpu_event_flags());
+		result = ct_gpu_event_make(&context->first, cuda, context->event_flags);
 	cuda->exchange_capture_mode(&mode);
 	if (ct_cuda_is_fatal(result))
 		ct_poll_give_up();

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/mode.h"
 
+#include <stdlib.h>
+
 #include "trace/format.h"
 
 _Atomic uint32_t ct_gpu_mode;
 _Atomic uint32_t ct_gpu_events_used;
 static _Atomic uint32_t plugin_loaded;
+static _Atomic uint32_t why, connections;
 static struct ct_gpu_options options;
 
 void ct_gpu_mode_init(const struct ct_gpu_options *from)
@@ -13,6 +16,8 @@ void ct_gpu_mode_init(const struct ct_gpu_options *from)
 	enum ct_gpu_timing how = from->timing;
 
 	options = *from;
+	atomic_store_explicit(&why, from->why, memory_order_relaxed);
+	atomic_store_explicit(&connections, from->connections, memory_order_relaxed);
 	atomic_store_explicit(&ct_gpu_mode, how, memory_order_relaxed);
 	atomic_store_explicit(&ct_gpu_events_used, how != CT_GPU_UNTIMED && how != CT_GPU_PLUGIN,
 			      memory_order_relaxed);
@@ -25,6 +30,36 @@ void ct_gpu_decide(enum ct_gpu_timing how)
 
 	if (atomic_compare_exchange_strong(&ct_gpu_mode, &open, how) && how == CT_GPU_PLUGIN)
 		atomic_store_explicit(&ct_gpu_events_used, 0, memory_order_relaxed);
+}
+
+/* Timed events are given up. 0: there are none. */
+static int calm_down(enum ct_timed_why because)
+{
+	uint32_t timed = CT_GPU_TIMED;
+
+	if (!options.is_auto || !atomic_compare_exchange_strong(&ct_gpu_mode, &timed, CT_GPU_HOST))
+		return 0;
+	atomic_store_explicit(&why, because, memory_order_relaxed);
+	return 1;
+}
+
+void ct_gpu_mode_connected(void)
+{
+	unsigned n = ct_gpu_connections(getenv("CUDA_DEVICE_MAX_CONNECTIONS"));
+
+	atomic_store_explicit(&connections, n, memory_order_relaxed);
+	if (n < CT_GPU_FEW_CONNECTIONS)
+		calm_down(n == 1 ? CT_TIMED_WHY_ONE_CONNECTION : CT_TIMED_WHY_STREAMS);
+}
+
+/* Streams that compute and copy are not always seen; those that communicate are. Anchors have one of their own. */
+int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching)
+{
+	uint32_t others = launching + CT_GPU_FEW_CONNECTIONS - 2;
+	uint32_t all = 1 + (streams > others ? streams : others);
+
+	return all > atomic_load_explicit(&connections, memory_order_relaxed) &&
+	       calm_down(CT_TIMED_WHY_STREAMS);
 }
 
 void ct_gpu_plugin_loaded(void)
@@ -45,7 +80,7 @@ void ct_gpu_ledger(struct ct_cost_rec *cost)
 	};
 
 	cost->timed_by = by[ct_gpu_timing()];
-	cost->timed_why = (uint8_t)options.why;
+	cost->timed_why = (uint8_t)atomic_load_explicit(&why, memory_order_relaxed);
 	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
 	cost->sample = options.sample < CT_GPU_ALL ? (uint32_t)options.sample : 0;
 	cost->budget_millionths = options.budget_millionths;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mode.h — by what launches are timed: as COMMTRACE_TIMING says, or as auto finds. It changes once at most, at the
- * first launch or when the plugin is loaded before it. Any thread.
+/* mode.h — by what launches are timed: as COMMTRACE_TIMING says, or as auto finds. It changes at the first launch, or when
+ * the plugin is loaded before it; and once from timed events to what the host sees, which disturbs nothing, when there are
+ * more streams than the GPU has connections for. Any thread.
  */
 #ifndef CT_GPUMODE_H
 #define CT_GPUMODE_H
@@ -38,6 +39,14 @@ static inline unsigned int ct_gpu_event_flags(void)
 	return how == CT_GPU_HOST || how == CT_GPU_PLUGIN_OR_HOST ? CU_EVENT_DISABLE_TIMING
 								  : CU_EVENT_DEFAULT;
 }
+
+/* A first context is there: CUDA has read CUDA_DEVICE_MAX_CONNECTIONS by now, which may have been set since recording
+ * started. */
+void ct_gpu_mode_connected(void);
+
+/* `streams` are seen on one GPU, `launching` of them communicate. 1: too many to time events on, so that from now on only the host times; whoever asked
+ * closes the contexts, whose events are timed ones. */
+int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching);
 
 /* CT_GPU_PLUGIN_OR_HOST becomes this; nothing else changes. */
 void ct_gpu_decide(enum ct_gpu_timing how);

@@ -98,9 +98,24 @@ static int parse_duty(const char *text, uint32_t *on_ms, uint32_t *all_ms)
 	return 1;
 }
 
-/* Timed events and CUDA_DEVICE_MAX_CONNECTIONS=1 together make communication and computing take turns. */
-static void choose_timing(struct ct_gpu_options *o, const char *timing, int one_connection)
+/* As the driver reads it: 1 to 32, 8 if it says nothing. */
+unsigned ct_gpu_connections(const char *variable)
 {
+	uint64_t n = 0;
+
+	for (const char *p = variable; p && *p >= '0' && *p <= '9' && n <= 32; p++)
+		n = n * 10 + (uint64_t)(*p - '0');
+	return !n ? 8 : n < 32 ? (unsigned)n : 32;
+}
+
+/* A timed event holds up what comes later on other streams of its connection: with one for all, communication and
+ * computing take turns. */
+static void choose_timing(struct ct_gpu_options *o, const char *timing)
+{
+	int one_connection = o->connections == 1;
+	int few_connections = o->connections < CT_GPU_FEW_CONNECTIONS;
+
+	o->is_auto = 0;
 	o->why = CT_TIMED_WHY_ASKED;
 	if (strcmp(timing, "off") == 0) {
 		o->timing = CT_GPU_UNTIMED;
@@ -111,15 +126,19 @@ static void choose_timing(struct ct_gpu_options *o, const char *timing, int one_
 	} else if (strcmp(timing, "events") == 0) {
 		o->timing = one_connection ? CT_GPU_UNANCHORED : CT_GPU_TIMED;
 	} else {
-		o->timing = one_connection ? CT_GPU_PLUGIN_OR_HOST : CT_GPU_TIMED;
-		o->why = one_connection ? CT_TIMED_WHY_ONE_CONNECTION : CT_TIMED_WHY_AUTO;
+		o->is_auto = 1;
+		o->timing = few_connections ? CT_GPU_PLUGIN_OR_HOST : CT_GPU_TIMED;
+		o->why = one_connection	   ? CT_TIMED_WHY_ONE_CONNECTION
+			 : few_connections ? CT_TIMED_WHY_STREAMS
+					   : CT_TIMED_WHY_AUTO;
 	}
 }
 
 void ct_gpu_options_read(struct ct_gpu_options *options, const struct ct_settings *settings,
 			 const char *connections, struct ct_notes *notes)
 {
-	choose_timing(options, settings->TIMING, connections && strcmp(connections, "1") == 0);
+	options->connections = ct_gpu_connections(connections);
+	choose_timing(options, settings->TIMING);
 	options->sample = CT_GPU_ALL;
 	options->budget_millionths = 10000;
 	if (!parse_sample(settings->SAMPLE, &options->sample)) {

@@ -17,11 +17,20 @@
 struct ct_gpu_options {
 	enum ct_gpu_timing timing;
 	enum ct_timed_why why;
+	int is_auto;		    /* the timing was found, not asked for */
+	unsigned connections;	    /* of a GPU */
 	uint64_t sample;	    /* share */
 	uint32_t budget_millionths; /* of wall time; 0: none */
 	uint32_t duty_on_ms;	    /* of every duty_ms; both 0: always */
 	uint32_t duty_ms;
 };
+
+/* How many connections (hardware queues) a GPU has by CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */
+unsigned ct_gpu_connections(const char *variable);
+
+/* With fewer than these there is no stream to be timed that would not share one: communication and computing have one
+ * each, so have anchors, and copies. */
+#define CT_GPU_FEW_CONNECTIONS 4u
 
 /* `connections`: CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */
 void ct_gpu_options_read(struct ct_gpu_options *options, const struct ct_settings *settings,

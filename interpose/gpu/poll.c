@@ -98,11 +98,6 @@ static void take_launches(struct poll *p)
 	}
 }
 
-static int is_dead(struct ct_gpu_context *context)
-{
-	return (int)atomic_load_explicit(&context->dead, memory_order_relaxed);
-}
-
 /* Of CUDA's answers only NOT_READY is no trouble. */
 static void judge(struct ct_gpu_context *context, CUresult result)
 {
@@ -111,7 +106,7 @@ static void judge(struct ct_gpu_context *context, CUresult result)
 	if (ct_cuda_is_fatal(result))
 		ct_poll_give_up();
 	else
-		atomic_store_explicit(&context->dead, 1, memory_order_relaxed);
+		atomic_store_explicit(&context->closed, CT_GPU_DEAD, memory_order_relaxed);
 }
 
 static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
@@ -120,7 +115,7 @@ static CUresult make_events(struct poll *p, struct ct_gpu_context *context)
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint32_t i = 0; i < MORE_EVENTS && pool->made < MOST_EVENTS; i++) {
-		result = ct_gpu_event_make(pool, p->collect.cuda, ct_gpu_event_flags());
+		result = ct_gpu_event_make(pool, p->collect.cuda, context->event_flags);
 		if (result != CUDA_SUCCESS)
 			break;
 		ct_poll_inside(ct_now_ns());
@@ -139,6 +134,7 @@ static int wants_events(struct ct_gpu_context *context)
 static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, int last)
 {
 	struct ct_gpu_anchoring *anchoring = &context->anchoring;
+	int has_anchors = p->anchors && context->event_flags == CU_EVENT_DEFAULT;
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
@@ -146,14 +142,14 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 	if (!last && wants_events(context))
 		result = make_events(p, context);
 	if (!last && !context->ready && result == CUDA_SUCCESS) {
-		result = p->anchors ? ct_gpu_anchoring_init(anchoring, p->collect.cuda)
-				    : CUDA_SUCCESS;
+		result = has_anchors ? ct_gpu_anchoring_init(anchoring, p->collect.cuda)
+				     : CUDA_SUCCESS;
 		context->ready = result == CUDA_SUCCESS;
 		context->used_ns = now;
 		if (context->ready)
 			ct_gpu_describe(p->collect.cuda, context->device, ct_environ_gpus());
 	}
-	if (!last && p->anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
+	if (!last && has_anchors && result == CUDA_SUCCESS && ct_gpu_raw_ns() >= anchoring->due_ns)
 		result = ct_gpu_anchor_take(anchoring, p->collect.cuda);
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
 		result = ct_gpu_collect(&p->collect, context);
@@ -164,6 +160,8 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 
 static int is_idle(struct poll *p, struct ct_gpu_context *context)
 {
+	if (ct_gpu_context_is_closed(context))
+		return !context->active && !ct_waits_pending(context);
 	return context->ready && !context->active && !ct_waits_pending(context) &&
 	       p->collect.host.mono_ns - context->used_ns > IDLE_NS && !wants_events(context);
 }
@@ -174,8 +172,10 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 	CUresult result = CUDA_SUCCESS;
 	CUcontext popped;
 
+	last |= ct_gpu_context_is_closed(context);
 	if (ct_gpu_look_begin(context, &last)) {
-		if (!is_dead(context) && !ct_poll_gave_up() && !is_idle(p, context)) {
+		if (!ct_gpu_context_is_dead(context) && !ct_poll_gave_up() &&
+		    !is_idle(p, context)) {
 			ct_poll_inside(ct_now_ns());
 			result = p->collect.cuda->ctx_push(handle);
 			if (result == CUDA_SUCCESS) {
@@ -187,7 +187,7 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 		}
 		ct_gpu_look_end(context);
 	}
-	if (is_dead(context) || ct_poll_gave_up()) {
+	if (ct_gpu_context_is_dead(context) || ct_poll_gave_up()) {
 		ct_gpu_collect_lost(&p->collect, context);
 		ct_waits_collect(&p->collect, context, 1);
 	}

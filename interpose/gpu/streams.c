@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "interpose/gpu/mode.h"
 #include "interpose/hash.h"
 #include "interpose/recorder.h"
 
@@ -14,6 +15,7 @@ static struct tables {
 	struct ct_gpu_context contexts[CT_GPU_CONTEXTS];
 	struct ct_gpu_stream streams[STREAMS];
 	uint32_t n_streams;
+	int was_closed; /* contexts, for new ones with other events */
 } * tables;
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
@@ -47,11 +49,6 @@ struct ct_gpu_context *ct_gpu_context_nth(unsigned n)
 	return atomic_load_explicit(&c->handle, memory_order_acquire) ? c : NULL;
 }
 
-static int is_dead(struct ct_gpu_context *c)
-{
-	return (int)atomic_load_explicit(&c->dead, memory_order_relaxed);
-}
-
 /* Its entry, NULL if it has none; *room is where it would stand, NULL in a full table. */
 static struct ct_gpu_context *find_context(CUcontext handle, struct ct_gpu_context **room)
 {
@@ -64,7 +61,7 @@ static struct ct_gpu_context *find_context(CUcontext handle, struct ct_gpu_conte
 			*room = c;
 			return NULL;
 		}
-		if (known == handle && !is_dead(c))
+		if (known == handle && !ct_gpu_context_is_closed(c))
 			return c;
 	}
 	return NULL;
@@ -106,11 +103,13 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 	device = ask_device(cuda, handle);
 	if (device < 0)
 		return untold();
+	ct_gpu_mode_connected();
 	take_lock();
 	c = find_context(handle, &room);
 	if (!c && room) {
 		c = room;
 		c->device = device;
+		c->event_flags = ct_gpu_event_flags();
 		atomic_store_explicit(&c->handle, handle, memory_order_release);
 	}
 	release_lock();
@@ -120,13 +119,16 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 }
 
 /* A context of the device, NULL if none is known; of any device if that is negative. */
-static struct ct_gpu_context *known_context(int device)
+static struct ct_gpu_context *known_context(const struct ct_cuda *cuda, int device)
 {
 	struct ct_gpu_context *c;
 
-	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++)
-		if ((device < 0 || c->device == device) && !is_dead(c))
-			return c;
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++) {
+		if ((device >= 0 && c->device != device) || ct_gpu_context_is_dead(c))
+			continue;
+		/* anew, if it is closed */
+		return ct_gpu_context(cuda, atomic_load_explicit(&c->handle, memory_order_relaxed));
+	}
 	return NULL;
 }
 
@@ -139,7 +141,7 @@ static struct ct_gpu_context *default_context(const struct ct_cuda *cuda, int de
 	if (cuda->ctx_get_current(&current) == CUDA_SUCCESS && current)
 		c = ct_gpu_context(cuda, current);
 	if (!current || (c && device >= 0 && c->device != device)) {
-		c = device >= 0 ? known_context(device) : NULL;
+		c = device >= 0 ? known_context(cuda, device) : NULL;
 		return c ? c : untold();
 	}
 	return c;
@@ -167,7 +169,7 @@ static CUresult ask_context(const struct ct_cuda *cuda, CUstream handle, CUconte
 
 static struct ct_gpu_context *context_of(const struct ct_cuda *cuda, CUstream handle)
 {
-	struct ct_gpu_context *any = known_context(-1);
+	struct ct_gpu_context *any = known_context(cuda, -1);
 	CUcontext context = NULL, current = NULL;
 	CUresult result;
 	int entered = 0;
@@ -226,14 +228,66 @@ static struct ct_gpu_stream *find(const struct key *key, struct ct_gpu_stream **
 			return NULL;
 		}
 		if (known == key->handle && s->whose == key->whose &&
-		    !atomic_load_explicit(&s->stale, memory_order_relaxed) && !is_dead(s->context))
+		    !atomic_load_explicit(&s->stale, memory_order_relaxed) &&
+		    !ct_gpu_context_is_closed(s->context))
 			return s;
 	}
 	return NULL;
 }
 
+/* The number that the stream had in a context that was closed, if its handle tells that it is the same. */
+static uint32_t former_id(const struct key *key)
+{
+	CUcontext context = atomic_load_explicit(&key->context->handle, memory_order_relaxed);
+
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		const struct ct_gpu_stream *s = &tables->streams[i];
+
+		if (atomic_load_explicit(&s->handle, memory_order_relaxed) == key->handle &&
+		    key->handle != (uintptr_t)CU_STREAM_PER_THREAD &&
+		    !atomic_load_explicit(&s->stale, memory_order_relaxed) &&
+		    atomic_load_explicit(&s->context->handle, memory_order_relaxed) == context &&
+		    atomic_load_explicit(&s->context->closed, memory_order_relaxed) ==
+			    CT_GPU_CLOSED)
+			return s->id;
+	}
+	return 0;
+}
+
+/* On how many streams of a context something was launched. */
+static uint32_t count_launching(const struct ct_gpu_context *context)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		const struct ct_gpu_stream *s = &tables->streams[i];
+
+		n += s->context == context &&
+		     atomic_load_explicit(&s->launches.last, memory_order_relaxed) != 0;
+	}
+	return n;
+}
+
+/* Launches from now on find contexts whose events are made as the mode says now. */
+static void close_all(void)
+{
+	take_lock();
+	tables->was_closed = 1;
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
+		uint32_t open = CT_GPU_OPEN;
+
+		/* release: pairs with ct_gpu_context_is_closed() */
+		if (atomic_load_explicit(&tables->contexts[i].handle, memory_order_relaxed))
+			atomic_compare_exchange_strong_explicit(&tables->contexts[i].closed, &open,
+								CT_GPU_CLOSED, memory_order_release,
+								memory_order_relaxed);
+	}
+	release_lock();
+}
+
 static struct ct_gpu_stream *enter(const struct key *key)
 {
+	uint32_t n = 0, launching = 0;
 	struct ct_gpu_stream *s, *room;
 
 	take_lock();
@@ -242,13 +296,20 @@ static struct ct_gpu_stream *enter(const struct key *key)
 		s = room;
 		s->whose = key->whose;
 		s->context = key->context;
-		s->id = ++tables->n_streams;
+		s->id = tables->was_closed ? former_id(key) : 0;
+		if (!s->id)
+			s->id = ++tables->n_streams;
+		n = ++key->context->n_streams;
+		launching = count_launching(key->context);
 		s->end = &s->first;
 		atomic_store_explicit(&s->handle, key->handle, memory_order_release);
 	}
 	release_lock();
 	if (!s)
 		ct_ring_lose(&ct_recorder.ring, CT_LOSS_GPU_TABLE_FULL, 1);
+	/* the new one is most likely for a launch, too */
+	if (n && ct_gpu_mode_is_crowded(n, launching + 1))
+		close_all();
 	return s;
 }
 
@@ -264,7 +325,11 @@ struct ct_gpu_stream *ct_gpu_stream(const struct ct_cuda *cuda, CUstream handle,
 		return s;
 	if (!key.context)
 		key.context = context_of(cuda, handle);
-	return key.context ? enter(&key) : NULL;
+	s = key.context ? enter(&key) : NULL;
+	/* it was one too many: once more, which can happen once */
+	if (s && ct_gpu_context_is_closed(s->context) && !ct_gpu_context_is_dead(s->context))
+		return ct_gpu_stream(cuda, handle, device);
+	return s;
 }
 
 int ct_gpu_stream_again(const struct ct_cuda *cuda, struct ct_gpu_stream **stream, CUstream handle)

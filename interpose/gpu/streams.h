@@ -22,12 +22,21 @@
 struct ct_gpu_span;
 struct ct_gpu_stream;
 
+/* Launches find no context that is closed, but another one, with the same handle perhaps. */
+enum ct_gpu_closed {
+	CT_GPU_OPEN,
+	CT_GPU_CLOSED, /* what is on its way is still collected */
+	CT_GPU_DEAD,   /* destroyed, or never usable: never touched again */
+};
+
 struct ct_gpu_context {
 	_Atomic(CUcontext) handle;     /* NULL: free; stored last, after `device` */
-	_Atomic uint32_t dead;	       /* destroyed, or never usable: never touched again */
+	_Atomic uint32_t closed;       /* enum ct_gpu_closed */
 	_Atomic uint32_t ending, door; /* ending.c */
 	_Atomic uint32_t has_first; /* hint.c: somebody makes, or has made, the events in `first` */
 	int32_t device;
+	unsigned int event_flags;    /* that its events are made with */
+	uint32_t n_streams;	     /* on it, under the tables' lock */
 	struct ct_gpu_events first;  /* by the call that makes a communicator, once */
 	struct ct_gpu_events events; /* by the poll thread */
 	/* the poll thread's */
@@ -58,6 +67,17 @@ int ct_gpu_streams_init(void);
 /* The context of this handle, entered if it is new. NULL: no room, or CUDA does not tell its device (counted
  * losses). Any thread. */
 struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle);
+
+static inline int ct_gpu_context_is_closed(const struct ct_gpu_context *context)
+{
+	/* acquire: by what launches are timed from now on was stored before (close_all() of streams.c) */
+	return atomic_load_explicit(&context->closed, memory_order_acquire) != CT_GPU_OPEN;
+}
+
+static inline int ct_gpu_context_is_dead(const struct ct_gpu_context *context)
+{
+	return atomic_load_explicit(&context->closed, memory_order_relaxed) == CT_GPU_DEAD;
+}
 
 /* By number, below CT_GPU_CONTEXTS; NULL from the first free one on. */
 struct ct_gpu_context *ct_gpu_context_nth(unsigned n);
@@ -95,7 +115,7 @@ static inline int ct_gpu_stream_is(struct ct_gpu_stream *stream, CUstream handle
 	       atomic_load_explicit(&stream->handle, memory_order_relaxed) == (uintptr_t)handle &&
 	       (uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD &&
 	       !atomic_load_explicit(&stream->stale, memory_order_relaxed) &&
-	       !atomic_load_explicit(&stream->context->dead, memory_order_relaxed);
+	       !ct_gpu_context_is_closed(stream->context);
 }
 
 /* An event of its context did not fit to this stream: look its handle up anew. 0: that changes nothing, or *stream is

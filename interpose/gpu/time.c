@@ -310,9 +310,7 @@ static inline __attribute__((always_inline)) void end_on_gpu(struct ct_gpu_span 
 	int entered;
 
 	/* the program has ended it meanwhile, with its events */
-	if (__builtin_expect(atomic_load_explicit(&span->events.context->dead,
-						  memory_order_relaxed) != 0,
-			     0))
+	if (__builtin_expect(ct_gpu_context_is_dead(span->events.context), 0))
 		return;
 	/* each thread has its own per-thread stream: from another one the end is not to be had */
 	if (span->handle == CU_STREAM_PER_THREAD && span->thread != ct_gpu_thread())

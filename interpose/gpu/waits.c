@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "interpose/gpu/collect.h"
+#include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/hash.h"
 
@@ -219,7 +220,8 @@ static uint32_t begin(CUstream stream, const struct ct_waits_new *found)
 	struct ct_gpu_stream *s = cuda ? ct_gpu_stream(cuda, stream, -1) : NULL;
 	struct pending *p;
 
-	if (!s || how != CT_WAITS_ALL)
+	/* asked for after its stream, whose context is closed before its events may not be timed */
+	if (!s || how != CT_WAITS_ALL || ct_gpu_timing() != CT_GPU_TIMED)
 		return s ? s->id : 0;
 	p = take();
 	if (p) {

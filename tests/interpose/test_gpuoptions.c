@@ -49,6 +49,10 @@ static void one_connection_changes_what_auto_is_and_nothing_else(void **state)
 	} cases[] = {
 		{ "TIMING=auto", "8", CT_GPU_TIMED, CT_TIMED_WHY_AUTO },
 		{ "TIMING=auto", "1", CT_GPU_PLUGIN_OR_HOST, CT_TIMED_WHY_ONE_CONNECTION },
+		{ "TIMING=auto", "01", CT_GPU_PLUGIN_OR_HOST, CT_TIMED_WHY_ONE_CONNECTION },
+		{ "TIMING=auto", "3", CT_GPU_PLUGIN_OR_HOST, CT_TIMED_WHY_STREAMS },
+		{ "TIMING=auto", "4", CT_GPU_TIMED, CT_TIMED_WHY_AUTO },
+		{ "TIMING=auto", "", CT_GPU_TIMED, CT_TIMED_WHY_AUTO },
 		{ "TIMING=events", "1", CT_GPU_UNANCHORED, CT_TIMED_WHY_ASKED },
 		{ "TIMING=events", NULL, CT_GPU_TIMED, CT_TIMED_WHY_ASKED },
 		{ "TIMING=host", NULL, CT_GPU_HOST, CT_TIMED_WHY_ASKED },
@@ -64,6 +68,19 @@ static void one_connection_changes_what_auto_is_and_nothing_else(void **state)
 		assert_int_equal(options.why, cases[i].why);
 		assert_int_equal(notes.n, 0);
 	}
+}
+
+static void connections_are_1_to_32_and_8_if_nothing_is_said(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_gpu_connections(NULL), 8);
+	assert_int_equal(ct_gpu_connections(""), 8);
+	assert_int_equal(ct_gpu_connections("0"), 8);
+	assert_int_equal(ct_gpu_connections("-1"), 8);
+	assert_int_equal(ct_gpu_connections("1"), 1);
+	assert_int_equal(ct_gpu_connections("12"), 12);
+	assert_int_equal(ct_gpu_connections("32"), 32);
+	assert_int_equal(ct_gpu_connections("99999999999999999999999"), 32);
 }
 
 static void a_sample_is_one_in_so_many_or_a_share(void **state)
@@ -142,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_default_all_is_timed_by_events_for_one_per_cent),
 		cmocka_unit_test(one_connection_changes_what_auto_is_and_nothing_else),
+		cmocka_unit_test(connections_are_1_to_32_and_8_if_nothing_is_said),
 		cmocka_unit_test(a_sample_is_one_in_so_many_or_a_share),
 		cmocka_unit_test(a_budget_is_a_percentage),
 		cmocka_unit_test(a_duty_is_the_first_of_every_so_long),

@@ -193,6 +193,27 @@ static void what_auto_had_to_take_stands_in_the_first_line(void **state)
 	ct_report_free(report);
 }
 
+static void that_streams_were_too_many_is_said(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.write_cpu_ns = 1000,
+		.timed_by = CT_TIMED_BY_HOST,
+		.timed_why = CT_TIMED_WHY_STREAMS,
+	};
+	struct ct_report *report;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 100; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, 1);
+	report = close_job(2010 * MS, &cost);
+	assert_string_equal(report->run.timing_why,
+			    "too many streams for CUDA_DEVICE_MAX_CONNECTIONS");
+	assert_true(report->run.timing_is_forced);
+	ct_report_free(report);
+}
+
 /* Lateness shows only between two operations that are timed. */
 static void a_sample_is_not_called_healthy(void **state)
 {
@@ -219,6 +240,7 @@ int main(void)
 		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
 		TEST(what_was_left_out_is_said),
 		TEST(what_auto_had_to_take_stands_in_the_first_line),
+		TEST(that_streams_were_too_many_is_said),
 	};
 
 	return cmocka_run_group_tests_name("sampled", tests, NULL, NULL);
