@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/ask.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 #include "interpose/gpu/graph_table.h"
@@ -40,6 +41,27 @@ const struct ct_cuda *ct_gpu_cuda_start(void)
 	return cuda;
 }
 
+/* Where AMD's runtime is, a stream is its own: whether it is captured is not known. Looked for once, since the first launch comes
+ * after it. */
+static int has_hip(void)
+{
+	static const char *const names[] = { "libamdhip64.so.7", "libamdhip64.so.6",
+					     "libamdhip64.so.5", "libamdhip64.so" };
+	static _Atomic int known; /* 1 no, 2 yes */
+	int answer = atomic_load_explicit(&known, memory_order_relaxed), saved = errno;
+	void *library = NULL;
+
+	if (answer)
+		return answer == 2;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library; i++)
+		library = dlopen(names[i], RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+	if (library)
+		dlclose(library);
+	atomic_store_explicit(&known, library ? 2 : 1, memory_order_relaxed);
+	errno = saved;
+	return library != NULL;
+}
+
 /* A default stream is asked in its device's context, any other one in whatever is current. */
 static __attribute__((noinline)) enum ct_gpu_asked ask_elsewhere(const struct ct_cuda *cuda,
 								 CUstream handle, uint32_t device)
@@ -73,7 +95,7 @@ enum ct_gpu_asked ct_gpu_ask(CUstream stream, uint32_t device, CUcontext *curren
 		cuda = ct_poll_is_up() ? ct_cuda() : ct_gpu_cuda_start();
 	}
 	if (__builtin_expect(!cuda, 0))
-		return CT_GPU_FREE;
+		return has_hip() ? CT_GPU_UNKNOWN : CT_GPU_FREE;
 	saved = errno;
 	if ((uintptr_t)stream > (uintptr_t)CU_STREAM_PER_THREAD &&
 	    cuda->ctx_get_current(current) == CUDA_SUCCESS && *current)

@@ -267,6 +267,25 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, n
 	return result;
 }
 
+/* What the ranks of an all-to-all give each other on average, as elements: the count of one that is even. Nothing only if this rank
+ * gets nothing either. */
+static uint64_t mean_share(uint32_t nranks, const size_t *counts, const size_t *recv_counts)
+{
+	uint64_t sum = 0, any = 0;
+
+	if (!counts || !recv_counts || !nranks)
+		return 0;
+	for (uint32_t i = 0; i < nranks; i++) {
+		sum += counts[i];
+		any |= counts[i] | recv_counts[i];
+	}
+	sum = (sum + nranks / 2) / nranks;
+	return sum ? sum : any != 0;
+}
+
+#define CT_NCCL_SHARE(counts, recv_counts)                                                         \
+	mean_share(ct_nccl_comm(comm, (const void *)(uintptr_t)real)->nranks, counts, recv_counts)
+
 #define LIST(...) __VA_ARGS__
 
 /* Out of the wrapper: its arguments, and one more. */

@@ -62,6 +62,7 @@ static void nothing_is_lost(const struct recorded_lists *r)
 
 static void call_all(void)
 {
+	static const size_t uneven[] = { 0, 40, 41, 7 }, even[] = { 22, 22, 22, 22 };
 	ncclComm_t c = make_comm(4, 1);
 
 	returns(ncclAllReduce(c, c, 10, ncclFloat16, ncclMax, c, STREAM(1)), ncclSuccess);
@@ -75,8 +76,11 @@ static void call_all(void)
 	returns(ncclScatter(c, c, 18, ncclFloat8e5m2, 2, c, STREAM(1)), ncclSuccess);
 	returns(ncclSend(c, 19, ncclInt32, 3, c, STREAM(1)), ncclSuccess);
 	returns(ncclRecv(c, 20, ncclUint64, 2, c, STREAM(1)), ncclSuccess);
+	returns(ncclAllToAll(c, c, 21, ncclUint32, c, STREAM(1)), ncclSuccess);
+	returns(ncclAllToAllv(c, uneven, uneven, c, even, even, ncclUint32, c, STREAM(1)),
+		ncclSuccess);
 	/* a reduction of the program's own, a type of a later version */
-	returns(ncclAllReduce(c, c, 21, (ncclDataType_t)77, (ncclRedOp_t)0x12345, c, STREAM(1)),
+	returns(ncclAllReduce(c, c, 23, (ncclDataType_t)77, (ncclRedOp_t)0x12345, c, STREAM(1)),
 		ncclSuccess);
 }
 
@@ -97,6 +101,8 @@ static void every_call_is_recorded_as_its_row_says(void **state)
 		{ "ncclScatter", CT_OP_Scatter, CT_DTYPE_float8e5m2, 0, 2 },
 		{ "ncclSend", CT_OP_Send, CT_DTYPE_int32, 0, 3 },
 		{ "ncclRecv", CT_OP_Recv, CT_DTYPE_uint64, 0, 2 },
+		{ "ncclAllToAll", CT_OP_AllToAll, CT_DTYPE_uint32, 0, -1 },
+		{ "ncclAllToAllv", CT_OP_AllToAll, CT_DTYPE_uint32, 0, -1 },
 		{ "ncclAllReduce", CT_OP_AllReduce, 0, CT_REDOP_custom, -1 },
 	};
 	const struct recorded_lists *r = records_of(call_all);
@@ -115,7 +121,7 @@ static void every_call_is_recorded_as_its_row_says(void **state)
 		assert_int_equal(op->result, 0);
 		assert_true(op->return_ns >= op->enter_ns);
 		/* collectives count up, each channel of transfers for itself */
-		assert_int_equal(op->seq, i < 9 ? i : i < 11 ? 0 : 9);
+		assert_int_equal(op->seq, i < 9 ? i : i < 11 ? 0 : i - 2);
 	}
 	nothing_is_lost(r);
 }
