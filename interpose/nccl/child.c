@@ -53,12 +53,15 @@ static ncclResult_t deliver(struct birth *b, ncclResult_t result)
 static void begin_split(struct birth *b, int color)
 {
 	const struct ct_comm *parent = b->parent.comm;
+	int32_t nth;
 
 	ct_nccl_parent_counts(&b->parent);
-	if (b->parent.nth && color >= 0) {
-		b->child.key = ct_nccl_key_of_split(parent->key, (int32_t)b->parent.nth, color);
-		b->child.hash = ct_nccl_key_of_split(parent->nccl_hash, (int32_t)b->parent.nth,
-						     color);
+	nth = (int32_t)b->parent.nth;
+	if (nth && color >= 0) {
+		int version = ct_nccl_version(b->child.library);
+
+		b->child.key = ct_nccl_key_of_split(parent->key, nth, color, version);
+		b->child.hash = ct_nccl_hash_of_split(parent->nccl_hash, nth, color, version);
 		b->child.magic = b->child.hash;
 	}
 	ct_host_begin(&b->host);

@@ -26,6 +26,18 @@ static int number_of(struct ct_real *real, ncclComm_t handle, const void *librar
 	return number;
 }
 
+int ct_nccl_version(const void *library)
+{
+	ct_ncclGetVersion_fn *ask = (ct_ncclGetVersion_fn *)ct_real_find(
+		&ct_nccl_reals[CT_NCCL_ncclGetVersion], library);
+	int version = 0, saved = errno;
+
+	if (!ask || ask(&version) != ncclSuccess)
+		version = 0;
+	errno = saved;
+	return version;
+}
+
 struct ct_comm *ct_nccl_comm_create(const struct ct_nccl_child *child, ncclComm_t handle)
 {
 	const struct ct_comm_spec spec = {

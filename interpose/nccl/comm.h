@@ -24,6 +24,9 @@ struct ct_nccl_child {
 	int source;	 /* enum ct_key_source */
 };
 
+/* As the copy of NCCL at this address tells it: 22809 is 2.28.9. 0: it does not. For calls that make communicators. */
+int ct_nccl_version(const void *library);
+
 /* A parent while NCCL makes a child of it. Another thread may end it meanwhile. */
 struct ct_nccl_parent {
 	struct ct_comm *comm; /* never NULL */

@@ -45,7 +45,7 @@ static void begin_host(struct init *f, enum ct_nccl_call call)
 
 static void begin_init(struct init *f, enum ct_nccl_call call, const ncclUniqueId *id)
 {
-	f->child.key = id ? ct_nccl_key_of_id(id) : 0;
+	f->child.key = id ? ct_nccl_key_of_id(id, ct_nccl_version(f->child.library)) : 0;
 	f->child.magic = id ? ct_nccl_magic_of_id(id) : 0;
 	f->child.source = id ? CT_KEY_LIBRARY : CT_KEY_GUESSED;
 	f->child.device = current_device();
@@ -225,13 +225,13 @@ static void init_all_leave(struct ct_frame *frame)
 }
 
 /* NCCL has got an id, inside of a call of the program's. */
-static void take_id(struct ct_frame *frame, const ncclUniqueId *id)
+static void take_id(struct ct_frame *frame, const ncclUniqueId *id, const void *library)
 {
 	struct init_all *f = (struct init_all *)frame;
 
 	if (!frame || frame->leave != init_all_leave)
 		return;
-	f->host.rec.key = ct_nccl_key_of_id(id);
+	f->host.rec.key = ct_nccl_key_of_id(id, ct_nccl_version(library));
 	f->magic = ct_nccl_magic_of_id(id);
 }
 
@@ -290,13 +290,15 @@ ncclResult_t ct_ncclCommInitAll(ncclComm_t *newcomms, int ndev, const int *devic
 static CT_UNWIND_WHOLE ncclResult_t get_id(ncclUniqueId *id, ct_ncclGetUniqueId_fn *real)
 {
 	struct ct_host_frame f = { .rec = ct_nccl_host_rec(CT_NCCL_ncclGetUniqueId, NULL) };
+	const void *library = (const void *)(uintptr_t)real;
 	ncclResult_t result;
 
 	CT_UNWIND_HERE();
 	ct_host_begin(&f);
 	result = real(id);
-	f.rec.key = result == ncclSuccess ? ct_nccl_key_of_id(id) : 0;
-	ct_nccl_host_end(&f, result, NULL, (const void *)(uintptr_t)real);
+	if (result == ncclSuccess)
+		f.rec.key = ct_nccl_key_of_id(id, ct_nccl_version(library));
+	ct_nccl_host_end(&f, result, NULL, library);
 	return result;
 }
 
@@ -311,6 +313,6 @@ ncclResult_t ct_ncclGetUniqueId(ncclUniqueId *id)
 		return get_id(id, next);
 	result = next(id);
 	if (result == ncclSuccess)
-		take_id(ct_guard_frame(), id);
+		take_id(ct_guard_frame(), id, (const void *)(uintptr_t)next);
 	return result;
 }

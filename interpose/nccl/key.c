@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/nccl/key.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "interpose/hash.h"
@@ -39,18 +41,55 @@ static uint64_t hash_of(struct state s)
 	return (h ^ h >> 32) * 0x995a187a14e7b445ull;
 }
 
-uint64_t ct_nccl_key_of_id(const ncclUniqueId *id)
+/* 2.26 brought the hash above. */
+#define NEW_HASH_SINCE 22600
+
+static int is_old(int version)
 {
+	return version > 0 && version < NEW_HASH_SINCE;
+}
+
+/* DJB2a. A char is signed or not as the architecture has it, also in NCCL. */
+static uint64_t old_hash(const ncclUniqueId *id)
+{
+	uint64_t h = 5381;
+
+	for (size_t i = 0; i < sizeof(id->internal); i++)
+		h = h * 33 ^ (uint64_t)id->internal[i];
+	return h;
+}
+
+uint64_t ct_nccl_key_of_id(const ncclUniqueId *id, int version)
+{
+	if (is_old(version))
+		return old_hash(id);
 	return hash_of(put(start, id->internal, sizeof(id->internal)));
 }
 
-uint64_t ct_nccl_key_of_split(uint64_t parent, int32_t nth, int32_t color)
+static uint64_t hash_of_child(uint64_t parent, int32_t nth, int32_t color)
 {
 	struct state s = put(start, &parent, sizeof(parent));
 
 	s = put(s, &nth, sizeof(nth));
 	s = put(s, &color, sizeof(color));
 	return hash_of(s);
+}
+
+uint64_t ct_nccl_hash_of_split(uint64_t parent_hash, int32_t nth, int32_t color, int version)
+{
+	ncclUniqueId id = { 0 };
+
+	if (!is_old(version))
+		return hash_of_child(parent_hash, nth, color);
+	snprintf(id.internal, sizeof(id.internal), "%016" PRIx64 "-%d", parent_hash, color);
+	return old_hash(&id);
+}
+
+uint64_t ct_nccl_key_of_split(uint64_t parent, int32_t nth, int32_t color, int version)
+{
+	uint64_t hash = ct_nccl_hash_of_split(parent, nth, color, version);
+
+	return is_old(version) && nth > 1 ? ct_hash_mix(hash, (uint64_t)nth) : hash;
 }
 
 static uint64_t combine(uint64_t a, uint64_t b)
@@ -78,7 +117,7 @@ uint64_t ct_nccl_key_of_grown(uint64_t magic, uint32_t nranks)
 
 uint64_t ct_nccl_hash_of_shrunk(uint64_t parent_hash)
 {
-	return ct_nccl_key_of_split(parent_hash, 0, 0);
+	return hash_of_child(parent_hash, 0, 0);
 }
 
 uint64_t ct_nccl_hash_of_ranks(const int *ranks, int n)
@@ -92,5 +131,5 @@ uint64_t ct_nccl_hash_of_ranks(const int *ranks, int n)
 
 uint64_t ct_nccl_key_of_shrink(uint64_t parent, uint64_t excluded, uint64_t nth)
 {
-	return ct_hash_mix(ct_hash_mix(ct_nccl_key_of_split(parent, 0, 0), excluded), nth);
+	return ct_hash_mix(ct_hash_mix(hash_of_child(parent, 0, 0), excluded), nth);
 }

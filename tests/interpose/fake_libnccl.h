@@ -38,6 +38,9 @@ void fake_nonblocking(int yes);
 /* From now on the library does, or does not, ask by itself whether a communicator is ready before it uses it. */
 void fake_asks(int yes);
 
+/* What ncclGetVersion tells from now on; 23007 before. */
+void fake_version(int version);
+
 /* All that goes on is done: children are written, communicators have this state. */
 void fake_finish(ncclResult_t state);
 

@@ -267,7 +267,7 @@ static void children_are_known_at_the_end_of_their_group(void **state)
 	assert_int_equal(r->n_comms, 3);
 	assert_int_equal(r->comms[1].nranks, 6);
 	assert_int_equal(r->comms[1].rank, 4);
-	assert_true(r->comms[2].key == ct_nccl_key_of_split(KEY_7, 2, 3));
+	assert_true(r->comms[2].key == ct_nccl_key_of_split(KEY_7, 2, 3, 0));
 	assert_int_equal(r->ops[0].comm, 2);
 	assert_int_equal(r->ops[1].comm, 3);
 	assert_int_equal(r->comms[0].ended_ns, 0);
@@ -309,7 +309,7 @@ static void children_that_come_later_are_known_when_their_parent_is_done(void **
 	assert_int_equal(r->comms[1].nranks, 7);
 	assert_int_equal(r->comms[1].rank, 4);
 	assert_int_equal(r->ops[0].comm, 2);
-	assert_true(r->comms[2].key == ct_nccl_key_of_split(KEY_7, 1, 2));
+	assert_true(r->comms[2].key == ct_nccl_key_of_split(KEY_7, 1, 2, 0));
 	assert_int_equal(r->ops[1].comm, 1);
 	assert_int_equal(r->ops[2].comm, 3);
 }

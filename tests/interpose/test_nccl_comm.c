@@ -108,8 +108,8 @@ static void a_communicator_has_the_hash_of_its_id(void **state)
 	assert_int_equal(r->n_comms, 4);
 	for (int i = 0; i < NCCL_UNIQUE_ID_BYTES; i++)
 		id.internal[i] = (char)(i * 3);
-	comm_is(r, 1, ct_nccl_key_of_id(&id), 4, 2);
-	comm_is(r, 4, ct_nccl_key_of_id(&nine), 300, 299);
+	comm_is(r, 1, ct_nccl_key_of_id(&id, 0), 4, 2);
+	comm_is(r, 4, ct_nccl_key_of_id(&nine, 0), 300, 299);
 	assert_string_equal(recorded_name(r, r->comms[1].name), "tensor parallel");
 	assert_int_equal(r->comms[2].name, 0);
 	/* evidence of which one it is stands there before the library is entered */
@@ -123,6 +123,37 @@ static void a_communicator_has_the_hash_of_its_id(void **state)
 	assert_int_equal(failed->comm, 0);
 	assert_non_null(recorded_host(r, "ncclGetVersion", 0));
 	assert_null(recorded_host(r, "ncclGetVersion", 1));
+}
+
+static void init_as_before_2_26(void)
+{
+	ncclUniqueId id = id_of(200);
+	ncclComm_t comm, child, again;
+
+	fake_version(22005);
+	returns(ncclGetUniqueId(&id), ncclSuccess);
+	id = id_of(200);
+	returns(ncclCommInitRank(&comm, 4, id, 2), ncclSuccess);
+	returns(ncclCommSplit(comm, 9, 2, &child, NULL), ncclSuccess);
+	returns(ncclCommSplit(comm, 9, 2, &again, NULL), ncclSuccess);
+	returns(ncclCommSplit(again, 1, 2, &child, NULL), ncclSuccess);
+}
+
+static void the_hash_is_that_of_the_version(void **state)
+{
+	const struct recorded_lists *r = records_of(init_as_before_2_26);
+	const ncclUniqueId id = id_of(200);
+	uint64_t key = ct_nccl_key_of_id(&id, 22005);
+
+	(void)state;
+	assert_int_equal(r->n_comms, 4);
+	assert_true(key != ct_nccl_key_of_id(&id, 22809));
+	assert_true(r->comms[0].key == key);
+	assert_true(r->comms[1].key == ct_nccl_hash_of_split(key, 1, 9, 22005));
+	/* one hash for both in NCCL, two keys here */
+	assert_true(r->comms[2].key == ct_nccl_key_of_split(key, 2, 9, 22005));
+	assert_true(r->comms[2].key != r->comms[1].key);
+	assert_true(r->comms[3].parent == r->comms[2].key);
 }
 
 static void init_all(void)
@@ -146,7 +177,7 @@ static void several_ranks_of_one_process_share_a_key(void **state)
 		id.internal[i] = (char)(i * 7);
 	assert_int_equal(r->n_comms, 4);
 	for (uint32_t i = 0; i < 4; i++) {
-		comm_is(r, i + 1, ct_nccl_key_of_id(&id), 4, (int)i);
+		comm_is(r, i + 1, ct_nccl_key_of_id(&id, 0), 4, (int)i);
 		assert_int_equal(r->ops[i].comm, i + 1);
 		assert_int_equal(r->ops[i].seq, 0);
 	}
@@ -221,7 +252,7 @@ static void a_split_has_the_hash_of_parent_count_and_colour(void **state)
 	assert_int_equal(r->n_comms, 4);
 	comm_is(r, 2, KEY_7_SPLIT_1_0, 4, 2);
 	comm_is(r, 3, KEY_7_SPLIT_1_0_SPLIT_1_3, 2, 1);
-	comm_is(r, 4, ct_nccl_key_of_split(KEY_7, 3, 9), 4, 2);
+	comm_is(r, 4, ct_nccl_key_of_split(KEY_7, 3, 9, 0), 4, 2);
 	assert_true(r->comms[1].parent == KEY_7);
 	assert_true(r->comms[2].parent == KEY_7_SPLIT_1_0);
 	assert_int_equal(r->ops[0].comm, 2);
@@ -583,6 +614,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_communicator_has_the_hash_of_its_id),
+		cmocka_unit_test(the_hash_is_that_of_the_version),
 		cmocka_unit_test(several_ranks_of_one_process_share_a_key),
 		cmocka_unit_test(a_group_of_inits_waits_at_its_end),
 		cmocka_unit_test(a_split_has_the_hash_of_parent_count_and_colour),

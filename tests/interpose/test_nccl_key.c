@@ -25,10 +25,10 @@ static void keys_are_those_that_nccl_computes(void **state)
 
 	(void)state;
 	memset(&id, 7, sizeof(id));
-	assert_true(ct_nccl_key_of_id(&id) == KEY_7);
-	assert_true(ct_nccl_key_of_split(KEY_7, 1, 0) == KEY_7_SPLIT_1_0);
-	assert_true(ct_nccl_key_of_split(KEY_7, 2, 5) == KEY_7_SPLIT_2_5);
-	assert_true(ct_nccl_key_of_split(KEY_7_SPLIT_1_0, 1, 3) == KEY_7_SPLIT_1_0_SPLIT_1_3);
+	assert_true(ct_nccl_key_of_id(&id, 0) == KEY_7);
+	assert_true(ct_nccl_key_of_split(KEY_7, 1, 0, 0) == KEY_7_SPLIT_1_0);
+	assert_true(ct_nccl_key_of_split(KEY_7, 2, 5, 0) == KEY_7_SPLIT_2_5);
+	assert_true(ct_nccl_key_of_split(KEY_7_SPLIT_1_0, 1, 3, 0) == KEY_7_SPLIT_1_0_SPLIT_1_3);
 	assert_true(set == ct_nccl_hash_of_ranks(same, 2));
 	assert_true(set != ct_nccl_hash_of_ranks(others, 2));
 	assert_true(ct_nccl_key_of_shrink(KEY_7, set, 0) != ct_nccl_key_of_shrink(KEY_7, set, 1));

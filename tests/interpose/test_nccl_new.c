@@ -149,7 +149,7 @@ static void grow_and_split(void)
 static void children_are_counted_as_nccl_counts_them(void **state)
 {
 	const struct recorded_lists *r = records_of(grow_and_split);
-	uint64_t split = ct_nccl_key_of_split(KEY_7, 2, 5);
+	uint64_t split = ct_nccl_key_of_split(KEY_7, 2, 5, 0);
 
 	(void)state;
 	assert_int_equal(r->n_comms, 7);
@@ -179,7 +179,7 @@ static void what_nccl_made_of_an_id_of_its_own_can_be_grown(void **state)
 	(void)state;
 	for (int i = 0; i < NCCL_UNIQUE_ID_BYTES; i++)
 		id.internal[i] = (char)(i * 7); /* the first of the stand-in's */
-	assert_true(r->comms[1].key == ct_nccl_key_of_id(&id));
+	assert_true(r->comms[1].key == ct_nccl_key_of_id(&id, 0));
 	comm_is(r, 3, ct_nccl_key_of_grown(ct_nccl_magic_of_grown(magic_of(&id), 1), 3), 3, 1);
 }
 
