@@ -37,13 +37,16 @@ static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t seat)
 static void widen(struct ct_heat_row *row)
 {
 	for (uint32_t c = 0; c < CT_HEAT_COLUMNS; c++) {
-		uint64_t wait = row->wait_ns[c];
-		uint32_t err = row->err_ns[c];
+		uint64_t wait = row->wait_ns[c], late = row->late_ns[c];
+		uint32_t err = row->err_ns[c], late_err = row->late_err_ns[c];
 		uint8_t seen = row->seen[c];
 
-		row->wait_ns[c] = row->err_ns[c] = row->seen[c] = 0;
+		row->wait_ns[c] = row->late_ns[c] = 0;
+		row->err_ns[c] = row->late_err_ns[c] = row->seen[c] = 0;
 		row->wait_ns[c / 2] += wait;
+		row->late_ns[c / 2] += late;
 		row->err_ns[c / 2] = ct_plus_u32(row->err_ns[c / 2], err);
+		row->late_err_ns[c / 2] = ct_plus_u32(row->late_err_ns[c / 2], late_err);
 		row->seen[c / 2] |= seen;
 	}
 	row->shift++;
@@ -56,6 +59,20 @@ static void reach(struct ct_heat_row *row, uint64_t ns)
 		widen(row);
 }
 
+/* Adds [begin, end) to cells of the row, one of its own arrays, which reaches as far. */
+static void spread(const struct ct_heat_row *row, uint64_t *cells, uint64_t begin, uint64_t end)
+{
+	while (begin < end) {
+		uint64_t cell = begin >> row->shift;
+		uint64_t until = ((cell + 1) << row->shift) -
+				 1; /* its last one: the next may be 2^64 */
+
+		until = until < end ? until + 1 : end;
+		cells[cell] += until - begin;
+		begin = until;
+	}
+}
+
 int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end)
 {
 	struct ct_heat_row *row;
@@ -66,15 +83,24 @@ int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t e
 	if (!row)
 		return CT_NOMEM;
 	reach(row, end - 1);
-	while (begin < end) {
-		uint64_t cell = begin >> row->shift;
-		uint64_t until = ((cell + 1) << row->shift) -
-				 1; /* its last one: the next may be 2^64 */
+	spread(row, row->wait_ns, begin, end);
+	return CT_OK;
+}
 
-		until = until < end ? until + 1 : end;
-		row->wait_ns[cell] += until - begin;
-		begin = until;
-	}
+int ct_heat_late(struct ct_heat *heat, uint32_t seat, uint64_t begin, uint64_t end, uint64_t err_ns)
+{
+	struct ct_heat_row *row;
+	uint64_t last;
+
+	if (begin >= end)
+		return CT_OK;
+	row = row_of(heat, seat);
+	if (!row)
+		return CT_NOMEM;
+	reach(row, end - 1);
+	spread(row, row->late_ns, begin, end);
+	last = (end - 1) >> row->shift;
+	row->late_err_ns[last] = ct_plus_u32(row->late_err_ns[last], err_ns);
 	return CT_OK;
 }
 
@@ -163,6 +189,26 @@ static int knows_wait(const struct ct_instance_event *event, const struct ct_mem
 	return event->waits->judged == CT_JUDGED_WAITS;
 }
 
+/* The others waited for the last one alone, right before it came. */
+static int see_last(struct ct_heat *heat, const struct ct_model *model,
+		    const struct ct_instance_event *event)
+{
+	const struct ct_instance *i = event->instance;
+	const struct ct_member *m;
+	struct ct_last last;
+	uint64_t at, own;
+
+	/* the first meeting tells who started late */
+	if (i->src >= 0 || !event->class || event->waits->judged != CT_JUDGED_WAITS ||
+	    !i->comm->met)
+		return CT_OK;
+	ct_waits_last(i, event->waits, &last);
+	own = last.clear ? ct_waits_own(i, &last) : 0;
+	m = &i->members[last.last];
+	at = ct_model_seat_at(model, m->seat, m->start_ns);
+	return ct_heat_late(heat, m->seat, at > own ? at - own : 0, at, last.err_ns);
+}
+
 /* Notes whether the waits of its members are known. */
 static int on_instance(void *heat, struct ct_stream *stream, const struct ct_instance_event *event)
 {
@@ -185,7 +231,7 @@ static int on_instance(void *heat, struct ct_stream *stream, const struct ct_ins
 				 ct_model_seat_at(model, member->seat, end), is_known,
 				 is_known ? err : 0);
 	}
-	return st;
+	return st == CT_OK ? see_last(heat, model, event) : st;
 }
 
 static int on_waited(void *heat, const struct ct_stream *stream, uint32_t seat, uint64_t begin_ns,

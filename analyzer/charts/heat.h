@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heat.h — when which rank waited for others, over the whole run, in bounded memory: a row of CT_HEAT_COLUMNS cells for each
+/* heat.h — when which rank waited for others, and they for it alone, over the whole run, in bounded memory: a row of CT_HEAT_COLUMNS cells for each
  * seat, whose width doubles when the run turns out longer. An observer of the stream; what it becomes is in model/report_heat.h.
  *
  * Widths are powers of two, so that a cell is the sum of those that it was made of, and a row does not depend on the order
@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "analyzer/lateness/lateness.h"
 #include "analyzer/match/match.h"
 #include "analyzer/stream/stream.h"
 
@@ -30,10 +29,12 @@ struct ct_report;
 struct ct_heat_row {
 	unsigned shift; /* a cell is 2^shift ns wide */
 	uint64_t wait_ns[CT_HEAT_COLUMNS];
+	uint64_t late_ns[CT_HEAT_COLUMNS]; /* the others waited for it alone, right before it came */
 	uint32_t err_ns
 		[CT_HEAT_COLUMNS]; /* of the known waits that begin in it, and what may be waiting in the others;
 				    * UINT32_MAX: that or more */
-	uint8_t seen[CT_HEAT_COLUMNS]; /* CT_HEAT_ */
+	uint32_t late_err_ns[CT_HEAT_COLUMNS]; /* of late_ns that ends in it; likewise */
+	uint8_t seen[CT_HEAT_COLUMNS];	       /* CT_HEAT_ */
 };
 
 struct ct_heat {
@@ -44,8 +45,11 @@ struct ct_heat {
 
 void ct_heat_fini(struct ct_heat *heat);
 
-/* The seat waited in [begin, end), of which nothing has been added yet. 0 or CT_NOMEM. */
+/* The seat waited in [begin, end), of which nothing has been added yet; the others waited for it alone, likewise, known to
+ * err_ns. 0 or CT_NOMEM. */
 int ct_heat_wait(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns);
+int ct_heat_late(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns,
+		 uint64_t err_ns);
 
 /* The seat was in an operation from begin to end, whose wait is known (with this error) or not. 0 or CT_NOMEM. */
 int ct_heat_see(struct ct_heat *heat, uint32_t seat, uint64_t begin_ns, uint64_t end_ns,
@@ -60,7 +64,7 @@ uint32_t ct_heat_level(struct ct_heat *heat, uint64_t duration_ns, uint32_t most
 void ct_heat_observe(struct ct_heat *heat, struct ct_observer *observer);
 
 /* report->heat.waits. After the other tables of a report, whose ranks still stand by seat. 0 or CT_NOMEM. */
-int ct_heat_fill_waits(const struct ct_lateness *late, struct ct_heat *heat,
+int ct_heat_fill_waits(const struct ct_model *model, struct ct_heat *heat,
 		       struct ct_report *report);
 
 #endif

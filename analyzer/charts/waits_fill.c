@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/charts/heat.h"
 #include "analyzer/charts/heat_rows.h"
-#include "analyzer/lateness/lateness.h"
 #include "analyzer/model/model.h"
 
 /* What the picture is made of before ranks become rows. */
 struct picture {
 	const struct ct_model *model;
-	const struct ct_lateness *late;
 	struct ct_heat *heat;
 	struct ct_report *report;
 	struct ct_heat_layout layout;
 	uint64_t *waits, *lateness; /* seat x column; CT_UNKNOWN */
-	double *err_ns;		    /* of a seat's lateness, by column */
 	uint8_t *lost;		    /* by column: records of the seat may be missing */
 	uint32_t columns;
 	uint64_t width_ns;
@@ -109,46 +105,29 @@ static uint64_t fill_seats(struct picture *p)
 
 /* ---- lateness ---- */
 
-/* What a seat was charged with lies right before its arrival, when the others waited for it alone. */
-static void add_charge(struct picture *p, const struct ct_charged *charged, double err_ns)
-{
-	uint64_t *cells = &p->lateness[(size_t)charged->seat * p->columns];
-	uint64_t lost = (uint64_t)llround((double)charged->lost_ns);
-	uint64_t from = charged->at_ns > lost ? charged->at_ns - lost : 0;
-
-	while (from < charged->at_ns && from / p->width_ns < p->columns) {
-		uint64_t c = from / p->width_ns;
-		uint64_t until = (c + 1) * p->width_ns;
-
-		until = until < charged->at_ns ? until : charged->at_ns;
-		cells[c] += until - from;
-		p->err_ns[(size_t)charged->seat * p->columns + c] += err_ns;
-		from = until;
-	}
-}
-
-/* Nobody was charged where it is known that nobody was late. Returns the largest error of a cell. */
+/* Nobody was late where it is known that nobody was waited for. Returns the largest error of a cell. */
 static uint64_t fill_lateness(struct picture *p)
 {
-	const struct ct_blame *blame = &p->late->blame;
-	size_t n = (size_t)p->model->n_seats * p->columns;
-	double most = 0;
+	const struct ct_heat *heat = p->heat;
+	uint32_t most = 0;
 
-	for (uint32_t k = 0; k < blame->charged.n; k++) {
-		const struct ct_charged *charged = &blame->charged.all[k];
-		const struct ct_suspect *suspect = &blame->suspects[charged->seat];
+	for (uint32_t s = 0; s < p->model->n_seats; s++) {
+		const struct ct_heat_row *row = s < heat->n_rows && !p->model->seats[s].muddled
+							? heat->rows[s]
+							: NULL;
 
-		if (suspect->hits)
-			add_charge(p, charged, (double)suspect->err_ns / (double)suspect->hits);
+		for (uint32_t c = 0; c < p->columns; c++) {
+			size_t cell = (size_t)s * p->columns + c;
+			uint64_t late = row ? row->late_ns[c] : 0;
+
+			p->lateness[cell] = !late && p->waits[cell] == CT_UNKNOWN ? CT_UNKNOWN
+					    : late < p->width_ns		  ? late
+										  : p->width_ns;
+			if (row && row->late_err_ns[c] > most)
+				most = row->late_err_ns[c];
+		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (!p->lateness[i] && p->waits[i] == CT_UNKNOWN)
-			p->lateness[i] = CT_UNKNOWN;
-		else if (p->lateness[i] > p->width_ns)
-			p->lateness[i] = p->width_ns;
-		most = p->err_ns[i] > most ? p->err_ns[i] : most;
-	}
-	return (uint64_t)llround(most);
+	return most;
 }
 
 /* ---- the picture ---- */
@@ -194,20 +173,18 @@ static int paint(struct picture *p, struct ct_report_heat_waits *out)
 				   &p->width_ns);
 	n = (size_t)p->model->n_seats * p->columns;
 	p->waits = malloc(n * sizeof(*p->waits));
-	p->lateness = calloc(n, sizeof(*p->lateness));
-	p->err_ns = calloc(n, sizeof(*p->err_ns));
+	p->lateness = malloc(n * sizeof(*p->lateness));
 	p->lost = malloc(p->columns);
-	if (!p->waits || !p->lateness || !p->err_ns || !p->lost)
+	if (!p->waits || !p->lateness || !p->lost)
 		return CT_NOMEM;
 	out->err_ns = fill_seats(p);
 	out->lateness_err_ns = fill_lateness(p);
 	return fold(p, out);
 }
 
-int ct_heat_fill_waits(const struct ct_lateness *late, struct ct_heat *heat,
-		       struct ct_report *report)
+int ct_heat_fill_waits(const struct ct_model *model, struct ct_heat *heat, struct ct_report *report)
 {
-	struct picture p = { .model = late->model, .late = late, .heat = heat, .report = report };
+	struct picture p = { .model = model, .heat = heat, .report = report };
 	struct ct_report_heat_waits *out = &report->heat.waits;
 	int failed = 0, st = CT_OK;
 
@@ -220,7 +197,6 @@ int ct_heat_fill_waits(const struct ct_lateness *late, struct ct_heat *heat,
 	ct_heat_layout_fini(&p.layout);
 	free(p.waits);
 	free(p.lateness);
-	free(p.err_ns);
 	free(p.lost);
 	return failed ? CT_NOMEM : st;
 }

@@ -11,7 +11,6 @@
 #include "analyzer/findings/unattributed_wait.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/replay/limits.h"
-#include "analyzer/lateness/weigh.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/two_jobs.h"
@@ -72,7 +71,7 @@ static const struct ct_finding *heavier(const struct ct_finding *a, const struct
 static int gather(struct choice *c, const struct ct_findings *list)
 {
 	const struct ct_model *model = c->j->model;
-	uint64_t late = c->j->late->late_or_slow.spans.total, most = ct_most_exposed(model);
+	uint64_t late = c->j->late_or_slow->spans.total, most = ct_most_exposed(model);
 
 	c->order = first_of(list, CONTRADICTIONS, CT_SEVERITY_SEVERE);
 	/* a death matters more than somebody's being a little late before it */
@@ -122,14 +121,13 @@ static const char *late_text(const struct choice *c)
 	return ct_arena_printf(c->report->memory,
 			       "late starts or slow transfers of %s operations cost up to %s; "
 			       "these times do not tell which",
-			       ct_text_count(c->j->late->late_or_slow.n).s,
-			       ct_text_pct(c->late_pct).s);
+			       ct_text_count(c->j->late_or_slow->n).s, ct_text_pct(c->late_pct).s);
 }
 
 /* "the machine of node0 runs 8 processes of the job on 2 cores: they wait for cores, too", if it does. */
 static int add_oversubscribed(struct choice *c)
 {
-	const struct ct_oversubscribed *o = &c->j->late->oversubscribed;
+	const struct ct_oversubscribed *o = c->j->oversubscribed;
 	const struct ct_model *model = c->j->model;
 	struct ct_arena *memory = c->report->memory;
 	const char *host;
@@ -235,6 +233,13 @@ static int say_unplayed_waits(struct choice *c)
 
 	if (!(wait_pct > 100 * CT_MOST_UNEXPLAINED))
 		return 1;
+	if (*c->lacks)
+		return ct_verdict_say(
+			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			ct_arena_printf(report->memory,
+					"%s; ranks waited for each other for %s of the time, and "
+					"for whom is not known without the rest",
+					c->lacks, ct_text_pct(wait_pct).s));
 	if (ct_verdict_say(
 		    report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		    ct_arena_printf(report->memory,
@@ -256,8 +261,13 @@ static int say_waits(struct choice *c)
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
 		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 				      e->why_not);
-	if (e->why_not && e->stages.n <= 1)
+	if (e->why_not && (e->stages.n <= 1 || *c->lacks))
 		return say_unplayed_waits(c);
+	if (e->has_graphs)
+		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+				      "CUDA graphs compute and communicate in one span: nobody is "
+				      "late to launch one, and who is slow inside of them does not "
+				      "show");
 	if (share <= 0)
 		return 1;
 	return ct_verdict_say(
@@ -324,7 +334,7 @@ static int say_missing(struct choice *c, const char *missing, const char *ends)
 	struct ct_report *report = c->report;
 	const char *last;
 
-	if (ct_say_last_of_rest(c->j->late, report, &last) != CT_OK)
+	if (ct_say_last_of_rest(c->j->arrivals, c->j->model, report, &last) != CT_OK)
 		return CT_NOMEM;
 	if (*last)
 		confidence = CT_CONFIDENCE_LOW;

@@ -6,7 +6,6 @@
 
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
-#include "analyzer/lateness/weigh.h"
 #include "analyzer/model/model.h"
 
 /* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two

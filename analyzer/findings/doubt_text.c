@@ -2,9 +2,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/findings/gain.h"
 #include "analyzer/findings/verdict_text.h"
-#include "analyzer/lateness/lateness.h"
-#include "analyzer/lateness/partial_instances.h"
-#include "analyzer/lateness/weigh.h"
+#include "analyzer/lateness/arrivals.h"
 #include "analyzer/model/model.h"
 #include "analyzer/model/names.h"
 
@@ -152,27 +150,24 @@ int ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 					      first, other));
 }
 
-int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report, const char **text)
+int ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
+			struct ct_report *report, const char **text)
 {
-	uint64_t most = ct_most_exposed(late->model);
-	struct ct_charge charge;
-	uint32_t seat;
+	uint32_t seat = ct_arrivals_latest(arrivals, model);
+	const struct ct_arrival *of;
 
 	*text = "";
-	if (!report->run.n_missing)
+	if (!report->run.n_missing || seat == model->n_seats)
 		return CT_OK;
-	if (ct_rest_last(&late->rest, late->model, &late->rounds, &seat, &charge) != CT_OK)
-		return CT_NOMEM;
-	if (seat == late->model->n_seats)
-		return CT_OK;
-	charge.loss_ns = charge.loss_ns < most ? charge.loss_ns : most;
+	of = &arrivals->all[seat];
 	*text = ct_arena_printf(
 		report->memory,
-		"of those that did, rank %s steadily comes last, up to %s ± %s (%s): "
-		"whether a missing one comes later is not known",
-		ct_text_rank(late->model->seats[seat].rank).s, ct_text_ns(charge.loss_ns).s,
-		ct_text_ns(charge.err_ns).s,
-		ct_text_pct(100 * (double)charge.loss_ns / (double)late->model->duration_ns).s);
+		"of those that did, rank %s came last in %s of %s operations, and "
+		"the others waited %s (%s) for it: whether a missing one comes "
+		"later is not known",
+		ct_text_rank(model->seats[seat].rank).s, ct_text_count(of->last).s,
+		ct_text_count(of->met).s, ct_text_ns(of->alone_ns).s,
+		ct_text_pct(100 * (double)of->alone_ns / (double)model->duration_ns).s);
 	return *text ? CT_OK : CT_NOMEM;
 }
 

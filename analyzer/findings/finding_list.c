@@ -7,6 +7,7 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/model/model.h"
 
 void ct_findings_fini(struct ct_findings *list)
 {
@@ -44,6 +45,32 @@ int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *
 	f->n_ranks = n;
 	qsort(f->ranks, n, sizeof(*f->ranks), ct_by_int);
 	return CT_OK;
+}
+
+int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
+		     struct ct_findings *list, struct ct_finding *f)
+{
+	struct ct_arena *memory = list->memory;
+	int *ranks = ct_arena_calloc(memory, n + 1, sizeof(*ranks));
+
+	f->hosts = ct_arena_calloc(memory, n + 1, sizeof(*f->hosts));
+	if (!ranks || !f->hosts)
+		return CT_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = model->attempts->hosts[model->seats[seats[i]].host].name;
+		const char *host = ct_arena_text(memory, name,
+						 sizeof(((struct ct_process *)0)->host));
+		size_t known = 0;
+
+		if (!host)
+			return CT_NOMEM;
+		ranks[i] = model->seats[seats[i]].rank;
+		while (known < f->n_hosts && strcmp(f->hosts[known], host) != 0)
+			known++;
+		if (known == f->n_hosts)
+			f->hosts[f->n_hosts++] = host;
+	}
+	return ct_finding_ranks(list, f, ranks, n);
 }
 
 int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,

@@ -3,16 +3,18 @@
 #ifndef CT_JUDGEMENT_H
 #define CT_JUDGEMENT_H
 
-#include "analyzer/lateness/lateness.h"
+#include "analyzer/lateness/arrivals.h"
+#include "analyzer/lateness/late_or_slow.h"
+#include "analyzer/lateness/oversubscribed.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/lateness/step_blame.h"
-#include "analyzer/lateness/weigh.h"
 
 /* What there is to choose from. All borrowed. */
 struct ct_judgement {
 	const struct ct_model *model;
-	const struct ct_lateness *late;
-	const struct ct_charge *charges; /* by seat */
+	const struct ct_arrivals *arrivals;
+	const struct ct_late_or_slow *late_or_slow;
+	const struct ct_oversubscribed *oversubscribed;
 	const struct ct_cycles *cycles;
 	const struct ct_hits *hits;
 	const struct ct_replay_judgement *replay;

@@ -238,8 +238,11 @@ int ct_order_findings(const struct ct_model *model, const struct ct_order_book *
 {
 	struct ct_order_maker k = { .model = model, .book = book, .list = list };
 	size_t before = list->n;
-	int st = add_mismatches(&k);
+	int st;
 
+	if (ct_model_order_lost(model))
+		return CT_OK;
+	st = add_mismatches(&k);
 	if (st == CT_OK)
 		st = add_ends(&k);
 	if (st == CT_OK)

@@ -11,7 +11,7 @@
 /* Communicators whose contradictions are told, those read first. */
 #define CT_ORDER_FINDINGS 4u
 
-/* Adds what the order of calls shows. 0 or CT_NOMEM. */
+/* Adds what the order of calls shows, if it is known. 0 or CT_NOMEM. */
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/model/names.h"
 
 int ct_order_begin(struct ct_order_maker *k, enum ct_finding_kind kind,

@@ -9,7 +9,6 @@
 #include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/verdict_text.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/model/names.h"
@@ -126,6 +125,11 @@ static int say_loss(const struct telling *t, const struct ct_slow_row *row, stru
 	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
 		text = "the loss is what mending it alone saves, with the other findings as they "
 		       "are";
+	if (t->judgement->engine.has_graphs && text)
+		text = ct_arena_printf(memory,
+				       "%s%swhat it computes inside of CUDA graphs does not "
+				       "show, so that the loss may be larger",
+				       text, *text ? "; " : "");
 	if (row->kind == CT_SLOW_STAGE)
 		moved = gain_if_moved(t, row, f->loss_ns, &err);
 	/* else it says no more than the loss */
@@ -152,7 +156,7 @@ static enum ct_confidence confidence_of(const struct telling *t, const struct ct
 {
 	if (2 * err > gain || (t->waits_for_cores && row->n > 1))
 		return CT_CONFIDENCE_LOW;
-	if (t->waits_for_cores)
+	if (t->waits_for_cores || t->judgement->engine.has_graphs)
 		return CT_CONFIDENCE_MEDIUM;
 	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
@@ -166,7 +170,7 @@ static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	uint64_t most = j->engine.is_of_hosts ? UINT64_MAX : ct_most_exposed(t->model);
 	uint64_t all = ct_replay_of_run(j, gain, run);
 	double err = j->rows.gain_err_ns, steps = row->last - row->first + 1;
-	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->seats[0], 1,
+	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->seats[0],
 							    &cost_ns);
 	struct ct_finding *f;
 	const char *name;
@@ -324,5 +328,8 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 	if (st != CT_OK || rows->uneven_steps < CT_LEAST_UNEVEN ||
 	    (!rows->n && ct_replay_unexplained(j) > 0))
 		return st;
-	return uneven > CT_UNEVEN * j->engine.played ? tell_imbalance(&t, uneven) : CT_OK;
+	/* graphs hide what ranks compute: who seems even may be slow */
+	if (j->engine.has_graphs || !(uneven > CT_UNEVEN * j->engine.played))
+		return CT_OK;
+	return tell_imbalance(&t, uneven);
 }

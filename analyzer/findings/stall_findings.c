@@ -6,7 +6,6 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
-#include "analyzer/findings/straggler_findings.h"
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/lateness/stall_loss.h"
 #include "analyzer/lateness/stalls.h"

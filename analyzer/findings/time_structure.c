@@ -13,10 +13,11 @@
 #include "analyzer/model/model.h"
 #include "trace/status.h"
 
-#define CLEAR_SHARE 0.7	    /* of the charges, for one reason to be named */
-#define LEAST_CHARGED 0.25  /* of the loss, for the cycles' charges to tell when it was */
-#define EVERYWHERE 0.75	    /* of the run, by a replay */
-#define MOST_TRANSIENT 0.33 /* likewise */
+#define CLEAR_SHARE 0.7	     /* of the charges, for one reason to be named */
+#define LEAST_CHARGED 0.25   /* of the loss, for the cycles' charges to tell when it was */
+#define EVERYWHERE 0.75	     /* of the run, to be persistent */
+#define MOST_TRANSIENT 0.33  /* of the run, to be transient, ... */
+#define TRANSIENT_CYCLES 50u /* ... and no more cycles */
 #define LEAST_REASONED                                                                             \
 	0.4 /* of the loss, of which it has to be known why (docs/ANALYSIS.md, Time structure) */
 
@@ -175,38 +176,34 @@ static double by_cycle(const struct ct_hits *hits, const uint8_t *seats, double 
 	return sum;
 }
 
-/* Windows of messages are not on the tape, nor is what the tape forgot. */
-static int tells_when(const struct ct_time_structure *t, const struct ct_finding *f, double sum)
+/* "persistent", "part-of-run", "transient". */
+static const char *pattern_of(const struct ct_time_structure *t, const struct ct_finding *f)
 {
-	return t->cycles->n && sum >= LEAST_CHARGED * (double)f->loss_ns;
+	double run_ns = (double)t->model->duration_ns;
+	double span_ns = (double)f->end_at_ns - (double)f->begin_at_ns;
+	uint64_t cycles = f->cycle_last - f->cycle_first + 1;
+
+	if (f->kind == CT_FINDING_IMBALANCE || span_ns >= EVERYWHERE * run_ns)
+		return "persistent";
+	return span_ns <= MOST_TRANSIENT * run_ns && cycles <= TRANSIENT_CYCLES ? "transient"
+										: "part-of-run";
 }
 
 /* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
  * quarters of it, no times. */
-static int tell_when(const struct ct_time_structure *t, enum ct_late_pattern pattern,
-		     struct ct_finding *f)
+static int tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
-	uint64_t run_ns = t->model->duration_ns, span_ns = f->end_at_ns - f->begin_at_ns;
-	const char *when = "n/a", *cycles = "n/a", *why = "";
+	const char *pattern = pattern_of(t, f), *when = "all";
 
-	if (pattern == CT_LATE_PERSISTENT ||
-	    (pattern == CT_LATE_UNKNOWN && f->end_at_ns != CT_UNKNOWN && 4 * span_ns >= 3 * run_ns))
-		when = "all";
-	else if (f->begin_at_ns != CT_UNKNOWN)
+	if (strcmp(pattern, "persistent") != 0)
 		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
 				       ct_text_ns(f->end_at_ns).s);
-	if (f->cycle_first != CT_UNKNOWN)
-		cycles = ct_arena_printf(memory, "%llu..%llu", (unsigned long long)f->cycle_first,
-					 (unsigned long long)f->cycle_last);
-	if (!when || !cycles)
+	if (!when)
 		return CT_NOMEM;
-	if (pattern == CT_LATE_UNKNOWN)
-		why = t->cycles->n < 3 * CT_LATE_WINDOW / 2 ? ":few-cycles" : ":not-by-cycle";
-	f->line = t->cycles->n
-			  ? ct_arena_printf(memory, "%s when=%s cycles=%s pattern=%s%s", f->line,
-					    when, cycles, ct_late_pattern_name(pattern), why)
-			  : ct_arena_printf(memory, "%s when=%s", f->line, when);
+	f->line = ct_arena_printf(memory, "%s when=%s cycles=%llu..%llu pattern=%s", f->line, when,
+				  (unsigned long long)f->cycle_first,
+				  (unsigned long long)f->cycle_last, pattern);
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
@@ -215,18 +212,12 @@ static int is_whole_run(const struct ct_time_structure *t, const struct ct_findi
 	return f->begin_at_ns == 0 && f->end_at_ns >= t->model->duration_ns;
 }
 
-/* Where cycles do not tell: the times of the finding, if it has some. All of the run is one only where a replay says so. */
-static void take_times(const struct ct_time_structure *t, struct ct_finding *f)
+/* The cycles of the finding's times. */
+static void set_cycles(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	uint32_t first = ct_cycle_at(t->cycles, f->begin_at_ns);
 	uint32_t last = ct_cycle_at(t->cycles, f->end_at_ns);
 
-	if (!f->is_replayed && is_whole_run(t, f)) {
-		f->begin_at_ns = f->end_at_ns = CT_UNKNOWN;
-		return;
-	}
-	if (!t->cycles->n)
-		return;
 	f->cycle_first = first == CT_CYCLES_NONE ? 0 : first;
 	f->cycle_last = last == CT_CYCLES_NONE ? t->cycles->n - 1 : last;
 }
@@ -238,7 +229,7 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	struct ct_hits together = { 0 };
 	int st = CT_OK;
 
-	if (f->n_ranks > 1 && t->cycles->n) {
+	if (f->n_ranks > 1) {
 		st = ct_hits_collect(t->model, t->log, t->cycles, seats, &together);
 		if (st == CT_OK)
 			*sum = by_cycle(&together, seats, room);
@@ -250,67 +241,48 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 	return st;
 }
 
-/* A replay tells from when to when. */
-static enum ct_late_pattern pattern_of_replay(const struct ct_time_structure *t,
-					      const struct ct_finding *f)
-{
-	double run_ns = (double)t->model->duration_ns;
-	double span_ns = (double)f->end_at_ns - (double)f->begin_at_ns;
-	uint64_t cycles = f->cycle_last - f->cycle_first + 1;
-
-	if (span_ns >= EVERYWHERE * run_ns)
-		return CT_LATE_PERSISTENT;
-	return span_ns <= MOST_TRANSIENT * run_ns && cycles <= CT_LATE_WINDOW ? CT_LATE_TRANSIENT
-									      : CT_LATE_PART;
-}
-
 /* Nobody is slow throughout, and all wait. */
 static int explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
 {
-	take_times(t, f);
+	set_cycles(t, f);
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
-	return tell_when(t, CT_LATE_PERSISTENT, f);
+	return tell_when(t, f);
+}
+
+/* The replay tells in which blocks of steps; of a part of the run charges tell more closely, if they hold enough of the loss. */
+static int find_when(const struct ct_time_structure *t, struct ct_finding *f, const uint8_t *seats,
+		     double *room)
+{
+	const struct ct_cycles *c = t->cycles;
+	struct ct_late_span span;
+	double sum = 0;
+	int st;
+
+	set_cycles(t, f);
+	if (is_whole_run(t, f))
+		return CT_OK;
+	st = charges_of(t, f, seats, room, &sum);
+	if (st != CT_OK || sum < LEAST_CHARGED * (double)f->loss_ns)
+		return st;
+	st = ct_late_span_find(room, c->n, &span);
+	if (st != CT_OK)
+		return st == CT_NOTFOUND ? CT_OK : st;
+	f->cycle_first = span.first;
+	f->cycle_last = span.last;
+	f->begin_at_ns = c->cut_ns[span.first];
+	f->end_at_ns = c->cut_ns[span.last + 1];
+	return CT_OK;
 }
 
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
 			     const uint8_t *seats, double *room)
 {
-	const struct ct_cycles *c = t->cycles;
-	struct ct_late_span span = { 0 };
-	double sum = 0;
-	/* of a part of the run charges tell more closely which */
-	int by_charges = !f->is_replayed || !is_whole_run(t, f), st = CT_OK;
-
-	if (by_charges)
-		st = charges_of(t, f, seats, room, &sum);
-	if (st != CT_OK)
-		return st;
-	st = CT_NOTFOUND;
-	if (by_charges && tells_when(t, f, sum))
-		st = ct_late_span_find(room, c->cut_ns, t->hits->kept, c->n,
-				       (double)f->loss_ns / sum, &span);
-	if (st == CT_NOMEM)
-		return st;
-	if (st == CT_OK) {
-		f->cycle_first = span.first;
-		f->cycle_last = span.last;
-		f->begin_at_ns = c->cut_ns[span.first];
-		f->end_at_ns = c->cut_ns[span.last + 1];
-	} else {
-		take_times(t, f);
-	}
-	if (st == CT_OK && span.pattern != CT_LATE_UNKNOWN &&
-	    (ct_finding_evidence(t->list, f, "cycle_windows_slow", span.slow, "count", NAN) ||
-	     ct_finding_evidence(t->list, f, "cycle_windows", span.windows, "count", NAN)))
+	if (find_when(t, f, seats, room) != CT_OK || tell_when(t, f) != CT_OK)
 		return CT_NOMEM;
-	if (f->is_replayed)
-		span.pattern = pattern_of_replay(t, f);
-	if (tell_when(t, span.pattern, f))
-		return CT_NOMEM;
-	return c->n ? ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0) : CT_OK;
+	return ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0);
 }
 
-int ct_stragglers_explain(const struct ct_time_structure *t)
+static int explain_stragglers(const struct ct_time_structure *t)
 {
 	uint8_t *seats = calloc(t->model->n_seats + 1u, 1);
 	double *room = calloc(t->hits->n_cycles + 1u, sizeof(*room));
@@ -334,10 +306,12 @@ int ct_stragglers_explain(const struct ct_time_structure *t)
 
 int ct_time_structure(const struct ct_time_structure *t)
 {
-	int st = ct_stragglers_explain(t);
+	int st;
 
-	if (st != CT_OK || !t->cycles->n)
-		return st;
-	st = ct_stalls_report(t);
+	if (!t->cycles->n)
+		return CT_OK;
+	st = explain_stragglers(t);
+	if (st == CT_OK)
+		st = ct_stalls_report(t);
 	return st == CT_OK ? ct_shifts_report(t) : st;
 }

@@ -21,10 +21,6 @@ struct ct_time_structure {
 /* All of the following, in order. To be called when the stragglers are in the list. 0 or CT_NOMEM. */
 int ct_time_structure(const struct ct_time_structure *t);
 
-/* The stragglers in the list, and uneven work: when, persistent or transient, why they came late, GPU-seconds. Of a run without cycles when
- * only. */
-int ct_stragglers_explain(const struct ct_time_structure *t);
-
 /* PERIODIC_STALLS, ROTATING_STALLS, of who is no straggler. */
 int ct_stalls_report(const struct ct_time_structure *t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unattributed_wait.h — ranks waited for each other, and nobody is named: how much, and what is known of it.
- *
- * Nobody but who stands out among all ranks is named in the sentence, since of equals one always comes out worst. */
+ Nobody but who
+ * stands out among all ranks is named, since of equals one always comes out worst. */
 #ifndef CT_VERDICT_WAITED_H
 #define CT_VERDICT_WAITED_H
 
@@ -11,8 +11,8 @@
 struct ct_waited {
 	double pct; /* of the run, at most; 0: not worth telling */
 	uint64_t ns;
-	uint32_t seat;	 /* for whom the others waited longest by one figure or another */
-	int is_charge;	 /* by what it is charged with itself, not by a row of the report */
+	uint32_t seat;	 /* who came last, and the others waited for it alone; CT_STALLED_NOBODY */
+	int is_stalls;	 /* half of it or more are stalls */
 	int in_messages; /* mostly in messages of which nobody knows who held up whom */
 	struct ct_stalled stalled;
 };

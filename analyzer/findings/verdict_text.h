@@ -5,8 +5,13 @@
 #define CT_VERDICT_SAY_H
 
 #include "analyzer/findings/finding_list.h"
-#include "analyzer/lateness/lateness.h"
+#include "analyzer/lateness/arrivals.h"
 #include "analyzer/model/model.h"
+
+/* Collectives with times on every rank that make "nobody is slow" an answer. */
+#define CT_VERDICT_MIN_MATCHED 20u
+/* Less of the run inside communication than this, and communication is not the matter. */
+#define CT_VERDICT_COMM_PCT 5.0
 
 /* text NULL: out of memory. */
 int ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
@@ -42,9 +47,9 @@ int ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
 int ct_say_what_is_missing(const struct ct_model *model, struct ct_report *report,
 			   const char **text);
 
-/* Of the ranks that left a trace, who steadily came last where others left none; *text "": nobody. */
-int ct_say_last_of_rest(const struct ct_lateness *late, struct ct_report *report,
-			const char **text);
+/* Of the ranks that left a trace, who came last where others left none; *text "": nobody stands out. */
+int ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
+			struct ct_report *report, const char **text);
 
 /* How processes were seen to end that did not end well; *text "": none was. */
 int ct_say_ends(struct ct_report *report, const char **text);

@@ -4,24 +4,42 @@
 #include <stdlib.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/match/waits.h"
 #include "analyzer/model/model.h"
+#include "trace/ops.h"
 
 /* Of the others' time; with fewer members it is not known what is usual. */
 #define MUCH_LONGER 4u
 #define LEAST_MEMBERS 4u
 
-int ct_late_or_slow_add(struct ct_late_or_slow *late, const struct ct_model *model,
-			struct ct_class *class, const struct ct_instance *i,
-			const struct ct_waits *w, uint64_t bytes)
+/* Took the last one to come clearly longer than is usual? Then its stream reached the operation late, or the transfer was slow, or the
+ * kernel waited for room: that cannot be told apart. */
+static int is_slow_transfer(struct ct_class *class, const struct ct_instance *i,
+			    const struct ct_last *last)
 {
+	const struct ct_member *m = &i->members[last->last];
+
+	return ct_op_class(i->members[0].op) == CT_CLASS_SYNC && m->on_gpu &&
+	       ct_class_is_slow(class, m->end_ns - m->start_ns,
+				(uint64_t)m->start_err_ns + m->end_err_ns);
+}
+
+/* Sizes in a class may differ by a factor of two, and so may what is usual then. */
+static int add_slow(struct ct_late_or_slow *late, const struct ct_model *model,
+		    const struct ct_instance_event *event)
+{
+	const struct ct_instance *i = event->instance;
+	struct ct_class *class = event->class;
+	uint64_t bytes = ct_instance_bytes(i);
 	int one_size = bytes * class->instances == class->bytes;
 	uint64_t usual = one_size ? class->usual_p50_ns : 2 * class->usual_p50_ns, from, shift;
 	const struct ct_member *m;
 	struct ct_last last;
 
-	late->slow_transfers++;
+	ct_waits_last(i, event->waits, &last);
+	if (!is_slow_transfer(class, i, &last))
+		return CT_OK;
 	class->slow_transfers++;
-	ct_waits_last(i, w, &last);
 	m = &i->members[last.last];
 	if (m->end_ns - m->start_ns <= usual)
 		return CT_OK;
@@ -39,8 +57,8 @@ static uint64_t moved_for(const struct ct_instance *i, const struct ct_waits *w,
 	return i->members[m].end_ns - i->members[m].start_ns - w->wait_ns[m];
 }
 
-int ct_late_or_slow_rooted(struct ct_late_or_slow *late, const struct ct_model *model,
-			   const struct ct_instance *i, struct ct_waits *w)
+static int add_rooted(struct ct_late_or_slow *late, const struct ct_model *model,
+		      const struct ct_instance *i, struct ct_waits *w)
 {
 	uint64_t usual;
 	int found = 0;
@@ -67,4 +85,22 @@ int ct_late_or_slow_rooted(struct ct_late_or_slow *late, const struct ct_model *
 	}
 	late->n += (uint64_t)found;
 	return CT_OK;
+}
+
+static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
+{
+	const struct ct_comm *comm = event->instance->comm;
+	int st;
+
+	if (event->instance->src >= 0 || !event->class || event->waits->judged != CT_JUDGED_WAITS)
+		return CT_OK;
+	st = add_rooted(arg, &stream->model, event->instance, event->waits);
+	if (st != CT_OK || comm->clash || comm->shared_seat || !comm->met)
+		return st;
+	return add_slow(arg, &stream->model, event);
+}
+
+void ct_late_or_slow_observe(struct ct_late_or_slow *late, struct ct_observer *observer)
+{
+	*observer = (struct ct_observer){ .instance = on_instance, .arg = late };
 }

@@ -6,12 +6,8 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-#define WINDOW CT_LATE_WINDOW
-#define LEAST_LOSS 0.01 /* of a window, for it to count as slow */
 #define TAIL 0.02 /* of the lateness, that may lie before the first and behind the last cycle */
-#define EVERYWHERE 0.75	    /* of the windows */
-#define MOST_TRANSIENT 0.33 /* of the run */
-#define LEAST_OF_HALF 3.0   /* a third of h */
+#define LEAST_OF_HALF 3.0 /* a third of h */
 
 /* What cycles with half of the sum are charged with at least; 0: nothing is charged, negative: no memory. */
 static double half_of(const double *charged, uint32_t n)
@@ -53,33 +49,7 @@ static void set_range(const double *charged, uint32_t n, double least, struct ct
 	span->last = last;
 }
 
-static void count_windows(const double *charged, const uint64_t *cut_ns, const uint8_t *kept,
-			  uint32_t n, double scale, struct ct_late_span *span)
-{
-	for (uint32_t w = 0; w + WINDOW / 2 <= n; w += WINDOW) {
-		uint32_t end = w + WINDOW < n ? w + WINDOW : n, known = 0;
-		double lost = 0, time = (double)(cut_ns[end] - cut_ns[w]);
-
-		for (uint32_t k = w; k < end; k++) {
-			lost += charged[k];
-			known += kept[k] != 0;
-		}
-		if (known < end - w)
-			continue;
-		span->windows++;
-		span->slow += scale * lost >= LEAST_LOSS * time;
-	}
-}
-
-static int is_short(const struct ct_late_span *span, uint32_t n)
-{
-	uint32_t cycles = span->last - span->first + 1;
-
-	return cycles <= WINDOW && cycles <= MOST_TRANSIENT * n;
-}
-
-int ct_late_span_find(const double *charged, const uint64_t *cut_ns, const uint8_t *kept,
-		      uint32_t n, double scale, struct ct_late_span *span)
+int ct_late_span_find(const double *charged, uint32_t n, struct ct_late_span *span)
 {
 	double h = n ? half_of(charged, n) : 0;
 
@@ -87,27 +57,5 @@ int ct_late_span_find(const double *charged, const uint64_t *cut_ns, const uint8
 	if (h <= 0)
 		return h < 0 ? CT_NOMEM : CT_NOTFOUND;
 	set_range(charged, n, h / LEAST_OF_HALF, span);
-	count_windows(charged, cut_ns, kept, n, scale, span);
-	if (span->windows < 2)
-		span->pattern = CT_LATE_UNKNOWN;
-	else if (span->slow >= EVERYWHERE * span->windows)
-		span->pattern = CT_LATE_PERSISTENT;
-	else
-		span->pattern = is_short(span, n) ? CT_LATE_TRANSIENT : CT_LATE_PART;
 	return CT_OK;
-}
-
-const char *ct_late_pattern_name(enum ct_late_pattern pattern)
-{
-	switch (pattern) {
-	case CT_LATE_PERSISTENT:
-		return "persistent";
-	case CT_LATE_PART:
-		return "part-of-run";
-	case CT_LATE_TRANSIENT:
-		return "transient";
-	case CT_LATE_UNKNOWN:
-		break;
-	}
-	return "n/a";
 }

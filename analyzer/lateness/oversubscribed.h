@@ -4,8 +4,8 @@
  * Then processes wait for a core, others than a moment later, and who comes late is chance or the machine's doing: several
  * that are late together have nothing in common but that. From what processes told when they began (cpu.affinity); a
  * machine is one boot, whatever host names its processes were given. What was not told counts as enough. Pure. */
-#ifndef CT_BLAME_OVERSUBSCRIBED_H
-#define CT_BLAME_OVERSUBSCRIBED_H
+#ifndef CT_OVERSUBSCRIBED_H
+#define CT_OVERSUBSCRIBED_H
 
 #include <stdint.h>
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analyzer/base/stats.h"
-#include "analyzer/lateness/straggler.h"
 #include "trace/status.h"
 
 #define LEAST_CYCLES 8u

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/lateness/step_blame.h"
-#include "analyzer/lateness/straggler.h"
 #include "analyzer/model/model.h"
 #include "analyzer/stream/instance_log.h"
 
@@ -15,6 +14,10 @@
 	50000u /* times that are further apart than that and their error are not the same end */
 #define HELD_NS                                                                                    \
 	200000u /* shorter waits hold nobody up; clocks of hosts are related no better than to some 10 us */
+
+/* Shorter ones are noise of the host, or of the times of a stream. */
+#define LEAST_NS 50000u
+#define LEAST_GPU_NS 10000u
 
 #define SLOW_SHARE 0.1 /* of the charge, that the last one's own transfer took too long */
 
@@ -230,7 +233,7 @@ static int find_late(const struct collector *c, const struct ct_tape_instance *i
 	late->charged_ns -= late->held_ns;
 	late->host_ns = of_last->host_ns > host ? of_last->host_ns - host : 0;
 	return late->charged_ns > late->err_ns &&
-	       late->charged_ns > (last->on_gpu ? CT_BLAME_MIN_GPU_SOLO_NS : CT_BLAME_MIN_SOLO_NS);
+	       late->charged_ns > (last->on_gpu ? LEAST_GPU_NS : LEAST_NS);
 }
 
 /* Took the last one clearly longer than is usual? Then its transfer was slow, or its kernel waited for room. But where that is

@@ -3,9 +3,8 @@
  *
  * From the tape: in a synchronising operation, or one with a root that all need, the last to come is who waited least; what
  * the one before it waited more is charged to it, no more than it had been held up by nobody for longer than anybody else.
- * Intervals on its own clock that overlap count once. As in docs/ANALYSIS.md, STRAGGLER, but without windows of messages and
- * without what is brought along; and an operation that did not hold the rank up (a Broadcast whose data was there) does not
- * end the time that is its own. One thread. */
+ * Intervals on its own clock that overlap count once. An operation that did not hold the rank up (a Broadcast whose data was
+ * there) does not end the time that is its own. One thread. */
 #ifndef CT_CYCLE_HITS_H
 #define CT_CYCLE_HITS_H
 

@@ -6,6 +6,19 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
+uint64_t ct_waits_own(const struct ct_instance *i, const struct ct_last *last)
+{
+	uint64_t own = i->members[last->last].free_ns, longest = 0;
+
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (m != last->last && i->members[m].free_ns > longest)
+			longest = i->members[m].free_ns;
+	}
+	if (!last->waited_for || own == UINT64_MAX || own <= longest)
+		return 0;
+	return last->solo_ns < own - longest ? last->solo_ns : own - longest;
+}
+
 void ct_waits_fini(struct ct_waits *waits)
 {
 	free(waits->wait_ns);

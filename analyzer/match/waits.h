@@ -70,6 +70,10 @@ void ct_waits_median(const struct ct_instance *instance, struct ct_waits *waits)
 void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,
 		   struct ct_last *last);
 
+/* Of what the others waited for the last one alone, what it had been in no communication for longer than anybody else; 0 where that
+ * is not known, or where they could go on without it. */
+uint64_t ct_waits_own(const struct ct_instance *instance, const struct ct_last *last);
+
 void ct_waits_fini(struct ct_waits *waits);
 
 #endif

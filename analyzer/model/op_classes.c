@@ -27,8 +27,6 @@ void ct_classes_fini(struct ct_classes *classes)
 		ct_hist_fini(&classes->all[i]->algbw);
 		free(classes->all[i]->last_count);
 		free(classes->all[i]->last_cost_ns);
-		free(classes->all[i]->own_count);
-		free(classes->all[i]->own_cost_ns);
 	}
 	free(classes->all);
 	ct_table_fini(&classes->by_key);
@@ -110,32 +108,23 @@ int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_
 				     4 * (class->usual_p50_ns - class->usual_p25_ns);
 }
 
-static int add_last(const struct ct_comm *comm, uint32_t **count, uint64_t **sum_ns, uint32_t rank,
-		    uint64_t cost_ns)
+int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)
 {
-	if (!*count)
-		*count = calloc(comm->nranks, sizeof(**count));
-	if (!*sum_ns)
-		*sum_ns = calloc(comm->nranks, sizeof(**sum_ns));
-	if (!*count || !*sum_ns)
+	uint32_t n = class->comm->nranks;
+
+	if (!class->last_count)
+		class->last_count = calloc(n, sizeof(*class->last_count));
+	if (!class->last_cost_ns)
+		class->last_cost_ns = calloc(n, sizeof(*class->last_cost_ns));
+	if (!class->last_count || !class->last_cost_ns)
 		return CT_NOMEM;
-	(*count)[rank]++;
-	(*sum_ns)[rank] += cost_ns;
+	class->last_count[rank]++;
+	class->last_cost_ns[rank] += cost_ns;
 	return CT_OK;
 }
 
-int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)
-{
-	return add_last(class->comm, &class->last_count, &class->last_cost_ns, rank, cost_ns);
-}
-
-int ct_class_own_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns)
-{
-	return add_last(class->comm, &class->own_count, &class->own_cost_ns, rank, cost_ns);
-}
-
 const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t seat,
-					    uint32_t least, uint64_t *cost_ns)
+					    uint64_t *cost_ns)
 {
 	const struct ct_class *most = NULL;
 
@@ -144,8 +133,7 @@ const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, ui
 		const struct ct_class *class = classes->all[c];
 
 		for (uint32_t r = 0; class->last_cost_ns && r < class->comm->nranks; r++) {
-			if (class->comm->seats[r] != seat + 1 || class->last_count[r] < least ||
-			    class->last_cost_ns[r] <= *cost_ns)
+			if (class->comm->seats[r] != seat + 1 || class->last_cost_ns[r] <= *cost_ns)
 				continue;
 			*cost_ns = class->last_cost_ns[r];
 			most = class;

@@ -35,8 +35,6 @@ struct ct_class {
 	struct ct_hist span, transfer, algbw;
 	uint32_t *last_count; /* by rank in the communicator; NULL as long as nobody was clear last */
 	uint64_t *last_cost_ns;
-	uint32_t *own_count; /* likewise, of the operations alone: not of the messages before them, windows.h */
-	uint64_t *own_cost_ns;
 	struct ct_class *same_key;
 	/* Of the transfers, as they were when there were `usual_n` of them. */
 	uint64_t usual_n, usual_p25_ns, usual_p50_ns;
@@ -70,12 +68,8 @@ int ct_class_is_slow(struct ct_class *class, uint64_t transfer_ns, uint64_t err_
 /* The rank was clear last in one instance and the others waited `cost_ns` for it alone. 0 or CT_NOMEM. */
 int ct_class_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns);
 
-/* The same of an operation by itself, whoever its time is charged to: for its row. */
-int ct_class_own_last(struct ct_class *class, uint32_t rank, uint64_t cost_ns);
-
-/* The class in which waiting for the seat alone cost most, of those in which it was last `least` times at least; *cost_ns
- * what it cost. NULL, and 0: there is none. */
+/* The class in which waiting for the seat alone cost most; *cost_ns what it cost. NULL, and 0: there is none. */
 const struct ct_class *ct_classes_costliest(const struct ct_classes *classes, uint32_t seat,
-					    uint32_t least, uint64_t *cost_ns);
+					    uint64_t *cost_ns);
 
 #endif

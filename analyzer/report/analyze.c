@@ -11,8 +11,10 @@
 #include "analyzer/clock/collect.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/choose.h"
-#include "analyzer/findings/lateness_findings.h"
+#include "analyzer/findings/environment_finding.h"
 #include "analyzer/findings/link_findings.h"
+#include "analyzer/findings/loss_finding.h"
+#include "analyzer/findings/order_findings.h"
 #include "analyzer/findings/overhead_finding.h"
 #include "analyzer/findings/overlap_findings.h"
 #include "analyzer/findings/score.h"
@@ -20,7 +22,9 @@
 #include "analyzer/findings/time_structure.h"
 #include "analyzer/findings/transport_findings.h"
 #include "analyzer/hang/hang.h"
-#include "analyzer/lateness/lateness.h"
+#include "analyzer/lateness/arrivals.h"
+#include "analyzer/lateness/late_or_slow.h"
+#include "analyzer/lateness/oversubscribed.h"
 #include "analyzer/lateness/replay/judge.h"
 #include "analyzer/link/links.h"
 #include "analyzer/link/peaks.h"
@@ -36,7 +40,7 @@
 #include "analyzer/stream/stream.h"
 
 /* What observes the reading, in this order: the last one finds the model complete. */
-enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, LATENESS, HEAT, HANG, CALLER, N_OBSERVERS };
+enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, ARRIVALS, LATE_OR_SLOW, HEAT, HANG, CALLER, N_OBSERVERS };
 
 /* Each step and its state, so that there is one place to clean up. */
 struct analysis {
@@ -48,10 +52,11 @@ struct analysis {
 	struct ct_step_log steps;
 	struct ct_overlap_log overlap;
 	struct ct_traffic traffic;
-	struct ct_lateness late;
+	struct ct_arrivals arrivals;
+	struct ct_late_or_slow late_or_slow;
+	struct ct_oversubscribed oversubscribed;
 	struct ct_heat heat;
 	struct ct_gather *hang;
-	struct ct_charge *charges;
 	struct ct_links links;
 	struct ct_cycles cycles;
 	struct ct_hits hits;
@@ -93,7 +98,6 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	if (!a->hang)
 		return CT_NOMEM;
 	ct_tape_init(&a->log, 0);
-	a->late.log = &a->log;
 	a->overlap.each = a->options->exposure;
 	a->overlap.each_arg = a->options->exposure_arg;
 	a->traffic.model = a->options->traffic_model;
@@ -101,7 +105,8 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	ct_step_log_observe(&a->steps, &observers[STEP_LOG]);
 	ct_overlap_observe(&a->overlap, &observers[OVERLAP]);
 	ct_traffic_observe(&a->traffic, &observers[TRAFFIC]);
-	ct_lateness_observe(&a->late, &observers[LATENESS]);
+	ct_arrivals_observe(&a->arrivals, &observers[ARRIVALS]);
+	ct_late_or_slow_observe(&a->late_or_slow, &observers[LATE_OR_SLOW]);
 	ct_heat_observe(&a->heat, &observers[HEAT]);
 	ct_hang_observe(a->hang, &observers[HANG]);
 	if (a->options->observer)
@@ -160,7 +165,6 @@ static int judge_overlap(struct analysis *a)
 CT_SORT_BY(by_rank, struct ct_report_rank,
 	   CT_CMP((unsigned)x->rank, (unsigned)y->rank) ?: CT_UP(pid) ?: CT_UP(device))
 
-/* Cycles, and what counts as one more piece of evidence. */
 static int find_cycles(struct analysis *a, struct ct_err *err)
 {
 	const struct ct_model *model = &a->stream.model;
@@ -170,20 +174,8 @@ static int find_cycles(struct analysis *a, struct ct_err *err)
 	if (st == CT_NOTFOUND)
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
 	if (st == CT_OK)
-		ct_verdict_rounds(&a->late, a->cycles.cut_ns, a->cycles.n);
-	if (st == CT_OK)
-		st = ct_oversubscribed_find(model, &a->late.oversubscribed);
+		st = ct_oversubscribed_find(model, &a->oversubscribed);
 	return st == CT_OK ? ct_hits_collect(model, &a->log, &a->cycles, NULL, &a->hits) : st;
-}
-
-/* What each rank is charged with by cycles. */
-static void add_hits(const struct ct_hits *hits, struct ct_charge *charges)
-{
-	double share = ct_hits_share(hits);
-
-	for (uint32_t k = 0; k < hits->n && share > 0; k++)
-		charges[hits->all[k].seat]
-			.by_cycles_ns += (uint64_t)((double)hits->all[k].charged_ns / share);
 }
 
 static int look_at_cycles(struct analysis *a)
@@ -200,66 +192,44 @@ static int look_at_cycles(struct analysis *a)
 static int choose_verdict(struct analysis *a)
 {
 	const struct ct_judgement j = {
-		&a->stream.model, &a->late, a->charges, &a->cycles, &a->hits, &a->replay,
+		&a->stream.model, &a->arrivals, &a->late_or_slow, &a->oversubscribed,
+		&a->cycles,	  &a->hits,	&a->replay,
 	};
 
 	return ct_verdict_fill(&j, &a->findings, a->report);
 }
 
-/* Who came last, where the run cannot be played again. */
-static int weigh_arrivals(struct analysis *a)
-{
-	int st = ct_verdict_weigh(&a->late, a->charges);
-
-	if (st == CT_OK)
-		add_hits(&a->hits, a->charges);
-	return st;
-}
-
 static int judge_lateness(struct analysis *a, struct ct_err *err)
 {
-	uint32_t n_seats = a->stream.model.n_seats;
-	int st, by_arrivals;
+	const struct ct_model *model = &a->stream.model;
+	int st = find_cycles(a, err);
 
-	a->charges = calloc(n_seats + 1, sizeof(*a->charges));
-	if (!a->charges)
-		return CT_NOMEM;
-	st = find_cycles(a, err);
 	if (st == CT_OK)
-		st = ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->cycles);
-	if (st != CT_OK)
-		return st;
-	/* where playing it again does not tell who it is, who came last may */
-	by_arrivals = a->replay.engine.why_not ||
-		      (!a->replay.rows.n && ct_replay_unexplained(&a->replay) > 0);
-	if (by_arrivals)
-		st = weigh_arrivals(a);
-	for (uint32_t s = 0; s < n_seats && st == CT_OK; s++) {
-		/* who comes last in a pipeline follows from its order; and where something that ranks wait for is not on record
-		 * that tells nothing */
-		if (!by_arrivals || ct_replay_is_off(&a->replay) || a->replay.engine.stages.n > 1)
-			a->charges[s].guilty = 0;
-		if (!by_arrivals ||
-		    (!a->replay.engine.why_not && a->replay.rows.is_like_peers[s])) {
-			a->charges[s].is_cleared = 1;
-			a->charges[s].guilty = 0;
-		}
-	}
+		st = ct_replay_judge(&a->replay, model, &a->log, &a->cycles);
 	if (st == CT_OK)
-		st = ct_lateness_findings(&a->late, &a->stream.order, a->charges, a->report,
-					  &a->findings);
+		st = ct_replay_fill(&a->replay, model, a->report);
+	return st == CT_OK ? ct_slow_row_findings(&a->replay, model, &a->report->whatif,
+						  &a->oversubscribed, &a->findings)
+			   : st;
+}
+
+/* What contradicts other findings or takes away from them. */
+static int judge_records(struct analysis *a)
+{
+	const struct ct_model *model = &a->stream.model;
+	int st = ct_order_findings(model, &a->stream.order, &a->findings);
+
 	if (st == CT_OK)
-		st = ct_replay_fill(&a->replay, &a->stream.model, a->report);
-	if (st == CT_OK)
-		st = ct_slow_row_findings(&a->replay, &a->stream.model, &a->report->whatif,
-					  &a->late.oversubscribed, &a->findings);
-	return st;
+		st = ct_finding_losses(model, a->report, &a->findings);
+	return st == CT_OK ? ct_finding_environment(a->report, &a->findings) : st;
 }
 
 static int judge(struct analysis *a, struct ct_err *err)
 {
-	int st = judge_lateness(a, err);
+	int st = judge_records(a);
 
+	if (st == CT_OK)
+		st = judge_lateness(a, err);
 	if (st == CT_OK)
 		st = look_at_cycles(a);
 	if (st == CT_OK)
@@ -291,7 +261,7 @@ static int fill(struct analysis *a)
 	if (st == CT_OK)
 		st = ct_fill_overlap(model, a->overlap.overlap, report);
 	if (st == CT_OK)
-		st = ct_heat_fill_waits(&a->late, &a->heat, report);
+		st = ct_heat_fill_waits(model, &a->heat, report);
 	if (st == CT_OK)
 		st = ct_transport_fill(model, report);
 	if (st == CT_OK)
@@ -349,7 +319,8 @@ static void fini(struct analysis *a)
 	ct_findings_fini(&a->findings);
 	ct_hang_log_free(a->hang);
 	ct_heat_fini(&a->heat);
-	ct_lateness_fini(&a->late);
+	ct_arrivals_fini(&a->arrivals);
+	ct_union_fini(&a->late_or_slow.spans);
 	ct_traffic_fini(&a->traffic);
 	ct_overlap_log_fini(&a->overlap);
 	ct_step_log_fini(&a->steps);
@@ -357,7 +328,6 @@ static void fini(struct analysis *a)
 	ct_stream_fini(&a->stream);
 	ct_attempts_fini(&a->attempts);
 	ct_clocks_free(a->clocks);
-	free(a->charges);
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,

@@ -290,14 +290,14 @@ static void fill_last(const struct ct_model *model, const struct ct_class *from,
 	op->last_rank = -1;
 	op->last_pct = NAN;
 	op->late_or_slow = from->slow_transfers;
-	for (uint32_t r = 0; from->own_count && r < from->comm->nranks; r++) {
+	for (uint32_t r = 0; from->last_count && r < from->comm->nranks; r++) {
 		uint32_t seat = from->comm->seats[r];
 
-		if (from->own_count[r] <= op->last_count || !seat)
+		if (from->last_count[r] <= op->last_count || !seat)
 			continue;
 		op->last_rank = model->seats[seat - 1].rank;
-		op->last_count = from->own_count[r];
-		op->last_cost_ns = from->own_cost_ns[r];
+		op->last_count = from->last_count[r];
+		op->last_cost_ns = from->last_cost_ns[r];
 	}
 	if (from->judged)
 		op->last_pct = 100 * (double)op->last_count / (double)from->judged;

@@ -120,12 +120,9 @@ static void alone(int rank, enum kind kind, uint64_t step, uint64_t end)
 
 /* ---- the job ---- */
 
-/* All compute 3 ms, one 10 ms more, then all reduce; or, where messages go through the communicator of all, each pair of
- * ranks: between its operations such messages keep it from looking at all that was done as one. */
+/* All compute 3 ms, one 10 ms more, then all reduce. */
 static struct ct_report *play(enum kind kind)
 {
-	static const int pairs[2][2] = { { 0, 1 }, { 2, 3 } };
-	int in_pairs = kind == MESSAGE;
 	int on_gpu = kind == ON_GPU || kind == NOT_TIMED;
 	uint64_t now[RANKS] = { 0 };
 	uint64_t end = 50 * MS;
@@ -143,8 +140,6 @@ static struct ct_report *play(enum kind kind)
 				 CT_OK);
 		job_comm(&job, OWN_COMM, JOB_COMM + 1 + (uint64_t)r, NULL, &r, 1);
 	}
-	for (uint64_t p = 0; p < 2 && in_pairs; p++)
-		job_comm(&job, PAIR_COMM, JOB_COMM + 100 + p, NULL, pairs[p], 2);
 	for (uint64_t s = 0; s < STEPS; s++) {
 		uint64_t latest = 0;
 
@@ -161,8 +156,7 @@ static struct ct_report *play(enum kind kind)
 					   .redop = CT_REDOP_sum,
 					   .count = 1000,
 					   .peer = -1,
-					   .seq = s,
-					   .comm = in_pairs ? PAIR_COMM : 0 },
+					   .seq = s },
 			   on_gpu, now[r], end);
 	}
 	job_close(&job, end + MS);

@@ -12,8 +12,6 @@
 
 #define CYCLES 200u
 static double charged[CYCLES];
-static uint64_t cut_ns[CYCLES + 1];
-static uint8_t kept[CYCLES];
 static uint64_t drawn;
 
 static double uniform(void)
@@ -21,17 +19,15 @@ static double uniform(void)
 	return (double)(ct_mix(++drawn) >> 11) / 9007199254740992.0;
 }
 
-/* Cycles of 50 ms, each charged with noise of 0 .. 0.5 ms, and with 4 ms from `from` to `to`, but 4 ms are not much of them. */
+/* Cycles, each charged with noise of 0 .. 0.5 ms, and with 4 ms from `from` to `to`. */
 static struct ct_late_span span_of(uint32_t n, uint32_t from, uint32_t to)
 {
 	struct ct_late_span span;
 
 	for (uint32_t k = 0; k < n; k++) {
-		kept[k] = 1;
-		cut_ns[k + 1] = cut_ns[k] + 50000000;
 		charged[k] = 0.5e6 * uniform() + (k >= from && k <= to ? 4e6 : 0);
 	}
-	assert_int_equal(ct_late_span_find(charged, cut_ns, kept, n, 1, &span), CT_OK);
+	assert_int_equal(ct_late_span_find(charged, n, &span), CT_OK);
 	return span;
 }
 
@@ -43,24 +39,15 @@ static void lateness_has_a_beginning_and_an_end(void **state)
 	span = span_of(CYCLES, 0, 19);
 	assert_int_equal(span.first, 0);
 	assert_int_equal(span.last, 19);
-	assert_int_equal(span.pattern, CT_LATE_TRANSIENT);
-	span = span_of(CYCLES, 40, 59); /* two windows, and yet no longer than one */
+	span = span_of(CYCLES, 40, 59);
 	assert_int_equal(span.first, 40);
 	assert_int_equal(span.last, 59);
-	assert_int_equal(span.pattern, CT_LATE_TRANSIENT);
-	assert_int_equal(span_of(90, 10, 50).pattern, CT_LATE_PART); /* of a short run */
 	span = span_of(CYCLES, 100, 199);
 	assert_in_range(span.first, 100, 102);
 	assert_in_range(span.last, 197, 199);
-	assert_int_equal(span.pattern, CT_LATE_PART);
 	span = span_of(CYCLES, 0, 199);
 	assert_in_range(span.first, 0, 4);
 	assert_in_range(span.last, 195, 199);
-	assert_int_equal(span.windows, 4);
-	assert_int_equal(span.slow, 4);
-	assert_int_equal(span.pattern, CT_LATE_PERSISTENT);
-	/* too short to tell */
-	assert_int_equal(span_of(60, 0, 59).pattern, CT_LATE_UNKNOWN);
 }
 
 static void stalls_here_and_there_reach_from_the_first_to_the_last(void **state)
@@ -70,28 +57,13 @@ static void stalls_here_and_there_reach_from_the_first_to_the_last(void **state)
 	(void)state;
 	for (uint32_t k = 15; k < CYCLES; k += 20)
 		charged[k] = 3e8;
-	assert_int_equal(ct_late_span_find(charged, cut_ns, kept, CYCLES, 1, &span), CT_OK);
+	assert_int_equal(ct_late_span_find(charged, CYCLES, &span), CT_OK);
 	assert_int_equal(span.first, 15);
 	assert_int_equal(span.last, 195);
-	assert_int_equal(span.pattern, CT_LATE_PERSISTENT);
 	/* nothing is charged */
 	memset(charged, 0, sizeof(charged));
-	assert_int_equal(ct_late_span_find(charged, cut_ns, kept, CYCLES, 1, &span), CT_NOTFOUND);
-	assert_int_equal(ct_late_span_find(charged, cut_ns, kept, 0, 1, &span), CT_NOTFOUND);
-}
-
-static void only_what_is_lost_makes_a_window_slow(void **state)
-{
-	struct ct_late_span span = span_of(CYCLES, 0, 199);
-
-	(void)state;
-	/* computing hid nine tenths of the charges */
-	assert_int_equal(ct_late_span_find(charged, cut_ns, kept, CYCLES, 0.1, &span), CT_OK);
-	assert_int_equal(span.slow, 0);
-	/* what is not on record tells nothing */
-	memset(kept, 0, 60);
-	assert_int_equal(ct_late_span_find(charged, cut_ns, kept, CYCLES, 1, &span), CT_OK);
-	assert_int_equal(span.windows, 2);
+	assert_int_equal(ct_late_span_find(charged, CYCLES, &span), CT_NOTFOUND);
+	assert_int_equal(ct_late_span_find(charged, 0, &span), CT_NOTFOUND);
 }
 
 /* ---- whole runs ---- */
@@ -160,7 +132,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lateness_has_a_beginning_and_an_end),
 		cmocka_unit_test(stalls_here_and_there_reach_from_the_first_to_the_last),
-		cmocka_unit_test(only_what_is_lost_makes_a_window_slow),
 		cmocka_unit_test_setup_teardown(when_a_rank_is_late_is_told_alike_everywhere,
 						fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(when_ranks_are_late_together_is_told_by_all_of_them,

@@ -205,8 +205,7 @@ static void who_comes_last_of_those_that_left_a_trace_is_said(void **state)
 		{ "rank 2 is slow",
 		  { "ddp", 8, 1, 40, 1, 2, 0, 0, { "slow-rank:rank=2,pct=10", "drop-trace:rank=5" } },
 		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-		  { "only 7 of 8 ranks left a trace; of those that did, rank 2 steadily comes "
-		    "last" },
+		  { "only 7 of 8 ranks left a trace; of those that did, rank 2 came last in " },
 		  "waiting",
 		  1 },
 		{ "it is rank 5 that is slow",

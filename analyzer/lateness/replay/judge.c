@@ -156,6 +156,10 @@ int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *m
 		say_nothing(to, why_untimed(report, e->why_not));
 		return to->why_not ? CT_OK : CT_NOMEM;
 	}
+	if (e->has_graphs) {
+		say_nothing(to, "CUDA graphs compute and communicate in one span");
+		return CT_OK;
+	}
 	to->uneven_pct = fmax(0, 100 * j->rows.uneven_ns / e->played);
 	to->free_gain_pct = 100 * (1 - (double)e->free_ns / (double)e->all_ns);
 	to->error_pct = 100 * fabs(e->played / e->recorded - 1) + error_of_times(e, report);

@@ -4,7 +4,7 @@
 #define CT_LATENESS_LIMITS_H
 
 /* Of operations: when they were begun and waited for */
-#define CT_LEAST_TIMED 0.99
+#define CT_LEAST_TIMED 0.95
 
 /* Of operations: what misses members leaves gaps in which ranks waited */
 #define CT_MOST_INCOMPLETE 0.01

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/lateness/straggler.h"
 #include "tests/unit/job.h"
 #include "tests/unit/seeds.h"
 #include "trace/ops.h"

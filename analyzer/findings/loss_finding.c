@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/findings/loss_finding.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/base/units.h"
+#include "analyzer/model/model.h"
+#include "analyzer/model/names.h"
+
+/* What to do about it. Where nobody counted what is missing, no setting of the recorder is to blame. */
+static const char *advice_on_losses(const struct ct_report *report, struct ct_arena *memory)
+{
+	const struct ct_report_process *damaged = NULL;
+	const char *what;
+
+	for (size_t p = 0; p < report->n_processes && !damaged; p++)
+		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
+	if (report->lost_records)
+		return "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a faster "
+		       "COMMTRACE_DIR keeps more";
+	if (damaged) {
+		/* A file that its own machine has cut off by itself is no bad copy. */
+		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes
+			       ? "its process died while it wrote, and its ring is gone"
+			       : "if it was copied before its job had ended, or not whole, "
+				 "copy the file again";
+		return ct_arena_printf(memory, "%s: %s; what is missing is unknown",
+				       damaged->damage_why, what);
+	}
+	return "what is missing is unknown; see `commtrace info` for reasons, and whether the "
+	       "files of "
+	       "all hosts were copied whole";
+}
+
+int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
+		      struct ct_findings *list)
+{
+	struct ct_arena *memory = list->memory;
+	uint32_t *seats = ct_arena_calloc(memory, model->n_seats + 1, sizeof(*seats));
+	double share = 100.0 * (double)report->lost_records /
+		       ((double)report->lost_records + (double)model->ops + 1e-9);
+	struct ct_finding *f;
+	const char *reason = NULL, *ranks, *records;
+	uint32_t n = 0, unknown = 0;
+
+	for (size_t i = 0; i < report->n_losses; i++) {
+		const struct ct_report_loss *loss = &report->losses[i];
+
+		if (!loss->is_loss_of_records)
+			continue;
+		unknown += loss->records == CT_UNKNOWN;
+		if (!reason)
+			reason = loss->reason;
+	}
+	if (!reason)
+		return CT_OK;
+	f = ct_findings_add(list, CT_FINDING_LOSSES);
+	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
+		if (report->ranks[s].lost_records)
+			seats[n++] = s;
+	}
+	if (!f || !seats || ct_finding_seats(model, seats, n, list, f))
+		return CT_NOMEM;
+	f->severity = share > 5		       ? CT_SEVERITY_SEVERE
+		      : share > 0.1 || unknown ? CT_SEVERITY_WARN
+					       : CT_SEVERITY_INFO;
+	f->confidence = CT_CONFIDENCE_HIGH;
+	f->cause = "records are missing; operations without them are left out of every judgement";
+	f->advice = advice_on_losses(report, memory);
+	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
+	if (!ranks || !f->advice ||
+	    ct_finding_evidence(list, f, "records",
+				unknown && !report->lost_records ? NAN
+								 : (double)report->lost_records,
+				"count", NAN))
+		return CT_NOMEM;
+	records = unknown && !report->lost_records
+			  ? "unknown"
+			  : ct_arena_printf(memory, "%llu%s",
+					    (unsigned long long)report->lost_records,
+					    unknown ? "+" : "");
+	if (!records)
+		return CT_NOMEM;
+	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
+				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
+	return f->line ? CT_OK : CT_NOMEM;
+}

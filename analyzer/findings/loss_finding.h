@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loss_finding.h — LOSSES: records that are missing. */
+#ifndef CT_LOSS_FINDING_H
+#define CT_LOSS_FINDING_H
+
+#include "analyzer/findings/finding_list.h"
+#include "analyzer/model/model.h"
+
+/* Adds the finding to the list if the report tells of losses of records. 0 or CT_NOMEM. */
+int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
+		      struct ct_findings *list);
+
+#endif

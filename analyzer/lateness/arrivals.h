@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arrivals.h — who came last to what, by rank and by operation, for the tables of the report. It is evidence against nobody: who
+ * comes last may have been held up elsewhere. What is held against a rank comes from the replay (replay/engine.h); this is what
+ * is known where a run cannot be played. One thread. */
+#ifndef CT_ARRIVALS_H
+#define CT_ARRIVALS_H
+
+#include "analyzer/match/waits.h"
+#include "analyzer/model/model.h"
+#include "analyzer/stream/stream.h"
+
+/* Of one rank, over collectives whose waits are known but the first one of each communicator, which tells who started late. */
+struct ct_arrival {
+	uint64_t met;	   /* collectives that it took part in */
+	uint64_t last;	   /* it came last, by more than the error */
+	uint64_t alone_ns; /* the others waited for it alone, no longer than it had been in no communication for longer than anybody
+			    * else */
+};
+
+struct ct_arrivals {
+	struct ct_arrival *all; /* by seat */
+	uint32_t n;
+	struct ct_waits waits; /* room for those of operations that lack members */
+};
+
+/* Arrivals that are zeroed take in all that a stream reads; they fill the counts of the model's seats and classes, too. */
+void ct_arrivals_observe(struct ct_arrivals *arrivals, struct ct_observer *observer);
+void ct_arrivals_fini(struct ct_arrivals *arrivals);
+
+/* For whom the others waited longest alone, if that is twice as long as for the next one, and it was last in half of what it
+ * took part in; the number of seats: nobody stands out. */
+uint32_t ct_arrivals_latest(const struct ct_arrivals *arrivals, const struct ct_model *model);
+
+#endif
