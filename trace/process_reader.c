@@ -46,10 +46,11 @@ struct ct_process_reader {
 	struct ct_decoding *decoding;
 	struct ct_decoding *own; /* the same, unless the caller lent it */
 	struct ct_gaps gaps;
-	int seen;	   /* a block has been seen ... */
-	uint64_t first;	   /* ... and this was its number */
-	uint64_t expected; /* number of the next one */
-	int done, skims;
+	int seen;	      /* a block has been seen ... */
+	uint64_t first;	      /* ... and this was its number */
+	uint64_t expected;    /* number of the next one */
+	uint32_t skim_before; /* as ct_process_skim() has it, 0: nothing is skimmed */
+	int done;
 };
 
 /* ---- open -------------------------------------------------------------------------------------------- */
@@ -191,9 +192,9 @@ void ct_process_close(struct ct_process_reader *r)
 	free(r);
 }
 
-void ct_process_skim(struct ct_process_reader *r)
+void ct_process_skim(struct ct_process_reader *r, uint32_t before)
 {
-	r->skims = 1;
+	r->skim_before = before;
 }
 
 const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *r)
@@ -259,8 +260,8 @@ static int open_next(struct ct_process_reader *r, struct ct_err *err)
 
 		if (st == CT_OK) {
 			ct_segment_decode_by(r->segment, r->decoding->decoder);
-			if (r->skims)
-				ct_segment_skim(r->segment);
+			if (r->skim_before)
+				ct_segment_skim(r->segment, r->skim_before);
 			return 1;
 		}
 		if (st == CT_NOMEM)
@@ -348,7 +349,7 @@ int ct_process_next(struct ct_process_reader *r, const struct ct_block **block, 
 		st = ct_leftover_next(r->left, &r->decoding->block);
 		if (st < 0)
 			return ct_fail(err, st, "out of memory");
-		if (st && r->skims)
+		if (st && r->skim_before == CT_SKIM_ALL)
 			skim(&r->decoding->block);
 	}
 	if (st == 0)

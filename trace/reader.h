@@ -104,8 +104,9 @@ int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decodin
 		       struct ct_process_reader **reader, struct ct_err *err);
 
 /* Read without operations and launches: ct_process_next() then hands out what stands beside them, and tells the times and the number
- * of what it leaves out (struct ct_block), without decoding most blocks. Before the first block. */
-void ct_process_skim(struct ct_process_reader *reader);
+ * of what it leaves out (struct ct_block), without decoding most blocks. Of blocks with a number below `before`; CT_SKIM_ALL: of all,
+ * and of the ring. Before the first block. */
+void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 
 /* Next block: 1 and *block (owned by the reader until the next call), 0 at the end, negative on failure.
  * Blocks come oldest first; what lies only in the ring comes last, as blocks of type CT_BLOCK_DATA with ops

@@ -30,8 +30,8 @@ struct ct_segment_reader {
 	uint64_t at; /* where the next block should start */
 	int ended;   /* the tail was judged: what a live process has appended since belongs to it */
 	uint64_t failed_bytes;
-	int skims;
-	uint64_t skipped_at; /* the last block that was not decoded, 0 none */
+	uint32_t skim_before; /* number of a block; 0: all are decoded */
+	uint64_t skipped_at;  /* the last block that was not decoded, 0 none */
 	struct ct_block_header block;
 	struct ct_damage damage;
 };
@@ -394,7 +394,7 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 		r->decoder = ct_decoder_new();
 	if (!r->decoder)
 		return ct_fail(why, CT_NOMEM, "out of memory");
-	if (r->skims) {
+	if (r->block.number < r->skim_before || r->skim_before == CT_SKIM_ALL) {
 		const int tells = r->block.type != CT_BLOCK_DATA ||
 				  r->block.flags != CT_BLOCK_IS_MARKED;
 		const int st = ct_block_skim(r->decoder, &r->block, frame, tells, block, why);
@@ -403,12 +403,13 @@ static int decode(struct ct_segment_reader *r, const uint8_t *frame, struct ct_b
 			r->skipped_at = r->at;
 		return st;
 	}
+	r->skipped_at = 0;
 	return ct_block_decode(r->decoder, &r->block, frame, block, why);
 }
 
-void ct_segment_skim(struct ct_segment_reader *r)
+void ct_segment_skim(struct ct_segment_reader *r, uint32_t before)
 {
-	r->skims = 1;
+	r->skim_before = before;
 }
 
 /* What the last block that was not decoded has beside its operations, which were counted before. */

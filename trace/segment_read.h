@@ -35,8 +35,10 @@ const struct ct_segment_header *ct_segment_header(const struct ct_segment_reader
 void ct_segment_decode_by(struct ct_segment_reader *reader, struct ct_decoder *decoder);
 
 /* Hand out what stands beside operations only (ct_block_skim): blocks whose header says that there is nothing else are not decoded,
- * but for the last of them, whose rest comes once more at the end (is_again). Their checksums are looked at all the same. */
-void ct_segment_skim(struct ct_segment_reader *reader);
+ * but for the last of them, whose rest comes once more at the end (is_again). Their checksums are looked at all the same. Only of
+ * blocks with a number below `before`; CT_SKIM_ALL: of all. */
+#define CT_SKIM_ALL UINT32_MAX
+void ct_segment_skim(struct ct_segment_reader *reader, uint32_t before);
 
 /* Next block that can be decoded. 1 and *block, 0 at the end, or CT_NOMEM / CT_IO. Damage is skipped up to
  * the next good block header and counted. */

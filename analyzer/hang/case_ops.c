@@ -27,7 +27,7 @@ const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const str
 	return ct_table_get(&g->members, member_key(comm, (uint32_t)rank));
 }
 
-static int list_members(struct ct_gather *g)
+int ct_gather_list_members(struct ct_gather *g)
 {
 	int st = CT_OK;
 
@@ -309,7 +309,7 @@ int ct_hang_fill_ops(struct ct_gather *g, struct ct_hang_run *out)
 {
 	struct filling f = { .g = g, .out = out };
 	struct ct_hang_case *c = &out->hang_case;
-	int st = list_members(g);
+	int st = ct_gather_list_members(g);
 
 	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
 		st = ct_hang_kept_each(k, count, &f);

@@ -85,6 +85,10 @@ static int on_comm(void *arg, const struct ct_stream *stream, uint32_t process,
 	kept->process = process;
 	kept->id = comm->rec.id;
 	kept->me = comm->rec.rank;
+	if (g->tails)
+		kept->before = ct_hang_tails_before(g->tails, process, comm->rec.id, comm->rec.key,
+						    comm->rec.nranks);
+	kept->issued = kept->before.from;
 	kept->next = g->processes[process].kept;
 	g->processes[process].kept = kept;
 	return ct_table_put(&g->by_id, (uint64_t)process << 32 | comm->rec.id, kept);
@@ -236,6 +240,10 @@ static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
 
 	if (m.bytes == UINT64_MAX && states_size(&m))
 		ct_hang_sums_unknown(&kept->sums, o->seq);
+	if (o->seq < kept->before.cut) {
+		ct_hang_before_add(&kept->before, o->seq, ct_order_what(&m));
+		return CT_OK;
+	}
 	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(r, j->site));
 }
 
@@ -368,8 +376,14 @@ static int take_in(struct ct_gather *g)
 		if (is_due && !p->was_read)
 			break;
 		st = number_comms(g, p);
-		for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next)
-			st = ct_hang_order_take(&g->orders[ct_gather_number(g, k->comm)], &k->sums);
+		for (struct ct_hang_kept *k = p->kept; k && st == CT_OK; k = k->next) {
+			struct ct_hang_order *order = &g->orders[ct_gather_number(g, k->comm)];
+
+			if (k->issued > k->sums.after)
+				k->sums.after = k->issued;
+			ct_hang_order_before(order, &k->before);
+			st = ct_hang_order_take(order, &k->sums);
+		}
 	}
 	return st;
 }

@@ -8,6 +8,7 @@
 #include "analyzer/hang/hang_run.h"
 #include "analyzer/hang/log.h"
 #include "analyzer/hang/rank_history.h"
+#include "analyzer/hang/tails.h"
 #include "analyzer/load/load.h"
 #include "analyzer/load/stacks.h"
 #include "analyzer/model/model.h"
@@ -87,9 +88,10 @@ struct ct_hang_reading {
 struct ct_gather {
 	struct ct_hang_options options;
 	const struct ct_run *run;
-	const struct ct_model *model; /* the stream's */
-	uint64_t n_read;	      /* processes */
-	struct ct_arena *memory;      /* of the result */
+	const struct ct_model *model;	   /* the stream's */
+	const struct ct_hang_tails *tails; /* what is decoded; NULL: everything */
+	uint64_t n_read;		   /* processes */
+	struct ct_arena *memory;	   /* of the result */
 	struct ct_arena *scratch;
 	struct ct_hang_process *processes; /* by process of the run */
 	struct ct_hang_kept *kept; /* of all ranks; once all is read, that of later processes first */
@@ -196,6 +198,9 @@ static inline uint32_t ct_gather_stream(uint32_t stream, uint32_t device)
 
 /* A text of the result, equal ones once; NULL: out of memory, or `text` is NULL. */
 const char *ct_gather_text(struct ct_gather *g, const char *text);
+
+/* List the members of communicators. 0 or CT_NOMEM. */
+int ct_gather_list_members(struct ct_gather *g);
 
 /* A member of a communicator, once they are listed (case_ops.c); NULL: it left no trace. */
 const struct ct_hang_kept *ct_gather_member(const struct ct_gather *g, const struct ct_comm *comm,

@@ -5,8 +5,8 @@
 
 #include "analyzer/hang/channels.h"
 #include "analyzer/hang/gather.h"
-#include "trace/call_name.h"
 #include "analyzer/order/order.h"
+#include "trace/call_name.h"
 #include "trace/ops.h"
 
 /* Before a place that is looked at: what comes before a difference explains it. For fewer of them nothing is read again, where
@@ -143,10 +143,27 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	return ct_hang_kept_wanted(kept, &op);
 }
 
+/* What is looked for lies in the tail that was read. */
+static int is_in_tail(const struct ct_gather *g, uint32_t process)
+{
+	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+		const struct ct_hang_want *want = &g->wants[ct_gather_number(g, k->comm)];
+
+		if (k->process == process && want->to && want->from < k->before.from)
+			return 0;
+	}
+	return 1;
+}
+
 static int read_again(struct ct_gather *g, uint32_t process, struct ct_err *err)
 {
 	struct again again = { .g = g, .process = process };
-	const struct ct_load_sink sink = { .op = on_op, .comm = on_comm, .arg = &again };
+	const struct ct_load_sink sink = { .op = on_op,
+					   .comm = on_comm,
+					   .from = g->tails && is_in_tail(g, process)
+							   ? g->tails->from[process]
+							   : 0,
+					   .arg = &again };
 	struct ct_op_names names = { .memory = g->scratch };
 	struct ct_load *load;
 	int st = ct_load_open(g->run, process, &sink, &names, &load, err), more = 1;

@@ -7,6 +7,7 @@
 #include "analyzer/base/units.h"
 #include "analyzer/clock/collect.h"
 #include "analyzer/hang/diagnose.h"
+#include "analyzer/hang/enough.h"
 #include "analyzer/hang/gather.h"
 
 const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *c, int rank)
@@ -156,35 +157,74 @@ static int read_run(struct ct_gather *log, const struct ct_run *run, struct ct_a
 	ct_hang_observe(log, &observers[options.n_observers++]);
 	options.only_matched = clocks != NULL;
 	options.only_ops = clocks == NULL;
+	options.from = log->tails ? log->tails->from : NULL;
 	return ct_stream_run(stream, run, attempts, attempt, &options, err);
+}
+
+/* One reading: of tails, or (NULL) of everything. *out stays NULL if tails are not enough. */
+static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
+		    struct ct_attempts *attempts, int attempt,
+		    const struct ct_hang_options *options, struct ct_arena *memory,
+		    struct ct_hang_run **out, struct ct_err *err)
+{
+	struct ct_gather *log = ct_hang_log_new(options, memory);
+	struct ct_stream *stream = calloc(1, sizeof(*stream));
+	struct ct_clock_log *clocks = NULL;
+	int st = log && stream ? ct_clock_log_new(run, attempts, attempt, &clocks) : CT_NOMEM;
+	int is_enough = 0;
+
+	*out = NULL;
+	if (st == CT_OK) {
+		log->tails = tails;
+		st = read_run(log, run, attempts, attempt, clocks, stream, err);
+	}
+	if (st == CT_OK)
+		st = is_enough = ct_hang_is_enough(log);
+	if (st >= 0)
+		st = is_enough ? ct_hang_judge(log, out, err) : CT_OK;
+	ct_hang_log_free(log);
+	if (stream)
+		ct_stream_fini(stream);
+	free(stream);
+	attempts->clocks = NULL;
+	ct_clocks_free(ct_clock_log_free(clocks));
+	return st;
+}
+
+static int find_tails(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+		      const struct ct_hang_options *options, struct ct_hang_tails **tails,
+		      struct ct_err *err)
+{
+	if (options && (options->check || options->whole))
+		return CT_OK;
+	return ct_hang_tails_find(run, attempts, attempt, options ? options->least_tail : 0, tails,
+				  err);
 }
 
 int ct_hang_of_run(const struct ct_run *run, const struct ct_hang_options *options,
 		   struct ct_arena *memory, struct ct_hang_run **out, struct ct_err *err)
 {
 	int attempt = options ? options->attempt : -1;
-	struct ct_gather *log = ct_hang_log_new(options, memory);
-	struct ct_stream *stream = calloc(1, sizeof(*stream));
 	struct ct_attempts attempts = { 0 };
-	struct ct_clock_log *clocks = NULL;
-	int st = log && stream ? ct_attempts_find(run, &attempts) : CT_NOMEM;
+	struct ct_hang_tails *tails = NULL;
+	int st = ct_attempts_find(run, &attempts);
 
+	*out = NULL;
 	if (st == CT_OK && attempt >= attempts.n_attempts)
 		st = ct_fail(err, CT_NOTFOUND, "attempt %d: the run has %d", attempt,
 			     attempts.n_attempts);
 	if (attempt < 0)
 		attempt = attempts.n_attempts - 1;
 	if (st == CT_OK)
-		st = ct_clock_log_new(run, &attempts, attempt, &clocks);
-	if (st == CT_OK)
-		st = read_run(log, run, &attempts, attempt, clocks, stream, err);
-	if (st == CT_OK)
-		st = ct_hang_judge(log, out, err);
-	ct_hang_log_free(log);
-	if (stream)
-		ct_stream_fini(stream);
-	free(stream);
+		st = find_tails(run, &attempts, attempt, options, &tails, err);
+	if (st == CT_OK && tails && tails->any) {
+		st = judge_by(tails, run, &attempts, attempt, options, memory, out, err);
+		if (st == CT_OK && *out)
+			(*out)->from_tails = 1;
+	}
+	if (st == CT_OK && !*out)
+		st = judge_by(NULL, run, &attempts, attempt, options, memory, out, err);
+	ct_hang_tails_free(tails);
 	ct_attempts_fini(&attempts);
-	ct_clocks_free(ct_clock_log_free(clocks));
 	return st == CT_NOMEM ? ct_fail(err, st, "%s", ct_status_text(st)) : st;
 }

@@ -75,6 +75,7 @@ struct ct_hang_run {
 	uint64_t limit_ns;	/* what an op must at least be old to be stalled */
 	uint64_t late_ns; /* how long a host kept somebody waiting for a processor of late ... */
 	int is_busy;	  /* ... and 1: that is why limit_ns is longer */
+	int from_tails;	  /* earlier records were not decoded: tails.h */
 	enum ct_job_state state;
 	uint32_t ranks_expected; /* 0 unknown */
 	uint32_t ranks_seen;

@@ -69,7 +69,7 @@ uint64_t ct_hang_kept_from(const struct ct_hang_kept *kept)
 	if (kept->skipped_open)
 		return UINT64_MAX;
 	if (kept->n_done <= CT_HANG_KEEP)
-		return 0;
+		return kept->before.from;
 	for (uint32_t i = 0; i < CT_HANG_KEEP; i++)
 		from = kept->done[i].op.seq < from ? kept->done[i].op.seq : from;
 	return from;

@@ -39,6 +39,7 @@ struct ct_hang_kept {
 	uint32_t n_open, cap_open, skipped_open;
 	struct ct_hang_kept_op *wanted; /* a second reading's */
 	uint32_t n_wanted, cap_wanted;
+	struct ct_hang_before before;
 	struct ct_order_blocks sums; /* of collectives, until all processes up to its own were read */
 	struct ct_hang_kept_op *messages;
 	uint32_t n_messages, cap_messages, hand;

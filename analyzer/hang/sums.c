@@ -18,6 +18,21 @@ void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq)
 		sums->unknown = seq + 1;
 }
 
+void ct_hang_before_add(struct ct_hang_before *before, uint64_t seq, uint64_t what)
+{
+	before->n++;
+	before->hash += ct_op_hash_at(seq, what);
+}
+
+void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_before *before)
+{
+	if (!before->cut)
+		return;
+	if (!order->before.cut)
+		order->before = *before;
+	order->before_differs |= order->before.n != before->n || order->before.hash != before->hash;
+}
+
 void ct_hang_order_init(struct ct_hang_order *order)
 {
 	*order = (struct ct_hang_order){ .issued = UINT64_MAX,
@@ -76,6 +91,8 @@ int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums
 		order->unknown = sums->unknown - 1;
 	if (sums->after < order->issued)
 		order->issued = sums->after;
+	if (sums->after > all->after)
+		all->after = sums->after;
 	if (!sums->n) {
 		ct_order_blocks_fini(sums);
 		return CT_OK;

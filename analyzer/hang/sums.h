@@ -21,6 +21,17 @@ int ct_hang_sums_add(struct ct_order_blocks *sums, uint64_t seq, uint64_t what, 
 /* It is not known how large that was: nothing is proved of it. */
 void ct_hang_sums_unknown(struct ct_order_blocks *sums, uint64_t seq);
 
+/* What a member called on a communicator before what is decoded of it (tails.h), as one sum; zeroed where all is. */
+struct ct_hang_before {
+	uint64_t n;    /* collectives, also decoded ones with a number below `cut` */
+	uint64_t hash; /* sum of ct_op_hash_at() */
+	uint64_t from; /* what has this number or a higher one is decoded */
+	uint64_t cut; /* what members called below this number is compared as one sum; 0: nothing */
+};
+
+/* A collective is decoded that has a number below before->cut. */
+void ct_hang_before_add(struct ct_hang_before *before, uint64_t seq, uint64_t what);
+
 /* All members of a communicator so far. */
 struct ct_hang_order {
 	struct ct_order_blocks all; /* of each block those of who called most in it */
@@ -31,12 +42,17 @@ struct ct_hang_order {
 	uint64_t site_apart, site_apart_to; /* the same, of the places that they called it from */
 	uint64_t tail;	  /* from the block on that somebody has left off in; UINT64_MAX: none */
 	uint64_t unknown; /* the first of which some member does not tell the size; UINT64_MAX: none */
+	struct ct_hang_before before; /* of the first member that tells */
+	int before_differs;	      /* not all members called that */
 };
 
 void ct_hang_order_init(struct ct_hang_order *order);
 
 /* Hold one member against the others, and forget it (`sums` is as after fini). 0 or CT_NOMEM. */
 int ct_hang_order_take(struct ct_hang_order *order, struct ct_order_blocks *sums);
+
+/* Hold what a member called before what is decoded against the others. */
+void ct_hang_order_before(struct ct_hang_order *order, const struct ct_hang_before *before);
 
 /* Operations of a communicator, or messages of a channel, that a second reading keeps: from .. to - 1; it takes place if any from
  * `least` on is not kept. */

@@ -68,8 +68,8 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
 		ct_load_close(load);
 		return st;
 	}
-	if (sink->skims)
-		ct_process_skim(load->reader);
+	if (sink->skims || sink->from)
+		ct_process_skim(load->reader, sink->skims ? CT_SKIM_ALL : sink->from);
 	*out = load;
 	return CT_OK;
 }

@@ -127,6 +127,8 @@ static int take_comm(struct ct_load *load, const struct ct_comm_rec *rec)
 	comm->rec = *rec;
 	comm->name = ct_load_string(load, rec->name);
 	comm->local = local_rank(load, rec);
+	/* the call that entered it may stand in a block that is left out */
+	load->facts.in_library |= load->sink.from && rec->backend == CT_BACKEND_MPI;
 	return load->sink.comm ? load->sink.comm(load->sink.arg, comm) : CT_OK;
 }
 

@@ -237,6 +237,7 @@ static int read_to_its_end(struct ct_reading *r, struct ct_err *err)
 static int open_reading(struct ct_reading *r, struct ct_load_memory *memory, struct ct_err *err)
 {
 	struct ct_model *model = &r->stream->model;
+	const uint32_t *from = r->stream->options.from;
 	const struct ct_load_sink sink = { .op = ct_stream_op,
 					   .comm = ct_stream_comm,
 					   .named = ct_stream_comm,
@@ -247,6 +248,7 @@ static int open_reading(struct ct_reading *r, struct ct_load_memory *memory, str
 					   .wait = r->stream->on_wait.n ? on_wait : NULL,
 					   .nvtx = on_nvtx,
 					   .skims = r->stream->options.skims,
+					   .from = from ? from[r->process] : 0,
 					   .arg = r,
 					   .shared = memory };
 

@@ -91,6 +91,8 @@ struct ct_stream_options {
 	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops */
 	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes; these
 			 are read one after the other */
+	/* By process of the run: operations of blocks with a lower number are not read; NULL: all are. */
+	const uint32_t *from;
 	int skims; /* with only_ops: not even operations are read, and no observer is told of any (trace/reader.h) */
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
 	void *progress_arg;

@@ -41,7 +41,7 @@ def commands(build, run, out):
     commtrace = os.path.join(build, "bin", "commtrace")
     return {
         "decoding": [os.path.join(build, "tests", "hang", "decode_run"), run],
-        "hang": [commtrace, "hang", run],
+        "hang": [commtrace, "hang", "--whole", run],
         "report": [commtrace, "report", run],
         "html": [commtrace, "report", run, "--force", "-o", out + ".html"],
         "heatmap": [commtrace, "heatmap", run, "--force", "-o", out + ".svg"],
@@ -53,9 +53,16 @@ def make(build, run, options, steps):
     subprocess.run([os.path.join(build, "bin", "commtrace-synth"), "-o", run, "--workload", "megatron", "--cycles", str(steps), *options], check=True)
 
 
-def cpu_s(command):
+def play(command, status, **streams):
+    """Run it; it is to end with this exit status."""
+    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, **streams)
+    if done.returncode != status:
+        raise subprocess.CalledProcessError(done.returncode, command)
+
+
+def cpu_s(command, status=0):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    play(command, status)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -64,9 +71,8 @@ def operations(decode):
     return int(subprocess.run(decode, check=True, stdout=subprocess.PIPE).stdout.split()[0])
 
 
-def instructions(command, ops, out):
-    subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, *command], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+def instructions(command, ops, out, status=0):
+    play(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, *command], status, stderr=subprocess.DEVNULL)
     with open(out, encoding="utf-8") as lines:
         return int(re.search(r"^(?:summary|totals): (\d+)", lines.read(), re.M)[1]) / ops
 

@@ -159,7 +159,7 @@ def big(ranks, tp, pp, dp, culprit, op):
         code, report, _, errors = jobs.hang(run)
         result = judge.judge(report, wanted(truth, "missing:", "events")) if report else f"exit {code} {errors}"
         victims = report["verdicts"][0]["victims_count"] if report and report["verdicts"] else 0
-        own, memory = best_of(3, [jobs.program("commtrace"), "hang", run])
+        own, memory = best_of(3, [jobs.program("commtrace"), "hang", "--whole", run])
         decode, _ = best_of(3, [os.path.join(jobs.build_dir(), "tests", "hang", "decode_run"), run])
         print(f"{ranks} ranks, {truth['ops']} operations: {result}, {victims} victims; {own:.2f} s, decoding alone {decode:.2f} s, "
               f"{memory / 1024:.0f} MiB; {judge.show(report) if report else ''}")

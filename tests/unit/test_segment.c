@@ -136,7 +136,7 @@ static void who_skims_gets_what_stands_beside_operations(void **state)
 	(void)state;
 	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
 	assert_int_equal(ct_segment_open_memory(data, bytes, &skim, NULL), CT_OK);
-	ct_segment_skim(skim);
+	ct_segment_skim(skim, CT_SKIM_ALL);
 	for (uint32_t i = 0; i < 6; i++) {
 		/* the second data block has a note, as only a decoded block tells */
 		const int is_decoded = i == 0 || i == 2 || i == 5;
@@ -164,6 +164,34 @@ static void who_skims_gets_what_stands_beside_operations(void **state)
 	free(data);
 }
 
+/* The block before which it begins was not the last that was left out: nothing comes again at the end. */
+static void who_skims_up_to_a_block_gets_all_from_there(void **state)
+{
+	struct ct_segment_reader *r, *skim;
+	struct ct_block whole = { 0 }, block = { 0 };
+	size_t bytes;
+	char *data = make_process(&bytes);
+
+	(void)state;
+	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
+	assert_int_equal(ct_segment_open_memory(data, bytes, &skim, NULL), CT_OK);
+	ct_segment_skim(skim, 3);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(ct_segment_next_block(r, &whole, NULL), 1);
+		assert_int_equal(ct_segment_next_block(skim, &block, NULL), 1);
+		assert_int_equal(block.number, whole.number);
+		assert_int_equal(block.n_ops, i < 3 ? 0 : whole.n_ops);
+		assert_int_equal(block.skimmed_ops, i < 3 ? whole.n_ops : 0);
+		assert_int_equal(block.n_rares, i == 1 ? 0 : whole.n_rares);
+	}
+	assert_int_equal(ct_segment_next_block(skim, &block, NULL), 0);
+	ct_segment_close_read(r);
+	ct_segment_close_read(skim);
+	ct_block_fini(&whole);
+	ct_block_fini(&block);
+	free(data);
+}
+
 static uint64_t sum_of_damage(const char *data, size_t bytes, int skims)
 {
 	struct ct_segment_reader *r;
@@ -172,7 +200,7 @@ static uint64_t sum_of_damage(const char *data, size_t bytes, int skims)
 
 	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
 	if (skims)
-		ct_segment_skim(r);
+		ct_segment_skim(r, CT_SKIM_ALL);
 	while (ct_segment_next_block(r, &block, NULL) == 1)
 		;
 	sum = ct_segment_damage(r)->skipped_bytes + ct_segment_damage(r)->torn_bytes +
@@ -219,7 +247,7 @@ static void of_an_older_file_who_skims_gets_the_rest_of_every_block(void **state
 		at += sizeof(h) + h.bytes;
 	}
 	assert_int_equal(ct_segment_open_memory(data, bytes, &r, NULL), CT_OK);
-	ct_segment_skim(r);
+	ct_segment_skim(r, CT_SKIM_ALL);
 	while (ct_segment_next_block(r, &block, NULL) == 1) {
 		blocks++;
 		assert_int_equal(block.is_again, 0);
@@ -654,6 +682,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SEGMENT_TEST(blocks_come_back_as_they_were_written),
 		SEGMENT_TEST(who_skims_gets_what_stands_beside_operations),
+		SEGMENT_TEST(who_skims_up_to_a_block_gets_all_from_there),
 		SEGMENT_TEST(who_skims_finds_the_same_damage),
 		SEGMENT_TEST(of_an_older_file_who_skims_gets_the_rest_of_every_block),
 		SEGMENT_TEST(the_header_names_process_and_number),

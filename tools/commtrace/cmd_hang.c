@@ -17,7 +17,7 @@ enum { FORMAT_TEXT, FORMAT_JSON };
 struct request {
 	struct ct_paths paths;
 	const char *out, *format_word;
-	int force, format, check;
+	int force, format, check, whole;
 	long long attempt; /* from 1, 0: the last one */
 };
 
@@ -29,6 +29,9 @@ static const struct argp_option table[] = {
 	{ "check", CT_KEY_CHECK, 0, 0,
 	  "Also compare what the ranks called: the same up to where, or the first difference (then "
 	  "exit with 3)",
+	  0 },
+	{ "whole", CT_KEY_WHOLE, 0, 0,
+	  "Read all records, also where the last ones are enough (slower, with the same verdict)",
 	  0 },
 	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
 	{ "attempt", CT_KEY_ATTEMPT, "N", 0,
@@ -69,6 +72,7 @@ static int judge(const struct request *request, const struct ct_run *run, struct
 {
 	const struct ct_hang_options options = { .attempt = (int)request->attempt - 1,
 						 .check = request->check,
+						 .whole = request->whole,
 						 .progress = on_progress };
 	struct ct_err err = { .text = "" };
 	int st;
@@ -97,6 +101,7 @@ int ct_cmd_hang(int argc, char **argv)
 		{ CT_KEY_FORMAT, .text = &request.format_word },
 		{ CT_KEY_JSON, .text = &request.format_word, .constant = "json" },
 		{ CT_KEY_CHECK, .flag = &request.check },
+		{ CT_KEY_WHOLE, .flag = &request.whole },
 		{ CT_KEY_FORCE, .flag = &request.force },
 		{ CT_KEY_ATTEMPT, .number = &request.attempt, .least = 1, .most = INT_MAX },
 		{ 0 },

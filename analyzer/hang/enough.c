@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a diagnosis looks at, and may lie before the tails:
+ *
+ *   - a difference in what members called: then the sums of what lies before differ;
+ *   - the last collectives of members of a communicator in which somebody waits, if they have long called nothing on it;
+ *   - the other end of a message that somebody waits for: which messages there were is told by no sum;
+ *   - that somebody else has been in a call in which all members meet.
+ *
+ * Then everything is read. */
+#include "analyzer/hang/enough.h"
+
+#include <stdlib.h>
+
+#include "analyzer/hang/gather.h"
+#include "analyzer/hang/tails.h"
+#include "trace/ops.h"
+
+struct look {
+	struct ct_gather *g;
+	uint8_t *waited_in; /* by communicator of the case */
+	uint8_t *messages_made; /* likewise: somebody waits in a collective that the library makes of messages */
+	int is_short;
+};
+
+static int has_tail(const struct ct_gather *g, uint32_t process)
+{
+	return g->tails->from[process] != 0;
+}
+
+static const struct ct_hang_op *message_at(const struct ct_hang_kept *kept, uint32_t i)
+{
+	return i < kept->n_messages ? &kept->messages[i].op : &kept->open[i - kept->n_messages].op;
+}
+
+/* Are all messages of the process that its communicator `kept` ever had there? */
+static int has_messages(const struct ct_gather *g, const struct ct_hang_kept *kept)
+{
+	return !has_tail(g, kept->process) || g->tails->no_messages[kept->process];
+}
+
+/* Is there a message in each direction to each other member? Then the latest of each is there. 1, 0 or CT_NOMEM. */
+static int has_latest(const struct ct_hang_kept *kept)
+{
+	const uint32_t n = kept->comm->nranks;
+	uint8_t *seen = calloc(2u * n, 1);
+	int is_whole = 1;
+
+	if (!seen)
+		return CT_NOMEM;
+	for (uint32_t i = 0; i < kept->n_messages + kept->n_open; i++) {
+		const struct ct_hang_op *op = message_at(kept, i);
+
+		if (ct_op_class(op->op) == CT_CLASS_P2P && op->peer >= 0 && (uint32_t)op->peer < n)
+			seen[2u * (uint32_t)op->peer + (op->op == CT_OP_Send)] = 1;
+	}
+	for (uint32_t peer = 0; peer < n; peer++)
+		is_whole &= (int)peer == kept->me || (seen[2u * peer] && seen[2u * peer + 1]);
+	free(seen);
+	return is_whole;
+}
+
+static int is_other_end(const struct ct_hang_op *op, int32_t me, const struct ct_hang_op *other)
+{
+	return other->peer == me && other->tag == op->tag && other->op != op->op &&
+	       ct_op_class(other->op) == CT_CLASS_P2P;
+}
+
+/* Is it known of the other end of a message how far that has come, and what it called there? */
+static int is_told(const struct ct_gather *g, const struct ct_hang_kept *kept,
+		   const struct ct_hang_op *op)
+{
+	const struct ct_hang_kept *other = ct_gather_member(g, kept->comm, op->peer);
+	int is_there = 0, is_ahead = 0, is_behind = 0;
+
+	if (op->peer < 0)
+		return 0;
+	if (!other || has_messages(g, other))
+		return 1;
+	for (uint32_t i = 0; i < other->n_messages + other->n_open; i++) {
+		const struct ct_hang_op *o = message_at(other, i);
+
+		if (!is_other_end(op, kept->me, o))
+			continue;
+		is_there |= o->seq == op->seq;
+		is_ahead |= o->seq > op->seq;
+		is_behind |= o->seq < op->seq;
+	}
+	return is_there || (is_behind && !is_ahead);
+}
+
+static int look_at(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
+{
+	struct look *look = arg;
+	const struct ct_gather *g = look->g;
+	const enum ct_op_state state = op->op.state;
+	const uint32_t comm = ct_gather_number(g, kept->comm);
+
+	if (state == CT_STATE_FINISHED || state == CT_STATE_ABORTED)
+		return CT_OK;
+	if (ct_op_class(op->op.op) == CT_CLASS_P2P) {
+		look->is_short |= !is_told(g, kept, &op->op);
+		return CT_OK;
+	}
+	look->waited_in[comm] = 1;
+	look->messages_made[comm] |= op->op.op == CT_OP_AllToAll || op->op.op == CT_OP_Gather ||
+				     op->op.op == CT_OP_Scatter;
+	return CT_OK;
+}
+
+/* Of a communicator in which somebody waits: are fewer of its last collectives there than all records would leave, or, if the
+ * library makes what they wait in of messages (tally.c), not the latest of the program's own? 1, 0 or CT_NOMEM. */
+static int lacks_history(const struct look *look, const struct ct_hang_kept *kept)
+{
+	const uint32_t comm = ct_gather_number(look->g, kept->comm);
+
+	if (look->messages_made[comm] && !has_messages(look->g, kept)) {
+		const int has = has_latest(kept);
+
+		if (has != 1)
+			return has < 0 ? has : 1;
+	}
+	return look->waited_in[comm] && has_tail(look->g, kept->process) &&
+	       (kept->before.from || !kept->n_done) && kept->n_done + kept->n_open < CT_HANG_KEEP;
+}
+
+static int have_parted(const struct ct_gather *g)
+{
+	for (uint32_t i = 0; i < g->n_orders; i++)
+		if (g->orders[i].before_differs)
+			return 1;
+	return 0;
+}
+
+/* Calls of others in which all meet are told by records that lie anywhere. */
+static int somebody_meets(const struct ct_gather *g)
+{
+	for (uint32_t i = 0; i < g->n_calls; i++)
+		if (!g->calls[i].rec.return_ns && ct_host_call_meets(g->calls[i].kind))
+			return 1;
+	return 0;
+}
+
+int ct_hang_is_enough(struct ct_gather *g)
+{
+	struct look look = { .g = g };
+	int st = CT_OK;
+
+	if (!g->tails)
+		return 1;
+	if (have_parted(g) || somebody_meets(g))
+		return 0;
+	look.waited_in = calloc(g->n_orders + 1u, 1);
+	look.messages_made = calloc(g->n_orders + 1u, 1);
+	st = look.waited_in && look.messages_made ? ct_gather_list_members(g) : CT_NOMEM;
+	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
+		st = ct_hang_kept_each(k, look_at, &look);
+	for (struct ct_hang_kept *k = g->kept; k && st >= 0 && !look.is_short; k = k->next)
+		look.is_short = (st = lacks_history(&look, k)) > 0;
+	free(look.waited_in);
+	free(look.messages_made);
+	return st < 0 ? st : !look.is_short;
+}

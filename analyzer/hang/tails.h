@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tails.h — from where on the files of each process are decoded for a verdict on a hang.
+ *
+ * What hangs lies at the end. A recorder tells in each sign of life what was called on each communicator so far, as a number of
+ * collectives and a sum of hashes (struct ct_comm_status_rec). So a reading may begin at one of these marks: sums stand for what lies
+ * before. A first pass, which decodes no operations, finds the marks; of each process the latest is chosen behind which all lies that a
+ * diagnosis looks at, as far as it can be known now. enough.h judges afterwards.
+ *
+ * Owns its memory. One thread. */
+#ifndef CT_HANG_TAILS_H
+#define CT_HANG_TAILS_H
+
+#include "analyzer/base/arena.h"
+#include "analyzer/base/table.h"
+#include "analyzer/hang/sums.h"
+#include "analyzer/model/attempts.h"
+#include "trace/reader.h"
+
+struct ct_hang_tails {
+	uint32_t *from; /* by process of the run: number of the first block that is decoded; 0: all are */
+	uint8_t *no_messages; /* by process: before that it had called collectives only */
+	struct ct_table
+		before; /* process << 32 | its id of a communicator -> struct ct_hang_before */
+	struct ct_table shared; /* by key and size of a communicator: private */
+	struct ct_arena *memory;
+	int any; /* process of which not all is decoded */
+};
+
+/* Behind a mark lie at least so many operations of the process: usual durations are told by them. */
+#define CT_HANG_TAIL_LEAST 1024u
+
+/* Find them for one start of the job. `least`: instead of CT_HANG_TAIL_LEAST, 0: that. 0, CT_NOMEM or CT_IO; *tails is to be freed,
+ * also if it is of no use (any = 0). */
+int ct_hang_tails_find(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,
+		       uint64_t least, struct ct_hang_tails **tails, struct ct_err *err);
+
+/* What the process called before its tail on its communicator `id`, which has this key and size. */
+struct ct_hang_before ct_hang_tails_before(const struct ct_hang_tails *tails, uint32_t process,
+					   uint32_t id, uint64_t key, uint32_t nranks);
+
+void ct_hang_tails_free(struct ct_hang_tails *tails);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a verdict on a hang comes of the tails of processes, and where only everything gives it. Each job is judged twice; what is said
+ * is the same. */
+#include <string.h>
+
+#include "analyzer/hang/hang.h"
+#include "tests/unit/job.h"
+#include "trace/ops.h"
+#include "trace/order_totals.h"
+
+#define RANKS 4
+#define COMMS 3 /* ids 1 and 2 */
+#define SOME 300
+#define LEAST 100u
+#define EVERY_NS 20000000ull
+#define S 1000000000ull
+#define STUCK_NS (100 * S)
+#define SPLIT_ID 9u
+
+static const int all[RANKS] = { 0, 1, 2, 3 };
+
+struct told {
+	struct job job;
+	struct ct_order_totals totals[RANKS];
+	uint64_t next[RANKS][COMMS];
+	uint64_t at;
+	int has_second; /* communicator */
+	int is_old;	/* its recorder knew no sums */
+};
+
+static void begin(struct told *t)
+{
+	const struct job_options options = { .run = "run", .ranks = RANKS, .block_ops = 100000 };
+
+	memset(t, 0, sizeof(*t));
+	t->at = S;
+	job_open(&t->job, &options);
+}
+
+static void call(struct told *t, int rank, uint32_t comm, uint64_t count, uint64_t leave)
+{
+	job_op(&t->job, rank,
+	       (struct ct_op){ .enter_ns = t->at,
+			       .return_ns = leave,
+			       .count = count,
+			       .seq = t->next[rank][comm]++,
+			       .comm = comm,
+			       .peer = -1,
+			       .op = CT_OP_AllReduce,
+			       .dtype = CT_DTYPE_float32,
+			       .redop = CT_REDOP_sum });
+}
+
+static void message(struct told *t, int rank, unsigned op, int peer, uint64_t seq, uint64_t leave)
+{
+	job_op(&t->job, rank,
+	       (struct ct_op){ .enter_ns = t->at,
+			       .return_ns = leave,
+			       .count = 10,
+			       .seq = seq,
+			       .comm = 1,
+			       .peer = peer,
+			       .tag = 7,
+			       .op = (uint8_t)op,
+			       .dtype = CT_DTYPE_float32 });
+}
+
+/* All ranks call the same so often; `odd`: but rank 2 another size once. */
+static void together(struct told *t, uint32_t comm, int n, int odd)
+{
+	for (int i = 0; i < n; i++, t->at += EVERY_NS)
+		for (int r = 0; r < RANKS; r++)
+			call(t, r, comm, r == 2 && odd && i == n / 2 ? 2000 : 1000,
+			     t->at + EVERY_NS / 4);
+}
+
+static const char *no_name(void *unused, uint32_t id)
+{
+	(void)unused;
+	(void)id;
+	return NULL;
+}
+
+/* Everybody gives a sign of life. */
+static void sign(struct told *t)
+{
+	for (int r = 0; r < RANKS; r++) {
+		const struct ct_status_rec status = { .beat_ns = t->job.clock[r] + t->at,
+						      .flushed_ns = t->job.clock[r] + t->at };
+
+		if (t->job.began[r])
+			ct_order_totals_add(&t->totals[r], &t->job.writers[r].block, no_name, NULL);
+		job_flush(&t->job, r);
+		job_rare(&t->job, r, CT_KIND_STATUS, &status, sizeof(status));
+		for (uint32_t comm = 1; comm <= 1 + (uint32_t)t->has_second; comm++) {
+			struct ct_comm_status_rec rec = { .comm = comm,
+							  .next_seq = t->next[r][comm] };
+
+			if (!t->is_old)
+				ct_order_totals_tell(&t->totals[r], &rec);
+			job_rare(&t->job, r, CT_KIND_COMM_STATUS, &rec, sizeof(rec));
+		}
+		job_flush(&t->job, r);
+	}
+}
+
+/* The ranks but `missing` enter one more, and stand there until all are killed. */
+static void get_stuck(struct told *t, uint32_t comm, int missing)
+{
+	for (int r = 0; r < RANKS; r++)
+		if (r != missing)
+			call(t, r, comm, 1000, 0);
+	t->at += STUCK_NS;
+	sign(t);
+	job_close(&t->job, 0);
+	for (int r = 0; r < RANKS; r++)
+		ct_order_totals_fini(&t->totals[r]);
+}
+
+static struct ct_hang_run *judge(struct ct_run *run, struct ct_arena *memory, int whole)
+{
+	const struct ct_hang_options options = { .attempt = -1,
+						 .whole = whole,
+						 .least_tail = LEAST };
+	struct ct_hang_run *hang;
+
+	assert_int_equal(ct_hang_of_run(run, &options, memory, &hang, NULL), CT_OK);
+	return hang;
+}
+
+static void judge_twice(int from_tails)
+{
+	const char *path = fx_path("run");
+	struct ct_arena *memory = ct_arena_new();
+	struct ct_hang_run *tails, *whole;
+	struct ct_run *run;
+
+	assert_int_equal(ct_run_open(&path, 1, NULL, &run, NULL), CT_OK);
+	whole = judge(run, memory, 1);
+	tails = judge(run, memory, 0);
+	assert_int_equal(whole->from_tails, 0);
+	assert_int_equal(tails->from_tails, from_tails);
+	assert_int_not_equal(whole->result->n_verdicts, 0);
+	assert_int_equal(tails->result->n_verdicts, whole->result->n_verdicts);
+	for (uint32_t i = 0; i < whole->result->n_verdicts; i++) {
+		const struct ct_hang_verdict *a = &tails->result->verdicts[i];
+		const struct ct_hang_verdict *b = &whole->result->verdicts[i];
+
+		assert_int_equal(a->code, b->code);
+		assert_int_equal(a->n_ranks, b->n_ranks);
+		assert_memory_equal(a->ranks, b->ranks, a->n_ranks * sizeof(*a->ranks));
+		assert_int_equal(a->n_victims, b->n_victims);
+		assert_int_equal(a->confidence, b->confidence);
+		assert_string_equal(a->sentence, b->sentence);
+	}
+	ct_run_close(run);
+	ct_arena_free(memory);
+}
+
+static void who_is_missing_at_the_end_is_told_by_tails(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(1);
+}
+
+static void a_difference_long_ago_takes_everything(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 1);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(0);
+}
+
+static void a_difference_in_the_tail_is_told_by_tails(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 1);
+	get_stuck(&t, 1, 3);
+	judge_twice(1);
+}
+
+static void files_without_sums_are_read_in_full(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	t.is_old = 1;
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(0);
+}
+
+static void too_few_operations_behind_a_mark_take_what_is_before_it(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, (int)LEAST - 10, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(0);
+}
+
+/* Nothing of it lies in the tails but what some have just entered. */
+static void a_communicator_that_was_long_left_alone_takes_everything(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	job_comm(&t.job, 2, 0xabc, "second", all, RANKS);
+	t.has_second = 1;
+	together(&t, 2, 10, 0);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 2, 3);
+	judge_twice(0);
+}
+
+static void one_that_stays_alone_takes_nothing(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	job_comm(&t.job, 2, 0xabc, "second", all, RANKS);
+	t.has_second = 1;
+	together(&t, 2, 10, 0);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(1);
+}
+
+/* Rank 1 sent it at the start; in the tails it seems never to have sent anything. */
+static void a_message_sent_long_ago_takes_everything(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	message(&t, 1, CT_OP_Send, 0, 0, t.at + 1000);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	message(&t, 0, CT_OP_Recv, 1, 0, 0);
+	get_stuck(&t, 1, 0);
+	judge_twice(0);
+}
+
+static void a_message_that_the_tails_show_takes_nothing(void **state)
+{
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	for (uint64_t i = 0; i < 20; i++) {
+		together(&t, 1, 15, 0);
+		message(&t, 1, CT_OP_Send, 0, i, t.at + 1000);
+		message(&t, 0, CT_OP_Recv, 1, i, t.at + 1000);
+		t.at += EVERY_NS;
+	}
+	message(&t, 0, CT_OP_Recv, 1, 20, 0);
+	get_stuck(&t, 1, 0);
+	judge_twice(1);
+}
+
+/* Others may have been in it at any time. */
+static void a_call_in_which_all_meet_takes_everything(void **state)
+{
+	const uint32_t id = SPLIT_ID;
+	struct ct_host_rec rec = {
+		.tid = 999, .call = SPLIT_ID, .nranks = RANKS, .rank = 0, .comm = 1, .key = JOB_COMM
+	};
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	assert_int_equal(ct_block_add_text(&t.job.writers[0].block, CT_KIND_STRING, &id, sizeof(id),
+					   "ncclCommSplit"),
+			 CT_OK);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	rec.enter_ns = t.job.clock[0] + t.at;
+	job_rare(&t.job, 0, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
+	get_stuck(&t, 1, 0);
+	judge_twice(0);
+}
+
+#define ON_DISK(test) cmocka_unit_test_setup_teardown(test, fx_setup, fx_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_DISK(who_is_missing_at_the_end_is_told_by_tails),
+		ON_DISK(a_difference_long_ago_takes_everything),
+		ON_DISK(a_difference_in_the_tail_is_told_by_tails),
+		ON_DISK(files_without_sums_are_read_in_full),
+		ON_DISK(too_few_operations_behind_a_mark_take_what_is_before_it),
+		ON_DISK(a_communicator_that_was_long_left_alone_takes_everything),
+		ON_DISK(one_that_stays_alone_takes_nothing),
+		ON_DISK(a_message_sent_long_ago_takes_everything),
+		ON_DISK(a_message_that_the_tails_show_takes_nothing),
+		ON_DISK(a_call_in_which_all_meet_takes_everything),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
