@@ -261,7 +261,7 @@ static int say_waits(struct choice *c)
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
 		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 				      e->why_not);
-	if (e->why_not && (e->stages.n <= 1 || *c->lacks))
+	if (e->why_not)
 		return say_unplayed_waits(c);
 	if (e->has_graphs)
 		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,

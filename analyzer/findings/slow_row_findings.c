@@ -300,7 +300,7 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 			     .waits_for_cores = machine->processes != 0,
 			     .list = list };
 	const struct ct_slow_rows *rows = &j->rows;
-	double left = rows->gain_ns, uneven = rows->uneven_ns;
+	double left = rows->gain_ns, uneven = j->uneven.ns;
 	int st = CT_OK;
 
 	for (uint32_t k = 0; k < rows->n; k++) {
@@ -325,7 +325,7 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 		uneven -= left;
 	}
 	/* in fewer steps they are stalls; and it may be what most waits come from, which is not known */
-	if (st != CT_OK || rows->uneven_steps < CT_LEAST_UNEVEN ||
+	if (st != CT_OK || j->uneven.steps < CT_LEAST_UNEVEN ||
 	    (!rows->n && ct_replay_unexplained(j) > 0))
 		return st;
 	/* graphs hide what ranks compute: who seems even may be slow */

@@ -94,7 +94,7 @@ static void take(const struct ct_replay_judgement *j, double steps, struct outco
 	out->told_ns = j->rows.gain_ns * scale;
 	out->err_ns = j->rows.gain_err_ns * scale;
 	out->error_pct = 100 * fabs(e->played / e->recorded - 1);
-	out->uneven_pct = 100 * j->rows.uneven_ns / e->played;
+	out->uneven_pct = 100 * j->uneven.ns / e->played;
 	out->free_ns = (double)e->free_ns;
 	out->s = j->even.s;
 	out->n_rows = j->rows.n;

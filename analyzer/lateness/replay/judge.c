@@ -18,6 +18,8 @@ int ct_replay_judge(struct ct_replay_judgement *j, const struct ct_model *model,
 
 	if (st == CT_OK)
 		st = ct_slow_rows_find(&j->rows, &j->engine, model);
+	if (st == CT_OK && !j->engine.why_not)
+		st = ct_unevenness_find(&j->engine, &j->uneven);
 	return st == CT_OK ? ct_even_job_play(&j->even, &j->engine) : st;
 }
 
@@ -39,11 +41,11 @@ int ct_replay_is_off(const struct ct_replay_judgement *j)
 
 double ct_replay_unexplained(const struct ct_replay_judgement *j)
 {
-	double known = fmax(j->rows.uneven_ns, j->rows.gain_ns), share;
+	double known = fmax(j->uneven.ns, j->rows.gain_ns), share;
 
 	if (j->engine.why_not || j->engine.stages.n > 1)
 		return 0;
-	share = (j->rows.wait_ns - fmax(0, known)) / j->engine.played;
+	share = (j->uneven.wait_ns - fmax(0, known)) / j->engine.played;
 	return share > CT_MOST_UNEXPLAINED ? share : 0;
 }
 
@@ -160,7 +162,7 @@ int ct_replay_fill(const struct ct_replay_judgement *j, const struct ct_model *m
 		say_nothing(to, "CUDA graphs compute and communicate in one span");
 		return CT_OK;
 	}
-	to->uneven_pct = fmax(0, 100 * j->rows.uneven_ns / e->played);
+	to->uneven_pct = fmax(0, 100 * j->uneven.ns / e->played);
 	to->free_gain_pct = 100 * (1 - (double)e->free_ns / (double)e->all_ns);
 	to->error_pct = 100 * fabs(e->played / e->recorded - 1) + error_of_times(e, report);
 	to->is_contradicted = to->free_gain_pct + to->error_pct < 0;

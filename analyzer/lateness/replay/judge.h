@@ -6,12 +6,14 @@
 #include "analyzer/lateness/replay/engine.h"
 #include "analyzer/lateness/replay/even_job.h"
 #include "analyzer/lateness/replay/slow_rows.h"
+#include "analyzer/lateness/replay/unevenness.h"
 
 /* All zero but engine.why_not where nothing is known. */
 struct ct_replay_judgement {
 	struct ct_engine engine;
 	struct ct_even_job even;
 	struct ct_slow_rows rows;
+	struct ct_unevenness uneven;
 };
 
 /* 0 or CT_NOMEM; ct_replay_judgement_fini() in any case. */

@@ -30,9 +30,6 @@ struct ct_slow_rows {
 	uint32_t n;
 	uint8_t *is_like_peers; /* by seat: it computes no longer than others that do the same, beyond doubt */
 	double gain_ns, gain_err_ns; /* if all of them were mended */
-	double uneven_ns; /* what it costs that ranks of a stage differ, step by step, beyond that ... */
-	double uneven_steps; /* ... and in how many steps, as if they all held as much */
-	double wait_ns;	     /* of a rank, on average, in operations for others to come */
 };
 
 /* 0 or CT_NOMEM; ct_slow_rows_fini() in any case. Nothing is found where the engine knows nothing. */

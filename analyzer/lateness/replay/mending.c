@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
+#include "analyzer/lateness/replay/limits.h"
+#include "analyzer/lateness/replay/slow_rows_private.h"
+#include "trace/status.h"
+
+/* Levels (struct ct_engine) in some of the steps. */
+static void find_levels(struct ct_judging *j, uint32_t first, uint32_t last)
+{
+	const struct ct_engine *e = j->e;
+	const struct ct_schedule *s = &e->schedule;
+	size_t n = (size_t)e->positions.n * e->stages.most;
+
+	memset(j->level_ns, 0, n * sizeof(*j->level_ns));
+	memset(j->times, 0, n * sizeof(*j->times));
+	for (uint32_t seat = 0; seat < s->n_seats; seat++) {
+		double carried = 0;
+
+		for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++) {
+			uint32_t p = e->positions.position_of[l], step = e->positions.step_of[l];
+			size_t at = (size_t)p * e->stages.most + e->stages.place_of[seat];
+
+			carried += s->launches[l].from == CT_NO_LAUNCH ? 0 : (double)e->gap_ns[l];
+			if (p == CT_NO_POSITION)
+				continue;
+			if (step >= e->steps[first] && step <= e->steps[last]) {
+				j->level_ns[at] += carried;
+				j->times[at]++;
+			}
+			carried = 0;
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		j->level_ns[k] = j->times[k] ? j->level_ns[k] / j->times[k] : 0;
+}
+
+/* Of the stage's ranks that are not hot; of all where all are. */
+static double peers_level(struct ct_judging *j, uint32_t stage, uint32_t position)
+{
+	const struct ct_stages *g = &j->e->stages;
+	const double *level = &j->level_ns[(size_t)position * g->most];
+	size_t n = 0;
+
+	for (int all = 0; all < 2 && !n; all++) {
+		for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
+			if (level[g->place_of[g->seats[k]]] > 0 &&
+			    (all || !j->seats[g->seats[k]].is_hot))
+				j->values[n++] = level[g->place_of[g->seats[k]]];
+		}
+	}
+	return ct_median(j->values, n);
+}
+
+/* What others of the row's stage have at each position, by position. */
+static void fill_peers(struct ct_judging *j, uint32_t stage, double *peers)
+{
+	for (uint32_t p = 0; p < j->e->positions.n; p++)
+		peers[p] = j->e->positions.all[p].stage == stage ? peers_level(j, stage, p) : 0;
+}
+
+static double stage_ratio(struct ct_judging *j, const struct ct_slow_row *row)
+{
+	double own = 0, n = 0;
+
+	for (uint32_t b = 0; b < j->n_blocks; b++) {
+		if (j->block_first[b] < row->first || j->block_first[b] > row->last)
+			continue;
+		own += j->stage_blocks[(size_t)row->which * j->n_blocks + b];
+		n++;
+	}
+	return own > 0 ? 1 - row->excess_ns * n / own : 1;
+}
+
+/* Scale a gap in the row's steps; what starts as it was measured has none. */
+static void scale_one(struct ct_engine *e, const struct ct_slow_row *row, uint32_t launch,
+		      uint32_t step, double factor)
+{
+	if (e->schedule.launches[launch].from != CT_NO_LAUNCH && step >= e->steps[row->first] &&
+	    step <= e->steps[row->last] && step != CT_NO_STEP)
+		e->other_ns[launch] = (int64_t)((double)e->other_ns[launch] * factor);
+}
+
+/* All gaps of a seat, alike. */
+static void scale_all(struct ct_engine *e, const struct ct_slow_row *row, uint32_t seat,
+		      double ratio)
+{
+	for (uint32_t l = e->schedule.seat_first[seat]; l < e->schedule.seat_first[seat + 1]; l++)
+		scale_one(e, row, l, e->positions.step_of[l], ratio);
+}
+
+/* Each to the level of peers, by position; what has none goes with the next one that has. */
+static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat,
+		     const double *peers)
+{
+	struct ct_engine *e = j->e;
+	uint32_t since = e->schedule.seat_first[seat];
+
+	for (uint32_t l = since; l < e->schedule.seat_first[seat + 1]; l++) {
+		uint32_t p = e->positions.position_of[l];
+		double own;
+
+		if (p == CT_NO_POSITION)
+			continue;
+		own = j->level_ns[(size_t)p * e->stages.most + e->stages.place_of[seat]];
+		for (; since <= l; since++)
+			scale_one(e, row, since, e->positions.step_of[l],
+				  own > 0 && !isnan(peers[p]) ? peers[p] / own : 1);
+	}
+}
+
+/* Who is late in some steps only: in those in which it is so by more than on average, all gaps are scaled to what its peers compute. */
+static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat)
+{
+	struct ct_engine *e = j->e;
+	uint32_t known = CT_NO_STEP;
+	double factor = 1;
+
+	for (uint32_t l = e->schedule.seat_first[seat]; l < e->schedule.seat_first[seat + 1]; l++) {
+		uint32_t step = e->positions.step_of[l];
+
+		if (step != known) {
+			size_t k = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
+			double theirs, over = 0;
+
+			known = step;
+			if (k < e->n_steps && e->steps[k] == step)
+				over = ct_over_peers(j, seat, (uint32_t)k, &theirs);
+			factor = over > row->excess_ns ? theirs / (theirs + over) : 1;
+		}
+		scale_one(e, row, l, step, factor);
+	}
+}
+
+/* Does it do anything that its peers do? */
+static int has_positions(const struct ct_engine *e, uint32_t seat)
+{
+	for (uint32_t l = e->schedule.seat_first[seat]; l < e->schedule.seat_first[seat + 1]; l++) {
+		if (e->positions.position_of[l] != CT_NO_POSITION)
+			return 1;
+	}
+	return 0;
+}
+
+int ct_mend(struct ct_judging *j, const struct ct_slow_row *row)
+{
+	struct ct_engine *e = j->e;
+	double *peers = NULL;
+	uint32_t stage = UINT32_MAX;
+
+	if (row->kind == CT_SLOW_STAGE) {
+		double ratio = stage_ratio(j, row);
+
+		for (uint32_t k = 0; k < row->n; k++)
+			scale_all(e, row, row->seats[k], ratio);
+		return CT_OK;
+	}
+	peers = malloc(((size_t)e->positions.n + 1) * sizeof(*peers));
+	if (!peers)
+		return CT_NOMEM;
+	find_levels(j, row->first, row->last);
+	for (uint32_t k = 0; k < row->n; k++) {
+		uint32_t seat = row->seats[k];
+
+		if (e->stages.stage_of[seat] != stage) {
+			stage = e->stages.stage_of[seat];
+			fill_peers(j, stage, peers);
+		}
+		if (j->n_blocks < ct_most_blocks(e) &&
+		    ct_stage_size(&e->stages, e->stages.stage_of[seat]) > 1)
+			cut_peaks(j, row, seat);
+		else if (j->seats[seat].asked_others || !has_positions(e, seat))
+			scale_all(e, row, seat, j->seats[seat].ratio);
+		else
+			scale_to(j, row, seat, peers);
+	}
+	free(peers);
+	return CT_OK;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
+#include "analyzer/lateness/replay/limits.h"
+#include "analyzer/lateness/replay/slow_rows_private.h"
+
+uint32_t ct_most_blocks(const struct ct_engine *e)
+{
+	uint32_t n = e->n_steps / CT_STEPS_A_BLOCK;
+
+	n = n < CT_LEAST_STEPS ? CT_LEAST_STEPS : n > CT_MOST_BLOCKS ? CT_MOST_BLOCKS : n;
+	return n < e->n_steps ? n : e->n_steps;
+}
+
+static void cut_blocks(struct ct_judging *j, uint32_t n)
+{
+	j->n_blocks = n;
+	for (uint32_t b = 0; b <= j->n_blocks; b++)
+		j->block_first[b] = (uint32_t)((uint64_t)b * j->e->n_steps / j->n_blocks);
+}
+
+double ct_mean_of_blocks(const double *values, uint32_t n)
+{
+	double sum = 0, known = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (isnan(values[k]))
+			continue;
+		sum += values[k];
+		known++;
+	}
+	return known > 0 ? sum / known : NAN;
+}
+
+static void fill_blocks(struct ct_judging *j)
+{
+	const struct ct_engine *e = j->e;
+
+	for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
+		const double *own = &e->own_ns[(size_t)seat * e->n_steps];
+
+		for (uint32_t b = 0; b < j->n_blocks; b++)
+			j->blocks[(size_t)seat * j->n_blocks + b] = ct_mean_of_blocks(
+				own + j->block_first[b], j->block_first[b + 1] - j->block_first[b]);
+	}
+	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
+		for (uint32_t b = 0; b < j->n_blocks; b++) {
+			size_t n = 0;
+
+			for (uint32_t k = e->stages.first[stage]; k < e->stages.first[stage + 1];
+			     k++) {
+				double v = j->blocks[(size_t)e->stages.seats[k] * j->n_blocks + b];
+
+				if (!isnan(v))
+					j->values[n++] = v;
+			}
+			j->stage_blocks[(size_t)stage * j->n_blocks + b] = ct_median(j->values, n);
+		}
+	}
+}
+
+/* ---- who stands out ---- */
+
+/* Standard deviation of blocks by how much neighbours differ (von Neumann), but for the two that differ most: what becomes slow, or
+ * fast again, does not add to it. room: n. */
+double ct_noise_of_blocks(const double *x, uint32_t n, double *room)
+{
+	double sum = 0;
+	uint32_t pairs = 0;
+
+	for (uint32_t b = 1; b < n; b++) {
+		if (!isnan(x[b]) && !isnan(x[b - 1]))
+			room[pairs++] = (x[b] - x[b - 1]) * (x[b] - x[b - 1]);
+	}
+	if (pairs < CT_CHANGES + 2)
+		return INFINITY;
+	qsort(room, pairs, sizeof(*room), ct_by_double);
+	for (uint32_t k = 0; k < pairs - CT_CHANGES; k++)
+		sum += room[k];
+	return sqrt(sum / (pairs - CT_CHANGES) / 2);
+}
+
+/* So clear has it to be. */
+static double least_t(uint32_t blocks, int is_window)
+{
+	double t = CT_STEADY_T * (1 + CT_FEW_BLOCKS / (blocks > 1 ? blocks - 1 : 1));
+
+	return is_window ? CT_WINDOW_T * t : t;
+}
+
+/* Most blocks from `first` to `last` hold about as much as their mean: a stall or two are no steady excess. room: n_blocks. */
+static int is_steady(const struct ct_judging *j, uint32_t first, uint32_t last, double mean)
+{
+	size_t n = 0;
+
+	for (uint32_t b = first; b <= last; b++) {
+		if (!isnan(j->excess[b]))
+			j->sorted[n++] = j->excess[b];
+	}
+	return n && ct_median(j->sorted, n) >= CT_STEADY * mean;
+}
+
+/* Where the excess (by block) stands out most: all of the run, or a part of it. */
+struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise)
+{
+	uint32_t n = j->n_blocks, least = (uint32_t)ceil(CT_LEAST_WINDOW * n);
+	struct ct_stretch all = { ct_mean_of_blocks(j->excess, n), 0, 0, n - 1 }, best = all;
+	double floor = noise > 0 ? noise : 1;
+
+	all.t = best.t = all.mean * sqrt(n) / floor;
+	if (best.t < least_t(n, 0) || !is_steady(j, 0, n - 1, all.mean))
+		best.t = 0;
+	for (uint32_t from = 0; from < n && n >= CT_BLOCKS_FOR_WINDOW; from++) {
+		double sum = 0, known = 0;
+
+		for (uint32_t to = from; to < n; to++) {
+			double t;
+
+			sum += isnan(j->excess[to]) ? 0 : j->excess[to];
+			known += !isnan(j->excess[to]);
+			t = known > 0 ? sum / sqrt(known) / floor : 0;
+			if (to - from + 1 < (least > CT_WINDOW_BLOCKS ? least : CT_WINDOW_BLOCKS) ||
+			    t < least_t(n, 1) || t <= 1.05 * best.t ||
+			    !is_steady(j, from, to, sum / known))
+				continue;
+			best = (struct ct_stretch){ sum / known, t, from, to };
+		}
+	}
+	if (best.t <= 0)
+		all.t = all.t < least_t(n, 0) ? all.t : 0;
+	return best.t > 0 ? best : all;
+}
+
+/* Of the seat's stage's others, and of other stages where these are few, at a block. */
+static double reference(struct ct_judging *j, uint32_t seat, uint32_t block, int ask_others)
+{
+	const struct ct_stages *g = &j->e->stages;
+	uint32_t stage = g->stage_of[seat];
+	size_t n = 0;
+
+	/* of so many the one itself does not move the median */
+	if (ct_stage_size(g, stage) > CT_MANY_PEERS)
+		return j->stage_blocks[(size_t)stage * j->n_blocks + block];
+	for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
+		double v = j->blocks[(size_t)g->seats[k] * j->n_blocks + block];
+
+		if (g->seats[k] != seat && !isnan(v))
+			j->values[n++] = v;
+	}
+	for (uint32_t other = 0; ask_others && other < g->n; other++) {
+		double v = j->stage_blocks[(size_t)other * j->n_blocks + block];
+
+		if (other != stage && !isnan(v))
+			j->values[n++] = v;
+	}
+	return ct_median(j->values, n);
+}
+
+static double step_ns(const struct ct_engine *e)
+{
+	return e->played / e->n_steps;
+}
+
+int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s)
+{
+	double share = (double)(s->last - s->first + 1) / j->n_blocks;
+
+	/* of the run, as of a step all through it */
+	return s->mean * share > CT_LEAST_EXCESS * step_ns(j->e) &&
+	       s->t >= least_t(j->n_blocks, s->last - s->first + 1 < j->n_blocks);
+}
+
+/* No luckier than the median of its stage. */
+static double noise_among(struct ct_judging *j, uint32_t seat)
+{
+	const struct ct_stages *g = &j->e->stages;
+	uint32_t stage = g->stage_of[seat];
+	size_t n = 0;
+
+	for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
+		if (isfinite(j->noises[g->seats[k]]))
+			j->values[n++] = j->noises[g->seats[k]];
+	}
+	return n ? fmax(ct_median(j->values, n), j->noises[seat]) : j->noises[seat];
+}
+
+/* Its blocks beyond those of its peers. */
+static void find_excess(struct ct_judging *j, uint32_t seat)
+{
+	for (uint32_t b = 0; b < j->n_blocks; b++)
+		j->excess[b] = j->blocks[(size_t)seat * j->n_blocks + b] -
+			       reference(j, seat, b, j->seats[seat].asked_others);
+}
+
+/* What the seat computes in a step, over the median of its stage's others; NAN: not known. *theirs: that median. */
+double ct_over_peers(struct ct_judging *j, uint32_t seat, uint32_t k, double *theirs)
+{
+	const struct ct_engine *e = j->e;
+	const struct ct_stages *g = &e->stages;
+	uint32_t stage = g->stage_of[seat];
+	size_t n = 0;
+
+	for (uint32_t i = g->first[stage]; i < g->first[stage + 1]; i++) {
+		double v = e->own_ns[(size_t)g->seats[i] * e->n_steps + k];
+
+		if (g->seats[i] != seat && !isnan(v))
+			j->values[n++] = v;
+	}
+	*theirs = n ? ct_median(j->values, n) : 0;
+	return e->own_ns[(size_t)seat * e->n_steps + k] - *theirs;
+}
+
+/* In how many steps its excess over its stage lies, as if they all held as much: (sum)^2 / sum of squares. */
+static double steps_held(struct ct_judging *j, uint32_t seat)
+{
+	double sum = 0, squares = 0;
+
+	for (uint32_t k = 0; k < j->e->n_steps; k++) {
+		double theirs, own = ct_over_peers(j, seat, k, &theirs);
+
+		if (isnan(own))
+			continue;
+		sum += own;
+		squares += own * own;
+	}
+	return squares > 0 ? sum * sum / squares : 0;
+}
+
+static void judge_seat(struct ct_judging *j, uint32_t seat)
+{
+	struct ct_standing *s = &j->seats[seat];
+	struct ct_stretch out;
+	double own;
+
+	find_excess(j, seat);
+	out = ct_stands_out(j, noise_among(j, seat));
+	s->excess = out.mean;
+	s->t = out.t;
+	s->first = j->block_first[out.first];
+	s->last = j->block_first[out.last + 1] - 1;
+	s->is_hot = ct_is_worth_it(j, &out);
+	/* few long blocks hide how few steps it is: those are stalls */
+	if (s->is_hot && j->n_blocks < ct_most_blocks(j->e))
+		s->is_hot = steps_held(j, seat) >= CT_STEPS_A_BLOCK_HELD * j->n_blocks;
+	own = ct_mean_of_blocks(&j->blocks[(size_t)seat * j->n_blocks + out.first],
+				out.last - out.first + 1);
+	s->ratio = own > 0 ? (own - out.mean) / own : 1;
+}
+
+/* Does any rank stand out, judged over so many blocks? */
+static int judge_over(struct ct_judging *j, uint32_t blocks)
+{
+	const struct ct_stages *g = &j->e->stages;
+	uint32_t n_seats = j->e->schedule.n_seats;
+	int is_any_hot = 0;
+
+	cut_blocks(j, blocks);
+	fill_blocks(j);
+	for (uint32_t seat = 0; seat < n_seats; seat++) {
+		j->seats[seat].asked_others = ct_stage_size(g, g->stage_of[seat]) <= CT_LEAST_PEERS;
+		find_excess(j, seat);
+		j->noises[seat] = ct_noise_of_blocks(j->excess, j->n_blocks, j->sorted);
+	}
+	for (uint32_t seat = 0; seat < n_seats; seat++) {
+		judge_seat(j, seat);
+		is_any_hot |= j->seats[seat].is_hot;
+	}
+	return is_any_hot;
+}
+
+void ct_judge_seats(struct ct_judging *j)
+{
+	uint32_t n_seats = j->e->schedule.n_seats, blocks = ct_most_blocks(j->e);
+
+	/* what comes in every tenth step only is in few of many blocks, and in each of a few */
+	while (!judge_over(j, blocks) && blocks / 2 >= CT_LEAST_STEPS)
+		blocks /= 2;
+	if (blocks < ct_most_blocks(j->e) && !judge_over(j, blocks))
+		judge_over(j, ct_most_blocks(j->e));
+	for (uint32_t seat = 0; seat < n_seats; seat++)
+		j->out->is_like_peers[seat] = j->seats[seat].excess + 2 * j->noises[seat] <
+					      CT_LEAST_EXCESS * step_ns(j->e);
+}
