@@ -23,7 +23,8 @@ static const struct ct_report_cost *odd_one(const struct ct_report *report)
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *cost = &report->costs[i];
 
-		if (cost->on_gpu && (is_forced(cost) || cost->timed_by != CT_TIMED_BY_EVENTS))
+		if (cost->on_gpu && (is_forced(cost) || cost->timed_why == CT_TIMED_WHY_CLOCK ||
+				     cost->timed_by != CT_TIMED_BY_EVENTS))
 			return cost;
 	}
 	return NULL;
@@ -42,6 +43,8 @@ static const char *why(const struct ct_report *report)
 		return "CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin";
 	if (cost->timed_why == CT_TIMED_WHY_STREAMS)
 		return "too many streams for CUDA_DEVICE_MAX_CONNECTIONS";
+	if (cost->timed_why == CT_TIMED_WHY_CLOCK)
+		return "times of a GPU's events contradict each other";
 	if (cost->timed_by == CT_TIMED_BY_PLUGIN && !cost->plugin_loaded)
 		return "NCCL has not loaded the plugin";
 	return "COMMTRACE_TIMING";

@@ -11,11 +11,17 @@
 
 #include "interpose/gpu/clock.h"
 #include "interpose/gpu/cuda.h"
+#include "interpose/gpu/resolution.h"
 
 struct ct_gpu_anchoring {
 	CUstream stream;
 	CUevent events[3]; /* [last] is the clock's last anchor, if the clock has one */
 	unsigned last;
+	unsigned before;       /* [before] is the one before it, if the clock has two */
+	int is_check_due;      /* no event was timed against both yet */
+	int is_distrusted;     /* both contradicted each other: nothing is timed any more */
+	uint64_t narrowest_ns; /* between the two looks at the host's clock, 0 not known */
+	struct ct_gpu_resolution resolution;
 	uint64_t first_ns; /* when the clock got its first anchor */
 	uint64_t due_ns;
 	unsigned failed;   /* tries in a row for a first anchor */
@@ -29,8 +35,16 @@ CUresult ct_gpu_anchoring_init(struct ct_gpu_anchoring *a, const struct ct_cuda 
 /* Take one and say when the next is due. CUDA_ERROR_NOT_READY if it was given up; other errors are CUDA's. */
 CUresult ct_gpu_anchor_take(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda);
 
-/* The host's time (CLOCK_MONOTONIC_RAW) of a completed event; 0 if there is no anchor or CUDA does not tell. */
-int ct_gpu_anchor_time(const struct ct_gpu_anchoring *a, const struct ct_cuda *cuda, CUevent event,
+/* From one completed event to another, negative if that one was earlier. Drivers may say 0 or an error of the latter: then the
+ * other way round counts. 0 if CUDA does not tell. */
+int ct_gpu_elapsed(const struct ct_cuda *cuda, CUevent from, CUevent to, float *ms);
+
+/* An elapsed time that CUDA told, for how coarse its stamps are. */
+void ct_gpu_anchor_learn(struct ct_gpu_anchoring *a, float ms);
+
+/* The host's time (CLOCK_MONOTONIC_RAW) of a completed event; 0 if there is no anchor or CUDA does not tell. The first event
+ * after an anchor is also timed by the anchor before: if the two differ by more than their errors, this says 0 for good. */
+int ct_gpu_anchor_time(struct ct_gpu_anchoring *a, const struct ct_cuda *cuda, CUevent event,
 		       uint64_t *raw_ns, double *err_ns);
 
 /* What the anchors said turned out wrong: begin anew. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "interpose/gpu/resolution.h"
+
 /* Anchors older than this say little about how the device ticks now. */
 #define BASELINE_NS 20e9
 /* Before anchors tell more: no crystal is off by more. */
@@ -17,6 +19,11 @@ double ct_gpu_elapsed_ns(float ms, double *err_ns)
 	/* half of the last of a float's 24 bits: at most the value / 2^24 */
 	*err_ns = size * 1e6 / (1 << 24);
 	return (double)ms * 1e6;
+}
+
+double ct_gpu_clock_stamp_ns(const struct ct_gpu_clock *c)
+{
+	return c->resolution_ns > 0 ? c->resolution_ns : CT_GPU_COARSEST_NS;
 }
 
 /* Drop `k` anchors, from number `first` on. */
@@ -92,8 +99,8 @@ void ct_gpu_clock_add(struct ct_gpu_clock *c, float elapsed_ms, uint64_t before_
 		a->sum_err_ns = a[-1].sum_err_ns + err;
 	}
 	/* the stamp was taken in between, but is not finer than that */
-	a->low_ns = (double)(int64_t)(before_ns - c->base_ns) - CT_GPU_RESOLUTION_NS;
-	a->high_ns = (double)(int64_t)(after_ns - c->base_ns) + CT_GPU_RESOLUTION_NS;
+	a->low_ns = (double)(int64_t)(before_ns - c->base_ns) - ct_gpu_clock_stamp_ns(c);
+	a->high_ns = (double)(int64_t)(after_ns - c->base_ns) + ct_gpu_clock_stamp_ns(c);
 	c->n++;
 	while (c->anchors[c->n - 1].device_ns - c->anchors[0].device_ns > BASELINE_NS)
 		drop(c, 0, 1);
@@ -110,7 +117,7 @@ int ct_gpu_clock_at(const struct ct_gpu_clock *c, float elapsed_ms, uint64_t *ns
 		return 0;
 	find_bounds(c, c->anchors[c->n - 1].device_ns + after, &low, &high);
 	/* far from the anchors they may cross by a hair: the distance is the error all the same */
-	*err_ns = (high > low ? high - low : low - high) / 2 + err + CT_GPU_RESOLUTION_NS;
+	*err_ns = (high > low ? high - low : low - high) / 2 + err + ct_gpu_clock_stamp_ns(c);
 	*ns = c->base_ns + (uint64_t)(int64_t)(low + (high - low) / 2 + 0.5);
 	return 1;
 }

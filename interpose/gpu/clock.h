@@ -17,9 +17,6 @@
 
 #define CT_GPU_ANCHORS 48u
 
-/* The device's stamps are this coarse (cuEventElapsedTime), each of them. */
-#define CT_GPU_RESOLUTION_NS 500.0
-
 struct ct_gpu_anchor {
 	double device_ns;  /* since the first anchor */
 	double sum_err_ns; /* rounding of all differences up to here */
@@ -29,13 +26,17 @@ struct ct_gpu_anchor {
 
 struct ct_gpu_clock {
 	uint64_t base_ns;
-	double slow, fast; /* bounds of host ns per device ns, minus 1 */
+	double resolution_ns; /* of each of the device's stamps; 0: not known, the coarsest there is */
+	double slow, fast;    /* bounds of host ns per device ns, minus 1 */
 	unsigned n;
 	struct ct_gpu_anchor anchors[CT_GPU_ANCHORS]; /* oldest first */
 };
 
 /* What cuEventElapsedTime returned, in ns, and by how much rounding to float may have changed it. */
 double ct_gpu_elapsed_ns(float ms, double *err_ns);
+
+/* How coarse a stamp is. */
+double ct_gpu_clock_stamp_ns(const struct ct_gpu_clock *clock);
 
 /* A new anchor, `elapsed_ms` on the device after the last one (of no meaning for the first), on the host between
  * `before_ns` and `after_ns`. Those that lie too long before it are forgotten. */

@@ -129,7 +129,7 @@ static void time_start(struct ct_gpu_span *span, float ms, double end_err_ns,
 
 	err_ns += end_err_ns + device_ns * doubt;
 	if (t->end_source == CT_SOURCE_POLL)
-		err_ns += 2 * CT_GPU_RESOLUTION_NS;
+		err_ns += 2 * ct_gpu_clock_stamp_ns(clock);
 	t->start_source = t->end_source;
 	t->start_ns = t->end_ns > duration_ns ? t->end_ns - duration_ns : 1;
 	if (span->start_ns && (double)span->start_err_ns < err_ns) {
@@ -147,7 +147,7 @@ static int time_span(struct ct_gpu_collect *c, struct ct_gpu_span *span, struct 
 	double err_ns;
 	float ms;
 
-	if (!has_start(span)) {
+	if (!has_start(span) || span->events.context->anchoring.is_distrusted) {
 		t->end_source = time_end(c, span, seen_ns, &t->end_ns, &err_ns);
 		t->end_err_ns = ct_gpu_err_word(err_ns);
 		return 1;
@@ -155,6 +155,7 @@ static int time_span(struct ct_gpu_collect *c, struct ct_gpu_span *span, struct 
 	if (c->cuda->event_elapsed(&ms, span->events.start, span->events.end) != CUDA_SUCCESS ||
 	    !(ms >= 0))
 		return 0;
+	ct_gpu_anchor_learn(&span->events.context->anchoring, ms);
 	t->end_source = time_end(c, span, seen_ns, &t->end_ns, &err_ns);
 	t->end_err_ns = ct_gpu_err_word(err_ns);
 	time_start(span, ms, err_ns, t);
@@ -220,7 +221,7 @@ static void expect(struct ct_gpu_collect *c, struct ct_gpu_span *span, uint64_t 
 static void learn(struct ct_gpu_span *span, const struct ct_gpu_times *t)
 {
 	uint64_t *usually = usual(span);
-	uint64_t begin_ns = has_start(span) ? t->start_ns : begins_ns(span);
+	uint64_t begin_ns = t->start_ns ? t->start_ns : begins_ns(span);
 	uint64_t took_ns = t->end_ns > begin_ns ? t->end_ns - begin_ns : 0;
 
 	*usually = *usually ? *usually - *usually / 8 + took_ns / 8 : took_ns;

@@ -9,9 +9,6 @@
 #define PERIOD_NS 500000000u
 #define STALE_NS 5000000u
 
-/* The clock takes stamps to be this exact, an anchor's and the one that is asked for. */
-#define MORE_NS (CT_GLOBALTIMER_STEP_NS / 2 - (uint64_t)CT_GPU_RESOLUTION_NS)
-
 static int lock(struct ct_globaltimer *c)
 {
 	for (uint32_t tries = 0; tries < 1u << 14; tries++) {
@@ -60,8 +57,8 @@ static void take(struct ct_globaltimer *c, const struct ct_globaltimer_anchor *a
 {
 	if (!a->timer || (c->clock.n && a->timer <= c->last_timer))
 		return;
-	ct_gpu_clock_add(&c->clock, elapsed_ms(c->last_timer, a->timer), a->before_ns - MORE_NS,
-			 a->after_ns + MORE_NS);
+	c->clock.resolution_ns = CT_GLOBALTIMER_STEP_NS / 2.0;
+	ct_gpu_clock_add(&c->clock, elapsed_ms(c->last_timer, a->timer), a->before_ns, a->after_ns);
 	c->last_timer = a->timer;
 }
 
@@ -113,7 +110,7 @@ int ct_globaltimer_at(struct ct_globaltimer *c, uint64_t timer, uint64_t *ns, do
 
 		*ns = ct_gpu_host_clock_mono(&c->host, raw_ns);
 		/* within a second the steering that the readings saw is the one that was */
-		*err_ns += (double)MORE_NS + (age > 100000000u ? (double)steering(age) : 0);
+		*err_ns += (age > 100000000u ? (double)steering(age) : 0);
 	}
 	unlock(c);
 	return known;

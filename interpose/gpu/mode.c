@@ -62,6 +62,11 @@ int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching)
 	       calm_down(CT_TIMED_WHY_STREAMS);
 }
 
+void ct_gpu_mode_distrust(void)
+{
+	atomic_store_explicit(&why, CT_TIMED_WHY_CLOCK, memory_order_relaxed);
+}
+
 void ct_gpu_plugin_loaded(void)
 {
 	atomic_store_explicit(&plugin_loaded, 1, memory_order_relaxed);

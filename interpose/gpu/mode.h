@@ -48,6 +48,9 @@ void ct_gpu_mode_connected(void);
  * closes the contexts, whose events are timed ones. */
 int ct_gpu_mode_is_crowded(uint32_t streams, uint32_t launching);
 
+/* Times of events contradicted each other: for the ledger. */
+void ct_gpu_mode_distrust(void);
+
 /* CT_GPU_PLUGIN_OR_HOST becomes this; nothing else changes. */
 void ct_gpu_decide(enum ct_gpu_timing how);
 

@@ -355,7 +355,7 @@ int ct_waits_pending(const struct ct_gpu_context *context)
 /* Its stream has reached it: when that was. */
 static void time_it(struct ct_gpu_collect *c, struct pending *p)
 {
-	const struct ct_gpu_anchoring *anchoring = &p->context->anchoring;
+	struct ct_gpu_anchoring *anchoring = &p->context->anchoring;
 	uint64_t raw_ns;
 	double err_ns;
 

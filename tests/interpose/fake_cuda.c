@@ -251,7 +251,11 @@ static CUresult event_elapsed(float *ms, CUevent start, CUevent end)
 		return leave(CUDA_ERROR_NOT_READY);
 	if (start->context != end->context || start->flags || end->flags)
 		return leave(CUDA_ERROR_INVALID_HANDLE);
-	*ms = (float)((end->device_ns - start->device_ns) / 1e6);
+	*ms = (float)((end->device_ns - start->device_ns + driver.elapsed_off_ns) / 1e6);
+	if (*ms < 0 && driver.elapsed_backwards == 2)
+		return leave(CUDA_ERROR_INVALID_VALUE);
+	if (*ms < 0 && driver.elapsed_backwards == 1)
+		*ms = 0;
 	return leave(CUDA_SUCCESS);
 }
 

@@ -13,14 +13,16 @@
 #define FAKE_PPM 30.0
 
 struct fake_driver {
-	int creates_fail;	    /* event_create */
-	int anchors_hang;	    /* events on the tracer's own streams never happen */
-	int queries_hang;	    /* event_query does not return as long as this is set */
-	CUresult query_result;	    /* of event_query on a program's events, if not CUDA_SUCCESS */
-	CUresult record_result;	    /* of event_record on a program's streams, likewise */
-	int creates_hang;	    /* event_create does not return as long as this is set */
-	unsigned create_ns;	    /* of CPU that event_create takes */
-	unsigned record_ns;	    /* of CPU that event_record takes on a program's streams */
+	int creates_fail;	/* event_create */
+	int anchors_hang;	/* events on the tracer's own streams never happen */
+	int queries_hang;	/* event_query does not return as long as this is set */
+	CUresult query_result;	/* of event_query on a program's events, if not CUDA_SUCCESS */
+	CUresult record_result; /* of event_record on a program's streams, likewise */
+	int creates_hang;	/* event_create does not return as long as this is set */
+	unsigned create_ns;	/* of CPU that event_create takes */
+	unsigned record_ns;	/* of CPU that event_record takes on a program's streams */
+	double elapsed_off_ns;	/* of every elapsed time */
+	int elapsed_backwards; /* from a later event to an earlier one: 0 negative, 1 no time, 2 an error */
 	CUresult stream_ctx_result; /* of stream_get_ctx, likewise */
 	CUresult exchange_result;   /* of exchange_capture_mode, if not CUDA_SUCCESS */
 	CUresult capture_result;

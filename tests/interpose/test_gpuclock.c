@@ -69,6 +69,7 @@ static struct world make_world(double ppm, double warming)
 		.warming = warming,
 		.host_start_ns = 86400ull * 1000000000 * 100,
 		.device_start_ns = 3e15,
+		.clock = { .resolution_ns = 500 },
 	};
 }
 

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "interpose/gpu/mode.h"
 #include "tests/interpose/gpu_fixture.h"
 
 static void a_launch_gets_its_times(void **state)
@@ -232,6 +233,80 @@ static void with_one_connection_no_anchor_is_tried(void **state)
 	fake_unlock();
 }
 
+/* Some are looked at when there is a later anchor. */
+static void times_before_an_anchor_are_told_by_any_driver(void **state)
+{
+	(void)state;
+	wait_for_events();
+	for (uint32_t id = 1; id <= 30; id++) {
+		struct ct_launch launch;
+		uint64_t end;
+
+		fake_lock()->elapsed_backwards = (int)id % 3;
+		fake_unlock();
+		ct_gpu_end(begin(stream));
+		fake_advance(stream);
+		end = fake_advance(stream);
+		WAIT_FOR(!open_entry(id));
+		launch = the_record(id);
+		assert_int_equal(launch.end_source, CT_SOURCE_EVENT);
+		assert_near(launch.end_ns, launch.end_err_ns, end);
+		usleep(id * 1000);
+	}
+}
+
+static void elapsed_is_asked_the_other_way_round_where_it_is_not_positive(void **state)
+{
+	const struct ct_cuda *cuda = ct_cuda();
+	CUevent early, late;
+	float ms;
+
+	(void)state;
+	assert_int_equal(cuda->event_create(&early, 0), CUDA_SUCCESS);
+	assert_int_equal(cuda->event_create(&late, 0), CUDA_SUCCESS);
+	assert_int_equal(cuda->event_record(early, stream), CUDA_SUCCESS);
+	assert_int_equal(cuda->event_record(late, stream), CUDA_SUCCESS);
+	fake_advance(stream);
+	usleep(2000);
+	fake_advance(stream);
+	for (int backwards = 0; backwards < 3; backwards++) {
+		fake_lock()->elapsed_backwards = backwards;
+		fake_unlock();
+		assert_true(ct_gpu_elapsed(cuda, early, late, &ms));
+		assert_true(ms >= 2);
+		assert_true(ct_gpu_elapsed(cuda, late, early, &ms));
+		assert_true(ms <= -2);
+		assert_true(ct_gpu_elapsed(cuda, late, late, &ms));
+		assert_true(ms == 0);
+	}
+}
+
+static void times_that_contradict_each_other_are_the_hosts(void **state)
+{
+	struct ct_cost_rec cost = { 0 };
+	struct ct_launch launch;
+	uint32_t id = 0;
+
+	(void)state;
+	fake_lock()->elapsed_off_ns = 2000; /* less than crystals may differ by in 10 ms */
+	fake_unlock();
+	wait_for_events();
+	do {
+		pass(stream);
+		id++;
+		WAIT_FOR(!open_entry(id));
+		usleep(5000);
+		ct_gpu_ledger(&cost);
+	} while (cost.timed_why != CT_TIMED_WHY_CLOCK);
+	for (uint32_t more = id + 1; more <= id + 20; more++) {
+		pass(stream);
+		WAIT_FOR(!open_entry(more));
+		launch = the_record(more);
+		assert_int_equal(launch.end_source, CT_SOURCE_POLL);
+		assert_int_equal(launch.start_source, CT_SOURCE_NONE);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +321,9 @@ int main(void)
 		TEST(a_handle_that_came_back_in_another_context_is_another_stream),
 		TEST(without_an_anchor_the_polls_bound_the_end),
 		TEST(with_one_connection_no_anchor_is_tried),
+		TEST(elapsed_is_asked_the_other_way_round_where_it_is_not_positive),
+		TEST(times_before_an_anchor_are_told_by_any_driver),
+		TEST(times_that_contradict_each_other_are_the_hosts),
 	};
 
 	return cmocka_run_group_tests_name("gputime", tests, NULL, NULL);

@@ -17,15 +17,31 @@
 static struct sim_device devices[MAX_DEVICES];
 static int n_devices = 8;
 static unsigned n_queues = 8;
+static int64_t stamp_ns = 1024;
+static enum sim_backwards backwards;
 
 void sim_device_read_environment(void)
 {
 	const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
 
+	const char *stamp = getenv("SIM_STAMP_NS");
+	const char *later = getenv("SIM_BACKWARDS");
 	int n = connections ? atoi(connections) : 0;
 
 	if (n > 0)
 		n_queues = n < SIM_QUEUES ? (unsigned)n : SIM_QUEUES;
+	n = stamp ? atoi(stamp) : 0;
+	if (n > 0 && n <= 1000000)
+		stamp_ns = n;
+	if (later)
+		backwards = strcmp(later, "zero") == 0	  ? SIM_ZERO
+			    : strcmp(later, "error") == 0 ? SIM_ERROR_BACKWARDS
+							  : SIM_NEGATIVE;
+}
+
+enum sim_backwards sim_device_backwards(void)
+{
+	return backwards;
 }
 
 unsigned sim_device_next_queue(struct sim_device *device)
@@ -123,9 +139,9 @@ int64_t sim_device_stamp(const struct sim_device *device, uint64_t work)
 	uint64_t ns = sim_device_out(device, work);
 	int64_t drift = llround((double)ns * device->ppm / 1e6);
 	int64_t clock = (int64_t)ns + drift + device->offset_ns;
-	int64_t stamp = clock / SIM_STAMP_NS;
+	int64_t past = clock % stamp_ns;
 
-	return stamp * SIM_STAMP_NS > clock ? stamp - 1 : stamp;
+	return clock - (past < 0 ? past + stamp_ns : past);
 }
 
 CUresult simSetDeviceCount(int count)

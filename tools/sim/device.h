@@ -11,8 +11,6 @@
 
 #include "interpose/abi/cuda.h"
 
-#define SIM_STAMP_NS 500 /* the resolution of CUDA's timestamps */
-
 struct sim_mark;
 struct sim_stream;
 
@@ -41,7 +39,14 @@ struct sim_device {
 	struct sim_context *primary; /* NULL until it is retained */
 };
 
+/* What cuEventElapsedTime() says of a later event and an earlier one. */
+enum sim_backwards { SIM_NEGATIVE, SIM_ZERO, SIM_ERROR_BACKWARDS };
+enum sim_backwards sim_device_backwards(void);
+
 /* A device has CUDA_DEVICE_MAX_CONNECTIONS hardware queues, 1 to 32, 8 if that says nothing else. */
+
+/* SIM_STAMP_NS: the resolution of its stamps, 1 to 1000000, 1024 if that says nothing else. SIM_BACKWARDS: "zero", "error",
+ * else negative. */
 void sim_device_read_environment(void);
 
 /* The queue of a new stream: streams take them in turn, so that those beyond their number share them. */
@@ -68,7 +73,7 @@ uint64_t sim_device_in(const struct sim_device *device, uint64_t ns);
  * device had never paused meanwhile. */
 uint64_t sim_device_end(const struct sim_device *device, uint64_t begin, uint64_t end_ns);
 
-/* The timestamp of that moment, in units of SIM_STAMP_NS of the device's own clock. */
+/* The timestamp of that moment in ns of the device's own clock, rounded down to its resolution. */
 int64_t sim_device_stamp(const struct sim_device *device, uint64_t work);
 
 #endif

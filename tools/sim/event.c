@@ -182,6 +182,7 @@ static CUresult elapsed(float *ms, CUevent start, CUevent end)
 {
 	struct sim_event *a, *b;
 	struct sim_device *d;
+	int64_t ns;
 	CUresult result = sim_event_get(start, &a);
 
 	if (!result)
@@ -204,9 +205,11 @@ static CUresult elapsed(float *ms, CUevent start, CUevent end)
 	if (!sim_mark_passed(a->mark) || !sim_mark_passed(b->mark))
 		return CUDA_ERROR_NOT_READY;
 	d = a->context->device;
-	*ms = (float)((double)(sim_device_stamp(d, b->mark->work) -
-			       sim_device_stamp(d, a->mark->work)) *
-		      SIM_STAMP_NS / 1e6);
+	ns = sim_device_stamp(d, b->mark->work) - sim_device_stamp(d, a->mark->work);
+	/* no misuse: it is not documented what comes then */
+	if (ns < 0 && sim_device_backwards() == SIM_ERROR_BACKWARDS)
+		return CUDA_ERROR_INVALID_VALUE;
+	*ms = ns < 0 && sim_device_backwards() == SIM_ZERO ? 0 : (float)((double)ns / 1e6);
 	return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resolution.h — how coarse the stamps of a device's events are.
+ *
+ * Documents say about 0.5 us; 32 ns and 1.024 us are on record. All elapsed times are multiples of it: their greatest common
+ * divisor is it, or a multiple, which errs on the safe side. Until some are known, and where none comes out (a tick
+ * that is no whole number of ns), the coarsest that is known of any device holds. Pure functions over memory of the caller.
+ */
+#ifndef CT_GPU_RESOLUTION_H
+#define CT_GPU_RESOLUTION_H
+
+#include <stdint.h>
+
+#define CT_GPU_COARSEST_NS 1024.0
+
+/* Zero-initialised: nothing is known. */
+struct ct_gpu_resolution {
+	uint64_t gcd_ns;
+	unsigned n; /* of how many elapsed times */
+};
+
+/* One more elapsed time, as CUDA told it. Those that float has rounded to more than a fraction of a ns are passed over. */
+void ct_gpu_resolution_add(struct ct_gpu_resolution *r, float ms);
+
+/* Is enough known? */
+int ct_gpu_resolution_is_known(const struct ct_gpu_resolution *r);
+
+/* In ns, of one stamp. */
+double ct_gpu_resolution_ns(const struct ct_gpu_resolution *r);
+
+#endif
