@@ -23,7 +23,8 @@ void ct_heat_fini(struct ct_heat *heat)
 /* The seat's row, made if it is new; NULL: out of memory. */
 static struct ct_heat_row *row_of(struct ct_heat *heat, uint32_t seat)
 {
-	if (ct_grow_zeroed(&heat->rows, &heat->n_rows, seat + 1, sizeof(*heat->rows)))
+	if (seat >= heat->n_rows &&
+	    ct_grow_zeroed(&heat->rows, &heat->n_rows, seat + 1, sizeof(*heat->rows)))
 		return NULL;
 	if (!heat->rows[seat]) {
 		heat->rows[seat] = calloc(1, sizeof(*heat->rows[seat]));
@@ -195,18 +196,19 @@ static int see_last(struct ct_heat *heat, const struct ct_model *model,
 {
 	const struct ct_instance *i = event->instance;
 	const struct ct_member *m;
-	struct ct_last last;
-	uint64_t at, own;
+	const struct ct_last *last = &event->last;
+	uint64_t at;
 
 	/* the first meeting tells who started late */
 	if (i->src >= 0 || !event->class || event->waits->judged != CT_JUDGED_WAITS ||
 	    !i->comm->met)
 		return CT_OK;
-	ct_waits_last(i, event->waits, &last);
-	own = last.clear ? ct_waits_own(i, &last) : 0;
-	m = &i->members[last.last];
+	if (!last->own_ns)
+		return CT_OK;
+	m = &i->members[last->last];
 	at = ct_model_seat_at(model, m->seat, m->start_ns);
-	return ct_heat_late(heat, m->seat, at > own ? at - own : 0, at, last.err_ns);
+	return ct_heat_late(heat, m->seat, at > last->own_ns ? at - last->own_ns : 0, at,
+			    last->err_ns);
 }
 
 /* Notes whether the waits of its members are known. */

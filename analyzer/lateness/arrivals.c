@@ -20,14 +20,16 @@ static int count(struct ct_arrivals *a, const struct ct_instance *i, const struc
 	if (i->comm->clash || i->comm->shared_seat || !i->comm->met)
 		return CT_OK;
 	for (uint32_t m = 0; m < i->n; m++) {
-		if (ct_grow_zeroed(&a->all, &a->n, i->members[m].seat + 1, sizeof(*a->all)))
+		uint32_t at = i->members[m].seat;
+
+		if (at >= a->n && ct_grow_zeroed(&a->all, &a->n, at + 1, sizeof(*a->all)))
 			return CT_NOMEM;
-		a->all[i->members[m].seat].met++;
+		a->all[at].met++;
 	}
 	if (!last->clear)
 		return CT_OK;
 	a->all[seat].last++;
-	a->all[seat].alone_ns += ct_waits_own(i, last);
+	a->all[seat].alone_ns += last->own_ns;
 	return CT_OK;
 }
 
@@ -36,21 +38,20 @@ static int on_collective(struct ct_arrivals *a, struct ct_stream *stream,
 {
 	const struct ct_instance *i = event->instance;
 	const struct ct_waits *w = event->waits;
+	const struct ct_last *last = &event->last;
 	struct ct_seat *seats = stream->model.seats;
-	struct ct_last last;
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		if (w->arrival_ns[m] > w->median_ns)
 			seats[i->members[m].seat].lateness_ns += w->arrival_ns[m] - w->median_ns;
 	}
-	ct_waits_last(i, w, &last);
-	if (last.clear) {
-		seats[i->members[last.last].seat].last_count++;
-		if (ct_class_last(event->class, i->members[last.last].index,
-				  last.waited_for ? last.solo_ns : 0) != CT_OK)
+	if (last->clear) {
+		seats[i->members[last->last].seat].last_count++;
+		if (ct_class_last(event->class, i->members[last->last].index,
+				  last->waited_for ? last->solo_ns : 0) != CT_OK)
 			return CT_NOMEM;
 	}
-	return count(a, i, &last);
+	return count(a, i, last);
 }
 
 /* Do all ranks of which anything is on record take part in it, most of the communicator, and do the same? */

@@ -34,18 +34,18 @@ static int add_slow(struct ct_late_or_slow *late, const struct ct_model *model,
 	int one_size = bytes * class->instances == class->bytes;
 	uint64_t usual = one_size ? class->usual_p50_ns : 2 * class->usual_p50_ns, from, shift;
 	const struct ct_member *m;
-	struct ct_last last;
+	const struct ct_last *last = &event->last;
 
-	ct_waits_last(i, event->waits, &last);
-	if (!is_slow_transfer(class, i, &last))
+	if (!is_slow_transfer(class, i, last))
 		return CT_OK;
 	class->slow_transfers++;
-	m = &i->members[last.last];
+	m = &i->members[last->last];
 	if (m->end_ns - m->start_ns <= usual)
 		return CT_OK;
 	late->n++;
 	shift = model->shift[model->host_of[m->seat]];
-	from = last.clear && m->start_ns > last.solo_ns ? m->start_ns - last.solo_ns : m->start_ns;
+	from = last->clear && m->start_ns > last->solo_ns ? m->start_ns - last->solo_ns
+							  : m->start_ns;
 	if (ct_union_add(&late->spans, from + shift, m->start_ns + shift) != CT_OK)
 		return CT_NOMEM;
 	return ct_union_add(&late->spans, m->start_ns + usual + shift, m->end_ns + shift);

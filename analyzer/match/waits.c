@@ -6,19 +6,6 @@
 #include "analyzer/base/sort.h"
 #include "trace/status.h"
 
-uint64_t ct_waits_own(const struct ct_instance *i, const struct ct_last *last)
-{
-	uint64_t own = i->members[last->last].free_ns, longest = 0;
-
-	for (uint32_t m = 0; m < i->n; m++) {
-		if (m != last->last && i->members[m].free_ns > longest)
-			longest = i->members[m].free_ns;
-	}
-	if (!last->waited_for || own == UINT64_MAX || own <= longest)
-		return 0;
-	return last->solo_ns < own - longest ? last->solo_ns : own - longest;
-}
-
 void ct_waits_fini(struct ct_waits *waits)
 {
 	free(waits->wait_ns);
@@ -362,6 +349,19 @@ static int is_waited_for(const struct ct_member *m)
 	}
 }
 
+static uint64_t own_part(const struct ct_instance *i, const struct ct_last *last)
+{
+	uint64_t own = i->members[last->last].free_ns, longest = 0;
+
+	if (!last->clear || !last->waited_for || own == UINT64_MAX)
+		return 0;
+	for (uint32_t m = 0; m < i->n; m++) {
+		if (m != last->last && i->members[m].free_ns > longest)
+			longest = i->members[m].free_ns;
+	}
+	return own <= longest ? 0 : last->solo_ns < own - longest ? last->solo_ns : own - longest;
+}
+
 void ct_waits_last(const struct ct_instance *i, const struct ct_waits *w, struct ct_last *out)
 {
 	uint32_t last = 0, second = UINT32_MAX;
@@ -379,4 +379,5 @@ void ct_waits_last(const struct ct_instance *i, const struct ct_waits *w, struct
 	out->err_ns = w->arrival_err_ns[last] + w->arrival_err_ns[second];
 	out->clear = out->solo_ns > out->err_ns;
 	out->waited_for = is_waited_for(&i->members[last]);
+	out->own_ns = own_part(i, out);
 }

@@ -42,6 +42,8 @@ struct ct_last {
 	uint64_t err_ns;  /* ... and the error of that */
 	int clear;	  /* the gap exceeds its error */
 	int waited_for;	  /* the others could not go on without it */
+	uint64_t own_ns; /* of solo_ns, what it had been in no communication for longer than anybody else; 0 where that is not known,
+			  * or it is not clear, or not waited for */
 };
 
 /* On one clock: when the first member stood waiting for the operation, and when it ended for the first of them. */
@@ -69,10 +71,6 @@ void ct_waits_median(const struct ct_instance *instance, struct ct_waits *waits)
 /* Among the arrivals of judged waits: the latest and what it cost. At least two members. */
 void ct_waits_last(const struct ct_instance *instance, const struct ct_waits *waits,
 		   struct ct_last *last);
-
-/* Of what the others waited for the last one alone, what it had been in no communication for longer than anybody else; 0 where that
- * is not known, or where they could go on without it. */
-uint64_t ct_waits_own(const struct ct_instance *instance, const struct ct_last *last);
 
 void ct_waits_fini(struct ct_waits *waits);
 

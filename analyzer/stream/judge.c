@@ -79,6 +79,8 @@ int ct_judge(void *arg, struct ct_instance *i, int complete)
 		st = ct_judge_exchange(stream, &event);
 	else
 		st = ct_judge_collective(stream, &event);
+	if (i->src < 0 && event.class && stream->waits.judged == CT_JUDGED_WAITS)
+		ct_waits_last(i, &stream->waits, &event.last);
 	if (st == CT_OK)
 		st = ct_observe_instance(stream, &event);
 	if (event.class && stream->waits.judged == CT_JUDGED_WAITS)

@@ -4,8 +4,8 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
-#include "trace/call_name.h"
 #include "analyzer/stream/judge_private.h"
+#include "trace/call_name.h"
 #include "trace/ops.h"
 
 /* Progress is told this often. */

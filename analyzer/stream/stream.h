@@ -36,6 +36,7 @@ struct ct_instance_event {
 	struct ct_class
 		*class; /* its row; NULL: has none, or is a message, whose ends have one each */
 	struct ct_waits *waits; /* `judged` says what is known; its scratch is anybody's */
+	struct ct_last last;	/* of a collective of a class whose waits are known */
 	uint64_t bytes;		/* of the whole operation */
 	int contradictory;	/* its members called different things */
 };
