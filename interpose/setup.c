@@ -104,8 +104,8 @@ static int make_memory(const char *const *dirs)
 	struct ct_err err = { .status = CT_OK };
 	uint64_t who = ct_hash_mix(ct_hash_mix(process->hostkey, process->pid), process->start_ns);
 
-	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB,
-			   &err) != CT_OK ||
+	if (ct_ring_create(&ct_recorder.ring, process, dirs, (size_t)settings.RING_MB, &err) !=
+		    CT_OK ||
 	    ct_comms_init(process->job, who) != CT_OK || ct_channels_init() != CT_OK ||
 	    ct_pending_init() != CT_OK || ct_mpi_comm_init() != CT_OK ||
 	    ct_mpi_requests_init() != CT_OK || ct_mpi_several_init() != CT_OK ||

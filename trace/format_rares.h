@@ -89,8 +89,8 @@ enum ct_timed_why {
 	CT_TIMED_WHY_ASKED = 0,		 /* the setting says so */
 	CT_TIMED_WHY_AUTO = 1,		 /* nothing speaks against it */
 	CT_TIMED_WHY_ONE_CONNECTION = 2, /* auto, but with CUDA_DEVICE_MAX_CONNECTIONS=1 */
-	CT_TIMED_WHY_STREAMS = 3, /* auto, but with too many streams for the connections */
-	CT_TIMED_WHY_CLOCK = 4,	  /* the times of a GPU's events contradicted each other: the host's */
+	CT_TIMED_WHY_STREAMS = 3,	 /* auto, but with too many streams for the connections */
+	CT_TIMED_WHY_CLOCK = 4, /* the times of a GPU's events contradicted each other: the host's */
 };
 
 struct ct_cost_rec {

@@ -154,7 +154,8 @@ static int say_loss(const struct telling *t, const struct ct_slow_row *row, stru
 static enum ct_confidence confidence_of(const struct telling *t, const struct ct_slow_row *row,
 					double gain, double err)
 {
-	if (2 * err > gain || (t->waits_for_cores && row->n > 1))
+	if (2 * err > gain || (t->waits_for_cores && row->n > 1) ||
+	    (t->judgement->engine.is_of_hosts && gain < CT_BUSY_NS))
 		return CT_CONFIDENCE_LOW;
 	if (t->waits_for_cores || t->judgement->engine.has_graphs)
 		return CT_CONFIDENCE_MEDIUM;

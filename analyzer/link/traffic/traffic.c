@@ -6,8 +6,8 @@
 
 #include "analyzer/base/grow.h"
 #include "analyzer/load/graphs.h"
-#include "trace/call_name.h"
 #include "analyzer/stream/stream.h"
+#include "trace/call_name.h"
 #include "trace/ops.h"
 
 /* How often a process launched a graph. */
