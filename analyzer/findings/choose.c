@@ -124,7 +124,7 @@ static const char *late_text(const struct choice *c)
 			       ct_text_count(c->j->late_or_slow->n).s, ct_text_pct(c->late_pct).s);
 }
 
-/* "the machine of node0 runs 8 processes of the job on 2 cores: they wait for cores, too", if it does. */
+/* "the machine of node0 runs 8 processes of the job on 2 cores: they may wait for cores, too", if it does. */
 static int add_oversubscribed(struct choice *c)
 {
 	const struct ct_oversubscribed *o = c->j->oversubscribed;
@@ -141,7 +141,7 @@ static int add_oversubscribed(struct choice *c)
 		c->report,
 		ct_arena_printf(memory,
 				"the machine of %s runs %u processes of the job on %u core%s: "
-				"they wait for cores, too",
+				"they may wait for cores, too",
 				host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
 }
 
