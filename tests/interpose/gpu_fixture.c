@@ -18,14 +18,13 @@ CUcontext context;
 CUstream stream;
 static uint32_t next_id;
 
-int set_up(void **state)
+static int set_up_with(size_t ring_bytes)
 {
 	static const char *const nowhere[] = { NULL };
 	struct ct_process process = { .pid = (uint32_t)getpid() };
 
-	(void)state;
 	memset(&ct_self, 0, sizeof(ct_self));
-	if (ct_ring_create(&ct_recorder.ring, &process, nowhere, 1 << 20, NULL) != CT_OK)
+	if (ct_ring_create(&ct_recorder.ring, &process, nowhere, ring_bytes, NULL) != CT_OK)
 		return -1;
 	next_id = 1;
 	ct_cuda_use(fake_cuda());
@@ -33,6 +32,18 @@ int set_up(void **state)
 	stream = fake_stream(context);
 	fake_set_current(context);
 	return ct_gpu_init(CT_GPU_TIMED);
+}
+
+int set_up(void **state)
+{
+	(void)state;
+	return set_up_with(1 << 20);
+}
+
+int set_up_small(void **state)
+{
+	(void)state;
+	return set_up_with(256 << 10);
 }
 
 int tear_down(void **state)

@@ -21,6 +21,7 @@ extern CUcontext context; /* of device 3 */
 extern CUstream stream;	  /* on it, the program's */
 
 int set_up(void **state);
+int set_up_small(void **state); /* a ring whose open launches are fewer than there are events */
 int tear_down(void **state);
 
 /* End the poll thread in order. */
