@@ -231,7 +231,7 @@ static int say_unplayed_waits(struct choice *c)
 	struct ct_report *report = c->report;
 	double wait_pct = ct_gain_wait_pct(report);
 
-	if (!(wait_pct > 100 * CT_MOST_UNEXPLAINED))
+	if (!(wait_pct > CT_VERDICT_COMM_PCT))
 		return 1;
 	if (*c->lacks)
 		return ct_verdict_say(
@@ -261,13 +261,13 @@ static int say_waits(struct choice *c)
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
 		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 				      e->why_not);
-	if (e->why_not)
-		return say_unplayed_waits(c);
 	if (e->has_graphs)
 		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 				      "CUDA graphs compute and communicate in one span: nobody is "
 				      "late to launch one, and who is slow inside of them does not "
 				      "show");
+	if (e->why_not)
+		return say_unplayed_waits(c);
 	if (share <= 0)
 		return 1;
 	return ct_verdict_say(

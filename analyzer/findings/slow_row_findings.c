@@ -281,8 +281,9 @@ static int tell_imbalance(struct telling *t, double ns)
 	f->is_replayed = 1;
 	ct_finding_loss(f, ct_replay_of_run(j, ns, run),
 			ct_replay_of_run(j, ns * ct_engine_error(&j->engine), run), run);
-	/* where an even job contradicts itself, what ranks wait for is not all on record */
-	f->confidence = t->whatif->why_not ? CT_CONFIDENCE_LOW : CT_CONFIDENCE_HIGH;
+	/* where an even job contradicts itself, what ranks wait for is not all on record; and cores that are short take turns */
+	f->confidence = t->whatif->why_not || t->waits_for_cores ? CT_CONFIDENCE_LOW
+								 : CT_CONFIDENCE_HIGH;
 	f->begin_at_ns = 0;
 	f->end_at_ns = run;
 	ct_finding_because(f, CT_WHY_UNEVEN_WORK);

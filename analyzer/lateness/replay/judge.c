@@ -41,7 +41,9 @@ int ct_replay_is_off(const struct ct_replay_judgement *j)
 
 double ct_replay_unexplained(const struct ct_replay_judgement *j)
 {
-	double known = fmax(j->uneven.ns, j->rows.gain_ns), share;
+	/* in so few steps it is not told */
+	double uneven = j->uneven.steps >= CT_LEAST_UNEVEN ? j->uneven.ns : 0;
+	double known = fmax(uneven, j->rows.gain_ns), share;
 
 	if (j->engine.why_not || j->engine.stages.n > 1)
 		return 0;

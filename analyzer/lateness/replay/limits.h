@@ -18,6 +18,9 @@
 /* Likewise, of a gain: what a busy machine took from one rank of an even job of 0.8 s was 12 ms */
 #define CT_BUSY_NS 5e7
 
+/* Of a rank that is held against the noise of its peers, since too little is known of its own */
+#define CT_LEAST_KNOWN_BLOCKS 4u
+
 /* Share of ranks' steps that were timed throughout */
 #define CT_LEAST_KNOWN 0.5
 

@@ -106,11 +106,13 @@ static int is_steady(const struct ct_judging *j, uint32_t first, uint32_t last, 
 /* Where the excess (by block) stands out most: all of the run, or a part of it. */
 struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise)
 {
-	uint32_t n = j->n_blocks, least = (uint32_t)ceil(CT_LEAST_WINDOW * n);
+	uint32_t n = j->n_blocks, least = (uint32_t)ceil(CT_LEAST_WINDOW * n), known_all = 0;
 	struct ct_stretch all = { ct_mean_of_blocks(j->excess, n), 0, 0, n - 1 }, best = all;
 	double floor = noise > 0 ? noise : 1;
 
-	all.t = best.t = all.mean * sqrt(n) / floor;
+	for (uint32_t b = 0; b < n; b++)
+		known_all += !isnan(j->excess[b]);
+	all.t = best.t = all.mean * sqrt(known_all) / floor;
 	if (best.t < least_t(n, 0) || !is_steady(j, 0, n - 1, all.mean))
 		best.t = 0;
 	for (uint32_t from = 0; from < n && n >= CT_BLOCKS_FOR_WINDOW; from++) {
@@ -173,18 +175,25 @@ int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s)
 	       s->t >= least_t(j->n_blocks, s->last - s->first + 1 < j->n_blocks);
 }
 
-/* No luckier than the median of its stage. */
+/* No luckier than the median of its stage; and that where too few of its own blocks are known. */
 static double noise_among(struct ct_judging *j, uint32_t seat)
 {
 	const struct ct_stages *g = &j->e->stages;
-	uint32_t stage = g->stage_of[seat];
+	uint32_t stage = g->stage_of[seat], known = 0;
 	size_t n = 0;
+
+	for (uint32_t b = 0; b < j->n_blocks; b++)
+		known += !isnan(j->excess[b]);
 
 	for (uint32_t k = g->first[stage]; k < g->first[stage + 1]; k++) {
 		if (isfinite(j->noises[g->seats[k]]))
 			j->values[n++] = j->noises[g->seats[k]];
 	}
-	return n ? fmax(ct_median(j->values, n), j->noises[seat]) : j->noises[seat];
+	if (!n)
+		return j->noises[seat];
+	if (!isfinite(j->noises[seat]) && known >= CT_LEAST_KNOWN_BLOCKS)
+		return ct_median(j->values, n);
+	return fmax(ct_median(j->values, n), j->noises[seat]);
 }
 
 /* Its blocks beyond those of its peers. */
