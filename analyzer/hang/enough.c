@@ -4,7 +4,8 @@
  *   - a difference in what members called: then the sums of what lies before differ;
  *   - the last collectives of members of a communicator in which somebody waits, if they have long called nothing on it;
  *   - the other end of a message that somebody waits for: which messages there were is told by no sum;
- *   - that somebody else has been in a call in which all members meet.
+ *   - that somebody else has been in a call in which all members meet;
+ *   - how long an operation usually takes that comes seldom, as one at a checkpoint.
  *
  * Then everything is read. */
 #include "analyzer/hang/enough.h"
@@ -14,6 +15,9 @@
 #include "analyzer/hang/gather.h"
 #include "analyzer/hang/tails.h"
 #include "trace/ops.h"
+
+/* Durations of members. With fewer the longest one is chance. */
+#define LEAST_USUAL 64u
 
 struct look {
 	struct ct_gather *g;
@@ -88,6 +92,15 @@ static int is_told(const struct ct_gather *g, const struct ct_hang_kept *kept,
 	return is_there || (is_behind && !is_ahead);
 }
 
+/* Does what was read tell how long such operations take? */
+static int is_usual(const struct ct_gather *g, const struct ct_hang_kept *kept, unsigned op)
+{
+	const struct ct_hang_class *class = ct_table_get(&g->classes,
+							 ct_hang_class_key(kept->comm, op));
+
+	return !has_tail(g, kept->process) || (class && class->took.n >= LEAST_USUAL);
+}
+
 static int look_at(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op *op)
 {
 	struct look *look = arg;
@@ -101,6 +114,7 @@ static int look_at(void *arg, struct ct_hang_kept *kept, struct ct_hang_kept_op 
 		look->is_short |= !is_told(g, kept, &op->op);
 		return CT_OK;
 	}
+	look->is_short |= !is_usual(g, kept, op->op.op);
 	look->waited_in[comm] = 1;
 	look->messages_made[comm] |= op->op.op == CT_OP_AllToAll || op->op.op == CT_OP_Gather ||
 				     op->op.op == CT_OP_Scatter;

@@ -111,7 +111,7 @@ static struct ct_hang_kept *kept_of(const struct ct_gather *g, uint32_t process,
 
 static struct ct_hang_class *class_of(struct ct_gather *g, struct ct_hang_kept *kept, unsigned op)
 {
-	uint64_t key = (uint64_t)kept->comm->index << 8 | op;
+	uint64_t key = ct_hang_class_key(kept->comm, op);
 	struct ct_hang_class *class;
 
 	if (kept->class && kept->class_op == op)

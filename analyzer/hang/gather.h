@@ -54,6 +54,11 @@ struct ct_hang_class {
 	uint64_t limit_ns; /* 0: not worked out */
 };
 
+static inline uint64_t ct_hang_class_key(const struct ct_comm *comm, unsigned op)
+{
+	return (uint64_t)comm->index << 8 | op;
+}
+
 /* Ends on a stream of a GPU: what is queued up there is not under way before. */
 struct ct_hang_stream {
 	uint64_t end_ns;

@@ -5,7 +5,7 @@
 uint64_t ct_hang_limit(struct ct_gather *g, const struct ct_comm *comm, unsigned op,
 		       uint64_t least_ns)
 {
-	struct ct_hang_class *class = ct_table_get(&g->classes, (uint64_t)comm->index << 8 | op);
+	struct ct_hang_class *class = ct_table_get(&g->classes, ct_hang_class_key(comm, op));
 
 	if (!class || !class->took.n)
 		return least_ns;
