@@ -54,39 +54,6 @@ uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end)
 	return end - begin - covered;
 }
 
-uint64_t ct_cover_fill(struct ct_cover *cover, uint64_t begin, uint64_t end, uint64_t amount)
-{
-	uint64_t have = 0, added = 0;
-
-	if (begin < cover->floor)
-		begin = cover->floor;
-	for (uint32_t i = 0; i < cover->n; i++) {
-		uint64_t from = cover->open[i].begin > begin ? cover->open[i].begin : begin;
-		uint64_t to = cover->open[i].end < end ? cover->open[i].end : end;
-
-		have += to > from ? to - from : 0;
-	}
-	/* Each time the latest gap, or as much of it as is missing. */
-	while (have + added < amount && end > begin) {
-		uint64_t gap = begin, missing = amount - have - added;
-		uint32_t last = cover->n;
-
-		while (last > 0 && cover->open[last - 1].begin >= end)
-			last--;
-		if (last > 0 && cover->open[last - 1].end >= end) {
-			end = cover->open[last - 1].begin;
-			continue;
-		}
-		if (last > 0 && cover->open[last - 1].end > gap)
-			gap = cover->open[last - 1].end;
-		if (end - gap > missing)
-			gap = end - missing;
-		added += ct_cover_add(cover, gap, end);
-		end = gap;
-	}
-	return added;
-}
-
 void ct_timeline_add(struct ct_timeline *timeline, uint64_t at, uint64_t amount)
 {
 	if (!timeline->width)

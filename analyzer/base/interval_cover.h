@@ -24,10 +24,6 @@ struct ct_cover {
 /* Add [begin, end); returns how much of it is new. */
 uint64_t ct_cover_add(struct ct_cover *cover, uint64_t begin, uint64_t end);
 
-/* Make at least `amount` of [begin, end) part of the union, where that is not so yet from the end on; returns what is new.
- * Intervals that are closed count as far as that is known. */
-uint64_t ct_cover_fill(struct ct_cover *cover, uint64_t begin, uint64_t end, uint64_t amount);
-
 /* When in a run something was lost: 64 equal cells, whose width doubles when the run turns out longer. */
 #define CT_TIMELINE_CELLS 64u
 struct ct_timeline {

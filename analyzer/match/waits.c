@@ -300,7 +300,6 @@ int ct_waits_judge(const struct ct_instance *i, const uint32_t *hosts, uint64_t 
 		return CT_NOMEM;
 	w->judged = CT_JUDGED_NOTHING;
 	w->one_clock = 1;
-	w->is_window = 0;
 	w->transfer_ns = 0;
 	w->clock_err_ns = 0;
 	w->median_ns = 0;

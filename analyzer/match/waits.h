@@ -23,7 +23,6 @@ enum ct_judged {
 struct ct_waits {
 	enum ct_judged judged;
 	int one_clock;	      /* arrivals come from the starts on one clock */
-	int is_window;	      /* of all since the operation before (windows.h) */
 	uint64_t transfer_ns; /* X; of a message CT_NO_TRANSFER: not known when it had come */
 	uint64_t *wait_ns;    /* by member (order of instance->members) */
 	uint64_t *arrival_ns; /* after the first to arrive */

@@ -34,7 +34,6 @@ int ct_stream_host(struct ct_reading *reading, const struct ct_host_rec *rec, co
 	const struct ct_call call = {
 		.begin_ns = rec->enter_ns,
 		.end_ns = rec->return_ns ? rec->return_ns : CT_CALL_OPEN,
-		.held_ns = rec->enter_ns,
 		.tid = rec->tid,
 		.comm = rec->comm,
 		.is_message = 1,
@@ -155,7 +154,6 @@ int ct_stream_call(struct ct_reading *reading, const struct ct_load_op *op, stru
 	struct ct_call call = {
 		.begin_ns = m->start_ns,
 		.end_ns = m->end_ns,
-		.held_ns = m->start_ns,
 		.tid = m->tid,
 		.is_message = (uint32_t)is_message,
 	};

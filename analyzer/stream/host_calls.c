@@ -179,16 +179,6 @@ const struct ct_call *ct_calls_next_wait(const struct ct_calls *calls, uint64_t 
 		       : NULL;
 }
 
-void ct_calls_hold(struct ct_calls *calls, uint64_t enter_ns, uint64_t until_ns)
-{
-	struct ct_call *call = find(&calls->waits, enter_ns, 0);
-
-	if (!call)
-		call = find(&calls->ops, enter_ns, 0);
-	if (call && until_ns > call->held_ns)
-		call->held_ns = until_ns < call->end_ns ? until_ns : call->end_ns;
-}
-
 /* [begin, end) of what is not counted yet; *reached is the end of what is. */
 static uint64_t add_new(uint64_t *reached, uint64_t begin, uint64_t end)
 {
@@ -204,7 +194,7 @@ int ct_calls_sum(const struct ct_calls *calls, uint64_t begin_ns, uint64_t end_n
 		 struct ct_call_sum *sum)
 {
 	const struct ct_call_list *lists[2] = { &calls->ops, &calls->waits };
-	uint64_t inside = begin_ns, held = begin_ns;
+	uint64_t inside = begin_ns;
 	uint32_t at[2];
 
 	*sum = (struct ct_call_sum){ 0 };
@@ -231,7 +221,5 @@ int ct_calls_sum(const struct ct_calls *calls, uint64_t begin_ns, uint64_t end_n
 		sum->messages += call[k]->is_message;
 		sum->inside_ns += add_new(&inside, call[k]->begin_ns,
 					  call[k]->end_ns < end_ns ? call[k]->end_ns : end_ns);
-		sum->held_ns += add_new(&held, call[k]->begin_ns,
-					call[k]->held_ns < end_ns ? call[k]->held_ns : end_ns);
 	}
 }

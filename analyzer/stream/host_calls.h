@@ -20,7 +20,6 @@
 
 struct ct_call {
 	uint64_t begin_ns, end_ns;
-	uint64_t held_ns; /* until then somebody was not there; begin_ns: not that is known */
 	uint32_t tid;
 	uint32_t comm;	     /* of a waiting call: the communicator that it is about; 0 not known */
 	uint32_t is_message; /* it sent, received, or waited for that */
@@ -64,9 +63,6 @@ uint64_t ct_calls_ended(const struct ct_calls *calls, uint64_t at_ns);
 const struct ct_call *ct_calls_next_wait(const struct ct_calls *calls, uint64_t after_ns,
 					 uint64_t until_ns);
 
-/* In the call that was entered then, somebody was waited for until `until_ns`. */
-void ct_calls_hold(struct ct_calls *calls, uint64_t enter_ns, uint64_t until_ns);
-
 /* In the waiting call that was entered then an operation ended, `with_others` or with nobody else. Calls in which nothing
  * but the latter ended are none that communicate. Returns its ends_several. */
 int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others);
@@ -74,7 +70,6 @@ int ct_calls_serve(struct ct_calls *calls, uint64_t enter_ns, int with_others);
 /* What a window of time holds. Each moment counts once. */
 struct ct_call_sum {
 	uint64_t inside_ns; /* in a call */
-	uint64_t held_ns;   /* of that, waiting for somebody who was not there yet */
 	uint64_t calls;
 	uint64_t messages; /* calls that sent, received or waited */
 };

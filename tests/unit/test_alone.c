@@ -235,11 +235,9 @@ static void waits_for_nobody_else_are_no_communication(void **state)
 
 	(void)state;
 	for (uint64_t k = 1; k <= 9; k++) {
-		const struct ct_call call = { .begin_ns = 100 * k,
-					      .end_ns = 100 * k + 10,
-					      .held_ns = 100 * k,
-					      .tid = 1,
-					      .is_message = 1 };
+		const struct ct_call call = {
+			.begin_ns = 100 * k, .end_ns = 100 * k + 10, .tid = 1, .is_message = 1
+		};
 
 		assert_int_equal(ct_calls_wait(&calls, &call), CT_OK);
 		ct_calls_serve(&calls, 100 * k, k == 2);
