@@ -26,8 +26,8 @@ function(ct_embed)
 		set(bundle ${to}/${kind})
 		add_custom_command(OUTPUT ${bundle} ${bundle}.sha256
 			COMMAND ${CMAKE_COMMAND} -D "FILES=${files_${kind}}" -D OUT=${bundle}
-				-P ${PROJECT_SOURCE_DIR}/.ci/cmake/Bundle.cmake
-			DEPENDS ${files_${kind}} ${PROJECT_SOURCE_DIR}/.ci/cmake/Bundle.cmake
+				-P ${PROJECT_SOURCE_DIR}/tools/cmake/Bundle.cmake
+			DEPENDS ${files_${kind}} ${PROJECT_SOURCE_DIR}/tools/cmake/Bundle.cmake
 			VERBATIM)
 		list(APPEND bundles ${bundle} ${bundle}.sha256)
 		foreach(part IN ITEMS "" "_sha256")
