@@ -15,6 +15,11 @@ done
 for mb in 80; do
 	row 4 -d $((mb << 10)) "$program" $((mb / 2)) 0 0
 done
+# Most of a limit that leaves a tracer room: 88 % of one that leaves it little, 94 % of one that lets it record.
+row 4 -v $((2700 << 10)) "$program" 2376 0 0
+row 4 -v $((10600 << 10)) "$program" 9964 0 0
+row 4 -d $((900 << 10)) "$program" 792 0 0
+row 4 -d $((3200 << 10)) "$program" 3008 0 0
 for files in 25 30 200; do
 	for spare in 0 8 12; do
 		row 4 -n $files "$program" 0 $((files > 30 ? files - 30 + spare : spare)) 0
