@@ -24,4 +24,10 @@ compare plain detect_leaks=0 "$program" 0 0 0
 [ $alone = 4 ] || fail "alone it ends with $alone: $(cat "$work/alone.err")"
 compare launched detect_leaks=0 "mpirun.$flavour" -n 2 "$program" 0 0 0
 compare leaking "" "$program" 0 0 0
+
+# Only then: what is no such program gets the environment as it is.
+for options in "" detect_leaks=0; do
+	"$commtrace" run -o "$work/other$options" -- env ${options:+ASAN_OPTIONS="$options"} sh -c 'echo "${ASAN_OPTIONS-}"' >"$work/env.out" 2>"$work/env.err"
+	[ "$(cat "$work/env.out")" = "$options" ] || fail "a program without AddressSanitizer is given ASAN_OPTIONS=$(cat "$work/env.out")"
+done
 echo "$flavour: a program with AddressSanitizer is recorded, and ends as alone (leaking: $alone)"

@@ -10,6 +10,7 @@
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/program_file.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 
@@ -104,7 +105,11 @@ static int write_json(const struct ct_doctor *d)
 static int examine(const struct request *request, int format)
 {
 	char library[PATH_MAX] = "";
-	struct ct_run_env env = { .preload = library };
+	struct ct_run_env env = {
+		.preload = library,
+		.has_asan = request->program &&
+			    ct_program_has_asan((const char *const *)request->program),
+	};
 	struct ct_doctor d = { .env = &env, .library = library };
 	int code = 0, written;
 

@@ -12,6 +12,7 @@
 #include "tools/commtrace/open_run.h"
 #include "tools/commtrace/options.h"
 #include "tools/commtrace/preload_path.h"
+#include "tools/commtrace/program_file.h"
 #include "tools/commtrace/record_dir.h"
 #include "tools/commtrace/remains.h"
 #include "tools/commtrace/run_env.h"
@@ -110,6 +111,7 @@ static int run(struct request *request)
 	if (ct_preload_path(library) < 0)
 		return code;
 	request->env.preload = library;
+	request->env.has_asan = ct_program_has_asan((const char *const *)request->program);
 	ct_open_ring_dirs(ct_run_env_get(&request->env, "RING_DIR"), ring_dirs);
 	if (!request->dir)
 		request->dir = ct_run_env_get(&request->env, "DIR");

@@ -18,6 +18,7 @@
 #include "tools/commtrace/doctor_launch.h"
 #include "tools/commtrace/doctor_trial.h"
 #include "tools/commtrace/nearest.h"
+#include "tools/commtrace/program_file.h"
 
 enum { MOST_LINKS = 8 };
 
@@ -27,33 +28,6 @@ struct program {
 	int n;
 	char told[600]; /* the same for people */
 };
-
-/* Where execvp would find it. 0 or -1 with errno. */
-static int find(const char *word, char path[PATH_MAX])
-{
-	const char *dirs = getenv("PATH");
-	int error = ENOENT;
-
-	if (strchr(word, '/')) {
-		snprintf(path, PATH_MAX, "%s", word);
-		return access(path, F_OK);
-	}
-	for (dirs = dirs ? dirs : "/bin:/usr/bin"; word[0]; dirs += strcspn(dirs, ":") + 1) {
-		size_t len = strcspn(dirs, ":");
-		struct stat st;
-
-		snprintf(path, PATH_MAX, "%.*s%s%s", (int)len, dirs, len ? "/" : "", word);
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-			if (access(path, X_OK) == 0)
-				return 0;
-			error = EACCES;
-		}
-		if (!dirs[len])
-			break;
-	}
-	errno = error;
-	return -1;
-}
 
 /* `#!/usr/bin/env [-S] [NAME=VALUE...] WORD`: the word; else the interpreter itself. */
 static const char *interpreter_word(char *line)
@@ -116,7 +90,7 @@ static int resolve(struct ct_doctor *d, const char *word, struct program *p)
 
 		snprintf(p->told + told, sizeof(p->told) - told, "%s%.400s", p->n ? " -> " : "",
 			 next);
-		if (find(next, path) != 0)
+		if (ct_program_find(next, path) != 0)
 			wrong = strerror(errno);
 		else
 			wrong = look_into(path, next);
@@ -324,7 +298,7 @@ static int is_program(const char *word)
 {
 	char path[PATH_MAX], next[PATH_MAX];
 
-	return find(word, path) == 0 && !look_into(path, next);
+	return ct_program_find(word, path) == 0 && !look_into(path, next);
 }
 
 static int is_shell(const char *name)

@@ -73,8 +73,7 @@ const char *ct_run_env_get(const struct ct_run_env *env, const char *name)
 }
 
 /* The runtime of AddressSanitizer wants to be loaded first, before anything that is preloaded, and else ends the program. The
- * library stands before none of what the runtime stands before, but for functions that either passes on to the next. Set for
- * every program: what a launcher starts cannot be seen from here. */
+ * library stands before none of what the runtime stands before, but for functions that either passes on to the next. */
 static int allow_before_asan(void)
 {
 	static const char allow[] = "verify_asan_link_order=0";
@@ -104,7 +103,8 @@ int ct_run_env_apply(void *arg)
 		failed |= setenv(env->settings[i].name, env->settings[i].value, 1);
 	/* Ranges of NVTX that mark cycles; another tool that listens to them keeps its place. */
 	failed |= setenv("NVTX_INJECTION64_PATH", env->preload, 0);
-	failed |= allow_before_asan();
+	if (env->has_asan)
+		failed |= allow_before_asan();
 	if (env->plugin)
 		failed |= setenv("NCCL_PROFILER_PLUGIN", env->preload, 0);
 	if (!before || !before[0])

@@ -13,7 +13,8 @@ struct ct_run_env {
 	} * settings;
 	size_t n_settings;
 	const char *preload; /* path of the library */
-	int plugin;	     /* it shall also be NCCL's profiler plugin, unless there is one */
+	int has_asan; /* a program of the command line has AddressSanitizer: program_file.h */
+	int plugin;   /* it shall also be NCCL's profiler plugin, unless there is one */
 };
 
 /* Remember NAME=VALUE for --set; NAME with or without COMMTRACE_. 0, or an exit status after a message. */

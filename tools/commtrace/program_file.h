@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program_file.h — the words of a command line that are programs: where they lie, and whether one of them has AddressSanitizer.
+ * Reads files, executes nothing. Main thread only.
+ */
+#ifndef CT_PROGRAM_FILE_H
+#define CT_PROGRAM_FILE_H
+
+#include <limits.h>
+
+/* Where execvp() would find it. 0, or -1 with errno. */
+int ct_program_find(const char *word, char path[PATH_MAX]);
+
+/* Is one of the words, up to NULL, a program with AddressSanitizer whose runtime is a library? All words are looked at: a
+ * launcher (mpirun, numactl) starts another one. What a script starts is not seen. */
+int ct_program_has_asan(const char *const *words);
+
+#endif
