@@ -51,7 +51,7 @@ struct ct_block {
 
 /* Host times are stored in multiples of this; a measurement error that the reader publishes. Chosen so that
  * it stays below the jitter of a clock read through two libraries (reference: quantum table in
- * docs/TRACE_FORMAT.md). */
+ * docs/dev/TRACE_FORMAT.md). */
 #define CT_BLOCK_QUANTUM_NS 32u
 
 /* Empty the block, keep its memory. A zeroed struct is a valid empty block. */

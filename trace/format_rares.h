@@ -307,7 +307,7 @@ struct ct_port_rec {
 };
 _Static_assert(sizeof(struct ct_port_rec) == 24, "its name follows");
 
-/* What the kernel counted on the ports; what follows is told in docs/TRACE_FORMAT.md. */
+/* What the kernel counted on the ports; what follows is told in docs/dev/TRACE_FORMAT.md. */
 struct ct_counters_rec {
 	uint64_t begin_ns; /* read between these two times */
 	uint64_t end_ns;

@@ -58,7 +58,7 @@ _Static_assert(sizeof(struct ct_block_header) == 64, "block header");
 #define CT_BLOCK_MAX_RECORDS 16384u
 #define CT_BLOCK_MAX_RAW (16u << 20)
 
-/* Columns of a block: each { u8 id, varint length, bytes }. docs/TRACE_FORMAT.md tells each coding. */
+/* Columns of a block: each { u8 id, varint length, bytes }. docs/dev/TRACE_FORMAT.md tells each coding. */
 enum ct_column {
 	CT_COL_EXTENTS = 1,
 	CT_COL_OP_TUPLES = 2,	/* table of what repeats from op to op */

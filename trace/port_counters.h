@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* port_counters.h — the counters of a host's network ports at one moment, and the COUNTERS record that holds them.
  *
- * A sample is whole, or says how it differs from the whole one before it (docs/TRACE_FORMAT.md): counters that do not
+ * A sample is whole, or says how it differs from the whole one before it (docs/dev/TRACE_FORMAT.md): counters that do not
  * move cost nothing. Values are the kernel's own, before `scale` of port_counters.def. Pure, no memory of its own. */
 #ifndef CT_PORT_COUNTERS_H
 #define CT_PORT_COUNTERS_H

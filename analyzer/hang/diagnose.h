@@ -2,7 +2,7 @@
 /* diagnose.h — who keeps a job from going on: verdicts from what is known of all ranks.
  *
  * Everything that waits and everything that it waits for make one graph over all communicators, libraries and host calls; what
- * others wait for and what waits for nobody else is the cause (docs/HANG.md, How it is found). Pure: nothing is read but the
+ * others wait for and what waits for nobody else is the cause (docs/reference/HANG.md, How it is found). Pure: nothing is read but the
  * case, nothing is kept. Time and memory are linear in ops, members and edges. One thread per arena. */
 #ifndef CT_HANG_DIAGNOSE_H
 #define CT_HANG_DIAGNOSE_H

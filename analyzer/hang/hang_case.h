@@ -75,7 +75,7 @@ struct ct_hang_op {
 	uint8_t graph;	 /* launch of a CUDA graph, whose ops have no states of their own */
 	uint8_t varying; /* its count may differ between ranks: a v-collective */
 	uint8_t start_unseen; /* it alone has no start, though its rank has (left out by sampling, or its events failed) */
-	uint8_t stalled; /* not finished, and 1: for longer than is usual (docs/HANG.md); 2: not for long, but some process
+	uint8_t stalled; /* not finished, and 1: for longer than is usual (docs/reference/HANG.md); 2: not for long, but some process
 			    had died first by itself, and only that can be the reason */
 	enum ct_op_state state;
 };

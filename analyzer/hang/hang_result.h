@@ -34,7 +34,7 @@ struct ct_hang_verdict {
 	enum ct_hang_code code;
 	enum ct_confidence confidence;
 	const int *
-		ranks; /* who it is about, ascending; what that means stands with each code in docs/HANG.md */
+		ranks; /* who it is about, ascending; what that means stands with each code in docs/reference/HANG.md */
 	uint32_t n_ranks;
 	const int *
 		victims; /* who waits for that, directly or through others, ascending, without `ranks` */
@@ -51,7 +51,7 @@ struct ct_hang_verdict {
 	uint64_t age_ns; /* from then to the last sign of life of the run; CT_UNKNOWN */
 	const char *sentence;
 	const char *advice;
-	const char *anchor;   /* of the section in docs/HANG.md */
+	const char *anchor;   /* of the section in docs/reference/HANG.md */
 	const char **reasons; /* what lowered the confidence, one clause each */
 	uint32_t n_reasons;
 	struct ct_hang_fact *facts;

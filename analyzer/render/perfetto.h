@@ -2,7 +2,7 @@
 /* perfetto.h — a timeline as a file for ui.perfetto.dev: a sink that writes packets, deflated in blocks.
  *
  * It checks what it is given: on each track slices nest or follow each other, and a track that was left does not
- * come again. Perfetto would show anything else wrongly and without a word. One thread. docs/PERFETTO.md. */
+ * come again. Perfetto would show anything else wrongly and without a word. One thread. docs/reference/PERFETTO.md. */
 #ifndef CT_PERFETTO_H
 #define CT_PERFETTO_H
 

@@ -6,7 +6,7 @@
  * and of these and all that follow every second is forgotten, then three of four, and so on: what is kept are whole
  * stretches of the run, the same on all ranks, spread evenly. An instance belongs to where its first member entered it.
  *
- * Of groups (docs/ANALYSIS.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
+ * Of groups (docs/dev/ANALYSIS.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
  * number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not.
  * One thread. Times are ns since the run began, on the run's clock as ct_model_at() has it. */
 #ifndef CT_TAPE_H

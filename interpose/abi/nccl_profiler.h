@@ -8,7 +8,7 @@
  *     v6  NCCL 2.29   copy-engine collectives
  *
  * Structures of v5 are beginnings of those of v6, so a reader needs only one of the two. Handles and contexts are the
- * plugin's own and opaque to NCCL; NULL is none. Facts of the interface only; docs/ARCHITECTURE.md says what we do
+ * plugin's own and opaque to NCCL; NULL is none. Facts of the interface only; docs/dev/ARCHITECTURE.md says what we do
  * with them. A handle may be stopped twice (NCCL keeps the last one of a collective's call).
  */
 #ifndef CT_ABI_NCCL_PROFILER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* environ.h — the start record: under what conditions this process communicates, and what of it passes unseen.
  *
- * Facts are "key=value" texts (docs/TRACE_FORMAT.md, ENV); each source fills a list of its own:
+ * Facts are "key=value" texts (docs/dev/TRACE_FORMAT.md, ENV); each source fills a list of its own:
  *     ct_environ_read()    the thread that starts the recording: the allowed part of the environment
  *     ct_environ_mpi()     the thread that gets to know MPI: what MPI says of itself
  *     ct_environ_gpus()    the poll thread, once per CUDA context: what the driver says about its GPU

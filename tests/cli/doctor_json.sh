@@ -9,7 +9,7 @@ for arguments in "" "-- $strange" "-- ./gone"; do
 	code=0
 	# shellcheck disable=SC2086
 	env COMMTRACE_NO_DLSYM=1 commtrace doctor --format=json $arguments >said || code=$?
-	"$python" - said "$data/../../../docs/INTERFACES.md" $code <<'EOF2'
+	"$python" - said "$data/../../../docs/reference/INTERFACES.md" $code <<'EOF2'
 import json, re, sys
 said = json.load(open(sys.argv[1], encoding="utf-8"))
 row = re.search(r"^doctor +schema (.*)$", open(sys.argv[2], encoding="utf-8").read(), re.M).group(1)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every key of the JSON outputs stands in docs/INTERFACES.md, and the other way round: for the whole, and for each part
+# Every key of the JSON outputs stands in docs/reference/INTERFACES.md, and the other way round: for the whole, and for each part
 # that has content.
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
-docs=$data/../../../docs/INTERFACES.md
+docs=$data/../../../docs/reference/INTERFACES.md
 
 # documented NAME: lines "part key" of the rows that belong to an output; what is in brackets belongs to the key before it.
 documented() {

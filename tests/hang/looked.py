@@ -4,7 +4,7 @@
 
     looked.py
 
-CUDA may keep whoever asks it waiting. That is put into what the killed rank left: `looked_ns` of its ring (docs/TRACE_FORMAT.md).
+CUDA may keep whoever asks it waiting. That is put into what the killed rank left: `looked_ns` of its ring (docs/dev/TRACE_FORMAT.md).
 """
 import os
 import struct

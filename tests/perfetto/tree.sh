@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The tree of tracks, as the UI asks Perfetto's own engine for it, is the one of docs/PERFETTO.md: on one host, on several, on more than 64,
+# The tree of tracks, as the UI asks Perfetto's own engine for it, is the one of docs/reference/PERFETTO.md: on one host, on several, on more than 64,
 # and where operations overlap.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

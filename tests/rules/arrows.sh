@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Includes are rooted and follow the arrows of docs/ARCHITECTURE.md and of rooms.txt; files and rooms include one another in no
+# Includes are rooted and follow the arrows of docs/dev/ARCHITECTURE.md and of rooms.txt; files and rooms include one another in no
 # circle; no room for things that have no home.
 . "$(dirname "$0")/rule.sh"
 rooms=$root/tests/rules/rooms.txt

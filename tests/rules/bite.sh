@@ -63,14 +63,14 @@ every_object() {
 # A tree in which all is well, from scratch; plant() makes the tree that.
 sow() {
 	cd "$tree"
-	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs
+	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs/dev docs/reference
 	for table in kinds ops losses dtypes redops port_counters; do
 		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
 		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
-	done >docs/TRACE_FORMAT.md
-	printf '## Header: `struct ct_head`\n| offset | size | field |\n|---|---|---|\n| 0 | 4 | `a` |\n| 4 | 4 | `b` |\n' >>docs/TRACE_FORMAT.md
+	done >docs/dev/TRACE_FORMAT.md
+	printf '## Header: `struct ct_head`\n| offset | size | field |\n|---|---|---|\n| 0 | 4 | `a` |\n| 4 | 4 | `b` |\n' >>docs/dev/TRACE_FORMAT.md
 	printf '%s\nX(DIR, STR, "", "directory")\n' "$licence" >trace/settings.def
-	echo '| `COMMTRACE_DIR` | str |  | directory |' >docs/ENVIRONMENT.md
+	echo '| `COMMTRACE_DIR` | str |  | directory |' >docs/reference/ENVIRONMENT.md
 	cat >trace/format.h <<-EOF
 	$licence
 	#ifndef CT_FORMAT_H
@@ -102,11 +102,11 @@ sow() {
 	nccl ncclSend pncclSend ncclCommCount ncclTeamWorld
 	mkdir -p tests/interpose
 	printf '%s\nstatic void sends_are_sent(void **state)\n{\n}\n\ncmocka_unit_test(sends_are_sent)\n' "$licence" >tests/interpose/test_nccl.c
-	printf '## Functions\n`ncclSend` `ncclCommCount` `ncclLater` `ncclTeamWorld`\n## Cases\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n' >docs/NCCL.md
+	printf '## Functions\n`ncclSend` `ncclCommCount` `ncclLater` `ncclTeamWorld`\n## Cases\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n' >docs/reference/NCCL.md
 	mkdir -p tests/mpi
 	echo 'ct_mpi_test(NAME mpi.kinds COMMAND kinds.sh)' >tests/mpi/CMakeLists.txt
-	printf '## Functions\n`MPI_Send` \n* is a query\n## Communicators\n| case | what | test |\n|---|---|---|\n| a copy | known | `mpi.kinds` |\n' >docs/MPI.md
-	printf 'Collectives, each call an op: `barrier`. Their\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n| all | `all.sh` |\n' >docs/GLOO.md
+	printf '## Functions\n`MPI_Send` \n* is a query\n## Communicators\n| case | what | test |\n|---|---|---|\n| a copy | known | `mpi.kinds` |\n' >docs/reference/MPI.md
+	printf 'Collectives, each call an op: `barrier`. Their\n| case | test |\n|---|---|\n| a send | `test_nccl:sends_are_sent` |\n| all | `all.sh` |\n' >docs/reference/GLOO.md
 	mkdir -p tests/e2e
 	printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' >tests/e2e/all.sh
 	for file in interpose/abi/nccl.h analyzer/match.h tools/workload/walk.h; do
@@ -117,7 +117,7 @@ sow() {
 	done
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
-	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/ANALYSIS.md
+	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/dev/ANALYSIS.md
 	printf '1 ring: keep the tail\n1 tools/sim, trace: say %068d\n0 test.sh: begin\n' 0 | cut -c 1-74 >commits
 	every_room
 	every_object
@@ -236,20 +236,20 @@ bites no_paths 'echo "pip install --index""-url x" >README.md'
 
 bites no_paths 'echo "see elsewhere/facts.""md, section 3" >README.md'
 
-bites format_doc 'rm docs/TRACE_FORMAT.md'
+bites format_doc 'rm docs/dev/TRACE_FORMAT.md'
 bites format_doc 'echo "X(THREE, 3)" >>trace/kinds.def'
 bites format_doc 'sed -i "s/X(TWO, 2)/X(TWO, 3)/" trace/losses.def'
-bites format_doc 'sed -i "s/| 4 | 4 | .b. |/| 4 | 2 | \`b\` |/" docs/TRACE_FORMAT.md'
-bites format_doc 'sed -i "/| .b. |/d" docs/TRACE_FORMAT.md'
+bites format_doc 'sed -i "s/| 4 | 4 | .b. |/| 4 | 2 | \`b\` |/" docs/dev/TRACE_FORMAT.md'
+bites format_doc 'sed -i "/| .b. |/d" docs/dev/TRACE_FORMAT.md'
 bites format_doc 'sed -i "s/int a, b/int b, a/" trace/format.h'
-bites format_doc 'sed -i "s/struct ct_head/struct ct_tail/" docs/TRACE_FORMAT.md'
+bites format_doc 'sed -i "s/struct ct_head/struct ct_tail/" docs/dev/TRACE_FORMAT.md'
 
 bites settings_doc 'sed -i "s/DIR/DIRS/" trace/settings.def'
 bites settings_doc 'sed -i "s/STR, \"\"/STR, \"x\"/" trace/settings.def'
-bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/ENVIRONMENT.md'
+bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/reference/ENVIRONMENT.md'
 
 bites evidence_doc 'sed -i "s/\"one\"/\"three\"/" analyzer/find.c'
-bites evidence_doc 'echo "| \`gone\` | ns | X | no |" >>docs/ANALYSIS.md'
+bites evidence_doc 'echo "| \`gone\` | ns | X | no |" >>docs/dev/ANALYSIS.md'
 bites evidence_doc 'rm analyzer/find.c'
 
 nccl_calls=interpose/abi/nccl_calls.def
@@ -273,27 +273,27 @@ bites mpi_table 'sed -i "s/Comm_rank/Comm_rank Send/" interpose/abi/mpi_skip.def
 bites mpi_table 'rm interpose/abi/mpi_skip.def'
 bites mpi_table 'echo >build/mpi.h'
 
-bites mpi_doc 'rm docs/MPI.md'
-bites mpi_doc 'sed -i "s/.MPI_Send. //" docs/MPI.md'
+bites mpi_doc 'rm docs/reference/MPI.md'
+bites mpi_doc 'sed -i "s/.MPI_Send. //" docs/reference/MPI.md'
 bites mpi_doc 'echo "MPI_SKIP(\"a new one\", New)" >>interpose/abi/mpi_skip.def'
 bites mpi_doc 'echo "MPI_CALL_HAND(New, (int to), (to))" >>interpose/abi/mpi_calls.def'
-bites mpi_doc 'sed -i s/mpi.kinds/mpi.kind/ docs/MPI.md'
-bites mpi_doc 'echo "| a case | nothing |  |" >>docs/MPI.md'
+bites mpi_doc 'sed -i s/mpi.kinds/mpi.kind/ docs/reference/MPI.md'
+bites mpi_doc 'echo "| a case | nothing |  |" >>docs/reference/MPI.md'
 
-bites nccl_doc 'rm docs/NCCL.md'
-bites nccl_doc 'sed -i "s/.ncclLater. //" docs/NCCL.md'
+bites nccl_doc 'rm docs/reference/NCCL.md'
+bites nccl_doc 'sed -i "s/.ncclLater. //" docs/reference/NCCL.md'
 bites nccl_doc "sed -i /ncclTeamWorld/d $nccl_calls"
-bites nccl_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/NCCL.md'
+bites nccl_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/reference/NCCL.md'
 bites nccl_doc 'sed -i "s/unit_test(sends_are_sent/unit_test(sends_are_lost/" tests/interpose/test_nccl.c'
 bites nccl_doc 'rm tests/interpose/test_nccl.c'
-bites nccl_doc 'echo "| a receive | is well |" >>docs/NCCL.md'
+bites nccl_doc 'echo "| a receive | is well |" >>docs/reference/NCCL.md'
 
-bites gloo_doc 'rm docs/GLOO.md'
-bites gloo_doc 'sed -i "s/ .barrier.//" docs/GLOO.md'
-bites gloo_doc 'sed -i "s/.barrier./& \`gather\`/" docs/GLOO.md'
-bites gloo_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/GLOO.md'
+bites gloo_doc 'rm docs/reference/GLOO.md'
+bites gloo_doc 'sed -i "s/ .barrier.//" docs/reference/GLOO.md'
+bites gloo_doc 'sed -i "s/.barrier./& \`gather\`/" docs/reference/GLOO.md'
+bites gloo_doc 'sed -i s/sends_are_sent/sends_are_lost/ docs/reference/GLOO.md'
 bites gloo_doc 'rm tests/e2e/all.sh'
-bites gloo_doc 'echo "| a receive | is well |" >>docs/GLOO.md'
+bites gloo_doc 'echo "| a receive | is well |" >>docs/reference/GLOO.md'
 
 bites exports 'sed -i "s/ncclSend(void)/ncclSent(void)/" interpose/guard.c && compile'
 bites exports 'sed -i s/wrapped/renamed/ interpose/guard.c && compile'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/TRACE_FORMAT.md is the norm and the code follows it: the same ids, the same structs.
+# docs/dev/TRACE_FORMAT.md is the norm and the code follows it: the same ids, the same structs.
 #   Under a heading that names `kinds.def` (ops, losses, dtypes, redops, port_counters likewise): rows `| id | NAME | ...`, as many
 #   as the table has.
 #   Under a heading that names `struct ct_x`: rows `| offset | size | field | ...` from offset 0, without a gap, up to
 #   the size of the struct. Every struct whose size format.h asserts has such a heading.
 . "$(dirname "$0")/rule.sh"
-doc=docs/TRACE_FORMAT.md
+doc=docs/dev/TRACE_FORMAT.md
 need $doc
 
 # Backquotes are markup here, not part of a name.

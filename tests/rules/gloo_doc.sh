@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/GLOO.md tells of every collective in the table of Gloo's calls and of no other, and the tests that it names are there:
+# docs/reference/GLOO.md tells of every collective in the table of Gloo's calls and of no other, and the tests that it names are there:
 # `test_FILE:name` is a test in tests/interpose or tests/unit that its main() runs, `NAME.sh` a script of tests/e2e or tests/cli.
 . "$(dirname "$0")/rule.sh"
-doc=docs/GLOO.md table=interpose/gloo/gloo_calls.def
+doc=docs/reference/GLOO.md table=interpose/gloo/gloo_calls.def
 need $doc
 need $table
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/MPI.md tells of every row in the tables of MPI's calls and of no other function, and of every reason for which some pass
+# docs/reference/MPI.md tells of every row in the tables of MPI's calls and of no other function, and of every reason for which some pass
 # by; and the tests that it names are there: `area.name` is registered in tests/, `test_file:name` is a test in
 # tests/interpose/test_file.c.
 . "$(dirname "$0")/rule.sh"
-doc=docs/MPI.md skip=interpose/abi/mpi_skip.def
+doc=docs/reference/MPI.md skip=interpose/abi/mpi_skip.def
 need $doc
 need $skip
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/NCCL.md tells of every function in the table of NCCL's calls and of no other, and the tests that it names are
+# docs/reference/NCCL.md tells of every function in the table of NCCL's calls and of no other, and the tests that it names are
 # there: `test_FILE:name` is a test in tests/interpose/test_FILE.c that its main() runs.
 . "$(dirname "$0")/rule.sh"
-doc=docs/NCCL.md table=interpose/abi/nccl_calls.def
+doc=docs/reference/NCCL.md table=interpose/abi/nccl_calls.def
 need $doc
 need $table
 

@@ -21,8 +21,8 @@ look -onE '(https?|ftp)://[^][ )>"]*' |
 look -nE -e '--index[-]url|PIP_IN[D]EX|sources[.]l[i]st|https?_pr[o]xy' |
 	verdict "settings of a package source"
 
-# A page that is named is a page of this tree (nccl-tests has one of its own).
-look -noE '(nccl-tests )?[A-Za-z0-9_./-]+[.]md([^A-Za-z0-9_]|$)' | awk -F : '$3 !~ /^nccl-tests/ { sub(/[^A-Za-z0-9_]$/, "", $3); print $1, $2, $3 }' |
+# A page that is named is a page of this tree, whose root a script may call $root (nccl-tests has one of its own).
+look -noE '(nccl-tests )?[A-Za-z0-9_./-]+[.]md([^A-Za-z0-9_]|$)' | awk -F : '$3 !~ /^nccl-tests/ { sub(/[^A-Za-z0-9_]$/, "", $3); sub(/^root\//, "", $3); print $1, $2, $3 }' |
 	while read -r file line page; do
 		[ -e "$page" ] || [ -e "docs/$page" ] || [ -e "$(dirname "$file")/$page" ] || printf '%s:%s: %s\n' "$file" "$line" "$page"
 	done | verdict "pages that are not in this tree"

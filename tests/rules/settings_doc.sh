@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# docs/ENVIRONMENT.md has one row for each row of trace/settings.def, made from it; --rows prints what they must be.
+# docs/reference/ENVIRONMENT.md has one row for each row of trace/settings.def, made from it; --rows prints what they must be.
 . "$(dirname "$0")/rule.sh"
-doc=docs/ENVIRONMENT.md
+doc=docs/reference/ENVIRONMENT.md
 
 rows() {
 	sed -nE 's/^X\(([A-Z_]+), ([A-Z]+), "([^"]*)", "(.*)"\)$/\1|\2|\3|\4/p' trace/settings.def | awk -F '|' '{

@@ -208,7 +208,8 @@ int ct_cmd_import(int argc, char **argv)
 			   "\n"
 			   "A line is an object; 'op' and 'enter_ns' are needed, 'seq' (or "
 			   "'peer_seq') too for an\n"
-			   "op on a 'comm'. docs/INTERFACES.md lists all keys; unknown ones are "
+			   "op on a 'comm'. docs/reference/INTERFACES.md lists all keys; unknown "
+			   "ones are "
 			   "ignored.",
 	};
 	int code = ct_options_parse(&options, argc, argv);

@@ -41,7 +41,8 @@ static int fail_at(struct line *line, size_t column, const char *key, const char
 	if (!line->code) {
 		ct_say("cannot import: %s:%lu:%zu: %s%s%s", line->import->file, line->import->line,
 		       column, key ? key : "", key ? ": " : "", why);
-		ct_hint("'commtrace import --help' and docs/INTERFACES.md tell what a line holds");
+		ct_hint("'commtrace import --help' and docs/reference/INTERFACES.md tell what a "
+			"line holds");
 	}
 	line->code = CT_CODE_FAILED;
 	return line->code;

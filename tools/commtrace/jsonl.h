@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jsonl.h — the keys of a dumped op, one object a line. dump writes these, import reads exactly these; what each
- * means is in docs/INTERFACES.md.
+ * means is in docs/reference/INTERFACES.md.
  *
  * KEY(name, type): the type that import accepts; every key may be null or missing except those that import asks
  * for. Order is the order in which dump writes. */
