@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profiler_plugin.c — a profiler plugin that writes one line for each event to the file PROFILER_LOG: its number,
- * type, the number of the event that it stands below, and what it says. Built for each VERSION of the interface. */
+ * type, the number of the event that it stands below, and what it says. It asks for all types, or for those of
+ * PROFILER_MASK. Built for each VERSION of the interface. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -36,10 +37,11 @@ static void open_file(void)
 static ncclResult_t open_log(void **context, int *mask)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const char *asked = getenv("PROFILER_MASK");
 
 	pthread_once(&once, open_file);
 	*context = out;
-	__atomic_store_n(mask, 0xfff, __ATOMIC_RELAXED);
+	__atomic_store_n(mask, asked ? (int)strtol(asked, NULL, 0) : 0xfff, __ATOMIC_RELAXED);
 	return out ? ncclSuccess : ncclSystemError;
 }
 
@@ -64,6 +66,10 @@ static ncclResult_t start(void *context, void **handle, event_t *e)
 			((const struct event *)e->coll.group)->number
 #endif
 		);
+#if VERSION >= 5
+	if (mine->type == SIM_EVENT_COLL_API && e->coll_api.captured)
+		fprintf(out, " captured");
+#endif
 	if (mine->type == SIM_EVENT_P2P)
 		fprintf(out, " %s %zu to %d", e->p2p.func, e->p2p.count, e->p2p.peer);
 #if VERSION > 3

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "tests/sim/ranks.h"
+#include "tools/sim/driver.h"
 #include "tools/sim/nccl/hash.h"
+#include "tools/sim/nccl/job.h"
 
 static char log_path[64];
 static _Atomic uint64_t hash;
@@ -53,7 +55,7 @@ static int lines(const char *a, const char *b)
 	return n;
 }
 
-static void run_with(const char *plugin, int tells_comms)
+static void run_body(const char *plugin, int tells_comms, void (*body)(struct rank *r))
 {
 	char init[32];
 	int status, fd;
@@ -67,13 +69,18 @@ static void run_with(const char *plugin, int tells_comms)
 	if (!pid) {
 		setenv("NCCL_PROFILER_PLUGIN", plugin, 1);
 		setenv("PROFILER_LOG", log_path, 1);
-		status = in_threads(2, works);
+		status = in_threads(2, body);
 		/* Both ranks are told, by the name that the communicator has in NCCL's log. */
 		snprintf(init, sizeof(init), "init %016llx", (unsigned long long)hash);
 		_exit(status || lines(init, "ranks 2") != (tells_comms ? 2 : 0));
 	}
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
+}
+
+static void run_with(const char *plugin, int tells_comms)
+{
+	run_body(plugin, tells_comms, works);
 }
 
 /* Every event ends once, kernels after they began, and the plugin last. */
@@ -169,6 +176,65 @@ static void version_3_is_not_told_when_kernels_run(void **state)
 	check_ends();
 }
 
+/* ---- graphs ------------------------------------------------------------------------------------------------------- */
+
+enum { LAUNCHES = 3, CAPTURED = 2, RANKS = 2 };
+
+/* In each rank the same, and how many host nodes there must be afterwards. */
+static void replays(struct rank *r, uint64_t host_nodes)
+{
+	float *p = device_memory(r, 256);
+	CUgraphExec exec = NULL;
+	CUgraph graph = NULL;
+
+	hash = sim_hash_bytes(r->id.internal, 128);
+	join(r);
+	CHECK(r, !cuStreamBeginCapture_v2(r->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+	for (int i = 0; i < CAPTURED; i++)
+		CHECK(r, !ncclAllReduce(p, p, 4, ncclFloat32, ncclSum, r->comm, r->stream));
+	CHECK(r, !cuStreamEndCapture(r->stream, &graph));
+	CHECK(r, !cuGraphInstantiateWithFlags(&exec, graph, 0));
+	for (int i = 0; i < LAUNCHES; i++)
+		CHECK(r, !cuGraphLaunch(exec, r->stream));
+	finish(r);
+	/* the other rank's have been captured by now */
+	CHECK(r, simNcclHostNodes() == host_nodes);
+	CHECK(r, !simFirstMisuse());
+	CHECK(r, !cuGraphExecDestroy(exec));
+	CHECK(r, !cuGraphDestroy(graph));
+}
+
+static void with_host_nodes(struct rank *r)
+{
+	replays(r, CAPTURED * RANKS);
+}
+
+static void without_host_nodes(struct rank *r)
+{
+	replays(r, 0);
+}
+
+static void asked_for_channels_it_puts_host_nodes_into_graphs(void **state)
+{
+	(void)state;
+	run_body(PLUGIN_V5, 1, with_host_nodes);
+	assert_int_equal(lines("start 0x2 ", "AllReduce"), LAUNCHES * CAPTURED * RANKS);
+	assert_int_equal(lines("start 0x40 ", " at "), LAUNCHES * CAPTURED * RANKS);
+	assert_int_equal(lines("start 0x200", "captured"), CAPTURED * RANKS);
+	check_ends();
+}
+
+static void without_channels_graphs_are_told_once(void **state)
+{
+	(void)state;
+	setenv("PROFILER_MASK", "0xfbf", 1);
+	run_body(PLUGIN_V5, 1, without_host_nodes);
+	unsetenv("PROFILER_MASK");
+	assert_int_equal(lines("start 0x2 ", "AllReduce"), CAPTURED * RANKS);
+	assert_int_equal(lines("start 0x40 ", ""), 0);
+	check_ends();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +242,8 @@ int main(void)
 		cmocka_unit_test(version_6_is_told_what_version_5_is),
 		cmocka_unit_test(version_4_is_told_of_groups_and_kernels),
 		cmocka_unit_test(version_3_is_not_told_when_kernels_run),
+		cmocka_unit_test(asked_for_channels_it_puts_host_nodes_into_graphs),
+		cmocka_unit_test(without_channels_graphs_are_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,14 +93,31 @@ void sim_events_open(struct ncclComm *comm)
 			comm->n_ranks, comm->rank);
 }
 
+static bool is_captured(const struct ncclComm *comm, CUstream stream)
+{
+	const struct sim_driver *d = sim_driver();
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+	CUcontext popped;
+
+	if (d->cuCtxPushCurrent_v2(comm->context))
+		return false;
+	d->cuStreamGetCaptureInfo_v2(stream, &status, NULL, NULL, NULL, NULL);
+	d->cuCtxPopCurrent_v2(&popped);
+	return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 void sim_events_call(struct ncclComm *comm, struct sim_task *task, const char *name, bool message,
 		     CUstream stream)
 {
 	struct sim_event_v5 e = { .type = SIM_EVENT_GROUP_API }; /* calls do not tell the rank */
+	bool captured;
 
 	if (!comm->profiler || !sim_plugin_wants(SIM_EVENT_GROUP_API | CALLS))
 		return;
+	captured = is_captured(comm, stream);
+	task->channels = sim_plugin_wants(SIM_EVENT_KERNEL_CH);
 	if (!group_event) {
+		e.group_api.captured = captured;
 		e.group_api.depth = 1;
 		group_event = start(comm, &e);
 		sim_plugin_group_state(group_event, SIM_STATE_GROUP_START_STOP);
@@ -115,12 +132,14 @@ void sim_events_call(struct ncclComm *comm, struct sim_task *task, const char *n
 		e.p2p_api.count = task->count;
 		e.p2p_api.type = type_name(task->type);
 		e.p2p_api.stream = stream;
+		e.p2p_api.captured = captured;
 	} else {
 		e.coll_api.func = name;
 		e.coll_api.count = task->count;
 		e.coll_api.type = type_name(task->type);
 		e.coll_api.root = task->root;
 		e.coll_api.stream = stream;
+		e.coll_api.captured = captured;
 	}
 	task->api_event = start(comm, &e);
 }
@@ -218,7 +237,8 @@ struct sim_told *sim_events_launch(struct sim_launch *launch)
 	if (sim_plugin_wants(SIM_EVENT_GROUP | TASKS))
 		told->group = start(comm, &e);
 	for (size_t i = 0; i < told->n && sim_plugin_wants(TASKS); i++) {
-		told->n_channels[i] = n_channels(&launch->tasks.list[i]);
+		if (launch->tasks.list[i].channels)
+			told->n_channels[i] = n_channels(&launch->tasks.list[i]);
 		told->tasks[i] = start_task(comm, &launch->tasks.list[i], told->group);
 	}
 	e.type = SIM_EVENT_KERNEL_LAUNCH;
@@ -229,6 +249,34 @@ struct sim_told *sim_events_launch(struct sim_launch *launch)
 	atomic_fetch_add(&comm->untold, 1);
 	launch->told = told;
 	return told;
+}
+
+static void kernel_is_told(struct sim_told *told);
+
+bool sim_events_at_each_launch(const struct sim_launch *launch)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < launch->tasks.n; i++)
+		asked |= launch->tasks.list[i].channels;
+	return launch->captured && asked;
+}
+
+void sim_events_replay(void *arg)
+{
+	struct sim_launch *launch = arg;
+
+	sim_events_launched(sim_events_launch(launch));
+}
+
+void sim_events_capture(struct sim_launch *launch)
+{
+	struct sim_told *told = sim_events_launch(launch);
+
+	launch->told = NULL;
+	sim_events_launched(told);
+	if (told)
+		kernel_is_told(told);
 }
 
 static void drop(struct sim_told *told)
@@ -275,7 +323,7 @@ static void tell_channel(struct sim_told *told, size_t task, int channel, uint64
 	if (!ends) {
 		e.kernel_ch.channel = (uint8_t)channel;
 		e.kernel_ch.timer = gpu_timer(comm->device, ns + late);
-		if (sim_plugin_wants(SIM_EVENT_KERNEL_CH) && told->tasks[task])
+		if (told->tasks[task])
 			*handle = start(comm, &e);
 		return;
 	}

@@ -26,6 +26,12 @@ void sim_events_group_end(void);
 struct sim_told *sim_events_launch(struct sim_launch *launch);
 void sim_events_launched(struct sim_told *told);
 
+/* Of one that is captured: what it says of its tasks, now and never again; or, if a plugin asked for its channels when one of them
+ * was called, at each launch of the graph, by a host node before the kernel. */
+void sim_events_capture(struct sim_launch *launch);
+bool sim_events_at_each_launch(const struct sim_launch *launch);
+void sim_events_replay(void *launch);
+
 /* By the kernel; the end may lie in the future. `gone`: after both, or if it never ran. */
 void sim_events_kernel_start(struct sim_launch *launch, uint64_t ns);
 void sim_events_kernel_end(struct sim_launch *launch, uint64_t ns);

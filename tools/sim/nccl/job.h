@@ -66,4 +66,7 @@ struct sim_nccl_span {
 };
 SIM_EXPORT void simNcclOnKernel(void (*tell)(const struct sim_nccl_span *span));
 
+/* How many host nodes were put into graphs of this process, because a profiler plugin asked for the channels of kernels. */
+SIM_EXPORT uint64_t simNcclHostNodes(void);
+
 #endif

@@ -182,13 +182,42 @@ static void done(void *arg)
 	free(launch);
 }
 
+/* How long a GPU waits for a host node that does nothing: a thread of the driver's has to wake up, and the GPU to learn that it
+ * is done. */
+#define HOST_NODE_NS 20000
+
+static _Atomic uint64_t host_nodes;
+
+uint64_t simNcclHostNodes(void)
+{
+	return atomic_load(&host_nodes);
+}
+
+/* What is told of a captured launch. As the real library since 2.26: a plugin that wants to know when the kernel runs is told by
+ * its own thread, which a host node wakes each time. */
+static CUresult tell_captured(struct sim_launch *launch)
+{
+	const struct sim_driver *d = sim_driver();
+	CUresult failed;
+
+	if (launch->tasks.list[0].func >= SIM_PUT)
+		return CUDA_SUCCESS;
+	if (!sim_events_at_each_launch(launch)) {
+		sim_events_capture(launch);
+		return CUDA_SUCCESS;
+	}
+	atomic_fetch_add(&host_nodes, 1);
+	failed = d->cuLaunchHostFunc(launch->stream, sim_events_replay, launch);
+	return failed ? failed : d->simCompute(launch->stream, HOST_NODE_NS);
+}
+
 /* Takes the tasks over. Into a capture: a node, which is not waited for when the communicator ends. */
 static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CUstream stream,
 			      bool captured)
 {
 	struct sim_launch *launch;
-	struct sim_told *told;
-	CUresult failed;
+	struct sim_told *told = NULL;
+	CUresult failed = CUDA_SUCCESS;
 
 	if (!tasks->n)
 		return CUDA_SUCCESS;
@@ -201,11 +230,15 @@ static CUresult launch_kernel(struct ncclComm *comm, struct sim_tasks *tasks, CU
 				       .tasks = *tasks,
 				       .captured = captured };
 	launch->first = launch->number;
-	told = captured || launch->tasks.list[0].func >= SIM_PUT ? NULL : sim_events_launch(launch);
+	if (captured)
+		failed = tell_captured(launch);
+	else if (launch->tasks.list[0].func < SIM_PUT)
+		told = sim_events_launch(launch);
 	sim_comm_keep(comm);
 	if (!captured)
 		atomic_fetch_add(&comm->kernels, 1);
-	failed = sim_driver()->simLaunch(stream, &(struct sim_kernel){ run, done, launch });
+	if (!failed)
+		failed = sim_driver()->simLaunch(stream, &(struct sim_kernel){ run, done, launch });
 	memset(tasks, 0, sizeof(*tasks));
 	sim_events_launched(told);
 	if (failed)

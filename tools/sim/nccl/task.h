@@ -37,6 +37,7 @@ struct sim_task {
 	uint64_t work_ns; /* what it takes, jitter included, once all are there */
 	uint64_t seq;	  /* of its kind on the communicator */
 	void *api_event;
+	bool channels;	      /* the plugin asked for them when it was called */
 	uint64_t transfer_ns; /* messages: the part of the bytes */
 	int window;	      /* puts: the peer's */
 	size_t offset;	      /* in it */
