@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interpose/gpu/ask.h"
+#include "interpose/gpu/channels.h"
 #include "interpose/gpu/graph.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/nccl/failed.h"
@@ -85,6 +86,7 @@ struct launch_frame {
 	uint32_t launch;
 	uint32_t comm; /* its id: the communicator itself may end meanwhile */
 	enum launch_kind kind;
+	uint8_t holds; /* the channels of kernels: what it puts on the stream is captured, or may be */
 };
 
 static EACH_ROW int is_p2p(uint8_t op)
@@ -149,6 +151,8 @@ static void leave(struct ct_frame *frame)
 
 	if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW)
 		settle_launch(f, CT_RESULT_EXCEPTION);
+	if (f->holds)
+		ct_gpu_channels_release();
 	ct_op_end(&f->op, ct_now_ns(), CT_RESULT_EXCEPTION);
 }
 
@@ -170,6 +174,7 @@ int ct_nccl_inside_op(struct ct_nccl_inside *in)
 	in->comm = f->comm;
 	in->span = f->span;
 	in->launch = f->launch;
+	in->captured = f->kind == LAUNCH_NEVER;
 	in->has_seq = slot != NULL;
 	in->seq = slot ? atomic_load_explicit(&slot->w[CT_OP_W_SEQ], memory_order_relaxed) : 0;
 	in->op = slot ? (uint8_t)(atomic_load_explicit(&slot->w[CT_OP_W_WHAT],
@@ -216,6 +221,9 @@ static EACH_ROW void begin(struct launch_frame *f, const struct call *c)
 		op.launch = pair ? pair->launch.id : ct_recorder_slot_launch();
 	}
 	f->kind = kind;
+	f->holds = asked != CT_GPU_FREE;
+	if (__builtin_expect(f->holds, 0))
+		ct_gpu_channels_hold();
 	f->launch = op.launch;
 	f->comm = comm->id;
 	f->handle = c->comm;
@@ -261,6 +269,8 @@ static EACH_ROW ncclResult_t end(struct launch_frame *f, const struct call *c, n
 	} else if (f->kind == LAUNCH_NONE || f->kind == LAUNCH_NOW) {
 		settle_launch(f, result);
 	}
+	if (__builtin_expect(f->holds, 0))
+		ct_gpu_channels_release();
 	if (ct_nccl_is_error(result))
 		ct_nccl_failed(c->name, f->comm, result, c->library);
 	ct_op_end(&f->op, now_ns ? now_ns : ct_now_ns(), result);

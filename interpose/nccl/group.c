@@ -248,6 +248,7 @@ int ct_nccl_inside_end(uint64_t hash, int rank, uint32_t launch, struct ct_nccl_
 		in->launch = pair->launch.id;
 		in->op = 0;
 		in->has_seq = 0;
+		in->captured = pair->launch.asked == CT_GPU_CAPTURED;
 		found++;
 	}
 	return found == 1;

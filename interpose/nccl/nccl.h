@@ -90,6 +90,7 @@ struct ct_nccl_inside {
 	uint32_t launch;
 	uint8_t op;
 	uint8_t has_seq;
+	uint8_t captured;
 };
 
 /* 0: it is inside of none. 1: of that op's. */

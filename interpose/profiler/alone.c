@@ -149,8 +149,11 @@ void *ct_profiler_alone_call(struct ct_profiler_comm *c, const struct ct_profile
 		op.flags = e->captured ? CT_OP_CAPTURED : 0;
 		s.has_seq = 1;
 		s.seq = op.seq;
-		s.slot = publish(&op, own, 0);
+		s.slot = publish(&op, own, e->captured ? s.enter_ns : 0);
 	}
+	/* nothing that is told later is of it: not its end, nor what each launch of its graph does */
+	if (e->captured)
+		return NULL;
 	handle = ct_profiler_handle_take(&s);
 	if (!handle && s.slot)
 		end(s.slot);
@@ -206,7 +209,7 @@ int ct_profiler_alone_task(struct ct_profiler_comm *c, const struct ct_profiler_
 	if (s->kind != CT_PROFILER_CALL)
 		return begin_task(c, e, s);
 	if (!s->launch || !own)
-		return 0; /* captured: this is a replay */
+		return 0;
 	if (!is_p2p(s->op))
 		return 1;
 	op = op_of(own, e, s->launch);

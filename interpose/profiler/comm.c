@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "interpose/gpu/channels.h"
 #include "interpose/gpu/cuda.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/nccl/nccl.h"
@@ -18,7 +19,7 @@
 
 static struct ct_profiler_comm *pool;
 static int may_time_alone;
-static _Atomic uint32_t times_wanted;
+static _Atomic uint32_t times_wanted; /* by version: from this one on; 0: of none */
 
 static struct name {
 	_Atomic uint32_t id; /* string id, 0: free or being filled. release: text is there */
@@ -36,6 +37,7 @@ int ct_profiler_init(int alone)
 	pool = map;
 	may_time_alone = alone;
 	memset(names, 0, sizeof(names));
+	ct_gpu_channels_init();
 	atomic_store_explicit(&times_wanted, 0, memory_order_relaxed);
 	return CT_OK;
 }
@@ -54,20 +56,20 @@ struct ct_profiler_comm *ct_profiler_nth(uint32_t number)
 
 int ct_profiler_has_times(const struct ct_profiler_comm *c)
 {
-	return c->version >= TIMES_SINCE &&
-	       atomic_load_explicit(&times_wanted, memory_order_relaxed);
+	return c->has_times && ct_gpu_channels_are_told();
 }
 
-/* NCCL reads its word at every op, without a lock. Kernels only if they are to be timed: it costs NCCL time. */
-static void set_mask(const struct ct_profiler_comm *c)
+/* Kernels only if they are to be timed: it costs NCCL time. */
+static void ask(struct ct_profiler_comm *c)
 {
+	uint32_t since = atomic_load_explicit(&times_wanted, memory_order_relaxed);
 	int mask = NCCL_PROFILE_COLL | NCCL_PROFILE_P2P;
 
 	if (c->version >= CALLS_SINCE)
 		mask |= NCCL_PROFILE_COLL_API | NCCL_PROFILE_P2P_API;
-	if (ct_profiler_has_times(c))
+	if (since && c->version >= since)
 		mask |= NCCL_PROFILE_KERNEL_CH;
-	__atomic_store_n(c->mask, mask, __ATOMIC_RELAXED);
+	c->has_times = (uint8_t)ct_gpu_channels_ask(c->mask, mask);
 }
 
 int ct_profiler_is_active(void)
@@ -120,9 +122,12 @@ static struct ct_profiler_comm *take(void)
 static uint16_t current_device(void)
 {
 	const struct ct_cuda *cuda = ct_cuda_find();
+	CUcontext context = NULL;
 	CUdevice device = -1;
 
-	return cuda && cuda->ctx_get_device(&device) == CUDA_SUCCESS ? (uint16_t)(device + 1) : 0;
+	if (!cuda || cuda->ctx_get_current(&context) != CUDA_SUCCESS || !context)
+		return 0;
+	return cuda->ctx_get_device(&device) == CUDA_SUCCESS ? (uint16_t)(device + 1) : 0;
 }
 
 static void fill(struct ct_profiler_comm *c, const struct ct_profiler_open *what, int alone)
@@ -139,6 +144,7 @@ static void fill(struct ct_profiler_comm *c, const struct ct_profiler_open *what
 	c->launch = c->told = 0;
 	memset(&c->order, 0, sizeof(c->order));
 	atomic_store_explicit(&c->own, NULL, memory_order_relaxed);
+	ask(c);
 	atomic_store_explicit(&c->taken, 2, memory_order_release);
 }
 
@@ -159,10 +165,11 @@ static struct ct_profiler_comm *open_comm(const struct ct_profiler_open *what)
 	}
 	if (what->version >= TIMES_SINCE)
 		ct_gpu_plugin_loaded();
-	if (ct_gpu_timing() == CT_GPU_PLUGIN || (alone && may_time_alone))
-		atomic_store_explicit(&times_wanted, 1, memory_order_relaxed);
+	if (ct_gpu_timing() == CT_GPU_PLUGIN)
+		atomic_store_explicit(&times_wanted, TIMES_SINCE, memory_order_relaxed);
+	else if (alone && may_time_alone)
+		atomic_store_explicit(&times_wanted, CALLS_SINCE, memory_order_relaxed);
 	fill(c, what, alone);
-	set_mask(c);
 	ct_recorder_rare(CT_KIND_DETAIL, &rec);
 	return c;
 }
@@ -190,6 +197,7 @@ void ct_profiler_close(struct ct_profiler_comm *c)
 	if (way == CT_PROFILER_OUT)
 		return;
 	ct_gpu_told_close(&c->order);
+	ct_gpu_channels_close(c->mask);
 	if (atomic_load_explicit(&c->own, memory_order_relaxed))
 		ct_comms_end(c);
 	atomic_store_explicit(&c->taken, 0, memory_order_release);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "interpose/gpu/channels.h"
 #include "interpose/nccl/comm.h"
 #include "interpose/nccl/nccl.h"
 #include "interpose/profiler/handle.h"
@@ -35,8 +36,13 @@ static void *start_call(struct ct_profiler_comm *c, const struct ct_profiler_eve
 	struct ct_profiler_says s = { .kind = CT_PROFILER_CALL, .comm = ct_profiler_number(c) };
 	struct ct_nccl_inside in;
 
+	if (e->captured)
+		ct_gpu_channels_captured();
 	if (way == CT_PROFILER_BY_ITSELF)
 		return ct_profiler_alone_call(c, e);
+	/* what NCCL tells of it, at each launch of the graph perhaps, is of no op */
+	if (e->captured)
+		return NULL;
 	/* another library's call that uses NCCL is recorded as that */
 	if (!ct_nccl_inside_op(&in))
 		return NULL;
@@ -82,6 +88,8 @@ static int link_to_thread(const struct ct_profiler_comm *c, const struct ct_prof
 		count_unlinked();
 		return 0;
 	}
+	if (in.captured)
+		return 0;
 	says_inside(s, &in);
 	return 1;
 }

@@ -21,6 +21,7 @@ struct ct_profiler_comm {
 	int32_t n_ranks; /* 0 not told */
 	int32_t rank;
 	uint16_t device;	       /* + 1, 0 not known */
+	uint8_t has_times;	       /* it asked for the channels of kernels */
 	int *mask;		       /* NCCL's word that says what it tells */
 	_Atomic(struct ct_comm *) own; /* of its ops that pass no wrapper */
 	/* the launch that these ops go into: by the thread that calls */
@@ -72,7 +73,7 @@ void ct_profiler_leave(enum ct_profiler_way way);
 uint32_t ct_profiler_number(const struct ct_profiler_comm *comm);
 struct ct_profiler_comm *ct_profiler_nth(uint32_t number);
 
-/* Does NCCL tell when kernels run? */
+/* Does NCCL tell when its kernels run? */
 int ct_profiler_has_times(const struct ct_profiler_comm *comm);
 
 /* By the names that NCCL gives: trace/ops.def (0 unknown) and the string id of the call; trace/dtypes.def. */

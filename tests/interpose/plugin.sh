@@ -60,7 +60,9 @@ together() {
 
 alone() {
 	local name=$1 version=$2 said
-	job "$name" -static NCCL_PROFILER_PLUGIN="$library" SIM_PROFILER_VERSION="$version"
+	# version 4 does not say which calls are captured, so that it has to be asked for times
+	job "$name" -static NCCL_PROFILER_PLUGIN="$library" SIM_PROFILER_VERSION="$version" \
+		COMMTRACE_TIMING="$([ "$version" = 4 ] && echo plugin || echo auto)"
 	said=$("$ops" "$work/$name/run" "$work/$name/journal" $ranks 2>&1) || fail "$name: $said"
 	[ "$version" = 3 ] || [ "$(word "$said" ' launches')" = "$(word "$said" ' timed')" ] || fail "$name: $said"
 	[ "$version" = 3 ] || no_losses "$name"

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interpose/gpu/channels.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "interpose/abi/nccl_profiler.h"
+
+#define COPIES 8u /* of NCCL in one process: one is usual, two are seen */
+#define TRIES 1000u
+
+static _Atomic uint32_t locked, dropped;
+static _Atomic uint32_t
+	held; /* calls that are captured now. Written with the lock, like what follows */
+static struct word {
+	int *_Atomic mask; /* NULL: free */
+	int types;
+	uint32_t comms;
+} words[COPIES];
+
+void ct_gpu_channels_init(void)
+{
+	held = 0;
+	memset(words, 0, sizeof(words));
+	atomic_store_explicit(&dropped, 0, memory_order_relaxed);
+	atomic_store_explicit(&locked, 0, memory_order_release);
+}
+
+static int lock(void)
+{
+	for (uint32_t tries = 0; tries < TRIES; tries++) {
+		if (!atomic_exchange_explicit(&locked, 1, memory_order_acquire))
+			return 1;
+		sched_yield();
+	}
+	return 0;
+}
+
+static void unlock(void)
+{
+	atomic_store_explicit(&locked, 0, memory_order_release);
+}
+
+static void write_words(int channels)
+{
+	for (uint32_t i = 0; i < COPIES; i++) {
+		int *mask = words[i].mask;
+
+		if (mask)
+			__atomic_store_n(mask,
+					 words[i].types & (channels | ~NCCL_PROFILE_KERNEL_CH),
+					 __ATOMIC_SEQ_CST);
+	}
+}
+
+/* With the lock. Who drops the bit has not: what is written here is looked at again after it. */
+static void ask_again(void)
+{
+	if (!held)
+		write_words(NCCL_PROFILE_KERNEL_CH);
+	if (held || dropped)
+		write_words(0);
+}
+
+static struct word *word_of(const int *mask)
+{
+	for (uint32_t i = 0; i < COPIES; i++)
+		if (words[i].mask == mask)
+			return &words[i];
+	return NULL;
+}
+
+int ct_gpu_channels_ask(int *mask, int types)
+{
+	struct word *word = NULL;
+
+	if (lock()) {
+		word = word_of(mask);
+		if (!word)
+			word = word_of(NULL);
+		if (word) {
+			word->mask = mask;
+			word->types = types;
+			word->comms++;
+			ask_again();
+		}
+		unlock();
+	}
+	/* nobody would clear it in time */
+	if (!word)
+		__atomic_store_n(mask, types & ~NCCL_PROFILE_KERNEL_CH, __ATOMIC_RELAXED);
+	return word && types & NCCL_PROFILE_KERNEL_CH;
+}
+
+void ct_gpu_channels_close(const int *mask)
+{
+	struct word *word;
+
+	if (!lock())
+		return;
+	word = word_of(mask);
+	if (word && --word->comms == 0)
+		word->mask = NULL;
+	unlock();
+}
+
+int ct_gpu_channels_are_told(void)
+{
+	return !atomic_load_explicit(&dropped, memory_order_relaxed);
+}
+
+static void drop(void)
+{
+	dropped = 1;
+	write_words(0);
+}
+
+void ct_gpu_channels_captured(void)
+{
+	if (!held)
+		drop();
+}
+
+void ct_gpu_channels_hold(void)
+{
+	if (!lock()) {
+		drop();
+		return;
+	}
+	if (held++ == 0)
+		write_words(0);
+	unlock();
+}
+
+void ct_gpu_channels_release(void)
+{
+	if (!lock()) {
+		drop();
+		return;
+	}
+	if (held && --held == 0)
+		ask_again();
+	unlock();
+}
