@@ -274,6 +274,20 @@ static int say_silent(struct ct_report *report, const char **text)
 	return *text ? CT_OK : CT_NOMEM;
 }
 
+/* Who ends a whole job signals one rank after the other: the first of them is not the one to look at. */
+static int say_together(struct ct_report *report, const char **text)
+{
+	const struct ct_end *end = &report->processes[report->ended[0]].how;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n_ended; i++)
+		n += report->processes[report->ended[i]].how.kill_by == end->kill_by;
+	*text = ct_arena_printf(report->memory,
+				"%zu ranks were ended by pid %u (signal %d); why is not on record",
+				n, end->kill_by, end->kill_signal);
+	return *text ? CT_OK : CT_NOMEM;
+}
+
 int ct_say_ends(struct ct_report *report, const char **text)
 {
 	const struct ct_report_process *first = NULL;
@@ -290,6 +304,8 @@ int ct_say_ends(struct ct_report *report, const char **text)
 	}
 	if (!first)
 		return say_silent(report, text);
+	if (report->ended_together)
+		return say_together(report, text);
 	how = how_text(first, memory);
 	when = when_text(first, memory);
 	if (n > 1)

@@ -16,6 +16,8 @@
 #define GRACE_NS 60000000000ull
 /* Launchers see a child's end at once, or look every 5 s (torchrun). */
 #define LAUNCHER_NS 7000000000ull
+/* Whoever kills all ranks of a job one by one takes less time from one to the next: tests/hang does with pauses of up to 40 ms. */
+#define SPREAD_NS 250000000ull
 /* With clocks that may be further apart nothing on one host comes after something on another one. */
 #define MOST_ERR_NS 2000000000ull
 /* Where somebody waited for a processor, each of the calls, threads and processes that it takes to go on may have to: so many times
@@ -279,14 +281,17 @@ static int was_stopped(const struct ct_exit *e, const struct ct_exit *other)
 }
 
 /* Killed with SIGKILL though its launcher was seen to ask it in another way, or nobody saw by what, and not heard of since it was asked:
- * whoever shot one may have shot it as well, before the launcher had noticed. */
-static int may_be_shot_too(const struct ct_exit *e)
+ * whoever shot `shot` may have shot it as well, before the launcher had noticed; but not if it lived clearly longer. */
+static int may_be_shot_too(const struct ct_exits *exits, const struct ct_exit *e,
+			   const struct ct_exit *shot)
 {
 	const struct ct_end *end = &e->facts.end;
 	int by_another = end->how == CT_END_SIGNAL && end->signal == SIGKILL &&
 			 end->kill_signal != SIGKILL;
+	uint64_t spread_ns = exits->busy_ns > SPREAD_NS ? exits->busy_ns : SPREAD_NS;
 
-	return (by_another || end->how == CT_END_UNKNOWN) && e->facts.last_sign_ns < end->kill_ns;
+	return (by_another || end->how == CT_END_UNKNOWN) && e->facts.last_sign_ns < end->kill_ns &&
+	       e->facts.last_sign_ns < more(shot->facts.end.before_ns, spread_ns);
 }
 
 /* The launcher killed all others when it had seen this one dead. */
@@ -303,7 +308,7 @@ static int launcher_followed(const struct ct_exits *exits, const struct ct_exit 
 		if (other->manner != CT_MANNER_SENT || other->facts.end.kill_by != parent ||
 		    begins_before(other, e))
 			return 0;
-		if (was_stopped(e, other) || may_be_shot_too(other))
+		if (was_stopped(e, other) || may_be_shot_too(exits, other, e))
 			return 0;
 		others++;
 	}
@@ -335,6 +340,32 @@ static void find_dead(struct ct_exits *exits)
 
 /* ---- the job ---- */
 
+/* Was the job asked to end, or killed, by somebody who is not of it? A launcher that kills its ranks (SIGKILL) may do so because one of
+ * them is gone; the same if it ends the others when one was killed. */
+static int is_from_outside(const struct ct_exits *exits)
+{
+	uint64_t shot_ns = UINT64_MAX;
+	uint32_t n_shot = 0;
+	int asked = 0;
+
+	for (uint32_t i = 0; i < exits->n; i++) {
+		const struct ct_exit *e = &exits->all[i];
+
+		if (e->manner == CT_MANNER_SHOT) {
+			n_shot++;
+			shot_ns = e->own.hi_ns < shot_ns ? e->own.hi_ns : shot_ns;
+		}
+	}
+	for (uint32_t i = 0; i < exits->n; i++) {
+		const struct ct_exit *e = &exits->all[i];
+
+		asked |= e->manner == CT_MANNER_ASKED ||
+			 (e->manner == CT_MANNER_SENT && e->facts.end.kill_signal != SIGKILL &&
+			  e->facts.end.kill_ns < shot_ns);
+	}
+	return asked || n_shot == exits->unclean;
+}
+
 static void find_state(struct ct_exits *exits)
 {
 	uint32_t n[CT_MANNERS] = { 0 };
@@ -354,7 +385,9 @@ static void find_state(struct ct_exits *exits)
 	else if (exits->unclean == n[CT_MANNER_UNRECORDED])
 		exits->state = CT_JOB_UNRECORDED;
 	else
-		exits->state = n[CT_MANNER_BY_ITSELF] || any ? CT_JOB_KILLED : CT_JOB_INTERRUPTED;
+		exits->state = n[CT_MANNER_BY_ITSELF] || any || !is_from_outside(exits)
+				       ? CT_JOB_KILLED
+				       : CT_JOB_INTERRUPTED;
 }
 
 /* ---- the order of those that did not end well ---- */

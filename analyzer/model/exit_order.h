@@ -11,10 +11,10 @@
 #include "analyzer/model/process_exit.h"
 
 #define CT_JOB_STATE_MAP(XX)                                                                       \
-	XX(RUNNING, "running")	       /* somebody still records */                                \
-	XX(ENDED, "ended")	       /* everybody ended in order */                              \
-	XX(KILLED, "killed")	       /* not in order: it was stuck, or somebody failed */        \
-	XX(INTERRUPTED, "interrupted") /* ended from outside, while it went on or may have */      \
+	XX(RUNNING, "running") /* somebody still records */                                        \
+	XX(ENDED, "ended")     /* everybody ended in order */                                      \
+	XX(KILLED, "killed")   /* not in order: it was stuck, somebody failed, or nobody knows */  \
+	XX(INTERRUPTED, "interrupted") /* seen to be ended from outside, while it went on */       \
 	XX(UNRECORDED, "unknown")      /* imported: the file does not tell how it ended */
 
 enum ct_job_state {

@@ -125,9 +125,8 @@ static void say_nothing(const struct ct_hang_run *run, FILE *out)
 	case CT_JOB_KILLED:
 		break;
 	}
-	fputs("not enough evidence: the job did not end in order, and nobody is seen to have kept "
-	      "it "
-	      "from going on",
+	fputs("not enough evidence: the job did not end in order, no rank is seen to have kept it "
+	      "from going on, and what ended it is not on record",
 	      out);
 }
 

@@ -57,6 +57,8 @@ PLAYS = {
     "leaves_early": ([[("HOST_MISSING", [1])]], [0, 2]),
     "threads": ([[("HOST_MISSING", [1])]], [0, 2]),
     "asked": (NOBODY, []),
+    # Nobody is to be told that the job was ended from outside: which rank was killed, or that too little is known.
+    "killed": ([[("DEAD_RANK", [1])], []], None, ['"state": "killed"']),
     "slow": (NOBODY, []),
     # Rank 2 waits for 1 and 3 in one MPI_Waitall, and what 3 sent has come: only 1 is missing.
     "stencil_hangs": ([[("HOST_MISSING", [1])]], [0, 2, 3]),
@@ -77,9 +79,9 @@ ENDS = ("segfault", "aborted", "exited", "another_count")
 # Debian's Open MPI has no windows without a network.
 MPICH_ONLY = ("missing_in_fence", "lock_that_is_kept")
 # Of these jobs only rank 1 is ended, and the launcher does the rest.
-TO_RANK_1 = {"asked": signal.SIGTERM, "missing_then_killed": signal.SIGKILL}
+TO_RANK_1 = {"asked": signal.SIGTERM, "missing_then_killed": signal.SIGKILL, "killed": signal.SIGKILL}
 # Open MPI takes up to a second to end the others of a rank that is gone, and that would be a stall of 1 s.
-HEALTHY = ("asked",)
+HEALTHY = ("asked", "killed")
 
 # As in ../mpi/mpi.sh: as root, with more ranks than cores, without a network.
 LAUNCHED = {

@@ -270,6 +270,12 @@ static void slow(void)
 	}
 }
 
+/* Somebody kills one rank of a job that gets on. */
+static void killed(void)
+{
+	slow();
+}
+
 #define PLAYS                                                                                      \
 	PLAY(missing)                                                                              \
 	PLAY(missing_then_killed)                                                                  \
@@ -289,6 +295,7 @@ static void slow(void)
 	PLAY(segfault)                                                                             \
 	PLAY(aborted)                                                                              \
 	PLAY(exited)                                                                               \
+	PLAY(killed)                                                                               \
 	PLAY(asked)                                                                                \
 	PLAY(slow)                                                                                 \
 	MORE_PLAYS

@@ -72,7 +72,7 @@ static void a_job_that_is_ended_from_outside_has_no_dead(void **state)
 	EXPECT("AAA i", GOT(5000, SIGTERM), GOT(5100, SIGTERM), SHOT_UNSEEN(9000));
 	EXPECT("AA i", GOT(5000, SIGINT), GOT(5100, SIGHUP));
 	EXPECT("AA i", SHOT_UNSEEN(5000), SHOT_UNSEEN(5400));
-	EXPECT("AA i", VANISHED(5000), VANISHED(5900));
+	EXPECT("AA k", VANISHED(5000), VANISHED(5900));
 	EXPECT("AA k", GOT(5000, SIGTERM),
 	       { .how = CT_END_CLEAN, .code = 143, .last = 5000, .said = 5100, .gone = 5200 });
 	/* a crash is none of these answers */
@@ -84,19 +84,19 @@ static void a_kill_that_nobody_else_got_is_a_death(void **state)
 	(void)state;
 	/* long before the others */
 	EXPECT("DA k", SHOT_UNSEEN(5000), VANISHED(12001));
-	EXPECT("AA i", SHOT_UNSEEN(5000), VANISHED(11999));
+	EXPECT("AA k", SHOT_UNSEEN(5000), VANISHED(11999));
 	/* of one whose ring is gone only what it wrote every ten seconds is known */
-	EXPECT("AA i", VANISHED(5000, .ring_gone = 1), VANISHED(20999));
+	EXPECT("AA k", VANISHED(5000, .ring_gone = 1), VANISHED(20999));
 	EXPECT("DA k", VANISHED(5000, .ring_gone = 1), VANISHED(21001));
 	/* those who are asked get more time */
 	EXPECT("AA i", GOT(5000, SIGTERM), VANISHED(65000));
 	EXPECT("DA k", GOT(5000, SIGTERM), VANISHED(65002));
 	/* a damaged file ends where it is damaged */
-	EXPECT("AA i", VANISHED(5000, .damaged = 1), VANISHED(90000));
+	EXPECT("AA k", VANISHED(5000, .damaged = 1), VANISHED(90000));
 	/* two of them, together and before all others */
 	EXPECT("DDA k", SHOT_UNSEEN(5000), SHOT_UNSEEN(5500), VANISHED(60000));
 	/* in order is not dead */
-	EXPECT("EA i", WELL(5000), VANISHED(60000));
+	EXPECT("EA k", WELL(5000), VANISHED(60000));
 }
 
 static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **state)
@@ -105,9 +105,9 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 	EXPECT("DAA k", GOT(5000, SIGKILL), SENT(6000, SIGTERM), SENT(6001, SIGTERM));
 	/* not if it had been asked to end the job before */
 	EXPECT("AAA i", GOT(5000, SIGKILL), SENT(4000, SIGTERM), SENT(6001, SIGTERM));
-	/* nor two of them, nor one who had waited */
-	EXPECT("AAA i", GOT(5000, SIGKILL), GOT(5001, SIGKILL), SENT(6001, SIGTERM));
-	EXPECT("AA i", GOT(600000, SIGKILL, .waited = 30001), SENT(601000, SIGTERM));
+	/* nor two of them, nor one who had waited: and why the rest was ended is not known */
+	EXPECT("AAA k", GOT(5000, SIGKILL), GOT(5001, SIGKILL), SENT(6001, SIGTERM));
+	EXPECT("AA k", GOT(600000, SIGKILL, .waited = 30001), SENT(601000, SIGTERM));
 	/* nobody was left to be ended */
 	EXPECT("AE i", GOT(5000, SIGKILL), WELL(5000));
 }
@@ -128,9 +128,23 @@ static void a_kill_after_which_the_launcher_ended_the_rest_is_a_death(void **sta
 static void of_all_that_were_killed_at_once_nobody_died_first(void **state)
 {
 	(void)state;
-	EXPECT("AAA i", GOT(5000, SIGKILL), SHOT_BEFORE_ASKED(5010), SHOT_BEFORE_ASKED(5011));
-	EXPECT("AAA i", GOT(5000, SIGKILL), SENT(5010, SIGTERM), SHOT_BEFORE_ASKED(5011));
-	EXPECT("AAA i", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5010), ASKED_AND_NOT_SEEN(5011));
+	EXPECT("AAA k", GOT(5000, SIGKILL), SHOT_BEFORE_ASKED(5010), SHOT_BEFORE_ASKED(5011));
+	EXPECT("AAA k", GOT(5000, SIGKILL), SENT(5010, SIGTERM), SHOT_BEFORE_ASKED(5011));
+	EXPECT("AAA k", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5010), ASKED_AND_NOT_SEEN(5011));
+	/* they were heard of later than any pause in killing one after the other lasts, unless their host was busy */
+	EXPECT("DAA k", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5752), SHOT_BEFORE_ASKED(5760));
+	EXPECT("AAA k", GOT(5000, SIGKILL), ASKED_AND_NOT_SEEN(5750), SHOT_BEFORE_ASKED(5760));
+}
+
+/* Hydra kills the others of a rank that is gone, and a rank that was killed, with the same signal. */
+static void what_ended_a_job_is_known_only_where_somebody_saw_it(void **state)
+{
+	(void)state;
+	EXPECT("AAA k", SENT(5000, SIGKILL), SENT(5001, SIGKILL), SENT(5001, SIGKILL));
+	EXPECT("AAA k", VANISHED(5000), VANISHED(5001), VANISHED(5002));
+	EXPECT("AAA i", GOT(5000, SIGTERM), VANISHED(5001), VANISHED(5002));
+	EXPECT("AAA i", SENT(5000, SIGTERM), SENT(5001, SIGTERM), SENT(5002, SIGTERM));
+	EXPECT("AAA i", GOT(5000, SIGKILL), GOT(5001, SIGKILL), GOT(5002, SIGKILL));
 }
 
 /* Somebody in the job kills one alone, long before the rest is gone. */
@@ -139,8 +153,8 @@ static void whom_the_job_itself_killed_alone_is_dead(void **state)
 	(void)state;
 	EXPECT("DA k", SENT(5000, SIGKILL), VANISHED(60000));
 	EXPECT("AA i", SENT(5000, SIGTERM), VANISHED(60000));
-	EXPECT("AAA i", SENT(5000, SIGKILL), SENT(5001, SIGKILL), VANISHED(60000));
-	EXPECT("AA i", SENT(5000, SIGKILL), VANISHED(9000));
+	EXPECT("AAA k", SENT(5000, SIGKILL), SENT(5001, SIGKILL), VANISHED(60000));
+	EXPECT("AA k", SENT(5000, SIGKILL), VANISHED(9000));
 	EXPECT("DAA k", SENT(5000, SIGKILL), SENT(60000, SIGTERM), SENT(60001, SIGTERM));
 	EXPECT("AAA i", SENT(5000, SIGKILL), SENT(6000, SIGTERM), SENT(6001, SIGTERM));
 }
@@ -441,8 +455,8 @@ static void the_silence_of_an_imported_process_is_no_death(void **state)
 static void silence_is_measured_from_the_latest_time_that_the_clock_allows(void **state)
 {
 	(void)state;
-	EXPECT("AA i", VANISHED(20000), VANISHED(20000, .host = 1, .err = 20000));
-	EXPECT("AA i", VANISHED(20000), VANISHED(12100, .host = 1, .err = 1000));
+	EXPECT("AA k", VANISHED(20000), VANISHED(20000, .host = 1, .err = 20000));
+	EXPECT("AA k", VANISHED(20000), VANISHED(12100, .host = 1, .err = 1000));
 	EXPECT("AD k", VANISHED(20000), VANISHED(11900, .host = 1, .err = 1000));
 }
 
@@ -458,6 +472,7 @@ int main(void)
 		cmocka_unit_test(a_kill_that_nobody_else_got_is_a_death),
 		cmocka_unit_test(a_kill_after_which_the_launcher_ended_the_rest_is_a_death),
 		cmocka_unit_test(of_all_that_were_killed_at_once_nobody_died_first),
+		cmocka_unit_test(what_ended_a_job_is_known_only_where_somebody_saw_it),
 		cmocka_unit_test(whom_the_job_itself_killed_alone_is_dead),
 		cmocka_unit_test(who_kills_itself_failed_by_itself),
 		cmocka_unit_test(who_calls_mpi_abort_is_dead_and_the_others_follow),
