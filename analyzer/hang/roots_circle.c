@@ -211,6 +211,9 @@ enum ct_hang_code ct_root_circle_code(const struct ct_waiting *w, const struct c
 		*first = circle.first;
 		return CT_HANG_IS_MISMATCH_OP;
 	}
+	/* Only two communicators of the same ranks show the order: elsewhere one that left out or added an operation looks the same. */
+	if (circle.missed && !circle.swapped)
+		return CT_HANG_IS_UNKNOWN;
 	if (circle.missed || (circle.inside && circle.running))
 		return CT_HANG_IS_HOST_ORDER_DEADLOCK;
 	if (circle.inside && circle.beyond)

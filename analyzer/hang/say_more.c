@@ -195,6 +195,15 @@ static const char *more_of_unknown(const struct ct_say *s)
 	if (s->root->unseen && s->root->circle)
 		return ": ranks wait for each other in a circle, and whether their kernels run "
 		       "cannot be seen in host timing";
+	if (s->root->circle) {
+		const char *circle = ct_say_circle(s);
+
+		return circle ? ct_arena_printf(s->w->ix->arena,
+						": %s; they call in different order, or one of "
+						"them left out or added an operation",
+						circle)
+			      : NULL;
+	}
 	if (s->root->unseen)
 		return ": all ranks issued it, and whether their kernels run cannot be seen in "
 		       "host timing";
