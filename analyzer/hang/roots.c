@@ -77,12 +77,23 @@ static int name_of(const struct ct_waiting *w, uint32_t node, struct names *name
 	}
 }
 
-static int name_in_circle(const struct ct_waiting *w, uint32_t node, enum ct_hang_code code,
+/* A rank that is inside of a call which nobody knows who of the others ends. */
+static int is_asking(const struct ct_waiting *w, uint32_t node)
+{
+	uint32_t about = w->nodes[node].about;
+
+	return ct_wait_kind(w, node) == CT_NODE_HOST && about != CT_HANG_NONE &&
+	       w->ix->c->calls[about].kind == CT_HOST_PEERS;
+}
+
+static int name_in_circle(const struct ct_waiting *w, const struct ct_root *root, uint32_t node,
 			  struct names *names)
 {
 	uint32_t rank = ct_wait_rank(w, node);
 
-	if (code == CT_HANG_IS_ASYNC_ERROR) {
+	if (root->asks && root->code == CT_HANG_IS_UNKNOWN && !is_asking(w, node))
+		return CT_OK;
+	if (root->code == CT_HANG_IS_ASYNC_ERROR) {
 		/* Those that failed, not those that they wait for. */
 		if (ct_wait_kind(w, node) == CT_NODE_KERNEL
 			    ? w->ix->kernels[ct_wait_of(w, node)].progress != CT_HANG_GAVE_UP
@@ -313,6 +324,7 @@ static void see_circle(const struct ct_waiting *w, const struct ct_components *c
 	for (uint32_t k = 0; k < root->n_nodes; k++) {
 		const struct ct_wait_node *n = &w->nodes[root->nodes[k]];
 
+		root->asks |= (uint8_t)is_asking(w, root->nodes[k]);
 		for (uint32_t e = n->first; e < n->first + n->n; e++)
 			if (c->of[w->edges[e].to] == c->of[root->nodes[k]])
 				root->soft |= (w->edges[e].flags & CT_EDGE_SOFT) &&
@@ -343,6 +355,10 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 	if (circle) {
 		root->code = ct_root_circle_code(w, c, component, &root->first);
 		see_circle(w, c, root);
+		if (root->asks && root->code != CT_HANG_IS_ASYNC_ERROR) {
+			root->code = CT_HANG_IS_UNKNOWN;
+			root->first = CT_HANG_NONE;
+		}
 	} else {
 		root->code = root->inverted ? CT_HANG_IS_ORDER_DEADLOCK
 					    : (enum ct_hang_code)w->nodes[root->nodes[0]].code;
@@ -354,7 +370,7 @@ static int make(const struct ct_waiting *w, const struct ct_components *c, struc
 		rc = rc == 1 ? CT_OK : rc;
 	}
 	for (uint32_t k = 0; k < root->n_nodes && rc == CT_OK && root->first == CT_HANG_NONE; k++)
-		rc = circle ? name_in_circle(w, root->nodes[k], root->code, names)
+		rc = circle ? name_in_circle(w, root, root->nodes[k], names)
 			    : name_of(w, root->nodes[k], names);
 	if (rc == CT_OK && !circle)
 		rc = name_undecided(w, root, names);

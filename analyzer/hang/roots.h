@@ -13,6 +13,7 @@ struct ct_root {
 	uint32_t n_ranks;
 	uint32_t first;	    /* of a circle: the instance by which it began; NONE */
 	uint8_t circle;	    /* they wait for each other */
+	uint8_t asks;	    /* ... one of them in a call that any other may end: a probe, a lock */
 	uint8_t soft;	    /* ... by what is only probable */
 	uint8_t fresh;	    /* nothing in it has been waiting for long: slow, perhaps */
 	uint8_t unseen;	    /* without seeing when kernels start */

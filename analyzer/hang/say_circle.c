@@ -103,6 +103,10 @@ const char *ct_say_circle(const struct ct_say *s)
 			if (kind == CT_NODE_INSTANCE || kind == CT_NODE_MEETING ||
 			    (kind == CT_NODE_KERNEL && in == CT_HANG_NONE))
 				in = node;
+			/* it goes on from its call, and from nothing of the communicator's */
+			if (in == CT_HANG_NONE && ct_wait_rank(w, node) != rank &&
+			    ct_wait_kind(w, way[k]) == CT_NODE_HOST)
+				in = way[k];
 			if (ct_wait_rank(w, node) != CT_HANG_NONE && ct_wait_rank(w, node) != rank)
 				next = ct_wait_rank(w, node);
 		}

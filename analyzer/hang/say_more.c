@@ -198,10 +198,12 @@ static const char *more_of_unknown(const struct ct_say *s)
 	if (s->root->circle) {
 		const char *circle = ct_say_circle(s);
 
-		return circle ? ct_arena_printf(s->w->ix->arena,
-						": %s; they call in different order, or one of "
-						"them left out or added an operation",
-						circle)
+		return circle ? ct_arena_printf(s->w->ix->arena, ": %s; %s", circle,
+						s->root->asks
+							? "no rank sends or releases what that "
+							  "call waits for"
+							: "they call in different order, or one "
+							  "of them left out or added an operation")
 			      : NULL;
 	}
 	if (s->root->unseen)

@@ -51,6 +51,8 @@ PLAYS = {
     "one_of_several": ([[("HOST_MISSING", [1])]], [0, 2]),
     "circle_without_one": ([[("HOST_MISSING", [1])]], [0, 2]),
     "probe_of_a_sleeper": ([[("HOST_MISSING", [0])]], [1, 2]),
+    # Whose message it probes for is not on record.
+    "probe_without_send": ([[("UNKNOWN", [1])]], [0, 2], ["MPI_Probe"]),
     # Who else has to come stands in no record: nobody is blamed.
     "missing_in_intercomm": ([[("UNKNOWN", [0, 1])]], []),
     "missing_in_group": ([[("UNKNOWN", [0])]], []),

@@ -22,6 +22,7 @@ void sum(int count);
 	PLAY(one_of_several)                                                                       \
 	PLAY(circle_without_one)                                                                   \
 	PLAY(probe_of_a_sleeper)                                                                   \
+	PLAY(probe_without_send)                                                                   \
 	PLAY(missing_in_intercomm)                                                                 \
 	PLAY(missing_in_group)                                                                     \
 	PLAY(leaves_early)                                                                         \

@@ -116,6 +116,17 @@ void probe_of_a_sleeper(void)
 	sum(4);
 }
 
+/* All others go on to a collective, and nobody has sent. */
+void probe_without_send(void)
+{
+	MPI_Status status;
+
+	mark();
+	if (rank == 1)
+		MPI_Probe(0, TAG, MPI_COMM_WORLD, &status);
+	sum(4);
+}
+
 /* Ranks 0 and 1 on the one side, 2 on the other, which never comes. */
 void missing_in_intercomm(void)
 {
