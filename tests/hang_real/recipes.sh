@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The recipes of docs/reference/HANG.md, taken from there and executed: after each, `commtrace hang` names the rank that was planted from
+# The recipes of docs/how-to/LAUNCHERS.md, taken from there and executed: after each, `commtrace hang` names the rank that was planted from
 # what the recipe brought together. `torch` as the argument: that of torchrun, which needs torch; else the others.
 . "$(dirname "$0")/../e2e/e2e.sh"
 export COMMTRACE_QUIET=1 COMMTRACE_HANG_AFTER=1s
@@ -8,12 +8,11 @@ mkdir "$work/bin"
 ln -s "$commtrace" "$work/bin/commtrace"
 export PATH=$work/bin:$PATH
 
-# recipe LANGUAGE N: the N-th block of that language in the section.
+# recipe LANGUAGE N: the N-th block of that language.
 recipe() {
 	(cd "$root" && awk -v fence="\`\`\`$1" -v n="$2" '
-		/^## / { here = /^## Recipes/ }
-		here && /^```/ { inside = !inside && $0 == fence && ++k == n; next }
-		inside' docs/reference/HANG.md)
+		/^```/ { inside = !inside && $0 == fence && ++k == n; next }
+		inside' docs/how-to/LAUNCHERS.md)
 }
 
 # names CODE RANK RUN: the one verdict.

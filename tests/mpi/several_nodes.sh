@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What docs/reference/MPI.md says that a launcher needs to record on other nodes, with a remote shell that goes nowhere and hands on nothing of the
+# What docs/how-to/LAUNCHERS.md says that a launcher needs to record on other nodes, with a remote shell that goes nowhere and hands on nothing of the
 # environment. One rank, so that no network is needed between nodes.
 . "$(dirname "$0")/mpi.sh"
 cat >"$work/remote" <<'SHELL'
