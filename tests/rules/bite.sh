@@ -118,6 +118,9 @@ sow() {
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
 	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/dev/ANALYSIS.md
+	mkdir -p analyzer/model
+	printf '%s\n#ifndef CT_FINDING_H\n#define CT_FINDING_H\n#define CT_VERDICT_MAP(XX) \\\n\tXX(GOOD, 1) \\\n\tXX(BAD, 2)\n#define CT_FINDING_MAP(XX) \\\n\tXX(ONE, 0, "One") \\\n\tXX(TWO, 0, "Two")\n#endif\n' "$licence" >analyzer/model/finding.h
+	printf '## Verdicts\n| verdict | meaning |\n|---|---|\n| GOOD | well |\n| BAD | not |\n## Findings\n### ONE, TWO\n' >docs/reference/FINDINGS.md
 	printf '1 ring: keep the tail\n1 tools/sim, trace: say %068d\n0 test.sh: begin\n' 0 | cut -c 1-74 >commits
 	every_room
 	every_object
@@ -174,7 +177,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
+for rule in arrows style no_paths format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
 	quiet $rule
 done
 
@@ -248,6 +251,9 @@ bites settings_doc 'sed -i "s/DIR/DIRS/" trace/settings.def'
 bites settings_doc 'sed -i "s/STR, \"\"/STR, \"x\"/" trace/settings.def'
 bites settings_doc 'echo "| \`COMMTRACE_X\` | str |  | gone |" >>docs/reference/ENVIRONMENT.md'
 
+bites findings_doc 'sed -i "s/^### ONE, TWO/### ONE, THREE/" docs/reference/FINDINGS.md'
+bites findings_doc 'sed -i "/^| GOOD/d" docs/reference/FINDINGS.md'
+bites findings_doc 'rm analyzer/model/finding.h'
 bites evidence_doc 'sed -i "s/\"one\"/\"three\"/" analyzer/find.c'
 bites evidence_doc 'echo "| \`gone\` | ns | X | no |" >>docs/dev/ANALYSIS.md'
 bites evidence_doc 'rm analyzer/find.c'
