@@ -4,26 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "analyzer/base/sort.h"
 #include "analyzer/charts/chart_private.h"
+#include "analyzer/model/comm_spec.h"
 
-/* Fewer digits of a key are no key. */
-#define KEY_DIGITS 4u
 /* So many names are enough to see what they look like. */
 #define LISTED 16u
 
 /* ---- which layer ---- */
-
-static int is_key(const struct ct_traffic_layer *layer, const char *text)
-{
-	char key[24];
-	size_t n = strlen(text);
-
-	snprintf(key, sizeof(key), "%016" PRIx64, layer->comm_key);
-	return n >= KEY_DIGITS && n <= 16 && strncasecmp(key, text, n) == 0;
-}
 
 /* Is it one of this kind? Of a kind of which there is one only, that is the layer of all. */
 static int is_of(const struct ct_traffic_layer *layer, const char *kind)
@@ -60,7 +49,8 @@ static int is_wanted(const struct ct_traffic_layer *layer, const struct ct_pictu
 	if (!is_of(layer, kind))
 		return 0;
 	name = name_of(layer, kind);
-	return !asked || (name && strcmp(name, asked) == 0) || (r->comm && is_key(layer, asked));
+	return !asked || (r->comm ? ct_comm_spec_fits(asked, name, layer->comm_key)
+				  : name && strcmp(name, asked) == 0);
 }
 
 static int has_scope(const struct ct_report_traffic *t, const char *scope)

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/model/comm_spec.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
-#define LEAST_DIGITS 4u
 #define MOST_NAMED 6u
 
 struct wanted {
@@ -123,12 +123,7 @@ static int is_size(const struct ct_sequence_kind *kind, const struct wanted *w)
 
 static int is_comm(const struct ct_comm *comm, const char *wanted)
 {
-	char key[20];
-
-	if (strcmp(wanted, "*") == 0 || (comm->name && strcmp(wanted, comm->name) == 0))
-		return 1;
-	snprintf(key, sizeof(key), "%016" PRIx64, comm->key);
-	return strlen(wanted) >= LEAST_DIGITS && strncasecmp(key, wanted, strlen(wanted)) == 0;
+	return strcmp(wanted, "*") == 0 || ct_comm_spec_fits(wanted, comm->name, comm->key);
 }
 
 static int is_op(const struct ct_sequence_kind *kind, const char *wanted)

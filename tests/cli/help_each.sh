@@ -6,7 +6,9 @@ commtrace help | awk '/^  [a-z]+  / { print $1 }' | while read -r command; do
 	[ ! -s err ] || cat err
 	grep -q "^Usage: commtrace $command" out || echo "$command: no usage"
 	grep -q -- '--help ' out || echo "$command: no options"
-	grep -q '^Example:' out || echo "$command: no example"
+	grep -q '^Examples:' out || echo "$command: no example"
+	commtrace "$command" -h | cmp - out
+	awk -v command="$command" 'length > 80 && !/^  commtrace/ { print command ": longer than 80 columns: " $0 }' out
 	commtrace help "$command" | cmp - out
 	echo "$command"
 done

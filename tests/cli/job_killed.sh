@@ -11,7 +11,7 @@ for rank in 0 1; do
 	echo $! >pid.$rank
 done
 for _ in $(seq 200); do
-	commtrace dump run1 --rank 1 --limit 1 2>/dev/null | grep -q '^ *1 ' && break
+	commtrace dump run1 --ranks 1 --limit 1 2>/dev/null | grep -q '^ *1 ' && break
 	sleep 0.1
 done
 commtrace collect run1 -o copy | grep -c '2 copied from living processes'
@@ -27,4 +27,4 @@ ls "$COMMTRACE_RING_DIR"
 commtrace info run1 --format=json | grep -E '"(end|signal)"' | sort | uniq -c
 commtrace collect run1 -o copy >/dev/null
 cmp <(commtrace dump run1) <(commtrace dump copy)
-commtrace dump run1 --rank 1 | tail -n 1 | awk '{ print $NF ~ /^gloo::/ ? "a call" : $0 }'
+commtrace dump run1 --ranks 1 | tail -n 1 | awk '{ print $NF ~ /^gloo::/ ? "a call" : $0 }'

@@ -11,7 +11,7 @@ for rank in 0 1; do
 done
 for rank in 0 1; do
 	for _ in $(seq 200); do
-		commtrace dump "$COMMTRACE_DIR" --rank $rank --limit 1 2>/dev/null | grep -q "^ *$rank " && break
+		commtrace dump "$COMMTRACE_DIR" --ranks $rank --limit 1 2>/dev/null | grep -q "^ *$rank " && break
 		sleep 0.1
 	done
 done

@@ -38,8 +38,8 @@ rm overview
 cut -f 4 many.tsv | sort | uniq -c
 cut -f 4 many.detail-1.tsv | sort | uniq -c
 try merge run1 -o w.pftrace --max-slices 1
-try merge run1 -o - --format=tuples --color=instance --flows=blame | grep -vP '\tcolour\t' | cmp - slices.tsv
-try merge run1 -o w.pftrace --color=blue
+try merge run1 -o - --format=tuples --color-by=instance --flows=blame | grep -vP '\tcolour\t' | cmp - slices.tsv
+try merge run1 -o w.pftrace --color-by=blue
 # What cannot be.
 try merge run1 -o w.pftrace --window 20s..30s
 try merge run1 -o w.pftrace --ranks 2,7

@@ -30,9 +30,15 @@ try report --fail-on=STRAGGLER, run1
 try report --color=pink run1
 try info
 try dump
-try dump --rank=many run1
+try dump --ranks=many run1
 try dump --limit -1 run1
-try dump --comm 0 run1
+try dump --ranks=3-1 run1
+try dump --window=5s..1s run1
+try dump --window=10..20 run1
+try hang --json --format=text run1
+try hang -j run1
+try info --josn run1
+try heatmap --of=waits --layer=bytes run1
 try import
 try import csv file -o run1
 try import jsonl file

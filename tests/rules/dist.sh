@@ -41,4 +41,9 @@ awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no r
 
 # What is installed is just that: nothing of the simulator, no static libraries.
 installed=$(find bin lib share -type f | sort | tr '\n' ' ')
-[ "$installed" = "bin/commtrace lib/libcommtrace.so share/man/man1/commtrace.1 " ] || { echo "in the tarball: $installed"; exit 1; }
+expected="bin/commtrace lib/libcommtrace.so share/bash-completion/completions/commtrace"
+for command in $("$commtrace" help | awk '/^  [a-z]+  / { print $1 }' | sort); do
+	expected="$expected share/man/man1/commtrace-$command.1"
+done
+expected="$expected share/man/man1/commtrace.1 share/zsh/site-functions/_commtrace "
+[ "$installed" = "$expected" ] || { echo "in the tarball: $installed"; exit 1; }

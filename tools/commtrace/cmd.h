@@ -4,8 +4,10 @@
 #ifndef CT_CMD_H
 #define CT_CMD_H
 
-#define CMD(name, synopsis, help) int ct_cmd_##name(int argc, char **argv);
+#define GROUP(id, title)
+#define COMMAND(name, ...) int ct_cmd_##name(int argc, char **argv);
 #include "tools/commtrace/commands.def"
-#undef CMD
+#undef COMMAND
+#undef GROUP
 
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,16 +19,6 @@
 #include "tools/commtrace/signals.h"
 #include "trace/ring_dir.h"
 #include "trace/text.h"
-
-struct request {
-	struct ct_paths dirs;
-	const char *run;
-};
-
-static const struct argp_option table[] = {
-	{ "output", 'o', "RUN", 0, "Directory to bring everything to; made if it is not there", 0 },
-	{ 0 }
-};
 
 static int cannot_collect(const char *path, const char *why)
 {
@@ -129,43 +120,27 @@ static int collect_each(const struct ct_paths *dirs, const char *const *ring_dir
 
 int ct_cmd_collect(int argc, char **argv)
 {
-	struct request request = { 0 };
-	const struct ct_option_put puts[] = {
-		{ 'o', .text = &request.run },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = "collect",
-		.table = table,
-		.puts = puts,
-		.paths = &request.dirs,
-		.example = "  commtrace collect scratch/run1 -o results/run1     # on each host, "
-			   "before it is given back\n"
-			   "\n"
-			   "Without -o, the rings of this host that belong to each DIR are brought "
-			   "into it; without\n"
-			   "DIR, every ring that a dead process of this user left is brought into "
-			   "its own run.",
-	};
-	const char *ring_dirs[4];
-	int code = ct_options_parse(&options, argc, argv);
+	const char *ring_dirs[4], *run;
+	struct ct_cli args;
+	int code = ct_cli_parse(&args, CT_COMMAND_collect, argc, argv);
 
 	if (code >= 0)
 		goto out;
+	run = ct_cli_text(&args, CT_OPTION_NEW_RUN);
 	ct_open_ring_dirs(NULL, ring_dirs);
-	if (!request.dirs.n && request.run)
-		code = ct_usage("collect", "'collect' needs a DIR to bring into '%s'", request.run);
-	else if (!request.dirs.n)
+	if (!args.paths.n && run)
+		code = ct_usage("collect", "'collect' needs a DIR to bring into '%s'", run);
+	else if (!args.paths.n)
 		code = collect_all(ring_dirs);
 	else
-		code = check_dirs(&request.dirs);
-	if (code || !request.dirs.n)
+		code = check_dirs(&args.paths);
+	if (code || !args.paths.n)
 		goto out;
-	if (request.run)
-		code = collect_into(request.run, &request.dirs, ring_dirs);
+	if (run)
+		code = collect_into(run, &args.paths, ring_dirs);
 	else
-		code = collect_each(&request.dirs, ring_dirs);
+		code = collect_each(&args.paths, ring_dirs);
 out:
-	ct_paths_fini(&request.dirs);
+	ct_cli_fini(&args);
 	return code;
 }

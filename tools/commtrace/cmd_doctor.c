@@ -14,22 +14,7 @@
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
 
-#define FORMATS "text json"
 enum { FORMAT_TEXT, FORMAT_JSON };
-enum { KEY_RUN = 0x400 };
-
-struct request {
-	const char *format;
-	int run;
-	char **program;
-};
-
-static const struct argp_option table[] = {
-	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or json", 0 },
-	{ "run", KEY_RUN, 0, 0, "Start PROGRAM for real, too, and tell what was recorded of it",
-	  0 },
-	{ 0 }
-};
 
 static enum ct_doctor_answer worst(const struct ct_doctor *d)
 {
@@ -102,13 +87,13 @@ static int write_json(const struct ct_doctor *d)
 	return CT_CODE_FAILED;
 }
 
-static int examine(const struct request *request, int format)
+/* `program` NULL: none; start: it may be started. */
+static int examine(char **program, int start, int format)
 {
 	char library[PATH_MAX] = "";
 	struct ct_run_env env = {
 		.preload = library,
-		.has_asan = request->program &&
-			    ct_program_has_asan((const char *const *)request->program),
+		.has_asan = program && ct_program_has_asan((const char *const *)program),
 	};
 	struct ct_doctor d = { .env = &env, .library = library };
 	int code = 0, written;
@@ -120,12 +105,12 @@ static int examine(const struct request *request, int format)
 	ct_doctor_settings(&d);
 	ct_doctor_places(&d);
 	ct_doctor_limits(&d);
-	if (request->program)
-		ct_doctor_program(&d, request->program);
-	if (request->program)
+	if (program)
+		ct_doctor_program(&d, program);
+	if (program)
 		ct_doctor_objects_done(&d);
-	if (request->program && request->run)
-		ct_doctor_run(&d, request->program);
+	if (program && start)
+		ct_doctor_run(&d, program);
 	if (d.failed)
 		code = CT_CODE_FAILED;
 	else if (format == FORMAT_JSON)
@@ -143,32 +128,21 @@ static int examine(const struct request *request, int format)
 
 int ct_cmd_doctor(int argc, char **argv)
 {
-	struct request request = { 0 };
-	const struct ct_option_put puts[] = {
-		{ CT_KEY_FORMAT, .text = &request.format },
-		{ KEY_RUN, .flag = &request.run },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = "doctor",
-		.table = table,
-		.puts = puts,
-		.rest = &request.program,
-		.example = "  commtrace doctor\n"
-			   "  commtrace doctor -- torchrun --nproc_per_node 8 train.py\n"
-			   "\n"
-			   "PROGRAM is looked at, not started, without --run; a Python is asked "
-			   "which "
-			   "packages it\nwould find. Exit status 3: nothing would be recorded.",
-	};
-	int code = ct_options_parse(&options, argc, argv), format = FORMAT_TEXT;
+	struct ct_cli args;
+	int code = ct_cli_parse(&args, CT_COMMAND_doctor, argc, argv), start, format;
 
 	if (code >= 0)
-		return code;
-	if (request.run && !request.program)
-		return ct_usage("doctor",
-				"--run needs a program: doctor --run -- PROGRAM [ARG...]");
-	if (request.format)
-		format = ct_option_word("doctor", "--format", FORMATS, request.format);
-	return format < 0 ? CT_CODE_USAGE : examine(&request, format);
+		goto out;
+	start = ct_cli_has(&args, CT_OPTION_TRY);
+	format = ct_cli_format(&args);
+	if (format < 0)
+		code = CT_CODE_USAGE;
+	else if (start && !args.program)
+		code = ct_usage("doctor",
+				"'--run' needs a program: doctor --run -- PROGRAM [ARG]...");
+	else
+		code = examine(args.program, start, format);
+out:
+	ct_cli_fini(&args);
+	return code;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/model/comm_spec.h"
 #include "tools/commtrace/cmd.h"
 #include "tools/commtrace/codes.h"
 #include "tools/commtrace/dump_line.h"
@@ -11,68 +12,33 @@
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
+#include "tools/commtrace/selection.h"
 
-#define FORMATS "text jsonl"
 enum { FORMAT_TEXT, FORMAT_JSONL };
 enum { STOP_LIMIT = 1, STOP_WRITE = 2, STOP_MEMORY = 3 }; /* of a callback */
 
 struct dump {
 	/* as asked for */
-	struct ct_paths paths;
-	const char *out_path, *format_word;
-	int force, format, calls;
-	long long rank, limit; /* -1: all */
-	uint64_t comm;	       /* 0: all */
+	const struct ct_paths *paths;
+	struct ct_selection selection;
+	const char *comm; /* NULL: all */
+	int format, calls;
+	long long limit; /* -1: none */
 
 	/* under way */
 	const struct ct_run *run;
 	struct ct_out *out;
 	long long written;
-	int is_there; /* the rank that was asked for */
 	int has_head;
-	uint64_t *zero_ns; /* of each process: when the first one of its host started */
-	uint32_t process;  /* whose threads these are */
+	char *has_trace;      /* of each selected rank */
+	uint64_t judged_comm; /* the last communicator seen ... */
+	int fits_comm;	      /* ... and is it the one of --comm? */
+	int has_comm;	      /* that one was seen */
+	uint64_t *zero_ns;    /* of each process: when the first one of its host started */
+	uint32_t process;     /* whose threads these are */
 	uint32_t *tids;
 	size_t n_tids, cap_tids;
 };
-
-static const struct argp_option table[] = {
-	{ "output", 'o', "FILE", 0,
-	  "Write to FILE, in the format of its extension (.txt, .jsonl); - is standard output", 0 },
-	{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default) or jsonl: an object a line", 0 },
-	{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },
-	{ "rank", CT_KEY_RANK, "R", 0, "Only ops of this rank", 0 },
-	{ "comm", CT_KEY_COMM, "KEY", 0, "Only ops on this communicator", 0 },
-	{ "calls", CT_KEY_CALLS, 0, 0,
-	  "Also calls that move no data and block the host, such as MPI_Waitall", 0 },
-	{ "limit", CT_KEY_LIMIT, "N", 0, "Stop after N lines", 0 },
-	{ 0 }
-};
-
-static int take_comm(struct dump *dump, const char *arg)
-{
-	char *end;
-
-	errno = 0;
-	dump->comm = strtoull(arg, &end, 16);
-	if (!errno && end != arg && !*end && dump->comm && arg[0] != '-')
-		return 0;
-	ct_say("bad value '%s' of option '--comm' of 'dump': not the key of a communicator", arg);
-	ct_hint("a key is 16 hexadecimal digits; 'commtrace info' lists them");
-	return CT_CODE_USAGE;
-}
-
-static int take(void *into, int key, const char *arg)
-{
-	struct dump *dump = into;
-
-	switch (key) {
-	case CT_KEY_COMM:
-		return take_comm(dump, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* Number of a thread within its process, in the order in which threads appear; -1 when memory is out. */
 static int64_t lane_of(struct dump *dump, const struct ct_joined_op *op)
@@ -105,18 +71,41 @@ static void write_head(struct dump *dump)
 	dump->has_head = 1;
 }
 
+/* Does all of it lie in the window? Of what had not ended, the end is that of the run. */
+static int is_in_window(const struct dump *dump, const struct ct_joined_op *op)
+{
+	const struct ct_selection *selection = &dump->selection;
+	uint64_t zero_ns = dump->zero_ns[op->process_index];
+	uint64_t end_ns = op->end_ns > op->op->return_ns ? op->end_ns : op->op->return_ns;
+
+	return op->op->enter_ns - zero_ns >= selection->from_ns &&
+	       (selection->to_ns == UINT64_MAX || (end_ns && end_ns - zero_ns <= selection->to_ns));
+}
+
+/* Is it on the communicator of --comm? The text is compared once for a row of operations on one. */
+static int is_on_comm(struct dump *dump, const struct ct_joined_op *op)
+{
+	if (!dump->comm)
+		return 1;
+	if (!op->comm_key || op->comm_key != dump->judged_comm)
+		dump->fits_comm = ct_comm_spec_fits(dump->comm, op->comm_name, op->comm_key);
+	dump->judged_comm = op->comm_key;
+	dump->has_comm |= dump->fits_comm;
+	return dump->fits_comm;
+}
+
 static int each_op(const struct ct_joined_op *op, void *arg)
 {
 	struct dump *dump = arg;
 	int64_t lane = lane_of(dump, op);
+	ptrdiff_t at = ct_selection_find(&dump->selection, op->rank);
 
 	ct_progress_at(op->process_index, dump->run->n_processes);
 	if (lane < 0)
 		return STOP_MEMORY;
-	if (dump->rank >= 0 && op->rank != dump->rank)
-		return 0;
-	dump->is_there = 1;
-	if (dump->comm && op->comm_key != dump->comm)
+	if (at >= 0 && dump->has_trace)
+		dump->has_trace[at] = 1;
+	if (!is_on_comm(dump, op) || at < 0 || !is_in_window(dump, op))
 		return 0;
 	if (dump->limit >= 0 && dump->written >= dump->limit)
 		return STOP_LIMIT;
@@ -156,27 +145,57 @@ static int find_zeros(struct dump *dump)
 	return 0;
 }
 
-/* After all was read: is there a trace of the rank that was asked for? It may have no operation. */
-static int has_rank(const struct dump *dump)
+/* The first rank of --ranks that left no trace, which is not one without operations; -1: none. */
+static int missing_rank(const struct dump *dump)
 {
-	int is_there = dump->rank < 0 || dump->is_there;
+	for (size_t i = 0; i < dump->run->n_processes; i++) {
+		ptrdiff_t at = ct_selection_find(&dump->selection, dump->run->processes[i].id.rank);
 
-	for (size_t i = 0; i < dump->run->n_processes; i++)
-		is_there |= dump->run->processes[i].id.rank == dump->rank;
-	return is_there;
+		if (at >= 0 && dump->has_trace)
+			dump->has_trace[at] = 1;
+	}
+	for (size_t r = 0; r < dump->selection.n_ranks; r++) {
+		if (!dump->has_trace[r])
+			return dump->selection.ranks[r];
+	}
+	return -1;
 }
 
-static int write_all(struct dump *dump)
+/* After all was read: is there what --ranks and --comm name? Reports what is not. */
+static int is_all_there(const struct dump *dump)
+{
+	int missing = missing_rank(dump);
+
+	if (missing >= 0) {
+		ct_say("cannot dump %s: rank %d left no trace", dump->paths->path[0], missing);
+		ct_hint("'commtrace info' lists the ranks");
+		return 0;
+	}
+	if (dump->comm && !dump->has_comm && dump->limit != 0) {
+		ct_say("cannot dump %s: no operation on a communicator '%s'", dump->paths->path[0],
+		       dump->comm);
+		ct_hint("'commtrace info' lists the communicators: give a name, or %u or more "
+			"first digits of "
+			"a hash",
+			CT_COMM_SPEC_DIGITS);
+		return 0;
+	}
+	return 1;
+}
+
+static int write_all(struct dump *dump, const char *path, int force)
 {
 	struct ct_err err = { .text = "" };
 	struct ct_out out;
-	int code = ct_out_open(&out, dump->out_path, dump->force), stop;
+	int code = ct_out_open(&out, path, force), stop;
 
 	if (code)
 		return code;
 	dump->out = &out;
-	if (find_zeros(dump) < 0) {
-		ct_say("cannot dump %s: %s", dump->paths.path[0], ct_status_text(CT_NOMEM));
+	if (dump->selection.ranks)
+		dump->has_trace = calloc(dump->selection.n_ranks, 1);
+	if ((dump->selection.ranks && !dump->has_trace) || find_zeros(dump) < 0) {
+		ct_say("cannot dump %s: %s", dump->paths->path[0], ct_status_text(CT_NOMEM));
 		ct_out_drop(&out);
 		return CT_CODE_FAILED;
 	}
@@ -187,13 +206,11 @@ static int write_all(struct dump *dump)
 	ct_progress_end();
 	if (stop < 0 || stop == STOP_MEMORY) {
 		/* What was read so far stays: a damaged file is no reason to keep it back. */
-		ct_say("cannot dump %s: %s", dump->paths.path[0],
+		ct_say("cannot dump %s: %s", dump->paths->path[0],
 		       stop < 0 && err.text[0] ? err.text
 					       : ct_status_text(stop < 0 ? stop : CT_NOMEM));
 		code = CT_CODE_FAILED;
-	} else if (!has_rank(dump)) {
-		ct_say("cannot dump %s: rank %lld left no trace", dump->paths.path[0], dump->rank);
-		ct_hint("'commtrace info' lists the ranks");
+	} else if (!is_all_there(dump)) {
 		ct_out_drop(&out);
 		return CT_CODE_FAILED;
 	}
@@ -204,44 +221,31 @@ static int write_all(struct dump *dump)
 
 int ct_cmd_dump(int argc, char **argv)
 {
-	struct dump dump = { .rank = -1, .limit = -1, .process = UINT32_MAX };
-	const struct ct_option_put puts[] = {
-		{ 'o', .text = &dump.out_path },
-		{ CT_KEY_FORMAT, .text = &dump.format_word },
-		{ CT_KEY_FORCE, .flag = &dump.force },
-		{ CT_KEY_CALLS, .flag = &dump.calls },
-		{ CT_KEY_RANK, .number = &dump.rank, .most = INT32_MAX },
-		{ CT_KEY_LIMIT, .number = &dump.limit, .most = INT64_MAX },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = "dump",
-		.table = table,
-		.puts = puts,
-		.paths = &dump.paths,
-		.take = take,
-		.into = &dump,
-		.example = "  commtrace dump run1 --rank 3 --limit 20\n"
-			   "  commtrace dump run1 -o run1.jsonl",
-	};
+	struct dump dump = { .process = UINT32_MAX };
 	struct ct_run *run = NULL;
-	int code = ct_options_parse(&options, argc, argv);
+	struct ct_cli args;
+	int code = ct_cli_parse(&args, CT_COMMAND_dump, argc, argv);
 
 	if (code >= 0)
 		goto out;
-	dump.format = ct_out_format("dump", FORMATS, "txt jsonl", dump.format_word, dump.out_path);
-	code = CT_CODE_USAGE;
-	if (dump.format < 0)
-		goto out;
-	code = ct_open_run("dump", &dump.paths, &run);
-	if (code)
-		goto out;
+	dump.paths = &args.paths;
+	dump.comm = ct_cli_text(&args, CT_OPTION_COMM);
+	dump.calls = ct_cli_has(&args, CT_OPTION_CALLS);
+	dump.limit = ct_cli_number(&args, CT_OPTION_LIMIT, -1);
+	dump.format = ct_cli_format(&args);
+	code = dump.format < 0 ? CT_CODE_USAGE : ct_selection_read(&dump.selection, &args);
+	if (!code)
+		code = ct_open_run("dump", &args.paths, &run);
 	dump.run = run;
-	code = write_all(&dump);
+	if (!code)
+		code = write_all(&dump, ct_cli_text(&args, CT_OPTION_OUTPUT),
+				 ct_cli_has(&args, CT_OPTION_FORCE));
 	ct_run_close(run);
 out:
+	ct_selection_fini(&dump.selection);
+	free(dump.has_trace);
 	free(dump.zero_ns);
 	free(dump.tids);
-	ct_paths_fini(&dump.paths);
+	ct_cli_fini(&args);
 	return code;
 }

@@ -17,35 +17,9 @@
 #include "tools/commtrace/signals.h"
 
 struct request {
-	const char *format, *file, *run;
+	const char *file, *run;
 	int force;
 };
-
-static const struct argp_option table[] = { { "output", 'o', "RUN", 0, "Directory to make", 0 },
-					    { "force", CT_KEY_FORCE, 0, 0,
-					      "Replace RUN if it holds a recording already", 0 },
-					    { 0 } };
-
-static int take(void *into, int key, const char *arg)
-{
-	struct request *request = into;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (!request->format) {
-			request->format = arg;
-			return ct_option_word("import", "FORMAT", "jsonl", arg) < 0 ? CT_CODE_USAGE
-										    : 0;
-		}
-		if (request->file)
-			return ct_usage("import", "'import' reads one FILE, but got '%s' and '%s'",
-					request->file, arg);
-		request->file = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
 
 static int remove_file(const char *dir, const char *name, enum ct_recording_kind kind, void *arg)
 {
@@ -188,39 +162,39 @@ static int import_file(struct ct_import *import, const struct request *request)
 	return code ? code : write_run(import, request);
 }
 
+/* FORMAT FILE. */
+static int read_arguments(const struct ct_cli *args, struct request *request)
+{
+	const struct ct_paths *given = &args->paths;
+
+	if (given->n && strcmp(given->path[0], "jsonl") != 0)
+		return ct_usage("import", "'import' reads the format jsonl, not '%s'",
+				given->path[0]);
+	if (given->n < 2)
+		return ct_usage("import",
+				"'import' needs a format and a FILE: import jsonl FILE -o RUN");
+	if (given->n > 2)
+		return ct_usage("import", "'import' reads one FILE, but got '%s' and '%s'",
+				given->path[1], given->path[2]);
+	request->file = given->path[1];
+	request->run = ct_cli_text(args, CT_OPTION_NEW_RUN);
+	request->force = ct_cli_has(args, CT_OPTION_NEW_RUN_FORCE);
+	if (!request->run || !request->run[0])
+		return ct_usage("import", "'import' needs -o RUN: the directory to make");
+	return 0;
+}
+
 int ct_cmd_import(int argc, char **argv)
 {
 	struct request request = { 0 };
 	struct ct_import import = { 0 };
-	const struct ct_option_put puts[] = {
-		{ 'o', .text = &request.run },
-		{ CT_KEY_FORCE, .flag = &request.force },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = "import",
-		.table = table,
-		.puts = puts,
-		.take = take,
-		.into = &request,
-		.example = "  commtrace dump run1 --format=jsonl | commtrace import jsonl - -o "
-			   "run2\n"
-			   "\n"
-			   "A line is an object; 'op' and 'enter_ns' are needed, 'seq' (or "
-			   "'peer_seq') too for an\n"
-			   "op on a 'comm'. docs/reference/INTERFACES.md lists all keys; unknown "
-			   "ones are "
-			   "ignored.",
-	};
-	int code = ct_options_parse(&options, argc, argv);
+	struct ct_cli args;
+	int code = ct_cli_parse(&args, CT_COMMAND_import, argc, argv);
 
-	if (code >= 0)
-		return code;
-	if (!request.file)
-		return ct_usage("import",
-				"'import' needs a format and a FILE: import jsonl FILE -o RUN");
-	if (!request.run || !request.run[0])
-		return ct_usage("import", "'import' needs -o RUN: the directory to make");
+	if (code < 0)
+		code = read_arguments(&args, &request);
+	if (!request.run || code)
+		goto out;
 	import.file = strcmp(request.file, "-") == 0 ? "standard input" : request.file;
 	ct_signals_defer();
 	code = import_file(&import, &request);
@@ -230,5 +204,7 @@ int ct_cmd_import(int argc, char **argv)
 		code = ct_stdout_close();
 	}
 	ct_import_fini(&import);
+out:
+	ct_cli_fini(&args);
 	return code;
 }

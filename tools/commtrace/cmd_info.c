@@ -5,10 +5,9 @@
 int ct_cmd_info(int argc, char **argv)
 {
 	const struct ct_show show = {
-		.command = "info",
+		.command = CT_COMMAND_info,
 		.text = ct_info_text,
 		.json = ct_info_json,
-		.example = "  commtrace info run1\n  commtrace info run1 --format=json",
 	};
 
 	return ct_show_main(&show, argc, argv);

@@ -10,7 +10,7 @@ int ct_cmd_merge(int argc, char **argv)
 	int code = ct_merge_options(&merge, argc, argv);
 
 	if (code < 0)
-		code = ct_open_run("merge", &merge.paths, &run);
+		code = ct_open_run("merge", &merge.args.paths, &run);
 	if (run && !code)
 		code = ct_merge_files(&merge, run);
 	ct_run_close(run);

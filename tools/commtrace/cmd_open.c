@@ -17,27 +17,12 @@
 #include "tools/commtrace/serve.h"
 #include "tools/commtrace/timeline_file.h"
 
-#define IDLE_S "600"
 #define NS_PER_S 1000000000ull
 
 struct request {
-	struct ct_paths paths;
+	struct ct_cli args;
 	struct ct_serve serve;
-	int no_browser;
-	long long idle_s, port;
-};
-
-static const struct argp_option table[] = {
-	{ "no-browser", CT_KEY_NO_BROWSER, 0, 0, "Only print the link", 0 },
-	{ "keep", CT_KEY_KEEP, 0, 0,
-	  "Go on until Ctrl-C: while it runs, the links of report.html work, and pages can be "
-	  "reloaded",
-	  0 },
-	{ "idle", CT_KEY_IDLE, "SECONDS", 0,
-	  "Give up when nobody has asked for anything for so long (default " IDLE_S ")", 0 },
-	{ "port", CT_KEY_PORT, "N", 0,
-	  "Port on 127.0.0.1 (default 9001, the only one that ui.perfetto.dev may read from)", 0 },
-	{ 0 }
+	long long idle_s;
 };
 
 /* Before anything is drawn, which may take long. */
@@ -47,7 +32,6 @@ static int take_port(struct request *request)
 	int error;
 	pid_t pid;
 
-	request->serve.port = (unsigned)request->port;
 	error = -ct_serve_open(&request->serve);
 	if (!error)
 		return 0;
@@ -79,7 +63,7 @@ static const struct ct_finding *choose(const struct ct_report *report, struct ct
 static int prepare(struct request *request, struct ct_timeline_file *file, struct ct_arena *memory,
 		   const char **link)
 {
-	const char *path = request->paths.n == 1 ? request->paths.path[0] : "";
+	const char *path = request->args.paths.n == 1 ? request->args.paths.path[0] : "";
 	struct ct_deep_range range = { CT_UNKNOWN, CT_UNKNOWN };
 	const struct ct_finding *finding = NULL;
 	struct ct_run *run = NULL;
@@ -88,9 +72,9 @@ static int prepare(struct request *request, struct ct_timeline_file *file, struc
 	if (ct_timeline_is_file(path)) {
 		code = ct_timeline_take(file, path);
 	} else {
-		code = ct_open_run("open", &request->paths, &run);
+		code = ct_open_run("open", &request->args.paths, &run);
 		if (!code)
-			code = ct_timeline_draw(file, &request->paths, run);
+			code = ct_timeline_draw(file, &request->args.paths, run);
 	}
 	if (!code && file->chart)
 		finding = choose(ct_chart_report(file->chart), file->bounds, &range);
@@ -124,7 +108,8 @@ static void say_serving(const struct request *request)
 
 static int serve(struct request *request, const char *link)
 {
-	int status, want_browser = !request->no_browser && ct_browser_is_there();
+	int status, want_browser = !ct_cli_has(&request->args, CT_OPTION_NO_BROWSER) &&
+				   ct_browser_is_there();
 
 	puts(link);
 	if (fflush(stdout) != 0)
@@ -147,36 +132,22 @@ int ct_cmd_open(int argc, char **argv)
 {
 	struct request request = { .serve = { .name = CT_DEEP_LINK_FILE,
 					      .origin = CT_DEEP_LINK_ORIGIN,
-					      .listener = -1 },
-				   .idle_s = strtoll(IDLE_S, NULL, 10),
-				   .port = CT_DEEP_LINK_PORT };
-	const struct ct_option_put puts[] = {
-		{ CT_KEY_NO_BROWSER, .flag = &request.no_browser },
-		{ CT_KEY_KEEP, .flag = &request.serve.keep },
-		{ CT_KEY_IDLE, .number = &request.idle_s, .least = 1, .most = 1000000 },
-		{ CT_KEY_PORT, .number = &request.port, .least = 1, .most = 65535 },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = "open",
-		.table = table,
-		.puts = puts,
-		.paths = &request.paths,
-		.example = "  commtrace open run1\n"
-			   "  commtrace open run1.pftrace --no-browser",
-	};
+					      .listener = -1 } };
 	struct ct_timeline_file file = { .fd = -1 };
 	struct ct_arena *memory = NULL;
 	const char *link = NULL;
-	int code = ct_options_parse(&options, argc, argv);
+	int code = ct_cli_parse(&request.args, CT_COMMAND_open, argc, argv);
 
 	if (code >= 0)
 		goto out;
-	if (!request.paths.n) {
+	if (!request.args.paths.n) {
 		code = ct_usage("open", "'open' needs a RUN: the directory of a recording, or a "
 					"file of 'merge'");
 		goto out;
 	}
+	request.idle_s = ct_cli_number(&request.args, CT_OPTION_IDLE, 0);
+	request.serve.port = (unsigned)ct_cli_number(&request.args, CT_OPTION_PORT, 0);
+	request.serve.keep = ct_cli_has(&request.args, CT_OPTION_KEEP);
 	memory = ct_arena_new();
 	code = memory ? take_port(&request) : CT_CODE_FAILED;
 	if (!code)
@@ -191,6 +162,6 @@ int ct_cmd_open(int argc, char **argv)
 out:
 	ct_timeline_close(&file);
 	ct_arena_free(memory);
-	ct_paths_fini(&request.paths);
+	ct_cli_fini(&request.args);
 	return code;
 }

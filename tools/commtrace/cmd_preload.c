@@ -9,13 +9,11 @@
 
 int ct_cmd_preload(int argc, char **argv)
 {
-	const struct ct_options options = {
-		.command = "preload",
-		.example = "  LD_PRELOAD=$(commtrace preload) torchrun --nproc_per_node 8 train.py",
-	};
+	struct ct_cli args;
 	char path[PATH_MAX];
-	int code = ct_options_parse(&options, argc, argv);
+	int code = ct_cli_parse(&args, CT_COMMAND_preload, argc, argv);
 
+	ct_cli_fini(&args);
 	if (code >= 0)
 		return code;
 	if (ct_preload_path(path) < 0)

@@ -6,14 +6,11 @@
 int ct_cmd_report(int argc, char **argv)
 {
 	const struct ct_show show = {
-		.command = "report",
+		.command = CT_COMMAND_report,
 		.text = ct_report_text,
 		.json = ct_report_json,
 		.html = ct_report_html,
-		.can_fail = 1,
-		.example = "  commtrace report run1\n"
-			   "  commtrace report run1 -o report.html\n"
-			   "  commtrace report run1 -o report.json --fail-on=STRAGGLER",
+		.judges = 1,
 	};
 
 	return ct_show_main(&show, argc, argv);

@@ -28,36 +28,23 @@ struct request {
 	char **program;
 };
 
-static const struct argp_option table[] = {
-	{ "output", 'o', "DIR", 0,
-	  "Directory of the run (default: COMMTRACE_DIR, or a new one here)", 0 },
-	{ "force", CT_KEY_FORCE, 0, 0, "Record into DIR although it holds another recording", 0 },
-	{ "job", CT_KEY_JOB, "NAME", 0, "Name of the job, equal on all hosts (COMMTRACE_JOB)", 0 },
-	{ "set", CT_KEY_SET, "NAME=VALUE", 0, "Any COMMTRACE_NAME for the program; may be repeated",
-	  0 },
-	{ "plugin", CT_KEY_PLUGIN, 0, 0,
-	  "Also be NCCL's profiler plugin (NCCL_PROFILER_PLUGIN, unless it is set): algorithm and "
-	  "channels "
-	  "of operations, and NCCL that is linked statically",
-	  0 },
-	{ "quiet", 'q', 0, 0, "No start line and no verdict", 0 },
-	{ 0 }
-};
-
-static int take(void *into, int key, const char *arg)
+/* What the options say about the program's environment. */
+static int read_settings(const struct ct_cli *args, struct ct_run_env *env)
 {
-	struct request *request = into;
+	int code = 0;
 
-	switch (key) {
-	case 'q':
-		return ct_run_env_add(&request->env, "QUIET", "1");
-	case CT_KEY_JOB:
-		return ct_run_env_add(&request->env, "JOB", arg);
-	case CT_KEY_SET:
-		return ct_run_env_set(&request->env, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
+	env->plugin = ct_cli_has(args, CT_OPTION_PLUGIN);
+	for (size_t i = 0; i < args->n_given && !code; i++) {
+		const struct ct_given *given = &args->given[i];
+
+		if (given->option->key == CT_OPTION_QUIET)
+			code = ct_run_env_add(env, "QUIET", "1");
+		else if (given->option->key == CT_OPTION_JOB)
+			code = ct_run_env_add(env, "JOB", given->value);
+		else if (given->option->key == CT_OPTION_SET)
+			code = ct_run_env_set(env, given->value);
 	}
+	return code;
 }
 
 /* Exit status of a program that could not be executed, as env(1) has it. */
@@ -135,31 +122,21 @@ static int run(struct request *request)
 int ct_cmd_run(int argc, char **argv)
 {
 	struct request request = { 0 };
-	const struct ct_option_put puts[] = {
-		{ 'o', .text = &request.dir },
-		{ CT_KEY_FORCE, .flag = &request.force },
-		{ CT_KEY_PLUGIN, .flag = &request.env.plugin },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = "run",
-		.table = table,
-		.puts = puts,
-		.take = take,
-		.into = &request,
-		.rest = &request.program,
-		.example = "  commtrace run -o run1 -- torchrun --nproc_per_node 8 train.py\n"
-			   "\n"
-			   "Standard input, output and the exit status are the program's; 125: "
-			   "commtrace itself\n"
-			   "failed, 126: the program cannot be executed, 127: it was not found.",
-	};
-	int code = ct_options_parse(&options, argc, argv);
+	struct ct_cli args;
+	int code = ct_cli_parse(&args, CT_COMMAND_run, argc, argv);
 
-	if (code < 0 && !request.program)
-		code = ct_usage("run", "'run' needs a program: run -- PROGRAM [ARG...]");
-	if (code < 0)
+	if (code >= 0)
+		goto out;
+	request.dir = ct_cli_text(&args, CT_OPTION_RUN_DIR);
+	request.force = ct_cli_has(&args, CT_OPTION_RUN_FORCE);
+	request.program = args.program;
+	code = read_settings(&args, &request.env);
+	if (!code && !request.program)
+		code = ct_usage("run", "'run' needs a program: run -- PROGRAM [ARG]...");
+	if (!code)
 		code = run(&request);
+out:
 	ct_run_env_fini(&request.env);
+	ct_cli_fini(&args);
 	return code;
 }

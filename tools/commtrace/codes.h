@@ -12,6 +12,7 @@ enum ct_code {
 	CT_CODE_CANNOT_RUN = 126, /* the program is there but cannot be executed */
 	CT_CODE_NO_PROGRAM = 127,
 	CT_CODE_INTERRUPTED = 130,
+	CT_CODE_PIPE = 141, /* the reader of a pipe closed it: what shells show for SIGPIPE */
 };
 
 #endif

@@ -62,7 +62,7 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
 static int say_failure(const struct ct_merge *merge, int status,
 		       const struct ct_chart_result *result, const struct ct_err *err)
 {
-	ct_say("cannot merge %s: %s", merge->paths.path[0],
+	ct_say("cannot merge %s: %s", merge->args.paths.path[0],
 	       err->text[0] ? err->text : ct_status_text(status));
 	if (result->missing_rank >= 0)
 		ct_hint("'commtrace info' lists the ranks");
@@ -201,7 +201,7 @@ static char *path_of(const struct files *f, size_t number)
 
 	if (asprintf(&made, "%.*s.detail-%zu%s", (int)stem, path, number, path + stem) >= 0)
 		return made;
-	ct_say("cannot merge %s: %s", f->merge->paths.path[0], ct_status_text(CT_NOMEM));
+	ct_say("cannot merge %s: %s", f->merge->args.paths.path[0], ct_status_text(CT_NOMEM));
 	return NULL;
 }
 

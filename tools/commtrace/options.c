@@ -2,266 +2,25 @@
 #include "tools/commtrace/options.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/commtrace/codes.h"
+#include "tools/commtrace/help.h"
 #include "tools/commtrace/nearest.h"
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/say.h"
+#include "trace/status.h"
 
-static const struct argp_option common_table[] = {
-	{ "color", CT_KEY_COLOR, "WHEN", 0,
-	  "auto, always or never (default auto; NO_COLOR is obeyed)", 100 },
-	{ "help", CT_KEY_HELP, 0, 0, "Show this", 100 },
-	{ 0 }
-};
+/* What getopt_long() returns for the option with this key: above all letters. */
+#define LONG(key) (0x100 + (int)(key))
 
-/* State of one ct_options_parse(), the argp input. */
-struct parse {
-	const struct ct_options *options;
-	int code; /* -1: go on */
-};
-
-static int show_help(const struct ct_options *options, const struct argp *argp)
+static void hint_at_help(const char *command)
 {
-	const struct ct_command *command = ct_command_find(options->command);
-	const char *space = command->synopsis[0] ? " " : "";
-	char name[64];
-
-	snprintf(name, sizeof(name), "commtrace %s", command->name);
-	printf("Usage: %s%s%s\n%c%s.\n\n", name, space, command->synopsis,
-	       command->help[0] - 'a' + 'A', command->help + 1);
-	setenv("ARGP_HELP_FMT", "rmargin=100,opt-doc-col=24,no-dup-args-note", 1);
-	argp_help(argp, stdout, ARGP_HELP_LONG, name);
-	if (options->example)
-		printf("\nExample:\n%s\n", options->example);
-	return ct_stdout_close();
-}
-
-/* Every long option that this command knows, its own ones and then the common ones, one per call. */
-static const struct argp_option *each_option(const struct ct_options *options, size_t *i)
-{
-	size_t own = 0;
-
-	for (; options->table &&
-	       (options->table[own].name || options->table[own].key || options->table[own].doc);
-	     own++) {
-		if (own >= *i && options->table[own].name) {
-			*i = own + 1;
-			return &options->table[own];
-		}
-	}
-	for (size_t k = *i > own ? *i - own : 0;
-	     k + 1 < sizeof(common_table) / sizeof(common_table[0]); k++) {
-		if (common_table[k].name) {
-			*i = own + k + 1;
-			return &common_table[k];
-		}
-	}
-	return NULL;
-}
-
-static void bad_long_option(const struct ct_options *options, const char *word)
-{
-	const struct argp_option *option, *exact = NULL, *first = NULL, *second = NULL;
-	const char *name = word + 2, *equals = strchr(name, '=');
-	size_t len = equals ? (size_t)(equals - name) : strlen(name), i = 0;
-	char typed[64];
-	struct ct_nearest near = { .word = typed };
-
-	snprintf(typed, sizeof(typed), "%.*s", (int)len, name);
-	while ((option = each_option(options, &i))) {
-		ct_nearest_offer(&near, option->name);
-		if (strncmp(option->name, name, len) != 0)
-			continue;
-		if (strlen(option->name) == len)
-			exact = option;
-		second = first ? option : NULL;
-		first = first ? first : option;
-	}
-	if (!exact && first && !second)
-		exact = first; /* getopt accepts a beginning that fits one option only */
-	if (exact && exact->arg) {
-		ct_say("option '--%s' of '%s' needs a value: --%s=%s", exact->name,
-		       options->command, exact->name, exact->arg);
-	} else if (exact) {
-		ct_say("option '--%s' of '%s' takes no value", exact->name, options->command);
-	} else if (second) {
-		ct_say("option '--%s' of '%s' is ambiguous: '--%s' or '--%s'", typed,
-		       options->command, first->name, second->name);
-	} else {
-		ct_say("unknown option '--%s' of '%s'", typed, options->command);
-		if (near.best) {
-			ct_hint("did you mean '--%s'?", near.best);
-			return;
-		}
-	}
-	ct_hint("commtrace %s --help lists the options", options->command);
-}
-
-/* getopt stops behind a bad long option and behind the last letter of a bad cluster, in front of it else. */
-static void bad_option(const struct ct_options *options, const struct argp_state *state)
-{
-	const char *word = state->next > 0 ? state->argv[state->next - 1] : "";
-	const struct argp_option *option;
-	size_t i = 0;
-
-	if (strncmp(word, "--", 2) == 0 && word[2]) {
-		bad_long_option(options, word);
-		return;
-	}
-	if (word[0] != '-' && state->next < state->argc)
-		word = state->argv[state->next];
-	while (word[0] == '-' && (option = each_option(options, &i))) {
-		if (option->key == (unsigned char)word[strlen(word) - 1] && option->arg) {
-			ct_say("option '-%c' of '%s' needs a value: -%c %s", option->key,
-			       options->command, option->key, option->arg);
-			ct_hint("commtrace %s --help lists the options", options->command);
-			return;
-		}
-	}
-	ct_say("unknown option '%s' of '%s'", word, options->command);
-	ct_hint("commtrace %s --help lists the options", options->command);
-}
-
-/* What is no word of the common ones. */
-static error_t take_color(struct parse *parse, const char *arg)
-{
-	const struct ct_options *options = parse->options;
-	const char *own = options->colors ? options->colors : "";
-	char words[128];
-
-	snprintf(words, sizeof(words), "auto always never%s%s", own[0] ? " " : "", own);
-	parse->code = ct_option_word(options->command, "--color", words, arg) < 0
-			      ? CT_CODE_USAGE
-			      : options->take(options->into, CT_KEY_COLOR, arg);
-	if (parse->code)
-		return EINVAL;
-	parse->code = -1;
-	return 0;
-}
-
-/* The options of every command: a group of its own for argp. */
-static error_t take_common(int key, char *arg, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-
-	switch (key) {
-	case CT_KEY_HELP:
-		parse->code = CT_CODE_DONE;
-		return EINVAL; /* ends the parsing; the code tells that it is no error */
-	case CT_KEY_COLOR:
-		if (ct_color_set(arg))
-			return 0;
-		return take_color(parse, arg);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-/* An option that is only put somewhere. 0 or an exit status; -1: it is none. */
-static int put(const struct ct_options *options, int key, const char *arg)
-{
-	const struct ct_option_put *p = options->puts;
-	const struct argp_option *row = options->table;
-	char name[32];
-
-	if (key == ARGP_KEY_ARG && options->paths)
-		return ct_paths_add(options->paths, arg);
-	while (p && p->key && p->key != key)
-		p++;
-	if (!p || !p->key)
-		return -1;
-	if (p->text)
-		*p->text = p->constant ? p->constant : arg;
-	if (p->flag)
-		*p->flag = 1;
-	if (!p->number)
-		return 0;
-	while (row->key != key)
-		row++;
-	snprintf(name, sizeof(name), "--%s", row->name);
-	return ct_option_number(options->command, name, arg, p->least, p->most, p->number);
-}
-
-static error_t take(int key, char *arg, struct argp_state *state)
-{
-	struct parse *parse = state->input;
-	const struct ct_options *options = parse->options;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		if (options->table)
-			state->child_inputs[0] = state->input;
-		return 0;
-	case CT_KEY_HELP:
-	case CT_KEY_COLOR:
-		return take_common(key, arg, state);
-	case ARGP_KEY_ARG:
-		if (options->rest) {
-			*options->rest = state->argv + state->next - 1;
-			state->next = state->argc;
-			return 0;
-		}
-		if (!options->take && !options->paths) {
-			parse->code = ct_usage(options->command,
-					       "'%s' takes no argument, but got '%s'",
-					       options->command, arg);
-			return EINVAL;
-		}
-		break;
-	case ARGP_KEY_ERROR:
-		if (parse->code < 0) {
-			bad_option(options, state);
-			parse->code = CT_CODE_USAGE;
-		}
-		return 0;
-	case ARGP_KEY_ARGS:
-	case ARGP_KEY_NO_ARGS:
-	case ARGP_KEY_END:
-	case ARGP_KEY_SUCCESS:
-	case ARGP_KEY_FINI:
-		return ARGP_ERR_UNKNOWN;
-	default:
-		break;
-	}
-	parse->code = put(options, key, arg);
-	if (parse->code < 0)
-		parse->code = options->take ? options->take(options->into, key, arg)
-					    : ARGP_ERR_UNKNOWN;
-	if (parse->code)
-		return EINVAL;
-	parse->code = -1;
-	return 0;
-}
-
-int ct_options_parse(const struct ct_options *options, int argc, char **argv)
-{
-	const struct argp common = { .options = common_table, .parser = take_common };
-	const struct argp_child children[] = { { &common, 0, 0, 0 }, { 0 } };
-	/* A parent without options leaks memory in glibc's argp_help(). */
-	const struct argp argp = { .options = options->table ? options->table : common_table,
-				   .parser = take,
-				   .children = options->table ? children : NULL };
-	struct parse parse = { .options = options, .code = -1 };
-	unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | ARGP_NO_EXIT;
-	error_t error;
-
-	if (options->rest)
-		flags |= ARGP_IN_ORDER;
-	error = argp_parse(&argp, argc, argv, flags, NULL, &parse);
-	if (parse.code == CT_CODE_DONE)
-		return show_help(options, &argp);
-	if (parse.code >= 0)
-		return parse.code;
-	if (error) {
-		ct_say("cannot read the options of '%s': %s", options->command, strerror(error));
-		return CT_CODE_FAILED;
-	}
-	return -1;
+	ct_hint("'commtrace %s --help' lists the options", command);
 }
 
 int ct_usage(const char *command, const char *fmt, ...)
@@ -273,51 +32,294 @@ int ct_usage(const char *command, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	ct_say("%s", text);
-	ct_hint("commtrace %s --help tells how it is used", command);
+	ct_hint("'commtrace %s --help' shows how it is used", command);
 	return CT_CODE_USAGE;
 }
 
-int ct_option_word(const char *command, const char *option, const char *words, const char *arg)
+int ct_unknown_command(const char *word)
 {
-	int place = ct_word_find(words, arg);
+	const char *near = ct_command_near(word);
 
-	if (place >= 0)
-		return place;
-	ct_say("bad value '%s' of option '%s' of '%s'", arg, option, command);
-	ct_hint("it is one of: %s", words);
+	ct_say("unknown command '%s'", word);
+	if (near)
+		ct_hint("did you mean '%s'?", near);
+	else
+		ct_hint("'commtrace help' lists the commands");
+	return CT_CODE_USAGE;
+}
+
+/* ---- values ---- */
+
+int ct_cli_bad_value(const struct ct_cli *args, enum ct_option_key key, const char *value,
+		     const char *hint)
+{
+	ct_say("bad value '%s' of option '--%s' of '%s'", value, ct_options[key].name,
+	       args->command->name);
+	ct_hint("%s", hint);
+	return CT_CODE_USAGE;
+}
+
+static int check_number(const struct ct_cli *args, const struct ct_option *option,
+			const char *value)
+{
+	char *end, hint[96];
+	long long number;
+
+	errno = 0;
+	number = strtoll(value, &end, 10);
+	if (!errno && end != value && !*end && number >= option->least && number <= option->most)
+		return -1;
+	if (option->most >= INT32_MAX)
+		snprintf(hint, sizeof(hint), "it is a whole number, %lld or more", option->least);
+	else
+		snprintf(hint, sizeof(hint), "it is a whole number from %lld to %lld",
+			 option->least, option->most);
+	return ct_cli_bad_value(args, option->key, value, hint);
+}
+
+static int check_word(const struct ct_cli *args, const struct ct_option *option, const char *value)
+{
+	const char *words = ct_option_words(args->command, option);
+	char hint[256];
+
+	if (ct_word_find(words, value) >= 0)
+		return -1;
+	snprintf(hint, sizeof(hint), "it is one of: %s", words);
+	return ct_cli_bad_value(args, option->key, value, hint);
+}
+
+/* Returns -1 to go on, or the exit status. */
+static int add(struct ct_cli *args, const struct ct_option *option, const char *value)
+{
+	int code = -1;
+
+	if (option->key == CT_OPTION_HELP)
+		return ct_help_print(args->command);
+	if (option->kind == CT_OPTION_IS_NUMBER)
+		code = check_number(args, option, value);
+	else if (option->value && ct_option_words(args->command, option))
+		code = check_word(args, option, value);
+	if (code < 0 && option->key == CT_OPTION_COLOR)
+		ct_color_set(value);
+	args->given[args->n_given++] = (struct ct_given){ option, value };
+	return code;
+}
+
+static const struct ct_given *find(const struct ct_cli *args, enum ct_option_key key)
+{
+	for (size_t i = args->n_given; i > 0; i--) {
+		if (args->given[i - 1].option->key == key)
+			return &args->given[i - 1];
+	}
+	return NULL;
+}
+
+int ct_cli_has(const struct ct_cli *args, enum ct_option_key key)
+{
+	return find(args, key) != NULL;
+}
+
+const char *ct_cli_text(const struct ct_cli *args, enum ct_option_key key)
+{
+	const struct ct_given *given = find(args, key);
+
+	return given ? given->value : ct_options[key].fallback;
+}
+
+long long ct_cli_number(const struct ct_cli *args, enum ct_option_key key, long long none)
+{
+	const char *text = ct_cli_text(args, key);
+
+	return text ? strtoll(text, NULL, 10) : none;
+}
+
+int ct_cli_word(const struct ct_cli *args, enum ct_option_key key)
+{
+	const char *text = ct_cli_text(args, key);
+
+	return text ? ct_word_find(ct_option_words(args->command, &ct_options[key]), text) : -1;
+}
+
+int ct_cli_format(const struct ct_cli *args)
+{
+	const char *format = ct_cli_text(args, CT_OPTION_FORMAT);
+	const char *path = ct_cli_text(args, CT_OPTION_OUTPUT);
+	const char *formats = args->command->formats, *extensions = args->command->extensions;
+	const char *dot = path ? strrchr(path, '.') : NULL;
+	int position;
+
+	if (ct_cli_has(args, CT_OPTION_JSON) && format && strcmp(format, "json") != 0) {
+		ct_usage(args->command->name, "'--json' and '--format=%s' exclude each other",
+			 format);
+		return -1;
+	}
+	if (ct_cli_has(args, CT_OPTION_JSON))
+		format = "json";
+	if (format)
+		return ct_word_find(formats, format);
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	if (!dot || strchr(dot, '/'))
+		dot = "";
+	position = dot[0] ? ct_word_find(extensions, dot + 1) : -1;
+	if (position >= 0)
+		return position;
+	ct_say("cannot write '%s': no format belongs to the extension '%s'", path, dot);
+	ct_hint("known extensions: %s; or use --format=%.*s", extensions,
+		(int)strcspn(formats, " "), formats);
 	return -1;
 }
 
-int ct_option_number(const char *command, const char *option, const char *arg, long long min,
-		     long long max, long long *value)
-{
-	char *end;
+/* ---- what cannot be parsed ---- */
 
-	errno = 0;
-	*value = strtoll(arg, &end, 10);
-	if (!errno && end != arg && !*end && *value >= min && *value <= max)
-		return 0;
-	ct_say("bad value '%s' of option '%s' of '%s': not a whole number from %lld to %lld", arg,
-	       option, command, min, max);
-	ct_hint("commtrace %s --help tells how it is used", command);
+static int needs_value(const struct ct_command *command, const struct ct_option *option)
+{
+	ct_say("option '--%s' of '%s' needs a value: --%s=%s", option->name, command->name,
+	       option->name, option->value);
+	hint_at_help(command->name);
 	return CT_CODE_USAGE;
 }
 
-int ct_paths_add(struct ct_paths *paths, const char *path)
+/* "--wrod" or "--wrod=value": the beginning of several options, or of none. */
+static int unknown_long(const struct ct_command *command, const char *word)
 {
-	const char **grown = reallocarray(paths->path, paths->n + 1, sizeof(*grown));
+	const struct ct_option *option = NULL, *first = NULL, *second = NULL;
+	size_t len = strcspn(word + 2, "=");
+	char typed[64];
+	struct ct_nearest near = { .word = typed };
 
-	if (!grown) {
+	snprintf(typed, sizeof(typed), "%.*s", (int)len, word + 2);
+	while ((option = ct_option_next(command, option))) {
+		ct_nearest_offer(&near, option->name);
+		if (strncmp(option->name, word + 2, len) != 0)
+			continue;
+		second = first && !second ? option : second;
+		first = first ? first : option;
+	}
+	if (second) {
+		ct_say("option '--%s' of '%s' is ambiguous: '--%s' or '--%s'", typed, command->name,
+		       first->name, second->name);
+		hint_at_help(command->name);
+		return CT_CODE_USAGE;
+	}
+	ct_say("unknown option '--%s' of '%s'", typed, command->name);
+	if (near.best)
+		ct_hint("did you mean '--%s'?", near.best);
+	else
+		hint_at_help(command->name);
+	return CT_CODE_USAGE;
+}
+
+/* After getopt_long() returned `got`, ':' or '?'. */
+static int refuse(const struct ct_cli *args, int got, char **argv)
+{
+	const struct ct_command *command = args->command;
+	const struct ct_option *option = NULL;
+
+	while (optopt && (option = ct_option_next(command, option))) {
+		if (optopt == LONG(option->key) || optopt == option->letter)
+			break;
+	}
+	if (got == ':' && option)
+		return needs_value(command, option);
+	if (option) {
+		ct_say("option '--%s' of '%s' takes no value", option->name, command->name);
+	} else if (optopt) {
+		ct_say("unknown option '-%c' of '%s'", optopt, command->name);
+	} else {
+		return unknown_long(command, argv[optind - 1]);
+	}
+	hint_at_help(command->name);
+	return CT_CODE_USAGE;
+}
+
+/* ---- the line ---- */
+
+/* The options of a command as getopt_long() wants them. */
+struct known {
+	struct option longs[CT_OPTIONS + 1];
+	char letters[2 + 2 * CT_OPTIONS + 1];
+};
+
+static void list_known(const struct ct_command *command, struct known *known)
+{
+	const struct ct_option *option = NULL;
+	char *letter = known->letters;
+	size_t n = 0;
+
+	if (command->takes == CT_TAKES_PROGRAM)
+		*letter++ = '+'; /* options end at the first argument */
+	*letter++ = ':';	 /* a missing value is not an unknown option */
+	while ((option = ct_option_next(command, option))) {
+		known->longs[n++] = (struct option){ option->name,
+						     option->value ? required_argument
+								   : no_argument,
+						     NULL, LONG(option->key) };
+		if (option->letter)
+			*letter++ = option->letter;
+		if (option->letter && option->value)
+			*letter++ = ':';
+	}
+	*letter = '\0';
+	known->longs[n] = (struct option){ 0 };
+}
+
+/* The option for which getopt_long() returned this. */
+static const struct ct_option *option_of(const struct ct_command *command, int got)
+{
+	const struct ct_option *option = NULL;
+
+	while ((option = ct_option_next(command, option))) {
+		if (got == LONG(option->key) || got == option->letter)
+			break;
+	}
+	return option;
+}
+
+static int take_arguments(struct ct_cli *args, int argc, char **argv)
+{
+	if (args->command->takes == CT_TAKES_NOTHING && optind < argc)
+		return ct_usage(args->command->name, "'%s' takes no argument, but got '%s'",
+				args->command->name, argv[optind]);
+	if (args->command->takes == CT_TAKES_PROGRAM)
+		args->program = optind < argc ? argv + optind : NULL;
+	else
+		while (optind < argc)
+			args->paths.path[args->paths.n++] = argv[optind++];
+	return -1;
+}
+
+int ct_cli_parse(struct ct_cli *args, enum ct_command_id command, int argc, char **argv)
+{
+	struct known known;
+	int got, code = -1;
+	size_t most = 1; /* "-qq" is two options */
+
+	for (int i = 0; i < argc; i++)
+		most += strlen(argv[i]);
+	*args = (struct ct_cli){ .command = &ct_commands[command] };
+	args->given = calloc(most, sizeof(*args->given));
+	args->paths.path = calloc((size_t)argc + 1, sizeof(*args->paths.path));
+	if (!args->given || !args->paths.path) {
 		ct_say("cannot read the options: %s", ct_status_text(CT_NOMEM));
 		return CT_CODE_FAILED;
 	}
-	paths->path = grown;
-	paths->path[paths->n++] = path;
-	return 0;
+	list_known(args->command, &known);
+	optind = 0; /* `help report` parses twice */
+	opterr = 0;
+	while (code < 0 &&
+	       (got = getopt_long(argc, argv, known.letters, known.longs, NULL)) != -1) {
+		if (got == ':' || got == '?')
+			code = refuse(args, got, argv);
+		else
+			code = add(args, option_of(args->command, got), optarg);
+	}
+	return code < 0 ? take_arguments(args, argc, argv) : code;
 }
 
-void ct_paths_fini(struct ct_paths *paths)
+void ct_cli_fini(struct ct_cli *args)
 {
-	free(paths->path);
-	*paths = (struct ct_paths){ 0 };
+	free(args->given);
+	free(args->paths.path);
+	*args = (struct ct_cli){ 0 };
 }

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "tools/commtrace/codes.h"
-#include "tools/commtrace/nearest.h"
-#include "tools/commtrace/options.h"
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "tools/commtrace/signals.h"
@@ -49,8 +47,10 @@ static int stdout_close(int error)
 	/* close() is where NFS tells that it had no room. */
 	if (close(STDOUT_FILENO) != 0 && !error && errno != EBADF)
 		error = errno;
-	/* whoever reads has seen enough, as in `commtrace dump RUN | head` */
-	if (error && error != EPIPE)
+	/* The reader has seen enough, as in `commtrace dump RUN | head`. */
+	if (error == EPIPE)
+		failed = CT_CODE_PIPE;
+	else if (error)
 		failed = cannot("standard output", error);
 	return failed;
 }
@@ -214,25 +214,4 @@ int ct_out_json(struct ct_out *out, json_t *value)
 		return 0;
 	ct_say("cannot write the result: %s", ct_status_text(CT_NOMEM));
 	return CT_CODE_FAILED;
-}
-
-int ct_out_format(const char *command, const char *words, const char *extensions,
-		  const char *format, const char *path)
-{
-	const char *dot = path ? strrchr(path, '.') : NULL;
-	int place;
-
-	if (format)
-		return ct_option_word(command, "--format", words, format);
-	if (!path || strcmp(path, "-") == 0)
-		return 0;
-	if (!dot || strchr(dot, '/'))
-		dot = "";
-	place = dot[0] ? ct_word_find(extensions, dot + 1) : -1;
-	if (place >= 0)
-		return place;
-	ct_say("cannot write '%s': no format belongs to the extension '%s'", path, dot);
-	ct_hint("known extensions: %s; or say --format=%.*s", extensions, (int)strcspn(words, " "),
-		words);
-	return -1;
 }

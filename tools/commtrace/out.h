@@ -36,13 +36,8 @@ int ct_out_json(struct ct_out *out, json_t *value);
 /* Before anything is written to it. */
 void ct_stdout_begin(void);
 
-/* Write out what is left of standard output; 0, or CT_CODE_FAILED after it was said why. Twice is once. */
+/* Write out what is left of standard output; 0, CT_CODE_PIPE where its reader is gone, or CT_CODE_FAILED after it was said why. Twice is
+ * once. */
 int ct_stdout_close(void);
-
-/* Format from --format (NULL: not given) and else the extension of `path`; `words` as for ct_option_word(),
- * `extensions` in the same order; the first one is the default for standard output. Returns the place in the
- * list, or -1 after a usage error. */
-int ct_out_format(const char *command, const char *words, const char *extensions,
-		  const char *format, const char *path);
 
 #endif

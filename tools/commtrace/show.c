@@ -18,51 +18,8 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_HTML };
 
 struct request {
 	const struct ct_show *show;
-	struct ct_paths paths;
-	const char *out, *format, *fail_on, *expect;
+	struct ct_cli args;
 	struct ct_report_wishes wishes;
-	int force, whole;
-};
-
-#define OUTPUT_ROWS                                                                                 \
-	{ "output",                                                                                 \
-	  'o',                                                                                      \
-	  "FILE",                                                                                   \
-	  0,                                                                                        \
-	  "Write to FILE, in the format of its extension (.txt, .json, and .html for report); - "   \
-	  "is standard output",                                                                     \
-	  0 },                                                                                      \
-		{ "format", CT_KEY_FORMAT, "FORMAT", 0, "text (default), json, or html for report", \
-		  0 },                                                                              \
-		{ "force", CT_KEY_FORCE, 0, 0, "Replace FILE if it is already there", 0 },          \
-	{                                                                                           \
-		0                                                                                   \
-	}
-
-static const struct argp_option outlining[] = {
-	{ "whole", CT_KEY_WHOLE, 0, 0,
-	  "Read all operations, too: what communicators carried and whether their members agree, "
-	  "traffic, clocks",
-	  0 },
-	OUTPUT_ROWS
-};
-
-static const struct argp_option judging[] = {
-	{ "fail-on", CT_KEY_FAIL_ON, "KINDS", 0,
-	  "Exit with 3 if there is a finding of one of these kinds (comma-separated; any for all, "
-	  "and "
-	  "for operations that never ended)",
-	  0 },
-	{ "expect", CT_KEY_EXPECT, "FILE", 0,
-	  "Hold the run against the rules in FILE, and exit with 3 if it fails one", 0 },
-	{ "cycle-anchor", CT_KEY_CYCLE_ANCHOR, "COMM:OP[:BYTES]", 0,
-	  "A cycle begins with this operation (COMM: name, first digits of its key, or *); by "
-	  "default, with the one that comes once a cycle",
-	  0 },
-	{ "traffic-model", CT_KEY_TRAFFIC_MODEL, "MODEL", 0,
-	  "How bytes of collectives are laid on pairs of ranks: ring (default), uniform or tree",
-	  0 },
-	OUTPUT_ROWS
 };
 
 /* Every kind that a finding may have, one after the other, and the verdict that is no finding; NULL at the end. */
@@ -93,10 +50,10 @@ static int is_among(const char *kind, const char *words)
 	return 0;
 }
 
-/* Words between commas, one at least; no word is none of them. */
-static int check_kinds(const struct ct_show *show, const char *words)
+/* Words between commas, one at least; no word is none of them. NULL: nothing to check. */
+static int check_kinds(const struct ct_cli *args, const char *words)
 {
-	for (const char *word = words;; word++) {
+	for (const char *word = words; word; word++) {
 		size_t n = strcspn(word, ","), i = 0;
 		const char *kind;
 
@@ -105,7 +62,7 @@ static int check_kinds(const struct ct_show *show, const char *words)
 			;
 		if (!kind && !(n == 3 && strncmp(word, "any", n) == 0)) {
 			ct_say("bad value '%.*s' of option '--fail-on' of '%s'", (int)n, word,
-			       show->command);
+			       args->command->name);
 			ct_hint("kinds of findings are: any"
 #define KIND(name, is_share, title) ", " #name
 				CT_FINDING_MAP(KIND)
@@ -115,27 +72,9 @@ static int check_kinds(const struct ct_show *show, const char *words)
 		}
 		word += n;
 		if (!*word)
-			return 0;
+			break;
 	}
-}
-
-static int take(void *into, int key, const char *arg)
-{
-	struct request *request = into;
-	int word;
-
-	switch (key) {
-	case CT_KEY_FAIL_ON:
-		request->fail_on = arg;
-		return check_kinds(request->show, arg);
-	case CT_KEY_TRAFFIC_MODEL:
-		word = ct_option_word(request->show->command, "--traffic-model",
-				      "ring uniform tree", arg);
-		request->wishes.traffic_model = word < 0 ? CT_TRAFFIC_RING : (unsigned)word;
-		return word < 0 ? CT_CODE_USAGE : 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	return 0;
 }
 
 static int write_html(const struct ct_show *show, const struct ct_report *report, FILE *file)
@@ -152,7 +91,7 @@ static int write_html(const struct ct_show *show, const struct ct_report *report
 static const char *place_of(const struct request *request, const struct ct_report *report,
 			    char place[PATH_MAX])
 {
-	const char *path = request->paths.path[0];
+	const char *path = request->args.paths.path[0];
 	struct stat here, there;
 
 	if (report->run.dir && stat(path, &here) == 0 && stat(report->run.dir, &there) == 0 &&
@@ -165,7 +104,8 @@ static int write_report(const struct request *request, const struct ct_report *r
 {
 	char place[PATH_MAX];
 	struct ct_out out;
-	int code = ct_out_open(&out, request->out, request->force);
+	int code = ct_out_open(&out, ct_cli_text(&request->args, CT_OPTION_OUTPUT),
+			       ct_cli_has(&request->args, CT_OPTION_FORCE));
 
 	if (code)
 		return code;
@@ -175,7 +115,7 @@ static int write_report(const struct request *request, const struct ct_report *r
 		code = write_html(request->show, report, out.file);
 	} else {
 		const struct ct_text_style style = { .color = ct_color_wanted(out.file),
-						     .path = request->paths.path[0],
+						     .path = request->args.paths.path[0],
 						     .place = place_of(request, report, place),
 						     .whole = !isatty(fileno(out.file)) };
 
@@ -207,58 +147,52 @@ static int is_found(const struct ct_report *report, const char *kinds)
 	return 0;
 }
 
+/* 0, or an exit status. */
+static int open_report(struct request *request, struct ct_run **run, struct ct_report **report)
+{
+	const struct ct_show *show = request->show;
+	const char *command = request->args.command->name;
+	int code = ct_open_run(command, &request->args.paths, run);
+
+	if (code)
+		return code;
+	if (!show->judges && !ct_cli_has(&request->args, CT_OPTION_WHOLE_INFO))
+		return ct_open_outline(&request->args.paths, *run, report);
+	request->wishes.anchor = ct_cli_text(&request->args, CT_OPTION_CYCLE_ANCHOR);
+	request->wishes.traffic_model = (enum ct_traffic_model)ct_cli_word(&request->args,
+									   CT_OPTION_TRAFFIC_MODEL);
+	return ct_open_report_as(command, &request->args.paths, *run, &request->wishes, report);
+}
+
 int ct_show_main(const struct ct_show *show, int argc, char **argv)
 {
 	struct request request = { .show = show };
-	const struct ct_option_put puts[] = {
-		{ 'o', .text = &request.out },
-		{ CT_KEY_FORMAT, .text = &request.format },
-		{ CT_KEY_FORCE, .flag = &request.force },
-		{ CT_KEY_WHOLE, .flag = &request.whole },
-		{ CT_KEY_EXPECT, .text = &request.expect },
-		{ CT_KEY_CYCLE_ANCHOR, .text = &request.wishes.anchor },
-		{ 0 },
-	};
-	const struct ct_options options = {
-		.command = show->command,
-		.table = show->can_fail ? judging : outlining,
-		.puts = puts,
-		.paths = &request.paths,
-		.take = take,
-		.into = &request,
-		.example = show->example,
-	};
 	struct ct_expect *expect = NULL;
 	struct ct_report *report = NULL;
 	struct ct_run *run = NULL;
-	int code = ct_options_parse(&options, argc, argv), format;
+	const char *expect_path, *fail_on;
+	int code = ct_cli_parse(&request.args, show->command, argc, argv), format;
 
 	if (code >= 0)
 		goto out;
-	format = ct_out_format(show->command, show->html ? "text json html" : "text json",
-			       show->html ? "txt json html" : "txt json", request.format,
-			       request.out);
-	code = CT_CODE_USAGE;
-	if (format < 0)
-		goto out;
-	code = request.expect ? ct_expect_open(request.expect, &expect) : 0;
+	fail_on = ct_cli_text(&request.args, CT_OPTION_FAIL_ON);
+	expect_path = ct_cli_text(&request.args, CT_OPTION_EXPECT);
+	format = ct_cli_format(&request.args);
+	code = format < 0 ? CT_CODE_USAGE : check_kinds(&request.args, fail_on);
+	if (!code && expect_path)
+		code = ct_expect_open(expect_path, &expect);
 	if (!code)
-		code = ct_open_run(show->command, &request.paths, &run);
-	if (!code && !show->can_fail && !request.whole)
-		code = ct_open_outline(&request.paths, run, &report);
-	else if (!code)
-		code = ct_open_report_as(show->command, &request.paths, run, &request.wishes,
-					 &report);
+		code = open_report(&request, &run, &report);
 	if (!code && expect)
 		code = ct_expect_hold(expect, report);
 	if (!code)
 		code = write_report(&request, report, format);
-	if (!code && (is_found(report, request.fail_on) || report->expect.failed))
+	if (!code && (is_found(report, fail_on) || report->expect.failed))
 		code = CT_CODE_FINDING;
 out:
 	ct_expect_free(expect);
 	ct_report_free(report);
 	ct_run_close(run);
-	ct_paths_fini(&request.paths);
+	ct_cli_fini(&request.args);
 	return code;
 }

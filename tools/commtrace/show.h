@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 #include "analyzer/render/render.h"
+#include "tools/commtrace/command_table.h"
 
 struct ct_show {
-	const char *command;
+	enum ct_command_id command;
 	void (*text)(const struct ct_report *report, const struct ct_text_style *style, FILE *out);
 	json_t *(*json)(const struct ct_report *report);
 	/* 0 or a negative status; NULL: not as HTML */
 	int (*html)(const struct ct_report *report, FILE *out);
-	int can_fail; /* judges, and takes --fail-on; else it shows an outline, and takes --whole */
-	const char *example;
+	int judges; /* 0: shows an outline, unless --whole was given */
 };
 
 /* The whole command; returns its exit status. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* help.h: what --help and `commtrace help` print, from the tables. Main thread only. */
+#ifndef CT_HELP_H
+#define CT_HELP_H
+
+#include "tools/commtrace/command_table.h"
+
+/* One command with its options, to standard output. Returns the exit status. */
+int ct_help_print(const struct ct_command *command);
+
+/* All commands by group. Returns the exit status. */
+int ct_help_list(void);
+
+#endif
