@@ -201,8 +201,8 @@ static int say_lost(struct choice *c)
 	return ct_verdict_add(report, c->lacks);
 }
 
-/* That nothing was found says little where so many operations lack members that their waits do not show, or, of a run whose exits
- * are not recorded, where ranks stand in operations at its end. */
+/* That nothing was found says little where so many operations lack members that their waits do not show, where steps took longer
+ * that were not looked at one by one, or, of a run whose exits are not recorded, where ranks stand in operations at its end. */
 static int say_unproven(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -210,6 +210,7 @@ static int say_unproven(struct choice *c)
 	uint64_t all = model->matched + model->messages + model->incomplete;
 	uint64_t open = ct_open_unexplained(report);
 	const char *text = "";
+	double kept_ns, others_ns;
 
 	if (2 * open >= report->run.ranks_seen && open)
 		text = ct_open_text(report, open);
@@ -218,6 +219,13 @@ static int say_unproven(struct choice *c)
 				       "%s of %s operations lack members: what is here shows "
 				       "nobody late, and proves little",
 				       ct_text_count(model->incomplete).s, ct_text_count(all).s);
+	else if (ct_cycles_hide(c->j->cycles, CT_LEAST_GAIN, &kept_ns, &others_ns))
+		text = ct_arena_printf(report->memory,
+				       "%u of %u cycles were looked at one by one, of %s on "
+				       "average; the others took %s, and why is not known",
+				       c->j->cycles->n_kept, c->j->cycles->n,
+				       ct_text_ns((uint64_t)kept_ns).s,
+				       ct_text_ns((uint64_t)others_ns).s);
 	if (!text)
 		return CT_NOMEM;
 	return *text ? ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,

@@ -16,6 +16,7 @@
 #define LEAST_STALL_NS 30e6   /* and ... */
 #define LEAST_STALL_SHARE 0.1 /* ... of a cycle */
 #define GATE 0.01	      /* of the run, that the stalls cost */
+#define SAMPLED_ERRORS 2.0    /* standard errors of a sum over a part of the cycles that are told */
 #define MANY 3u		      /* ranks with stalls of their own that are one finding */
 #define NEAR 0.1	      /* of the period, or one cycle */
 /* Of stalls by turns: the share that ranks with a period of their own have, and by how much longer that is. */
@@ -42,7 +43,7 @@ static struct ct_stall stall_of(const struct search *s, const struct ct_hit *hit
 		.seat = hit->seat,
 		.ns = (double)hit->charged_ns,
 		.err_ns = (double)hit->err_ns,
-		.stretch = ct_tape_stretch(t->log, t->cycles->cut_ns[hit->cycle]),
+		.stretch = ct_sample_stretch(&t->log->sample, t->cycles->cut_ns[hit->cycle]),
 	};
 }
 
@@ -140,6 +141,8 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 	const struct ct_cycles *c = s->t->cycles;
 	const struct ct_stall_cycles cycles = { c->cut_ns, s->t->hits->kept, c->n };
 	double share = ct_hits_share(s->t->hits);
+	double sampled = sqrt((1 - share) /
+			      (p->n ? p->n : 1)); /* of the sum, by which stalls were seen */
 	int st;
 
 	*cost = (struct cost){ 0 };
@@ -147,7 +150,7 @@ static int find_cost(const struct search *s, const struct ct_stall *events,
 		return CT_OK;
 	st = ct_stalls_cost(&cycles, events, p->n, p, &cost->loss);
 	cost->loss.ns /= share;
-	cost->loss.err_ns /= share;
+	cost->loss.err_ns = cost->loss.err_ns / share + SAMPLED_ERRORS * sampled * cost->loss.ns;
 	if (st == CT_OK)
 		add_outside(s, p, each, cost);
 	return st;

@@ -152,7 +152,8 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 	const struct ct_stalled *s = &w->stalled;
 	struct ct_arena *memory = report->memory;
 
-	if (is_one_stall(s))
+	/* that there was one only is not known of cycles that were not looked at */
+	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_cycles)
 		return say_one_stall(j, w, report);
 	if (ct_stalled_is_one(s, j->model->n_seats))
 		return say(report,

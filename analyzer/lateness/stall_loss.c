@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/stats.h"
 #include "trace/status.h"
@@ -126,7 +127,8 @@ static void look_for_missed(const struct sums *s, const struct ct_stall *events,
 {
 	uint32_t within = REGULAR * p->every > 1 ? (uint32_t)(REGULAR * p->every) : 1;
 
-	loss->expected = (uint32_t)lround((p->last - p->first) / p->every) + 1;
+	if (!memchr(s->c->kept + p->first, 0, p->last - p->first + 1))
+		loss->expected = (uint32_t)lround((p->last - p->first) / p->every) + 1;
 	for (uint32_t e = 1; e < n; e++) {
 		double from = events[e - 1].cycle;
 
@@ -134,7 +136,8 @@ static void look_for_missed(const struct sums *s, const struct ct_stall *events,
 			double most = 0;
 
 			for (uint32_t k = (uint32_t)from - within; k <= from + within; k++) {
-				double m = k < s->c->n && !s->taken[k] ? usual(s, k) : NAN;
+				int is_seen = k < s->c->n && s->c->kept[k] && !s->taken[k];
+				double m = is_seen ? usual(s, k) : NAN;
 
 				if (!isnan(m) && time_of(s->c, k) - m > most)
 					most = time_of(s->c, k) - m;

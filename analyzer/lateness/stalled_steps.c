@@ -161,7 +161,9 @@ int ct_stalled_find(const struct ct_cycles *c, const struct ct_hits *hits, uint3
 		is_stall[k] = 1;
 		take(s, seats, k, (uint64_t)stall, owner_of(hits, k, stall, &at));
 	}
-	if ((are_alike(room, s->n) || come_back(is_stall, c->n)) && !ct_stalled_is_one(s, n_seats))
+	/* where only a part of the cycles was looked at, a pattern of theirs may not have been found */
+	if (hits->n_kept == c->n && (are_alike(room, s->n) || come_back(is_stall, c->n)) &&
+	    !ct_stalled_is_one(s, n_seats))
 		*s = (struct ct_stalled){ .of = s->of,
 					  .longest_seat = CT_STALLED_NOBODY,
 					  .most_seat = CT_STALLED_NOBODY };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exposures.h — when ranks stood waiting for communication, kept one by one for the steps that look at cycles.
  *
- * Bounded like the tape: when there is no room, the time so far is cut into eight stretches, and every second stretch is
- * forgotten, then three of four, and so on. Times are ns since the run began, on the run's clock. One thread. */
+ * Bounded: kept are the stretches of the run that the instance log has, too (sample.h). Times are ns since the run began, on
+ * the run's clock. One thread. */
 #ifndef CT_OVERLAP_EXPOSURES_H
 #define CT_OVERLAP_EXPOSURES_H
 
-#include <stdint.h>
+#include "analyzer/stream/sample.h"
 
 /* Kept at most, if nobody says otherwise: 2 M, 96 MB. */
 #define CT_EXPOSURES_MOST (1u << 21)
@@ -26,14 +26,14 @@ struct ct_exposures {
 	uint32_t *seat_first; /* once closed: of seat s are all[seat_first[s]] .. all[seat_first[s + 1] - 1] */
 	uint32_t n_seats;
 	uint64_t seen;
-	uint64_t stretch_ns; /* 0: all is kept; else every keep_one_of-th stretch of this length */
-	uint32_t keep_one_of;
 	/* private */
+	struct ct_sample *sample;
 	uint32_t cap, most;
+	uint32_t one_of; /* of the sample, as far as what it does not keep was forgotten */
 };
 
-/* most 0: CT_EXPOSURES_MOST. */
-void ct_exposures_init(struct ct_exposures *stalls, uint32_t most);
+/* The sample is borrowed; it is halved when there are `most`, 0: CT_EXPOSURES_MOST. */
+void ct_exposures_init(struct ct_exposures *stalls, struct ct_sample *sample, uint32_t most);
 void ct_exposures_fini(struct ct_exposures *stalls);
 
 /* 0 or CT_NOMEM, both. */

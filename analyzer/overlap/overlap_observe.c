@@ -32,7 +32,7 @@ static int on_begin(void *arg, struct ct_stream *stream)
 	log->overlap = ct_overlap_new(stream->model.run->n_processes);
 	if (!log->overlap)
 		return CT_NOMEM;
-	ct_exposures_init(&log->exposures, 0);
+	ct_exposures_init(&log->exposures, log->sample, 0);
 	ct_overlap_stalls(log->overlap, keep, log);
 	return CT_OK;
 }

@@ -21,11 +21,12 @@ struct ct_overlap_log {
 	struct ct_exposures exposures;
 	ct_exposure_fn each; /* may be NULL */
 	void *each_arg;
+	struct ct_sample *sample; /* that the exposures keep */
 	/* private */
 	const struct ct_stream *stream;
 };
 
-/* A log that is zeroed but for `each` takes in all that a stream reads, and at its end tells the model how long each rank
+/* A log that is zeroed but for `each` and `sample` takes in all that a stream reads, and at its end tells the model how long each rank
  * waited (struct ct_seat, exposed). */
 void ct_overlap_observe(struct ct_overlap_log *log, struct ct_observer *observer);
 /* Does the row tell how long its seat waited? Where no waits of a rank are on record, its threads may do nothing but

@@ -98,6 +98,7 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	if (!a->hang)
 		return CT_NOMEM;
 	ct_tape_init(&a->log, 0);
+	a->overlap.sample = &a->log.sample;
 	a->overlap.each = a->options->exposure;
 	a->overlap.each_arg = a->options->exposure_arg;
 	a->traffic.model = a->options->traffic_model;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/steps/steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -404,7 +405,7 @@ static int try_seat(const struct ct_tape *log, const struct ct_step_log *steps, 
 
 	if (seat == steps->sequence.seat)
 		return try_sequence(&steps->sequence, wanted, c);
-	if (log->keep_one_of > 1 || seat >= log->n_seats)
+	if (log->sample.one_of > 1 || seat >= log->n_seats)
 		return CT_NOTFOUND;
 	st = from_tape(log, seat, &s);
 	if (st == CT_OK)
@@ -458,9 +459,9 @@ static int mark_kept(const struct ct_tape *log, struct ct_cycles *c)
 	if (!c->kept)
 		return CT_NOMEM;
 	for (uint32_t k = 0; k < c->n; k++) {
-		c->kept[k] = ct_tape_keeps(log, c->cut_ns[k]) &&
-			     ct_tape_stretch(log, c->cut_ns[k]) ==
-				     ct_tape_stretch(log, c->cut_ns[k + 1]);
+		c->kept[k] = ct_sample_keeps(&log->sample, c->cut_ns[k]) &&
+			     ct_sample_stretch(&log->sample, c->cut_ns[k]) ==
+				     ct_sample_stretch(&log->sample, c->cut_ns[k + 1]);
 		c->n_kept += c->kept[k];
 	}
 	return CT_OK;
@@ -473,6 +474,24 @@ int ct_cycles_find(const struct ct_model *model, const struct ct_tape *log,
 	int st = find(model, log, steps, wanted, memory, c);
 
 	return st == CT_OK ? mark_kept(log, c) : st;
+}
+
+int ct_cycles_hide(const struct ct_cycles *c, double share, double *kept_ns, double *others_ns)
+{
+	double n[2] = { 0 }, sum[2] = { 0 }, squares = 0, mean, others;
+
+	for (uint32_t k = 0; k < c->n; k++) {
+		double time = (double)(c->cut_ns[k + 1] - c->cut_ns[k]);
+
+		n[c->kept[k]]++;
+		sum[c->kept[k]] += time;
+		squares += c->kept[k] ? time * time : 0;
+	}
+	if (n[0] < 1 || n[1] < 2)
+		return 0;
+	*others_ns = others = sum[0] / n[0];
+	*kept_ns = mean = sum[1] / n[1];
+	return others - mean > share * mean + 2 * sqrt((squares / n[1] - mean * mean) / n[1]);
 }
 
 uint32_t ct_cycle_at(const struct ct_cycles *c, uint64_t at_ns)

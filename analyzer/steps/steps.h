@@ -53,6 +53,11 @@ int ct_cycles_find(const struct ct_model *model, const struct ct_tape *log,
 		   struct ct_cycles *cycles);
 void ct_cycles_fini(struct ct_cycles *cycles);
 
+/* Do the cycles that are not kept take clearly longer than those that are: beyond two standard errors by so much of a cycle's time
+ * (share)? Then something lies in them that those that are kept do not show. The means of both, *kept_ns and *others_ns, if so. */
+int ct_cycles_hide(const struct ct_cycles *cycles, double share, double *kept_ns,
+		   double *others_ns);
+
 /* The cycle that a time lies in, CT_CYCLES_NONE: none. */
 uint32_t ct_cycle_at(const struct ct_cycles *cycles, uint64_t at_ns);
 

@@ -9,13 +9,10 @@
 #include "analyzer/stream/stream.h"
 #include "trace/status.h"
 
-#define STRETCHES 8u
-/* More doublings than a run has stretches mean that its times are not to be believed. */
-#define SPARSEST (1u << 20)
-
 void ct_tape_init(struct ct_tape *tape, uint32_t most_parts)
 {
-	*tape = (struct ct_tape){ .keep_one_of = 1,
+	*tape = (struct ct_tape){ .sample = CT_SAMPLE_ALL,
+				  .one_of = 1,
 				  .most_parts = most_parts ? most_parts : CT_TAPE_PARTS };
 }
 
@@ -26,16 +23,6 @@ void ct_tape_fini(struct ct_tape *tape)
 	free(tape->order);
 	free(tape->seat_first);
 	*tape = (struct ct_tape){ 0 };
-}
-
-uint64_t ct_tape_stretch(const struct ct_tape *tape, uint64_t at_ns)
-{
-	return tape->stretch_ns ? at_ns / tape->stretch_ns : 0;
-}
-
-int ct_tape_keeps(const struct ct_tape *tape, uint64_t at_ns)
-{
-	return ct_tape_stretch(tape, at_ns) % tape->keep_one_of == 0;
 }
 
 double ct_tape_share(const struct ct_tape *tape)
@@ -52,7 +39,7 @@ static void forget(struct ct_tape *tape)
 	for (uint32_t k = 0; k < tape->n_instances; k++) {
 		struct ct_tape_instance i = tape->instances[k];
 
-		if (!ct_tape_keeps(tape, i.at_ns))
+		if (!ct_sample_keeps(&tape->sample, i.at_ns))
 			continue;
 		memmove(&tape->parts[parts], &tape->parts[i.first_part],
 			i.n * sizeof(*tape->parts));
@@ -64,15 +51,16 @@ static void forget(struct ct_tape *tape)
 	}
 	tape->n_instances = instances;
 	tape->n_parts = parts;
+	tape->one_of = tape->sample.one_of;
 }
 
-static void measure(struct ct_tape *tape)
+static uint64_t last_of(const struct ct_tape *tape)
 {
 	uint64_t last = 0;
 
 	for (uint32_t k = 0; k < tape->n_instances; k++)
 		last = tape->instances[k].at_ns > last ? tape->instances[k].at_ns : last;
-	tape->stretch_ns = last / STRETCHES + 1;
+	return last;
 }
 
 /* Room for `n` more within what may be kept? Forgets until there is, or (0) nothing is left to forget. */
@@ -80,12 +68,11 @@ static int make_room(struct ct_tape *tape, uint32_t n)
 {
 	if (n > tape->most_parts)
 		return 0;
-	if (tape->n_parts > tape->most_parts - n && !tape->stretch_ns)
-		measure(tape);
-	while (tape->n_parts > tape->most_parts - n && tape->keep_one_of < SPARSEST) {
-		tape->keep_one_of *= 2;
+	if (tape->one_of != tape->sample.one_of)
 		forget(tape);
-	}
+	while (tape->n_parts > tape->most_parts - n &&
+	       ct_sample_halve(&tape->sample, last_of(tape)))
+		forget(tape);
 	return tape->n_parts <= tape->most_parts - n;
 }
 
@@ -191,8 +178,8 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct 
 	}
 	tape->seen_instances++;
 	tape->seen_parts += i->n;
-	if (!ct_tape_keeps(tape, out.at_ns) || !make_room(tape, i->n) ||
-	    !ct_tape_keeps(tape, out.at_ns))
+	if (!ct_sample_keeps(&tape->sample, out.at_ns) || !make_room(tape, i->n) ||
+	    !ct_sample_keeps(&tape->sample, out.at_ns))
 		return CT_OK;
 	if (grow(tape, i->n) != CT_OK)
 		return CT_NOMEM;
@@ -231,6 +218,8 @@ int ct_tape_close(struct ct_tape *tape, uint32_t n_seats)
 {
 	uint32_t *next;
 
+	if (tape->one_of != tape->sample.one_of)
+		forget(tape);
 	tape->n_seats = n_seats;
 	tape->order = calloc((size_t)tape->n_parts + 1, sizeof(*tape->order));
 	tape->seat_first = calloc((size_t)n_seats + 2, sizeof(*tape->seat_first));
@@ -267,10 +256,19 @@ static int is_elsewhere(const struct ct_instance *i)
 	return i->src == CT_SRC_EXCHANGE && i->members[0].group->shape.kind != CT_GROUP_EXCHANGE;
 }
 
-static int on_instance(void *log, struct ct_stream *stream, const struct ct_instance_event *event)
+static uint32_t most_parts(uint32_t n_seats)
 {
+	return n_seats < CT_TAPE_PARTS / CT_TAPE_PARTS_A_SEAT ? n_seats * CT_TAPE_PARTS_A_SEAT
+							      : CT_TAPE_PARTS;
+}
+
+static int on_instance(void *arg, struct ct_stream *stream, const struct ct_instance_event *event)
+{
+	struct ct_tape *log = arg;
+
 	if (!event->complete || is_elsewhere(event->instance))
 		return CT_OK;
+	log->most_parts = most_parts(stream->model.n_seats);
 	return ct_tape_add(log, event->instance, event->waits, stream->model.host_of,
 			   stream->model.shift);
 }

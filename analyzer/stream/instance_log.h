@@ -2,9 +2,8 @@
 /* instance_log.h — what happened, kept in memory: complete instances with the times of all their members, for the steps that
  * look at more than one instance at a time (cycles, replay, gaps, links).
  *
- * Bounded: as long as everything has room it is all kept. When it does not, the time so far is cut into eight stretches,
- * and of these and all that follow every second is forgotten, then three of four, and so on: what is kept are whole
- * stretches of the run, the same on all ranks, spread evenly. An instance belongs to where its first member entered it.
+ * Bounded: as long as everything has room it is all kept, then whole stretches of the run (sample.h). An instance belongs to
+ * where its first member entered it.
  *
  * Of groups (docs/dev/ANALYSIS.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
  * number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not.
@@ -13,9 +12,14 @@
 #define CT_TAPE_H
 
 #include "analyzer/match/waits.h"
+#include "analyzer/stream/sample.h"
 
-/* Parts that are kept at most, if nobody says otherwise: 4 M, 240 MB. */
-#define CT_TAPE_PARTS (1u << 22)
+/* Parts that are kept at most: so many for each seat, 2 MB. With half as many, stalls that come every 100 or 200 steps of seven
+ * operations were no longer recognized as a pattern; ranks that are slow throughout are down to an eighth ... */
+#define CT_TAPE_PARTS_A_SEAT (1u << 14)
+
+/* ... and of all seats together, 240 MB */
+#define CT_TAPE_PARTS (1u << 21)
 
 /* What one member did in one instance. */
 struct ct_tape_part {
@@ -62,10 +66,10 @@ struct ct_tape {
 	 * order[seat_first[s + 1] - 1] are indexes into parts. */
 	uint32_t *order, *seat_first;
 	uint32_t n_seats;
-	uint64_t stretch_ns; /* 0: all is kept; else every keep_one_of-th stretch of this length */
-	uint32_t keep_one_of;
+	struct ct_sample sample; /* that it keeps */
 	/* private */
 	uint32_t cap_instances, cap_parts, most_parts;
+	uint32_t one_of; /* of the sample, as far as what it does not keep was forgotten */
 };
 
 /* most_parts 0: CT_TAPE_PARTS. */
@@ -77,7 +81,7 @@ void ct_tape_fini(struct ct_tape *tape);
 int ct_tape_add(struct ct_tape *tape, const struct ct_instance *instance,
 		const struct ct_waits *waits, const uint32_t *host_of, const uint64_t *shift);
 
-/* Takes in all that a stream reads; `log` is initialized, and closed at the end of the reading. */
+/* Takes in all that a stream reads, as much as has room for its seats; `log` is initialized, and closed at the end of the reading. */
 struct ct_observer;
 void ct_tape_observe(struct ct_tape *log, struct ct_observer *observer);
 
@@ -86,9 +90,5 @@ int ct_tape_close(struct ct_tape *tape, uint32_t n_seats);
 
 /* Of what happened, how much is kept: 0..1. Sums over the tape divided by it are estimates for the run. */
 double ct_tape_share(const struct ct_tape *tape);
-
-/* The stretch that a time lies in, and whether stretches of that number are kept. */
-uint64_t ct_tape_stretch(const struct ct_tape *tape, uint64_t at_ns);
-int ct_tape_keeps(const struct ct_tape *tape, uint64_t at_ns);
 
 #endif

@@ -312,7 +312,8 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 		    const struct ct_run *run, const struct ct_census_view *views, uint32_t n,
 		    const struct ct_report *report, struct ct_err *err)
 {
-	struct ct_overlap_log overlap = { .each = on_stall, .each_arg = census };
+	struct ct_sample sample = CT_SAMPLE_ALL;
+	struct ct_overlap_log overlap = { .each = on_stall, .each_arg = census, .sample = &sample };
 	struct ct_observer observers[2] = { { 0 }, observes };
 	const struct ct_stream_options options = {
 		.observers = observers,

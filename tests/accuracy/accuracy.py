@@ -210,6 +210,12 @@ ROWS = [
      unnamed, {"named": (SUM, "0")}),
     ("pipeline.4x4", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      healthy, {"findings": (SUM, "0")}),
+    # long runs, of which a part is looked at one by one
+    ("sampled.one_rank", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --cycles 6000 --fault slow-rank:rank=2,pct=5", whatif, REPLAYED),
+    ("sampled.stages", SMALL + " --hosts 1 --gpus-per-host 8 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 1500"
+     " --fault slow-rank:rank=5,pct=10", whatif, REPLAYED),
+    ("sampled.stalls", SMALL + " --hosts 1 --gpus-per-host 4 --workload ddp --cycles 6000 --fault pause:rank=2,every=100,ms=200",
+     finds("PERIODIC_STALLS"), {"found": (MEAN, ">=1"), "blamed_else": (SUM, "0")}),
     # what times told by NCCL do not show is not told
     ("exposed.fsdp", UNEVEN + " --workload fsdp", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),
     ("exposed.megatron", UNEVEN + " --workload megatron", exposed, {"told": (MEAN, ">=1"), "beyond": (SUM, "0")}),

@@ -156,7 +156,7 @@ static void buckets_are_what_comes_in_several_sizes_in_each_cycle(void **state)
 
 	(void)state;
 	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, 0);
+	ct_exposures_init(&stalls, &tape.sample, 0);
 	for (uint64_t c = 0; c < 20; c++) {
 		uint64_t at = (c + 1) * 10 * MS;
 
@@ -287,7 +287,7 @@ static void the_bubble_is_what_stages_wait_for_late_senders(void **state)
 
 	(void)state;
 	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, 0);
+	ct_exposures_init(&stalls, &tape.sample, 0);
 	for (uint32_t c = 0; c < 10; c++) {
 		cuts[c].begin_ns = at;
 		at = cuts[c].end_ns = gpipe(&tape, &stalls, at, c, 1, waited);

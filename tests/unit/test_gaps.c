@@ -244,7 +244,7 @@ static void exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for(voi
 
 	(void)state;
 	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, 0);
+	ct_exposures_init(&stalls, &tape.sample, 0);
 	put(&tape, &world, CT_OP_AllReduce, 0, 64, -1, -1, late, 2);
 	put(&tape, &world, CT_OP_AllReduce, 1, 64, -1, -1, vague, 2);
 	stall(&stalls, 0, 0, 3 * MS, 4 * MS, 8 * MS,
@@ -292,7 +292,7 @@ static void a_cycle_of_which_a_part_is_not_known_is_not_told(void **state)
 
 	(void)state;
 	ct_tape_init(&tape, 0);
-	ct_exposures_init(&stalls, 0);
+	ct_exposures_init(&stalls, &tape.sample, 0);
 	/* one waits 1 ms for the other: 0.5 in the mean */
 	put(&tape, &world, CT_OP_AllReduce, 0, 64, -1, -1, late, 2);
 	both(&tape, &world, 1, 1, 1 * MS, 12 * MS, 14 * MS);
@@ -316,11 +316,12 @@ static void a_cycle_of_which_a_part_is_not_known_is_not_told(void **state)
 
 static void stalls_stay_within_their_memory_and_are_forgotten_by_stretches(void **state)
 {
+	struct ct_sample sample = CT_SAMPLE_ALL;
 	struct ct_exposures stalls;
 	uint32_t kept = 0;
 
 	(void)state;
-	ct_exposures_init(&stalls, 1000);
+	ct_exposures_init(&stalls, &sample, 1000);
 	for (uint64_t k = 0; k < 20000; k++)
 		stall(&stalls, k % 3, 0, k * MS, k * MS, k * MS + US, 1);
 	assert_int_equal(ct_exposures_close(&stalls, 3), CT_OK);
@@ -336,9 +337,40 @@ static void stalls_stay_within_their_memory_and_are_forgotten_by_stretches(void 
 	ct_exposures_fini(&stalls);
 }
 
+/* Whoever runs out of room first, both keep the same stretches of the run. */
+static void stalls_and_operations_are_kept_of_the_same_stretches(void **state)
+{
+	static const uint32_t most[][2] = { { 300, 3000 }, { 3000, 300 } };
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct ct_exposures stalls;
+		struct ct_tape tape;
+
+		ct_tape_init(&tape, most[k][0]);
+		ct_exposures_init(&stalls, &tape.sample, most[k][1]);
+		for (uint64_t i = 0; i < 2000; i++) {
+			uint64_t at = (i + 1) * MS;
+			const struct part part = { .enter = at, .start = at, .end = at + US };
+
+			put(&tape, &world, CT_OP_AllReduce, i, 1 << 20, -1, -1, &part, 1);
+			stall(&stalls, 0, 0, at, at, at + US, 1);
+		}
+		assert_int_equal(ct_tape_close(&tape, 1), CT_OK);
+		assert_int_equal(ct_exposures_close(&stalls, 1), CT_OK);
+		assert_in_range(stalls.n, 100, 300);
+		assert_int_equal(stalls.n, tape.n_parts);
+		for (uint32_t i = 0; i < stalls.n; i++)
+			assert_int_equal(stalls.all[i].begin_ns, tape.parts[i].start_ns);
+		ct_exposures_fini(&stalls);
+		ct_tape_fini(&tape);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stalls_and_operations_are_kept_of_the_same_stretches),
 		cmocka_unit_test(a_gap_is_split_by_when_the_host_called),
 		cmocka_unit_test(gaps_are_those_of_one_stream_within_one_cycle),
 		cmocka_unit_test(a_rank_stands_idle_when_all_its_streams_do),

@@ -11,6 +11,7 @@
 
 #include "analyzer/findings/one_cause.h"
 #include "analyzer/lateness/stalled_steps.h"
+#include "analyzer/steps/steps.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -61,6 +62,62 @@ static void a_cycle_is_a_stall_if_the_others_waited_for_it(void **state)
 	/* nobody is charged with most of it, or two with as much */
 	assert_int_equal(one_long_cycle(40, 15, 1).longest_seat, CT_STALLED_NOBODY);
 	assert_int_equal(one_long_cycle(40, 25, 14).longest_seat, CT_STALLED_NOBODY);
+}
+
+/* Every tenth cycle is 40 ms longer, and the others waited for it. Stalls that are alike are a matter of patterns; but where no more
+ * than some cycles were looked at, a pattern may not have been found. */
+static void stalls_that_are_alike_count_where_only_some_cycles_were_looked_at(void **state)
+{
+	(void)state;
+	for (uint32_t left_out = 0; left_out < 2; left_out++) {
+		uint64_t cut[CYCLES + 1] = { 0 }, waits[CYCLES];
+		uint8_t kept[CYCLES];
+		struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .median_ns = 20 * MS };
+		struct ct_hits hits = { .kept = kept,
+					.wait_ns = waits,
+					.n_cycles = CYCLES,
+					.n_kept = CYCLES - left_out };
+		struct ct_stalled stalled;
+
+		for (int k = 0; k < CYCLES; k++) {
+			int is_stall = k % 10 == 5;
+
+			cut[k + 1] = cut[k] + (is_stall ? 60 : 20) * (uint64_t)MS +
+				     (uint64_t)(k % 3) * 1000;
+			waits[k] = MS + (is_stall ? (SEATS - 1) * 40 * (uint64_t)MS : 0);
+			kept[k] = k || !left_out;
+		}
+		assert_int_equal(ct_stalled_find(&cycles, &hits, SEATS, &stalled), 0);
+		assert_int_equal(stalled.n, left_out ? 4 : 0);
+	}
+}
+
+/* Cycles of 20 ms, give or take 0.1; every second stretch of ten is not kept, and its cycles take `more_us` longer. */
+static int hide(int more_us, double share)
+{
+	uint64_t cut[CYCLES + 1] = { 0 };
+	uint8_t kept[CYCLES];
+	struct ct_cycles cycles = { .cut_ns = cut, .n = CYCLES, .kept = kept };
+	double kept_ns = 0, others_ns = 0;
+	int hides;
+
+	for (int k = 0; k < CYCLES; k++) {
+		kept[k] = k / 10 % 2 == 0;
+		cut[k + 1] = cut[k] + 20 * (uint64_t)MS + (k % 2 ? 100000u : 0u) +
+			     (kept[k] ? 0u : (uint64_t)more_us * 1000);
+	}
+	hides = ct_cycles_hide(&cycles, share, &kept_ns, &others_ns);
+	assert_float_equal(others_ns - kept_ns, more_us * 1000.0, 1);
+	return hides;
+}
+
+static void cycles_that_were_not_kept_are_longer_only_beyond_chance_and_share(void **state)
+{
+	(void)state;
+	assert_int_equal(hide(300, 0.01), 1);
+	assert_int_equal(hide(150, 0.01), 0);
+	assert_int_equal(hide(150, 0.001), 1);
+	assert_int_equal(hide(20, 0), 0);
 }
 
 /* The end of a step, where the cycles are its parts; and stalls by chance. */
@@ -174,6 +231,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cycle_is_a_stall_if_the_others_waited_for_it),
+		cmocka_unit_test(stalls_that_are_alike_count_where_only_some_cycles_were_looked_at),
+		cmocka_unit_test(cycles_that_were_not_kept_are_longer_only_beyond_chance_and_share),
 		cmocka_unit_test(long_cycles_that_belong_to_the_job_are_no_stalls),
 		cmocka_unit_test(one_rank_has_the_stalls_if_chance_does_not_give_it_as_many),
 		cmocka_unit_test(a_change_that_a_named_rank_explains_is_no_finding_of_its_own),

@@ -68,7 +68,7 @@ static void whole_stretches_are_forgotten_evenly(void **state)
 	for (uint32_t k = 0; k < tape.n_instances; k++) {
 		uint64_t seq = tape.instances[k].seq;
 
-		assert_true(ct_tape_keeps(&tape, tape.instances[k].at_ns));
+		assert_true(ct_sample_keeps(&tape.sample, tape.instances[k].at_ns));
 		assert_int_equal(tape.instances[k].first_part, 3 * k);
 		for (uint32_t p = 3 * k; p < 3 * k + 3; p++) {
 			assert_int_equal(tape.parts[p].instance, k);

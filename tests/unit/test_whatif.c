@@ -69,7 +69,9 @@ static void cut_steps(const struct ct_tape *tape, int steps, struct ct_cycles *c
 
 	*cycles = (struct ct_cycles){ .by_ends = 1 };
 	cycles->cut_ns = calloc((size_t)steps + 1, sizeof(*cycles->cut_ns));
-	assert_non_null(cycles->cut_ns);
+	cycles->kept = malloc((size_t)steps + 1);
+	assert_true(cycles->cut_ns && cycles->kept);
+	memset(cycles->kept, 1, (size_t)steps + 1);
 	for (uint32_t k = 1; k <= (uint32_t)steps && n >= (uint32_t)steps; k++) {
 		uint32_t at = tape->order[tape->seat_first[0] + k * n / (uint32_t)steps - 1];
 
@@ -138,7 +140,7 @@ static struct outcome judge(const struct parallel_job *job)
 	out.total_ns = run.total_ns;
 	take(&judgement, job->steps, &out);
 	ct_replay_judgement_fini(&judgement);
-	free(cycles.cut_ns);
+	ct_cycles_fini(&cycles);
 	parallel_free(&run);
 	out.true_ns = out.total_ns - without(*job);
 	return out;

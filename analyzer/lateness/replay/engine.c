@@ -538,7 +538,7 @@ int ct_engine_build(struct ct_engine *e, const struct ct_model *model, const str
 		st = find_levels(e);
 	if (st != CT_OK)
 		return st;
-	e->n_run = e->positions.n_steps + 1;
+	e->n_run = e->positions.n_run + 1;
 	e->recorded = step_times(e, NULL, e->recorded_ns);
 	for (uint32_t k = 0; k < e->n_steps; k++)
 		e->end_ns[k] = e->room_ns[e->steps[k]] +

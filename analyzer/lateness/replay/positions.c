@@ -67,11 +67,13 @@ static uint32_t count_kinds(const struct ct_schedule *s, uint32_t seat, struct k
 	return kept;
 }
 
+/* Of each stretch of the run that is kept there is one end more than whole cycles, but for one. */
 static int is_once_a_step(const struct finding *f, const struct kind_count *k)
 {
-	double off = fabs((double)k->n - ((double)f->cycles->n_kept + 1));
+	double stretches = f->s->n_stretches;
+	double off = fabs((double)k->n - (f->cycles->n_kept + stretches));
 
-	return off <= 1 + MOST_OFF * f->cycles->n_kept;
+	return off <= stretches + MOST_OFF * f->cycles->n_kept;
 }
 
 /* Which cut an end lies at, as a whole number and a fraction of the cycle behind it. */
@@ -269,6 +271,7 @@ static int recut(struct finding *f, uint64_t kind, struct ct_cycles *own)
 	qsort(times, own->n, sizeof(*times), ct_by_u64);
 	own->median_ns = times[own->n / 2];
 	free(times);
+	f->out->n_run = (uint32_t)((uint64_t)own->n * f->cycles->n / f->cycles->n_kept);
 	f->cycles = own;
 	f->out->n_steps = own->n;
 	return CT_OK;
@@ -509,7 +512,7 @@ int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 	struct ct_table times = { 0 };
 	int st = CT_NOMEM;
 
-	*p = (struct ct_positions){ .n_steps = cycles->n };
+	*p = (struct ct_positions){ .n_steps = cycles->n, .n_run = cycles->n };
 	p->step_of = malloc(launches * sizeof(*p->step_of));
 	p->position_of = malloc(launches * sizeof(*p->position_of));
 	p->order = malloc(launches * sizeof(*p->order));

@@ -33,6 +33,7 @@ struct ct_positions {
 	struct ct_position *all; /* by stage, then in the order of a step */
 	uint32_t n;
 	uint32_t n_steps;
+	uint32_t n_run;	   /* steps of all of the run, also where it is not kept */
 	uint8_t *is_whole; /* by step: all ranks have it */
 	uint32_t n_whole;
 };

@@ -10,7 +10,6 @@
 
 /* How many launches back it is looked for what ended last, and for what shares a launch. */
 #define BACK 32u
-#define EIGHTHS 8u
 /* Launches with more messages are exchanges: to whom each of them goes depends on the data. */
 #define FEW_MESSAGES 4u
 
@@ -52,26 +51,6 @@ static int has_others(const struct ct_tape *tape, const struct ct_tape_instance 
 	return 0;
 }
 
-static uint64_t number_of(const struct ct_schedule_choice *c, const struct ct_tape_instance *i)
-{
-	return c->eighth_ns ? i->at_ns / c->eighth_ns : ct_tape_stretch(c->tape, i->at_ns);
-}
-
-static void choose_width(struct ct_schedule_choice *c)
-{
-	uint64_t last = 0;
-
-	c->one_of = 1;
-	if (c->tape->n_parts <= CT_SCHEDULE_PARTS)
-		return;
-	for (uint32_t k = 0; k < c->tape->n_instances; k++)
-		last = c->tape->instances[k].at_ns > last ? c->tape->instances[k].at_ns : last;
-	c->eighth_ns = c->tape->stretch_ns ? c->tape->stretch_ns : last / EIGHTHS + 1;
-	c->one_of = c->tape->keep_one_of;
-	while (c->tape->n_parts / c->one_of * c->tape->keep_one_of > CT_SCHEDULE_PARTS)
-		c->one_of *= 2;
-}
-
 /* The stretches that are in, numbered as they are met. 0 or CT_NOMEM. */
 static int stretch_of(struct ct_schedule_choice *c, uint64_t number, uint32_t *stretch)
 {
@@ -96,19 +75,13 @@ static int choose(struct ct_schedule_choice *c)
 	c->meeting = malloc(((size_t)tape->n_instances + 1) * sizeof(*c->meeting));
 	if (!c->stretch || !c->meeting)
 		return CT_NOMEM;
-	choose_width(c);
 	for (uint32_t k = 0; k < tape->n_instances; k++) {
 		const struct ct_tape_instance *i = &tape->instances[k];
-		uint64_t number = number_of(c, i);
 
 		c->stretch[k] = UINT32_MAX;
-		if (c->eighth_ns && number % c->one_of)
+		if (!has_others(tape, i) || !is_timed(tape, i))
 			continue;
-		if (!has_others(tape, i))
-			continue;
-		if (!is_timed(tape, i) || c->n_parts + i->n > CT_SCHEDULE_PARTS)
-			continue;
-		st = stretch_of(c, number, &c->stretch[k]);
+		st = stretch_of(c, ct_sample_stretch(&tape->sample, i->at_ns), &c->stretch[k]);
 		if (st != CT_OK)
 			return st;
 		for (uint32_t part = i->first_part; part < i->first_part + i->n; part++)

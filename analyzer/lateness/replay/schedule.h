@@ -18,9 +18,6 @@
 
 #define CT_NO_LAUNCH UINT32_MAX
 
-/* Parts of the tape that are played at most; of a longer tape every second eighth, every fourth, and so on. */
-#define CT_SCHEDULE_PARTS (1u << 21)
-
 enum ct_launch_role {
 	CT_LAUNCH_WHOLE, /* begins and ends operations */
 	CT_LAUNCH_BEGINS,

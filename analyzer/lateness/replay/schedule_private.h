@@ -7,11 +7,9 @@
 #include "analyzer/lateness/replay/schedule.h"
 #include "analyzer/stream/instance_log.h"
 
-/* The tape's own stretches, or its eighths where they are too much. */
+/* What of the tape is played: what others took part in, and all of them were timed. */
 struct ct_schedule_choice {
 	const struct ct_tape *tape;
-	uint64_t eighth_ns; /* 0: all */
-	uint32_t one_of;
 	uint32_t *stretch;	 /* by instance; UINT32_MAX: left out */
 	uint32_t *meeting;	 /* by instance that is in */
 	struct ct_table numbers; /* of stretches that are in, to their place + 1 */

@@ -86,7 +86,7 @@ static void see_first_messages(struct chain *c, const struct ct_cycles *cycles)
 			if (!c->first[seat])
 				c->first[seat] = launch->sends == launch->messages ? SENDS
 										   : RECEIVES;
-			if (step == last || step == CT_CYCLES_NONE)
+			if (step == last || step == CT_CYCLES_NONE || !cycles->kept[step])
 				continue;
 			last = step;
 			c->sends_first[seat] += launch->sends == launch->messages;
@@ -166,7 +166,7 @@ static int find_chains(struct chain *c, const struct ct_cycles *cycles)
 	c->receives_first = calloc(seats, sizeof(*c->receives_first));
 	c->first = calloc(seats, 1);
 	c->times = calloc(seats, sizeof(*c->times));
-	c->least = cycles->n / 2 > LEAST_TIMES ? cycles->n / 2 : LEAST_TIMES;
+	c->least = cycles->n_kept / 2 > LEAST_TIMES ? cycles->n_kept / 2 : LEAST_TIMES;
 	c->seen = calloc(seats, 1);
 	c->queue = malloc(seats * sizeof(*c->queue));
 	if (!c->neighbours || !c->too_many || !c->sends_first || !c->receives_first || !c->first ||

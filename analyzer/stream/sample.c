@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/stream/sample.h"
+
+#define STRETCHES 8u
+/* More doublings than a run has stretches mean that its times are not to be believed. */
+#define SPARSEST (1u << 20)
+
+int ct_sample_halve(struct ct_sample *sample, uint64_t last_ns)
+{
+	if (sample->one_of >= SPARSEST)
+		return 0;
+	if (!sample->stretch_ns)
+		sample->stretch_ns = last_ns / STRETCHES + 1;
+	sample->one_of *= 2;
+	return 1;
+}

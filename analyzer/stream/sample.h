@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample.h — which parts of a run are kept, where not all of it has room: all that keep something one by one keep the same.
+ *
+ * At first everything. Whoever runs out of room halves the sample: the time so far is cut into eight stretches, and of these
+ * and all that follow every second is forgotten, then three of four, and so on. What is left are whole stretches of the run,
+ * the same on all ranks, spread evenly. Times are ns since the run began. One thread. */
+#ifndef CT_STREAM_SAMPLE_H
+#define CT_STREAM_SAMPLE_H
+
+#include <stdint.h>
+
+struct ct_sample {
+	uint64_t stretch_ns; /* 0: all is kept; else every one_of-th stretch of this length */
+	uint32_t one_of;
+};
+
+#define CT_SAMPLE_ALL ((struct ct_sample){ 0, 1 })
+
+/* The stretch that a time lies in, and whether stretches of that number are kept. */
+static inline uint64_t ct_sample_stretch(const struct ct_sample *sample, uint64_t at_ns)
+{
+	return sample->stretch_ns ? at_ns / sample->stretch_ns : 0;
+}
+
+static inline int ct_sample_keeps(const struct ct_sample *sample, uint64_t at_ns)
+{
+	return ct_sample_stretch(sample, at_ns) % sample->one_of == 0;
+}
+
+/* Keep half as many stretches; last_ns: the latest time that is kept. 0: there is nothing to be halved any more. */
+int ct_sample_halve(struct ct_sample *sample, uint64_t last_ns);
+
+#endif
