@@ -39,7 +39,7 @@ static int is_told(const struct ct_waiting *w, struct ct_root *root)
 {
 	enum ct_wait_kind kind = ct_wait_kind(w, root->nodes[0]);
 
-	if (!root->n_ranks)
+	if (!root->n_ranks || root->excused)
 		return 0;
 	/* Of what was going on well until a process died or the job was ended, only that is the reason, and what differs. */
 	if (root->died_first)
@@ -256,6 +256,45 @@ static void doubt_unmissed(struct ct_roots *roots)
 			roots->all[r].code = CT_HANG_IS_UNKNOWN;
 }
 
+static int is_in(uint32_t rank, const uint32_t *ranks, uint32_t n)
+{
+	uint32_t low = CT_BISECT(i, 0, n, ranks[i] < rank);
+
+	return low < n && ranks[low] == rank;
+}
+
+/* Is it known of another root that this rank waits for it? */
+static int waits_elsewhere(const struct ct_roots *roots, const struct ct_root *but, uint32_t rank)
+{
+	for (const struct ct_root *r = roots->all; r < roots->all + roots->n; r++)
+		if (r != but && r->code != CT_HANG_IS_UNKNOWN &&
+		    r->code != CT_HANG_IS_TRANSPORT_STALL && is_in(rank, r->victims, r->n_victims))
+			return 1;
+	return 0;
+}
+
+/* MPI_Waitall reports no request before all are complete: of one whose ranks wait there for another one it is not known that it is not. */
+static void excuse_requests(const struct ct_waiting *w, struct ct_roots *roots)
+{
+	const struct ct_hang_index *ix = w->ix;
+
+	for (struct ct_root *root = roots->all; root < roots->all + roots->n; root++) {
+		int excused = root->code == CT_HANG_IS_TRANSPORT_STALL;
+
+		for (uint32_t k = 0; k < root->n_nodes && excused; k++) {
+			uint32_t of = ct_wait_of(w, root->nodes[k]);
+			const struct ct_hang_instance *i = &ix->instances[of];
+
+			excused = ct_wait_kind(w, root->nodes[k]) == CT_NODE_INSTANCE;
+			for (uint32_t p = i->first; excused && p < i->first + i->n; p++)
+				excused = ct_hang_is_request(ix, ix->parts[p]) &&
+					  waits_elsewhere(roots, root,
+							  ix->c->ops[ix->parts[p]].rank);
+		}
+		root->excused = (uint8_t)excused;
+	}
+}
+
 int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 		     struct ct_hang_result **out)
 {
@@ -278,6 +317,8 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 	if (rc == CT_OK)
 		rc = ct_roots_victims(w, &roots);
 	doubt_unmissed(&roots);
+	if (rc == CT_OK)
+		excuse_requests(w, &roots);
 	if (rc == CT_OK)
 		rc = ct_roots_unknown_members(w, &roots);
 	if (rc == CT_OK) {

@@ -25,7 +25,8 @@ struct ct_root {
 	/* victims.c */
 	uint32_t *victims; /* ranks (index), ascending, without `ranks` */
 	uint32_t n_victims;
-	uint8_t hard;	/* some stalled op leads to it by nothing that is only probable */
+	uint8_t hard; /* some stalled op leads to it by nothing that is only probable */
+	uint8_t excused; /* of requests that may be complete, while their ranks wait for another root */
 	uint8_t by_any; /* all that leads to it would be satisfied by somebody else, too */
 	uint8_t lacks;	/* what leads to it also leads to a rank without a trace */
 	uint8_t graph;	/* launches of graphs lead to it */

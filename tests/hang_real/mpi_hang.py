@@ -50,6 +50,7 @@ PLAYS = {
     "persistent_without_partner": ([[("HOST_MISSING", [1])]], [0, 2]),
     "one_of_several": ([[("HOST_MISSING", [1])]], [0, 2]),
     "circle_without_one": ([[("HOST_MISSING", [1])]], [0, 2]),
+    "ring_of_requests": ([[("HOST_MISSING", [1])]], [0, 2]),
     "probe_of_a_sleeper": ([[("HOST_MISSING", [0])]], [1, 2]),
     # Whose message it probes for is not on record.
     "probe_without_send": ([[("UNKNOWN", [1])]], [0, 2], ["MPI_Probe"]),

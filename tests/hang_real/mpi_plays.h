@@ -21,6 +21,7 @@ void sum(int count);
 	PLAY(persistent_without_partner)                                                           \
 	PLAY(one_of_several)                                                                       \
 	PLAY(circle_without_one)                                                                   \
+	PLAY(ring_of_requests)                                                                     \
 	PLAY(probe_of_a_sleeper)                                                                   \
 	PLAY(probe_without_send)                                                                   \
 	PLAY(missing_in_intercomm)                                                                 \

@@ -104,6 +104,24 @@ void circle_without_one(void)
 	}
 }
 
+/* Messages between the others are on their way, and MPI_Waitall reports none before all are complete. */
+void ring_of_requests(void)
+{
+	int next = (rank + 1) % size, before = (rank + size - 1) % size;
+	MPI_Request requests[2];
+	MPI_Status statuses[2];
+
+	for (int step = 0; step < 4; step++) {
+		if (step == 3)
+			mark();
+		if (step == 3 && rank == 1)
+			rest();
+		MPI_Irecv(there, LARGE, MPI_CHAR, before, TAG, MPI_COMM_WORLD, &requests[0]);
+		MPI_Isend(here, LARGE, MPI_CHAR, next, TAG, MPI_COMM_WORLD, &requests[1]);
+		MPI_Waitall(2, requests, statuses);
+	}
+}
+
 void probe_of_a_sleeper(void)
 {
 	MPI_Status status;
