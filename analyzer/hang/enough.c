@@ -5,13 +5,15 @@
  *   - the last collectives of members of a communicator in which somebody waits, if they have long called nothing on it;
  *   - the other end of a message that somebody waits for: which messages there were is told by no sum;
  *   - that somebody else has been in a call in which all members meet;
- *   - how long an operation usually takes that comes seldom, as one at a checkpoint.
+ *   - how long an operation usually takes that comes seldom, as one at a checkpoint;
+ *   - a call that a thread of a rank which seems to be missing has been inside of since before its tail.
  *
  * Then everything is read. */
 #include "analyzer/hang/enough.h"
 
 #include <stdlib.h>
 
+#include "analyzer/base/grow.h"
 #include "analyzer/hang/gather.h"
 #include "analyzer/hang/tails.h"
 #include "trace/ops.h"
@@ -173,4 +175,125 @@ int ct_hang_is_enough(struct ct_gather *g)
 	free(look.waited_in);
 	free(look.messages_made);
 	return st < 0 ? st : !look.is_short;
+}
+
+/* ---- calls that began before a tail ---- */
+
+struct old_call {
+	uint64_t enter_ns;
+	uint32_t tid;
+	int is_old; /* it began before the tail */
+};
+
+struct old_calls {
+	struct old_call *all; /* of each thread the latest that has not come back */
+	uint32_t n, cap;
+};
+
+static struct old_call *call_of(const struct old_calls *calls, uint32_t tid)
+{
+	for (uint32_t i = 0; i < calls->n; i++)
+		if (calls->all[i].tid == tid)
+			return &calls->all[i];
+	return NULL;
+}
+
+/* One of NCCL that goes on by itself (ncclInProgress) has another end later. */
+static int take_call(struct old_calls *calls, const struct ct_host_rec *rec, int is_old)
+{
+	const int in_progress = 7; /* nccl.h */
+	struct old_call *open = call_of(calls, rec->tid);
+
+	if (rec->return_ns && rec->result != in_progress) {
+		if (open && open->enter_ns == rec->enter_ns)
+			*open = calls->all[--calls->n];
+		return CT_OK;
+	}
+	if (open && open->enter_ns == rec->enter_ns)
+		return CT_OK;
+	if (!open) {
+		if (ct_grow(&calls->all, &calls->cap, calls->n + 1, sizeof(*calls->all)) != CT_OK)
+			return CT_NOMEM;
+		open = &calls->all[calls->n++];
+	}
+	*open = (struct old_call){ .enter_ns = rec->enter_ns, .tid = rec->tid, .is_old = is_old };
+	return CT_OK;
+}
+
+static int take_calls(struct old_calls *calls, const struct ct_block *block, int is_old)
+{
+	struct ct_host_rec rec;
+	int st = CT_OK;
+
+	for (uint32_t i = 0; i < block->n_rares && st == CT_OK; i++) {
+		const struct ct_rare *rare = &block->rares[i];
+
+		if (rare->kind != CT_KIND_HOST_BEGIN && rare->kind != CT_KIND_HOST_END)
+			continue;
+		ct_rare_get(block, rare, &rec, sizeof(rec));
+		st = take_call(calls, &rec, is_old);
+	}
+	/* a thread that calls something has left what it was in, however it did that */
+	for (uint32_t i = 0; i < block->n_ops && calls->n; i++) {
+		struct old_call *open = call_of(calls, block->ops[i].tid);
+
+		if (open && open->enter_ns < block->ops[i].enter_ns)
+			*open = calls->all[--calls->n];
+	}
+	return st;
+}
+
+/* 1, 0, or a failure. */
+static int is_in_old_call(const struct ct_gather *g, uint32_t process, struct ct_err *err)
+{
+	struct old_calls calls = { 0 };
+	struct ct_process_reader *reader;
+	const struct ct_block *block;
+	int st = ct_process_open(g->run, process, &reader, err), more = 1, is_old = 0, in_tail = 0;
+
+	if (st != CT_OK)
+		return st;
+	while (st == CT_OK && more == 1) {
+		more = ct_process_next(reader, &block, err);
+		if (more != 1) {
+			st = more;
+			break;
+		}
+		/* what lies in the ring comes last, and has no number */
+		in_tail |= block->number >= g->tails->from[process];
+		st = take_calls(&calls, block, !in_tail);
+	}
+	for (uint32_t i = 0; i < calls.n; i++)
+		is_old |= calls.all[i].is_old;
+	free(calls.all);
+	ct_process_close(reader);
+	return st == CT_OK ? is_old : st;
+}
+
+static int is_accused(const struct ct_hang_run *run, int rank)
+{
+	for (uint32_t v = 0; v < run->result->n_verdicts; v++) {
+		const struct ct_hang_verdict *verdict = &run->result->verdicts[v];
+
+		if (verdict->code == CT_HANG_IS_HOST_MISSING &&
+		    ct_hang_is_among(rank, verdict->ranks, verdict->n_ranks))
+			return 1;
+	}
+	return 0;
+}
+
+int ct_hang_is_sure(const struct ct_gather *g, const struct ct_hang_run *run, struct ct_err *err)
+{
+	for (uint32_t s = 0; g->tails && s < g->model->n_seats; s++) {
+		const struct ct_seat *seat = &g->model->seats[s];
+		int st;
+
+		if (g->ranks[s] == UINT32_MAX || !has_tail(g, seat->process) ||
+		    !is_accused(run, run->hang_case.ranks[g->ranks[s]].rank))
+			continue;
+		st = is_in_old_call(g, seat->process, err);
+		if (st != 0)
+			return st < 0 ? st : 0;
+	}
+	return 1;
 }

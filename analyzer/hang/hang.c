@@ -35,13 +35,6 @@ const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *c, int rank)
 	return last;
 }
 
-int ct_hang_is_among(int rank, const int *ranks, uint32_t n)
-{
-	uint32_t low = CT_BISECT(i, 0, n, ranks[i] < rank);
-
-	return low < n && ranks[low] == rank;
-}
-
 /* ---- ranks that died, and nobody waits for them ---- */
 
 static int is_told(const struct ct_hang_result *result, int rank)
@@ -171,7 +164,6 @@ static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 	struct ct_stream *stream = calloc(1, sizeof(*stream));
 	struct ct_clock_log *clocks = NULL;
 	int st = log && stream ? ct_clock_log_new(run, attempts, attempt, &clocks) : CT_NOMEM;
-	int is_enough = 0;
 
 	*out = NULL;
 	if (st == CT_OK) {
@@ -179,16 +171,20 @@ static int judge_by(const struct ct_hang_tails *tails, const struct ct_run *run,
 		st = read_run(log, run, attempts, attempt, clocks, stream, err);
 	}
 	if (st == CT_OK)
-		st = is_enough = ct_hang_is_enough(log);
-	if (st >= 0)
-		st = is_enough ? ct_hang_judge(log, out, err) : CT_OK;
+		st = ct_hang_is_enough(log);
+	if (st > 0)
+		st = ct_hang_judge(log, out, err);
+	if (st == CT_OK && *out)
+		st = ct_hang_is_sure(log, *out, err);
+	if (st <= 0)
+		*out = NULL;
 	ct_hang_log_free(log);
 	if (stream)
 		ct_stream_fini(stream);
 	free(stream);
 	attempts->clocks = NULL;
 	ct_clocks_free(ct_clock_log_free(clocks));
-	return st;
+	return st < 0 ? st : CT_OK;
 }
 
 static int find_tails(const struct ct_run *run, const struct ct_attempts *attempts, int attempt,

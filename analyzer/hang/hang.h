@@ -21,7 +21,4 @@ const struct ct_hang_rank *ct_hang_rank_of(const struct ct_hang_case *hang_case,
  * on record. */
 const struct ct_hang_op *ct_hang_last_op(const struct ct_hang_case *hang_case, int rank);
 
-/* Is a rank among those that a verdict names, or its victims? `ranks` ascending, as a verdict has them. */
-int ct_hang_is_among(int rank, const int *ranks, uint32_t n);
-
 #endif

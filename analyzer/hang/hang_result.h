@@ -83,4 +83,7 @@ struct ct_hang_result {
 /* "HOST_MISSING"; NULL: no such code. */
 const char *ct_hang_code_name(enum ct_hang_code code);
 
+/* Is a rank among those that a verdict names, or its victims? `ranks` ascending, as a verdict has them. */
+int ct_hang_is_among(int rank, const int *ranks, uint32_t n);
+
 #endif

@@ -291,6 +291,30 @@ static void a_message_that_the_tails_show_takes_nothing(void **state)
 	judge_twice(1);
 }
 
+/* A helper thread of rank 3 is inside of a call that does not come back, while the others of its process go on. */
+static void an_old_call_of_another_thread_takes_everything(void **state)
+{
+	const uint32_t id = SPLIT_ID;
+	struct ct_host_rec rec = { .tid = 999, .call = SPLIT_ID };
+	struct told t;
+
+	(void)state;
+	begin(&t);
+	assert_int_equal(ct_block_add_text(&t.job.writers[3].block, CT_KIND_STRING, &id, sizeof(id),
+					   "ncclMemAlloc"),
+			 CT_OK);
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	/* a block of operations, which a reading of tails leaves out */
+	rec.enter_ns = t.job.clock[3] + t.at;
+	job_rare(&t.job, 3, CT_KIND_HOST_BEGIN, &rec, sizeof(rec));
+	together(&t, 1, SOME, 0);
+	sign(&t);
+	together(&t, 1, SOME, 0);
+	get_stuck(&t, 1, 3);
+	judge_twice(0);
+}
+
 /* Others may have been in it at any time. */
 static void a_call_in_which_all_meet_takes_everything(void **state)
 {
@@ -328,6 +352,7 @@ int main(void)
 		ON_DISK(one_that_stays_alone_takes_nothing),
 		ON_DISK(a_message_sent_long_ago_takes_everything),
 		ON_DISK(a_message_that_the_tails_show_takes_nothing),
+		ON_DISK(an_old_call_of_another_thread_takes_everything),
 		ON_DISK(a_call_in_which_all_meet_takes_everything),
 	};
 
