@@ -15,22 +15,11 @@
 
 #include <cmocka.h>
 
-#include "tools/commtrace/options.h"
 #include "tools/commtrace/out.h"
 #include "tools/commtrace/signals.h"
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
-
-/* That of the command line knows all commands; nothing is asked of it here. */
-int ct_option_word(const char *command, const char *option, const char *words, const char *word)
-{
-	(void)command;
-	(void)option;
-	(void)words;
-	(void)word;
-	return -1;
-}
 
 /* Somebody who waits for the file interrupts its maker before open(2) has returned. */
 int __wrap_open(const char *path, int flags, ...)
