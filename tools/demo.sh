@@ -36,8 +36,8 @@ say "recording 40 steps of training on 8 simulated GPUs of 2 nodes; the GPU of r
 	--workload ddp --steps 40 --fault slow-rank:rank=5,ms=4 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
 blamed "$out/gpu" 5
 say "drawing what was recorded: report.html, who sends to whom, who waited when, and the timeline"
-pictures "$commtrace" "$out/gpu" "$out/gpu" traffic waits cycles histogram
-"$commtrace" merge "$out/gpu" -o "$out/run.pftrace" || die "commtrace merge failed"
+pictures "$commtrace" "$out/gpu" "$out/gpu" traffic waits steps histogram
+"$commtrace" timeline "$out/gpu" -o "$out/run.pftrace" || die "commtrace timeline failed"
 
 say "recording 20 steps of torchrun with 4 ranks over Gloo; rank 2 sleeps 60 ms in each"
 record_ddp "$commtrace" "$out/torch" --steps 20 --slow-rank 2 --slow-ms 60 ||
@@ -49,7 +49,7 @@ cat <<EOF
 
 Each report names the rank that was slowed down. What next:
   open in a browser      $out/gpu.html, $out/torch.html: the report as one file that can be sent around
-                         $out/gpu-waits.svg, -cycles.svg, -traffic.svg, -histogram.svg: single pictures of it
+                         $out/gpu-waits.svg, -steps.svg, -traffic.svg, -histogram.svg: single pictures of it
   the timeline           $commtrace open $out/gpu: every rank, stream and call on one time axis in ui.perfetto.dev;
                          the file for its "Open trace file" is $out/run.pftrace
   $commtrace info $out/gpu                is the trace whole, and what did recording cost

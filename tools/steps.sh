@@ -71,7 +71,7 @@ pictures() {
 	shift 3
 	"$commtrace" report "$run" -o "$picture.html" || die "commtrace report -o $picture.html failed"
 	for kind in "$@"; do
-		"$commtrace" heatmap "$run" --of "$kind" -o "$picture-$kind.svg" || die "commtrace heatmap --of $kind failed"
+		"$commtrace" heatmap "$run" --type "$kind" -o "$picture-$kind.svg" || die "commtrace heatmap --type $kind failed"
 	done
 }
 

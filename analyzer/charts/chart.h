@@ -31,7 +31,7 @@ enum ct_picture_show {
 enum ct_picture_by { CT_BY_DEFAULT, CT_BY_RANK, CT_BY_HOST };
 
 /* The words of the above, as options spell them, one after the other. */
-#define CT_PICTURE_OF "traffic waits cycles histogram slowdown"
+#define CT_PICTURE_OF "traffic waits steps histogram slowdown"
 #define CT_PICTURE_LAYERS "bytes count bandwidth wait lateness gap transfer s_w"
 #define CT_PICTURE_BY "rank host"
 

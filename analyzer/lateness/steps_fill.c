@@ -122,7 +122,7 @@ int ct_cycles_fill(const struct ct_model *model, const struct ct_cycles *cycles,
 		to->covered_pct = 100 * (double)(cycles->cut_ns[cycles->n] - cycles->cut_ns[0]) /
 				  (double)model->duration_ns;
 	to->note = cycles->may_be_parts ? "an operation or two each, of uneven times: a step may "
-					  "have several; --cycle-anchor names where it begins"
+					  "have several; --step-anchor names where it begins"
 					: NULL;
 	if (cycles->marker) {
 		to->marker = ct_arena_text(report->memory, cycles->marker, strlen(cycles->marker));

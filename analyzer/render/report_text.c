@@ -405,7 +405,7 @@ static void write_next(struct ct_text *text, const struct ct_report *report,
 	}
 	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
 		     "next      commtrace info %s; commtrace report %s -o report.html; commtrace "
-		     "merge %s "
+		     "timeline %s "
 		     "-o run.pftrace",
 		     run, run, run);
 }

@@ -420,7 +420,7 @@ static const char *why_not(const struct ct_step_log *steps)
 		return "no operations on record to cut the run by";
 	if (steps->sequence.n_ops < CT_ANCHOR_LEAST)
 		return "too few operations to cut the run by";
-	return "no operation comes again at regular distances; --cycle-anchor names one";
+	return "no operation comes again at regular distances; --step-anchor names one";
 }
 
 static int find(const struct ct_model *model, const struct ct_tape *log,

@@ -45,7 +45,7 @@ def commands(build, run, out):
         "report": [commtrace, "report", run],
         "html": [commtrace, "report", run, "--force", "-o", out + ".html"],
         "heatmap": [commtrace, "heatmap", run, "--force", "-o", out + ".svg"],
-        "timeline": [commtrace, "merge", run, "--force", "-o", out + ".pftrace"],
+        "timeline": [commtrace, "timeline", run, "--force", "-o", out + ".pftrace"],
     }
 
 

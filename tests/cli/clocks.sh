@@ -33,8 +33,8 @@ look() {
 	echo "$1:"
 	commtrace report "$1" | grep -E '^(CLOCK_CONFLICT|clocks)'
 	commtrace info --whole "$1" | grep '^clock '
-	commtrace merge "$1" -o - --format=tuples 2>&1 | grep 'AllReduce' | grep 'rank 0002 > c' | head -n 1
-	commtrace merge "$1" -o "$1.pftrace" 2>&1 >/dev/null | sed 's/^/merge: /'
+	commtrace timeline "$1" -o - --format=tuples 2>&1 | grep 'AllReduce' | grep 'rank 0002 > c' | head -n 1
+	commtrace timeline "$1" -o "$1.pftrace" 2>&1 >/dev/null | sed 's/^/timeline: /'
 }
 
 look related 7 0 together

@@ -10,4 +10,4 @@ grep -c '"site":"train.py:77 log_loss < train.py:90 main"' dump
 grep -c '"site":"watch.py:3 watch"' dump
 commtrace import jsonl dump -o again
 commtrace dump --calls --format=jsonl again | cmp - dump
-commtrace merge run -o - --format=tuples | grep cuda
+commtrace timeline run -o - --format=tuples | grep cuda

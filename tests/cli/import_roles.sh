@@ -5,7 +5,7 @@ python3 "$data/lines.py" two_stages | commtrace import jsonl - -o swap
 commtrace report swap | grep -e ^links -e '^\['
 commtrace report swap --format=json | jq -c '.ops[] | [.op, .group, .bytes, .algbw_p50_Bps == .busbw_p50_Bps]'
 commtrace report swap --format=json | grep -c AllToAll
-commtrace merge swap --format=tuples -o - | grep -c AllToAll
-commtrace merge swap --format=tuples -o - | cut -f4,5 | grep 'Job.*SendRecv' | sort | uniq -c | sed 's/  *//'
+commtrace timeline swap --format=tuples -o - | grep -c AllToAll
+commtrace timeline swap --format=tuples -o - | cut -f4,5 | grep 'Job.*SendRecv' | sort | uniq -c | sed 's/  *//'
 python3 "$data/lines.py" megatron | commtrace import jsonl - -o megatron
 commtrace report megatron --format=json | jq -r '.comms | sort_by(.comm)[] | "\(.comm) \(.role) \(.ranks)"'

@@ -4,7 +4,7 @@
 root=$data/../../..
 export root
 commtrace import jsonl "$data/four_ranks.jsonl" -o run1 >/dev/null
-commtrace merge run1 -o run1.pftrace >/dev/null
+commtrace timeline run1 -o run1.pftrace >/dev/null
 mkdir bin
 cat >bin/xdg-open <<'END'
 #!/bin/sh

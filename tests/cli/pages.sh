@@ -33,7 +33,7 @@ while read -r command; do
 done <commands
 complete_as "commtrace report --format=" | tr '\n' ' '
 complete_as "commtrace report --format=j" | tr '\n' ' '
-complete_as "commtrace merge run1 --flows=bl" | tr '\n' ' '
+complete_as "commtrace timeline run1 --flows=bl" | tr '\n' ' '
 complete_as "commtrace help ver" | tr '\n' ' '
 complete_as "commtrace rep"
 # An option that no code reads would be accepted and do nothing.

@@ -14,7 +14,7 @@ names=('my run' "it's \$(touch hit) \`touch hit\`" -rf $'e\e[31mred\e]0;title\a'
 for name in "${names[@]}"; do
 	cp -r -- run1 "$name"
 	plain commtrace hang -- "$name"
-	plain commtrace merge -o "run.pftrace" --force -- "$name"
+	plain commtrace timeline -o "run.pftrace" --force -- "$name"
 	plain commtrace info -- "$name"
 	plain commtrace report -- "$name"
 	# the first of the suggested commands, as a shell runs it

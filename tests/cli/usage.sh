@@ -38,7 +38,7 @@ try dump --window=10..20 run1
 try hang --json --format=text run1
 try hang -j run1
 try info --josn run1
-try heatmap --of=waits --layer=bytes run1
+try heatmap --type=waits --layer=bytes run1
 try import
 try import csv file -o run1
 try import jsonl file

@@ -7,6 +7,6 @@ commtrace info "$long" -o info.txt
 commtrace report "$long" -o report.txt
 commtrace report "$long" | cmp - report.txt
 grep -c "^directory .*/$long\$" info.txt
-grep -c "^next      commtrace info $long; commtrace report $long -o report[.]html; commtrace merge $long -o run[.]pftrace\$" report.txt
+grep -c "^next      commtrace info $long; commtrace report $long -o report[.]html; commtrace timeline $long -o run[.]pftrace\$" report.txt
 script -qec "commtrace info $long" terminal >/dev/null
 tr -d '\r' <terminal | grep -c '^directory .*[.][.][.]$'

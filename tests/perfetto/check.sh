@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check.sh RUN... [-- OPTION...] [+ RUN... [-- OPTION...]]...: merges each run (with these options of `commtrace merge`), loads the file into
+# check.sh RUN... [-- OPTION...] [+ RUN... [-- OPTION...]]...: draws each run (with these options of `commtrace timeline`), loads the file into
 # Perfetto's own engine and compares what that sees, slice by slice, value by value and arrow by arrow, with what the analyzer
 # meant. Says what differs, exit 1.
 set -euo pipefail
@@ -13,13 +13,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # draw RUN OPTION...: a line for judge.mjs for each file: that of the run and, of a large run, its details. Chains through the
-# ranks are more arrows than merge says.
+# ranks are more arrows than it says.
 draw() {
 	local run=$1 at file arrows=
 	at=$(mktemp -u "$work/XXXXXX")
 	shift
-	"$commtrace" merge "$run" "$@" -o "$at.pftrace" >"$at.said" 2>"$at.warned" || { cat "$at.warned" >&2; return 1; }
-	"$commtrace" merge "$run" "$@" -o "$at.tsv" >/dev/null 2>&1
+	"$commtrace" timeline "$run" "$@" -o "$at.pftrace" >"$at.said" 2>"$at.warned" || { cat "$at.warned" >&2; return 1; }
+	"$commtrace" timeline "$run" "$@" -o "$at.tsv" >/dev/null 2>&1
 	for file in "$at" "$at".detail-*.pftrace; do
 		file=${file%.pftrace}
 		[ -e "$file.pftrace" ] || continue

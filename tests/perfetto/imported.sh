@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Jobs written as lines, with all that makes a timeline hard, in Perfetto's own engine; whole, and cut in each way that
-# `commtrace merge` knows. A large one: its overview and details, and that what was found shows in the file that the overview names.
+# `commtrace timeline` knows. A large one: its overview and details, and that what was found shows in the file that the overview names.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 commtrace=$CT_BUILD/bin/commtrace
@@ -28,7 +28,7 @@ job one 1 1 3 0
 	+ large -- --max-slices 4000 | tee said
 grep -q '^large --max-slices 4000.detail-1: ok' said || { echo "no detail was judged"; exit 1; }
 
-"$commtrace" merge large --max-slices 4000 -o large.pftrace >/dev/null 2>&1
+"$commtrace" timeline large --max-slices 4000 -o large.pftrace >/dev/null 2>&1
 engine=$("$here/fetch.sh")
 of_finding() { echo "extract_arg(s.arg_set_id, 'debug.$1')"; }
 node --liftoff-only "$here/tp.mjs" "$engine" large.pftrace "select $(of_finding file), $(of_finding 'ranks[0]'), $(of_finding begin_ns),

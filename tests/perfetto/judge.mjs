@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // judge.mjs ENGINE: does Perfetto's own engine see in each trace exactly what is meant to be in it? Most mistakes in such a file
 // pass without an error: slices get wrong durations, or are not there. Reads lines NAME TRACE TUPLES [ARROWS], separated by tabs;
-// TUPLES is what `commtrace merge --format=tuples` writes, ARROWS how many there are by another count. Prints a line for each, "NAME: ok SLICES slices, VALUES values, ARROWS
+// TUPLES is what `commtrace timeline --format=tuples` writes, ARROWS how many there are by another count. Prints a line for each, "NAME: ok SLICES slices, VALUES values, ARROWS
 // arrows, MARKS stacks and colours", or what differs, each line after "NAME: ". Exit 1 if anything does. One start of the engine for all.
 import fs from 'node:fs';
 import readline from 'node:readline';

@@ -39,8 +39,8 @@ draw() {
 	# shellcheck disable=SC2206
 	[ "$fault" = none ] || options+=(--fault ${fault//\// --fault })
 	"$build/bin/commtrace-synth" "${options[@]}" -o "$name" 2>"$name.said" >&2 || { cat "$name.said" >&2; return 1; }
-	"$commtrace" merge "$name" -o "$name.pftrace" >"$name.said" 2>"$name.warned" || { cat "$name.warned" >&2; return 1; }
-	"$commtrace" merge "$name" -o "$name.tsv" >/dev/null 2>&1 || return 1
+	"$commtrace" timeline "$name" -o "$name.pftrace" >"$name.said" 2>"$name.warned" || { cat "$name.warned" >&2; return 1; }
+	"$commtrace" timeline "$name" -o "$name.tsv" >/dev/null 2>&1 || return 1
 	rm -r "$name"
 	printf '%s\t%s\t%s\t%s\n' "$name" "$name.pftrace" "$name.tsv" "$(sed -n 's/.* \([0-9]*\) arrows,.*/\1/p' "$name.said")"
 }

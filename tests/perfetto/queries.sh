@@ -18,7 +18,7 @@ awk -v seed=3 -v hosts=1 -v ranks=4 -v steps=8 -v stop=1 -f "$here/gpu_job.awk" 
 "$commtrace" import jsonl "$here/../cli/data/four_ranks.jsonl" -o host >/dev/null
 "$CT_BUILD/bin/commtrace-synth" -o hung --hosts 2 --gpus-per-host 4 --workload megatron --tp 2 --pp 2 --dp 2 --cycles 20 --fault missing:rank=5,op=120
 for run in slow gpu host hung; do
-	"$commtrace" merge $run -o $run.pftrace >/dev/null 2>&1
+	"$commtrace" timeline $run -o $run.pftrace >/dev/null 2>&1
 	"$commtrace" report $run --format=json >$run.json 2>/dev/null
 	"$commtrace" dump --calls $run --format=jsonl >$run.jsonl 2>/dev/null
 done

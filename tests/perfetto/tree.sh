@@ -9,18 +9,18 @@ trap 'rm -rf "$work"' EXIT
 engine=$("$here/fetch.sh")
 cd "$work"
 
-merge() { "$CT_BUILD/bin/commtrace" merge "$1" -o "$1.pftrace" >/dev/null 2>&1; }
+draw() { "$CT_BUILD/bin/commtrace" timeline "$1" -o "$1.pftrace" >/dev/null 2>&1; }
 # synth RUN OPTION...
 synth() {
 	"$CT_BUILD/bin/commtrace-synth" -o "$@"
-	merge "$1"
+	draw "$1"
 }
 synth one --gpus-per-host 2 --workload megatron --tp 1 --pp 2 --cycles 3 --fault slow-rank:rank=1,pct=90
 synth several --hosts 2 --gpus-per-host 2 --workload fsdp --cycles 2
 synth many --hosts 66 --gpus-per-host 1 --workload ddp --cycles 2
 awk -v seed=3 -v hosts=1 -v ranks=2 -v steps=4 -v stop=0 -f "$here/gpu_job.awk" >lines
 "$CT_BUILD/bin/commtrace" import jsonl lines -o overlapping >/dev/null
-merge overlapping
+draw overlapping
 node --liftoff-only "$here/tree.mjs" "$engine" {one,several,many,overlapping}.pftrace >seen
 
 # A root without children stands in a group that the UI makes.

@@ -32,13 +32,13 @@ static int read_options(struct request *request)
 	struct ct_picture_request *p = &request->picture;
 	int is_traffic, is_sizes, layer = ct_cli_word(args, CT_OPTION_LAYER);
 
-	p->of = (enum ct_picture_of)ct_cli_word(args, CT_OPTION_PICTURE);
+	p->of = (enum ct_picture_of)ct_cli_word(args, CT_OPTION_TYPE);
 	p->show = (enum ct_picture_show)(layer + 1);
 	p->by = (enum ct_picture_by)(ct_cli_word(args, CT_OPTION_BY) + 1);
 	p->comm = ct_cli_text(args, CT_OPTION_COMM);
 	p->backend = ct_cli_text(args, CT_OPTION_BACKEND);
 	p->role = ct_cli_text(args, CT_OPTION_ROLE);
-	request->wishes.anchor = ct_cli_text(args, CT_OPTION_CYCLE_ANCHOR);
+	request->wishes.anchor = ct_cli_text(args, CT_OPTION_STEP_ANCHOR);
 	request->wishes.traffic_model = (enum ct_traffic_model)ct_cli_word(args,
 									   CT_OPTION_TRAFFIC_MODEL);
 	is_traffic = p->of == CT_OF_TRAFFIC;
@@ -46,23 +46,24 @@ static int read_options(struct request *request)
 	if ((p->comm != NULL) + (p->backend != NULL) + (p->role != NULL) > 1)
 		return ct_usage("heatmap", "'--comm', '--backend' and '--role' exclude each other");
 	if ((p->comm || p->role) && !is_traffic)
-		return ct_usage("heatmap", "'--%s' belongs to --of=traffic",
+		return ct_usage("heatmap", "'--%s' belongs to --type=traffic",
 				p->comm ? "comm" : "role");
 	if (ct_cli_has(args, CT_OPTION_TRAFFIC_MODEL) && !is_traffic)
-		return ct_usage("heatmap", "'--traffic-model' belongs to --of=traffic");
+		return ct_usage("heatmap", "'--traffic-model' belongs to --type=traffic");
 	if (request->wishes.anchor && p->of != CT_OF_CYCLES)
-		return ct_usage("heatmap", "'--cycle-anchor' belongs to --of=cycles");
+		return ct_usage("heatmap", "'--step-anchor' belongs to --type=steps");
 	if (p->backend && !is_traffic && !is_sizes)
 		return ct_usage("heatmap",
-				"'--backend' belongs to --of=traffic and --of=histogram");
+				"'--backend' belongs to --type=traffic and --type=histogram");
 	if (p->by != CT_BY_DEFAULT && (is_sizes || p->of == CT_OF_SLOWDOWN))
-		return ct_usage("heatmap", "'--by' does not belong to --of=%s",
+		return ct_usage("heatmap", "'--by' does not belong to --type=%s",
 				is_sizes ? "histogram" : "slowdown");
 	if (layer >= 0 &&
 	    ct_word_find(ct_picture_layers(p->of), ct_cli_text(args, CT_OPTION_LAYER)) < 0)
-		return ct_usage("heatmap", "'--layer=%s' does not belong to --of=%s, which has: %s",
+		return ct_usage("heatmap",
+				"'--layer=%s' does not belong to --type=%s, which has: %s",
 				ct_cli_text(args, CT_OPTION_LAYER),
-				ct_cli_text(args, CT_OPTION_PICTURE), ct_picture_layers(p->of));
+				ct_cli_text(args, CT_OPTION_TYPE), ct_picture_layers(p->of));
 	if (!ct_cli_text(args, CT_OPTION_OUTPUT) && !ct_cli_text(args, CT_OPTION_FORMAT))
 		return ct_usage("heatmap",
 				"'heatmap' needs -o FILE.svg, .csv or .png, or --format");

@@ -42,7 +42,7 @@ static int take_port(struct request *request)
 	else
 		ct_say("cannot serve on port %u: %s", request->serve.port, strerror(error));
 	if (error == EADDRINUSE)
-		ct_hint("end it, or drop a file of 'commtrace merge' on " CT_DEEP_LINK_ORIGIN);
+		ct_hint("end it, or drop a file of 'commtrace timeline' on " CT_DEEP_LINK_ORIGIN);
 	return CT_CODE_FAILED;
 }
 
@@ -142,7 +142,7 @@ int ct_cmd_open(int argc, char **argv)
 		goto out;
 	if (!request.args.paths.n) {
 		code = ct_usage("open", "'open' needs a RUN: the directory of a recording, or a "
-					"file of 'merge'");
+					"file of 'timeline'");
 		goto out;
 	}
 	request.idle_s = ct_cli_number(&request.args, CT_OPTION_IDLE, 0);

@@ -173,7 +173,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	int status;
 
 	if (anchor && ct_wanted_check(anchor, &fault) != CT_OK) {
-		ct_say("bad value '%s' of option '--cycle-anchor' of '%s': '%.*s' %s", anchor,
+		ct_say("bad value '%s' of option '--step-anchor' of '%s': '%.*s' %s", anchor,
 		       command, fault.len, fault.part, fault.why);
 		ct_hint("COMM:OP[:BYTES], for example '*:AllReduce' or 'dp:AllReduce:28.1MB'");
 		return CT_CODE_USAGE;
@@ -186,7 +186,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	status = ct_analyze(run, &options, report, &err);
 	ct_progress_end();
 	if (status == CT_NOTFOUND && anchor) {
-		ct_say("bad value '%s' of option '--cycle-anchor' of '%s': no such operation comes "
+		ct_say("bad value '%s' of option '--step-anchor' of '%s': no such operation comes "
 		       "three times",
 		       anchor, command);
 		ct_hint("%s", err.text);

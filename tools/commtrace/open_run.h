@@ -29,7 +29,7 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 
 /* The same, as options of `command` ask for it; zeroed: as they are without. */
 struct ct_report_wishes {
-	const char *anchor;		     /* --cycle-anchor; NULL: cycles are found */
+	const char *anchor;		     /* --step-anchor; NULL: cycles are found */
 	enum ct_traffic_model traffic_model; /* --traffic-model */
 };
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,

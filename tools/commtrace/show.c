@@ -158,7 +158,7 @@ static int open_report(struct request *request, struct ct_run **run, struct ct_r
 		return code;
 	if (!show->judges && !ct_cli_has(&request->args, CT_OPTION_WHOLE_INFO))
 		return ct_open_outline(&request->args.paths, *run, report);
-	request->wishes.anchor = ct_cli_text(&request->args, CT_OPTION_CYCLE_ANCHOR);
+	request->wishes.anchor = ct_cli_text(&request->args, CT_OPTION_STEP_ANCHOR);
 	request->wishes.traffic_model = (enum ct_traffic_model)ct_cli_word(&request->args,
 									   CT_OPTION_TRAFFIC_MODEL);
 	return ct_open_report_as(command, &request->args.paths, *run, &request->wishes, report);

@@ -16,7 +16,7 @@
 #include "tools/commtrace/progress.h"
 #include "tools/commtrace/say.h"
 
-/* As `merge` without options has it. */
+/* As `timeline` without options has it. */
 #define SLICES 4000000u
 
 /* ---- a file that is there ---- */
@@ -60,7 +60,7 @@ int ct_timeline_take(struct ct_timeline_file *file, const char *path)
 	if (!S_ISREG(st.st_mode))
 		return cannot_take(path, "not a file");
 	if (!is_timeline(file->fd))
-		return cannot_take(path, "not a timeline that 'commtrace merge' wrote");
+		return cannot_take(path, "not a timeline that 'commtrace timeline' wrote");
 	file->size = (uint64_t)st.st_size;
 	return 0;
 }
@@ -171,7 +171,7 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 	ct_say("cannot draw the timeline of %s: %s", paths->path[0],
 	       err->text[0] ? err->text : ct_status_text(status));
 	if (status == CT_FULL)
-		ct_hint("draw a part of it with 'commtrace merge --window' or --ranks and open "
+		ct_hint("draw a part of it with 'commtrace timeline --window' or --ranks and open "
 			"that "
 			"file");
 	return CT_CODE_FAILED;
@@ -206,7 +206,7 @@ static void say_kind(struct ct_chart *chart)
 	if (ct_chart_views(chart, &n)->kind != CT_CHART_OVERVIEW)
 		return;
 	ct_warn("the run holds more than %u slices: this is an overview of it", SLICES);
-	ct_hint("'commtrace merge' draws details beside it, or any part in full");
+	ct_hint("'commtrace timeline' draws details beside it, or any part in full");
 }
 
 int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths,

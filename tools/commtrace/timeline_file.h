@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_file.h — a timeline to be served: drawn from runs into a file without a name, or a file that somebody has merged.
+/* timeline_file.h — a timeline to be served: drawn from runs into a file without a name, or a file that timeline wrote.
  * Main thread only. */
 #ifndef CT_TIMELINE_FILE_H
 #define CT_TIMELINE_FILE_H

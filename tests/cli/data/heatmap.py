@@ -213,10 +213,10 @@ def grow_darker(values, colours, what):
 
 
 def main():
-    of = option("--of", "traffic")
+    of = option("--type", "traffic")
     report = json.loads(subprocess.check_output(["commtrace", "report", RUN, "--format", "json", *(
         ["--traffic-model", option("--traffic-model")] if "--traffic-model" in OPTIONS else [])]))
-    names, columns, cells, word = {"traffic": traffic, "waits": waits, "cycles": cycles, "histogram": histogram, "slowdown": slowdown}[of](report)
+    names, columns, cells, word = {"traffic": traffic, "waits": waits, "steps": cycles, "histogram": histogram, "slowdown": slowdown}[of](report)
     flat = [v for row in cells for v in row]
     guarded = lambda texts: ["'" + t if t[:1] in "=+-@" else t for t in texts]
 
@@ -238,7 +238,7 @@ def main():
         check(longest[0] < 1.05 or int(longest[1][:2], 16) > int(longest[1][4:], 16) + 40, "the longest is not orange", longest)
         what_if = report["what_if"]
         check(f"S of the whole job is {what_if['s']:.3g}\u00b1{what_if['s_err']:.3g}" in root.find(SVG + "desc").text, "S")
-    elif of != "cycles":
+    elif of != "steps":
         grow_darker(flat, shown, "SVG")
     if titles:
         for r, row in enumerate(titles):
@@ -252,7 +252,7 @@ def main():
     check(notes in "".join(texts.split()), "notes are not shown")
     if of == "traffic":
         check("P2P bytes are exact" in root.find(SVG + "desc").text or "P2P exact" in root.find(SVG + "desc").text, "model")
-    if of in ("waits", "cycles"):
+    if of in ("waits", "steps"):
         check("known to \u00b1" in root.find(SVG + "desc").text, "no error bound")
 
     png = draw("png")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""open.py RUN FILE: what `commtrace open` serves, to whom, and when it ends. FILE is the same run's timeline by `merge`.
+"""open.py RUN FILE: what `commtrace open` serves, to whom, and when it ends. FILE is the same run's timeline by `timeline`.
 Prints a line for each thing that was looked at; what is not as it should be ends it with a message."""
 
 import json
@@ -77,7 +77,7 @@ def check(what, ok, *got):
 def look_at_link(link):
     origin, _, rest = link.partition("/#!/?")
     args = dict(urllib.parse.parse_qsl(rest, strict_parsing=True))
-    tuples = subprocess.check_output(["commtrace", "merge", RUN, "--format=tuples"],
+    tuples = subprocess.check_output(["commtrace", "timeline", RUN, "--format=tuples"],
                                      stderr=subprocess.DEVNULL, text=True)
     rows = [line.split("\t") for line in tuples.splitlines()]
     slices = [row for row in rows if row[2].isdigit()]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/commtrace/merge_files.h"
+#include "tools/commtrace/timeline_write.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ struct written {
 
 /* What is under way. */
 struct files {
-	const struct ct_merge *merge;
+	const struct ct_timeline_request *timeline;
 	struct ct_chart *chart;
 	struct ct_chart_view *views;
 	struct written *written; /* by view */
@@ -59,10 +59,10 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
 /* ---- what is said ---- */
 
 /* Why nothing came of it, and what to do. */
-static int say_failure(const struct ct_merge *merge, int status,
+static int say_failure(const struct ct_timeline_request *timeline, int status,
 		       const struct ct_chart_result *result, const struct ct_err *err)
 {
-	ct_say("cannot merge %s: %s", merge->args.paths.path[0],
+	ct_say("cannot write the timeline of %s: %s", timeline->args.paths.path[0],
 	       err->text[0] ? err->text : ct_status_text(status));
 	if (result->missing_rank >= 0)
 		ct_hint("'commtrace info' lists the ranks");
@@ -76,7 +76,7 @@ static int say_failure(const struct ct_merge *merge, int status,
 static void say_limits(const struct files *f, const struct ct_chart_view *view,
 		       const struct ct_chart_result *result)
 {
-	uint64_t most = f->merge->chart.max_slices;
+	uint64_t most = f->timeline->chart.max_slices;
 
 	if (result->cut) {
 		ct_warn("only the run from %s on is in the file: %" PRIu64 " slices are the limit",
@@ -88,7 +88,7 @@ static void say_limits(const struct files *f, const struct ct_chart_view *view,
 			" slices, 1 GB): this is an overview of it",
 			most);
 		ct_hint("--window and --ranks draw any part in full%s",
-			f->merge->chart.split == CT_SPLIT_DETAILS
+			f->timeline->chart.split == CT_SPLIT_DETAILS
 				? ""
 				: ", -o FILE writes details beside the overview");
 	}
@@ -125,8 +125,8 @@ static void say_done(const struct ct_chart_view *view, const char *path,
 	char plain[PATH_MAX];
 
 	ct_text_clean(plain, sizeof(plain), path, strlen(path));
-	printf("merged %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64 " unfinished), %" PRIu64
-	       " arrows, %s into %s",
+	printf("timeline of %" PRIu32 " ranks: %" PRIu64 " slices (%" PRIu64
+	       " unfinished), %" PRIu64 " arrows, %s into %s",
 	       result->ranks, result->slices, result->unfinished, result->flows,
 	       ct_text_bytes(size->bytes).s, plain);
 	say_what(view, result);
@@ -144,7 +144,7 @@ static int draw(const struct files *f, size_t view, FILE *file, struct ct_chart_
 	struct ct_chart_sink sink = { 0 };
 	int status = CT_NOMEM;
 
-	if (f->merge->format == CT_MERGE_PFTRACE)
+	if (f->timeline->format == CT_TIMELINE_PFTRACE)
 		perfetto = ct_perfetto_new(file, CT_PERFETTO_LEVEL);
 	else
 		tuples = ct_tuples_new(file);
@@ -181,9 +181,9 @@ static int write_view(const struct files *f, size_t view)
 	}
 	if (status != CT_OK) {
 		ct_out_drop(&w->out);
-		return status == CT_FULL && is_whole && f->merge->chart.split != CT_SPLIT_END
+		return status == CT_FULL && is_whole && f->timeline->chart.split != CT_SPLIT_END
 			       ? -1
-			       : say_failure(f->merge, status, &w->result, &err);
+			       : say_failure(f->timeline, status, &w->result, &err);
 	}
 	say_limits(f, &f->views[view], &w->result);
 	return ct_out_finish(&w->out);
@@ -194,14 +194,15 @@ static int write_view(const struct files *f, size_t view)
 /* "dir/x.pftrace" and 2: "dir/x.detail-2.pftrace"; NULL after it was said that memory is out. The caller's. */
 static char *path_of(const struct files *f, size_t number)
 {
-	const char *path = f->merge->out_path, *slash = strrchr(path, '/');
+	const char *path = f->timeline->out_path, *slash = strrchr(path, '/');
 	const char *dot = strrchr(path, '.'), *name = slash ? slash + 1 : path;
 	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path);
 	char *made;
 
 	if (asprintf(&made, "%.*s.detail-%zu%s", (int)stem, path, number, path + stem) >= 0)
 		return made;
-	ct_say("cannot merge %s: %s", f->merge->args.paths.path[0], ct_status_text(CT_NOMEM));
+	ct_say("cannot write the timeline of %s: %s", f->timeline->args.paths.path[0],
+	       ct_status_text(CT_NOMEM));
 	return NULL;
 }
 
@@ -219,7 +220,7 @@ static int name_details(const struct files *f)
 			return CT_CODE_FAILED;
 		snprintf(f->views[v].file, sizeof(f->views[v].file), "%s",
 			 slash ? slash + 1 : path);
-		if (!f->merge->force && lstat(path, &st) == 0) {
+		if (!f->timeline->force && lstat(path, &st) == 0) {
 			ct_say("cannot write the result: %s: it is already there", path);
 			ct_hint("--force replaces it");
 			code = CT_CODE_FAILED;
@@ -236,7 +237,7 @@ static int write_details(const struct files *f)
 	for (size_t v = 1; v < f->n && !code; v++) {
 		char *path = path_of(f, v);
 
-		code = path ? ct_out_open(&f->written[v].out, path, f->merge->force)
+		code = path ? ct_out_open(&f->written[v].out, path, f->timeline->force)
 			    : CT_CODE_FAILED;
 		if (!code) {
 			ct_progress_begin("drawing details");
@@ -268,7 +269,7 @@ static void say_left(const struct files *f)
 
 		is_there = path && lstat(path, &st) == 0;
 		if (is_there)
-			ct_warn("%s is of an earlier merge", path);
+			ct_warn("%s is of an earlier timeline", path);
 		free(path);
 	}
 }
@@ -282,7 +283,7 @@ static int write_first(struct files *f, struct ct_out *out)
 	free(f->written);
 	f->written = calloc(f->n, sizeof(*f->written));
 	code = f->written ? name_details(f)
-			  : say_failure(f->merge, CT_NOMEM, &no_result, &no_error);
+			  : say_failure(f->timeline, CT_NOMEM, &no_result, &no_error);
 	if (code) {
 		ct_progress_end();
 		ct_out_drop(out);
@@ -309,9 +310,9 @@ static int put_in_place(const struct files *f)
 
 static void say_all(const struct files *f)
 {
-	const char *path = f->merge->out_path;
+	const char *path = f->timeline->out_path;
 
-	if (f->merge->format != CT_MERGE_PFTRACE || !path || strcmp(path, "-") == 0)
+	if (f->timeline->format != CT_TIMELINE_PFTRACE || !path || strcmp(path, "-") == 0)
 		return;
 	for (size_t v = 0; v < f->n; v++) {
 		char *own = v ? path_of(f, v) : NULL;
@@ -332,16 +333,16 @@ static int write_all(struct files *f, struct ct_out *out)
 
 	if (code < 0) {
 		/* What was written of the whole to a pipe is there; a file begins anew. */
-		code = is_regular(f->merge->out_path)
-			       ? ct_out_open(out, f->merge->out_path, f->merge->force)
-			       : say_failure(f->merge, ct_fail(&err, CT_FULL, TOO_LARGE),
+		code = is_regular(f->timeline->out_path)
+			       ? ct_out_open(out, f->timeline->out_path, f->timeline->force)
+			       : say_failure(f->timeline, ct_fail(&err, CT_FULL, TOO_LARGE),
 					     &no_result, &err);
 		if (code)
 			return code;
 		status = ct_chart_split(f->chart, &err);
 		if (status != CT_OK) {
 			ct_out_drop(out);
-			return say_failure(f->merge, status, &no_result, &err);
+			return say_failure(f->timeline, status, &no_result, &err);
 		}
 		code = write_first(f, out);
 	}
@@ -349,30 +350,30 @@ static int write_all(struct files *f, struct ct_out *out)
 		code = write_details(f);
 	if (!code)
 		code = put_in_place(f);
-	if (!code && is_regular(f->merge->out_path))
+	if (!code && is_regular(f->timeline->out_path))
 		say_left(f);
 	if (!code)
 		say_all(f);
 	return code;
 }
 
-int ct_merge_files(struct ct_merge *merge, const struct ct_run *run)
+int ct_timeline_write(struct ct_timeline_request *timeline, const struct ct_run *run)
 {
-	struct files f = { .merge = merge };
+	struct files f = { .timeline = timeline };
 	struct ct_chart_result result;
 	struct ct_err err = { 0 };
 	struct ct_out out;
-	int drawing = 0, code = ct_out_open(&out, merge->out_path, merge->force), status;
+	int drawing = 0, code = ct_out_open(&out, timeline->out_path, timeline->force), status;
 
 	if (code)
 		return code;
-	if (merge->chart.split == CT_SPLIT_DETAILS && !is_regular(merge->out_path))
-		merge->chart.split = CT_SPLIT_OVERVIEW;
-	merge->chart.boot_id = ct_open_boot_id();
-	merge->chart.progress = on_progress;
-	merge->chart.progress_arg = &drawing;
+	if (timeline->chart.split == CT_SPLIT_DETAILS && !is_regular(timeline->out_path))
+		timeline->chart.split = CT_SPLIT_OVERVIEW;
+	timeline->chart.boot_id = ct_open_boot_id();
+	timeline->chart.progress = on_progress;
+	timeline->chart.progress_arg = &drawing;
 	ct_progress_begin("analyzing, ops");
-	status = ct_chart_open(run, &merge->chart, &f.chart, &result, &err);
+	status = ct_chart_open(run, &timeline->chart, &f.chart, &result, &err);
 	if (status == CT_OK) {
 		code = write_all(&f, &out);
 		/* Of those that are in place there is nothing left to drop. */
@@ -382,7 +383,7 @@ int ct_merge_files(struct ct_merge *merge, const struct ct_run *run)
 	} else {
 		ct_progress_end();
 		ct_out_drop(&out);
-		code = say_failure(merge, status, &result, &err);
+		code = say_failure(timeline, status, &result, &err);
 	}
 	ct_chart_close(f.chart);
 	return code;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/commtrace/cmd.h"
+#include "tools/commtrace/open_run.h"
+#include "tools/commtrace/timeline_write.h"
+
+int ct_cmd_timeline(int argc, char **argv)
+{
+	struct ct_run *run = NULL;
+	struct ct_timeline_request timeline;
+	int code = ct_timeline_options(&timeline, argc, argv);
+
+	if (code < 0)
+		code = ct_open_run("timeline", &timeline.args.paths, &run);
+	if (run && !code)
+		code = ct_timeline_write(&timeline, run);
+	ct_run_close(run);
+	ct_timeline_options_fini(&timeline);
+	return code;
+}

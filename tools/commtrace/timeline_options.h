@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* timeline_options.h — what `commtrace timeline` was asked for. */
+#ifndef CT_TIMELINE_OPTIONS_H
+#define CT_TIMELINE_OPTIONS_H
+
+#include "analyzer/timeline/timeline.h"
+#include "tools/commtrace/options.h"
+#include "tools/commtrace/selection.h"
+
+enum ct_timeline_format { CT_TIMELINE_PFTRACE, CT_TIMELINE_TUPLES };
+
+struct ct_timeline_request {
+	struct ct_cli args;
+	const char *out_path; /* NULL: standard output */
+	int force, format;
+	struct ct_selection selection;
+	struct ct_chart_options chart;
+};
+
+/* Returns -1 to go on, or the exit status, as ct_cli_parse(). ct_timeline_options_fini() in any case. */
+int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **argv);
+void ct_timeline_options_fini(struct ct_timeline_request *timeline);
+
+#endif
