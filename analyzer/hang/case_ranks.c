@@ -82,6 +82,15 @@ static struct ct_hang_rank unknown_rank(int rank)
 				      .cpu_ns = CT_UNKNOWN };
 }
 
+static void add_rank(struct ct_gather *g, const struct ct_seat *seat, struct ct_hang_case *c)
+{
+	struct ct_hang_rank *rank = &c->ranks[c->n_ranks++];
+
+	*rank = unknown_rank(seat->rank);
+	rank->life = CT_LIFE_ALIVE;
+	describe(g, seat, rank);
+}
+
 /* Is it somebody whom the case speaks of? Without rank and without communicators it is a process like any other. */
 static int counts(const struct ct_gather *g, uint32_t s)
 {
@@ -98,7 +107,8 @@ static int counts(const struct ct_gather *g, uint32_t s)
 	return 0;
 }
 
-/* One for each seat, and one for each rank that is expected and has none. Two seats of one rank are one. */
+/* One for each seat, and one for each rank that is expected and has none. Two seats of one rank are one; those whose rank is not known
+ * are one each, before all others. */
 static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_expected)
 {
 	struct ct_hang_case *c = &out->hang_case;
@@ -109,18 +119,23 @@ static int list_ranks(struct ct_gather *g, struct ct_hang_run *out, uint32_t n_e
 				   sizeof(*c->ranks));
 	if (!c->ranks)
 		return CT_NOMEM;
+	for (uint32_t s = 0; s < g->model->n_seats; s++) {
+		const struct ct_seat *seat = &g->model->seats[s];
+
+		g->ranks[s] = UINT32_MAX;
+		if (seat->rank >= 0 || !counts(g, s))
+			continue;
+		g->ranks[s] = c->n_ranks;
+		add_rank(g, seat, c);
+	}
 	for (uint32_t s = 0; s < g->model->n_seats && st == CT_OK; s++) {
 		const struct ct_seat *seat = &g->model->seats[s];
 		uint64_t key = (uint64_t)seat->rank + 1;
 
-		g->ranks[s] = UINT32_MAX;
-		if (!counts(g, s) || (seat->rank >= 0 && ct_table_get(&seen, key)))
+		if (seat->rank < 0 || !counts(g, s) || ct_table_get(&seen, key))
 			continue;
-		c->ranks[c->n_ranks] = unknown_rank(seat->rank);
-		c->ranks[c->n_ranks].life = CT_LIFE_ALIVE;
-		describe(g, seat, &c->ranks[c->n_ranks++]);
-		if (seat->rank >= 0)
-			st = ct_table_put(&seen, key, g->ranks);
+		add_rank(g, seat, c);
+		st = ct_table_put(&seen, key, g->ranks);
 	}
 	out->ranks_seen = c->n_ranks;
 	for (uint32_t r = 0; r < n_expected && c->n_ranks < n_expected && st == CT_OK; r++) {
@@ -135,6 +150,7 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 {
 	struct ct_hang_case *c = &out->hang_case;
 	struct ct_table index = { 0 };
+	uint32_t unnamed = 0;
 	int st;
 
 	g->ranks = calloc(g->model->n_seats + 1u, sizeof(*g->ranks));
@@ -150,13 +166,17 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 	out->stacks = ct_arena_calloc(g->memory, c->n_ranks, sizeof(*out->stacks));
 	if (!out->stacks)
 		return CT_NOMEM;
-	qsort(c->ranks, c->n_ranks, sizeof(*c->ranks), by_rank);
-	for (uint32_t i = 0; i < c->n_ranks && st == CT_OK; i++) {
+	while (unnamed < c->n_ranks && c->ranks[unnamed].rank < 0)
+		unnamed++;
+	qsort(&c->ranks[unnamed], c->n_ranks - unnamed, sizeof(*c->ranks), by_rank);
+	for (uint32_t i = unnamed; i < c->n_ranks && st == CT_OK; i++)
+		st = ct_table_put(&index, (uint64_t)c->ranks[i].rank + 1,
+				  (void *)(uintptr_t)(i + 1));
+	for (uint32_t i = 0; i < c->n_ranks; i++) {
 		const struct ct_hang_rank *r = &c->ranks[i];
 
 		if (r->last_sign_ns != CT_UNKNOWN && r->last_sign_ns > out->last_sign_ns)
 			out->last_sign_ns = r->last_sign_ns;
-		st = ct_table_put(&index, (uint64_t)r->rank + 1, (void *)(uintptr_t)(i + 1));
 	}
 	for (uint32_t i = 0; i < c->n_ranks; i++) {
 		struct ct_hang_rank *r = &c->ranks[i];
@@ -169,8 +189,10 @@ int ct_hang_fill_ranks(struct ct_gather *g, struct ct_hang_run *out)
 
 		if (!counts(g, s))
 			continue;
-		g->ranks[s] = (uint32_t)(uintptr_t)ct_table_get(&index, (uint64_t)seat->rank + 1) -
-			      1;
+		if (seat->rank >= 0)
+			g->ranks[s] = (uint32_t)(uintptr_t)ct_table_get(&index,
+									(uint64_t)seat->rank + 1) -
+				      1;
 		if (g->processes[seat->process].stacks)
 			out->stacks[g->ranks[s]] = g->processes[seat->process].stacks;
 	}

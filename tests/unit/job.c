@@ -77,6 +77,8 @@ static void identify(struct job *job, int rank)
 	id->start_ns = job->clock[rank] + job->o.start_ns;
 	id->start_unix_ns = 1700000000000000000ull + job->o.start_ns;
 	id->world_size = job->o.ranks;
+	if (job->o.nameless)
+		id->rank = id->world_size = -1;
 	id->restart = job->o.restart;
 	id->clock_res_ns = 1;
 	id->pid = (job->o.pid ? job->o.pid : 4000000) + (uint32_t)rank;
@@ -110,7 +112,8 @@ void job_open(struct job *job, const struct job_options *options)
 						   sizeof(call_id), "gloo::allreduce"),
 				 CT_OK);
 	}
-	job_comm(job, 1, JOB_COMM, NULL, all, (uint32_t)options->ranks);
+	if (!options->nameless)
+		job_comm(job, 1, JOB_COMM, NULL, all, (uint32_t)options->ranks);
 }
 
 void job_comm(struct job *job, uint32_t id, uint64_t key, const char *name, const int *ranks,

@@ -113,11 +113,45 @@ static void clocks_of_hosts_come_of_the_same_reading(void **state)
 	judged_fini(&j);
 }
 
+/* Two pairs, and nobody knows who is which rank of the job. */
+static void processes_without_a_rank_are_told_apart(void **state)
+{
+	static const int pairs[2][2] = { { 0, 1 }, { 2, 3 } };
+	const struct job_options options = { .run = "run", .ranks = 4, .nameless = 1 };
+	uint32_t ops[4] = { 0 };
+	struct judged j;
+	struct job job;
+
+	(void)state;
+	job_open(&job, &options);
+	for (uint32_t k = 0; k < 2; k++)
+		job_comm(&job, 2, 0xaaa + k, "pair", pairs[k], 2);
+	for (int r = 0; r < 4; r++)
+		job_op(&job, r,
+		       (struct ct_op){ .enter_ns = 1000000000,
+				       .count = 1,
+				       .comm = 2,
+				       .peer = -1,
+				       .op = CT_OP_Barrier });
+	job_close(&job, 0);
+	judge(&j, "run");
+	assert_int_equal(j.hang->hang_case.n_ranks, 4);
+	for (uint32_t i = 0; i < j.hang->hang_case.n_ops; i++)
+		ops[j.hang->hang_case.ops[i].rank]++;
+	for (int r = 0; r < 4; r++) {
+		assert_int_equal(j.hang->hang_case.ranks[r].rank, -1);
+		assert_int_equal(ops[r], 1);
+	}
+	judged_fini(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(communicators_come_in_the_order_of_processes,
 						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(processes_without_a_rank_are_told_apart, fx_setup,
+						fx_teardown),
 		cmocka_unit_test_setup_teardown(clocks_of_hosts_come_of_the_same_reading, fx_setup,
 						fx_teardown),
 	};
