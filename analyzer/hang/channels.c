@@ -170,17 +170,20 @@ static struct ct_hang_want want_of(const struct ct_hang_channel *c)
 	return want;
 }
 
-int ct_hang_channels_want(const struct ct_hang_channels *all, uint32_t process)
+int ct_hang_channels_want(const struct ct_hang_channels *all, uint8_t *again)
 {
+	int any = 0;
+
 	for (const struct ct_hang_channel *c = all->first; c; c = c->next) {
 		struct ct_hang_want want = want_of(c);
 
-		if (want.from < want.to &&
-		    (process == CT_HANG_NO_PROCESS || c->sides[0].kept->process == process ||
-		     c->sides[1].kept->process == process))
-			return 1;
+		if (want.from >= want.to)
+			continue;
+		any = 1;
+		for (int side = 0; side < 2; side++)
+			again[c->sides[side].kept->process] = 1;
 	}
-	return 0;
+	return any;
 }
 
 int ct_hang_channels_keep(struct ct_hang_side *s, const struct ct_hang_op *op)

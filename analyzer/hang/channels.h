@@ -24,9 +24,8 @@ int ct_hang_channels_add(struct ct_hang_channels *all, struct ct_hang_kept *kept
 			 const struct ct_load_op *in);
 int ct_hang_channels_end(struct ct_hang_channels *all);
 
-/* Between the readings: does anything of this process have to be read again? CT_HANG_NO_PROCESS: of any. */
-#define CT_HANG_NO_PROCESS UINT32_MAX
-int ct_hang_channels_want(const struct ct_hang_channels *all, uint32_t process);
+/* Between the readings: marks the processes of which something has to be read again, by process of the run. Is there any? */
+int ct_hang_channels_want(const struct ct_hang_channels *all, uint8_t *again);
 
 /* Second reading, the same op again: the end that is to keep it; NULL: none. Then to keep it, 0 or CT_NOMEM. */
 struct ct_hang_side;

@@ -54,37 +54,39 @@ static struct ct_hang_want want_of(const struct ct_gather *g, uint32_t comm)
 	return want;
 }
 
-/* Is that of all who called it already kept? */
-static int is_kept(const struct ct_gather *g, const struct ct_comm *comm,
-		   const struct ct_hang_want *want)
+/* Does it lack operations that are wanted? */
+static int lacks(const struct ct_hang_kept *k, const struct ct_hang_want *want)
 {
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
-		if (k->comm == comm && k->issued > want->least &&
-		    ct_hang_kept_from(k) > want->least)
-			return 0;
-	}
-	return 1;
+	return k->issued > want->least && ct_hang_kept_from(k) > want->least;
 }
 
-static int find_wants(struct ct_gather *g, struct ct_hang_want *wants)
+/* What is to be read of each communicator, and of which processes. 1, 0: of none, or CT_NOMEM. */
+static int find_wants(struct ct_gather *g, uint8_t *again)
 {
+	uint8_t *is_short = calloc(g->n_orders + 1u, 1);
 	int any = 0;
 
-	for (uint32_t c = 0; c < g->n_orders; c++) {
-		struct ct_hang_want want = want_of(g, c);
+	if (!is_short)
+		return CT_NOMEM;
+	for (uint32_t c = 0; c < g->n_orders; c++)
+		g->wants[c] = want_of(g, c);
+	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+		uint32_t comm = ct_gather_number(g, k->comm);
 
-		if (want.from == want.to)
-			continue;
-		wants[c] = want;
+		is_short[comm] |= (uint8_t)lacks(k, &g->wants[comm]);
 	}
-	for (struct ct_hang_kept *k = g->kept; k; k = k->next) {
-		struct ct_hang_want *want = &wants[ct_gather_number(g, k->comm)];
+	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+		struct ct_hang_want *want = &g->wants[ct_gather_number(g, k->comm)];
 
-		/* to = 0 is the mark that all is kept; looked at once a communicator */
-		if (want->to && is_kept(g, k->comm, want))
+		/* to = 0 is the mark that all is kept */
+		if (!is_short[ct_gather_number(g, k->comm)])
 			*want = (struct ct_hang_want){ 0 };
+		again[k->process] |= want->to != 0;
 		any |= want->to != 0;
 	}
+	free(is_short);
+	if (g->channels)
+		any |= ct_hang_channels_want(g->channels, again);
 	return any;
 }
 
@@ -143,24 +145,25 @@ static int on_op(void *arg, const struct ct_load_op *in)
 	return ct_hang_kept_wanted(kept, &op);
 }
 
-/* What is looked for lies in the tail that was read. */
-static int is_in_tail(const struct ct_gather *g, uint32_t process)
+/* What is looked for lies in the tail that was read. `k`: the first of its process, whose others follow. */
+static int is_in_tail(const struct ct_gather *g, const struct ct_hang_kept *k)
 {
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
+	for (uint32_t process = k->process; k && k->process == process; k = k->next) {
 		const struct ct_hang_want *want = &g->wants[ct_gather_number(g, k->comm)];
 
-		if (k->process == process && want->to && want->from < k->before.from)
+		if (want->to && want->from < k->before.from)
 			return 0;
 	}
 	return 1;
 }
 
-static int read_again(struct ct_gather *g, uint32_t process, struct ct_err *err)
+static int read_again(struct ct_gather *g, struct ct_hang_kept *first, struct ct_err *err)
 {
+	const uint32_t process = first->process;
 	struct again again = { .g = g, .process = process };
 	const struct ct_load_sink sink = { .op = on_op,
 					   .comm = on_comm,
-					   .from = g->tails && is_in_tail(g, process)
+					   .from = g->tails && is_in_tail(g, first)
 							   ? g->tails->from[process]
 							   : 0,
 					   .arg = &again };
@@ -174,36 +177,29 @@ static int read_again(struct ct_gather *g, uint32_t process, struct ct_err *err)
 		more = ct_load_next(load, err);
 		st = more < 0 ? more : CT_OK;
 	}
-	for (struct ct_hang_kept *k = g->kept; k && st == CT_OK; k = k->next)
-		if (k->process == process)
-			st = ct_gather_keep_texts(g, k);
+	for (struct ct_hang_kept *k = first; k && k->process == process && st == CT_OK; k = k->next)
+		st = ct_gather_keep_texts(g, k);
 	ct_load_close(load);
 	return st;
 }
 
-static int is_in(const struct ct_gather *g, uint32_t process)
-{
-	if (g->channels && ct_hang_channels_want(g->channels, process))
-		return 1;
-	for (const struct ct_hang_kept *k = g->kept; k; k = k->next) {
-		if (k->process == process && g->wants[ct_gather_number(g, k->comm)].to)
-			return 1;
-	}
-	return 0;
-}
-
 int ct_gather_again(struct ct_gather *g, struct ct_err *err)
 {
+	uint8_t *again = calloc(g->run->n_processes + 1, 1);
 	int st = CT_OK;
 
 	g->wants = calloc(g->n_orders + 1u, sizeof(*g->wants));
-	if (!g->wants)
-		return CT_NOMEM;
-	if (!find_wants(g, g->wants) &&
-	    !(g->channels && ct_hang_channels_want(g->channels, CT_HANG_NO_PROCESS)))
-		return CT_OK;
-	for (size_t p = 0; p < g->run->n_processes && st == CT_OK; p++)
-		if (ct_gather_has(g, (uint32_t)p) && is_in(g, (uint32_t)p))
-			st = read_again(g, (uint32_t)p, err);
-	return st;
+	if (!g->wants || !again)
+		st = CT_NOMEM;
+	if (st == CT_OK)
+		st = find_wants(g, again);
+	/* those of one process lie side by side */
+	for (struct ct_hang_kept *k = st > 0 ? g->kept : NULL; k && st >= 0; k = k->next) {
+		if (!again[k->process])
+			continue;
+		again[k->process] = 0;
+		st = read_again(g, k, err);
+	}
+	free(again);
+	return st < 0 ? st : CT_OK;
 }
