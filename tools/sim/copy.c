@@ -88,6 +88,8 @@ static CUresult put(struct sim_stream *s, const struct copy *model, bool wait)
 		mark = sim_mark_keep(s->last);
 		result = sim_mark_await(mark, context);
 		sim_mark_drop(mark);
+	} else if (!s->captured.capture) {
+		sim_stream_pushed(s);
 	}
 	return result;
 }

@@ -18,6 +18,7 @@ static struct sim_device devices[MAX_DEVICES];
 static int n_devices = 8;
 static unsigned n_queues = 8;
 static int64_t stamp_ns = 1024;
+static size_t push_buffer; /* 0: without end */
 static enum sim_backwards backwards;
 
 void sim_device_read_environment(void)
@@ -26,6 +27,7 @@ void sim_device_read_environment(void)
 
 	const char *stamp = getenv("SIM_STAMP_NS");
 	const char *later = getenv("SIM_BACKWARDS");
+	const char *buffer = getenv("SIM_PUSH_BUFFER");
 	int n = connections ? atoi(connections) : 0;
 
 	if (n > 0)
@@ -33,6 +35,9 @@ void sim_device_read_environment(void)
 	n = stamp ? atoi(stamp) : 0;
 	if (n > 0 && n <= 1000000)
 		stamp_ns = n;
+	n = buffer ? atoi(buffer) : 0;
+	if (n > 0)
+		push_buffer = (size_t)n;
 	if (later)
 		backwards = strcmp(later, "zero") == 0	  ? SIM_ZERO
 			    : strcmp(later, "error") == 0 ? SIM_ERROR_BACKWARDS
@@ -65,6 +70,31 @@ struct sim_mark *sim_device_in_the_way(const struct sim_device *device,
 	const struct sim_queue *queue = &device->queues[stream->queue];
 
 	return queue->timed_on == stream ? NULL : queue->timed;
+}
+
+struct sim_mark *sim_device_pushed(struct sim_device *device, const struct sim_stream *stream,
+				   struct sim_mark *mark)
+{
+	struct sim_queue *queue = &device->queues[stream->queue];
+	struct sim_mark *full = NULL;
+	size_t done = 0;
+
+	if (!push_buffer)
+		return NULL;
+	if (!queue->pushed)
+		queue->pushed = sim_alloc((push_buffer + 1) * sizeof(struct sim_mark *));
+	while (done < queue->n_pushed && sim_mark_passed(queue->pushed[done]))
+		sim_mark_drop(queue->pushed[done++]);
+	/* by whoever finds it full: the next one's place is free when the oldest is done */
+	if (!done && queue->n_pushed == push_buffer) {
+		full = queue->pushed[0];
+		done = 1;
+	}
+	memmove(queue->pushed, queue->pushed + done,
+		(queue->n_pushed - done) * sizeof(struct sim_mark *));
+	queue->n_pushed -= done;
+	queue->pushed[queue->n_pushed++] = sim_mark_keep(mark);
+	return full;
 }
 
 int sim_device_count(void)

@@ -7,6 +7,7 @@
 #ifndef CT_SIM_DEVICE_H
 #define CT_SIM_DEVICE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "interpose/abi/cuda.h"
@@ -21,10 +22,13 @@ struct sim_pause {
 
 #define SIM_QUEUES 32 /* at most */
 
-/* One hardware queue: the last timed event in it, or NULL, and on which stream. */
+/* One hardware queue: the last timed event in it, or NULL, and on which stream; and what was pushed into it and is not done, the
+ * oldest first, where that is limited. */
 struct sim_queue {
 	struct sim_mark *timed;
 	const struct sim_stream *timed_on;
+	struct sim_mark **pushed;
+	size_t n_pushed;
 };
 
 struct sim_device {
@@ -45,7 +49,7 @@ enum sim_backwards sim_device_backwards(void);
 
 /* A device has CUDA_DEVICE_MAX_CONNECTIONS hardware queues, 1 to 32, 8 if that says nothing else. */
 
-/* SIM_STAMP_NS: the resolution of its stamps, 1 to 1000000, 1024 if that says nothing else. SIM_BACKWARDS: "zero", "error",
+/* SIM_PUSH_BUFFER: how much a queue holds that is not done, a few at least; without, any amount. SIM_STAMP_NS: the resolution of its stamps, 1 to 1000000, 1024 if that says nothing else. SIM_BACKWARDS: "zero", "error",
  * else negative. */
 void sim_device_read_environment(void);
 
@@ -59,6 +63,11 @@ void sim_device_timed(struct sim_device *device, const struct sim_stream *stream
 /* What a stream must wait for because of that; NULL: nothing. */
 struct sim_mark *sim_device_in_the_way(const struct sim_device *device,
 				       const struct sim_stream *stream);
+
+/* Something was put on the stream, up to this mark, which is kept. If the stream's queue is full, returns the mark for which the
+ * caller has to wait with the driver's lock (sim_hold_others()), its reference; else NULL. */
+struct sim_mark *sim_device_pushed(struct sim_device *device, const struct sim_stream *stream,
+				   struct sim_mark *mark);
 
 int sim_device_count(void);
 

@@ -24,6 +24,8 @@ static char first_text[160];
 static _Atomic(const char *) first; /* first_text, once it is whole */
 
 static _Atomic uint64_t held_until; /* sim time */
+static _Atomic uint32_t holding;    /* threads that wait inside for a push buffer */
+#define LOOK_NS 50000		    /* whoever waits for them */
 
 static bool gone_aborts; /* SIM_GONE=abort; set by the first cuInit() */
 
@@ -59,6 +61,13 @@ static void wait_for_holder(void)
 	while ((until = atomic_load_explicit(&held_until, memory_order_relaxed)) &&
 	       simNow() < until)
 		simSleepUntil(until);
+	while (atomic_load_explicit(&holding, memory_order_relaxed))
+		simSleepUntil(simNow() + LOOK_NS);
+}
+
+void sim_hold_others(bool hold)
+{
+	atomic_fetch_add_explicit(&holding, hold ? 1 : -1u, memory_order_relaxed);
 }
 
 CUresult sim_enter(const char *call)

@@ -128,6 +128,7 @@ static CUresult record(CUevent event, CUstream stream, unsigned int flags,
 	if (!(e->flags & CU_EVENT_DISABLE_TIMING))
 		sim_device_timed(s->context->device, s, mark);
 	sim_event_set(e, mark);
+	sim_stream_pushed(s);
 	return CUDA_SUCCESS;
 }
 

@@ -316,5 +316,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 	result = sim_capture_of(s, &capture);
 	if (!result)
 		result = capture ? sim_capture_child(s, e->graph) : launch(e, s);
+	if (!result && !capture)
+		sim_stream_pushed(s);
 	return sim_leave(result);
 }

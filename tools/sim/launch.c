@@ -33,8 +33,12 @@ CUresult simLaunch(CUstream stream, const struct sim_kernel *kernel)
 		return result;
 	if (!kernel || !kernel->run)
 		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "no kernel"));
-	return sim_leave(capture ? sim_capture_run(s, kernel, true)
-				 : sim_stream_run(s, kernel, true));
+	if (capture)
+		return sim_leave(sim_capture_run(s, kernel, true));
+	result = sim_stream_run(s, kernel, true);
+	if (!result)
+		sim_stream_pushed(s);
+	return sim_leave(result);
 }
 
 CUresult simCompute(CUstream stream, uint64_t ns)
@@ -45,8 +49,12 @@ CUresult simCompute(CUstream stream, uint64_t ns)
 
 	if (result)
 		return result;
-	return sim_leave(capture ? sim_capture_busy(s, ns)
-				 : sim_stream_busy(s, simTiming() ? ns : 0));
+	if (capture)
+		return sim_leave(sim_capture_busy(s, ns));
+	result = sim_stream_busy(s, simTiming() ? ns : 0);
+	if (!result)
+		sim_stream_pushed(s);
+	return sim_leave(result);
 }
 
 struct host_call {
@@ -89,5 +97,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *arg)
 	result = capture ? sim_capture_run(s, &kernel, false) : sim_stream_run(s, &kernel, false);
 	if (result)
 		free(h);
+	else if (!capture)
+		sim_stream_pushed(s);
 	return sim_leave(result);
 }

@@ -329,6 +329,21 @@ CUresult sim_stream_run(struct sim_stream *s, const struct sim_kernel *kernel, b
 	return result;
 }
 
+void sim_stream_pushed(struct sim_stream *s)
+{
+	struct sim_device *d = s->context->device;
+	struct sim_mark *mark = sim_stream_tail(s);
+	struct sim_mark *full = sim_device_pushed(d, s, mark);
+
+	sim_mark_drop(mark);
+	if (!full)
+		return;
+	sim_hold_others(true);
+	sim_mark_await(full, s->context);
+	sim_hold_others(false);
+	sim_mark_drop(full);
+}
+
 bool sim_stream_idle(const struct sim_stream *s)
 {
 	for (const struct sim_stream *other = s->context->streams; other; other = other->next) {

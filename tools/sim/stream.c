@@ -151,6 +151,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 		result = sim_capture_wait(s, e, event, flags != 0);
 	else if (!result && e->mark)
 		result = sim_stream_wait(s, e->mark);
+	if (!result && !capture && !e->captured.capture)
+		sim_stream_pushed(s);
 	return sim_leave(result);
 }
 

@@ -59,6 +59,10 @@ CUresult sim_stream_wait(struct sim_stream *stream, struct sim_mark *mark);
 
 CUresult sim_stream_busy(struct sim_stream *stream, uint64_t ns);
 
+/* Something was put on it by one call of the program. Sleeps while the stream's hardware queue is full, and holds up whoever calls
+ * the driver meanwhile. */
+void sim_stream_pushed(struct sim_stream *stream);
+
 /* Something to run when its turn has come; `starves` with its device (simStarve). The kernel is copied. */
 CUresult sim_stream_run(struct sim_stream *stream, const struct sim_kernel *kernel, bool starves);
 
