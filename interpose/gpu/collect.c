@@ -60,12 +60,22 @@ static enum ct_gpu_span_state state_of(struct ct_gpu_span *span)
 
 /* ---- the end of a span's life -------------------------------------------------------------------------- */
 
+static void close_span(struct ct_gpu_span *span)
+{
+	struct ct_gpu_stream *stream = span->stream;
+	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed);
+
+	atomic_store_explicit(&stream->over, over + (has_start(span) ? 2 : 1),
+			      memory_order_relaxed);
+	ct_gpu_span_close(span);
+}
+
 static void lose(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 {
 	c->untimed++;
 	ct_ring_lose(&ct_recorder.ring, CT_LOSS_CUDA_FAILED, 1);
 	ct_gpu_record(span, 0, NULL);
-	ct_gpu_span_close(span);
+	close_span(span);
 }
 
 /* ---- times --------------------------------------------------------------------------------------------- */
@@ -249,7 +259,7 @@ static void publish(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 	}
 	c->events += (uint64_t)has_start(span) + (uint64_t)span->has_end;
 	ct_gpu_record(span, 0, &t);
-	ct_gpu_span_close(span);
+	close_span(span);
 }
 
 /* What a look at one launch says of the next one of its stream. */
@@ -263,7 +273,7 @@ static enum step look(struct ct_gpu_collect *c, struct ct_gpu_span *span, CUresu
 
 	if (state == CT_GPU_DROPPED) {
 		c->events++;
-		ct_gpu_span_close(span);
+		close_span(span);
 		return DONE;
 	}
 	/* without events its state alone tells */
@@ -398,7 +408,7 @@ static void lose_stream(struct ct_gpu_collect *c, struct ct_gpu_stream *s)
 			continue;
 		}
 		if (state == CT_GPU_DROPPED)
-			ct_gpu_span_close(span);
+			close_span(span);
 		else
 			lose(c, span);
 		*at = next;
