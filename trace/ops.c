@@ -9,12 +9,10 @@
 /* Tables indexed by id; holes are rows without a name. */
 static const struct {
 	const char *name;
-	enum ct_op_class class;
 	int per_rank;
 	enum ct_bus bus;
 } ops[] = {
-#define X(NAME, id, class, per_rank, bus, text)                                                    \
-	[id] = { #NAME, CT_CLASS_##class, per_rank, CT_BUS_##bus },
+#define X(NAME, id, class, per_rank, bus, text) [id] = { #NAME, per_rank, CT_BUS_##bus },
 #include "trace/ops.def"
 #undef X
 };
@@ -109,11 +107,6 @@ unsigned ct_redop_by_name(const char *name)
 unsigned ct_backend_by_name(const char *name)
 {
 	return by_name(ct_backend_name, ROWS(backends), name);
-}
-
-enum ct_op_class ct_op_class(unsigned op)
-{
-	return op < ROWS(ops) ? ops[op].class : CT_CLASS_UNKNOWN;
 }
 
 uint32_t ct_op_program_tag(unsigned backend, uint32_t tag)

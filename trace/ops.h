@@ -41,8 +41,17 @@ unsigned ct_dtype_by_name(const char *name);
 unsigned ct_redop_by_name(const char *name);
 unsigned ct_backend_by_name(const char *name);
 
-/* CT_CLASS_UNKNOWN for an unknown op. */
-enum ct_op_class ct_op_class(unsigned op);
+/* CT_CLASS_UNKNOWN for an unknown op. A table, as each operation of a run comes by here. */
+static inline enum ct_op_class ct_op_class(unsigned op)
+{
+	static const uint8_t classes[256] = {
+#define X(NAME, id, class, per_rank, bus, text) [id] = CT_CLASS_##class,
+#include "trace/ops.def"
+#undef X
+	};
+
+	return op < sizeof(classes) ? (enum ct_op_class)classes[op] : CT_CLASS_UNKNOWN;
+}
 
 /* The tag that the program gave, of a point-to-point op's on record; CT_TAG_ANY stays. */
 uint32_t ct_op_program_tag(unsigned backend, uint32_t tag);

@@ -28,6 +28,11 @@ static int make_room(struct ct_union *u)
 /* The first that ends at `ns` or later. */
 static uint32_t reaching(const struct ct_union *u, uint64_t ns)
 {
+	/* they mostly come in order */
+	if (!u->n || u->parts[u->n - 1].end < ns)
+		return u->n;
+	if (u->n > 1 && u->parts[u->n - 2].end < ns)
+		return u->n - 1;
 	return (uint32_t)CT_BISECT(i, 0, u->n, u->parts[i].end < ns);
 }
 
@@ -75,7 +80,8 @@ int ct_union_add_each(struct ct_union *u, uint64_t begin, uint64_t end, ct_union
 		begin = u->parts[from].begin < begin ? u->parts[from].begin : begin;
 		end = u->parts[to - 1].end > end ? u->parts[to - 1].end : end;
 	}
-	memmove(&u->parts[from + 1], &u->parts[to], (u->n - to) * sizeof(*u->parts));
+	if (to < u->n)
+		memmove(&u->parts[from + 1], &u->parts[to], (u->n - to) * sizeof(*u->parts));
 	u->n = u->n + 1 - (to - from);
 	u->parts[from] = (struct ct_union_part){ begin, end };
 	u->total += end - begin - covered;

@@ -9,6 +9,7 @@
 #include "analyzer/hang/channels.h"
 #include "analyzer/model/process_exit.h"
 #include "analyzer/order/order.h"
+#include "trace/op_hash.h"
 #include "trace/ops.h"
 
 static uint64_t hash_of(const char *text)
@@ -219,15 +220,7 @@ static uint64_t site_of(struct ct_hang_reading *reading, const char *text)
 	return site->hash;
 }
 
-static int states_size(const struct ct_member *m)
-{
-	const struct ct_order_call call = ct_order_call_of(m);
-
-	return ct_order_sizes_agree(&call);
-}
-
-static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
-		       const struct ct_joined_op *j, uint8_t varying)
+static int states_size(const struct ct_joined_op *j, uint8_t varying)
 {
 	const struct ct_op *o = j->op;
 	const struct ct_member m = { .count = ct_op_count(o),
@@ -237,14 +230,30 @@ static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
 				     .dtype = o->dtype,
 				     .redop = o->redop,
 				     .varying = varying };
+	const struct ct_order_call call = ct_order_call_of(&m);
 
-	if (m.bytes == UINT64_MAX && states_size(&m))
+	return ct_order_sizes_agree(&call);
+}
+
+static int add_to_sums(struct ct_hang_reading *r, struct ct_hang_kept *kept,
+		       const struct ct_joined_op *j, uint8_t varying)
+{
+	const struct ct_op *o = j->op;
+	const struct ct_op_called called = { .bytes = j->bytes,
+					     .root = o->peer,
+					     .op = o->op,
+					     .dtype = o->dtype,
+					     .redop = o->redop,
+					     .varying = varying };
+	uint64_t what = ct_op_hash(&called);
+
+	if (j->bytes == UINT64_MAX && states_size(j, varying))
 		ct_hang_sums_unknown(&kept->sums, o->seq);
 	if (o->seq < kept->before.cut) {
-		ct_hang_before_add(&kept->before, o->seq, ct_order_what(&m));
+		ct_hang_before_add(&kept->before, o->seq, what);
 		return CT_OK;
 	}
-	return ct_hang_sums_add(&kept->sums, o->seq, ct_order_what(&m), site_of(r, j->site));
+	return ct_hang_sums_add(&kept->sums, o->seq, what, site_of(r, j->site));
 }
 
 static int on_op(void *arg, const struct ct_stream *stream, const struct ct_op_event *event)

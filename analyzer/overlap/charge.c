@@ -25,7 +25,7 @@ static int worth(const struct ct_waiter *computing, const struct ct_charged *c)
 
 /* Many may wait for one launch: streams of communication for each other, the host in the end. Who is left out then is who
  * says least. */
-static int keep(struct ct_overlap *o, const struct ct_ov_process *p, struct ct_ov_launch *launch,
+static int keep(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_launch *launch,
 		const struct ct_charged *fresh)
 {
 	struct ct_charged **end = &launch->charged, *least = launch->charged;
@@ -56,9 +56,8 @@ static int keep(struct ct_overlap *o, const struct ct_ov_process *p, struct ct_o
 
 /* From where the waiter stood, or where the last one left off, to the end; not before the stream of communication had
  * reached it: until then others were waited for. */
-static int charge_one(struct ct_overlap *o, const struct ct_ov_process *p,
-		      struct ct_ov_launch *launch, struct ct_waiter *w,
-		      const struct ct_wait_rec *rec)
+static int charge_one(struct ct_overlap *o, struct ct_ov_process *p, struct ct_ov_launch *launch,
+		      struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
 	uint64_t begin = ct_max(ct_max(rec->begin_ns, launch->start_ns), w->charged_ns);
 	uint64_t end = w->is_host ? ct_min(launch->end_ns, rec->issued_ns) : launch->end_ns;
@@ -80,7 +79,7 @@ static int charge_one(struct ct_overlap *o, const struct ct_ov_process *p,
 
 /* How long the stream was busy for certain before it reached this wait: it came there later than the host had put the
  * wait on it, and since it was let go it has waited for nothing else. What it communicated itself does not count. */
-static void weigh(const struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec)
+static void weigh(struct ct_ov_process *p, struct ct_waiter *w, const struct ct_wait_rec *rec)
 {
 	const struct ct_ov_stream *s = w->launches ? ct_ov_stream(p, w->id) : NULL;
 	uint64_t from = ct_max(w->released_ns, rec->issued_ns);
@@ -95,11 +94,12 @@ static void weigh(const struct ct_ov_process *p, struct ct_waiter *w, const stru
 		if (end > begin)
 			busy -= ct_min(busy, end - begin);
 	}
+	p->computing_is_kept = 0;
 	w->busy_ns += busy;
 	w->busy_err_ns += rec->begin_err_ns;
 }
 
-static int charge(struct ct_overlap *o, const struct ct_ov_process *p, struct ct_waiter *w,
+static int charge(struct ct_overlap *o, struct ct_ov_process *p, struct ct_waiter *w,
 		  const struct ct_wait_rec *rec, struct ct_ov_launch *last)
 {
 	struct ct_ov_launch *first = last;

@@ -228,7 +228,20 @@ static struct ct_waiter *get_waiter(struct ct_ov_process *p, const struct ct_wai
 	w->end = &w->first;
 	w->next = p->waiters;
 	p->waiters = w;
+	p->computing_is_kept = 0;
 	return w;
+}
+
+static void tell_of_waiter(struct ct_ov_process *p, struct ct_waiter *w,
+			   const struct ct_wait_rec *rec)
+{
+	int is_default = w->is_default | ((rec->flags & CT_WAIT_DEFAULT) != 0);
+	int launches = w->launches | ((rec->flags & CT_WAIT_LAUNCHES) != 0);
+
+	if (is_default != w->is_default || launches != w->launches)
+		p->computing_is_kept = 0;
+	w->is_default = is_default;
+	w->launches = launches;
 }
 
 int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait_rec *rec)
@@ -255,8 +268,7 @@ int ct_overlap_wait(struct ct_overlap *o, uint32_t process, const struct ct_wait
 	wait = w ? ct_pool_take(&o->waits, sizeof(*wait)) : NULL;
 	if (!wait)
 		return CT_NOMEM;
-	w->is_default |= (rec->flags & CT_WAIT_DEFAULT) != 0;
-	w->launches |= (rec->flags & CT_WAIT_LAUNCHES) != 0;
+	tell_of_waiter(p, w, rec);
 	wait->rec = *rec;
 	wait->block = p->blocks;
 	*w->end = wait;

@@ -9,9 +9,14 @@ static int keep(void *arg, const struct ct_overlap_stall *stall)
 	struct ct_overlap_log *log = arg;
 	const struct ct_model *model = &log->stream->model;
 	uint32_t host = model->host_of[stall->seat];
-	uint64_t err = stall->err_ns;
-	const struct ct_exposure exposure = {
-		.begin_ns = ct_model_host_at(model, host, stall->begin_ns),
+	uint64_t err = stall->err_ns, begin_ns = ct_model_host_at(model, host, stall->begin_ns);
+	struct ct_exposure exposure;
+	int st = CT_OK;
+
+	if (!log->each && !ct_sample_keeps(log->sample, begin_ns))
+		return CT_OK;
+	exposure = (struct ct_exposure){
+		.begin_ns = begin_ns,
 		.end_ns = ct_model_host_at(model, host, stall->end_ns),
 		.start_ns = ct_model_host_at(model, host, stall->start_ns),
 		.seat = stall->seat,
@@ -19,8 +24,8 @@ static int keep(void *arg, const struct ct_overlap_stall *stall)
 		.err_ns = err < UINT32_MAX ? (uint32_t)err : UINT32_MAX,
 		.is_known = (uint32_t)stall->is_known,
 	};
-	int st = log->each ? log->each(log->each_arg, log->stream, &exposure) : CT_OK;
-
+	if (log->each)
+		st = log->each(log->each_arg, log->stream, &exposure);
 	return st == CT_OK ? ct_exposures_add(&log->exposures, &exposure) : st;
 }
 

@@ -73,6 +73,10 @@ struct ct_ov_process {
 	uint32_t n_launches, n_waits;
 	struct ct_ov_stream *streams;
 	struct ct_waiter *waiters;
+	const struct ct_waiter *
+		computing; /* on this device, NULL not known; kept until something tells of waiters */
+	uint32_t computing_device;
+	int computing_is_kept;
 	uint32_t blocks;
 	int is_blind; /* waits of streams are not recorded */
 	int ended;
@@ -104,7 +108,7 @@ struct ct_ov_stream *ct_ov_stream(const struct ct_ov_process *p, uint32_t id);
 int ct_ov_charge(struct ct_overlap *o, struct ct_ov_process *p);
 
 /* The stream of this device that computes; NULL: that does not show. */
-const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t device);
+const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device);
 
 void ct_ov_host_free(struct ct_ov_host *host);
 
@@ -114,7 +118,6 @@ struct ct_overlap_row *ct_ov_row(struct ct_overlap *o, uint32_t seat, const stru
 struct ct_overlap_class *ct_ov_class(struct ct_overlap *o, const struct ct_overlap_class *like);
 
 /* Add the launch to the sums. 0 or CT_NOMEM. */
-int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
-		 const struct ct_ov_launch *launch);
+int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_ov_launch *launch);
 
 #endif

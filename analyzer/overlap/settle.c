@@ -42,7 +42,7 @@ static int is_any(const struct ct_waiter *w)
 	return 1;
 }
 
-const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t device)
+static const struct ct_waiter *find_computing(const struct ct_ov_process *p, uint32_t device)
 {
 	const struct ct_waiter *busiest = NULL;
 
@@ -57,6 +57,16 @@ const struct ct_waiter *ct_ov_computing(const struct ct_ov_process *p, uint32_t 
 	if (!busiest)
 		busiest = only(p, device, is_no_communication);
 	return busiest ? busiest : only(p, device, is_any);
+}
+
+const struct ct_waiter *ct_ov_computing(struct ct_ov_process *p, uint32_t device)
+{
+	if (!p->computing_is_kept || p->computing_device != device) {
+		p->computing = find_computing(p, device);
+		p->computing_device = device;
+		p->computing_is_kept = 1;
+	}
+	return p->computing;
 }
 
 /* ---- one launch ---- */
@@ -129,7 +139,7 @@ static int is_same_stream(const struct ct_ov_process *p, const struct ct_ov_laun
 	return s && s->is_seen && !s->is_fed;
 }
 
-static struct measured measure(const struct ct_ov_process *p, const struct ct_ov_launch *launch)
+static struct measured measure(struct ct_ov_process *p, const struct ct_ov_launch *launch)
 {
 	const struct ct_waiter *computing = ct_ov_computing(p, launch->device);
 	struct measured m = { 0 };
@@ -229,8 +239,7 @@ static int tell_stalls(const struct ct_overlap *o, const struct ct_ov_launch *la
 	return st;
 }
 
-int ct_ov_settle(struct ct_overlap *o, const struct ct_ov_process *p,
-		 const struct ct_ov_launch *launch)
+int ct_ov_settle(struct ct_overlap *o, struct ct_ov_process *p, const struct ct_ov_launch *launch)
 {
 	struct measured m = measure(p, launch);
 	const struct ct_overlap_class like = {

@@ -134,7 +134,6 @@ static struct ct_tape_instance instance_of(const struct ct_instance *i,
 		.bytes = sized->bytes,
 		.count = sized->count,
 		.transfer_ns = CT_NO_TRANSFER,
-		.at_ns = UINT64_MAX,
 		.n = i->n,
 		.src = i->src >= 0 ? i->src : -1,
 		.dst = i->src >= 0 ? i->dst : -1,
@@ -167,22 +166,25 @@ int ct_tape_add(struct ct_tape *tape, const struct ct_instance *i, const struct 
 		const uint32_t *host_of, const uint64_t *shift)
 {
 	int waited = waits && waits->judged == CT_JUDGED_WAITS;
-	struct ct_tape_instance out = instance_of(i, waits);
 	struct ct_asked asked = { UINT64_MAX, 0 };
+	uint64_t at_ns = UINT64_MAX;
+	struct ct_tape_instance out;
 
 	for (uint32_t m = 0; m < i->n; m++) {
 		const struct ct_member *from = &i->members[m];
 		uint64_t enter = at(from->enter_ns, shift[host_of[from->seat]]);
 
-		out.at_ns = enter < out.at_ns ? enter : out.at_ns;
+		at_ns = enter < at_ns ? enter : at_ns;
 	}
 	tape->seen_instances++;
 	tape->seen_parts += i->n;
-	if (!ct_sample_keeps(&tape->sample, out.at_ns) || !make_room(tape, i->n) ||
-	    !ct_sample_keeps(&tape->sample, out.at_ns))
+	if (!ct_sample_keeps(&tape->sample, at_ns) || !make_room(tape, i->n) ||
+	    !ct_sample_keeps(&tape->sample, at_ns))
 		return CT_OK;
 	if (grow(tape, i->n) != CT_OK)
 		return CT_NOMEM;
+	out = instance_of(i, waits);
+	out.at_ns = at_ns;
 	out.first_part = tape->n_parts;
 	if (on_one_clock(i, host_of))
 		asked = ct_instance_asked(i);

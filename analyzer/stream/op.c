@@ -265,7 +265,8 @@ static uint64_t total_bytes(const struct ct_load_op *op, const struct ct_member 
 				 m->varying && m->op == CT_OP_AllToAll ? 1 : comm->nranks);
 }
 
-static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struct ct_member *m)
+static int add_op(struct ct_reading *reading, const struct ct_load_op *op, uint64_t bytes,
+		  struct ct_member *m)
 {
 	struct ct_stream *stream = reading->stream;
 	struct ct_comm *comm = op->comm->user;
@@ -285,7 +286,7 @@ static int add_op(struct ct_reading *reading, const struct ct_load_op *op, struc
 	}
 	m->group = group;
 	m->free_ns = reading->free_ns;
-	m->bytes = total_bytes(op, m, comm);
+	m->bytes = bytes;
 	m->leads = group && at == group->shape.lead;
 	exchange = group && group->shape.kind == CT_GROUP_EXCHANGE && at + 1 == launch->n;
 	/* The matcher may hand out and free what it gets. */
@@ -370,7 +371,7 @@ static void note_act(struct ct_model_process *process, const struct ct_joined_op
 /* Texts of a process have one address each. */
 static const struct ct_reading_call *call_of(struct ct_reading *reading, const char *name)
 {
-	struct ct_reading_call *call = &reading->call;
+	struct ct_reading_call *call = &reading->names[(uintptr_t)name / 16 % CT_READING_NAMES];
 
 	if (call->name != name)
 		*call = (struct ct_reading_call){ name, (uint8_t)ct_call_is_varying(name),
@@ -442,5 +443,5 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	if (add_times(reading, op, &m) != CT_OK)
 		return CT_NOMEM;
 	st = ct_observe_op(stream, &event);
-	return st == CT_OK && op->comm ? add_op(reading, op, &m) : st;
+	return st == CT_OK && op->comm ? add_op(reading, op, event.bytes, &m) : st;
 }

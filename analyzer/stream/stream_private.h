@@ -11,6 +11,7 @@
 #define CT_READING_CALLS 64u
 
 /* What the name of a call tells, of the latest call: most operations have the same one as the one before. */
+#define CT_READING_NAMES 16u /* ranks make few different calls */
 struct ct_reading_call {
 	const char *name; /* the load's */
 	uint8_t varying, two_way;
@@ -23,7 +24,7 @@ struct ct_reading {
 	uint32_t process;
 	uint32_t seats[CT_LOAD_RANKS]; /* of its ranks seen so far */
 	struct ct_sites_recent sites;
-	struct ct_reading_call call;
+	struct ct_reading_call names[CT_READING_NAMES]; /* by address */
 	struct ct_group *group; /* of the launch whose ops are coming, NULL: alone */
 	int launch_has_begun; /* some op of it was taken: not all are, where records are lost or captured */
 	uint64_t free_ns;     /* of that launch, see struct ct_member */

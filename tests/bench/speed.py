@@ -32,9 +32,12 @@ RATIOS = {  # what / what: limit by run
 }
 INSTRUCTIONS = {
     "decoding": {"one_host": 2050, "several_hosts": 2200},
-    "hang": {"one_host": 4000, "several_hosts": 6200},
-    "report": {"one_host": 19500, "several_hosts": 24800},
+    "hang": {"one_host": 3900, "several_hosts": 5950},
+    "report": {"one_host": 19200, "several_hosts": 24600},
 }
+# what each further operation of a run takes of which the instance log keeps a part: of the first run, between these numbers of steps
+LONG, LONGER = 400, 600
+BEYOND = 8450
 
 
 def commands(build, run, out):
@@ -97,6 +100,18 @@ def measure(build, name, options, steps, few, folder):
         print("METRIC speed.instructions.%s.%s %.0f %d" % (what, name, instructions(counted[what], ops, out), limits[name]))
 
 
+def measure_beyond(build, folder):
+    """Instructions of a report, per operation that a longer run has more."""
+    out, took, ops = os.path.join(folder, "out"), [], []
+    for steps in (LONG, LONGER):
+        run = os.path.join(folder, "steps%d" % steps)
+        make(build, run, ONE_HOST, steps)
+        few = commands(build, run, out)
+        ops.append(operations(few["decoding"]))
+        took.append(instructions(few["report"], 1, out))
+    print("METRIC speed.instructions.report.beyond_sample %.0f %d" % ((took[1] - took[0]) / (ops[1] - ops[0]), BEYOND))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
@@ -105,6 +120,7 @@ def main():
     try:
         for name, options, steps, few in RUNS:
             measure(args.build, name, options, steps, few, folder)
+        measure_beyond(args.build, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
