@@ -37,9 +37,8 @@ static int speed_of(const struct ct_report *report, const struct ct_buckets *b,
 static const char *cause_of(enum ct_bucket_problem problem)
 {
 	return problem == CT_BUCKETS_TOO_SMALL
-		       ? "buckets are so small that starting each one costs more than a fifth of it"
-		       : "the last bucket is long, and the stream had been idle for as long before "
-			 "it";
+		       ? "buckets are so small that latency is more than a fifth of each transfer"
+		       : "the last bucket is long, and the stream was idle for as long before it";
 }
 
 static int add(const struct search *s, const struct ct_buckets *b,

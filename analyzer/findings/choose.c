@@ -120,7 +120,7 @@ static const char *late_text(const struct choice *c)
 {
 	return ct_arena_printf(c->report->memory,
 			       "late starts or slow transfers of %s operations cost up to %s; "
-			       "these times do not tell which",
+			       "these timings cannot distinguish the two",
 			       ct_text_count(c->j->late_or_slow->n).s, ct_text_pct(c->late_pct).s);
 }
 
@@ -140,8 +140,7 @@ static int add_oversubscribed(struct choice *c)
 	return ct_verdict_add(
 		c->report,
 		ct_arena_printf(memory,
-				"the machine of %s runs %u processes of the job on %u core%s: "
-				"they may wait for cores, too",
+				"%s is CPU-oversubscribed (%u processes of the job on %u core%s)",
 				host, o->processes, o->cores, o->cores == 1 ? "" : "s"));
 }
 
@@ -216,8 +215,8 @@ static int say_unproven(struct choice *c)
 		text = ct_open_text(report, open);
 	else if (model->incomplete > MOST_INCOMPLETE * (double)all)
 		text = ct_arena_printf(report->memory,
-				       "%s of %s operations lack members: what is here shows "
-				       "nobody late, and proves little",
+				       "%s of %s operations lack members: the rest shows no late "
+				       "rank, which proves little",
 				       ct_text_count(model->incomplete).s, ct_text_count(all).s);
 	else if (ct_cycles_hide(c->j->cycles, CT_LEAST_GAIN, &kept_ns, &others_ns))
 		text = ct_arena_printf(report->memory,
@@ -246,13 +245,13 @@ static int say_unplayed_waits(struct choice *c)
 			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 			ct_arena_printf(report->memory,
 					"%s; ranks waited for each other for %s of the time, and "
-					"for whom is not known without the rest",
+					"the missing records would show for which",
 					c->lacks, ct_text_pct(wait_pct).s));
 	if (ct_verdict_say(
 		    report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		    ct_arena_printf(report->memory,
-				    "ranks wait for each other for %s of the time, for none "
-				    "of them alone; who held up whom these times do not tell",
+				    "ranks wait for each other for %s of the time, for no single "
+				    "one; these timings do not show which rank delayed which",
 				    ct_text_pct(wait_pct).s)) ||
 	    add_oversubscribed(c))
 		return CT_NOMEM;
@@ -270,20 +269,19 @@ static int say_waits(struct choice *c)
 		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 				      e->why_not);
 	if (e->has_graphs)
-		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-				      "CUDA graphs compute and communicate in one span: nobody is "
-				      "late to launch one, and who is slow inside of them does not "
-				      "show");
+		return ct_verdict_say(
+			c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			"CUDA graphs compute and communicate in one span: no rank is late to "
+			"launch one, and a rank that is slow inside does not show");
 	if (e->why_not)
 		return say_unplayed_waits(c);
 	if (share <= 0)
 		return 1;
-	return ct_verdict_say(
-		c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-		ct_arena_printf(c->report->memory,
-				"ranks wait for each other for %s of the time, and mending nobody "
-				"would gain 1 %% of the run",
-				ct_text_pct(100 * share).s));
+	return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			      ct_arena_printf(c->report->memory,
+					      "ranks wait for each other for %s of the time, and "
+					      "no rank's repair would save 1 %% of the run",
+					      ct_text_pct(100 * share).s));
 }
 
 static int say_healthy(struct choice *c)
@@ -295,7 +293,7 @@ static int say_healthy(struct choice *c)
 	int st = ct_say_healthy(model, !e->why_not && e->stages.n > 1, report);
 
 	if (st == CT_OK && *c->lacks) {
-		report->verdict.text = ct_arena_printf(report->memory, "%s: in what is here, %s",
+		report->verdict.text = ct_arena_printf(report->memory, "%s: in the rest, %s",
 						       c->lacks, report->verdict.text);
 		if (report->verdict.confidence == CT_CONFIDENCE_HIGH)
 			report->verdict.confidence = CT_CONFIDENCE_MEDIUM;

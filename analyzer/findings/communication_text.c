@@ -23,25 +23,24 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 		return ct_verdict_say(
 			report, CT_VERDICT_COMM_BOUND, f->confidence,
 			ct_arena_printf(report->memory,
-					"data moves for %s of the time and computing takes %s: "
-					"however well hidden, %s±%s stays exposed at this "
-					"speed; now it is %s, %s waiting for others",
+					"transfers take %s of the time and compute %s: even with "
+					"perfect overlap, %s±%s stays exposed at this speed; now "
+					"it is %s, %s of it waiting for other ranks",
 					ct_text_pct(e->transferring_pct).s,
 					ct_text_pct(computing).s, ct_text_pct(stays).s,
 					ct_text_pct(err).s, ct_text_pct(e->share_pct).s,
 					ct_text_pct(e->wait_pct).s));
 	if (isnan(e->share_pct))
 		return ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-				      ct_arena_printf(report->memory,
-						      "%s; at most %s would be saved", f->cause,
-						      ct_text_pct(f->loss_pct).s));
-	return ct_verdict_say(
-		report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-		ct_arena_printf(report->memory,
-				"ranks stand waiting for communication for %s±%s of the time "
-				"(%s); at most %s would be saved",
-				ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
-				ct_text_pct(f->loss_pct).s));
+				      ct_arena_printf(report->memory, "%s; at most %s can be saved",
+						      f->cause, ct_text_pct(f->loss_pct).s));
+	return ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+			      ct_arena_printf(report->memory,
+					      "communication is exposed for %s±%s of the time "
+					      "(%s); at most %s can be saved",
+					      ct_text_pct(e->share_pct).s,
+					      ct_text_pct(e->err_pct).s, f->cause,
+					      ct_text_pct(f->loss_pct).s));
 }
 
 /* Time in communication, %, from which on it matters whether its links are as fast as they could be. */
@@ -114,41 +113,36 @@ int ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_repo
 
 	if (most < CT_VERDICT_COMM_PCT) {
 		report->verdict.gain_max_pct = most;
-		return ct_verdict_say(
-			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			ct_arena_printf(
-				report->memory,
-				"exposed at most %s: no rank stood waiting for communication "
-				"for longer; look elsewhere",
-				ct_text_pct(most).s));
+		return ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+				      ct_arena_printf(report->memory,
+						      "communication is exposed for at most %s on "
+						      "any rank; look elsewhere",
+						      ct_text_pct(most).s));
 	}
 	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
 		report->verdict.gain_max_pct = share;
 		return ct_verdict_say(
 			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
 			ct_arena_printf(report->memory,
-					"no rank spent more than %s of %s inside communication",
+					"no rank spent more than %s of %s in communication",
 					ct_text_pct(share).s, ct_text_ns(model->duration_ns).s));
 	}
 	report->verdict.gain_max_pct = gain;
 	wait = ct_gain_wait_pct(report);
 	/* what has less of it by itself was told above */
 	if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
-		return ct_verdict_say(
-			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
-			ct_arena_printf(memory,
-					"played again without any communication the run takes at "
-					"most %s less; look elsewhere",
-					ct_text_pct(gain).s));
-	text = ct_arena_printf(memory,
-			       "no rank steadily costs the others 1 %% of the run, judged by %s "
-			       "operations",
+		return ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
+				      ct_arena_printf(memory,
+						      "replayed without communication, the run "
+						      "takes at most %s less; look elsewhere",
+						      ct_text_pct(gain).s));
+	text = ct_arena_printf(memory, "no straggler above 1 %% of the run, in %s operations",
 			       ct_text_count(model->matched).s);
 	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
-		text = ct_arena_printf(memory,
-				       "%s; how much of the %s in communication computing hides is "
-				       "not known",
-				       text, ct_text_pct(share).s);
+		text = ct_arena_printf(
+			memory,
+			"%s; how much of the %s in communication is overlapped is not known", text,
+			ct_text_pct(share).s);
 	else if (text && !isnan(gain))
 		text = ct_arena_printf(memory, "%s; if transfers took no time, at most %s faster",
 				       text, ct_text_pct(gain).s);
@@ -157,11 +151,11 @@ int ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_repo
 
 		text = bubble ? ct_arena_printf(memory, "%s; %s", text, bubble) : NULL;
 	} else if (text && wait >= CT_VERDICT_COMM_PCT)
-		text = ct_arena_printf(memory,
-				       "%s; ranks wait for each other for %s of the time, for none "
-				       "of them alone",
-				       text, ct_text_pct(wait).s);
+		text = ct_arena_printf(
+			memory,
+			"%s; ranks wait for each other for %s of the time, for no single one", text,
+			ct_text_pct(wait).s);
 	if (text && !(share < MUCH_PCT) && !is_link_compared(report))
-		text = ct_arena_printf(memory, "%s; no link had another to be compared with", text);
+		text = ct_arena_printf(memory, "%s; no link had a peer to be compared with", text);
 	return ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait), text);
 }

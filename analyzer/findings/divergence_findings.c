@@ -157,12 +157,10 @@ static int make_call(struct ct_order_maker *k)
 	else
 		k->f->cause = ct_arena_printf(k->list->memory, "one %s more%s",
 					      ct_order_op_text(k, &a->usual), site_cause);
-	k->f->advice = last ? "the last step has less in it on some ranks: let the loader drop it "
-			      "or fill it "
-			      "up; results of this step are wrong"
-			    : "compare the code paths that lead the ranks to this operation; "
-			      "results may be "
-			      "wrong even where nothing hangs";
+	k->f->advice = last ? "the last step has less data on some ranks: let the loader drop or "
+			      "pad it; results of this step are wrong"
+			    : "compare the code paths that lead to this operation; results may be "
+			      "wrong even if nothing hangs";
 	if (!ranks || !apart || !k->f->cause)
 		return CT_NOMEM;
 	k->f->is_undecided = !a->has_minority;
@@ -235,11 +233,10 @@ static int make_shifted(struct ct_order_maker *k)
 	if (!what)
 		return CT_NOMEM;
 	k->f->cause = shift_text(k, call, what);
-	k->f->advice =
-		is_extra ? "look for a collective that only some ranks come to (rank 0 saving, "
-			   "logging or evaluating); all members have to call it"
-			 : "look for a condition, an early return or an exception on these ranks "
-			   "that leaves the operation out";
+	k->f->advice = is_extra ? "look for a collective that only some ranks call (rank 0 saving, "
+				  "logging or evaluating); all members must call it"
+				: "look for a condition, an early return or an exception on these "
+				  "ranks that skips the operation";
 	k->f->line = ct_arena_printf(k->list->memory,
 				     "ranks=%s comm=%016llx seq%s%llu op=%s count=%s %s=%u fits=%u "
 				     "instances=%llu%s",

@@ -87,13 +87,12 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 	if (lost)
 		return ct_arena_printf(memory,
 				       "%llu operations in CUDA graphs or their launches could not "
-				       "be followed, so it is not known which operations of the "
-				       "ranks belong together",
+				       "be followed, so operations of the ranks cannot be matched",
 				       lost);
 	if (model->matched >= CT_VERDICT_MIN_MATCHED)
 		return "";
 	if (report->run.timing == CT_TIMING_HOST && model->matched == 0 && model->time_err.n == 0)
-		return "only ends were timed";
+		return "only the ends of operations were timed";
 	if (report->run.timing_why && report->run.timing == CT_TIMING_OFF)
 		return ct_arena_printf(memory, "nothing was timed (%s)", report->run.timing_why);
 	if (report->run.ranks_untimed)
@@ -103,16 +102,16 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 				       (unsigned long long)report->run.ranks_untimed,
 				       (unsigned long long)report->run.ranks_seen);
 	if (*lacks)
-		return ct_arena_printf(memory, "%s, so too few operations are whole", lacks);
+		return ct_arena_printf(memory, "%s, so too few operations are complete", lacks);
 	if (model->n_seats == 1)
-		return "one rank only: there was nobody to wait for";
+		return "one rank only: there is no peer to wait for";
 	if (model->messages > model->matched && !model->matched)
-		return "only point-to-point messages: nobody is judged by those in this version";
+		return "only point-to-point messages: this version judges no rank by those";
 	if (model->messages > model->matched)
 		return ct_arena_printf(
 			memory,
 			"only %llu collectives with times on every rank, at least %u are needed; "
-			"nobody is judged by point-to-point messages in this version",
+			"this version judges no rank by point-to-point messages",
 			matched, CT_VERDICT_MIN_MATCHED);
 	return ct_arena_printf(
 		memory, "only %llu operations with times on every rank, at least %u are needed",
@@ -162,9 +161,8 @@ int ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_mode
 	of = &arrivals->all[seat];
 	*text = ct_arena_printf(
 		report->memory,
-		"of those that did, rank %s came last in %s of %s operations, and "
-		"the others waited %s (%s) for it: whether a missing one comes "
-		"later is not known",
+		"of those that did, rank %s was last in %s of %s operations, and the others waited "
+		"%s (%s) for it; a missing rank may be later still",
 		ct_text_rank(model->seats[seat].rank).s, ct_text_count(of->last).s,
 		ct_text_count(of->met).s, ct_text_ns(of->alone_ns).s,
 		ct_text_pct(100 * (double)of->alone_ns / (double)model->duration_ns).s);
@@ -205,7 +203,7 @@ static const char *how_text(const struct ct_report_process *p, struct ct_arena *
 	switch (p->how.how) {
 	case CT_END_SIGNAL:
 		return ct_arena_printf(memory, "was killed by signal %d%s", p->how.signal,
-				       p->how.for_memory ? " for want of memory" : "");
+				       p->how.for_memory ? " (out of memory)" : "");
 	case CT_END_EXIT:
 		return ct_arena_printf(memory, "left by _exit(%d)", p->how.exit_code);
 	case CT_END_EXEC:
@@ -229,7 +227,7 @@ static const char *when_text(const struct ct_report_process *p, struct ct_arena 
 	if (after != CT_UNKNOWN)
 		return ct_arena_printf(memory, ", at %s", ct_text_ns(after).s);
 	if (p->last_heartbeat_at_ns != CT_UNKNOWN)
-		return ct_arena_printf(memory, ", last heard of at %s",
+		return ct_arena_printf(memory, ", last heartbeat at %s",
 				       ct_text_ns(p->last_heartbeat_at_ns).s);
 	return "";
 }
@@ -267,10 +265,10 @@ static int say_silent(struct ct_report *report, const char **text)
 	if (!first || second == UINT64_MAX || second - least < SILENT_NS || !first->ended_badly ||
 	    !could_be_seen(first))
 		return CT_OK;
-	*text = ct_arena_printf(report->memory,
-				"rank %s was last heard of at %s, %s before any other",
-				ct_text_rank(first->rank).s, ct_text_ns(least).s,
-				ct_text_ns(second - least).s);
+	*text = ct_arena_printf(
+		report->memory,
+		"the last heartbeat of rank %s was at %s, %s before any other rank's",
+		ct_text_rank(first->rank).s, ct_text_ns(least).s, ct_text_ns(second - least).s);
 	return *text ? CT_OK : CT_NOMEM;
 }
 
@@ -282,9 +280,10 @@ static int say_together(struct ct_report *report, const char **text)
 
 	for (size_t i = 0; i < report->n_ended; i++)
 		n += report->processes[report->ended[i]].how.kill_by == end->kill_by;
-	*text = ct_arena_printf(report->memory,
-				"%zu ranks were ended by pid %u (signal %d); why is not on record",
-				n, end->kill_by, end->kill_signal);
+	*text = ct_arena_printf(
+		report->memory,
+		"%zu ranks were ended by pid %u (signal %d); the reason is not on record", n,
+		end->kill_by, end->kill_signal);
 	return *text ? CT_OK : CT_NOMEM;
 }
 
@@ -309,7 +308,7 @@ int ct_say_ends(struct ct_report *report, const char **text)
 	how = how_text(first, memory);
 	when = when_text(first, memory);
 	if (n > 1)
-		others = ct_arena_printf(memory, " (%zu more did not end well)", n - 1);
+		others = ct_arena_printf(memory, " (%zu more ended badly)", n - 1);
 	if (!how || !when || !others)
 		return CT_NOMEM;
 	*text = ct_arena_printf(memory, "rank %s %s%s%s%s", ct_text_rank(first->rank).s, how,
@@ -343,15 +342,15 @@ static const char *stuck_text(const struct ct_report *report, const struct ct_st
 	const char *had = report->run.processes_running ? "have" : "had";
 
 	if (stuck->late)
-		return ct_arena_printf(memory,
-				       "%u operation%s %s been under way for longer than "
-				       "COMMTRACE_HANG_AFTER",
-				       stuck->late, stuck->late == 1 ? "" : "s",
-				       stuck->late == 1 && had[2] == 'v' ? "has" : had);
+		return ct_arena_printf(
+			memory,
+			"%u operation%s %s been in flight for longer than COMMTRACE_HANG_AFTER",
+			stuck->late, stuck->late == 1 ? "" : "s",
+			stuck->late == 1 && had[2] == 'v' ? "has" : had);
 	if (stuck->unusual)
 		return ct_arena_printf(memory,
-				       "%u operation%s under way for up to %s so far, much longer "
-				       "than is usual in this run",
+				       "%u operation%s in flight for up to %s so far, much longer "
+				       "than usual in this run",
 				       stuck->unusual, stuck->unusual == 1 ? " is" : "s are",
 				       ct_text_ns(stuck->longest_ns).s);
 	return ct_arena_printf(memory, "%u operation%s had not returned when %s ended", stuck->all,
@@ -380,14 +379,15 @@ int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 	if (!open || ct_say_ends(report, &ends) != CT_OK)
 		return CT_NOMEM;
 	if (*ends && *open && were_killed(report))
-		text = ct_arena_printf(memory, "%s; %s; why is not known", open, ends);
+		text = ct_arena_printf(memory, "%s; %s; the reason is not known", open, ends);
 	else if (*ends && *open)
-		text = ct_arena_printf(memory, "%s; %s; why is not known", ends, open);
+		text = ct_arena_printf(memory, "%s; %s; the reason is not known", ends, open);
 	else if (*ends || *open)
-		text = ct_arena_printf(memory, "%s%s; why is not known", ends, open);
+		text = ct_arena_printf(memory, "%s%s; the reason is not known", ends, open);
 	else
 		text = ct_arena_printf(memory,
-				       "%zu process%s ended and nobody saw how; why is not known",
+				       "%zu process%s ended in a way that was not recorded; the "
+				       "reason is not known",
 				       report->n_ended, report->n_ended == 1 ? "" : "es");
 	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
 }

@@ -107,7 +107,7 @@ int ct_finding_environment(const struct ct_report *report, struct ct_findings *l
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = cause;
-	f->advice = "make them equal, or know why they are not: environment in `commtrace info`";
+	f->advice = "make them equal, or know why they differ: environment in `commtrace info`";
 	if (ct_finding_ranks(list, f, ranks, n_ranks) ||
 	    ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN))
 		return CT_NOMEM;

@@ -41,7 +41,7 @@ static const char *loss_text(const struct ct_model *model, const struct ct_findi
 			       ct_text_ns(model->duration_ns).s, ct_text_pct(f->loss_pct).s);
 }
 
-/* "rank 5 on node1", "ranks 1,4 on node0", "ranks 1,9" */
+/* "rank 5 (node1)", "ranks 1,4 (node0)", "ranks 1,9" */
 static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
 {
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
@@ -49,8 +49,8 @@ static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
 
 	if (!ranks || !host)
 		return NULL;
-	return ct_arena_printf(memory, "rank%s %s%s%s", f->n_ranks == 1 ? "" : "s", ranks,
-			       *host ? " on " : "", host);
+	return ct_arena_printf(memory, "rank%s %s%s%s%s", f->n_ranks == 1 ? "" : "s", ranks,
+			       *host ? " (" : "", host, *host ? ")" : "");
 }
 
 static int say_straggler(const struct ct_model *model, const struct ct_finding *f,
@@ -63,11 +63,9 @@ static int say_straggler(const struct ct_model *model, const struct ct_finding *
 		return CT_NOMEM;
 	return ct_verdict_say(
 		report, CT_VERDICT_STRAGGLER, f->confidence,
-		ct_arena_printf(report->memory, "%s keep%s the others waiting: %s%s", who,
-				f->n_ranks == 1 ? "s" : "", loss,
-				f->at_most && !f->is_bounded
-					? "; how much of it computing hid is not known"
-					: ""));
+		ct_arena_printf(
+			report->memory, "%s cost%s %s%s", who, f->n_ranks == 1 ? "s" : "", loss,
+			f->at_most && !f->is_bounded ? "; overlap may hide part of it" : ""));
 }
 
 static int say_slow_stage(const struct ct_model *model, const struct ct_finding *f,
@@ -81,7 +79,7 @@ static int say_slow_stage(const struct ct_model *model, const struct ct_finding 
 	return ct_verdict_say(report, CT_VERDICT_SLOW_STAGE, f->confidence,
 			      ct_arena_printf(report->memory,
 					      "pipeline stage %.0f (rank%s %s) takes longer than "
-					      "the other stages: %s",
+					      "the other stages and costs %s",
 					      ct_finding_fact(f, "stage"),
 					      f->n_ranks == 1 ? "" : "s", ranks, loss));
 }
@@ -95,8 +93,8 @@ static int say_imbalance(const struct ct_model *model, const struct ct_finding *
 		return CT_NOMEM;
 	return ct_verdict_say(report, CT_VERDICT_IMBALANCE, f->confidence,
 			      ct_arena_printf(report->memory,
-					      "work is uneven: ranks with the same work take "
-					      "different times, and none is slow throughout: %s",
+					      "uneven work costs %s; ranks with the same work take "
+					      "turns, and none is slow throughout",
 					      loss));
 }
 
@@ -110,11 +108,11 @@ static int say_slow_link(const struct ct_model *model, const struct ct_finding *
 		return CT_NOMEM;
 	return ct_verdict_say(
 		report, CT_VERDICT_SLOW_LINK, f->confidence,
-		ct_arena_printf(report->memory, "%s rank%s %s: transfers are slow, %s%s",
-				f->confidence == CT_CONFIDENCE_LOW ? "one of, or between," : "at",
+		ct_arena_printf(report->memory, "slow transfers %s rank%s %s cost %s%s",
+				f->confidence == CT_CONFIDENCE_LOW ? "at one of, or between,"
+								   : "at",
 				f->n_ranks == 1 ? "" : "s", ranks, loss,
-				f->is_bounded ? ""
-					      : "; how much of it computing hid is not known"));
+				f->is_bounded ? "" : "; overlap may hide part of it"));
 }
 
 /* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
@@ -123,17 +121,18 @@ static int say_stalls(const struct ct_model *model, const struct ct_finding *f,
 {
 	struct ct_arena *memory = report->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
-	const char *loss = loss_text(model, f, f->at_most, memory), *when = "now and then";
+	const char *loss = loss_text(model, f, f->at_most, memory), *when = "occasionally";
 	double every = ct_finding_fact(f, "every");
 
 	if (every > 0)
-		when = ct_arena_printf(memory, "every %.0f cycles", every);
+		when = ct_arena_printf(memory, "every %.0f steps", every);
 	if (!ranks || !loss || !when)
 		return CT_NOMEM;
-	return ct_verdict_say(
-		report, CT_VERDICT_STRAGGLER, f->confidence,
-		ct_arena_printf(memory, "rank%s %s %s %s: %s", f->n_ranks == 1 ? "" : "s", ranks,
-				f->n_ranks == 1 ? "stalls" : "stall by turns", when, loss));
+	return ct_verdict_say(report, CT_VERDICT_STRAGGLER, f->confidence,
+			      ct_arena_printf(memory, "rank%s %s %s %s and cost%s %s",
+					      f->n_ranks == 1 ? "" : "s", ranks,
+					      f->n_ranks == 1 ? "stalls" : "stall by turns", when,
+					      f->n_ranks == 1 ? "s" : "", loss));
 }
 
 /* Of what a cycle takes longer, for it to be said that communication does. That it does not, one rank's operations do not
@@ -154,11 +153,11 @@ static int say_change(const struct ct_model *model, const struct ct_finding *f,
 	return ct_verdict_say(
 		report, CT_VERDICT_CHANGE_POINT, f->confidence,
 		ct_arena_printf(report->memory,
-				"from cycle %llu on a cycle takes %s, %s before: %s%s",
+				"from step %llu on a step takes %s instead of %s, which costs %s%s",
 				(unsigned long long)f->cycle_first, ct_text_ns((uint64_t)after).s,
 				ct_text_ns((uint64_t)before).s, loss,
 				inside >= MOSTLY * (after - before)
-					? "; the time inside of communication is longer"
+					? "; the extra time is inside communication"
 					: ""));
 }
 
@@ -183,8 +182,8 @@ static int say_slow_op(const struct ct_model *model, const struct ct_finding *f,
 	return ct_verdict_say(
 		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
 		ct_arena_printf(report->memory,
-				"transfers of %s became slow at %s..%s: %s; link or ranks these "
-				"times do not tell",
+				"transfers of %s became slow at %s..%s: %s; these timings cannot "
+				"distinguish a slow link from a slow rank",
 				what, ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s,
 				loss));
 }
@@ -230,7 +229,7 @@ static const char *does_text(const struct ct_finding *f)
 		return one ? "has slow transfers" : "have slow transfers";
 	case CT_FINDING_PERIODIC_STALLS:
 	case CT_FINDING_ROTATING_STALLS:
-		return one ? "stalls now and then" : "stall now and then";
+		return one ? "stalls occasionally" : "stall occasionally";
 	default:
 		return one ? "is late" : "are late";
 	}
@@ -242,11 +241,11 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 	const char *what;
 
 	if (f->kind == CT_FINDING_CHANGE_POINT)
-		return ct_arena_printf(memory, "cycles are longer from cycle %llu on (%s)",
+		return ct_arena_printf(memory, "steps take longer from step %llu on (%s)",
 				       (unsigned long long)f->cycle_first,
 				       ct_text_pct(f->loss_pct).s);
 	if (f->kind == CT_FINDING_IMBALANCE)
-		return ct_arena_printf(memory, "beside that, uneven work costs %s",
+		return ct_arena_printf(memory, "uneven work costs another %s",
 				       ct_text_pct(f->loss_pct).s);
 	what = f->kind == CT_FINDING_SLOW_OP ? what_text(f, memory) : who_text(f, memory);
 	if (!what)
@@ -254,6 +253,6 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 	if (f->kind == CT_FINDING_SLOW_OP)
 		return ct_arena_printf(memory, "transfers of %s became slow (up to %s)", what,
 				       ct_text_pct(f->loss_pct).s);
-	return ct_arena_printf(memory, "beside that, %s %s (%s%s)", what, does_text(f),
+	return ct_arena_printf(memory, "also, %s %s (%s%s)", what, does_text(f),
 			       f->at_most ? "up to " : "", ct_text_pct(f->loss_pct).s);
 }

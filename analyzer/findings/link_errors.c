@@ -153,9 +153,8 @@ static int tell(const struct ct_model *model, const struct ailing *a, struct ct_
 	f->cause = ct_arena_printf(
 		list->memory, "port %s of %s counted errors%s", a->port->name, host,
 		a->severity == CT_SEVERITY_SEVERE ? ", and its link went down" : "");
-	f->advice = "have the cable, the transceiver and the port of the switch looked at; the "
-		    "counters are the "
-		    "host's, whoever used the port";
+	f->advice = "check the cable, the transceiver and the switch port; the counters are the "
+		    "host's, whatever used the port";
 	f->command = a->port->is_ib ? "ibqueryerrors, mlxlink" : "ethtool -S";
 	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s", host,
 				  a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,

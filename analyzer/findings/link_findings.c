@@ -248,15 +248,12 @@ static const char *cause_text(const struct making *m, const struct ct_cause *cau
 		return "its messages are much slower than those of others as far apart";
 	if (cause->kind == CT_CAUSE_LINK)
 		return cause->is_exact
-			       ? "slow between these two, who are as fast as others elsewhere"
-			       : "UNRESOLVED: a link between members, each of whom is as fast as "
-				 "others "
-				 "elsewhere";
+			       ? "slow between these two, which are as fast as others elsewhere"
+			       : "UNRESOLVED: a link between members, each of which is as fast as "
+				 "others elsewhere";
 	if (cause->is_exact)
-		return "all that it takes part in is slow, and the others are not without it";
-	return "the communicator is slow, member not identifiable: these are in no other one that "
-	       "is "
-	       "as fast as it should be";
+		return "every communicator with it is slow, and the others are fast without it";
+	return "the communicator is slow, and no other one clears any of these members";
 }
 
 /* How one goes on from here. In a ring each member talks to two others only, and which ones NCCL decides. */
@@ -273,14 +270,13 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 	if (!cause->is_exact)
 		return ct_arena_printf(
 			m->list->memory,
-			"time pairs of ranks %s by themselves (%s)%s: one of them or a link "
-			"between them, whose order in the ring is not on record",
+			"test pairs of ranks %s separately (%s)%s: it is one of them or a link "
+			"between them; the order in the ring is not on record",
 			ranks, what, m->on_gpu ? ", or trace with NCCL's profiler plugin" : "");
-	return ct_arena_printf(
-		m->list->memory, "look at the %s of rank%s %s%s%s", what,
-		f->n_ranks == 1 ? "" : "s", ranks,
-		cause->kind == CT_CAUSE_LINK ? " and what lies between" : "",
-		m->on_gpu ? ": slow by bandwidth, or its kernels wait for room on the GPU" : "");
+	return ct_arena_printf(m->list->memory, "look at the %s of rank%s %s%s%s", what,
+			       f->n_ranks == 1 ? "" : "s", ranks,
+			       cause->kind == CT_CAUSE_LINK ? " and what lies between" : "",
+			       m->on_gpu ? ": low bandwidth, or its kernels wait for SMs" : "");
 }
 
 static const char *command_of(const struct making *m)
@@ -407,12 +403,10 @@ static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_
 		return CT_OK;
 	}
 	f->confidence = CT_CONFIDENCE_LOW;
-	f->cause = "its transfers became slow though all were there: the link, other traffic on "
-		   "it, "
-		   "or a kernel that waited for room on its GPU";
-	f->advice = "look at what else happened at that time: other jobs on the network, link "
-		    "errors, "
-		    "kernels beside it";
+	f->cause = "its transfers became slow after all ranks had arrived: the link, other traffic "
+		   "on it, or a kernel that waited for SMs";
+	f->advice = "see what else happened at that time: other jobs on the network, link errors, "
+		    "concurrent kernels";
 	where = t->is_edge ? ct_arena_printf(memory, "src=%d dst=%d", m->model->seats[t->src].rank,
 					     m->model->seats[t->dst].rank)
 			   : ct_arena_printf(memory, "comm=%016llx op=%s",

@@ -17,20 +17,19 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 	for (size_t p = 0; p < report->n_processes && !damaged; p++)
 		damaged = report->processes[p].damage_why ? &report->processes[p] : NULL;
 	if (report->lost_records)
-		return "see `commtrace info` for reasons; a larger COMMTRACE_RING_MB or a faster "
-		       "COMMTRACE_DIR keeps more";
+		return "`commtrace info` has the reasons; a larger COMMTRACE_RING_MB or a faster "
+		       "COMMTRACE_DIR drops less";
 	if (damaged) {
 		/* A file that its own machine has cut off by itself is no bad copy. */
 		what = strcmp(damaged->ring, "lost") == 0 && !damaged->skipped_bytes
-			       ? "its process died while it wrote, and its ring is gone"
-			       : "if it was copied before its job had ended, or not whole, "
-				 "copy the file again";
+			       ? "the process died while writing, and its ring is gone"
+			       : "if the file was copied before the job ended, or incompletely, "
+				 "copy it again";
 		return ct_arena_printf(memory, "%s: %s; what is missing is unknown",
 				       damaged->damage_why, what);
 	}
-	return "what is missing is unknown; see `commtrace info` for reasons, and whether the "
-	       "files of "
-	       "all hosts were copied whole";
+	return "what is missing is unknown; `commtrace info` has the reasons; check that the files "
+	       "of all hosts were copied completely";
 }
 
 int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
@@ -66,7 +65,7 @@ int ct_finding_losses(const struct ct_model *model, const struct ct_report *repo
 		      : share > 0.1 || unknown ? CT_SEVERITY_WARN
 					       : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_HIGH;
-	f->cause = "records are missing; operations without them are left out of every judgement";
+	f->cause = "records are missing; incomplete operations are left out of every judgement";
 	f->advice = advice_on_losses(report, memory);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	if (!ranks || !f->advice ||

@@ -74,8 +74,8 @@ static int add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
 	k->f->confidence = ct_order_confidence(k, u->n_stopped < u->n_waiting && !u->n_unseen
 							  ? CT_CONFIDENCE_HIGH
 							  : CT_CONFIDENCE_MEDIUM);
-	k->f->advice = "give all ranks equally many steps: drop_last or a padded sampler, the Join "
-		       "context of PyTorch, or agree on the number of steps before";
+	k->f->advice = "give all ranks the same number of steps: drop_last or a padded sampler, "
+		       "PyTorch's Join context, or agree on the number beforehand";
 	if (ct_order_ranks(k, odd <= 0, odd >= 0) ||
 	    ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1)) ||
 	    ct_order_evidence(k, "stopped", "count", u->n_stopped) ||
@@ -261,7 +261,7 @@ const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *
 		return NULL;
 	switch (f->kind) {
 	case CT_FINDING_SKIPPED_OP:
-		return ct_arena_printf(memory, "rank%s %s left out an operation (%s)", s, ranks,
+		return ct_arena_printf(memory, "rank%s %s skipped an operation (%s)", s, ranks,
 				       f->cause);
 	case CT_FINDING_EXTRA_OP:
 		return ct_arena_printf(memory,
@@ -271,19 +271,16 @@ const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *
 		return ct_arena_printf(memory, "inputs are uneven: %s", f->cause);
 	default:
 		if (strcmp(f->op_name, "Send") == 0)
-			return ct_arena_printf(memory, "messages %s rank%s %s do not fit%s (%s)",
-					       f->is_undecided ? "between" : "of", s, ranks,
-					       f->is_undecided ? ", and which of them is wrong "
-								 "cannot be told"
-							       : "",
-					       f->cause);
+			return ct_arena_printf(
+				memory, "messages %s rank%s %s do not match%s (%s)",
+				f->is_undecided ? "between" : "of", s, ranks,
+				f->is_undecided ? ", and either end may be wrong" : "", f->cause);
 		if (f->is_undecided)
 			return ct_arena_printf(memory,
-					       "ranks %s did not call the same as their %s, and "
-					       "which of them are right cannot be told (%s)",
+					       "ranks %s made different calls as their %s, and "
+					       "either side may be right (%s)",
 					       ranks, f->op_name, f->cause);
-		return ct_arena_printf(memory,
-				       "rank%s %s called something else as the same %s (%s)", s,
+		return ct_arena_printf(memory, "rank%s %s made another call as the same %s (%s)", s,
 				       ranks, f->op_name, f->cause);
 	}
 }

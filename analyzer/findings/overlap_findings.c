@@ -144,11 +144,10 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARN : CT_SEVERITY_INFO,
 		 f);
 	f->comm_key = p->comm->key;
-	f->cause = p->alike == 1
-			   ? "computing stands still while this communicator transfers"
-			   : "computing stands still while communicators like this one transfer";
-	f->advice = "begin these operations earlier, or prefetch, so that computing goes on "
-		    "meanwhile; what cannot be hidden needs fewer bytes";
+	f->cause = p->alike == 1 ? "compute waits while this communicator transfers"
+				 : "compute waits while communicators like this one transfer";
+	f->advice = "start these operations earlier, or prefetch, so that compute overlaps them; "
+		    "where that is not possible, move fewer bytes";
 	f->line = ct_arena_printf(list->memory,
 				  "comm=%016llx role=%s%s transfer=%s±%s of=cycle wait=%s",
 				  (unsigned long long)p->comm->key, role, comms,
@@ -200,9 +199,9 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
 									      : TOLD_SHARE;
 	f->comm_key = *told == TOLD_ONE && most->alike == 1 ? most->comm->key : 0;
-	f->cause = "computing stands still for communication";
-	f->advice = "begin operations earlier so that computing hides them, or move fewer bytes; "
-		    "on the HTML page, Operations, column exposed, says where";
+	f->cause = "compute waits for communication";
+	f->advice = "start operations earlier so that compute overlaps them, or move fewer bytes; "
+		    "on the HTML page, Operations, column exposed, shows where";
 	f->line = ct_arena_printf(list->memory,
 				  "transfer=%s±%s of=%s wait=%s transferring=%s limit=30%%",
 				  ct_text_pct(e->share_pct - e->wait_pct).s,
@@ -283,8 +282,7 @@ static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint
 	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARN, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
-	f->cause = "stages of the pipeline wait for each other longer than its schedule makes "
-		   "unavoidable";
+	f->cause = "pipeline stages wait for each other longer than the schedule requires";
 	f->advice = "balance the stages' layers, or use more micro-batches";
 	f->line = ct_arena_printf(
 		list->memory,

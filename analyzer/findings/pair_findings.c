@@ -52,8 +52,8 @@ static const char *begin(struct ct_order_maker *k, const struct ct_pair *pair, i
 	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
 	k->set[only == pair->dst ? pair->dst : pair->src] = CT_APART_ODD;
 	k->set[only == pair->src ? pair->src : pair->dst] = CT_APART_ODD;
-	k->f->advice = "both ends have to say the same number of bytes: a receive that is too "
-		       "large hangs, one that is too small passes silently";
+	k->f->advice = "both ends must pass the same number of bytes: a receive that is too large "
+		       "hangs, one that is too small passes silently";
 	if (ct_order_ranks(k, 1, 0) || ct_order_evidence(k, "first_seq", "", (double)seq) ||
 	    ct_order_evidence(k, "instances", "count", (double)instances))
 		return NULL;
@@ -125,7 +125,7 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 		k->list->memory, "%s: rank %s sends %llu %s, rank %s receives %llu %s%s", field,
 		ct_text_rank(rank_of(k, pair->src)).s, (unsigned long long)send.count, from,
 		ct_text_rank(rank_of(k, pair->dst)).s, (unsigned long long)recv.count, to,
-		only >= 0 ? "; all pairs that do not fit are its own" : "");
+		only >= 0 ? "; it is in every pair that does not match" : "");
 	k->f->line = ct_arena_printf(
 		k->list->memory,
 		"ranks=%s comm=%016llx seq=%llu field=%s src=%d dst=%d send=%llu:%s recv=%llu:%s "
@@ -215,9 +215,9 @@ int ct_awaited_finding(struct ct_order_maker *k)
 		return CT_NOMEM;
 	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
-	k->f->advice = "give all ranks equally many steps, or agree on their number before";
+	k->f->advice = "give all ranks the same number of steps, or agree on it beforehand";
 	k->f->cause = ct_arena_printf(
-		k->list->memory, "rank%s %s ended in order, rank%s %s wait%s for messages of %s",
+		k->list->memory, "rank%s %s exited cleanly, rank%s %s wait%s for messages of %s",
 		n_stopped == 1 ? "" : "s", stopped, n_waiting == 1 ? "" : "s", waiting,
 		n_waiting == 1 ? "s" : "", n_stopped == 1 ? "it" : "them");
 	if (named)

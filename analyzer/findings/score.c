@@ -35,15 +35,15 @@ static void set_bandwidth(const struct ct_links *links, struct ct_report *report
 	double from_peak;
 	struct ct_score_mean mean = ct_score_bandwidth(links, report, &from_peak);
 
-	part->from = "n/a: nothing to hold the bandwidth against";
+	part->from = "n/a: no reference for the bandwidth";
 	if (mean.weight <= 0)
 		return;
 	part->is_own = from_peak < MOSTLY;
 	set(part, mean.sum / mean.weight,
-	    from_peak > 0.99 ? "bus bandwidth against what GPUs and network allow, by bytes"
+	    from_peak > 0.99 ? "bus bandwidth against the hardware's peak, by bytes"
 	    : from_peak > 0.01
-		    ? "bus bandwidth against what GPUs and network allow, else against the "
-		      "best observed, by bytes"
+		    ? "bus bandwidth against the hardware's peak, else against the best observed, "
+		      "by bytes"
 		    : "bus bandwidth against the best observed with the same reach, by bytes");
 }
 
@@ -51,7 +51,7 @@ static void set_latency(const struct ct_links *links, struct ct_score_part *part
 {
 	struct ct_score_mean mean = ct_score_latency(links);
 
-	part->from = "n/a: no NCCL collective of several sizes tells its latency well enough";
+	part->from = "n/a: no NCCL collective of several sizes shows its latency well enough";
 	if (mean.weight > 0)
 		set(part, mean.sum / mean.weight,
 		    "fitted latency against NCCL's model of its fastest protocol, by operations");
@@ -64,7 +64,7 @@ static void set_balance(double ideal_ratio, const struct ct_report *report,
 	double waited = 0;
 	size_t n = 0;
 
-	part->from = "n/a: no waits are known";
+	part->from = "n/a: waits are not known";
 	if (!isnan(ideal_ratio)) {
 		set(part, ideal_ratio,
 		    "time with equally fast ranks against the time taken, by replay");
@@ -89,12 +89,12 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 	const struct ct_report_cycles *cycles = &report->cycles;
 	double *times, median;
 
-	part->from = "n/a: neither transfers nor cycles to tell it by";
+	part->from = "n/a: neither transfers nor steps to measure it by";
 	if (isnan(mean.weight))
 		return CT_NOMEM;
 	if (mean.weight > 0) {
 		set(part, mean.sum / mean.weight,
-		    "variation of transfer times of a kind, by their time");
+		    "variation of transfer times within a kind, by time");
 		return CT_OK;
 	}
 	if ((!cycles->anchor_comm_key && !cycles->marker) || cycles->n_items < LEAST_CYCLES)
@@ -107,7 +107,7 @@ static int set_stability(const struct ct_links *links, const struct ct_report *r
 	median = ct_median(times, cycles->n_items);
 	if (median > 0)
 		set(part, 1 - 2 * ct_spread(times, cycles->n_items, median) / median,
-		    "variation of the cycles' times");
+		    "variation of step times");
 	free(times);
 	return CT_OK;
 }
@@ -123,7 +123,7 @@ static const char *no_total(const struct ct_report *report)
 	if (report->run.is_two_jobs)
 		return "traces of two jobs";
 	if (report->n_stuck)
-		return "operations had not returned: how well they communicate they do not tell";
+		return "operations had not returned, so they show no efficiency";
 	why = ct_gain_why_not(report);
 	if (why)
 		return why;
@@ -134,8 +134,8 @@ static const char *no_total(const struct ct_report *report)
 static const char *no_grade(const struct ct_score_part *bandwidth)
 {
 	if (isnan(bandwidth->score))
-		return "what GPUs and network allow is not known";
-	return bandwidth->is_own ? "bandwidth is held against the best of this very run" : NULL;
+		return "the hardware's peak is not known";
+	return bandwidth->is_own ? "bandwidth is compared with the best of this run" : NULL;
 }
 
 static void weigh(struct ct_report *report)

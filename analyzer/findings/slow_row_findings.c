@@ -118,18 +118,18 @@ static int say_loss(const struct telling *t, const struct ct_slow_row *row, stru
 
 	if (row->kind == CT_SLOW_RANK && t->others && others)
 		text = ct_arena_printf(memory,
-				       "the loss is what is left to save once %s, also slow, is "
-				       "mended; mending it alone saves %s (%s)",
+				       "the cost is what remains once %s, also slow, is repaired; "
+				       "repairing this one alone saves %s (%s)",
 				       others, ct_text_ns(alone_ns).s,
 				       ct_text_pct(100 * (double)alone_ns / (double)run).s);
 	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
-		text = "the loss is what mending it alone saves, with the other findings as they "
-		       "are";
+		text = "the cost is what repairing this one alone saves, with the other findings "
+		       "as they are";
 	if (t->judgement->engine.has_graphs && text)
-		text = ct_arena_printf(memory,
-				       "%s%swhat it computes inside of CUDA graphs does not "
-				       "show, so that the loss may be larger",
-				       text, *text ? "; " : "");
+		text = ct_arena_printf(
+			memory,
+			"%s%scompute inside CUDA graphs does not show, so the cost may be larger",
+			text, *text ? "; " : "");
 	if (row->kind == CT_SLOW_STAGE)
 		moved = gain_if_moved(t, row, f->loss_ns, &err);
 	/* else it says no more than the loss */
@@ -270,11 +270,10 @@ static int tell_imbalance(struct telling *t, double ns)
 	if (!f)
 		return CT_NOMEM;
 	if (rank >= 0 && !t->judgement->rows.n) {
-		f->note = ct_arena_printf(
-			t->list->memory,
-			"rank %d makes %.2f of the excess over an even job (M_W), "
-			"in some steps only",
-			rank, t->whatif->m_w);
+		f->note = ct_arena_printf(t->list->memory,
+					  "rank %d causes %.2f of the excess over an even job "
+					  "(M_W), in some steps only",
+					  rank, t->whatif->m_w);
 		if (!f->note)
 			return CT_NOMEM;
 	}

@@ -140,8 +140,8 @@ static int say_one_stall(const struct ct_judgement *j, const struct ct_waited *w
 	if (!by)
 		return CT_NOMEM;
 	return say(report, ct_arena_printf(report->memory,
-					   "one stall of %s at cycle %u%s (%s of the run): once is "
-					   "no pattern, and nobody is steadily late",
+					   "one stall of %s at step %u%s (%s of the run): one "
+					   "event is no pattern, and no rank is steadily late",
 					   ct_text_ns(s->longest_ns).s, s->longest_cycle, by,
 					   ct_text_pct(pct).s));
 }
@@ -158,8 +158,8 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 	if (ct_stalled_is_one(s, j->model->n_seats))
 		return say(report,
 			   ct_arena_printf(memory,
-					   "rank %s stalled in %u of %u cycles, up to %s each, %s "
-					   "(%s) in all: too irregular to tell why",
+					   "rank %s stalled in %u of %u steps, up to %s each, %s "
+					   "(%s) in all: too irregular to find the cause",
 					   ct_text_rank(j->model->seats[s->most_seat].rank).s,
 					   s->most_n, s->of, ct_text_ns(s->longest_ns).s,
 					   ct_text_ns(s->most_ns).s,
@@ -167,18 +167,18 @@ static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
 						       (double)j->model->duration_ns)
 						   .s));
 	if (s->seats < 2)
-		return say(report, ct_arena_printf(memory,
-						   "stalls in %u of %u cycles, up to %s each, %s "
-						   "(%s) in all: who stalled they do not tell",
-						   s->n, s->of, ct_text_ns(s->longest_ns).s,
-						   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
-	return say(report,
-		   ct_arena_printf(memory,
-				   "stalls on %s%u ranks, none of them alone: in %u of %u cycles, "
-				   "up to %s each, %s (%s) in all",
-				   s->known_n < s->n ? "at least " : "", s->seats, s->n, s->of,
-				   ct_text_ns(s->longest_ns).s, ct_text_ns(w->ns).s,
-				   ct_text_pct(w->pct).s));
+		return say(report,
+			   ct_arena_printf(memory,
+					   "stalls in %u of %u steps, up to %s each, %s (%s) in "
+					   "all: the records do not show which rank stalled",
+					   s->n, s->of, ct_text_ns(s->longest_ns).s,
+					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
+	return say(report, ct_arena_printf(memory,
+					   "stalls on %s%u ranks, no single one: in %u of %u "
+					   "steps, up to %s each, %s (%s) in all",
+					   s->known_n < s->n ? "at least " : "", s->seats, s->n,
+					   s->of, ct_text_ns(s->longest_ns).s, ct_text_ns(w->ns).s,
+					   ct_text_pct(w->pct).s));
 }
 
 /* One rank stands out, but that is all that is known. */
@@ -189,15 +189,14 @@ static int say_last(const struct ct_judgement *j, const struct ct_waited *w,
 	const struct ct_engine *e = &j->replay->engine;
 	const char *why = e->why_not	  ? e->why_not
 			  : e->has_graphs ? "CUDA graphs compute and communicate in one span"
-					  : "what ranks wait for is not known";
+					  : "the cause of waits is not known";
 
-	return say(report,
-		   ct_arena_printf(report->memory,
-				   "%s: rank %s came last in %s of %s operations, and the others "
-				   "waited %s (%s) for it",
-				   why, ct_text_rank(j->model->seats[w->seat].rank).s,
-				   ct_text_count(of->last).s, ct_text_count(of->met).s,
-				   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
+	return say(report, ct_arena_printf(report->memory,
+					   "%s: rank %s was last in %s of %s operations, and the "
+					   "others waited %s (%s) for it",
+					   why, ct_text_rank(j->model->seats[w->seat].rank).s,
+					   ct_text_count(of->last).s, ct_text_count(of->met).s,
+					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
 }
 
 int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
@@ -208,14 +207,14 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 	if (*lacks)
 		return say(report,
 			   ct_arena_printf(report->memory,
-					   "%s; ranks waited for each other, up to %s (%s), "
-					   "and for whom is not known without the rest",
+					   "%s; ranks waited for each other, up to %s (%s), and "
+					   "the missing records would show for which",
 					   lacks, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
 	if (w->in_messages)
 		return say(report,
 			   ct_arena_printf(report->memory,
 					   "ranks waited for each other's messages, up to %s (%s); "
-					   "who held up whom is not on record",
+					   "which rank delayed which is not on record",
 					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
 	if (w->is_stalls)
 		return say_stalls(j, w, report);
@@ -225,7 +224,7 @@ int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)
 {
 	if (w->is_stalls)
-		return ct_arena_printf(report->memory, "stalls in %u of %u cycles cost %s",
+		return ct_arena_printf(report->memory, "stalls in %u of %u steps cost %s",
 				       w->stalled.n, w->stalled.of, ct_text_pct(w->pct).s);
 	return ct_arena_printf(report->memory, "ranks waited for each other, up to %s",
 			       ct_text_pct(w->pct).s);

@@ -25,29 +25,29 @@
 	XX(NOT_ENOUGH_EVIDENCE, UNSURE)
 /* XX(kind, is its loss a share that nobody would save all of, heading) */
 #define CT_FINDING_MAP(XX)                                                                         \
-	XX(STRAGGLER, 0, "A rank keeps the others waiting")                                        \
-	XX(STRAGGLER_HOST, 0, "The ranks of a host keep the others waiting")                       \
-	XX(STRAGGLER_GROUP, 0, "A group of ranks keeps the others waiting")                        \
-	XX(SLOW_STAGE, 0, "A pipeline stage takes longer than the others")                         \
-	XX(IMBALANCE, 0, "Work is uneven, and no rank is slow throughout")                         \
-	XX(ROTATING_STALLS, 0, "Stalls, now on one rank, now on another")                          \
-	XX(PERIODIC_STALLS, 0, "Stalls at regular times")                                          \
-	XX(CHANGE_POINT, 0, "The pace changed during the run")                                     \
-	XX(SLOW_LINK, 0, "A link is slower than others of its kind")                               \
-	XX(SLOW_OP, 0, "An operation is slower than it should be")                                 \
-	XX(SOCKET_FALLBACK, 0, "Traffic went through sockets")                                     \
-	XX(LINK_ERRORS, 0, "Network ports counted errors")                                         \
-	XX(EXPOSED_COMM, 1, "Computing stood waiting for communication")                           \
-	XX(BUCKETS, 0, "Messages have an unfortunate size")                                        \
-	XX(COMM_SHARE, 1, "Communication takes a large share of the run")                          \
-	XX(MISMATCH, 0, "Ranks called operations that contradict each other")                      \
-	XX(SKIPPED_OP, 0, "A rank left out an operation")                                          \
-	XX(EXTRA_OP, 0, "A rank called an operation too many")                                     \
-	XX(UNEVEN_INPUT, 0, "Ranks have inputs of different size")                                 \
-	XX(CLOCK_CONFLICT, 0, "Clocks contradict each other")                                      \
-	XX(LOSSES, 0, "The trace lost records")                                                    \
-	XX(TRACER_COST, 0, "Recording cost more than it should")                                   \
-	XX(ENVIRONMENT_DIFFERS, 0, "Ranks run in different environments")
+	XX(STRAGGLER, 0, "Straggler")                                                              \
+	XX(STRAGGLER_HOST, 0, "Slow host")                                                         \
+	XX(STRAGGLER_GROUP, 0, "Slow group of ranks")                                              \
+	XX(SLOW_STAGE, 0, "Slow pipeline stage")                                                   \
+	XX(IMBALANCE, 0, "Uneven work")                                                            \
+	XX(ROTATING_STALLS, 0, "Stalls that move from rank to rank")                               \
+	XX(PERIODIC_STALLS, 0, "Periodic stalls")                                                  \
+	XX(CHANGE_POINT, 0, "Step time changed during the run")                                    \
+	XX(SLOW_LINK, 0, "Slow link")                                                              \
+	XX(SLOW_OP, 0, "Slow operation")                                                           \
+	XX(SOCKET_FALLBACK, 0, "Socket fallback: InfiniBand unused")                               \
+	XX(LINK_ERRORS, 0, "Network port errors")                                                  \
+	XX(EXPOSED_COMM, 1, "Exposed communication")                                               \
+	XX(BUCKETS, 0, "Gradient buckets too small or too large")                                  \
+	XX(COMM_SHARE, 1, "Large share of exposed communication")                                  \
+	XX(MISMATCH, 0, "Mismatched operations")                                                   \
+	XX(SKIPPED_OP, 0, "Skipped operation")                                                     \
+	XX(EXTRA_OP, 0, "Extra operation")                                                         \
+	XX(UNEVEN_INPUT, 0, "Uneven inputs")                                                       \
+	XX(CLOCK_CONFLICT, 0, "Clock conflict")                                                    \
+	XX(LOSSES, 0, "Dropped records")                                                           \
+	XX(TRACER_COST, 0, "Tracer overhead")                                                      \
+	XX(ENVIRONMENT_DIFFERS, 0, "Environment differs between ranks")
 
 enum ct_verdict_code {
 #define CT_VERDICT_ENUM(name, level) CT_VERDICT_##name,

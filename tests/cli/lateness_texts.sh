@@ -8,7 +8,7 @@ say() {
 	python3 "$jobs" -o job.jsonl --truth job.json seed=1000 "$@" >/dev/null
 	commtrace import jsonl job.jsonl -o job >/dev/null
 	commtrace report job | grep -E '^(STRAGGLER|SLOW_STAGE|IMBALANCE|HEALTHY|NOT_ENOUGH|even job|    note:)' |
-		sed -E 's/<?[0-9]+(\.[0-9]+)?(us|ms|s|%)/N\2/g; s/[0-9]+\.[0-9]+/N/g; s/judged by [0-9]+/judged by N/'
+		sed -E 's/<?[0-9]+(\.[0-9]+)?(us|ms|s|%)/N\2/g; s/[0-9]+\.[0-9]+/N/g; s/in [0-9]+ operations/in N operations/'
 	rm -r job job.jsonl job.json
 }
 say shape=1f1b stages=4 data=4 steps=24 fault=stage:3:1.3

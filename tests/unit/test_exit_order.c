@@ -137,8 +137,8 @@ static int says_before_the_others(struct process first, struct process second)
 	assert_int_equal(s.all[0].facts.process, 0);
 	assert_int_equal(ct_say_ends(&report, &text), 0);
 	if (report.ended_together)
-		assert_string_equal(text, "2 ranks were ended by pid 77 (signal 15); why is not on "
-					  "record");
+		assert_string_equal(text, "2 ranks were ended by pid 77 (signal 15); the reason is "
+					  "not on record");
 	else
 		assert_non_null(strstr(text, "rank 0 was killed by signal"));
 	says = strstr(text, "before the others") != NULL;

@@ -118,7 +118,7 @@ static void bandwidth_is_held_against_the_best(void **state)
 	assert_true(fabs(s.report.score.total - (0.6 * 75 + 0.4 * 100)) < 1e-6);
 	/* how good the best is nobody knows */
 	assert_string_equal(s.report.score.grade, "n/a");
-	assert_non_null(strstr(s.report.score.why, "this very run"));
+	assert_non_null(strstr(s.report.score.why, "best of this run"));
 }
 
 /* Sizes from 1 kB to 16 MB, and another operation, between the same ranks: what is slow there is slow in all of them. */
@@ -151,7 +151,7 @@ static void bandwidth_is_held_against_peaks_where_they_are_known(void **state)
 	s.rows[0].peak.Bps = 40e9;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("bandwidth")->score - 25) < 1e-6);
-	assert_non_null(strstr(part("bandwidth")->from, "allow"));
+	assert_non_null(strstr(part("bandwidth")->from, "hardware's peak"));
 }
 
 /* 10 GB/s where 5 were told is not better than all, and does not make up for 2.5 where 10 were. */
@@ -208,7 +208,7 @@ static void one_view_is_no_total_and_without_speeds_there_is_no_grade(void **sta
 	assert_int_equal(ct_score_fill(&s.links, 0.6, &s.report), 0);
 	assert_true(fabs(s.report.score.total - (60 * 25 + 100 * 20) / 45.0) < 1e-6);
 	assert_string_equal(s.report.score.grade, "n/a");
-	assert_non_null(strstr(s.report.score.why, "allow"));
+	assert_non_null(strstr(s.report.score.why, "hardware's peak is not known"));
 }
 
 /* Two members on one host: 6.6 + 2 * 0.6 = 7.8 us round the ring; two hosts: 6.6 + 2 * 2.7 = 12. Eight on one host: by
@@ -273,7 +273,7 @@ static void stability_is_one_less_twice_the_variation(void **state)
 	s.report.cycles.n_items = 12;
 	assert_int_equal(ct_score_fill(&s.links, NAN, &s.report), 0);
 	assert_true(fabs(part("stability")->score - 70.3) < 0.1);
-	assert_non_null(strstr(part("stability")->from, "cycles"));
+	assert_non_null(strstr(part("stability")->from, "step times"));
 }
 
 /* Times that are mostly error are no measure of anything. */

@@ -219,9 +219,8 @@ static void a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is(void **state)
 	assert_true(rank && stage);
 	assert_int_equal(rank->n_ranks, 1);
 	assert_int_equal(rank->ranks[0], 2);
-	assert_non_null(
-		strstr(rank->note, "what is left to save once stage 2, also slow, is mended"));
-	assert_non_null(strstr(stage->note, "what mending it alone saves"));
+	assert_non_null(strstr(rank->note, "what remains once stage 2, also slow, is repaired"));
+	assert_non_null(strstr(stage->note, "what repairing this one alone saves"));
 	assert_true(ct_finding_fact(rank, "gain_alone") < 0.9 * (double)rank->loss_ns);
 	assert_true(fabs(report->verdict.gain_max_pct - rank->loss_pct - stage->loss_pct) < 1e-9);
 	ct_report_free(report);

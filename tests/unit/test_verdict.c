@@ -151,7 +151,7 @@ static void stalls_of_equal_ranks_are_counted_and_nobody_is_named(void **state)
 	static const struct said said = { "stalls of all",
 					  { "ddp", 8, 2, 60, 3, 2, 0.03, 40, { NULL } },
 					  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-					  { "stalls on ", "none of them alone: in " },
+					  { "stalls on ", "no single one: in " },
 					  NULL,
 					  0 };
 
@@ -166,7 +166,8 @@ static void equally_slow_ranks_are_no_health_where_there_is_no_replay(void **sta
 		"six steps with a slow host",
 		{ "ddp", 8, 2, 6, 1, 0, 0, 0, { "slow-host:host=0,pct=40" } },
 		CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-		{ "ranks wait for each other for ", "for none of them alone; who held up whom" },
+		{ "ranks wait for each other for ",
+		  "for no single one; these timings do not show which" },
 		NULL,
 		0
 	};
@@ -205,7 +206,7 @@ static void who_comes_last_of_those_that_left_a_trace_is_said(void **state)
 		{ "rank 2 is slow",
 		  { "ddp", 8, 1, 40, 1, 2, 0, 0, { "slow-rank:rank=2,pct=10", "drop-trace:rank=5" } },
 		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-		  { "only 7 of 8 ranks left a trace; of those that did, rank 2 came last in " },
+		  { "only 7 of 8 ranks left a trace; of those that did, rank 2 was last in " },
 		  "waiting",
 		  1 },
 		{ "it is rank 5 that is slow",
@@ -250,7 +251,7 @@ static void how_a_rank_was_seen_to_end_is_said(void **state)
 		{ "silent",
 		  { "ddp", 8, 1, 30, 1, 0, 0, 0, { "kill:rank=2,op=77" } },
 		  CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-		  { "operations had not returned", "rank 2 was last heard of at ",
+		  { "operations had not returned", "the last heartbeat of rank 2 was at ",
 		    "before any other" },
 		  NULL,
 		  1 },
@@ -266,8 +267,8 @@ static void one_long_stall_is_told_and_held_against_nobody(void **state)
 	struct said said = { "one stall",
 			     { NULL, 8, 1, 30, 1, 2, 0, 0, { "gpu-pause:rank=3,ms=300" } },
 			     CT_VERDICT_NOT_ENOUGH_EVIDENCE,
-			     { "one stall of 300ms at cycle ", " by rank 3 (",
-			       "once is no pattern" },
+			     { "one stall of 300ms at step ", " by rank 3 (",
+			       "one event is no pattern" },
 			     "keep",
 			     1 };
 
@@ -308,7 +309,7 @@ static void stalls_say_how_often(void **state)
 		"every 10",
 		{ "ddp", 8, 2, 60, 1, 1, 0, 0, { "pause:rank=3,every=10,ms=100" } },
 		CT_VERDICT_STRAGGLER,
-		{ "rank 3 stalls every 10 cycles" },
+		{ "rank 3 stalls every 10 steps" },
 		"now and then",
 		1
 	};
@@ -351,7 +352,7 @@ static void what_became_much_slower_goes_before_how_it_overlaps(void **state)
 		"slow from cycle 40 on",
 		{ "ddp", 8, 2, 80, 1, 1, 0, 0, { "slow-link:src=3,dst=4,factor=0.2,from=40" } },
 		CT_VERDICT_CHANGE_POINT,
-		{ "from cycle ", " on a cycle takes ", "inside of communication is longer" },
+		{ "from step ", " on a step takes ", "is inside communication" },
 		NULL,
 		0
 	};
