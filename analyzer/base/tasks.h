@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tasks.h — work that several threads share: a fixed set of threads, and a queue of tasks for them.
+ *
+ * A thread begins tasks and ends each of them again, which waits for it. Who waits works: what no thread has begun yet it
+ * carries out itself, and while another thread is at it, it takes others from the queue. So a task may begin and end tasks
+ * of its own, and no thread is ever needed: NULL is a set without threads, where ct_task_end() carries everything out.
+ *
+ * What a task wrote can be read after its end, by the thread that ended it. Tasks that are begun together must share nothing
+ * that one of them writes; then the results are the same for any number of threads. All functions but new and free may be
+ * called by any thread. */
+#ifndef CT_TASKS_H
+#define CT_TASKS_H
+
+struct ct_tasks;
+
+/* The caller's, from begin to end; zeroed but for run and arg. */
+struct ct_task {
+	int (*run)(void *arg);
+	void *arg;
+	/* private */
+	int state, result;
+	struct ct_task *next;
+};
+
+/* A set of so many threads less one: the caller is one of them. Fewer where the system starts no more. NULL: no thread. */
+struct ct_tasks *ct_tasks_new(unsigned threads);
+
+/* With the caller; 1 of NULL. */
+unsigned ct_tasks_threads(const struct ct_tasks *tasks);
+
+/* All tasks have ended. */
+void ct_tasks_free(struct ct_tasks *tasks);
+
+/* For a thread that has nothing to do. */
+void ct_task_begin(struct ct_tasks *tasks, struct ct_task *task);
+
+/* Waits until it is done; what it returned. It can be begun again then. */
+int ct_task_end(struct ct_tasks *tasks, struct ct_task *task);
+
+/* Takes it back if no thread has begun it: 1, and it will not run. Else 0, and it is still to be ended. */
+int ct_task_cancel(struct ct_tasks *tasks, struct ct_task *task);
+
+#endif
