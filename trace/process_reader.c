@@ -192,6 +192,15 @@ void ct_process_close(struct ct_process_reader *r)
 	free(r);
 }
 
+void ct_process_decode_in(struct ct_process_reader *r, struct ct_decoding *decoding)
+{
+	ct_decoding_free(r->own);
+	r->own = NULL;
+	r->decoding = decoding;
+	if (r->segment)
+		ct_segment_decode_by(r->segment, decoding->decoder);
+}
+
 void ct_process_skim(struct ct_process_reader *r, uint32_t before)
 {
 	r->skim_before = before;

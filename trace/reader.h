@@ -103,6 +103,10 @@ void ct_decoding_free(struct ct_decoding *decoding);
 int ct_process_open_in(const struct ct_run *run, size_t index, struct ct_decoding *decoding,
 		       struct ct_process_reader **reader, struct ct_err *err);
 
+/* From now on in this `decoding`, also borrowed until the reader is closed or gets another one: so a thread may go on with a
+ * reader that another thread has used. Between blocks. */
+void ct_process_decode_in(struct ct_process_reader *reader, struct ct_decoding *decoding);
+
 /* Read without operations and launches: ct_process_next() then hands out what stands beside them, and tells the times and the number
  * of what it leaves out (struct ct_block), without decoding most blocks. Of blocks with a number below `before`; CT_SKIM_ALL: of all,
  * and of the ring. Before the first block. */

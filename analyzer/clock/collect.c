@@ -187,6 +187,7 @@ int ct_clocks_of_run(const struct ct_run *run, struct ct_attempts *attempts, int
 		.observers = &observer,
 		.n_observers = 1,
 		.only_matched = 1,
+		.tasks = options->tasks,
 		.progress = options->progress,
 		.progress_arg = options->progress_arg,
 	};

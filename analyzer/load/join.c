@@ -38,6 +38,11 @@ struct ct_join *ct_join_new(ct_join_fn joined, void *arg, struct ct_pool *entrie
 	return join;
 }
 
+void ct_join_lend(struct ct_join *join, struct ct_pool *entries)
+{
+	join->entries = entries;
+}
+
 static struct ct_join_entry *enter(struct ct_join *join, uint32_t id)
 {
 	struct ct_join_entry *w = ct_pool_take(join->entries, sizeof(*w));

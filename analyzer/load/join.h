@@ -25,6 +25,10 @@ typedef int (*ct_join_fn)(void *arg, const struct ct_op *ops, uint32_t n,
 struct ct_join *ct_join_new(ct_join_fn joined, void *arg, struct ct_pool *entries);
 void ct_join_free(struct ct_join *join);
 
+/* From now on it takes entries from these, and gives back to these also what it took from others: all of them are to live
+ * until ct_join_free(). */
+void ct_join_lend(struct ct_join *join, struct ct_pool *entries);
+
 /* 0, CT_NOMEM, or what the callback returned. */
 int ct_join_op(struct ct_join *join, const struct ct_op *op);
 int ct_join_launch(struct ct_join *join, const struct ct_launch *launch);

@@ -98,6 +98,14 @@ void ct_load_close(struct ct_load *load)
 	free(load);
 }
 
+void ct_load_lend(struct ct_load *load, struct ct_load_memory *memory, struct ct_op_names *names)
+{
+	load->shared = memory;
+	load->names = names;
+	ct_join_lend(load->join, &memory->entries);
+	ct_process_decode_in(load->reader, memory->decoding);
+}
+
 const struct ct_environment_facts *ct_load_environment(const struct ct_load *load)
 {
 	return &load->environment;

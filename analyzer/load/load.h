@@ -130,6 +130,10 @@ int ct_load_open(const struct ct_run *run, size_t index, const struct ct_load_si
  * that had not returned or not ended were handed out; or a failure, or what a callback returned. */
 int ct_load_next(struct ct_load *load, struct ct_err *err);
 
+/* From now on it reads in this memory and with these names, instead of those it was opened with; all memory that was lent
+ * lives until ct_load_close(). Between blocks: so another thread may go on with it. */
+void ct_load_lend(struct ct_load *load, struct ct_load_memory *memory, struct ct_op_names *names);
+
 /* The process's ranks seen so far, at least one, and the global rank of one of them: what the process was told if it
  * has only that one, else its rank in a communicator of the whole job. -1 unknown. */
 uint32_t ct_load_ranks(const struct ct_load *load, const struct ct_load_rank **ranks);

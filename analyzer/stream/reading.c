@@ -154,8 +154,8 @@ static int end_reading(struct ct_reading *reading)
 				   ct_load_environment(reading->load));
 	kept->ports = ct_load_ports(reading->load);
 	model->open_launches += kept->facts.open_launches;
-	ct_load_close(reading->load);
-	reading->load = NULL;
+	ct_ahead_close(reading->ahead);
+	reading->ahead = NULL;
 	return kept->notes ? st : CT_NOMEM;
 }
 
@@ -163,7 +163,7 @@ static int end_reading(struct ct_reading *reading)
 static int read_block(struct ct_reading *r, struct ct_err *err)
 {
 	struct ct_stream *stream = r->stream;
-	int more = ct_load_next(r->load, err), st;
+	int more = ct_ahead_next(r->ahead, err), st;
 
 	if (more < 0)
 		return more;
@@ -204,12 +204,17 @@ static void sink(struct ct_reading **heap, size_t n)
 	heap[at] = moved;
 }
 
-/* `heap` holds them in the order of their processes, which is a valid heap before anything is read. */
-static int read_in_step(struct ct_reading **heap, size_t n, struct ct_err *err)
+/* `heap` holds them in the order of their processes, which is a valid heap before anything is read. What stands in it next
+ * is mostly what is read next. */
+static int read_in_step(struct ct_reading **heap, size_t n, const struct ct_ahead *ahead,
+			struct ct_err *err)
 {
 	while (n) {
-		int more = read_block(heap[0], err);
+		int more;
 
+		for (size_t i = 1; i < n && ct_ahead_has_room(ahead); i++)
+			ct_ahead_ask(heap[i]->ahead);
+		more = read_block(heap[0], err);
 		if (more < 0)
 			return more;
 		if (!more)
@@ -234,9 +239,9 @@ static int read_to_its_end(struct ct_reading *r, struct ct_err *err)
 
 /* ---- all processes ---- */
 
-static int open_reading(struct ct_reading *r, struct ct_load_memory *memory, struct ct_err *err)
+static int open_reading(struct ct_reading *r, struct ct_ahead *ahead, struct ct_err *err)
 {
-	struct ct_model *model = &r->stream->model;
+	const struct ct_model *model = &r->stream->model;
 	const uint32_t *from = r->stream->options.from;
 	const struct ct_load_sink sink = { .op = ct_stream_op,
 					   .comm = ct_stream_comm,
@@ -249,29 +254,32 @@ static int open_reading(struct ct_reading *r, struct ct_load_memory *memory, str
 					   .nvtx = on_nvtx,
 					   .skims = r->stream->options.skims,
 					   .from = from ? from[r->process] : 0,
-					   .arg = r,
-					   .shared = memory };
+					   .arg = r };
+	int st;
 
 	for (uint32_t k = 0; k < CT_LOAD_RANKS; k++)
 		r->seats[k] = model->attempts->places[r->process].seat;
-	return ct_load_open(model->run, r->process, &sink, &model->names, &r->load, err);
+	st = ct_ahead_open(ahead, model->run, r->process, &sink, &r->ahead, err);
+	if (st == CT_OK)
+		r->load = ct_ahead_load(r->ahead);
+	return st;
 }
 
 /* Only matching needs the processes in step: it completes instances soon, which bounds memory. */
 static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_t n,
-		    struct ct_load_memory *memory, struct ct_err *err)
+		    struct ct_ahead *ahead, struct ct_err *err)
 {
 	struct ct_reading **heap = calloc(n + 1, sizeof(struct ct_reading *));
 	int st = heap ? CT_OK : CT_NOMEM;
 
 	for (size_t i = 0; i < n && st == CT_OK; i++) {
 		heap[i] = &readings[i];
-		st = open_reading(heap[i], memory, err);
+		st = open_reading(heap[i], ahead, err);
 		if (st == CT_OK && stream->options.only_ops)
 			st = read_to_its_end(heap[i], err);
 	}
 	if (st == CT_OK && !stream->options.only_ops)
-		st = read_in_step(heap, n, err);
+		st = read_in_step(heap, n, ahead, err);
 	free(heap);
 	if (st != CT_OK)
 		return st;
@@ -282,10 +290,10 @@ static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_
 
 static int read_processes(struct ct_stream *stream, struct ct_err *err)
 {
-	const struct ct_model *model = &stream->model;
+	struct ct_model *model = &stream->model;
 	const struct ct_run *run = model->run;
 	struct ct_reading *readings = calloc(run->n_processes + 1, sizeof(*readings));
-	struct ct_load_memory *memory = ct_load_memory_new();
+	struct ct_ahead *ahead = ct_ahead_new(stream->options.tasks, &model->names);
 	size_t n = 0;
 	int st = CT_NOMEM;
 
@@ -293,12 +301,12 @@ static int read_processes(struct ct_stream *stream, struct ct_err *err)
 		if (model->attempts->places[p].attempt == model->attempt)
 			readings[n++] = (struct ct_reading){ .stream = stream,
 							     .process = (uint32_t)p };
-	if (readings && memory)
-		st = read_all(stream, readings, n, memory, err);
+	if (readings && ahead)
+		st = read_all(stream, readings, n, ahead, err);
 	for (size_t i = 0; i < n; i++)
-		ct_load_close(readings[i].load);
+		ct_ahead_close(readings[i].ahead);
 	free(readings);
-	ct_load_memory_free(memory);
+	ct_ahead_free(ahead);
 	return st;
 }
 

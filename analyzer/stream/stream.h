@@ -3,11 +3,13 @@
  * operation and instance to those who observe.
  *
  * Processes are read block by block, always the one whose reading is furthest behind on the clock, so that
- * instances complete soon; where nothing is matched, one after the other. A stream owns its model and all else it holds; one
- * thread. */
+ * instances complete soon; where nothing is matched, one after the other. Threads of `tasks` decode and join the blocks that come
+ * next (load/read_ahead.h); all else one thread does, in the same order, so they change nothing but the time it takes. A
+ * stream owns its model and all else it holds. */
 #ifndef CT_STREAM_H
 #define CT_STREAM_H
 
+#include "analyzer/base/tasks.h"
 #include "analyzer/load/load.h"
 #include "analyzer/match/align.h"
 #include "analyzer/match/groups.h"
@@ -88,7 +90,8 @@ struct ct_observer {
 struct ct_stream_options {
 	const struct ct_observer *observers; /* borrowed until the end of the reading */
 	uint32_t n_observers;
-	const char *boot_id; /* of this machine; NULL unknown */
+	struct ct_tasks *tasks; /* threads that may read ahead; NULL: none */
+	const char *boot_id;	/* of this machine; NULL unknown */
 	int only_matched; /* nothing is judged: no `waited`, no `instance`, and the model is as with only_ops */
 	int only_ops; /* nothing is matched, timed or summed up: the model has ranks, communicators and processes; these
 			 are read one after the other */

@@ -5,6 +5,7 @@
 #ifndef CT_STREAM_PRIVATE_H
 #define CT_STREAM_PRIVATE_H
 
+#include "analyzer/load/read_ahead.h"
 #include "analyzer/stream/stream.h"
 
 /* Calls that move no data and that a process may be in at once: one a thread. */
@@ -20,7 +21,8 @@ struct ct_reading_call {
 /* A process while it is being read. */
 struct ct_reading {
 	struct ct_stream *stream;
-	struct ct_load *load;
+	struct ct_ahead_load *ahead;
+	struct ct_load *load; /* its own */
 	uint32_t process;
 	uint32_t seats[CT_LOAD_RANKS]; /* of its ranks seen so far */
 	struct ct_sites_recent sites;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_ahead.h — the loads of several processes, which other threads carry on while this one takes what they hold.
+ *
+ * The caller asks for the next block of a load that it will want soon; a thread of the tasks decodes it and joins its
+ * operations, into a batch. Told it is to the sink by ct_ahead_next(), in the caller's thread, so sinks hear the same in
+ * the same order, whoever did the work. A load is at work or the caller's, never both: between ct_ahead_ask() and
+ * ct_ahead_next() the caller leaves it alone. As many batches as there are threads and one more are all that is kept. One
+ * thread calls. */
+#ifndef CT_READ_AHEAD_H
+#define CT_READ_AHEAD_H
+
+#include "analyzer/base/tasks.h"
+#include "analyzer/load/load.h"
+
+struct ct_ahead;
+struct ct_ahead_load;
+
+/* Both are borrowed. Without tasks (NULL) nothing is read ahead, and nothing is copied. NULL: out of memory. */
+struct ct_ahead *ct_ahead_new(struct ct_tasks *tasks, struct ct_op_names *names);
+void ct_ahead_free(struct ct_ahead *ahead); /* after all its loads */
+
+/* As ct_load_open(); `shared` of the sink counts for nothing. */
+int ct_ahead_open(struct ct_ahead *ahead, const struct ct_run *run, size_t index,
+		  const struct ct_load_sink *sink, struct ct_ahead_load **load, struct ct_err *err);
+void ct_ahead_close(struct ct_ahead_load *load);
+
+/* Would a load that asks get a batch? */
+int ct_ahead_has_room(const struct ct_ahead *ahead);
+
+/* Its next block will be wanted. Nothing happens if it was asked for, or there is no room. */
+void ct_ahead_ask(struct ct_ahead_load *load);
+
+/* As ct_load_next(). */
+int ct_ahead_next(struct ct_ahead_load *load, struct ct_err *err);
+
+/* The load itself; not while it is asked for. */
+struct ct_load *ct_ahead_load(struct ct_ahead_load *load);
+
+#endif
