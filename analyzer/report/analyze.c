@@ -5,6 +5,7 @@
 
 #include "analyzer/base/arena.h"
 #include "analyzer/base/sort.h"
+#include "analyzer/base/tasks.h"
 #include "analyzer/charts/heat.h"
 #include "analyzer/charts/sizes.h"
 #include "analyzer/charts/step_gaps.h"
@@ -42,9 +43,16 @@
 /* What observes the reading, in this order: the last one finds the model complete. */
 enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, ARRIVALS, LATE_OR_SLOW, HEAT, HANG, CALLER, N_OBSERVERS };
 
+/* What takes long once all is read, and shares nothing with the rest but what nobody changes any more: other threads do it
+ * meanwhile. The longest comes first. */
+enum { REPLAY, HITS, LINKS, N_BESIDE };
+
 /* Each step and its state, so that there is one place to clean up. */
 struct analysis {
 	const struct ct_analyze_options *options;
+	struct ct_tasks *tasks; /* NULL: no other thread */
+	struct ct_task beside[N_BESIDE];
+	uint8_t is_begun[N_BESIDE];
 	struct ct_attempts attempts;
 	struct ct_clocks *clocks; /* NULL: one host */
 	struct ct_stream stream;
@@ -71,6 +79,7 @@ struct analysis {
 static struct ct_stream_options stream_options(const struct analysis *a)
 {
 	return (struct ct_stream_options){
+		.tasks = a->tasks,
 		.boot_id = a->options->boot_id,
 		.progress = a->options->progress,
 		.progress_arg = a->options->progress_arg,
@@ -115,13 +124,66 @@ static int read_run(struct analysis *a, const struct ct_run *run, int attempt, s
 	return ct_stream_run(&a->stream, run, &a->attempts, attempt, &options, err);
 }
 
+/* ---- beside the rest ---- */
+
+static int play_again(void *arg)
+{
+	struct analysis *a = arg;
+
+	return ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->cycles);
+}
+
+static int collect_hits(void *arg)
+{
+	struct analysis *a = arg;
+
+	return ct_hits_collect(&a->stream.model, &a->log, &a->cycles, NULL, &a->hits);
+}
+
+static int measure_links(void *arg)
+{
+	struct analysis *a = arg;
+
+	return ct_links_measure(&a->stream.model, &a->log, &a->links);
+}
+
+/* Once there are cycles. */
+static void begin_beside(struct analysis *a)
+{
+	int (*const run[N_BESIDE])(void *arg) = {
+		[REPLAY] = play_again, [HITS] = collect_hits, [LINKS] = measure_links
+	};
+
+	for (int i = 0; i < N_BESIDE; i++) {
+		a->beside[i] = (struct ct_task){ .run = run[i], .arg = a };
+		a->is_begun[i] = 1;
+		ct_task_begin(a->tasks, &a->beside[i]);
+	}
+}
+
+/* Its result is needed now. */
+static int end_beside(struct analysis *a, int which)
+{
+	a->is_begun[which] = 0;
+	return ct_task_end(a->tasks, &a->beside[which]);
+}
+
+/* Those whose results a failure has made useless. */
+static void give_up_beside(struct analysis *a)
+{
+	for (int i = 0; i < N_BESIDE; i++) {
+		if (a->is_begun[i] && !ct_task_cancel(a->tasks, &a->beside[i]))
+			end_beside(a, i);
+	}
+}
+
 /* ---- what it comes to ---- */
 
 /* How fast the links are, and what slow ones cost. */
 static int judge_links(struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = ct_links_measure(model, &a->log, &a->links);
+	int st = end_beside(a, LINKS);
 
 	if (st == CT_OK)
 		st = ct_curves_fill(&a->links, model, a->report);
@@ -143,10 +205,8 @@ static int judge_hang(struct analysis *a)
 }
 
 /* Communication against computing. Ranks stand by seat. */
-static int judge_overlap(struct analysis *a)
+static int study_overlap(struct analysis *a)
 {
-	int st;
-
 	a->study = (struct ct_study){
 		.model = &a->stream.model,
 		.log = &a->log,
@@ -154,9 +214,13 @@ static int judge_overlap(struct analysis *a)
 		.overlap = a->overlap.overlap,
 		.report = a->report,
 	};
-	st = ct_overlap_study(&a->study, a->cycles.cut_ns, a->cycles.n);
-	if (st == CT_OK)
-		st = ct_study_find(&a->study, &a->findings);
+	return ct_overlap_study(&a->study, a->cycles.cut_ns, a->cycles.n);
+}
+
+static int judge_overlap(struct analysis *a)
+{
+	int st = ct_study_find(&a->study, &a->findings);
+
 	if (st == CT_OK)
 		st = ct_study_buckets(&a->study, &a->findings);
 	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
@@ -174,20 +238,31 @@ static int find_cycles(struct analysis *a, struct ct_err *err)
 
 	if (st == CT_NOTFOUND)
 		return ct_fail(err, st, "operations are: %s", a->cycles.why);
+	return st == CT_OK ? ct_oversubscribed_find(model, &a->oversubscribed) : st;
+}
+
+/* Cycle by cycle. */
+static int fill_cycles(struct analysis *a)
+{
+	const struct ct_model *model = &a->stream.model;
+	int st = end_beside(a, HITS);
+
 	if (st == CT_OK)
-		st = ct_oversubscribed_find(model, &a->oversubscribed);
-	return st == CT_OK ? ct_hits_collect(model, &a->log, &a->cycles, NULL, &a->hits) : st;
+		st = ct_cycles_fill(model, &a->cycles, &a->hits, a->report);
+	if (st == CT_OK)
+		st = ct_roles_fill(model, &a->log, &a->cycles, a->report);
+	if (st == CT_OK)
+		st = ct_heat_fill_cycles(model, &a->overlap.exposures, &a->log, &a->cycles,
+					 a->report);
+	return st == CT_OK ? study_overlap(a) : st;
 }
 
 static int look_at_cycles(struct analysis *a)
 {
-	const struct ct_model *model = &a->stream.model;
-	const struct ct_time_structure t = { model, &a->log, &a->cycles, &a->hits, &a->findings };
-	int st = ct_cycles_fill(model, &a->cycles, &a->hits, a->report);
+	const struct ct_time_structure t = { &a->stream.model, &a->log, &a->cycles, &a->hits,
+					     &a->findings };
 
-	if (st == CT_OK)
-		st = ct_roles_fill(model, &a->log, &a->cycles, a->report);
-	return st == CT_OK ? ct_time_structure(&t) : st;
+	return ct_time_structure(&t);
 }
 
 static int choose_verdict(struct analysis *a)
@@ -200,13 +275,11 @@ static int choose_verdict(struct analysis *a)
 	return ct_verdict_fill(&j, &a->findings, a->report);
 }
 
-static int judge_lateness(struct analysis *a, struct ct_err *err)
+static int judge_lateness(struct analysis *a)
 {
 	const struct ct_model *model = &a->stream.model;
-	int st = find_cycles(a, err);
+	int st = end_beside(a, REPLAY);
 
-	if (st == CT_OK)
-		st = ct_replay_judge(&a->replay, model, &a->log, &a->cycles);
 	if (st == CT_OK)
 		st = ct_replay_fill(&a->replay, model, a->report);
 	return st == CT_OK ? ct_slow_row_findings(&a->replay, model, &a->report->whatif,
@@ -225,17 +298,14 @@ static int judge_records(struct analysis *a)
 	return st == CT_OK ? ct_finding_environment(a->report, &a->findings) : st;
 }
 
-static int judge(struct analysis *a, struct ct_err *err)
+static int judge(struct analysis *a)
 {
 	int st = judge_records(a);
 
 	if (st == CT_OK)
-		st = judge_lateness(a, err);
+		st = judge_lateness(a);
 	if (st == CT_OK)
 		st = look_at_cycles(a);
-	if (st == CT_OK)
-		st = ct_heat_fill_cycles(&a->stream.model, &a->overlap.exposures, &a->log,
-					 &a->cycles, a->report);
 	if (st == CT_OK)
 		st = judge_overlap(a);
 	if (st == CT_OK)
@@ -274,6 +344,25 @@ static int fill(struct analysis *a)
 	return st == CT_OK ? ct_transport_socket_fallback(model, report, &a->findings) : st;
 }
 
+/* The findings in the order in which they are made, the replay as late as it can be waited for. */
+static int conclude(struct analysis *a)
+{
+	int st = fill(a);
+
+	if (st == CT_OK)
+		st = judge_hang(a);
+	if (st == CT_OK)
+		st = judge_links(a);
+	if (st == CT_OK)
+		st = fill_cycles(a);
+	if (st == CT_OK)
+		st = judge(a);
+	if (st == CT_OK)
+		st = ct_traffic_fill(&a->stream.model, &a->traffic, &a->links.transfers, a->report);
+	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
+			   : st;
+}
+
 static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *err)
 {
 	int attempt = a->options->attempt;
@@ -297,17 +386,13 @@ static int analyze(struct analysis *a, const struct ct_run *run, struct ct_err *
 	if (st == CT_OK)
 		st = read_run(a, run, attempt, err);
 	if (st == CT_OK)
-		st = fill(a);
-	if (st == CT_OK)
-		st = judge_hang(a);
-	if (st == CT_OK)
-		st = judge_links(a);
-	if (st == CT_OK)
-		st = judge(a, err);
-	if (st == CT_OK)
-		st = ct_traffic_fill(&a->stream.model, &a->traffic, &a->links.transfers, a->report);
-	return st == CT_OK ? ct_score_fill(&a->links, a->report->whatif.balance_ratio, a->report)
-			   : st;
+		st = find_cycles(a, err);
+	if (st != CT_OK)
+		return st;
+	begin_beside(a);
+	st = conclude(a);
+	give_up_beside(a);
+	return st;
 }
 
 static void fini(struct analysis *a)
@@ -329,6 +414,7 @@ static void fini(struct analysis *a)
 	ct_stream_fini(&a->stream);
 	ct_attempts_fini(&a->attempts);
 	ct_clocks_free(a->clocks);
+	ct_tasks_free(a->tasks);
 }
 
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
@@ -340,6 +426,7 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 
 	if (a) {
 		a->options = options ? options : &defaults;
+		a->tasks = ct_tasks_new(a->options->threads);
 		st = analyze(a, run, err);
 	}
 	*report = st == CT_OK ? a->report : NULL;

@@ -3,7 +3,8 @@
  *
  * ct_analyze() reads every process of one attempt block by block, matches operations over the ranks and judges
  * them; its memory depends on ranks, communicators and skew, not on the length of the run. Nothing here prints
- * or exits. A run and a report may be used by one thread at a time; different runs by different threads.
+ * or exits. A run and a report may be used by one thread at a time; different runs by different threads. Threads
+ * of its own end before it returns; they change nothing in what it returns.
  */
 #ifndef CT_ANALYZE_H
 #define CT_ANALYZE_H
@@ -19,6 +20,7 @@
 struct ct_analyze_options {
 	int attempt; /* which start of the job, from 0; -1: the last one (what zeroed options do not say,
 				so begin with CT_ANALYZE_DEFAULTS) */
+	unsigned threads; /* that share the work, at most; 0 or 1: the caller's */
 	const char *
 		boot_id; /* of this machine, NULL unknown: tells a ring that lies on another host */
 	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */

@@ -164,7 +164,8 @@ enum ct_chart_split {
 
 struct ct_chart_options {
 	int attempt;		 /* -1: the last */
-	const char *boot_id;	 /* as struct ct_analyze_options */
+	unsigned threads;	 /* as struct ct_analyze_options */
+	const char *boot_id;	 /* likewise */
 	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
 	const int *ranks;	 /* NULL: all */
 	size_t n_ranks;

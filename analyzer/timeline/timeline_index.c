@@ -292,6 +292,7 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 	struct ct_observer observer = observes;
 	const struct ct_analyze_options analysis = {
 		.attempt = options->attempt,
+		.threads = options->threads,
 		.boot_id = options->boot_id,
 		.progress = options->progress ? on_progress : NULL,
 		.progress_arg = (void *)(uintptr_t)options,

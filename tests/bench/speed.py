@@ -45,10 +45,10 @@ def commands(build, run, out):
     return {
         "decoding": [os.path.join(build, "tests", "hang", "decode_run"), run],
         "hang": [commtrace, "hang", "--whole", run],
-        "report": [commtrace, "report", run],
-        "html": [commtrace, "report", run, "--force", "-o", out + ".html"],
-        "heatmap": [commtrace, "heatmap", run, "--force", "-o", out + ".svg"],
-        "timeline": [commtrace, "timeline", run, "--force", "-o", out + ".pftrace"],
+        "report": [commtrace, "report", run, "--threads=1"],
+        "html": [commtrace, "report", run, "--threads=1", "--force", "-o", out + ".html"],
+        "heatmap": [commtrace, "heatmap", run, "--threads=1", "--force", "-o", out + ".svg"],
+        "timeline": [commtrace, "timeline", run, "--threads=1", "--force", "-o", out + ".pftrace"],
     }
 
 

@@ -41,6 +41,7 @@ static int read_options(struct request *request)
 	request->wishes.anchor = ct_cli_text(args, CT_OPTION_STEP_ANCHOR);
 	request->wishes.traffic_model = (enum ct_traffic_model)ct_cli_word(args,
 									   CT_OPTION_TRAFFIC_MODEL);
+	request->wishes.threads = ct_open_threads(args);
 	is_traffic = p->of == CT_OF_TRAFFIC;
 	is_sizes = p->of == CT_OF_HISTOGRAM;
 	if ((p->comm != NULL) + (p->backend != NULL) + (p->role != NULL) > 1)

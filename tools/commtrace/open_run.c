@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,9 @@
 #include "tools/commtrace/recording.h"
 #include "tools/commtrace/say.h"
 #include "trace/ring_dir.h"
+
+/* One reads, joins and judges, few are enough to decode for it, and each has a block in memory. */
+#define MOST_THREADS 8
 
 /* Default of a setting, from the table. */
 static const char *setting_default(const char *name)
@@ -143,6 +147,19 @@ const char *ct_open_boot_id(void)
 	return text[0] ? text : NULL;
 }
 
+unsigned ct_open_threads(const struct ct_cli *args)
+{
+	long long n = args ? ct_cli_number(args, CT_OPTION_THREADS, 0) : 0;
+	cpu_set_t cores;
+
+	if (n)
+		return (unsigned)n;
+	if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+		return 1;
+	n = CPU_COUNT(&cores);
+	return n < MOST_THREADS ? (unsigned)n : MOST_THREADS;
+}
+
 int ct_open_report(const struct ct_paths *paths, const struct ct_run *run,
 		   struct ct_report **report)
 {
@@ -182,6 +199,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	options.progress = on_progress;
 	options.cycle_anchor = anchor;
 	options.traffic_model = wishes->traffic_model;
+	options.threads = wishes->threads ? wishes->threads : ct_open_threads(NULL);
 	ct_progress_begin("analyzing, ops");
 	status = ct_analyze(run, &options, report, &err);
 	ct_progress_end();

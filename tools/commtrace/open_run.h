@@ -15,6 +15,10 @@ void ct_open_ring_dirs(const char *ring_dir, const char *dirs[4]);
  * cannot be read. One thread. */
 const char *ct_open_boot_id(void);
 
+/* How many threads the line asks for; NULL, or a line that does not: one for each core that this process may run on, 8 at
+ * most. */
+unsigned ct_open_threads(const struct ct_cli *args);
+
 /* Open the paths as one run and say on stderr what could not be read of it. `command` for usage errors. 0, or
  * an exit status after it was said why. */
 int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run);
@@ -31,6 +35,7 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 struct ct_report_wishes {
 	const char *anchor;		     /* --step-anchor; NULL: cycles are found */
 	enum ct_traffic_model traffic_model; /* --traffic-model */
+	unsigned threads;		     /* --threads; 0: ct_open_threads(NULL) */
 };
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
 		      const struct ct_report_wishes *wishes, struct ct_report **report);

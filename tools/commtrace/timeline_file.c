@@ -228,6 +228,7 @@ int ct_timeline_draw(struct ct_timeline_file *file, const struct ct_paths *paths
 	if (!out)
 		return CT_CODE_FAILED;
 	options.boot_id = ct_open_boot_id();
+	options.threads = ct_open_threads(NULL);
 	errno = 0;
 	ct_progress_begin("drawing");
 	st = ct_chart_open(run, &options, &file->chart, &result, &err);

@@ -2,6 +2,7 @@
 #include "tools/commtrace/timeline_options.h"
 
 #include "tools/commtrace/codes.h"
+#include "tools/commtrace/open_run.h"
 
 int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **argv)
 {
@@ -26,6 +27,7 @@ int ct_timeline_options(struct ct_timeline_request *timeline, int argc, char **a
 		.to_ns = timeline->selection.to_ns,
 		.ranks = timeline->selection.ranks,
 		.n_ranks = timeline->selection.n_ranks,
+		.threads = ct_open_threads(args),
 		.max_slices = (uint64_t)ct_cli_number(args, CT_OPTION_MAX_SLICES, 0),
 		.split = CT_SPLIT_DETAILS,
 		.flows = (enum ct_chart_flows)ct_cli_word(args, CT_OPTION_FLOWS),
