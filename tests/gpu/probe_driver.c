@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver takes for the calls that a timed launch adds, on a stream that has nothing else to do. */
+/* What the driver takes for the calls that a timed launch adds, on a stream that has nothing else to do, on one that is busy, and
+ * beside a thread that asks without a pause; and what it says of stamps. */
+#include <math.h>
+#include <pthread.h>
+
 #include "tests/gpu/gpu.h"
 
 enum { BATCH = 64, BATCHES = 41 };
@@ -32,6 +36,93 @@ static void make_events(const char *name, CUevent *events, unsigned flags)
 	gpu_figure(name, (gpu_clock_ns() - begin) / BATCH, "ns");
 }
 
+/* The same, behind a kernel that is not done: nothing is waited for until the end. */
+static void record_while_busy(void)
+{
+	double ns[BATCHES];
+
+	gpu_spin(stream, 50e6);
+	for (int b = 0; b < 8; b++) {
+		double begin = gpu_clock_ns();
+
+		for (int i = 0; i < BATCH; i++)
+			MUST(cuEventRecord(timed[i], stream));
+		ns[b] = (gpu_clock_ns() - begin) / BATCH;
+	}
+	gpu_figure("event_record_busy", gpu_median(ns, 8), "ns");
+	MUST(cuStreamSynchronize(stream));
+}
+
+static _Atomic int asks;
+
+static void *ask(void *unused)
+{
+	(void)unused;
+	MUST(cuCtxSetCurrent(gpu.context));
+	for (asks = 1; asks == 1;)
+		gpu.cuEventQuery(timed[0]);
+	return NULL;
+}
+
+static void record_beside_questions(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, ask, NULL))
+		return;
+	while (!asks)
+		;
+	COST("event_record_beside_query", cuEventRecord(untimed[i], stream));
+	asks = 2;
+	pthread_join(thread, NULL);
+}
+
+/* From a later event to an earlier one: below 0, 0, or the number of an error. */
+static void backwards(void)
+{
+	float ms = 0;
+	CUresult result;
+
+	MUST(cuEventRecord(timed[0], stream));
+	gpu_spin(stream, 1e6);
+	MUST(cuEventRecord(timed[1], stream));
+	MUST(cuStreamSynchronize(stream));
+	result = gpu.cuEventElapsedTime(&ms, timed[1], timed[0]);
+	gpu_figure("elapsed_backwards", result ? (double)result : (double)ms,
+		   result ? "error" : "ms");
+	MUST(cuEventElapsedTime(&ms, timed[0], timed[1]));
+	gpu_figure("elapsed_forwards", ms, "ms");
+}
+
+/* The greatest common divisor of many elapsed times, in ns: what one stamp is a multiple of. A float of less than a millisecond is
+ * good to a tenth of one. */
+static void stamps(void)
+{
+	long divisor = 0;
+
+	for (int n = 0; n < 10000 / BATCH; n++) {
+		for (int i = 0; i < BATCH; i++)
+			MUST(cuEventRecord(timed[i], stream));
+		MUST(cuStreamSynchronize(stream));
+		for (int i = 1; i < BATCH; i++) {
+			float ms;
+			long a, b = divisor;
+
+			MUST(cuEventElapsedTime(&ms, timed[0], timed[i]));
+			if (ms > 1)
+				continue;
+			for (a = lround((double)ms * 1e6); a;) {
+				long rest = b % a;
+
+				b = a;
+				a = rest;
+			}
+			divisor = b;
+		}
+	}
+	gpu_figure("stamp", (double)divisor, "ns");
+}
+
 int gpu_probe_driver(void)
 {
 	CUstreamCaptureStatus status;
@@ -49,5 +140,9 @@ int gpu_probe_driver(void)
 	COST("stream_is_capturing", cuStreamIsCapturing(stream, &status));
 	COST("ctx_get_current", cuCtxGetCurrent(&context));
 	COST("stream_get_ctx", cuStreamGetCtx(stream, &context));
+	backwards();
+	stamps();
+	record_while_busy();
+	record_beside_questions();
 	return 0;
 }

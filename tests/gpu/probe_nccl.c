@@ -72,7 +72,7 @@ static void must_begin(const char *call, ncclComm_t comm, ncclResult_t result)
 		gpu_must(call, (int)result);
 }
 
-static ncclComm_t open_comm(const struct gpu_job *job)
+ncclComm_t gpu_comm_open(const struct gpu_job *job)
 {
 	ncclUniqueId id = share_id(job);
 	ncclComm_t comm = NULL, child = NULL;
@@ -97,6 +97,14 @@ static ncclComm_t open_comm(const struct gpu_job *job)
 		return comm;
 	MUST(ncclCommSplit(comm, 7, job->ranks - job->rank, &child, NULL));
 	return child;
+}
+
+void gpu_comm_close(const struct gpu_job *job, ncclComm_t comm)
+{
+	must_begin("ncclCommFinalize", comm, gpu.ncclCommFinalize(comm));
+	if (job->how == GPU_NONBLOCKING)
+		wait_for(comm);
+	MUST(ncclCommDestroy(comm));
 }
 
 static void all_reduce(const struct gpu_job *job, ncclComm_t comm, CUdeviceptr send,
@@ -167,12 +175,9 @@ int gpu_probe_nccl(const struct gpu_job *job)
 	MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	MUST(cuMemAlloc_v2(&send, LARGEST * sizeof(float)));
 	MUST(cuMemAlloc_v2(&recv, LARGEST * sizeof(float)));
-	comm = open_comm(job);
+	comm = gpu_comm_open(job);
 	printf("checksum=%016llx\n", (unsigned long long)sums(job, comm, send, recv, stream));
 	measure(job, comm, send, recv, stream);
-	must_begin("ncclCommFinalize", comm, gpu.ncclCommFinalize(comm));
-	if (job->how == GPU_NONBLOCKING)
-		wait_for(comm);
-	MUST(ncclCommDestroy(comm));
+	gpu_comm_close(job, comm);
 	return 0;
 }

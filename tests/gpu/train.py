@@ -3,14 +3,14 @@
 """Small training loops on one GPU that all ranks share, with what is to be measured printed by rank 0.
 
     torchrun --nproc_per_node=2 train.py ddp --steps 50
-    torchrun --nproc_per_node=2 train.py overlap|graph|nonblocking [--profiler]
+    torchrun --nproc_per_node=2 train.py ddp --minutes 10 | --profiler 5
+    torchrun --nproc_per_node=2 train.py overlap|graph|nonblocking [--streams 12]
 
 Without a GPU, ddp runs on CPUs over Gloo. Output: `checksum=HEX`, equal for equal options, and lines
 `figure NAME VALUE UNIT`.
 """
 
 import argparse
-import contextlib
 import hashlib
 import os
 import statistics
@@ -35,7 +35,9 @@ def parse_options():
     parser.add_argument("case", choices=["ddp", "overlap", "graph", "nonblocking"])
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--width", type=int, default=2048 if GPU else 64)
-    parser.add_argument("--profiler", action="store_true", help="under torch.profiler")
+    parser.add_argument("--profiler", type=int, default=0, help="so many times under torch.profiler")
+    parser.add_argument("--minutes", type=float, default=0, help="ddp: so long instead of a number of steps")
+    parser.add_argument("--streams", type=int, default=0, help="overlap: more streams that compute")
     return parser.parse_args()
 
 
@@ -60,6 +62,28 @@ def median_ms(step, steps, warm_up=5):
     return statistics.median(times[warm_up:])
 
 
+def resident_mb():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+def train_for(step, seconds):
+    """All ranks do the same number of steps: the first one says when it is enough."""
+    times, more = [], torch.ones(1, device=DEVICE)
+    begin, grown_from = time.perf_counter(), 0
+    while more.item():
+        times.append(median_ms(step, 10, warm_up=0))
+        more.fill_(time.perf_counter() - begin < seconds)
+        dist.broadcast(more, 0)
+        if len(times) == 5:
+            grown_from = resident_mb()
+    part = max(1, len(times) // 5)
+    figure("ddp_steps", 10 * len(times), "steps")
+    figure("ddp_early_step", statistics.median(times[:part]), "ms")
+    figure("ddp_late_step", statistics.median(times[-part:]), "ms")
+    figure("ddp_grown", resident_mb() - (grown_from or resident_mb()), "MB")
+
+
 def checksum(tensors):
     digest = hashlib.sha256()
     for tensor in tensors:
@@ -82,6 +106,12 @@ def ddp(options):
         model(batch).square().mean().backward()
         optimizer.step()
 
+    if options.minutes:
+        train_for(step, options.minutes * 60)
+        return
+    for _ in range(options.profiler):
+        with torch.profiler.profile():
+            median_ms(step, options.steps)
     figure("ddp_step", median_ms(step, options.steps), "ms")
     checksum(model.parameters())
 
@@ -90,10 +120,18 @@ def overlap(options):
     """A product beside an all-reduce: what both take together, and each alone."""
     a = torch.randn(2 * options.width, 2 * options.width, device=DEVICE)
     gradients = torch.ones(8 << 20, device=DEVICE)
+    small = torch.randn(256, 256, device=DEVICE)
+    others = [torch.cuda.Stream() for _ in range(options.streams)]
 
     def multiply():
+        for other in others:
+            other.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(other):
+                torch.mm(small, small)
         for _ in range(8):
             torch.mm(a, a)
+        for other in others:
+            torch.cuda.current_stream().wait_stream(other)
 
     def both(_):
         work = dist.all_reduce(gradients, async_op=True)
@@ -136,12 +174,6 @@ def nonblocking(options):
     checksum([values])
 
 
-def profiled(options):
-    if not options.profiler:
-        return contextlib.nullcontext()
-    return torch.profiler.profile()
-
-
 def main():
     options = parse_options()
     if not GPU and options.case != "ddp":
@@ -151,8 +183,7 @@ def main():
     if GPU:
         torch.cuda.set_device(DEVICE)
     dist.init_process_group("nccl" if GPU else "gloo")
-    with profiled(options):
-        globals()[options.case](options)
+    globals()[options.case](options)
     dist.destroy_process_group()
 
 
