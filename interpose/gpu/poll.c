@@ -177,7 +177,9 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 		if (!ct_gpu_context_is_dead(context) && !ct_poll_gave_up() &&
 		    !is_idle(p, context)) {
 			ct_poll_inside(ct_now_ns());
-			result = p->collect.cuda->ctx_push(handle);
+			result = ct_gpu_context_is_there(p->collect.cuda, context)
+					 ? p->collect.cuda->ctx_push(handle)
+					 : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 			if (result == CUDA_SUCCESS) {
 				result = serve_current(p, context, last);
 				p->collect.cuda->ctx_pop(&popped);

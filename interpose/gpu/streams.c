@@ -92,8 +92,33 @@ static void *untold(void)
 	return NULL;
 }
 
+static struct ct_gpu_life ask_life(const struct ct_cuda *cuda, CUcontext handle, int32_t device)
+{
+	struct ct_gpu_life life = { .id = 0 };
+	unsigned int flags;
+
+	if (cuda->ctx_get_id && cuda->ctx_get_id(handle, &life.id) != CUDA_SUCCESS)
+		life.id = 0;
+	if (!cuda->primary_ctx_state ||
+	    cuda->primary_ctx_state(device, &flags, &life.primary_is_active) != CUDA_SUCCESS)
+		life.primary_is_active = 0;
+	return life;
+}
+
+/* Where the device's primary context was there before and is not now, this one may be it; if not, it is entered anew. */
+int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_context *context)
+{
+	CUcontext handle = atomic_load_explicit((_Atomic(CUcontext) *)(uintptr_t)&context->handle,
+						memory_order_relaxed);
+	struct ct_gpu_life now = ask_life(cuda, handle, context->device);
+
+	return now.id == context->life.id &&
+	       now.primary_is_active >= context->life.primary_is_active;
+}
+
 struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext handle)
 {
+	struct ct_gpu_life life;
 	struct ct_gpu_context *room;
 	struct ct_gpu_context *c = find_context(handle, &room);
 	int32_t device;
@@ -103,12 +128,14 @@ struct ct_gpu_context *ct_gpu_context(const struct ct_cuda *cuda, CUcontext hand
 	device = ask_device(cuda, handle);
 	if (device < 0)
 		return untold();
+	life = ask_life(cuda, handle, device);
 	ct_gpu_mode_connected();
 	take_lock();
 	c = find_context(handle, &room);
 	if (!c && room) {
 		c = room;
 		c->device = device;
+		c->life = life;
 		c->event_flags = ct_gpu_event_flags();
 		atomic_store_explicit(&c->handle, handle, memory_order_release);
 	}

@@ -29,12 +29,19 @@ enum ct_gpu_closed {
 	CT_GPU_DEAD,   /* destroyed, or never usable: never touched again */
 };
 
+/* By what a context that was reset is known, which keeps its handle. */
+struct ct_gpu_life {
+	unsigned long long id; /* 0: CUDA tells none */
+	int primary_is_active; /* of its device */
+};
+
 struct ct_gpu_context {
 	_Atomic(CUcontext) handle;     /* NULL: free; stored last, after `device` */
 	_Atomic uint32_t closed;       /* enum ct_gpu_closed */
 	_Atomic uint32_t ending, door; /* ending.c */
 	_Atomic uint32_t has_first; /* hint.c: somebody makes, or has made, the events in `first` */
 	int32_t device;
+	struct ct_gpu_life life;
 	unsigned int event_flags;    /* that its events are made with */
 	uint32_t n_streams;	     /* on it, under the tables' lock */
 	struct ct_gpu_events first;  /* by the call that makes a communicator, once */
@@ -88,6 +95,9 @@ static inline int ct_gpu_context_is_dead(const struct ct_gpu_context *context)
 {
 	return atomic_load_explicit(&context->closed, memory_order_relaxed) == CT_GPU_DEAD;
 }
+
+/* Is it still the one that was entered? A program whose runtime is linked statically ends contexts unseen. Poll thread. */
+int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_context *context);
 
 /* By number, below CT_GPU_CONTEXTS; NULL from the first free one on. */
 struct ct_gpu_context *ct_gpu_context_nth(unsigned n);

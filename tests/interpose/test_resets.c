@@ -88,6 +88,37 @@ static void reset_primary(void)
 	go_on();
 }
 
+/* As a program with a static runtime does it, also while the poll thread has something to look for. */
+static void reset_unseen(void)
+{
+	start();
+	for (int i = 0; i < 3; i++) {
+		make();
+		reduce(LAUNCHES);
+		usleep(50000);
+		MUST(ncclCommDestroy(comm) == ncclSuccess);
+		MUST(simResetUnseen(0) == CUDA_SUCCESS);
+		usleep(50000); /* the poll thread looks meanwhile */
+		MUST(cudaSetDevice(0) == cudaSuccess);
+	}
+	go_on();
+}
+
+/* The next context is there at once, with the handle of the one before. */
+static void reset_unseen_and_go_on(void)
+{
+	CUcontext context;
+
+	start();
+	make();
+	reduce(LAUNCHES);
+	usleep(50000);
+	MUST(ncclCommDestroy(comm) == ncclSuccess);
+	MUST(simResetUnseen(0) == CUDA_SUCCESS);
+	MUST(cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS);
+	go_on();
+}
+
 static void release_primary(void)
 {
 	unsigned int flags;
@@ -170,6 +201,13 @@ static void after_a_reset_recording_goes_on(void **state)
 	all_are_timed(reset_primary, 2 * LAUNCHES);
 }
 
+static void after_one_that_nobody_saw_too(void **state)
+{
+	(void)state;
+	all_are_timed(reset_unseen, 4 * LAUNCHES);
+	all_are_timed(reset_unseen_and_go_on, 2 * LAUNCHES);
+}
+
 static void after_the_last_release_too(void **state)
 {
 	(void)state;
@@ -198,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(after_a_reset_recording_goes_on),
+		cmocka_unit_test(after_one_that_nobody_saw_too),
 		cmocka_unit_test(after_the_last_release_too),
 		cmocka_unit_test(a_release_that_is_not_the_last_changes_nothing),
 		cmocka_unit_test(after_a_context_was_destroyed_too),

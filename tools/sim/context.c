@@ -45,6 +45,8 @@ CUresult sim_context_get(CUcontext handle, struct sim_context **context)
 	return CUDA_SUCCESS;
 }
 
+static uint64_t last_id;
+
 static struct sim_context *new_context(struct sim_device *device)
 {
 	struct sim_context *c = sim_alloc(sizeof(*c));
@@ -58,6 +60,7 @@ static struct sim_context *new_context(struct sim_device *device)
 static void begin(struct sim_context *c)
 {
 	c->is_active = true;
+	c->id = ++last_id;
 	c->error = CUDA_SUCCESS;
 	c->legacy = sim_stream_new(c, CU_STREAM_DEFAULT, 0);
 }
@@ -144,15 +147,44 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 	return sim_leave(CUDA_SUCCESS);
 }
 
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+static CUresult reset(const char *call, CUdevice device)
 {
 	struct sim_device *d;
-	CUresult result = enter_device(__func__, device, &d);
+	CUresult result = enter_device(call, device, &d);
 
 	if (result)
 		return result;
 	if (d->primary)
 		end(d->primary);
+	return sim_leave(CUDA_SUCCESS);
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+	return reset(__func__, device);
+}
+
+CUresult simResetUnseen(CUdevice device)
+{
+	return reset(__func__, device);
+}
+
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+	struct sim_context *c;
+	CUresult result = sim_enter(__func__);
+
+	if (result)
+		return result;
+	if (!id)
+		return sim_leave(sim_misuse(CUDA_ERROR_INVALID_VALUE, "NULL"));
+	c = context ? sim_handle_get(SIM_CONTEXT, context) : sim_context_current();
+	if (!c)
+		return sim_leave(CUDA_ERROR_INVALID_CONTEXT);
+	/* no misuse: this is how a library asks */
+	if (!c->is_active)
+		return sim_leave(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+	*id = c->id;
 	return sim_leave(CUDA_SUCCESS);
 }
 

@@ -7,12 +7,14 @@
 #define CT_SIM_CONTEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "interpose/abi/cuda.h"
 
 struct sim_context {
 	CUcontext handle;
 	struct sim_device *device;
+	uint64_t id;		    /* another one each time it becomes active */
 	bool is_primary, is_active; /* active: made, and not destroyed since */
 	unsigned retained;
 	CUresult error; /* of a kernel that failed: everything in the context answers with it */

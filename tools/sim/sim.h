@@ -69,6 +69,9 @@ SIM_EXPORT void simHoldDriver(double ms);
 /* When work of busy_ns that begins at sim time start_ns ends on the device, pauses known by now counted in. */
 SIM_EXPORT uint64_t simDeviceEnd(CUdevice device, uint64_t start_ns, uint64_t busy_ns);
 
+/* cuDevicePrimaryCtxReset() as a program calls it whose runtime is linked statically: no preload sees that. */
+SIM_EXPORT CUresult simResetUnseen(CUdevice device);
+
 /* The truth about an event: the sim time at which it is complete, which may lie in the future. CUDA_ERROR_NOT_READY
  * if that is not known yet, CUDA_ERROR_INVALID_HANDLE if it was never recorded. Not for tracers. */
 SIM_EXPORT CUresult simEventTime(CUevent event, uint64_t *ns);
