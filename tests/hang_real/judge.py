@@ -18,6 +18,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "hang"))
 import accusations  # noqa: E402  the rule that all judges of hangs share
+import same_answer  # noqa: E402  the report's answer is held against that of hang
 
 ROOT = Path(os.environ.get("CT_ROOT") or Path(__file__).resolve().parents[2])
 BUILD = Path(os.environ.get("CT_BUILD") or ROOT / "build")
@@ -61,6 +62,12 @@ def ask(*runs, options=(), rings=None):
     assert asked.returncode in (0, 3), f"commtrace hang: exit {asked.returncode}: {asked.stderr or asked.stdout}"
     answer = Answer(asked.returncode, json.loads(asked.stdout), asked.stdout)
     assert (asked.returncode == 3) == bool(answer.verdicts), f"exit {asked.returncode}: {asked.stdout}"
+    # of a job that goes on the report would be of a later moment
+    if answer.state != "running":
+        try:
+            same_answer.hold(COMMTRACE, runs, answer.said, options, PATIENCE_S, clean_environment(**where))
+        except same_answer.Differ as error:
+            raise AssertionError(f"hang and report differ: {error}") from error
     return answer
 
 
