@@ -68,6 +68,7 @@ static int fill_rank(const struct ct_gather *g, const struct ct_exit *e, struct 
 		rank->life = CT_LIFE_DEAD;
 	else if (e->manner == CT_MANNER_WELL)
 		rank->life = CT_LIFE_EXITED;
+	rank->cut |= (uint8_t)e->cut_off;
 	rank->left = e->left;
 	rank->by__exit = by__exit;
 	if (end->stopped)

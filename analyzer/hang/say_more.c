@@ -7,6 +7,8 @@
 
 /* Less processor time than this in the time that a thread was looked at is none, ns. */
 #define CT_BUSY_NS 1000000ull
+/* A process writes to its run every 10 s at least: less is no silence, ns. */
+#define CT_WRITE_NS 11000000000ull
 
 /* Where sites show that they came apart before the ops that are told. */
 static const char *more_of_sites(const struct ct_say *s, const struct ct_hang_mismatch *m)
@@ -78,6 +80,20 @@ static const char *more_of_absent(const struct ct_say *s)
 				       ct_text_ns(r->ended_ns - s->v->since_ns).s,
 				       r->how_ended ? r->how_ended : "nobody saw how");
 	return text;
+}
+
+/* Its records end long before those of the others. */
+static const char *more_of_cut(const struct ct_say *s)
+{
+	const struct ct_hang_rank *r = &s->w->ix->c->ranks[s->root->ranks[0]];
+
+	if (s->root->n_ranks != 1 || r->life == CT_LIFE_NO_TRACE ||
+	    r->heartbeat_age_ns == CT_UNKNOWN || r->heartbeat_age_ns < CT_WRITE_NS)
+		return "";
+	return ct_arena_printf(s->w->ix->arena,
+			       "; what there is of rank %s ends %s before the last record of all: "
+			       "it ended then, or only its file does",
+			       ct_text_rank(r->rank).s, ct_text_ns(r->heartbeat_age_ns).s);
 }
 
 /* It is either of the two. */
@@ -268,7 +284,8 @@ const char *ct_say_more(const struct ct_say *s)
 		text = more_of_unknown(s);
 		break;
 	case CT_HANG_IS_NO_TRACE:
-		text = s->root->tie ? "; those that did disagree, and nobody decides" : "";
+		text = s->root->tie ? "; those that did disagree, and nobody decides"
+				    : more_of_cut(s);
 		break;
 	default:
 		text = s->root->unnamed	 ? ": not all ranks of these calls are on record, and all "

@@ -199,7 +199,7 @@ static uint64_t gone_by(const struct ct_exit *e)
 }
 
 /* Of those that were killed by nobody knows whom, or are gone, those that were long before all others. Who ends a job from
- * outside ends all of it at about the same time. */
+ * outside ends all of it at about the same time. Without its ring it is not known that one is gone: its file may end before it did. */
 static void find_gone_before(struct ct_exits *exits)
 {
 	uint64_t gone_ns = 0, limit_ns = exits->limit_ns;
@@ -221,9 +221,12 @@ static void find_gone_before(struct ct_exits *exits)
 		for (uint32_t k = 0; k <= i; k++) {
 			struct ct_exit *first = &exits->all[k];
 
-			first->dead = first->manner != CT_MANNER_WELL &&
-				      !(first->facts.damaged &&
-					first->manner == CT_MANNER_VANISHED);
+			if (first->manner == CT_MANNER_WELL ||
+			    (first->manner == CT_MANNER_VANISHED && first->facts.damaged))
+				continue;
+			first->cut_off = first->manner == CT_MANNER_VANISHED &&
+					 first->facts.ring_gone;
+			first->dead = !first->cut_off;
 		}
 		return;
 	}
@@ -266,8 +269,10 @@ static void find_missed(struct ct_exits *exits)
 	if (!missed)
 		return;
 	if (missed->manner == CT_MANNER_SHOT ||
-	    (missed->manner == CT_MANNER_VANISHED && !missed->facts.damaged))
+	    (missed->manner == CT_MANNER_VANISHED && !missed->facts.damaged)) {
 		missed->dead = 1;
+		missed->cut_off = 0;
+	}
 }
 
 /* ---- whom its launcher saw dead ---- */
@@ -546,7 +551,8 @@ uint64_t ct_exits_torn_down(const struct ct_exits *exits, uint32_t host)
 		int by_others = ct_exit_was_killed(e) || e->manner == CT_MANNER_VANISHED;
 		uint64_t then;
 
-		if (!by_others || e->dead || (e->facts.damaged && e->manner == CT_MANNER_VANISHED))
+		if (!by_others || e->dead || e->cut_off ||
+		    (e->facts.damaged && e->manner == CT_MANNER_VANISHED))
 			continue;
 		then = e->outside_ns;
 		if (e->facts.host != host) {

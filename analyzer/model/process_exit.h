@@ -60,7 +60,8 @@ struct ct_exit {
 	int follows; /* its library was told of a peer's end, and another's that may have been that peer was not */
 	uint64_t outside_ns; /* since when it was being ended, if others did */
 	int dead; /* failed by itself: the first that did, or as early as the first can be told */
-	int bad;  /* it did not end well */
+	int cut_off; /* not dead, but silent long before all others, and its ring is gone: it ended, or only its file does */
+	int bad;     /* it did not end well */
 	int may_be_first; /* of the bad ones */
 };
 

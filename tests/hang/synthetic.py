@@ -58,6 +58,9 @@ def wanted(truth, fault, timing):
                                               "HOST_MISSING")]
     if timing == "host" and kind in HOST_SILENT:
         out.append("-")
+    # made runs have no rings: a file that ends early may have been cut as well
+    if kind == "kill":
+        out.append(f"NO_TRACE {ranks}")
     return " | ".join(dict.fromkeys(out))
 
 
