@@ -46,6 +46,7 @@ struct ct_process_reader {
 	struct ct_decoding *decoding;
 	struct ct_decoding *own; /* the same, unless the caller lent it */
 	struct ct_gaps gaps;
+	uint64_t read_bytes;  /* of segments before the one that is open */
 	int seen;	      /* a block has been seen ... */
 	uint64_t first;	      /* ... and this was its number */
 	uint64_t expected;    /* number of the next one */
@@ -223,6 +224,7 @@ static void close_segment(struct ct_process_reader *r)
 	sum->damaged_blocks += d->damaged_blocks;
 	if (d->first_why[0])
 		note_damage(r, d->first_at, r->paths[r->at - 1], d->first_why);
+	r->read_bytes += ct_segment_position(r->segment);
 	ct_segment_close_read(r->segment);
 	r->segment = NULL;
 }
@@ -364,6 +366,11 @@ int ct_process_next(struct ct_process_reader *r, const struct ct_block **block, 
 	if (st == 0)
 		finish(r);
 	return st;
+}
+
+uint64_t ct_process_position(const struct ct_process_reader *r)
+{
+	return r->read_bytes + (r->segment ? ct_segment_position(r->segment) : 0);
 }
 
 void ct_rare_get(const struct ct_block *block, const struct ct_rare *rare, void *out, size_t len)

@@ -118,6 +118,9 @@ void ct_process_skim(struct ct_process_reader *reader, uint32_t before);
 int ct_process_next(struct ct_process_reader *reader, const struct ct_block **block,
 		    struct ct_err *err);
 
+/* Bytes of its segments that were read, of segment_bytes. */
+uint64_t ct_process_position(const struct ct_process_reader *reader);
+
 /* What was missing so far; complete after ct_process_next() returned 0. */
 const struct ct_gaps *ct_process_gaps(const struct ct_process_reader *reader);
 

@@ -280,6 +280,11 @@ const struct ct_block_header *ct_segment_block_header(const struct ct_segment_re
 	return &r->block;
 }
 
+uint64_t ct_segment_position(const struct ct_segment_reader *r)
+{
+	return r->at;
+}
+
 const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *r)
 {
 	return &r->damage;

@@ -52,6 +52,9 @@ const struct ct_block_header *ct_segment_block_header(const struct ct_segment_re
  * ct_segment_next_block() gives it. 1, 0 if there is none, or CT_NOMEM / CT_IO. */
 int ct_segment_seek_last(struct ct_segment_reader *reader, struct ct_err *err);
 
+/* Bytes of the file that were read. */
+uint64_t ct_segment_position(const struct ct_segment_reader *reader);
+
 const struct ct_damage *ct_segment_damage(const struct ct_segment_reader *reader);
 
 void ct_segment_close_read(struct ct_segment_reader *reader);

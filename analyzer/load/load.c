@@ -125,6 +125,11 @@ const struct ct_process_facts *ct_load_facts(const struct ct_load *load)
 	return &load->facts;
 }
 
+uint64_t ct_load_position(const struct ct_load *load)
+{
+	return ct_process_position(load->reader);
+}
+
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load)
 {
 	return ct_process_gaps(load->reader);

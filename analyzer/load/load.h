@@ -155,6 +155,9 @@ const struct ct_load_traffic *ct_load_traffic(const struct ct_load *load);
 const struct ct_process_facts *ct_load_facts(const struct ct_load *load);
 const struct ct_gaps *ct_load_gaps(const struct ct_load *load);
 
+/* Bytes of its segments that were read. */
+uint64_t ct_load_position(const struct ct_load *load);
+
 void ct_load_close(struct ct_load *load);
 
 #endif

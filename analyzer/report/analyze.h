@@ -23,7 +23,9 @@ struct ct_analyze_options {
 	unsigned threads; /* that share the work, at most; 0 or 1: the caller's */
 	const char *
 		boot_id; /* of this machine, NULL unknown: tells a ring that lies on another host */
-	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
+	void (*progress)(
+		void *arg, uint64_t done,
+		uint64_t all); /* bytes that a reading has read, now and then; may be NULL */
 	void *progress_arg;
 	const char *cycle_anchor; /* COMM:OP[:BYTES] that begins each cycle; NULL: found by itself */
 	enum ct_traffic_model traffic_model; /* 0: ring */

@@ -8,9 +8,6 @@
 #include "trace/call_name.h"
 #include "trace/ops.h"
 
-/* Progress is told this often. */
-#define PROGRESS_OPS 65536u
-
 /* In-flight ops that are kept for the report. */
 #define CT_STREAM_MAX_UNRETURNED 4096u
 
@@ -351,12 +348,6 @@ static void note_times(struct ct_model_process *process, const struct ct_joined_
 		process->last_ns = last;
 }
 
-static void tell_progress(const struct ct_stream *stream)
-{
-	if (stream->options.progress && stream->model.ops % PROGRESS_OPS == 0)
-		stream->options.progress(stream->options.progress_arg, stream->model.ops);
-}
-
 static void note_act(struct ct_model_process *process, const struct ct_joined_op *j)
 {
 	uint64_t at = j->op->enter_ns > j->op->return_ns ? j->op->enter_ns : j->op->return_ns;
@@ -425,7 +416,6 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	event.bytes = event.comm ? total_bytes(op, &m, event.comm) : 0;
 	if (stream->options.only_ops) {
 		seat->ops += !m.captured;
-		tell_progress(stream);
 		return ct_observe_op(stream, &event);
 	}
 	/* What is captured runs with its graph, under the graph's numbers. */
@@ -437,7 +427,6 @@ int ct_stream_op(void *arg, const struct ct_load_op *op)
 	if (__builtin_add_overflow(seat->bytes, j->bytes, &seat->bytes))
 		seat->bytes = CT_UNKNOWN;
 	seat->timing = timing > seat->timing ? timing : seat->timing;
-	tell_progress(stream);
 	if (ct_load_is_under_way(op) && keep_unreturned(stream, op, at) != CT_OK)
 		return CT_NOMEM;
 	if (add_times(reading, op, &m) != CT_OK)

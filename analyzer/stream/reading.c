@@ -159,6 +159,19 @@ static int end_reading(struct ct_reading *reading)
 	return kept->notes ? st : CT_NOMEM;
 }
 
+static void tell_progress(struct ct_reading *r)
+{
+	struct ct_stream *stream = r->stream;
+	uint64_t before = r->read_bytes;
+
+	if (!stream->options.progress)
+		return;
+	r->read_bytes = ct_load_position(r->load);
+	stream->read_bytes += r->read_bytes - before;
+	stream->options.progress(stream->options.progress_arg, stream->read_bytes,
+				 stream->all_bytes);
+}
+
 /* The next block of the process. 1: there may be more, 0: that was the end, or a failure. */
 static int read_block(struct ct_reading *r, struct ct_err *err)
 {
@@ -171,6 +184,7 @@ static int read_block(struct ct_reading *r, struct ct_err *err)
 	if (st != CT_OK)
 		return st;
 	r->begun = 1;
+	tell_progress(r);
 	r->position_ns = ct_model_at(&stream->model, r->process,
 				     ct_load_facts(r->load)->position_ns);
 	return more ? 1 : end_reading(r);
@@ -298,9 +312,11 @@ static int read_processes(struct ct_stream *stream, struct ct_err *err)
 	int st = CT_NOMEM;
 
 	for (size_t p = 0; p < run->n_processes && readings; p++)
-		if (model->attempts->places[p].attempt == model->attempt)
+		if (model->attempts->places[p].attempt == model->attempt) {
 			readings[n++] = (struct ct_reading){ .stream = stream,
 							     .process = (uint32_t)p };
+			stream->all_bytes += run->processes[p].segment_bytes;
+		}
 	if (readings && ahead)
 		st = read_all(stream, readings, n, ahead, err);
 	for (size_t i = 0; i < n; i++)

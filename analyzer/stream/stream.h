@@ -98,7 +98,8 @@ struct ct_stream_options {
 	/* By process of the run: operations of blocks with a lower number are not read; NULL: all are. */
 	const uint32_t *from;
 	int skims; /* with only_ops: not even operations are read, and no observer is told of any (trace/reader.h) */
-	void (*progress)(void *arg, uint64_t ops); /* ops read so far, now and then; may be NULL */
+	void (*progress)(void *arg, uint64_t done,
+			 uint64_t all); /* bytes of segments, now and then; may be NULL */
 	void *progress_arg;
 };
 
@@ -143,6 +144,7 @@ struct ct_stream {
 	struct ct_waits waits;
 	uint64_t skew_sum_ns, skew_n; /* of the ends on one clock, see ct_waits_judge() */
 	struct ct_stream_options options;
+	uint64_t read_bytes, all_bytes; /* of segments */
 	struct ct_observing on_op, on_wait, on_waited, on_instance;
 };
 

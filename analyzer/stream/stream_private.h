@@ -31,6 +31,7 @@ struct ct_reading {
 	int launch_has_begun; /* some op of it was taken: not all are, where records are lost or captured */
 	uint64_t free_ns;     /* of that launch, see struct ct_member */
 	uint64_t position_ns; /* how far, since the run began */
+	uint64_t read_bytes;
 	int begun;
 	struct ct_open_call {
 		uint64_t enter_ns;

@@ -173,7 +173,8 @@ struct ct_chart_options {
 	enum ct_chart_split split;
 	enum ct_chart_flows flows;
 	enum ct_chart_color color;
-	/* Ops that were analyzed (total 0), then processes that were drawn. May be NULL. */
+	/* Bytes that a reading for the analysis has read, then processes that were drawn. May be NULL. */
+	void (*reading)(void *arg, uint64_t done, uint64_t total);
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };

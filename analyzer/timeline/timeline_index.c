@@ -259,13 +259,6 @@ static const struct ct_observer observes = {
 	.op = on_op, .host = on_host, .instance = on_instance, .end = on_end
 };
 
-static void on_progress(void *arg, uint64_t ops)
-{
-	const struct ct_chart_options *options = arg;
-
-	options->progress(options->progress_arg, ops, 0);
-}
-
 /* Room for what is to be seen. 0 or CT_NOMEM. */
 static int prepare(struct ct_census *census, const struct ct_chart_options *options,
 		   const struct ct_census_view *views, uint32_t n)
@@ -294,8 +287,8 @@ int ct_census_take(struct ct_census *census, const struct ct_run *run,
 		.attempt = options->attempt,
 		.threads = options->threads,
 		.boot_id = options->boot_id,
-		.progress = options->progress ? on_progress : NULL,
-		.progress_arg = (void *)(uintptr_t)options,
+		.progress = options->reading,
+		.progress_arg = options->progress_arg,
 		.observer = &observer,
 		.exposure = on_stall,
 		.exposure_arg = census,
@@ -320,8 +313,8 @@ int ct_census_again(struct ct_census *census, const struct ct_census *first,
 		.observers = observers,
 		.n_observers = 2,
 		.boot_id = first->options->boot_id,
-		.progress = first->options->progress ? on_progress : NULL,
-		.progress_arg = (void *)(uintptr_t)first->options,
+		.progress = first->options->reading,
+		.progress_arg = first->options->progress_arg,
 	};
 	struct ct_attempts attempts = { 0 };
 	struct ct_stream *stream = calloc(1, sizeof(*stream));

@@ -128,10 +128,10 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 	return 0;
 }
 
-static void on_progress(void *arg, uint64_t ops)
+static void on_progress(void *arg, uint64_t done, uint64_t all)
 {
 	(void)arg;
-	ct_progress_at(ops, 0);
+	ct_progress_at(done, all);
 }
 
 const char *ct_open_boot_id(void)
@@ -200,7 +200,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 	options.cycle_anchor = anchor;
 	options.traffic_model = wishes->traffic_model;
 	options.threads = wishes->threads ? wishes->threads : ct_open_threads(NULL);
-	ct_progress_begin("analyzing, ops");
+	ct_progress_begin("analyzing");
 	status = ct_analyze(run, &options, report, &err);
 	ct_progress_end();
 	if (status == CT_NOTFOUND && anchor) {

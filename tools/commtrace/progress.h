@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h — one line on a terminal for what takes longer than a second, gone when it is done. Nothing at all
- * if stderr is not a terminal. Main thread only. */
+/* progress.h — one line on a terminal for what takes longer than a second, with the time left, gone when it is done. Nothing at
+ * all if stderr is not a terminal. Main thread only. */
 #ifndef CT_PROGRESS_H
 #define CT_PROGRESS_H
 

@@ -44,11 +44,17 @@ struct files {
 	size_t n;
 };
 
+static void on_reading(void *arg, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	ct_progress_at(done, total);
+}
+
 static void on_progress(void *arg, uint64_t done, uint64_t total)
 {
 	int *drawing = arg;
 
-	if (total && !*drawing) {
+	if (!*drawing) {
 		ct_progress_end();
 		ct_progress_begin("drawing");
 		*drawing = 1;
@@ -370,9 +376,10 @@ int ct_timeline_write(struct ct_timeline_request *timeline, const struct ct_run 
 	if (timeline->chart.split == CT_SPLIT_DETAILS && !is_regular(timeline->out_path))
 		timeline->chart.split = CT_SPLIT_OVERVIEW;
 	timeline->chart.boot_id = ct_open_boot_id();
+	timeline->chart.reading = on_reading;
 	timeline->chart.progress = on_progress;
 	timeline->chart.progress_arg = &drawing;
-	ct_progress_begin("analyzing, ops");
+	ct_progress_begin("analyzing");
 	status = ct_chart_open(run, &timeline->chart, &f.chart, &result, &err);
 	if (status == CT_OK) {
 		code = write_all(&f, &out);
