@@ -3,8 +3,9 @@
 # The tarball works for somebody who has nothing: another user, an empty environment, an empty directory.
 . "$(dirname "$0")/rule.sh"
 
+rm -rf "$build/packages"
 cmake --build "$build" --target dist >/dev/null
-tarball=$(find "$build" -maxdepth 1 -name 'commtrace-*-linux-*.tar.gz' -newer "$build/dist")
+tarball=$(find "$build/packages" -maxdepth 1 -name 'commtrace-*-linux-*.tar.gz')
 need "$tarball"
 
 work=$(mktemp -d)
@@ -35,12 +36,15 @@ library=$(as_nobody "$commtrace" preload)
 [ "$library" = "$PWD/lib/libcommtrace.so" ] || { echo "commtrace preload printed '$library'"; exit 1; }
 as_nobody LD_PRELOAD="$library" /bin/true
 
-as_nobody "$commtrace" report "$PWD/samples/ddp-4ranks" >"$work/report"
+"$commtrace" import jsonl "$root/tests/cli/data/four_ranks.jsonl" -o "$work/run" >/dev/null
+chmod 755 "$work/run"
+chmod 644 "$work"/run/*
+as_nobody "$commtrace" report "$work/run" >"$work/report"
 awk '/[Rr]ank/ { found = 1 } END { exit !found }' "$work/report" || { echo "no rank in the report:"; cat "$work/report"; exit 1; }
 [ -z "$(ls -A "$work/empty")" ] || { echo "left behind: $(ls -A "$work/empty")"; exit 1; }
 
 # What is installed is just that: nothing of the simulator, no static libraries.
-installed=$(find bin lib share -type f | sort | tr '\n' ' ')
+installed=$(find bin lib share -type f -not -path 'share/doc/*' | sort | tr '\n' ' ')
 expected="bin/commtrace lib/libcommtrace.so share/bash-completion/completions/commtrace"
 for command in $("$commtrace" help | awk '/^  [a-z]+  / { print $1 }' | sort); do
 	expected="$expected share/man/man1/commtrace-$command.1"

@@ -1,8 +1,11 @@
-# `cmake --install BUILD --prefix PREFIX`: the CLI, the library where it looks for it, manual pages and shell completion. Never
-# tools/sim. There are no headers: the library is preloaded, not linked. It goes to lib/ itself: /usr/local/lib is where the
+# `cmake --install BUILD --prefix PREFIX`: the CLI, the library where it looks for it, manual pages and shell completion
+# (tools/pages). Never tools/sim. There are no headers: the library is preloaded, not linked. It goes to lib/ itself: /usr/local/lib is where the
 # loader looks on most systems.
 install(TARGETS commtrace RUNTIME DESTINATION bin)
 install(TARGETS commtrace_preload LIBRARY DESTINATION lib)
-foreach(pages IN ITEMS man bash-completion zsh)
-	install(DIRECTORY ${PROJECT_BINARY_DIR}/share/${pages} DESTINATION share)
+install(FILES README.md CHANGELOG.md DESTINATION share/doc/commtrace)
+install(FILES LICENSE DESTINATION share/doc/commtrace RENAME copyright)
+# The CLI and the library hold code of these. Their licenses ask to be passed on with it; Debian puts them here.
+foreach(package IN ITEMS libc6-dev libelf-dev libjansson-dev libprotobuf-c-dev libzstd-dev zlib1g-dev)
+	install(FILES /usr/share/doc/${package}/copyright DESTINATION share/doc/commtrace/licenses RENAME ${package} OPTIONAL)
 endforeach()
