@@ -19,6 +19,7 @@ static int n_devices = 8;
 static unsigned n_queues = 8;
 static int64_t stamp_ns = 1024;
 static size_t push_buffer; /* 0: without end */
+static uint64_t timed_ns;
 static enum sim_backwards backwards;
 
 void sim_device_read_environment(void)
@@ -28,6 +29,7 @@ void sim_device_read_environment(void)
 	const char *stamp = getenv("SIM_STAMP_NS");
 	const char *later = getenv("SIM_BACKWARDS");
 	const char *buffer = getenv("SIM_PUSH_BUFFER");
+	const char *timed = getenv("SIM_TIMED_NS");
 	int n = connections ? atoi(connections) : 0;
 
 	if (n > 0)
@@ -38,10 +40,17 @@ void sim_device_read_environment(void)
 	n = buffer ? atoi(buffer) : 0;
 	if (n > 0)
 		push_buffer = (size_t)n;
+	if (timed && atoi(timed) > 0)
+		timed_ns = (uint64_t)atoi(timed);
 	if (later)
 		backwards = strcmp(later, "zero") == 0	  ? SIM_ZERO
 			    : strcmp(later, "error") == 0 ? SIM_ERROR_BACKWARDS
 							  : SIM_NEGATIVE;
+}
+
+uint64_t sim_device_timed_ns(void)
+{
+	return timed_ns;
 }
 
 enum sim_backwards sim_device_backwards(void)

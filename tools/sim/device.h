@@ -49,9 +49,12 @@ enum sim_backwards sim_device_backwards(void);
 
 /* A device has CUDA_DEVICE_MAX_CONNECTIONS hardware queues, 1 to 32, 8 if that says nothing else. */
 
-/* SIM_PUSH_BUFFER: how much a queue holds that is not done, a few at least; without, any amount. SIM_STAMP_NS: the resolution of its stamps, 1 to 1000000, 1024 if that says nothing else. SIM_BACKWARDS: "zero", "error",
- * else negative. */
+/* SIM_PUSH_BUFFER: how much a queue holds that is not done, a few at least; without, any amount. SIM_STAMP_NS: the resolution of its
+ * stamps, 1 to 1000000, 1024 if that says nothing else. SIM_BACKWARDS: "zero", "error", else negative. SIM_TIMED_NS: what a timed event
+ * takes of its stream, 0 if that says nothing else. */
 void sim_device_read_environment(void);
+
+uint64_t sim_device_timed_ns(void);
 
 /* The queue of a new stream: streams take them in turn, so that those beyond their number share them. */
 unsigned sim_device_next_queue(struct sim_device *device);

@@ -128,8 +128,10 @@ static CUresult record(CUevent event, CUstream stream, unsigned int flags,
 	if (!(e->flags & CU_EVENT_DISABLE_TIMING))
 		sim_device_timed(s->context->device, s, mark);
 	sim_event_set(e, mark);
+	if (!(e->flags & CU_EVENT_DISABLE_TIMING) && sim_device_timed_ns())
+		result = sim_stream_busy(s, sim_device_timed_ns());
 	sim_stream_pushed(s);
-	return CUDA_SUCCESS;
+	return result;
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
