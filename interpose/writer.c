@@ -10,6 +10,7 @@
 #include "interpose/beat.h"
 #include "interpose/environ/counters.h"
 #include "interpose/environ/environ.h"
+#include "interpose/gpu/decide.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/poll.h"
 #include "interpose/gpu/record.h"
@@ -150,6 +151,7 @@ static void update_cost(struct writer *w)
 	cost->launches_timed = poll.timed;
 	cost->launches_untimed = poll.untimed + ct_gpu_untimed();
 	ct_gpu_ledger(cost);
+	ct_gpu_decide_ledger(cost);
 	cost->level = (uint8_t)poll.level;
 	cost->coarsest = (uint8_t)poll.coarsest;
 	cost->budget_backoffs = poll.backoffs;

@@ -15,6 +15,7 @@ benches() {
 	overhead bench_wrapper
 	overhead bench_nccl
 	overhead bench_waits
+	overhead ../bench/crowded.sh
 	overhead ../python/site_cost.py
 	overhead bench_mpi.openmpi
 	overhead bench_mpi.mpich
@@ -75,7 +76,7 @@ table=$(benches | awk -v area="$area" 'area == "" || $1 == area')
 
 quietly gates-configure cmake --preset release -DCT_TESTS=ON
 # shellcheck disable=SC2046
-quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "speed" ? "decode_run " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
+quietly gates-build cmake --build --preset release --target $(awk '{ print $2 ~ /[.](py|sh)$/ ? ($1 == "hang" ? "hang_real_jobs commtrace-simjob commtrace_preload decode_run tails_run " : $1 == "speed" ? "decode_run " : $2 ~ /crowded/ ? "interpose_crowded commtrace_preload " : $2 ~ /python/ ? "python_walker commtrace_preload " : $2 ~ /^real/ ? "accuracy_real_jobs " : "") "commtrace commtrace-synth" : $2 }' <<<"$table" | sort -u)
 
 # measure AREA PROGRAM ARGS...: its METRIC lines; FAILED where it failed or has none.
 measure() {

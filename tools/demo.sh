@@ -32,7 +32,7 @@ blamed() {
 rm -rf "$out"
 mkdir -p "$out"
 say "recording 40 steps of training on 8 simulated GPUs of 2 nodes; the GPU of rank 5 computes 4 ms longer in each"
-"$commtrace" run -q -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
+"$commtrace" run -q --set TIMING=events -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
 	--workload ddp --steps 40 --fault slow-rank:rank=5,ms=4 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
 blamed "$out/gpu" 5
 say "drawing what was recorded: report.html, who sends to whom, who waited when, and the timeline"

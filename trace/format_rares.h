@@ -91,6 +91,8 @@ enum ct_timed_why {
 	CT_TIMED_WHY_ONE_CONNECTION = 2, /* auto, but with CUDA_DEVICE_MAX_CONNECTIONS=1 */
 	CT_TIMED_WHY_STREAMS = 3,	 /* auto, but with too many streams for the connections */
 	CT_TIMED_WHY_CLOCK = 4, /* the times of a GPU's events contradicted each other: the host's */
+	CT_TIMED_WHY_EARLY = 5, /* auto, but what the job's steps are like was not known yet */
+	CT_TIMED_WHY_SLOWER = 6, /* auto, but timed events made steps longer than the budget allows */
 };
 
 struct ct_cost_rec {
@@ -114,6 +116,18 @@ struct ct_cost_rec {
 	uint8_t coarsest;	    /* ... and at most so far */
 	uint8_t plugin_loaded;	    /* by NCCL */
 	uint8_t reserved[3];
+	uint64_t raised_ns;  /* auto went over to events; 0 not */
+	uint64_t lowered_ns; /* ... and back to the host; 0 not */
+	/* how much longer a step is because it is timed, and the error of that (99 %) */
+	int32_t change_millionths;
+	uint32_t change_err_millionths; /* UINT32_MAX: not known yet */
+	uint32_t windows_off;		/* COMMTRACE_GUARD: in which nothing was timed, ... */
+	uint32_t windows_on;		/* ... and others beside which they were held */
+	uint64_t step_ns; /* how long a step is, 0 not known: so many collectives ... */
+	uint32_t step_collectives;
+	uint32_t step_comm;    /* ... of this communicator, the largest */
+	uint32_t guard_off_ms; /* COMMTRACE_GUARD: nothing timed so long in every ... */
+	uint32_t guard_ms;     /* ... of these; 0 never */
 };
 
 struct ct_end_rec {

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "interpose/gpu/bounds.h"
+#include "interpose/gpu/decide.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/gpu/record.h"
 #include "interpose/hash.h"
+#include "trace/ops.h"
 
 #define SOON_NS 500000u
 #define LATE_NS 10000000u
@@ -311,6 +313,18 @@ static void give_back(struct ct_gpu_pair *events)
 	events->context = NULL;
 }
 
+/* What it is says where in its step the job is. */
+static void note_sequence(const struct ct_gpu_span *span)
+{
+	uint64_t comm_op = load(&span->open->comm_op);
+	uint8_t op = (uint8_t)comm_op;
+
+	if (op >= CT_OP_AllReduce && op <= CT_OP_Scatter)
+		ct_gpu_decide_launch((uint32_t)(comm_op >> 32), load(&span->open->seq),
+				     (uint32_t)comm_op >> 8,
+				     ct_hash_mix(load(&span->open->bytes), comm_op));
+}
+
 /* Into its stream's list: among launches of other threads, by when they were called. */
 static void take(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 {
@@ -330,6 +344,7 @@ static void take(struct ct_gpu_collect *c, struct ct_gpu_span *span)
 	at = s->last_ns <= called_ns ? s->end : &s->first;
 	while (*at && enter_ns(*at) <= called_ns)
 		at = &(*at)->next;
+	note_sequence(span);
 	span->start_seen = span->start_ns = span->asked_ns = 0;
 	span->next = *at;
 	*at = span;

@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
+#include "interpose/recorder.h"
 #include "trace/format.h"
 
 _Atomic uint32_t ct_gpu_mode;
 _Atomic uint32_t ct_gpu_events_used;
 static _Atomic uint32_t plugin_loaded;
-static _Atomic uint32_t why, connections;
+static _Atomic uint32_t why, connections, may_rise;
+static _Atomic uint64_t raised_ns, lowered_ns;
 static struct ct_gpu_options options;
 
 void ct_gpu_mode_init(const struct ct_gpu_options *from)
@@ -18,6 +20,9 @@ void ct_gpu_mode_init(const struct ct_gpu_options *from)
 	options = *from;
 	atomic_store_explicit(&why, from->why, memory_order_relaxed);
 	atomic_store_explicit(&connections, from->connections, memory_order_relaxed);
+	atomic_store_explicit(&may_rise, (uint32_t)from->may_rise, memory_order_relaxed);
+	atomic_store_explicit(&raised_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&lowered_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&ct_gpu_mode, how, memory_order_relaxed);
 	atomic_store_explicit(&ct_gpu_events_used, how != CT_GPU_UNTIMED && how != CT_GPU_PLUGIN,
 			      memory_order_relaxed);
@@ -32,15 +37,46 @@ void ct_gpu_decide(enum ct_gpu_timing how)
 		atomic_store_explicit(&ct_gpu_events_used, 0, memory_order_relaxed);
 }
 
-/* Timed events are given up. 0: there are none. */
+/* Timed events are given up, also those that were to come. 0: there are none. */
 static int calm_down(enum ct_timed_why because)
 {
 	uint32_t timed = CT_GPU_TIMED;
+	int was_early = (int)atomic_exchange(&may_rise, 0);
+	int was_timed = options.is_auto &&
+			atomic_compare_exchange_strong(&ct_gpu_mode, &timed, CT_GPU_HOST);
 
-	if (!options.is_auto || !atomic_compare_exchange_strong(&ct_gpu_mode, &timed, CT_GPU_HOST))
+	if (was_timed)
+		atomic_store_explicit(&lowered_ns, ct_now_ns(), memory_order_relaxed);
+	if (was_timed || was_early)
+		atomic_store_explicit(&why, because, memory_order_relaxed);
+	return was_timed;
+}
+
+int ct_gpu_mode_may_rise(void)
+{
+	return (int)atomic_load_explicit(&may_rise, memory_order_relaxed);
+}
+
+int ct_gpu_mode_rise(void)
+{
+	uint32_t host = CT_GPU_HOST, timed = CT_GPU_TIMED;
+
+	if (!ct_gpu_mode_may_rise() ||
+	    !atomic_compare_exchange_strong(&ct_gpu_mode, &host, CT_GPU_TIMED))
 		return 0;
-	atomic_store_explicit(&why, because, memory_order_relaxed);
+	/* calm_down() may have come before, and not have seen that */
+	if (!atomic_exchange(&may_rise, 0)) {
+		atomic_compare_exchange_strong(&ct_gpu_mode, &timed, CT_GPU_HOST);
+		return 0;
+	}
+	atomic_store_explicit(&raised_ns, ct_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&why, CT_TIMED_WHY_AUTO, memory_order_relaxed);
 	return 1;
+}
+
+int ct_gpu_mode_lower(void)
+{
+	return calm_down(CT_TIMED_WHY_SLOWER);
 }
 
 void ct_gpu_mode_connected(void)
@@ -89,6 +125,8 @@ void ct_gpu_ledger(struct ct_cost_rec *cost)
 	cost->plugin_loaded = (uint8_t)atomic_load_explicit(&plugin_loaded, memory_order_relaxed);
 	cost->sample = options.sample < CT_GPU_ALL ? (uint32_t)options.sample : 0;
 	cost->budget_millionths = options.budget_millionths;
+	cost->raised_ns = atomic_load_explicit(&raised_ns, memory_order_relaxed);
+	cost->lowered_ns = atomic_load_explicit(&lowered_ns, memory_order_relaxed);
 	cost->duty_on_ms = options.duty_on_ms;
 	cost->duty_ms = options.duty_ms;
 }

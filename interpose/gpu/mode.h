@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mode.h — by what launches are timed: as COMMTRACE_TIMING says, or as auto finds. It changes at the first launch, or when
- * the plugin is loaded before it; and once from timed events to what the host sees, which disturbs nothing, when there are
- * more streams than the GPU has connections for. Any thread.
+ * the plugin is loaded before it; at most once from what the host sees, which disturbs nothing, to timed events (decide.h),
+ * and at most once back, when there are more streams than the GPU has connections for or steps have become longer. Any
+ * thread.
  */
 #ifndef CT_GPUMODE_H
 #define CT_GPUMODE_H
@@ -43,6 +44,14 @@ static inline unsigned int ct_gpu_event_flags(void)
 /* A first context is there: CUDA has read CUDA_DEVICE_MAX_CONNECTIONS by now, which may have been set since recording
  * started. */
 void ct_gpu_mode_connected(void);
+
+/* Timed events may still come. */
+int ct_gpu_mode_may_rise(void);
+
+/* They do from now on, and not any more: who asked has contexts with such events. 0: something speaks against it by now, or
+ * there are none. */
+int ct_gpu_mode_rise(void);
+int ct_gpu_mode_lower(void);
 
 /* `streams` are seen on one GPU, `launching` of them communicate. 1: too many to time events on, so that from now on only the host times; whoever asked
  * closes the contexts, whose events are timed ones. */

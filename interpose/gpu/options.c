@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define LONGEST_DUTY_MS (24 * 3600 * 1000u)
+/* Of a block of windows, for there to be timed ones on both sides of each that is not. */
+#define FEWEST_WINDOWS 4u
 
 /* Digits, and perhaps a point and more of them, in millionths; what follows is *end. UINT64_MAX: no number, or too large
  * a one. Not strtod(), which reads what the program's locale says. */
@@ -98,6 +100,36 @@ static int parse_duty(const char *text, uint32_t *on_ms, uint32_t *all_ms)
 	return 1;
 }
 
+/* "2m,10s/2m": after two minutes, ten seconds of every two minutes; "off": the same, but never. */
+static int parse_guard(const char *text, struct ct_gpu_options *o)
+{
+	const char *end = text;
+	uint64_t after, off, all;
+
+	o->guard_after_ms = 120000;
+	o->guard_off_ms = 10000;
+	o->guard_ms = 0;
+	if (strcmp(text, "off") == 0)
+		return 1;
+	o->guard_ms = 120000;
+	after = parse_ms(text, &end);
+	/* a number without a unit is nothing, and 0 of one is something */
+	if (end == text || end[-1] < 'a' || *end != ',')
+		return 0;
+	text = end + 1;
+	off = parse_ms(text, &end);
+	if (!off || *end != '/')
+		return 0;
+	all = parse_ms(end + 1, &end);
+	if (*end || all % off || all / off < FEWEST_WINDOWS || all > LONGEST_DUTY_MS ||
+	    after > LONGEST_DUTY_MS)
+		return 0;
+	o->guard_after_ms = (uint32_t)after;
+	o->guard_off_ms = (uint32_t)off;
+	o->guard_ms = (uint32_t)all;
+	return 1;
+}
+
 /* As the driver reads it: 1 to 32, 8 if it says nothing. */
 unsigned ct_gpu_connections(const char *variable)
 {
@@ -115,7 +147,7 @@ static void choose_timing(struct ct_gpu_options *o, const char *timing)
 	int one_connection = o->connections == 1;
 	int few_connections = o->connections < CT_GPU_FEW_CONNECTIONS;
 
-	o->is_auto = 0;
+	o->is_auto = o->may_rise = 0;
 	o->why = CT_TIMED_WHY_ASKED;
 	if (strcmp(timing, "off") == 0) {
 		o->timing = CT_GPU_UNTIMED;
@@ -127,10 +159,11 @@ static void choose_timing(struct ct_gpu_options *o, const char *timing)
 		o->timing = one_connection ? CT_GPU_UNANCHORED : CT_GPU_TIMED;
 	} else {
 		o->is_auto = 1;
-		o->timing = few_connections ? CT_GPU_PLUGIN_OR_HOST : CT_GPU_TIMED;
+		o->may_rise = !few_connections;
+		o->timing = few_connections ? CT_GPU_PLUGIN_OR_HOST : CT_GPU_HOST;
 		o->why = one_connection	   ? CT_TIMED_WHY_ONE_CONNECTION
 			 : few_connections ? CT_TIMED_WHY_STREAMS
-					   : CT_TIMED_WHY_AUTO;
+					   : CT_TIMED_WHY_EARLY;
 	}
 }
 
@@ -158,4 +191,10 @@ void ct_gpu_options_read(struct ct_gpu_options *options, const struct ct_setting
 		ct_notes_add(notes,
 			     "COMMTRACE_DUTY=%.40s is not a window such as 10s/60s: using off",
 			     settings->DUTY);
+	if (!parse_guard(settings->GUARD, options))
+		ct_notes_add(notes,
+			     "COMMTRACE_GUARD=%.40s is neither a beginning and windows such as "
+			     "2m,10s/2m (the second at least four of the first) nor off: using "
+			     "2m,10s/2m",
+			     settings->GUARD);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h — how launches on a GPU are to be timed, and which: COMMTRACE_TIMING, _SAMPLE, _BUDGET, _DUTY.
+/* options.h — how launches on a GPU are to be timed, and which: COMMTRACE_TIMING, _SAMPLE, _BUDGET, _DUTY, _GUARD.
  *
  * Read once when recording starts. What cannot be used becomes a warning, and the default holds. Pure functions.
  */
@@ -17,12 +17,16 @@
 struct ct_gpu_options {
 	enum ct_gpu_timing timing;
 	enum ct_timed_why why;
-	int is_auto;		    /* the timing was found, not asked for */
-	unsigned connections;	    /* of a GPU */
-	uint64_t sample;	    /* share */
+	int is_auto;	      /* the timing was found, not asked for */
+	int may_rise;	      /* to CT_GPU_TIMED, once it is known what the job's steps are like */
+	unsigned connections; /* of a GPU */
+	uint64_t sample;      /* share */
 	uint32_t budget_millionths; /* of wall time; 0: none */
 	uint32_t duty_on_ms;	    /* of every duty_ms; both 0: always */
 	uint32_t duty_ms;
+	uint32_t guard_after_ms; /* of recording: from then on something is left out, ... */
+	uint32_t guard_off_ms;	 /* ... for so long in every ... */
+	uint32_t guard_ms;	 /* ... of these; 0: never */
 };
 
 /* How many connections (hardware queues) a GPU has by CUDA_DEVICE_MAX_CONNECTIONS, NULL not set. */

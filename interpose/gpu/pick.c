@@ -8,7 +8,7 @@
 
 _Atomic uint32_t ct_gpu_picky;
 static struct ct_gpu_options options;
-static _Atomic uint32_t level;
+static _Atomic uint32_t level, paused;
 
 /* Not by the budget alone. */
 static int is_always_picky(void)
@@ -20,14 +20,34 @@ void ct_gpu_pick_init(const struct ct_gpu_options *from)
 {
 	options = *from;
 	atomic_store_explicit(&level, 0, memory_order_relaxed);
+	atomic_store_explicit(&paused, 0, memory_order_relaxed);
 	atomic_store_explicit(&ct_gpu_picky, (uint32_t)is_always_picky(), memory_order_relaxed);
+}
+
+static void be_picky(void)
+{
+	int is_picky = is_always_picky() || ct_gpu_pick_is_paused() ||
+		       atomic_load_explicit(&level, memory_order_relaxed) > 0;
+
+	atomic_store_explicit(&ct_gpu_picky, (uint32_t)is_picky, memory_order_relaxed);
 }
 
 void ct_gpu_pick_level(uint32_t to)
 {
 	atomic_store_explicit(&level, to < CT_GPU_COARSEST ? to : CT_GPU_COARSEST,
 			      memory_order_relaxed);
-	atomic_store_explicit(&ct_gpu_picky, to > 0 || is_always_picky(), memory_order_relaxed);
+	be_picky();
+}
+
+void ct_gpu_pick_pause(int is_paused)
+{
+	atomic_store_explicit(&paused, (uint32_t)is_paused, memory_order_relaxed);
+	be_picky();
+}
+
+int ct_gpu_pick_is_paused(void)
+{
+	return (int)atomic_load_explicit(&paused, memory_order_relaxed);
 }
 
 int ct_gpu_is_in(uint64_t share, uint64_t key, uint64_t seq)
@@ -46,6 +66,8 @@ static uint64_t share_now(void)
 {
 	struct timespec t = { 0, 0 };
 
+	if (ct_gpu_pick_is_paused())
+		return 0;
 	if (options.duty_ms)
 		clock_gettime(CLOCK_REALTIME, &t);
 	return ct_gpu_share(&options, atomic_load_explicit(&level, memory_order_relaxed),

@@ -43,6 +43,10 @@ static inline int ct_gpu_is_picked(struct ct_comm *comm, uint64_t seq, int is_me
 /* The budget's part. */
 void ct_gpu_pick_level(uint32_t level);
 
+/* Nothing is timed as long as this holds. The poll thread's. */
+void ct_gpu_pick_pause(int is_paused);
+int ct_gpu_pick_is_paused(void);
+
 /* Is the instance among this share of all? The same on every rank and in every version. Pure. */
 int ct_gpu_is_in(uint64_t share, uint64_t key, uint64_t seq);
 

@@ -11,6 +11,7 @@
 #include "interpose/environ/environ.h"
 #include "interpose/gpu/budget.h"
 #include "interpose/gpu/collect.h"
+#include "interpose/gpu/decide.h"
 #include "interpose/gpu/describe.h"
 #include "interpose/gpu/ending.h"
 #include "interpose/gpu/graph_table.h"
@@ -134,7 +135,8 @@ static int wants_events(struct ct_gpu_context *context)
 static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, int last)
 {
 	struct ct_gpu_anchoring *anchoring = &context->anchoring;
-	int has_anchors = p->anchors && context->event_flags == CU_EVENT_DEFAULT;
+	int has_anchors = p->anchors && context->event_flags == CU_EVENT_DEFAULT &&
+			  !ct_gpu_pick_is_paused();
 	uint64_t now = p->collect.host.mono_ns;
 	CUresult result = CUDA_SUCCESS;
 
@@ -160,7 +162,7 @@ static CUresult serve_current(struct poll *p, struct ct_gpu_context *context, in
 
 static int is_idle(struct poll *p, struct ct_gpu_context *context)
 {
-	if (ct_gpu_context_is_closed(context))
+	if (ct_gpu_context_is_closed(context) && !ct_gpu_context_is_ahead(context))
 		return !context->active && !ct_waits_pending(context);
 	return context->ready && !context->active && !ct_waits_pending(context) &&
 	       p->collect.host.mono_ns - context->used_ns > IDLE_NS && !wants_events(context);
@@ -172,7 +174,7 @@ static void serve(struct poll *p, struct ct_gpu_context *context, int last)
 	CUresult result = CUDA_SUCCESS;
 	CUcontext popped;
 
-	last |= ct_gpu_context_is_closed(context);
+	last |= ct_gpu_context_is_closed(context) && !ct_gpu_context_is_ahead(context);
 	if (ct_gpu_look_begin(context, &last)) {
 		if (!ct_gpu_context_is_dead(context) && !ct_poll_gave_up() &&
 		    !is_idle(p, context)) {
@@ -275,6 +277,7 @@ static void look(struct poll *p, int last)
 			      memory_order_relaxed);
 	note_cost(p);
 	mind_budget(p);
+	ct_gpu_decide_look(p->collect.host.mono_ns);
 }
 
 static void nap(struct poll *p)
@@ -308,13 +311,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths)
+void ct_poll_init(int anchors, uint32_t budget_millionths)
 {
 	memset(&poll, 0, sizeof(poll));
 	ct_poll_state_init();
 	atomic_store_explicit(&ct_poll_probe, 0, memory_order_relaxed);
 	poll.budget.limit_millionths = budget_millionths;
-	poll.anchors = timing == CT_GPU_TIMED;
+	poll.anchors = anchors;
 }
 
 /* The driver is torn down by a handler that cuInit() registers. A thread that then still asks it for something gets nothing,

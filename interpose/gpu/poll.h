@@ -24,7 +24,7 @@ struct ct_gpu_block;
 #define CT_POLL_END_NS 500000000ull
 
 /* Nothing is started. The budget: see budget.h. Before the gate opens. */
-void ct_poll_init(enum ct_gpu_timing timing, uint32_t budget_millionths);
+void ct_poll_init(int anchors, uint32_t budget_millionths);
 
 /* Once; later calls do nothing. CUDA is initialised. Any thread. */
 void ct_poll_start(void);

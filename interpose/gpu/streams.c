@@ -281,35 +281,123 @@ static uint32_t former_id(const struct key *key)
 	return 0;
 }
 
-/* On how many streams of a context something was launched. */
+/* On how many streams of a context something was launched, also while it had another entry. */
 static uint32_t count_launching(const struct ct_gpu_context *context)
 {
+	CUcontext handle = atomic_load_explicit(&context->handle, memory_order_relaxed);
+	uint64_t seen[STREAMS / 64 + 1] = { 0 };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		const struct ct_gpu_stream *s = &tables->streams[i];
+		uint64_t bit = 1ull << s->id % 64, *word = &seen[s->id / 64];
 
-		n += s->context == context &&
-		     atomic_load_explicit(&s->launches.last, memory_order_relaxed) != 0;
+		if (!s->context || !atomic_load_explicit(&s->handle, memory_order_relaxed) ||
+		    ct_gpu_context_is_dead(s->context) || *word & bit ||
+		    atomic_load_explicit(&s->context->handle, memory_order_relaxed) != handle ||
+		    !atomic_load_explicit(&s->launches.last, memory_order_relaxed))
+			continue;
+		*word |= bit;
+		n++;
 	}
 	return n;
+}
+
+static struct ct_gpu_context *open_context(unsigned nth)
+{
+	struct ct_gpu_context *c = ct_gpu_context_nth(nth);
+
+	return c && !ct_gpu_context_is_closed(c) ? c : NULL;
 }
 
 /* Launches from now on find contexts whose events are made as the mode says now. */
 static void close_all(void)
 {
+	struct ct_gpu_context *c;
+
 	take_lock();
 	tables->was_closed = 1;
 	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
 		uint32_t open = CT_GPU_OPEN;
 
+		c = ct_gpu_context_nth(i);
 		/* release: pairs with ct_gpu_context_is_closed() */
-		if (atomic_load_explicit(&tables->contexts[i].handle, memory_order_relaxed))
+		if (c)
+			atomic_compare_exchange_strong_explicit(&c->closed, &open, CT_GPU_CLOSED,
+								memory_order_release,
+								memory_order_relaxed);
+	}
+	release_lock();
+}
+
+void ct_gpu_contexts_prepare(unsigned int event_flags)
+{
+	take_lock();
+	for (unsigned i = 0, room = 0; i < CT_GPU_CONTEXTS; i++) {
+		struct ct_gpu_context *c = open_context(i), *ahead;
+
+		while (room < CT_GPU_CONTEXTS && ct_gpu_context_nth(room))
+			room++;
+		if (!c || room == CT_GPU_CONTEXTS)
+			continue;
+		ahead = &tables->contexts[room];
+		ahead->device = c->device;
+		ahead->life = c->life;
+		ahead->event_flags = event_flags;
+		ahead->n_streams = c->n_streams;
+		atomic_store_explicit(&ahead->closed, CT_GPU_AHEAD, memory_order_relaxed);
+		atomic_store_explicit(&ahead->handle,
+				      atomic_load_explicit(&c->handle, memory_order_relaxed),
+				      memory_order_release);
+	}
+	release_lock();
+}
+
+int ct_gpu_contexts_are_ready(void)
+{
+	struct ct_gpu_context *c;
+
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++)
+		if (ct_gpu_context_is_ahead(c) && !c->ready)
+			return 0;
+	return 1;
+}
+
+/* Opened before the other is closed: the first of two that are open is found, so that there is always one. */
+void ct_gpu_contexts_renew(void)
+{
+	struct ct_gpu_context *c;
+	uint32_t were_open = 0;
+
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++)
+		were_open |= (uint32_t)(open_context(i) != NULL) << i;
+	take_lock();
+	tables->was_closed = 1;
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS && (c = ct_gpu_context_nth(i)); i++) {
+		uint32_t ahead = CT_GPU_AHEAD;
+
+		atomic_compare_exchange_strong_explicit(&c->closed, &ahead, CT_GPU_OPEN,
+							memory_order_release, memory_order_relaxed);
+	}
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
+		uint32_t open = CT_GPU_OPEN;
+
+		if (were_open & 1u << i)
 			atomic_compare_exchange_strong_explicit(&tables->contexts[i].closed, &open,
 								CT_GPU_CLOSED, memory_order_release,
 								memory_order_relaxed);
 	}
 	release_lock();
+}
+
+void ct_gpu_contexts_count(void)
+{
+	for (unsigned i = 0; i < CT_GPU_CONTEXTS; i++) {
+		const struct ct_gpu_context *c = open_context(i);
+
+		if (c && ct_gpu_mode_is_crowded(c->n_streams, count_launching(c)))
+			close_all();
+	}
 }
 
 static struct ct_gpu_stream *enter(const struct key *key)
@@ -324,9 +412,11 @@ static struct ct_gpu_stream *enter(const struct key *key)
 		s->whose = key->whose;
 		s->context = key->context;
 		s->id = tables->was_closed ? former_id(key) : 0;
-		if (!s->id)
+		if (!s->id) {
 			s->id = ++tables->n_streams;
-		n = ++key->context->n_streams;
+			key->context->n_streams++;
+		}
+		n = key->context->n_streams;
 		launching = count_launching(key->context);
 		s->end = &s->first;
 		atomic_store_explicit(&s->handle, key->handle, memory_order_release);

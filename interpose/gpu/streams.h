@@ -26,7 +26,8 @@ struct ct_gpu_stream;
 enum ct_gpu_closed {
 	CT_GPU_OPEN,
 	CT_GPU_CLOSED, /* what is on its way is still collected */
-	CT_GPU_DEAD,   /* destroyed, or never usable: never touched again */
+	CT_GPU_AHEAD, /* to be used when the one with the same handle is closed: its events are made */
+	CT_GPU_DEAD, /* destroyed, or never usable: never touched again */
 };
 
 /* By what a context that was reset is known, which keeps its handle. */
@@ -91,6 +92,11 @@ static inline int ct_gpu_context_is_closed(const struct ct_gpu_context *context)
 	return atomic_load_explicit(&context->closed, memory_order_acquire) != CT_GPU_OPEN;
 }
 
+static inline int ct_gpu_context_is_ahead(const struct ct_gpu_context *context)
+{
+	return atomic_load_explicit(&context->closed, memory_order_relaxed) == CT_GPU_AHEAD;
+}
+
 static inline int ct_gpu_context_is_dead(const struct ct_gpu_context *context)
 {
 	return atomic_load_explicit(&context->closed, memory_order_relaxed) == CT_GPU_DEAD;
@@ -98,6 +104,15 @@ static inline int ct_gpu_context_is_dead(const struct ct_gpu_context *context)
 
 /* Is it still the one that was entered? A program whose runtime is linked statically ends contexts unseen. Poll thread. */
 int ct_gpu_context_is_there(const struct ct_cuda *cuda, const struct ct_gpu_context *context);
+
+/* Other events are to be used from some moment on: first each open context gets one ahead with such, which the poll thread fills
+ * (ct_gpu_contexts_are_ready()); then the one takes the other's place. The poll thread's. */
+void ct_gpu_contexts_prepare(unsigned int event_flags);
+int ct_gpu_contexts_are_ready(void);
+void ct_gpu_contexts_renew(void);
+
+/* Are there more streams than may be timed, on any GPU (mode.h)? Some communicate by now that did not when they were new. */
+void ct_gpu_contexts_count(void);
 
 /* By number, below CT_GPU_CONTEXTS; NULL from the first free one on. */
 struct ct_gpu_context *ct_gpu_context_nth(unsigned n);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "interpose/gpu/ask.h"
+#include "interpose/gpu/decide.h"
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
@@ -30,10 +31,11 @@ int ct_gpu_init_options(const struct ct_gpu_options *from)
 	ct_gpu_op_flags = how == CT_GPU_UNTIMED ? CT_OP_UNTIMED : 0;
 	ct_gpu_ask_init();
 	ct_gpu_record_init();
-	ct_poll_init(how, from->budget_millionths);
-	if (ct_waits_init(how == CT_GPU_TIMED	  ? CT_WAITS_ALL
-			  : how == CT_GPU_UNTIMED ? CT_WAITS_OFF
-						  : CT_WAITS_HOST) != CT_OK)
+	ct_poll_init(how == CT_GPU_TIMED || from->may_rise, from->budget_millionths);
+	ct_gpu_decide_init(from);
+	if (ct_waits_init(how == CT_GPU_TIMED || from->may_rise ? CT_WAITS_ALL
+			  : how == CT_GPU_UNTIMED		? CT_WAITS_OFF
+								: CT_WAITS_HOST) != CT_OK)
 		return CT_NOMEM;
 	if (ct_gpu_spans_init() != CT_OK || ct_gpu_told_init() != CT_OK)
 		return CT_NOMEM;
@@ -124,7 +126,8 @@ static __attribute__((noinline)) int change_events(struct ct_gpu_span *span)
 
 	/* the first launch of all comes through here */
 	ct_gpu_decide(CT_GPU_HOST);
-	start = ct_gpu_timing() == CT_GPU_HOST ? NULL : &events.start;
+	/* what the context has, whatever the mode is by now */
+	start = events.context->event_flags == CU_EVENT_DEFAULT ? &events.start : NULL;
 	if ((span->events.context && span->old.context) ||
 	    !(ct_gpu_events_take(&events.context->events, start, &events.end) ||
 	      ct_gpu_events_take(&events.context->first, start, &events.end))) {

@@ -9,6 +9,7 @@
 
 #include "interpose/gpu/collect.h"
 #include "interpose/gpu/mode.h"
+#include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll_state.h"
 #include "interpose/hash.h"
 
@@ -221,7 +222,8 @@ static uint32_t begin(CUstream stream, const struct ct_waits_new *found)
 	struct pending *p;
 
 	/* asked for after its stream, whose context is closed before its events may not be timed */
-	if (!s || how != CT_WAITS_ALL || ct_gpu_timing() != CT_GPU_TIMED)
+	if (!s || how != CT_WAITS_ALL || ct_gpu_timing() != CT_GPU_TIMED ||
+	    s->context->event_flags != CU_EVENT_DEFAULT || ct_gpu_pick_is_paused())
 		return s ? s->id : 0;
 	p = take();
 	if (p) {

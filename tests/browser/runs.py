@@ -82,7 +82,7 @@ def make(directory, binaries, gloo_job, only=None):
                        timeout=120)
 
     def record(run, *command, **more):
-        call(binaries / "commtrace", "run", "-q", "-o", run, "--", *command, **more)
+        call(binaries / "commtrace", "run", "-q", "--set", "TIMING=events", "-o", run, "--", *command, **more)
 
     def gloo(run, size, *options, **more):
         (directory / (run + ".store")).mkdir()

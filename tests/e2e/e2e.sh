@@ -22,8 +22,8 @@ for name in $(compgen -e | grep -E '^(COMMTRACE|LD_PRELOAD$|RANK$|WORLD_SIZE$|MA
 	unset "$name"
 done
 
-# On a busy machine it would leave operations without times that a test looks at.
-export COMMTRACE_BUDGET=off
+# On a busy machine it would leave operations without times that a test looks at; and most jobs end before auto goes over to events.
+export COMMTRACE_BUDGET=off COMMTRACE_TIMING=events
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/commtrace-e2e.XXXXXX")
 rings=$(mktemp -d "${ring_base:-/dev/shm}/commtrace-e2e.XXXXXX" 2>/dev/null) || { rings=$work/rings && mkdir "$rings"; }

@@ -13,6 +13,9 @@ fail() {
 	exit 1
 }
 
+# The jobs end before auto goes over to events.
+export COMMTRACE_TIMING=events
+
 # job NAME OPTIONS...: under the preload, recorded in NAME
 job() {
 	local name=$1

@@ -28,12 +28,16 @@ static void read_with(const char *variable, const char *connections)
 	ct_gpu_options_read(&options, &settings, connections, &notes);
 }
 
-static void by_default_all_is_timed_by_events_for_one_per_cent(void **state)
+static void by_default_events_come_when_they_may_for_one_per_cent(void **state)
 {
 	(void)state;
 	read_with(NULL, NULL);
-	assert_int_equal(options.timing, CT_GPU_TIMED);
-	assert_int_equal(options.why, CT_TIMED_WHY_AUTO);
+	assert_int_equal(options.timing, CT_GPU_HOST);
+	assert_int_equal(options.why, CT_TIMED_WHY_EARLY);
+	assert_int_equal(options.may_rise, 1);
+	assert_int_equal(options.guard_after_ms, 120000);
+	assert_int_equal(options.guard_off_ms, 10000);
+	assert_int_equal(options.guard_ms, 120000);
 	assert_true(options.sample == CT_GPU_ALL);
 	assert_int_equal(options.budget_millionths, 10000);
 	assert_int_equal(options.duty_ms, 0);
@@ -47,12 +51,12 @@ static void one_connection_changes_what_auto_is_and_nothing_else(void **state)
 		enum ct_gpu_timing timing;
 		enum ct_timed_why why;
 	} cases[] = {
-		{ "TIMING=auto", "8", CT_GPU_TIMED, CT_TIMED_WHY_AUTO },
+		{ "TIMING=auto", "8", CT_GPU_HOST, CT_TIMED_WHY_EARLY },
 		{ "TIMING=auto", "1", CT_GPU_PLUGIN_OR_HOST, CT_TIMED_WHY_ONE_CONNECTION },
 		{ "TIMING=auto", "01", CT_GPU_PLUGIN_OR_HOST, CT_TIMED_WHY_ONE_CONNECTION },
 		{ "TIMING=auto", "3", CT_GPU_PLUGIN_OR_HOST, CT_TIMED_WHY_STREAMS },
-		{ "TIMING=auto", "4", CT_GPU_TIMED, CT_TIMED_WHY_AUTO },
-		{ "TIMING=auto", "", CT_GPU_TIMED, CT_TIMED_WHY_AUTO },
+		{ "TIMING=auto", "4", CT_GPU_HOST, CT_TIMED_WHY_EARLY },
+		{ "TIMING=auto", "", CT_GPU_HOST, CT_TIMED_WHY_EARLY },
 		{ "TIMING=events", "1", CT_GPU_UNANCHORED, CT_TIMED_WHY_ASKED },
 		{ "TIMING=events", NULL, CT_GPU_TIMED, CT_TIMED_WHY_ASKED },
 		{ "TIMING=host", NULL, CT_GPU_HOST, CT_TIMED_WHY_ASKED },
@@ -66,6 +70,7 @@ static void one_connection_changes_what_auto_is_and_nothing_else(void **state)
 		read_with(cases[i].setting, cases[i].connections);
 		assert_int_equal(options.timing, cases[i].timing);
 		assert_int_equal(options.why, cases[i].why);
+		assert_int_equal(options.may_rise, cases[i].why == CT_TIMED_WHY_EARLY);
 		assert_int_equal(notes.n, 0);
 	}
 }
@@ -130,6 +135,32 @@ static void a_budget_is_a_percentage(void **state)
 	}
 }
 
+static void a_guard_begins_and_leaves_a_window_of_each_block_out(void **state)
+{
+	static const char *const bad[] = {
+		"GUARD=10s/2m",	  "GUARD=2m",	      "GUARD=2m,10s",	  "GUARD=2,10s/2m",
+		"GUARD=2m,10/2m", "GUARD=2m,10s/30s", "GUARD=2m,10s/45s", "GUARD=2m,0s/40s",
+		"GUARD=,10s/2m",  "GUARD=on",	      "GUARD=2m,10s/2m "
+	};
+
+	(void)state;
+	read_with("GUARD=0s,250ms/1s", NULL);
+	assert_int_equal(options.guard_after_ms, 0);
+	assert_int_equal(options.guard_off_ms, 250);
+	assert_int_equal(options.guard_ms, 1000);
+	read_with("GUARD=off", NULL);
+	assert_int_equal(options.guard_ms, 0);
+	/* how long auto looks before it decides */
+	assert_int_equal(options.guard_off_ms, 10000);
+	assert_int_equal(notes.n, 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		read_with(bad[i], NULL);
+		assert_int_equal(options.guard_after_ms, 120000);
+		assert_int_equal(options.guard_ms, 120000);
+		assert_int_equal(notes.n, 1);
+	}
+}
+
 static void a_duty_is_the_first_of_every_so_long(void **state)
 {
 	static const char *const bad[] = { "DUTY=10s",	   "DUTY=60s/10s", "DUTY=10s/10s",
@@ -157,11 +188,12 @@ static void a_duty_is_the_first_of_every_so_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_default_all_is_timed_by_events_for_one_per_cent),
+		cmocka_unit_test(by_default_events_come_when_they_may_for_one_per_cent),
 		cmocka_unit_test(one_connection_changes_what_auto_is_and_nothing_else),
 		cmocka_unit_test(connections_are_1_to_32_and_8_if_nothing_is_said),
 		cmocka_unit_test(a_sample_is_one_in_so_many_or_a_share),
 		cmocka_unit_test(a_budget_is_a_percentage),
+		cmocka_unit_test(a_guard_begins_and_leaves_a_window_of_each_block_out),
 		cmocka_unit_test(a_duty_is_the_first_of_every_so_long),
 	};
 

@@ -112,7 +112,7 @@ def play(kind, ranks, arguments, work):
     preload = str(judge.LIBRARY) + (f":{judge.BUILD}/tests/mpi/mpi_yield.so" if kind == "mpich" else "")
     environment = judge.clean_environment(
         **mpi_hang.LAUNCHED, OMPI_MCA_orte_tmpdir_base=str(work), OMPI_MCA_osc="sm,pt2pt", COMMTRACE_DIR=f"{work}/run",
-        COMMTRACE_QUIET="1", COMMTRACE_BUDGET="0.05%" if kind == "sim" else "off", OMP_NUM_THREADS="1")
+        COMMTRACE_QUIET="1", COMMTRACE_TIMING="events", COMMTRACE_BUDGET="0.05%" if kind == "sim" else "off", OMP_NUM_THREADS="1")
     if kind in ("gloo", "sim"):
         environment["LD_PRELOAD"] = preload
     done = subprocess.run(command_of(kind, ranks, arguments, preload, work), env=environment, stdin=subprocess.DEVNULL,
