@@ -72,6 +72,19 @@ const char *ct_timed_by_name(enum ct_timed_by by)
 	return "?";
 }
 
+const char *ct_timed_why_name(enum ct_timed_why why)
+{
+	static const char *const names[] = {
+		[CT_TIMED_WHY_ONE_CONNECTION] = "CUDA_DEVICE_MAX_CONNECTIONS=1",
+		[CT_TIMED_WHY_STREAMS] = "too many streams for CUDA_DEVICE_MAX_CONNECTIONS",
+		[CT_TIMED_WHY_CLOCK] = "times of a GPU's events contradict each other",
+		[CT_TIMED_WHY_EARLY] = "too early for events",
+		[CT_TIMED_WHY_SLOWER] = "timed events made steps longer",
+	};
+
+	return (unsigned)why < sizeof(names) / sizeof(names[0]) ? names[why] : NULL;
+}
+
 enum ct_timing ct_timing_of(enum ct_source source)
 {
 	switch (source) {

@@ -39,6 +39,8 @@ const char *ct_timing_name(enum ct_timing timing);
 /* How a time from this source was taken. */
 enum ct_timing ct_timing_of(enum ct_source source);
 const char *ct_timed_by_name(enum ct_timed_by by);
+/* Why, in words; NULL: as it was set, or nothing spoke against what auto prefers. */
+const char *ct_timed_why_name(enum ct_timed_why why);
 
 struct ct_hang_run;
 
@@ -66,7 +68,12 @@ struct ct_report_run {
 	const char *
 		timing_why; /* why it is as it is, where that is not what was to be expected; NULL */
 	int timing_is_forced; /* `auto` would have preferred another one */
-	double timed_ratio;   /* of the launches whose end ought to be known; NAN: there are none */
+	/* auto: events were used from then on and up to then, in all processes, since recording began; CT_UNKNOWN: from the
+	 * beginning, to the end */
+	uint64_t events_from_ns, events_until_ns;
+	double step_change_pct; /* by how much timing made steps longer: the median rank; NAN: not known ... */
+	double step_change_err_pct; /* ... and its error */
+	double timed_ratio; /* of the launches whose end ought to be known; NAN: there are none */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
 	uint64_t messages;     /* sends that met their receives */
 	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
@@ -166,8 +173,14 @@ struct ct_report_cost {
 	uint64_t duty_on_ns,
 		duty_of_ns;	  /* timed so long at the start of every so many; 0: always */
 	uint64_t level, coarsest; /* the budget halved that so often: at the end, at most */
-	double share_pct;	  /* of the run: wrappers */
-	double cpu_pct;		  /* of one core: the tracer's threads */
+	/* since its recording began: auto went over to events, and back; CT_UNKNOWN: not */
+	uint64_t raised_ns, lowered_ns;
+	/* by how much timing made steps longer; NAN: not known */
+	double step_change_pct, step_change_err_pct;
+	uint64_t windows_off, windows_on;   /* by so many without timing, and so many beside them */
+	uint64_t step_ns, step_collectives; /* what it took for a step; CT_UNKNOWN */
+	double share_pct;		    /* of the run: wrappers */
+	double cpu_pct;			    /* of one core: the tracer's threads */
 };
 
 struct ct_report_process {

@@ -21,6 +21,28 @@ static void fill_timing(const struct ct_cost_rec *from, struct ct_report_cost *c
 	cost->coarsest = from->coarsest;
 }
 
+/* From the beginning of its recording. */
+static uint64_t since(uint64_t at_ns, uint64_t start_ns)
+{
+	return at_ns > start_ns ? at_ns - start_ns : CT_UNKNOWN;
+}
+
+/* When that changed, and what it did to the steps. */
+static void fill_decisions(const struct ct_cost_rec *from, uint64_t start_ns,
+			   struct ct_report_cost *cost)
+{
+	int is_known = from->windows_off && from->change_err_millionths != UINT32_MAX;
+
+	cost->raised_ns = since(from->raised_ns, start_ns);
+	cost->lowered_ns = since(from->lowered_ns, start_ns);
+	cost->step_change_pct = is_known ? from->change_millionths / 1e4 : NAN;
+	cost->step_change_err_pct = is_known ? from->change_err_millionths / 1e4 : NAN;
+	cost->windows_off = from->windows_off;
+	cost->windows_on = from->windows_on;
+	cost->step_ns = from->step_ns ? from->step_ns : CT_UNKNOWN;
+	cost->step_collectives = from->step_ns ? from->step_collectives : CT_UNKNOWN;
+}
+
 int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 {
 	size_t n = model->run->n_processes;
@@ -45,6 +67,7 @@ int ct_overhead_fill(const struct ct_model *model, struct ct_report *report)
 		if (!from->calls && model->processes[p].facts.ops)
 			cost->wrapper_ns = cost->calls = CT_UNKNOWN;
 		fill_timing(from, cost);
+		fill_decisions(from, model->run->processes[p].id.start_ns, cost);
 		cost->poll_cpu_ns = from->poll_cpu_ns;
 		cost->write_cpu_ns = from->write_cpu_ns;
 		cost->beat_cpu_ns = from->beat_cpu_ns;

@@ -22,6 +22,7 @@ struct cell {
 	uint64_t vague_ns;		 /* spans of which it is not known how long it waited */
 	uint64_t exposed_ns, unknown_ns; /* unions of stalls, and of what nobody knows of */
 	uint64_t wait_ns, transfer_ns, err_ns;
+	uint64_t parts, untimed; /* operations that were called in it, those without a span */
 };
 
 struct room {
@@ -60,7 +61,12 @@ static void add_parts(struct room *r, uint32_t seat)
 
 	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
 		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
+		uint32_t cycle = ct_cuts_at(r->cuts, p->start_ns ? p->start_ns : p->enter_ns);
 
+		if (cycle != CT_NO_CYCLE) {
+			r->cells[cycle].parts++;
+			r->cells[cycle].untimed += !p->start_ns;
+		}
 		if (!p->start_ns)
 			continue;
 		spread_new(r, p->start_ns, p->end_ns, &comm, offsetof(struct cell, comm_ns));
@@ -126,7 +132,9 @@ static int is_known(const struct room *r, uint32_t cycle)
 	const struct ct_cut *cut = &r->cuts->all[cycle];
 	const struct cell *c = &r->cells[cycle];
 
+	/* one that is timed in part: what it lacks may all have been waited for */
 	return ct_exposures_keep(r->stalls, cut->begin_ns, cut->end_ns) &&
+	       (double)c->untimed <= MOST_UNKNOWN * (double)c->parts &&
 	       (double)c->unknown_ns <= MOST_UNKNOWN * (double)c->comm_ns;
 }
 

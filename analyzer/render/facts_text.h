@@ -13,10 +13,17 @@ void ct_findings_text(struct ct_text *text, const struct ct_report *report);
 /* A line each, "EXPECT key=value ...", and an empty one; nothing if nothing was expected. */
 void ct_expect_text(struct ct_text *text, const struct ct_report *report);
 
+/* By how much timing made steps longer, if that is known. */
+void ct_step_change_line(struct ct_text *text, const struct ct_report *report);
+
 /* How the run was timed; and what was set and what became of it in one process, "timing=events events=200 sample=4 ...", into
  * `to`: empty without a GPU. */
 void ct_timing_line(struct ct_text *text, const struct ct_report *report);
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
+
+/* Likewise: when it had events, what was taken for a step, and what timing did to it, " events_from=12.0s step=400ms ..."; empty:
+ * nothing of it is known. */
+void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost);
 /* How the hosts' clocks stand, nothing where there is one host; and a line for each host. */
 void ct_clocks_line(struct ct_text *text, const struct ct_report *report);
 void ct_clocks_rows(struct ct_text *text, const struct ct_report *report);

@@ -226,7 +226,7 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "n/a");
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *c = &report->costs[i];
-		char timing[160], pairs[512];
+		char timing[200], pairs[512];
 
 		ct_timing_of_process(timing, sizeof(timing), c);
 		ct_columns_pairs(pairs, sizeof(pairs), ct_columns_costs(),
@@ -236,6 +236,9 @@ static void write_costs(struct ct_text *text, const struct ct_report *report)
 		ct_text_line(text, CT_COLOR_NONE, "%s", pairs);
 		if (timing[0])
 			ct_text_line(text, CT_COLOR_NONE, "      %s", timing);
+		ct_decisions_of_process(timing, sizeof(timing), c);
+		if (timing[0])
+			ct_text_line(text, CT_COLOR_NONE, "     %s", timing);
 	}
 }
 

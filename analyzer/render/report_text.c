@@ -255,6 +255,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	write_slowdown(text, report);
 	ct_score_line(text, report);
 	write_cost(text, report);
+	ct_step_change_line(text, report);
 }
 
 static void write_table(struct ct_text *text, const struct ct_report *report)

@@ -69,6 +69,22 @@ static int is_thinned(const struct ct_report_cost *cost)
 	return cost && (cost->sample_ratio < 1 || cost->duty_of_ns || cost->coarsest);
 }
 
+/* What was timed otherwise, and so is not in what needs starts. */
+static void write_events(struct ct_text *text, const struct ct_report_run *run)
+{
+	char from[40] = "", until[40] = "";
+
+	if (run->events_from_ns == CT_UNKNOWN && run->events_until_ns == CT_UNKNOWN)
+		return;
+	if (run->events_from_ns != CT_UNKNOWN)
+		snprintf(from, sizeof(from), " from %s", ct_text_ns(run->events_from_ns).s);
+	if (run->events_until_ns != CT_UNKNOWN)
+		snprintf(until, sizeof(until), " until %s", ct_text_ns(run->events_until_ns).s);
+	ct_text_wrap(text, CT_COLOR_NONE, CT_TEXT_LABEL,
+		     "events    used%s%s: lateness and exposed communication are of that time",
+		     from, until);
+}
+
 void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
@@ -88,6 +104,7 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		     "timing    %s: %s%s%s%s%s", ct_timing_name(run->timing), explain(run->timing),
 		     run->timing_why ? " (" : "", run->timing_why ? run->timing_why : "",
 		     run->timing_why ? ")" : "", more);
+	write_events(text, run);
 	if (!is_thinned(cost))
 		return;
 	more[0] = '\0';
@@ -96,12 +113,41 @@ void ct_timing_line(struct ct_text *text, const struct ct_report *report)
 		     report->is_outline ? "a part" : ct_text_pct(100 * run->timed_ratio).s, more);
 }
 
+void ct_step_change_line(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_run *run = &report->run;
+
+	if (!isnan(run->step_change_pct))
+		ct_text_line(text, run->timing_is_forced ? CT_COLOR_YELLOW : CT_COLOR_NONE,
+			     "effect    Timing changed step time by %+.2f ± %.2f %% (99 %%)",
+			     run->step_change_pct, run->step_change_err_pct);
+}
+
+void ct_decisions_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
+{
+	to[0] = '\0';
+	if (!cost->on_gpu)
+		return;
+	if (cost->raised_ns != CT_UNKNOWN)
+		add(to, cap, " events_from=%s", ct_text_ns(cost->raised_ns).s);
+	if (cost->lowered_ns != CT_UNKNOWN)
+		add(to, cap, " events_until=%s", ct_text_ns(cost->lowered_ns).s);
+	if (cost->step_ns != CT_UNKNOWN)
+		add(to, cap, " step=%s", ct_text_ns(cost->step_ns).s);
+	if (!isnan(cost->step_change_pct))
+		add(to, cap, " step_change=%+.2f±%.2f%% windows=%s/%s", cost->step_change_pct,
+		    cost->step_change_err_pct, ct_text_count(cost->windows_off).s,
+		    ct_text_count(cost->windows_on).s);
+}
+
 void ct_timing_of_process(char *to, size_t cap, const struct ct_report_cost *cost)
 {
 	to[0] = '\0';
 	if (!cost->on_gpu)
 		return;
 	add(to, cap, "timing=%s", ct_timed_by_name(cost->timed_by));
+	if (ct_timed_why_name(cost->timed_why))
+		add(to, cap, " (%s)", ct_timed_why_name(cost->timed_why));
 	if (cost->sample_ratio < 1)
 		add(to, cap, " sample=%.3g", 1 / cost->sample_ratio);
 	if (cost->duty_of_ns)

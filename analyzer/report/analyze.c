@@ -328,7 +328,7 @@ static int fill(struct analysis *a)
 	if (st == CT_OK)
 		st = ct_fill_clocks(model, &a->findings, report);
 	if (st == CT_OK)
-		ct_fill_timing(model, report);
+		st = ct_fill_timing(model, report);
 	if (st == CT_OK)
 		st = ct_fill_overlap(model, a->overlap.overlap, report);
 	if (st == CT_OK)

@@ -28,6 +28,6 @@ int ct_fill_job(const struct ct_model *model, const struct ct_order_book *book,
 		struct ct_report *report);
 
 /* How it was timed; after both. */
-void ct_fill_timing(const struct ct_model *model, struct ct_report *report);
+int ct_fill_timing(const struct ct_model *model, struct ct_report *report);
 
 #endif

@@ -35,7 +35,10 @@ static enum ct_timing timing_of(const struct ct_report *report)
 			[CT_TIMED_BY_HOST] = CT_TIMING_HOST,
 			[CT_TIMED_BY_PLUGIN] = CT_TIMING_PLUGIN,
 		};
-		const unsigned by = report->costs[i].timed_by;
+		/* what went back to the host had events before */
+		const unsigned by = report->costs[i].raised_ns != CT_UNKNOWN
+					    ? CT_TIMED_BY_EVENTS
+					    : report->costs[i].timed_by;
 
 		if (report->costs[i].on_gpu && by < sizeof(timings) / sizeof(timings[0]) &&
 		    timings[by] > best)
@@ -55,7 +58,9 @@ static int fill(const struct ct_stream *stream, struct ct_report *report)
 		st = ct_transport_fill(model, report);
 	if (st != CT_OK)
 		return st;
-	ct_fill_timing(model, report);
+	st = ct_fill_timing(model, report);
+	if (st != CT_OK)
+		return st;
 	report->run.timing = timing_of(report);
 	report->is_outline = 1;
 	forget_operations(report);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the launches of a run were timed, how many of them, and why so. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/base/stats.h"
 #include "analyzer/model/model.h"
 #include "analyzer/report/fill.h"
-
-#include <math.h>
 
 static double ratio_of(uint64_t timed, uint64_t launches)
 {
 	return launches ? (double)timed / (double)launches : NAN;
 }
 
-/* Timed events would have held up other streams. */
+/* Timed events would have held up the job, or did. */
 static int is_forced(const struct ct_report_cost *cost)
 {
 	return cost->timed_why == CT_TIMED_WHY_ONE_CONNECTION ||
-	       cost->timed_why == CT_TIMED_WHY_STREAMS;
+	       cost->timed_why == CT_TIMED_WHY_STREAMS || cost->timed_why == CT_TIMED_WHY_SLOWER;
 }
 
 /* The first process in which something speaks against timed events; NULL: there is none. */
@@ -23,8 +25,8 @@ static const struct ct_report_cost *odd_one(const struct ct_report *report)
 	for (size_t i = 0; i < report->n_costs; i++) {
 		const struct ct_report_cost *cost = &report->costs[i];
 
-		if (cost->on_gpu && (is_forced(cost) || cost->timed_why == CT_TIMED_WHY_CLOCK ||
-				     cost->timed_by != CT_TIMED_BY_EVENTS))
+		if (cost->on_gpu &&
+		    (ct_timed_why_name(cost->timed_why) || cost->timed_by != CT_TIMED_BY_EVENTS))
 			return cost;
 	}
 	return NULL;
@@ -37,20 +39,57 @@ static const char *why(const struct ct_report *report)
 
 	if (!cost)
 		return NULL;
-	if (one && cost->timed_by == CT_TIMED_BY_PLUGIN)
-		return "CUDA_DEVICE_MAX_CONNECTIONS=1";
-	if (one)
+	if (one && cost->timed_by != CT_TIMED_BY_PLUGIN)
 		return "CUDA_DEVICE_MAX_CONNECTIONS=1, no plugin";
-	if (cost->timed_why == CT_TIMED_WHY_STREAMS)
-		return "too many streams for CUDA_DEVICE_MAX_CONNECTIONS";
-	if (cost->timed_why == CT_TIMED_WHY_CLOCK)
-		return "times of a GPU's events contradict each other";
+	if (ct_timed_why_name(cost->timed_why))
+		return ct_timed_why_name(cost->timed_why);
 	if (cost->timed_by == CT_TIMED_BY_PLUGIN && !cost->plugin_loaded)
 		return "NCCL has not loaded the plugin";
 	return "COMMTRACE_TIMING";
 }
 
-void ct_fill_timing(const struct ct_model *model, struct ct_report *report)
+/* All ranks take the same steps, and leave the same windows out: what one sees the others see, too. So the errors of several are
+ * no smaller than that of one. */
+static int fill_step_change(struct ct_report *report)
+{
+	struct ct_report_run *run = &report->run;
+	double *changes = malloc((report->n_costs + 1) * sizeof(*changes));
+	double *errs = malloc((report->n_costs + 1) * sizeof(*errs));
+	size_t n = 0;
+
+	run->step_change_pct = run->step_change_err_pct = NAN;
+	for (size_t i = 0; changes && errs && i < report->n_costs; i++) {
+		if (isnan(report->costs[i].step_change_pct))
+			continue;
+		changes[n] = report->costs[i].step_change_pct;
+		errs[n++] = report->costs[i].step_change_err_pct;
+	}
+	if (n) {
+		run->step_change_pct = ct_median(changes, n);
+		run->step_change_err_pct = ct_median(errs, n);
+	}
+	free(changes);
+	free(errs);
+	return changes && errs ? CT_OK : CT_NOMEM;
+}
+
+/* When all processes had events, if any changed over to them, or back. */
+static void fill_events(struct ct_report *report)
+{
+	struct ct_report_run *run = &report->run;
+
+	run->events_from_ns = run->events_until_ns = CT_UNKNOWN;
+	for (size_t i = 0; i < report->n_costs; i++) {
+		const struct ct_report_cost *c = &report->costs[i];
+
+		if (c->raised_ns != CT_UNKNOWN &&
+		    (run->events_from_ns == CT_UNKNOWN || c->raised_ns > run->events_from_ns))
+			run->events_from_ns = c->raised_ns;
+		run->events_until_ns = ct_min(run->events_until_ns, c->lowered_ns);
+	}
+}
+
+int ct_fill_timing(const struct ct_model *model, struct ct_report *report)
 {
 	struct ct_report_run *run = &report->run;
 	uint64_t timed = 0, launches = 0;
@@ -67,4 +106,6 @@ void ct_fill_timing(const struct ct_model *model, struct ct_report *report)
 	run->time_err_p50_ns = ct_hist_quantile(&model->time_err, 0.5);
 	run->timing_why = why(report);
 	run->timing_is_forced = odd_one(report) && is_forced(odd_one(report));
+	fill_events(report);
+	return fill_step_change(report);
 }

@@ -83,11 +83,11 @@ static void what_is_unknown_is_null(void **state)
 	(void)state;
 	assert_non_null(strstr(text, "{\"rank\":0,\"wrapper_ns\":null,\"calls\":0,"));
 	assert_non_null(strstr(text, "\"wrapper_pct\":null,\"threads_pct\":0.0,\"timing\":null,"));
-	assert_non_null(strstr(text, "\"level\":null,\"coarsest\":null}"));
+	assert_non_null(strstr(text, "\"level\":null,\"coarsest\":null,\"timing_why\":null,"));
 	free(text);
 	text = json_of(ct_columns_costs(), &gpu);
 	assert_non_null(strstr(text, "\"timing\":\"events\","));
-	assert_non_null(strstr(text, "\"level\":3,\"coarsest\":0}"));
+	assert_non_null(strstr(text, "\"level\":3,\"coarsest\":0,\"timing_why\":null,"));
 	free(text);
 	text = json_of(ct_columns_stages(), &stage);
 	assert_non_null(strstr(text, "{\"comm\":null,\"rank\":null,\"stage\":0,\"stages\":4,"

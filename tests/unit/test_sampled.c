@@ -22,6 +22,8 @@ static void open_job(void)
 	memset(launches, 0, sizeof(launches));
 }
 
+enum timed { NOT_TIMED, BY_EVENTS, BY_HOST };
+
 /* An all-reduce of one rank. Not timed: its op says so, and there is no launch record. */
 static void reduce(int rank, uint64_t count, uint64_t start, uint64_t end, int timed)
 {
@@ -43,12 +45,14 @@ static void reduce(int rank, uint64_t count, uint64_t start, uint64_t end, int t
 			   (struct ct_launch){ .id = op.launch,
 					       .comm = 1,
 					       .n_ops = 1,
-					       .start_ns = start,
+					       .start_ns = timed == BY_HOST ? 0 : start,
 					       .end_ns = end,
-					       .start_err_ns = ERR,
+					       .start_err_ns = timed == BY_HOST ? 0 : ERR,
 					       .end_err_ns = ERR,
-					       .start_source = CT_SOURCE_EVENT,
-					       .end_source = CT_SOURCE_EVENT });
+					       .start_source = timed == BY_HOST ? CT_SOURCE_NONE
+										: CT_SOURCE_EVENT,
+					       .end_source = timed == BY_HOST ? CT_SOURCE_POLL
+									      : CT_SOURCE_EVENT });
 }
 
 static struct ct_report *close_job(uint64_t end, const struct ct_cost_rec *cost)
@@ -57,8 +61,13 @@ static struct ct_report *close_job(uint64_t end, const struct ct_cost_rec *cost)
 				      : (struct ct_cost_rec){ .timed_by = CT_TIMED_BY_EVENTS };
 
 	rec.gpu_events = 100;
-	for (int r = 0; r < RANKS; r++)
-		job_rare(&job, r, CT_KIND_COST, &rec, sizeof(rec));
+	for (int r = 0; r < RANKS; r++) {
+		struct ct_cost_rec own = rec;
+
+		own.raised_ns += rec.raised_ns ? job.clock[r] : 0;
+		own.lowered_ns += rec.lowered_ns ? job.clock[r] : 0;
+		job_rare(&job, r, CT_KIND_COST, &own, sizeof(own));
+	}
 	job_close(&job, end);
 	return job_report(&job, -1);
 }
@@ -90,6 +99,66 @@ static void an_instance_counts_with_all_of_its_members_or_not_at_all(void **stat
 	assert_true(fabs(report->run.timed_ratio - 1.75 / 4) < 1e-9);
 	/* what is not known is not a smaller number */
 	assert_true(report->ranks[0].comm_ns == CT_UNKNOWN);
+	ct_report_free(report);
+}
+
+/* Rank 1 had gone over to events when the others had not: what it timed alone is of no row, whatever it shows. */
+static void a_member_that_the_host_timed_makes_an_instance_untimed(void **state)
+{
+	struct ct_report *report;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 200; c++) {
+		int common = c >= 150;
+
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 5 + (common ? 1 : 9)) * MS,
+			       common || r == 1 ? BY_EVENTS : BY_HOST);
+	}
+	report = close_job(4010 * MS, NULL);
+	assert_int_equal(report->ops[0].instances, 200);
+	assert_int_equal(report->run.matched, 50);
+	assert_in_range(report->ops[0].span_p99_ns, MS - MS / 50, MS + MS / 50);
+	assert_in_range(report->ops[0].transfer_ns, 50 * MS - MS, 50 * MS + MS);
+	ct_report_free(report);
+}
+
+/* Of a minute rank 2 is late by 5 ms in each step of 20 ms; one in ten is not timed: those of six seconds in a row, or some here,
+ * some there. */
+static struct ct_report *late_with_gaps(int in_a_row)
+{
+	enum { STEPS = 3000 };
+
+	open_job();
+	for (uint64_t c = 0; c < STEPS; c++) {
+		uint64_t at = c * 20 * MS + 2 * MS;
+		int timed = in_a_row ? c < 1000 || c >= 1300 : c % 10 != 0;
+
+		for (int r = 0; r < RANKS; r++) {
+			reduce(r, 8000, at, at + 4 * MS, timed);
+			reduce(r, 1000, at + 6 * MS + (r == 2 ? 5 * MS : 0), at + 12 * MS, timed);
+		}
+	}
+	return close_job((STEPS * 20 + 10) * MS, NULL);
+}
+
+static void seconds_that_are_left_out_leave_the_others_to_be_judged(void **state)
+{
+	struct ct_report *report = late_with_gaps(1);
+	void *fresh = NULL;
+
+	(void)state;
+	assert_false(isnan(report->whatif.s));
+	assert_non_null(job_finding(report, CT_FINDING_STRAGGLER));
+	assert_int_equal(job_finding(report, CT_FINDING_STRAGGLER)->n_ranks, 1);
+	assert_int_equal(job_finding(report, CT_FINDING_STRAGGLER)->ranks[0], 2);
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&fresh), 0);
+	assert_int_equal(fx_setup(&fresh), 0);
+	report = late_with_gaps(0);
+	assert_true(isnan(report->whatif.s));
+	assert_non_null(report->whatif.why_not);
 	ct_report_free(report);
 }
 
@@ -214,6 +283,77 @@ static void that_streams_were_too_many_is_said(void **state)
 	ct_report_free(report);
 }
 
+/* When events were used, what a step was taken for, and what timing did to it; in the report the median rank's. */
+static void what_was_decided_is_said(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.write_cpu_ns = 1000,
+		.timed_by = CT_TIMED_BY_HOST,
+		.timed_why = CT_TIMED_WHY_SLOWER,
+		.raised_ns = 12000 * MS,
+		.lowered_ns = 250000 * MS,
+		.change_millionths = 51200,
+		.change_err_millionths = 8000,
+		.windows_off = 2,
+		.windows_on = 17,
+		.step_ns = 400 * MS,
+		.step_collectives = 20,
+	};
+	struct ct_report *report;
+	char *text;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 100; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, 1);
+	report = close_job(2010 * MS, &cost);
+	assert_true(fabs(report->run.step_change_pct - 5.12) < 1e-9);
+	assert_true(fabs(report->run.step_change_err_pct - 0.8) < 1e-9);
+	assert_int_equal(report->run.events_from_ns, 12000 * MS);
+	assert_int_equal(report->run.events_until_ns, 250000 * MS);
+	text = job_text(report, 0);
+	assert_non_null(strstr(text, "(timed events made steps longer)"));
+	assert_non_null(strstr(text, "\nevents    used from 12.0s until 250s: lateness and exposed "
+				     "communication are of that time\n"));
+	assert_non_null(
+		strstr(text, "\neffect    Timing changed step time by +5.12 ± 0.80 % (99 %)\n"));
+	free(text);
+	text = job_text(report, 1);
+	assert_non_null(strstr(text, "      timing=host (timed events made steps longer)\n"));
+	assert_non_null(strstr(text, "\n      events_from=12.0s events_until=250s step=400ms "
+				     "step_change=+5.12±0.80% windows=2/17\n"));
+	free(text);
+	ct_report_free(report);
+}
+
+/* What is not known yet is no effect of nothing. */
+static void no_effect_is_said_before_it_is_known(void **state)
+{
+	const struct ct_cost_rec cost = {
+		.timed_by = CT_TIMED_BY_EVENTS,
+		.timed_why = CT_TIMED_WHY_AUTO,
+		.change_err_millionths = UINT32_MAX,
+		.windows_off = 1,
+	};
+	struct ct_report *report;
+	char *text;
+
+	(void)state;
+	open_job();
+	for (uint64_t c = 0; c < 100; c++)
+		for (int r = 0; r < RANKS; r++)
+			reduce(r, 1000, (c * 20 + 5) * MS, (c * 20 + 6) * MS, 1);
+	report = close_job(2010 * MS, &cost);
+	assert_true(isnan(report->run.step_change_pct));
+	assert_int_equal(report->run.events_from_ns, CT_UNKNOWN);
+	assert_null(report->run.timing_why);
+	text = job_text(report, 0);
+	assert_null(strstr(text, "Timing changed"));
+	free(text);
+	ct_report_free(report);
+}
+
 /* Lateness shows only between two operations that are timed. */
 static void a_sample_is_not_called_healthy(void **state)
 {
@@ -236,6 +376,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_instance_counts_with_all_of_its_members_or_not_at_all),
+		TEST(a_member_that_the_host_timed_makes_an_instance_untimed),
+		TEST(seconds_that_are_left_out_leave_the_others_to_be_judged),
+		TEST(what_was_decided_is_said),
+		TEST(no_effect_is_said_before_it_is_known),
 		TEST(a_sample_is_not_called_healthy),
 		TEST(nobody_is_charged_for_what_it_did_before_that_was_not_timed),
 		TEST(what_was_left_out_is_said),

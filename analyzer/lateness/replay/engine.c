@@ -457,24 +457,60 @@ static const char *why_not(const struct ct_engine *e)
 	return NULL;
 }
 
-/* Calls that put NCCL operations onto streams say nothing of when these ran, and who begins an operation without a call on record
- * that waits for it may have computed all the while. */
+/* Members of which is known when they came. Calls that put NCCL operations onto streams say nothing of when these ran, and who
+ * begins an operation without a call on record that waits for it may have computed all the while. */
+static uint32_t count_timed(const struct ct_tape *log, const struct ct_tape_instance *one)
+{
+	int is_nccl = one->comm->backend == CT_BACKEND_NCCL;
+	uint32_t n = 0;
+
+	for (uint32_t p = one->first_part; p < one->first_part + one->n; p++)
+		n += log->parts[p].on_gpu || (!is_nccl && !log->parts[p].is_vague);
+	return n;
+}
+
+/* Instances in a row of which no member is timed. */
+struct untimed {
+	uint64_t since_ns, until_ns, members;
+};
+
+/* Its members, if it is long: seconds in which nothing is timed at all say nothing of the steps beside them. The recorder leaves
+ * them out to measure itself, and before it goes over to events (interpose/gpu/decide.h). */
+static uint64_t end_untimed(struct untimed *row)
+{
+	uint64_t members = row->members;
+
+	row->members = 0;
+	return row->until_ns - row->since_ns >= CT_LEFT_OUT_NS ? members : 0;
+}
+
 static int is_timed(const struct ct_tape *log)
 {
-	uint64_t n = 0, all = 0;
+	struct untimed row = { 0 };
+	uint64_t n = 0, all = 0, left_out = 0;
 
 	for (uint32_t i = 0; i < log->n_instances; i++) {
 		const struct ct_tape_instance *one = &log->instances[i];
-		int is_nccl = one->comm->backend == CT_BACKEND_NCCL;
+		uint32_t timed;
 
 		/* what a rank does alone nobody waits in */
 		if (one->n < 2)
 			continue;
-		for (uint32_t p = one->first_part; p < one->first_part + one->n; p++)
-			n += log->parts[p].on_gpu || (!is_nccl && !log->parts[p].is_vague);
+		timed = count_timed(log, one);
+		n += timed;
 		all += one->n;
+		if (timed) {
+			left_out += end_untimed(&row);
+			continue;
+		}
+		if (!row.members)
+			row.since_ns = one->at_ns;
+		row.until_ns = one->at_ns;
+		row.members += one->n;
 	}
-	return all && (double)n >= CT_LEAST_TIMED * (double)all;
+	left_out += end_untimed(&row);
+	return all && (double)n >= CT_LEAST_TIMED * (double)(all - left_out) &&
+	       (double)left_out <= CT_MOST_LEFT_OUT * (double)all;
 }
 
 /* Most of it timed by hosts. */

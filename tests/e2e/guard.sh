@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A job on a driver whose timed events take time of their streams, and one where they do not: auto goes over to events in both, the
+# guard notices what they cost and turns them down in the first, and leaves them alone in the second. The windows are short, and the
+# cost is high, so that a busy machine does not hide it; what it takes to see a small one is tests/interpose/test_gpudecide.c's.
+. "$(dirname "$0")/e2e.sh"
+export COMMTRACE_QUIET=1 COMMTRACE_TIMING=auto COMMTRACE_GUARD=0s,200ms/1s COMMTRACE_BUDGET=20%
+
+# job NAME STEPS TIMED_NS
+job() {
+	rm -rf "${work:?}/$1"
+	traced 120 "$work/$1" env SIM_TIMED_NS="$3" "$build/bin/commtrace-simjob" --ranks 2 --steps "$2" --cycle-ms 4 \
+		--result "$work/$1.json" >/dev/null || fail "$1: exit $?"
+	! grep '"misuse": [^0]' "$work/$1.json" || fail "$1: misuse"
+	"$commtrace" info "$work/$1" >"$work/$1.info"
+	"$commtrace" report "$work/$1" >"$work/$1.report"
+}
+
+# lines NAME PATTERN: in how many processes' lines.
+lines() {
+	grep -cE "^ +$2" "$work/$1.info" || true
+}
+
+# Each timed event 300 us, 14 of them in a step of 4 ms.
+for steps in 1000 3000 9000; do
+	job dear $steps 300000
+	[ "$(lines dear 'timing=host \(timed events made steps longer\)')" != 2 ] || break
+done
+[ "$(lines dear 'timing=host \(timed events made steps longer\)')" = 2 ] &&
+	[ "$(lines dear 'events_from=[^ ]+ events_until=[^ ]+ step=[^ ]+ step_change=\+')" = 2 ] ||
+	fail "not turned down on both ranks: $(grep -A1 timing= "$work/dear.info")"
+grep -q '^effect    Timing changed step time by +' "$work/dear.report" || fail "not in the report"
+grep -q '^events    used from .* until .*: lateness and exposed communication are of that time' "$work/dear.report" ||
+	fail "the line of timing: $(grep '^timing' "$work/dear.report")"
+
+for steps in 1000 3000 9000; do
+	job cheap $steps 0
+	[ "$(lines cheap 'events_from=[^ ]+ step=.*step_change=[-+]')" != 2 ] || break
+done
+[ "$(lines cheap 'events_from=[^ ]+ step=.*step_change=[-+]')" = 2 ] || fail "not measured, or turned down: $(grep -A1 timing= "$work/cheap.info")"
+[ "$(lines cheap '.*events_until')" = 0 ] || fail "turned down: $(grep -A1 timing= "$work/cheap.info")"
+grep '^effect ' "$work/dear.report" "$work/cheap.report" | sed 's/^[^:]*\///'
