@@ -47,7 +47,7 @@ static void write_verdict(struct ct_text *text, const struct ct_report *report)
 	char timing[80] = "", confidence[32] = "";
 
 	/* in short beside a verdict that says much: the line of the timing says why */
-	if (run->timing_is_forced && strlen(report->verdict.text) < 30)
+	if (run->timing_is_forced && strlen(report->verdict.text) < 40)
 		snprintf(timing, sizeof(timing), " (timing %s: %s)", ct_timing_name(run->timing),
 			 run->timing_why);
 	else if (run->timing_is_forced)
