@@ -22,6 +22,7 @@ benches() {
 	size     bench_codec
 	speed    ../bench/speed.py
 	speed    ../bench/speed_long.py
+	speed    ../bench/memory.py
 	perfetto bench_perfetto
 	perfetto matrix.sh --whole
 	browser  load.py

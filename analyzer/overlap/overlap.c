@@ -81,11 +81,7 @@ void ct_overlap_free(struct ct_overlap *o)
 {
 	if (!o)
 		return;
-	for (size_t p = 0; p < o->n_processes; p++)
-		free_process(o, &o->processes[p]);
-	ct_pool_fini(&o->launches);
-	ct_pool_fini(&o->charges);
-	ct_pool_fini(&o->waits);
+	ct_overlap_close(o);
 	ct_ov_host_free(o->host);
 	free(o->processes);
 	free(o->rows);
@@ -301,6 +297,15 @@ int ct_overlap_end(struct ct_overlap *o, uint32_t process)
 		st = let_go(o, p);
 	free_process(o, p);
 	return st;
+}
+
+void ct_overlap_close(struct ct_overlap *o)
+{
+	for (size_t p = 0; p < o->n_processes; p++)
+		free_process(o, &o->processes[p]);
+	ct_pool_fini(&o->launches);
+	ct_pool_fini(&o->charges);
+	ct_pool_fini(&o->waits);
 }
 
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *o, size_t *n)

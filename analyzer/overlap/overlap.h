@@ -100,6 +100,9 @@ struct ct_overlap_stall {
 typedef int (*ct_overlap_stall_fn)(void *arg, const struct ct_overlap_stall *stall);
 void ct_overlap_stalls(struct ct_overlap *overlap, ct_overlap_stall_fn fn, void *arg);
 
+/* All processes are read: frees what only adding needs. Rows and classes stay. */
+void ct_overlap_close(struct ct_overlap *overlap);
+
 /* Sums of the processes that have ended, in order of first sight. */
 const struct ct_overlap_row *ct_overlap_rows(const struct ct_overlap *overlap, size_t *n);
 /* Those of a seat, in no order; NULL: no more. */

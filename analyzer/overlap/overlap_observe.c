@@ -135,6 +135,7 @@ static int on_end(void *arg, struct ct_stream *stream)
 
 	for (uint32_t s = 0; s < stream->model.n_seats; s++)
 		sum_up(log->overlap, s, &stream->model.seats[s]);
+	ct_overlap_close(log->overlap);
 	return ct_exposures_close(&log->exposures, stream->model.n_seats);
 }
 
