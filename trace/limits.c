@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "trace/cgroup.h"
+
 #define MB ((uint64_t)1 << 20)
 
 /* What a recorded process takes (VmSize and VmData of MPI programs of one thread, with and without the library): tables 75 MB
@@ -26,6 +28,11 @@
  * tracer; systems allow 4096 at least. */
 #define THREADS_NEEDED 512u
 
+/* What a recorded process touches of all this: 8 MB as measured, and a ring that is full. */
+#define RESIDENT_TAKEN (16 * MB)
+/* Threads of the tracer in one rank. */
+#define THREADS_TAKEN 6u
+
 static const struct kind {
 	int resource;
 	const char *ulimit, *what;
@@ -36,6 +43,8 @@ static const struct kind {
 	[CT_LIMIT_DATA] = { RLIMIT_DATA, "ulimit -d", "of data", TIMES *DATA_TAKEN },
 	[CT_LIMIT_FILES] = { RLIMIT_NOFILE, "ulimit -n", "open files", FILES_NEEDED },
 	[CT_LIMIT_THREADS] = { RLIMIT_NPROC, "ulimit -u", "threads of this user", THREADS_NEEDED },
+	[CT_LIMIT_GROUP_MEMORY] = { -1, "memory.max", "of memory", TIMES *RESIDENT_TAKEN },
+	[CT_LIMIT_GROUP_THREADS] = { -1, "pids.max", "threads", TIMES *THREADS_TAKEN },
 };
 
 /* Bytes that the kernel holds against the limit: fields 1 and 6 of /proc/self/statm. 0 if it does not say. */
@@ -99,10 +108,69 @@ static int number_is_tight(enum ct_limit limit, uint64_t most, char *why, size_t
 	return 1;
 }
 
+/* Where each version says what is allowed and what is used, and what of that the kernel can take back. */
+static const struct files {
+	const char *controller; /* of version 1; "" is version 2 */
+	const char *most, *used, *spare, *key;
+} files[CT_LIMITS][2] = {
+	[CT_LIMIT_GROUP_MEMORY] = { { "", "/memory.max", "/memory.current", "/memory.stat",
+				      "inactive_file " },
+				    { "memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes",
+				      "/memory.stat", "total_inactive_file " } },
+	[CT_LIMIT_GROUP_THREADS] = { { "", "/pids.max", "/pids.current", NULL, NULL },
+				     { "pids", "/pids.max", "/pids.current", NULL, NULL } },
+};
+
+/* Of the group and of all above it that can be seen, the least. UINT64_MAX: none has a limit. */
+static uint64_t left_to_groups(const char *root, const struct files *f)
+{
+	struct ct_cgroup group;
+	uint64_t least = UINT64_MAX;
+
+	if (!ct_cgroup_find(root, f->controller, &group))
+		return least;
+	do {
+		uint64_t most = ct_cgroup_number(&group, f->most, "");
+		uint64_t used = most < UINT64_MAX ? ct_cgroup_number(&group, f->used, "") : 0;
+		uint64_t spare = f->spare && used ? ct_cgroup_number(&group, f->spare, f->key) : 0;
+		uint64_t left;
+
+		if (most == UINT64_MAX || used == UINT64_MAX)
+			continue;
+		used -= spare < used ? spare : 0;
+		left = most > used ? most - used : 0;
+		least = left < least ? left : least;
+	} while (ct_cgroup_up(&group));
+	return least;
+}
+
+int ct_group_limit_is_tight(const char *root, enum ct_limit limit, char *why, size_t size)
+{
+	const struct kind *kind = &kinds[limit];
+	int saved = errno;
+	uint64_t two = left_to_groups(root, &files[limit][0]);
+	uint64_t one = left_to_groups(root, &files[limit][1]);
+	uint64_t left = one < two ? one : two;
+	int is_memory = limit == CT_LIMIT_GROUP_MEMORY;
+
+	errno = saved;
+	if (left >= kind->needed)
+		return 0;
+	snprintf(why, size, "%llu%s %s are left to this container (%s), less than %llu%s",
+		 (unsigned long long)(is_memory ? left / MB : left), is_memory ? " MB" : "",
+		 kind->what, kind->ulimit,
+		 (unsigned long long)(is_memory ? kind->needed / MB : kind->needed),
+		 is_memory ? " MB" : "");
+	return 1;
+}
+
 int ct_limit_is_tight(enum ct_limit limit, char *why, size_t size)
 {
 	struct rlimit most;
 	int saved = errno, tight;
+
+	if (limit == CT_LIMIT_GROUP_MEMORY || limit == CT_LIMIT_GROUP_THREADS)
+		return ct_group_limit_is_tight("", limit, why, size);
 
 	if (getrlimit((__rlimit_resource_t)kinds[limit].resource, &most) != 0 ||
 	    most.rlim_cur == RLIM_INFINITY)

@@ -330,6 +330,8 @@ static int look_at_tight_limits(struct ct_doctor *d)
 		[CT_LIMIT_DATA] = CT_DOCTOR_MEMORY,
 		[CT_LIMIT_FILES] = CT_DOCTOR_OPEN_FILES,
 		[CT_LIMIT_THREADS] = CT_DOCTOR_PROCESSES,
+		[CT_LIMIT_GROUP_MEMORY] = CT_DOCTOR_MEMORY,
+		[CT_LIMIT_GROUP_THREADS] = CT_DOCTOR_PROCESSES,
 	};
 	char why[160];
 	int found = 0;
