@@ -6,7 +6,7 @@
 
 #include "trace/status.h"
 
-/* Of the change's loss, that the other one has to account for. */
+/* Of a loss, that the other one has to account for. */
 #define EXPLAINED 0.5
 /* Of the change's time, by which the other may begin or end apart from it. */
 #define APART 0.15
@@ -73,10 +73,46 @@ static int hand_over(struct ct_findings *list, const struct ct_finding *change,
 	return f->line ? CT_OK : CT_NOMEM;
 }
 
+static void drop(struct ct_findings *list, size_t i)
+{
+	memmove(&list->all[i], &list->all[i + 1], (list->n - i - 1) * sizeof(*list->all));
+	list->n--;
+}
+
+/* What stalls account for. They make ranks uneven, or one of them late in single steps: their rule says more, and their time is told
+ * once. */
+static int is_of_stalls(const struct ct_findings *list, const struct ct_finding *f)
+{
+	double stalls = 0;
+
+	if (f->kind != CT_FINDING_IMBALANCE && isnan(ct_finding_fact(f, "single_steps")))
+		return 0;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct ct_finding *s = &list->all[i];
+
+		if (s->kind != CT_FINDING_PERIODIC_STALLS && s->kind != CT_FINDING_ROTATING_STALLS)
+			continue;
+		/* a rank's are its own, or those that it has by turns */
+		if (f->kind == CT_FINDING_IMBALANCE || s->kind == CT_FINDING_ROTATING_STALLS ||
+		    (s->n_ranks == 1 && s->ranks[0] == f->ranks[0]))
+			stalls += (double)s->loss_ns;
+	}
+	return stalls > 0 && stalls >= EXPLAINED * (double)f->loss_ns;
+}
+
+static void drop_what_stalls_are(struct ct_findings *list)
+{
+	for (size_t i = list->n; i-- > 0;) {
+		if (is_of_stalls(list, &list->all[i]))
+			drop(list, i);
+	}
+}
+
 int ct_one_cause(struct ct_findings *list)
 {
 	size_t i = 0;
 
+	drop_what_stalls_are(list);
 	while (i < list->n) {
 		struct ct_finding change = list->all[i], *f;
 
@@ -87,8 +123,7 @@ int ct_one_cause(struct ct_findings *list)
 		}
 		if (hand_over(list, &change, f) != CT_OK)
 			return CT_NOMEM;
-		memmove(&list->all[i], &list->all[i + 1], (list->n - i - 1) * sizeof(*list->all));
-		list->n--;
+		drop(list, i);
 	}
 	return CT_OK;
 }

@@ -14,9 +14,6 @@
 #include "analyzer/model/names.h"
 #include "trace/status.h"
 
-/* M_W from which on an imbalance is mostly one rank's: of two equal ranks with random lengths one makes 0.3 of it. */
-#define MOSTLY_ONE 0.75
-
 struct telling {
 	const struct ct_replay_judgement *judgement;
 	const struct ct_model *model;
@@ -170,7 +167,8 @@ static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	/* where hosts time, nothing was hidden from the replay */
 	uint64_t most = j->engine.is_of_hosts ? UINT64_MAX : ct_most_exposed(t->model);
 	uint64_t all = ct_replay_of_run(j, gain, run);
-	double err = j->rows.gain_err_ns, steps = row->last - row->first + 1;
+	double err = j->rows.gain_err_ns;
+	double steps = row->singles ? row->singles : row->last - row->first + 1;
 	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->seats[0],
 							    &cost_ns);
 	struct ct_finding *f;
@@ -200,6 +198,8 @@ static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	if (ct_finding_evidence(t->list, f, "excess_per_step", row->excess_ns, "ns",
 				row->excess_ns / row->t) ||
 	    ct_finding_evidence(t->list, f, "steps", steps, "count", NAN) ||
+	    (row->singles &&
+	     ct_finding_evidence(t->list, f, "single_steps", row->singles, "count", NAN)) ||
 	    ct_finding_evidence(t->list, f, "hidden_behind_computing",
 				most == UINT64_MAX ? NAN : (double)(all - loss), "ns", NAN) ||
 	    ct_finding_evidence(t->list, f, "gain_alone",
@@ -232,6 +232,7 @@ static int tell_ranks(struct telling *t, double gain)
 		if (row->kind != CT_SLOW_RANK)
 			continue;
 		all.seats[all.n++] = row->seats[0];
+		all.singles = rows->n == 1 ? row->singles : 0;
 		all.excess_ns += row->excess_ns;
 		all.gain_ns = fmax(all.gain_ns, row->gain_ns);
 		all.t = fmin(all.t, row->t);
@@ -245,35 +246,24 @@ static int tell_ranks(struct telling *t, double gain)
 	return st;
 }
 
-/* An imbalance may be one rank's that is slow in some steps only. The rank, -1: it is none's. */
-static int rank_behind(const struct ct_report_whatif *w)
-{
-	const struct ct_report_slowdown *most = NULL;
-
-	if (!(w->m_w >= MOSTLY_ONE) || 2 <= CT_WORST_RANKS * (double)w->n_ranks)
-		return -1;
-	for (size_t i = 0; i < w->n_ranks; i++) {
-		if (!isnan(w->ranks[i].s) && (!most || w->ranks[i].s > most->s))
-			most = &w->ranks[i];
-	}
-	return most ? most->rank : -1;
-}
-
 /* What is lost because ranks with the same work differ, now one and then another. Nobody is blamed. */
 static int tell_imbalance(struct telling *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns;
 	struct ct_finding *f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
-	int rank = rank_behind(t->whatif);
 
 	if (!f)
 		return CT_NOMEM;
-	if (rank >= 0 && !t->judgement->rows.n) {
-		f->note = ct_arena_printf(t->list->memory,
-					  "rank %d causes %.2f of the excess over an even job "
-					  "(M_W), in some steps only",
-					  rank, t->whatif->m_w);
+	/* what stalls hold is a part of it */
+	if (j->rows.singles_ns >= ns / 2) {
+		f->note = j->rows.n_stalled > 1
+				  ? ct_arena_printf(t->list->memory,
+						    "most of it lies in single steps: stalls on %u "
+						    "ranks, no single one",
+						    j->rows.n_stalled)
+				  : "most of it lies in single steps, too few to accuse a "
+				    "rank";
 		if (!f->note)
 			return CT_NOMEM;
 	}

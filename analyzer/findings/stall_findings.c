@@ -279,12 +279,14 @@ static int add_periodic(const struct search *s, uint32_t seat, const struct ct_s
 	return set_line(s, p, cost, who_text(s, f), 0, f);
 }
 
-/* Stragglers are in the list already, with all that they cost. */
+/* Stragglers are in the list already, with all that they cost; who is late in single steps may have a rule in that. */
 static void take_stragglers(const struct search *s)
 {
 	for (size_t i = 0; i < s->t->list->n; i++) {
 		const struct ct_finding *f = &s->t->list->all[i];
 
+		if (!isnan(ct_finding_fact(f, "single_steps")))
+			continue;
 		for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
 			if (ct_finding_is_straggler(f) && ct_finding_has_seat(s->t->model, f, seat))
 				s->taken[seat] = 1;

@@ -20,6 +20,9 @@ import sys
 import tempfile
 
 STRAGGLERS = ("STRAGGLER", "STRAGGLER_HOST", "STRAGGLER_GROUP")
+# Findings that hold something against ranks. Verdicts that hold nothing against anybody.
+ACCUSING = STRAGGLERS + ("SLOW_STAGE", "PERIODIC_STALLS")
+FINE = ("HEALTHY", "NOT_COMMUNICATION")
 # Findings about the trace or the place, not about what the job does.
 ASIDE = ("ENVIRONMENT_DIFFERS", "TRACER_COST", "LOSSES")
 
@@ -100,6 +103,30 @@ def finds(kind):
         others = [f for f in report["findings"] if f["kind"] != kind and f["kind"] not in ASIDE]
         return {"found": float(bool(mine)), "blamed_else": float(any(f["kind"] in STRAGGLERS for f in others))}
     return check
+
+
+def nobody_alone(report, truth):
+    """Ranks are late by turns: that is said, and held against none of them."""
+    return {"blamed": float(any(f["kind"] in ACCUSING for f in report["findings"])),
+            "fine": float(report["verdict"]["code"] in FINE)}
+
+
+def hidden_pause(report, truth):
+    """A pause that a pipeline's bubble partly hides: its rank, or that ranks wait."""
+    touched = {r for f in truth["faults"] for r in f["ranks"]}
+    wrong = any(set(f["ranks"]) - touched for f in report["findings"] if f["kind"] in ACCUSING)
+    return {"blamed_else": float(wrong), "fine": float(report["verdict"]["code"] in FINE)}
+
+
+def contradictions(report):
+    """What is said of a run has to agree: how often it does not."""
+    accused = [f for f in report["findings"] if f["kind"] in ACCUSING]
+    ranks = [r for f in accused for r in f["ranks"] if f["kind"] != "SLOW_STAGE"]
+    turns = {r for f in report["findings"] if f["kind"] == "ROTATING_STALLS" for r in f["ranks"]}
+    code = report["verdict"]["code"]
+    return float(bool(accused) and code in FINE) + float(len(ranks) > len(set(ranks))) \
+        + float(any(f["confidence"] != "low" for f in accused) and code == "NOT_ENOUGH_EVIDENCE") \
+        + float(bool(turns & set(ranks)))
 
 
 def slow_link(report, truth):
@@ -197,6 +224,11 @@ ROWS = [
     ("cycles.moe", SMALL + " --hosts 1 --gpus-per-host 8 --workload moe --cycles 60 --cycle-ms 50", cycles, {"exact": (MEAN, ">=0.7")}),
     ("rotating", SMALL + " --hosts 2 --gpus-per-host 8 --workload ddp --cycles 300 --cycle-ms 100 --fault rotating:every=40,ms=300",
      finds("ROTATING_STALLS"), {"found": (MEAN, ">=1"), "blamed_else": (SUM, "0")}),
+    # so few steps that one rank has more of them than others by chance
+    ("rotating.tensor", "--hosts 2 --gpus-per-host 4 --workload megatron --tp 2 --pp 1 --dp 4 --cycles 50 --cycle-ms 50 --noise-pct 1"
+     " --fault rotating:every=5,ms=100", nobody_alone, {"blamed": (SUM, "0"), "fine": (SUM, "0")}),
+    ("rotating.ddp", "--hosts 1 --gpus-per-host 4 --workload ddp --cycles 50 --cycle-ms 50 --noise-pct 1 --fault rotating:every=3,ms=40",
+     nobody_alone, {"blamed": (SUM, "0"), "fine": (SUM, "0")}),
     ("slow_link", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50"
      " --fault slow-link:src=0,dst=8,factor=0.4", slow_link,
      {"found": (MEAN, ">=0.95"), "blamed_else": (SUM, "0")}),
@@ -208,6 +240,11 @@ ROWS = [
     # stages that nobody else is: who computes longer may just have more to do
     ("pipeline.alone", SMALL + " --hosts 1 --gpus-per-host 4 --workload megatron --tp 1 --pp 4 --dp 1 --cycles 60 --cycle-ms 50",
      unnamed, {"named": (SUM, "0")}),
+    ("pipeline.paused", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 8 --dp 1 --cycles 50 --cycle-ms 50 --noise-pct 1"
+     " --fault pause:rank=2,every=7,ms=40", hidden_pause, {"blamed_else": (SUM, "0"), "fine": (SUM, "0")}),
+    # a stage of two: one way to mend it gains a third, the other one too much
+    ("whatif.pair", "--hosts 1 --gpus-per-host 8 --workload megatron --tp 1 --pp 4 --dp 2 --cycles 50 --cycle-ms 50 --noise-pct 1"
+     " --fault late-host:rank=1,ms=10", whatif, {"recall": (MEAN, ">=1"), "false_flags": (SUM, "0"), "within_error": (MEAN, ">=0.9")}),
     ("pipeline.4x4", SMALL + " --hosts 4 --gpus-per-host 4 --workload megatron --tp 4 --pp 2 --dp 2 --cycles 60 --cycle-ms 50",
      healthy, {"findings": (SUM, "0")}),
     # long runs, of which a part is looked at one by one
@@ -249,7 +286,7 @@ def play(where, name, options, check, seed, imported):
             call(f"{where}/commtrace", "import", "jsonl", f"{run}/run.jsonl", "-o", trace)
         report = json.loads(call(f"{where}/commtrace", "report", "--format=json", trace))
         with open(truth, encoding="utf-8") as file:
-            return name, seed, check(report, json.load(file))
+            return name, seed, {**check(report, json.load(file)), "contradictions": contradictions(report)}
     finally:
         shutil.rmtree(run, ignore_errors=True)
 
@@ -273,7 +310,7 @@ def passes(value, limit):
 def tell(name, figures, results, table):
     """Print a row; how many of its figures are beyond their limits."""
     beyond, parts = 0, []
-    for figure, (how, limit) in figures.items():
+    for figure, (how, limit) in {**figures, "contradictions": (SUM, "0")}.items():
         values = [r[figure] for r in results if figure in r]
         if not values and figure in ("found", "ambiguous"):
             continue  # each seed shows one or the other

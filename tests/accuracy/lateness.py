@@ -120,7 +120,7 @@ ddp_64_ranks.figures ddp_two_slow.who ddp_two_slow.figures ddp_slow_host.who ddp
 ddp_slow_host_of_two.figures ddp_two_ranks.who ddp_two_ranks.figures ddp_random.who ddp_random.figures ddp_random_slow.who
 ddp_random_slow.figures ddp_moving.who ddp_moving.figures ddp_accumulation.who ddp_accumulation.figures ddp_overlap_even.who
 ddp_overlap_even.figures ddp_overlap_slow.who ddp_overlap_slow.figures ddp_overlap_random.who ddp_few_steps.who
-ddp_few_steps_even.who ddp_half_the_run.who ddp_evaluations_even.who ddp_clocks.who ddp_clocks.figures ddp_clocks_even.who
+ddp_few_steps_even.who ddp_half_the_run.who ddp_evaluations_even.who ddp_evaluations_late.who ddp_each_tenth_step.who ddp_clocks.who ddp_clocks.figures ddp_clocks_even.who
 ddp_clocks_even.figures ddp_untimed_even.who ddp_untimed_slow.who ddp_mostly_untimed.who forward_even.who forward_even.figures
 forward_slow_stage.who forward_slow_stage.figures forward_3_slow_stage.who forward_3_slow_stage.figures pipe_even.who
 pipe_even.figures pipe_slow_stage.who pipe_slow_stage.figures pipe_4x4_even.who pipe_4x4_even.figures pipe_4x4_slow_rank.who

@@ -70,8 +70,8 @@
 /* So many where there are enough: noise of single steps averages out */
 #define CT_STEPS_A_BLOCK 4u
 
-/* Of a rank that stands out over few long blocks only: with fewer the steps that hold it are stalls */
-#define CT_STEPS_A_BLOCK_HELD 2
+/* log10: that stalls hit one rank so often by chance, with as many ranks to choose from */
+#define CT_CHANCE -3.0
 
 /* Excess over its standard error, with many blocks ... */
 #define CT_STEADY_T 5.0
@@ -88,8 +88,8 @@
 /* Likewise */
 #define CT_WINDOW_BLOCKS 3u
 
-/* Of the time, that ranks of one stage wait beyond what unevenness and slow ranks cost */
-#define CT_MOST_UNEXPLAINED 0.1
+/* Of the time, that ranks of one stage wait beyond what unevenness and slow ranks cost: 0.06 in an even stencil, whose neighbours vary */
+#define CT_MOST_UNEXPLAINED 0.07
 
 /* Of the run: what is shorter is a stall */
 #define CT_LEAST_WINDOW 0.2

@@ -113,26 +113,35 @@ static void scale_to(struct ct_judging *j, const struct ct_slow_row *row, uint32
 	}
 }
 
-/* Who is late in some steps only: in those in which it is so by more than on average, all gaps are scaled to what its peers compute. */
-static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat)
+/* The engine's step that this one is; its n_steps: none. */
+static uint32_t engine_step(const struct ct_engine *e, uint32_t step)
+{
+	size_t k = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
+
+	return k < e->n_steps && e->steps[k] == step ? (uint32_t)k : e->n_steps;
+}
+
+/* Who is late in single steps: in those, what is longer than peers usually have it. */
+static void cut_peaks(struct ct_judging *j, const struct ct_slow_row *row, uint32_t seat,
+		      const double *peers)
 {
 	struct ct_engine *e = j->e;
-	uint32_t known = CT_NO_STEP;
-	double factor = 1;
+	uint32_t since = e->schedule.seat_first[seat], known = CT_NO_STEP;
+	int is_peak = 0;
+	double own = 0;
 
-	for (uint32_t l = e->schedule.seat_first[seat]; l < e->schedule.seat_first[seat + 1]; l++) {
-		uint32_t step = e->positions.step_of[l];
+	for (uint32_t l = since; l < e->schedule.seat_first[seat + 1]; l++) {
+		uint32_t p = e->positions.position_of[l], step = e->positions.step_of[l];
 
-		if (step != known) {
-			size_t k = CT_BISECT(i, 0, e->n_steps, e->steps[i] < step);
-			double theirs, over = 0;
-
-			known = step;
-			if (k < e->n_steps && e->steps[k] == step)
-				over = ct_over_peers(j, seat, (uint32_t)k, &theirs);
-			factor = over > row->excess_ns ? theirs / (theirs + over) : 1;
-		}
-		scale_one(e, row, l, step, factor);
+		own += (double)e->other_ns[l];
+		if (p == CT_NO_POSITION)
+			continue;
+		if (step != known)
+			is_peak = ct_is_single(j, seat, engine_step(e, known = step));
+		for (; since <= l; since++)
+			scale_one(e, row, since, step,
+				  is_peak && own > peers[p] ? peers[p] / own : 1);
+		own = 0;
 	}
 }
 
@@ -170,10 +179,9 @@ int ct_mend(struct ct_judging *j, const struct ct_slow_row *row)
 			stage = e->stages.stage_of[seat];
 			fill_peers(j, stage, peers);
 		}
-		if (j->n_blocks < ct_most_blocks(e) &&
-		    ct_stage_size(&e->stages, e->stages.stage_of[seat]) > 1)
-			cut_peaks(j, row, seat);
-		else if (j->seats[seat].asked_others || !has_positions(e, seat))
+		if (j->seats[seat].in_single_steps && has_positions(e, seat))
+			cut_peaks(j, row, seat, peers);
+		else if ((j->seats[seat].asked_others && !j->trusts_few) || !has_positions(e, seat))
 			scale_all(e, row, seat, j->seats[seat].ratio);
 		else
 			scale_to(j, row, seat, peers);

@@ -20,6 +20,7 @@ struct kind_count {
 	uint64_t kind;
 	uint32_t width, n; /* launches of a rank; or ranks that have the kind ... */
 	uint32_t times;	   /* ... so often */
+	int is_apart;	   /* not all members end it together, as in a broadcast */
 };
 
 /* Some of the ranks of stages: stages->seats[first] .. stages->seats[end - 1]. */
@@ -32,8 +33,9 @@ struct finding {
 	const struct ct_stages *stages;
 	const struct ct_cycles *cycles;
 	struct ct_positions *out;
-	uint64_t *kinds; /* by launch */
-	uint64_t *keys;	 /* likewise */
+	uint64_t *kinds;   /* by launch */
+	uint64_t *keys;	   /* likewise */
+	uint8_t *is_apart; /* likewise: it ends apart from other members of an operation */
 };
 
 void ct_positions_fini(struct ct_positions *p)
@@ -51,17 +53,20 @@ void ct_positions_fini(struct ct_positions *p)
 CT_SORT_BY(by_kind, struct kind_count, CT_UP(kind) ?: CT_UP(width))
 
 /* The kinds of a rank's launches, each once. Returns how many. */
-static uint32_t count_kinds(const struct ct_schedule *s, uint32_t seat, struct kind_count *out)
+static uint32_t count_kinds(const struct finding *f, uint32_t seat, struct kind_count *out)
 {
+	const struct ct_schedule *s = f->s;
 	uint32_t n = 0, kept = 0;
 
 	for (uint32_t l = s->seat_first[seat]; l < s->seat_first[seat + 1]; l++)
-		out[n++] = (struct kind_count){ s->launches[l].kind, s->launches[l].width, 1, 0 };
+		out[n++] = (struct kind_count){ s->launches[l].kind, s->launches[l].width, 1, 0,
+						f->is_apart[l] };
 	ct_sort(out, n, sizeof(*out), by_kind);
 	for (uint32_t k = 0; k < n; k++) {
-		if (kept && out[kept - 1].kind == out[k].kind)
+		if (kept && out[kept - 1].kind == out[k].kind) {
 			out[kept - 1].n++;
-		else
+			out[kept - 1].is_apart |= out[k].is_apart;
+		} else
 			out[kept++] = out[k];
 	}
 	return kept;
@@ -122,7 +127,8 @@ static double farthest_off(const struct finding *f, struct ranks ranks, uint64_t
 	return most;
 }
 
-/* Once a step on most ranks, then by the widest communicator; of several, what ends nearest to where cycles are cut. */
+/* Once a step on most ranks, then by the widest communicator; of several, what ends on all ranks at once, and nearest to where
+ * cycles are cut. */
 static int is_better(const struct finding *f, struct ranks ranks, const struct kind_count *a,
 		     const struct kind_count *b)
 {
@@ -130,6 +136,8 @@ static int is_better(const struct finding *f, struct ranks ranks, const struct k
 		return a->width > b->width;
 	if (a->n != b->n)
 		return a->n > b->n;
+	if (a->is_apart != b->is_apart)
+		return b->is_apart;
 	return farthest_off(f, ranks, a->kind) < farthest_off(f, ranks, b->kind);
 }
 
@@ -141,7 +149,7 @@ static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
 	struct kind_count best = { 0 };
 
 	for (uint32_t k = ranks.first; k < ranks.end; k++) {
-		uint32_t n = count_kinds(f->s, f->stages->seats[k], room);
+		uint32_t n = count_kinds(f, f->stages->seats[k], room);
 
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = 0;
@@ -151,9 +159,10 @@ static struct kind_count ends_steps(const struct finding *f, struct ranks ranks,
 			while (v < n_votes && votes[v].kind != room[i].kind)
 				v++;
 			if (v == n_votes)
-				votes[n_votes++] = (struct kind_count){ room[i].kind, room[i].width,
-									0, 0 };
+				votes[n_votes++] = (struct kind_count){ .kind = room[i].kind,
+									.width = room[i].width };
 			votes[v].n++;
+			votes[v].is_apart |= room[i].is_apart;
 		}
 	}
 	for (uint32_t v = 0; v < n_votes; v++) {
@@ -176,7 +185,7 @@ static void close_step(struct finding *f, uint32_t first, uint32_t last, uint32_
 static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double phase)
 {
 	const struct ct_schedule *s = f->s;
-	uint32_t first = s->seat_first[seat], last_step = CT_NO_STEP;
+	uint32_t first = s->seat_first[seat], last_step = CT_NO_STEP, next = 0;
 
 	for (uint32_t l = first; l < s->seat_first[seat + 1]; l++) {
 		double at;
@@ -187,10 +196,16 @@ static void cut_seat(struct finding *f, uint32_t seat, uint64_t kind, double pha
 			continue;
 		at = cut_at(f, &s->launches[l]) - phase;
 		step = at > 0 ? (uint32_t)lround(at) : 0;
-		if (fabs(at - step) > FARTHEST || step > f->cycles->n)
+		/* a rank that comes late to what does not wait for it ends late, too; where one is missing the next is off by 1 */
+		if (last_step != CT_NO_STEP && fabs(at - next) <= 2 * FARTHEST)
+			step = next;
+		else if (fabs(at - step) > FARTHEST)
 			continue;
-		close_step(f, first, l, step, step == last_step + 1 && last_step != CT_NO_STEP);
+		if (step > f->cycles->n)
+			continue;
+		close_step(f, first, l, step, step == next && last_step != CT_NO_STEP);
 		last_step = step;
+		next = step + 1;
 		first = l + 1;
 	}
 }
@@ -219,7 +234,7 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 	struct kind_count best = { 0 };
 
 	for (uint32_t k = 0; k < seats; k++) {
-		uint32_t n = count_kinds(f->s, f->stages->seats[k], room);
+		uint32_t n = count_kinds(f, f->stages->seats[k], room);
 
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t v = 0;
@@ -231,8 +246,9 @@ static struct kind_count widest_of_all(const struct finding *f, struct kind_coun
 			       (votes[v].kind != room[i].kind || votes[v].times != room[i].n))
 				v++;
 			if (v == n_votes)
-				votes[n_votes++] = (struct kind_count){ room[i].kind, room[i].width,
-									0, room[i].n };
+				votes[n_votes++] = (struct kind_count){ .kind = room[i].kind,
+									.width = room[i].width,
+									.times = room[i].n };
 			votes[v].n++;
 		}
 	}
@@ -508,7 +524,7 @@ int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 		      const struct ct_stages *stages, const struct ct_cycles *cycles)
 {
 	size_t launches = (size_t)s->n_launches + 1;
-	struct finding f = { s, stages, cycles, p, NULL, NULL };
+	struct finding f = { .s = s, .stages = stages, .cycles = cycles, .out = p };
 	struct ct_table times = { 0 };
 	int st = CT_NOMEM;
 
@@ -519,8 +535,12 @@ int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 	p->all = malloc(launches * sizeof(*p->all));
 	f.kinds = malloc(launches * sizeof(*f.kinds));
 	f.keys = calloc(launches, sizeof(*f.keys));
-	if (p->step_of && p->position_of && p->order && p->all && f.kinds && f.keys)
+	f.is_apart = calloc(launches, 1);
+	if (p->step_of && p->position_of && p->order && p->all && f.kinds && f.keys && f.is_apart) {
+		for (uint32_t i = 0; i < s->n_parts; i++)
+			f.is_apart[s->parts[i].ends] |= s->parts[i].end != CT_ENDS_WITH_ALL;
 		st = cut_all(&f);
+	}
 	if (st == CT_OK)
 		st = find_whole(&f);
 	for (uint32_t l = 0; l < s->n_launches && st == CT_OK; l++)
@@ -532,6 +552,7 @@ int ct_positions_find(struct ct_positions *p, const struct ct_schedule *s,
 	ct_table_fini(&times);
 	free(f.kinds);
 	free(f.keys);
+	free(f.is_apart);
 	return st;
 }
 

@@ -256,6 +256,8 @@ static int find_rows(struct ct_judging *j)
 		}
 		row->seats[row->n++] = seat;
 		sum_up(j, row);
+		for (uint32_t k = 0; j->seats[seat].in_single_steps && k < j->e->n_steps; k++)
+			row->singles += ct_is_single(j, seat, k) != 0;
 	}
 	free(room);
 	drop_turns(j);
@@ -281,14 +283,56 @@ static int gain_without(struct ct_judging *j, uint32_t but, double *each, double
 	return CT_OK;
 }
 
+/* Has a rank of the row one or two peers? They may show which of its gaps are longer, or not. */
+static int has_few_peers(const struct ct_judging *j, const struct ct_slow_row *row)
+{
+	const struct ct_stages *g = &j->e->stages;
+
+	for (uint32_t k = 0; row->kind != CT_SLOW_STAGE && k < row->n; k++) {
+		const struct ct_standing *s = &j->seats[row->seats[k]];
+
+		if (s->asked_others && !s->in_single_steps &&
+		    ct_stage_size(g, g->stage_of[row->seats[k]]) > 1)
+			return 1;
+	}
+	return 0;
+}
+
 static int gain_alone(struct ct_judging *j, struct ct_slow_row *row)
 {
 	struct ct_engine *e = j->e;
-	int st;
+	int ways = 1 + has_few_peers(j, row), st = CT_OK;
 
-	memcpy(e->other_ns, e->gap_ns, e->schedule.n_launches * sizeof(*e->other_ns));
-	st = ct_mend(j, row);
-	row->gain_ns = e->played - ct_engine_play(e, e->other_ns, NULL, NULL);
+	row->gain_ns = 0;
+	for (int way = 0; way < ways && st == CT_OK; way++) {
+		j->trusts_few = way;
+		memcpy(e->other_ns, e->gap_ns, e->schedule.n_launches * sizeof(*e->other_ns));
+		st = ct_mend(j, row);
+		row->gain_ns += (e->played - ct_engine_play(e, e->other_ns, NULL, NULL)) / ways;
+	}
+	j->trusts_few = 0;
+	return st;
+}
+
+/* Where a rank has few peers there are two ways to mend it, and the gain lies between: its middle, *err: from there to both. 0 or
+ * CT_NOMEM. */
+static int gain_between(struct ct_judging *j, double *each, double *err)
+{
+	double other, half;
+	int any = 0, st;
+
+	*err = 0;
+	for (uint32_t k = 0; k < j->out->n; k++)
+		any |= has_few_peers(j, &j->out->all[k]);
+	if (!any)
+		return CT_OK;
+	j->trusts_few = 1;
+	st = gain_without(j, UINT32_MAX, each, &other);
+	j->trusts_few = 0;
+	half = (other - j->out->gain_ns) / 2;
+	j->out->gain_ns += half;
+	/* when they were ready is as open as in queues */
+	*err = fabs(half) + CT_ERROR_IN_QUEUES * j->out->gain_ns;
 	return st;
 }
 
@@ -299,11 +343,53 @@ static void drop(struct ct_slow_rows *rows, uint32_t at)
 	rows->n--;
 }
 
+/* Is this step one in which a rank of the set is late, of those that are so in single steps? *any: are there such ranks? */
+static int is_peak(struct ct_judging *j, uint32_t step, int *any)
+{
+	int is = 0;
+
+	*any = 0;
+	for (uint32_t k = 0; k < j->out->n; k++) {
+		for (uint32_t i = 0; i < j->out->all[k].n; i++) {
+			uint32_t seat = j->out->all[k].seats[i];
+
+			if (!j->seats[seat].in_single_steps)
+				continue;
+			*any = 1;
+			is |= ct_is_single(j, seat, step);
+		}
+	}
+	return is;
+}
+
+/* Of a gain that lies in single steps: how much these differ, how much the others do, and one at an end of the run that is in none
+ * of the engine's steps. NAN: it does not. */
+static double peaks_error(struct ct_judging *j, const double *mended)
+{
+	double n[2] = { 0 }, sum[2] = { 0 }, squares[2] = { 0 }, all = 0;
+
+	for (uint32_t k = 0; k < j->e->n_steps; k++) {
+		double gain = j->e->played_ns[k] - mended[k];
+		int any, peak = is_peak(j, k, &any);
+
+		if (!any)
+			return NAN;
+		n[peak]++;
+		sum[peak] += gain;
+		squares[peak] += gain * gain;
+	}
+	for (int peak = 0; peak < 2; peak++)
+		all += n[peak] > 1 ? fmax(0, squares[peak] - sum[peak] * sum[peak] / n[peak]) : 0;
+	return CT_TOLD_ERRORS * sqrt(all) + (n[1] > 0 ? fabs(sum[1]) / n[1] : 0);
+}
+
 /* Of a gain, by blocks of steps. */
 static double gain_error(struct ct_judging *j, const double *mended)
 {
-	double noise;
+	double noise = peaks_error(j, mended);
 
+	if (!isnan(noise))
+		return noise;
 	for (uint32_t b = 0; b < j->n_blocks; b++) {
 		j->excess[b] = 0;
 		for (uint32_t k = j->block_first[b]; k < j->block_first[b + 1]; k++)
@@ -331,7 +417,7 @@ static double ends_error(const struct ct_judging *j)
 static int choose(struct ct_judging *j)
 {
 	struct ct_slow_rows *rows = j->out;
-	double *each = malloc(((size_t)j->e->n_steps + 1) * sizeof(*each)), full;
+	double *each = malloc(((size_t)j->e->n_steps + 1) * sizeof(*each)), full, between;
 	int st = each ? gain_without(j, UINT32_MAX, NULL, &full) : CT_NOMEM;
 
 	for (uint32_t k = rows->n; k-- > 0 && st == CT_OK;) {
@@ -347,7 +433,9 @@ static int choose(struct ct_judging *j)
 	if (st == CT_OK)
 		st = gain_without(j, UINT32_MAX, each, &rows->gain_ns);
 	if (st == CT_OK)
-		rows->gain_err_ns = gain_error(j, each) + ends_error(j) +
+		st = gain_between(j, each, &between);
+	if (st == CT_OK)
+		rows->gain_err_ns = gain_error(j, each) + ends_error(j) + between +
 				    ct_engine_error(j->e) * rows->gain_ns;
 	free(each);
 	if (st == CT_OK && rows->gain_ns <= fmax(CT_LEAST_GAIN * j->e->played, rows->gain_err_ns)) {
@@ -364,8 +452,15 @@ static int judge(struct ct_judging *j)
 {
 	int st;
 
-	ct_judge_seats(j);
-	st = find_rows(j);
+	st = ct_single_steps_find(j);
+	if (st == CT_OK) {
+		ct_judge_seats(j);
+		st = find_rows(j);
+		j->out->singles_ns = j->all_singles.sum;
+		for (uint32_t seat = 0; seat < j->e->schedule.n_seats; seat++)
+			j->out->n_stalled += j->singles[seat].sum >
+					     CT_LEAST_EXCESS * j->all_singles.sum;
+	}
 	return st == CT_OK && j->out->n ? choose(j) : st;
 }
 
@@ -407,5 +502,6 @@ int ct_slow_rows_find(struct ct_slow_rows *rows, struct ct_engine *e, const stru
 	free(j.level_ns);
 	free(j.times);
 	free(j.taken);
+	ct_single_steps_fini(&j);
 	return st;
 }

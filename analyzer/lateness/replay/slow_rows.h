@@ -23,6 +23,7 @@ struct ct_slow_row {
 	double excess_ns;     /* a step, mean of its ranks, in those */
 	double t;	      /* of its ranks the least: excess over its standard error */
 	double gain_ns;	      /* if it alone were mended, over all the engine's steps */
+	uint32_t singles; /* of a rank that is late in single steps only, these; 0: it is so steadily */
 };
 
 struct ct_slow_rows {
@@ -30,6 +31,8 @@ struct ct_slow_rows {
 	uint32_t n;
 	uint8_t *is_like_peers; /* by seat: it computes no longer than others that do the same, beyond doubt */
 	double gain_ns, gain_err_ns; /* if all of them were mended */
+	double singles_ns;	     /* what ranks are late by in single steps, all together ... */
+	uint32_t n_stalled;	     /* ... and how many ranks are */
 };
 
 /* 0 or CT_NOMEM; ct_slow_rows_fini() in any case. Nothing is found where the engine knows nothing. */

@@ -13,6 +13,13 @@ struct ct_standing {
 	uint32_t first, last;
 	int asked_others; /* its stage has too few ranks: the other stages are the reference */
 	int is_hot;
+	int in_single_steps; /* it is so in some steps only, again and again */
+};
+
+/* Steps of a rank that stand out from what is usual of it, above a limit (ns beyond its stage). */
+struct ct_singles {
+	double usual, limit;
+	double sum, squares; /* of the excess over the usual; the squares of all together only */
 };
 
 struct ct_judging {
@@ -30,7 +37,12 @@ struct ct_judging {
 	struct ct_standing *seats; /* by seat */
 	double *level_ns;	   /* like the engine's, of some steps */
 	uint32_t *times;
-	uint8_t *taken; /* by seat: it is in a row of several */
+	uint8_t *taken;		       /* by seat: it is in a row of several */
+	int trusts_few; /* gaps go to the level of few peers one by one, not all alike: what computing waited for is not sure of these */
+	double *stage_steps;	       /* by stage x n_steps: median of what its ranks compute */
+	double *of_steps;	       /* room for one of each step */
+	struct ct_singles *singles;    /* by seat */
+	struct ct_singles all_singles; /* their sums */
 };
 
 struct ct_stretch {
@@ -40,10 +52,7 @@ struct ct_stretch {
 
 /* ---- standing.c: who stands out ---- */
 
-/* So many blocks there are at most. */
-uint32_t ct_most_blocks(const struct ct_engine *e);
-
-/* How each rank stands to its peers; over fewer blocks where nobody stands out over many. */
+/* How each rank stands to its peers. */
 void ct_judge_seats(struct ct_judging *j);
 
 /* Means are NAN where nothing is known. */
@@ -57,8 +66,21 @@ double ct_noise_of_blocks(const double *x, uint32_t n, double *room);
 struct ct_stretch ct_stands_out(const struct ct_judging *j, double noise);
 int ct_is_worth_it(const struct ct_judging *j, const struct ct_stretch *s);
 
-/* What the seat computes in a step, over the median of its stage's others; NAN: not known. *theirs: that median. */
-double ct_over_peers(struct ct_judging *j, uint32_t seat, uint32_t k, double *theirs);
+/* ---- single_steps.c: what a rank is late by in single steps, now and then. Stalls hit anybody; who has more of them than chance
+ * gives is slow ---- */
+
+/* Finds them. 0 or CT_NOMEM; ct_single_steps_fini() in any case. */
+int ct_single_steps_find(struct ct_judging *j);
+void ct_single_steps_fini(struct ct_judging *j);
+
+/* Of a rank's mean excess in the engine's steps from first to last, what single ones of these hold (ns). */
+double ct_held_by_singles(struct ct_judging *j, uint32_t seat, uint32_t first, uint32_t last);
+
+/* Is this one of the rank's? */
+int ct_is_single(struct ct_judging *j, uint32_t seat, uint32_t step);
+
+/* In how many single steps the rank is late, if these are more than chance gives, all through the run, and worth it; else 0. */
+double ct_has_own_singles(struct ct_judging *j, uint32_t seat);
 
 /* ---- mending.c ---- */
 

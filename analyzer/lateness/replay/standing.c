@@ -7,17 +7,12 @@
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/slow_rows_private.h"
 
-uint32_t ct_most_blocks(const struct ct_engine *e)
+static void cut_blocks(struct ct_judging *j)
 {
-	uint32_t n = e->n_steps / CT_STEPS_A_BLOCK;
+	uint32_t n = j->e->n_steps / CT_STEPS_A_BLOCK;
 
 	n = n < CT_LEAST_STEPS ? CT_LEAST_STEPS : n > CT_MOST_BLOCKS ? CT_MOST_BLOCKS : n;
-	return n < e->n_steps ? n : e->n_steps;
-}
-
-static void cut_blocks(struct ct_judging *j, uint32_t n)
-{
-	j->n_blocks = n;
+	j->n_blocks = n < j->e->n_steps ? n : j->e->n_steps;
 	for (uint32_t b = 0; b <= j->n_blocks; b++)
 		j->block_first[b] = (uint32_t)((uint64_t)b * j->e->n_steps / j->n_blocks);
 }
@@ -204,69 +199,52 @@ static void find_excess(struct ct_judging *j, uint32_t seat)
 			       reference(j, seat, b, j->seats[seat].asked_others);
 }
 
-/* What the seat computes in a step, over the median of its stage's others; NAN: not known. *theirs: that median. */
-double ct_over_peers(struct ct_judging *j, uint32_t seat, uint32_t k, double *theirs)
+/* Steady apart from single steps? */
+static int is_steadily_hot(struct ct_judging *j, uint32_t seat, const struct ct_stretch *out)
 {
-	const struct ct_engine *e = j->e;
-	const struct ct_stages *g = &e->stages;
-	uint32_t stage = g->stage_of[seat];
-	size_t n = 0;
+	struct ct_stretch rest = *out;
 
-	for (uint32_t i = g->first[stage]; i < g->first[stage + 1]; i++) {
-		double v = e->own_ns[(size_t)g->seats[i] * e->n_steps + k];
-
-		if (g->seats[i] != seat && !isnan(v))
-			j->values[n++] = v;
-	}
-	*theirs = n ? ct_median(j->values, n) : 0;
-	return e->own_ns[(size_t)seat * e->n_steps + k] - *theirs;
-}
-
-/* In how many steps its excess over its stage lies, as if they all held as much: (sum)^2 / sum of squares. */
-static double steps_held(struct ct_judging *j, uint32_t seat)
-{
-	double sum = 0, squares = 0;
-
-	for (uint32_t k = 0; k < j->e->n_steps; k++) {
-		double theirs, own = ct_over_peers(j, seat, k, &theirs);
-
-		if (isnan(own))
-			continue;
-		sum += own;
-		squares += own * own;
-	}
-	return squares > 0 ? sum * sum / squares : 0;
+	if (!ct_is_worth_it(j, out))
+		return 0;
+	rest.mean -= ct_held_by_singles(j, seat, j->block_first[out->first],
+					j->block_first[out->last + 1] - 1);
+	return ct_is_worth_it(j, &rest);
 }
 
 static void judge_seat(struct ct_judging *j, uint32_t seat)
 {
 	struct ct_standing *s = &j->seats[seat];
+	uint32_t n = j->e->n_steps;
 	struct ct_stretch out;
 	double own;
 
 	find_excess(j, seat);
 	out = ct_stands_out(j, noise_among(j, seat));
-	s->excess = out.mean;
-	s->t = out.t;
+	s->is_hot = is_steadily_hot(j, seat, &out);
+	s->in_single_steps = 0;
+	if (!s->is_hot) {
+		double singles = ct_has_own_singles(j, seat);
+
+		s->is_hot = s->in_single_steps = singles > 0;
+		if (s->is_hot)
+			out = (struct ct_stretch){ j->singles[seat].sum / n, sqrt(singles), 0,
+						   j->n_blocks - 1 };
+	}
 	s->first = j->block_first[out.first];
 	s->last = j->block_first[out.last + 1] - 1;
-	s->is_hot = ct_is_worth_it(j, &out);
-	/* few long blocks hide how few steps it is: those are stalls */
-	if (s->is_hot && j->n_blocks < ct_most_blocks(j->e))
-		s->is_hot = steps_held(j, seat) >= CT_STEPS_A_BLOCK_HELD * j->n_blocks;
+	s->excess = out.mean;
+	s->t = out.t;
 	own = ct_mean_of_blocks(&j->blocks[(size_t)seat * j->n_blocks + out.first],
 				out.last - out.first + 1);
 	s->ratio = own > 0 ? (own - out.mean) / own : 1;
 }
 
-/* Does any rank stand out, judged over so many blocks? */
-static int judge_over(struct ct_judging *j, uint32_t blocks)
+void ct_judge_seats(struct ct_judging *j)
 {
 	const struct ct_stages *g = &j->e->stages;
 	uint32_t n_seats = j->e->schedule.n_seats;
-	int is_any_hot = 0;
 
-	cut_blocks(j, blocks);
+	cut_blocks(j);
 	fill_blocks(j);
 	for (uint32_t seat = 0; seat < n_seats; seat++) {
 		j->seats[seat].asked_others = ct_stage_size(g, g->stage_of[seat]) <= CT_LEAST_PEERS;
@@ -275,21 +253,7 @@ static int judge_over(struct ct_judging *j, uint32_t blocks)
 	}
 	for (uint32_t seat = 0; seat < n_seats; seat++) {
 		judge_seat(j, seat);
-		is_any_hot |= j->seats[seat].is_hot;
-	}
-	return is_any_hot;
-}
-
-void ct_judge_seats(struct ct_judging *j)
-{
-	uint32_t n_seats = j->e->schedule.n_seats, blocks = ct_most_blocks(j->e);
-
-	/* what comes in every tenth step only is in few of many blocks, and in each of a few */
-	while (!judge_over(j, blocks) && blocks / 2 >= CT_LEAST_STEPS)
-		blocks /= 2;
-	if (blocks < ct_most_blocks(j->e) && !judge_over(j, blocks))
-		judge_over(j, ct_most_blocks(j->e));
-	for (uint32_t seat = 0; seat < n_seats; seat++)
 		j->out->is_like_peers[seat] = j->seats[seat].excess + 2 * j->noises[seat] <
 					      CT_LEAST_EXCESS * step_ns(j->e);
+	}
 }
