@@ -77,7 +77,7 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	/* a death matters more than somebody's being a little late before it */
 	c->named = first_of(list, NAMING, c->report->n_ended ? CT_SEVERITY_WARN : CT_SEVERITY_INFO);
 	if (!c->named)
-		c->named = first_of(list, BIT(IMBALANCE), CT_SEVERITY_WARN);
+		c->named = first_of(list, BIT(IMBALANCE), CT_SEVERITY_INFO);
 	c->change = first_of(list, BIT(CHANGE_POINT), CT_SEVERITY_WARN);
 	c->exposed = heavier(first_of(list, BIT(EXPOSED_COMM) | BIT(COMM_SHARE), CT_SEVERITY_WARN),
 			     first_of(list, BIT(BUCKETS), CT_SEVERITY_INFO));
@@ -258,8 +258,34 @@ static int say_unplayed_waits(struct choice *c)
 	return ct_verdict_add(report, c->lacks);
 }
 
-/* That nobody is slow is no health where ranks wait for each other all the same, unless they are stages of a pipeline. 1: they
- * do not. */
+/* Stages of a pipeline wait by its schedule; what is beyond that somebody may cause who stays hidden in the bubble. 1: nothing is. */
+static int say_bubble(struct choice *c)
+{
+	struct ct_report *report = c->report;
+	double wait = ct_gain_wait_pct(report), ideal = ct_gain_bubble_pct(report);
+	const struct ct_replay_judgement *r = c->j->replay;
+	double beyond = wait - 100 * fmax(0, r->uneven.ns) / r->engine.played;
+
+	if (!(beyond - (isnan(ideal) ? 0 : ideal) > CT_VERDICT_COMM_PCT))
+		return 1;
+	if (isnan(ideal))
+		return ct_verdict_say(
+			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+			ct_arena_printf(report->memory,
+					"stages wait for each other for %s of the time, mending "
+					"none would gain 1 %% of the run, and how much of it is "
+					"the pipeline's bubble is not known",
+					ct_text_pct(wait).s));
+	return ct_verdict_say(
+		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
+		ct_arena_printf(report->memory,
+				"stages wait for each other for %s of the time, %s of it by the "
+				"pipeline's schedule; whom they wait for in the rest the bubble "
+				"hides",
+				ct_text_pct(wait).s, ct_text_pct(ideal).s));
+}
+
+/* That nobody is slow is no health where ranks wait for each other all the same. 1: they do not. */
 static int say_waits(struct choice *c)
 {
 	const struct ct_engine *e = &c->j->replay->engine;
@@ -275,6 +301,8 @@ static int say_waits(struct choice *c)
 			"launch one, and a rank that is slow inside does not show");
 	if (e->why_not)
 		return say_unplayed_waits(c);
+	if (e->stages.n > 1)
+		return say_bubble(c);
 	if (share <= 0)
 		return 1;
 	return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,

@@ -64,34 +64,16 @@ static enum ct_confidence sure_of_health(const struct ct_report *report, double 
 	return report->run.complete && !is_open ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 }
 
-/* The pipeline of the report with most idle time by its schedule, of those whose schedule is known of all stages; NULL: none. */
-static const struct ct_report_stage *schedule_of(const struct ct_report *report)
-{
-	const struct ct_report_stage *most = NULL;
-
-	for (size_t i = 0; i < report->n_stages; i++) {
-		const struct ct_report_stage *s = &report->stages[i];
-
-		if (s->ideal_ns == CT_UNKNOWN || !s->cycles_ns || isnan(s->microbatches))
-			return NULL;
-		if (!most || (double)s->ideal_ns / (double)s->cycles_ns >
-				     (double)most->ideal_ns / (double)most->cycles_ns)
-			most = s;
-	}
-	return most;
-}
-
 /* Stages wait by the order of their pipeline: nobody is late. */
 static const char *bubble_text(const struct ct_report *report, double wait_pct)
 {
-	const struct ct_report_stage *s = schedule_of(report);
+	const struct ct_report_stage *s = ct_gain_schedule(report);
 	struct ct_arena *memory = report->memory;
-	double ideal;
+	double ideal = ct_gain_bubble_pct(report);
 
 	if (!s)
 		return ct_arena_printf(memory, "waits are the pipeline's bubble: %s of the time",
 				       ct_text_pct(wait_pct).s);
-	ideal = 100 * (double)s->ideal_ns / (double)s->cycles_ns;
 	if (wait_pct < ideal + CT_VERDICT_COMM_PCT)
 		return ct_arena_printf(memory,
 				       "waits are the pipeline's bubble: %s of the time, as "

@@ -82,3 +82,26 @@ const char *ct_gain_why_not(const struct ct_report *report)
 		       "contradict each other";
 	return NULL;
 }
+
+const struct ct_report_stage *ct_gain_schedule(const struct ct_report *report)
+{
+	const struct ct_report_stage *most = NULL;
+
+	for (size_t i = 0; i < report->n_stages; i++) {
+		const struct ct_report_stage *s = &report->stages[i];
+
+		if (s->ideal_ns == CT_UNKNOWN || !s->cycles_ns || isnan(s->microbatches))
+			return NULL;
+		if (!most || (double)s->ideal_ns / (double)s->cycles_ns >
+				     (double)most->ideal_ns / (double)most->cycles_ns)
+			most = s;
+	}
+	return most;
+}
+
+double ct_gain_bubble_pct(const struct ct_report *report)
+{
+	const struct ct_report_stage *s = ct_gain_schedule(report);
+
+	return s ? 100 * (double)s->ideal_ns / (double)s->cycles_ns : NAN;
+}

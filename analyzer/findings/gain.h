@@ -17,6 +17,10 @@ double ct_gain_exposed_pct(const struct ct_report *report);
 /* How long ranks waited for each other, %: as far as computing stood still, of the median rank; else in all, of the mean rank. */
 double ct_gain_wait_pct(const struct ct_report *report);
 
+/* The pipeline with most idle time by its schedule, of those whose schedule is known of all stages; NULL: none. And that time, %. */
+const struct ct_report_stage *ct_gain_schedule(const struct ct_report *report);
+double ct_gain_bubble_pct(const struct ct_report *report);
+
 /* Errors of the spans of a rank with as many operations as any, together, of the run, %. */
 double ct_gain_times_err_pct(const struct ct_report *report);
 

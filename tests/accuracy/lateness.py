@@ -64,7 +64,8 @@ SCENARIOS = [
     ("ddp_untimed_even", DDP + "untimed=0.2", "nobody", EVEN | TOO_LITTLE, NONE),
     ("ddp_untimed_slow", DDP + "untimed=0.2 steps=120 fault=rank:5:1.1", "maybe", SLOW | TOO_LITTLE, NONE),
     ("ddp_mostly_untimed", DDP + "untimed=0.7 fault=rank:5:1.1", "maybe", SLOW | TOO_LITTLE, NONE),
-    ("forward_even", "shape=forward stages=4 data=1", "nobody", BUBBLES, FIGURES),
+    # much waiting, and no schedule that is known to make it unavoidable
+    ("forward_even", "shape=forward stages=4 data=1", "nobody", TOO_LITTLE, FIGURES),
     ("forward_slow_stage", "shape=forward stages=4 data=1 fault=stage:2:2", "planted", STAGE | SLOW, FIGURES),
     ("forward_3_slow_stage", "shape=forward stages=3 data=1 fault=stage:1:1.5", "planted", STAGE | SLOW, FIGURES),
     ("pipe_even", "shape=1f1b stages=4 data=1", "nobody", BUBBLES, FIGURES),
