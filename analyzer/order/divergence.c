@@ -253,6 +253,15 @@ static uint32_t period(const struct sides *s, uint32_t at)
 	return 0;
 }
 
+/* Do the latest two of what the usual ones called alternate, whatever came before that? */
+static int alternates(const struct sides *s, uint32_t at)
+{
+	for (uint32_t i = at; i + LEAST_REPEATS(2) > at; i--)
+		if (i < 2 || !alike(s->usual[i - 2], s->usual[i]))
+			return 0;
+	return 1;
+}
+
 /* What the usual ones called, or would have called next. */
 static const struct ct_order_call *expected(const struct sides *s, uint32_t at, uint32_t p)
 {
@@ -264,7 +273,7 @@ static const struct ct_order_call *expected(const struct sides *s, uint32_t at, 
 static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart *out)
 {
 	struct fit skipped = try(s, at, 0, 1), extra = try(s, at, 1, 0);
-	uint32_t p = period(s, at);
+	uint32_t whole = period(s, at), p = whole ? whole : alternates(s, at) ? 2 : 0;
 	int is_next, is_again;
 
 	/* who came further is told by what he called there */
@@ -274,7 +283,7 @@ static void explain_by_habit(const struct sides *s, uint32_t at, struct ct_apart
 		  (!s->odd[at + 1] || alike(s->odd[at + 1], expected(s, at + 2, p)));
 	is_again = alike(s->odd[at], s->usual[at - 1]) && !extra.contradicted;
 	out->is_either |= is_next && is_again;
-	if (is_next == is_again)
+	if (is_next == is_again || !whole)
 		return;
 	out->is_either = 0;
 	out->by = 1;
