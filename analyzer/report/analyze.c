@@ -130,7 +130,7 @@ static int play_again(void *arg)
 {
 	struct analysis *a = arg;
 
-	return ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->cycles);
+	return ct_replay_judge(&a->replay, &a->stream.model, &a->log, &a->cycles, a->tasks);
 }
 
 static int collect_hits(void *arg)

@@ -9,6 +9,7 @@ in them. What is to be reached, and was not yet, is in docs/OVERHEAD.md beside w
 
 usage: speed.py [--build DIR]; prints METRIC lines for tests/gates.sh."""
 import argparse
+import glob
 import os
 import re
 import resource
@@ -38,6 +39,9 @@ INSTRUCTIONS = {
 # what each further operation of a run takes of which the instance log keeps a part: of the first run, between these numbers of steps
 LONG, LONGER = 400, 600
 BEYOND = 8450
+
+# Of the instructions of a report, those of the thread that has most of two: what the other one takes off it.
+BUSIEST = {"one_host": 0.70, "several_hosts": 0.70}
 
 
 def commands(build, run, out):
@@ -74,10 +78,26 @@ def operations(decode):
     return int(subprocess.run(decode, check=True, stdout=subprocess.PIPE).stdout.split()[0])
 
 
-def instructions(command, ops, out, status=0):
-    play(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, *command], status, stderr=subprocess.DEVNULL)
+def count(command, out, status, *options):
+    play(["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out, *options, *command], status, stderr=subprocess.DEVNULL)
+
+
+def counted(out):
     with open(out, encoding="utf-8") as lines:
-        return int(re.search(r"^(?:summary|totals): (\d+)", lines.read(), re.M)[1]) / ops
+        return int(re.search(r"^(?:summary|totals): (\d+)", lines.read(), re.M)[1])
+
+
+def instructions(command, ops, out, status=0):
+    count(command, out, status)
+    return counted(out) / ops
+
+
+def busiest(command, out):
+    """Instructions of the thread that has most of them."""
+    for old in glob.glob(out + "-*"):
+        os.remove(old)
+    count(command, out, 0, "--separate-threads=yes")
+    return max(counted(thread) for thread in glob.glob(out + "-*"))
 
 
 def measure(build, name, options, steps, few, folder):
@@ -94,10 +114,13 @@ def measure(build, name, options, steps, few, folder):
     for (what, base), limits in RATIOS.items():
         ratio = statistics.median(a / b for a, b in zip(took[what], took[base]))
         print("METRIC speed.%s_to_%s.%s %.2f %s" % (what, base, name, ratio, limits[name]))
-    counted = commands(build, short, out)
-    ops = operations(counted["decoding"])
+    played = commands(build, short, out)
+    ops = operations(played["decoding"])
     for what, limits in INSTRUCTIONS.items():
-        print("METRIC speed.instructions.%s.%s %.0f %d" % (what, name, instructions(counted[what], ops, out), limits[name]))
+        each = instructions(played[what], ops, out)
+        print("METRIC speed.instructions.%s.%s %.0f %d" % (what, name, each, limits[name]))
+    two = busiest([word.replace("--threads=1", "--threads=2") for word in played["report"]], out) / ops / each
+    print("METRIC speed.busiest_of_two_threads.%s %.2f %.2f" % (name, two, BUSIEST[name]))
 
 
 def measure_beyond(build, folder):

@@ -136,7 +136,7 @@ static struct outcome judge(const struct parallel_job *job)
 		.comms = run.comms,
 		.matched = run.tape.n_instances,
 	};
-	assert_int_equal(ct_replay_judge(&judgement, &model, &run.tape, &cycles), 0);
+	assert_int_equal(ct_replay_judge(&judgement, &model, &run.tape, &cycles, NULL), 0);
 	out.total_ns = run.total_ns;
 	take(&judgement, job->steps, &out);
 	ct_replay_judgement_fini(&judgement);
@@ -406,7 +406,7 @@ static void an_empty_tape_has_nothing_to_tell(void **state)
 	(void)state;
 	ct_tape_init(&tape, 0);
 	assert_int_equal(ct_tape_close(&tape, 1), 0);
-	assert_int_equal(ct_replay_judge(&judgement, &model, &tape, &cycles), 0);
+	assert_int_equal(ct_replay_judge(&judgement, &model, &tape, &cycles, NULL), 0);
 	assert_non_null(judgement.engine.why_not);
 	assert_int_equal(judgement.rows.n, 0);
 	ct_replay_judgement_fini(&judgement);

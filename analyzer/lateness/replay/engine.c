@@ -585,6 +585,26 @@ int ct_engine_build(struct ct_engine *e, const struct ct_model *model, const str
 	return CT_OK;
 }
 
+int ct_engine_share(struct ct_engine *e, const struct ct_engine *from)
+{
+	size_t launches = (size_t)from->schedule.n_launches + 1;
+	int st;
+
+	*e = *from;
+	e->other_ns = malloc(launches * sizeof(*e->other_ns));
+	e->room_ns = calloc((size_t)e->positions.n_steps + 1, sizeof(*e->room_ns));
+	st = ct_replay_share(&e->replay, &from->replay, &from->schedule);
+	return e->other_ns && e->room_ns ? st : CT_NOMEM;
+}
+
+void ct_engine_leave(struct ct_engine *e)
+{
+	free(e->other_ns);
+	free(e->room_ns);
+	ct_replay_leave(&e->replay);
+	*e = (struct ct_engine){ 0 };
+}
+
 int ct_engine_is_off(const struct ct_engine *e)
 {
 	return !(fabs(e->played / e->recorded - 1) <= CT_PLAY_ERROR);

@@ -61,6 +61,11 @@ double ct_engine_position_mean(const struct ct_engine *engine, uint32_t position
 double ct_engine_play(struct ct_engine *engine, const int64_t *gap_ns, const int64_t *transfer_ns,
 		      double *each);
 
+/* The same engine, to be played beside `from` by another thread: what plays write is its own (replay, other_ns, room_ns), all
+ * else is shared, so `from` is to be left as it is otherwise. 0 or CT_NOMEM; ct_engine_leave() in any case. */
+int ct_engine_share(struct ct_engine *engine, const struct ct_engine *from);
+void ct_engine_leave(struct ct_engine *engine);
+
 /* Of steps that were played: do they take another time than they took? And are they so little time, timed by hosts, that a machine
  * that is busy for a moment is in all of them? */
 int ct_engine_is_off(const struct ct_engine *engine);

@@ -20,6 +20,24 @@ struct even {
 	int64_t *transfer_ns; /* by meeting */
 	double time;
 	uint8_t *chosen; /* by seat */
+	struct ct_tasks *tasks;
+};
+
+/* An even job in which only a stage, or those of a place, compute as recorded. */
+struct play {
+	void (*choose)(struct even *v, uint32_t which);
+	uint32_t which;
+	double s;
+};
+
+/* A thread that has every step-th play. Each takes the memory of a replay: beyond these it is not worth it. */
+#define MOST_PLAYERS 4u
+struct player {
+	struct even v;		 /* the job, but for what plays write */
+	struct ct_engine engine; /* of all but the first */
+	struct play *plays;
+	uint32_t first, n, step;
+	struct ct_task task;
 };
 
 void ct_even_job_fini(struct ct_even_job *job)
@@ -129,6 +147,8 @@ static double play_chosen(struct even *v, int chosen_are_even)
 	return ct_engine_play(e, e->other_ns, chosen_are_even ? NULL : v->transfer_ns, NULL);
 }
 
+/* ---- who is chosen ---- */
+
 static void choose_stage(struct even *v, uint32_t stage)
 {
 	for (uint32_t seat = 0; seat < v->e->schedule.n_seats; seat++)
@@ -155,9 +175,9 @@ static void rank_places(const struct ct_engine *e, double *excess)
 	}
 }
 
-static int play_workers(struct even *v, struct ct_even_job *job)
+/* The places that are played, into `plays`. */
+static int list_places(const struct ct_engine *e, struct play *plays, uint32_t *n)
 {
-	const struct ct_engine *e = v->e;
 	double *excess = calloc((size_t)e->stages.most + 1, sizeof(*excess));
 	double *sorted = calloc((size_t)e->stages.most + 1, sizeof(*sorted)), least = -1;
 
@@ -173,22 +193,98 @@ static int play_workers(struct even *v, struct ct_even_job *job)
 		least = sorted[CT_MOST_ROWS < e->stages.most ? CT_MOST_ROWS : e->stages.most - 1];
 	}
 	for (uint32_t place = 0, played = 0; place < e->stages.most; place++) {
-		double s;
-
 		if (excess[place] < least || (least >= 0 && played++ > CT_MOST_ROWS))
 			continue;
-		choose_place(v, place);
-		s = play_chosen(v, 0) / v->time;
-		for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
-			double of_stage = job->s_stage[e->stages.stage_of[seat]];
-
-			if (e->stages.place_of[seat] == place)
-				job->s_worker[seat] = e->stages.n > 1 ? fmin(s, of_stage) : s;
-		}
+		plays[(*n)++] = (struct play){ .choose = choose_place, .which = place };
 	}
 	free(excess);
 	free(sorted);
 	return CT_OK;
+}
+
+static int play_share(void *arg)
+{
+	struct player *p = arg;
+
+	for (uint32_t k = p->first; k < p->n; k += p->step) {
+		p->plays[k].choose(&p->v, p->plays[k].which);
+		p->plays[k].s = play_chosen(&p->v, 0) / p->v.time;
+	}
+	return CT_OK;
+}
+
+/* Those behind the first get an engine of their own. */
+static int make_player(struct player *p, const struct even *v)
+{
+	p->v = *v;
+	p->task = (struct ct_task){ .run = play_share, .arg = p };
+	if (!p->first)
+		return CT_OK;
+	p->v.e = &p->engine;
+	p->v.chosen = calloc((size_t)v->e->schedule.n_seats + 1, 1);
+	return ct_engine_share(&p->engine, v->e) == CT_OK && p->v.chosen ? CT_OK : CT_NOMEM;
+}
+
+static int play_each(struct even *v, struct play *plays, uint32_t n)
+{
+	struct player players[MOST_PLAYERS] = { 0 };
+	uint32_t n_players = ct_tasks_threads(v->tasks), made = 0;
+	int st = CT_OK;
+
+	n_players = n_players < MOST_PLAYERS ? n_players : MOST_PLAYERS;
+	n_players = n_players < n ? n_players : n;
+	for (; made < n_players && st == CT_OK; made++) {
+		players[made] = (struct player){
+			.plays = plays, .first = made, .n = n, .step = n_players
+		};
+		st = make_player(&players[made], v);
+	}
+	for (uint32_t k = 1; k < made && st == CT_OK; k++)
+		ct_task_begin(v->tasks, &players[k].task);
+	if (made && st == CT_OK)
+		play_share(&players[0]);
+	for (uint32_t k = 1; k < made; k++) {
+		if (st == CT_OK)
+			ct_task_end(v->tasks, &players[k].task);
+		free(players[k].v.chosen);
+		ct_engine_leave(&players[k].engine);
+	}
+	return st;
+}
+
+/* What a play of a stage or of a place says of it. */
+static void take(const struct ct_engine *e, const struct play *play, struct ct_even_job *job)
+{
+	if (play->choose == choose_stage) {
+		job->s_stage[play->which] = play->s;
+		return;
+	}
+	for (uint32_t seat = 0; seat < e->schedule.n_seats; seat++) {
+		double of_stage = job->s_stage[e->stages.stage_of[seat]];
+
+		if (e->stages.place_of[seat] == play->which)
+			job->s_worker[seat] = e->stages.n > 1 ? fmin(play->s, of_stage) : play->s;
+	}
+}
+
+/* Stages first: what is said of a place depends on them. */
+static int play_parts(struct even *v, struct ct_even_job *job)
+{
+	const struct ct_engine *e = v->e;
+	struct play *plays = calloc((size_t)e->stages.n + e->stages.most + 1, sizeof(*plays));
+	uint32_t n = 0;
+	int st = plays ? CT_OK : CT_NOMEM;
+
+	for (; plays && n < e->stages.n; n++)
+		plays[n] = (struct play){ .choose = choose_stage, .which = n };
+	if (st == CT_OK)
+		st = list_places(e, plays, &n);
+	if (st == CT_OK)
+		st = play_each(v, plays, n);
+	for (uint32_t k = 0; k < n && st == CT_OK; k++)
+		take(e, &plays[k], job);
+	free(plays);
+	return st;
 }
 
 /* The worst by S_w are chosen. */
@@ -249,11 +345,7 @@ static int play_all(struct even *v, struct ct_even_job *job)
 	job->s = e->played / v->time;
 	job->s_err = error_of(e, each, job->s);
 	free(each);
-	for (uint32_t stage = 0; stage < e->stages.n; stage++) {
-		choose_stage(v, stage);
-		job->s_stage[stage] = play_chosen(v, 0) / v->time;
-	}
-	st = play_workers(v, job);
+	st = play_parts(v, job);
 	if (st != CT_OK || fabs(e->played - v->time) <= LEAST_SLOWDOWN * e->played)
 		return st;
 	st = choose_worst(v, job);
@@ -264,9 +356,9 @@ static int play_all(struct even *v, struct ct_even_job *job)
 	return st;
 }
 
-int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e)
+int ct_even_job_play(struct ct_even_job *job, struct ct_engine *e, struct ct_tasks *tasks)
 {
-	struct even v = { .e = e };
+	struct even v = { .e = e, .tasks = tasks };
 	int st = CT_NOMEM;
 
 	*job = (struct ct_even_job){ .s = NAN, .s_err = NAN, .m_worst = NAN, .m_last = NAN };

@@ -6,10 +6,11 @@
  *   S = T / I; S_stage, S_place: only that stage (those of the same place in their stages) computes as recorded;
  *   S_w of a rank: the smaller of the S of its place and of its stage; without stages that of its place;
  *   M_W = (T - time with the worst ranks even) / (T - I), worst: 3 %, one at least, by S_w; M_S likewise for the last stage.
- * Source: arXiv 2505.05713, section 4. One thread. */
+ * Source: arXiv 2505.05713, section 4. */
 #ifndef CT_EVEN_JOB_H
 #define CT_EVEN_JOB_H
 
+#include "analyzer/base/tasks.h"
 #include "analyzer/lateness/replay/engine.h"
 
 struct ct_even_job {
@@ -20,8 +21,8 @@ struct ct_even_job {
 	double m_worst, m_last; /* NAN: S is too near 1 to tell, or there is one stage */
 };
 
-/* 0 or CT_NOMEM; ct_even_job_fini() in any case. */
-int ct_even_job_play(struct ct_even_job *job, struct ct_engine *engine);
+/* The plays are spread over the threads of `tasks`, NULL: none. 0 or CT_NOMEM; ct_even_job_fini() in any case. */
+int ct_even_job_play(struct ct_even_job *job, struct ct_engine *engine, struct ct_tasks *tasks);
 void ct_even_job_fini(struct ct_even_job *job);
 
 #endif

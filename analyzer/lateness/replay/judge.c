@@ -12,7 +12,8 @@
 #include "trace/status.h"
 
 int ct_replay_judge(struct ct_replay_judgement *j, const struct ct_model *model,
-		    const struct ct_tape *log, const struct ct_cycles *cycles)
+		    const struct ct_tape *log, const struct ct_cycles *cycles,
+		    struct ct_tasks *tasks)
 {
 	int st = ct_engine_build(&j->engine, model, log, cycles);
 
@@ -20,7 +21,7 @@ int ct_replay_judge(struct ct_replay_judgement *j, const struct ct_model *model,
 		st = ct_slow_rows_find(&j->rows, &j->engine, model);
 	if (st == CT_OK && !j->engine.why_not)
 		st = ct_unevenness_find(&j->engine, &j->uneven);
-	return st == CT_OK ? ct_even_job_play(&j->even, &j->engine) : st;
+	return st == CT_OK ? ct_even_job_play(&j->even, &j->engine, tasks) : st;
 }
 
 void ct_replay_judgement_fini(struct ct_replay_judgement *j)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judge.h — what playing the run again says: how uneven it is, who is slow, and what communication costs at all. One thread. */
+/* judge.h — what playing the run again says: how uneven it is, who is slow, and what communication costs at all. */
 #ifndef CT_REPLAY_JUDGE_H
 #define CT_REPLAY_JUDGE_H
 
@@ -16,9 +16,10 @@ struct ct_replay_judgement {
 	struct ct_unevenness uneven;
 };
 
-/* 0 or CT_NOMEM; ct_replay_judgement_fini() in any case. */
+/* Threads of `tasks` (NULL: none) share the plays. 0 or CT_NOMEM; ct_replay_judgement_fini() in any case. */
 int ct_replay_judge(struct ct_replay_judgement *judgement, const struct ct_model *model,
-		    const struct ct_tape *log, const struct ct_cycles *cycles);
+		    const struct ct_tape *log, const struct ct_cycles *cycles,
+		    struct ct_tasks *tasks);
 void ct_replay_judgement_fini(struct ct_replay_judgement *judgement);
 
 /* Played as recorded, do its steps take another time? Then something that ranks wait for is not on record. Or do they take so little

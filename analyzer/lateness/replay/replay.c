@@ -27,14 +27,20 @@ static void line_up(struct ct_replay *r, const struct ct_schedule *s)
 	}
 }
 
-int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
+/* What a play writes. */
+static int make_room(struct ct_replay *r, const struct ct_schedule *s)
 {
-	ct_replay_fini(r);
 	r->start_ns = calloc((size_t)s->n_launches + 1, sizeof(*r->start_ns));
 	r->end_ns = calloc((size_t)s->n_launches + 1, sizeof(*r->end_ns));
 	r->reached_ns = calloc((size_t)s->n_stretches + 1, sizeof(*r->reached_ns));
+	return r->start_ns && r->end_ns && r->reached_ns ? CT_OK : CT_NOMEM;
+}
+
+int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
+{
+	ct_replay_fini(r);
 	r->parts = malloc(((size_t)s->n_parts + 1) * sizeof(*r->parts));
-	if (!r->start_ns || !r->end_ns || !r->reached_ns || !r->parts)
+	if (make_room(r, s) != CT_OK || !r->parts)
 		return CT_NOMEM;
 	line_up(r, s);
 	return CT_OK;
@@ -42,10 +48,21 @@ int ct_replay_init(struct ct_replay *r, const struct ct_schedule *s)
 
 void ct_replay_fini(struct ct_replay *r)
 {
+	free(r->parts);
+	ct_replay_leave(r);
+}
+
+int ct_replay_share(struct ct_replay *r, const struct ct_replay *from, const struct ct_schedule *s)
+{
+	*r = (struct ct_replay){ .parts = from->parts };
+	return make_room(r, s);
+}
+
+void ct_replay_leave(struct ct_replay *r)
+{
 	free(r->start_ns);
 	free(r->end_ns);
 	free(r->reached_ns);
-	free(r->parts);
 	*r = (struct ct_replay){ 0 };
 }
 

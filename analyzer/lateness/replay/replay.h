@@ -20,6 +20,12 @@ struct ct_replay {
 int ct_replay_init(struct ct_replay *replay, const struct ct_schedule *schedule);
 void ct_replay_fini(struct ct_replay *replay);
 
+/* The same, to be played beside `from` by another thread, for as long as that is left as it is. 0 or CT_NOMEM;
+ * ct_replay_leave() in any case. */
+int ct_replay_share(struct ct_replay *replay, const struct ct_replay *from,
+		    const struct ct_schedule *schedule);
+void ct_replay_leave(struct ct_replay *replay);
+
 /* Play. gap_ns by launch: the schedule's own, or others. transfer_ns by meeting: NULL, or others than its own. is_free: what
  * moves data takes no time at all, but graphs, which compute. Returns and sets total_ns. */
 int64_t ct_replay_run(struct ct_replay *replay, const struct ct_schedule *schedule,
