@@ -180,6 +180,16 @@ int ct_open_outline(const struct ct_paths *paths, const struct ct_run *run,
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }
 
+/* Several paths count as one run, which is not what somebody means who compares two. */
+static int refuse_two_jobs(const char *command, const struct ct_paths *paths)
+{
+	ct_say("cannot read %s and the other paths as one run: they hold different jobs",
+	       paths->path[0]);
+	ct_hint("several paths are parts of one run; read each job by itself: commtrace %s %s",
+		command, paths->path[0]);
+	return CT_CODE_USAGE;
+}
+
 int ct_open_report_as(const char *command, const struct ct_paths *paths, const struct ct_run *run,
 		      const struct ct_report_wishes *wishes, struct ct_report **report)
 {
@@ -210,5 +220,7 @@ int ct_open_report_as(const char *command, const struct ct_paths *paths, const s
 		ct_hint("%s", err.text);
 		return CT_CODE_USAGE;
 	}
+	if (status == CT_OK && paths->n > 1 && (*report)->run.is_two_jobs)
+		return refuse_two_jobs(command, paths);
 	return status == CT_OK ? 0 : say_failure(paths, status, &err);
 }

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Several paths are parts of one run: those of different jobs are refused, which is not what a comparison would want.
+for seed in 1 2; do
+	commtrace-synth -o run$seed --seed $seed --hosts 2 --gpus-per-host 2 --cycles 5 --workload ddp >/dev/null
+done
+commtrace report run1 run2 || echo "exit $?"
+commtrace heatmap run1 run2 -o x.svg || echo "exit $?"
+ls
+# Parts of one job, each in a directory of its own, are read.
+mkdir part
+mv "$(find run1 -name '*.seg' | sort | sed -n 1p)" part/
+commtrace report run1 part --format=json | grep -c '"ranks_seen": 4'
