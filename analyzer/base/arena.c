@@ -17,6 +17,7 @@ struct ct_arena_page {
 
 struct ct_arena {
 	struct ct_arena_page *pages; /* the first one is being filled */
+	int failed;
 };
 
 struct ct_arena *ct_arena_new(void)
@@ -37,6 +38,16 @@ void ct_arena_free(struct ct_arena *arena)
 	free(arena);
 }
 
+int ct_arena_failed(const struct ct_arena *arena)
+{
+	return arena->failed;
+}
+
+void ct_arena_fail(struct ct_arena *arena)
+{
+	arena->failed = 1;
+}
+
 static void *take(struct ct_arena *arena, size_t bytes)
 {
 	struct ct_arena_page *page = arena->pages;
@@ -46,8 +57,10 @@ static void *take(struct ct_arena *arena, size_t bytes)
 		size_t size = bytes > CT_ARENA_PAGE ? bytes : CT_ARENA_PAGE;
 
 		page = malloc(sizeof(*page) + size);
-		if (!page)
+		if (!page) {
+			arena->failed = 1;
 			return NULL;
+		}
 		page->size = size;
 		page->used = 0;
 		page->next = arena->pages;
@@ -62,8 +75,10 @@ void *ct_arena_calloc(struct ct_arena *arena, size_t n, size_t size)
 	size_t bytes;
 	void *at;
 
-	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) {
+		arena->failed = 1;
 		return NULL;
+	}
 	at = take(arena, bytes);
 	if (at)
 		memset(at, 0, bytes);
@@ -76,26 +91,37 @@ const char *ct_arena_text(struct ct_arena *arena, const char *bytes, size_t len)
 
 	len = strnlen(bytes, len);
 	text = take(arena, len + 1);
-	if (text)
-		ct_text_clean(text, len + 1, bytes, len);
+	if (!text)
+		return "";
+	ct_text_clean(text, len + 1, bytes, len);
 	return text;
+}
+
+const char *ct_arena_vprintf(struct ct_arena *arena, const char *fmt, va_list ap)
+{
+	char *text = NULL;
+	va_list again;
+	int len;
+
+	va_copy(again, ap);
+	len = vsnprintf(NULL, 0, fmt, ap);
+	if (len >= 0)
+		text = take(arena, (size_t)len + 1);
+	if (text)
+		vsnprintf(text, (size_t)len + 1, fmt, again);
+	else
+		arena->failed = 1;
+	va_end(again);
+	return text ? text : "";
 }
 
 const char *ct_arena_printf(struct ct_arena *arena, const char *fmt, ...)
 {
-	char *text = NULL;
+	const char *text;
 	va_list ap;
-	int len;
 
 	va_start(ap, fmt);
-	len = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (len >= 0)
-		text = take(arena, (size_t)len + 1);
-	if (!text)
-		return NULL;
-	va_start(ap, fmt);
-	vsnprintf(text, (size_t)len + 1, fmt, ap);
+	text = ct_arena_vprintf(arena, fmt, ap);
 	va_end(ap);
 	return text;
 }

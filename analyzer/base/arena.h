@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h — memory that is freed at once: values and strings that live as long as a report or a process's
- * reading. Not for what grows with the length of a run. One thread per arena. */
+ * reading. Not for what grows with the length of a run. One thread per arena.
+ *
+ * Want of memory sticks to the arena: texts are "" from then on and never NULL, and whoever made many of them asks
+ * ct_arena_failed() once, at the end. */
 #ifndef CT_ARENA_H
 #define CT_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "trace/text.h"
@@ -13,14 +17,22 @@ struct ct_arena;
 struct ct_arena *ct_arena_new(void); /* NULL: out of memory */
 void ct_arena_free(struct ct_arena *arena);
 
+/* Has anything been out of memory? Then what the arena holds is not whole. */
+int ct_arena_failed(const struct ct_arena *arena);
+
+/* For memory from elsewhere that belongs to the same values: it has failed. */
+void ct_arena_fail(struct ct_arena *arena);
+
 /* `n` elements of `size` bytes, zeroed, aligned for anything; NULL: out of memory. n * size may be 0. */
 void *ct_arena_calloc(struct ct_arena *arena, size_t n, size_t size);
 
-/* Copy of `len` bytes as printable UTF-8 (see ct_text_clean). NULL: out of memory. */
+/* Copy of `len` bytes as printable UTF-8 (see ct_text_clean). Never NULL. */
 const char *ct_arena_text(struct ct_arena *arena, const char *bytes, size_t len);
 
-/* Formatted text. NULL: out of memory. */
+/* Formatted text. Never NULL. */
 const char *ct_arena_printf(struct ct_arena *arena, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+const char *ct_arena_vprintf(struct ct_arena *arena, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 #endif

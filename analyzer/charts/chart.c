@@ -257,6 +257,8 @@ int ct_picture_make(const struct ct_report *report, const struct ct_picture_requ
 		picture->n_said = picture->n_notes;
 		st = say_run(&make);
 	}
+	if (st == CT_OK && ct_arena_failed(memory))
+		st = CT_NOMEM;
 	if (st == CT_EMPTY && !err->text[0])
 		ct_fail(err, st, "there is none on record");
 	return st;

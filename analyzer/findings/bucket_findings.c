@@ -41,9 +41,9 @@ static const char *cause_of(enum ct_bucket_problem problem)
 		       : "the last bucket is long, and the stream was idle for as long before it";
 }
 
-static int add(const struct search *s, const struct ct_buckets *b,
-	       const struct ct_bucket_speed *speed, const struct ct_bucket_advice *a,
-	       double cycle_ns)
+static void add(const struct search *s, const struct ct_buckets *b,
+		const struct ct_bucket_speed *speed, const struct ct_bucket_advice *a,
+		double cycle_ns)
 {
 	const struct ct_study *study = s->study;
 	struct ct_findings *list = s->list;
@@ -52,19 +52,17 @@ static int add(const struct search *s, const struct ct_buckets *b,
 	double run = (double)study->model->duration_ns / 100,
 	       cap = (double)a->cap_bytes / 1048576.0;
 
-	if (!f || ct_finding_evidence(list, f, "buckets", b->n, "count", NAN) ||
-	    ct_finding_evidence(list, f, "bytes_in_a_cycle", (double)b->total_bytes, "bytes",
-				NAN) ||
-	    ct_finding_evidence(list, f, "exposed_in_a_cycle", (double)b->exposed_ns, "ns",
-				(double)b->exposed_err_ns) ||
-	    ct_finding_evidence(list, f, "exposed_by_the_model", a->model_ns, "ns", NAN) ||
-	    ct_finding_evidence(list, f, "startup_of_the_median_bucket", 100 * a->startup_ratio,
-				"%", NAN) ||
-	    ct_finding_evidence(list, f, "alpha", speed->alpha_ns, "ns", NAN) ||
-	    ct_finding_evidence(list, f, "beta", 1e9 * speed->bytes_per_ns, "bytes/s", NAN) ||
-	    ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN) ||
-	    ct_finding_evidence(list, f, "gain_in_a_cycle", a->gain_ns, "ns", a->gain_err_ns))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "buckets", b->n, "count", NAN);
+	ct_finding_evidence(list, f, "bytes_in_a_cycle", (double)b->total_bytes, "bytes", NAN);
+	ct_finding_evidence(list, f, "exposed_in_a_cycle", (double)b->exposed_ns, "ns",
+			    (double)b->exposed_err_ns);
+	ct_finding_evidence(list, f, "exposed_by_the_model", a->model_ns, "ns", NAN);
+	ct_finding_evidence(list, f, "startup_of_the_median_bucket", 100 * a->startup_ratio, "%",
+			    NAN);
+	ct_finding_evidence(list, f, "alpha", speed->alpha_ns, "ns", NAN);
+	ct_finding_evidence(list, f, "beta", 1e9 * speed->bytes_per_ns, "bytes/s", NAN);
+	ct_finding_evidence(list, f, "suggested_bucket_cap_mb", cap, "MiB", NAN);
+	ct_finding_evidence(list, f, "gain_in_a_cycle", a->gain_ns, "ns", a->gain_err_ns);
 	ct_finding_loss(f, (uint64_t)(pct * run), (uint64_t)(err * run), study->model->duration_ns);
 	f->severity = f->severity > CT_SEVERITY_WARN ? CT_SEVERITY_WARN : f->severity;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
@@ -85,7 +83,6 @@ static int add(const struct search *s, const struct ct_buckets *b,
 				  a->problem == CT_BUCKETS_TOO_SMALL ? "too-small" : "last-late",
 				  ct_text_ns(b->exposed_ns).s, ct_text_ns(b->exposed_err_ns).s, cap,
 				  ct_text_pct(pct).s, ct_text_pct(err).s);
-	return f->advice && f->line ? CT_OK : CT_NOMEM;
 }
 
 static int look_at(void *arg, const struct ct_buckets *b)
@@ -100,7 +97,8 @@ static int look_at(void *arg, const struct ct_buckets *b)
 	ct_buckets_advise(b, &speed, cycles->time_p50_ns, &a);
 	if (!a.n || (a.problem != CT_BUCKETS_TOO_SMALL && a.problem != CT_BUCKETS_LAST_LATE))
 		return CT_OK;
-	return add(s, b, &speed, &a, (double)cycles->time_p50_ns);
+	add(s, b, &speed, &a, (double)cycles->time_p50_ns);
+	return CT_OK;
 }
 
 int ct_study_buckets(const struct ct_study *study, struct ct_findings *findings)

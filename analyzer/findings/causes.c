@@ -37,32 +37,30 @@ static const char *hosts_of(const struct ct_finding *f, struct ct_arena *memory)
 {
 	const char *text = f->n_hosts ? "" : "their hosts";
 
-	for (size_t i = 0; text && i < f->n_hosts && i < HOSTS_NAMED; i++) {
+	for (size_t i = 0; i < f->n_hosts && i < HOSTS_NAMED; i++) {
 		const char *host = ct_host_word(memory, f->hosts[i]);
 
-		text = host ? ct_arena_printf(memory, "%s%s%s", text, i ? "," : "", host) : NULL;
+		text = ct_arena_printf(memory, "%s%s%s", text, i ? "," : "", host);
 	}
-	return text && f->n_hosts > HOSTS_NAMED ? ct_arena_printf(memory, "%s,...", text) : text;
+	return f->n_hosts > HOSTS_NAMED ? ct_arena_printf(memory, "%s,...", text) : text;
 }
 
 static const char *ranks_of(const struct ct_finding *f, const char *where, struct ct_arena *memory)
 {
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, RANKS_NAMED);
 
-	if (!ranks)
-		return NULL;
 	if (f->kind == CT_FINDING_STRAGGLER_HOST)
 		return ct_arena_printf(memory, "the ranks of %s", where);
 	return ct_arena_printf(memory, "rank%s %s", f->n_ranks == 1 ? "" : "s", ranks);
 }
 
-/* `text` with {who} and {where} replaced; NULL: out of memory. */
+/* `text` with {who} and {where} replaced. */
 static const char *fill_in(const char *text, const char *who, const char *where,
 			   struct ct_arena *memory)
 {
 	const char *out = "";
 
-	while (out && *text) {
+	while (*text) {
 		size_t n = strcspn(text, "{");
 		int is_who = strncmp(text + n, "{who}", 5) == 0;
 
@@ -95,28 +93,24 @@ static const char *shared_by(const struct ct_finding *f, const struct ct_report 
 	}
 }
 
-static int advise(struct ct_finding *f, const struct ct_report *report, int on_gpu,
-		  struct ct_arena *memory)
+static void advise(struct ct_finding *f, const struct ct_report *report, int on_gpu,
+		   struct ct_arena *memory)
 {
 	const struct row *row = &rows[f->why];
 	const char *advice = on_gpu || !row->cpu_advice ? row->advice : row->cpu_advice;
-	const char *where = hosts_of(f, memory), *who = where ? ranks_of(f, where, memory) : NULL;
-	const char *text = who ? fill_in(advice, who, where, memory) : NULL;
+	const char *where = hosts_of(f, memory), *who = ranks_of(f, where, memory);
 
-	if (!text)
-		return CT_NOMEM;
-	f->advice = ct_arena_printf(memory, "%s%s", text, shared_by(f, report));
+	f->advice = ct_arena_printf(memory, "%s%s", fill_in(advice, who, where, memory),
+				    shared_by(f, report));
 	f->command = on_gpu ? row->command : row->cpu_command;
-	return f->advice ? CT_OK : CT_NOMEM;
 }
 
-int ct_findings_advise(struct ct_findings *list, const struct ct_report *report)
+void ct_findings_advise(struct ct_findings *list, const struct ct_report *report)
 {
-	int on_gpu = has_gpus(report), st = CT_OK;
+	int on_gpu = has_gpus(report);
 
-	for (size_t i = 0; i < list->n && st == CT_OK; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		if (list->all[i].why != CT_WHY_OWN)
-			st = advise(&list->all[i], report, on_gpu, list->memory);
+			advise(&list->all[i], report, on_gpu, list->memory);
 	}
-	return st;
 }

@@ -12,7 +12,7 @@
 void ct_finding_because(struct ct_finding *f, enum ct_why why);
 
 /* Advice and command of all findings that say why. Reads ranks, hosts and kind of the findings, and from the report whether a
- * rank has a GPU and how many hosts there are. Texts are in the list's memory. 0 or CT_NOMEM. */
-int ct_findings_advise(struct ct_findings *list, const struct ct_report *report);
+ * rank has a GPU and how many hosts there are. Texts are in the list's memory. */
+void ct_findings_advise(struct ct_findings *list, const struct ct_report *report);
 
 #endif

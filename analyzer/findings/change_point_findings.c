@@ -116,28 +116,25 @@ static enum ct_why why_longer(double before, double after, double more)
 							  : CT_WHY_LONGER_BOTH;
 }
 
-static int explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
-		   struct ct_finding *f, double *room)
+static void explain(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
+		    struct ct_finding *f, double *room)
 {
 	double before = communication(t->hits, from, r->first, room);
 	double after = communication(t->hits, r->first, r->last + 1, room);
 
 	ct_finding_because(f, why_longer(before, after, r->after_ns - r->before_ns));
-	if (ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN))
-		return CT_NOMEM;
-	return ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
+	ct_finding_evidence(t->list, f, "in_communication_before", before, "ns", NAN);
+	ct_finding_evidence(t->list, f, "in_communication_after", after, "ns", NAN);
 }
 
-static int add_change(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
-		      double *room)
+static void add_change(const struct ct_time_structure *t, const struct rise *r, uint32_t from,
+		       double *room)
 {
 	const struct ct_cycles *c = t->cycles;
 	struct ct_findings *list = t->list;
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CHANGE_POINT);
 	double err = c->err_ns == CT_UNKNOWN ? NAN : (double)c->err_ns;
 
-	if (!f)
-		return CT_NOMEM;
 	ct_finding_loss(f, (uint64_t)r->loss_ns, (uint64_t)r->err_ns, t->model->duration_ns);
 	f->confidence = r->sds >= 5 ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_MEDIUM;
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
@@ -150,10 +147,9 @@ static int add_change(const struct ct_time_structure *t, const struct rise *r, u
 		r->first, ct_text_ns((uint64_t)r->before_ns).s, ct_text_ns((uint64_t)r->after_ns).s,
 		ct_text_pct(100 * (r->after_ns / r->before_ns - 1)).s, ct_text_ns(f->loss_ns).s,
 		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, r->first, r->last);
-	if (!f->line || ct_finding_evidence(list, f, "cycle_before", r->before_ns, "ns", err) ||
-	    ct_finding_evidence(list, f, "cycle_after", r->after_ns, "ns", err))
-		return CT_NOMEM;
-	return explain(t, r, from, f, room);
+	ct_finding_evidence(list, f, "cycle_before", r->before_ns, "ns", err);
+	ct_finding_evidence(list, f, "cycle_after", r->after_ns, "ns", err);
+	explain(t, r, from, f, room);
 }
 
 int ct_shifts_report(const struct ct_time_structure *t)
@@ -185,7 +181,7 @@ int ct_shifts_report(const struct ct_time_structure *t)
 		    comes_back(times, c->n, &r) || is_explained(t, &r))
 			continue;
 		told++;
-		st = add_change(t, &r, from, room);
+		add_change(t, &r, from, room);
 	}
 	free(times);
 	free(room);

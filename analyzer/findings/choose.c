@@ -94,10 +94,9 @@ static int gather(struct choice *c, const struct ct_findings *list)
 	if (c->late_pct <= LATE_OR_SLOW_PCT ||
 	    (c->slow_op && 2 * c->slow_op->loss_pct >= c->late_pct))
 		c->late_pct = 0;
-	if (ct_hung_find(c->report, &c->hung) != CT_OK ||
-	    ct_waited_find(c->j, c->report, &c->waited) != CT_OK)
-		return CT_NOMEM;
-	return ct_say_what_lacks(model, c->report, &c->lacks);
+	ct_hung_find(c->report, &c->hung);
+	c->lacks = ct_say_what_lacks(model, c->report);
+	return ct_waited_find(c->j, c->report, &c->waited);
 }
 
 /* The finding that leads: of those that name somebody and a severe change the costliest, unless communication costs more than
@@ -125,7 +124,7 @@ static const char *late_text(const struct choice *c)
 }
 
 /* "the machine of node0 runs 8 processes of the job on 2 cores: they may wait for cores, too", if it does. */
-static int add_oversubscribed(struct choice *c)
+static void add_oversubscribed(struct choice *c)
 {
 	const struct ct_oversubscribed *o = c->j->oversubscribed;
 	const struct ct_model *model = c->j->model;
@@ -133,11 +132,9 @@ static int add_oversubscribed(struct choice *c)
 	const char *host;
 
 	if (!o->processes)
-		return CT_OK;
+		return;
 	host = ct_host_word(memory, model->attempts->hosts[model->seats[o->seat].host].name);
-	if (!host)
-		return CT_NOMEM;
-	return ct_verdict_add(
+	ct_verdict_add(
 		c->report,
 		ct_arena_printf(memory,
 				"%s is CPU-oversubscribed (%u processes of the job on %u core%s)",
@@ -145,91 +142,85 @@ static int add_oversubscribed(struct choice *c)
 }
 
 /* Behind a finding: what else there is to know of the run. */
-static int say_rest(struct choice *c)
+static void say_rest(struct choice *c)
 {
-	const struct ct_finding *slow = c->slow_op;
-	const char *ends;
+	const struct ct_finding *beside[] = { c->uneven, c->slow_op };
 
-	if (ct_say_ends(c->report, &ends) != CT_OK ||
-	    (c->uneven && c->uneven->loss_pct > c->told->loss_pct &&
-	     ct_verdict_add(c->report, ct_finding_in_short(c->uneven, c->report))) ||
-	    (slow && slow->loss_pct > c->told->loss_pct &&
-	     ct_verdict_add(c->report, ct_finding_in_short(slow, c->report))) ||
-	    add_oversubscribed(c))
-		return CT_NOMEM;
-	return ct_verdict_add(c->report, ends) || ct_verdict_add(c->report, c->lacks);
+	for (int i = 0; i < 2; i++) {
+		if (beside[i] && beside[i]->loss_pct > c->told->loss_pct)
+			ct_verdict_add(c->report, ct_finding_in_short(beside[i], c->report));
+	}
+	add_oversubscribed(c);
+	ct_verdict_add(c->report, ct_say_ends(c->report));
+	ct_verdict_add(c->report, c->lacks);
 }
 
-static int say_exposed(struct choice *c)
+static void say_exposed(struct choice *c)
 {
 	const struct ct_finding *beside = heavier(heavier(c->named, c->change), c->slow_op);
 	struct ct_report *report = c->report;
 
 	c->told = c->exposed;
-	if (ct_say_exposed(c->exposed, report) ||
-	    (beside && ct_verdict_add(report, ct_finding_in_short(beside, report))) ||
-	    (c->late_pct > 0 && ct_verdict_add(report, late_text(c))) ||
-	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))))
-		return CT_NOMEM;
-	return ct_verdict_add(report, c->lacks);
+	ct_say_exposed(c->exposed, report);
+	if (beside)
+		ct_verdict_add(report, ct_finding_in_short(beside, report));
+	if (c->late_pct > 0)
+		ct_verdict_add(report, late_text(c));
+	if (c->waited.pct > 0)
+		ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
+	ct_verdict_add(report, c->lacks);
 }
 
 /* Nobody is named, but time is lost. A stall may be a late start too: what is told of it says more. */
-static int say_lost(struct choice *c)
+static void say_lost(struct choice *c)
 {
 	struct ct_report *report = c->report;
-	const char *late;
 
 	if (c->slow_op && c->slow_op->loss_pct >= fmax(c->waited.pct, c->late_pct)) {
 		c->told = c->slow_op;
-		if (ct_say_finding(c->j->model, c->slow_op, report))
-			return CT_NOMEM;
-		return ct_verdict_add(report, c->lacks);
+		ct_say_finding(c->j->model, c->slow_op, report);
+	} else if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
+		ct_waited_say(c->j, &c->waited, c->lacks, report);
+		add_oversubscribed(c);
+		return;
+	} else {
+		report->verdict.gain_max_pct = c->late_pct;
+		ct_verdict_doubt(report, "%s", late_text(c));
+		if (c->waited.pct > 0)
+			ct_verdict_add(report, ct_waited_in_short(&c->waited, report));
+		add_oversubscribed(c);
 	}
-	if (c->waited.pct > 0 && c->late_pct <= c->waited.pct + LATE_OR_SLOW_PCT) {
-		int st = ct_waited_say(c->j, &c->waited, c->lacks, report);
-
-		return st == CT_OK ? add_oversubscribed(c) : st;
-	}
-	late = late_text(c);
-	report->verdict.gain_max_pct = c->late_pct;
-	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, late) ||
-	    (c->waited.pct > 0 && ct_verdict_add(report, ct_waited_in_short(&c->waited, report))) ||
-	    add_oversubscribed(c))
-		return CT_NOMEM;
-	return ct_verdict_add(report, c->lacks);
+	ct_verdict_add(report, c->lacks);
 }
 
 /* That nothing was found says little where so many operations lack members that their waits do not show, where steps took longer
- * that were not looked at one by one, or, of a run whose exits are not recorded, where ranks stand in operations at its end. */
+ * that were not looked at one by one, or, of a run whose exits are not recorded, where ranks stand in operations at its end. Returns whether it
+ * was said. */
 static int say_unproven(struct choice *c)
 {
 	struct ct_report *report = c->report;
 	const struct ct_model *model = c->j->model;
 	uint64_t all = model->matched + model->messages + model->incomplete;
 	uint64_t open = ct_open_unexplained(report);
-	const char *text = "";
 	double kept_ns, others_ns;
 
 	if (2 * open >= report->run.ranks_seen && open)
-		text = ct_open_text(report, open);
+		ct_verdict_doubt(report, "%s", ct_open_text(report, open));
 	else if (model->incomplete > MOST_INCOMPLETE * (double)all)
-		text = ct_arena_printf(report->memory,
-				       "%s of %s operations lack members: the rest shows no late "
-				       "rank, which proves little",
-				       ct_text_count(model->incomplete).s, ct_text_count(all).s);
+		ct_verdict_doubt(report,
+				 "%s of %s operations lack members: the rest shows no late rank, "
+				 "which proves little",
+				 ct_text_count(model->incomplete).s, ct_text_count(all).s);
 	else if (ct_cycles_hide(c->j->cycles, CT_LEAST_GAIN, &kept_ns, &others_ns))
-		text = ct_arena_printf(report->memory,
-				       "%u of %u cycles were looked at one by one, of %s on "
-				       "average; the others took %s, and why is not known",
-				       c->j->cycles->n_kept, c->j->cycles->n,
-				       ct_text_ns((uint64_t)kept_ns).s,
-				       ct_text_ns((uint64_t)others_ns).s);
-	if (!text)
-		return CT_NOMEM;
-	return *text ? ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-				      text)
-		     : 1;
+		ct_verdict_doubt(report,
+				 "%u of %u cycles were looked at one by one, of %s on average; the "
+				 "others took %s, and why is not known",
+				 c->j->cycles->n_kept, c->j->cycles->n,
+				 ct_text_ns((uint64_t)kept_ns).s,
+				 ct_text_ns((uint64_t)others_ns).s);
+	else
+		return 0;
+	return 1;
 }
 
 /* Where the run cannot be replayed, equally slow ranks hide each other: waits that are nobody's alone may be theirs. */
@@ -239,26 +230,24 @@ static int say_unplayed_waits(struct choice *c)
 	double wait_pct = ct_gain_wait_pct(report);
 
 	if (!(wait_pct > CT_VERDICT_COMM_PCT))
+		return 0;
+	if (*c->lacks) {
+		ct_verdict_doubt(report,
+				 "%s; ranks waited for each other for %s of the time, and the "
+				 "missing records would show for which",
+				 c->lacks, ct_text_pct(wait_pct).s);
 		return 1;
-	if (*c->lacks)
-		return ct_verdict_say(
-			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			ct_arena_printf(report->memory,
-					"%s; ranks waited for each other for %s of the time, and "
-					"the missing records would show for which",
-					c->lacks, ct_text_pct(wait_pct).s));
-	if (ct_verdict_say(
-		    report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-		    ct_arena_printf(report->memory,
-				    "ranks wait for each other for %s of the time, for no single "
-				    "one; these timings do not show which rank delayed which",
-				    ct_text_pct(wait_pct).s)) ||
-	    add_oversubscribed(c))
-		return CT_NOMEM;
-	return ct_verdict_add(report, c->lacks);
+	}
+	ct_verdict_doubt(report,
+			 "ranks wait for each other for %s of the time, for no single one; these "
+			 "timings do not show which rank delayed which",
+			 ct_text_pct(wait_pct).s);
+	add_oversubscribed(c);
+	return 1;
 }
 
-/* Stages of a pipeline wait by its schedule; what is beyond that somebody may cause who stays hidden in the bubble. 1: nothing is. */
+/* Stages of a pipeline wait by its schedule; what is beyond that somebody may cause who stays hidden in the bubble. Returns
+ * whether it was said. */
 static int say_bubble(struct choice *c)
 {
 	struct ct_report *report = c->report;
@@ -267,118 +256,105 @@ static int say_bubble(struct choice *c)
 	double beyond = wait - 100 * fmax(0, r->uneven.ns) / r->engine.played;
 
 	if (!(beyond - (isnan(ideal) ? 0 : ideal) > CT_VERDICT_COMM_PCT))
-		return 1;
+		return 0;
 	if (isnan(ideal))
-		return ct_verdict_say(
-			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			ct_arena_printf(report->memory,
-					"stages wait for each other for %s of the time, mending "
-					"none would gain 1 %% of the run, and how much of it is "
-					"the pipeline's bubble is not known",
-					ct_text_pct(wait).s));
-	return ct_verdict_say(
-		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-		ct_arena_printf(report->memory,
-				"stages wait for each other for %s of the time, %s of it by the "
-				"pipeline's schedule; whom they wait for in the rest the bubble "
-				"hides",
-				ct_text_pct(wait).s, ct_text_pct(ideal).s));
+		ct_verdict_doubt(
+			report,
+			"stages wait for each other for %s of the time, mending none would "
+			"gain 1 %% of the run, and how much of it is the pipeline's bubble "
+			"is not known",
+			ct_text_pct(wait).s);
+	else
+		ct_verdict_doubt(report,
+				 "stages wait for each other for %s of the time, %s of it by the "
+				 "pipeline's schedule; whom they wait for in the rest the bubble "
+				 "hides",
+				 ct_text_pct(wait).s, ct_text_pct(ideal).s);
+	return 1;
 }
 
-/* That nobody is slow is no health where ranks wait for each other all the same. 1: they do not. */
+/* That nobody is slow is no health where ranks wait for each other all the same. Returns whether it was said. */
 static int say_waits(struct choice *c)
 {
 	const struct ct_engine *e = &c->j->replay->engine;
 	double share = ct_replay_unexplained(c->j->replay);
 
 	if (e->under_messages > CT_MOST_UNDER_MESSAGES)
-		return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-				      e->why_not);
-	if (e->has_graphs)
-		return ct_verdict_say(
-			c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			"CUDA graphs compute and communicate in one span: no rank is late to "
-			"launch one, and a rank that is slow inside does not show");
-	if (e->why_not)
+		ct_verdict_doubt(c->report, "%s", e->why_not);
+	else if (e->has_graphs)
+		ct_verdict_doubt(c->report,
+				 "CUDA graphs compute and communicate in one span: no rank is late "
+				 "to launch one, and a rank that is slow inside does not show");
+	else if (e->why_not)
 		return say_unplayed_waits(c);
-	if (e->stages.n > 1)
+	else if (e->stages.n > 1)
 		return say_bubble(c);
-	if (share <= 0)
-		return 1;
-	return ct_verdict_say(c->report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			      ct_arena_printf(c->report->memory,
-					      "ranks wait for each other for %s of the time, and "
-					      "no rank's repair would save 1 %% of the run",
-					      ct_text_pct(100 * share).s));
+	else if (share > 0)
+		ct_verdict_doubt(c->report,
+				 "ranks wait for each other for %s of the time, and no rank's "
+				 "repair would save 1 %% of the run",
+				 ct_text_pct(100 * share).s);
+	else
+		return 0;
+	return 1;
 }
 
-static int say_healthy(struct choice *c)
+static void say_healthy(struct choice *c)
 {
 	const struct ct_model *model = c->j->model;
 	struct ct_report *report = c->report;
 	uint64_t open = ct_open_unexplained(report);
 	const struct ct_engine *e = &c->j->replay->engine;
-	int st = ct_say_healthy(model, !e->why_not && e->stages.n > 1, report);
 
-	if (st == CT_OK && *c->lacks) {
+	ct_say_healthy(model, !e->why_not && e->stages.n > 1, report);
+	if (*c->lacks) {
 		report->verdict.text = ct_arena_printf(report->memory, "%s: in the rest, %s",
 						       c->lacks, report->verdict.text);
 		if (report->verdict.confidence == CT_CONFIDENCE_HIGH)
 			report->verdict.confidence = CT_CONFIDENCE_MEDIUM;
 		if (model->incomplete > model->matched + model->messages)
 			report->verdict.confidence = CT_CONFIDENCE_LOW;
-		st = report->verdict.text ? CT_OK : CT_NOMEM;
 	}
-	if (st == CT_OK && open) {
+	if (open) {
 		report->verdict.confidence = CT_CONFIDENCE_LOW;
-		st = ct_verdict_add(report, ct_open_text(report, open));
+		ct_verdict_add(report, ct_open_text(report, open));
 	}
-	return st;
 }
 
-static int say_nothing_found(struct choice *c)
+static void say_nothing_found(struct choice *c)
 {
 	struct ct_report *report = c->report;
 	double lost = fmax(c->waited.pct, c->late_pct);
-	int st;
 
 	if (c->slow_op)
 		lost = fmax(lost, c->slow_op->loss_pct);
 	if (c->exposed && !(lost > c->exposed->loss_pct))
-		return say_exposed(c);
-	if (lost > 0)
-		return say_lost(c);
-	if (report->run.timed_ratio < LEAST_TIMED)
-		return ct_verdict_say(
-			report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			ct_arena_printf(report->memory,
-					"nobody was found late, but only %s of the launches were "
-					"timed; COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
-					ct_text_pct(100 * report->run.timed_ratio).s));
-	st = say_unproven(c);
-	if (st == 1)
-		st = say_waits(c);
-	return st == 1 ? say_healthy(c) : st;
+		say_exposed(c);
+	else if (lost > 0)
+		say_lost(c);
+	else if (report->run.timed_ratio < LEAST_TIMED)
+		ct_verdict_doubt(report,
+				 "nobody was found late, but only %s of the launches were timed; "
+				 "COMMTRACE_SAMPLE=1 COMMTRACE_BUDGET=off times all",
+				 ct_text_pct(100 * report->run.timed_ratio).s);
+	else if (!say_unproven(c) && !say_waits(c))
+		say_healthy(c);
 }
 
 /* Too little to judge by; but what there is may tell who of those that are there comes last. */
-static int say_missing(struct choice *c, const char *missing, const char *ends)
+static void say_missing(struct choice *c, const char *missing, const char *ends)
 {
-	enum ct_confidence confidence = CT_CONFIDENCE_NONE;
 	struct ct_report *report = c->report;
-	const char *last;
+	const char *last = ct_say_last_of_rest(c->j->arrivals, c->j->model, report);
 
-	if (ct_say_last_of_rest(c->j->arrivals, c->j->model, report, &last) != CT_OK)
-		return CT_NOMEM;
-	if (*last)
-		confidence = CT_CONFIDENCE_LOW;
-	if (ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, confidence,
-			   *last ? c->lacks : missing) ||
-	    ct_verdict_add(report, last))
-		return CT_NOMEM;
-	return ct_verdict_add(report, ends);
+	ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE,
+		       *last ? CT_CONFIDENCE_LOW : CT_CONFIDENCE_NONE, "%s",
+		       *last ? c->lacks : missing);
+	ct_verdict_add(report, last);
+	ct_verdict_add(report, ends);
 }
 
+/* 0 or CT_NOMEM. */
 static int choose(struct choice *c)
 {
 	const struct ct_model *model = c->j->model;
@@ -392,29 +368,33 @@ static int choose(struct choice *c)
 	report->n_stuck = stuck.all;
 	report->verdict.gain_max_pct = NAN;
 	st = ct_two_jobs(model, processes);
-	if (st != 0)
-		return st < 0 ? st : ct_say_two_jobs(model, processes, report);
-	/* what the ranks wait in is the same here and in `hang`, whatever else is found */
-	if (c->hung.text)
-		return ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, c->hung.text);
-	c->told = c->order ? c->order : leader(c);
-	if (c->told) {
-		st = ct_say_finding(model, c->told, report);
+	if (st < 0)
+		return st;
+	missing = ct_say_what_is_missing(model, report);
+	ends = ct_say_ends(report);
+	if (st > 0) {
+		ct_say_two_jobs(model, processes, report);
+	} else if (c->hung.text) {
+		/* what the ranks wait in is the same here and in `hang`, whatever else is found */
+		ct_verdict_say(report, CT_VERDICT_HANG, c->hung.confidence, "%s", c->hung.text);
+	} else if (c->order || leader(c)) {
+		c->told = c->order ? c->order : leader(c);
+		ct_say_finding(model, c->told, report);
 		/* these losses are beside each other */
 		if (c->told->is_replayed)
 			report->verdict.gain_max_pct = fmax(c->told->loss_pct, c->replayed_pct);
-		return st == CT_OK && !c->order ? say_rest(c) : st;
+		if (!c->order)
+			say_rest(c);
+	} else if (stuck.all) {
+		ct_say_unclear(report, &stuck);
+	} else if (*missing) {
+		say_missing(c, missing, ends);
+	} else if (*ends || ct_ends_unseen(report)) {
+		ct_say_unclear(report, &stuck);
+	} else {
+		say_nothing_found(c);
 	}
-	if (stuck.all)
-		return ct_say_unclear(report, &stuck);
-	if (ct_say_what_is_missing(model, report, &missing) != CT_OK ||
-	    ct_say_ends(report, &ends) != CT_OK)
-		return CT_NOMEM;
-	if (*missing)
-		return say_missing(c, missing, ends);
-	if (*ends || ct_ends_unseen(report))
-		return ct_say_unclear(report, &stuck);
-	return say_nothing_found(c);
+	return CT_OK;
 }
 
 /* ---- the list ---- */
@@ -457,15 +437,13 @@ int ct_verdict_fill(const struct ct_judgement *j, struct ct_findings *list,
 		    struct ct_report *report)
 {
 	struct choice c = { .j = j, .report = report };
-	int st = ct_one_cause(list);
+	int st;
 
-	if (st != CT_OK)
-		return st;
+	ct_one_cause(list);
 	if (list->n)
 		qsort(list->all, list->n, sizeof(*list->all), ct_finding_order);
 	doubt(list, report);
 	st = gather(&c, list);
-	if (st == CT_OK)
-		st = choose(&c);
-	return st == CT_OK ? take(list, c.told, report) : st;
+	st = st ?: choose(&c);
+	return st ?: take(list, c.told, report);
 }

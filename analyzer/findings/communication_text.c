@@ -10,7 +10,7 @@
 
 /* Could it all be hidden? Not where moving the data takes longer than computing does: the rest stays however well the two
  * overlap. What is waited for others is no part of it. */
-int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
+void ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 {
 	const struct ct_report_exposed *e = &report->exposed;
 	double computing = 100 - e->share_pct, stays = e->transferring_pct - computing;
@@ -20,27 +20,22 @@ int ct_say_exposed(const struct ct_finding *f, struct ct_report *report)
 
 	report->verdict.gain_max_pct = f->loss_pct;
 	if (bound)
-		return ct_verdict_say(
-			report, CT_VERDICT_COMM_BOUND, f->confidence,
-			ct_arena_printf(report->memory,
-					"transfers take %s of the time and compute %s: even with "
-					"perfect overlap, %s±%s stays exposed at this speed; now "
-					"it is %s, %s of it waiting for other ranks",
-					ct_text_pct(e->transferring_pct).s,
-					ct_text_pct(computing).s, ct_text_pct(stays).s,
-					ct_text_pct(err).s, ct_text_pct(e->share_pct).s,
-					ct_text_pct(e->wait_pct).s));
-	if (isnan(e->share_pct))
-		return ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-				      ct_arena_printf(report->memory, "%s; at most %s can be saved",
-						      f->cause, ct_text_pct(f->loss_pct).s));
-	return ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
-			      ct_arena_printf(report->memory,
-					      "communication is exposed for %s±%s of the time "
-					      "(%s); at most %s can be saved",
-					      ct_text_pct(e->share_pct).s,
-					      ct_text_pct(e->err_pct).s, f->cause,
-					      ct_text_pct(f->loss_pct).s));
+		ct_verdict_say(report, CT_VERDICT_COMM_BOUND, f->confidence,
+			       "transfers take %s of the time and compute %s: even with perfect "
+			       "overlap, %s±%s stays exposed at this speed; now it is %s, %s of it "
+			       "waiting for other ranks",
+			       ct_text_pct(e->transferring_pct).s, ct_text_pct(computing).s,
+			       ct_text_pct(stays).s, ct_text_pct(err).s,
+			       ct_text_pct(e->share_pct).s, ct_text_pct(e->wait_pct).s);
+	else if (isnan(e->share_pct))
+		ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+			       "%s; at most %s can be saved", f->cause, ct_text_pct(f->loss_pct).s);
+	else
+		ct_verdict_say(report, CT_VERDICT_POOR_OVERLAP, f->confidence,
+			       "communication is exposed for %s±%s of the time (%s); at most %s "
+			       "can be saved",
+			       ct_text_pct(e->share_pct).s, ct_text_pct(e->err_pct).s, f->cause,
+			       ct_text_pct(f->loss_pct).s);
 }
 
 /* Time in communication, %, from which on it matters whether its links are as fast as they could be. */
@@ -86,58 +81,60 @@ static const char *bubble_text(const struct ct_report *report, double wait_pct)
 		ct_text_pct(wait_pct).s, s->n_stages, s->microbatches, ct_text_pct(ideal).s);
 }
 
-int ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
+/* Nobody is slow, and communication costs this much. */
+static const char *health_text(const struct ct_model *model, int is_pipeline, double wait,
+			       const struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
-	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report), wait;
-	double gain = ct_gain_pct(report);
-	const char *text;
+	double share = report->run.comm_share_pct, gain = ct_gain_pct(report);
+	const char *text = ct_arena_printf(memory,
+					   "no straggler above 1 %% of the run, in %s operations",
+					   ct_text_count(model->matched).s);
 
-	if (most < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = most;
-		return ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-				      ct_arena_printf(report->memory,
-						      "communication is exposed for at most %s on "
-						      "any rank; look elsewhere",
-						      ct_text_pct(most).s));
-	}
-	if (!isnan(share) && share < CT_VERDICT_COMM_PCT) {
-		report->verdict.gain_max_pct = share;
-		return ct_verdict_say(
-			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
-			ct_arena_printf(report->memory,
-					"no rank spent more than %s of %s in communication",
-					ct_text_pct(share).s, ct_text_ns(model->duration_ns).s));
-	}
-	report->verdict.gain_max_pct = gain;
-	wait = ct_gain_wait_pct(report);
-	/* what has less of it by itself was told above */
-	if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
-		return ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
-				      ct_arena_printf(memory,
-						      "replayed without communication, the run "
-						      "takes at most %s less; look elsewhere",
-						      ct_text_pct(gain).s));
-	text = ct_arena_printf(memory, "no straggler above 1 %% of the run, in %s operations",
-			       ct_text_count(model->matched).s);
-	if (text && !(gain < share) && isnan(ct_gain_exposed_pct(report)))
+	if (!(gain < share) && isnan(ct_gain_exposed_pct(report)))
 		text = ct_arena_printf(
 			memory,
 			"%s; how much of the %s in communication is overlapped is not known", text,
 			ct_text_pct(share).s);
-	else if (text && !isnan(gain))
+	else if (!isnan(gain))
 		text = ct_arena_printf(memory, "%s; if transfers took no time, at most %s faster",
 				       text, ct_text_pct(gain).s);
-	if (text && wait >= CT_VERDICT_COMM_PCT && is_pipeline) {
-		const char *bubble = bubble_text(report, wait);
-
-		text = bubble ? ct_arena_printf(memory, "%s; %s", text, bubble) : NULL;
-	} else if (text && wait >= CT_VERDICT_COMM_PCT)
+	if (wait >= CT_VERDICT_COMM_PCT && is_pipeline)
+		text = ct_arena_printf(memory, "%s; %s", text, bubble_text(report, wait));
+	else if (wait >= CT_VERDICT_COMM_PCT)
 		text = ct_arena_printf(
 			memory,
 			"%s; ranks wait for each other for %s of the time, for no single one", text,
 			ct_text_pct(wait).s);
-	if (text && !(share < MUCH_PCT) && !is_link_compared(report))
+	if (!(share < MUCH_PCT) && !is_link_compared(report))
 		text = ct_arena_printf(memory, "%s; no link had a peer to be compared with", text);
-	return ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait), text);
+	return text;
+}
+
+void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report)
+{
+	double share = report->run.comm_share_pct, most = ct_gain_exposed_pct(report);
+	double gain = ct_gain_pct(report), wait = ct_gain_wait_pct(report);
+
+	report->verdict.gain_max_pct = most < CT_VERDICT_COMM_PCT    ? most
+				       : share < CT_VERDICT_COMM_PCT ? share
+								     : gain;
+	if (most < CT_VERDICT_COMM_PCT)
+		ct_verdict_say(
+			report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			"communication is exposed for at most %s on any rank; look elsewhere",
+			ct_text_pct(most).s);
+	else if (share < CT_VERDICT_COMM_PCT)
+		ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_HIGH,
+			       "no rank spent more than %s of %s in communication",
+			       ct_text_pct(share).s, ct_text_ns(model->duration_ns).s);
+	else if (gain < CT_VERDICT_COMM_PCT && wait < CT_VERDICT_COMM_PCT)
+		/* what has less of it by itself was told above */
+		ct_verdict_say(report, CT_VERDICT_NOT_COMMUNICATION, CT_CONFIDENCE_MEDIUM,
+			       "replayed without communication, the run takes at most %s less; "
+			       "look elsewhere",
+			       ct_text_pct(gain).s);
+	else
+		ct_verdict_say(report, CT_VERDICT_HEALTHY, sure_of_health(report, wait), "%s",
+			       health_text(model, is_pipeline, wait, report));
 }

@@ -38,24 +38,22 @@ static const char *site_text(const struct ct_site *site)
 	return site ? site->text : "unknown place";
 }
 
-static int add_counts(struct ct_order_maker *k)
+static void add_counts(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
 
-	if (ct_order_evidence(k, "first_seq", "", (double)a->seq) ||
-	    ct_order_evidence(k, "instances", "count", (double)k->instances) ||
-	    ct_order_evidence(k, "members_that_differ", "count", a->n_odd) ||
-	    ct_order_evidence(k, "members_that_agree", "count", a->n_usual))
-		return CT_NOMEM;
-	if (a->n_unseen && ct_order_evidence(k, "members_not_seen", "count", a->n_unseen))
-		return CT_NOMEM;
-	if (a->has_sites && ct_order_evidence(k, "first_site_seq", "", (double)a->site_seq))
-		return CT_NOMEM;
+	ct_order_evidence(k, "first_seq", "", (double)a->seq);
+	ct_order_evidence(k, "instances", "count", (double)k->instances);
+	ct_order_evidence(k, "members_that_differ", "count", a->n_odd);
+	ct_order_evidence(k, "members_that_agree", "count", a->n_usual);
+	if (a->n_unseen)
+		ct_order_evidence(k, "members_not_seen", "count", a->n_unseen);
+	if (a->has_sites)
+		ct_order_evidence(k, "first_site_seq", "", (double)a->site_seq);
 	if (!a->by)
-		return CT_OK;
-	if (ct_order_evidence(k, a->how == CT_APART_SKIPPED ? "left_out" : "more", "count", a->by))
-		return CT_NOMEM;
-	return ct_order_evidence(k, "fits_shifted", "count", a->fits);
+		return;
+	ct_order_evidence(k, a->how == CT_APART_SKIPPED ? "left_out" : "more", "count", a->by);
+	ct_order_evidence(k, "fits_shifted", "count", a->fits);
 }
 
 /* " site_theirs=A site_others=B first_site_seq=N", or nothing. */
@@ -67,8 +65,6 @@ static const char *sites_of_line(const struct ct_order_maker *k)
 	const char *theirs = ct_order_site_word(k->list->memory, odd),
 		   *others = ct_order_site_word(k->list->memory, usual);
 
-	if (!theirs || !others)
-		return NULL;
 	if (!odd && !usual)
 		return "";
 	if (!a->has_sites)
@@ -79,7 +75,7 @@ static const char *sites_of_line(const struct ct_order_maker *k)
 			       (unsigned long long)a->site_seq);
 }
 
-static int keep_sites(struct ct_order_maker *k)
+static void keep_sites(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
 	const struct ct_order_side odd = { a->has_minority ? "theirs" : "one",
@@ -87,7 +83,7 @@ static int keep_sites(struct ct_order_maker *k)
 	const struct ct_order_side usual = { "others",
 					     a->has_sites ? a->usual_site : a->usual.site };
 
-	return ct_order_sites(k, odd, usual);
+	ct_order_sites(k, odd, usual);
 }
 
 /* ", called from A against B", or nothing. */
@@ -123,7 +119,7 @@ static int is_last_step(const struct ct_order_maker *k)
 	       all_ended_in_order(k);
 }
 
-static int make_call(struct ct_order_maker *k)
+static void make_call(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
 	const char *usual = field_of(k, &a->usual), *odd = field_of(k, &a->odd);
@@ -131,19 +127,16 @@ static int make_call(struct ct_order_maker *k)
 	const char *field = ct_mismatch_field_name(a->field), *apart = "";
 	int last = is_last_step(k);
 
-	if (ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual))
-		return CT_NOMEM;
+	ct_order_begin(k, last ? CT_FINDING_UNEVEN_INPUT : CT_FINDING_MISMATCH, &a->usual);
 	k->f->confidence = ct_order_confidence(k, ct_apart_confidence(a));
-	if (!usual || !odd || !sites || !site_cause || keep_sites(k) ||
-	    ct_order_ranks(k, 1, !a->has_minority) || add_counts(k))
-		return CT_NOMEM;
+	keep_sites(k);
+	ct_order_ranks(k, 1, !a->has_minority);
+	add_counts(k);
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	if (!a->has_minority) {
 		const char *one = ct_order_ranks_text(k, CT_APART_ODD),
 			   *others = ct_order_ranks_text(k, CT_APART_USUAL);
 
-		if (!one || !others)
-			return CT_NOMEM;
 		apart = ct_arena_printf(k->list->memory, " ranks_one=%s ranks_others=%s%s", one,
 					others,
 					!a->by			     ? ""
@@ -161,8 +154,6 @@ static int make_call(struct ct_order_maker *k)
 			      "pad it; results of this step are wrong"
 			    : "compare the code paths that lead to this operation; results may be "
 			      "wrong even if nothing hangs";
-	if (!ranks || !apart || !k->f->cause)
-		return CT_NOMEM;
 	k->f->is_undecided = !a->has_minority;
 	k->f->line = ct_arena_printf(
 		k->list->memory,
@@ -170,7 +161,6 @@ static int make_call(struct ct_order_maker *k)
 		(unsigned long long)k->comm->key, (unsigned long long)a->seq,
 		a->field ? field : "site", a->has_minority ? "theirs" : "one", odd, usual,
 		(unsigned long long)k->instances, apart, sites);
-	return k->f->line ? CT_OK : CT_NOMEM;
 }
 
 /* ---- an operation too few or too many ---- */
@@ -194,8 +184,6 @@ static const char *shift_text(const struct ct_order_maker *k, const struct ct_or
 					 call->site ? call->site->text : "");
 	const char *who = k->f->n_ranks == 1 ? "it calls" : "they call", *s = a->by == 1 ? "" : "s";
 
-	if (!at)
-		return NULL;
 	if (a->how == CT_APART_SKIPPED)
 		return ct_arena_printf(
 			k->list->memory,
@@ -208,7 +196,7 @@ static const char *shift_text(const struct ct_order_maker *k, const struct ct_or
 			       a->by, s);
 }
 
-static int make_shifted(struct ct_order_maker *k)
+static void make_shifted(struct ct_order_maker *k)
 {
 	const struct ct_apart *a = &k->apart;
 	int is_extra = a->how == CT_APART_EXTRA;
@@ -217,21 +205,17 @@ static int make_shifted(struct ct_order_maker *k)
 	const char *ranks, *sites = sites_of_line(k), *what, *count = count_text(k, call);
 	const char *of = "";
 
-	if (ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call))
-		return CT_NOMEM;
+	ct_order_begin(k, is_extra ? CT_FINDING_EXTRA_OP : CT_FINDING_SKIPPED_OP, call);
 	k->f->confidence = ct_order_confidence(k, ct_apart_confidence(a));
-	if (!sites || !count || keep_sites(k) || ct_order_ranks(k, 1, 0) || add_counts(k))
-		return CT_NOMEM;
+	keep_sites(k);
+	ct_order_ranks(k, 1, 0);
+	add_counts(k);
 	ranks = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	if (count[0] != 'n')
 		of = ct_arena_printf(k->list->memory, " of %s", count);
-	if (!ranks || !of)
-		return CT_NOMEM;
 	what = a->by == 1 ? ct_arena_printf(k->list->memory, "%s%s", k->f->op_name, of)
 			  : ct_arena_printf(k->list->memory, "%u operations, the first %s%s", a->by,
 					    k->f->op_name, of);
-	if (!what)
-		return CT_NOMEM;
 	k->f->cause = shift_text(k, call, what);
 	k->f->advice = is_extra ? "look for a collective that only some ranks call (rank 0 saving, "
 				  "logging or evaluating); all members must call it"
@@ -244,10 +228,12 @@ static int make_shifted(struct ct_order_maker *k)
 				     a->may_be_earlier ? "<=" : "=", (unsigned long long)a->seq,
 				     k->f->op_name, count, is_extra ? "more" : "left_out", a->by,
 				     a->fits, (unsigned long long)k->instances, sites);
-	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 
-int ct_apart_finding(struct ct_order_maker *k)
+void ct_apart_finding(struct ct_order_maker *k)
 {
-	return k->apart.by && k->apart.has_minority ? make_shifted(k) : make_call(k);
+	if (k->apart.by && k->apart.has_minority)
+		make_shifted(k);
+	else
+		make_call(k);
 }

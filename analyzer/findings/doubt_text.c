@@ -27,7 +27,7 @@ uint64_t ct_most_exposed(const struct ct_model *model)
 
 /* ---- what is not there ---- */
 
-/* Ranks of which records are missing, sorted; NULL: out of memory. */
+/* Ranks of which records are missing, sorted. */
 static const char *ranks_with_losses(const struct ct_report *report)
 {
 	int *ranks = ct_arena_calloc(report->memory, report->n_losses + 1, sizeof(*ranks));
@@ -43,37 +43,29 @@ static const char *ranks_with_losses(const struct ct_report *report)
 		if (known == n)
 			ranks[n++] = report->losses[i].rank;
 	}
-	if (!ranks)
-		return NULL;
 	if (!n)
 		return "";
 	return ct_arena_printf(report->memory, "records of rank%s %s are missing",
 			       n == 1 ? "" : "s", ct_ranks_text(report->memory, ranks, n, 4));
 }
 
-int ct_say_what_lacks(const struct ct_model *model, struct ct_report *report, const char **text)
+const char *ct_say_what_lacks(const struct ct_model *model, const struct ct_report *report)
 {
 	const struct ct_report_run *run = &report->run;
 	double all = (double)model->matched + (double)model->messages + (double)model->incomplete;
 	const char *lost;
 
-	*text = "";
-	if (run->n_missing) {
-		*text = ct_arena_printf(report->memory, "only %llu of %llu ranks left a trace",
-					(unsigned long long)run->ranks_seen,
-					(unsigned long long)run->ranks_expected);
-		return *text ? CT_OK : CT_NOMEM;
-	}
+	if (run->n_missing)
+		return ct_arena_printf(report->memory, "only %llu of %llu ranks left a trace",
+				       (unsigned long long)run->ranks_seen,
+				       (unsigned long long)run->ranks_expected);
 	if ((double)model->incomplete < MUCH_INCOMPLETE * all || !model->incomplete)
-		return CT_OK;
+		return "";
 	lost = ranks_with_losses(report);
-	if (lost && *lost)
-		*text = lost;
-	else if (lost)
-		*text = ct_arena_printf(report->memory, "%s of %s operations lack members",
-					ct_text_count(model->incomplete).s,
-					ct_text_count((uint64_t)all).s);
-	return *text ? CT_OK : CT_NOMEM;
+	return *lost ? lost
+		     : ct_arena_printf(report->memory, "%s of %s operations lack members",
+				       ct_text_count(model->incomplete).s,
+				       ct_text_count((uint64_t)all).s);
 }
 
 static const char *what_is_missing(const struct ct_model *model, const struct ct_report *report,
@@ -118,55 +110,45 @@ static const char *what_is_missing(const struct ct_model *model, const struct ct
 		matched, CT_VERDICT_MIN_MATCHED);
 }
 
-int ct_say_what_is_missing(const struct ct_model *model, struct ct_report *report,
-			   const char **text)
+const char *ct_say_what_is_missing(const struct ct_model *model, const struct ct_report *report)
 {
-	const char *lacks, *vain = ct_gain_why_not(report);
+	const char *text = what_is_missing(model, report, ct_say_what_lacks(model, report));
+	const char *vain = ct_gain_why_not(report);
 
-	if (ct_say_what_lacks(model, report, &lacks) != CT_OK)
-		return CT_NOMEM;
-	*text = what_is_missing(model, report, lacks);
-	if (*text && !**text && vain)
-		*text = vain;
-	return *text ? CT_OK : CT_NOMEM;
+	return !*text && vain ? vain : text;
 }
 
-int ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
-		    struct ct_report *report)
+void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
+		     struct ct_report *report)
 {
 	const struct ct_process *a = &model->run->processes[processes[0]].id;
 	const struct ct_process *b = &model->run->processes[processes[1]].id;
 	const char *first = ct_arena_text(report->memory, a->job, sizeof(a->job));
 	const char *other = ct_arena_text(report->memory, b->job, sizeof(b->job));
 
-	if (!first || !other)
-		return CT_NOMEM;
 	report->run.is_two_jobs = 1;
-	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-			      ct_arena_printf(report->memory,
-					      "traces of two jobs, %s and %s, were read as one "
-					      "run: report each by itself",
-					      first, other));
+	ct_verdict_doubt(report,
+			 "traces of two jobs, %s and %s, were read as one "
+			 "run: report each by itself",
+			 first, other);
 }
 
-int ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
-			struct ct_report *report, const char **text)
+const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
+				const struct ct_report *report)
 {
 	uint32_t seat = ct_arrivals_latest(arrivals, model);
 	const struct ct_arrival *of;
 
-	*text = "";
 	if (!report->run.n_missing || seat == model->n_seats)
-		return CT_OK;
+		return "";
 	of = &arrivals->all[seat];
-	*text = ct_arena_printf(
+	return ct_arena_printf(
 		report->memory,
 		"of those that did, rank %s was last in %s of %s operations, and the others waited "
 		"%s (%s) for it; a missing rank may be later still",
 		ct_text_rank(model->seats[seat].rank).s, ct_text_count(of->last).s,
 		ct_text_count(of->met).s, ct_text_ns(of->alone_ns).s,
 		ct_text_pct(100 * (double)of->alone_ns / (double)model->duration_ns).s);
-	return *text ? CT_OK : CT_NOMEM;
 }
 
 /* ---- how processes ended ---- */
@@ -243,7 +225,7 @@ static int is_first(const struct ct_report *report, const struct ct_report_proce
 #define SILENT_NS 1250000000u
 
 /* Nobody saw it end, but all others were heard of clearly later. */
-static int say_silent(struct ct_report *report, const char **text)
+static const char *silent_text(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
 	uint64_t least = UINT64_MAX, second = UINT64_MAX;
@@ -264,37 +246,34 @@ static int say_silent(struct ct_report *report, const char **text)
 	}
 	if (!first || second == UINT64_MAX || second - least < SILENT_NS || !first->ended_badly ||
 	    !could_be_seen(first))
-		return CT_OK;
-	*text = ct_arena_printf(
+		return "";
+	return ct_arena_printf(
 		report->memory,
 		"the last heartbeat of rank %s was at %s, %s before any other rank's",
 		ct_text_rank(first->rank).s, ct_text_ns(least).s, ct_text_ns(second - least).s);
-	return *text ? CT_OK : CT_NOMEM;
 }
 
 /* Who ends a whole job signals one rank after the other: the first of them is not the one to look at. */
-static int say_together(struct ct_report *report, const char **text)
+static const char *together_text(const struct ct_report *report)
 {
 	const struct ct_end *end = &report->processes[report->ended[0]].how;
 	size_t n = 0;
 
 	for (size_t i = 0; i < report->n_ended; i++)
 		n += report->processes[report->ended[i]].how.kill_by == end->kill_by;
-	*text = ct_arena_printf(
+	return ct_arena_printf(
 		report->memory,
 		"%zu ranks were ended by pid %u (signal %d); the reason is not on record", n,
 		end->kill_by, end->kill_signal);
-	return *text ? CT_OK : CT_NOMEM;
 }
 
-int ct_say_ends(struct ct_report *report, const char **text)
+const char *ct_say_ends(const struct ct_report *report)
 {
 	const struct ct_report_process *first = NULL;
 	struct ct_arena *memory = report->memory;
 	const char *how, *when, *others = "";
 	size_t n = 0;
 
-	*text = "";
 	for (size_t i = 0; i < report->n_ended; i++) {
 		const struct ct_report_process *p = &report->processes[report->ended[i]];
 
@@ -302,18 +281,15 @@ int ct_say_ends(struct ct_report *report, const char **text)
 		first = first || !was_seen(p) ? first : p;
 	}
 	if (!first)
-		return say_silent(report, text);
+		return silent_text(report);
 	if (report->ended_together)
-		return say_together(report, text);
+		return together_text(report);
 	how = how_text(first, memory);
 	when = when_text(first, memory);
 	if (n > 1)
 		others = ct_arena_printf(memory, " (%zu more ended badly)", n - 1);
-	if (!how || !when || !others)
-		return CT_NOMEM;
-	*text = ct_arena_printf(memory, "rank %s %s%s%s%s", ct_text_rank(first->rank).s, how,
-				is_first(report, first) ? " before the others" : "", when, others);
-	return *text ? CT_OK : CT_NOMEM;
+	return ct_arena_printf(memory, "rank %s %s%s%s%s", ct_text_rank(first->rank).s, how,
+			       is_first(report, first) ? " before the others" : "", when, others);
 }
 
 /* ---- what had not ended ---- */
@@ -371,23 +347,19 @@ static int were_killed(const struct ct_report *report)
 	return 1;
 }
 
-int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
+void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck)
 {
-	struct ct_arena *memory = report->memory;
-	const char *open = stuck->all ? stuck_text(report, stuck) : "", *ends, *text;
+	const char *open = stuck->all ? stuck_text(report, stuck) : "", *ends = ct_say_ends(report);
 
-	if (!open || ct_say_ends(report, &ends) != CT_OK)
-		return CT_NOMEM;
 	if (*ends && *open && were_killed(report))
-		text = ct_arena_printf(memory, "%s; %s; the reason is not known", open, ends);
+		ct_verdict_doubt(report, "%s; %s; the reason is not known", open, ends);
 	else if (*ends && *open)
-		text = ct_arena_printf(memory, "%s; %s; the reason is not known", ends, open);
+		ct_verdict_doubt(report, "%s; %s; the reason is not known", ends, open);
 	else if (*ends || *open)
-		text = ct_arena_printf(memory, "%s%s; the reason is not known", ends, open);
+		ct_verdict_doubt(report, "%s%s; the reason is not known", ends, open);
 	else
-		text = ct_arena_printf(memory,
-				       "%zu process%s ended in a way that was not recorded; the "
-				       "reason is not known",
-				       report->n_ended, report->n_ended == 1 ? "" : "es");
-	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
+		ct_verdict_doubt(report,
+				 "%zu process%s ended in a way that was not recorded; the reason "
+				 "is not known",
+				 report->n_ended, report->n_ended == 1 ? "" : "es");
 }

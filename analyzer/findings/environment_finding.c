@@ -43,21 +43,18 @@ static const char *describe(struct ct_arena *memory, const struct ct_report_env_
 {
 	const char *text = d->name;
 
-	for (size_t v = 0; text && v < d->n_values && v < NAMES_SHOWN; v++) {
+	for (size_t v = 0; v < d->n_values && v < NAMES_SHOWN; v++) {
 		const char *ranks = ct_ranks_text(memory, d->values[v].ranks, d->values[v].n_ranks,
 						  4);
 
-		text = ranks ? ct_arena_printf(memory, "%s%s %.60s on rank%s %s", text,
-					       v ? "," : "",
-					       d->values[v].value ? d->values[v].value : "not set",
-					       d->values[v].n_ranks == 1 ? "" : "s", ranks)
-			     : NULL;
+		text = ct_arena_printf(memory, "%s%s %.60s on rank%s %s", text, v ? "," : "",
+				       d->values[v].value ? d->values[v].value : "not set",
+				       d->values[v].n_ranks == 1 ? "" : "s", ranks);
 	}
 	return text;
 }
 
-/* The names of what has to be equal and is not, and who has what; how bad the worst of it is. Returns how many, or
- * CT_NOMEM. */
+/* The names of what has to be equal and is not, and who has what; how bad the worst of it is. Returns how many. */
 static int tell_differences(const struct ct_report_environment *from, struct ct_arena *memory,
 			    const char **names, const char **cause, enum ct_severity *severity)
 {
@@ -65,7 +62,6 @@ static int tell_differences(const struct ct_report_environment *from, struct ct_
 
 	for (size_t d = 0; d < from->n_differs; d++) {
 		const struct ct_report_env_differs *differs = &from->differs[d];
-		const char *what;
 
 		if (!differs->matters)
 			continue;
@@ -73,21 +69,15 @@ static int tell_differences(const struct ct_report_environment *from, struct ct_
 			*severity = differs->severity;
 		if (n++ >= (int)NAMES_SHOWN)
 			continue;
-		what = describe(memory, differs);
-		if (!what)
-			return CT_NOMEM;
 		*names = ct_arena_printf(memory, "%s%s%s", *names, **names ? "," : "",
 					 differs->name);
-		if (!*names)
-			return CT_NOMEM;
-		*cause = ct_arena_printf(memory, "%s%s%s", *cause, **cause ? "; " : "", what);
-		if (!*cause)
-			return CT_NOMEM;
+		*cause = ct_arena_printf(memory, "%s%s%s", *cause, **cause ? "; " : "",
+					 describe(memory, differs));
 	}
 	return n;
 }
 
-int ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
+void ct_finding_environment(const struct ct_report *report, struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
 	const char *names = "", *cause = "", *text;
@@ -97,24 +87,20 @@ int ct_finding_environment(const struct ct_report *report, struct ct_findings *l
 	int *ranks;
 	int n = tell_differences(&report->environment, memory, &names, &cause, &severity);
 
-	if (n <= 0)
-		return n;
+	if (!n)
+		return;
 	f = ct_findings_add(list, CT_FINDING_ENVIRONMENT_DIFFERS);
 	ranks = ct_arena_calloc(memory, report->n_ranks + 1, sizeof(*ranks));
-	if (!f || !ranks)
-		return CT_NOMEM;
+	if (!ranks)
+		return;
 	odd_ranks(&report->environment, ranks, report->n_ranks, &n_ranks);
 	f->severity = severity;
 	f->confidence = CT_CONFIDENCE_HIGH;
 	f->cause = cause;
 	f->advice = "make them equal, or know why they differ: environment in `commtrace info`";
-	if (ct_finding_ranks(list, f, ranks, n_ranks) ||
-	    ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN))
-		return CT_NOMEM;
+	ct_finding_ranks(list, f, ranks, n_ranks);
+	ct_finding_evidence(list, f, "names_that_differ", (double)n, "count", NAN);
 	text = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	if (!text)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(memory, "names=%s%s ranks=%s", names,
 				  n > (int)NAMES_SHOWN ? ",..." : "", text);
-	return f->line ? CT_OK : CT_NOMEM;
 }

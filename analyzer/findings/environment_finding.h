@@ -5,7 +5,7 @@
 
 #include "analyzer/findings/finding_list.h"
 
-/* Adds the finding to the list if anything differs. 0 or CT_NOMEM. */
-int ct_finding_environment(const struct ct_report *report, struct ct_findings *list);
+/* Adds the finding to the list if anything differs. */
+void ct_finding_environment(const struct ct_report *report, struct ct_findings *list);
 
 #endif

@@ -19,11 +19,17 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 {
 	struct ct_finding *f;
 
-	if (ct_grow(&list->all, &list->cap, (uint32_t)list->n + 1, sizeof(*list->all)))
-		return NULL;
-	f = &list->all[list->n++];
+	if (ct_grow(&list->all, &list->cap, (uint32_t)list->n + 1, sizeof(*list->all))) {
+		ct_arena_fail(list->memory);
+		f = &list->spare;
+	} else {
+		f = &list->all[list->n++];
+	}
+	list->nowhere[0] = "?";
 	*f = (struct ct_finding){
 		.kind = kind,
+		.ranks = list->nobody,
+		.hosts = list->nowhere,
 		.begin_at_ns = CT_UNKNOWN,
 		.end_at_ns = CT_UNKNOWN,
 		.loss_ns = CT_UNKNOWN,
@@ -36,45 +42,62 @@ struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kin
 	return f;
 }
 
-int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n)
+void ct_findings_drop_last(struct ct_findings *list)
 {
-	f->ranks = ct_arena_calloc(list->memory, n + 1, sizeof(*f->ranks));
-	if (!f->ranks)
-		return CT_NOMEM;
-	memcpy(f->ranks, ranks, n * sizeof(*ranks));
-	f->n_ranks = n;
-	qsort(f->ranks, n, sizeof(*f->ranks), ct_by_int);
-	return CT_OK;
+	list->n -= list->n > 0;
 }
 
-int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
-		     struct ct_findings *list, struct ct_finding *f)
+void ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n)
+{
+	int *copy = ct_arena_calloc(list->memory, n + 1, sizeof(*copy));
+
+	if (!copy)
+		return;
+	memcpy(copy, ranks, n * sizeof(*ranks));
+	qsort(copy, n, sizeof(*copy), ct_by_int);
+	f->ranks = copy;
+	f->n_ranks = n;
+}
+
+void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
+		      struct ct_findings *list, struct ct_finding *f)
 {
 	struct ct_arena *memory = list->memory;
 	int *ranks = ct_arena_calloc(memory, n + 1, sizeof(*ranks));
+	const char **hosts = ct_arena_calloc(memory, n + 1, sizeof(*hosts));
 
-	f->hosts = ct_arena_calloc(memory, n + 1, sizeof(*f->hosts));
-	if (!ranks || !f->hosts)
-		return CT_NOMEM;
+	if (!ranks || !hosts)
+		return;
+	f->hosts = hosts;
 	for (size_t i = 0; i < n; i++) {
 		const char *name = model->attempts->hosts[model->seats[seats[i]].host].name;
 		const char *host = ct_arena_text(memory, name,
 						 sizeof(((struct ct_process *)0)->host));
 		size_t known = 0;
 
-		if (!host)
-			return CT_NOMEM;
 		ranks[i] = model->seats[seats[i]].rank;
-		while (known < f->n_hosts && strcmp(f->hosts[known], host) != 0)
+		while (known < f->n_hosts && strcmp(hosts[known], host) != 0)
 			known++;
 		if (known == f->n_hosts)
-			f->hosts[f->n_hosts++] = host;
+			hosts[f->n_hosts++] = host;
 	}
-	return ct_finding_ranks(list, f, ranks, n);
+	ct_finding_ranks(list, f, ranks, n);
 }
 
-int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
-			double value, const char *unit, double err)
+void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_findings *list,
+		     struct ct_finding *f)
+{
+	uint32_t *seats = ct_arena_calloc(list->memory, model->n_seats, sizeof(*seats)), n = 0;
+
+	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
+		if (model->seats[s].host == host)
+			seats[n++] = s;
+	}
+	ct_finding_seats(model, seats, n, list, f);
+}
+
+void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
+			 double value, const char *unit, double err)
 {
 	struct ct_evidence *more;
 
@@ -84,11 +107,11 @@ int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const ch
 		f->evidence[i] = (struct ct_evidence){
 			.name = name, .unit = unit, .value = value, .err = err
 		};
-		return CT_OK;
+		return;
 	}
 	more = ct_arena_calloc(list->memory, f->n_evidence + 1, sizeof(*more));
 	if (!more)
-		return CT_NOMEM;
+		return;
 	if (f->n_evidence)
 		memcpy(more, f->evidence, f->n_evidence * sizeof(*more));
 	more[f->n_evidence] = (struct ct_evidence){
@@ -96,7 +119,6 @@ int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const ch
 	};
 	f->evidence = more;
 	f->n_evidence++;
-	return CT_OK;
 }
 
 static enum ct_severity severity_of(double pct)

@@ -2,11 +2,11 @@
 /* finding_list.h — what the steps of the analysis assert, gathered for the report.
  *
  *     f = ct_findings_add(list, CT_FINDING_SLOW_LINK);
- *     if (!f || ct_finding_ranks(list, f, ranks, n) || ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN))
- *             return CT_NOMEM;
+ *     ct_finding_ranks(list, f, ranks, n);
+ *     ct_finding_evidence(list, f, "efficiency", 0.4, "ratio", NAN);
  *     f->loss_ns = ...; f->cause = ...; f->advice = ...; f->line = ...;
  *
- * Everything is in the report's memory. One thread. */
+ * Everything is in the report's memory, which remembers that it was too little (ct_arena_failed): nothing here fails. One thread. */
 #ifndef CT_FINDING_LIST_H
 #define CT_FINDING_LIST_H
 
@@ -19,24 +19,35 @@ struct ct_findings {
 	size_t n;
 	uint32_t cap;
 	struct ct_arena *memory; /* the report's */
+	/* out of memory: the finding that is in no list; whom one is about before that is said */
+	struct ct_finding spare;
+	int nobody[1];
+	const char *nowhere[1];
 };
 
 void ct_findings_fini(struct ct_findings *list);
 
 /* One more, of which nothing is known yet: times, loss, cycles unknown, severity info, confidence none. Valid until the
- * next one is added. NULL: out of memory. */
+ * next one is added. */
 struct ct_finding *ct_findings_add(struct ct_findings *list, enum ct_finding_kind kind);
 
-/* Who it is about, sorted; copied. 0 or CT_NOMEM. */
-int ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n);
+/* The one that was added last is none after all. */
+void ct_findings_drop_last(struct ct_findings *list);
 
-/* Likewise by their seats, and where they are. 0 or CT_NOMEM. */
-int ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
-		     struct ct_findings *list, struct ct_finding *f);
+/* Who it is about, sorted; copied. */
+void ct_finding_ranks(struct ct_findings *list, struct ct_finding *f, const int *ranks, size_t n);
 
-/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/dev/ANALYSIS.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. 0 or CT_NOMEM. */
-int ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
-			double value, const char *unit, double err);
+/* Likewise by their seats, and where they are. */
+void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_t n,
+		      struct ct_findings *list, struct ct_finding *f);
+
+/* Likewise all ranks of one host. */
+void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_findings *list,
+		     struct ct_finding *f);
+
+/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/dev/ANALYSIS.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. */
+void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
+			 double value, const char *unit, double err);
 
 /* Loss of the run, its error, its share; severity by what is sure of it (docs/dev/ANALYSIS.md, Who was last): info, warn from
  * 3 %, severe above 10 %. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "analyzer/base/units.h"
@@ -12,24 +13,34 @@
 /* Ranks in a sentence. */
 #define MOST_RANKS 8u
 
-int ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
-		   enum ct_confidence confidence, const char *text)
+void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
+		    enum ct_confidence confidence, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	report->verdict.code = code;
 	report->verdict.confidence = confidence;
-	report->verdict.text = text;
-	return text ? CT_OK : CT_NOMEM;
+	report->verdict.text = ct_arena_vprintf(report->memory, fmt, ap);
+	va_end(ap);
 }
 
-int ct_verdict_add(struct ct_report *report, const char *text)
+void ct_verdict_doubt(struct ct_report *report, const char *fmt, ...)
 {
-	if (!text)
-		return CT_NOMEM;
-	if (!*text)
-		return CT_OK;
-	report->verdict.text = ct_arena_printf(report->memory, "%s; %s", report->verdict.text,
-					       text);
-	return report->verdict.text ? CT_OK : CT_NOMEM;
+	va_list ap;
+
+	va_start(ap, fmt);
+	report->verdict.code = CT_VERDICT_NOT_ENOUGH_EVIDENCE;
+	report->verdict.confidence = CT_CONFIDENCE_NONE;
+	report->verdict.text = ct_arena_vprintf(report->memory, fmt, ap);
+	va_end(ap);
+}
+
+void ct_verdict_add(struct ct_report *report, const char *text)
+{
+	if (*text)
+		report->verdict.text = ct_arena_printf(report->memory, "%s; %s",
+						       report->verdict.text, text);
 }
 
 /* "up to 94.4ms ± 5.58ms of 2.99s (3.16%)" */
@@ -47,77 +58,60 @@ static const char *who_text(const struct ct_finding *f, struct ct_arena *memory)
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
 	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
 
-	if (!ranks || !host)
-		return NULL;
 	return ct_arena_printf(memory, "rank%s %s%s%s%s", f->n_ranks == 1 ? "" : "s", ranks,
 			       *host ? " (" : "", host, *host ? ")" : "");
 }
 
-static int say_straggler(const struct ct_model *model, const struct ct_finding *f,
-			 struct ct_report *report)
+static void say_straggler(const struct ct_model *model, const struct ct_finding *f,
+			  struct ct_report *report)
 {
 	const char *who = who_text(f, report->memory);
 	const char *loss = loss_text(model, f, f->at_most, report->memory);
 
-	if (!who || !loss)
-		return CT_NOMEM;
-	return ct_verdict_say(
-		report, CT_VERDICT_STRAGGLER, f->confidence,
-		ct_arena_printf(
-			report->memory, "%s cost%s %s%s", who, f->n_ranks == 1 ? "s" : "", loss,
-			f->at_most && !f->is_bounded ? "; overlap may hide part of it" : ""));
+	ct_verdict_say(report, CT_VERDICT_STRAGGLER, f->confidence, "%s cost%s %s%s", who,
+		       f->n_ranks == 1 ? "s" : "", loss,
+		       f->at_most && !f->is_bounded ? "; overlap may hide part of it" : "");
 }
 
-static int say_slow_stage(const struct ct_model *model, const struct ct_finding *f,
-			  struct ct_report *report)
+static void say_slow_stage(const struct ct_model *model, const struct ct_finding *f,
+			   struct ct_report *report)
 {
 	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, MOST_RANKS);
 	const char *loss = loss_text(model, f, 0, report->memory);
 
-	if (!ranks || !loss)
-		return CT_NOMEM;
-	return ct_verdict_say(report, CT_VERDICT_SLOW_STAGE, f->confidence,
-			      ct_arena_printf(report->memory,
-					      "pipeline stage %.0f (rank%s %s) takes longer than "
-					      "the other stages and costs %s",
-					      ct_finding_fact(f, "stage"),
-					      f->n_ranks == 1 ? "" : "s", ranks, loss));
+	ct_verdict_say(
+		report, CT_VERDICT_SLOW_STAGE, f->confidence,
+		"pipeline stage %.0f (rank%s %s) takes longer than the other stages and costs %s",
+		ct_finding_fact(f, "stage"), f->n_ranks == 1 ? "" : "s", ranks, loss);
 }
 
-static int say_imbalance(const struct ct_model *model, const struct ct_finding *f,
-			 struct ct_report *report)
+static void say_imbalance(const struct ct_model *model, const struct ct_finding *f,
+			  struct ct_report *report)
 {
 	const char *loss = loss_text(model, f, 0, report->memory);
 
-	if (!loss)
-		return CT_NOMEM;
-	return ct_verdict_say(report, CT_VERDICT_IMBALANCE, f->confidence,
-			      ct_arena_printf(report->memory,
-					      "uneven work costs %s; ranks with the same work take "
-					      "turns, and none is slow throughout",
-					      loss));
+	ct_verdict_say(report, CT_VERDICT_IMBALANCE, f->confidence,
+		       "uneven work costs %s; ranks with the same work take turns, and none is "
+		       "slow throughout",
+		       loss);
 }
 
-static int say_slow_link(const struct ct_model *model, const struct ct_finding *f,
-			 struct ct_report *report)
+static void say_slow_link(const struct ct_model *model, const struct ct_finding *f,
+			  struct ct_report *report)
 {
 	const char *ranks = ct_ranks_text(report->memory, f->ranks, f->n_ranks, MOST_RANKS);
 	const char *loss = loss_text(model, f, 1, report->memory);
 
-	if (!ranks || !loss)
-		return CT_NOMEM;
-	return ct_verdict_say(
-		report, CT_VERDICT_SLOW_LINK, f->confidence,
-		ct_arena_printf(report->memory, "slow transfers %s rank%s %s cost %s%s",
-				f->confidence == CT_CONFIDENCE_LOW ? "at one of, or between,"
-								   : "at",
-				f->n_ranks == 1 ? "" : "s", ranks, loss,
-				f->is_bounded ? "" : "; overlap may hide part of it"));
+	ct_verdict_say(report, CT_VERDICT_SLOW_LINK, f->confidence,
+		       "slow transfers %s rank%s %s cost %s%s",
+		       f->confidence == CT_CONFIDENCE_LOW ? "at one of, or between," : "at",
+		       f->n_ranks == 1 ? "" : "s", ranks, loss,
+		       f->is_bounded ? "" : "; overlap may hide part of it");
 }
 
 /* No rank is slow on average, but stalls of one, or of one after the other, follow a rule. */
-static int say_stalls(const struct ct_model *model, const struct ct_finding *f,
-		      struct ct_report *report)
+static void say_stalls(const struct ct_model *model, const struct ct_finding *f,
+		       struct ct_report *report)
 {
 	struct ct_arena *memory = report->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, MOST_RANKS);
@@ -126,21 +120,18 @@ static int say_stalls(const struct ct_model *model, const struct ct_finding *f,
 
 	if (every > 0)
 		when = ct_arena_printf(memory, "every %.0f steps", every);
-	if (!ranks || !loss || !when)
-		return CT_NOMEM;
-	return ct_verdict_say(report, CT_VERDICT_STRAGGLER, f->confidence,
-			      ct_arena_printf(memory, "rank%s %s %s %s and cost%s %s",
-					      f->n_ranks == 1 ? "" : "s", ranks,
-					      f->n_ranks == 1 ? "stalls" : "stall by turns", when,
-					      f->n_ranks == 1 ? "s" : "", loss));
+	ct_verdict_say(report, CT_VERDICT_STRAGGLER, f->confidence, "rank%s %s %s %s and cost%s %s",
+		       f->n_ranks == 1 ? "" : "s", ranks,
+		       f->n_ranks == 1 ? "stalls" : "stall by turns", when,
+		       f->n_ranks == 1 ? "s" : "", loss);
 }
 
 /* Of what a cycle takes longer, for it to be said that communication does. That it does not, one rank's operations do not
  * prove: a pipeline behind a slow link stands still outside of them. */
 #define MOSTLY 0.7
 
-static int say_change(const struct ct_model *model, const struct ct_finding *f,
-		      struct ct_report *report)
+static void say_change(const struct ct_model *model, const struct ct_finding *f,
+		       struct ct_report *report)
 {
 	double before = ct_finding_fact(f, "cycle_before"),
 	       after = ct_finding_fact(f, "cycle_after");
@@ -148,17 +139,13 @@ static int say_change(const struct ct_model *model, const struct ct_finding *f,
 			ct_finding_fact(f, "in_communication_before");
 	const char *loss = loss_text(model, f, f->at_most, report->memory);
 
-	if (!loss)
-		return CT_NOMEM;
-	return ct_verdict_say(
-		report, CT_VERDICT_CHANGE_POINT, f->confidence,
-		ct_arena_printf(report->memory,
-				"from step %llu on a step takes %s instead of %s, which costs %s%s",
-				(unsigned long long)f->cycle_first, ct_text_ns((uint64_t)after).s,
-				ct_text_ns((uint64_t)before).s, loss,
-				inside >= MOSTLY * (after - before)
-					? "; the extra time is inside communication"
-					: ""));
+	ct_verdict_say(report, CT_VERDICT_CHANGE_POINT, f->confidence,
+		       "from step %llu on a step takes %s instead of %s, which costs %s%s",
+		       (unsigned long long)f->cycle_first, ct_text_ns((uint64_t)after).s,
+		       ct_text_ns((uint64_t)before).s, loss,
+		       inside >= MOSTLY * (after - before)
+			       ? "; the extra time is inside communication"
+			       : "");
 }
 
 /* "AllReduce on 6df510e2"; where no communicator is told, the ranks. */
@@ -171,51 +158,55 @@ static const char *what_text(const struct ct_finding *f, struct ct_arena *memory
 }
 
 /* A stretch of one communicator's transfers: nobody can be told from it. */
-static int say_slow_op(const struct ct_model *model, const struct ct_finding *f,
-		       struct ct_report *report)
+static void say_slow_op(const struct ct_model *model, const struct ct_finding *f,
+			struct ct_report *report)
 {
 	const char *what = what_text(f, report->memory);
 	const char *loss = loss_text(model, f, 1, report->memory);
 
-	if (!what || !loss)
-		return CT_NOMEM;
-	return ct_verdict_say(
-		report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE,
-		ct_arena_printf(report->memory,
-				"transfers of %s became slow at %s..%s: %s; these timings cannot "
-				"distinguish a slow link from a slow rank",
-				what, ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s,
-				loss));
+	ct_verdict_doubt(report,
+			 "transfers of %s became slow at %s..%s: %s; these timings cannot "
+			 "distinguish a slow link from a slow rank",
+			 what, ct_text_ns(f->begin_at_ns).s, ct_text_ns(f->end_at_ns).s, loss);
 }
 
-int ct_say_finding(const struct ct_model *model, const struct ct_finding *f,
-		   struct ct_report *report)
+void ct_say_finding(const struct ct_model *model, const struct ct_finding *f,
+		    struct ct_report *report)
 {
 	report->verdict.gain_max_pct = f->loss_pct;
 	switch (f->kind) {
 	case CT_FINDING_STRAGGLER:
 	case CT_FINDING_STRAGGLER_HOST:
 	case CT_FINDING_STRAGGLER_GROUP:
-		return say_straggler(model, f, report);
+		say_straggler(model, f, report);
+		break;
 	case CT_FINDING_SLOW_STAGE:
-		return say_slow_stage(model, f, report);
+		say_slow_stage(model, f, report);
+		break;
 	case CT_FINDING_IMBALANCE:
-		return say_imbalance(model, f, report);
+		say_imbalance(model, f, report);
+		break;
 	case CT_FINDING_SLOW_LINK:
-		return say_slow_link(model, f, report);
+		say_slow_link(model, f, report);
+		break;
 	case CT_FINDING_PERIODIC_STALLS:
 	case CT_FINDING_ROTATING_STALLS:
-		return say_stalls(model, f, report);
+		say_stalls(model, f, report);
+		break;
 	case CT_FINDING_CHANGE_POINT:
-		return say_change(model, f, report);
+		say_change(model, f, report);
+		break;
 	case CT_FINDING_SLOW_OP:
-		return say_slow_op(model, f, report);
+		say_slow_op(model, f, report);
+		break;
 	case CT_FINDING_UNEVEN_INPUT:
-		return ct_verdict_say(report, CT_VERDICT_UNEVEN_INPUT, f->confidence,
-				      ct_order_sentence(report->memory, f));
+		ct_verdict_say(report, CT_VERDICT_UNEVEN_INPUT, f->confidence, "%s",
+			       ct_order_sentence(report->memory, f));
+		break;
 	default:
-		return ct_verdict_say(report, CT_VERDICT_MISMATCH, f->confidence,
-				      ct_order_sentence(report->memory, f));
+		ct_verdict_say(report, CT_VERDICT_MISMATCH, f->confidence, "%s",
+			       ct_order_sentence(report->memory, f));
+		break;
 	}
 }
 
@@ -248,8 +239,6 @@ const char *ct_finding_in_short(const struct ct_finding *f, struct ct_report *re
 		return ct_arena_printf(memory, "uneven work costs another %s",
 				       ct_text_pct(f->loss_pct).s);
 	what = f->kind == CT_FINDING_SLOW_OP ? what_text(f, memory) : who_text(f, memory);
-	if (!what)
-		return NULL;
 	if (f->kind == CT_FINDING_SLOW_OP)
 		return ct_arena_printf(memory, "transfers of %s became slow (up to %s)", what,
 				       ct_text_pct(f->loss_pct).s);

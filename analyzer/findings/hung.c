@@ -16,15 +16,14 @@ static const struct ct_hang_verdict *first_of(const struct ct_hang_result *resul
 	return NULL;
 }
 
-int ct_hung_find(const struct ct_report *report, struct ct_hung *hung)
+void ct_hung_find(const struct ct_report *report, struct ct_hung *hung)
 {
 	const struct ct_hang_verdict *first = report->hang ? first_of(report->hang->result) : NULL;
 
 	*hung = (struct ct_hung){ .text = NULL };
 	if (!first)
-		return CT_OK;
+		return;
 	hung->confidence = first->confidence;
 	hung->text = ct_arena_printf(report->memory, "%s: %s", ct_hang_code_name(first->code),
 				     first->sentence);
-	return hung->text ? CT_OK : CT_NOMEM;
 }

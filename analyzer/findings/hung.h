@@ -11,7 +11,7 @@ struct ct_hung {
 	enum ct_confidence confidence;
 };
 
-/* Nothing where `hang` says nothing, or only UNKNOWN. 0 or CT_NOMEM. */
-int ct_hung_find(const struct ct_report *report, struct ct_hung *hung);
+/* Nothing where `hang` says nothing, or only UNKNOWN. */
+void ct_hung_find(const struct ct_report *report, struct ct_hung *hung);
 
 #endif

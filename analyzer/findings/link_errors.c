@@ -94,8 +94,9 @@ static int examine(const struct ct_report_transport *t, const struct ct_report_p
 CT_SORT_BY(by_weight, struct ailing,
 	   CT_DOWN(severity) ?: CT_DOWN(errors) ?: strcmp(x->port->name, y->port->name))
 
-static int add_evidence(struct ct_findings *list, struct ct_finding *f, const struct ailing *a,
-			const char **line)
+/* Returns the counters, for the line. */
+static const char *add_evidence(struct ct_findings *list, struct ct_finding *f,
+				const struct ailing *a)
 {
 	const char *names = "";
 
@@ -104,46 +105,22 @@ static int add_evidence(struct ct_findings *list, struct ct_finding *f, const st
 
 		if (!matters(a->host, c))
 			continue;
-		if (ct_finding_evidence(list, f, c->name, (double)c->grew, "count", NAN) != CT_OK)
-			return CT_NOMEM;
+		ct_finding_evidence(list, f, c->name, (double)c->grew, "count", NAN);
 		names = ct_arena_printf(list->memory, "%s %s%s%llu", names, c->name,
 					c->at_least ? ">=" : "=", (unsigned long long)c->grew);
-		if (!names)
-			return CT_NOMEM;
 	}
-	*line = names;
-	return ct_finding_evidence(list, f, "per_hour", per_hour(a->host, a->errors), "count", NAN);
+	ct_finding_evidence(list, f, "per_hour", per_hour(a->host, a->errors), "count", NAN);
+	return names;
 }
 
-static int set_ranks(const struct ct_model *model, struct ct_findings *list, struct ct_finding *f,
-		     uint32_t host)
-{
-	int *ranks = calloc(model->n_seats + 1, sizeof(*ranks));
-	size_t n = 0;
-	int st;
-
-	for (uint32_t s = 0; ranks && s < model->n_seats; s++)
-		if (model->seats[s].host == host)
-			ranks[n++] = model->seats[s].rank;
-	st = ranks ? ct_finding_ranks(list, f, ranks, n) : CT_NOMEM;
-	free(ranks);
-	return st;
-}
-
-static int tell(const struct ct_model *model, const struct ailing *a, struct ct_findings *list)
+static void tell(const struct ct_model *model, const struct ailing *a, struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_LINK_ERRORS);
-	const char *counters, *host;
+	const char *counters = add_evidence(list, f, a);
+	const char *host = ct_host_word(list->memory, a->host->host);
 	const char *share = a->is_used > 0 ? "" : a->is_used ? " used=n/a" : " used=hardly";
 
-	if (!f || set_ranks(model, list, f, a->host->host_index) != CT_OK ||
-	    add_evidence(list, f, a, &counters) != CT_OK)
-		return CT_NOMEM;
-	f->hosts = ct_arena_calloc(list->memory, 1, sizeof(*f->hosts));
-	host = ct_host_word(list->memory, a->host->host);
-	if (!f->hosts || !host)
-		return CT_NOMEM;
-	f->hosts[f->n_hosts++] = a->host->host;
+	ct_finding_host(model, a->host->host_index, list, f);
 	f->severity = a->severity;
 	f->confidence = a->is_used > 0 ? CT_CONFIDENCE_HIGH
 			: a->is_used   ? CT_CONFIDENCE_MEDIUM
@@ -159,7 +136,6 @@ static int tell(const struct ct_model *model, const struct ailing *a, struct ct_
 	f->line = ct_arena_printf(list->memory, "host=%s port=%s%s in=%s per_hour=%s%s", host,
 				  a->port->name, counters, ct_text_ns(a->host->sampled_ns).s,
 				  ct_text_count((uint64_t)per_hour(a->host, a->errors)).s, share);
-	return f->cause && f->line ? CT_OK : CT_NOMEM;
 }
 
 int ct_transport_link_errors(const struct ct_model *model, const struct ct_report *report,
@@ -167,7 +143,6 @@ int ct_transport_link_errors(const struct ct_model *model, const struct ct_repor
 {
 	struct ailing *all;
 	size_t n = 0, most = 0;
-	int st = CT_OK;
 
 	for (size_t i = 0; i < report->n_transport; i++)
 		most += report->transport[i].n_ports;
@@ -181,8 +156,8 @@ int ct_transport_link_errors(const struct ct_model *model, const struct ct_repor
 			n += (size_t)examine(t, &t->ports[p], &all[n]);
 	}
 	qsort(all, n, sizeof(*all), by_weight);
-	for (size_t i = 0; st == CT_OK && i < n && i < MOST_PORTS; i++)
-		st = tell(model, &all[i], list);
+	for (size_t i = 0; i < n && i < MOST_PORTS; i++)
+		tell(model, &all[i], list);
 	free(all);
-	return st;
+	return CT_OK;
 }

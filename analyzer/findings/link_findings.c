@@ -132,40 +132,6 @@ static int set_costs(struct making *m, struct ct_finding *f)
 	return 1;
 }
 
-static int set_hosts(const struct making *m, struct ct_finding *f, const uint32_t *seats, size_t n)
-{
-	const struct ct_model *model = m->model;
-
-	f->hosts = ct_arena_calloc(m->list->memory, n + 1, sizeof(*f->hosts));
-	if (!f->hosts)
-		return CT_NOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const char *name = model->attempts->hosts[model->host_of[seats[i]]].name;
-		size_t known = 0;
-
-		name = ct_arena_text(m->list->memory, name, strlen(name));
-		if (!name)
-			return CT_NOMEM;
-		while (known < f->n_hosts && strcmp(f->hosts[known], name) != 0)
-			known++;
-		if (known == f->n_hosts)
-			f->hosts[f->n_hosts++] = name;
-	}
-	return CT_OK;
-}
-
-static int set_ranks(const struct making *m, struct ct_finding *f, const uint32_t *seats, size_t n)
-{
-	int *ranks = ct_arena_calloc(m->list->memory, n + 1, sizeof(*ranks));
-
-	if (!ranks)
-		return CT_NOMEM;
-	for (size_t i = 0; i < n; i++)
-		ranks[i] = m->model->seats[seats[i]].rank;
-	return ct_finding_ranks(m->list, f, ranks, n) || set_hosts(m, f, seats, n) ? CT_NOMEM
-										   : CT_OK;
-}
-
 /* ---- SLOW_LINK ---- */
 
 /* Sums over the transfers of a cause. */
@@ -227,8 +193,6 @@ static const char *who_of(const struct making *m, const struct ct_cause *cause,
 	const char *host = f->n_hosts ? ct_host_word(memory, f->hosts[0]) : "?";
 	const struct ct_track *t = &m->links->transfers.tracks[m->path->track];
 
-	if (!ranks || !host)
-		return NULL;
 	if (cause->kind == CT_CAUSE_HOSTS && cause->is_exact)
 		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
 	if (t->is_edge && m->n_paths == 1)
@@ -265,8 +229,6 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 			   : m->on_gpu	    ? "NVLink, PCIe, switch"
 					    : "cores, memory, other load";
 
-	if (!ranks)
-		return NULL;
 	if (!cause->is_exact)
 		return ct_arena_printf(
 			m->list->memory,
@@ -281,8 +243,6 @@ static const char *advice_of(const struct making *m, const struct ct_cause *caus
 
 static const char *command_of(const struct making *m)
 {
-	if (!m->on_gpu)
-		return NULL;
 	return m->between_hosts ? "ibstat; ethtool -S DEVICE; nvidia-smi topo -m"
 				: "nvidia-smi nvlink --status; nvidia-smi topo -m";
 }
@@ -298,28 +258,27 @@ static enum ct_confidence confidence_of(const struct making *m, const struct ct_
 	return CT_CONFIDENCE_HIGH;
 }
 
-static int set_evidence(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
+static void set_evidence(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
 {
 	const struct ct_standing *s = &m->links->comparison.of[m->path->track];
 	double err = m->efficiency * (s->line_err + s->err);
 
-	return ct_finding_evidence(m->list, f, "efficiency", m->efficiency, "ratio", err) ||
-	       ct_finding_evidence(m->list, f, "fastest", s->best / s->reference, "ratio", err) ||
-	       ct_finding_evidence(m->list, f, "expected", m->expected_Bps, "Bps",
-				   m->expected_Bps * s->line_err) ||
-	       ct_finding_evidence(m->list, f, "slow_paths", m->n_paths, "count", NAN) ||
-	       ct_finding_evidence(m->list, f, "compared_with", s->peers, "count", NAN) ||
-	       ct_finding_evidence(m->list, f, "suspects", cause->n, "count", NAN);
+	ct_finding_evidence(m->list, f, "efficiency", m->efficiency, "ratio", err);
+	ct_finding_evidence(m->list, f, "fastest", s->best / s->reference, "ratio", err);
+	ct_finding_evidence(m->list, f, "expected", m->expected_Bps, "Bps",
+			    m->expected_Bps * s->line_err);
+	ct_finding_evidence(m->list, f, "slow_paths", m->n_paths, "count", NAN);
+	ct_finding_evidence(m->list, f, "compared_with", s->peers, "count", NAN);
+	ct_finding_evidence(m->list, f, "suspects", cause->n, "count", NAN);
 }
 
-static int suspect_seats(const struct making *m, const struct ct_cause *cause, struct ct_finding *f)
+static void suspect_seats(const struct making *m, const struct ct_cause *cause,
+			  struct ct_finding *f)
 {
-	uint32_t *seats = calloc((size_t)m->model->n_seats + 1, sizeof(*seats)), n = 0;
-	int st;
+	uint32_t *seats = ct_arena_calloc(m->list->memory, m->model->n_seats, sizeof(*seats)),
+		 n = 0;
 
-	if (!seats)
-		return CT_NOMEM;
-	for (uint32_t k = 0; k < cause->n; k++) {
+	for (uint32_t k = 0; seats && k < cause->n; k++) {
 		if (cause->kind != CT_CAUSE_HOSTS) {
 			seats[n++] = cause->suspects[k];
 			continue;
@@ -329,21 +288,14 @@ static int suspect_seats(const struct making *m, const struct ct_cause *cause, s
 				seats[n++] = s;
 		}
 	}
-	st = set_ranks(m, f, seats, n);
-	free(seats);
-	return st;
-}
-
-static void drop_last(struct ct_findings *list)
-{
-	list->n--;
+	ct_finding_seats(m->model, seats, n, m->list, f);
 }
 
 static int find_cause(struct making *m, const struct ct_cause *cause)
 {
 	const struct ct_causes *causes = &m->links->causes;
+	const struct ct_standing *s;
 	struct ct_finding *f;
-	const char *who;
 	int st;
 
 	m->paths = cause->paths;
@@ -356,34 +308,33 @@ static int find_cause(struct making *m, const struct ct_cause *cause)
 	m->on_gpu = m->links->transfers.tracks[m->path->track].on_gpu;
 	m->between_hosts = m->path->n_hosts > 1;
 	st = sum_cause(m, cause);
-	f = st == CT_OK ? ct_findings_add(m->list, CT_FINDING_SLOW_LINK) : NULL;
-	if (!f)
-		return CT_NOMEM;
+	if (st != CT_OK)
+		return st;
+	f = ct_findings_add(m->list, CT_FINDING_SLOW_LINK);
 	if (!set_costs(m, f)) {
-		drop_last(m->list);
+		ct_findings_drop_last(m->list);
 		return CT_OK;
 	}
-	if (suspect_seats(m, cause, f) || set_evidence(m, cause, f))
-		return CT_NOMEM;
+	suspect_seats(m, cause, f);
+	set_evidence(m, cause, f);
 	f->confidence = confidence_of(m, cause);
 	f->cause = cause_text(m, cause);
 	f->advice = advice_of(m, cause, f);
 	f->command = command_of(m);
-	who = who_of(m, cause, f);
-	if (!who || !f->advice)
-		return CT_NOMEM;
+	s = &m->links->comparison.of[m->path->track];
 	f->line = ct_arena_printf(
 		m->list->memory,
-		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s", who,
-		m->efficiency, f->evidence[0].err, ct_text_Bps((uint64_t)m->expected_Bps).s,
-		ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
+		"%s efficiency=%.2f±%.2f expected=%s loss<=%s±%s share=%s ambiguous=%s",
+		who_of(m, cause, f), m->efficiency, m->efficiency * (s->line_err + s->err),
+		ct_text_Bps((uint64_t)m->expected_Bps).s, ct_text_ns(f->loss_ns).s,
+		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s,
 		cause->is_exact ? "no" : "yes");
-	return f->line ? CT_OK : CT_NOMEM;
+	return CT_OK;
 }
 
 /* ---- SLOW_OP ---- */
 
-static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_ops *slow)
+static void find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_ops *slow)
 {
 	const struct ct_track *t = &m->links->transfers.tracks[track];
 	uint32_t path = m->links->causes.path_of[track];
@@ -391,16 +342,14 @@ static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_
 	struct ct_finding *f = ct_findings_add(m->list, CT_FINDING_SLOW_OP);
 	const char *where;
 
-	if (!f)
-		return CT_NOMEM;
 	m->paths = &path;
 	m->n_paths = 1;
 	m->path = &m->links->causes.paths[path];
 	m->on_gpu = t->on_gpu;
 	m->sum = slow->sum;
 	if (!set_costs(m, f)) {
-		drop_last(m->list);
-		return CT_OK;
+		ct_findings_drop_last(m->list);
+		return;
 	}
 	f->confidence = CT_CONFIDENCE_LOW;
 	f->cause = "its transfers became slow after all ranks had arrived: the link, other traffic "
@@ -411,17 +360,15 @@ static int find_slow_ops(struct making *m, uint32_t track, const struct ct_slow_
 					     m->model->seats[t->dst].rank)
 			   : ct_arena_printf(memory, "comm=%016llx op=%s",
 					     (unsigned long long)t->comm->key, f->op_name);
-	if (!where || ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN) ||
-	    ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN) ||
-	    ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", 0.05))
-		return CT_NOMEM;
+	ct_finding_evidence(m->list, f, "slow_in_a_row", slow->n, "count", NAN);
+	ct_finding_evidence(m->list, f, "of", slow->all, "count", NAN);
+	ct_finding_evidence(m->list, f, "efficiency", slow->efficiency, "ratio", 0.05);
 	f->line = ct_arena_printf(memory,
 				  "%s slow=%u/%u efficiency=%.2f loss<=%s±%s share=%s when=%s..%s",
 				  where, slow->n, slow->all, slow->efficiency,
 				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s, ct_text_ns(f->begin_at_ns).s,
 				  ct_text_ns(f->end_at_ns).s);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* The costliest stretch: one, since what slows several at a time is one thing. */
@@ -444,7 +391,9 @@ static int find_costliest_slow_ops(struct making *m)
 			at = t;
 		}
 	}
-	return best.n ? find_slow_ops(m, at, &best) : CT_OK;
+	if (best.n)
+		find_slow_ops(m, at, &best);
+	return CT_OK;
 }
 
 int ct_links_find(const struct ct_links *links, const struct ct_model *model,

@@ -32,8 +32,8 @@ static const char *advice_on_losses(const struct ct_report *report, struct ct_ar
 	       "of all hosts were copied completely";
 }
 
-int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
-		      struct ct_findings *list)
+void ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
+		       struct ct_findings *list)
 {
 	struct ct_arena *memory = list->memory;
 	uint32_t *seats = ct_arena_calloc(memory, model->n_seats + 1, sizeof(*seats));
@@ -53,14 +53,15 @@ int ct_finding_losses(const struct ct_model *model, const struct ct_report *repo
 			reason = loss->reason;
 	}
 	if (!reason)
-		return CT_OK;
+		return;
 	f = ct_findings_add(list, CT_FINDING_LOSSES);
 	for (uint32_t s = 0; seats && s < model->n_seats; s++) {
 		if (report->ranks[s].lost_records)
 			seats[n++] = s;
 	}
-	if (!f || !seats || ct_finding_seats(model, seats, n, list, f))
-		return CT_NOMEM;
+	if (!seats)
+		return;
+	ct_finding_seats(model, seats, n, list, f);
 	f->severity = share > 5		       ? CT_SEVERITY_SEVERE
 		      : share > 0.1 || unknown ? CT_SEVERITY_WARN
 					       : CT_SEVERITY_INFO;
@@ -68,20 +69,14 @@ int ct_finding_losses(const struct ct_model *model, const struct ct_report *repo
 	f->cause = "records are missing; incomplete operations are left out of every judgement";
 	f->advice = advice_on_losses(report, memory);
 	ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
-	if (!ranks || !f->advice ||
-	    ct_finding_evidence(list, f, "records",
-				unknown && !report->lost_records ? NAN
-								 : (double)report->lost_records,
-				"count", NAN))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "records",
+			    unknown && !report->lost_records ? NAN : (double)report->lost_records,
+			    "count", NAN);
 	records = unknown && !report->lost_records
 			  ? "unknown"
 			  : ct_arena_printf(memory, "%llu%s",
 					    (unsigned long long)report->lost_records,
 					    unknown ? "+" : "");
-	if (!records)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(memory, "records=%s ranks=%s reason=%s share=%s", records,
 				  n ? ranks : "?", reason, ct_text_pct(unknown ? NAN : share).s);
-	return f->line ? CT_OK : CT_NOMEM;
 }

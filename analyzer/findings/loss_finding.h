@@ -6,8 +6,8 @@
 #include "analyzer/findings/finding_list.h"
 #include "analyzer/model/model.h"
 
-/* Adds the finding to the list if the report tells of losses of records. 0 or CT_NOMEM. */
-int ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
-		      struct ct_findings *list);
+/* Adds the finding to the list if the report tells of losses of records. */
+void ct_finding_losses(const struct ct_model *model, const struct ct_report *report,
+		       struct ct_findings *list);
 
 #endif

@@ -56,21 +56,18 @@ static struct ct_finding *explains(struct ct_findings *list, const struct ct_fin
 	return best;
 }
 
-static int hand_over(struct ct_findings *list, const struct ct_finding *change,
-		     struct ct_finding *f)
+static void hand_over(struct ct_findings *list, const struct ct_finding *change,
+		      struct ct_finding *f)
 {
-	if (ct_finding_evidence(list, f, "since_cycle", (double)change->cycle_first, "", NAN))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "since_cycle", (double)change->cycle_first, "", NAN);
 	for (size_t i = 0; i < change->n_evidence; i++) {
 		const struct ct_evidence *e = &change->evidence[i];
 
-		if (strncmp(e->name, "cycle_", 6) == 0 &&
-		    ct_finding_evidence(list, f, e->name, e->value, e->unit, e->err))
-			return CT_NOMEM;
+		if (strncmp(e->name, "cycle_", 6) == 0)
+			ct_finding_evidence(list, f, e->name, e->value, e->unit, e->err);
 	}
 	f->line = ct_arena_printf(list->memory, "%s since_cycle=%llu", f->line,
 				  (unsigned long long)change->cycle_first);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 static void drop(struct ct_findings *list, size_t i)
@@ -108,7 +105,7 @@ static void drop_what_stalls_are(struct ct_findings *list)
 	}
 }
 
-int ct_one_cause(struct ct_findings *list)
+void ct_one_cause(struct ct_findings *list)
 {
 	size_t i = 0;
 
@@ -121,9 +118,7 @@ int ct_one_cause(struct ct_findings *list)
 			i++;
 			continue;
 		}
-		if (hand_over(list, &change, f) != CT_OK)
-			return CT_NOMEM;
+		hand_over(list, &change, f);
 		drop(list, i);
 	}
-	return CT_OK;
 }

@@ -36,20 +36,17 @@ static void apart_of_vote(struct ct_order_maker *k, const struct ct_mismatch *m)
 	}
 }
 
-static int make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
+static void make_mismatch(struct ct_order_maker *k, const struct ct_mismatch *m)
 {
-	int st;
-
 	k->instances = m->instances;
 	if (!k->order || !ct_apart_by_call(k->order, m->seq, m->instances, k->set, &k->apart))
 		apart_of_vote(k, m);
-	st = ct_apart_finding(k);
+	ct_apart_finding(k);
 	/* What never began on a GPU was called all the same. */
-	if (st == CT_OK && (m->odd.start_ns || m->odd.enter_ns))
+	if (m->odd.start_ns || m->odd.enter_ns)
 		k->f->begin_at_ns = ct_model_host_at(k->model, k->model->host_of[m->odd.seat],
 						     m->odd.start_ns ? m->odd.start_ns
 								     : m->odd.enter_ns);
-	return st;
 }
 
 /* ---- ends ---- */
@@ -67,7 +64,7 @@ static int fewer(const struct ct_model *model, const struct ct_uneven *u)
 	return 2 * ended < model->n_seats && !u->by_leaving ? -1 : 0;
 }
 
-static int add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
+static void add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
 {
 	int odd = fewer(k->model, u);
 
@@ -76,13 +73,12 @@ static int add_uneven_facts(struct ct_order_maker *k, const struct ct_uneven *u)
 							  : CT_CONFIDENCE_MEDIUM);
 	k->f->advice = "give all ranks the same number of steps: drop_last or a padded sampler, "
 		       "PyTorch's Join context, or agree on the number beforehand";
-	if (ct_order_ranks(k, odd <= 0, odd >= 0) ||
-	    ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1)) ||
-	    ct_order_evidence(k, "stopped", "count", u->n_stopped) ||
-	    ct_order_evidence(k, "waiting", "count", u->n_waiting) ||
-	    ct_order_evidence(k, "operations_beyond", "count", (double)u->most))
-		return CT_NOMEM;
-	return ct_order_evidence(k, "instances_before", "count", (double)k->order->whole);
+	ct_order_ranks(k, odd <= 0, odd >= 0);
+	ct_order_evidence(k, "last_seq", "", (double)(u->seq - 1));
+	ct_order_evidence(k, "stopped", "count", u->n_stopped);
+	ct_order_evidence(k, "waiting", "count", u->n_waiting);
+	ct_order_evidence(k, "operations_beyond", "count", (double)u->most);
+	ct_order_evidence(k, "instances_before", "count", (double)k->order->whole);
 }
 
 static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
@@ -96,12 +92,9 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 		call = k->set[m] == CT_APART_USUAL ? ct_order_at(k->order, u->seq, m) : NULL;
 	if (!call)
 		return 0;
-	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call) ||
-	    add_uneven_facts(k, u))
-		return CT_NOMEM;
+	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, call);
+	add_uneven_facts(k, u);
 	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
-	if (!named)
-		return CT_NOMEM;
 	k->f->cause = ct_arena_printf(k->list->memory,
 				      "rank%s %s %s after seq %llu, rank%s %s %s in %s at seq %llu",
 				      u->n_stopped == 1 ? "" : "s", stopped,
@@ -118,7 +111,7 @@ static int make_uneven(struct ct_order_maker *k, const struct ct_uneven *u)
 		named, (unsigned long long)k->comm->key, last, stopped,
 		u->by_leaving ? "leaving" : "exit", waiting, k->f->op_name,
 		(unsigned long long)u->most);
-	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
+	return 1;
 }
 
 /* No call contradicts another, but some members called more. */
@@ -128,7 +121,8 @@ static int make_ends(struct ct_order_maker *k)
 
 	if (ct_uneven_apart(k->order, k->set, &k->apart)) {
 		k->instances = k->order->trouble - k->apart.seq;
-		return ct_apart_finding(k) == CT_OK ? 1 : CT_NOMEM;
+		ct_apart_finding(k);
+		return 1;
 	}
 	if (!ct_uneven_find(k->model, k->order, k->set, &uneven))
 		return 0;
@@ -154,7 +148,7 @@ static int add_mismatches(struct ct_order_maker *k)
 	for (; m && told < CT_ORDER_FINDINGS && st == CT_OK; m = m->next) {
 		st = open_maker(k, m->comm);
 		if (st == CT_OK)
-			st = make_mismatch(k, m);
+			make_mismatch(k, m);
 		free(k->set);
 		told++;
 	}
@@ -257,8 +251,6 @@ const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, CT_ORDER_NAMED);
 	const char *s = f->n_ranks == 1 ? "" : "s";
 
-	if (!ranks)
-		return NULL;
 	switch (f->kind) {
 	case CT_FINDING_SKIPPED_OP:
 		return ct_arena_printf(memory, "rank%s %s skipped an operation (%s)", s, ranks,

@@ -15,7 +15,7 @@
 int ct_order_findings(const struct ct_model *model, const struct ct_order_book *book,
 		      struct ct_findings *list);
 
-/* The verdict's sentence for one of them. NULL: out of memory. */
+/* The verdict's sentence for one of them. */
 const char *ct_order_sentence(struct ct_arena *memory, const struct ct_finding *finding);
 
 /* What is known of the order on a communicator, for the report's row of it. */

@@ -7,39 +7,33 @@
 
 #include "analyzer/model/names.h"
 
-int ct_order_begin(struct ct_order_maker *k, enum ct_finding_kind kind,
-		   const struct ct_order_call *call)
+void ct_order_begin(struct ct_order_maker *k, enum ct_finding_kind kind,
+		    const struct ct_order_call *call)
 {
 	k->f = ct_findings_add(k->list, kind);
-	if (!k->f)
-		return CT_NOMEM;
 	k->f->severity = CT_SEVERITY_SEVERE;
 	k->f->comm_key = k->comm->key;
 	k->f->op_name = ct_order_op_text(k, call);
-	return CT_OK;
 }
 
-int ct_order_evidence(struct ct_order_maker *k, const char *name, const char *unit, double value)
+void ct_order_evidence(struct ct_order_maker *k, const char *name, const char *unit, double value)
 {
-	return ct_finding_evidence(k->list, k->f, name, value, unit, NAN);
+	ct_finding_evidence(k->list, k->f, name, value, unit, NAN);
 }
 
-int ct_order_ranks(struct ct_order_maker *k, int odd, int usual)
+void ct_order_ranks(struct ct_order_maker *k, int odd, int usual)
 {
-	uint32_t *seats = malloc(k->comm->nranks * sizeof(*seats));
+	uint32_t *seats = ct_arena_calloc(k->list->memory, k->comm->nranks, sizeof(*seats));
 	uint32_t n = 0;
-	int st;
 
 	if (!seats)
-		return CT_NOMEM;
+		return;
 	for (uint32_t m = 0; m < k->comm->nranks; m++) {
 		if (k->comm->seats[m] &&
 		    ((odd && k->set[m] == CT_APART_ODD) || (usual && k->set[m] == CT_APART_USUAL)))
 			seats[n++] = k->comm->seats[m] - 1;
 	}
-	st = ct_finding_seats(k->model, seats, n, k->list, k->f);
-	free(seats);
-	return st;
+	ct_finding_seats(k->model, seats, n, k->list, k->f);
 }
 
 enum ct_confidence ct_order_confidence(const struct ct_order_maker *k,
@@ -70,23 +64,20 @@ const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *si
 	char *word = ct_arena_calloc(memory, site ? strlen(site->text) + 1 : 1, 1);
 
 	if (!word || !site)
-		return site ? NULL : "n/a";
+		return site ? "" : "n/a";
 	for (size_t i = 0; site->text[i]; i++)
 		word[i] = site->text[i] == ' ' ? '_' : site->text[i];
 	return word;
 }
 
-int ct_order_sites(struct ct_order_maker *k, struct ct_order_side one, struct ct_order_side other)
+void ct_order_sites(struct ct_order_maker *k, struct ct_order_side one, struct ct_order_side other)
 {
 	const struct ct_order_side sides[] = { one, other };
 
 	for (int i = 0; i < 2; i++) {
 		k->f->sites[i].whose = sides[i].whose;
-		if (!sides[i].site)
-			continue;
-		k->f->sites[i].site = ct_arena_printf(k->list->memory, "%s", sides[i].site->text);
-		if (!k->f->sites[i].site)
-			return CT_NOMEM;
+		if (sides[i].site)
+			k->f->sites[i].site = ct_arena_printf(k->list->memory, "%s",
+							      sides[i].site->text);
 	}
-	return CT_OK;
 }

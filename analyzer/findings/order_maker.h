@@ -24,28 +24,28 @@ struct ct_order_maker {
 	struct ct_finding *f; /* being made */
 };
 
-/* Begin one about the communicator; `call` names its operation. 0 or CT_NOMEM. */
-int ct_order_begin(struct ct_order_maker *maker, enum ct_finding_kind kind,
-		   const struct ct_order_call *call);
+/* Begin one about the communicator; `call` names its operation. */
+void ct_order_begin(struct ct_order_maker *maker, enum ct_finding_kind kind,
+		    const struct ct_order_call *call);
 
-/* Its ranks: those of one set, or of both. 0 or CT_NOMEM. */
-int ct_order_ranks(struct ct_order_maker *maker, int odd, int usual);
+/* Its ranks: those of one set, or of both. */
+void ct_order_ranks(struct ct_order_maker *maker, int odd, int usual);
 
-int ct_order_evidence(struct ct_order_maker *maker, const char *name, const char *unit,
-		      double value);
+void ct_order_evidence(struct ct_order_maker *maker, const char *name, const char *unit,
+		       double value);
 
 /* No more than this, and less where it is not sure that the communicator is one. */
 enum ct_confidence ct_order_confidence(const struct ct_order_maker *maker,
 				       enum ct_confidence confidence);
 
-/* The ranks of a set, as a text; a call site as one word; an operation's name. NULL: out of memory. */
+/* The ranks of a set, as a text; a call site as one word; an operation's name. */
 const char *ct_order_ranks_text(const struct ct_order_maker *maker, unsigned which);
 const char *ct_order_site_word(struct ct_arena *memory, const struct ct_site *site);
 const char *ct_order_op_text(const struct ct_order_maker *maker, const struct ct_order_call *call);
 
 /* maker->apart is a finding: MISMATCH, SKIPPED_OP, EXTRA_OP, or UNEVEN_INPUT where sizes differ at the end only. 0 or
  * CT_NOMEM. */
-int ct_apart_finding(struct ct_order_maker *maker);
+void ct_apart_finding(struct ct_order_maker *maker);
 
 /* A pair of ranks whose messages do not fit is a MISMATCH. 1, 0 (it does not count), or CT_NOMEM. */
 int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
@@ -53,12 +53,12 @@ int ct_pair_finding(struct ct_order_maker *maker, const struct ct_pair *pair);
 /* Ranks that ended in order while others of the communicator wait for their messages: UNEVEN_INPUT. As above. */
 int ct_awaited_finding(struct ct_order_maker *maker);
 
-/* Where the two sides of maker->f made the call (struct ct_finding_site); NULL: not known. 0 or CT_NOMEM. */
+/* Where the two sides of maker->f made the call (struct ct_finding_site); NULL: not known. */
 struct ct_order_side {
 	const char *whose;
 	const struct ct_site *site;
 };
-int ct_order_sites(struct ct_order_maker *maker, struct ct_order_side one,
-		   struct ct_order_side other);
+void ct_order_sites(struct ct_order_maker *maker, struct ct_order_side one,
+		    struct ct_order_side other);
 
 #endif

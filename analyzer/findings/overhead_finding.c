@@ -24,17 +24,16 @@ static int is_halved(const struct ct_report *report, const struct ct_report_cost
 	return c->on_gpu && c->coarsest > 0 && report->run.timed_ratio < LEAST_TIMED;
 }
 
-static int add(const struct ct_report *report, const int *ranks, size_t n, int dear, int halved,
-	       struct ct_findings *list)
+static void add(const struct ct_report *report, const int *ranks, size_t n, int dear, int halved,
+		struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_TRACER_COST);
 	const char *who;
 
-	if (!f || ct_finding_ranks(list, f, ranks, n) ||
-	    ct_finding_evidence(list, f, "wrappers", report->cost_share_pct, "%", NAN) ||
-	    ct_finding_evidence(list, f, "promised", PROMISED_PCT, "%", NAN) ||
-	    ct_finding_evidence(list, f, "timed", 100 * report->run.timed_ratio, "%", NAN))
-		return CT_NOMEM;
+	ct_finding_ranks(list, f, ranks, n);
+	ct_finding_evidence(list, f, "wrappers", report->cost_share_pct, "%", NAN);
+	ct_finding_evidence(list, f, "promised", PROMISED_PCT, "%", NAN);
+	ct_finding_evidence(list, f, "timed", 100 * report->run.timed_ratio, "%", NAN);
 	f->severity = dear ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->cause = dear ? "recording took more of the run than its budget"
@@ -42,23 +41,21 @@ static int add(const struct ct_report *report, const int *ranks, size_t n, int d
 	f->advice = dear ? "COMMTRACE_TIMING=host or COMMTRACE_SAMPLE=0.1 costs less"
 			 : "COMMTRACE_BUDGET=off times all of them";
 	who = ct_ranks_text(list->memory, f->ranks, f->n_ranks, 8);
-	if (!who)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(list->memory,
 				  "ranks=%s wrappers=%s promised=1%% timed=%s budget_halved=%s",
 				  who, ct_text_pct(report->cost_share_pct).s,
 				  ct_text_pct(100 * report->run.timed_ratio).s,
 				  halved ? "yes" : "no");
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
-int ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *list)
+void ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *list)
 {
-	int *ranks = calloc(report->n_costs + 1, sizeof(*ranks)), dear = 0, halved = 0, st = CT_OK;
+	int *ranks = ct_arena_calloc(list->memory, report->n_costs + 1, sizeof(*ranks));
+	int dear = 0, halved = 0;
 	size_t n = 0;
 
 	if (!ranks)
-		return CT_NOMEM;
+		return;
 	for (size_t i = 0; i < report->n_costs; i++) {
 		int costs = is_dear(&report->costs[i]), half = is_halved(report, &report->costs[i]);
 
@@ -68,7 +65,5 @@ int ct_finding_tracer_cost(const struct ct_report *report, struct ct_findings *l
 			ranks[n++] = report->costs[i].rank;
 	}
 	if (n)
-		st = add(report, ranks, n, dear, halved, list);
-	free(ranks);
-	return st;
+		add(report, ranks, n, dear, halved, list);
 }

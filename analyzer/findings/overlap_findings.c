@@ -126,7 +126,7 @@ static uint32_t all_alike(const struct ct_study *s, const struct part *p)
 	return n;
 }
 
-static int find_comm(const struct ct_study *s, const struct part *p, struct ct_findings *list)
+static void find_comm(const struct ct_study *s, const struct part *p, struct ct_findings *list)
 {
 	uint32_t all = all_alike(s, p);
 	const char *comms = all == 1 ? ""
@@ -135,12 +135,10 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 	const char *role = p->row->role ? p->row->role : "?";
 
 	/* about nobody: whose ranks these are, the communicator tells */
-	if (!f || !comms ||
-	    ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct) ||
-	    ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct) ||
-	    ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN) ||
-	    ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "exposed_transfer", p->pct, "%", p->err_pct);
+	ct_finding_evidence(list, f, "exposed_wait", p->wait_pct, "%", p->err_pct);
+	ct_finding_evidence(list, f, "such_communicators", p->alike, "count", NAN);
+	ct_finding_evidence(list, f, "communicators_alike", all, "count", NAN);
 	set_loss(s, p->pct, p->err_pct, p->pct > SHARE_PCT ? CT_SEVERITY_WARN : CT_SEVERITY_INFO,
 		 f);
 	f->comm_key = p->comm->key;
@@ -153,7 +151,6 @@ static int find_comm(const struct ct_study *s, const struct part *p, struct ct_f
 				  (unsigned long long)p->comm->key, role, comms,
 				  ct_text_pct(p->pct).s, ct_text_pct(p->err_pct).s,
 				  ct_text_pct(p->wait_pct).s);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* Was more than a tenth of the communication timed by hosts? What a call takes holds what its process, or the other's, had no core:
@@ -176,8 +173,8 @@ static int is_by_host(const struct ct_study *s)
 enum told { TOLD_NOTHING, TOLD_SHARE, TOLD_ONE };
 
 /* `most`: the communicator with most of it, or the first of those alike; NULL unknown. */
-static int find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
-		      enum told *told)
+static void find_share(const struct ct_study *s, const struct part *most, struct ct_findings *list,
+		       enum told *told)
 {
 	const struct ct_report_exposed *e = &s->report->exposed;
 	const char *of = e->of_cycles ? "cycle" : "run";
@@ -186,15 +183,13 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 	/* what ranks wait for each other is no share of communication; NAN: how much that is is not known */
 	if (is_by_host(s) || !(e->share_pct - e->wait_pct - e->err_pct > SHARE_PCT) ||
 	    is_explained(list, e->share_pct - e->wait_pct))
-		return CT_OK;
+		return;
 	f = ct_findings_add(list, CT_FINDING_COMM_SHARE);
-	if (!f ||
-	    ct_finding_evidence(list, f, "exposed_transfer", e->share_pct - e->wait_pct, "%",
-				e->err_pct) ||
-	    ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct) ||
-	    ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN) ||
-	    ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "exposed_transfer", e->share_pct - e->wait_pct, "%",
+			    e->err_pct);
+	ct_finding_evidence(list, f, "exposed_wait", e->wait_pct, "%", e->err_pct);
+	ct_finding_evidence(list, f, "transferring", e->transferring_pct, "%", NAN);
+	ct_finding_evidence(list, f, "limit", SHARE_PCT, "%", NAN);
 	set_loss(s, e->share_pct - e->wait_pct, e->err_pct, CT_SEVERITY_WARN, f);
 	*told = most && most->pct > NEARLY_ALL * (e->share_pct - e->wait_pct) ? TOLD_ONE
 									      : TOLD_SHARE;
@@ -207,7 +202,6 @@ static int find_share(const struct ct_study *s, const struct part *most, struct 
 				  ct_text_pct(e->share_pct - e->wait_pct).s,
 				  ct_text_pct(e->err_pct).s, of, ct_text_pct(e->wait_pct).s,
 				  ct_text_pct(e->transferring_pct).s);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* In all, and by communicator, unless one has nearly all. */
@@ -224,16 +218,15 @@ static int find_exposed(const struct ct_study *s, struct ct_findings *list)
 	if (parts) {
 		qsort(parts, n, sizeof(*parts), by_pct);
 		join_alike(parts, n);
-		st = find_share(s, n ? &parts[0] : NULL, list, &told);
+		find_share(s, n ? &parts[0] : NULL, list, &told);
 	}
-	for (uint32_t i = told == TOLD_ONE, named = 0; i < n && named < MOST_COMMS && st == CT_OK;
-	     i++) {
+	for (uint32_t i = told == TOLD_ONE, named = 0; i < n && named < MOST_COMMS; i++) {
 		if (told == TOLD_NOTHING && parts[i].pct - parts[i].err_pct <= SHARE_PCT)
 			break;
 		if (!parts[i].is_first || is_explained(list, parts[i].pct))
 			continue;
 		named++;
-		st = find_comm(s, &parts[i], list);
+		find_comm(s, &parts[i], list);
 	}
 	free(parts);
 	return st;
@@ -267,18 +260,17 @@ static int weigh_pipeline(const struct ct_study *s, uint32_t first, uint32_t end
 	return end - first == p->first->stages && !isnan(p->ideal_pct);
 }
 
-static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint32_t n,
-			struct ct_findings *list)
+static void add_pipeline(const struct ct_study *s, const struct pipeline *p, uint32_t n,
+			 struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_EXPOSED_COMM);
 	const struct ct_bubble *b = p->first;
 
-	if (!f || ct_finding_evidence(list, f, "bubble", p->pct, "%", p->err_pct) ||
-	    ct_finding_evidence(list, f, "ideal_bubble", p->ideal_pct, "%", NAN) ||
-	    ct_finding_evidence(list, f, "stages", b->stages, "count", NAN) ||
-	    ct_finding_evidence(list, f, "microbatches", b->per_cycle, "count", NAN) ||
-	    ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "bubble", p->pct, "%", p->err_pct);
+	ct_finding_evidence(list, f, "ideal_bubble", p->ideal_pct, "%", NAN);
+	ct_finding_evidence(list, f, "stages", b->stages, "count", NAN);
+	ct_finding_evidence(list, f, "microbatches", b->per_cycle, "count", NAN);
+	ct_finding_evidence(list, f, "such_pipelines", n, "count", NAN);
 	set_loss(s, p->pct - p->ideal_pct, p->err_pct, CT_SEVERITY_WARN, f);
 	f->confidence = CT_CONFIDENCE_MEDIUM;
 	f->comm_key = b->comm->key;
@@ -290,11 +282,10 @@ static int add_pipeline(const struct ct_study *s, const struct pipeline *p, uint
 		"stages=%u microbatches=%.0f",
 		(unsigned long long)b->comm->key, n, ct_text_pct(p->pct).s,
 		ct_text_pct(p->err_pct).s, ct_text_pct(p->ideal_pct).s, b->stages, b->per_cycle);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* Copies of a pipeline wait alike: the worst one stands for all. */
-static int find_bubble(const struct ct_study *s, struct ct_findings *list)
+static void find_bubble(const struct ct_study *s, struct ct_findings *list)
 {
 	struct pipeline worst = { 0 }, p;
 	uint32_t n = 0;
@@ -310,13 +301,14 @@ static int find_bubble(const struct ct_study *s, struct ct_findings *list)
 			worst = p;
 	}
 	if (!n || is_explained(list, worst.pct - worst.ideal_pct))
-		return CT_OK;
-	return add_pipeline(s, &worst, n, list);
+		return;
+	add_pipeline(s, &worst, n, list);
 }
 
 int ct_study_find(const struct ct_study *s, struct ct_findings *list)
 {
 	int st = find_exposed(s, list);
 
-	return st == CT_OK ? find_bubble(s, list) : st;
+	find_bubble(s, list);
+	return st;
 }

@@ -43,31 +43,28 @@ static int rank_of(const struct ct_order_maker *k, int32_t member)
 	return k->model->seats[k->comm->seats[member] - 1].rank;
 }
 
-/* Begin the finding: about both ends, or the one. Returns its ranks as a text, NULL: out of memory. */
+/* Begin the finding: about both ends, or the one. Returns its ranks as a text. */
 static const char *begin(struct ct_order_maker *k, const struct ct_pair *pair, int32_t only,
 			 const struct ct_order_call *call, uint64_t seq, uint64_t instances)
 {
-	if (ct_order_begin(k, CT_FINDING_MISMATCH, call))
-		return NULL;
+	ct_order_begin(k, CT_FINDING_MISMATCH, call);
 	memset(k->set, CT_APART_UNSEEN, k->comm->nranks);
 	k->set[only == pair->dst ? pair->dst : pair->src] = CT_APART_ODD;
 	k->set[only == pair->src ? pair->src : pair->dst] = CT_APART_ODD;
 	k->f->advice = "both ends must pass the same number of bytes: a receive that is too large "
 		       "hangs, one that is too small passes silently";
-	if (ct_order_ranks(k, 1, 0) || ct_order_evidence(k, "first_seq", "", (double)seq) ||
-	    ct_order_evidence(k, "instances", "count", (double)instances))
-		return NULL;
+	ct_order_ranks(k, 1, 0);
+	ct_order_evidence(k, "first_seq", "", (double)seq);
+	ct_order_evidence(k, "instances", "count", (double)instances);
 	return ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 }
 
-static int make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
+static void make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_order_call send = ct_order_call_of(&pair->unmatched_send);
 	const char *ranks = begin(k, pair, -1, &send, pair->unmatched_seq, pair->unmatched);
 	int one = pair->unmatched == 1;
 
-	if (!ranks)
-		return CT_NOMEM;
 	k->f->severity = CT_SEVERITY_WARN;
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
 	k->f->cause = ct_arena_printf(k->list->memory,
@@ -79,7 +76,6 @@ static int make_lost(struct ct_order_maker *k, const struct ct_pair *pair)
 		k->list->memory, "ranks=%s comm=%016llx seq=%llu field=unreceived instances=%llu",
 		ranks, (unsigned long long)k->comm->key, (unsigned long long)pair->unmatched_seq,
 		(unsigned long long)pair->unmatched);
-	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 
 static const char *word(const char *name)
@@ -94,14 +90,12 @@ static const char *sites(const struct ct_order_maker *k, const struct ct_order_c
 	const char *from = ct_order_site_word(k->list->memory, send->site);
 	const char *to = ct_order_site_word(k->list->memory, recv->site);
 
-	if (!from || !to)
-		return NULL;
 	return ct_arena_printf(k->list->memory, "%s%s%s%s", send->site ? " site_send=" : "",
 			       send->site ? from : "", recv->site ? " site_recv=" : "",
 			       recv->site ? to : "");
 }
 
-static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
+static void make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_order_call send = ct_order_call_of(&pair->send);
 	const struct ct_order_call recv = ct_order_call_of(&pair->recv);
@@ -112,10 +106,9 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 	const char *ranks = begin(k, pair, only, &send, pair->seq, pair->instances);
 	const char *where = sites(k, &send, &recv);
 
-	if (!ranks || !where || ct_order_evidence(k, "pairs", "count", pairs) ||
-	    ct_order_sites(k, (struct ct_order_side){ "send", send.site },
-			   (struct ct_order_side){ "recv", recv.site }))
-		return CT_NOMEM;
+	ct_order_evidence(k, "pairs", "count", pairs);
+	ct_order_sites(k, (struct ct_order_side){ "send", send.site },
+		       (struct ct_order_side){ "recv", recv.site });
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_HIGH);
 	k->f->is_undecided = only < 0;
 	/* nothing hangs, and perhaps it is meant so */
@@ -134,7 +127,6 @@ static int make_unfit(struct ct_order_maker *k, const struct ct_pair *pair)
 		rank_of(k, pair->src), rank_of(k, pair->dst), (unsigned long long)send.count, from,
 		(unsigned long long)recv.count, to, (unsigned long long)pair->instances, pairs,
 		where);
-	return k->f->cause && k->f->line ? CT_OK : CT_NOMEM;
 }
 
 static int is_all_told(const struct ct_model *model, uint32_t seat)
@@ -146,7 +138,6 @@ static int is_all_told(const struct ct_model *model, uint32_t seat)
 int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 {
 	const struct ct_comm *comm = pair->comm;
-	int st;
 
 	if (comm->clash || comm->shared_seat || !comm->seats[pair->src] || !comm->seats[pair->dst])
 		return 0;
@@ -155,8 +146,11 @@ int ct_pair_finding(struct ct_order_maker *k, const struct ct_pair *pair)
 	if (!pair->instances && !(is_all_told(k->model, comm->seats[pair->src] - 1) &&
 				  is_all_told(k->model, comm->seats[pair->dst] - 1)))
 		return 0;
-	st = pair->instances ? make_unfit(k, pair) : make_lost(k, pair);
-	return st == CT_OK ? 1 : st;
+	if (pair->instances)
+		make_unfit(k, pair);
+	else
+		make_lost(k, pair);
+	return 1;
 }
 
 /* ---- messages that never came ---- */
@@ -209,10 +203,10 @@ int ct_awaited_finding(struct ct_order_maker *k)
 	few = n_stopped < n_waiting || 2 * (uint64_t)ended < k->model->n_seats;
 	stopped = ct_order_ranks_text(k, CT_APART_ODD);
 	waiting = ct_order_ranks_text(k, CT_APART_USUAL);
-	if (!stopped || !waiting || ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv) ||
-	    ct_order_ranks(k, 1, !few) || ct_order_evidence(k, "stopped", "count", n_stopped) ||
-	    ct_order_evidence(k, "waiting", "count", n_waiting))
-		return CT_NOMEM;
+	ct_order_begin(k, CT_FINDING_UNEVEN_INPUT, &recv);
+	ct_order_ranks(k, 1, !few);
+	ct_order_evidence(k, "stopped", "count", n_stopped);
+	ct_order_evidence(k, "waiting", "count", n_waiting);
 	named = ct_ranks_text(k->list->memory, k->f->ranks, k->f->n_ranks, CT_ORDER_NAMED);
 	k->f->confidence = ct_order_confidence(k, CT_CONFIDENCE_MEDIUM);
 	k->f->advice = "give all ranks the same number of steps, or agree on it beforehand";
@@ -220,11 +214,9 @@ int ct_awaited_finding(struct ct_order_maker *k)
 		k->list->memory, "rank%s %s exited cleanly, rank%s %s wait%s for messages of %s",
 		n_stopped == 1 ? "" : "s", stopped, n_waiting == 1 ? "" : "s", waiting,
 		n_waiting == 1 ? "s" : "", n_stopped == 1 ? "it" : "them");
-	if (named)
-		k->f->line = ct_arena_printf(k->list->memory,
-					     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
-					     "next_op=Recv",
-					     named, (unsigned long long)k->comm->key, stopped,
-					     waiting);
-	return k->f->cause && k->f->line ? 1 : CT_NOMEM;
+	k->f->line = ct_arena_printf(k->list->memory,
+				     "ranks=%s comm=%016llx stopped=%s by=exit waiting=%s "
+				     "next_op=Recv",
+				     named, (unsigned long long)k->comm->key, stopped, waiting);
+	return 1;
 }

@@ -44,8 +44,6 @@ static const char *who(const struct ct_slow_row *row, const struct ct_finding *f
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	const char *host = ct_host_word(memory, f->hosts[0]);
 
-	if (!ranks || !host)
-		return NULL;
 	switch (row->kind) {
 	case CT_SLOW_HOST:
 		return ct_arena_printf(memory, "host=%s ranks=%s", host, ranks);
@@ -82,14 +80,14 @@ static double gain_if_moved(const struct telling *t, const struct ct_slow_row *r
 	return fmin(run, (double)loss);
 }
 
-/* "stage 3", "host node1"; NULL: out of memory. */
+/* "stage 3", "host node1". */
 static const char *others_text(const struct telling *t)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
 	struct ct_arena *memory = t->list->memory;
 	const char *text = "";
 
-	for (uint32_t k = 0, n = 0; k < rows->n && text; k++) {
+	for (uint32_t k = 0, n = 0; k < rows->n; k++) {
 		const struct ct_slow_row *row = &rows->all[k];
 		const char *before = n ? ", " : "";
 
@@ -106,23 +104,23 @@ static const char *others_text(const struct telling *t)
 }
 
 /* Where several are slow: of ranks, what is left when the others are mended; of the others, each by itself. */
-static int say_loss(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
+static void say_loss(const struct telling *t, const struct ct_slow_row *row, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	double alone = row->gain_ns, err, moved = NAN;
 	uint64_t run = t->model->duration_ns, alone_ns = ct_replay_of_run(t->judgement, alone, run);
-	const char *others = others_text(t), *text = "";
+	const char *text = "";
 
-	if (row->kind == CT_SLOW_RANK && t->others && others)
+	if (row->kind == CT_SLOW_RANK && t->others)
 		text = ct_arena_printf(memory,
 				       "the cost is what remains once %s, also slow, is repaired; "
 				       "repairing this one alone saves %s (%s)",
-				       others, ct_text_ns(alone_ns).s,
+				       others_text(t), ct_text_ns(alone_ns).s,
 				       ct_text_pct(100 * (double)alone_ns / (double)run).s);
 	else if (row->kind != CT_SLOW_RANK && t->others + (t->ranks != 0) > 1)
 		text = "the cost is what repairing this one alone saves, with the other findings "
 		       "as they are";
-	if (t->judgement->engine.has_graphs && text)
+	if (t->judgement->engine.has_graphs)
 		text = ct_arena_printf(
 			memory,
 			"%s%scompute inside CUDA graphs does not show, so the cost may be larger",
@@ -130,19 +128,16 @@ static int say_loss(const struct telling *t, const struct ct_slow_row *row, stru
 	if (row->kind == CT_SLOW_STAGE)
 		moved = gain_if_moved(t, row, f->loss_ns, &err);
 	/* else it says no more than the loss */
-	if (moved < (double)f->loss_ns && text)
+	if (moved < (double)f->loss_ns)
 		text = ct_arena_printf(memory,
 				       "%s%smoving its extra work to the other stages, which then "
 				       "take longer, saves at most %s±%s (%s)",
 				       text, *text ? "; " : "", ct_text_ns(ct_whole(moved)).s,
 				       ct_text_ns(ct_whole(err)).s,
 				       ct_text_pct(100 * moved / (double)run).s);
-	f->note = text && *text ? text : NULL;
-	if (!text || !others)
-		return CT_NOMEM;
-	return row->kind == CT_SLOW_STAGE
-		       ? ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err)
-		       : CT_OK;
+	f->note = *text ? text : NULL;
+	if (row->kind == CT_SLOW_STAGE)
+		ct_finding_evidence(t->list, f, "gain_if_moved", moved, "ns", err);
 }
 
 /* ---- findings ---- */
@@ -159,7 +154,7 @@ static enum ct_confidence confidence_of(const struct telling *t, const struct ct
 	return 4 * err > gain ? CT_CONFIDENCE_MEDIUM : CT_CONFIDENCE_HIGH;
 }
 
-static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
+static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns, loss, cost_ns;
@@ -177,10 +172,9 @@ static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	/* what computing hides costs nothing */
 	loss = ct_min(all, most);
 	if ((double)loss < CT_LEAST_GAIN * (double)run)
-		return CT_OK;
+		return;
 	f = ct_findings_add(t->list, kind_of(row->kind));
-	if (!f || ct_finding_seats(t->model, row->seats, row->n, t->list, f))
-		return CT_NOMEM;
+	ct_finding_seats(t->model, row->seats, row->n, t->list, f);
 	f->is_replayed = 1;
 	ct_finding_loss(f, loss, ct_replay_of_run(j, err, run), run);
 	f->confidence = confidence_of(t, row, gain, err);
@@ -192,28 +186,24 @@ static int tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	ct_finding_because(f, row->kind == CT_SLOW_STAGE ? CT_WHY_LONG_STAGE
 			      : row->n == 1		 ? CT_WHY_LATE
 							 : CT_WHY_LATE_TOGETHER);
-	if (row->kind == CT_SLOW_STAGE &&
-	    ct_finding_evidence(t->list, f, "stage", row->which, "", NAN))
-		return CT_NOMEM;
-	if (ct_finding_evidence(t->list, f, "excess_per_step", row->excess_ns, "ns",
-				row->excess_ns / row->t) ||
-	    ct_finding_evidence(t->list, f, "steps", steps, "count", NAN) ||
-	    (row->singles &&
-	     ct_finding_evidence(t->list, f, "single_steps", row->singles, "count", NAN)) ||
-	    ct_finding_evidence(t->list, f, "hidden_behind_computing",
-				most == UINT64_MAX ? NAN : (double)(all - loss), "ns", NAN) ||
-	    ct_finding_evidence(t->list, f, "gain_alone",
-				(double)ct_replay_of_run(j, row->gain_ns, run), "ns", NAN))
-		return CT_NOMEM;
+	if (row->kind == CT_SLOW_STAGE)
+		ct_finding_evidence(t->list, f, "stage", row->which, "", NAN);
+	ct_finding_evidence(t->list, f, "excess_per_step", row->excess_ns, "ns",
+			    row->excess_ns / row->t);
+	ct_finding_evidence(t->list, f, "steps", steps, "count", NAN);
+	if (row->singles)
+		ct_finding_evidence(t->list, f, "single_steps", row->singles, "count", NAN);
+	ct_finding_evidence(t->list, f, "hidden_behind_computing",
+			    most == UINT64_MAX ? NAN : (double)(all - loss), "ns", NAN);
+	ct_finding_evidence(t->list, f, "gain_alone",
+			    (double)ct_replay_of_run(j, row->gain_ns, run), "ns", NAN);
 	name = who(row, f, memory);
-	if (!name || say_loss(t, row, f))
-		return CT_NOMEM;
+	say_loss(t, row, f);
 	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s excess=%s/step steps=%u/%u", name,
 				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s,
 				  ct_text_ns((uint64_t)fmax(row->excess_ns, 0)).s, (unsigned)steps,
 				  j->engine.n_steps);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* Several ranks that are no host and no group are told together: each alone gains little while the others are as slow. */
@@ -221,7 +211,6 @@ static int tell_ranks(struct telling *t, double gain)
 {
 	const struct ct_slow_rows *rows = &t->judgement->rows;
 	struct ct_slow_row all = { .kind = CT_SLOW_RANK, .first = UINT32_MAX, .t = INFINITY };
-	int st;
 
 	all.seats = malloc(((size_t)rows->n + 1) * sizeof(*all.seats));
 	if (!all.seats)
@@ -241,20 +230,19 @@ static int tell_ranks(struct telling *t, double gain)
 	}
 	all.excess_ns /= all.n ? all.n : 1;
 	qsort(all.seats, all.n, sizeof(*all.seats), ct_by_u32);
-	st = all.n ? tell(t, &all, gain) : CT_OK;
+	if (all.n)
+		tell(t, &all, gain);
 	free(all.seats);
-	return st;
+	return CT_OK;
 }
 
 /* What is lost because ranks with the same work differ, now one and then another. Nobody is blamed. */
-static int tell_imbalance(struct telling *t, double ns)
+static void tell_imbalance(struct telling *t, double ns)
 {
 	const struct ct_replay_judgement *j = t->judgement;
 	uint64_t run = t->model->duration_ns;
 	struct ct_finding *f = ct_findings_add(t->list, CT_FINDING_IMBALANCE);
 
-	if (!f)
-		return CT_NOMEM;
 	/* what stalls hold is a part of it */
 	if (j->rows.singles_ns >= ns / 2) {
 		f->note = j->rows.n_stalled > 1
@@ -264,8 +252,6 @@ static int tell_imbalance(struct telling *t, double ns)
 						    j->rows.n_stalled)
 				  : "most of it lies in single steps, too few to accuse a "
 				    "rank";
-		if (!f->note)
-			return CT_NOMEM;
 	}
 	f->is_replayed = 1;
 	ct_finding_loss(f, ct_replay_of_run(j, ns, run),
@@ -278,7 +264,6 @@ static int tell_imbalance(struct telling *t, double ns)
 	ct_finding_because(f, CT_WHY_UNEVEN_WORK);
 	f->line = ct_arena_printf(t->list->memory, "loss=%s±%s share=%s", ct_text_ns(f->loss_ns).s,
 				  ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_model *model,
@@ -292,13 +277,12 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 			     .list = list };
 	const struct ct_slow_rows *rows = &j->rows;
 	double left = rows->gain_ns, uneven = j->uneven.ns;
-	int st = CT_OK;
 
 	for (uint32_t k = 0; k < rows->n; k++) {
 		t.ranks += rows->all[k].kind == CT_SLOW_RANK;
 		t.others += rows->all[k].kind != CT_SLOW_RANK;
 	}
-	for (uint32_t k = 0; k < rows->n && st == CT_OK; k++) {
+	for (uint32_t k = 0; k < rows->n; k++) {
 		const struct ct_slow_row *row = &rows->all[k];
 		/* of one row it is all of the gain */
 		double gain = t.others == 1 && !t.ranks ? rows->gain_ns : row->gain_ns;
@@ -306,21 +290,22 @@ int ct_slow_row_findings(const struct ct_replay_judgement *j, const struct ct_mo
 		if (row->kind == CT_SLOW_RANK ||
 		    (row->kind == CT_SLOW_STAGE && j->even.s < CT_LEAST_S))
 			continue;
-		st = tell(&t, row, gain);
+		tell(&t, row, gain);
 		left -= gain;
 		if (row->kind != CT_SLOW_STAGE)
 			uneven -= gain;
 	}
-	if (st == CT_OK && t.ranks) {
-		st = tell_ranks(&t, left);
+	if (t.ranks) {
+		if (tell_ranks(&t, left) != CT_OK)
+			return CT_NOMEM;
 		uneven -= left;
 	}
 	/* in fewer steps they are stalls; and it may be what most waits come from, which is not known */
-	if (st != CT_OK || j->uneven.steps < CT_LEAST_UNEVEN ||
-	    (!rows->n && ct_replay_unexplained(j) > 0))
-		return st;
+	if (j->uneven.steps < CT_LEAST_UNEVEN || (!rows->n && ct_replay_unexplained(j) > 0))
+		return CT_OK;
 	/* graphs hide what ranks compute: who seems even may be slow */
 	if (j->engine.has_graphs || !(uneven > CT_UNEVEN * j->engine.played))
 		return CT_OK;
-	return tell_imbalance(&t, uneven);
+	tell_imbalance(&t, uneven);
+	return CT_OK;
 }

@@ -108,7 +108,7 @@ struct sums {
 	const char *value;
 };
 
-static int describe(struct ct_findings *list, struct ct_finding *f, const struct sums *s)
+static void describe(struct ct_findings *list, struct ct_finding *f, const struct sums *s)
 {
 	struct ct_arena *memory = list->memory;
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
@@ -126,8 +126,6 @@ static int describe(struct ct_findings *list, struct ct_finding *f, const struct
 				"libibverbs there, is "
 				"/dev/infiniband in the container?";
 	f->command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
-	if (!ranks || !host || !f->cause)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(memory,
 				  "hosts=%zu host=%s ranks=%s ethernet=%s ipoib=%s infiniband=%s "
 				  "needed>=%s%s%s%s%s",
@@ -137,35 +135,27 @@ static int describe(struct ct_findings *list, struct ct_finding *f, const struct
 				  ct_text_bytes((uint64_t)s->crossed).s, s->reason ? " " : "",
 				  s->reason ? s->reason->fact + 4 : "", s->reason ? "=" : "",
 				  s->reason ? s->value : "");
-	if (!f->line || ct_finding_evidence(list, f, "needed_at_least", s->crossed, "bytes", NAN) ||
-	    ct_finding_evidence(list, f, "ethernet", s->ethernet, "bytes", NAN) ||
-	    ct_finding_evidence(list, f, "ip_over_infiniband", s->ipoib, "bytes", NAN) ||
-	    ct_finding_evidence(list, f, "infiniband_otherwise", s->rdma, "bytes", NAN) ||
-	    ct_finding_evidence(list, f, "active_infiniband_ports", (double)s->ports, "count", NAN))
-		return CT_NOMEM;
-	return CT_OK;
+	ct_finding_evidence(list, f, "needed_at_least", s->crossed, "bytes", NAN);
+	ct_finding_evidence(list, f, "ethernet", s->ethernet, "bytes", NAN);
+	ct_finding_evidence(list, f, "ip_over_infiniband", s->ipoib, "bytes", NAN);
+	ct_finding_evidence(list, f, "infiniband_otherwise", s->rdma, "bytes", NAN);
+	ct_finding_evidence(list, f, "active_infiniband_ports", (double)s->ports, "count", NAN);
 }
 
-static int tell(const struct ct_model *model, const struct ct_report *report,
-		const struct ct_crossing *by_host, const uint8_t *fallen, struct ct_findings *list)
+static void tell(const struct ct_model *model, const struct ct_report *report,
+		 const struct ct_crossing *by_host, const uint8_t *fallen, struct ct_findings *list)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_SOCKET_FALLBACK);
 	struct sums s = { .begin_at_ns = UINT64_MAX };
-	int *ranks = calloc(model->n_seats + 1, sizeof(*ranks));
-	size_t n = 0;
-	int st;
+	uint32_t *seats = ct_arena_calloc(list->memory, model->n_seats, sizeof(*seats)), n = 0;
 
-	if (f)
-		f->hosts = ct_arena_calloc(list->memory, report->n_transport, sizeof(*f->hosts));
-	st = f && f->hosts && ranks ? CT_OK : CT_NOMEM;
-	for (size_t i = 0; st == CT_OK && i < report->n_transport; i++) {
+	for (size_t i = 0; seats && i < report->n_transport; i++) {
 		const struct ct_report_transport *t = &report->transport[i];
 		const struct ct_environment_facts *facts = &model->processes[t->process].environment;
 		double ethernet, ipoib, rdma;
 
 		if (!fallen[i])
 			continue;
-		f->hosts[f->n_hosts++] = t->host;
 		s.crossed += by_host[t->host_index].bytes;
 		split(t, &ethernet, &ipoib, &rdma);
 		s.ethernet += ethernet;
@@ -178,11 +168,10 @@ static int tell(const struct ct_model *model, const struct ct_report *report,
 			s.value = ct_facts_value(facts, s.reason->fact);
 		for (uint32_t seat = 0; seat < model->n_seats; seat++)
 			if (model->seats[seat].host == t->host_index)
-				ranks[n++] = model->seats[seat].rank;
+				seats[n++] = seat;
 	}
-	st = st ?: ct_finding_ranks(list, f, ranks, n);
-	free(ranks);
-	return st == CT_OK ? describe(list, f, &s) : st;
+	ct_finding_seats(model, seats, n, list, f);
+	describe(list, f, &s);
 }
 
 int ct_transport_socket_fallback(const struct ct_model *model, const struct ct_report *report,
@@ -203,7 +192,7 @@ int ct_transport_socket_fallback(const struct ct_model *model, const struct ct_r
 		any |= fallen[i];
 	}
 	if (st == CT_OK && any)
-		st = tell(model, report, by_host, fallen, list);
+		tell(model, report, by_host, fallen, list);
 	free(by_host);
 	free(fallen);
 	return st;

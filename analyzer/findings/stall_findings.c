@@ -170,43 +170,37 @@ static const char *period_text(const struct ct_stall_pattern *p, struct ct_arena
 
 /* ---- findings ---- */
 
-static int set_ranks(const struct search *s, struct ct_finding *f)
+static void set_ranks(const struct search *s, struct ct_finding *f)
 {
 	uint32_t n_seats = s->t->model->n_seats, n = 0;
-	uint32_t *seats = malloc((n_seats + 1u) * sizeof(*seats));
-	int st = CT_NOMEM;
+	uint32_t *seats = ct_arena_calloc(s->t->list->memory, n_seats, sizeof(*seats));
 
 	for (uint32_t seat = 0; seats && seat < n_seats; seat++) {
 		if (s->seats[seat])
 			seats[n++] = seat;
 	}
-	if (seats)
-		st = ct_finding_seats(s->t->model, seats, n, s->t->list, f);
-	free(seats);
-	return st;
+	ct_finding_seats(s->t->model, seats, n, s->t->list, f);
 }
 
-static int set_evidence(const struct search *s, const struct ct_stall_pattern *p,
-			const struct cost *cost, struct ct_finding *f)
+static void set_evidence(const struct search *s, const struct ct_stall_pattern *p,
+			 const struct cost *cost, struct ct_finding *f)
 {
 	struct ct_findings *list = s->t->list;
 
-	if (ct_finding_evidence(list, f, "stalls", p->n, "count", NAN) ||
-	    ct_finding_evidence(list, f, "every", p->every > 0 ? p->every : NAN, "cycles", NAN) ||
-	    ct_finding_evidence(list, f, "stall_mean", cost->loss.ns / (p->n + cost->outside), "ns",
-				cost->loss.err_ns / (p->n + cost->outside)) ||
-	    ct_finding_evidence(list, f, "stalls_outside_cycles", cost->outside, "count", NAN) ||
-	    (cost->loss.missed &&
-	     ct_finding_evidence(list, f, "stalls_not_charged", cost->loss.missed, "count", NAN)) ||
-	    ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN) ||
-	    ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN))
-		return CT_NOMEM;
-	return CT_OK;
+	ct_finding_evidence(list, f, "stalls", p->n, "count", NAN);
+	ct_finding_evidence(list, f, "every", p->every > 0 ? p->every : NAN, "cycles", NAN);
+	ct_finding_evidence(list, f, "stall_mean", cost->loss.ns / (p->n + cost->outside), "ns",
+			    cost->loss.err_ns / (p->n + cost->outside));
+	ct_finding_evidence(list, f, "stalls_outside_cycles", cost->outside, "count", NAN);
+	if (cost->loss.missed)
+		ct_finding_evidence(list, f, "stalls_not_charged", cost->loss.missed, "count", NAN);
+	ct_finding_evidence(list, f, "ranks_that_stalled", p->seats, "count", NAN);
+	ct_finding_evidence(list, f, "most_of_one_rank", p->most_of_one, "count", NAN);
 }
 
 /* What both kinds have in common. */
-static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
-		       const struct cost *cost, struct ct_finding *f)
+static void set_pattern(const struct search *s, const struct ct_stall_pattern *p,
+			const struct cost *cost, struct ct_finding *f)
 {
 	const struct ct_cycles *c = s->t->cycles;
 
@@ -219,9 +213,8 @@ static int set_pattern(const struct search *s, const struct ct_stall_pattern *p,
 	f->begin_at_ns = c->cut_ns[p->first];
 	f->end_at_ns = c->cut_ns[p->last + 1];
 	ct_finding_because(f, CT_WHY_STALLS);
-	if (set_evidence(s, p, cost, f))
-		return CT_NOMEM;
-	return ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
+	set_evidence(s, p, cost, f);
+	ct_finding_explain(s->t, f, s->seats, 1, s->threshold_ns);
 }
 
 /* "n=7", "n=6 of=8": the rule has eight from the first to the last; "n=7 outside=1": and one before or behind them. */
@@ -230,28 +223,25 @@ static const char *count_text(const struct ct_stall_pattern *p, const struct cos
 {
 	const char *text = ct_arena_printf(memory, "n=%u", p->n);
 
-	if (text && !each && cost->loss.expected && cost->loss.expected != p->n)
+	if (!each && cost->loss.expected && cost->loss.expected != p->n)
 		text = ct_arena_printf(memory, "%s of=%u", text, cost->loss.expected);
-	if (text && cost->outside)
+	if (cost->outside)
 		text = ct_arena_printf(memory, "%s outside=%u", text, cost->outside);
 	return text;
 }
 
-static int set_line(const struct search *s, const struct ct_stall_pattern *p,
-		    const struct cost *cost, const char *who, int each, struct ct_finding *f)
+static void set_line(const struct search *s, const struct ct_stall_pattern *p,
+		     const struct cost *cost, const char *who, int each, struct ct_finding *f)
 {
 	struct ct_arena *memory = s->t->list->memory;
 	const char *every = period_text(p, memory), *count = count_text(p, cost, each, memory);
 	uint32_t n = p->n + cost->outside;
 
-	if (!who || !every || !count)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(
 		memory, "%s every=%s cycles stall=%s±%s %s loss=%s±%s share=%s cycles=%u..%u", who,
 		every, ct_text_ns((uint64_t)(cost->loss.ns / n)).s,
 		ct_text_ns((uint64_t)(cost->loss.err_ns / n)).s, count, ct_text_ns(f->loss_ns).s,
 		ct_text_ns(f->loss_err_ns).s, ct_text_pct(f->loss_pct).s, p->first, p->last);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 static const char *who_text(const struct search *s, const struct ct_finding *f)
@@ -260,23 +250,21 @@ static const char *who_text(const struct search *s, const struct ct_finding *f)
 	const char *ranks = ct_ranks_text(memory, f->ranks, f->n_ranks, 8);
 	const char *host = f->n_hosts == 1 ? ct_host_word(memory, f->hosts[0]) : "";
 
-	if (!ranks || !host)
-		return NULL;
 	return ct_arena_printf(memory, "%s=%s%s%s", f->n_ranks == 1 ? "rank" : "ranks", ranks,
 			       f->n_hosts == 1 ? " host=" : "", host);
 }
 
 /* ---- one rank ---- */
 
-static int add_periodic(const struct search *s, uint32_t seat, const struct ct_stall_pattern *p,
-			const struct cost *cost)
+static void add_periodic(const struct search *s, uint32_t seat, const struct ct_stall_pattern *p,
+			 const struct cost *cost)
 {
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_PERIODIC_STALLS);
 
 	s->taken[seat] = 1;
-	if (!f || set_ranks(s, f) || set_pattern(s, p, cost, f))
-		return CT_NOMEM;
-	return set_line(s, p, cost, who_text(s, f), 0, f);
+	set_ranks(s, f);
+	set_pattern(s, p, cost, f);
+	set_line(s, p, cost, who_text(s, f), 0, f);
 }
 
 /* Stragglers are in the list already, with all that they cost; who is late in single steps may have a rule in that. */
@@ -324,20 +312,19 @@ static struct ct_stall_pattern together(const struct search *s)
 }
 
 /* `each`: every rank counts for itself. */
-static int add_rotating(const struct search *s, const struct ct_stall_pattern *p,
-			const struct cost *cost, int each)
+static void add_rotating(const struct search *s, const struct ct_stall_pattern *p,
+			 const struct cost *cost, int each)
 {
 	struct ct_finding *f = ct_findings_add(s->t->list, CT_FINDING_ROTATING_STALLS);
 	const char *who;
 
-	if (!f || set_ranks(s, f) || set_pattern(s, p, cost, f))
-		return CT_NOMEM;
+	set_ranks(s, f);
+	set_pattern(s, p, cost, f);
 	ct_finding_because(f, f->why == CT_WHY_STREAM_STALLS ? CT_WHY_STREAM_STALLS_BY_TURNS
 							     : CT_WHY_STALLS_BY_TURNS);
-	who = who_text(s, f);
-	who = who ? ct_arena_printf(s->t->list->memory, "%s%s", who, each ? " each" : " by turns")
-		  : NULL;
-	return who ? set_line(s, p, cost, who, each, f) : CT_NOMEM;
+	who = ct_arena_printf(s->t->list->memory, "%s%s", who_text(s, f),
+			      each ? " each" : " by turns");
+	set_line(s, p, cost, who, each, f);
 }
 
 /* Ranks with a charge that is one of the events. */
@@ -365,7 +352,9 @@ static int search_each(const struct search *s, uint32_t n)
 		s->seats[seat] = s->patterns[seat].n > 0;
 	qsort(s->events, n, sizeof(*s->events), by_cycle);
 	st = find_cost(s, s->events, &all, 1, &cost);
-	return st == CT_OK && is_costly(s, &cost) ? add_rotating(s, &all, &cost, 1) : st;
+	if (st == CT_OK && is_costly(s, &cost))
+		add_rotating(s, &all, &cost, 1);
+	return st;
 }
 
 /* Ranks one by one; in s->events are the events of all, by seat. */
@@ -383,7 +372,7 @@ static int search_one(const struct search *s)
 		st = find_cost(s, events, p, 0, &cost);
 		events += p->n;
 		if (st == CT_OK && is_costly(s, &cost))
-			st = add_periodic(s, seat, p, &cost);
+			add_periodic(s, seat, p, &cost);
 	}
 	return st;
 }
@@ -439,7 +428,9 @@ static int search_all(const struct search *s)
 	all = pattern_of_all(s);
 	mark_seats(s, &all);
 	st = find_cost(s, s->room, &all, 0, &cost);
-	return st == CT_OK && is_costly(s, &cost) ? add_rotating(s, &all, &cost, 0) : st;
+	if (st == CT_OK && is_costly(s, &cost))
+		add_rotating(s, &all, &cost, 0);
+	return st;
 }
 
 int ct_stalls_report(const struct ct_time_structure *t)

@@ -134,29 +134,27 @@ static enum ct_why why_of(const struct ct_finding *f, const struct reasons *why,
 	return is_stalls(f) ? CT_WHY_HOST_AND_STREAM_STALLS : CT_WHY_HOST_AND_STREAM_LATE;
 }
 
-int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-		       const uint8_t *seats, uint32_t count, double least_ns)
+void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
+			const uint8_t *seats, uint32_t count, double least_ns)
 {
 	struct reasons why = sum_reasons(t, seats, least_ns);
 	enum ct_why kind;
 
 	set_gpu_seconds(t, f, seats, count);
 	if (why.host_ns + why.stream_ns <= 0)
-		return CT_OK;
+		return;
 	/* more work is no lateness of the host or the stream */
 	if (f->why == CT_WHY_LONG_STAGE)
-		return CT_OK;
+		return;
 	kind = why_of(f, &why, ct_hits_share(t->hits));
 	/* On GPUs the calls may all have been in time. */
 	if (kind == CT_WHY_OWN && f->why == CT_WHY_LATE)
 		kind = CT_WHY_LATE_BEFORE;
 	if (kind != CT_WHY_OWN)
 		ct_finding_because(f, kind);
-	if (ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns) ||
-	    ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns))
-		return CT_NOMEM;
-	return ct_finding_evidence(t->list, f, "late_by_earlier_communication", why.held_ns, "ns",
-				   NAN);
+	ct_finding_evidence(t->list, f, "late_by_host", why.host_ns, "ns", why.err_ns);
+	ct_finding_evidence(t->list, f, "late_by_stream", why.stream_ns, "ns", why.err_ns);
+	ct_finding_evidence(t->list, f, "late_by_earlier_communication", why.held_ns, "ns", NAN);
 }
 
 /* ---- when ---- */
@@ -191,7 +189,7 @@ static const char *pattern_of(const struct ct_time_structure *t, const struct ct
 
 /* "when=all cycles=0..198 pattern=persistent", behind what the line says already. Of who is late all the time, or three
  * quarters of it, no times. */
-static int tell_when(const struct ct_time_structure *t, struct ct_finding *f)
+static void tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	struct ct_arena *memory = t->list->memory;
 	const char *pattern = pattern_of(t, f), *when = "all";
@@ -199,12 +197,9 @@ static int tell_when(const struct ct_time_structure *t, struct ct_finding *f)
 	if (strcmp(pattern, "persistent") != 0)
 		when = ct_arena_printf(memory, "%s..%s", ct_text_ns(f->begin_at_ns).s,
 				       ct_text_ns(f->end_at_ns).s);
-	if (!when)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(memory, "%s when=%s cycles=%llu..%llu pattern=%s", f->line, when,
 				  (unsigned long long)f->cycle_first,
 				  (unsigned long long)f->cycle_last, pattern);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 static int is_whole_run(const struct ct_time_structure *t, const struct ct_finding *f)
@@ -242,11 +237,11 @@ static int charges_of(const struct ct_time_structure *t, const struct ct_finding
 }
 
 /* Nobody is slow throughout, and all wait. */
-static int explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
+static void explain_imbalance(const struct ct_time_structure *t, struct ct_finding *f)
 {
 	set_cycles(t, f);
 	f->gpu_seconds = ct_finding_all_gpus(t, f->loss_ns);
-	return tell_when(t, f);
+	tell_when(t, f);
 }
 
 /* The replay tells in which blocks of steps; of a part of the run charges tell more closely, if they hold enough of the loss. */
@@ -277,9 +272,11 @@ static int find_when(const struct ct_time_structure *t, struct ct_finding *f, co
 static int explain_straggler(const struct ct_time_structure *t, struct ct_finding *f,
 			     const uint8_t *seats, double *room)
 {
-	if (find_when(t, f, seats, room) != CT_OK || tell_when(t, f) != CT_OK)
+	if (find_when(t, f, seats, room) != CT_OK)
 		return CT_NOMEM;
-	return ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0);
+	tell_when(t, f);
+	ct_finding_explain(t, f, seats, (uint32_t)f->n_ranks, 0);
+	return CT_OK;
 }
 
 static int explain_stragglers(const struct ct_time_structure *t)
@@ -292,7 +289,7 @@ static int explain_stragglers(const struct ct_time_structure *t)
 		struct ct_finding *f = &t->list->all[i];
 
 		if (f->kind == CT_FINDING_IMBALANCE)
-			st = explain_imbalance(t, f);
+			explain_imbalance(t, f);
 		if (!ct_finding_is_straggler(f))
 			continue;
 		for (uint32_t s = 0; s < t->model->n_seats; s++)

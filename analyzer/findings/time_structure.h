@@ -40,7 +40,7 @@ int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f
 
 /* Why it came late: sets evidence and, where it is clear, the cause; and gpu_seconds. `seats`: by seat, whose hits count,
  * `count` of them at a time; from cycles with a hit of least_ns only. */
-int ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
-		       const uint8_t *seats, uint32_t count, double least_ns);
+void ct_finding_explain(const struct ct_time_structure *t, struct ct_finding *f,
+			const uint8_t *seats, uint32_t count, double least_ns);
 
 #endif

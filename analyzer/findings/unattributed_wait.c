@@ -120,14 +120,9 @@ int ct_waited_find(const struct ct_judgement *j, const struct ct_report *report,
 
 /* ---- what is said of it ---- */
 
-static int say(struct ct_report *report, const char *text)
-{
-	return ct_verdict_say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, text);
-}
-
 /* One stall is most of it: what was seen, and no blame. */
-static int say_one_stall(const struct ct_judgement *j, const struct ct_waited *w,
-			 struct ct_report *report)
+static const char *one_stall_text(const struct ct_judgement *j, const struct ct_waited *w,
+				  struct ct_report *report)
 {
 	const struct ct_stalled *s = &w->stalled;
 	double pct = 100 * (double)s->longest_ns / (double)j->model->duration_ns;
@@ -137,53 +132,47 @@ static int say_one_stall(const struct ct_judgement *j, const struct ct_waited *w
 	    (double)s->longest_ns >= LEAST_TOLD_NS && s->longest_ns >= 2 * j->cycles->median_ns)
 		by = ct_arena_printf(report->memory, " by rank %s",
 				     ct_text_rank(j->model->seats[s->longest_seat].rank).s);
-	if (!by)
-		return CT_NOMEM;
-	return say(report, ct_arena_printf(report->memory,
-					   "one stall of %s at step %u%s (%s of the run): one "
-					   "event is no pattern, and no rank is steadily late",
-					   ct_text_ns(s->longest_ns).s, s->longest_cycle, by,
-					   ct_text_pct(pct).s));
+	return ct_arena_printf(report->memory,
+			       "one stall of %s at step %u%s (%s of the run): one event is no "
+			       "pattern, and no rank is steadily late",
+			       ct_text_ns(s->longest_ns).s, s->longest_cycle, by,
+			       ct_text_pct(pct).s);
 }
 
-static int say_stalls(const struct ct_judgement *j, const struct ct_waited *w,
-		      struct ct_report *report)
+static const char *stalls_text(const struct ct_judgement *j, const struct ct_waited *w,
+			       struct ct_report *report)
 {
 	const struct ct_stalled *s = &w->stalled;
 	struct ct_arena *memory = report->memory;
 
 	/* that there was one only is not known of cycles that were not looked at */
 	if (is_one_stall(s) && j->hits->n_kept == j->hits->n_cycles)
-		return say_one_stall(j, w, report);
+		return one_stall_text(j, w, report);
 	if (ct_stalled_is_one(s, j->model->n_seats))
-		return say(report,
-			   ct_arena_printf(memory,
-					   "rank %s stalled in %u of %u steps, up to %s each, %s "
-					   "(%s) in all: too irregular to find the cause",
-					   ct_text_rank(j->model->seats[s->most_seat].rank).s,
-					   s->most_n, s->of, ct_text_ns(s->longest_ns).s,
-					   ct_text_ns(s->most_ns).s,
-					   ct_text_pct(100 * (double)s->most_ns /
-						       (double)j->model->duration_ns)
-						   .s));
+		return ct_arena_printf(
+			memory,
+			"rank %s stalled in %u of %u steps, up to %s each, %s (%s) in all: too "
+			"irregular to find the cause",
+			ct_text_rank(j->model->seats[s->most_seat].rank).s, s->most_n, s->of,
+			ct_text_ns(s->longest_ns).s, ct_text_ns(s->most_ns).s,
+			ct_text_pct(100 * (double)s->most_ns / (double)j->model->duration_ns).s);
 	if (s->seats < 2)
-		return say(report,
-			   ct_arena_printf(memory,
-					   "stalls in %u of %u steps, up to %s each, %s (%s) in "
-					   "all: the records do not show which rank stalled",
-					   s->n, s->of, ct_text_ns(s->longest_ns).s,
-					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
-	return say(report, ct_arena_printf(memory,
-					   "stalls on %s%u ranks, no single one: in %u of %u "
-					   "steps, up to %s each, %s (%s) in all",
-					   s->known_n < s->n ? "at least " : "", s->seats, s->n,
-					   s->of, ct_text_ns(s->longest_ns).s, ct_text_ns(w->ns).s,
-					   ct_text_pct(w->pct).s));
+		return ct_arena_printf(memory,
+				       "stalls in %u of %u steps, up to %s each, %s (%s) in all: "
+				       "the records do not show which rank stalled",
+				       s->n, s->of, ct_text_ns(s->longest_ns).s,
+				       ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+	return ct_arena_printf(memory,
+			       "stalls on %s%u ranks, no single one: in %u of %u steps, up to %s "
+			       "each, %s (%s) in all",
+			       s->known_n < s->n ? "at least " : "", s->seats, s->n, s->of,
+			       ct_text_ns(s->longest_ns).s, ct_text_ns(w->ns).s,
+			       ct_text_pct(w->pct).s);
 }
 
 /* One rank stands out, but that is all that is known. */
-static int say_last(const struct ct_judgement *j, const struct ct_waited *w,
-		    struct ct_report *report)
+static const char *last_text(const struct ct_judgement *j, const struct ct_waited *w,
+			     struct ct_report *report)
 {
 	const struct ct_arrival *of = &j->arrivals->all[w->seat];
 	const struct ct_engine *e = &j->replay->engine;
@@ -191,34 +180,32 @@ static int say_last(const struct ct_judgement *j, const struct ct_waited *w,
 			  : e->has_graphs ? "CUDA graphs compute and communicate in one span"
 					  : "the cause of waits is not known";
 
-	return say(report, ct_arena_printf(report->memory,
-					   "%s: rank %s was last in %s of %s operations, and the "
-					   "others waited %s (%s) for it",
-					   why, ct_text_rank(j->model->seats[w->seat].rank).s,
-					   ct_text_count(of->last).s, ct_text_count(of->met).s,
-					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
+	return ct_arena_printf(
+		report->memory,
+		"%s: rank %s was last in %s of %s operations, and the others waited %s (%s) for it",
+		why, ct_text_rank(j->model->seats[w->seat].rank).s, ct_text_count(of->last).s,
+		ct_text_count(of->met).s, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
 }
 
-int ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
-		  struct ct_report *report)
+void ct_waited_say(const struct ct_judgement *j, const struct ct_waited *w, const char *lacks,
+		   struct ct_report *report)
 {
 	report->verdict.gain_max_pct = w->pct;
 	/* the stage before one without a trace seems to be late itself */
 	if (*lacks)
-		return say(report,
-			   ct_arena_printf(report->memory,
-					   "%s; ranks waited for each other, up to %s (%s), and "
-					   "the missing records would show for which",
-					   lacks, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
-	if (w->in_messages)
-		return say(report,
-			   ct_arena_printf(report->memory,
-					   "ranks waited for each other's messages, up to %s (%s); "
-					   "which rank delayed which is not on record",
-					   ct_text_ns(w->ns).s, ct_text_pct(w->pct).s));
-	if (w->is_stalls)
-		return say_stalls(j, w, report);
-	return say_last(j, w, report);
+		ct_verdict_doubt(report,
+				 "%s; ranks waited for each other, up to %s (%s), and the missing "
+				 "records would show for which",
+				 lacks, ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+	else if (w->in_messages)
+		ct_verdict_doubt(report,
+				 "ranks waited for each other's messages, up to %s (%s); which "
+				 "rank delayed which is not on record",
+				 ct_text_ns(w->ns).s, ct_text_pct(w->pct).s);
+	else
+		ct_verdict_doubt(report, "%s",
+				 w->is_stalls ? stalls_text(j, w, report)
+					      : last_text(j, w, report));
 }
 
 const char *ct_waited_in_short(const struct ct_waited *w, struct ct_report *report)

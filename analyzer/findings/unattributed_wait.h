@@ -21,11 +21,11 @@ struct ct_waited {
 int ct_waited_find(const struct ct_judgement *judgement, const struct ct_report *report,
 		   struct ct_waited *waited);
 
-/* The sentence; makes the verdict NOT_ENOUGH_EVIDENCE. `lacks`: what is not on record, "" nothing. 0 or CT_NOMEM. */
-int ct_waited_say(const struct ct_judgement *judgement, const struct ct_waited *waited,
-		  const char *lacks, struct ct_report *report);
+/* The sentence; makes the verdict NOT_ENOUGH_EVIDENCE. `lacks`: what is not on record, "" nothing. */
+void ct_waited_say(const struct ct_judgement *judgement, const struct ct_waited *waited,
+		   const char *lacks, struct ct_report *report);
 
-/* The same in few words, beside something else. NULL: out of memory. */
+/* The same in few words, beside something else. */
 const char *ct_waited_in_short(const struct ct_waited *waited, struct ct_report *report);
 
 #endif

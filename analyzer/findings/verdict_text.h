@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict_text.h — the sentences of the verdict: each sets its code, confidence, text and gain. All return 0 or CT_NOMEM; text is
- * the report's. */
+/* verdict_text.h — the sentences of the verdict: each sets its code, confidence, text and gain. Texts are in the
+ * report's memory, which remembers that it was too little: nothing here fails. */
 #ifndef CT_VERDICT_SAY_H
 #define CT_VERDICT_SAY_H
 
@@ -13,21 +13,25 @@
 /* Less of the run inside communication than this, and communication is not the matter. */
 #define CT_VERDICT_COMM_PCT 5.0
 
-/* text NULL: out of memory. */
-int ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
-		   enum ct_confidence confidence, const char *text);
+void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
+		    enum ct_confidence confidence, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
-/* One more thing to know, behind what has been said; "": nothing. NULL: out of memory. */
-int ct_verdict_add(struct ct_report *report, const char *text);
+/* NOT_ENOUGH_EVIDENCE, without any confidence. */
+void ct_verdict_doubt(struct ct_report *report, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* One more thing to know, behind what has been said; "": nothing. */
+void ct_verdict_add(struct ct_report *report, const char *text);
 
 /* ---- findings: say_finding.c ---- */
 
 /* A finding that makes the verdict by itself: contradictions, stragglers, links, stalls, a change. Slow transfers of nobody in
  * particular are NOT_ENOUGH_EVIDENCE. */
-int ct_say_finding(const struct ct_model *model, const struct ct_finding *finding,
-		   struct ct_report *report);
+void ct_say_finding(const struct ct_model *model, const struct ct_finding *finding,
+		    struct ct_report *report);
 
-/* The same in few words, beside something else; NULL: out of memory. */
+/* The same in few words, beside something else. */
 const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_report *report);
 
 /* ---- what keeps from judging: say_doubt.c ---- */
@@ -36,23 +40,22 @@ const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_repo
  * known of all. */
 uint64_t ct_most_exposed(const struct ct_model *model);
 
-/* Of which ranks nothing, or not all, is there: "only 7 of 8 ranks left a trace"; *text "": all is there. */
-int ct_say_what_lacks(const struct ct_model *model, struct ct_report *report, const char **text);
+/* Of which ranks nothing, or not all, is there: "only 7 of 8 ranks left a trace"; "": all is there. */
+const char *ct_say_what_lacks(const struct ct_model *model, const struct ct_report *report);
 
 /* Nothing holds of two jobs together; `processes`: one of each. */
-int ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
-		    struct ct_report *report);
+void ct_say_two_jobs(const struct ct_model *model, const uint32_t processes[2],
+		     struct ct_report *report);
 
-/* Why there is nothing to judge by; *text "": there is. */
-int ct_say_what_is_missing(const struct ct_model *model, struct ct_report *report,
-			   const char **text);
+/* Why there is nothing to judge by; "": there is. */
+const char *ct_say_what_is_missing(const struct ct_model *model, const struct ct_report *report);
 
-/* Of the ranks that left a trace, who came last where others left none; *text "": nobody stands out. */
-int ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
-			struct ct_report *report, const char **text);
+/* Of the ranks that left a trace, who came last where others left none; "": nobody stands out. */
+const char *ct_say_last_of_rest(const struct ct_arrivals *arrivals, const struct ct_model *model,
+				const struct ct_report *report);
 
-/* How processes were seen to end that did not end well; *text "": none was. */
-int ct_say_ends(struct ct_report *report, const char **text);
+/* How processes were seen to end that did not end well; "": none was. */
+const char *ct_say_ends(const struct ct_report *report);
 
 /* Did a process end that nobody knows the end of, though it was there to be seen? Not of lines that were imported, nor where the
  * file is cut. */
@@ -64,12 +67,12 @@ uint64_t ct_open_unexplained(const struct ct_report *report);
 const char *ct_open_text(const struct ct_report *report, uint64_t n);
 
 /* Operations that never ended, and ends of processes. */
-int ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
+void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 
 /* ---- what communication costs: say_communication.c ---- */
 
-int ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
+void ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
 /* is_pipeline: the run was played again, and its ranks are stages that hand messages on. */
-int ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report);
+void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report);
 
 #endif

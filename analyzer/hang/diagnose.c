@@ -331,6 +331,8 @@ int ct_hang_diagnose(const struct ct_hang_case *c, struct ct_arena *arena,
 			rc = describe(w, &components, &roots.all[r],
 				      &result->verdicts[result->n_verdicts++]);
 	ct_waiting_fini(w);
+	if (rc == CT_OK && ct_arena_failed(arena))
+		rc = CT_NOMEM;
 	if (rc != CT_OK)
 		return rc;
 	qsort(result->verdicts, result->n_verdicts, sizeof(*result->verdicts), by_weight);

@@ -72,7 +72,7 @@ int ct_load_tell_backwards(struct ct_load *load)
 			       ": its times, and what follows from them, are wrong",
 			       load->info->id.pid, load->info->id.host, ct_text_ns(most->ns).s,
 			       most->seq, most->key);
-	if (!text)
+	if (ct_arena_failed(load->memory))
 		return CT_NOMEM;
 	facts->notes[facts->n_notes++] = text;
 	return CT_OK;

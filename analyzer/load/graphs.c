@@ -102,7 +102,7 @@ static int look(struct ct_graph *g, struct ct_arena *memory, uint32_t nranks)
 	g->total_bytes = g->n_known == g->n_ops ? total : g->bytes;
 	g->n_shown = g->n_known;
 	g->nranks = nranks;
-	return g->text ? CT_OK : CT_NOMEM;
+	return ct_arena_failed(memory) ? CT_NOMEM : CT_OK;
 }
 
 int ct_graph_each_run(const struct ct_graph *graph,

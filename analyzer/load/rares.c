@@ -35,7 +35,8 @@ static int take_string(struct ct_load *load, const uint8_t *bytes, size_t len)
 	if (!id || ct_load_string(load, id))
 		return CT_OK;
 	text = ct_arena_text(load->memory, (const char *)bytes + sizeof(id), len - sizeof(id));
-	if (!text || ct_table_put(&load->strings, id, (void *)(uintptr_t)text) != CT_OK)
+	if (ct_arena_failed(load->memory) ||
+	    ct_table_put(&load->strings, id, (void *)(uintptr_t)text) != CT_OK)
 		return CT_NOMEM;
 	return CT_OK;
 }
@@ -51,7 +52,7 @@ static int take_name(struct ct_load *load, const uint8_t *bytes, size_t len)
 		return CT_OK;
 	load->names->names[id] = ct_arena_text(load->names->memory, (const char *)bytes + 4,
 					       len - 4);
-	return load->names->names[id] ? CT_OK : CT_NOMEM;
+	return ct_arena_failed(load->names->memory) ? CT_NOMEM : CT_OK;
 }
 
 static int take_note(struct ct_load *load, const uint8_t *bytes, size_t len)
@@ -62,7 +63,7 @@ static int take_note(struct ct_load *load, const uint8_t *bytes, size_t len)
 	if (len <= 8 || facts->n_notes == CT_PROCESS_NOTES)
 		return CT_OK;
 	text = ct_arena_text(load->memory, (const char *)bytes + 8, len - 8);
-	if (!text)
+	if (ct_arena_failed(load->memory))
 		return CT_NOMEM;
 	for (uint32_t i = 0; i < facts->n_notes; i++) {
 		if (strcmp(facts->notes[i], text) == 0)

@@ -250,7 +250,7 @@ static int learn_names(struct ct_op_names *to, struct ct_op_names *from)
 		if (to->names[op])
 			continue;
 		to->names[op] = ct_arena_printf(to->memory, "%s", name);
-		if (!to->names[op])
+		if (ct_arena_failed(to->memory))
 			return CT_NOMEM;
 	}
 	if (!learnt)

@@ -98,7 +98,7 @@ int ct_comms_add(struct ct_comms *comms, const struct ct_comm_rec *rec, const ch
 		comm->backend = rec->backend;
 	if (name && (!comm->name || (is_default(comm->name) && !is_default(name)))) {
 		comm->name = ct_arena_text(comms->memory, name, strlen(name));
-		if (!comm->name)
+		if (ct_arena_failed(comms->memory))
 			return CT_NOMEM;
 	}
 	comm->guessed |= rec->key_source == CT_KEY_GUESSED;

@@ -38,7 +38,7 @@ static int keep(struct ct_arena *memory, const struct pair *pair, struct ct_repo
 {
 	fact->name = ct_arena_printf(memory, "%s", pair->key);
 	fact->value = ct_arena_printf(memory, "%s", pair->value);
-	return fact->name && fact->value ? CT_OK : CT_NOMEM;
+	return ct_arena_failed(memory) ? CT_NOMEM : CT_OK;
 }
 
 static struct ct_report_fact *find(const struct ct_environment_facts *facts, const char *key)
@@ -118,11 +118,9 @@ static int copy_list(struct ct_arena *memory, const struct ct_report_fact *from,
 	for (uint32_t i = 0; i < n; i++) {
 		to[i].name = ct_arena_text(memory, from[i].name, strlen(from[i].name));
 		to[i].value = ct_arena_text(memory, from[i].value, strlen(from[i].value));
-		if (!to[i].name || !to[i].value)
-			return CT_NOMEM;
 	}
 	*out = to;
-	return CT_OK;
+	return ct_arena_failed(memory) ? CT_NOMEM : CT_OK;
 }
 
 int ct_facts_copy(struct ct_environment_facts *to, struct ct_arena *memory,

@@ -20,7 +20,7 @@ const char *ct_ranks_text(struct ct_arena *memory, const int *ranks, size_t n, s
 	}
 	if (text && n > most)
 		snprintf(text + at, cap - at, ",...");
-	return text;
+	return text ? text : "";
 }
 
 const char *ct_host_word(struct ct_arena *memory, const char *host)
@@ -28,7 +28,7 @@ const char *ct_host_word(struct ct_arena *memory, const char *host)
 	char *word = ct_arena_calloc(memory, HOST_COLUMNS + 1, 1);
 
 	if (!word)
-		return NULL;
+		return "";
 	ct_text_clean(word, HOST_COLUMNS + 1, host, strlen(host));
 	for (char *c = word; *c; c++)
 		*c = *c == ' ' ? '_' : *c;

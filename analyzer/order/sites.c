@@ -35,7 +35,7 @@ static int look_up(struct ct_sites *sites, const char *text, const struct ct_sit
 		return CT_NOMEM;
 	site->hash = hash;
 	site->text = ct_arena_text(sites->memory, text, strlen(text));
-	if (!site->text || ct_table_put(&sites->by_hash, hash, site) != CT_OK)
+	if (ct_arena_failed(sites->memory) || ct_table_put(&sites->by_hash, hash, site) != CT_OK)
 		return CT_NOMEM;
 	sites->n++;
 	*out = site;

@@ -56,7 +56,7 @@ static json_t *timeline(const void *row, const void *whole)
 		return json_null();
 	memory = ct_arena_new();
 	link = memory ? ct_deep_link(memory, CT_DEEP_LINK_PORT, range, row) : NULL;
-	value = link ? json_string(link) : NULL;
+	value = link && !ct_arena_failed(memory) ? json_string(link) : NULL;
 	ct_arena_free(memory);
 	return value;
 }

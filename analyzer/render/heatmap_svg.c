@@ -206,6 +206,8 @@ int ct_heatmap_svg(const struct ct_picture *picture, FILE *out)
 	struct ct_heatmap_layout l;
 	int st = memory ? ct_heatmap_lay_out(picture, memory, &l) : CT_NOMEM;
 
+	if (st == CT_OK && ct_arena_failed(memory))
+		st = CT_NOMEM;
 	if (st == CT_OK) {
 		put_head(picture, &l, out);
 		if (picture->rows.n * picture->columns.n <= CELLS)

@@ -61,7 +61,7 @@ static int on_track(void *arg, const struct ct_chart_track *track)
 	path = track->parent ? ct_arena_printf(t->memory, "%s > %s", t->paths[track->parent - 1],
 					       track->name)
 			     : ct_arena_printf(t->memory, "%s", track->name);
-	if (!path)
+	if (ct_arena_failed(t->memory))
 		return CT_NOMEM;
 	t->paths[t->n++] = path;
 	return CT_OK;

@@ -223,7 +223,8 @@ static int judge_overlap(struct analysis *a)
 
 	if (st == CT_OK)
 		st = ct_study_buckets(&a->study, &a->findings);
-	return st == CT_OK ? ct_finding_tracer_cost(a->report, &a->findings) : st;
+	ct_finding_tracer_cost(a->report, &a->findings);
+	return st;
 }
 
 /* Up to here ranks stood by seat; unknown ranks sort last. */
@@ -293,9 +294,9 @@ static int judge_records(struct analysis *a)
 	const struct ct_model *model = &a->stream.model;
 	int st = ct_order_findings(model, &a->stream.order, &a->findings);
 
-	if (st == CT_OK)
-		st = ct_finding_losses(model, a->report, &a->findings);
-	return st == CT_OK ? ct_finding_environment(a->report, &a->findings) : st;
+	ct_finding_losses(model, a->report, &a->findings);
+	ct_finding_environment(a->report, &a->findings);
+	return st;
 }
 
 static int judge(struct analysis *a)
@@ -308,10 +309,10 @@ static int judge(struct analysis *a)
 		st = look_at_cycles(a);
 	if (st == CT_OK)
 		st = judge_overlap(a);
-	if (st == CT_OK)
-		st = ct_findings_advise(&a->findings, a->report);
-	if (st == CT_OK)
+	if (st == CT_OK) {
+		ct_findings_advise(&a->findings, a->report);
 		st = choose_verdict(a);
+	}
 	qsort(a->report->ranks, a->report->n_ranks, sizeof(*a->report->ranks), by_rank);
 	return st;
 }
@@ -417,6 +418,15 @@ static void fini(struct analysis *a)
 	ct_tasks_free(a->tasks);
 }
 
+/* Was any text of the report, or a name that it borrows, not made for want of memory? */
+static int lacked_memory(const struct analysis *a)
+{
+	const struct ct_model *model = &a->stream.model;
+
+	return ct_arena_failed(a->report->memory) || ct_arena_failed(model->memory) ||
+	       ct_arena_failed(model->names.memory) || ct_arena_failed(model->comms.memory);
+}
+
 int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *options,
 	       struct ct_report **report, struct ct_err *err)
 {
@@ -429,6 +439,8 @@ int ct_analyze(const struct ct_run *run, const struct ct_analyze_options *option
 		a->tasks = ct_tasks_new(a->options->threads);
 		st = analyze(a, run, err);
 	}
+	if (st == CT_OK && lacked_memory(a))
+		st = CT_NOMEM;
 	*report = st == CT_OK ? a->report : NULL;
 	if (a && st != CT_OK)
 		ct_report_free(a->report);

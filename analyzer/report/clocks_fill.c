@@ -109,8 +109,6 @@ static int fill_row(const struct ct_model *model, uint32_t host, struct ct_repor
 		.quality = ct_clock_quality_name(from ? from->quality : CT_CLOCK_ABSENT),
 		.selftest_ns = from ? from->selftest_ns : CT_UNKNOWN,
 	};
-	if (!row->host)
-		return CT_NOMEM;
 	if (!from)
 		return CT_OK;
 	if (from->err_ns != CT_CLOCK_UNKNOWN)
@@ -155,48 +153,44 @@ static void find_guilty(const struct ct_model *model, uint8_t *guilty)
 	}
 }
 
-static int name_guilty(const struct ct_model *model, const uint8_t *guilty,
-		       struct ct_report *report, struct ct_findings *list, struct ct_finding *f)
+static void name_guilty(const struct ct_model *model, const uint8_t *guilty,
+			struct ct_report *report, struct ct_findings *list, struct ct_finding *f)
 {
 	int *ranks = ct_arena_calloc(report->memory, model->n_seats + 1, sizeof(*ranks));
 	size_t n = 0;
 
 	f->hosts = ct_arena_calloc(report->memory, model->attempts->n_hosts, sizeof(*f->hosts));
 	if (!ranks || !f->hosts)
-		return CT_NOMEM;
+		return;
 	for (uint32_t h = 0; h < model->attempts->n_hosts; h++) {
-		if (!guilty[h])
-			continue;
-		f->hosts[f->n_hosts] = name_of(model, report, h);
-		if (!f->hosts[f->n_hosts++])
-			return CT_NOMEM;
+		if (guilty[h])
+			f->hosts[f->n_hosts++] = name_of(model, report, h);
 	}
 	for (uint32_t s = 0; s < model->n_seats; s++) {
 		if (guilty[model->host_of[s]] && model->seats[s].rank >= 0)
 			ranks[n++] = model->seats[s].rank;
 	}
-	return ct_finding_ranks(list, f, ranks, n);
+	ct_finding_ranks(list, f, ranks, n);
 }
 
 static const char *list_hosts(const struct ct_finding *f, struct ct_arena *memory)
 {
 	const char *text = "";
 
-	for (size_t h = 0; h < f->n_hosts && h < 4 && text; h++)
+	for (size_t h = 0; h < f->n_hosts && h < 4; h++)
 		text = ct_arena_printf(memory, "%s%s%s", text, h ? "," : "", f->hosts[h]);
-	return text && f->n_hosts > 4 ? ct_arena_printf(memory, "%s,...", text) : text;
+	return f->n_hosts > 4 ? ct_arena_printf(memory, "%s,...", text) : text;
 }
 
-static int add_finding(const struct ct_model *model, const uint8_t *guilty,
-		       const struct ct_clock_conflict *worst, uint32_t failed,
-		       struct ct_findings *list, struct ct_report *report)
+static void add_finding(const struct ct_model *model, const uint8_t *guilty,
+			const struct ct_clock_conflict *worst, uint32_t failed,
+			struct ct_findings *list, struct ct_report *report)
 {
 	struct ct_finding *f = ct_findings_add(list, CT_FINDING_CLOCK_CONFLICT);
 	const char *hosts;
 	int by_time = worst->kind != CT_CONFLICT_ORDER;
 
-	if (!f || name_guilty(model, guilty, report, list, f) != CT_OK)
-		return CT_NOMEM;
+	name_guilty(model, guilty, report, list, f);
 	f->severity = failed ? CT_SEVERITY_WARN : CT_SEVERITY_INFO;
 	f->confidence = failed ? CT_CONFIDENCE_HIGH : CT_CONFIDENCE_LOW;
 	if (by_time)
@@ -207,18 +201,13 @@ static int add_finding(const struct ct_model *model, const uint8_t *guilty,
 			     "files of another run"
 			   : "these hosts are related by way of others; if a clock of them was "
 			     "set, or drifts by more than 300 ppm, its error is larger than told";
-	if (ct_finding_evidence(list, f, "contradiction", worst->by_ns, by_time ? "ns" : "count",
-				NAN) ||
-	    ct_finding_evidence(list, f, "limit", worst->limit_ns, by_time ? "ns" : "count", NAN) ||
-	    ct_finding_evidence(list, f, "hosts_not_related", failed, "count", NAN))
-		return CT_NOMEM;
+	ct_finding_evidence(list, f, "contradiction", worst->by_ns, by_time ? "ns" : "count", NAN);
+	ct_finding_evidence(list, f, "limit", worst->limit_ns, by_time ? "ns" : "count", NAN);
+	ct_finding_evidence(list, f, "hosts_not_related", failed, "count", NAN);
 	hosts = list_hosts(f, report->memory);
-	if (!hosts)
-		return CT_NOMEM;
 	f->line = ct_arena_printf(report->memory, "hosts=%s by=%s at=%s failed=%u", hosts,
 				  by_time ? ct_text_ns((uint64_t)worst->by_ns).s : "n/a",
 				  by_time ? ct_text_ns(f->begin_at_ns).s : "n/a", failed);
-	return f->line ? CT_OK : CT_NOMEM;
 }
 
 /* Two hosts that are both related by way of others: do they contradict each other by more than all errors? */
@@ -239,7 +228,6 @@ static int fill_finding(const struct ct_model *model, struct ct_findings *list,
 	const struct ct_clock_conflict *worst = NULL;
 	uint8_t *guilty = calloc(model->attempts->n_hosts + 1, 1);
 	uint32_t failed = 0;
-	int st = CT_OK;
 
 	if (!guilty)
 		return CT_NOMEM;
@@ -256,9 +244,9 @@ static int fill_finding(const struct ct_model *model, struct ct_findings *list,
 		for (uint32_t h = 0; h < model->attempts->n_hosts; h++)
 			guilty[h] = h == worst->host || h == worst->with;
 	if (worst && (failed || is_beyond_errors(clocks, worst)))
-		st = add_finding(model, guilty, worst, failed, list, report);
+		add_finding(model, guilty, worst, failed, list, report);
 	free(guilty);
-	return st;
+	return CT_OK;
 }
 
 int ct_fill_clocks(const struct ct_model *model, struct ct_findings *list, struct ct_report *report)

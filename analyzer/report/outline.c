@@ -93,6 +93,8 @@ int ct_outline(const struct ct_run *run, const struct ct_analyze_options *option
 				   &reading, err);
 	if (st == CT_OK)
 		st = fill(&stream, report);
+	if (st == CT_OK && ct_arena_failed(report->memory))
+		st = CT_NOMEM;
 	if (st == CT_NOMEM)
 		ct_fail(err, st, "%s", ct_status_text(st));
 	ct_stream_fini(&stream);

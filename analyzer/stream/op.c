@@ -104,7 +104,7 @@ int ct_stream_keep(struct ct_stream *stream, const char *call, struct ct_unretur
 		return CT_NOMEM;
 	if (call) {
 		name = ct_arena_printf(model->memory, "%s", call);
-		if (!name)
+		if (ct_arena_failed(model->memory))
 			return CT_NOMEM;
 	}
 	*out = &model->unreturned[model->n_unreturned++];

@@ -145,7 +145,7 @@ static int end_reading(struct ct_reading *reading)
 	kept->notes = ct_arena_calloc(model->memory, CT_PROCESS_NOTES, sizeof(*kept->notes));
 	for (uint32_t n = 0; kept->notes && n < kept->facts.n_notes; n++) {
 		kept->notes[n] = ct_arena_printf(model->memory, "%s", kept->facts.notes[n]);
-		if (!kept->notes[n])
+		if (ct_arena_failed(model->memory))
 			st = CT_NOMEM;
 	}
 	kept->facts.notes = NULL;

@@ -54,7 +54,7 @@ uint32_t ct_texts_add(struct ct_texts *texts, const char *bytes)
 		return fail(texts);
 	text->bytes = ct_arena_printf(texts->memory, "%s", bytes);
 	text->number = texts->n + 1;
-	if (!text->bytes || ct_table_put(&texts->by_hash, hash, text) != CT_OK)
+	if (ct_arena_failed(texts->memory) || ct_table_put(&texts->by_hash, hash, text) != CT_OK)
 		return fail(texts);
 	texts->all[texts->n++] = text->bytes;
 	return text->number;

@@ -177,7 +177,7 @@ static int take_hosts(struct ct_census *census, const struct ct_model *model)
 		const char *name = model->attempts->hosts[h].name;
 
 		census->hosts[h].name = ct_arena_text(census->texts.memory, name, strlen(name));
-		if (!census->hosts[h].name)
+		if (ct_arena_failed(census->texts.memory))
 			return CT_NOMEM;
 	}
 	return number_hosts(census);

@@ -42,7 +42,7 @@ static struct ct_finding *add(enum ct_finding_kind kind, enum ct_why why, int n)
 	struct ct_finding *f = ct_findings_add(&list, kind);
 
 	assert_non_null(f);
-	assert_int_equal(ct_finding_ranks(&list, f, both, (size_t)n), 0);
+	ct_finding_ranks(&list, f, both, (size_t)n);
 	f->hosts = hosts;
 	f->n_hosts = (size_t)n;
 	f->line = "who=somebody";
@@ -62,7 +62,7 @@ static void who_is_late_by_its_gpu_is_not_sent_to_its_input(void **state)
 	(void)state;
 	open_report(1);
 	f = add(CT_FINDING_STRAGGLER, CT_WHY_STREAM_LATE, 1);
-	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	ct_findings_advise(&list, &report);
 	assert_true(says(f->cause, "launched on time"));
 	assert_true(says(f->advice, "rank 0") && says(f->advice, "node7"));
 	assert_true(says(f->advice, "clocks") && says(f->advice, "other processes on"));
@@ -79,7 +79,7 @@ static void who_is_late_by_its_host_is_not_sent_to_its_gpu(void **state)
 	open_report(1);
 	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
 	ct_finding_because(f, CT_WHY_HOST_LATE); /* what is learnt later holds */
-	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	ct_findings_advise(&list, &report);
 	assert_true(says(f->cause, "host-bound"));
 	assert_true(says(f->advice, "ranks 0,1") && says(f->advice, "node7,node8"));
 	assert_true(says(f->advice, "data loading") && says(f->command, "py-spy"));
@@ -95,7 +95,7 @@ static void a_job_without_gpus_is_told_nothing_of_them(void **state)
 	for (int why = CT_WHY_OWN + 1; why <= CT_WHY_LONGER_BOTH; why++) {
 		const struct ct_finding *f = add(CT_FINDING_CHANGE_POINT, (enum ct_why)why, 2);
 
-		assert_int_equal(ct_findings_advise(&list, &report), 0);
+		ct_findings_advise(&list, &report);
 		assert_non_null(f->advice);
 		assert_null(strchr(f->advice, '{'));
 		if (!says(f->cause, "stream") && !says(f->cause, "compute") &&
@@ -114,7 +114,7 @@ static void longer_communication_sends_to_the_network_and_longer_computing_does_
 	add(CT_FINDING_CHANGE_POINT, CT_WHY_LONGER_COMMUNICATION, 0);
 	add(CT_FINDING_CHANGE_POINT, CT_WHY_LONGER_COMPUTING, 0);
 	f = list.all;
-	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	ct_findings_advise(&list, &report);
 	assert_true(says(f[0].advice, "network") && !says(f[0].advice, "temperature"));
 	assert_true(says(f[0].command, "ethtool") && !says(f[0].command, "nvidia-smi"));
 	assert_true(says(f[1].advice, "temperature") && !says(f[1].advice, "network"));
@@ -126,10 +126,10 @@ static void what_ranks_share_is_no_host_where_there_is_only_one(void **state)
 	(void)state;
 	open_report(1);
 	add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 2);
-	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	ct_findings_advise(&list, &report);
 	assert_true(says(list.all[0].advice, "host, switch"));
 	report.run.n_hosts = 1;
-	assert_int_equal(ct_findings_advise(&list, &report), 0);
+	ct_findings_advise(&list, &report);
 	assert_true(says(list.all[0].advice, "shard of the input"));
 	assert_false(says(list.all[0].advice, "host, switch"));
 	close_report();
@@ -142,9 +142,9 @@ static void evidence_of_one_name_is_there_once(void **state)
 	(void)state;
 	open_report(1);
 	f = add(CT_FINDING_STRAGGLER, CT_WHY_LATE, 1);
-	assert_int_equal(ct_finding_evidence(&list, f, "windows", 8, "count", NAN), 0);
-	assert_int_equal(ct_finding_evidence(&list, f, "limit", 3, "ns", 1), 0);
-	assert_int_equal(ct_finding_evidence(&list, f, "windows", 4, "count", NAN), 0);
+	ct_finding_evidence(&list, f, "windows", 8, "count", NAN);
+	ct_finding_evidence(&list, f, "limit", 3, "ns", 1);
+	ct_finding_evidence(&list, f, "windows", 4, "count", NAN);
 	assert_int_equal(f->n_evidence, 2);
 	assert_string_equal(f->evidence[0].name, "windows");
 	assert_true(f->evidence[0].value == 4);

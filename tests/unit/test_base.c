@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analyzer/base/arena.h"
 #include "analyzer/base/grow.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/stats.h"
@@ -268,12 +269,32 @@ static void what_is_sorted_is_found_where_it_begins(void **state)
 	assert_int_equal(CT_BISECT(i, 0, 0, sorted[i] < 4), 0);
 }
 
+/* Who makes many texts asks once, at the end. */
+static void want_of_memory_sticks_to_an_arena(void **state)
+{
+	struct ct_arena *arena = ct_arena_new();
+
+	(void)state;
+	assert_string_equal(ct_arena_printf(arena, "%d %s", 3, "ranks"), "3 ranks");
+	assert_false(ct_arena_failed(arena));
+	assert_null(ct_arena_calloc(arena, SIZE_MAX, 2));
+	assert_true(ct_arena_failed(arena));
+	assert_string_equal(ct_arena_text(arena, "a name", 6), "a name");
+	assert_true(ct_arena_failed(arena));
+	ct_arena_free(arena);
+	arena = ct_arena_new();
+	ct_arena_fail(arena);
+	assert_true(ct_arena_failed(arena));
+	ct_arena_free(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_array_grows_by_doubling_and_keeps_what_it_has),
 		cmocka_unit_test(an_array_that_cannot_grow_stays_as_it_is),
 		cmocka_unit_test(new_elements_are_zero_where_that_is_asked_for),
+		cmocka_unit_test(want_of_memory_sticks_to_an_arena),
 		cmocka_unit_test(keys_of_a_comparison_decide_in_their_order),
 		cmocka_unit_test(sorting_keeps_equal_elements_as_they_came),
 		cmocka_unit_test(large_elements_are_sorted_too),

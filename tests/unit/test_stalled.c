@@ -211,10 +211,10 @@ static void a_change_that_a_named_rank_explains_is_no_finding_of_its_own(void **
 		struct ct_findings list = { .memory = ct_arena_new() };
 		struct ct_finding *change = add(&list, CT_FINDING_CHANGE_POINT, 96, 198, 262000000);
 
-		assert_int_equal(
-			ct_finding_evidence(&list, change, "cycle_before", 26e6, "ns", NAN), 0);
+		ct_finding_evidence(&list, change, "cycle_before", 26e6, "ns", NAN);
 		add(&list, CT_FINDING_STRAGGLER, cases[c].first, cases[c].last, cases[c].loss_ns);
-		assert_int_equal(ct_one_cause(&list), 0);
+		ct_one_cause(&list);
+		assert_false(ct_arena_failed(list.memory));
 		assert_int_equal(list.n, cases[c].explains ? 1 : 2);
 		if (cases[c].explains) {
 			assert_int_equal(list.all[0].kind, CT_FINDING_STRAGGLER);

@@ -515,7 +515,7 @@ static size_t cost_findings(double pct, uint64_t wrapper_ns, uint64_t halved, do
 
 	assert_non_null(memory);
 	report.run.timed_ratio = timed;
-	assert_int_equal(ct_finding_tracer_cost(&report, &list), 0);
+	ct_finding_tracer_cost(&report, &list);
 	n = list.n;
 	if (n) {
 		assert_int_equal(list.all[0].kind, CT_FINDING_TRACER_COST);

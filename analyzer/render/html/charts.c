@@ -450,6 +450,7 @@ json_t *ct_html_charts(const struct ct_report *report)
 				       { "views", charts.views }),
 			       &charts.failed);
 	}
+	charts.failed |= charts.memory && ct_arena_failed(charts.memory);
 	ct_arena_free(charts.memory);
 	return CT_JSON({ "ramps", ramps() }, { "charts", ct_json_done(list, charts.failed) });
 }
