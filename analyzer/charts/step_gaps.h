@@ -3,7 +3,7 @@
  *
  * What it waited for others lies inside of its operations, so that who is slow has the longest gaps, and who waits for it
  * has not. Two gaps of one rank and cycle never overlap. Where a GPU's times are known, a gap lies between the spans of
- * operations; where the host times, it is what the rank did not stand waiting in a call for one. docs/dev/ANALYSIS.md,
+ * operations; where the host times, it is what the rank did not stand waiting in a call for one. docs/dev/algorithms/charts.md,
  * "Heatmaps". Pure; one thread. */
 #ifndef CT_HEAT_GAPS_H
 #define CT_HEAT_GAPS_H

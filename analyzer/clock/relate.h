@@ -2,7 +2,7 @@
 /* relate.h — what an edge amounts to: how its two clocks stand, within which error, or that it contradicts itself.
  *
  * Ends say where in the interval that causality allows; where there are none of them, the middle of the interval has to
- * do. Formulas: docs/dev/ANALYSIS.md, "Clocks". Pure functions. */
+ * do. Formulas: docs/dev/algorithms/clocks.md. Pure functions. */
 #ifndef CT_CLOCK_RELATE_H
 #define CT_CLOCK_RELATE_H
 

@@ -2,7 +2,7 @@
 /* choose.h — of all that was found, what is told in one sentence, and in which order the findings stand.
  *
  * What leads is what costs most, contradictions before it; a loss too small to be chased does not lead before a larger
- * one of another kind. What cannot be concluded is told as what it is. docs/dev/ANALYSIS.md, "The verdict". */
+ * one of another kind. What cannot be concluded is told as what it is. docs/dev/algorithms/verdict.md, "The verdict". */
 #ifndef CT_VERDICT_CHOOSE_H
 #define CT_VERDICT_CHOOSE_H
 

@@ -45,11 +45,11 @@ void ct_finding_seats(const struct ct_model *model, const uint32_t *seats, size_
 void ct_finding_host(const struct ct_model *model, uint32_t host, struct ct_findings *list,
 		     struct ct_finding *f);
 
-/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/dev/ANALYSIS.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. */
+/* One more fact, or in place of what it has under this name: each is there once. `name` (in docs/dev/algorithms/evidence.md, Evidence) and `unit` live as long as the report; err NAN: exact, or not known. */
 void ct_finding_evidence(struct ct_findings *list, struct ct_finding *f, const char *name,
 			 double value, const char *unit, double err);
 
-/* Loss of the run, its error, its share; severity by what is sure of it (docs/dev/ANALYSIS.md, Who was last): info, warn from
+/* Loss of the run, its error, its share; severity by what is sure of it (docs/dev/algorithms/waits.md, Who was last): info, warn from
  * 3 %, severe above 10 %. */
 void ct_finding_loss(struct ct_finding *f, uint64_t loss_ns, uint64_t err_ns, uint64_t run_ns);
 

@@ -12,7 +12,7 @@
 #include "analyzer/overlap/study.h"
 #include "trace/status.h"
 
-/* Of the time, in percent: docs/dev/ANALYSIS.md, "Gaps, buckets, bubbles". */
+/* Of the time, in percent: docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles". */
 #define SHARE_PCT 30.0
 #define PART_PCT 10.0 /* of a communicator, where all together is too much */
 #define BUBBLE_PCT 5.0

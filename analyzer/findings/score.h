@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* score.h — how well a job communicates, by four views of 0 to 100 and their weighted mean (docs/dev/ANALYSIS.md, "Scorecard").
+/* score.h — how well a job communicates, by four views of 0 to 100 and their weighted mean (docs/dev/algorithms/scorecard.md).
  *
  * A view of which nothing can be said is left out, and the others weigh more. Each part says what it comes from, or why
  * it is left out. Figures of a part are computed by pure functions; one thread. */

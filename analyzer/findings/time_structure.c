@@ -19,7 +19,7 @@
 #define MOST_TRANSIENT 0.33  /* of the run, to be transient, ... */
 #define TRANSIENT_CYCLES 50u /* ... and no more cycles */
 #define LEAST_REASONED                                                                             \
-	0.4 /* of the loss, of which it has to be known why (docs/dev/ANALYSIS.md, Time structure) */
+	0.4 /* of the loss, of which it has to be known why (docs/dev/algorithms/stalls.md) */
 
 int ct_finding_has_seat(const struct ct_model *model, const struct ct_finding *f, uint32_t seat)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* time_structure.h — what the cycles of a run tell: how steadily somebody is late and why, stalls that follow a rule, and
- * when the cycles became longer. docs/dev/ANALYSIS.md, "Time structure". One thread. */
+ * when the cycles became longer. docs/dev/algorithms/stalls.md. One thread. */
 #ifndef CT_CYCLE_TIME_STRUCTURE_H
 #define CT_CYCLE_TIME_STRUCTURE_H
 

@@ -3,7 +3,7 @@
  *
  * Half of all that it is charged with lies in cycles with charges of h or more. Cycles with less than a third of h are those
  * of a rank like others: noise makes everybody last now and then, all through the run. The rest is its lateness; first and
- * last cycle hold all of that but 2 % at either end. docs/dev/ANALYSIS.md, Time structure. */
+ * last cycle hold all of that but 2 % at either end. docs/dev/algorithms/stalls.md. */
 #ifndef CT_LATE_SPAN_H
 #define CT_LATE_SPAN_H
 

@@ -9,7 +9,7 @@
  * median, since something else may have come in addition, and all of those that are a quarter shorter; what other cycles are longer
  * than usual on average, which a stall hides; twice the standard error of the
  * neighbours' median and of the cycles themselves; and what may have been missed: cycles in which the rule has a stall and
- * that took as much longer, though nobody is charged. docs/dev/ANALYSIS.md, Time structure. */
+ * that took as much longer, though nobody is charged. docs/dev/algorithms/stalls.md. */
 #ifndef CT_CYCLE_STALL_LOSS_H
 #define CT_CYCLE_STALL_LOSS_H
 

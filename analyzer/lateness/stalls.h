@@ -13,7 +13,7 @@
  * Hiccups have none of that: their lengths and distances are exponential. Rotating ones of ranks that count each for
  * itself have no common distance: eight or more of them on four ranks or more, three quarters of them within 10 % of the
  * median, no rank with much more than its share, and the first and last of them 60 % of the run apart. Limits: reference
- * algorithms, 3.6; that they stand out and are alike was added for runs with hiccups (docs/dev/ANALYSIS.md, Time structure). */
+ * algorithms, 3.6; that they stand out and are alike was added for runs with hiccups (docs/dev/algorithms/stalls.md). */
 #ifndef CT_CYCLE_STALLS_H
 #define CT_CYCLE_STALLS_H
 

@@ -4,7 +4,7 @@
  *
  * Of all transfers of such a class together there is one line (fit.h), which is that of the fast ones as long as less
  * than three quarters are slow. A track is what its transfers take against it: the median, the longer ones weighing more;
- * of messages the median of the largest quarter. Source: docs/dev/ANALYSIS.md, "Links". Pure functions. */
+ * of messages the median of the largest quarter. Source: docs/dev/algorithms/links.md. Pure functions. */
 #ifndef CT_COMPARE_H
 #define CT_COMPARE_H
 

@@ -6,7 +6,7 @@
 #include "analyzer/model/model.h"
 
 /* In and out of one host together, at least: whatever algorithm was used, the result cannot be known there otherwise.
- * With members M on all hosts, k of them here, S the bytes of the operation (docs/dev/ANALYSIS.md, Matching):
+ * With members M on all hosts, k of them here, S the bytes of the operation (docs/dev/algorithms/matching.md, Matching):
  *     AllReduce                    S in, S out (sums come in, sums of its own members go out)
  *     AllGather, ReduceScatter     (M - k) / M S one way, k / M S the other
  *     AllToAll                     k (M - k) / M S each way (S is what one member has for all)

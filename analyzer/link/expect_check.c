@@ -10,7 +10,7 @@
 #include "analyzer/link/expect_private.h"
 #include "trace/ops.h"
 
-/* Cells of the histograms that percentiles come from (docs/dev/ANALYSIS.md, Matching). */
+/* Cells of the histograms that percentiles come from (docs/dev/algorithms/matching.md, Matching). */
 #define CELL (1.0 / 64)
 
 /* How a metric is told, and what makes the file's figure one of the report. */

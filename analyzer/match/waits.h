@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits.h — who waited for whom in one instance: wait and transfer apart, who was last and what that cost.
  *
- * Formulas: docs/dev/ANALYSIS.md. In a synchronising operation all members end within a few hop latencies, so that
+ * Formulas: docs/dev/algorithms/waits.md. In a synchronising operation all members end within a few hop latencies, so that
  * X = min d, wait = d - X need no clock but each rank's own. Who came when is read from the starts where all
  * members live on one host's clock, else from their spans, whose error is that of the ends being simultaneous.
  * Rooted and point-to-point waits need the starts. Pure functions. */

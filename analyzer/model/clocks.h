@@ -2,7 +2,7 @@
 /* clocks.h — the clocks of a run's hosts in terms of one of them.
  *
  * Processes of one host share CLOCK_MONOTONIC; what relates the clocks of two hosts is found out by clock/ from the
- * operations that both took part in (docs/dev/ANALYSIS.md, "Clocks"). Read-only once solved, by any number of threads. */
+ * operations that both took part in (docs/dev/algorithms/clocks.md). Read-only once solved, by any number of threads. */
 #ifndef CT_CLOCKS_H
 #define CT_CLOCKS_H
 
@@ -10,7 +10,7 @@
 
 #include "analyzer/model/clock_map.h"
 
-/* The five words of Trace Compass, whose meaning here is in docs/dev/ANALYSIS.md. */
+/* The five words of Trace Compass, whose meaning here is in docs/dev/algorithms/clocks.md. */
 #define CT_CLOCK_QUALITY_MAP(XX)                                                                   \
 	XX(ABSENT)                                                                                 \
 	XX(INCOMPLETE)                                                                             \

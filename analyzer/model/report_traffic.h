@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_traffic.h — who sent how much to whom: a part of the report (run_model.h, whose rules hold here too). What the
- * numbers are and what is left out: docs/dev/ANALYSIS.md, "Traffic". */
+ * numbers are and what is left out: docs/dev/algorithms/traffic.md. */
 #ifndef CT_TRAFFIC_REPORT_H
 #define CT_TRAFFIC_REPORT_H
 

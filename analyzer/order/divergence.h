@@ -4,7 +4,7 @@
  * Members are compared as two sets, `usual` and `odd`. With u(s) and o(s) what they called as number s, and D the first
  * number at which they contradict each other: the odd ones left k operations out if o(s) = u(s + k) from D on, they called
  * k more if o(s + k) = u(s), each for all s of which both are known, two at least. It was another call and nothing more
- * if they agree again after D. docs/dev/ANALYSIS.md, Order.
+ * if they agree again after D. docs/dev/algorithms/order.md.
  *
  * Where the odd ones came no further than D, the operation behind it is known from habit: u is periodic before D, and what the
  * odd ones called in place of u(D) is what followed it the other times; or it is the one before it again, and so one more.

@@ -8,7 +8,7 @@
 #include "analyzer/base/sort.h"
 
 #define MIB 1048576.0
-/* docs/dev/ANALYSIS.md, "Gaps, buckets, bubbles". */
+/* docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles". */
 #define TOO_SMALL 0.2	       /* of a bucket's time that is start-up */
 #define LONG_LAST 0.05	       /* of the cycle */
 #define ALL_BUSY 0.9	       /* of the window */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* study.h — communication against computing, cycle by cycle: exposed time, gaps, gradient buckets, pipelines; into the
- * report, and what is to be said of it among the findings (docs/dev/ANALYSIS.md, "Gaps, buckets, bubbles"). One thread. */
+ * report, and what is to be said of it among the findings (docs/dev/algorithms/overlap.md, "Gaps, buckets, bubbles"). One thread. */
 #ifndef CT_OVERLAP_STUDY_H
 #define CT_OVERLAP_STUDY_H
 

@@ -10,7 +10,7 @@
 
 /* A drift that is not known better than this is not told. */
 #define DRIFT_PPB 5000.0
-/* What causes of one minute may contradict each other by (docs/dev/ANALYSIS.md, Clocks): where all hosts are related by way of others,
+/* What causes of one minute may contradict each other by (docs/dev/algorithms/clocks.md): where all hosts are related by way of others,
  * two that disagree by less, and by what their own errors leave open, are no finding. */
 #define BEYOND_NS 100e3
 

@@ -3,7 +3,7 @@
  * or embedding.
  *
  * By its name, where the program gave one that says so; else by who is in it and what it carries in a cycle. Where that
- * leaves a choice there is no role. docs/dev/ANALYSIS.md, "Roles". One thread. */
+ * leaves a choice there is no role. docs/dev/algorithms/steps.md, "Roles". One thread. */
 #ifndef CT_CYCLE_ROLES_H
 #define CT_CYCLE_ROLES_H
 

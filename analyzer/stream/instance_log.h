@@ -5,7 +5,7 @@
  * Bounded: as long as everything has room it is all kept, then whole stretches of the run (sample.h). An instance belongs to
  * where its first member entered it.
  *
- * Of groups (docs/dev/ANALYSIS.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
+ * Of groups (docs/dev/algorithms/matching.md, "Groups"): collectives that share a launch are there each, with the launch's times and its
  * number; messages likewise; an exchange of all with all once, as an AllToAll, and its messages not.
  * One thread. Times are ns since the run began, on the run's clock as ct_model_at() has it. */
 #ifndef CT_TAPE_H

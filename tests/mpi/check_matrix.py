@@ -253,7 +253,7 @@ def is_varying(call):
 
 def sent_by(journals, name):
     """Bytes from each member of a communicator to each other one, in world ranks: messages and what operations say
-    themselves, the rest round the ring, as docs/dev/ANALYSIS.md has it."""
+    themselves, the rest round the ring, as docs/dev/algorithms/traffic.md has it."""
     members = members_of(journals, name)
     n, pairs, shares = len(members), collections.Counter(), collections.defaultdict(collections.Counter)
     for journal in journals:

@@ -117,7 +117,7 @@ sow() {
 	done
 	printf '%s\n#include "interpose/abi/nccl.h"\n' "$licence" >tools/sim/event.c
 	printf '%s\nint find(void) { return ct_finding_evidence(list, f, "one", 1, "ns", 0) || ct_order_evidence(k, a ? "two" : "more", "", 1); }\n' "$licence" >analyzer/find.c
-	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/dev/ANALYSIS.md
+	printf '## Evidence\n| name | unit | of | what |\n|---|---|---|---|\n| `one` | ns | X | it |\n| `two`, `more` | | X | they |\n' >docs/dev/algorithms/evidence.md
 	mkdir -p analyzer/model
 	printf '%s\n#ifndef CT_FINDING_H\n#define CT_FINDING_H\n#define CT_VERDICT_MAP(XX) \\\n\tXX(GOOD, 1) \\\n\tXX(BAD, 2)\n#define CT_FINDING_MAP(XX) \\\n\tXX(ONE, 0, "One") \\\n\tXX(TWO, 0, "Two")\n#endif\n' "$licence" >analyzer/model/finding.h
 	printf '## Verdicts\n| verdict | meaning |\n|---|---|\n| GOOD | well |\n| BAD | not |\n## Findings\n### ONE, TWO\n' >docs/reference/FINDINGS.md
@@ -255,7 +255,7 @@ bites findings_doc 'sed -i "s/^### ONE, TWO/### ONE, THREE/" docs/reference/FIND
 bites findings_doc 'sed -i "/^| GOOD/d" docs/reference/FINDINGS.md'
 bites findings_doc 'rm analyzer/model/finding.h'
 bites evidence_doc 'sed -i "s/\"one\"/\"three\"/" analyzer/find.c'
-bites evidence_doc 'echo "| \`gone\` | ns | X | no |" >>docs/dev/ANALYSIS.md'
+bites evidence_doc 'echo "| \`gone\` | ns | X | no |" >>docs/dev/algorithms/evidence.md'
 bites evidence_doc 'rm analyzer/find.c'
 
 nccl_calls=interpose/abi/nccl_calls.def

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The names of evidence that the analyzer gives findings are those of the table in docs/dev/ANALYSIS.md, section Evidence.
+# The names of evidence that the analyzer gives findings are those of the table in docs/dev/algorithms/evidence.md, section Evidence.
 . "$(dirname "$0")/rule.sh"
-doc=docs/dev/ANALYSIS.md
+doc=docs/dev/algorithms/evidence.md
 
 # What stands in quotes in the argument that is the name: one, or two to choose from.
 given() {

@@ -2,7 +2,7 @@
 /* Clocks of hosts, related by the operations they have in common: how well, and whether the published error holds. The truth
  * are the clocks of clock_job.
  *
- * unit_clocks --measure SEEDS prints the table of docs/dev/ANALYSIS.md, "Clocks". */
+ * unit_clocks --measure SEEDS prints the table of docs/dev/algorithms/clocks.md. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

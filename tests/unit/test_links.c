@@ -284,7 +284,7 @@ static void what_becomes_slow_is_found_without_others(void **state)
 	assert_int_equal(told.ops, 1);
 }
 
-/* ---- figures for docs/dev/ANALYSIS.md ---- */
+/* ---- figures for docs/dev/algorithms/links.md ---- */
 
 static void measure(const struct scene *scene, unsigned seeds)
 {

@@ -273,7 +273,7 @@ static void a_wait_counts_once_though_several_operations_wait(void **state)
 	assert_int_equal(fx_teardown(&dir), 0);
 }
 
-/* ---- figures for docs/dev/ANALYSIS.md ---- */
+/* ---- figures for docs/dev/algorithms/lateness.md ---- */
 
 static void measure(const char *what, struct stencil o, unsigned seeds)
 {

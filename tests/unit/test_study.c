@@ -543,7 +543,7 @@ static void recording_that_costs_more_than_it_promises_is_told(void **state)
 	assert_int_equal(cost_findings(0.1, 1000000, 2, 0.95, &severity), 0);
 }
 
-/* ---- figures for docs/dev/ANALYSIS.md ---- */
+/* ---- figures for docs/dev/algorithms/overlap.md ---- */
 
 static int measure(unsigned seeds)
 {

@@ -552,7 +552,7 @@ static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 	ct_report_free(report);
 }
 
-/* ---- figures for docs/dev/ANALYSIS.md ---- */
+/* ---- figures for docs/dev/algorithms/stalls.md ---- */
 
 static int measure_all(unsigned seeds)
 {

@@ -159,7 +159,7 @@ static void calls_of_the_host_end_no_gap_of_a_gpu(void **state)
 	assert_true(loss_pct > 2.9);
 }
 
-/* ---- figures for docs/dev/ANALYSIS.md ---- */
+/* ---- figures for docs/dev/algorithms/steps.md ---- */
 
 static void measure(const char *workload, int nodes, const char *fault, uint64_t blamed,
 		    unsigned seeds)

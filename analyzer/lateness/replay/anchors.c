@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What computing waits for: see "Lateness" in docs/dev/ANALYSIS.md.
+/* What computing waits for: see "Lateness" in docs/dev/algorithms/lateness.md.
  *
  * A launch that starts when its rank's computing has come so far starts a fixed time after the end
  * of what that computing waited for. If, rank by rank, the time from the end of an earlier launch is shorter by as much as that

@@ -4,7 +4,7 @@
  * The run is played again (replay.h) with other gaps: a gap is how long a rank computed before it launched an operation. Two
  * references answer two questions. What would an even job take (even_job.h): all ranks, stages and steps compute alike. What
  * does mending these ranks gain (slow_rows.h): their gaps are brought to the level of their own stage. Formulas:
- * docs/dev/ANALYSIS.md, "Lateness". Times are ns; one thread. */
+ * docs/dev/algorithms/lateness.md. Times are ns; one thread. */
 #ifndef CT_ENGINE_H
 #define CT_ENGINE_H
 

@@ -2,7 +2,7 @@
 /* in_queue.h — when launches that had to queue up on their stream would have been ready.
  *
  * That is not known: not before the launch ahead of it on its stream, and not after it started. Between these it is taken to be as
- * with peers that did not queue up then ("Lateness" in docs/dev/ANALYSIS.md). One thread. */
+ * with peers that did not queue up then ("Lateness" in docs/dev/algorithms/lateness.md). One thread. */
 #ifndef CT_WHATIF_IN_QUEUE_H
 #define CT_WHATIF_IN_QUEUE_H
 

@@ -6,7 +6,7 @@
  * is the gap since the end of the launch `from`, on that rank's clock alone; on its stream it cannot start before the
  * launch `after` has ended. A call that only begins an operation is a launch that ends as it starts, and the call that waits for
  * such operations is another one, which they end. In a meeting the members of one operation come together: who ends when follows from the
- * starts of those he needs and from the transfer (docs/dev/ANALYSIS.md, "Lateness").
+ * starts of those he needs and from the transfer (docs/dev/algorithms/lateness.md).
  *
  * Plain arrays: launches of a seat lie together in order of their starts, meetings once ordered so that each comes after all
  * that it needs. Every stretch of the tape is a graph by itself, its times count from its first start. One thread. */

@@ -37,7 +37,7 @@ struct ct_judging {
 	struct ct_standing *seats; /* by seat */
 	double *level_ns;	   /* like the engine's, of some steps */
 	uint32_t *times;
-	uint8_t *taken;		       /* by seat: it is in a row of several */
+	uint8_t *taken; /* by seat: it is in a row of several */
 	int trusts_few; /* gaps go to the level of few peers one by one, not all alike: what computing waited for is not sure of these */
 	double *stage_steps;	       /* by stage x n_steps: median of what its ranks compute */
 	double *of_steps;	       /* room for one of each step */

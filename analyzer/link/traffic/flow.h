@@ -3,7 +3,7 @@
  * operations are read, pairs of members at the end. So the work of an operation does not depend on the communicator's size.
  *
  * Every number is the sender's account (of shares that differ, the receiver's), as its own calls tell it. Formulas:
- * docs/dev/ANALYSIS.md, "Traffic". Pure functions; one thread. */
+ * docs/dev/algorithms/traffic.md. Pure functions; one thread. */
 #ifndef CT_FLOW_H
 #define CT_FLOW_H
 
