@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* interval_union.h — the length of a union of intervals that come about in order of time, but blocks of a file out of it.
  *
- * Like cover.h, for sums of which nothing may be missing: what a rank waited in comes to light when the last of its
+ * Like interval_cover.h, for sums of which nothing may be missing: what a rank waited in comes to light when the last of its
  * partners' files is read as far, by thousands of operations earlier or later than its neighbours. Kept are the last
  * CT_UNION_OPEN disjoint intervals; what lies before them is closed, and counts for covered. A zeroed struct is an empty
  * union. */

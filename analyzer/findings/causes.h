@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causes.h — the causes that findings have in common, and the advice that goes with each (why.def).
+/* causes.h — the causes that findings have in common, and the advice that goes with each (causes.def).
  *
  * Whoever finds something says why, or learns it later and says it anew; when all is known, ct_findings_advise() adds advice and
  * command. Findings with a cause of their own words bring their own advice along. One thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* say_communication.c — what communication costs a run: exposed, or nothing to speak of. */
+/* communication_text.c — what communication costs a run: exposed, or nothing to speak of. */
 #include "analyzer/findings/verdict_text.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order_maker.h — what the findings about order are made with: order_findings.c chooses, apart_findings.c and
+/* order_maker.h — what the findings about order are made with: order_findings.c chooses, divergence_findings.c and
  * pair_findings.c write. Private to these; one thread. */
 #ifndef CT_ORDER_MAKER_H
 #define CT_ORDER_MAKER_H

@@ -24,7 +24,7 @@ void ct_verdict_doubt(struct ct_report *report, const char *fmt, ...)
 /* One more thing to know, behind what has been said; "": nothing. */
 void ct_verdict_add(struct ct_report *report, const char *text);
 
-/* ---- findings: say_finding.c ---- */
+/* ---- findings: finding_text.c ---- */
 
 /* A finding that makes the verdict by itself: contradictions, stragglers, links, stalls, a change. Slow transfers of nobody in
  * particular are NOT_ENOUGH_EVIDENCE. */
@@ -34,7 +34,7 @@ void ct_say_finding(const struct ct_model *model, const struct ct_finding *findi
 /* The same in few words, beside something else. */
 const char *ct_finding_in_short(const struct ct_finding *finding, struct ct_report *report);
 
-/* ---- what keeps from judging: say_doubt.c ---- */
+/* ---- what keeps from judging: doubt_text.c ---- */
 
 /* The longest that a rank stood waiting for communication in all, with its error: what is hidden costs nothing. UINT64_MAX: not
  * known of all. */
@@ -69,7 +69,7 @@ const char *ct_open_text(const struct ct_report *report, uint64_t n);
 /* Operations that never ended, and ends of processes. */
 void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 
-/* ---- what communication costs: say_communication.c ---- */
+/* ---- what communication costs: communication_text.c ---- */
 
 void ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
 /* is_pipeline: the run was played again, and its ranks are stages that hand messages on. */

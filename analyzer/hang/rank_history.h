@@ -17,7 +17,7 @@
 
 struct ct_hang_kept_op {
 	struct ct_hang_op
-		op; /* without rank and comm; its strings are the loader's until kept.h's owner copies them */
+		op; /* without rank and comm; its strings are the loader's until this history's owner copies them */
 	uint64_t end_ns;    /* 0 unknown */
 	uint64_t return_ns; /* of the call; 0: it has not */
 	uint64_t failed_ns; /* when the call, or what it had begun, failed; 0: it did not */

@@ -4,7 +4,7 @@
  * A cycle counts if it took longer than the median one by a millisecond, a tenth of that and five standard deviations
  * (1.4826 MAD), and the others waited longer for it: what ranks waited beyond the median, summed and divided by all ranks but
  * one, is at least 0.4 of it. So a cycle in which all do more (an evaluation) is none, and one in which one host of two
- * stood still is one. Whose stall it was is known if one rank is charged (hits.h) with half of it, and nobody else with a third as
+ * stood still is one. Whose stall it was is known if one rank is charged (step_blame.h) with half of it, and nobody else with a third as
  * much as that one. Where four or more are mostly as long as each other, or mostly come again after as many cycles each, and are no one rank's, they belong to what the job does
  * (the end of a step, where cycles are smaller), and there are none. */
 #ifndef CT_VERDICT_STALLED_H

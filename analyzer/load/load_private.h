@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_private.h — what load.c and load_rares.c share: the one does ops, the other everything that is rare. Owned
+/* load_private.h — what load.c and rares.c share: the one does ops, the other everything that is rare. Owned
  * by the ct_load, one thread. */
 #ifndef CT_LOAD_PRIVATE_H
 #define CT_LOAD_PRIVATE_H
@@ -85,20 +85,20 @@ int ct_load_rares(struct ct_load *load, const struct ct_block *block);
 /* An open op that a block holds is no longer known from the status alone. */
 void ct_load_forget_open(struct ct_load *load, const struct ct_block *block);
 
-/* What NCCL's profiler told (load_detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
+/* What NCCL's profiler told (detail.c): taken in, and given to the op that it is of. 0 or CT_NOMEM. */
 int ct_load_take_detail(struct ct_load *load, const struct ct_detail_rec *rec);
 void ct_load_give_detail(struct ct_load *load, struct ct_joined_op *op);
 
-/* What receives got (load_got.c): taken in, and put into a copy of the op that it is of. 0 or CT_NOMEM; the op itself
+/* What receives got (wildcard_match.c): taken in, and put into a copy of the op that it is of. 0 or CT_NOMEM; the op itself
  * if nothing is told of it, else the copy. */
 int ct_load_take_got(struct ct_load *load, const struct ct_match_rec *rec);
 const struct ct_op *ct_load_give_got(struct ct_load *load, const struct ct_op *op,
 				     struct ct_op *copy);
-/* SUBMIT records (load_submit.c): taken in, and given to the op that they are of. 0 or CT_NOMEM. */
+/* SUBMIT records (submit.c): taken in, and given to the op that they are of. 0 or CT_NOMEM. */
 int ct_load_take_submit(struct ct_load *load, const struct ct_submit_rec *rec);
 void ct_load_give_submit(struct ct_load *load, struct ct_joined_op *op);
 
-/* TRAFFIC records (load_traffic.c). 0 or CT_NOMEM. */
+/* TRAFFIC records (traffic.c). 0 or CT_NOMEM. */
 int ct_load_take_traffic(struct ct_load *load, const struct ct_traffic_rec *rec);
 
 static inline void ct_load_seen_at(uint64_t *latest, uint64_t ns)

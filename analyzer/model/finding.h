@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding.h — verdicts and findings: their codes, and what one of them says. A part of the report (run_model.h, whose rules hold
+/* finding.h — verdicts and findings: their codes, and what one of them says. A part of the report (report.h, whose rules hold
  * here too).
  */
 #ifndef CT_FINDING_H

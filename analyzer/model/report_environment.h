@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_environment.h — the start records of the ranks, side by side: a part of the report (run_model.h, whose rules hold here too).
+/* report_environment.h — the start records of the ranks, side by side: a part of the report (report.h, whose rules hold here too).
  */
 #ifndef CT_ENVIRONMENT_REPORT_H
 #define CT_ENVIRONMENT_REPORT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_expect.h — what became of expectations (expect.h): a part of the report (run_model.h, whose rules hold here too). */
+/* report_expect.h — what became of expectations (expect.h): a part of the report (report.h, whose rules hold here too). */
 #ifndef CT_EXPECT_REPORT_H
 #define CT_EXPECT_REPORT_H
 

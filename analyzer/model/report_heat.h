@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_heat.h — pictures of a run as plain values: who waited when, who computed for how long in which cycle, how large
- * operations were and how fast. A part of run_model.h, whose conventions hold: CT_UNKNOWN and NAN are not known, all is the
+ * operations were and how fast. A part of report.h, whose conventions hold: CT_UNKNOWN and NAN are not known, all is the
  * report's. How each is computed: docs/dev/algorithms/charts.md, "Heatmaps". */
 #ifndef CT_HEAT_REPORT_H
 #define CT_HEAT_REPORT_H

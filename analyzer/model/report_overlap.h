@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_overlap.h — how much of communication computing hid, who stood waiting for it, and the bubbles of pipelines: a part of
- * the report (run_model.h, whose rules hold here too).
+ * the report (report.h, whose rules hold here too).
  */
 #ifndef CT_OVERLAP_REPORT_H
 #define CT_OVERLAP_REPORT_H

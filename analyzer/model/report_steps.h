@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_steps.h — the run cut into cycles: a part of the report (run_model.h, whose rules hold here too).
+/* report_steps.h — the run cut into cycles: a part of the report (report.h, whose rules hold here too).
  */
 #ifndef CT_CYCLES_REPORT_H
 #define CT_CYCLES_REPORT_H

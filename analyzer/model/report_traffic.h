@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_traffic.h — who sent how much to whom: a part of the report (run_model.h, whose rules hold here too). What the
+/* report_traffic.h — who sent how much to whom: a part of the report (report.h, whose rules hold here too). What the
  * numbers are and what is left out: docs/dev/algorithms/traffic.md. */
 #ifndef CT_TRAFFIC_REPORT_H
 #define CT_TRAFFIC_REPORT_H

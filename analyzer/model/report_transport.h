@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_transport.h — what the hosts' network ports carried, and what a link can be expected to carry: parts of the report
- * (run_model.h, whose rules hold here too). */
+ * (report.h, whose rules hold here too). */
 #ifndef CT_TRANSPORT_REPORT_H
 #define CT_TRANSPORT_REPORT_H
 

@@ -4,7 +4,7 @@
  *
  * In order: the process ended by itself with exit code 0, not by _exit, before anybody sent it a signal, or it had left the communicator
  * (ncclCommDestroy, MPI_Finalize) and did not die by itself. All its records are there, and no operation of the
- * communicator was under way. What waits, waits for much longer than is usual (stuck.h). A crash, a kill, a job that was
+ * communicator was under way. What waits, waits for much longer than is usual (stream/stuck.c). A crash, a kill, a job that was
  * ended from outside and a lost end of a trace are none of that. One thread. */
 #ifndef CT_UNEVEN_H
 #define CT_UNEVEN_H

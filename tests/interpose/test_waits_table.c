@@ -19,7 +19,7 @@ enum { EVENT = 0x100, OTHER = 0x108 };
 
 static struct ct_waits_launches on_comms, on_comms2;
 
-/* As gputime.c does it. */
+/* As time.c does it. */
 static uint32_t launch(const struct ct_waits_key *key, uint32_t number, uintptr_t whose,
 		       uint32_t id)
 {

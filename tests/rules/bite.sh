@@ -237,6 +237,7 @@ bites no_paths 'echo "cd /r""oot" >README.md'
 bites no_paths 'echo "from https"://packages.example.org/x >README.md'
 bites no_paths 'echo "pip install --index""-url x" >README.md'
 
+bites no_paths 'echo "/* as gone.c does */" >>interpose/abi/nccl.h'
 bites no_paths 'echo "see elsewhere/facts.""md, section 3" >README.md'
 
 bites format_doc 'rm docs/dev/TRACE_FORMAT.md'

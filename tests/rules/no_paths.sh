@@ -26,3 +26,17 @@ look -noE '(nccl-tests )?[A-Za-z0-9_./-]+[.]md([^A-Za-z0-9_]|$)' | awk -F : '$3 
 	while read -r file line page; do
 		[ -e "$page" ] || [ -e "docs/$page" ] || [ -e "$(dirname "$file")/$page" ] || printf '%s:%s: %s\n' "$file" "$line" "$page"
 	done | verdict "pages that are not in this tree"
+
+# A source file that a comment names is a file of this tree (others' headers are listed).
+others='cuda_runtime_api|pmix_common|pthread'
+mapfile -t code < <(sources '[.](c|h|def)$')
+grep -nE '^(/\*|[[:space:]]+\*|[[:space:]]*/\*).*[a-z0-9_]+[.](c|h|def)' "${code[@]}" |
+	awk -v others="^($others)[.]h\$" '{
+		split($0, at, ":"); text = substr($0, length(at[1] at[2]) + 3)
+		while (match(text, /(^|[^A-Za-z0-9_.\/<*-])[a-z][a-z0-9_]+[.](c|h|def)([^A-Za-z0-9_(]|$)/)) {
+			name = substr(text, RSTART, RLENGTH); text = substr(text, RSTART + RLENGTH)
+			gsub(/[^a-z0-9_.]|[.]$/, "", name); sub(/[.]$/, "", name)
+			if (name !~ others) print at[1] ":" at[2], name
+		}
+	}' | awk 'NR == FNR { sub(/.*\//, ""); is[$0] = 1; next } !($2 in is) { print $1 ": " $2 }' <(sources '.') - | sort -u |
+	verdict "files that comments name and that are not in this tree"

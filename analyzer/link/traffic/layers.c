@@ -265,7 +265,7 @@ static int lay_comm(struct ct_layers *l, const struct ct_comm *comm,
 	struct laying at = { .layers = l, .comm = comm, .layer = &layer };
 	int st;
 
-	/* A size that nobody else confirms may be a damaged file's, as in fill_job.c. */
+	/* A size that nobody else confirms may be a damaged file's, as in report/job.c. */
 	if (comm->nranks > 64 * (uint64_t)comm->n_known + 1024) {
 		l->is_unplaced = 1;
 		return CT_OK;
