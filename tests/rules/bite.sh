@@ -63,7 +63,7 @@ every_object() {
 # A tree in which all is well, from scratch; plant() makes the tree that.
 sow() {
 	cd "$tree"
-	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs/dev docs/reference
+	mkdir -p trace interpose/abi interpose/gloo analyzer tools/commtrace tools/workload tools/sim/job examples docs/dev/algorithms docs/reference
 	for table in kinds ops losses dtypes redops port_counters; do
 		printf '%s\nX(ONE, 1)\nX(TWO, 2)\n' "$licence" >trace/$table.def
 		printf '## The ids of `%s.def`\n| id | name |\n|---|---|\n| 1 | `ONE` |\n| 2 | `TWO` |\n' $table
@@ -236,7 +236,6 @@ bites no_paths 'echo "see /w""ork/main" >README.md'
 bites no_paths 'echo "cd /r""oot" >README.md'
 bites no_paths 'echo "from https"://packages.example.org/x >README.md'
 bites no_paths 'echo "pip install --index""-url x" >README.md'
-
 bites no_paths 'echo "/* as gone.c does */" >>interpose/abi/nccl.h'
 bites no_paths 'echo "see elsewhere/facts.""md, section 3" >README.md'
 

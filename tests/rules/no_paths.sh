@@ -30,7 +30,7 @@ look -noE '(nccl-tests )?[A-Za-z0-9_./-]+[.]md([^A-Za-z0-9_]|$)' | awk -F : '$3 
 # A source file that a comment names is a file of this tree (others' headers are listed).
 others='cuda_runtime_api|pmix_common|pthread'
 mapfile -t code < <(sources '[.](c|h|def)$')
-grep -nE '^(/\*|[[:space:]]+\*|[[:space:]]*/\*).*[a-z0-9_]+[.](c|h|def)' "${code[@]}" |
+{ grep -HnE '^(/\*|[[:space:]]+\*|[[:space:]]*/\*).*[a-z0-9_]+[.](c|h|def)' "${code[@]}" || [ $? = 1 ]; } |
 	awk -v others="^($others)[.]h\$" '{
 		split($0, at, ":"); text = substr($0, length(at[1] at[2]) + 3)
 		while (match(text, /(^|[^A-Za-z0-9_.\/<*-])[a-z][a-z0-9_]+[.](c|h|def)([^A-Za-z0-9_(]|$)/)) {
