@@ -29,6 +29,13 @@ done
 ls run1 | grep '^x'
 # A reader that has gone has seen enough: no message, no death by a signal.
 { sleep 0.3; commtrace dump run1; echo "exit $?" >&2; } | true
+# Nor where the failed write was not the last one, and others came after it.
+commtrace-synth --workload=moe --cycles=500 -o long >/dev/null
+for command in 'report --json' 'timeline -o -' 'dump'; do
+	{ sleep 0.3; commtrace $command long; echo "exit $? of $command" >&2; } | true
+done
+commtrace timeline long -o - >/dev/full || echo "exit $?"
+rm -r long long.truth.json
 ls
 NO_COLOR=1 commtrace report run1 --color=always | grep -c "$(printf '\033')" >/dev/null || echo "no colour"
 commtrace report run1 | grep -q "$(printf '\033')" && echo "colour without a terminal"

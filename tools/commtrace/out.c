@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +33,14 @@ static int cannot(const char *path, int error)
 	return CT_CODE_FAILED;
 }
 
+/* errno of a write tells only if nothing was called since; a pipe tells as long as it is open. */
+static int reader_is_gone(int fd)
+{
+	struct pollfd pipe = { .fd = fd };
+
+	return poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR);
+}
+
 static int stdout_close(int error)
 {
 	static int closed, failed;
@@ -44,6 +53,8 @@ static int stdout_close(int error)
 		error = EIO; /* why it failed is no longer known */
 	if (fflush(stdout) != 0 && errno)
 		error = errno;
+	if (error && reader_is_gone(STDOUT_FILENO))
+		error = EPIPE;
 	/* close() is where NFS tells that it had no room. */
 	if (close(STDOUT_FILENO) != 0 && !error && errno != EBADF)
 		error = errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/commtrace/progress.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -27,7 +28,10 @@ static uint64_t now_ns(void)
 
 void ct_progress_begin(const char *what)
 {
+	int saved = errno; /* maybe of a write to be told of at the end */
+
 	progress.what = isatty(STDERR_FILENO) ? what : NULL;
+	errno = saved;
 	progress.begun_ns = now_ns();
 	progress.next_ns = progress.begun_ns + FIRST_AFTER_NS;
 	progress.done = 0;
