@@ -6,6 +6,8 @@
 
 #include "analyzer/base/sort.h"
 
+#define LOG_CHANCE (-3.0) /* log10: what happens that rarely is not chance */
+
 uint64_t ct_whole(double value)
 {
 	return isnan(value) || value < 0 || value > 9e18 ? UINT64_MAX : (uint64_t)llround(value);
@@ -68,4 +70,10 @@ double ct_binomial_tail(uint64_t k, uint64_t n, double p)
 	}
 	log_first += log(sum);
 	return log_first > 0 ? 0 : log_first / log(10);
+}
+
+int ct_is_beyond_chance(uint64_t mine, uint64_t all, uint32_t ranks)
+{
+	/* there are as many ranks to choose from */
+	return ranks > 1 && ct_binomial_tail(mine, all, 1.0 / ranks) + log10(ranks) < LOG_CHANCE;
 }

@@ -69,4 +69,7 @@ double ct_log_choose(double n, double k);
 /* log10 P(Bin(n, p) >= k). */
 double ct_binomial_tail(uint64_t k, uint64_t n, double p);
 
+/* 1: chance hardly ever (1 in 1000) gives any one of `ranks` as many as `mine` of `all` events. 0: it may. */
+int ct_is_beyond_chance(uint64_t mine, uint64_t all, uint32_t ranks);
+
 #endif

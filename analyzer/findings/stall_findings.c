@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/stats.h"
 #include "analyzer/base/units.h"
 #include "analyzer/findings/causes.h"
 #include "analyzer/findings/time_structure.h"
@@ -19,9 +20,7 @@
 #define SAMPLED_ERRORS 2.0    /* standard errors of a sum over a part of the cycles that are told */
 #define MANY 3u		      /* ranks with stalls of their own that are one finding */
 #define NEAR 0.1	      /* of the period, or one cycle */
-/* Of stalls by turns: the share that ranks with a period of their own have, and by how much longer that is. */
-#define MOST_OF_TURNS 0.6
-#define LONGER 1.5
+#define MOST_OF_TURNS 0.6     /* of the stalls by turns, that one rank has */
 
 struct search {
 	const struct ct_time_structure *t;
@@ -357,6 +356,45 @@ static int search_each(const struct search *s, uint32_t n)
 	return st;
 }
 
+/* Of the cycle of hits->all[*k] the longest charge, of the seat or of one without a period of its own; NULL: there is none.
+ * *k: the first charge of the next cycle. */
+static const struct ct_hit *longest_of_cycle(const struct search *s, uint32_t seat, uint32_t *k)
+{
+	const struct ct_hits *hits = s->t->hits;
+	const struct ct_hit *longest = NULL;
+	uint32_t cycle = hits->all[*k].cycle;
+
+	for (; *k < hits->n && hits->all[*k].cycle == cycle; ++*k) {
+		const struct ct_hit *hit = &hits->all[*k];
+		int counts = hits->kept[cycle] && !s->taken[hit->seat] &&
+			     (hit->seat == seat || !s->patterns[hit->seat].n);
+
+		if (counts && (!longest || hit->charged_ns > longest->charged_ns))
+			longest = hit;
+	}
+	return longest;
+}
+
+/* Are its stalls turns among those of other ranks, no more than chance gives one of them? Then they came at even distances
+ * by chance. */
+static int has_only_turns(const struct search *s, uint32_t seat)
+{
+	uint32_t all = 0, mine = 0, ranks = 0;
+
+	memset(s->seats, 0, s->t->model->n_seats);
+	for (uint32_t k = 0; k < s->t->hits->n;) {
+		const struct ct_hit *hit = longest_of_cycle(s, seat, &k);
+
+		if (!hit || (double)hit->charged_ns < s->patterns[seat].typical_ns / 2)
+			continue;
+		all++;
+		mine += hit->seat == seat;
+		ranks += !s->seats[hit->seat];
+		s->seats[hit->seat] = 1;
+	}
+	return mine <= MOST_OF_TURNS * all && !ct_is_beyond_chance(mine, all, ranks);
+}
+
 /* Ranks one by one; in s->events are the events of all, by seat. */
 static int search_one(const struct search *s)
 {
@@ -365,12 +403,15 @@ static int search_one(const struct search *s)
 
 	for (uint32_t seat = 0; seat < s->t->model->n_seats && st == CT_OK; seat++) {
 		const struct ct_stall_pattern *p = &s->patterns[seat];
+		const struct ct_stall *own = events;
 		struct cost cost;
 
+		events += p->n;
+		if (!p->n || has_only_turns(s, seat))
+			continue;
 		memset(s->seats, 0, s->t->model->n_seats);
 		s->seats[seat] = 1;
-		st = find_cost(s, events, p, 0, &cost);
-		events += p->n;
+		st = find_cost(s, own, p, 0, &cost);
 		if (st == CT_OK && is_costly(s, &cost))
 			add_periodic(s, seat, p, &cost);
 	}
@@ -386,27 +427,12 @@ static struct ct_stall_pattern pattern_of_all(const struct search *s)
 	return all;
 }
 
-/* `n` events are those of ranks with a period of their own. If all together come far more regularly, these ranks had their
- * turns at even distances by chance. */
-static int turns_explain(const struct search *s, uint32_t n)
-{
-	const struct ct_stall_pattern all = pattern_of_all(s);
-
-	if (!n || all.every <= 0 || n > MOST_OF_TURNS * all.n)
-		return 0;
-	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
-		if (s->patterns[seat].n && s->patterns[seat].every < LONGER * all.every)
-			return 0;
-	}
-	return 1;
-}
-
 static int search_all(const struct search *s)
 {
 	struct ct_stall_pattern all;
 	uint32_t own = 0, n = 0;
 	struct cost cost;
-	int st = CT_OK;
+	int st;
 
 	for (uint32_t seat = 0; seat < s->t->model->n_seats; seat++) {
 		struct ct_stall_pattern *p = &s->patterns[seat];
@@ -421,8 +447,7 @@ static int search_all(const struct search *s)
 	}
 	if (own >= MANY)
 		return search_each(s, n);
-	if (!turns_explain(s, n))
-		st = search_one(s);
+	st = search_one(s);
 	if (st != CT_OK)
 		return st;
 	all = pattern_of_all(s);

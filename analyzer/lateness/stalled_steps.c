@@ -18,7 +18,6 @@
 #define ALIKE 0.25	    /* of their median */
 #define MOST_SHARE 0.75	    /* of the stalls */
 #define LONGEST_PERIOD 256u /* cycles */
-#define CHANCE (-3.0)	    /* log10 */
 #define LEAST_OF_ONE 3u
 
 static double time_of(const struct ct_cycles *c, uint32_t k)
@@ -176,6 +175,6 @@ out:
 
 int ct_stalled_is_one(const struct ct_stalled *s, uint32_t ranks)
 {
-	return s->most_n >= LEAST_OF_ONE && 2 * s->most_ns > s->sum_ns && ranks > 1 &&
-	       ct_binomial_tail(s->most_n, s->known_n, 1.0 / ranks) + log10(ranks) < CHANCE;
+	return s->most_n >= LEAST_OF_ONE && 2 * s->most_ns > s->sum_ns &&
+	       ct_is_beyond_chance(s->most_n, s->known_n, ranks);
 }

@@ -201,6 +201,10 @@ static void binomial_tail_is_right(void **state)
 	assert_true(ct_binomial_tail(1000000, 1000000, 0.25) < -600000);
 	assert_true(ct_binomial_tail(250000, 1000000, 0.25) > -0.4);
 	assert_true(ct_binomial_tail(1, 1000000, 0.25) > -1e-6);
+	/* 4 times 0.00099 and 0.00013 */
+	assert_false(ct_is_beyond_chance(9, 13, 4));
+	assert_true(ct_is_beyond_chance(10, 13, 4));
+	assert_false(ct_is_beyond_chance(1000, 1000, 1));
 }
 
 static void the_median_is_in_the_middle(void **state)

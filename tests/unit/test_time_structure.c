@@ -552,6 +552,67 @@ static void ranks_that_each_stall_by_themselves_are_one_finding(void **state)
 	ct_report_free(report);
 }
 
+/* Steps of 50 ms of four ranks, one of which stalls: the one that `who` has for the step, '.': none. Each has a length of its
+ * own. Returns how many stalls of rank 0 are told as periodic, 0: none; nobody else's are. */
+static unsigned told_of_rank_0(const char *who)
+{
+	const struct job_options options = { .run = "run", .ranks = 4 };
+	const uint64_t lengths[4] = { 40000000, 53000000, 53000000, 31000000 };
+	const struct ct_finding *f;
+	struct ct_report *report;
+	static struct job job;
+	uint64_t now = 1000000;
+	unsigned told = 0;
+
+	job_open(&job, &options);
+	for (uint32_t k = 0; who[k]; k++) {
+		uint64_t arrival[4], latest = 0;
+
+		for (int r = 0; r < 4; r++) {
+			arrival[r] = now + 50000000 + 1000u * (unsigned)r +
+				     (who[k] == '0' + r ? lengths[r] : 0);
+			latest = arrival[r] > latest ? arrival[r] : latest;
+		}
+		for (int r = 0; r < 4; r++)
+			job_collective(&job, r, CT_OP_AllReduce, 250000, arrival[r],
+				       latest + 1000000);
+		now = latest + 1000000;
+	}
+	job_close(&job, now + 1000000);
+	report = job_report(&job, -1);
+	f = job_finding(report, CT_FINDING_PERIODIC_STALLS);
+	if (f) {
+		assert_int_equal(f->n_ranks, 1);
+		assert_int_equal(f->ranks[0], 0);
+		told = (unsigned)value_of(f, "stalls");
+	}
+	ct_report_free(report);
+	return told;
+}
+
+static void turns_at_even_distances_by_chance_are_no_period(void **state)
+{
+	(void)state;
+	assert_int_equal(told_of_rank_0("..2..1.0...3.0...3..2..1..3.0...1.0...3.0...2..3.."), 0);
+}
+
+static void a_period_is_told_where_nobody_else_stalls(void **state)
+{
+	(void)state;
+	assert_int_equal(told_of_rank_0(".......0.....0..............0.....0.....0........."), 5);
+}
+
+static void a_period_is_told_beside_stalls_of_others(void **state)
+{
+	(void)state;
+	/* by chance one of four has as many once in 25000 jobs */
+	assert_int_equal(
+		told_of_rank_0(
+			"..0..3..0.....0...1.0.....0.1.3.0..1..0.....0.....0..2..0.....0.3...0..1"
+			"1.0.....0.....0.....0.1.1.0.....0...2.0.....0.2...0.31..0.....0.2.3.0.3."),
+		24);
+}
+
 /* ---- figures for docs/dev/algorithms/stalls.md ---- */
 
 static int measure_all(unsigned seeds)
@@ -601,6 +662,12 @@ int main(int argc, char **argv)
 						fx_teardown),
 		cmocka_unit_test_setup_teardown(ranks_that_each_stall_by_themselves_are_one_finding,
 						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(turns_at_even_distances_by_chance_are_no_period,
+						fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(a_period_is_told_where_nobody_else_stalls, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(a_period_is_told_beside_stalls_of_others, fx_setup,
+						fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_has_its_cycles, fx_setup, fx_teardown),
 		cmocka_unit_test_setup_teardown(a_straggler_of_a_part_of_the_run_has_that_part,
 						fx_setup, fx_teardown),

@@ -70,9 +70,6 @@
 /* So many where there are enough: noise of single steps averages out */
 #define CT_STEPS_A_BLOCK 4u
 
-/* log10: that stalls hit one rank so often by chance, with as many ranks to choose from */
-#define CT_CHANCE -3.0
-
 /* Excess over its standard error, with many blocks ... */
 #define CT_STEADY_T 5.0
 

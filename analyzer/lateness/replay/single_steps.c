@@ -138,7 +138,7 @@ static int are_spread(struct ct_judging *j, uint32_t seat)
 
 double ct_has_own_singles(struct ct_judging *j, uint32_t seat)
 {
-	double sum = j->singles[seat].sum, all = j->all_singles.sum, n, mine, chance;
+	double sum = j->singles[seat].sum, all = j->all_singles.sum, n, mine;
 	uint32_t ranks = j->e->stages.first[j->e->stages.n];
 
 	if (!(sum > CT_LEAST_EXCESS * j->e->played) || ranks < 2)
@@ -146,8 +146,8 @@ double ct_has_own_singles(struct ct_judging *j, uint32_t seat)
 	/* as many as if they all were as long */
 	n = all * all / j->all_singles.squares;
 	mine = n * sum / all;
-	chance = ct_binomial_tail((uint64_t)lround(mine), (uint64_t)lround(n), 1.0 / ranks);
-	if (chance + log10(ranks) >= CT_CHANCE || !are_spread(j, seat))
+	if (!ct_is_beyond_chance((uint64_t)lround(mine), (uint64_t)lround(n), ranks) ||
+	    !are_spread(j, seat))
 		return 0;
 	return mine;
 }
