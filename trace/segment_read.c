@@ -166,6 +166,9 @@ static int open_file(struct ct_segment_reader *r, struct ct_err *err)
 	if (!S_ISREG(st.st_mode))
 		return ct_fail(err, CT_FORMAT, "not a regular file");
 	r->fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* Want of descriptors is the reader's, as of memory: the file is not damaged. */
+	if (r->fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return ct_fail(err, CT_NOMEM, "%s", strerror(errno));
 	if (r->fd < 0)
 		return ct_fail(err, errno == ENOENT ? CT_NOTFOUND : CT_IO, "%s", strerror(errno));
 	if (fstat(r->fd, &st) != 0 || !S_ISREG(st.st_mode))

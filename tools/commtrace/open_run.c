@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,6 +105,17 @@ static int say_failure(const struct ct_paths *paths, int status, const struct ct
 	return CT_CODE_FAILED;
 }
 
+/* Each process of the job has a file open while they are read in step; shells allow 1024 unless asked for more. */
+static void allow_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run **run)
 {
 	const char *ring_dirs[4];
@@ -120,6 +132,7 @@ int ct_open_run(const char *command, const struct ct_paths *paths, struct ct_run
 			return code;
 	}
 	ct_open_ring_dirs(NULL, ring_dirs);
+	allow_files();
 	status = ct_run_open(paths->path, paths->n, &options, run, &err);
 	if (status != CT_OK)
 		return say_failure(paths, status, &err);
