@@ -19,11 +19,12 @@ static double exposed_of_run(const struct ct_report *report)
 	for (size_t r = 0; r < report->n_ranks; r++) {
 		const struct ct_report_rank *rank = &report->ranks[r];
 
-		if (rank->exposed_ns == CT_UNKNOWN)
+		if (rank->exposed_ns == CT_UNKNOWN || rank->left_out_ns >= report->run.duration_ns)
 			return NAN;
-		most = fmax(most, (double)rank->exposed_ns + (double)rank->exposed_err_ns);
+		most = fmax(most, ((double)rank->exposed_ns + (double)rank->exposed_err_ns) /
+					  (double)(report->run.duration_ns - rank->left_out_ns));
 	}
-	return 100 * most / (double)report->run.duration_ns;
+	return 100 * most;
 }
 
 double ct_gain_exposed_pct(const struct ct_report *report)

@@ -16,6 +16,7 @@
 #include "analyzer/model/clocks.h"
 #include "analyzer/model/comms.h"
 #include "analyzer/model/environment_facts.h"
+#include "analyzer/model/left_out.h"
 #include "analyzer/model/op_classes.h"
 #include "analyzer/model/process_exit.h"
 #include "analyzer/model/process_facts.h"
@@ -41,11 +42,12 @@ struct ct_seat {
 	int muddled;	  /* stands for several ranks that cannot be told apart: not judged */
 	uint64_t ops, bytes;
 	uint64_t lateness_ns, last_count, err_ns;
-	struct ct_union waited;	  /* when it waited for others */
-	uint64_t judged;	  /* instances behind the waits */
-	uint64_t unmeasured;	  /* ops of which it is not known how long they communicated */
-	uint64_t launches, timed; /* whose end ought to be known, and those whose end is */
-	struct ct_cover busy;	  /* in at least one operation */
+	struct ct_union waited; /* when it waited for others */
+	uint64_t judged;	/* instances behind the waits */
+	uint64_t unmeasured; /* ops of which it is not known how long they communicated, but for left_out */
+	uint64_t launches, timed;    /* whose end ought to be known, and those whose end is */
+	struct ct_left_out left_out; /* launches on a GPU, by when they were called */
+	struct ct_cover busy;	     /* in at least one operation */
 	enum ct_timing timing;
 	unsigned tells_waits; /* see ct_seat_tells_waits() */
 	unsigned hides_waits; /* by library: something ended, and it is not known which rank waited for it */

@@ -75,9 +75,9 @@ struct ct_report_run {
 	double step_change_err_pct; /* ... and its error */
 	double timed_ratio; /* of the launches whose end ought to be known; NAN: there are none */
 	uint64_t matched; /* instances with a time on every member, the evidence of all that follows */
-	uint64_t messages;     /* sends that met their receives */
-	uint64_t incomplete;   /* instances that miss members; nobody is judged by them */
-	double comm_share_pct; /* of the run, in which the busiest rank was inside communication */
+	uint64_t messages;   /* sends that met their receives */
+	uint64_t incomplete; /* instances that miss members; nobody is judged by them */
+	double comm_share_pct; /* of the run but for its left_out_ns, in which the busiest rank was inside communication */
 };
 
 struct ct_report_rank {
@@ -92,7 +92,8 @@ struct ct_report_rank {
 	uint64_t exposed_ns;  /* for which it stood waiting for communication */
 	uint64_t exposed_err_ns;
 	uint64_t comm_ns; /* in which at least one of its operations was open */
-	int device;	  /* CUDA device; -1 none or unknown */
+	uint64_t left_out_ns; /* of the run, in a row, without timed launches: comm_ns and exposed_ns leave it out */
+	int device; /* CUDA device; -1 none or unknown */
 	uint64_t lost_records;
 	enum ct_timing timing;
 	double timed_ratio; /* as in struct ct_report_run */

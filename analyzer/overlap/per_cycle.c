@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/overlap/per_cycle.h"
+#include "analyzer/model/left_out.h"
 #include "analyzer/stream/instance_log.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct cell {
 	uint64_t exposed_ns, unknown_ns; /* unions of stalls, and of what nobody knows of */
 	uint64_t wait_ns, transfer_ns, err_ns;
 	uint64_t parts, untimed; /* operations that were called in it, those without a span */
+	uint64_t left_out_ns;	 /* of the only one there is */
 };
 
 struct room {
@@ -54,10 +56,23 @@ static uint64_t spread_new(struct room *r, uint64_t begin, uint64_t end, uint64_
 
 /* ---- communication ---- */
 
+/* Of several cycles those are not known in which nothing was timed; one that is all of the run is known but for these seconds. */
+static void leave_out(struct room *r, const struct ct_left_out *left)
+{
+	struct cell *c = r->cells;
+
+	if (r->cuts->n != 1 || left->n > c->untimed || !ct_left_out_is_small(left, c->parts))
+		return;
+	c->parts -= left->n;
+	c->untimed -= left->n;
+	c->left_out_ns = ct_min(left->ns, r->cuts->all[0].end_ns - r->cuts->all[0].begin_ns);
+}
+
 static void add_parts(struct room *r, uint32_t seat)
 {
 	const struct ct_tape *tape = r->tape;
 	uint64_t comm = 0, waited = 0, vague = 0;
+	struct ct_left_out left = { 0 };
 
 	for (uint32_t i = tape->seat_first[seat]; i < tape->seat_first[seat + 1]; i++) {
 		const struct ct_tape_part *p = &tape->parts[tape->order[i]];
@@ -67,8 +82,11 @@ static void add_parts(struct room *r, uint32_t seat)
 			r->cells[cycle].parts++;
 			r->cells[cycle].untimed += !p->start_ns;
 		}
-		if (!p->start_ns)
+		if (!p->start_ns) {
+			ct_left_out_untimed(&left, p->enter_ns, 1);
 			continue;
+		}
+		ct_left_out_timed(&left, p->enter_ns);
 		spread_new(r, p->start_ns, p->end_ns, &comm, offsetof(struct cell, comm_ns));
 		if (p->wait_ns == UINT64_MAX)
 			spread_new(r, p->start_ns, p->end_ns, &vague,
@@ -77,6 +95,8 @@ static void add_parts(struct room *r, uint32_t seat)
 			spread_new(r, p->start_ns, p->start_ns + p->wait_ns, &waited,
 				   offsetof(struct cell, waited_ns));
 	}
+	ct_left_out_close(&left);
+	leave_out(r, &left);
 }
 
 /* ---- stalls ---- */
@@ -217,7 +237,8 @@ static void fold(const struct room *r, int told, struct ct_exposed_rank *rank,
 		if (cycles[k].exposed_ns != UINT64_MAX)
 			cycles[k].exposed_ns = ct_max(cycles[k].exposed_ns, c->exposed_ns);
 		rank->cycles++;
-		rank->cycle_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns;
+		rank->cycle_ns += r->cuts->all[k].end_ns - r->cuts->all[k].begin_ns -
+				  c->left_out_ns;
 		rank->comm_ns += c->comm_ns;
 		rank->waited_ns += c->waited_ns;
 		rank->exposed_ns += c->exposed_ns;

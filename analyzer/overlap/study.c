@@ -15,8 +15,8 @@
 
 /* A share is told if that of so much of all communication is known. */
 #define ENOUGH 0.9
-/* Gaps of a rank of which some launches were not timed are longer than they were. */
-#define ENOUGH_TIMED 0.99
+/* Gaps of a rank of which some launches here and there were not timed are longer than they were. */
+#define MOST_UNTIMED 0.01
 
 static int prepare(struct ct_study *s, const uint64_t *cut_ns, uint32_t n)
 {
@@ -71,10 +71,11 @@ static int measure(struct ct_study *s)
 static int gaps_are_known(const struct ct_study *s, uint32_t seat)
 {
 	const struct ct_seat *of = &s->model->seats[seat];
+	const struct ct_left_out *left = &of->left_out;
 
 	return s->gaps.ranks[seat].sum.pairs &&
 	       s->gaps.ranks[seat].sum.err_ns <= s->gaps.ranks[seat].cycle_ns &&
-	       (double)of->timed >= ENOUGH_TIMED * (double)of->launches;
+	       (double)(left->all - left->n) <= MOST_UNTIMED * (double)(of->launches - left->n);
 }
 
 static int fill_ranks(struct ct_study *s)

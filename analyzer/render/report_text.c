@@ -137,20 +137,31 @@ static void write_warning(struct ct_text *text, const struct ct_report *report)
 		     report->invisible[0].why, report->n_invisible > 1 ? "; more in info" : "");
 }
 
-/* Messages on a line of their own: who has none reads of none. */
-static void write_matched(struct ct_text *text, const struct ct_report_run *run)
+/* What the share in communication is a share of. */
+static const char *base_of_share(const struct ct_report *report)
 {
+	for (size_t i = 0; i < report->n_ranks; i++) {
+		if (report->ranks[i].left_out_ns && !isnan(report->run.comm_share_pct))
+			return "time in which launches were timed, in communication";
+	}
+	return "run in communication";
+}
+
+/* Messages on a line of their own: who has none reads of none. */
+static void write_matched(struct ct_text *text, const struct ct_report *report)
+{
+	const struct ct_report_run *run = &report->run;
+
 	if (!run->messages) {
-		ct_text_line(
-			text, CT_COLOR_NONE,
-			"share     %s of the run in communication (busiest rank); %s operations "
-			"matched, %s not whole",
-			ct_text_pct(run->comm_share_pct).s, ct_text_count(run->matched).s,
-			ct_text_count(run->incomplete).s);
+		ct_text_line(text, CT_COLOR_NONE,
+			     "share     %s of the %s (busiest rank); %s operations "
+			     "matched, %s not whole",
+			     ct_text_pct(run->comm_share_pct).s, base_of_share(report),
+			     ct_text_count(run->matched).s, ct_text_count(run->incomplete).s);
 		return;
 	}
-	ct_text_line(text, CT_COLOR_NONE, "share     %s of the run in communication (busiest rank)",
-		     ct_text_pct(run->comm_share_pct).s);
+	ct_text_line(text, CT_COLOR_NONE, "share     %s of the %s (busiest rank)",
+		     ct_text_pct(run->comm_share_pct).s, base_of_share(report));
 	ct_text_line(text, CT_COLOR_NONE, "matched   %s operations, %s message%s; %s not whole",
 		     ct_text_count(run->matched).s, ct_text_count(run->messages).s,
 		     run->messages == 1 ? "" : "s", ct_text_count(run->incomplete).s);
@@ -244,7 +255,7 @@ static void write_facts(struct ct_text *text, const struct ct_report *report)
 	ct_clocks_line(text, report);
 	write_losses(text, report);
 	write_warning(text, report);
-	write_matched(text, run);
+	write_matched(text, report);
 	ct_cycles_line(text, report);
 	write_exposed(text, report);
 	ct_share_line(text, report);

@@ -27,6 +27,13 @@ static int is_of(const struct ct_model *model, uint32_t s, size_t process)
 			    : model->attempts->places[process].seat == s);
 }
 
+/* Is it known how long it communicated, but for seconds in which nothing was timed? */
+static int is_measured(const struct ct_seat *seat)
+{
+	return !seat->unmeasured && seat->left_out.all == seat->left_out.n &&
+	       ct_left_out_is_small(&seat->left_out, seat->launches);
+}
+
 static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report *report)
 {
 	const struct ct_seat *seat = &model->seats[s];
@@ -42,7 +49,8 @@ static int fill_rank(const struct ct_model *model, uint32_t s, struct ct_report 
 	rank->lateness_ns = seat->judged ? seat->lateness_ns : CT_UNKNOWN;
 	rank->last_count = seat->judged ? seat->last_count : CT_UNKNOWN;
 	rank->err_ns = seat->judged ? seat->err_ns : CT_UNKNOWN;
-	rank->comm_ns = seat->ops && seat->unmeasured == 0 ? seat->busy.total : CT_UNKNOWN;
+	rank->comm_ns = seat->ops && is_measured(seat) ? seat->busy.total : CT_UNKNOWN;
+	rank->left_out_ns = seat->left_out.ns;
 	rank->timing = seat->timing;
 	rank->device = seat->device;
 	rank->complete = 1;
@@ -155,15 +163,19 @@ static int fill_sets(const struct ct_model *model, struct ct_report *report)
 
 static void fill_share(const struct ct_model *model, struct ct_report *report)
 {
-	uint64_t busiest = 0;
-	int known = model->duration_ns > 0 && report->n_ranks > 0;
+	double busiest = report->n_ranks ? 0 : NAN;
 
 	for (size_t i = 0; i < report->n_ranks; i++) {
-		known &= report->ranks[i].comm_ns != CT_UNKNOWN;
-		busiest = report->ranks[i].comm_ns > busiest ? report->ranks[i].comm_ns : busiest;
+		const struct ct_report_rank *rank = &report->ranks[i];
+
+		if (rank->comm_ns == CT_UNKNOWN || rank->left_out_ns >= model->duration_ns)
+			busiest = NAN;
+		else if (!isnan(busiest))
+			busiest = fmax(busiest,
+				       (double)rank->comm_ns /
+					       (double)(model->duration_ns - rank->left_out_ns));
 	}
-	report->run.comm_share_pct = known ? 100 * (double)busiest / (double)model->duration_ns
-					   : NAN;
+	report->run.comm_share_pct = 100 * busiest;
 }
 
 static void fill_extent(const struct ct_model *model, struct ct_report_run *run)

@@ -314,6 +314,8 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		m->end_err_ns = error_of(j->end_err_ns);
 		m->on_gpu = j->start_source == CT_SOURCE_EVENT ||
 			    j->start_source == CT_SOURCE_PLUGIN;
+		if (first)
+			ct_left_out_timed(&seat->left_out, j->op->enter_ns);
 		/* a graph computes as well: how long it communicates is not known */
 		if (m->op == CT_OP_GraphLaunch)
 			seat->unmeasured++;
@@ -324,6 +326,8 @@ static int add_times(struct ct_reading *reading, const struct ct_load_op *op, st
 		/* a request that nobody waited for: its call is known */
 		if (ct_seat_tells_waits(seat, j->backend) && j->start_source == CT_SOURCE_CALL)
 			ct_cover_add(&seat->busy, j->op->enter_ns, j->op->return_ns);
+		else if (j->backend == CT_BACKEND_NCCL)
+			ct_left_out_untimed(&seat->left_out, j->op->enter_ns, 1);
 		else
 			seat->unmeasured++;
 	}

@@ -297,6 +297,8 @@ static int read_all(struct ct_stream *stream, struct ct_reading *readings, size_
 	free(heap);
 	if (st != CT_OK)
 		return st;
+	for (uint32_t s = 0; s < stream->model.n_seats; s++)
+		ct_left_out_close(&stream->model.seats[s].left_out);
 	ct_orders_ended(&stream->order.orders);
 	ct_pairs_ended(&stream->order.pairs);
 	return ct_match_finish(stream->match);

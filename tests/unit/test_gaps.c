@@ -279,6 +279,45 @@ static void exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for(voi
 	ct_tape_fini(&tape);
 }
 
+/* Half of each second rank 0 stands waiting; of seven seconds of thirty nothing is timed. */
+static void seconds_that_are_left_out_are_no_time_of_the_run(void **state)
+{
+	const uint8_t told[SEATS] = { 1, 1 };
+	const uint64_t s = 1000 * MS;
+	struct ct_cut run = { 0, 30 * s };
+	struct ct_exposed_sums sums = { 0 };
+	struct ct_exposures stalls;
+	struct ct_tape tape;
+
+	(void)state;
+	ct_tape_init(&tape, 0);
+	ct_exposures_init(&stalls, &tape.sample, 0);
+	for (uint64_t k = 0; k < 30; k++) {
+		int timed = k < 10 || k >= 17;
+		uint64_t at = k * s + 1 * MS;
+		struct part parts[2] = { { .seat = 0, .enter = at }, { .seat = 1, .enter = at } };
+
+		for (int r = 0; r < 2 && timed; r++) {
+			parts[r].start = at + 1 * MS;
+			parts[r].end = at + s / 2 + 1 * MS;
+		}
+		put(&tape, &world, CT_OP_AllReduce, k, 64, -1, -1, parts, 2);
+		if (timed)
+			stall(&stalls, 0, 0, parts[0].start, parts[0].start, parts[0].end, 1);
+	}
+	assert_int_equal(ct_tape_close(&tape, 2), CT_OK);
+	assert_int_equal(ct_exposures_close(&stalls, 2), CT_OK);
+	assert_int_equal(ct_exposed_sum(&tape, &stalls, &(struct ct_cuts){ &run, 1 }, told, 2,
+					&sums),
+			 CT_OK);
+	assert_int_equal(sums.ranks[0].cycles, 1);
+	assert_int_equal(sums.ranks[0].cycle_ns, 23 * s);
+	assert_int_equal(sums.ranks[0].exposed_ns, 23 * s / 2);
+	ct_exposed_fini(&sums);
+	ct_exposures_fini(&stalls);
+	ct_tape_fini(&tape);
+}
+
 static void a_cycle_of_which_a_part_is_not_known_is_not_told(void **state)
 {
 	const uint8_t told[SEATS] = { 1, 1 };
@@ -379,6 +418,7 @@ int main(void)
 		cmocka_unit_test(what_the_host_times_or_is_not_on_record_makes_no_gap),
 		cmocka_unit_test(a_group_is_called_when_its_last_call_is),
 		cmocka_unit_test(exposed_time_is_summed_by_cycle_and_parted_by_who_was_waited_for),
+		cmocka_unit_test(seconds_that_are_left_out_are_no_time_of_the_run),
 		cmocka_unit_test(a_cycle_of_which_a_part_is_not_known_is_not_told),
 		cmocka_unit_test(stalls_stay_within_their_memory_and_are_forgotten_by_stretches),
 	};

@@ -45,6 +45,7 @@ static void reduce(int rank, uint64_t count, uint64_t start, uint64_t end, int t
 			   (struct ct_launch){ .id = op.launch,
 					       .comm = 1,
 					       .n_ops = 1,
+					       .stream = 7,
 					       .start_ns = timed == BY_HOST ? 0 : start,
 					       .end_ns = end,
 					       .start_err_ns = timed == BY_HOST ? 0 : ERR,
@@ -124,20 +125,43 @@ static void a_member_that_the_host_timed_makes_an_instance_untimed(void **state)
 	ct_report_free(report);
 }
 
-/* Of a minute rank 2 is late by 5 ms in each step of 20 ms; one in ten is not timed: those of six seconds in a row, or some here,
- * some there. */
-static struct ct_report *late_with_gaps(int in_a_row)
+enum gone { NOTHING, SECONDS, TWO_TIMES, BEGINNING, END, MUCH, HERE_AND_THERE };
+
+/* Of 3000 steps, is this one timed? But for MUCH one in ten or fewer are not. */
+static int is_timed(enum gone gone, uint64_t step)
+{
+	switch (gone) {
+	case SECONDS:
+		return step < 1000 || step >= 1300;
+	case TWO_TIMES:
+		return (step < 50 || step >= 310) && (step < 1000 || step >= 1300);
+	case BEGINNING:
+		return step >= 200;
+	case END:
+		return step < 2800;
+	case MUCH:
+		return step < 1000 || step >= 2000;
+	case HERE_AND_THERE:
+		return step % 10 != 0;
+	case NOTHING:
+		break;
+	}
+	return 1;
+}
+
+/* Of a minute rank 2 is late by 5 ms in each step of 20 ms. */
+static struct ct_report *late_with_gaps(enum gone gone)
 {
 	enum { STEPS = 3000 };
 
 	open_job();
 	for (uint64_t c = 0; c < STEPS; c++) {
 		uint64_t at = c * 20 * MS + 2 * MS;
-		int timed = in_a_row ? c < 1000 || c >= 1300 : c % 10 != 0;
+		int timed = is_timed(gone, c);
 
 		for (int r = 0; r < RANKS; r++) {
 			reduce(r, 8000, at, at + 4 * MS, timed);
-			reduce(r, 1000, at + 6 * MS + (r == 2 ? 5 * MS : 0), at + 12 * MS, timed);
+			reduce(r, 1000, at + 6 * MS + (r == 2 ? 5 * MS : 0), at + 13 * MS, timed);
 		}
 	}
 	return close_job((STEPS * 20 + 10) * MS, NULL);
@@ -145,7 +169,7 @@ static struct ct_report *late_with_gaps(int in_a_row)
 
 static void seconds_that_are_left_out_leave_the_others_to_be_judged(void **state)
 {
-	struct ct_report *report = late_with_gaps(1);
+	struct ct_report *report = late_with_gaps(SECONDS);
 	void *fresh = NULL;
 
 	(void)state;
@@ -156,10 +180,74 @@ static void seconds_that_are_left_out_leave_the_others_to_be_judged(void **state
 	ct_report_free(report);
 	assert_int_equal(fx_teardown(&fresh), 0);
 	assert_int_equal(fx_setup(&fresh), 0);
-	report = late_with_gaps(0);
+	report = late_with_gaps(HERE_AND_THERE);
 	assert_true(isnan(report->whatif.s));
 	assert_non_null(report->whatif.why_not);
 	ct_report_free(report);
+}
+
+struct shares {
+	double comm_pct, gaps_pct, comm_ns;
+};
+
+static struct shares shares_of(enum gone gone)
+{
+	struct ct_report *report = late_with_gaps(gone);
+	struct shares s = {
+		.comm_pct = report->run.comm_share_pct,
+		.gaps_pct = NAN,
+		.comm_ns = report->ranks[0].comm_ns == CT_UNKNOWN
+				   ? NAN
+				   : (double)report->ranks[0].comm_ns,
+	};
+	void *fresh = NULL;
+	char *text = job_text(report, 0);
+
+	/* what it is a share of */
+	assert_int_equal(!strstr(text, " of the time in which launches were timed, in "
+				       "communication (busiest rank)"),
+			 gone == NOTHING || isnan(s.comm_pct));
+	free(text);
+	for (size_t r = 0; r < report->n_gaps; r++) {
+		const struct ct_report_gaps *g = &report->gaps[r];
+
+		if (g->rank == 2 && g->not_ready_ns != CT_UNKNOWN)
+			s.gaps_pct = 100 *
+				     (double)(g->launch_ns + g->host_late_ns + g->not_ready_ns) /
+				     (double)g->cycles_ns;
+	}
+	ct_report_free(report);
+	assert_int_equal(fx_teardown(&fresh), 0);
+	assert_int_equal(fx_setup(&fresh), 0);
+	return s;
+}
+
+static void seconds_that_are_left_out_are_of_no_share(void **state)
+{
+	static const enum gone rows[] = { SECONDS, TWO_TIMES, BEGINNING, END };
+	const struct shares all = shares_of(NOTHING);
+
+	(void)state;
+	/* 11 of 20 ms; rank 2 is free for 7 ms after each operation, and one of these gaps is within a cycle */
+	assert_true(fabs(all.comm_pct - 55) < 0.5);
+	assert_true(fabs(all.gaps_pct - 35) < 0.5);
+	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+		const struct shares some = shares_of(rows[k]);
+
+		assert_true(fabs(some.comm_pct - all.comm_pct) < 0.5);
+		assert_true(fabs(some.gaps_pct - all.gaps_pct) < 0.5);
+		/* a sum is of what was timed */
+		assert_true(some.comm_ns < 0.95 * all.comm_ns);
+	}
+}
+
+static void what_is_missing_here_and_there_is_not_left_out(void **state)
+{
+	(void)state;
+	assert_true(isnan(shares_of(HERE_AND_THERE).comm_pct));
+	assert_true(isnan(shares_of(HERE_AND_THERE).gaps_pct));
+	/* nor is a third of the run */
+	assert_true(isnan(shares_of(MUCH).comm_pct));
 }
 
 /* Rank 2 is late by 5 ms to every operation that is timed. Before it there may be another one. */
@@ -378,6 +466,8 @@ int main(void)
 		TEST(an_instance_counts_with_all_of_its_members_or_not_at_all),
 		TEST(a_member_that_the_host_timed_makes_an_instance_untimed),
 		TEST(seconds_that_are_left_out_leave_the_others_to_be_judged),
+		TEST(seconds_that_are_left_out_are_of_no_share),
+		TEST(what_is_missing_here_and_there_is_not_left_out),
 		TEST(what_was_decided_is_said),
 		TEST(no_effect_is_said_before_it_is_known),
 		TEST(a_sample_is_not_called_healthy),

@@ -10,6 +10,7 @@
 #include "analyzer/lateness/replay/anchors.h"
 #include "analyzer/lateness/replay/limits.h"
 #include "analyzer/lateness/replay/schedule_private.h"
+#include "analyzer/model/left_out.h"
 #include "trace/ops.h"
 #include "trace/status.h"
 
@@ -469,25 +470,10 @@ static uint32_t count_timed(const struct ct_tape *log, const struct ct_tape_inst
 	return n;
 }
 
-/* Instances in a row of which no member is timed. */
-struct untimed {
-	uint64_t since_ns, until_ns, members;
-};
-
-/* Its members, if it is long: seconds in which nothing is timed at all say nothing of the steps beside them. The recorder leaves
- * them out to measure itself, and before it goes over to events (interpose/gpu/decide.h). */
-static uint64_t end_untimed(struct untimed *row)
-{
-	uint64_t members = row->members;
-
-	row->members = 0;
-	return row->until_ns - row->since_ns >= CT_LEFT_OUT_NS ? members : 0;
-}
-
 static int is_timed(const struct ct_tape *log)
 {
-	struct untimed row = { 0 };
-	uint64_t n = 0, all = 0, left_out = 0;
+	struct ct_left_out left = { 0 };
+	uint64_t n = 0, all = 0;
 
 	for (uint32_t i = 0; i < log->n_instances; i++) {
 		const struct ct_tape_instance *one = &log->instances[i];
@@ -499,18 +485,14 @@ static int is_timed(const struct ct_tape *log)
 		timed = count_timed(log, one);
 		n += timed;
 		all += one->n;
-		if (timed) {
-			left_out += end_untimed(&row);
-			continue;
-		}
-		if (!row.members)
-			row.since_ns = one->at_ns;
-		row.until_ns = one->at_ns;
-		row.members += one->n;
+		if (timed)
+			ct_left_out_timed(&left, one->at_ns);
+		else
+			ct_left_out_untimed(&left, one->at_ns, one->n);
 	}
-	left_out += end_untimed(&row);
-	return all && (double)n >= CT_LEAST_TIMED * (double)(all - left_out) &&
-	       (double)left_out <= CT_MOST_LEFT_OUT * (double)all;
+	ct_left_out_close(&left);
+	return all && (double)n >= CT_LEAST_TIMED * (double)(all - left.n) &&
+	       ct_left_out_is_small(&left, all);
 }
 
 /* Most of it timed by hosts. */

@@ -3,15 +3,8 @@
 #ifndef CT_LATENESS_LIMITS_H
 #define CT_LATENESS_LIMITS_H
 
-/* Of operations: when they were begun and waited for */
+/* Of operations: when they were begun and waited for, but for those that were left out (model/left_out.h) */
 #define CT_LEAST_TIMED 0.95
-
-/* ... but for those of so many ns in a row of which none was timed: half of what COMMTRACE_GUARD leaves out at once; with samples
- * there is nothing of the kind ... */
-#define CT_LEFT_OUT_NS 5000000000u
-
-/* ... unless they are more than this of all: what is told of the run would be told of a part of it */
-#define CT_MOST_LEFT_OUT 0.25
 
 /* Of operations: what misses members leaves gaps in which ranks waited */
 #define CT_MOST_INCOMPLETE 0.01
