@@ -17,7 +17,7 @@ from pathlib import Path
 
 import judge
 
-LIMIT = 160 << 20
+LIMIT = 800 << 20  # the library records nothing with less than 512 MB left
 ROOTS = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.oom_control"), ("/sys/fs/cgroup", "memory.max", "memory.events")]
 # Ends the rank that is left some time after the first one has ended, as launchers do.
 LAUNCHER = """
