@@ -164,6 +164,7 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 	uint64_t all = ct_replay_of_run(j, gain, run);
 	double err = j->rows.gain_err_ns;
 	double steps = row->singles ? row->singles : row->last - row->first + 1;
+	double in_run = steps * j->engine.n_run / j->engine.n_steps;
 	const struct ct_class *class = ct_classes_costliest(&t->model->classes, row->seats[0],
 							    &cost_ns);
 	struct ct_finding *f;
@@ -199,10 +200,10 @@ static void tell(struct telling *t, const struct ct_slow_row *row, double gain)
 			    (double)ct_replay_of_run(j, row->gain_ns, run), "ns", NAN);
 	name = who(row, f, memory);
 	say_loss(t, row, f);
-	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s excess=%s/step steps=%u/%u", name,
+	f->line = ct_arena_printf(memory, "%s loss=%s±%s share=%s per_step=%s steps=%u/%u", name,
 				  ct_text_ns(f->loss_ns).s, ct_text_ns(f->loss_err_ns).s,
 				  ct_text_pct(f->loss_pct).s,
-				  ct_text_ns((uint64_t)fmax(row->excess_ns, 0)).s, (unsigned)steps,
+				  ct_text_ns(ct_whole((double)loss / in_run)).s, (unsigned)steps,
 				  j->engine.n_steps);
 }
 
