@@ -31,16 +31,16 @@ blamed() {
 
 rm -rf "$out"
 mkdir -p "$out"
-say "recording 40 steps of training on 8 simulated GPUs of 2 nodes; the GPU of rank 5 computes 4 ms longer in each"
+say "recording 80 steps of training on 8 simulated GPUs of 2 nodes; the GPU of rank 5 computes 8 ms longer in each"
 "$commtrace" run -q --set TIMING=events -o "$out/gpu" -- build/bin/commtrace-simjob --ranks 8 --nodes 2 --node-env COMMTRACE_HOST \
-	--workload ddp --steps 40 --fault slow-rank:rank=5,ms=4 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
+	--workload ddp --steps 80 --fault slow-rank:rank=5,ms=8 >"$out/gpu.out" || die "the job failed: see $out/gpu.out"
 blamed "$out/gpu" 5
 say "drawing what was recorded: report.html, who sends to whom, who waited when, and the timeline"
 pictures "$commtrace" "$out/gpu" "$out/gpu" traffic waits steps histogram
 "$commtrace" timeline "$out/gpu" -o "$out/run.pftrace" || die "commtrace timeline failed"
 
-say "recording 20 steps of torchrun with 4 ranks over Gloo; rank 2 sleeps 60 ms in each"
-record_ddp "$commtrace" "$out/torch" --steps 20 --slow-rank 2 --slow-ms 60 ||
+say "recording 60 steps of torchrun with 4 ranks over Gloo; rank 2 sleeps 60 ms in each"
+record_ddp "$commtrace" "$out/torch" --steps 60 --slow-rank 2 --slow-ms 60 ||
 	die "the job failed; its output is above"
 blamed "$out/torch/run" 2
 pictures "$commtrace" "$out/torch/run" "$out/torch" traffic
