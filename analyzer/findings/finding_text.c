@@ -13,15 +13,21 @@
 /* Ranks in a sentence. */
 #define MOST_RANKS 8u
 
+static void say(struct ct_report *report, enum ct_verdict_code code, enum ct_confidence confidence,
+		const char *fmt, va_list ap)
+{
+	report->verdict.code = code;
+	report->verdict.confidence = confidence;
+	report->verdict.text = ct_arena_vprintf(report->memory, fmt, ap);
+}
+
 void ct_verdict_say(struct ct_report *report, enum ct_verdict_code code,
 		    enum ct_confidence confidence, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	report->verdict.code = code;
-	report->verdict.confidence = confidence;
-	report->verdict.text = ct_arena_vprintf(report->memory, fmt, ap);
+	say(report, code, confidence, fmt, ap);
 	va_end(ap);
 }
 
@@ -30,9 +36,7 @@ void ct_verdict_doubt(struct ct_report *report, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	report->verdict.code = CT_VERDICT_NOT_ENOUGH_EVIDENCE;
-	report->verdict.confidence = CT_CONFIDENCE_NONE;
-	report->verdict.text = ct_arena_vprintf(report->memory, fmt, ap);
+	say(report, CT_VERDICT_NOT_ENOUGH_EVIDENCE, CT_CONFIDENCE_NONE, fmt, ap);
 	va_end(ap);
 }
 

@@ -71,6 +71,19 @@ void fx_write(const char *name, const void *data, size_t bytes)
 	assert_int_equal(fclose(f), 0);
 }
 
+void fx_put(const char *name, const char *text)
+{
+	char path[256];
+
+	/* its directories first */
+	for (const char *at = strchr(name, '/'); at; at = strchr(at + 1, '/')) {
+		snprintf(path, sizeof(path), "%.*s", (int)(at - name), name);
+		if (access(fx_path(path), F_OK) != 0)
+			fx_mkdir(path);
+	}
+	fx_write(name, text, strlen(text));
+}
+
 void *fx_read(const char *name, size_t *bytes)
 {
 	FILE *f = fopen(fx_path(name), "rb");

@@ -23,6 +23,8 @@ int fx_teardown(void **state);
 const char *fx_path(const char *name);
 void fx_mkdir(const char *name);
 void fx_write(const char *name, const void *data, size_t bytes);
+/* A file of this text, with the directories above it. */
+void fx_put(const char *name, const char *text);
 void *fx_read(const char *name, size_t *bytes); /* to be freed */
 int fx_exists(const char *name);
 /* The only name in directory `name` that ends in `end`; fails if there are none or two. */

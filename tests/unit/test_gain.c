@@ -18,20 +18,8 @@
 #include "analyzer/findings/gain.h"
 #include "analyzer/report/analyze.h"
 #include "tests/unit/job.h"
-#include "tools/synth/synth.h"
+#include "tests/unit/synth_job.h"
 #include "trace/ops.h"
-
-static struct ct_synth_options options(const char *workload, int ranks, int nodes, unsigned steps)
-{
-	struct ct_synth_options o = ct_synth_defaults();
-
-	o.job.name = workload;
-	o.job.ranks = ranks;
-	o.job.nodes = nodes;
-	o.job.steps = steps;
-	o.job.seed = 5;
-	return o;
-}
 
 static void record(const struct ct_synth_options *o, const char *run)
 {
@@ -86,7 +74,7 @@ static double number_after(const char *text, const char *word)
 /* Over two hosts the data of fsdp moves for longer than its GPUs compute. */
 static void what_stays_is_what_moves_longer_than_computing_takes(void **state)
 {
-	const struct ct_synth_options o = options("fsdp", 16, 2, 30);
+	const struct ct_synth_options o = synth_job("fsdp", 16, 2, 30);
 	struct ct_report *report = play(&o);
 	const struct ct_report_exposed *e = &report->exposed;
 	double stays = e->transferring_pct - (100 - e->share_pct);
@@ -101,7 +89,7 @@ static void what_stays_is_what_moves_longer_than_computing_takes(void **state)
 /* A stage of a pipeline that takes longer: the others stand waiting, and next to nothing moves. The stage is told. */
 static void what_is_waited_for_others_is_not_bound_by_communication(void **state)
 {
-	struct ct_synth_options o = options("megatron", 8, 1, 25);
+	struct ct_synth_options o = synth_job("megatron", 8, 1, 25);
 	struct ct_report *report;
 
 	(void)state;
@@ -200,7 +188,7 @@ static void times_that_tell_nothing_are_no_evidence(void **state)
 /* Steps of 3 ms whose times are off by up to 200 us: the replay without communication takes longer than the run. */
 static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 {
-	struct ct_synth_options o = options("decode", 16, 4, 30);
+	struct ct_synth_options o = synth_job("decode", 16, 4, 30);
 	struct ct_report *report;
 
 	(void)state;
@@ -222,7 +210,7 @@ static void a_replay_that_is_longer_than_the_run_is_no_gain(void **state)
 /* Stages of a pipeline wait for each other for a fifth of the time, though next to nothing moves. */
 static void who_waits_for_others_is_not_told_to_look_elsewhere(void **state)
 {
-	struct ct_synth_options o = options("megatron", 2, 1, 30);
+	struct ct_synth_options o = synth_job("megatron", 2, 1, 30);
 	struct ct_report *report;
 
 	(void)state;
@@ -244,7 +232,7 @@ static void who_waits_for_others_is_not_told_to_look_elsewhere(void **state)
 
 static void two_jobs_have_no_verdict(void **state)
 {
-	struct ct_synth_options o = options("ddp", 4, 1, 20);
+	struct ct_synth_options o = synth_job("ddp", 4, 1, 20);
 	struct ct_report *report;
 
 	(void)state;

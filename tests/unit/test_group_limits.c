@@ -12,19 +12,6 @@
 
 static char why[160];
 
-static void put(const char *name, const char *text)
-{
-	char path[256];
-
-	/* its directories first */
-	for (const char *at = strchr(name, '/'); at; at = strchr(at + 1, '/')) {
-		snprintf(path, sizeof(path), "%.*s", (int)(at - name), name);
-		if (access(fx_path(path), F_OK) != 0)
-			fx_mkdir(path);
-	}
-	fx_write(name, text, strlen(text));
-}
-
 static int is_tight(enum ct_limit limit)
 {
 	char root[4096];
@@ -44,10 +31,10 @@ static void without_a_limit_there_is_room(void **state)
 	(void)state;
 	assert_false(is_tight(CT_LIMIT_GROUP_MEMORY));
 	assert_false(is_tight(CT_LIMIT_GROUP_THREADS));
-	put("proc/self/cgroup", "0::/job\n");
-	put("sys/fs/cgroup/job/memory.max", "max\n");
-	put("sys/fs/cgroup/job/memory.current", "9" GB "\n");
-	put("sys/fs/cgroup/job/pids.max", "max\n");
+	fx_put("proc/self/cgroup", "0::/job\n");
+	fx_put("sys/fs/cgroup/job/memory.max", "max\n");
+	fx_put("sys/fs/cgroup/job/memory.current", "9" GB "\n");
+	fx_put("sys/fs/cgroup/job/pids.max", "max\n");
 	assert_false(is_tight(CT_LIMIT_GROUP_MEMORY));
 	assert_false(is_tight(CT_LIMIT_GROUP_THREADS));
 }
@@ -55,13 +42,13 @@ static void without_a_limit_there_is_room(void **state)
 static void memory_that_the_kernel_can_take_back_is_left(void **state)
 {
 	(void)state;
-	put("proc/self/cgroup", "0::/job\n");
-	put("sys/fs/cgroup/job/memory.max", "4" GB "\n");
-	put("sys/fs/cgroup/job/memory.current", "3900000000\n");
-	put("sys/fs/cgroup/job/memory.stat",
-	    "anon 1\nfile 2\ninactive_file 2" GB "\nactive_file 3\n");
+	fx_put("proc/self/cgroup", "0::/job\n");
+	fx_put("sys/fs/cgroup/job/memory.max", "4" GB "\n");
+	fx_put("sys/fs/cgroup/job/memory.current", "3900000000\n");
+	fx_put("sys/fs/cgroup/job/memory.stat",
+	       "anon 1\nfile 2\ninactive_file 2" GB "\nactive_file 3\n");
 	assert_false(is_tight(CT_LIMIT_GROUP_MEMORY));
-	put("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 5000000\n");
+	fx_put("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 5000000\n");
 	assert_true(is_tight(CT_LIMIT_GROUP_MEMORY));
 	assert_string_equal(
 		why, "100 MB of memory are left to this container (memory.max), less than 512 MB");
@@ -70,32 +57,32 @@ static void memory_that_the_kernel_can_take_back_is_left(void **state)
 static void the_tightest_group_above_counts(void **state)
 {
 	(void)state;
-	put("proc/self/cgroup", "0::/pod/main\n");
-	put("sys/fs/cgroup/pod/main/memory.max", "max\n");
-	put("sys/fs/cgroup/pod/main/pids.max", "max\n");
-	put("sys/fs/cgroup/pod/memory.max", "1" GB "\n");
-	put("sys/fs/cgroup/pod/memory.current", "800000000\n");
-	put("sys/fs/cgroup/pod/pids.max", "1000\n");
-	put("sys/fs/cgroup/pod/pids.current", "900\n");
+	fx_put("proc/self/cgroup", "0::/pod/main\n");
+	fx_put("sys/fs/cgroup/pod/main/memory.max", "max\n");
+	fx_put("sys/fs/cgroup/pod/main/pids.max", "max\n");
+	fx_put("sys/fs/cgroup/pod/memory.max", "1" GB "\n");
+	fx_put("sys/fs/cgroup/pod/memory.current", "800000000\n");
+	fx_put("sys/fs/cgroup/pod/pids.max", "1000\n");
+	fx_put("sys/fs/cgroup/pod/pids.current", "900\n");
 	assert_true(is_tight(CT_LIMIT_GROUP_MEMORY));
 	assert_true(is_tight(CT_LIMIT_GROUP_THREADS));
 	assert_string_equal(why,
 			    "100 threads are left to this container (pids.max), less than 192");
-	put("sys/fs/cgroup/pod/pids.max", "2000\n");
+	fx_put("sys/fs/cgroup/pod/pids.max", "2000\n");
 	assert_false(is_tight(CT_LIMIT_GROUP_THREADS));
 }
 
 static void version_1_has_a_group_for_each_controller(void **state)
 {
 	(void)state;
-	put("proc/self/cgroup", "9:pids:/many\n4:cpuset,memory:/job\n1:cpu:/\n0::/\n");
-	put("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
-	put("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "5" GB "\n");
-	put("sys/fs/cgroup/pids/many/pids.max", "64\n");
-	put("sys/fs/cgroup/pids/many/pids.current", "3\n");
+	fx_put("proc/self/cgroup", "9:pids:/many\n4:cpuset,memory:/job\n1:cpu:/\n0::/\n");
+	fx_put("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+	fx_put("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "5" GB "\n");
+	fx_put("sys/fs/cgroup/pids/many/pids.max", "64\n");
+	fx_put("sys/fs/cgroup/pids/many/pids.current", "3\n");
 	assert_false(is_tight(CT_LIMIT_GROUP_MEMORY));
 	assert_true(is_tight(CT_LIMIT_GROUP_THREADS));
-	put("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "5200000000\n");
+	fx_put("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "5200000000\n");
 	assert_true(is_tight(CT_LIMIT_GROUP_MEMORY));
 }
 

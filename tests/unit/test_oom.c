@@ -8,19 +8,6 @@
 #include "tests/unit/fixture.h"
 #include "trace/oom.h"
 
-static void put(const char *name, const char *text)
-{
-	char path[256];
-
-	/* its directories first */
-	for (const char *at = strchr(name, '/'); at; at = strchr(at + 1, '/')) {
-		snprintf(path, sizeof(path), "%.*s", (int)(at - name), name);
-		if (access(fx_path(path), F_OK) != 0)
-			fx_mkdir(path);
-	}
-	fx_write(name, text, strlen(text));
-}
-
 static int read_here(struct ct_oom *oom)
 {
 	char root[4096];
@@ -44,12 +31,12 @@ static void version_2_tells_by_group(void **state)
 	struct ct_oom oom, other;
 
 	(void)state;
-	put("proc/self/cgroup", "0::/job/step_0\n");
-	put("sys/fs/cgroup/job/step_0/memory.events", EVENTS);
-	put("sys/fs/cgroup/job/memory.events", "oom_kill 9\n");
+	fx_put("proc/self/cgroup", "0::/job/step_0\n");
+	fx_put("sys/fs/cgroup/job/step_0/memory.events", EVENTS);
+	fx_put("sys/fs/cgroup/job/memory.events", "oom_kill 9\n");
 	assert_true(read_here(&oom));
 	assert_int_equal(oom.kills, 3);
-	put("proc/self/cgroup", "0::/job\n");
+	fx_put("proc/self/cgroup", "0::/job\n");
 	assert_true(read_here(&other));
 	assert_int_equal(other.kills, 9);
 	assert_true(oom.where != other.where);
@@ -60,9 +47,9 @@ static void version_1_tells_by_group(void **state)
 	struct ct_oom oom;
 
 	(void)state;
-	put("proc/self/cgroup", "9:name=systemd:/x\n4:cpuset,memory:/job\n1:cpu:/\n0::/\n");
-	put("sys/fs/cgroup/memory/job/memory.oom_control",
-	    "oom_kill_disable 0\nunder_oom 0\noom_kill 17\n");
+	fx_put("proc/self/cgroup", "9:name=systemd:/x\n4:cpuset,memory:/job\n1:cpu:/\n0::/\n");
+	fx_put("sys/fs/cgroup/memory/job/memory.oom_control",
+	       "oom_kill_disable 0\nunder_oom 0\noom_kill 17\n");
 	assert_true(read_here(&oom));
 	assert_int_equal(oom.kills, 17);
 }
@@ -73,8 +60,8 @@ static void of_a_group_that_cannot_be_seen_the_nearest_above_tells(void **state)
 	struct ct_oom oom;
 
 	(void)state;
-	put("proc/self/cgroup", "0::/kubepods/pod1/main\n");
-	put("sys/fs/cgroup/memory.events", EVENTS);
+	fx_put("proc/self/cgroup", "0::/kubepods/pod1/main\n");
+	fx_put("sys/fs/cgroup/memory.events", EVENTS);
 	assert_true(read_here(&oom));
 	assert_int_equal(oom.kills, 3);
 }
@@ -85,13 +72,13 @@ static void where_nothing_counts_nothing_is_known(void **state)
 
 	(void)state;
 	assert_false(read_here(&oom));
-	put("proc/self/cgroup", "0::/job\n");
+	fx_put("proc/self/cgroup", "0::/job\n");
 	assert_false(read_here(&oom));
-	put("sys/fs/cgroup/job/memory.events", "low 0\noom 4\n");
+	fx_put("sys/fs/cgroup/job/memory.events", "low 0\noom 4\n");
 	assert_false(read_here(&oom));
-	put("proc/self/cgroup", "nonsense");
+	fx_put("proc/self/cgroup", "nonsense");
 	assert_false(read_here(&oom));
-	put("proc/self/cgroup", "");
+	fx_put("proc/self/cgroup", "");
 	assert_false(read_here(&oom));
 }
 

@@ -15,19 +15,7 @@
 
 #include "analyzer/findings/finding_list.h"
 #include "tests/unit/job.h"
-#include "tools/synth/synth.h"
-
-static struct ct_synth_options options(const char *workload, int ranks, int nodes, unsigned steps)
-{
-	struct ct_synth_options o = ct_synth_defaults();
-
-	o.job.name = workload;
-	o.job.ranks = ranks;
-	o.job.nodes = nodes;
-	o.job.steps = steps;
-	o.job.seed = 5;
-	return o;
-}
+#include "tests/unit/synth_job.h"
 
 static void add_fault(struct ct_synth_options *o, const char *text)
 {
@@ -68,7 +56,7 @@ static void exposed_time_is_within_its_error_of_the_truth(void **state)
 
 	(void)state;
 	for (int w = 0; w < 10; w++) {
-		struct ct_synth_options o = options(workloads[w / 2], 8, 1 + w % 2, 15);
+		struct ct_synth_options o = synth_job(workloads[w / 2], 8, 1 + w % 2, 15);
 		uint64_t truth[8], off;
 		struct ct_report *report = play(&o, truth);
 
@@ -95,7 +83,7 @@ static void exposed_time_is_within_its_error_of_the_truth(void **state)
  * them. */
 static void who_computes_is_not_left_out_where_many_wait(void **state)
 {
-	struct ct_synth_options o = options("megatron", 16, 4, 5);
+	struct ct_synth_options o = synth_job("megatron", 16, 4, 5);
 	struct ct_report *report;
 	uint64_t truth[16];
 
@@ -113,7 +101,7 @@ static void who_computes_is_not_left_out_where_many_wait(void **state)
 
 static struct ct_synth_options pipeline(void)
 {
-	struct ct_synth_options o = options("megatron", 4, 1, 25);
+	struct ct_synth_options o = synth_job("megatron", 4, 1, 25);
 
 	o.job.tp = o.job.dp = 1;
 	o.job.pp = 4;
@@ -229,7 +217,7 @@ static void a_slow_rank_beside_a_slow_stage_tells_what_its_loss_is(void **state)
 /* Two pipelines and four communicators of data parallelism, all alike: a line for each role. */
 static void communicators_that_are_alike_are_told_once(void **state)
 {
-	struct ct_synth_options o = options("megatron", 8, 8, 10);
+	struct ct_synth_options o = synth_job("megatron", 8, 8, 10);
 	unsigned n = 0, named[2] = { 0 };
 	struct ct_report *report;
 
@@ -257,7 +245,7 @@ static void communicators_that_are_alike_are_told_once(void **state)
 /* Two stages send and receive in one launch: what goes to the next one is counted all the same. */
 static void two_stages_that_exchange_are_a_pipeline(void **state)
 {
-	struct ct_synth_options o = options("megatron", 8, 1, 25);
+	struct ct_synth_options o = synth_job("megatron", 8, 1, 25);
 	struct ct_report *report;
 
 	(void)state;
@@ -279,7 +267,7 @@ static void two_stages_that_exchange_are_a_pipeline(void **state)
 /* What a slow link makes exposed is the link's: told once. Messages of experts are no pipeline. */
 static void what_a_slow_link_exposes_is_told_once(void **state)
 {
-	struct ct_synth_options o = options("moe", 16, 2, 40);
+	struct ct_synth_options o = synth_job("moe", 16, 2, 40);
 	struct ct_report *report;
 
 	(void)state;
@@ -294,7 +282,7 @@ static void what_a_slow_link_exposes_is_told_once(void **state)
 
 static void what_the_host_times_has_no_gaps_and_nothing_exposed(void **state)
 {
-	struct ct_synth_options o = options("megatron", 4, 1, 15);
+	struct ct_synth_options o = synth_job("megatron", 4, 1, 15);
 	struct ct_report *report;
 
 	(void)state;

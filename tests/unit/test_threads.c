@@ -17,7 +17,7 @@
 #include "analyzer/render/render.h"
 #include "analyzer/report/analyze.h"
 #include "tests/unit/fixture.h"
-#include "tools/synth/synth.h"
+#include "tests/unit/synth_job.h"
 
 static const unsigned numbers[] = { 2, 4 };
 
@@ -73,18 +73,6 @@ static void assert_same_report(void)
 	free(alone);
 }
 
-static struct ct_synth_options job(const char *workload, int ranks, int nodes, unsigned steps)
-{
-	struct ct_synth_options o = ct_synth_defaults();
-
-	o.job.name = workload;
-	o.job.ranks = ranks;
-	o.job.nodes = nodes;
-	o.job.steps = steps;
-	o.job.seed = 5;
-	return o;
-}
-
 static void add_fault(struct ct_synth_options *o, const char *text)
 {
 	char why[128];
@@ -95,7 +83,7 @@ static void add_fault(struct ct_synth_options *o, const char *text)
 
 static void it_is_for_hosts_whose_clocks_differ(void **state)
 {
-	struct ct_synth_options o = job("megatron", 8, 4, 40);
+	struct ct_synth_options o = synth_job("megatron", 8, 4, 40);
 
 	(void)state;
 	o.job.tp = o.job.pp = o.job.dp = 2;
@@ -107,7 +95,7 @@ static void it_is_for_hosts_whose_clocks_differ(void **state)
 
 static void it_is_for_a_slow_rank(void **state)
 {
-	struct ct_synth_options o = job("ddp", 8, 1, 120);
+	struct ct_synth_options o = synth_job("ddp", 8, 1, 120);
 
 	(void)state;
 	add_fault(&o, "slow-rank:rank=5,pct=20");
@@ -136,7 +124,7 @@ static void damage(void)
 
 static void it_is_for_a_job_that_dies_and_files_that_are_damaged(void **state)
 {
-	struct ct_synth_options o = job("moe", 8, 2, 60);
+	struct ct_synth_options o = synth_job("moe", 8, 2, 60);
 
 	(void)state;
 	add_fault(&o, "exit:rank=3,op=200,code=1");
