@@ -87,6 +87,9 @@ who plain 2 "${mpirun[@]}" -n 2 sh -c '
 	export RANK=${OMPI_COMM_WORLD_RANK:-$PMI_RANK} WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=1; exec "$@"' sh "${traced[@]}" "$program" \
 	"${job[@]}"
 who single 1 "${traced[@]}" "$program" "${job[@]}"
+# (Open MPI removes a session directory that two such worlds share under the one that makes its own in it.)
 who worlds 2 sh -c 'for rank in 0 1; do
-	RANK=$rank WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=1 "$@" & done; wait' sh "${traced[@]}" "$program" "${job[@]}"
+	mkdir $rank
+	OMPI_MCA_orte_tmpdir_base=$PWD/$rank RANK=$rank WORLD_SIZE=2 MASTER_ADDR=h MASTER_PORT=1 "$@" &
+	done; wait' sh "${traced[@]}" "$program" "${job[@]}"
 "$python" -c 'import json; exit(len(json.load(open("worlds/report"))["comms"]) != 2)' || fail "worlds: two worlds are not two communicators: $(cat worlds/report)"
