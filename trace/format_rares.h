@@ -139,10 +139,10 @@ struct ct_end_rec {
 /* The next three come from ring slots: 56 bytes, words 1..7. */
 
 /* A host-blocking call that moves no data, such as making a communicator or waiting for requests. HOST_BEGIN is
- * written before it with return_ns 0, HOST_END after it; a begin without its end is a call that never came back. A
- * thread that asks in close succession whether something is done waits as well: from its first question in vain
- * until the answer. There HOST_BEGIN comes once that has lasted, and again as long as it lasts; when it was the last
- * one, the thread may long do something else. Short ones have a HOST_END only. */
+ * written before it with return_ns 0, HOST_END after it; a begin without its end is a call that never returned. A
+ * thread that polls in close succession waits, too: from its first unsuccessful test to the successful one. HOST_BEGIN
+ * comes there once that has lasted, and is repeated as long as it lasts; the thread may do something else long after
+ * the last one. Short waits have a HOST_END only. */
 struct ct_host_rec {
 	uint64_t enter_ns; /* with tid: pairs the two */
 	uint64_t return_ns;

@@ -6,8 +6,8 @@
 
 #include "analyzer/model/report.h"
 
-/* At most so much of the run would be saved without communication, %: the least of what ranks spent in it, what they stood waiting
- * for it, and what the run takes less when it is played again without. */
+/* The share of the run that no communication at all would save at most, in %: the least of the time that ranks spent in it, the
+ * time that they waited for it, and the time that a replay without it saves. */
 double ct_gain_pct(const struct ct_report *report);
 
 /* How long a rank stood waiting for communication, %, with its error: of the cycles' time, or, where that is not most of the

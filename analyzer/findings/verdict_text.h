@@ -72,7 +72,7 @@ void ct_say_unclear(struct ct_report *report, const struct ct_stuck_sum *stuck);
 /* ---- what communication costs: communication_text.c ---- */
 
 void ct_say_exposed(const struct ct_finding *finding, struct ct_report *report);
-/* is_pipeline: the run was played again, and its ranks are stages that hand messages on. */
+/* is_pipeline: the run was replayed, and its ranks are pipeline stages. */
 void ct_say_healthy(const struct ct_model *model, int is_pipeline, struct ct_report *report);
 
 #endif

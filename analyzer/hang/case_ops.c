@@ -158,8 +158,8 @@ static uint8_t stalled(const struct filling *f, const struct ct_hang_kept *kept,
 
 /* ---- ops ---- */
 
-/* Of what nobody looked at whether it ended: it cannot have, if somebody has not come to it. Else nothing is held against
- * anybody. */
+/* No one polled this operation, so it may have ended, unless another member has not reached it. If it may have, no rank is
+ * blamed. */
 static int may_have_ended(const struct filling *f, const struct ct_hang_kept *kept,
 			  const struct ct_hang_kept_op *op)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waits_for.h — what waits for what: one graph over all that is not finished. For the files of hang/ only.
  *
- * Begun at what is stalled and followed from there, so that what nobody waits for costs nothing. A node's edges are made once. A
- * node without edges is a leaf and has a code. One thread. */
+ * The graph grows from the stalled operations, so nodes that no one waits for cost nothing. A node's edges are made once. A node
+ * without edges is a leaf and has a code. One thread. */
 #ifndef CT_HANG_WAITS_FOR_H
 #define CT_HANG_WAITS_FOR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank that others had waited for in vain, and that somebody killed then: what it died of is not what they waited for. */
+/* A rank that was killed after others had already waited for it: the cause of its death is not what they waited for. */
 #include "analyzer/hang/waits_for.h"
 
 static int is_before(const struct ct_hang_index *ix, uint32_t rank, uint64_t due_ns,

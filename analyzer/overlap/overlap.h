@@ -4,8 +4,8 @@
  * Launches and WAIT records of one process come in as they are read. Each stream that waits is charged, wait by wait,
  * with the time from where it stood to the ends of what it waited for, every moment once. A launch is settled when
  * many others have come after it, or at the end: by then it shows which of the streams computes (roles.c), and only
- * its waits, and those of the host, count. What nobody who counts is known to have waited for is not measured; that
- * is not the same as zero.
+ * its waits, and those of the host, count. An operation that none of these is known to have waited for is not measured,
+ * which is not the same as zero.
  *
  * Memory: a bounded number of launches and waits of each process, and the sums. One thread.
  */

@@ -21,7 +21,7 @@
 struct cell {
 	uint64_t comm_ns, waited_ns;	 /* unions of its spans, and of what it waited in them */
 	uint64_t vague_ns;		 /* spans of which it is not known how long it waited */
-	uint64_t exposed_ns, unknown_ns; /* unions of stalls, and of what nobody knows of */
+	uint64_t exposed_ns, unknown_ns; /* unions of stalls, and of time that is unknown */
 	uint64_t wait_ns, transfer_ns, err_ns;
 	uint64_t parts, untimed; /* operations that were called in it, those without a span */
 	uint64_t left_out_ns;	 /* of the only one there is */

@@ -43,8 +43,8 @@
 /* What observes the reading, in this order: the last one finds the model complete. */
 enum { LOG, STEP_LOG, OVERLAP, TRAFFIC, ARRIVALS, LATE_OR_SLOW, HEAT, HANG, CALLER, N_OBSERVERS };
 
-/* What takes long once all is read, and shares nothing with the rest but what nobody changes any more: other threads do it
- * meanwhile. The longest comes first. */
+/* The long computations after reading. They share only data that is no longer changed, so other threads run them. The longest
+ * comes first. */
 enum { REPLAY, HITS, LINKS, N_BESIDE };
 
 /* Each step and its state, so that there is one place to clean up. */

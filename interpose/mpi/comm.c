@@ -73,7 +73,7 @@ static struct ct_comm *adopt(ct_mpi_handle handle, enum ct_mpi_kind kind, int me
 	uint32_t name;
 	int saved = errno;
 
-	/* without room the question would be in vain, at each call again */
+	/* without room the lookup would fail again at each call */
 	if (!ct_comms_has_room() ||
 	    !(kind == CT_MPI_KIND_COMM ? ct_mpi_members_of_comm(handle, &members)
 				       : ct_mpi_members_of_win(handle, &members)))

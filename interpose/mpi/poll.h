@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poll.h — a thread that asks again and again whether something is done waits, as one inside MPI_Wait does.
  *
- * From the first question in vain to the answer that is one host-blocking call on record: HOST_END when the answer comes;
+ * The time from the first unsuccessful test to the successful one is recorded as one host-blocking call: HOST_END when the answer comes;
  * HOST_BEGIN once it has lasted, and again as long as it lasts, so that a thread that asks for ever leaves evidence.
  * Questions belong together if they come in close succession, or if the thread slept in between. A thread that computes
  * between two questions does not wait: what it waited before ends with the last question of then.
  *
  * A fixed table, one entry for each thread that is at it; a full one costs evidence (counted). Each thread touches its own
- * entry only. Inside a recorded call. A thread that asks no more, in vain, has an entry until it waits or asks again.
+ * entry only. Inside a recorded call. A thread that gives up keeps its entry until it waits or tests again.
  */
 #ifndef CT_MPI_POLL_H
 #define CT_MPI_POLL_H
@@ -24,11 +24,11 @@ extern _Atomic uint32_t ct_mpi_polls CT_NEAR;
 /* Before the gate opens. */
 void ct_mpi_poll_init(void);
 
-/* Asked in vain, from `enter_ns` to `return_ns`. `call` is the string id of the function, `comm` the id of the
+/* An unsuccessful test, from `enter_ns` to `return_ns`. `call` is the string id of the function, `comm` the id of the
  * communicator that it is about, 0 for several or unknown. */
 void ct_mpi_poll_missed(uint32_t call, uint32_t comm, uint64_t enter_ns, uint64_t return_ns);
 
-/* Asked, and it was done: the wait ends, if there was one. */
+/* A successful test: the wait ends, if there was one. */
 void ct_mpi_poll_done_slow(uint64_t enter_ns, uint64_t return_ns);
 
 static inline void ct_mpi_poll_done(uint64_t enter_ns, uint64_t return_ns)

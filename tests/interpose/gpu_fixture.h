@@ -10,7 +10,7 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Wait until the poll thread has done it; a test that waits in vain ends by its timeout. */
+/* Wait until the poll thread has done it; a test whose condition never holds ends by its timeout. */
 #define WAIT_FOR(what)                                                                             \
 	while (!(what))                                                                            \
 	usleep(500)

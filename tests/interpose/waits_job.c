@@ -100,7 +100,7 @@ void step(const char *name, void (*way)(void), int n, int what)
 	way();
 	if (what != UNSEEN)
 		MUST(cudaStreamSynchronize(job.compute) == cudaSuccess);
-	/* also of what nobody waited for */
+	/* also of operations that nothing waited for */
 	job.n_ops += n;
 	while (__atomic_load_n(&job.n_spans, __ATOMIC_ACQUIRE) < job.n_ops)
 		usleep(200);

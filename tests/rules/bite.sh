@@ -123,6 +123,7 @@ sow() {
 	printf '## Verdicts\n| verdict | meaning |\n|---|---|\n| GOOD | well |\n| BAD | not |\n## Findings\n### ONE, TWO\n' >docs/reference/FINDINGS.md
 	printf '1 ring: keep the tail\n1 tools/sim, trace: say %068d\n0 test.sh: begin\n' 0 | cut -c 1-74 >commits
 	every_room
+	cp "$rules/words.txt" tests/rules/
 	every_object
 	compile
 }
@@ -177,7 +178,7 @@ include() {
 	echo "#include \"$2\"" >>"$1"
 }
 
-for rule in arrows style no_paths format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
+for rule in arrows style no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
 	quiet $rule
 done
 
@@ -231,6 +232,16 @@ bites style 'cp trace/format.h trace/segment.h'
 for folder in $(cd "$root" && sources '/.*[.](c|cc|h|def|S|py|sh|awk|js|css)$' | sed 's,/[^/]*$,,' | sort -u); do
 	bites style "mkdir -p $folder && echo 'int x;' >$folder/x.c"
 done
+
+bites words 'echo "Nothing is told: a rank that died is no hang." >README.md'
+bites words 'echo "A rank that died is no" >README.md; echo "hang." >>README.md'
+bites words 'echo "/* What nobody knows. */" >>interpose/abi/nccl.h'
+bites words 'printf "/*\n * Of what\n * nobody knows: what\n * nobody knows.\n */\n" >>interpose/abi/nccl.h'
+bites words 'echo "# it waits in vain" >>tests/e2e/all.sh'
+bites words 'echo "const char *s = \"it keeps \"" >>analyzer/find.c; echo "\"others waiting\";" >>analyzer/find.c'
+bites words 'mkdir -p analyzer/render && echo "<p>and goes on</p>" >analyzer/render/page.html'
+bites words 'printf "doc,prose\tx y\tz\n" >>tests/rules/words.txt'
+bites words 'rm tests/rules/words.txt'
 
 bites no_paths 'echo "see /w""ork/main" >README.md'
 bites no_paths 'echo "cd /r""oot" >README.md'

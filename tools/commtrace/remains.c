@@ -43,8 +43,8 @@ static void add_rank(struct ct_remains *r, int rank)
 	r->ranks[at] = rank;
 }
 
-/* Some jobs are one `commtrace run` a rank: each waits for its own, and not for the others'. What nobody sees the
- * ancestors of is ours. */
+/* Some jobs are one `commtrace run` per rank: each waits for its own processes only. A process whose ancestors cannot be seen
+ * is ours. */
 static int is_of_another_run(const struct ct_process *process)
 {
 	struct stat self, exe;

@@ -9,8 +9,8 @@
 
 enum sim_memory { SIM_PAGEABLE, SIM_PINNED, SIM_DEVICE };
 
-/* Where [p, p + bytes) lies; what nobody has allocated here is pageable. False if it leaves the allocation that p is
- * in. */
+/* The kind of memory of [p, p + bytes); memory that was not allocated here is pageable. False if it exceeds the allocation
+ * that p is in. */
 bool sim_memory_of(const void *p, size_t bytes, enum sim_memory *memory);
 
 #endif

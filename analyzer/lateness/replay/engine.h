@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine.h — who makes the others wait, and what would be gained if they were like the others.
+/* engine.h — which ranks make the others wait, and what is gained if they were as fast as their peers.
  *
- * The run is played again (replay.h) with other gaps: a gap is how long a rank computed before it launched an operation. Two
- * references answer two questions. What would an even job take (even_job.h): all ranks, stages and steps compute alike. What
- * does mending these ranks gain (slow_rows.h): their gaps are brought to the level of their own stage. Formulas:
+ * The replay (replay.h) runs the job again with other gaps. A gap is how long a rank computed before it launched an operation.
+ * Two references answer two questions. How long would an even job take (even_job.h)? All ranks, stages and steps compute alike.
+ * What does repairing these ranks gain (slow_rows.h)? Their gaps are set to the level of their own stage. Formulas:
  * docs/dev/algorithms/lateness.md. Times are ns; one thread. */
 #ifndef CT_ENGINE_H
 #define CT_ENGINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.h — what is on the tape as a graph that can be played again with other times: who has to end before what
+/* schedule.h — the recorded instances as a graph that the replay can run with other times: what has to end before what
  * begins.
  *
  * A launch is what a rank starts at once: one operation, or those that share a group end. Its rank's own time before it

@@ -15,7 +15,7 @@ struct laying {
 	struct ct_layers *layers;
 	const struct ct_comm *comm;
 	struct ct_layer *layer;
-	struct ct_flow *flows; /* by member: sums over its processes, of what nobody counted */
+	struct ct_flow *flows; /* by member: sums over its processes, of uncounted traffic */
 	const struct ct_flow **by_member;
 	uint8_t *told; /* by member */
 };
