@@ -152,11 +152,19 @@ export CT_COMMITS=$tree/commits
 export CT_MPI_HEADERS=$tree/build/mpi.h:$tree/build/mpi.h
 export CT_NCCL=$tree/build/libnccl.so.2 CT_NCCL_INCLUDE=$tree/build
 
+# script RULE: its script, with its argument.
+script() {
+	case $1 in
+	*.py\ *) echo "$1" ;;
+	*) echo "$1.sh" ;;
+	esac
+}
+
 # quiet RULE [COMMAND]: it has nothing to say about the tree as planted, or as it is after the command, but how much that is.
 quiet() {
 	plant
 	eval "${2:-}"
-	if ! said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>"$seed.judged") || [ -n "$said" ]; then
+	if ! said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules"/$(script "$1") 2>"$seed.judged") || [ -n "$said" ]; then
 		echo "$1: speaks up although all is well: $said"
 		exit 1
 	fi
@@ -167,7 +175,7 @@ quiet() {
 bites() {
 	plant
 	eval "$2"
-	if said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules/$1.sh" 2>/dev/null) || [ -z "$said" ]; then
+	if said=$(CT_ROOT=$tree CT_BUILD=$tree/build "$rules"/$(script "$1") 2>/dev/null) || [ -z "$said" ]; then
 		echo "$1: keeps quiet about: $2"
 		exit 1
 	fi
@@ -181,6 +189,8 @@ include() {
 for rule in arrows style no_paths words format_doc settings_doc findings_doc evidence_doc nccl_table nccl_doc gloo_doc mpi_table mpi_doc exports glibc_versions needed banned commits; do
 	quiet $rule
 done
+long='one two three four five six seven eight nine ten'
+quiet 'sentences.py pages' "echo '$long. $long $long.' >README.md"
 
 bites arrows 'include trace/format.h analyzer/match.h'
 bites arrows 'include interpose/guard.c trace/ring_read.h'
@@ -242,6 +252,12 @@ bites words 'echo "const char *s = \"it keeps \"" >>analyzer/find.c; echo "\"oth
 bites words 'mkdir -p analyzer/render && echo "<p>and goes on</p>" >analyzer/render/page.html'
 bites words 'printf "doc,prose\tx y\tz\n" >>tests/rules/words.txt'
 bites words 'rm tests/rules/words.txt'
+
+bites 'sentences.py pages' "echo '$long $long' >README.md; echo '$long.' >>README.md"
+bites 'sentences.py pages' "echo '$long $long.' >README.md"
+bites 'sentences.py pages' 'rm -f README.md'
+bites 'sentences.py findings' "mkdir -p analyzer/findings; echo 'const char *s = \"$long \"' >analyzer/findings/a.c; echo '\"$long %s \" PRIu32 \" $long\";' >>analyzer/findings/a.c"
+bites 'sentences.py findings' 'rm -rf analyzer/findings'
 
 bites no_paths 'echo "see /w""ork/main" >README.md'
 bites no_paths 'echo "cd /r""oot" >README.md'
