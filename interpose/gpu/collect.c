@@ -6,6 +6,7 @@
 #include "interpose/gpu/bounds.h"
 #include "interpose/gpu/decide.h"
 #include "interpose/gpu/poll_state.h"
+#include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"
 #include "interpose/hash.h"
 #include "trace/ops.h"
@@ -64,11 +65,7 @@ static enum ct_gpu_span_state state_of(struct ct_gpu_span *span)
 
 static void close_span(struct ct_gpu_span *span)
 {
-	struct ct_gpu_stream *stream = span->stream;
-	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed);
-
-	atomic_store_explicit(&stream->over, over + (has_start(span) ? 2 : 1),
-			      memory_order_relaxed);
+	ct_gpu_queue_over(span->stream, has_start(span) ? 2 : 1);
 	ct_gpu_span_close(span);
 }
 

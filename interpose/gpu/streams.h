@@ -61,23 +61,17 @@ struct ct_gpu_stream {
 	uint32_t id; /* from 1 */
 	_Atomic uint32_t stale;
 	struct ct_waits_launches launches; /* on it, for who waits for them */
-	/* who launches (time.c): events of launches so far, and the last event of one of the last CT_GPU_AHEAD / 2 and of one
-	 * before those */
+	/* queue.h, who uses it: events so far, and one of the last CT_GPU_QUEUE_MOST / 2 and one of those before */
 	_Atomic uint32_t begun;
 	_Atomic(CUevent) marks[2];
 	/* the poll thread's */
 	struct ct_gpu_stream *next __attribute__((aligned(64))); /* in its context's list */
 	struct ct_gpu_span *first; /* launches in the order in which they came */
 	struct ct_gpu_span **end;
-	_Atomic uint32_t over; /* events of launches that are over */
+	_Atomic uint32_t over; /* events that are over */
 	uint64_t last_ns;      /* when the last of them was called */
 	uint64_t done_ns;      /* when the latest of those that are done was done */
 };
-
-/* So many events of launches may be on their way on one stream. A hardware queue holds some 1024 entries: who finds it full waits
- * inside of the driver, and with him all threads that call it. Three quarters are the program's, however far its host is
- * ahead. */
-#define CT_GPU_AHEAD 256u
 
 /* Map the tables, or empty those of a parent process; 0 or CT_NOMEM. Before the gate opens. */
 int ct_gpu_streams_init(void);

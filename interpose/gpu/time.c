@@ -9,6 +9,7 @@
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/queue.h"
 #include "interpose/gpu/record.h"
 #include "interpose/gpu/span.h"
 #include "interpose/gpu/told.h"
@@ -68,53 +69,9 @@ static void record_alone(const struct ct_gpu_launch *what)
 	ct_recorder_launch(&launch);
 }
 
-/* Below 0 if some were not counted, see count_begun(). */
-static inline int32_t events_on(struct ct_gpu_stream *stream)
-{
-	uint32_t over = atomic_load_explicit(&stream->over, memory_order_relaxed);
-
-	return (int32_t)(atomic_load_explicit(&stream->begun, memory_order_relaxed) - over);
-}
-
-/* So many are on their way as far as the poll thread has looked; it may have had no core for a while. */
-static __attribute__((noinline)) int queue_has_room(const struct ct_cuda *cuda,
-						    struct ct_gpu_stream *stream)
-{
-	CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-	CUevent mark = atomic_load_explicit(&stream->marks[1], memory_order_relaxed);
-	CUresult result = CUDA_ERROR_NOT_READY;
-
-	/* another thread may capture */
-	if (mark && cuda->exchange_capture_mode(&mode) == CUDA_SUCCESS) {
-		result = cuda->event_query(mark);
-		cuda->exchange_capture_mode(&mode);
-	}
-	if (result == CUDA_SUCCESS)
-		return 1;
-	ct_poll_wake();
-	ct_ring_lose(&ct_recorder.ring, CT_LOSS_OPEN_TABLE_FULL, 1);
-	return 0;
-}
-
 static inline uint32_t events_of(const struct ct_gpu_span *span)
 {
 	return span->events.start ? 2 : 1;
-}
-
-/* Threads that launch on one stream at once may count too few. */
-static inline void count_begun(struct ct_gpu_span *span)
-{
-	struct ct_gpu_stream *stream = span->stream;
-	uint32_t before = atomic_load_explicit(&stream->begun, memory_order_relaxed);
-	uint32_t n = before + events_of(span);
-
-	atomic_store_explicit(&stream->begun, n, memory_order_relaxed);
-	if (__builtin_expect(n / (CT_GPU_AHEAD / 2) == before / (CT_GPU_AHEAD / 2), 1))
-		return;
-	atomic_store_explicit(&stream->marks[1],
-			      atomic_load_explicit(&stream->marks[0], memory_order_relaxed),
-			      memory_order_relaxed);
-	atomic_store_explicit(&stream->marks[0], span->events.end, memory_order_relaxed);
 }
 
 /* Events of the stream's context for a span that has none, or another context's, which the poll thread will give
@@ -151,9 +108,10 @@ static inline CUresult start(const struct ct_cuda *cuda, struct ct_gpu_span *spa
 	if (__builtin_expect(span->events.context != span->stream->context, 0) &&
 	    !change_events(span))
 		return CUDA_ERROR_NOT_READY;
-	if (__builtin_expect(events_on(span->stream) >= (int32_t)CT_GPU_AHEAD, 0) &&
-	    !queue_has_room(cuda, span->stream))
+	if (__builtin_expect(!ct_gpu_queue_has_room(cuda, span->stream), 0)) {
+		ct_ring_lose(&ct_recorder.ring, CT_LOSS_OPEN_TABLE_FULL, 1);
 		return CUDA_ERROR_NOT_READY;
+	}
 	if (!span->events.start)
 		return CUDA_SUCCESS;
 	return cuda->event_record(span->events.start, span->handle);
@@ -222,7 +180,7 @@ static inline __attribute__((always_inline)) void begin_on_gpu(struct ct_gpu_spa
 		result = begin_failed(cuda, span, result);
 	span->timed = result == CUDA_SUCCESS ? CT_GPU_IS_TIMED : 0;
 	if (__builtin_expect(span->timed, 1))
-		count_begun(span);
+		ct_gpu_queue_add(span->stream, events_of(span), span->events.end);
 }
 
 static __attribute__((noinline)) void begin_probed(struct ct_gpu_span *span,

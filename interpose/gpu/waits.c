@@ -11,6 +11,7 @@
 #include "interpose/gpu/mode.h"
 #include "interpose/gpu/pick.h"
 #include "interpose/gpu/poll_state.h"
+#include "interpose/gpu/queue.h"
 #include "interpose/hash.h"
 
 #define PENDING 1024u
@@ -205,12 +206,17 @@ static int put_event(const struct ct_cuda *cuda, struct pending *p, CUstream str
 		return 0;
 	entered = ct_gpu_context_enter(cuda, p->context);
 	if (entered >= 0) {
-		result = cuda->event_record(p->event, stream);
+		if (ct_gpu_queue_has_room(cuda, p->stream))
+			result = cuda->event_record(p->event, stream);
+		else
+			ct_ring_lose(&ct_recorder.ring, CT_LOSS_WAITS_FULL, 1);
 		ct_gpu_context_leave(cuda, entered);
 	}
 	if (ct_cuda_is_fatal(result))
 		ct_poll_give_up();
 	p->is_timed = result == CUDA_SUCCESS;
+	if (p->is_timed)
+		ct_gpu_queue_add(p->stream, 1, p->event);
 	return 1;
 }
 
@@ -374,6 +380,8 @@ static void time_it(struct ct_gpu_collect *c, struct pending *p)
 static void settle(struct pending *p)
 {
 	write_records(&p->rec, &p->found);
+	if (p->is_timed)
+		ct_gpu_queue_over(p->stream, 1);
 	ct_gpu_events_give(&p->context->events, p->event);
 	give(p);
 }

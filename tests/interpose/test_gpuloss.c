@@ -14,6 +14,7 @@
 #include "interpose/gpu/graph_table.h"
 #include "interpose/gpu/hint.h"
 #include "interpose/gpu/poll.h"
+#include "interpose/gpu/queue.h"
 #include "tests/interpose/gpu_fixture.h"
 
 /* ---- what is not measured ------------------------------------------------------------------------------ */
@@ -171,7 +172,7 @@ static void a_driver_that_is_gone_is_noticed_by_the_call_too(void **state)
 	WAIT_FOR(!open_entry(1));
 }
 
-enum { EACH_STREAM = CT_GPU_AHEAD / 2 };
+enum { EACH_STREAM = CT_GPU_QUEUE_MOST / 2 };
 
 static void a_full_open_table_costs_the_timing_of_one(void **state)
 {
